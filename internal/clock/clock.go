@@ -1,0 +1,173 @@
+// Package clock hands time in. Everything that reads the time or waits for it
+// takes a Clock through its constructor, so that a test or a simulation can
+// decide what time it is. This is the only package that may call time.Now,
+// time.AfterFunc and their relatives; a lint test enforces it.
+package clock
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+)
+
+// Clock tells the time and wakes callers up. Implementations are safe for
+// concurrent use.
+type Clock interface {
+	// Now is the wall-clock time, with a monotonic reading where the clock is real.
+	Now() time.Time
+	// AfterFunc calls f once, d from now, on a goroutine of the clock's
+	// choosing. f must not block: it posts to a loop and returns. d <= 0 means
+	// as soon as possible, never synchronously.
+	AfterFunc(d time.Duration, f func()) Timer
+}
+
+// Timer is a pending AfterFunc.
+type Timer interface {
+	// Stop prevents the call if it has not begun; it reports whether it did so.
+	Stop() bool
+}
+
+// Real is the machine's clock.
+type Real struct{}
+
+// Now implements Clock.
+func (Real) Now() time.Time { return time.Now() }
+
+// AfterFunc implements Clock; f runs on a goroutine of its own.
+func (Real) AfterFunc(d time.Duration, f func()) Timer { return time.AfterFunc(d, f) }
+
+// Virtual is a clock that moves only when told to. Timers run inside
+// AdvanceTo/Step, in order of their deadline and, at equal deadlines, in the
+// order in which they were set: that order is deterministic.
+//
+// Virtual is safe for concurrent use; timer functions run on the goroutine
+// that moves the clock, without the clock's lock held.
+type Virtual struct {
+	mu     sync.Mutex
+	now    time.Time
+	seq    uint64
+	timers timerHeap
+}
+
+// NewVirtual returns a clock that stands at start.
+func NewVirtual(start time.Time) *Virtual { return &Virtual{now: start.UTC()} }
+
+// Now implements Clock.
+func (v *Virtual) Now() time.Time {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.now
+}
+
+// AfterFunc implements Clock.
+func (v *Virtual) AfterFunc(d time.Duration, f func()) Timer {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if d < 0 {
+		d = 0
+	}
+	v.seq++
+	t := &virtualTimer{clock: v, at: v.now.Add(d), seq: v.seq, f: f}
+	heap.Push(&v.timers, t)
+	return t
+}
+
+// Next is the deadline of the earliest pending timer.
+func (v *Virtual) Next() (at time.Time, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.timers) == 0 {
+		return time.Time{}, false
+	}
+	return v.timers[0].at, true
+}
+
+// Step moves the clock to the earliest pending timer and runs that one timer.
+// It reports false, and moves nothing, when no timer is pending.
+func (v *Virtual) Step() bool {
+	v.mu.Lock()
+	if len(v.timers) == 0 {
+		v.mu.Unlock()
+		return false
+	}
+	t := heap.Pop(&v.timers).(*virtualTimer)
+	if t.at.After(v.now) {
+		v.now = t.at
+	}
+	v.mu.Unlock()
+	t.f()
+	return true
+}
+
+// AdvanceTo runs every timer that is due up to and including at, then sets the
+// clock to at. A time in the past runs what is overdue and moves nothing.
+func (v *Virtual) AdvanceTo(at time.Time) {
+	for {
+		next, ok := v.Next()
+		if !ok || next.After(at) {
+			break
+		}
+		v.Step()
+	}
+	v.mu.Lock()
+	if at.After(v.now) {
+		v.now = at
+	}
+	v.mu.Unlock()
+}
+
+// Advance is AdvanceTo(Now()+d).
+func (v *Virtual) Advance(d time.Duration) { v.AdvanceTo(v.Now().Add(d)) }
+
+// Jump sets the clock d forward (or, with a negative d, backwards) without
+// running what becomes due on the way: the next Step or AdvanceTo does.
+func (v *Virtual) Jump(d time.Duration) {
+	v.mu.Lock()
+	v.now = v.now.Add(d)
+	v.mu.Unlock()
+}
+
+type virtualTimer struct {
+	clock *Virtual
+	at    time.Time
+	seq   uint64
+	f     func()
+	index int // position in the heap, -1 once popped or stopped
+}
+
+func (t *virtualTimer) Stop() bool {
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	if t.index < 0 {
+		return false
+	}
+	heap.Remove(&t.clock.timers, t.index)
+	return true
+}
+
+type timerHeap []*virtualTimer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	if !h[i].at.Equal(h[j].at) {
+		return h[i].at.Before(h[j].at)
+	}
+	return h[i].seq < h[j].seq
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*virtualTimer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}
