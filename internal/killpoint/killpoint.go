@@ -1,0 +1,218 @@
+// Package killpoint names the moments at which a crash can matter. An effect
+// (a commit, a write of the alarm index, a frame to a client, ...) has two
+// points, before and after; between two points a crash is indistinguishable
+// from a crash at the first of them, so visiting every point visits every
+// crash state.
+//
+// A nil *Points is switched off and costs one predictable branch.
+package killpoint
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// Kind says what becomes durable or visible at a point.
+type Kind string
+
+// The kinds of effects, as in the labels that users see.
+const (
+	Commit   Kind = "commit"   // an object's implicit transaction
+	Index    Kind = "index"    // a write of the alarm index
+	File     Kind = "file"     // a database or facet file created or deleted
+	Store    Kind = "store"    // a write to another store (cache, R2, KV)
+	Alarm    Kind = "alarm"    // delivery of an alarm, or its acknowledgement
+	Wake     Kind = "wake"     // a constructor has finished
+	Response Kind = "response" // the head of a response
+	Chunk    Kind = "chunk"    // a chunk of a body
+	Frame    Kind = "frame"    // a WebSocket frame
+	Close    Kind = "close"    // the end of a body or a socket
+	Fetch    Kind = "fetch"    // an outbound request
+	RPC      Kind = "rpc"      // a call to another object, or its result
+)
+
+// Side is before or after the effect.
+type Side string
+
+// The two sides of an effect.
+const (
+	Before Side = "before"
+	After  Side = "after"
+)
+
+// Point is one hit of a label.
+type Point struct {
+	Kind       Kind
+	Side       Side
+	Object     string // "Class/name", or "" for the stateless worker
+	Cause      string // what started the turn: "fetch", "rpc", "alarm", "message", "timer", ...
+	Occurrence int    // counts from 1 within one process and label
+	Number     int    // counts from 1 within one process
+}
+
+// Label is the point's text form, kind:side(object)/cause#occurrence.
+func (p Point) Label() string {
+	return string(p.Kind) + ":" + string(p.Side) + "(" + p.Object + ")/" + p.Cause + "#" + strconv.Itoa(p.Occurrence)
+}
+
+// Points numbers the effects of a process. It is safe for concurrent use:
+// while it is on, one lock orders every effect of the process.
+type Points struct {
+	mu     sync.Mutex
+	number int
+	seen   map[string]int
+	record func(Point)
+	target func(Point) bool
+	die    func(Point)
+}
+
+// Options says what a Points does with the points it sees.
+type Options struct {
+	// Record, when set, is told each point, under the lock.
+	Record func(Point)
+	// Target, when set, picks the point to die at. See ParseTarget.
+	Target func(Point) bool
+	// Die, when set, replaces the real death of the process: a simulation
+	// drops its world there. It must not return to the effect.
+	Die func(Point)
+}
+
+// New returns a Points that is on. Use a nil *Points for off.
+func New(o Options) *Points {
+	p := &Points{seen: map[string]int{}, record: o.Record, target: o.Target, die: o.Die}
+	if p.die == nil {
+		p.die = func(Point) { killSelf() }
+	}
+	return p
+}
+
+// Effect runs fn, the effect, between its two points. While Points is on, no
+// other effect of the process runs at the same time, so a death at a point
+// leaves exactly the effects that came before it. fn must not cause another
+// effect and must not wait for one.
+//
+// The after-side is hit only if fn succeeded: a failed effect has not happened.
+func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error {
+	if p == nil {
+		return fn()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hit(kind, Before, object, cause)
+	if err := fn(); err != nil {
+		return err
+	}
+	p.hit(kind, After, object, cause)
+	return nil
+}
+
+// Hit is a point without an effect of its own, such as the end of a
+// constructor or the delivery of an alarm.
+func (p *Points) Hit(kind Kind, side Side, object, cause string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hit(kind, side, object, cause)
+}
+
+// On reports whether points are being recorded or aimed at.
+func (p *Points) On() bool { return p != nil }
+
+func (p *Points) hit(kind Kind, side Side, object, cause string) {
+	pt := Point{Kind: kind, Side: side, Object: object, Cause: cause}
+	key := string(kind) + string(side) + object + "/" + cause
+	p.number++
+	p.seen[key]++
+	pt.Number, pt.Occurrence = p.number, p.seen[key]
+	if p.record != nil {
+		p.record(pt)
+	}
+	if p.target != nil && p.target(pt) {
+		p.die(pt)
+	}
+}
+
+// killSelf ends the process as abruptly as the system can and never returns:
+// SIGKILL on Unix, TerminateProcess on Windows.
+func killSelf() {
+	self, err := os.FindProcess(os.Getpid())
+	if err == nil {
+		err = self.Kill()
+	}
+	if err != nil {
+		panic(fmt.Sprintf("killpoint: the process could not kill itself: %v", err))
+	}
+	select {}
+}
+
+// ParseTarget reads the text form of a point: a bare number (shorthand within
+// one recorded history), or a label kind:side(object)/cause#occurrence.
+// Object, cause and occurrence may be left out: "commit:after#3" is the third
+// commit of any object, for any cause.
+func ParseTarget(text string) (func(Point) bool, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		if n < 1 {
+			return nil, fmt.Errorf("kill point %q: points count from 1", text)
+		}
+		return func(p Point) bool { return p.Number == n }, nil
+	}
+	want, occurrence, err := parseLabel(text)
+	if err != nil {
+		return nil, err
+	}
+	seen := 0 // guarded by Points.mu: targets are only called under it
+	return func(p Point) bool {
+		if p.Kind != want.Kind || p.Side != want.Side ||
+			want.Object != "" && p.Object != want.Object || want.Cause != "" && p.Cause != want.Cause {
+			return false
+		}
+		seen++
+		return seen == occurrence
+	}, nil
+}
+
+var kinds = map[Kind]bool{Commit: true, Index: true, File: true, Store: true, Alarm: true, Wake: true,
+	Response: true, Chunk: true, Frame: true, Close: true, Fetch: true, RPC: true}
+
+func parseLabel(text string) (want Point, occurrence int, err error) {
+	bad := func(why string) (Point, int, error) {
+		return Point{}, 0, fmt.Errorf("kill point %q: %s; write kind:side(object)/cause#occurrence, for example commit:after(Agent/a1)/alarm#2", text, why)
+	}
+	rest, occ, found := strings.Cut(text, "#")
+	occurrence = 1
+	if found {
+		if occurrence, err = strconv.Atoi(occ); err != nil || occurrence < 1 {
+			return bad("the occurrence must be a number from 1")
+		}
+	}
+	head := rest
+	if open := strings.IndexByte(rest, '('); open >= 0 {
+		end := strings.LastIndexByte(rest, ')')
+		if end < open {
+			return bad("a parenthesis is not closed")
+		}
+		want.Object = rest[open+1 : end]
+		head, rest = rest[:open], rest[end+1:]
+		if strings.HasPrefix(rest, "/") {
+			want.Cause = rest[1:]
+		} else if rest != "" {
+			return bad("text after the object must be /cause")
+		}
+	} else if h, c, ok := strings.Cut(rest, "/"); ok {
+		head, want.Cause = h, c
+	}
+	kind, side, ok := strings.Cut(head, ":")
+	want.Kind, want.Side = Kind(kind), Side(side)
+	if !ok || want.Side != Before && want.Side != After {
+		return bad("the side must be before or after")
+	}
+	if !kinds[want.Kind] {
+		return bad("unknown kind " + strconv.Quote(kind))
+	}
+	return want, occurrence, nil
+}

@@ -1,0 +1,176 @@
+package sched
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+)
+
+// Seeded runs a whole world on the goroutine that calls Run or Step. At each
+// step the seed picks one of the loops (or background functions) that have
+// something to do; when none has, the virtual clock jumps to the next timer.
+// The same seed and the same program give the same sequence of steps.
+//
+// Post and Go may be called from any goroutine, but only calls made from
+// within a step (or between steps, by the goroutine that drives it) keep the
+// run reproducible.
+type Seeded struct {
+	clock  *clock.Virtual
+	choice entropy.Source
+	// Trace, when set before the first step, is told the name of what runs
+	// next. It is called on the driving goroutine.
+	Trace func(step int, name string)
+
+	mu     sync.Mutex // guards everything below
+	ready  []*seededTask
+	steps  int
+	closed bool
+}
+
+// seededTask is a unit of choice: a loop with a queue, or one background function.
+type seededTask struct {
+	name  string
+	queue []func()
+	owner *seededLoop // nil for a background function
+}
+
+// NewSeeded returns a scheduler whose choices come from choice and whose time
+// is c.
+func NewSeeded(c *clock.Virtual, choice entropy.Source) *Seeded {
+	return &Seeded{clock: c, choice: choice}
+}
+
+// Clock implements Scheduler.
+func (s *Seeded) Clock() clock.Clock { return s.clock }
+
+// Go implements Scheduler: fn becomes one step.
+func (s *Seeded) Go(name string, fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return
+	}
+	s.ready = append(s.ready, &seededTask{name: name, queue: []func(){fn}})
+}
+
+// NewLoop implements Scheduler.
+func (s *Seeded) NewLoop(name string) Loop {
+	l := &seededLoop{parent: s, done: make(chan struct{})}
+	l.task = &seededTask{name: name, owner: l}
+	return l
+}
+
+// Step runs one ready function, or, when there is none, moves the clock to the
+// next timer and runs it. It reports false when there was neither.
+func (s *Seeded) Step() bool {
+	s.mu.Lock()
+	if len(s.ready) == 0 {
+		closed := s.closed
+		s.mu.Unlock()
+		return !closed && s.clock.Step()
+	}
+	i := 0
+	if n := len(s.ready); n > 1 {
+		i = int(s.choice.Uint64() % uint64(n))
+	}
+	t := s.ready[i]
+	fn := t.queue[0]
+	t.queue = t.queue[1:]
+	if len(t.queue) == 0 {
+		s.ready = append(s.ready[:i], s.ready[i+1:]...)
+	}
+	s.steps++
+	step := s.steps
+	s.mu.Unlock()
+	if s.Trace != nil {
+		s.Trace(step, t.name)
+	}
+	fn()
+	return true
+}
+
+// Run steps until done reports true, until nothing is left to do, or until
+// limit of virtual time has passed; only the first is success.
+func (s *Seeded) Run(done func() bool, limit time.Duration) error {
+	deadline := s.clock.Now().Add(limit)
+	for !done() {
+		if s.clock.Now().After(deadline) {
+			return fmt.Errorf("sched: not done after %v of virtual time", limit)
+		}
+		if !s.Step() {
+			return fmt.Errorf("sched: nothing left to do, and still not done")
+		}
+	}
+	return nil
+}
+
+// Steps is how many functions have run.
+func (s *Seeded) Steps() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.steps
+}
+
+// Close implements Scheduler: what is queued is dropped. Nothing runs outside
+// Step, so there is nothing to wait for.
+func (s *Seeded) Close(context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for _, t := range s.ready {
+		if t.owner != nil {
+			t.owner.shutLocked()
+		}
+	}
+	s.ready = nil
+	return nil
+}
+
+type seededLoop struct {
+	parent *Seeded
+	task   *seededTask
+	done   chan struct{}
+	closed bool // guarded by parent.mu
+}
+
+func (l *seededLoop) Post(fn func()) error {
+	s := l.parent
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.closed || s.closed {
+		return ErrClosed
+	}
+	l.task.queue = append(l.task.queue, fn)
+	if len(l.task.queue) == 1 {
+		s.ready = append(s.ready, l.task)
+	}
+	return nil
+}
+
+func (l *seededLoop) Close() {
+	s := l.parent
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.shutLocked()
+	for i, t := range s.ready {
+		if t == l.task {
+			s.ready = append(s.ready[:i], s.ready[i+1:]...)
+			break
+		}
+	}
+}
+
+func (l *seededLoop) shutLocked() {
+	if l.closed {
+		return
+	}
+	l.closed = true
+	l.task.queue = nil
+	close(l.done)
+}
+
+func (l *seededLoop) Done() <-chan struct{} { return l.done }

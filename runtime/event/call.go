@@ -1,0 +1,56 @@
+package event
+
+// Error is a failure that crosses contexts. What JavaScript threw travels in
+// Thrown where it could be cloned; the flags are those of production.
+type Error struct {
+	Name    string // class name, e.g. "TypeError"; "" is "Error"
+	Message string
+	Stack   string
+	Thrown  *Payload // the thrown value as a clone, nil if it could not be cloned
+
+	Remote      bool // thrown by the other side's code
+	Retryable   bool // the platform failed before the call had an effect
+	Overloaded  bool
+	ObjectReset bool // durableObjectReset: the instance is gone, get a new stub
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Name == "" || e.Name == "Error" {
+		return e.Message
+	}
+	return e.Name + ": " + e.Message
+}
+
+// Payload is a structured clone with the things that bytes cannot carry:
+// capabilities (stubs for functions and RpcTargets), bodies, sockets. The clone
+// refers to them by index. It has one reader.
+type Payload struct {
+	Bytes []byte
+	Caps  []any // Capability, Body, *Socket
+}
+
+// Capability is something on the other side that can be called: a function, an
+// RpcTarget, an entrypoint. Safe for concurrent use.
+type Capability interface {
+	// Call invokes the method (or reads the property) at Path; done is called
+	// exactly once, from any goroutine.
+	Call(c *Call, done func(*Payload, error))
+	// Dup returns another reference; each is released once.
+	Dup() Capability
+	// Release gives this reference up; the target is disposed of after the last.
+	Release()
+}
+
+// Call is one JS RPC call.
+type Call struct {
+	Path []string // property path from the target to the method; empty: the target itself is a function
+	Get  bool     // read the property instead of calling it
+	Args *Payload // an array of arguments; nil with Get
+}
+
+// Alarm says what an alarm handler is told.
+type Alarm struct {
+	ScheduledMs int64 // milliseconds since the epoch
+	RetryCount  int
+}

@@ -1,0 +1,165 @@
+package event
+
+import (
+	"errors"
+	"sync"
+)
+
+// Message is one WebSocket message.
+type Message struct {
+	Binary bool
+	Data   []byte
+}
+
+// Receiver is told what arrives at one end of a socket, in order, one call at
+// a time. Calls come from the goroutine that sent; a receiver posts and returns.
+type Receiver interface {
+	// OnMessage gets a message; the data belongs to the receiver.
+	OnMessage(m Message)
+	// OnClose is the other side's Close frame, or, with clean == false, the
+	// loss of the connection. Nothing follows it.
+	OnClose(code int, reason string, clean bool)
+	// OnError precedes an unclean OnClose where the cause is known.
+	OnError(err error)
+}
+
+// ErrSocketClosed is returned by Send and Close on an end that has sent its
+// Close or has lost its peer.
+var ErrSocketClosed = errors.New("socket closed")
+
+// MaxMessageBytes is the largest WebSocket message, as in production.
+const MaxMessageBytes = 32 << 20
+
+// Socket is one end of a WebSocket as a Go value: it crosses contexts, outlives
+// the object that holds it (hibernation), and is coupled by the gateway to a
+// network connection. What is sent before the other end has a receiver waits
+// there. Safe for concurrent use.
+type Socket struct {
+	// Protocol is the negotiated subprotocol, set before the socket is handed on.
+	Protocol string
+
+	peer *Socket
+
+	mu       sync.Mutex // guards everything below
+	receiver Receiver
+	inbox    []delivery
+	busy     bool // someone is delivering the inbox
+	sent     bool // this end has sent its Close
+	received bool // the peer's Close is in the inbox or delivered
+	lost     bool
+}
+
+type delivery struct {
+	message Message
+	close   bool
+	code    int
+	reason  string
+	clean   bool
+	err     error
+}
+
+// NewSocketPair returns the two ends of a new socket.
+func NewSocketPair() (a, b *Socket) {
+	a, b = &Socket{}, &Socket{}
+	a.peer, b.peer = b, a
+	return a, b
+}
+
+// Peer is the other end.
+func (s *Socket) Peer() *Socket { return s.peer }
+
+// Bind sets who receives at this end; it replaces an earlier receiver, and nil
+// makes what arrives wait. What already waits is delivered before Bind returns.
+func (s *Socket) Bind(r Receiver) {
+	s.mu.Lock()
+	s.receiver = r
+	s.mu.Unlock()
+	s.deliver()
+}
+
+// Send passes a message to the other end.
+func (s *Socket) Send(m Message) error {
+	s.mu.Lock()
+	dead := s.sent || s.lost
+	s.mu.Unlock()
+	if dead {
+		return ErrSocketClosed
+	}
+	return s.peer.push(delivery{message: m})
+}
+
+// Close sends this end's Close frame. Code 0 or 1005 with no reason stands for
+// an empty Close frame.
+func (s *Socket) Close(code int, reason string) error {
+	s.mu.Lock()
+	if s.sent || s.lost {
+		s.mu.Unlock()
+		return ErrSocketClosed
+	}
+	s.sent = true
+	s.mu.Unlock()
+	return s.peer.push(delivery{close: true, code: code, reason: reason, clean: true})
+}
+
+// Drop ends this end without a Close frame: the peer sees a lost connection
+// (1006). err, if not nil, is reported to it first.
+func (s *Socket) Drop(code int, reason string, err error) {
+	s.mu.Lock()
+	if s.sent && s.received || s.lost {
+		s.mu.Unlock()
+		return
+	}
+	s.lost, s.sent = true, true
+	s.mu.Unlock()
+	s.peer.push(delivery{close: true, code: code, reason: reason, err: err})
+}
+
+// Sent reports whether this end has sent its Close frame; Received whether the
+// peer's has arrived.
+func (s *Socket) Sent() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.sent }
+
+// Received reports whether the peer's Close frame, or its loss, has arrived.
+func (s *Socket) Received() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.received }
+
+func (s *Socket) push(d delivery) error {
+	s.mu.Lock()
+	if s.received || s.lost {
+		s.mu.Unlock()
+		return ErrSocketClosed
+	}
+	s.received = d.close
+	s.inbox = append(s.inbox, d)
+	s.mu.Unlock()
+	s.deliver()
+	return nil
+}
+
+// deliver empties the inbox into the receiver; only one goroutine does so at a
+// time, which keeps the order.
+func (s *Socket) deliver() {
+	s.mu.Lock()
+	if s.busy {
+		s.mu.Unlock()
+		return
+	}
+	s.busy = true
+	for s.receiver != nil && len(s.inbox) > 0 {
+		d, r := s.inbox[0], s.receiver
+		s.inbox[0] = delivery{}
+		if s.inbox = s.inbox[1:]; len(s.inbox) == 0 {
+			s.inbox = nil
+		}
+		s.mu.Unlock()
+		if !d.close {
+			r.OnMessage(d.message)
+		} else {
+			if d.err != nil {
+				r.OnError(d.err)
+			}
+			r.OnClose(d.code, d.reason, d.clean)
+		}
+		s.mu.Lock()
+	}
+	s.busy = false
+	s.mu.Unlock()
+}
