@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"github.com/dop251/goja"
+)
+
+// Class is a JavaScript class implemented in Go: instances are ordinary
+// extensible objects that carry a Go value of type T in a hidden slot, so that
+// user code may subclass them and hang properties on them. Loop-confined.
+type Class[T any] struct {
+	Name  string
+	Ctor  *goja.Object
+	Proto *goja.Object
+	e     *Engine
+}
+
+// ClassDef describes a class. Methods get the Go value of their receiver; a
+// receiver without one throws "Illegal invocation".
+type ClassDef[T any] struct {
+	Name   string
+	Length int // the constructor's .length
+	// New makes the Go value for `new Name(...)`. It throws by panicking with a
+	// goja value. Nil makes the constructor throw "Illegal constructor".
+	New func(call goja.ConstructorCall) T
+	// Extends is the parent's constructor, whose statics and methods are inherited.
+	Extends   *goja.Object
+	Methods   []Method[T]
+	Accessors []Accessor[T]
+	Statics   []Func
+	Constants []Constant // on both constructor and prototype
+}
+
+// Method is a method of a Class.
+type Method[T any] struct {
+	Name   string
+	Length int
+	Fn     func(self T, call goja.FunctionCall) goja.Value
+}
+
+// Accessor is a getter with an optional setter.
+type Accessor[T any] struct {
+	Name string
+	Get  func(self T, this *goja.Object) goja.Value
+	Set  func(self T, this *goja.Object, v goja.Value)
+}
+
+// Func is a named native function. Arguments are valid only until it returns:
+// goja reuses their memory.
+type Func struct {
+	Name   string
+	Length int
+	Fn     func(call goja.FunctionCall) goja.Value
+}
+
+// Constant is a read-only property.
+type Constant struct {
+	Name  string
+	Value any
+}
+
+// classSlots holds the hidden symbol under which instances carry their Go value.
+type classSlots struct{ slot *goja.Symbol }
+
+func (s *classSlots) init() { s.slot = goja.NewSymbol("minido.slot") }
+
+// holder makes a Go value storable in a JavaScript property without reflection.
+// It is an object without properties.
+type holder struct{ value any }
+
+func (*holder) Get(string) goja.Value       { return nil }
+func (*holder) Set(string, goja.Value) bool { return false }
+func (*holder) Has(string) bool             { return false }
+func (*holder) Delete(string) bool          { return true }
+func (*holder) Keys() []string              { return nil }
+
+// Attach hangs a Go value on an object; Attached finds it, also through the
+// prototype chain.
+func (e *Engine) Attach(obj *goja.Object, value any) {
+	obj.DefineDataPropertySymbol(e.classes.slot, e.vm.NewDynamicObject(&holder{value}),
+		goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+}
+
+// Attached is the Go value that hangs on v, nil if there is none.
+func (e *Engine) Attached(v goja.Value) any {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	slot, ok := obj.GetSymbol(e.classes.slot).(*goja.Object)
+	if !ok {
+		return nil
+	}
+	if h, ok := slot.Export().(*holder); ok {
+		return h.value
+	}
+	return nil
+}
+
+// DefineClass makes the class in this runtime. It does not put it on globalThis.
+func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
+	c := &Class[T]{Name: def.Name, e: e}
+	c.Ctor = e.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
+		if def.New == nil {
+			panic(e.vm.NewTypeError("Illegal constructor"))
+		}
+		e.Attach(call.This, def.New(call))
+		return nil
+	}).(*goja.Object)
+	e.nameFunc(c.Ctor, def.Name, def.Length)
+	c.Proto = c.Ctor.Get("prototype").(*goja.Object)
+	c.Ctor.DefineDataProperty("prototype", c.Proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	if def.Extends != nil {
+		c.Ctor.SetPrototype(def.Extends)
+		c.Proto.SetPrototype(def.Extends.Get("prototype").(*goja.Object))
+	}
+	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(def.Name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	for _, m := range def.Methods {
+		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
+			return m.Fn(c.Self(call.This), call)
+		}})
+	}
+	for _, a := range def.Accessors {
+		c.accessor(a)
+	}
+	for _, f := range def.Statics {
+		e.DefineFunc(c.Ctor, f)
+	}
+	for _, k := range def.Constants {
+		for _, o := range []*goja.Object{c.Ctor, c.Proto} {
+			o.DefineDataProperty(k.Name, e.vm.ToValue(k.Value), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
+		}
+	}
+	return c
+}
+
+func (c *Class[T]) accessor(a Accessor[T]) {
+	get := c.e.Func("get "+a.Name, 0, func(call goja.FunctionCall) goja.Value {
+		self := c.Self(call.This)
+		this, _ := call.This.(*goja.Object)
+		return a.Get(self, this)
+	})
+	var set goja.Value
+	if a.Set != nil {
+		set = c.e.Func("set "+a.Name, 1, func(call goja.FunctionCall) goja.Value {
+			self := c.Self(call.This)
+			this, _ := call.This.(*goja.Object)
+			a.Set(self, this, call.Argument(0))
+			return goja.Undefined()
+		})
+	}
+	c.Proto.DefineAccessorProperty(a.Name, get, set, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}
+
+// Wrap makes an instance around value, without running the constructor.
+func (c *Class[T]) Wrap(value T) *goja.Object {
+	obj := c.e.vm.CreateObject(c.Proto)
+	c.e.Attach(obj, value)
+	return obj
+}
+
+// Of is the Go value of an instance; ok is false for anything else.
+func (c *Class[T]) Of(v goja.Value) (value T, ok bool) {
+	value, ok = c.e.Attached(v).(T)
+	return value, ok
+}
+
+// Self is Of for receivers: it throws "Illegal invocation".
+func (c *Class[T]) Self(v goja.Value) T {
+	value, ok := c.Of(v)
+	if !ok {
+		panic(c.e.vm.NewTypeError("Illegal invocation"))
+	}
+	return value
+}
+
+// Func makes a native function object.
+func (e *Engine) Func(name string, length int, fn func(goja.FunctionCall) goja.Value) *goja.Object {
+	obj := e.vm.ToValue(fn).(*goja.Object)
+	e.nameFunc(obj, name, length)
+	return obj
+}
+
+func (e *Engine) nameFunc(obj *goja.Object, name string, length int) {
+	obj.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	obj.DefineDataProperty("length", e.vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// DefineFunc puts a native function on obj, as methods are: writable,
+// configurable, not enumerable on plain prototypes (Web IDL says enumerable).
+func (e *Engine) DefineFunc(obj *goja.Object, f Func) {
+	obj.DefineDataProperty(f.Name, e.Func(f.Name, f.Length, f.Fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}
+
+// Native makes the plain object of functions that a prelude gets as `native`.
+func (e *Engine) Native(funcs ...Func) *goja.Object {
+	obj := e.vm.NewObject()
+	for _, f := range funcs {
+		e.DefineFunc(obj, f)
+	}
+	return obj
+}
+
+// Global defines a property of globalThis as Web IDL interfaces are: writable,
+// configurable, not enumerable.
+func (e *Engine) Global(name string, v goja.Value) {
+	e.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// LazyGlobal defines a global that is made at its first use, so that a worker
+// pays only for what it touches. make runs on the loop in the global scope
+// frame; reading it from native code (VM().Get) triggers it too.
+func (e *Engine) LazyGlobal(name string, make func() goja.Value) {
+	e.Lazy(e.vm.GlobalObject(), name, goja.FLAG_FALSE, make)
+}
+
+// Lazy is LazyGlobal for a property of any object.
+func (e *Engine) Lazy(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) {
+	settle := func(v goja.Value) {
+		obj.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, enumerable)
+	}
+	get := e.Func("get "+name, 0, func(goja.FunctionCall) goja.Value {
+		var v goja.Value
+		e.In(GlobalFrame, func() { v = make() })
+		settle(v)
+		return v
+	})
+	set := e.Func("set "+name, 1, func(call goja.FunctionCall) goja.Value {
+		settle(call.Argument(0))
+		return goja.Undefined()
+	})
+	obj.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, enumerable)
+}

@@ -1,0 +1,232 @@
+package engine
+
+import (
+	"fmt"
+	"sort"
+)
+
+// Kind tells the contexts of an isolate apart.
+type Kind int
+
+const (
+	// RequestContext is one event of the stateless worker.
+	RequestContext Kind = iota
+	// ObjectContext is one incarnation of a durable object.
+	ObjectContext
+)
+
+// Context is one request of the stateless worker, or one incarnation of an
+// object: the owner of timers, operations and outputs. Loop-confined.
+type Context struct {
+	Kind  Kind
+	Label string // "Class/name" of an object, "" of the stateless worker
+	// Gate decides about an object's events and commits; nil for contexts that
+	// have neither a critical section nor storage.
+	Gate Gate
+	// Host is what the context is to the packages above the engine.
+	Host any
+
+	engine      *Engine
+	dead        error
+	keepOutputs bool
+	isDirty     bool
+	holding     int // outputs in engine.held
+	timers      map[int64]*timer
+	ops         map[*Op]struct{}
+	atDeath     []func(error)
+	waitUntil   int
+	idle        func()
+}
+
+// Gate is what an object brings to its context. Loop-confined.
+type Gate interface {
+	// Admit reports whether an event of frame f may run now. If not, the gate
+	// keeps resume and calls it, through Engine.AfterTurn, when it may.
+	Admit(f *Frame, resume func()) bool
+	// Commit makes the turn's writes durable. If it cannot, it kills the
+	// context, so that the turn's outputs are dropped.
+	Commit(cause string)
+}
+
+// NewContext makes a context of this isolate.
+func (e *Engine) NewContext(kind Kind, label string) *Context {
+	return &Context{Kind: kind, Label: label, engine: e}
+}
+
+// Current is the context whose code runs now, nil in the global scope.
+func (e *Engine) Current() *Context {
+	if e.cur == nil {
+		return nil
+	}
+	return e.cur.Context
+}
+
+// Engine is the isolate that the context lives in.
+func (c *Context) Engine() *Engine { return c.engine }
+
+// Frame is a fresh frame of the context, for an event that enters it.
+func (c *Context) Frame() *Frame { return &Frame{Context: c} }
+
+// Dead is why the context has ended, nil while it lives.
+func (c *Context) Dead() error { return c.dead }
+
+// MarkDirty asks for a commit at the end of the turn. Until then the context's
+// outputs are held.
+func (c *Context) MarkDirty() {
+	if !c.isDirty && c.Gate != nil {
+		c.isDirty = true
+		c.engine.dirty = append(c.engine.dirty, c)
+	}
+}
+
+// ClearDirty takes MarkDirty back: a commit happened within the turn.
+func (c *Context) ClearDirty() {
+	if !c.isDirty {
+		return
+	}
+	c.isDirty = false
+	dirty := c.engine.dirty
+	for i, d := range dirty {
+		if d == c {
+			c.engine.dirty = append(dirty[:i], dirty[i+1:]...)
+			return
+		}
+	}
+}
+
+// Emit releases an output: at once if nothing it could depend on is
+// uncommitted, else after the commit at the end of the turn. If the commit
+// fails or the context dies first, the output is dropped. release runs on the
+// loop, must not block and must not run JavaScript.
+func (c *Context) Emit(release func()) {
+	if c.dead != nil {
+		return
+	}
+	if !c.isDirty && c.holding == 0 {
+		release()
+		return
+	}
+	c.holding++
+	c.engine.held = append(c.engine.held, output{c, release})
+}
+
+// Kill ends the context: its timers and operations are cancelled, its held
+// outputs dropped, and whatever JavaScript of it still runs can call no native
+// that does I/O. It may be called within the context's own turn. Only the
+// first reason counts.
+func (c *Context) Kill(reason error) { c.end(reason, false) }
+
+// Finish ends a context that has done its work: held outputs still go out.
+func (c *Context) Finish(reason error) { c.end(reason, true) }
+
+func (c *Context) end(reason error, keepOutputs bool) {
+	if c.dead != nil {
+		return
+	}
+	c.dead, c.keepOutputs = reason, keepOutputs
+	for _, t := range c.sortedTimers() {
+		t.cancel()
+	}
+	ops := c.Ops()
+	c.ops = nil
+	for _, op := range ops {
+		op.abandon(reason)
+	}
+	hooks := c.atDeath
+	c.atDeath = nil
+	for _, fn := range hooks {
+		fn(reason)
+	}
+}
+
+// AtDeath calls fn when the context ends; at once if it has.
+func (c *Context) AtDeath(fn func(reason error)) {
+	if c.dead != nil {
+		fn(c.dead)
+		return
+	}
+	c.atDeath = append(c.atDeath, fn)
+}
+
+func (c *Context) sortedTimers() []*timer {
+	all := make([]*timer, 0, len(c.timers))
+	for _, t := range c.timers {
+		all = append(all, t)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].id < all[j].id })
+	return all
+}
+
+// Timers is the number of pending timers: an object that has any does not
+// hibernate.
+func (c *Context) Timers() int { return len(c.timers) }
+
+// Ops are the operations in progress, oldest first.
+func (c *Context) Ops() []*Op {
+	all := make([]*Op, 0, len(c.ops))
+	for op := range c.ops {
+		all = append(all, op)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].id < all[j].id })
+	return all
+}
+
+// Hold counts a promise that the context waits for (waitUntil, a handler that
+// has not returned); Release takes it back. When nothing is held, no timer and
+// no operation is pending, the function given to WhenIdle is called.
+func (c *Context) Hold() { c.waitUntil++ }
+
+// Release ends a Hold.
+func (c *Context) Release() {
+	c.waitUntil--
+	c.checkIdle()
+}
+
+// Held is the number of unreleased Holds.
+func (c *Context) Held() int { return c.waitUntil }
+
+// WhenIdle sets the function to call once no Hold is left. It is called at
+// once if there is none now.
+func (c *Context) WhenIdle(fn func()) {
+	c.idle = fn
+	c.checkIdle()
+}
+
+func (c *Context) checkIdle() {
+	if c.waitUntil == 0 && c.idle != nil && c.dead == nil {
+		fn := c.idle
+		c.idle = nil
+		fn()
+	}
+}
+
+// IO is the context on whose behalf a native does I/O now. In the global scope
+// and for a context that has ended it throws, with workerd's text (global-scope.c++).
+func (e *Engine) IO(what string) *Context {
+	c := e.Current()
+	if c == nil {
+		panic(e.NewError("Error", globalScopeText))
+	}
+	if c.dead != nil {
+		panic(e.NewError("Error", fmt.Sprintf("%s: the context has ended: %v", what, c.dead)))
+	}
+	return c
+}
+
+const globalScopeText = "Disallowed operation called within global scope. Asynchronous I/O (ex: fetch() or connect()), setting a timeout, and generating random values are not allowed within global scope. To fix this error, perform this operation within a handler. https://developers.cloudflare.com/workers/runtime-apis/handlers/"
+
+// Check throws unless the code that runs now belongs to c: a platform object
+// of c was used from elsewhere (workerd: io-context.c++).
+func (c *Context) Check() {
+	cur := c.engine.Current()
+	if cur == c && c.dead == nil {
+		return
+	}
+	if cur == c {
+		panic(c.engine.NewError("Error", fmt.Sprintf("the object's instance has ended: %v", c.dead)))
+	}
+	if c.Kind == ObjectContext {
+		panic(c.engine.NewError("Error", "Cannot perform I/O on behalf of a different Durable Object. I/O objects (such as streams, request/response bodies, and others) created in the context of one Durable Object cannot be accessed from a different Durable Object in the same isolate. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
+	}
+	panic(c.engine.NewError("Error", "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler cannot be accessed from a different request's handler. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
+}

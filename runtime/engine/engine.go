@@ -1,0 +1,376 @@
+// Package engine owns a goja runtime and the one loop that may touch it.
+//
+// Everything that happens in an isolate happens in turns. A turn starts with
+// one event (a request, a timer, a completed operation), runs JavaScript until
+// its microtasks are drained, then commits what the contexts it touched have
+// written, and only then releases what they want to show the outside world.
+//
+// The engine knows nothing of Workers: contexts are told apart by what they
+// hang on themselves, and their durability by the Gate they bring.
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sched"
+)
+
+// SourceMapper maps positions of compiled code to the user's source. It is
+// safe for concurrent use.
+type SourceMapper interface {
+	// MapPosition takes and gives 1-based lines and columns.
+	MapPosition(file string, line, column int) (source string, sourceLine, sourceColumn int, ok bool)
+}
+
+// Level is the severity of a log line.
+type Level int
+
+// The levels of console methods, least severe first.
+const (
+	Debug Level = iota
+	Info
+	Log
+	Warn
+	Error
+)
+
+// Logger receives what JavaScript logs. It is called on the loop.
+type Logger func(level Level, c *Context, text string)
+
+// Options configure an Engine. Scheduler and Entropy are required.
+type Options struct {
+	Name      string
+	Scheduler sched.Scheduler
+	Entropy   entropy.Source
+	Mapper    SourceMapper // nil: positions are shown as compiled
+	Logger    Logger       // nil: nothing is logged
+	// TurnLimit is how long one turn may compute before it is interrupted and
+	// the isolate condemned. 0 means DefaultTurnLimit.
+	TurnLimit time.Duration
+	// CallDepth is the deepest JavaScript stack, in frames. 0 means DefaultCallDepth.
+	CallDepth int
+	// Condemned is called once, on the loop, when the isolate must not be used
+	// any more: after an interrupt, a stack overflow or a bug in a native.
+	Condemned func(reason error)
+}
+
+// Defaults of Options.
+const (
+	DefaultTurnLimit = 30 * time.Second // production's CPU limit per request
+	DefaultCallDepth = 1600
+)
+
+// ErrCondemned is the reason that operations on a condemned isolate fail with.
+var ErrCondemned = errors.New("the isolate was condemned")
+
+// Engine is one isolate's runtime. Unless a method says otherwise it is
+// loop-confined: call it on the loop, or before the first Post.
+type Engine struct {
+	name    string
+	vm      *goja.Runtime
+	loop    sched.Loop
+	clock   clock.Clock
+	entropy entropy.Source
+	mapper  SourceMapper
+	logger  Logger
+
+	cur       *Frame // the frame whose code runs; nil between turns
+	root      *Frame // the frame that the turn started with
+	cause     string // what started the turn
+	now       time.Time
+	turnBody  func()
+	enterTurn goja.Callable
+	dirty     []*Context
+	held      []output
+	after     []func() // run between this turn and the next event
+	atEnd     []func() // run once at the end of the turn, before commits
+
+	timers   timerQueue
+	rejected rejections
+	prims    *goja.Object
+	classes  classSlots
+
+	condemned   error
+	onCondemned func(error)
+
+	watch watchdog
+}
+
+type output struct {
+	context *Context
+	release func()
+}
+
+// New creates a runtime with its loop. Close ends both.
+func New(o Options) *Engine {
+	e := &Engine{
+		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
+		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned,
+	}
+	depth, limit := o.CallDepth, o.TurnLimit
+	if depth == 0 {
+		depth = DefaultCallDepth
+	}
+	if limit == 0 {
+		limit = DefaultTurnLimit
+	}
+	e.vm.SetMaxCallStackSize(depth)
+	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
+	e.vm.SetRandSource(o.Entropy.Float64)
+	e.now = e.clock.Now()
+	e.vm.SetTimeSource(func() time.Time { return e.now })
+	e.vm.SetAsyncContextTracker(tracker{e})
+	e.vm.SetPromiseRejectionTracker(e.trackRejection)
+	e.enterTurn, _ = goja.AssertFunction(e.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		e.turnBody()
+		return goja.Undefined()
+	}))
+	e.classes.init()
+	e.watch.init(e, limit)
+	e.timers.init(e)
+	e.prims = e.loadPrimordials()
+	e.loop = o.Scheduler.NewLoop(o.Name)
+	return e
+}
+
+// VM is the goja runtime. Only the loop may touch it.
+func (e *Engine) VM() *goja.Runtime { return e.vm }
+
+// Name is the isolate's name, for messages. Safe for concurrent use.
+func (e *Engine) Name() string { return e.name }
+
+// Clock is the clock that the isolate lives by. Safe for concurrent use.
+func (e *Engine) Clock() clock.Clock { return e.clock }
+
+// Entropy is the isolate's source of randomness.
+func (e *Engine) Entropy() entropy.Source { return e.entropy }
+
+// Now is the time that JavaScript sees: it stands still within a turn.
+func (e *Engine) Now() time.Time { return e.now }
+
+// Cause names the event that started the turn, for kill points and messages.
+func (e *Engine) Cause() string { return e.cause }
+
+// Log passes a line to the logger, on behalf of the current context.
+func (e *Engine) Log(level Level, text string) {
+	if e.logger != nil {
+		e.logger(level, e.Current(), text)
+	}
+}
+
+// Post runs fn as a turn that belongs to frame, on the loop, if the frame's
+// context then still lives; an input gate may delay it. It never blocks and is
+// safe for concurrent use. The error is sched.ErrClosed.
+func (e *Engine) Post(f *Frame, cause string, fn func()) error {
+	return e.loop.Post(func() { e.enter(f, cause, fn) })
+}
+
+// PostLoop runs fn on the loop outside any turn: fn must not run JavaScript.
+// Safe for concurrent use.
+func (e *Engine) PostLoop(fn func()) error {
+	return e.loop.Post(func() {
+		fn()
+		e.runAfter()
+	})
+}
+
+// AfterTurn runs fn on the loop after the present turn (or loop function) is
+// complete and before the next event: how gates let in what they kept waiting
+// without letting later events overtake it.
+func (e *Engine) AfterTurn(fn func()) { e.after = append(e.after, fn) }
+
+// AtTurnEnd runs fn once when the microtasks of the present turn are drained,
+// before commits and outputs. fn must not run JavaScript.
+func (e *Engine) AtTurnEnd(fn func()) { e.atEnd = append(e.atEnd, fn) }
+
+// Enter is Post for code that is on the loop already, outside any turn.
+func (e *Engine) Enter(f *Frame, cause string, fn func()) { e.enter(f, cause, fn) }
+
+func (e *Engine) enter(f *Frame, cause string, fn func()) {
+	e.admit(f, cause, fn)
+	e.runAfter()
+}
+
+func (e *Engine) runAfter() {
+	for len(e.after) > 0 {
+		next := e.after[0]
+		e.after[0] = nil
+		e.after = e.after[1:]
+		next()
+	}
+	e.after = nil
+}
+
+func (e *Engine) admit(f *Frame, cause string, fn func()) {
+	if e.condemned != nil {
+		return
+	}
+	if c := f.Context; c != nil {
+		if c.dead != nil {
+			return
+		}
+		if c.Gate != nil && !c.Gate.Admit(f, func() { e.admit(f, cause, fn) }) {
+			return
+		}
+	}
+	e.turn(f, cause, fn)
+}
+
+// turn is the one place where JavaScript starts to run.
+func (e *Engine) turn(f *Frame, cause string, fn func()) {
+	e.now = e.clock.Now()
+	e.cur, e.root, e.cause = f, f, cause
+	e.run(fn)
+	for e.condemned == nil && e.rejected.pending() {
+		e.run(e.reportRejections)
+	}
+	e.finish()
+	e.cur, e.root = nil, nil
+}
+
+// run calls fn from an outermost JavaScript call, so that goja drains the
+// microtasks when it returns.
+func (e *Engine) run(fn func()) {
+	e.turnBody = fn
+	e.watch.begin()
+	defer func() {
+		e.watch.end()
+		e.turnBody = nil
+		if x := recover(); x != nil {
+			e.Condemn(fmt.Errorf("internal error: %v\n%s", x, debug.Stack()))
+		}
+	}()
+	_, err := e.enterTurn(goja.Undefined())
+	if err == nil {
+		return
+	}
+	var overflow *goja.StackOverflowError
+	var interrupted *goja.InterruptedError
+	switch {
+	case errors.As(err, &overflow):
+		e.Condemn(fmt.Errorf("RangeError: Maximum call stack size exceeded%s", e.where(overflow.Stack())))
+	case errors.As(err, &interrupted):
+		e.vm.ClearInterrupt()
+		if reason, ok := interrupted.Value().(error); ok {
+			e.Condemn(fmt.Errorf("%w%s", reason, e.where(interrupted.Stack())))
+		} else {
+			e.Condemn(fmt.Errorf("%v%s", interrupted.Value(), e.where(interrupted.Stack())))
+		}
+	default:
+		e.ReportUncaught(e.Thrown(err))
+	}
+}
+
+// finish ends a turn: commits, then outputs.
+func (e *Engine) finish() {
+	for len(e.atEnd) > 0 {
+		fns := e.atEnd
+		e.atEnd = nil
+		for _, fn := range fns {
+			fn()
+		}
+	}
+	if e.condemned != nil {
+		e.dirty, e.held = nil, nil
+		return
+	}
+	for i, c := range e.dirty {
+		e.dirty[i] = nil
+		c.isDirty = false
+		if c.dead == nil {
+			c.Gate.Commit(e.cause)
+		}
+	}
+	e.dirty = e.dirty[:0]
+	for len(e.held) > 0 {
+		held := e.held
+		e.held = nil
+		for _, o := range held {
+			o.context.holding--
+			if o.context.dead == nil || o.context.keepOutputs {
+				o.release()
+			}
+		}
+	}
+}
+
+// Condemn marks the isolate as unusable. Its contexts are not told here: the
+// Condemned callback does that.
+func (e *Engine) Condemn(reason error) {
+	if e.condemned != nil {
+		return
+	}
+	e.condemned = fmt.Errorf("%w: %w", ErrCondemned, reason)
+	if e.onCondemned != nil {
+		e.onCondemned(reason)
+	}
+}
+
+// CondemnedBy is why the isolate is unusable, nil while it is well.
+func (e *Engine) CondemnedBy() error { return e.condemned }
+
+// Interrupt stops the JavaScript that runs now, within about 100 ms; catch and
+// finally blocks are skipped and the isolate is condemned with reason. Safe for
+// concurrent use; without running JavaScript the next turn is stopped.
+func (e *Engine) Interrupt(reason error) { e.vm.Interrupt(reason) }
+
+// Close stops the loop. Queued events are dropped. It does not wait for the
+// function that runs at the moment: Done does. Safe for concurrent use.
+func (e *Engine) Close() {
+	e.loop.Close()
+	e.timers.close()
+	e.watch.close()
+}
+
+// Done is closed when the loop has ended.
+func (e *Engine) Done() <-chan struct{} { return e.loop.Done() }
+
+// watchdog interrupts a turn that computes for longer than the limit. It arms
+// one clock timer at a time, only while turns run, so that a turn costs two
+// atomic stores.
+type watchdog struct {
+	engine *Engine
+	limit  time.Duration
+	turn   atomic.Uint64 // odd while a turn runs
+	armed  atomic.Bool
+	closed atomic.Bool
+}
+
+func (w *watchdog) init(e *Engine, limit time.Duration) { w.engine, w.limit = e, limit }
+
+func (w *watchdog) begin() {
+	w.turn.Add(1)
+	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
+		w.arm()
+	}
+}
+
+func (w *watchdog) end() { w.turn.Add(1) }
+
+func (w *watchdog) arm() {
+	seen := w.turn.Load()
+	w.engine.clock.AfterFunc(w.limit, func() {
+		now := w.turn.Load()
+		switch {
+		case w.closed.Load():
+		case now == seen && now%2 == 1:
+			w.engine.vm.Interrupt(fmt.Errorf("the turn exceeded its CPU time limit of %v", w.limit))
+			w.armed.Store(false)
+		case now%2 == 0:
+			w.armed.Store(false)
+		default:
+			w.arm()
+		}
+	})
+}
+
+func (w *watchdog) close() { w.closed.Store(true) }

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/event"
+)
+
+// errorClasses are the built-in error classes that may cross contexts by name.
+var errorClasses = map[string]bool{"Error": true, "TypeError": true, "RangeError": true, "SyntaxError": true,
+	"ReferenceError": true, "EvalError": true, "URIError": true, "AggregateError": true}
+
+// NewError makes an error of a built-in class; other class names become the
+// name of a plain Error.
+func (e *Engine) NewError(class, message string) *goja.Object {
+	name := class
+	if !errorClasses[class] || class == "AggregateError" {
+		class = "Error"
+	}
+	obj, err := e.vm.New(e.Primordial(class), e.vm.ToValue(message))
+	if err != nil {
+		panic(err)
+	}
+	if name != class && name != "" {
+		obj.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return obj
+}
+
+// Throw raises a JavaScript error from a native; it does not return.
+func (e *Engine) Throw(class, format string, args ...any) {
+	panic(e.NewError(class, fmt.Sprintf(format, args...)))
+}
+
+// FromGo makes the JavaScript value of a Go error: the value that was thrown,
+// if the error came from JavaScript; an Error with its class and flags, if it
+// is an *event.Error; else an Error with the text.
+func (e *Engine) FromGo(err error) goja.Value {
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		return ex.Value()
+	}
+	var ev *event.Error
+	if !errors.As(err, &ev) {
+		return e.NewError("Error", err.Error())
+	}
+	obj := e.NewError(ev.Name, ev.Message)
+	if ev.Stack != "" {
+		obj.DefineDataProperty("stack", e.vm.ToValue(ev.Stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	e.SetErrorFlags(obj, ev)
+	return obj
+}
+
+// SetErrorFlags puts the flags of a failure that crossed contexts on obj.
+func (e *Engine) SetErrorFlags(obj *goja.Object, ev *event.Error) {
+	for _, f := range []struct {
+		name string
+		on   bool
+	}{{"remote", ev.Remote}, {"retryable", ev.Retryable}, {"overloaded", ev.Overloaded}, {"durableObjectReset", ev.ObjectReset}} {
+		if f.on {
+			obj.Set(f.name, true)
+		}
+	}
+}
+
+// ToEvent describes a thrown value for other contexts, without the value itself.
+func (e *Engine) ToEvent(v goja.Value) *event.Error {
+	out := &event.Error{Name: "Error"}
+	ex := e.vm.Try(func() {
+		obj, ok := v.(*goja.Object)
+		if !ok || !e.IsError(v) {
+			out.Message = e.Text(v)
+			return
+		}
+		if name := obj.Get("name"); name != nil {
+			out.Name = name.String()
+		}
+		if m := obj.Get("message"); m != nil {
+			out.Message = m.String()
+		}
+		out.Stack = e.Stack(v)
+		flag := func(name string) bool { f := obj.Get(name); return f != nil && f.ToBoolean() }
+		out.Remote, out.Retryable = flag("remote"), flag("retryable")
+		out.Overloaded, out.ObjectReset = flag("overloaded"), flag("durableObjectReset")
+	})
+	if ex != nil {
+		out.Message = "an error whose properties throw"
+	}
+	return out
+}
+
+// IsError reports whether v is an instance of the built-in Error.
+func (e *Engine) IsError(v goja.Value) bool {
+	_, ok := v.(*goja.Object)
+	return ok && e.vm.InstanceOf(v, e.Primordial("Error"))
+}
+
+// Thrown is the JavaScript value of an error that a goja call returned.
+func (e *Engine) Thrown(err error) goja.Value { return e.FromGo(err) }
+
+// Text is String(v) that never throws.
+func (e *Engine) Text(v goja.Value) (text string) {
+	if v == nil {
+		return "undefined"
+	}
+	if ex := e.vm.Try(func() { text = v.String() }); ex != nil {
+		return "a value that cannot be shown"
+	}
+	return text
+}
+
+// Stack is the source-mapped stack of an error value, beginning with its name
+// and message; for other values their text.
+func (e *Engine) Stack(v goja.Value) string {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return e.Text(v)
+	}
+	var stack string
+	e.vm.Try(func() {
+		if s := obj.Get("stack"); s != nil && !goja.IsUndefined(s) {
+			stack = s.String()
+		}
+	})
+	if stack == "" {
+		return e.Text(v)
+	}
+	return e.MapStack(stack)
+}
+
+// gojaFrame is a stack line as goja prints it: "at f (file:line:column(pc))"
+// or "at file:line:column(pc)".
+var gojaFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.*?):(\d+):(\d+)\(\d+\)\)?$`)
+
+// MapStack rewrites the stack text of goja into V8's form with positions of
+// the user's source. Frames of our own code are left out. Text in another form
+// passes unchanged, so mapping twice does no harm.
+func (e *Engine) MapStack(stack string) string {
+	if !strings.Contains(stack, "\n") {
+		return stack
+	}
+	var b strings.Builder
+	for i, line := range strings.Split(strings.TrimRight(stack, "\n"), "\n") {
+		mapped, keep := e.mapLine(line)
+		if !keep {
+			continue
+		}
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(mapped)
+	}
+	return b.String()
+}
+
+func (e *Engine) mapLine(line string) (string, bool) {
+	if strings.HasSuffix(line, "(native)") && strings.HasPrefix(strings.TrimSpace(line), "at ") {
+		return "", false
+	}
+	m := gojaFrame.FindStringSubmatch(line)
+	if m == nil {
+		return line, true
+	}
+	file, fn := m[2], m[1]
+	if strings.HasPrefix(file, "minido:") {
+		return "", false
+	}
+	ln, _ := strconv.Atoi(m[3])
+	col, _ := strconv.Atoi(m[4])
+	if e.mapper != nil {
+		if s, l, c, ok := e.mapper.MapPosition(file, ln, col); ok {
+			file, ln, col = s, l, c
+		}
+	}
+	if fn == "" {
+		return fmt.Sprintf("    at %s:%d:%d", file, ln, col), true
+	}
+	return fmt.Sprintf("    at %s (%s:%d:%d)", fn, file, ln, col), true
+}
+
+// where shows the innermost frame of the user's code in a captured stack.
+func (e *Engine) where(stack []goja.StackFrame) string {
+	for _, f := range stack {
+		p := f.Position()
+		if p.Filename == "" || strings.HasPrefix(p.Filename, "minido:") {
+			continue
+		}
+		file, line, col := p.Filename, p.Line, p.Column
+		if e.mapper != nil {
+			if s, l, c, ok := e.mapper.MapPosition(file, line, col); ok {
+				file, line, col = s, l, c
+			}
+		}
+		return fmt.Sprintf("\n    at %s (%s:%d:%d)", f.FuncName(), file, line, col)
+	}
+	return ""
+}
+
+// Call calls a JavaScript function and panics with what it throws, so that
+// natives pass exceptions through.
+func (e *Engine) Call(fn goja.Value, this goja.Value, args ...goja.Value) goja.Value {
+	call, ok := goja.AssertFunction(fn)
+	if !ok {
+		e.Throw("TypeError", "%s is not a function", e.Text(fn))
+	}
+	v, err := call(this, args...)
+	if err != nil {
+		e.Rethrow(err)
+	}
+	return v
+}
+
+// Rethrow raises, from a native, an error that a goja call returned.
+func (e *Engine) Rethrow(err error) {
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		var overflow *goja.StackOverflowError
+		var interrupted *goja.InterruptedError
+		if !errors.As(err, &overflow) && !errors.As(err, &interrupted) {
+			panic(ex.Value())
+		}
+	}
+	panic(err)
+}

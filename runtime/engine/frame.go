@@ -1,0 +1,105 @@
+package engine
+
+import "github.com/dop251/goja"
+
+// Frame is where a piece of asynchronous work belongs: its context, the
+// critical section it is part of, and the values of AsyncLocalStorage. Promise
+// jobs, timers and operations remember the frame that started them and run in
+// it. Frames are immutable.
+type Frame struct {
+	// Context is nil in the global scope.
+	Context *Context
+	// Critical identifies the innermost critical section (blockConcurrencyWhile)
+	// that the work is part of; the context's Gate gives it meaning.
+	Critical any
+	locals   *local
+}
+
+// local is a persistent association list: agents nest a handful of
+// AsyncLocalStorages, for which a walk beats a map and sharing is free.
+type local struct {
+	key   any
+	value goja.Value
+	next  *local
+}
+
+// GlobalFrame is the frame of module code: no context, so that I/O is refused.
+var GlobalFrame = &Frame{}
+
+// WithCritical is f as part of the critical section s.
+func (f *Frame) WithCritical(s any) *Frame {
+	g := *f
+	g.Critical = s
+	return &g
+}
+
+// Local is the value of the AsyncLocalStorage key, nil if it has none.
+func (f *Frame) Local(key any) goja.Value {
+	for l := f.locals; l != nil; l = l.next {
+		if l.key == key {
+			return l.value
+		}
+	}
+	return nil
+}
+
+// WithLocal is f with the AsyncLocalStorage key set to value; nil unsets it.
+func (f *Frame) WithLocal(key any, value goja.Value) *Frame {
+	g := *f
+	g.locals = f.locals.without(key)
+	if value != nil {
+		g.locals = &local{key: key, value: value, next: g.locals}
+	}
+	return &g
+}
+
+func (l *local) without(key any) *local {
+	if l == nil {
+		return nil
+	}
+	if l.key == key {
+		return l.next
+	}
+	rest := l.next.without(key)
+	if rest == l.next {
+		return l
+	}
+	return &local{key: l.key, value: l.value, next: rest}
+}
+
+// Frame is the frame whose code runs now; outside any turn it is GlobalFrame.
+func (e *Engine) Frame() *Frame {
+	if e.cur == nil {
+		return GlobalFrame
+	}
+	return e.cur
+}
+
+// SetFrame changes the frame of the code that runs now, until its job ends or
+// SetFrame restores it (AsyncLocalStorage.enterWith).
+func (e *Engine) SetFrame(f *Frame) { e.cur = f }
+
+// In calls fn in frame f and restores the present frame, also when fn panics.
+func (e *Engine) In(f *Frame, fn func()) {
+	saved := e.cur
+	e.cur = f
+	defer func() { e.cur = saved }()
+	fn()
+}
+
+// tracker carries frames through promise jobs.
+type tracker struct{ e *Engine }
+
+func (t tracker) Grab() any { return t.e.cur }
+
+func (t tracker) Resumed(f any) { t.e.cur, _ = f.(*Frame) }
+
+// Exited leaves the frame as it is where it can: goja runs the then() of a
+// custom thenable as a job of its own without Resumed, and it belongs to the
+// frame of the job that awaited it, nearly always the one before. A frame of
+// another context is never left standing.
+func (t tracker) Exited() {
+	if e := t.e; e.cur == nil || e.root == nil || e.cur.Context != e.root.Context {
+		e.cur = e.root
+	}
+}

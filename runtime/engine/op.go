@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"sync/atomic"
+
+	"github.com/dop251/goja"
+)
+
+// Op is one asynchronous operation that JavaScript waits for: a fetch, a call,
+// a read of a body. It is settled exactly once, from any goroutine; what
+// settles it runs as a turn in the frame that started it. If the frame's
+// context ends first, the operation is cancelled and nothing runs.
+type Op struct {
+	// Name says what is waited for, e.g. "fetch https://...", for people.
+	Name string
+
+	id       int64
+	engine   *Engine
+	frame    *Frame
+	settled  atomic.Bool
+	cancel   func(error) // loop-confined
+	resolve  func(any) error
+	reject   func(any) error
+	promise  *goja.Object
+	internal bool
+}
+
+// StartOp begins an operation on behalf of the current frame. It throws in the
+// global scope.
+func (e *Engine) StartOp(name string) *Op {
+	c := e.IO(name)
+	e.timers.seq++
+	op := &Op{Name: name, id: e.timers.seq, engine: e, frame: e.cur}
+	if c.ops == nil {
+		c.ops = map[*Op]struct{}{}
+	}
+	c.ops[op] = struct{}{}
+	return op
+}
+
+// Frame is the frame that the operation was started in.
+func (op *Op) Frame() *Frame { return op.frame }
+
+// Internal marks an operation that does not keep an object from hibernating.
+func (op *Op) Internal() *Op { op.internal = true; return op }
+
+// IsInternal reports whether Internal was called.
+func (op *Op) IsInternal() bool { return op.internal }
+
+// OnCancel sets what stops the operation when its context ends before it is
+// settled. Loop-confined.
+func (op *Op) OnCancel(fn func(reason error)) *Op {
+	op.cancel = fn
+	return op
+}
+
+// Promise is a promise that Resolve and Reject settle. Loop-confined.
+func (op *Op) Promise() *goja.Object {
+	if op.promise == nil {
+		p, resolve, reject := op.engine.vm.NewPromise()
+		op.resolve, op.reject = resolve, reject
+		op.promise = op.engine.vm.ToValue(p).(*goja.Object)
+	}
+	return op.promise
+}
+
+// Complete settles the operation by running fn as a turn of its frame, once:
+// later calls do nothing. Safe for concurrent use.
+func (op *Op) Complete(cause string, fn func()) {
+	if !op.settled.CompareAndSwap(false, true) {
+		return
+	}
+	op.engine.loop.Post(func() {
+		op.engine.enter(op.frame, cause, func() {
+			op.forget()
+			fn()
+		})
+	})
+}
+
+// Resolve settles the promise with the value that make returns; make runs on
+// the loop, in the operation's frame, and what it throws rejects the promise.
+// Safe for concurrent use.
+func (op *Op) Resolve(cause string, make func() goja.Value) {
+	op.Complete(cause, func() {
+		var v goja.Value
+		if ex := op.engine.vm.Try(func() { v = make() }); ex != nil {
+			op.reject(ex.Value())
+			return
+		}
+		if v == nil {
+			v = goja.Undefined()
+		}
+		op.resolve(v)
+	})
+}
+
+// Reject settles the promise with the error value that make returns. Safe for
+// concurrent use.
+func (op *Op) Reject(cause string, make func() goja.Value) {
+	op.Complete(cause, func() { op.reject(make()) })
+}
+
+// Fail rejects the promise with a Go error, as Engine.FromGo shows it.
+func (op *Op) Fail(cause string, err error) {
+	op.Reject(cause, func() goja.Value { return op.engine.FromGo(err) })
+}
+
+// Drop ends the operation without settling its promise. Loop-confined.
+func (op *Op) Drop() {
+	op.settled.Store(true)
+	op.forget()
+}
+
+func (op *Op) forget() {
+	if c := op.frame.Context; c != nil {
+		delete(c.ops, op)
+	}
+	op.cancel = nil
+}
+
+// abandon is called when the context ends.
+func (op *Op) abandon(reason error) {
+	op.settled.Store(true)
+	if cancel := op.cancel; cancel != nil {
+		op.cancel = nil
+		cancel(reason)
+	}
+}

@@ -1,0 +1,84 @@
+package engine
+
+import (
+	_ "embed"
+	"fmt"
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+// Prelude is JavaScript of our own: a function expression of (native,
+// primordials). It is compiled once per process, at its first use, and shared
+// by all runtimes. Safe for concurrent use.
+type Prelude struct {
+	name, source string
+	once         sync.Once
+	program      *goja.Program
+}
+
+// NewPrelude declares a prelude; name is the file name in stack traces, with
+// the prefix "minido:".
+func NewPrelude(name, source string) *Prelude { return &Prelude{name: name, source: source} }
+
+func (p *Prelude) compile() *goja.Program {
+	p.once.Do(func() {
+		ast, err := goja.Parse("minido:"+p.name, "("+p.source+"\n)", parser.WithDisableSourceMaps)
+		if err == nil {
+			p.program, err = goja.CompileAST(ast, true)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("prelude %s does not compile: %v", p.name, err))
+		}
+	})
+	return p.program
+}
+
+// Load runs a prelude in this runtime and returns what its function returns.
+// An exception in it is a bug and panics.
+func (e *Engine) Load(p *Prelude, native *goja.Object) goja.Value {
+	var result goja.Value
+	var failure error
+	e.In(GlobalFrame, func() {
+		fn, err := e.vm.RunProgram(p.compile())
+		if err != nil {
+			failure = err
+			return
+		}
+		call, ok := goja.AssertFunction(fn)
+		if !ok {
+			failure = fmt.Errorf("it is not a function")
+			return
+		}
+		var prims goja.Value = e.prims
+		if e.prims == nil {
+			prims = goja.Undefined()
+		}
+		result, failure = call(goja.Undefined(), native, prims)
+	})
+	if failure != nil {
+		panic(fmt.Sprintf("prelude %s: %v", p.name, failure))
+	}
+	return result
+}
+
+//go:embed js/primordials.js
+var primordialsSource string
+
+var primordialsPrelude = NewPrelude("primordials.js", primordialsSource)
+
+// loadPrimordials captures the built-ins before user code can patch them, and
+// adds those that goja lacks and that preludes need.
+func (e *Engine) loadPrimordials() *goja.Object {
+	return e.Load(primordialsPrelude, e.Native()).(*goja.Object)
+}
+
+// Primordial is a captured built-in, by its name in js/primordials.js.
+func (e *Engine) Primordial(name string) *goja.Object {
+	obj, ok := e.prims.Get(name).(*goja.Object)
+	if !ok {
+		panic("no primordial " + name)
+	}
+	return obj
+}

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"container/heap"
+	"math"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// timer is one setTimeout or setInterval.
+type timer struct {
+	id       int64
+	queue    *timerQueue
+	frame    *Frame
+	at       time.Time
+	seq      int64
+	interval time.Duration // 0: once
+	fn       func()
+	index    int // in the heap; -1 when not in it
+	gone     bool
+}
+
+// timerQueue orders the isolate's timers by deadline, then by when they were
+// set, and keeps one clock timer armed for the earliest. Loop-confined.
+type timerQueue struct {
+	engine *Engine
+	seq    int64 // also numbers operations
+	heap   timerHeap
+	armed  clock.Timer
+	armAt  time.Time
+	closed bool
+}
+
+func (q *timerQueue) init(e *Engine) { q.engine = e }
+
+// SetTimer calls fn as a turn of the current frame after delay, or every delay
+// if repeat. The id is unique in the isolate. It throws in the global scope.
+func (e *Engine) SetTimer(delay time.Duration, repeat bool, fn func()) int64 {
+	c := e.IO("timer")
+	q := &e.timers
+	q.seq++
+	t := &timer{id: q.seq, queue: q, frame: e.cur, fn: fn, index: -1, seq: q.seq}
+	t.at = e.clock.Now().Add(delay)
+	if repeat {
+		t.interval = max(delay, time.Millisecond)
+	}
+	if c.timers == nil {
+		c.timers = map[int64]*timer{}
+	}
+	c.timers[t.id] = t
+	heap.Push(&q.heap, t)
+	q.arm()
+	return t.id
+}
+
+// ClearTimer cancels a timer of the current context; other ids are ignored.
+func (e *Engine) ClearTimer(id int64) {
+	if c := e.Current(); c != nil {
+		if t := c.timers[id]; t != nil {
+			t.cancel()
+		}
+	}
+}
+
+// Milliseconds converts a delay as JavaScript gives it; what is not a finite
+// number of milliseconds is 0, and no timer waits longer than 2^31-1 ms.
+func Milliseconds(ms float64) time.Duration {
+	if math.IsNaN(ms) || ms < 0 {
+		return 0
+	}
+	return time.Duration(math.Min(ms, math.MaxInt32) * float64(time.Millisecond))
+}
+
+func (t *timer) cancel() {
+	if t.gone {
+		return
+	}
+	t.gone = true
+	delete(t.frame.Context.timers, t.id)
+	if t.index >= 0 {
+		heap.Remove(&t.queue.heap, t.index)
+	}
+}
+
+// arm keeps the clock timer at the earliest deadline. A clock timer that was
+// armed too early is left alone: it finds nothing due and arms anew.
+func (q *timerQueue) arm() {
+	if len(q.heap) == 0 || q.closed {
+		return
+	}
+	at := q.heap[0].at
+	if q.armed != nil {
+		if !at.Before(q.armAt) {
+			return
+		}
+		q.armed.Stop()
+	}
+	q.armAt = at
+	q.armed = q.engine.clock.AfterFunc(at.Sub(q.engine.clock.Now()), func() {
+		q.engine.loop.Post(q.fire)
+	})
+}
+
+// fire runs every timer that is due, each in a turn of its own.
+func (q *timerQueue) fire() {
+	q.armed = nil
+	now := q.engine.clock.Now()
+	last := q.seq // timers set by these turns wait for the next round
+	var later []*timer
+	for len(q.heap) > 0 && !q.heap[0].at.After(now) {
+		t := heap.Pop(&q.heap).(*timer)
+		if t.seq > last {
+			later = append(later, t)
+			continue
+		}
+		if t.interval > 0 {
+			q.seq++
+			t.at, t.seq = now.Add(t.interval), q.seq
+			heap.Push(&q.heap, t)
+			q.engine.enter(t.frame, "timer", func() {
+				if !t.gone {
+					t.fn()
+				}
+			})
+			continue
+		}
+		q.engine.enter(t.frame, "timer", func() {
+			if !t.gone {
+				t.gone = true
+				delete(t.frame.Context.timers, t.id)
+				t.fn()
+			}
+		})
+	}
+	for _, t := range later {
+		if t.gone {
+			continue
+		}
+		heap.Push(&q.heap, t)
+	}
+	q.arm()
+}
+
+func (q *timerQueue) close() {
+	q.engine.loop.Post(func() { q.closed = true })
+}
+
+type timerHeap []*timer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	if !h[i].at.Equal(h[j].at) {
+		return h[i].at.Before(h[j].at)
+	}
+	return h[i].seq < h[j].seq
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.index = -1
+	return t
+}

@@ -1,0 +1,53 @@
+// Package webapi is the web platform of an isolate: what the WHATWG and W3C
+// specifications define and Workers offer, as globals of one engine.Engine.
+//
+// A file holds one specification's part. Globals are made at their first use
+// (engine.LazyGlobal), so that a worker pays only for what it touches. State
+// machines over JavaScript values are preludes (js/*.js); bytes, codecs,
+// parsing and hashing are Go.
+package webapi
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// Options are what the platform needs from outside. All functions are called
+// on the loop.
+type Options struct {
+	// Fetch performs an outbound HTTP exchange on behalf of the current
+	// context. done may be called from any goroutine, once. The returned
+	// function cancels.
+	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
+	// Compat answers for a compatibility flag (its enable name).
+	Compat func(flag string) bool
+	// UserAgent is navigator.userAgent, "Cloudflare-Workers" if empty.
+	UserAgent string
+}
+
+// Platform is the web platform of one isolate. Loop-confined.
+type Platform struct {
+	Engine *engine.Engine
+	Clone  *clone.Codec
+	// Hosts holds the codecs of platform objects; packages above add theirs.
+	Hosts *clone.Registry
+
+	vm   *goja.Runtime
+	opts Options
+
+	core  coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
+	fetch fetchState // fetch.go: streams, Headers, Request, Response, fetch, sockets
+}
+
+// Install defines the platform's globals in an engine in which no user code
+// has run yet.
+func Install(e *engine.Engine, o Options) *Platform {
+	p := &Platform{Engine: e, Hosts: clone.NewRegistry(), vm: e.VM(), opts: o}
+	p.Clone = clone.New(p.vm, p.Hosts)
+	p.installCore()
+	p.installFetch()
+	return p
+}
