@@ -31,6 +31,8 @@ type CompatFlagState struct {
 	On   bool
 	// Why says what decided: "flag", "date", "implied" or "default".
 	Why string
+	// Experimental flags can change without notice; production refuses them.
+	Experimental bool
 }
 
 // compatSet is a resolved set of flags. Immutable after resolveCompat.
@@ -186,7 +188,7 @@ func (p *Project) CompatStates() []CompatFlagState {
 	out := make([]CompatFlagState, 0, len(compatFlags))
 	for _, f := range compatFlags {
 		on, why := set.on(f, 0)
-		out = append(out, CompatFlagState{Name: f.enable, On: on, Why: why})
+		out = append(out, CompatFlagState{Name: f.enable, On: on, Why: why, Experimental: f.experimental})
 	}
 	return out
 }

@@ -48,7 +48,7 @@ func (l *loader) decodeName(sel *selection, p *Project) {
 		p.Name += "-" + sel.name
 	}
 	if err := ValidateScriptName(p.Name); err != nil && ValidateScriptName(n.str()) == nil {
-		l.rep.errorAt(n, fmt.Sprintf("give \"env.%s\" a \"name\" of its own", sel.name), "%v", err)
+		l.rep.errorAt(n, fmt.Sprintf("give \"env.%s\" a \"name\" of its own", sel.name), "%s", nameProblem(err))
 	}
 	if len(p.Name) > maxDNSLabel {
 		l.rep.warnAt(n, "a deployment below workers.dev needs a shorter one", "the worker's name %q has more than %d characters", p.Name, maxDNSLabel)
@@ -264,7 +264,7 @@ func (l *loader) decodeAssets(sel *selection, p *Project) {
 	if first != nil && first.kind == kindArray {
 		l.decodeWorkerFirst(a, first)
 	}
-	if a.RunWorkerFirst && a.Binding == "" {
+	if a.RunWorkerFirst && a.Binding == "" && (l.entry != "" || sel.field("main") != nil) {
 		l.rep.warnAt(first, `add "binding": "ASSETS" to reach them from the worker`,
 			`"run_worker_first" sends every request to the worker, which has no binding to the assets`)
 	}

@@ -28,7 +28,7 @@ func (s Severity) String() string {
 // Position is a place in a file. The zero Position means "no file".
 type Position struct {
 	// File is the path as shown to the user: relative to Options.Dir where the
-	// file lies below it, absolute otherwise.
+	// file lies near it, absolute otherwise.
 	File string
 	// Line and Column count from 1. Column counts code points. Both are 0 when
 	// the position means the file as a whole.

@@ -238,7 +238,7 @@ func applyMigrations(rep *report, list *node) []classState {
 	}
 	create := func(n *node, name string, storage Storage, verb string) {
 		if find(name) >= 0 {
-			rep.errorAt(n, "", "%s names the class %q, which an earlier migration made", verb, name)
+			rep.errorAt(n, "", "%s names the class %q, which a migration has made already", verb, name)
 			return
 		}
 		classes = append(classes, classState{name, storage, n.where()})
@@ -312,7 +312,7 @@ func decodeExports(rep *report, sel *selection) []Export {
 			shape = e.State
 		}
 		if err := ValidateClassName(e.Name); err != nil && e.Name != "default" {
-			rep.errorAt(n, "", "\"exports\": %v", err)
+			rep.errorAt(n, "", "\"exports\": %s", nameProblem(err))
 		}
 		spec, known := exportFields[shape]
 		if !known {

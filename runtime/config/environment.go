@@ -84,13 +84,14 @@ func checkFile(rep *report, root *node, envName string) *node {
 	}
 	hint := fmt.Sprintf("add %q to \"env\", or leave --env away", envName)
 	if len(names) == 0 {
-		rep.warnAt(root, hint, "no environment %q: the file configures none; the top level is used", envName)
+		rep.add(NewDiagnostic(SeverityWarning, Position{File: root.src.file}, nil,
+			fmt.Sprintf("no environment %q: the file configures none; the top level is used", envName), hint))
 		return nil
 	}
 	if near := nearest(envName, names); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
-	rep.errorAt(envs, hint, "no environment %q; the file has %s", envName, quoted(names))
+	rep.errorAt(envs, hint, "no environment %q; the file has %s", envName, quotedAnd(names))
 	return nil
 }
 

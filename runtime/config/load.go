@@ -91,7 +91,7 @@ func (l *loader) load() *Project {
 	sel := &selection{dir: l.root, name: l.environment()}
 	if sel.name != "" {
 		if err := ValidateEnvironmentName(sel.name); err != nil {
-			l.fail(Position{}, "--env: "+err.Error(), "")
+			l.fail(Position{}, "--env: "+nameProblem(err), "")
 			return nil
 		}
 	}

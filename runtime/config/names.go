@@ -35,7 +35,7 @@ func ValidateScriptName(name string) error {
 		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_':
 		case r == '-' && i > 0:
 		default:
-			return fmt.Errorf("%w: %q; a worker's name has only lower-case letters, digits, \"-\" and \"_\", and does not begin with \"-\"", ErrInvalidName, name)
+			return fmt.Errorf("%w: %q is not a worker's name, which has only lower-case letters, digits, \"-\" and \"_\", and does not begin with \"-\"", ErrInvalidName, name)
 		}
 	}
 	return nil

@@ -53,20 +53,6 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// path follows names downward.
-func (n *node) path(names ...string) *node {
-	for _, name := range names {
-		n = n.get(name)
-	}
-	return n
-}
-
-// has reports whether the member is there and not null.
-func (n *node) has(name string) bool {
-	m := n.get(name)
-	return m != nil && m.kind != kindNull
-}
-
 // str returns the value of a string node, "" for anything else.
 func (n *node) str() string {
 	if n == nil || n.kind != kindString {

@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"path/filepath"
+	"strings"
 )
 
 // Project is one worker as its configuration describes it, with one
@@ -237,13 +238,15 @@ func (p *Project) Class(name string) (DurableObjectClass, bool) {
 	return DurableObjectClass{}, false
 }
 
-// Relative renders a path for people: relative to Dir if it lies below it.
+// Relative renders a path for people: relative to Dir if it
+// lies near it.
 func (p *Project) Relative(path string) string { return displayPath(p.Dir, path) }
 
-// displayPath shortens path to be relative to dir if it lies below it.
+// displayPath renders path relative to dir, unless that would climb more than
+// three levels.
 func displayPath(dir, path string) string {
 	rel, err := filepath.Rel(dir, path)
-	if err != nil || !filepath.IsLocal(rel) {
+	if err != nil || strings.HasPrefix(filepath.ToSlash(rel), "../../../../") {
 		return path
 	}
 	return filepath.ToSlash(rel)

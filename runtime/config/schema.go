@@ -73,7 +73,7 @@ var (
 // object makes the schema of an object. A name that ends with "!" is required.
 func object(fields map[string]*schema) *schema {
 	s := &schema{types: tObject, fields: make(map[string]field, len(fields))}
-	for name, fs := range fields {
+	for name, fs := range fields { // order-independent: "x" and "x!" never stand side by side
 		bare, required := strings.CutSuffix(name, "!")
 		s.fields[bare] = field{schema: fs, required: required}
 	}

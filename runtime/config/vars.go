@@ -246,6 +246,9 @@ func readBounded(path string) ([]byte, error) {
 
 // reason is an error without the path that the diagnostic already names.
 func reason(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "it does not exist"
+	}
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		return pathError.Err.Error()
