@@ -1,6 +1,10 @@
 package clone
 
-import "github.com/dop251/goja"
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+)
 
 // refuse makes V8's error for a value that cannot be cloned.
 func (c *Codec) refuse(v goja.Value) error {
@@ -16,26 +20,28 @@ func (c *Codec) describe(v goja.Value) string {
 	}
 	switch c.layout.kindOf(o) {
 	case kindFunction:
-		return c.prim.functionToString(goja.FunctionCall{This: o}).String()
+		return c.source(o)
 	case kindProxy:
 		return c.describeProxy(o)
 	case kindPrimitive:
 		return "[object Symbol]" // the only boxed value that is refused
 	}
-	switch name := o.ClassName(); name {
-	case "Promise", "WeakMap", "WeakSet", "WeakRef", "ArrayBuffer":
-		return "#<" + name + ">"
-	case "Generator":
-		return "[object Generator]"
-	case "Arguments":
-		return "#<Object>"
-	}
-	// Iterators: goja gives some of them the class "Object", but each has the
-	// tag of its prototype.
+	// Iterators and generators have no constructor of their own to be named by.
 	if tag, ok := c.inheritedData(o, goja.SymToStringTag); ok {
-		return "[object " + tag.String() + "]"
+		if name := tag.String(); name == "Generator" || strings.HasSuffix(name, " Iterator") {
+			return "[object " + name + "]"
+		}
 	}
 	return "#<" + c.className(o) + ">"
+}
+
+// source is a function's text; V8 leaves the name of bound functions out.
+func (c *Codec) source(o *goja.Object) string {
+	text := c.prim.functionToString(goja.FunctionCall{This: o}).String()
+	if strings.HasPrefix(text, "function bound ") && strings.HasSuffix(text, "() { [native code] }") {
+		return "function () { [native code] }"
+	}
+	return text
 }
 
 func (c *Codec) describeProxy(o *goja.Object) string {
@@ -46,7 +52,7 @@ func (c *Codec) describeProxy(o *goja.Object) string {
 	}
 	switch c.layout.kindOf(target) {
 	case kindFunction:
-		return c.prim.functionToString(goja.FunctionCall{This: target}).String()
+		return c.source(target)
 	case kindArray, kindSparseArray:
 		return "[object Object]"
 	}

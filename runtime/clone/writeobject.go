@@ -200,9 +200,13 @@ func (w *Writer) writeArray(o *goja.Object) error {
 	if !dense {
 		return w.writeArrayByKeys(o)
 	}
+	holds := w.c.holds(items)
+	if holds == numbersAndUndefined {
+		return w.writeSparse(o, int64(len(items)), w.enumerableKeys(o))
+	}
 	length := len(items)
 	w.buf = appendVarint(append(w.buf, tagBeginDenseArray), uint64(length))
-	if w.c.allNumbers(items) {
+	if holds == numbers {
 		w.writeNumbers(items)
 	} else if err := w.writeItems(o, items); err != nil {
 		return err
@@ -260,13 +264,27 @@ func (w *Writer) writeItemsByKey(o *goja.Object, from, length int) error {
 	return nil
 }
 
-func (c *Codec) allNumbers(items []goja.Value) bool {
+// contents is what an array's elements have in common.
+type contents uint8
+
+const (
+	anything contents = iota
+	numbers
+	numbersAndUndefined // V8 keeps these as doubles too, and calls it an array with holes
+)
+
+func (c *Codec) holds(items []goja.Value) contents {
+	found := numbers
 	for _, item := range items {
-		if t := reflect.TypeOf(item); t != c.layout.intType && t != c.layout.floatType {
-			return false
+		switch t := reflect.TypeOf(item); {
+		case t == c.layout.intType || t == c.layout.floatType:
+		case goja.IsUndefined(item):
+			found = numbersAndUndefined
+		default:
+			return anything
 		}
 	}
-	return true
+	return found
 }
 
 // writeNumbers writes an array that holds only numbers: if one of them is not a
@@ -292,20 +310,18 @@ func (w *Writer) writeArrayByKeys(o *goja.Object) error {
 	length := o.Get("length").ToInteger()
 	keys := w.enumerableKeys(o)
 	if !w.isDense(o, keys, length) {
-		w.buf = appendVarint(append(w.buf, tagBeginSparseArray), uint64(length))
-		n, err := w.writeProperties(o, keys, 0)
-		if err != nil {
-			return err
-		}
-		w.buf = appendVarint(appendVarint(append(w.buf, tagEndSparseArray), uint64(n)), uint64(length))
-		return nil
+		return w.writeSparse(o, length, keys)
 	}
-	w.buf = appendVarint(append(w.buf, tagBeginDenseArray), uint64(length))
 	items := make([]goja.Value, length)
 	for i := range items {
 		items[i] = w.c.prim.reflectGet(goja.FunctionCall{Arguments: []goja.Value{o, keys[i]}})
 	}
-	if w.c.allNumbers(items) {
+	holds := w.c.holds(items)
+	if holds == numbersAndUndefined {
+		return w.writeSparse(o, length, keys)
+	}
+	w.buf = appendVarint(append(w.buf, tagBeginDenseArray), uint64(length))
+	if holds == numbers {
 		w.writeNumbers(items)
 	} else if err := w.writeItemsByKey(o, 0, int(length)); err != nil {
 		return err
@@ -315,6 +331,16 @@ func (w *Writer) writeArrayByKeys(o *goja.Object) error {
 		return err
 	}
 	w.buf = appendVarint(appendVarint(append(w.buf, tagEndDenseArray), uint64(n)), uint64(length))
+	return nil
+}
+
+func (w *Writer) writeSparse(o *goja.Object, length int64, keys []goja.Value) error {
+	w.buf = appendVarint(append(w.buf, tagBeginSparseArray), uint64(length))
+	n, err := w.writeProperties(o, keys, 0)
+	if err != nil {
+		return err
+	}
+	w.buf = appendVarint(appendVarint(append(w.buf, tagEndSparseArray), uint64(n)), uint64(length))
 	return nil
 }
 

@@ -133,7 +133,7 @@ const CASES = {
   regexp_shared: () => { const r = /x/; return [r, r]; },
   map_empty: () => new Map(),
   map: () => new Map([["a", 1], [2, "b"], [{ k: 1 }, { v: 2 }]]),
-  map_nan_keys: () => new Map([[NaN, 1], [-0, 2], [undefined, 3]]),
+  map_nan_keys: () => new Map().set(NaN, 1).set(-0, 2).set(undefined, 3),
   map_with_props: () => Object.assign(new Map([["a", 1]]), { ignored: true }),
   map_getter_mutates: () => { const m = new Map(); m.set("a", { get x() { m.set("late", 1); m.delete("b"); return 1; } }); m.set("b", 2); return m; },
   map_subclass: () => { class M extends Map {} return new M([["a", 1]]); },
