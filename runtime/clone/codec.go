@@ -84,7 +84,8 @@ type Codec struct {
 	collected []goja.Value // what collect has been called with
 	collect   *goja.Object // a function that appends its first two arguments
 
-	spare *Writer // a writer to use again
+	spare       *Writer // to use again
+	spareReader *Reader // likewise
 }
 
 // New makes the codec of a runtime. It captures the builtins: call it before
@@ -140,7 +141,9 @@ func (c *Codec) Deserialize(b []byte, o Options) (v goja.Value, err error) {
 		return v, nil
 	}
 	read := func(brokenViews bool) (v goja.Value, err error) {
-		r := &Reader{c: c, o: o, cursor: cursor{b: b, brokenViews: brokenViews}}
+		r := c.acquireReader(o)
+		defer c.releaseReader(r)
+		r.cursor = cursor{b: b, brokenViews: brokenViews}
 		if ex := c.vm.Try(func() { v, err = r.readAll() }); ex != nil {
 			return nil, ex
 		}
@@ -192,6 +195,30 @@ func (c *Codec) release(w *Writer) {
 	w.names = w.names[:0]
 	w.o, w.transfers, w.stack = Options{}, nil, 0
 	c.spare = w
+}
+
+func (c *Codec) acquireReader(o Options) *Reader {
+	r := c.spareReader
+	c.spareReader = nil
+	if r == nil {
+		r = &Reader{c: c}
+	}
+	r.o = o
+	return r
+}
+
+// releaseReader keeps a reader with its cache of keys, and lets go of what it
+// read.
+func (c *Codec) releaseReader(r *Reader) {
+	const keptItems = 1 << 12
+	if cap(r.objects) > keptItems || cap(r.items) > keptItems {
+		r.objects, r.items = nil, nil
+	}
+	clear(r.objects)
+	clear(r.items[:cap(r.items)])
+	r.objects, r.items, r.arrays, r.buffers = r.objects[:0], r.items[:0], r.arrays[:0], nil
+	r.cursor, r.o = cursor{}, Options{}
+	c.spareReader = r
 }
 
 // serializePrimitive handles the values that need neither a Writer nor a guard

@@ -19,7 +19,7 @@ type primordials struct {
 
 	keys, hasOwn, getOwnDescriptor, functionToString native
 	reflectGet, reflectDefine                        native
-	arrayPush, mapForEach, mapSet, setForEach        native
+	mapForEach, mapSet, setForEach                   native
 	setAdd, stringValueOf, symbolToString            native
 	viewTag, viewBuffer, viewOffset, viewLength      native
 	dataBuffer, dataOffset, dataLength               native
@@ -47,7 +47,6 @@ func capture(vm *goja.Runtime) *primordials {
 	p.functionToString = function(proto(ctor("Function")).Get("toString"), "Function.prototype.toString")
 	p.reflectGet = function(ctor("Reflect").Get("get"), "Reflect.get")
 	p.reflectDefine = function(ctor("Reflect").Get("defineProperty"), "Reflect.defineProperty")
-	p.arrayPush = function(proto(ctor("Array")).Get("push"), "Array.prototype.push")
 	p.mapCtor, p.setCtor, p.dateCtor, p.regExpCtor = ctor("Map"), ctor("Set"), ctor("Date"), ctor("RegExp")
 	p.mapForEach = function(proto(p.mapCtor).Get("forEach"), "Map.prototype.forEach")
 	p.mapSet = function(proto(p.mapCtor).Get("set"), "Map.prototype.set")

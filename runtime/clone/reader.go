@@ -1,6 +1,8 @@
 package clone
 
 import (
+	"slices"
+
 	"github.com/dop251/goja"
 )
 
@@ -13,7 +15,8 @@ type Reader struct {
 	objects []*goja.Object // by number; nil while being read
 	buffers []*goja.Object // the buffers made of them
 	keys    [keySlots]string
-	items   []goja.Value // elements being collected, a stack
+	items   []any // elements (goja.Value) being collected, a stack
+	arrays  []int // numbers of the arrays being collected, a stack
 }
 
 // Mode returns the purpose of the value being read.
@@ -128,8 +131,14 @@ func (r *Reader) readReference() (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if uint64(id) >= uint64(len(r.objects)) || r.objects[id] == nil {
+	if uint64(id) >= uint64(len(r.objects)) {
 		return nil, r.fail("a reference leads nowhere")
+	}
+	if r.objects[id] == nil {
+		if !slices.Contains(r.arrays, int(id)) {
+			return nil, r.fail("a reference leads into an unfinished object")
+		}
+		r.objects[id] = r.c.vm.NewArray() // it contains itself: needed now
 	}
 	return r.objects[id], nil
 }
@@ -315,15 +324,21 @@ func hasSurrogate(units []uint16) bool {
 // the same few.
 const keySlots = 32
 
+const longestKept = 64 // bytes
+
 func (r *Reader) intern(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
 	}
 	slot := &r.keys[(int(raw[0])*7+int(raw[len(raw)-1])*3+len(raw))%keySlots]
-	if *slot != string(raw) {
-		*slot = string(raw)
+	if *slot == string(raw) {
+		return *slot
 	}
-	return *slot
+	key := string(raw)
+	if len(key) <= longestKept {
+		*slot = key
+	}
+	return key
 }
 
 func (r *Reader) defineByValue(o *goja.Object, key, v goja.Value) {
@@ -347,54 +362,63 @@ func (r *Reader) readDenseArray() (goja.Value, error) {
 	if uint64(length) > uint64(r.rest()) { // each element takes a byte at least
 		return nil, r.fail("an array's length exceeds the data")
 	}
-	o := r.made(r.c.vm.NewArray())
-	base := len(r.items)
-	defer func() { clear(r.items[base:]); r.items = r.items[:base] }()
+	id, base := r.reserve(), len(r.items)
+	r.arrays = append(r.arrays, id)
+	holes, err := r.readItems(length)
+	if err != nil {
+		return nil, err
+	}
+	// Made at once where possible: goja takes ten times as long to fill an
+	// array that exists.
+	if r.objects[id] == nil && !holes {
+		r.objects[id] = r.c.vm.NewArray(r.items[base:]...)
+	} else if err := r.fill(id, r.items[base:]); err != nil {
+		return nil, err
+	}
+	clear(r.items[base:])
+	r.items, r.arrays = r.items[:base], r.arrays[:len(r.arrays)-1]
+	n, err := r.readProperties(r.objects[id], tagEndDenseArray)
+	if err != nil {
+		return nil, err
+	}
+	return r.objects[id], r.end(n, int64(length))
+}
+
+// readItems puts an array's elements on the stack r.items; nil is a hole.
+func (r *Reader) readItems(length uint32) (holes bool, err error) {
 	for range length {
 		if r.peek() == tagTheHole {
 			if _, err := r.tag(); err != nil {
-				return nil, err
+				return holes, err
 			}
-			r.items = append(r.items, nil)
+			r.items, holes = append(r.items, nil), true
 			continue
 		}
 		v, err := r.readValue()
 		if err != nil {
-			return nil, err
+			return holes, err
 		}
 		if r.version < 11 && goja.IsUndefined(v) {
-			v = nil // before version 11 holes were written so
+			r.items, holes = append(r.items, nil), true // how holes were written then
+			continue
 		}
 		r.items = append(r.items, v)
 	}
-	if err := r.fill(o, r.items[base:]); err != nil {
-		return nil, err
-	}
-	n, err := r.readProperties(o, tagEndDenseArray)
-	if err != nil {
-		return nil, err
-	}
-	return o, r.end(n, int64(length))
+	return holes, nil
 }
 
-// fill puts elements into an empty array; nil stands for a hole.
-func (r *Reader) fill(o *goja.Object, items []goja.Value) error {
-	full := 0
-	for full < len(items) && items[full] != nil {
-		full++
+// fill puts elements into an array one by one.
+func (r *Reader) fill(id int, items []any) error {
+	if r.objects[id] == nil {
+		r.objects[id] = r.c.vm.NewArray()
 	}
-	if full > 0 {
-		r.c.prim.arrayPush(goja.FunctionCall{This: o, Arguments: items[:full]})
-	}
-	if full == len(items) {
-		return nil
-	}
+	o := r.objects[id]
 	if err := o.Set("length", len(items)); err != nil {
 		return err
 	}
-	for i := full; i < len(items); i++ {
-		if items[i] != nil {
-			if err := define(o, itoa(i), items[i], true); err != nil {
+	for i, item := range items {
+		if v, isValue := item.(goja.Value); isValue {
+			if err := define(o, itoa(i), v, true); err != nil {
 				return err
 			}
 		}
