@@ -1,0 +1,61 @@
+package bundle
+
+import (
+	"os"
+	"slices"
+)
+
+// Bundle is a linked worker: immutable, safe for concurrent use, and loadable
+// into any number of runtimes. It stays usable after its Bundler is closed.
+type Bundle struct {
+	// Warnings are esbuild's about the project's own files.
+	Warnings []Message
+
+	bundler *Bundler // for options and, after errors, source maps
+	modules []*module
+	byName  map[string]int
+	entry   int
+	order   []int // what loading evaluates, in order
+}
+
+// ExportNames are the names that the entry exports, sorted, `default` among
+// them. A worker in service-worker format has none.
+func (b *Bundle) ExportNames() []string { return slices.Clone(b.modules[b.entry].names) }
+
+// Async reports whether evaluating the entry waits for a top-level await.
+func (b *Bundle) Async() bool { return b.modules[b.entry].waits }
+
+// Source is the text of a file as named in stacks and messages, for code
+// frames; false if it can no longer be read.
+func (b *Bundle) Source(file string) (string, bool) {
+	id, ok := b.byName[file]
+	if !ok {
+		return "", false
+	}
+	m := b.modules[id]
+	if m.text != "" {
+		return m.text, true
+	}
+	if text, ok := b.bundler.opts.Virtual[m.path]; ok {
+		return text, true
+	}
+	text, err := os.ReadFile(m.path)
+	return string(text), err == nil
+}
+
+// precompile starts compiling what loading will need, so that it overlaps with
+// the rest of the start.
+func (b *Bundle) precompile() {
+	spawn := b.bundler.opts.Spawn
+	if spawn == nil {
+		return
+	}
+	spawn("bundle.compile", func() {
+		for _, id := range b.order {
+			if m := b.modules[id]; m.low.code != "" {
+				// An error is kept in the unit and met again at its use.
+				_, _ = m.program()
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package bundle
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+// project writes a tree of files, named by path, and returns its directory.
+func project(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, files)
+	return dir
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(strings.TrimLeft(text, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// run is one loaded bundle and what it logged through `log(...)`.
+type run struct {
+	t       *testing.T
+	b       *Bundle
+	vm      *goja.Runtime
+	exports *goja.Object
+	pending *goja.Promise
+	log     []string
+	err     error
+}
+
+func build(t *testing.T, opts Options) *Bundle {
+	t.Helper()
+	if opts.Entry == "" {
+		opts.Entry = "main.ts"
+	}
+	bd := New(opts)
+	t.Cleanup(bd.Close)
+	b, err := bd.Build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func load(t *testing.T, b *Bundle) *run {
+	t.Helper()
+	r := &run{t: t, b: b, vm: goja.New()}
+	r.set("log", func(call goja.FunctionCall) goja.Value {
+		var parts []string
+		for _, a := range call.Arguments {
+			parts = append(parts, a.String())
+		}
+		r.log = append(r.log, strings.Join(parts, " "))
+		return goja.Undefined()
+	})
+	r.exports, r.pending, r.err = b.Load(r.vm, Host{Builtin: r.builtin})
+	return r
+}
+
+func (r *run) set(name string, v any) {
+	if err := r.vm.Set(name, v); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// builtin provides node:path with a default, and cloudflare:workers without.
+func (r *run) builtin(spec string) (goja.Value, error) {
+	switch spec {
+	case "node:path":
+		return r.vm.RunString(`(()=>{const join=(...a)=>a.join("/"); return {join, default:{join, isDefault:true}}})()`)
+	default:
+		return r.vm.RunString(`({DurableObject: class DurableObject {}})`)
+	}
+}
+
+func testBuiltins(spec string) bool { return spec == "node:path" || spec == "cloudflare:workers" }
+
+// runFiles builds and loads a tree whose entry is main.ts (or opts.Entry).
+func runFiles(t *testing.T, files map[string]string, opts Options) *run {
+	t.Helper()
+	opts.Dir = project(t, files)
+	if opts.Builtins == nil {
+		opts.Builtins = testBuiltins
+	}
+	r := load(t, build(t, opts))
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	return r
+}
+
+func (r *run) wantLog(want ...string) {
+	r.t.Helper()
+	if got := strings.Join(r.log, "\n"); got != strings.Join(want, "\n") {
+		r.t.Errorf("log:\n%s\nwant:\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+// Modules run once, in import order, and bindings are live.
+func TestOrderAndLiveBindings(t *testing.T) {
+	r := runFiles(t, map[string]string{
+		"main.ts": `
+import { n, inc } from "./a";
+import "./b";
+log("main", n); inc(); log(n);
+export default class {}
+export const name: string = "x";`,
+		"a.ts": `log("a"); export let n = 1; export function inc() { n++ }`,
+		"b.ts": `import "./a"; log("b")`,
+	}, Options{})
+	r.wantLog("a", "b", "main 1", "2")
+	if got := strings.Join(r.b.ExportNames(), ","); got != "default,name" {
+		t.Errorf("ExportNames = %s", got)
+	}
+	if got := r.exports.Get("default").ToObject(r.vm).Get("name").String(); got != "default" {
+		t.Errorf("class name = %q", got)
+	}
+}

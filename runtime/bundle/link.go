@@ -1,0 +1,275 @@
+package bundle
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// target is where an import leads. Immutable.
+type target struct {
+	module  int    // index of the module, or -1
+	builtin string // the host's specifier, if the host provides it
+	missing string // why the import fails when it runs
+}
+
+// binding is one export of one module.
+type binding struct {
+	module int
+	name   string
+}
+
+// module is a unit in its place in the graph. Immutable once linked.
+type module struct {
+	*unit
+	id       int
+	deps     map[string]target // by tagged specifier
+	node     bool              // "type": "module" or .mjs: default imports of CommonJS are module.exports
+	names    []string          // exported names, sorted; complete if known
+	known    bool              // names holds every export
+	stars    map[string]binding
+	deferred bool // evaluated when first used
+	waits    bool // it, or something it imports, awaits at the top level
+}
+
+// linker turns the metafile's edges into modules. Confined to one build.
+type linker struct {
+	b        *Bundler
+	s        *scan
+	meta     *metafile
+	modules  []*module
+	byName   map[string]int
+	messages []Message
+}
+
+func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
+	l := &linker{b: b, s: s, meta: meta, byName: map[string]int{}}
+	entry := l.add(relSlash(b.opts.Dir, b.opts.Entry))
+	if entry < 0 {
+		return nil, fmt.Errorf("bundle: esbuild did not load the entry %s", b.opts.Entry)
+	}
+	if r := l.modules[entry].refuse; r != nil {
+		return nil, &BuildError{[]Message{{File: l.modules[entry].name, Text: r.Text, Hint: r.Hint}}}
+	}
+	if len(l.messages) > 0 {
+		return nil, &BuildError{sortMessages(l.messages)}
+	}
+	l.exportNames()
+	l.awaits()
+	project := s.pkgs.forFile(b.opts.Entry)
+	for _, m := range l.modules {
+		m.deferred = m.id != entry && m.low != nil && m.low.format == formatESM && m.known && !m.waits &&
+			filepath.IsAbs(m.path) && b.opts.deferrable(m.path, s.pkgs, project)
+	}
+	if msgs := l.checkNames(); len(msgs) > 0 {
+		return nil, &BuildError{sortMessages(msgs)}
+	}
+	out := &Bundle{bundler: b, modules: l.modules, entry: entry, Warnings: sortMessages(s.warnings), byName: map[string]int{}}
+	for _, m := range l.modules {
+		out.byName[m.name] = m.id
+	}
+	out.order = evaluationOrder(l.modules, entry)
+	out.precompile()
+	return out, nil
+}
+
+// add gives the file a number, and all that it imports after it, in import
+// order. It returns -1 for a file that was not loaded.
+func (l *linker) add(name string) int {
+	if id, ok := l.byName[name]; ok {
+		return id
+	}
+	u := l.s.seen[name]
+	if u == nil {
+		if !strings.HasPrefix(name, "(disabled):") {
+			return -1
+		}
+		// A package's "browser" field replaces this file by nothing.
+		u = &unit{path: name, name: name, low: &lowered{format: formatJSON}, text: "{}"}
+	}
+	m := &module{unit: u, id: len(l.modules), deps: map[string]target{}}
+	l.modules = append(l.modules, m)
+	l.byName[name] = m.id
+	if u.low == nil {
+		return m.id
+	}
+	m.node = strings.HasSuffix(u.path, ".mjs") || strings.HasSuffix(u.path, ".mts") ||
+		filepath.IsAbs(u.path) && l.s.pkgs.forFile(u.path).module && !strings.HasSuffix(u.path, ".cjs") && !strings.HasSuffix(u.path, ".cts")
+	type edge struct{ kind, spec string }
+	paths := map[edge]string{}
+	for _, imp := range l.meta.Inputs[name].Imports {
+		if !imp.External {
+			paths[edge{imp.Kind, imp.Original}] = imp.Path
+		}
+	}
+	for _, ref := range u.low.imports {
+		path, ok := paths[edge{metaKind(ref.Kind), ref.Spec}]
+		m.deps[ref.tagged()] = l.target(m, ref, path, ok)
+	}
+	return m.id
+}
+
+func metaKind(k importKind) string {
+	switch k {
+	case requireCall:
+		return "require-call"
+	case dynamicImport:
+		return "dynamic-import"
+	case requireResolve:
+		return "require-resolve"
+	default:
+		return "import-statement"
+	}
+}
+
+// target decides about one import: a module, a builtin, an error now, or an
+// error when it runs.
+func (l *linker) target(m *module, ref importRef, path string, found bool) target {
+	if found {
+		id := l.add(path)
+		if id < 0 {
+			return l.fail(m, ref, fmt.Sprintf("%q resolves to %s, which minido cannot load", ref.Spec, path), "", true)
+		}
+		if r := l.modules[id].refuse; r != nil {
+			return l.fail(m, ref, r.Text, r.Hint, !inNodeModules(m.path))
+		}
+		return target{module: id}
+	}
+	if ref.Kind == requireResolve {
+		return target{module: -1, missing: "require.resolve is not available in Workers"}
+	}
+	if name, certain, ok := builtinSpec(ref.Spec); ok {
+		if l.b.opts.Builtins(name) {
+			return target{module: -1, builtin: name}
+		}
+		if certain || !slices.Contains(m.low.soft, ref) {
+			text := fmt.Sprintf("No such module %q: minido does not provide it", name)
+			return l.fail(m, ref, text, unknownHint(name), !inNodeModules(m.path) && ref.Kind == importStatement)
+		}
+	}
+	if l.b.opts.NoBundle && !strings.HasPrefix(ref.Spec, ".") {
+		return l.fail(m, ref, fmt.Sprintf("No such module %q: with no_bundle, packages are not looked up", ref.Spec),
+			"remove no_bundle, or bundle the package into the main file", !inNodeModules(m.path))
+	}
+	for _, msg := range l.b.diagnose(m.unit, ref) {
+		l.messages = append(l.messages, msg)
+	}
+	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
+}
+
+func unknownHint(name string) string {
+	if strings.HasPrefix(name, "node:") {
+		return "Workers run in neither Node.js nor a shell: check that the compatibility flag nodejs_compat is set, or replace what needs this module"
+	}
+	return "check the spelling and the compatibility date and flags"
+}
+
+// fail records an error at the import, or leaves it to the moment it runs.
+func (l *linker) fail(m *module, ref importRef, text, hint string, now bool) target {
+	if now {
+		msg := l.b.locate(m.unit, ref, text)
+		msg.Hint = hint
+		l.messages = append(l.messages, msg)
+	}
+	return target{module: -1, missing: text}
+}
+
+// exportNames computes what each module exports, through `export *`.
+func (l *linker) exportNames() {
+	for _, m := range l.modules {
+		if m.low == nil || m.low.format != formatESM {
+			continue
+		}
+		m.stars = map[string]binding{}
+		own := map[string]bool{}
+		for _, n := range m.low.exports {
+			own[n] = true
+		}
+		m.known = l.collectStars(m, m.id, own, map[int]bool{})
+		for n := range own {
+			m.names = append(m.names, n)
+		}
+		for n := range m.stars {
+			m.names = append(m.names, n)
+		}
+		slices.Sort(m.names)
+	}
+}
+
+// collectStars adds to root.stars what m's stars export. Of two stars with one
+// name the first wins. It reports whether all names could be known.
+func (l *linker) collectStars(root *module, id int, own map[string]bool, visited map[int]bool) bool {
+	visited[id] = true
+	m := l.modules[id]
+	known := true
+	for _, spec := range m.low.stars {
+		t, ok := m.deps[importRef{importStatement, spec}.tagged()]
+		if !ok || t.module < 0 || l.modules[t.module].low == nil || l.modules[t.module].low.format != formatESM {
+			known = false
+			continue
+		}
+		if visited[t.module] {
+			continue
+		}
+		for _, n := range l.modules[t.module].low.exports {
+			if _, dup := root.stars[n]; !dup && !own[n] && n != "default" {
+				root.stars[n] = binding{t.module, n}
+			}
+		}
+		known = l.collectStars(root, t.module, own, visited) && known
+	}
+	return known
+}
+
+// awaits marks every module that a top-level await holds up.
+func (l *linker) awaits() {
+	importers := make([][]int, len(l.modules))
+	var queue []int
+	for _, m := range l.modules {
+		if m.low == nil {
+			continue
+		}
+		for _, ref := range m.low.imports {
+			if t := m.deps[ref.tagged()]; ref.Kind == importStatement && t.module >= 0 {
+				importers[t.module] = append(importers[t.module], m.id)
+			}
+		}
+		if m.low.async {
+			m.waits = true
+			queue = append(queue, m.id)
+		}
+	}
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		for _, i := range importers[id] {
+			if !l.modules[i].waits {
+				l.modules[i].waits = true
+				queue = append(queue, i)
+			}
+		}
+	}
+}
+
+// evaluationOrder lists the modules that evaluating root evaluates, in that order.
+func evaluationOrder(modules []*module, root int) []int {
+	var order []int
+	seen := map[int]bool{}
+	var visit func(id int)
+	visit = func(id int) {
+		m := modules[id]
+		if seen[id] || m.low == nil {
+			return
+		}
+		seen[id] = true
+		for _, ref := range m.low.imports {
+			if t := m.deps[ref.tagged()]; ref.Kind == importStatement && t.module >= 0 && !modules[t.module].deferred {
+				visit(t.module)
+			}
+		}
+		order = append(order, id)
+	}
+	visit(root)
+	return order
+}

@@ -1,0 +1,271 @@
+package bundle
+
+import (
+	_ "embed"
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+//go:embed helpers.js
+var helpersSource string
+
+var helpersProgram = sync.OnceValue(func() *goja.Program {
+	ast, err := goja.Parse("minido:bundle", helpersSource, parser.WithDisableSourceMaps)
+	if err != nil {
+		panic("bundle: helpers.js: " + err.Error())
+	}
+	prog, err := goja.CompileAST(ast, false)
+	if err != nil {
+		panic("bundle: helpers.js: " + err.Error())
+	}
+	return prog
+})
+
+// Host is what a runtime provides to the modules loaded into it. Both
+// functions are called on the runtime's loop only.
+type Host struct {
+	// Builtin returns the module behind a specifier that Options.Builtins
+	// accepts. An object with an own `default` property is used as the module
+	// namespace: import reads its properties, require() returns its default.
+	// Any other value is module.exports of a CommonJS module.
+	Builtin func(spec string) (goja.Value, error)
+	// Enter runs fn, which evaluates module code, in the global-scope frame. It
+	// must call fn once, before it returns. nil calls fn directly. Evaluation
+	// may be deferred: Enter is then called in the middle of a turn.
+	Enter func(fn func())
+}
+
+// state of a module in one runtime.
+type state byte
+
+const (
+	stateNew state = iota
+	stateRunning
+	stateDone
+	stateFailed
+)
+
+// record is a module in one runtime. Loop-confined.
+type record struct {
+	*module
+	state    state
+	ns       *goja.Object // namespace (formatESM, text, data)
+	cjs      *goja.Object // the CommonJS `module`
+	value    goja.Value   // parsed JSON
+	err      error
+	promise  *goja.Promise // of an evaluation that waits
+	importer string        // who first imported it while it was deferred
+}
+
+// instance is one bundle in one runtime. Loop-confined.
+type instance struct {
+	b        *Bundle
+	vm       *goja.Runtime
+	host     Host
+	records  []*record
+	spaces   map[*goja.Object]bool
+	builtins map[string]goja.Value
+	helpers  map[string]goja.Value
+	announce goja.Callable
+	adopt    goja.Callable
+	parse    goja.Callable // JSON.parse
+	esm      *goja.Object  // the `module` that ESM code writes to and nobody reads
+	orders   map[int][]int
+}
+
+// Load evaluates the entry in vm and returns its exports: the namespace, whose
+// properties are live (and may throw when read, if their module was deferred).
+// When a module awaits at its top level, pending is the promise of the whole
+// evaluation and exports fill up until it settles; otherwise it is nil. The
+// error is what the module code threw (*goja.Exception), or an interruption.
+//
+// It must be called on vm's loop. Deferred modules keep using host afterwards.
+func (b *Bundle) Load(vm *goja.Runtime, host Host) (exports *goja.Object, pending *goja.Promise, err error) {
+	in, err := newInstance(b, vm, host)
+	if err != nil {
+		return nil, nil, err
+	}
+	entry := in.records[b.entry]
+	if entry.waits {
+		in.namespace(entry)
+		p := in.evaluateAsync(entry)
+		return in.entryExports(entry), p, nil
+	}
+	if err := in.evaluate(entry); err != nil {
+		return nil, nil, err
+	}
+	return in.entryExports(entry), nil, nil
+}
+
+func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
+	if host.Enter == nil {
+		host.Enter = func(fn func()) { fn() }
+	}
+	in := &instance{
+		b: b, vm: vm, host: host, spaces: map[*goja.Object]bool{}, builtins: map[string]goja.Value{},
+		helpers: map[string]goja.Value{}, orders: map[int][]int{}, esm: vm.NewObject(),
+	}
+	for _, m := range b.modules {
+		in.records = append(in.records, &record{module: m})
+	}
+	factory, err := vm.RunProgram(helpersProgram())
+	if err != nil {
+		return nil, fmt.Errorf("bundle: helpers: %w", err)
+	}
+	call, _ := goja.AssertFunction(factory)
+	made, err := call(goja.Undefined(), vm.ToValue(in.isNamespace), vm.ToValue(in.touch))
+	if err != nil {
+		return nil, fmt.Errorf("bundle: helpers: %w", err)
+	}
+	obj := made.ToObject(vm)
+	for _, name := range []string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport"} {
+		in.helpers[name] = obj.Get(name)
+	}
+	in.helpers["__name"] = vm.ToValue(in.name)
+	in.announce, _ = goja.AssertFunction(obj.Get("announce"))
+	in.adopt, _ = goja.AssertFunction(obj.Get("adopt"))
+	if in.parse, err = jsonParse(vm); err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+func jsonParse(vm *goja.Runtime) (goja.Callable, error) {
+	if o, ok := vm.Get("JSON").(*goja.Object); ok {
+		if f, ok := goja.AssertFunction(o.Get("parse")); ok {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("bundle: the runtime has no JSON.parse")
+}
+
+// entryExports is the entry's namespace, also when it is a CommonJS module.
+func (in *instance) entryExports(r *record) *goja.Object {
+	v := in.exports(r)
+	o, ok := v.(*goja.Object)
+	if ok && in.spaces[o] {
+		return o
+	}
+	wrap, _ := goja.AssertFunction(in.helpers["__toESM"])
+	ns, err := wrap(goja.Undefined(), v)
+	if err != nil {
+		return in.vm.NewObject() // wrap throws only for a throwing getter of the module's own
+	}
+	return ns.ToObject(in.vm)
+}
+
+func (in *instance) isNamespace(call goja.FunctionCall) goja.Value {
+	o, ok := call.Argument(0).(*goja.Object)
+	return in.vm.ToValue(ok && in.spaces[o])
+}
+
+// name sets a function's name where lowering lost it.
+func (in *instance) name(call goja.FunctionCall) goja.Value {
+	fn, ok := call.Argument(0).(*goja.Object)
+	if !ok {
+		return call.Argument(0)
+	}
+	if have := fn.Get("name"); have == nil || !have.StrictEquals(call.Argument(1)) {
+		if err := fn.DefineDataProperty("name", call.Argument(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+			in.throw(err)
+		}
+	}
+	return fn
+}
+
+// namespace is r's namespace object, made when it is first asked for, with a
+// getter for each name that is known before r's code runs.
+func (in *instance) namespace(r *record) *goja.Object {
+	if r.ns != nil {
+		return r.ns
+	}
+	r.ns = in.vm.NewObject()
+	in.spaces[r.ns] = true
+	in.define(r.ns, "__esModule", in.vm.ToValue(true))
+	var names []any
+	for _, n := range r.names {
+		if _, star := r.stars[n]; star || r.deferred {
+			names = append(names, n)
+		}
+	}
+	if len(names) > 0 {
+		if _, err := in.announce(goja.Undefined(), r.ns, in.vm.ToValue(r.id), in.vm.NewArray(names...)); err != nil {
+			in.throw(err)
+		}
+	}
+	return r.ns
+}
+
+func (in *instance) define(o *goja.Object, name string, v goja.Value) {
+	if err := o.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
+		in.throw(err)
+	}
+}
+
+// touch is the getter behind names whose module has not filled them in yet:
+// exports of a deferred module, and names that arrive through `export *`.
+func (in *instance) touch(call goja.FunctionCall) goja.Value {
+	r := in.records[call.Argument(0).ToInteger()]
+	name := call.Argument(1).String()
+	fresh := r.state == stateNew && r.deferred
+	if fresh || r.state == stateFailed {
+		if err := in.evaluate(r); err != nil {
+			in.throw(err)
+		}
+	}
+	if star, ok := r.stars[name]; ok {
+		from := in.records[star.module]
+		v := in.namespace(from).Get(star.name)
+		if from.state == stateDone {
+			if _, err := in.adopt(goja.Undefined(), r.ns, in.vm.ToValue(name), from.ns, in.vm.ToValue(star.name)); err != nil {
+				in.throw(err)
+			}
+		}
+		return orUndefined(v)
+	}
+	if fresh {
+		return orUndefined(r.ns.Get(name))
+	}
+	return goja.Undefined() // a cycle reads a name before its module set it up
+}
+
+func orUndefined(v goja.Value) goja.Value {
+	if v == nil {
+		return goja.Undefined()
+	}
+	return v
+}
+
+// exports is what r's code has published.
+func (in *instance) exports(r *record) goja.Value {
+	switch r.low.format {
+	case formatCJS:
+		if r.cjs == nil {
+			return goja.Undefined()
+		}
+		return orUndefined(r.cjs.Get("exports"))
+	case formatJSON:
+		return orUndefined(r.value)
+	default:
+		return in.namespace(r)
+	}
+}
+
+// meta is import.meta.
+func (in *instance) meta(r *record) goja.Value {
+	o := in.vm.NewObject()
+	url := "file:///" + r.name
+	if !filepath.IsAbs(r.path) {
+		url = r.path
+	}
+	for k, v := range map[string]any{"url": url, "main": r.id == in.b.entry} {
+		if err := o.Set(k, v); err != nil {
+			in.throw(err)
+		}
+	}
+	return o
+}

@@ -1,0 +1,94 @@
+package bundle
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// importVar finds the variables that hold imported namespaces.
+var importVar = regexp.MustCompile(`(?m)^var ([\w$]+) = (?:__toESM\()?require\("i/((?:[^"\\]|\\.)*)"\)`)
+
+// checkNames reports imports of names that their module does not export, in
+// the project's own files. Per-file lowering cannot see them; the lowered code
+// is searched for suspects, and esbuild confirms each and says where it is.
+func (l *linker) checkNames() []Message {
+	var out []Message
+	for _, m := range l.modules {
+		if m.low == nil || m.low.format != formatESM || inNodeModules(m.path) || !filepath.IsAbs(m.path) {
+			continue
+		}
+		for _, match := range importVar.FindAllStringSubmatch(m.low.code, -1) {
+			spec := unquoteJS(`"` + match[2] + `"`)
+			ref := importRef{importStatement, spec}
+			t := m.deps[ref.tagged()]
+			if t.module < 0 || !l.modules[t.module].known {
+				continue
+			}
+			if suspect(m.low.code, match[1], l.modules[t.module].names) {
+				out = append(out, l.confirm(m, ref, l.modules[t.module])...)
+			}
+		}
+	}
+	return out
+}
+
+// suspect reports whether code reads a property of variable that names lack.
+func suspect(code, variable string, names []string) bool {
+	mark := variable + "."
+	for {
+		i := strings.Index(code, mark)
+		if i < 0 {
+			return false
+		}
+		inside := i > 0 && isIdent(code[i-1])
+		code = code[i+len(mark):]
+		end := 0
+		for end < len(code) && isIdent(code[end]) {
+			end++
+		}
+		if !inside && !slices.Contains(names, code[:end]) {
+			return true
+		}
+	}
+}
+
+func isIdent(c byte) bool {
+	return c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+// confirm lets esbuild link u against a module that has just those names.
+func (l *linker) confirm(m *module, ref importRef, dep *module) []Message {
+	var sb strings.Builder
+	sb.WriteString("let v;\n")
+	for _, n := range dep.names {
+		sb.WriteString("export { v as \"" + strings.ReplaceAll(n, `"`, `\"`) + "\" };\n")
+	}
+	text := sb.String()
+	src, ok := l.b.source(m.unit)
+	if !ok {
+		return nil
+	}
+	opts := l.b.resolution()
+	opts.Stdin = &api.StdinOptions{Contents: src.text, Sourcefile: m.name, Loader: src.loader}
+	opts.TsconfigRaw, opts.Tsconfig, opts.Define = src.tsconfig, "", l.b.opts.Define
+	opts.Plugins = []api.Plugin{{Name: "minido-names", Setup: func(p api.PluginBuild) {
+		p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Path == ref.Spec && kindOf(a.Kind) == ref.Kind {
+				return api.OnResolveResult{Path: dep.name, Namespace: "names"}, nil
+			}
+			return api.OnResolveResult{Path: a.Path, External: true}, nil
+		})
+		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "names"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+		})
+	}}}
+	out := convertAll(api.Build(opts).Errors, m.name)
+	for i := range out {
+		out[i].Text = strings.ReplaceAll(out[i].Text, "names:"+dep.name, dep.name)
+	}
+	return out
+}

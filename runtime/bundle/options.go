@@ -1,0 +1,154 @@
+package bundle
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// ModuleType says how a file that a Rule matches is handed to its importer.
+type ModuleType string
+
+// The module types of wrangler's `rules`.
+const (
+	ESModule     ModuleType = "ESModule"     // JavaScript or TypeScript with import/export
+	CommonJS     ModuleType = "CommonJS"     // JavaScript with module.exports
+	Text         ModuleType = "Text"         // the default export is a string
+	Data         ModuleType = "Data"         // the default export is an ArrayBuffer
+	JSON         ModuleType = "JSON"         // the default export is the parsed value
+	CompiledWasm ModuleType = "CompiledWasm" // refused: WebAssembly is not available
+)
+
+// Rule maps files to a module type. Globs match the file's path relative to
+// the project directory, with `*`, `?`, `**` and `{a,b}`; a glob without a
+// slash matches the base name. As in wrangler, a rule ends the search for its
+// type unless Fallthrough is set, so a rule without it replaces the default
+// rule of that type.
+type Rule struct {
+	Type        ModuleType
+	Globs       []string
+	Fallthrough bool
+}
+
+// defaultRules are wrangler's, see "Bundling" in its configuration reference.
+var defaultRules = []Rule{
+	{Type: Text, Globs: []string{"**/*.txt", "**/*.html", "**/*.sql"}},
+	{Type: Data, Globs: []string{"**/*.bin"}},
+	{Type: CompiledWasm, Globs: []string{"**/*.wasm", "**/*.wasm?module"}},
+}
+
+// Options describe what to bundle. They are copied by New and not written to.
+type Options struct {
+	// Dir is the project directory, absolute. File names in programs,
+	// positions and messages are relative to it.
+	Dir string
+	// Entry is the worker's main file, absolute or relative to Dir.
+	Entry string
+	// TSConfig is the tsconfig file to use for every project file; empty means
+	// the nearest tsconfig.json of each.
+	TSConfig string
+	// Alias replaces import specifiers (wrangler's `alias`).
+	Alias map[string]string
+	// Define replaces expressions by JSON literals or identifiers (wrangler's
+	// `define`).
+	Define map[string]string
+	// Rules come before wrangler's default rules.
+	Rules []Rule
+	// NoBundle says that Entry is already bundled: only relative imports are
+	// followed, packages are not looked up.
+	NoBundle bool
+	// Conditions are the package export conditions; empty means workerd,
+	// worker, browser.
+	Conditions []string
+	// JSXFactory and JSXFragment are wrangler's jsx_factory and jsx_fragment;
+	// empty leaves it to tsconfig.
+	JSXFactory, JSXFragment string
+	// CacheDir holds lowered files between processes; empty means none.
+	CacheDir string
+	// NoDefer evaluates every module in import order.
+	NoDefer bool
+	// Defer names packages (`name` or `name/*`) whose modules may wait until
+	// first used although they do not declare it. A leading `!` takes a package
+	// out, also one that declares it.
+	Defer []string
+	// Builtins says whether a specifier such as `node:path` or
+	// `cloudflare:workers` is provided by the host. It must be pure; nil means
+	// that none is.
+	Builtins func(spec string) bool
+	// Virtual holds modules by specifier whose TypeScript source comes from the
+	// host instead of a file.
+	Virtual map[string]string
+	// Spawn runs fn in the background, to compile programs ahead of their use;
+	// nil compiles each at its first use.
+	Spawn func(name string, fn func())
+}
+
+// Curated packages declare nothing about side effects, and have been checked:
+// their modules only declare. Evaluating them is what makes the agents bundle
+// slow.
+var curatedDefer = []string{
+	"@modelcontextprotocol/client",
+	"@modelcontextprotocol/core",
+	"@modelcontextprotocol/sdk",
+	"@modelcontextprotocol/server",
+}
+
+func (o Options) normalized() Options {
+	o.Dir = filepath.Clean(o.Dir)
+	if real, err := filepath.EvalSymlinks(o.Dir); err == nil {
+		o.Dir = real // esbuild reports real paths
+	}
+	if !filepath.IsAbs(o.Entry) {
+		o.Entry = filepath.Join(o.Dir, o.Entry)
+	}
+	if o.TSConfig != "" && !filepath.IsAbs(o.TSConfig) {
+		o.TSConfig = filepath.Join(o.Dir, o.TSConfig)
+	}
+	if len(o.Conditions) == 0 {
+		o.Conditions = []string{"workerd", "worker", "browser"}
+	}
+	if o.Builtins == nil {
+		o.Builtins = func(string) bool { return false }
+	}
+	o.Rules = slices.Concat(o.Rules, defaultRules)
+	return o
+}
+
+// moduleType applies the rules to a path. The second result is false when no
+// rule matches and the extension decides.
+func (o *Options) moduleType(path string) (ModuleType, bool) {
+	rel := relSlash(o.Dir, path)
+	var closed []ModuleType
+	for _, r := range o.Rules {
+		if slices.Contains(closed, r.Type) {
+			continue
+		}
+		for _, g := range r.Globs {
+			if matchGlob(g, rel) {
+				return r.Type, true
+			}
+		}
+		if !r.Fallthrough {
+			closed = append(closed, r.Type)
+		}
+	}
+	return "", false
+}
+
+// relSlash is path relative to dir with forward slashes.
+func relSlash(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil {
+		rel = path
+	}
+	if runtime.GOOS == "windows" {
+		rel = strings.ReplaceAll(rel, `\`, "/")
+	}
+	return rel
+}
+
+// inNodeModules tells installed packages from the project's own files.
+func inNodeModules(path string) bool {
+	return strings.Contains(filepath.ToSlash(path), "/node_modules/")
+}

@@ -1,0 +1,107 @@
+package bundle
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+)
+
+// requireOf is the `require` of one module.
+func (in *instance) requireOf(r *record) goja.Value {
+	fn := in.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		return in.require(r, call.Argument(0).String())
+	})
+	for _, ref := range r.low.imports {
+		if ref.Kind == requireResolve {
+			resolve := func(goja.FunctionCall) goja.Value {
+				panic(in.failure(r, "require.resolve is not available in Workers"))
+			}
+			if err := fn.ToObject(in.vm).Set("resolve", resolve); err != nil {
+				in.throw(err)
+			}
+			break
+		}
+	}
+	return fn
+}
+
+// failure is the Error that an import throws when it runs.
+func (in *instance) failure(r *record, text string) goja.Value {
+	ctor, ok := goja.AssertConstructor(in.vm.GlobalObject().Get("Error"))
+	msg := in.vm.ToValue(fmt.Sprintf("%s (imported by %s)", text, r.name))
+	if ok {
+		if o, err := ctor(nil, msg); err == nil {
+			return o
+		}
+	}
+	return msg
+}
+
+// require is the end of every import: tagged says which, and how.
+func (in *instance) require(from *record, tagged string) goja.Value {
+	ref, ok := parseTagged(tagged)
+	t, known := from.deps[tagged]
+	if !ok || !known {
+		// The specifier was computed when the code ran.
+		ref = importRef{requireCall, tagged}
+		if t, known = from.deps[ref.tagged()]; !known {
+			panic(in.failure(from, fmt.Sprintf("Cannot find module %q: only modules imported by a literal name are part of the bundle", tagged)))
+		}
+	}
+	switch {
+	case t.builtin != "":
+		return in.builtin(from, ref, t.builtin)
+	case t.module < 0:
+		panic(in.failure(from, t.missing))
+	}
+	to := in.records[t.module]
+	if ref.Kind == importStatement && to.deferred && to.state == stateNew {
+		if to.importer == "" {
+			to.importer = from.name
+		}
+		return in.namespace(to)
+	}
+	if to.waits && to.state != stateDone {
+		switch {
+		case ref.Kind == dynamicImport:
+			return in.vm.ToValue(in.evaluateAsync(to))
+		case ref.Kind == requireCall:
+			panic(in.failure(from, fmt.Sprintf("require() cannot load %s: it awaits at its top level; use import()", to.name)))
+		}
+	}
+	if err := in.evaluate(to); err != nil {
+		in.throw(err)
+	}
+	return in.exports(to)
+}
+
+// builtin is a module of the host, in the shape that the kind of import wants.
+func (in *instance) builtin(from *record, ref importRef, spec string) goja.Value {
+	v, ok := in.builtins[spec]
+	if !ok {
+		if in.host.Builtin == nil {
+			panic(in.failure(from, fmt.Sprintf("No such module %q", spec)))
+		}
+		var err error
+		if v, err = in.host.Builtin(spec); err != nil {
+			in.throw(err)
+		}
+		in.builtins[spec] = orUndefined(v)
+		if o, isObj := v.(*goja.Object); isObj && hasOwn(o, "default") {
+			in.spaces[o] = true
+		}
+	}
+	if o, isObj := v.(*goja.Object); isObj && in.spaces[o] && ref.Kind == requireCall {
+		return orUndefined(o.Get("default"))
+	}
+	return v
+}
+
+func hasOwn(o *goja.Object, name string) bool {
+	for _, k := range o.GetOwnPropertyNames() {
+		if k == name {
+			return true
+		}
+	}
+	return false
+}

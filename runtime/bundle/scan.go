@@ -1,0 +1,290 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Bundler builds one worker, again and again. It keeps esbuild's incremental
+// state and every lowered and compiled file between builds. Its methods are
+// safe for concurrent use; builds run one at a time.
+type Bundler struct {
+	opts  Options
+	slots chan struct{} // bounds the inner builds that run at once
+
+	build sync.Mutex // held during Build and Close
+	ctx   api.BuildContext
+	store *store
+
+	mu     sync.Mutex       // guards what follows
+	units  map[string]*unit // by name in the metafile
+	stamps map[string]stamp // by name: what the unit was read from
+	scan   *scan            // the running build
+	inputs []string
+}
+
+// stamp detects that a file of an installed package is unchanged.
+type stamp struct {
+	mtime int64
+	size  int64
+}
+
+// scan is the state of one build. Guarded by Bundler.mu.
+type scan struct {
+	pkgs     *packages
+	ts       *tsconfigs
+	seen     map[string]*unit
+	messages []Message // errors
+	warnings []Message
+	broken   map[string]bool // files with errors of their own
+}
+
+// New prepares a bundler; it reads nothing yet. opts.Dir must be absolute.
+func New(opts Options) *Bundler {
+	b := &Bundler{
+		opts: opts.normalized(), slots: make(chan struct{}, 2*runtime.GOMAXPROCS(0)),
+		units: map[string]*unit{}, stamps: map[string]stamp{},
+	}
+	b.store = openStore(b.opts.CacheDir, b.opts.Entry)
+	return b
+}
+
+// Close releases esbuild's state and writes what the disk cache lacks. Bundles
+// already built stay usable.
+func (b *Bundler) Close() {
+	b.build.Lock()
+	defer b.build.Unlock()
+	if b.ctx != nil {
+		b.ctx.Dispose()
+		b.ctx = nil
+	}
+}
+
+// Inputs are the files and directories on which the last build depended,
+// sorted, also after a failed build: sources, package.json and tsconfig files,
+// and the directories in which a missing import might appear.
+func (b *Bundler) Inputs() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.inputs)
+}
+
+// Build reads the project and returns what an isolate loads. The error is a
+// *BuildError when the project is at fault. Unchanged files are neither lowered
+// nor compiled again.
+func (b *Bundler) Build() (*Bundle, error) {
+	b.build.Lock()
+	defer b.build.Unlock()
+	s := &scan{pkgs: newPackages(), ts: newTSConfigs(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}}
+	b.mu.Lock()
+	b.scan = s
+	b.mu.Unlock()
+	out, err := b.run(s)
+	b.mu.Lock()
+	b.inputs = b.collectInputs(s, err)
+	b.mu.Unlock()
+	if err == nil {
+		// A cache that cannot be written costs time at the next start, no more.
+		if werr := b.store.save(s.seen); werr != nil {
+			out.Warnings = append(out.Warnings, Message{Text: fmt.Sprintf("bundle cache: %v", werr)})
+		}
+	}
+	return out, err
+}
+
+func (b *Bundler) run(s *scan) (*Bundle, error) {
+	if st, err := os.Stat(b.opts.Entry); err != nil || st.IsDir() {
+		return nil, &BuildError{[]Message{{
+			Text: fmt.Sprintf("The main file %s does not exist.", relSlash(b.opts.Dir, b.opts.Entry)),
+			Hint: `set "main" in the configuration to the worker's entry file`,
+		}}}
+	}
+	if b.ctx == nil {
+		ctx, err := api.Context(b.outer())
+		if err != nil {
+			return nil, &BuildError{convertAll(err.Errors, "")}
+		}
+		b.ctx = ctx
+	}
+	r := b.ctx.Rebuild()
+	if errs := b.scanErrors(s, r); len(errs) > 0 {
+		return nil, &BuildError{sortMessages(errs)}
+	}
+	var meta metafile
+	if err := json.Unmarshal([]byte(r.Metafile), &meta); err != nil {
+		return nil, fmt.Errorf("bundle: metafile: %w", err)
+	}
+	return b.link(s, &meta)
+}
+
+// outer is the build that finds the graph. Its output is thrown away.
+func (b *Bundler) outer() api.BuildOptions {
+	opts := b.resolution()
+	opts.EntryPoints = []string{b.opts.Entry}
+	opts.Metafile = true
+	opts.Plugins = []api.Plugin{{Name: "minido-graph", Setup: func(p api.PluginBuild) {
+		p.OnResolve(api.OnResolveOptions{Filter: ".*"}, b.onResolve)
+		p.OnLoad(api.OnLoadOptions{Filter: ".*"}, b.onLoad)
+	}}}
+	return opts
+}
+
+// resolution are the options that decide what a specifier means.
+func (b *Bundler) resolution() api.BuildOptions {
+	return api.BuildOptions{
+		Bundle: true, Outdir: "/", AbsWorkingDir: b.opts.Dir, Format: api.FormatESModule,
+		Platform: api.PlatformBrowser, Target: api.ESNext, LogLevel: api.LogLevelSilent, LogOverride: quiet,
+		MainFields: []string{"browser", "module", "main"}, Conditions: b.opts.Conditions,
+		Alias: b.opts.Alias, Tsconfig: b.opts.TSConfig, LegalComments: api.LegalCommentsNone,
+	}
+}
+
+const virtualNamespace = "virtual"
+
+// onResolve keeps specifiers of the host out of esbuild's resolver.
+func (b *Bundler) onResolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
+	if _, ok := b.opts.Alias[a.Path]; ok || a.Kind == api.ResolveEntryPoint {
+		return api.OnResolveResult{}, nil
+	}
+	if _, ok := b.opts.Virtual[a.Path]; ok {
+		return api.OnResolveResult{Path: a.Path, Namespace: virtualNamespace}, nil
+	}
+	name, certain, ok := builtinSpec(a.Path)
+	if ok && (certain || b.opts.Builtins(name)) {
+		return api.OnResolveResult{Path: a.Path, External: true}, nil
+	}
+	if b.opts.NoBundle && !strings.HasPrefix(a.Path, ".") && !strings.HasPrefix(a.Path, "/") {
+		return api.OnResolveResult{Path: a.Path, External: true}, nil
+	}
+	return api.OnResolveResult{}, nil
+}
+
+// onLoad lowers a file and hands esbuild the stub with its imports. esbuild
+// calls it on many goroutines.
+func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
+	b.slots <- struct{}{}
+	defer func() { <-b.slots }()
+	b.mu.Lock()
+	s := b.scan
+	b.mu.Unlock()
+	name := relSlash(b.opts.Dir, a.Path) + a.Suffix
+	if a.Namespace == virtualNamespace {
+		name = virtualNamespace + ":" + a.Path
+	} else if a.Namespace != "file" {
+		return api.OnLoadResult{}, nil
+	}
+	u, msgs := b.load(s, a, name)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u == nil {
+		s.broken[name] = true
+		s.messages = append(s.messages, msgs...)
+		empty := ""
+		return api.OnLoadResult{Contents: &empty, Loader: api.LoaderJS}, nil
+	}
+	if !inNodeModules(a.Path) {
+		s.warnings = append(s.warnings, msgs...)
+	}
+	s.seen[name] = u
+	stub := stubOf(u)
+	return api.OnLoadResult{Contents: &stub, Loader: api.LoaderJS}, nil
+}
+
+// stubOf is a file that imports what u imports, one import per line.
+func stubOf(u *unit) string {
+	if u.low == nil {
+		return ""
+	}
+	var sb strings.Builder
+	for i, ref := range u.low.imports {
+		spec, err := json.Marshal(ref.Spec)
+		if err != nil {
+			panic("bundle: stub: " + err.Error()) // strings always marshal
+		}
+		switch ref.Kind {
+		case importStatement:
+			fmt.Fprintf(&sb, "import * as _%d from %s\n", i, spec)
+		case requireCall:
+			fmt.Fprintf(&sb, "try{require(%s)}catch{}\n", spec)
+		case dynamicImport:
+			fmt.Fprintf(&sb, "import(%s).catch(()=>{})\n", spec)
+		default:
+			sb.WriteString("\n") // require.resolve is refused when it runs
+		}
+	}
+	return sb.String()
+}
+
+// scanErrors turns the outer build's errors into messages about real lines.
+func (b *Bundler) scanErrors(s *scan, r api.BuildResult) []Message {
+	out := slices.Clone(s.messages)
+	for _, e := range r.Errors {
+		if e.Location == nil {
+			out = append(out, fromEsbuild(e, ""))
+			continue
+		}
+		u := s.seen[e.Location.File]
+		line := e.Location.Line - 1
+		if u == nil || u.low == nil || line < 0 || line >= len(u.low.imports) {
+			out = append(out, fromEsbuild(e, e.Location.File))
+			continue
+		}
+		ref := u.low.imports[line]
+		found := b.diagnose(u, ref)
+		if len(found) == 0 {
+			found = []Message{b.locate(u, ref, e.Text)}
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+func (b *Bundler) collectInputs(s *scan, err error) []string {
+	set := map[string]bool{b.opts.Entry: true}
+	for _, u := range s.seen {
+		if filepath.IsAbs(u.path) {
+			set[u.path] = true
+		}
+	}
+	for name := range s.broken {
+		if !strings.HasPrefix(name, virtualNamespace+":") {
+			set[filepath.Join(b.opts.Dir, filepath.FromSlash(name))] = true
+		}
+	}
+	s.pkgs.mu.Lock()
+	for _, p := range s.pkgs.dirs {
+		if p.file != "" {
+			set[p.file] = true
+		}
+	}
+	s.pkgs.mu.Unlock()
+	s.ts.mu.Lock()
+	for f := range s.ts.files {
+		set[f] = true
+	}
+	s.ts.mu.Unlock()
+	set[filepath.Join(b.opts.Dir, "package.json")] = true
+	if err != nil {
+		set[b.opts.Dir] = true
+		set[filepath.Join(b.opts.Dir, "node_modules")] = true
+		for _, u := range s.seen {
+			if filepath.IsAbs(u.path) && !inNodeModules(u.path) {
+				set[filepath.Dir(u.path)] = true
+			}
+		}
+	}
+	list := make([]string, 0, len(set))
+	for f := range set {
+		list = append(list, f)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,38 @@
+package bundle
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/parser"
+)
+
+// unit is one file of the graph: its lowered code and the program compiled
+// from it. It outlives the bundle it was first built for, so that a rebuild
+// compiles only what changed. Immutable but for the program, which once guards.
+type unit struct {
+	path   string   // absolute, or a virtual module's specifier
+	name   string   // as stacks and messages show it: relative to the project
+	low    *lowered // nil when refused
+	text   string   // contents of JSON, text and data; source of small project files
+	refuse *Message // why importing this file is an error
+
+	once sync.Once
+	prog *goja.Program
+	err  error
+}
+
+// program compiles the unit at its first use. It is safe for concurrent use.
+func (u *unit) program() (*goja.Program, error) {
+	u.once.Do(func() {
+		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
+		if err == nil {
+			u.prog, err = goja.CompileAST(ast, false)
+		}
+		if err != nil {
+			u.err = fmt.Errorf("compile %s: %w", u.name, err)
+		}
+	})
+	return u.prog, u.err
+}
