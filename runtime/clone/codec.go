@@ -217,7 +217,7 @@ func (c *Codec) releaseReader(r *Reader) {
 	clear(r.objects)
 	clear(r.items[:cap(r.items)])
 	r.objects, r.items, r.arrays, r.buffers = r.objects[:0], r.items[:0], r.arrays[:0], nil
-	r.cursor, r.o = cursor{}, Options{}
+	r.cursor, r.o, r.slots = cursor{}, Options{}, 0
 	c.spareReader = r
 }
 

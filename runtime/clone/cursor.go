@@ -18,7 +18,7 @@ type cursor struct {
 }
 
 // deepest is how far values may be nested when read. V8's own limit lies lower
-// (see stackBytes), so all that V8 wrote can be read.
+// (see stackUnits), so all that V8 wrote can be read.
 const deepest = 10_000
 
 func (c *cursor) fail(reason string) error { return &DeserializeError{Offset: c.pos, Reason: reason} }

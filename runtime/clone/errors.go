@@ -29,14 +29,18 @@ func (e *DeserializeError) Error() string {
 
 // ErrTooDeep says that a value is nested more deeply than V8's stack allows.
 // JavaScript sees it as a RangeError with this text.
-var ErrTooDeep = errors.New("Maximum call stack size exceeded") //nolint:staticcheck // V8's text.
+//
+//lint:ignore ST1005 the text is V8's
+var ErrTooDeep = errors.New("Maximum call stack size exceeded")
 
 // ErrTooLarge says that the bytes would exceed Options.MaxBytes.
 var ErrTooLarge = errors.New("clone: the serialized value is larger than allowed")
 
 // ErrNotTransferable says that an item of a transfer list is no ArrayBuffer.
 // JavaScript sees it as a TypeError with this text.
-var ErrNotTransferable = errors.New("Object is not transferable") //nolint:staticcheck // workerd's text.
+//
+//lint:ignore ST1005 the text is workerd's
+var ErrNotTransferable = errors.New("Object is not transferable")
 
 // notSerializable is workerd's message for an object of a class that has no
 // serialized form (Serializer::throwDataCloneErrorForObject).

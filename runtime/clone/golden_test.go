@@ -84,11 +84,6 @@ func (w *world) run(t testing.TB, src string) goja.Value {
 	return v
 }
 
-func (w *world) eval(t testing.TB, expr string) goja.Value {
-	t.Helper()
-	return w.run(t, "("+expr+")")
-}
-
 // load runs a list of cases and returns its names, sorted, and its functions.
 func (w *world) load(t testing.TB, file, list string) (names []string, build func(name string) goja.Value) {
 	t.Helper()

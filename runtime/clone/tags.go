@@ -68,12 +68,6 @@ const (
 	errorEnd       = '.'
 )
 
-// Flags of a buffer view (format version 14 and later).
-const (
-	viewLengthTracking = 1
-	viewOnResizable    = 2
-)
-
 // viewType is one kind of ArrayBuffer view.
 type viewType struct {
 	tag  byte
@@ -135,7 +129,7 @@ const (
 	// HostDOMExceptionV1 is message and name, each length-delimited, then a
 	// value: the error that bears the stack. It is only read.
 	HostDOMExceptionV1 HostTag = 7
-	// HostDOMException is name, message and stack, each length-delimited.
+	// HostDOMException is name, message and stack, each length-delimited (UTF-8).
 	HostDOMException HostTag = 8
 	HostAbortSignal  HostTag = 9
 	// HostNativeError is handled by this package itself (Options.EnhancedErrors).

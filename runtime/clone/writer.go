@@ -17,13 +17,13 @@ const (
 	smiMax = 1<<30 - 1
 )
 
-// How deeply values may be nested: V8 recurses on its stack of a little under
-// one megabyte, and these are the costs that make workerd's measured limits
-// (3,369 arrays, 2,425 objects; "depth" in the golden files).
+// How deeply values may be nested. V8 recurses on its stack, which holds 3,370
+// arrays or 2,426 objects in one another ("depth" in the golden files, and the
+// innermost). The costs are in units that give both limits.
 const (
-	stackBytes  = 984 << 10
-	arrayFrame  = 299
-	objectFrame = 415
+	stackUnits  = 3370 * 2426
+	arrayFrame  = 2426
+	objectFrame = 3370
 )
 
 // Writer writes one value. Host codecs receive it to write the body of their
@@ -33,7 +33,7 @@ type Writer struct {
 	o     Options
 	buf   []byte
 	limit int
-	stack int // bytes of V8's stack that the nesting so far would use
+	stack int // how much of stackUnits the nesting so far takes
 	ids   idTable
 	names []unistring.String // names being iterated, a stack
 
@@ -114,7 +114,7 @@ func (w *Writer) writeOther(v goja.Value) error {
 // enter accounts for one level of nesting; leave undoes it.
 func (w *Writer) enter(frame int) error {
 	w.stack += frame
-	if w.stack > stackBytes {
+	if w.stack > stackUnits {
 		return ErrTooDeep
 	}
 	return nil
