@@ -199,13 +199,13 @@ func TestDeepNestingIsRefused(t *testing.T) {
 		"string":  `{"x":"\"[{","y":` + deep,
 	} {
 		rep := newReport()
-		if n := parseJSONC(&source{file: "f", text: []byte(text)}, rep); n != nil || !strings.Contains(rep.diagnostics[0].Message, "deeper than") {
+		if n := parseJSONC(newSource("f", []byte(text)), rep); n != nil || !strings.Contains(rep.diagnostics[0].Message, "deeper than") {
 			t.Errorf("%s: %v", name, rep.diagnostics)
 		}
 	}
 	rep := newReport()
 	flat := `{"x": "` + strings.Repeat("[", 300) + `", /* ` + strings.Repeat("{", 300) + ` */ "y": 1}`
-	if n := parseJSONC(&source{file: "f", text: []byte(flat)}, rep); n.get("y").number(0) != 1 {
+	if n := parseJSONC(newSource("f", []byte(flat)), rep); n.get("y").number(0) != 1 {
 		t.Errorf("brackets in strings and comments counted: %v", rep.diagnostics)
 	}
 }

@@ -23,7 +23,8 @@ func (l *loader) decode(sel *selection) *Project {
 	p.Bindings, p.Attachments = decodeBindings(sel)
 	checkUniqueNames(l.rep, sel, p.Bindings)
 	vars := &varLoader{
-		rep: l.rep, sel: sel, options: l.options, root: l.root, dir: sel.dir, process: l.process, project: p,
+		rep: l.rep, sel: sel, options: l.options, root: l.root, dir: sel.dir, process: l.process,
+		project: p, index: map[string]int{},
 	}
 	if l.userFile != "" {
 		vars.dir = filepath.Dir(l.userFile)

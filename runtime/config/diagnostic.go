@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // Severity says how much a Diagnostic matters.
@@ -63,10 +65,39 @@ type Diagnostic struct {
 	src *source
 }
 
-// source is the text of one file. Immutable after parsing.
+// source is the text of one file. Immutable after newSource.
 type source struct {
 	file string // as shown to the user
 	text []byte
+	// lines are the offsets at which the lines begin.
+	lines []int
+}
+
+func newSource(file string, text []byte) *source {
+	s := &source{file: file, text: text, lines: []int{0}}
+	for i, c := range text {
+		if c == '\n' {
+			s.lines = append(s.lines, i+1)
+		}
+	}
+	return s
+}
+
+// position turns a byte offset into a Position.
+func (s *source) position(offset int) Position {
+	offset = min(max(offset, 0), len(s.text))
+	line, found := slices.BinarySearch(s.lines, offset)
+	if found {
+		line++
+	}
+	start := s.lines[line-1]
+	return Position{File: s.file, Line: line, Column: 1 + utf8.RuneCount(s.text[start:offset])}
+}
+
+// offset turns a line (from 1) and a column in bytes (from 1) into an offset.
+func (s *source) offset(line, column int) int {
+	line = min(max(line, 1), len(s.lines))
+	return min(s.lines[line-1]+max(column-1, 0), len(s.text))
 }
 
 // NewDiagnostic makes a Diagnostic whose Render shows a code frame of text.
@@ -77,7 +108,7 @@ func NewDiagnostic(severity Severity, where Position, text []byte, message, hint
 		Severity: severity, Message: message, Hint: hint,
 	}
 	if text != nil {
-		d.src = &source{file: where.File, text: text}
+		d.src = newSource(where.File, text)
 	}
 	return d
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -25,7 +26,7 @@ type dotenvEntry struct {
 
 // dotenvParser walks one file. Used by one parseDotenv only.
 type dotenvParser struct {
-	file    string
+	src     *source
 	text    string
 	at      int
 	entries []dotenvEntry
@@ -38,7 +39,8 @@ type dotenvParser struct {
 func parseDotenv(rep *report, file string, text []byte) []dotenvEntry {
 	clean := strings.TrimPrefix(string(text), utf8BOM)
 	clean = strings.ReplaceAll(strings.ReplaceAll(clean, "\r\n", "\n"), "\r", "\n")
-	p := &dotenvParser{file: file, text: toValidUTF8(clean), rep: rep}
+	clean = toValidUTF8(clean)
+	p := &dotenvParser{src: newSource(file, []byte(clean)), text: clean, rep: rep}
 	for p.at < len(p.text) {
 		p.line()
 	}
@@ -59,7 +61,7 @@ func (p *dotenvParser) line() {
 		p.skipLine()
 		return
 	}
-	p.entries = append(p.entries, dotenvEntry{key: key, value: p.value(), where: p.position(keyAt)})
+	p.entries = append(p.entries, dotenvEntry{key: key, value: p.value(), where: p.src.position(keyAt)})
 }
 
 func (p *dotenvParser) rest() string { return p.text[p.at:] }
@@ -72,12 +74,8 @@ func (p *dotenvParser) skipLine() {
 	p.at = len(p.text)
 }
 
-func (p *dotenvParser) position(offset int) Position {
-	return (&source{file: p.file, text: []byte(p.text)}).position(offset)
-}
-
 func (p *dotenvParser) warn(offset int, message string) {
-	p.rep.add(NewDiagnostic(SeverityWarning, p.position(offset), nil, message, ""))
+	p.rep.add(NewDiagnostic(SeverityWarning, p.src.position(offset), nil, message, ""))
 }
 
 // keyAndSeparator reads "KEY=", "KEY: " or "export KEY=" and stands behind it.
@@ -184,10 +182,12 @@ func unescapeDotenv(quote byte, s string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(s, `\n`, "\n"), `\r`, "\r")
 }
 
-// Bounds of variable expansion: replacements can contain references again.
+// maxExpansionWork bounds the replacing of references in one value, which can
+// contain references again: the bytes of all intermediate values together,
+// and expansionStep for each of them.
 const (
-	maxExpansions    = 1000
-	maxExpandedBytes = 1 << 20
+	maxExpansionWork = 16 << 20
+	expansionStep    = 4 << 10
 )
 
 // expandDotenv replaces the references in the entries, in order. A reference
@@ -213,6 +213,7 @@ func expandDotenv(rep *report, entries []dotenvEntry, process map[string]string)
 			if value, err = expandReferences(e.value, done, process); err != nil {
 				rep.add(NewDiagnostic(SeverityError, e.where, nil, fmt.Sprintf("%s: %v", e.key, err),
 					`write \$ for a dollar sign that begins no reference`))
+				return merged[:i]
 			}
 		}
 		merged[i].value = strings.ReplaceAll(value, `\$`, "$")
@@ -230,23 +231,19 @@ func expandReferences(value string, done, process map[string]string) (string, er
 		return done[name]
 	}
 	seen := map[string]bool{}
-	for range maxExpansions {
+	for work := 0; work < maxExpansionWork; work += len(value) + expansionStep {
 		begin, end, expression := findReference(value)
 		if begin < 0 {
 			return value, nil
 		}
 		seen[value] = true
 		name, replacement := resolveReference(expression, look, seen)
-		template := value[begin:end]
-		value = strings.Replace(value, template, replacement, 1)
-		if len(value) > maxExpandedBytes {
-			return "", fmt.Errorf("the value grows beyond %d bytes when its references are replaced", maxExpandedBytes)
-		}
+		value = value[:begin] + replacement + value[end:]
 		if own, ok := done[name]; ok && value == own {
 			return value, nil
 		}
 	}
-	return "", fmt.Errorf("the references in the value do not come to an end")
+	return "", errors.New("the references in the value do not come to an end")
 }
 
 // resolveReference returns the name that an expression refers to, and what to

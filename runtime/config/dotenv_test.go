@@ -89,3 +89,13 @@ func TestExpandDotenvIsBounded(t *testing.T) {
 		t.Errorf("the diagnostic shows the value: %s", text)
 	}
 }
+
+// TestParseDotenvIsLinear reads a file as large as any that is accepted. A
+// parser that looked at the whole file for each line would not come to an end.
+func TestParseDotenvIsLinear(t *testing.T) {
+	text := strings.Repeat("A=1\n", maxFileBytes/4)
+	entries := parseDotenv(newReport(), ".env", []byte(text))
+	if n := len(entries); n != maxFileBytes/4 || entries[n-1].where.Line != n {
+		t.Errorf("%d entries", n)
+	}
+}

@@ -65,7 +65,7 @@ func FuzzJSONC(f *testing.F) {
 	f.Add("{\"a\": \"\x1b[31m\", \"a\": 1}")
 	f.Fuzz(func(t *testing.T, text string) {
 		rep := newReport()
-		src := &source{file: "wrangler.jsonc", text: []byte(text)}
+		src := newSource("wrangler.jsonc", []byte(text))
 		root := parseJSONC(src, rep)
 		checkTree(t, root)
 		var want any
@@ -89,7 +89,7 @@ func FuzzTOML(f *testing.F) {
 	f.Add("x = \"\"\"\na\\\n b\"\"\"\n'q k' = '''z'''\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		rep := newReport()
-		src := &source{file: "wrangler.toml", text: []byte(text)}
+		src := newSource("wrangler.toml", []byte(text))
 		root := parseTOML(src, rep)
 		if root == nil {
 			if !rep.failed() {

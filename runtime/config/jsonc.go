@@ -111,7 +111,7 @@ func jsonSyntaxError(src *source, err error) Diagnostic {
 	}
 	line, _ := strconv.Atoi(m[1]) // the pattern admits digits only
 	column, _ := strconv.Atoi(m[2])
-	offset := lineStart(src.text, line) + column - 1
+	offset := src.offset(line, column)
 	what := strings.ReplaceAll(m[3], "unexpected EOF", "the file ends here")
 	return src.problem(offset, "this is not valid JSON: "+what, jsonHint(src.text, offset))
 }
@@ -130,19 +130,6 @@ func jsonHint(text []byte, offset int) string {
 		return "keys and strings take double quotes"
 	}
 	return ""
-}
-
-// lineStart returns the byte offset at which a line (from 1) begins.
-func lineStart(text []byte, line int) int {
-	offset := 0
-	for ; line > 1; line-- {
-		i := bytes.IndexByte(text[offset:], '\n')
-		if i < 0 {
-			break
-		}
-		offset += i + 1
-	}
-	return offset
 }
 
 // jsonNode converts hujson's tree.

@@ -219,7 +219,7 @@ func (l *loader) parse(sel *selection) bool {
 		l.fail(Position{File: shown}, "cannot read the file: "+reason(err), hint)
 		return false
 	}
-	src := &source{file: shown, text: text}
+	src := newSource(shown, text)
 	switch strings.ToLower(filepath.Ext(l.file)) {
 	case ".toml":
 		sel.top = parseTOML(src, l.rep)

@@ -125,14 +125,6 @@ func (n *node) where() Position {
 	return n.src.position(at)
 }
 
-// position turns a byte offset into a Position.
-func (s *source) position(offset int) Position {
-	before := s.text[:min(max(offset, 0), len(s.text))]
-	line := 1 + bytes.Count(before, []byte("\n"))
-	column := 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])
-	return Position{File: s.file, Line: line, Column: column}
-}
-
 // diagnostic makes a Diagnostic that points at n.
 func (n *node) diagnostic(severity Severity, message, hint string) Diagnostic {
 	p := n.where()

@@ -51,8 +51,7 @@ func tomlSyntaxError(src *source, err error) Diagnostic {
 	if !errors.As(err, &decode) {
 		return src.problem(0, message, "")
 	}
-	line, column := decode.Position()
-	return src.problem(lineStart(src.text, line)+max(column-1, 0), message, "")
+	return src.problem(src.offset(decode.Position()), message, "")
 }
 
 // tomlBuilder builds the tree of one document. Used by one parseTOML only.

@@ -30,6 +30,7 @@ type varLoader struct {
 	dir     string            // where variable files are: beside the user's wrangler file
 	process map[string]string // Options.Environ
 	project *Project
+	index   map[string]int // where project.Vars has a name
 }
 
 // load fills in Vars, VarFiles, RequiredSecrets and Files. The order, from
@@ -71,7 +72,7 @@ func (l *varLoader) load() {
 	l.flags()
 }
 
-func (l *varLoader) hasVar(name string) bool { _, ok := l.project.Var(name); return ok }
+func (l *varLoader) hasVar(name string) bool { _, ok := l.index[name]; return ok }
 
 func (l *varLoader) binding(name string) *Binding {
 	for i, b := range l.project.Bindings {
@@ -84,12 +85,11 @@ func (l *varLoader) binding(name string) *Binding {
 
 // set adds a variable; one of the same name keeps its place and changes value.
 func (l *varLoader) set(v Var) {
-	for i := range l.project.Vars {
-		if l.project.Vars[i].Name == v.Name {
-			l.project.Vars[i] = v
-			return
-		}
+	if i, ok := l.index[v.Name]; ok {
+		l.project.Vars[i] = v
+		return
 	}
+	l.index[v.Name] = len(l.project.Vars)
 	l.project.Vars = append(l.project.Vars, v)
 }
 
