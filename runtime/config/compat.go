@@ -126,7 +126,12 @@ func (s compatSet) on(f compatFlag, depth int) (bool, string) {
 func resolveCompat(rep *report, sel *selection) (date string, flags []string) {
 	date = sel.field("compatibility_date").str()
 	switch {
-	case date == "" || !validCompatDate(date):
+	case sel.top != nil && sel.field("compatibility_date") == nil:
+		rep.add(NewDiagnostic(SeverityWarning, Position{File: sel.src.file}, nil,
+			"no compatibility_date; "+DefaultCompatibilityDate+" is used",
+			"add it, so that a later minido behaves the same: \"compatibility_date\": \""+DefaultCompatibilityDate+"\""))
+		date = DefaultCompatibilityDate
+	case !validCompatDate(date): // a bare worker has none, and the schema has reported a bad one
 		date = DefaultCompatibilityDate
 	case date > LatestCompatibilityDate:
 		rep.warnAt(sel.field("compatibility_date"), "",

@@ -154,7 +154,7 @@ func TestVarText(t *testing.T) {
 func TestSecretsStayHidden(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "w.js"), nil)
-	writeFile(t, filepath.Join(dir, "wrangler.json"), []byte(`{"main": "w.js", "ai": {"binding": "AI"}}`))
+	writeFile(t, filepath.Join(dir, "wrangler.json"), []byte(`{"main": "w.js", "compatibility_date": "2026-08-04", "ai": {"binding": "AI"}}`))
 	writeFile(t, filepath.Join(dir, ".dev.vars"), []byte("hunter2 is my password\nAI=hunter2\nX='hunter2\n"))
 	_, warnings, err := Load(Options{Dir: dir, Vars: []string{"hunter2"}})
 	var ce *ConfigError
@@ -215,7 +215,7 @@ func TestLoadManyAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "w.js"), nil)
 	for _, name := range []string{"a", "b"} {
-		writeFile(t, filepath.Join(dir, name+".json"), []byte(`{"main": "w.js", "name": "`+name+`", "unknown": 1}`))
+		writeFile(t, filepath.Join(dir, name+".json"), []byte(`{"main": "w.js", "name": "`+name+`", "compatibility_date": "2026-08-04", "unknown": 1}`))
 	}
 	var wg sync.WaitGroup
 	for i := range 16 {
