@@ -1,0 +1,207 @@
+package alarms
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"minido.dev/minido/internal/sqlite"
+)
+
+// indexFile is the index's name in a namespace's folder, as the reference has it.
+const indexFile = "metadata.sqlite"
+
+// record is one row of the index.
+type record struct {
+	id   string // 64 hexadecimal digits
+	name string // "" if unknown
+	atNs int64  // nanoseconds since the epoch
+}
+
+// index is the table _cf_ALARM of one namespace, in workerd's layout
+// (src/workerd/server/alarm-scheduler.c++). Confined to whoever holds the
+// scheduler's lock.
+type index struct {
+	path        string
+	conn        *sqlite.Conn
+	set, delete *sqlite.Stmt
+}
+
+type indexOptions struct {
+	dir  string
+	full bool // one fsync for each write
+	now  func() time.Time
+	rand io.Reader
+	// create runs what makes a new file appear.
+	create func(func() error) error
+}
+
+// openIndex opens or creates the index in o.dir.
+func openIndex(o indexOptions) (*index, error) {
+	x := &index{path: filepath.Join(o.dir, indexFile)}
+	guard := o.create
+	if _, err := os.Stat(x.path); err == nil {
+		guard = func(fn func() error) error { return fn() }
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("alarms: open: %w", err)
+	} else if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("alarms: open: %w", err)
+	}
+	if err := guard(func() error { return x.open(o) }); err != nil {
+		return nil, errors.Join(fmt.Errorf("alarms: open %s: %w", x.path, err), x.close())
+	}
+	return x, nil
+}
+
+func (x *index) open(o indexOptions) error {
+	conn, err := sqlite.Open(sqlite.Options{Path: x.path, Now: o.now, Rand: o.rand})
+	if err != nil {
+		return err
+	}
+	x.conn = conn
+	synchronous := "NORMAL"
+	if o.full {
+		synchronous = "FULL"
+	}
+	if err := conn.Exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=" + synchronous); err != nil {
+		return err
+	}
+	err = conn.Exec(`CREATE TABLE IF NOT EXISTS _cf_ALARM (
+      actor_id TEXT PRIMARY KEY,
+      scheduled_time INTEGER,
+      actor_name TEXT
+    ) WITHOUT ROWID`)
+	if err != nil {
+		return err
+	}
+	if err := x.addNameColumn(); err != nil {
+		return err
+	}
+	if x.set, err = x.prepare(`INSERT INTO _cf_ALARM (actor_id, scheduled_time, actor_name) VALUES (?, ?, ?)
+		ON CONFLICT DO UPDATE SET scheduled_time = excluded.scheduled_time,
+			actor_name = coalesce(excluded.actor_name, actor_name)`); err != nil {
+		return err
+	}
+	x.delete, err = x.prepare(`DELETE FROM _cf_ALARM WHERE actor_id = ?`)
+	return err
+}
+
+func (x *index) prepare(sql string) (*sqlite.Stmt, error) {
+	st, _, err := x.conn.Prepare(sql, true)
+	return st, err
+}
+
+// addNameColumn upgrades an index that an older workerd wrote.
+func (x *index) addNameColumn() error {
+	found := false
+	err := x.each(`PRAGMA table_info(_cf_ALARM)`, func(st *sqlite.Stmt) error {
+		found = found || st.ColumnText(1) == "actor_name"
+		return nil
+	})
+	if err != nil || found {
+		return err
+	}
+	return x.conn.Exec(`ALTER TABLE _cf_ALARM ADD COLUMN actor_name TEXT`)
+}
+
+// each runs a query and calls f for each row.
+func (x *index) each(sql string, f func(*sqlite.Stmt) error) error {
+	st, err := x.prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer st.Finalize()
+	for {
+		row, err := st.Step()
+		if err != nil || !row {
+			return err
+		}
+		if err := f(st); err != nil {
+			return err
+		}
+	}
+}
+
+// load reads all rows, in the order of their ids.
+func (x *index) load() ([]record, error) {
+	var rows []record
+	err := x.each(`SELECT actor_id, scheduled_time, actor_name FROM _cf_ALARM ORDER BY actor_id`, func(st *sqlite.Stmt) error {
+		if st.ColumnType(0) != sqlite.Text || st.ColumnType(1) != sqlite.Integer {
+			return fmt.Errorf("the row of actor_id %q has no integer scheduled_time", st.ColumnText(0))
+		}
+		r := record{id: strings.ToLower(st.ColumnText(0)), atNs: st.ColumnInt64(1)}
+		if st.ColumnType(2) == sqlite.Text {
+			r.name = st.ColumnText(2)
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("alarms: load %s: %w", x.path, err)
+	}
+	return rows, nil
+}
+
+// put stores one row durably. An unknown name keeps the one that is stored.
+func (x *index) put(r record) error {
+	err := errors.Join(x.set.BindText(1, r.id), x.set.BindInt64(2, r.atNs), x.bindName(r.name))
+	return x.run(x.set, err)
+}
+
+func (x *index) bindName(name string) error {
+	if name == "" {
+		return x.set.BindNull(3)
+	}
+	return x.set.BindText(3, name)
+}
+
+// remove deletes one row durably, if there is one.
+func (x *index) remove(id string) error { return x.run(x.delete, x.delete.BindText(1, id)) }
+
+func (x *index) run(st *sqlite.Stmt, err error) error {
+	if err == nil {
+		_, err = st.Step()
+	}
+	st.Reset()
+	st.ClearBindings()
+	if err != nil {
+		return fmt.Errorf("alarms: write %s: %w", x.path, err)
+	}
+	return nil
+}
+
+// close is idempotent.
+func (x *index) close() error {
+	if x.conn == nil {
+		return nil
+	}
+	for _, st := range []*sqlite.Stmt{x.set, x.delete} {
+		if st != nil {
+			st.Finalize()
+		}
+	}
+	conn := x.conn
+	x.conn = nil
+	if err := conn.Close(); err != nil {
+		return fmt.Errorf("alarms: close %s: %w", x.path, err)
+	}
+	return nil
+}
+
+// toNs converts milliseconds since the epoch, saturating: JavaScript's dates
+// reach further than 64 bits of nanoseconds do (year 2262).
+func toNs(ms int64) int64 {
+	const unit = int64(time.Millisecond)
+	if ms > math.MaxInt64/unit {
+		return math.MaxInt64
+	}
+	if ms < math.MinInt64/unit {
+		return math.MinInt64
+	}
+	return ms * unit
+}
