@@ -139,21 +139,23 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 	if ref.Kind == requireResolve {
 		return target{module: -1, missing: "require.resolve is not available in Workers"}
 	}
-	if name, certain, ok := builtinSpec(ref.Spec); ok {
+	if name, _, ok := builtinSpec(ref.Spec); ok {
 		if l.b.opts.Builtins(name) {
 			return target{module: -1, builtin: name}
 		}
-		if certain || !slices.Contains(m.low.soft, ref) {
-			text := fmt.Sprintf("No such module %q: minido does not provide it", name)
-			return l.fail(m, ref, text, unknownHint(name), !inNodeModules(m.path) && ref.Kind == importStatement)
-		}
+		text := fmt.Sprintf("No such module %q: minido does not provide it", name)
+		return l.fail(m, ref, text, unknownHint(name), !inNodeModules(m.path) && ref.Kind == importStatement)
 	}
 	if l.b.opts.NoBundle && !strings.HasPrefix(ref.Spec, ".") {
 		return l.fail(m, ref, fmt.Sprintf("No such module %q: with no_bundle, packages are not looked up", ref.Spec),
 			"remove no_bundle, or bundle the package into the main file", !inNodeModules(m.path))
 	}
-	for _, msg := range l.b.diagnose(m.unit, ref) {
-		l.messages = append(l.messages, msg)
+	if !l.b.store.maySoft(m.low, ref) {
+		msgs := l.b.diagnose(m.unit, ref)
+		if len(msgs) == 0 {
+			l.b.store.setSoft(m.low, ref)
+		}
+		l.messages = append(l.messages, msgs...)
 	}
 	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
 }

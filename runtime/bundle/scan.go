@@ -57,7 +57,7 @@ func New(opts Options) *Bundler {
 	return b
 }
 
-// Close releases esbuild's state and writes what the disk cache lacks. Bundles
+// Close releases esbuild's state and waits for a running build. Bundles
 // already built stay usable.
 func (b *Bundler) Close() {
 	b.build.Lock()
