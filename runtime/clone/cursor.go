@@ -222,19 +222,24 @@ func (c *cursor) view(bufferBytes int) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
+	var flags uint32
 	if c.version >= 14 || c.brokenViews {
-		if _, err := c.uint32(); err != nil { // resizable buffers are read as fixed
+		if flags, err = c.uint32(); err != nil {
 			return view{}, err
 		}
 	}
 	if raw[0] == tagFloat16 {
 		return view{}, c.fail("Float16Array is not available in this runtime")
 	}
-	if uint64(offset)+uint64(length) > uint64(bufferBytes) {
-		return view{}, c.fail("a view exceeds its buffer")
-	}
 	for i, t := range viewTypes {
 		if t.tag == raw[0] {
+			if flags&viewLengthTracking != 0 && int64(offset) <= int64(bufferBytes) {
+				// It reaches to the end, and the length written is 0.
+				length = uint32((bufferBytes - int(offset)) / t.size * t.size)
+			}
+			if uint64(offset)+uint64(length) > uint64(bufferBytes) {
+				return view{}, c.fail("a view exceeds its buffer")
+			}
 			if int(offset)%t.size != 0 || int(length)%t.size != 0 {
 				return view{}, c.fail("a view is not aligned")
 			}

@@ -91,6 +91,10 @@ var viewTypes = [...]viewType{
 	{tagDataView, "DataView", 1},
 }
 
+// viewLengthTracking is the flag of a view that follows its resizable buffer's
+// length (format version 14 and later).
+const viewLengthTracking = 1
+
 const (
 	tagDataView = '?'
 	tagFloat16  = 'h'
