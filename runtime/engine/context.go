@@ -33,7 +33,7 @@ type Context struct {
 	holding     int // outputs in engine.held
 	timers      map[int64]*timer
 	ops         map[*Op]struct{}
-	atDeath     []func(error)
+	atDeath     map[int64]func(error)
 	waitUntil   int
 	idle        func()
 }
@@ -134,18 +134,30 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	}
 	hooks := c.atDeath
 	c.atDeath = nil
-	for _, fn := range hooks {
-		fn(reason)
+	ids := make([]int64, 0, len(hooks))
+	for id := range hooks {
+		ids = append(ids, id)
+	}
+	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	for _, id := range ids {
+		hooks[id](reason)
 	}
 }
 
-// AtDeath calls fn when the context ends; at once if it has.
-func (c *Context) AtDeath(fn func(reason error)) {
+// AtDeath calls fn when the context ends; at once if it has. The returned
+// function takes it back.
+func (c *Context) AtDeath(fn func(reason error)) (remove func()) {
 	if c.dead != nil {
 		fn(c.dead)
-		return
+		return func() {}
 	}
-	c.atDeath = append(c.atDeath, fn)
+	if c.atDeath == nil {
+		c.atDeath = map[int64]func(error){}
+	}
+	c.engine.timers.seq++
+	id := c.engine.timers.seq
+	c.atDeath[id] = fn
+	return func() { delete(c.atDeath, id) }
 }
 
 func (c *Context) sortedTimers() []*timer {

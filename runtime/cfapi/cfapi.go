@@ -1,0 +1,260 @@
+// Package cfapi is Cloudflare's own surface inside an isolate: the modules
+// cloudflare:workers and cloudflare:email, the objects on env, stubs and JS RPC.
+//
+// What a stub reaches is a Target, which the packages above provide; nothing
+// here knows where objects live.
+package cfapi
+
+import (
+	_ "embed"
+	"fmt"
+	"sort"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi"
+)
+
+// Target is what a stub calls: an object, or an entrypoint of a worker. Safe
+// for concurrent use; calls on one Target arrive in the order they were made.
+type Target interface {
+	event.Capability
+	// Fetch sends a request; done is called exactly once, from any goroutine.
+	Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error))
+}
+
+// Options are what the API needs from outside.
+type Options struct {
+	Points *killpoint.Points
+	// Compat answers for a compatibility flag (its enable name).
+	Compat func(flag string) bool
+	// WaitUntil extends the life of the current context until the promise settles.
+	WaitUntil func(promise goja.Value)
+}
+
+// API is Cloudflare's surface of one isolate. Loop-confined.
+type API struct {
+	Engine   *engine.Engine
+	Platform *webapi.Platform
+
+	vm      *goja.Runtime
+	opts    Options
+	js      *goja.Object // what js/workers.js returns
+	env     *goja.Object
+	exports *goja.Object
+	modules map[string]*goja.Object
+	ids     *engine.Class[*objectID]
+	spaces  *engine.Class[*namespace]
+
+	serviceStub, objectStub, stubOf, handleOf, rpcPromise, disposable goja.Callable
+	rpcTarget, entrypoint, durableObject                              *goja.Object
+}
+
+//go:embed js/workers.js
+var workersSource string
+
+var workersPrelude = engine.NewPrelude("workers.js", workersSource)
+
+// Install makes the API in an engine in which no user code has run yet.
+func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
+	a := &API{Engine: e, Platform: p, vm: e.VM(), opts: o, modules: map[string]*goja.Object{}, env: e.VM().NewObject()}
+	a.js = e.Load(workersPrelude, e.Native(
+		engine.Func{Name: "call", Length: 3, Fn: a.nativeCall},
+		engine.Func{Name: "get", Length: 2, Fn: a.nativeGet},
+		engine.Func{Name: "fetch", Length: 3, Fn: a.nativeFetch},
+		engine.Func{Name: "wrap", Length: 1, Fn: a.nativeWrap},
+		engine.Func{Name: "dup", Length: 1, Fn: a.nativeDup},
+		engine.Func{Name: "dispose", Length: 1, Fn: a.nativeDispose},
+	)).(*goja.Object)
+	fn := func(name string) goja.Callable {
+		f, ok := goja.AssertFunction(a.js.Get(name))
+		if !ok {
+			panic("workers.js lacks " + name)
+		}
+		return f
+	}
+	a.serviceStub, a.objectStub, a.stubOf = fn("serviceStub"), fn("objectStub"), fn("stubOf")
+	a.handleOf, a.rpcPromise, a.disposable = fn("handleOf"), fn("rpcPromise"), fn("disposable")
+	a.rpcTarget = a.js.Get("RpcTarget").(*goja.Object)
+	a.entrypoint = a.js.Get("WorkerEntrypoint").(*goja.Object)
+	a.durableObject = a.js.Get("DurableObject").(*goja.Object)
+	a.defineIDs()
+	a.registerCodecs()
+	return a
+}
+
+// Env is the env object of the isolate, shared by all its entrypoints.
+func (a *API) Env() *goja.Object { return a.env }
+
+// SetExports sets what cloudflare:workers exports as `exports` (ctx.exports).
+func (a *API) SetExports(exports *goja.Object) { a.exports = exports }
+
+// Exports is ctx.exports, nil before SetExports.
+func (a *API) Exports() *goja.Object { return a.exports }
+
+// DurableObjectClass is the base class DurableObject of cloudflare:workers.
+func (a *API) DurableObjectClass() *goja.Object { return a.durableObject }
+
+// EntrypointClass is the base class WorkerEntrypoint of cloudflare:workers.
+func (a *API) EntrypointClass() *goja.Object { return a.entrypoint }
+
+// Module is a cloudflare: module's exports; ok is false for one that does not exist.
+func (a *API) Module(specifier string) (exports *goja.Object, ok bool) {
+	if m := a.modules[specifier]; m != nil {
+		return m, true
+	}
+	switch specifier {
+	case "cloudflare:workers":
+		exports = a.workersModule()
+	case "cloudflare:email":
+		exports = a.emailModule()
+	case "cloudflare:sockets":
+		exports = a.absentModule(specifier, "connect", "TCP sockets are not built yet; use fetch() or a WebSocket")
+	case "cloudflare:workflows":
+		exports = a.workflowsModule()
+	default:
+		return nil, false
+	}
+	a.modules[specifier] = exports
+	return exports, true
+}
+
+func (a *API) workersModule() *goja.Object {
+	m := a.vm.NewObject()
+	for _, name := range []string{"DurableObject", "WorkerEntrypoint", "WorkflowEntrypoint", "RpcTarget", "RpcStub", "RpcPromise", "RpcProperty"} {
+		m.Set(name, a.js.Get(name))
+	}
+	m.Set("env", a.env)
+	m.DefineAccessorProperty("exports", a.Engine.Func("get exports", 0, func(goja.FunctionCall) goja.Value {
+		if a.exports == nil {
+			return goja.Undefined()
+		}
+		return a.exports
+	}), nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	m.Set("waitUntil", a.Engine.Func("waitUntil", 1, func(call goja.FunctionCall) goja.Value {
+		a.Engine.IO("waitUntil()")
+		a.opts.WaitUntil(call.Argument(0))
+		return goja.Undefined()
+	}))
+	m.Set("withEnv", a.Engine.Func("withEnv", 2, func(goja.FunctionCall) goja.Value {
+		a.Engine.Throw("Error", "withEnv() of cloudflare:workers is not available in minido; pass env as an argument instead.")
+		return nil
+	}))
+	return m
+}
+
+func (a *API) emailModule() *goja.Object {
+	m := a.vm.NewObject()
+	type email struct{ from, to string }
+	cls := engine.DefineClass(a.Engine, engine.ClassDef[*email]{
+		Name: "EmailMessage", Length: 3,
+		New: func(call goja.ConstructorCall) *email {
+			if len(call.Arguments) < 3 {
+				a.Engine.Throw("TypeError", "Failed to construct 'EmailMessage': 3 arguments required: from, to, raw")
+			}
+			call.This.DefineDataProperty("raw", call.Arguments[2], goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+			return &email{call.Arguments[0].String(), call.Arguments[1].String()}
+		},
+		Accessors: []engine.Accessor[*email]{
+			{Name: "from", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.from) }},
+			{Name: "to", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.to) }},
+		},
+	})
+	m.Set("EmailMessage", cls.Ctor)
+	return m
+}
+
+func (a *API) workflowsModule() *goja.Object {
+	m := a.vm.NewObject()
+	v, err := a.vm.RunString(`(class NonRetryableError extends Error { constructor(message, name = "NonRetryableError") { super(message); this.name = name; } })`)
+	if err != nil {
+		panic(err)
+	}
+	m.Set("NonRetryableError", v)
+	return m
+}
+
+// absentModule can be imported; using it throws what is missing.
+func (a *API) absentModule(specifier, export, what string) *goja.Object {
+	m := a.vm.NewObject()
+	m.Set(export, a.Engine.Func(export, 0, func(goja.FunctionCall) goja.Value {
+		a.Engine.Throw("Error", "%s of %q: %s.", export, specifier, what)
+		return nil
+	}))
+	return m
+}
+
+// Binding is one property of env.
+type Binding struct {
+	Name string
+	Make func(a *API) goja.Value
+}
+
+// Bind puts bindings on env, in the order of their names.
+func (a *API) Bind(bindings []Binding) {
+	sorted := append([]Binding(nil), bindings...)
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Name < sorted[j].Name })
+	for _, b := range sorted {
+		a.env.Set(b.Name, b.Make(a))
+	}
+}
+
+// ParseJSON makes the value of JSON text.
+func (a *API) ParseJSON(text string) goja.Value {
+	return a.Engine.Call(a.Engine.Primordial("JSONParse"), goja.Undefined(), a.vm.ToValue(text))
+}
+
+// Missing is a binding that minido does not have: it exists, and its first use
+// throws its kind, where it is configured, and what to do.
+func (a *API) Missing(kind, name, where, advice string) goja.Value {
+	text := fmt.Sprintf("env.%s is a binding of kind %q (%s), which minido does not offer. %s", name, kind, where, advice)
+	throw := func() goja.Value {
+		a.Engine.Throw("Error", "%s", text)
+		return nil
+	}
+	target := a.vm.NewObject()
+	proxy := a.vm.NewProxy(target, &goja.ProxyTrapConfig{
+		Get: func(_ *goja.Object, property string, _ goja.Value) goja.Value {
+			switch property {
+			case "then", "toJSON", "constructor", "toString", "valueOf":
+				return target.Get(property) // being looked at is not being used
+			}
+			return throw()
+		},
+		Set: func(*goja.Object, string, goja.Value, goja.Value) bool { throw(); return false },
+	})
+	return a.vm.ToValue(proxy)
+}
+
+// Service is a stub of a worker's entrypoint: a service binding, env.ASSETS,
+// or a loopback from ctx.exports.
+func (a *API) Service(t Target) *goja.Object {
+	v, err := a.serviceStub(goja.Undefined(), a.handle(t))
+	if err != nil {
+		a.Engine.Rethrow(err)
+	}
+	return v.(*goja.Object)
+}
+
+// handle makes a Go value that JavaScript passes around without seeing inside.
+func (a *API) handle(v any) goja.Value {
+	obj := a.vm.NewObject()
+	a.Engine.Attach(obj, v)
+	return obj
+}
+
+// TargetOf finds what a stub reaches; ok is false for anything that is no stub.
+func (a *API) TargetOf(v goja.Value) (c event.Capability, ok bool) {
+	if _, isObject := v.(*goja.Object); !isObject {
+		return nil, false
+	}
+	h, err := a.handleOf(goja.Undefined(), v)
+	if err != nil {
+		a.Engine.Rethrow(err)
+	}
+	c, ok = a.Engine.Attached(h).(event.Capability)
+	return c, ok
+}

@@ -1,0 +1,122 @@
+package cfapi
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/runtime/engine"
+)
+
+// Namespace is where the objects of one class are found. Safe for concurrent use.
+type Namespace interface {
+	// Class is the class name, for messages.
+	Class() string
+	// IDs derives and checks the namespace's ids.
+	IDs() *objectid.Namespace
+	// Stub is a new stub of the object; its calls arrive in order.
+	Stub(id objectid.ID) Target
+}
+
+type namespace struct{ ns Namespace }
+
+type objectID struct{ id objectid.ID }
+
+func (a *API) defineIDs() {
+	a.ids = engine.DefineClass(a.Engine, engine.ClassDef[*objectID]{
+		Name: "DurableObjectId",
+		Methods: []engine.Method[*objectID]{
+			{Name: "toString", Fn: func(o *objectID, _ goja.FunctionCall) goja.Value { return a.vm.ToValue(o.id.String()) }},
+			{Name: "equals", Length: 1, Fn: func(o *objectID, call goja.FunctionCall) goja.Value {
+				other, ok := a.ids.Of(call.Argument(0))
+				if !ok {
+					a.Engine.Throw("TypeError", "Failed to execute 'equals' on 'DurableObjectId': parameter 1 is not of type 'DurableObjectId'.")
+				}
+				return a.vm.ToValue(o.id.Equal(other.id))
+			}},
+		},
+		Accessors: []engine.Accessor[*objectID]{
+			{Name: "name", Get: func(o *objectID, _ *goja.Object) goja.Value {
+				if name, ok := o.id.Name(); ok {
+					return a.vm.ToValue(name)
+				}
+				return goja.Undefined()
+			}},
+			{Name: "jurisdiction", Get: func(*objectID, *goja.Object) goja.Value { return goja.Undefined() }},
+		},
+	})
+	a.spaces = engine.DefineClass(a.Engine, engine.ClassDef[*namespace]{
+		Name: "DurableObjectNamespace",
+		Methods: []engine.Method[*namespace]{
+			{Name: "newUniqueId", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
+				a.Engine.IO("newUniqueId()") // randomness is not for the global scope
+				id, err := n.ns.IDs().Unique(a.Engine.Entropy())
+				if err != nil {
+					a.Engine.Throw("Error", "newUniqueId(): %s", err)
+				}
+				return a.ObjectID(id)
+			}},
+			{Name: "idFromName", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
+				return a.ObjectID(n.ns.IDs().FromName(call.Argument(0).String()))
+			}},
+			{Name: "idFromString", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
+				id, err := n.ns.IDs().Parse(call.Argument(0).String())
+				if err != nil {
+					a.Engine.Throw("TypeError", "%s", err)
+				}
+				return a.ObjectID(id)
+			}},
+			{Name: "get", Length: 2, Fn: a.namespaceGet},
+			{Name: "getExisting", Length: 2, Fn: a.namespaceGet},
+			{Name: "getByName", Length: 2, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
+				return a.stubFor(n.ns, n.ns.IDs().FromName(call.Argument(0).String()))
+			}},
+			{Name: "jurisdiction", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
+				if v := call.Argument(0); !goja.IsUndefined(v) && !goja.IsNull(v) {
+					a.Engine.Throw("Error", "Jurisdiction restrictions are not implemented in local mode: the namespace of %s has none.", n.ns.Class())
+				}
+				return call.This
+			}},
+		},
+	})
+}
+
+func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
+	id, ok := a.ids.Of(call.Argument(0))
+	if !ok {
+		a.Engine.Throw("TypeError", "Failed to execute 'get' on 'DurableObjectNamespace': parameter 1 is not of type 'DurableObjectId'.")
+	}
+	if _, err := n.ns.IDs().Parse(id.id.String()); err != nil {
+		a.Engine.Throw("TypeError", "%s", err)
+	}
+	return a.stubFor(n.ns, id.id)
+}
+
+// stubFor makes the stub; Object.keys(stub) is id and, where known, name.
+func (a *API) stubFor(ns Namespace, id objectid.ID) goja.Value {
+	a.Engine.IO("a Durable Object stub")
+	own := a.vm.NewObject()
+	own.Set("id", a.ObjectID(id))
+	if name, ok := id.Name(); ok {
+		own.Set("name", name)
+	}
+	v, err := a.objectStub(goja.Undefined(), a.handle(ns.Stub(id)), own)
+	if err != nil {
+		a.Engine.Rethrow(err)
+	}
+	return v
+}
+
+// ObjectID makes the DurableObjectId of id.
+func (a *API) ObjectID(id objectid.ID) *goja.Object { return a.ids.Wrap(&objectID{id}) }
+
+// IDOf is the id of a DurableObjectId; ok is false for anything else.
+func (a *API) IDOf(v goja.Value) (id objectid.ID, ok bool) {
+	o, ok := a.ids.Of(v)
+	if !ok {
+		return id, false
+	}
+	return o.id, true
+}
+
+// Namespace makes the binding of a durable object class.
+func (a *API) Namespace(ns Namespace) *goja.Object { return a.spaces.Wrap(&namespace{ns}) }

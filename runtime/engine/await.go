@@ -1,0 +1,53 @@
+package engine
+
+import "github.com/dop251/goja"
+
+// Await calls then with the value of v once it is known, or fail with the
+// reason, in the frame that is current now: at once if v is not a promise or a
+// promise that is fulfilled already, else as a promise job. Thenables are
+// followed. It must be called within a turn.
+func (e *Engine) Await(v goja.Value, then, fail func(v goja.Value)) {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		then(v)
+		return
+	}
+	p, native := obj.Export().(*goja.Promise)
+	if native && p.State() == goja.PromiseStateFulfilled {
+		then(p.Result())
+		return
+	}
+	if !native {
+		if method := obj.Get("then"); method == nil || !isCallable(method) {
+			then(v)
+			return
+		}
+		obj = e.Call(e.Primordial("PromiseResolve"), goja.Undefined(), v).(*goja.Object)
+	}
+	frame := e.Frame()
+	settle := func(fn func(goja.Value)) goja.Value {
+		return e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+			arg := call.Argument(0)
+			e.In(frame, func() { fn(arg) })
+			return goja.Undefined()
+		})
+	}
+	e.Call(e.Primordial("PromisePrototypeThen"), goja.Undefined(), obj, settle(then), settle(fail))
+}
+
+func isCallable(v goja.Value) bool {
+	_, ok := goja.AssertFunction(v)
+	return ok
+}
+
+// IsCallable reports whether v is a function.
+func IsCallable(v goja.Value) bool { return v != nil && isCallable(v) }
+
+// Try calls fn and returns what it threw, nil if nothing. An interrupt or a
+// stack overflow passes through.
+func (e *Engine) Try(fn func()) goja.Value {
+	if ex := e.vm.Try(fn); ex != nil {
+		return ex.Value()
+	}
+	return nil
+}
