@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,5 +128,52 @@ export const name: string = "x";`,
 	}
 	if got := r.exports.Get("default").ToObject(r.vm).Get("name").String(); got != "default" {
 		t.Errorf("class name = %q", got)
+	}
+}
+
+// Stacks of goja positions map back to lines of the TypeScript source.
+func TestMapPosition(t *testing.T) {
+	files := map[string]string{
+		"main.ts": `
+import { boom } from "./lib/boom";
+interface Unused { a: string }
+
+export function run() { boom(1) }
+`,
+		"lib/boom.ts": `
+type T = number;
+/** comment */
+export function boom(n: T): never {
+  const text: string = "ü";
+  throw new Error(text + n);
+}
+await Promise.resolve();
+`,
+	}
+	for _, async := range []bool{false, true} {
+		if !async {
+			files["lib/boom.ts"] = strings.Replace(files["lib/boom.ts"], "await ", "", 1)
+		} else {
+			files["lib/boom.ts"] += "await 1;\n"
+		}
+		r := runFiles(t, files, Options{})
+		fn, _ := goja.AssertFunction(r.exports.Get("run"))
+		_, err := fn(goja.Undefined())
+		ex, ok := err.(*goja.Exception)
+		if !ok {
+			t.Fatalf("error = %v", err)
+		}
+		var got []string
+		for _, f := range ex.Stack() {
+			p := f.Position()
+			src, line, col, ok := r.b.MapPosition(p.Filename, p.Line, p.Column)
+			if !ok {
+				t.Fatalf("no position for %+v", p)
+			}
+			got = append(got, fmt.Sprintf("%s:%d:%d", src, line, col))
+		}
+		if s := strings.Join(got, " "); s != "lib/boom.ts:5:9 main.ts:4:25" {
+			t.Errorf("async=%v: stack = %s", async, s)
+		}
 	}
 }

@@ -136,7 +136,7 @@ func (l *lowered) wrap(out, sourcefile string) {
 	if l.async {
 		body = strings.Replace(body, "var "+asyncUnit+"_exports = {};", "var "+asyncUnit+"_exports = exports;", 1)
 		l.exports = exportBlock(body, asyncUnit+"_exports")
-		if strings.Contains(body, "__reExport("+asyncUnit+"_exports, ") {
+		if strings.Contains(body, "("+asyncUnit+"_exports, ") && strings.Contains(body, "__reExport") {
 			l.stars = append(l.stars, "") // unknown until it runs
 		}
 	} else if ns := namespaceName(body); ns != "" {
@@ -193,7 +193,7 @@ func namespaceName(body string) string {
 
 // exportBlock reads the names in `__export(ns, { name: () => ..., });`.
 func exportBlock(body, ns string) []string {
-	_, rest, ok := strings.Cut(body, "__export("+ns+", {\n")
+	_, rest, ok := strings.Cut(body, "("+ns+", {\n") // __export, or __export2 after a second lowering
 	if !ok {
 		return nil
 	}

@@ -64,7 +64,9 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	if to.waits && to.state != stateDone {
 		switch {
 		case ref.Kind == dynamicImport:
-			return in.vm.ToValue(in.evaluateAsync(to))
+			p := in.vm.ToValue(in.evaluateAsync(to)).ToObject(in.vm)
+			in.spaces[p] = true // import() resolves to what it resolves to: __toESM must not wrap it
+			return p
 		case ref.Kind == requireCall:
 			panic(in.failure(from, fmt.Sprintf("require() cannot load %s: it awaits at its top level; use import()", to.name)))
 		}

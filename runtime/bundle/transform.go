@@ -3,6 +3,7 @@ package bundle
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -150,12 +151,25 @@ type metafile struct {
 
 // fill reads the result of an inner build.
 func (l *lowered) fill(r api.BuildResult, base string) error {
+	if err := l.fillImports(r); err != nil {
+		return err
+	}
+	out, err := outputCode(r)
+	if err != nil {
+		return err
+	}
+	l.wrap(out, base)
+	return nil
+}
+
+// fillImports takes the format and the imports from the metafile.
+func (l *lowered) fillImports(r api.BuildResult) error {
 	var meta metafile
 	if err := json.Unmarshal([]byte(r.Metafile), &meta); err != nil {
 		return fmt.Errorf("metafile: %w", err)
 	}
 	l.format = formatCJS
-	for _, in := range meta.Inputs { // exactly one file
+	for _, in := range meta.Inputs { // one file; of an async one also its importer, without imports of its own
 		if in.Format == "esm" {
 			l.format = formatESM
 		}
@@ -165,11 +179,6 @@ func (l *lowered) fill(r api.BuildResult, base string) error {
 			}
 		}
 	}
-	out, err := outputCode(r)
-	if err != nil {
-		return err
-	}
-	l.wrap(out, base)
 	return nil
 }
 
@@ -184,7 +193,7 @@ func outputCode(r api.BuildResult) (string, error) {
 
 // asyncUnit is the path, and the stem of the identifiers, of a file that
 // awaits at its top level.
-const asyncUnit = "__minido_async"
+const asyncUnit = "minido_async_unit"
 
 func isTopLevelAwait(m api.Message) bool {
 	return strings.HasPrefix(m.Text, "Top-level await is currently not supported")
@@ -249,7 +258,8 @@ func (o *Options) lowerAsync(l *lowered, s source, name string) (*lowered, []Mes
 		return nil, []Message{{File: name, Text: "top-level await: " + second.Errors[0].Text}}
 	}
 	l.async = true
-	if err := l.fill(second, s.base()); err != nil {
+	// The first stage still knows every import; the second gives the code.
+	if err := errors.Join(l.fillImports(first), l.fill(second, s.base())); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	l.format = formatESM

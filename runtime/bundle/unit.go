@@ -10,7 +10,8 @@ import (
 
 // unit is one file of the graph: its lowered code and the program compiled
 // from it. It outlives the bundle it was first built for, so that a rebuild
-// compiles only what changed. Immutable but for the program, which once guards.
+// compiles only what changed. Immutable but for the
+// program and the source map, which their Once guards.
 type unit struct {
 	path   string   // absolute, or a virtual module's specifier
 	name   string   // as stacks and messages show it: relative to the project
@@ -21,6 +22,9 @@ type unit struct {
 	once sync.Once
 	prog *goja.Program
 	err  error
+
+	mapOnce sync.Once
+	sm      *sourceMap // nil if there is none
 }
 
 // program compiles the unit at its first use. It is safe for concurrent use.
