@@ -125,3 +125,18 @@ func (b *Bundler) installHint(u *unit, spec string) string {
 	}
 	return fmt.Sprintf("run npm install %s in %s", name, dir)
 }
+
+func unknownText(name string) string {
+	return fmt.Sprintf("No such module %q: minido does not provide it", name)
+}
+
+// unknownBuiltin is the message about a specifier that only a host could
+// provide, and ours does not.
+func (b *Bundler) unknownBuiltin(u *unit, ref importRef, name string) Message {
+	m := b.locate(u, ref, unknownText(name))
+	m.Hint = "check the spelling and the compatibility date and flags"
+	if strings.HasPrefix(name, "node:") {
+		m.Hint = "set the compatibility flag nodejs_compat if it is missing; otherwise replace what needs this module"
+	}
+	return m
+}

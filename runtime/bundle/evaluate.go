@@ -42,6 +42,7 @@ func (in *instance) evaluate(r *record) (err error) {
 	}
 	if err != nil && r.deferred {
 		in.blame(r, err)
+		in.announceAll(r) // reading a name throws the error again
 	}
 	return err
 }
@@ -247,7 +248,7 @@ func errorValue(vm *goja.Runtime, err error) goja.Value {
 func (in *instance) throw(err error) {
 	switch err.(type) {
 	case *goja.Exception, *goja.InterruptedError, *goja.StackOverflowError:
-		in.throw(err)
+		panic(err)
 	}
 	panic(in.vm.NewGoError(err))
 }

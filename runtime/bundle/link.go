@@ -143,8 +143,10 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		if l.b.opts.Builtins(name) {
 			return target{module: -1, builtin: name}
 		}
-		text := fmt.Sprintf("No such module %q: minido does not provide it", name)
-		return l.fail(m, ref, text, unknownHint(name), !inNodeModules(m.path) && ref.Kind == importStatement)
+		if !inNodeModules(m.path) && ref.Kind == importStatement {
+			l.messages = append(l.messages, l.b.unknownBuiltin(m.unit, ref, name))
+		}
+		return target{module: -1, missing: unknownText(name)}
 	}
 	if l.b.opts.NoBundle && !strings.HasPrefix(ref.Spec, ".") {
 		return l.fail(m, ref, fmt.Sprintf("No such module %q: with no_bundle, packages are not looked up", ref.Spec),
@@ -158,13 +160,6 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 		l.messages = append(l.messages, msgs...)
 	}
 	return target{module: -1, missing: fmt.Sprintf("Cannot find module %q", ref.Spec)}
-}
-
-func unknownHint(name string) string {
-	if strings.HasPrefix(name, "node:") {
-		return "Workers run in neither Node.js nor a shell: check that the compatibility flag nodejs_compat is set, or replace what needs this module"
-	}
-	return "check the spelling and the compatibility date and flags"
 }
 
 // fail records an error at the import, or leaves it to the moment it runs.

@@ -186,18 +186,24 @@ func (in *instance) namespace(r *record) *goja.Object {
 	r.ns = in.vm.NewObject()
 	in.spaces[r.ns] = true
 	in.define(r.ns, "__esModule", in.vm.ToValue(true))
+	in.announceAll(r)
+	return r.ns
+}
+
+// announceAll gives the namespace its getters that lead to touch.
+func (in *instance) announceAll(r *record) {
 	var names []any
 	for _, n := range r.names {
 		if _, star := r.stars[n]; star || r.deferred {
 			names = append(names, n)
 		}
 	}
-	if len(names) > 0 {
-		if _, err := in.announce(goja.Undefined(), r.ns, in.vm.ToValue(r.id), in.vm.NewArray(names...)); err != nil {
-			in.throw(err)
-		}
+	if len(names) == 0 {
+		return
 	}
-	return r.ns
+	if _, err := in.announce(goja.Undefined(), r.ns, in.vm.ToValue(r.id), in.vm.NewArray(names...)); err != nil {
+		in.throw(err)
+	}
 }
 
 func (in *instance) define(o *goja.Object, name string, v goja.Value) {

@@ -238,6 +238,10 @@ func (b *Bundler) scanErrors(s *scan, r api.BuildResult) []Message {
 			continue
 		}
 		ref := u.low.imports[line]
+		if name, _, ok := builtinSpec(ref.Spec); ok {
+			out = append(out, b.unknownBuiltin(u, ref, name))
+			continue
+		}
 		found := b.diagnose(u, ref)
 		if len(found) == 0 {
 			found = []Message{b.locate(u, ref, e.Text)}
