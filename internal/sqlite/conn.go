@@ -296,3 +296,17 @@ func (c *Conn) MemoryUse() MemoryUse {
 		Statements: get(sqlite3.SQLITE_DBSTATUS_STMT_USED),
 	}
 }
+
+// TxnState says how far the connection's transaction has gone.
+type TxnState int32
+
+// Transaction states: none; reading (a snapshot is held); writing (the write
+// lock is held, whether or not a page has changed).
+const (
+	TxnNone  TxnState = sqlite3.SQLITE_TXN_NONE
+	TxnRead  TxnState = sqlite3.SQLITE_TXN_READ
+	TxnWrite TxnState = sqlite3.SQLITE_TXN_WRITE
+)
+
+// TxnState is the state of the connection's transaction.
+func (c *Conn) TxnState() TxnState { return TxnState(sqlite3.Xsqlite3_txn_state(c.tls, c.db, 0)) }

@@ -436,7 +436,7 @@ func TestCounters(t *testing.T) {
 	if got := st.Counters(true).Moves; got != 0 {
 		t.Errorf("after the reset: %d", got)
 	}
-	ops, err := st.Program()
+	ops, err := c.Program(st.SQL())
 	if err != nil || len(ops) == 0 || ops[0].Opcode != "Init" {
 		t.Errorf("%v %v", ops, err)
 	}

@@ -312,10 +312,10 @@ type Op struct {
 	P5         int64
 }
 
-// Program disassembles the statement: it compiles EXPLAIN of its text, whose
+// Program disassembles a statement: it compiles EXPLAIN of its text, whose
 // authorization is asked for again.
-func (s *Stmt) Program() ([]Op, error) {
-	st, _, err := s.c.Prepare("EXPLAIN "+s.sql, false)
+func (c *Conn) Program(sql string) ([]Op, error) {
+	st, _, err := c.Prepare("EXPLAIN "+sql, false)
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: program: %w", err)
 	}
