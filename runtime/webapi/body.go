@@ -1,0 +1,422 @@
+package webapi
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// maxBufferedBytes bounds what text(), json() and their relatives collect, as
+// production's memory limit does.
+const maxBufferedBytes = 128 << 20
+
+var errBodyTooLong = errors.New("Memory limit exceeded before EOF.") //nolint:staticcheck // workerd's text.
+
+const (
+	textBodyUsed   = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
+	textLocked     = "This ReadableStream is currently locked to a reader."
+	textLockedBody = "This ReadableStream is locked to a reader, and cannot be used as a body."
+	textDisturbed  = "This ReadableStream is disturbed (has already been read from), and cannot be used as a body."
+	textNotBytes   = "This ReadableStream did not return bytes."
+)
+
+// body is what Request and Response have in common (Fetch, section 5.3). A
+// body is bytes at hand, or comes from outside the isolate, or is a stream of
+// JavaScript; a ReadableStream object exists only once JavaScript has asked
+// for it, and from then on it is what counts. Loop-confined.
+type body struct {
+	kind   bodyKind
+	buffer []byte          // bodyBuffer; kept after use, so that redirects can replay it
+	native event.Body      // bodyNative
+	owner  *engine.Context // bodyNative: whose I/O it is; nil: anybody's
+	stream *goja.Object    // the ReadableStream, nil until made
+	used   bool            // consumed without a stream
+	h      *headers
+}
+
+type bodyKind uint8
+
+const (
+	bodyNull bodyKind = iota
+	bodyBuffer
+	bodyNative
+	bodyStream
+)
+
+// bodyHolder is a Request or a Response.
+type bodyHolder interface{ theBody() *body }
+
+func (b *body) theBody() *body { return b }
+
+// defineBody makes the class that Request and Response extend; it has no name
+// in the global scope.
+func (p *Platform) defineBody() *engine.Class[bodyHolder] {
+	method := func(name string, convert func(b *body, data []byte) goja.Value) engine.Method[bodyHolder] {
+		return engine.Method[bodyHolder]{Name: name, Fn: func(self bodyHolder, _ goja.FunctionCall) goja.Value {
+			b := self.theBody()
+			return p.promise(func() goja.Value {
+				return p.consume(b, name, func(data []byte) goja.Value { return convert(b, data) })
+			})
+		}}
+	}
+	text := func(_ *body, data []byte) goja.Value { return p.decodeText(data) }
+	return engine.DefineClass(p.Engine, engine.ClassDef[bodyHolder]{
+		Name: "Body",
+		Accessors: []engine.Accessor[bodyHolder]{
+			{Name: "body", Get: func(self bodyHolder, _ *goja.Object) goja.Value { return p.bodyStreamValue(self.theBody()) }},
+			{Name: "bodyUsed", Get: func(self bodyHolder, _ *goja.Object) goja.Value {
+				return p.vm.ToValue(p.bodyUsed(self.theBody()))
+			}},
+		},
+		Methods: []engine.Method[bodyHolder]{
+			method("arrayBuffer", func(b *body, data []byte) goja.Value { return p.newArrayBuffer(data) }),
+			method("bytes", func(b *body, data []byte) goja.Value { return p.newUint8Array(data) }),
+			method("text", text),
+			method("json", func(b *body, data []byte) goja.Value { return p.parseJSON(text(b, data)) }),
+			{Name: "formData", Fn: func(self bodyHolder, _ goja.FunctionCall) goja.Value {
+				b := self.theBody()
+				return p.promise(func() goja.Value { return p.consumeFormData(b) })
+			}},
+			method("blob", func(b *body, data []byte) goja.Value {
+				typ, _ := b.h.get("content-type")
+				return p.newBlob(data, typ)
+			}),
+		},
+	})
+}
+
+// bodyUsed tells whether anything has been read of the body.
+func (p *Platform) bodyUsed(b *body) bool {
+	if b.stream != nil {
+		return p.streamDisturbed(b.stream)
+	}
+	return b.used
+}
+
+// bodyStreamValue is the `body` property.
+func (p *Platform) bodyStreamValue(b *body) goja.Value {
+	if b.kind == bodyNull {
+		return goja.Null()
+	}
+	if b.stream == nil {
+		b.stream = p.openStream(b)
+	}
+	return b.stream
+}
+
+// openStream makes the ReadableStream of a body that has none.
+func (p *Platform) openStream(b *body) *goja.Object {
+	source := b.native
+	if b.kind == bodyBuffer {
+		source = event.Bytes(bytes.Clone(b.buffer))
+	}
+	stream := p.streamFromBody(source, b.owner)
+	if b.used {
+		p.spendStream(stream)
+	}
+	return stream
+}
+
+// consume reads the whole body, once, and gives a promise, or the value itself
+// if the bytes are at hand. The bytes handed to convert are its own.
+func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value) goja.Value {
+	if b.kind == bodyNull {
+		return convert(nil)
+	}
+	if p.bodyUsed(b) {
+		p.Engine.Throw("TypeError", textBodyUsed)
+	}
+	if b.stream == nil {
+		b.used = true
+		if b.kind == bodyBuffer {
+			return convert(bytes.Clone(b.buffer))
+		}
+		native := b.native
+		b.native = nil
+		return p.readNative(native, b.owner, what, convert)
+	}
+	if p.streamLocked(b.stream) {
+		p.Engine.Throw("TypeError", textLocked)
+	}
+	if native, owner, ok := p.takeNative(b.stream); ok {
+		return p.readNative(native, owner, what, convert)
+	}
+	return p.readStream(b.stream, convert)
+}
+
+// readNative collects a body from outside.
+func (p *Platform) readNative(source event.Body, owner *engine.Context, what string, convert func([]byte) goja.Value) goja.Value {
+	if owner != nil {
+		owner.Check()
+	}
+	if data, ok := event.Buffered(source); ok {
+		return convert(data)
+	}
+	op := p.Engine.StartOp("reading a body with " + what + "()").OnCancel(source.Cancel)
+	promise := op.Promise()
+	event.ReadAll(source, maxBufferedBytes, func(data []byte, err error) {
+		if err != nil {
+			op.Reject("body", func() goja.Value { return p.bodyError(err) })
+			return
+		}
+		op.Resolve("body", func() goja.Value { return convert(data) })
+	})
+	return promise
+}
+
+// bodyError is the JavaScript value of an error that broke a body.
+func (p *Platform) bodyError(err error) goja.Value {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return p.Engine.NewError("Error", "Network connection lost.")
+	}
+	var thrown *thrownValue
+	if errors.As(err, &thrown) {
+		return thrown.value
+	}
+	if errors.Is(err, errBodyTooLong) {
+		return p.Engine.NewError("TypeError", err.Error())
+	}
+	return p.Engine.FromGo(err)
+}
+
+func (p *Platform) consumeFormData(b *body) goja.Value {
+	if p.bodyUsed(b) {
+		p.Engine.Throw("TypeError", textBodyUsed)
+	}
+	typ, ok := b.h.get("content-type")
+	if !ok {
+		p.Engine.Throw("TypeError", "Parsing a Body as FormData requires a Content-Type header.")
+	}
+	return p.consume(b, "formData", func(data []byte) goja.Value { return p.parseFormData(data, typ) })
+}
+
+// setBody gives a new Request or Response its body (Fetch: extract a body) and
+// the Content-Type that goes with it.
+func (p *Platform) setBody(b *body, init goja.Value) {
+	var contentType string
+	switch v := init.(type) {
+	case goja.String:
+		b.kind, b.buffer, contentType = bodyBuffer, []byte(v.String()), "text/plain;charset=UTF-8"
+	case *goja.Object:
+		contentType = p.setObjectBody(b, v)
+	default:
+		b.kind, b.buffer, contentType = bodyBuffer, []byte(init.String()), "text/plain;charset=UTF-8"
+	}
+	if contentType != "" && !b.h.list.Has("content-type") {
+		b.h.set("Content-Type", contentType)
+	}
+}
+
+func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
+	if data, ok := p.bytesOf(v); ok {
+		b.kind, b.buffer = bodyBuffer, bytes.Clone(data)
+		return ""
+	}
+	if p.isStream(v) {
+		p.adoptStream(b, v)
+		return ""
+	}
+	if data, typ, ok := p.platformBody(v); ok {
+		b.kind, b.buffer = bodyBuffer, data
+		return typ
+	}
+	if p.isIterable(v) {
+		b.kind, b.stream = bodyStream, p.streamFromIterable(v)
+		return ""
+	}
+	b.kind, b.buffer = bodyBuffer, []byte(v.String())
+	return "text/plain;charset=UTF-8"
+}
+
+// adoptStream makes a stream the body.
+func (p *Platform) adoptStream(b *body, stream *goja.Object) {
+	if p.streamDisturbed(stream) {
+		p.Engine.Throw("TypeError", textDisturbed)
+	}
+	if p.streamLocked(stream) {
+		p.Engine.Throw("TypeError", textLockedBody)
+	}
+	b.kind, b.stream = bodyStream, stream
+}
+
+// isIterable tells whether an object other than a String has an iterator.
+func (p *Platform) isIterable(v *goja.Object) bool {
+	if v.ClassName() == "String" {
+		return false
+	}
+	for _, sym := range []*goja.Symbol{p.symbol("asyncIterator"), goja.SymIterator} {
+		if sym != nil && engine.IsCallable(v.GetSymbol(sym)) {
+			return true
+		}
+	}
+	return false
+}
+
+// symbol is Symbol[name], also where goja lacks it.
+func (p *Platform) symbol(name string) *goja.Symbol {
+	sym, _ := p.Engine.Primordial("Symbol").Get(name).(*goja.Symbol)
+	return sym
+}
+
+// cloneBody makes dst a second reader of b (Fetch: clone a body). Bytes at
+// hand are shared; a stream is teed.
+func (p *Platform) cloneBody(dst, b *body) {
+	if b.kind == bodyNull {
+		return
+	}
+	if b.stream != nil && p.streamLocked(b.stream) || p.bodyUsed(b) {
+		p.Engine.Throw("TypeError", textLocked)
+	}
+	if b.kind == bodyBuffer && b.stream == nil {
+		dst.kind, dst.buffer = bodyBuffer, b.buffer
+		return
+	}
+	p.bodyStreamValue(b)
+	one, two := p.teeStream(b.stream)
+	buffer := b.buffer
+	b.stream, dst.stream = one, two
+	dst.kind, dst.buffer = b.kind, buffer
+	b.native = nil
+}
+
+// takeBody moves the bytes of b out of JavaScript: the body of an event. b
+// counts as used. done is called once, on the loop, when a stream of
+// JavaScript has been pumped out; at once for other bodies.
+func (p *Platform) takeBody(b *body, done func(error)) event.Body {
+	finish := func(err error) {
+		if done != nil {
+			done(err)
+		}
+	}
+	if b.kind == bodyNull {
+		finish(nil)
+		return nil
+	}
+	if p.bodyUsed(b) {
+		p.Engine.Throw("TypeError", textBodyUsed)
+	}
+	if b.stream == nil {
+		b.used = true
+		if b.kind == bodyBuffer {
+			finish(nil)
+			return event.Bytes(bytes.Clone(b.buffer))
+		}
+		native := b.native
+		b.native = nil
+		if b.owner != nil {
+			b.owner.Check()
+		}
+		finish(nil)
+		return native
+	}
+	if p.streamLocked(b.stream) {
+		p.Engine.Throw("TypeError", textLocked)
+	}
+	if native, owner, ok := p.takeNative(b.stream); ok {
+		if owner != nil {
+			owner.Check()
+		}
+		finish(nil)
+		return native
+	}
+	return p.pumpStream(b.stream, finish)
+}
+
+// promise calls fn and gives a promise for what it returns or throws.
+func (p *Platform) promise(fn func() goja.Value) goja.Value {
+	var v goja.Value
+	if ex := p.vm.Try(func() { v = fn() }); ex != nil {
+		return p.rejected(ex.Value())
+	}
+	if promiseOf(v) != nil {
+		return v
+	}
+	promise, resolve, _ := p.vm.NewPromise()
+	resolve(v)
+	return p.vm.ToValue(promise)
+}
+
+// rejected is a promise rejected with reason.
+func (p *Platform) rejected(reason goja.Value) goja.Value {
+	promise, _, reject := p.vm.NewPromise()
+	reject(reason)
+	return p.vm.ToValue(promise)
+}
+
+func (p *Platform) parseJSON(text goja.Value) goja.Value {
+	return p.Engine.Call(p.Engine.Primordial("JSONParse"), goja.Undefined(), text)
+}
+
+func (p *Platform) newArrayBuffer(data []byte) goja.Value {
+	return p.vm.ToValue(p.vm.NewArrayBuffer(data))
+}
+
+func (p *Platform) newUint8Array(data []byte) *goja.Object {
+	obj, err := p.vm.New(p.Engine.Primordial("Uint8Array"), p.newArrayBuffer(data))
+	if err != nil {
+		p.Engine.Rethrow(err)
+	}
+	return obj
+}
+
+// decodeText is the Encoding standard's "UTF-8 decode": a byte order mark is
+// dropped, what is not UTF-8 becomes U+FFFD.
+func (p *Platform) decodeText(data []byte) goja.Value {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	return p.vm.ToValue(validUTF8(data))
+}
+
+// validUTF8 replaces each maximal subpart of an ill-formed sequence by U+FFFD.
+func validUTF8(data []byte) string {
+	if utf8.Valid(data) {
+		return string(data)
+	}
+	var out strings.Builder
+	out.Grow(len(data) + 16)
+	for len(data) > 0 {
+		r, n := utf8.DecodeRune(data)
+		if r != utf8.RuneError || n > 1 {
+			out.Write(data[:n])
+			data = data[n:]
+			continue
+		}
+		out.WriteRune(utf8.RuneError)
+		data = data[illFormed(data):]
+	}
+	return out.String()
+}
+
+// illFormed is the length of the maximal subpart that data begins with.
+func illFormed(data []byte) int {
+	low, high, more := byte(0x80), byte(0xBF), 0
+	switch c := data[0]; {
+	case c >= 0xC2 && c <= 0xDF:
+		more = 1
+	case c >= 0xE0 && c <= 0xEF:
+		more = 2
+		if c == 0xE0 {
+			low = 0xA0
+		} else if c == 0xED {
+			high = 0x9F
+		}
+	case c >= 0xF0 && c <= 0xF4:
+		more = 3
+		if c == 0xF0 {
+			low = 0x90
+		} else if c == 0xF4 {
+			high = 0x8F
+		}
+	}
+	n := 1
+	for ; n <= more && n < len(data) && data[n] >= low && data[n] <= high; n++ {
+		low, high = 0x80, 0xBF
+	}
+	return n
+}

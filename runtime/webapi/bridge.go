@@ -1,0 +1,83 @@
+package webapi
+
+import (
+	"github.com/dop251/goja"
+)
+
+// What fetch needs of the rest of the platform: signals, events, blobs and
+// forms, reached through their constructors.
+
+// global is a constructor of the platform.
+func (p *Platform) global(name string) *goja.Object {
+	obj, ok := p.vm.GlobalObject().Get(name).(*goja.Object)
+	if !ok {
+		p.Engine.Throw("Error", "the platform's %s is missing", name)
+	}
+	return obj
+}
+
+// construct is `new name(...args)`.
+func (p *Platform) construct(name string, args ...goja.Value) *goja.Object {
+	obj, err := p.vm.New(p.global(name), args...)
+	if err != nil {
+		p.Engine.Rethrow(err)
+	}
+	return obj
+}
+
+// invoke calls a method of an object.
+func (p *Platform) invoke(obj *goja.Object, method string, args ...goja.Value) goja.Value {
+	return p.Engine.Call(obj.Get(method), obj, args...)
+}
+
+// record makes a plain object.
+func (p *Platform) record(keysAndValues ...any) *goja.Object {
+	obj := p.vm.NewObject()
+	for i := 0; i < len(keysAndValues); i += 2 {
+		obj.Set(keysAndValues[i].(string), keysAndValues[i+1])
+	}
+	return obj
+}
+
+func (p *Platform) isSignal(v goja.Value) bool {
+	_, ok := v.(*goja.Object)
+	return ok && p.vm.InstanceOf(v, p.global("AbortSignal"))
+}
+
+// newSignal is a signal that never aborts.
+func (p *Platform) newSignal() goja.Value { return p.construct("AbortController").Get("signal") }
+
+// signalReason is why a signal was aborted, if it was.
+func (p *Platform) signalReason(signal goja.Value) (reason goja.Value, aborted bool) {
+	obj := signal.(*goja.Object)
+	if !obj.Get("aborted").ToBoolean() {
+		return nil, false
+	}
+	return obj.Get("reason"), true
+}
+
+// onAbort calls fn when the signal is aborted; the function it returns takes
+// that back.
+func (p *Platform) onAbort(signal goja.Value, fn func(reason goja.Value)) (remove func()) {
+	obj := signal.(*goja.Object)
+	listener := p.Engine.Func("", 0, func(goja.FunctionCall) goja.Value {
+		fn(obj.Get("reason"))
+		return goja.Undefined()
+	})
+	name := p.vm.ToValue("abort")
+	p.invoke(obj, "addEventListener", name, listener, p.record("once", true))
+	return func() { p.invoke(obj, "removeEventListener", name, listener) }
+}
+
+func (p *Platform) newBlob(data []byte, typ string) goja.Value {
+	return p.construct("Blob", p.vm.NewArray(p.newArrayBuffer(data)), p.record("type", typ))
+}
+
+// domException makes a DOMException.
+func (p *Platform) domException(name, message string) goja.Value {
+	return p.construct("DOMException", p.vm.ToValue(message), p.vm.ToValue(name))
+}
+
+// compat answers for a compatibility flag; without an answer, as the newest
+// compatibility date does.
+func (p *Platform) compat(flag string) bool { return p.opts.Compat == nil || p.opts.Compat(flag) }

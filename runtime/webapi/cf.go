@@ -1,0 +1,52 @@
+package webapi
+
+import (
+	"github.com/dop251/goja"
+)
+
+// cfProperty is the `cf` of a Request or Response: JSON until JavaScript looks
+// at it, then an object of its own. Loop-confined.
+type cfProperty struct {
+	raw   []byte
+	value goja.Value // nil until made
+}
+
+// get is the object, undefined if there is none.
+func (c *cfProperty) get(p *Platform) goja.Value {
+	if c.value == nil {
+		c.value = goja.Undefined()
+		if len(c.raw) > 0 {
+			c.value = p.parseJSON(p.vm.ToValue(string(c.raw)))
+		}
+	}
+	return c.value
+}
+
+// json is the property as an event carries it, nil if there is none.
+func (c *cfProperty) json(p *Platform) []byte {
+	if c.value == nil {
+		return c.raw
+	}
+	if goja.IsUndefined(c.value) || goja.IsNull(c.value) {
+		return nil
+	}
+	text := p.Engine.Call(p.Engine.Primordial("JSONStringify"), goja.Undefined(), c.value)
+	if goja.IsUndefined(text) {
+		return nil
+	}
+	return []byte(text.String())
+}
+
+func (c *cfProperty) clone(p *Platform) cfProperty { return cfProperty{raw: c.json(p)} }
+
+// newCF copies an object that user code gave.
+func (p *Platform) newCF(v goja.Value, dict string) cfProperty {
+	if goja.IsNull(v) {
+		return cfProperty{}
+	}
+	if _, ok := v.(*goja.Object); !ok {
+		p.Engine.Throw("TypeError", "Incorrect type for the 'cf' field on '%s': the provided value is not of type 'object'.", dict)
+	}
+	given := cfProperty{value: v}
+	return given.clone(p)
+}

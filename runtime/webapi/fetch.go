@@ -1,0 +1,316 @@
+package webapi
+
+import (
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// fetchState is what fetch, bodies, streams and sockets keep per isolate.
+// Classes are made at their first use. Loop-confined.
+type fetchState struct {
+	headersClass  func() *engine.Class[*headers]
+	bodyClass     func() *engine.Class[bodyHolder]
+	requestClass  func() *engine.Class[*request]
+	responseClass func() *engine.Class[*response]
+	socketClass   func() *engine.Class[*WebSocketHandle]
+	streams       streamState
+}
+
+// lazily calls make once, in the global scope frame.
+func lazily[T any](e *engine.Engine, make func() T) func() T {
+	var value T
+	made := false
+	return func() T {
+		if !made {
+			made = true
+			e.In(engine.GlobalFrame, func() { value = make() })
+		}
+		return value
+	}
+}
+
+func (p *Platform) installFetch() {
+	e, f := p.Engine, &p.fetch
+	f.headersClass = lazily(e, p.defineHeaders)
+	f.bodyClass = lazily(e, p.defineBody)
+	f.requestClass = lazily(e, p.defineRequest)
+	f.responseClass = lazily(e, p.defineResponse)
+	f.socketClass = lazily(e, p.defineSocket)
+	e.LazyGlobal("Headers", func() goja.Value { return f.headersClass().Ctor })
+	e.LazyGlobal("Request", func() goja.Value { return f.requestClass().Ctor })
+	e.LazyGlobal("Response", func() goja.Value { return f.responseClass().Ctor })
+	e.LazyGlobal("WebSocket", func() goja.Value { return f.socketClass().Ctor })
+	e.LazyGlobal("WebSocketPair", p.defineSocketPair)
+	e.LazyGlobal("caches", p.defineCaches)
+	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
+		input, init := call.Argument(0), call.Argument(1)
+		return p.Fetch(input, init, p.opts.Fetch)
+	}))
+	p.installStreams()
+}
+
+// Exchange performs an HTTP exchange on behalf of the current context. done
+// is called once, from any goroutine; cancel may be called at any time.
+type Exchange func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
+
+// Fetch is fetch(input, init) through any exchange: the global one's, or a
+// stub's. It gives a promise and never throws. The request leaves through the
+// context's output gate.
+func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
+	return p.promise(func() goja.Value {
+		r := p.coerceRequest(input, init)
+		if r.signal != nil {
+			if reason, aborted := p.signalReason(r.signal); aborted {
+				panic(reason)
+			}
+		}
+		scheme, _, _ := strings.Cut(r.url, ":")
+		switch scheme {
+		case "http", "https":
+		case "data":
+			p.Engine.IO("fetch")
+			resp, err := dataResponse(r.url)
+			if err != nil {
+				p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)
+			}
+			return p.ResponseFromEvent(resp)
+		default:
+			p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)
+		}
+		if through == nil {
+			p.Engine.Throw("Error", "fetch() has nowhere to go: this isolate was started without access to a network.")
+		}
+		return p.exchange(r, through)
+	})
+}
+
+// exchange sends a request and gives the promise of its response.
+func (p *Platform) exchange(r *request, through Exchange) goja.Value {
+	e := p.Engine
+	e.IO("fetch")
+	hops := &redirects{p: p, through: through, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
+	if r.kind == bodyBuffer {
+		hops.buffer = append([]byte(nil), r.buffer...)
+	}
+	req := p.requestEvent(r)
+	if r.redirect == "manual" {
+		hops.manual = true
+	}
+	op := e.StartOp("fetch " + req.URL).OnCancel(hops.cancel)
+	promise := op.Promise()
+	noBody, signal := req.Method == "HEAD", r.signal
+	unlisten := func() {}
+	if signal != nil {
+		unlisten = p.onAbort(signal, func(reason goja.Value) {
+			hops.cancel(errors.New("aborted"))
+			op.Reject("abort", func() goja.Value { return reason })
+		})
+	}
+	finish := func(resp *event.Response, err error) {
+		if err != nil {
+			op.Reject("fetch", func() goja.Value { unlisten(); return p.fetchError(err) })
+			return
+		}
+		op.Resolve("fetch", func() goja.Value {
+			unlisten()
+			if noBody {
+				resp.Body = nil
+			}
+			if signal != nil && resp.Body != nil {
+				resp.Body = p.abortableBody(resp.Body, signal)
+			}
+			return p.ResponseFromEvent(resp)
+		})
+	}
+	e.Current().Emit(func() { hops.start(req, finish) })
+	return promise
+}
+
+// fetchError is the JavaScript value of a failed exchange.
+func (p *Platform) fetchError(err error) goja.Value {
+	var ex *goja.Exception
+	var ev *event.Error
+	if errors.As(err, &ex) || errors.As(err, &ev) {
+		return p.Engine.FromGo(err)
+	}
+	return p.Engine.NewError("Error", err.Error())
+}
+
+// redirects follows redirects on the level of events (Fetch, section 4.4).
+// Safe for concurrent use.
+type redirects struct {
+	p       *Platform
+	through Exchange
+	frame   *engine.Frame
+	manual  bool
+	replay  bool   // the body can be sent again
+	buffer  []byte // to do so
+	hops    int
+
+	mu        sync.Mutex // guards the fields below
+	stop      func(error)
+	cancelled error
+}
+
+// maxRedirects is the limit of the Fetch standard and of workerd.
+const maxRedirects = 20
+
+// start sends one request; it runs on the loop.
+func (f *redirects) start(req *event.Request, done func(*event.Response, error)) {
+	f.mu.Lock()
+	cancelled := f.cancelled
+	f.mu.Unlock()
+	if cancelled != nil {
+		return
+	}
+	var stop func(error)
+	f.p.Engine.In(f.frame, func() {
+		stop = f.through(req, func(resp *event.Response, err error) {
+			if err != nil || f.manual || !isRedirectStatus(resp.Status) || !resp.Header.Has("location") {
+				if err == nil {
+					f.describe(req, resp)
+				}
+				done(resp, err)
+				return
+			}
+			f.follow(req, resp, done)
+		})
+	})
+	f.mu.Lock()
+	f.stop, cancelled = stop, f.cancelled
+	f.mu.Unlock()
+	if cancelled != nil && stop != nil {
+		stop(cancelled)
+	}
+}
+
+// describe sets what only the client knows of a response.
+func (f *redirects) describe(req *event.Request, resp *event.Response) {
+	if resp.URL == "" {
+		resp.URL, _, _ = strings.Cut(req.URL, "#")
+	}
+	resp.Redirected = resp.Redirected || f.hops > 0
+}
+
+func (f *redirects) cancel(reason error) {
+	f.mu.Lock()
+	stop := f.stop
+	if f.cancelled == nil {
+		f.cancelled = reason
+	}
+	f.mu.Unlock()
+	if stop != nil {
+		stop(reason)
+	}
+}
+
+// follow sends the next request, as a turn of the frame that fetched.
+func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*event.Response, error)) {
+	if resp.Body != nil {
+		resp.Body.Cancel(errors.New("redirected"))
+	}
+	next, err := f.next(req, resp)
+	if err != nil {
+		done(nil, err)
+		return
+	}
+	f.p.Engine.Post(f.frame, "redirect", func() {
+		f.hops++
+		f.start(next, done)
+	})
+}
+
+func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Request, error) {
+	fail := func(text string) (*event.Request, error) {
+		return nil, &event.Error{Name: "TypeError", Message: text}
+	}
+	if f.hops >= maxRedirects {
+		return fail("Too many redirects.")
+	}
+	target, err := parseURL(resp.Header.Get("location"), req.URL)
+	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
+		return fail("Invalid Location header; unable to follow redirect.")
+	}
+	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, Redirect: req.Redirect, CF: req.CF, Upgrade: req.Upgrade}
+	if resp.Status != 303 && !f.replay {
+		return fail("A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request from a buffer-like body initializer.")
+	}
+	if (resp.Status == 301 || resp.Status == 302) && req.Method == "POST" || resp.Status == 303 && req.Method != "HEAD" {
+		next.Method = "GET"
+	} else if f.buffer != nil {
+		next.Body = event.Bytes(append([]byte(nil), f.buffer...))
+	}
+	if from, err := parseURL(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
+		next.Header = without(next.Header, "authorization")
+	}
+	return next, nil
+}
+
+// without is a header without some lines.
+func without(h event.Header, names ...string) event.Header {
+	var out event.Header
+	for _, f := range h {
+		keep := true
+		for _, name := range names {
+			keep = keep && !strings.EqualFold(f.Name, name)
+		}
+		if keep {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// abortableBody breaks a body off when its fetch's signal is aborted.
+func (p *Platform) abortableBody(source event.Body, signal goja.Value) event.Body {
+	b := &abortable{Body: source}
+	p.onAbort(signal, func(reason goja.Value) { b.abort(&thrownValue{reason}) })
+	return b
+}
+
+// thrownValue carries a JavaScript value through Go code that knows errors;
+// only the loop looks inside.
+type thrownValue struct{ value goja.Value }
+
+// Error implements error.
+func (t *thrownValue) Error() string { return "an exception of JavaScript" }
+
+// abortable is a body that abort can break. Safe for concurrent use.
+type abortable struct {
+	event.Body
+	mu      sync.Mutex
+	aborted error // guarded by mu
+}
+
+func (b *abortable) reason() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.aborted
+}
+
+func (b *abortable) abort(reason error) {
+	b.mu.Lock()
+	b.aborted = reason
+	b.mu.Unlock()
+	b.Body.Cancel(reason)
+}
+
+// Read implements event.Body.
+func (b *abortable) Read(cb func([]byte, error)) {
+	if err := b.reason(); err != nil {
+		cb(nil, err)
+		return
+	}
+	b.Body.Read(func(chunk []byte, err error) {
+		if reason := b.reason(); reason != nil {
+			chunk, err = nil, reason
+		}
+		cb(chunk, err)
+	})
+}

@@ -1,0 +1,68 @@
+package webapi
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+
+	"minido.dev/minido/runtime/event"
+)
+
+var urlParser = whatwg.NewParser()
+
+// parseURL is the URL standard's parser; base may be "".
+func parseURL(text, base string) (*whatwg.Url, error) {
+	if base != "" {
+		return urlParser.ParseRef(base, text)
+	}
+	return urlParser.Parse(text)
+}
+
+var errDataURL = errors.New("invalid data: URL")
+
+// dataResponse answers a data: URL (Fetch, section 6).
+func dataResponse(text string) (*event.Response, error) {
+	text, _, _ = strings.Cut(strings.TrimPrefix(text, "data:"), "#")
+	meta, data, ok := strings.Cut(text, ",")
+	if !ok {
+		return nil, errDataURL
+	}
+	raw, err := url.PathUnescape(data)
+	if err != nil {
+		raw = data
+	}
+	meta = strings.TrimSpace(meta)
+	content := []byte(raw)
+	if head, isBase64 := cutBase64(meta); isBase64 {
+		meta = head
+		packed := strings.Map(func(r rune) rune {
+			if strings.ContainsRune(" \t\n\f\r", r) {
+				return -1
+			}
+			return r
+		}, raw)
+		if content, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(packed, "=")); err != nil {
+			return nil, errDataURL
+		}
+	}
+	switch {
+	case meta == "":
+		meta = "text/plain;charset=US-ASCII"
+	case strings.HasPrefix(meta, ";"):
+		meta = "text/plain" + meta
+	}
+	return &event.Response{Status: 200, StatusText: "OK", URL: "data:" + text, Body: event.Bytes(content),
+		Header: event.Header{{Name: "Content-Type", Value: meta}}}, nil
+}
+
+// cutBase64 takes a final ";base64" away, whatever its case and the spaces in it.
+func cutBase64(meta string) (head string, ok bool) {
+	i := strings.LastIndexByte(meta, ';')
+	if i < 0 || !strings.EqualFold(strings.TrimLeft(meta[i+1:], " "), "base64") {
+		return meta, false
+	}
+	return meta[:i], true
+}

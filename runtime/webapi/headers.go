@@ -1,0 +1,291 @@
+package webapi
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// headers is the Go side of a Headers object (Fetch, section 5.1; workerd's
+// api/headers.c++): the lines in order of insertion, names as given. The
+// object is made only when JavaScript asks for it. Loop-confined.
+type headers struct {
+	list      event.Header
+	shared    bool // list is also held by an event: copy it before a change
+	immutable bool
+	obj       *goja.Object
+}
+
+// get joins the values of name, as Headers.get does.
+func (h *headers) get(name string) (value string, ok bool) {
+	for _, f := range h.list {
+		if !strings.EqualFold(f.Name, name) {
+			continue
+		}
+		if ok {
+			value += ", " + f.Value
+		} else {
+			value, ok = f.Value, true
+		}
+	}
+	return value, ok
+}
+
+func (h *headers) own() {
+	if h.shared {
+		h.list, h.shared = slices.Clone(h.list), false
+	}
+}
+
+// append adds a line; a name keeps the spelling of its first line.
+func (h *headers) append(name, value string) {
+	h.own()
+	for _, f := range h.list {
+		if strings.EqualFold(f.Name, name) {
+			name = f.Name
+			break
+		}
+	}
+	h.list = append(h.list, event.Field{Name: name, Value: value})
+}
+
+func (h *headers) set(name, value string) {
+	h.own()
+	for i, f := range h.list {
+		if strings.EqualFold(f.Name, name) {
+			h.list[i].Value = value
+			rest := slices.DeleteFunc(h.list[i+1:], func(f event.Field) bool { return strings.EqualFold(f.Name, name) })
+			h.list = h.list[:i+1+len(rest)]
+			return
+		}
+	}
+	h.list = append(h.list, event.Field{Name: name, Value: value})
+}
+
+func (h *headers) delete(name string) {
+	h.own()
+	h.list = slices.DeleteFunc(h.list, func(f event.Field) bool { return strings.EqualFold(f.Name, name) })
+}
+
+// share gives the list to an event, which treats it as immutable.
+func (h *headers) share() event.Header {
+	h.shared = true
+	return h.list
+}
+
+// copyOf is a mutable copy with the same lines.
+func copyOf(h *headers) headers {
+	h.shared = true
+	return headers{list: h.list, shared: true}
+}
+
+// sorted is what iteration shows: names in lower case and sorted, the values
+// of one name joined, except Set-Cookie's.
+func (h *headers) sorted() event.Header {
+	out := make(event.Header, 0, len(h.list))
+	for _, f := range h.list {
+		out = append(out, event.Field{Name: strings.ToLower(f.Name), Value: f.Value})
+	}
+	slices.SortStableFunc(out, func(a, b event.Field) int { return strings.Compare(a.Name, b.Name) })
+	n := 0
+	for _, f := range out {
+		if n > 0 && out[n-1].Name == f.Name && f.Name != "set-cookie" {
+			out[n-1].Value += ", " + f.Value
+			continue
+		}
+		out[n] = f
+		n++
+	}
+	return out[:n]
+}
+
+func (h *headers) cookies() []any {
+	out := []any{}
+	for _, f := range h.list {
+		if strings.EqualFold(f.Name, "set-cookie") {
+			out = append(out, f.Value)
+		}
+	}
+	return out
+}
+
+// headersObject is the Headers object of h.
+func (p *Platform) headersObject(h *headers) *goja.Object {
+	if h.obj == nil {
+		h.obj = p.fetch.headersClass().Wrap(h)
+	}
+	return h.obj
+}
+
+func (p *Platform) defineHeaders() *engine.Class[*headers] {
+	vm := p.vm
+	method := func(name string, length int, fn func(h *headers, args []string) goja.Value) engine.Method[*headers] {
+		return engine.Method[*headers]{Name: name, Length: length, Fn: func(h *headers, call goja.FunctionCall) goja.Value {
+			return fn(h, p.stringArgs(call, length, name, "Headers"))
+		}}
+	}
+	cls := engine.DefineClass(p.Engine, engine.ClassDef[*headers]{
+		Name: "Headers",
+		New: func(call goja.ConstructorCall) *headers {
+			h := &headers{obj: call.This}
+			if v := call.Argument(0); !goja.IsUndefined(v) {
+				p.fillHeaders(h, v, "Failed to construct 'Headers': constructor parameter 1 is not of type 'Headers or Sequence or object'.")
+			}
+			return h
+		},
+		Methods: []engine.Method[*headers]{
+			method("get", 1, func(h *headers, args []string) goja.Value {
+				if v, ok := h.get(p.headerName(args[0])); ok {
+					return vm.ToValue(v)
+				}
+				return goja.Null()
+			}),
+			method("getAll", 1, func(h *headers, args []string) goja.Value {
+				if !strings.EqualFold(args[0], "set-cookie") {
+					p.Engine.Throw("TypeError", `getAll() can only be used with the header name "Set-Cookie".`)
+				}
+				return vm.NewArray(h.cookies()...)
+			}),
+			method("getSetCookie", 0, func(h *headers, _ []string) goja.Value { return vm.NewArray(h.cookies()...) }),
+			method("has", 1, func(h *headers, args []string) goja.Value {
+				return vm.ToValue(h.list.Has(p.headerName(args[0])))
+			}),
+			method("set", 2, func(h *headers, args []string) goja.Value {
+				p.checkMutable(h)
+				value := p.headerValue(args[1])
+				h.set(p.headerName(args[0]), value)
+				return goja.Undefined()
+			}),
+			method("append", 2, func(h *headers, args []string) goja.Value {
+				p.checkMutable(h)
+				value := p.headerValue(args[1])
+				h.append(p.headerName(args[0]), value)
+				return goja.Undefined()
+			}),
+			method("delete", 1, func(h *headers, args []string) goja.Value {
+				p.checkMutable(h)
+				h.delete(p.headerName(args[0]))
+				return goja.Undefined()
+			}),
+			{Name: "forEach", Length: 1, Fn: p.headersForEach},
+			{Name: "entries", Fn: p.headersList(func(f event.Field) any { return vm.NewArray(f.Name, f.Value) })},
+			{Name: "keys", Fn: p.headersList(func(f event.Field) any { return f.Name })},
+			{Name: "values", Fn: p.headersList(func(f event.Field) any { return f.Value })},
+		},
+	})
+	cls.Proto.DefineDataPropertySymbol(goja.SymIterator, cls.Proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return cls
+}
+
+func (p *Platform) headersForEach(h *headers, call goja.FunctionCall) goja.Value {
+	fn, this, obj := call.Argument(0), call.Argument(1), p.headersObject(h)
+	if _, ok := goja.AssertFunction(fn); !ok {
+		p.Engine.Throw("TypeError", "Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'function'.")
+	}
+	for _, f := range h.sorted() {
+		p.Engine.Call(fn, this, p.vm.ToValue(f.Value), p.vm.ToValue(f.Name), obj)
+	}
+	return goja.Undefined()
+}
+
+// headersList makes an iterator over a snapshot of the sorted list.
+func (p *Platform) headersList(item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
+	return func(h *headers, _ goja.FunctionCall) goja.Value {
+		list := h.sorted()
+		items := make([]any, len(list))
+		for i, f := range list {
+			items[i] = item(f)
+		}
+		return p.Engine.Call(p.Engine.Primordial("ArrayPrototypeValues"), goja.Undefined(), p.vm.NewArray(items...))
+	}
+}
+
+func (p *Platform) checkMutable(h *headers) {
+	if h.immutable {
+		p.Engine.Throw("TypeError", "Can't modify immutable headers.")
+	}
+}
+
+// fillHeaders appends what a HeadersInit holds; wrongType is thrown for
+// anything else.
+func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
+	obj, ok := init.(*goja.Object)
+	if !ok {
+		p.Engine.Throw("TypeError", "%s", wrongType)
+	}
+	if other, ok := p.Engine.Attached(obj).(*headers); ok {
+		other.shared = true
+		h.list, h.shared = other.list, true
+		return
+	}
+	if it := obj.GetSymbol(goja.SymIterator); it != nil && !goja.IsUndefined(it) && !goja.IsNull(it) {
+		p.fillPairs(h, obj)
+		return
+	}
+	for _, key := range obj.Keys() {
+		value := p.headerValue(obj.Get(key).String())
+		h.append(p.headerName(key), value)
+	}
+}
+
+func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {
+	p.vm.ForOf(pairs, func(pair goja.Value) bool {
+		var items []string
+		if _, ok := pair.(*goja.Object); !ok {
+			p.Engine.Throw("TypeError", "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.")
+		}
+		p.vm.ForOf(pair, func(item goja.Value) bool {
+			items = append(items, item.String())
+			return len(items) < 3
+		})
+		if len(items) != 2 {
+			p.Engine.Throw("TypeError", "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.")
+		}
+		value := p.headerValue(items[1])
+		h.append(p.headerName(items[0]), value)
+		return true
+	})
+}
+
+// headerName checks an HTTP token (RFC 9110, section 5.6.2).
+func (p *Platform) headerName(name string) string {
+	for i := 0; i < len(name); i++ {
+		if !isToken(name[i]) {
+			p.Engine.Throw("TypeError", "Invalid header name.")
+		}
+	}
+	return name
+}
+
+func isToken(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||
+		strings.IndexByte("!#$%&'*+.^_`|~", c) >= 0
+}
+
+// headerValue trims HTTP whitespace. Values are UTF-8, as workerd has them.
+func (p *Platform) headerValue(value string) string {
+	value = strings.Trim(value, " \t\r\n")
+	if strings.ContainsAny(value, "\r\n\x00") {
+		p.Engine.Throw("TypeError", "Invalid header value.")
+	}
+	return value
+}
+
+// stringArgs converts the first n arguments to strings, in order.
+func (p *Platform) stringArgs(call goja.FunctionCall, n int, method, class string) []string {
+	if n == 0 {
+		return nil
+	}
+	args := make([]string, n)
+	for i := range args {
+		if i >= len(call.Arguments) {
+			p.Engine.Throw("TypeError", "Failed to execute '%s' on '%s': parameter %d is not of type 'string'.", method, class, i+1)
+		}
+		args[i] = call.Arguments[i].String()
+	}
+	return args
+}

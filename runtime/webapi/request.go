@@ -1,0 +1,307 @@
+package webapi
+
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// request is the Go side of a Request object (Fetch, section 5.4; workerd's
+// api/http.c++). Loop-confined.
+type request struct {
+	body
+	method, url string
+	redirect    string // "follow" or "manual"; "" is "follow"
+	cache       string
+	headers     headers
+	cf          cfProperty
+	signal      goja.Value // nil if none was given
+	ownSignal   goja.Value // what `signal` shows then: one that never aborts
+	fetcher     goja.Value // nil: the global fetch
+	encodeBody  string     // encodeResponseBody: "manual" or ""
+}
+
+// RequestFromEvent makes the Request object of an event that enters the
+// current context. Its headers are immutable and nothing of it is converted
+// before JavaScript asks for it.
+func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
+	r := &request{
+		method: ev.Method, url: ev.URL, redirect: ev.Redirect, cf: cfProperty{raw: ev.CF},
+		headers: headers{list: ev.Header, shared: true, immutable: true},
+	}
+	r.h = &r.headers
+	if ev.Body != nil {
+		r.kind, r.native, r.owner = bodyNative, ev.Body, p.Engine.Current()
+	}
+	return p.fetch.requestClass().Wrap(r)
+}
+
+// RequestToEvent makes the event of a Request object that leaves the context;
+// other values go through the Request constructor, as fetch() does with its
+// first argument. The body counts as used; a stream of JavaScript is pumped by
+// the current context. The error is a JavaScript exception (engine.FromGo).
+func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
+	var out *event.Request
+	if ex := p.vm.Try(func() { out = p.requestEvent(p.coerceRequest(v, goja.Undefined())) }); ex != nil {
+		return nil, ex
+	}
+	return out, nil
+}
+
+// RequestFor is what fetch(input, init) would send: the event, and the signal
+// that aborts it (nil if none). For stubs, whose fetch takes the same arguments.
+func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, signal goja.Value, err error) {
+	if ex := p.vm.Try(func() {
+		r := p.coerceRequest(input, init)
+		ev, signal = p.requestEvent(r), r.signal
+	}); ex != nil {
+		return nil, nil, ex
+	}
+	return ev, signal, nil
+}
+
+func (p *Platform) requestEvent(r *request) *event.Request {
+	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), Redirect: r.redirect, CF: r.cf.json(p)}
+	upgrade, _ := r.headers.get("upgrade")
+	ev.Upgrade = strings.EqualFold(upgrade, "websocket")
+	if r.cache != "" {
+		h := copyOf(&r.headers)
+		for _, name := range []string{"Cache-Control", "Pragma"} {
+			if !h.list.Has(name) {
+				h.set(name, "no-cache")
+			}
+		}
+		ev.Header = h.list
+	}
+	if p.bodyUsed(&r.body) {
+		p.Engine.Throw("TypeError", "%s", textBodyUsed)
+	}
+	ev.Body = p.takeBody(&r.body, nil)
+	return ev
+}
+
+// coerceRequest is the request that fetch(input, init) is about.
+func (p *Platform) coerceRequest(input, init goja.Value) *request {
+	if r, ok := p.Engine.Attached(input).(*request); ok && (init == nil || goja.IsUndefined(init)) {
+		return r
+	}
+	return p.newRequest(input, init)
+}
+
+func (p *Platform) defineRequest() *engine.Class[*request] {
+	vm := p.vm
+	get := func(name string, fn func(r *request) goja.Value) engine.Accessor[*request] {
+		return engine.Accessor[*request]{Name: name, Get: func(r *request, _ *goja.Object) goja.Value { return fn(r) }}
+	}
+	orNull := func(v goja.Value) goja.Value {
+		if v == nil {
+			return goja.Null()
+		}
+		return v
+	}
+	return engine.DefineClass(p.Engine, engine.ClassDef[*request]{
+		Name: "Request", Length: 1, Extends: p.fetch.bodyClass().Ctor,
+		New: func(call goja.ConstructorCall) *request {
+			if len(call.Arguments) == 0 {
+				p.Engine.Throw("TypeError", "Failed to construct 'Request': constructor parameter 1 is not of type 'Request or string'.")
+			}
+			return p.newRequest(call.Argument(0), call.Argument(1))
+		},
+		Methods: []engine.Method[*request]{{Name: "clone", Fn: func(r *request, _ goja.FunctionCall) goja.Value {
+			return p.cloneRequest(r)
+		}}},
+		Accessors: []engine.Accessor[*request]{
+			get("method", func(r *request) goja.Value { return vm.ToValue(r.method) }),
+			get("url", func(r *request) goja.Value { return vm.ToValue(r.url) }),
+			get("headers", func(r *request) goja.Value { return p.headersObject(&r.headers) }),
+			get("redirect", func(r *request) goja.Value {
+				if r.redirect == "" {
+					return vm.ToValue("follow")
+				}
+				return vm.ToValue(r.redirect)
+			}),
+			get("fetcher", func(r *request) goja.Value { return orNull(r.fetcher) }),
+			get("signal", func(r *request) goja.Value {
+				if r.signal != nil {
+					return r.signal
+				}
+				if r.ownSignal == nil {
+					r.ownSignal = p.newSignal()
+				}
+				return r.ownSignal
+			}),
+			get("cf", func(r *request) goja.Value { return r.cf.get(p) }),
+			get("integrity", func(*request) goja.Value { return vm.ToValue("") }),
+			get("keepalive", func(*request) goja.Value { return vm.ToValue(false) }),
+			get("cache", func(r *request) goja.Value {
+				if r.cache == "" {
+					return goja.Undefined()
+				}
+				return vm.ToValue(r.cache)
+			}),
+		},
+	})
+}
+
+func (p *Platform) newRequest(input, init goja.Value) *request {
+	r := &request{method: "GET"}
+	r.h = &r.headers
+	var dict *goja.Object
+	if init != nil && !goja.IsUndefined(init) && !goja.IsNull(init) {
+		obj, ok := init.(*goja.Object)
+		if !ok {
+			p.Engine.Throw("TypeError", "Failed to construct 'Request': constructor parameter 2 is not of type 'RequestInitializerDict or Request'.")
+		}
+		dict = obj
+	}
+	if other, ok := p.Engine.Attached(input).(*request); ok {
+		p.copyRequest(r, other, dict)
+	} else {
+		text := input.String()
+		parsed, err := parseURL(text, "")
+		if err != nil {
+			p.Engine.Throw("TypeError", "Invalid URL: %s", text)
+		}
+		r.url = parsed.Href(false)
+	}
+	if dict == nil {
+		return r
+	}
+	if other, ok := p.Engine.Attached(dict).(*request); ok {
+		p.initFromRequest(r, other)
+		return r
+	}
+	p.initRequest(r, dict)
+	return r
+}
+
+// copyRequest takes over a Request given as input. A body in init replaces
+// the input's, which then is left alone (whatwg/fetch issue 674).
+func (p *Platform) copyRequest(r, other *request, init *goja.Object) {
+	r.url, r.method, r.redirect, r.cache = other.url, other.method, other.redirect, other.cache
+	r.signal, r.fetcher, r.encodeBody = other.signal, other.fetcher, other.encodeBody
+	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
+	if init != nil {
+		if _, ok := p.Engine.Attached(init).(*request); ok {
+			return
+		}
+		if v := present(init, "body"); v != nil {
+			return
+		}
+	}
+	if p.bodyUsed(&other.body) {
+		p.Engine.Throw("TypeError", "Cannot reconstruct a Request with a used body.")
+	}
+	p.moveBody(&r.body, &other.body)
+}
+
+// moveBody leaves src used and locked.
+func (p *Platform) moveBody(dst, src *body) {
+	switch {
+	case src.kind == bodyNull:
+	case src.stream == nil:
+		dst.kind, dst.buffer, dst.native, dst.owner = src.kind, src.buffer, src.native, src.owner
+		src.used, src.native = true, nil
+	default:
+		if p.streamLocked(src.stream) {
+			p.Engine.Throw("TypeError", textLocked)
+		}
+		dst.kind, dst.buffer = src.kind, src.buffer
+		dst.stream = p.detachStream(src.stream)
+	}
+}
+
+// initFromRequest treats a Request in the place of RequestInit as a dictionary
+// that shares its body.
+func (p *Platform) initFromRequest(r, other *request) {
+	r.method, r.redirect, r.cache, r.encodeBody = other.method, other.redirect, other.cache, other.encodeBody
+	r.signal, r.fetcher = other.signal, other.fetcher
+	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
+	if other.kind == bodyNull {
+		r.body = body{h: &r.headers}
+		return
+	}
+	stream := p.bodyStreamValue(&other.body).(*goja.Object)
+	if p.streamDisturbed(stream) {
+		p.Engine.Throw("TypeError", textDisturbed)
+	}
+	r.body = body{kind: bodyStream, stream: stream, h: &r.headers}
+}
+
+// initRequest reads a RequestInit.
+func (p *Platform) initRequest(r *request, init *goja.Object) {
+	const dict = "RequestInitializerDict"
+	if v := present(init, "integrity"); v != nil && v.String() != "" {
+		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.")
+	}
+	methodGiven := present(init, "method")
+	if methodGiven != nil {
+		r.method = p.methodName(methodGiven.String())
+	}
+	if v := present(init, "headers"); v != nil {
+		r.headers = headers{}
+		p.fillHeaders(&r.headers, v, "Incorrect type for the 'headers' field on '"+dict+"': the provided value is not of type 'Headers or Sequence or object'.")
+	}
+	if v := present(init, "fetcher"); v != nil && !goja.IsNull(v) {
+		r.fetcher = v
+	}
+	if v := present(init, "signal"); v != nil {
+		if r.signal = nil; !goja.IsNull(v) {
+			if !p.isSignal(v) {
+				p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on '"+dict+"': the provided value is not of type 'AbortSignal'.")
+			}
+			r.signal = v
+		}
+	}
+	if v := present(init, "cf"); v != nil {
+		r.cf = p.newCF(v, dict)
+	}
+	bodyGiven := present(init, "body")
+	if bodyGiven != nil && !goja.IsNull(bodyGiven) {
+		r.body = body{h: &r.headers}
+		p.setBody(&r.body, bodyGiven)
+	}
+	if v := present(init, "redirect"); v != nil {
+		r.redirect = strings.ToLower(v.String())
+		if r.redirect != "follow" && r.redirect != "manual" {
+			p.Engine.Throw("TypeError", `Invalid redirect value, must be one of "follow" or "manual" ("error" won't be implemented since it does not make sense at the edge; use "manual" and check the response status code).`)
+		}
+	}
+	if v := present(init, "cache"); v != nil {
+		switch r.cache = v.String(); r.cache {
+		case "no-store", "no-cache", "reload":
+		default:
+			p.Engine.Throw("TypeError", "Unsupported cache mode: %s", r.cache)
+		}
+	}
+	if v := present(init, "encodeResponseBody"); v != nil {
+		r.encodeBody = p.bodyEncoding("encodeResponseBody", v)
+	}
+	if (methodGiven != nil || bodyGiven != nil) && (r.method == "GET" || r.method == "HEAD") && r.kind != bodyNull {
+		p.Engine.Throw("TypeError", "Request with a GET or HEAD method cannot have a body.")
+	}
+}
+
+// methods are those of kj::HttpMethod that a Request may have.
+const methods = " GET HEAD POST PUT DELETE PATCH PURGE OPTIONS TRACE COPY LOCK MKCOL MOVE PROPFIND PROPPATCH SEARCH UNLOCK ACL REPORT MKACTIVITY CHECKOUT MERGE MSEARCH NOTIFY SUBSCRIBE UNSUBSCRIBE QUERY BAN "
+
+// methodName checks a method and gives it in upper case.
+func (p *Platform) methodName(name string) string {
+	upper := strings.ToUpper(name)
+	if name == "" || strings.Contains(name, " ") || !strings.Contains(methods, " "+upper+" ") {
+		p.Engine.Throw("TypeError", "Invalid HTTP method string: %s", name)
+	}
+	return upper
+}
+
+func (p *Platform) cloneRequest(r *request) goja.Value {
+	c := &request{method: r.method, url: r.url, redirect: r.redirect, cache: r.cache, headers: copyOf(&r.headers),
+		cf: r.cf.clone(p), signal: r.signal, fetcher: r.fetcher, encodeBody: r.encodeBody}
+	c.headers.immutable = r.headers.immutable
+	c.h = &c.headers
+	p.cloneBody(&c.body, &r.body)
+	return p.fetch.requestClass().Wrap(c)
+}

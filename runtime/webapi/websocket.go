@@ -1,0 +1,389 @@
+package webapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// MaxAttachmentBytes is the most that serializeAttachment takes.
+const MaxAttachmentBytes = 16384
+
+// Attachment is where a socket's attachment lives; by default in the handle.
+// The bytes are a structured clone. Loop-confined.
+type Attachment interface {
+	LoadAttachment() []byte // nil: none
+	StoreAttachment(b []byte)
+}
+
+// WebSocketHandle is the Go side of a WebSocket object: one end of an
+// event.Socket, and how far JavaScript has come with it (workerd's
+// api/web-socket.c++). Loop-confined; the Socket itself is safe for concurrent use.
+type WebSocketHandle struct {
+	// Socket is this end; nil while a client socket connects.
+	Socket *event.Socket
+	// Attachment is set by who takes the socket for hibernation.
+	Attachment Attachment
+	// Host is what the socket is to the package that took it.
+	Host any
+
+	p          *Platform
+	obj        *goja.Object
+	state      socketState
+	owner      *engine.Context
+	frame      *engine.Frame // events run in it
+	op         *engine.Op    // keeps the context alive while open
+	sentClose  bool          // close() was called, or answered for it
+	gotClose   bool
+	failed     bool
+	url        string
+	protocol   string
+	extensions string
+	hasURL     bool
+	binaryType string
+	attachment []byte
+}
+
+type socketState uint8
+
+const (
+	socketConnecting socketState = iota
+	socketIdle                   // to be accepted, or returned in a response
+	socketAccepted
+	socketHibernatable
+	socketReleased
+)
+
+// LoadAttachment implements Attachment.
+func (h *WebSocketHandle) LoadAttachment() []byte { return h.attachment }
+
+// StoreAttachment implements Attachment.
+func (h *WebSocketHandle) StoreAttachment(b []byte) { h.attachment = b }
+
+// Object is the WebSocket object.
+func (h *WebSocketHandle) Object() *goja.Object { return h.obj }
+
+// Protocol is the negotiated subprotocol, "" if none.
+func (h *WebSocketHandle) Protocol() string { return h.protocol }
+
+// SentClose reports whether close() was called on this end.
+func (h *WebSocketHandle) SentClose() bool { return h.sentClose }
+
+// MarkReceivedClose is called by who took the socket when the peer's Close
+// frame, or the loss of the connection, has arrived.
+func (h *WebSocketHandle) MarkReceivedClose() { h.gotClose = true }
+
+// MarkSentClose is called by who took the socket when it answers the peer's
+// Close frame itself.
+func (h *WebSocketHandle) MarkSentClose() { h.sentClose = true }
+
+// ReadyState is WebSocket.readyState.
+func (h *WebSocketHandle) ReadyState() int {
+	switch {
+	case h.gotClose && h.sentClose, h.failed:
+		return 3
+	case h.gotClose, h.sentClose:
+		return 2
+	case h.state == socketConnecting:
+		return 0
+	}
+	return 1
+}
+
+// SocketOf is the handle of a WebSocket object.
+func (p *Platform) SocketOf(v goja.Value) (*WebSocketHandle, bool) {
+	h, ok := p.Engine.Attached(v).(*WebSocketHandle)
+	return h, ok
+}
+
+// SocketOptions describe a socket that JavaScript did not make.
+type SocketOptions struct {
+	// Hibernatable: the socket was taken for hibernation in an earlier life.
+	Hibernatable  bool
+	Attachment    Attachment // nil: kept in the handle
+	SentClose     bool
+	ReceivedClose bool
+}
+
+// WrapSocket makes the WebSocket object of one end of a socket, in the current
+// context: of a fetch's response, or after hibernation.
+func (p *Platform) WrapSocket(sock *event.Socket, o SocketOptions) *goja.Object {
+	h := p.newHandle(sock)
+	if o.Hibernatable {
+		h.state = socketHibernatable
+	}
+	if o.Attachment != nil {
+		h.Attachment = o.Attachment
+	}
+	h.sentClose, h.gotClose = o.SentClose, o.ReceivedClose
+	h.obj = p.fetch.socketClass().Wrap(h)
+	return h.obj
+}
+
+func (p *Platform) newHandle(sock *event.Socket) *WebSocketHandle {
+	h := &WebSocketHandle{p: p, Socket: sock, state: socketIdle, owner: p.Engine.Current(), frame: p.Engine.Frame(), binaryType: "arraybuffer"}
+	if sock != nil {
+		h.protocol = sock.Protocol
+	}
+	if p.compat("websocket_standard_binary_type") {
+		h.binaryType = "blob"
+	}
+	h.Attachment = h
+	return h
+}
+
+// TakeForHibernation marks the socket as accepted by the object that runs now;
+// its events go to whoever binds the Socket from then on, and send and close
+// keep working. It throws if the socket was accepted or returned before.
+func (h *WebSocketHandle) TakeForHibernation() *event.Socket {
+	if h.state != socketIdle {
+		h.p.Engine.Throw("TypeError", "Tried to make an api::WebSocket hibernatable when it was in an incompatible state.")
+	}
+	h.state, h.owner, h.frame = socketHibernatable, h.p.Engine.IO("acceptWebSocket"), h.p.Engine.Frame()
+	return h.Socket
+}
+
+// coupleSocket gives the socket of a 101 response away.
+func (p *Platform) coupleSocket(v goja.Value) *event.Socket {
+	h, _ := p.SocketOf(v)
+	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
+	switch h.state {
+	case socketConnecting:
+		refuse("Can't return WebSocket in a Response if it was created with `new WebSocket()`")
+	case socketReleased:
+		refuse("Can't return WebSocket that was already used in a response.")
+	case socketHibernatable:
+		refuse("Can't return WebSocket in a Response after calling acceptWebSocket().")
+	case socketAccepted:
+		refuse("Can't return WebSocket in a Response after calling accept().")
+	}
+	h.state = socketReleased
+	return h.Socket
+}
+
+// accept begins to deliver events to JavaScript. The context stays alive until
+// the socket is closed.
+func (h *WebSocketHandle) accept() {
+	refuse := func(text string) { h.p.Engine.Throw("TypeError", "%s", text) }
+	switch h.state {
+	case socketConnecting:
+		refuse("Websockets obtained from the 'new WebSocket()' constructor cannot call accept")
+	case socketReleased:
+		refuse("Can't accept() WebSocket that was already used in a response.")
+	case socketHibernatable:
+		refuse("Can't accept() WebSocket after enabling hibernation.")
+	case socketAccepted:
+		return
+	}
+	h.open()
+}
+
+func (h *WebSocketHandle) open() {
+	e, sock := h.p.Engine, h.Socket
+	h.owner, h.frame, h.state = e.IO("accept"), e.Frame(), socketAccepted
+	h.owner.Hold()
+	h.op = e.StartOp("an open WebSocket").OnCancel(func(reason error) {
+		sock.Drop(1006, "", nil)
+	})
+	sock.Bind(socketReceiver{h})
+}
+
+// settle lets the context go once neither side will send any more.
+func (h *WebSocketHandle) settle() {
+	if h.op == nil || !h.failed && !(h.gotClose && h.sentClose) {
+		return
+	}
+	h.op.Drop()
+	h.op = nil
+	h.Socket.Bind(nil)
+	h.owner.Release()
+}
+
+// socketReceiver posts what arrives to the loop.
+type socketReceiver struct{ h *WebSocketHandle }
+
+// OnMessage implements event.Receiver.
+func (r socketReceiver) OnMessage(m event.Message) {
+	h := r.h
+	h.p.Engine.Post(h.frame, "websocket message", func() {
+		var data goja.Value
+		switch {
+		case !m.Binary:
+			data = h.p.vm.ToValue(validUTF8(m.Data))
+		case h.binaryType == "blob":
+			data = h.p.newBlob(m.Data, "")
+		default:
+			data = h.p.newArrayBuffer(m.Data)
+		}
+		h.dispatch("MessageEvent", "message", h.p.record("data", data))
+	})
+}
+
+// OnClose implements event.Receiver.
+func (r socketReceiver) OnClose(code int, reason string, clean bool) {
+	h := r.h
+	h.p.Engine.Post(h.frame, "websocket close", func() {
+		h.gotClose = true
+		switch {
+		case !clean:
+			h.failed, code = true, 1006
+			if reason == "" {
+				reason = "WebSocket disconnected without sending Close frame."
+			}
+		case code == 0:
+			code = 1005
+		}
+		if clean && !h.sentClose && h.p.compat("web_socket_auto_reply_to_close") {
+			h.emitClose(code, reason)
+		}
+		h.dispatchClose(code, reason, clean)
+		h.settle()
+	})
+}
+
+// OnError implements event.Receiver.
+func (r socketReceiver) OnError(err error) {
+	h := r.h
+	h.p.Engine.Post(h.frame, "websocket error", func() { h.dispatchError(h.p.Engine.FromGo(err)) })
+}
+
+func (h *WebSocketHandle) dispatchClose(code int, reason string, clean bool) {
+	h.dispatch("CloseEvent", "close", h.p.record("code", code, "reason", reason, "wasClean", clean))
+}
+
+func (h *WebSocketHandle) dispatchError(v goja.Value) {
+	h.failed = true
+	h.dispatch("ErrorEvent", "error", h.p.record("message", "Uncaught "+h.p.Engine.Text(v), "error", v))
+}
+
+func (h *WebSocketHandle) dispatch(class, typ string, init *goja.Object) {
+	h.p.invoke(h.obj, "dispatchEvent", h.p.construct(class, h.p.vm.ToValue(typ), init))
+}
+
+// send is WebSocket.send: an output of the current context.
+func (h *WebSocketHandle) send(v goja.Value) {
+	p := h.p
+	var m event.Message
+	if data, ok := p.bytesOf(v); ok {
+		m = event.Message{Binary: true, Data: append([]byte(nil), data...)}
+	} else if _, isObject := v.(*goja.Object); isObject || v == nil {
+		p.Engine.Throw("TypeError", "Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.")
+	} else {
+		m.Data = []byte(v.String())
+	}
+	if h.sentClose {
+		p.Engine.Throw("TypeError", "Can't call WebSocket send() after close().")
+	}
+	if h.failed || h.state == socketReleased {
+		return
+	}
+	h.checkOpen()
+	sock := h.Socket
+	h.owner.Emit(func() { sock.Send(m) })
+}
+
+// checkOpen throws unless this context may send.
+func (h *WebSocketHandle) checkOpen() {
+	if h.state != socketAccepted && h.state != socketHibernatable {
+		h.p.Engine.Throw("TypeError", "You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.")
+	}
+	h.owner.Check()
+}
+
+// close is WebSocket.close (SEMANTICS: 1000, 1001 to 4999 but for the codes
+// that never travel; a reason of at most 123 bytes).
+func (h *WebSocketHandle) close(code, reason goja.Value) {
+	p := h.p
+	if h.state == socketConnecting {
+		h.failed, h.state = true, socketReleased
+		if h.op != nil {
+			op := h.op
+			h.op = nil
+			op.Drop()
+			h.owner.Release()
+		}
+		return
+	}
+	if h.sentClose || h.failed || h.state == socketReleased {
+		return
+	}
+	h.checkOpen()
+	given := func(v goja.Value) bool { return v != nil && !goja.IsUndefined(v) }
+	n, text := 0, ""
+	if given(code) {
+		if n = toInt32(code); n < 1000 || n >= 5000 || n == 1004 || n == 1005 || n == 1006 || n == 1015 {
+			panic(p.domException("InvalidAccessError", fmt.Sprintf("Invalid WebSocket close code: %d.", n)))
+		}
+	}
+	if given(reason) {
+		if text = reason.String(); !given(code) {
+			panic(p.domException("InvalidAccessError", "If you specify a WebSocket close reason, you must also specify a code."))
+		}
+		if len(text) > 123 {
+			panic(p.domException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
+		}
+	}
+	h.emitClose(n, text)
+	h.settle()
+}
+
+func (h *WebSocketHandle) emitClose(code int, reason string) {
+	if code == 1005 {
+		code = 0
+	}
+	h.sentClose = true
+	sock := h.Socket
+	h.owner.Emit(func() { sock.Close(code, reason) })
+}
+
+func (h *WebSocketHandle) serializeAttachment(v goja.Value) {
+	data, err := h.p.Clone.Serialize(v, clone.Options{Mode: clone.Attachment})
+	if err != nil {
+		h.p.throwClone(err)
+	}
+	if len(data) > MaxAttachmentBytes {
+		h.p.Engine.Throw("Error", "A WebSocket 'attachment' cannot be larger than %d bytes.'attachment' was %d bytes.", MaxAttachmentBytes, len(data))
+	}
+	h.Attachment.StoreAttachment(data)
+}
+
+func (h *WebSocketHandle) deserializeAttachment() goja.Value {
+	data := h.Attachment.LoadAttachment()
+	if data == nil {
+		return goja.Null()
+	}
+	v, err := h.p.Clone.Deserialize(data, clone.Options{Mode: clone.Attachment})
+	if err != nil {
+		h.p.throwClone(err)
+	}
+	return v
+}
+
+// throwClone raises an error of the clone package.
+func (p *Platform) throwClone(err error) {
+	var uncloneable *clone.DataCloneError
+	if errors.As(err, &uncloneable) {
+		panic(p.domException("DataCloneError", uncloneable.Message))
+	}
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		p.Engine.Rethrow(err)
+	}
+	panic(p.Engine.NewError("Error", err.Error()))
+}
+
+// wsToken is a subprotocol name (RFC 6455, section 4.1).
+func wsToken(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isToken(s[i]) {
+			return false
+		}
+	}
+	return s != "" && !strings.ContainsAny(s, "/")
+}

@@ -1,0 +1,201 @@
+package webapi
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
+	vm := p.vm
+	get := func(name string, fn func(h *WebSocketHandle) goja.Value) engine.Accessor[*WebSocketHandle] {
+		return engine.Accessor[*WebSocketHandle]{Name: name, Get: func(h *WebSocketHandle, _ *goja.Object) goja.Value { return fn(h) }}
+	}
+	method := func(name string, length int, fn func(h *WebSocketHandle, call goja.FunctionCall)) engine.Method[*WebSocketHandle] {
+		return engine.Method[*WebSocketHandle]{Name: name, Length: length, Fn: func(h *WebSocketHandle, call goja.FunctionCall) goja.Value {
+			fn(h, call)
+			return goja.Undefined()
+		}}
+	}
+	accessors := []engine.Accessor[*WebSocketHandle]{
+		get("readyState", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.ReadyState()) }),
+		get("bufferedAmount", func(*WebSocketHandle) goja.Value { return vm.ToValue(0) }),
+		get("url", func(h *WebSocketHandle) goja.Value {
+			if !h.hasURL {
+				return goja.Null()
+			}
+			return vm.ToValue(h.url)
+		}),
+		get("protocol", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.protocol) }),
+		get("extensions", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.extensions) }),
+		{Name: "binaryType",
+			Get: func(h *WebSocketHandle, _ *goja.Object) goja.Value { return vm.ToValue(h.binaryType) },
+			Set: func(h *WebSocketHandle, _ *goja.Object, v goja.Value) {
+				if s := v.String(); s == "blob" || s == "arraybuffer" {
+					h.binaryType = s
+				}
+			}},
+	}
+	return engine.DefineClass(p.Engine, engine.ClassDef[*WebSocketHandle]{
+		Name: "WebSocket", Length: 1, Extends: p.global("EventTarget"),
+		New: func(call goja.ConstructorCall) *WebSocketHandle {
+			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
+		},
+		Methods: []engine.Method[*WebSocketHandle]{
+			method("accept", 0, func(h *WebSocketHandle, call goja.FunctionCall) { h.accept() }),
+			method("send", 1, func(h *WebSocketHandle, call goja.FunctionCall) {
+				if len(call.Arguments) == 0 {
+					h.send(nil)
+				}
+				h.send(call.Argument(0))
+			}),
+			method("close", 0, func(h *WebSocketHandle, call goja.FunctionCall) { h.close(call.Argument(0), call.Argument(1)) }),
+			method("serializeAttachment", 1, func(h *WebSocketHandle, call goja.FunctionCall) {
+				h.serializeAttachment(call.Argument(0))
+			}),
+			{Name: "deserializeAttachment", Fn: func(h *WebSocketHandle, _ goja.FunctionCall) goja.Value {
+				return h.deserializeAttachment()
+			}},
+		},
+		Accessors: accessors,
+		Constants: []engine.Constant{
+			{Name: "READY_STATE_CONNECTING", Value: 0}, {Name: "CONNECTING", Value: 0},
+			{Name: "READY_STATE_OPEN", Value: 1}, {Name: "OPEN", Value: 1},
+			{Name: "READY_STATE_CLOSING", Value: 2}, {Name: "CLOSING", Value: 2},
+			{Name: "READY_STATE_CLOSED", Value: 3}, {Name: "CLOSED", Value: 3},
+		},
+	})
+}
+
+// defineSocketPair makes the class whose instances hold two connected sockets
+// under 0 and 1.
+func (p *Platform) defineSocketPair() goja.Value {
+	type pair struct{ ends [2]goja.Value }
+	values := func(s *pair, _ goja.FunctionCall) goja.Value {
+		list := p.vm.NewArray(s.ends[0], s.ends[1])
+		return p.Engine.Call(p.Engine.Primordial("ArrayPrototypeValues"), goja.Undefined(), list)
+	}
+	cls := engine.DefineClass(p.Engine, engine.ClassDef[*pair]{
+		Name: "WebSocketPair",
+		New: func(call goja.ConstructorCall) *pair {
+			p.Engine.IO("WebSocketPair")
+			a, b := event.NewSocketPair()
+			s := &pair{[2]goja.Value{p.WrapSocket(a, SocketOptions{}), p.WrapSocket(b, SocketOptions{})}}
+			call.This.DefineDataProperty("0", s.ends[0], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			call.This.DefineDataProperty("1", s.ends[1], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			return s
+		},
+		Methods: []engine.Method[*pair]{{Name: "values", Fn: values}},
+	})
+	cls.Proto.DefineDataPropertySymbol(goja.SymIterator, cls.Proto.Get("values"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	cls.Proto.Delete("values")
+	return cls.Ctor
+}
+
+// connectSocket is `new WebSocket(url, protocols)`: a client.
+func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value) *WebSocketHandle {
+	refuse := func(text string) { panic(p.domException("SyntaxError", "WebSocket Constructor: "+text)) }
+	p.Engine.IO("WebSocket")
+	given := target.String()
+	parsed, err := parseURL(given, "")
+	if err != nil {
+		refuse("The url is invalid.")
+	}
+	switch parsed.Scheme() {
+	case "ws":
+		parsed.SetProtocol("http:")
+	case "wss":
+		parsed.SetProtocol("https:")
+	default:
+		refuse("The url scheme must be ws or wss.")
+	}
+	if parsed.Hash() != "" {
+		refuse("The url fragment must be empty.")
+	}
+	header := event.Header{{Name: "Upgrade", Value: "websocket"}}
+	if names := p.subprotocols(protocols, refuse); len(names) > 0 {
+		header = append(header, event.Field{Name: "Sec-WebSocket-Protocol", Value: strings.Join(names, ", ")})
+	}
+	h := p.newHandle(nil)
+	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, given, true
+	h.connect(&event.Request{Method: "GET", URL: parsed.Href(false), Header: header, Redirect: "manual", Upgrade: true})
+	return h
+}
+
+func (p *Platform) subprotocols(v goja.Value, refuse func(string)) []string {
+	var names []string
+	switch list := v.(type) {
+	case *goja.Object:
+		p.vm.ForOf(list, func(item goja.Value) bool {
+			name := item.String()
+			if !wsToken(name) {
+				refuse("One of the protocol header tokens is invalid.")
+			}
+			if slices.Contains(names, name) {
+				refuse("The protocols header cannot have repeating values.")
+			}
+			names = append(names, name)
+			return true
+		})
+	default:
+		if v == nil || goja.IsUndefined(v) {
+			return nil
+		}
+		names = []string{v.String()}
+		if !wsToken(names[0]) {
+			refuse("The protocol header token is invalid.")
+		}
+	}
+	return names
+}
+
+// connect asks for the socket; the answer becomes "open", or "error" and "close".
+func (h *WebSocketHandle) connect(req *event.Request) {
+	p, e := h.p, h.p.Engine
+	var cancel func(error)
+	h.op = e.StartOp("connecting a WebSocket to " + req.URL).OnCancel(func(reason error) {
+		if cancel != nil {
+			cancel(reason)
+		}
+	})
+	h.owner.Hold()
+	op, frame := h.op, e.Frame()
+	answer := func(resp *event.Response, err error) {
+		op.Complete("websocket open", func() {
+			h.op = nil
+			h.owner.Release()
+			if err == nil && (resp.Status != 101 || resp.Socket == nil) {
+				err = &event.Error{Name: "TypeError", Message: "Failed to establish the WebSocket connection: expected server to reply with HTTP status code 101 (switching protocols), but received " + p.vm.ToValue(resp.Status).String() + " instead."}
+				if resp.Body != nil {
+					resp.Body.Cancel(err)
+				}
+			}
+			h.connected(resp, err)
+		})
+	}
+	if p.opts.Fetch == nil {
+		answer(nil, errors.New("new WebSocket() has nowhere to go: this isolate was started without access to a network"))
+		return
+	}
+	h.owner.Emit(func() {
+		e.In(frame, func() { cancel = p.opts.Fetch(req, answer) })
+	})
+}
+
+func (h *WebSocketHandle) connected(resp *event.Response, err error) {
+	if err != nil {
+		h.gotClose, h.sentClose = true, true
+		h.dispatchError(h.p.fetchError(err))
+		h.dispatchClose(1006, "Failed to establish websocket connection", false)
+		return
+	}
+	h.Socket, h.protocol = resp.Socket, resp.Header.Get("sec-websocket-protocol")
+	h.extensions = resp.Header.Get("sec-websocket-extensions")
+	h.open()
+	h.dispatch("Event", "open", h.p.vm.NewObject())
+}
