@@ -168,19 +168,11 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
-	input, init := call.Argument(1), call.Argument(2)
-	request := input
-	if obj, isObj := input.(*goja.Object); !isObj || !goja.IsUndefined(init) || !a.Platform.IsRequest(obj) {
-		var err error
-		request, err = a.vm.New(a.vm.Get("Request"), input, init)
-		if err != nil {
-			a.Engine.Rethrow(err)
-		}
-	}
-	req, err := a.Platform.RequestToEvent(request)
+	req, signal, err := a.Platform.RequestFor(call.Argument(1), call.Argument(2))
 	if err != nil {
 		a.Engine.Rethrow(err)
 	}
+	_ = signal // aborting a stub's fetch only stops waiting for it; see docs/compatibility.md
 	op := a.Engine.StartOp("fetch " + req.URL)
 	promise := op.Promise()
 	a.emit(killpoint.RPC, func() {

@@ -43,9 +43,11 @@ type Gate interface {
 	// Admit reports whether an event of frame f may run now. If not, the gate
 	// keeps resume and calls it, through Engine.AfterTurn, when it may.
 	Admit(f *Frame, resume func()) bool
-	// Commit makes the turn's writes durable. If it cannot, it kills the
-	// context, so that the turn's outputs are dropped.
-	Commit(cause string)
+	// Commit makes the turn's writes durable and reports true. If it cannot, it
+	// kills the context, so that the turn's outputs are dropped. It reports false
+	// while a transaction goes on in later turns: outputs stay held and Commit
+	// is asked again after the next turn.
+	Commit(cause string) bool
 }
 
 // NewContext makes a context of this isolate.

@@ -283,23 +283,45 @@ func (e *Engine) finish() {
 		e.dirty, e.held = nil, nil
 		return
 	}
-	for i, c := range e.dirty {
-		e.dirty[i] = nil
-		c.isDirty = false
-		if c.dead == nil {
-			c.Gate.Commit(e.cause)
-		}
-	}
-	e.dirty = e.dirty[:0]
+	e.commit()
 	for len(e.held) > 0 {
 		held := e.held
 		e.held = nil
+		var waiting []output
 		for _, o := range held {
+			if o.context.isDirty && o.context.dead == nil {
+				waiting = append(waiting, o) // its transaction goes on in a later turn
+				continue
+			}
 			o.context.holding--
 			if o.context.dead == nil || o.context.keepOutputs {
 				o.release()
 			}
 		}
+		if len(waiting) > 0 {
+			e.held = append(waiting, e.held...)
+			if len(waiting) == len(e.held) {
+				return
+			}
+		}
+	}
+}
+
+// commit asks the gates of the contexts that wrote. One whose transaction spans
+// turns stays dirty.
+func (e *Engine) commit() {
+	dirty := e.dirty
+	e.dirty = nil
+	for _, c := range dirty {
+		c.isDirty = false
+		if c.dead != nil || c.Gate.Commit(e.cause) || c.dead != nil {
+			continue
+		}
+		c.isDirty = true
+		e.dirty = append(e.dirty, c)
+	}
+	if e.dirty == nil {
+		e.dirty = dirty[:0]
 	}
 }
 

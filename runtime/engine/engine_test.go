@@ -157,11 +157,12 @@ type testGate struct {
 }
 
 func (g *testGate) Admit(*Frame, func()) bool { return true }
-func (g *testGate) Commit(string) {
+func (g *testGate) Commit(string) bool {
 	g.commits++
 	if g.fail != nil {
 		g.c.Kill(g.fail)
 	}
+	return true
 }
 
 // Outputs wait for the commit of their own context: a settles a promise that b

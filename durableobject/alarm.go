@@ -1,0 +1,294 @@
+package durableobject
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// alarmState follows the object's alarm between its row and the index.
+// Loop-confined.
+type alarmState struct {
+	changed bool   // set or deleted since the last commit
+	row     *int64 // committed row, nil for none; known once loaded
+	loaded  bool
+	next    *int64 // row after the commit, while changed
+
+	running  bool  // the handler is being called
+	at       int64 // the time whose handler runs
+	deferred bool  // the row still holds the running alarm: getAlarm() says null
+}
+
+type indexWrite func(x AlarmIndex, cause string) error
+
+// indexWrites says what to write into the index before and after the commit.
+func (a *alarmState) indexWrites() (before, after indexWrite) {
+	if !a.changed || same(a.row, a.next) {
+		return nil, nil
+	}
+	if a.next == nil {
+		return nil, func(x AlarmIndex, cause string) error { return x.Clear(cause) }
+	}
+	set := func(x AlarmIndex, cause string) error { return x.Set(*a.next, cause) }
+	if a.row == nil || *a.next < *a.row {
+		return set, nil
+	}
+	next := *a.next
+	return nil, func(x AlarmIndex, cause string) error { return x.Set(next, cause) }
+}
+
+func same(a, b *int64) bool { return a == nil && b == nil || a != nil && b != nil && *a == *b }
+
+func (a *alarmState) committed() {
+	if a.changed {
+		a.row, a.changed = a.next, false
+	}
+}
+
+// loadAlarm reads the row once per incarnation.
+func (o *Object) loadAlarm() {
+	a := &o.alarm
+	if a.loaded {
+		return
+	}
+	ms, ok, err := o.store.Alarm()
+	if err != nil {
+		o.realm.storageError(err)
+	}
+	a.loaded = true
+	if ok {
+		a.row = &ms
+	}
+}
+
+// reloadAlarm forgets what was set in a transaction that is rolled back.
+func (o *Object) reloadAlarm() {
+	a := &o.alarm
+	if !a.loaded || !a.changed {
+		return
+	}
+	ms, ok, err := o.store.Alarm()
+	if err != nil {
+		o.realm.storageError(err)
+	}
+	a.next = nil
+	if ok {
+		a.next = &ms
+	}
+}
+
+func (o *Object) currentAlarm() *int64 {
+	o.loadAlarm()
+	if o.alarm.changed {
+		return o.alarm.next
+	}
+	return o.alarm.row
+}
+
+// getAlarm implements storage.getAlarm(): null inside the handler, unless it
+// has set a new one.
+func (o *Object) getAlarm() goja.Value {
+	at := o.currentAlarm()
+	if at == nil || o.alarm.deferred {
+		return goja.Null()
+	}
+	return o.realm.vm.ToValue(*at)
+}
+
+// setAlarm implements storage.setAlarm(); v is a Date or milliseconds.
+func (o *Object) setAlarm(v goja.Value) {
+	r := o.realm
+	if o.opts.Alarms == nil {
+		r.eng.Throw("Error", "Facets do not have alarms: set the alarm of the object that the facet belongs to.")
+	}
+	ms := alarmTime(r.eng, v)
+	if !o.hasAlarm {
+		r.eng.Throw("TypeError", "Your Durable Object class must have an alarm() handler in order to call setAlarm()")
+	}
+	if now := r.eng.Now().UnixMilli(); ms < now {
+		ms = now // a time in the past means now
+	}
+	o.loadAlarm()
+	if err := o.store.SetAlarm(ms); err != nil {
+		r.storageError(err)
+	}
+	o.alarm.changed, o.alarm.next, o.alarm.deferred = true, &ms, false
+	o.wrote()
+}
+
+func alarmTime(e *engine.Engine, v goja.Value) int64 {
+	var ms float64
+	if t, ok := v.Export().(time.Time); ok {
+		ms = float64(t.UnixMilli())
+	} else {
+		ms = v.ToNumber().ToFloat()
+	}
+	switch {
+	case math.IsNaN(ms) || math.IsInf(ms, 0):
+		e.Throw("TypeError", "setAlarm() cannot be called with an invalid alarm time")
+	case ms <= 0:
+		e.Throw("TypeError", "setAlarm() cannot be called with an alarm time <= 0")
+	}
+	return int64(ms)
+}
+
+// deleteAlarm implements storage.deleteAlarm(). While the handler runs, only an
+// alarm that it has set itself goes.
+func (o *Object) deleteAlarm() {
+	if o.opts.Alarms == nil {
+		return
+	}
+	o.loadAlarm()
+	a := &o.alarm
+	if o.currentAlarm() == nil || a.deferred {
+		return
+	}
+	if a.running {
+		// The running alarm's row comes back until the handler has succeeded.
+		if err := o.store.SetAlarm(a.at); err != nil {
+			o.realm.storageError(err)
+		}
+		at := a.at
+		a.changed, a.next, a.deferred = true, &at, true
+	} else {
+		if err := o.store.ClearAlarm(); err != nil {
+			o.realm.storageError(err)
+		}
+		a.changed, a.next = true, nil
+	}
+	o.wrote()
+}
+
+// AlarmResult is what became of a delivery.
+type AlarmResult int
+
+const (
+	// AlarmDone: the handler succeeded, there was nothing to do, or the alarm
+	// was given up.
+	AlarmDone AlarmResult = iota
+	// AlarmFailed: the handler threw; the delivery counts as a try.
+	AlarmFailed
+	// AlarmInterrupted: the platform failed; the delivery does not count.
+	AlarmInterrupted
+)
+
+// alarmLimit is how long a handler may run.
+const alarmLimit = 15 * time.Minute
+
+// Alarm delivers a wake-up. If the object's row says another time, the index
+// is corrected first and the handler runs only if the row is due. done is
+// called exactly once. Safe for concurrent use.
+func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
+	o.deliver("alarm", func() {
+		finished := false
+		forget := func() {}
+		finish := func(result AlarmResult, err error) {
+			if !finished {
+				finished = true
+				forget()
+				o.done()
+				done(result, err)
+			}
+		}
+		forget = o.ctx.AtDeath(func(error) {
+			if o.failure != nil && o.failure.Thrown != nil && !o.failure.ObjectReset {
+				finish(AlarmFailed, o.failure)
+				return
+			}
+			finish(AlarmInterrupted, o.refusal())
+		})
+		if !o.alarmDue(finish) {
+			return
+		}
+		o.runAlarm(retryCount, finish)
+	}, func(err error) { done(AlarmInterrupted, err) })
+}
+
+// alarmDue compares the wake-up with the row.
+func (o *Object) alarmDue(finish func(AlarmResult, error)) bool {
+	at := o.currentAlarm()
+	if at != nil && *at <= o.realm.eng.Now().UnixMilli() {
+		return true
+	}
+	if o.alarm.changed { // the commit of this very row writes the index
+		finish(AlarmDone, nil)
+		return false
+	}
+	if err := o.opts.Alarms.Reconcile(at, "alarm"); err != nil {
+		finish(AlarmInterrupted, err)
+		return false
+	}
+	finish(AlarmDone, nil)
+	return false
+}
+
+func (o *Object) runAlarm(retryCount int, finish func(AlarmResult, error)) {
+	r, a := o.realm, &o.alarm
+	a.running, a.deferred, a.at = true, true, *o.currentAlarm()
+	limit := r.eng.SetTimer(alarmLimit, false, func() {
+		o.fail(&event.Error{Message: "Alarm exceeded its allowed execution time of 15 minutes.", ObjectReset: true, Overloaded: true})
+	})
+	end := func() { a.running = false; r.eng.ClearTimer(limit) }
+	failed := func(reason goja.Value) {
+		end()
+		ev := r.iso.CF.Failure(reason)
+		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Stack(reason))
+		kept := a.deferred
+		a.deferred = false
+		o.ctx.Emit(func() {
+			if kept {
+				finish(AlarmFailed, ev)
+			} else {
+				finish(AlarmDone, ev) // the new alarm stays, nothing is retried
+			}
+		})
+	}
+	thrown := r.eng.Try(func() {
+		fn := o.instance.Get("alarm")
+		if !engine.IsCallable(fn) {
+			o.forgetAlarm()
+			return
+		}
+		info := r.vm.NewObject()
+		info.Set("scheduledTime", a.at)
+		info.Set("retryCount", retryCount)
+		info.Set("isRetry", retryCount > 0)
+		r.eng.Await(r.eng.Call(fn, o.instance, info), func(goja.Value) {
+			end()
+			o.forgetAlarm()
+			o.ctx.Emit(func() { finish(AlarmDone, nil) })
+		}, failed)
+	})
+	if thrown != nil {
+		failed(thrown)
+	}
+}
+
+// forgetAlarm deletes the row of the alarm whose handler has succeeded.
+func (o *Object) forgetAlarm() {
+	a := &o.alarm
+	if !a.deferred {
+		return
+	}
+	a.deferred = false
+	if err := o.store.ClearAlarm(); err != nil {
+		o.realm.storageError(err)
+	}
+	a.changed, a.next = true, nil
+	o.wrote()
+}
+
+var errNoAlarm = errors.New("the object has no alarm")
+
+// FireAlarm makes the pending alarm due now. Loop-confined.
+func (o *Object) FireAlarm() error {
+	if o.ended || o.currentAlarm() == nil {
+		return errNoAlarm
+	}
+	return o.opts.Alarms.Set(o.realm.eng.Now().UnixMilli(), "fire")
+}

@@ -1,0 +1,383 @@
+package durableobject
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/sqlstore"
+)
+
+// AlarmIndex keeps the wake-up times of objects that are not in memory. An
+// entry is never later than the object's own row (DESIGN: alarms).
+type AlarmIndex interface {
+	Set(ms int64, cause string) error
+	Clear(cause string) error
+	// Reconcile makes the index agree with the row, nil for none.
+	Reconcile(row *int64, cause string) error
+}
+
+// Options describe an incarnation. Immutable once given to Start.
+type Options struct {
+	Class string // the exported class's name
+	ID    objectid.ID
+	Label string // "Class/name", for messages and kill points
+	Open  StoreOpener
+	// Sockets outlive the incarnation.
+	Sockets *SocketSet
+	// Alarms is nil for facets, which have none.
+	Alarms AlarmIndex
+	// Facets manages the database files of the object's facets.
+	Facets FacetFiles
+	// Parent is the object that this one is a facet of, nil for a root.
+	Parent *Object
+	// Props are ctx.props, nil for none.
+	Props *event.Payload
+	// Ended is called once, on the loop, when the incarnation is over. err is
+	// nil after a graceful eviction.
+	Ended func(o *Object, err *event.Error)
+}
+
+// ErrEvicted is what events get that reached an incarnation after it was
+// evicted and before any code ran: deliver them to a new one.
+var ErrEvicted = errors.New("the object was evicted")
+
+// Object is one incarnation of a durable object. Loop-confined.
+type Object struct {
+	opts     Options
+	realm    *Realm
+	ctx      *engine.Context
+	store    *sqlstore.Store
+	gate     gate
+	instance *goja.Object
+	state    *goja.Object // ctx
+	storage  *goja.Object // ctx.storage, made at first use
+	alarm    alarmState
+	facets   map[string]*facet
+	txns     int // open async transactions, outermost and nested
+	kvList   *kvIterator
+	failure  *event.Error
+	ended    bool
+	running  int // events that have started and not been answered
+	hasAlarm bool
+
+	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
+	socketTimeout time.Duration
+}
+
+// Start makes the object on the loop of its realm: it opens the store and runs
+// the constructor. Events delivered later wait for it. started is called once
+// on the loop.
+func (r *Realm) Start(o Options, started func(err error)) *Object {
+	obj := &Object{opts: o, realm: r, ctx: r.eng.NewContext(engine.ObjectContext, o.Label)}
+	obj.ctx.Host = obj
+	obj.ctx.Gate = obj
+	store, err := o.Open()
+	if err != nil {
+		obj.fail(&event.Error{Message: err.Error()})
+		started(err)
+		return obj
+	}
+	obj.store = store
+	if err := obj.recover(); err != nil {
+		obj.fail(&event.Error{Message: err.Error()})
+		started(err)
+		return obj
+	}
+	r.eng.Enter(obj.ctx.Frame(), "start", func() {
+		if thrown := r.eng.Try(obj.construct); thrown != nil {
+			ev := r.iso.CF.Failure(thrown)
+			obj.fail(ev)
+			return
+		}
+		r.points.Hit(killpoint.Wake, killpoint.After, o.Label, "start")
+	})
+	if obj.failure != nil {
+		started(obj.failure)
+	} else {
+		started(nil)
+	}
+	return obj
+}
+
+// recover finishes what a crash may have left half done.
+func (o *Object) recover() error {
+	if o.opts.Facets != nil {
+		pending, err := o.store.FacetDeletionPending()
+		if err != nil {
+			return err
+		}
+		if pending {
+			if err := o.opts.Facets.DeleteAll(); err != nil {
+				return err
+			}
+			if err := o.store.FacetsDeleted(); err != nil {
+				return err
+			}
+			if err := o.store.Commit(); err != nil {
+				return err
+			}
+		}
+	}
+	if o.opts.Alarms == nil {
+		return nil
+	}
+	ms, ok, err := o.store.Alarm()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return o.opts.Alarms.Reconcile(nil, "start")
+	}
+	return o.opts.Alarms.Reconcile(&ms, "start")
+}
+
+func (o *Object) construct() {
+	r := o.realm
+	class, ok := r.iso.Class(o.opts.Class)
+	if !ok {
+		r.eng.Throw("TypeError", "The worker %s does not export a class named %s; it exports %v.", r.iso.Name(), o.opts.Class, r.iso.ExportNames())
+	}
+	o.hasAlarm = engine.IsCallable(class.Get("prototype").(*goja.Object).Get("alarm"))
+	o.state = r.state.Wrap(o)
+	instance, err := r.vm.New(class, o.state, r.iso.CF.Env())
+	if err != nil {
+		r.eng.Rethrow(err)
+	}
+	o.instance = instance
+}
+
+// Label is "Class/name". Safe for concurrent use.
+func (o *Object) Label() string { return o.opts.Label }
+
+// Context is the object's context.
+func (o *Object) Context() *engine.Context { return o.ctx }
+
+// Realm is the realm that the object lives in. Safe for concurrent use.
+func (o *Object) Realm() *Realm { return o.realm }
+
+// deliver runs fn as an event of the object, after the input gate admits it.
+// refused is called instead if the object is over before fn ran; the error is
+// ErrEvicted or why the object failed. Safe for concurrent use.
+func (o *Object) deliver(cause string, fn func(), refused func(error)) {
+	err := o.realm.eng.PostLoop(func() {
+		if o.ended {
+			refused(o.refusal())
+			return
+		}
+		forget := o.ctx.AtDeath(func(error) { refused(o.refusal()) })
+		o.realm.eng.Enter(o.ctx.Frame(), cause, func() {
+			forget()
+			o.running++
+			fn()
+		})
+	})
+	if err != nil {
+		refused(ErrEvicted)
+	}
+}
+
+// done ends an event that deliver started.
+func (o *Object) done() { o.running-- }
+
+func (o *Object) refusal() error {
+	if o.failure != nil {
+		return o.failure
+	}
+	return ErrEvicted
+}
+
+// Fetch delivers a request. done is called exactly once. Safe for concurrent use.
+func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	r := o.realm
+	o.deliver("fetch", func() {
+		r.iso.Respond(func() goja.Value {
+			fn := o.instance.Get("fetch")
+			if !engine.IsCallable(fn) {
+				r.eng.Throw("TypeError", "The Durable Object class %s has no fetch() method.", o.opts.Class)
+			}
+			return r.eng.Call(fn, o.instance, r.iso.Platform.RequestFromEvent(req))
+		}, func(resp *event.Response, err error) {
+			o.done()
+			done(resp, o.orFailure(err))
+		})
+	}, func(err error) { done(nil, err) })
+	return func(error) {}
+}
+
+// Call delivers a JS RPC call. Safe for concurrent use.
+func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
+	o.deliver("rpc", func() {
+		o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
+			o.done()
+			done(p, o.orFailure(err))
+		})
+	}, func(err error) { done(nil, err) })
+}
+
+// orFailure prefers the object's own failure to what a call saw of it.
+func (o *Object) orFailure(err error) error {
+	var ev *event.Error
+	if err != nil && !errors.As(err, &ev) && o.failure != nil {
+		return o.failure
+	}
+	if err != nil && ev == nil {
+		return &event.Error{Message: err.Error(), Remote: true}
+	}
+	return err
+}
+
+// Admit implements engine.Gate.
+func (o *Object) Admit(f *engine.Frame, resume func()) bool { return o.gate.admit(f, resume) }
+
+// Commit implements engine.Gate: the implicit transaction and the alarm index.
+func (o *Object) Commit(cause string) bool {
+	if o.txns > 0 {
+		return false
+	}
+	o.commit(cause)
+	return true
+}
+
+// commit writes in the order that keeps the index no later than the row: an
+// earlier alarm goes into the index before the commit, a later one or none
+// after it.
+func (o *Object) commit(cause string) {
+	if o.store == nil || o.ended {
+		return
+	}
+	before, after := o.alarm.indexWrites()
+	if before != nil {
+		if err := before(o.opts.Alarms, cause); err != nil {
+			o.fail(resetError(fmt.Errorf("alarm index: %w", err)))
+			return
+		}
+	}
+	if o.store.Dirty() {
+		err := o.realm.points.Effect(killpoint.Commit, o.opts.Label, cause, o.store.Commit)
+		if err != nil {
+			o.fail(resetError(err))
+			return
+		}
+	} else if err := o.store.Commit(); err != nil {
+		o.fail(resetError(err))
+		return
+	}
+	o.alarm.committed()
+	if after != nil {
+		if err := after(o.opts.Alarms, cause); err != nil {
+			o.fail(resetError(fmt.Errorf("alarm index: %w", err)))
+		}
+	}
+}
+
+// commitNow commits in the middle of a turn (transaction(), deleteAll(), sync()).
+func (o *Object) commitNow() {
+	o.commit(o.realm.eng.Cause())
+	if o.failure != nil {
+		panic(o.realm.eng.FromGo(o.failure))
+	}
+	o.ctx.ClearDirty()
+}
+
+// wrote notes that the turn has something to commit.
+func (o *Object) wrote() { o.ctx.MarkDirty() }
+
+func resetError(err error) *event.Error {
+	return &event.Error{Message: err.Error(), ObjectReset: true, Remote: false}
+}
+
+// fail ends the incarnation with an error: everything uncommitted is rolled
+// back, callers get ev. Only the first failure counts.
+func (o *Object) fail(ev *event.Error) { o.end(ev) }
+
+// Reset ends the incarnation as production does when something went wrong with
+// it: ev is what its callers get. Loop-confined; works at any moment.
+func (o *Object) Reset(ev *event.Error) { o.end(ev) }
+
+// Evict ends the incarnation gracefully; the caller has seen to it that nothing
+// is in flight (see Busy), or means to drop it.
+func (o *Object) Evict() { o.end(nil) }
+
+func (o *Object) end(ev *event.Error) {
+	if o.ended {
+		return
+	}
+	o.ended, o.failure = true, ev
+	for _, f := range o.sortedFacets() {
+		f.stop(ev)
+	}
+	var reason error = ErrEvicted
+	if ev != nil {
+		reason = ev
+	}
+	o.ctx.Kill(reason)
+	if o.store != nil {
+		o.store.Rollback() // fails only on a store that is lost anyway; Close reports
+		if err := o.store.Close(); err != nil {
+			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the database: %v", o.opts.Label, err))
+		}
+		o.store = nil
+	}
+	if o.opts.Ended != nil {
+		o.opts.Ended(o, ev)
+	}
+}
+
+// Busy says why the object may not be evicted now, "" if it may.
+func (o *Object) Busy() string {
+	switch {
+	case o.running > 0:
+		return fmt.Sprintf("%d events are in progress", o.running)
+	case o.alarm.running:
+		return "its alarm handler is running"
+	case o.gate.current != nil:
+		return "blockConcurrencyWhile() is in progress"
+	}
+	for _, f := range o.sortedFacets() {
+		if f.object != nil {
+			if why := f.object.Busy(); why != "" {
+				return "its facet " + f.name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+// Hibernatable says why the object may not hibernate now (production's rules,
+// SEMANTICS 23), "" if it may.
+func (o *Object) Hibernatable() string {
+	if why := o.Busy(); why != "" {
+		return why
+	}
+	if n := o.ctx.Timers(); n > 0 {
+		return fmt.Sprintf("%d timers are pending (setTimeout, setInterval)", n)
+	}
+	for _, op := range o.ctx.Ops() {
+		if !op.IsInternal() {
+			return "it waits for " + op.Name
+		}
+	}
+	if n := o.ctx.Held(); n > 0 {
+		return fmt.Sprintf("%d promises given to waitUntil() or open sockets keep it alive", n)
+	}
+	for _, f := range o.sortedFacets() {
+		if f.object != nil {
+			if why := f.object.Hibernatable(); why != "" {
+				return "its facet " + f.name + ": " + why
+			}
+		}
+	}
+	return ""
+}
+
+// target is what stubs of a facet reach.
+var _ cfapi.Target = (*facet)(nil)

@@ -1,0 +1,83 @@
+package durableobject
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/isolate"
+	"minido.dev/minido/sqlstore"
+)
+
+// Realm holds the platform classes of durable objects in one isolate.
+// Loop-confined.
+type Realm struct {
+	iso    *isolate.Isolate
+	eng    *engine.Engine
+	vm     *goja.Runtime
+	points *killpoint.Points
+	compat func(string) bool
+
+	state    *engine.Class[*Object]
+	storage  *engine.Class[*Object]
+	kv       *engine.Class[*syncKV]
+	sql      *engine.Class[*sqlAPI]
+	cursor   *engine.Class[*sqlCursor]
+	txn      *engine.Class[*asyncTxn]
+	facets   *engine.Class[*facetsAPI]
+	autoResp *engine.Class[*autoResponse]
+
+	asyncIteratorProto *goja.Object
+}
+
+// NewRealm defines the classes. Call it on the isolate's loop.
+func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag string) bool) *Realm {
+	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat}
+	r.defineState()
+	r.defineStorage()
+	r.defineKV()
+	r.defineSQL()
+	r.defineTxn()
+	r.defineFacets()
+	r.defineSockets()
+	return r
+}
+
+// Isolate is the isolate that the realm belongs to. Safe for concurrent use.
+func (r *Realm) Isolate() *isolate.Isolate { return r.iso }
+
+// method is a shorthand for methods of an object's API: it checks that the
+// object is the one whose code runs, and that it still lives.
+func method[T interface{ object() *Object }](name string, length int, fn func(self T, call goja.FunctionCall) goja.Value) engine.Method[T] {
+	return engine.Method[T]{Name: name, Length: length, Fn: func(self T, call goja.FunctionCall) goja.Value {
+		self.object().ctx.Check()
+		return fn(self, call)
+	}}
+}
+
+func (o *Object) object() *Object { return o }
+
+// promised runs fn and returns a promise of its result; what fn throws rejects
+// the promise. Storage answers at once, so the promise is settled already.
+func (r *Realm) promised(fn func() goja.Value) goja.Value {
+	p, resolve, reject := r.vm.NewPromise()
+	var v goja.Value
+	if thrown := r.eng.Try(func() { v = fn() }); thrown != nil {
+		reject(thrown)
+	} else {
+		if v == nil {
+			v = goja.Undefined()
+		}
+		resolve(v)
+	}
+	return r.vm.ToValue(p)
+}
+
+// storageError raises an error of the store in JavaScript.
+func (r *Realm) storageError(err error) {
+	r.eng.Throw("Error", "%s", err)
+}
+
+// StoreOpener opens the object's database; it is called on the loop, once an
+// incarnation.
+type StoreOpener func() (*sqlstore.Store, error)

@@ -1,0 +1,285 @@
+package durableobject
+
+import (
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi"
+)
+
+// autoResponse is WebSocketRequestResponsePair.
+type autoResponse struct{ request, response string }
+
+func (r *Realm) defineSockets() {
+	r.autoResp = engine.DefineClass(r.eng, engine.ClassDef[*autoResponse]{
+		Name: "WebSocketRequestResponsePair", Length: 2,
+		New: func(call goja.ConstructorCall) *autoResponse {
+			if len(call.Arguments) < 2 {
+				r.eng.Throw("TypeError", "Failed to construct 'WebSocketRequestResponsePair': 2 arguments required: request, response.")
+			}
+			p := &autoResponse{call.Arguments[0].String(), call.Arguments[1].String()}
+			if utf8.RuneCountInString(p.request) > MaxAutoResponseSize || utf8.RuneCountInString(p.response) > MaxAutoResponseSize {
+				r.eng.Throw("RangeError", "Request and response cannot be larger than %d bytes.", MaxAutoResponseSize)
+			}
+			return p
+		},
+		Accessors: []engine.Accessor[*autoResponse]{
+			{Name: "request", Get: func(p *autoResponse, _ *goja.Object) goja.Value { return r.vm.ToValue(p.request) }},
+			{Name: "response", Get: func(p *autoResponse, _ *goja.Object) goja.Value { return r.vm.ToValue(p.response) }},
+		},
+	})
+	r.eng.Global("WebSocketRequestResponsePair", r.autoResp.Ctor)
+}
+
+// socketMethods are the part of ctx that deals with hibernatable sockets
+// (workerd: io/hibernation-manager.c++).
+func (r *Realm) socketMethods() []engine.Method[*Object] {
+	return []engine.Method[*Object]{
+		method("acceptWebSocket", 2, func(o *Object, c goja.FunctionCall) goja.Value {
+			o.acceptWebSocket(c.Argument(0), c.Argument(1))
+			return goja.Undefined()
+		}),
+		method("getWebSockets", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getWebSockets(c.Argument(0)) }),
+		method("getTags", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+			h := o.hibernatable(c.Argument(0))
+			tags := make([]any, len(h.tags))
+			for i, t := range h.tags {
+				tags[i] = t
+			}
+			return r.vm.NewArray(tags...)
+		}),
+		method("setWebSocketAutoResponse", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+			s := o.opts.Sockets
+			p, ok := r.autoResp.Of(c.Argument(0))
+			if !ok && !goja.IsUndefined(c.Argument(0)) && !goja.IsNull(c.Argument(0)) {
+				r.eng.Throw("TypeError", "setWebSocketAutoResponse() takes a WebSocketRequestResponsePair.")
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.request = nil; ok {
+				s.request, s.reply = &p.request, p.response
+			}
+			return goja.Undefined()
+		}),
+		method("getWebSocketAutoResponse", 0, func(o *Object, _ goja.FunctionCall) goja.Value {
+			s := o.opts.Sockets
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.request == nil {
+				return goja.Null()
+			}
+			return r.autoResp.Wrap(&autoResponse{*s.request, s.reply})
+		}),
+		method("getWebSocketAutoResponseTimestamp", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+			h := o.hibernatable(c.Argument(0))
+			h.set.mu.Lock()
+			at := h.autoAtMs
+			h.set.mu.Unlock()
+			if at == 0 {
+				return goja.Null()
+			}
+			date, err := r.vm.New(r.eng.Primordial("Date"), r.vm.ToValue(at))
+			if err != nil {
+				r.eng.Rethrow(err)
+			}
+			return date
+		}),
+		method("setHibernatableWebSocketEventTimeout", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+			if ms := c.Argument(0); !goja.IsUndefined(ms) {
+				if n := ms.ToInteger(); n < 0 || n > 7*24*3600*1000 {
+					r.eng.Throw("RangeError", "Event timeout must be between 0 and 604800000 milliseconds.")
+				}
+				o.socketTimeout = time.Duration(ms.ToInteger()) * time.Millisecond
+			} else {
+				o.socketTimeout = 0
+			}
+			return goja.Undefined()
+		}),
+		method("getHibernatableWebSocketEventTimeout", 0, func(o *Object, _ goja.FunctionCall) goja.Value {
+			if o.socketTimeout == 0 {
+				return goja.Null()
+			}
+			return r.vm.ToValue(o.socketTimeout.Milliseconds())
+		}),
+	}
+}
+
+func (o *Object) acceptWebSocket(v, tagList goja.Value) {
+	r := o.realm
+	handle, ok := r.iso.Platform.SocketOf(v)
+	if !ok {
+		r.eng.Throw("TypeError", "Failed to execute 'acceptWebSocket' on 'DurableObjectState': parameter 1 is not of type 'WebSocket'.")
+	}
+	tags := o.tags(tagList)
+	if o.opts.Sockets.Len() >= MaxSockets {
+		r.eng.Throw("Error", "only %d websockets can be accepted on a single Durable Object instance", MaxSockets)
+	}
+	attachment := handle.Attachment.LoadAttachment()
+	sock := handle.TakeForHibernation()
+	h := o.opts.Sockets.add(sock, tags, attachment)
+	handle.Attachment, handle.Host = h, h
+	o.remember(h, handle)
+	sock.Bind(h)
+}
+
+// tags checks the tags of acceptWebSocket: at most 10 distinct ones of at most
+// 256 characters.
+func (o *Object) tags(v goja.Value) []string {
+	r := o.realm
+	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+		return nil
+	}
+	var tags []string
+	r.vm.ForOf(v, func(item goja.Value) bool {
+		t := item.String()
+		if utf8.RuneCountInString(t) > MaxTagLength {
+			r.eng.Throw("Error", "%q is longer than the max tag length (%d characters).", t, MaxTagLength)
+		}
+		if !slices.Contains(tags, t) {
+			tags = append(tags, t)
+		}
+		return true
+	})
+	if len(tags) > MaxTags {
+		r.eng.Throw("Error", "a Hibernatable WebSocket cannot have more than %d tags", MaxTags)
+	}
+	return tags
+}
+
+func (o *Object) remember(h *HibernatableSocket, handle *webapi.WebSocketHandle) {
+	if o.handles == nil {
+		o.handles = map[*HibernatableSocket]*webapi.WebSocketHandle{}
+	}
+	o.handles[h] = handle
+}
+
+// handleOf is the WebSocket object of a socket in this incarnation.
+func (o *Object) handleOf(h *HibernatableSocket) *webapi.WebSocketHandle {
+	if handle := o.handles[h]; handle != nil {
+		return handle
+	}
+	p := o.realm.iso.Platform
+	obj := p.WrapSocket(h.sock, webapi.SocketOptions{
+		Hibernatable: true, Attachment: h, SentClose: h.sock.Sent(), ReceivedClose: h.received(),
+	})
+	handle, _ := p.SocketOf(obj)
+	handle.Host = h
+	o.remember(h, handle)
+	return handle
+}
+
+func (h *HibernatableSocket) received() bool {
+	h.set.mu.Lock()
+	defer h.set.mu.Unlock()
+	return h.gotClose
+}
+
+func (o *Object) hibernatable(v goja.Value) *HibernatableSocket {
+	if handle, ok := o.realm.iso.Platform.SocketOf(v); ok {
+		if h, ok := handle.Host.(*HibernatableSocket); ok {
+			return h
+		}
+	}
+	o.realm.eng.Throw("Error", "you must call 'acceptWebSocket()' before attempting to access the tags of a WebSocket.")
+	return nil
+}
+
+// getWebSockets lists all sockets newest first, those of a tag in order of
+// acceptance.
+func (o *Object) getWebSockets(tag goja.Value) goja.Value {
+	all := o.opts.Sockets.list()
+	tagged := tag != nil && !goja.IsUndefined(tag) && !goja.IsNull(tag)
+	var out []any
+	if tagged {
+		name := tag.String()
+		for _, h := range all {
+			if h.hasTag(name) {
+				out = append(out, o.handleOf(h).Object())
+			}
+		}
+	} else {
+		for _, h := range slices.Backward(all) {
+			out = append(out, o.handleOf(h).Object())
+		}
+	}
+	return o.realm.vm.NewArray(out...)
+}
+
+// Socket delivers an event of a hibernatable socket to the object's handlers.
+// done is called exactly once; with ErrEvicted the event is to be delivered to
+// a new incarnation. Safe for concurrent use.
+func (o *Object) Socket(ev SocketEvent, done func(error)) {
+	cause := "message"
+	if ev.Message == nil {
+		cause = "close"
+	}
+	o.deliver(cause, func() {
+		finished := false
+		forget := func() {}
+		finish := func() {
+			if finished {
+				return
+			}
+			finished = true
+			forget()
+			o.done()
+			if ev.Message == nil && ev.Err == nil {
+				o.closed(ev)
+			}
+			done(nil)
+		}
+		forget = o.ctx.AtDeath(func(error) { finish() })
+		e := o.realm.eng
+		report := func(reason goja.Value) {
+			e.ReportUncaught(reason)
+			finish()
+		}
+		thrown := e.Try(func() { e.Await(o.callSocketHandler(ev), func(goja.Value) { finish() }, report) })
+		if thrown != nil {
+			report(thrown)
+		}
+	}, done)
+}
+
+func (o *Object) callSocketHandler(ev SocketEvent) goja.Value {
+	r := o.realm
+	handle := o.handleOf(ev.Socket)
+	ws := handle.Object()
+	name := "webSocketMessage"
+	var args []goja.Value
+	switch {
+	case ev.Message != nil && ev.Message.Binary:
+		args = []goja.Value{ws, r.vm.ToValue(r.vm.NewArrayBuffer(ev.Message.Data))}
+	case ev.Message != nil:
+		args = []goja.Value{ws, r.vm.ToValue(string(ev.Message.Data))}
+	case ev.Err != nil:
+		name, args = "webSocketError", []goja.Value{ws, r.eng.FromGo(ev.Err)}
+	default:
+		handle.MarkReceivedClose()
+		if ev.Clean && !handle.SentClose() && r.compat("web_socket_auto_reply_to_close") {
+			handle.MarkSentClose()
+			sock, code := ev.Socket.sock, ev.Code
+			if code == 1005 {
+				code = 0
+			}
+			o.ctx.Emit(func() { sock.Close(code, ev.Reason) }) // fails only if it is closed already
+		}
+		name = "webSocketClose"
+		args = []goja.Value{ws, r.vm.ToValue(ev.Code), r.vm.ToValue(ev.Reason), r.vm.ToValue(ev.Clean)}
+	}
+	fn := o.instance.Get(name)
+	if !engine.IsCallable(fn) {
+		return goja.Undefined()
+	}
+	return r.eng.Call(fn, o.instance, args...)
+}
+
+// closed forgets a socket whose close has been handled.
+func (o *Object) closed(ev SocketEvent) {
+	o.opts.Sockets.remove(ev.Socket)
+	delete(o.handles, ev.Socket)
+}

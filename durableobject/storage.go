@@ -1,0 +1,312 @@
+package durableobject
+
+import (
+	"errors"
+	"sort"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/sqlstore"
+)
+
+// defineStorage makes DurableObjectStorage (workerd: api/actor-state.c++).
+func (r *Realm) defineStorage() {
+	async := func(name string, length int, fn func(o *Object, call goja.FunctionCall) goja.Value) engine.Method[*Object] {
+		return method(name, length, func(o *Object, call goja.FunctionCall) goja.Value {
+			return r.promised(func() goja.Value { return fn(o, call) })
+		})
+	}
+	r.storage = engine.DefineClass(r.eng, engine.ClassDef[*Object]{
+		Name: "DurableObjectStorage",
+		Methods: []engine.Method[*Object]{
+			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c.Argument(0)) }),
+			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncPut(c.Argument(0), c.Argument(1)) }),
+			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c.Argument(0)) }),
+			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c.Argument(0)) }),
+			async("deleteAll", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAll(); return goja.Undefined() }),
+			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
+			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value { o.setAlarm(c.Argument(0)); return goja.Undefined() }),
+			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAlarm(); return goja.Undefined() }),
+			async("sync", 0, func(o *Object, c goja.FunctionCall) goja.Value {
+				if o.txns == 0 {
+					o.commitNow()
+				}
+				return goja.Undefined()
+			}),
+			method("transaction", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.transaction(c.Argument(0)) }),
+			method("transactionSync", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.transactionSync(c.Argument(0)) }),
+			async("getCurrentBookmark", 0, func(*Object, goja.FunctionCall) goja.Value { return r.noBookmarks("getCurrentBookmark") }),
+			async("getBookmarkForTime", 1, func(*Object, goja.FunctionCall) goja.Value { return r.noBookmarks("getBookmarkForTime") }),
+			async("onNextSessionRestoreBookmark", 1, func(*Object, goja.FunctionCall) goja.Value {
+				return r.noBookmarks("onNextSessionRestoreBookmark")
+			}),
+		},
+		Accessors: []engine.Accessor[*Object]{
+			{Name: "sql", Get: func(o *Object, this *goja.Object) goja.Value {
+				return o.pinned(this, "sql", func() goja.Value { return r.sql.Wrap(&sqlAPI{o}) })
+			}},
+			{Name: "kv", Get: func(o *Object, this *goja.Object) goja.Value {
+				return o.pinned(this, "kv", func() goja.Value { return r.kv.Wrap(&syncKV{o}) })
+			}},
+		},
+	})
+}
+
+func (r *Realm) noBookmarks(name string) goja.Value {
+	r.eng.Throw("Error", "storage.%s(): point-in-time recovery is not built into minido yet; copy the object's .sqlite file while minido is stopped instead.", name)
+	return nil
+}
+
+// pinned makes a property once and keeps it on the instance.
+func (o *Object) pinned(this *goja.Object, name string, make func() goja.Value) goja.Value {
+	v := make()
+	this.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return v
+}
+
+// encode clones a value for storage.
+func (o *Object) encode(v goja.Value) []byte {
+	b, err := o.realm.iso.Platform.Clone.Serialize(v, clone.Options{
+		Mode: clone.Storage, EnhancedErrors: o.realm.compat("enhanced_error_serialization"),
+	})
+	if err != nil {
+		o.realm.cloneError(err)
+	}
+	return b
+}
+
+func (r *Realm) cloneError(err error) {
+	var ex *goja.Exception
+	var dce *clone.DataCloneError
+	switch {
+	case errors.As(err, &ex):
+		r.eng.Rethrow(err)
+	case errors.As(err, &dce):
+		panic(r.iso.Platform.NewDOMException("DataCloneError", dce.Message))
+	case errors.Is(err, clone.ErrTooDeep):
+		r.eng.Throw("RangeError", "%s", err)
+	default:
+		r.eng.Throw("Error", "%s", err)
+	}
+}
+
+func (o *Object) decode(b []byte) goja.Value {
+	v, err := o.realm.iso.Platform.Clone.Deserialize(b, clone.Options{Mode: clone.Storage})
+	if err != nil {
+		o.realm.cloneError(err)
+	}
+	return v
+}
+
+// value reads and decodes one key; nil if it is not there.
+func (o *Object) value(key string) goja.Value {
+	b, ok, err := o.store.Get(key)
+	if err != nil {
+		o.realm.storageError(err)
+	}
+	if !ok {
+		return nil
+	}
+	return o.decode(b)
+}
+
+func (o *Object) asyncGet(key goja.Value) goja.Value {
+	r := o.realm
+	if keys, many := r.keyList(key); many {
+		sort.Strings(keys)
+		m := r.newMap()
+		for i, k := range keys {
+			if i > 0 && keys[i-1] == k {
+				continue
+			}
+			if v := o.value(k); v != nil {
+				r.mapSet(m, k, v)
+			}
+		}
+		return m
+	}
+	if v := o.value(r.key("get", key)); v != nil {
+		return v
+	}
+	return goja.Undefined()
+}
+
+// key checks a single key.
+func (r *Realm) key(op string, v goja.Value) string {
+	if goja.IsUndefined(v) {
+		r.eng.Throw("TypeError", "%s() called with undefined key.", op)
+	}
+	return v.String()
+}
+
+// keyList is the list of keys of get([...]) and delete([...]).
+func (r *Realm) keyList(v goja.Value) (keys []string, many bool) {
+	obj, ok := v.(*goja.Object)
+	if !ok || obj.ClassName() != "Array" {
+		return nil, false
+	}
+	r.vm.ForOf(obj, func(item goja.Value) bool {
+		keys = append(keys, item.String())
+		return true
+	})
+	return keys, true
+}
+
+func (o *Object) asyncPut(key, value goja.Value) goja.Value {
+	r := o.realm
+	obj, isObject := key.(*goja.Object)
+	if !isObject {
+		k := r.key("put", key)
+		if goja.IsUndefined(value) {
+			r.eng.Throw("TypeError", "put() called with undefined value.")
+		}
+		o.put(k, value)
+		return goja.Undefined()
+	}
+	// put({key: value, ...}): all or nothing, so everything is cloned first.
+	keys := obj.Keys()
+	values := make([][]byte, 0, len(keys))
+	for _, k := range keys {
+		v := obj.Get(k)
+		if goja.IsUndefined(v) {
+			values = append(values, nil)
+			continue
+		}
+		values = append(values, o.encode(v))
+	}
+	for i, k := range keys {
+		if values[i] == nil {
+			continue
+		}
+		o.putBytes(k, values[i])
+	}
+	return goja.Undefined()
+}
+
+func (o *Object) put(key string, value goja.Value) { o.putBytes(key, o.encode(value)) }
+
+func (o *Object) putBytes(key string, b []byte) {
+	if err := o.store.Put(key, b); err != nil {
+		o.realm.storageError(err)
+	}
+	o.wrote()
+}
+
+func (o *Object) delete(key string) bool {
+	existed, err := o.store.Delete(key)
+	if err != nil {
+		o.realm.storageError(err)
+	}
+	o.wrote()
+	return existed
+}
+
+func (o *Object) asyncDelete(key goja.Value) goja.Value {
+	r := o.realm
+	if keys, many := r.keyList(key); many {
+		n := 0
+		for _, k := range keys {
+			if o.delete(k) {
+				n++
+			}
+		}
+		return r.vm.ToValue(n)
+	}
+	return r.vm.ToValue(o.delete(r.key("delete", key)))
+}
+
+func (o *Object) asyncList(options goja.Value) goja.Value {
+	r := o.realm
+	m := r.newMap()
+	o.each(r.listOptions(options), func(k string, v goja.Value) { r.mapSet(m, k, v) })
+	return m
+}
+
+func (o *Object) each(opts sqlstore.ListOptions, fn func(key string, v goja.Value)) {
+	it, err := o.store.List(opts)
+	if err != nil {
+		o.realm.storageError(err)
+	}
+	defer it.Close()
+	for {
+		k, b, ok, err := it.Next()
+		if err != nil {
+			o.realm.storageError(err)
+		}
+		if !ok {
+			return
+		}
+		fn(k, o.decode(b))
+	}
+}
+
+func (r *Realm) listOptions(v goja.Value) (o sqlstore.ListOptions) {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return o
+	}
+	text := func(name string) *string {
+		v := obj.Get(name)
+		if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+			return nil
+		}
+		s := v.String()
+		return &s
+	}
+	o.Start, o.StartAfter, o.End, o.Prefix = text("start"), text("startAfter"), text("end"), text("prefix")
+	if o.Start != nil && o.StartAfter != nil {
+		r.eng.Throw("TypeError", "list() cannot be called with both start and startAfter values.")
+	}
+	if rev := obj.Get("reverse"); rev != nil {
+		o.Reverse = rev.ToBoolean()
+	}
+	if l := obj.Get("limit"); l != nil && !goja.IsUndefined(l) && !goja.IsNull(l) {
+		if o.Limit = int(l.ToInteger()); o.Limit <= 0 {
+			r.eng.Throw("TypeError", "List limit must be positive.")
+		}
+	}
+	return o
+}
+
+func (o *Object) deleteAll() {
+	if o.txns > 0 {
+		o.realm.eng.Throw("Error", "Cannot call deleteAll() within a transaction")
+	}
+	keepAlarm := !o.realm.compat("delete_all_deletes_alarm")
+	o.loadAlarm()
+	if o.alarm.deferred {
+		keepAlarm = true // the running alarm stays until its handler has succeeded
+	}
+	hasFacets := o.opts.Facets != nil && o.opts.Facets.Any()
+	err := o.realm.points.Effect(killpoint.Commit, o.opts.Label, o.realm.eng.Cause(), func() error {
+		_, err := o.store.DeleteAll(sqlstore.DeleteAllOptions{KeepAlarm: keepAlarm, FacetsPending: hasFacets})
+		return err
+	})
+	if err != nil {
+		o.realm.storageError(err)
+	}
+	if !keepAlarm {
+		o.alarm.changed, o.alarm.next = true, nil
+	} else {
+		o.alarm.changed = false
+	}
+	if hasFacets {
+		o.deleteAllFacets()
+	}
+	o.wrote()
+}
+
+func (r *Realm) newMap() *goja.Object {
+	m, err := r.vm.New(r.eng.Primordial("Map"))
+	if err != nil {
+		r.eng.Rethrow(err)
+	}
+	return m
+}
+
+func (r *Realm) mapSet(m *goja.Object, key string, v goja.Value) {
+	r.eng.Call(r.eng.Primordial("MapPrototypeSet"), goja.Undefined(), m, r.vm.ToValue(key), v)
+}

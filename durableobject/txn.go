@@ -1,0 +1,171 @@
+package durableobject
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/sqlstore"
+)
+
+// asyncTxn is the txn argument of transaction(). Loop-confined.
+type asyncTxn struct {
+	o          *Object
+	savepoint  *sqlstore.Savepoint
+	rolledBack bool
+	closed     bool
+}
+
+func (t *asyncTxn) object() *Object { return t.o }
+
+// use refuses operations on a transaction that is over.
+func (t *asyncTxn) use(op string) {
+	e := t.o.realm.eng
+	if t.rolledBack {
+		e.Throw("Error", "Cannot %s() on rolled back transaction", op)
+	}
+	if t.closed {
+		e.Throw("Error", "Cannot call %s() on transaction that has already committed: did you move `txn` outside of the closure?", op)
+	}
+}
+
+func (r *Realm) defineTxn() {
+	async := func(name string, length int, fn func(o *Object, call goja.FunctionCall) goja.Value) engine.Method[*asyncTxn] {
+		return method(name, length, func(t *asyncTxn, call goja.FunctionCall) goja.Value {
+			return r.promised(func() goja.Value {
+				t.use(name)
+				return fn(t.o, call)
+			})
+		})
+	}
+	r.txn = engine.DefineClass(r.eng, engine.ClassDef[*asyncTxn]{
+		Name: "DurableObjectTransaction",
+		Methods: []engine.Method[*asyncTxn]{
+			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c.Argument(0)) }),
+			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncPut(c.Argument(0), c.Argument(1)) }),
+			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c.Argument(0)) }),
+			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c.Argument(0)) }),
+			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
+			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value { o.setAlarm(c.Argument(0)); return goja.Undefined() }),
+			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAlarm(); return goja.Undefined() }),
+			async("deleteAll", 0, func(o *Object, c goja.FunctionCall) goja.Value {
+				r.eng.Throw("Error", "Cannot call deleteAll() within a transaction")
+				return nil
+			}),
+			method("rollback", 0, func(t *asyncTxn, _ goja.FunctionCall) goja.Value {
+				if t.rolledBack {
+					return goja.Undefined() // rolling back twice is allowed
+				}
+				t.use("rollback")
+				t.rollback()
+				return goja.Undefined()
+			}),
+		},
+	})
+}
+
+func (t *asyncTxn) rollback() {
+	t.rolledBack = true
+	if err := t.savepoint.Rollback(); err != nil {
+		t.o.realm.storageError(err)
+	}
+	t.o.reloadAlarm()
+}
+
+// transaction implements storage.transaction(): what was written before it
+// commits first; the closure is a critical section, so closures run one after
+// another and no other event sees what is not committed.
+func (o *Object) transaction(closure goja.Value) goja.Value {
+	r := o.realm
+	if !engine.IsCallable(closure) {
+		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'Function'.")
+	}
+	frame := r.eng.Frame()
+	promise, resolve, reject := r.vm.NewPromise()
+	o.ctx.Hold()
+	o.enter(frame, func(inside *engine.Frame, s *critical) {
+		r.eng.AfterTurn(func() {
+			r.eng.Enter(inside, r.eng.Cause(), func() {
+				if o.txns == 0 && o.store.Dirty() {
+					o.commitNow()
+				}
+				o.runTransaction(s, closure, resolve, reject)
+			})
+		})
+	})
+	return r.vm.ToValue(promise)
+}
+
+func (o *Object) runTransaction(s *critical, closure goja.Value, resolve, reject func(any) error) {
+	r := o.realm
+	finish := func(settle func(any) error, v goja.Value) {
+		o.ctx.Release()
+		o.leave(s)
+		settle(v)
+	}
+	sp, err := o.store.Savepoint()
+	if err != nil {
+		finish(reject, r.eng.FromGo(err))
+		return
+	}
+	t := &asyncTxn{o: o, savepoint: sp}
+	o.txns++
+	o.wrote()
+	end := func(settle func(any) error, v goja.Value, keep bool) {
+		if !t.rolledBack {
+			var err error
+			if keep {
+				err = sp.Release()
+			} else {
+				err = sp.Rollback()
+				o.reloadAlarm()
+			}
+			if err != nil {
+				settle, v = reject, r.eng.FromGo(err)
+			}
+		}
+		t.closed = true
+		o.txns--
+		o.wrote() // the turn that ends the outermost transaction commits it
+		finish(settle, v)
+	}
+	thrown := r.eng.Try(func() {
+		r.eng.Await(r.eng.Call(closure, goja.Undefined(), r.txn.Wrap(t)),
+			func(v goja.Value) { end(resolve, v, true) },
+			func(reason goja.Value) { end(reject, reason, false) })
+	})
+	if thrown != nil {
+		end(reject, thrown, false)
+	}
+}
+
+// transactionSync implements storage.transactionSync(): a savepoint around a
+// synchronous closure.
+func (o *Object) transactionSync(closure goja.Value) goja.Value {
+	r := o.realm
+	sp, err := o.store.Savepoint()
+	if err != nil {
+		r.storageError(err)
+	}
+	var v goja.Value
+	thrown := r.eng.Try(func() { v = r.eng.Call(closure, goja.Undefined()) })
+	if o.ended {
+		panic(r.eng.FromGo(o.orFailure(ErrEvicted)))
+	}
+	if thrown == nil {
+		if obj, ok := v.(*goja.Object); ok && engine.IsCallable(obj.Get("then")) {
+			thrown = r.eng.NewError("TypeError", "transactionSync() callback must not be async: it returned a promise.")
+		}
+	}
+	if thrown != nil {
+		if err := sp.Rollback(); err != nil {
+			r.storageError(err)
+		}
+		o.reloadAlarm()
+		panic(thrown)
+	}
+	if err := sp.Release(); err != nil {
+		r.storageError(err)
+	}
+	o.wrote()
+	return v
+}

@@ -1,0 +1,256 @@
+package isolate
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// execution is ctx of a stateless event: ExecutionContext.
+type execution struct {
+	context *engine.Context
+	props   *event.Payload
+}
+
+func (i *Isolate) defineExecution() {
+	i.execution = engine.DefineClass(i.Engine, engine.ClassDef[*execution]{
+		Name: "ExecutionContext",
+		Methods: []engine.Method[*execution]{
+			{Name: "waitUntil", Length: 1, Fn: func(x *execution, call goja.FunctionCall) goja.Value {
+				x.context.Check()
+				i.waitUntil(call.Argument(0))
+				return goja.Undefined()
+			}},
+			{Name: "passThroughOnException", Fn: func(*execution, goja.FunctionCall) goja.Value { return goja.Undefined() }},
+		},
+		Accessors: []engine.Accessor[*execution]{
+			{Name: "exports", Get: func(*execution, *goja.Object) goja.Value { return i.loopbacks }},
+			{Name: "props", Get: func(x *execution, this *goja.Object) goja.Value {
+				v := goja.Value(i.vm.NewObject())
+				if x.props != nil {
+					v = i.CF.Unpack(x.props)
+				}
+				this.DefineDataProperty("props", v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+				return v
+			}},
+		},
+	})
+}
+
+// waitUntil keeps the current context alive until promise settles; a
+// rejection is logged.
+func (i *Isolate) waitUntil(promise goja.Value) {
+	c := i.Engine.Current()
+	c.Hold()
+	i.Engine.Await(promise, func(goja.Value) { c.Release() }, func(reason goja.Value) {
+		i.Engine.ReportUncaught(reason)
+		c.Release()
+	})
+}
+
+// entrypoint is the Target of one exported entrypoint. Safe for concurrent use.
+type entrypoint struct {
+	i     *Isolate
+	name  string
+	props *event.Payload
+}
+
+// Entrypoint is a target that calls the exported handler or class of that
+// name; "default" is the worker's main one. Safe for concurrent use.
+func (i *Isolate) Entrypoint(name string, props *event.Payload) cfapi.Target {
+	return &entrypoint{i: i, name: name, props: props}
+}
+
+// Dup implements event.Capability; entrypoints need no counting.
+func (t *entrypoint) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (t *entrypoint) Release() {}
+
+// Call implements event.Capability.
+func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
+	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), "rpc", func(ctx *engine.Context, end func()) {
+		target, err := t.instance(ctx)
+		if err != nil {
+			done(nil, &event.Error{Name: "TypeError", Message: err.Error()})
+			end()
+			return
+		}
+		t.i.CF.Invoke(target, c, func(p *event.Payload, err error) {
+			done(p, err)
+			end()
+		})
+	}, func(err error) { done(nil, err) })
+}
+
+// Fetch implements cfapi.Target.
+func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	ctx := t.i.Engine.NewContext(engine.RequestContext, "")
+	t.i.dispatch(ctx, "fetch", func(ctx *engine.Context, end func()) {
+		t.i.Respond(func() goja.Value { return t.fetch(ctx, req) }, func(resp *event.Response, err error) {
+			done(resp, err)
+			end()
+		})
+	}, func(err error) { done(nil, err) })
+	return func(reason error) {
+		t.i.Engine.PostLoop(func() { ctx.Kill(fmt.Errorf("the client has gone: %w", reason)) })
+	}
+}
+
+// Scheduled delivers a cron event to the default entrypoint. done gets what
+// the handler threw, nil if it succeeded. Safe for concurrent use.
+func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(error)) {
+	t := &entrypoint{i: i, name: "default"}
+	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "scheduled", func(ctx *engine.Context, end func()) {
+		finish := func(err error) { done(err); end() }
+		thrown := i.Engine.Try(func() {
+			receiver, fn, args := t.handler(ctx, "scheduled")
+			controller := i.vm.NewObject()
+			controller.Set("cron", cron)
+			controller.Set("scheduledTime", scheduledMs)
+			controller.Set("type", "scheduled")
+			controller.Set("noRetry", i.Engine.Func("noRetry", 0, func(goja.FunctionCall) goja.Value { return goja.Undefined() }))
+			result := i.Engine.Call(fn, receiver, append([]goja.Value{controller}, args...)...)
+			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.ToEvent(r)) })
+		})
+		if thrown != nil {
+			finish(i.Engine.ToEvent(thrown))
+		}
+	}, done)
+}
+
+// dispatch runs an event of the stateless worker in a context of its own, which
+// ends when end was called and nothing is held any more.
+func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
+	err := i.Engine.Post(ctx.Frame(), cause, func() {
+		if i.exports == nil {
+			failed(&event.Error{Message: "the worker is not loaded"})
+			return
+		}
+		started := false
+		forget := ctx.AtDeath(func(reason error) {
+			if !started {
+				failed(reason)
+			}
+		})
+		ctx.Hold()
+		fn(ctx, func() {
+			started = true
+			forget()
+			ctx.Release()
+		})
+		ctx.WhenIdle(func() { ctx.Finish(errFinished) })
+	})
+	if err != nil {
+		failed(fmt.Errorf("the isolate of %s has ended: %w", i.opts.Name, err))
+	}
+}
+
+var errFinished = fmt.Errorf("the request has been answered")
+
+// Respond runs a fetch handler within a turn and hands its response, as an
+// output of the current context, to done. done is called exactly once, also
+// when the context dies first.
+func (i *Isolate) Respond(handle func() goja.Value, done func(*event.Response, error)) {
+	ctx := i.Engine.IO("a fetch handler")
+	finished := false
+	forget := func() {}
+	finish := func(resp *event.Response, err error) {
+		if finished {
+			return
+		}
+		finished = true
+		forget()
+		done(resp, err)
+	}
+	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
+	fail := func(reason goja.Value) {
+		ev := i.CF.Failure(reason)
+		i.emit(ctx, func() { finish(nil, ev) })
+	}
+	thrown := i.Engine.Try(func() {
+		i.Engine.Await(handle(), func(v goja.Value) {
+			var resp *event.Response
+			bad := i.Engine.Try(func() {
+				var err error
+				if resp, err = i.Platform.ResponseToEvent(v, nil); err != nil {
+					i.Engine.Rethrow(err)
+				}
+			})
+			if bad != nil {
+				fail(bad)
+				return
+			}
+			i.emit(ctx, func() { finish(resp, nil) })
+		}, fail)
+	})
+	if thrown != nil {
+		fail(thrown)
+	}
+}
+
+// emit releases a response; an object's response is an effect of its own, a
+// stateless worker's is one when the gateway writes it.
+func (i *Isolate) emit(ctx *engine.Context, release func()) {
+	if ctx.Kind != engine.ObjectContext || !i.opts.Points.On() {
+		ctx.Emit(release)
+		return
+	}
+	cause := i.Engine.Cause()
+	ctx.Emit(func() {
+		i.opts.Points.Hit(killpoint.Response, killpoint.Before, ctx.Label, cause)
+		release()
+		i.opts.Points.Hit(killpoint.Response, killpoint.After, ctx.Label, cause)
+	})
+}
+
+func (t *entrypoint) fetch(ctx *engine.Context, req *event.Request) goja.Value {
+	receiver, fn, args := t.handler(ctx, "fetch")
+	request := t.i.Platform.RequestFromEvent(req)
+	return t.i.Engine.Call(fn, receiver, append([]goja.Value{request}, args...)...)
+}
+
+// handler finds the entrypoint's handler of that name, and the arguments that
+// follow the event.
+func (t *entrypoint) handler(ctx *engine.Context, name string) (receiver *goja.Object, fn goja.Value, args []goja.Value) {
+	i := t.i
+	receiver, err := t.instance(ctx)
+	if err != nil {
+		i.Engine.Throw("TypeError", "%s", err)
+	}
+	fn = receiver.Get(name)
+	if !engine.IsCallable(fn) {
+		i.Engine.Throw("Error", "Handler does not export a %s() function.", name)
+	}
+	if export, _ := i.exports.Get(t.name).(*goja.Object); export == receiver {
+		args = []goja.Value{i.CF.Env(), i.executionContext(ctx, t.props)}
+	}
+	return receiver, fn, args
+}
+
+func (i *Isolate) executionContext(ctx *engine.Context, props *event.Payload) *goja.Object {
+	return i.execution.Wrap(&execution{context: ctx, props: props})
+}
+
+// instance is the exported handler object, or a new instance of the exported
+// entrypoint class.
+func (t *entrypoint) instance(ctx *engine.Context) (*goja.Object, error) {
+	i := t.i
+	export, ok := i.exports.Get(t.name).(*goja.Object)
+	if !ok {
+		return nil, fmt.Errorf("the worker %s has no entrypoint %q; it exports %v", i.opts.Name, t.name, i.ExportNames())
+	}
+	if !engine.IsCallable(export) {
+		return export, nil
+	}
+	instance, err := i.vm.New(export, i.executionContext(ctx, t.props), i.CF.Env())
+	if err != nil {
+		i.Engine.Rethrow(err)
+	}
+	return instance, nil
+}

@@ -1,0 +1,233 @@
+// Package isolate is one loaded worker: its bundle evaluated in one engine, its
+// env and entrypoints, and the dispatch of events to contexts. Stateless
+// requests get a context each; durable objects (package durableobject) bring
+// their own and share the isolate.
+package isolate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/nodeapi"
+	"minido.dev/minido/runtime/webapi"
+)
+
+// Options describe a worker to load. Immutable once given to New.
+type Options struct {
+	Name      string // the script's name
+	Scheduler sched.Scheduler
+	Entropy   entropy.Source
+	Bundle    *bundle.Bundle
+	Points    *killpoint.Points
+	Log       engine.Logger
+	Compat    func(flag string) bool
+	// Fetch is the way out of the worker.
+	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
+	// Bindings are env; Environ is process.env.
+	Bindings []cfapi.Binding
+	Environ  func() map[string]string
+	// Namespaces are the durable object classes of this worker by class name:
+	// they stand on ctx.exports.
+	Namespaces map[string]cfapi.Namespace
+	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
+	TurnLimit time.Duration
+	// Condemned is called once, on the loop, when the isolate must be replaced.
+	Condemned func(i *Isolate, reason error)
+}
+
+// Isolate is one loaded worker. Methods that do not say otherwise are
+// loop-confined.
+type Isolate struct {
+	Engine   *engine.Engine
+	Platform *webapi.Platform
+	CF       *cfapi.API
+
+	opts      Options
+	vm        *goja.Runtime
+	node      *nodeapi.Modules
+	exports   *goja.Object // the entry module's exports
+	loopbacks *goja.Object // ctx.exports
+	classes   map[*goja.Object]ClassRef
+	execution *engine.Class[*execution]
+}
+
+// ClassRef is a durable object class of this worker, as ctx.exports offers it.
+type ClassRef struct {
+	Name  string
+	Class *goja.Object
+}
+
+// ClassOf is the class that a value of ctx.exports stands for.
+func (i *Isolate) ClassOf(v goja.Value) (ref ClassRef, ok bool) {
+	obj, isObject := v.(*goja.Object)
+	if !isObject {
+		return ref, false
+	}
+	ref, ok = i.classes[obj]
+	return ref, ok
+}
+
+// New makes the isolate with its globals; Start evaluates the bundle.
+func New(o Options) *Isolate {
+	i := &Isolate{opts: o, classes: map[*goja.Object]ClassRef{}}
+	i.Engine = engine.New(engine.Options{
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit,
+		Condemned: func(reason error) {
+			if o.Condemned != nil {
+				o.Condemned(i, reason)
+			}
+		},
+	})
+	i.vm = i.Engine.VM()
+	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat})
+	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
+	if o.Compat("nodejs_compat") {
+		i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat})
+	}
+	i.defineExecution()
+	return i
+}
+
+// Name is the script's name. Safe for concurrent use.
+func (i *Isolate) Name() string { return i.opts.Name }
+
+// HasBuiltin says, before any isolate exists, which builtin modules a worker
+// with these compatibility flags can import.
+func HasBuiltin(compat func(flag string) bool) func(spec string) bool {
+	return func(spec string) bool {
+		switch spec {
+		case "cloudflare:workers", "cloudflare:email", "cloudflare:sockets", "cloudflare:workflows":
+			return true
+		}
+		return compat("nodejs_compat") && nodeapi.Has(spec)
+	}
+}
+
+// Start evaluates the bundle in a turn of the global scope and calls ready,
+// once, on the loop: with nil when the worker's handlers can be called, or with
+// what module code threw. Safe for concurrent use.
+func (i *Isolate) Start(ready func(error)) {
+	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
+		i.CF.Bind(i.opts.Bindings)
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope})
+		if err != nil {
+			ready(i.describe(err))
+			return
+		}
+		i.exports = exports
+		if pending == nil {
+			i.prepare()
+			ready(nil)
+			return
+		}
+		i.Engine.Await(i.vm.ToValue(pending), func(goja.Value) {
+			i.prepare()
+			ready(nil)
+		}, func(reason goja.Value) { ready(errors.New(i.Engine.Stack(reason))) })
+	})
+	if err != nil {
+		ready(err)
+	}
+}
+
+// describe shows an error of module code with its source-mapped stack.
+func (i *Isolate) describe(err error) error {
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		return errors.New(i.Engine.Stack(ex.Value()))
+	}
+	return err
+}
+
+func (i *Isolate) inGlobalScope(fn func()) { i.Engine.In(engine.GlobalFrame, fn) }
+
+func (i *Isolate) builtin(spec string) (goja.Value, error) {
+	if m, ok := i.CF.Module(spec); ok {
+		return m, nil
+	}
+	if i.node != nil {
+		return i.node.Require(spec)
+	}
+	return nil, fmt.Errorf("no such module %q: set the compatibility flag nodejs_compat", spec)
+}
+
+// prepare makes ctx.exports: a loopback for each exported entrypoint and class.
+func (i *Isolate) prepare() {
+	i.loopbacks = i.vm.NewObject()
+	for _, name := range i.ExportNames() {
+		v, ok := i.exports.Get(name).(*goja.Object)
+		if !ok {
+			continue
+		}
+		var loopback *goja.Object
+		switch {
+		case i.opts.Namespaces[name] != nil:
+			loopback = i.CF.Namespace(i.opts.Namespaces[name])
+			i.classes[loopback] = ClassRef{name, v}
+		case i.extends(v, i.CF.DurableObjectClass()):
+			loopback = i.vm.NewObject()
+			i.classes[loopback] = ClassRef{name, v}
+		case name == "default" || i.extends(v, i.CF.EntrypointClass()):
+			loopback = i.CF.Service(i.Entrypoint(name, nil))
+		default:
+			continue
+		}
+		i.loopbacks.Set(name, loopback)
+	}
+	i.CF.SetExports(i.loopbacks)
+}
+
+func (i *Isolate) extends(class, base *goja.Object) bool {
+	for p := class.Prototype(); p != nil; p = p.Prototype() {
+		if p.SameAs(base) {
+			return true
+		}
+	}
+	return false
+}
+
+// ExportNames are the names that the entry module exports, sorted.
+func (i *Isolate) ExportNames() []string {
+	names := i.opts.Bundle.ExportNames()
+	if len(names) == 0 {
+		names = i.exports.Keys()
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Class is the exported class of that name; ok is false if there is none.
+func (i *Isolate) Class(name string) (class *goja.Object, ok bool) {
+	v, isObject := i.exports.Get(name).(*goja.Object)
+	if !isObject || !engine.IsCallable(v) {
+		return nil, false
+	}
+	return v, true
+}
+
+// Exports is ctx.exports.
+func (i *Isolate) Exports() *goja.Object { return i.loopbacks }
+
+// Close ends the isolate: events that wait are dropped. It returns when the
+// loop has ended or ctx is done. Not to be called on the loop.
+func (i *Isolate) Close(ctx context.Context) error {
+	i.Engine.Close()
+	select {
+	case <-i.Engine.Done():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("close isolate %s: a turn is still running: %w", i.opts.Name, ctx.Err())
+	}
+}
