@@ -1,0 +1,259 @@
+package netx
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/event"
+)
+
+// RealOptions are what the real network needs.
+type RealOptions struct {
+	Scheduler sched.Scheduler
+	Entropy   entropy.Source // WebSocket keys and masks
+	Points    *killpoint.Points
+	TLS       *tls.Config // nil: the system's roots
+	// MaxIdlePerHost bounds kept-alive connections to one host; 32 if 0.
+	MaxIdlePerHost int
+}
+
+// Real is the machine's network: HTTP/1.1 and, over TLS, h2; keep-alive; no
+// proxies, whatever the environment says. Safe for concurrent use.
+type Real struct {
+	opts      RealOptions
+	transport *http.Transport
+}
+
+// NewReal returns a dialer. Close releases its idle connections.
+func NewReal(o RealOptions) *Real {
+	if o.MaxIdlePerHost == 0 {
+		o.MaxIdlePerHost = 32
+	}
+	return &Real{opts: o, transport: &http.Transport{
+		ForceAttemptHTTP2:   true,
+		DisableCompression:  true, // the worker sees Content-Encoding as the server sent it
+		MaxIdleConns:        4 * o.MaxIdlePerHost,
+		MaxIdleConnsPerHost: o.MaxIdlePerHost,
+		TLSClientConfig:     o.TLS,
+	}}
+}
+
+// Close drops idle connections. Exchanges in progress go on; cancel them first.
+func (d *Real) Close() { d.transport.CloseIdleConnections() }
+
+// Do implements Dialer. The kill point fetch lies around handing the request
+// to the network: its after-side says that the request may have been sent.
+func (d *Real) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	ctx, stop := context.WithCancelCause(context.Background())
+	x := &exchange{done: done}
+	x.stop = func(err error) { stop(err) }
+	d.opts.Scheduler.Go("fetch", func() {
+		if !x.begin() {
+			return
+		}
+		resp, err := d.exchange(ctx, req)
+		if err != nil {
+			stop(err)
+			if req.Body != nil {
+				req.Body.Cancel(err)
+			}
+		}
+		x.finish(resp, err)
+	})
+	return x.cancel
+}
+
+func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Response, error) {
+	hr, err := d.request(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	var resp *http.Response
+	if d.opts.Points.On() {
+		// The lock of all effects must not be held for a round trip.
+		d.opts.Points.Hit(killpoint.Fetch, killpoint.Before, "", "fetch")
+	}
+	resp, err = d.transport.RoundTrip(hr)
+	if err != nil {
+		return nil, reword(ctx, err)
+	}
+	if d.opts.Points.On() {
+		d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", "fetch")
+	}
+	out := &event.Response{
+		Status:     resp.StatusCode,
+		StatusText: strings.TrimSpace(strings.TrimPrefix(resp.Status, strconv.Itoa(resp.StatusCode))),
+		Header:     FromHTTP(resp.Header),
+		URL:        req.URL,
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return out, d.upgraded(req, hr, resp, out)
+	}
+	if null := req.Method == http.MethodHead || NullBody(resp.StatusCode); null || resp.ContentLength == 0 {
+		resp.Body.Close() // nothing is in it
+		if !null {
+			out.Body = event.Bytes(nil)
+		}
+		return out, nil
+	}
+	src, length := resp.Body, resp.ContentLength
+	if decoded, ok := decode(src, resp.Header.Get("Content-Encoding")); ok {
+		src, length = decoded, -1
+	}
+	body := NewReaderBody(src, length, d.opts.Scheduler.Go)
+	body.Fail = func(err error) error { return reword(ctx, err) }
+	out.Body = body
+	return out, nil
+}
+
+// request makes the net/http form of req.
+func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, error) {
+	u, err := url.Parse(req.URL)
+	if err != nil || u.Host == "" {
+		return nil, &event.Error{Name: "TypeError", Message: "Fetch API cannot load: " + req.URL}
+	}
+	switch u.Scheme {
+	case "http", "https":
+	case "ws", "wss":
+		u.Scheme = "http" + strings.TrimPrefix(u.Scheme, "ws")
+	default:
+		return nil, &event.Error{Name: "TypeError", Message: "Fetch API cannot load: " + req.URL}
+	}
+	u.User = nil
+	hr := (&http.Request{Method: req.Method, URL: u, Header: http.Header{}, Host: u.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(ctx)
+	for _, f := range req.Header {
+		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
+		case "Host":
+			hr.Host = f.Value
+		case "Content-Length", "Transfer-Encoding", "Connection", "Keep-Alive", "Te", "Trailer":
+			// The connection's business, not the worker's.
+		case "Upgrade":
+			if !req.Upgrade {
+				hr.Header[name] = append(hr.Header[name], f.Value)
+			}
+		default:
+			hr.Header[name] = append(hr.Header[name], f.Value)
+		}
+	}
+	if _, ok := hr.Header["User-Agent"]; !ok {
+		hr.Header["User-Agent"] = []string{""} // keeps net/http from naming itself
+	}
+	if _, ok := hr.Header["Accept-Encoding"]; !ok {
+		hr.Header["Accept-Encoding"] = []string{"br, gzip"}
+	}
+	if req.Upgrade {
+		var key [16]byte
+		d.opts.Entropy.Read(key[:])
+		hr.Header["Connection"] = []string{"Upgrade"}
+		hr.Header["Upgrade"] = []string{"websocket"}
+		hr.Header["Sec-Websocket-Version"] = []string{"13"}
+		hr.Header["Sec-Websocket-Key"] = []string{base64.StdEncoding.EncodeToString(key[:])}
+		delete(hr.Header, "Sec-Websocket-Extensions")
+		return hr, nil
+	}
+	if req.Body != nil {
+		setBody(hr, req.Body)
+	}
+	return hr, nil
+}
+
+// setBody streams b, or hands it over as bytes where it is, which lets net/http
+// repeat the request if a kept-alive connection turns out to be gone.
+func setBody(hr *http.Request, b event.Body) {
+	if whole, ok := event.Buffered(b); ok {
+		hr.ContentLength = int64(len(whole))
+		hr.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
+		if hr.Body = http.NoBody; len(whole) > 0 {
+			hr.Body = io.NopCloser(bytes.NewReader(whole))
+		}
+		return
+	}
+	if hr.ContentLength = b.Length(); hr.ContentLength == 0 {
+		hr.Body = http.NoBody
+		return
+	}
+	hr.Body = NewBodyReader(b)
+}
+
+// NullBody reports whether a response of this status has no body (Fetch,
+// section 2.2.3, "null body status").
+func NullBody(status int) bool {
+	return status == 101 || status == 103 || status == 204 || status == 205 || status == 304
+}
+
+// upgraded turns a 101 into a socket.
+func (d *Real) upgraded(req *event.Request, hr *http.Request, resp *http.Response, out *event.Response) error {
+	rwc, ok := resp.Body.(io.ReadWriteCloser)
+	if !ok || !req.Upgrade || !hasToken(resp.Header, "Upgrade", "websocket") ||
+		resp.Header.Get("Sec-Websocket-Accept") != acceptKey(hr.Header.Get("Sec-Websocket-Key")) {
+		resp.Body.Close()
+		return &event.Error{Name: "Error", Message: "WebSocket connection failed: the server's answer to the handshake is not valid"}
+	}
+	mine, theirs := event.NewSocketPair()
+	theirs.Protocol = resp.Header.Get("Sec-Websocket-Protocol")
+	mine.Protocol = theirs.Protocol
+	out.Socket = theirs
+	c := NewCoupling(NewConn(rwc, nil, d.opts.Entropy), mine, CoupleOptions{Spawn: d.opts.Scheduler.Go, Points: d.opts.Points})
+	d.opts.Scheduler.Go("websocket reader", c.Run)
+	return nil
+}
+
+// FromHTTP converts a header: names in order, the values of each in theirs.
+func FromHTTP(h http.Header) event.Header {
+	names := make([]string, 0, len(h)+1)
+	total := 0
+	for name, values := range h {
+		names = append(names, name)
+		total += len(values)
+	}
+	sort.Strings(names)
+	out := make(event.Header, 0, total+2)
+	for _, name := range names {
+		for _, value := range h[name] {
+			out = append(out, event.Field{Name: name, Value: value})
+		}
+	}
+	return out
+}
+
+// reword puts a failure of the network in the words that a worker gets. What
+// was cancelled fails with the reason that cancel was given.
+func reword(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	var dns *net.DNSError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	var record tls.RecordHeaderError
+	var given *event.Error
+	switch {
+	case errors.As(err, &given):
+		return given
+	case errors.As(err, &dns):
+		return &event.Error{Name: "Error", Message: "DNS lookup failed: " + dns.Name, Retryable: dns.IsTemporary}
+	case errors.As(err, &authority), errors.As(err, &host), errors.As(err, &invalid):
+		return &event.Error{Name: "Error", Message: fmt.Sprintf("TLS peer's certificate is not trusted; reason = %v", err)}
+	case errors.As(err, &record):
+		return &event.Error{Name: "Error", Message: "The server does not speak TLS: " + record.Msg}
+	}
+	lost := *ErrLost
+	return &lost
+}
