@@ -74,6 +74,14 @@ func benchSelect(b *testing.B, inTransaction bool) {
 	}
 }
 
+func BenchmarkReadTurn(b *testing.B) {
+	s := benchStore(b, Normal)
+	for b.Loop() {
+		get(b, s, "k")
+		commit(b, s)
+	}
+}
+
 func BenchmarkKVGet(b *testing.B) {
 	s := benchStore(b, Normal)
 	keys := make([]string, 1000)

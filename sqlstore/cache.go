@@ -13,9 +13,10 @@ const (
 // the same text at the same time gets a statement of its own, as in workerd.
 type stmt struct {
 	*sqlite.Stmt
-	cache *stmtCache
-	key   string
-	user  bool
+	cache  *stmtCache
+	key    string
+	user   bool
+	pragma bool
 }
 
 // stmtCache keeps idle statements by their text, the least recently used first
@@ -43,12 +44,13 @@ func (c *stmtCache) take(key string) *stmt {
 	return e.st
 }
 
-// put gives a statement back; it must be reset and cleared.
+// put gives a statement back; it must be reset and cleared. PRAGMAs are not
+// kept: they have to be compiled each time to act.
 func (c *stmtCache) put(st *stmt) {
 	if c.idle == nil {
 		c.idle = make(map[string]*cached)
 	}
-	if c.idle[st.key] != nil || len(st.key) > maxCachedBytes/4 {
+	if st.pragma || c.idle[st.key] != nil || len(st.key) > maxCachedBytes/4 {
 		st.Finalize()
 		return
 	}

@@ -32,11 +32,9 @@ func (s *Store) start(st *stmt, args []any) (*Cursor, error) {
 			return nil, s.wrap(err)
 		}
 	}
-	if !st.ReadOnly() {
-		if err := s.beginWrite(); err != nil {
-			st.release()
-			return nil, err
-		}
+	if err := s.beginFor(st.Stmt, st.pragma); err != nil {
+		st.release()
+		return nil, err
 	}
 	c := &Cursor{s: s, st: st, user: st.user, readOnly: st.ReadOnly(), sql: st.SQL()}
 	if err := c.advance(); err != nil {

@@ -7,6 +7,9 @@ import (
 
 // Get returns a copy of the value under key.
 func (s *Store) Get(key string) (value []byte, ok bool, err error) {
+	if err := s.beginRead(); err != nil {
+		return nil, false, err
+	}
 	if found, err := s.exists(&s.kv, "_cf_KV"); err != nil || !found {
 		return nil, false, err
 	}

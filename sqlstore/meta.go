@@ -55,6 +55,9 @@ func (s *Store) FacetsDeleted() error {
 // metadata reads an integer; a missing table, a missing row and NULL all mean
 // that it is not set.
 func (s *Store) metadata(key int64) (v int64, ok bool, err error) {
+	if err := s.beginRead(); err != nil {
+		return 0, false, err
+	}
 	if found, err := s.exists(&s.meta, "_cf_METADATA"); err != nil || !found {
 		return 0, false, err
 	}

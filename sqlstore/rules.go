@@ -17,6 +17,8 @@ type rules struct {
 	user bool
 	// sql is the text being compiled, where it is known.
 	sql string
+	// pragma says that the statement being compiled has a PRAGMA in it.
+	pragma bool
 	// refusal replaces SQLite's error text for the statement being compiled.
 	refusal string
 	// absent names a function that workerd's SQLite does not have.
@@ -72,6 +74,7 @@ func (r *rules) allowed(a sqlite.Action) bool {
 		r.refusal = transactionHint
 		return false
 	case sqlite.ActionPragma:
+		r.pragma = true
 		return allowedPragma(strings.ToLower(a.Arg1), a.Arg2, a.HasArg2)
 	case sqlite.ActionFunction:
 		return r.allowedFunction(a.Arg2)

@@ -41,7 +41,7 @@ func (s *Store) Exec(sql string, args []any) (*Cursor, error) {
 // prepare compiles sql; if it has several statements, all but the last also run.
 func (s *Store) prepare(sql string) (*stmt, error) {
 	for {
-		p, tail, err := s.compile(sql)
+		p, tail, pragma, err := s.compile(sql)
 		if err != nil {
 			return nil, err
 		}
@@ -50,13 +50,13 @@ func (s *Store) prepare(sql string) (*stmt, error) {
 		}
 		tail = strings.TrimLeft(tail, space)
 		if tail == "" {
-			return &stmt{Stmt: p, cache: &s.cache, key: sql, user: true}, nil
+			return &stmt{Stmt: p, cache: &s.cache, key: sql, user: true, pragma: pragma}, nil
 		}
 		if p.Params() != 0 {
 			p.Finalize()
 			return nil, refuse("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
 		}
-		err = s.exhaust(p)
+		err = s.exhaust(p, pragma)
 		p.Finalize()
 		if err != nil {
 			return nil, err
@@ -65,31 +65,38 @@ func (s *Store) prepare(sql string) (*stmt, error) {
 	}
 }
 
-// compile prepares the first statement of sql under user code's rules.
-func (s *Store) compile(sql string) (*sqlite.Stmt, string, error) {
+// compile prepares the first statement of sql under user code's rules. Some
+// PRAGMAs act while they are compiled, and not inside a transaction: where only
+// reads have opened one, they are compiled once more without it.
+func (s *Store) compile(sql string) (p *sqlite.Stmt, tail string, pragma bool, err error) {
 	s.enter(true)
 	s.rules.sql = sql
-	p, tail, err := s.conn.Prepare(sql, true)
+	p, tail, err = s.conn.Prepare(sql, true)
 	err = s.wrap(err)
+	pragma = s.rules.pragma
 	s.leave()
-	return p, tail, err
+	if pragma && p != nil && s.txn.open && !s.Dirty() && len(s.txn.savepoints) == 0 {
+		p.Finalize()
+		if err := s.endRead(); err != nil {
+			return nil, "", false, err
+		}
+		return s.compile(sql)
+	}
+	return p, tail, pragma, err
 }
 
 // enter puts the rules for the statement that is about to be compiled or
 // stepped into force; leave takes them back. A step may compile, too.
 func (s *Store) enter(user bool) {
-	s.rules.user = user
-	s.rules.sql, s.rules.refusal, s.rules.absent = "", "", ""
+	s.rules = rules{user: user}
 }
 
 func (s *Store) leave() { s.enter(false) }
 
 // exhaust runs a statement to its end.
-func (s *Store) exhaust(p *sqlite.Stmt) error {
-	if !p.ReadOnly() {
-		if err := s.beginWrite(); err != nil {
-			return err
-		}
+func (s *Store) exhaust(p *sqlite.Stmt, pragma bool) error {
+	if err := s.beginFor(p, pragma); err != nil {
+		return err
 	}
 	for {
 		row, err := s.step(p, true)
@@ -97,6 +104,18 @@ func (s *Store) exhaust(p *sqlite.Stmt) error {
 			return err
 		}
 	}
+}
+
+// beginFor opens the transaction that a statement needs. PRAGMAs get none: some
+// have no effect inside one.
+func (s *Store) beginFor(p *sqlite.Stmt, pragma bool) error {
+	switch {
+	case !p.ReadOnly():
+		return s.beginWrite()
+	case pragma:
+		return s.endRead()
+	}
+	return s.beginRead()
 }
 
 // step steps a statement under the right rules.

@@ -407,3 +407,49 @@ func TestDatabaseSize(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// A PRAGMA that has no effect inside a transaction works after a read, but not
+// after a write, of the same turn; as in workerd.
+func TestPragmaAfterRead(t *testing.T) {
+	s := open(t)
+	get(t, s, "k")
+	must(t, s, "SELECT 1")
+	must(t, s, "PRAGMA foreign_keys=0")
+	if r := must(t, s, "PRAGMA foreign_keys"); r[0][0] != int64(0) {
+		t.Error("ignored after a read")
+	}
+	put(t, s, "k", "v")
+	must(t, s, "PRAGMA foreign_keys=1")
+	if r := must(t, s, "PRAGMA foreign_keys"); r[0][0] != int64(0) {
+		t.Error("took effect inside the transaction")
+	}
+	commit(t, s)
+}
+
+// A turn that only read lets go of its snapshot at Commit, also under a live
+// cursor, and its Rollback spares the cursor.
+func TestReadOnlyTurn(t *testing.T) {
+	s := open(t)
+	must(t, s, "CREATE TABLE t(a)")
+	must(t, s, "INSERT INTO t VALUES(1),(2),(3)")
+	commit(t, s)
+	c, err := s.Exec("SELECT a FROM t", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []func() error{s.Commit, s.Rollback} {
+		if _, _, err := c.Next(); err != nil {
+			t.Fatal(err)
+		}
+		get(t, s, "k")
+		if s.Dirty() {
+			t.Error("reads made the store dirty")
+		}
+		if err := end(); err != nil || s.txn.open {
+			t.Error(err, "or the transaction is still open")
+		}
+	}
+	if row, ok, err := c.Next(); err != nil || !ok || row[0] != int64(3) {
+		t.Error(row, ok, err)
+	}
+}

@@ -7,15 +7,19 @@
 //
 // # The turn's transaction
 //
-// The first write opens the implicit transaction; reads open none. The owner
-// calls Commit at the end of the turn, before it releases any output, or
-// Rollback when the object is reset. DeleteAll is a transaction of its own.
+// The first write opens the implicit transaction; a read at most takes a
+// snapshot, for the turn, that nobody can tell from none. The owner calls Commit
+// at the end of every turn, before it releases any output, or Rollback when the
+// object is reset. DeleteAll is a transaction of its own.
 //
 // # Cost
 //
-// An open, idle store holds about 60 KB outside Go's heap and 3 KB inside (see
-// TestMemoryPerStore): the page cache grows with use up to 512 KB, the
-// statement cache holds up to 64 statements.
+// An open store with little in it holds about 170 KB of resident memory outside
+// Go's heap and 4 KB inside (TestMemoryPerStore). The page cache grows with use
+// up to 512 KB, the statement cache up to 64 statements. In a turn's transaction
+// a point select takes about 2 µs, an insert 2 µs, a get 2 µs, a put 3 µs; a
+// commit costs 5 to 20 µs with Normal, an fsync more with Full
+// (bench_test.go, linux/amd64).
 package sqlstore
 
 import (

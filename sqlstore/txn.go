@@ -9,7 +9,8 @@ import (
 
 // txn is the state of the store's transaction. Loop-confined.
 type txn struct {
-	// open: BEGIN was executed and neither COMMIT nor ROLLBACK since.
+	// open: BEGIN was executed and neither COMMIT nor ROLLBACK since. It may
+	// have read only.
 	open bool
 	// lost is the error on which SQLite rolled the open transaction back by itself.
 	lost error
@@ -38,14 +39,39 @@ func (s *Store) beginWrite() error {
 	if s.txn.open {
 		return s.checkLost()
 	}
+	return s.beginAny()
+}
+
+// beginRead opens a transaction that so far only reads: the file's locks, most
+// of the cost of a small read, are then taken once in a turn. It commits to
+// nothing, and Commit ends it for next to nothing.
+func (s *Store) beginRead() error {
+	if s.conn == nil {
+		return ErrClosed
+	}
+	if s.txn.open {
+		return nil
+	}
+	return s.beginAny()
+}
+
+func (s *Store) beginAny() error {
+	_, err := s.begin.Step()
 	s.begin.Reset()
-	if _, err := s.begin.Step(); err != nil {
-		s.begin.Reset()
+	if err != nil {
 		return s.wrap(err)
 	}
-	s.begin.Reset()
 	s.txn.open = true
 	return nil
+}
+
+// endRead ends a transaction that only read, for the sake of statements that
+// behave otherwise inside one.
+func (s *Store) endRead() error {
+	if !s.txn.open || s.Dirty() || len(s.txn.savepoints) > 0 {
+		return nil
+	}
+	return s.Commit()
 }
 
 // checkLost refuses work on a transaction that no longer exists, so that a
@@ -65,8 +91,9 @@ func (s *Store) noteLost(err error) {
 	}
 }
 
-// Commit makes the turn's writes durable; without an open transaction it does
-// nothing. If it fails, everything since the last commit is rolled back and a
+// Commit makes the turn's writes durable. The owner calls it at the end of every
+// turn, Dirty or not: a turn that only read lets go of the file's locks with it.
+// If it fails, everything since the last commit is rolled back and a
 // *CommitError is returned: the owner must reset the object. Typical causes are
 // a violated deferred foreign key, a full disk, and a cursor over INSERT ...
 // RETURNING that was not read to its end. Savepoints must have ended.
@@ -116,14 +143,18 @@ func (s *Store) Rollback() error {
 		sp.done = true
 	}
 	s.cursors.cancelWriters()
-	lost := s.txn.lost != nil || s.conn.Autocommit()
+	lost, wrote := s.txn.lost != nil || s.conn.Autocommit(), s.Dirty()
 	s.txn = txn{serial: s.txn.serial}
 	s.forgetTables()
 	if lost {
 		return nil
 	}
-	_, err := s.rollback.Step()
-	s.rollback.Reset()
+	end := s.rollback
+	if !wrote {
+		end = s.commit // spares cursors that read
+	}
+	_, err := end.Step()
+	end.Reset()
 	if err != nil {
 		return fmt.Errorf("sqlstore: rollback: %w", s.wrap(err))
 	}
