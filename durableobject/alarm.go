@@ -182,7 +182,7 @@ const alarmLimit = 15 * time.Minute
 
 // Alarm delivers a wake-up. If the object's row says another time, the index
 // is corrected first and the handler runs only if the row is due. done is
-// called exactly once. Safe for concurrent use.
+// called exactly once. Call it on the loop, outside any turn.
 func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 	o.deliver("alarm", func() {
 		finished := false

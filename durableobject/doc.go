@@ -3,6 +3,6 @@
 // in memory, and for how long, is package pool's business.
 //
 // An Object is one incarnation. It is loop-confined to the isolate that runs
-// its class; methods that may be called from elsewhere say so. What outlives
+// its class: events are delivered on the loop, between turns. What outlives
 // an incarnation (the SQLite file, the sockets, the alarm index) is handed in.
 package durableobject

@@ -22,6 +22,8 @@ type FacetFiles interface {
 	DeleteAll() error
 	// Any reports whether there are facets on disk.
 	Any() bool
+	// Close gives up the files that the object itself holds open.
+	Close() error
 }
 
 // facetsAPI is ctx.facets (workerd: server/facets).

@@ -166,27 +166,29 @@ func (o *Object) Realm() *Realm { return o.realm }
 
 // deliver runs fn as an event of the object, after the input gate admits it.
 // refused is called instead if the object is over before fn ran; the error is
-// ErrEvicted or why the object failed. Safe for concurrent use.
+// ErrEvicted or why the object failed. Call it on the loop, outside any turn.
 func (o *Object) deliver(cause string, fn func(), refused func(error)) {
-	err := o.realm.eng.PostLoop(func() {
-		if o.ended {
-			refused(o.refusal())
-			return
-		}
-		forget := o.ctx.AtDeath(func(error) { refused(o.refusal()) })
-		o.realm.eng.Enter(o.ctx.Frame(), cause, func() {
-			forget()
-			o.running++
-			fn()
-		})
-	})
-	if err != nil {
-		refused(ErrEvicted)
+	if o.ended {
+		refused(o.refusal())
+		return
 	}
+	forget := o.ctx.AtDeath(func(error) { refused(o.refusal()) })
+	o.realm.eng.Enter(o.ctx.Frame(), cause, func() {
+		forget()
+		o.running++
+		fn()
+	})
 }
 
 // done ends an event that deliver started.
 func (o *Object) done() { o.running-- }
+
+// Failure is why the incarnation ended, nil while it lives and after a graceful
+// eviction.
+func (o *Object) Failure() *event.Error { return o.failure }
+
+// Ended reports whether the incarnation is over.
+func (o *Object) Ended() bool { return o.ended }
 
 func (o *Object) refusal() error {
 	if o.failure != nil {
@@ -195,7 +197,7 @@ func (o *Object) refusal() error {
 	return ErrEvicted
 }
 
-// Fetch delivers a request. done is called exactly once. Safe for concurrent use.
+// Fetch delivers a request. done is called exactly once.
 func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	r := o.realm
 	o.deliver("fetch", func() {
@@ -213,7 +215,7 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 	return func(error) {}
 }
 
-// Call delivers a JS RPC call. Safe for concurrent use.
+// Call delivers a JS RPC call.
 func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
 	o.deliver("rpc", func() {
 		o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
@@ -326,6 +328,11 @@ func (o *Object) end(ev *event.Error) {
 			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the database: %v", o.opts.Label, err))
 		}
 		o.store = nil
+	}
+	if o.opts.Facets != nil && o.opts.Parent == nil {
+		if err := o.opts.Facets.Close(); err != nil {
+			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the facet index: %v", o.opts.Label, err))
+		}
 	}
 	if o.opts.Ended != nil {
 		o.opts.Ended(o, ev)

@@ -211,7 +211,7 @@ func (o *Object) getWebSockets(tag goja.Value) goja.Value {
 
 // Socket delivers an event of a hibernatable socket to the object's handlers.
 // done is called exactly once; with ErrEvicted the event is to be delivered to
-// a new incarnation. Safe for concurrent use.
+// a new incarnation. Call it on the loop, outside any turn.
 func (o *Object) Socket(ev SocketEvent, done func(error)) {
 	cause := "message"
 	if ev.Message == nil {

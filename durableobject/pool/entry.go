@@ -1,0 +1,226 @@
+package pool
+
+import (
+	"errors"
+	"time"
+
+	"minido.dev/minido/alarms"
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/event"
+)
+
+// entry is one object, in memory or not: what its incarnations share.
+type entry struct {
+	ns      *Namespace
+	sockets *durableobject.SocketSet
+
+	// guarded by pool.mu
+	id      objectid.ID // with its name, once known
+	object  *durableobject.Object
+	lastUse time.Time
+	timer   clock.Timer // idle eviction
+}
+
+// maxRedeliveries bounds how often one event follows evictions; more means that
+// something ends the object again and again.
+const maxRedeliveries = 20
+
+// entry finds or makes the entry of an object.
+func (n *Namespace) entry(id objectid.ID) *entry {
+	key := bare(n, id)
+	n.pool.mu.Lock()
+	defer n.pool.mu.Unlock()
+	e := n.entries[key]
+	if e == nil {
+		e = &entry{ns: n, id: id, sockets: durableobject.NewSocketSet()}
+		e.sockets.Connect(n.pool.opts.Clock, e.wake)
+		n.entries[key] = e
+	}
+	if _, named := e.id.Name(); !named {
+		e.id = id
+	}
+	return e
+}
+
+// bare is the id without its name: named and unnamed ids are one object.
+func bare(n *Namespace, id objectid.ID) objectid.ID {
+	if _, named := id.Name(); !named {
+		return id
+	}
+	b, err := n.ids.Parse(id.String())
+	if err != nil {
+		panic("pool: an id of another namespace: " + err.Error())
+	}
+	return b
+}
+
+func (e *entry) current() *durableobject.Object {
+	e.ns.pool.mu.Lock()
+	defer e.ns.pool.mu.Unlock()
+	return e.object
+}
+
+func (e *entry) label() string {
+	e.ns.pool.mu.Lock()
+	defer e.ns.pool.mu.Unlock()
+	if name, ok := e.id.Name(); ok {
+		return e.ns.class + "/" + name
+	}
+	return e.ns.class + "/" + e.id.String()
+}
+
+// with calls use, on the loop and between turns, with the running incarnation,
+// which is started first if there is none. s, if not nil, is the stub whose
+// incarnation must not have failed before. Safe for concurrent use; calls are
+// carried out in order.
+func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(error)) {
+	e.ns.pool.withRealm(func(r *durableobject.Realm, err error) {
+		if err != nil {
+			failed(err)
+			return
+		}
+		err = r.Isolate().Engine.PostLoop(func() {
+			if s != nil && s.object != nil && s.object.Failure() != nil {
+				failed(s.object.Failure())
+				return
+			}
+			o := e.ensure(r)
+			if s != nil {
+				s.object = o
+			}
+			if ev := o.Failure(); ev != nil {
+				failed(ev)
+				return
+			}
+			use(o)
+		})
+		if err != nil { // the isolate was replaced meanwhile: wait for the next
+			e.ns.pool.withRealm(func(next *durableobject.Realm, err error) {
+				if err == nil && next == r {
+					err = ErrClosed
+				}
+				if err != nil {
+					failed(err)
+					return
+				}
+				e.with(s, use, failed)
+			})
+		}
+	})
+}
+
+// ensure returns the running incarnation, started if need be, on the loop.
+func (e *entry) ensure(r *durableobject.Realm) *durableobject.Object {
+	p := e.ns.pool
+	p.mu.Lock()
+	e.lastUse = p.opts.Clock.Now()
+	if o := e.object; o != nil && o.Realm() == r {
+		p.mu.Unlock()
+		return o
+	}
+	id := e.id
+	p.mu.Unlock()
+	o := r.Start(durableobject.Options{
+		Class: e.ns.class, ID: id, Label: e.label(), Sockets: e.sockets,
+		Open: e.open(), Alarms: e.alarmIndex(), Facets: e.facetFiles(),
+		Ended: e.ended,
+	}, func(error) {})
+	if o.Ended() {
+		return o
+	}
+	p.mu.Lock()
+	e.object = o
+	p.mu.Unlock()
+	e.armIdle()
+	return o
+}
+
+// ended is told, on the loop, that an incarnation is over. A reset closes the
+// object's sockets, an eviction leaves them.
+func (e *entry) ended(o *durableobject.Object, ev *event.Error) {
+	p := e.ns.pool
+	p.mu.Lock()
+	if e.object == o {
+		e.object = nil
+	}
+	p.mu.Unlock()
+	if ev != nil {
+		e.sockets.DropAll(1006, ev.Message)
+	}
+}
+
+// armIdle looks at the object again when it could have been idle long enough.
+func (e *entry) armIdle() {
+	p := e.ns.pool
+	if p.opts.Idle <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.timer != nil || e.object == nil || p.closed {
+		return
+	}
+	due := e.lastUse.Add(p.opts.Idle).Sub(p.opts.Clock.Now())
+	if due <= 0 {
+		due = p.opts.Idle
+	}
+	o := e.object
+	e.timer = p.opts.Clock.AfterFunc(due, func() {
+		// A closed loop has no object to evict.
+		_ = o.Realm().Isolate().Engine.PostLoop(func() { e.checkIdle(o) })
+	})
+}
+
+func (e *entry) checkIdle(o *durableobject.Object) {
+	p := e.ns.pool
+	p.mu.Lock()
+	e.timer = nil
+	idle := e.object == o && p.opts.Clock.Now().Sub(e.lastUse) >= p.opts.Idle
+	p.mu.Unlock()
+	if idle && o.Hibernatable() == "" {
+		o.Evict()
+		return
+	}
+	e.armIdle()
+}
+
+// wake delivers an event of a hibernatable socket.
+func (e *entry) wake(ev durableobject.SocketEvent) { e.deliverSocket(ev, 0) }
+
+func (e *entry) deliverSocket(ev durableobject.SocketEvent, attempt int) {
+	e.with(nil, func(o *durableobject.Object) {
+		o.Socket(ev, func(err error) {
+			if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
+				e.deliverSocket(ev, attempt+1)
+			}
+		})
+	}, func(error) {}) // an object that cannot start has dropped its sockets
+}
+
+// alarmIndex is the object's view of the alarm index.
+func (e *entry) alarmIndex() durableobject.AlarmIndex { return alarmIndex{e} }
+
+type alarmIndex struct{ e *entry }
+
+func (x alarmIndex) key() alarms.Object {
+	p := x.e.ns.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name, _ := x.e.id.Name()
+	return alarms.Object{Namespace: x.e.ns.ids.UniqueKey(), ID: x.e.id.String(), Name: name}
+}
+
+// Set implements durableobject.AlarmIndex.
+func (x alarmIndex) Set(ms int64, cause string) error {
+	return x.e.ns.pool.alarms.Set(x.key(), ms, cause)
+}
+
+// Clear implements durableobject.AlarmIndex.
+func (x alarmIndex) Clear(cause string) error { return x.e.ns.pool.alarms.Clear(x.key(), cause) }
+
+// Reconcile implements durableobject.AlarmIndex.
+func (x alarmIndex) Reconcile(row *int64, cause string) error {
+	return x.e.ns.pool.alarms.Reconcile(x.key(), row, cause)
+}

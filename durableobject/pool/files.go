@@ -1,0 +1,156 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/sqlstore"
+)
+
+// open opens the object's own database, <id>.sqlite.
+func (e *entry) open() durableobject.StoreOpener {
+	return e.opener(filepath.Join(e.ns.dir, e.id.String()+".sqlite"))
+}
+
+// opener opens a database file; its creation is an effect.
+func (e *entry) opener(path string) durableobject.StoreOpener {
+	p := e.ns.pool
+	return func() (*sqlstore.Store, error) {
+		var store *sqlstore.Store
+		open := func() (err error) {
+			store, err = sqlstore.Open(sqlstore.Options{
+				Path: path, Clock: p.opts.Clock, Entropy: p.opts.Entropy.Fork(filepath.Base(path)),
+				Sync: p.opts.Sync, Limits: p.opts.Limits,
+			})
+			return err
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			err := open()
+			return store, err
+		}
+		err := p.opts.Points.Effect(killpoint.File, e.label(), "start", open)
+		return store, err
+	}
+}
+
+// facetFiles are the databases of the object's facets, in workerd's layout:
+// the index <id>.facets, and <id>.<number>.sqlite for each.
+func (e *entry) facetFiles() durableobject.FacetFiles {
+	return &facetFiles{root: &facetRoot{entry: e, base: filepath.Join(e.ns.dir, e.id.String())}}
+}
+
+// facetRoot is shared by the facets of one object. Loop-confined.
+type facetRoot struct {
+	entry *entry
+	base  string
+	index *sqlstore.FacetIndex
+}
+
+// facetFiles is one level of the tree; parent 0 is the object itself.
+type facetFiles struct {
+	root   *facetRoot
+	parent int
+}
+
+func (r *facetRoot) open() (*sqlstore.FacetIndex, error) {
+	if r.index != nil {
+		return r.index, nil
+	}
+	x, err := sqlstore.OpenFacetIndex(r.base + ".facets")
+	if err != nil {
+		return nil, err
+	}
+	r.index = x
+	return x, nil
+}
+
+func (r *facetRoot) path(number int) string { return fmt.Sprintf("%s.%d.sqlite", r.base, number) }
+
+// Any implements durableobject.FacetFiles.
+func (f *facetFiles) Any() bool {
+	list, err := sqlstore.ReadFacets(f.root.base + ".facets")
+	return err != nil || len(list) > 0 // an index that cannot be read is looked at again when it matters
+}
+
+// Child implements durableobject.FacetFiles.
+func (f *facetFiles) Child(name string) (durableobject.StoreOpener, durableobject.FacetFiles, error) {
+	r := f.root
+	var number int
+	add := func() error {
+		x, err := r.open()
+		if err != nil {
+			return err
+		}
+		number, err = x.ID(f.parent, name)
+		return err
+	}
+	if err := r.entry.ns.pool.opts.Points.Effect(killpoint.File, r.entry.label(), "facet", add); err != nil {
+		return nil, nil, err
+	}
+	return r.entry.opener(r.path(number)), &facetFiles{root: r, parent: number}, nil
+}
+
+// Delete implements durableobject.FacetFiles.
+func (f *facetFiles) Delete(name string) error {
+	list, err := sqlstore.ReadFacets(f.root.base + ".facets")
+	if err != nil {
+		return err
+	}
+	for _, facet := range list {
+		if facet.Parent == f.parent && facet.Name == name {
+			return f.remove(list, facet.ID)
+		}
+	}
+	return nil
+}
+
+// remove deletes a facet's files, children first.
+func (f *facetFiles) remove(list []sqlstore.Facet, number int) error {
+	for _, child := range list {
+		if child.Parent == number {
+			if err := f.remove(list, child.ID); err != nil {
+				return err
+			}
+		}
+	}
+	r := f.root
+	return r.entry.ns.pool.opts.Points.Effect(killpoint.File, r.entry.label(), "facet", func() error {
+		for _, suffix := range []string{"-shm", "-wal", ""} {
+			if err := os.Remove(r.path(number) + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("delete facet: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// DeleteAll implements durableobject.FacetFiles.
+func (f *facetFiles) DeleteAll() error {
+	list, err := sqlstore.ReadFacets(f.root.base + ".facets")
+	if err != nil {
+		return err
+	}
+	for _, facet := range list {
+		if facet.Parent == f.parent {
+			if err := f.remove(list, facet.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Close implements durableobject.FacetFiles.
+func (f *facetFiles) Close() error {
+	x := f.root.index
+	f.root.index = nil
+	if x == nil {
+		return nil
+	}
+	return x.Close()
+}

@@ -1,0 +1,273 @@
+// Package pool decides which durable objects live in this process: it finds or
+// starts the incarnation that an event goes to, evicts idle ones, and keeps
+// what outlives incarnations (sockets, the alarm index, files).
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"sync"
+	"time"
+
+	"minido.dev/minido/alarms"
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/sqlstore"
+)
+
+// Options configure a Pool. Clock and Entropy are required.
+type Options struct {
+	Clock   clock.Clock
+	Entropy entropy.Source
+	Points  *killpoint.Points
+	// Dir is the directory of the namespaces: <persist>/v3/do.
+	Dir    string
+	Sync   sqlstore.SyncMode
+	Limits sqlstore.LimitsProfile
+	// Idle is how long an object stays in memory without events, if it may
+	// hibernate; 0 means forever. Local tools evict after 10 s.
+	Idle time.Duration
+	// Report is told what fails where no caller waits.
+	Report func(error)
+}
+
+// Pool is safe for concurrent use. It starts no goroutine: its work runs on the
+// isolate's loop and in clock functions.
+type Pool struct {
+	opts   Options
+	alarms *alarms.Scheduler
+
+	mu         sync.Mutex // guards everything below, and the fields of namespaces and entries
+	realm      *durableobject.Realm
+	waiting    []func(r *durableobject.Realm, err error) // events that came before the realm
+	namespaces map[string]*Namespace
+	closed     bool
+}
+
+// ErrClosed is what events get once the pool is closed.
+var ErrClosed = errors.New("the server is shutting down")
+
+// New returns a pool without namespaces and without a realm.
+func New(o Options) *Pool {
+	p := &Pool{opts: o, namespaces: map[string]*Namespace{}}
+	p.alarms = alarms.New(alarms.Options{
+		Clock: o.Clock, Entropy: o.Entropy.Fork("alarms"), Deliver: p.deliverAlarm, Report: o.Report, Points: o.Points,
+		MaxWait: time.Minute, Full: o.Sync == sqlstore.Full,
+	})
+	return p
+}
+
+// Namespace is the objects of one class. It implements cfapi.Namespace.
+type Namespace struct {
+	pool    *Pool
+	class   string
+	ids     *objectid.Namespace
+	dir     string
+	entries map[objectid.ID]*entry // by id without its name; guarded by pool.mu
+}
+
+var _ cfapi.Namespace = (*Namespace)(nil)
+
+// Open adds the namespace of a class; its directory is made, and its alarms are
+// loaded. uniqueKey is <script>-<Class> and must be safe as a path segment.
+func (p *Pool) Open(class, uniqueKey string) (*Namespace, error) {
+	if uniqueKey != filepath.Base(uniqueKey) || uniqueKey == "." || uniqueKey == ".." {
+		return nil, fmt.Errorf("pool: open %s: %q cannot be a directory name", class, uniqueKey)
+	}
+	n := &Namespace{pool: p, class: class, ids: objectid.NewNamespace(uniqueKey), dir: filepath.Join(p.opts.Dir, uniqueKey),
+		entries: map[objectid.ID]*entry{}}
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("pool: open %s: %w", class, err)
+	}
+	if err := p.alarms.Open(alarms.Namespace{Key: uniqueKey, Class: class, Dir: n.dir}); err != nil {
+		return nil, fmt.Errorf("pool: open %s: %w", class, err)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.namespaces[uniqueKey] = n
+	return n, nil
+}
+
+// Class implements cfapi.Namespace.
+func (n *Namespace) Class() string { return n.class }
+
+// IDs implements cfapi.Namespace.
+func (n *Namespace) IDs() *objectid.Namespace { return n.ids }
+
+// Stub implements cfapi.Namespace.
+func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.entry(id)} }
+
+// SetRealm sets where objects run from now on: after the isolate has loaded
+// its bundle. Objects of an earlier realm must have been ended. Events that
+// waited are delivered.
+func (p *Pool) SetRealm(r *durableobject.Realm) {
+	p.mu.Lock()
+	p.realm = r
+	waiting := p.waiting
+	p.waiting = nil
+	p.mu.Unlock()
+	for _, w := range waiting {
+		w(r, nil)
+	}
+}
+
+// ClearRealm makes events wait until the next SetRealm.
+func (p *Pool) ClearRealm() {
+	p.mu.Lock()
+	p.realm = nil
+	p.mu.Unlock()
+}
+
+// FailWaiting answers the events that wait for a realm with err: the worker
+// could not be loaded.
+func (p *Pool) FailWaiting(err error) {
+	p.mu.Lock()
+	waiting := p.waiting
+	p.waiting = nil
+	p.mu.Unlock()
+	for _, w := range waiting {
+		w(nil, err)
+	}
+}
+
+// Start delivers alarms from now on: overdue ones at once.
+func (p *Pool) Start() { p.alarms.Start() }
+
+// withRealm calls fn with the realm, now or when there is one.
+func (p *Pool) withRealm(fn func(r *durableobject.Realm, err error)) {
+	p.mu.Lock()
+	switch {
+	case p.closed:
+		p.mu.Unlock()
+		fn(nil, ErrClosed)
+	case p.realm == nil:
+		p.waiting = append(p.waiting, fn)
+		p.mu.Unlock()
+	default:
+		r := p.realm
+		p.mu.Unlock()
+		fn(r, nil)
+	}
+}
+
+// Close refuses new events, ends the alarms' deliveries and closes the objects'
+// databases, on the loop. done is called when that has happened.
+func (p *Pool) Close(done func(error)) {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		done(nil)
+		return
+	}
+	p.closed = true
+	r := p.realm
+	p.mu.Unlock()
+	p.FailWaiting(ErrClosed)
+	closeAll := func() {
+		for _, e := range p.all() {
+			if o := e.current(); o != nil {
+				o.Evict()
+			}
+			e.sockets.DropAll(1001, "the server is shutting down")
+		}
+		done(p.alarms.Close())
+	}
+	if r == nil {
+		done(p.alarms.Close())
+		return
+	}
+	if err := r.Isolate().Engine.PostLoop(closeAll); err != nil {
+		done(p.alarms.Close())
+	}
+}
+
+// EndAll ends every incarnation with ev: in-flight work stops, sockets close
+// with code (0: they stay). It must run on the loop of the present realm.
+func (p *Pool) EndAll(ev *event.Error, code int, reason string) {
+	for _, e := range p.all() {
+		if o := e.current(); o != nil {
+			o.Reset(ev)
+		}
+		if code != 0 {
+			e.sockets.DropAll(code, reason)
+		}
+	}
+}
+
+// all lists the entries by namespace and id.
+func (p *Pool) all() []*entry {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []*entry
+	for _, n := range p.namespaces { // order-independent: sorted below
+		for _, e := range n.entries { // order-independent: sorted below
+			out = append(out, e)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if out[i].ns.class != out[j].ns.class {
+			return out[i].ns.class < out[j].ns.class
+		}
+		return out[i].id.String() < out[j].id.String()
+	})
+	return out
+}
+
+// Live is the number of objects in memory.
+func (p *Pool) Live() int {
+	n := 0
+	for _, e := range p.all() {
+		if e.current() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// deliverAlarm is called by the alarm index when an alarm is due.
+func (p *Pool) deliverAlarm(d alarms.Delivery) {
+	p.mu.Lock()
+	n := p.namespaces[d.Namespace]
+	p.mu.Unlock()
+	if n == nil {
+		d.Done(alarms.Interrupted)
+		return
+	}
+	id, err := n.ids.Parse(d.ID)
+	if err != nil {
+		p.opts.Report(fmt.Errorf("alarm of %s: %w", n.class, err))
+		d.Done(alarms.Finished)
+		return
+	}
+	if d.Name != "" {
+		id = id.WithName(d.Name)
+	}
+	e := n.entry(id)
+	var try func(attempt int)
+	try = func(attempt int) {
+		e.with(nil, func(o *durableobject.Object) {
+			o.Alarm(d.RetryCount, func(result durableobject.AlarmResult, err error) {
+				if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
+					try(attempt + 1)
+					return
+				}
+				d.Done(outcomes[result])
+			})
+		}, func(error) { d.Done(alarms.Interrupted) })
+	}
+	try(0)
+}
+
+var outcomes = map[durableobject.AlarmResult]alarms.Outcome{
+	durableobject.AlarmDone:        alarms.Finished,
+	durableobject.AlarmFailed:      alarms.Failed,
+	durableobject.AlarmInterrupted: alarms.Interrupted,
+}

@@ -1,0 +1,62 @@
+package pool
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/runtime/event"
+)
+
+// stub is the Target of one stub in JavaScript. Calls arrive in the order in
+// which they were made. Once an incarnation that it talked to has failed, it
+// fails for ever with that error. Safe for concurrent use.
+type stub struct {
+	entry  *entry
+	object *durableobject.Object // loop-confined: the incarnation it last talked to
+}
+
+// Dup implements event.Capability; stubs need no counting.
+func (s *stub) Dup() event.Capability { return &stub{entry: s.entry} }
+
+// Release implements event.Capability.
+func (s *stub) Release() {}
+
+// Fetch implements cfapi.Target.
+func (s *stub) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	var canceled atomic.Pointer[func(error)]
+	s.fetch(req, done, &canceled, 0)
+	return func(reason error) {
+		if fn := canceled.Load(); fn != nil {
+			(*fn)(reason)
+		}
+	}
+}
+
+func (s *stub) fetch(req *event.Request, done func(*event.Response, error), cancel *atomic.Pointer[func(error)], attempt int) {
+	s.entry.with(s, func(o *durableobject.Object) {
+		fn := o.Fetch(req, func(resp *event.Response, err error) {
+			if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
+				s.fetch(req, done, cancel, attempt+1)
+				return
+			}
+			done(resp, err)
+		})
+		cancel.Store(&fn)
+	}, func(err error) { done(nil, err) })
+}
+
+// Call implements event.Capability.
+func (s *stub) Call(c *event.Call, done func(*event.Payload, error)) { s.call(c, done, 0) }
+
+func (s *stub) call(c *event.Call, done func(*event.Payload, error), attempt int) {
+	s.entry.with(s, func(o *durableobject.Object) {
+		o.Call(c, func(p *event.Payload, err error) {
+			if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
+				s.call(c, done, attempt+1)
+				return
+			}
+			done(p, err)
+		})
+	}, func(err error) { done(nil, err) })
+}
