@@ -211,7 +211,14 @@ func TestDeleteAll(t *testing.T) {
 		t.Error("a key is left")
 	}
 	s.Close()
-	s = openWith(t, o)
+	checkFacetsPending(t, o)
+}
+
+// checkFacetsPending: the row that says that facets are still to be deleted
+// survives a restart, until it is taken back.
+func checkFacetsPending(t *testing.T, o Options) {
+	t.Helper()
+	s := openWith(t, o)
 	if pending, err := s.FacetDeletionPending(); err != nil || !pending {
 		t.Error("the pending deletion of facets is forgotten", err)
 	}
@@ -223,6 +230,17 @@ func TestDeleteAll(t *testing.T) {
 	if pending, err := s.FacetDeletionPending(); err != nil || pending {
 		t.Error(pending, err)
 	}
+}
+
+// Without options deleteAll takes the alarm along; inside a transaction it is
+// refused.
+func TestDeleteAllPlain(t *testing.T) {
+	s := open(t)
+	put(t, s, "k", "v")
+	if err := s.SetAlarm(5); err != nil {
+		t.Fatal(err)
+	}
+	commit(t, s)
 	if n, err := s.DeleteAll(DeleteAllOptions{}); n != 1 || err != nil {
 		t.Error(n, err)
 	}

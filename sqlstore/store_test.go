@@ -347,7 +347,8 @@ func TestCommitFailure(t *testing.T) {
 	commit(t, s)
 }
 
-// A full disk (here: a page limit) fails the write; the turn cannot commit.
+// On a full disk (here: a page limit) SQLite gives the whole transaction up: the
+// turn cannot commit, even if user code caught the error (SEMANTICS 2).
 func TestFullDatabase(t *testing.T) {
 	s := openWith(t, options(filepath.Join(t.TempDir(), "a.sqlite")))
 	put(t, s, "kept", "v")
@@ -360,14 +361,14 @@ func TestFullDatabase(t *testing.T) {
 	if err == nil || err.Error() != "database or disk is full: SQLITE_FULL" {
 		t.Fatalf("%v", err)
 	}
-	cerr := s.Commit()
-	if cerr == nil {
-		// SQLite may keep the transaction after SQLITE_FULL; then the rest commits.
-		if get(t, s, "small") != "v" {
-			t.Error("committed, but lost a write")
-		}
-	} else if get(t, s, "small") != "(none)" || get(t, s, "kept") != "v" {
-		t.Error("a failed commit left traces")
+	if err := s.Put("later", nil); !errors.Is(err, ErrTransactionLost) {
+		t.Errorf("a write after it: %v", err)
+	}
+	if err := s.Commit(); !errors.Is(err, ErrTransactionLost) || !sqlite.IsCode(err, sqlite.CodeFull) {
+		t.Errorf("commit: %v", err)
+	}
+	if get(t, s, "small") != "(none)" || get(t, s, "later") != "(none)" || get(t, s, "kept") != "v" {
+		t.Error("a failed turn left traces")
 	}
 }
 
