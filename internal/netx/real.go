@@ -223,7 +223,7 @@ func FromHTTP(h http.Header) event.Header {
 		total += len(values)
 	}
 	sort.Strings(names)
-	out := make(event.Header, 0, total+2)
+	out := make(event.Header, 0, total+4)
 	for _, name := range names {
 		for _, value := range h[name] {
 			out = append(out, event.Field{Name: name, Value: value})

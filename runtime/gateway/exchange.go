@@ -1,0 +1,226 @@
+package gateway
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/runtime/event"
+)
+
+// errGone is the reason with which a request is cancelled when its client
+// hangs up.
+var errGone = &event.Error{Name: "Error", Message: "The client disconnected."}
+
+// exchange is one request on its way through. Its connection's goroutine owns
+// it, except for what mu guards.
+type exchange struct {
+	g       *Gateway
+	w       http.ResponseWriter
+	r       *http.Request
+	flusher *http.ResponseController
+	result  chan result // holds one
+	body    *netx.ReaderBody
+	cancel  func(error)
+	start   time.Time
+	freed   bool
+	accepts string   // the client's Accept-Encoding
+	encoder *encoder // nil: the body goes out as it is
+
+	mu   sync.Mutex // guards gone
+	gone bool       // nobody waits for the result any more
+}
+
+type result struct {
+	resp *event.Response
+	err  error
+}
+
+// free gives the place among the requests in progress back.
+func (x *exchange) free() {
+	if !x.freed {
+		x.freed = true
+		x.g.inFlight.Add(-1)
+	}
+}
+
+func (x *exchange) run() {
+	x.cancel = x.g.opts.Handler(x.request(), x.done)
+	defer x.finishBody()
+	var res result
+	select {
+	case res = <-x.result:
+	default:
+		select {
+		case res = <-x.result:
+		case <-x.r.Context().Done():
+			x.abandon()
+			return
+		}
+	}
+	if res.err != nil || res.resp == nil {
+		if res.err == nil {
+			res.err = errors.New("the worker gave no response")
+		}
+		x.fail(res.err)
+		return
+	}
+	if res.resp.Socket != nil {
+		x.upgrade(res.resp)
+		return
+	}
+	x.respond(res.resp)
+}
+
+// done is the handler's callback.
+func (x *exchange) done(resp *event.Response, err error) {
+	x.mu.Lock()
+	gone := x.gone
+	if !gone {
+		x.result <- result{resp, err}
+	}
+	x.mu.Unlock()
+	if gone {
+		discard(resp)
+	}
+}
+
+// abandon cancels a request whose client is gone.
+func (x *exchange) abandon() {
+	x.mu.Lock()
+	x.gone = true
+	x.mu.Unlock()
+	select {
+	case res := <-x.result:
+		discard(res.resp)
+	default:
+	}
+	if x.cancel != nil {
+		x.cancel(errGone)
+	}
+	if x.body != nil {
+		x.body.Cancel(netx.ErrLost)
+	}
+}
+
+func discard(resp *event.Response) {
+	if resp == nil {
+		return
+	}
+	if resp.Body != nil {
+		resp.Body.Cancel(errGone)
+	}
+	if resp.Socket != nil {
+		resp.Socket.Drop(netx.CloseLost, netx.LostCloseReason, nil)
+	}
+}
+
+// finishBody gives the rest of the request's body up when the response is
+// written: net/http reads a short rest itself and keeps the connection.
+func (x *exchange) finishBody() {
+	if x.body != nil {
+		x.body.Cancel(netx.ErrLost)
+	}
+}
+
+// request converts the head; the body stays on the connection until it is
+// asked for. Fields come in the order of their names, so that two runs see the same.
+func (x *exchange) request() *event.Request {
+	r := x.r
+	x.accepts = strings.Join(r.Header["Accept-Encoding"], ",")
+	delete(r.Header, "Accept-Encoding") // workers see what the edge accepts, as with wrangler dev
+	header := netx.FromHTTP(r.Header)
+	if _, ok := r.Header["Cf-Connecting-Ip"]; !ok {
+		if ip, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+			header = append(header, event.Field{Name: "CF-Connecting-IP", Value: ip})
+		}
+	}
+	header = append(header, event.Field{Name: "Accept-Encoding", Value: "br, gzip"}, event.Field{Name: "Host", Value: r.Host})
+	req := &event.Request{
+		Method: r.Method,
+		URL:    absolute(r),
+		Header: header,
+		CF:     x.g.opts.CF,
+		// A redirect is the client's to follow.
+		Redirect: "manual",
+		Upgrade:  netx.IsUpgrade(r),
+	}
+	if r.Body != nil && r.Body != http.NoBody {
+		// A worker may answer while it reads. Where that cannot be enabled,
+		// net/http reads the body before it writes.
+		_ = x.flusher.EnableFullDuplex()
+		body := netx.NewReaderBody(r.Body, r.ContentLength, x.g.opts.Scheduler.Go)
+		body.Fail = func(error) error { lost := *netx.ErrLost; return &lost }
+		body.Unblock = func() {
+			if c := connOf(r); c != nil && body.Busy() {
+				c.stopReading()
+			}
+		}
+		x.body, req.Body = body, body
+	}
+	return req
+}
+
+// absolute is the request's URL as the client meant it.
+func absolute(r *http.Request) string {
+	target := r.RequestURI
+	if !strings.HasPrefix(target, "/") {
+		if target = r.URL.RequestURI(); !strings.HasPrefix(target, "/") {
+			target = "/"
+		}
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host + target
+	}
+	return "http://" + r.Host + target
+}
+
+// headWritten tells the log.
+func (x *exchange) headWritten(status int) {
+	if x.g.opts.Log == nil {
+		return
+	}
+	x.g.opts.Log(RequestLog{Method: x.r.Method, Path: x.r.URL.EscapedPath(), Status: status,
+		Duration: x.g.opts.Scheduler.Clock().Now().Sub(x.start)})
+}
+
+// upgrade answers with 101 and carries frames until the socket is over.
+func (x *exchange) upgrade(resp *event.Response) {
+	points := x.g.opts.Points
+	header := resp.Header
+	if p := resp.Socket.Protocol; p != "" && !header.Has("Sec-WebSocket-Protocol") {
+		header = append(header[:len(header):len(header)], event.Field{Name: "Sec-WebSocket-Protocol", Value: p})
+	}
+	conn, err := netx.Accept(x.w, x.r, header, func(write func() error) error {
+		return points.Effect(killpoint.Response, "", "fetch", write)
+	})
+	if err != nil {
+		resp.Socket.Drop(netx.CloseLost, netx.LostCloseReason, nil)
+		if errors.Is(err, netx.ErrHandshake) {
+			x.page(http.StatusUpgradeRequired, event.Header{{Name: "Connection", Value: "Upgrade"}, {Name: "Upgrade", Value: "websocket"},
+				{Name: "Content-Type", Value: "text/plain; charset=utf-8"}}, err.Error()+"\n")
+			return
+		}
+		x.g.opts.Warn(err.Error())
+		return
+	}
+	x.headWritten(http.StatusSwitchingProtocols)
+	x.free()
+	c := netx.NewCoupling(conn, resp.Socket, netx.CoupleOptions{Spawn: x.g.opts.Scheduler.Go, Points: points})
+	x.g.mu.Lock()
+	x.g.sockets[c] = struct{}{}
+	closing := x.g.closing
+	x.g.mu.Unlock()
+	if closing {
+		c.Cut(nil)
+	}
+	c.Run()
+	x.g.mu.Lock()
+	delete(x.g.sockets, c)
+	x.g.mu.Unlock()
+}

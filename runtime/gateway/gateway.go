@@ -1,0 +1,213 @@
+// Package gateway is the door to the network: an HTTP/1.1 server that turns
+// what clients send into event.Request values, writes event.Response values
+// back, and owns the clients' WebSockets, so that these outlive the objects
+// that talk through them (hibernation). It knows nothing of JavaScript.
+//
+// It also serves a worker's static assets (assets.go).
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+)
+
+// Options configure a Gateway.
+type Options struct {
+	// Scheduler starts what blocks, and tells the time for Log.
+	Scheduler sched.Scheduler
+	// Handler answers requests; see netx.Handler. It is called on the
+	// connection's goroutine and must not block.
+	Handler netx.Handler
+	// Points, where not nil, sees each effect on a client: response (a head),
+	// chunk, frame, close. While it is on, heads and chunks are written one by one.
+	Points *killpoint.Points
+	// AllowedHosts are hosts accepted beside the local ones: "example.test",
+	// or ".example.test" with all names below it, or "*" for any.
+	AllowedHosts []string
+	// CF is the JSON of request.cf, DefaultCF if nil.
+	CF []byte
+	// Log, where set, is told of each request when its response's head has
+	// been written. Calls come from many goroutines.
+	Log func(RequestLog)
+	// Warn, where set, is told of trouble with connections, one line each.
+	Warn func(string)
+	// MaxInFlight bounds the requests in progress, WebSockets not counted; what
+	// comes above it is answered with 503. 4096 if 0.
+	MaxInFlight int
+}
+
+// RequestLog is one line of the request log.
+type RequestLog struct {
+	Method, Path string // Path is as sent, without its query
+	Status       int
+	Duration     time.Duration // from the request's head to the response's
+}
+
+// DefaultCF stands for what Cloudflare's edge knows about a client.
+const DefaultCF = `{"colo":"DFW","country":"US","continent":"NA","city":"Austin","region":"Texas","regionCode":"TX",` +
+	`"postalCode":"78701","timezone":"America/Chicago","latitude":"30.27130","longitude":"-97.74260",` +
+	`"asn":395747,"asOrganization":"","clientTcpRtt":0,"httpProtocol":"HTTP/1.1","tlsVersion":"TLSv1.3"}`
+
+// Gateway serves clients. Safe for concurrent use.
+type Gateway struct {
+	opts     Options
+	server   *http.Server
+	inFlight atomic.Int64
+
+	mu       sync.Mutex // guards everything below
+	bound    []net.IP
+	sockets  map[*netx.Coupling]struct{}
+	handlers int
+	closing  bool
+	idle     chan struct{} // closed when closing and no handler runs
+}
+
+// New returns a gateway that serves nothing yet.
+func New(o Options) *Gateway {
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 4096
+	}
+	if o.CF == nil {
+		o.CF = []byte(DefaultCF)
+	}
+	if o.Warn == nil {
+		o.Warn = func(string) {}
+	}
+	g := &Gateway{opts: o, sockets: map[*netx.Coupling]struct{}{}, idle: make(chan struct{})}
+	g.server = &http.Server{
+		Handler:                      g,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     log.New(warner(o.Warn), "", 0),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, c)
+		},
+	}
+	return g
+}
+
+type warner func(string)
+
+// Write implements io.Writer for the server's own messages.
+func (w warner) Write(line []byte) (int, error) {
+	w(strings.TrimSpace(string(line)))
+	return len(line), nil
+}
+
+// Serve accepts connections until Close, and then returns nil. It may be
+// called for several listeners; each call blocks.
+func (g *Gateway) Serve(ln net.Listener) error {
+	if addr, ok := ln.Addr().(*net.TCPAddr); ok {
+		g.mu.Lock()
+		g.bound = append(g.bound, addr.IP)
+		g.mu.Unlock()
+	}
+	err := g.server.Serve(listener{ln})
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+// Close stops listening and waits for requests in progress until ctx is done,
+// then cuts what is left. WebSockets are cut at once, without a Close frame,
+// as when a process ends: a worker that should not hear of it is stopped first.
+// Close returns when no handler runs any more.
+func (g *Gateway) Close(ctx context.Context) error {
+	g.mu.Lock()
+	if !g.closing {
+		g.closing = true
+		if g.handlers == 0 {
+			close(g.idle)
+		}
+	}
+	cut := make([]*netx.Coupling, 0, len(g.sockets))
+	for c := range g.sockets { // order-independent: each is cut alike
+		cut = append(cut, c)
+	}
+	g.mu.Unlock()
+	for _, c := range cut {
+		c.Cut(nil)
+	}
+	err := g.server.Shutdown(ctx)
+	if err != nil {
+		err = errors.Join(err, g.server.Close())
+	}
+	late := make(chan struct{})
+	grace := g.opts.Scheduler.Clock().AfterFunc(5*time.Second, func() { close(late) })
+	defer grace.Stop()
+	select {
+	case <-g.idle:
+	case <-late:
+		return errors.Join(err, errors.New("gateway: requests are still being handled 5 s after their connections were cut"))
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return nil // what was left has been cut, as documented
+	}
+	return err
+}
+
+func (g *Gateway) enter() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing {
+		return false
+	}
+	g.handlers++
+	return true
+}
+
+func (g *Gateway) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.handlers--; g.handlers == 0 && g.closing {
+		close(g.idle)
+	}
+}
+
+// ServeHTTP implements http.Handler: one request, on its connection's goroutine.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !g.enter() {
+		refuse(w, http.StatusServiceUnavailable, "minido is shutting down.\n")
+		return
+	}
+	defer g.leave()
+	if !g.allowed(r.Host) {
+		refuse(w, http.StatusForbidden, "The Host header "+printable(r.Host)+" is not one that this server answers to.\n"+
+			"Start minido with --allowed-hosts to accept it, or use localhost.\n")
+		return
+	}
+	if r.Method == http.MethodConnect {
+		refuse(w, http.StatusNotImplemented, "CONNECT is not supported.\n")
+		return
+	}
+	if g.inFlight.Add(1) > int64(g.opts.MaxInFlight) {
+		g.inFlight.Add(-1)
+		refuse(w, http.StatusServiceUnavailable, "Too many requests are in progress.\n")
+		return
+	}
+	x := &exchange{g: g, w: w, r: r, flusher: http.NewResponseController(w), result: make(chan result, 1)}
+	defer x.free()
+	if g.opts.Log != nil {
+		x.start = g.opts.Scheduler.Clock().Now()
+	}
+	x.run()
+}
+
+func refuse(w http.ResponseWriter, status int, text string) {
+	h := w.Header()
+	h["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, text) // a client that is gone needs no answer
+}

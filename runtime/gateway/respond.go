@@ -1,0 +1,220 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"strconv"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/runtime/event"
+)
+
+// respond writes a response. After the head, a failure cuts the connection, so
+// that no client takes a broken body for a whole one.
+func (x *exchange) respond(resp *event.Response) {
+	length, body := x.head(resp)
+	if body == nil || x.g.opts.Points.On() {
+		x.stream(resp.Status, body, length)
+		return
+	}
+	whole, ok := event.Buffered(body)
+	if !ok {
+		x.stream(resp.Status, body, length)
+		return
+	}
+	// The head and a body that is at hand leave in one write, when the handler returns.
+	if x.encoder != nil {
+		whole = x.encoder.all(whole)
+	}
+	x.w.Header()["Content-Length"] = []string{strconv.Itoa(len(whole))}
+	x.w.WriteHeader(resp.Status)
+	_, err := x.w.Write(whole)
+	x.headWritten(resp.Status)
+	if err != nil {
+		x.broken(nil)
+	}
+}
+
+// head fills the response's header in and returns the body to send, nil for
+// none, and its length, -1 if it is not known.
+func (x *exchange) head(resp *event.Response) (int64, event.Body) {
+	if resp.Status < 200 || resp.Status > 999 {
+		x.g.opts.Warn("a worker's response had the status " + strconv.Itoa(resp.Status) + "; sent as 500")
+		resp.Status = http.StatusInternalServerError
+	}
+	h := x.w.Header()
+	h["Date"] = nil // workerd sends none, and the recorded bytes stay the same
+	for _, f := range resp.Header {
+		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
+		case "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Trailer", "Content-Length":
+		default:
+			h[name] = append(h[name], f.Value)
+		}
+	}
+	if _, ok := h["Content-Type"]; !ok {
+		h["Content-Type"] = nil // keeps net/http from guessing
+	}
+	body, length := resp.Body, int64(0)
+	if body != nil {
+		length = body.Length()
+		if x.encoder = x.chooseEncoding(resp); x.encoder != nil {
+			length = -1
+		}
+	}
+	null := netx.NullBody(resp.Status)
+	switch {
+	case x.r.Method == http.MethodHead:
+		if given := resp.Header.Get("Content-Length"); resp.Body != nil && length >= 0 {
+			h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
+		} else if given != "" {
+			h["Content-Length"] = []string{given}
+		}
+	case null:
+	case length >= 0:
+		h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
+	}
+	if null || x.r.Method == http.MethodHead {
+		if body != nil {
+			body.Cancel(nil)
+		}
+		return 0, nil
+	}
+	return length, body
+}
+
+// stream writes the head and then chunk after chunk, each as soon as it comes.
+func (x *exchange) stream(status int, body event.Body, length int64) {
+	points := x.g.opts.Points
+	x.w.WriteHeader(status)
+	if points.On() {
+		if points.Effect(killpoint.Response, "", "fetch", x.flusher.Flush) != nil {
+			x.broken(body)
+		}
+	}
+	if body == nil {
+		x.headWritten(status)
+		x.end(length)
+		return
+	}
+	p := &puller{x: x, body: body, status: status, next: make(chan chunk, 1)}
+	for sent := int64(0); ; {
+		data, err := p.pull()
+		if err == io.EOF && (length < 0 || sent == length) {
+			break
+		}
+		if err == io.EOF {
+			err = fmt.Errorf("the body ended after %d of %d bytes", sent, length)
+		}
+		if err != nil {
+			x.cut(err)
+		}
+		if sent += int64(len(data)); length >= 0 && sent > length {
+			body.Cancel(nil)
+			x.cut(fmt.Errorf("the body is longer than the %d bytes announced", length))
+		}
+		if x.encoder != nil {
+			data = x.encoder.chunk(data)
+		}
+		if x.write(data) != nil {
+			x.broken(body)
+		}
+	}
+	if x.encoder != nil && x.write(x.encoder.finish()) != nil {
+		x.broken(nil)
+	}
+	p.log()
+	x.end(length)
+}
+
+// puller takes a body chunk by chunk on the connection's goroutine.
+type puller struct {
+	x      *exchange
+	body   event.Body
+	status int
+	next   chan chunk
+	logged bool
+}
+
+// pull returns the next chunk. What has been written is flushed before it
+// waits for one, so that nothing ready lingers here.
+func (p *puller) pull() ([]byte, error) {
+	p.body.Read(func(data []byte, err error) { p.next <- chunk{data, err} })
+	select {
+	case c := <-p.next:
+		return c.data, c.err
+	default:
+	}
+	if p.x.flusher.Flush() != nil {
+		p.x.broken(p.body)
+	}
+	p.log()
+	select {
+	case c := <-p.next:
+		return c.data, c.err
+	case <-p.x.r.Context().Done():
+		p.x.broken(p.body)
+		return nil, errGone
+	}
+}
+
+func (p *puller) log() {
+	if !p.logged {
+		p.logged = true
+		p.x.headWritten(p.status)
+	}
+}
+
+type chunk struct {
+	data []byte
+	err  error
+}
+
+func (x *exchange) write(data []byte) error {
+	points := x.g.opts.Points
+	if !points.On() {
+		_, err := x.w.Write(data)
+		return err
+	}
+	return points.Effect(killpoint.Chunk, "", "fetch", func() error {
+		if _, err := x.w.Write(data); err != nil {
+			return err
+		}
+		return x.flusher.Flush()
+	})
+}
+
+// end is the effect of a body's end. That of a chunked one is a write, which
+// net/http does after the handler.
+func (x *exchange) end(length int64) {
+	points := x.g.opts.Points
+	if !points.On() {
+		return
+	}
+	around := func(write func() error) error { return points.Effect(killpoint.Close, "", "fetch", write) }
+	if c := connOf(x.r); length < 0 && c != nil && x.r.ProtoAtLeast(1, 1) {
+		c.last.Store(&around)
+		return
+	}
+	_ = around(func() error { return nil }) // nothing is left to write, so nothing can fail
+}
+
+// broken ends a response whose client is gone. It does not return.
+func (x *exchange) broken(body event.Body) {
+	if body != nil {
+		body.Cancel(errGone)
+	}
+	if x.cancel != nil {
+		x.cancel(errGone)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// cut ends a response that cannot be completed, for a reason on the worker's
+// side. It does not return.
+func (x *exchange) cut(err error) {
+	x.g.opts.Warn("the response to " + x.r.Method + " " + x.r.URL.EscapedPath() + " was cut off: " + err.Error())
+	panic(http.ErrAbortHandler)
+}
