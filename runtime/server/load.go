@@ -1,0 +1,211 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/isolate"
+)
+
+// build bundles the project and loads it into a new isolate. On the way it
+// replaces the server's assets.
+func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) {
+	if p.Build.Command != "" {
+		if err := s.customBuild(ctx, p.Build); err != nil {
+			return nil, err
+		}
+	}
+	if d, ok := p.CheckMain(); !ok {
+		return nil, &config.ConfigError{Diagnostics: []config.Diagnostic{d}}
+	}
+	if err := s.openAssets(p); err != nil {
+		return nil, err
+	}
+	if p.Main == "" {
+		return nil, errors.New("this project has only assets and no worker: set \"main\" in the wrangler file; serving assets alone is not built yet")
+	}
+	if s.bundler == nil {
+		s.bundler = bundle.New(s.bundleOptions(p))
+	}
+	b, err := s.bundler.Build()
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range b.Warnings {
+		s.event(EventWarning, strings.TrimRight(bundle.RenderWarnings([]bundle.Message{w}, false), "\n"))
+	}
+	return s.load(ctx, p, b)
+}
+
+func (s *Server) bundleOptions(p *config.Project) bundle.Options {
+	o := bundle.Options{
+		Dir: p.Dir, Entry: p.Main, TSConfig: p.TSConfig, NoBundle: p.NoBundle, NoDefer: s.opts.NoDefer,
+		JSXFactory: p.JSXFactory, JSXFragment: p.JSXFragment, CacheDir: s.opts.CacheDir,
+		Alias: map[string]string{}, Define: map[string]string{},
+		Builtins: isolate.HasBuiltin(p.Compat), Spawn: s.opts.Scheduler.Go,
+	}
+	for _, kv := range p.Alias {
+		o.Alias[kv.Key] = kv.Value
+	}
+	for _, kv := range p.Define {
+		o.Define[kv.Key] = kv.Value
+	}
+	for _, r := range p.Rules {
+		if !r.Default {
+			o.Rules = append(o.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs})
+		}
+	}
+	return o
+}
+
+// customBuild runs build.command as wrangler does, through the shell.
+func (s *Server) customBuild(ctx context.Context, b config.Build) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", b.Command)
+	cmd.Dir, cmd.Env = b.Cwd, processEnviron()
+	cmd.Stdout, cmd.Stderr = s.opts.BuildOutput, s.opts.BuildOutput
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the custom build %q (%s) failed: %w", b.Command, b.Where, err)
+	}
+	return nil
+}
+
+// load evaluates a bundle in a new isolate and checks that the configured
+// classes exist.
+func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) (*worker, error) {
+	w := &worker{}
+	namespaces := map[string]cfapi.Namespace{}
+	for _, c := range p.Classes {
+		namespaces[c.ClassName] = s.spaces[c.UniqueKey]
+	}
+	w.iso = isolate.New(isolate.Options{
+		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
+		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
+		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.opts.TurnLimit,
+		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, p, b, reason) },
+	})
+	w.main = w.iso.Entrypoint("default", nil)
+	loaded := make(chan error, 1)
+	w.iso.Start(func(err error) {
+		if err != nil {
+			err = &LoadError{err.Error()}
+		} else {
+			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat)
+			err = checkClasses(p, w.iso)
+		}
+		select {
+		case loaded <- err:
+		default: // ready is called once; a second call would be a bug of isolate
+		}
+	})
+	var err error
+	select {
+	case err = <-loaded:
+	case <-w.iso.Engine.Done():
+		err = errors.New("the isolate ended while it was loading")
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		err = w.iso.Engine.CondemnedBy()
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.iso.Close(context.WithoutCancel(ctx)))
+	}
+	return w, nil
+}
+
+// checkClasses reports bindings to classes that the worker does not export.
+func checkClasses(p *config.Project, iso *isolate.Isolate) error {
+	var bad []config.Diagnostic
+	for _, b := range p.DurableObjects {
+		if !b.Local {
+			continue
+		}
+		if _, ok := iso.Class(b.ClassName); ok {
+			continue
+		}
+		text := readText(b.ClassWhere.File)
+		bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, text,
+			fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, p.Relative(p.Main)),
+			fmt.Sprintf("it exports %s; export the class, or correct class_name", strings.Join(iso.ExportNames(), ", "))))
+	}
+	if bad != nil {
+		return &config.ConfigError{Diagnostics: bad}
+	}
+	return nil
+}
+
+// condemned replaces an isolate that must not be used any more. It runs on
+// that isolate's loop.
+func (s *Server) condemned(old *worker, p *config.Project, b *bundle.Bundle, reason error) {
+	s.mu.Lock()
+	active := s.current == old
+	if active {
+		s.current = nil
+	}
+	closed := s.closed
+	s.mu.Unlock()
+	if !active || closed {
+		return
+	}
+	s.event(EventRestarted, "the worker was restarted: "+reason.Error())
+	s.pool.ClearRealm()
+	s.pool.EndAll(&event.Error{Message: reason.Error(), ObjectReset: true}, 0, "")
+	s.opts.Scheduler.Go("replace isolate", func() {
+		old.iso.Engine.Close()
+		w, err := s.load(context.Background(), p, b)
+		if err != nil {
+			s.event(EventFailure, fmt.Sprintf("the worker could not be restarted: %v", err))
+			s.failQueued(err)
+			return
+		}
+		s.install(w)
+	})
+}
+
+func (s *Server) failQueued(err error) {
+	s.mu.Lock()
+	queued := s.queued
+	s.queued = nil
+	s.mu.Unlock()
+	for _, fn := range queued {
+		fn(nil, err)
+	}
+	s.pool.FailWaiting(err)
+}
+
+// environ is process.env: the text variables, as nodejs_compat has it.
+func environ(p *config.Project) func() map[string]string {
+	return func() map[string]string {
+		env := map[string]string{}
+		if !p.Compat("nodejs_compat_populate_process_env") {
+			return env
+		}
+		for _, v := range p.Vars {
+			if text, ok := v.Text(); ok {
+				env[v.Name] = text
+			} else {
+				env[v.Name] = string(v.Value)
+			}
+		}
+		return env
+	}
+}
+
+func readText(path string) string {
+	b, err := os.ReadFile(filepath.Clean(path))
+	if err != nil {
+		return "" // the diagnostic then has no code frame
+	}
+	return string(b)
+}

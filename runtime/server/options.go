@@ -1,0 +1,77 @@
+// Package server wires a worker project together and runs it: configuration,
+// bundle, isolate, durable objects, alarms, and the listener in front.
+package server
+
+import (
+	"io"
+	"time"
+
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/sqlstore"
+)
+
+// Options configure a Server. Immutable once given to Start.
+type Options struct {
+	Config config.Options
+	// Address is host:port to listen on; port 0 takes a free one. "" listens on
+	// nothing: requests come through Server.Fetch.
+	Address string
+	// AllowedHosts are further values of the Host header that are answered.
+	AllowedHosts []string
+	// PersistDir holds the state, in wrangler's layout; "" is .wrangler/state
+	// beside the wrangler file.
+	PersistDir string
+	// CacheDir holds transformed modules between runs; "" is a directory below
+	// PersistDir.
+	CacheDir string
+
+	Scheduler sched.Scheduler // required
+	Entropy   entropy.Source  // required
+	Points    *killpoint.Points
+	Dialer    netx.Dialer // the way out; required
+
+	Sync   sqlstore.SyncMode
+	Limits sqlstore.LimitsProfile
+	// Idle is how long an object without events stays in memory; 0 is for ever.
+	Idle time.Duration
+	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
+	TurnLimit time.Duration
+
+	// Watch reloads the worker when its files change.
+	Watch bool
+	// NoDefer evaluates every module in import order.
+	NoDefer bool
+
+	// Console gets what the worker logs, Requests what the listener answers,
+	// Events what happens to the server (reloads, errors); nil drops them.
+	Console  engine.Logger
+	Requests func(gateway.RequestLog)
+	Events   func(Event)
+	// BuildOutput gets the output of a custom build command.
+	BuildOutput io.Writer
+}
+
+// EventKind says what an Event is about.
+type EventKind int
+
+// The kinds of events.
+const (
+	EventWarning     EventKind = iota // something is odd, and goes on
+	EventReloading                    // files changed
+	EventReloaded                     // the new worker answers
+	EventBuildFailed                  // the new worker cannot be built; the old one answers
+	EventFailure                      // something failed where no caller waits
+	EventRestarted                    // the isolate was condemned and replaced
+)
+
+// Event is something that happened to the server. Text is for people.
+type Event struct {
+	Kind EventKind
+	Text string
+}

@@ -1,0 +1,337 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/isolate"
+)
+
+// Server runs one worker project. Safe for concurrent use.
+type Server struct {
+	opts     Options
+	lock     *dirLock
+	pool     *pool.Pool
+	bundler  *bundle.Bundler
+	gateway  *gateway.Gateway
+	listener net.Listener
+	watcher  *watcher
+
+	warnings []config.Diagnostic
+
+	mu      sync.Mutex // guards everything below
+	project *config.Project
+	spaces  map[string]*pool.Namespace // by unique key
+	current *worker                    // nil while the isolate is being replaced
+	queued  []func(*worker, error)     // requests that came meanwhile
+	assets  *gateway.Assets
+	closed  bool
+}
+
+// worker is one loaded generation of the project. Immutable once ready.
+type worker struct {
+	iso   *isolate.Isolate
+	realm *durableobject.Realm
+	main  cfapi.Target
+}
+
+// Start loads the project and answers on Options.Address. Errors are for
+// people: *config.ConfigError, *bundle.BuildError, *LockedError,
+// *AddressError, *LoadError, or an error of the system.
+func Start(ctx context.Context, o Options) (s *Server, err error) {
+	s = &Server{opts: o, spaces: map[string]*pool.Namespace{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+			s = nil
+		}
+	}()
+	project, warnings, err := config.Load(o.Config)
+	s.warnings = warnings
+	if err != nil {
+		return s, err
+	}
+	s.project = project
+	if s.opts.PersistDir == "" {
+		s.opts.PersistDir = filepath.Join(project.Dir, ".wrangler", "state")
+	}
+	if s.opts.CacheDir == "" {
+		s.opts.CacheDir = filepath.Join(s.opts.PersistDir, "minido-cache")
+	}
+	if s.lock, err = lockDir(s.opts.PersistDir); err != nil {
+		return s, err
+	}
+	if o.Address != "" {
+		if s.listener, err = net.Listen("tcp", o.Address); err != nil {
+			return s, &AddressError{Address: o.Address, Err: err}
+		}
+	}
+	s.pool = pool.New(pool.Options{
+		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: filepath.Join(s.opts.PersistDir, "v3", "do"),
+		Sync: o.Sync, Limits: o.Limits, Idle: o.Idle, Report: func(err error) { s.event(EventFailure, err.Error()) },
+	})
+	if err := s.openNamespaces(project); err != nil {
+		return s, err
+	}
+	w, err := s.build(ctx, project)
+	if err != nil {
+		return s, err
+	}
+	s.install(w)
+	s.pool.Start()
+	if s.listener != nil {
+		s.serve()
+	}
+	if o.Watch {
+		if err := s.watch(); err != nil {
+			s.event(EventWarning, fmt.Sprintf("changes of files are not noticed: %v", err))
+		}
+	}
+	return s, nil
+}
+
+// AddressError says that the listener could not be opened.
+type AddressError struct {
+	Address string
+	Err     error
+}
+
+// Error implements error.
+func (e *AddressError) Error() string {
+	return fmt.Sprintf("cannot listen on %s: %v; stop what uses the port, or choose another with --port", e.Address, e.Err)
+}
+
+// Unwrap is the system's error.
+func (e *AddressError) Unwrap() error { return e.Err }
+
+// LoadError says that the worker's module code threw.
+type LoadError struct{ Text string }
+
+// Error implements error.
+func (e *LoadError) Error() string { return "the worker threw while it was loaded:\n" + e.Text }
+
+func (s *Server) event(kind EventKind, text string) {
+	if s.opts.Events != nil {
+		s.opts.Events(Event{kind, text})
+	}
+}
+
+// openNamespaces opens those of the project's classes that are not open yet.
+func (s *Server) openNamespaces(p *config.Project) error {
+	for _, c := range p.Classes {
+		if s.spaces[c.UniqueKey] != nil {
+			continue
+		}
+		n, err := s.pool.Open(c.ClassName, c.UniqueKey)
+		if err != nil {
+			return err
+		}
+		s.spaces[c.UniqueKey] = n
+	}
+	return nil
+}
+
+// serve starts the gateway on the listener.
+func (s *Server) serve() {
+	s.gateway = gateway.New(gateway.Options{
+		Scheduler: s.opts.Scheduler, Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
+		Log: s.opts.Requests, Warn: func(text string) { s.event(EventWarning, text) },
+	})
+	s.opts.Scheduler.Go("gateway accept", func() {
+		if err := s.gateway.Serve(s.listener); err != nil && !s.isClosed() {
+			s.event(EventFailure, fmt.Sprintf("the listener failed: %v", err))
+		}
+	})
+}
+
+func (s *Server) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// URL is where the server answers, "" without a listener.
+func (s *Server) URL() string {
+	if s.listener == nil {
+		return ""
+	}
+	addr := s.listener.Addr().(*net.TCPAddr)
+	host := addr.IP.String()
+	if addr.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
+}
+
+// Project is the configuration that runs now.
+func (s *Server) Project() *config.Project {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.project
+}
+
+// Warnings are what config.Load had to say at the start.
+func (s *Server) Warnings() []config.Diagnostic { return s.warnings }
+
+// PersistDir is the state directory.
+func (s *Server) PersistDir() string { return s.opts.PersistDir }
+
+// Fetch answers a request as the listener does: assets first, where they come
+// first, then the worker. done is called exactly once.
+func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	s.mu.Lock()
+	assets := s.assets
+	s.mu.Unlock()
+	if assets != nil && !assets.WorkerFirst(pathOf(req.URL)) {
+		if resp, found := assets.Serve(req); found {
+			done(resp, nil)
+			return func(error) {}
+		}
+	}
+	var c canceler
+	s.withWorker(func(w *worker, err error) {
+		switch {
+		case err != nil:
+			done(nil, err)
+		case w.main == nil:
+			done(&event.Response{Status: 404, Body: event.Bytes([]byte("Not Found"))}, nil)
+		default:
+			c.set(w.main.Fetch(req, done))
+		}
+	})
+	return c.cancel
+}
+
+// canceler hands a cancellation on to a request that may not have begun yet.
+type canceler struct {
+	mu     sync.Mutex
+	fn     func(error)
+	reason error
+}
+
+func (c *canceler) set(fn func(error)) {
+	c.mu.Lock()
+	c.fn = fn
+	reason := c.reason
+	c.mu.Unlock()
+	if reason != nil {
+		fn(reason)
+	}
+}
+
+func (c *canceler) cancel(reason error) {
+	c.mu.Lock()
+	fn := c.fn
+	c.reason = reason
+	c.mu.Unlock()
+	if fn != nil {
+		fn(reason)
+	}
+}
+
+// withWorker calls fn with the loaded worker, now or when it is.
+func (s *Server) withWorker(fn func(*worker, error)) {
+	s.mu.Lock()
+	switch {
+	case s.closed:
+		s.mu.Unlock()
+		fn(nil, pool.ErrClosed)
+	case s.current == nil:
+		s.queued = append(s.queued, fn)
+		s.mu.Unlock()
+	default:
+		w := s.current
+		s.mu.Unlock()
+		fn(w, nil)
+	}
+}
+
+// install makes w the worker that answers.
+func (s *Server) install(w *worker) {
+	s.mu.Lock()
+	s.current = w
+	queued := s.queued
+	s.queued = nil
+	s.mu.Unlock()
+	s.pool.SetRealm(w.realm)
+	for _, fn := range queued {
+		fn(w, nil)
+	}
+}
+
+// Scheduled delivers a cron event to the worker.
+func (s *Server) Scheduled(cron string, at time.Time, done func(error)) {
+	s.withWorker(func(w *worker, err error) {
+		if err != nil {
+			done(err)
+			return
+		}
+		w.iso.Scheduled(cron, at.UnixMilli(), done)
+	})
+}
+
+// LiveObjects is the number of objects in memory.
+func (s *Server) LiveObjects() int { return s.pool.Live() }
+
+// Close stops the server: the listener first, then objects and alarms, then the
+// isolate. What was acknowledged is on disk already. The scheduler is the
+// caller's to close.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	w, queued := s.current, s.queued
+	s.current, s.queued = nil, nil
+	s.mu.Unlock()
+	for _, fn := range queued {
+		fn(nil, pool.ErrClosed)
+	}
+	var errs []error
+	if s.watcher != nil {
+		errs = append(errs, s.watcher.close())
+	}
+	if s.gateway != nil {
+		errs = append(errs, s.gateway.Close(ctx))
+	} else if s.listener != nil {
+		errs = append(errs, s.listener.Close())
+	}
+	if s.pool != nil {
+		closed := make(chan error, 1)
+		s.pool.Close(func(err error) { closed <- err })
+		select {
+		case err := <-closed:
+			errs = append(errs, err)
+		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("close the objects: %w", ctx.Err()))
+		}
+	}
+	if w != nil {
+		errs = append(errs, w.iso.Close(ctx))
+	}
+	if s.bundler != nil {
+		s.bundler.Close()
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.release())
+	}
+	return errors.Join(errs...)
+}
+
+// processEnviron is the environment for custom builds.
+func processEnviron() []string { return os.Environ() }

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/event"
+)
+
+// settleTime is how long files must be quiet before a reload: editors write in
+// several steps.
+const settleTime = 40 * time.Millisecond
+
+// watcher reloads the server when a file of the project changes.
+type watcher struct {
+	s  *Server
+	fs *fsnotify.Watcher
+
+	mu    sync.Mutex // guards everything below
+	files map[string]bool
+	dirs  map[string]bool
+	timer clock.Timer
+}
+
+func (s *Server) watch() error {
+	fsn, err := fsnotify.NewWatcher()
+	if err != nil {
+		return err
+	}
+	w := &watcher{s: s, fsn: fsn, files: map[string]bool{}, dirs: map[string]bool{}}
+	s.watcher = w
+	w.follow()
+	s.opts.Scheduler.Go("file watcher", w.run)
+	return nil
+}
+
+// follow watches the directories of all files that matter now.
+func (w *watcher) follow() {
+	paths := append([]string(nil), w.s.bundler.Inputs()...)
+	paths = append(paths, w.s.Project().Files...)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range paths {
+		w.files[p] = true
+		dir := filepath.Dir(p)
+		if w.dirs[dir] {
+			continue
+		}
+		w.dirs[dir] = true
+		// A directory that does not exist cannot hold a file that changes; one
+		// that cannot be watched is told of.
+		if err := w.fsn.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			w.s.event(EventWarning, fmt.Sprintf("changes in %s are not noticed: %v", dir, err))
+		}
+	}
+}
+
+func (w *watcher) run() {
+	for {
+		select {
+		case ev, ok := <-w.fsn.Events:
+			if !ok {
+				return
+			}
+			if ev.Op == fsnotify.Chmod {
+				continue
+			}
+			w.mu.Lock()
+			matters := w.files[ev.Name] || w.files[filepath.Dir(ev.Name)]
+			if matters && w.timer == nil {
+				w.timer = w.s.opts.Scheduler.Clock().AfterFunc(settleTime, func() {
+					w.mu.Lock()
+					w.timer = nil
+					w.mu.Unlock()
+					w.s.opts.Scheduler.Go("reload", w.s.reload)
+				})
+			}
+			w.mu.Unlock()
+		case err, ok := <-w.fsn.Errors:
+			if !ok {
+				return
+			}
+			w.s.event(EventWarning, fmt.Sprintf("watching files: %v", err))
+		}
+	}
+}
+
+func (w *watcher) close() error {
+	w.mu.Lock()
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.mu.Unlock()
+	return w.fsn.Close()
+}
+
+// reload builds the project anew. If that fails, what runs goes on.
+func (s *Server) reload() {
+	if s.isClosed() {
+		return
+	}
+	s.event(EventReloading, "")
+	project, _, err := config.Load(s.opts.Config)
+	if err != nil {
+		s.event(EventBuildFailed, err.Error())
+		return
+	}
+	if err := s.openNamespaces(project); err != nil {
+		s.event(EventBuildFailed, err.Error())
+		return
+	}
+	w, err := s.build(context.Background(), project)
+	if err != nil {
+		s.event(EventBuildFailed, err.Error())
+		return
+	}
+	s.replace(project, w)
+	s.watcher.follow()
+	s.event(EventReloaded, "")
+}
+
+// codeUpdated is what callers of objects get when new code replaces them.
+var codeUpdated = event.Error{Message: "Durable Object reset because its code was updated.", ObjectReset: true}
+
+// replace lets w take over: objects of the old isolate are reset, as a
+// deployment does; its stateless requests may finish.
+func (s *Server) replace(p *config.Project, w *worker) {
+	s.mu.Lock()
+	old := s.current
+	s.current, s.project = nil, p
+	s.mu.Unlock()
+	s.pool.ClearRealm()
+	if old == nil {
+		s.install(w)
+		return
+	}
+	update := func() {
+		ev := codeUpdated
+		s.pool.EndAll(&ev, 1012, "the worker's code was updated")
+		s.install(w)
+		s.opts.Scheduler.Clock().AfterFunc(retireAfter, old.iso.Engine.Close)
+	}
+	if err := old.iso.Engine.PostLoop(update); err != nil {
+		s.install(w)
+	}
+}
+
+// retireAfter is how long requests of replaced code may go on.
+const retireAfter = 10 * time.Second
