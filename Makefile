@@ -1,0 +1,74 @@
+# What a developer runs. Needs Go, Node with npm, and make; `make differential`
+# also installs the reference (wrangler, workerd) below e2e/reference.
+
+GO ?= go
+NPM ?= npm
+BIN := bin/minido
+
+# Everything is built without cgo. The race detector alone needs it, and a C
+# compiler: without one the tests run without the detector, and say so.
+export CGO_ENABLED := 0
+RACE := $(if $(shell command -v $$($(GO) env CC)),-race)
+
+# npm writes this file into node_modules last, so its age is the installation's.
+NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.json)
+NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
+REFERENCE := e2e/reference/node_modules
+
+.PHONY: help demo test unit e2e build npm bench differential lint clean
+
+help:
+	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
+	@echo 'make test          everything that CI runs: lint, unit tests, end-to-end tests'
+	@echo 'make build         bin/minido'
+	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
+	@echo 'make differential  the same requests to minido and to the reference, compared'
+	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
+	@echo 'make clean         remove what the others made'
+
+demo: build npm
+	$(BIN) chaos fixtures/fibers --call startResearch '["tides"]' --on research-agent/r1
+
+test: lint unit e2e
+
+unit: npm
+	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
+	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -timeout 30m $$($(GO) list ./... | grep -v '/e2e\(/\|$$\)')
+
+# The end-to-end tests drive the binary that users get.
+e2e: build npm
+	MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m ./e2e/...
+
+build:
+	$(GO) build -trimpath -o $(BIN) ./cmd/minido
+
+npm: $(NPM_DONE)
+
+%/node_modules/.package-lock.json: %/package-lock.json
+	cd $* && $(NPM) ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# Not npm ci: the executables are optional packages, one for each system, and the
+# lockfile need not name those of all systems. The package "node" fetches this
+# machine's in an install script.
+$(REFERENCE)/.package-lock.json: e2e/reference/package-lock.json
+	cd e2e/reference && $(NPM) install --no-save --no-audit --no-fund --loglevel=error
+	@touch $@
+
+bench: build npm
+	MINIDO_BIN='$(abspath $(BIN))' $(GO) run ./e2e/bench
+
+differential: build npm $(REFERENCE)/.package-lock.json
+	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
+		$(GO) test -count=1 -timeout 30m -run Differential ./...
+
+lint:
+	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
+		test -z "$$unformatted" || { echo "not gofmt'ed:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+	$(GO) test ./internal/house
+
+clean:
+	rm -rf bin minido-out $(dir $(NPM_DONE)) $(REFERENCE)
+	find fixtures -name .wrangler -type d -prune -exec rm -rf {} +
