@@ -1,0 +1,115 @@
+// Package history records what can be observed of a run from outside: calls
+// and returns of clients, frames, starts, kills, recoveries, states of files.
+// It is the evidence that checkers judge and that a failed run leaves behind,
+// as one JSON object a line (NDJSON).
+package history
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// Kind says what an event is.
+type Kind string
+
+// The kinds of events.
+const (
+	Start   Kind = "start"   // a server process was started
+	Ready   Kind = "ready"   // it answers
+	Kill    Kind = "kill"    // it died by SIGKILL
+	Stop    Kind = "stop"    // it was asked to end, and ended
+	Call    Kind = "call"    // a client asks
+	Return  Kind = "return"  // it has the answer
+	Fail    Kind = "fail"    // it was refused, or the server answered with an error
+	Unknown Kind = "unknown" // the answer was lost: the call may or may not have had its effect
+	Send    Kind = "send"    // a frame from a client
+	Receive Kind = "receive" // a frame to a client
+	Connect Kind = "connect" // a socket opened
+	Close   Kind = "close"   // a socket closed
+	Note    Kind = "note"    // what the harness saw or did otherwise
+)
+
+// Event is one line of a history. Immutable once recorded.
+type Event struct {
+	// N counts from 1; the order of N is the order of recording.
+	N int `json:"n"`
+	// AtMs is the time since the recorder was made, in milliseconds.
+	AtMs float64 `json:"at_ms"`
+	Kind Kind    `json:"kind"`
+	// Who is the client, process or object that the event belongs to.
+	Who string `json:"who,omitempty"`
+	// Op ties a Call to its Return, Fail or Unknown.
+	Op string `json:"op,omitempty"`
+	// Text is for people: a method, a reason, a path.
+	Text string `json:"text,omitempty"`
+	// Data is the frame, the arguments or the result.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Recorder collects the events of one run. It is safe for concurrent use.
+type Recorder struct {
+	clock clock.Clock
+	start time.Time
+
+	mu     sync.Mutex // guards everything below
+	out    io.Writer
+	events []Event
+	err    error
+}
+
+// NewRecorder returns an empty history whose time starts now. Each event is
+// also written to out, unless out is nil, with one Write per line: nothing is
+// buffered, so that a harness that dies leaves its history behind.
+func NewRecorder(c clock.Clock, out io.Writer) *Recorder {
+	return &Recorder{clock: c, start: c.Now(), out: out}
+}
+
+// Elapsed is the time since the recorder was made.
+func (r *Recorder) Elapsed() time.Duration { return r.clock.Now().Sub(r.start) }
+
+// Add appends an event, whose N and AtMs it sets, and returns it. Data that is
+// not valid JSON is kept as a JSON string.
+func (r *Recorder) Add(e Event) Event {
+	if len(e.Data) > 0 && !json.Valid(e.Data) {
+		quoted, err := json.Marshal(string(e.Data))
+		if err != nil {
+			panic(fmt.Sprintf("history: a string did not marshal: %v", err))
+		}
+		e.Data = quoted
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e.N = len(r.events) + 1
+	e.AtMs = float64(r.Elapsed().Microseconds()) / 1000
+	r.events = append(r.events, e)
+	if r.out != nil && r.err == nil {
+		line, err := json.Marshal(e)
+		if err == nil {
+			_, err = r.out.Write(append(line, '\n'))
+		}
+		r.err = err
+	}
+	return e
+}
+
+// Events returns a copy of what was recorded so far, in order.
+func (r *Recorder) Events() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Event(nil), r.events...)
+}
+
+// Err is the first error of writing the history out, if any.
+func (r *Recorder) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err != nil {
+		return fmt.Errorf("history: write: %w", r.err)
+	}
+	return nil
+}

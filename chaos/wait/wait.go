@@ -1,0 +1,79 @@
+// Package wait waits for conditions of the real world: a line in a log, a row
+// in a file that another process writes. A caller states what it waits for and
+// how long at most; nothing here sleeps for a guessed time and hopes.
+package wait
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// ErrTimeout is returned, wrapped, when a condition did not come true in time.
+var ErrTimeout = errors.New("timed out")
+
+// Step is how often Until looks at its condition.
+const Step = 10 * time.Millisecond
+
+// Until calls check at once and then every Step until it reports true, fails,
+// limit has passed or ctx is done. It runs check on the caller's goroutine.
+//
+// # Errors
+//
+// check's own error; ErrTimeout, wrapped with what; or the cause of ctx's end.
+func Until(ctx context.Context, c clock.Clock, limit time.Duration, what string, check func() (bool, error)) error {
+	deadline := c.Now().Add(limit)
+	for {
+		done, err := check()
+		if done || err != nil {
+			return err
+		}
+		if !c.Now().Before(deadline) {
+			return fmt.Errorf("%s: %w after %v", what, ErrTimeout, limit)
+		}
+		if err := Pause(ctx, c, Step); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+}
+
+// Pause returns after d, or with the cause of ctx's end before that. It is for
+// pacing and for faults that are defined by a time, never for "long enough".
+func Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
+	fired := make(chan struct{})
+	t := c.AfterFunc(d, func() { close(fired) })
+	defer t.Stop()
+	select {
+	case <-fired:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Channel waits until done is closed or delivers, limit has passed, or ctx is
+// done; what names the wait in the error.
+func Channel(ctx context.Context, c clock.Clock, limit time.Duration, what string, done <-chan struct{}) error {
+	late := make(chan struct{})
+	t := c.AfterFunc(limit, func() { close(late) })
+	defer t.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-late:
+		return fmt.Errorf("%s: %w after %v", what, ErrTimeout, limit)
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", what, context.Cause(ctx))
+	}
+}
+
+// WithLimit returns a context that ends after limit with ErrTimeout as its
+// cause. The caller must call cancel.
+func WithLimit(ctx context.Context, c clock.Clock, limit time.Duration) (context.Context, context.CancelFunc) {
+	limited, cancel := context.WithCancelCause(ctx)
+	t := c.AfterFunc(limit, func() { cancel(fmt.Errorf("%w after %v", ErrTimeout, limit)) })
+	return limited, func() { t.Stop(); cancel(context.Canceled) }
+}
