@@ -82,6 +82,10 @@ func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(err
 			return
 		}
 		err = r.Isolate().Engine.PostLoop(func() {
+			if r.Isolate().Engine.CondemnedBy() != nil {
+				e.with(s, use, failed) // the server is replacing the isolate
+				return
+			}
 			if s != nil && s.object != nil && s.object.Failure() != nil {
 				failed(s.object.Failure())
 				return

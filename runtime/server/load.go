@@ -25,7 +25,7 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 			return nil, err
 		}
 	}
-	if d, ok := p.CheckMain(); !ok {
+	if d, bad := p.CheckMain(); bad {
 		return nil, &config.ConfigError{Diagnostics: []config.Diagnostic{d}}
 	}
 	if err := s.openAssets(p); err != nil {
@@ -134,7 +134,7 @@ func checkClasses(p *config.Project, iso *isolate.Isolate) error {
 		if _, ok := iso.Class(b.ClassName); ok {
 			continue
 		}
-		text := readText(b.ClassWhere.File)
+		text := []byte(readText(b.ClassWhere.File))
 		bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, text,
 			fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, p.Relative(p.Main)),
 			fmt.Sprintf("it exports %s; export the class, or correct class_name", strings.Join(iso.ExportNames(), ", "))))

@@ -4,6 +4,8 @@ package server
 
 import (
 	"io"
+	"net"
+	"strconv"
 	"time"
 
 	"minido.dev/minido/internal/entropy"
@@ -19,9 +21,9 @@ import (
 // Options configure a Server. Immutable once given to Start.
 type Options struct {
 	Config config.Options
-	// Address is host:port to listen on; port 0 takes a free one. "" listens on
-	// nothing: requests come through Server.Fetch.
-	Address string
+	// Address is where to listen; what it leaves open comes from the wrangler
+	// file, then from wrangler's defaults.
+	Address Address
 	// AllowedHosts are further values of the Host header that are answered.
 	AllowedHosts []string
 	// PersistDir holds the state, in wrangler's layout; "" is .wrangler/state
@@ -56,6 +58,36 @@ type Options struct {
 	// BuildOutput gets the output of a custom build command.
 	BuildOutput io.Writer
 }
+
+// Address is where the server listens.
+type Address struct {
+	IP      string // "": dev.ip of the wrangler file, or 127.0.0.1
+	Port    int    // 0 takes a free port
+	PortSet bool   // false: dev.port of the wrangler file, or 8787
+	None    bool   // listen on nothing: requests come through Server.Fetch
+}
+
+func (a Address) resolve(d config.Dev) string {
+	ip, port := a.IP, a.Port
+	if ip == "" {
+		ip = d.IP
+	}
+	if ip == "" || ip == "localhost" {
+		ip = "127.0.0.1"
+	}
+	if ip == "*" {
+		ip = "0.0.0.0"
+	}
+	if !a.PortSet {
+		if port = d.Port; !d.PortSet {
+			port = DefaultPort
+		}
+	}
+	return net.JoinHostPort(ip, strconv.Itoa(port))
+}
+
+// DefaultPort is wrangler's.
+const DefaultPort = 8787
 
 // EventKind says what an Event is about.
 type EventKind int

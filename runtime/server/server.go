@@ -74,9 +74,9 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	if s.lock, err = lockDir(s.opts.PersistDir); err != nil {
 		return s, err
 	}
-	if o.Address != "" {
-		if s.listener, err = net.Listen("tcp", o.Address); err != nil {
-			return s, &AddressError{Address: o.Address, Err: err}
+	if address := o.Address.resolve(project.Dev); !o.Address.None {
+		if s.listener, err = net.Listen("tcp", address); err != nil {
+			return s, &AddressError{Address: address, Err: err}
 		}
 	}
 	s.pool = pool.New(pool.Options{

@@ -22,8 +22,8 @@ const settleTime = 40 * time.Millisecond
 
 // watcher reloads the server when a file of the project changes.
 type watcher struct {
-	s  *Server
-	fs *fsnotify.Watcher
+	s   *Server
+	fsn *fsnotify.Watcher
 
 	mu    sync.Mutex // guards everything below
 	files map[string]bool

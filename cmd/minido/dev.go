@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/sqlstore"
+)
+
+type devCommand struct {
+	Script string `arg:"" optional:"" help:"The worker's entry file; without it, \"main\" of the wrangler file."`
+
+	Config    string   `short:"c" placeholder:"FILE" help:"The wrangler file (wrangler.jsonc, .json or .toml). Without it, it is looked for here and in the directories above."`
+	Port      int      `placeholder:"N" default:"-1" help:"Port to listen on; 0 takes a free one. Default: dev.port of the wrangler file, or 8787."`
+	IP        string   `name:"ip" placeholder:"ADDRESS" help:"Address to listen on. Default: dev.ip of the wrangler file, or 127.0.0.1."`
+	PersistTo string   `placeholder:"DIR" help:"Directory of the state. Default: .wrangler/state beside the wrangler file."`
+	Env       string   `short:"e" placeholder:"NAME" help:"Environment of the wrangler file (env.NAME)."`
+	EnvFile   []string `placeholder:"FILE" help:"Read variables from this file instead of .dev.vars; may be repeated."`
+	Var       []string `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
+	LogLevel  string   `enum:"debug,info,log,warn,error,none" default:"log" help:"Least severe messages to print: debug, info, log, warn, error or none."`
+
+	AllowedHosts []string `placeholder:"HOST" help:"Further values of the Host header to answer; may be repeated."`
+	Sync         string   `enum:"full,normal" default:"full" help:"full: a commit survives loss of power, as in workerd. normal: it survives the end of the process, and is faster."`
+	Limits       string   `enum:"prod,local" default:"local" help:"Limits of storage: those of production, or those of workerd on a developer's machine."`
+	Idle         float64  `placeholder:"SECONDS" default:"10" help:"Evict an object that may hibernate after so long without events; 0 never does."`
+	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
+	NoWatch      bool     `help:"Do not reload when files change."`
+	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
+
+	InspectorPort             int  `hidden:"" help:"Accepted and ignored: there is no inspector."`
+	ShowInteractiveDevSession bool `hidden:"" negatable:"" help:"Accepted and ignored: there are no hotkeys."`
+	Local                     bool `hidden:"" help:"Accepted: minido is always local."`
+	LiveReload                bool `hidden:"" help:"Accepted and ignored."`
+	TestScheduled             bool `hidden:"" help:"Accepted: cron handlers can always be tested."`
+}
+
+// Run implements kong's command interface.
+func (c *devCommand) Run() error {
+	began := time.Now()
+	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
+	points, err := pointsFromEnvironment()
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+
+	sch := sched.NewThreads(clock.Real{})
+	opts := c.options(term)
+	opts.Scheduler, opts.Entropy, opts.Points = sch, entropy.System{}, points
+	opts.Dialer = netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}, Points: points})
+	s, err := server.Start(ctx, opts)
+	if err != nil {
+		if ctx.Err() != nil {
+			return &exitError{code: 130}
+		}
+		return &exitError{exitUsage, errors.New(term.explain(err))}
+	}
+	term.started(s, time.Since(began))
+	debug.FreeOSMemory() // the bundler's memory is not needed any more
+
+	<-ctx.Done()
+	stop()
+	term.line("Stopping...")
+	closing, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	err = errors.Join(s.Close(closing), sch.Close(closing))
+	if err != nil {
+		return fmt.Errorf("stopping: %w", err)
+	}
+	return nil
+}
+
+func (c *devCommand) options(term *terminal) server.Options {
+	o := server.Options{
+		Config: config.Options{
+			ConfigPath: c.Config, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ(),
+		},
+		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
+		Idle:  time.Duration(c.Idle * float64(time.Second)),
+		Watch: !c.NoWatch, NoDefer: c.NoDefer,
+		Console: term.console, Requests: term.request, Events: term.event, BuildOutput: os.Stderr,
+		Address: c.address(),
+	}
+	if c.Sync == "normal" {
+		o.Sync = sqlstore.Normal
+	} else {
+		o.Sync = sqlstore.Full
+	}
+	if c.Limits == "prod" {
+		o.Limits = sqlstore.Prod
+	} else {
+		o.Limits = sqlstore.Local
+	}
+	return o
+}
+
+// address takes flags before the wrangler file before defaults.
+func (c *devCommand) address() server.Address {
+	return server.Address{IP: c.IP, Port: c.Port, PortSet: c.Port >= 0}
+}
+
+// pointsFromEnvironment arms and records kill points for the chaos harness:
+// MINIDO_KILLPOINT names the point to die at, MINIDO_KILLPOINT_LOG a file that
+// gets a line of JSON for each point.
+func pointsFromEnvironment() (*killpoint.Points, error) {
+	target, log := os.Getenv("MINIDO_KILLPOINT"), os.Getenv("MINIDO_KILLPOINT_LOG")
+	if target == "" && log == "" {
+		return nil, nil
+	}
+	var o killpoint.Options
+	if target != "" {
+		t, err := killpoint.ParseTarget(target)
+		if err != nil {
+			return nil, fmt.Errorf("MINIDO_KILLPOINT: %w", err)
+		}
+		o.Target = t
+	}
+	if log != "" {
+		f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("MINIDO_KILLPOINT_LOG: %w", err)
+		}
+		o.Record = func(p killpoint.Point) {
+			line := `{"n":` + strconv.Itoa(p.Number) + `,"label":` + strconv.Quote(p.Label()) + "}\n"
+			if _, err := f.WriteString(line); err != nil {
+				panic(fmt.Sprintf("MINIDO_KILLPOINT_LOG: %v", err)) // a gap in the record would be a lie
+			}
+		}
+	}
+	return killpoint.New(o), nil
+}
+
+// terminal prints for a person: messages in whole lines, colours only where
+// they are wanted. Safe for concurrent use.
+type terminal struct {
+	mu       sync.Mutex // one line at a time
+	out, err io.Writer
+	color    bool
+	level    engine.Level
+}
+
+const levelNone = engine.Error + 1
+
+var levels = map[string]engine.Level{"debug": engine.Debug, "info": engine.Info, "log": engine.Log, "warn": engine.Warn,
+	"error": engine.Error, "none": levelNone}
+
+// useColor follows NO_COLOR, FORCE_COLOR and whether stdout is a terminal.
+func useColor() bool {
+	if os.Getenv("NO_COLOR") != "" {
+		return false
+	}
+	if os.Getenv("FORCE_COLOR") != "" {
+		return true
+	}
+	info, err := os.Stdout.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+func (t *terminal) paint(code, text string) string {
+	if !t.color {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}
+
+func (t *terminal) print(w io.Writer, text string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprintln(w, text)
+}
+
+func (t *terminal) line(format string, args ...any) { t.print(t.out, fmt.Sprintf(format, args...)) }
+
+// console prints what the worker logs: errors and warnings on stderr.
+func (t *terminal) console(level engine.Level, c *engine.Context, text string) {
+	if level < t.level {
+		return
+	}
+	switch level {
+	case engine.Error:
+		t.print(t.err, t.paint("31", text))
+	case engine.Warn:
+		t.print(t.err, t.paint("33", text))
+	default:
+		t.print(t.out, text)
+	}
+}
+
+func (t *terminal) request(r gateway.RequestLog) {
+	if t.level > engine.Log {
+		return
+	}
+	color := "32"
+	switch {
+	case r.Status >= 500:
+		color = "31"
+	case r.Status >= 400:
+		color = "33"
+	}
+	t.line("[minido] %s %s %s (%s)", r.Method, r.Path, t.paint(color, strconv.Itoa(r.Status)), round(r.Duration))
+}
+
+func round(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return d.Round(100 * time.Microsecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+func (t *terminal) event(ev server.Event) {
+	switch ev.Kind {
+	case server.EventReloading:
+		t.line("%s", t.paint("2", "Files changed, reloading..."))
+	case server.EventReloaded:
+		t.line("%s", t.paint("32", "Reloaded."))
+	case server.EventBuildFailed:
+		t.print(t.err, t.paint("31", "The change cannot be loaded; the earlier code goes on answering.\n")+ev.Text)
+	case server.EventWarning:
+		t.print(t.err, t.paint("33", "warning: ")+ev.Text)
+	default:
+		t.print(t.err, t.paint("31", "error: ")+ev.Text)
+	}
+}
+
+// explain renders an error of Start.
+func (t *terminal) explain(err error) string {
+	var ce *config.ConfigError
+	var be *bundle.BuildError
+	switch {
+	case errors.As(err, &ce):
+		return ce.Render(t.color)
+	case errors.As(err, &be):
+		return be.Render(t.color)
+	}
+	return "minido: " + err.Error()
+}
+
+// started prints where the server answers and what env has.
+func (t *terminal) started(s *server.Server, took time.Duration) {
+	for _, d := range s.Warnings() {
+		t.print(t.err, d.Render(t.color))
+	}
+	if bindings := s.Bindings(); len(bindings) > 0 {
+		t.line("%s", t.bindings(bindings))
+	}
+	t.line("%s %s %s", t.paint("32;1", "Ready on"), t.paint("1", s.URL()), t.paint("2", "("+took.Round(time.Millisecond).String()+")"))
+}
+
+func (t *terminal) bindings(list []server.BindingState) string {
+	width := [3]int{}
+	for _, b := range list {
+		width[0], width[1] = max(width[0], len("env."+b.Name)), max(width[1], len(b.Kind))
+		width[2] = max(width[2], len(b.Detail))
+	}
+	var sb strings.Builder
+	sb.WriteString("Bindings of this worker:\n")
+	for _, b := range list {
+		state := t.paint("32", "ready")
+		if !b.Ready {
+			state = t.paint("33", "not offered") + ": the first use throws (" + b.Where + ")"
+		}
+		fmt.Fprintf(&sb, "  %-*s  %-*s  %-*s  %s\n", width[0], "env."+b.Name, width[1], b.Kind, width[2], b.Detail, state)
+	}
+	return sb.String()
+}

@@ -1,0 +1,101 @@
+// Command minido runs Cloudflare Workers and Durable Objects on this machine,
+// and breaks them on purpose.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit codes, documented in the help and in docs/chaos.md.
+const (
+	exitFailure = 1 // something went wrong while running
+	exitUsage   = 2 // the command line, the configuration or the worker's code is wrong
+)
+
+var version = "dev" // set by the linker
+
+type cli struct {
+	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run() error {
+	fmt.Println("minido", version)
+	return nil
+}
+
+const description = `Runs Cloudflare Workers and Durable Objects on this machine, with no account and no network.
+
+  minido dev                          run the project in this directory on http://127.0.0.1:8787
+  minido dev src/worker.ts            run a single file without a wrangler file
+  minido dev --port 0 --persist-to /tmp/state
+
+State is kept in wrangler's own layout, so a directory written by "wrangler dev" opens here and the reverse.
+
+Exit codes: 0 stopped as asked, 1 failed while running, 2 wrong flags, configuration or worker code,
+128+n ended by signal n.`
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	var c cli
+	parser, err := kong.New(&c, kong.Name("minido"), kong.Description(description), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Exit(func(code int) { panic(exitPanic(code)) }))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "minido:", err)
+		return exitFailure
+	}
+	code := 0
+	func() {
+		defer func() {
+			if x := recover(); x != nil {
+				p, ok := x.(exitPanic)
+				if !ok {
+					panic(x)
+				}
+				code = int(p)
+			}
+		}()
+		code = execute(parser, args)
+	}()
+	return code
+}
+
+// exitPanic carries the exit that kong asks for (--help) out of the parser.
+type exitPanic int
+
+func execute(parser *kong.Kong, args []string) int {
+	ctx, err := parser.Parse(args)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "minido: %v\nTry \"minido --help\".\n", err)
+		return exitUsage
+	}
+	err = ctx.Run()
+	if err == nil {
+		return 0
+	}
+	var coded *exitError
+	if errors.As(err, &coded) {
+		if coded.err != nil {
+			fmt.Fprintln(os.Stderr, coded.err)
+		}
+		return coded.code
+	}
+	fmt.Fprintln(os.Stderr, "minido:", err)
+	return exitFailure
+}
+
+// exitError is an error with its exit code; its text has been made for people.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return fmt.Sprint(e.err) }
