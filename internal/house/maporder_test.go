@@ -240,6 +240,8 @@ func (b *mapBody) stmt(s ast.Stmt, inner bool) string {
 		return b.assign(s)
 	case *ast.IfStmt:
 		return b.ifStmt(s, inner)
+	case *ast.SwitchStmt:
+		return b.switchStmt(s)
 	case *ast.RangeStmt:
 		if b.w.isMap(s.X) || !b.pure(s.X) {
 			return "has a loop inside that cannot be judged"
@@ -293,6 +295,23 @@ func (b *mapBody) ifStmt(s *ast.IfStmt, inner bool) string {
 		return why
 	}
 	return b.stmt(s.Else, inner)
+}
+
+// switchStmt judges all clauses; a break in one concerns the switch alone.
+func (b *mapBody) switchStmt(s *ast.SwitchStmt) string {
+	if s.Init != nil || (s.Tag != nil && !b.pure(s.Tag)) {
+		return "has a switch that cannot be judged"
+	}
+	for _, c := range s.Body.List {
+		clause := c.(*ast.CaseClause)
+		if !b.pureAll(clause.List) {
+			return "asks " + exprStrings(clause.List)[len("return "):]
+		}
+		if why := b.stmts(clause.Body, true); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // isExtreme recognises `if a < b { b = a }` in its four forms.
@@ -388,12 +407,27 @@ func (b *mapBody) pureAll(list []ast.Expr) bool {
 func (b *mapBody) pure(e ast.Expr) bool {
 	ok := b.callsNothing(e)
 	ast.Inspect(e, func(n ast.Node) bool {
-		if x, isExpr := n.(ast.Expr); isExpr && b.assigned[types.ExprString(x)] {
+		x, isExpr := n.(ast.Expr)
+		if isExpr && b.ownSlot(x) {
+			return false // no other turn of the loop changes it
+		}
+		if isExpr && b.assigned[types.ExprString(x)] {
 			ok = false
 		}
 		return ok
 	})
 	return ok
+}
+
+// ownSlot reports whether x is a map's element under the loop's own key.
+func (b *mapBody) ownSlot(x ast.Expr) bool {
+	idx, ok := x.(*ast.IndexExpr)
+	if !ok || !b.w.isMap(idx.X) || b.assigned[types.ExprString(idx.X)] {
+		return false
+	}
+	key, isKey := b.loop.Key.(*ast.Ident)
+	id, isID := idx.Index.(*ast.Ident)
+	return isKey && isID && key.Name == id.Name
 }
 
 // harmless are the packages whose functions only compute.

@@ -56,6 +56,13 @@ func refused(m map[string]int, s *sync.Map, out func(string)) (string, []string)
 	for k := range m { // want: map-order
 		out(k)
 	}
+	for k := range m { // want: map-order
+		if _, ok := inverse[0]; !ok {
+			inverse[0] = "taken"
+			few = append(few, k)
+		}
+	}
+	sort.Strings(few)
 	_, _ = last, inverse
 	for k := range m { // want: map-order
 		return k, list
@@ -131,6 +138,21 @@ func accepted(m map[string]int, b *box, out func(string)) bool {
 	for _, v := range m {
 		if v == 7 {
 			return true
+		}
+	}
+	for k, v := range m {
+		if _, ok := other[k]; !ok {
+			other[k] = v
+		}
+	}
+	for _, v := range m {
+		switch {
+		case v == 1:
+			n++
+		case v == 2:
+			n--
+		default:
+			set[v] = struct{}{}
 		}
 	}
 	_, _, _ = other, found, copied
