@@ -94,27 +94,16 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, p, b, reason) },
 	})
 	w.main = w.iso.Entrypoint("default", nil)
-	loaded := make(chan error, 1)
-	w.iso.Start(func(err error) {
-		if err != nil {
-			err = &LoadError{err.Error()}
-		} else {
+	err := s.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
+		w.iso.Start(func(err error) {
+			if err != nil {
+				done(&LoadError{err.Error()})
+				return
+			}
 			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat)
-			err = checkClasses(p, w.iso)
-		}
-		select {
-		case loaded <- err:
-		default: // ready is called once; a second call would be a bug of isolate
-		}
+			done(checkClasses(p, w.iso))
+		})
 	})
-	var err error
-	select {
-	case err = <-loaded:
-	case <-w.iso.Engine.Done():
-		err = errors.New("the isolate ended while it was loading")
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
 	if err == nil {
 		err = w.iso.Engine.CondemnedBy()
 	}

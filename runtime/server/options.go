@@ -34,9 +34,12 @@ type Options struct {
 	CacheDir string
 
 	Scheduler sched.Scheduler // required
-	Entropy   entropy.Source  // required
-	Points    *killpoint.Points
-	Dialer    netx.Dialer // the way out; required
+	// Drive, with a scheduler that runs on the caller's goroutine, steps it until
+	// done reports true. Nil: loops run by themselves, and Start and Close block.
+	Drive   func(done func() bool) error
+	Entropy entropy.Source // required
+	Points  *killpoint.Points
+	Dialer  netx.Dialer // the way out; required
 
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile

@@ -312,14 +312,7 @@ func (s *Server) Close(ctx context.Context) error {
 		errs = append(errs, s.listener.Close())
 	}
 	if s.pool != nil {
-		closed := make(chan error, 1)
-		s.pool.Close(func(err error) { closed <- err })
-		select {
-		case err := <-closed:
-			errs = append(errs, err)
-		case <-ctx.Done():
-			errs = append(errs, fmt.Errorf("close the objects: %w", ctx.Err()))
-		}
+		errs = append(errs, s.await(ctx, "close the objects", nil, s.pool.Close))
 	}
 	if w != nil {
 		errs = append(errs, w.iso.Close(ctx))
@@ -331,6 +324,31 @@ func (s *Server) Close(ctx context.Context) error {
 		errs = append(errs, s.lock.release())
 	}
 	return errors.Join(errs...)
+}
+
+// await starts something and waits for its answer: blocking, or by driving the
+// scheduler. ended, if not nil, is closed when no answer will come any more.
+func (s *Server) await(ctx context.Context, what string, ended <-chan struct{}, start func(done func(error))) error {
+	answer := make(chan error, 1)
+	start(func(err error) {
+		select {
+		case answer <- err:
+		default: // only the first answer counts
+		}
+	})
+	if s.opts.Drive != nil {
+		if err := s.opts.Drive(func() bool { return len(answer) > 0 }); err != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+	}
+	select {
+	case err := <-answer:
+		return err
+	case <-ended:
+		return fmt.Errorf("%s: the isolate has ended", what)
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", what, ctx.Err())
+	}
 }
 
 // processEnviron is the environment for custom builds.

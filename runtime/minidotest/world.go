@@ -1,0 +1,141 @@
+// Package minidotest runs worker projects inside Go tests: a World is a whole
+// server on one goroutine, with virtual time and a seed.
+package minidotest
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/sqlstore"
+)
+
+// Options describe a World.
+type Options struct {
+	Project string // directory of the worker project
+	Seed    uint64
+	Dir     string        // persist directory; "" makes one for the test
+	Idle    time.Duration // idle eviction; 0 never evicts
+	Vars    []string      // KEY:VALUE
+}
+
+// World is a server under simulation. It belongs to the test's goroutine:
+// nothing happens unless a method steps it.
+type World struct {
+	// Server is the running server.
+	Server *server.Server
+	// Net holds the upstreams that the worker can reach.
+	Net *netx.Memory
+	// History is what was observable, line by line: what ran, what was logged,
+	// the effect points, and what clients saw. It is a function of the seed.
+	History []string
+
+	t     testing.TB
+	clock *clock.Virtual
+	sched *sched.Seeded
+}
+
+// Epoch is when virtual time begins.
+var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// simulated bounds how much virtual time one wait may take.
+const simulated = 24 * time.Hour
+
+// NewWorld starts a project; the test's cleanup stops it.
+func NewWorld(t testing.TB, o Options) *World {
+	t.Helper()
+	source := entropy.NewSeeded(o.Seed)
+	w := &World{t: t, clock: clock.NewVirtual(Epoch)}
+	w.sched = sched.NewSeeded(w.clock, source.Fork("schedule"))
+	w.Net = netx.NewMemory(w.sched)
+	w.sched.Trace = func(_ int, name string) { w.note("step %s", name) }
+	if o.Dir == "" {
+		o.Dir = t.TempDir()
+	}
+	project, err := filepath.Abs(o.Project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.Start(context.Background(), server.Options{
+		Config:     config.Options{Dir: project, Vars: o.Vars},
+		Address:    server.Address{None: true},
+		PersistDir: o.Dir, CacheDir: t.TempDir(),
+		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
+		Points: killpoint.New(killpoint.Options{Record: func(p killpoint.Point) { w.note("point %s", p.Label()) }}),
+		Sync:   sqlstore.Normal, Limits: sqlstore.Prod, Idle: o.Idle,
+		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
+		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, ev.Text) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Server = s
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Errorf("stop the world: %v", err)
+		}
+	})
+	return w
+}
+
+func (w *World) note(format string, args ...any) {
+	w.History = append(w.History, fmt.Sprintf("%s ", w.clock.Now().Sub(Epoch))+fmt.Sprintf(format, args...))
+}
+
+// Until steps the world until done reports true. Time jumps when nothing is ready.
+func (w *World) Until(done func() bool) error { return w.sched.Run(done, simulated) }
+
+// Response is what a client saw.
+type Response struct {
+	Status int
+	Body   string
+	Err    error
+}
+
+// Send starts a request and returns where its response will be.
+func (w *World) Send(method, url, body string) *Response {
+	req := &event.Request{Method: method, URL: url, Header: event.Header{{Name: "Host", Value: "localhost"}}}
+	if body != "" {
+		req.Body = event.Bytes([]byte(body))
+	}
+	r := &Response{}
+	finish := func(status int, text string, err error) {
+		r.Status, r.Body, r.Err = status, text, err
+		w.note("client %s %s: %d %s %v", method, url, status, text, err)
+	}
+	w.Server.Fetch(req, func(resp *event.Response, err error) {
+		if err != nil {
+			finish(500, "", err)
+			return
+		}
+		event.ReadAll(resp.Body, 0, func(b []byte, err error) { finish(resp.Status, string(b), err) })
+	})
+	return r
+}
+
+// Do sends a request and steps the world until its response is complete.
+func (w *World) Do(method, url, body string) *Response {
+	w.t.Helper()
+	r := w.Send(method, url, body)
+	if err := w.Until(r.Done); err != nil {
+		w.t.Fatalf("%s %s: %v", method, url, err)
+	}
+	return r
+}
+
+// Done reports whether the response is complete.
+func (r *Response) Done() bool { return r.Status != 0 }
+
+// Now is the virtual time.
+func (w *World) Now() time.Time { return w.clock.Now() }
