@@ -1,0 +1,354 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/runtime/event"
+)
+
+// heard is a receiver that writes down what it is told.
+type heard struct{ said chan string }
+
+func (h heard) OnMessage(m event.Message) { h.said <- fmt.Sprintf("%v %s", m.Binary, m.Data) }
+func (h heard) OnClose(code int, reason string, clean bool) {
+	h.said <- fmt.Sprintf("close %d %q %v", code, reason, clean)
+}
+func (h heard) OnError(err error) { h.said <- "error " + err.Error() }
+
+// sockets serves WebSockets and passes the worker's ends on.
+func sockets(t *testing.T, o Options) (*world, chan *event.Socket) {
+	ends := make(chan *event.Socket, 10)
+	o.Handler = answer(func(r *event.Request) (*event.Response, error) {
+		if !r.Upgrade {
+			return text("plain")
+		}
+		mine, theirs := event.NewSocketPair()
+		theirs.Protocol = "chat"
+		ends <- mine
+		return &event.Response{Status: 101, Header: event.Header{{Name: "X-Extra", Value: "1"}}, Socket: theirs}, nil
+	})
+	return start(t, o), ends
+}
+
+func dial(t *testing.T, w *world, ends chan *event.Socket) (*websocket.Conn, *event.Socket, heard) {
+	t.Helper()
+	c, resp, err := websocket.Dial(context.Background(), "ws://"+w.addr+"/", &websocket.DialOptions{Subprotocols: []string{"other", "chat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.CloseNow() })
+	c.SetReadLimit(64 << 20)
+	if c.Subprotocol() != "chat" || resp.Header.Get("X-Extra") != "1" {
+		t.Errorf("handshake: %v", resp.Header)
+	}
+	h := heard{make(chan string, 100)}
+	end := wait(t, "the socket", ends)
+	end.Bind(h)
+	return c, end, h
+}
+
+func expect(t *testing.T, h heard, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if got := wait(t, w, h.said); got != w {
+			t.Errorf("heard %q, want %q", got, w)
+		}
+	}
+}
+
+// Messages of both kinds and any size cross in both directions, in order, and
+// pings are answered while they do.
+func TestWebSocketMessages(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	c, end, h := dial(t, w, ends)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.Write(ctx, websocket.MessageText, []byte("grüße"))
+	c.Write(ctx, websocket.MessageBinary, []byte{1, 2})
+	expect(t, h, "false grüße", "true \x01\x02")
+	for i, size := range []int{0, 1, 125, 126, 65535, 65536, 3 << 20} {
+		data := bytes.Repeat([]byte{byte('a' + i)}, size)
+		if err := end.Send(event.Message{Binary: i%2 == 0, Data: data}); err != nil {
+			t.Fatal(err)
+		}
+		kind, got, err := c.Read(ctx)
+		if err != nil || !bytes.Equal(got, data) || (kind == websocket.MessageBinary) != (i%2 == 0) {
+			t.Fatalf("size %d: %v, %d bytes, %v", size, kind, len(got), err)
+		}
+		if err := c.Write(ctx, websocket.MessageText, data); err != nil {
+			t.Fatal(err)
+		}
+		if got := wait(t, "the echo", h.said); got != "false "+string(data) {
+			t.Fatalf("size %d came as %d bytes", size, len(got))
+		}
+	}
+	read := make(chan struct{})
+	go func() { defer close(read); c.Read(ctx) }()
+	if err := c.Ping(ctx); err != nil {
+		t.Errorf("ping: %v", err)
+	}
+	c.CloseNow()
+	<-read
+	expect(t, h, `close 1006 "WebSocket disconnected without sending Close frame." false`)
+	if err := end.Send(event.Message{}); err == nil {
+		t.Error("a message to a lost connection was accepted")
+	}
+}
+
+// Close codes and reasons cross exactly. A socket whose peer has closed stays
+// half open until the worker closes it, with a code of its own.
+func TestWebSocketClose(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	for _, c := range []struct {
+		client   []byte // payload of the client's Close frame
+		heard    string
+		code     int // the worker's answer
+		reason   string
+		answered string // payload of the server's frame
+	}{
+		{[]byte("\x03\xe8done"), `close 1000 "done" true`, 1000, "bye", "\x03\xe8bye"},
+		{[]byte("\x0f\xa1"), `close 4001 "" true`, 4999, "x", "\x13\x87x"},
+		{nil, `close 1005 "" true`, 1005, "", ""},
+		{[]byte("\x03\xe9going"), `close 1001 "going" true`, 0, "", ""},
+	} {
+		conn, br := rawDial(t, w)
+		end := wait(t, "the socket", ends)
+		h := heard{make(chan string, 10)}
+		end.Bind(h)
+		conn.Write(frame(0x88, c.client))
+		expect(t, h, c.heard)
+		if err := end.Send(event.Message{Data: []byte("late")}); err != nil {
+			t.Errorf("half open: %v", err)
+		}
+		end.Close(c.code, c.reason)
+		if op, data := readFrame(t, br); op != 0x81 || string(data) != "late" {
+			t.Errorf("half open: opcode %x, %q", op, data)
+		}
+		if op, data := readFrame(t, br); op != 0x88 || string(data) != c.answered {
+			t.Errorf("the answer was %x %q, want %q", op, data, c.answered)
+		}
+		if n, err := br.Read(make([]byte, 1)); err != io.EOF {
+			t.Errorf("the connection stays open after both closes: %d, %v", n, err)
+		}
+		conn.Close()
+	}
+	// The worker closes first; the client's answer is told to it.
+	conn, br := rawDial(t, w)
+	defer conn.Close()
+	end := wait(t, "the socket", ends)
+	h := heard{make(chan string, 10)}
+	end.Bind(h)
+	end.Close(4002, "first")
+	if op, data := readFrame(t, br); op != 0x88 || string(data) != "\x0f\xa2first" {
+		t.Errorf("%x %q", op, data)
+	}
+	conn.Write(append(frame(0x81, []byte("in flight")), frame(0x88, []byte("\x0f\xa2ok"))...))
+	expect(t, h, "false in flight", `close 4002 "ok" true`)
+}
+
+// What breaks the protocol is answered with the code that RFC 6455 has for it,
+// and the worker sees an error and a lost connection.
+func TestWebSocketViolations(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	big := binary.BigEndian.AppendUint64([]byte{0x82, 0x80 | 127}, event.MaxMessageBytes+1)
+	for name, c := range map[string]struct {
+		bytes []byte
+		code  uint16
+	}{
+		"invalid UTF-8":                {frame(0x81, []byte("\xff\xfe")), 1007},
+		"UTF-8 broken in two":          {append(frame(0x01, []byte("\xc3")), frame(0x80, []byte("x"))...), 1007},
+		"invalid UTF-8 in a reason":    {frame(0x88, []byte("\x03\xe8\xff")), 1007},
+		"too large":                    {append(big, 0, 0, 0, 0), 1009},
+		"reserved bit":                 {frame(0xC1, []byte("x")), 1002},
+		"unmasked":                     {[]byte{0x81, 1, 'x'}, 1002},
+		"unknown opcode":               {frame(0x83, nil), 1002},
+		"continuation of nothing":      {frame(0x80, nil), 1002},
+		"message within a message":     {append(frame(0x01, []byte("a")), frame(0x81, []byte("b"))...), 1002},
+		"fragmented ping":              {frame(0x09, nil), 1002},
+		"close of one byte":            {frame(0x88, []byte{3}), 1002},
+		"close code that never occurs": {frame(0x88, []byte("\x03\xed")), 1002},
+	} {
+		conn, br := rawDial(t, w)
+		end := wait(t, "the socket", ends)
+		h := heard{make(chan string, 10)}
+		end.Bind(h)
+		conn.Write(c.bytes)
+		op, data := readFrame(t, br)
+		if op != 0x88 || len(data) < 2 || binary.BigEndian.Uint16(data) != c.code {
+			t.Errorf("%s: answered with %x %q", name, op, data)
+		}
+		conn.Close()
+		if got := wait(t, "the error", h.said); !strings.HasPrefix(got, "error WebSocket protocol error: ") {
+			t.Errorf("%s: heard %q", name, got)
+		}
+		expect(t, h, `close 1006 "WebSocket disconnected without sending Close frame." false`)
+	}
+}
+
+// The largest message passes, put together from fragments with a ping between them.
+func TestWebSocketLargest(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	conn, br := rawDial(t, w)
+	defer conn.Close()
+	end := wait(t, "the socket", ends)
+	h := heard{make(chan string, 10)}
+	end.Bind(h)
+	half := bytes.Repeat([]byte("x"), event.MaxMessageBytes/2)
+	conn.Write(frame(0x01, half))
+	conn.Write(frame(0x89, []byte("still there?")))
+	conn.Write(frame(0x80, half))
+	if op, data := readFrame(t, br); op != 0x8A || string(data) != "still there?" {
+		t.Errorf("ping: %x %q", op, data)
+	}
+	if got := wait(t, "the message", h.said); len(got) != event.MaxMessageBytes+len("false ") {
+		t.Errorf("%d bytes", len(got))
+	}
+}
+
+// A peer that does not read is cut off when its queue is full, and the worker
+// hears of it; nothing waits for it meanwhile.
+func TestWebSocketQueueIsBounded(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	conn, _ := rawDial(t, w)
+	defer conn.Close()
+	end := wait(t, "the socket", ends)
+	h := heard{make(chan string, 10)}
+	end.Bind(h)
+	data := make([]byte, 4<<20)
+	for range 2 * netx.MaxQueuedBytes / len(data) {
+		end.Send(event.Message{Binary: true, Data: data})
+	}
+	if got := wait(t, "the error", h.said); !strings.Contains(got, "does not read") {
+		t.Errorf("heard %q", got)
+	}
+	expect(t, h, `close 1006 "WebSocket disconnected without sending Close frame." false`)
+}
+
+// Losing the worker's side shows on the network: as a lost connection, or as a
+// Close frame where it came with a code that can travel.
+func TestWebSocketWorkerLost(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	for code, want := range map[int]websocket.StatusCode{1006: -1, 1012: 1012} {
+		c, end, _ := dial(t, w, ends)
+		end.Drop(code, "", nil)
+		_, _, err := c.Read(context.Background())
+		if got := websocket.CloseStatus(err); got != want {
+			t.Errorf("%d: the client saw %v (%v)", code, got, err)
+		}
+	}
+}
+
+// Each frame to a client is an effect, and so is the Close frame.
+func TestWebSocketKillPoints(t *testing.T) {
+	var mu sync.Mutex
+	var labels []string
+	points := killpoint.New(killpoint.Options{Record: func(p killpoint.Point) {
+		mu.Lock()
+		labels = append(labels, string(p.Kind)+":"+string(p.Side))
+		mu.Unlock()
+	}})
+	w, ends := sockets(t, Options{Points: points})
+	c, end, h := dial(t, w, ends)
+	end.Send(event.Message{Data: []byte("1")})
+	end.Send(event.Message{Data: []byte("2")})
+	end.Close(1000, "")
+	for {
+		if _, _, err := c.Read(context.Background()); err != nil {
+			break
+		}
+	}
+	expect(t, h, `close 1000 "" true`)
+	mu.Lock()
+	defer mu.Unlock()
+	want := "response:before response:after frame:before frame:after frame:before frame:after close:before close:after"
+	if got := strings.Join(labels, " "); got != want {
+		t.Errorf("points: %s", got)
+	}
+}
+
+// A bad handshake is refused in words; Close cuts open sockets.
+func TestWebSocketHandshakeAndShutdown(t *testing.T) {
+	w, ends := sockets(t, Options{})
+	resp, body := w.do("GET", "/", nil, "Connection", "keep-alive, Upgrade", "Upgrade", "WebSocket", "Sec-WebSocket-Version", "12", "Sec-WebSocket-Key", "x")
+	if resp.StatusCode != http.StatusUpgradeRequired || !strings.Contains(body, "Sec-WebSocket-Version must be 13") {
+		t.Errorf("%v %q", resp.Status, body)
+	}
+	lost := wait(t, "the socket", ends)
+	h := heard{make(chan string, 1)}
+	lost.Bind(h)
+	expect(t, h, `close 1006 "WebSocket disconnected without sending Close frame." false`)
+	c, _, _ := dial(t, w, ends)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := w.g.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := c.Read(ctx); err == nil || websocket.CloseStatus(err) != -1 {
+		t.Errorf("after shutdown: %v", err)
+	}
+}
+
+// rawDial opens a WebSocket with a handshake and frames written by hand.
+func rawDial(t *testing.T, w *world) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+	br := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(br, &http.Request{Method: "GET"})
+	if err != nil || resp.StatusCode != 101 || resp.Header.Get("Sec-WebSocket-Accept") != "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" {
+		t.Fatalf("%+v %v", resp, err)
+	}
+	return conn, br
+}
+
+// frame is a masked frame.
+func frame(head byte, payload []byte) []byte {
+	out := []byte{head}
+	switch n := len(payload); {
+	case n < 126:
+		out = append(out, 0x80|byte(n))
+	case n < 1<<16:
+		out = binary.BigEndian.AppendUint16(append(out, 0x80|126), uint16(n))
+	default:
+		out = binary.BigEndian.AppendUint64(append(out, 0x80|127), uint64(n))
+	}
+	key := []byte{0x12, 0x34, 0x56, 0x78}
+	out = append(out, key...)
+	for i, b := range payload {
+		out = append(out, b^key[i%4])
+	}
+	return out
+}
+
+func readFrame(t *testing.T, br *bufio.Reader) (byte, []byte) {
+	t.Helper()
+	var head [2]byte
+	if _, err := io.ReadFull(br, head[:]); err != nil {
+		t.Fatal(err)
+	}
+	if head[1] > 125 {
+		t.Fatalf("a frame with head %x", head)
+	}
+	data := make([]byte, head[1])
+	if _, err := io.ReadFull(br, data); err != nil {
+		t.Fatal(err)
+	}
+	return head[0], data
+}
