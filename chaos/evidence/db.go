@@ -1,0 +1,155 @@
+package evidence
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sqlite"
+)
+
+// DB is a private copy of a database, open for reading. Confined to one
+// goroutine at a time. Close deletes the copy.
+type DB struct {
+	dir  string
+	conn *sqlite.Conn
+}
+
+// Row is one row: column names to nil, int64, float64, string or []byte.
+type Row map[string]any
+
+// Text is the column as text, "" if it is NULL or no text.
+func (r Row) Text(column string) string {
+	s, _ := r[column].(string)
+	return s
+}
+
+// Int is the column as an integer, whether SQLite stored it as one or as the
+// float that JavaScript binds; 0 if it is neither.
+func (r Row) Int(column string) int64 {
+	switch v := r[column].(type) {
+	case int64:
+		return v
+	case float64:
+		return int64(v)
+	}
+	return 0
+}
+
+// Open copies the database at path, which a server may be writing (see Copy),
+// and opens the copy.
+func Open(path string) (*DB, error) {
+	dir, err := os.MkdirTemp("", "minido-evidence-")
+	if err != nil {
+		return nil, fmt.Errorf("evidence: open: %w", err)
+	}
+	db := &DB{dir: dir}
+	private := filepath.Join(dir, "copy")
+	if err := Copy(path, private); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	db.conn, err = sqlite.Open(sqlite.Options{Path: private, MustExist: true, Now: clock.Real{}.Now, Rand: entropy.System{}})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("evidence: open %s: %w", path, err), db.Close())
+	}
+	return db, nil
+}
+
+// Close closes and deletes the copy.
+func (db *DB) Close() error {
+	var err error
+	if db.conn != nil {
+		err = db.conn.Close()
+		db.conn = nil
+	}
+	return errors.Join(err, os.RemoveAll(db.dir))
+}
+
+// Query runs one statement and returns all its rows.
+func (db *DB) Query(sql string, args ...any) (rows []Row, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("evidence: query %q: %w", sql, err)
+		}
+	}()
+	st, _, err := db.conn.Prepare(sql, false)
+	if err != nil {
+		return nil, err
+	}
+	defer st.Finalize()
+	for i, arg := range args {
+		if err := st.Bind(i+1, arg); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		more, err := st.Step()
+		if err != nil || !more {
+			return rows, err
+		}
+		row := Row{}
+		for i, name := range st.ColumnNames() {
+			row[name] = st.Column(i)
+		}
+		rows = append(rows, row)
+	}
+}
+
+// Tables lists the user's tables by name.
+func (db *DB) Tables() ([]string, error) {
+	rows, err := db.Query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.Text("name"))
+	}
+	return names, err
+}
+
+// Columns lists the columns of a table, empty if there is no such table.
+func (db *DB) Columns(table string) (map[string]bool, error) {
+	rows, err := db.Query("SELECT name FROM pragma_table_info(?)", table)
+	names := map[string]bool{}
+	for _, r := range rows {
+		names[r.Text("name")] = true
+	}
+	return names, err
+}
+
+// Alarm is the object's alarm as its own file has it; ok is false if none is set.
+func (db *DB) Alarm() (at time.Time, ok bool, err error) {
+	columns, err := db.Columns("_cf_METADATA")
+	if err != nil || len(columns) == 0 {
+		return time.Time{}, false, err
+	}
+	rows, err := db.Query("SELECT value FROM _cf_METADATA WHERE key = 1 AND value IS NOT NULL")
+	if err != nil || len(rows) == 0 {
+		return time.Time{}, false, err
+	}
+	return time.Unix(0, rows[0].Int("value")), true, nil
+}
+
+// Check has SQLite check the whole copy; the error names what is damaged.
+func (db *DB) Check() error {
+	rows, err := db.Query("PRAGMA integrity_check")
+	if err != nil {
+		return err
+	}
+	var found []string
+	for _, r := range rows {
+		if text := r.Text("integrity_check"); text != "ok" {
+			found = append(found, text)
+		}
+	}
+	if len(found) > 0 {
+		return fmt.Errorf("evidence: the database is damaged: %s", strings.Join(found, "; "))
+	}
+	return nil
+}
+
+// QuoteName makes any text an SQL identifier.
+func QuoteName(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
