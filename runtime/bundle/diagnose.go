@@ -30,6 +30,7 @@ func (b *Bundler) source(u *unit) (source, bool) {
 		}
 		src.text = string(text)
 	}
+	src.split = b.splitOf(src)
 	return src, true
 }
 

@@ -152,10 +152,12 @@ func (in *instance) helper(r *record, name string) goja.Value {
 	switch {
 	case name == "$meta":
 		return in.meta(r)
-	case name == "__toESM" && r.node:
+	case name == splitSelf:
+		return in.selfOf(r)
+	case helperName(name) == "__toESM" && r.node:
 		return in.helpers["__toESMNode"]
 	}
-	return in.helpers[name]
+	return in.helpers[helperName(name)]
 }
 
 // start calls the async function that holds the body of a module with a

@@ -13,10 +13,10 @@ var globs sync.Map // string → *regexp.Regexp
 // `*` and `?` stay inside a segment, `**` crosses them, `{a,b}` alternates. A
 // pattern without a slash is compared with the last segment.
 func matchGlob(pattern, path string) bool {
-	pattern = strings.TrimPrefix(pattern, "./")
 	if !strings.Contains(pattern, "/") {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}
+	pattern = strings.TrimPrefix(pattern, "./") // anchored: it has a slash
 	if re, ok := globs.Load(pattern); ok {
 		return re.(*regexp.Regexp).MatchString(path)
 	}

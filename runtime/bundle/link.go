@@ -10,6 +10,7 @@ import (
 // target is where an import leads. Immutable.
 type target struct {
 	module  int    // index of the module, or -1
+	self    bool   // the names of a prebuilt bundle's trunk, not its exports
 	builtin string // the host's specifier, if the host provides it
 	missing string // why the import fails when it runs
 }
@@ -59,7 +60,7 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 	l.awaits()
 	project := s.pkgs.forFile(b.opts.Entry)
 	for _, m := range l.modules {
-		m.deferred = m.id != entry && m.low != nil && m.low.format == formatESM && m.known && !m.waits &&
+		m.deferred = m.whole != nil || m.id != entry && m.low != nil && m.low.format == formatESM && m.known && !m.waits &&
 			filepath.IsAbs(m.path) && b.opts.deferrable(m.path, s.pkgs, project)
 	}
 	if msgs := l.checkNames(); len(msgs) > 0 {
@@ -103,11 +104,35 @@ func (l *linker) add(name string) int {
 			paths[edge{imp.Kind, imp.Original}] = imp.Path
 		}
 	}
+	l.addParts(m)
 	for _, ref := range u.low.imports {
+		if strings.HasPrefix(ref.Spec, splitPrefix) {
+			continue
+		}
 		path, ok := paths[edge{metaKind(ref.Kind), ref.Spec}]
 		m.deps[ref.tagged()] = l.target(m, ref, path, ok)
 	}
+	l.linkParts(m)
 	return m.id
+}
+
+// addParts numbers the parts of a prebuilt bundle.
+func (l *linker) addParts(trunk *module) {
+	trunk.deps[importRef{importStatement, splitTrunk}.tagged()] = target{module: trunk.id, self: true}
+	for i, u := range trunk.parts {
+		p := &module{unit: u, id: len(l.modules), deps: map[string]target{}, node: trunk.node}
+		l.modules = append(l.modules, p)
+		trunk.deps[importRef{importStatement, specifier(i + 1)}.tagged()] = target{module: p.id}
+	}
+}
+
+// linkParts gives the parts the trunk's imports, of which theirs are a subset.
+func (l *linker) linkParts(trunk *module) {
+	for _, p := range l.modules {
+		if p.whole == trunk.unit {
+			p.deps = trunk.deps
+		}
+	}
 }
 
 func metaKind(k importKind) string {

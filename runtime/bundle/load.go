@@ -54,6 +54,7 @@ type record struct {
 	*module
 	state    state
 	ns       *goja.Object // namespace (formatESM, text, data)
+	self     *goja.Object // the top-level names of a prebuilt bundle's trunk
 	cjs      *goja.Object // the CommonJS `module`
 	value    goja.Value   // parsed JSON
 	err      error
@@ -204,6 +205,15 @@ func (in *instance) announceAll(r *record) {
 	if _, err := in.announce(goja.Undefined(), r.ns, in.vm.ToValue(r.id), in.vm.NewArray(names...)); err != nil {
 		in.throw(err)
 	}
+}
+
+// selfOf holds a trunk's top-level names for its parts.
+func (in *instance) selfOf(r *record) *goja.Object {
+	if r.self == nil {
+		r.self = in.vm.NewObject()
+		in.spaces[r.self] = true
+	}
+	return r.self
 }
 
 func (in *instance) define(o *goja.Object, name string, v goja.Value) {

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"crypto/sha256"
+	"regexp"
 	"strings"
 )
 
@@ -60,6 +61,7 @@ type lowered struct {
 	imports []importRef // in source order, each once
 	exports []string    // the names the file itself exports (formatESM)
 	stars   []string    // specifiers of `export * from`
+	parts   []part      // modules taken out of a prebuilt bundle
 	soft    []importRef // imports that may fail to resolve: inside try, or with catch
 }
 
@@ -107,23 +109,27 @@ func ownHelpers(prologue string) (names []string, kept string) {
 	var sb strings.Builder
 	for _, d := range decls {
 		switch {
-		case shared[d.name]:
-			if d.name != "__copyProps" {
+		case shared[helperName(d.name)]:
+			if helperName(d.name) != "__copyProps" {
 				names = append(names, d.name)
 			}
-		case !plain[d.name]:
+		case !plain[helperName(d.name)]:
 			sb.WriteString(d.text)
 		}
 	}
 	kept = sb.String()
 	var low strings.Builder
 	for _, d := range decls {
-		if plain[d.name] && strings.Contains(kept, d.name) {
+		if plain[helperName(d.name)] && strings.Contains(kept, d.name) {
 			low.WriteString(d.text)
 		}
 	}
 	return names, low.String() + kept
 }
+
+// helperName is a helper's name without the number that esbuild appends where
+// the file has a name like it.
+func helperName(name string) string { return strings.TrimRight(name, "0123456789") }
 
 // wrap turns esbuild's CommonJS output into the function that load.go calls,
 // and reads off what the file exports. The namespace object is the `exports`
@@ -176,19 +182,15 @@ func joinLines(text string) string {
 	return sb.String()
 }
 
+var publishes = regexp.MustCompile(`(?m)^module\.exports = __toCommonJS\d*\(([\w$]+)\);$`)
+
 // namespaceName finds the variable that `module.exports = __toCommonJS(x)`
-// publishes, at the start of a line.
+// publishes.
 func namespaceName(body string) string {
-	const mark = "module.exports = __toCommonJS("
-	i := 0
-	if !strings.HasPrefix(body, mark) {
-		if i = strings.Index(body, "\n"+mark); i < 0 {
-			return ""
-		}
-		i++
+	if m := publishes.FindStringSubmatch(body); m != nil {
+		return m[1]
 	}
-	name, _, _ := strings.Cut(body[i+len(mark):], ")")
-	return name
+	return ""
 }
 
 // exportBlock reads the names in `__export(ns, { name: () => ..., });`.

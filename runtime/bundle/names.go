@@ -13,12 +13,13 @@ import (
 var importVar = regexp.MustCompile(`(?m)^var ([\w$]+) = (?:__toESM\()?require\("i/((?:[^"\\]|\\.)*)"\)`)
 
 // checkNames reports imports of names that their module does not export, in
-// the project's own files. Per-file lowering cannot see them; the lowered code
+// the project's own files, prebuilt bundles aside. Per-file lowering cannot see them; the lowered code
 // is searched for suspects, and esbuild confirms each and says where it is.
 func (l *linker) checkNames() []Message {
 	var out []Message
 	for _, m := range l.modules {
-		if m.low == nil || m.low.format != formatESM || inNodeModules(m.path) || !filepath.IsAbs(m.path) {
+		if m.low == nil || m.low.format != formatESM || inNodeModules(m.path) || !filepath.IsAbs(m.path) ||
+			m.whole != nil || len(m.low.code) > splitMin {
 			continue
 		}
 		for _, match := range importVar.FindAllStringSubmatch(m.low.code, -1) {

@@ -123,9 +123,14 @@ func (o *Options) deferrable(path string, pkgs *packages, project *pkgInfo) bool
 	if info.file == "" || info.file == project.file {
 		return false // the project's own modules keep their order
 	}
-	verdict := info.pure(path) || matchPackage(curatedDefer, info.name)
+	return o.mayDefer(info.name, info.pure(path))
+}
+
+// mayDefer combines what a package declares with the lists.
+func (o *Options) mayDefer(name string, declared bool) bool {
+	verdict := declared || matchPackage(curatedDefer, name)
 	for _, d := range o.Defer {
-		if name, out := strings.CutPrefix(d, "!"); matchPackage([]string{name}, info.name) {
+		if pattern, out := strings.CutPrefix(d, "!"); matchPackage([]string{pattern}, name) {
 			verdict = !out
 		}
 	}

@@ -64,6 +64,7 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 		return b.keep(name, &unit{path: a.Path, name: name, text: src.text, low: &lowered{format: f, key: b.opts.hash(src)}}), nil
 	}
 	src.tsconfig = s.ts.forFile(a.Path)
+	src.split = b.splitOf(src)
 	return b.lowered(src, name)
 }
 
@@ -134,5 +135,17 @@ func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 			return nil, msgs
 		}
 	}
+	for _, p := range u.low.parts {
+		u.parts = append(u.parts, &unit{path: u.path, name: u.name + "#" + p.path, low: p.low, whole: u})
+	}
 	return b.keep(name, u), msgs
+}
+
+// splitOf lists what is to be taken out of a file: nothing, unless it is a
+// prebuilt bundle.
+func (b *Bundler) splitOf(src source) []string {
+	if src.path != b.opts.Entry || len(src.text) < splitMin {
+		return nil
+	}
+	return b.opts.deferredRegions(src.path, src.text, newPackages())
 }

@@ -55,6 +55,9 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 		panic(in.failure(from, t.missing))
 	}
 	to := in.records[t.module]
+	if t.self {
+		return in.selfOf(to)
+	}
 	if ref.Kind == importStatement && to.deferred && to.state == stateNew {
 		if to.importer == "" {
 			to.importer = from.name

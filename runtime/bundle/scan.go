@@ -209,12 +209,14 @@ func stubOf(u *unit) string {
 		if err != nil {
 			panic("bundle: stub: " + err.Error()) // strings always marshal
 		}
-		switch ref.Kind {
-		case importStatement:
+		switch {
+		case strings.HasPrefix(ref.Spec, splitPrefix):
+			sb.WriteString("\n")
+		case ref.Kind == importStatement:
 			fmt.Fprintf(&sb, "import * as _%d from %s\n", i, spec)
-		case requireCall:
+		case ref.Kind == requireCall:
 			fmt.Fprintf(&sb, "try{require(%s)}catch{}\n", spec)
-		case dynamicImport:
+		case ref.Kind == dynamicImport:
 			fmt.Fprintf(&sb, "import(%s).catch(()=>{})\n", spec)
 		default:
 			sb.WriteString("\n") // require.resolve is refused when it runs

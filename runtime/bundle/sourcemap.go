@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -160,10 +161,14 @@ func generatedColumn(code string, line, col int) int {
 // The file itself is listed by its base name; a file that came with a source
 // map of its own lists its sources relative to itself.
 func (m *module) sourceName(source string) string {
-	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, asyncUnit) {
-		return m.name
+	name := m.name
+	if m.whole != nil {
+		name = m.whole.name
 	}
-	return path.Join(path.Dir(m.name), source)
+	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, asyncUnit) {
+		return name
+	}
+	return path.Join(path.Dir(name), source)
 }
 
 // sourceMap returns u's map, or nil if it cannot be had.
@@ -172,12 +177,18 @@ func (b *Bundler) sourceMap(u *unit) *sourceMap {
 		if u.low == nil || u.low.code == "" {
 			return
 		}
-		src, ok := b.source(u)
+		whole := u
+		if u.whole != nil {
+			whole = u.whole
+		}
+		src, ok := b.source(whole)
 		if !ok || b.opts.hash(src) != u.low.key {
 			return // the file has changed since
 		}
-		if text := b.opts.mapOf(src, u.low.async); text != nil {
-			u.sm, _ = newSourceMap(text)
+		if len(whole.parts) > 0 {
+			u.sm = b.opts.splitMap(src, 1+slices.Index(whole.parts, u))
+		} else {
+			u.sm, _ = newSourceMap(b.opts.mapOf(src, u.low.async))
 		}
 	})
 	return u.sm
@@ -197,6 +208,27 @@ func (o *Options) mapOf(s source, async bool) []byte {
 		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
 		r = api.Build(opts)
 	}
+	return mapFile(r)
+}
+
+// splitMap is the map of a prebuilt bundle's trunk (0) or of one of its parts.
+func (o *Options) splitMap(s source, owner int) *sourceMap {
+	one := s
+	one.split = nil
+	l, _ := o.lower(one, s.path)
+	if l == nil {
+		return nil
+	}
+	first := o.mapOf(s, false)
+	sp := o.newSplitter(l, s, first)
+	if sp == nil || owner >= len(sp.paths) {
+		return nil
+	}
+	sm, _ := newSourceMap(mapFile(api.Build(sp.build([]int{owner}, first))))
+	return sm
+}
+
+func mapFile(r api.BuildResult) []byte {
 	for _, f := range r.OutputFiles {
 		if strings.HasSuffix(f.Path, ".map") {
 			return f.Contents

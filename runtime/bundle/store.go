@@ -175,14 +175,7 @@ func (s *store) encodePack(list []*lowered) []byte {
 	w.number(len(list))
 	for _, l := range list {
 		w.buf = append(w.buf, l.key[:]...)
-		w.number(int(l.format))
-		w.flag(l.async)
-		w.text(l.code)
-		w.number(l.cut)
-		w.texts(l.helpers)
-		w.refs(l.imports)
-		w.texts(l.exports)
-		w.texts(l.stars)
+		w.lowered(l)
 		var soft []importRef
 		for _, ref := range l.imports {
 			if s.soft[softKey{l.key, ref}] {
@@ -207,18 +200,43 @@ func decodePack(data string) ([]*lowered, bool) {
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		l := &lowered{}
 		copy(l.key[:], r.take(len(l.key)))
-		l.format = format(r.number())
-		l.async = r.number() == 1
-		l.code = r.text()
-		l.cut = r.number()
-		l.helpers = r.texts()
-		l.imports = r.refs()
-		l.exports = r.texts()
-		l.stars = r.texts()
+		r.lowered(l)
 		l.soft = r.refs()
 		list = append(list, l)
 	}
 	return list, !r.bad
+}
+
+func (w *packWriter) lowered(l *lowered) {
+	w.number(int(l.format))
+	w.flag(l.async)
+	w.text(l.code)
+	w.number(l.cut)
+	w.texts(l.helpers)
+	w.refs(l.imports)
+	w.texts(l.exports)
+	w.texts(l.stars)
+	w.number(len(l.parts))
+	for _, p := range l.parts {
+		w.text(p.path)
+		w.lowered(p.low)
+	}
+}
+
+func (r *packReader) lowered(l *lowered) {
+	l.format = format(r.number())
+	l.async = r.number() == 1
+	l.code = r.text()
+	l.cut = r.number()
+	l.helpers = r.texts()
+	l.imports = r.refs()
+	l.exports = r.texts()
+	l.stars = r.texts()
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		p := part{path: r.text(), low: &lowered{key: l.key}}
+		r.lowered(p.low)
+		l.parts = append(l.parts, p)
+	}
 }
 
 type packWriter struct{ buf []byte }

@@ -39,6 +39,7 @@ type source struct {
 	text     string
 	loader   api.Loader
 	tsconfig string
+	split    []string // regions of a prebuilt bundle that become parts
 }
 
 // base is the file's name in esbuild's output; identifiers derive from it.
@@ -47,7 +48,7 @@ func (s source) base() string { return filepath.Base(filepath.FromSlash(s.path))
 // hash identifies everything that the lowered result depends on.
 func (o *Options) hash(s source) [sha256.Size]byte {
 	h := sha256.New()
-	for _, part := range []string{cacheVersion, o.fingerprint(), s.base(), strconv.Itoa(int(s.loader)), s.tsconfig} {
+	for _, part := range []string{cacheVersion, o.fingerprint(), s.base(), strconv.Itoa(int(s.loader)), s.tsconfig, strings.Join(s.split, "\n")} {
 		_, _ = io.WriteString(h, part) // a hash never fails
 		_, _ = h.Write([]byte{0})
 	}
@@ -102,7 +103,11 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if s.loader == api.LoaderJSON {
 		return o.lowerJSON(l, s, name)
 	}
-	r := api.Build(o.inner(s))
+	opts := o.inner(s)
+	if len(s.split) > 0 {
+		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
+	}
+	r := api.Build(opts)
 	if slices.ContainsFunc(r.Errors, isTopLevelAwait) {
 		return o.lowerAsync(l, s, name)
 	}
@@ -112,7 +117,7 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if err := l.fill(r, s.base()); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
-	return l, convertAll(r.Warnings, name)
+	return o.split(l, s, mapFile(r)), convertAll(r.Warnings, name)
 }
 
 // lowerJSON checks the syntax; the text is parsed when the module is used.

@@ -18,6 +18,8 @@ type unit struct {
 	low    *lowered // nil when refused
 	text   string   // contents of JSON, text and data; source of small project files
 	refuse *Message // why importing this file is an error
+	parts  []*unit  // of a prebuilt bundle, as low.parts
+	whole  *unit    // the bundle that this unit is a part of
 
 	once sync.Once
 	prog *goja.Program

@@ -1,0 +1,106 @@
+package bundle
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// regionPath reads a comment at the start of a line: in esbuild's output those
+// are paths, or annotations that begin with @ and two underscores.
+func regionPath(line string) (string, bool) {
+	path, ok := strings.CutPrefix(line, "// ")
+	return path, ok && path != "" && !strings.HasPrefix(path, "@__")
+}
+
+// region is where a module begins in the bundle.
+type region struct {
+	line int // zero-based
+	path string
+}
+
+// regions lists the modules of a bundle; each ends where the next begins.
+func regions(text string) []region {
+	var list []region
+	line := 0
+	for text := range strings.SplitSeq(text, "\n") {
+		if path, ok := regionPath(text); ok {
+			list = append(list, region{line, path})
+		}
+		line++
+	}
+	return list
+}
+
+func regionAt(regs []region, line int) string {
+	i, found := slices.BinarySearchFunc(regs, line, func(r region, l int) int { return r.line - l })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return ""
+	}
+	return regs[i].path
+}
+
+// deferredRegions are the regions whose modules may wait, by the rules that
+// hold for installed packages. Their package.json is looked for above the
+// bundle; without it only the curated packages qualify.
+func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
+	if o.NoDefer || len(text) < splitMin {
+		return nil
+	}
+	var list []string
+	verdicts := map[string]*pkgInfo{}
+	for _, r := range regions(text) {
+		name, file, ok := regionPackage(r.path)
+		if !ok {
+			continue
+		}
+		info, known := verdicts[name]
+		if !known {
+			info = findPackage(filepath.Dir(entry), name, pkgs)
+			verdicts[name] = info
+		}
+		may := matchPackage(bundledDefer, name) || info.file != "" && info.pure(filepath.Join(info.dir, filepath.FromSlash(file)))
+		if o.mayDefer(name, may) && !slices.Contains(list, r.path) {
+			list = append(list, r.path)
+		}
+	}
+	return list
+}
+
+// bundledDefer are packages that declare the absence of side effects in a
+// package.json that a prebuilt bundle may not have at hand.
+var bundledDefer = []string{"zod"}
+
+func findPackage(dir, name string, pkgs *packages) *pkgInfo {
+	for {
+		file := filepath.Join(dir, "node_modules", filepath.FromSlash(name), "package.json")
+		if _, err := os.Stat(file); err == nil {
+			return pkgs.forFile(file)
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return &pkgInfo{}
+		}
+		dir = parent
+	}
+}
+
+// regionPackage is the package of a region's file, and the path inside it.
+func regionPackage(path string) (name, file string, ok bool) {
+	const dir = "node_modules/"
+	i := strings.LastIndex(path, dir)
+	if i < 0 {
+		return "", "", false
+	}
+	rest := path[i+len(dir):]
+	parts := strings.SplitN(rest, "/", 3)
+	name = parts[0]
+	if strings.HasPrefix(name, "@") && len(parts) == 3 {
+		name += "/" + parts[1]
+	}
+	return name, strings.TrimPrefix(rest, name+"/"), len(rest) > len(name)+1
+}
