@@ -53,6 +53,17 @@ func (f *Frame) WithLocal(key any, value goja.Value) *Frame {
 	return &g
 }
 
+// WithLocalsOf is f with the AsyncLocalStorage values of g: what a bound
+// function or a snapshot brings along. Context and critical section stay f's.
+func (f *Frame) WithLocalsOf(g *Frame) *Frame {
+	if f.locals == g.locals {
+		return f
+	}
+	h := *f
+	h.locals = g.locals
+	return &h
+}
+
 func (l *local) without(key any) *local {
 	if l == nil {
 		return nil

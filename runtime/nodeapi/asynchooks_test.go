@@ -1,0 +1,162 @@
+package nodeapi
+
+import (
+	"strings"
+	"testing"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// Values follow run and exit through awaits, timers and microtasks; bind and
+// snapshot bring the values along and leave the caller's context in place
+// (nodejs.org/api/async_context.html).
+func TestAsyncLocalStorage(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.global(`
+		globalThis.ah = require("node:async_hooks");
+		globalThis.als = new ah.AsyncLocalStorage({ defaultValue: "none", name: "test" });
+		globalThis.outside = als.run("module", () => ah.AsyncLocalStorage.snapshot());
+	`)
+	w.in(`
+		say(als.getStore(), als.name);
+		als.run("a", async (x, y) => {
+			say(als.getStore(), x, y);
+			await null;
+			say("await", als.getStore());
+			als.exit(() => say("exit", als.getStore()));
+			setTimeout(() => say("timer", als.getStore()), 1);
+			Promise.resolve().then(() => say("then", als.getStore()));
+			als.run("b", () => say("nested", als.getStore()));
+		}, 1, 2);
+		als.run("b", () => { globalThis.bound = ah.AsyncLocalStorage.bind(function (z) { say("bound", als.getStore(), z, typeof this); }); });
+		say("after", als.getStore());
+		bound("z");
+		outside(() => { say("snapshot", als.getStore()); setTimeout(() => say("allowed"), 0); });
+		try { als.run("x", () => { throw 1; }); } catch {}
+		say("thrown", als.getStore());
+	`)
+	w.said("none test", "a 1 2", "after none", "bound b z object", "snapshot module", "thrown none", "await a", "exit undefined", "nested b", "then a",
+		"allowed", "timer a")
+}
+
+// AsyncResource runs functions with the values that were current when it was
+// made (nodejs.org/api/async_context.html#class-asyncresource).
+func TestAsyncResource(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`
+		const { AsyncLocalStorage, AsyncResource } = require("async_hooks");
+		const als = new AsyncLocalStorage();
+		class Task extends AsyncResource { constructor(n) { super("TASK"); this.n = n; } go(fn) { return this.runInAsyncScope(fn, this, "arg"); } }
+		const task = als.run("t", () => new Task(5));
+		task.go(function (a) { say(this.n, a, als.getStore()); });
+		const bound = als.run("u", () => AsyncResource.bind(function (a) { say(a, als.getStore(), this?.me); }, "X", { me: 1 }));
+		bound("b");
+		const own = task.bind(function () { return als.getStore(); });
+		say(own(), own.asyncResource === task, task.asyncId(), als.getStore());
+	`)
+	w.said("5 arg t", "b u 1", "t true 0 undefined")
+}
+
+// What Workers lack says so (workerd: async-hooks.c++).
+func TestAsyncHooksRefusals(t *testing.T) {
+	w := newWorld(t, Options{})
+	check(t, w, `const ah = require("async_hooks"), als = new ah.AsyncLocalStorage()`, [][2]string{
+		{`als.enterWith(1)`, `Error: asyncLocalStorage.enterWith() is not implemented: Workers lack it; use run(store, callback)`},
+		{`als.run(1, 2)`, `TypeError: Failed to execute 'run' on 'AsyncLocalStorage': parameter 2 is not of type 'function'.`},
+		{`ah.AsyncLocalStorage.bind(3)`, `TypeError: Failed to execute 'bind' on 'AsyncLocalStorage': parameter 1 is not of type 'Function'.`},
+		{`ah.createHook({}).enable() instanceof Object`, `true`},
+		{`als.getStore.call({})`, `TypeError: Illegal invocation`},
+	})
+}
+
+// getStore is cheap enough to call at every step of an agent.
+func BenchmarkGetStore(b *testing.B) {
+	w := newWorld(b, Options{})
+	program := `const { AsyncLocalStorage } = require("async_hooks"); const als = new AsyncLocalStorage();
+		globalThis.bench = (n) => als.run(1, () => { let x; for (let i = 0; i < n; i++) x = als.getStore(); return x; });`
+	w.in(program)
+	w.e.Enter(w.c.Frame(), "bench", func() {
+		b.ResetTimer()
+		w.e.Call(w.e.VM().Get("bench"), nil, w.e.VM().ToValue(b.N))
+	})
+}
+
+// A channel hands messages to its subscribers; one that throws is reported and
+// stops nobody; stores are entered around runStores
+// (nodejs.org/api/diagnostics_channel.html).
+func TestDiagnosticsChannel(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`
+		const dc = require("node:diagnostics_channel");
+		const { AsyncLocalStorage } = require("node:async_hooks");
+		const ch = dc.channel("a");
+		say(ch === dc.channel("a"), ch.hasSubscribers, dc.hasSubscribers("a"));
+		const f = (m, name) => say("f", m, name);
+		dc.subscribe("a", f);
+		ch.publish(1);
+		say(dc.unsubscribe("a", f), dc.unsubscribe("a", f), ch.hasSubscribers);
+		const als = new AsyncLocalStorage();
+		ch.bindStore(als, (m) => m.id);
+		say(ch.runStores({ id: 9 }, function (x) { return this.k + x + als.getStore(); }, { k: "k" }, "x"));
+		const tc = dc.tracingChannel("t");
+		tc.subscribe({ start: () => say("start"), end: () => say("end"), error: (c) => say("error", c.error), asyncEnd: (c) => say("asyncEnd", c.result) });
+		say(tc.traceSync((a) => a + 1, {}, null, 1));
+		try { tc.traceSync(() => { throw "e"; }); } catch (e) { say("caught", e); }
+		tc.tracePromise(async () => 5, {}).then((v) => say("promise", v));
+		tc.traceCallback((cb) => cb(null, "r"), -1, {}, null, (err, v) => say("cb", v));
+	`)
+	w.said("true false false", "f 1 a", "true false false", "kx9", "start", "end", "2", "start", "error e", "end", "caught e",
+		"start", "end", "start", "cb r", "asyncEnd r", "end", "asyncEnd 5", "promise 5")
+	w.in(`const ch = require("node:diagnostics_channel").channel("b"); ch.subscribe(() => { throw new Error("bad subscriber"); }); ch.subscribe(() => say("still")); ch.publish(1)`)
+	if len(w.logs) != 1 || !strings.Contains(w.logs[0], "bad subscriber") || strings.Join(w.out, "") != "still" {
+		t.Fatalf("log %q, out %q", w.logs, w.out)
+	}
+}
+
+// A name that Workers do not have, or whose compatibility flag is off, is
+// refused with a sentence that says which.
+func TestRequire(t *testing.T) {
+	w := newWorld(t, Options{})
+	for _, c := range [][2]string{{"node:nope", "No such module"}, {"internal/errors", "No such module"}, {"node:internal/missing", "No such module"}, {"sqlite", "No such module"}} {
+		if _, err := w.m.Require(c[0]); err == nil || !strings.Contains(err.Error(), c[1]) || !strings.Contains(err.Error(), c[0]) {
+			t.Errorf("%s: %v", c[0], err)
+		}
+	}
+	off := newWorld(t, Options{Compat: func(flag string) bool { return flag == "nodejs_als" }})
+	if !off.m.Has("node:async_hooks") || off.m.Has("path") {
+		t.Error("nodejs_als offers async_hooks alone")
+	}
+	if _, err := off.m.Require("path"); err == nil || !strings.Contains(err.Error(), "nodejs_compat") {
+		t.Errorf("path: %v", err)
+	}
+	if off.e.VM().Get("Buffer") != nil {
+		t.Error("Buffer is a global without nodejs_compat")
+	}
+	if a, _ := w.m.Require("fs"); a != nil {
+		if b, _ := w.m.Require("node:fs"); a != b {
+			t.Error("two modules for one name")
+		}
+	}
+}
+
+// Every module that Workers have loads in the global scope, and has every name
+// that Workers export there.
+func TestSurface(t *testing.T) {
+	for _, name := range Names() {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			w.e.Enter(engine.GlobalFrame, "test", func() {
+				v, err := w.m.Require("node:" + name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				obj := v.ToObject(w.e.VM())
+				for _, key := range surface[name] {
+					if !w.m.hasOwn(obj, key) && obj.Get(key) == nil {
+						t.Errorf("no %s", key)
+					}
+				}
+			})
+		})
+	}
+}

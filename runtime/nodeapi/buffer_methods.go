@@ -1,0 +1,315 @@
+package nodeapi
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+func isUTF8(b []byte) bool { return utf8.Valid(b) }
+
+// clampIndex reads an index that counts from the end when negative.
+func clampIndex(v goja.Value, length, fallback int) int {
+	if absent(v) {
+		return fallback
+	}
+	f := v.ToFloat()
+	switch {
+	case math.IsNaN(f):
+		return 0
+	case f < 0:
+		return int(max(math.Trunc(f)+float64(length), 0))
+	}
+	return int(min(math.Trunc(f), float64(length)))
+}
+
+// span reads start and end arguments of a method that clamps them.
+func span(c goja.FunctionCall, i, length int) (start, end int) {
+	f := func(v goja.Value, fallback int) int {
+		if absent(v) {
+			return fallback
+		}
+		x := v.ToFloat()
+		if math.IsNaN(x) || x < 0 {
+			return 0
+		}
+		return int(min(math.Trunc(x), float64(length)))
+	}
+	start, end = f(c.Argument(i), 0), f(c.Argument(i+1), length)
+	return start, max(start, end)
+}
+
+// bufferMethods are those of Buffer.prototype that move whole ranges.
+func (m *Modules) bufferMethods() []engine.Func {
+	return []engine.Func{
+		{Name: "subarray", Length: 2, Fn: m.bufferSlice},
+		{Name: "slice", Length: 2, Fn: m.bufferSlice},
+		{Name: "copy", Length: 4, Fn: m.bufferCopy},
+		{Name: "fill", Length: 4, Fn: m.bufferFill},
+		{Name: "equals", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.vm.ToValue(bytes.Equal(m.self(c), m.uint8(c.Argument(0), "otherBuffer")))
+		}},
+		{Name: "compare", Length: 5, Fn: func(c goja.FunctionCall) goja.Value {
+			a, b := m.self(c), m.uint8(c.Argument(0), "target")
+			bs := m.index(c.Argument(1), "targetStart", 0, maxBufferLength)
+			be := m.index(c.Argument(2), "targetEnd", len(b), len(b))
+			as := m.index(c.Argument(3), "sourceStart", 0, maxBufferLength)
+			ae := m.index(c.Argument(4), "sourceEnd", len(a), len(a))
+			return m.vm.ToValue(bytes.Compare(part(a, as, ae), part(b, bs, be)))
+		}},
+		{Name: "swap16", Fn: func(c goja.FunctionCall) goja.Value { return m.swap(c, 2) }},
+		{Name: "swap32", Fn: func(c goja.FunctionCall) goja.Value { return m.swap(c, 4) }},
+		{Name: "swap64", Fn: func(c goja.FunctionCall) goja.Value { return m.swap(c, 8) }},
+		{Name: "toJSON", Fn: func(c goja.FunctionCall) goja.Value {
+			b := m.self(c)
+			items := make([]any, len(b))
+			for i, x := range b {
+				items[i] = m.vm.ToValue(int64(x))
+			}
+			o := m.vm.NewObject()
+			m.define(o, "type", m.vm.ToValue("Buffer"))
+			m.define(o, "data", m.vm.NewArray(items...))
+			return o
+		}},
+	}
+}
+
+// index checks an optional argument that must be an integer in [0, high].
+func (m *Modules) index(v goja.Value, name string, fallback, high int) int {
+	if absent(v) {
+		return fallback
+	}
+	return int(m.integer(v, name, 0, float64(high)))
+}
+
+func part(b []byte, start, end int) []byte {
+	start, end = min(start, len(b)), min(end, len(b))
+	return b[start:max(start, end)]
+}
+
+// bufferSlice is a view on the same memory.
+func (m *Modules) bufferSlice(c goja.FunctionCall) goja.Value {
+	n := len(m.self(c))
+	start := clampIndex(c.Argument(0), n, 0)
+	end := max(clampIndex(c.Argument(1), n, n), start)
+	offset := m.prims.viewOffset(this(c.This)).ToInteger() + int64(start)
+	return m.bufferOver(m.prims.viewBuffer(this(c.This)), m.vm.ToValue(offset), m.vm.ToValue(end-start))
+}
+
+func (m *Modules) bufferCopy(c goja.FunctionCall) goja.Value {
+	src := m.self(c)
+	dst := m.uint8(c.Argument(0), "target")
+	to := 0
+	if v := c.Argument(1); !absent(v) {
+		if f := v.ToFloat(); f < 0 {
+			m.throwRange("targetStart", ">= 0", v)
+		}
+		to = int(toInt64(v))
+	}
+	from := 0
+	if v := c.Argument(2); !absent(v) {
+		if f := v.ToFloat(); f < 0 || f > float64(len(src)) {
+			m.throwRange("sourceStart", ">= 0 && <= "+itoa(len(src)), v)
+		}
+		from = int(toInt64(v))
+	}
+	end := len(src)
+	if v := c.Argument(3); !absent(v) {
+		if f := v.ToFloat(); f < 0 {
+			m.throwRange("sourceEnd", ">= 0", v)
+		}
+		end = int(min(toInt64(v), int64(len(src))))
+	}
+	if to >= len(dst) || from >= end {
+		return m.vm.ToValue(0)
+	}
+	return m.vm.ToValue(copy(dst[to:], src[from:end]))
+}
+
+// bufferFill is buf.fill(value[, offset[, end]][, encoding]).
+func (m *Modules) bufferFill(c goja.FunctionCall) goja.Value {
+	b := m.self(c)
+	offset, end, enc := c.Argument(1), c.Argument(2), c.Argument(3)
+	if isString(c.Argument(0)) {
+		switch {
+		case isString(offset):
+			offset, end, enc = nil, nil, offset
+		case isString(end):
+			end, enc = nil, end
+		}
+	}
+	start := 0
+	if !absent(offset) {
+		if start = int(m.integer(offset, "start", math.Inf(-1), math.Inf(1))); start < 0 || start > len(b) {
+			m.throwRange("start", "0 to end", offset)
+		}
+	}
+	stop := m.index(end, "end", len(b), len(b))
+	if start < stop {
+		m.fill(b[start:stop], c.Argument(0), enc)
+	}
+	return c.This
+}
+
+func (m *Modules) swap(c goja.FunctionCall, width int) goja.Value {
+	b := m.self(c)
+	if len(b)%width != 0 {
+		m.throw("RangeError", "ERR_INVALID_BUFFER_SIZE", "Buffer size must be a multiple of %d-bits", 8*width)
+	}
+	for ; len(b) > 0; b = b[width:] {
+		for i, j := 0, width-1; i < j; i, j = i+1, j-1 {
+			b[i], b[j] = b[j], b[i]
+		}
+	}
+	return c.This
+}
+
+// bufferSearch are indexOf and its relatives.
+func (m *Modules) bufferSearch() []engine.Func {
+	return []engine.Func{
+		{Name: "indexOf", Length: 3, Fn: func(c goja.FunctionCall) goja.Value { return m.vm.ToValue(m.search(c, false)) }},
+		{Name: "lastIndexOf", Length: 3, Fn: func(c goja.FunctionCall) goja.Value { return m.vm.ToValue(m.search(c, true)) }},
+		{Name: "includes", Length: 3, Fn: func(c goja.FunctionCall) goja.Value { return m.vm.ToValue(m.search(c, false) >= 0) }},
+	}
+}
+
+func (m *Modules) search(c goja.FunctionCall, last bool) int {
+	b, v, at, enc := m.self(c), c.Argument(0), c.Argument(1), c.Argument(2)
+	if isString(at) {
+		at, enc = nil, at
+	}
+	var needle []byte
+	step := 1
+	switch {
+	case isNumber(v):
+		needle = []byte{byteOf(v)}
+	case isString(v):
+		e := m.encodingOf(enc)
+		if e == encUTF16 {
+			step = 2
+		}
+		needle = encode(v.(goja.String), e)
+	case m.kindOf(v) == isUint8:
+		needle, _ = m.bytes(v)
+	default:
+		m.throwArgType("value", "one of type number or string or an instance of Buffer or Uint8Array", v)
+	}
+	from := 0
+	if last {
+		from = len(b)
+	}
+	if !absent(at) && !math.IsNaN(at.ToFloat()) {
+		f := math.Trunc(at.ToFloat())
+		if f < 0 {
+			f += float64(len(b))
+		}
+		if f < 0 && last {
+			return -1
+		}
+		from = int(max(min(f, float64(len(b))), 0))
+	}
+	if last {
+		return lastIndex(b, needle, from, step)
+	}
+	return firstIndex(b, needle, from, step)
+}
+
+func firstIndex(b, needle []byte, from, step int) int {
+	for from <= len(b) {
+		i := bytes.Index(b[from:], needle)
+		if i < 0 {
+			return -1
+		}
+		if i += from; i%step == 0 {
+			return i
+		}
+		from = i + 1
+	}
+	return -1
+}
+
+func lastIndex(b, needle []byte, from, step int) int {
+	end := min(from+len(needle), len(b))
+	for {
+		i := bytes.LastIndex(b[:end], needle)
+		if i < 0 || i%step == 0 {
+			return i
+		}
+		end = i + len(needle) - 1
+	}
+}
+
+// bufferStrings turn ranges into text and text into ranges.
+func (m *Modules) bufferStrings() []engine.Func {
+	toString := func(c goja.FunctionCall) goja.Value {
+		b := m.self(c)
+		if len(c.Arguments) == 0 {
+			return m.decode(b, encUTF8)
+		}
+		start, end := span(c, 1, len(b))
+		return m.decode(b[start:end], m.encodingOf(c.Argument(0)))
+	}
+	funcs := []engine.Func{
+		{Name: "toString", Length: 3, Fn: toString},
+		{Name: "toLocaleString", Length: 3, Fn: toString},
+		{Name: "write", Length: 4, Fn: m.bufferWrite},
+	}
+	for _, x := range []struct {
+		name string
+		e    encoding
+	}{{"utf8", encUTF8}, {"ucs2", encUTF16}, {"latin1", encLatin1}, {"ascii", encASCII}, {"base64", encBase64}, {"base64url", encBase64URL}, {"hex", encHex}} {
+		funcs = append(funcs,
+			engine.Func{Name: x.name + "Slice", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				b := m.self(c)
+				start, end := span(c, 0, len(b))
+				return m.decode(b[start:end], x.e)
+			}},
+			engine.Func{Name: x.name + "Write", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+				b := m.self(c)
+				m.text(c.Argument(0), "string")
+				start := m.index(c.Argument(1), "offset", 0, len(b))
+				n := m.index(c.Argument(2), "length", len(b)-start, len(b))
+				return m.vm.ToValue(put(part(b, start, start+n), c.Argument(0).(goja.String), x.e))
+			}})
+	}
+	return funcs
+}
+
+// put writes as much of a string as fits, whole characters only.
+func put(dst []byte, s goja.String, e encoding) int {
+	data := encode(s, e)
+	n := min(len(data), len(dst))
+	switch e {
+	case encUTF8:
+		n = cutUTF8(data, len(dst))
+	case encUTF16:
+		n &^= 1
+	}
+	return copy(dst, data[:n])
+}
+
+// bufferWrite is buf.write(string[, offset[, length]][, encoding]).
+func (m *Modules) bufferWrite(c goja.FunctionCall) goja.Value {
+	b := m.self(c)
+	s, ok := c.Argument(0).(goja.String)
+	if !ok {
+		s = m.stringOf(c.Argument(0).String())
+	}
+	offset, length, enc := c.Argument(1), c.Argument(2), c.Argument(3)
+	switch {
+	case isString(offset):
+		offset, length, enc = nil, nil, offset
+	case isString(length):
+		length, enc = nil, length
+	}
+	start := m.index(offset, "offset", 0, len(b))
+	n := min(m.index(length, "length", len(b)-start, maxBufferLength), len(b)-start)
+	return m.vm.ToValue(put(b[start:start+n], s, m.encodingOf(enc)))
+}

@@ -1,0 +1,226 @@
+package nodeapi
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// bufferNumbers are readUInt8 and its sixty relatives.
+func (m *Modules) bufferNumbers() []engine.Func {
+	var funcs []engine.Func
+	add := func(names []string, length int, fn func(c goja.FunctionCall) goja.Value) {
+		for _, n := range names {
+			funcs = append(funcs, engine.Func{Name: n, Length: length, Fn: fn})
+		}
+	}
+	for _, order := range []struct {
+		suffix string
+		big    bool
+	}{{"LE", false}, {"BE", true}} {
+		for _, bits := range []int{8, 16, 32} {
+			suffix := itoa(bits) + order.suffix
+			if bits == 8 {
+				if order.big {
+					continue
+				}
+				suffix = "8"
+			}
+			for _, k := range []struct {
+				names  []string
+				signed bool
+			}{{[]string{"UInt", "Uint"}, false}, {[]string{"Int"}, true}} {
+				x := integerField{bits / 8, k.signed, order.big}
+				add(prefixed("read", k.names, suffix), 1, func(c goja.FunctionCall) goja.Value { return m.readInteger(c, x) })
+				add(prefixed("write", k.names, suffix), 2, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x) })
+			}
+		}
+		for _, k := range []struct {
+			names  []string
+			signed bool
+		}{{[]string{"UInt", "Uint"}, false}, {[]string{"Int"}, true}} {
+			add(prefixed("read", k.names, order.suffix), 2, func(c goja.FunctionCall) goja.Value {
+				x := integerField{m.fieldWidth(c.Argument(1)), k.signed, order.big}
+				return m.readInteger(c, x)
+			})
+			add(prefixed("write", k.names, order.suffix), 3, func(c goja.FunctionCall) goja.Value {
+				x := integerField{m.fieldWidth(c.Argument(2)), k.signed, order.big}
+				return m.writeInteger(c, x)
+			})
+			names := prefixed("Big", k.names, "64"+order.suffix)
+			x := integerField{8, k.signed, order.big}
+			add(prefixed("read", names, ""), 1, func(c goja.FunctionCall) goja.Value { return m.readBig(c, x) })
+			add(prefixed("write", names, ""), 2, func(c goja.FunctionCall) goja.Value { return m.writeBig(c, x) })
+		}
+		for _, k := range []struct {
+			name string
+			size int
+		}{{"Float", 4}, {"Double", 8}} {
+			x := integerField{k.size, false, order.big}
+			add([]string{"read" + k.name + order.suffix}, 1, func(c goja.FunctionCall) goja.Value {
+				raw := x.get(m.field(c, c.Argument(0), x.size))
+				if x.size == 4 {
+					return m.vm.ToValue(float64(math.Float32frombits(uint32(raw))))
+				}
+				return m.vm.ToValue(math.Float64frombits(raw))
+			})
+			add([]string{"write" + k.name + order.suffix}, 2, func(c goja.FunctionCall) goja.Value {
+				raw := math.Float64bits(c.Argument(0).ToFloat())
+				if x.size == 4 {
+					raw = uint64(math.Float32bits(float32(c.Argument(0).ToFloat())))
+				}
+				return m.store(c, c.Argument(1), x, raw)
+			})
+		}
+	}
+	return funcs
+}
+
+func prefixed(prefix string, names []string, suffix string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = prefix + n + suffix
+	}
+	return out
+}
+
+// integerField is how a number lies in memory.
+type integerField struct {
+	size   int // bytes
+	signed bool
+	big    bool // most significant byte first
+}
+
+func (x integerField) get(b []byte) (v uint64) {
+	for i := range b {
+		if x.big {
+			v = v<<8 | uint64(b[i])
+		} else {
+			v |= uint64(b[i]) << (8 * i)
+		}
+	}
+	return v
+}
+
+func (x integerField) put(b []byte, v uint64) {
+	for i := range b {
+		if x.big {
+			b[len(b)-1-i] = byte(v)
+		} else {
+			b[i] = byte(v)
+		}
+		v >>= 8
+	}
+}
+
+func (m *Modules) fieldWidth(v goja.Value) int {
+	if absent(v) {
+		m.throwArgType("byteLength", "of type number", v)
+	}
+	return int(m.integer2(v, "byteLength", 1, 6))
+}
+
+// integer2 is integer with the words that node:buffer uses.
+func (m *Modules) integer2(v goja.Value, name string, low, high float64) float64 {
+	if !isNumber(v) {
+		m.throwArgType(name, "of type number", v)
+	}
+	f := v.ToFloat()
+	if f != math.Trunc(f) {
+		m.throwRange(name, "an integer", v)
+	}
+	if f < low || f > high {
+		m.throwRange(name, fmt.Sprintf(">= %s and <= %s", number(low), number(high)), v)
+	}
+	return f
+}
+
+// field is the memory of a number at an offset, checked.
+func (m *Modules) field(c goja.FunctionCall, offset goja.Value, size int) []byte {
+	b := m.self(c)
+	at := 0
+	if !absent(offset) {
+		if !isNumber(offset) {
+			m.throwArgType("offset", "of type number", offset)
+		}
+		f := offset.ToFloat()
+		if f != math.Trunc(f) {
+			m.throwRange("offset", "an integer", offset)
+		}
+		if len(b) >= size && (f < 0 || f > float64(len(b)-size)) {
+			m.throwRange("offset", fmt.Sprintf(">= 0 and <= %d", len(b)-size), offset)
+		}
+		at = int(f)
+	}
+	if len(b) < size {
+		m.throw("RangeError", "ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds")
+	}
+	return b[at : at+size]
+}
+
+func (m *Modules) store(c goja.FunctionCall, offset goja.Value, x integerField, v uint64) goja.Value {
+	b := m.field(c, offset, x.size)
+	x.put(b, v)
+	return m.vm.ToValue(toInt64(offset) + int64(x.size))
+}
+
+func (m *Modules) readInteger(c goja.FunctionCall, x integerField) goja.Value {
+	v := x.get(m.field(c, c.Argument(0), x.size))
+	if x.signed {
+		shift := 64 - 8*x.size
+		return m.vm.ToValue(int64(v<<shift) >> shift)
+	}
+	return m.vm.ToValue(int64(v))
+}
+
+func (m *Modules) writeInteger(c goja.FunctionCall, x integerField) goja.Value {
+	f := c.Argument(0).ToFloat()
+	low, high := 0.0, math.Ldexp(1, 8*x.size)-1
+	if x.signed {
+		low, high = -math.Ldexp(1, 8*x.size-1), math.Ldexp(1, 8*x.size-1)-1
+	}
+	if f < low || f > high {
+		must := fmt.Sprintf(">= %s and <= %s", number(low), number(high))
+		if x.size > 4 {
+			must = fmt.Sprintf(">= 0 and < 2 ** %d", 8*x.size)
+			if x.signed {
+				must = fmt.Sprintf(">= -(2 ** %d) and < 2 ** %d", 8*x.size-1, 8*x.size-1)
+			}
+		}
+		m.throwRange("value", must, c.Argument(0))
+	}
+	if math.IsNaN(f) {
+		f = 0
+	}
+	return m.store(c, c.Argument(1), x, uint64(int64(f)))
+}
+
+func (m *Modules) readBig(c goja.FunctionCall, x integerField) goja.Value {
+	v := x.get(m.field(c, c.Argument(0), 8))
+	if x.signed {
+		return m.vm.ToValue(big.NewInt(int64(v)))
+	}
+	return m.vm.ToValue(new(big.Int).SetUint64(v))
+}
+
+func (m *Modules) writeBig(c goja.FunctionCall, x integerField) goja.Value {
+	v, ok := c.Argument(0).Export().(*big.Int)
+	if !ok {
+		m.throwArgType("value", "of type bigint", c.Argument(0))
+	}
+	if x.signed && !v.IsInt64() {
+		m.throwRange("value", ">= -(2n ** 63n) and < 2 ** 63n", c.Argument(0))
+	}
+	if !x.signed && !v.IsUint64() {
+		m.throwRange("value", ">= 0n and < 2n ** 64n", c.Argument(0))
+	}
+	raw := v.Uint64()
+	if x.signed {
+		raw = uint64(v.Int64())
+	}
+	return m.store(c, c.Argument(1), x, raw)
+}

@@ -1,0 +1,280 @@
+package nodeapi
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// newError makes an error of a built-in class with Node's `code`; an empty
+// code sets none (nodejs.org/api/errors.html, "Node.js error codes").
+func (m *Modules) newError(class, code, message string) *goja.Object {
+	err := m.engine.NewError(class, message)
+	if code != "" {
+		m.define(err, "code", m.vm.ToValue(code))
+	}
+	return err
+}
+
+// throw raises an error; it does not return.
+func (m *Modules) throw(class, code, format string, args ...any) {
+	panic(m.newError(class, code, fmt.Sprintf(format, args...)))
+}
+
+// throwArgType raises ERR_INVALID_ARG_TYPE; expected is what follows "must be".
+func (m *Modules) throwArgType(name, expected string, v goja.Value) {
+	panic(m.argType(name, expected, v))
+}
+
+func (m *Modules) argType(name, expected string, v goja.Value) *goja.Object {
+	return m.newError("TypeError", "ERR_INVALID_ARG_TYPE",
+		fmt.Sprintf("%s must be %s. Received %s", argument(name), expected, m.received(v)))
+}
+
+func (m *Modules) throwRange(name, must string, v goja.Value) {
+	m.throw("RangeError", "ERR_OUT_OF_RANGE", "The value of \"%s\" is out of range. It must be %s. Received %s", name, must, m.receivedNumber(v))
+}
+
+func argument(name string) string {
+	switch {
+	case strings.HasSuffix(name, " argument"):
+		return "The " + name
+	case strings.Contains(name, "."):
+		return "The \"" + name + "\" property"
+	}
+	return "The \"" + name + "\" argument"
+}
+
+// received describes a value that has the wrong type.
+func (m *Modules) received(v goja.Value) string {
+	switch {
+	case v == nil || goja.IsUndefined(v):
+		return "undefined"
+	case goja.IsNull(v):
+		return "null"
+	}
+	if obj, ok := v.(*goja.Object); ok {
+		return m.receivedObject(obj)
+	}
+	return fmt.Sprintf("type %s (%s)", typeOf(v), m.brief(v))
+}
+
+func (m *Modules) receivedObject(obj *goja.Object) (text string) {
+	text = "an object"
+	m.vm.Try(func() {
+		if _, callable := goja.AssertFunction(obj); callable {
+			text = "type function ([Function (anonymous)])"
+			if name := obj.Get("name").String(); name != "" {
+				text = "type function ([Function: " + name + "])"
+			}
+			return
+		}
+		if ctor, ok := obj.Get("constructor").(*goja.Object); ok {
+			if name := ctor.Get("name"); name != nil && name.String() != "" {
+				text = "an instance of " + name.String()
+			}
+		}
+	})
+	return text
+}
+
+// brief shows a primitive as util.inspect does, shortened.
+func (m *Modules) brief(v goja.Value) string {
+	if typeOf(v) == "string" {
+		s := v.String()
+		if len(s) > 28 {
+			s = strings.ToValidUTF8(s[:25], "") + "..."
+		}
+		return "'" + strings.ReplaceAll(s, "'", "\\'") + "'"
+	}
+	text := m.engine.Text(v)
+	switch typeOf(v) {
+	case "bigint":
+		text += "n"
+	case "symbol":
+		text = "Symbol(" + text + ")"
+	}
+	return text
+}
+
+// receivedNumber groups the digits of large numbers.
+func (m *Modules) receivedNumber(v goja.Value) string {
+	switch x := v.Export().(type) {
+	case int64:
+		if x > 1<<32 || x < -(1<<32) {
+			return grouped(strconv.FormatInt(x, 10))
+		}
+	case float64:
+		if x == math.Trunc(x) && math.Abs(x) > 1<<32 {
+			return grouped(m.engine.Text(v))
+		}
+	case *big.Int:
+		if x.CmpAbs(big.NewInt(1<<32)) > 0 {
+			return grouped(x.String()) + "n"
+		}
+		return x.String() + "n"
+	}
+	if typeOf(v) == "string" {
+		return m.brief(v)
+	}
+	return m.engine.Text(v)
+}
+
+func grouped(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	if strings.Trim(digits, "0123456789") != "" {
+		return sign + digits
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "_" + digits[i:]
+	}
+	return sign + digits
+}
+
+// typeOf is the typeof operator.
+func typeOf(v goja.Value) string {
+	switch x := v.(type) {
+	case nil:
+		return "undefined"
+	case *goja.Symbol:
+		return "symbol"
+	case *goja.Object:
+		if _, ok := goja.AssertFunction(x); ok {
+			return "function"
+		}
+		return "object"
+	}
+	switch v.Export().(type) {
+	case nil:
+		if goja.IsNull(v) {
+			return "object"
+		}
+		return "undefined"
+	case string:
+		return "string"
+	case bool:
+		return "boolean"
+	case *big.Int:
+		return "bigint"
+	}
+	return "number"
+}
+
+// isNumber reports a number that is not NaN handling: typeof v === "number".
+func isNumber(v goja.Value) bool { return v != nil && goja.IsNumber(v) }
+
+func isString(v goja.Value) bool { return v != nil && goja.IsString(v) }
+
+// absent is an argument that was left out.
+func absent(v goja.Value) bool { return v == nil || goja.IsUndefined(v) }
+
+// text checks a string argument.
+func (m *Modules) text(v goja.Value, name string) string {
+	if !isString(v) {
+		m.throwArgType(name, "of type string", v)
+	}
+	return v.String()
+}
+
+// integer checks a number argument that must be an integer in [low, high].
+func (m *Modules) integer(v goja.Value, name string, low, high float64) float64 {
+	if !isNumber(v) {
+		m.throwArgType(name, "of type number", v)
+	}
+	f := v.ToFloat()
+	if f != math.Trunc(f) || math.IsInf(f, 0) || math.IsNaN(f) {
+		m.throwRange(name, "an integer", v)
+	}
+	if f < low || f > high {
+		m.throwRange(name, fmt.Sprintf(">= %s && <= %s", number(low), number(high)), v)
+	}
+	return f
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+// function checks a function argument.
+func (m *Modules) function(v goja.Value, name string) goja.Value {
+	if !engine.IsCallable(v) {
+		m.throwArgType(name, "of type function", v)
+	}
+	return v
+}
+
+// unavailable is the error of an API that stands in a module but does not
+// work here: its code and first words are those of Workers.
+func (m *Modules) unavailable(what, advice string) *goja.Object {
+	return m.newError("Error", "ERR_METHOD_NOT_IMPLEMENTED", fmt.Sprintf("The %s method is not implemented: %s", what, advice)) // the reference's text, then ours
+}
+
+// errorsObject is what preludes get as native.errors.
+func (m *Modules) errorsObject() *goja.Object {
+	if m.errors == nil {
+		arg := func(c goja.FunctionCall, i int) string { return c.Argument(i).String() }
+		m.errors = m.engine.Native(
+			engine.Func{Name: "make", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+				return m.newError(arg(c, 0), arg(c, 1), arg(c, 2))
+			}},
+			engine.Func{Name: "argType", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+				return m.argType(arg(c, 0), arg(c, 1), c.Argument(2))
+			}},
+			engine.Func{Name: "argValue", Length: 3, Fn: m.argValue},
+			engine.Func{Name: "range", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+				return m.newError("RangeError", "ERR_OUT_OF_RANGE", fmt.Sprintf("The value of \"%s\" is out of range. It must be %s. Received %s", arg(c, 0), arg(c, 1), m.receivedNumber(c.Argument(2))))
+			}},
+			engine.Func{Name: "unavailable", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				return m.unavailable(arg(c, 0), arg(c, 1))
+			}},
+			engine.Func{Name: "string", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				m.text(c.Argument(0), arg(c, 1))
+				return goja.Undefined()
+			}},
+			engine.Func{Name: "func", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				m.function(c.Argument(0), arg(c, 1))
+				return goja.Undefined()
+			}},
+			engine.Func{Name: "integer", Length: 4, Fn: func(c goja.FunctionCall) goja.Value {
+				low, high := -float64(1<<53-1), float64(1<<53-1)
+				if v := c.Argument(2); !absent(v) {
+					low = v.ToFloat()
+				}
+				if v := c.Argument(3); !absent(v) {
+					high = v.ToFloat()
+				}
+				m.integer(c.Argument(0), arg(c, 1), low, high)
+				return goja.Undefined()
+			}},
+			engine.Func{Name: "received", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+				return m.vm.ToValue(m.received(c.Argument(0)))
+			}},
+		)
+	}
+	return m.errors
+}
+
+// argValue makes ERR_INVALID_ARG_VALUE: (name, value, reason).
+func (m *Modules) argValue(c goja.FunctionCall) goja.Value {
+	v, reason := c.Argument(1), "is invalid"
+	if r := c.Argument(2); !absent(r) {
+		reason = r.String()
+	}
+	shown := m.brief(v)
+	if obj, ok := v.(*goja.Object); ok {
+		shown = m.receivedObject(obj)
+	}
+	kind := "argument"
+	if strings.Contains(c.Argument(0).String(), ".") {
+		kind = "property"
+	}
+	return m.newError("TypeError", "ERR_INVALID_ARG_VALUE",
+		fmt.Sprintf("The %s '%s' %s. Received %s", kind, c.Argument(0).String(), reason, shown))
+}

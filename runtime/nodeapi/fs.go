@@ -1,0 +1,3 @@
+package nodeapi
+
+type disk struct{}

@@ -1,0 +1,96 @@
+// node:buffer (nodejs.org/api/buffer.html). Memory, codecs and search are in
+// buffer*.go; here stands the class and what walks JavaScript values.
+function (native, p) {
+  "use strict";
+  const { errors } = native;
+  const { Uint8Array, ObjectSetPrototypeOf, ObjectDefineProperty, SymbolIterator, ArrayIsArray } = p;
+  const toPrimitive = Symbol.toPrimitive;
+
+  class FastBuffer extends Uint8Array {}
+
+  const alike = (value) => native.from(value);
+
+  const from = (value, encodingOrOffset, length) => {
+    if (typeof value === "object" && value !== null) {
+      if (value instanceof Uint8Array || native.isBytes(value)) return native.from(value, encodingOrOffset, length);
+      const valueOf = value.valueOf?.();
+      if (valueOf !== undefined && valueOf !== null && valueOf !== value && (typeof valueOf === "string" || typeof valueOf === "object")) {
+        return from(valueOf, encodingOrOffset, length);
+      }
+      if (ArrayIsArray(value) || typeof value.length === "number") return alike(value);
+      if (value.type === "Buffer" && ArrayIsArray(value.data)) return alike(value.data);
+      if (typeof value[toPrimitive] === "function") {
+        const primitive = value[toPrimitive]("string");
+        if (typeof primitive === "string") return native.from(primitive, encodingOrOffset);
+      }
+    }
+    return native.from(value, encodingOrOffset, length);
+  };
+
+  function Buffer(value, encodingOrOffset, length) {
+    if (typeof value === "number") {
+      if (typeof encodingOrOffset === "string") throw errors.argType("string", "of type string", value);
+      return native.alloc(value);
+    }
+    return from(value, encodingOrOffset, length);
+  }
+  ObjectSetPrototypeOf(Buffer, Uint8Array);
+  Buffer.prototype = FastBuffer.prototype;
+  ObjectDefineProperty(FastBuffer.prototype, "constructor", { value: Buffer, writable: true, configurable: true });
+
+  const method = {
+    from(value, encodingOrOffset, length) { return from(value, encodingOrOffset, length); },
+    of(...items) { return alike(items); },
+    alloc(size, fill, encoding) { return native.alloc(size, fill, encoding); },
+    allocUnsafe(size) { return native.alloc(size); },
+    allocUnsafeSlow(size) { return native.alloc(size); },
+    isBuffer: native.isBuffer,
+    compare: native.compare,
+    isEncoding: native.isEncoding,
+    concat: native.concat,
+    byteLength: native.byteLength,
+    copyBytesFrom(view, offset = 0, length) {
+      if (!native.isBytes(view)) throw errors.argType("view", "an instance of TypedArray", view);
+      const end = length === undefined ? view.length : offset + length;
+      const slice = view.subarray(offset, end);
+      return native.concat([new Uint8Array(slice.buffer, slice.byteOffset, slice.byteLength)]);
+    },
+  };
+  Buffer.poolSize = 0;
+  for (const name of p.ObjectKeys(method)) Buffer[name] = method[name];
+
+  native.adopt(Buffer, FastBuffer);
+
+  const proto = Buffer.prototype;
+  ObjectDefineProperty(proto, "parent", { enumerable: true, get() { return native.isBuffer(this) ? this.buffer : undefined; } });
+  ObjectDefineProperty(proto, "offset", { enumerable: true, get() { return native.isBuffer(this) ? this.byteOffset : undefined; } });
+
+  const exports = {
+    Buffer,
+    constants: { MAX_LENGTH: 2147483647, MAX_STRING_LENGTH: 536870888 },
+    kMaxLength: 2147483647,
+    kStringMaxLength: 536870888,
+    INSPECT_MAX_BYTES: 50,
+    isUtf8: native.isUtf8,
+    isAscii: native.isAscii,
+    transcode: native.transcode,
+    SlowBuffer: function SlowBuffer(size) { return native.alloc(size); },
+    resolveObjectURL(id) {
+      throw errors.unavailable("buffer.resolveObjectURL", "Workers have no object URLs; keep the Blob itself");
+    },
+  };
+  proto.inspect = function inspect() {
+    const max = exports.INSPECT_MAX_BYTES;
+    const hex = this.hexSlice(0, max).replace(/(.{2})/g, "$1 ").trim();
+    const more = this.length > max ? ` ... ${this.length - max} more byte${this.length - max > 1 ? "s" : ""}` : "";
+    const name = this.constructor?.name ?? "Buffer";
+    return `<${name} ${hex}${more}>`;
+  };
+  proto[Symbol.for("nodejs.util.inspect.custom")] = proto.inspect;
+  for (const name of p.ReflectOwnKeys(proto)) {
+    if (name !== "constructor" && typeof name === "string") continue;
+    ObjectDefineProperty(proto, name, { enumerable: false });
+  }
+  for (const name of ["atob", "btoa", "Blob", "File"]) native.lazy(exports, name, () => globalThis[name]);
+  return exports;
+}

@@ -1,0 +1,158 @@
+// node:diagnostics_channel (nodejs.org/api/diagnostics_channel.html). Channels
+// are kept for the isolate's life: a name means the same channel for all.
+function (native, p) {
+  "use strict";
+  const { errors } = native;
+  const { Map, ReflectApply, PromiseResolve, PromisePrototypeThen } = p;
+
+  const channels = new Map();
+
+  // A subscriber that throws is reported, and the others still run.
+  const report = (error) => { native.reportUncaught(error); };
+
+  class Channel {
+    #subscribers = [];
+    #stores = new Map();
+    constructor(name) { this.name = name; }
+    get hasSubscribers() { return this.#subscribers.length > 0 || this.#stores.size > 0; }
+    subscribe(fn) {
+      if (typeof fn !== "function") {
+        throw new TypeError("Failed to execute 'subscribe' on 'Channel': parameter 1 is not of type 'function'.");
+      }
+      this.#subscribers = [...this.#subscribers, fn];
+    }
+    unsubscribe(fn) {
+      const i = this.#subscribers.indexOf(fn);
+      if (i < 0) return false;
+      this.#subscribers = this.#subscribers.filter((_, j) => j !== i);
+      return true;
+    }
+    publish(message) {
+      const now = this.#subscribers;
+      for (let i = 0; i < now.length; i++) {
+        try { now[i](message, this.name); } catch (error) { report(error); }
+      }
+    }
+    bindStore(store, transform) { this.#stores.set(store, transform); }
+    unbindStore(store) { return this.#stores.delete(store); }
+    runStores(message, fn, thisArg, ...args) {
+      let run = () => {
+        this.publish(message);
+        return ReflectApply(fn, thisArg, args);
+      };
+      for (const [store, transform] of this.#stores) {
+        const next = run;
+        run = () => {
+          let value = message;
+          if (transform !== undefined) {
+            try { value = transform(message); } catch (error) { report(error); return next(); }
+          }
+          return store.run(value, next);
+        };
+      }
+      return run();
+    }
+  }
+
+  const channel = (name) => {
+    let found = channels.get(name);
+    if (found === undefined) channels.set(name, found = new Channel(name));
+    return found;
+  };
+
+  const events = ["start", "end", "asyncStart", "asyncEnd", "error"];
+
+  class TracingChannel {
+    constructor(nameOrChannels) {
+      for (const event of events) {
+        if (typeof nameOrChannels === "string") this[event] = channel(`tracing:${nameOrChannels}:${event}`);
+        else if (nameOrChannels?.[event] instanceof Channel) this[event] = nameOrChannels[event];
+        else throw errors.argType(`nameOrChannels.${event}`, "an instance of Channel", nameOrChannels?.[event]);
+      }
+    }
+    get hasSubscribers() { return events.some((event) => this[event].hasSubscribers); }
+    subscribe(handlers) {
+      for (const event of events) if (handlers[event]) this[event].subscribe(handlers[event]);
+    }
+    unsubscribe(handlers) {
+      let done = true;
+      for (const event of events) if (handlers[event] && !this[event].unsubscribe(handlers[event])) done = false;
+      return done;
+    }
+    traceSync(fn, context = {}, thisArg, ...args) {
+      return this.start.runStores(context, () => {
+        try {
+          const result = ReflectApply(fn, thisArg, args);
+          context.result = result;
+          return result;
+        } catch (error) {
+          context.error = error;
+          this.error.publish(context);
+          throw error;
+        } finally {
+          this.end.publish(context);
+        }
+      });
+    }
+    tracePromise(fn, context = {}, thisArg, ...args) {
+      const settled = (key, value) => {
+        context[key] = value;
+        if (key === "error") this.error.publish(context);
+        this.asyncStart.publish(context);
+        this.asyncEnd.publish(context);
+      };
+      return this.start.runStores(context, () => {
+        try {
+          return PromisePrototypeThen(PromiseResolve(ReflectApply(fn, thisArg, args)),
+            (result) => { settled("result", result); return result; },
+            (error) => { settled("error", error); throw error; });
+        } catch (error) {
+          context.error = error;
+          this.error.publish(context);
+          throw error;
+        } finally {
+          this.end.publish(context);
+        }
+      });
+    }
+    traceCallback(fn, position = -1, context = {}, thisArg, ...args) {
+      const at = position < 0 ? args.length + position : position;
+      const callback = args[at];
+      errors.func(callback, "callback");
+      const self = this;
+      args[at] = function (...given) {
+        const [error, result] = given;
+        if (error) {
+          context.error = error;
+          self.error.publish(context);
+        } else {
+          context.result = result;
+        }
+        return self.asyncStart.runStores(context, () => {
+          try { return ReflectApply(callback, this, given); } finally { self.asyncEnd.publish(context); }
+        });
+      };
+      return this.start.runStores(context, () => {
+        try {
+          return ReflectApply(fn, thisArg, args);
+        } catch (error) {
+          context.error = error;
+          this.error.publish(context);
+          throw error;
+        } finally {
+          this.end.publish(context);
+        }
+      });
+    }
+  }
+
+  return {
+    channel,
+    hasSubscribers: (name) => channels.has(name) && channels.get(name).hasSubscribers,
+    subscribe(name, fn) { channel(name).subscribe(fn); },
+    unsubscribe: (name, fn) => channel(name).unsubscribe(fn),
+    tracingChannel: (nameOrChannels) => new TracingChannel(nameOrChannels),
+    Channel,
+    TracingChannel,
+  };
+}

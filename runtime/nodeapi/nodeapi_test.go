@@ -1,0 +1,154 @@
+package nodeapi
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/engine"
+)
+
+// world is an engine with the node: modules on a seeded scheduler.
+type world struct {
+	t     testing.TB
+	sched *sched.Seeded
+	clock *clock.Virtual
+	e     *engine.Engine
+	m     *Modules
+	c     *engine.Context
+	logs  []string
+	out   []string
+}
+
+func newWorld(t testing.TB, o Options) *world {
+	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0))}
+	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))
+	w.e = engine.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
+		Logger:    func(l engine.Level, c *engine.Context, text string) { w.logs = append(w.logs, text) },
+		Condemned: func(reason error) { t.Errorf("condemned: %v", reason) }})
+	w.e.Global("say", w.e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
+		var words []string
+		for _, a := range c.Arguments {
+			words = append(words, w.e.Text(a))
+		}
+		w.out = append(w.out, strings.Join(words, " "))
+		return goja.Undefined()
+	}))
+	w.platform()
+	w.m = New(w.e, nil, o)
+	w.e.Global("require", w.e.Func("require", 1, func(c goja.FunctionCall) goja.Value {
+		v, err := w.m.Require(c.Argument(0).String())
+		if err != nil {
+			panic(w.e.FromGo(err))
+		}
+		return v
+	}))
+	w.c = w.e.NewContext(engine.RequestContext, "")
+	return w
+}
+
+// platform defines the few web globals that modules under test touch.
+func (w *world) platform() {
+	timer := func(name string, repeat bool) {
+		w.e.Global(name, w.e.Func(name, 2, func(c goja.FunctionCall) goja.Value {
+			fn, args := c.Argument(0), append([]goja.Value(nil), c.Arguments[min(2, len(c.Arguments)):]...)
+			id := w.e.SetTimer(engine.Milliseconds(c.Argument(1).ToFloat()), repeat, func() { w.e.Call(fn, goja.Undefined(), args...) })
+			return w.e.VM().ToValue(id)
+		}))
+	}
+	timer("setTimeout", false)
+	timer("setInterval", true)
+	for _, name := range []string{"clearTimeout", "clearInterval"} {
+		w.e.Global(name, w.e.Func(name, 1, func(c goja.FunctionCall) goja.Value {
+			w.e.ClearTimer(c.Argument(0).ToInteger())
+			return goja.Undefined()
+		}))
+	}
+}
+
+// in runs source as one turn of the world's context; global does in none.
+func (w *world) in(source string) { w.turn(w.c.Frame(), source) }
+
+func (w *world) global(source string) { w.turn(engine.GlobalFrame, source) }
+
+func (w *world) turn(f *engine.Frame, source string) {
+	w.t.Helper()
+	if err := w.e.Post(f, "test", func() {
+		if _, err := w.e.VM().RunString("(() => {" + source + "\n})()"); err != nil {
+			w.e.Rethrow(err)
+		}
+	}); err != nil {
+		w.t.Fatal(err)
+	}
+	for w.sched.Step() {
+	}
+}
+
+// said compares what say() got, one line per call.
+func (w *world) said(want ...string) {
+	w.t.Helper()
+	got := w.out
+	w.out = nil
+	if fmt.Sprint(got) != fmt.Sprint(want) || len(w.logs) > 0 {
+		w.t.Fatalf("said\n  %s\nwant\n  %s\nlog %q", strings.Join(got, "\n  "), strings.Join(want, "\n  "), w.logs)
+	}
+}
+
+// check evaluates expressions (promises are awaited) and compares their text.
+func check(t *testing.T, w *world, prologue string, cases [][2]string) {
+	t.Helper()
+	for _, c := range cases {
+		w.out, w.logs = nil, nil
+		w.in("const show = " + showSource + ";(async () => { try {" + prologue + "; say(show(await (" + c[0] + "))); } catch (e) { say(show(e)); } })()")
+		if len(w.out) != 1 || w.out[0] != c[1] {
+			t.Errorf("%s\n   = %s\nwant %s\n%s", c[0], strings.Join(w.out, "|"), c[1], strings.Join(w.logs, "\n"))
+			w.logs = nil
+		}
+	}
+}
+
+// showSource is a function that makes one line of a value: JSON-like, telling
+// strings, numbers, bigints, errors and byte arrays apart.
+//
+//go:embed testdata/show.js
+var showSource string
+
+// golden runs testdata/<name>.txt: lines "! prologue", "> expression" and
+// "= its value". The values were printed by workerd 1.20261117 (compatibility
+// date 2026-09-01) with show.js; a line "~ ours" after one says where and what
+// minido answers differently, on purpose.
+func golden(t *testing.T, name string) {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name + ".txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, Options{Env: func() map[string]string { return map[string]string{"FOO": "bar"} }})
+	prologue, expr := "", ""
+	var cases [][2]string
+	for line := range strings.Lines(string(data)) {
+		kind, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch kind {
+		case "!":
+			prologue += text + "\n"
+		case ">":
+			expr = text
+		case "=":
+			cases = append(cases, [2]string{expr, text})
+		case "~":
+			cases[len(cases)-1][1] = text
+		}
+	}
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	check(t, w, prologue, cases)
+}

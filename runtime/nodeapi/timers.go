@@ -1,0 +1,3 @@
+package nodeapi
+
+func (m *Modules) installTimers() {}
