@@ -56,7 +56,7 @@ type devCommand struct {
 
 // Run implements kong's command interface.
 func (c *devCommand) Run() error {
-	began := time.Now()
+	began := clock.Real{}.Now()
 	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
 	points, err := pointsFromEnvironment()
 	if err != nil {
@@ -76,20 +76,24 @@ func (c *devCommand) Run() error {
 		}
 		return &exitError{exitUsage, errors.New(term.explain(err))}
 	}
-	term.started(s, time.Since(began))
+	term.started(s, clock.Real{}.Now().Sub(began))
 	debug.FreeOSMemory() // the bundler's memory is not needed any more
 
 	<-ctx.Done()
 	stop()
 	term.line("Stopping...")
-	closing, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	closing, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	defer clock.Real{}.AfterFunc(stopLimit, cancel).Stop()
 	err = errors.Join(s.Close(closing), sch.Close(closing))
 	if err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}
 	return nil
 }
+
+// stopLimit is how long stopping waits for what is still running.
+const stopLimit = 5 * time.Second
 
 func (c *devCommand) options(term *terminal) server.Options {
 	o := server.Options{

@@ -72,7 +72,7 @@ func (a *API) defineIDs() {
 			}},
 			{Name: "jurisdiction", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				if v := call.Argument(0); !goja.IsUndefined(v) && !goja.IsNull(v) {
-					a.Engine.Throw("Error", "Jurisdiction restrictions are not implemented in local mode: the namespace of %s has none.", n.ns.Class())
+					a.Engine.Throw("Error", "%s", objectid.ErrJurisdiction)
 				}
 				return call.This
 			}},

@@ -32,7 +32,7 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 		return nil, err
 	}
 	if p.Main == "" {
-		return nil, errors.New("this project has only assets and no worker: set \"main\" in the wrangler file; serving assets alone is not built yet")
+		return &worker{}, nil // assets alone
 	}
 	if s.bundler == nil {
 		s.bundler = bundle.New(s.bundleOptions(p))

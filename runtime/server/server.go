@@ -41,7 +41,8 @@ type Server struct {
 	closed  bool
 }
 
-// worker is one loaded generation of the project. Immutable once ready.
+// worker is one loaded generation of the project; all nil if it has assets
+// alone. Immutable once ready.
 type worker struct {
 	iso   *isolate.Isolate
 	realm *durableobject.Realm
@@ -266,7 +267,9 @@ func (s *Server) install(w *worker) {
 	queued := s.queued
 	s.queued = nil
 	s.mu.Unlock()
-	s.pool.SetRealm(w.realm)
+	if w.realm != nil {
+		s.pool.SetRealm(w.realm)
+	}
 	for _, fn := range queued {
 		fn(w, nil)
 	}
@@ -275,6 +278,9 @@ func (s *Server) install(w *worker) {
 // Scheduled delivers a cron event to the worker.
 func (s *Server) Scheduled(cron string, at time.Time, done func(error)) {
 	s.withWorker(func(w *worker, err error) {
+		if err == nil && w.iso == nil {
+			err = errors.New("this project has no worker, only assets")
+		}
 		if err != nil {
 			done(err)
 			return
@@ -314,7 +320,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.pool != nil {
 		errs = append(errs, s.await(ctx, "close the objects", nil, s.pool.Close))
 	}
-	if w != nil {
+	if w != nil && w.iso != nil {
 		errs = append(errs, w.iso.Close(ctx))
 	}
 	if s.bundler != nil {

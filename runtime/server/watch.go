@@ -45,7 +45,10 @@ func (s *Server) watch() error {
 
 // follow watches the directories of all files that matter now.
 func (w *watcher) follow() {
-	paths := append([]string(nil), w.s.bundler.Inputs()...)
+	var paths []string
+	if w.s.bundler != nil {
+		paths = append(paths, w.s.bundler.Inputs()...)
+	}
 	paths = append(paths, w.s.Project().Files...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +142,7 @@ func (s *Server) replace(p *config.Project, w *worker) {
 	s.current, s.project = nil, p
 	s.mu.Unlock()
 	s.pool.ClearRealm()
-	if old == nil {
+	if old == nil || old.iso == nil {
 		s.install(w)
 		return
 	}
