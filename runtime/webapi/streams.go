@@ -1,35 +1,442 @@
 package webapi
 
 import (
+	_ "embed"
+	"errors"
+	"io"
+	"sync"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
 
-type streamState struct{}
+//go:embed js/readable.js
+var readableSource string
 
-func (p *Platform) installStreams() {}
+//go:embed js/pipes.js
+var pipesSource string
 
-func (p *Platform) noStreams() {
-	p.Engine.Throw("Error", "ReadableStream is not built yet; read the body with text(), json() or arrayBuffer().")
+//go:embed js/writable.js
+var writableSource string
+
+//go:embed js/transform.js
+var transformSource string
+
+// One prelude for each kind of stream: what is not used is not compiled.
+var (
+	readablePrelude  = engine.NewPrelude("readable.js", readableSource)
+	pipesPrelude     = engine.NewPrelude("pipes.js", pipesSource)
+	writablePrelude  = engine.NewPrelude("writable.js", writableSource)
+	transformPrelude = engine.NewPrelude("transform.js", transformSource)
+)
+
+// streamState holds the stream preludes of an isolate. Loop-confined.
+type streamState struct {
+	native    *goja.Object
+	readable  func() *goja.Object
+	pipes     func() *goja.Object
+	writable  func() *goja.Object
+	transform func() *goja.Object
+	loaded    bool // readable has run: there may be streams
+	calls     map[string]goja.Callable
+	fixed     goja.Callable // nil until transform has run
 }
-func (p *Platform) isStream(v goja.Value) bool { return false }
+
+func (p *Platform) installStreams() {
+	e, s := p.Engine, &p.fetch.streams
+	s.calls = map[string]goja.Callable{}
+	load := func(prelude *engine.Prelude) func() *goja.Object {
+		return lazily(e, func() *goja.Object {
+			if s.native == nil {
+				s.native = p.streamNative()
+			}
+			return e.Load(prelude, s.native).(*goja.Object)
+		})
+	}
+	readable, writable := load(readablePrelude), load(writablePrelude)
+	s.readable = func() *goja.Object {
+		exports := readable()
+		if !s.loaded {
+			s.loaded = true
+			s.native.Set("readable", exports)
+		}
+		return exports
+	}
+	s.writable = func() *goja.Object { s.readable(); return writable() }
+	pipes, transform := load(pipesPrelude), load(transformPrelude)
+	s.pipes = func() *goja.Object { s.readable(); return pipes() }
+	s.transform = func() *goja.Object {
+		s.readable()
+		exports := transform()
+		s.fixed, _ = goja.AssertFunction(exports.Get("fixedLength"))
+		return exports
+	}
+	for _, name := range []string{"ReadableStream", "ReadableStreamDefaultReader", "ReadableStreamBYOBReader",
+		"ReadableStreamDefaultController", "ReadableByteStreamController", "ReadableStreamBYOBRequest"} {
+		p.streamGlobal(name, s.readable)
+	}
+	for _, name := range []string{"WritableStream", "WritableStreamDefaultWriter", "WritableStreamDefaultController"} {
+		p.streamGlobal(name, s.writable)
+	}
+	for _, name := range []string{"TransformStream", "TransformStreamDefaultController", "IdentityTransformStream", "FixedLengthStream",
+		"TextEncoderStream", "TextDecoderStream", "CompressionStream", "DecompressionStream"} {
+		p.streamGlobal(name, s.transform)
+	}
+	e.LazyGlobal("ByteLengthQueuingStrategy", func() goja.Value {
+		return p.defineStrategy("ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
+			return chunk.ToObject(p.vm).Get("byteLength")
+		})
+	})
+	e.LazyGlobal("CountQueuingStrategy", func() goja.Value {
+		return p.defineStrategy("CountQueuingStrategy", func(goja.Value) goja.Value { return p.vm.ToValue(1) })
+	})
+}
+
+func (p *Platform) streamGlobal(name string, exports func() *goja.Object) {
+	p.Engine.LazyGlobal(name, func() goja.Value { return exports().Get("classes").(*goja.Object).Get(name) })
+}
+
+// defineStrategy makes one of the two queuing strategies (Streams, section 7).
+func (p *Platform) defineStrategy(name string, size func(goja.Value) goja.Value) goja.Value {
+	type strategy struct{ highWaterMark goja.Value }
+	fn := p.Engine.Func("size", 1, func(call goja.FunctionCall) goja.Value {
+		if v := size(call.Argument(0)); v != nil {
+			return v
+		}
+		return goja.Undefined()
+	})
+	return engine.DefineClass(p.Engine, engine.ClassDef[*strategy]{
+		Name: name, Length: 1,
+		New: func(call goja.ConstructorCall) *strategy {
+			init, ok := call.Argument(0).(*goja.Object)
+			if !ok {
+				p.Engine.Throw("TypeError", "Failed to construct '%s': constructor parameter 1 is not of type 'QueuingStrategyInit'.", name)
+			}
+			mark := present(init, "highWaterMark")
+			if mark == nil {
+				return &strategy{goja.Undefined()}
+			}
+			return &strategy{mark.ToNumber()}
+		},
+		Accessors: []engine.Accessor[*strategy]{
+			{Name: "highWaterMark", Get: func(s *strategy, _ *goja.Object) goja.Value { return s.highWaterMark }},
+			{Name: "size", Get: func(*strategy, *goja.Object) goja.Value { return fn }},
+		},
+	}).Ctor
+}
+
+// streamCall calls one of the readable prelude's functions for Go.
+func (p *Platform) streamCall(name string, args ...goja.Value) goja.Value {
+	s := &p.fetch.streams
+	fn := s.calls[name]
+	if fn == nil {
+		fn, _ = goja.AssertFunction(s.readable().Get(name))
+		s.calls[name] = fn
+	}
+	v, err := fn(goja.Undefined(), args...)
+	if err != nil {
+		p.Engine.Rethrow(err)
+	}
+	return v
+}
+
+func (p *Platform) isStream(v goja.Value) bool {
+	return p.fetch.streams.loaded && p.streamCall("isStream", v).ToBoolean()
+}
+
+func (p *Platform) streamDisturbed(s *goja.Object) bool {
+	return p.streamCall("disturbed", s).ToBoolean()
+}
+
+func (p *Platform) streamLocked(s *goja.Object) bool { return p.streamCall("locked", s).ToBoolean() }
+
+// spendStream leaves a stream closed and disturbed.
+func (p *Platform) spendStream(s *goja.Object) { p.streamCall("spend", s) }
+
+// detachStream moves a stream into a new object and leaves the old one locked.
+func (p *Platform) detachStream(s *goja.Object) *goja.Object {
+	return p.streamCall("detach", s).(*goja.Object)
+}
+
+func (p *Platform) teeStream(s *goja.Object) (a, b *goja.Object) {
+	pair := p.streamCall("tee", s).(*goja.Object)
+	return pair.Get("0").(*goja.Object), pair.Get("1").(*goja.Object)
+}
+
+func (p *Platform) streamFromIterable(v goja.Value) *goja.Object {
+	stream, ok := p.streamCall("from", v).(*goja.Object)
+	if !ok {
+		panic("ReadableStream.from gave no stream")
+	}
+	return stream
+}
+
+// streamSource is a body from outside behind a ReadableStream.
+type streamSource struct {
+	body  event.Body
+	owner *engine.Context // nil: anybody's
+}
+
+// StreamFromBody makes a ReadableStream of bytes that come from outside; it
+// belongs to the current context.
+func (p *Platform) StreamFromBody(b event.Body) *goja.Object {
+	return p.streamFromBody(b, p.Engine.Current())
+}
+
 func (p *Platform) streamFromBody(b event.Body, owner *engine.Context) *goja.Object {
-	p.noStreams()
-	return nil
+	src := p.vm.NewObject()
+	p.Engine.Attach(src, &streamSource{b, owner})
+	return p.streamCall("fromSource", src).(*goja.Object)
 }
-func (p *Platform) streamFromIterable(v goja.Value) *goja.Object { p.noStreams(); return nil }
-func (p *Platform) spendStream(s *goja.Object)                   {}
-func (p *Platform) streamDisturbed(s *goja.Object) bool          { return false }
-func (p *Platform) streamLocked(s *goja.Object) bool             { return false }
+
+// BodyFromStream takes a ReadableStream's bytes out of JavaScript, as the body
+// of a response is: see ResponseToEvent. The stream is locked from then on. The
+// error is a JavaScript exception (engine.FromGo).
+func (p *Platform) BodyFromStream(v goja.Value) (event.Body, error) {
+	var out event.Body
+	if ex := p.vm.Try(func() {
+		stream, ok := v.(*goja.Object)
+		if !ok || !p.isStream(v) {
+			p.Engine.Throw("TypeError", "The value is not a ReadableStream.")
+		}
+		b := body{}
+		p.adoptStream(&b, stream)
+		out = p.takeBody(&b, nil)
+	}); ex != nil {
+		return nil, ex
+	}
+	return out, nil
+}
+
+// takeNative takes the source of a stream that nobody has touched.
 func (p *Platform) takeNative(s *goja.Object) (event.Body, *engine.Context, bool) {
-	return nil, nil, false
+	src, ok := p.Engine.Attached(p.streamCall("source", s)).(*streamSource)
+	if !ok {
+		return nil, nil, false
+	}
+	p.spendStream(s)
+	return src.body, src.owner, true
 }
-func (p *Platform) readStream(s *goja.Object, convert func([]byte) goja.Value) goja.Value {
-	p.noStreams()
-	return nil
+
+// pulled is the hand-over of one chunk between the loop and whoever reads the
+// body. Safe for concurrent use.
+type pulled struct {
+	mu    sync.Mutex // guards everything below
+	op    *engine.Op // set once the loop waits
+	done  bool       // the chunk came first
+	chunk []byte
+	err   error
 }
-func (p *Platform) teeStream(s *goja.Object) (a, b *goja.Object)           { p.noStreams(); return nil, nil }
-func (p *Platform) detachStream(s *goja.Object) *goja.Object               { p.noStreams(); return nil }
-func (p *Platform) pumpStream(s *goja.Object, done func(error)) event.Body { p.noStreams(); return nil }
+
+// pullSource reads a chunk and settles the pull at once if it is there, else
+// in a turn of its own.
+func (p *Platform) pullSource(s *streamSource, settle goja.Value) {
+	if s.owner != nil {
+		s.owner.Check()
+	}
+	x := &pulled{}
+	s.body.Read(func(chunk []byte, err error) {
+		x.mu.Lock()
+		op := x.op
+		x.done, x.chunk, x.err = true, chunk, err
+		x.mu.Unlock()
+		if op != nil {
+			op.Complete("body chunk", func() { p.settlePull(settle, chunk, err) })
+		}
+	})
+	x.mu.Lock()
+	if x.done {
+		chunk, err := x.chunk, x.err
+		x.mu.Unlock()
+		p.settlePull(settle, chunk, err)
+		return
+	}
+	x.op = p.Engine.StartOp("reading a body").OnCancel(s.body.Cancel)
+	x.mu.Unlock()
+}
+
+// settlePull tells the stream: 0 a chunk, 1 the end, 2 an error.
+func (p *Platform) settlePull(settle goja.Value, chunk []byte, err error) {
+	switch {
+	case err == nil:
+		p.Engine.Call(settle, goja.Undefined(), p.vm.ToValue(0), p.newArrayBuffer(chunk))
+	case err == io.EOF:
+		p.Engine.Call(settle, goja.Undefined(), p.vm.ToValue(1))
+	default:
+		p.Engine.Call(settle, goja.Undefined(), p.vm.ToValue(2), p.bodyError(err))
+	}
+}
+
+// drainer reads a stream of JavaScript from Go. Loop-confined.
+type drainer struct {
+	p            *Platform
+	step, cancel goja.Callable
+}
+
+// drain locks a stream; each step asks for a chunk, of which the callbacks are
+// told, perhaps before step returns.
+func (p *Platform) drain(stream *goja.Object, onChunk func(goja.Value), onClose func(), onError func(goja.Value)) *drainer {
+	fn := func(f func(goja.Value)) goja.Value {
+		return p.vm.ToValue(func(call goja.FunctionCall) goja.Value { f(call.Argument(0)); return goja.Undefined() })
+	}
+	handle := p.streamCall("drain", stream, fn(onChunk), fn(func(goja.Value) { onClose() }), fn(onError)).(*goja.Object)
+	d := &drainer{p: p}
+	d.step, _ = goja.AssertFunction(handle.Get("step"))
+	d.cancel, _ = goja.AssertFunction(handle.Get("cancel"))
+	return d
+}
+
+func (d *drainer) next() {
+	if _, err := d.step(goja.Undefined()); err != nil {
+		d.p.Engine.Rethrow(err)
+	}
+}
+
+func (d *drainer) stop(reason goja.Value) {
+	if _, err := d.cancel(goja.Undefined(), reason); err != nil {
+		d.p.Engine.Rethrow(err)
+	}
+}
+
+// readStream collects a stream and gives the promise of its bytes.
+func (p *Platform) readStream(stream *goja.Object, convert func([]byte) goja.Value) goja.Value {
+	promise, resolve, reject := p.vm.NewPromise()
+	var all []byte
+	var d *drainer
+	ended := false
+	fail := func(reason goja.Value) {
+		ended = true
+		reject(reason)
+		d.stop(reason)
+	}
+	d = p.drain(stream, func(v goja.Value) {
+		data, ok := p.bytesOf(v)
+		switch {
+		case ended:
+		case !ok:
+			fail(p.Engine.NewError("TypeError", textNotBytes))
+		case len(all)+len(data) > maxBufferedBytes:
+			fail(p.Engine.NewError("TypeError", errBodyTooLong.Error()))
+		default:
+			all = append(all, data...)
+			d.next()
+		}
+	}, func() {
+		if ended {
+			return
+		}
+		ended = true
+		var v goja.Value
+		if ex := p.vm.Try(func() { v = convert(all) }); ex != nil {
+			reject(ex.Value())
+			return
+		}
+		resolve(v)
+	}, func(reason goja.Value) {
+		if !ended {
+			ended = true
+			reject(reason)
+		}
+	})
+	d.next()
+	return p.vm.ToValue(promise)
+}
+
+var errContextEnded = errors.New("the context that streamed the body has ended")
+
+// pump carries a stream of JavaScript out of the isolate, one chunk at a time:
+// each leaves through the context's output gate, and the next is read when it
+// has been taken. Loop-confined.
+type pump struct {
+	p     *Platform
+	c     *engine.Context
+	frame *engine.Frame
+	op    *engine.Op
+	pipe  *event.Pipe
+	d     *drainer
+	ended bool
+	done  func(error)
+}
+
+func (p *Platform) pumpStream(stream *goja.Object, done func(error)) event.Body {
+	e := p.Engine
+	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), done: done}
+	u.op = e.StartOp("streaming a body").OnCancel(func(reason error) {
+		u.ended = true
+		u.pipe.Close(errContextEnded)
+		u.done(reason)
+	})
+	u.c.Hold()
+	u.d = p.drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.ToEvent(reason)) })
+	u.pipe.OnCancel(func(reason error) {
+		e.Post(u.frame, "body canceled", func() { u.abandon(reason) })
+	})
+	u.d.next()
+	return u.pipe
+}
+
+func (u *pump) chunk(v goja.Value) {
+	if u.ended {
+		return
+	}
+	data, ok := u.p.bytesOf(v)
+	if !ok {
+		err := u.p.Engine.NewError("TypeError", textNotBytes)
+		u.finish(u.p.Engine.ToEvent(err))
+		u.d.stop(err)
+		return
+	}
+	if len(data) == 0 {
+		u.d.next()
+		return
+	}
+	data = append([]byte(nil), data...)
+	u.c.Emit(func() {
+		u.pipe.Write(data, func(err error) {
+			u.p.Engine.Post(u.frame, "body chunk taken", func() {
+				switch {
+				case u.ended:
+				case err != nil:
+					u.abandon(err)
+				default:
+					u.d.next()
+				}
+			})
+		})
+	})
+}
+
+// abandon stops the stream because nobody reads on.
+func (u *pump) abandon(reason error) {
+	if u.ended {
+		return
+	}
+	u.finish(reason)
+	u.d.stop(u.p.Engine.FromGo(reason))
+}
+
+func (u *pump) finish(err error) {
+	if u.ended {
+		return
+	}
+	u.ended = true
+	u.op.Drop()
+	u.c.Emit(func() { u.pipe.Close(err) })
+	u.done(err)
+	u.c.Release()
+}
+
+// fixedLength is the length of a FixedLengthStream's readable side, else -1.
+func (p *Platform) fixedLength(stream *goja.Object) int64 {
+	fixed := p.fetch.streams.fixed
+	if fixed == nil {
+		return -1
+	}
+	v, err := fixed(goja.Undefined(), stream)
+	if err != nil {
+		p.Engine.Rethrow(err)
+	}
+	return v.ToInteger()
+}

@@ -1,0 +1,150 @@
+package webapi
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"errors"
+	"io"
+	"iter"
+	"runtime"
+
+	"github.com/dop251/goja"
+)
+
+// compressor is one direction of a compression format, fed in pieces.
+// Loop-confined.
+type compressor interface {
+	// code takes a piece and returns what it can tell now; last ends the input.
+	code(piece []byte, last bool) ([]byte, error)
+}
+
+func newCompressor(format string, decompress bool) compressor {
+	if decompress {
+		x := &inflation{format: format}
+		x.next, x.stop = iter.Pull(iter.Seq[struct{}](x.run))
+		c := &inflater{x}
+		runtime.AddCleanup(c, func(stop func()) { stop() }, x.stop)
+		return c
+	}
+	d := &deflater{}
+	switch format {
+	case "gzip":
+		d.w = gzip.NewWriter(&d.out)
+	case "deflate":
+		d.w = zlib.NewWriter(&d.out)
+	default:
+		d.w, _ = flate.NewWriter(&d.out, flate.DefaultCompression) // the level is valid
+	}
+	return d
+}
+
+type deflater struct {
+	out bytes.Buffer
+	w   io.WriteCloser
+}
+
+func (d *deflater) code(piece []byte, last bool) ([]byte, error) {
+	if _, err := d.w.Write(piece); err != nil {
+		return nil, err
+	}
+	if last {
+		if err := d.w.Close(); err != nil {
+			return nil, err
+		}
+	}
+	out := bytes.Clone(d.out.Bytes())
+	d.out.Reset()
+	return out, nil
+}
+
+// inflater is what JavaScript holds; when it is dropped, the coroutine ends.
+type inflater struct{ *inflation }
+
+// inflation runs a reader of the standard library as a coroutine, which yields
+// whenever it has used up its input: those readers cannot be resumed otherwise.
+type inflation struct {
+	format string
+	in     []byte
+	last   bool
+	out    []byte
+	err    error
+	next   func() (struct{}, bool)
+	stop   func()
+}
+
+// inputOf is the input side, as the coroutine sees it.
+type inputOf struct {
+	x     *inflation
+	yield func(struct{}) bool
+}
+
+// Read implements io.Reader.
+func (r inputOf) Read(b []byte) (int, error) {
+	for len(r.x.in) == 0 {
+		if r.x.last {
+			return 0, io.EOF
+		}
+		if !r.yield(struct{}{}) {
+			return 0, io.ErrClosedPipe
+		}
+	}
+	n := copy(b, r.x.in)
+	r.x.in = r.x.in[n:]
+	return n, nil
+}
+
+// ReadByte implements io.ByteReader, so that nothing is read ahead.
+func (r inputOf) ReadByte() (byte, error) {
+	var b [1]byte
+	_, err := r.Read(b[:])
+	return b[0], err
+}
+
+func (x *inflation) run(yield func(struct{}) bool) {
+	in := inputOf{x, yield}
+	var r io.Reader
+	var err error
+	switch x.format {
+	case "gzip":
+		r, err = gzip.NewReader(in)
+	case "deflate":
+		r, err = zlib.NewReader(in)
+	default:
+		r = flate.NewReader(in)
+	}
+	chunk := make([]byte, 16<<10)
+	for err == nil {
+		var n int
+		n, err = r.Read(chunk)
+		x.out = append(x.out, chunk[:n]...)
+	}
+	if err != io.EOF {
+		x.err = err
+	}
+}
+
+func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
+	x.in, x.last = piece, last
+	_, more := x.next()
+	if x.err == nil && !more && len(x.in) > 0 {
+		x.err = errors.New("data after the end")
+	}
+	if x.err != nil || last {
+		x.stop()
+	}
+	out := x.out
+	x.out = nil
+	return out, x.err
+}
+
+// code runs a codec for a transform stream.
+func (p *Platform) code(c compressor, piece goja.Value, last bool) goja.Value {
+	data, _ := p.bytesOf(piece)
+	out, err := c.code(data, last)
+	if err != nil {
+		p.Engine.Throw("TypeError", "Decompression failed.")
+	}
+	return p.newArrayBuffer(out)
+}

@@ -1,0 +1,670 @@
+// Readable streams (WHATWG Streams, section 4), written from the standard.
+//
+// Public objects are thin: their state is a plain record behind a private
+// field. S is a stream's record, R a reader's, C a controller's; a byte
+// controller has C.bytes. Chunks reach readers through read requests, objects
+// with chunk(v), close(v) and error(e). A stream whose bytes come from Go has
+// C.src: it is pulled by callbacks, without promises.
+function (native, p) {
+  "use strict";
+  const {
+    Promise, TypeError, RangeError, Uint8Array, ArrayBuffer, PromiseResolve: resolved, PromiseReject: rejected,
+    PromisePrototypeThen: then, ArrayPrototypeShift: shift, ReflectApply: apply,
+    TypedArrayPrototypeGetTag: tagOf, TypedArrayPrototypeGetBuffer, TypedArrayPrototypeGetByteOffset,
+    TypedArrayPrototypeGetByteLength, DataViewPrototypeGetBuffer, DataViewPrototypeGetByteOffset,
+    DataViewPrototypeGetByteLength, ArrayBufferIsView: isView, ArrayBufferPrototypeGetByteLength: byteLength,
+  } = p;
+  const { transfer, detached, copy } = native;
+  const KEY = {};
+  const READABLE = 0, CLOSED = 1, ERRORED = 2;
+  const LOCKED = "This ReadableStream is currently locked to a reader.";
+  const RELEASED = "This ReadableStream reader has been released.";
+  const ILLEGAL = "Illegal invocation: function called with incorrect `this` reference. See https://developers.cloudflare.com/workers/observability/errors/#illegal-invocation-errors for details.";
+  const PARTIAL = "Insufficient bytes to fill elements in the given buffer.";
+  const nothing = () => {};
+  const illegal = () => { throw new TypeError(ILLEGAL); };
+  const defer = () => {
+    const d = {};
+    d.promise = new Promise((res, rej) => { d.res = res; d.rej = rej; });
+    return d;
+  };
+  const handled = (promise) => { then(promise, undefined, nothing); return promise; };
+  const attempt = (fn, self, ...args) => {
+    try { return resolved(apply(fn, self, args)); } catch (e) { return rejected(e); }
+  };
+
+  // ---- arguments
+  const member = (dict, name, owner) => {
+    const v = dict[name];
+    if (v !== undefined && typeof v !== "function") {
+      throw new TypeError(`Incorrect type for the '${name}' field on '${owner}': the provided value is not of type 'function'.`);
+    }
+    return v;
+  };
+  const dictionary = (v, n, owner, type) => {
+    if (v === undefined || v === null) return {};
+    if (typeof v !== "object" && typeof v !== "function") {
+      throw new TypeError(`Failed to construct '${owner}': constructor parameter ${n} is not of type '${type}'.`);
+    }
+    return v;
+  };
+  const highWaterMark = (strategy, otherwise) => {
+    const v = strategy.highWaterMark;
+    if (v === undefined) return otherwise;
+    const n = +v;
+    if (n !== n) throw new TypeError("The value cannot be converted because it is not an integer.");
+    if (n < 0) throw new TypeError("The value cannot be converted because it is negative and this API expects a positive bigint.");
+    return n;
+  };
+  const VIEWS = { Uint8Array };
+  for (const name of ["Int8", "Uint8Clamped", "Int16", "Uint16", "Int32", "Uint32", "Float32", "Float64", "BigInt64", "BigUint64"]) {
+    VIEWS[name + "Array"] = globalThis[name + "Array"];
+  }
+  const describe = (view) => {
+    const tag = tagOf(view);
+    if (tag === undefined) {
+      return { buf: DataViewPrototypeGetBuffer(view), off: DataViewPrototypeGetByteOffset(view), len: DataViewPrototypeGetByteLength(view), es: 1, ctor: p.DataView };
+    }
+    const ctor = VIEWS[tag];
+    return { buf: TypedArrayPrototypeGetBuffer(view), off: TypedArrayPrototypeGetByteOffset(view), len: TypedArrayPrototypeGetByteLength(view), es: ctor.BYTES_PER_ELEMENT, ctor };
+  };
+
+  // ---- queues: C.q holds the entries from C.h on, C.n is their total size
+  const resetQueue = (C) => { C.q = []; C.h = 0; C.n = 0; };
+  const take = (C) => {
+    const e = C.q[C.h];
+    C.q[C.h++] = undefined;
+    if (C.h === C.q.length) { C.q = []; C.h = 0; } else if (C.h > 256 && C.h * 2 > C.q.length) { C.q = p.ArrayPrototypeSlice(C.q, C.h); C.h = 0; }
+    return e;
+  };
+
+  // ---- streams
+  const newStream = () => ({ st: READABLE, err: undefined, reader: undefined, disturbed: false, C: undefined, obj: undefined });
+  const waiting = (S) => S.reader !== undefined && S.reader.reqs.length > 0;
+  const closeStream = (S) => {
+    S.st = CLOSED;
+    const R = S.reader;
+    if (R === undefined) return;
+    if (R.d) R.d.res();
+    if (R.byob) return;
+    const reqs = R.reqs;
+    R.reqs = [];
+    for (let i = 0; i < reqs.length; i++) reqs[i].close();
+  };
+  const errorReqs = (R, e) => {
+    const reqs = R.reqs;
+    R.reqs = [];
+    for (let i = 0; i < reqs.length; i++) reqs[i].error(e);
+  };
+  const errorStream = (S, e) => {
+    S.st = ERRORED;
+    S.err = e;
+    const R = S.reader;
+    if (R === undefined) return;
+    if (R.d) { R.d.rej(e); handled(R.d.promise); }
+    errorReqs(R, e);
+  };
+  const cancelStream = (S, reason) => {
+    S.disturbed = true;
+    if (S.st === CLOSED) return resolved();
+    if (S.st === ERRORED) return rejected(S.err);
+    closeStream(S);
+    const R = S.reader;
+    if (R !== undefined && R.byob) {
+      const reqs = R.reqs;
+      R.reqs = [];
+      for (let i = 0; i < reqs.length; i++) reqs[i].close(undefined);
+    }
+    const C = S.C, cancel = C.cancel;
+    if (C.bytes) C.pend = [];
+    resetQueue(C);
+    let result = cancel ? cancel(reason) : resolved();
+    forget(C);
+    return then(result, nothing);
+  };
+
+  // ---- readers
+  const acquire = (S, byob) => {
+    if (S.reader !== undefined) throw new TypeError(LOCKED);
+    if (byob && !S.C.bytes) throw new TypeError("This ReadableStream does not support BYOB reads.");
+    return S.reader = { S, byob: !!byob, reqs: [], d: undefined, gone: undefined };
+  };
+  const closedOf = (R) => {
+    if (!R.d) {
+      const d = R.d = defer();
+      const S = R.S;
+      if (R.gone) { d.rej(R.gone); handled(d.promise); }
+      else if (S.st === CLOSED) d.res();
+      else if (S.st === ERRORED) { d.rej(S.err); handled(d.promise); }
+    }
+    return R.d.promise;
+  };
+  const release = (R) => {
+    const S = R.S;
+    if (S === undefined) return;
+    const gone = R.gone = new TypeError(RELEASED);
+    if (R.d) {
+      if (S.st === READABLE) { R.d.rej(gone); handled(R.d.promise); } else R.d = undefined;
+    }
+    const C = S.C;
+    if (C.bytes && C.pend.length > 0) {
+      const first = C.pend[0];
+      first.type = 2;
+      C.pend = [first];
+    }
+    S.reader = R.S = undefined;
+    errorReqs(R, gone);
+  };
+  const cancelReader = (R, reason) => R.S === undefined ? rejected(new TypeError(RELEASED)) : cancelStream(R.S, reason);
+  const read = (R, req) => {
+    const S = R.S;
+    S.disturbed = true;
+    if (S.st === CLOSED) req.close();
+    else if (S.st === ERRORED) req.error(S.err);
+    else if (S.C.bytes) bytePull(S.C, req);
+    else {
+      const C = S.C;
+      if (C.h === C.q.length) { R.reqs[R.reqs.length] = req; callPull(C); return; }
+      const e = take(C);
+      C.n = C.h === C.q.length ? 0 : C.n - e.n;
+      if (C.closeReq && C.h === C.q.length) { forget(C); closeStream(S); } else callPull(C);
+      req.chunk(e.v);
+    }
+  };
+  const request = (d) => ({
+    chunk: (value) => d.res({ value, done: false }),
+    close: (value) => d.res({ value, done: true }),
+    error: d.rej,
+  });
+
+  // ---- both controllers
+  const forget = (C) => { C.pull = C.cancel = C.size = undefined; };
+  const open = (C) => !C.closeReq && C.S.st === READABLE;
+  const desired = (C) => C.S.st === ERRORED ? null : C.S.st === CLOSED ? 0 : C.hwm - C.n;
+  const wanted = (C) => C.started && open(C) && (waiting(C.S) || C.hwm > C.n);
+  const errorC = (C, e) => {
+    if (C.S.st !== READABLE) return;
+    if (C.bytes) { C.pend = []; invalidate(C); }
+    resetQueue(C);
+    forget(C);
+    errorStream(C.S, e);
+  };
+  const callPull = (C) => {
+    if (!C.pull || !wanted(C)) return;
+    if (C.pulling) { C.again = true; return; }
+    C.pulling = true;
+    if (C.src) { C.pull(); return; }
+    then(C.pull(), C.pulled || (C.pulled = () => {
+      C.pulling = false;
+      if (C.again) { C.again = false; callPull(C); }
+    }), (e) => errorC(C, e));
+  };
+  const controller = (S, hwm) => S.C = {
+    S, q: [], h: 0, n: 0, hwm, started: false, closeReq: false, pulling: false, again: false,
+    pull: undefined, cancel: undefined, size: undefined, bytes: false, src: undefined, obj: undefined,
+  };
+  const start = (C, fn, source) => {
+    if (!fn) { then(resolved(), () => { C.started = true; callPull(C); }); return; }
+    then(resolved(apply(fn, source, [C.obj])), () => { C.started = true; callPull(C); }, (e) => errorC(C, e));
+  };
+
+  // ---- default controller
+  const enqueue = (C, v) => {
+    if (!open(C)) throw new TypeError("Unable to enqueue");
+    const S = C.S;
+    if (waiting(S)) shift(S.reader.reqs).chunk(v);
+    else {
+      let n = 1;
+      if (C.size) {
+        try {
+          n = +(0, C.size)(v);
+          if (!(n >= 0) || n === Infinity) throw new RangeError("The strategy's size() must return a finite number that is not negative.");
+        } catch (e) { errorC(C, e); throw e; }
+      }
+      C.q[C.q.length] = { v, n };
+      C.n += n;
+    }
+    callPull(C);
+  };
+  const close = (C) => {
+    if (!open(C)) throw new TypeError("This ReadableStream is closed.");
+    C.closeReq = true;
+    if (C.h === C.q.length) { forget(C); closeStream(C.S); }
+  };
+  // create makes a stream for use inside the platform; pull and cancel return promises.
+  const create = ({ pull, cancel, hwm = 1, size, bytes }) => {
+    const S = newStream(), C = controller(S, hwm);
+    C.pull = pull; C.cancel = cancel; C.size = size; C.started = true;
+    if (bytes) { C.bytes = true; C.pend = []; C.breq = undefined; C.auto = undefined; }
+    new ReadableStream(KEY, S);
+    return S;
+  };
+
+  // ---- byte controller
+  const push = (C, buf, off, len) => { C.q[C.q.length] = { buf, off, len }; C.n += len; };
+  const pushCopy = (C, buf, off, len) => {
+    const b = new ArrayBuffer(len);
+    copy(b, 0, buf, off, len);
+    push(C, b, 0, len);
+  };
+  const invalidate = (C) => {
+    if (C.breq) { C.breq.C = undefined; C.breq.view = null; C.breq = undefined; }
+  };
+  const drained = (C) => {
+    if (C.n === 0 && C.closeReq) { forget(C); closeStream(C.S); } else callPull(C);
+  };
+  const fromQueue = (C, req) => {
+    const e = take(C);
+    C.n -= e.len;
+    drained(C);
+    req.chunk(new Uint8Array(e.buf, e.off, e.len));
+  };
+  const bytePull = (C, req) => {
+    if (C.n > 0) { fromQueue(C, req); return; }
+    if (C.auto) {
+      let buf;
+      try { buf = new ArrayBuffer(C.auto); } catch (e) { req.error(e); return; }
+      C.pend[C.pend.length] = { buf, bl: C.auto, off: 0, len: C.auto, filled: 0, min: 1, es: 1, ctor: Uint8Array, type: 0 };
+    }
+    const reqs = C.S.reader.reqs;
+    reqs[reqs.length] = req;
+    callPull(C);
+  };
+  const convert = (D) => new D.ctor(transfer(D.buf), D.off, D.filled / D.es);
+  const commit = (S, D) => {
+    const v = convert(D), req = shift(S.reader.reqs);
+    if (S.st === CLOSED) req.close(D.type === 0 ? undefined : v); else req.chunk(v);
+  };
+  const fill = (C, D) => {
+    const max = D.filled + (C.n < D.len - D.filled ? C.n : D.len - D.filled), aligned = max - max % D.es;
+    const ready = aligned >= D.min;
+    let todo = (ready ? aligned : max) - D.filled;
+    while (todo > 0) {
+      const e = C.q[C.h], n = todo < e.len ? todo : e.len;
+      copy(D.buf, D.off + D.filled, e.buf, e.off, n);
+      if (n === e.len) take(C); else { e.off += n; e.len -= n; }
+      C.n -= n; D.filled += n; todo -= n;
+    }
+    return ready;
+  };
+  const fillPending = (C) => {
+    const done = [];
+    while (C.pend.length > 0 && C.n > 0) {
+      const D = C.pend[0];
+      if (fill(C, D)) { shift(C.pend); done[done.length] = D; }
+    }
+    for (let i = 0; i < done.length; i++) commit(C.S, done[i]);
+  };
+  const releaseDetached = (C, D) => {
+    if (D.filled > 0) pushCopy(C, D.buf, D.off, D.filled);
+    shift(C.pend);
+  };
+  const byteEnqueue = (C, buf, off, len) => {
+    const S = C.S;
+    if (!open(C)) return;
+    if (C.pend.length > 0) {
+      const first = C.pend[0];
+      if (detached(first.buf)) throw new TypeError("The BYOB request's buffer has been detached and so cannot be filled with an enqueued chunk");
+      invalidate(C);
+      first.buf = transfer(first.buf);
+      if (first.type === 2) releaseDetached(C, first);
+    }
+    const R = S.reader;
+    if (R === undefined) push(C, buf, off, len);
+    else if (R.byob) { push(C, buf, off, len); fillPending(C); }
+    else {
+      while (R.reqs.length > 0 && C.n > 0) fromQueue(C, shift(R.reqs));
+      if (R.reqs.length === 0) push(C, buf, off, len);
+      else {
+        if (C.pend.length > 0) shift(C.pend);
+        shift(R.reqs).chunk(new Uint8Array(buf, off, len));
+      }
+    }
+    callPull(C);
+  };
+  const byteClose = (C) => {
+    if (!open(C)) return;
+    if (C.n > 0) { C.closeReq = true; return; }
+    if (C.pend.length > 0 && C.pend[0].filled % C.pend[0].es !== 0) {
+      const e = new TypeError(PARTIAL);
+      errorC(C, e);
+      throw e;
+    }
+    forget(C);
+    closeStream(C.S);
+  };
+  const pullInto = (C, view, min, req) => {
+    const S = C.S, d = describe(view);
+    let buf;
+    try { buf = transfer(d.buf); } catch (e) { req.error(e); return; }
+    const D = { buf, bl: byteLength(buf), off: d.off, len: d.len, filled: 0, min: min * d.es, es: d.es, ctor: d.ctor, type: 1 };
+    const reqs = S.reader.reqs;
+    if (C.pend.length > 0) { C.pend[C.pend.length] = D; reqs[reqs.length] = req; return; }
+    if (S.st === CLOSED) { req.close(new D.ctor(buf, D.off, 0)); return; }
+    if (C.n > 0) {
+      if (fill(C, D)) { const v = convert(D); drained(C); req.chunk(v); return; }
+      if (C.closeReq) {
+        const e = new TypeError(PARTIAL);
+        errorC(C, e);
+        req.error(e);
+        return;
+      }
+    }
+    C.pend[C.pend.length] = D;
+    reqs[reqs.length] = req;
+    callPull(C);
+  };
+  const respondNow = (C, n) => {
+    const S = C.S, D = C.pend[0];
+    invalidate(C);
+    if (S.st === CLOSED) {
+      if (D.type === 2) shift(C.pend);
+      if (S.reader !== undefined && S.reader.byob) {
+        while (S.reader.reqs.length > 0) commit(S, shift(C.pend));
+      }
+    } else {
+      D.filled += n;
+      if (D.type === 2) { releaseDetached(C, D); fillPending(C); }
+      else if (D.filled >= D.min) {
+        shift(C.pend);
+        const rest = D.filled % D.es;
+        if (rest > 0) pushCopy(C, D.buf, D.off + D.filled - rest, rest);
+        D.filled -= rest;
+        commit(S, D);
+        fillPending(C);
+      }
+    }
+    callPull(C);
+  };
+  const respond = (C, n) => {
+    const D = C.pend[0];
+    if (C.S.st === CLOSED) {
+      if (n !== 0) throw new TypeError("bytesWritten must be zero after the stream is closed.");
+    } else {
+      if (n === 0) throw new TypeError("bytesWritten must be more than zero while the stream is open.");
+      if (D.filled + n > D.len) throw new RangeError("Too many bytes in response to a BYOB read request.");
+    }
+    D.buf = transfer(D.buf);
+    respondNow(C, n);
+  };
+  const respondWithView = (C, view) => {
+    const D = C.pend[0], d = describe(view);
+    if (detached(d.buf)) throw new TypeError("The given view's buffer has been detached.");
+    if (C.S.st === CLOSED ? d.len !== 0 : d.len === 0) throw new TypeError("The given view has an invalid length.");
+    if (D.off + D.filled !== d.off || D.bl !== byteLength(d.buf) || D.filled + d.len > D.len) {
+      throw new RangeError("The given view is not part of the BYOB request's buffer.");
+    }
+    D.buf = transfer(d.buf);
+    respondNow(C, d.len);
+  };
+
+  // ---- sources in Go: native.pull(src, settle) calls settle once, perhaps
+  // before it returns, with (0, buffer), (1) at the end or (2, error)
+  const fromSource = (src) => {
+    const S = create({ bytes: true, hwm: 0 }), C = S.C;
+    C.src = src;
+    const settle = (kind, v) => {
+      C.pulling = false;
+      if (C.S.st !== READABLE) return;
+      if (kind === 0) {
+        byteEnqueue(C, v, 0, byteLength(v));
+        if (C.again) { C.again = false; callPull(C); }
+        return;
+      }
+      C.src = undefined;
+      if (kind === 1 && C.pend.length > 0 && C.pend[0].filled % C.pend[0].es !== 0) {
+        kind = 2;
+        v = new TypeError(PARTIAL);
+      }
+      if (kind === 2) { errorC(C, v); return; }
+      byteClose(C);
+      if (C.pend.length > 0) respond(C, 0);
+    };
+    C.pull = () => native.pull(C.src, settle);
+    C.cancel = (reason) => { const s = C.src; C.src = undefined; if (s) native.cancel(s, reason); return resolved(); };
+    return S;
+  };
+
+  // ---- the classes
+  let streamOf, readerOf;
+  class ReadableStream {
+    #r;
+    static { streamOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : undefined; }
+    constructor(source, strategy) {
+      if (source === KEY) { this.#r = strategy; strategy.obj = this; return; }
+      source = dictionary(source, 1, "ReadableStream", "UnderlyingSource");
+      strategy = dictionary(strategy, 2, "ReadableStream", "StreamQueuingStrategy");
+      const S = newStream();
+      this.#r = S;
+      S.obj = this;
+      const type = source.type, size = member(strategy, "size", "StreamQueuingStrategy");
+      const [startFn, pull, cancel] = [member(source, "start", "UnderlyingSource"), member(source, "pull", "UnderlyingSource"), member(source, "cancel", "UnderlyingSource")];
+      let C;
+      if (type === undefined) {
+        C = controller(S, highWaterMark(strategy, 1));
+        C.size = size;
+        C.obj = new ReadableStreamDefaultController(KEY, C);
+      } else if (`${type}` === "bytes") {
+        C = controller(S, highWaterMark(strategy, 0));
+        C.bytes = true; C.pend = []; C.breq = undefined;
+        C.auto = source.autoAllocateChunkSize;
+        if (C.auto !== undefined && !((C.auto = +C.auto) > 0)) throw new TypeError("The autoAllocateChunkSize option cannot be zero.");
+        C.obj = new ReadableByteStreamController(KEY, C);
+      } else throw new TypeError(`"${type}" is not a valid type of ReadableStream.`);
+      if (pull) C.pull = () => attempt(pull, source, C.obj);
+      if (cancel) C.cancel = (reason) => attempt(cancel, source, reason);
+      start(C, startFn, source);
+    }
+    get locked() { return (streamOf(this) || illegal()).reader !== undefined; }
+    cancel(reason) {
+      const S = streamOf(this) || illegal();
+      return S.reader !== undefined ? rejected(new TypeError(LOCKED)) : cancelStream(S, reason);
+    }
+    getReader(options) {
+      const S = streamOf(this) || illegal();
+      const mode = options === undefined || options === null ? undefined : options.mode;
+      if (mode === undefined) return new ReadableStreamDefaultReader(KEY, acquire(S));
+      if (`${mode}` !== "byob") throw new TypeError("mode must be undefined or 'byob' in call to getReader().");
+      return new ReadableStreamBYOBReader(KEY, acquire(S, true));
+    }
+    pipeThrough(pair, options) {
+      const S = streamOf(this) || illegal();
+      if (S.reader !== undefined) throw new TypeError(LOCKED);
+      return native.pipes().through(S, pair, options);
+    }
+    pipeTo(destination, options) {
+      const S = streamOf(this);
+      if (!S) return attempt(illegal);
+      if (S.reader !== undefined) return rejected(new TypeError(LOCKED));
+      return native.pipes().to(S, destination, options);
+    }
+    tee() {
+      const S = streamOf(this) || illegal(), [a, b] = tee(S);
+      return [a.obj, b.obj];
+    }
+    values(options) {
+      const S = streamOf(this) || illegal();
+      return iterate(acquire(S), !!(options && options.preventCancel));
+    }
+    static from(iterable) { return native.pipes().from(iterable).obj; }
+  }
+  const hidden = { writable: true, configurable: true, enumerable: false };
+  p.ObjectDefineProperty(ReadableStream.prototype, p.SymbolAsyncIterator, { __proto__: null, ...hidden, value: ReadableStream.prototype.values });
+  const tee = (S) => { if (S.reader !== undefined) throw new TypeError(LOCKED); return native.pipes().tee(S); };
+
+  const IteratorPrototype = {
+    next() { return (iteratorOf(this) || illegal()).next(); },
+    return(v) { return (iteratorOf(this) || illegal()).return(v); },
+  };
+  p.ObjectDefineProperty(IteratorPrototype, p.SymbolAsyncIterator, { __proto__: null, ...hidden, value: { [Symbol.asyncIterator]() { return this; } }[p.SymbolAsyncIterator] });
+  const iterators = new p.WeakMap();
+  const iteratorOf = (o) => p.WeakMapPrototypeGet(iterators, o);
+  const iterate = (R, keep) => {
+    let ongoing, done = false;
+    const queue = (steps) => ongoing = ongoing ? then(ongoing, steps, steps) : steps();
+    const next = () => {
+      if (done) return resolved({ value: undefined, done: true });
+      const d = defer();
+      read(R, {
+        chunk(value) { d.res({ value, done: false }); },
+        close() { done = true; release(R); d.res({ value: undefined, done: true }); },
+        error(e) { done = true; release(R); d.rej(e); },
+      });
+      return d.promise;
+    };
+    const it = p.ObjectCreate(IteratorPrototype);
+    p.WeakMapPrototypeSet(iterators, it, {
+      next: () => queue(next),
+      return: (value) => queue(() => {
+        if (done) return resolved({ value, done: true });
+        done = true;
+        const result = keep ? resolved() : cancelReader(R, value);
+        release(R);
+        return then(result, () => ({ value, done: true }));
+      }),
+    });
+    return it;
+  };
+
+  const construct = (name, key, x, byob) => {
+    if (key === KEY) return x;
+    const S = streamOf(key);
+    if (!S) throw new TypeError(`Failed to construct '${name}': constructor parameter 1 is not of type 'ReadableStream'.`);
+    return acquire(S, byob);
+  };
+  class Reader {
+    #r;
+    static { readerOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : illegal(); }
+    constructor(R, key) { if (key !== KEY) illegal(); this.#r = R; }
+    get closed() { return closedOf(readerOf(this)); }
+    cancel(reason) { return cancelReader(readerOf(this), reason); }
+    releaseLock() { release(readerOf(this)); }
+  }
+  class ReadableStreamDefaultReader extends Reader {
+    constructor(key, x) { super(construct("ReadableStreamDefaultReader", key, x), KEY); }
+    read() {
+      const R = readerOf(this);
+      if (R.S === undefined) return rejected(new TypeError(RELEASED));
+      const d = defer();
+      read(R, request(d));
+      return d.promise;
+    }
+  }
+  class ReadableStreamBYOBReader extends Reader {
+    constructor(key, x) { super(construct("ReadableStreamBYOBReader", key, x, true), KEY); }
+    read(view, options) {
+      const R = readerOf(this);
+      if (!isView(view)) return rejected(new TypeError("Failed to execute 'read' on 'ReadableStreamBYOBReader': parameter 1 is not of type 'ArrayBufferView'."));
+      if (R.S === undefined) return rejected(new TypeError(RELEASED));
+      const { len, es } = describe(view);
+      if (len === 0) return rejected(new TypeError('You must call read() on a "byob" reader with a positive-sized TypedArray object.'));
+      let min = options === undefined || options === null || options.min === undefined ? 1 : +options.min;
+      if (!(min >= 1)) return rejected(new TypeError(`Requested invalid minimum number of bytes to read (${min}).`));
+      if (min * es > len) return rejected(new TypeError(`Minimum bytes to read (${min * es}) exceeds size of buffer (${len}).`));
+      const d = defer(), S = R.S, req = request(d);
+      S.disturbed = true;
+      if (S.st === ERRORED) req.error(S.err); else pullInto(S.C, view, min, req);
+      return d.promise;
+    }
+    readAtLeast(min, view) { return this.read(view, { min }); }
+  }
+  class ReadableStreamDefaultController {
+    #r;
+    constructor(key, C) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
+    get desiredSize() { return desired(this.#r); }
+    close() { close(this.#r); }
+    enqueue(chunk) { enqueue(this.#r, chunk); }
+    error(e) { errorC(this.#r, e); }
+  }
+  class ReadableByteStreamController {
+    #r;
+    constructor(key, C) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
+    get byobRequest() {
+      const C = this.#r;
+      if (!C.breq) {
+        if (C.pend.length === 0) return null;
+        const D = C.pend[0];
+        C.breq = { C, view: new Uint8Array(D.buf, D.off + D.filled, D.len - D.filled), at: D.min > D.filled ? D.min - D.filled : 1, obj: undefined };
+        C.breq.obj = new ReadableStreamBYOBRequest(KEY, C.breq);
+      }
+      return C.breq.obj;
+    }
+    get desiredSize() { return desired(this.#r); }
+    close() {
+      if (!open(this.#r)) throw new TypeError("This ReadableByteStreamController is closed.");
+      byteClose(this.#r);
+    }
+    enqueue(chunk) {
+      const C = this.#r, isBuffer = native.isBuffer(chunk);
+      if (!isBuffer && !isView(chunk)) throw new TypeError("Failed to execute 'enqueue' on 'ReadableByteStreamController': parameter 1 is not of type 'BufferSource'.");
+      const d = isBuffer ? { buf: chunk, off: 0, len: byteLength(chunk) } : describe(chunk);
+      if (d.len === 0) throw new TypeError("Cannot enqueue a zero-length ArrayBuffer.");
+      if (!open(C)) throw new TypeError("This ReadableByteStreamController is closed.");
+      byteEnqueue(C, transfer(d.buf), d.off, d.len);
+    }
+    error(e) { errorC(this.#r, e); }
+  }
+  class ReadableStreamBYOBRequest {
+    #r;
+    constructor(key, req) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = req; }
+    get view() { return this.#r.view; }
+    get atLeast() { return this.#r.C ? this.#r.at : null; }
+    respond(n) {
+      const { C, view } = this.#r;
+      if (!C) throw new TypeError("This BYOB request has been invalidated.");
+      if (detached(describe(view).buf)) throw new TypeError("The BYOB request's buffer has been detached.");
+      respond(C, +n);
+    }
+    respondWithNewView(view) {
+      const { C } = this.#r;
+      if (!isView(view)) throw new TypeError("Failed to execute 'respondWithNewView' on 'ReadableStreamBYOBRequest': parameter 1 is not of type 'ArrayBufferView'.");
+      if (!C) throw new TypeError("This BYOB request has been invalidated.");
+      respondWithView(C, view);
+    }
+  }
+  const classes = { ReadableStream, ReadableStreamDefaultReader, ReadableStreamBYOBReader, ReadableStreamDefaultController, ReadableByteStreamController, ReadableStreamBYOBRequest };
+  for (const name in classes) {
+    p.ObjectDefineProperty(classes[name].prototype, p.SymbolToStringTag, { __proto__: null, value: name, writable: false, enumerable: false, configurable: true });
+  }
+
+  // ---- for Go: a loop that calls itself only when a chunk comes later
+  const drain = (S, onChunk, onClose, onError) => {
+    const R = acquire(S);
+    let busy = false, again = false;
+    const step = () => {
+      if (busy) { again = true; return; }
+      busy = true;
+      do { again = false; if (R.S !== undefined) read(R, req); } while (again);
+      busy = false;
+    };
+    const req = { chunk: (v) => onChunk(v), close: () => onClose(), error: (e) => onError(e) };
+    return { step, cancel(reason) { handled(cancelReader(R, reason)); } };
+  };
+  const detach = (S) => {
+    if (S.reader !== undefined) throw new TypeError(LOCKED);
+    const T = newStream(), C = S.C;
+    T.st = S.st; T.err = S.err; T.C = C; C.S = T;
+    new ReadableStream(KEY, T);
+    S.C = controller(S, 0);
+    S.disturbed = true;
+    acquire(S);
+    return T;
+  };
+  const untouched = (S) => S.C.src !== undefined && !S.disturbed && S.reader === undefined && S.C.n === 0 && !S.C.pulling;
+  const spend = (S) => { S.disturbed = true; S.C.src = undefined; if (S.st === READABLE) { forget(S.C); closeStream(S); } };
+  return {
+    classes, READABLE, CLOSED, ERRORED, LOCKED,
+    streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,
+    errorC, desired, callPull, respond, describe, defer, handled, attempt, member, dictionary, highWaterMark, illegal, nothing,
+    isStream: (o) => streamOf(o) !== undefined,
+    from: (iterable) => ReadableStream.from(iterable),
+    disturbed: (o) => streamOf(o).disturbed,
+    locked: (o) => streamOf(o).reader !== undefined,
+    fromSource: (src) => fromSource(src).obj,
+    source: (o) => { const S = streamOf(o); return untouched(S) ? S.C.src : undefined; },
+    spend: (o) => spend(streamOf(o)),
+    detach: (o) => detach(streamOf(o)).obj,
+    tee: (o) => { const [a, b] = tee(streamOf(o)); return [a.obj, b.obj]; },
+    drain: (o, a, b, c) => drain(streamOf(o), a, b, c),
+  };
+}

@@ -1,0 +1,103 @@
+package webapi
+
+import (
+	"bytes"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// streamNative is the `native` of the stream preludes.
+func (p *Platform) streamNative() *goja.Object {
+	e, s := p.Engine, &p.fetch.streams
+	fn := func(name string, length int, f func(args func(int) goja.Value) goja.Value) engine.Func {
+		return engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {
+			if v := f(call.Argument); v != nil {
+				return v
+			}
+			return goja.Undefined()
+		}}
+	}
+	native := e.Native(append(p.bufferNative(fn),
+		fn("pull", 2, func(arg func(int) goja.Value) goja.Value {
+			p.pullSource(e.Attached(arg(0)).(*streamSource), arg(1))
+			return nil
+		}),
+		fn("cancel", 2, func(arg func(int) goja.Value) goja.Value {
+			e.Attached(arg(0)).(*streamSource).body.Cancel(&thrownValue{arg(1)})
+			return nil
+		}),
+		fn("microtask", 1, func(arg func(int) goja.Value) goja.Value {
+			return e.Call(e.Primordial("PromisePrototypeThen"), goja.Undefined(), p.promise(func() goja.Value { return goja.Undefined() }), arg(0))
+		}),
+		fn("pipes", 0, func(func(int) goja.Value) goja.Value { return s.pipes() }),
+		fn("writable", 0, func(func(int) goja.Value) goja.Value { return s.writable() }),
+		fn("isSignal", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(p.isSignal(arg(0))) }),
+		fn("onAbort", 2, func(arg func(int) goja.Value) goja.Value {
+			callback := arg(1)
+			remove := p.onAbort(arg(0), func(reason goja.Value) { e.Call(callback, goja.Undefined(), reason) })
+			return e.Func("", 0, func(goja.FunctionCall) goja.Value { remove(); return goja.Undefined() })
+		}),
+		fn("newAbortController", 0, func(func(int) goja.Value) goja.Value { return p.construct("AbortController") }),
+		fn("abort", 2, func(arg func(int) goja.Value) goja.Value {
+			return p.invoke(arg(0).(*goja.Object), "abort", arg(1))
+		}),
+		fn("newTextDecoder", 2, func(arg func(int) goja.Value) goja.Value {
+			return p.construct("TextDecoder", arg(0), arg(1))
+		}),
+		fn("decode", 3, func(arg func(int) goja.Value) goja.Value {
+			return p.invoke(arg(0).(*goja.Object), "decode", arg(1), p.record("stream", arg(2)))
+		}),
+		fn("newCodec", 2, func(arg func(int) goja.Value) goja.Value {
+			obj := p.vm.NewObject()
+			e.Attach(obj, newCompressor(arg(0).String(), arg(1).ToBoolean()))
+			return obj
+		}),
+		fn("code", 3, func(arg func(int) goja.Value) goja.Value {
+			return p.code(e.Attached(arg(0)).(compressor), arg(1), arg(2).ToBoolean())
+		}),
+	)...)
+	return native
+}
+
+// bufferNative are the functions about bytes.
+func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) goja.Value) engine.Func) []engine.Func {
+	buffer := func(v goja.Value) goja.ArrayBuffer {
+		if !isArrayBuffer(v) {
+			p.Engine.Throw("TypeError", "not an ArrayBuffer")
+		}
+		return v.Export().(goja.ArrayBuffer)
+	}
+	return []engine.Func{
+		fn("transfer", 1, func(arg func(int) goja.Value) goja.Value {
+			b := buffer(arg(0))
+			if b.Detached() {
+				p.Engine.Throw("TypeError", "Unable to use a detached ArrayBuffer.")
+			}
+			data := b.Bytes()
+			b.Detach()
+			return p.newArrayBuffer(data)
+		}),
+		fn("detached", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(buffer(arg(0)).Detached()) }),
+		fn("isBuffer", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(isArrayBuffer(arg(0))) }),
+		fn("length", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(len(buffer(arg(0)).Bytes())) }),
+		fn("copy", 5, func(arg func(int) goja.Value) goja.Value {
+			dst, src := buffer(arg(0)).Bytes(), buffer(arg(2)).Bytes()
+			to, from, n := int(arg(1).ToInteger()), int(arg(3).ToInteger()), int(arg(4).ToInteger())
+			if to+n > len(dst) || from+n > len(src) {
+				p.Engine.Throw("TypeError", "Unable to use a detached ArrayBuffer.")
+			}
+			copy(dst[to:to+n], src[from:])
+			return nil
+		}),
+		fn("bytes", 1, func(arg func(int) goja.Value) goja.Value {
+			data, ok := p.bytesOf(arg(0))
+			if !ok {
+				return nil
+			}
+			return p.newArrayBuffer(bytes.Clone(data))
+		}),
+		fn("encode", 1, func(arg func(int) goja.Value) goja.Value { return p.newArrayBuffer([]byte(arg(0).String())) }),
+	}
+}
