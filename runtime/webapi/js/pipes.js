@@ -2,7 +2,7 @@
 // Streams, sections 4.9.1 and 4.2).
 function (native, p) {
   "use strict";
-  const r = native.readable, { defer, handled, acquire, release, read, create, READABLE, CLOSED, ERRORED } = r;
+  const r = native.readable, { defer, handled, VOID, acquire, release, read, create, READABLE, CLOSED, ERRORED } = r;
   const {
     TypeError, Promise, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ReflectApply: apply,
     PromiseAll: all, SymbolAsyncIterator, SymbolIterator, Uint8Array, ArrayBuffer,
@@ -26,7 +26,7 @@ function (native, p) {
       r.byteEnqueue(C, buf, last ? d.off : 0, d.len);
     };
     const pull = () => {
-      if (reading) { again = true; return resolved(); }
+      if (reading) { again = true; return VOID; }
       reading = true;
       read(R, {
         chunk(v) {
@@ -50,7 +50,7 @@ function (native, p) {
         },
         error() { reading = false; },
       });
-      return resolved();
+      return VOID;
     };
     for (let i = 0; i < 2; i++) {
       branches[i] = create({
@@ -113,12 +113,11 @@ function (native, p) {
     } catch (e) { return rejected(e); }
     if (W.writer !== undefined) return rejected(new TypeError(w.LOCKED));
     const R = acquire(S), X = w.acquire(W), result = defer();
-    let shutting = false, current = resolved(), unlisten = r.nothing;
+    let shutting = false, unfinished = 0, idle, unlisten = r.nothing;
     S.disturbed = true;
-    const writes = () => {
-      const seen = current;
-      return then(then(current, r.nothing, r.nothing), () => seen === current ? undefined : writes());
-    };
+    // Chunks that were read are written before the pipe ends.
+    const wrote = () => { if (--unfinished === 0 && idle) idle(); };
+    const written = { res: wrote, rej: wrote };
     const finalize = (failed, e) => {
       w.release(X);
       release(R);
@@ -132,7 +131,7 @@ function (native, p) {
         if (!action) { finalize(failed, e); return; }
         then(action(), () => finalize(failed, e), (e2) => finalize(true, e2));
       };
-      if (W.st === w.WRITABLE && !w.closing(W)) then(writes(), rest); else rest();
+      if (unfinished > 0 && W.st === w.WRITABLE && !w.closing(W)) idle = () => then(VOID, rest); else rest();
     };
     if (signal !== undefined) {
       const abort = (reason) => shutdown(() => {
@@ -156,16 +155,16 @@ function (native, p) {
     }
     const req = {
       chunk(v) {
+        unfinished++;
         // A write may call user code: not from within a read.
-        current = then(resolved(), () => w.write(X, v));
-        handled(current);
-        then(resolved(), step);
+        then(VOID, () => { w.write(X, v, written); step(); });
       },
       close: r.nothing,
       error: r.nothing,
     };
+    const next = () => { if (!shutting) read(R, req); };
     const step = () => {
-      if (!shutting) then(X.ready.promise, () => { if (!shutting) read(R, req); }, r.nothing);
+      if (X.ready.done) next(); else then(X.ready.promise, next, r.nothing);
     };
     step();
     return handled(result.promise);

@@ -29,8 +29,13 @@ function (native, p) {
     return d;
   };
   const handled = (promise) => { then(promise, undefined, nothing); return promise; };
+  // VOID stands for what is done already: one promise for all of it.
+  const VOID = resolved();
   const attempt = (fn, self, ...args) => {
-    try { return resolved(apply(fn, self, args)); } catch (e) { return rejected(e); }
+    try {
+      const v = apply(fn, self, args);
+      return v === undefined ? VOID : resolved(v);
+    } catch (e) { return rejected(e); }
   };
 
   // ---- arguments
@@ -171,11 +176,17 @@ function (native, p) {
       req.chunk(e.v);
     }
   };
-  const request = (d) => ({
-    chunk: (value) => d.res({ value, done: false }),
-    close: (value) => d.res({ value, done: true }),
-    error: d.rej,
-  });
+  // A request remembers what comes before its promise is made.
+  const gotChunk = function (value) { this.got({ value, done: false }); };
+  const gotClose = function (value) { this.got({ value, done: true }); };
+  const gotResult = function (x) { if (this.d) this.d.res(x); else this.x = x; };
+  const gotError = function (e) { if (this.d) this.d.rej(e); else this.e = { e }; };
+  const request = () => ({ d: undefined, x: undefined, e: undefined, got: gotResult, chunk: gotChunk, close: gotClose, error: gotError });
+  const promiseOf = (req) => {
+    if (req.x) return resolved(req.x);
+    if (req.e) return rejected(req.e.e);
+    return (req.d = defer()).promise;
+  };
 
   // ---- both controllers
   const forget = (C) => { C.pull = C.cancel = C.size = undefined; };
@@ -204,7 +215,7 @@ function (native, p) {
     pull: undefined, cancel: undefined, size: undefined, bytes: false, src: undefined, obj: undefined,
   };
   const start = (C, fn, source) => {
-    if (!fn) { then(resolved(), () => { C.started = true; callPull(C); }); return; }
+    if (!fn) { then(VOID, () => { C.started = true; callPull(C); }); return; }
     then(resolved(apply(fn, source, [C.obj])), () => { C.started = true; callPull(C); }, (e) => errorC(C, e));
   };
 
@@ -545,9 +556,9 @@ function (native, p) {
     read() {
       const R = readerOf(this);
       if (R.S === undefined) return rejected(new TypeError(RELEASED));
-      const d = defer();
-      read(R, request(d));
-      return d.promise;
+      const req = request();
+      read(R, req);
+      return promiseOf(req);
     }
   }
   class ReadableStreamBYOBReader extends Reader {
@@ -561,10 +572,10 @@ function (native, p) {
       let min = options === undefined || options === null || options.min === undefined ? 1 : +options.min;
       if (!(min >= 1)) return rejected(new TypeError(`Requested invalid minimum number of bytes to read (${min}).`));
       if (min * es > len) return rejected(new TypeError(`Minimum bytes to read (${min * es}) exceeds size of buffer (${len}).`));
-      const d = defer(), S = R.S, req = request(d);
+      const S = R.S, req = request();
       S.disturbed = true;
       if (S.st === ERRORED) req.error(S.err); else pullInto(S.C, view, min, req);
-      return d.promise;
+      return promiseOf(req);
     }
     readAtLeast(min, view) { return this.read(view, { min }); }
   }
@@ -655,7 +666,7 @@ function (native, p) {
   return {
     classes, READABLE, CLOSED, ERRORED, LOCKED,
     streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,
-    errorC, desired, callPull, respond, describe, defer, handled, attempt, member, dictionary, highWaterMark, illegal, nothing,
+    errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, dictionary, highWaterMark, illegal, nothing,
     isStream: (o) => streamOf(o) !== undefined,
     from: (iterable) => ReadableStream.from(iterable),
     disturbed: (o) => streamOf(o).disturbed,

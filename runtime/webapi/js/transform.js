@@ -2,7 +2,7 @@
 // and the transforms of the platform: identity, text and compression.
 function (native, p) {
   "use strict";
-  const r = native.readable, w = native.writable(), { defer, handled, attempt, member, dictionary, illegal, create } = r;
+  const r = native.readable, w = native.writable(), { defer, handled, attempt, VOID, member, dictionary, illegal, create } = r;
   const { TypeError, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ReflectApply: apply, Uint8Array } = p;
   const KEY = {};
 
@@ -15,9 +15,10 @@ function (native, p) {
   };
   const forget = (T) => { T.transform = T.flush = T.cancel = undefined; };
   const setPressure = (T, bp) => {
-    if (T.change) T.change.res();
-    T.change = defer();
+    const d = T.change;
+    T.change = undefined;
     T.bp = bp;
+    if (d) d.res();
   };
   const enqueue = (T, v) => {
     const C = T.S.C;
@@ -30,10 +31,14 @@ function (native, p) {
     if (!T.S.C.closeReq && T.S.st === r.READABLE) r.close(T.S.C);
     unblockWrite(T, new TypeError("The transform stream has been terminated"));
   };
-  const perform = (T, v) => then(T.transform(v), undefined, (e) => { errorT(T, e); throw e; });
+  const changed = (T) => (T.change || (T.change = defer())).promise;
+  const perform = (T, v) => {
+    const result = T.transform(v);
+    return result === VOID ? VOID : then(result, undefined, (e) => { errorT(T, e); throw e; });
+  };
   const write = (T, v) => {
     if (!T.bp) return perform(T, v);
-    return then(T.change.promise, () => {
+    return then(changed(T), () => {
       if (T.W.st === w.ERRORING) throw T.W.err;
       return perform(T, v);
     });
@@ -47,7 +52,7 @@ function (native, p) {
   const close = (T) => {
     if (T.finish) return T.finish.promise;
     T.finish = defer();
-    return outcome(T, T.flush ? T.flush() : resolved(), (d) => {
+    return outcome(T, T.flush ? T.flush() : VOID, (d) => {
       if (T.S.st === r.ERRORED) { d.rej(T.S.err); return; }
       if (!T.S.C.closeReq && T.S.st === r.READABLE) r.close(T.S.C);
       d.res();
@@ -56,7 +61,7 @@ function (native, p) {
   const abort = (T, reason) => {
     if (T.finish) return T.finish.promise;
     T.finish = defer();
-    return outcome(T, T.cancel ? T.cancel(reason) : resolved(), (d) => {
+    return outcome(T, T.cancel ? T.cancel(reason) : VOID, (d) => {
       if (T.S.st === r.ERRORED) { d.rej(T.S.err); return; }
       r.errorC(T.S.C, reason);
       d.res();
@@ -65,7 +70,7 @@ function (native, p) {
   const cancel = (T, reason) => {
     if (T.finish) return T.finish.promise;
     T.finish = defer();
-    return outcome(T, T.cancel ? T.cancel(reason) : resolved(), (d) => {
+    return outcome(T, T.cancel ? T.cancel(reason) : VOID, (d) => {
       if (T.W.st === w.ERRORED) { d.rej(T.W.err); return; }
       w.errorIfNeeded(T.W.C, reason);
       if (T.bp) setPressure(T, false);
@@ -75,7 +80,7 @@ function (native, p) {
   const setUp = (started, { writeHWM = 1, writeSize, readHWM = 0, readSize }) => {
     const T = { S: undefined, W: undefined, bp: undefined, change: undefined, finish: undefined, transform: undefined, flush: undefined, cancel: undefined };
     T.W = w.create({ write: (v) => write(T, v), close: () => close(T), abort: (e) => abort(T, e), hwm: writeHWM, size: writeSize, started });
-    T.S = create({ pull: () => { setPressure(T, false); return T.change.promise; }, cancel: (e) => cancel(T, e), hwm: readHWM, size: readSize });
+    T.S = create({ pull: () => { setPressure(T, false); return changed(T); }, cancel: (e) => cancel(T, e), hwm: readHWM, size: readSize });
     if (started) {
       T.S.C.started = false;
       then(started, () => { T.S.C.started = true; r.callPull(T.S.C); }, (e) => errorT(T, e));

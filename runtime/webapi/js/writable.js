@@ -2,7 +2,7 @@
 // is a stream's record, X a writer's, C a controller's.
 function (native, p) {
   "use strict";
-  const r = native.readable, { defer, handled, attempt, member, dictionary, illegal } = r;
+  const r = native.readable, { defer, handled, attempt, VOID, member, dictionary, illegal } = r;
   const { TypeError, RangeError, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ArrayPrototypeShift: shift, ReflectApply: apply } = p;
   const KEY = {}, CLOSE = {};
   const WRITABLE = 0, ERRORING = 1, CLOSED = 2, ERRORED = 3;
@@ -39,7 +39,7 @@ function (native, p) {
     W.pendingAbort = undefined;
     if (!pending) { rejectClosed(W); return; }
     if (pending.late) { pending.d.rej(W.err); rejectClosed(W); return; }
-    const result = C.abort ? C.abort(pending.reason) : resolved();
+    const result = C.abort ? C.abort(pending.reason) : VOID;
     forget(C);
     then(result, () => { pending.d.res(); rejectClosed(W); }, (e) => { pending.d.rej(e); rejectClosed(W); });
   };
@@ -78,7 +78,7 @@ function (native, p) {
     const { v } = C.q[0];
     if (v === CLOSE) { finish(C); return; }
     W.writing = shift(W.reqs);
-    then(C.write ? C.write(v) : resolved(), () => {
+    then(C.write ? C.write(v) : VOID, () => {
       W.writing.res();
       W.writing = undefined;
       take(C);
@@ -96,7 +96,7 @@ function (native, p) {
     W.closingNow = W.closeReq;
     W.closeReq = undefined;
     take(C);
-    const result = C.close ? C.close() : resolved();
+    const result = C.close ? C.close() : VOID;
     forget(C);
     then(result, () => {
       W.closingNow.res();
@@ -131,29 +131,28 @@ function (native, p) {
     refuse(X, "closed", e);
     X.W.writer = X.W = undefined;
   };
-  const write = (X, v) => {
+  // write tells d, with res() or rej(e), what has become of the chunk.
+  const write = (X, v, d) => {
     const W = X.W;
-    if (!W) return rejected(new TypeError(RELEASED));
+    if (!W) { d.rej(new TypeError(RELEASED)); return; }
     const C = W.C;
     let n = 1;
     if (C.size) {
       try { n = +(0, C.size)(v); } catch (e) { errorIfNeeded(C, e); n = 1; }
+      if (W !== X.W) { d.rej(new TypeError(RELEASED)); return; }
     }
-    if (W !== X.W) return rejected(new TypeError(RELEASED));
-    if (W.st === ERRORED) return rejected(W.err);
-    if (closing(W) || W.st === CLOSED) return rejected(new TypeError(ENDED));
-    if (W.st === ERRORING) return rejected(W.err);
-    const d = defer();
+    if (W.st === ERRORED) { d.rej(W.err); return; }
+    if (closing(W) || W.st === CLOSED) { d.rej(new TypeError(ENDED)); return; }
+    if (W.st === ERRORING) { d.rej(W.err); return; }
     W.reqs[W.reqs.length] = d;
     if (!(n >= 0) || n === Infinity) {
       errorIfNeeded(C, new RangeError("The strategy's size() must return a finite number that is not negative."));
-      return d.promise;
+      return;
     }
     C.q[C.q.length] = { v, n };
     C.n += n;
     if (!closing(W) && W.st === WRITABLE) backpressure(W);
     advance(C);
-    return d.promise;
   };
   const closePropagating = (X) => {
     const W = X.W;
@@ -232,7 +231,11 @@ function (native, p) {
       const { W } = writerOf(this);
       return W ? close(W) : rejected(new TypeError(RELEASED));
     }
-    write(chunk) { return write(writerOf(this), chunk); }
+    write(chunk) {
+      const X = writerOf(this), d = defer();
+      write(X, chunk, d);
+      return d.promise;
+    }
     releaseLock() { release(writerOf(this)); }
   }
   class WritableStreamDefaultController {
