@@ -1,0 +1,341 @@
+// Package agentrpc is a client of the agents SDK (npm agents, agents/client):
+// it connects to one agent over WebSocket and speaks its JSON frames, as a
+// browser would. Every frame in either direction, and every call with its
+// outcome, goes into a history, so that a checker can compare what a client was
+// told with what the server later remembers.
+//
+// Protocol: agents 0.32 (src/client.ts, src/chat/wire-types.ts):
+// {type:"rpc", id, method, args} is answered by {type:"rpc", id, success,
+// result, done?} or {success:false, error}; cf_agent_state carries state,
+// cf_agent_identity names the agent, cf_agent_use_chat_* carry a chat turn.
+package agentrpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/coder/websocket"
+
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/internal/sched"
+)
+
+// MaxFrame is the largest frame that a client accepts, in bytes: the limit of
+// Cloudflare's side.
+const MaxFrame = 32 << 20
+
+// maxQueued bounds the frames that a call has received and not yet looked at.
+const maxQueued = 1 << 16
+
+// ErrLost is returned, wrapped, when the connection ended before the answer
+// came. Whether the call had its effect is unknown.
+var ErrLost = errors.New("the connection ended before the answer")
+
+// RemoteError is an answer that says that the call failed.
+type RemoteError struct {
+	Method  string
+	Message string
+}
+
+// Error implements error.
+func (e *RemoteError) Error() string { return e.Method + ": " + e.Message }
+
+// Options say what to connect to.
+type Options struct {
+	// URL is the server, such as http://127.0.0.1:8787.
+	URL string
+	// Agent is the class in kebab-case, as in the path; Name the instance.
+	Agent, Name string
+	// Who names the client in the history; ids of its calls begin with it, so
+	// two clients of one run need two names. Default "client".
+	Who string
+	// History gets every frame and call. Required.
+	History *history.Recorder
+	// Scheduler runs the goroutine that reads. Required.
+	Scheduler sched.Scheduler
+}
+
+// Path is the agent's path at any server.
+func (o Options) Path() string {
+	return "/agents/" + url.PathEscape(o.Agent) + "/" + url.PathEscape(o.Name)
+}
+
+// Client is one connection. It is safe for concurrent use. It does not
+// reconnect: a harness wants to know that the connection ended.
+type Client struct {
+	options Options
+	conn    *websocket.Conn
+	ctx     context.Context // ends the reader
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when the reader has ended
+
+	mu      sync.Mutex // guards everything below
+	calls   int
+	pending map[string]*pending // by id of the call or chat request
+	resume  []*pending          // waiting for the answer to a resume request, oldest first
+	state   json.RawMessage
+	chat    json.RawMessage // messages as last broadcast
+	lost    error           // why the reader ended
+}
+
+// pending is a call that waits for frames.
+type pending struct {
+	frames chan frame // closed when the connection is lost
+}
+
+// frame is what the client needs of a frame. Raw is all of it.
+type frame struct {
+	Type     string          `json:"type"`
+	ID       string          `json:"id"`
+	Success  *bool           `json:"success"`
+	Result   json.RawMessage `json:"result"`
+	Done     *bool           `json:"done"`
+	Error    json.RawMessage `json:"error"` // a text (rpc) or true (chat)
+	State    json.RawMessage `json:"state"`
+	Messages json.RawMessage `json:"messages"`
+	Body     string          `json:"body"`
+}
+
+// Dial connects. ctx bounds the handshake alone.
+func Dial(ctx context.Context, o Options) (*Client, error) {
+	if o.History == nil || o.Scheduler == nil {
+		return nil, errors.New("agentrpc: dial: Options need History and Scheduler")
+	}
+	if o.Who == "" {
+		o.Who = "client"
+	}
+	target := "ws" + strings.TrimPrefix(strings.TrimRight(o.URL, "/"), "http") + o.Path()
+	conn, _, err := websocket.Dial(ctx, target, nil)
+	if err != nil {
+		o.History.Add(history.Event{Kind: history.Fail, Who: o.Who, Text: "connect: " + err.Error()})
+		return nil, fmt.Errorf("agentrpc: dial: %w", err)
+	}
+	conn.SetReadLimit(MaxFrame)
+	o.History.Add(history.Event{Kind: history.Connect, Who: o.Who, Text: o.Path()})
+	c := &Client{options: o, conn: conn, done: make(chan struct{}), pending: map[string]*pending{}}
+	// The reader lives as long as the connection, not as long as the handshake.
+	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	o.Scheduler.Go("agentrpc "+o.Who, c.read)
+	return c, nil
+}
+
+func (c *Client) read() {
+	defer close(c.done)
+	for {
+		_, data, err := c.conn.Read(c.ctx)
+		if err != nil {
+			c.end(err)
+			return
+		}
+		c.options.History.Add(history.Event{Kind: history.Receive, Who: c.options.Who, Data: data})
+		c.take(data)
+	}
+}
+
+// take hands a frame to whoever waits for it. What is no JSON object, or no
+// frame of the protocol, was recorded and is otherwise the application's.
+func (c *Client) take(data []byte) {
+	var f frame
+	if json.Unmarshal(data, &f) != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch f.Type {
+	case "cf_agent_state":
+		c.state = f.State
+	case "cf_agent_chat_messages":
+		c.chat = f.Messages
+	case "rpc", "cf_agent_use_chat_response":
+		c.deliver(c.pending[f.ID], f)
+	case "cf_agent_stream_resuming", "cf_agent_stream_resume_none":
+		if len(c.resume) > 0 {
+			c.deliver(c.resume[0], f)
+			c.resume = c.resume[1:]
+		}
+	}
+}
+
+func (c *Client) deliver(p *pending, f frame) {
+	if p == nil {
+		return // another tab's call, or one that was given up
+	}
+	select {
+	case p.frames <- f:
+	default:
+		c.cancel() // the reader ends, and with it every call: ErrLost
+	}
+}
+
+// end tells every waiting call that its answer will not come.
+func (c *Client) end(err error) {
+	c.cancel()
+	// The socket is gone or of no use any more; how it ended is in err.
+	_ = c.conn.CloseNow()
+	c.options.History.Add(history.Event{Kind: history.Close, Who: c.options.Who, Text: err.Error()})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lost = err
+	for _, p := range c.pending { // order-independent: each channel has a waiter of its own
+		close(p.frames)
+	}
+	for _, p := range c.resume {
+		close(p.frames)
+	}
+	c.pending, c.resume = map[string]*pending{}, nil
+}
+
+// begin registers a call and returns its id.
+func (c *Client) begin(kind string) (id string, p *pending, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lost != nil {
+		return "", nil, fmt.Errorf("agentrpc: %w: %w", ErrLost, c.lost)
+	}
+	c.calls++
+	id = c.options.Who + "-" + kind + "-" + strconv.Itoa(c.calls)
+	p = &pending{frames: make(chan frame, maxQueued)}
+	c.pending[id] = p
+	return id, p, nil
+}
+
+func (c *Client) forget(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.pending, id)
+}
+
+func (c *Client) send(ctx context.Context, data []byte) error {
+	c.options.History.Add(history.Event{Kind: history.Send, Who: c.options.Who, Data: data})
+	if err := c.conn.Write(ctx, websocket.MessageText, data); err != nil {
+		return fmt.Errorf("agentrpc: %w: %w", ErrLost, err)
+	}
+	return nil
+}
+
+// next is the next frame of a call.
+func (c *Client) next(ctx context.Context, p *pending) (frame, error) {
+	select {
+	case f, ok := <-p.frames:
+		if !ok {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return frame{}, fmt.Errorf("agentrpc: %w: %w", ErrLost, c.lost)
+		}
+		return f, nil
+	case <-ctx.Done():
+		return frame{}, fmt.Errorf("agentrpc: %w", context.Cause(ctx))
+	}
+}
+
+// Call calls a method that the agent exports with @callable. args is a JSON
+// array; nil means none. For a streaming method the last value is returned.
+//
+// # Errors
+//
+// *RemoteError if the agent answered with an error; ErrLost if the outcome is
+// unknown; the cause of ctx's end.
+func (c *Client) Call(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error) {
+	return c.CallStream(ctx, method, args, func(json.RawMessage) {})
+}
+
+// CallStream is Call for a method with @callable({streaming: true}): onChunk
+// is called, on the caller's goroutine, for each chunk before the end.
+func (c *Client) CallStream(ctx context.Context, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
+	if len(args) == 0 {
+		args = json.RawMessage("[]")
+	}
+	id, p, err := c.begin("call")
+	if err != nil {
+		return nil, err
+	}
+	defer c.forget(id)
+	c.options.History.Add(history.Event{Kind: history.Call, Who: c.options.Who, Op: id, Text: method, Data: args})
+	result, err := c.exchange(ctx, p, id, method, args, onChunk)
+	c.outcome(id, method, result, err)
+	return result, err
+}
+
+func (c *Client) exchange(ctx context.Context, p *pending, id, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
+	request, err := json.Marshal(map[string]any{"type": "rpc", "id": id, "method": method, "args": args})
+	if err != nil {
+		return nil, fmt.Errorf("agentrpc: call %s: %w", method, err)
+	}
+	if err := c.send(ctx, request); err != nil {
+		return nil, err
+	}
+	for {
+		f, err := c.next(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		if f.Success == nil || !*f.Success {
+			return nil, &RemoteError{Method: method, Message: text(f.Error)}
+		}
+		if f.Done != nil && !*f.Done {
+			onChunk(f.Result)
+			continue
+		}
+		return f.Result, nil
+	}
+}
+
+// outcome records how a call ended.
+func (c *Client) outcome(id, method string, result json.RawMessage, err error) {
+	e := history.Event{Kind: history.Return, Who: c.options.Who, Op: id, Text: method, Data: result}
+	var remote *RemoteError
+	switch {
+	case errors.As(err, &remote):
+		e.Kind, e.Text = history.Fail, err.Error()
+	case err != nil:
+		e.Kind, e.Text = history.Unknown, err.Error()
+	}
+	c.options.History.Add(e)
+}
+
+// text is a JSON string's value, or the JSON itself.
+func text(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// SetState sends a new state, as useAgent().setState does. The agent answers
+// with a state frame to everybody else only, so there is nothing to wait for.
+func (c *Client) SetState(ctx context.Context, state json.RawMessage) error {
+	data, err := json.Marshal(map[string]any{"type": "cf_agent_state", "state": state})
+	if err != nil {
+		return fmt.Errorf("agentrpc: state: %w", err)
+	}
+	return c.send(ctx, data)
+}
+
+// State is the state that the agent sent last, nil before the first.
+func (c *Client) State() json.RawMessage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state
+}
+
+// Lost is closed when the connection has ended, for whatever reason.
+func (c *Client) Lost() <-chan struct{} { return c.done }
+
+// Close ends the connection and waits for the reader. Closing twice is fine.
+func (c *Client) Close() {
+	select {
+	case <-c.done:
+	default:
+		// A peer that was killed cannot answer a close frame, so this one is
+		// not polite: a browser tab that is closed is not either.
+		c.cancel()
+		<-c.done
+	}
+}
