@@ -99,6 +99,8 @@ type Engine struct {
 	prims    *goja.Object
 	classes  classSlots
 
+	errorMaker func(class, message string) *goja.Object
+
 	condemned   error
 	onCondemned func(error)
 

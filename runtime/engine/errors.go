@@ -19,6 +19,11 @@ var errorClasses = map[string]bool{"Error": true, "TypeError": true, "RangeError
 // NewError makes an error of a built-in class; other class names become the
 // name of a plain Error.
 func (e *Engine) NewError(class, message string) *goja.Object {
+	if e.errorMaker != nil && !errorClasses[class] {
+		if obj := e.errorMaker(class, message); obj != nil {
+			return obj
+		}
+	}
 	name := class
 	if !errorClasses[class] || class == "AggregateError" {
 		class = "Error"
@@ -32,6 +37,10 @@ func (e *Engine) NewError(class, message string) *goja.Object {
 	}
 	return obj
 }
+
+// SetErrorMaker lets the web platform make the errors of classes that are not
+// JavaScript's own (DOMException). maker returns nil for names it does not know.
+func (e *Engine) SetErrorMaker(maker func(class, message string) *goja.Object) { e.errorMaker = maker }
 
 // Throw raises a JavaScript error from a native; it does not return.
 func (e *Engine) Throw(class, format string, args ...any) {

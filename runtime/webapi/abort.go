@@ -1,0 +1,214 @@
+package webapi
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// abortSignal is an AbortSignal (DOM, section 3.2). Loop-confined.
+type abortSignal struct {
+	eventTarget
+	object     *goja.Object
+	reason     goja.Value // nil until aborted
+	algorithms []*abortAlgorithm
+	dependents []*abortSignal // made by AbortSignal.any from this one
+}
+
+type abortAlgorithm struct {
+	fn   func(reason goja.Value)
+	gone bool
+}
+
+type abortState struct {
+	signal     *engine.Class[*abortSignal]
+	controller *engine.Class[*abortController]
+}
+
+type abortController struct{ signal *abortSignal }
+
+func (s *abortSignal) aborted() bool { return s.reason != nil }
+
+// onAbort calls fn once when the signal aborts, before its listeners; the
+// function it returns takes that back.
+func (s *abortSignal) onAbort(fn func(reason goja.Value)) (remove func()) {
+	if s.aborted() {
+		fn(s.reason)
+		return func() {}
+	}
+	a := &abortAlgorithm{fn: fn}
+	s.algorithms = append(s.algorithms, a)
+	return func() {
+		if a.gone {
+			return
+		}
+		a.gone = true
+		kept := make([]*abortAlgorithm, 0, len(s.algorithms))
+		for _, other := range s.algorithms {
+			if other != a {
+				kept = append(kept, other)
+			}
+		}
+		s.algorithms = kept
+	}
+}
+
+func (p *Platform) installAbort() {
+	p.lazyClass("AbortSignal", func() *goja.Object { return p.abortSignals().Ctor })
+	p.lazyClass("AbortController", func() *goja.Object { return p.abortControllers().Ctor })
+}
+
+// newAbortSignal makes a signal and its object.
+func (p *Platform) newAbortSignal() *abortSignal {
+	s := &abortSignal{}
+	s.object = p.abortSignals().Wrap(s)
+	return s
+}
+
+// abortSignal aborts s and what depends on it.
+func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
+	if s.aborted() {
+		return
+	}
+	if isUndefined(reason) {
+		reason = p.NewDOMException("AbortError", "The operation was aborted")
+	}
+	// All of them are aborted before any listener runs (DOM: signal abort).
+	all := s.mark(reason, nil)
+	for _, x := range all {
+		algorithms := x.algorithms
+		x.algorithms = nil
+		for _, a := range algorithms {
+			if !a.gone {
+				a.gone = true
+				a.fn(reason)
+			}
+		}
+		if x.has("abort") {
+			p.Fire(x.object, p.newEvent("abort"))
+		}
+	}
+}
+
+// mark sets the reason on s and, recursively, on its dependents, and lists those
+// that were not aborted before.
+func (s *abortSignal) mark(reason goja.Value, all []*abortSignal) []*abortSignal {
+	if s.aborted() {
+		return all
+	}
+	s.reason = reason
+	all = append(all, s)
+	for _, d := range s.dependents {
+		all = d.mark(reason, all)
+	}
+	s.dependents = nil
+	return all
+}
+
+func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
+	st := &p.core.abort
+	if st.signal != nil {
+		return st.signal
+	}
+	st.signal = engine.DefineClass(p.Engine, engine.ClassDef[*abortSignal]{
+		Name: "AbortSignal", Extends: p.eventTargets().Ctor,
+		Accessors: []engine.Accessor[*abortSignal]{
+			reader("aborted", func(s *abortSignal) goja.Value { return p.vm.ToValue(s.aborted()) }),
+			reader("reason", func(s *abortSignal) goja.Value {
+				if s.reason == nil {
+					return goja.Undefined()
+				}
+				return s.reason
+			}),
+			handlerAttribute[*abortSignal]("abort"),
+		},
+		Methods: []engine.Method[*abortSignal]{
+			{Name: "throwIfAborted", Fn: func(s *abortSignal, _ goja.FunctionCall) goja.Value {
+				if s.aborted() {
+					panic(s.reason)
+				}
+				return goja.Undefined()
+			}},
+		},
+		Statics: []engine.Func{
+			{Name: "abort", Fn: func(call goja.FunctionCall) goja.Value {
+				s := p.newAbortSignal()
+				p.abortSignal(s, call.Argument(0))
+				return s.object
+			}},
+			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+				p.need("AbortSignal.timeout", len(call.Arguments), 1)
+				return p.timeoutSignal(call.Arguments[0].ToFloat()).object
+			}},
+			{Name: "any", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return p.anySignal(call.Argument(0)).object }},
+		},
+	})
+	return st.signal
+}
+
+func (p *Platform) timeoutSignal(ms float64) *abortSignal {
+	s := p.newAbortSignal()
+	p.Engine.SetTimer(engine.Milliseconds(ms), false, func() {
+		p.abortSignal(s, p.NewDOMException("TimeoutError", "The operation was aborted due to timeout"))
+	})
+	return s
+}
+
+func (p *Platform) anySignal(signals goja.Value) *abortSignal {
+	result := p.newAbortSignal()
+	var sources []*abortSignal
+	p.forOf(signals, func(v goja.Value) {
+		s, ok := p.Engine.Attached(v).(*abortSignal)
+		if !ok {
+			p.Engine.Throw("TypeError", "Failed to execute 'any' on 'AbortSignal': Failed to convert value to 'AbortSignal'.")
+		}
+		sources = append(sources, s)
+	})
+	for _, s := range sources {
+		if s.aborted() {
+			result.reason = s.reason
+			return result
+		}
+	}
+	for _, s := range sources {
+		s.dependents = append(s.dependents, result)
+	}
+	return result
+}
+
+// forOf calls fn with each item of an iterable; it throws a TypeError for
+// other values.
+func (p *Platform) forOf(iterable goja.Value, fn func(goja.Value)) {
+	if isMissing(iterable) {
+		p.Engine.Throw("TypeError", "%s is not iterable", p.Engine.Text(iterable))
+	}
+	if thrown := p.Engine.Try(func() {
+		p.vm.ForOf(iterable, func(v goja.Value) bool {
+			fn(v)
+			return true
+		})
+	}); thrown != nil {
+		panic(thrown)
+	}
+}
+
+func (p *Platform) abortControllers() *engine.Class[*abortController] {
+	st := &p.core.abort
+	if st.controller != nil {
+		return st.controller
+	}
+	st.controller = engine.DefineClass(p.Engine, engine.ClassDef[*abortController]{
+		Name: "AbortController",
+		New:  func(goja.ConstructorCall) *abortController { return &abortController{signal: p.newAbortSignal()} },
+		Accessors: []engine.Accessor[*abortController]{
+			reader("signal", func(c *abortController) goja.Value { return c.signal.object }),
+		},
+		Methods: []engine.Method[*abortController]{
+			{Name: "abort", Fn: func(c *abortController, call goja.FunctionCall) goja.Value {
+				p.abortSignal(c.signal, call.Argument(0))
+				return goja.Undefined()
+			}},
+		},
+	})
+	return st.controller
+}

@@ -1,0 +1,87 @@
+package webapi
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// coreState is what the platform without fetch keeps per isolate. Classes are
+// made at their first use; the functions that return them are the only way to
+// reach them. Loop-confined.
+type coreState struct {
+	errors errorState
+	events eventState
+	abort  abortState
+	perf   performanceState
+}
+
+// installCore defines the globals of everything but fetch and streams.
+func (p *Platform) installCore() {
+	e := p.Engine
+	e.Global("self", p.vm.GlobalObject())
+	p.installErrors()
+	p.installEvents()
+	p.installAbort()
+	p.installTimers()
+	p.installClone()
+	p.installPerformance()
+	e.LazyGlobal("navigator", p.makeNavigator)
+}
+
+// lazyClass defines the global of a class that ctor makes.
+func (p *Platform) lazyClass(name string, ctor func() *goja.Object) {
+	p.Engine.LazyGlobal(name, func() goja.Value { return ctor() })
+}
+
+// makeNavigator is navigator: workerd's src/workerd/api/global-scope.h.
+func (p *Platform) makeNavigator() goja.Value {
+	type navigator struct{}
+	agent := p.opts.UserAgent
+	if agent == "" {
+		agent = "Cloudflare-Workers"
+	}
+	text := func(name, value string) engine.Accessor[navigator] {
+		return engine.Accessor[navigator]{Name: name, Get: func(navigator, *goja.Object) goja.Value { return p.vm.ToValue(value) }}
+	}
+	class := engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
+		Name: "Navigator",
+		Accessors: []engine.Accessor[navigator]{
+			text("userAgent", agent), text("platform", "Linux"), text("language", "en"),
+			{Name: "hardwareConcurrency", Get: func(navigator, *goja.Object) goja.Value { return p.vm.ToValue(1) }},
+			{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return p.vm.NewArray("en") }},
+		},
+	})
+	p.Engine.Global("Navigator", class.Ctor)
+	return class.Wrap(navigator{})
+}
+
+// get is a property of an options object, undefined if v is no object.
+func get(v goja.Value, name string) goja.Value {
+	if obj, ok := v.(*goja.Object); ok {
+		if x := obj.Get(name); x != nil {
+			return x
+		}
+	}
+	return goja.Undefined()
+}
+
+// isMissing tells undefined and null from other values.
+func isMissing(v goja.Value) bool { return v == nil || goja.IsUndefined(v) || goja.IsNull(v) }
+
+// isUndefined is goja.IsUndefined that takes nil too.
+func isUndefined(v goja.Value) bool { return v == nil || goja.IsUndefined(v) }
+
+// need throws the TypeError of a call with too few arguments.
+func (p *Platform) need(what string, got, want int) {
+	if got < want {
+		p.Engine.Throw("TypeError", "Failed to execute '%s': %d argument%s required, but only %d present.", what, want, plural(want), got)
+	}
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

@@ -1,0 +1,107 @@
+package webapi
+
+import (
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// installTimers defines setTimeout and its relatives (HTML, section 8.7),
+// queueMicrotask and scheduler.wait.
+func (p *Platform) installTimers() {
+	define := func(name string, length int, fn func(goja.FunctionCall) goja.Value) {
+		p.Engine.LazyGlobal(name, func() goja.Value { return p.Engine.Func(name, length, fn) })
+	}
+	define("setTimeout", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
+	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
+	clear := func(call goja.FunctionCall) goja.Value {
+		if id := call.Argument(0); !isMissing(id) {
+			p.Engine.ClearTimer(id.ToInteger())
+		}
+		return goja.Undefined()
+	}
+	define("clearTimeout", 0, clear)
+	define("clearInterval", 0, clear)
+	define("queueMicrotask", 1, func(call goja.FunctionCall) goja.Value {
+		p.queueMicrotask(p.callback("queueMicrotask", call.Argument(0)))
+		return goja.Undefined()
+	})
+	p.Engine.LazyGlobal("scheduler", p.makeScheduler)
+}
+
+// callback checks that v is a function. Code in strings is refused as all code
+// generation from strings is.
+func (p *Platform) callback(what string, v goja.Value) goja.Value {
+	if engine.IsCallable(v) {
+		return v
+	}
+	if _, isString := v.(goja.String); isString {
+		p.Engine.Throw("EvalError", codeGeneration)
+	}
+	p.Engine.Throw("TypeError", "Failed to execute '%s' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'Function'.", what)
+	return nil
+}
+
+func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) goja.Value {
+	fn := p.callback(what, call.Argument(0))
+	var args []goja.Value
+	if len(call.Arguments) > 2 {
+		args = append(args, call.Arguments[2:]...)
+	}
+	var delay time.Duration
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		delay = engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
+	}
+	return p.vm.ToValue(p.Engine.SetTimer(delay, repeat, func() { p.Engine.Call(fn, goja.Undefined(), args...) }))
+}
+
+// queueMicrotask runs fn among the promise jobs; what it throws is reported as
+// an uncaught error, not as a rejection.
+func (p *Platform) queueMicrotask(fn goja.Value) {
+	job := p.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		if thrown := p.Engine.Try(func() { p.Engine.Call(fn, goja.Undefined()) }); thrown != nil {
+			p.Engine.ReportUncaught(thrown)
+		}
+		return goja.Undefined()
+	})
+	promise, resolve, _ := p.vm.NewPromise()
+	resolve(goja.Undefined())
+	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), p.vm.ToValue(promise), job)
+}
+
+// makeScheduler is scheduler: workerd's src/workerd/api/scheduled.h.
+func (p *Platform) makeScheduler() goja.Value {
+	type scheduler struct{}
+	class := engine.DefineClass(p.Engine, engine.ClassDef[scheduler]{
+		Name: "Scheduler",
+		Methods: []engine.Method[scheduler]{{Name: "wait", Length: 1, Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
+			delay, options := engine.Milliseconds(call.Argument(0).ToFloat()), call.Argument(1)
+			return p.promise(func() goja.Value { return p.wait(delay, options) })
+		}}},
+	})
+	return class.Wrap(scheduler{})
+}
+
+func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
+	signal, _ := p.Engine.Attached(get(options, "signal")).(*abortSignal)
+	if signal != nil && signal.aborted() {
+		panic(signal.reason)
+	}
+	promise, resolve, reject := p.vm.NewPromise()
+	var unlisten func()
+	id := p.Engine.SetTimer(delay, false, func() {
+		if unlisten != nil {
+			unlisten()
+		}
+		resolve(goja.Undefined())
+	})
+	if signal != nil {
+		unlisten = signal.onAbort(func(reason goja.Value) {
+			p.Engine.ClearTimer(id)
+			reject(reason)
+		})
+	}
+	return p.vm.ToValue(promise)
+}
