@@ -123,10 +123,8 @@ func (in *instance) runCode(r *record) error {
 	if r.low.format == formatCJS {
 		exports = in.vm.NewObject()
 		r.cjs = mod
-		for k, v := range map[string]any{"exports": exports, "id": r.name} {
-			if err := mod.Set(k, v); err != nil {
-				return err
-			}
+		if err := errors.Join(mod.Set("exports", exports), mod.Set("id", r.name)); err != nil {
+			return err
 		}
 	} else {
 		exports = in.namespace(r)

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"sync"
@@ -278,10 +279,8 @@ func (in *instance) meta(r *record) goja.Value {
 	if !filepath.IsAbs(r.path) {
 		url = r.path
 	}
-	for k, v := range map[string]any{"url": url, "main": r.id == in.b.entry} {
-		if err := o.Set(k, v); err != nil {
-			in.throw(err)
-		}
+	if err := errors.Join(o.Set("url", url), o.Set("main", r.id == in.b.entry)); err != nil {
+		in.throw(err)
 	}
 	return o
 }

@@ -186,6 +186,24 @@ log(c.q, c.p, C.s, E.A, N.x, <div>a</div>, C.name, import.meta.url);
 	r.wantLog("dec method m", "body", "disposed", "1 2 3 4 5 div1 C file:///main.tsx", "v 1", "v 2")
 }
 
+// Two valid forms that goja's parser refuses are rewritten.
+func TestRepaired(t *testing.T) {
+	r := runFiles(t, map[string]string{
+		"main.js": `
+class C {
+  get = 1;
+  static set = () => 2;
+  async = "a, b";
+  get value() { return this.get }
+}
+const g = async ({ run = async ({ x }) => await x, tag = ")" }, other = async () => [await 1, await Promise.resolve("}")]) => [await run({ x: 5 }), await other(), tag].join();
+const c = new C();
+log(c.get, C.set(), C.set.name, c.async, c.value);
+g({}).then(log);`,
+	}, Options{Entry: "main.js"})
+	r.wantLog("1 2 set a, b 1", "5,1,},)")
+}
+
 // experimentalDecorators and useDefineForClassFields come from tsconfig, also
 // through extends.
 func TestLegacyDecorators(t *testing.T) {

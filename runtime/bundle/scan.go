@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -281,8 +282,8 @@ func (b *Bundler) collectInputs(s *scan, err error) []string {
 	if err != nil {
 		set[b.opts.Dir] = true
 		set[filepath.Join(b.opts.Dir, "node_modules")] = true
-		for _, u := range s.seen {
-			if filepath.IsAbs(u.path) && !inNodeModules(u.path) {
+		for _, name := range slices.Sorted(maps.Keys(s.seen)) {
+			if u := s.seen[name]; filepath.IsAbs(u.path) && !inNodeModules(u.path) {
 				set[filepath.Dir(u.path)] = true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -47,6 +48,7 @@ type splitter struct {
 	l        *lowered          // the bundle in one piece
 	lines    []string          // of esbuild's output; a line's index is its number there
 	declared map[string]int    // top-level name → owner
+	names    []string          // the keys of declared, sorted
 	uses     map[string]int    // word → how many owners' texts hold it
 	spans    [][]span          // by owner: its lines
 	words    []map[string]bool // by owner: every word of its text
@@ -170,6 +172,7 @@ func (sp *splitter) assign(fn *ast.FunctionLiteral, sm *sourceMap) {
 			}
 		}
 	}
+	sp.names = slices.Sorted(maps.Keys(sp.declared))
 	sp.countWords()
 }
 
@@ -392,19 +395,17 @@ func (sp *splitter) module(owner int, padded bool) string {
 	imports := make([][]string, len(sp.spans))
 	var exports []string
 	words := sp.words[owner]
-	for name, from := range sp.declared {
-		switch {
+	for _, name := range sp.names {
+		switch from := sp.declared[name]; {
 		case from == owner && sp.uses[name] > 1:
 			exports = append(exports, name)
 		case from != owner && words[name]:
 			imports[from] = append(imports[from], name)
 		}
 	}
-	slices.Sort(exports)
 	var head, tail strings.Builder
 	for from, names := range imports {
 		if len(names) > 0 {
-			slices.Sort(names)
 			fmt.Fprintf(&head, "import{%s}from%q;", strings.Join(names, ","), specifier(from))
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,7 +106,8 @@ func (s *store) save(units map[string]*unit) error {
 	defer s.mu.Unlock()
 	var lists [2][]*lowered
 	var stale [2]bool
-	for _, u := range units {
+	for _, name := range slices.Sorted(maps.Keys(units)) {
+		u := units[name]
 		if u.low == nil || u.low.format == formatText || u.low.format == formatData {
 			continue
 		}

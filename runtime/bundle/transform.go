@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 // cacheVersion names the meaning of cached results; it changes whenever this
 // package or esbuild would produce something else for the same input.
-const cacheVersion = "minido-bundle-1 esbuild-0.28.2"
+const cacheVersion = "minido-bundle-2 esbuild-0.28.2"
 
 // supported are the features that goja has or lacks where the target alone
 // says otherwise. The target is ES2022 and not lower: older targets would lower
@@ -174,7 +175,9 @@ func (l *lowered) fillImports(r api.BuildResult) error {
 		return fmt.Errorf("metafile: %w", err)
 	}
 	l.format = formatCJS
-	for _, in := range meta.Inputs { // one file; of an async one also its importer, without imports of its own
+	// One file; of an async one also its importer, without imports of its own.
+	for _, name := range slices.Sorted(maps.Keys(meta.Inputs)) {
+		in := meta.Inputs[name]
 		if in.Format == "esm" {
 			l.format = formatESM
 		}

@@ -1,0 +1,176 @@
+package bundle
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/dop251/goja/parser"
+)
+
+// goja's parser refuses two forms that are valid and that packages use: a class
+// field named get, set or async with a value, and an await in the concise body
+// of an arrow function that is the default value of a parameter. Both are
+// rewritten where the parser stumbles, on the same line.
+
+// suspectSyntax reports whether one of the two forms may occur, which decides whether
+// the code is worth a parse.
+func suspectSyntax(code string) bool {
+	for line := range strings.SplitSeq(code, "\n") {
+		if strings.Contains(line, "=> ") && strings.Contains(line, "await ") && asyncDefault(line) {
+			return true
+		}
+		rest := strings.TrimPrefix(strings.TrimLeft(line, " "), "static ")
+		for _, field := range []string{"get = ", "set = ", "async = "} {
+			if strings.HasPrefix(rest, field) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// asyncDefault reports whether a line has `= async` inside open brackets.
+func asyncDefault(line string) bool {
+	for from := 0; ; {
+		i := strings.Index(line[from:], "async ")
+		if i < 0 {
+			return false
+		}
+		i += from
+		if eq := strings.LastIndex(line[:i], " = "); eq >= 0 {
+			open := strings.Count(line[:eq], "(") + strings.Count(line[:eq], "{")
+			if open > strings.Count(line[:eq], ")")+strings.Count(line[:eq], "}") {
+				return true
+			}
+		}
+		from = i + 1
+	}
+}
+
+// repairMax bounds the rewrites in one file.
+const repairMax = 500
+
+// repaired returns code that goja parses, or code itself if there is nothing to
+// do or the error is another one.
+func repaired(code string) string {
+	if !suspectSyntax(code) {
+		return code
+	}
+	fixed := code
+	for range repairMax {
+		_, err := parser.ParseFile(nil, "", fixed, 0, parser.WithDisableSourceMaps)
+		if err == nil {
+			return fixed
+		}
+		var list parser.ErrorList
+		if !errors.As(err, &list) || len(list) == 0 {
+			return code
+		}
+		at, ok := offsetOf(fixed, list[0].Position.Line, list[0].Position.Column)
+		if !ok {
+			return code
+		}
+		next, ok := fixed, false
+		if strings.Contains(list[0].Message, "await-expression in formal parameters") {
+			next, ok = blockBody(fixed, at)
+		} else if strings.HasSuffix(list[0].Message, "token =") {
+			// The position is that of the token after the equals sign.
+			next, ok = quoteField(fixed, strings.LastIndexByte(fixed[:at], '='))
+		}
+		if !ok {
+			return code
+		}
+		fixed = next
+	}
+	return code
+}
+
+// offsetOf converts a position (from 1) to an offset.
+func offsetOf(code string, line, column int) (int, bool) {
+	at := 0
+	for ; line > 1; line-- {
+		i := strings.IndexByte(code[at:], '\n')
+		if i < 0 {
+			return 0, false
+		}
+		at += i + 1
+	}
+	at += column - 1
+	return at, at >= 0 && at < len(code)
+}
+
+// quoteField puts quotes around the field name before the `=` at offset at.
+func quoteField(code string, at int) (string, bool) {
+	if at < 0 {
+		return "", false
+	}
+	end := len(strings.TrimRight(code[:at], " \n"))
+	for _, name := range []string{"get", "set", "async"} {
+		if start := end - len(name); start > 0 && code[start:end] == name && !isIdent(code[start-1]) {
+			return code[:start] + `"` + name + `"` + code[end:], true
+		}
+	}
+	return "", false
+}
+
+// blockBody turns the concise body around offset at into a block.
+func blockBody(code string, at int) (string, bool) {
+	const arrow = "=> "
+	for search := at; ; {
+		start := strings.LastIndex(code[:search], arrow)
+		if start < 0 {
+			return "", false
+		}
+		body := start + len(arrow)
+		// The right arrow is the one whose body reaches past the await.
+		if end := expressionEnd(code, body); code[body] != '{' && end > at {
+			return code[:body] + "{ return " + code[body:end] + "; }" + code[end:], true
+		}
+		search = start
+	}
+}
+
+// expressionEnd is where the expression at offset i ends: before a comma, a
+// semicolon or a closing bracket of its own level.
+func expressionEnd(code string, i int) int {
+	depth := 0
+	for ; i < len(code); i++ {
+		switch code[i] {
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		case ',', ';':
+			if depth == 0 {
+				return i
+			}
+		case '"', '\'', '`':
+			i = stringEnd(code, i)
+		case '/':
+			if strings.HasPrefix(code[i:], "/*") {
+				if end := strings.Index(code[i:], "*/"); end >= 0 {
+					i += end + 1
+				}
+			}
+		}
+	}
+	return i
+}
+
+// stringEnd is the offset of the quote that closes the literal at offset i. A
+// template's substitutions are skipped with it.
+func stringEnd(code string, i int) int {
+	quote := code[i]
+	for i++; i < len(code) && code[i] != quote; i++ {
+		switch {
+		case code[i] == '\\':
+			i++
+		case quote == '`' && strings.HasPrefix(code[i:], "${"):
+			i = expressionEnd(code, i+2)
+		}
+	}
+	return i
+}
