@@ -93,12 +93,25 @@ func (b *Bundler) Build() (*Bundle, error) {
 	b.inputs = b.collectInputs(s, err)
 	b.mu.Unlock()
 	if err == nil {
+		b.forget(s)
 		// A cache that cannot be written costs time at the next start, no more.
 		if werr := b.store.save(s.seen); werr != nil {
 			out.Warnings = append(out.Warnings, Message{Text: fmt.Sprintf("bundle cache: %v", werr)})
 		}
 	}
 	return out, err
+}
+
+// forget drops the units of files that are no longer part of the graph.
+func (b *Bundler) forget(s *scan) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for name := range b.units {
+		if s.seen[name] == nil {
+			delete(b.units, name)
+			delete(b.stamps, name)
+		}
+	}
 }
 
 func (b *Bundler) run(s *scan) (*Bundle, error) {
