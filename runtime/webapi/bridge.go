@@ -40,42 +40,27 @@ func (p *Platform) record(keysAndValues ...any) *goja.Object {
 }
 
 func (p *Platform) isSignal(v goja.Value) bool {
-	_, ok := v.(*goja.Object)
-	return ok && p.vm.InstanceOf(v, p.global("AbortSignal"))
+	_, ok := p.Engine.Attached(v).(*abortSignal)
+	return ok
 }
 
 // newSignal is a signal that never aborts.
-func (p *Platform) newSignal() goja.Value { return p.construct("AbortController").Get("signal") }
+func (p *Platform) newSignal() goja.Value { return p.newAbortSignal().object }
 
 // signalReason is why a signal was aborted, if it was.
 func (p *Platform) signalReason(signal goja.Value) (reason goja.Value, aborted bool) {
-	obj := signal.(*goja.Object)
-	if !obj.Get("aborted").ToBoolean() {
-		return nil, false
-	}
-	return obj.Get("reason"), true
+	s := p.Engine.Attached(signal).(*abortSignal)
+	return s.reason, s.aborted()
 }
 
 // onAbort calls fn when the signal is aborted; the function it returns takes
 // that back.
 func (p *Platform) onAbort(signal goja.Value, fn func(reason goja.Value)) (remove func()) {
-	obj := signal.(*goja.Object)
-	listener := p.Engine.Func("", 0, func(goja.FunctionCall) goja.Value {
-		fn(obj.Get("reason"))
-		return goja.Undefined()
-	})
-	name := p.vm.ToValue("abort")
-	p.invoke(obj, "addEventListener", name, listener, p.record("once", true))
-	return func() { p.invoke(obj, "removeEventListener", name, listener) }
+	return p.Engine.Attached(signal).(*abortSignal).onAbort(fn)
 }
 
 func (p *Platform) newBlob(data []byte, typ string) goja.Value {
 	return p.construct("Blob", p.vm.NewArray(p.newArrayBuffer(data)), p.record("type", typ))
-}
-
-// domException makes a DOMException.
-func (p *Platform) domException(name, message string) goja.Value {
-	return p.construct("DOMException", p.vm.ToValue(message), p.vm.ToValue(name))
 }
 
 // compat answers for a compatibility flag; without an answer, as the newest

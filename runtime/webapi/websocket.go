@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,6 +25,7 @@ type Attachment interface {
 // event.Socket, and how far JavaScript has come with it (workerd's
 // api/web-socket.c++). Loop-confined; the Socket itself is safe for concurrent use.
 type WebSocketHandle struct {
+	eventTarget
 	// Socket is this end; nil while a client socket connects.
 	Socket *event.Socket
 	// Attachment is set by who takes the socket for hibernation.
@@ -221,7 +221,7 @@ func (r socketReceiver) OnMessage(m event.Message) {
 		default:
 			data = h.p.newArrayBuffer(m.Data)
 		}
-		h.dispatch("MessageEvent", "message", h.p.record("data", data))
+		h.p.Fire(h.obj, h.p.newMessageEvent(data, ""))
 	})
 }
 
@@ -254,16 +254,12 @@ func (r socketReceiver) OnError(err error) {
 }
 
 func (h *WebSocketHandle) dispatchClose(code int, reason string, clean bool) {
-	h.dispatch("CloseEvent", "close", h.p.record("code", code, "reason", reason, "wasClean", clean))
+	h.p.Fire(h.obj, h.p.newCloseEvent(code, reason, clean))
 }
 
 func (h *WebSocketHandle) dispatchError(v goja.Value) {
 	h.failed = true
-	h.dispatch("ErrorEvent", "error", h.p.record("message", "Uncaught "+h.p.Engine.Text(v), "error", v))
-}
-
-func (h *WebSocketHandle) dispatch(class, typ string, init *goja.Object) {
-	h.p.invoke(h.obj, "dispatchEvent", h.p.construct(class, h.p.vm.ToValue(typ), init))
+	h.p.Fire(h.obj, h.p.newErrorEvent("Uncaught "+h.p.Engine.Text(v), v))
 }
 
 // send is WebSocket.send: an output of the current context.
@@ -318,15 +314,15 @@ func (h *WebSocketHandle) close(code, reason goja.Value) {
 	n, text := 0, ""
 	if given(code) {
 		if n = toInt32(code); n < 1000 || n >= 5000 || n == 1004 || n == 1005 || n == 1006 || n == 1015 {
-			panic(p.domException("InvalidAccessError", fmt.Sprintf("Invalid WebSocket close code: %d.", n)))
+			panic(p.NewDOMException("InvalidAccessError", fmt.Sprintf("Invalid WebSocket close code: %d.", n)))
 		}
 	}
 	if given(reason) {
 		if text = reason.String(); !given(code) {
-			panic(p.domException("InvalidAccessError", "If you specify a WebSocket close reason, you must also specify a code."))
+			panic(p.NewDOMException("InvalidAccessError", "If you specify a WebSocket close reason, you must also specify a code."))
 		}
 		if len(text) > 123 {
-			panic(p.domException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
+			panic(p.NewDOMException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
 		}
 	}
 	h.emitClose(n, text)
@@ -345,7 +341,7 @@ func (h *WebSocketHandle) emitClose(code int, reason string) {
 func (h *WebSocketHandle) serializeAttachment(v goja.Value) {
 	data, err := h.p.Clone.Serialize(v, clone.Options{Mode: clone.Attachment})
 	if err != nil {
-		h.p.throwClone(err)
+		panic(h.p.CloneError(err))
 	}
 	if len(data) > MaxAttachmentBytes {
 		h.p.Engine.Throw("Error", "A WebSocket 'attachment' cannot be larger than %d bytes.'attachment' was %d bytes.", MaxAttachmentBytes, len(data))
@@ -360,22 +356,9 @@ func (h *WebSocketHandle) deserializeAttachment() goja.Value {
 	}
 	v, err := h.p.Clone.Deserialize(data, clone.Options{Mode: clone.Attachment})
 	if err != nil {
-		h.p.throwClone(err)
+		panic(h.p.CloneError(err))
 	}
 	return v
-}
-
-// throwClone raises an error of the clone package.
-func (p *Platform) throwClone(err error) {
-	var uncloneable *clone.DataCloneError
-	if errors.As(err, &uncloneable) {
-		panic(p.domException("DataCloneError", uncloneable.Message))
-	}
-	var ex *goja.Exception
-	if errors.As(err, &ex) {
-		p.Engine.Rethrow(err)
-	}
-	panic(p.Engine.NewError("Error", err.Error()))
 }
 
 // wsToken is a subprotocol name (RFC 6455, section 4.1).

@@ -40,9 +40,11 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 					h.binaryType = s
 				}
 			}},
+		handlerAttribute[*WebSocketHandle]("open"), handlerAttribute[*WebSocketHandle]("message"),
+		handlerAttribute[*WebSocketHandle]("close"), handlerAttribute[*WebSocketHandle]("error"),
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*WebSocketHandle]{
-		Name: "WebSocket", Length: 1, Extends: p.global("EventTarget"),
+		Name: "WebSocket", Length: 1, Extends: p.eventTargets().Ctor,
 		New: func(call goja.ConstructorCall) *WebSocketHandle {
 			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
 		},
@@ -99,7 +101,7 @@ func (p *Platform) defineSocketPair() goja.Value {
 
 // connectSocket is `new WebSocket(url, protocols)`: a client.
 func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value) *WebSocketHandle {
-	refuse := func(text string) { panic(p.domException("SyntaxError", "WebSocket Constructor: "+text)) }
+	refuse := func(text string) { panic(p.NewDOMException("SyntaxError", "WebSocket Constructor: "+text)) }
 	p.Engine.IO("WebSocket")
 	given := target.String()
 	parsed, err := parseURL(given, "")
@@ -197,5 +199,5 @@ func (h *WebSocketHandle) connected(resp *event.Response, err error) {
 	h.Socket, h.protocol = resp.Socket, resp.Header.Get("sec-websocket-protocol")
 	h.extensions = resp.Header.Get("sec-websocket-extensions")
 	h.open()
-	h.dispatch("Event", "open", h.p.vm.NewObject())
+	h.p.Fire(h.obj, h.p.newEvent("open"))
 }

@@ -1,0 +1,259 @@
+package webapi
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/runtime/event"
+)
+
+const pairHelper = `globalThis.pair = () => Object.values(new WebSocketPair());
+	globalThis.trace = (ws, name, ev) => { for (const t of ["open", "message", "close", "error"]) ws.addEventListener(t, (e) => ev.push(name + t, ...(t === "message" ? [typeof e.data === "string" ? e.data : Object.prototype.toString.call(e.data)] : t === "close" ? [e.code, e.reason, e.wasClean, ws.readyState] : t === "error" ? [e.message] : []))) };
+`
+
+// Misuse of a WebSocketPair fails as workerd's does: codes, reasons, order of
+// calls, what send takes.
+func TestWebSocketMisuse(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(pairHelper)
+	const unaccepted = `TypeError: You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.`
+	cases := [][2]string{
+		{`(([a, b]) => [Object.keys(new WebSocketPair()), [...new WebSocketPair()].length, a.readyState, a.binaryType, a.url, a.protocol, a instanceof EventTarget])(pair())`, `[["0","1"],2,1,"blob",null,"",true]`},
+		{`[WebSocket.OPEN, WebSocket.READY_STATE_CLOSED, WebSocket.prototype.CLOSING]`, `[1,3,2]`},
+		{`pair()[0].send("x")`, unaccepted},
+		{`pair()[0].close()`, unaccepted},
+		{`(([a]) => { a.accept(); a.accept(); a.close(1000, "bye"); a.close(); a.send("x") })(pair())`, `TypeError: Can't call WebSocket send() after close().`},
+		{`(([a]) => { a.accept(); a.close(1000, "x".repeat(124)) })(pair())`, `SyntaxError: WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded.`},
+		{`(([a]) => { a.accept(); a.close(undefined, "x") })(pair())`, `InvalidAccessError: If you specify a WebSocket close reason, you must also specify a code.`},
+		{`(([a]) => { a.accept(); a.send({}) })(pair())`, `TypeError: Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.`},
+		{`(([a]) => new Response(null, {status: 200, webSocket: a}))(pair())`, `RangeError: Responses with a WebSocket must have status code 101.`},
+		{`(([a]) => new Response("x", {status: 101, webSocket: a}))(pair())`, `TypeError: Response with null body status (101, 204, 205, or 304) cannot have a body.`},
+		{`new Response(null, {status: 101})`, `RangeError: Responses may only be constructed with status codes in the range 200 to 599, inclusive.`},
+		{`(([a]) => new Response(null, {status: 101, webSocket: a}).clone())(pair())`, `TypeError: Cannot clone a response to a WebSocket handshake.`},
+		{`(([a]) => { a.serializeAttachment({a: [1n > 0]}); return a.deserializeAttachment() })(pair())`, `{"a":[true]}`},
+		{`(([a]) => a.deserializeAttachment())(pair())`, `null`},
+		{`(([a]) => a.serializeAttachment("x".repeat(20000)))(pair())`, `Error: A WebSocket 'attachment' cannot be larger than 16384 bytes.'attachment' was 20006 bytes.`},
+		{`(([a]) => a.serializeAttachment(() => {}))(pair()).name`, `DataCloneError: () => {} could not be cloned.`},
+		{`new WebSocket("http://x/")`, `SyntaxError: WebSocket Constructor: The url scheme must be ws or wss.`},
+		{`new WebSocket("nope")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
+		{`new WebSocket("ws://x/#f")`, `SyntaxError: WebSocket Constructor: The url fragment must be empty.`},
+		{`new WebSocket("ws://x/", ["a", "a"])`, `SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`},
+		{`new WebSocket("ws://x/", "a b")`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
+		{`new WebSocket("ws://x/").accept()`, `TypeError: Websockets obtained from the 'new WebSocket()' constructor cannot call accept`},
+	}
+	for code, ok := range map[int]bool{999: false, 1000: true, 1001: true, 1004: false, 1005: false, 1006: false, 1015: false, 2999: true, 3000: true, 4999: true, 5000: false} {
+		want := fmt.Sprintf("InvalidAccessError: Invalid WebSocket close code: %d.", code)
+		if ok {
+			want = "ok"
+		}
+		cases = append(cases, [2]string{fmt.Sprintf(`(([a]) => { a.accept(); a.close(%d, "x"); return "ok" })(pair())`, code), want})
+	}
+	w.tries(cases)
+}
+
+// Both ends of a pair in one context: messages in order, text and binary, the
+// close is answered by itself, or by hand before the flag's date.
+func TestWebSocketPair(t *testing.T) {
+	const script = `const [a, b] = pair(), ev = []; trace(a, "a", ev); trace(b, "b", ev);
+		a.accept(); b.accept(); b.send("hi"); b.send(new Uint8Array([1, 2])); b.send(new DataView(new ArrayBuffer(1))); a.send(7);
+		a.close(3001, "bye"); ev.push(a.readyState); await new Promise(r => setTimeout(r, 20)); say(JSON.stringify([...ev, a.readyState, b.readyState]))`
+	w := newFetchWorld(t)
+	w.flags["websocket_standard_binary_type"] = true
+	w.run(pairHelper)
+	w.run(script)
+	const arrived = `[2,"amessage","hi","amessage","[object ArrayBuffer]","amessage","[object ArrayBuffer]","bmessage","7","bclose",3001,"bye",true,`
+	w.said(arrived + `3,"aclose",3001,"bye",true,3,3,3]`)
+	if w.c.Held() != 0 || len(w.c.Ops()) != 0 {
+		t.Errorf("after the close: %d holds, %d operations", w.c.Held(), len(w.c.Ops()))
+	}
+	w.flags["web_socket_auto_reply_to_close"] = true
+	w.run(script)
+	w.said(arrived + `2,2,2]`)
+	w.run(`const [a, b] = pair(), ev = []; a.onmessage = (e) => ev.push("on" + e.data); b.onclose = (e) => { ev.push(e.code, e.reason, e.wasClean); b.close() };
+		a.accept(); b.accept(); b.send("x"); a.onmessage = (e) => ev.push("new" + e.data); a.close(); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
+	w.said(`["newx",1005,"",true]`)
+}
+
+// socketPeer is the other side of a socket, outside of the isolate.
+type socketPeer struct{ got []string }
+
+func (p *socketPeer) OnMessage(m event.Message) { p.got = append(p.got, string(m.Data)) }
+func (p *socketPeer) OnClose(code int, reason string, clean bool) {
+	p.got = append(p.got, fmt.Sprint("close ", code, " ", reason, clean))
+}
+func (p *socketPeer) OnError(err error) { p.got = append(p.got, "error "+err.Error()) }
+
+// A socket returned in a 101 response leaves the isolate; what the other side
+// does arrives at the end that was kept; a lost connection is 1006; the
+// context stays alive until the end.
+func TestWebSocketResponse(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(pairHelper)
+	peer := &socketPeer{}
+	var sock *event.Socket
+	upgrade := func() {
+		w.turn(func() {
+			v, err := w.p.vm.RunString(`(() => { const [client, server] = pair(), ev = globalThis.ev = []; trace(server, "", ev); server.accept(); server.send("welcome"); globalThis.server = server; globalThis.client = client;
+				return new Response(null, {status: 101, webSocket: client}) })()`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ev, err := w.p.ResponseToEvent(v, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sock = ev.Socket; ev.Status != 101 {
+				t.Errorf("status %d", ev.Status)
+			}
+			if _, err = w.p.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already used in a response") {
+				t.Errorf("twice: %v", err)
+			}
+		})
+		sock.Bind(peer)
+	}
+	upgrade()
+	sock.Send(event.Message{Data: []byte("hello")})
+	w.run(`await 0; say(JSON.stringify(ev)); server.send("more"); server.close(4000, "done"); try { client.accept() } catch (e) { say(e.message) }`)
+	w.said(`["message","hello"]`, `Can't accept() WebSocket that was already used in a response.`)
+	if fmt.Sprint(peer.got) != "[welcome more close 4000 donetrue]" || w.c.Held() != 1 {
+		t.Errorf("the peer got %q; %d holds", peer.got, w.c.Held())
+	}
+	sock.Close(4000, "done")
+	w.run(`say(JSON.stringify(ev.slice(2)))`)
+	w.said(`["close",4000,"done",true,3]`)
+	upgrade()
+	sock.Drop(1006, "", errors.New("connection reset"))
+	w.run(`say(JSON.stringify(ev)); server.send("dropped silently")`)
+	w.said(`["error","Uncaught Error: connection reset","close",1006,"WebSocket disconnected without sending Close frame.",false,3]`)
+	if w.c.Held() != 0 {
+		t.Errorf("%d holds", w.c.Held())
+	}
+	upgrade()
+	peer.got = nil
+	w.turn(func() { w.c.Kill(errors.New("evicted")) })
+	if fmt.Sprint(peer.got) != "[close 1006 false]" {
+		t.Errorf("after the kill the peer got %q", peer.got)
+	}
+}
+
+// A client socket connects through fetch with Upgrade; a refusal is an error
+// and a close event.
+func TestWebSocketClient(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(pairHelper)
+	near, far := event.NewSocketPair()
+	peer := &socketPeer{}
+	far.Bind(peer)
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		if !req.Upgrade || req.Header.Get("upgrade") != "websocket" || req.URL != "https://x/chat" || req.Header.Get("sec-websocket-protocol") != "a, b" {
+			t.Errorf("request %+v", req)
+		}
+		done(&event.Response{Status: 101, Socket: near, Header: event.Header{{Name: "Sec-WebSocket-Protocol", Value: "b"}}}, nil)
+		return func(error) {}
+	}
+	w.run(`const ws = globalThis.ws = new WebSocket("wss://x/chat", ["a", "b"]); say([ws.readyState, ws.url, ws.protocol]); const ev = globalThis.ev = []; trace(ws, "", ev);
+		ws.onopen = () => { say([ws.readyState, ws.protocol]); ws.send("hi") }`)
+	far.Send(event.Message{Data: []byte("yo")})
+	far.Close(1000, "")
+	w.run(`say(JSON.stringify(ev))`)
+	w.said("0,wss://x/chat,", "1,b", `["open","message","yo","close",1000,"",true,3]`)
+	if fmt.Sprint(peer.got) != "[hi close 1000 true]" {
+		t.Errorf("the peer got %q", peer.got)
+	}
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		done(&event.Response{Status: 200}, nil)
+		return func(error) {}
+	}
+	w.run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
+	w.said(`["error","Uncaught TypeError: Failed to establish the WebSocket connection: expected server to reply with HTTP status code 101 (switching protocols), but received 200 instead.","close",1006,"Failed to establish websocket connection",false,3]`)
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		done(&event.Response{Status: 101, Socket: near}, nil)
+		return func(error) {}
+	}
+	near, far = event.NewSocketPair()
+	w.run(`const r = await fetch("http://x/", {headers: {Upgrade: "websocket"}}); say([r.status, r.webSocket.readyState]); globalThis.ws = r.webSocket; ws.accept(); ws.onmessage = (e) => say(e.data); ws.send("sent")`)
+	far.Bind(&socketPeer{})
+	far.Send(event.Message{Data: []byte("got")})
+	for w.sched.Step() {
+	}
+	w.said("101,1", "got")
+}
+
+type storedAttachment struct{ b []byte }
+
+func (s *storedAttachment) LoadAttachment() []byte   { return s.b }
+func (s *storedAttachment) StoreAttachment(b []byte) { s.b = b }
+
+// A socket taken for hibernation sends and closes, leaves its events to who
+// took it, and comes back as an object with its attachment.
+func TestWebSocketHibernation(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(pairHelper + `const [a, b] = pair(); globalThis.a = a; globalThis.b = b; a.serializeAttachment("early")`)
+	peer, store := &socketPeer{}, &storedAttachment{}
+	var sock *event.Socket
+	w.turn(func() {
+		h, ok := w.p.SocketOf(w.p.vm.Get("a"))
+		if !ok {
+			t.Fatal("no handle")
+		}
+		store.b = h.Attachment.LoadAttachment()
+		sock = h.TakeForHibernation()
+		h.Attachment = store
+		if thrown := w.p.Engine.Try(func() { h.TakeForHibernation() }); thrown == nil || !strings.Contains(thrown.String(), "incompatible state") {
+			t.Errorf("twice: %v", thrown)
+		}
+	})
+	sock.Peer().Bind(peer)
+	w.run(`a.send("out"); try { a.accept() } catch (e) { say(e.message) } say(a.deserializeAttachment()); a.serializeAttachment({n: 1})`)
+	w.said("Can't accept() WebSocket after enabling hibernation.", "early")
+	if w.c.Held() != 0 || len(w.c.Ops()) != 0 {
+		t.Error("a hibernatable socket keeps its context alive")
+	}
+	again := newFetchWorld(t)
+	again.turn(func() {
+		again.p.vm.Set("ws", again.p.WrapSocket(sock, SocketOptions{Hibernatable: true, Attachment: store}))
+		h, _ := again.p.SocketOf(again.p.vm.Get("ws"))
+		h.MarkReceivedClose()
+	})
+	again.run(`say([ws.readyState, ws.deserializeAttachment().n]); ws.send("back"); ws.close(1000); say(ws.readyState)`)
+	again.said("2,1", "3")
+	if fmt.Sprint(peer.got) != "[out back close 1000 true]" {
+		t.Errorf("the peer got %q", peer.got)
+	}
+}
+
+// Aborting a fetch's signal cancels it, before and after the response.
+func TestFetchAbort(t *testing.T) {
+	w := newFetchWorld(t)
+	var canceled error
+	var answer func(*event.Response, error)
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		answer = done
+		return func(err error) { canceled = err }
+	}
+	w.tries([][2]string{
+		{`fetch("http://x/", {signal: AbortSignal.abort()})`, `AbortError: The operation was aborted`},
+		{`(async c => { const p = fetch("http://x/", {signal: c.signal}); c.abort(new Error("mine")); return p })(new AbortController())`, `Error: mine`},
+		{`new Request("http://x/", {signal: 5})`, `TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'.`},
+		{`(s => [s.aborted, s instanceof AbortSignal])(new Request("http://x/").signal)`, `[false,true]`},
+		{`(async c => new Request("http://x/", {signal: c.signal}).signal === c.signal)(new AbortController())`, `true`},
+		{`(async () => { const c = new AbortController(); const p = new ReadableStream().pipeTo(new WritableStream(), {signal: c.signal}); c.abort(new Error("sig")); return p })()`, `Error: sig`},
+	})
+	if canceled == nil {
+		t.Error("the exchange was not cancelled")
+	}
+	pipe := event.NewPipe(-1)
+	var why error
+	pipe.OnCancel(func(err error) { why = err })
+	w.run(`const c = globalThis.c = new AbortController(); const r = await fetch("http://x/", {signal: c.signal}); say(r.status); try { await r.text() } catch (e) { say(e.message) }`)
+	answer(&event.Response{Status: 200, Body: pipe}, nil)
+	for w.sched.Step() {
+	}
+	w.run(`c.abort(new Error("late"))`)
+	w.said("200", "late")
+	if why == nil {
+		t.Error("the body was not cancelled")
+	}
+}
