@@ -154,11 +154,7 @@ func (t assetsTarget) Fetch(req *event.Request, done func(*event.Response, error
 		done(nil, errors.New("this worker has no assets any more"))
 		return func(error) {}
 	}
-	resp, found := assets.Serve(req)
-	if !found && resp == nil {
-		resp = &event.Response{Status: 404}
-	}
-	done(resp, nil)
+	done(assets.Fetch(req), nil)
 	return func(error) {}
 }
 
