@@ -176,6 +176,14 @@ func ParseTarget(text string) (func(Point) bool, error) {
 	}, nil
 }
 
+// ParseLabel reads a label that Point.Label wrote. Number, which a label does
+// not hold, is 0.
+func ParseLabel(text string) (Point, error) {
+	p, occurrence, err := parseLabel(text)
+	p.Occurrence = occurrence
+	return p, err
+}
+
 var kinds = map[Kind]bool{Commit: true, Index: true, File: true, Store: true, Alarm: true, Wake: true,
 	Response: true, Chunk: true, Frame: true, Close: true, Fetch: true, RPC: true}
 
@@ -183,7 +191,10 @@ func parseLabel(text string) (want Point, occurrence int, err error) {
 	bad := func(why string) (Point, int, error) {
 		return Point{}, 0, fmt.Errorf("kill point %q: %s; write kind:side(object)/cause#occurrence, for example commit:after(Agent/a1)/alarm#2", text, why)
 	}
-	rest, occ, found := strings.Cut(text, "#")
+	// Anything may stand in an object's name, so the occurrence is looked for behind it.
+	behind := strings.LastIndexByte(text, ')') + 1
+	tail, occ, found := strings.Cut(text[behind:], "#")
+	rest := text[:behind] + tail
 	occurrence = 1
 	if found {
 		if occurrence, err = strconv.Atoi(occ); err != nil || occurrence < 1 {

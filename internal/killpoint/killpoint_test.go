@@ -68,3 +68,19 @@ func TestParseTarget(t *testing.T) {
 		}
 	}
 }
+
+// A label reads back as the point that wrote it, whatever the object is called.
+func TestParseLabelReadsLabels(t *testing.T) {
+	for _, want := range []Point{
+		{Kind: Commit, Side: After, Object: "Agent/a (1)/b#2", Cause: "alarm", Occurrence: 17},
+		{Kind: Response, Side: Before, Cause: "fetch", Occurrence: 1},
+	} {
+		got, err := ParseLabel(want.Label())
+		if err != nil || got != want {
+			t.Errorf("%s: got %+v, %v", want.Label(), got, err)
+		}
+	}
+	if _, err := ParseLabel("nonsense"); err == nil {
+		t.Error("nonsense was read")
+	}
+}
