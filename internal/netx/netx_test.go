@@ -1,0 +1,448 @@
+package netx
+
+import (
+	"bytes"
+	"compress/flate"
+	"compress/zlib"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/coder/websocket"
+	"github.com/klauspost/compress/gzip"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/event"
+)
+
+const patience = 20 * time.Second
+
+func wait[T any](t *testing.T, what string, c <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("%s did not happen", what)
+		panic("unreachable")
+	}
+}
+
+// upstream is a server for h and a dialer that trusts it; at the end of the
+// test nothing of either may run.
+func upstream(t *testing.T, secure bool, points *killpoint.Points, h http.HandlerFunc) (*Real, string) {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	s := sched.NewThreads(clock.Real{})
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	var conf *tls.Config
+	if secure {
+		srv.EnableHTTP2 = true
+		srv.StartTLS()
+		roots := x509.NewCertPool()
+		roots.AddCert(srv.Certificate())
+		conf = &tls.Config{RootCAs: roots}
+	} else {
+		srv.Start()
+	}
+	d := NewReal(RealOptions{Scheduler: s, Entropy: entropy.NewSeeded(1), TLS: conf, Points: points})
+	t.Cleanup(func() {
+		d.Close()
+		srv.CloseClientConnections()
+		srv.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		for n := 0; runtime.NumGoroutine() > before; n++ {
+			if n > 5_000_000 {
+				buf := make([]byte, 1<<16)
+				t.Fatalf("goroutines are left:\n%s", buf[:runtime.Stack(buf, true)])
+			}
+			runtime.Gosched()
+		}
+	})
+	return d, srv.URL
+}
+
+type answer struct {
+	resp *event.Response
+	err  error
+}
+
+func do(t *testing.T, d Dialer, req *event.Request) (*event.Response, error) {
+	t.Helper()
+	if req.Method == "" {
+		req.Method = "GET"
+	}
+	c := make(chan answer, 2)
+	d.Do(req, func(r *event.Response, err error) { c <- answer{r, err} })
+	a := wait(t, "the answer", c)
+	return a.resp, a.err
+}
+
+func readAll(t *testing.T, b event.Body) (string, error) {
+	t.Helper()
+	type whole struct {
+		data []byte
+		err  error
+	}
+	c := make(chan whole, 1)
+	event.ReadAll(b, 0, func(data []byte, err error) { c <- whole{data, err} })
+	w := wait(t, "the body", c)
+	return string(w.data), w.err
+}
+
+// An exchange carries method, header and body both ways, does not follow
+// redirects, and speaks h2 where the server does.
+func TestRealExchange(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		d, base := upstream(t, secure, nil, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Add("Set-Cookie", "a=1")
+			w.Header().Add("Set-Cookie", "b=2")
+			w.Header().Set("Location", "/elsewhere")
+			w.WriteHeader(302)
+			fmt.Fprintf(w, "%s %s %s %q %q %q %s", r.Proto, r.Method, r.URL, r.Header["X-A"], r.Header["User-Agent"], r.Header["Accept-Encoding"], body)
+		})
+		pipe := event.NewPipe(-1)
+		pipe.Write([]byte("str"), func(error) { pipe.Write([]byte("eam"), func(error) { pipe.Close(nil) }) })
+		resp, err := do(t, d, &event.Request{Method: "POST", URL: base + "/p?q=1", Body: pipe,
+			Header: event.Header{{Name: "x-a", Value: "1"}, {Name: "X-A", Value: "2"}, {Name: "connection", Value: "close"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proto := map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"}[secure]
+		if body, err := readAll(t, resp.Body); err != nil || body != proto+` POST /p?q=1 ["1" "2"] [] ["br, gzip"] stream` {
+			t.Errorf("%q %v", body, err)
+		}
+		if resp.Status != 302 || resp.StatusText != "Found" || resp.Header.Get("Location") != "/elsewhere" {
+			t.Errorf("%+v", resp)
+		}
+		if cookies := fmt.Sprint(resp.Header); !strings.Contains(cookies, "{Set-Cookie a=1} {Set-Cookie b=2}") {
+			t.Errorf("%v", cookies)
+		}
+	}
+}
+
+// What a server compressed arrives plain, and its header stays.
+func TestRealContentEncoding(t *testing.T) {
+	pack := map[string]func(io.Writer) io.WriteCloser{
+		"gzip": func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) },
+		"br":   func(w io.Writer) io.WriteCloser { return brotli.NewWriter(w) },
+		"deflate": func(w io.Writer) io.WriteCloser {
+			return zlib.NewWriter(w)
+		},
+		"deflate, bare": func(w io.Writer) io.WriteCloser { f, _ := flate.NewWriter(w, 5); return f },
+	}
+	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		kind := strings.TrimPrefix(r.URL.Path, "/")
+		encoding, _, _ := strings.Cut(kind, ",")
+		w.Header().Set("Content-Encoding", encoding)
+		if pack[kind] == nil {
+			io.WriteString(w, "not really")
+			return
+		}
+		p := pack[kind](w)
+		io.WriteString(p, strings.Repeat("plain ", 1000))
+		p.Close()
+	})
+	for kind := range pack {
+		resp, err := do(t, d, &event.Request{URL: base + "/" + strings.ReplaceAll(kind, " ", "%20")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := readAll(t, resp.Body); err != nil || body != strings.Repeat("plain ", 1000) || resp.Body.Length() != -1 || !resp.Header.Has("Content-Encoding") {
+			t.Errorf("%s: %d bytes, %v", kind, len(body), err)
+		}
+	}
+	if resp, _ := do(t, d, &event.Request{URL: base + "/zstd"}); resp == nil {
+		t.Error("an unknown encoding failed")
+	} else if body, _ := readAll(t, resp.Body); body != "not really" {
+		t.Errorf("an unknown encoding became %q", body)
+	}
+	resp, err := do(t, d, &event.Request{URL: base + "/gzip%20"})
+	if err == nil {
+		_, err = readAll(t, resp.Body)
+	}
+	var lost *event.Error
+	if !errors.As(err, &lost) {
+		t.Errorf("a damaged body: %v", err)
+	}
+}
+
+// Failures have workerd's words: a refused connection, a cut head, a cut body;
+// and a cancellation has its own reason at every stage.
+func TestRealFailures(t *testing.T) {
+	release := make(chan struct{})
+	entered := make(chan struct{}, 1)
+	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/cut-body":
+			w.Header().Set("Content-Length", "100")
+			io.WriteString(w, "only this")
+			http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		case "/cut-head":
+			panic(http.ErrAbortHandler)
+		case "/body":
+			http.NewResponseController(w).Flush()
+		}
+		entered <- struct{}{}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	})
+	defer close(release)
+	isLost := func(what string, err error) {
+		var e *event.Error
+		if !errors.As(err, &e) || e.Message != "Network connection lost." || !e.Retryable {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := "http://" + ln.Addr().String() + "/"
+	ln.Close()
+	_, err = do(t, d, &event.Request{URL: nobody})
+	isLost("refused", err)
+	_, err = do(t, d, &event.Request{URL: base + "/cut-head"})
+	isLost("cut head", err)
+	resp, err := do(t, d, &event.Request{URL: base + "/cut-body"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = readAll(t, resp.Body)
+	isLost("cut body", err)
+	for _, bad := range []string{"ftp://x/", "http:///x", "://"} {
+		if _, err := do(t, d, &event.Request{URL: bad}); err == nil || !strings.Contains(err.Error(), "TypeError") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	reason := errors.New("no longer wanted")
+	answers := make(chan answer, 2)
+	cancel := d.Do(&event.Request{Method: "GET", URL: base + "/head"}, func(r *event.Response, err error) { answers <- answer{r, err} })
+	wait(t, "the request", entered)
+	cancel(reason)
+	cancel(reason)
+	if a := wait(t, "the cancellation", answers); a.err != reason {
+		t.Errorf("cancelled in the head: %v", a.err)
+	}
+	cancel = d.Do(&event.Request{Method: "GET", URL: base + "/body"}, func(r *event.Response, err error) { answers <- answer{r, err} })
+	a := wait(t, "the head", answers)
+	wait(t, "the request", entered)
+	broken := make(chan error, 1)
+	a.resp.Body.Read(func(_ []byte, err error) { broken <- err })
+	cancel(reason)
+	if err := wait(t, "the body's end", broken); err != reason {
+		t.Errorf("cancelled in the body: %v", err)
+	}
+}
+
+// A WebSocket to a server crosses messages and the two Close frames; a server
+// that declines is an ordinary response; over TLS it does not try h2.
+func TestRealWebSocket(t *testing.T) {
+	for _, secure := range []bool{false, true} {
+		closed := make(chan error, 1)
+		d, base := upstream(t, secure, nil, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/no" {
+				http.Error(w, "no", 403)
+				return
+			}
+			c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"p"}})
+			if err != nil {
+				closed <- err
+				return
+			}
+			for {
+				kind, data, err := c.Read(context.Background())
+				if err != nil {
+					closed <- err
+					return
+				}
+				c.Write(context.Background(), kind, append(data, '!'))
+			}
+		})
+		if resp, err := do(t, d, &event.Request{URL: base + "/no", Upgrade: true}); err != nil || resp.Status != 403 || resp.Socket != nil {
+			t.Errorf("%+v %v", resp, err)
+		} else {
+			readAll(t, resp.Body)
+		}
+		resp, err := do(t, d, &event.Request{URL: strings.Replace(base, "http", "ws", 1) + "/", Upgrade: true,
+			Header: event.Header{{Name: "Upgrade", Value: "websocket"}, {Name: "Sec-WebSocket-Protocol", Value: "p"}}})
+		if err != nil || resp.Status != 101 || resp.Socket == nil || resp.Socket.Protocol != "p" {
+			t.Fatalf("%+v %v", resp, err)
+		}
+		h := heard{make(chan string, 10)}
+		resp.Socket.Bind(h)
+		long := strings.Repeat("x", 20_000)
+		resp.Socket.Send(event.Message{Data: []byte("hi")})
+		resp.Socket.Send(event.Message{Binary: true, Data: []byte(long)})
+		if got := wait(t, "a message", h.said); got != "false hi!" {
+			t.Errorf("%q", got)
+		}
+		if got := wait(t, "a message", h.said); got != "true "+long+"!" {
+			t.Errorf("%d bytes", len(got))
+		}
+		resp.Socket.Close(4000, "done")
+		if got := wait(t, "the close", h.said); got != `close 4000 "done" true` {
+			t.Errorf("%s", got)
+		}
+		if err := wait(t, "the server's end", closed); websocket.CloseStatus(err) != 4000 {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+type heard struct{ said chan string }
+
+func (h heard) OnMessage(m event.Message) { h.said <- fmt.Sprintf("%v %s", m.Binary, m.Data) }
+func (h heard) OnClose(code int, reason string, clean bool) {
+	h.said <- fmt.Sprintf("close %d %q %v", code, reason, clean)
+}
+func (h heard) OnError(err error) { h.said <- "error " + err.Error() }
+
+// A certificate that nobody signed is named as the reason.
+func TestRealUntrusted(t *testing.T) {
+	d, base := upstream(t, true, nil, func(http.ResponseWriter, *http.Request) {})
+	stranger := NewReal(RealOptions{Scheduler: d.opts.Scheduler, Entropy: entropy.NewSeeded(1)})
+	defer stranger.Close()
+	if _, err := do(t, stranger, &event.Request{URL: base}); err == nil || !strings.Contains(err.Error(), "TLS peer's certificate is not trusted") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The in-memory network runs on a seeded scheduler: no goroutine, the same
+// history for the same seed, hosts by name, cancellation with its reason.
+func TestMemory(t *testing.T) {
+	history := func(seed uint64) string {
+		s := sched.NewSeeded(clock.NewVirtual(time.Unix(0, 0)), entropy.NewSeeded(seed))
+		m := NewMemory(s)
+		for _, host := range []string{"a.example", "B.example:81"} {
+			m.Handle(host, func(req *event.Request, done func(*event.Response, error)) func(error) {
+				s.Go("reply", func() { done(&event.Response{Status: 200, URL: req.URL}, nil) })
+				return func(error) {}
+			})
+		}
+		var log []string
+		note := func(r *event.Response, err error) {
+			if err != nil {
+				log = append(log, err.Error())
+			} else {
+				log = append(log, r.URL)
+			}
+		}
+		for i := range 4 {
+			m.Do(&event.Request{URL: fmt.Sprintf("http://a.example/%d", i)}, note)
+			m.Do(&event.Request{URL: fmt.Sprintf("https://b.example:81/%d", i)}, note)
+		}
+		m.Do(&event.Request{URL: "http://c.example/"}, note)
+		m.Do(&event.Request{URL: "http://a.example/cancelled"}, note)(errors.New("cancelled"))
+		if len(log) != 1 || log[0] != "cancelled" {
+			t.Errorf("before any step: %q", log)
+		}
+		for s.Step() {
+		}
+		if len(log) != 10 {
+			t.Errorf("%d answers: %q", len(log), log)
+		}
+		return strings.Join(log, "\n")
+	}
+	before := runtime.NumGoroutine()
+	one := history(1)
+	if one != history(1) {
+		t.Error("the same seed gave another history")
+	}
+	if one == history(2) && one == history(3) {
+		t.Error("the seed does not choose")
+	}
+	if !strings.Contains(one, `"c.example" is not on the simulated network (it has: a.example, b.example:81)`) {
+		t.Errorf("history:\n%s", one)
+	}
+	if n := runtime.NumGoroutine(); n != before {
+		t.Errorf("%d goroutines, before %d", n, before)
+	}
+}
+
+// A body over a reader reads only on demand, and Cancel ends it.
+func TestReaderBody(t *testing.T) {
+	var spawned []func()
+	src := &source{data: bytes.Repeat([]byte("x"), 3*ChunkBytes)}
+	b := NewReaderBody(src, -1, func(_ string, fn func()) { spawned = append(spawned, fn) })
+	got := 0
+	read := func() (err error) {
+		b.Read(func(chunk []byte, e error) { got += len(chunk); err = e })
+		for _, fn := range spawned {
+			fn()
+		}
+		spawned = nil
+		return err
+	}
+	if src.reads != 0 {
+		t.Error("read before demand")
+	}
+	if err := read(); err != nil || got > ChunkBytes || src.reads != 1 {
+		t.Errorf("%v, %d bytes, %d reads", err, got, src.reads)
+	}
+	b.Read(func([]byte, error) {})
+	var second error
+	b.Read(func(_ []byte, err error) { second = err })
+	if second == nil {
+		t.Error("two reads at once were allowed")
+	}
+	reason := errors.New("enough")
+	b.Cancel(reason)
+	for _, fn := range spawned {
+		fn()
+	}
+	spawned = nil
+	if err := read(); err != reason || !src.closed {
+		t.Errorf("after Cancel: %v, closed %v", err, src.closed)
+	}
+}
+
+type source struct {
+	data   []byte
+	reads  int
+	closed bool
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	s.reads++
+	n := copy(p, s.data)
+	s.data = s.data[n:]
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+func (s *source) Close() error { s.closed = true; return nil }
+
+// The close codes that may travel are those of RFC 6455 and its registry.
+func TestOnWire(t *testing.T) {
+	for code, want := range map[int]bool{999: false, 1000: true, 1003: true, 1004: false, 1005: false, 1006: false, 1007: true, 1014: true, 1015: false, 1016: false, 2999: false, 3000: true, 4999: true, 5000: false, 0: false} {
+		if onWire(code) != want {
+			t.Errorf("%d: %v", code, !want)
+		}
+	}
+}
