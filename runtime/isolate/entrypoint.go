@@ -125,31 +125,48 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(error)) {
 }
 
 // dispatch runs an event of the stateless worker in a context of its own, which
-// ends when end was called and nothing is held any more.
+// ends when end was called and nothing is held any more. failed is called
+// instead of fn if the isolate cannot take the event. Safe for concurrent use.
 func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
-	err := i.Engine.Post(ctx.Frame(), cause, func() {
-		if i.exports == nil {
+	err := i.Engine.PostLoop(func() {
+		if reason := i.Engine.CondemnedBy(); reason != nil {
+			failed(&event.Error{Message: reason.Error()})
+			return
+		}
+		if i.loopbacks == nil {
 			failed(&event.Error{Message: "the worker is not loaded"})
 			return
 		}
-		started := false
-		forget := ctx.AtDeath(func(reason error) {
-			if !started {
-				failed(reason)
-			}
+		i.requests[ctx] = struct{}{}
+		ctx.AtDeath(func(error) { delete(i.requests, ctx) })
+		i.Engine.Enter(ctx.Frame(), cause, func() {
+			ctx.Hold()
+			fn(ctx, ctx.Release)
+			ctx.WhenIdle(func() { ctx.Finish(errFinished) })
 		})
-		ctx.Hold()
-		fn(ctx, func() {
-			started = true
-			forget()
-			ctx.Release()
-		})
-		ctx.WhenIdle(func() { ctx.Finish(errFinished) })
 	})
 	if err != nil {
 		failed(fmt.Errorf("the isolate of %s has ended: %w", i.opts.Name, err))
 	}
 }
+
+// condemned ends what is in progress: its callers get the reason.
+func (i *Isolate) condemned(reason error) {
+	ev := &event.Error{Message: reason.Error()}
+	var all []*engine.Context
+	for ctx := range i.requests { // order-independent: each gets the same error
+		all = append(all, ctx)
+	}
+	for _, ctx := range all {
+		ctx.Kill(ev)
+	}
+	if i.opts.Condemned != nil {
+		i.opts.Condemned(i, reason)
+	}
+}
+
+// InProgress is the number of stateless events in progress.
+func (i *Isolate) InProgress() int { return len(i.requests) }
 
 var errFinished = fmt.Errorf("the request has been answered")
 

@@ -61,6 +61,7 @@ type Isolate struct {
 	loopbacks *goja.Object // ctx.exports
 	classes   map[*goja.Object]ClassRef
 	execution *engine.Class[*execution]
+	requests  map[*engine.Context]struct{} // stateless events in progress
 }
 
 // ClassRef is a durable object class of this worker, as ctx.exports offers it.
@@ -81,14 +82,10 @@ func (i *Isolate) ClassOf(v goja.Value) (ref ClassRef, ok bool) {
 
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
-	i := &Isolate{opts: o, classes: map[*goja.Object]ClassRef{}}
+	i := &Isolate{opts: o, classes: map[*goja.Object]ClassRef{}, requests: map[*engine.Context]struct{}{}}
 	i.Engine = engine.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit,
-		Condemned: func(reason error) {
-			if o.Condemned != nil {
-				o.Condemned(i, reason)
-			}
-		},
+		Condemned: i.condemned,
 	})
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat})
