@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"minido.dev/minido/durableobject"
@@ -61,9 +62,13 @@ func (s *Server) bundleOptions(p *config.Project) bundle.Options {
 		o.Define[kv.Key] = kv.Value
 	}
 	for _, r := range p.Rules {
-		if !r.Default {
-			o.Rules = append(o.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs})
+		if r.Default {
+			continue
 		}
+		// Default rules that still stand in the project are those that a rule of
+		// their type lets through.
+		through := slices.ContainsFunc(p.Rules, func(d config.Rule) bool { return d.Default && d.Type == r.Type })
+		o.Rules = append(o.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs, Fallthrough: through})
 	}
 	return o
 }
