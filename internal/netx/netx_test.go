@@ -266,7 +266,7 @@ func TestRealWebSocket(t *testing.T) {
 		closed := make(chan error, 1)
 		d, base := upstream(t, secure, nil, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/no" {
-				http.Error(w, "no", 403)
+				http.Error(w, "no", http.StatusForbidden)
 				return
 			}
 			c, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"p"}})

@@ -31,7 +31,9 @@ type Options struct {
 	// connection's goroutine and must not block.
 	Handler netx.Handler
 	// Points, where not nil, sees each effect on a client: response (a head),
-	// chunk, frame, close. While it is on, heads and chunks are written one by one.
+	// chunk, frame, close. While it is on, heads and chunks are written one by
+	// one, each under the lock of all effects: a client that does not read holds
+	// up the whole process once the kernel's buffers are full.
 	Points *killpoint.Points
 	// AllowedHosts are hosts accepted beside the local ones: "example.test",
 	// or ".example.test" with all names below it, or "*" for any.

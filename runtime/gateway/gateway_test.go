@@ -449,3 +449,70 @@ func TestContentEncoding(t *testing.T) {
 		}
 	}
 }
+
+// What comes above the limit is refused at once, and the place of a finished
+// request is free again.
+func TestMaxInFlight(t *testing.T) {
+	entered := make(chan func(*event.Response, error), 4)
+	w := start(t, Options{MaxInFlight: 1, Handler: func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		entered <- done
+		return nil
+	}})
+	for range 2 {
+		first := make(chan string, 1)
+		go func() {
+			resp, err := w.client.Get("http://" + w.addr + "/")
+			if err != nil {
+				first <- err.Error()
+				return
+			}
+			defer resp.Body.Close()
+			all, _ := io.ReadAll(resp.Body)
+			first <- string(all)
+		}()
+		done := wait(t, "the request", entered)
+		if resp, body := w.do("GET", "/", nil); resp.StatusCode != 503 || !strings.Contains(body, "Too many") {
+			t.Errorf("%v %q", resp.Status, body)
+		}
+		done(text("first"))
+		if got := wait(t, "the answer", first); got != "first" {
+			t.Errorf("%q", got)
+		}
+		for w.g.inFlight.Load() != 0 { // the handler returns after its answer has arrived
+			runtime.Gosched()
+		}
+	}
+}
+
+// Close lets a request in progress finish, and cuts what outlasts its context.
+func TestClose(t *testing.T) {
+	entered := make(chan func(*event.Response, error), 1)
+	canceled := make(chan error, 1)
+	w := start(t, Options{Handler: func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		entered <- done
+		return func(err error) { canceled <- err }
+	}})
+	answers := make(chan error, 1)
+	go func() {
+		resp, err := w.client.Get("http://" + w.addr + "/")
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+		}
+		answers <- err
+	}()
+	done := wait(t, "the request", entered)
+	pipe := event.NewPipe(-1)
+	done(&event.Response{Status: 200, Body: pipe}, nil) // a stream without an end
+	ctx, expire := context.WithCancel(context.Background())
+	expire()
+	if err := w.g.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := wait(t, "the client's end", answers); err == nil {
+		t.Error("a stream that was cut looked complete")
+	}
+	if err := wait(t, "cancel", canceled); err != errGone {
+		t.Error(err)
+	}
+}
