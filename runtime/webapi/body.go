@@ -177,7 +177,7 @@ func (p *Platform) bodyError(err error) goja.Value {
 		return p.Engine.NewError("Error", "Network connection lost.")
 	}
 	var thrown *thrownValue
-	if errors.As(err, &thrown) {
+	if errors.As(err, &thrown) && thrown.engine == p.Engine {
 		return thrown.value
 	}
 	if errors.Is(err, errBodyTooLong) {

@@ -20,6 +20,8 @@ type fetchState struct {
 	responseClass func() *engine.Class[*response]
 	socketClass   func() *engine.Class[*WebSocketHandle]
 	streams       streamState
+	carriers      *goja.Object // the prototype of carrier objects
+	carrying      bool         // a Request or Response is being read
 }
 
 // lazily calls make once, in the global scope frame.
@@ -53,6 +55,7 @@ func (p *Platform) installFetch() {
 		return p.Fetch(input, init, p.opts.Fetch)
 	}))
 	p.installStreams()
+	p.installFetchCodecs()
 }
 
 // Exchange performs an HTTP exchange on behalf of the current context. done
@@ -270,16 +273,27 @@ func without(h event.Header, names ...string) event.Header {
 // abortableBody breaks a body off when its fetch's signal is aborted.
 func (p *Platform) abortableBody(source event.Body, signal goja.Value) event.Body {
 	b := &abortable{Body: source}
-	p.onAbort(signal, func(reason goja.Value) { b.abort(&thrownValue{reason}) })
+	p.onAbort(signal, func(reason goja.Value) { b.abort(p.thrown(reason)) })
 	return b
 }
 
-// thrownValue carries a JavaScript value through Go code that knows errors;
-// only the loop looks inside.
-type thrownValue struct{ value goja.Value }
+// thrownValue carries a JavaScript value through Go code that knows errors.
+// Only its own isolate may look at the value; others see the description.
+type thrownValue struct {
+	description *event.Error
+	engine      *engine.Engine
+	value       goja.Value
+}
+
+func (p *Platform) thrown(v goja.Value) *thrownValue {
+	return &thrownValue{p.Engine.ToEvent(v), p.Engine, v}
+}
+
+// Unwrap gives the description.
+func (t *thrownValue) Unwrap() error { return t.description }
 
 // Error implements error.
-func (t *thrownValue) Error() string { return "an exception of JavaScript" }
+func (t *thrownValue) Error() string { return t.description.Error() }
 
 // abortable is a body that abort can break. Safe for concurrent use.
 type abortable struct {

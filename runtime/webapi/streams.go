@@ -41,7 +41,8 @@ type streamState struct {
 	transform func() *goja.Object
 	loaded    bool // readable has run: there may be streams
 	calls     map[string]goja.Callable
-	fixed     goja.Callable // nil until transform has run
+	// Nil until transform or writable has run: there are no such streams.
+	fixed, isWritable goja.Callable
 }
 
 func (p *Platform) installStreams() {
@@ -64,7 +65,12 @@ func (p *Platform) installStreams() {
 		}
 		return exports
 	}
-	s.writable = func() *goja.Object { s.readable(); return writable() }
+	s.writable = func() *goja.Object {
+		s.readable()
+		exports := writable()
+		s.isWritable, _ = goja.AssertFunction(exports.Get("isStream"))
+		return exports
+	}
 	pipes, transform := load(pipesPrelude), load(transformPrelude)
 	s.pipes = func() *goja.Object { s.readable(); return pipes() }
 	s.transform = func() *goja.Object {

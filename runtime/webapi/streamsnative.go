@@ -25,7 +25,7 @@ func (p *Platform) streamNative() *goja.Object {
 			return nil
 		}),
 		fn("cancel", 2, func(arg func(int) goja.Value) goja.Value {
-			e.Attached(arg(0)).(*streamSource).body.Cancel(&thrownValue{arg(1)})
+			e.Attached(arg(0)).(*streamSource).body.Cancel(e.ToEvent(arg(1)))
 			return nil
 		}),
 		fn("microtask", 1, func(arg func(int) goja.Value) goja.Value {

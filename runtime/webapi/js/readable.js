@@ -668,6 +668,7 @@ function (native, p) {
     streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,
     errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, dictionary, highWaterMark, illegal, nothing,
     isStream: (o) => streamOf(o) !== undefined,
+    pipeTo: (o, destination) => native.pipes().to(streamOf(o), destination),
     from: (iterable) => ReadableStream.from(iterable),
     disturbed: (o) => streamOf(o).disturbed,
     locked: (o) => streamOf(o).reader !== undefined,

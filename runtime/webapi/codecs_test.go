@@ -1,0 +1,136 @@
+package webapi
+
+import (
+	"encoding/hex"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/event"
+)
+
+// Stored Headers are workerd's bytes (the golden file of package clone), and
+// come back as they were.
+func TestHeadersCodec(t *testing.T) {
+	w := newFetchWorld(t)
+	const golden = "ff0f5c0403042903783d312903793d3200016101310001620132"
+	w.turn(func() {
+		v, _ := w.p.vm.RunString(`new Headers([["a", "1"], ["b", "2"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]])`)
+		data, err := w.p.Clone.Serialize(v, clone.Options{})
+		if err != nil || hex.EncodeToString(data) != golden {
+			t.Errorf("%x, %v", data, err)
+		}
+		again, err := w.p.Clone.Deserialize(data, clone.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.p.vm.Set("h", again)
+	})
+	w.run(`say(JSON.stringify([...h])); h.set("a", "3"); say(h.get("a"))`)
+	w.said(`[["a","1"],["b","2"],["set-cookie","x=1"],["set-cookie","y=2"]]`, "3")
+	w.tries([][2]string{
+		{`structuredClone(new Response(null, {status: 404, headers: {a: "b"}})).status`, `404`},
+		{`structuredClone(new Request("http://x/", {method: "PUT"})).method`, `PUT`},
+		{`structuredClone(new Response("x"))`, `DataCloneError: ReadableStream can only be serialized for RPC.`},
+		{`structuredClone(new ReadableStream())`, `DataCloneError: ReadableStream can only be serialized for RPC.`},
+		{`structuredClone(new WritableStream())`, `DataCloneError: WritableStream can only be serialized for RPC.`},
+		{`structuredClone(new Proxy({}, {get() { throw new Error("a trap ran") }}))`, `DataCloneError: #<Object> could not be cloned.`},
+	})
+}
+
+// send carries a value from one isolate's script to another's, as RPC does.
+func send(t *testing.T, from, to *fetchWorld, source, name string) {
+	t.Helper()
+	payload := &event.Payload{}
+	from.turn(func() {
+		v, err := from.p.vm.RunString(source)
+		if err == nil {
+			payload.Bytes, err = from.p.Clone.Serialize(v, clone.Options{Mode: clone.RPC, ClassInstances: clone.Refused, External: payload})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+	to.turn(func() {
+		v, err := to.p.Clone.Deserialize(payload.Bytes, clone.Options{Mode: clone.RPC, External: payload})
+		if err != nil {
+			t.Fatal(err)
+		}
+		to.p.vm.Set(name, v)
+	})
+}
+
+// settleBoth steps two worlds until neither has anything to do.
+func settleBoth(a, b *fetchWorld) {
+	for a.sched.Step() || b.sched.Step() {
+	}
+}
+
+// Requests, responses and streams cross isolates with their bodies; a body at
+// hand makes no stream on either side.
+func TestRPCCodecs(t *testing.T) {
+	a, b := newFetchWorld(t), newFetchWorld(t)
+	send(t, a, b, `new Response("hello", {status: 201, statusText: "Made", headers: {x: "1"}, cf: {k: [1]}})`, "r")
+	if a.p.fetch.streams.loaded || b.p.fetch.streams.loaded {
+		t.Error("a stream was made for a body at hand")
+	}
+	b.run(`say([r instanceof Response, r.status, r.statusText, r.headers.get("x"), r.cf.k[0], await r.text()])`)
+	b.said("true,201,Made,1,1,hello")
+	send(t, a, b, `new Request("http://x/p", {method: "POST", body: "b", redirect: "manual", headers: {y: "2"}})`, "q")
+	b.run(`say([q.method, q.url, q.redirect, q.headers.get("y"), await q.text()])`)
+	b.said("POST,http://x/p,manual,2,b")
+	send(t, a, b, `new Response(new ReadableStream({start(c) { c.enqueue(new Uint8Array([72, 105])); c.close() }}))`, "s")
+	b.run(`s.text().then(say)`)
+	settleBoth(a, b)
+	b.said("Hi")
+	send(t, a, b, `({deep: [new Response("in").body]})`, "o")
+	b.run(`say(await new Response(o.deep[0]).text())`)
+	b.said("in")
+	if a.c.Held() != 0 {
+		t.Errorf("%d holds", a.c.Held())
+	}
+}
+
+// A WritableStream that crossed isolates writes into the original one.
+func TestRPCWritable(t *testing.T) {
+	a, b := newFetchWorld(t), newFetchWorld(t)
+	send(t, a, b, `new WritableStream({write(v) { say([...v]) }, close() { say("closed") }, abort(e) { say("aborted " + e.message) }})`, "w")
+	b.run(`const x = w.getWriter(); x.write(new Uint8Array([1, 2])); x.write(new Uint8Array([3])).then(() => say("written")); x.close().then(() => say("done")); x.closed.catch(() => {})`)
+	settleBoth(a, b)
+	a.said("1,2", "3", "closed")
+	b.said("written", "done")
+	if a.c.Held() != 0 {
+		t.Errorf("%d holds", a.c.Held())
+	}
+	send(t, a, b, `new WritableStream({write(v) { throw new RangeError("full") }, abort(e) { say("never") }})`, "w")
+	b.run(`globalThis.x = w.getWriter(); x.closed.catch(() => {}); x.write(new Uint8Array([1, 2])).catch(() => {})`)
+	settleBoth(a, b)
+	b.run(`await x.write(new Uint8Array([1])).catch(e => say(e.message))`)
+	settleBoth(a, b)
+	b.said("full")
+	send(t, a, b, `new WritableStream({abort(e) { say("aborted " + e.message) }})`, "w")
+	b.run(`await w.abort(new Error("enough"))`)
+	settleBoth(a, b)
+	a.said("aborted enough")
+}
+
+// Damaged bytes of host objects are refused with an error, not a crash.
+func TestDamagedCodecs(t *testing.T) {
+	w := newFetchWorld(t)
+	for _, text := range []string{"ff0f5c0403", "ff0f5c04030130", "ff0f5c0403017f0161", "ff0f5c0300", "ff0f5c050161", "ff0f5c06", "ff0f5c0600"} {
+		data, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.turn(func() {
+			var v goja.Value
+			if v, err = w.p.Clone.Deserialize(data, clone.Options{Mode: clone.RPC, External: &event.Payload{}}); err == nil {
+				t.Errorf("%s gave %v", text, v)
+			} else if strings.Contains(err.Error(), "goroutine") {
+				t.Errorf("%s: %v", text, err)
+			}
+		})
+	}
+}
