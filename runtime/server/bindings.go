@@ -124,6 +124,10 @@ func (s *Server) openAssets(p *config.Project) error {
 		if assets, err = gateway.OpenAssets(*p.Assets); err != nil {
 			return fmt.Errorf("assets (%s): %w", p.Assets.Where, err)
 		}
+		assets.NavigationPlain = !p.Compat("assets_navigation_prefers_asset_serving")
+		for _, problem := range assets.Problems() {
+			s.event(EventWarning, problem)
+		}
 	}
 	s.mu.Lock()
 	s.assets = assets
@@ -163,5 +167,5 @@ func pathOf(raw string) string {
 	if err != nil {
 		return raw
 	}
-	return u.Path
+	return u.EscapedPath()
 }

@@ -207,8 +207,10 @@ func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (c
 		switch {
 		case err != nil:
 			done(nil, err)
+		case w.main == nil && assets != nil:
+			done(assets.Fetch(req), nil)
 		case w.main == nil:
-			done(&event.Response{Status: 404, Body: event.Bytes([]byte("Not Found"))}, nil)
+			done(nil, errors.New("this project has neither a worker nor assets: set \"main\" in the wrangler file"))
 		default:
 			c.set(w.main.Fetch(req, done))
 		}
