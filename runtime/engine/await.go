@@ -1,6 +1,12 @@
 package engine
 
-import "github.com/dop251/goja"
+import (
+	"reflect"
+
+	"github.com/dop251/goja"
+)
+
+var promiseType = reflect.TypeFor[*goja.Promise]()
 
 // Await calls then with the value of v once it is known, or fail with the
 // reason, in the frame that is current now: at once if v is not a promise or a
@@ -12,10 +18,13 @@ func (e *Engine) Await(v goja.Value, then, fail func(v goja.Value)) {
 		then(v)
 		return
 	}
-	p, native := obj.Export().(*goja.Promise)
-	if native && p.State() == goja.PromiseStateFulfilled {
-		then(p.Result())
-		return
+	// Export would copy an object, and run its getters: ask for the type first.
+	native := obj.ExportType() == promiseType
+	if native {
+		if p := obj.Export().(*goja.Promise); p.State() == goja.PromiseStateFulfilled {
+			then(p.Result())
+			return
+		}
 	}
 	if !native {
 		if method := obj.Get("then"); method == nil || !isCallable(method) {
