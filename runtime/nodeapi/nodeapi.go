@@ -152,6 +152,7 @@ func (m *Modules) load(name string) goja.Value {
 		panic("nodeapi: modules import each other in a circle at " + name)
 	}
 	m.loading[name] = true
+	defer delete(m.loading, name)
 	var v goja.Value
 	m.engine.In(engine.GlobalFrame, func() {
 		if d.make != nil {
@@ -164,7 +165,6 @@ func (m *Modules) load(name string) goja.Value {
 		}
 	})
 	m.loaded[name] = v
-	delete(m.loading, name)
 	return v
 }
 
@@ -176,6 +176,10 @@ func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 		{Name: "reportUncaught", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			m.engine.ReportUncaught(c.Argument(0))
 			return goja.Undefined()
+		}},
+		{Name: "isView", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			k := m.kindOf(c.Argument(0))
+			return m.vm.ToValue(k == isUint8 || k == isTypedArray || k == isDataView)
 		}},
 		{Name: "warn", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			m.engine.Log(engine.Warn, m.engine.Text(c.Argument(0)))

@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi"
 )
 
 // world is an engine with the node: modules on a seeded scheduler.
@@ -42,8 +43,7 @@ func newWorld(t testing.TB, o Options) *world {
 		w.out = append(w.out, strings.Join(words, " "))
 		return goja.Undefined()
 	}))
-	w.platform()
-	w.m = New(w.e, nil, o)
+	w.m = New(w.e, webapi.Install(w.e, webapi.Options{Compat: func(string) bool { return true }}), o)
 	w.e.Global("require", w.e.Func("require", 1, func(c goja.FunctionCall) goja.Value {
 		v, err := w.m.Require(c.Argument(0).String())
 		if err != nil {
@@ -53,25 +53,6 @@ func newWorld(t testing.TB, o Options) *world {
 	}))
 	w.c = w.e.NewContext(engine.RequestContext, "")
 	return w
-}
-
-// platform defines the few web globals that modules under test touch.
-func (w *world) platform() {
-	timer := func(name string, repeat bool) {
-		w.e.Global(name, w.e.Func(name, 2, func(c goja.FunctionCall) goja.Value {
-			fn, args := c.Argument(0), append([]goja.Value(nil), c.Arguments[min(2, len(c.Arguments)):]...)
-			id := w.e.SetTimer(engine.Milliseconds(c.Argument(1).ToFloat()), repeat, func() { w.e.Call(fn, goja.Undefined(), args...) })
-			return w.e.VM().ToValue(id)
-		}))
-	}
-	timer("setTimeout", false)
-	timer("setInterval", true)
-	for _, name := range []string{"clearTimeout", "clearInterval"} {
-		w.e.Global(name, w.e.Func(name, 1, func(c goja.FunctionCall) goja.Value {
-			w.e.ClearTimer(c.Argument(0).ToInteger())
-			return goja.Undefined()
-		}))
-	}
 }
 
 // in runs source as one turn of the world's context; global does in none.
@@ -106,6 +87,9 @@ func (w *world) said(want ...string) {
 func check(t *testing.T, w *world, prologue string, cases [][2]string) {
 	t.Helper()
 	for _, c := range cases {
+		if w.e.CondemnedBy() != nil {
+			t.Fatal("condemned")
+		}
 		w.out, w.logs = nil, nil
 		w.in("const show = " + showSource + ";(async () => { try {" + prologue + "; say(show(await (" + c[0] + "))); } catch (e) { say(show(e)); } })()")
 		if len(w.out) != 1 || w.out[0] != c[1] {

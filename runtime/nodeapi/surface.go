@@ -68,7 +68,7 @@ func adviceFor(name string) string {
 // says what is wrong.
 func (m *Modules) complete(name string, exports *goja.Object) {
 	for _, key := range surface[name] {
-		if exports.Get(key) == nil && !m.hasOwn(exports, key) {
+		if !m.hasOwn(exports, key) && exports.Get(key) == nil {
 			m.define(exports, key, m.missing(name, key))
 		}
 	}

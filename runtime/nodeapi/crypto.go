@@ -1,0 +1,213 @@
+package nodeapi
+
+import (
+	"crypto/hkdf"
+	"crypto/pbkdf2"
+	"crypto/subtle"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"math"
+	"math/big"
+
+	"github.com/dop251/goja"
+	"golang.org/x/crypto/scrypt"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// cryptoModule are the natives of js/crypto.js (nodejs.org/api/crypto.html).
+func cryptoModule(m *Modules) []engine.Func {
+	funcs := append(m.hashNatives(), m.cipherNatives()...)
+	return append(funcs,
+		engine.Func{Name: "fill", Length: 3, Fn: m.randomFill},
+		engine.Func{Name: "randomUUID", Fn: m.randomUUID},
+		engine.Func{Name: "randomInt", Length: 2, Fn: m.randomInt},
+		engine.Func{Name: "randomPrime", Length: 1, Fn: m.randomPrime},
+		engine.Func{Name: "isPrime", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			n, ok := c.Argument(0).Export().(*big.Int)
+			if !ok {
+				b, isBytes := m.bytes(c.Argument(0))
+				if !isBytes {
+					m.throwArgType("candidate", "an instance of ArrayBuffer, TypedArray, Buffer, DataView, or bigint", c.Argument(0))
+				}
+				n = new(big.Int).SetBytes(b)
+			}
+			return m.vm.ToValue(n.ProbablyPrime(20))
+		}},
+		engine.Func{Name: "timingSafeEqual", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			a, okA := m.bytes(c.Argument(0))
+			b, okB := m.bytes(c.Argument(1))
+			for i, ok := range []bool{okA, okB} {
+				if !ok {
+					m.throw("TypeError", "", "Failed to execute 'timingSafeEqual' on 'SubtleCrypto': parameter %d is not of type 'BufferSource'.", i+1)
+				}
+			}
+			if len(a) != len(b) {
+				m.throw("TypeError", "", "Input buffers must have the same byte length.")
+			}
+			return m.vm.ToValue(subtle.ConstantTimeCompare(a, b) == 1)
+		}},
+		engine.Func{Name: "pbkdf2", Length: 5, Fn: m.pbkdf2},
+		engine.Func{Name: "scrypt", Length: 6, Fn: m.scrypt},
+		engine.Func{Name: "hkdf", Length: 5, Fn: m.hkdf},
+		engine.Func{Name: "secret", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			b, ok := m.keyBytes(c.Argument(1))
+			if !ok {
+				m.throwArgType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", c.Argument(1))
+			}
+			m.engine.Attach(c.Argument(0).(*goja.Object), &secretKey{append([]byte(nil), b...)})
+			return m.vm.ToValue(len(b))
+		}},
+		engine.Func{Name: "secretBytes", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			k, ok := m.engine.Attached(c.Argument(0)).(*secretKey)
+			if !ok {
+				m.throw("TypeError", "ERR_INVALID_THIS", "Value of \"this\" must be of type SecretKeyObject")
+			}
+			return m.newBuffer(append([]byte(nil), k.data...))
+		}},
+	)
+}
+
+// random reads entropy; the global scope has none.
+func (m *Modules) random(b []byte) {
+	m.engine.IO("random values")
+	_, _ = m.engine.Entropy().Read(b) // entropy.Source never fails
+}
+
+// randomFill is (buffer, offset, size).
+func (m *Modules) randomFill(c goja.FunctionCall) goja.Value {
+	b := m.anyBytes(c.Argument(0), "buf")
+	offset := m.index(c.Argument(1), "offset", 0, len(b))
+	size := m.index(c.Argument(2), "size", len(b)-offset, maxBufferLength)
+	if offset+size > len(b) {
+		m.throw("RangeError", "ERR_OUT_OF_RANGE", "The value of \"size + offset\" is out of range. It must be <= %d. Received %d", len(b), offset+size)
+	}
+	m.random(b[offset : offset+size])
+	return c.Argument(0)
+}
+
+func (m *Modules) randomUUID(goja.FunctionCall) goja.Value {
+	var b [16]byte
+	m.random(b[:])
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return m.vm.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]))
+}
+
+// randomInt is (min, max), both checked: min <= n < max, without bias.
+func (m *Modules) randomInt(c goja.FunctionCall) goja.Value {
+	low, high := c.Argument(0).ToFloat(), c.Argument(1).ToFloat()
+	span := uint64(high - low)
+	limit := math.MaxUint64 - math.MaxUint64%span
+	for {
+		var b [8]byte
+		m.random(b[:])
+		if n := binary.LittleEndian.Uint64(b[:]); n < limit {
+			return m.vm.ToValue(low + float64(n%span))
+		}
+	}
+}
+
+// randomPrime is (bits): a probable prime of that size.
+func (m *Modules) randomPrime(c goja.FunctionCall) goja.Value {
+	bits := int(m.integer(c.Argument(0), "size", 2, 8192))
+	n := new(big.Int)
+	for {
+		b := make([]byte, (bits+7)/8)
+		m.random(b)
+		n.SetBytes(b)
+		n.SetBit(n, bits-1, 1)
+		for i := n.BitLen() - 1; i >= bits; i-- {
+			n.SetBit(n, i, 0)
+		}
+		if bits > 2 {
+			n.SetBit(n, 0, 1)
+		}
+		if n.ProbablyPrime(20) {
+			return m.vm.ToValue(n)
+		}
+	}
+}
+
+// arrayOf is an ArrayBuffer over data, which it takes over.
+func (m *Modules) arrayOf(data []byte) goja.Value { return m.vm.ToValue(m.vm.NewArrayBuffer(data)) }
+
+func (m *Modules) keyLength(v goja.Value, name string) int {
+	return int(m.integer(v, name, 0, maxBufferLength))
+}
+
+func (m *Modules) secretInput(v goja.Value, name string) []byte {
+	b, ok := m.keyBytes(v)
+	if !ok {
+		m.throwArgType(name, "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", v)
+	}
+	return b
+}
+
+// pbkdf2 is (password, salt, iterations, keylen, digest).
+func (m *Modules) pbkdf2(c goja.FunctionCall) goja.Value {
+	digest := m.text(c.Argument(4), "digest")
+	password, salt := m.secretInput(c.Argument(0), "password"), m.secretInput(c.Argument(1), "salt")
+	iterations := int(m.integer(c.Argument(2), "iterations", 1, math.MaxInt32))
+	length := m.keyLength(c.Argument(3), "keylen")
+	make, ok := hashByName(digest)
+	if !ok {
+		m.throw("TypeError", "", "Invalid Pbkdf2 digest: %s.", digest)
+	}
+	if length == 0 {
+		return m.newBuffer(nil)
+	}
+	key, err := pbkdf2.Key(make, string(password), salt, iterations, length)
+	if err != nil {
+		m.throw("Error", "", "PBKDF2 failed: %v", err)
+	}
+	return m.newBuffer(key)
+}
+
+// maxScryptMemory is Node's default of `maxmem`.
+const maxScryptMemory = 32 << 20
+
+// scrypt is (password, salt, keylen, N, r, p, maxmem).
+func (m *Modules) scrypt(c goja.FunctionCall) goja.Value {
+	password, salt := m.secretInput(c.Argument(0), "password"), m.secretInput(c.Argument(1), "salt")
+	length := m.keyLength(c.Argument(2), "keylen")
+	n, r, p := c.Argument(3).ToInteger(), c.Argument(4).ToInteger(), c.Argument(5).ToInteger()
+	limit := float64(maxScryptMemory)
+	if v := c.Argument(6); !absent(v) {
+		limit = v.ToFloat()
+	}
+	if 128*float64(n)*float64(r) > limit {
+		m.throw("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params: memory limit exceeded")
+	}
+	if length == 0 {
+		return m.newBuffer(nil)
+	}
+	key, err := scrypt.Key(password, salt, int(n), int(r), int(p), length)
+	if err != nil {
+		m.throw("Error", "", "Scrypt failed")
+	}
+	return m.newBuffer(key)
+}
+
+// hkdf is (digest, key, salt, info, length).
+func (m *Modules) hkdf(c goja.FunctionCall) goja.Value {
+	digest := m.text(c.Argument(0), "digest")
+	key, salt := m.secretInput(c.Argument(1), "ikm"), m.secretInput(c.Argument(2), "salt")
+	info := m.secretInput(c.Argument(3), "info")
+	length := m.keyLength(c.Argument(4), "length")
+	make, ok := hashByName(digest)
+	if !ok {
+		m.throw("TypeError", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", digest)
+	}
+	if len(info) > 1024 {
+		m.throw("RangeError", "ERR_OUT_OF_RANGE", "The value of \"info\" is out of range. It must be must not contain more than 1024 bytes. Received %d", len(info))
+	}
+	if length > 255*make().Size() {
+		m.throw("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
+	}
+	out, err := hkdf.Key[hash.Hash](make, key, salt, string(info), length)
+	if err != nil {
+		m.throw("Error", "", "HKDF failed: %v", err)
+	}
+	return m.arrayOf(out)
+}

@@ -1,0 +1,206 @@
+package nodeapi
+
+import (
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"crypto/sha512"
+	marshal "encoding"
+	"hash"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// hashes are the digests that BoringSSL, and so Workers, offer through
+// crypto.createHash, by lower-case name.
+var hashes = map[string]func() hash.Hash{
+	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New,
+	"sha384": sha512.New384, "sha512": sha512.New, "sha512-256": sha512.New512_256,
+}
+
+// hashNames is what crypto.getHashes lists.
+const hashNames = "md5 sha1 sha224 sha256 sha384 sha512 RSA-MD5 RSA-SHA1 RSA-SHA224 RSA-SHA256 RSA-SHA384 RSA-SHA512"
+
+// hashByName finds a digest by any of its names.
+func hashByName(name string) (func() hash.Hash, bool) {
+	n := strings.ToLower(name)
+	n = strings.TrimPrefix(n, "rsa-")
+	if strings.HasPrefix(n, "sha-") {
+		n = "sha" + n[4:]
+	}
+	n = strings.Replace(n, "sha512/256", "sha512-256", 1)
+	fn, ok := hashes[n]
+	return fn, ok
+}
+
+// digester is a Hash or an Hmac in progress. Loop-confined.
+type digester struct {
+	h    hash.Hash
+	mac  bool
+	done bool
+	sum  []byte // the digest of a finished Hash, which may be asked for again as a stream
+	name string
+}
+
+// hashNatives are what js/crypto.js builds Hash and Hmac of.
+func (m *Modules) hashNatives() []engine.Func {
+	return []engine.Func{
+		{Name: "hashState", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			name := m.text(c.Argument(1), "algorithm")
+			make, ok := hashByName(name)
+			if !ok {
+				m.throw("Error", "", "Digest method not supported")
+			}
+			m.engine.Attach(c.Argument(0).(*goja.Object), &digester{h: make(), name: name})
+			return goja.Undefined()
+		}},
+		{Name: "hmacState", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+			name := m.text(c.Argument(1), "hmac")
+			key, ok := m.keyBytes(c.Argument(2))
+			if !ok {
+				m.throwArgType("key", "of type string or an instance of ArrayBuffer, Buffer, ArrayBufferView, KeyObject, or CryptoKey", c.Argument(2))
+			}
+			make, found := hashByName(name)
+			if !found {
+				m.throw("Error", "", "Digest method not supported")
+			}
+			m.engine.Attach(c.Argument(0).(*goja.Object), &digester{h: hmac.New(make, key), mac: true, name: name})
+			return goja.Undefined()
+		}},
+		{Name: "hashUpdate", Length: 2, Fn: m.hashUpdate},
+		{Name: "hashDigest", Length: 1, Fn: m.hashDigest},
+		{Name: "hashCopy", Length: 2, Fn: m.hashCopy},
+		{Name: "hashOnce", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+			make, ok := hashByName(m.text(c.Argument(0), "algorithm"))
+			if !ok {
+				m.throw("Error", "", "Digest method not supported")
+			}
+			h := make()
+			h.Write(m.dataBytes(c.Argument(1), "input", nil))
+			return m.encoded(h.Sum(nil), c.Argument(2))
+		}},
+		{Name: "getHashes", Fn: func(goja.FunctionCall) goja.Value {
+			return m.list(strings.Fields(hashNames))
+		}},
+	}
+}
+
+func (m *Modules) list(names []string) goja.Value {
+	items := make([]any, len(names))
+	for i, n := range names {
+		items[i] = n
+	}
+	return m.vm.NewArray(items...)
+}
+
+func (m *Modules) digesterOf(v goja.Value) *digester {
+	d, ok := m.engine.Attached(v).(*digester)
+	if !ok {
+		m.throw("TypeError", "ERR_INVALID_THIS", "Value of \"this\" must be of type Hash or Hmac")
+	}
+	return d
+}
+
+// dataBytes is data for a digest or a cipher: a string in an encoding, or bytes.
+func (m *Modules) dataBytes(v goja.Value, name string, enc goja.Value) []byte {
+	if s, ok := v.(goja.String); ok {
+		e := encUTF8
+		if isString(enc) {
+			if e = encodingByName(enc.String()); e == encUnknown {
+				e = encUTF8
+			}
+		}
+		return encode(s, e)
+	}
+	if k := m.kindOf(v); k != notBytes && k != isArrayBuffer {
+		b, _ := m.bytes(v)
+		return b
+	}
+	m.throwArgType(name, "of type string or an instance of Buffer, TypedArray, or DataView", v)
+	return nil
+}
+
+// hashUpdate is (state, data, encoding).
+func (m *Modules) hashUpdate(c goja.FunctionCall) goja.Value {
+	d := m.digesterOf(c.Argument(0))
+	data := m.dataBytes(c.Argument(1), "data", c.Argument(2))
+	if d.done {
+		m.throw("Error", "ERR_CRYPTO_HASH_FINALIZED", "Digest already called")
+	}
+	d.h.Write(data)
+	return c.Argument(0)
+}
+
+// hashDigest is (state, encoding).
+func (m *Modules) hashDigest(c goja.FunctionCall) goja.Value {
+	d := m.digesterOf(c.Argument(0))
+	if d.done {
+		if d.mac {
+			return m.encoded(nil, c.Argument(1))
+		}
+		m.throw("Error", "ERR_CRYPTO_HASH_FINALIZED", "Digest already called")
+	}
+	d.done = true
+	return m.encoded(d.h.Sum(nil), c.Argument(1))
+}
+
+// hashCopy is (from, to): to gets a state of its own.
+func (m *Modules) hashCopy(c goja.FunctionCall) goja.Value {
+	d := m.digesterOf(c.Argument(0))
+	if d.done {
+		m.throw("Error", "ERR_CRYPTO_HASH_FINALIZED", "Digest already called")
+	}
+	clone := cloneHash(d.h, d.name)
+	if clone == nil {
+		m.throw("Error", "", "The digest %s cannot be copied", d.name)
+	}
+	m.engine.Attach(c.Argument(1).(*goja.Object), &digester{h: clone, name: d.name})
+	return goja.Undefined()
+}
+
+func cloneHash(h hash.Hash, name string) hash.Hash {
+	state, ok := h.(marshal.BinaryMarshaler)
+	if !ok {
+		return nil
+	}
+	data, err := state.MarshalBinary()
+	if err != nil {
+		return nil
+	}
+	make, _ := hashByName(name)
+	clone := make()
+	if clone.(marshal.BinaryUnmarshaler).UnmarshalBinary(data) != nil {
+		return nil
+	}
+	return clone
+}
+
+// encoded is bytes as an output encoding asks: a Buffer without one.
+func (m *Modules) encoded(b []byte, enc goja.Value) goja.Value {
+	if !isString(enc) || enc.String() == "buffer" {
+		return m.newBuffer(b)
+	}
+	e := encodingByName(enc.String())
+	if e == encUnknown {
+		return m.newBuffer(b)
+	}
+	return m.decode(b, e)
+}
+
+// keyBytes are the bytes of a secret key: a string, bytes or a SecretKeyObject.
+func (m *Modules) keyBytes(v goja.Value) ([]byte, bool) {
+	if s, ok := v.(goja.String); ok {
+		return []byte(s.String()), true
+	}
+	if k, ok := m.engine.Attached(v).(*secretKey); ok {
+		return k.data, true
+	}
+	return m.bytes(v)
+}
+
+// secretKey is the material of a SecretKeyObject. Immutable.
+type secretKey struct{ data []byte }

@@ -1,0 +1,76 @@
+package nodeapi
+
+import (
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// decoderModule are the natives of js/string_decoder.js.
+func decoderModule(m *Modules) []engine.Func {
+	return []engine.Func{
+		{Name: "whole", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			b, _ := m.bytes(c.Argument(0))
+			return m.vm.ToValue(wholeCharacters(b, encodingByName(c.Argument(1).String())))
+		}},
+		{Name: "need", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			b, _ := m.bytes(c.Argument(0))
+			return m.vm.ToValue(missingBytes(b, encodingByName(c.Argument(1).String())))
+		}},
+	}
+}
+
+// wholeCharacters is how many bytes make whole characters: what follows may be
+// completed by the next piece.
+func wholeCharacters(b []byte, e encoding) int {
+	n := len(b)
+	switch e {
+	case encUTF8:
+		for i := 1; i <= 3 && i <= n; i++ {
+			c := b[n-i]
+			if utf8.RuneStart(c) {
+				if length := leadLength(c); length > i && illFormed(b[n-i:]) == i {
+					return n - i
+				}
+				return n
+			}
+		}
+	case encUTF16:
+		n &^= 1
+		if n >= 2 && b[n-1] >= 0xd8 && b[n-1] <= 0xdb {
+			n -= 2
+		}
+	case encBase64, encBase64URL:
+		n -= n % 3
+	}
+	return n
+}
+
+// leadLength is the length of the sequence that a lead byte begins.
+func leadLength(c byte) int {
+	switch {
+	case c >= 0xc2 && c <= 0xdf:
+		return 2
+	case c >= 0xe0 && c <= 0xef:
+		return 3
+	case c >= 0xf0 && c <= 0xf4:
+		return 4
+	}
+	return 1
+}
+
+// missingBytes is how many bytes an incomplete rest lacks.
+func missingBytes(rest []byte, e encoding) int {
+	switch e {
+	case encUTF8:
+		return leadLength(rest[0]) - len(rest)
+	case encUTF16:
+		if len(rest) >= 2 {
+			return 4 - len(rest)
+		}
+		return 1
+	}
+	return 3 - len(rest)
+}

@@ -1,0 +1,220 @@
+// node:crypto (nodejs.org/api/crypto.html). Digests, ciphers and derivations
+// are in crypto*.go. What takes a callback computes at once and calls back in
+// a microtask.
+function (native, p) {
+  "use strict";
+  const { errors } = native;
+  const { Promise, ReflectApply, ObjectSetPrototypeOf, ObjectDefineProperty } = p;
+
+  // The stream side of these classes is made when a program touches it.
+  const streaming = (C, methods) => {
+    const { Transform, lazyTransform } = native.require("internal/stream_duplex");
+    ObjectSetPrototypeOf(C.prototype, Transform.prototype);
+    ObjectSetPrototypeOf(C, Transform);
+    for (const name of p.ObjectKeys(methods)) {
+      ObjectDefineProperty(C.prototype, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
+    }
+    lazyTransform(C.prototype);
+  };
+
+  function Hash(algorithm, options) {
+    if (!(this instanceof Hash)) return new Hash(algorithm, options);
+    if (algorithm instanceof Hash) native.hashCopy(algorithm, this); else native.hashState(this, algorithm);
+    if (options !== undefined && options !== null) this._options = options;
+  }
+  function Hmac(algorithm, key, options) {
+    if (!(this instanceof Hmac)) return new Hmac(algorithm, key, options);
+    native.hmacState(this, algorithm, key);
+    if (options !== undefined && options !== null) this._options = options;
+  }
+  const digesting = {
+    update(data, encoding) { return native.hashUpdate(this, data, encoding); },
+    digest(encoding) { return native.hashDigest(this, encoding); },
+    _transform(chunk, encoding, callback) {
+      native.hashUpdate(this, chunk, encoding);
+      callback();
+    },
+    _flush(callback) {
+      this.push(native.hashDigest(this));
+      callback();
+    },
+  };
+  streaming(Hash, { ...digesting, copy(options) { return new Hash(this, options); } });
+  streaming(Hmac, digesting);
+
+  const cipherClass = (decrypt) => {
+    const C = decrypt
+      ? function Decipheriv(algorithm, key, iv, options) { if (!(this instanceof C)) return new C(algorithm, key, iv, options); setup(this, algorithm, key, iv, options); }
+      : function Cipheriv(algorithm, key, iv, options) { if (!(this instanceof C)) return new C(algorithm, key, iv, options); setup(this, algorithm, key, iv, options); };
+    const setup = (self, algorithm, key, iv, options) => {
+      native.cipherState(self, algorithm, key, iv, decrypt, options?.authTagLength);
+      if (options !== undefined && options !== null) self._options = options;
+    };
+    const common = {
+      update(data, inputEncoding, outputEncoding) { return native.cipherUpdate(this, data, inputEncoding, outputEncoding); },
+      final(encoding) { return native.cipherFinal(this, encoding); },
+      setAutoPadding(on = true) { return native.cipherPadding(this, on); },
+      setAAD(data) { return native.cipherAAD(this, data); },
+      _transform(chunk, encoding, callback) { this.push(native.cipherUpdate(this, chunk, encoding)); callback(); },
+      _flush(callback) {
+        try { this.push(native.cipherFinal(this)); } catch (error) { callback(error); return; }
+        callback();
+      },
+    };
+    streaming(C, decrypt
+      ? { ...common, setAuthTag(tag, encoding) { return native.cipherTag(this, tag, encoding); } }
+      : { ...common, getAuthTag() { return native.cipherTag(this); } });
+    return C;
+  };
+  const Cipheriv = cipherClass(false), Decipheriv = cipherClass(true);
+
+  // later calls back in a microtask with the result, or the error, of make.
+  const later = (make, callback) => {
+    let result, error = null;
+    try { result = make(); } catch (e) { error = e; }
+    native.nextTick(() => (error ? callback(error) : callback(null, result)));
+  };
+
+  const sized = (size) => {
+    errors.integer(size, "size");
+    if (size < 0 || size > 2147483647) throw errors.range("size", ">= 0 && <= 2147483647", size);
+    return native.fill(native.require("buffer").Buffer.alloc(size));
+  };
+  const randomBytes = (size, callback) => {
+    if (callback === undefined) return sized(size);
+    errors.func(callback, "callback");
+    const bytes = sized(size);
+    later(() => bytes, callback);
+    return undefined;
+  };
+
+  const randomInt = (min, max, callback) => {
+    if (max === undefined || typeof max === "function") { callback = max; max = min; min = 0; }
+    if (!p.Number.isSafeInteger(min)) throw errors.argType("min", "a safe integer", min);
+    if (!p.Number.isSafeInteger(max)) throw errors.argType("max", "a safe integer", max);
+    if (max <= min) throw errors.range("min", "min < max", max);
+    if (max - min > 2 ** 48 - 1) throw errors.range("max - min", "<= 281474976710655", max - min);
+    const n = native.randomInt(min, max);
+    if (callback === undefined) return n;
+    errors.func(callback, "callback");
+    native.nextTick(callback, null, n);
+    return undefined;
+  };
+
+  const scryptOptions = (options = {}) => [
+    options.N ?? options.cost ?? 16384, options.r ?? options.blockSize ?? 8, options.p ?? options.parallelization ?? 1, options.maxmem,
+  ];
+
+  // Keys. Only secret ones; the rest is for crypto.subtle.
+  class KeyObject {
+    constructor() { throw errors.make("TypeError", "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
+    static from(key) { throw errors.unavailable("crypto.KeyObject.from", "export the CryptoKey with crypto.subtle.exportKey and use createSecretKey"); }
+    get [p.SymbolToStringTag]() { return "KeyObject"; }
+    equals(other) {
+      if (!(other instanceof KeyObject)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
+      const a = native.secretBytes(this), b = native.secretBytes(other);
+      return a.length === b.length && native.timingSafeEqual(a, b);
+    }
+  }
+  class SecretKeyObject extends KeyObject {
+    get type() { return "secret"; }
+    get symmetricKeySize() { return native.secretBytes(this).length; }
+    export(options) {
+      const bytes = native.secretBytes(this);
+      if (options?.format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
+      return bytes;
+    }
+    toCryptoKey(algorithm, extractable, usages) {
+      throw errors.unavailable("crypto.SecretKeyObject.toCryptoKey", "use crypto.subtle.importKey(\"raw\", key.export(), algorithm, extractable, usages)");
+    }
+  }
+  const createSecretKey = (key, encoding) => {
+    const object = p.ObjectCreate(SecretKeyObject.prototype);
+    native.secret(object, typeof key === "string" ? native.require("buffer").Buffer.from(key, encoding) : key);
+    return object;
+  };
+  const generateKeySync = (type, { length }) => {
+    if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be a supported key type");
+    errors.integer(length, "options.length", 8, 2147483647);
+    return createSecretKey(sized(length >> 3));
+  };
+
+  const crypto = {
+    Hash, Hmac, Cipheriv, Decipheriv, KeyObject, SecretKeyObject,
+    createHash: (algorithm, options) => new Hash(algorithm, options),
+    createHmac: (algorithm, key, options) => new Hmac(algorithm, key, options),
+    createCipheriv: (algorithm, key, iv, options) => new Cipheriv(algorithm, key, iv, options),
+    createDecipheriv: (algorithm, key, iv, options) => new Decipheriv(algorithm, key, iv, options),
+    hash: (algorithm, data, encoding = "hex") => native.hashOnce(algorithm, data, encoding),
+    getHashes: native.getHashes,
+    getCiphers: native.getCiphers,
+    getCipherInfo(nameOrNid) {
+      const row = native.cipherInfo(nameOrNid);
+      if (row === undefined) return undefined;
+      const [name, nid, blockSize, ivLength, keyLength, mode] = row;
+      return { name, nid, blockSize, ivLength, keyLength, mode };
+    },
+    getCurves: () => ["secp224r1", "prime256v1", "secp384r1", "secp521r1"],
+    randomBytes,
+    pseudoRandomBytes: randomBytes,
+    randomFillSync: (buffer, offset, size) => native.fill(buffer, offset, size),
+    randomFill(buffer, offset, size, callback) {
+      if (typeof offset === "function") { callback = offset; offset = size = undefined; }
+      else if (typeof size === "function") { callback = size; size = undefined; }
+      errors.func(callback, "callback");
+      later(() => native.fill(buffer, offset, size), callback);
+    },
+    randomInt,
+    randomUUID: () => native.randomUUID(),
+    timingSafeEqual: native.timingSafeEqual,
+    pbkdf2Sync: native.pbkdf2,
+    pbkdf2(password, salt, iterations, length, digest, callback) {
+      if (typeof digest === "function") { callback = digest; digest = undefined; }
+      errors.func(callback, "callback");
+      const key = native.pbkdf2(password, salt, iterations, length, digest);
+      native.nextTick(callback, null, key);
+    },
+    scryptSync: (password, salt, length, options) => native.scrypt(password, salt, length, ...scryptOptions(options)),
+    scrypt(password, salt, length, options, callback) {
+      if (typeof options === "function") { callback = options; options = undefined; }
+      errors.func(callback, "callback");
+      later(() => native.scrypt(password, salt, length, ...scryptOptions(options)), callback);
+    },
+    hkdfSync: native.hkdf,
+    hkdf(digest, key, salt, info, length, callback) {
+      errors.func(callback, "callback");
+      const out = native.hkdf(digest, key, salt, info, length);
+      native.nextTick(callback, null, out);
+    },
+    createSecretKey,
+    generateKeySync,
+    generateKey(type, options, callback) { errors.func(callback, "callback"); later(() => generateKeySync(type, options), callback); },
+    checkPrimeSync: (candidate) => native.isPrime(candidate),
+    checkPrime(candidate, options, callback = options) { later(() => native.isPrime(candidate), callback); },
+    generatePrimeSync(size, options) { return prime(size, options); },
+    generatePrime(size, options, callback = options) { later(() => prime(size, typeof options === "function" ? undefined : options), callback); },
+    constants: { __proto__: null },
+    fips: true,
+    getFips: () => true,
+    setFips() { throw errors.unavailable("crypto.setFips", "the digests and ciphers cannot be switched"); },
+    setEngine() { throw errors.unavailable("crypto.setEngine", "there are no OpenSSL engines"); },
+    secureHeapUsed: () => ({ total: 0, used: 0, utilization: 0, min: 0 }),
+  };
+  const prime = (size, options) => {
+    if (options?.safe || options?.add !== undefined || options?.rem !== undefined) {
+      throw errors.unavailable("crypto.generatePrime with safe, add or rem", "generate candidates and test them with checkPrimeSync");
+    }
+    const n = native.randomPrime(size);
+    if (options?.bigint) return n;
+    let hex = n.toString(16);
+    if (hex.length % 2) hex = `0${hex}`;
+    return native.require("buffer").Buffer.from(hex, "hex").buffer;
+  };
+  for (const [name, get] of p.ObjectEntries({
+    webcrypto: () => globalThis.crypto,
+    subtle: () => globalThis.crypto.subtle,
+    getRandomValues: () => (array) => globalThis.crypto.getRandomValues(array),
+    CryptoKey: () => globalThis.CryptoKey,
+  })) native.lazy(crypto, name, get);
+  return crypto;
+}
