@@ -116,7 +116,7 @@ func (r *run) connect(ctx context.Context) error {
 	if r.KillAt != "" && wait.Channel(ctx, r.clock, time.Second, "the server's end", r.child.Exited()) == nil {
 		return nil
 	}
-	return failed(Broken, "no connection to %s: %w", r.On, err)
+	return failed(Broken, "no connection to %s: %w\nthe server wrote:\n%s", r.On, err, r.child.Tail())
 }
 
 // drive asks the agent for the work that will be interrupted. It does not wait

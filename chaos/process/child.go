@@ -244,5 +244,8 @@ func (c *Child) Stop(ctx context.Context, limit time.Duration) error {
 // Close makes sure that nothing is left running.
 func (c *Child) Close() error { return c.Kill() }
 
+// Tail is the end of what the child wrote, up to 30 lines.
+func (c *Child) Tail() string { return c.output.tail() }
+
 // Output is what the child wrote so far, at most its last MaxOutput bytes.
 func (c *Child) Output() string { return c.output.text() }
