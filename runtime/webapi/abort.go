@@ -84,8 +84,8 @@ func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
 				a.fn(reason)
 			}
 		}
-		if x.has("abort") {
-			p.Fire(x.object, p.newEvent("abort"))
+		if ev := p.newEvent("abort"); x.has("abort") {
+			p.dispatch(&x.eventTarget, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
 				return s.object
 			}},
 			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need("AbortSignal.timeout", len(call.Arguments), 1)
+				p.need(call, 1, "AbortSignal", "timeout", "integer")
 				return p.timeoutSignal(call.Arguments[0].ToFloat()).object
 			}},
 			{Name: "any", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return p.anySignal(call.Argument(0)).object }},
@@ -157,10 +157,13 @@ func (p *Platform) timeoutSignal(ms float64) *abortSignal {
 func (p *Platform) anySignal(signals goja.Value) *abortSignal {
 	result := p.newAbortSignal()
 	var sources []*abortSignal
+	if _, ok := signals.(*goja.Object); !ok {
+		p.badArgument("AbortSignal", "any", 1, "Array")
+	}
 	p.forOf(signals, func(v goja.Value) {
 		s, ok := p.Engine.Attached(v).(*abortSignal)
 		if !ok {
-			p.Engine.Throw("TypeError", "Failed to execute 'any' on 'AbortSignal': Failed to convert value to 'AbortSignal'.")
+			p.Engine.Throw("TypeError", "Incorrect type for array element %d: the provided value is not of type 'AbortSignal'.", len(sources))
 		}
 		sources = append(sources, s)
 	})

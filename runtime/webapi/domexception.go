@@ -64,17 +64,9 @@ func (p *Platform) domExceptions() *engine.Class[*domException] {
 		constants = append(constants, engine.Constant{Name: c.constant, Value: c.code})
 	}
 	sort.Slice(constants, func(i, j int) bool { return constants[i].Value.(int) < constants[j].Value.(int) })
-	read := func(name string, get func(x *domException) goja.Value) engine.Accessor[*domException] {
-		return engine.Accessor[*domException]{Name: name, Get: func(x *domException, _ *goja.Object) goja.Value { return get(x) }}
-	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*domException]{
 		Name: "DOMException", New: p.newDOMException,
 		Constants: constants,
-		Accessors: []engine.Accessor[*domException]{
-			read("name", func(x *domException) goja.Value { return x.name }),
-			read("message", func(x *domException) goja.Value { return x.message }),
-			read("code", func(x *domException) goja.Value { return p.vm.ToValue(errorCodes[x.name.String()].code) }),
-		},
 	})
 	class.Proto.SetPrototype(p.Engine.Primordial("Error").Get("prototype").(*goja.Object))
 	p.core.errors.class = class
@@ -82,7 +74,8 @@ func (p *Platform) domExceptions() *engine.Class[*domException] {
 }
 
 // newDOMException is the constructor: (message = "", name = "Error"), where
-// name may also be {name, cause}.
+// name may also be {name, cause}. Attributes are properties of the instance, as
+// in workerd (src/workerd/jsg/dom-exception.h).
 func (p *Platform) newDOMException(call goja.ConstructorCall) *domException {
 	x := &domException{name: p.vm.ToValue("Error"), message: p.vm.ToValue("")}
 	if v := call.Argument(0); !goja.IsUndefined(v) {
@@ -101,6 +94,12 @@ func (p *Platform) newDOMException(call goja.ConstructorCall) *domException {
 			x.name = v.ToString()
 		}
 	}
+	own := func(name string, v goja.Value) {
+		call.This.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	own("code", p.vm.ToValue(errorCodes[x.name.String()].code))
+	own("name", x.name)
+	own("message", x.message)
 	p.setStack(call.This, stackHeader(x.name.String(), x.message.String()), "")
 	return x
 }
@@ -118,7 +117,7 @@ func (p *Platform) setStack(obj *goja.Object, header, stack string) {
 	if stack == "" {
 		stack = header + p.callStack()
 	}
-	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
 // maxStackFrames bounds a DOMException's stack, as V8 bounds an Error's.

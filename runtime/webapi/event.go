@@ -1,6 +1,9 @@
 package webapi
 
 import (
+	"regexp"
+	"strconv"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -18,9 +21,8 @@ type domEvent struct {
 	canceled        bool
 	stopped         bool // stopPropagation
 	stoppedNow      bool // stopImmediatePropagation
-	passive         bool // a passive listener runs
+	passive         bool // a passive listener runs: preventDefault does nothing
 	dispatching     bool
-	timeStamp       float64
 }
 
 // eventHolder is an Event of any class: each embeds a domEvent.
@@ -65,11 +67,13 @@ type eventClasses struct {
 
 // initEvent reads the arguments (type, {bubbles, cancelable, composed}).
 func (p *Platform) initEvent(ev *domEvent, class string, call goja.ConstructorCall) (init goja.Value) {
-	p.need("Event", len(call.Arguments), 1)
+	if len(call.Arguments) == 0 {
+		p.badConstruct(class, 1, "string")
+	}
 	typ := call.Arguments[0].ToString()
 	init = call.Argument(1)
 	if _, ok := init.(*goja.Object); !ok && !isMissing(init) {
-		p.Engine.Throw("TypeError", "Failed to construct '%s': The provided value is not of type '%sInit'.", class, class)
+		p.badConstruct(class, 2, "Init")
 	}
 	p.setEvent(ev, typ.String())
 	ev.typ = typ
@@ -85,7 +89,6 @@ func (p *Platform) initEvent(ev *domEvent, class string, call goja.ConstructorCa
 func (p *Platform) setEvent(ev *domEvent, name string) {
 	ev.name, ev.typ = name, p.vm.ToValue(name)
 	ev.target, ev.current = goja.Null(), goja.Null()
-	ev.timeStamp = p.milliseconds()
 }
 
 // reader makes a read-only attribute.
@@ -119,9 +122,8 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 	}
 	stop := func(ev *domEvent) goja.Value { ev.stopped = true; return goja.Undefined() }
 	prevent := func(ev *domEvent) goja.Value {
-		if ev.cancelable && !ev.passive {
-			ev.canceled = true
-		}
+		// workerd does not ask whether the event is cancelable (basics.h).
+		ev.canceled = ev.canceled || !ev.passive
 		return goja.Undefined()
 	}
 	set := func(a engine.Accessor[eventHolder], set func(ev *domEvent, on bool)) engine.Accessor[eventHolder] {
@@ -147,7 +149,7 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 				}
 				return p.vm.ToValue(0)
 			}),
-			value("timeStamp", func(ev *domEvent) goja.Value { return p.vm.ToValue(ev.timeStamp) }),
+			value("timeStamp", func(*domEvent) goja.Value { return p.vm.ToValue(0) }), // workerd's
 			flag("bubbles", func(ev *domEvent) bool { return ev.bubbles }),
 			flag("cancelable", func(ev *domEvent) bool { return ev.cancelable }),
 			flag("composed", func(ev *domEvent) bool { return ev.composed }),
@@ -261,7 +263,7 @@ func (p *Platform) closeEventClass() *engine.Class[*closeEvent] {
 			New: func(call goja.ConstructorCall) *closeEvent {
 				ev := &closeEvent{}
 				init := p.initEvent(&ev.domEvent, "CloseEvent", call)
-				ev.code = int(uint16(get(init, "code").ToInteger()))
+				ev.code = int(get(init, "code").ToInteger())
 				ev.reason, ev.wasClean = getOr(init, "reason", p.vm.ToValue("")).ToString(), get(init, "wasClean").ToBoolean()
 				return ev
 			},
@@ -320,9 +322,21 @@ func (p *Platform) newCloseEvent(code int, reason string, wasClean bool) *goja.O
 
 // newErrorEvent makes the event of a failure; v is what was thrown.
 func (p *Platform) newErrorEvent(message string, v goja.Value) *goja.Object {
-	zero := p.vm.ToValue(0)
-	ev := &errorEvent{message: p.vm.ToValue(message), filename: p.vm.ToValue(""), lineno: zero, colno: zero, err: v}
+	file, line, column := p.throwSite(v)
+	ev := &errorEvent{message: p.vm.ToValue(message), filename: p.vm.ToValue(file), lineno: p.vm.ToValue(line), colno: p.vm.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted, ev.cancelable = true, true
 	return p.errorEventClass().Wrap(ev)
+}
+
+var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
+
+// throwSite is the topmost position of an error's stack.
+func (p *Platform) throwSite(v goja.Value) (file string, line, column int) {
+	if m := stackPosition.FindStringSubmatch(p.Engine.Stack(v)); m != nil {
+		line, _ = strconv.Atoi(m[2])
+		column, _ = strconv.Atoi(m[3])
+		return m[1], line, column
+	}
+	return "", 0, 0
 }

@@ -10,7 +10,8 @@ import (
 // values of classes that extend EventTarget embed it, which makes their
 // instances targets. Loop-confined.
 type eventTarget struct {
-	listeners []*listener // in the order in which they were added
+	listeners []*listener             // in the order in which they were added
+	handlers  map[string]*goja.Object // the `on...` attributes of classes that declare them, by type
 }
 
 // eventTargeter is an EventTarget of any class.
@@ -21,9 +22,7 @@ func (t *eventTarget) events() *eventTarget { return t }
 // listener is one registration.
 type listener struct {
 	typ      string
-	callback *goja.Object // a function, or an object with handleEvent; nil: a handler attribute set to null
-	handler  bool         // the `on...` attribute of its type
-	capture  bool
+	callback *goja.Object // a function, or an object with handleEvent
 	once     bool
 	passive  bool
 	removed  bool
@@ -58,7 +57,7 @@ func (p *Platform) installEvents() {
 	}
 	p.Engine.LazyGlobal("reportError", func() goja.Value {
 		return p.Engine.Func("reportError", 1, func(call goja.FunctionCall) goja.Value {
-			p.need("reportError", len(call.Arguments), 1)
+			p.need(call, 1, "", "reportError", "JsValue")
 			p.Engine.ReportUncaught(call.Arguments[0])
 			return goja.Undefined()
 		})
@@ -101,11 +100,7 @@ func (p *Platform) fireError(v goja.Value) bool {
 	}
 	st.reporting = true
 	defer func() { st.reporting = false }()
-	message := p.Engine.Text(v)
-	if p.Engine.IsError(v) {
-		message = "Uncaught " + message
-	}
-	return !p.DispatchGlobal(p.newErrorEvent(message, v))
+	return !p.DispatchGlobal(p.newErrorEvent("Uncaught "+p.Engine.Text(v), v))
 }
 
 func (p *Platform) eventTargets() *engine.Class[eventTargeter] {
@@ -145,14 +140,15 @@ func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 			return goja.Undefined()
 		}},
 		{Name: "removeEventListener", Length: 2, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
+			p.refuseCapture("removeEventListener", call.Argument(2))
 			callback, _ := call.Argument(1).(*goja.Object)
-			t.remove(t.find(call.Argument(0).String(), callback, captures(call.Argument(2))))
+			t.remove(t.find(call.Argument(0).String(), callback))
 			return goja.Undefined()
 		}},
 		{Name: "dispatchEvent", Length: 1, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
 			holder, ok := p.Engine.Attached(call.Argument(0)).(eventHolder)
 			if !ok {
-				p.Engine.Throw("TypeError", "Failed to execute 'dispatchEvent' on 'EventTarget': parameter 1 is not of type 'Event'.")
+				p.badArgument("EventTarget", "dispatchEvent", 1, "Event")
 			}
 			ev := holder.event()
 			if ev.dispatching {
@@ -164,34 +160,39 @@ func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 	}
 }
 
-func captures(options goja.Value) bool {
+// refuseCapture throws where listeners of the capture phase are asked for, as
+// workerd does: there is no tree to capture in (basics.c++).
+func (p *Platform) refuseCapture(method string, options goja.Value) {
+	capture := options
 	if obj, ok := options.(*goja.Object); ok {
-		return get(obj, "capture").ToBoolean()
+		capture = get(obj, "capture")
 	}
-	return options.ToBoolean()
+	if capture.ToBoolean() {
+		p.Engine.Throw("TypeError", "%s(): useCapture must be false.", method)
+	}
 }
 
 func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
 	typ, options := call.Argument(0).String(), call.Argument(2)
 	callback, ok := call.Argument(1).(*goja.Object)
 	if !ok {
-		if isMissing(call.Argument(1)) {
+		if goja.IsNull(call.Argument(1)) {
 			return
 		}
-		p.Engine.Throw("TypeError", "Failed to execute 'addEventListener' on 'EventTarget': parameter 2 is not of type 'EventListener'.")
+		p.badArgument("EventTarget", "addEventListener", 2, "function or HandlerObject")
 	}
-	l := &listener{typ: typ, callback: callback, capture: captures(options),
-		once: get(options, "once").ToBoolean(), passive: get(options, "passive").ToBoolean()}
+	p.refuseCapture("addEventListener", options)
+	l := &listener{typ: typ, callback: callback, once: get(options, "once").ToBoolean(), passive: get(options, "passive").ToBoolean()}
 	var signal *abortSignal
 	if v := get(options, "signal"); !goja.IsUndefined(v) {
 		if signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
-			p.Engine.Throw("TypeError", "Failed to execute 'addEventListener' on 'EventTarget': member signal is not of type AbortSignal.")
+			p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'AddEventListenerOptions': the provided value is not of type 'AbortSignal'.")
 		}
 		if signal.aborted() {
 			return
 		}
 	}
-	if t.find(typ, callback, l.capture) != nil {
+	if t.find(typ, callback) != nil {
 		return
 	}
 	t.listeners = append(t.listeners, l)
@@ -200,9 +201,9 @@ func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
 	}
 }
 
-func (t *eventTarget) find(typ string, callback *goja.Object, capture bool) *listener {
+func (t *eventTarget) find(typ string, callback *goja.Object) *listener {
 	for _, l := range t.listeners {
-		if !l.handler && l.typ == typ && l.callback == callback && l.capture == capture {
+		if l.typ == typ && l.callback == callback {
 			return l
 		}
 	}
@@ -211,11 +212,11 @@ func (t *eventTarget) find(typ string, callback *goja.Object, capture bool) *lis
 
 func (t *eventTarget) has(typ string) bool {
 	for _, l := range t.listeners {
-		if l.typ == typ && l.callback != nil {
+		if l.typ == typ {
 			return true
 		}
 	}
-	return false
+	return t.handlers[typ] != nil
 }
 
 // remove takes a listener away, also from a dispatch in progress. The slice is
@@ -237,87 +238,76 @@ func (t *eventTarget) remove(l *listener) {
 	t.listeners = rest
 }
 
-// Fire dispatches an event that the platform made on a target object. It
-// reports false if a listener called preventDefault.
-func (p *Platform) Fire(target, ev *goja.Object) bool {
-	return p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev)
+// Fire dispatches an event that the platform made on a target object, and
+// reports what a listener throws. It reports false if a listener called
+// preventDefault.
+func (p *Platform) Fire(target, ev *goja.Object) (proceed bool) {
+	holder := p.Engine.Attached(ev).(eventHolder)
+	if thrown := p.Engine.Try(func() { p.dispatch(p.targetOf(target), target, holder.event(), ev) }); thrown != nil {
+		p.Engine.ReportUncaught(thrown)
+	}
+	return !holder.event().canceled
 }
 
-// dispatch calls the listeners. There is no tree, hence one phase; what a
-// listener throws is reported and the next one runs.
+// dispatch calls the `on...` property of the target, then the listeners. As in
+// workerd, what one of them throws ends the dispatch and reaches the caller.
 func (p *Platform) dispatch(t *eventTarget, this goja.Value, ev *domEvent, obj *goja.Object) bool {
 	ev.target, ev.current, ev.dispatching = this, this, true
-	defer func() {
-		ev.current, ev.dispatching, ev.stopped, ev.stoppedNow = goja.Null(), false, false, false
-	}()
+	defer func() { ev.dispatching, ev.passive, ev.stopped, ev.stoppedNow = false, false, false, false }()
+	if target, ok := this.(*goja.Object); ok {
+		if call, ok := goja.AssertFunction(target.Get("on" + ev.name)); ok {
+			if _, err := call(this, obj); err != nil {
+				p.Engine.Rethrow(err)
+			}
+		}
+	}
 	walk := t.listeners
 	for _, l := range walk {
-		if l.typ != ev.name || l.removed || l.callback == nil {
+		if ev.stoppedNow {
+			break
+		}
+		if l.typ != ev.name || l.removed {
 			continue
 		}
 		if l.once {
 			t.remove(l)
 		}
 		ev.passive = l.passive
-		if thrown := p.Engine.Try(func() { p.callListener(l, this, ev, obj) }); thrown != nil {
-			p.Engine.ReportUncaught(thrown)
-		}
-		ev.passive = false
-		if ev.stoppedNow {
-			break
-		}
+		p.callListener(l, this, obj)
 	}
 	return !ev.canceled
 }
 
-func (p *Platform) callListener(l *listener, this goja.Value, ev *domEvent, obj *goja.Object) {
+func (p *Platform) callListener(l *listener, this goja.Value, obj *goja.Object) {
 	call, ok := goja.AssertFunction(l.callback)
 	if !ok {
-		if l.handler {
-			return
-		}
 		p.Engine.Call(l.callback.Get("handleEvent"), l.callback, obj)
 		return
 	}
-	v, err := call(this, obj)
-	if err != nil {
+	if _, err := call(this, obj); err != nil {
 		p.Engine.Rethrow(err)
-	}
-	if l.handler && ev.cancelable && v == p.vm.ToValue(false) {
-		ev.canceled = true
 	}
 }
 
-// handlerAttribute is an `on...` attribute (HTML, section 8.1.8.1): it holds
-// the place among the listeners that it got when it was first set.
+// handlerAttribute is an `on...` attribute: what is no object reads as null.
 func handlerAttribute[T eventTargeter](typ string) engine.Accessor[T] {
-	find := func(t *eventTarget) *listener {
-		for _, l := range t.listeners {
-			if l.handler && l.typ == typ {
-				return l
-			}
-		}
-		return nil
-	}
 	return engine.Accessor[T]{Name: "on" + typ,
 		Get: func(self T, _ *goja.Object) goja.Value {
-			if l := find(self.events()); l != nil && l.callback != nil {
-				return l.callback
+			if h := self.events().handlers[typ]; h != nil {
+				return h
 			}
 			return goja.Null()
 		},
 		Set: func(self T, _ *goja.Object, v goja.Value) {
-			callback, _ := v.(*goja.Object)
 			t := self.events()
-			l := find(t)
-			if l == nil {
-				if callback == nil {
-					return
-				}
-				l = &listener{typ: typ, handler: true}
-				t.listeners = append(t.listeners, l)
+			if t.handlers == nil {
+				t.handlers = map[string]*goja.Object{}
 			}
-			l.callback = callback
+			if h, ok := v.(*goja.Object); ok {
+				t.handlers[typ] = h
+			} else {
+				delete(t.handlers, typ)
+			}
 		},
 	}
 }

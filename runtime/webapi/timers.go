@@ -31,16 +31,12 @@ func (p *Platform) installTimers() {
 	p.Engine.LazyGlobal("scheduler", p.makeScheduler)
 }
 
-// callback checks that v is a function. Code in strings is refused as all code
-// generation from strings is.
+// callback checks that v is a function: code in strings is none.
 func (p *Platform) callback(what string, v goja.Value) goja.Value {
 	if engine.IsCallable(v) {
 		return v
 	}
-	if _, isString := v.(goja.String); isString {
-		p.Engine.Throw("EvalError", codeGeneration)
-	}
-	p.Engine.Throw("TypeError", "Failed to execute '%s' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'Function'.", what)
+	p.badArgument("", what, 1, "function")
 	return nil
 }
 

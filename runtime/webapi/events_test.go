@@ -1,0 +1,131 @@
+package webapi
+
+import (
+	"strings"
+	"testing"
+)
+
+// Events behave as workerd's do, also where it departs from the DOM standard:
+// what a listener throws reaches the dispatcher and ends the dispatch, the
+// `on...` property is called first, and no event is immune to preventDefault.
+func TestEvents(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>{l.push(1); throw new Error("boo")}); t.addEventListener("x",()=>l.push(2)); try{t.dispatchEvent(new Event("x"))}catch(e){l.push("C"+e.message)} return l})()`, `[1,"Cboo"]`},
+		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>l.push(1)); t.onx=()=>l.push("on"); t.dispatchEvent(new Event("x")); return l})()`, `["on",1]`},
+		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",function(e){l.push(this===t, e.target===t, e.currentTarget===t, e.eventPhase, e.composedPath().length)}); const e=new Event("x"); t.dispatchEvent(e); return l.concat(e.target===t, String(e.currentTarget), e.eventPhase)})()`, `[true,true,true,2,1,true,"[object EventTarget]",0]`},
+		{`(()=>{const t=new EventTarget(); t.addEventListener("x",e=>e.preventDefault()); return t.dispatchEvent(new Event("x"))})()`, `false`},
+		{`(()=>{const t=new EventTarget(); t.addEventListener("x",e=>e.preventDefault(),{passive:true}); return t.dispatchEvent(new Event("x",{cancelable:true}))})()`, `true`},
+		{`(()=>{const t=new EventTarget(),l=[]; t.addEventListener("x",{handleEvent(e){l.push(e.type, this.me)},me:"o"}); t.dispatchEvent(new Event("x")); return l})()`, `["x","o"]`},
+		{`(()=>{const t=new EventTarget(),l=[]; const f=()=>l.push(1); t.addEventListener("x",f); t.addEventListener("x",f); t.dispatchEvent(new Event("x")); t.removeEventListener("x",f); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
+		{`(()=>{const t=new EventTarget(),l=[]; t.addEventListener("x",()=>l.push(1),{once:true}); t.dispatchEvent(new Event("x")); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
+		{`(()=>{const t=new EventTarget(),l=[],c=new AbortController(); t.addEventListener("x",()=>l.push(1),{signal:c.signal}); t.dispatchEvent(new Event("x")); c.abort(); t.dispatchEvent(new Event("x")); t.addEventListener("x",()=>l.push(2),{signal:c.signal}); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
+		{`(()=>{const t=new EventTarget(),l=[]; const b=()=>l.push("b"); t.addEventListener("x",e=>{l.push("a"); t.removeEventListener("x",b); t.addEventListener("x",()=>l.push("late"))}); t.addEventListener("x",b); t.dispatchEvent(new Event("x")); return l})()`, `["a"]`},
+		{`(()=>{const t=new EventTarget(),l=[]; t.addEventListener("x",e=>{l.push(1); e.stopImmediatePropagation()}); t.addEventListener("x",()=>l.push(2)); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
+		{`(()=>{const t=new EventTarget(); const e=new Event("x"); t.addEventListener("x",()=>t.dispatchEvent(e)); t.dispatchEvent(e)})()`, `InvalidStateError: The event is already being dispatched.`},
+		{`new EventTarget().addEventListener("x",()=>{},true)`, `TypeError: addEventListener(): useCapture must be false.`},
+		{`new EventTarget().addEventListener("x",5)`, `TypeError: Failed to execute 'addEventListener' on 'EventTarget': parameter 2 is not of type 'function or HandlerObject'.`},
+		{`new EventTarget().addEventListener("x",null)`, `undefined`},
+		{`new EventTarget().dispatchEvent(5)`, `TypeError: Failed to execute 'dispatchEvent' on 'EventTarget': parameter 1 is not of type 'Event'.`},
+		{`new Event()`, `TypeError: Failed to construct 'Event': constructor parameter 1 is not of type 'string'.`},
+		{`new Event("x",5)`, `TypeError: Failed to construct 'Event': constructor parameter 2 is not of type 'Init'.`},
+		{`(()=>{class E extends Event{#d; constructor(d){super("mine",{bubbles:true}); this.#d=d} get d(){return this.#d}} class T extends EventTarget{} const t=new T(); let got; t.addEventListener("mine",e=>got=[e.d,e.bubbles,e instanceof Event,e.constructor.name]); t.dispatchEvent(new E(7)); return got})()`, `[7,true,true,"E"]`},
+		{`[new CustomEvent("c",{detail:{a:1}}).detail.a, new MessageEvent("m",{data:"d",origin:"o"}).data, new CloseEvent("c",{code:1001,reason:"r",wasClean:true}).code, new ErrorEvent("e",{message:"q",error:4}).error]`, `[1,"d",1001,4]`},
+		{`Object.prototype.toString.call(new MessageEvent("x"))`, `[object MessageEvent]`},
+	})
+}
+
+// A signal aborts once, dependents included, with the reason it was given or
+// an AbortError; what listens for it is called in order.
+func TestAbort(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`[AbortSignal.abort().reason.name, AbortSignal.abort().reason.message, AbortSignal.abort(3).reason, AbortSignal.abort().reason.code]`, `["AbortError","The operation was aborted",3,20]`},
+		{`AbortSignal.abort(new TypeError("t")).throwIfAborted()`, `TypeError: t`},
+		{`(()=>{const a=new AbortController(), l=[]; a.signal.addEventListener("abort",()=>l.push(1)); a.signal.onabort=()=>l.push("on"); a.abort(5); a.abort(6); return l.concat(a.signal.reason, typeof a.signal.onabort)})()`, `["on",1,5,"function"]`},
+		{`(()=>{const a=new AbortController(); a.signal.onabort=5; return String(a.signal.onabort)})()`, `null`},
+		{`(async()=>{const s=AbortSignal.timeout(10); await new Promise(r=>s.addEventListener("abort",r)); return s.reason.name+s.reason.message})()`, `TimeoutErrorThe operation was aborted due to timeout`},
+		{`(()=>{const a=new AbortController(); const s=AbortSignal.any([a.signal, new AbortController().signal]), s2=AbortSignal.any([s]); let l=[]; s2.addEventListener("abort",()=>l.push(s.aborted,a.signal.aborted)); a.abort("r"); return l.concat(s2.reason)})()`, `[true,true,"r"]`},
+		{`AbortSignal.any([5])`, `TypeError: Incorrect type for array element 0: the provided value is not of type 'AbortSignal'.`},
+		{`AbortSignal.any(5)`, `TypeError: Failed to execute 'any' on 'AbortSignal': parameter 1 is not of type 'Array'.`},
+		{`new AbortSignal()`, `TypeError: Illegal constructor`},
+	})
+}
+
+// DOMExceptions carry name, message, code and stack as workerd's do: read-only
+// own properties.
+func TestDOMException(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`Object.keys(new DOMException("a","AbortError"))`, `["code","name","message","stack"]`},
+		{`String(new DOMException("m","AbortError"))`, `AbortError: m`},
+		{`[new DOMException("m","DataCloneError").code, DOMException.DATA_CLONE_ERR, new DOMException().name, new DOMException("m") instanceof Error, Object.prototype.toString.call(new DOMException())]`, `[25,25,"Error",true,"[object DOMException]"]`},
+		{`(function f(){ return new DOMException("m","AbortError").stack.split("\n").slice(0,2).map(l=>l.replace(/\(.*/,"").trim()) })()`, `["AbortError: m","at f"]`},
+		{`(()=>{ const c = structuredClone(new DOMException("m","AbortError")); return [c instanceof DOMException, c.name, c.message, c.code] })()`, `[true,"AbortError","m",20]`},
+		{`(()=>{ class E extends DOMException { constructor(){ super("q","TimeoutError") } } const e=new E(); return [e instanceof E, e instanceof DOMException, e.name] })()`, `[true,true,"TimeoutError"]`},
+	})
+}
+
+// What nobody catches becomes an event on globalThis; without a listener that
+// calls preventDefault it is logged.
+func TestGlobalEvents(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`
+		addEventListener("unhandledrejection", e => { say(e.type + " " + e.reason + " " + (e.promise instanceof Promise)); e.preventDefault() });
+		addEventListener("rejectionhandled", e => say(e.type + " " + e.reason));
+		self.addEventListener("error", e => { say(e.message + " " + e.error?.message + " " + (e.lineno > 0)); e.preventDefault() });
+		globalThis.late = Promise.reject(7);
+		reportError(new TypeError("r"));
+		queueMicrotask(() => { throw new Error("mt") });
+	`)
+	w.run(`late.catch(() => {})`)
+	w.said("Uncaught TypeError: r r true", "Uncaught Error: mt mt true", "unhandledrejection 7 true", "rejectionhandled 7")
+	w.run(`removeEventListener("error", 5); dispatchEvent(new Event("error")); addEventListener("error", () => { throw new Error("listener") }); reportError(new Error("seen"))`)
+	w.out = nil
+	if got := strings.Join(w.logs, "\n"); !strings.Contains(got, "listener") {
+		t.Errorf("log: %s", got)
+	}
+}
+
+// Timers need a context, pass arguments and are cleared by id; scheduler.wait
+// heeds its signal; microtasks run before them.
+func TestTimers(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`
+		setTimeout((a, b) => say("t" + a + b), 5, 1, 2);
+		queueMicrotask(() => say("micro"));
+		clearTimeout(setTimeout(() => say("never"), 1)); clearTimeout(undefined); clearTimeout("x");
+		let n = 0; const id = setInterval(() => { say("i" + ++n); if (n == 2) clearInterval(id) }, 10);
+		await scheduler.wait(30); say("waited");
+		const c = new AbortController(); setTimeout(() => c.abort("stop"), 1);
+		await scheduler.wait(1e6, { signal: c.signal }).catch(say);
+	`)
+	w.said("micro", "t12", "i1", "i2", "waited", "stop")
+	w.tries([][2]string{
+		{`setTimeout("code")`, `TypeError: Failed to execute 'setTimeout' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`},
+		{`queueMicrotask(5)`, `TypeError: Failed to execute 'queueMicrotask' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`},
+	})
+}
+
+// structuredClone copies, transfers and refuses with DataCloneError.
+func TestStructuredClone(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`structuredClone({a:[1,new Date(5)],b:new Map([[1,{c:2}]]).size})`, `{"a":[1,"1970-01-01T00:00:00.005Z"],"b":1}`},
+		{`structuredClone(()=>1)`, `DataCloneError: ()=>1 could not be cloned.`},
+		{`structuredClone()`, `TypeError: Failed to execute 'structuredClone' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'JsValue'.`},
+		{`structuredClone({},{transfer:[5]})`, `TypeError: Object is not transferable`},
+		{`(()=>{const b=new Uint8Array([1,2]).buffer; const c=structuredClone(b,{transfer:[b]}); return [b.byteLength,c.byteLength]})()`, `[0,2]`},
+		{`structuredClone(new Event("x"))`, `DataCloneError: Could not serialize object of type "Event". This type does not support serialization.`},
+	})
+}
+
+// The clock of performance is Date's, as in workerd.
+func TestPerformance(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`[performance.now()-Date.now(), performance.timeOrigin]`, `[0,0]`},
+		{`(()=>{ performance.mark("a"); const m=performance.measure("q","a"); return [m.duration, performance.getEntriesByType("mark").length, performance.getEntriesByName("q")[0].entryType, JSON.stringify(performance.mark("z",{startTime:3,detail:{d:1}})), (performance.clearMarks(), performance.getEntries().length)] })()`,
+			`[0,1,"measure","{\"name\":\"z\",\"entryType\":\"mark\",\"startTime\":3,\"duration\":0}",1]`},
+	})
+}
