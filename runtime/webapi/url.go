@@ -1,0 +1,146 @@
+package webapi
+
+import (
+	"github.com/dop251/goja"
+	"github.com/nlnwa/whatwg-url/url"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// urlState is what URL and URLSearchParams keep per isolate. Loop-confined.
+type urlState struct {
+	class  func() *engine.Class[*webURL]
+	params func() *engine.Class[*searchParams]
+}
+
+// webURL is a URL object (WHATWG URL, section 6.1). Loop-confined.
+type webURL struct {
+	u      *url.Url
+	params *searchParams // made at first use; follows u
+	object *goja.Object  // the URLSearchParams object of params
+}
+
+func (p *Platform) installURL() {
+	s := &p.core.url
+	s.class = lazily(p.Engine, p.defineURL)
+	s.params = lazily(p.Engine, p.defineSearchParams)
+	p.lazyClass("URL", func() *goja.Object { return s.class().Ctor })
+	p.lazyClass("URLSearchParams", func() *goja.Object { return s.params().Ctor })
+}
+
+// parseURL parses input against an optional base; err says what is wrong.
+func parseURL(input string, base goja.Value) (*url.Url, error) {
+	if isUndefined(base) {
+		return url.Parse(input)
+	}
+	return url.ParseRef(base.String(), input)
+}
+
+func (p *Platform) defineURL() *engine.Class[*webURL] {
+	vm := p.vm
+	invalid := func() { p.Engine.Throw("TypeError", "Invalid URL string.") }
+	part := func(name string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
+		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value { return vm.ToValue(get(w.u)) }}
+		if set != nil {
+			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.u, usv(v)) }
+		}
+		return a
+	}
+	search := part("search", (*url.Url).Search, nil)
+	search.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
+		w.u.SetSearch(usv(v))
+		w.refresh()
+	}
+	href := part("href", hrefOf, nil)
+	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
+		u, err := url.Parse(usv(v))
+		if err != nil {
+			invalid()
+		}
+		w.u = u
+		w.refresh()
+	}
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*webURL]{
+		Name: "URL", Length: 1,
+		New: func(call goja.ConstructorCall) *webURL {
+			p.need("URL", len(call.Arguments), 1)
+			u, err := parseURL(usv(call.Arguments[0]), call.Argument(1))
+			if err != nil {
+				invalid()
+			}
+			return &webURL{u: u}
+		},
+		Accessors: []engine.Accessor[*webURL]{
+			href, search,
+			part("origin", originOf, nil),
+			part("protocol", (*url.Url).Protocol, (*url.Url).SetProtocol),
+			part("username", (*url.Url).Username, (*url.Url).SetUsername),
+			part("password", (*url.Url).Password, (*url.Url).SetPassword),
+			part("host", (*url.Url).Host, (*url.Url).SetHost),
+			part("hostname", (*url.Url).Hostname, (*url.Url).SetHostname),
+			part("port", (*url.Url).Port, (*url.Url).SetPort),
+			part("pathname", (*url.Url).Pathname, (*url.Url).SetPathname),
+			part("hash", (*url.Url).Hash, (*url.Url).SetHash),
+			{Name: "searchParams", Get: func(w *webURL, _ *goja.Object) goja.Value { return p.paramsOf(w) }},
+		},
+		Methods: []engine.Method[*webURL]{
+			{Name: "toString", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(hrefOf(w.u)) }},
+			{Name: "toJSON", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(hrefOf(w.u)) }},
+		},
+		Statics: []engine.Func{
+			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+				p.need("canParse", len(call.Arguments), 1)
+				_, err := parseURL(usv(call.Arguments[0]), call.Argument(1))
+				return vm.ToValue(err == nil)
+			}},
+			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+				p.need("parse", len(call.Arguments), 1)
+				u, err := parseURL(usv(call.Arguments[0]), call.Argument(1))
+				if err != nil {
+					return goja.Null()
+				}
+				return p.core.url.class().Wrap(&webURL{u: u})
+			}},
+		},
+	})
+	return class
+}
+
+func hrefOf(u *url.Url) string { return u.Href(false) }
+
+// originOf is the serialized origin: opaque ("null") but for the special
+// schemes, and for blob: URLs that of the URL inside.
+func originOf(u *url.Url) string {
+	switch u.Scheme() {
+	case "http", "https", "ws", "wss", "ftp":
+		return u.Protocol() + "//" + u.Host()
+	case "blob":
+		if inner, err := url.Parse(u.Pathname()); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
+			return originOf(inner)
+		}
+	}
+	return "null"
+}
+
+// paramsOf is url.searchParams: one object that follows the URL.
+func (p *Platform) paramsOf(w *webURL) *goja.Object {
+	if w.object == nil {
+		w.params = &searchParams{url: w, list: parseForm(trimQuery(w.u.Search()))}
+		w.object = p.core.url.params().Wrap(w.params)
+	}
+	return w.object
+}
+
+// refresh makes searchParams follow a new query.
+func (w *webURL) refresh() {
+	if w.params != nil {
+		w.params.list = parseForm(trimQuery(w.u.Search()))
+	}
+}
+
+func trimQuery(s string) string {
+	if len(s) > 0 && s[0] == '?' {
+		return s[1:]
+	}
+	return s
+}

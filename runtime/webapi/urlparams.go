@@ -1,0 +1,303 @@
+package webapi
+
+import (
+	"sort"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// searchParams is a URLSearchParams object (WHATWG URL, section 6.2).
+// Loop-confined.
+type searchParams struct {
+	list []formField
+	url  *webURL // the URL that it belongs to, nil for none
+}
+
+type formField struct{ name, value string }
+
+// usv is the conversion to USVString: a lone surrogate becomes U+FFFD.
+func usv(v goja.Value) string { return v.String() }
+
+// changed writes the list back into the URL.
+func (s *searchParams) changed() {
+	if s.url != nil {
+		s.url.u.SetSearch(serializeForm(s.list))
+	}
+}
+
+// parseForm is the application/x-www-form-urlencoded parser (section 5.1).
+func parseForm(text string) []formField {
+	var out []formField
+	for part := range strings.SplitSeq(text, "&") {
+		if part == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(part, "=")
+		out = append(out, formField{decodeForm(name), decodeForm(value)})
+	}
+	return out
+}
+
+func decodeForm(s string) string {
+	if !strings.ContainsAny(s, "+%") {
+		return strings.ToValidUTF8(s, "\uFFFD")
+	}
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			b = append(b, ' ')
+		case s[i] == '%' && i+2 < len(s) && unhex(s[i+1]) >= 0 && unhex(s[i+2]) >= 0:
+			b = append(b, byte(unhex(s[i+1])<<4|unhex(s[i+2])))
+			i += 2
+		default:
+			b = append(b, s[i])
+		}
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// serializeForm is the application/x-www-form-urlencoded serializer (section 5.2).
+func serializeForm(list []formField) string {
+	var b strings.Builder
+	for i, f := range list {
+		if i > 0 {
+			b.WriteByte('&')
+		}
+		encodeForm(&b, f.name)
+		b.WriteByte('=')
+		encodeForm(&b, f.value)
+	}
+	return b.String()
+}
+
+func encodeForm(b *strings.Builder, s string) {
+	const hex = "0123456789ABCDEF"
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case c == ' ':
+			b.WriteByte('+')
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '*', c == '-', c == '.', c == '_':
+			b.WriteByte(c)
+		default:
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		}
+	}
+}
+
+func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
+	vm := p.vm
+	method := func(name string, args int, fn func(s *searchParams, call goja.FunctionCall) goja.Value) engine.Method[*searchParams] {
+		return engine.Method[*searchParams]{Name: name, Length: args, Fn: func(s *searchParams, call goja.FunctionCall) goja.Value {
+			p.need(name, len(call.Arguments), args)
+			return fn(s, call)
+		}}
+	}
+	matches := func(call goja.FunctionCall) func(f formField) bool {
+		name, second := usv(call.Argument(0)), call.Argument(1)
+		if isUndefined(second) {
+			return func(f formField) bool { return f.name == name }
+		}
+		value := usv(second)
+		return func(f formField) bool { return f.name == name && f.value == value }
+	}
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*searchParams]{
+		Name: "URLSearchParams",
+		New: func(call goja.ConstructorCall) *searchParams {
+			return &searchParams{list: p.searchInit(call.Argument(0))}
+		},
+		Accessors: []engine.Accessor[*searchParams]{{Name: "size", Get: func(s *searchParams, _ *goja.Object) goja.Value {
+			return vm.ToValue(len(s.list))
+		}}},
+		Methods: []engine.Method[*searchParams]{
+			method("append", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				s.list = append(s.list, formField{usv(call.Argument(0)), usv(call.Argument(1))})
+				s.changed()
+				return goja.Undefined()
+			}),
+			method("delete", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				match := matches(call)
+				var kept []formField
+				for _, f := range s.list {
+					if !match(f) {
+						kept = append(kept, f)
+					}
+				}
+				s.list = kept
+				s.changed()
+				return goja.Undefined()
+			}),
+			method("get", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				name := usv(call.Argument(0))
+				for _, f := range s.list {
+					if f.name == name {
+						return vm.ToValue(f.value)
+					}
+				}
+				return goja.Null()
+			}),
+			method("getAll", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				name, all := usv(call.Argument(0)), []any{}
+				for _, f := range s.list {
+					if f.name == name {
+						all = append(all, f.value)
+					}
+				}
+				return vm.NewArray(all...)
+			}),
+			method("has", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				match := matches(call)
+				for _, f := range s.list {
+					if match(f) {
+						return vm.ToValue(true)
+					}
+				}
+				return vm.ToValue(false)
+			}),
+			method("set", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				s.set(usv(call.Argument(0)), usv(call.Argument(1)))
+				return goja.Undefined()
+			}),
+			method("sort", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
+				sort.SliceStable(s.list, func(i, j int) bool { return lessUTF16(s.list[i].name, s.list[j].name) })
+				s.changed()
+				return goja.Undefined()
+			}),
+			method("toString", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeForm(s.list)) }),
+			method("forEach", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+				fn, self, this := call.Argument(0), call.Argument(1), call.This
+				for i := 0; i < len(s.list); i++ {
+					f := s.list[i]
+					p.Engine.Call(fn, self, vm.ToValue(f.value), vm.ToValue(f.name), this)
+				}
+				return goja.Undefined()
+			}),
+			method("keys", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
+				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.name) })
+			}),
+			method("values", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
+				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.value) })
+			}),
+			method("entries", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
+				return p.fieldIterator(s, func(f formField) goja.Value { return vm.NewArray(f.name, f.value) })
+			}),
+		},
+	})
+	class.Proto.DefineDataPropertySymbol(goja.SymIterator, class.Proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return class
+}
+
+func (s *searchParams) set(name, value string) {
+	var out []formField
+	found := false
+	for _, f := range s.list {
+		switch {
+		case f.name != name:
+			out = append(out, f)
+		case !found:
+			found = true
+			out = append(out, formField{name, value})
+		}
+	}
+	if !found {
+		out = append(out, formField{name, value})
+	}
+	s.list = out
+	s.changed()
+}
+
+// lessUTF16 compares by UTF-16 code units, as the standard sorts.
+func lessUTF16(a, b string) bool {
+	x, y := utf16.Encode([]rune(a)), utf16.Encode([]rune(b))
+	for i := range min(len(x), len(y)) {
+		if x[i] != y[i] {
+			return x[i] < y[i]
+		}
+	}
+	return len(x) < len(y)
+}
+
+// searchInit is the constructor's argument: a string, a sequence of pairs, or
+// a record.
+func (p *Platform) searchInit(v goja.Value) []formField {
+	if isUndefined(v) {
+		return nil
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return parseForm(trimQuery(usv(v)))
+	}
+	if s, ok := p.Engine.Attached(obj).(*searchParams); ok {
+		return append([]formField(nil), s.list...)
+	}
+	var out []formField
+	if it := obj.GetSymbol(goja.SymIterator); it != nil && engine.IsCallable(it) {
+		p.vm.ForOf(obj, func(pair goja.Value) bool {
+			var parts []string
+			if _, isObj := pair.(*goja.Object); isObj {
+				p.vm.ForOf(pair, func(x goja.Value) bool { parts = append(parts, usv(x)); return true })
+			}
+			if len(parts) != 2 {
+				p.Engine.Throw("TypeError", "Failed to construct 'URLSearchParams': every element of the sequence must be a pair of name and value.")
+			}
+			out = append(out, formField{parts[0], parts[1]})
+			return true
+		})
+		return out
+	}
+	record := &searchParams{}
+	for _, key := range obj.Keys() {
+		record.set(key, usv(obj.Get(key)))
+	}
+	return record.list
+}
+
+// fieldIterator walks over the live list.
+func (p *Platform) fieldIterator(s *searchParams, show func(f formField) goja.Value) *goja.Object {
+	i := 0
+	return p.goIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
+		if i >= len(s.list) {
+			return nil, false
+		}
+		i++
+		return show(s.list[i-1]), true
+	})
+}
+
+// goIterator makes an iterator object around next.
+func (p *Platform) goIterator(tag string, next func() (goja.Value, bool)) *goja.Object {
+	obj := p.vm.NewObject()
+	p.Engine.DefineFunc(obj, engine.Func{Name: "next", Fn: func(goja.FunctionCall) goja.Value {
+		v, ok := next()
+		res := p.vm.NewObject()
+		if !ok {
+			v = goja.Undefined()
+		}
+		res.Set("value", v)
+		res.Set("done", !ok)
+		return res
+	}})
+	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue(tag), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	obj.DefineDataPropertySymbol(goja.SymIterator, p.Engine.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value { return call.This }),
+		goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return obj
+}
