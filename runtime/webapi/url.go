@@ -28,8 +28,8 @@ func (p *Platform) installURL() {
 	p.lazyClass("URLSearchParams", func() *goja.Object { return s.params().Ctor })
 }
 
-// parseURL parses input against an optional base; err says what is wrong.
-func parseURL(input string, base goja.Value) (*url.Url, error) {
+// parseAgainst parses input against an optional base; err says what is wrong.
+func parseAgainst(input string, base goja.Value) (*url.Url, error) {
 	if isUndefined(base) {
 		return url.Parse(input)
 	}
@@ -64,7 +64,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		Name: "URL", Length: 1,
 		New: func(call goja.ConstructorCall) *webURL {
 			p.need("URL", len(call.Arguments), 1)
-			u, err := parseURL(usv(call.Arguments[0]), call.Argument(1))
+			u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				invalid()
 			}
@@ -90,12 +90,12 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need("canParse", len(call.Arguments), 1)
-				_, err := parseURL(usv(call.Arguments[0]), call.Argument(1))
+				_, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need("parse", len(call.Arguments), 1)
-				u, err := parseURL(usv(call.Arguments[0]), call.Argument(1))
+				u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}
