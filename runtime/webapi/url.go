@@ -63,7 +63,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*webURL]{
 		Name: "URL", Length: 1,
 		New: func(call goja.ConstructorCall) *webURL {
-			p.need("URL", len(call.Arguments), 1)
+			p.atLeast("URL", len(call.Arguments), 1)
 			u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				invalid()
@@ -89,12 +89,12 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		},
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need("canParse", len(call.Arguments), 1)
+				p.atLeast("canParse", len(call.Arguments), 1)
 				_, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need("parse", len(call.Arguments), 1)
+				p.atLeast("parse", len(call.Arguments), 1)
 				u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
@@ -125,7 +125,7 @@ func originOf(u *url.Url) string {
 // paramsOf is url.searchParams: one object that follows the URL.
 func (p *Platform) paramsOf(w *webURL) *goja.Object {
 	if w.object == nil {
-		w.params = &searchParams{url: w, list: parseForm(trimQuery(w.u.Search()))}
+		w.params = &searchParams{url: w, list: parseQuery(trimQuery(w.u.Search()))}
 		w.object = p.core.url.params().Wrap(w.params)
 	}
 	return w.object
@@ -134,7 +134,7 @@ func (p *Platform) paramsOf(w *webURL) *goja.Object {
 // refresh makes searchParams follow a new query.
 func (w *webURL) refresh() {
 	if w.params != nil {
-		w.params.list = parseForm(trimQuery(w.u.Search()))
+		w.params.list = parseQuery(trimQuery(w.u.Search()))
 	}
 }
 

@@ -25,12 +25,12 @@ func usv(v goja.Value) string { return v.String() }
 // changed writes the list back into the URL.
 func (s *searchParams) changed() {
 	if s.url != nil {
-		s.url.u.SetSearch(serializeForm(s.list))
+		s.url.u.SetSearch(serializeQuery(s.list))
 	}
 }
 
-// parseForm is the application/x-www-form-urlencoded parser (section 5.1).
-func parseForm(text string) []formField {
+// parseQuery is the application/x-www-form-urlencoded parser (section 5.1).
+func parseQuery(text string) []formField {
 	var out []formField
 	for part := range strings.SplitSeq(text, "&") {
 		if part == "" {
@@ -73,8 +73,8 @@ func unhex(c byte) int {
 	return -1
 }
 
-// serializeForm is the application/x-www-form-urlencoded serializer (section 5.2).
-func serializeForm(list []formField) string {
+// serializeQuery is the application/x-www-form-urlencoded serializer (section 5.2).
+func serializeQuery(list []formField) string {
 	var b strings.Builder
 	for i, f := range list {
 		if i > 0 {
@@ -108,7 +108,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 	vm := p.vm
 	method := func(name string, args int, fn func(s *searchParams, call goja.FunctionCall) goja.Value) engine.Method[*searchParams] {
 		return engine.Method[*searchParams]{Name: name, Length: args, Fn: func(s *searchParams, call goja.FunctionCall) goja.Value {
-			p.need(name, len(call.Arguments), args)
+			p.atLeast(name, len(call.Arguments), args)
 			return fn(s, call)
 		}}
 	}
@@ -182,7 +182,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				s.changed()
 				return goja.Undefined()
 			}),
-			method("toString", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeForm(s.list)) }),
+			method("toString", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeQuery(s.list)) }),
 			method("forEach", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
 				fn, self, this := call.Argument(0), call.Argument(1), call.This
 				for i := 0; i < len(s.list); i++ {
@@ -244,7 +244,7 @@ func (p *Platform) searchInit(v goja.Value) []formField {
 	}
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return parseForm(trimQuery(usv(v)))
+		return parseQuery(trimQuery(usv(v)))
 	}
 	if s, ok := p.Engine.Attached(obj).(*searchParams); ok {
 		return append([]formField(nil), s.list...)
@@ -300,4 +300,11 @@ func (p *Platform) goIterator(tag string, next func() (goja.Value, bool)) *goja.
 	obj.DefineDataPropertySymbol(goja.SymIterator, p.Engine.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value { return call.This }),
 		goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return obj
+}
+
+// atLeast throws the TypeError of a call with too few arguments.
+func (p *Platform) atLeast(what string, got, want int) {
+	if got < want {
+		p.Engine.Throw("TypeError", "Failed to execute '%s': %d arguments required, but only %d present.", what, want, got)
+	}
 }
