@@ -17,13 +17,12 @@ import (
 // production's memory limit does.
 const maxBufferedBytes = 128 << 20
 
-var errBodyTooLong = errors.New("Memory limit exceeded before EOF.") //nolint:staticcheck // workerd's text.
-
 const (
 	textBodyUsed   = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
 	textLocked     = "This ReadableStream is currently locked to a reader."
 	textLockedBody = "This ReadableStream is locked to a reader, and cannot be used as a body."
 	textDisturbed  = "This ReadableStream is disturbed (has already been read from), and cannot be used as a body."
+	textTooLong    = "Memory limit exceeded before EOF."
 	textNotBytes   = "This ReadableStream did not return bytes."
 )
 
@@ -179,9 +178,6 @@ func (p *Platform) bodyError(err error) goja.Value {
 	var thrown *thrownValue
 	if errors.As(err, &thrown) && thrown.engine == p.Engine {
 		return thrown.value
-	}
-	if errors.Is(err, errBodyTooLong) {
-		return p.Engine.NewError("TypeError", err.Error())
 	}
 	return p.Engine.FromGo(err)
 }

@@ -235,7 +235,7 @@ func (p *Platform) initFromRequest(r, other *request) {
 func (p *Platform) initRequest(r *request, init *goja.Object) {
 	const dict = "RequestInitializerDict"
 	if v := present(init, "integrity"); v != nil && v.String() != "" {
-		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.")
+		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.") // reference's text
 	}
 	methodGiven := present(init, "method")
 	if methodGiven != nil {

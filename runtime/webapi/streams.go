@@ -324,7 +324,7 @@ func (p *Platform) readStream(stream *goja.Object, convert func([]byte) goja.Val
 		case !ok:
 			fail(p.Engine.NewError("TypeError", textNotBytes))
 		case len(all)+len(data) > maxBufferedBytes:
-			fail(p.Engine.NewError("TypeError", errBodyTooLong.Error()))
+			fail(p.Engine.NewError("TypeError", textTooLong))
 		default:
 			all = append(all, data...)
 			d.next()

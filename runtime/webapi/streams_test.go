@@ -282,7 +282,7 @@ func TestPump(t *testing.T) {
 		t.Errorf("%q, end %q, done %q, held %d", all, end, *done, w.c.Held())
 	}
 
-	r, done = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)); c.enqueue("text") }, cancel(e) { say("canceled: " + e.message) }}))`)
+	r, _ = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)); c.enqueue("text") }, cancel(e) { say("canceled: " + e.message) }}))`)
 	if a, b := r.next(), r.next(); a != "A" || b != notBytesError {
 		t.Errorf("%q, %q", a, b)
 	}
@@ -297,7 +297,7 @@ func TestPump(t *testing.T) {
 		t.Errorf("done %q", *done)
 	}
 
-	r, done = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)) }, pull(c) { throw new RangeError("later") }}))`)
+	r, _ = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)) }, pull(c) { throw new RangeError("later") }}))`)
 	if a, b := r.next(), r.next(); a != "A" || b != "RangeError: later" {
 		t.Errorf("%q, %q", a, b)
 	}

@@ -1,0 +1,167 @@
+package webapi
+
+import (
+	"bytes"
+	"fmt"
+	"mime"
+	"strings"
+)
+
+// formPart is one entry of a form (XMLHttpRequest standard, section 5).
+type formPart struct {
+	name        string
+	data        []byte
+	isFile      bool
+	filename    string
+	contentType string
+}
+
+const (
+	textNoBoundary = `No boundary string in Content-Type header. The multipart/form-data MIME type requires a boundary parameter, e.g. 'Content-Type: multipart/form-data; boundary="abcd"'. See RFC 7578, section 4.`
+	textFormType   = "Unrecognized Content-Type header value. FormData can only parse the following MIME types: multipart/form-data, application/x-www-form-urlencoded"
+)
+
+// formError is why a form cannot be parsed: the text of a TypeError.
+type formError string
+
+// Error implements error.
+func (e formError) Error() string { return string(e) }
+
+// parseFormBody reads the body of a form; the errors are workerd's texts
+// (api/form-data.c++).
+func parseFormBody(data []byte, contentType string) ([]formPart, error) {
+	kind, params, err := mime.ParseMediaType(contentType)
+	if err != nil && kind == "" {
+		return nil, formError(textFormType)
+	}
+	switch kind {
+	case "multipart/form-data":
+		if params["boundary"] == "" {
+			return nil, formError(textNoBoundary)
+		}
+		return parseMultipart(data, params["boundary"])
+	case "application/x-www-form-urlencoded":
+		var parts []formPart
+		for _, f := range parseQuery(string(data)) {
+			parts = append(parts, formPart{name: f.name, data: []byte(f.value)})
+		}
+		return parts, nil
+	}
+	return nil, formError(textFormType)
+}
+
+// parseMultipart reads parts between boundaries; lines may end in LF alone.
+func parseMultipart(data []byte, boundary string) ([]formPart, error) {
+	delimiter := []byte("--" + boundary)
+	i := bytes.Index(data, delimiter)
+	if i < 0 {
+		return nil, formError("No initial boundary string (or you have a truncated message).")
+	}
+	var parts []formPart
+	for rest := data[i+len(delimiter):]; ; {
+		if bytes.HasPrefix(rest, []byte("--")) {
+			return parts, nil
+		}
+		_, after, ok := bytes.Cut(rest, []byte("\n"))
+		if !ok {
+			return nil, formError("No initial boundary string (or you have a truncated message).")
+		}
+		part, content, err := parsePartHead(after)
+		if err != nil {
+			return nil, err
+		}
+		end := bytes.Index(content, append([]byte("\n"), delimiter...))
+		if end < 0 {
+			return nil, formError("No subsequent boundary string after multipart message.")
+		}
+		part.data = bytes.TrimSuffix(content[:end], []byte("\r"))
+		parts = append(parts, part)
+		rest = content[end+1+len(delimiter):]
+	}
+}
+
+// parsePartHead reads a part's headers up to the empty line.
+func parsePartHead(data []byte) (part formPart, content []byte, err error) {
+	disposition := ""
+	for {
+		line, rest, ok := bytes.Cut(data, []byte("\n"))
+		if !ok {
+			return part, nil, formError("No subsequent boundary string after multipart message.")
+		}
+		data = rest
+		line = bytes.TrimSuffix(line, []byte("\r"))
+		if len(line) == 0 {
+			break
+		}
+		name, value, _ := strings.Cut(string(line), ":")
+		switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(name)) {
+		case "content-disposition":
+			disposition = value
+		case "content-type":
+			part.contentType = value
+		}
+	}
+	if disposition == "" {
+		return part, nil, formError("No valid Content-Disposition header found in FormData part.")
+	}
+	kind, params, _ := strings.Cut(disposition, ";")
+	if kind = strings.TrimSpace(kind); !strings.EqualFold(kind, "form-data") {
+		return part, nil, formError(fmt.Sprintf("Content-Disposition header for FormData part must have the value \"form-data\", possibly followed by parameters. Got: %q", kind))
+	}
+	var named bool
+	if part.name, named = quotedParam(params, "name"); !named {
+		return part, nil, formError("Content-Disposition header in FormData part is missing a name.")
+	}
+	part.filename, part.isFile = quotedParam(params, "filename")
+	return part, data, nil
+}
+
+// quotedParam finds name="value", where a backslash escapes.
+func quotedParam(params, name string) (string, bool) {
+	for params != "" {
+		params = strings.TrimLeft(params, "; \t")
+		key, rest, ok := strings.Cut(params, "=")
+		if !ok {
+			return "", false
+		}
+		if !strings.HasPrefix(rest, `"`) {
+			_, params, _ = strings.Cut(rest, ";")
+			continue
+		}
+		var value strings.Builder
+		i := 1
+		for ; i < len(rest) && rest[i] != '"'; i++ {
+			if rest[i] == '\\' && i+1 < len(rest) {
+				i++
+			}
+			value.WriteByte(rest[i])
+		}
+		if strings.EqualFold(strings.TrimSpace(key), name) {
+			return value.String(), true
+		}
+		params = rest[min(i+1, len(rest)):]
+	}
+	return "", false
+}
+
+var formEscaper = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22")
+
+// writeMultipart serializes a form (workerd's FormData::serialize).
+func writeMultipart(parts []formPart, boundary string) []byte {
+	var out bytes.Buffer
+	for _, part := range parts {
+		fmt.Fprintf(&out, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, formEscaper.Replace(part.name))
+		if part.isFile {
+			typ := part.contentType
+			if typ == "" {
+				typ = "application/octet-stream"
+			}
+			fmt.Fprintf(&out, "; filename=\"%s\"\r\nContent-Type: %s", formEscaper.Replace(part.filename), typ)
+		}
+		out.WriteString("\r\n\r\n")
+		out.Write(part.data)
+		out.WriteString("\r\n")
+	}
+	fmt.Fprintf(&out, "--%s--", boundary)
+	return out.Bytes()
+}

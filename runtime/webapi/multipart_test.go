@@ -1,0 +1,58 @@
+package webapi
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Forms are read and refused as workerd does.
+func TestParseFormBody(t *testing.T) {
+	const head, part = "multipart/form-data; boundary=B", "--B\r\nContent-Disposition: form-data; "
+	for _, c := range []struct{ typ, body, want string }{
+		{"multipart/form-data", "x", textNoBoundary},
+		{"multipart/form-data; boundary=", "x", textNoBoundary},
+		{head, "x", "No initial boundary string (or you have a truncated message)."},
+		{head, "--B--", "[]"},
+		{head, part + "name=\"a\"\r\n\r\n1\r\n--B--", "[{a 1 false  }]"},
+		{head, "--B\nContent-Disposition: form-data; name=\"a\"\n\n1\n--B--", "[{a 1 false  }]"},
+		{head, part + "name=a\r\n\r\n1\r\n--B--", "Content-Disposition header in FormData part is missing a name."},
+		{head, part + "name=\"a\"\r\n\r\n1\r\n", "No subsequent boundary string after multipart message."},
+		{head, "--B\r\nContent-Type: text/plain\r\n\r\n1\r\n--B--", "No valid Content-Disposition header found in FormData part."},
+		{head, "--B\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\n1\r\n--B--", `Content-Disposition header for FormData part must have the value "form-data", possibly followed by parameters. Got: "attachment"`},
+		{head, part + "name=\"a%22b\\\"c\"\r\n\r\n1\r\n--B--", `[{a%22b"c 1 false  }]`},
+		{`multipart/form-data; boundary="B"`, "pre\r\n" + part + "name=\"a\"\r\n\r\n1\r\n--B\r\ncontent-disposition: Form-Data; filename=\"x.txt\"; name=\"f\"\r\ncontent-type: text/plain\r\n\r\nhe\r\nllo\r\n--B--\r\npost", "[{a 1 false  } {f he\r\nllo true x.txt text/plain}]"},
+		{"application/x-www-form-urlencoded", "a=1&b=%20x+y&&c", "[{a 1 false  } {b  x y false  } {c  false  }]"},
+		{"application/x-www-form-urlencoded;charset=UTF-8", "", "[]"},
+		{"text/plain", "a=1", textFormType},
+	} {
+		parts, err := parseFormBody([]byte(c.body), c.typ)
+		got := "["
+		for i, p := range parts {
+			if i > 0 {
+				got += " "
+			}
+			got += fmt.Sprintf("{%s %s %v %s %s}", p.name, p.data, p.isFile, p.filename, p.contentType)
+		}
+		if got += "]"; err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s, %q:\n got %s\nwant %s", c.typ, c.body, got, c.want)
+		}
+	}
+}
+
+// A form is written as workerd writes it, and read back.
+func TestWriteForm(t *testing.T) {
+	parts := []formPart{{name: "a\"b\r\nc", data: []byte("1\n2")}, {name: "f", isFile: true, filename: `n"x.txt`, contentType: "text/plain", data: []byte("xy")}, {name: "g", isFile: true, filename: "g", data: []byte("z")}}
+	got := string(writeMultipart(parts, "B"))
+	const want = "--B\r\nContent-Disposition: form-data; name=\"a%22b%0D%0Ac\"\r\n\r\n1\n2\r\n" +
+		"--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"n%22x.txt\"\r\nContent-Type: text/plain\r\n\r\nxy\r\n" +
+		"--B\r\nContent-Disposition: form-data; name=\"g\"; filename=\"g\"\r\nContent-Type: application/octet-stream\r\n\r\nz\r\n--B--"
+	if got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if again, err := parseMultipart([]byte(got), "B"); err != nil || len(again) != 3 || string(again[1].data) != "xy" {
+		t.Errorf("%v, %v", again, err)
+	}
+}
