@@ -27,7 +27,7 @@ help:
 	@echo 'make clean         remove what the others made'
 
 demo: build npm
-	$(BIN) chaos fixtures/fibers --call startResearch '["tides"]' --on research-agent/r1
+	$(BIN) demo
 
 test: lint unit e2e
 

@@ -3,11 +3,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	chaoscli "minido.dev/minido/chaos/cli"
+	"minido.dev/minido/chaos/demo"
 )
 
 // Exit codes, documented in the help and in docs/chaos.md.
@@ -20,6 +26,8 @@ var version = "dev" // set by the linker
 
 type cli struct {
 	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
+	Chaos   chaoscli.Chaos `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
+	Demo    demoCommand    `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -30,11 +38,29 @@ func (versionCommand) Run() error {
 	return nil
 }
 
+// demoCommand shows the project's main job on the fiber fixture.
+type demoCommand struct {
+	Fixture string `arg:"" optional:"" default:"fixtures/fibers" help:"The directory of the fixture \"fibers\", its npm packages installed."`
+}
+
+// Run implements kong's command interface.
+func (c *demoCommand) Run() error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := demo.Run(ctx, demo.Options{Fixture: c.Fixture, Out: os.Stdout, Color: useColor()})
+	if err != nil || report.Code != 0 {
+		return &exitError{int(report.Code), err}
+	}
+	return nil
+}
+
 const description = `Runs Cloudflare Workers and Durable Objects on this machine, with no account and no network.
 
   minido dev                          run the project in this directory on http://127.0.0.1:8787
   minido dev src/worker.ts            run a single file without a wrangler file
   minido dev --port 0 --persist-to /tmp/state
+  minido chaos . '["tides"]' --call startResearch --on research-agent/r1
+                                      kill the agent in mid-fiber, and see whether it recovers
 
 State is kept in wrangler's own layout, so a directory written by "wrangler dev" opens here and the reverse.
 
@@ -80,6 +106,13 @@ func execute(parser *kong.Kong, args []string) int {
 	err = ctx.Run()
 	if err == nil {
 		return 0
+	}
+	var ended *chaoscli.ExitError
+	if errors.As(err, &ended) {
+		err = &exitError{ended.ExitCode(), nil}
+		if ended.Text != "" {
+			err = &exitError{ended.ExitCode(), ended}
+		}
 	}
 	var coded *exitError
 	if errors.As(err, &coded) {
