@@ -133,28 +133,33 @@ func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value
 		p.Engine.Throw("TypeError", textBodyUsed)
 	}
 	if b.stream == nil {
+		p.checkOwner(b)
 		b.used = true
 		if b.kind == bodyBuffer {
 			return convert(bytes.Clone(b.buffer))
 		}
 		native := b.native
 		b.native = nil
-		return p.readNative(native, b.owner, what, convert)
+		return p.readNative(native, what, convert)
 	}
 	if p.streamLocked(b.stream) {
 		p.Engine.Throw("TypeError", textLocked)
 	}
-	if native, owner, ok := p.takeNative(b.stream); ok {
-		return p.readNative(native, owner, what, convert)
+	if native, ok := p.takeNative(b.stream); ok {
+		return p.readNative(native, what, convert)
 	}
 	return p.readStream(b.stream, convert)
 }
 
-// readNative collects a body from outside.
-func (p *Platform) readNative(source event.Body, owner *engine.Context, what string, convert func([]byte) goja.Value) goja.Value {
-	if owner != nil {
-		owner.Check()
+// checkOwner throws if the body is another context's I/O.
+func (p *Platform) checkOwner(b *body) {
+	if b.kind == bodyNative && b.owner != nil {
+		b.owner.Check()
 	}
+}
+
+// readNative collects a body from outside.
+func (p *Platform) readNative(source event.Body, what string, convert func([]byte) goja.Value) goja.Value {
 	if data, ok := event.Buffered(source); ok {
 		return convert(data)
 	}
@@ -299,6 +304,7 @@ func (p *Platform) takeBody(b *body, done func(error)) event.Body {
 		p.Engine.Throw("TypeError", textBodyUsed)
 	}
 	if b.stream == nil {
+		p.checkOwner(b)
 		b.used = true
 		if b.kind == bodyBuffer {
 			finish(nil)
@@ -306,19 +312,13 @@ func (p *Platform) takeBody(b *body, done func(error)) event.Body {
 		}
 		native := b.native
 		b.native = nil
-		if b.owner != nil {
-			b.owner.Check()
-		}
 		finish(nil)
 		return native
 	}
 	if p.streamLocked(b.stream) {
 		p.Engine.Throw("TypeError", textLocked)
 	}
-	if native, owner, ok := p.takeNative(b.stream); ok {
-		if owner != nil {
-			owner.Check()
-		}
+	if native, ok := p.takeNative(b.stream); ok {
 		finish(nil)
 		return native
 	}

@@ -99,7 +99,7 @@ func (p *Platform) exchange(r *request, through Exchange) goja.Value {
 	e.IO("fetch")
 	hops := &redirects{p: p, through: through, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
 	if r.kind == bodyBuffer {
-		hops.buffer = append([]byte(nil), r.buffer...)
+		hops.buffer = r.buffer
 	}
 	req := p.requestEvent(r)
 	if r.redirect == "manual" {

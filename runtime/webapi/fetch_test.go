@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -231,4 +232,28 @@ func TestResponseToEvent(t *testing.T) {
 			t.Errorf("%+v, %v", ev, err)
 		}
 	})
+}
+
+// What belongs to one request is refused to another; I/O in the global scope
+// is refused; a part that is missing names itself.
+func TestForeignContext(t *testing.T) {
+	w := newFetchWorld(t)
+	pipe := event.NewPipe(-1)
+	w.turn(func() {
+		w.p.vm.Set("r", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
+	})
+	w.run(`const [a] = Object.values(new WebSocketPair()); a.accept(); globalThis.a = a; r.body`)
+	w.c = w.p.Engine.NewContext(engine.RequestContext, "")
+	w.run(`for (const f of [() => r.text(), () => r.body.getReader().read(), () => a.send("x")]) try { await f() } catch (e) { say(e.message.slice(0, 58)) }`)
+	const refused = "Cannot perform I/O on behalf of a different request. I/O o"
+	w.said(refused, refused, refused)
+	w.p.Engine.Post(engine.GlobalFrame, "test", func() {
+		w.p.vm.RunString(`fetch("http://x/").catch(e => say(e.message.slice(0, 42))); try { new WebSocketPair() } catch (e) { say(e.message.slice(0, 42)) } new Response("fine").text().then(say)`)
+	})
+	for w.sched.Step() {
+	}
+	const global = "Disallowed operation called within global "
+	w.said(global, global, "fine")
+	w.run(`try { await caches.default.match("x") } catch (e) { say(e.message.slice(0, 40)) } try { await caches.open("x") } catch (e) { say(e.message.slice(0, 40)) }`)
+	w.said("The Cache API (caches) is not built yet:", "The Cache API (caches) is not built yet:")
 }

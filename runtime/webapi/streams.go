@@ -216,14 +216,18 @@ func (p *Platform) BodyFromStream(v goja.Value) (event.Body, error) {
 	return out, nil
 }
 
-// takeNative takes the source of a stream that nobody has touched.
-func (p *Platform) takeNative(s *goja.Object) (event.Body, *engine.Context, bool) {
+// takeNative takes the source of a stream that nobody has touched. It throws
+// if the source is another context's I/O.
+func (p *Platform) takeNative(s *goja.Object) (event.Body, bool) {
 	src, ok := p.Engine.Attached(p.streamCall("source", s)).(*streamSource)
 	if !ok {
-		return nil, nil, false
+		return nil, false
+	}
+	if src.owner != nil {
+		src.owner.Check()
 	}
 	p.spendStream(s)
-	return src.body, src.owner, true
+	return src.body, true
 }
 
 // pulled is the hand-over of one chunk between the loop and whoever reads the

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dop251/goja"
-
 	"minido.dev/minido/runtime/event"
 )
 
@@ -397,13 +395,24 @@ func BenchmarkPumpChunks(b *testing.B) {
 	}
 }
 
-// The first use of each kind of stream in a process and in a runtime.
-func BenchmarkStreamPreludes(b *testing.B) {
-	for b.Loop() {
-		w := newFetchWorld(b)
-		w.turn(func() {
-			w.p.vm.Set("x", w.p.fetch.streams.transform())
-			_ = goja.Undefined()
+// What an isolate costs, and what the first stream of each kind adds to it
+// once the preludes are compiled.
+func BenchmarkInstall(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		use  func(*Platform)
+	}{
+		{"nothing", func(*Platform) {}},
+		{"response", func(p *Platform) { p.fetch.responseClass() }},
+		{"readable", func(p *Platform) { p.fetch.streams.readable() }},
+		{"transform", func(p *Platform) { p.fetch.streams.transform() }},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				w := newFetchWorld(b)
+				w.turn(func() { c.use(w.p) })
+			}
 		})
 	}
 }

@@ -431,7 +431,14 @@ function (native, p) {
       byteClose(C);
       if (C.pend.length > 0) respond(C, 0);
     };
-    C.pull = () => native.pull(C.src, settle);
+    C.pull = () => {
+      try { native.pull(C.src, settle); } catch (e) {
+        // Another context's code asked: it fails, the stream does not.
+        C.pulling = false;
+        const R = C.S.reader;
+        if (R !== undefined) { C.pend = []; errorReqs(R, e); }
+      }
+    };
     C.cancel = (reason) => { const s = C.src; C.src = undefined; if (s) native.cancel(s, reason); return resolved(); };
     return S;
   };
