@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -220,9 +221,20 @@ func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
 	o.deliver("rpc", func() {
 		o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
 			o.done()
-			done(p, o.orFailure(err))
+			done(p, o.thrownBy(o.orFailure(err)))
 		})
 	}, func(err error) { done(nil, err) })
+}
+
+// thrownBy notes on an error that a method threw whose method it was.
+func (o *Object) thrownBy(err error) error {
+	var ev *event.Error
+	if !errors.As(err, &ev) || !ev.Remote || ev.Thrown == nil {
+		return err
+	}
+	named := *ev
+	named.ObjectID = o.opts.ID.String()
+	return &named
 }
 
 // orFailure prefers the object's own failure to what a call saw of it.
@@ -293,8 +305,13 @@ func (o *Object) commitNow() {
 // wrote notes that the turn has something to commit.
 func (o *Object) wrote() { o.ctx.MarkDirty() }
 
+// resetError is what callers get when a commit fails (SEMANTICS 2). It carries
+// no durableObjectReset, as in the reference (io/actor-sqlite.c++).
 func resetError(err error) *event.Error {
-	return &event.Error{Message: err.Error(), ObjectReset: true, Remote: false}
+	if sqlite.IsCode(err, sqlite.CodeConstraint) {
+		return &event.Error{Message: "Durable Object was reset and rolled back to its last known good state because the application left the database in a state where constraints were violated: " + err.Error()}
+	}
+	return &event.Error{Message: err.Error()}
 }
 
 // fail ends the incarnation with an error: everything uncommitted is rolled

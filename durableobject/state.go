@@ -56,21 +56,14 @@ func (o *Object) waitUntil(promise goja.Value) {
 	})
 }
 
-// abort implements ctx.abort(reason): it resets the object and throws.
+// abort implements ctx.abort(reason): it resets the object and throws. The
+// reason is a string; callers see it as the message of an Error
+// (api/actor-state.h, DurableObjectState::abort).
 func (o *Object) abort(reason, options goja.Value) goja.Value {
 	r := o.realm
 	ev := &event.Error{Name: "Error", Message: "Application called abort() to reset Durable Object.", ObjectReset: true}
-	thrown := goja.Value(r.eng.FromGo(ev))
 	if !goja.IsUndefined(reason) {
-		if r.eng.IsError(reason) {
-			thrown = reason
-			ev = r.iso.CF.Failure(reason)
-			ev.Remote = false
-		} else {
-			ev.Message = r.eng.Text(reason)
-			thrown = r.eng.NewError("Error", ev.Message)
-		}
-		ev.ObjectReset = true
+		ev.Message = reason.String()
 	}
 	if opts, ok := options.(*goja.Object); ok {
 		if retry := opts.Get("retryAlarm"); retry != nil && !goja.IsUndefined(retry) && !retry.ToBoolean() {
@@ -78,7 +71,7 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 		}
 	}
 	o.fail(ev)
-	panic(thrown)
+	panic(r.eng.FromGo(ev))
 }
 
 // giveUpAlarm drops the alarm whose handler is running (abort with

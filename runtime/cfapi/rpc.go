@@ -73,12 +73,15 @@ func (a *API) Failure(reason goja.Value) *event.Error {
 	ev := a.Engine.ToEvent(reason)
 	ev.Remote = true
 	ev.Thrown = nil
-	a.Engine.Try(func() { ev.Thrown = a.Pack(reason) }) // a reason that cannot be cloned crosses by its text
+	if obj, ok := reason.(*goja.Object); ok && !engine.IsCallable(obj) {
+		a.Engine.Try(func() { ev.Thrown = a.Pack(reason) }) // a reason that cannot be cloned crosses by its text
+	}
 	return ev
 }
 
 // FromError makes the value that a failed call rejects with (SEMANTICS 7): the
-// thrown value where it crossed, with the flags of the failure.
+// thrown object where it crossed, with the flags of the failure; for anything
+// else that was thrown an Error with its text, as the reference has it.
 func (a *API) FromError(err error) goja.Value {
 	var ev *event.Error
 	if !errors.As(err, &ev) {
@@ -91,7 +94,10 @@ func (a *API) FromError(err error) goja.Value {
 	if thrown := a.Engine.Try(func() { v = a.Unpack(ev.Thrown) }); thrown != nil {
 		return a.Engine.FromGo(ev)
 	}
-	if obj, ok := v.(*goja.Object); ok && a.Engine.IsError(v) {
+	if obj, ok := v.(*goja.Object); ok {
+		if ev.ObjectID != "" {
+			obj.Set("durableObjectId", ev.ObjectID)
+		}
 		a.Engine.SetErrorFlags(obj, ev)
 	}
 	return v

@@ -12,6 +12,9 @@ type Error struct {
 	Retryable   bool // the platform failed before the call had an effect
 	Overloaded  bool
 	ObjectReset bool // durableObjectReset: the instance is gone, get a new stub
+	// ObjectID is the id of the object whose method threw, in hexadecimal
+	// (durableObjectId); "" if no object is known.
+	ObjectID string
 }
 
 // Error implements error.
