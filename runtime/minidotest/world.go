@@ -28,6 +28,14 @@ type Options struct {
 	Dir     string        // persist directory; "" makes one for the test
 	Idle    time.Duration // idle eviction; 0 never evicts
 	Vars    []string      // KEY:VALUE
+	// Start is the virtual time at which the world begins; zero means Epoch.
+	Start time.Time
+	// Kill, if not nil, picks the effect point at which the world dies as a
+	// process does that gets SIGKILL; Until then returns ErrKilled, and Revive
+	// starts the next life from what was on disk.
+	Kill func(killpoint.Point) bool
+	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
+	TurnLimit time.Duration
 }
 
 // World is a server under simulation. It belongs to the test's goroutine:
@@ -41,9 +49,11 @@ type World struct {
 	// the effect points, and what clients saw. It is a function of the seed.
 	History []string
 
-	t     testing.TB
-	clock *clock.Virtual
-	sched *sched.Seeded
+	t       testing.TB
+	options Options
+	clock   *clock.Virtual
+	sched   *sched.Seeded
+	wreck   string // copy of the persist directory at the moment of death
 }
 
 // Epoch is when virtual time begins.
@@ -56,24 +66,29 @@ const simulated = 24 * time.Hour
 func NewWorld(t testing.TB, o Options) *World {
 	t.Helper()
 	source := entropy.NewSeeded(o.Seed)
-	w := &World{t: t, clock: clock.NewVirtual(Epoch)}
+	if o.Start.IsZero() {
+		o.Start = Epoch
+	}
+	w := &World{t: t, clock: clock.NewVirtual(o.Start)}
 	w.sched = sched.NewSeeded(w.clock, source.Fork("schedule"))
 	w.Net = netx.NewMemory(w.sched)
 	w.sched.Trace = func(_ int, name string) { w.note("step %s", name) }
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
 	}
+	w.options = o
 	project, err := filepath.Abs(o.Project)
 	if err != nil {
 		t.Fatal(err)
 	}
+	points := killpoint.Options{Record: func(p killpoint.Point) { w.note("point %s", p.Label()) }, Target: o.Kill, Die: w.die}
 	s, err := server.Start(context.Background(), server.Options{
 		Config:     config.Options{Dir: project, Vars: o.Vars},
 		Address:    server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
-		Points: killpoint.New(killpoint.Options{Record: func(p killpoint.Point) { w.note("point %s", p.Label()) }}),
-		Sync:   sqlstore.Normal, Limits: sqlstore.Prod, Idle: o.Idle,
+		Points: killpoint.New(points), TurnLimit: o.TurnLimit,
+		Sync: sqlstore.Normal, Limits: sqlstore.Prod, Idle: o.Idle,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
 		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, ev.Text) },
 	})
@@ -81,11 +96,7 @@ func NewWorld(t testing.TB, o Options) *World {
 		t.Fatal(err)
 	}
 	w.Server = s
-	t.Cleanup(func() {
-		if err := s.Close(context.Background()); err != nil {
-			t.Errorf("stop the world: %v", err)
-		}
-	})
+	t.Cleanup(w.Stop)
 	return w
 }
 
@@ -93,8 +104,16 @@ func (w *World) note(format string, args ...any) {
 	w.History = append(w.History, fmt.Sprintf("%s ", w.clock.Now().Sub(Epoch))+fmt.Sprintf(format, args...))
 }
 
-// Until steps the world until done reports true. Time jumps when nothing is ready.
-func (w *World) Until(done func() bool) error { return w.sched.Run(done, simulated) }
+// Until steps the world until done reports true. Time jumps when nothing is
+// ready. A world that was killed gives ErrKilled.
+func (w *World) Until(done func() bool) (err error) {
+	defer w.died(&err)
+	err = w.sched.Run(func() bool { return w.wreck != "" || done() }, simulated)
+	if w.wreck != "" {
+		return ErrKilled
+	}
+	return err
+}
 
 // Response is what a client saw.
 type Response struct {
