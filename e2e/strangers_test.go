@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stranger starts one of the projects that nobody adapted to minido. Its state
+// goes elsewhere; everything else is the project's.
+func stranger(t *testing.T, config string) server {
+	t.Helper()
+	return dev(t, "--config", filepath.Join(fixture(t, "strangers"), config), "--port", "0", "--persist-to", filepath.Join(t.TempDir(), "state"))
+}
+
+// answers expects a status and parts of the body.
+func answers(t *testing.T, url string, status int, parts ...string) {
+	t.Helper()
+	got, body := ask(t, "GET", url)
+	if got != status {
+		t.Errorf("GET %s: %d, want %d: %s", url, got, status, body)
+	}
+	contains(t, body, parts...)
+}
+
+// Hono, wrangler.toml, .dev.vars, TypeScript paths and a Durable Object work as
+// they are.
+func TestStrangerNotes(t *testing.T) {
+	s := stranger(t, "notes/wrangler.toml")
+	answers(t, s.url+"/", http.StatusOK, "<title>Notes (dev)</title>") // the title of .dev.vars, over that of the vars
+	post := func(token string) (int, string) {
+		request, err := http.NewRequest("POST", s.url+"/notes/a", strings.NewReader(`{"text":"buy milk"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("content-type", "application/json")
+		if token != "" {
+			request.Header.Set("authorization", "Bearer "+token)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		return response.StatusCode, response.Status
+	}
+	if status, text := post(""); status != http.StatusUnauthorized {
+		t.Errorf("without a token: %s", text)
+	}
+	if status, text := post("let-me-in"); status != http.StatusCreated {
+		t.Errorf("with the token of .dev.vars: %s", text)
+	}
+	answers(t, s.url+"/notes/a", http.StatusOK, "buy milk")
+	if strings.Contains(s.Output(), "let-me-in") {
+		t.Errorf("the start-up lines show a secret:\n%s", s.Output())
+	}
+}
+
+// Static assets, the single-page fallback, run_worker_first with its exception,
+// and the ASSETS binding work as they are.
+func TestStrangerGallery(t *testing.T) {
+	s := stranger(t, "gallery/wrangler.jsonc")
+	answers(t, s.url+"/", http.StatusOK, "<")
+	_, page := ask(t, "GET", s.url+"/")
+	answers(t, s.url+"/any/page", http.StatusOK, page)
+	answers(t, s.url+"/api/pictures", http.StatusOK, "/img/dot.svg")
+	answers(t, s.url+"/api/raw", http.StatusOK, "<svg")
+	answers(t, s.url+"/api/other", http.StatusNotFound, "no route /api/other")
+	answers(t, s.url+"/api/docs/", http.StatusOK, "<")
+	response, err := client.Get(s.url + "/img/dot.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK || response.Header.Get("content-type") != "image/svg+xml" || response.Header.Get("cache-control") == "" {
+		t.Errorf("dot.svg: %s %v", response.Status, response.Header)
+	}
+}
+
+// A project with bindings that are not there starts, answers where they are not
+// used, and names the binding with its kind and its line where they are.
+func TestStrangerAssistant(t *testing.T) {
+	s := stranger(t, "assistant/wrangler.jsonc")
+	contains(t, s.Output(), "env.AI", "env.CACHE")
+	answers(t, s.url+"/?q=tides", http.StatusOK, `"AI"`, `"CACHE"`, "tides")
+	for path, binding := range map[string]struct{ name, line string }{"/ask": {"AI", "wrangler.jsonc:5"}, "/cached": {"CACHE", "wrangler.jsonc:7"}} {
+		status, body := ask(t, "GET", s.url+path)
+		if status == http.StatusOK && path == "/cached" {
+			continue // it works, which is better
+		}
+		if status != http.StatusInternalServerError {
+			t.Errorf("%s: %d", path, status)
+		}
+		contains(t, body, binding.name, binding.line)
+	}
+}
