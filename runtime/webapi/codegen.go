@@ -1,4 +1,65 @@
 package webapi
 
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
 // codeGeneration is V8's message where code is made from strings.
 const codeGeneration = "Code generation from strings disallowed for this context"
+
+var functionKinds = engine.NewPrelude("codegen.js", `function () {
+	"use strict";
+	return [function () {}, async function () {}, function* () {}].map((f) => Object.getPrototypeOf(f));
+}`)
+
+// installCodeGeneration replaces eval and the constructors that make functions
+// from strings, also those that are reached through a function's prototype.
+// They work while the global scope runs, as in production since
+// allow_eval_during_startup (2025-06-01), and throw EvalError in a handler.
+func (p *Platform) installCodeGeneration() {
+	guard := func() {
+		if p.Engine.Current() != nil || !p.compat("allow_eval_during_startup") {
+			p.Engine.Throw("EvalError", codeGeneration)
+		}
+	}
+	for _, proto := range p.list(p.Engine.Load(functionKinds, p.Engine.Native())) {
+		proto := proto.(*goja.Object)
+		original := proto.Get("constructor").(*goja.Object)
+		guarded := p.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
+			guard()
+			made, err := p.vm.New(original, append([]goja.Value(nil), call.Arguments...)...)
+			if err != nil {
+				p.Engine.Rethrow(err)
+			}
+			return made
+		}).(*goja.Object)
+		name := original.Get("name").String()
+		guarded.DefineDataProperty("name", p.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		guarded.DefineDataProperty("length", p.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		guarded.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+		writable := goja.FLAG_FALSE
+		if name == "Function" {
+			writable = goja.FLAG_TRUE
+			p.Engine.Global(name, guarded)
+		}
+		proto.DefineDataProperty("constructor", guarded, writable, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	eval, _ := goja.AssertFunction(p.vm.GlobalObject().Get("eval"))
+	p.Engine.Global("eval", p.Engine.Func("eval", 1, func(call goja.FunctionCall) goja.Value {
+		guard()
+		v, err := eval(goja.Undefined(), call.Argument(0))
+		if err != nil {
+			p.Engine.Rethrow(err)
+		}
+		return v
+	}))
+}
+
+// list is the items of an array of our own.
+func (p *Platform) list(v goja.Value) []goja.Value {
+	var items []goja.Value
+	p.forOf(v, func(item goja.Value) { items = append(items, item) })
+	return items
+}

@@ -1,0 +1,482 @@
+// The parts of ECMAScript that goja lacks and that can be written over what it
+// has: sections of ECMA-262 (2026) are named at each. `native` brings what
+// needs the engine.
+function (native, primordials) {
+  "use strict";
+  const {
+    ArrayPrototypePush, MapPrototypeGet, MapPrototypeHas, MapPrototypeSet, ObjectDefineProperty,
+    ObjectGetPrototypeOf, ObjectCreate, ReflectApply, SymbolIterator, SymbolAsyncIterator, SymbolToStringTag, SymbolDispose,
+    Map, TypeError, RangeError, Error, Object, Array, String, Number,
+  } = primordials;
+
+  const hide = (obj, name, value) =>
+    ObjectDefineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
+  // add gives obj the methods of from that it lacks.
+  const add = (obj, from) => {
+    for (const name of primordials.ownKeys(from)) {
+      if (!primordials.ReflectHas(obj, name)) hide(obj, name, from[name]);
+    }
+  };
+  const callable = (fn) => {
+    if (typeof fn !== "function") throw new TypeError(`${native.show(fn)} is not a function`);
+    return fn;
+  };
+  const object = (v) => {
+    if ((typeof v !== "object" || v === null) && typeof v !== "function") throw new TypeError(`${native.show(v)} is not an object`);
+    return v;
+  };
+
+  // 7.3.35 GroupBy
+  const group = (name, items, fn, map) => {
+    if (items === undefined || items === null) throw new TypeError(`${name}.groupBy called on null or undefined`);
+    callable(fn);
+    let i = 0;
+    for (const item of items) {
+      const key = fn(item, i++);
+      const list = map.get(key);
+      if (list) ArrayPrototypePush(list, item);
+      else map.set(key, [item]);
+    }
+  };
+  add(Object, {
+    groupBy(items, callback) {
+      const groups = ObjectCreate(null);
+      group("Object", items, callback, {
+        get: (key) => groups[key],
+        set: (key, list) => { groups[key] = list; },
+      });
+      return groups;
+    },
+  });
+  add(Map, {
+    groupBy(items, callback) {
+      const groups = new Map();
+      group("Map", items, callback, {
+        get: (key) => MapPrototypeGet(groups, key),
+        set: (key, list) => { MapPrototypeSet(groups, key, list); },
+      });
+      return groups;
+    },
+  });
+  const upsert = (get, has, set) => ({
+    getOrInsert(key, value) {
+      if (has(this, key)) return get(this, key);
+      set(this, key, value);
+      return value;
+    },
+    getOrInsertComputed(key, callback) {
+      callable(callback);
+      if (has(this, key)) return get(this, key);
+      const value = callback(key);
+      set(this, key, value);
+      return value;
+    },
+  });
+  add(Map.prototype, upsert(MapPrototypeGet, MapPrototypeHas, MapPrototypeSet));
+  add(primordials.WeakMap.prototype, upsert(primordials.WeakMapPrototypeGet, primordials.WeakMapPrototypeHas, primordials.WeakMapPrototypeSet));
+
+  // 22.1.3: strings without lone surrogates
+  add(String.prototype, {
+    isWellFormed() { return native.isWellFormed(text(this, "isWellFormed")); },
+    toWellFormed() { return native.toWellFormed(text(this, "toWellFormed")); },
+  });
+  function text(v, name) {
+    if (v === undefined || v === null) throw new TypeError(`String.prototype.${name} called on null or undefined`);
+    return String(v);
+  }
+
+  // 23.1.2.1 Array.fromAsync
+  add(Array, {
+    async fromAsync(items, map = undefined, thisArg = undefined) {
+      if (map !== undefined) callable(map);
+      if (items === undefined || items === null) throw new TypeError(`Cannot read properties of ${items} (reading 'Symbol(Symbol.asyncIterator)')`);
+      const C = typeof this === "function" && this.prototype !== undefined ? this : Array;
+      const method = items[SymbolAsyncIterator] ?? items[SymbolIterator];
+      let k = 0;
+      if (method === undefined || method === null) {
+        const length = native.toLength(items.length);
+        const result = new C(length);
+        for (; k < length; k++) {
+          let value = await items[k];
+          if (map) value = await ReflectApply(map, thisArg, [value, k]);
+          put(result, k, value);
+        }
+        result.length = length;
+        return result;
+      }
+      const isAsync = items[SymbolAsyncIterator] !== undefined && items[SymbolAsyncIterator] !== null;
+      const result = new C();
+      const iterator = object(ReflectApply(callable(method), items, []));
+      const next = iterator.next;
+      for (;;) {
+        let step = ReflectApply(next, iterator, []);
+        if (isAsync) step = await step;
+        object(step);
+        if (step.done) {
+          result.length = k;
+          return result;
+        }
+        try {
+          let value = isAsync ? step.value : await step.value;
+          if (map) value = await ReflectApply(map, thisArg, [value, k]);
+          put(result, k, value);
+        } catch (error) {
+          try {
+            const closing = iterator.return;
+            if (closing !== undefined && closing !== null) await ReflectApply(closing, iterator, []);
+          } catch { /* the first error counts */ }
+          throw error;
+        }
+        k++;
+      }
+    },
+  });
+  function put(obj, key, value) {
+    ObjectDefineProperty(obj, key, { value, writable: true, enumerable: true, configurable: true });
+  }
+
+  // 20.5: errors
+  add(Error, {
+    isError(v) { return native.isError(v); },
+    captureStackTrace(obj, constructorOpt) {
+      object(obj);
+      const frames = native.frames(typeof constructorOpt === "function" ? constructorOpt.name : "", Error.stackTraceLimit);
+      let stack;
+      if (typeof Error.prepareStackTrace === "function") {
+        stack = Error.prepareStackTrace(obj, frames.sites.map((site) => new CallSite(site)));
+      } else {
+        stack = native.header(obj) + frames.text;
+      }
+      ObjectDefineProperty(obj, "stack", { value: stack, writable: true, enumerable: false, configurable: true });
+    },
+  });
+  if (!("stackTraceLimit" in Error)) Error.stackTraceLimit = 10;
+  class CallSite {
+    #site;
+    constructor(site) { this.#site = site; }
+    getFileName() { return this.#site.file || null; }
+    getScriptNameOrSourceURL() { return this.#site.file || null; }
+    getLineNumber() { return this.#site.line; }
+    getColumnNumber() { return this.#site.column; }
+    getFunctionName() { return this.#site.name || null; }
+    getMethodName() { return this.#site.name || null; }
+    getTypeName() { return null; }
+    getThis() { return undefined; }
+    getFunction() { return undefined; }
+    getEvalOrigin() { return undefined; }
+    isNative() { return this.#site.native; }
+    isToplevel() { return true; }
+    isEval() { return false; }
+    isConstructor() { return false; }
+    isAsync() { return false; }
+    toString() {
+      const { name, file, line, column } = this.#site;
+      const at = `${file}:${line}:${column}`;
+      return name ? `${name} (${at})` : at;
+    }
+  }
+  add(primordials.RegExp, { escape(s) { return native.escapeRegExp(s); } });
+
+  // 25.1.6: ArrayBuffer transfer. Buffers cannot be resized here.
+  const transfer = (buffer, length) => native.transfer(buffer, length === undefined ? undefined : native.toIndex(length));
+  add(primordials.ArrayBuffer.prototype, {
+    transfer(newLength = undefined) { return transfer(this, newLength); },
+    transferToFixedLength(newLength = undefined) { return transfer(this, newLength); },
+  });
+  for (const [name, get] of [["detached", (b) => native.detached(b)], ["resizable", (b) => (native.detached(b), false)], ["maxByteLength", (b) => primordials.ArrayBufferPrototypeGetByteLength(b)]]) {
+    if (!(name in primordials.ArrayBuffer.prototype)) {
+      ObjectDefineProperty(primordials.ArrayBuffer.prototype, name, { get: { get() { return get(this); } }.get, enumerable: false, configurable: true });
+    }
+  }
+  add(Math, {
+    f16round(x) { return native.f16round(Number(x)); },
+    sumPrecise(items) {
+      const list = [];
+      for (const x of items) {
+        if (typeof x !== "number") throw new TypeError(`${native.show(x)} is not a number`);
+        ArrayPrototypePush(list, x);
+      }
+      return native.sumPrecise(list);
+    },
+  });
+
+  iteratorHelpers();
+
+  // 27.1: Iterator and its helpers
+  function iteratorHelpers() {
+    const IteratorPrototype = ObjectGetPrototypeOf(ObjectGetPrototypeOf([][SymbolIterator]()));
+    function Iterator() {
+      if (new.target === undefined || new.target === Iterator) throw new TypeError("Abstract class Iterator not directly constructable");
+    }
+    ObjectDefineProperty(Iterator, "prototype", { value: IteratorPrototype, writable: false, enumerable: false, configurable: false });
+    // The accessors that keep the web working (27.1.4.1): a set makes an own property.
+    const weird = (key, value) => ObjectDefineProperty(IteratorPrototype, key, {
+      get() { return value; },
+      set(v) {
+        object(this);
+        if (this === IteratorPrototype) throw new TypeError("Cannot assign to this property");
+        if (primordials.ObjectPrototypeHasOwnProperty(this, key)) this[key] = v;
+        else put(this, key, v);
+      },
+      enumerable: false, configurable: true,
+    });
+    weird("constructor", Iterator);
+    weird(SymbolToStringTag, "Iterator");
+
+    const direct = (obj) => ({ iterator: obj, next: obj.next });
+    const step = (it) => object(ReflectApply(it.next, it.iterator, []));
+    const close = (it) => {
+      const method = it.iterator.return;
+      if (method !== undefined && method !== null) object(ReflectApply(method, it.iterator, []));
+    };
+    // fail closes the iterator and throws error, whatever the closing throws.
+    const fail = (it, error) => {
+      try { close(it); } catch { /* the first error counts */ }
+      throw error;
+    };
+    const guarded = (it, fn) => {
+      try { return fn(); } catch (error) { fail(it, error); }
+    };
+    const check = (obj, fn) => {
+      object(obj);
+      if (typeof fn === "function") return;
+      const kind = fn === undefined || fn === null ? "" : typeof fn + " "; // V8's message
+      fail({ iterator: obj }, new TypeError(`${kind}${native.show(fn)} is not a function`));
+    };
+    const limitOf = (obj, n) => {
+      object(obj);
+      return guarded({ iterator: obj }, () => {
+        const number = Number(n);
+        if (number !== number) throw new RangeError(`${native.show(n)} must be positive`);
+        const integer = primordials.MathTrunc(number);
+        if (integer < 0) throw new RangeError(`${native.show(n)} must be positive`);
+        return integer;
+      });
+    };
+
+    // 27.1.2.1: the objects that helpers return
+    class Helper {
+      #next; #close; #state = "new";
+      constructor(next, close) { this.#next = next; this.#close = close; }
+      next() {
+        if (this.#state === "running") throw new TypeError("Generator is already running");
+        if (this.#state === "done") return { value: undefined, done: true };
+        this.#state = "running";
+        try {
+          const result = (0, this.#next)();
+          this.#state = result.done ? "done" : "new";
+          return result;
+        } catch (error) {
+          this.#state = "done";
+          throw error;
+        }
+      }
+      return() {
+        if (this.#state === "running") throw new TypeError("Generator is already running");
+        if (this.#state !== "done") {
+          this.#state = "done";
+          (0, this.#close)();
+        }
+        return { value: undefined, done: true };
+      }
+    }
+    delete Helper.prototype.constructor;
+    primordials.ReflectSetPrototypeOf(Helper.prototype, IteratorPrototype);
+    ObjectDefineProperty(Helper.prototype, SymbolToStringTag, { value: "Iterator Helper", writable: false, enumerable: false, configurable: true });
+    const helper = (next, close) => new Helper(next, close);
+    const over = (it) => () => close(it);
+    const done = { value: undefined, done: true };
+    const give = (value) => ({ value, done: false });
+    const flattenable = (v, strings) => {
+      if (!(strings && typeof v === "string")) object(v);
+      const method = v[SymbolIterator];
+      const iterator = method === undefined || method === null ? v : ReflectApply(method, v, []);
+      return direct(object(iterator));
+    };
+
+    add(IteratorPrototype, {
+      map(mapper) {
+        check(this, mapper);
+        const it = direct(this);
+        let i = 0;
+        return helper(() => {
+          const s = step(it);
+          if (s.done) return { ...done };
+          const { value } = s;
+          return give(guarded(it, () => mapper(value, i++)));
+        }, over(it));
+      },
+      filter(predicate) {
+        check(this, predicate);
+        const it = direct(this);
+        let i = 0;
+        return helper(() => {
+          for (;;) {
+            const s = step(it);
+            if (s.done) return { ...done };
+            const { value } = s;
+            if (guarded(it, () => predicate(value, i++))) return give(value);
+          }
+        }, over(it));
+      },
+      take(limit) {
+        let left = limitOf(this, limit);
+        const it = direct(this);
+        return helper(() => {
+          if (left === 0) {
+            close(it);
+            return { ...done };
+          }
+          left--;
+          const s = step(it);
+          return s.done ? { ...done } : give(s.value);
+        }, over(it));
+      },
+      drop(limit) {
+        let left = limitOf(this, limit);
+        const it = direct(this);
+        return helper(() => {
+          for (; left > 0; left--) {
+            if (step(it).done) return { ...done };
+          }
+          const s = step(it);
+          return s.done ? { ...done } : give(s.value);
+        }, over(it));
+      },
+      flatMap(mapper) {
+        check(this, mapper);
+        const it = direct(this);
+        let i = 0;
+        let inner = null;
+        return helper(() => {
+          for (;;) {
+            if (inner === null) {
+              const s = step(it);
+              if (s.done) return { ...done };
+              const { value } = s;
+              inner = guarded(it, () => flattenable(mapper(value, i++), false));
+            }
+            const s = guarded(it, () => step(inner));
+            if (!guarded(it, () => s.done)) return give(guarded(it, () => s.value));
+            inner = null;
+          }
+        }, () => {
+          if (inner !== null) {
+            try { close(inner); } catch (error) { fail(it, error); }
+          }
+          close(it);
+        });
+      },
+      reduce(reducer, ...initial) {
+        check(this, reducer);
+        const it = direct(this);
+        let i = 0;
+        let sum;
+        if (initial.length > 0) {
+          sum = initial[0];
+        } else {
+          const s = step(it);
+          if (s.done) throw new TypeError("Reduce of a done iterator with no initial value");
+          sum = s.value;
+          i = 1;
+        }
+        for (;;) {
+          const s = step(it);
+          if (s.done) return sum;
+          const { value } = s;
+          sum = guarded(it, () => reducer(sum, value, i++));
+        }
+      },
+      toArray() {
+        const it = direct(object(this));
+        const list = [];
+        for (;;) {
+          const s = step(it);
+          if (s.done) return list;
+          ArrayPrototypePush(list, s.value);
+        }
+      },
+      forEach(fn) {
+        check(this, fn);
+        const it = direct(this);
+        let i = 0;
+        for (;;) {
+          const s = step(it);
+          if (s.done) return;
+          const { value } = s;
+          guarded(it, () => fn(value, i++));
+        }
+      },
+      some(predicate) {
+        check(this, predicate);
+        return search(direct(this), predicate, true, () => true, false);
+      },
+      every(predicate) {
+        check(this, predicate);
+        return search(direct(this), predicate, false, () => false, true);
+      },
+      find(predicate) {
+        check(this, predicate);
+        return search(direct(this), predicate, true, (value) => value, undefined);
+      },
+    });
+    // search closes the iterator at the first value for which the predicate says wanted.
+    function search(it, predicate, wanted, found, otherwise) {
+      let i = 0;
+      for (;;) {
+        const s = step(it);
+        if (s.done) return otherwise;
+        const { value } = s;
+        if (!!guarded(it, () => predicate(value, i++)) === wanted) {
+          close(it);
+          return found(value);
+        }
+      }
+    }
+    if (!(SymbolDispose in IteratorPrototype)) {
+      hide(IteratorPrototype, SymbolDispose, { [SymbolDispose]() {
+        const method = this.return;
+        if (method !== undefined && method !== null) ReflectApply(method, this, []);
+      } }[SymbolDispose]);
+    }
+
+    const wrapPrototype = ObjectCreate(IteratorPrototype);
+    const wrapped = new primordials.WeakMap();
+    hide(wrapPrototype, "next", { next() {
+      const it = primordials.WeakMapPrototypeGet(wrapped, this);
+      return ReflectApply(it.next, it.iterator, []);
+    } }.next);
+    hide(wrapPrototype, "return", { return() {
+      const { iterator } = primordials.WeakMapPrototypeGet(wrapped, this);
+      const method = iterator.return;
+      return method === undefined ? { ...done } : ReflectApply(method, iterator, []);
+    } }.return);
+    add(Iterator, {
+      from(v) {
+        const it = flattenable(v, true);
+        if (primordials.ObjectPrototypeIsPrototypeOf(IteratorPrototype, it.iterator)) return it.iterator;
+        const w = ObjectCreate(wrapPrototype);
+        primordials.WeakMapPrototypeSet(wrapped, w, it);
+        return w;
+      },
+      concat(...items) {
+        const sources = items.map((item) => ({ item: object(item), method: callable(item[SymbolIterator]) }));
+        let k = 0;
+        let inner = null;
+        return helper(() => {
+          for (;;) {
+            if (inner === null) {
+              if (k === sources.length) return { ...done };
+              const { item, method } = sources[k++];
+              inner = direct(object(ReflectApply(method, item, [])));
+            }
+            const s = step(inner);
+            if (!s.done) return give(s.value);
+            inner = null;
+          }
+        }, () => { if (inner !== null) close(inner); });
+      },
+    });
+    hide(globalThis, "Iterator", Iterator);
+  }
+}

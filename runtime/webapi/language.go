@@ -1,0 +1,270 @@
+package webapi
+
+import (
+	_ "embed"
+	"math"
+	"math/big"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+//go:embed js/language.js
+var languageSource string
+
+var languagePrelude = engine.NewPrelude("language.js", languageSource)
+
+// installLanguage adds what goja lacks of ECMAScript.
+func (p *Platform) installLanguage() {
+	p.Engine.Load(languagePrelude, p.Engine.Native(p.languageNatives()...))
+	p.installCodeGeneration()
+	p.installWeak()
+}
+
+func (p *Platform) languageNatives() []engine.Func {
+	fn := func(name string, call func(goja.FunctionCall) goja.Value) engine.Func {
+		return engine.Func{Name: name, Fn: call}
+	}
+	return []engine.Func{
+		fn("show", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(p.show(c.Argument(0))) }),
+		fn("isWellFormed", func(c goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(isWellFormed(c.Argument(0).ToString().(goja.String)))
+		}),
+		fn("toWellFormed", func(c goja.FunctionCall) goja.Value {
+			s := c.Argument(0).ToString().(goja.String)
+			if isWellFormed(s) {
+				return s
+			}
+			return p.vm.ToValue(s.String())
+		}),
+		fn("toLength", func(c goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(min(max(c.Argument(0).ToInteger(), 0), 1<<53-1))
+		}),
+		fn("toIndex", func(c goja.FunctionCall) goja.Value {
+			n := c.Argument(0).ToInteger()
+			if n < 0 || n > 1<<53-1 {
+				p.Engine.Throw("RangeError", "Invalid array buffer length")
+			}
+			return p.vm.ToValue(n)
+		}),
+		fn("isError", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(isErrorObject(c.Argument(0))) }),
+		fn("header", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(p.errorHeader(c.Argument(0))) }),
+		fn("frames", p.captureFrames),
+		fn("escapeRegExp", func(c goja.FunctionCall) goja.Value {
+			s, ok := c.Argument(0).(goja.String)
+			if !ok {
+				p.Engine.Throw("TypeError", "input argument must be a string")
+			}
+			return escapeRegExp(s)
+		}),
+		fn("detached", func(c goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(p.arrayBuffer(c.Argument(0)).Detached())
+		}),
+		fn("transfer", p.transferBuffer),
+		fn("f16round", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(f16round(c.Argument(0).ToFloat())) }),
+		fn("sumPrecise", func(c goja.FunctionCall) goja.Value {
+			var list []float64
+			p.forOf(c.Argument(0), func(v goja.Value) { list = append(list, v.ToFloat()) })
+			return p.vm.ToValue(sumPrecise(list))
+		}),
+	}
+}
+
+// show is a value in a message: strings quoted, objects by their class.
+func (p *Platform) show(v goja.Value) string {
+	switch v := v.(type) {
+	case goja.String:
+		return `"` + v.String() + `"`
+	case *goja.Object:
+		if engine.IsCallable(v) {
+			return p.Engine.Text(v)
+		}
+		return "#<" + p.classNameOf(v) + ">"
+	}
+	return p.Engine.Text(v)
+}
+
+// classNameOf is the name of an object's constructor, "Object" without one.
+func (p *Platform) classNameOf(obj *goja.Object) string {
+	name := "Object"
+	p.Engine.Try(func() {
+		if s := get(get(obj, "constructor"), "name"); !goja.IsUndefined(s) && s.String() != "" {
+			name = s.String()
+		}
+	})
+	return name
+}
+
+// isErrorObject is Error.isError: what the Error constructors made.
+func isErrorObject(v goja.Value) bool {
+	obj, ok := v.(*goja.Object)
+	return ok && obj.ClassName() == "Error"
+}
+
+func (p *Platform) errorHeader(v goja.Value) string {
+	name, message := "Error", ""
+	if x := get(v, "name"); !isUndefined(x) {
+		name = x.String()
+	}
+	if x := get(v, "message"); !isUndefined(x) {
+		message = x.String()
+	}
+	if name == "" {
+		return message
+	}
+	return stackHeader(name, message)
+}
+
+// captureFrames gives (above, limit) => {text, sites}: the frames of the user's
+// code, without those up to and including the function named above.
+func (p *Platform) captureFrames(call goja.FunctionCall) goja.Value {
+	above := call.Argument(0).String()
+	limit := int(min(max(call.Argument(1).ToInteger(), 0), 200))
+	var frames []goja.StackFrame
+	for _, f := range p.vm.CaptureCallStack(0, nil) {
+		if !strings.HasPrefix(f.SrcName(), "minido:") && (f.SrcName() != "<native>" || len(frames) > 0) {
+			frames = append(frames, f)
+		}
+	}
+	if above != "" {
+		for i, f := range frames {
+			if f.FuncName() == above {
+				frames = frames[i+1:]
+				break
+			}
+		}
+	}
+	frames = frames[:min(limit, len(frames))]
+	sites := make([]any, len(frames))
+	for i, f := range frames {
+		at := f.Position()
+		sites[i] = p.record("name", f.FuncName(), "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0)
+	}
+	return p.record("text", formatFrames(frames), "sites", p.vm.NewArray(sites...))
+}
+
+func isWellFormed(s goja.String) bool {
+	for i, n := 0, s.Length(); i < n; i++ {
+		c := rune(s.CharAt(i))
+		if !utf16.IsSurrogate(c) {
+			continue
+		}
+		if i+1 >= n || utf16.DecodeRune(c, rune(s.CharAt(i+1))) == '\uFFFD' {
+			return false
+		}
+		i++
+	}
+	return true
+}
+
+// escapeRegExp is RegExp.escape (ECMA-262, section 22.2.5.1).
+func escapeRegExp(s goja.String) goja.Value {
+	const hex = "0123456789abcdef"
+	var out []uint16
+	add := func(text string) {
+		for i := 0; i < len(text); i++ {
+			out = append(out, uint16(text[i]))
+		}
+	}
+	unit := func(c uint16) {
+		add(`\u`)
+		for shift := 12; shift >= 0; shift -= 4 {
+			out = append(out, uint16(hex[c>>shift&15]))
+		}
+	}
+	for i, n := 0, s.Length(); i < n; i++ {
+		c := s.CharAt(i)
+		alnum := c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		at := -1
+		if c < 0x80 {
+			at = strings.IndexByte("\t\n\v\f\r", byte(c))
+		}
+		switch {
+		case i == 0 && alnum, c < 0x80 && strings.IndexByte(",-=<>#&!%:;@~'`\" ", byte(c)) >= 0, c == 0xA0:
+			add(`\x`)
+			out = append(out, uint16(hex[c>>4&15]), uint16(hex[c&15]))
+		case c < 0x80 && strings.IndexByte(`^$\.*+?()[]{}|/`, byte(c)) >= 0:
+			out = append(out, '\\', c)
+		case at >= 0:
+			out = append(out, '\\', uint16("tnvfr"[at]))
+		case c == 0xFEFF || c == 0x1680 || c >= 0x2000 && c <= 0x200A || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F || c == 0x3000:
+			unit(c)
+		case utf16.IsSurrogate(rune(c)):
+			if i+1 < n && utf16.DecodeRune(rune(c), rune(s.CharAt(i+1))) != '\uFFFD' {
+				out = append(out, c, s.CharAt(i+1))
+				i++
+			} else {
+				unit(c)
+			}
+		default:
+			out = append(out, c)
+		}
+	}
+	return goja.StringFromUTF16(out)
+}
+
+// arrayBuffer is the receiver of a method of ArrayBuffer.
+func (p *Platform) arrayBuffer(v goja.Value) goja.ArrayBuffer {
+	if !isArrayBuffer(v) {
+		p.Engine.Throw("TypeError", "Receiver is not an ArrayBuffer")
+	}
+	return v.Export().(goja.ArrayBuffer)
+}
+
+func (p *Platform) transferBuffer(call goja.FunctionCall) goja.Value {
+	buffer := p.arrayBuffer(call.Argument(0))
+	if buffer.Detached() {
+		p.Engine.Throw("TypeError", "Cannot perform ArrayBuffer.prototype.transfer on a detached ArrayBuffer")
+	}
+	data := buffer.Bytes()
+	if n := call.Argument(1); !goja.IsUndefined(n) && n.ToInteger() != int64(len(data)) {
+		if n.ToInteger() > maxBufferedBytes {
+			p.Engine.Throw("RangeError", "Array buffer allocation failed")
+		}
+		moved := make([]byte, n.ToInteger())
+		copy(moved, data)
+		data = moved
+	}
+	buffer.Detach()
+	return p.newArrayBuffer(data)
+}
+
+// f16round rounds to the nearest IEEE 754 half, ties to even.
+func f16round(x float64) float64 {
+	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
+		return x
+	}
+	abs := math.Abs(x)
+	_, exp := math.Frexp(abs)
+	ulp := math.Ldexp(1, max(exp-11, -24))
+	rounded := math.RoundToEven(abs/ulp) * ulp
+	if rounded > 65504 {
+		rounded = math.Inf(1)
+	}
+	return math.Copysign(rounded, x)
+}
+
+// sumPrecise is Math.sumPrecise: the sum rounded once.
+func sumPrecise(list []float64) float64 {
+	special, minusZero := 0.0, true
+	sum := new(big.Float).SetPrec(2200) // wide enough for any doubles
+	for _, x := range list {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			special += x
+			continue
+		}
+		minusZero = minusZero && x == 0 && math.Signbit(x)
+		sum.Add(sum, new(big.Float).SetFloat64(x))
+	}
+	switch {
+	case special != 0:
+		return special
+	case minusZero:
+		return math.Copysign(0, -1)
+	}
+	result, _ := sum.Float64()
+	return result
+}
