@@ -71,8 +71,49 @@ var primordialsPrelude = NewPrelude("primordials.js", primordialsSource)
 // loadPrimordials captures the built-ins before user code can patch them, and
 // adds those that goja lacks and that preludes need.
 func (e *Engine) loadPrimordials() *goja.Object {
-	return e.Load(primordialsPrelude, e.Native()).(*goja.Object)
+	return e.Load(primordialsPrelude, e.Native(Func{"lazy", 3, func(call goja.FunctionCall) goja.Value {
+		bound, _ := goja.AssertFunction(call.Argument(2))
+		return e.vm.NewDynamicObject(&primordials{
+			made: call.Argument(0).(*goja.Object), later: call.Argument(1).(*goja.Object), bound: bound,
+		})
+	}})).(*goja.Object)
 }
+
+// primordials gives captured built-ins by name and binds each at its first use.
+// Loop-confined.
+type primordials struct {
+	made, later *goja.Object // null prototypes, out of reach of user code
+	bound       goja.Callable
+}
+
+// Get implements goja.DynamicObject.
+func (p *primordials) Get(name string) goja.Value {
+	if v := p.made.Get(name); v != nil {
+		return v
+	}
+	raw := p.later.Get(name)
+	if raw == nil {
+		return nil
+	}
+	v, err := p.bound(goja.Undefined(), raw)
+	if err != nil {
+		panic(err)
+	}
+	p.made.Set(name, v)
+	return v
+}
+
+// Set implements goja.DynamicObject: primordials cannot be changed.
+func (*primordials) Set(string, goja.Value) bool { return false }
+
+// Has implements goja.DynamicObject.
+func (p *primordials) Has(name string) bool { return p.Get(name) != nil }
+
+// Delete implements goja.DynamicObject: primordials cannot be changed.
+func (*primordials) Delete(string) bool { return false }
+
+// Keys implements goja.DynamicObject.
+func (p *primordials) Keys() []string { return append(p.made.Keys(), p.later.Keys()...) }
 
 // Primordial is a captured built-in, by its name in js/primordials.js.
 func (e *Engine) Primordial(name string) *goja.Object {

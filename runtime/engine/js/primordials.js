@@ -29,7 +29,10 @@ function (native, undefinedPrimordials) {
     } }.try);
   }
 
+  // What is captured is bound at its first use: most of it never is.
   const p = { __proto__: null, uncurryThis, apply, ownKeys };
+  const later = { __proto__: null };
+  const bound = (x) => typeof x === "function" ? uncurryThis(x) : bind.call(x[0], x[1]);
   const capital = (key) => key[0].toUpperCase() + key.slice(1);
   const capture = (target, prefix, uncurry) => {
     for (const key of ownKeys(target)) {
@@ -37,9 +40,9 @@ function (native, undefinedPrimordials) {
       if (typeof key === "symbol") name = "Symbol" + capital(String(key.description).replace("Symbol.", ""));
       const d = getOwnPropertyDescriptor(target, key);
       if (typeof d.value === "function") {
-        p[prefix + capital(name)] = uncurry ? uncurryThis(d.value) : bind.call(d.value, target);
+        later[prefix + capital(name)] = uncurry ? d.value : [d.value, target];
       } else if (typeof d.get === "function" && uncurry) {
-        p[prefix + "Get" + capital(name)] = uncurryThis(d.get);
+        later[prefix + "Get" + capital(name)] = d.get;
       }
     }
   };
@@ -59,12 +62,12 @@ function (native, undefinedPrimordials) {
   capture(JSON, "JSON", false);
   capture(Math, "Math", false);
   const tagOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, Symbol.toStringTag).get;
-  p.TypedArrayPrototypeGetTag = uncurryThis(tagOf);
+  later.TypedArrayPrototypeGetTag = tagOf;
   p.SymbolIterator = Symbol.iterator;
   p.SymbolAsyncIterator = Symbol.asyncIterator;
   p.SymbolDispose = Symbol.dispose;
   p.SymbolAsyncDispose = Symbol.asyncDispose;
   p.SymbolToStringTag = Symbol.toStringTag;
   p.SymbolHasInstance = Symbol.hasInstance;
-  return p;
+  return native.lazy(p, later, bound);
 }
