@@ -364,8 +364,16 @@ func (r *run) verdict() {
 	if r.report.Code != Pass {
 		word, c = "FAIL", red
 	}
-	r.say("%s  %d kill(s), %d fiber(s) interrupted%s; evidence in %s", r.paint(c, word), len(r.report.Kills), interrupted, recovered, r.report.Dir)
+	r.say("%s  %s, %s interrupted%s; evidence in %s", r.paint(c, word), count(len(r.report.Kills), "kill"), count(interrupted, "fiber"), recovered, r.report.Dir)
 	if r.report.Code != Pass {
 		r.say("replay with:\n%s", r.replay())
 	}
+}
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

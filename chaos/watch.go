@@ -99,7 +99,7 @@ func allRuns(s fibers.State) []fibers.Run {
 // mostCheckpoints is the greatest number of snapshots that one fiber stored.
 func (w *watcher) mostCheckpoints() int {
 	most := 0
-	for _, n := range w.checkpoints {
+	for _, n := range w.checkpoints { // order-independent: a maximum
 		most = max(most, n)
 	}
 	return most

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,9 @@ func run(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	minido = filepath.Join(dir, "minido")
+	if runtime.GOOS == "windows" {
+		minido += ".exe"
+	}
 	build := exec.Command("go", "build", "-trimpath", "-o", minido, "minido.dev/minido/cmd/minido")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {

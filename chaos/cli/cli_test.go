@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"minido.dev/minido/chaos"
+)
+
+func parse(t *testing.T, args ...string) (*Chaos, error) {
+	t.Helper()
+	var c struct {
+		Chaos Chaos `cmd:""`
+	}
+	parser, err := kong.New(&c, kong.Exit(func(int) { t.Fatal("kong wants to exit") }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = parser.Parse(append([]string{"chaos"}, args...))
+	return &c.Chaos, err
+}
+
+// The command lines of the help, and those that a failed run prints, parse.
+func TestParse(t *testing.T) {
+	c, err := parse(t, "fixtures/fibers", "--call", "startResearch", `["tides"]`, "--on", "research-agent/r1",
+		"--kill-at", "commit:after(ResearchAgent/r1)/timer#2", "--recover", "request", "--var", "A:1,2", "--var", "B:2", "--timeout", "1m0s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Project != "fixtures/fibers" || c.Args != `["tides"]` || c.Call != "startResearch" || c.Kills != 1 || c.Timeout != time.Minute ||
+		c.Recover != "request" || len(c.Var) != 2 || c.Var[0] != "A:1,2" {
+		t.Errorf("%+v", c)
+	}
+	for _, args := range [][]string{{"."}, {".", "--on", "a/b", "--recover", "prayer"}, {".", "--on", "a/b", "--kill-after", "soon"}} {
+		if _, err := parse(t, args...); err == nil {
+			t.Errorf("%v was accepted", args)
+		}
+	}
+}
+
+func none() int { return 0 }
+
+// A mistake is an exit code and a text, both for a run and for a list.
+func TestRunReportsUsage(t *testing.T) {
+	for _, list := range []bool{false, true} {
+		c := Chaos{Project: filepath.Join(t.TempDir(), "nowhere"), On: "a/b", Call: "m", Kills: 1, Recover: "alarm", ListPoints: list}
+		var out bytes.Buffer
+		err := c.run(context.Background(), none, &out)
+		var exit *ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != chaos.Usage || !strings.Contains(exit.Error(), "there is no project") {
+			t.Errorf("err = %v", err)
+		}
+	}
+}
+
+// A signal decides the exit code, whatever the run had come to.
+func TestSignalled(t *testing.T) {
+	ctx, number, stop := untilSignal()
+	defer stop()
+	if n := number(); n != 0 {
+		t.Fatalf("signal %d before any", n)
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(os.Interrupt); err != nil {
+		t.Skip("this system cannot signal a process: ", err)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the signal did not end the context")
+	}
+	c := Chaos{Project: "nowhere", On: "a/b", Call: "m"}
+	var exit *ExitError
+	if err := c.run(ctx, number, &bytes.Buffer{}); !errors.As(err, &exit) || exit.ExitCode() != 130 {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// Colours are for terminals only.
+func TestColor(t *testing.T) {
+	if Color(&bytes.Buffer{}) {
+		t.Error("a buffer is no terminal")
+	}
+	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if Color(f) {
+		t.Error("a file is no terminal")
+	}
+}
