@@ -19,3 +19,24 @@ func TestStream(t *testing.T) { golden(t, "stream") }
 
 // node:string_decoder answers as the reference does (nodejs.org/api/string_decoder.html).
 func TestStringDecoder(t *testing.T) { golden(t, "string_decoder") }
+
+// node:url answers as the reference does (nodejs.org/api/url.html).
+func TestURL(t *testing.T) { golden(t, "url") }
+
+// node:querystring answers as the reference does (nodejs.org/api/querystring.html).
+func TestQuerystring(t *testing.T) { golden(t, "querystring") }
+
+// node:punycode answers as the reference does (nodejs.org/api/punycode.html).
+func TestPunycode(t *testing.T) { golden(t, "punycode") }
+
+// node:process answers as the reference does (nodejs.org/api/process.html).
+func TestProcess(t *testing.T) { golden(t, "process") }
+
+// node:timers answers as the reference does (nodejs.org/api/timers.html).
+func TestTimers(t *testing.T) { golden(t, "timers") }
+
+// node:assert answers as the reference does (nodejs.org/api/assert.html).
+func TestAssert(t *testing.T) { golden(t, "assert") }
+
+// node:util answers as the reference does (nodejs.org/api/util.html).
+func TestUtil(t *testing.T) { golden(t, "util") }

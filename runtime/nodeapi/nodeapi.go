@@ -48,6 +48,7 @@ type Modules struct {
 	prims    captured
 	errors   *goja.Object
 	buffers  bufferState
+	timers   *timerClasses
 	output   [3]strings.Builder // process.stdout and stderr: the line begun
 	disk     *disk
 }
@@ -197,6 +198,11 @@ func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 	m.define(obj, "compat", m.engine.Func("compat", 1, func(call goja.FunctionCall) goja.Value {
 		return m.vm.ToValue(m.opts.Compat(call.Argument(0).String()))
 	}))
+	version := nodeVersion22
+	if m.opts.Compat("nodejs_process_version_24") {
+		version = nodeVersion24
+	}
+	m.define(obj, "nodeVersion", m.vm.ToValue(version))
 	// lazy defines a property that is made when it is first read.
 	m.define(obj, "lazy", m.engine.Func("lazy", 3, func(call goja.FunctionCall) goja.Value {
 		target, fn := call.Argument(0).ToObject(m.vm), call.Argument(2)

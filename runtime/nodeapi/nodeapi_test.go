@@ -30,6 +30,9 @@ type world struct {
 }
 
 func newWorld(t testing.TB, o Options) *world {
+	if o.Compat == nil {
+		o.Compat = func(flag string) bool { return flag != "nodejs_process_version_24" }
+	}
 	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0))}
 	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))
 	w.e = engine.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
@@ -43,7 +46,7 @@ func newWorld(t testing.TB, o Options) *world {
 		w.out = append(w.out, strings.Join(words, " "))
 		return goja.Undefined()
 	}))
-	w.m = New(w.e, webapi.Install(w.e, webapi.Options{Compat: func(string) bool { return true }}), o)
+	w.m = New(w.e, webapi.Install(w.e, webapi.Options{Compat: o.Compat}), o)
 	w.e.Global("require", w.e.Func("require", 1, func(c goja.FunctionCall) goja.Value {
 		v, err := w.m.Require(c.Argument(0).String())
 		if err != nil {

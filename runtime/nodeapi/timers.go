@@ -1,3 +1,184 @@
 package nodeapi
 
-func (m *Modules) installTimers() {}
+import (
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// timeout is a Timeout or an Immediate (nodejs.org/api/timers.html). Timers
+// hold no process open here, so ref and unref change nothing but hasRef.
+// Loop-confined.
+type timeout struct {
+	fn     goja.Value
+	args   []goja.Value
+	delay  time.Duration
+	repeat bool
+	id     int64
+	active bool
+	unref  bool
+}
+
+// timerClasses are the two classes of node:timers. Loop-confined.
+type timerClasses struct{ timeout, immediate *engine.Class[*timeout] }
+
+// installTimers defines setImmediate and clearImmediate, and, where the flag
+// asks for it, setTimeout and its relatives as those of node:timers, which
+// return objects (compatibility-date.capnp, enable_nodejs_global_timers).
+func (m *Modules) installTimers() {
+	names := []string{"setImmediate", "clearImmediate"}
+	if m.opts.Compat("enable_nodejs_global_timers") {
+		names = append(names, "setTimeout", "clearTimeout", "setInterval", "clearInterval")
+	}
+	for _, name := range names {
+		m.lazyGlobal(name, "timers")
+	}
+}
+
+// makeTimers makes node:timers.
+func makeTimers(m *Modules) goja.Value {
+	m.timers = m.timerClasses()
+	e := m.engine
+	start := func(name string, repeat bool) engine.Func {
+		return engine.Func{Name: name, Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			t := &timeout{fn: m.function(c.Argument(0), "callback"), repeat: repeat, delay: timerDelay(c.Argument(1))}
+			if len(c.Arguments) > 2 {
+				t.args = append(t.args, c.Arguments[2:]...)
+			}
+			obj := m.timers.timeout.Wrap(t)
+			m.startTimer(t)
+			return obj
+		}}
+	}
+	stop := func(name string) engine.Func {
+		return engine.Func{Name: name, Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			m.clearTimer(c.Argument(0))
+			return goja.Undefined()
+		}}
+	}
+	exports := e.Native(
+		start("setTimeout", false), start("setInterval", true), stop("clearTimeout"), stop("clearInterval"), stop("clearImmediate"),
+		engine.Func{Name: "setImmediate", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			t := &timeout{fn: m.function(c.Argument(0), "callback")}
+			if len(c.Arguments) > 1 {
+				t.args = append(t.args, c.Arguments[1:]...)
+			}
+			obj := m.timers.immediate.Wrap(t)
+			m.startTimer(t)
+			return obj
+		}},
+	)
+	m.define(exports, "Timeout", m.timers.timeout.Ctor)
+	e.Lazy(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.load("timers/promises") })
+	custom := m.engine.Call(m.vm.Get("Symbol").(*goja.Object).Get("for"), goja.Undefined(), m.vm.ToValue("nodejs.util.promisify.custom")).(*goja.Symbol)
+	for _, name := range []string{"setTimeout", "setImmediate"} {
+		get := e.Func("promisified", 0, func(goja.FunctionCall) goja.Value {
+			return m.load("timers/promises").(*goja.Object).Get(name)
+		})
+		exports.Get(name).(*goja.Object).DefineAccessorPropertySymbol(custom, get, nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return exports
+}
+
+// timerDelay is what Node makes of a delay: at least a millisecond.
+func timerDelay(v goja.Value) time.Duration {
+	if absent(v) {
+		return time.Millisecond
+	}
+	f := v.ToFloat()
+	if !(f >= 1 && f <= 1<<31-1) {
+		f = 1
+	}
+	return engine.Milliseconds(f).Truncate(time.Millisecond)
+}
+
+func (m *Modules) timerClasses() *timerClasses {
+	type method = engine.Method[*timeout]
+	self := func(fn func(t *timeout)) func(*timeout, goja.FunctionCall) goja.Value {
+		return func(t *timeout, c goja.FunctionCall) goja.Value {
+			fn(t)
+			return c.This
+		}
+	}
+	common := []method{
+		{Name: "ref", Fn: self(func(t *timeout) { t.unref = false })},
+		{Name: "unref", Fn: self(func(t *timeout) { t.unref = true })},
+		{Name: "hasRef", Fn: func(t *timeout, _ goja.FunctionCall) goja.Value { return m.vm.ToValue(!t.unref) }},
+	}
+	c := &timerClasses{
+		timeout: engine.DefineClass(m.engine, engine.ClassDef[*timeout]{Name: "Timeout", Methods: append([]method{
+			{Name: "refresh", Fn: self(func(t *timeout) {
+				if t.active {
+					m.stopTimer(t)
+					m.startTimer(t)
+				}
+			})},
+			{Name: "close", Fn: self(m.stopTimer)},
+		}, common...)}),
+		immediate: engine.DefineClass(m.engine, engine.ClassDef[*timeout]{Name: "Immediate", Methods: common}),
+	}
+	primitive := m.engine.Func("[Symbol.toPrimitive]", 0, func(call goja.FunctionCall) goja.Value {
+		return m.vm.ToValue(c.timeout.Self(call.This).id)
+	})
+	c.timeout.Proto.DefineDataPropertySymbol(goja.SymToPrimitive, primitive, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	dispose := m.engine.Func("[Symbol.dispose]", 0, func(call goja.FunctionCall) goja.Value {
+		if t, ok := m.engine.Attached(call.This).(*timeout); ok {
+			m.stopTimer(t)
+		}
+		return goja.Undefined()
+	})
+	if s, ok := m.vm.Get("Symbol").(*goja.Object).Get("dispose").(*goja.Symbol); ok {
+		for _, class := range []*engine.Class[*timeout]{c.timeout, c.immediate} {
+			class.Proto.DefineDataPropertySymbol(s, dispose, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		}
+	}
+	return c
+}
+
+func (m *Modules) startTimer(t *timeout) {
+	t.active = true
+	t.id = m.engine.SetTimer(t.delay, t.repeat, func() {
+		t.active = t.repeat
+		m.engine.Call(t.fn, goja.Undefined(), t.args...)
+	})
+}
+
+func (m *Modules) stopTimer(t *timeout) {
+	if t.active {
+		t.active = false
+		m.engine.ClearTimer(t.id)
+	}
+}
+
+// clearTimer takes a Timeout, an Immediate, or a number that one became.
+func (m *Modules) clearTimer(v goja.Value) {
+	if t, ok := m.engine.Attached(v).(*timeout); ok {
+		m.stopTimer(t)
+		return
+	}
+	if isNumber(v) || isString(v) {
+		m.engine.ClearTimer(v.ToInteger())
+	}
+}
+
+// timersPromisesModule are the natives of js/timers_promises.js.
+func timersPromisesModule(m *Modules) []engine.Func {
+	return []engine.Func{
+		{Name: "set", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+			fn := c.Argument(2)
+			delay := timerDelay(c.Argument(0))
+			if v := c.Argument(0); isNumber(v) && v.ToFloat() == 0 {
+				delay = 0
+			}
+			return m.vm.ToValue(m.engine.SetTimer(delay, c.Argument(1).ToBoolean(), func() { m.engine.Call(fn, goja.Undefined()) }))
+		}},
+		{Name: "clear", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			if isNumber(c.Argument(0)) {
+				m.engine.ClearTimer(c.Argument(0).ToInteger())
+			}
+			return goja.Undefined()
+		}},
+	}
+}

@@ -1,0 +1,192 @@
+// node:assert (nodejs.org/api/assert.html). In Workers the loose comparisons
+// are strict as well (workerd: src/node/internal/internal_assert.ts).
+function (native, p) {
+  "use strict";
+  const { errors } = native;
+  const { ObjectIs, ObjectAssign, ObjectDefineProperty } = p;
+  const deep = () => native.require("internal/comparisons");
+  const show = (v) => native.require("util").inspect(v, { depth: 1000, compact: false, sorted: true, getters: true, breakLength: Infinity });
+  const brief = (v) => native.require("util").inspect(v);
+
+  const operators = {
+    strictEqual: "Expected values to be strictly equal:",
+    deepStrictEqual: "Expected values to be strictly deep-equal:",
+    deepEqual: "Expected values to be loosely deep-equal:",
+    partialDeepStrictEqual: "Expected values to be partially and strictly deep-equal:",
+    notStrictEqual: 'Expected "actual" to be strictly unequal to:',
+    notDeepStrictEqual: 'Expected "actual" not to be strictly deep-equal to:',
+    notDeepEqual: 'Expected "actual" not to be loosely deep-equal to:',
+  };
+
+  const describe = (actual, expected, operator) => {
+    const a = show(actual), e = show(expected);
+    const head = operators[operator];
+    if (head === undefined) return `${brief(actual)} ${operator} ${brief(expected)}`;
+    if (operator.startsWith("not")) return e.includes("\n") || e.length > 60 ? `${head}\n\n${e}\n` : `${head} ${e}`;
+    if (operator === "strictEqual" && !a.includes("\n") && !e.includes("\n") && a.length + e.length < 60 && a !== e) return `${head}\n\n${a} !== ${e}\n`;
+    if (a === e) return `Values have same structure but are not reference-equal:\n\n${a}\n`;
+    return `${head}\n+ actual - expected\n\n${lines(a.split("\n"), e.split("\n")).join("\n")}\n`;
+  };
+  // lines is the shortest edit from expected to actual.
+  const lines = (a, e) => {
+    if (a.length * e.length > 250000) return [...a.map((l) => `+ ${l}`), ...e.map((l) => `- ${l}`)];
+    const table = Array.from({ length: a.length + 1 }, () => new Array(e.length + 1).fill(0));
+    for (let i = a.length - 1; i >= 0; i--) {
+      for (let j = e.length - 1; j >= 0; j--) table[i][j] = a[i] === e[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
+    }
+    const out = [];
+    let i = 0, j = 0;
+    while (i < a.length || j < e.length) {
+      if (i < a.length && j < e.length && a[i] === e[j]) { out.push(`  ${a[i++]}`); j++; }
+      else if (i < a.length && (j >= e.length || table[i + 1][j] >= table[i][j + 1])) out.push(`+ ${a[i++]}`);
+      else out.push(`- ${e[j++]}`);
+    }
+    return out;
+  };
+
+  class AssertionError extends Error {
+    constructor(options) {
+      if (typeof options !== "object" || options === null) throw errors.argType("options", "of type object", options);
+      const { message, actual, expected, operator } = options;
+      super(message !== undefined ? String(message) : describe(actual, expected, operator));
+      ObjectDefineProperty(this, "name", { value: "AssertionError", writable: true, configurable: true });
+      ObjectAssign(this, { generatedMessage: message === undefined, code: "ERR_ASSERTION", actual, expected, operator });
+    }
+    toString() { return `${this.name} [${this.code}]: ${this.message}`; }
+  }
+
+  const fail_ = (message, actual, expected, operator, generated) => {
+    if (message instanceof Error) throw message;
+    const error = new AssertionError({ message, actual, expected, operator });
+    if (generated !== undefined) error.generatedMessage = generated;
+    throw error;
+  };
+
+  const ok = (args) => {
+    const [value, message] = args;
+    if (value) return;
+    if (args.length === 0) fail_("No value argument passed to `assert.ok()`", value, true, "==", true);
+    fail_(message ?? `${brief(value)} == true`, value, true, "==", message === undefined || message === null);
+  };
+  const assert = function ok_(...args) { ok(args); };
+  ObjectDefineProperty(assert, "name", { value: "ok", configurable: true });
+
+  const two = (name, test, operator = name) => function (actual, expected, message) {
+    if (arguments.length < 2) throw errors.make("TypeError", "ERR_MISSING_ARGS", 'The "actual" and "expected" arguments must be specified');
+    if (!test(actual, expected)) fail_(message, actual, expected, operator);
+  };
+
+  // matches checks a thrown error against what throws and rejects take.
+  const matches = (actual, expected, message, operator) => {
+    if (expected === undefined) return;
+    const wrong = (text) => {
+      if (message instanceof Error) throw message;
+      const error = new AssertionError({ message: message ?? text, actual, expected, operator });
+      error.generatedMessage = message === undefined;
+      throw error;
+    };
+    if (typeof expected === "function") {
+      if (expected.prototype !== undefined && actual instanceof expected) return;
+      if (p.ObjectPrototypeIsPrototypeOf(Error, expected)) {
+        wrong(`The error is expected to be an instance of "${expected.name}". Received ${actual instanceof Error ? `"${actual.name}"\n\nError message:\n\n${actual.message}` : `"${brief(actual)}"`}`);
+      }
+      const result = p.ReflectApply(expected, {}, [actual]);
+      if (result !== true) wrong(`The ${expected.name ? `"${expected.name}" ` : ""}validation function is expected to return "true". Received ${brief(result)}\n\nCaught error:\n\n${brief(actual)}`);
+      return;
+    }
+    if (expected instanceof p.RegExp) {
+      const text = String(actual);
+      if (!expected.test(text)) wrong(`The input did not match the regular expression ${brief(expected)}. Input:\n\n${brief(text)}\n`);
+      return;
+    }
+    if (typeof expected !== "object" || expected === null) throw errors.argType("expected", "of type function or an instance of Error, RegExp, or Object", expected);
+    if (typeof actual !== "object" || actual === null) wrong(`${brief(actual)} is not an object to compare with`);
+    const keys = p.ObjectKeys(expected);
+    if (expected instanceof Error) keys.push("name", "message");
+    else if (keys.length === 0) throw errors.argValue("error", expected, "may not be an empty object");
+    for (const key of keys) {
+      if (typeof actual[key] === "string" && expected[key] instanceof p.RegExp && expected[key].test(actual[key])) continue;
+      if (!(key in actual) || !deep().equal(actual[key], expected[key])) {
+        const pick = (o) => p.ObjectFromEntries(keys.filter((k) => k in o).map((k) => [k, o[k]]));
+        wrong(describe(pick(actual), pick(expected), "deepStrictEqual"));
+      }
+    }
+  };
+  const caught = (fn) => {
+    errors.func(fn, "fn");
+    try { fn(); } catch (error) { return { error }; }
+    return undefined;
+  };
+  const settled = async (subject) => {
+    let promise = subject;
+    if (typeof subject === "function") {
+      promise = subject();
+      if (typeof promise?.then !== "function") {
+        throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", `Expected instance of Promise to be returned from the "promiseFn" function but got ${errors.received(promise)}.`);
+      }
+    } else if (typeof subject?.then !== "function") {
+      throw errors.argType("promiseFn", "of type function or an instance of Promise", subject);
+    }
+    try { await promise; } catch (error) { return { error }; }
+    return undefined;
+  };
+  const expectError = (operator, outcome, expected, message) => {
+    if (typeof expected === "string") { message = expected; expected = undefined; }
+    if (outcome === undefined) {
+      const name = expected?.name ? ` (${expected.name})` : "";
+      fail_(message instanceof Error ? message : `Missing expected ${operator === "rejects" ? "rejection" : "exception"}${name}${message ? `: ${message}` : "."}`, undefined, expected, operator, message === undefined);
+    }
+    matches(outcome.error, expected, message, operator);
+  };
+  const expectNone = (operator, outcome, expected, message) => {
+    if (outcome === undefined) return;
+    if (typeof expected === "string") { message = expected; expected = undefined; }
+    const { error } = outcome;
+    if (expected === undefined || typeof expected === "function" && error instanceof expected || expected instanceof p.RegExp && expected.test(String(error))) {
+      fail_(`Got unwanted ${operator === "doesNotReject" ? "rejection" : "exception"}${message ? `: ${message}` : "."}\nActual message: "${error?.message}"`, error, expected, operator, message === undefined);
+    }
+    throw error;
+  };
+
+  const matching = (wanted, verb, operator) => (string, regexp, message) => {
+    if (!(regexp instanceof p.RegExp)) throw errors.argType("regexp", "an instance of RegExp", regexp);
+    if (typeof string === "string" && regexp.test(string) === wanted) return;
+    fail_(message ?? (typeof string === "string"
+      ? `The input ${verb} the regular expression ${brief(regexp)}. Input:\n\n${brief(string)}\n`
+      : `The "string" argument must be of type string. Received ${errors.received(string)}`), string, regexp, operator, message === undefined);
+  };
+
+  const members = {
+    ok: assert,
+    fail(message) { fail_(message ?? "Failed", undefined, undefined, "fail", message === undefined); },
+    equal: two("equal", ObjectIs, "strictEqual"),
+    notEqual: two("notEqual", (a, b) => !ObjectIs(a, b), "notStrictEqual"),
+    strictEqual: two("strictEqual", ObjectIs),
+    notStrictEqual: two("notStrictEqual", (a, b) => !ObjectIs(a, b)),
+    deepEqual: two("deepEqual", (a, b) => deep().equal(a, b)),
+    notDeepEqual: two("notDeepEqual", (a, b) => !deep().equal(a, b)),
+    deepStrictEqual: two("deepStrictEqual", (a, b) => deep().equal(a, b)),
+    notDeepStrictEqual: two("notDeepStrictEqual", (a, b) => !deep().equal(a, b)),
+    partialDeepStrictEqual: two("partialDeepStrictEqual", (a, b) => deep().partial(a, b)),
+    throws(fn, expected, message) { expectError("throws", caught(fn), expected, message); },
+    doesNotThrow(fn, expected, message) { expectNone("doesNotThrow", caught(fn), expected, message); },
+    async rejects(subject, expected, message) { expectError("rejects", await settled(subject), expected, message); },
+    async doesNotReject(subject, expected, message) { expectNone("doesNotReject", await settled(subject), expected, message); },
+    ifError(value) {
+      if (value === null || value === undefined) return;
+      fail_(`ifError got unwanted exception: ${value instanceof Error && value.message ? value.message : brief(value)}`, value, null, "ifError", true);
+    },
+    match: matching(true, "did not match", "match"),
+    doesNotMatch: matching(false, "was expected to not match", "doesNotMatch"),
+    AssertionError,
+  };
+  const strict = function strict(...args) { ok(args); };
+  ObjectAssign(assert, members);
+  ObjectAssign(strict, members, { ok: strict, equal: members.strictEqual, notEqual: members.notStrictEqual, deepEqual: members.deepStrictEqual, notDeepEqual: members.notDeepStrictEqual });
+  assert.strict = strict;
+  strict.strict = strict;
+  for (const name of p.ObjectKeys(members)) {
+    if (members[name].name === "") ObjectDefineProperty(members[name], "name", { value: name, configurable: true });
+  }
+  return assert;
+}

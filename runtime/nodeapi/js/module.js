@@ -1,0 +1,47 @@
+// node:module in a bundle: what was imported is there, nothing is looked up.
+function (native, p) {
+  "use strict";
+  const { errors } = native;
+  const names = native.names();
+  const bare = new p.Set(names), prefixed = new p.Set(["sqlite", "test"]);
+
+  function Module(id = "") { this.id = id; this.exports = {}; this.loaded = false; this.children = []; }
+  const isBuiltin = (name) => {
+    if (typeof name !== "string") return false;
+    return name.startsWith("node:") ? bare.has(name.slice(5)) || prefixed.has(name.slice(5)) : bare.has(name);
+  };
+  const createRequire = (path) => {
+    if (typeof path !== "string" && typeof path?.href !== "string") throw errors.argValue("filename", path, "must be a file URL object, file URL string, or absolute path string");
+    const text = typeof path === "string" ? path : path.href;
+    if (!text.startsWith("/") && !text.startsWith("file:")) throw errors.argValue("filename", path, "must be a file URL object, file URL string, or absolute path string");
+    const require = (id) => {
+      errors.string(id, "id");
+      const found = native.builtin(id);
+      if (found === undefined) throw new Error(`No such module "${id}": createRequire() reaches node: modules only; import other modules, so that they are bundled.`);
+      return found;
+    };
+    require.resolve = (id) => { throw errors.unavailable("require.resolve", `modules are bundled; "${id}" has no file`); };
+    require.cache = { __proto__: null };
+    require.main = undefined;
+    return require;
+  };
+  p.ObjectAssign(Module, {
+    Module,
+    builtinModules: names,
+    createRequire,
+    isBuiltin,
+    constants: { compileCacheStatus: { __proto__: null, FAILED: 0, ENABLED: 1, ALREADY_ENABLED: 2, DISABLED: 3 } },
+    globalPaths: [],
+    _cache: { __proto__: null },
+    _extensions: { __proto__: null },
+    _pathCache: { __proto__: null },
+    wrap: (script) => `(function (exports, require, module, __filename, __dirname) { ${script}\n});`,
+    enableCompileCache: () => ({ status: 3 }),
+    getCompileCacheDir: () => undefined,
+    flushCompileCache() {},
+    syncBuiltinESMExports() {},
+    getSourceMapsSupport: () => ({ enabled: false, nodeModules: false, generatedCode: false }),
+    setSourceMapsSupport() {},
+  });
+  return Module;
+}
