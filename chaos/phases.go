@@ -229,7 +229,7 @@ func (r *run) tellDeath(k Kill) {
 	}
 	r.tell(red, "SIGKILL", "pid %d is gone%s", k.Pid, where)
 	if len(k.Interrupted) == 0 {
-		r.tell(red, "on disk", "no fiber: nothing was interrupted")
+		r.tell(red, "on disk", "cf_agents_runs is empty: no fiber was cut")
 	}
 	for _, f := range k.Interrupted {
 		r.tell(red, "on disk", "%s, cut in the middle; last checkpoint: %s", f.Name, shorten(f.Snapshot))

@@ -15,6 +15,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -111,8 +113,9 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		o.Who = "client"
 	}
 	target := "ws" + strings.TrimPrefix(strings.TrimRight(o.URL, "/"), "http") + o.Path()
-	conn, _, err := websocket.Dial(ctx, target, nil)
+	conn, response, err := websocket.Dial(ctx, target, nil)
 	if err != nil {
+		err = withBody(err, response)
 		o.History.Add(history.Event{Kind: history.Fail, Who: o.Who, Text: "connect: " + err.Error()})
 		return nil, fmt.Errorf("agentrpc: dial: %w", err)
 	}
@@ -123,6 +126,19 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	c.ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	o.Scheduler.Go("agentrpc "+o.Who, c.read)
 	return c, nil
+}
+
+// withBody adds what the server said instead of accepting the socket; the
+// library keeps the first kilobyte of it.
+func withBody(err error, response *http.Response) error {
+	if response == nil || response.Body == nil {
+		return err
+	}
+	body, readErr := io.ReadAll(response.Body)
+	if text := strings.TrimSpace(string(body)); readErr == nil && text != "" {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	return err
 }
 
 func (c *Client) read() {

@@ -269,3 +269,19 @@ func TestResume(t *testing.T) {
 		t.Fatalf("%+v, %v", answer, err)
 	}
 }
+
+// A server that does not accept the socket is quoted.
+func TestDialRefused(t *testing.T) {
+	o := agent(t, nil, nil)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "ReferenceError: tide is not defined", http.StatusInternalServerError)
+	}))
+	defer server.Close()
+	o.URL = server.URL
+	if _, err := Dial(context.Background(), o); err == nil || !strings.Contains(err.Error(), "500") || !strings.Contains(err.Error(), "tide is not defined") {
+		t.Fatalf("err = %v", err)
+	}
+	if k := kinds(o.History); k != "fail" {
+		t.Errorf("history: %s", k)
+	}
+}
