@@ -10,12 +10,14 @@ import (
 // made at their first use; the functions that return them are the only way to
 // reach them. Loop-confined.
 type coreState struct {
-	errors errorState
-	events eventState
-	abort  abortState
-	perf   performanceState
-	url    urlState
-	weak   weakState
+	errors   errorState
+	events   eventState
+	abort    abortState
+	perf     performanceState
+	url      urlState
+	encoding encodingState
+	weak     weakState
+	regexp   regexpState
 }
 
 // installCore defines the globals of everything but fetch and streams.
@@ -29,6 +31,9 @@ func (p *Platform) installCore() {
 	p.installClone()
 	p.installPerformance()
 	p.installURL()
+	p.installCrypto()
+	p.installConsole()
+	p.installEncoding()
 	p.installLanguage()
 	// NOTICE, temporary: url.go and urlparams.go are committed (improve them in place). console.go, crypto*.go,
 	// encoding.go, blob.go and formdata.go are being written by two other people right now; do not write them.

@@ -1,0 +1,412 @@
+package webapi
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/dop251/goja"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/transform"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// encodingState holds the classes of the Encoding standard. Loop-confined.
+type encodingState struct {
+	encoder *engine.Class[textEncoder]
+	decoder *engine.Class[*textDecoder]
+}
+
+// Texts of workerd's src/workerd/api/global-scope.c++.
+const (
+	textNotBase64 = "atob() called with invalid base64-encoded data. (Only whitespace, '+', '/', alphanumeric ASCII, and up to two terminal '=' signs when the input data length is divisible by 4 are allowed.)"
+	textNotLatin1 = "btoa() can only operate on characters in the Latin1 (ISO/IEC 8859-1) range."
+)
+
+// installEncoding defines TextEncoder, TextDecoder (Encoding standard), atob
+// and btoa (HTML, section 8.3).
+func (p *Platform) installEncoding() {
+	p.lazyClass("TextEncoder", func() *goja.Object { return p.textEncoders().Ctor })
+	p.lazyClass("TextDecoder", func() *goja.Object { return p.textDecoders().Ctor })
+	global := p.vm.GlobalObject()
+	p.Engine.DefineFunc(global, engine.Func{Name: "atob", Length: 1, Fn: p.atob})
+	p.Engine.DefineFunc(global, engine.Func{Name: "btoa", Length: 1, Fn: p.btoa})
+}
+
+// toString is JavaScript's ToString, which refuses symbols.
+func (p *Platform) toString(v goja.Value) goja.String {
+	if s, ok := v.ToString().(goja.String); ok {
+		return s
+	}
+	p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
+	return nil
+}
+
+// utf8Of is a string as UTF-8, each lone surrogate as U+FFFD (Infra: convert to
+// a scalar value string).
+func utf8Of(s goja.String) string {
+	text := s.String()
+	if utf8.ValidString(text) {
+		return text
+	}
+	return validUTF8([]byte(text))
+}
+
+// latin1 makes the string whose code units are the bytes.
+func (p *Platform) latin1(data []byte) goja.Value {
+	for i, c := range data {
+		if c < utf8.RuneSelf {
+			continue
+		}
+		units := make([]uint16, len(data))
+		for i, c := range data[:i] {
+			units[i] = uint16(c)
+		}
+		for j, c := range data[i:] {
+			units[i+j] = uint16(c)
+		}
+		return goja.StringFromUTF16(units)
+	}
+	return p.vm.ToValue(string(data))
+}
+
+// atob is the forgiving base64 decode of the Infra standard, section 7.
+func (p *Platform) atob(call goja.FunctionCall) goja.Value {
+	p.need(call, 1, "", "atob", "string")
+	text := p.toString(call.Arguments[0]).String()
+	if strings.ContainsAny(text, "\t\n\f\r ") {
+		text = strings.NewReplacer("\t", "", "\n", "", "\f", "", "\r", "", " ", "").Replace(text)
+	}
+	if len(text)%4 == 0 {
+		for i := 0; i < 2; i++ {
+			text = strings.TrimSuffix(text, "=")
+		}
+	}
+	data, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		p.throwDOM("InvalidCharacterError", "%s", textNotBase64)
+	}
+	return p.latin1(data)
+}
+
+func (p *Platform) btoa(call goja.FunctionCall) goja.Value {
+	p.need(call, 1, "", "btoa", "string")
+	s := p.toString(call.Arguments[0])
+	data := make([]byte, s.Length())
+	for i := range data {
+		c := s.CharAt(i)
+		if c > 0xFF {
+			p.throwDOM("InvalidCharacterError", "%s", textNotLatin1)
+		}
+		data[i] = byte(c)
+	}
+	return p.vm.ToValue(base64.StdEncoding.EncodeToString(data))
+}
+
+// textEncoder has no state: it always writes UTF-8.
+type textEncoder struct{}
+
+func (p *Platform) textEncoders() *engine.Class[textEncoder] {
+	s := &p.core.encoding
+	if s.encoder == nil {
+		s.encoder = engine.DefineClass(p.Engine, engine.ClassDef[textEncoder]{
+			Name: "TextEncoder",
+			New:  func(goja.ConstructorCall) textEncoder { return textEncoder{} },
+			Accessors: []engine.Accessor[textEncoder]{
+				reader("encoding", func(textEncoder) goja.Value { return p.vm.ToValue("utf-8") }),
+			},
+			Methods: []engine.Method[textEncoder]{
+				{Name: "encode", Fn: func(_ textEncoder, call goja.FunctionCall) goja.Value {
+					v := call.Argument(0)
+					if goja.IsUndefined(v) {
+						return p.newUint8Array(nil)
+					}
+					return p.newUint8Array([]byte(utf8Of(p.toString(v))))
+				}},
+				{Name: "encodeInto", Length: 2, Fn: p.encodeInto},
+			},
+		})
+	}
+	return s.encoder
+}
+
+// encodeInto writes the characters that fit as a whole, and tells how many code
+// units it read and how many bytes it wrote.
+func (p *Platform) encodeInto(_ textEncoder, call goja.FunctionCall) goja.Value {
+	p.need(call, 1, "TextEncoder", "encodeInto", "string")
+	text := utf8Of(p.toString(call.Arguments[0]))
+	v := call.Argument(1)
+	tag := p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v)
+	if tag.String() != "Uint8Array" {
+		p.badArgument("TextEncoder", "encodeInto", 2, "Uint8Array")
+	}
+	target, _ := p.bytesOf(v)
+	read, end := 0, 0
+	for i, r := range text {
+		n := utf8.RuneLen(r)
+		if i+n > len(target) {
+			break
+		}
+		end = i + n
+		if read++; n == 4 {
+			read++ // a surrogate pair
+		}
+	}
+	return p.record("read", read, "written", copy(target, text[:end]))
+}
+
+// textDecoder is a TextDecoder. Loop-confined.
+type textDecoder struct {
+	name             string
+	fatal, ignoreBOM bool
+	mark             bool // the encoding is one of Unicode: a byte order mark may lead
+	began            bool // the place of the mark is past
+	machine          decodeMachine
+}
+
+// decodeMachine decodes a sequence of chunks; flush ends it, and leaves the
+// machine at the start of another.
+type decodeMachine interface {
+	decode(chunk []byte, flush bool) (text decoded, ok bool)
+	reset()
+}
+
+// decoded is text in the form its machine makes: units if that is not nil.
+// Malformed input is U+FFFD in it.
+type decoded struct {
+	text  string
+	units []uint16
+}
+
+var errNoEncoding = errors.New("not a valid encoding")
+
+// newDecoder finds an encoding by one of its labels (Encoding, section 4.2).
+func newDecoder(label string) (*textDecoder, error) {
+	label = strings.Trim(label, "\t\n\f\r ")
+	for i := 0; i < len(label); i++ {
+		if label[i] <= ' ' || label[i] >= utf8.RuneSelf {
+			return nil, errNoEncoding
+		}
+	}
+	enc, err := htmlindex.Get(label)
+	if err != nil {
+		return nil, errNoEncoding
+	}
+	name, err := htmlindex.Name(enc)
+	if err != nil {
+		return nil, errNoEncoding
+	}
+	d := &textDecoder{name: name}
+	switch name {
+	case "replacement", "x-user-defined": // workerd has neither
+		return nil, errNoEncoding
+	case "utf-8":
+		d.machine, d.mark = &utf8Machine{}, true
+	case "utf-16le", "utf-16be":
+		d.machine, d.mark = &utf16Machine{big: name == "utf-16be"}, true
+	default:
+		d.machine = &tableMachine{t: enc.NewDecoder()}
+	}
+	return d, nil
+}
+
+func (p *Platform) textDecoders() *engine.Class[*textDecoder] {
+	s := &p.core.encoding
+	if s.decoder == nil {
+		s.decoder = engine.DefineClass(p.Engine, engine.ClassDef[*textDecoder]{
+			Name: "TextDecoder", New: p.newTextDecoder,
+			Accessors: []engine.Accessor[*textDecoder]{
+				reader("encoding", func(d *textDecoder) goja.Value { return p.vm.ToValue(d.name) }),
+				reader("fatal", func(d *textDecoder) goja.Value { return p.vm.ToValue(d.fatal) }),
+				reader("ignoreBOM", func(d *textDecoder) goja.Value { return p.vm.ToValue(d.ignoreBOM) }),
+			},
+			Methods: []engine.Method[*textDecoder]{{Name: "decode", Fn: p.textDecode}},
+		})
+	}
+	return s.decoder
+}
+
+func (p *Platform) newTextDecoder(call goja.ConstructorCall) *textDecoder {
+	label := "utf-8"
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		label = p.toString(v).String()
+	}
+	options := call.Argument(1)
+	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
+		p.badConstruct("TextDecoder", 2, "ConstructorOptions")
+	}
+	d, err := newDecoder(label)
+	if err != nil {
+		p.Engine.Throw("RangeError", "\"%s\" is %s.", label, err)
+	}
+	d.fatal, d.ignoreBOM = get(options, "fatal").ToBoolean(), get(options, "ignoreBOM").ToBoolean()
+	return d
+}
+
+func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value {
+	var data []byte
+	if v := call.Argument(0); !goja.IsUndefined(v) {
+		var ok bool
+		if data, ok = p.bytesOf(v); !ok {
+			p.badArgument("TextDecoder", "decode", 1, "ArrayBuffer or ArrayBufferView")
+		}
+	}
+	options := call.Argument(1)
+	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
+		p.badArgument("TextDecoder", "decode", 2, "DecodeOptions")
+	}
+	flush := !get(options, "stream").ToBoolean()
+	text, ok := d.decode(data, flush)
+	if !ok {
+		p.Engine.Throw("TypeError", "Failed to decode input.")
+	}
+	if text.units != nil {
+		return goja.StringFromUTF16(text.units)
+	}
+	return p.vm.ToValue(text.text)
+}
+
+// decode decodes one chunk of a stream; ok is false if the decoder is fatal and
+// the input malformed, which ends the stream too.
+func (d *textDecoder) decode(chunk []byte, flush bool) (text decoded, ok bool) {
+	text, ok = d.machine.decode(chunk, flush)
+	if !ok && d.fatal {
+		d.machine.reset()
+		d.began = false
+		return decoded{}, false
+	}
+	if d.mark && !d.began && (text.text != "" || len(text.units) > 0) {
+		d.began = true
+		if !d.ignoreBOM {
+			text.text = strings.TrimPrefix(text.text, "\ufeff")
+			if len(text.units) > 0 && text.units[0] == 0xFEFF {
+				text.units = text.units[1:]
+			}
+		}
+	}
+	if flush {
+		d.began = false
+	}
+	return text, true
+}
+
+// utf8Machine decodes UTF-8. Loop-confined.
+type utf8Machine struct{ pending []byte }
+
+func (m *utf8Machine) reset() { m.pending = nil }
+
+func (m *utf8Machine) decode(chunk []byte, flush bool) (decoded, bool) {
+	if len(m.pending) > 0 {
+		chunk = append(m.pending, chunk...)
+		m.pending = nil
+	}
+	if !flush {
+		whole := len(chunk) - unfinished(chunk)
+		m.pending = append(m.pending, chunk[whole:]...)
+		chunk = chunk[:whole]
+	}
+	if utf8.Valid(chunk) {
+		return decoded{text: string(chunk)}, true
+	}
+	return decoded{text: validUTF8(chunk)}, false
+}
+
+// unfinished is the length of the character at the end of data of which more
+// bytes may follow, 0 if there is none.
+func unfinished(data []byte) int {
+	for n := 1; n <= 3 && n <= len(data); n++ {
+		tail := data[len(data)-n:]
+		if utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// utf16Machine decodes UTF-16. Loop-confined.
+type utf16Machine struct {
+	big     bool
+	pending []byte // an odd byte, or a leading surrogate and perhaps an odd byte
+}
+
+func (m *utf16Machine) reset() { m.pending = nil }
+
+func (m *utf16Machine) decode(chunk []byte, flush bool) (decoded, bool) {
+	if len(m.pending) > 0 {
+		chunk = append(m.pending, chunk...)
+		m.pending = nil
+	}
+	whole := len(chunk) &^ 1
+	units := make([]uint16, whole/2, whole/2+1)
+	for i := range units {
+		a, b := chunk[2*i], chunk[2*i+1]
+		if m.big {
+			a, b = b, a
+		}
+		units[i] = uint16(a) | uint16(b)<<8
+	}
+	ok := true
+	if n := len(units); !flush {
+		if n > 0 && units[n-1]&0xFC00 == 0xD800 {
+			units, whole = units[:n-1], whole-2
+		}
+		m.pending = append(m.pending, chunk[whole:]...)
+	} else if whole < len(chunk) {
+		units, ok = append(units, utf8.RuneError), false
+	}
+	for i := 0; i < len(units); i++ {
+		if !utf16.IsSurrogate(rune(units[i])) {
+			continue
+		}
+		if i+1 < len(units) && utf16.DecodeRune(rune(units[i]), rune(units[i+1])) != utf8.RuneError {
+			i++
+			continue
+		}
+		units[i], ok = utf8.RuneError, false
+	}
+	return decoded{units: units}, ok
+}
+
+// tableMachine decodes the encodings of old. Loop-confined.
+type tableMachine struct {
+	t       *encoding.Decoder
+	pending []byte
+}
+
+func (m *tableMachine) reset() {
+	m.t.Reset()
+	m.pending = nil
+}
+
+func (m *tableMachine) decode(chunk []byte, flush bool) (decoded, bool) {
+	if len(m.pending) > 0 {
+		chunk = append(m.pending, chunk...)
+		m.pending = nil
+	}
+	var out strings.Builder
+	buffer := make([]byte, max(64, min(2*len(chunk), 32<<10)))
+	for {
+		wrote, read, err := m.t.Transform(buffer, chunk, flush)
+		out.Write(buffer[:wrote])
+		chunk = chunk[read:]
+		if err != transform.ErrShortDst {
+			break
+		}
+	}
+	if flush {
+		m.t.Reset()
+	} else {
+		m.pending = append(m.pending, chunk...)
+	}
+	// None of these encodings has the replacement character, except GB 18030,
+	// of which a fatal decoder refuses it.
+	text := out.String()
+	return decoded{text: text}, !strings.ContainsRune(text, utf8.RuneError)
+}
