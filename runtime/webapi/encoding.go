@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/transform"
 
@@ -39,11 +40,15 @@ func (p *Platform) installEncoding() {
 
 // toString is JavaScript's ToString, which refuses symbols.
 func (p *Platform) toString(v goja.Value) goja.String {
-	if s, ok := v.ToString().(goja.String); ok {
+	switch s := v.ToString().(type) {
+	case goja.String:
 		return s
+	case *goja.Symbol:
+		p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
+		return nil
+	default: // goja leaves undefined, null and booleans as they are
+		return p.vm.ToValue(s.String()).(goja.String)
 	}
-	p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
-	return nil
 }
 
 // utf8Of is a string as UTF-8, each lone surrogate as U+FFFD (Infra: convert to
@@ -210,6 +215,9 @@ func newDecoder(label string) (*textDecoder, error) {
 		d.machine, d.mark = &utf16Machine{big: name == "utf-16be"}, true
 	default:
 		d.machine = &tableMachine{t: enc.NewDecoder()}
+		if table, ok := enc.(*charmap.Charmap); ok {
+			d.machine = byteMachine{table}
+		}
 	}
 	return d, nil
 }
@@ -374,7 +382,30 @@ func (m *utf16Machine) decode(chunk []byte, flush bool) (decoded, bool) {
 	return decoded{units: units}, ok
 }
 
-// tableMachine decodes the encodings of old. Loop-confined.
+// byteMachine decodes the encodings of one byte per character. Immutable.
+type byteMachine struct{ table *charmap.Charmap }
+
+func (m byteMachine) reset() {}
+
+func (m byteMachine) decode(chunk []byte, _ bool) (decoded, bool) {
+	units, ok := make([]uint16, len(chunk)), true
+	for i, c := range chunk {
+		r := m.table.DecodeByte(c)
+		if r == utf8.RuneError {
+			// The standard's tables have control characters where Unicode's
+			// have holes.
+			if c < 0xA0 {
+				r = rune(c)
+			} else {
+				ok = false
+			}
+		}
+		units[i] = uint16(r)
+	}
+	return decoded{units: units}, ok
+}
+
+// tableMachine decodes the encodings of several bytes. Loop-confined.
 type tableMachine struct {
 	t       *encoding.Decoder
 	pending []byte
