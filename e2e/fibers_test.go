@@ -206,7 +206,7 @@ func beginsFiber(t *testing.T, points []process.Point) string {
 		switch {
 		case strings.HasPrefix(p.Label, "commit:after(ResearchAgent/r1)/message"):
 			commit = p.Label
-		case strings.HasPrefix(p.Label, "frame:before(ResearchAgent/r1)/message") && commit != "" && label == "":
+		case strings.HasPrefix(p.Label, "frame:before(") && commit != "" && label == "":
 			label = commit
 		}
 	}
