@@ -22,6 +22,7 @@ func (p *Platform) installLanguage() {
 	p.Engine.Load(languagePrelude, p.Engine.Native(p.languageNatives()...))
 	p.installCodeGeneration()
 	p.installWeak()
+	p.installRegExp()
 }
 
 func (p *Platform) languageNatives() []engine.Func {

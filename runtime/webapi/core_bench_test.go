@@ -1,0 +1,69 @@
+package webapi
+
+import (
+	"runtime"
+	"testing"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/engine"
+)
+
+// What an isolate costs before user code runs: globals are lazy, so that this
+// stays far below the cost of a bundle.
+func BenchmarkInstallHeap(b *testing.B) {
+	s := sched.NewSeeded(clock.NewVirtual(clock.Real{}.Now()), entropy.NewSeeded(1))
+	b.ReportAllocs()
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var all []*Platform
+	for b.Loop() {
+		b.StopTimer()
+		e := engine.New(engine.Options{Name: "bench", Scheduler: s, Entropy: entropy.NewSeeded(1)})
+		b.StartTimer()
+		all = append(all, Install(e, Options{}))
+	}
+	b.StopTimer()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(len(all)), "heap-B/isolate")
+	runtime.KeepAlive(all)
+}
+
+func BenchmarkEventDispatch(b *testing.B) {
+	w := newFetchWorld(b)
+	w.turn(func() {
+		v, err := w.p.vm.RunString(`var target = new EventTarget(), n = 0; target.addEventListener("message", e => { n += e.data }); (() => target)()`)
+		if err != nil {
+			b.Fatal(err)
+		}
+		one := w.p.vm.ToValue(1)
+		target := v.ToObject(w.p.vm)
+		b.ReportAllocs()
+		for b.Loop() {
+			w.p.Fire(target, w.p.newMessageEvent(one, ""))
+		}
+	})
+}
+
+func BenchmarkRegExp(b *testing.B) {
+	w := newFetchWorld(b)
+	for name, source := range map[string]string{
+		"construct": `for (let i = 0; i < 100; i++) new RegExp("a+b", "g")`,
+		"literal":   `for (let i = 0; i < 100; i++) /a+b/g.exec("xxaab")`,
+		"replace":   `for (let i = 0; i < 100; i++) "xxaabaab".replace(/a+b/g, "-")`,
+		"property":  `for (let i = 0; i < 100; i++) "xxaabaab".replace(new RegExp("\\p{Lu}", "gu"), "-")`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			w.turn(func() {
+				for b.Loop() {
+					if _, err := w.p.vm.RunString("{" + source + "}"); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,76 @@
+package webapi
+
+import (
+	"strings"
+	"testing"
+)
+
+// Property escapes and the flag v, which goja does not know, match as in
+// workerd's V8, and such expressions show themselves as they were written.
+func TestRegExp(t *testing.T) {
+	newFetchWorld(t).tries([][2]string{
+		{`["héé, wörld".match(new RegExp("\\p{L}+", "gu")), new RegExp("^\\P{L}+$", "u").test("12!")]`, `[["héé","wörld"],true]`},
+		{`[..."aβЖ漢1".matchAll(new RegExp("\\p{Script=Greek}|\\p{sc=Cyrl}|\\p{scx=Han}", "gu"))].map(m => m[0] + m.index)`, `["β1","Ж2","漢3"]`},
+		{`"x😀y👍🏽z".replace(new RegExp("\\p{Extended_Pictographic}\\p{EMod}?", "gu"), "E")`, `xEyEz`},
+		{`[new RegExp("[\\p{Lu}_]+", "u").exec("ab_CÄd")[0], new RegExp("[^\\p{Lu}\\d]+", "u").exec("AB12xyÄ")[0], new RegExp("[\\P{L}a-c]+", "u").exec("xx1b2q")[0]]`, `["_CÄ","xy","1b2"]`},
+		{`new RegExp("\\p{Nope}", "u")`, `SyntaxError: Invalid regular expression: /\p{Nope}/u: Invalid property name`},
+		{`new RegExp("\\p{L}").test("p{L}")`, `true`},
+		{`(() => { const r = new RegExp("\\p{L}/[/]", "giu"); return [r.source, r.flags, String(r), r.global, r.unicode, r instanceof RegExp, r.constructor === RegExp, Object.keys(r), Object.prototype.toString.call(r)] })()`, `["\\p{L}\\/[/]","giu","/\\p{L}\\/[/]/giu",true,true,true,true,[],"[object RegExp]"]`},
+		{`(() => { class R extends RegExp { hi() { return 1 } } const r = new R("\\p{Lu}", "gu"); return [r instanceof R, r.hi(), "aBcD".match(r), new R(r).source, new R(r).flags, "aBcDe".split(r)] })()`, `[true,1,["B","D"],"\\p{Lu}","gu",["a","c","e"]]`},
+		{`(() => { const r = new RegExp("\\p{L}", "gu"); r.lastIndex = 1; const m = r.exec("abc"); return [m[0], r.lastIndex, r.test("abc"), r.test("abc"), r.lastIndex] })()`, `["b",2,true,false,0]`},
+		{`(() => { const r = new RegExp("(?<first>\\p{Lu})(?<rest>\\p{Ll}*)", "u"); const m = r.exec("hello World"); return [m.groups.first, m.groups.rest, m.index, "xWorld".replace(r, "$<rest>")] })()`, `["W","orld",6,"xorld"]`},
+		{`[RegExp("a") instanceof RegExp, RegExp(/a/).source, (() => { const r = /a/g; return RegExp(r) === r })(), new RegExp(/a/g, "i").flags, new RegExp(new RegExp("\\p{L}", "u")).test("é"), new RegExp(new RegExp("\\p{L}", "u"), "gu").flags]`, `[true,"a",true,"i",true,"gu"]`},
+		{`[RegExp.name, RegExp.length, RegExp.prototype.constructor === RegExp, RegExp[Symbol.species] === RegExp, /x/.constructor === RegExp, /x/ instanceof RegExp]`, `["RegExp",2,true,true,true,true]`},
+		{`[new RegExp("[\\p{L}--[a-z]]", "v").test("a"), new RegExp("[\\p{L}--[a-z]]", "v").test("Ä"), new RegExp("^[[a-z]&&[aeiou]]+$", "v").test("aei"), new RegExp("^[\\q{abc|d}x]$", "v").exec("abc")?.[0], new RegExp("[a-z]", "v").flags, new RegExp("x", "v").unicodeSets]`, `[false,true,true,"abc","v",true]`},
+		{`new RegExp("^(?=.*\\p{Lu})(?=.*\\p{Nd}).+$", "u").test("aB3")`, `true`},
+		{`[new RegExp("\\p{Emoji}", "u").test("1"), new RegExp("\\p{Alphabetic}", "u").test("ⓐ"), new RegExp("^\\p{ID_Start}\\p{ID_Continue}*$", "u").test("a_b1é"), new RegExp("\\p{Any}", "u").test("😀"), new RegExp("\\p{ASCII}", "u").test("é"), new RegExp("\\p{White_Space}", "u").test("\u2003"), new RegExp("\\p{Cn}", "u").test("\u0378"), new RegExp("\\p{gc=Punctuation}", "u").test("!"), new RegExp("\\p{Sc}", "u").test("€")]`, `[true,true,true,true,false,true,true,true,true]`},
+		{`structuredClone(new RegExp("\\p{L}", "gu")).source + structuredClone(new RegExp("\\p{L}", "gu")).test("é")`, `\p{L}true`},
+		{`["a1b2".split(new RegExp("\\p{Nd}", "u")), "a1b2".search(new RegExp("\\p{Nd}", "u")), "a1b2".replaceAll(new RegExp("\\p{Nd}", "gu"), d => d * 2)]`, `[["a","b",""],1,"a2b4"]`},
+		{`new RegExp("(", "u").source`, `SyntaxError: Invalid regular expression: /(/u: Unterminated group`},
+		{`new RegExp("a", "uv")`, `SyntaxError: Invalid flags supplied to RegExp constructor 'uv'`},
+		{`[new RegExp("[\\u{1F600}-\\u{1F64F}\\p{Lu}]", "u").test("😃"), new RegExp("[\\uD83D\\uDE00\\p{Lu}]", "u").test("😀")]`, `[true,true]`},
+	})
+}
+
+// What cannot be translated is refused by name.
+func TestRegExpRefusals(t *testing.T) {
+	w := newFetchWorld(t)
+	for source, want := range map[string]string{
+		`new RegExp("a", "d")`:                   "does not support d (match indices)",
+		`new RegExp("\\p{RGI_Emoji}", "v")`:      "no table of the strings of \\p{RGI_Emoji}",
+		`new RegExp("[z-a]", "v")`:               "Range out of order in character class",
+		`new RegExp("[a", "v")`:                  "Unterminated character class",
+		`new RegExp("[^\\q{ab}]", "v")`:          "may contain strings",
+		`new RegExp("[\\p{L}", "u")`:             "Invalid regular expression: /[\\p{L}/u",
+		`new RegExp("[\\u{110000}\\p{L}]", "u")`: "Invalid Unicode escape",
+	} {
+		w.run(`try { ` + source + `; say("accepted") } catch (e) { say(e.name + ": " + e.message) }`)
+		if got := strings.Join(w.out, ""); !strings.HasPrefix(got, "SyntaxError: ") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", source, got)
+		}
+		w.out = nil
+	}
+}
+
+// Every table of the data file parses, and set operations keep their laws.
+func TestUnicodeSets(t *testing.T) {
+	for name := range extraProperties() {
+		if short, isScript := strings.CutPrefix(name, "scx="); isScript {
+			if _, ok := propertySet("Script_Extensions=" + short); !ok && name != "scx=" {
+				t.Logf("%s is a script that this Go does not know", short)
+			}
+			continue
+		}
+		if _, ok := propertySet(name); !ok {
+			t.Errorf("no set of %s", name)
+		}
+	}
+	upper, _ := propertySet("Lu")
+	letters, _ := propertySet("L")
+	if len(upper.minus(letters)) != 0 || len(letters.intersect(letters.negate())) != 0 {
+		t.Error("Lu is no subset of L, or L meets its complement")
+	}
+	if got := upper.union(upper.negate()); len(got) != 1 || got[0] != (runeRange{0, maxRune}) {
+		t.Errorf("Lu and its complement: %v", got)
+	}
+}
