@@ -57,6 +57,7 @@ type devCommand struct {
 // Run implements kong's command interface.
 func (c *devCommand) Run() error {
 	began := clock.Real{}.Now()
+	debug.SetGCPercent(400) // starting allocates once and fast; see settleAfter
 	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
 	points, err := pointsFromEnvironment()
 	if err != nil {
@@ -77,7 +78,11 @@ func (c *devCommand) Run() error {
 		return &exitError{exitUsage, errors.New(term.explain(err))}
 	}
 	term.started(s, clock.Real{}.Now().Sub(began))
-	debug.FreeOSMemory() // the bundler's memory is not needed any more
+	settle := sch.Clock().AfterFunc(settleAfter, func() {
+		debug.SetGCPercent(100)
+		debug.FreeOSMemory() // the bundler's memory is not needed any more
+	})
+	defer settle.Stop()
 
 	<-ctx.Done()
 	stop()
@@ -91,6 +96,9 @@ func (c *devCommand) Run() error {
 	}
 	return nil
 }
+
+// settleAfter is when, after the start, memory counts for more than speed.
+const settleAfter = time.Second
 
 // stopLimit is how long stopping waits for what is still running.
 const stopLimit = 5 * time.Second
