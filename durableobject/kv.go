@@ -25,21 +25,21 @@ func (r *Realm) defineKV() {
 		Name: "SyncKvStorage",
 		Methods: []engine.Method[*syncKV]{
 			method("get", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
-				if v := k.o.value(r.key("get", c.Argument(0))); v != nil {
+				r.need(c, 1, "SyncKvStorage", "get", "string")
+				if v := k.o.value(r.text(c.Argument(0))); v != nil {
 					return v
 				}
 				return goja.Undefined()
 			}),
 			method("put", 2, func(k *syncKV, c goja.FunctionCall) goja.Value {
-				key := r.key("put", c.Argument(0))
-				if goja.IsUndefined(c.Argument(1)) {
-					r.eng.Throw("TypeError", "put() called with undefined value.")
-				}
-				k.o.put(key, c.Argument(1))
+				r.need(c, 1, "SyncKvStorage", "put", "string")
+				r.need(c, 2, "SyncKvStorage", "put", "Value")
+				k.o.put(r.text(c.Argument(0)), c.Argument(1)) // undefined is a value here
 				return goja.Undefined()
 			}),
 			method("delete", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
-				return r.vm.ToValue(k.o.delete(r.key("delete", c.Argument(0))))
+				r.need(c, 1, "SyncKvStorage", "delete", "string")
+				return r.vm.ToValue(k.o.delete(r.text(c.Argument(0))))
 			}),
 			method("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.listSync(c.Argument(0)) }),
 		},
@@ -49,7 +49,7 @@ func (r *Realm) defineKV() {
 // listSync returns an iterable iterator of [key, value].
 func (o *Object) listSync(options goja.Value) goja.Value {
 	r := o.realm
-	it, err := o.store.List(r.listOptions(options))
+	it, err := o.store.List(r.listOptions(options, "SyncKvStorage"))
 	if err != nil {
 		r.storageError(err)
 	}
@@ -59,7 +59,7 @@ func (o *Object) listSync(options goja.Value) goja.Value {
 	}
 	list := &kvIterator{it: it}
 	o.kvList = list
-	return r.iterator(o, func() (goja.Value, bool) {
+	return r.listIter.wrap(o, func() (goja.Value, bool) {
 		if list.expired {
 			r.eng.Throw("Error", "%s", kvListExpired)
 		}
@@ -75,37 +75,4 @@ func (o *Object) listSync(options goja.Value) goja.Value {
 		}
 		return r.vm.NewArray(r.vm.ToValue(key), o.decode(b)), true
 	})
-}
-
-// iterator makes an object with next() that iterates over itself.
-func (r *Realm) iterator(o *Object, next func() (goja.Value, bool)) *goja.Object {
-	obj := r.vm.NewObject()
-	done := false
-	r.eng.DefineFunc(obj, engine.Func{Name: "next", Fn: func(goja.FunctionCall) goja.Value {
-		o.ctx.Check()
-		res := r.vm.NewObject()
-		var v goja.Value
-		if !done {
-			var ok bool
-			if v, ok = next(); !ok {
-				done = true
-			}
-		}
-		if done {
-			v = goja.Undefined()
-		}
-		res.Set("done", done)
-		res.Set("value", v)
-		return res
-	}})
-	r.eng.DefineFunc(obj, engine.Func{Name: "return", Fn: func(c goja.FunctionCall) goja.Value {
-		done = true
-		res := r.vm.NewObject()
-		res.Set("done", true)
-		res.Set("value", c.Argument(0))
-		return res
-	}})
-	obj.DefineDataPropertySymbol(goja.SymIterator, r.eng.Func("[Symbol.iterator]", 0, func(c goja.FunctionCall) goja.Value { return c.This }),
-		goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	return obj
 }

@@ -59,8 +59,6 @@ type Object struct {
 	store    *sqlstore.Store
 	gate     gate
 	instance *goja.Object
-	state    *goja.Object // ctx
-	storage  *goja.Object // ctx.storage, made at first use
 	alarm    alarmState
 	facets   map[string]*facet
 	txns     int // open async transactions, outermost and nested
@@ -148,8 +146,7 @@ func (o *Object) construct() {
 		r.eng.Throw("TypeError", "The worker %s does not export a class named %s; it exports %v.", r.iso.Name(), o.opts.Class, r.iso.ExportNames())
 	}
 	o.hasAlarm = engine.IsCallable(class.Get("prototype").(*goja.Object).Get("alarm"))
-	o.state = r.state.Wrap(o)
-	instance, err := r.vm.New(class, o.state, r.iso.CF.Env())
+	instance, err := r.vm.New(class, o.newState(), r.iso.CF.Env())
 	if err != nil {
 		r.eng.Rethrow(err)
 	}

@@ -27,12 +27,13 @@ type Realm struct {
 	facets   *engine.Class[*facetsAPI]
 	autoResp *engine.Class[*autoResponse]
 
-	asyncIteratorProto *goja.Object
+	listIter, rowIter, rawIter iterators
 }
 
 // NewRealm defines the classes. Call it on the isolate's loop.
 func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag string) bool) *Realm {
 	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat}
+	r.listIter, r.rowIter = r.defineIterators("ListIterator"), r.defineIterators("RowIterator")
 	r.defineState()
 	r.defineStorage()
 	r.defineKV()

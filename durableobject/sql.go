@@ -29,10 +29,6 @@ func (r *Realm) defineSQL() {
 		Name: "SqlStorage",
 		Methods: []engine.Method[*sqlAPI]{
 			method("exec", 1, func(s *sqlAPI, c goja.FunctionCall) goja.Value { return s.o.exec(c) }),
-			method("prepare", 1, func(*sqlAPI, goja.FunctionCall) goja.Value {
-				r.eng.Throw("Error", "sql.prepare() is not available; use sql.exec(query, ...bindings), which caches its statements.")
-				return nil
-			}),
 		},
 		Accessors: []engine.Accessor[*sqlAPI]{{Name: "databaseSize", Get: func(s *sqlAPI, _ *goja.Object) goja.Value {
 			s.o.ctx.Check()
@@ -44,7 +40,7 @@ func (r *Realm) defineSQL() {
 		}}},
 	})
 	r.cursor = engine.DefineClass(r.eng, engine.ClassDef[*sqlCursor]{
-		Name: "SqlStorageCursor",
+		Name: "Cursor",
 		Methods: []engine.Method[*sqlCursor]{
 			method("next", 0, func(c *sqlCursor, _ goja.FunctionCall) goja.Value {
 				res := r.vm.NewObject()
@@ -89,7 +85,7 @@ func (r *Realm) defineSQL() {
 	})
 	r.cursor.Proto.DefineDataPropertySymbol(goja.SymIterator, r.eng.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value {
 		c := r.cursor.Self(call.This)
-		return r.iterator(c.o, func() (goja.Value, bool) {
+		return r.rowIter.wrap(c.o, func() (goja.Value, bool) {
 			row, ok := c.row()
 			if !ok {
 				return nil, false
@@ -97,20 +93,28 @@ func (r *Realm) defineSQL() {
 			return c.asObject(row), true
 		})
 	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	statement := engine.DefineClass(r.eng, engine.ClassDef[struct{}]{Name: "Statement"})
+	own(r.sql.Proto, "Cursor", r.cursor.Ctor)
+	own(r.sql.Proto, "Statement", statement.Ctor)
+	r.rawIter = r.defineIterators("RawIterator", method("toArray", 0, func(it *iterator, _ goja.FunctionCall) goja.Value {
+		var rows []any
+		for row, ok := it.step(); ok; row, ok = it.step() {
+			rows = append(rows, row)
+		}
+		return r.vm.NewArray(rows...)
+	}))
 }
 
 // exec implements sql.exec(query, ...bindings).
 func (o *Object) exec(call goja.FunctionCall) goja.Value {
 	r := o.realm
-	if len(call.Arguments) == 0 {
-		r.eng.Throw("TypeError", "Failed to execute 'exec' on 'SqlStorage': 1 argument required, but only 0 present.")
-	}
-	query := call.Arguments[0].String()
+	r.need(call, 1, "SqlStorage", "exec", "String")
+	query := r.text(call.Arguments[0])
 	var args []any
 	if len(call.Arguments) > 1 {
 		args = make([]any, len(call.Arguments)-1)
 		for i, v := range call.Arguments[1:] {
-			args[i] = r.sqlValue(i, v)
+			args[i] = r.sqlValue(v)
 		}
 	}
 	c, err := o.store.Exec(query, args)
@@ -129,7 +133,7 @@ func (o *Object) exec(call goja.FunctionCall) goja.Value {
 
 // sqlValue converts a binding: numbers bind as REAL, everything that is not a
 // number, null or bytes as its text (SEMANTICS 14).
-func (r *Realm) sqlValue(i int, v goja.Value) any {
+func (r *Realm) sqlValue(v goja.Value) any {
 	if v == nil || goja.IsNull(v) || goja.IsUndefined(v) {
 		return nil
 	}
@@ -149,9 +153,9 @@ func (r *Realm) sqlValue(i int, v goja.Value) any {
 		}
 	}
 	if v.ExportType() != nil && v.ExportType().String() == "*big.Int" {
-		r.eng.Throw("TypeError", "Cannot convert a BigInt value to a SQL value: binding %d; convert it with Number() or String() first.", i+1)
+		r.eng.Throw("TypeError", "Cannot convert a BigInt value to a number")
 	}
-	return v.String()
+	return r.text(v)
 }
 
 // viewBytes copies the bytes of a typed array or DataView.
@@ -204,30 +208,18 @@ func (c *sqlCursor) asObject(row []any) goja.Value {
 	return obj
 }
 
-// raw implements cursor.raw(): an iterator of arrays with its own toArray().
+// raw implements cursor.raw(): an iterator of arrays.
 func (c *sqlCursor) raw() goja.Value {
 	r := c.o.realm
-	array := func(row []any) goja.Value {
-		vals := make([]any, len(row))
-		for i, v := range row {
-			vals[i] = c.column(v)
-		}
-		return r.vm.NewArray(vals...)
-	}
-	it := r.iterator(c.o, func() (goja.Value, bool) {
+	return r.rawIter.wrap(c.o, func() (goja.Value, bool) {
 		row, ok := c.row()
 		if !ok {
 			return nil, false
 		}
-		return array(row), true
-	})
-	r.eng.DefineFunc(it, engine.Func{Name: "toArray", Fn: func(goja.FunctionCall) goja.Value {
-		c.o.ctx.Check()
-		var rows []any
-		for row, ok := c.row(); ok; row, ok = c.row() {
-			rows = append(rows, array(row))
+		vals := make([]any, len(row))
+		for i, v := range row {
+			vals[i] = c.column(v)
 		}
-		return r.vm.NewArray(rows...)
-	}})
-	return it
+		return r.vm.NewArray(vals...), true
+	})
 }

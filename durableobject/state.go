@@ -22,28 +22,38 @@ func (r *Realm) defineState() {
 	r.state = engine.DefineClass(r.eng, engine.ClassDef[*Object]{
 		Name:    "DurableObjectState",
 		Methods: append(methods, r.socketMethods()...),
-		Accessors: []engine.Accessor[*Object]{
-			{Name: "id", Get: func(o *Object, this *goja.Object) goja.Value {
-				return o.pinned(this, "id", func() goja.Value { return r.iso.CF.ObjectID(o.opts.ID) })
-			}},
-			{Name: "storage", Get: func(o *Object, this *goja.Object) goja.Value {
-				return o.pinned(this, "storage", func() goja.Value { return r.storage.Wrap(o) })
-			}},
-			{Name: "props", Get: func(o *Object, this *goja.Object) goja.Value {
-				return o.pinned(this, "props", func() goja.Value {
-					if o.opts.Props == nil {
-						return r.vm.NewObject()
-					}
-					return r.iso.CF.Unpack(o.opts.Props)
-				})
-			}},
-			{Name: "exports", Get: func(*Object, *goja.Object) goja.Value { return r.iso.Exports() }},
-			{Name: "facets", Get: func(o *Object, this *goja.Object) goja.Value {
-				return o.pinned(this, "facets", func() goja.Value { return r.facets.Wrap(&facetsAPI{o}) })
-			}},
-			{Name: "container", Get: func(*Object, *goja.Object) goja.Value { return goja.Undefined() }},
-		},
 	})
+}
+
+// newState makes ctx. Its parts are properties of its own, as in the reference
+// (JSG_LAZY_INSTANCE_PROPERTY).
+func (o *Object) newState() *goja.Object {
+	r := o.realm
+	ctx := r.state.Wrap(o)
+	props := goja.Value(r.vm.NewObject())
+	if o.opts.Props != nil {
+		props = r.iso.CF.Unpack(o.opts.Props)
+	}
+	own(ctx, "id", r.iso.CF.ObjectID(o.opts.ID))
+	own(ctx, "storage", o.newStorage())
+	own(ctx, "exports", r.iso.Exports())
+	own(ctx, "props", props)
+	own(ctx, "facets", r.facets.Wrap(&facetsAPI{o}))
+	own(ctx, "container", goja.Undefined())
+	return ctx
+}
+
+func (o *Object) newStorage() *goja.Object {
+	r := o.realm
+	storage := r.storage.Wrap(o)
+	own(storage, "sql", r.sql.Wrap(&sqlAPI{o}))
+	own(storage, "kv", r.kv.Wrap(&syncKV{o}))
+	return storage
+}
+
+// own defines an instance property as the reference does: an ordinary one.
+func own(obj *goja.Object, name string, v goja.Value) {
+	obj.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
 // waitUntil logs a rejection; an object lives on without it.

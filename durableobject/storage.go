@@ -22,10 +22,10 @@ func (r *Realm) defineStorage() {
 	r.storage = engine.DefineClass(r.eng, engine.ClassDef[*Object]{
 		Name: "DurableObjectStorage",
 		Methods: []engine.Method[*Object]{
-			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c.Argument(0)) }),
+			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c, "DurableObjectStorage") }),
 			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncPut(c.Argument(0), c.Argument(1)) }),
-			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c.Argument(0)) }),
-			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c.Argument(0)) }),
+			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c, "DurableObjectStorage") }),
+			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c, "DurableObjectStorage") }),
 			async("deleteAll", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAll(); return goja.Undefined() }),
 			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
 			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value { o.setAlarm(c.Argument(0)); return goja.Undefined() }),
@@ -44,14 +44,6 @@ func (r *Realm) defineStorage() {
 				return r.noBookmarks("onNextSessionRestoreBookmark")
 			}),
 		},
-		Accessors: []engine.Accessor[*Object]{
-			{Name: "sql", Get: func(o *Object, this *goja.Object) goja.Value {
-				return o.pinned(this, "sql", func() goja.Value { return r.sql.Wrap(&sqlAPI{o}) })
-			}},
-			{Name: "kv", Get: func(o *Object, this *goja.Object) goja.Value {
-				return o.pinned(this, "kv", func() goja.Value { return r.kv.Wrap(&syncKV{o}) })
-			}},
-		},
 	})
 }
 
@@ -60,17 +52,10 @@ func (r *Realm) noBookmarks(name string) goja.Value {
 	return nil
 }
 
-// pinned makes a property once and keeps it on the instance.
-func (o *Object) pinned(this *goja.Object, name string, make func() goja.Value) goja.Value {
-	v := make()
-	this.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	return v
-}
-
 // encode clones a value for storage.
 func (o *Object) encode(v goja.Value) []byte {
 	b, err := o.realm.iso.Platform.Clone.Serialize(v, clone.Options{
-		Mode: clone.Storage, EnhancedErrors: o.realm.compat("enhanced_error_serialization"),
+		Mode: clone.Storage, EnhancedErrors: o.realm.compat("enhanced_error_serialization"), HostCallables: true,
 	})
 	if err != nil {
 		o.realm.cloneError(err)
@@ -113,8 +98,10 @@ func (o *Object) value(key string) goja.Value {
 	return o.decode(b)
 }
 
-func (o *Object) asyncGet(key goja.Value) goja.Value {
+func (o *Object) asyncGet(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
+	r.need(c, 1, class, "get", "string or Array")
+	key := c.Argument(0)
 	if keys, many := r.keyList(key); many {
 		sort.Strings(keys)
 		m := r.newMap()
@@ -128,18 +115,26 @@ func (o *Object) asyncGet(key goja.Value) goja.Value {
 		}
 		return m
 	}
-	if v := o.value(r.key("get", key)); v != nil {
+	if v := o.value(r.text(key)); v != nil {
 		return v
 	}
 	return goja.Undefined()
 }
 
-// key checks a single key.
-func (r *Realm) key(op string, v goja.Value) string {
-	if goja.IsUndefined(v) {
-		r.eng.Throw("TypeError", "%s() called with undefined key.", op)
+// text is the argument's string, as JavaScript converts it.
+func (r *Realm) text(v goja.Value) string {
+	if _, isSymbol := v.(*goja.Symbol); isSymbol {
+		r.eng.Throw("TypeError", "Cannot convert a Symbol value to a string")
 	}
 	return v.String()
+}
+
+// need throws, with the reference's text, if an argument is missing; one that
+// is there and undefined is another matter.
+func (r *Realm) need(c goja.FunctionCall, n int, class, method, kind string) {
+	if len(c.Arguments) < n {
+		r.eng.Throw("TypeError", "Failed to execute '%s' on '%s': parameter %d is not of type '%s'.", method, class, n, kind)
+	}
 }
 
 // keyList is the list of keys of get([...]) and delete([...]).
@@ -149,7 +144,7 @@ func (r *Realm) keyList(v goja.Value) (keys []string, many bool) {
 		return nil, false
 	}
 	r.vm.ForOf(obj, func(item goja.Value) bool {
-		keys = append(keys, item.String())
+		keys = append(keys, r.text(item))
 		return true
 	})
 	return keys, true
@@ -159,11 +154,10 @@ func (o *Object) asyncPut(key, value goja.Value) goja.Value {
 	r := o.realm
 	obj, isObject := key.(*goja.Object)
 	if !isObject {
-		k := r.key("put", key)
 		if goja.IsUndefined(value) {
 			r.eng.Throw("TypeError", "put() called with undefined value.")
 		}
-		o.put(k, value)
+		o.put(r.text(key), value)
 		return goja.Undefined()
 	}
 	// put({key: value, ...}): all or nothing, so everything is cloned first.
@@ -204,8 +198,10 @@ func (o *Object) delete(key string) bool {
 	return existed
 }
 
-func (o *Object) asyncDelete(key goja.Value) goja.Value {
+func (o *Object) asyncDelete(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
+	r.need(c, 1, class, "delete", "string or Array")
+	key := c.Argument(0)
 	if keys, many := r.keyList(key); many {
 		n := 0
 		for _, k := range keys {
@@ -215,13 +211,13 @@ func (o *Object) asyncDelete(key goja.Value) goja.Value {
 		}
 		return r.vm.ToValue(n)
 	}
-	return r.vm.ToValue(o.delete(r.key("delete", key)))
+	return r.vm.ToValue(o.delete(r.text(key)))
 }
 
-func (o *Object) asyncList(options goja.Value) goja.Value {
+func (o *Object) asyncList(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
 	m := r.newMap()
-	o.each(r.listOptions(options), func(k string, v goja.Value) { r.mapSet(m, k, v) })
+	o.each(r.listOptions(c.Argument(0), class), func(k string, v goja.Value) { r.mapSet(m, k, v) })
 	return m
 }
 
@@ -243,17 +239,20 @@ func (o *Object) each(opts sqlstore.ListOptions, fn func(key string, v goja.Valu
 	}
 }
 
-func (r *Realm) listOptions(v goja.Value) (o sqlstore.ListOptions) {
+func (r *Realm) listOptions(v goja.Value, class string) (o sqlstore.ListOptions) {
+	if goja.IsUndefined(v) || goja.IsNull(v) {
+		return o
+	}
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return o
+		r.eng.Throw("TypeError", "Failed to execute 'list' on '%s': parameter 1 is not of type 'ListOptions'.", class)
 	}
 	text := func(name string) *string {
 		v := obj.Get(name)
 		if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 			return nil
 		}
-		s := v.String()
+		s := r.text(v)
 		return &s
 	}
 	o.Start, o.StartAfter, o.End, o.Prefix = text("start"), text("startAfter"), text("end"), text("prefix")

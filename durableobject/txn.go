@@ -40,10 +40,10 @@ func (r *Realm) defineTxn() {
 	r.txn = engine.DefineClass(r.eng, engine.ClassDef[*asyncTxn]{
 		Name: "DurableObjectTransaction",
 		Methods: []engine.Method[*asyncTxn]{
-			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c.Argument(0)) }),
+			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c, "DurableObjectTransaction") }),
 			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncPut(c.Argument(0), c.Argument(1)) }),
-			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c.Argument(0)) }),
-			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c.Argument(0)) }),
+			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c, "DurableObjectTransaction") }),
+			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c, "DurableObjectTransaction") }),
 			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
 			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value { o.setAlarm(c.Argument(0)); return goja.Undefined() }),
 			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAlarm(); return goja.Undefined() }),
@@ -77,7 +77,7 @@ func (t *asyncTxn) rollback() {
 func (o *Object) transaction(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
-		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'Function'.")
+		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
 	}
 	frame := r.eng.Frame()
 	promise, resolve, reject := r.vm.NewPromise()
@@ -139,9 +139,13 @@ func (o *Object) runTransaction(s *critical, closure goja.Value, resolve, reject
 }
 
 // transactionSync implements storage.transactionSync(): a savepoint around a
-// synchronous closure.
+// synchronous closure. What an async closure does after its first await is
+// outside, as in the reference.
 func (o *Object) transactionSync(closure goja.Value) goja.Value {
 	r := o.realm
+	if !engine.IsCallable(closure) {
+		r.eng.Throw("TypeError", "Failed to execute 'transactionSync' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
+	}
 	sp, err := o.store.Savepoint()
 	if err != nil {
 		r.storageError(err)
@@ -150,11 +154,6 @@ func (o *Object) transactionSync(closure goja.Value) goja.Value {
 	thrown := r.eng.Try(func() { v = r.eng.Call(closure, goja.Undefined()) })
 	if o.ended {
 		panic(r.eng.FromGo(o.orFailure(ErrEvicted)))
-	}
-	if thrown == nil {
-		if obj, ok := v.(*goja.Object); ok && engine.IsCallable(obj.Get("then")) {
-			thrown = r.eng.NewError("TypeError", "transactionSync() callback must not be async: it returned a promise.")
-		}
 	}
 	if thrown != nil {
 		if err := sp.Rollback(); err != nil {

@@ -34,15 +34,6 @@ func (a *API) defineIDs() {
 				return a.vm.ToValue(o.id.Equal(other.id))
 			}},
 		},
-		Accessors: []engine.Accessor[*objectID]{
-			{Name: "name", Get: func(o *objectID, _ *goja.Object) goja.Value {
-				if name, ok := o.id.Name(); ok {
-					return a.vm.ToValue(name)
-				}
-				return goja.Undefined()
-			}},
-			{Name: "jurisdiction", Get: func(*objectID, *goja.Object) goja.Value { return goja.Undefined() }},
-		},
 	})
 	a.spaces = engine.DefineClass(a.Engine, engine.ClassDef[*namespace]{
 		Name: "DurableObjectNamespace",
@@ -107,7 +98,16 @@ func (a *API) stubFor(ns Namespace, id objectid.ID) goja.Value {
 }
 
 // ObjectID makes the DurableObjectId of id.
-func (a *API) ObjectID(id objectid.ID) *goja.Object { return a.ids.Wrap(&objectID{id}) }
+func (a *API) ObjectID(id objectid.ID) *goja.Object {
+	obj := a.ids.Wrap(&objectID{id})
+	name := goja.Undefined()
+	if n, ok := id.Name(); ok {
+		name = a.vm.ToValue(n)
+	}
+	obj.DefineDataProperty("jurisdiction", goja.Undefined(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	obj.DefineDataProperty("name", name, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	return obj
+}
 
 // IDOf is the id of a DurableObjectId; ok is false for anything else.
 func (a *API) IDOf(v goja.Value) (id objectid.ID, ok bool) {

@@ -420,11 +420,11 @@ func (a *API) registerCodecs() {
 
 // Match implements clone.HostCodec.
 func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	if mode != clone.RPC {
-		return false
-	}
 	if _, ok := s.a.TargetOf(obj); ok {
 		return true
+	}
+	if mode != clone.RPC {
+		return s.a.vm.InstanceOf(obj, s.a.rpcTarget) // to be refused by name
 	}
 	return s.a.byReference(obj)
 }
@@ -432,10 +432,13 @@ func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
 // Write implements clone.HostCodec: the index of the capability.
 func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	p, ok := w.External().(*event.Payload)
-	if !ok {
-		return errors.New("stubs cannot be stored: they live only as long as their session")
-	}
 	c, isStub := s.a.TargetOf(obj)
+	if !ok {
+		if _, service := c.(Target); service {
+			return &clone.DataCloneError{Message: "ServiceStub cannot be serialized in this context."}
+		}
+		return &clone.DataCloneError{Message: "Remote RPC references can only be serialized for RPC."}
+	}
 	if isStub {
 		c = c.Dup()
 	} else {
