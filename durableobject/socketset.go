@@ -48,7 +48,6 @@ type HibernatableSocket struct {
 	attachment []byte
 	autoAtMs   int64 // when the auto-response last answered, 0 for never
 	gotClose   bool
-	sentClose  bool
 }
 
 // NewSocketSet returns an empty set. Connect tells it who wakes the object.

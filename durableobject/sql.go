@@ -19,7 +19,6 @@ type sqlCursor struct {
 	o     *Object
 	c     *sqlstore.Cursor
 	names []string
-	keys  []goja.Value
 }
 
 func (c *sqlCursor) object() *Object { return c.o }

@@ -48,8 +48,9 @@ func lockDir(dir string) (*dirLock, error) {
 		f.Close()
 		return nil, &LockedError{Dir: dir, Owner: fmt.Sprintf("wrangler or workerd (process %d)", pid)}
 	}
-	if err := f.Truncate(0); err == nil {
-		_, err = f.WriteAt([]byte(fmt.Sprintf("%d\n", os.Getpid())), 0)
+	err = f.Truncate(0)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
 	if err != nil {
 		f.Close()

@@ -89,7 +89,7 @@ func (p *Platform) digest(algorithm, v goja.Value) goja.Value {
 	}
 	make := digests[strings.ToUpper(name)]
 	if make == nil {
-		panic(p.NewDOMException("NotSupportedError", fmt.Sprintf("Unrecognized or unimplemented digest algorithm requested: %q.", name)))
+		panic(p.NewDOMException("NotSupportedError", fmt.Sprintf("Unrecognized or unimplemented digest algorithm requested: %q.", name))) // reference's text
 	}
 	data, ok := p.bytesOf(v)
 	if !ok {
