@@ -246,6 +246,17 @@ func (a *API) handle(v any) goja.Value {
 	return obj
 }
 
+// standIn is the name of the class of a proxy that stands for a value that is
+// not here, a promise or a property of a stub; "" for anything else.
+func (a *API) standIn(obj *goja.Object) string {
+	h, err := a.handleOf(goja.Undefined(), obj)
+	if err != nil {
+		a.Engine.Rethrow(err)
+	}
+	name, _ := h.Export().(string)
+	return name
+}
+
 // TargetOf finds what a stub reaches; ok is false for anything that is no stub.
 func (a *API) TargetOf(v goja.Value) (c event.Capability, ok bool) {
 	if _, isObject := v.(*goja.Object); !isObject {

@@ -40,6 +40,9 @@ func (a *API) defineIDs() {
 		Methods: []engine.Method[*namespace]{
 			{Name: "newUniqueId", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				a.Engine.IO("newUniqueId()") // randomness is not for the global scope
+				if o, ok := call.Argument(0).(*goja.Object); ok {
+					a.noJurisdiction(o.Get("jurisdiction"))
+				}
 				id, err := n.ns.IDs().Unique(a.Engine.Entropy())
 				if err != nil {
 					a.Engine.Throw("Error", "newUniqueId(): %s", err)
@@ -47,28 +50,39 @@ func (a *API) defineIDs() {
 				return a.ObjectID(id)
 			}},
 			{Name: "idFromName", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
-				return a.ObjectID(n.ns.IDs().FromName(call.Argument(0).String()))
+				return a.ObjectID(n.ns.IDs().FromName(a.nameArg(call, "idFromName")))
 			}},
 			{Name: "idFromString", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
-				id, err := n.ns.IDs().Parse(call.Argument(0).String())
+				id, err := n.ns.IDs().Parse(a.nameArg(call, "idFromString"))
 				if err != nil {
 					a.Engine.Throw("TypeError", "%s", err)
 				}
 				return a.ObjectID(id)
 			}},
 			{Name: "get", Length: 2, Fn: a.namespaceGet},
-			{Name: "getExisting", Length: 2, Fn: a.namespaceGet},
 			{Name: "getByName", Length: 2, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
-				return a.stubFor(n.ns, n.ns.IDs().FromName(call.Argument(0).String()))
+				return a.stubFor(n.ns, n.ns.IDs().FromName(a.nameArg(call, "getByName")))
 			}},
 			{Name: "jurisdiction", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
-				if v := call.Argument(0); !goja.IsUndefined(v) && !goja.IsNull(v) {
-					a.Engine.Throw("Error", "%s", objectid.ErrJurisdiction)
-				}
+				a.noJurisdiction(call.Argument(0))
 				return call.This
 			}},
 		},
 	})
+}
+
+func (a *API) noJurisdiction(v goja.Value) {
+	if v != nil && !goja.IsUndefined(v) && !goja.IsNull(v) {
+		a.Engine.Throw("Error", "%s", objectid.ErrJurisdiction)
+	}
+}
+
+// nameArg is the one argument of a method that takes a string.
+func (a *API) nameArg(call goja.FunctionCall, method string) string {
+	if len(call.Arguments) == 0 {
+		a.Engine.Throw("TypeError", "Failed to execute '%s' on 'DurableObjectNamespace': parameter 1 is not of type 'string'.", method)
+	}
+	return call.Arguments[0].String()
 }
 
 func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
@@ -82,14 +96,15 @@ func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
 	return a.stubFor(n.ns, id.id)
 }
 
-// stubFor makes the stub; Object.keys(stub) is id and, where known, name.
+// stubFor makes the stub; Object.keys(stub) is name, which may be undefined, and id.
 func (a *API) stubFor(ns Namespace, id objectid.ID) goja.Value {
 	a.Engine.IO("a Durable Object stub")
 	own := a.vm.NewObject()
-	own.Set("id", a.ObjectID(id))
+	own.Set("name", goja.Undefined())
 	if name, ok := id.Name(); ok {
 		own.Set("name", name)
 	}
+	own.Set("id", a.ObjectID(id))
 	v, err := a.objectStub(goja.Undefined(), a.handle(ns.Stub(id)), own)
 	if err != nil {
 		a.Engine.Rethrow(err)

@@ -17,14 +17,21 @@ import (
 // MaxPayloadBytes is the largest RPC message, as in production.
 const MaxPayloadBytes = 32 << 20
 
+// maxMeasuredBytes bounds how far a message that is too large is serialized
+// only to tell its size.
+const maxMeasuredBytes = 2 * MaxPayloadBytes
+
 // Pack clones v for another context, with stubs for what goes by reference. It
 // throws DataCloneError.
 func (a *API) Pack(v goja.Value) *event.Payload {
 	p := &event.Payload{}
 	b, err := a.Platform.Clone.Serialize(v, clone.Options{
 		Mode: clone.RPC, EnhancedErrors: true, ClassInstances: clone.Refused, HostCallables: true,
-		MaxBytes: MaxPayloadBytes, External: p,
+		MaxBytes: maxMeasuredBytes, External: p,
 	})
+	if err == nil && len(b) > MaxPayloadBytes {
+		err = fmt.Errorf("%w: %d bytes", clone.ErrTooLarge, len(b))
+	}
 	if err != nil {
 		releaseCaps(p)
 		a.throwClone(err)
@@ -54,7 +61,11 @@ func (a *API) throwClone(err error) {
 	case errors.As(err, &dce):
 		panic(a.Platform.NewDOMException("DataCloneError", dce.Message))
 	case errors.Is(err, clone.ErrTooLarge):
-		a.Engine.Throw("RangeError", "Serialized RPC arguments or return values are limited to 32MiB.")
+		size := "more than 64MiB"
+		if _, text, ok := strings.Cut(err.Error(), clone.ErrTooLarge.Error()+": "); ok {
+			size = text
+		}
+		a.Engine.Throw("Error", "Serialized RPC arguments or return values are limited to 32MiB, but the size of this value was: %s.", size)
 	default:
 		a.Engine.Throw("Error", "%s", err)
 	}
@@ -121,6 +132,9 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 	promise := op.Promise()
 	a.emit(killpoint.RPC, func() {
 		cap.Call(c, func(p *event.Payload, err error) {
+			if c.Args != nil {
+				releaseCaps(c.Args) // what the callee wants to keep it has to dup()
+			}
 			if err != nil {
 				op.Reject("rpc", func() goja.Value { return a.FromError(err) })
 				return
@@ -132,8 +146,12 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 }
 
 // result unpacks what a call returned and gives it a Symbol.dispose, as
-// workerd does for object results (jsrpc: "implicit disposers").
+// workerd does for object results (jsrpc: "implicit disposers"). The stubs in
+// it are disposed of when the caller's context ends, at the latest.
 func (a *API) result(p *event.Payload) goja.Value {
+	if len(p.Caps) > 0 {
+		a.Engine.IO("an RPC result").AtDeath(func(error) { releaseCaps(p) })
+	}
 	v := a.Unpack(p)
 	obj, ok := v.(*goja.Object)
 	if !ok || len(p.Caps) == 0 {
@@ -144,7 +162,6 @@ func (a *API) result(p *event.Payload) goja.Value {
 	}
 	dispose := a.Engine.Func("dispose", 0, func(goja.FunctionCall) goja.Value {
 		releaseCaps(p)
-		p.Caps = nil
 		return goja.Undefined()
 	})
 	if _, err := a.disposable(goja.Undefined(), obj, dispose); err != nil {
@@ -196,15 +213,17 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 
 // nativeWrap is native.wrap(value): a stub's capability for a local target.
 func (a *API) nativeWrap(call goja.FunctionCall) goja.Value {
-	v := call.Argument(0)
-	if !a.byReference(v) {
-		a.Engine.Throw("TypeError", "RpcStub can only wrap functions and objects that extend RpcTarget.")
+	target, ok := call.Argument(0).(*goja.Object)
+	if !ok {
+		a.Engine.Throw("TypeError", "Failed to construct 'JsRpcStub': constructor parameter 1 is not of type 'Object'.")
 	}
-	return a.handle(a.export(v.(*goja.Object)))
+	return a.handle(a.export(target))
 }
 
 func (a *API) nativeDup(call goja.FunctionCall) goja.Value {
-	return a.handle(a.capability(call.Argument(0)).Dup())
+	c := a.capability(call.Argument(0)).Dup()
+	a.Engine.IO("dup()").AtDeath(func(error) { c.Release() })
+	return a.handle(c)
 }
 
 func (a *API) nativeDispose(call goja.FunctionCall) goja.Value {
@@ -235,24 +254,36 @@ func (a *API) byReference(v goja.Value) bool {
 	if !ok {
 		return false
 	}
-	return engine.IsCallable(v) && obj.ClassName() == "Function" || a.vm.InstanceOf(v, a.rpcTarget)
+	if engine.IsCallable(v) {
+		_, proxy := obj.Export().(goja.Proxy)
+		return !proxy
+	}
+	return a.vm.InstanceOf(v, a.rpcTarget)
 }
 
-// local is a capability whose target lives in this isolate.
+// local is a capability whose target lives in this isolate. One that was given
+// away keeps the context of its target alive until it is released.
 type local struct {
 	api     *API
 	context *engine.Context
 	target  *goja.Object
 	shared  *localShared
+	sent    bool // loop-confined until it is handed on, then immutable
 	done    atomic.Bool
 }
 
 type localShared struct{ refs atomic.Int32 }
 
-func (a *API) export(target *goja.Object) event.Capability {
+func (a *API) export(target *goja.Object) *local {
 	l := &local{api: a, context: a.Engine.IO("an RPC stub"), target: target, shared: &localShared{}}
 	l.shared.refs.Store(1)
 	return l
+}
+
+// send marks a reference that leaves in a message. Loop-confined.
+func (l *local) send() {
+	l.sent = true
+	l.context.Hold()
 }
 
 // Call implements event.Capability.
@@ -262,29 +293,48 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 		return
 	}
 	l.api.Deliver(l.context, "rpc", func(f *engine.Frame) {
-		l.api.Invoke(l.target, c, done)
+		l.api.invoke(l.target, c, transient, done)
 	}, func(err error) { done(nil, err) })
 }
 
 // Dup implements event.Capability.
 func (l *local) Dup() event.Capability {
 	l.shared.refs.Add(1)
-	return &local{api: l.api, context: l.context, target: l.target, shared: l.shared}
+	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared}
+	if l.done.Load() {
+		d.done.Store(true) // a copy of what is gone is gone
+	}
+	return d
 }
 
 // Release implements event.Capability. After the last release the target's
 // Symbol.dispose method is called, if it has one.
 func (l *local) Release() {
-	if l.done.Swap(true) || l.shared.refs.Add(-1) > 0 {
+	if l.done.Swap(true) {
 		return
 	}
 	a := l.api
-	a.Engine.Post(&engine.Frame{Context: l.context}, "dispose", func() {
-		sym := a.Engine.Primordial("Symbol").Get("dispose").(*goja.Symbol)
-		if d := l.target.GetSymbol(sym); engine.IsCallable(d) {
-			a.Engine.Call(d, l.target)
+	last := l.shared.refs.Add(-1) == 0
+	if !last && !l.sent {
+		return
+	}
+	// A closed loop has nothing left to dispose of.
+	_ = a.Engine.PostLoop(func() {
+		if last {
+			a.Engine.Enter(l.context.Frame(), "dispose", l.dispose)
+		}
+		if l.sent {
+			l.context.Release()
 		}
 	})
+}
+
+func (l *local) dispose() {
+	a := l.api
+	sym := a.Engine.Primordial("Symbol").Get("dispose").(*goja.Symbol)
+	if d := l.target.GetSymbol(sym); engine.IsCallable(d) {
+		a.Engine.Call(d, l.target)
+	}
 }
 
 // Deliver runs fn as a turn of context c, or calls dead if the context has
@@ -311,6 +361,27 @@ func (a *API) Deliver(c *engine.Context, cause string, fn func(f *engine.Frame),
 // target's context. done gets the packed result as an output of that context,
 // or the failure; it is called exactly once, also when the context dies first.
 func (a *API) Invoke(target *goja.Object, c *event.Call, done func(*event.Payload, error)) {
+	a.invoke(target, c, entry, done)
+}
+
+// receiver says what kind of target a call is for.
+type receiver int
+
+const (
+	// entry is an entrypoint or a durable object: a long list of names is
+	// reserved (workerd: EntrypointJsRpcTarget::isReservedName).
+	entry receiver = iota
+	// transient is what went by reference.
+	transient
+)
+
+var reserved = map[receiver]map[string]bool{
+	entry: {"fetch": true, "connect": true, "alarm": true, "webSocketMessage": true, "webSocketClose": true,
+		"webSocketError": true, "dup": true, "constructor": true},
+	transient: {"dup": true, "constructor": true},
+}
+
+func (a *API) invoke(target *goja.Object, c *event.Call, kind receiver, done func(*event.Payload, error)) {
 	ctx := a.Engine.IO("an RPC call")
 	finished := false
 	forget := func() {}
@@ -330,7 +401,7 @@ func (a *API) Invoke(target *goja.Object, c *event.Call, done func(*event.Payloa
 		a.emit(killpoint.RPC, func() { finish(nil, ev) })
 	}
 	thrown := a.Engine.Try(func() {
-		a.Engine.Await(a.perform(target, c), func(v goja.Value) {
+		a.Engine.Await(a.perform(target, c, kind), func(v goja.Value) {
 			var p *event.Payload
 			if bad := a.Engine.Try(func() { p = a.Pack(v) }); bad != nil {
 				fail(bad)
@@ -345,18 +416,21 @@ func (a *API) Invoke(target *goja.Object, c *event.Call, done func(*event.Payloa
 }
 
 // perform finds and calls the member that a call names.
-func (a *API) perform(target *goja.Object, c *event.Call) goja.Value {
+func (a *API) perform(target *goja.Object, c *event.Call, kind receiver) goja.Value {
 	var this goja.Value = goja.Undefined()
-	var member goja.Value = target
+	var found goja.Value = target
 	for i, name := range c.Path {
-		obj, ok := member.(*goja.Object)
+		obj, ok := found.(*goja.Object)
 		if !ok {
-			a.noMethod(name)
+			a.noMethod(c.Path[i-1])
 		}
-		this, member = obj, a.member(obj, name, i == 0)
+		if reserved[kind][name] && i == 0 {
+			a.Engine.Throw("TypeError", "'%s' is a reserved method and cannot be called over RPC.", name)
+		}
+		this, found = obj, a.member(obj, name, i == 0 && kind == entry)
 	}
 	if c.Get {
-		return member
+		return found
 	}
 	var args []goja.Value
 	if c.Args != nil {
@@ -366,36 +440,34 @@ func (a *API) perform(target *goja.Object, c *event.Call) goja.Value {
 			args = append(args, arr.Get(fmt.Sprint(i)))
 		}
 	}
-	if !engine.IsCallable(member) {
+	switch {
+	case engine.IsCallable(found):
+		return a.Engine.Call(found, this, args...)
+	case len(c.Path) == 0:
+		a.Engine.Throw("TypeError", "%q is not a function.", "(this)")
+	default:
 		a.noMethod(c.Path[len(c.Path)-1])
 	}
-	return a.Engine.Call(member, this, args...)
+	return nil
 }
 
 func (a *API) noMethod(name string) {
 	a.Engine.Throw("TypeError", "The RPC receiver does not implement the method %q.", name)
 }
 
-// member reads a public member: of instances of our base classes only what
-// their prototypes define, short of Object's and the base's; of functions and
-// plain objects own properties.
-func (a *API) member(obj *goja.Object, name string, outermost bool) goja.Value {
-	if c, isStub := a.TargetOf(obj); isStub && c != nil {
+// member reads a public member: of entrypoints and of instances of our base
+// classes only what their prototypes define, short of Object's; of functions
+// and plain objects own properties; of stubs what they offer.
+func (a *API) member(obj *goja.Object, name string, entrypoint bool) goja.Value {
+	if _, isStub := a.TargetOf(obj); isStub {
 		return obj.Get(name)
 	}
-	isTarget := a.vm.InstanceOf(obj, a.rpcTarget) || a.vm.InstanceOf(obj, a.durableObject) || a.vm.InstanceOf(obj, a.entrypoint)
-	reserved := name == "constructor" || outermost && (name == "fetch" || name == "connect")
-	if reserved || name == "__proto__" {
+	isTarget := entrypoint || a.vm.InstanceOf(obj, a.rpcTarget) || a.vm.InstanceOf(obj, a.durableObject) || a.vm.InstanceOf(obj, a.entrypoint)
+	if name == "__proto__" || name == "constructor" || a.hasOwn(obj, name) == isTarget {
 		a.noMethod(name)
 	}
-	if !isTarget && !outermost {
-		if !a.hasOwn(obj, name) {
-			a.noMethod(name)
-		}
+	if !isTarget {
 		return obj.Get(name)
-	}
-	if a.hasOwn(obj, name) {
-		a.noMethod(name)
 	}
 	object := a.Engine.Primordial("Object").Get("prototype")
 	for proto := obj.Prototype(); proto != nil && !proto.SameAs(object); proto = proto.Prototype() {
@@ -420,7 +492,7 @@ func (a *API) registerCodecs() {
 
 // Match implements clone.HostCodec.
 func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	if _, ok := s.a.TargetOf(obj); ok {
+	if _, ok := s.a.TargetOf(obj); ok || s.a.standIn(obj) != "" {
 		return true
 	}
 	if mode != clone.RPC {
@@ -439,10 +511,16 @@ func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 		}
 		return &clone.DataCloneError{Message: "Remote RPC references can only be serialized for RPC."}
 	}
+	if kind := s.a.standIn(obj); kind != "" {
+		return &clone.DataCloneError{Message: fmt.Sprintf("Could not serialize object of type %q. This type does not support serialization.", kind)}
+	}
 	if isStub {
 		c = c.Dup()
 	} else {
 		c = s.a.export(obj)
+	}
+	if l, ok := c.(*local); ok {
+		l.send()
 	}
 	w.WriteUint32(uint32(len(p.Caps)))
 	p.Caps = append(p.Caps, c)

@@ -3,7 +3,7 @@
 function (native, p) {
   "use strict";
   const { Proxy, ReflectGet, ReflectHas, ObjectCreate, ObjectDefineProperty, PromisePrototypeThen, PromisePrototypeCatch,
-    PromisePrototypeFinally, SymbolDispose, SymbolToStringTag } = p;
+    PromisePrototypeFinally, ArrayPrototypeSlice, SymbolDispose, SymbolToStringTag } = p;
   const hidden = (obj, name, value) => ObjectDefineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
   const tag = (C, name) => ObjectDefineProperty(C.prototype, SymbolToStringTag, { value: name, configurable: true });
 
@@ -12,95 +12,97 @@ function (native, p) {
   class WorkflowEntrypoint { constructor(ctx, env) { this.ctx = ctx; this.env = env; } }
   class RpcTarget {}
 
-  // A handle is the Go side of a stub. Every proxy answers native.handleOf()
-  // through this map, so that user code can neither see nor forge it.
-  const handles = new WeakMap();
-  const remember = (proxy, entry) => { handles.set(proxy, entry); return proxy; };
+  // An entry is what a proxy stands for: {handle} a stub, whose handle is the
+  // Go side; {handle, path} a property of one; {promise} the result of a call;
+  // {promise, path} a member of that. User code can neither see nor forge it.
+  const entries = new WeakMap();
+  const remember = (proxy, entry) => { entries.set(proxy, entry); return proxy; };
 
   class RpcProperty {}
   class RpcPromise {}
   class RpcStub {
     constructor(value) { return stubOf(native.wrap(value)); }
   }
-  hidden(RpcPromise.prototype, "then", function then(a, b) { return PromisePrototypeThen(promiseOf(this), a, b); });
-  hidden(RpcPromise.prototype, "catch", function (a) { return PromisePrototypeCatch(promiseOf(this), a); });
-  hidden(RpcPromise.prototype, "finally", function (a) { return PromisePrototypeFinally(promiseOf(this), a); });
+  const promiseOf = (proxy) => {
+    const entry = entries.get(proxy);
+    if (entry === undefined) throw new p.TypeError("Illegal invocation");
+    if (entry.path === undefined) return entry.promise;
+    return entry.value ??= entry.handle !== undefined ? native.get(entry.handle, entry.path)
+      : PromisePrototypeThen(entry.promise, (v) => walk(v, entry.path, entry.path.length));
+  };
+  for (const C of [RpcPromise, RpcProperty]) {
+    hidden(C.prototype, "then", function then(a, b) { return PromisePrototypeThen(promiseOf(this), a, b); });
+    hidden(C.prototype, "catch", { catch(a) { return PromisePrototypeCatch(promiseOf(this), a); } }.catch);
+    hidden(C.prototype, "finally", { finally(a) { return PromisePrototypeFinally(promiseOf(this), a); } }.finally);
+  }
   hidden(RpcPromise.prototype, SymbolDispose, function () {
     PromisePrototypeThen(promiseOf(this), (v) => { const d = v?.[SymbolDispose]; if (typeof d === "function") d.call(v); }, () => {});
   });
-  hidden(RpcStub.prototype, "dup", function dup() { return stubOf(native.dup(handles.get(this).handle)); });
-  hidden(RpcStub.prototype, SymbolDispose, function () { native.dispose(handles.get(this).handle); });
-  for (const [C, name] of [[RpcPromise, "RpcPromise"], [RpcProperty, "RpcProperty"], [RpcStub, "RpcStub"]]) tag(C, name);
+  hidden(RpcStub.prototype, "dup", function dup() { return stubOf(native.dup(entries.get(this).handle)); });
+  hidden(RpcStub.prototype, SymbolDispose, function () { native.dispose(entries.get(this).handle); });
+  tag(RpcPromise, "JsRpcPromise"); tag(RpcProperty, "JsRpcProperty"); tag(RpcStub, "JsRpcStub");
 
-  const promiseOf = (proxy) => {
-    const entry = handles.get(proxy);
-    return entry.promise ??= native.get(entry.handle, entry.path);
+  // The arguments that a proxy gets live only as long as its trap: goja reuses
+  // their memory.
+  const copy = (args) => ArrayPrototypeSlice(args);
+
+  const remote = (message) => {
+    const e = new p.TypeError(message);
+    e.remote = true;
+    return e;
+  };
+  const walk = (v, path, upto) => {
+    for (let i = 0; i < upto; i++) {
+      if (v === null || v === undefined) throw remote(`The RPC receiver does not implement the method "${path[i === 0 ? 0 : i - 1]}".`);
+      v = v[path[i]];
+    }
+    return v;
   };
 
-  // property is what reading an unknown name of a stub gives: it can be
-  // called, read further, or awaited.
-  const property = (handle, path) => {
-    const entry = { handle, path, promise: undefined };
-    const target = () => {};
-    const proxy = new Proxy(target, {
-      apply: (t, self, args) => rpcPromise(native.call(handle, path, args)),
-      get(t, name) {
-        if (typeof name === "symbol" || name === "then" || name === "catch" || name === "finally") {
-          const v = ReflectGet(RpcPromise.prototype, name);
-          return typeof v === "function" && name !== "constructor" ? (a, b) => v.call(proxy, a, b) : v;
-        }
-        return property(handle, [...path, name]);
-      },
-      getPrototypeOf: () => RpcProperty.prototype,
+  // JSON.stringify() must not take a stub's toJSON for a method of the object
+  // itself; V8 looks it up past the reference's interceptors.
+  const absent = (name) => name === "then" || name === "toJSON";
+
+  // member makes a proxy that can be called, read further, or awaited.
+  const member = (C, entry, call, further) => {
+    const proxy = new Proxy(() => {}, {
+      apply: (t, self, args) => rpcPromise(call(copy(args))),
+      get: (t, name) => typeof name === "symbol" || ReflectHas(C.prototype, name) ? ReflectGet(C.prototype, name, proxy)
+        : absent(name) ? undefined : further(name),
+      getPrototypeOf: () => C.prototype,
       has: () => true,
+      ownKeys: () => [],
     });
     return remember(proxy, entry);
   };
+
+  // property is what reading an unknown name of a stub gives.
+  const property = (handle, path) =>
+    member(RpcProperty, { handle, path }, (args) => native.call(handle, path, args), (name) => property(handle, [...path, name]));
 
   // rpcPromise is the result of a call: a promise whose members can be used
   // before it resolves (promise pipelining).
-  const rpcPromise = (promise) => {
-    const target = ObjectCreate(RpcPromise.prototype);
-    const proxy = new Proxy(target, {
-      get(t, name) {
-        if (typeof name === "symbol" || ReflectHas(RpcPromise.prototype, name)) return ReflectGet(t, name, proxy);
-        return pipelined(promise, [name]);
-      },
-    });
-    return remember(proxy, { promise });
-  };
+  const rpcPromise = (promise) => member(RpcPromise, { promise }, (args) => PromisePrototypeThen(promise, (v) => {
+    if (typeof v !== "function") throw remote(`"(this)" is not a function.`);
+    return p.apply(v, undefined, args);
+  }), (name) => pipelined(promise, [name]));
 
   // pipelined is a member of a result that has not arrived: the call follows
   // the result on its heels, in order.
-  const pipelined = (promise, path) => {
-    const walk = (v, upto) => { for (let i = 0; i < upto; i++) v = v[path[i]]; return v; };
-    const entry = { promise: undefined, path };
-    const proxy = new Proxy(() => {}, {
-      apply: (t, self, args) => rpcPromise(PromisePrototypeThen(promise, (v) => {
-        const receiver = walk(v, path.length - 1);
-        const method = receiver?.[path[path.length - 1]];
-        if (typeof method !== "function") throw new p.TypeError(`The RPC receiver does not implement the method "${path[path.length - 1]}".`);
-        return p.apply(method, receiver, args);
-      })),
-      get(t, name) {
-        if (typeof name === "symbol" || name === "then" || name === "catch" || name === "finally") {
-          entry.promise ??= PromisePrototypeThen(promise, (v) => walk(v, path.length));
-          const v = ReflectGet(RpcPromise.prototype, name);
-          return typeof v === "function" && name !== "constructor" ? (a, b) => v.call(proxy, a, b) : v;
-        }
-        return pipelined(promise, [...path, name]);
-      },
-      getPrototypeOf: () => RpcProperty.prototype,
-    });
-    return remember(proxy, entry);
-  };
+  const pipelined = (promise, path) => member(RpcProperty, { promise, path }, (args) => PromisePrototypeThen(promise, (v) => {
+    const receiver = walk(v, path, path.length - 1);
+    const name = path[path.length - 1];
+    const method = receiver?.[name];
+    if (typeof method !== "function") throw remote(`The RPC receiver does not implement the method "${name}".`);
+    return p.apply(method, receiver, args);
+  }), (name) => pipelined(promise, [...path, name]));
 
   // stubOf makes the stub of a capability: a function or an RpcTarget elsewhere.
   const stubOf = (handle) => {
     const proxy = new Proxy(() => {}, {
-      apply: (t, self, args) => rpcPromise(native.call(handle, [], args)),
+      apply: (t, self, args) => rpcPromise(native.call(handle, [], copy(args))),
       get(t, name) {
-        if (name === "then") return undefined;
+        if (absent(name)) return undefined;
         if (typeof name === "symbol" || ReflectHas(RpcStub.prototype, name)) return ReflectGet(RpcStub.prototype, name, proxy);
         return property(handle, [name]);
       },
@@ -111,41 +113,46 @@ function (native, p) {
     return remember(proxy, { handle });
   };
 
-  // Fetcher is the base of service stubs and of durable object stubs.
-  class Fetcher {}
-  hidden(Fetcher.prototype, "fetch", function fetch(input, init) {
-    const entry = handles.get(this);
+  // ServiceStub is the base of service stubs and of durable object stubs.
+  class ServiceStub {}
+  hidden(ServiceStub.prototype, "fetch", function fetch(input, init) {
+    const entry = entries.get(this);
     if (entry === undefined) throw new p.TypeError("Illegal invocation");
     return native.fetch(entry.handle, input, init);
   });
-  hidden(Fetcher.prototype, "connect", function connect() {
+  hidden(ServiceStub.prototype, "connect", function connect() {
     throw new p.Error("connect() on a service or Durable Object stub is not available in minido; use fetch() or RPC.");
   });
-  class DurableObjectStub extends Fetcher {}
+  class DurableObjectStub extends ServiceStub {}
   ObjectDefineProperty(DurableObjectStub, "name", { value: "DurableObject" });
-  tag(Fetcher, "Fetcher"); tag(DurableObjectStub, "DurableObject");
+  tag(ServiceStub, "ServiceStub"); tag(DurableObjectStub, "DurableObject");
 
-  // fetcherOf makes a stub whose own properties are those of own ({id, name}).
+  // fetcherOf makes a stub whose own properties are those of own ({name, id}).
   const fetcherOf = (handle, C, own) => {
     const target = ObjectCreate(C.prototype);
     for (const key in own) ObjectDefineProperty(target, key, { value: own[key], enumerable: true, configurable: false, writable: false });
     const proxy = new Proxy(target, {
       get(t, name, receiver) {
         if (typeof name === "symbol" || ReflectHas(t, name)) return ReflectGet(t, name, receiver);
-        return name === "then" ? undefined : property(handle, [name]);
+        return absent(name) ? undefined : property(handle, [name]);
       },
+      has: (t, name) => name !== "then",
     });
     return remember(proxy, { handle });
   };
 
   return {
     DurableObject, WorkerEntrypoint, WorkflowEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty,
-    Fetcher, DurableObjectStub,
     stubOf, rpcPromise,
-    serviceStub: (handle) => fetcherOf(handle, Fetcher, {}),
+    serviceStub: (handle) => fetcherOf(handle, ServiceStub, {}),
     objectStub: (handle, own) => fetcherOf(handle, DurableObjectStub, own),
-    // handleOf finds the capability behind a stub; undefined for anything else.
-    handleOf: (v) => { const e = handles.get(v); return e?.path === undefined ? e?.handle : undefined; },
+    // handleOf finds the capability behind a stub, or the name of the class of
+    // what stands for a value elsewhere; undefined for anything else.
+    handleOf: (v) => {
+      const e = entries.get(v);
+      if (e === undefined) return undefined;
+      return e.path !== undefined ? "RpcProperty" : e.promise !== undefined ? "RpcPromise" : e.handle;
+    },
     disposable: (obj, dispose) => hidden(obj, SymbolDispose, dispose),
   };
 }
