@@ -4,8 +4,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// What fetch needs of the rest of the platform: signals, events, blobs and
-// forms, reached through their constructors.
+// What fetch needs of the rest of the platform.
 
 // global is a constructor of the platform.
 func (p *Platform) global(name string) *goja.Object {
@@ -57,10 +56,6 @@ func (p *Platform) signalReason(signal goja.Value) (reason goja.Value, aborted b
 // that back.
 func (p *Platform) onAbort(signal goja.Value, fn func(reason goja.Value)) (remove func()) {
 	return p.Engine.Attached(signal).(*abortSignal).onAbort(fn)
-}
-
-func (p *Platform) newBlob(data []byte, typ string) goja.Value {
-	return p.construct("Blob", p.vm.NewArray(p.newArrayBuffer(data)), p.record("type", typ))
 }
 
 // compat answers for a compatibility flag; without an answer, as the newest

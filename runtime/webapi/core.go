@@ -16,6 +16,8 @@ type coreState struct {
 	perf     performanceState
 	url      urlState
 	encoding encodingState
+	blobs    blobState
+	forms    formState
 	weak     weakState
 	regexp   regexpState
 }
@@ -34,6 +36,8 @@ func (p *Platform) installCore() {
 	p.installCrypto()
 	p.installConsole()
 	p.installEncoding()
+	p.installBlobs()
+	p.installForms()
 	p.installLanguage()
 	// NOTICE, temporary: url.go and urlparams.go are committed (improve them in place). console.go, crypto*.go,
 	// encoding.go, blob.go and formdata.go are being written by two other people right now; do not write them.

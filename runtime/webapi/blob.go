@@ -1,0 +1,247 @@
+package webapi
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// blob is a Blob (File API, section 3). Its bytes are shared with its slices and
+// with the bodies made of it: what JavaScript may write to is a copy. Immutable.
+type blob struct {
+	data []byte
+	typ  string
+}
+
+// file is a File (File API, section 4). Immutable.
+type file struct {
+	blob
+	name         string
+	lastModified float64 // milliseconds since the epoch
+}
+
+// blobHolder is a Blob or a File.
+type blobHolder interface{ theBlob() *blob }
+
+func (b *blob) theBlob() *blob { return b }
+
+// blobState holds the classes of the File API. Loop-confined.
+type blobState struct {
+	blob *engine.Class[blobHolder]
+	file *engine.Class[*file]
+}
+
+func (p *Platform) installBlobs() {
+	p.lazyClass("Blob", func() *goja.Object { return p.blobs().Ctor })
+	p.lazyClass("File", func() *goja.Object { return p.files().Ctor })
+	p.Hosts.Add(blobCodec{p}, clone.HostBlob)
+}
+
+func (p *Platform) blobs() *engine.Class[blobHolder] {
+	s := &p.core.blobs
+	if s.blob != nil {
+		return s.blob
+	}
+	read := func(name string, convert func(b *blob) goja.Value) engine.Method[blobHolder] {
+		return engine.Method[blobHolder]{Name: name, Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
+			return p.promise(func() goja.Value { return convert(h.theBlob()) })
+		}}
+	}
+	s.blob = engine.DefineClass(p.Engine, engine.ClassDef[blobHolder]{
+		Name: "Blob",
+		New: func(call goja.ConstructorCall) blobHolder {
+			b := p.initBlob("Blob", call.Argument(0), call.Argument(1), 2)
+			return &b
+		},
+		Accessors: []engine.Accessor[blobHolder]{
+			reader("size", func(h blobHolder) goja.Value { return p.vm.ToValue(len(h.theBlob().data)) }),
+			reader("type", func(h blobHolder) goja.Value { return p.vm.ToValue(h.theBlob().typ) }),
+		},
+		Methods: []engine.Method[blobHolder]{
+			{Name: "slice", Fn: p.sliceBlob},
+			read("arrayBuffer", func(b *blob) goja.Value { return p.newArrayBuffer(bytes.Clone(b.data)) }),
+			read("bytes", func(b *blob) goja.Value { return p.newUint8Array(bytes.Clone(b.data)) }),
+			// Unlike the standard, workerd leaves a byte order mark in (api/blob.c++).
+			read("text", func(b *blob) goja.Value { return p.vm.ToValue(validUTF8(b.data)) }),
+			{Name: "stream", Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
+				return p.StreamFromBody(event.Bytes(bytes.Clone(h.theBlob().data)))
+			}},
+		},
+	})
+	return s.blob
+}
+
+func (p *Platform) files() *engine.Class[*file] {
+	s := &p.core.blobs
+	if s.file == nil {
+		s.file = engine.DefineClass(p.Engine, engine.ClassDef[*file]{
+			Name: "File", Length: 2, Extends: p.blobs().Ctor, New: p.initFile,
+			Accessors: []engine.Accessor[*file]{
+				reader("name", func(f *file) goja.Value { return p.vm.ToValue(f.name) }),
+				reader("lastModified", func(f *file) goja.Value { return p.vm.ToValue(f.lastModified) }),
+			},
+		})
+	}
+	return s.file
+}
+
+// initFile is the constructor (bits, name, {type, lastModified = now}).
+func (p *Platform) initFile(call goja.ConstructorCall) *file {
+	if goja.IsUndefined(call.Argument(0)) {
+		p.badConstruct("File", 1, "Array")
+	}
+	if len(call.Arguments) < 2 {
+		p.badConstruct("File", 2, "string")
+	}
+	options := call.Argument(2)
+	f := &file{name: utf8Of(p.toString(call.Arguments[1])), lastModified: p.milliseconds()}
+	f.blob = p.initBlob("File", call.Arguments[0], options, 3)
+	if at := get(options, "lastModified"); !goja.IsUndefined(at) {
+		if f.lastModified = at.ToFloat(); math.IsNaN(f.lastModified) {
+			f.lastModified = 0
+		}
+	}
+	return f
+}
+
+// initBlob joins the parts of a new blob; options are the class's nth argument.
+func (p *Platform) initBlob(class string, parts, options goja.Value, n int) blob {
+	if _, ok := parts.(*goja.Object); !ok && !goja.IsUndefined(parts) {
+		p.badConstruct(class, 1, "Array")
+	}
+	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
+		p.badConstruct(class, n, "Options")
+	}
+	b := blob{}
+	if typ := get(options, "type"); !goja.IsUndefined(typ) {
+		b.typ = blobType(p.toString(typ))
+	}
+	if list, ok := parts.(*goja.Object); ok {
+		if !engine.IsCallable(list.GetSymbol(goja.SymIterator)) {
+			p.badConstruct(class, 1, "Array")
+		}
+		b.data = p.joinParts(list)
+	}
+	return b
+}
+
+// joinParts is the content of a sequence of strings, buffers and blobs.
+func (p *Platform) joinParts(list *goja.Object) []byte {
+	var all []byte
+	own := false // all may be appended to: it is no other blob's
+	add := func(data []byte) {
+		if size := len(all) + len(data); size > maxBufferedBytes {
+			p.Engine.Throw("RangeError", "Blob size %d exceeds limit %d", size, maxBufferedBytes)
+		}
+		if !own {
+			all, own = bytes.Clone(all), true
+		}
+		all = append(all, data...)
+	}
+	p.forOf(list, func(part goja.Value) {
+		if h, ok := p.Engine.Attached(part).(blobHolder); ok {
+			if data := h.theBlob().data; len(all) == 0 {
+				all, own = data, false // a blob of one blob shares its bytes
+			} else {
+				add(data)
+			}
+			return
+		}
+		if data, ok := p.bytesOf(part); ok {
+			add(data)
+			return
+		}
+		add([]byte(utf8Of(p.toString(part))))
+	})
+	return all
+}
+
+// blobType is a media type in lower case; none if it has control characters or
+// is not ASCII (workerd: normalizeType in api/blob.c++).
+func blobType(s goja.String) string {
+	typ := []byte(s.String())
+	for i, c := range typ {
+		switch {
+		case c < ' ' || c >= 0x80:
+			return ""
+		case c >= 'A' && c <= 'Z':
+			typ[i] = c + 'a' - 'A'
+		}
+	}
+	return string(typ)
+}
+
+// sliceBlob is slice(start = 0, end = size, type = ""); negative positions count
+// from the end.
+func (p *Platform) sliceBlob(h blobHolder, call goja.FunctionCall) goja.Value {
+	data := h.theBlob().data
+	position := func(i, def int) int {
+		v := call.Argument(i)
+		if goja.IsUndefined(v) {
+			return def
+		}
+		size := float64(len(data))
+		at := v.ToFloat()
+		if at < 0 {
+			at += size
+		}
+		if !(at > 0) { // nor is NaN
+			return 0
+		}
+		return int(min(at, size))
+	}
+	start, end := position(0, 0), position(1, len(data))
+	part := &blob{data: data[start:max(start, end)]}
+	if v := call.Argument(2); !goja.IsUndefined(v) {
+		part.typ = blobType(p.toString(v))
+	}
+	return p.blobs().Wrap(part)
+}
+
+// newBlob makes a Blob around bytes that nobody changes from now on. The type is
+// taken as it is.
+func (p *Platform) newBlob(data []byte, typ string) goja.Value {
+	return p.blobs().Wrap(&blob{data, typ})
+}
+
+// newFile is newBlob for a File that was modified now.
+func (p *Platform) newFile(data []byte, typ, name string) goja.Value {
+	return p.files().Wrap(&file{blob{data, typ}, name, p.milliseconds()})
+}
+
+// blobCodec clones Blobs: type and content, each length-delimited. A File has
+// no serialized form.
+type blobCodec struct{ p *Platform }
+
+// Match implements clone.HostCodec.
+func (c blobCodec) Match(obj *goja.Object, _ clone.Mode) bool {
+	_, ok := c.p.attachedTo(obj).(*blob)
+	return ok
+}
+
+// Write implements clone.HostCodec.
+func (c blobCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	b := c.p.attachedTo(obj).(*blob)
+	w.WriteLengthDelimited(b.typ)
+	w.WriteUint64(uint64(len(b.data)))
+	w.WriteRaw(b.data)
+	return nil
+}
+
+// Read implements clone.HostCodec.
+func (c blobCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	typ, err := r.ReadLengthDelimited()
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.ReadLengthDelimited()
+	if err != nil {
+		return nil, err
+	}
+	return c.p.blobs().Wrap(&blob{bytes.Clone(data), string(typ)}), nil
+}

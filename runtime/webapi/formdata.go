@@ -1,0 +1,174 @@
+package webapi
+
+import (
+	"slices"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// formData is a FormData (XMLHttpRequest, section 5). Loop-confined.
+type formData struct{ list []formEntry }
+
+// formEntry is one entry: its value is a string or a File.
+type formEntry struct {
+	name  string
+	value goja.Value
+}
+
+// formState holds the class of FormData. Loop-confined.
+type formState struct{ class *engine.Class[*formData] }
+
+func (p *Platform) installForms() {
+	p.lazyClass("FormData", func() *goja.Object { return p.forms().Ctor })
+}
+
+func (p *Platform) forms() *engine.Class[*formData] {
+	s := &p.core.forms
+	if s.class != nil {
+		return s.class
+	}
+	named := func(name string, fn func(d *formData, key string) goja.Value) engine.Method[*formData] {
+		return engine.Method[*formData]{Name: name, Length: 1, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
+			p.need(call, 1, "FormData", name, "string")
+			return fn(d, utf8Of(p.toString(call.Arguments[0])))
+		}}
+	}
+	list := func(name string, item func(e formEntry) goja.Value) engine.Method[*formData] {
+		return engine.Method[*formData]{Name: name, Fn: func(d *formData, _ goja.FunctionCall) goja.Value {
+			return p.formIterator(d, item)
+		}}
+	}
+	s.class = engine.DefineClass(p.Engine, engine.ClassDef[*formData]{
+		Name: "FormData",
+		New:  func(goja.ConstructorCall) *formData { return &formData{} },
+		Methods: []engine.Method[*formData]{
+			{Name: "append", Length: 2, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
+				d.list = append(d.list, p.formEntry("append", call))
+				return goja.Undefined()
+			}},
+			{Name: "set", Length: 2, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
+				d.set(p.formEntry("set", call))
+				return goja.Undefined()
+			}},
+			named("delete", func(d *formData, key string) goja.Value {
+				d.list = slices.DeleteFunc(d.list, func(e formEntry) bool { return e.name == key })
+				return goja.Undefined()
+			}),
+			named("get", func(d *formData, key string) goja.Value {
+				if i := d.index(key); i >= 0 {
+					return d.list[i].value
+				}
+				return goja.Null()
+			}),
+			named("getAll", func(d *formData, key string) goja.Value {
+				all := []any{}
+				for _, e := range d.list {
+					if e.name == key {
+						all = append(all, e.value)
+					}
+				}
+				return p.vm.NewArray(all...)
+			}),
+			named("has", func(d *formData, key string) goja.Value { return p.vm.ToValue(d.index(key) >= 0) }),
+			list("entries", func(e formEntry) goja.Value { return p.vm.NewArray(e.name, e.value) }),
+			list("keys", func(e formEntry) goja.Value { return p.vm.ToValue(e.name) }),
+			list("values", func(e formEntry) goja.Value { return e.value }),
+			{Name: "forEach", Length: 1, Fn: p.formForEach},
+		},
+	})
+	s.class.Proto.DefineDataPropertySymbol(goja.SymIterator, s.class.Proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return s.class
+}
+
+func (d *formData) index(name string) int {
+	return slices.IndexFunc(d.list, func(e formEntry) bool { return e.name == name })
+}
+
+// set puts e in the place of the first entry of its name and drops the others.
+func (d *formData) set(e formEntry) {
+	i := d.index(e.name)
+	if i < 0 {
+		d.list = append(d.list, e)
+		return
+	}
+	d.list[i] = e
+	rest := slices.DeleteFunc(d.list[i+1:], func(other formEntry) bool { return other.name == e.name })
+	d.list = d.list[:i+1+len(rest)]
+}
+
+// formEntry reads the arguments (name, value, filename). A Blob becomes a File;
+// without a filename it has the name of the entry, where the standard says
+// "blob" (workerd: blobToFile in api/form-data.c++).
+func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
+	p.need(call, 1, "FormData", method, "string")
+	p.need(call, 2, "FormData", method, "File or Blob or string")
+	e := formEntry{name: utf8Of(p.toString(call.Arguments[0])), value: call.Arguments[1]}
+	h, ok := p.Engine.Attached(e.value).(blobHolder)
+	if !ok {
+		e.value = p.vm.ToValue(utf8Of(p.toString(e.value)))
+		return e
+	}
+	filename := e.name
+	if v := call.Argument(2); !goja.IsUndefined(v) {
+		filename = utf8Of(p.toString(v))
+	} else if _, ok := h.(*file); ok {
+		return e
+	}
+	e.value = p.newFile(h.theBlob().data, h.theBlob().typ, filename)
+	return e
+}
+
+// formIterator walks over the live list.
+func (p *Platform) formIterator(d *formData, item func(e formEntry) goja.Value) goja.Value {
+	i := 0
+	return p.goIterator("FormData Iterator", func() (goja.Value, bool) {
+		if i >= len(d.list) {
+			return nil, false
+		}
+		i++
+		return item(d.list[i-1]), true
+	})
+}
+
+func (p *Platform) formForEach(d *formData, call goja.FunctionCall) goja.Value {
+	fn, this, form := call.Argument(0), call.Argument(1), call.This
+	if !engine.IsCallable(fn) {
+		p.badArgument("FormData", "forEach", 1, "function")
+	}
+	for i := 0; i < len(d.list); i++ {
+		p.Engine.Call(fn, this, d.list[i].value, p.vm.ToValue(d.list[i].name), form)
+	}
+	return goja.Undefined()
+}
+
+// formParts is the form as it is sent.
+func (p *Platform) formParts(d *formData) []formPart {
+	parts := make([]formPart, len(d.list))
+	for i, e := range d.list {
+		parts[i].name = e.name
+		if f, ok := p.Engine.Attached(e.value).(*file); ok {
+			parts[i].isFile, parts[i].data = true, f.data
+			parts[i].filename, parts[i].contentType = f.name, f.typ
+			continue
+		}
+		parts[i].data = []byte(e.value.String())
+	}
+	return parts
+}
+
+// newForm makes the FormData of parts; without files, the content of a file is
+// a string.
+func (p *Platform) newForm(parts []formPart, files bool) goja.Value {
+	d := &formData{list: make([]formEntry, len(parts))}
+	for i, part := range parts {
+		d.list[i].name = part.name
+		if part.isFile && files {
+			d.list[i].value = p.newFile(part.data, part.contentType, part.filename)
+		} else {
+			d.list[i].value = p.vm.ToValue(validUTF8(part.data))
+		}
+	}
+	return p.forms().Wrap(d)
+}
