@@ -247,7 +247,7 @@ func (t *terminal) event(ev server.Event) {
 	case server.EventReloaded:
 		t.line("%s", t.paint("32", "Reloaded."))
 	case server.EventBuildFailed:
-		t.print(t.err, t.paint("31", "The change cannot be loaded; the earlier code goes on answering.\n")+ev.Text)
+		t.print(t.err, t.paint("31", "The change cannot be loaded; the earlier code goes on answering.\n")+t.explain(ev.Err))
 	case server.EventWarning:
 		t.print(t.err, t.paint("33", "warning: ")+ev.Text)
 	default:

@@ -105,8 +105,11 @@ const (
 	EventRestarted                    // the isolate was condemned and replaced
 )
 
-// Event is something that happened to the server. Text is for people.
+// Event is something that happened to the server. Text is for people; Err, if
+// set, is the error behind it, which may have more to show (*config.ConfigError,
+// *bundle.BuildError).
 type Event struct {
 	Kind EventKind
 	Text string
+	Err  error
 }

@@ -126,7 +126,7 @@ func (e *LoadError) Error() string { return "the worker threw while it was loade
 
 func (s *Server) event(kind EventKind, text string) {
 	if s.opts.Events != nil {
-		s.opts.Events(Event{kind, text})
+		s.opts.Events(Event{Kind: kind, Text: text})
 	}
 }
 

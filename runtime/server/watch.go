@@ -114,21 +114,27 @@ func (s *Server) reload() {
 	s.event(EventReloading, "")
 	project, _, err := config.Load(s.opts.Config)
 	if err != nil {
-		s.event(EventBuildFailed, err.Error())
+		s.failedBuild(err)
 		return
 	}
 	if err := s.openNamespaces(project); err != nil {
-		s.event(EventBuildFailed, err.Error())
+		s.failedBuild(err)
 		return
 	}
 	w, err := s.build(context.Background(), project)
 	if err != nil {
-		s.event(EventBuildFailed, err.Error())
+		s.failedBuild(err)
 		return
 	}
 	s.replace(project, w)
 	s.watcher.follow()
 	s.event(EventReloaded, "")
+}
+
+func (s *Server) failedBuild(err error) {
+	if s.opts.Events != nil {
+		s.opts.Events(Event{Kind: EventBuildFailed, Text: err.Error(), Err: err})
+	}
 }
 
 // codeUpdated is what callers of objects get when new code replaces them.
