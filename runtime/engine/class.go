@@ -22,6 +22,8 @@ type ClassDef[T any] struct {
 	// New makes the Go value for `new Name(...)`. It throws by panicking with a
 	// goja value. Nil makes the constructor throw "Illegal constructor".
 	New func(call goja.ConstructorCall) T
+	// CallIsNew makes a call without new construct too, as Intl's classes do.
+	CallIsNew bool
 	// Extends is the parent's constructor, whose statics and methods are inherited.
 	Extends   *goja.Object
 	Methods   []Method[T]
@@ -102,6 +104,15 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	c.Ctor = e.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
 		if def.New == nil {
 			panic(e.vm.NewTypeError("Illegal constructor"))
+		}
+		if call.NewTarget == nil && call.This.Prototype() != c.Proto {
+			// A call on some object: obj.Name(), or Name.call(obj).
+			if !def.CallIsNew {
+				panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
+			}
+			call.This = e.vm.CreateObject(c.Proto)
+			e.Attach(call.This, def.New(call))
+			return call.This
 		}
 		e.Attach(call.This, def.New(call))
 		return nil
