@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -143,7 +144,8 @@ func (p *Platform) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// formParts is the form as it is sent.
+// formParts is the form as it is sent. workerd refuses names that end with a
+// backslash (addEscapingQuotes in api/form-data.c++).
 func (p *Platform) formParts(d *formData) []formPart {
 	parts := make([]formPart, len(d.list))
 	for i, e := range d.list {
@@ -151,9 +153,12 @@ func (p *Platform) formParts(d *formData) []formPart {
 		if f, ok := p.Engine.Attached(e.value).(*file); ok {
 			parts[i].isFile, parts[i].data = true, f.data
 			parts[i].filename, parts[i].contentType = f.name, f.typ
-			continue
+		} else {
+			parts[i].data = []byte(e.value.String())
 		}
-		parts[i].data = []byte(e.value.String())
+		if strings.HasSuffix(e.name, `\`) || strings.HasSuffix(parts[i].filename, `\`) {
+			p.Engine.Throw("TypeError", "Name or filename can't end with backslash")
+		}
 	}
 	return parts
 }

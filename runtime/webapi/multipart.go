@@ -41,6 +41,11 @@ func parseFormBody(data []byte, contentType string) ([]formPart, error) {
 		}
 		return parseMultipart(data, params["boundary"])
 	case "application/x-www-form-urlencoded":
+		switch strings.ToLower(params["charset"]) {
+		case "", "utf-8", "utf8", "unicode-1-1-utf-8":
+		default:
+			return nil, formError("Non-utf-8 application/x-www-form-urlencoded body.")
+		}
 		var parts []formPart
 		for _, f := range parseQuery(string(data)) {
 			parts = append(parts, formPart{name: f.name, data: []byte(f.value)})
@@ -62,9 +67,9 @@ func parseMultipart(data []byte, boundary string) ([]formPart, error) {
 		if bytes.HasPrefix(rest, []byte("--")) {
 			return parts, nil
 		}
-		_, after, ok := bytes.Cut(rest, []byte("\n"))
+		after, ok := bytes.CutPrefix(bytes.TrimPrefix(rest, []byte("\r")), []byte("\n"))
 		if !ok {
-			return nil, formError("No initial boundary string (or you have a truncated message).")
+			return nil, formError("Boundary string was not succeeded by CRLF, LF, or '--'.")
 		}
 		part, content, err := parsePartHead(after)
 		if err != nil {
@@ -86,7 +91,7 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 	for {
 		line, rest, ok := bytes.Cut(data, []byte("\n"))
 		if !ok {
-			return part, nil, formError("No subsequent boundary string after multipart message.")
+			return part, nil, formError("No multipart message header termination found.")
 		}
 		data = rest
 		line = bytes.TrimSuffix(line, []byte("\r"))
@@ -144,7 +149,9 @@ func quotedParam(params, name string) (string, bool) {
 	return "", false
 }
 
-var formEscaper = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22")
+// formEscaper escapes what quotedParam would not give back; a backslash is
+// escaped because parsers, this one too, take it for an escape.
+var formEscaper = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22", `\`, `\\`)
 
 // writeMultipart serializes a form (workerd's FormData::serialize).
 func writeMultipart(parts []formPart, boundary string) []byte {

@@ -19,6 +19,9 @@ func TestParseFormBody(t *testing.T) {
 		{head, part + "name=\"a\"\r\n\r\n1\r\n", "No subsequent boundary string after multipart message."},
 		{head, "--B\r\nContent-Type: text/plain\r\n\r\n1\r\n--B--", "No valid Content-Disposition header found in FormData part."},
 		{head, "--B\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\n1\r\n--B--", `Content-Disposition header for FormData part must have the value "form-data", possibly followed by parameters. Got: "attachment"`},
+		{head, "--Bx\r\n", "Boundary string was not succeeded by CRLF, LF, or '--'."},
+		{head, part + "name=\"a\"\r\n", "No multipart message header termination found."},
+		{"application/x-www-form-urlencoded;charset=latin1", "a=1", "Non-utf-8 application/x-www-form-urlencoded body."},
 		{head, part + "name=\"a%22b\\\"c\"\r\n\r\n1\r\n--B--", `[{a%22b"c 1 false  }]`},
 		{`multipart/form-data; boundary="B"`, "pre\r\n" + part + "name=\"a\"\r\n\r\n1\r\n--B\r\ncontent-disposition: Form-Data; filename=\"x.txt\"; name=\"f\"\r\ncontent-type: text/plain\r\n\r\nhe\r\nllo\r\n--B--\r\npost", "[{a 1 false  } {f he\r\nllo true x.txt text/plain}]"},
 		{"application/x-www-form-urlencoded", "a=1&b=%20x+y&&c", "[{a 1 false  } {b  x y false  } {c  false  }]"},
@@ -44,9 +47,9 @@ func TestParseFormBody(t *testing.T) {
 
 // A form is written as workerd writes it, and read back.
 func TestWriteForm(t *testing.T) {
-	parts := []formPart{{name: "a\"b\r\nc", data: []byte("1\n2")}, {name: "f", isFile: true, filename: `n"x.txt`, contentType: "text/plain", data: []byte("xy")}, {name: "g", isFile: true, filename: "g", data: []byte("z")}}
+	parts := []formPart{{name: "a\"b\r\n\\c", data: []byte("1\n2")}, {name: "f", isFile: true, filename: `n"x.txt`, contentType: "text/plain", data: []byte("xy")}, {name: "g", isFile: true, filename: "g", data: []byte("z")}}
 	got := string(writeMultipart(parts, "B"))
-	const want = "--B\r\nContent-Disposition: form-data; name=\"a%22b%0D%0Ac\"\r\n\r\n1\n2\r\n" +
+	const want = "--B\r\nContent-Disposition: form-data; name=\"a%22b%0D%0A\\\\c\"\r\n\r\n1\n2\r\n" +
 		"--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"n%22x.txt\"\r\nContent-Type: text/plain\r\n\r\nxy\r\n" +
 		"--B\r\nContent-Disposition: form-data; name=\"g\"; filename=\"g\"\r\nContent-Type: application/octet-stream\r\n\r\nz\r\n--B--"
 	if got != want {
