@@ -350,7 +350,10 @@ func (r *run) verdict() {
 	for _, v := range r.report.Violations {
 		r.say("%s %s", r.paint(red, "  VIOLATED"), v)
 	}
-	if !r.report.HooksVisible && len(r.report.Kills) > 0 {
+	switch {
+	case r.Chat != "":
+		r.say("  the turn came to an end and left no fiber behind; the text of the stored answer was not checked")
+	case !r.report.HooksVisible:
 		r.say("  the agent writes no table *_interruptions (fiber, snapshot): what its hook was given was not checked")
 	}
 	interrupted, recovered := 0, ""
