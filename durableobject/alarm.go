@@ -121,16 +121,27 @@ func (o *Object) setAlarm(v goja.Value) {
 	o.wrote()
 }
 
+// alarmTime converts the argument as JSG does a kj::Date: a Date or a number.
 func alarmTime(e *engine.Engine, v goja.Value) int64 {
+	_, isObject := v.(*goja.Object)
 	var ms float64
-	if t, ok := v.Export().(time.Time); ok {
-		ms = float64(t.UnixMilli())
-	} else {
-		ms = v.ToNumber().ToFloat()
+	switch x := v.Export().(type) {
+	case time.Time:
+		ms = float64(x.UnixMilli())
+	case int64:
+		ms = float64(x)
+	case float64:
+		ms = x
+	default:
+		if isObject && v.(*goja.Object).ClassName() == "Date" {
+			ms = math.NaN()
+			break
+		}
+		e.Throw("TypeError", "Failed to execute 'setAlarm' on 'DurableObjectStorage': parameter 1 is not of type 'date'.")
 	}
 	switch {
 	case math.IsNaN(ms) || math.IsInf(ms, 0):
-		e.Throw("TypeError", "setAlarm() cannot be called with an invalid alarm time")
+		e.Throw("TypeError", "The value cannot be converted because it is not a valid Date.")
 	case ms <= 0:
 		e.Throw("TypeError", "setAlarm() cannot be called with an alarm time <= 0")
 	}

@@ -57,7 +57,7 @@ func (o *Object) enter(f *engine.Frame, begin func(inside *engine.Frame, s *crit
 	g := &o.gate
 	parent := live(f.Critical)
 	start := func() {
-		s := &critical{parent: live(parent)}
+		s := &critical{parent: live(parent), depth: 1}
 		if s.parent != nil {
 			s.depth = s.parent.depth + 1
 		}
@@ -100,8 +100,8 @@ const blockTimeoutText = "A call to blockConcurrencyWhile() in a Durable Object 
 // runs in a turn of its own; if it fails, or takes 30 s, the object is reset.
 func (o *Object) blockConcurrencyWhile(callback goja.Value) goja.Value {
 	e := o.realm.eng
-	if s := live(e.Frame().Critical); s != nil && s.depth+1 > maxNesting {
-		e.Throw("Error", "Exceeded maximum depth of nested blockConcurrencyWhile() calls: %d.", maxNesting)
+	if s := live(e.Frame().Critical); s != nil && s.depth >= maxNesting {
+		e.Throw("Error", "blockConcurrencyWhile() calls are nested too deeply.")
 	}
 	frame := e.Frame()
 	promise, resolve, _ := o.realm.vm.NewPromise()

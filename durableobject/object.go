@@ -94,6 +94,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 	r.eng.Enter(obj.ctx.Frame(), "start", func() {
 		if thrown := r.eng.Try(obj.construct); thrown != nil {
 			ev := r.iso.CF.Failure(thrown)
+			ev.ObjectReset, ev.Remote = true, false
 			obj.fail(ev)
 			return
 		}

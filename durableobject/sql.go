@@ -142,7 +142,7 @@ func (r *Realm) sqlValue(v goja.Value) any {
 	case float64:
 		return x
 	case string:
-		return v.String()
+		return r.text(v)
 	case goja.ArrayBuffer:
 		return append([]byte{}, x.Bytes()...)
 	}
