@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -123,6 +124,21 @@ func (p *Workerd) Get(path string, v any) {
 	if err := json.Unmarshal(body, v); err != nil {
 		p.t.Fatalf("reference: GET %s: %v in %q", path, err, body)
 	}
+}
+
+// Post sends a body to a path and returns the answer, whatever its status.
+func (p *Workerd) Post(path, body string) (status int, answer string) {
+	p.t.Helper()
+	resp, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d%s", p.port, path), "application/json", strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
 }
 
 // Kill ends workerd by SIGKILL and waits until it is gone. Idempotent.

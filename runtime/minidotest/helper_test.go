@@ -34,7 +34,7 @@ export const serve = (scripts = {}) => ({
 });
 `
 
-var classes = regexp.MustCompile(`(?m)^export class (\w+) extends DurableObject`)
+var classes = regexp.MustCompile(`(?m)^export class (\w+) extends (?:DurableObject|Base)\b`)
 
 // newTest starts a world whose worker is source: a module that exports
 // durable object classes, bound under their names, and default.
