@@ -1,6 +1,10 @@
 package webapi
 
-import "testing"
+import (
+	"slices"
+	"testing"
+	"unicode/utf16"
+)
 
 // Encoding standard, section 8.2: TextEncoder writes UTF-8, lone surrogates as
 // U+FFFD; encodeInto writes only whole characters.
@@ -78,5 +82,39 @@ func TestBase64(t *testing.T) {
 		{`atob("YQ-_")`, `InvalidCharacterError: ` + textNotBase64},
 		{`atob("YQ\u00a0=")`, `InvalidCharacterError: ` + textNotBase64},
 		{`(() => { try { atob("*") } catch (e) { return [e instanceof DOMException, e.code] } })()`, `[true,5]`},
+	})
+}
+
+// Encoding standard, section 8.1: a stream decodes to the same text however it
+// is cut, and so does malformed input.
+func FuzzTextDecoderStream(f *testing.F) {
+	labels := []string{"utf-8", "utf-16le", "utf-16be", "windows-1252", "shift_jis", "euc-jp", "iso-2022-jp", "gbk", "gb18030", "big5", "euc-kr"}
+	f.Add([]byte("\xef\xbb\xbfa\xe2\x82\xac\xf0\x9f\x98\x80\xf0\x9f"), uint8(1))
+	f.Add([]byte("\xff\xfe\x3d\xd8\x00\xde\x00\xd8a"), uint8(3))
+	f.Add([]byte("\x1b$B$\"\x1b(B\x82\xa0\x81\x30\x81\x30\x8e\xa2"), uint8(2))
+	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
+		for _, label := range labels {
+			d, err := newDecoder(label)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := func(x decoded) []uint16 {
+				if x.units != nil {
+					return x.units
+				}
+				return utf16.Encode([]rune(x.text))
+			}
+			whole, _ := d.decode(data, true)
+			var cut []uint16
+			n := int(step)%5 + 1
+			for rest := data; len(rest) > 0; rest = rest[min(n, len(rest)):] {
+				x, _ := d.decode(rest[:min(n, len(rest))], false)
+				cut = append(cut, text(x)...)
+			}
+			x, _ := d.decode(nil, true)
+			if cut = append(cut, text(x)...); !slices.Equal(cut, text(whole)) {
+				t.Fatalf("%s: %x in steps of %d gave %x, at once %x", label, data, n, cut, text(whole))
+			}
+		}
 	})
 }
