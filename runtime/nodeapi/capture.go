@@ -16,6 +16,7 @@ type captured struct {
 	dataLength, dataOffset, dataBuffer builtin // of DataView.prototype
 	uint8Array                         func(newTarget *goja.Object, args ...goja.Value) (*goja.Object, error)
 	uint8ArrayCtor, dataViewProto      *goja.Object
+	symbolFor                          goja.Value
 }
 
 var (
@@ -38,6 +39,7 @@ func capture(vm *goja.Runtime) captured {
 		viewLength: getter(view, "byteLength"), viewOffset: getter(view, "byteOffset"), viewBuffer: getter(view, "buffer"),
 		dataLength: getter(data, "byteLength"), dataOffset: getter(data, "byteOffset"), dataBuffer: getter(data, "buffer"),
 		uint8ArrayCtor: ctor, dataViewProto: data,
+		symbolFor: vm.Get("Symbol").(*goja.Object).Get("for"),
 	}
 	c.uint8Array, _ = goja.AssertConstructor(ctor)
 	return c

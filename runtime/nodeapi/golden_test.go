@@ -40,3 +40,9 @@ func TestAssert(t *testing.T) { golden(t, "assert") }
 
 // node:util answers as the reference does (nodejs.org/api/util.html).
 func TestUtil(t *testing.T) { golden(t, "util") }
+
+// node:zlib answers as the reference does (nodejs.org/api/zlib.html).
+func TestZlib(t *testing.T) { golden(t, "zlib") }
+
+// node:fs answers as the reference does (nodejs.org/api/fs.html).
+func TestFS(t *testing.T) { golden(t, "fs") }

@@ -1,5 +1,11 @@
 package nodeapi
 
+import (
+	"strings"
+
+	"github.com/dop251/goja"
+)
+
 // Every module, with the flag that workerd's compatibility-date.capnp puts on
 // those that came late.
 func init() {
@@ -15,6 +21,9 @@ func init() {
 
 	internal("internal/comparisons", "comparisons.js", comparisonsModule)
 	internal("internal/mime", "mime.js", nil)
+
+	internal("internal/http", "http.js", nil)
+	internal("internal/misc", "misc.js", nil)
 
 	js("assert", "assert.js", nil)
 	property("assert/strict", "assert", "strict")
@@ -44,4 +53,45 @@ func init() {
 	js("url", "url.js", urlModule)
 	js("util", "util.js", utilModule)
 	js("util/types", "util_types.js", typesModule)
+	js("zlib", "zlib.js", zlibModule)
+	js("fs", "fs.js", fsModule).flag = "enable_nodejs_fs_module"
+	property("fs/promises", "fs", "promises").flag = "enable_nodejs_fs_module"
+	property("http", "internal/http", "http").flag = "enable_nodejs_http_modules"
+	property("https", "internal/http", "https").flag = "enable_nodejs_http_modules"
+
+	for _, part := range []string{"Duplex", "PassThrough", "Readable", "Transform", "Writable"} {
+		property("_stream_"+strings.ToLower(part), "stream", part)
+	}
+	for _, name := range []string{"_http_agent", "_http_client", "_http_incoming", "_http_outgoing"} {
+		alias(name, "http").flag = "enable_nodejs_http_modules"
+	}
+	mostlyMissing()
+}
+
+// mostlyMissing declares the modules that Workers have for programs which
+// merely import them, and those whose work minido cannot do.
+func mostlyMissing() {
+	for _, x := range []struct{ name, flag string }{
+		{"_http_common", "enable_nodejs_http_modules"}, {"cluster", "enable_nodejs_cluster_module"},
+		{"console", "enable_nodejs_console_module"}, {"dgram", "enable_nodejs_dgram_module"}, {"dns", ""},
+		{"domain", "enable_nodejs_domain_module"}, {"http2", "enable_nodejs_http2_module"}, {"inspector", "enable_nodejs_inspector_module"},
+		{"net", ""}, {"repl", "enable_nodejs_repl_module"}, {"tls", ""}, {"trace_events", "enable_nodejs_trace_events_module"},
+		{"tty", "enable_nodejs_tty_module"}, {"v8", "enable_nodejs_v8_module"}, {"vm", "enable_nodejs_vm_module"},
+		{"worker_threads", "enable_nodejs_worker_threads_module"},
+	} {
+		goModule(x.name, func(m *Modules) goja.Value {
+			make := m.load("internal/misc").(*goja.Object).Get(x.name)
+			return m.engine.Call(make, goja.Undefined())
+		}).flag = x.flag
+	}
+	for _, x := range []struct{ name, flag string }{
+		{"_http_server", "enable_nodejs_http_server_modules"}, {"_stream_wrap", "enable_nodejs_stream_wrap_module"},
+		{"_tls_common", ""}, {"_tls_wrap", ""}, {"child_process", "enable_nodejs_child_process_module"},
+		{"readline", "enable_nodejs_readline_module"}, {"readline/promises", "enable_nodejs_readline_module"},
+		{"sqlite", "enable_nodejs_sqlite_module"}, {"test", ""}, {"wasi", "enable_nodejs_wasi_module"},
+	} {
+		goModule(x.name, makeUnsupported).flag = x.flag
+	}
+	alias("dns/promises", "dns")
+	alias("inspector/promises", "inspector").flag = "enable_nodejs_inspector_module"
 }

@@ -49,7 +49,8 @@ type Modules struct {
 	errors   *goja.Object
 	buffers  bufferState
 	timers   *timerClasses
-	output   [3]strings.Builder // process.stdout and stderr: the line begun
+	symbols  map[string]*goja.Symbol // Symbol.for, by name
+	output   [3]strings.Builder      // process.stdout and stderr: the line begun
 	disk     *disk
 }
 
@@ -61,7 +62,7 @@ func New(e *engine.Engine, p *webapi.Platform, o Options) *Modules {
 		o.Compat = func(string) bool { return true }
 	}
 	m := &Modules{engine: e, platform: p, vm: e.VM(), opts: o,
-		loaded: map[string]goja.Value{}, loading: map[string]bool{}}
+		loaded: map[string]goja.Value{}, loading: map[string]bool{}, symbols: map[string]*goja.Symbol{}}
 	m.prims = capture(m.vm)
 	m.installGlobals()
 	return m

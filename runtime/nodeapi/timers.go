@@ -72,7 +72,7 @@ func makeTimers(m *Modules) goja.Value {
 	)
 	m.define(exports, "Timeout", m.timers.timeout.Ctor)
 	e.Lazy(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.load("timers/promises") })
-	custom := m.engine.Call(m.vm.Get("Symbol").(*goja.Object).Get("for"), goja.Undefined(), m.vm.ToValue("nodejs.util.promisify.custom")).(*goja.Symbol)
+	custom := m.symbolFor("nodejs.util.promisify.custom")
 	for _, name := range []string{"setTimeout", "setImmediate"} {
 		get := e.Func("promisified", 0, func(goja.FunctionCall) goja.Value {
 			return m.load("timers/promises").(*goja.Object).Get(name)
