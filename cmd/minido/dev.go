@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -154,13 +155,22 @@ func pointsFromEnvironment() (*killpoint.Points, error) {
 			return nil, fmt.Errorf("MINIDO_KILLPOINT_LOG: %w", err)
 		}
 		o.Record = func(p killpoint.Point) {
-			line := `{"n":` + strconv.Itoa(p.Number) + `,"label":` + strconv.Quote(p.Label()) + "}\n"
-			if _, err := f.WriteString(line); err != nil {
+			line, err := json.Marshal(pointLine{p.Number, p.Label()})
+			if err == nil {
+				_, err = f.Write(append(line, '\n'))
+			}
+			if err != nil {
 				panic(fmt.Sprintf("MINIDO_KILLPOINT_LOG: %v", err)) // a gap in the record would be a lie
 			}
 		}
 	}
 	return killpoint.New(o), nil
+}
+
+// pointLine is a line of MINIDO_KILLPOINT_LOG.
+type pointLine struct {
+	Number int    `json:"n"`
+	Label  string `json:"label"`
 }
 
 // terminal prints for a person: messages in whole lines, colours only where
