@@ -20,6 +20,7 @@ type coreState struct {
 	forms    formState
 	weak     weakState
 	regexp   regexpState
+	intl     intlState
 }
 
 // installCore defines the globals of everything but fetch and streams.

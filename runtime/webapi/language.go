@@ -23,6 +23,7 @@ func (p *Platform) installLanguage() {
 	p.installCodeGeneration()
 	p.installWeak()
 	p.installRegExp()
+	p.installIntl()
 }
 
 func (p *Platform) languageNatives() []engine.Func {

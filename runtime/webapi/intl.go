@@ -1,0 +1,334 @@
+package webapi
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+
+	"github.com/dop251/goja"
+	"golang.org/x/text/language"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// intlState is loop-confined; warned is bounded by the number of locales.
+type intlState struct {
+	object *goja.Object
+	warned map[string]bool
+}
+
+// dataLocales are the locales that Intl has data of; all others of English
+// and every other language fall back to en-US, with one line in the log.
+var dataLocales = map[string]bool{"en": true, "en-US": true, "en-GB": true, "en-CA": true, "sv-SE": true}
+
+// missingIntl are the constructors of ECMA-402 that are not here.
+// Each comes with what to do instead.
+var missingIntl = [][2]string{
+	{"DisplayNames", "use a table of your own, or a library with its own data"},
+	{"DurationFormat", "format the parts with Intl.NumberFormat"},
+}
+
+// installIntl defines Intl (ECMA-402) and the methods that go through it. Its
+// data is en-US, production's default locale; plural rules are of all locales.
+func (p *Platform) installIntl() {
+	p.Engine.LazyGlobal("Intl", func() goja.Value { return p.intl() })
+	e := p.Engine
+	through := func(proto *goja.Object, name string, length int, fn func(call goja.FunctionCall) goja.Value) {
+		proto.DefineDataProperty(name, e.Func(name, length, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	proto := func(name string) *goja.Object { return e.Primordial(name).Get("prototype").(*goja.Object) }
+	for _, m := range []struct {
+		name string
+		kind dateDefaults
+	}{{"toLocaleString", dateAndTime}, {"toLocaleDateString", dateOnly}, {"toLocaleTimeString", timeOnly}} {
+		name, kind := m.name, m.kind
+		through(proto("Date"), name, 0, func(call goja.FunctionCall) goja.Value {
+			ms := e.Call(e.Primordial("DatePrototypeGetTime"), goja.Undefined(), call.This).ToFloat()
+			if math.IsNaN(ms) {
+				return p.vm.ToValue("Invalid Date")
+			}
+			f := p.newDateFormat("Date.prototype."+name, call.Argument(0), call.Argument(1), kind)
+			return p.vm.ToValue(joinParts(f.parts(ms)))
+		})
+	}
+	for _, class := range []string{"Number", "BigInt"} {
+		through(proto(class), "toLocaleString", 0, func(call goja.FunctionCall) goja.Value {
+			v := e.Call(e.Primordial(class+"PrototypeValueOf"), goja.Undefined(), call.This)
+			f := p.newNumberFormat("Intl.NumberFormat", call.Argument(0), call.Argument(1))
+			return p.vm.ToValue(joinParts(f.parts(p.decimalOf(v))))
+		})
+	}
+	var plain *collation // made at the first use: its tables are large
+	through(proto("String"), "localeCompare", 1, func(call goja.FunctionCall) goja.Value {
+		if isMissing(call.This) {
+			e.Throw("TypeError", "String.prototype.localeCompare called on null or undefined")
+		}
+		if plain == nil {
+			plain = newCollation(collatorOptions{sensitivity: "variant", caseFirst: "false"})
+		}
+		c := plain
+		if !isUndefined(call.Argument(1)) || !isUndefined(call.Argument(2)) {
+			c = newCollation(p.collatorOptions(call.Argument(1), call.Argument(2)))
+		}
+		return p.vm.ToValue(c.compare(call.This.String(), call.Argument(0).String()))
+	})
+}
+
+// intl is the Intl object.
+func (p *Platform) intl() *goja.Object {
+	st := &p.core.intl
+	if st.object != nil {
+		return st.object
+	}
+	st.object = p.vm.NewObject()
+	st.object.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("Intl"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	hide := func(name string, v goja.Value) {
+		st.object.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	hide("getCanonicalLocales", p.Engine.Func("getCanonicalLocales", 1, func(call goja.FunctionCall) goja.Value {
+		return p.vm.NewArray(anys(p.localeList(call.Argument(0)))...)
+	}))
+	hide("supportedValuesOf", p.Engine.Func("supportedValuesOf", 1, p.supportedValuesOf))
+	for _, c := range []struct {
+		name string
+		make func() *goja.Object
+	}{
+		{"DateTimeFormat", p.dateTimeFormatClass}, {"NumberFormat", p.numberFormatClass}, {"Collator", p.collatorClass},
+		{"PluralRules", p.pluralRulesClass}, {"ListFormat", p.listFormatClass}, {"RelativeTimeFormat", p.relativeTimeClass},
+		{"Segmenter", p.segmenterClass}, {"Locale", p.localeClass},
+	} {
+		p.Engine.Lazy(st.object, c.name, goja.FLAG_FALSE, func() goja.Value { return c.make() })
+	}
+	for _, gap := range missingIntl {
+		type missing struct{}
+		name, instead := gap[0], gap[1]
+		class := engine.DefineClass(p.Engine, engine.ClassDef[missing]{Name: "Intl." + name, New: func(goja.ConstructorCall) missing {
+			p.Engine.Throw("Error", "minido has no Intl.%s; %s", name, instead)
+			return missing{}
+		}})
+		hide(name, class.Ctor)
+	}
+	return st.object
+}
+
+// intlClass completes a class of Intl: its name and supportedLocalesOf.
+func (p *Platform) intlClass(name string, ctor *goja.Object, all bool) *goja.Object {
+	ctor.DefineDataProperty("name", p.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	ctor.DefineDataProperty("supportedLocalesOf", p.Engine.Func("supportedLocalesOf", 1, func(call goja.FunctionCall) goja.Value {
+		var found []any
+		for _, tag := range p.localeList(call.Argument(0)) {
+			if all || dataLocales[tag] {
+				found = append(found, tag)
+			}
+		}
+		return p.vm.NewArray(found...)
+	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return ctor
+}
+
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+// localeList is CanonicalizeLocaleList (ECMA-402, section 9.2.1).
+func (p *Platform) localeList(v goja.Value) []string {
+	if isUndefined(v) {
+		return nil
+	}
+	var tags []string
+	add := func(v goja.Value) {
+		if locale, ok := p.Engine.Attached(v).(*intlLocale); ok {
+			tags = append(tags, locale.tag.String())
+			return
+		}
+		if _, isObject := v.(*goja.Object); !isObject {
+			if _, isString := v.(goja.String); !isString {
+				p.Engine.Throw("TypeError", "Language ID should be string or object.")
+			}
+		}
+		tags = append(tags, p.parseLocale(v.String()).String())
+	}
+	obj, isObject := v.(*goja.Object)
+	if !isObject || p.Engine.Attached(v) != nil {
+		add(v)
+		return tags
+	}
+	length := get(obj, "length").ToInteger()
+	for i := int64(0); i < length; i++ {
+		if item := obj.Get(fmt.Sprint(i)); item != nil {
+			add(item)
+		}
+	}
+	return tags
+}
+
+func (p *Platform) parseLocale(text string) language.Tag {
+	tag, err := language.Raw.Parse(text)
+	if err == nil {
+		tag, err = language.Default.Canonicalize(tag)
+	}
+	if err != nil || strings.Contains(text, "_") || text == "" {
+		p.Engine.Throw("RangeError", "Incorrect locale information provided")
+	}
+	return tag
+}
+
+// resolveLocale is the first requested locale that there is data of, en-US
+// without one.
+func (p *Platform) resolveLocale(v goja.Value) string {
+	tags := p.localeList(v)
+	for _, tag := range tags {
+		base, _, _ := strings.Cut(tag, "-u-")
+		if dataLocales[base] {
+			return base
+		}
+	}
+	st := &p.core.intl
+	if len(tags) > 0 && !st.warned[tags[0]] {
+		if st.warned == nil {
+			st.warned = map[string]bool{}
+		}
+		st.warned[tags[0]] = true
+		p.Engine.Log(engine.Warn, fmt.Sprintf("Intl: minido has no data of the locale %q and formats as en-US instead; production has it", tags[0]))
+	}
+	return "en-US"
+}
+
+// option reads a string option; of the allowed values, if any are given.
+func (p *Platform) option(what string, options goja.Value, name, def string, allowed ...string) string {
+	v := get(options, name)
+	if goja.IsUndefined(v) {
+		return def
+	}
+	s := v.String()
+	if len(allowed) == 0 {
+		return s
+	}
+	for _, a := range allowed {
+		if a == s {
+			return s
+		}
+	}
+	p.Engine.Throw("RangeError", "Value %s out of range for %s options property %s", s, what, name)
+	return ""
+}
+
+// numberOption reads an integer option between low and high; def if absent.
+func (p *Platform) numberOption(options goja.Value, name string, low, high, def int) int {
+	v := get(options, name)
+	if goja.IsUndefined(v) {
+		return def
+	}
+	n := v.ToFloat()
+	if math.IsNaN(n) || n < float64(low) || n > float64(high) {
+		p.Engine.Throw("RangeError", "%s value is out of range.", name)
+	}
+	return int(n)
+}
+
+// part is one piece of formatted text.
+type part struct{ kind, value string }
+
+func joinParts(parts []part) string {
+	var b strings.Builder
+	for _, x := range parts {
+		b.WriteString(x.value)
+	}
+	return b.String()
+}
+
+// partList shows parts as formatToParts does.
+func (p *Platform) partList(parts []part) goja.Value {
+	list := make([]any, len(parts))
+	for i, x := range parts {
+		list[i] = p.record("type", x.kind, "value", x.value)
+	}
+	return p.vm.NewArray(list...)
+}
+
+func (p *Platform) supportedValuesOf(call goja.FunctionCall) goja.Value {
+	var values []string
+	switch key := call.Argument(0).String(); key {
+	case "calendar":
+		values = []string{"gregory"}
+	case "collation":
+		values = []string{"default"}
+	case "numberingSystem":
+		values = []string{"latn"}
+	case "currency":
+		for code := range currencies {
+			values = append(values, code)
+		}
+	case "unit":
+		for unit := range units {
+			values = append(values, unit)
+		}
+	case "timeZone":
+		for zone := range zoneNames {
+			values = append(values, zone)
+		}
+	default:
+		p.Engine.Throw("RangeError", "Invalid key : %s", key)
+	}
+	sort.Strings(values)
+	return p.vm.NewArray(anys(values)...)
+}
+
+// intlLocale is an Intl.Locale. Immutable.
+type intlLocale struct{ tag language.Tag }
+
+func (p *Platform) localeClass() *goja.Object {
+	text := func(name string, read func(t language.Tag) string) engine.Accessor[*intlLocale] {
+		return reader(name, func(l *intlLocale) goja.Value {
+			if s := read(l.tag); s != "" {
+				return p.vm.ToValue(s)
+			}
+			return goja.Undefined()
+		})
+	}
+	var class *engine.Class[*intlLocale]
+	class = engine.DefineClass(p.Engine, engine.ClassDef[*intlLocale]{
+		Name: "Intl.Locale", Length: 1,
+		New: func(call goja.ConstructorCall) *intlLocale {
+			tags := p.localeList(call.Argument(0))
+			if len(tags) != 1 {
+				p.Engine.Throw("TypeError", "First argument to Intl.Locale constructor can't be empty or missing")
+			}
+			return &intlLocale{p.parseLocale(tags[0])}
+		},
+		Accessors: []engine.Accessor[*intlLocale]{
+			text("language", func(t language.Tag) string { b, _, _ := t.Raw(); return b.String() }),
+			text("script", func(t language.Tag) string {
+				if _, s, _ := t.Raw(); s.String() != "Zzzz" {
+					return s.String()
+				}
+				return ""
+			}),
+			text("region", func(t language.Tag) string {
+				if _, _, r := t.Raw(); r.String() != "ZZ" {
+					return r.String()
+				}
+				return ""
+			}),
+			text("baseName", func(t language.Tag) string { base, _, _ := strings.Cut(t.String(), "-u-"); return base }),
+		},
+		Methods: []engine.Method[*intlLocale]{
+			{Name: "toString", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value { return p.vm.ToValue(l.tag.String()) }},
+			{Name: "maximize", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value {
+				b, _ := l.tag.Base()
+				s, _ := l.tag.Script()
+				r, _ := l.tag.Region()
+				if tag, err := language.Raw.Compose(l.tag, b, s, r); err == nil {
+					return class.Wrap(&intlLocale{tag})
+				}
+				return class.Wrap(l)
+			}},
+		},
+	})
+	return p.intlClass("Locale", class.Ctor, true)
+}
