@@ -7,7 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 	"golang.org/x/text/collate"
-	"golang.org/x/text/feature/plural"
+	pluralrules "golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
 	"golang.org/x/text/unicode/norm"
 
@@ -22,17 +22,17 @@ type pluralRules struct {
 	digits *numberFormat
 }
 
-var pluralForms = map[plural.Form]string{plural.Other: "other", plural.Zero: "zero", plural.One: "one", plural.Two: "two",
-	plural.Few: "few", plural.Many: "many"}
+var pluralForms = map[pluralrules.Form]string{pluralrules.Other: "other", pluralrules.Zero: "zero", pluralrules.One: "one", pluralrules.Two: "two",
+	pluralrules.Few: "few", pluralrules.Many: "many"}
 
 // category is the plural form of a number as the digits show it.
 func (r *pluralRules) category(d decimal) string {
 	if d.special != "" {
 		return "other"
 	}
-	rules := plural.Cardinal
+	rules := pluralrules.Cardinal
 	if r.kind == "ordinal" {
-		rules = plural.Ordinal
+		rules = pluralrules.Ordinal
 	}
 	rounded := r.digits.round(d)
 	whole, fraction := rounded.split(1, r.digits.minFraction)
