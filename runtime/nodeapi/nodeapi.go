@@ -183,6 +183,9 @@ func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 			k := m.kindOf(c.Argument(0))
 			return m.vm.ToValue(k == isUint8 || k == isTypedArray || k == isDataView)
 		}},
+		{Name: "methods", Length: 2, Fn: m.defineMethods},
+		{Name: "accessors", Length: 2, Fn: m.defineAccessors},
+		{Name: "mixin", Length: 3, Fn: m.mixin},
 		{Name: "warn", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			m.engine.Log(engine.Warn, m.engine.Text(c.Argument(0)))
 			return goja.Undefined()

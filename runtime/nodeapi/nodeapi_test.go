@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi"
 )
 
@@ -25,6 +26,7 @@ type world struct {
 	e     *engine.Engine
 	m     *Modules
 	c     *engine.Context
+	net   func(req *event.Request, done func(*event.Response, error)) func(error)
 	logs  []string
 	out   []string
 }
@@ -46,7 +48,8 @@ func newWorld(t testing.TB, o Options) *world {
 		w.out = append(w.out, strings.Join(words, " "))
 		return goja.Undefined()
 	}))
-	w.m = New(w.e, webapi.Install(w.e, webapi.Options{Compat: o.Compat}), o)
+	w.m = New(w.e, webapi.Install(w.e, webapi.Options{Compat: o.Compat,
+		Fetch: func(req *event.Request, done func(*event.Response, error)) func(error) { return w.net(req, done) }}), o)
 	w.e.Global("require", w.e.Func("require", 1, func(c goja.FunctionCall) goja.Value {
 		v, err := w.m.Require(c.Argument(0).String())
 		if err != nil {

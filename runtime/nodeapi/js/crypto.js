@@ -6,26 +6,43 @@ function (native, p) {
   const { errors } = native;
   const { Promise, ReflectApply, ObjectSetPrototypeOf, ObjectDefineProperty } = p;
 
-  // The stream side of these classes is made when a program touches it.
+  // These classes are streams too, but most are never used as such: node:stream
+  // is loaded, and put above the class, when something looks for more than the
+  // class's own methods.
   const streaming = (C, methods) => {
-    const { Transform, lazyTransform } = native.require("internal/stream_duplex");
-    ObjectSetPrototypeOf(C.prototype, Transform.prototype);
-    ObjectSetPrototypeOf(C, Transform);
     for (const name of p.ObjectKeys(methods)) {
       ObjectDefineProperty(C.prototype, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
     }
-    lazyTransform(C.prototype);
+    let parent;
+    const link = () => {
+      if (parent === undefined) {
+        const { Transform, lazyTransform } = native.require("internal/stream_duplex");
+        parent = Transform.prototype;
+        lazyTransform(C.prototype);
+        ObjectSetPrototypeOf(C, Transform);
+        ObjectSetPrototypeOf(C.prototype, parent);
+      }
+      return parent;
+    };
+    ObjectSetPrototypeOf(C.prototype, new p.Proxy(p.ObjectCreate(null), {
+      get: (_, key, self) => { link(); return self[key]; },
+      has: (_, key) => key in link(),
+      set: (_, key, value, self) => { link(); self[key] = value; return true; },
+      getPrototypeOf: link,
+    }));
   };
+
+  const remember = (self, options) => { ObjectDefineProperty(self, "_options", { value: options, writable: true, configurable: true }); };
 
   function Hash(algorithm, options) {
     if (!(this instanceof Hash)) return new Hash(algorithm, options);
     if (algorithm instanceof Hash) native.hashCopy(algorithm, this); else native.hashState(this, algorithm);
-    if (options !== undefined && options !== null) this._options = options;
+    if (options !== undefined && options !== null) remember(this, options);
   }
   function Hmac(algorithm, key, options) {
     if (!(this instanceof Hmac)) return new Hmac(algorithm, key, options);
     native.hmacState(this, algorithm, key);
-    if (options !== undefined && options !== null) this._options = options;
+    if (options !== undefined && options !== null) remember(this, options);
   }
   const digesting = {
     update(data, encoding) { return native.hashUpdate(this, data, encoding); },
@@ -48,7 +65,7 @@ function (native, p) {
       : function Cipheriv(algorithm, key, iv, options) { if (!(this instanceof C)) return new C(algorithm, key, iv, options); setup(this, algorithm, key, iv, options); };
     const setup = (self, algorithm, key, iv, options) => {
       native.cipherState(self, algorithm, key, iv, decrypt, options?.authTagLength);
-      if (options !== undefined && options !== null) self._options = options;
+      if (options !== undefined && options !== null) remember(self, options);
     };
     const common = {
       update(data, inputEncoding, outputEncoding) { return native.cipherUpdate(this, data, inputEncoding, outputEncoding); },

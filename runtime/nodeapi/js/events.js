@@ -38,11 +38,6 @@ function (native, p) {
     }
   };
 
-  const hidden = (name, fn, length = fn.length) => {
-    p.ObjectDefineProperty(fn, "name", { value: name, configurable: true });
-    p.ObjectDefineProperty(proto, name, { value: fn, writable: true, enumerable: true, configurable: true });
-  };
-
   // What an emitter keeps under a type is one function or an array of them; an
   // array is replaced, never changed, while it may be walked.
   const limit = (self) => (self._maxListeners === undefined ? defaultMax : self._maxListeners);
@@ -116,99 +111,100 @@ function (native, p) {
     throw wrapped;
   };
 
-  hidden("emit", function (type, ...args) {
-    const events = this._events;
-    if (type === "error") {
-      if (events?.[errorMonitor] !== undefined) this.emit(errorMonitor, ...args);
-      if (events?.error === undefined) unhandled(this, args);
-    }
-    const handler = events?.[type];
-    if (handler === undefined) return false;
-    if (typeof handler === "function") {
-      captured(this, ReflectApply(handler, this, args), type, args);
-      return true;
-    }
-    for (let i = 0, n = handler.length; i < n; i++) captured(this, ReflectApply(handler[i], this, args), type, args);
-    return true;
-  });
-  hidden("addListener", function (type, listener) { return add(this, type, listener, false); });
-  hidden("on", function (type, listener) { return add(this, type, listener, false); });
-  hidden("prependListener", function (type, listener) { return add(this, type, listener, true); });
-  hidden("once", function (type, listener) { return this.on(type, onceWrapper(this, type, listener)); });
-  hidden("prependOnceListener", function (type, listener) {
-    return this.prependListener(type, onceWrapper(this, type, listener));
-  });
-  hidden("removeListener", function (type, listener) {
-    checkListener(listener);
-    const list = this._events?.[type];
-    if (list === undefined) return this;
-    let left;
-    if (typeof list === "function") {
-      if (list !== listener && list.listener !== listener) return this;
-    } else {
-      let at = list.length - 1;
-      while (at >= 0 && list[at] !== listener && list[at].listener !== listener) at--;
-      if (at < 0) return this;
-      left = list.filter((_, i) => i !== at);
-      if (list.warned) left.warned = true;
-      if (left.length === 1) left = left[0];
-    }
-    if (left === undefined) {
-      delete this._events[type];
-      this._eventsCount--;
-    } else {
-      this._events[type] = left;
-    }
-    if (this._events.removeListener !== undefined) this.emit("removeListener", type, listener.listener ?? listener);
-    return this;
-  });
-  proto.off = proto.removeListener;
-  hidden("removeAllListeners", function (type) {
-    const events = this._events;
-    if (events === undefined) return this;
-    if (events.removeListener === undefined) {
-      if (arguments.length === 0) {
-        this._events = { __proto__: null };
-        this._eventsCount = 0;
-      } else if (events[type] !== undefined) {
-        delete events[type];
-        this._eventsCount--;
-      }
-      return this;
-    }
-    if (arguments.length === 0) {
-      for (const key of ReflectOwnKeys(events)) if (key !== "removeListener") this.removeAllListeners(key);
-      this.removeAllListeners("removeListener");
-      this._events = { __proto__: null };
-      this._eventsCount = 0;
-      return this;
-    }
-    const list = events[type];
-    if (typeof list === "function") this.removeListener(type, list);
-    else if (list !== undefined) for (let i = list.length - 1; i >= 0; i--) this.removeListener(type, list[i]);
-    return this;
-  });
-
   const listOf = (self, type, unwrap) => {
     const list = self._events?.[type];
     if (list === undefined) return [];
     const all = typeof list === "function" ? [list] : [...list];
     return unwrap ? all.map((fn) => fn.listener ?? fn) : all;
   };
-  hidden("listeners", function (type) { return listOf(this, type, true); });
-  hidden("rawListeners", function (type) { return listOf(this, type, false); });
-  hidden("listenerCount", function (type, listener) {
-    const list = listOf(this, type, false);
-    if (listener === undefined || listener === null) return list.length;
-    return list.filter((fn) => fn === listener || fn.listener === listener).length;
+  native.methods(proto, {
+    emit(type, ...args) {
+      const events = this._events;
+      if (type === "error") {
+        if (events?.[errorMonitor] !== undefined) this.emit(errorMonitor, ...args);
+        if (events?.error === undefined) unhandled(this, args);
+      }
+      const handler = events?.[type];
+      if (handler === undefined) return false;
+      if (typeof handler === "function") {
+        captured(this, ReflectApply(handler, this, args), type, args);
+        return true;
+      }
+      for (let i = 0, n = handler.length; i < n; i++) captured(this, ReflectApply(handler[i], this, args), type, args);
+      return true;
+    },
+    addListener(type, listener) { return add(this, type, listener, false); },
+    on(type, listener) { return add(this, type, listener, false); },
+    prependListener(type, listener) { return add(this, type, listener, true); },
+    once(type, listener) { return this.on(type, onceWrapper(this, type, listener)); },
+    prependOnceListener(type, listener) {
+      return this.prependListener(type, onceWrapper(this, type, listener));
+    },
+    removeListener(type, listener) {
+      checkListener(listener);
+      const list = this._events?.[type];
+      if (list === undefined) return this;
+      let left;
+      if (typeof list === "function") {
+        if (list !== listener && list.listener !== listener) return this;
+      } else {
+        let at = list.length - 1;
+        while (at >= 0 && list[at] !== listener && list[at].listener !== listener) at--;
+        if (at < 0) return this;
+        left = list.filter((_, i) => i !== at);
+        if (list.warned) left.warned = true;
+        if (left.length === 1) left = left[0];
+      }
+      if (left === undefined) {
+        delete this._events[type];
+        this._eventsCount--;
+      } else {
+        this._events[type] = left;
+      }
+      if (this._events.removeListener !== undefined) this.emit("removeListener", type, listener.listener ?? listener);
+      return this;
+    },
+    removeAllListeners(type) {
+      const events = this._events;
+      if (events === undefined) return this;
+      if (events.removeListener === undefined) {
+        if (arguments.length === 0) {
+          this._events = { __proto__: null };
+          this._eventsCount = 0;
+        } else if (events[type] !== undefined) {
+          delete events[type];
+          this._eventsCount--;
+        }
+        return this;
+      }
+      if (arguments.length === 0) {
+        for (const key of ReflectOwnKeys(events)) if (key !== "removeListener") this.removeAllListeners(key);
+        this.removeAllListeners("removeListener");
+        this._events = { __proto__: null };
+        this._eventsCount = 0;
+        return this;
+      }
+      const list = events[type];
+      if (typeof list === "function") this.removeListener(type, list);
+      else if (list !== undefined) for (let i = list.length - 1; i >= 0; i--) this.removeListener(type, list[i]);
+      return this;
+    },
+    listeners(type) { return listOf(this, type, true); },
+    rawListeners(type) { return listOf(this, type, false); },
+    listenerCount(type, listener) {
+      const list = listOf(this, type, false);
+      if (listener === undefined || listener === null) return list.length;
+      return list.filter((fn) => fn === listener || fn.listener === listener).length;
+    },
+    eventNames() { return this._eventsCount > 0 ? ReflectOwnKeys(this._events) : []; },
+    setMaxListeners(n) {
+      checkMax(n, "n");
+      this._maxListeners = n;
+      return this;
+    },
+    getMaxListeners() { return limit(this); },
   });
-  hidden("eventNames", function () { return this._eventsCount > 0 ? ReflectOwnKeys(this._events) : []; });
-  hidden("setMaxListeners", function (n) {
-    checkMax(n, "n");
-    this._maxListeners = n;
-    return this;
-  });
-  hidden("getMaxListeners", function () { return limit(this); });
+  proto.off = proto.removeListener;
 
   const isTarget = (x) => typeof x?.addEventListener === "function" && typeof x.on !== "function";
   const noEmitter = (x, name = "emitter") => errors.argType(name, "an instance of EventEmitter or EventTarget", x);

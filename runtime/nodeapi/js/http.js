@@ -40,7 +40,7 @@ function (native, p) {
   class OutgoingMessage extends Writable {
     #headers = new p.Map();
     constructor(options) {
-      super({ ...options, autoDestroy: true });
+      super({ ...options, autoDestroy: false }); // a request lives until its response ends
       ObjectDefineProperty(this, "headersSent", { value: false, writable: true, enumerable: true, configurable: true });
     }
     setHeader(name, value) {

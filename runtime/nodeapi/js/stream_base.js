@@ -148,19 +148,9 @@ function (native, p) {
   const isReadable = (x) => (x?.readable === undefined ? null : isDestroyed(x) ? false : x.readable === true && !x._readableState?.endEmitted);
   const isWritable = (x) => (x?.writable === undefined ? null : isDestroyed(x) ? false : x.writable === true && !x._writableState?.ended);
 
-  // The accessors that every stream has.
-  const accessors = (proto, list) => {
-    for (const name of p.ObjectKeys(list)) {
-      const d = list[name];
-      ObjectDefineProperty(proto, name, typeof d === "function" ? { get: d, configurable: true } : { ...d, configurable: true });
-    }
-  };
-  // Methods are enumerable, as those of the function classes of Node are.
-  const methods = (proto, list) => {
-    for (const name of p.ReflectOwnKeys(list)) {
-      ObjectDefineProperty(proto, name, { value: list[name], writable: true, enumerable: true, configurable: true });
-    }
-  };
+  // methods and accessors define what a literal lists on a prototype, where
+  // they are enumerable and not, as Node's function classes have them.
+  const { methods, accessors } = native;
 
   return {
     Stream, EventEmitter, tick, highWaterMark, aborted, shared, sides, destroy, construct, fail, accessors, methods,

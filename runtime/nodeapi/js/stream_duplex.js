@@ -6,7 +6,7 @@ function (native, p) {
   const Readable = native.require("internal/stream_readable");
   const Writable = native.require("internal/stream_writable");
   const { Stream, tick, methods } = base;
-  const { ReflectApply, ReflectOwnKeys, ObjectSetPrototypeOf, ObjectGetOwnPropertyDescriptor, ObjectDefineProperty } = p;
+  const { ReflectApply, ObjectSetPrototypeOf, ObjectDefineProperty } = p;
 
   const init = (stream, options) => {
     Readable._init(stream, options, true);
@@ -32,10 +32,7 @@ function (native, p) {
   }
   ObjectSetPrototypeOf(Duplex.prototype, Readable.prototype);
   ObjectSetPrototypeOf(Duplex, Readable);
-  for (const name of ReflectOwnKeys(Writable.prototype)) {
-    if (name === "constructor" || name === "pipe" || ObjectGetOwnPropertyDescriptor(Readable.prototype, name) && name !== "destroy") continue;
-    ObjectDefineProperty(Duplex.prototype, name, ObjectGetOwnPropertyDescriptor(Writable.prototype, name));
-  }
+  native.mixin(Duplex.prototype, Writable.prototype, Readable.prototype);
   for (const name of ["destroyed", "closed"]) {
     ObjectDefineProperty(Duplex.prototype, name, {
       configurable: true,

@@ -43,12 +43,14 @@ function (native, p) {
   }
   ObjectSetPrototypeOf(Zlib.prototype, Transform.prototype);
   ObjectSetPrototypeOf(Zlib, Transform);
-  const step = (stream, chunk, how, callback) => {
+  // Output comes in a later microtask, as it comes later in Node.
+  const step = (stream, chunk, how, callback) => native.nextTick(() => {
+    if (stream.destroyed) { callback(); return; }
     let out;
     try { out = native.code(stream, chunk, how, stream._open?.maxOutputLength); } catch (error) { callback(error); return; }
     if (out.length > 0) stream.push(out);
     callback();
-  };
+  });
   p.ObjectAssign(Zlib.prototype, {
     _transform(chunk, encoding, callback) {
       this.bytesWritten += chunk.length;
