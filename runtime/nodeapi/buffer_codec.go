@@ -29,9 +29,6 @@ var encodings = map[string]encoding{
 	"latin1": encLatin1, "binary": encLatin1, "ascii": encASCII, "base64": encBase64, "base64url": encBase64URL, "hex": encHex,
 }
 
-// encodingNames are the canonical names.
-var encodingNames = [...]string{"utf8", "utf16le", "latin1", "ascii", "base64", "base64url", "hex"}
-
 func encodingByName(name string) encoding {
 	if e, ok := encodings[name]; ok {
 		return e

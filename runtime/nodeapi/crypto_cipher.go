@@ -6,7 +6,6 @@ import (
 	"crypto/cipher"
 	"crypto/subtle"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -153,9 +152,9 @@ func (m *Modules) newCipher(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-var (
-	errKeyLength = errors.New("Invalid key length")            //nolint:staticcheck // the reference's text
-	errIVLength  = errors.New("Invalid initialization vector") //nolint:staticcheck // the reference's text
+const (
+	errKeyLength = textError("Invalid key length")
+	errIVLength  = textError("Invalid initialization vector")
 )
 
 func (s *cipherState) start(key []byte) error {
@@ -265,7 +264,7 @@ func (s *cipherState) final() ([]byte, error) {
 	}
 	if !s.padding {
 		if len(s.rest) > 0 {
-			return nil, errors.New("wrong final block length")
+			return nil, textError("wrong final block length")
 		}
 		return nil, nil
 	}
@@ -277,7 +276,7 @@ func (s *cipherState) final() ([]byte, error) {
 
 func (s *cipherState) unpad() ([]byte, error) {
 	if len(s.rest)%16 != 0 || s.padding && len(s.rest) == 0 {
-		return nil, errors.New("wrong final block length")
+		return nil, textError("wrong final block length")
 	}
 	out := make([]byte, len(s.rest))
 	s.block.CryptBlocks(out, s.rest)
@@ -286,7 +285,7 @@ func (s *cipherState) unpad() ([]byte, error) {
 	}
 	n := int(out[len(out)-1])
 	if n == 0 || n > 16 || !bytes.Equal(out[len(out)-n:], bytes.Repeat([]byte{byte(n)}, n)) {
-		return nil, errors.New("bad decrypt")
+		return nil, textError("bad decrypt")
 	}
 	return out[:len(out)-n], nil
 }
@@ -317,7 +316,7 @@ func (s *cipherState) authenticate() ([]byte, error) {
 		return nil, nil
 	}
 	if len(s.tag) == 0 || len(s.tag) > len(full) || subtle.ConstantTimeCompare(s.tag, full[:len(s.tag)]) != 1 {
-		return nil, errors.New("Unsupported state or unable to authenticate data") //nolint:staticcheck // Node's text
+		return nil, textError("Unsupported state or unable to authenticate data")
 	}
 	return late, nil
 }

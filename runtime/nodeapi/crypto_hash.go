@@ -42,7 +42,6 @@ type digester struct {
 	h    hash.Hash
 	mac  bool
 	done bool
-	sum  []byte // the digest of a finished Hash, which may be asked for again as a stream
 	name string
 }
 

@@ -22,6 +22,13 @@ func (m *Modules) newError(class, code, message string) *goja.Object {
 	return err
 }
 
+// textError is a failure in the words of Node or workerd, which do not follow
+// Go's rules for error texts.
+type textError string
+
+// Error implements error.
+func (e textError) Error() string { return string(e) }
+
 // throw raises an error; it does not return.
 func (m *Modules) throw(class, code, format string, args ...any) {
 	panic(m.newError(class, code, fmt.Sprintf(format, args...)))

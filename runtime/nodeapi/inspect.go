@@ -89,7 +89,6 @@ func readInspectOptions(v goja.Value) inspectOptions {
 type inspection struct {
 	m        *Modules
 	o        inspectOptions
-	options  *goja.Object // as custom inspectors get them
 	seen     []*goja.Object
 	circular map[*goja.Object]int
 	indent   int

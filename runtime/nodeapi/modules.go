@@ -13,6 +13,7 @@ func init() {
 	internal("internal/constants", "constants.js", nil)
 	internal("internal/async_hooks", "async_hooks.js", nil)
 	internal("internal/stream_base", "stream_base.js", nil)
+	internal("internal/stream_operators", "stream_operators.js", nil)
 	internal("internal/stream_readable", "stream_readable.js", nil)
 	internal("internal/stream_writable", "stream_writable.js", nil)
 	internal("internal/stream_duplex", "stream_duplex.js", nil)

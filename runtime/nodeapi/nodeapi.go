@@ -28,7 +28,8 @@ import (
 // Options are what the modules need from outside. All functions are called on
 // the loop.
 type Options struct {
-	// Env is the initial content of process.env; nil means empty.
+	// Env is the initial content of process.env; nil means empty. It is asked
+	// only under nodejs_compat_populate_process_env.
 	Env func() map[string]string
 	// Compat answers for a compatibility flag (its enable name); nil means that
 	// every flag is on.
@@ -54,9 +55,9 @@ type Modules struct {
 	disk     *disk
 }
 
-// New prepares the modules of an engine in which no user code has run yet, and
-// defines the globals process, Buffer, global, setImmediate and clearImmediate
-// (made at their first use). p may be nil in tests.
+// New prepares the modules of an engine in which no user code has run yet.
+// Under nodejs_compat_v2 it defines the globals process, Buffer, global,
+// setImmediate and clearImmediate, made at their first use. p may be nil in tests.
 func New(e *engine.Engine, p *webapi.Platform, o Options) *Modules {
 	if o.Compat == nil {
 		o.Compat = func(string) bool { return true }
@@ -90,7 +91,7 @@ func (m *Modules) Has(spec string) bool {
 }
 
 // Has reports whether a specifier, with or without `node:`, is a module that
-// some setting of the compatibility flags offers. Pure.
+// some setting of the compatibility flags offers; see Offered. Pure.
 func Has(spec string) bool {
 	d, ok := definitions[strings.TrimPrefix(spec, "node:")]
 	return ok && !d.internal
@@ -108,21 +109,23 @@ func Names() []string {
 	return names
 }
 
-// resolve applies the compatibility flags: nodejs_als alone gives async_hooks,
-// and newer modules have flags of their own (compatibility-date.capnp).
-func (m *Modules) resolve(spec string) (name string, ok bool) {
-	name = strings.TrimPrefix(spec, "node:")
+// Offered is Has under a worker's compatibility flags: nodejs_als alone gives
+// async_hooks, and newer modules have flags of their own
+// (compatibility-date.capnp). Pure.
+func Offered(spec string, compat func(flag string) bool) bool {
+	name := strings.TrimPrefix(spec, "node:")
 	d, found := definitions[name]
 	if !found || d.internal || (prefixOnly[name] && name == spec) {
-		return name, false
+		return false
 	}
-	switch {
-	case name == "async_hooks" && m.opts.Compat("nodejs_als"):
-		return name, true
-	case !m.opts.Compat("nodejs_compat") && !m.opts.Compat("nodejs_compat_v2"):
-		return name, false
+	if name == "async_hooks" && compat("nodejs_als") {
+		return true
 	}
-	return name, d.flag == "" || m.opts.Compat(d.flag)
+	return (compat("nodejs_compat") || compat("nodejs_compat_v2")) && (d.flag == "" || compat(d.flag))
+}
+
+func (m *Modules) resolve(spec string) (name string, ok bool) {
+	return strings.TrimPrefix(spec, "node:"), Offered(spec, m.opts.Compat)
 }
 
 // prefixOnly are modules whose bare name is left to packages.
@@ -132,13 +135,13 @@ func (m *Modules) unknown(spec string) error {
 	name := strings.TrimPrefix(spec, "node:")
 	d, found := definitions[name]
 	if !found || d.internal {
-		return fmt.Errorf("No such module %q: Node.js modules that Workers have are listed by require(\"node:module\").builtinModules", spec) //nolint:staticcheck // the reference's text
+		return textError(fmt.Sprintf("No such module %q: Node.js modules that Workers have are listed by require(\"node:module\").builtinModules", spec))
 	}
 	flag := "nodejs_compat"
 	if d.flag != "" && m.opts.Compat(flag) {
 		flag = d.flag
 	}
-	return fmt.Errorf("No such module %q: it needs the compatibility flag %s (set compatibility_flags, or a newer compatibility_date)", spec, flag) //nolint:staticcheck // the reference's text
+	return textError(fmt.Sprintf("No such module %q: it needs the compatibility flag %s (set compatibility_flags, or a newer compatibility_date)", spec, flag))
 }
 
 // load makes a module, once.
@@ -252,7 +255,7 @@ func (m *Modules) lazyGlobal(name, module string) {
 }
 
 func (m *Modules) installGlobals() {
-	if !m.opts.Compat("nodejs_compat") && !m.opts.Compat("nodejs_compat_v2") {
+	if !m.opts.Compat("nodejs_compat_v2") {
 		return
 	}
 	m.lazyGlobal("process", "process")

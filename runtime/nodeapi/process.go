@@ -39,7 +39,7 @@ func processModule(m *Modules) []engine.Func {
 // environment is the first content of process.env, by name.
 func (m *Modules) environment() goja.Value {
 	o := m.vm.NewObject()
-	if m.opts.Env == nil {
+	if m.opts.Env == nil || !m.opts.Compat("nodejs_compat_populate_process_env") {
 		return o
 	}
 	env := m.opts.Env()

@@ -1,7 +1,6 @@
 package nodeapi
 
 import (
-	"errors"
 	"strings"
 	"unicode/utf8"
 
@@ -134,10 +133,10 @@ const (
 	punyLimit                                                           = 1<<31 - 1
 )
 
-var (
-	errPunyOverflow = errors.New("Overflow: input needs wider integers to process") //nolint:staticcheck // the reference's text
-	errPunyInput    = errors.New("Invalid input")                                   //nolint:staticcheck // the reference's text
-	errPunyNotBasic = errors.New("Illegal input >= 0x80 (not a basic code point)")  //nolint:staticcheck // the reference's text
+const (
+	errPunyOverflow = textError("Overflow: input needs wider integers to process")
+	errPunyInput    = textError("Invalid input")
+	errPunyNotBasic = textError("Illegal input >= 0x80 (not a basic code point)")
 )
 
 func punyAdapt(delta, points int, first bool) int {

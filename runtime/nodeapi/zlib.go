@@ -40,7 +40,6 @@ const (
 type coderOptions struct {
 	level      int
 	dictionary []byte
-	limit      int // bytes of output; 0 means none
 }
 
 // zlibModule are the natives of js/zlib.js (nodejs.org/api/zlib.html).

@@ -183,7 +183,6 @@ function (native, p) {
       -64 ENONET machine is not on the network
       -92 ENOPROTOOPT protocol not available
       -28 ENOSPC no space left on device
-      -38 ENOSYS function not implemented
       -107 ENOTCONN socket is not connected
       -20 ENOTDIR not a directory
       -39 ENOTEMPTY directory not empty
@@ -219,6 +218,7 @@ function (native, p) {
         const [number, name, ...text] = line.trim().split(" ");
         map.set(Number(number), [name, text.join(" ")]);
       }
+      map.set(-38, ["ENOSYS", "function not implemented"]); // the reference's text
       return map;
     },
   };

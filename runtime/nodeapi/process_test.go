@@ -1,0 +1,118 @@
+package nodeapi
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// What is written to process.stdout and stderr becomes log lines, once they are
+// whole; warnings become log lines too
+// (nodejs.org/api/process.html#processstdout).
+func TestProcessOutput(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`process.stdout.write("one\ntw"); process.stdout.write("o\nrest"); process.stderr.write(Buffer.from("err\n"));
+		process.emitWarning("careful", "DeprecationWarning", "DEP1"); process.on("warning", (e) => say(e.name, e.code));`)
+	want := []string{"one", "two", "err", "(workerd) [DEP1] DeprecationWarning: careful"}
+	if fmt.Sprint(w.logs) != fmt.Sprint(want) || strings.Join(w.out, "|") != "DeprecationWarning DEP1" {
+		t.Fatalf("logged %q, said %q", w.logs, w.out)
+	}
+}
+
+// process.env begins with the environment that was handed in, sorted; without
+// the flag it begins empty.
+func TestProcessEnv(t *testing.T) {
+	env := func() map[string]string { return map[string]string{"B": "2", "A": "1"} }
+	w := newWorld(t, Options{Env: env})
+	w.in(`say(JSON.stringify(process.env))`)
+	w.said(`{"A":"1","B":"2"}`)
+	off := newWorld(t, Options{Env: env, Compat: func(flag string) bool { return flag != "nodejs_compat_populate_process_env" }})
+	off.in(`say(JSON.stringify(process.env))`)
+	off.said(`{}`)
+}
+
+// A rejection that nobody handles reaches process (nodejs.org/api/process.html,
+// event "unhandledRejection"), and process.exit says what to do instead.
+func TestProcessEvents(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`process.on("unhandledRejection", (reason, promise) => say(reason.message, promise instanceof Promise));
+		Promise.reject(new Error("nobody cares"));
+		try { process.exit(3); } catch (e) { say(e.message.includes("process.exit(3)"), process.exitCode); }`)
+	w.said("true 3", "nobody cares true")
+}
+
+// Module code gets no randomness and no timers (SEMANTICS: global scope).
+func TestGlobalScope(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.global(`const crypto = require("crypto");
+		for (const f of [() => crypto.randomBytes(4), () => crypto.randomUUID(), () => crypto.randomInt(5), () => setImmediate(() => {}), () => setTimeout(() => {}, 1)]) {
+			try { f(); say("allowed"); } catch (e) { say(e.message.slice(0, 20)); }
+		}
+		say(crypto.createHash("sha1").update("x").digest("hex").length);`)
+	w.said("Disallowed operation", "Disallowed operation", "Disallowed operation", "Disallowed operation", "Disallowed operation", "40")
+}
+
+// Random values come from the engine's entropy: the same seed gives the same.
+func TestSeededRandom(t *testing.T) {
+	var seen []string
+	for range 2 {
+		w := newWorld(t, Options{})
+		w.in(`const c = require("crypto"); say(c.randomUUID(), c.randomInt(1e9), c.randomBytes(4).toString("hex"), require("fs").mkdtempSync("/tmp/x"))`)
+		seen = append(seen, strings.Join(w.out, ""))
+	}
+	if seen[0] != seen[1] || len(seen[0]) < 50 {
+		t.Fatalf("%q", seen)
+	}
+}
+
+// /tmp belongs to a context and ends with it; /bundle shows the worker's files
+// and is read only (workerd: src/workerd/io/worker-fs.h).
+func TestDiskContexts(t *testing.T) {
+	w := newWorld(t, Options{Files: func() map[string][]byte { return map[string][]byte{"main.js": []byte("code"), "lib/a.txt": []byte("text")} }})
+	w.in(`const fs = require("fs"); fs.writeFileSync("/tmp/a", "mine"); say(fs.readFileSync("/tmp/a", "utf8"), fs.readdirSync("/bundle", { recursive: true }), fs.readFileSync("/bundle/lib/a.txt", "utf8"));
+		try { fs.writeFileSync("/bundle/main.js", ""); } catch (e) { say(e.code); }`)
+	other := w.e.NewContext(engine.RequestContext, "")
+	w.turn(other.Frame(), `say(require("fs").existsSync("/tmp/a"))`)
+	w.said("mine lib,lib/a.txt,main.js text", "EPERM", "false")
+	w.c.Finish(fmt.Errorf("done"))
+	if len(w.m.disk.tmp) != 1 || w.m.disk.used != 0 {
+		t.Fatalf("%d folders, %d bytes are left", len(w.m.disk.tmp), w.m.disk.used)
+	}
+}
+
+// A full /tmp refuses writes with ENOSPC and keeps what it has.
+func TestDiskFull(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`const fs = require("fs"); const mb = Buffer.alloc(1 << 20); let n = 0;
+		try { for (;;) { fs.appendFileSync("/tmp/big", mb); n++; } } catch (e) { say(e.code, n, fs.statSync("/tmp/big").size >> 20); }
+		fs.rmSync("/tmp/big"); fs.writeFileSync("/tmp/small", "x"); say(fs.readFileSync("/tmp/small", "utf8"));`)
+	w.said("ENOSPC 128 128", "x")
+}
+
+// An eleventh listener is told of once (nodejs.org/api/events.html,
+// emitter.setMaxListeners).
+func TestMaxListeners(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`const e = new (require("events"))(); for (let i = 0; i < 13; i++) e.on("x", () => {});`)
+	if len(w.logs) != 1 || !strings.Contains(w.logs[0], "11 x listeners added to EventEmitter") {
+		t.Fatalf("%q", w.logs)
+	}
+}
+
+// Code that patches built-ins before a module is first used does not reach into
+// its promises and maps.
+func TestPatchedBuiltins(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.in(`
+		const bad = () => { throw new Error("patched"); };
+		Promise.prototype.then = bad; Map.prototype.get = bad; JSON.parse = bad; Object.keys = bad; Reflect.apply = bad;
+		globalThis.Promise = bad; globalThis.Proxy = bad;
+		const e = new (require("events"))(); e.on("x", () => say("event")); e.emit("x");
+		process.nextTick(() => say("tick"));
+		say(require("path").join("a", "b"), Buffer.from("x").toString("hex"), require("crypto").createHash("md5").update("").digest("hex"));
+		say(require("util").inspect({ a: [1] }));
+	`)
+	w.said("event", "a/b 78 d41d8cd98f00b204e9800998ecf8427e", "{ a: [ 1 ] }", "tick")
+}
