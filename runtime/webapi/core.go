@@ -21,6 +21,7 @@ type coreState struct {
 	weak     weakState
 	regexp   regexpState
 	intl     intlState
+	scope    scopeState
 }
 
 // installCore defines the globals of everything but fetch and streams.
@@ -40,6 +41,7 @@ func (p *Platform) installCore() {
 	p.installBlobs()
 	p.installForms()
 	p.installLanguage()
+	p.installScope()
 	// NOTICE, temporary: url.go and urlparams.go are committed (improve them in place). console.go, crypto*.go,
 	// encoding.go, blob.go and formdata.go are being written by two other people right now; do not write them.
 	e.LazyGlobal("navigator", p.makeNavigator)

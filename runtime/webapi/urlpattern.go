@@ -1,0 +1,390 @@
+package webapi
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+	whatwg "github.com/nlnwa/whatwg-url/url"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// urlPattern is a URLPattern (URL Pattern standard). Immutable.
+type urlPattern struct {
+	components map[string]*patternComponent
+}
+
+// patternComponent is one component, compiled.
+type patternComponent struct {
+	text      string // the pattern as the attribute shows it
+	names     []string
+	regexp    *goja.Object
+	hasRegExp bool // one that the user wrote
+}
+
+var patternComponents = []string{"protocol", "username", "password", "hostname", "port", "pathname", "search", "hash"}
+
+// specialPorts are the special schemes with their default ports.
+var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21", "file": ""}
+
+// errPattern stands for every reason why a pattern cannot be: workerd's text
+// names none.
+var errPattern = errors.New("invalid URL pattern")
+
+// newURLPattern is the constructor: (input, baseURL, options) or (input, options).
+func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
+	input, base, options := call.Argument(0), call.Argument(1), call.Argument(2)
+	if _, isOptions := base.(*goja.Object); isOptions {
+		base, options = goja.Undefined(), base
+	}
+	ignoreCase := get(options, "ignoreCase").ToBoolean()
+	init := map[string]string{}
+	var err error
+	if _, isString := input.(goja.String); isString {
+		init, err = parsePatternString(input.String(), func(protocol string) (bool, error) {
+			c, err := p.compileComponent("protocol", protocol, false, ignoreCase)
+			if err != nil {
+				return false, err
+			}
+			return p.matchesSpecial(c), nil
+		})
+		if _, hasProtocol := init["protocol"]; err == nil && !hasProtocol && isUndefined(base) {
+			err = errPattern
+		}
+		if !isUndefined(base) {
+			init["baseURL"] = base.String()
+		}
+	} else {
+		for _, name := range append([]string{"baseURL"}, patternComponents...) {
+			if v := get(input, name); !goja.IsUndefined(v) {
+				init[name] = v.String()
+			}
+		}
+		if !isUndefined(base) {
+			err = errPattern
+		}
+	}
+	if err == nil {
+		init, err = processPatternInit(init, true)
+	}
+	var pattern *urlPattern
+	if err == nil {
+		pattern, err = p.compilePattern(init, ignoreCase)
+	}
+	if err != nil {
+		p.Engine.Throw("TypeError", "Failed to construct URLPattern")
+	}
+	return pattern
+}
+
+func (p *Platform) compilePattern(init map[string]string, ignoreCase bool) (*urlPattern, error) {
+	for _, name := range patternComponents {
+		if _, ok := init[name]; !ok {
+			init[name] = "*"
+		}
+	}
+	if port, special := specialPorts[init["protocol"]]; special && init["port"] == port {
+		init["port"] = ""
+	}
+	out := &urlPattern{components: map[string]*patternComponent{}}
+	for _, name := range patternComponents {
+		opaque := false
+		if name == "pathname" {
+			protocol := out.components["protocol"]
+			opaque = protocol.text != "*" && protocol.text != "" && !p.matchesSpecial(protocol)
+		}
+		c, err := p.compileComponent(name, init[name], opaque, ignoreCase && (name == "pathname" || name == "search" || name == "hash"))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out.components[name] = c
+	}
+	return out, nil
+}
+
+func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) (*patternComponent, error) {
+	syntax := patternSyntax{}
+	switch {
+	case name == "hostname":
+		syntax.delimiter = "."
+	case name == "pathname" && !opaque:
+		syntax.delimiter, syntax.prefix = "/", "/"
+	}
+	parts, err := parsePattern(text, syntax, func(s string) (string, error) { return canonicalComponent(name, s, opaque) })
+	if err != nil {
+		return nil, err
+	}
+	c := &patternComponent{text: patternText(parts, syntax)}
+	for _, part := range parts {
+		c.hasRegExp = c.hasRegExp || part.kind == partRegExp
+	}
+	var source string
+	source, c.names = patternRegExp(parts, syntax)
+	flags := "v"
+	if ignoreCase {
+		flags = "vi"
+	}
+	if thrown := p.Engine.Try(func() {
+		c.regexp, err = p.vm.New(p.core.regexp.ctor, p.vm.ToValue(source), p.vm.ToValue(flags))
+	}); thrown != nil {
+		return nil, errors.New(p.Engine.Text(thrown))
+	}
+	return c, err
+}
+
+// exec matches one component.
+func (p *Platform) execComponent(c *patternComponent, input string) (groups []goja.Value, ok bool) {
+	match, ok := p.Engine.Call(p.Engine.Primordial("RegExpPrototypeExec"), goja.Undefined(), c.regexp, p.vm.ToValue(input)).(*goja.Object)
+	if !ok {
+		return nil, false
+	}
+	for i := range c.names {
+		groups = append(groups, match.Get(strconv.Itoa(i+1)))
+	}
+	return groups, true
+}
+
+func (p *Platform) matchesSpecial(c *patternComponent) bool {
+	for _, scheme := range []string{"http", "https", "ws", "wss", "ftp", "file"} {
+		if _, ok := p.execComponent(c, scheme); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// processPatternInit is "process a URLPatternInit": it inherits from the base
+// and, for a URL rather than a pattern, canonicalizes.
+func processPatternInit(init map[string]string, pattern bool) (map[string]string, error) {
+	out := map[string]string{}
+	if base, ok := init["baseURL"]; ok {
+		u, err := parseURL(base, "")
+		if err != nil {
+			return nil, err
+		}
+		inheritPattern(out, init, u, pattern)
+	}
+	for _, name := range patternComponents {
+		value, ok := init[name]
+		if !ok {
+			continue
+		}
+		switch name {
+		case "protocol":
+			value = strings.TrimSuffix(value, ":")
+		case "search":
+			value = strings.TrimPrefix(value, "?")
+		case "hash":
+			value = strings.TrimPrefix(value, "#")
+		case "pathname":
+			if base, hasBase := init["baseURL"]; hasBase && !strings.HasPrefix(value, "/") &&
+				!(pattern && (strings.HasPrefix(value, `\/`) || strings.HasPrefix(value, "{/"))) {
+				if u, err := parseURL(base, ""); err == nil && !u.OpaquePath() {
+					dir := u.Pathname()
+					value = escapePattern(dir[:strings.LastIndexByte(dir, '/')+1], pattern) + value
+				}
+			}
+		}
+		if !pattern {
+			protocol, named := out["protocol"]
+			_, special := specialPorts[protocol]
+			canonical, err := canonicalComponent(name, value, named && !special && protocol != "")
+			if err != nil {
+				return nil, err
+			}
+			if name == "port" && canonical != "" && specialPorts[protocol] == canonical {
+				canonical = ""
+			}
+			value = canonical
+		}
+		out[name] = value
+	}
+	return out, nil
+}
+
+func escapePattern(s string, pattern bool) string {
+	if !pattern {
+		return s
+	}
+	return patternSpecial.ReplaceAllString(s, `\$0`)
+}
+
+// inheritPattern takes from the base what comes before the first component
+// that init has.
+func inheritPattern(out, init map[string]string, u *whatwg.Url, pattern bool) {
+	lacks := func(names ...string) bool {
+		for _, name := range names {
+			if _, ok := init[name]; ok {
+				return false
+			}
+		}
+		return true
+	}
+	take := func(name, value string) { out[name] = escapePattern(value, pattern) }
+	if lacks("protocol") {
+		take("protocol", u.Scheme())
+	}
+	if !pattern && lacks("protocol", "hostname", "port", "username") {
+		take("username", u.Username())
+		if lacks("password") {
+			take("password", u.Password())
+		}
+	}
+	if lacks("protocol", "hostname") {
+		take("hostname", u.Hostname())
+	}
+	if lacks("protocol", "hostname", "port") {
+		take("port", u.Port())
+	}
+	if lacks("protocol", "hostname", "port", "pathname") {
+		take("pathname", u.Pathname())
+	}
+	if lacks("protocol", "hostname", "port", "pathname", "search") {
+		take("search", u.Query())
+	}
+	if lacks("protocol", "hostname", "port", "pathname", "search", "hash") {
+		take("hash", u.Fragment())
+	}
+}
+
+// canonicalComponent writes fixed text as a URL would hold it (URL Pattern
+// standard, section 3.1: canonicalization).
+func canonicalComponent(name, value string, opaque bool) (string, error) {
+	if value == "" {
+		return "", nil
+	}
+	dummy, err := parseURL("https://dummy.invalid/", "")
+	if err != nil {
+		return "", err
+	}
+	switch name {
+	case "protocol":
+		u, err := parseURL(value+"://dummy.invalid", "")
+		if err != nil {
+			return "", err
+		}
+		return u.Scheme(), nil
+	case "username":
+		dummy.SetUsername(value)
+		return dummy.Username(), nil
+	case "password":
+		dummy.SetPassword(value)
+		return dummy.Password(), nil
+	case "hostname":
+		dummy.SetHostname(value)
+		if dummy.Hostname() == "dummy.invalid" && value != "dummy.invalid" {
+			return "", fmt.Errorf("%q is no host name", value)
+		}
+		return dummy.Hostname(), nil
+	case "port":
+		n, err := strconv.ParseUint(value, 10, 16)
+		if err != nil {
+			return "", fmt.Errorf("%q is no port", value)
+		}
+		return strconv.FormatUint(n, 10), nil
+	case "pathname":
+		if opaque {
+			u, err := parseURL("data:"+value, "")
+			if err != nil {
+				return "", err
+			}
+			return u.Pathname(), nil
+		}
+		if strings.HasPrefix(value, "/") {
+			dummy.SetPathname(value)
+			return dummy.Pathname(), nil
+		}
+		dummy.SetPathname("/-" + value)
+		return strings.TrimPrefix(dummy.Pathname(), "/-"), nil
+	case "search":
+		dummy.SetSearch(value)
+		return dummy.Query(), nil
+	}
+	dummy.SetHash(value)
+	return dummy.Fragment(), nil
+}
+
+// urlParts are the components of a string or of an init that is to be matched.
+func (p *Platform) urlParts(input, base goja.Value) (map[string]string, error) {
+	if obj, ok := input.(*goja.Object); ok {
+		if !isUndefined(base) {
+			p.Engine.Throw("TypeError", "A base URL cannot be given together with an object.")
+		}
+		init := map[string]string{}
+		for _, name := range append([]string{"baseURL"}, patternComponents...) {
+			if v := get(obj, name); !goja.IsUndefined(v) {
+				init[name] = v.String()
+			}
+		}
+		return processPatternInit(init, false)
+	}
+	baseText := ""
+	if !isUndefined(base) {
+		baseText = base.String()
+	}
+	text := ""
+	if isUndefined(input) {
+		return map[string]string{}, nil
+	}
+	text = input.String()
+	u, err := parseURL(text, baseText)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"protocol": u.Scheme(), "username": u.Username(), "password": u.Password(), "hostname": u.Hostname(),
+		"port": u.Port(), "pathname": u.Pathname(), "search": u.Query(), "hash": u.Fragment()}, nil
+}
+
+func (p *Platform) execPattern(pattern *urlPattern, call goja.FunctionCall) goja.Value {
+	parts, err := p.urlParts(call.Argument(0), call.Argument(1))
+	if err != nil {
+		return goja.Null()
+	}
+	var inputs []any
+	for _, arg := range call.Arguments[:min(len(call.Arguments), 2)] {
+		inputs = append(inputs, arg)
+	}
+	result := p.record("inputs", p.vm.NewArray(inputs...))
+	for _, name := range patternComponents {
+		c := pattern.components[name]
+		values, ok := p.execComponent(c, parts[name])
+		if !ok {
+			return goja.Null()
+		}
+		groups := p.vm.NewObject()
+		for i, group := range c.names {
+			groups.Set(group, values[i])
+		}
+		result.Set(name, p.record("input", parts[name], "groups", groups))
+	}
+	return result
+}
+
+func (p *Platform) urlPatternClass() *goja.Object {
+	def := engine.ClassDef[*urlPattern]{
+		Name: "URLPattern", New: p.newURLPattern,
+		Methods: []engine.Method[*urlPattern]{
+			{Name: "exec", Fn: func(pattern *urlPattern, call goja.FunctionCall) goja.Value { return p.execPattern(pattern, call) }},
+			{Name: "test", Fn: func(pattern *urlPattern, call goja.FunctionCall) goja.Value {
+				return p.vm.ToValue(!goja.IsNull(p.execPattern(pattern, call)))
+			}},
+		},
+	}
+	for _, name := range patternComponents {
+		def.Accessors = append(def.Accessors, reader(name, func(pattern *urlPattern) goja.Value {
+			return p.vm.ToValue(pattern.components[name].text)
+		}))
+	}
+	def.Accessors = append(def.Accessors, reader("hasRegExpGroups", func(pattern *urlPattern) goja.Value {
+		for _, name := range patternComponents {
+			if pattern.components[name].hasRegExp {
+				return p.vm.ToValue(true)
+			}
+		}
+		return p.vm.ToValue(false)
+	}))
+	return engine.DefineClass(p.Engine, def).Ctor
+}
