@@ -10,18 +10,19 @@ import (
 // made at their first use; the functions that return them are the only way to
 // reach them. Loop-confined.
 type coreState struct {
-	errors   errorState
-	events   eventState
-	abort    abortState
-	perf     performanceState
-	url      urlState
-	encoding encodingState
-	blobs    blobState
-	forms    formState
-	weak     weakState
-	regexp   regexpState
-	intl     intlState
-	scope    scopeState
+	errors    errorState
+	events    eventState
+	abort     abortState
+	perf      performanceState
+	url       urlState
+	encoding  encodingState
+	blobs     blobState
+	forms     formState
+	weak      weakState
+	regexp    regexpState
+	intl      intlState
+	scope     scopeState
+	iterators iteratorState
 }
 
 // installCore defines the globals of everything but fetch and streams.

@@ -38,7 +38,6 @@ func parseAgainst(input string, base goja.Value) (*url.Url, error) {
 
 func (p *Platform) defineURL() *engine.Class[*webURL] {
 	vm := p.vm
-	invalid := func() { p.Engine.Throw("TypeError", "Invalid URL string.") }
 	part := func(name string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
 		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value { return vm.ToValue(get(w.u)) }}
 		if set != nil {
@@ -55,7 +54,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
 		u, err := url.Parse(usv(v))
 		if err != nil {
-			invalid()
+			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
 		w.u = u
 		w.refresh()
@@ -63,10 +62,12 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*webURL]{
 		Name: "URL", Length: 1,
 		New: func(call goja.ConstructorCall) *webURL {
-			p.atLeast("URL", len(call.Arguments), 1)
+			if len(call.Arguments) == 0 {
+				p.badConstruct("URL", 1, "USVString")
+			}
 			u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 			if err != nil {
-				invalid()
+				p.Engine.Throw("TypeError", "Invalid URL string.")
 			}
 			return &webURL{u: u}
 		},
@@ -89,21 +90,30 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		},
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.atLeast("canParse", len(call.Arguments), 1)
+				p.need(call, 1, "URL", "canParse", "USVString")
 				_, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.atLeast("parse", len(call.Arguments), 1)
+				p.need(call, 1, "URL", "parse", "USVString")
 				u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}
 				return p.core.url.class().Wrap(&webURL{u: u})
 			}},
+			p.noObjectURL("createObjectURL"), p.noObjectURL("revokeObjectURL"),
 		},
 	})
 	return class
+}
+
+// noObjectURL is a function that workerd has only to refuse it.
+func (p *Platform) noObjectURL(name string) engine.Func {
+	return engine.Func{Name: name, Length: 1, Fn: func(goja.FunctionCall) goja.Value {
+		p.Engine.Throw("Error", "URL.%s() is not implemented", name)
+		return nil
+	}}
 }
 
 func hrefOf(u *url.Url) string { return u.Href(false) }

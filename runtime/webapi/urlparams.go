@@ -108,7 +108,9 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 	vm := p.vm
 	method := func(name string, args int, fn func(s *searchParams, call goja.FunctionCall) goja.Value) engine.Method[*searchParams] {
 		return engine.Method[*searchParams]{Name: name, Length: args, Fn: func(s *searchParams, call goja.FunctionCall) goja.Value {
-			p.atLeast(name, len(call.Arguments), args)
+			for n := 1; n <= args && name != "forEach"; n++ {
+				p.need(call, n, "URLSearchParams", name, "USVString")
+			}
 			return fn(s, call)
 		}}
 	}
@@ -185,6 +187,9 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 			method("toString", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeQuery(s.list)) }),
 			method("forEach", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
 				fn, self, this := call.Argument(0), call.Argument(1), call.This
+				if !engine.IsCallable(fn) {
+					p.badArgument("URLSearchParams", "forEach", 1, "function")
+				}
 				for i := 0; i < len(s.list); i++ {
 					f := s.list[i]
 					p.Engine.Call(fn, self, vm.ToValue(f.value), vm.ToValue(f.name), this)
@@ -253,11 +258,12 @@ func (p *Platform) searchInit(v goja.Value) []formField {
 	if it := obj.GetSymbol(goja.SymIterator); it != nil && engine.IsCallable(it) {
 		p.vm.ForOf(obj, func(pair goja.Value) bool {
 			var parts []string
-			if _, isObj := pair.(*goja.Object); isObj {
-				p.vm.ForOf(pair, func(x goja.Value) bool { parts = append(parts, usv(x)); return true })
+			if _, isObj := pair.(*goja.Object); !isObj {
+				p.Engine.Throw("TypeError", "Incorrect type: the provided value is not of type 'Sequence'.")
 			}
+			p.vm.ForOf(pair, func(x goja.Value) bool { parts = append(parts, usv(x)); return true })
 			if len(parts) != 2 {
-				p.Engine.Throw("TypeError", "Failed to construct 'URLSearchParams': every element of the sequence must be a pair of name and value.")
+				p.Engine.Throw("TypeError", "Invalid URL search params sequence.")
 			}
 			out = append(out, formField{parts[0], parts[1]})
 			return true
@@ -274,37 +280,11 @@ func (p *Platform) searchInit(v goja.Value) []formField {
 // fieldIterator walks over the live list.
 func (p *Platform) fieldIterator(s *searchParams, show func(f formField) goja.Value) *goja.Object {
 	i := 0
-	return p.goIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
+	return p.goIterator("URLSearchParamsIterator", func() (goja.Value, bool) {
 		if i >= len(s.list) {
 			return nil, false
 		}
 		i++
 		return show(s.list[i-1]), true
 	})
-}
-
-// goIterator makes an iterator object around next.
-func (p *Platform) goIterator(tag string, next func() (goja.Value, bool)) *goja.Object {
-	obj := p.vm.NewObject()
-	p.Engine.DefineFunc(obj, engine.Func{Name: "next", Fn: func(goja.FunctionCall) goja.Value {
-		v, ok := next()
-		res := p.vm.NewObject()
-		if !ok {
-			v = goja.Undefined()
-		}
-		res.Set("value", v)
-		res.Set("done", !ok)
-		return res
-	}})
-	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue(tag), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	obj.DefineDataPropertySymbol(goja.SymIterator, p.Engine.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value { return call.This }),
-		goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	return obj
-}
-
-// atLeast throws the TypeError of a call with too few arguments.
-func (p *Platform) atLeast(what string, got, want int) {
-	if got < want {
-		p.Engine.Throw("TypeError", "Failed to execute '%s': %d arguments required, but only %d present.", what, want, got)
-	}
 }
