@@ -111,7 +111,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 // noObjectURL is a function that workerd has only to refuse it.
 func (p *Platform) noObjectURL(name string) engine.Func {
 	return engine.Func{Name: name, Length: 1, Fn: func(goja.FunctionCall) goja.Value {
-		p.Engine.Throw("Error", "URL.%s() is not implemented", name)
+		p.Engine.Throw("Error", "URL.%s() is not implemented", name) // reference's text
 		return nil
 	}}
 }
