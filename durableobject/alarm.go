@@ -2,11 +2,14 @@ package durableobject
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"time"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/alarms"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -18,17 +21,37 @@ type alarmState struct {
 	row     *int64 // committed row, nil for none; known once loaded
 	loaded  bool
 	next    *int64 // row after the commit, while changed
+	// rearmed: set since an alarm fell due, so that the index must hear of it even
+	// if the time is the same.
+	rearmed bool
 
 	running  bool  // the handler is being called
 	at       int64 // the time whose handler runs
 	deferred bool  // the row still holds the running alarm: getAlarm() says null
 }
 
+// pending is the part of the state that a rolled back transaction restores.
+type pendingAlarm struct {
+	changed, rearmed, deferred bool
+	next                       *int64
+}
+
+func (a *alarmState) pending() pendingAlarm {
+	return pendingAlarm{a.changed, a.rearmed, a.deferred, a.next}
+}
+
+func (a *alarmState) restore(p pendingAlarm) {
+	if !a.running { // the handler has ended meanwhile
+		p.deferred = false
+	}
+	a.changed, a.rearmed, a.deferred, a.next = p.changed, p.rearmed, p.deferred, p.next
+}
+
 type indexWrite func(x AlarmIndex, cause string) error
 
 // indexWrites says what to write into the index before and after the commit.
 func (a *alarmState) indexWrites() (before, after indexWrite) {
-	if !a.changed || same(a.row, a.next) {
+	if !a.changed || same(a.row, a.next) && !a.rearmed {
 		return nil, nil
 	}
 	if a.next == nil {
@@ -46,7 +69,7 @@ func same(a, b *int64) bool { return a == nil && b == nil || a != nil && b != ni
 
 func (a *alarmState) committed() {
 	if a.changed {
-		a.row, a.changed = a.next, false
+		a.row, a.changed, a.rearmed = a.next, false, false
 	}
 }
 
@@ -63,22 +86,6 @@ func (o *Object) loadAlarm() {
 	a.loaded = true
 	if ok {
 		a.row = &ms
-	}
-}
-
-// reloadAlarm forgets what was set in a transaction that is rolled back.
-func (o *Object) reloadAlarm() {
-	a := &o.alarm
-	if !a.loaded || !a.changed {
-		return
-	}
-	ms, ok, err := o.store.Alarm()
-	if err != nil {
-		o.realm.storageError(err)
-	}
-	a.next = nil
-	if ok {
-		a.next = &ms
 	}
 }
 
@@ -110,14 +117,17 @@ func (o *Object) setAlarm(v goja.Value) {
 	if !o.hasAlarm {
 		r.eng.Throw("TypeError", "Your Durable Object class must have an alarm() handler in order to call setAlarm()")
 	}
-	if now := r.eng.Now().UnixMilli(); ms < now {
+	now := r.eng.Now().UnixMilli()
+	if ms < now {
 		ms = now // a time in the past means now
 	}
 	o.loadAlarm()
-	if err := o.store.SetAlarm(ms); err != nil {
+	if err := o.db().SetAlarm(ms); err != nil {
 		r.storageError(err)
 	}
-	o.alarm.changed, o.alarm.next, o.alarm.deferred = true, &ms, false
+	a := &o.alarm
+	a.rearmed = a.rearmed || a.row != nil && *a.row <= now
+	a.changed, a.next, a.deferred = true, &ms, false
 	o.wrote()
 }
 
@@ -148,30 +158,18 @@ func alarmTime(e *engine.Engine, v goja.Value) int64 {
 	return int64(ms)
 }
 
-// deleteAlarm implements storage.deleteAlarm(). While the handler runs, only an
-// alarm that it has set itself goes.
+// deleteAlarm implements storage.deleteAlarm(). While the handler runs it
+// deletes the running alarm, too: a handler that then throws is not called
+// again, as in the reference.
 func (o *Object) deleteAlarm() {
-	if o.opts.Alarms == nil {
+	if o.opts.Alarms == nil || o.currentAlarm() == nil {
 		return
 	}
-	o.loadAlarm()
+	if err := o.store.ClearAlarm(); err != nil {
+		o.realm.storageError(err)
+	}
 	a := &o.alarm
-	if o.currentAlarm() == nil || a.deferred {
-		return
-	}
-	if a.running {
-		// The running alarm's row comes back until the handler has succeeded.
-		if err := o.store.SetAlarm(a.at); err != nil {
-			o.realm.storageError(err)
-		}
-		at := a.at
-		a.changed, a.next, a.deferred = true, &at, true
-	} else {
-		if err := o.store.ClearAlarm(); err != nil {
-			o.realm.storageError(err)
-		}
-		a.changed, a.next = true, nil
-	}
+	a.changed, a.next, a.deferred = true, nil, false
 	o.wrote()
 }
 
@@ -207,8 +205,11 @@ func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 			}
 		}
 		forget = o.ctx.AtDeath(func(error) {
-			if o.failure != nil && o.failure.Thrown != nil && !o.failure.ObjectReset {
-				finish(AlarmFailed, o.failure)
+			if o.failure != nil && !o.stopped {
+				if retryCount >= alarms.MaxRetries {
+					o.dropAlarm()
+				}
+				finish(AlarmFailed, o.failure) // abort(), a failed commit, a turn without end
 				return
 			}
 			finish(AlarmInterrupted, o.refusal())
@@ -246,10 +247,16 @@ func (o *Object) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 	})
 	end := func() { a.running = false; r.eng.ClearTimer(limit) }
 	failed := func(reason goja.Value) {
+		if o.ended { // by the handler itself: AtDeath has told the outcome
+			return
+		}
 		end()
 		ev := r.iso.CF.Failure(reason)
 		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Stack(reason))
 		kept := a.deferred
+		if retryCount >= alarms.MaxRetries {
+			o.forgetAlarm() // it is not called again
+		}
 		a.deferred = false
 		o.ctx.Emit(func() {
 			if kept {
@@ -265,11 +272,14 @@ func (o *Object) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 			o.forgetAlarm()
 			return
 		}
-		info := r.vm.NewObject()
-		info.Set("scheduledTime", a.at)
-		info.Set("retryCount", retryCount)
-		info.Set("isRetry", retryCount > 0)
+		info := r.alarmInfo.Wrap(struct{}{})
+		own(info, "scheduledTime", r.vm.ToValue(a.at))
+		own(info, "retryCount", r.vm.ToValue(retryCount))
+		own(info, "isRetry", r.vm.ToValue(retryCount > 0))
 		r.eng.Await(r.eng.Call(fn, o.instance, info), func(goja.Value) {
+			if o.ended {
+				return
+			}
 			end()
 			o.forgetAlarm()
 			o.ctx.Emit(func() { finish(AlarmDone, nil) })
@@ -292,6 +302,24 @@ func (o *Object) forgetAlarm() {
 	}
 	a.changed, a.next = true, nil
 	o.wrote()
+}
+
+// dropAlarm deletes the row of an alarm that is not tried again, of an object
+// that is about to end and loses everything else that it has not committed.
+func (o *Object) dropAlarm() {
+	if !o.alarm.deferred || o.store == nil {
+		return
+	}
+	err := o.store.Rollback()
+	if err == nil {
+		err = o.store.ClearAlarm()
+	}
+	if err == nil {
+		err = o.realm.points.Effect(killpoint.Commit, o.opts.Label, "alarm", o.store.Commit)
+	}
+	if err != nil { // the row stays, so the alarm is tried again when the object is next opened
+		o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: delete a dropped alarm: %v", o.opts.Label, err))
+	}
 }
 
 var errNoAlarm = errors.New("the object has no alarm")

@@ -200,6 +200,9 @@ func (f *facet) start() {
 	p.deliver("facet", func() {
 		thrown := eng.Try(func() {
 			eng.Await(eng.Call(f.callback, goja.Undefined()), func(v goja.Value) {
+				if p.ended {
+					return
+				}
 				if thrown := eng.Try(func() { f.run(v) }); thrown != nil {
 					failed(thrown)
 				}

@@ -120,12 +120,18 @@ func (o *Object) runCritical(s *critical, callback goja.Value, resolve func(any)
 		o.fail(&event.Error{Message: blockTimeoutText, Overloaded: true, ObjectReset: true})
 	})
 	broken := func(reason goja.Value) {
+		if o.ended {
+			return
+		}
 		ev := o.realm.iso.CF.Failure(reason)
 		ev.ObjectReset, ev.Remote = true, false
 		o.fail(ev)
 	}
 	thrown := e.Try(func() {
 		e.Await(e.Call(callback, goja.Undefined()), func(v goja.Value) {
+			if o.ended {
+				return
+			}
 			e.ClearTimer(timeout)
 			o.ctx.Release()
 			o.leave(s)

@@ -49,7 +49,8 @@ func (r *Realm) defineKV() {
 // listSync returns an iterable iterator of [key, value].
 func (o *Object) listSync(options goja.Value) goja.Value {
 	r := o.realm
-	it, err := o.store.List(r.listOptions(options, "SyncKvStorage"))
+	opts := r.listOptions(options, "SyncKvStorage")
+	it, err := o.db().List(opts)
 	if err != nil {
 		r.storageError(err)
 	}

@@ -65,6 +65,7 @@ type Object struct {
 	kvList   *kvIterator
 	failure  *event.Error
 	ended    bool
+	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
 	running  int // events that have started and not been answered
 	hasAlarm bool
 
@@ -316,9 +317,14 @@ func resetError(err error) *event.Error {
 // back, callers get ev. Only the first failure counts.
 func (o *Object) fail(ev *event.Error) { o.end(ev) }
 
-// Reset ends the incarnation as production does when something went wrong with
-// it: ev is what its callers get. Loop-confined; works at any moment.
-func (o *Object) Reset(ev *event.Error) { o.end(ev) }
+// Reset ends the incarnation for reasons of the platform, such as new code: ev
+// is what its callers get. Loop-confined; works at any moment.
+func (o *Object) Reset(ev *event.Error) {
+	if !o.ended {
+		o.stopped = o.realm.eng.CondemnedBy() == nil
+	}
+	o.end(ev)
+}
 
 // Evict ends the incarnation gracefully; the caller has seen to it that nothing
 // is in flight (see Busy), or means to drop it.

@@ -27,6 +27,8 @@ type Realm struct {
 	facets   *engine.Class[*facetsAPI]
 	autoResp *engine.Class[*autoResponse]
 
+	alarmInfo *engine.Class[struct{}]
+
 	listIter, rowIter, rawIter iterators
 }
 
@@ -34,6 +36,7 @@ type Realm struct {
 func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag string) bool) *Realm {
 	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat}
 	r.listIter, r.rowIter = r.defineIterators("ListIterator"), r.defineIterators("RowIterator")
+	r.alarmInfo = engine.DefineClass(r.eng, engine.ClassDef[struct{}]{Name: "AlarmInvocationInfo"})
 	r.defineState()
 	r.defineStorage()
 	r.defineKV()
@@ -72,6 +75,13 @@ func (r *Realm) promised(fn func() goja.Value) goja.Value {
 		resolve(v)
 	}
 	return r.vm.ToValue(p)
+}
+
+// db is the open store. It throws if the object has ended, which code called
+// for its arguments (a getter, a toString) may have brought about.
+func (o *Object) db() *sqlstore.Store {
+	o.ctx.Check()
+	return o.store
 }
 
 // storageError raises an error of the store in JavaScript.

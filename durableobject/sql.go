@@ -31,7 +31,7 @@ func (r *Realm) defineSQL() {
 		},
 		Accessors: []engine.Accessor[*sqlAPI]{{Name: "databaseSize", Get: func(s *sqlAPI, _ *goja.Object) goja.Value {
 			s.o.ctx.Check()
-			n, err := s.o.store.DatabaseSize()
+			n, err := s.o.db().DatabaseSize()
 			if err != nil {
 				r.storageError(err)
 			}
@@ -116,7 +116,7 @@ func (o *Object) exec(call goja.FunctionCall) goja.Value {
 			args[i] = r.sqlValue(v)
 		}
 	}
-	c, err := o.store.Exec(query, args)
+	c, err := o.db().Exec(query, args)
 	if o.store.Dirty() {
 		o.wrote()
 	}

@@ -88,7 +88,7 @@ func (o *Object) decode(b []byte) goja.Value {
 
 // value reads and decodes one key; nil if it is not there.
 func (o *Object) value(key string) goja.Value {
-	b, ok, err := o.store.Get(key)
+	b, ok, err := o.db().Get(key)
 	if err != nil {
 		o.realm.storageError(err)
 	}
@@ -183,14 +183,14 @@ func (o *Object) asyncPut(key, value goja.Value) goja.Value {
 func (o *Object) put(key string, value goja.Value) { o.putBytes(key, o.encode(value)) }
 
 func (o *Object) putBytes(key string, b []byte) {
-	if err := o.store.Put(key, b); err != nil {
+	if err := o.db().Put(key, b); err != nil {
 		o.realm.storageError(err)
 	}
 	o.wrote()
 }
 
 func (o *Object) delete(key string) bool {
-	existed, err := o.store.Delete(key)
+	existed, err := o.db().Delete(key)
 	if err != nil {
 		o.realm.storageError(err)
 	}
@@ -222,7 +222,7 @@ func (o *Object) asyncList(c goja.FunctionCall, class string) goja.Value {
 }
 
 func (o *Object) each(opts sqlstore.ListOptions, fn func(key string, v goja.Value)) {
-	it, err := o.store.List(opts)
+	it, err := o.db().List(opts)
 	if err != nil {
 		o.realm.storageError(err)
 	}
@@ -276,21 +276,20 @@ func (o *Object) deleteAll() {
 	}
 	keepAlarm := !o.realm.compat("delete_all_deletes_alarm")
 	o.loadAlarm()
-	if o.alarm.deferred {
-		keepAlarm = true // the running alarm stays until its handler has succeeded
-	}
 	hasFacets := o.opts.Facets != nil && o.opts.Facets.Any()
 	err := o.realm.points.Effect(killpoint.Commit, o.opts.Label, o.realm.eng.Cause(), func() error {
-		_, err := o.store.DeleteAll(sqlstore.DeleteAllOptions{KeepAlarm: keepAlarm, FacetsPending: hasFacets})
+		_, err := o.db().DeleteAll(sqlstore.DeleteAllOptions{KeepAlarm: keepAlarm, FacetsPending: hasFacets})
 		return err
 	})
 	if err != nil {
 		o.realm.storageError(err)
 	}
 	if !keepAlarm {
-		o.alarm.changed, o.alarm.next = true, nil
+		o.alarm.changed, o.alarm.next, o.alarm.deferred = true, nil, false
 	} else {
-		o.alarm.changed = false
+		a := &o.alarm
+		a.changed, a.rearmed = false, false
+		a.deferred = a.running && a.row != nil && *a.row == a.at
 	}
 	if hasFacets {
 		o.deleteAllFacets()

@@ -11,6 +11,7 @@ import (
 type asyncTxn struct {
 	o          *Object
 	savepoint  *sqlstore.Savepoint
+	alarm      pendingAlarm // as it was before the transaction
 	rolledBack bool
 	closed     bool
 }
@@ -68,7 +69,7 @@ func (t *asyncTxn) rollback() {
 	if err := t.savepoint.Rollback(); err != nil {
 		t.o.realm.storageError(err)
 	}
-	t.o.reloadAlarm()
+	t.o.alarm.restore(t.alarm)
 }
 
 // transaction implements storage.transaction(): what was written before it
@@ -107,17 +108,20 @@ func (o *Object) runTransaction(s *critical, closure goja.Value, resolve, reject
 		finish(reject, r.eng.FromGo(err))
 		return
 	}
-	t := &asyncTxn{o: o, savepoint: sp}
+	t := &asyncTxn{o: o, savepoint: sp, alarm: o.alarm.pending()}
 	o.txns++
 	o.wrote()
 	end := func(settle func(any) error, v goja.Value, keep bool) {
+		if o.ended {
+			return
+		}
 		if !t.rolledBack {
 			var err error
 			if keep {
 				err = sp.Release()
 			} else {
 				err = sp.Rollback()
-				o.reloadAlarm()
+				o.alarm.restore(t.alarm)
 			}
 			if err != nil {
 				settle, v = reject, r.eng.FromGo(err)
@@ -146,11 +150,12 @@ func (o *Object) transactionSync(closure goja.Value) goja.Value {
 	if !engine.IsCallable(closure) {
 		r.eng.Throw("TypeError", "Failed to execute 'transactionSync' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
 	}
-	sp, err := o.store.Savepoint()
+	sp, err := o.db().Savepoint()
 	if err != nil {
 		r.storageError(err)
 	}
 	var v goja.Value
+	alarm := o.alarm.pending()
 	thrown := r.eng.Try(func() { v = r.eng.Call(closure, goja.Undefined()) })
 	if o.ended {
 		panic(r.eng.FromGo(o.orFailure(ErrEvicted)))
@@ -159,7 +164,7 @@ func (o *Object) transactionSync(closure goja.Value) goja.Value {
 		if err := sp.Rollback(); err != nil {
 			r.storageError(err)
 		}
-		o.reloadAlarm()
+		o.alarm.restore(alarm)
 		panic(thrown)
 	}
 	if err := sp.Release(); err != nil {
