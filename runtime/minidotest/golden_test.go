@@ -32,6 +32,12 @@ var goldens = []golden{
 	{"rpc", rpcWorker, []string{"!methods", "!shapes", "!targets", "!nested", "!params", "!values", "!order", "!pipeOrder", "!localStub", "!ids", "!fetches",
 		"!dispose", "!promises", `!thrown:["type"]`, `!thrown:["text"]`, `!thrown:["object"]`, `!thrown:["undefined"]`, `!thrown:["custom"]`,
 		`!thrown:["fn"]`, `!thrown:["cause"]`, `!thrown:["aggregate"]`, "!twice"}},
+	{"alarms", alarmWorker, []string{`!run:["ok"]`, `!run:["throwOnce",3200]`, `!run:["setAndThrow",500]`, `!run:["setInHandler"]`, `!run:["setPast"]`,
+		`!run:["delInHandler"]`, `!run:["delThenThrow",3200]`, `!run:["setDel"]`, `!run:["setDelThrow",3200]`, `!run:["abortOnce",3200]`,
+		`!run:["abortNoRetry",3200]`, `!run:["deleteAll"]`, `!run:["deleteAllThrow",3200]`, `!run:["setDeleteAll"]`, `!run:["blockFail",3200]`,
+		`!run:["badCommit",3200]`, `!run:["txn"]`, `!run:["waitUntil"]`, `!runSlow:["slow","set"]`, `!runSlow:["slow","delete"]`,
+		`!runSlow:["slow","setDelete"]`, `!runSlow:["slowThrow","set"]`, `!runSlow:["slowThrow","delete"]`, `!runSlow:["slowThrow","setDelete"]`,
+		`!between:["set"]`, `!between:["delete"]`, `!between:["nothing"]`, "!no", "!replace"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},
 }

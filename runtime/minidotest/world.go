@@ -30,8 +30,8 @@ type Options struct {
 	Vars    []string      // KEY:VALUE
 	// Start is the virtual time at which the world begins; zero means Epoch.
 	Start time.Time
-	// Kill, if not nil, picks the effect point at which the world dies as a
-	// process does that gets SIGKILL; Until then returns ErrKilled, and Revive
+	// Kill, if not nil, picks the effect point, after the start, at which the
+	// world dies as a process does that gets SIGKILL; Until then returns ErrKilled, and Revive
 	// starts the next life from what was on disk.
 	Kill func(killpoint.Point) bool
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
@@ -81,7 +81,10 @@ func NewWorld(t testing.TB, o Options) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	points := killpoint.Options{Record: func(p killpoint.Point) { w.note("point %s", p.Label()) }, Target: o.Kill, Die: w.die}
+	points := killpoint.Options{Record: func(p killpoint.Point) { w.note("point %s", p.Label()) }, Die: w.die}
+	if o.Kill != nil {
+		points.Target = func(p killpoint.Point) bool { return w.Server != nil && o.Kill(p) }
+	}
 	s, err := server.Start(context.Background(), server.Options{
 		Config:     config.Options{Dir: project, Vars: o.Vars},
 		Address:    server.Address{None: true},
