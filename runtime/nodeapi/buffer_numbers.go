@@ -208,7 +208,7 @@ func (m *Modules) readBig(c goja.FunctionCall, x integerField) goja.Value {
 }
 
 func (m *Modules) writeBig(c goja.FunctionCall, x integerField) goja.Value {
-	v, ok := c.Argument(0).Export().(*big.Int)
+	v, ok := bigOf(c.Argument(0))
 	if !ok {
 		m.throwArgType("value", "of type bigint", c.Argument(0))
 	}

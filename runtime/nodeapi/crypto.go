@@ -25,7 +25,7 @@ func cryptoModule(m *Modules) []engine.Func {
 		engine.Func{Name: "randomInt", Length: 2, Fn: m.randomInt},
 		engine.Func{Name: "randomPrime", Length: 1, Fn: m.randomPrime},
 		engine.Func{Name: "isPrime", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			n, ok := c.Argument(0).Export().(*big.Int)
+			n, ok := bigOf(c.Argument(0))
 			if !ok {
 				b, isBytes := m.bytes(c.Argument(0))
 				if !isBytes {

@@ -112,6 +112,9 @@ func (m *Modules) brief(v goja.Value) string {
 
 // receivedNumber groups the digits of large numbers.
 func (m *Modules) receivedNumber(v goja.Value) string {
+	if obj, ok := v.(*goja.Object); ok {
+		return m.receivedObject(obj)
+	}
 	switch x := v.Export().(type) {
 	case int64:
 		if x > 1<<32 || x < -(1<<32) {
@@ -176,8 +179,18 @@ func typeOf(v goja.Value) string {
 	return "number"
 }
 
-// isNumber reports a number that is not NaN handling: typeof v === "number".
+// isNumber reports whether typeof v is "number".
 func isNumber(v goja.Value) bool { return v != nil && goja.IsNumber(v) }
+
+// bigOf is the value of a bigint. Objects are never exported: a view on a
+// detached buffer would take goja down.
+func bigOf(v goja.Value) (*big.Int, bool) {
+	if _, isObject := v.(*goja.Object); isObject || v == nil {
+		return nil, false
+	}
+	n, ok := v.Export().(*big.Int)
+	return n, ok
+}
 
 func isString(v goja.Value) bool { return v != nil && goja.IsString(v) }
 

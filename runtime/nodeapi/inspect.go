@@ -76,8 +76,8 @@ func readInspectOptions(v goja.Value) inspectOptions {
 	}
 	if x, ok := get("compact"); ok {
 		o.compact = int(x.ToInteger())
-		if b, isBool := x.Export().(bool); isBool {
-			if o.compact = 0; b {
+		if typeOf(x) == "boolean" {
+			if o.compact = 0; x.ToBoolean() {
 				o.compact = -1
 			}
 		}

@@ -35,7 +35,7 @@ func newWorld(t testing.TB, o Options) *world {
 	if o.Compat == nil {
 		o.Compat = func(flag string) bool { return flag != "nodejs_process_version_24" }
 	}
-	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0))}
+	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0)), net: echo}
 	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))
 	w.e = engine.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
 		Logger:    func(l engine.Level, c *engine.Context, text string) { w.logs = append(w.logs, text) },

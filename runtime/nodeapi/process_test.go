@@ -70,7 +70,9 @@ func TestSeededRandom(t *testing.T) {
 // /tmp belongs to a context and ends with it; /bundle shows the worker's files
 // and is read only (workerd: src/workerd/io/worker-fs.h).
 func TestDiskContexts(t *testing.T) {
-	w := newWorld(t, Options{Files: func() map[string][]byte { return map[string][]byte{"main.js": []byte("code"), "lib/a.txt": []byte("text")} }})
+	w := newWorld(t, Options{Files: func() map[string][]byte {
+		return map[string][]byte{"main.js": []byte("code"), "lib/a.txt": []byte("text")}
+	}})
 	w.in(`const fs = require("fs"); fs.writeFileSync("/tmp/a", "mine"); say(fs.readFileSync("/tmp/a", "utf8"), fs.readdirSync("/bundle", { recursive: true }), fs.readFileSync("/bundle/lib/a.txt", "utf8"));
 		try { fs.writeFileSync("/bundle/main.js", ""); } catch (e) { say(e.code); }`)
 	other := w.e.NewContext(engine.RequestContext, "")

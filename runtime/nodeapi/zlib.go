@@ -40,13 +40,23 @@ const (
 type coderOptions struct {
 	level      int
 	dictionary []byte
+	limit      int // bytes of output
 }
+
+// maxZlibOutput bounds what one call decompresses: an isolate's memory.
+const maxZlibOutput = 128 << 20
+
+// errTooLarge says that the output exceeds its limit.
+const errTooLarge = textError("Memory limit exceeded")
 
 // zlibModule are the natives of js/zlib.js (nodejs.org/api/zlib.html).
 func zlibModule(m *Modules) []engine.Func {
 	return []engine.Func{
-		{Name: "coder", Length: 4, Fn: func(c goja.FunctionCall) goja.Value {
-			o := coderOptions{level: int(toInt64(c.Argument(2)))}
+		{Name: "coder", Length: 5, Fn: func(c goja.FunctionCall) goja.Value {
+			o := coderOptions{level: int(toInt64(c.Argument(2))), limit: maxZlibOutput}
+			if v := c.Argument(4); isNumber(v) && v.ToFloat() < maxZlibOutput {
+				o.limit = int(v.ToFloat())
+			}
 			if b, ok := m.bytes(c.Argument(3)); ok {
 				o.dictionary = append([]byte(nil), b...)
 			}
@@ -57,7 +67,7 @@ func zlibModule(m *Modules) []engine.Func {
 			m.engine.Attach(c.Argument(0).(*goja.Object), k)
 			return goja.Undefined()
 		}},
-		{Name: "code", Length: 4, Fn: m.zlibCode},
+		{Name: "code", Length: 3, Fn: m.zlibCode},
 		{Name: "crc32", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 			return m.vm.ToValue(int64(crc32.Update(uint32(toInt64(c.Argument(1))), crc32.IEEETable, m.zlibInput(c.Argument(0)))))
 		}},
@@ -79,7 +89,7 @@ func (m *Modules) zlibInput(v goja.Value) []byte {
 	return b
 }
 
-// zlibCode is (state, data, step, limit).
+// zlibCode is (state, data, step).
 func (m *Modules) zlibCode(c goja.FunctionCall) goja.Value {
 	k, ok := m.engine.Attached(c.Argument(0)).(coder)
 	if !ok {
@@ -93,14 +103,14 @@ func (m *Modules) zlibCode(c goja.FunctionCall) goja.Value {
 	if err != nil {
 		panic(m.zlibError(err))
 	}
-	if limit := c.Argument(3); isNumber(limit) && float64(len(out)) > limit.ToFloat() {
-		m.throw("RangeError", "ERR_BUFFER_TOO_LARGE", "Memory limit exceeded")
-	}
 	return m.newBuffer(out)
 }
 
 // zlibError words a failure as zlib does, with its code and number.
 func (m *Modules) zlibError(err error) *goja.Object {
+	if errors.Is(err, errTooLarge) {
+		return m.newError("RangeError", "ERR_BUFFER_TOO_LARGE", err.Error())
+	}
 	text, code, number := "invalid stored block lengths", "Z_DATA_ERROR", -3
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -231,7 +241,9 @@ func (d *decoding) run(yield func(struct{}) bool) {
 	for err == nil {
 		var n int
 		n, err = r.Read(chunk)
-		d.out = append(d.out, chunk[:n]...)
+		if d.out = append(d.out, chunk[:n]...); len(d.out) > d.o.limit {
+			err = errTooLarge
+		}
 	}
 	if d.over = true; !errors.Is(err, io.EOF) {
 		d.err = err

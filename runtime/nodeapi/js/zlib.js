@@ -28,7 +28,7 @@ function (native, p) {
     if (options?.dictionary !== undefined && !native.isView(options.dictionary) && !(options.dictionary instanceof ArrayBuffer)) {
       throw errors.argType("options.dictionary", "an instance of Buffer, TypedArray, DataView, or ArrayBuffer", options.dictionary);
     }
-    native.coder(target, kind, level(kind, options), options?.dictionary);
+    native.coder(target, kind, level(kind, options), options?.dictionary, options?.maxOutputLength);
   };
   const MORE = 0, FLUSH = 1, LAST = 2;
 
@@ -47,7 +47,7 @@ function (native, p) {
   const step = (stream, chunk, how, callback) => native.nextTick(() => {
     if (stream.destroyed) { callback(); return; }
     let out;
-    try { out = native.code(stream, chunk, how, stream._open?.maxOutputLength); } catch (error) { callback(error); return; }
+    try { out = native.code(stream, chunk, how); } catch (error) { callback(error); return; }
     if (out.length > 0) stream.push(out);
     callback();
   });
@@ -75,7 +75,7 @@ function (native, p) {
     const state = {};
     open(state, kind, options);
     native.input(buffer);
-    return native.code(state, buffer, LAST, options?.maxOutputLength);
+    return native.code(state, buffer, LAST);
   };
   const zlib = { Zlib };
   for (const name of ["Deflate", "Inflate", "Gzip", "Gunzip", "DeflateRaw", "InflateRaw", "Unzip", "BrotliCompress", "BrotliDecompress", "ZstdCompress", "ZstdDecompress"]) {

@@ -1,0 +1,62 @@
+package nodeapi
+
+import (
+	"testing"
+)
+
+// Whatever the arguments and the receiver, a function of a module returns or
+// throws: it never takes the isolate down.
+func TestHostileArguments(t *testing.T) {
+	for _, name := range Names() {
+		if name[0] == '_' || name == "sys" {
+			continue // other names of what is attacked already
+		}
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, Options{})
+			w.in(`
+				const gone = new Uint8Array(8); try { structuredClone(gone.buffer, { transfer: [gone.buffer] }); } catch {}
+				const hostile = { get length() { throw new Error("length"); }, toString() { throw new Error("toString"); }, [Symbol.toPrimitive]() { throw new Error("primitive"); } };
+				const values = () => [undefined, null, 0, -1, 1.5, NaN, "", "x", 5n, Symbol("s"), true, {}, [], [1], () => {}, new Proxy({}, {}), Buffer.alloc(4), gone, new DataView(new ArrayBuffer(2)), hostile, Object.create(null)];
+				const skip = new Set(["exit", "abort", "reallyExit", "setInterval"]);
+				let calls = 0;
+				const quiet = (v) => { if (v && typeof v === "object") { try { if (typeof v.then === "function") v.then(() => {}, () => {}); if (typeof v.on === "function") v.on("error", () => {}); } catch {} } };
+				const attack = (fn, self, key) => {
+					if (skip.has(key)) return;
+					for (const a of values()) {
+						for (const args of [[a], [a, a], ["sha1", a, a, 1, "md5"], [a, 1, () => {}], [Buffer.alloc(3), a, a]]) {
+							calls++;
+							try { quiet(fn.apply(self, args)); } catch {}
+						}
+						try { quiet(fn.call(a, 1, "x", 2)); } catch {}
+						try { quiet(new fn(a, a)); } catch {}
+					}
+				};
+				const seen = new Set();
+				const walk = (object, depth) => {
+					if (seen.has(object) || object === globalThis || object === Object.prototype || object === Function.prototype) return;
+					seen.add(object);
+					for (const key of Reflect.ownKeys(object)) {
+						let v;
+						try { v = object[key]; } catch { continue; }
+						if (typeof v === "function") {
+							attack(v, object, key);
+							if (depth > 0 && v.prototype) walk(v.prototype, depth - 1);
+						} else if (depth > 0 && v && typeof v === "object") {
+							walk(v, depth - 1);
+						}
+					}
+				};
+				const exports = require("node:" + ` + "`" + name + "`" + `);
+				if (typeof exports === "function") attack(exports, undefined, "default");
+				walk(exports, 1);
+				say("done");
+			`)
+			if err := w.e.CondemnedBy(); err != nil {
+				t.Fatal(err)
+			}
+			if len(w.out) != 1 || w.out[0] != "done" {
+				t.Fatalf("said %q, logged %.300q", w.out, w.logs)
+			}
+		})
+	}
+}
