@@ -47,12 +47,6 @@ func (m *Modules) asyncLocalStorage() *goja.Object {
 			{Name: "exit", Length: 1, Fn: func(s *storage, call goja.FunctionCall) goja.Value {
 				return m.inFrame("exit", e.Frame().WithLocal(s, goja.Undefined()), call, 0)
 			}},
-			{Name: "getStore", Fn: func(s *storage, call goja.FunctionCall) goja.Value {
-				if v := e.Frame().Local(s); v != nil {
-					return v
-				}
-				return s.fallback
-			}},
 			{Name: "enterWith", Length: 1, Fn: func(*storage, goja.FunctionCall) goja.Value {
 				e.Throw("Error", "asyncLocalStorage.enterWith() is not implemented: Workers lack it; use run(store, callback)") // begins with the reference's text
 				return nil
@@ -84,7 +78,25 @@ func (m *Modules) asyncLocalStorage() *goja.Object {
 			}},
 		},
 	})
+	m.defineGetStore(class)
 	return class.Ctor
+}
+
+// defineGetStore defines the method that agents call at every step. It
+// remembers the last receiver, which is nearly always the next one as well.
+func (m *Modules) defineGetStore(class *engine.Class[*storage]) {
+	var last *goja.Object
+	var found *storage
+	m.engine.DefineFunc(class.Proto, engine.Func{Name: "getStore", Fn: func(call goja.FunctionCall) goja.Value {
+		if obj, ok := call.This.(*goja.Object); !ok || obj != last {
+			found = class.Self(call.This)
+			last = obj
+		}
+		if v := m.engine.Frame().Local(found); v != nil {
+			return v
+		}
+		return found.fallback
+	}})
 }
 
 // inFrame calls argument n with the arguments after it, in a frame.
