@@ -66,7 +66,7 @@ type Object struct {
 	failure  *event.Error
 	ended    bool
 	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
-	running  int // events that have started and not been answered
+	running  int  // events that have started and not been answered
 	hasAlarm bool
 
 	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
