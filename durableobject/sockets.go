@@ -18,14 +18,10 @@ func (r *Realm) defineSockets() {
 	r.autoResp = engine.DefineClass(r.eng, engine.ClassDef[*autoResponse]{
 		Name: "WebSocketRequestResponsePair", Length: 2,
 		New: func(call goja.ConstructorCall) *autoResponse {
-			if len(call.Arguments) < 2 {
-				r.eng.Throw("TypeError", "Failed to construct 'WebSocketRequestResponsePair': 2 arguments required: request, response.")
+			if n := len(call.Arguments); n < 2 {
+				r.eng.Throw("TypeError", "Failed to construct 'WebSocketRequestResponsePair': constructor parameter %d is not of type 'string'.", n+1)
 			}
-			p := &autoResponse{call.Arguments[0].String(), call.Arguments[1].String()}
-			if utf8.RuneCountInString(p.request) > MaxAutoResponseSize || utf8.RuneCountInString(p.response) > MaxAutoResponseSize {
-				r.eng.Throw("RangeError", "Request and response cannot be larger than %d bytes.", MaxAutoResponseSize)
-			}
-			return p
+			return &autoResponse{r.text(call.Arguments[0]), r.text(call.Arguments[1])}
 		},
 		Accessors: []engine.Accessor[*autoResponse]{
 			{Name: "request", Get: func(p *autoResponse, _ *goja.Object) goja.Value { return r.vm.ToValue(p.request) }},
@@ -45,7 +41,7 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 		}),
 		method("getWebSockets", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getWebSockets(c.Argument(0)) }),
 		method("getTags", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-			h := o.hibernatable(c.Argument(0))
+			h := o.hibernatable(c.Argument(0), "getTags")
 			tags := make([]any, len(h.tags))
 			for i, t := range h.tags {
 				tags[i] = t
@@ -56,7 +52,10 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 			s := o.opts.Sockets
 			p, ok := r.autoResp.Of(c.Argument(0))
 			if !ok && !goja.IsUndefined(c.Argument(0)) && !goja.IsNull(c.Argument(0)) {
-				r.eng.Throw("TypeError", "setWebSocketAutoResponse() takes a WebSocketRequestResponsePair.")
+				r.eng.Throw("TypeError", "Failed to execute 'setWebSocketAutoResponse' on 'DurableObjectState': parameter 1 is not of type 'WebSocketRequestResponsePair'.")
+			}
+			if ok {
+				r.checkAutoResponse(p)
 			}
 			s.mu.Lock()
 			defer s.mu.Unlock()
@@ -75,7 +74,7 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 			return r.autoResp.Wrap(&autoResponse{*s.request, s.reply})
 		}),
 		method("getWebSocketAutoResponseTimestamp", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-			h := o.hibernatable(c.Argument(0))
+			h := o.hibernatable(c.Argument(0), "getWebSocketAutoResponseTimestamp")
 			h.set.mu.Lock()
 			at := h.autoAtMs
 			h.set.mu.Unlock()
@@ -90,8 +89,11 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 		}),
 		method("setHibernatableWebSocketEventTimeout", 1, func(o *Object, c goja.FunctionCall) goja.Value {
 			if ms := c.Argument(0); !goja.IsUndefined(ms) {
-				if n := ms.ToInteger(); n < 0 || n > 7*24*3600*1000 {
-					r.eng.Throw("RangeError", "Event timeout must be between 0 and 604800000 milliseconds.")
+				switch n := ms.ToInteger(); {
+				case n < 0:
+					r.eng.Throw("TypeError", "The value cannot be converted because it is negative and this API expects a positive number.")
+				case n > maxEventTimeoutMs:
+					r.eng.Throw("Error", "Event timeout should not exceed %d ms.", maxEventTimeoutMs)
 				}
 				o.socketTimeout = time.Duration(ms.ToInteger()) * time.Millisecond
 			} else {
@@ -105,6 +107,18 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 			}
 			return r.vm.ToValue(o.socketTimeout.Milliseconds())
 		}),
+	}
+}
+
+// maxEventTimeoutMs is the longest time that a handler may be given: a week.
+const maxEventTimeoutMs = 7 * 24 * 3600 * 1000
+
+func (r *Realm) checkAutoResponse(p *autoResponse) {
+	if n := len(p.request); n > MaxAutoResponseSize {
+		r.eng.Throw("RangeError", "Request cannot be larger than %d bytes. A request of size %d was provided.", MaxAutoResponseSize, n)
+	}
+	if n := len(p.response); n > MaxAutoResponseSize {
+		r.eng.Throw("RangeError", "Response cannot be larger than %d bytes. A response of size %d was provided.", MaxAutoResponseSize, n)
 	}
 }
 
@@ -130,12 +144,15 @@ func (o *Object) acceptWebSocket(v, tagList goja.Value) {
 // 256 characters.
 func (o *Object) tags(v goja.Value) []string {
 	r := o.realm
-	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+	if goja.IsUndefined(v) {
 		return nil
+	}
+	if list, ok := v.(*goja.Object); !ok || list.ClassName() != "Array" {
+		r.eng.Throw("TypeError", "Failed to execute 'acceptWebSocket' on 'DurableObjectState': parameter 2 is not of type 'Array'.")
 	}
 	var tags []string
 	r.vm.ForOf(v, func(item goja.Value) bool {
-		t := item.String()
+		t := r.text(item)
 		if utf8.RuneCountInString(t) > MaxTagLength {
 			r.eng.Throw("Error", "%q is longer than the max tag length (%d characters).", t, MaxTagLength)
 		}
@@ -178,11 +195,13 @@ func (h *HibernatableSocket) received() bool {
 	return h.gotClose
 }
 
-func (o *Object) hibernatable(v goja.Value) *HibernatableSocket {
-	if handle, ok := o.realm.iso.Platform.SocketOf(v); ok {
-		if h, ok := handle.Host.(*HibernatableSocket); ok {
-			return h
-		}
+func (o *Object) hibernatable(v goja.Value, method string) *HibernatableSocket {
+	handle, ok := o.realm.iso.Platform.SocketOf(v)
+	if !ok {
+		o.realm.eng.Throw("TypeError", "Failed to execute '%s' on 'DurableObjectState': parameter 1 is not of type 'WebSocket'.", method)
+	}
+	if h, ok := handle.Host.(*HibernatableSocket); ok {
+		return h
 	}
 	o.realm.eng.Throw("Error", "you must call 'acceptWebSocket()' before attempting to access the tags of a WebSocket.")
 	return nil
@@ -260,14 +279,6 @@ func (o *Object) callSocketHandler(ev SocketEvent) goja.Value {
 		name, args = "webSocketError", []goja.Value{ws, r.eng.FromGo(ev.Err)}
 	default:
 		handle.MarkReceivedClose()
-		if ev.Clean && !handle.SentClose() && r.compat("web_socket_auto_reply_to_close") {
-			handle.MarkSentClose()
-			sock, code := ev.Socket.sock, ev.Code
-			if code == 1005 {
-				code = 0
-			}
-			o.ctx.Emit(func() { sock.Close(code, ev.Reason) }) // fails only if it is closed already
-		}
 		name = "webSocketClose"
 		args = []goja.Value{ws, r.vm.ToValue(ev.Code), r.vm.ToValue(ev.Reason), r.vm.ToValue(ev.Clean)}
 	}
@@ -278,8 +289,20 @@ func (o *Object) callSocketHandler(ev SocketEvent) goja.Value {
 	return r.eng.Call(fn, o.instance, args...)
 }
 
-// closed forgets a socket whose close has been handled.
+// closed forgets a socket whose close has been handled. Where the handler did
+// not answer the peer's Close frame, and answering is not left to it alone, the
+// frame is answered now: the handler itself still saw the socket CLOSING.
 func (o *Object) closed(ev SocketEvent) {
 	o.opts.Sockets.remove(ev.Socket)
+	handle := o.handles[ev.Socket]
 	delete(o.handles, ev.Socket)
+	if o.ended || !ev.Clean || handle == nil || handle.SentClose() || !o.realm.compat("web_socket_auto_reply_to_close") {
+		return
+	}
+	handle.MarkSentClose()
+	sock, code := ev.Socket.sock, ev.Code
+	if code == 1005 {
+		code = 0
+	}
+	o.ctx.Emit(func() { _ = sock.Close(code, ev.Reason) }) // fails only if it is closed already
 }

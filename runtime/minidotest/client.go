@@ -3,6 +3,7 @@ package minidotest
 import (
 	"fmt"
 
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -56,14 +57,21 @@ func (c *Client) OnMessage(m event.Message) {
 	if m.Binary {
 		text = fmt.Sprintf("bytes:%x", m.Data)
 	}
-	c.w.note("client message %s", text)
-	c.Messages = append(c.Messages, text)
+	c.w.seen(killpoint.Frame, "message", func() {
+		c.w.note("client message %s", text)
+		c.Messages = append(c.Messages, text)
+	})
 }
 
-// OnClose implements event.Receiver.
+// OnClose implements event.Receiver. A Close frame is answered, as browsers do.
 func (c *Client) OnClose(code int, reason string, clean bool) {
-	c.w.note("client close %d %s %v", code, reason, clean)
-	c.Closed = &Closed{code, reason, clean}
+	c.w.seen(killpoint.Close, "message", func() {
+		c.w.note("client close %d %s %v", code, reason, clean)
+		c.Closed = &Closed{code, reason, clean}
+	})
+	if clean && !c.socket.Sent() {
+		_ = c.socket.Close(code, reason) // fails only if it is closed already
+	}
 }
 
 // OnError implements event.Receiver.

@@ -38,6 +38,7 @@ var goldens = []golden{
 		`!run:["badCommit",3200]`, `!run:["txn"]`, `!run:["waitUntil"]`, `!runSlow:["slow","set"]`, `!runSlow:["slow","delete"]`,
 		`!runSlow:["slow","setDelete"]`, `!runSlow:["slowThrow","set"]`, `!runSlow:["slowThrow","delete"]`, `!runSlow:["slowThrow","setDelete"]`,
 		`!between:["set"]`, `!between:["delete"]`, `!between:["nothing"]`, "!no", "!replace"}},
+	{"sockets", socketWorker, []string{"Room/args/arguments"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},
 }

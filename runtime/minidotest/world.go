@@ -53,6 +53,7 @@ type World struct {
 	options Options
 	clock   *clock.Virtual
 	sched   *sched.Seeded
+	points  *killpoint.Points
 	wreck   string // copy of the persist directory at the moment of death
 }
 
@@ -85,12 +86,13 @@ func NewWorld(t testing.TB, o Options) *World {
 	if o.Kill != nil {
 		points.Target = func(p killpoint.Point) bool { return w.Server != nil && o.Kill(p) }
 	}
+	w.points = killpoint.New(points)
 	s, err := server.Start(context.Background(), server.Options{
 		Config:     config.Options{Dir: project, Vars: o.Vars},
 		Address:    server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
-		Points: killpoint.New(points), TurnLimit: o.TurnLimit,
+		Points: w.points, TurnLimit: o.TurnLimit,
 		Sync: sqlstore.Normal, Limits: sqlstore.Prod, Idle: o.Idle,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
 		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, ev.Text) },
@@ -133,8 +135,10 @@ func (w *World) Send(method, url, body string) *Response {
 	}
 	r := &Response{}
 	finish := func(status int, text string, err error) {
-		r.Status, r.Body, r.Err = status, text, err
-		w.note("client %s %s: %d %s %v", method, url, status, text, err)
+		w.seen(killpoint.Response, "fetch", func() {
+			r.Status, r.Body, r.Err = status, text, err
+			w.note("client %s %s: %d %s %v", method, url, status, text, err)
+		})
 	}
 	w.Server.Fetch(req, func(resp *event.Response, err error) {
 		if err != nil {
@@ -144,6 +148,12 @@ func (w *World) Send(method, url, body string) *Response {
 		event.ReadAll(resp.Body, 0, func(b []byte, err error) { finish(resp.Status, string(b), err) })
 	})
 	return r
+}
+
+// seen is an effect on a client. The gateway has the same points where it
+// writes to a connection.
+func (w *World) seen(kind killpoint.Kind, cause string, effect func()) {
+	_ = w.points.Effect(kind, "", cause, func() error { effect(); return nil }) // effect cannot fail
 }
 
 // Do sends a request and steps the world until its response is complete.

@@ -142,6 +142,9 @@ func (p *Platform) newHandle(sock *event.Socket) *WebSocketHandle {
 // its events go to whoever binds the Socket from then on, and send and close
 // keep working. It throws if the socket was accepted or returned before.
 func (h *WebSocketHandle) TakeForHibernation() *event.Socket {
+	if h.state == socketAccepted || h.state == socketHibernatable {
+		h.p.Engine.Throw("Error", "Cannot call `acceptWebSocket()` if the WebSocket was already accepted via `accept()`")
+	}
 	if h.state != socketIdle {
 		h.p.Engine.Throw("TypeError", "Tried to make an api::WebSocket hibernatable when it was in an incompatible state.")
 	}

@@ -201,7 +201,7 @@ func TestWebSocketHibernation(t *testing.T) {
 		store.b = h.Attachment.LoadAttachment()
 		sock = h.TakeForHibernation()
 		h.Attachment = store
-		if thrown := w.p.Engine.Try(func() { h.TakeForHibernation() }); thrown == nil || !strings.Contains(thrown.String(), "incompatible state") {
+		if thrown := w.p.Engine.Try(func() { h.TakeForHibernation() }); thrown == nil || !strings.Contains(thrown.String(), "Cannot call `acceptWebSocket()`") {
 			t.Errorf("twice: %v", thrown)
 		}
 	})
