@@ -55,8 +55,9 @@ $(REFERENCE)/.package-lock.json: e2e/reference/package-lock.json
 	cd e2e/reference && $(NPM) install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
+# BENCH takes flags: make bench BENCH='-only hello,workerd -seconds 1 -json'
 bench: build npm
-	MINIDO_BIN='$(abspath $(BIN))' $(GO) run ./e2e/bench
+	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' $(GO) run ./e2e/bench $(BENCH)
 
 differential: build npm $(REFERENCE)/.package-lock.json
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \

@@ -28,8 +28,9 @@ import (
 // is a process of its own, so that its time and memory are nobody else's.
 const loadMode = "load-generator"
 
-// maxLoad bounds a run, whatever is asked for.
-const maxLoad = 10 * time.Second
+// maxLoad bounds a run, whatever is asked for: creating many objects may take
+// long, with a few writes to the disk for each.
+const maxLoad = 20 * time.Second
 
 // load is what to generate. Each connection has one request under way.
 type load struct {

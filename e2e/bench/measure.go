@@ -108,18 +108,21 @@ func loadRow(of func(*bench) (*project, load)) func(context.Context, *bench, *ta
 		}
 		defer func() { err = errors.Join(err, s.close()) }()
 		l.url = s.url + l.url
+		before, beforeErr := groupUsage(s.child.Pid())
 		got, own, err := b.generate(ctx, l)
 		if err != nil {
 			return cell{}, fmt.Errorf("%w; the server wrote:\n%s", err, s.child.Output())
 		}
 		c = cell{Value: float64(got.Requests) / got.Seconds}
 		c.Note = fmt.Sprintf("p50 %.2f p99 %.2f max %.1f ms", got.P50, got.P99, got.Max)
+		// Time of the processors depends less than the rate on what else the
+		// machine does; and the generator's share says whether it was the limit.
 		total := (b.duration() + warmUp).Seconds()
-		// Time of the processors: the generator's share says whether it was the limit.
-		if used, err := groupUsage(s.child.Pid()); err == nil {
-			c.Note += fmt.Sprintf(", cores: server %.1f", used.cpu.Seconds()/total)
+		if after, err := groupUsage(s.child.Pid()); err == nil && beforeErr == nil {
+			cores := (after.cpu - before.cpu).Seconds() / total
+			c.Note += fmt.Sprintf("; %.0f µs of CPU each, %.1f cores", cores/c.Value*1e6, cores)
 		}
-		c.Note += fmt.Sprintf(", load %.1f", own.Seconds()/total)
+		c.Note += fmt.Sprintf("; load generator %.1f cores", own.Seconds()/total)
 		return c, nil
 	}
 }

@@ -23,6 +23,7 @@ type project struct {
 	dir      string   // has wrangler.json
 	main     string   // relative to dir
 	prebuilt string   // the whole worker as one ES module, absolute
+	raw      string   // the same for workerd alone
 	classes  []string // Durable Object classes, each bound under its own name
 	flags    []string // compatibility flags
 	vars     []variable
@@ -33,10 +34,11 @@ type variable struct{ name, value string }
 // newProject copies the sources in from to dir, and bundles them once.
 func newProject(p project, from, dir string) (*project, error) {
 	p.dir, p.prebuilt = filepath.Join(dir, p.name), filepath.Join(dir, p.name+"-prebuilt", "worker.mjs")
+	p.raw = filepath.Join(dir, p.name+"-raw", "worker.mjs")
 	if err := copySources(from, p.dir); err != nil {
 		return nil, fmt.Errorf("project %s: %w", p.name, err)
 	}
-	if err := p.bundle(); err != nil {
+	if err := errors.Join(p.bundle(p.prebuilt), p.bundle(p.raw, emailStandIn)); err != nil {
 		return nil, fmt.Errorf("project %s: %w", p.name, err)
 	}
 	if err := p.writeConfig(p.dir, p.main, false); err != nil {
@@ -88,13 +90,26 @@ func copySources(from, to string) error {
 	})
 }
 
+// emailStandIn takes the place of the one module that workerd does not have
+// unless wrangler hands it in.
+var emailStandIn = api.Plugin{Name: "email", Setup: func(b api.PluginBuild) {
+	const namespace = "email"
+	b.OnResolve(api.OnResolveOptions{Filter: "^cloudflare:email$"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+		return api.OnResolveResult{Path: a.Path, Namespace: namespace}, nil
+	})
+	b.OnLoad(api.OnLoadOptions{Filter: ".", Namespace: namespace}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+		code := "export class EmailMessage { constructor(from, to, raw) { Object.assign(this, { from, to, raw }); } }"
+		return api.OnLoadResult{Contents: &code, Loader: api.LoaderJS}, nil
+	})
+}}
+
 // bundle writes the worker as one module, with wrangler's options.
-func (p *project) bundle() error {
+func (p *project) bundle(file string, plugins ...api.Plugin) error {
 	result := api.Build(api.BuildOptions{
-		EntryPoints: []string{filepath.Join(p.dir, p.main)}, Outfile: p.prebuilt, Write: true, Bundle: true,
+		EntryPoints: []string{filepath.Join(p.dir, p.main)}, Outfile: file, Write: true, Bundle: true,
 		Format: api.FormatESModule, Platform: api.PlatformBrowser, Target: api.ES2022, KeepNames: true,
 		MainFields: []string{"browser", "module", "main"}, Conditions: []string{"workerd", "worker", "browser"},
-		External: []string{"node:*", "cloudflare:*"}, Alias: nodeBuiltins(), LogLevel: api.LogLevelSilent,
+		External: []string{"node:*", "cloudflare:*"}, Alias: nodeBuiltins(), LogLevel: api.LogLevelSilent, Plugins: plugins,
 	})
 	if len(result.Errors) > 0 {
 		return errors.New(strings.Join(api.FormatMessages(result.Errors, api.FormatMessagesOptions{}), ""))
@@ -150,7 +165,7 @@ func (p *project) writeConfig(dir, main string, noBundle bool) error {
 	return os.WriteFile(filepath.Join(dir, "wrangler.json"), append(data, '\n'), 0o600)
 }
 
-// capnp is the prebuilt worker as workerd's own configuration (workerd.capnp).
+// capnp is the raw bundle as workerd's own configuration (workerd.capnp).
 func (p *project) capnp(port int, stateDir string) string {
 	var flags, namespaces, bindings strings.Builder
 	for _, f := range p.flags {
@@ -176,5 +191,5 @@ const worker :Workerd.Worker = (
   durableObjectStorage = (localDisk = "disk"),
   bindings = [%s],
 );
-`, stateDir, port, filepath.Base(p.prebuilt), compatibilityDate, flags.String(), namespaces.String(), bindings.String())
+`, stateDir, port, filepath.Base(p.raw), compatibilityDate, flags.String(), namespaces.String(), bindings.String())
 }

@@ -67,10 +67,10 @@ var rows = []row{
 	{"agents: resident memory with one agent", "MB", lower, "", false,
 		memoryRow(func(b *bench) *project { return b.fibers }, "/agents/research-agent/first/done", 200)},
 	{"memory of a live object, one of 1,000", "kB", lower, "", false, objectRow("noop", 1000, func(b *bench) *project { return b.objects })},
-	{"memory of a live object with a table, one of 1,000", "kB", lower, "", false,
-		objectRow("insert", 1000, func(b *bench) *project { return b.objects })},
-	{"memory of a live agent, one of 200", "kB", lower, "", false,
-		objectRow("agent", 200, func(b *bench) *project { return b.fibers })},
+	{"memory of a live object with a table, one of 300", "kB", lower, "", false,
+		objectRow("insert", 300, func(b *bench) *project { return b.objects })},
+	{"memory of a live agent, one of 100", "kB", lower, "", false,
+		objectRow("agent", 100, func(b *bench) *project { return b.fibers })},
 }
 
 // measureRows measures row by row, so that what is compared was measured

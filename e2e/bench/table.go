@@ -13,7 +13,8 @@ import (
 var columns = []string{"", "unit", "minido", "goal", "bare Go", "ratio", "workerd", "ratio", "wrangler dev", "ratio", "minido's runs"}
 
 const legend = `A ratio says how many times as good as the other minido is: above 1 minido is ahead, below 1 behind.
-Start-up and recovery are medians. workerd has no bundler: it always gets the prebuilt bundle.
+Start-up and recovery are medians. workerd has no bundler: it always gets the prebuilt bundle, and of
+cloudflare:email, which wrangler adds to it, a stand-in.
 Memory is resident memory; for wrangler dev that of its processes together.`
 
 func writeTable(w io.Writer, before, after string, results []result) error {

@@ -166,7 +166,7 @@ func workerdTarget(modules string) *target {
 				return nil, "", err
 			}
 			// Beside the bundle: what is embedded is found from the file's own directory.
-			file := filepath.Join(filepath.Dir(o.project.prebuilt), filepath.Base(o.state)+".capnp")
+			file := filepath.Join(filepath.Dir(o.project.raw), filepath.Base(o.state)+".capnp")
 			if err := os.WriteFile(file, []byte(o.project.capnp(port, o.state)), 0o600); err != nil {
 				return nil, "", err
 			}
