@@ -2,8 +2,11 @@ package webapi
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -14,100 +17,170 @@ import (
 // engine's logger.
 func (p *Platform) installConsole() { p.Engine.LazyGlobal("console", p.makeConsole) }
 
-func (p *Platform) makeConsole() goja.Value {
-	c := &console{p: p, counts: map[string]int{}, timers: map[string]float64{}}
-	obj := p.vm.NewObject()
-	for _, m := range []struct {
-		name  string
-		level engine.Level
-	}{{"log", engine.Log}, {"info", engine.Info}, {"debug", engine.Debug}, {"warn", engine.Warn}, {"error", engine.Error},
-		{"dir", engine.Log}, {"dirxml", engine.Log}, {"table", engine.Log}, {"trace", engine.Log}} {
-		p.Engine.DefineFunc(obj, engine.Func{Name: m.name, Fn: func(call goja.FunctionCall) goja.Value {
-			c.write(m.level, c.format(call.Arguments))
-			return goja.Undefined()
-		}})
-	}
-	define := func(name string, fn func(label string, args []goja.Value)) {
-		p.Engine.DefineFunc(obj, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
-			label := "default"
-			if v := call.Argument(0); !isUndefined(v) {
-				label = p.Engine.Text(v)
-			}
-			fn(label, call.Arguments)
-			return goja.Undefined()
-		}})
-	}
-	group := func(_ string, args []goja.Value) {
-		if len(args) > 0 {
-			c.write(engine.Log, c.format(args))
-		}
-		c.depth++
-	}
-	define("group", group)
-	define("groupCollapsed", group)
-	define("groupEnd", func(string, []goja.Value) { c.depth = max(0, c.depth-1) })
-	define("count", func(label string, _ []goja.Value) {
-		c.counts[label]++
-		c.write(engine.Log, fmt.Sprintf("%s: %d", label, c.counts[label]))
-	})
-	define("countReset", func(label string, _ []goja.Value) { delete(c.counts, label) })
-	now := func() float64 { return float64(p.Engine.Clock().Now().UnixMicro()) / 1000 }
-	define("time", func(label string, _ []goja.Value) { c.timers[label] = now() })
-	show := func(label string, _ []goja.Value) {
-		if began, ok := c.timers[label]; ok {
-			c.write(engine.Log, fmt.Sprintf("%s: %.3fms", label, now()-began))
-		}
-	}
-	define("timeLog", show)
-	define("timeEnd", func(label string, args []goja.Value) { show(label, args); delete(c.timers, label) })
-	p.Engine.DefineFunc(obj, engine.Func{Name: "assert", Fn: func(call goja.FunctionCall) goja.Value {
-		if !call.Argument(0).ToBoolean() {
-			text := "Assertion failed"
-			if len(call.Arguments) > 1 {
-				text += ": " + c.format(call.Arguments[1:])
-			}
-			c.write(engine.Error, text)
-		}
-		return goja.Undefined()
-	}})
-	return obj
-}
-
 // console is the state of one isolate's console. Loop-confined.
 type console struct {
 	p      *Platform
-	depth  int
+	indent int // groups that are open
 	counts map[string]int
-	timers map[string]float64
+	timers map[string]time.Time
 }
 
+// makeConsole is the console object. Its methods never throw, whatever they are
+// given, and need no receiver.
+func (p *Platform) makeConsole() goja.Value {
+	c := &console{p: p, counts: map[string]int{}, timers: map[string]time.Time{}}
+	obj := p.vm.NewObject()
+	define := func(name string, fn func(args []goja.Value)) {
+		p.Engine.DefineFunc(obj, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
+			args := slices.Clone(call.Arguments) // formatting may call the user's code
+			if thrown := p.Engine.Try(func() { fn(args) }); thrown != nil {
+				p.Engine.Try(func() { c.write(engine.Error, "console."+name+": "+p.Engine.Text(thrown)) })
+			}
+			return goja.Undefined()
+		}})
+	}
+	logger := func(name string, level engine.Level) {
+		define(name, func(args []goja.Value) { c.write(level, c.format(args)) })
+	}
+	logger("debug", engine.Debug)
+	logger("error", engine.Error)
+	logger("info", engine.Info)
+	logger("log", engine.Log)
+	logger("warn", engine.Warn)
+	logger("dirxml", engine.Log)
+	define("dir", func(args []goja.Value) {
+		c.write(engine.Log, p.inspectDeep(argument(args, 0), depthOption(argument(args, 1))))
+	})
+	define("table", c.table)
+	define("trace", func(args []goja.Value) {
+		c.write(engine.Log, strings.TrimRight(p.Engine.MapStack(stackHeader("Trace", c.format(args))+p.callStack()), "\n"))
+	})
+	define("assert", func(args []goja.Value) {
+		if !argument(args, 0).ToBoolean() {
+			c.assertion(args)
+		}
+	})
+	group := func(args []goja.Value) {
+		if len(args) > 0 {
+			c.write(engine.Log, c.format(args))
+		}
+		c.indent++
+	}
+	define("group", group)
+	define("groupCollapsed", group)
+	define("groupEnd", func([]goja.Value) { c.indent = max(0, c.indent-1) })
+	c.defineCounters(define)
+	for _, inspectorOnly := range []string{"clear", "profile", "profileEnd", "timeStamp"} {
+		define(inspectorOnly, func([]goja.Value) {}) // they steer an attached inspector, which is never there
+	}
+	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("console"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return obj
+}
+
+// defineCounters defines the methods that take a label.
+func (c *console) defineCounters(define func(name string, fn func(args []goja.Value))) {
+	labelled := func(name string, fn func(label string, args []goja.Value)) {
+		define(name, func(args []goja.Value) {
+			label := "default"
+			if v := argument(args, 0); !isUndefined(v) {
+				label = v.String()
+			}
+			fn(label, args)
+		})
+	}
+	labelled("count", func(label string, _ []goja.Value) {
+		c.counts[label]++
+		c.write(engine.Log, fmt.Sprintf("%s: %d", label, c.counts[label]))
+	})
+	labelled("countReset", func(label string, _ []goja.Value) {
+		if _, ok := c.counts[label]; !ok {
+			c.write(engine.Warn, fmt.Sprintf("Count for '%s' does not exist", label))
+		}
+		delete(c.counts, label)
+	})
+	labelled("time", func(label string, _ []goja.Value) {
+		if _, ok := c.timers[label]; ok {
+			c.write(engine.Warn, fmt.Sprintf("Label '%s' already exists for console.time()", label))
+			return
+		}
+		c.timers[label] = c.p.Engine.Now()
+	})
+	show := func(method, label string, rest []goja.Value) {
+		began, ok := c.timers[label]
+		if !ok {
+			c.write(engine.Warn, fmt.Sprintf("No such label '%s' for console.%s()", label, method))
+			return
+		}
+		text := label + ": " + showDuration(c.p.Engine.Now().Sub(began))
+		if len(rest) > 0 {
+			text += " " + c.format(rest)
+		}
+		c.write(engine.Log, text)
+	}
+	labelled("timeLog", func(label string, args []goja.Value) { show("timeLog", label, args[min(len(args), 1):]) })
+	labelled("timeEnd", func(label string, _ []goja.Value) {
+		show("timeEnd", label, nil)
+		delete(c.timers, label)
+	})
+}
+
+// argument is the nth argument, undefined if there is none.
+func argument(args []goja.Value, n int) goja.Value {
+	if n < len(args) {
+		return args[n]
+	}
+	return goja.Undefined()
+}
+
+// showDuration is how console.timeEnd shows a time.
+func showDuration(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return fmt.Sprintf("%d:%02d:%02d (h:mm:ss)", d/time.Hour, d%time.Hour/time.Minute, d%time.Minute/time.Second)
+	case d >= time.Minute:
+		return fmt.Sprintf("%d:%06.3f (m:ss.mmm)", d/time.Minute, (d % time.Minute).Seconds())
+	case d >= time.Second:
+		return fmt.Sprintf("%.3fs", d.Seconds())
+	}
+	return strconv.FormatFloat(float64(d.Microseconds())/1000, 'f', -1, 64) + "ms"
+}
+
+// write logs text, indented by the groups that are open.
 func (c *console) write(level engine.Level, text string) {
-	if c.depth > 0 {
-		pad := strings.Repeat("  ", c.depth)
+	if c.indent > 0 {
+		pad := strings.Repeat("  ", c.indent)
 		text = pad + strings.ReplaceAll(text, "\n", "\n"+pad)
 	}
 	c.p.Engine.Log(level, text)
 }
 
-// format is the Console specification's Formatter.
+func (c *console) assertion(args []goja.Value) {
+	rest := args[min(len(args), 1):]
+	if len(rest) > 0 && isText(rest[0]) {
+		rest[0] = c.p.vm.ToValue("Assertion failed: " + rest[0].String())
+	} else {
+		rest = append([]goja.Value{c.p.vm.ToValue("Assertion failed")}, rest...)
+	}
+	c.write(engine.Error, c.format(rest))
+}
+
+// isText reports whether v is a primitive string.
+func isText(v goja.Value) bool {
+	_, isSymbol := v.(*goja.Symbol) // which goja exports as a string too
+	return v != nil && !isSymbol && v.ExportType() == stringType
+}
+
+// format is the Console specification's Formatter: the first argument may hold
+// directives, the rest follows with spaces between.
 func (c *console) format(args []goja.Value) string {
 	var parts []string
-	if len(args) > 0 {
-		if _, isObject := args[0].(*goja.Object); !isObject && !isMissing(args[0]) && len(args) > 1 {
-			if text := args[0].String(); strings.Contains(text, "%") {
-				var used int
-				text, used = c.specifiers(text, args[1:])
-				parts, args = append(parts, text), args[1+used:]
-			}
-		}
+	if len(args) > 1 && isText(args[0]) {
+		text, rest := c.directives(args[0].String(), args[1:])
+		parts, args = append(parts, text), rest
 	}
 	for _, v := range args {
-		if _, isObject := v.(*goja.Object); isObject || isMissing(v) {
-			parts = append(parts, c.p.Inspect(v))
-			continue
-		}
-		if s, ok := v.Export().(string); ok {
-			parts = append(parts, s)
+		if isText(v) {
+			parts = append(parts, v.String())
 			continue
 		}
 		parts = append(parts, c.p.Inspect(v))
@@ -115,199 +188,221 @@ func (c *console) format(args []goja.Value) string {
 	return strings.Join(parts, " ")
 }
 
-func (c *console) specifiers(text string, args []goja.Value) (string, int) {
+// directives replaces %s and its relatives and returns the arguments left.
+func (c *console) directives(text string, args []goja.Value) (string, []goja.Value) {
 	var b strings.Builder
-	used := 0
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' || i+1 == len(text) {
-			b.WriteByte(text[i])
-			continue
+	for {
+		before, after, found := strings.Cut(text, "%")
+		b.WriteString(before)
+		if !found {
+			return b.String(), args
 		}
-		i++
-		if text[i] == '%' {
+		kind := byte(0)
+		if after != "" {
+			kind = after[0]
+		}
+		switch {
+		case kind == '%':
 			b.WriteByte('%')
-			continue
-		}
-		if used == len(args) || !strings.ContainsRune("sdifoOcj", rune(text[i])) {
-			b.WriteByte('%')
-			b.WriteByte(text[i])
-			continue
-		}
-		v := args[used]
-		used++
-		switch text[i] {
-		case 's':
-			b.WriteString(c.p.Engine.Text(v))
-		case 'd', 'i':
-			b.WriteString(c.number(v, text[i] == 'i'))
-		case 'f':
-			b.WriteString(strconv.FormatFloat(v.ToFloat(), 'g', -1, 64))
-		case 'c':
+			after = after[1:]
+		case kind != 0 && strings.IndexByte("sdifjoOc", kind) >= 0 && len(args) > 0:
+			b.WriteString(c.directive(kind, args[0]))
+			args, after = args[1:], after[1:]
 		default:
-			b.WriteString(c.p.Inspect(v))
+			b.WriteByte('%')
 		}
+		text = after
 	}
-	return b.String(), used
 }
 
-func (c *console) number(v goja.Value, whole bool) string {
-	text := "NaN"
-	c.p.Engine.Try(func() {
-		n := v.ToNumber()
-		if whole {
-			n = c.p.vm.ToValue(n.ToInteger())
-		}
-		text = n.String()
-	})
-	return text
-}
-
-// inspector renders one value.
-type inspector struct {
-	p    *Platform
-	seen []*goja.Object
-}
-
-// Inspect shows a value as Node's console does, two levels deep. It never
-// throws.
-func (p *Platform) Inspect(v goja.Value) (text string) {
-	in := &inspector{p: p}
-	if thrown := p.Engine.Try(func() { text = in.show(v, 0) }); thrown != nil {
-		return "[a value that cannot be shown]"
+func (c *console) directive(kind byte, v goja.Value) string {
+	switch kind {
+	case 's':
+		return c.plain(v)
+	case 'd':
+		return c.number(v, nil)
+	case 'i':
+		return c.number(v, c.p.Engine.Primordial("Number").Get("parseInt"))
+	case 'f':
+		return c.number(v, c.p.Engine.Primordial("Number").Get("parseFloat"))
+	case 'j':
+		return c.json(v)
+	case 'o':
+		const deep = 4
+		return c.p.inspectDeep(v, deep)
+	case 'O':
+		return c.p.Inspect(v)
 	}
-	return text
+	return "" // %c styles text, which a log has none of
 }
 
-const (
-	inspectDepth = 3
-	inspectItems = 100
-	inspectWidth = 72
-)
-
-func (in *inspector) show(v goja.Value, depth int) string {
+// plain is %s: objects whose class has a toString of its own are asked.
+func (c *console) plain(v goja.Value) string {
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		if v == nil {
-			return "undefined"
+		if isText(v) {
+			return v.String()
 		}
-		if s, isString := v.Export().(string); isString {
-			return quote(s)
+		return c.p.Inspect(v)
+	}
+	native := !engine.IsCallable(v)
+	c.p.Engine.Try(func() {
+		if fn := obj.Get("toString"); native && engine.IsCallable(fn) && obj.ExportType() != proxyType {
+			source := c.p.Engine.Call(c.p.Engine.Primordial("FunctionPrototypeToString"), goja.Undefined(), fn).String()
+			native = strings.Contains(source, "[native code]")
 		}
-		return v.String()
-	}
-	for _, s := range in.seen {
-		if s == obj {
-			return "[Circular]"
-		}
-	}
-	if in.p.Engine.IsError(obj) {
-		return in.p.Engine.Stack(obj)
-	}
-	in.seen = append(in.seen, obj)
-	defer func() { in.seen = in.seen[:len(in.seen)-1] }()
-	switch obj.ClassName() {
-	case "Function":
-		name := get(obj, "name").String()
-		if name == "" {
-			name = "(anonymous)"
-		}
-		return "[Function: " + name + "]"
-	case "Date":
-		return in.p.Engine.Call(in.p.Engine.Primordial("DatePrototypeToISOString"), goja.Undefined(), obj).String()
-	case "RegExp":
-		return obj.String()
-	case "Promise":
-		return "Promise {}"
-	}
-	if depth >= inspectDepth {
-		return "[" + in.name(obj, "Object") + "]"
-	}
-	switch obj.ClassName() {
-	case "Array":
-		n := int(get(obj, "length").ToInteger())
-		var items []string
-		for i := 0; i < n && i < inspectItems; i++ {
-			items = append(items, in.show(obj.Get(strconv.Itoa(i)), depth+1))
-		}
-		if n > inspectItems {
-			items = append(items, fmt.Sprintf("... %d more items", n-inspectItems))
-		}
-		return in.wrap("", "[", items, "]", depth)
-	case "Map", "Set":
-		return in.collection(obj, depth)
-	}
-	if data, ok := in.p.bytesOf(obj); ok {
-		return fmt.Sprintf("%s(%d) <% x>", in.name(obj, "ArrayBuffer"), len(data), data[:min(len(data), 32)])
-	}
-	var items []string
-	for _, key := range obj.Keys() {
-		items = append(items, propertyName(key)+": "+in.show(obj.Get(key), depth+1))
-	}
-	prefix := in.name(obj, "Object")
-	if prefix == "Object" {
-		prefix = ""
-	} else {
-		prefix += " "
-	}
-	return in.wrap(prefix, "{", items, "}", depth)
-}
-
-func (in *inspector) collection(obj *goja.Object, depth int) string {
-	var items []string
-	isMap := obj.ClassName() == "Map"
-	in.p.vm.ForOf(obj, func(v goja.Value) bool {
-		if isMap {
-			pair := v.(*goja.Object)
-			items = append(items, in.show(pair.Get("0"), depth+1)+" => "+in.show(pair.Get("1"), depth+1))
-		} else {
-			items = append(items, in.show(v, depth+1))
-		}
-		return len(items) < inspectItems
 	})
-	return in.wrap(fmt.Sprintf("%s(%d) ", obj.ClassName(), get(obj, "size").ToInteger()), "{", items, "}", depth)
+	if native {
+		return c.p.inspectDeep(v, 0)
+	}
+	return c.p.Engine.Text(v)
 }
 
-func (in *inspector) name(obj *goja.Object, otherwise string) string {
-	proto := obj.Prototype()
-	if proto == nil {
-		return "[Object: null prototype]"
+// number is %d, or %i and %f, which parse.
+func (c *console) number(v goja.Value, parse goja.Value) string {
+	text := "NaN"
+	c.p.Engine.Try(func() {
+		switch {
+		case v.ExportType() == bigintType:
+			text = v.String() + "n"
+		case parse == nil:
+			text = showNumber(v.ToNumber())
+		default:
+			text = showNumber(c.p.Engine.Call(parse, goja.Undefined(), v))
+		}
+	})
+	return text
+}
+
+func (c *console) json(v goja.Value) string {
+	text := "[Circular]"
+	c.p.Engine.Try(func() {
+		text = c.p.Engine.Call(c.p.Engine.Primordial("JSONStringify"), goja.Undefined(), v).String()
+	})
+	return text
+}
+
+// table shows rows and columns: (data, columns).
+func (c *console) table(args []goja.Value) {
+	obj, ok := argument(args, 0).(*goja.Object)
+	if !ok {
+		c.write(engine.Log, c.format(args))
+		return
 	}
-	if ctor, ok := proto.Get("constructor").(*goja.Object); ok {
-		if name := get(ctor, "name"); !isMissing(name) && name.String() != "" {
-			return name.String()
+	t := &table{}
+	var only []string
+	if list, ok := argument(args, 1).(*goja.Object); ok {
+		c.p.forOf(list, func(v goja.Value) { only = append(only, v.String()) })
+		for _, name := range only {
+			t.column(name)
 		}
 	}
-	return otherwise
-}
-
-// wrap puts items on one line if they fit, else on lines of their own.
-func (in *inspector) wrap(prefix, open string, items []string, end string, depth int) string {
-	if len(items) == 0 {
-		return prefix + open + end
-	}
-	one := strings.Join(items, ", ")
-	if len(one)+len(prefix) <= inspectWidth && !strings.Contains(one, "\n") {
-		return prefix + open + " " + one + " " + end
-	}
-	pad := strings.Repeat("  ", depth+1)
-	return prefix + open + "\n" + pad + strings.Join(items, ",\n"+pad) + "\n" + strings.Repeat("  ", depth) + end
-}
-
-func propertyName(key string) string {
-	for i, r := range key {
-		if r != '_' && r != '$' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
-			return quote(key)
+	index := "(index)"
+	switch in := (&inspector{p: c.p}); {
+	case in.has("MapPrototypeGetSize", obj):
+		index = "(iteration index)"
+		c.p.forOf(in.ask("MapPrototypeEntries", obj), func(v goja.Value) {
+			pair := v.(*goja.Object)
+			row := t.row(strconv.Itoa(len(t.index)))
+			row["Key"], row["Values"] = c.cell(pair.Get("0")), c.cell(pair.Get("1"))
+			t.column("Key")
+		})
+		t.values = t.values || len(t.index) > 0
+	case in.has("SetPrototypeGetSize", obj):
+		index = "(iteration index)"
+		c.p.forOf(in.ask("SetPrototypeValues", obj), func(v goja.Value) { c.row(t, strconv.Itoa(len(t.index)), v, only) })
+	default:
+		for _, key := range obj.Keys() {
+			c.row(t, key, obj.Get(key), only)
 		}
 	}
-	if key == "" {
-		return "''"
-	}
-	return key
+	c.write(engine.Log, t.render(index))
 }
 
-func quote(s string) string {
-	if !strings.Contains(s, "'") {
-		return "'" + strings.NewReplacer("\n", `\n`, "\t", `\t`, "\r", `\r`, `\`, `\\`).Replace(s) + "'"
+// row adds a row: the properties of an object, or a value on its own.
+func (c *console) row(t *table, index string, v goja.Value, only []string) {
+	row := t.row(index)
+	obj, ok := v.(*goja.Object)
+	if !ok || engine.IsCallable(v) {
+		t.values = true
+		row["Values"] = c.cell(v)
+		return
 	}
-	return strconv.Quote(s)
+	for _, key := range obj.Keys() {
+		if only == nil || slices.Contains(only, key) {
+			t.column(key)
+			row["."+key] = c.cell(obj.Get(key))
+		}
+	}
+}
+
+// cell shows a value on one line, without what it holds.
+func (c *console) cell(v goja.Value) string {
+	return strings.Join(strings.Fields(c.p.inspectDeep(v, 0)), " ")
+}
+
+// table is what console.table shows. A row is keyed by "." and the column, or
+// by the special columns Key and Values.
+type table struct {
+	index   []string
+	columns []string
+	rows    []map[string]string
+	values  bool
+}
+
+func (t *table) row(index string) map[string]string {
+	row := map[string]string{}
+	t.index, t.rows = append(t.index, index), append(t.rows, row)
+	return row
+}
+
+func (t *table) column(name string) {
+	if !slices.Contains(t.columns, name) {
+		t.columns = append(t.columns, name)
+	}
+}
+
+func (t *table) render(index string) string {
+	lines := [][]string{append([]string{index}, t.columns...)}
+	if t.values {
+		lines[0] = append(lines[0], "Values")
+	}
+	for i, row := range t.rows {
+		line := []string{t.index[i]}
+		for _, name := range t.columns {
+			text, ok := row["."+name]
+			if !ok && name == "Key" {
+				text = row["Key"]
+			}
+			line = append(line, text)
+		}
+		if t.values {
+			line = append(line, row["Values"])
+		}
+		lines = append(lines, line)
+	}
+	widths := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, cell := range line {
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell)+2)
+		}
+	}
+	rule := func(left, middle, right string) string {
+		var parts []string
+		for _, w := range widths {
+			parts = append(parts, strings.Repeat("─", w))
+		}
+		return left + strings.Join(parts, middle) + right
+	}
+	out := []string{rule("┌", "┬", "┐")}
+	for i, line := range lines {
+		for j, cell := range line {
+			line[j] = " " + cell + strings.Repeat(" ", widths[j]-1-utf8.RuneCountInString(cell))
+		}
+		out = append(out, "│"+strings.Join(line, "│")+"│")
+		if i == 0 {
+			out = append(out, rule("├", "┼", "┤"))
+		}
+	}
+	return strings.Join(append(out, rule("└", "┴", "┘")), "\n")
 }

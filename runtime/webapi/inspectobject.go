@@ -1,0 +1,399 @@
+package webapi
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// shape is how an object is shown: a base (`[Function: f]`) and its parts
+// between braces.
+type shape struct {
+	base, open, end string
+	keys            []goja.Value
+	list            bool // the parts are items of an array, which may stand in columns
+	brief           bool // base alone says all, if there are no keys
+	filled          bool // there are parts besides the keys
+	parts           func() []string
+}
+
+// object shows an object that is not being shown already.
+func (in *inspector) object(obj *goja.Object, level int) string {
+	class, tag := in.constructorName(obj), in.tag(obj)
+	s := in.shapeOf(obj, class, tag)
+	if len(s.keys) == 0 && !s.filled {
+		if s.brief {
+			return s.base
+		}
+		return s.open + s.end
+	}
+	if in.depth >= 0 && level > in.depth {
+		return "[" + strings.TrimSuffix(prefix(class, tag, "Object", ""), " ") + "]"
+	}
+	in.current = level
+	in.seen = append(in.seen, obj)
+	var parts []string
+	if s.filled {
+		parts = s.parts()
+	}
+	for _, key := range s.keys {
+		parts = append(parts, in.property(obj, key, level))
+	}
+	in.seen = in.seen[:len(in.seen)-1]
+	for i, c := range in.circular {
+		if c == obj {
+			s.base = strings.TrimSuffix("<ref *"+strconv.Itoa(i+1)+"> "+s.base, " ")
+		}
+	}
+	return in.join(s, parts, obj, level)
+}
+
+// nested shows a value that stands within another.
+func (in *inspector) nested(v goja.Value, level int) string {
+	in.indent += 2
+	text := in.value(v, level+1, false)
+	in.indent -= 2
+	return text
+}
+
+// ask calls a captured method of a built-in class.
+func (in *inspector) ask(method string, obj *goja.Object, args ...goja.Value) goja.Value {
+	return in.p.Engine.Call(in.p.Engine.Primordial(method), goja.Undefined(), append([]goja.Value{obj}, args...)...)
+}
+
+// has reports whether obj is what a captured method works on.
+func (in *inspector) has(method string, obj *goja.Object, args ...goja.Value) bool {
+	return in.p.vm.Try(func() { in.ask(method, obj, args...) }) == nil
+}
+
+// descriptor is the descriptor of an own property, nil if there is none.
+func (in *inspector) descriptor(obj *goja.Object, key goja.Value) *goja.Object {
+	d, _ := in.ask("ReflectGetOwnPropertyDescriptor", obj, key).(*goja.Object)
+	return d
+}
+
+// constructorName is the name of the nearest constructor in the prototype
+// chain, "" if there is none.
+func (in *inspector) constructorName(obj *goja.Object) string {
+	for p := obj; p != nil && p.ExportType() != proxyType; p = p.Prototype() {
+		d := in.descriptor(p, in.p.vm.ToValue("constructor"))
+		if d == nil {
+			continue
+		}
+		if fn, ok := d.Get("value").(*goja.Object); ok {
+			if name := in.ownText(fn, "name"); name != "" && in.inherits(obj, fn) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// ownText is an own data property that is a string, "" if there is none.
+func (in *inspector) ownText(obj *goja.Object, key string) string {
+	if d := in.descriptor(obj, in.p.vm.ToValue(key)); d != nil {
+		if v := d.Get("value"); isText(v) {
+			return v.String()
+		}
+	}
+	return ""
+}
+
+// inherits is instanceof that runs none of the user's code.
+func (in *inspector) inherits(obj, ctor *goja.Object) bool {
+	d := in.descriptor(ctor, in.p.vm.ToValue("prototype"))
+	if d == nil {
+		return false
+	}
+	proto := d.Get("value")
+	for p := obj.Prototype(); p != nil; p = p.Prototype() {
+		if goja.Value(p) == proto {
+			return true
+		}
+		if p.ExportType() == proxyType {
+			return false
+		}
+	}
+	return false
+}
+
+// tag is Symbol.toStringTag, "" if obj shows it as a property anyway.
+func (in *inspector) tag(obj *goja.Object) (tag string) {
+	in.p.Engine.Try(func() {
+		v := obj.GetSymbol(goja.SymToStringTag)
+		if !isText(v) {
+			return
+		}
+		if d := in.descriptor(obj, goja.SymToStringTag); d == nil || !d.Get("enumerable").ToBoolean() {
+			tag = v.String()
+		}
+	})
+	return tag
+}
+
+// prefix is what stands before an opening brace.
+func prefix(class, tag, fallback, size string) string {
+	text := class + size + " "
+	if class == "" {
+		text = "[" + fallback + size + ": null prototype] "
+		class = fallback
+	}
+	if tag != "" && tag != class {
+		text += "[" + tag + "] "
+	}
+	return text
+}
+
+// keys are the enumerable own keys; with named set, without array indices.
+func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
+	var keys []goja.Value
+	for _, name := range obj.Keys() {
+		if _, err := strconv.ParseUint(name, 10, 32); !named || err != nil {
+			keys = append(keys, in.p.vm.ToValue(name))
+		}
+	}
+	for _, symbol := range obj.Symbols() {
+		if d := in.descriptor(obj, symbol); d != nil && d.Get("enumerable").ToBoolean() {
+			keys = append(keys, symbol)
+		}
+	}
+	return keys
+}
+
+// property shows `key: value`.
+func (in *inspector) property(obj *goja.Object, key goja.Value, level int) string {
+	name := ""
+	if symbol, ok := key.(*goja.Symbol); ok {
+		name = "[" + showSymbol(symbol) + "]"
+	} else {
+		name = propertyName(key.String())
+	}
+	d := in.descriptor(obj, key)
+	if d == nil {
+		return name + ": undefined"
+	}
+	if !d.Get("enumerable").ToBoolean() {
+		name = "[" + key.String() + "]"
+	}
+	getter, setter := !isMissing(d.Get("get")), !isMissing(d.Get("set"))
+	switch {
+	case getter && setter:
+		return name + ": [Getter/Setter]"
+	case getter:
+		return name + ": [Getter]"
+	case setter:
+		return name + ": [Setter]"
+	}
+	return name + ": " + in.nested(d.Get("value"), level)
+}
+
+// shapeOf tells the kinds of objects apart, by what they are and not by what
+// they claim to be.
+func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
+	kind := obj.ClassName()
+	if kind == "Array" {
+		return in.arrayShape(obj, class, tag)
+	}
+	if t := in.ask("TypedArrayPrototypeGetTag", obj); !goja.IsUndefined(t) {
+		return in.typedShape(obj, class, tag, t.String())
+	}
+	if isArrayBuffer(obj) {
+		return in.bufferShape(obj, class, tag)
+	}
+	if kind == "Object" && class != "Object" {
+		kind = in.brand(obj)
+	}
+	braced := func(fallback string, parts ...string) shape {
+		return shape{open: prefix(class, tag, fallback, "") + "{", end: "}", keys: in.keys(obj, false), filled: len(parts) > 0,
+			parts: func() []string { return parts }}
+	}
+	based := func(base string) shape {
+		return shape{base: base, brief: true, open: "{", end: "}", keys: in.keys(obj, kind == "String")}
+	}
+	switch {
+	case engine.IsCallable(obj):
+		return based(in.functionBase(obj, class, tag))
+	case kind == "DataView":
+		return in.viewShape(obj, class, tag)
+	case kind == "Map" || kind == "Set":
+		return in.collectionShape(obj, kind, class, tag)
+	case promiseOf(obj) != nil:
+		s := braced("Promise")
+		s.filled, s.parts = true, func() []string { return in.promise(promiseOf(obj)) }
+		return s
+	case kind == "WeakMap" || kind == "WeakSet":
+		return braced(kind, "<items unknown>")
+	case kind == "Error" || in.p.Engine.IsError(obj):
+		return in.errorShape(obj, class)
+	case kind == "Date":
+		text := "Invalid Date"
+		if !math.IsNaN(in.ask("DatePrototypeGetTime", obj).ToFloat()) {
+			text = in.ask("DatePrototypeToISOString", obj).String()
+		}
+		return based(named(text, class, tag, kind))
+	case kind == "RegExp":
+		return based(named(in.ask("RegExpPrototypeToString", obj).String(), class, tag, kind))
+	case kind == "Number" || kind == "String" || kind == "Boolean" || kind == "Symbol" || kind == "BigInt":
+		return based(in.boxed(obj, kind, class, tag))
+	case kind == "Arguments":
+		s := braced("Arguments")
+		s.open = "[Arguments] {"
+		return s
+	}
+	if in.p.Engine.Attached(obj) != nil {
+		return in.platformShape(obj, class, tag)
+	}
+	s := braced("Object")
+	if class == "Object" && tag == "" {
+		s.open = "{"
+	}
+	return s
+}
+
+// brand asks the built-in classes that goja does not tell apart whether obj is
+// one of theirs.
+func (in *inspector) brand(obj *goja.Object) string {
+	for _, b := range []struct{ kind, method string }{
+		{"DataView", "DataViewPrototypeGetBuffer"}, {"Map", "MapPrototypeGetSize"}, {"Set", "SetPrototypeGetSize"},
+		{"Symbol", "SymbolPrototypeValueOf"}, {"BigInt", "BigIntPrototypeValueOf"},
+		{"WeakMap", "WeakMapPrototypeHas"}, {"WeakSet", "WeakSetPrototypeHas"},
+	} {
+		if in.has(b.method, obj, obj) {
+			return b.kind
+		}
+	}
+	return "Object"
+}
+
+// named puts the class before a text that does not show it.
+func named(text, class, tag, usual string) string {
+	if p := prefix(class, tag, usual, ""); p != usual+" " {
+		return p + text
+	}
+	return text
+}
+
+// boxed shows an object that holds a primitive.
+func (in *inspector) boxed(obj *goja.Object, kind, class, tag string) string {
+	text := "[" + kind
+	switch {
+	case class == "":
+		text += " (null prototype)"
+	case class != kind:
+		text += " (" + class + ")"
+	}
+	text += ": " + in.primitive(in.ask(kind+"PrototypeValueOf", obj)) + "]"
+	if tag != "" && tag != class {
+		text += " [" + tag + "]"
+	}
+	return text
+}
+
+// functionBase is `[Function: name]`, `[class A extends B]` and the like.
+func (in *inspector) functionBase(obj *goja.Object, class, tag string) string {
+	source := in.ask("FunctionPrototypeToString", obj).String()
+	name := in.ownText(obj, "name")
+	shown := ": " + name
+	if name == "" {
+		shown = " (anonymous)"
+	}
+	if strings.HasPrefix(source, "class") && strings.HasSuffix(source, "}") {
+		text := "[class" + strings.TrimPrefix(shown, ":")
+		if class != "Function" && class != "" {
+			text += " [" + class + "]"
+		}
+		if parent := obj.Prototype(); parent == nil {
+			text += " extends [null prototype]"
+		} else if name := in.ownText(parent, "name"); name != "" {
+			text += " extends " + name
+		}
+		return text + "]"
+	}
+	kind := "Function"
+	if strings.HasSuffix(tag, "Function") {
+		kind = tag
+	}
+	text := "[" + kind
+	if class == "" {
+		text += " (null prototype)"
+	}
+	text += shown + "]"
+	if class != kind && class != "" && class != "Function" {
+		text += " " + class
+	}
+	if tag != "" && tag != class && tag != kind {
+		text += " [" + tag + "]"
+	}
+	return text
+}
+
+func (in *inspector) promise(promise *goja.Promise) []string {
+	level := len(in.seen) - 1
+	switch promise.State() {
+	case goja.PromiseStateFulfilled:
+		return []string{in.nested(promise.Result(), level)}
+	case goja.PromiseStateRejected:
+		return []string{"<rejected> " + in.nested(promise.Result(), level)}
+	}
+	return []string{"<pending>"}
+}
+
+// errorShape shows an error by its stack, in positions of the user's source,
+// and what else hangs on it.
+func (in *inspector) errorShape(obj *goja.Object, class string) shape {
+	stack := in.p.Engine.Stack(obj)
+	name, message := in.inherited(obj, "name"), in.inherited(obj, "message")
+	head, frames, traced := strings.Cut(stack, "\n    at ")
+	if head == "" && !traced {
+		head = stackHeader(name, message)
+	}
+	switch {
+	case !strings.Contains(name, "Error") && !strings.HasPrefix(head, name) || class == "" || strings.Contains(head, class):
+	case strings.HasPrefix(head, "Error") && strings.HasSuffix(class, "Error"):
+		head = class + strings.TrimPrefix(head, "Error")
+	case name != "" && strings.HasPrefix(head, name):
+		head = class + " [" + name + "]" + strings.TrimPrefix(head, name)
+	}
+	text := "[" + head + "]"
+	if traced {
+		text = head + "\n    at " + frames
+	}
+	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", in.indent))
+	var keys []goja.Value
+	_, platform := in.p.Engine.Attached(obj).(*domException)
+	for _, key := range in.keys(obj, false) {
+		if platform && (key.String() == "code" || key.String() == "stack") {
+			continue
+		}
+		if _, isSymbol := key.(*goja.Symbol); !isSymbol {
+			if k := key.String(); k == "stack" || (k == "name" || k == "message") && strings.Contains(stack, in.ownText(obj, k)) {
+				continue
+			}
+		}
+		keys = append(keys, key)
+	}
+	for _, hidden := range []string{"cause", "errors"} {
+		key := in.p.vm.ToValue(hidden)
+		if d := in.descriptor(obj, key); d != nil && !d.Get("enumerable").ToBoolean() {
+			keys = append(keys, key)
+		}
+	}
+	return shape{base: text, brief: true, open: "{", end: "}", keys: keys}
+}
+
+// inherited is a property's text, "" if it has none.
+func (in *inspector) inherited(obj *goja.Object, name string) (text string) {
+	in.p.Engine.Try(func() {
+		if v := obj.Get(name); !isMissing(v) {
+			text = v.String()
+		}
+	})
+	return text
+}
+
+func moreItems(n int) string { return fmt.Sprintf("... %d more item%s", n, plural(n)) }
