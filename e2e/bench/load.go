@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,7 @@ type load struct {
 	conns   int           // connections
 	warm    time.Duration // not counted, at the beginning
 	seconds time.Duration // counted
+	hold    bool          // once each connection has echoed, say so and leave them open until the input ends
 	count   int           // if not 0, so many requests instead of a time; "{n}" in url is the number of each
 }
 
@@ -46,13 +48,14 @@ type load struct {
 type loaded struct {
 	Requests int     `json:"requests"`
 	Seconds  float64 `json:"seconds"`
+	Min      float64 `json:"min_ms"`
 	P50      float64 `json:"p50_ms"`
 	P99      float64 `json:"p99_ms"`
 	Max      float64 `json:"max_ms"`
 }
 
 func (l load) arguments() []string {
-	return []string{loadMode, "-url", l.url, "-sockets=" + strconv.FormatBool(l.sockets), "-conns", strconv.Itoa(l.conns),
+	return []string{loadMode, "-url", l.url, "-sockets=" + strconv.FormatBool(l.sockets), "-hold=" + strconv.FormatBool(l.hold), "-conns", strconv.Itoa(l.conns),
 		"-warm", l.warm.String(), "-time", l.seconds.String(), "-count", strconv.Itoa(l.count)}
 }
 
@@ -62,12 +65,16 @@ func generateMain(arguments []string, out io.Writer) error {
 	flags := flag.NewFlagSet(loadMode, flag.ContinueOnError)
 	flags.StringVar(&l.url, "url", "", "")
 	flags.BoolVar(&l.sockets, "sockets", false, "")
+	flags.BoolVar(&l.hold, "hold", false, "")
 	flags.IntVar(&l.conns, "conns", 1, "")
 	flags.DurationVar(&l.warm, "warm", 0, "")
 	flags.DurationVar(&l.seconds, "time", time.Second, "")
 	flags.IntVar(&l.count, "count", 0, "")
 	if err := flags.Parse(arguments); err != nil {
 		return err
+	}
+	if l.hold {
+		return l.holdOpen(os.Stdin, out)
 	}
 	result, err := l.generate(sched.NewThreads(clock.Real{}))
 	if err != nil {
@@ -120,7 +127,7 @@ func summarize(latencies []time.Duration, seconds float64) loaded {
 	}
 	slices.Sort(latencies)
 	at := func(q float64) float64 { return ms(latencies[int(q*float64(len(latencies)-1))]) }
-	out.P50, out.P99, out.Max = at(0.5), at(0.99), at(1)
+	out.Min, out.P50, out.P99, out.Max = at(0), at(0.5), at(0.99), at(1)
 	return out
 }
 
