@@ -234,7 +234,7 @@ func (a *API) nativeDispose(call goja.FunctionCall) goja.Value {
 func (a *API) capability(v goja.Value) event.Capability {
 	c, ok := a.Engine.Attached(v).(event.Capability)
 	if !ok {
-		a.Engine.Throw("TypeError", "Illegal invocation")
+		a.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 	}
 	return c
 }

@@ -175,11 +175,16 @@ func (c *Class[T]) Of(v goja.Value) (value T, ok bool) {
 	return value, ok
 }
 
-// Self is Of for receivers: it throws "Illegal invocation".
+// IllegalInvocation is what a method of the platform says, as a TypeError, to a
+// receiver that is no instance of its class (V8's text, as workerd builds it).
+const IllegalInvocation = "Illegal invocation: function called with incorrect `this` reference. " +
+	"See https://developers.cloudflare.com/workers/observability/errors/#illegal-invocation-errors for details."
+
+// Self is Of for receivers: it throws IllegalInvocation.
 func (c *Class[T]) Self(v goja.Value) T {
 	value, ok := c.Of(v)
 	if !ok {
-		panic(c.e.vm.NewTypeError("Illegal invocation"))
+		panic(c.e.vm.NewTypeError(IllegalInvocation))
 	}
 	return value
 }

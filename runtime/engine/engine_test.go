@@ -264,7 +264,7 @@ func TestClass(t *testing.T) {
 		try { Counter.prototype.add.call({}, 1) } catch (e) { say(e.name + e.message) }
 		say(typeof lazy); say(lazy + lazy);
 	`)
-	w.said("10,7,1,true,Counter,1,extra,[object Counter]", "TypeErrorIllegal invocation", "made", "number", "84")
+	w.said("10,7,1,true,Counter,1,extra,[object Counter]", "TypeError"+IllegalInvocation, "made", "number", "84")
 }
 
 func BenchmarkTurn(b *testing.B) {

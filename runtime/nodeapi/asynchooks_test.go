@@ -65,7 +65,7 @@ func TestAsyncHooksRefusals(t *testing.T) {
 		{`als.run(1, 2)`, `TypeError: Failed to execute 'run' on 'AsyncLocalStorage': parameter 2 is not of type 'function'.`},
 		{`ah.AsyncLocalStorage.bind(3)`, `TypeError: Failed to execute 'bind' on 'AsyncLocalStorage': parameter 1 is not of type 'Function'.`},
 		{`ah.createHook({}).enable() instanceof Object`, `true`},
-		{`als.getStore.call({})`, `TypeError: Illegal invocation`},
+		{`als.getStore.call({})`, `TypeError: ` + engine.IllegalInvocation},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
 )
 
 // File API, section 3: parts, size, type and slices of Blobs.
@@ -23,7 +24,7 @@ func TestBlob(t *testing.T) {
 			`["abcd","cd","cd","bc","bc","","","abcd","abcd","ab"]`},
 		{`[new Blob(["a"], {type: "x/y"}).slice().type, new Blob(["a"]).slice(0, 1, "X/Y").type]`, `["","x/y"]`},
 		{`Object.prototype.toString.call(new Blob())`, `[object Blob]`},
-		{`Blob.prototype.text.call({})`, `TypeError: Illegal invocation`},
+		{`Blob.prototype.text.call({})`, `TypeError: ` + engine.IllegalInvocation},
 		{`(async () => { class B extends Blob { more() { return this.text() } } return [await new B(["s"]).more(), new B() instanceof Blob] })()`, `["s",true]`},
 	})
 }
@@ -56,7 +57,7 @@ func TestFile(t *testing.T) {
 		{`new File(["ab"], "n").slice(1) instanceof File`, `false`},
 		{`new File()`, `TypeError: Failed to construct 'File': constructor parameter 1 is not of type 'Array'.`},
 		{`new File([])`, `TypeError: Failed to construct 'File': constructor parameter 2 is not of type 'string'.`},
-		{`Object.getOwnPropertyDescriptor(File.prototype, "name").get.call(new Blob())`, `TypeError: Illegal invocation`},
+		{`Object.getOwnPropertyDescriptor(File.prototype, "name").get.call(new Blob())`, `TypeError: ` + engine.IllegalInvocation},
 	})
 }
 

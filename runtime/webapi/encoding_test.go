@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"unicode/utf16"
+
+	"minido.dev/minido/runtime/engine"
 )
 
 // Encoding standard, section 8.2: TextEncoder writes UTF-8, lone surrogates as
@@ -22,7 +24,7 @@ func TestTextEncoder(t *testing.T) {
 		{`(b => [new TextEncoder().encodeInto("\ud800b", b.subarray(1)), Array.from(b)])(new Uint8Array(5))`, `[{"read":2,"written":4},[0,239,191,189,98]]`},
 		{`new TextEncoder().encodeInto("a", new Uint16Array(2))`, `TypeError: Failed to execute 'encodeInto' on 'TextEncoder': parameter 2 is not of type 'Uint8Array'.`},
 		{`new TextEncoder().encodeInto("a")`, `TypeError: Failed to execute 'encodeInto' on 'TextEncoder': parameter 2 is not of type 'Uint8Array'.`},
-		{`TextEncoder.prototype.encode.call({})`, `TypeError: Illegal invocation`},
+		{`TextEncoder.prototype.encode.call({})`, `TypeError: ` + engine.IllegalInvocation},
 	})
 }
 

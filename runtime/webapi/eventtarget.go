@@ -121,14 +121,14 @@ func (p *Platform) eventTargets() *engine.Class[eventTargeter] {
 }
 
 // targetOf is the eventTarget of an object, of globalThis too; it throws
-// "Illegal invocation" for others.
+// IllegalInvocation for others.
 func (p *Platform) targetOf(v goja.Value) *eventTarget {
 	if v == p.vm.GlobalObject() {
 		return &p.core.events.global
 	}
 	t, ok := p.Engine.Attached(v).(eventTargeter)
 	if !ok {
-		p.Engine.Throw("TypeError", "Illegal invocation")
+		p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 	}
 	return t.events()
 }

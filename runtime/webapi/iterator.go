@@ -37,7 +37,7 @@ func (p *Platform) iteratorProto(tag string) *goja.Object {
 	p.Engine.DefineFunc(proto, engine.Func{Name: "next", Fn: func(call goja.FunctionCall) goja.Value {
 		it, ok := p.Engine.Attached(call.This).(*goIterator)
 		if !ok {
-			p.Engine.Throw("TypeError", "Illegal invocation")
+			p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 		}
 		v, more := it.next()
 		if !more {

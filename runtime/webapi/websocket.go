@@ -271,8 +271,10 @@ func (h *WebSocketHandle) send(v goja.Value) {
 	var m event.Message
 	if data, ok := p.bytesOf(v); ok {
 		m = event.Message{Binary: true, Data: append([]byte(nil), data...)}
-	} else if _, isObject := v.(*goja.Object); isObject || v == nil {
+	} else if v == nil {
 		p.Engine.Throw("TypeError", "Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.")
+	} else if _, isSymbol := v.(*goja.Symbol); isSymbol {
+		p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
 	} else {
 		m.Data = []byte(v.String())
 	}

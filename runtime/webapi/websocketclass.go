@@ -58,7 +58,10 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 			}),
 			method("close", 0, func(h *WebSocketHandle, call goja.FunctionCall) { h.close(call.Argument(0), call.Argument(1)) }),
 			method("serializeAttachment", 1, func(h *WebSocketHandle, call goja.FunctionCall) {
-				h.serializeAttachment(call.Argument(0))
+				if len(call.Arguments) == 0 {
+					p.Engine.Throw("TypeError", "Failed to execute 'serializeAttachment' on 'WebSocket': parameter 1 is not of type 'Value'.")
+				}
+				h.serializeAttachment(call.Arguments[0])
 			}),
 			{Name: "deserializeAttachment", Fn: func(h *WebSocketHandle, _ goja.FunctionCall) goja.Value {
 				return h.deserializeAttachment()

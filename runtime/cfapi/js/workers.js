@@ -5,6 +5,7 @@ function (native, p) {
   const { Proxy, ReflectGet, ReflectHas, ObjectCreate, ObjectDefineProperty, PromisePrototypeThen, PromisePrototypeCatch,
     PromisePrototypeFinally, ArrayPrototypeSlice, SymbolDispose, SymbolToStringTag } = p;
   const hidden = (obj, name, value) => ObjectDefineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
+  const ILLEGAL = "Illegal invocation: function called with incorrect `this` reference. See https://developers.cloudflare.com/workers/observability/errors/#illegal-invocation-errors for details.";
   const tag = (C, name) => ObjectDefineProperty(C.prototype, SymbolToStringTag, { value: name, configurable: true });
 
   class DurableObject { constructor(ctx, env) { this.ctx = ctx; this.env = env; } }
@@ -25,7 +26,7 @@ function (native, p) {
   }
   const promiseOf = (proxy) => {
     const entry = entries.get(proxy);
-    if (entry === undefined) throw new p.TypeError("Illegal invocation");
+    if (entry === undefined) throw new p.TypeError(ILLEGAL);
     if (entry.path === undefined) return entry.promise;
     return entry.value ??= entry.handle !== undefined ? native.get(entry.handle, entry.path)
       : PromisePrototypeThen(entry.promise, (v) => walk(v, entry.path, entry.path.length));
@@ -117,7 +118,7 @@ function (native, p) {
   class ServiceStub {}
   hidden(ServiceStub.prototype, "fetch", function fetch(input, init) {
     const entry = entries.get(this);
-    if (entry === undefined) throw new p.TypeError("Illegal invocation");
+    if (entry === undefined) throw new p.TypeError(ILLEGAL);
     return native.fetch(entry.handle, input, init);
   });
   hidden(ServiceStub.prototype, "connect", function connect() {
