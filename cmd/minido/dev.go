@@ -31,7 +31,7 @@ import (
 type devCommand struct {
 	Script string `arg:"" optional:"" help:"The worker's entry file; without it, \"main\" of the wrangler file."`
 
-	Config    string   `short:"c" placeholder:"FILE" help:"The wrangler file (wrangler.jsonc, .json or .toml). Without it, it is looked for here and in the directories above."`
+	Config    []string `short:"c" placeholder:"FILE" sep:"none" help:"The wrangler file (wrangler.jsonc, .json or .toml). Without it, it is looked for here and in the directories above. Given several times, the workers run together: the first answers on the port, the others are reached by service bindings and script_name."`
 	Port      int      `placeholder:"N" default:"-1" help:"Port to listen on; 0 takes a free one. Default: dev.port of the wrangler file, or 8787."`
 	IP        string   `name:"ip" placeholder:"ADDRESS" help:"Address to listen on. Default: dev.ip of the wrangler file, or 127.0.0.1."`
 	PersistTo string   `placeholder:"DIR" help:"Directory of the state. Default: .wrangler/state beside the wrangler file."`
@@ -105,10 +105,19 @@ const settleAfter = time.Second
 const stopLimit = 5 * time.Second
 
 func (c *devCommand) options(term *terminal) server.Options {
+	first := config.Options{Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
+	var others []config.Options
+	for i, path := range c.Config {
+		if i == 0 {
+			first.ConfigPath = path
+			continue
+		}
+		other := first
+		other.Entry, other.ConfigPath = "", path
+		others = append(others, other)
+	}
 	o := server.Options{
-		Config: config.Options{
-			ConfigPath: c.Config, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ(),
-		},
+		Config: first, Others: others,
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
 		Idle:  time.Duration(c.Idle * float64(time.Second)),
 		Watch: !c.NoWatch, NoDefer: c.NoDefer,
@@ -251,17 +260,21 @@ func round(d time.Duration) string {
 }
 
 func (t *terminal) event(ev server.Event) {
+	of := ""
+	if ev.Worker != "" {
+		of = "[" + ev.Worker + "] "
+	}
 	switch ev.Kind {
 	case server.EventReloading:
-		t.line("%s", t.paint("2", "Files changed, reloading..."))
+		t.line("%s", t.paint("2", of+"Files changed, reloading..."))
 	case server.EventReloaded:
-		t.line("%s", t.paint("32", "Reloaded."))
+		t.line("%s", t.paint("32", of+"Reloaded."))
 	case server.EventBuildFailed:
-		t.print(t.err, t.paint("31", "The change cannot be loaded; the earlier code goes on answering.\n")+t.explain(ev.Err))
+		t.print(t.err, t.paint("31", of+"The change cannot be loaded; the earlier code goes on answering.\n")+t.explain(ev.Err))
 	case server.EventWarning:
-		t.print(t.err, t.paint("33", "warning: ")+ev.Text)
+		t.print(t.err, t.paint("33", "warning: ")+of+ev.Text)
 	default:
-		t.print(t.err, t.paint("31", "error: ")+ev.Text)
+		t.print(t.err, t.paint("31", "error: ")+of+ev.Text)
 	}
 }
 
@@ -284,19 +297,25 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 		t.print(t.err, d.Render(t.color))
 	}
 	if bindings := s.Bindings(); len(bindings) > 0 {
-		t.line("%s", t.bindings(bindings))
+		t.line("%s", t.bindings("this worker", bindings))
+	}
+	for _, other := range s.Others() {
+		t.line("%s", t.bindings("the worker "+other.Project().Name, other.Bindings()))
 	}
 	t.line("%s %s %s", t.paint("32;1", "Ready on"), t.paint("1", s.URL()), t.paint("2", "("+took.Round(time.Millisecond).String()+")"))
 }
 
-func (t *terminal) bindings(list []server.BindingState) string {
+func (t *terminal) bindings(of string, list []server.BindingState) string {
+	if len(list) == 0 {
+		return "No bindings of " + of + "."
+	}
 	width := [3]int{}
 	for _, b := range list {
 		width[0], width[1] = max(width[0], len("env."+b.Name)), max(width[1], len(b.Kind))
 		width[2] = max(width[2], len(b.Detail))
 	}
 	var sb strings.Builder
-	sb.WriteString("Bindings of this worker:\n")
+	sb.WriteString("Bindings of " + of + ":\n")
 	for _, b := range list {
 		state := t.paint("32", "ready")
 		if !b.Ready {

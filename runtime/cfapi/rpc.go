@@ -261,14 +261,15 @@ func (a *API) byReference(v goja.Value) bool {
 	return a.vm.InstanceOf(v, a.rpcTarget)
 }
 
-// local is a capability whose target lives in this isolate. One that was given
-// away keeps the context of its target alive until it is released.
+// local is a reference to a target that lives in this isolate. One that was
+// given away keeps the context of its target alive until it is released; so do
+// its copies. Safe for concurrent use: other isolates hold references too.
 type local struct {
 	api     *API
 	context *engine.Context
-	target  *goja.Object
+	target  *goja.Object // for the loop of api alone
 	shared  *localShared
-	sent    bool // loop-confined until it is handed on, then immutable
+	sent    bool // set before the reference is handed on, immutable then
 	done    atomic.Bool
 }
 
@@ -280,10 +281,14 @@ func (a *API) export(target *goja.Object) *local {
 	return l
 }
 
-// send marks a reference that leaves in a message. Loop-confined.
+// send marks a new reference, which nobody else has yet, as one that leaves in
+// a message. A copy of a reference from elsewhere has been sent before, so this
+// is for the loop of api.
 func (l *local) send() {
-	l.sent = true
-	l.context.Hold()
+	if !l.sent {
+		l.sent = true
+		l.context.Hold()
+	}
 }
 
 // Call implements event.Capability.
@@ -300,9 +305,15 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 // Dup implements event.Capability.
 func (l *local) Dup() event.Capability {
 	l.shared.refs.Add(1)
-	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared}
+	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared, sent: l.sent}
 	if l.done.Load() {
 		d.done.Store(true) // a copy of what is gone is gone
+		return d
+	}
+	if d.sent {
+		// The copied reference holds the context until its own release, which
+		// comes to the loop later. A closed loop has no contexts.
+		_ = l.api.Engine.PostLoop(l.context.Hold)
 	}
 	return d
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,10 +25,12 @@ import (
 // Options describe a World.
 type Options struct {
 	Project string // directory of the worker project
-	Seed    uint64
-	Dir     string        // persist directory; "" makes one for the test
-	Idle    time.Duration // idle eviction; 0 never evicts
-	Vars    []string      // KEY:VALUE
+	// Others are directories, below Project, of further workers of the session.
+	Others []string
+	Seed   uint64
+	Dir    string        // persist directory; "" makes one for the test
+	Idle   time.Duration // idle eviction; 0 never evicts
+	Vars   []string      // KEY:VALUE
 	// Start is the virtual time at which the world begins; zero means Epoch.
 	Start time.Time
 	// Kill, if not nil, picks the effect point, after the start, at which the
@@ -87,15 +90,19 @@ func NewWorld(t testing.TB, o Options) *World {
 		points.Target = func(p killpoint.Point) bool { return w.Server != nil && o.Kill(p) }
 	}
 	w.points = killpoint.New(points)
+	var others []config.Options
+	for _, dir := range o.Others {
+		others = append(others, config.Options{Dir: filepath.Join(project, dir), Vars: o.Vars})
+	}
 	s, err := server.Start(context.Background(), server.Options{
-		Config:     config.Options{Dir: project, Vars: o.Vars},
+		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others,
 		Address:    server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
 		Points: w.points, TurnLimit: o.TurnLimit,
 		Sync: sqlstore.Normal, Limits: sqlstore.Prod, Idle: o.Idle,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
-		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, ev.Text) },
+		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
 	})
 	if err != nil {
 		t.Fatal(err)

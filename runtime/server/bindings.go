@@ -1,12 +1,14 @@
 package server
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
@@ -49,15 +51,21 @@ func (s *Server) offers(p *config.Project, b config.Binding) bool {
 	case config.KindAssets, config.KindVersionMetadata:
 		return true
 	case config.KindService:
-		return b.Param("service") == p.Name
+		return s.running(p, b.Param("service"))
 	case config.KindDurableObject:
 		for _, d := range p.DurableObjects {
 			if d.Name == b.Name {
-				return d.Local
+				return d.Local || s.running(p, d.ScriptName)
 			}
 		}
 	}
 	return false
+}
+
+// running reports whether a worker of that name is the project itself or runs
+// beside it.
+func (s *Server) running(p *config.Project, script string) bool {
+	return script == p.Name || s.session.find(script) != nil
 }
 
 // bindings makes env for an isolate.
@@ -73,41 +81,64 @@ func (s *Server) bindings(p *config.Project, w *worker) []cfapi.Binding {
 }
 
 func (s *Server) maker(p *config.Project, b config.Binding, w *worker) func(a *cfapi.API) goja.Value {
-	if !s.offers(p, b) {
-		return func(a *cfapi.API) goja.Value {
-			return a.Missing(b.Kind.Title(), b.Name, b.Where.String(), advice(b))
-		}
-	}
 	switch b.Kind {
 	case config.KindAssets:
 		return func(a *cfapi.API) goja.Value { return a.Service(assetsTarget{s}) }
 	case config.KindService:
-		entry := b.Param("entrypoint")
-		if entry == "" {
-			entry = "default"
-		}
-		return func(a *cfapi.API) goja.Value { return a.Service(w.iso.Entrypoint(entry, nil)) }
+		return s.serviceMaker(p, b, w)
+	case config.KindDurableObject:
+		space := s.spaceFor(p, b)
+		return func(a *cfapi.API) goja.Value { return a.Namespace(space) }
 	case config.KindVersionMetadata:
 		return func(a *cfapi.API) goja.Value {
 			return a.ParseJSON(`{"id":"00000000-0000-0000-0000-000000000000","tag":"","timestamp":"0"}`)
 		}
 	}
-	var space cfapi.Namespace
+	return func(a *cfapi.API) goja.Value {
+		return a.Missing(b.Kind.Title(), b.Name, b.Where.String(), advice(b))
+	}
+}
+
+// serviceMaker makes a service binding: to this worker, which is the generation
+// that env belongs to, or to another one of the session.
+func (s *Server) serviceMaker(p *config.Project, b config.Binding, w *worker) func(a *cfapi.API) goja.Value {
+	entry := b.Param("entrypoint")
+	if entry == "" {
+		entry = defaultEntrypoint
+	}
+	return func(a *cfapi.API) goja.Value {
+		var props *event.Payload
+		if given := b.Params["props"]; given != nil {
+			text, err := json.Marshal(given)
+			if err != nil {
+				panic(fmt.Sprintf("the props of %s came from JSON and are none: %v", b.Name, err))
+			}
+			props = a.Pack(a.ParseJSON(string(text)))
+		}
+		if b.Param("service") == p.Name {
+			return a.Service(w.iso.Entrypoint(entry, props))
+		}
+		return a.Service(&service{from: s, script: b.Param("service"), entrypoint: entry, props: props})
+	}
+}
+
+// spaceFor is the namespace of a durable_objects binding.
+func (s *Server) spaceFor(p *config.Project, b config.Binding) cfapi.Namespace {
 	for _, d := range p.DurableObjects {
-		if d.Name == b.Name {
-			space = s.spaces[d.UniqueKey]
+		switch {
+		case d.Name != b.Name:
+		case d.Local:
+			return s.space(d.UniqueKey)
+		default:
+			return &foreignSpace{from: s, bind: d, ids: objectid.NewNamespace(d.UniqueKey)}
 		}
 	}
-	return func(a *cfapi.API) goja.Value { return a.Namespace(space) }
+	panic("a binding without its namespace: " + b.Name)
 }
 
 // advice says what to do about a binding that minido does not have.
 func advice(b config.Binding) string {
 	switch b.Kind {
-	case config.KindDurableObject:
-		return fmt.Sprintf("Its class lives in another worker (%s); running several workers together is not built yet. Move the class into this worker, or stub the calls in tests.", b.Param("script_name"))
-	case config.KindService:
-		return fmt.Sprintf("The worker %q is not running; running several workers together is not built yet. Guard the call, or bind to this worker itself.", b.Param("service"))
 	case config.KindAI:
 		return "Call a model over HTTP with fetch() instead, for example a local mock server named in a variable."
 	case config.KindKVNamespace, config.KindR2Bucket, config.KindD1:

@@ -90,7 +90,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w := &worker{}
 	namespaces := map[string]cfapi.Namespace{}
 	for _, c := range p.Classes {
-		namespaces[c.ClassName] = s.spaces[c.UniqueKey]
+		namespaces[c.ClassName] = s.space(c.UniqueKey)
 	}
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
@@ -98,7 +98,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.opts.TurnLimit,
 		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, p, b, reason) },
 	})
-	w.main = w.iso.Entrypoint("default", nil)
+	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
 	err := s.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
 		w.iso.Start(func(err error) {
 			if err != nil {

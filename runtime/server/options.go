@@ -21,6 +21,10 @@ import (
 // Options configure a Server. Immutable once given to Start.
 type Options struct {
 	Config config.Options
+	// Others are further workers that run in the same session, reached by
+	// service bindings and by durable_objects bindings with script_name. Their
+	// state is in the same directory; requests from outside go to Config's worker.
+	Others []config.Options
 	// Address is where to listen; what it leaves open comes from the wrangler
 	// file, then from wrangler's defaults.
 	Address Address
@@ -112,4 +116,6 @@ type Event struct {
 	Kind EventKind
 	Text string
 	Err  error
+	// Worker is the worker concerned, "" for the primary one.
+	Worker string
 }

@@ -20,7 +20,8 @@ import (
 	"minido.dev/minido/runtime/isolate"
 )
 
-// Server runs one worker project. Safe for concurrent use.
+// Server runs a worker project, and the further ones of its session. Safe for
+// concurrent use.
 type Server struct {
 	opts     Options
 	lock     *dirLock
@@ -29,6 +30,7 @@ type Server struct {
 	gateway  *gateway.Gateway
 	listener net.Listener
 	watcher  *watcher
+	session  *session
 
 	warnings []config.Diagnostic
 
@@ -37,8 +39,10 @@ type Server struct {
 	spaces  map[string]*pool.Namespace // by unique key
 	current *worker                    // nil while the isolate is being replaced
 	queued  []func(*worker, error)     // requests that came meanwhile
-	assets  *gateway.Assets
-	closed  bool
+	// flushing: install is handing out queued; what comes now queues behind it.
+	flushing bool
+	assets   *gateway.Assets
+	closed   bool
 }
 
 // worker is one loaded generation of the project; all nil if it has assets
@@ -66,6 +70,9 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		return s, err
 	}
 	s.project = project
+	if err := s.join(); err != nil {
+		return s, err
+	}
 	if s.opts.PersistDir == "" {
 		s.opts.PersistDir = filepath.Join(project.Dir, ".wrangler", "state")
 	}
@@ -80,28 +87,44 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 			return s, &AddressError{Address: address, Err: err}
 		}
 	}
-	s.pool = pool.New(pool.Options{
-		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: filepath.Join(s.opts.PersistDir, "v3", "do"),
-		Sync: o.Sync, Limits: o.Limits, Idle: o.Idle, Report: func(err error) { s.event(EventFailure, err.Error()) },
-	})
-	if err := s.openNamespaces(project); err != nil {
-		return s, err
+	for _, m := range s.session.members {
+		m.opts.PersistDir, m.opts.CacheDir = s.opts.PersistDir, s.opts.CacheDir
+		if err := m.openPool(); err != nil {
+			return s, err
+		}
 	}
-	w, err := s.build(ctx, project)
-	if err != nil {
-		return s, err
+	for _, m := range s.session.members {
+		w, err := m.build(ctx, m.project)
+		if err != nil {
+			return s, err
+		}
+		m.install(w)
 	}
-	s.install(w)
-	s.pool.Start()
+	for _, m := range s.session.members {
+		m.pool.Start()
+	}
 	if s.listener != nil {
 		s.serve()
 	}
-	if o.Watch {
-		if err := s.watch(); err != nil {
-			s.event(EventWarning, fmt.Sprintf("changes of files are not noticed: %v", err))
+	for _, m := range s.session.members {
+		if !o.Watch {
+			break
+		}
+		if err := m.watch(); err != nil {
+			m.event(EventWarning, fmt.Sprintf("changes of files are not noticed: %v", err))
 		}
 	}
 	return s, nil
+}
+
+// openPool makes the place of the worker's objects and opens their namespaces.
+func (s *Server) openPool() error {
+	o := s.opts
+	s.pool = pool.New(pool.Options{
+		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: filepath.Join(o.PersistDir, "v3", "do"),
+		Sync: o.Sync, Limits: o.Limits, Idle: o.Idle, Report: func(err error) { s.event(EventFailure, err.Error()) },
+	})
+	return s.openNamespaces(s.project)
 }
 
 // AddressError says that the listener could not be opened.
@@ -132,15 +155,17 @@ func (s *Server) event(kind EventKind, text string) {
 
 // openNamespaces opens those of the project's classes that are not open yet.
 func (s *Server) openNamespaces(p *config.Project) error {
-	for _, c := range p.Classes {
-		if s.spaces[c.UniqueKey] != nil {
+	for _, c := range s.classes(p) {
+		if s.space(c.UniqueKey) != nil {
 			continue
 		}
 		n, err := s.pool.Open(c.ClassName, c.UniqueKey)
 		if err != nil {
 			return err
 		}
+		s.mu.Lock()
 		s.spaces[c.UniqueKey] = n
+		s.mu.Unlock()
 	}
 	return nil
 }
@@ -252,7 +277,7 @@ func (s *Server) withWorker(fn func(*worker, error)) {
 	case s.closed:
 		s.mu.Unlock()
 		fn(nil, pool.ErrClosed)
-	case s.current == nil:
+	case s.current == nil || s.flushing:
 		s.queued = append(s.queued, fn)
 		s.mu.Unlock()
 	default:
@@ -262,18 +287,28 @@ func (s *Server) withWorker(fn func(*worker, error)) {
 	}
 }
 
-// install makes w the worker that answers.
+// install makes w the worker that answers. Requests that waited go first, so
+// that calls keep their order.
 func (s *Server) install(w *worker) {
 	s.mu.Lock()
-	s.current = w
-	queued := s.queued
-	s.queued = nil
+	s.current, s.flushing = w, true
 	s.mu.Unlock()
 	if w.realm != nil {
 		s.pool.SetRealm(w.realm)
 	}
-	for _, fn := range queued {
-		fn(w, nil)
+	for {
+		s.mu.Lock()
+		queued := s.queued
+		if s.current != w || len(queued) == 0 {
+			s.flushing = false
+			s.mu.Unlock()
+			return
+		}
+		s.queued = nil
+		s.mu.Unlock()
+		for _, fn := range queued {
+			fn(w, nil)
+		}
 	}
 }
 
@@ -319,6 +354,7 @@ func (s *Server) Close(ctx context.Context) error {
 	} else if s.listener != nil {
 		errs = append(errs, s.listener.Close())
 	}
+	errs = append(errs, s.closeOthers(ctx))
 	if s.pool != nil {
 		errs = append(errs, s.await(ctx, "close the objects", nil, s.pool.Close))
 	}

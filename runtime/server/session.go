@@ -1,0 +1,246 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/event"
+)
+
+// session is the workers that run together, as `wrangler dev -c a -c b` runs
+// them: each with its own configuration, isolate and objects; the first has the
+// listener and the lock on the state directory. Immutable once Start has loaded
+// all configurations, so any goroutine may read it.
+type session struct{ members []*Server }
+
+// find is the worker of that name; nil if it does not run in this session. The
+// name is the present one, which a reload may change.
+func (x *session) find(name string) *Server {
+	for _, m := range x.members {
+		if m.Project().Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// join loads the configurations of the further workers.
+func (s *Server) join() error {
+	s.session = &session{members: []*Server{s}}
+	for _, c := range s.opts.Others {
+		project, warnings, err := config.Load(c)
+		s.warnings = append(s.warnings, warnings...)
+		if err != nil {
+			return err
+		}
+		if other := s.session.find(project.Name); other != nil {
+			return fmt.Errorf("%s and %s are both called %q: workers of one session need names of their own (\"name\" in the wrangler file)",
+				describe(other.project), describe(project), project.Name)
+		}
+		o := s.opts
+		o.Config, o.Others, o.Address, o.Entropy = c, nil, Address{None: true}, s.opts.Entropy.Fork("worker "+project.Name)
+		if events := s.opts.Events; events != nil {
+			o.Events = func(ev Event) { ev.Worker = project.Name; events(ev) }
+		}
+		m := &Server{opts: o, spaces: map[string]*pool.Namespace{}, project: project, session: s.session}
+		s.session.members = append(s.session.members, m)
+	}
+	return nil
+}
+
+// describe is where a project is configured, for people.
+func describe(p *config.Project) string {
+	if p.ConfigFile != "" {
+		return p.ConfigFile
+	}
+	return p.Dir
+}
+
+// Others are the workers that run beside the primary one, in the order of
+// Options.Others; nil for each of those. They are the primary's to close.
+func (s *Server) Others() []*Server {
+	if s.session == nil || s.session.members[0] != s {
+		return nil
+	}
+	return s.session.members[1:]
+}
+
+// classes are the Durable Object classes of the project, and those that another
+// worker of the session binds to by script_name.
+func (s *Server) classes(p *config.Project) []config.DurableObjectClass {
+	all := slices.Clone(p.Classes)
+	for _, m := range s.session.members {
+		if m == s {
+			continue
+		}
+		for _, b := range m.Project().DurableObjects {
+			known := slices.ContainsFunc(all, func(c config.DurableObjectClass) bool { return c.ClassName == b.ClassName })
+			if b.ScriptName == p.Name && !known && config.ValidateClassName(b.ClassName) == nil {
+				all = append(all, config.DurableObjectClass{ClassName: b.ClassName, UniqueKey: b.UniqueKey, Where: b.ClassWhere})
+			}
+		}
+	}
+	return all
+}
+
+// space is an open namespace by its unique key, nil if there is none.
+func (s *Server) space(uniqueKey string) *pool.Namespace {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spaces[uniqueKey]
+}
+
+// notRunning is what miniflare says of a worker that is bound to and is not
+// there (workers/core/dev-registry-proxy).
+func notRunning(script string) string {
+	return fmt.Sprintf("Worker %q not found. Make sure it is running locally.", script)
+}
+
+// absent is the Target of a worker that does not run in this session: as with
+// the reference, fetch answers 503 and every call throws.
+type absent struct{ script string }
+
+// Dup implements event.Capability.
+func (t absent) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (t absent) Release() {}
+
+// Call implements event.Capability.
+func (t absent) Call(_ *event.Call, done func(*event.Payload, error)) {
+	done(nil, &event.Error{Message: notRunning(t.script), Remote: true})
+}
+
+// Fetch implements cfapi.Target.
+func (t absent) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	text := []byte(notRunning(t.script))
+	done(&event.Response{
+		Status: 503, Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}}, Body: event.Bytes(text),
+	}, nil)
+	return func(error) {}
+}
+
+// service is the Target of an entrypoint of another worker of the session,
+// whichever generation of it runs when a call is made. Safe for concurrent use.
+type service struct {
+	from       *Server
+	script     string
+	entrypoint string
+	props      *event.Payload
+}
+
+var _ cfapi.Target = (*service)(nil)
+
+// Dup implements event.Capability; entrypoints need no counting.
+func (t *service) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (t *service) Release() {}
+
+// Call implements event.Capability.
+func (t *service) Call(c *event.Call, done func(*event.Payload, error)) {
+	m := t.from.session.find(t.script)
+	if m == nil {
+		absent{t.script}.Call(c, done)
+		return
+	}
+	m.withWorker(func(w *worker, err error) {
+		if err == nil && w.iso == nil {
+			err = fmt.Errorf("the worker %q has only assets: it offers fetch() and no methods", t.script)
+		}
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		w.iso.Entrypoint(t.entrypoint, t.props).Call(c, done)
+	})
+}
+
+// Fetch implements cfapi.Target. A default entrypoint without props is what
+// clients reach too: its worker's assets come first where they would for them.
+func (t *service) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	m := t.from.session.find(t.script)
+	if m == nil {
+		return absent{t.script}.Fetch(req, done)
+	}
+	if t.entrypoint == defaultEntrypoint && t.props == nil {
+		return m.Fetch(req, done)
+	}
+	var c canceler
+	m.withWorker(func(w *worker, err error) {
+		if err == nil && w.iso == nil {
+			err = fmt.Errorf("the worker %q has only assets and no entrypoint %q", t.script, t.entrypoint)
+		}
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		c.set(w.iso.Entrypoint(t.entrypoint, t.props).Fetch(req, done))
+	})
+	return c.cancel
+}
+
+// defaultEntrypoint is the name of a worker's main export.
+const defaultEntrypoint = "default"
+
+// foreignSpace is the objects of a class of another worker of the session. The
+// objects live with that worker. Safe for concurrent use.
+type foreignSpace struct {
+	from *Server
+	bind config.DurableObjectBinding
+	ids  *objectid.Namespace
+}
+
+var _ cfapi.Namespace = (*foreignSpace)(nil)
+
+// Class implements cfapi.Namespace.
+func (n *foreignSpace) Class() string { return n.bind.ClassName }
+
+// IDs implements cfapi.Namespace.
+func (n *foreignSpace) IDs() *objectid.Namespace { return n.ids }
+
+// Stub implements cfapi.Namespace.
+func (n *foreignSpace) Stub(id objectid.ID) cfapi.Target {
+	m := n.from.session.find(n.bind.ScriptName)
+	if m == nil {
+		return absent{n.bind.ScriptName}
+	}
+	if space := m.space(n.bind.UniqueKey); space != nil {
+		return space.Stub(id)
+	}
+	return broken{fmt.Errorf("the worker %q has no Durable Object class %q (bound as env.%s at %s)",
+		n.bind.ScriptName, n.bind.ClassName, n.bind.Name, n.bind.Where)}
+}
+
+// broken is a Target that always fails.
+type broken struct{ err error }
+
+// Dup implements event.Capability.
+func (t broken) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (t broken) Release() {}
+
+// Call implements event.Capability.
+func (t broken) Call(_ *event.Call, done func(*event.Payload, error)) { done(nil, t.err) }
+
+// Fetch implements cfapi.Target.
+func (t broken) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	done(nil, t.err)
+	return func(error) {}
+}
+
+// closeOthers stops the workers beside the primary.
+func (s *Server) closeOthers(ctx context.Context) error {
+	var errs []error
+	for _, m := range s.Others() {
+		errs = append(errs, m.Close(ctx))
+	}
+	return errors.Join(errs...)
+}
