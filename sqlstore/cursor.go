@@ -4,8 +4,8 @@ import "sync/atomic"
 
 // Cursor walks over the rows of a statement. It is live: it stays valid across
 // turns and sees changes made ahead of it, but for the one row that it has
-// already fetched; workerd fetches ahead likewise. Loop-confined, but for
-// Abandon.
+// already fetched; workerd's SQL cursors fetch ahead likewise, its kv.list()
+// does not. Loop-confined, but for Abandon.
 type Cursor struct {
 	s        *Store
 	st       *stmt // nil once finished
@@ -13,6 +13,8 @@ type Cursor struct {
 	err      error // what the next Next returns
 	user     bool
 	readOnly bool
+	lazy     bool // fetches a row when it is asked for, not one ahead
+	given    bool // lazy only: the row stood on has been given out
 
 	names   []string
 	sql     string // for the statistics
@@ -92,12 +94,23 @@ func (c *Cursor) Next() (row []any, ok bool, err error) {
 		}
 		return nil, false, err
 	}
+	if c.given {
+		c.given = false
+		if err := c.advance(); err != nil {
+			c.finish()
+			return nil, false, err
+		}
+	}
 	if !c.row {
 		return nil, false, nil
 	}
 	row = make([]any, c.st.Columns())
 	for i := range row {
 		row[i] = c.st.Column(i)
+	}
+	if c.lazy {
+		c.given = true
+		return row, true, nil
 	}
 	// The row is good; an error on the way to the one after it waits.
 	c.err = c.advance()

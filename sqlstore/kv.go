@@ -186,6 +186,7 @@ func (s *Store) List(o ListOptions) (*KVIterator, error) {
 	if err != nil {
 		return nil, err
 	}
+	cur.lazy = true
 	return &KVIterator{cur: cur}, nil
 }
 

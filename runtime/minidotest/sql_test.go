@@ -2,6 +2,7 @@ package minidotest
 
 // sqlWorker asks storage.sql for what SEMANTICS 14 to 16 say.
 const sqlWorker = `
+const t = (fn) => attempt(fn);
 export class Q extends DurableObject {
   st = this.ctx.storage; sql = this.ctx.storage.sql;
   async cursor() {
