@@ -68,6 +68,8 @@ type Object struct {
 	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
 	running  int  // events that have started and not been answered
 	hasAlarm bool
+	sealed   int64 // mark of the last commit that is not known to be on disk
+	syncing  bool  // a sync is under way
 
 	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
 	socketTimeout time.Duration
@@ -123,7 +125,7 @@ func (o *Object) recover() error {
 			if err := o.store.FacetsDeleted(); err != nil {
 				return err
 			}
-			if err := o.store.Commit(); err != nil {
+			if err := errors.Join(o.store.Commit(), o.store.Sync()); err != nil {
 				return err
 			}
 		}
@@ -286,8 +288,50 @@ func (o *Object) commit(cause string) {
 	}
 	o.alarm.committed()
 	if after != nil {
+		if err := o.store.Sync(); err != nil { // the index must not be ahead of the row
+			o.fail(resetError(err))
+			return
+		}
 		if err := after(o.opts.Alarms, cause); err != nil {
 			o.fail(resetError(fmt.Errorf("alarm index: %w", err)))
+			return
+		}
+	}
+	o.seal()
+}
+
+// seal holds back the object's outputs until its last commit is on disk.
+// Syncing happens off the loop, one sync at a time, and each covers every
+// commit before its start: turns go on meanwhile, their outputs wait.
+func (o *Object) seal() {
+	if !o.store.Unsynced() {
+		return
+	}
+	o.sealed = o.ctx.HoldBack()
+	if !o.syncing {
+		o.startSync()
+	}
+}
+
+func (o *Object) startSync() {
+	o.syncing = true
+	mark, sync := o.sealed, o.store.Syncer()
+	o.realm.eng.Background("sync "+o.opts.Label, func() {
+		err := sync()
+		_ = o.realm.eng.PostLoop(func() { o.synced(mark, err) }) // a closed loop has no outputs left
+	})
+}
+
+func (o *Object) synced(mark int64, err error) {
+	o.syncing = false
+	switch {
+	case o.ended:
+	case err != nil:
+		o.fail(resetError(err))
+	default:
+		o.ctx.LetGo(mark)
+		if !o.ended && o.sealed > mark {
+			o.startSync()
 		}
 	}
 }
@@ -365,6 +409,8 @@ func (o *Object) Busy() string {
 	switch {
 	case o.running > 0:
 		return fmt.Sprintf("%d events are in progress", o.running)
+	case o.ctx.HeldBack():
+		return "its last commit is not on disk yet"
 	case o.alarm.running:
 		return "its alarm handler is running"
 	case o.gate.current != nil:

@@ -33,6 +33,10 @@ func (r *Realm) defineStorage() {
 			async("sync", 0, func(o *Object, c goja.FunctionCall) goja.Value {
 				if o.txns == 0 {
 					o.commitNow()
+					if err := o.store.Sync(); err != nil {
+						o.fail(resetError(err))
+						panic(r.eng.FromGo(o.failure))
+					}
 				}
 				return goja.Undefined()
 			}),
@@ -292,6 +296,9 @@ func (o *Object) deleteAll() {
 		a.deferred = a.running && a.row != nil && *a.row == a.at
 	}
 	if hasFacets {
+		if err := o.store.Sync(); err != nil { // files must not be gone before the rows are
+			o.realm.storageError(err)
+		}
 		o.deleteAllFacets()
 	}
 	o.wrote()

@@ -55,6 +55,9 @@ type Options struct {
 	Entropy entropy.Source
 	// Sync is the durability of commits.
 	Sync SyncMode
+	// SyncLater leaves the syncs of Full to the owner, who must not show anyone
+	// what depends on a commit before Syncer's function, or Sync, has succeeded.
+	SyncLater bool
 	// Limits are the limits that SQL meets.
 	Limits LimitsProfile
 	// OnCommit, if set, is called inside every commit that changes the file,
@@ -84,6 +87,9 @@ type Store struct {
 
 	cursors cursorList
 	stats   statsCache
+
+	syncLater bool
+	unsynced  bool // a commit since the last sync; only with syncLater
 
 	begin, commit, rollback *sqlite.Stmt
 
@@ -119,7 +125,8 @@ func Open(o Options) (*Store, error) {
 func (s *Store) setUp(o Options) error {
 	s.conn.SetBusyTimeout(busyTimeout)
 	sync := "FULL"
-	if o.Sync == Normal {
+	s.syncLater = o.Sync == Full && o.SyncLater && o.Path != ""
+	if o.Sync == Normal || s.syncLater {
 		sync = "NORMAL"
 	}
 	if err := s.conn.Exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=" + sync +

@@ -113,9 +113,11 @@ func (s *Store) Commit() error {
 		s.txn = txn{serial: s.txn.serial}
 		return &CommitError{Err: fmt.Errorf("%w: %w", ErrTransactionLost, lost)}
 	}
+	wrote := s.syncLater && s.Dirty()
 	_, err := s.commit.Step()
 	s.commit.Reset()
 	if err == nil {
+		s.unsynced = s.unsynced || wrote
 		s.txn = txn{serial: s.txn.serial}
 		return nil
 	}

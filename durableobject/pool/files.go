@@ -25,7 +25,7 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
 				Path: path, Clock: p.opts.Clock, Entropy: p.opts.Entropy.Fork(filepath.Base(path)),
-				Sync: p.opts.Sync, Limits: p.opts.Limits,
+				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits,
 			})
 			return err
 		}

@@ -30,7 +30,10 @@ type Context struct {
 	dead        error
 	keepOutputs bool
 	isDirty     bool
-	holding     int // outputs in engine.held
+	holding     int      // outputs in engine.held
+	heldBack    int64    // the last mark of HoldBack
+	letGo       int64    // the last mark of LetGo
+	behind      []behind // outputs that wait for a LetGo, in order; empty if letGo == heldBack
 	timers      map[int64]*timer
 	ops         map[*Op]struct{}
 	atDeath     map[int64]func(error)
@@ -105,11 +108,52 @@ func (c *Context) Emit(release func()) {
 		return
 	}
 	if !c.isDirty && c.holding == 0 {
-		release()
+		c.release(release)
 		return
 	}
 	c.holding++
 	c.engine.held = append(c.engine.held, output{c, release})
+}
+
+// behind is an output that leaves once LetGo was called with its mark.
+type behind struct {
+	mark    int64
+	release func()
+}
+
+// HoldBack makes the outputs that this turn still holds, and those of later
+// turns, wait for LetGo with the mark that it returns or a later one: what they
+// may depend on is committed, and not yet safe. Those from before are not touched.
+func (c *Context) HoldBack() (mark int64) {
+	c.heldBack++
+	return c.heldBack
+}
+
+// LetGo releases, in their order, the outputs that wait for mark. Call it on
+// the loop, outside any turn.
+func (c *Context) LetGo(mark int64) {
+	c.letGo = max(c.letGo, mark)
+	for len(c.behind) > 0 && c.behind[0].mark <= c.letGo {
+		release := c.behind[0].release
+		c.behind[0].release = nil
+		c.behind = c.behind[1:]
+		release() // may end the context, and drop the rest
+	}
+	if len(c.behind) == 0 {
+		c.behind = nil
+	}
+}
+
+// HeldBack reports whether outputs would wait for LetGo now.
+func (c *Context) HeldBack() bool { return c.letGo < c.heldBack }
+
+// release lets an output out of the turn that held it.
+func (c *Context) release(fn func()) {
+	if c.HeldBack() {
+		c.behind = append(c.behind, behind{c.heldBack, fn})
+		return
+	}
+	fn()
 }
 
 // Kill ends the context: its timers and operations are cancelled, its held
@@ -125,7 +169,7 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	if c.dead != nil {
 		return
 	}
-	c.dead, c.keepOutputs = reason, keepOutputs
+	c.dead, c.keepOutputs, c.behind = reason, keepOutputs, nil
 	for _, t := range c.sortedTimers() {
 		t.cancel()
 	}

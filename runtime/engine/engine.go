@@ -78,6 +78,7 @@ type Engine struct {
 	name    string
 	vm      *goja.Runtime
 	loop    sched.Loop
+	spawn   func(name string, fn func())
 	clock   clock.Clock
 	entropy entropy.Source
 	mapper  SourceMapper
@@ -140,7 +141,7 @@ func New(o Options) *Engine {
 	e.watch.init(e, limit)
 	e.timers.init(e)
 	e.prims = e.loadPrimordials()
-	e.loop = o.Scheduler.NewLoop(o.Name)
+	e.loop, e.spawn = o.Scheduler.NewLoop(o.Name), o.Scheduler.Go
 	return e
 }
 
@@ -184,6 +185,10 @@ func (e *Engine) PostLoop(fn func()) error {
 		e.runAfter()
 	})
 }
+
+// Background runs fn off the loop, as sched.Scheduler's Go does; it gets back
+// onto it with PostLoop or an Op. Safe for concurrent use.
+func (e *Engine) Background(name string, fn func()) { e.spawn(name, fn) }
 
 // AfterTurn runs fn on the loop after the present turn (or loop function) is
 // complete and before the next event: how gates let in what they kept waiting
@@ -297,7 +302,7 @@ func (e *Engine) finish() {
 			}
 			o.context.holding--
 			if o.context.dead == nil || o.context.keepOutputs {
-				o.release()
+				o.context.release(o.release)
 			}
 		}
 		if len(waiting) > 0 {

@@ -37,6 +37,8 @@ type Options struct {
 	// world dies as a process does that gets SIGKILL; Until then returns ErrKilled, and Revive
 	// starts the next life from what was on disk.
 	Kill func(killpoint.Point) bool
+	// SyncFull makes commits sync as they do in "minido dev".
+	SyncFull bool
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 }
@@ -94,13 +96,17 @@ func NewWorld(t testing.TB, o Options) *World {
 	for _, dir := range o.Others {
 		others = append(others, config.Options{Dir: filepath.Join(project, dir), Vars: o.Vars})
 	}
+	mode := sqlstore.Normal
+	if o.SyncFull {
+		mode = sqlstore.Full
+	}
 	s, err := server.Start(context.Background(), server.Options{
 		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others,
 		Address:    server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
 		Points: w.points, TurnLimit: o.TurnLimit,
-		Sync: sqlstore.Normal, Limits: sqlstore.Prod, Idle: o.Idle,
+		Sync: mode, Limits: sqlstore.Prod, Idle: o.Idle,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
 		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
 	})
