@@ -1,7 +1,6 @@
 package durableobject
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -75,6 +74,7 @@ func (a *alarmState) committed() {
 
 // loadAlarm reads the row once per incarnation.
 func (o *Object) loadAlarm() {
+	o.mayUseStorage()
 	a := &o.alarm
 	if a.loaded {
 		return
@@ -165,7 +165,7 @@ func (o *Object) deleteAlarm() {
 	if o.opts.Alarms == nil || o.currentAlarm() == nil {
 		return
 	}
-	if err := o.store.ClearAlarm(); err != nil {
+	if err := o.db().ClearAlarm(); err != nil {
 		o.realm.storageError(err)
 	}
 	a := &o.alarm
@@ -297,7 +297,7 @@ func (o *Object) forgetAlarm() {
 		return
 	}
 	a.deferred = false
-	if err := o.store.ClearAlarm(); err != nil {
+	if err := o.db().ClearAlarm(); err != nil {
 		o.realm.storageError(err)
 	}
 	a.changed, a.next = true, nil
@@ -320,14 +320,4 @@ func (o *Object) dropAlarm() {
 	if err != nil { // the row stays, so the alarm is tried again when the object is next opened
 		o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: delete a dropped alarm: %v", o.opts.Label, err))
 	}
-}
-
-var errNoAlarm = errors.New("the object has no alarm")
-
-// FireAlarm makes the pending alarm due now. Loop-confined.
-func (o *Object) FireAlarm() error {
-	if o.ended || o.currentAlarm() == nil {
-		return errNoAlarm
-	}
-	return o.opts.Alarms.Set(o.realm.eng.Now().UnixMilli(), "fire")
 }

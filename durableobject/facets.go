@@ -234,6 +234,7 @@ func (f *facet) run(options goja.Value) {
 	if !ok {
 		r.eng.Throw("TypeError", "ctx.facets.get(%q): `class` must be a Durable Object class from ctx.exports.", f.name)
 	}
+	p.mayUseStorage()
 	open, files, err := p.opts.Facets.Child(f.name)
 	if err != nil {
 		r.eng.Throw("Error", "ctx.facets.get(%q): %s", f.name, err)

@@ -61,6 +61,7 @@ func (o *Object) listSync(options goja.Value) goja.Value {
 	list := &kvIterator{it: it}
 	o.kvList = list
 	return r.listIter.wrap(o, func() (goja.Value, bool) {
+		o.mayUseStorage()
 		if list.expired {
 			r.eng.Throw("Error", "%s", kvListExpired)
 		}

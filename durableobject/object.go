@@ -68,8 +68,13 @@ type Object struct {
 	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
 	running  int  // events that have started and not been answered
 	hasAlarm bool
-	sealed   int64 // mark of the last commit that is not known to be on disk
-	syncing  bool  // a sync is under way
+	sealed   int64     // mark of the last commit that is not known to be on disk
+	syncing  bool      // a sync is under way
+	idleAt   time.Time // when the last event began or ended
+
+	// superseded: new code has taken the storage over. Set at most once, before
+	// the next realm begins.
+	superseded bool
 
 	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
 	socketTimeout time.Duration
@@ -81,6 +86,7 @@ type Object struct {
 func (r *Realm) Start(o Options, started func(err error)) *Object {
 	obj := &Object{opts: o, realm: r, ctx: r.eng.NewContext(engine.ObjectContext, o.Label)}
 	obj.ctx.Host = obj
+	obj.idleAt = r.eng.Clock().Now()
 	obj.ctx.Gate = obj
 	store, err := o.Open()
 	if err != nil {
@@ -177,13 +183,21 @@ func (o *Object) deliver(cause string, fn func(), refused func(error)) {
 	forget := o.ctx.AtDeath(func(error) { refused(o.refusal()) })
 	o.realm.eng.Enter(o.ctx.Frame(), cause, func() {
 		forget()
+		if o.superseded {
+			refused(ErrEvicted)
+			return
+		}
 		o.running++
+		o.idleAt = o.realm.eng.Now()
 		fn()
 	})
 }
 
 // done ends an event that deliver started.
-func (o *Object) done() { o.running-- }
+func (o *Object) done() {
+	o.running--
+	o.idleAt = o.realm.eng.Now()
+}
 
 // Failure is why the incarnation ended, nil while it lives and after a graceful
 // eviction.
@@ -338,6 +352,7 @@ func (o *Object) synced(mark int64, err error) {
 
 // commitNow commits in the middle of a turn (transaction(), deleteAll(), sync()).
 func (o *Object) commitNow() {
+	o.mayUseStorage()
 	o.commit(o.realm.eng.Cause())
 	if o.failure != nil {
 		panic(o.realm.eng.FromGo(o.failure))
@@ -375,30 +390,26 @@ func (o *Object) Reset(ev *event.Error) {
 func (o *Object) Evict() { o.end(nil) }
 
 func (o *Object) end(ev *event.Error) {
+	if ev == nil {
+		o.finish(nil, ErrEvicted)
+	} else {
+		o.finish(ev, ev)
+	}
+}
+
+// finish ends the incarnation: failure is why its stubs fail from now on, nil
+// if they may go on with the next one; reason is what events in progress get.
+func (o *Object) finish(failure *event.Error, reason error) {
 	if o.ended {
 		return
 	}
-	o.ended, o.failure = true, ev
+	o.ended, o.failure = true, failure
+	ev := failure
 	for _, f := range o.sortedFacets() {
 		f.stop(ev)
 	}
-	var reason error = ErrEvicted
-	if ev != nil {
-		reason = ev
-	}
 	o.ctx.Kill(reason)
-	if o.store != nil {
-		o.store.Rollback() // fails only on a store that is lost anyway; Close reports
-		if err := o.store.Close(); err != nil {
-			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the database: %v", o.opts.Label, err))
-		}
-		o.store = nil
-	}
-	if o.opts.Facets != nil && o.opts.Parent == nil {
-		if err := o.opts.Facets.Close(); err != nil {
-			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the facet index: %v", o.opts.Label, err))
-		}
-	}
+	o.closeFiles()
 	if o.opts.Ended != nil {
 		o.opts.Ended(o, ev)
 	}

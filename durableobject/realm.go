@@ -81,6 +81,7 @@ func (r *Realm) promised(fn func() goja.Value) goja.Value {
 // for its arguments (a getter, a toString) may have brought about.
 func (o *Object) db() *sqlstore.Store {
 	o.ctx.Check()
+	o.mayUseStorage()
 	return o.store
 }
 

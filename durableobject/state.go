@@ -4,7 +4,6 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/event"
 )
 
 // defineState makes ctx: DurableObjectState (workerd: api/actor-state.h).
@@ -71,7 +70,7 @@ func (o *Object) waitUntil(promise goja.Value) {
 // (api/actor-state.h, DurableObjectState::abort).
 func (o *Object) abort(reason, options goja.Value) goja.Value {
 	r := o.realm
-	ev := &event.Error{Name: "Error", Message: "Application called abort() to reset Durable Object.", ObjectReset: true}
+	ev := aborted("")
 	if !goja.IsUndefined(reason) {
 		ev.Message = reason.String()
 	}
@@ -87,7 +86,7 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 // giveUpAlarm drops the alarm whose handler is running (abort with
 // {retryAlarm: false}): what else is uncommitted is lost, the deletion is not.
 func (o *Object) giveUpAlarm() {
-	if !o.alarm.running || !o.alarm.deferred {
+	if !o.alarm.running || !o.alarm.deferred || o.superseded {
 		return
 	}
 	if err := o.store.Rollback(); err != nil {

@@ -20,6 +20,7 @@ func (t *asyncTxn) object() *Object { return t.o }
 
 // use refuses operations on a transaction that is over.
 func (t *asyncTxn) use(op string) {
+	t.o.mayUseStorage()
 	e := t.o.realm.eng
 	if t.rolledBack {
 		e.Throw("Error", "Cannot %s() on rolled back transaction", op)
@@ -86,7 +87,7 @@ func (o *Object) transaction(closure goja.Value) goja.Value {
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
 		r.eng.AfterTurn(func() {
 			r.eng.Enter(inside, r.eng.Cause(), func() {
-				if o.txns == 0 && o.store.Dirty() {
+				if o.txns == 0 && o.db().Dirty() {
 					o.commitNow()
 				}
 				o.runTransaction(s, closure, resolve, reject)

@@ -254,3 +254,12 @@ func (s *Store) exists(t *tableState, name string) (bool, error) {
 // forgetTables makes the next use look the platform's tables up again, after a
 // rollback that may have undone their creation.
 func (s *Store) forgetTables() { s.kv, s.meta = unknown, unknown }
+
+// MemoryUsed is what the connection holds in memory, in bytes: pages, schema
+// and statements. A closed store holds nothing.
+func (s *Store) MemoryUsed() int64 {
+	if s.conn == nil {
+		return 0
+	}
+	return s.conn.MemoryUsed()
+}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
@@ -43,7 +44,9 @@ type devCommand struct {
 	AllowedHosts []string `placeholder:"HOST" help:"Further values of the Host header to answer; may be repeated."`
 	Sync         string   `enum:"full,normal" default:"full" help:"full: a commit survives loss of power, as in workerd. normal: it survives the end of the process, and is faster."`
 	Limits       string   `enum:"prod,local" default:"local" help:"Limits of storage: those of production, or those of workerd on a developer's machine."`
-	Idle         float64  `placeholder:"SECONDS" default:"10" help:"Evict an object that may hibernate after so long without events; 0 never does."`
+	Eviction     string   `enum:"local,prod,off" default:"local" help:"When objects leave memory. local: 10 s after the last event, as local tools do, unless timers or connections keep them. prod: as local, and those that are kept after 70 to 140 s. off: never."`
+	Idle         float64  `placeholder:"SECONDS" default:"-1" help:"Instead of 10 s: how long an object is idle before it hibernates; 0 never does."`
+	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
 	NoWatch      bool     `help:"Do not reload when files change."`
 	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
@@ -69,6 +72,9 @@ func (c *devCommand) Run() error {
 
 	sch := sched.NewThreads(clock.Real{})
 	opts := c.options(term)
+	if opts.Eviction, err = c.eviction(); err != nil {
+		return &exitError{exitUsage, err}
+	}
 	opts.Scheduler, opts.Entropy, opts.Points = sch, entropy.System{}, points
 	opts.Dialer = netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}, Points: points})
 	s, err := server.Start(ctx, opts)
@@ -119,7 +125,6 @@ func (c *devCommand) options(term *terminal) server.Options {
 	o := server.Options{
 		Config: first, Others: others,
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
-		Idle:  time.Duration(c.Idle * float64(time.Second)),
 		Watch: !c.NoWatch, NoDefer: c.NoDefer,
 		Console: term.console, Requests: term.request, Events: term.event, BuildOutput: os.Stderr,
 		Address: c.address(),
@@ -135,6 +140,31 @@ func (c *devCommand) options(term *terminal) server.Options {
 		o.Limits = sqlstore.Local
 	}
 	return o
+}
+
+// eviction is the policy that the flags describe.
+func (c *devCommand) eviction() (pool.Policy, error) {
+	p, err := pool.ParsePolicy(c.Eviction)
+	if err != nil {
+		return p, err
+	}
+	if c.Idle >= 0 {
+		p.Hibernate = time.Duration(c.Idle * float64(time.Second))
+	}
+	if c.IdleMax == "" {
+		return p, nil
+	}
+	low, high, isRange := strings.Cut(c.IdleMax, "-")
+	if !isRange {
+		high = low
+	}
+	from, err1 := strconv.ParseFloat(low, 64)
+	to, err2 := strconv.ParseFloat(high, 64)
+	if err1 != nil || err2 != nil || from <= 0 || to < from {
+		return p, fmt.Errorf("--idle-max %q: write two numbers of seconds, for example 70-140", c.IdleMax)
+	}
+	p.EvictMin, p.EvictMax = time.Duration(from*float64(time.Second)), time.Duration(to*float64(time.Second))
+	return p, nil
 }
 
 // address takes flags before the wrangler file before defaults.

@@ -17,10 +17,11 @@ type entry struct {
 	sockets *durableobject.SocketSet
 
 	// guarded by pool.mu
-	id      objectid.ID // with its name, once known
-	object  *durableobject.Object
-	lastUse time.Time
-	timer   clock.Timer // idle eviction
+	id     objectid.ID // with its name, once known
+	object *durableobject.Object
+	timer  clock.Timer // looks at the idle time again
+
+	patience time.Duration // loop-confined: of this incarnation, see Policy.draw
 }
 
 // maxRedeliveries bounds how often one event follows evictions; more means that
@@ -62,6 +63,12 @@ func (e *entry) current() *durableobject.Object {
 	return e.object
 }
 
+func (e *entry) identity() objectid.ID {
+	e.ns.pool.mu.Lock()
+	defer e.ns.pool.mu.Unlock()
+	return e.id
+}
+
 func (e *entry) label() string {
 	e.ns.pool.mu.Lock()
 	defer e.ns.pool.mu.Unlock()
@@ -85,6 +92,9 @@ func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(err
 			if r.Isolate().Engine.CondemnedBy() != nil {
 				e.with(s, use, failed) // the server is replacing the isolate
 				return
+			}
+			if s != nil && s.object != nil && s.object.Superseded() {
+				s.object = nil // the new code is another object's life
 			}
 			if s != nil && s.object != nil && s.object.Failure() != nil {
 				failed(s.object.Failure())
@@ -119,7 +129,6 @@ func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(err
 func (e *entry) ensure(r *durableobject.Realm) *durableobject.Object {
 	p := e.ns.pool
 	p.mu.Lock()
-	e.lastUse = p.opts.Clock.Now()
 	if o := e.object; o != nil && o.Realm() == r {
 		p.mu.Unlock()
 		return o
@@ -137,7 +146,8 @@ func (e *entry) ensure(r *durableobject.Realm) *durableobject.Object {
 	p.mu.Lock()
 	e.object = o
 	p.mu.Unlock()
-	e.armIdle()
+	e.patience = p.opts.Policy.draw(p.chance.Float64)
+	e.armIdle(p.opts.Policy.shortest())
 	return o
 }
 
@@ -150,44 +160,9 @@ func (e *entry) ended(o *durableobject.Object, ev *event.Error) {
 		e.object = nil
 	}
 	p.mu.Unlock()
-	if ev != nil {
+	if ev != nil && !o.Superseded() { // the sockets may be the successor's
 		e.sockets.DropAll(1006, ev.Message)
 	}
-}
-
-// armIdle looks at the object again when it could have been idle long enough.
-func (e *entry) armIdle() {
-	p := e.ns.pool
-	if p.opts.Idle <= 0 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if e.timer != nil || e.object == nil || p.closed {
-		return
-	}
-	due := e.lastUse.Add(p.opts.Idle).Sub(p.opts.Clock.Now())
-	if due <= 0 {
-		due = p.opts.Idle
-	}
-	o := e.object
-	e.timer = p.opts.Clock.AfterFunc(due, func() {
-		// A closed loop has no object to evict.
-		_ = o.Realm().Isolate().Engine.PostLoop(func() { e.checkIdle(o) })
-	})
-}
-
-func (e *entry) checkIdle(o *durableobject.Object) {
-	p := e.ns.pool
-	p.mu.Lock()
-	e.timer = nil
-	idle := e.object == o && p.opts.Clock.Now().Sub(e.lastUse) >= p.opts.Idle
-	p.mu.Unlock()
-	if idle && o.Hibernatable() == "" {
-		o.Evict()
-		return
-	}
-	e.armIdle()
 }
 
 // wake delivers an event of a hibernatable socket.

@@ -32,9 +32,8 @@ type Options struct {
 	Dir    string
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile
-	// Idle is how long an object stays in memory without events, if it may
-	// hibernate; 0 means forever. Local tools evict after 10 s.
-	Idle time.Duration
+	// Policy says when objects leave memory by themselves.
+	Policy Policy
 	// Report is told what fails where no caller waits.
 	Report func(error)
 }
@@ -44,6 +43,7 @@ type Options struct {
 type Pool struct {
 	opts   Options
 	alarms *alarms.Scheduler
+	chance entropy.Source // of eviction times
 
 	mu         sync.Mutex // guards everything below, and the fields of namespaces and entries
 	realm      *durableobject.Realm
@@ -57,7 +57,7 @@ var ErrClosed = errors.New("the server is shutting down")
 
 // New returns a pool without namespaces and without a realm.
 func New(o Options) *Pool {
-	p := &Pool{opts: o, namespaces: map[string]*Namespace{}}
+	p := &Pool{opts: o, namespaces: map[string]*Namespace{}, chance: o.Entropy.Fork("eviction")}
 	p.alarms = alarms.New(alarms.Options{
 		Clock: o.Clock, Entropy: o.Entropy.Fork("alarms"), Deliver: p.deliverAlarm, Report: o.Report, Points: o.Points,
 		MaxWait: time.Minute, Full: o.Sync == sqlstore.Full,
@@ -198,6 +198,30 @@ func (p *Pool) EndAll(ev *event.Error, code int, reason string) {
 		}
 		if code != 0 {
 			e.sockets.DropAll(code, reason)
+		}
+	}
+}
+
+// Grace is how long work in flight may go on after new code has taken over
+// (production's documentation: shutdown behavior).
+const Grace = 30 * time.Second
+
+// What clients of WebSockets see when the code is updated.
+const (
+	updateCode   = 1012
+	updateReason = "the worker's code was updated"
+)
+
+// SupersedeAll gives all incarnations' storage up to those of the next realm:
+// work in flight stops at its next use of storage, at the latest after Grace;
+// WebSockets are closed. It must run on the loop of the present realm, before
+// SetRealm.
+func (p *Pool) SupersedeAll() {
+	for _, e := range p.all() {
+		if o := e.current(); o != nil {
+			e.supersede(o)
+		} else {
+			e.sockets.DropAll(updateCode, updateReason)
 		}
 	}
 }

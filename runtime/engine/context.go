@@ -190,6 +190,17 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	}
 }
 
+// Disconnect ends the operations that are open connections, while the context
+// lives on.
+func (c *Context) Disconnect(reason error) {
+	for _, op := range c.Ops() {
+		if op.connection {
+			delete(c.ops, op)
+			op.abandon(reason)
+		}
+	}
+}
+
 // AtDeath calls fn when the context ends; at once if it has. The returned
 // function takes it back.
 func (c *Context) AtDeath(fn func(reason error)) (remove func()) {

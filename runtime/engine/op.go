@@ -14,15 +14,16 @@ type Op struct {
 	// Name says what is waited for, e.g. "fetch https://...", for people.
 	Name string
 
-	id       int64
-	engine   *Engine
-	frame    *Frame
-	settled  atomic.Bool
-	cancel   func(error) // loop-confined
-	resolve  func(any) error
-	reject   func(any) error
-	promise  *goja.Object
-	internal bool
+	id         int64
+	engine     *Engine
+	frame      *Frame
+	settled    atomic.Bool
+	cancel     func(error) // loop-confined
+	resolve    func(any) error
+	reject     func(any) error
+	promise    *goja.Object
+	internal   bool
+	connection bool
 }
 
 // StartOp begins an operation on behalf of the current frame. It throws in the
@@ -46,6 +47,10 @@ func (op *Op) Internal() *Op { op.internal = true; return op }
 
 // IsInternal reports whether Internal was called.
 func (op *Op) IsInternal() bool { return op.internal }
+
+// Connection marks an operation that is an open connection: Context.Disconnect
+// ends it.
+func (op *Op) Connection() *Op { op.connection = true; return op }
 
 // OnCancel sets what stops the operation when its context ends before it is
 // settled. Loop-confined.

@@ -152,16 +152,20 @@ func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engin
 
 // condemned ends what is in progress: its callers get the reason.
 func (i *Isolate) condemned(reason error) {
-	ev := &event.Error{Message: reason.Error()}
+	i.Abandon(&event.Error{Message: reason.Error()})
+	if i.opts.Condemned != nil {
+		i.opts.Condemned(i, reason)
+	}
+}
+
+// Abandon ends the stateless events in progress: their callers get ev.
+func (i *Isolate) Abandon(ev *event.Error) {
 	var all []*engine.Context
 	for ctx := range i.requests { // order-independent: each gets the same error
 		all = append(all, ctx)
 	}
 	for _, ctx := range all {
 		ctx.Kill(ev)
-	}
-	if i.opts.Condemned != nil {
-		i.opts.Condemned(i, reason)
 	}
 }
 

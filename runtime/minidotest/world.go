@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
@@ -29,8 +30,10 @@ type Options struct {
 	Others []string
 	Seed   uint64
 	Dir    string        // persist directory; "" makes one for the test
-	Idle   time.Duration // idle eviction; 0 never evicts
-	Vars   []string      // KEY:VALUE
+	Idle   time.Duration // time until objects hibernate; 0 never
+	// Eviction, if not nil, is the whole policy instead of Idle.
+	Eviction *pool.Policy
+	Vars     []string // KEY:VALUE
 	// Start is the virtual time at which the world begins; zero means Epoch.
 	Start time.Time
 	// Kill, if not nil, picks the effect point, after the start, at which the
@@ -41,6 +44,13 @@ type Options struct {
 	SyncFull bool
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
+}
+
+func (o Options) policy() pool.Policy {
+	if o.Eviction != nil {
+		return *o.Eviction
+	}
+	return pool.Policy{Hibernate: o.Idle}
 }
 
 // World is a server under simulation. It belongs to the test's goroutine:
@@ -106,7 +116,7 @@ func NewWorld(t testing.TB, o Options) *World {
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
 		Points: w.points, TurnLimit: o.TurnLimit,
-		Sync: mode, Limits: sqlstore.Prod, Idle: o.Idle,
+		Sync: mode, Limits: sqlstore.Prod, Eviction: o.policy(),
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
 		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
 	})

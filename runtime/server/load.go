@@ -87,7 +87,7 @@ func (s *Server) customBuild(ctx context.Context, b config.Build) error {
 // load evaluates a bundle in a new isolate and checks that the configured
 // classes exist.
 func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) (*worker, error) {
-	w := &worker{}
+	w := &worker{project: p, bundle: b}
 	namespaces := map[string]cfapi.Namespace{}
 	for _, c := range p.Classes {
 		namespaces[c.ClassName] = s.space(c.UniqueKey)
@@ -96,7 +96,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.opts.TurnLimit,
-		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, p, b, reason) },
+		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, reason) },
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
 	err := s.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
@@ -141,7 +141,7 @@ func checkClasses(p *config.Project, iso *isolate.Isolate) error {
 
 // condemned replaces an isolate that must not be used any more. It runs on
 // that isolate's loop.
-func (s *Server) condemned(old *worker, p *config.Project, b *bundle.Bundle, reason error) {
+func (s *Server) condemned(old *worker, reason error) {
 	s.mu.Lock()
 	active := s.current == old
 	if active {
@@ -155,15 +155,24 @@ func (s *Server) condemned(old *worker, p *config.Project, b *bundle.Bundle, rea
 	s.event(EventRestarted, "the worker was restarted: "+reason.Error())
 	s.pool.ClearRealm()
 	s.pool.EndAll(&event.Error{Message: reason.Error(), ObjectReset: true}, 0, "")
+	s.renew(old, func(error) {})
+}
+
+// renew closes an isolate whose objects and requests have ended and loads the
+// same bundle again. done is called exactly once.
+func (s *Server) renew(old *worker, done func(error)) {
 	s.opts.Scheduler.Go("replace isolate", func() {
 		old.iso.Engine.Close()
-		w, err := s.load(context.Background(), p, b)
+		w, err := s.load(context.Background(), old.project, old.bundle)
 		if err != nil {
-			s.event(EventFailure, fmt.Sprintf("the worker could not be restarted: %v", err))
+			err = fmt.Errorf("the worker could not be restarted: %w", err)
+			s.event(EventFailure, err.Error())
 			s.failQueued(err)
+			done(err)
 			return
 		}
 		s.install(w)
+		done(nil)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -47,8 +48,8 @@ type Options struct {
 
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile
-	// Idle is how long an object without events stays in memory; 0 is for ever.
-	Idle time.Duration
+	// Eviction says when objects leave memory by themselves.
+	Eviction pool.Policy
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 

@@ -12,6 +12,7 @@ import (
 
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
@@ -43,6 +44,8 @@ type Server struct {
 	flushing bool
 	assets   *gateway.Assets
 	closed   bool
+
+	retiring map[*isolate.Isolate]clock.Timer // replaced, with work in flight
 }
 
 // worker is one loaded generation of the project; all nil if it has assets
@@ -51,6 +54,9 @@ type worker struct {
 	iso   *isolate.Isolate
 	realm *durableobject.Realm
 	main  cfapi.Target
+
+	project *config.Project
+	bundle  *bundle.Bundle
 }
 
 // Start loads the project and answers on Options.Address. Errors are for
@@ -122,7 +128,7 @@ func (s *Server) openPool() error {
 	o := s.opts
 	s.pool = pool.New(pool.Options{
 		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: filepath.Join(o.PersistDir, "v3", "do"),
-		Sync: o.Sync, Limits: o.Limits, Idle: o.Idle, Report: func(err error) { s.event(EventFailure, err.Error()) },
+		Sync: o.Sync, Limits: o.Limits, Policy: o.Eviction, Report: func(err error) { s.event(EventFailure, err.Error()) },
 	})
 	return s.openNamespaces(s.project)
 }
@@ -340,6 +346,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.closed = true
 	w, queued := s.current, s.queued
+	retired := s.retired()
 	s.current, s.queued = nil, nil
 	s.mu.Unlock()
 	for _, fn := range queued {
@@ -360,6 +367,9 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	if w != nil && w.iso != nil {
 		errs = append(errs, w.iso.Close(ctx))
+	}
+	for _, iso := range retired {
+		errs = append(errs, iso.Close(ctx))
 	}
 	if s.bundler != nil {
 		s.bundler.Close()

@@ -13,7 +13,6 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/runtime/config"
-	"minido.dev/minido/runtime/event"
 )
 
 // settleTime is how long files must be quiet before a reload: editors write in
@@ -126,7 +125,7 @@ func (s *Server) reload() {
 		s.failedBuild(err)
 		return
 	}
-	s.replace(project, w)
+	s.replace(project, w, func(error) {})
 	s.watcher.follow()
 	s.event(EventReloaded, "")
 }
@@ -137,12 +136,10 @@ func (s *Server) failedBuild(err error) {
 	}
 }
 
-// codeUpdated is what callers of objects get when new code replaces them.
-var codeUpdated = event.Error{Message: "Durable Object reset because its code was updated.", ObjectReset: true}
-
-// replace lets w take over: objects of the old isolate are reset, as a
-// deployment does; its stateless requests may finish.
-func (s *Server) replace(p *config.Project, w *worker) {
+// replace lets w take over, as a deployment does: objects of the old isolate
+// give their storage up, what is in flight there may finish within pool.Grace.
+// done is called exactly once, when w answers.
+func (s *Server) replace(p *config.Project, w *worker, done func(error)) {
 	s.mu.Lock()
 	old := s.current
 	s.current, s.project = nil, p
@@ -150,18 +147,17 @@ func (s *Server) replace(p *config.Project, w *worker) {
 	s.pool.ClearRealm()
 	if old == nil || old.iso == nil {
 		s.install(w)
+		done(nil)
 		return
 	}
 	update := func() {
-		ev := codeUpdated
-		s.pool.EndAll(&ev, 1012, "the worker's code was updated")
+		s.pool.SupersedeAll()
+		s.retire(old.iso)
 		s.install(w)
-		s.opts.Scheduler.Clock().AfterFunc(retireAfter, old.iso.Engine.Close)
+		done(nil)
 	}
 	if err := old.iso.Engine.PostLoop(update); err != nil {
 		s.install(w)
+		done(nil)
 	}
 }
-
-// retireAfter is how long requests of replaced code may go on.
-const retireAfter = 10 * time.Second

@@ -191,7 +191,7 @@ func (h *WebSocketHandle) open() {
 	e, sock := h.p.Engine, h.Socket
 	h.owner, h.frame, h.state = e.IO("accept"), e.Frame(), socketAccepted
 	h.owner.Hold()
-	h.op = e.StartOp("an open WebSocket").OnCancel(func(reason error) {
+	h.op = e.StartOp("an open WebSocket").Connection().OnCancel(func(reason error) {
 		sock.Drop(1006, "", nil)
 	})
 	sock.Bind(socketReceiver{h})

@@ -1,0 +1,195 @@
+package durableobject
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// Lost is what callers get whose object went away under them without a word:
+// its process died, or it was evicted by force. Texts and flags are workerd's
+// for a lost connection (jsg/util.c++: DISCONNECTED is retryable).
+func Lost() *event.Error {
+	return &event.Error{Name: "Error", Message: "Network connection lost.", Retryable: true}
+}
+
+// CodeUpdated is what callers get whose object was replaced by new code.
+func CodeUpdated() *event.Error {
+	return &event.Error{Name: "Error", Message: "Durable Object reset because its code was updated.", ObjectReset: true}
+}
+
+// Status is what an object is doing, for people and tools.
+type Status struct {
+	// Events is how many events have started and not been answered.
+	Events int
+	// Busy is why the object may not be evicted, Awake why it may not hibernate;
+	// "" where it may.
+	Busy, Awake string
+	// Timers and Held count what keeps the object awake.
+	Timers, Held int
+	// Waiting names the operations in progress, oldest first.
+	Waiting []string
+	// Alarm is the time of the alarm in milliseconds since the epoch, nil for none.
+	Alarm        *int64
+	AlarmRunning bool
+	// Idle is how long nothing has happened; 0 while an event is in progress.
+	Idle time.Duration
+	// DatabaseBytes is the size of the database, CacheBytes what its connection
+	// holds in memory.
+	DatabaseBytes, CacheBytes int64
+	Facets                    []string
+}
+
+// Status describes a living object. Loop-confined, outside any turn.
+func (o *Object) Status() Status {
+	s := Status{
+		Events: o.running, Busy: o.Busy(), Awake: o.Hibernatable(), Timers: o.ctx.Timers(), Held: o.ctx.Held(),
+		AlarmRunning: o.alarm.running,
+	}
+	for _, op := range o.ctx.Ops() {
+		s.Waiting = append(s.Waiting, op.Name)
+	}
+	for _, f := range o.sortedFacets() {
+		if f.object != nil {
+			s.Facets = append(s.Facets, f.name)
+		}
+	}
+	if s.Events == 0 {
+		s.Idle = o.realm.eng.Clock().Now().Sub(o.IdleSince())
+	}
+	if o.store != nil {
+		if n, err := o.store.DatabaseSize(); err == nil { // a damaged file is reported to who uses it
+			s.DatabaseBytes = n
+		}
+		s.CacheBytes = o.store.MemoryUsed()
+	}
+	return s
+}
+
+// IdleSince is when the last event began or ended, in this object or a facet
+// of it. Timers are no events. Loop-confined.
+func (o *Object) IdleSince() time.Time {
+	at := o.idleAt
+	for _, f := range o.sortedFacets() {
+		if f.object == nil {
+			continue
+		}
+		if t := f.object.IdleSince(); t.After(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+// Abort is ctx.abort(reason), called from outside: an empty reason gives its
+// default text. Loop-confined; works at any moment outside a turn.
+func (o *Object) Abort(reason string) { o.fail(aborted(reason)) }
+
+func aborted(reason string) *event.Error {
+	if reason == "" {
+		reason = "Application called abort() to reset Durable Object."
+	}
+	return &event.Error{Name: "Error", Message: reason, ObjectReset: true}
+}
+
+// Crash ends the incarnation as the death of its process does: what is not
+// committed is lost, callers lose their connection. Loop-confined.
+func (o *Object) Crash() { o.Reset(Lost()) }
+
+// Drop evicts the object whatever it is doing: callers of events in progress
+// lose their connection, later events meet a new incarnation. Loop-confined.
+func (o *Object) Drop() {
+	if o.Busy() == "" {
+		o.Evict()
+		return
+	}
+	o.stopped = true
+	o.finish(nil, Lost())
+}
+
+// Supersede gives the object's storage up to a new incarnation: its code was
+// updated. Work in flight goes on until it next uses storage, which ends this
+// incarnation with CodeUpdated; a transaction that is open now has used it.
+// Its WebSockets are cut. Events that have not begun are refused with
+// ErrEvicted. The caller ends what is left after a time of grace (Reset).
+// Loop-confined, outside any turn.
+func (o *Object) Supersede() {
+	switch {
+	case o.ended || o.superseded:
+		return
+	case o.txns > 0 || o.running == 0:
+		o.Reset(CodeUpdated())
+		return
+	}
+	o.superseded, o.stopped = true, true
+	for _, f := range o.sortedFacets() {
+		if f.object != nil {
+			f.object.Supersede()
+		}
+	}
+	o.closeFiles()
+	o.ctx.Disconnect(CodeUpdated())
+}
+
+// Superseded reports whether Supersede left work in flight. Safe for use from
+// the loop of the next realm, which begins after Supersede.
+func (o *Object) Superseded() bool { return o.superseded }
+
+// mayUseStorage ends a superseded incarnation that reaches for its storage.
+func (o *Object) mayUseStorage() {
+	if o.superseded {
+		o.fail(CodeUpdated())
+		panic(o.realm.eng.FromGo(o.failure))
+	}
+}
+
+// closeFiles closes the database and the facets' index; what is uncommitted is
+// rolled back.
+func (o *Object) closeFiles() {
+	if o.store != nil {
+		o.store.Rollback() // fails only on a store that is lost anyway; Close reports
+		if err := o.store.Close(); err != nil {
+			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the database: %v", o.opts.Label, err))
+		}
+		o.store = nil
+	}
+	if o.opts.Facets != nil && o.opts.Parent == nil {
+		if err := o.opts.Facets.Close(); err != nil {
+			o.realm.eng.Log(engine.Error, fmt.Sprintf("%s: close the facet index: %v", o.opts.Label, err))
+		}
+	}
+}
+
+// ErrNoAlarm is what FireAlarm reports for an object without one.
+var ErrNoAlarm = errors.New("the object has no alarm")
+
+// FireAlarm moves the object's alarm to now, in a turn of its own, so that it
+// is delivered at once: the handler sees the moved time as scheduledTime. done
+// is called exactly once, when the alarm is due, not when it has run. Call it
+// on the loop, outside any turn.
+func (o *Object) FireAlarm(done func(error)) {
+	o.deliver("fire", func() {
+		defer o.done()
+		if o.opts.Alarms == nil || o.currentAlarm() == nil || o.alarm.deferred {
+			done(ErrNoAlarm)
+			return
+		}
+		if thrown := o.realm.eng.Try(func() { o.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli())) }); thrown != nil {
+			done(o.realm.eng.ToEvent(thrown))
+			return
+		}
+		o.alarm.rearmed = true
+		finished := false
+		finish := func(err error) {
+			if !finished {
+				finished = true
+				done(err)
+			}
+		}
+		o.ctx.AtDeath(func(error) { finish(o.refusal()) })
+		o.ctx.Emit(func() { finish(nil) })
+	}, done)
+}

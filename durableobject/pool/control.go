@@ -1,0 +1,317 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"minido.dev/minido/alarms"
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/objectid"
+)
+
+// Verb is something that is done to an object from outside.
+type Verb string
+
+// The verbs. Each is a failure of its own, with the errors that production
+// gives to callers (docs/control.md has the table).
+const (
+	Evict     Verb = "evict"     // out of memory, as after a long idle time
+	Hibernate Verb = "hibernate" // out of memory, sockets stay; only if it may
+	Reset     Verb = "reset"     // code update: in-flight work stops at its next storage access
+	Abort     Verb = "abort"     // ctx.abort(reason)
+	Crash     Verb = "crash"     // as if its process died now
+	FireAlarm Verb = "alarm"     // its alarm becomes due now
+)
+
+// Errors of Act and Find, for people.
+var (
+	ErrNoClass    = errors.New("no such Durable Object class")
+	ErrNoObject   = errors.New("no such object")
+	ErrNotRunning = errors.New("the object is not in memory")
+)
+
+// RefusedError says why production would not do now what was asked.
+type RefusedError struct{ Reason string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Reason }
+
+// Action is what Act does.
+type Action struct {
+	Verb Verb
+	// Force evicts also what is busy: callers of events in flight lose their
+	// connection.
+	Force bool
+	// Reason is the message of Abort, "" for its default.
+	Reason string
+}
+
+// State says where an object is.
+type State string
+
+// The states of objects.
+const (
+	Running    State = "running"    // events are in progress
+	Idle       State = "idle"       // in memory, nothing in progress
+	Hibernated State = "hibernated" // not in memory; clients are connected
+	Stored     State = "stored"     // on disk alone
+)
+
+// ObjectInfo is one object, in memory or not.
+type ObjectInfo struct {
+	Class string
+	ID    string
+	Name  string // "" if it is not known
+	State State
+	// Sockets are the hibernatable WebSockets that are open.
+	Sockets int
+	// Alarm is the alarm index's time in milliseconds since the epoch, nil for none.
+	Alarm *int64
+	// Live describes an object in memory, nil for others.
+	Live *durableobject.Status
+}
+
+// Ref is one object of a pool. Immutable.
+type Ref struct{ e *entry }
+
+// Find looks an object up by the name of its class (or its unique key) and its
+// name or id: in memory, in the alarm index or on disk.
+//
+// # Errors
+//
+// ErrNoClass and ErrNoObject, wrapped with what there is.
+func (p *Pool) Find(class, object string) (Ref, error) {
+	p.mu.Lock()
+	var n *Namespace
+	var classes []string
+	for key, candidate := range p.namespaces { // order-independent: sorted below; keys are unique
+		classes = append(classes, candidate.class)
+		if key == class || candidate.class == class && n == nil {
+			n = candidate
+		}
+	}
+	p.mu.Unlock()
+	if n == nil {
+		sort.Strings(classes)
+		return Ref{}, fmt.Errorf("%w: %q; there are: %s", ErrNoClass, class, strings.Join(classes, ", "))
+	}
+	id, err := n.ids.Parse(object)
+	if err != nil {
+		id = n.ids.FromName(object)
+	}
+	p.mu.Lock()
+	_, known := n.entries[bare(n, id)]
+	p.mu.Unlock()
+	if !known {
+		if _, err := os.Stat(n.file(id)); err != nil {
+			return Ref{}, fmt.Errorf("%w: %s/%s", ErrNoObject, n.class, object)
+		}
+	}
+	return Ref{n.entry(id)}, nil
+}
+
+func (n *Namespace) file(id objectid.ID) string { return filepath.Join(n.dir, id.String()+".sqlite") }
+
+// File is the path of the object's database.
+func (r Ref) File() string { return r.e.ns.file(r.e.identity()) }
+
+// Label is "Class/name".
+func (r Ref) Label() string { return r.e.label() }
+
+// Act does something to an object, on its loop. done is called exactly once;
+// for Reset when the object can be entered anew, not when old work has ended.
+// Only FireAlarm starts an object that is not in memory: the others report
+// ErrNotRunning. The error is a *RefusedError where production would not.
+func (r Ref) Act(a Action, done func(error)) {
+	if a.Verb == FireAlarm {
+		r.e.with(nil, func(o *durableobject.Object) { o.FireAlarm(done) }, done)
+		return
+	}
+	o := r.e.current()
+	if o == nil {
+		done(ErrNotRunning)
+		return
+	}
+	err := o.Realm().Isolate().Engine.PostLoop(func() {
+		if r.e.current() != o {
+			done(ErrNotRunning)
+			return
+		}
+		done(r.e.act(o, a))
+	})
+	if err != nil {
+		done(ErrNotRunning)
+	}
+}
+
+func (e *entry) act(o *durableobject.Object, a Action) error {
+	switch a.Verb {
+	case Evict:
+		if why := o.Busy(); why != "" && !a.Force {
+			return &RefusedError{why}
+		}
+		o.Drop()
+	case Hibernate:
+		if why := o.Hibernatable(); why != "" {
+			return &RefusedError{why}
+		}
+		o.Evict()
+	case Reset:
+		e.supersede(o)
+	case Abort:
+		o.Abort(a.Reason)
+	case Crash:
+		o.Crash()
+	default:
+		return fmt.Errorf("unknown verb %q", a.Verb)
+	}
+	return nil
+}
+
+// supersede replaces an incarnation by new code. On its loop.
+func (e *entry) supersede(o *durableobject.Object) {
+	e.sockets.DropAll(updateCode, updateReason)
+	o.Supersede()
+	p := e.ns.pool
+	p.mu.Lock()
+	if e.object == o {
+		e.object = nil
+	}
+	p.mu.Unlock()
+	if o.Ended() {
+		return
+	}
+	p.opts.Clock.AfterFunc(Grace, func() {
+		// A closed loop has ended its objects.
+		_ = o.Realm().Isolate().Engine.PostLoop(func() { o.Reset(durableobject.CodeUpdated()) })
+	})
+}
+
+// Objects lists what is in memory, has sockets or alarms, or is on disk, by
+// class and id. done is called exactly once.
+func (p *Pool) Objects(done func([]ObjectInfo, error)) {
+	p.mu.Lock()
+	r := p.realm
+	p.mu.Unlock()
+	collect := func() {
+		list, err := p.objects()
+		done(list, err)
+	}
+	if r == nil {
+		collect()
+		return
+	}
+	if err := r.Isolate().Engine.PostLoop(collect); err != nil {
+		collect()
+	}
+}
+
+// objects lists the objects; those of the present realm with what they do, so
+// it runs on its loop if there is one.
+func (p *Pool) objects() ([]ObjectInfo, error) {
+	var out []ObjectInfo
+	seen := map[string]bool{}
+	for _, e := range p.all() {
+		info := e.info()
+		if info.State == Stored {
+			if _, err := os.Stat(e.ns.file(e.identity())); errors.Is(err, fs.ErrNotExist) {
+				continue // addressed, and never started
+			}
+		}
+		seen[e.ns.ids.UniqueKey()+"/"+info.ID] = true
+		out = append(out, info)
+	}
+	p.mu.Lock()
+	var spaces []*Namespace
+	for _, n := range p.namespaces { // order-independent: the result is sorted
+		spaces = append(spaces, n)
+	}
+	p.mu.Unlock()
+	for _, n := range spaces {
+		files, err := os.ReadDir(n.dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("pool: list %s: %w", n.class, err)
+		}
+		for _, f := range files {
+			id, err := n.ids.Parse(strings.TrimSuffix(f.Name(), ".sqlite"))
+			if err != nil || !strings.HasSuffix(f.Name(), ".sqlite") || seen[n.ids.UniqueKey()+"/"+id.String()] {
+				continue
+			}
+			info := ObjectInfo{Class: n.class, ID: id.String(), State: Stored}
+			info.Alarm = p.alarmOf(n, info.ID)
+			out = append(out, info)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool {
+		if out[i].Class != out[j].Class {
+			return out[i].Class < out[j].Class
+		}
+		return out[i].ID < out[j].ID
+	})
+	return out, nil
+}
+
+func (p *Pool) alarmOf(n *Namespace, id string) *int64 {
+	if ms, ok := p.alarms.Get(alarms.Object{Namespace: n.ids.UniqueKey(), ID: id}); ok {
+		return &ms
+	}
+	return nil
+}
+
+func (e *entry) info() ObjectInfo {
+	p := e.ns.pool
+	p.mu.Lock()
+	o, id, realm := e.object, e.id, p.realm
+	p.mu.Unlock()
+	info := ObjectInfo{Class: e.ns.class, ID: id.String(), State: Stored, Sockets: e.sockets.Len(), Alarm: p.alarmOf(e.ns, id.String())}
+	info.Name, _ = id.Name()
+	if info.Sockets > 0 {
+		info.State = Hibernated
+	}
+	if o == nil || o.Realm() != realm {
+		return info
+	}
+	s := o.Status()
+	info.Live, info.State = &s, Idle
+	if s.Events > 0 {
+		info.State = Running
+	}
+	return info
+}
+
+// EvictAll ends all incarnations, as when their isolate is thrown away. Without
+// force it does nothing and reports a *RefusedError if one of them is busy. It
+// must run on the loop of the present realm.
+func (p *Pool) EvictAll(force bool) error {
+	var live []*durableobject.Object
+	for _, e := range p.all() {
+		o := e.current()
+		if o == nil {
+			continue
+		}
+		if why := o.Busy(); why != "" && !force {
+			return &RefusedError{o.Label() + ": " + why}
+		}
+		live = append(live, o)
+	}
+	for _, o := range live {
+		o.Drop()
+	}
+	return nil
+}
+
+// CrashAll ends all incarnations as the death of their process does. It must
+// run on the loop of the present realm.
+func (p *Pool) CrashAll() {
+	for _, e := range p.all() {
+		if o := e.current(); o != nil {
+			o.Crash()
+		}
+		e.sockets.DropAll(1006, "")
+	}
+}

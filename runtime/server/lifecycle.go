@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/isolate"
+)
+
+// Find looks an object up by class and name or id, in all workers of the
+// session; see pool.(*Pool).Find.
+func (s *Server) Find(class, object string) (ref pool.Ref, err error) {
+	for _, m := range s.session.members {
+		r, e := m.pool.Find(class, object)
+		if e == nil {
+			return r, nil
+		}
+		if err == nil || errors.Is(err, pool.ErrNoClass) && !errors.Is(e, pool.ErrNoClass) {
+			err = e
+		}
+	}
+	return ref, err
+}
+
+// WorkerObjects is the objects of one worker of the session.
+type WorkerObjects struct {
+	Worker  string
+	Objects []pool.ObjectInfo
+}
+
+// Objects lists the objects of all workers of the session, the primary's first;
+// see pool.(*Pool).Objects. done is called exactly once.
+func (s *Server) Objects(done func([]WorkerObjects, error)) {
+	var all []WorkerObjects
+	members := s.session.members
+	var next func()
+	next = func() {
+		if len(all) == len(members) {
+			done(all, nil)
+			return
+		}
+		m := members[len(all)]
+		m.pool.Objects(func(list []pool.ObjectInfo, err error) {
+			if err != nil {
+				done(nil, err)
+				return
+			}
+			all = append(all, WorkerObjects{m.Project().Name, list})
+			next()
+		})
+	}
+	next()
+}
+
+// Worker is the worker of that name in the session; "" is the primary. It is
+// nil if there is none.
+func (s *Server) Worker(name string) *Server {
+	if name == "" {
+		return s.session.members[0]
+	}
+	return s.session.find(name)
+}
+
+// ErrNoIsolate says that no worker is loaded at the moment.
+var ErrNoIsolate = errors.New("no isolate is running: the project has only assets, or its worker is being replaced")
+
+// ActOnIsolate does to the whole isolate, and so to module state, every object
+// and every request in it, what the verb does to one object: Evict (refused
+// while something is in progress, unless forced), Reset or Crash. done is
+// called exactly once, when the worker answers again.
+func (s *Server) ActOnIsolate(a pool.Action, done func(error)) {
+	s.mu.Lock()
+	w := s.current
+	s.mu.Unlock()
+	if w == nil || w.iso == nil {
+		done(ErrNoIsolate)
+		return
+	}
+	switch a.Verb {
+	case pool.Reset:
+		s.opts.Scheduler.Go("reset isolate", func() { s.resetIsolate(w, done) })
+	case pool.Evict, pool.Crash:
+		if err := w.iso.Engine.PostLoop(func() { s.discard(w, a, done) }); err != nil {
+			done(ErrNoIsolate)
+		}
+	default:
+		done(fmt.Errorf("%s has no scope isolate: it is done to one object", a.Verb))
+	}
+}
+
+// discard ends everything in an isolate, on its loop, and loads a new one.
+func (s *Server) discard(w *worker, a pool.Action, done func(error)) {
+	if n := w.iso.InProgress(); a.Verb == pool.Evict && n > 0 && !a.Force {
+		done(&pool.RefusedError{Reason: fmt.Sprintf("%d requests to the worker are in progress", n)})
+		return
+	}
+	if a.Verb == pool.Evict {
+		if err := s.pool.EvictAll(a.Force); err != nil {
+			done(err)
+			return
+		}
+	}
+	s.mu.Lock()
+	stale := s.current != w || s.closed
+	if !stale {
+		s.current = nil
+	}
+	s.mu.Unlock()
+	if stale {
+		done(ErrNoIsolate)
+		return
+	}
+	s.pool.ClearRealm()
+	if a.Verb == pool.Crash {
+		s.pool.CrashAll()
+	}
+	w.iso.Abandon(durableobject.Lost())
+	s.renew(w, done)
+}
+
+// resetIsolate is a code update with the same code.
+func (s *Server) resetIsolate(w *worker, done func(error)) {
+	next, err := s.load(context.Background(), w.project, w.bundle)
+	if err != nil {
+		done(fmt.Errorf("the worker could not be restarted: %w", err))
+		return
+	}
+	s.mu.Lock()
+	stale := s.current != w
+	s.mu.Unlock()
+	if stale {
+		done(errors.Join(ErrNoIsolate, next.iso.Close(context.Background())))
+		return
+	}
+	s.replace(w.project, next, done)
+}
+
+// retire lets work in flight of a replaced isolate go on for pool.Grace.
+func (s *Server) retire(iso *isolate.Isolate) {
+	end := func() {
+		iso.Abandon(durableobject.Lost())
+		iso.Engine.Close()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.retiring == nil {
+		s.retiring = map[*isolate.Isolate]clock.Timer{}
+	}
+	s.retiring[iso] = s.opts.Scheduler.Clock().AfterFunc(pool.Grace, func() {
+		s.mu.Lock()
+		delete(s.retiring, iso)
+		s.mu.Unlock()
+		_ = iso.Engine.PostLoop(func() { // a closed loop has nothing in flight
+			iso.Engine.AfterTurn(end) // the objects' own grace ends in the same instant
+		})
+	})
+}
+
+// retired takes the retiring isolates out, by name. Call it with mu held.
+func (s *Server) retired() []*isolate.Isolate {
+	var out []*isolate.Isolate
+	for iso, timer := range s.retiring { // order-independent: sorted below
+		timer.Stop()
+		out = append(out, iso)
+	}
+	clear(s.retiring)
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Name() < out[j].Name() })
+	return out
+}
