@@ -1,0 +1,302 @@
+package minidotest
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"minido.dev/minido/durableobject/pool"
+)
+
+// evictionWorker counts the lives of objects in module state, and has objects
+// do what keeps them awake.
+const evictionWorker = `
+let module = 0;
+const lives = {};
+export class E extends DurableObject {
+  constructor(ctx, env) { super(ctx, env); lives[ctx.id.name] = (lives[ctx.id.name] ?? 0) + 1; }
+  lives() { return lives[this.ctx.id.name]; }
+  bump() { return ++module; }
+  timer() { setTimeout(() => {}, 1e9); }
+  hold() { this.ctx.waitUntil(new Promise(() => {})); }
+  async long(s) { await scheduler.wait(s * 1000); return "done"; }
+  async store(s) { await scheduler.wait(s * 1000); await this.ctx.storage.put("k", 1); await scheduler.wait(1); return "stored"; }
+  async put(k) { await this.ctx.storage.put(k, 1); }
+  async uncommitted() { this.ctx.storage.transaction(async (t) => { await t.put("lost", 1); await scheduler.wait(1e6); }); }
+  get(k) { return this.ctx.storage.get(k); }
+  arm(ms) { return this.ctx.storage.setAlarm(Date.now() + ms); }
+  async alarm() { await this.ctx.storage.put("fired", ((await this.ctx.storage.get("fired")) ?? 0) + 1); }
+}
+const kept = {};
+export default serve({
+  async hold(env, ctx, name) { kept[name] = env.E.getByName(name); return kept[name].lives(); },
+  async again(env, ctx, name) { return kept[name].lives(); },
+});
+`
+
+func (w *World) act(object string, a pool.Action) error {
+	w.t.Helper()
+	ref, err := w.Server.Find("E", object)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var result error
+	done := false
+	ref.Act(a, func(err error) { result, done = err, true })
+	if err := w.Until(func() bool { return done }); err != nil {
+		w.t.Fatal(err)
+	}
+	return result
+}
+
+func (w *World) actOnIsolate(a pool.Action) error {
+	w.t.Helper()
+	var result error
+	done := false
+	w.Server.ActOnIsolate(a, func(err error) { result, done = err, true })
+	if err := w.Until(func() bool { return done }); err != nil {
+		w.t.Fatal(err)
+	}
+	return result
+}
+
+// Which policy evicts what, and when: idle objects after 10 s; what keeps an
+// object awake keeps it for ever locally, and for 70 to 140 s in production;
+// work in progress keeps it always.
+func TestEvictionPolicies(t *testing.T) {
+	prod := pool.ProdPolicy()
+	local := pool.LocalPolicy()
+	for _, c := range []struct {
+		name   string
+		policy *pool.Policy
+		after  time.Duration
+		want   string // lives of idle, timer, hold, long
+	}{
+		{"local", &local, 9 * time.Second, "1 1 1 1"},
+		{"local later", &local, 12 * time.Second, "2 1 1 1"},
+		{"local much later", &local, 200 * time.Second, "2 1 1 1"},
+		{"prod", &prod, 12 * time.Second, "2 1 1 1"},
+		{"prod 69 s", &prod, 69 * time.Second, "2 1 1 1"},
+		{"prod later", &prod, 155 * time.Second, "2 2 2 1"},
+		{"off", &pool.Policy{}, 300 * time.Second, "1 1 1 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newTest(t, evictionWorker, Options{Eviction: c.policy})
+			w.call("E/idle/lives")
+			w.call("E/timer/timer")
+			w.call("E/hold/hold")
+			w.send("E/long/long", 1000)
+			w.Advance(c.after)
+			var got []string
+			for _, name := range strings.Fields("idle timer hold long") {
+				got = append(got, strings.Trim(w.call("E/"+name+"/lives"), `{"ok:}`))
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("lives %s, want %s", s, c.want)
+			}
+		})
+	}
+}
+
+// The moment of eviction is the seed's: the same in every run, within 70 to
+// 140 s, and not the same for every object.
+func TestEvictionTimesAreDrawn(t *testing.T) {
+	prod := pool.ProdPolicy()
+	var moments [2][]int
+	for run := range moments {
+		w := newTest(t, evictionWorker, Options{Eviction: &prod, Seed: 7})
+		for _, n := range []string{"a", "b", "c"} {
+			w.call("E/"+n+"/timer")
+		}
+		for range 160 {
+			w.Advance(time.Second)
+			moments[run] = append(moments[run], w.Server.LiveObjects())
+		}
+		if moments[run][68] != 3 || moments[run][155] != 0 {
+			t.Errorf("%d objects before 70 s, %d after 155 s", moments[run][68], moments[run][155])
+		}
+		steps := map[int]bool{}
+		for _, n := range moments[run] {
+			steps[n] = true
+		}
+		if len(steps) < 3 {
+			t.Error("all objects were evicted in the same instant")
+		}
+	}
+	for i := range moments[0] {
+		if moments[0][i] != moments[1][i] {
+			t.Fatalf("second %d: %d objects in one run, %d in another of the same seed", i, moments[0][i], moments[1][i])
+		}
+	}
+}
+
+// What each verb says and does: who is refused and why, what callers get, and
+// what becomes of stubs.
+func TestVerbs(t *testing.T) {
+	const lost = `{"err":{"name":"Error","message":"Network connection lost.","retryable":true}}`
+	w := newTest(t, evictionWorker, Options{})
+	w.want(`{"ok":1}`, "!hold", "a")
+	if err := w.act("a", pool.Action{Verb: pool.Evict}); err != nil {
+		t.Error("evict an idle object:", err)
+	}
+	if err := w.act("a", pool.Action{Verb: pool.Evict}); !errors.Is(err, pool.ErrNotRunning) {
+		t.Error("evict what is not there:", err)
+	}
+	w.want(`{"ok":2}`, "!again", "a") // the stub goes on
+	w.call("E/a/timer")
+	refused := func(verb pool.Verb, object, want string) {
+		t.Helper()
+		err := w.act(object, pool.Action{Verb: verb})
+		var r *pool.RefusedError
+		if !errors.As(err, &r) || !strings.Contains(r.Reason, want) {
+			t.Errorf("%s %s: %v, want a refusal: %s", verb, object, err, want)
+		}
+	}
+	refused(pool.Hibernate, "a", "1 timers are pending")
+	long := w.send("E/busy/long", 50)
+	w.Advance(time.Second)
+	refused(pool.Evict, "busy", "1 events are in progress")
+	refused(pool.Hibernate, "busy", "1 events are in progress")
+	if err := w.act("busy", pool.Action{Verb: pool.Evict, Force: true}); err != nil {
+		t.Error("forced:", err)
+	}
+	if got := w.all(long)[0]; got != lost {
+		t.Errorf("the caller of a forced eviction got %s", got)
+	}
+	w.want(`{"ok":2}`, "E/busy/lives")
+
+	w.call("E/c/put", "kept")
+	w.call("E/c/uncommitted")
+	long = w.send("E/c/long", 50)
+	w.Advance(time.Second)
+	if err := w.act("c", pool.Action{Verb: pool.Crash}); err != nil {
+		t.Error("crash:", err)
+	}
+	if got := w.all(long)[0]; got != lost {
+		t.Errorf("the caller of a crash got %s", got)
+	}
+	w.want(`{"ok":1}`, "E/c/get", "kept")
+	w.want(`{"ok":null}`, "E/c/get", "lost")
+
+	w.want(`{"ok":1}`, "!hold", "d")
+	long = w.send("E/d/long", 50)
+	w.Advance(time.Second)
+	if err := w.act("d", pool.Action{Verb: pool.Abort, Reason: "because"}); err != nil {
+		t.Error("abort:", err)
+	}
+	const because = `{"err":{"name":"Error","message":"because","durableObjectReset":true}}`
+	if got := w.all(long)[0]; got != because {
+		t.Errorf("the caller of an abort got %s", got)
+	}
+	w.want(because, "!again", "d") // that stub is broken for ever
+	w.want(`{"ok":2}`, "E/d/lives")
+}
+
+// A code update stops work at its next storage access, and only there; a fresh
+// instance answers meanwhile. What goes on for 30 s is cut.
+func TestReset(t *testing.T) {
+	const updated = `{"err":{"name":"Error","message":"Durable Object reset because its code was updated.","durableObjectReset":true}}`
+	for _, scope := range []string{"object", "isolate"} {
+		t.Run(scope, func(t *testing.T) {
+			w := newTest(t, evictionWorker, Options{})
+			finishing, storing, endless := w.send("E/a/long", 20), w.send("E/b/store", 20), w.send("E/c/long", 1000)
+			w.call("E/d/put", "kept")
+			w.call("E/d/uncommitted")
+			open := w.send("E/d/long", 20)
+			w.Advance(time.Second)
+			if scope == "object" {
+				for _, name := range []string{"a", "b", "c", "d"} {
+					if err := w.act(name, pool.Action{Verb: pool.Reset}); err != nil {
+						t.Error(err)
+					}
+				}
+			} else if err := w.actOnIsolate(pool.Action{Verb: pool.Reset}); err != nil {
+				t.Error(err)
+			}
+			if got := w.all(open)[0]; got != updated {
+				t.Errorf("an object with an open transaction: %s", got)
+			}
+			fresh := map[string]string{"object": `{"ok":2}`, "isolate": `{"ok":1}`}[scope]
+			w.want(fresh, "E/a/lives")
+			w.want(fresh, "E/b/lives")
+			w.want(`{"ok":1}`, "E/d/get", "kept")
+			w.want(`{"ok":null}`, "E/d/get", "lost")
+			if endless.Done() || storing.Done() {
+				t.Error("work was stopped before it used storage")
+			}
+			w.Advance(25 * time.Second)
+			for _, c := range []struct {
+				r    *Response
+				want string
+			}{{finishing, `{"ok":"done"}`}, {storing, updated}} {
+				if got := w.all(c.r)[0]; got != c.want {
+					t.Errorf("got %s, want %s", got, c.want)
+				}
+			}
+			w.want(`{"ok":null}`, "E/b/get", "k")
+			w.Advance(10 * time.Second)
+			if !endless.Done() || endless.text() == `{"ok":"done"}` {
+				t.Errorf("work went on after 30 s: %s", endless.text())
+			}
+		})
+	}
+}
+
+// State in a module variable survives an eviction of scope object, and is gone
+// after one of scope isolate and after a kill of the process.
+func TestScopes(t *testing.T) {
+	w := newTest(t, evictionWorker, Options{})
+	w.want(`{"ok":1}`, "E/a/bump")
+	if err := w.act("a", pool.Action{Verb: pool.Evict}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(`{"ok":2}`, "E/a/bump")
+	w.want(`{"ok":2}`, "E/a/lives")
+	busy := w.send("E/b/long", 30)
+	w.Advance(time.Second)
+	var refused *pool.RefusedError
+	if err := w.actOnIsolate(pool.Action{Verb: pool.Evict}); !errors.As(err, &refused) {
+		t.Fatalf("an isolate with requests in progress was evicted: %v", err)
+	}
+	w.all(busy)
+	if err := w.actOnIsolate(pool.Action{Verb: pool.Evict}); err != nil {
+		t.Fatal(err)
+	}
+	w.want(`{"ok":1}`, "E/a/bump")
+	w.want(`{"ok":1}`, "E/a/lives")
+	busy = w.send("E/b/long", 30)
+	w.Advance(time.Second)
+	if err := w.actOnIsolate(pool.Action{Verb: pool.Crash}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.all(busy)[0]; got != "failed: Network connection lost." {
+		t.Errorf("a request in an isolate that crashed: %s", got)
+	}
+	w.want(`{"ok":1}`, "E/a/bump")
+	w = w.Restart()
+	w.want(`{"ok":1}`, "E/a/bump")
+}
+
+// An alarm that is fired from outside runs now, also of an object that is not
+// in memory; one without an alarm says so.
+func TestFireAlarm(t *testing.T) {
+	w := newTest(t, evictionWorker, Options{})
+	w.call("E/a/arm", 3600e3)
+	for _, evicted := range []bool{false, true} {
+		if evicted {
+			w.call("E/a/arm", 3600e3)
+			if err := w.act("a", pool.Action{Verb: pool.Evict}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.act("a", pool.Action{Verb: pool.FireAlarm}); err != nil {
+			t.Fatal(err)
+		}
+		w.Advance(time.Second)
+	}
+	w.want(`{"ok":2}`, "E/a/get", "fired")
+	if err := w.act("a", pool.Action{Verb: pool.FireAlarm}); err == nil {
+		t.Error("an alarm was fired that is not set")
+	}
+}
