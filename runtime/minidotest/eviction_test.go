@@ -107,7 +107,7 @@ func TestEvictionTimesAreDrawn(t *testing.T) {
 	for run := range moments {
 		w := newTest(t, evictionWorker, Options{Eviction: &prod, Seed: 7})
 		for _, n := range []string{"a", "b", "c"} {
-			w.call("E/"+n+"/timer")
+			w.call("E/" + n + "/timer")
 		}
 		for range 160 {
 			w.Advance(time.Second)
