@@ -151,7 +151,13 @@ func (in *instance) helper(r *record, name string) goja.Value {
 	case name == "$meta":
 		return in.meta(r)
 	case name == splitSelf:
-		return in.selfOf(r)
+		return in.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+			export, _ := goja.AssertFunction(in.helpers["__export"])
+			if _, err := export(goja.Undefined(), in.selfOf(r), call.Argument(0)); err != nil {
+				in.throw(err)
+			}
+			return goja.Undefined()
+		})
 	case helperName(name) == "__toESM" && r.node:
 		return in.helpers["__toESMNode"]
 	}

@@ -165,7 +165,8 @@ func (m *module) sourceName(source string) string {
 	if m.whole != nil {
 		name = m.whole.name
 	}
-	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, asyncUnit) {
+	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, asyncUnit) ||
+		strings.HasPrefix(source, splitNamespace+":") {
 		return name
 	}
 	return path.Join(path.Dir(name), source)
@@ -213,18 +214,11 @@ func (o *Options) mapOf(s source, async bool) []byte {
 
 // splitMap is the map of a prebuilt bundle's trunk (0) or of one of its parts.
 func (o *Options) splitMap(s source, owner int) *sourceMap {
-	one := s
-	one.split = nil
-	l, _ := o.lower(one, s.path)
-	if l == nil {
-		return nil
-	}
-	first := o.mapOf(s, false)
-	sp := o.newSplitter(l, s, first)
+	sp := o.newSplitter(s)
 	if sp == nil || owner >= len(sp.paths) {
 		return nil
 	}
-	sm, _ := newSourceMap(mapFile(api.Build(sp.build([]int{owner}, first))))
+	sm, _ := newSourceMap(mapFile(api.Build(sp.build([]int{owner}, true))))
 	return sm
 }
 

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -10,10 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dop251/goja"
-	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/file"
-	"github.com/dop251/goja/parser"
 	"github.com/evanw/esbuild/pkg/api"
 )
 
@@ -41,18 +36,17 @@ type part struct {
 }
 
 // splitter takes one bundle apart. Owner 0 is the trunk, the others are parts.
-// Confined to one call of split.
+// Confined to one call of newSplitter, then immutable.
 type splitter struct {
-	o        *Options
-	s        source
-	l        *lowered          // the bundle in one piece
-	lines    []string          // of esbuild's output; a line's index is its number there
-	declared map[string]int    // top-level name → owner
-	names    []string          // the keys of declared, sorted
-	uses     map[string]int    // word → how many owners' texts hold it
-	spans    [][]span          // by owner: its lines
-	words    []map[string]bool // by owner: every word of its text
-	paths    []string          // by owner; the trunk has none
+	o         *Options
+	s         source
+	lines     []string
+	declared  map[string]int // top-level name → owner
+	names     []string       // the keys of declared, sorted
+	mentioned [][]string     // by owner: the names that occur in its text, sorted
+	uses      map[string]int // name → how many owners mention it
+	spans     [][]span       // by owner: its lines
+	paths     []string       // by owner; the trunk has none
 }
 
 // span is a run of lines, without the end.
@@ -60,24 +54,28 @@ type span struct{ from, to int }
 
 const trunk = 0
 
-// split returns l as trunk and parts, or l itself where there is nothing to
-// gain, or the bundle is not of the shape that esbuild prints.
-func (o *Options) split(l *lowered, s source, mapText []byte) *lowered {
-	sp := o.newSplitter(l, s, mapText)
+// split lowers a prebuilt bundle as trunk and parts. It returns nil where the
+// bundle is not of the shape that esbuild prints, or there is nothing to gain:
+// then it is lowered in one piece, which also finds the errors in it.
+func (o *Options) split(s source) *lowered {
+	sp := o.newSplitter(s)
 	if sp == nil {
-		return l
+		return nil
 	}
 	units, ok := sp.lower()
 	if !ok {
-		return l
+		return nil
 	}
-	out := *l
-	main := units[trunk]
-	out.code, out.cut, out.helpers = main.code, main.cut, main.helpers
-	out.imports = compactRefs(slices.Concat(l.imports, main.imports))
+	out := *units[trunk]
 	for i, u := range units[1:] {
+		for _, ref := range u.imports {
+			if !strings.HasPrefix(ref.Spec, splitPrefix) {
+				out.imports = append(out.imports, ref)
+			}
+		}
 		out.parts = append(out.parts, part{sp.paths[i+1], u})
 	}
+	out.imports = compactRefs(out.imports)
 	return &out
 }
 
@@ -91,99 +89,50 @@ func compactRefs(list []importRef) []importRef {
 	return out
 }
 
-// newSplitter divides the lowered bundle l; mapText is its source map. It
-// returns nil for code of an unexpected shape.
-func (o *Options) newSplitter(l *lowered, s source, mapText []byte) *splitter {
-	if len(s.split) == 0 || l.async || l.format != formatESM || l.cut < 1 || !slices.Contains(l.helpers, "__export") {
+// newSplitter divides a bundle's text among the owners.
+func (o *Options) newSplitter(s source) *splitter {
+	if len(s.split) == 0 {
 		return nil
 	}
-	sm, ok := newSourceMap(mapText)
-	fn := functionOf(l.code)
-	if !ok || fn == nil {
+	top, ok := scanTopLevel(s.text)
+	if !ok || top.exports < 0 {
 		return nil
 	}
-	head, body, _ := strings.Cut(strings.TrimSuffix(l.code, "\n})"), "\n")
-	_, kept, _ := strings.Cut(head, `{"use strict";`)
-	sp := &splitter{o: o, s: s, l: l, declared: map[string]int{}, uses: map[string]int{}}
-	// Program line p is line p-2+cut of esbuild's output; keeping those numbers
-	// keeps the source map valid. The lines before are free.
-	sp.lines = append(make([]string, l.cut), strings.Split(body, "\n")...)
-	sp.lines[0] = kept
-	sp.assign(fn, sm)
-	return sp
-}
-
-// functionOf parses a unit's code.
-func functionOf(code string) *ast.FunctionLiteral {
-	tree, err := goja.Parse("", code, parser.WithDisableSourceMaps)
-	if err != nil || len(tree.Body) != 1 {
-		return nil
-	}
-	stmt, ok := tree.Body[0].(*ast.ExpressionStatement)
-	if !ok {
-		return nil
-	}
-	fn, _ := stmt.Expression.(*ast.FunctionLiteral)
-	return fn
-}
-
-// assign gives every top-level statement, with the lines it occupies and the
-// names it declares, to its owner.
-func (sp *splitter) assign(fn *ast.FunctionLiteral, sm *sourceMap) {
 	owners := map[string]int{}
-	sp.paths = []string{""}
-	for _, p := range sp.s.split {
+	sp := &splitter{o: o, s: s, lines: strings.Split(s.text, "\n"), declared: map[string]int{}, uses: map[string]int{}, paths: []string{""}}
+	for _, p := range s.split {
 		owners[p] = len(sp.paths)
 		sp.paths = append(sp.paths, p)
 	}
-	regs, starts := regions(sp.s.text), lineStarts(sp.l.code)
-	lineOf := func(at file.Idx) int {
-		p, _ := slices.BinarySearch(starts, int(at))
-		return max(0, p-2+sp.l.cut)
-	}
 	sp.spans = make([][]span, len(sp.paths))
-	var begins, owner []int // of each statement
 	now, from := trunk, 0
-	for _, st := range fn.Body.List {
-		line := lineOf(begin(st))
-		if line < sp.l.cut {
-			line = 0 // a helper on the head line, the trunk's
-		} else if _, srcLine, _, ok := sm.lookup(line, 0); ok {
-			sp.spans[now] = append(sp.spans[now], span{from, line})
-			now, from = owners[regionAt(regs, srcLine)], line
+	begin := func(line, owner int) {
+		sp.spans[now] = append(sp.spans[now], span{from, line})
+		now, from = owner, line
+	}
+	for i, r := range top.regions {
+		begin(r.line, owners[r.path])
+		end := len(sp.lines)
+		if i+1 < len(top.regions) {
+			end = top.regions[i+1].line
 		}
-		begins, owner = append(begins, line), append(owner, now)
-		for _, n := range declared(st) {
-			sp.declared[n] = now
+		if top.exports >= r.line && top.exports < end {
+			begin(top.exports, trunk)
 		}
 	}
-	sp.spans[now] = append(sp.spans[now], span{from, len(sp.lines)})
-	// `var` inside loops and blocks declares at the top level too.
-	for _, d := range fn.DeclarationList {
-		for _, b := range d.List {
-			for _, n := range bindingNames(nil, b.Target) {
-				if _, ok := sp.declared[n]; !ok {
-					i, found := slices.BinarySearch(begins, lineOf(b.Target.Idx0()))
-					if !found {
-						i--
-					}
-					sp.declared[n] = owner[max(0, i)]
-				}
-			}
+	begin(len(sp.lines), trunk)
+	sp.names = slices.Sorted(maps.Keys(top.declared))
+	for _, name := range sp.names {
+		sp.declared[name] = trunk
+		if i := top.declared[name]; i >= 0 {
+			sp.declared[name] = owners[top.regions[i].path]
 		}
 	}
-	sp.names = slices.Sorted(maps.Keys(sp.declared))
 	sp.countWords()
+	return sp
 }
 
-// begin is where a statement starts; goja does not record it for `if`.
-func begin(st ast.Statement) file.Idx {
-	if s, ok := st.(*ast.IfStatement); ok {
-		return s.Test.Idx0()
-	}
-	return st.Idx0()
-}
-
+// countWords finds which owners mention which names.
 func (sp *splitter) countWords() {
 	for i := range sp.spans {
 		words := map[string]bool{}
@@ -192,68 +141,15 @@ func (sp *splitter) countWords() {
 				addWords(words, line)
 			}
 		}
-		for w := range words {
-			sp.uses[w]++
-		}
-		sp.words = append(sp.words, words)
-	}
-}
-
-// lineStarts are the zero-based offsets at which lines begin. goja's positions
-// count from 1, so a binary search for one gives the line's 1-based number.
-func lineStarts(code string) []int {
-	starts := []int{0}
-	for i := 0; i < len(code); i++ {
-		if code[i] == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	return starts
-}
-
-// declared are the names a statement declares at its own level.
-func declared(st ast.Statement) []string {
-	var names []string
-	switch st := st.(type) {
-	case *ast.VariableStatement:
-		for _, b := range st.List {
-			names = bindingNames(names, b.Target)
-		}
-	case *ast.LexicalDeclaration:
-		for _, b := range st.List {
-			names = bindingNames(names, b.Target)
-		}
-	case *ast.FunctionDeclaration:
-		names = append(names, st.Function.Name.Name.String())
-	case *ast.ClassDeclaration:
-		names = append(names, st.Class.Name.Name.String())
-	}
-	return names
-}
-
-func bindingNames(names []string, target ast.Node) []string {
-	switch t := target.(type) {
-	case *ast.Identifier:
-		names = append(names, t.Name.String())
-	case *ast.AssignExpression:
-		names = bindingNames(names, t.Left)
-	case *ast.ArrayPattern:
-		for _, e := range t.Elements {
-			names = bindingNames(names, e)
-		}
-		names = bindingNames(names, t.Rest)
-	case *ast.ObjectPattern:
-		for _, p := range t.Properties {
-			switch p := p.(type) {
-			case *ast.PropertyShort:
-				names = append(names, p.Name.Name.String())
-			case *ast.PropertyKeyed:
-				names = bindingNames(names, p.Value)
+		var names []string
+		for _, name := range sp.names {
+			if words[name] {
+				names = append(names, name)
+				sp.uses[name]++
 			}
 		}
-		names = bindingNames(names, t.Rest)
+		sp.mentioned = append(sp.mentioned, names)
 	}
-	return names
 }
 
 // addWords collects every word of the text: a superset of the names it uses.
@@ -305,18 +201,18 @@ func (sp *splitter) lower() ([]*lowered, bool) {
 	for i := range owners {
 		owners[i] = i
 	}
-	r := api.Build(sp.build(owners, nil))
+	r := api.Build(sp.build(owners, false))
 	var meta metafile
 	if len(r.Errors) > 0 || json.Unmarshal([]byte(r.Metafile), &meta) != nil {
 		return nil, false
 	}
-	units := make([]*lowered, len(owners))
+	units, key := make([]*lowered, len(owners)), sp.o.hash(sp.s)
 	for _, f := range r.OutputFiles {
 		owner, err := strconv.Atoi(strings.TrimSuffix(filepath.Base(f.Path), ".js"))
 		if err != nil || owner >= len(units) {
 			return nil, false
 		}
-		l := &lowered{key: sp.l.key, format: formatESM}
+		l := &lowered{key: key, format: formatESM}
 		input := splitNamespace + ":" + strconv.Itoa(owner)
 		for _, imp := range meta.Inputs[input].Imports {
 			if ref, ok := parseTagged(imp.Path); ok {
@@ -325,59 +221,46 @@ func (sp *splitter) lower() ([]*lowered, bool) {
 		}
 		l.imports = compactRefs(l.imports)
 		l.wrap(string(f.Contents), input)
-		l.borrow(append(slices.Clone(sp.l.helpers), splitSelf))
+		if owner == trunk {
+			l.borrow(splitSelf)
+		}
 		units[owner] = l
 	}
 	return units, !slices.Contains(units, nil)
 }
 
-// borrow adds those helpers to the function's parameters that its code uses:
-// an earlier lowering took them as parameters.
-func (l *lowered) borrow(helpers []string) {
-	used := map[string]bool{}
-	addWords(used, l.code)
-	for _, h := range helpers {
-		if used[h] && !slices.Contains(l.helpers, h) {
-			head, rest, _ := strings.Cut(l.code, "){")
-			l.code = head + "," + h + "){" + rest
-			l.helpers = append(l.helpers, h)
-		}
-	}
+// borrow adds a parameter to the function.
+func (l *lowered) borrow(name string) {
+	head, rest, _ := strings.Cut(l.code, "){")
+	l.code = head + "," + name + "){" + rest
+	l.helpers = append(l.helpers, name)
 }
 
-// build is the build of some owners' texts. With inMap, the source map of the
-// bundle's first lowering, it makes source maps too.
-func (sp *splitter) build(owners []int, inMap []byte) api.BuildOptions {
-	opts := sp.o.inner(source{path: sp.s.path, tsconfig: "{}"})
+// build is the build of some owners' texts, with source maps or without.
+func (sp *splitter) build(owners []int, maps bool) api.BuildOptions {
+	opts := sp.o.inner(sp.s)
 	opts.Stdin = nil
-	opts.KeepNames, opts.Define = false, nil // done by the first lowering
 	for _, owner := range owners {
 		n := strconv.Itoa(owner)
 		opts.EntryPointsAdvanced = append(opts.EntryPointsAdvanced, api.EntryPoint{InputPath: n, OutputPath: n})
 	}
-	suffix := ""
-	if inMap != nil {
+	if maps {
 		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
-		suffix = "\n//# sourceMappingURL=data:application/json;base64," + base64.StdEncoding.EncodeToString(inMap)
 	}
 	opts.Plugins = []api.Plugin{{Name: "minido-split", Setup: func(b api.PluginBuild) {
 		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 			if a.Kind == api.ResolveEntryPoint {
 				return api.OnResolveResult{Path: a.Path, Namespace: splitNamespace}, nil
 			}
-			path := a.Path
-			if _, ok := parseTagged(path); !ok { // else an earlier lowering did it
-				path = importRef{kindOf(a.Kind), path}.tagged()
-			}
-			return api.OnResolveResult{Path: path, External: true}, nil
+			return api.OnResolveResult{Path: importRef{kindOf(a.Kind), a.Path}.tagged(), External: true}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: splitNamespace}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
 			owner, err := strconv.Atoi(a.Path)
 			if err != nil {
 				return api.OnLoadResult{}, err
 			}
-			text := sp.module(owner, inMap != nil) + suffix
-			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+			text := sp.module(owner, maps)
+			return api.OnLoadResult{Contents: &text, Loader: sp.s.loader}, nil
 		})
 	}}}
 	return opts
@@ -385,7 +268,7 @@ func (sp *splitter) build(owners []int, inMap []byte) api.BuildOptions {
 
 const splitNamespace = "split"
 
-// splitSelf is the parameter through which the trunk publishes its own names.
+// splitSelf is the function by which the trunk publishes its own names.
 const splitSelf = "$self"
 
 // module is one owner's text as a module, with its imports and, for the trunk,
@@ -394,13 +277,11 @@ const splitSelf = "$self"
 func (sp *splitter) module(owner int, padded bool) string {
 	imports := make([][]string, len(sp.spans))
 	var exports []string
-	words := sp.words[owner]
-	for _, name := range sp.names {
-		switch from := sp.declared[name]; {
-		case from == owner && sp.uses[name] > 1:
-			exports = append(exports, name)
-		case from != owner && words[name]:
+	for _, name := range sp.mentioned[owner] {
+		if from := sp.declared[name]; from != owner {
 			imports[from] = append(imports[from], name)
+		} else if sp.uses[name] > 1 {
+			exports = append(exports, name)
 		}
 	}
 	var head, tail strings.Builder
@@ -410,7 +291,7 @@ func (sp *splitter) module(owner int, padded bool) string {
 		}
 	}
 	if owner == trunk {
-		head.WriteString("__export(" + splitSelf + ",{")
+		head.WriteString(splitSelf + "({")
 		for _, n := range exports {
 			head.WriteString(n + ":()=>" + n + ",")
 		}

@@ -17,7 +17,7 @@ import (
 
 // cacheVersion names the meaning of cached results; it changes whenever this
 // package or esbuild would produce something else for the same input.
-const cacheVersion = "minido-bundle-2 esbuild-0.28.2"
+const cacheVersion = "minido-bundle-3 esbuild-0.28.2"
 
 // supported are the features that goja has or lacks where the target alone
 // says otherwise. The target is ES2022 and not lower: older targets would lower
@@ -104,11 +104,10 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if s.loader == api.LoaderJSON {
 		return o.lowerJSON(l, s, name)
 	}
-	opts := o.inner(s)
-	if len(s.split) > 0 {
-		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
+	if l := o.split(s); l != nil {
+		return l, nil
 	}
-	r := api.Build(opts)
+	r := api.Build(o.inner(s))
 	if slices.ContainsFunc(r.Errors, isTopLevelAwait) {
 		return o.lowerAsync(l, s, name)
 	}
@@ -118,7 +117,7 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if err := l.fill(r, s.base()); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
-	return o.split(l, s, mapFile(r)), convertAll(r.Warnings, name)
+	return l, convertAll(r.Warnings, name)
 }
 
 // lowerJSON checks the syntax; the text is parsed when the module is used.
