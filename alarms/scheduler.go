@@ -291,6 +291,13 @@ func (s *Scheduler) Next() (dueNs int64, count int, ok bool) {
 	return s.queue[0].dueNs, len(s.entries), true
 }
 
+// Running is the number of deliveries whose handler has not answered.
+func (s *Scheduler) Running() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy
+}
+
 // Close stops delivering and closes the indexes. Handlers that run go on; their
 // outcome is not recorded, so that their alarms are delivered after the next
 // start.

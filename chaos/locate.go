@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/runtime/config"
 )
@@ -30,35 +31,56 @@ func (t target) namespaceDir(persist string) string {
 	return filepath.Join(persist, "v3", "do", t.key)
 }
 
-// locate reads the project and finds the agent that o.On names.
-func locate(o Options) (target, error) {
-	options := config.Options{Env: o.Env, Vars: o.Vars, Environ: os.Environ()}
-	info, err := os.Stat(o.Project)
+// FindConfig is the project's wrangler file, by its absolute path.
+//
+// # Errors
+//
+// *UsageError, with the diagnostics of a configuration that is wrong.
+func FindConfig(project, env string, vars []string) (string, error) {
+	p, err := load(project, env, vars, false)
+	if err != nil {
+		return "", err
+	}
+	return p.ConfigFile, nil
+}
+
+func load(path, env string, vars []string, color bool) (*config.Project, error) {
+	options := config.Options{Env: env, Vars: vars, Environ: os.Environ()}
+	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return target{}, usage("there is no project at %s.", o.Project)
+		return nil, usage("there is no project at %s.", path)
 	case err != nil:
-		return target{}, usage("the project at %s: %v", o.Project, err)
+		return nil, usage("the project at %s: %v", path, err)
 	case info.IsDir():
-		options.Dir = o.Project
+		options.Dir = path
 	default:
-		options.ConfigPath = o.Project
+		options.ConfigPath = path
 	}
 	project, _, err := config.Load(options)
 	var bad *config.ConfigError
 	if errors.As(err, &bad) {
-		return target{}, usage("%s", strings.TrimRight(bad.Render(o.Color), "\n"))
+		return nil, usage("%s", strings.TrimRight(bad.Render(color), "\n"))
 	}
 	if err != nil {
-		return target{}, usage("the project at %s: %v", o.Project, err)
+		return nil, usage("the project at %s: %v", path, err)
 	}
 	if project.ConfigFile == "" {
-		return target{}, usage("%s has no wrangler.jsonc, wrangler.json or wrangler.toml.", o.Project)
+		return nil, usage("%s has no wrangler.jsonc, wrangler.json or wrangler.toml.", path)
+	}
+	return project, nil
+}
+
+// locate reads the project and finds the agent that o.On names.
+func locate(o Options) (target, error) {
+	project, err := load(o.Project, o.Env, o.Vars, o.Color)
+	if err != nil {
+		return target{}, err
 	}
 	agent, name, _ := strings.Cut(o.On, "/")
 	var known []string
 	for _, b := range project.DurableObjects {
-		kebab := kebabCase(b.Name)
+		kebab := agentrpc.Kebab(b.Name)
 		if agent != kebab && agent != b.Name && agent != b.ClassName {
 			known = append(known, kebab)
 			continue
@@ -70,23 +92,4 @@ func locate(o Options) (target, error) {
 		return target{}, usage("%s binds no Durable Object, so there is no agent %q.", project.Relative(project.ConfigFile), agent)
 	}
 	return target{}, usage("%s has no agent %q; it has %s.", project.Relative(project.ConfigFile), agent, strings.Join(known, ", "))
-}
-
-// kebabCase turns a binding's name into its part of the URL, as the agents SDK
-// does (agents 0.32, src/utils.ts): ResearchAgent and RESEARCH_AGENT are both
-// research-agent.
-func kebabCase(s string) string {
-	if s == strings.ToUpper(s) && s != strings.ToLower(s) {
-		return strings.ReplaceAll(strings.ToLower(s), "_", "-")
-	}
-	var b strings.Builder
-	for _, r := range s {
-		if r >= 'A' && r <= 'Z' {
-			b.WriteByte('-')
-			r += 'a' - 'A'
-		}
-		b.WriteRune(r)
-	}
-	out := strings.TrimPrefix(b.String(), "-")
-	return strings.TrimSuffix(strings.ReplaceAll(out, "_", "-"), "-")
 }

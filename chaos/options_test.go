@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"minido.dev/minido/chaos/agentrpc"
 )
 
 // What is missing or contradictory on the command line is said before anything
@@ -85,7 +87,7 @@ func TestKebabCase(t *testing.T) {
 		"ResearchAgent": "research-agent", "RESEARCH_AGENT": "research-agent", "Agent": "agent", "myHTTPAgent": "my-h-t-t-p-agent",
 		"my_agent": "my-agent", "agent2": "agent2", "": "",
 	} {
-		if got := kebabCase(in); got != want {
+		if got := agentrpc.Kebab(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
 	}

@@ -81,13 +81,13 @@ func replayCommand(o Options, point string) string {
 		flag("--timeout", o.Timeout.String())
 	}
 	for i, w := range words {
-		words[i] = quote(w)
+		words[i] = Quote(w)
 	}
 	return strings.Join(words, " ")
 }
 
-// quote makes a word safe for a POSIX shell.
-func quote(word string) string {
+// Quote makes a word safe for a POSIX shell.
+func Quote(word string) string {
 	safe := word != "" && strings.IndexFunc(word, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r))
 	}) < 0

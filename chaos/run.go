@@ -91,16 +91,16 @@ func failed(code int, format string, args ...any) error {
 func with(ctx context.Context, o Options, play func(*run, context.Context) error) (report Report, err error) {
 	o, err = o.complete()
 	if err != nil {
-		return Report{Code: codeOf(err)}, err
+		return Report{Code: CodeOf(err)}, err
 	}
 	where, err := locate(o)
 	if err != nil {
-		return Report{Code: codeOf(err)}, err
+		return Report{Code: CodeOf(err)}, err
 	}
 	r := &run{Options: o, target: where, clock: clock.Real{}}
 	r.scheduler = sched.NewThreads(r.clock)
 	if err := r.prepareDir(); err != nil {
-		return Report{Code: codeOf(err)}, fmt.Errorf("chaos: %w", err)
+		return Report{Code: CodeOf(err)}, fmt.Errorf("chaos: %w", err)
 	}
 	events, err := os.Create(filepath.Join(r.report.Dir, "history.ndjson"))
 	if err != nil {
@@ -113,14 +113,14 @@ func with(ctx context.Context, o Options, play func(*run, context.Context) error
 	err = errors.Join(err, r.close(), events.Close())
 	r.report.Elapsed = r.history.Elapsed()
 	if err != nil {
-		r.report.Code = codeOf(err)
+		r.report.Code = CodeOf(err)
 	}
 	r.report.Replay = r.replay()
 	return r.report, err
 }
 
-// codeOf is the exit code that goes with an error.
-func codeOf(err error) int {
+// CodeOf is the exit code that goes with an error.
+func CodeOf(err error) int {
 	var o *outcome
 	switch {
 	case errors.As(err, &o):

@@ -128,17 +128,35 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 	return c, nil
 }
 
+// HandshakeError says that the server answered, but not with a socket.
+type HandshakeError struct {
+	Status int
+	Body   string
+	Err    error
+}
+
+// Error implements error.
+func (e *HandshakeError) Error() string {
+	if e.Body == "" {
+		return e.Err.Error()
+	}
+	return e.Err.Error() + ": " + e.Body
+}
+
+// Unwrap is the library's error.
+func (e *HandshakeError) Unwrap() error { return e.Err }
+
 // withBody adds what the server said instead of accepting the socket; the
 // library keeps the first kilobyte of it.
 func withBody(err error, response *http.Response) error {
 	if response == nil || response.Body == nil {
 		return err
 	}
-	body, readErr := io.ReadAll(response.Body)
-	if text := strings.TrimSpace(string(body)); readErr == nil && text != "" {
-		return fmt.Errorf("%w: %s", err, text)
+	h := &HandshakeError{Status: response.StatusCode, Err: err}
+	if body, readErr := io.ReadAll(response.Body); readErr == nil {
+		h.Body = strings.TrimSpace(string(body))
 	}
-	return err
+	return h
 }
 
 func (c *Client) read() {
@@ -354,4 +372,23 @@ func (c *Client) Close() {
 		c.cancel()
 		<-c.done
 	}
+}
+
+// Kebab turns a class's or binding's name into its part of an agent's URL, as
+// the agents SDK does (agents 0.32, src/utils.ts): ResearchAgent and
+// RESEARCH_AGENT are both research-agent.
+func Kebab(s string) string {
+	if s == strings.ToUpper(s) && s != strings.ToLower(s) {
+		return strings.ReplaceAll(strings.ToLower(s), "_", "-")
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('-')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	out := strings.TrimPrefix(b.String(), "-")
+	return strings.TrimSuffix(strings.ReplaceAll(out, "_", "-"), "-")
 }

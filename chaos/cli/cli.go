@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/internal/clock"
@@ -21,39 +20,15 @@ import (
 // Chaos is `minido chaos`. Its fields are kong's; a zero value is filled by
 // parsing.
 type Chaos struct {
-	Project string `arg:"" help:"The project's directory, or its wrangler file."`
-	Args    string `arg:"" optional:"" name:"arguments" help:"Arguments of --call, as a JSON array."`
-
-	Call string `placeholder:"METHOD" help:"Call this method of the agent (one with @callable) over WebSocket."`
-	Chat string `placeholder:"TEXT" help:"Send this message to the agent (an AIChatAgent)."`
-	On   string `required:"" placeholder:"CLASS/NAME" help:"The agent, as in its URL, for example research-agent/r1."`
-
-	KillAt           string        `placeholder:"POINT" help:"SIGKILL the server at this effect point: a label such as 'commit:after(Agent/a1)/alarm#2', or its number."`
-	KillAfter        time.Duration `placeholder:"TIME" help:"SIGKILL it so long after the call was answered, for example 2s."`
-	KillAtCheckpoint int           `placeholder:"N" help:"SIGKILL it when a fiber has stored N checkpoints. This is the default, with N = 2."`
-	Kills            int           `default:"1" help:"How many times to kill it, each time in the same way."`
-	Recover          string        `enum:"alarm,request" default:"alarm" help:"After a restart, alarm: touch nothing, the agent has to wake by itself; request: connect at once."`
-	ListPoints       bool          `help:"Run once without a kill and list the effect points at which the server can be killed."`
-
-	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
-	Var     []string      `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
-	Timeout time.Duration `default:"2m" help:"Limit of each wait: for the kill, and for the agent's rest after it."`
-	Dir     string        `placeholder:"DIR" help:"Directory of the evidence, which must not hold a run yet. Default: a new one below minido-out."`
+	Enumerate Enumerate `cmd:"" help:"Kill at every labelled point that a clean run passes, one run each."`
+	Random    Random    `cmd:"" help:"Kill at points and times that a seed draws."`
+	Replay    Replay    `cmd:"" help:"Run one plan of faults, as a finding printed it."`
+	Shrink    Shrink    `cmd:"" help:"Make a plan that fails smaller."`
+	Once      Once      `cmd:"" name:"run" default:"withargs" help:"Kill once or a few times, and tell the story (the default)."`
 }
 
 // Help implements kong's HelpProvider.
-func (Chaos) Help() string {
-	return `Drives an agent, kills the server with SIGKILL in the middle, starts it again on the same files, waits until
-the agent is at rest, and checks what must hold: the recovery hook runs once for each interrupted fiber, with its last
-checkpoint; no row is left behind; an alarm is set while a fiber runs.
-
-  minido chaos . '["tides"]' --call startResearch --on research-agent/r1
-  minido chaos . --chat "hello" --on chat-agent/c1 --kill-after 2s --recover request
-  minido chaos . '["tides"]' --call startResearch --on research-agent/r1 --list-points
-
-Exit codes: 0 everything held, 1 an invariant was violated, 2 wrong flags, configuration or project, 3 the harness or
-the server failed by itself, 4 the agent never came to rest, 5 the moment of the kill did not come, 128+n signal n.`
-}
+func (Chaos) Help() string { return help }
 
 // ExitError is how a command ends that did not pass. Its text has been made
 // for people; it is empty if everything was said already.
@@ -70,13 +45,13 @@ func (e *ExitError) ExitCode() int { return e.Code }
 
 // Run implements kong's command interface. It handles signals itself: the
 // first one ends the run, and its children with it. The error is an *ExitError.
-func (c *Chaos) Run() error {
+func (c *Once) Run() error {
 	ctx, cause, stop := untilSignal()
 	defer stop()
 	return c.run(ctx, cause, os.Stdout)
 }
 
-func (c *Chaos) run(ctx context.Context, signalled func() int, out io.Writer) error {
+func (c *Once) run(ctx context.Context, signalled func() int, out io.Writer) error {
 	o := chaos.Options{
 		Project: c.Project, Env: c.Env, Vars: c.Var, On: c.On, Call: c.Call, Args: c.Args, Chat: c.Chat,
 		KillAt: c.KillAt, KillAfter: c.KillAfter, KillAtCheckpoint: c.KillAtCheckpoint, Kills: c.Kills,

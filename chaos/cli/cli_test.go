@@ -15,7 +15,7 @@ import (
 	"minido.dev/minido/chaos"
 )
 
-func parse(t *testing.T, args ...string) (*Chaos, error) {
+func parse(t *testing.T, args ...string) (*Once, error) {
 	t.Helper()
 	var c struct {
 		Chaos Chaos `cmd:""`
@@ -25,7 +25,7 @@ func parse(t *testing.T, args ...string) (*Chaos, error) {
 		t.Fatal(err)
 	}
 	_, err = parser.Parse(append([]string{"chaos"}, args...))
-	return &c.Chaos, err
+	return &c.Chaos.Once, err
 }
 
 // The command lines of the help, and those that a failed run prints, parse.
@@ -51,7 +51,7 @@ func none() int { return 0 }
 // A mistake is an exit code and a text, both for a run and for a list.
 func TestRunReportsUsage(t *testing.T) {
 	for _, list := range []bool{false, true} {
-		c := Chaos{Project: filepath.Join(t.TempDir(), "nowhere"), On: "a/b", Call: "m", Kills: 1, Recover: "alarm", ListPoints: list}
+		c := Once{Project: filepath.Join(t.TempDir(), "nowhere"), On: "a/b", Call: "m", Kills: 1, Recover: "alarm", ListPoints: list}
 		var out bytes.Buffer
 		err := c.run(context.Background(), none, &out)
 		var exit *ExitError
@@ -80,7 +80,7 @@ func TestSignalled(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the signal did not end the context")
 	}
-	c := Chaos{Project: "nowhere", On: "a/b", Call: "m"}
+	c := Once{Project: "nowhere", On: "a/b", Call: "m"}
 	var exit *ExitError
 	if err := c.run(ctx, number, &bytes.Buffer{}); !errors.As(err, &exit) || exit.ExitCode() != 130 {
 		t.Errorf("err = %v", err)

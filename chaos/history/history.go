@@ -31,6 +31,8 @@ const (
 	Receive Kind = "receive" // a frame to a client
 	Connect Kind = "connect" // a socket opened
 	Close   Kind = "close"   // a socket closed
+	Point   Kind = "point"   // an effect point that a server passed or died at
+	Effect  Kind = "effect"  // something that must happen once arrived at a sink: Text names it, Op is its idempotency key
 	Note    Kind = "note"    // what the harness saw or did otherwise
 )
 

@@ -44,6 +44,10 @@ type Options struct {
 	// Log gets everything that the child writes, standard output and error
 	// interleaved, as whole lines.
 	Log io.Writer
+	// Stdin is what the child reads; nil is nothing. Stdout gets its standard
+	// output, which then is not in Log.
+	Stdin  *os.File
+	Stdout io.Writer
 	// KillPoint arms the child, see EnvKillPoint.
 	KillPoint string
 	// PointLog is where the child records its points; "" does not record.
@@ -115,6 +119,12 @@ func Start(o Options) (*Child, error) {
 	c.cmd = exec.Command(o.Command[0], o.Command[1:]...)
 	c.cmd.Dir = o.Dir
 	c.cmd.Stdout, c.cmd.Stderr = c.output, c.output
+	if o.Stdout != nil {
+		c.cmd.Stdout = o.Stdout
+	}
+	if o.Stdin != nil {
+		c.cmd.Stdin = o.Stdin
+	}
 	// A grandchild that keeps the pipe open must not keep us waiting for its end.
 	c.cmd.WaitDelay = 2 * time.Second
 	c.cmd.Env = append(cleanEnviron(), o.Env...)

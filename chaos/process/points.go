@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/killpoint"
 )
 
 // Point is one line of a point log: an effect point that a child passed, or
@@ -16,6 +19,8 @@ type Point struct {
 	N int `json:"n"`
 	// Label is kind:side(object)/cause#occurrence, see internal/killpoint.
 	Label string `json:"label"`
+	// AtNs is when, in nanoseconds since the epoch; 0 if it was not recorded.
+	AtNs int64 `json:"t,omitempty"`
 }
 
 // Points reads the points that the child has recorded so far, in order. A last
@@ -24,7 +29,12 @@ func (c *Child) Points() ([]Point, error) {
 	if c.options.PointLog == "" {
 		return nil, errors.New("process: the child was started without a point log")
 	}
-	data, err := os.ReadFile(c.options.PointLog)
+	return ReadPoints(c.options.PointLog)
+}
+
+// ReadPoints reads a point log; one that does not exist has no points.
+func ReadPoints(path string) ([]Point, error) {
+	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // it has not come to its first point
 	}
@@ -39,9 +49,28 @@ func (c *Child) Points() ([]Point, error) {
 		}
 		var p Point
 		if err := json.Unmarshal(line, &p); err != nil {
-			return nil, fmt.Errorf("process: points: %s:%d: %w", c.options.PointLog, n, err)
+			return nil, fmt.Errorf("process: points: %s:%d: %w", path, n, err)
 		}
 		points = append(points, p)
 		data = rest
 	}
+}
+
+// RecordPoints returns a record function for killpoint.Options that appends a
+// line for each point to the file at path, with one write each: nothing is lost
+// when the process dies at the point. The file stays open as long as the process.
+func RecordPoints(path string) (func(killpoint.Point), error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("process: points: %w", err)
+	}
+	return func(p killpoint.Point) {
+		line, err := json.Marshal(Point{p.Number, p.Label(), clock.Real{}.Now().UnixNano()})
+		if err == nil {
+			_, err = f.Write(append(line, '\n'))
+		}
+		if err != nil {
+			panic(fmt.Sprintf("process: points: %v", err)) // a gap in the record would be a lie
+		}
+	}, nil
 }

@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
+	"minido.dev/minido/chaos/child"
 	chaoscli "minido.dev/minido/chaos/cli"
 	"minido.dev/minido/chaos/demo"
 )
@@ -27,6 +29,7 @@ var version = "dev" // set by the linker
 type cli struct {
 	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
 	Chaos   chaoscli.Chaos `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
+	Child   childCommand   `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo    demoCommand    `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
@@ -54,13 +57,28 @@ func (c *demoCommand) Run() error {
 	return nil
 }
 
+// childCommand is what the chaos harness starts; people do not.
+type childCommand struct {
+	Config   string   `required:""`
+	Env      string   ``
+	Var      []string `sep:"none"`
+	CacheDir string   `required:""`
+	Idle     float64  ``
+}
+
+// Run implements kong's command interface.
+func (c *childCommand) Run() error {
+	return child.Run(child.Options{Config: c.Config, Env: c.Env, Vars: c.Var, CacheDir: c.CacheDir,
+		Idle: time.Duration(c.Idle * float64(time.Second)), In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
+}
+
 const description = `Runs Cloudflare Workers and Durable Objects on this machine, with no account and no network.
 
   minido dev                          run the project in this directory on http://127.0.0.1:8787
   minido dev src/worker.ts            run a single file without a wrangler file
   minido dev --port 0 --persist-to /tmp/state
-  minido chaos . '["tides"]' --call startResearch --on research-agent/r1
-                                      kill the agent in mid-fiber, and see whether it recovers
+  minido chaos enumerate . --call 'ResearchAgent/r1.startResearch("tides")'
+                                      kill the agent at every point where it can be killed, and check that it recovers
 
 State is kept in wrangler's own layout, so a directory written by "wrangler dev" opens here and the reverse.
 

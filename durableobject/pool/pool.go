@@ -28,7 +28,8 @@ type Options struct {
 	Clock   clock.Clock
 	Entropy entropy.Source
 	Points  *killpoint.Points
-	// Dir is the directory of the namespaces: <persist>/v3/do.
+	// Dir is the directory of the namespaces: <persist>/v3/do. "" leaves it to
+	// Locate: until then no file is touched, and no event may come.
 	Dir    string
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile
@@ -69,6 +70,7 @@ func New(o Options) *Pool {
 type Namespace struct {
 	pool    *Pool
 	class   string
+	key     string // the unique key
 	ids     *objectid.Namespace
 	dir     string
 	entries map[objectid.ID]*entry // by id without its name; guarded by pool.mu
@@ -77,23 +79,52 @@ type Namespace struct {
 var _ cfapi.Namespace = (*Namespace)(nil)
 
 // Open adds the namespace of a class; its directory is made, and its alarms are
-// loaded. uniqueKey is <script>-<Class> and must be safe as a path segment.
+// loaded, now or by Locate. uniqueKey is <script>-<Class> and must be safe as a path segment.
 func (p *Pool) Open(class, uniqueKey string) (*Namespace, error) {
 	if uniqueKey != filepath.Base(uniqueKey) || uniqueKey == "." || uniqueKey == ".." {
 		return nil, fmt.Errorf("pool: open %s: %q cannot be a directory name", class, uniqueKey)
 	}
-	n := &Namespace{pool: p, class: class, ids: objectid.NewNamespace(uniqueKey), dir: filepath.Join(p.opts.Dir, uniqueKey),
-		entries: map[objectid.ID]*entry{}}
-	if err := os.MkdirAll(n.dir, 0o700); err != nil {
-		return nil, fmt.Errorf("pool: open %s: %w", class, err)
-	}
-	if err := p.alarms.Open(alarms.Namespace{Key: uniqueKey, Class: class, Dir: n.dir}); err != nil {
-		return nil, fmt.Errorf("pool: open %s: %w", class, err)
+	n := &Namespace{pool: p, class: class, key: uniqueKey, ids: objectid.NewNamespace(uniqueKey), entries: map[objectid.ID]*entry{}}
+	if p.opts.Dir != "" {
+		if err := n.openFiles(); err != nil {
+			return nil, err
+		}
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.namespaces[uniqueKey] = n
 	return n, nil
+}
+
+// openFiles makes the namespace's directory and loads its alarms.
+func (n *Namespace) openFiles() error {
+	n.dir = filepath.Join(n.pool.opts.Dir, n.key)
+	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+		return fmt.Errorf("pool: open %s: %w", n.class, err)
+	}
+	if err := n.pool.alarms.Open(alarms.Namespace{Key: n.key, Class: n.class, Dir: n.dir}); err != nil {
+		return fmt.Errorf("pool: open %s: %w", n.class, err)
+	}
+	return nil
+}
+
+// Locate gives a pool that was made without Options.Dir its directory, and
+// opens the namespaces. It comes before the first event, and once.
+func (p *Pool) Locate(dir string) error {
+	p.opts.Dir = dir
+	p.mu.Lock()
+	var all []*Namespace
+	for _, n := range p.namespaces { // order-independent: sorted below
+		all = append(all, n)
+	}
+	p.mu.Unlock()
+	sort.Slice(all, func(i, j int) bool { return all[i].key < all[j].key })
+	for _, n := range all {
+		if err := n.openFiles(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Class implements cfapi.Namespace.
@@ -254,6 +285,28 @@ func (p *Pool) Live() int {
 		}
 	}
 	return n
+}
+
+// Pending says what is still to be done: an alarm that is due within horizon or
+// whose handler runs, or what an object waits for; "" if nothing is. It must run
+// on the loop of the present realm.
+func (p *Pool) Pending(horizon time.Duration) string {
+	if n := p.alarms.Running(); n > 0 {
+		return fmt.Sprintf("%d alarm handlers run", n)
+	}
+	for _, e := range p.all() {
+		if o := e.current(); o != nil {
+			if why := o.Hibernatable(); why != "" {
+				return e.label() + ": " + why
+			}
+		}
+	}
+	if dueNs, _, ok := p.alarms.Next(); ok {
+		if in := time.Unix(0, dueNs).Sub(p.opts.Clock.Now()); in < horizon {
+			return fmt.Sprintf("an alarm is due in %.1f s", in.Seconds())
+		}
+	}
+	return ""
 }
 
 // deliverAlarm is called by the alarm index when an alarm is due.

@@ -89,6 +89,16 @@ func New(o Options) *Points {
 	return p
 }
 
+// Begin starts counting anew with another record and target: a standby process
+// learns only when it is put to work what it records and where it dies. Die is
+// left as New set it.
+func (p *Points) Begin(record func(Point), target func(Point) bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.number, p.seen = 0, map[string]int{}
+	p.record, p.target = record, target
+}
+
 // Effect runs fn, the effect, between its two points. While Points is on, no
 // other effect of the process runs at the same time, so a death at a point
 // leaves exactly the effects that came before it. fn must not cause another

@@ -3,6 +3,7 @@
 package server
 
 import (
+	"context"
 	"io"
 	"net"
 	"strconv"
@@ -37,6 +38,11 @@ type Options struct {
 	// CacheDir holds transformed modules between runs; "" is a directory below
 	// PersistDir.
 	CacheDir string
+
+	// Hold, if set, is called once the worker is evaluated, before any state is
+	// touched and before anybody listens, and returns the PersistDir. A standby
+	// process waits in it. CacheDir is required then.
+	Hold func(ctx context.Context) (persistDir string, err error)
 
 	Scheduler sched.Scheduler // required
 	// Drive, with a scheduler that runs on the caller's goroutine, steps it until

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 
@@ -79,25 +78,8 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	if err := s.join(); err != nil {
 		return s, err
 	}
-	if s.opts.PersistDir == "" {
-		s.opts.PersistDir = filepath.Join(project.Dir, ".wrangler", "state")
-	}
-	if s.opts.CacheDir == "" {
-		s.opts.CacheDir = filepath.Join(s.opts.PersistDir, "minido-cache")
-	}
-	if s.lock, err = lockDir(s.opts.PersistDir); err != nil {
+	if err := s.preparePlaces(project); err != nil {
 		return s, err
-	}
-	if address := o.Address.resolve(project.Dev); !o.Address.None {
-		if s.listener, err = net.Listen("tcp", address); err != nil {
-			return s, &AddressError{Address: address, Err: err}
-		}
-	}
-	for _, m := range s.session.members {
-		m.opts.PersistDir, m.opts.CacheDir = s.opts.PersistDir, s.opts.CacheDir
-		if err := m.openPool(); err != nil {
-			return s, err
-		}
 	}
 	for _, m := range s.session.members {
 		w, err := m.build(ctx, m.project)
@@ -105,6 +87,11 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 			return s, err
 		}
 		m.install(w)
+	}
+	if o.Hold != nil {
+		if err := s.afterHold(ctx, project); err != nil {
+			return s, err
+		}
 	}
 	for _, m := range s.session.members {
 		m.pool.Start()
@@ -127,7 +114,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 func (s *Server) openPool() error {
 	o := s.opts
 	s.pool = pool.New(pool.Options{
-		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: filepath.Join(o.PersistDir, "v3", "do"),
+		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: s.objectsDir(),
 		Sync: o.Sync, Limits: o.Limits, Policy: o.Eviction, Report: func(err error) { s.event(EventFailure, err.Error()) },
 	})
 	return s.openNamespaces(s.project)

@@ -1,0 +1,227 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
+)
+
+// campaign is what the slots of one campaign share. Its fields are immutable
+// after open, but for the report.
+type campaign struct {
+	Options
+	config    string // the wrangler file
+	cache     string
+	dir       string
+	clock     clock.Clock
+	scheduler *sched.Threads
+	checkers  []check.Checker
+	slots     []*slot
+
+	mu      sync.Mutex // guards everything below
+	report  Report
+	planned int
+	cases   int // directories made
+}
+
+// with opens a campaign, runs it, and ends whatever it started.
+func with(ctx context.Context, verb string, o Options, run func(*campaign, context.Context) error) (report Report, err error) {
+	o, err = o.complete()
+	if err != nil {
+		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
+	}
+	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All()}
+	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
+	if o.Shards > 0 {
+		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
+	}
+	began := c.clock.Now()
+	err = c.open()
+	if err == nil {
+		err = run(c, ctx)
+		err = errors.Join(err, c.close())
+	}
+	c.report.Ms = msBetween(began, c.clock.Now())
+	c.report.conclude()
+	if err != nil {
+		c.report.Code = codeOf(err)
+	}
+	return c.report, err
+}
+
+// codeOf is the exit code that goes with a fatal error.
+func codeOf(err error) int {
+	if isRefused(err) {
+		return chaos.Usage
+	}
+	return chaos.CodeOf(err)
+}
+
+func (c *campaign) open() (err error) {
+	if c.config, err = chaos.FindConfig(c.Project, c.Env, c.Vars); err != nil {
+		return err
+	}
+	if c.dir, err = makeDir(c.Dir, c.config, c.report.Verb); err != nil {
+		return err
+	}
+	c.report.Dir = c.dir
+	c.cache = filepath.Join(c.dir, "cache")
+	c.scheduler = sched.NewThreads(c.clock)
+	for range c.Jobs {
+		s := &slot{camp: c}
+		if c.SinkVar != "" {
+			if s.sink, err = newSink(c.scheduler); err != nil {
+				return errors.Join(err, c.close())
+			}
+		}
+		c.slots = append(c.slots, s)
+	}
+	return nil
+}
+
+// makeDir makes the campaign's directory: dir, or a new one below minido-out.
+func makeDir(dir, config, verb string) (string, error) {
+	if dir != "" {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return "", fmt.Errorf("campaign: %w", err)
+		}
+		return filepath.Abs(dir)
+	}
+	base := filepath.Join("minido-out", filepath.Base(filepath.Dir(config))+"-"+verb)
+	for n := 1; ; n++ {
+		dir := base + "-" + strconv.Itoa(n)
+		if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+			return "", fmt.Errorf("campaign: %w", err)
+		}
+		err := os.Mkdir(dir, 0o700)
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return "", fmt.Errorf("campaign: %w", err)
+		}
+		return filepath.Abs(dir)
+	}
+}
+
+func (c *campaign) close() error {
+	var errs []error
+	for _, s := range c.slots {
+		errs = append(errs, s.close())
+	}
+	ctx, cancel := wait.WithLimit(context.Background(), c.clock, serveLimit)
+	defer cancel()
+	return errors.Join(append(errs, c.scheduler.Close(ctx))...)
+}
+
+// caseDir names the directory of the next case.
+func (c *campaign) caseDir() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cases++
+	return filepath.Join(c.dir, fmt.Sprintf("case-%04d", c.cases))
+}
+
+// tell reports a phase.
+func (c *campaign) tell(planned int, format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.planned = planned
+	c.Progress(Event{Campaign: &c.report, Planned: planned, Text: fmt.Sprintf(format, args...)})
+}
+
+// add takes a case into the report.
+func (c *campaign) add(r Case) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.report.Cases = append(c.report.Cases, r)
+	c.report.Kills += len(r.Kills)
+	c.Progress(Event{Campaign: &c.report, Case: &r, Planned: c.planned})
+}
+
+// job is a plan to run, and what to do with its result.
+type job struct {
+	plan fault.Plan
+	done func(Case)
+}
+
+// runAll runs the plans on all slots and returns the first fatal error. done is
+// called from several goroutines, one at a time for each slot.
+func (c *campaign) runAll(ctx context.Context, jobs []job) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan job, len(jobs))
+	for _, j := range jobs {
+		queue <- j
+	}
+	close(queue)
+	ends := make(chan error, len(c.slots))
+	for _, s := range c.slots {
+		c.scheduler.Go("slot", func() {
+			err := s.work(ctx, queue)
+			if err != nil {
+				cancel(err) // the others need not go on
+			}
+			ends <- err
+		})
+	}
+	var first error
+	for range c.slots {
+		if err := <-ends; err != nil && (first == nil || errors.Is(first, context.Canceled)) {
+			first = err
+		}
+	}
+	if cause := context.Cause(ctx); cause != nil && first != nil {
+		return cause
+	}
+	return first
+}
+
+// work runs jobs until there is none.
+func (s *slot) work(ctx context.Context, queue <-chan job) error {
+	for j := range queue {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		r, err := s.try(ctx, j.plan)
+		if err != nil {
+			return err
+		}
+		j.done(r)
+	}
+	return nil
+}
+
+// try runs a plan, again while its fault does not happen. The evidence of what
+// passed goes, unless it is to be kept.
+func (s *slot) try(ctx context.Context, plan fault.Plan) (Case, error) {
+	for n := 1; ; n++ {
+		r, err := s.runCase(ctx, plan, s.camp.caseDir())
+		r.Tries = n
+		if err != nil {
+			return r, err
+		}
+		again := r.Outcome == Missed && n < MaxTries
+		if (r.Outcome == Passed || again) && !s.camp.Keep {
+			if err := os.RemoveAll(r.Dir); err != nil {
+				return r, fmt.Errorf("campaign: %w", err)
+			}
+			r.Dir = ""
+		}
+		if !again {
+			return r, nil
+		}
+	}
+}

@@ -1,0 +1,391 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/agentrpc"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/killpoint"
+)
+
+const (
+	serveLimit   = 20 * time.Second
+	pendingLimit = 10 * time.Second
+	// pollFirst and pollMost are how long the harness waits between two questions
+	// whether anything is left to do: soon at first, then less often.
+	pollFirst = 2 * time.Millisecond
+	pollMost  = 20 * time.Millisecond
+)
+
+// caseRun is one run of a plan. Confined to its slot's goroutine.
+type caseRun struct {
+	camp    *campaign
+	slot    *slot
+	plan    fault.Plan
+	dir     string
+	state   string
+	history *history.Recorder
+	session *drive.Session
+	log     *os.File
+
+	child  *process.Standby
+	next   int // the step to do next
+	died   time.Time
+	points []process.Point // of the life that has just ended
+	result Case
+	deaths []check.Snapshot
+}
+
+// end is how a case ends early.
+type end struct {
+	outcome Outcome
+	err     error
+}
+
+func (e *end) Error() string { return e.err.Error() }
+func (e *end) Unwrap() error { return e.err }
+
+func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Errorf(format, args...)} }
+
+// runCase runs plan once in the directory dir, which must not exist. The error
+// is for what makes further cases pointless: ctx's end, or a project that cannot
+// be served.
+func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result Case, err error) {
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, dir: dir, state: filepath.Join(dir, "state")}
+	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
+	if err := os.MkdirAll(r.state, 0o700); err != nil {
+		return r.result, fmt.Errorf("campaign: %w", err)
+	}
+	events, err := os.Create(filepath.Join(dir, "history.ndjson"))
+	if err != nil {
+		return r.result, fmt.Errorf("campaign: %w", err)
+	}
+	if r.log, err = os.Create(filepath.Join(dir, "server.log")); err != nil {
+		return r.result, errors.Join(fmt.Errorf("campaign: %w", err), events.Close())
+	}
+	if err := os.WriteFile(filepath.Join(dir, "plan.txt"), []byte(plan.String()+"\n"), 0o600); err != nil {
+		return r.result, errors.Join(fmt.Errorf("campaign: %w", err), events.Close(), r.log.Close())
+	}
+	r.history = history.NewRecorder(s.camp.clock, events)
+	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
+	if s.sink != nil {
+		s.sink.begin(r.history)
+	}
+	err = r.play(ctx)
+	r.session.Disconnect()
+	if r.child != nil {
+		err = errors.Join(err, r.child.Close())
+	}
+	if s.sink != nil {
+		s.sink.begin(nil)
+	}
+	r.result.Ms = float64(r.history.Elapsed().Microseconds()) / 1000
+	err = r.conclude(err)
+	return r.result, errors.Join(err, r.history.Err(), events.Close(), r.log.Close())
+}
+
+// conclude turns an early end into an outcome; what remains is fatal.
+func (r *caseRun) conclude(err error) error {
+	if err == nil {
+		return nil
+	}
+	if chaos.IsUsage(err) || errors.Is(err, process.ErrRefused) || errors.Is(err, context.Canceled) {
+		return err
+	}
+	r.result.Outcome, r.result.Text = Broken, err.Error()
+	var e *end
+	if errors.As(err, &e) {
+		r.result.Outcome = e.outcome
+	}
+	r.history.Add(history.Event{Kind: history.Note, Who: "harness", Text: string(r.result.Outcome) + ": " + r.result.Text})
+	return nil
+}
+
+// play is the case: a life for each fault, and one that is left alone.
+func (r *caseRun) play(ctx context.Context) error {
+	for life := range r.plan {
+		if err := r.live(ctx, life, &r.plan[life]); err != nil {
+			return err
+		}
+		if err := r.bury(life); err != nil {
+			return err
+		}
+	}
+	restless := r.live(ctx, len(r.plan), nil)
+	var e *end
+	if restless != nil && !(errors.As(restless, &e) && e.outcome == Restless) {
+		return restless
+	}
+	return errors.Join(restless, r.judge())
+}
+
+// live runs one life of the server: until f has killed it, or without a fault
+// until the system is at rest.
+func (r *caseRun) live(ctx context.Context, life int, f *fault.Fault) error {
+	child, err := r.slot.take(ctx, r.log)
+	if err != nil {
+		return err
+	}
+	r.child = child
+	who := fmt.Sprintf("server-%d", life+1)
+	order := process.Order{Persist: r.state, Points: r.pointLog(life)}
+	if f != nil {
+		order.Arm = f.Point
+	}
+	r.history.Add(history.Event{Kind: history.Start, Who: who})
+	url, err := child.Serve(ctx, serveLimit, order)
+	if err != nil {
+		var exit *process.ExitError
+		if f != nil && errors.As(err, &exit) && exit.Exit.SelfKilled() {
+			return nil // armed at a point of its start
+		}
+		return err
+	}
+	ready := r.camp.clock.Now()
+	r.history.Add(history.Event{Kind: history.Ready, Who: who, Text: url})
+	if n := len(r.result.Kills); n > 0 {
+		r.result.Kills[n-1].ReadyMs = msBetween(r.died, ready)
+	}
+	r.session.Connect(url)
+	driving, cancel := context.WithCancel(ctx)
+	driven := make(chan error, 1)
+	r.camp.scheduler.Go("drive", func() { driven <- r.drive(driving, life) })
+	err = r.attend(ctx, f, ready, driven)
+	cancel()
+	r.session.Disconnect()
+	return err
+}
+
+func (r *caseRun) pointLog(life int) string {
+	return filepath.Join(r.dir, fmt.Sprintf("points-%d.ndjson", life+1))
+}
+
+// drive does the steps that are left. An answer that a kill has cut is not asked
+// for again; a step that was never sent is done in the next life.
+func (r *caseRun) drive(ctx context.Context, life int) error {
+	if life > 0 && r.camp.Recover == chaos.ByRequest {
+		for _, s := range r.camp.Steps[:r.next] {
+			if err := r.session.Touch(ctx, s); err != nil && !errors.Is(err, drive.ErrUnsent) {
+				return err
+			}
+		}
+	}
+	for r.next < len(r.camp.Steps) {
+		_, err := r.session.Do(ctx, r.camp.Steps[r.next])
+		if errors.Is(err, drive.ErrUnsent) || ctx.Err() != nil && r.next == 0 && err != nil && !errors.Is(err, agentrpc.ErrLost) {
+			return err
+		}
+		r.next++
+		switch {
+		case errors.Is(err, agentrpc.ErrLost):
+			return err
+		case errors.Is(err, drive.ErrRefused) && len(r.plan) == 0:
+			return &chaos.UsageError{Text: fmt.Sprintf("without any fault, %s fails: %v", r.camp.Steps[r.next-1], err)}
+		case err != nil && !errors.Is(err, drive.ErrRefused):
+			return err
+		}
+	}
+	return nil
+}
+
+// attend waits for the end of a life: its death by f, or the system's rest.
+func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, driven <-chan error) error {
+	deadline, pause := ready.Add(r.camp.Timeout), pollFirst
+	var kill <-chan struct{}
+	if f != nil && f.After > 0 {
+		due := make(chan struct{})
+		timer := r.camp.clock.AfterFunc(f.After, func() { close(due) })
+		defer timer.Stop()
+		kill = due
+	}
+	driving, why := true, "a client waits for its answer"
+	for {
+		tick := make(chan struct{})
+		timer := r.camp.clock.AfterFunc(pause, func() { close(tick) })
+		select {
+		case <-r.child.Exited():
+			timer.Stop()
+			return r.gone(f, driving, driven)
+		case <-kill:
+			timer.Stop()
+			if err := r.child.Kill(); err != nil {
+				return err
+			}
+			return r.gone(f, driving, driven)
+		case err := <-driven:
+			timer.Stop()
+			driving = false
+			if err := r.lost(ctx, err); err != nil {
+				return err
+			}
+			continue
+		case <-ctx.Done():
+			timer.Stop()
+			return context.Cause(ctx)
+		case <-tick:
+		}
+		if !driving {
+			var err error
+			if why, err = r.child.Pending(ctx, pendingLimit, Horizon); err != nil {
+				if _, exited := r.child.Exit(); exited {
+					continue
+				}
+				return r.stuck(ctx, err)
+			}
+			if why == "" {
+				return r.rested(f)
+			}
+			pause = min(pause*2, pollMost)
+		}
+		if !r.camp.clock.Now().Before(deadline) {
+			return ended(Restless, "not at rest %v after the server was ready: %s", r.camp.Timeout, why)
+		}
+	}
+}
+
+// stuck says why a live child does not answer.
+func (r *caseRun) stuck(ctx context.Context, err error) error {
+	if ctx.Err() == nil && errors.Is(err, wait.ErrTimeout) {
+		return ended(Restless, "the server's loop does not come back: %w", err)
+	}
+	return err
+}
+
+// lost looks at how the driver ended while the server seemed to live. A cut
+// connection is the first sign of a death: then it is waited for.
+func (r *caseRun) lost(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, drive.ErrUnsent), errors.Is(err, agentrpc.ErrLost):
+		if wait.Channel(ctx, r.camp.clock, time.Second, "the server's death", r.child.Exited()) == nil {
+			return nil
+		}
+		if errors.Is(err, drive.ErrUnsent) {
+			return fmt.Errorf("campaign: the server lives and cannot be reached: %w", err)
+		}
+		return nil // the worker itself closed the socket: its checkers say whether it may
+	}
+	return err
+}
+
+// rested is a life that came to rest.
+func (r *caseRun) rested(f *fault.Fault) error {
+	if f != nil {
+		return ended(Missed, "%s did not happen: the system came to rest before", f)
+	}
+	if r.next < len(r.camp.Steps) {
+		return ended(Broken, "the clients' steps were not all done")
+	}
+	return nil
+}
+
+// gone is a child that has ended: as it should, or by itself.
+func (r *caseRun) gone(f *fault.Fault, driving bool, driven <-chan error) error {
+	exit, _ := r.child.Exit()
+	if f == nil || !exit.Killed || f.Point != "" && !exit.SelfKilled() {
+		return fmt.Errorf("campaign: %w", r.child.ExitError())
+	}
+	r.session.Disconnect()
+	if driving {
+		<-driven // it has lost its connection; what it had not sent comes in the next life
+	}
+	return nil
+}
+
+// bury takes down what a death left behind.
+func (r *caseRun) bury(life int) error {
+	r.died = r.camp.clock.Now()
+	if err := r.child.Close(); err != nil {
+		return err
+	}
+	points, err := r.readPoints(life)
+	if err != nil {
+		return err
+	}
+	if f := r.plan[life]; f.Point != "" {
+		if err := diedWhereAimed(f.Point, points); err != nil {
+			return err
+		}
+	}
+	k := Kill{AtMs: float64(r.history.Elapsed().Microseconds()) / 1000}
+	if n := len(points); n > 0 {
+		k.Point = points[n-1].Label
+		r.died = time.Unix(0, points[n-1].AtNs)
+	}
+	r.history.Add(history.Event{Kind: history.Kill, Who: fmt.Sprintf("server-%d", life+1), Text: k.Point})
+	snapshot, err := r.snapshot(fmt.Sprintf("death-%d", life+1), false)
+	if err != nil {
+		return err
+	}
+	for _, o := range snapshot.Objects {
+		k.Fibers += len(o.Fibers.Interrupted())
+	}
+	r.deaths = append(r.deaths, snapshot)
+	r.result.Kills = append(r.result.Kills, k)
+	r.child = nil
+	return nil
+}
+
+// readPoints reads the points of a life into the history, and completes the
+// times of the death before it.
+func (r *caseRun) readPoints(life int) ([]process.Point, error) {
+	points, err := process.ReadPoints(r.pointLog(life))
+	if err != nil {
+		return nil, err
+	}
+	began := r.camp.clock.Now().Add(-r.history.Elapsed())
+	for _, p := range points {
+		at, err := json.Marshal(map[string]float64{"at_ms": msBetween(began, time.Unix(0, p.AtNs))})
+		if err != nil {
+			return nil, fmt.Errorf("campaign: %w", err)
+		}
+		r.history.Add(history.Event{Kind: history.Point, Who: fmt.Sprintf("server-%d", life+1), Text: p.Label, Data: at})
+	}
+	if life > 0 {
+		for _, p := range points {
+			if at, err := killpoint.ParseLabel(p.Label); err == nil && at.Kind == killpoint.Commit && at.Side == killpoint.After {
+				r.result.Kills[life-1].RecoveredMs = msBetween(r.died, time.Unix(0, p.AtNs))
+				break
+			}
+		}
+	}
+	r.points = points
+	return points, nil
+}
+
+func msBetween(from, to time.Time) float64 { return float64(to.Sub(from).Microseconds()) / 1000 }
+
+// diedWhereAimed checks that the target was met at the last point, not before.
+func diedWhereAimed(target string, points []process.Point) error {
+	hits, err := killpoint.ParseTarget(target)
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	for i, p := range points {
+		at, err := killpoint.ParseLabel(p.Label)
+		if err != nil {
+			return fmt.Errorf("campaign: the server recorded a point that is none: %w", err)
+		}
+		at.Number = p.N
+		if hits(at) != (i == len(points)-1) {
+			return fmt.Errorf("campaign: the server died by SIGKILL, but not at %s: its last point is %d, %s", target, len(points), points[len(points)-1].Label)
+		}
+	}
+	if len(points) == 0 {
+		return errors.New("campaign: the server died by SIGKILL before it recorded a point")
+	}
+	return nil
+}

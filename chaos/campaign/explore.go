@@ -1,0 +1,292 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/internal/entropy"
+)
+
+func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
+
+// clean runs without a fault: a system that fails then is no subject for faults.
+// Its result is what a plan chooses from.
+func (c *campaign) clean(ctx context.Context) (Case, error) {
+	r, err := c.slots[0].runCase(ctx, nil, c.caseDir())
+	if err != nil {
+		return r, err
+	}
+	switch r.Outcome {
+	case Passed:
+		return r, nil
+	case Violated:
+		c.add(r)
+		return r, errFailedClean
+	}
+	return r, &chaos.UsageError{Text: fmt.Sprintf("without any fault the run is %s: %s\nits evidence is in %s", r.Outcome, r.Text, r.Dir)}
+}
+
+// errFailedClean ends a campaign whose clean run violates an invariant: the
+// report has it.
+var errFailedClean = errors.New("the run without a fault already violates an invariant")
+
+// Enumerate visits every labelled point of a clean run: one case each, which dies
+// there by SIGKILL, comes back and is judged. With depth 2, each of these is
+// followed by a case for every point that its recovery passed, which dies there
+// again.
+//
+// # Errors
+//
+// *chaos.UsageError; ctx's cause; what made the harness itself fail. The report
+// is complete as far as the campaign came.
+func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
+	return with(ctx, "enumerate", o, func(c *campaign, ctx context.Context) error {
+		if depth != 1 && depth != 2 {
+			return &chaos.UsageError{Text: fmt.Sprintf("--depth is %d; write 1, or 2 for a second kill during the recovery.", depth)}
+		}
+		c.tell(0, "recording the points of a run without faults")
+		clean, err := c.clean(ctx)
+		if errors.Is(err, errFailedClean) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var plans []fault.Plan
+		for _, label := range clean.Points {
+			plans = append(plans, fault.Plan{{Point: label}})
+		}
+		c.report.Points = len(plans)
+		if len(plans) == 0 {
+			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
+		}
+		plans = c.choose(plans)
+		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)
+		results, err := c.visit(ctx, plans)
+		if err != nil || depth == 1 {
+			return err
+		}
+		var second []fault.Plan
+		for _, r := range results {
+			if r.result.Outcome != Passed {
+				continue // it needs no second kill
+			}
+			for _, label := range r.result.Points {
+				second = append(second, append(append(fault.Plan{}, r.plan...), fault.Fault{Point: label}))
+			}
+		}
+		second = c.limit(second)
+		c.tell(len(plans)+len(second), "%d points of recoveries to visit", len(second))
+		_, err = c.visit(ctx, second)
+		return err
+	})
+}
+
+// choose takes this shard's plans, and no more than the limit.
+func (c *campaign) choose(plans []fault.Plan) []fault.Plan {
+	if c.Shards > 0 {
+		var mine []fault.Plan
+		for i, p := range plans {
+			if i%c.Shards == c.Shard-1 {
+				mine = append(mine, p)
+			}
+		}
+		plans = mine
+	}
+	return c.limit(plans)
+}
+
+// limit spreads what a limit leaves evenly over the plans.
+func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
+	if c.Max == 0 || len(plans) <= c.Max {
+		return plans
+	}
+	c.report.Skipped += len(plans) - c.Max
+	out := make([]fault.Plan, c.Max)
+	for i := range out {
+		out[i] = plans[i*len(plans)/c.Max]
+	}
+	return out
+}
+
+// visited is a plan with its result.
+type visited struct {
+	plan   fault.Plan
+	result Case
+}
+
+// visit runs plans and takes their results into the report, in the order of the
+// plans.
+func (c *campaign) visit(ctx context.Context, plans []fault.Plan) ([]visited, error) {
+	out := make([]visited, len(plans))
+	jobs := make([]job, len(plans))
+	for i, p := range plans {
+		jobs[i] = job{p, func(r Case) {
+			out[i] = visited{p, r}
+			c.add(r)
+		}}
+	}
+	first := len(c.report.Cases)
+	err := c.runAll(ctx, jobs)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	order := map[string]int{}
+	for i, p := range plans {
+		order[p.String()] = i
+	}
+	added := c.report.Cases[first:]
+	sort.SliceStable(added, func(i, j int) bool { return order[added[i].Name] < order[added[j].Name] })
+	for _, r := range added {
+		switch {
+		case r.Outcome == Missed:
+			c.report.Missed = append(c.report.Missed, r.Name)
+		case len(r.Kills) > 0:
+			c.report.Visited++
+		}
+	}
+	return out, err
+}
+
+// Replay runs one plan runs times.
+func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, error) {
+	return with(ctx, "replay", o, func(c *campaign, ctx context.Context) error {
+		c.tell(runs, "%s", plan)
+		plans := make([]fault.Plan, max(runs, 1))
+		for i := range plans {
+			plans[i] = plan
+		}
+		_, err := c.visit(ctx, plans)
+		return err
+	})
+}
+
+// Random runs plans that the seed draws: one or two faults, each at a point of
+// the clean run or at a time of it. The same seed draws the same plans from the
+// same points.
+func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, error) {
+	return with(ctx, "random", o, func(c *campaign, ctx context.Context) error {
+		c.report.Seed = seed
+		c.tell(0, "recording the points of a run without faults")
+		clean, err := c.clean(ctx)
+		if errors.Is(err, errFailedClean) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		c.report.Points = len(clean.Points)
+		plans := c.choose(draw(entropy.NewSeeded(seed), clean, runs))
+		c.tell(len(plans), "seed %d: %d runs", seed, len(plans))
+		_, err = c.visit(ctx, plans)
+		return err
+	})
+}
+
+// draw makes plans: three of four kill at a point, one of four at a time; every
+// third has a second kill in the recovery, at a time.
+func draw(source entropy.Source, clean Case, runs int) []fault.Plan {
+	number := func(below int) int {
+		if below < 1 {
+			return 0
+		}
+		return int(source.Uint64() % uint64(below))
+	}
+	var plans []fault.Plan
+	for range runs {
+		var p fault.Plan
+		if len(clean.Points) > 0 && number(4) > 0 {
+			p = fault.Plan{{Point: clean.Points[number(len(clean.Points))]}}
+		} else {
+			p = fault.Plan{{After: time.Duration(1+number(int(clean.Ms))) * time.Millisecond}}
+		}
+		if number(3) == 0 {
+			p = append(p, fault.Fault{After: time.Duration(1+number(int(clean.Ms))) * time.Millisecond})
+		}
+		plans = append(plans, p)
+	}
+	return plans
+}
+
+// Shrink looks for a smaller plan that fails in the same way: fewer faults, then
+// an earlier point. A plan counts as failing when two runs of it do. The report's
+// last case is the smallest that was found.
+func Shrink(ctx context.Context, o Options, plan fault.Plan) (Report, error) {
+	return with(ctx, "shrink", o, func(c *campaign, ctx context.Context) error {
+		c.tell(1, "does %s fail?", plan)
+		best, err := c.fails(ctx, plan, "")
+		if err != nil {
+			return err
+		}
+		if best == nil {
+			return &chaos.UsageError{Text: fmt.Sprintf("%s does not fail in two runs of two; there is nothing to shrink", plan)}
+		}
+		want := failureKey(*best)
+		for smaller := true; smaller; {
+			smaller = false
+			for _, candidate := range reductions(plan) {
+				c.tell(len(c.report.Cases)+1, "trying %s", candidate)
+				r, err := c.fails(ctx, candidate, want)
+				if err != nil {
+					return err
+				}
+				if r != nil {
+					plan, best, smaller = candidate, r, true
+					break
+				}
+			}
+		}
+		c.report.Cases = []Case{*best}
+		return nil
+	})
+}
+
+// failureKey names what is wrong with a case, whatever the facts.
+func failureKey(r Case) string {
+	if r.Outcome != Violated {
+		return string(r.Outcome)
+	}
+	return r.Violations[0].Key()
+}
+
+// fails runs a plan twice and returns a case if both fail with the key, or with
+// the same one if key is "".
+func (c *campaign) fails(ctx context.Context, plan fault.Plan, key string) (*Case, error) {
+	var results []Case
+	for range 2 {
+		out, err := c.visit(ctx, []fault.Plan{plan})
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, out[0].result)
+	}
+	for _, r := range results {
+		if r.Outcome == Passed || r.Outcome == Missed || r.Outcome == Broken {
+			return nil, nil
+		}
+		if key == "" {
+			key = failureKey(r)
+		}
+		if failureKey(r) != key {
+			return nil, nil
+		}
+	}
+	return &results[0], nil
+}
+
+// reductions are the plans that are one step smaller: without one of the faults.
+func reductions(plan fault.Plan) []fault.Plan {
+	var out []fault.Plan
+	for i := range plan {
+		if len(plan) > 1 {
+			smaller := append(append(fault.Plan{}, plan[:i]...), plan[i+1:]...)
+			out = append(out, smaller)
+		}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+// Package campaign runs many cases against one project and says what it found: a
+// case is a fresh state directory, a drive, a plan of faults, a recovery, a rest
+// and a verdict. Enumerate visits every effect point that a clean run passes;
+// Random draws plans from a seed; Replay runs one plan; Shrink makes a plan that
+// fails smaller.
+//
+// A case runs on real processes (package child) that kill themselves by SIGKILL
+// at the armed point. Its next server was started beforehand and waits with its
+// bundle evaluated, so that a recovery is not a start-up.
+package campaign
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+)
+
+// Defaults of Options.
+const (
+	DefaultTimeout = 30 * time.Second
+	// Horizon is how far off an alarm may be for a system to count as at rest.
+	Horizon = time.Minute
+	// MaxTries is how often a point is tried that a run did not reach.
+	MaxTries = 4
+)
+
+// Options say what to run. Immutable once given away.
+type Options struct {
+	// Project is the project's directory or its wrangler file.
+	Project string
+	Env     string
+	Vars    []string // KEY:VALUE
+	// Steps are what the clients do, one after the other.
+	Steps []drive.Step
+	// Recover is who brings the system back after a death.
+	Recover chaos.Recovery
+	// Models are the registers and counters among the calls.
+	Models []check.Model
+	// SinkVar is the variable that names the effect sink's URL, "" for no sink.
+	SinkVar string
+	// Timeout bounds each life: from ready to rest, or to the kill.
+	Timeout time.Duration
+	// Idle evicts idle objects after so long; 0 never does.
+	Idle time.Duration
+
+	// Jobs is how many cases run at a time; 0 is twice the processors.
+	Jobs int
+	// Shard and Shards split the cases: this process runs those whose number is
+	// Shard-1 modulo Shards. 0 of 0 runs all.
+	Shard, Shards int
+	// Max bounds the number of cases; 0 does not. What is left out is said.
+	Max int
+	// Dir gets the evidence; "" makes a new one below minido-out. Keep keeps that
+	// of cases that passed, too.
+	Dir  string
+	Keep bool
+
+	// Server is the command of a child, to which its flags are added. Default:
+	// this very program with "chaos-child".
+	Server []string
+	// NoStandby starts each server only when it is needed.
+	NoStandby bool
+	// Progress is told what happens, one event at a time; nil is told nothing.
+	Progress func(Event)
+	// Log gets what children write, beyond each case's server.log; nil drops it.
+	Log io.Writer
+}
+
+// Event is one thing that happens in a campaign.
+type Event struct {
+	// Campaign is the report so far; it is complete only at the end.
+	Campaign *Report
+	// Case has just ended; nil at the beginning and the end.
+	Case *Case
+	// Planned is how many cases there are to run, as far as is known.
+	Planned int
+	// Text says what goes on, at the beginning of a phase.
+	Text string
+}
+
+func (o Options) complete() (Options, error) {
+	usage := func(format string, args ...any) error { return &chaos.UsageError{Text: fmt.Sprintf(format, args...)} }
+	switch {
+	case o.Project == "":
+		return o, usage("which project? Give its directory or its wrangler file.")
+	case len(o.Steps) == 0:
+		return o, usage("what should clients do? Give --call 'Class/name.method(args)', --chat 'Class/name: text' or --fetch 'POST /path body', as often as needed.")
+	case o.Recover != "" && o.Recover != chaos.ByAlarm && o.Recover != chaos.ByRequest:
+		return o, usage("--recover is %q; write alarm (nobody touches the agent) or request.", o.Recover)
+	case o.Shards < 0 || o.Shard < 0 || o.Shard > o.Shards || o.Shards > 0 && o.Shard == 0:
+		return o, usage("--shard is %d/%d; write i/n with i from 1 to n.", o.Shard, o.Shards)
+	case o.Jobs < 0 || o.Timeout < 0 || o.Max < 0:
+		return o, usage("times and counts must not be negative.")
+	}
+	if o.Recover == "" {
+		o.Recover = chaos.ByAlarm
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Jobs == 0 {
+		o.Jobs = 2 * runtime.GOMAXPROCS(0)
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if o.Progress == nil {
+		o.Progress = func(Event) {}
+	}
+	if len(o.Server) == 0 {
+		self, err := os.Executable()
+		if err != nil {
+			return o, fmt.Errorf("campaign: this program's path: %w", err)
+		}
+		o.Server = []string{self, "chaos-child"}
+	}
+	return o, nil
+}
+
+// replay is the command that runs plan alone.
+func (o Options) replay(plan fault.Plan) string {
+	words := []string{"minido", "chaos", "replay", o.Project}
+	for _, s := range o.Steps {
+		words = append(words, s.Flag()...)
+	}
+	for _, v := range o.Vars {
+		words = append(words, "--var", v)
+	}
+	if o.Env != "" {
+		words = append(words, "--env", o.Env)
+	}
+	if o.Recover != chaos.ByAlarm {
+		words = append(words, "--recover", string(o.Recover))
+	}
+	for _, m := range o.Models {
+		words = append(words, "--model", m.String())
+	}
+	if o.SinkVar != "" {
+		words = append(words, "--effects", o.SinkVar)
+	}
+	if o.Timeout != DefaultTimeout {
+		words = append(words, "--timeout", o.Timeout.String())
+	}
+	words = append(words, "--plan", plan.String())
+	for i, w := range words {
+		words[i] = chaos.Quote(w)
+	}
+	return strings.Join(words, " ")
+}

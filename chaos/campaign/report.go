@@ -1,0 +1,125 @@
+package campaign
+
+import (
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/check"
+)
+
+// Outcome is how a case ended.
+type Outcome string
+
+// The outcomes.
+const (
+	Passed   Outcome = "passed"
+	Violated Outcome = "violated" // an invariant does not hold
+	Restless Outcome = "restless" // it never came to rest
+	Missed   Outcome = "missed"   // a fault did not happen where it should
+	Broken   Outcome = "broken"   // the harness or the server failed by itself
+)
+
+// code is the exit code that goes with an outcome.
+func (o Outcome) code() int {
+	switch o {
+	case Passed:
+		return chaos.Pass
+	case Violated:
+		return chaos.Violated
+	case Restless:
+		return chaos.Restless
+	case Missed:
+		return chaos.Missed
+	}
+	return chaos.Broken
+}
+
+// Kill is one death within a case.
+type Kill struct {
+	// Point is the label of the last effect point that was passed, "" for none.
+	Point string `json:"point"`
+	// AtMs is when, since the case began.
+	AtMs float64 `json:"at_ms"`
+	// ReadyMs is the time from the death, as the harness saw it, until the next
+	// server answered; RecoveredMs until it had passed its first effect point,
+	// which is when the system began to work again. 0 if it did not.
+	ReadyMs     float64 `json:"ready_ms"`
+	RecoveredMs float64 `json:"recovered_ms,omitempty"`
+	// Fibers is how many fibers the death cut.
+	Fibers int `json:"fibers"`
+}
+
+// Case is one case's result. Immutable once reported.
+type Case struct {
+	// Name is the plan's text.
+	Name    string  `json:"name"`
+	Outcome Outcome `json:"outcome"`
+	// Text says why, for every outcome but Passed and Violated.
+	Text       string            `json:"text,omitempty"`
+	Violations []check.Violation `json:"violations,omitempty"`
+	Kills      []Kill            `json:"kills"`
+	// Checkers are those that had something to judge.
+	Checkers []string `json:"checkers,omitempty"`
+	// Ms is how long it took, Tries how often the plan was run.
+	Ms    float64 `json:"ms"`
+	Tries int     `json:"tries"`
+	// Dir holds its evidence, "" if that was deleted.
+	Dir string `json:"dir,omitempty"`
+	// Replay runs it again.
+	Replay string `json:"replay"`
+	// Points are the labels of the last life's points.
+	Points []string `json:"-"`
+}
+
+// Report is the outcome of a campaign. Immutable once returned.
+type Report struct {
+	// Verb is enumerate, random, replay or shrink.
+	Verb    string `json:"verb"`
+	Project string `json:"project"`
+	// Code is the exit code.
+	Code int `json:"code"`
+	// Points is how many labelled points the clean run passed, Visited how many
+	// cases died at each of theirs, Skipped how many were left out by a limit.
+	Points  int      `json:"points"`
+	Visited int      `json:"visited"`
+	Missed  []string `json:"missed,omitempty"`
+	Skipped int      `json:"skipped,omitempty"`
+	Kills   int      `json:"kills"`
+	Seed    uint64   `json:"seed,omitempty"`
+	Shard   string   `json:"shard,omitempty"`
+	Cases   []Case   `json:"cases"`
+	// Ms is how long the cases took together on the clock.
+	Ms  float64 `json:"ms"`
+	Dir string  `json:"dir"`
+}
+
+// Elapsed is Ms as a duration.
+func (r Report) Elapsed() time.Duration { return time.Duration(r.Ms * float64(time.Millisecond)) }
+
+// Failed are the cases that did not pass, in order.
+func (r Report) Failed() []Case {
+	var out []Case
+	for _, c := range r.Cases {
+		if c.Outcome != Passed {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// conclude sets the code: the worst that happened, in the order a reader wants
+// to know it.
+func (r *Report) conclude() {
+	r.Code = chaos.Pass
+	for _, want := range []Outcome{Violated, Restless, Broken, Missed} {
+		for _, c := range r.Cases {
+			if c.Outcome == want {
+				r.Code = want.code()
+				return
+			}
+		}
+	}
+	if len(r.Missed) > 0 {
+		r.Code = chaos.Missed
+	}
+}

@@ -1,0 +1,169 @@
+// Package check says what must hold of a system that was killed: checkers are
+// functions over what was observed (the history) and over the SQLite files as
+// they were at each death and at rest. Each answers ok, or names the invariant
+// that does not hold with the facts that prove it.
+package check
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/chaos/fibers"
+)
+
+// indexFile is the alarm index of a namespace.
+const indexFile = "metadata.sqlite"
+
+// Alarm is one time of an alarm; Set is false if there is none.
+type Alarm struct {
+	At  time.Time
+	Set bool
+}
+
+// String is the time of day, in UTC.
+func (a Alarm) String() string {
+	if !a.Set {
+		return "none"
+	}
+	return a.At.UTC().Format("15:04:05.000")
+}
+
+// Object is what one object's files say.
+type Object struct {
+	// Namespace is its unique key, the folder's name: <script>-<Class>.
+	Namespace string
+	ID        string
+	// Fibers are its database and its facets', as an agent's.
+	Fibers fibers.State
+	// Row is the alarm in the object's own file, Index the one in the
+	// namespace's index.
+	Row, Index Alarm
+}
+
+// Label names the object for people.
+func (o Object) Label() string { return o.Namespace + "/" + o.ID[:min(len(o.ID), 8)] }
+
+// Snapshot is a state directory at one moment. Immutable.
+type Snapshot struct {
+	// Dir is where the copy of the files is; it may be gone when a case is over.
+	Dir string
+	// At is when.
+	At      time.Time
+	Objects []Object // by namespace, then id
+	// Damaged names the databases that SQLite calls damaged.
+	Damaged []string
+}
+
+// ReadSnapshot reads all objects of a persist directory, or of a copy of one.
+// Deep has SQLite check each database as a whole.
+func ReadSnapshot(dir string, at time.Time, deep bool) (Snapshot, error) {
+	s := Snapshot{Dir: dir, At: at}
+	root := filepath.Join(dir, "v3", "do")
+	spaces, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	if err != nil {
+		return s, fmt.Errorf("check: %w", err)
+	}
+	for _, space := range spaces { // by name: ReadDir sorts
+		if !space.IsDir() {
+			continue
+		}
+		if err := s.readNamespace(root, space.Name(), deep); err != nil {
+			return s, fmt.Errorf("check: %s: %w", space.Name(), err)
+		}
+	}
+	return s, nil
+}
+
+func (s *Snapshot) readNamespace(root, key string, deep bool) error {
+	dir := filepath.Join(root, key)
+	index, err := readIndex(filepath.Join(dir, indexFile))
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		id, found := strings.CutSuffix(e.Name(), ".sqlite")
+		if !found || e.Name() == indexFile || strings.Contains(id, ".") {
+			continue // the index, or a facet's: read with its object
+		}
+		paths, err := evidence.Databases(dir, id)
+		if err != nil {
+			return err
+		}
+		o := Object{Namespace: key, ID: id, Index: index[id]}
+		if o.Fibers, err = fibers.Read(paths); err != nil {
+			return err
+		}
+		if own := o.Fibers.Databases[0]; own.AlarmSet {
+			o.Row = Alarm{own.Alarm, true}
+		}
+		s.Objects = append(s.Objects, o)
+		if deep {
+			if err := s.examine(paths); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// examine has SQLite look at every page.
+func (s *Snapshot) examine(paths []string) error {
+	for _, path := range paths {
+		db, err := evidence.Open(path)
+		if err != nil {
+			return err
+		}
+		if bad := db.Check(); bad != nil {
+			s.Damaged = append(s.Damaged, filepath.Base(path)+": "+bad.Error())
+		}
+		if err := db.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readIndex reads the alarm index of a namespace, by object id.
+func readIndex(path string) (out map[string]Alarm, err error) {
+	out = map[string]Alarm{}
+	db, err := evidence.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	columns, err := db.Columns("_cf_ALARM")
+	if err != nil || len(columns) == 0 {
+		return out, err // died before the table was made
+	}
+	rows, err := db.Query("SELECT actor_id, scheduled_time FROM _cf_ALARM")
+	for _, r := range rows {
+		out[r.Text("actor_id")] = Alarm{time.Unix(0, r.Int("scheduled_time")), true}
+	}
+	return out, err
+}
+
+// find is the object in another snapshot; ok is false if it has no file there.
+func (s Snapshot) find(o Object) (found Object, ok bool) {
+	for _, x := range s.Objects {
+		if x.Namespace == o.Namespace && x.ID == o.ID {
+			return x, true
+		}
+	}
+	return Object{Namespace: o.Namespace, ID: o.ID}, false
+}

@@ -1,0 +1,217 @@
+// Package child is the server as the chaos harness runs it: a process that
+// evaluates the project's bundle ahead of time, waits for the harness to name the
+// state to serve, dies where it is armed, and says when nothing is left to do.
+// Orders come on standard input and replies go to standard output, as lines of
+// JSON (package process); the worker's console goes to standard error. The end
+// of standard input means that the harness is gone, and ends the process.
+package child
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/sqlstore"
+)
+
+// Options configure a child. Config and CacheDir are required.
+type Options struct {
+	Config   string // the wrangler file
+	Env      string
+	Vars     []string // KEY:VALUE
+	CacheDir string   // of transformed modules, shared by all children
+	// Idle evicts objects that may hibernate after so long without events.
+	Idle time.Duration
+
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// stopLimit is how long stopping waits for what is still running.
+const stopLimit = 5 * time.Second
+
+// gcPercent trades memory for speed: a child lives for seconds.
+const gcPercent = 400
+
+// Run is the whole life of a child that ends in good order. Its error was told
+// to the harness already.
+func Run(o Options) error {
+	debug.SetGCPercent(gcPercent)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	sch := sched.NewThreads(clock.Real{})
+	c := &child{options: o, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{}),
+		orders: make(chan process.Order), gone: cancel}
+	sch.Go("orders", c.read)
+	err := c.run(ctx)
+	if err != nil {
+		c.fail(err)
+	}
+	closing, done := context.WithCancel(context.Background())
+	defer done()
+	defer clock.Real{}.AfterFunc(stopLimit, done).Stop()
+	if c.server != nil {
+		err = errors.Join(err, c.server.Close(closing))
+	}
+	return err // the scheduler's reader waits for the harness, which need not come
+}
+
+type child struct {
+	options   Options
+	began     time.Time
+	scheduler *sched.Threads
+	points    *killpoint.Points
+	orders    chan process.Order
+	gone      func() // the harness is
+
+	server *server.Server // set once, by run
+
+	mu sync.Mutex // one line at a time
+}
+
+// read takes orders until standard input ends.
+func (c *child) read() {
+	defer close(c.orders)
+	in := bufio.NewScanner(c.options.In)
+	for in.Scan() {
+		var o process.Order
+		if err := json.Unmarshal(in.Bytes(), &o); err != nil {
+			c.fail(fmt.Errorf("child: an order that is none: %w", err))
+			break
+		}
+		c.orders <- o
+	}
+	c.gone()
+}
+
+func (c *child) say(r process.Reply) {
+	line, err := json.Marshal(r)
+	if err != nil {
+		panic(fmt.Sprintf("child: a reply did not marshal: %v", err))
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.options.Out.Write(append(line, '\n')); err != nil {
+		c.gone()
+	}
+}
+
+func (c *child) fail(err error) {
+	r := process.Reply{Say: process.SayFailed, Text: err.Error()}
+	var ce *config.ConfigError
+	var be *bundle.BuildError
+	var le *server.LoadError
+	switch {
+	case errors.As(err, &ce):
+		r.Text, r.Usage = ce.Render(false), true
+	case errors.As(err, &be):
+		r.Text, r.Usage = be.Render(false), true
+	case errors.As(err, &le):
+		r.Usage = true
+	}
+	c.say(r)
+}
+
+func (c *child) ms() float64 {
+	return float64(clock.Real{}.Now().Sub(c.began).Microseconds()) / 1000
+}
+
+func (c *child) run(ctx context.Context) error {
+	s, err := server.Start(ctx, c.serverOptions())
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // the harness went away while this child waited
+		}
+		return err
+	}
+	c.server = s
+	c.say(process.Reply{Say: process.SayReady, URL: s.URL(), Ms: c.ms()})
+	for o := range c.orders {
+		switch o.Do {
+		case process.DoPending:
+			s.Pending(time.Duration(o.HorizonMs)*time.Millisecond, func(why string) {
+				c.say(process.Reply{Say: process.SayPending, Text: why})
+			})
+		case process.DoStop:
+			return nil
+		default:
+			return fmt.Errorf("child: a serving child cannot do %q", o.Do)
+		}
+	}
+	return nil
+}
+
+func (c *child) serverOptions() server.Options {
+	logged := func(text string) {
+		// The log is for people; a harness that does not read it misses nothing.
+		_, _ = fmt.Fprintln(c.options.Err, text)
+	}
+	return server.Options{
+		Config:  config.Options{ConfigPath: c.options.Config, Env: c.options.Env, Vars: c.options.Vars, Environ: os.Environ()},
+		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Hold: c.hold,
+		Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points,
+		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),
+		Sync:   sqlstore.Normal, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},
+		Console:     func(_ engine.Level, _ *engine.Context, text string) { logged(text) },
+		Events:      func(e server.Event) { logged("[minido] " + e.Text) },
+		BuildOutput: c.options.Err,
+	}
+}
+
+// hold waits for the order to serve.
+func (c *child) hold(ctx context.Context) (string, error) {
+	c.say(process.Reply{Say: process.SayPrepared, Ms: c.ms()})
+	select {
+	case o, ok := <-c.orders:
+		if !ok {
+			return "", errors.New("child: the harness is gone")
+		}
+		c.began = clock.Real{}.Now()
+		switch o.Do {
+		case process.DoServe:
+			return o.Persist, c.arm(o)
+		case process.DoStop:
+			return "", errors.New("child: stopped before it served")
+		}
+		return "", fmt.Errorf("child: a waiting child cannot do %q", o.Do)
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+// arm sets where to die and where to record.
+func (c *child) arm(o process.Order) error {
+	var target func(killpoint.Point) bool
+	var record func(killpoint.Point)
+	var err error
+	if o.Arm != "" {
+		if target, err = killpoint.ParseTarget(o.Arm); err != nil {
+			return fmt.Errorf("child: %w", err)
+		}
+	}
+	if o.Points != "" {
+		if record, err = process.RecordPoints(o.Points); err != nil {
+			return fmt.Errorf("child: %w", err)
+		}
+	}
+	c.points.Begin(record, target)
+	return nil
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/report"
+)
+
+const help = `Drives an agent, kills the server with SIGKILL, starts it again on the same files, waits until nothing is left to do,
+and checks what must hold. Every kill is at an effect point with a name (a commit, a frame, an alarm), so a finding ends
+in one line that replays it.
+
+  minido chaos enumerate . --call 'ResearchAgent/r1.startResearch("tides")'
+                            visit every crash point of this call, one fresh run each; --depth 2 kills the recovery, too
+  minido chaos random . --call '...' --seed 7 --runs 100
+  minido chaos replay . --call '...' --plan 'kill@commit:after(ResearchAgent/r1)/timer#3'
+  minido chaos shrink . --call '...' --plan '...'
+                            the smallest plan that still fails
+  minido chaos run . '["tides"]' --call startResearch --on research-agent/r1
+                            one kill, told as a story
+
+What clients do: --call 'Class/name.method(args)' for @callable methods, --chat 'Class/name: text' for chat agents,
+--fetch 'POST /path body' for anything over HTTP; repeat them for more steps, in order.
+What must hold: fibers are recovered once and with their last checkpoint, alarms fire, effects happen once (--effects),
+counters and registers are linearizable (--model), databases are whole, and the system comes to rest.
+
+Exit codes: 0 everything held, 1 an invariant was violated, 2 wrong flags, configuration or project, 3 the harness or
+the server failed by itself, 4 it never came to rest, 5 a point was missed, 128+n ended by signal n.`
+
+// Common are the flags of all commands that run cases.
+type Common struct {
+	Project string `arg:"" optional:"" default:"." help:"The project's directory, or its wrangler file."`
+
+	Call    []string `placeholder:"CALL" sep:"none" help:"Call a method of an agent: 'Class/name.method(args)', args as JSON values."`
+	Chat    []string `placeholder:"CHAT" sep:"none" help:"Send a message to a chat agent: 'Class/name: text'."`
+	Fetch   []string `placeholder:"REQUEST" sep:"none" help:"Send a request: 'POST /path body'."`
+	Model   []string `placeholder:"MODEL" sep:"none" help:"Calls that must behave as one counter(add,get) or register(put,get)."`
+	Effects string   `placeholder:"VAR" help:"Set this variable to the URL of a sink; each effect POSTed to URL/NAME must happen once."`
+
+	Recover string        `enum:"alarm,request" default:"alarm" help:"After a kill, alarm: touch nothing, the agent has to wake by itself; request: connect at once."`
+	Timeout time.Duration `default:"30s" help:"How long a life may take until nothing is left to do."`
+	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
+	Var     []string      `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
+
+	Jobs      int      `placeholder:"N" help:"How many runs go on at a time. Default: twice the processors."`
+	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts; reports are put together by minido chaos merge."`
+	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, json, junit, github or html; may be repeated. Default: list."`
+	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
+	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
+	NoStandby bool     `hidden:"" help:"Start each server only when it is needed."`
+}
+
+// Enumerate is \`minido chaos enumerate\`.
+type Enumerate struct {
+	Common
+	Depth int `default:"1" help:"1: one kill a run. 2: then another one at each point of the recovery."`
+	Max   int `placeholder:"N" help:"Visit at most so many points of each depth, spread evenly."`
+}
+
+// Run implements kong's command interface.
+func (c *Enumerate) Run() error {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+		o.Max = c.Max
+		return campaign.Enumerate(ctx, o, c.Depth)
+	})
+}
+
+// Random is \`minido chaos random\`.
+type Random struct {
+	Common
+	Seed uint64 `default:"1" help:"Draws the same plans from the same points."`
+	Runs int    `default:"50" help:"How many plans."`
+}
+
+// Run implements kong's command interface.
+func (c *Random) Run() error {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+		return campaign.Random(ctx, o, c.Seed, c.Runs)
+	})
+}
+
+// Replay is \`minido chaos replay\`.
+type Replay struct {
+	Common
+	Plan string `required:"" placeholder:"PLAN" help:"Faults, for example 'kill@commit:after(Agent/a1)/alarm#2; kill@after(350ms)', or none."`
+	Runs int    `default:"1" help:"How often."`
+}
+
+// Run implements kong's command interface.
+func (c *Replay) Run() error {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+		plan, err := fault.ParsePlan(c.Plan)
+		if err != nil {
+			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
+		}
+		o.Keep = true
+		return campaign.Replay(ctx, o, plan, c.Runs)
+	})
+}
+
+// Shrink is \`minido chaos shrink\`.
+type Shrink struct {
+	Common
+	Plan string `required:"" placeholder:"PLAN" help:"A plan that fails."`
+}
+
+// Run implements kong's command interface.
+func (c *Shrink) Run() error {
+	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+		plan, err := fault.ParsePlan(c.Plan)
+		if err != nil {
+			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
+		}
+		return campaign.Shrink(ctx, o, plan)
+	})
+}
+
+// options reads the common flags.
+func (c *Common) options() (campaign.Options, error) {
+	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
+		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby}
+	usage := func(err error) error { return &chaos.UsageError{Text: err.Error()} }
+	for _, k := range []struct {
+		kind  drive.Kind
+		texts []string
+	}{{drive.Call, c.Call}, {drive.Chat, c.Chat}, {drive.Fetch, c.Fetch}} {
+		for _, text := range k.texts {
+			step, err := drive.Parse(k.kind, text)
+			if err != nil {
+				return o, usage(err)
+			}
+			o.Steps = append(o.Steps, step)
+		}
+	}
+	for _, text := range c.Model {
+		m, err := check.ParseModel(text)
+		if err != nil {
+			return o, usage(fmt.Errorf("--model: %w", err))
+		}
+		o.Models = append(o.Models, m)
+	}
+	if c.Shard != "" {
+		i, n, _ := strings.Cut(c.Shard, "/")
+		var errI, errN error
+		o.Shard, errI = strconv.Atoi(i)
+		o.Shards, errN = strconv.Atoi(n)
+		if errI != nil || errN != nil {
+			return o, usage(fmt.Errorf("--shard %q: write i/n, for example 2/8", c.Shard))
+		}
+	}
+	return o, nil
+}
+
+// run runs a campaign with its reporters, until its end or a signal.
+func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Options) (campaign.Report, error)) error {
+	ctx, signalled, stop := untilSignal()
+	defer stop()
+	o, err := c.options()
+	if err != nil {
+		return &ExitError{Code: chaos.Usage, Text: "minido: " + err.Error()}
+	}
+	reporters, err := report.Open(c.Reporter, out, Color(out), isTerminal(out))
+	if err != nil {
+		return &ExitError{Code: chaos.Usage, Text: "minido: --reporter: " + err.Error()}
+	}
+	o.Progress = reporters.Progress
+	r, err := campaignOf(ctx, o)
+	if n := signalled(); n != 0 {
+		r.Code, err = chaos.Signal+n, fmt.Errorf("stopped by a signal")
+	}
+	if reportErr := reporters.End(r); reportErr != nil {
+		return &ExitError{Code: chaos.Broken, Text: "minido: " + reportErr.Error()}
+	}
+	if err == nil && r.Code == chaos.Pass {
+		return nil
+	}
+	text := ""
+	if err != nil {
+		text = "minido: " + err.Error()
+	}
+	return &ExitError{Code: r.Code, Text: text}
+}
+
+func isTerminal(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

@@ -1,0 +1,217 @@
+package process
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"minido.dev/minido/chaos/wait"
+)
+
+// Order is a line that the harness writes to a standby's standard input.
+type Order struct {
+	// Do is DoServe, DoPending or DoStop.
+	Do string `json:"do"`
+	// Persist is the directory of the state, Arm the point to die at ("" for
+	// none), Points the file that gets a line for each point ("" for none).
+	Persist string `json:"persist,omitempty"`
+	Arm     string `json:"arm,omitempty"`
+	Points  string `json:"points,omitempty"`
+	// HorizonMs, of DoPending: an alarm that is due later is not work.
+	HorizonMs int64 `json:"horizon_ms,omitempty"`
+}
+
+// The orders.
+const (
+	DoServe   = "serve"   // open the state and listen; once
+	DoPending = "pending" // say what is still to be done
+	DoStop    = "stop"    // end in good order
+)
+
+// Reply is a line that a standby writes to its standard output.
+type Reply struct {
+	// Say is SayPrepared, SayReady, SayPending or SayFailed.
+	Say string `json:"say"`
+	// URL is where a ready server answers.
+	URL string `json:"url,omitempty"`
+	// Text is what is pending ("" for nothing), or why it failed.
+	Text string `json:"text,omitempty"`
+	// Usage says that the failure is the project's or the caller's.
+	Usage bool `json:"usage,omitempty"`
+	// Ms is how long it took.
+	Ms float64 `json:"ms,omitempty"`
+}
+
+// The replies.
+const (
+	SayPrepared = "prepared" // the bundle is evaluated; nothing else has happened
+	SayReady    = "ready"
+	SayPending  = "pending"
+	SayFailed   = "failed"
+)
+
+// ErrRefused is returned, wrapped, when a standby says that it cannot serve
+// because of the project or its configuration.
+var ErrRefused = errors.New("the project cannot be served")
+
+// Standby is a server that was started ahead of time: its bundle is evaluated,
+// and it waits to be told which state to serve. It is safe for concurrent use;
+// questions are answered one after the other.
+type Standby struct {
+	*Child
+	stdin   *os.File
+	replies chan Reply
+
+	asking sync.Mutex // one question at a time
+}
+
+// StartStandby starts o.Command, which must speak Order and Reply. It returns
+// at once; Prepared waits.
+func StartStandby(o Options) (*Standby, error) {
+	theirs, ours, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("process: standby: %w", err)
+	}
+	s := &Standby{stdin: ours, replies: make(chan Reply, 8)}
+	o.Stdin, o.Stdout = theirs, &replyReader{out: s.replies}
+	s.Child, err = Start(o)
+	if closeErr := theirs.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, errors.Join(err, ours.Close())
+	}
+	return s, nil
+}
+
+// replyReader cuts a child's output into replies. What is no reply goes nowhere:
+// a worker's console goes to standard error.
+type replyReader struct {
+	rest []byte
+	out  chan<- Reply
+}
+
+// Write implements io.Writer.
+func (r *replyReader) Write(p []byte) (int, error) {
+	r.rest = append(r.rest, p...)
+	for {
+		line, rest, found := bytes.Cut(r.rest, []byte("\n"))
+		if !found {
+			return len(p), nil
+		}
+		r.rest = rest
+		var reply Reply
+		if json.Unmarshal(line, &reply) != nil {
+			continue
+		}
+		select {
+		case r.out <- reply:
+		default:
+			return 0, io.ErrShortWrite // nobody asked for so many: the child is out of order
+		}
+	}
+}
+
+// expect waits for one reply.
+func (s *Standby) expect(ctx context.Context, limit time.Duration, say string) (Reply, error) {
+	late := make(chan struct{})
+	timer := s.options.Scheduler.Clock().AfterFunc(limit, func() { close(late) })
+	defer timer.Stop()
+	select {
+	case r := <-s.replies:
+		return s.judge(r, say)
+	case <-s.Exited():
+		select {
+		case r := <-s.replies: // its last words
+			if _, err := s.judge(r, say); err != nil {
+				return Reply{}, err
+			}
+		default:
+		}
+		return Reply{}, fmt.Errorf("process: %w", s.ExitError())
+	case <-late:
+		return Reply{}, fmt.Errorf("process: the child's %q: %w after %v; it wrote:\n%s", say, wait.ErrTimeout, limit, s.Tail())
+	case <-ctx.Done():
+		return Reply{}, fmt.Errorf("process: %w", context.Cause(ctx))
+	}
+}
+
+func (s *Standby) judge(r Reply, say string) (Reply, error) {
+	switch {
+	case r.Say == say:
+		return r, nil
+	case r.Say == SayFailed && r.Usage:
+		return Reply{}, fmt.Errorf("%w: %s", ErrRefused, r.Text)
+	case r.Say == SayFailed:
+		return Reply{}, fmt.Errorf("process: the child failed: %s", r.Text)
+	}
+	return Reply{}, fmt.Errorf("process: the child said %q instead of %q", r.Say, say)
+}
+
+// Prepared waits until the bundle is evaluated.
+//
+// # Errors
+//
+// ErrRefused, an *ExitError, wait.ErrTimeout.
+func (s *Standby) Prepared(ctx context.Context, limit time.Duration) error {
+	_, err := s.expect(ctx, limit, SayPrepared)
+	return err
+}
+
+// Serve puts a prepared child to work and returns its URL. A child that is armed
+// may die at its point before it is ready: an *ExitError then.
+func (s *Standby) Serve(ctx context.Context, limit time.Duration, o Order) (url string, err error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	o.Do = DoServe
+	if o.Points != "" {
+		s.options.PointLog = o.Points
+	}
+	if err := s.order(o); err != nil {
+		return "", err
+	}
+	r, err := s.expect(ctx, limit, SayReady)
+	return r.URL, err
+}
+
+// Pending asks what is still to be done; "" is nothing. A child that does not
+// answer within limit is stuck: its loop does not come back.
+func (s *Standby) Pending(ctx context.Context, limit, horizon time.Duration) (why string, err error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if err := s.order(Order{Do: DoPending, HorizonMs: horizon.Milliseconds()}); err != nil {
+		return "", err
+	}
+	r, err := s.expect(ctx, limit, SayPending)
+	return r.Text, err
+}
+
+// order writes a line. A child that is gone is for expect to notice.
+func (s *Standby) order(o Order) error {
+	line, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("process: order: %w", err)
+	}
+	if _, err := s.stdin.Write(append(line, '\n')); err != nil {
+		if wait.Channel(context.Background(), s.options.Scheduler.Clock(), time.Second, "the child's end", s.Exited()) == nil {
+			return fmt.Errorf("process: order: %w", s.ExitError())
+		}
+		return fmt.Errorf("process: order: %w", err)
+	}
+	return nil
+}
+
+// Close kills the child, waits for its end and closes the pipe.
+func (s *Standby) Close() error {
+	err := s.Child.Close()
+	if closeErr := s.stdin.Close(); closeErr != nil && !errors.Is(closeErr, os.ErrClosed) {
+		err = errors.Join(err, closeErr)
+	}
+	return err
+}

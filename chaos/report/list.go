@@ -1,0 +1,197 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+)
+
+const (
+	bold  = "\x1b[1m"
+	dim   = "\x1b[2m"
+	red   = "\x1b[31m"
+	green = "\x1b[32m"
+	amber = "\x1b[33m"
+	reset = "\x1b[0m"
+	erase = "\r\x1b[2K"
+)
+
+// list tells a campaign to a person: a line that lives at a terminal, a line for
+// each case that did not pass, and a summary. Used by one goroutine at a time.
+type list struct {
+	out   io.Writer
+	color bool
+	live  bool // out is a terminal
+	phase string
+	done  int
+	bad   int
+	ms    float64 // of all cases together
+}
+
+func (l *list) paint(code, text string) string {
+	if !l.color {
+		return text
+	}
+	return code + text + reset
+}
+
+// say prints a whole line. A reader who has gone away does not stop a campaign.
+func (l *list) say(format string, args ...any) {
+	if l.live {
+		_, _ = fmt.Fprint(l.out, erase)
+	}
+	_, _ = fmt.Fprintf(l.out, format+"\n", args...)
+}
+
+func (l *list) progress(e campaign.Event) {
+	switch {
+	case e.Case == nil:
+		l.phase = e.Text
+		l.say("%s %s", l.paint(bold, "minido chaos "+e.Campaign.Verb+":"), e.Text)
+	default:
+		l.done++
+		l.ms += e.Case.Ms
+		if e.Case.Outcome != campaign.Passed {
+			l.bad++
+			l.tell(*e.Case)
+		}
+	}
+	if l.live && e.Planned > 0 {
+		_, _ = fmt.Fprintf(l.out, "%s%s %d/%d, %d kills, %s", erase, l.paint(dim, "…"), l.done, e.Planned, e.Campaign.Kills, l.failures())
+	}
+}
+
+func (l *list) failures() string {
+	if l.bad == 0 {
+		return l.paint(green, "no failure")
+	}
+	return l.paint(red, fmt.Sprintf("%d failed", l.bad))
+}
+
+// tell prints a case that did not pass, with its story, and its replay as the
+// last line.
+func (l *list) tell(c campaign.Case) {
+	color := red
+	if c.Outcome == campaign.Missed {
+		color = amber
+	}
+	l.say("%s  %s", l.paint(color, strings.ToUpper(string(c.Outcome))), c.Name)
+	for i, k := range c.Kills {
+		l.say("    %7.0f ms  SIGKILL %d at %s, %d fibers cut", k.AtMs, i+1, k.Point, k.Fibers)
+	}
+	for _, v := range c.Violations {
+		l.say("    %s", v)
+	}
+	if c.Text != "" {
+		l.say("    %s", strings.ReplaceAll(c.Text, "\n", "\n    "))
+	}
+	if c.Dir != "" {
+		l.say("    evidence: %s", c.Dir)
+	}
+	l.say("    %s", c.Replay)
+}
+
+func (l *list) end(r campaign.Report) error {
+	if r.Dir == "" {
+		return nil // it never began
+	}
+	words := []string{fmt.Sprintf("%d runs, %d kills in %.1f s", len(r.Cases), r.Kills, r.Elapsed().Seconds())}
+	if r.Points > 0 && r.Verb == "enumerate" {
+		words = append(words, fmt.Sprintf("visited %d of %d points", l.firstKills(r), r.Points))
+	}
+	if n := len(r.Missed); n > 0 {
+		words = append(words, l.paint(amber, fmt.Sprintf("missed %d", n)))
+	}
+	if r.Skipped > 0 {
+		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
+	}
+	if ready, recovered := recovery(r); ready > 0 {
+		words = append(words, fmt.Sprintf("SIGKILL to ready %.0f ms, to the first commit %.0f ms (medians)", ready, recovered))
+	}
+	verdict, color := "PASS", green
+	if r.Code != chaos.Pass {
+		verdict, color = "FAIL", red
+	}
+	l.say("%s  %s", l.paint(color, verdict), strings.Join(words, ", "))
+	if groups := grouped(r); len(groups) > 0 {
+		l.say("%s", strings.Join(groups, "\n"))
+	}
+	l.say("report: %s/report.json", r.Dir)
+	return nil
+}
+
+// firstKills counts the cases of depth 1 that died where they should.
+func (l *list) firstKills(r campaign.Report) int {
+	n := 0
+	for _, c := range r.Cases {
+		if len(c.Kills) == 1 && !strings.Contains(c.Name, "; kill@") {
+			n++
+		}
+	}
+	return n
+}
+
+// grouped names each kind of failure, its number, and the shortest plan that
+// shows it.
+func grouped(r campaign.Report) []string {
+	count, shortest := map[string]int{}, map[string]campaign.Case{}
+	for _, c := range r.Failed() {
+		keys := []string{string(c.Outcome)}
+		if c.Outcome == campaign.Violated {
+			keys = nil
+			for _, v := range c.Violations {
+				keys = append(keys, v.Key())
+			}
+		}
+		seen := map[string]bool{}
+		for _, k := range keys {
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+			count[k]++
+			if s, ok := shortest[k]; !ok || len(c.Kills) < len(s.Kills) {
+				shortest[k] = c
+			}
+		}
+	}
+	var keys []string
+	for k := range count { // order-independent: sorted below
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	var out []string
+	for _, k := range keys {
+		out = append(out, fmt.Sprintf("  %4d × %s, for example\n         %s", count[k], k, shortest[k].Replay))
+	}
+	return out
+}
+
+// recovery is the median time to the next server's readiness, and to its first
+// commit.
+func recovery(r campaign.Report) (ready, recovered float64) {
+	var a, b []float64
+	for _, c := range r.Cases {
+		for _, k := range c.Kills {
+			if k.ReadyMs > 0 {
+				a = append(a, k.ReadyMs)
+			}
+			if k.RecoveredMs > 0 {
+				b = append(b, k.RecoveredMs)
+			}
+		}
+	}
+	return median(a), median(b)
+}
+
+func median(list []float64) float64 {
+	if len(list) == 0 {
+		return 0
+	}
+	sort.Float64s(list)
+	return list[len(list)/2]
+}

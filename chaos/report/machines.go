@@ -1,0 +1,142 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"minido.dev/minido/chaos/campaign"
+)
+
+type suite struct {
+	XMLName  xml.Name   `xml:"testsuite"`
+	Name     string     `xml:"name,attr"`
+	Tests    int        `xml:"tests,attr"`
+	Failures int        `xml:"failures,attr"`
+	Errors   int        `xml:"errors,attr"`
+	Skipped  int        `xml:"skipped,attr"`
+	Seconds  string     `xml:"time,attr"`
+	Cases    []testcase `xml:"testcase"`
+}
+
+type testcase struct {
+	Class   string   `xml:"classname,attr"`
+	Name    string   `xml:"name,attr"`
+	Seconds string   `xml:"time,attr"`
+	Failure *problem `xml:"failure,omitempty"`
+	Error   *problem `xml:"error,omitempty"`
+	Skipped *problem `xml:"skipped,omitempty"`
+}
+
+type problem struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// WriteJUnit writes the report as JUnit's XML: a violation and a system that
+// never rests are failures, a fault of the harness is an error, a missed point is
+// skipped.
+func WriteJUnit(w io.Writer, r campaign.Report) error {
+	s := suite{Name: "minido chaos " + r.Verb + " " + r.Project, Tests: len(r.Cases), Seconds: seconds(r.Ms)}
+	for _, c := range r.Cases {
+		t := testcase{Class: "minido.chaos." + r.Verb, Name: c.Name, Seconds: seconds(c.Ms)}
+		p := &problem{Message: headline(c), Text: story(c)}
+		switch c.Outcome {
+		case campaign.Violated, campaign.Restless:
+			t.Failure = p
+			s.Failures++
+		case campaign.Broken:
+			t.Error = p
+			s.Errors++
+		case campaign.Missed:
+			t.Skipped = p
+			s.Skipped++
+		}
+		s.Cases = append(s.Cases, t)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return fmt.Errorf("report: junit: %w", err)
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return fmt.Errorf("report: junit: %w", err)
+	}
+	return nil
+}
+
+func seconds(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
+
+// headline is what is wrong with a case, on one line.
+func headline(c campaign.Case) string {
+	if len(c.Violations) > 0 {
+		return c.Violations[0].String()
+	}
+	first, _, _ := strings.Cut(c.Text, "\n")
+	return string(c.Outcome) + ": " + first
+}
+
+// story is a case in a few lines, the replay last.
+func story(c campaign.Case) string {
+	var b strings.Builder
+	for i, k := range c.Kills {
+		fmt.Fprintf(&b, "SIGKILL %d at %.0f ms: %s (%d fibers cut)\n", i+1, k.AtMs, k.Point, k.Fibers)
+	}
+	for _, v := range c.Violations {
+		fmt.Fprintln(&b, v)
+	}
+	if c.Text != "" {
+		fmt.Fprintln(&b, c.Text)
+	}
+	fmt.Fprintln(&b, c.Replay)
+	return b.String()
+}
+
+// WriteGitHub writes workflow commands that GitHub Actions shows as annotations:
+// one for each kind of failure, with the shortest plan that shows it.
+func WriteGitHub(w io.Writer, r campaign.Report) error {
+	for _, c := range shortestFailures(r) {
+		level := "error"
+		if c.Outcome == campaign.Missed {
+			level = "warning"
+		}
+		if _, err := fmt.Fprintf(w, "::%s title=%s::%s\n", level, escapeProperty("minido chaos: "+headline(c)), escapeData(story(c))); err != nil {
+			return fmt.Errorf("report: github: %w", err)
+		}
+	}
+	_, err := fmt.Fprintf(w, "::notice title=minido chaos::%s\n", escapeData(fmt.Sprintf("%d runs, %d kills, %d failed", len(r.Cases), r.Kills, len(r.Failed()))))
+	if err != nil {
+		return fmt.Errorf("report: github: %w", err)
+	}
+	return nil
+}
+
+// shortestFailures is one case for each kind of failure.
+func shortestFailures(r campaign.Report) []campaign.Case {
+	var out []campaign.Case
+	at := map[string]int{}
+	for _, c := range r.Failed() {
+		key := string(c.Outcome)
+		if len(c.Violations) > 0 {
+			key = c.Violations[0].Key()
+		}
+		i, known := at[key]
+		switch {
+		case !known:
+			at[key] = len(out)
+			out = append(out, c)
+		case len(c.Kills) < len(out[i].Kills):
+			out[i] = c
+		}
+	}
+	return out
+}
+
+func escapeData(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+func escapeProperty(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}

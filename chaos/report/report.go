@@ -1,0 +1,110 @@
+// Package report shows a campaign: to a person while it runs (list), and to
+// machines when it is over (json, junit, github, html).
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"minido.dev/minido/chaos/campaign"
+)
+
+// Set is the reporters of one campaign. Progress may be called from any
+// goroutine, one call at a time; End once, after it.
+type Set struct {
+	progress []func(campaign.Event)
+	ends     []func(campaign.Report) error
+}
+
+// Progress passes an event on.
+func (s *Set) Progress(e campaign.Event) {
+	for _, fn := range s.progress {
+		fn(e)
+	}
+}
+
+// End writes what is written at the end.
+func (s *Set) End(r campaign.Report) error {
+	var errs []error
+	for _, fn := range s.ends {
+		errs = append(errs, fn(r))
+	}
+	return errors.Join(errs...)
+}
+
+// writers make a report of a finished campaign, by kind.
+var writers = map[string]func(io.Writer, campaign.Report) error{
+	"json": WriteJSON, "junit": WriteJUnit, "github": WriteGitHub, "html": WriteHTML,
+}
+
+// files is where a report goes by default, in the campaign's directory; github
+// reads standard output.
+var files = map[string]string{"json": "report.json", "junit": "junit.xml", "html": "report.html"}
+
+// Open makes the reporters that kinds name, each KIND or KIND=FILE; none is list
+// alone. FILE "-" is standard output. report.json is written in any case: merge
+// reads it.
+func Open(kinds []string, out io.Writer, color, live bool) (*Set, error) {
+	s := &Set{}
+	if len(kinds) == 0 {
+		kinds = []string{"list"}
+	}
+	jsonToo := true
+	for _, k := range kinds {
+		kind, file, _ := strings.Cut(k, "=")
+		if kind == "list" {
+			l := &list{out: out, color: color, live: live}
+			s.progress = append(s.progress, l.progress)
+			s.ends = append(s.ends, l.end)
+			continue
+		}
+		write := writers[kind]
+		if write == nil {
+			return nil, fmt.Errorf("%q is none of list, json, junit, github, html", kind)
+		}
+		jsonToo = jsonToo && !(kind == "json" && file == "")
+		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, kind, file, r, write) })
+	}
+	if jsonToo {
+		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, "json", "", r, WriteJSON) })
+	}
+	return s, nil
+}
+
+// writeTo writes a report to a file, or to out.
+func writeTo(out io.Writer, kind, file string, r campaign.Report, write func(io.Writer, campaign.Report) error) (err error) {
+	if file == "" {
+		if kind == "github" {
+			return write(out, r)
+		}
+		if r.Dir == "" {
+			return nil // it did not come so far
+		}
+		file = filepath.Join(r.Dir, files[kind])
+	}
+	if file == "-" {
+		return write(out, r)
+	}
+	f, err := os.Create(file)
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return write(f, r)
+}
+
+// WriteJSON writes the report as indented JSON.
+func WriteJSON(w io.Writer, r campaign.Report) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(r); err != nil {
+		return fmt.Errorf("report: json: %w", err)
+	}
+	return nil
+}

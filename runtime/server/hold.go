@@ -1,0 +1,133 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"time"
+
+	"minido.dev/minido/runtime/config"
+)
+
+// preparePlaces claims the state directory and the listener's address; with
+// Options.Hold both wait until it returns.
+func (s *Server) preparePlaces(p *config.Project) error {
+	held := s.opts.Hold != nil
+	if held && s.opts.CacheDir == "" {
+		return errors.New("server: Options.Hold needs a CacheDir")
+	}
+	if held {
+		s.opts.PersistDir = ""
+	}
+	if !held {
+		if s.opts.PersistDir == "" {
+			s.opts.PersistDir = filepath.Join(p.Dir, ".wrangler", "state")
+		}
+		if s.opts.CacheDir == "" {
+			s.opts.CacheDir = filepath.Join(s.opts.PersistDir, "minido-cache")
+		}
+		if err := s.claim(p); err != nil {
+			return err
+		}
+	}
+	for _, m := range s.session.members {
+		m.opts.PersistDir, m.opts.CacheDir = s.opts.PersistDir, s.opts.CacheDir
+		if err := m.openPool(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// objectsDir is where the pool's namespaces are, "" while that is not known.
+func (s *Server) objectsDir() string {
+	if s.opts.PersistDir == "" {
+		return ""
+	}
+	return filepath.Join(s.opts.PersistDir, "v3", "do")
+}
+
+// claim locks the state directory and opens the listener.
+func (s *Server) claim(p *config.Project) (err error) {
+	if s.lock, err = lockDir(s.opts.PersistDir); err != nil {
+		return err
+	}
+	if address := s.opts.Address.resolve(p.Dev); !s.opts.Address.None {
+		if s.listener, err = net.Listen("tcp", address); err != nil {
+			return &AddressError{Address: address, Err: err}
+		}
+	}
+	return nil
+}
+
+// afterHold waits until the state directory is known and opens it. Nobody can
+// have sent an event before.
+func (s *Server) afterHold(ctx context.Context, p *config.Project) error {
+	dir, err := s.opts.Hold(ctx)
+	if err != nil {
+		return err
+	}
+	s.opts.PersistDir = dir
+	if err := s.claim(p); err != nil {
+		return err
+	}
+	for _, m := range s.session.members {
+		m.opts.PersistDir = dir
+		if err := m.pool.Locate(m.objectsDir()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Pending tells done what is still to be done, "" if nothing is: requests, timers,
+// calls and handlers in progress, and alarms that are due within horizon, of all
+// workers of the session. It asks the loops, behind everything that was posted
+// before.
+func (s *Server) Pending(horizon time.Duration, done func(why string)) {
+	members := s.session.members
+	var ask func(i int)
+	ask = func(i int) {
+		if i == len(members) {
+			done("")
+			return
+		}
+		members[i].pending(horizon, func(why string) {
+			if why != "" {
+				done(why)
+				return
+			}
+			ask(i + 1)
+		})
+	}
+	ask(0)
+}
+
+func (s *Server) pending(horizon time.Duration, done func(why string)) {
+	s.mu.Lock()
+	w, retiring := s.current, len(s.retiring)
+	s.mu.Unlock()
+	switch {
+	case w == nil:
+		done("the worker is being replaced")
+		return
+	case retiring > 0:
+		done("an earlier worker has work in flight")
+		return
+	case w.iso == nil:
+		done("")
+		return
+	}
+	err := w.iso.Engine.PostLoop(func() {
+		if n := w.iso.InProgress(); n > 0 {
+			done(fmt.Sprintf("%d requests are in progress", n))
+			return
+		}
+		done(s.pool.Pending(horizon))
+	})
+	if err != nil {
+		done("the worker is being replaced")
+	}
+}
