@@ -13,7 +13,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
+	"sync"
 )
 
 // Size is the length of an id in bytes; its text form has twice as many
@@ -63,11 +65,15 @@ func (id ID) WithName(name string) ID {
 	return id
 }
 
+// WithoutName returns the same id as an id that was parsed: a key under which
+// the object is found, whoever asks.
+func (id ID) WithoutName() ID { return ID{raw: id.raw} }
+
 // Namespace makes the ids of one namespace. It is immutable and safe for
 // concurrent use.
 type Namespace struct {
 	uniqueKey string
-	key       [sha256.Size]byte
+	macs      sync.Pool // of hash.Hash, keyed
 }
 
 // UniqueKey is the unique key that wrangler gives to the namespace of a class:
@@ -76,7 +82,8 @@ func UniqueKey(script, class string) string { return script + "-" + class }
 
 // NewNamespace returns the namespace of a unique key (see UniqueKey).
 func NewNamespace(uniqueKey string) *Namespace {
-	return &Namespace{uniqueKey: uniqueKey, key: sha256.Sum256([]byte(uniqueKey))}
+	key := sha256.Sum256([]byte(uniqueKey))
+	return &Namespace{uniqueKey: uniqueKey, macs: sync.Pool{New: func() any { return hmac.New(sha256.New, key[:]) }}}
 }
 
 // UniqueKey is the key that the namespace was made with.
@@ -88,7 +95,8 @@ func (n *Namespace) UniqueKey() string { return n.uniqueKey }
 // bytes (U+D800 is ED A0 80), because that is what the reference hashes.
 func (n *Namespace) FromName(name string) ID {
 	var first [base]byte
-	copy(first[:], n.mac([]byte(name)))
+	mac := n.mac([]byte(name))
+	copy(first[:], mac[:])
 	return n.complete(first).WithName(name)
 }
 
@@ -121,16 +129,28 @@ func (n *Namespace) Parse(s string) (ID, error) {
 	return id, nil
 }
 
+// Check tells whether the namespace can have made id: ErrForeign if not.
+func (n *Namespace) Check(id ID) error {
+	if n.complete([base]byte(id.raw[:base])).raw != id.raw {
+		return ErrForeign
+	}
+	return nil
+}
+
 // complete adds the authenticating half.
 func (n *Namespace) complete(first [base]byte) ID {
 	var id ID
 	copy(id.raw[:base], first[:])
-	copy(id.raw[base:], n.mac(first[:]))
+	mac := n.mac(first[:])
+	copy(id.raw[base:], mac[:])
 	return id
 }
 
-func (n *Namespace) mac(data []byte) []byte {
-	h := hmac.New(sha256.New, n.key[:])
+func (n *Namespace) mac(data []byte) (sum [sha256.Size]byte) {
+	h := n.macs.Get().(hash.Hash)
+	defer n.macs.Put(h)
+	h.Reset()
 	h.Write(data)
-	return h.Sum(nil)
+	h.Sum(sum[:0])
+	return sum
 }

@@ -105,7 +105,7 @@ func (p *Pool) Find(class, object string) (Ref, error) {
 		id = n.ids.FromName(object)
 	}
 	p.mu.Lock()
-	_, known := n.entries[bare(n, id)]
+	_, known := n.entries[id.WithoutName()]
 	p.mu.Unlock()
 	if !known {
 		if _, err := os.Stat(n.file(id)); err != nil {

@@ -30,7 +30,7 @@ const maxRedeliveries = 20
 
 // entry finds or makes the entry of an object.
 func (n *Namespace) entry(id objectid.ID) *entry {
-	key := bare(n, id)
+	key := id.WithoutName() // named and unnamed ids are one object
 	n.pool.mu.Lock()
 	defer n.pool.mu.Unlock()
 	e := n.entries[key]
@@ -43,18 +43,6 @@ func (n *Namespace) entry(id objectid.ID) *entry {
 		e.id = id
 	}
 	return e
-}
-
-// bare is the id without its name: named and unnamed ids are one object.
-func bare(n *Namespace, id objectid.ID) objectid.ID {
-	if _, named := id.Name(); !named {
-		return id
-	}
-	b, err := n.ids.Parse(id.String())
-	if err != nil {
-		panic("pool: an id of another namespace: " + err.Error())
-	}
-	return b
 }
 
 func (e *entry) current() *durableobject.Object {

@@ -90,7 +90,7 @@ func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
 	if !ok {
 		a.Engine.Throw("TypeError", "Failed to execute 'get' on 'DurableObjectNamespace': parameter 1 is not of type 'DurableObjectId'.")
 	}
-	if _, err := n.ns.IDs().Parse(id.id.String()); err != nil {
+	if err := n.ns.IDs().Check(id.id); err != nil {
 		a.Engine.Throw("TypeError", "%s", err)
 	}
 	return a.stubFor(n.ns, id.id)

@@ -2,7 +2,7 @@
 // offer any method name. Calls themselves are Go (native.call, native.get).
 function (native, p) {
   "use strict";
-  const { Proxy, ReflectGet, ReflectHas, ObjectCreate, ObjectDefineProperty, PromisePrototypeThen, PromisePrototypeCatch,
+  const { Proxy, ReflectGet, ReflectHas, ObjectCreate, ObjectDefineProperty, ObjectSetPrototypeOf, PromisePrototypeThen, PromisePrototypeCatch,
     PromisePrototypeFinally, ArrayPrototypeSlice, SymbolDispose, SymbolToStringTag } = p;
   const hidden = (obj, name, value) => ObjectDefineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
   const ILLEGAL = "Illegal invocation: function called with incorrect `this` reference. See https://developers.cloudflare.com/workers/observability/errors/#illegal-invocation-errors for details.";
@@ -64,55 +64,60 @@ function (native, p) {
   // itself; V8 looks it up past the reference's interceptors.
   const absent = (name) => name === "then" || name === "toJSON";
 
-  // member makes a proxy that can be called, read further, or awaited.
-  const member = (C, entry, call, further) => {
-    const proxy = new Proxy(() => {}, {
-      apply: (t, self, args) => rpcPromise(call(copy(args))),
-      get: (t, name) => typeof name === "symbol" || ReflectHas(C.prototype, name) ? ReflectGet(C.prototype, name, proxy)
-        : absent(name) ? undefined : further(name),
-      getPrototypeOf: () => C.prototype,
-      has: () => true,
-      ownKeys: () => [],
-    });
-    return remember(proxy, entry);
-  };
+  // An entry is also its proxy's handler: the traps are shared, and inherit
+  // nothing that user code could reach.
+  const traps = (own) => ObjectSetPrototypeOf(own, null);
+
+  // memberTraps are those of a proxy that can be called, read further, or awaited.
+  const memberTraps = (C, call, further) => traps({
+    apply(t, self, args) { return rpcPromise(call(this, copy(args))); },
+    get(t, name) {
+      if (typeof name === "symbol" || ReflectHas(C.prototype, name)) return ReflectGet(C.prototype, name, this.proxy);
+      return absent(name) ? undefined : further(this, name);
+    },
+    getPrototypeOf: () => C.prototype,
+    has: () => true,
+    ownKeys: () => [],
+  });
+  const member = (entry) => remember(entry.proxy = new Proxy(() => {}, entry), entry);
 
   // property is what reading an unknown name of a stub gives.
-  const property = (handle, path) =>
-    member(RpcProperty, { handle, path }, (args) => native.call(handle, path, args), (name) => property(handle, [...path, name]));
+  const propertyTraps = memberTraps(RpcProperty, (entry, args) => native.call(entry.handle, entry.path, args),
+    (entry, name) => property(entry.handle, [...entry.path, name]));
+  const property = (handle, path) => member({ __proto__: propertyTraps, handle, path });
 
   // rpcPromise is the result of a call: a promise whose members can be used
   // before it resolves (promise pipelining).
-  const rpcPromise = (promise) => member(RpcPromise, { promise }, (args) => PromisePrototypeThen(promise, (v) => {
+  const promiseTraps = memberTraps(RpcPromise, (entry, args) => PromisePrototypeThen(entry.promise, (v) => {
     if (typeof v !== "function") throw remote(`"(this)" is not a function.`);
     return p.apply(v, undefined, args);
-  }), (name) => pipelined(promise, [name]));
+  }), (entry, name) => pipelined(entry.promise, [name]));
+  const rpcPromise = (promise) => member({ __proto__: promiseTraps, promise });
 
   // pipelined is a member of a result that has not arrived: the call follows
   // the result on its heels, in order.
-  const pipelined = (promise, path) => member(RpcProperty, { promise, path }, (args) => PromisePrototypeThen(promise, (v) => {
+  const pipelinedTraps = memberTraps(RpcProperty, ({ promise, path }, args) => PromisePrototypeThen(promise, (v) => {
     const receiver = walk(v, path, path.length - 1);
     const name = path[path.length - 1];
     const method = receiver?.[name];
     if (typeof method !== "function") throw remote(`The RPC receiver does not implement the method "${name}".`);
     return p.apply(method, receiver, args);
-  }), (name) => pipelined(promise, [...path, name]));
+  }), (entry, name) => pipelined(entry.promise, [...entry.path, name]));
+  const pipelined = (promise, path) => member({ __proto__: pipelinedTraps, promise, path });
 
   // stubOf makes the stub of a capability: a function or an RpcTarget elsewhere.
-  const stubOf = (handle) => {
-    const proxy = new Proxy(() => {}, {
-      apply: (t, self, args) => rpcPromise(native.call(handle, [], copy(args))),
-      get(t, name) {
-        if (absent(name)) return undefined;
-        if (typeof name === "symbol" || ReflectHas(RpcStub.prototype, name)) return ReflectGet(RpcStub.prototype, name, proxy);
-        return property(handle, [name]);
-      },
-      getPrototypeOf: () => RpcStub.prototype,
-      has: (t, name) => name !== "then",
-      ownKeys: () => [],
-    });
-    return remember(proxy, { handle });
-  };
+  const stubTraps = traps({
+    apply(t, self, args) { return rpcPromise(native.call(this.handle, [], copy(args))); },
+    get(t, name) {
+      if (absent(name)) return undefined;
+      if (typeof name === "symbol" || ReflectHas(RpcStub.prototype, name)) return ReflectGet(RpcStub.prototype, name, this.proxy);
+      return property(this.handle, [name]);
+    },
+    getPrototypeOf: () => RpcStub.prototype,
+    has: (t, name) => name !== "then",
+    ownKeys: () => [],
+  });
+  const stubOf = (handle) => member({ __proto__: stubTraps, handle });
 
   // ServiceStub is the base of service stubs and of durable object stubs.
   class ServiceStub {}
@@ -128,18 +133,20 @@ function (native, p) {
   ObjectDefineProperty(DurableObjectStub, "name", { value: "DurableObject" });
   tag(ServiceStub, "ServiceStub"); tag(DurableObjectStub, "DurableObject");
 
+  const fetcherTraps = traps({
+    get(t, name, receiver) {
+      if (typeof name === "symbol" || ReflectHas(t, name)) return ReflectGet(t, name, receiver);
+      return absent(name) ? undefined : property(this.handle, [name]);
+    },
+    has: (t, name) => name !== "then",
+  });
+
   // fetcherOf makes a stub whose own properties are those of own ({name, id}).
   const fetcherOf = (handle, C, own) => {
     const target = ObjectCreate(C.prototype);
     for (const key in own) ObjectDefineProperty(target, key, { value: own[key], enumerable: true, configurable: false, writable: false });
-    const proxy = new Proxy(target, {
-      get(t, name, receiver) {
-        if (typeof name === "symbol" || ReflectHas(t, name)) return ReflectGet(t, name, receiver);
-        return absent(name) ? undefined : property(handle, [name]);
-      },
-      has: (t, name) => name !== "then",
-    });
-    return remember(proxy, { handle });
+    const entry = { __proto__: fetcherTraps, handle };
+    return remember(new Proxy(target, entry), entry);
   };
 
   return {
