@@ -110,9 +110,6 @@ func (o *Object) getAlarm() goja.Value {
 // setAlarm implements storage.setAlarm(); v is a Date or milliseconds.
 func (o *Object) setAlarm(v goja.Value) {
 	r := o.realm
-	if o.opts.Alarms == nil {
-		r.eng.Throw("Error", "Facets do not have alarms: set the alarm of the object that the facet belongs to.")
-	}
 	ms := alarmTime(r.eng, v)
 	if !o.hasAlarm {
 		r.eng.Throw("TypeError", "Your Durable Object class must have an alarm() handler in order to call setAlarm()")
@@ -162,7 +159,7 @@ func alarmTime(e *engine.Engine, v goja.Value) int64 {
 // deletes the running alarm, too: a handler that then throws is not called
 // again, as in the reference.
 func (o *Object) deleteAlarm() {
-	if o.opts.Alarms == nil || o.currentAlarm() == nil {
+	if o.currentAlarm() == nil {
 		return
 	}
 	if err := o.db().ClearAlarm(); err != nil {

@@ -31,17 +31,19 @@ type facetsAPI struct{ o *Object }
 
 func (f *facetsAPI) object() *Object { return f.o }
 
-// facet is one child of an object: it starts at its first use and lives inside
-// the parent's life. It is the Target of its stubs. Loop-confined but for the
-// methods of cfapi.Target.
+// facet is one running child of an object, from its start-up until it ends; it
+// lives inside the parent's life. Loop-confined.
 type facet struct {
 	parent   *Object
 	name     string
-	callback goja.Value // makes {class, id}
+	callback goja.Value    // makes {class, id}
+	frame    *engine.Frame // of the call of get(): the callback runs in its critical section
 	object   *Object
 	starting bool
+	unusable bool // the callback failed: only abort() and delete() free the name
 	waiting  []facetUse
 	broken   *event.Error
+	sockets  *SocketSet
 }
 
 type facetUse struct {
@@ -49,42 +51,75 @@ type facetUse struct {
 	failed func(error)
 }
 
+// facetStub is the Target of one stub that facets.get() returned. At its first
+// use it finds the running facet of its name, or starts one; from then on it
+// stays with that one, and fails when that one has ended. Loop-confined but for
+// the methods of cfapi.Target.
+type facetStub struct {
+	parent   *Object
+	name     string
+	callback goja.Value
+	frame    *engine.Frame
+	bound    *facet
+}
+
+// maxFacetName bounds a facet's name, in UTF-8 bytes (workerd: api/actor-state.c++).
+const maxFacetName = 256
+
 func (r *Realm) defineFacets() {
 	r.facets = engine.DefineClass(r.eng, engine.ClassDef[*facetsAPI]{
 		Name: "DurableObjectFacets",
 		Methods: []engine.Method[*facetsAPI]{
 			method("get", 2, func(f *facetsAPI, c goja.FunctionCall) goja.Value {
-				return f.o.getFacet(c.Argument(0).String(), c.Argument(1))
+				name := r.facetName(c, "get")
+				if !engine.IsCallable(c.Argument(1)) {
+					r.eng.Throw("TypeError", "Failed to execute 'get' on 'DurableObjectFacets': parameter 2 is not of type 'function'.")
+				}
+				if f.o.opts.Facets == nil {
+					r.eng.Throw("Error", "ctx.facets is not available for this object: its storage is not on disk.")
+				}
+				return r.iso.CF.Service(&facetStub{parent: f.o, name: name, callback: c.Argument(1), frame: r.eng.Frame()})
 			}),
 			method("abort", 2, func(f *facetsAPI, c goja.FunctionCall) goja.Value {
-				f.o.abortFacet(c.Argument(0).String(), r.iso.CF.Failure(c.Argument(1)))
+				name := r.facetName(c, "abort")
+				r.need(c, 2, "DurableObjectFacets", "abort", "Value")
+				f.o.abortFacet(name, r.iso.CF.Failure(c.Argument(1)))
 				return goja.Undefined()
 			}),
 			method("delete", 1, func(f *facetsAPI, c goja.FunctionCall) goja.Value {
-				f.o.deleteFacet(c.Argument(0).String())
+				f.o.deleteFacet(r.facetName(c, "delete"))
 				return goja.Undefined()
 			}),
 		},
 	})
 }
 
-func (o *Object) getFacet(name string, callback goja.Value) goja.Value {
-	r := o.realm
-	if !engine.IsCallable(callback) {
-		r.eng.Throw("TypeError", "ctx.facets.get(%q): the second argument must be a function that returns {class, id}.", name)
+// facetName is the first argument of a method of ctx.facets.
+func (r *Realm) facetName(c goja.FunctionCall, method string) string {
+	r.need(c, 1, "DurableObjectFacets", method, "string")
+	name := r.text(c.Argument(0))
+	switch {
+	case name == "" && method != "abort":
+		r.eng.Throw("TypeError", "Facet name cannot be empty.")
+	case len(name) > maxFacetName:
+		r.eng.Throw("TypeError", "Facet name is too long (max %d characters).", maxFacetName)
 	}
-	if o.opts.Facets == nil {
-		r.eng.Throw("Error", "ctx.facets is not available for this object: its storage is not on disk.")
-	}
+	return name
+}
+
+// facet finds the running facet of a name, or makes one.
+func (o *Object) facet(name string, callback goja.Value, frame *engine.Frame) *facet {
 	f := o.facets[name]
-	if f == nil || f.broken != nil {
-		f = &facet{parent: o, name: name, callback: callback}
-		if o.facets == nil {
-			o.facets = map[string]*facet{}
-		}
-		o.facets[name] = f
+	if f != nil && (f.broken == nil || f.unusable) {
+		return f
 	}
-	return r.iso.CF.Service(f)
+	f = &facet{parent: o, name: name, callback: callback, frame: frame}
+	f.sockets = o.opts.Sockets.sibling(f.wake)
+	if o.facets == nil {
+		o.facets = map[string]*facet{}
+	}
+	o.facets[name] = f
+	return f
 }
 
 func (o *Object) sortedFacets() []*facet {
@@ -134,37 +169,64 @@ func (f *facet) stop(ev *event.Error) {
 	if ev == nil {
 		f.broken = &event.Error{Message: ErrEvicted.Error()}
 	}
-	waiting := f.waiting
-	f.waiting = nil
-	for _, w := range waiting {
-		w.failed(f.broken)
-	}
+	f.refuse(f.broken)
 	if f.object != nil {
 		f.object.end(ev)
 	}
+	f.sockets.DropAll(1006, f.broken.Message)
+}
+
+// refuse answers what waits for the facet to start.
+func (f *facet) refuse(err error) {
+	waiting := f.waiting
+	f.waiting = nil
+	for _, w := range waiting {
+		w.failed(err)
+	}
+}
+
+// wake delivers an event of a hibernatable socket of the facet.
+func (f *facet) wake(ev SocketEvent) {
+	_ = f.parent.realm.eng.PostLoop(func() { // a closed loop has no facets
+		if f.object != nil {
+			f.object.Socket(ev, func(error) {}) // a facet that has ended has dropped its sockets
+		}
+	})
 }
 
 // Dup implements event.Capability; facets live as long as their parent.
-func (f *facet) Dup() event.Capability { return f }
+func (s *facetStub) Dup() event.Capability { return s }
 
 // Release implements event.Capability.
-func (f *facet) Release() {}
+func (s *facetStub) Release() {}
+
+// Unsendable implements cfapi.Unsendable: facets are their parent's alone.
+func (s *facetStub) Unsendable() string {
+	return "Stubs pointing to Durable Object facets are not serializable."
+}
 
 // Fetch implements cfapi.Target.
-func (f *facet) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	f.with(func(o *Object) { o.Fetch(req, done) }, func(err error) { done(nil, err) })
+func (s *facetStub) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	s.with(func(o *Object) { o.Fetch(req, done) }, func(err error) { done(nil, err) })
 	return func(error) {}
 }
 
 // Call implements event.Capability.
-func (f *facet) Call(c *event.Call, done func(*event.Payload, error)) {
-	f.with(func(o *Object) { o.Call(c, done) }, func(err error) { done(nil, err) })
+func (s *facetStub) Call(c *event.Call, done func(*event.Payload, error)) {
+	s.with(func(o *Object) { o.Call(c, done) }, func(err error) { done(nil, err) })
 }
 
-// with calls use with the running object, started first if it is not.
-func (f *facet) with(use func(o *Object), failed func(error)) {
-	eng := f.parent.realm.eng
-	err := eng.PostLoop(func() {
+// with calls use with the running facet, started first if it is not.
+func (s *facetStub) with(use func(o *Object), failed func(error)) {
+	err := s.parent.realm.eng.PostLoop(func() {
+		if s.parent.ended {
+			failed(s.parent.refusal())
+			return
+		}
+		if s.bound == nil {
+			s.bound = s.parent.facet(s.name, s.callback, s.frame)
+		}
+		f := s.bound
 		switch {
 		case f.broken != nil:
 			failed(f.broken)
@@ -189,15 +251,15 @@ func (f *facet) start() {
 	p := f.parent
 	eng := p.realm.eng
 	failed := func(reason goja.Value) {
-		f.starting = false
-		ev := p.realm.iso.CF.Failure(reason)
-		waiting := f.waiting
-		f.waiting = nil
-		for _, w := range waiting {
-			w.failed(ev)
+		if f.broken != nil {
+			return
 		}
+		ev := p.realm.iso.CF.Failure(reason)
+		ev.Remote = false
+		f.starting, f.unusable, f.broken = false, true, ev
+		f.refuse(ev)
 	}
-	p.deliver("facet", func() {
+	p.deliverIn(f.frame, "facet", func() {
 		thrown := eng.Try(func() {
 			eng.Await(eng.Call(f.callback, goja.Undefined()), func(v goja.Value) {
 				if p.ended {
@@ -213,13 +275,7 @@ func (f *facet) start() {
 			failed(thrown)
 			p.done()
 		}
-	}, func(err error) {
-		waiting := f.waiting
-		f.waiting = nil
-		for _, w := range waiting {
-			w.failed(err)
-		}
-	})
+	}, f.refuse)
 }
 
 // run starts the object of the facet; options is {class, id}.
@@ -227,21 +283,25 @@ func (f *facet) run(options goja.Value) {
 	p := f.parent
 	r := p.realm
 	opts, ok := options.(*goja.Object)
-	if !ok {
-		r.eng.Throw("TypeError", "ctx.facets.get(%q): the callback must return {class, id}.", f.name)
+	switch {
+	case goja.IsUndefined(options) || goja.IsNull(options):
+		r.eng.Throw("TypeError", "Cannot initialize N7workerd3api19DurableObjectFacets14StartupOptionsE with required members from an undefined or null value.")
+	case !ok:
+		r.eng.Throw("TypeError", "Callback returned incorrect type; expected 'Promise'")
 	}
 	ref, ok := r.iso.ClassOf(opts.Get("class"))
 	if !ok {
-		r.eng.Throw("TypeError", "ctx.facets.get(%q): `class` must be a Durable Object class from ctx.exports.", f.name)
+		r.eng.Throw("TypeError", "Incorrect type for the 'class' field on 'StartupOptions': the provided value is not of type 'DurableObjectClass or LoopbackDurableObjectNamespace or LoopbackColoLocalActorNamespace'.")
 	}
 	p.mayUseStorage()
+	id, text := f.id(opts.Get("id"))
 	open, files, err := p.opts.Facets.Child(f.name)
 	if err != nil {
 		r.eng.Throw("Error", "ctx.facets.get(%q): %s", f.name, err)
 	}
 	o := Options{
-		Class: ref.Name, ID: f.id(opts.Get("id")), Label: fmt.Sprintf("%s/%s", p.opts.Label, f.name),
-		Open: open, Facets: files, Parent: p, Sockets: NewSocketSet(),
+		Class: ref.Name, ID: id, TextID: text, Label: fmt.Sprintf("%s/%s", p.opts.Label, f.name),
+		Open: open, Facets: files, Parent: p, Sockets: f.sockets, Alarms: facetAlarms{},
 		Ended: func(_ *Object, ev *event.Error) {
 			if f.broken == nil { // it failed by itself: the next get() starts anew
 				f.stop(ev)
@@ -267,14 +327,31 @@ func (f *facet) run(options goja.Value) {
 	})
 }
 
-// id is the facet's ctx.id: the given one, or the parent's.
-func (f *facet) id(v goja.Value) objectid.ID {
+// id is the facet's ctx.id: the given id, or the parent's; anything else that is
+// given becomes a text.
+func (f *facet) id(v goja.Value) (id objectid.ID, text *string) {
 	p := f.parent
-	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
-		return p.opts.ID
+	if v == nil || goja.IsUndefined(v) {
+		return p.opts.ID, nil
 	}
 	if id, ok := p.realm.iso.CF.IDOf(v); ok {
-		return id
+		return id, nil
 	}
-	return objectid.NewNamespace("facet").FromName(v.String())
+	t := p.realm.text(v)
+	return p.opts.ID, &t
 }
+
+// facetAlarms is the alarm index of facets, which have no alarm: a commit that
+// sets one fails, as in the reference.
+type facetAlarms struct{}
+
+var errFacetAlarm error = &event.Error{Name: "Error", Message: "Facets currently cannot set alarms."} // the reference's text
+
+// Set implements AlarmIndex.
+func (facetAlarms) Set(int64, string) error { return errFacetAlarm }
+
+// Clear implements AlarmIndex.
+func (facetAlarms) Clear(string) error { return nil }
+
+// Reconcile implements AlarmIndex.
+func (facetAlarms) Reconcile(*int64, string) error { return nil }

@@ -30,12 +30,13 @@ type AlarmIndex interface {
 type Options struct {
 	Class string // the exported class's name
 	ID    objectid.ID
-	Label string // "Class/name", for messages and kill points
-	Open  StoreOpener
+	// TextID, if not nil, is what code sees as ctx.id instead: a facet may be given any text.
+	TextID *string
+	Label  string // "Class/name", for messages and kill points
+	Open   StoreOpener
 	// Sockets outlive the incarnation.
 	Sockets *SocketSet
-	// Alarms is nil for facets, which have none.
-	Alarms AlarmIndex
+	Alarms  AlarmIndex
 	// Facets manages the database files of the object's facets.
 	Facets FacetFiles
 	// Parent is the object that this one is a facet of, nil for a root.
@@ -136,9 +137,6 @@ func (o *Object) recover() error {
 			}
 		}
 	}
-	if o.opts.Alarms == nil {
-		return nil
-	}
 	ms, ok, err := o.store.Alarm()
 	if err != nil {
 		return err
@@ -176,12 +174,17 @@ func (o *Object) Realm() *Realm { return o.realm }
 // refused is called instead if the object is over before fn ran; the error is
 // ErrEvicted or why the object failed. Call it on the loop, outside any turn.
 func (o *Object) deliver(cause string, fn func(), refused func(error)) {
+	o.deliverIn(o.ctx.Frame(), cause, fn, refused)
+}
+
+// deliverIn is deliver in the critical section of frame f.
+func (o *Object) deliverIn(f *engine.Frame, cause string, fn func(), refused func(error)) {
 	if o.ended {
 		refused(o.refusal())
 		return
 	}
 	forget := o.ctx.AtDeath(func(error) { refused(o.refusal()) })
-	o.realm.eng.Enter(o.ctx.Frame(), cause, func() {
+	o.realm.eng.Enter(f, cause, func() {
 		forget()
 		if o.superseded {
 			refused(ErrEvicted)
@@ -286,7 +289,10 @@ func (o *Object) commit(cause string) {
 	before, after := o.alarm.indexWrites()
 	if before != nil {
 		if err := before(o.opts.Alarms, cause); err != nil {
-			o.fail(resetError(fmt.Errorf("alarm index: %w", err)))
+			if !errors.Is(err, errFacetAlarm) {
+				err = fmt.Errorf("alarm index: %w", err)
+			}
+			o.fail(resetError(err))
 			return
 		}
 	}
@@ -459,10 +465,13 @@ func (o *Object) Hibernatable() string {
 			if why := f.object.Hibernatable(); why != "" {
 				return "its facet " + f.name + ": " + why
 			}
+			if n := f.sockets.Len(); n > 0 { // only the parent's code could start the facet again for their events
+				return fmt.Sprintf("its facet %s: %d WebSockets are open", f.name, n)
+			}
 		}
 	}
 	return ""
 }
 
 // target is what stubs of a facet reach.
-var _ cfapi.Target = (*facet)(nil)
+var _ cfapi.Target = (*facetStub)(nil)

@@ -61,6 +61,13 @@ func (s *SocketSet) Connect(c clock.Clock, wake func(ev SocketEvent)) {
 	s.mu.Unlock()
 }
 
+// sibling returns an empty set on the same clock, whose events go to wake.
+func (s *SocketSet) sibling(wake func(ev SocketEvent)) *SocketSet {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &SocketSet{clock: s.clock, wake: wake}
+}
+
 // Len is the number of open sockets.
 func (s *SocketSet) Len() int {
 	s.mu.Lock()

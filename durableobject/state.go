@@ -33,7 +33,11 @@ func (o *Object) newState() *goja.Object {
 	if o.opts.Props != nil {
 		props = r.iso.CF.Unpack(o.opts.Props)
 	}
-	own(ctx, "id", r.iso.CF.ObjectID(o.opts.ID))
+	if o.opts.TextID != nil {
+		own(ctx, "id", r.vm.ToValue(*o.opts.TextID))
+	} else {
+		own(ctx, "id", r.iso.CF.ObjectID(o.opts.ID))
+	}
 	own(ctx, "storage", o.newStorage())
 	own(ctx, "exports", r.iso.Exports())
 	own(ctx, "props", props)

@@ -26,6 +26,14 @@ type Target interface {
 	Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 }
 
+// Unsendable is a capability whose stubs cannot be serialized: not in messages,
+// not in storage.
+type Unsendable interface {
+	event.Capability
+	// Unsendable is the text of the DataCloneError. Safe for concurrent use.
+	Unsendable() string
+}
+
 // Options are what the API needs from outside.
 type Options struct {
 	Points *killpoint.Points

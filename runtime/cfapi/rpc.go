@@ -516,6 +516,9 @@ func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
 func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	p, ok := w.External().(*event.Payload)
 	c, isStub := s.a.TargetOf(obj)
+	if u, unsendable := c.(Unsendable); unsendable {
+		return &clone.DataCloneError{Message: u.Unsendable()}
+	}
 	if !ok {
 		if _, service := c.(Target); service {
 			return &clone.DataCloneError{Message: "ServiceStub cannot be serialized in this context."}

@@ -38,6 +38,8 @@ var goldens = []golden{
 		`!run:["badCommit",3200]`, `!run:["txn"]`, `!run:["waitUntil"]`, `!runSlow:["slow","set"]`, `!runSlow:["slow","delete"]`,
 		`!runSlow:["slow","setDelete"]`, `!runSlow:["slowThrow","set"]`, `!runSlow:["slowThrow","delete"]`, `!runSlow:["slowThrow","setDelete"]`,
 		`!between:["set"]`, `!between:["delete"]`, `!between:["nothing"]`, "!no", "!replace"}},
+	{"facets", facetWorker, []string{"P/a/basic", "P/a/who", "P/a/ids", "P/b/alarms", "P/a/errors", "P/a/die", "P/a/badCommit", "P/a/abort", "P/a/delete",
+		"P/a/nested", "P/c/callbacks", "P/d/arguments", "P/a/concurrent", "P/a/fetches", "P/e/deleteAll", "P/f/changesClass", "P/a/blocked", "P/a/sends", "!parent", "!given"}},
 	{"sockets", socketWorker, []string{"Room/args/arguments"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},

@@ -131,7 +131,7 @@ function (native, p) {
   });
   class DurableObjectStub extends ServiceStub {}
   ObjectDefineProperty(DurableObjectStub, "name", { value: "DurableObject" });
-  tag(ServiceStub, "ServiceStub"); tag(DurableObjectStub, "DurableObject");
+  tag(ServiceStub, "Fetcher"); tag(DurableObjectStub, "DurableObject");
 
   const fetcherTraps = traps({
     get(t, name, receiver) {
