@@ -124,6 +124,13 @@ func (o *Object) Supersede() {
 		o.Reset(CodeUpdated())
 		return
 	}
+	if o.store.Unsynced() {
+		if err := o.store.Sync(); err != nil {
+			o.fail(resetError(err))
+			return
+		}
+		o.ctx.LetGo(o.sealed)
+	}
 	o.superseded, o.stopped = true, true
 	for _, f := range o.sortedFacets() {
 		if f.object != nil {

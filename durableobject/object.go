@@ -350,7 +350,7 @@ func (o *Object) synced(mark int64, err error) {
 		o.fail(resetError(err))
 	default:
 		o.ctx.LetGo(mark)
-		if !o.ended && o.sealed > mark {
+		if !o.ended && o.sealed > mark && o.store != nil {
 			o.startSync()
 		}
 	}
@@ -432,6 +432,8 @@ func (o *Object) Busy() string {
 		return "its alarm handler is running"
 	case o.gate.current != nil:
 		return "blockConcurrencyWhile() is in progress"
+	case o.syncing:
+		return "what it wrote is not on disk yet"
 	}
 	for _, f := range o.sortedFacets() {
 		if f.object != nil {

@@ -261,5 +261,6 @@ func (s *Store) MemoryUsed() int64 {
 	if s.conn == nil {
 		return 0
 	}
-	return s.conn.MemoryUsed()
+	m := s.conn.MemoryUse()
+	return int64(m.Cache + m.Schema + m.Statements)
 }

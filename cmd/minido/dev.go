@@ -23,6 +23,7 @@ import (
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/server"
@@ -47,6 +48,8 @@ type devCommand struct {
 	Eviction     string   `enum:"local,prod,off" default:"local" help:"When objects leave memory. local: 10 s after the last event, as local tools do, unless timers or connections keep them. prod: as local, and those that are kept after 70 to 140 s. off: never."`
 	Idle         float64  `placeholder:"SECONDS" default:"-1" help:"Instead of 10 s: how long an object is idle before it hibernates; 0 never does."`
 	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
+	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which is always on loopback (see minido ctl); 0 takes a free one."`
+	NoControl    bool     `help:"Do not offer the control API."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
 	NoWatch      bool     `help:"Do not reload when files change."`
 	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
@@ -85,6 +88,7 @@ func (c *devCommand) Run() error {
 		return &exitError{exitUsage, errors.New(term.explain(err))}
 	}
 	term.started(s, clock.Real{}.Now().Sub(began))
+	stopControl := c.control(term, s, sch)
 	settle := sch.Clock().AfterFunc(settleAfter, func() {
 		// The heap of a server with little in it is small: collected at 100 %
 		// growth, it would cost a quarter of the time under load.
@@ -99,11 +103,25 @@ func (c *devCommand) Run() error {
 	closing, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer clock.Real{}.AfterFunc(stopLimit, cancel).Stop()
-	err = errors.Join(s.Close(closing), sch.Close(closing))
+	err = errors.Join(stopControl(closing), s.Close(closing), sch.Close(closing))
 	if err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}
 	return nil
+}
+
+// control starts the control API; without one the server goes on.
+func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler) (stop func(context.Context) error) {
+	none := func(context.Context) error { return nil }
+	if c.NoControl {
+		return none
+	}
+	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Entropy: entropy.System{}, Port: c.ControlPort, Version: version})
+	if err != nil {
+		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
+		return none
+	}
+	return api.Close
 }
 
 // settleAfter is when, after the start, memory counts for more than speed.

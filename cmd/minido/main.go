@@ -28,6 +28,7 @@ var version = "dev" // set by the linker
 
 type cli struct {
 	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
+	Ctl     ctlCommand     `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
 	Chaos   chaoscli.Chaos `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child   childCommand   `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo    demoCommand    `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
@@ -79,6 +80,7 @@ const description = `Runs Cloudflare Workers and Durable Objects on this machine
   minido dev --port 0 --persist-to /tmp/state
   minido chaos enumerate . --call 'ResearchAgent/r1.startResearch("tides")'
                                       kill the agent at every point where it can be killed, and check that it recovers
+  minido ctl list                     the objects of the running server, and what they do
 
 State is kept in wrangler's own layout, so a directory written by "wrangler dev" opens here and the reverse.
 
@@ -107,7 +109,7 @@ func run(args []string) int {
 				code = int(p)
 			}
 		}()
-		code = execute(parser, args)
+		code = execute(parser, &c, args)
 	}()
 	return code
 }
@@ -115,13 +117,13 @@ func run(args []string) int {
 // exitPanic carries the exit that kong asks for (--help) out of the parser.
 type exitPanic int
 
-func execute(parser *kong.Kong, args []string) int {
+func execute(parser *kong.Kong, c *cli, args []string) int {
 	ctx, err := parser.Parse(args)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "minido: %v\nTry \"minido --help\".\n", err)
 		return exitUsage
 	}
-	err = ctx.Run()
+	err = ctx.Run(&c.Ctl)
 	if err == nil {
 		return 0
 	}

@@ -310,18 +310,3 @@ const (
 
 // TxnState is the state of the connection's transaction.
 func (c *Conn) TxnState() TxnState { return TxnState(sqlite3.Xsqlite3_txn_state(c.tls, c.db, 0)) }
-
-// MemoryUsed is what the connection's page cache, schema and statements occupy,
-// in bytes (sqlite3_db_status).
-func (c *Conn) MemoryUsed() int64 {
-	if c.db == 0 {
-		return 0
-	}
-	var total int64
-	for _, op := range []int32{sqlite3.SQLITE_DBSTATUS_CACHE_USED, sqlite3.SQLITE_DBSTATUS_SCHEMA_USED, sqlite3.SQLITE_DBSTATUS_STMT_USED} {
-		if sqlite3.Xsqlite3_db_status(c.tls, c.db, op, c.out, c.out+8, 0) == sqlite3.SQLITE_OK {
-			total += int64(*(*int32)(at(c.out)))
-		}
-	}
-	return total
-}
