@@ -36,14 +36,16 @@ func interrupt(t *testing.T, change func(*chaos.Options)) chaos.Report {
 	if !report.HooksVisible || len(report.Kills) != max(o.Kills, 1) {
 		t.Fatalf("report %+v", report)
 	}
-	checkBooks(t, report)
+	checkBooks(t, report, filepath.Base(o.Project))
 	return report
 }
 
 // row of a table of the agent's, from the files that a run left.
-func query(t *testing.T, dir, sql string) []evidence.Row {
+func query(t *testing.T, dir, project, sql string) []evidence.Row {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(dir, "v3", "do", "fibers-ResearchAgent", strings.Repeat("[0-9a-f]", 64)+".sqlite"))
+	// A worker's name has no dot, a fixture's may.
+	space := strings.ReplaceAll(project, ".", "-") + "-ResearchAgent"
+	paths, err := filepath.Glob(filepath.Join(dir, "v3", "do", space, strings.Repeat("[0-9a-f]", 64)+".sqlite"))
 	if err != nil || len(paths) != 1 {
 		t.Fatalf("%d databases in %s, %v", len(paths), dir, err)
 	}
@@ -66,12 +68,12 @@ func query(t *testing.T, dir, sql string) []evidence.Row {
 // writes in the turn of each stash: the snapshot that the hook got has exactly
 // as many steps as stash() had returned with for that fiber. And the job was
 // completed once, with the answer of an uninterrupted run.
-func checkBooks(t *testing.T, report chaos.Report) {
+func checkBooks(t *testing.T, report chaos.Report, project string) {
 	t.Helper()
 	end := filepath.Join(report.Dir, "end")
-	for _, i := range query(t, end, "SELECT fiber, snapshot FROM research_interruptions ORDER BY seq") {
+	for _, i := range query(t, end, project, "SELECT fiber, snapshot FROM research_interruptions ORDER BY seq") {
 		last := 0
-		for _, row := range query(t, end, "SELECT fiber, event, detail FROM research_log ORDER BY seq") {
+		for _, row := range query(t, end, project, "SELECT fiber, event, detail FROM research_log ORDER BY seq") {
 			if row.Text("fiber") != i.Text("fiber") {
 				continue
 			}
@@ -99,7 +101,7 @@ func checkBooks(t *testing.T, report chaos.Report) {
 			t.Errorf("fiber %s: stash() had returned with %d steps, the hook got %d", i.Text("fiber"), last, len(snapshot.Found))
 		}
 	}
-	jobs := query(t, end, "SELECT answer, completions FROM research_jobs")
+	jobs := query(t, end, project, "SELECT answer, completions FROM research_jobs")
 	const answer = "search tides #1; read tides #2; compare tides #3; draft tides #4; review tides #5"
 	if len(jobs) != 1 || jobs[0].Text("answer") != answer || jobs[0].Int("completions") != 1 {
 		t.Errorf("jobs %v", jobs)
