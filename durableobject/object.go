@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/planted"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/engine"
@@ -79,6 +80,8 @@ type Object struct {
 
 	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
 	socketTimeout time.Duration
+
+	postponed bool // of planted.AckBeforeCommit alone
 }
 
 // Start makes the object on the loop of its realm: it opens the store and runs
@@ -274,6 +277,11 @@ func (o *Object) Admit(f *engine.Frame, resume func()) bool { return o.gate.admi
 func (o *Object) Commit(cause string) bool {
 	if o.txns > 0 {
 		return false
+	}
+	if planted.AckBeforeCommit {
+		if o.postponed = !o.postponed; o.postponed {
+			return true
+		}
 	}
 	o.commit(cause)
 	return true

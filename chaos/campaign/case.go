@@ -245,7 +245,7 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 				return r.stuck(ctx, err)
 			}
 			if why == "" {
-				return r.rested(f)
+				return r.rested(f, driven)
 			}
 			pause = min(pause*2, pollMost)
 		}
@@ -281,8 +281,15 @@ func (r *caseRun) lost(ctx context.Context, err error) error {
 	return err
 }
 
-// rested is a life that came to rest.
-func (r *caseRun) rested(f *fault.Fault) error {
+// rested is a life that came to rest. A kill that was to come later by the clock
+// comes now: nothing would happen until then.
+func (r *caseRun) rested(f *fault.Fault, driven <-chan error) error {
+	if f != nil && f.After > 0 {
+		if err := r.child.Kill(); err != nil {
+			return err
+		}
+		return r.gone(f, false, driven)
+	}
 	if f != nil {
 		return ended(Missed, "%s did not happen: the system came to rest before", f)
 	}

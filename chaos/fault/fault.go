@@ -3,7 +3,7 @@
 // printed can be given back verbatim.
 //
 //	kill@commit:after(ResearchAgent/r1)/alarm#17   SIGKILL at that effect point
-//	kill@after(350ms)                              SIGKILL so long after the server was ready
+//	kill@after(350ms)                              SIGKILL so long after the server was ready, or at rest if that is sooner
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
 package fault
 
@@ -20,7 +20,8 @@ type Fault struct {
 	// Point is the label of the effect point at which the process kills itself,
 	// in the form of killpoint.ParseTarget; "" if After is set.
 	Point string
-	// After is how long after the server was ready the harness kills it.
+	// After is how long after the server was ready the harness kills it; if the
+	// system is at rest before, then.
 	After time.Duration
 }
 

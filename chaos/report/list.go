@@ -110,7 +110,11 @@ func (l *list) end(r campaign.Report) error {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
 	}
 	if ready, recovered := recovery(r); ready > 0 {
-		words = append(words, fmt.Sprintf("SIGKILL to ready %.0f ms, to the first commit %.0f ms (medians)", ready, recovered))
+		text := fmt.Sprintf("SIGKILL to ready %.0f ms", ready)
+		if recovered > 0 {
+			text += fmt.Sprintf(", to the next commit %.0f ms", recovered)
+		}
+		words = append(words, text+" (medians)")
 	}
 	verdict, color := "PASS", green
 	if r.Code != chaos.Pass {

@@ -1,0 +1,15 @@
+//go:build !plantedbugs
+
+// Package planted holds bugs that a minido can be built with, to prove that the
+// chaos harness finds them: `go build -tags plantedbugs`. In the minido that users
+// get they are constants that are false, and the compiler drops what they guard.
+package planted
+
+// The bugs.
+const (
+	// AckBeforeCommit leaves every other commit to the next turn that writes, and
+	// releases the outputs all the same.
+	AckBeforeCommit = false
+	// ForgetAlarms starts without the alarms that the index holds.
+	ForgetAlarms = false
+)
