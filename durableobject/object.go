@@ -80,8 +80,6 @@ type Object struct {
 
 	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
 	socketTimeout time.Duration
-
-	postponed bool // of planted.AckBeforeCommit alone
 }
 
 // Start makes the object on the loop of its realm: it opens the store and runs
@@ -278,10 +276,8 @@ func (o *Object) Commit(cause string) bool {
 	if o.txns > 0 {
 		return false
 	}
-	if planted.AckBeforeCommit {
-		if o.postponed = !o.postponed; o.postponed {
-			return true
-		}
+	if planted.AckBeforeCommit && cause == "rpc" {
+		return true
 	}
 	o.commit(cause)
 	return true

@@ -238,7 +238,7 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 		}
 		if !driving {
 			var err error
-			if why, err = r.child.Pending(ctx, pendingLimit, Horizon); err != nil {
+			if why, err = r.child.Pending(ctx, pendingLimit, check.Horizon); err != nil {
 				if _, exited := r.child.Exit(); exited {
 					continue
 				}

@@ -26,8 +26,6 @@ import (
 // Defaults of Options.
 const (
 	DefaultTimeout = 30 * time.Second
-	// Horizon is how far off an alarm may be for a system to count as at rest.
-	Horizon = time.Minute
 	// MaxTries is how often a point is tried that a run did not reach.
 	MaxTries = 4
 )

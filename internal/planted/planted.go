@@ -7,8 +7,8 @@ package planted
 
 // The bugs.
 const (
-	// AckBeforeCommit leaves every other commit to the next turn that writes, and
-	// releases the outputs all the same.
+	// AckBeforeCommit leaves the commit of a call to the next turn of another kind,
+	// and releases the call's outputs all the same.
 	AckBeforeCommit = false
 	// ForgetAlarms starts without the alarms that the index holds.
 	ForgetAlarms = false
