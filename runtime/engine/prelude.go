@@ -71,19 +71,27 @@ var primordialsPrelude = NewPrelude("primordials.js", primordialsSource)
 // loadPrimordials captures the built-ins before user code can patch them, and
 // adds those that goja lacks and that preludes need.
 func (e *Engine) loadPrimordials() *goja.Object {
-	return e.Load(primordialsPrelude, e.Native(Func{"lazy", 3, func(call goja.FunctionCall) goja.Value {
-		bound, _ := goja.AssertFunction(call.Argument(2))
-		return e.vm.NewDynamicObject(&primordials{
-			made: call.Argument(0).(*goja.Object), later: call.Argument(1).(*goja.Object), bound: bound,
-		})
-	}})).(*goja.Object)
+	native := e.Native(Func{"lazy", 2, func(call goja.FunctionCall) goja.Value {
+		give, _ := goja.AssertFunction(call.Argument(1))
+		return e.vm.NewDynamicObject(&primordials{vm: e.vm, made: call.Argument(0).(*goja.Object), give: give})
+	}})
+	native.Set("names", primordialNames)
+	return e.Load(primordialsPrelude, native).(*goja.Object)
 }
+
+// primordialNames are what is captured while an Engine is made, with a space
+// between owner and member: touching every built-in there is would take longer
+// than all the rest. A test holds the list to the names that are in use.
+//
+//go:embed js/primordials.txt
+var primordialNames string
 
 // primordials gives captured built-ins by name and binds each at its first use.
 // Loop-confined.
 type primordials struct {
-	made, later *goja.Object // null prototypes, out of reach of user code
-	bound       goja.Callable
+	vm   *goja.Runtime
+	made *goja.Object // null prototype, out of reach of user code
+	give goja.Callable
 }
 
 // Get implements goja.DynamicObject.
@@ -91,13 +99,12 @@ func (p *primordials) Get(name string) goja.Value {
 	if v := p.made.Get(name); v != nil {
 		return v
 	}
-	raw := p.later.Get(name)
-	if raw == nil {
-		return nil
-	}
-	v, err := p.bound(goja.Undefined(), raw)
+	v, err := p.give(goja.Undefined(), p.vm.ToValue(name))
 	if err != nil {
 		panic(err)
+	}
+	if goja.IsUndefined(v) {
+		return nil
 	}
 	p.made.Set(name, v)
 	return v
@@ -112,8 +119,8 @@ func (p *primordials) Has(name string) bool { return p.Get(name) != nil }
 // Delete implements goja.DynamicObject: primordials cannot be changed.
 func (*primordials) Delete(string) bool { return false }
 
-// Keys implements goja.DynamicObject.
-func (p *primordials) Keys() []string { return append(p.made.Keys(), p.later.Keys()...) }
+// Keys implements goja.DynamicObject: what has been asked for.
+func (p *primordials) Keys() []string { return p.made.Keys() }
 
 // Primordial is a captured built-in, by its name in js/primordials.js.
 func (e *Engine) Primordial(name string) *goja.Object {

@@ -1,5 +1,5 @@
-// Captures the built-ins that natives and preludes use, before user code can
-// patch them, and adds the well-known symbols and small built-ins that goja
+// Captures the built-ins that natives and preludes use (primordials.txt), before
+// user code can patch them, and adds the well-known symbols and small built-ins that goja
 // lacks. Names: a static is Class + Method, a prototype method is
 // Class + "Prototype" + Method and takes its receiver first.
 function (native, undefinedPrimordials) {
@@ -29,45 +29,57 @@ function (native, undefinedPrimordials) {
     } }.try);
   }
 
-  // What is captured is bound at its first use: most of it never is.
+  // Owners of what can be captured, by the prefix of the names: the statics of a
+  // class or namespace under its name, the methods and getters of a prototype.
+  const owners = { __proto__: null, Reflect: [Reflect, false], JSON: [JSON, false], Math: [Math, false] };
   const p = { __proto__: null, uncurryThis, apply, ownKeys };
-  const later = { __proto__: null };
-  const bound = (x) => typeof x === "function" ? uncurryThis(x) : bind.call(x[0], x[1]);
-  const capital = (key) => key[0].toUpperCase() + key.slice(1);
-  const capture = (target, prefix, uncurry) => {
-    for (const key of ownKeys(target)) {
-      let name = key;
-      if (typeof key === "symbol") name = "Symbol" + capital(String(key.description).replace("Symbol.", ""));
-      const d = getOwnPropertyDescriptor(target, key);
-      if (typeof d.value === "function") {
-        later[prefix + capital(name)] = uncurry ? d.value : [d.value, target];
-      } else if (typeof d.get === "function" && uncurry) {
-        later[prefix + "Get" + capital(name)] = d.get;
-      }
-    }
-  };
-  for (const [name, C] of Object.entries({
+  const classes = {
     Array, ArrayBuffer, BigInt, Boolean, DataView, Date, Error, EvalError, Function, Map, Number, Object,
     Promise, RangeError, ReferenceError, RegExp, Set, String, Symbol, SyntaxError, TypeError, URIError,
-    Uint8Array, WeakMap, WeakSet, Proxy, AggregateError,
-  })) {
+    Uint8Array, WeakMap, WeakSet, Proxy, AggregateError, TypedArray: Object.getPrototypeOf(Uint8Array),
+  };
+  for (const name in classes) {
+    const C = classes[name];
     p[name] = C;
-    if (name === "Array" || name === "Object" || name === "Promise" || name === "Number" || name === "String" || name === "ArrayBuffer" || name === "BigInt") capture(C, name, false);
-    if (C.prototype) capture(C.prototype, name + "Prototype", true);
+    owners[name] = [C, false];
+    if (C.prototype) owners[name + "Prototype"] = [C.prototype, true];
   }
-  const TypedArray = Object.getPrototypeOf(Uint8Array);
-  p.TypedArray = TypedArray;
-  capture(TypedArray.prototype, "TypedArrayPrototype", true);
-  capture(Reflect, "Reflect", false);
-  capture(JSON, "JSON", false);
-  capture(Math, "Math", false);
-  const tagOf = Object.getOwnPropertyDescriptor(TypedArray.prototype, Symbol.toStringTag).get;
-  later.TypedArrayPrototypeGetTag = tagOf;
   p.SymbolIterator = Symbol.iterator;
   p.SymbolAsyncIterator = Symbol.asyncIterator;
   p.SymbolDispose = Symbol.dispose;
   p.SymbolAsyncDispose = Symbol.asyncDispose;
   p.SymbolToStringTag = Symbol.toStringTag;
   p.SymbolHasInstance = Symbol.hasInstance;
-  return native.lazy(p, later, bound);
+
+  // find takes a name apart at `cut`. What it finds is bound at its first use:
+  // most of it never is.
+  const later = { __proto__: null };
+  const small = (s) => s[0].toLowerCase() + s.slice(1);
+  const find = (prefix, rest) => {
+    const owner = owners[prefix];
+    if (owner === undefined || rest === "") return undefined;
+    const symbol = rest.startsWith("Symbol") ? Symbol[small(rest.slice(6))] : undefined;
+    const d = getOwnPropertyDescriptor(owner[0], symbol ?? small(rest));
+    if (typeof d?.value === "function") return owner[1] ? d.value : [d.value, owner[0]];
+    if (!owner[1] || !rest.startsWith("Get")) return undefined;
+    const key = rest === "GetTag" ? Symbol.toStringTag : small(rest.slice(3));
+    return getOwnPropertyDescriptor(owner[0], key)?.get;
+  };
+  const lines = native.names.split("\n");
+  for (let i = 0; i < lines.length; i++) { // iterating by protocol costs as much as all the rest
+    const line = lines[i], cut = line.indexOf(" ");
+    if (cut < 0) continue;
+    const prefix = line.slice(0, cut), rest = line.slice(cut + 1);
+    later[prefix + rest] = find(prefix, rest);
+  }
+  const bound = (x) => typeof x === "function" ? uncurryThis(x) : apply(bind, x[0], [x[1]]);
+
+  // give finds a primordial: one of the names above as it was then; any other
+  // as it is now.
+  const give = (name) => {
+    let raw = later[name];
+    for (let cut = name.length - 1; raw === undefined && cut > 2; cut--) raw = find(name.slice(0, cut), name.slice(cut));
+    return raw === undefined ? undefined : bound(raw);
+  };
+  return native.lazy(p, give);
 }
