@@ -15,7 +15,9 @@ type Bundle struct {
 	modules []*module
 	byName  map[string]int
 	entry   int
-	order   []int // what loading evaluates, in order
+	// additional are the modules that may be imported by a computed name.
+	additional map[string]int
+	order      []int // what loading evaluates, in order
 }
 
 // ExportNames are the names that the entry exports, sorted, `default` among

@@ -50,6 +50,13 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 	if entry < 0 {
 		return nil, fmt.Errorf("bundle: esbuild did not load the entry %s", b.opts.Entry)
 	}
+	additional := map[string]int{}
+	for _, file := range s.extra {
+		name := relSlash(b.opts.Dir, file)
+		if id := l.add(name); id >= 0 {
+			additional[name] = id
+		}
+	}
 	if r := l.modules[entry].refuse; r != nil {
 		return nil, &BuildError{[]Message{{File: l.modules[entry].name, Text: r.Text, Hint: r.Hint}}}
 	}
@@ -66,7 +73,8 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 	if msgs := l.checkNames(); len(msgs) > 0 {
 		return nil, &BuildError{sortMessages(msgs)}
 	}
-	out := &Bundle{bundler: b, modules: l.modules, entry: entry, Warnings: sortMessages(s.warnings), byName: map[string]int{}}
+	out := &Bundle{bundler: b, modules: l.modules, entry: entry, Warnings: sortMessages(s.warnings), byName: map[string]int{},
+		additional: additional}
 	for _, m := range l.modules {
 		out.byName[m.name] = m.id
 	}
@@ -157,7 +165,7 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 			return l.fail(m, ref, fmt.Sprintf("%q resolves to %s, which minido cannot load", ref.Spec, path), "", true)
 		}
 		if r := l.modules[id].refuse; r != nil {
-			return l.fail(m, ref, r.Text, r.Hint, !inNodeModules(m.path))
+			return l.fail(m, ref, r.Text, r.Hint, !inNodeModules(m.path) && m.low.globs == nil)
 		}
 		return target{module: id}
 	}

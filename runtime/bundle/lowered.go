@@ -62,6 +62,7 @@ type lowered struct {
 	exports []string    // the names the file itself exports (formatESM)
 	stars   []string    // specifiers of `export * from`
 	parts   []part      // modules taken out of a prebuilt bundle
+	globs   []string    // directories that patterns of imports look into; such a result is not kept
 	soft    []importRef // imports that may fail to resolve: inside try, or with catch
 }
 

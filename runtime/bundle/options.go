@@ -76,6 +76,11 @@ type Options struct {
 	// `cloudflare:workers` is provided by the host. It must be pure; nil means
 	// that none is.
 	Builtins func(spec string) bool
+	// Additional is a directory whose files, as far as a rule with globs matches
+	// them, can be imported by a name that is computed when the code runs:
+	// wrangler's find_additional_modules. Empty means none. Directories named
+	// node_modules or beginning with a dot are left out.
+	Additional string
 	// Virtual holds modules by specifier whose TypeScript source comes from the
 	// host instead of a file.
 	Virtual map[string]string

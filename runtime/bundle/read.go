@@ -122,7 +122,7 @@ func (b *Bundler) keep(name string, u *unit) *unit {
 // lowered finds or makes the unit of JavaScript, TypeScript or JSON text.
 func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 	key := b.opts.hash(src)
-	if u := b.lastUnit(name); u != nil && u.low != nil && u.low.key == key {
+	if u := b.lastUnit(name); u != nil && u.low != nil && u.low.key == key && u.low.globs == nil {
 		return u, nil
 	}
 	u := &unit{path: src.path, name: strings.TrimPrefix(name, virtualNamespace+":")}

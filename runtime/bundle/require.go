@@ -45,6 +45,10 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 		// The specifier was computed when the code ran.
 		ref = importRef{requireCall, tagged}
 		if t, known = from.deps[ref.tagged()]; !known {
+			ref.Kind = dynamicImport
+			t, known = in.computed(from, tagged)
+		}
+		if !known {
 			panic(in.failure(from, fmt.Sprintf("Cannot find module %q: only modules imported by a literal name are part of the bundle", tagged)))
 		}
 	}
@@ -55,6 +59,9 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 		panic(in.failure(from, t.missing))
 	}
 	to := in.records[t.module]
+	if to.refuse != nil {
+		panic(in.failure(from, to.refuse.Text))
+	}
 	if t.self {
 		return in.selfOf(to)
 	}

@@ -46,6 +46,7 @@ type scan struct {
 	messages []Message // errors
 	warnings []Message
 	broken   map[string]bool // files with errors of their own
+	extra    []string        // files that may be imported by a computed name
 }
 
 // New prepares a bundler; it reads nothing yet. opts.Dir must be absolute.
@@ -121,6 +122,13 @@ func (b *Bundler) run(s *scan) (*Bundle, error) {
 			Hint: `set "main" in the configuration to the worker's entry file`,
 		}}}
 	}
+	extra, err := b.additional()
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	s.extra = extra
+	b.mu.Unlock()
 	if b.ctx == nil {
 		ctx, err := api.Context(b.outer())
 		if err != nil {
@@ -198,6 +206,9 @@ func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	u, msgs := b.load(s, a, name)
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if u == nil && slices.Contains(s.extra, a.Path) {
+		u = &unit{path: a.Path, name: name, refuse: &msgs[0]} // whoever imports it gets the error
+	}
 	if u == nil {
 		s.broken[name] = true
 		s.messages = append(s.messages, msgs...)
@@ -209,6 +220,9 @@ func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	}
 	s.seen[name] = u
 	stub := stubOf(u)
+	if a.Path == b.opts.Entry {
+		stub += additionalStub(s.extra)
+	}
 	return api.OnLoadResult{Contents: &stub, Loader: api.LoaderJS}, nil
 }
 
@@ -273,6 +287,11 @@ func (b *Bundler) collectInputs(s *scan, err error) []string {
 		if filepath.IsAbs(u.path) {
 			set[u.path] = true
 		}
+		if u.low != nil {
+			for _, dir := range u.low.globs {
+				set[dir] = true
+			}
+		}
 	}
 	for name := range s.broken {
 		if !strings.HasPrefix(name, virtualNamespace+":") {
@@ -292,6 +311,9 @@ func (b *Bundler) collectInputs(s *scan, err error) []string {
 	}
 	s.ts.mu.Unlock()
 	set[filepath.Join(b.opts.Dir, "package.json")] = true
+	if b.opts.Additional != "" {
+		set[b.opts.Additional] = true
+	}
 	if err != nil {
 		set[b.opts.Dir] = true
 		set[filepath.Join(b.opts.Dir, "node_modules")] = true

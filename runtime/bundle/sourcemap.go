@@ -207,7 +207,9 @@ func (o *Options) mapOf(s source, async bool) []byte {
 	} else {
 		opts := o.inner(s)
 		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
-		r = api.Build(opts)
+		if r = api.Build(opts); len(globDirs(r.Errors)) > 0 {
+			r = o.buildGlobs(s, true)
+		}
 	}
 	return mapFile(r)
 }

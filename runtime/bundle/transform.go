@@ -111,6 +111,9 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if slices.ContainsFunc(r.Errors, isTopLevelAwait) {
 		return o.lowerAsync(l, s, name)
 	}
+	if dirs := globDirs(r.Errors); len(dirs) > 0 && filepath.IsAbs(s.path) {
+		return o.lowerGlobs(l, s, name, dirs)
+	}
 	if len(r.Errors) > 0 {
 		return nil, convertAll(r.Errors, name)
 	}

@@ -55,6 +55,9 @@ func (s *Server) bundleOptions(p *config.Project) bundle.Options {
 		Alias: map[string]string{}, Define: map[string]string{},
 		Builtins: isolate.HasBuiltin(p.Compat), Spawn: s.opts.Scheduler.Go,
 	}
+	if p.FindAdditionalModules {
+		o.Additional = p.BaseDir
+	}
 	for _, kv := range p.Alias {
 		o.Alias[kv.Key] = kv.Value
 	}

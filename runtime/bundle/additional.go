@@ -1,0 +1,70 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// maxAdditional bounds the files taken from Options.Additional: a worker of
+// more modules than that points at the wrong directory.
+const maxAdditional = 2000
+
+// additional lists the files below Options.Additional that a rule matches, by
+// their absolute paths in lexical order.
+func (b *Bundler) additional() ([]string, error) {
+	root := b.opts.Additional
+	if root == "" {
+		return nil, nil
+	}
+	var list []string
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() {
+			if file != root && (name == "node_modules" || strings.HasPrefix(name, ".")) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if _, ruled := b.opts.moduleType(file); ruled && file != b.opts.Entry && d.Type().IsRegular() {
+			list = append(list, file)
+		}
+		if len(list) > maxAdditional {
+			return fmt.Errorf("more than %d files match the module rules; set base_dir to a directory that holds the worker's modules alone", maxAdditional)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, &BuildError{[]Message{{Text: fmt.Sprintf("find_additional_modules: %s: %v", relSlash(b.opts.Dir, root), err)}}}
+	}
+	return list, nil
+}
+
+// additionalStub imports the files, to bring them into the graph.
+func additionalStub(files []string) string {
+	var sb strings.Builder
+	for _, f := range files {
+		spec, err := json.Marshal(f)
+		if err != nil {
+			panic("bundle: stub: " + err.Error()) // strings always marshal
+		}
+		fmt.Fprintf(&sb, "import(%s).catch(()=>{})\n", spec)
+	}
+	return sb.String()
+}
+
+// computed finds the additional module that from names by a specifier which
+// the bundle did not know: relative to from, as workerd resolves module names.
+func (in *instance) computed(from *record, spec string) (target, bool) {
+	name := from.name
+	if from.whole != nil {
+		name = from.whole.name
+	}
+	id, ok := in.b.additional[path.Join(path.Dir(name), spec)]
+	return target{module: id}, ok
+}

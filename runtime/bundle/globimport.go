@@ -1,0 +1,91 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// import(`./lang/${name}.js`) stands for every file that the pattern matches:
+// esbuild, and with it wrangler, looks for them when it bundles. The files are
+// imports like any other here, under the names that the pattern gives them.
+
+// globOf is the pattern that a first, directory-less build could not resolve.
+func globOf(m api.Message) (pattern string, ok bool) {
+	for _, kind := range []string{"import", "require"} {
+		if rest, found := strings.CutPrefix(m.Text, "Could not resolve "+kind+"("); found {
+			err := json.Unmarshal([]byte(strings.TrimSuffix(rest, ")")), &pattern)
+			return pattern, err == nil && strings.Contains(pattern, "*")
+		}
+	}
+	return "", false
+}
+
+// globDirs are the directories of the patterns among the errors of a build, below
+// the file's own directory.
+func globDirs(errs []api.Message) (dirs []string) {
+	for _, m := range errs {
+		if p, ok := globOf(m); ok {
+			fixed, _, _ := strings.Cut(p, "*")
+			dirs = append(dirs, path.Dir(fixed+"x"))
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs)
+}
+
+// buildGlobs is the inner build of a file that imports by patterns. Its result
+// depends on what the directories hold.
+func (o *Options) buildGlobs(s source, maps bool) api.BuildResult {
+	dir := filepath.Dir(s.path)
+	opts := o.inner(s)
+	if maps {
+		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
+	}
+	opts.Stdin.ResolveDir, opts.AbsWorkingDir = dir, dir
+	externals := opts.Plugins[0]
+	opts.Plugins = []api.Plugin{{Name: "minido-globs", Setup: func(b api.PluginBuild) {
+		b.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
+			if a.Importer == s.path {
+				return api.OnResolveResult{}, nil // an import of the file's own: see externals
+			}
+			return api.OnResolveResult{Path: importRef{dynamicImport, a.Path}.tagged(), External: true}, nil
+		})
+		b.OnLoad(api.OnLoadOptions{Filter: ".*"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			rel, err := filepath.Rel(dir, a.Path)
+			if err != nil {
+				return api.OnLoadResult{}, err
+			}
+			if rel = filepath.ToSlash(rel); !strings.HasPrefix(rel, "../") {
+				rel = "./" + rel
+			}
+			text := fmt.Sprintf("module.exports = require(%q)", rel)
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+		})
+	}}, externals}
+	return api.Build(opts)
+}
+
+func (o *Options) lowerGlobs(l *lowered, s source, name string, dirs []string) (*lowered, []Message) {
+	dir := filepath.Dir(s.path)
+	r := o.buildGlobs(s, false)
+	if slices.ContainsFunc(r.Errors, isTopLevelAwait) {
+		return nil, []Message{{File: name, Text: "A file with a top-level await cannot import by a pattern.",
+			Hint: "move the import() whose path is computed to a file of its own"}}
+	}
+	if len(r.Errors) > 0 {
+		return nil, convertAll(r.Errors, name)
+	}
+	if err := l.fill(r, s.base()); err != nil {
+		return nil, []Message{{File: name, Text: err.Error()}}
+	}
+	for _, d := range dirs {
+		l.globs = append(l.globs, filepath.Join(dir, filepath.FromSlash(d)))
+	}
+	return l, convertAll(r.Warnings, name)
+}
