@@ -229,10 +229,23 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 			return r.eng.Call(fn, o.instance, r.iso.Platform.RequestFromEvent(req))
 		}, func(resp *event.Response, err error) {
 			o.done()
+			o.sign(resp)
 			done(resp, o.orFailure(err))
 		})
 	}, func(err error) { done(nil, err) })
 	return func(error) {}
+}
+
+// sign puts this object's label on its response, for kill points; one that it
+// got from another object keeps that one's.
+func (o *Object) sign(resp *event.Response) {
+	if resp == nil || resp.Object != "" {
+		return
+	}
+	resp.Object = o.opts.Label
+	if resp.Socket != nil && resp.Socket.Object == "" {
+		resp.Socket.Object = o.opts.Label
+	}
 }
 
 // Call delivers a JS RPC call.

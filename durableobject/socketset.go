@@ -142,7 +142,7 @@ func (h *HibernatableSocket) OnMessage(m event.Message) {
 		h.autoAtMs = s.clock.Now().UnixMilli()
 		reply := s.reply
 		s.mu.Unlock()
-		h.sock.Send(event.Message{Data: []byte(reply)}) // fails only if the socket is closed meanwhile
+		h.sock.Send(event.Message{Data: []byte(reply), Cause: "message"}) // fails only if the socket is closed meanwhile
 		return
 	}
 	wake := s.wake

@@ -58,7 +58,7 @@ type devCommand struct {
 	ShowInteractiveDevSession bool `hidden:"" negatable:"" help:"Accepted and ignored: there are no hotkeys."`
 	Local                     bool `hidden:"" help:"Accepted: minido is always local."`
 	LiveReload                bool `hidden:"" help:"Accepted and ignored."`
-	TestScheduled             bool `hidden:"" help:"Accepted: cron handlers can always be tested."`
+	TestScheduled             bool `help:"Answer /__scheduled by running the scheduled handler, as /cdn-cgi/handler/scheduled always does."`
 }
 
 // Run implements kong's command interface.
@@ -145,7 +145,7 @@ func (c *devCommand) options(term *terminal) server.Options {
 	o := server.Options{
 		Config: first, Others: others,
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
-		Watch: !c.NoWatch, NoDefer: c.NoDefer,
+		Watch: !c.NoWatch, NoDefer: c.NoDefer, TestScheduled: c.TestScheduled,
 		Console: term.console, Requests: term.request, Events: term.event, BuildOutput: os.Stderr,
 		Address: c.address(),
 	}

@@ -1,6 +1,7 @@
 package netx
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,8 +19,6 @@ type CoupleOptions struct {
 	Spawn func(name string, fn func())
 	// Points, where not nil, sees each outgoing frame.
 	Points *killpoint.Points
-	// Object is the label's object, "" if it is not known.
-	Object string
 	// MaxQueued bounds the outbound queue in bytes, MaxQueuedBytes if 0.
 	MaxQueued int
 }
@@ -228,7 +227,7 @@ func (c *Coupling) write(batch []outgoing) error {
 		if o.close {
 			return c.writeClose(o)
 		}
-		err := c.opts.Points.Effect(killpoint.Frame, c.opts.Object, "message", func() error {
+		err := c.opts.Points.Effect(killpoint.Frame, c.end.Object, cmp.Or(o.message.Cause, "message"), func() error {
 			return c.conn.WriteMessage(o.message)
 		})
 		if err != nil {
@@ -246,7 +245,7 @@ func (c *Coupling) written(bytes int) {
 }
 
 func (c *Coupling) writeClose(o outgoing) error {
-	err := c.opts.Points.Effect(killpoint.Close, c.opts.Object, "message", func() error {
+	err := c.opts.Points.Effect(killpoint.Close, c.end.Object, "message", func() error {
 		return c.conn.WriteClose(o.code, o.reason)
 	})
 	c.mu.Lock()

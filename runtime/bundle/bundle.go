@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 )
 
@@ -43,6 +44,21 @@ func (b *Bundle) Source(file string) (string, bool) {
 	}
 	text, err := os.ReadFile(m.path)
 	return string(text), err == nil
+}
+
+// Files are the worker's own modules as they were read, by their names in
+// stacks and messages; files of packages are left out.
+func (b *Bundle) Files() map[string][]byte {
+	files := map[string][]byte{}
+	for _, m := range b.modules {
+		if m.whole != nil || inNodeModules(m.path) || !filepath.IsAbs(m.path) {
+			continue
+		}
+		if text, ok := b.Source(m.name); ok {
+			files[m.name] = []byte(text)
+		}
+	}
+	return files
 }
 
 // precompile starts compiling what loading will need, so that it overlaps with

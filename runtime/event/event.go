@@ -59,6 +59,9 @@ type Response struct {
 	URL        string  // final URL, of responses to an outbound fetch
 	Redirected bool
 	CF         []byte
+	// Object labels the durable object whose response this is ("Class/name"),
+	// also after a worker has passed it on unchanged; "" if none answered.
+	Object string
 	// EncodeBody is "automatic" (the gateway may compress by Content-Encoding)
 	// or "manual" (the body is already encoded). "" is automatic.
 	EncodeBody string

@@ -9,6 +9,9 @@ import (
 type Message struct {
 	Binary bool
 	Data   []byte
+	// Cause names the event whose turn sent the message, for kill points; "" if
+	// it is not known.
+	Cause string
 }
 
 // Receiver is told what arrives at one end of a socket, in order, one call at
@@ -37,6 +40,9 @@ const MaxMessageBytes = 32 << 20
 type Socket struct {
 	// Protocol is the negotiated subprotocol, set before the socket is handed on.
 	Protocol string
+	// Object labels the durable object that answered with this socket
+	// ("Class/name"), "" if none did; set before the socket is handed on.
+	Object string
 
 	peer *Socket
 

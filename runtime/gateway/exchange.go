@@ -31,6 +31,7 @@ type exchange struct {
 	freed   bool
 	accepts string   // the client's Accept-Encoding
 	encoder *encoder // nil: the body goes out as it is
+	object  string   // whose response it is, for kill points
 
 	mu   sync.Mutex // guards gone
 	gone bool       // nobody waits for the result any more
@@ -197,7 +198,7 @@ func (x *exchange) upgrade(resp *event.Response) {
 		header = append(header[:len(header):len(header)], event.Field{Name: "Sec-WebSocket-Protocol", Value: p})
 	}
 	conn, err := netx.Accept(x.w, x.r, header, func(write func() error) error {
-		return points.Effect(killpoint.Response, "", "fetch", write)
+		return points.Effect(killpoint.Response, resp.Object, "fetch", write)
 	})
 	if err != nil {
 		resp.Socket.Drop(netx.CloseLost, netx.LostCloseReason, nil)

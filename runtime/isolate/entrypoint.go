@@ -103,25 +103,30 @@ func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)
 }
 
 // Scheduled delivers a cron event to the default entrypoint. done gets what
-// the handler threw, nil if it succeeded. Safe for concurrent use.
-func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(error)) {
+// the handler threw, nil if it succeeded, and whether it called noRetry. Safe
+// for concurrent use.
+func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bool, err error)) {
+	noRetry := false
 	t := &entrypoint{i: i, name: "default"}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "scheduled", func(ctx *engine.Context, end func()) {
-		finish := func(err error) { done(err); end() }
+		finish := func(err error) { done(noRetry, err); end() }
 		thrown := i.Engine.Try(func() {
 			receiver, fn, args := t.handler(ctx, "scheduled")
 			controller := i.vm.NewObject()
 			controller.Set("cron", cron)
 			controller.Set("scheduledTime", scheduledMs)
 			controller.Set("type", "scheduled")
-			controller.Set("noRetry", i.Engine.Func("noRetry", 0, func(goja.FunctionCall) goja.Value { return goja.Undefined() }))
+			controller.Set("noRetry", i.Engine.Func("noRetry", 0, func(goja.FunctionCall) goja.Value {
+				noRetry = true
+				return goja.Undefined()
+			}))
 			result := i.Engine.Call(fn, receiver, append([]goja.Value{controller}, args...)...)
 			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.ToEvent(r)) })
 		})
 		if thrown != nil {
 			finish(i.Engine.ToEvent(thrown))
 		}
-	}, done)
+	}, func(err error) { done(false, err) })
 }
 
 // dispatch runs an event of the stateless worker in a context of its own, which

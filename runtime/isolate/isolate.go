@@ -90,9 +90,7 @@ func New(o Options) *Isolate {
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
-	if o.Compat("nodejs_compat") {
-		i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat})
-	}
+	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.defineExecution()
 	return i
 }
@@ -108,7 +106,7 @@ func HasBuiltin(compat func(flag string) bool) func(spec string) bool {
 		case "cloudflare:workers", "cloudflare:email", "cloudflare:sockets", "cloudflare:workflows":
 			return true
 		}
-		return compat("nodejs_compat") && nodeapi.Has(spec)
+		return nodeapi.Offered(spec, compat)
 	}
 }
 
@@ -154,10 +152,7 @@ func (i *Isolate) builtin(spec string) (goja.Value, error) {
 	if m, ok := i.CF.Module(spec); ok {
 		return m, nil
 	}
-	if i.node != nil {
-		return i.node.Require(spec)
-	}
-	return nil, fmt.Errorf("no such module %q: set the compatibility flag nodejs_compat", spec)
+	return i.node.Require(spec)
 }
 
 // prepare makes ctx.exports: a loopback for each exported entrypoint and class.

@@ -1,6 +1,7 @@
 package minidotest
 
 import (
+	"cmp"
 	"fmt"
 
 	"minido.dev/minido/internal/killpoint"
@@ -57,7 +58,7 @@ func (c *Client) OnMessage(m event.Message) {
 	if m.Binary {
 		text = fmt.Sprintf("bytes:%x", m.Data)
 	}
-	c.w.seen(killpoint.Frame, "message", func() {
+	c.w.seen(killpoint.Frame, c.socket.Object, cmp.Or(m.Cause, "message"), func() {
 		c.w.note("client message %s", text)
 		c.Messages = append(c.Messages, text)
 	})
@@ -65,7 +66,7 @@ func (c *Client) OnMessage(m event.Message) {
 
 // OnClose implements event.Receiver. A Close frame is answered, as browsers do.
 func (c *Client) OnClose(code int, reason string, clean bool) {
-	c.w.seen(killpoint.Close, "message", func() {
+	c.w.seen(killpoint.Close, c.socket.Object, "message", func() {
 		c.w.note("client close %d %s %v", code, reason, clean)
 		c.Closed = &Closed{code, reason, clean}
 	})

@@ -157,26 +157,26 @@ func (w *World) Send(method, url, body string) *Response {
 		req.Body = event.Bytes([]byte(body))
 	}
 	r := &Response{}
-	finish := func(status int, text string, err error) {
-		w.seen(killpoint.Response, "fetch", func() {
+	finish := func(status int, object, text string, err error) {
+		w.seen(killpoint.Response, object, "fetch", func() {
 			r.Status, r.Body, r.Err = status, text, err
 			w.note("client %s %s: %d %s %v", method, url, status, text, err)
 		})
 	}
 	w.Server.Fetch(req, func(resp *event.Response, err error) {
 		if err != nil {
-			finish(500, "", err)
+			finish(500, "", "", err)
 			return
 		}
-		event.ReadAll(resp.Body, 0, func(b []byte, err error) { finish(resp.Status, string(b), err) })
+		event.ReadAll(resp.Body, 0, func(b []byte, err error) { finish(resp.Status, resp.Object, string(b), err) })
 	})
 	return r
 }
 
 // seen is an effect on a client. The gateway has the same points where it
 // writes to a connection.
-func (w *World) seen(kind killpoint.Kind, cause string, effect func()) {
-	_ = w.points.Effect(kind, "", cause, func() error { effect(); return nil }) // effect cannot fail
+func (w *World) seen(kind killpoint.Kind, object, cause string, effect func()) {
+	_ = w.points.Effect(kind, object, cause, func() error { effect(); return nil }) // effect cannot fail
 }
 
 // Do sends a request and steps the world until its response is complete.

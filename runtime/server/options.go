@@ -59,6 +59,8 @@ type Options struct {
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 
+	// TestScheduled answers /__scheduled by firing the scheduled handler.
+	TestScheduled bool
 	// Watch reloads the worker when its files change.
 	Watch bool
 	// NoDefer evaluates every module in import order.

@@ -211,6 +211,9 @@ func (s *Server) PersistDir() string { return s.opts.PersistDir }
 // Fetch answers a request as the listener does: assets first, where they come
 // first, then the worker. done is called exactly once.
 func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	if s.trigger(req, done) {
+		return func(error) {}
+	}
 	s.mu.Lock()
 	assets := s.assets
 	s.mu.Unlock()
@@ -305,14 +308,15 @@ func (s *Server) install(w *worker) {
 	}
 }
 
-// Scheduled delivers a cron event to the worker.
-func (s *Server) Scheduled(cron string, at time.Time, done func(error)) {
+// Scheduled delivers a cron event to the worker. done gets what the handler
+// threw, and whether it called noRetry.
+func (s *Server) Scheduled(cron string, at time.Time, done func(noRetry bool, err error)) {
 	s.withWorker(func(w *worker, err error) {
 		if err == nil && w.iso == nil {
 			err = errors.New("this project has no worker, only assets")
 		}
 		if err != nil {
-			done(err)
+			done(false, err)
 			return
 		}
 		w.iso.Scheduled(cron, at.UnixMilli(), done)

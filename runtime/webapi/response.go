@@ -21,6 +21,7 @@ type response struct {
 	redirected bool
 	encodeBody string     // "manual" or ""
 	socket     goja.Value // the WebSocket of a 101 response, nil if none
+	object     string     // event.Response.Object
 }
 
 // ResponseFromEvent makes the Response object of an event: an outbound fetch's
@@ -29,7 +30,7 @@ func (p *Platform) ResponseFromEvent(ev *event.Response) *goja.Object {
 	r := &response{
 		status: ev.Status, statusText: ev.StatusText, url: ev.URL, redirected: ev.Redirected,
 		headers: headers{list: ev.Header, shared: true, immutable: true}, encodeBody: ev.EncodeBody,
-		cf: cfProperty{raw: ev.CF},
+		cf: cfProperty{raw: ev.CF}, object: ev.Object,
 	}
 	r.h = &r.headers
 	if ev.Body != nil && !isNullBodyStatus(ev.Status) {
@@ -66,7 +67,7 @@ func (p *Platform) responseEvent(r *response, onBodyDone func(error)) *event.Res
 	}
 	ev := &event.Response{
 		Status: r.status, StatusText: r.statusText, Header: r.headers.share(),
-		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody,
+		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody, Object: r.object,
 	}
 	if r.socket != nil {
 		ev.Socket = p.coupleSocket(r.socket)

@@ -286,6 +286,7 @@ func (h *WebSocketHandle) send(v goja.Value) {
 	}
 	h.checkOpen()
 	sock := h.Socket
+	m.Cause = p.Engine.Cause()
 	h.owner.Emit(func() { sock.Send(m) })
 }
 

@@ -1,0 +1,69 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"minido.dev/minido/runtime/event"
+)
+
+// The paths at which a developer fires a cron trigger by hand: the documented
+// one, and those that older and newer miniflares answer at. wrangler dev's
+// --test-scheduled adds /__scheduled.
+var scheduledPaths = []string{"/cdn-cgi/handler/scheduled", "/cdn-cgi/mf/scheduled", "/cdn-cgi/local/scheduled"}
+
+const testScheduledPath = "/__scheduled"
+
+// trigger answers a request that fires a handler other than fetch. It reports
+// false for every other request.
+func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) bool {
+	path := pathOf(req.URL)
+	found := path == testScheduledPath && s.opts.TestScheduled
+	for _, p := range scheduledPaths {
+		found = found || path == p
+	}
+	if !found {
+		return false
+	}
+	u, err := url.Parse(req.URL)
+	if err != nil {
+		done(nil, fmt.Errorf("scheduled: %w", err))
+		return true
+	}
+	q := u.Query()
+	at := s.opts.Scheduler.Clock().Now()
+	if given := q.Get("time"); given != "" {
+		ms, err := strconv.ParseInt(given, 10, 64)
+		if err != nil {
+			done(plain(400, fmt.Sprintf("time=%s is not a number of milliseconds since the epoch\n", given)), nil)
+			return true
+		}
+		at = time.UnixMilli(ms)
+	}
+	s.Scheduled(q.Get("cron"), at, func(noRetry bool, err error) {
+		status, outcome := 200, "ok"
+		if err != nil {
+			status, outcome = 500, "exception"
+			s.event(EventFailure, "scheduled: "+err.Error())
+		}
+		if q.Get("format") != "json" {
+			done(plain(status, outcome), nil)
+			return
+		}
+		body, err := json.Marshal(map[string]any{"outcome": outcome, "noRetry": noRetry})
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		done(&event.Response{Status: status, Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil)
+	})
+	return true
+}
+
+func plain(status int, text string) *event.Response {
+	return &event.Response{Status: status, Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}},
+		Body: event.Bytes([]byte(text))}
+}
