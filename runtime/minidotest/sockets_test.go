@@ -282,13 +282,13 @@ func TestFramesFollowCommits(t *testing.T) {
 	c.wants("put 1", "put 1")
 	var order []string
 	for _, line := range w.History {
-		for _, mark := range []string{"commit:after(Room/a)/message", "frame:before()/message", "client message put 1"} {
+		for _, mark := range []string{"commit:after(Room/a)/message", "frame:before(Room/a)/message", "client message put 1"} {
 			if strings.Contains(line, mark) {
 				order = append(order, mark)
 			}
 		}
 	}
-	if !slices.Equal(order, []string{"commit:after(Room/a)/message", "frame:before()/message", "client message put 1"}) {
+	if !slices.Equal(order, []string{"commit:after(Room/a)/message", "frame:before(Room/a)/message", "client message put 1"}) {
 		t.Errorf("%q\n%s", order, strings.Join(w.History, "\n"))
 	}
 }
