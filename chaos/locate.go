@@ -44,6 +44,15 @@ func FindConfig(project, env string, vars []string) (string, error) {
 	return p.ConfigFile, nil
 }
 
+// LoadProject reads a project's configuration.
+//
+// # Errors
+//
+// *UsageError, with the diagnostics of a configuration that is wrong.
+func LoadProject(path, env string, vars []string) (*config.Project, error) {
+	return load(path, env, vars, false)
+}
+
 func load(path, env string, vars []string, color bool) (*config.Project, error) {
 	options := config.Options{Env: env, Vars: vars, Environ: os.Environ()}
 	info, err := os.Stat(path)

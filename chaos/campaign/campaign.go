@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sort"
 	"strconv"
 	"sync"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
@@ -34,6 +36,7 @@ type campaign struct {
 	report  Report
 	planned int
 	cases   int // directories made
+	marks   map[string]bool
 }
 
 // with opens a campaign, runs it, and ends whatever it started.
@@ -54,6 +57,9 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 		err = errors.Join(err, c.close())
 	}
 	c.report.Ms = msBetween(began, c.clock.Now())
+	if verb == "enumerate" || verb == "random" {
+		c.report.Unmet = c.unmet()
+	}
 	c.report.conclude()
 	if err != nil {
 		c.report.Code = codeOf(err)
@@ -116,6 +122,14 @@ func makeDir(dir, config, verb string) (string, error) {
 	}
 }
 
+// newDriver drives a new case; strict calls it a failure when a step fails.
+func (c *campaign) newDriver(strict bool) (drive.Driver, error) {
+	if c.Script != nil && len(c.Steps) == 0 {
+		return c.Script.Driver()
+	}
+	return drive.NewSteps(c.Steps, drive.StepOptions{Strict: strict, Touch: c.Recover == chaos.ByRequest}), nil
+}
+
 func (c *campaign) close() error {
 	var errs []error
 	for _, s := range c.slots {
@@ -140,6 +154,32 @@ func (c *campaign) tell(planned int, format string, args ...any) {
 	defer c.mu.Unlock()
 	c.planned = planned
 	c.Progress(Event{Campaign: &c.report, Planned: planned, Text: fmt.Sprintf(format, args...)})
+}
+
+// mark notes which marks a case has met, and which there are.
+func (c *campaign) mark(marks []Mark) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.marks == nil {
+		c.marks = map[string]bool{}
+	}
+	for _, m := range marks {
+		c.marks[m.Name] = c.marks[m.Name] || m.Met
+	}
+}
+
+// unmet lists the marks that no case has met.
+func (c *campaign) unmet() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []string
+	for name, met := range c.marks { // order-independent: sorted below
+		if !met {
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
 }
 
 // add takes a case into the report.

@@ -41,7 +41,9 @@ type caseRun struct {
 	log     *os.File
 
 	child  *process.Standby
-	next   int // the step to do next
+	driver drive.Driver
+	begin  func() // has this life's clients go on
+	stop   func() // ends them
 	died   time.Time
 	points []process.Point // of the life that has just ended
 	result Case
@@ -83,7 +85,9 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 	if s.sink != nil {
 		s.sink.begin(r.history)
 	}
-	err = r.play(ctx)
+	if r.driver, err = s.camp.newDriver(len(plan) == 0); err == nil {
+		err = r.play(ctx)
+	}
 	r.session.Disconnect()
 	if r.child != nil {
 		err = errors.Join(err, r.child.Close())
@@ -161,43 +165,18 @@ func (r *caseRun) live(ctx context.Context, life int, f *fault.Fault) error {
 	r.session.Connect(url)
 	driving, cancel := context.WithCancel(ctx)
 	driven := make(chan error, 1)
-	r.camp.scheduler.Go("drive", func() { driven <- r.drive(driving, life) })
+	r.begin = func() {
+		r.camp.scheduler.Go("drive", func() { driven <- r.driver.Run(driving, r.session) })
+	}
+	r.begin()
+	r.stop = func() { r.session.Disconnect(); cancel() }
 	err = r.attend(ctx, f, ready, driven)
-	cancel()
-	r.session.Disconnect()
+	r.stop()
 	return err
 }
 
 func (r *caseRun) pointLog(life int) string {
 	return filepath.Join(r.dir, fmt.Sprintf("points-%d.ndjson", life+1))
-}
-
-// drive does the steps that are left. An answer that a kill has cut is not asked
-// for again; a step that was never sent is done in the next life.
-func (r *caseRun) drive(ctx context.Context, life int) error {
-	if life > 0 && r.camp.Recover == chaos.ByRequest {
-		for _, s := range r.camp.Steps[:r.next] {
-			if err := r.session.Touch(ctx, s); err != nil && !errors.Is(err, drive.ErrUnsent) {
-				return err
-			}
-		}
-	}
-	for r.next < len(r.camp.Steps) {
-		_, err := r.session.Do(ctx, r.camp.Steps[r.next])
-		if errors.Is(err, drive.ErrUnsent) || ctx.Err() != nil && r.next == 0 && err != nil && !errors.Is(err, agentrpc.ErrLost) {
-			return err
-		}
-		r.next++
-		switch {
-		case errors.Is(err, agentrpc.ErrLost):
-			return err
-		case errors.Is(err, drive.ErrRefused) && len(r.plan) == 0:
-			return &chaos.UsageError{Text: fmt.Sprintf("without any fault, %s fails: %v", r.camp.Steps[r.next-1], err)}
-		case err != nil && !errors.Is(err, drive.ErrRefused):
-			return err
-		}
-	}
-	return nil
 }
 
 // attend waits for the end of a life: its death by f, or the system's rest.
@@ -229,6 +208,10 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 			driving = false
 			if err := r.lost(ctx, err); err != nil {
 				return err
+			}
+			if _, exited := r.child.Exit(); !exited && !r.driver.Finished() {
+				driving = true
+				r.begin()
 			}
 			continue
 		case <-ctx.Done():
@@ -266,9 +249,14 @@ func (r *caseRun) stuck(ctx context.Context, err error) error {
 // lost looks at how the driver ended while the server seemed to live. A cut
 // connection is the first sign of a death: then it is waited for.
 func (r *caseRun) lost(ctx context.Context, err error) error {
+	var failure *drive.Failure
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &failure) && len(r.plan) == 0:
+		return &chaos.UsageError{Text: "without any fault, " + failure.Text}
+	case errors.As(err, &failure):
+		return ended(Violated, "%w", failure)
 	case errors.Is(err, drive.ErrUnsent), errors.Is(err, agentrpc.ErrLost):
 		if wait.Channel(ctx, r.camp.clock, time.Second, "the server's death", r.child.Exited()) == nil {
 			return nil
@@ -293,8 +281,8 @@ func (r *caseRun) rested(f *fault.Fault, driven <-chan error) error {
 	if f != nil {
 		return ended(Missed, "%s did not happen: the system came to rest before", f)
 	}
-	if r.next < len(r.camp.Steps) {
-		return ended(Broken, "the clients' steps were not all done")
+	if !r.driver.Finished() {
+		return ended(Broken, "the clients have not done all that they should")
 	}
 	return nil
 }
@@ -305,7 +293,7 @@ func (r *caseRun) gone(f *fault.Fault, driving bool, driven <-chan error) error 
 	if f == nil || !exit.Killed || f.Point != "" && !exit.SelfKilled() {
 		return fmt.Errorf("campaign: %w", r.child.ExitError())
 	}
-	r.session.Disconnect()
+	r.stop()
 	if driving {
 		<-driven // it has lost its connection; what it had not sent comes in the next life
 	}

@@ -39,8 +39,17 @@ func (r *caseRun) judge() error {
 	if err != nil {
 		return err
 	}
-	r.result.Violations, r.result.Checkers = check.Judge(r.camp.checkers, check.Evidence{
-		Events: r.history.Events(), Deaths: r.deaths, Rest: rest, Models: r.camp.Models})
+	e := check.Evidence{Events: r.history.Events(), Deaths: r.deaths, Rest: rest, Models: r.camp.Models}
+	r.result.Violations, r.result.Checkers = check.Judge(r.camp.checkers, e)
+	if r.camp.Script != nil {
+		found, marks, err := r.camp.Script.Check(e)
+		if err != nil {
+			return fmt.Errorf("campaign: %w", err)
+		}
+		r.camp.mark(marks)
+		r.result.Violations = append(r.result.Violations, found...)
+		r.result.Checkers = append(r.result.Checkers, "scenario")
+	}
 	if len(r.result.Violations) > 0 {
 		r.result.Outcome = Violated
 	}

@@ -36,8 +36,12 @@ type Options struct {
 	Project string
 	Env     string
 	Vars    []string // KEY:VALUE
-	// Steps are what the clients do, one after the other.
-	Steps []drive.Step
+	// CommandVars are those of Vars that a replay has to name, because the script
+	// does not.
+	CommandVars []string
+	// Steps are what the clients do, one after the other; without them Script does.
+	Steps  []drive.Step
+	Script Script
 	// Recover is who brings the system back after a death.
 	Recover chaos.Recovery
 	// Models are the registers and counters among the calls.
@@ -72,6 +76,20 @@ type Options struct {
 	Log io.Writer
 }
 
+// Script is a scenario (package scenario): its own clients, and its own checks
+// beside the built-in ones. It is safe for concurrent use.
+type Script interface {
+	// Driver is one for a new case.
+	Driver() (drive.Driver, error)
+	// Check judges a case, and says which of its marks were met.
+	Check(check.Evidence) (found []check.Violation, marks []Mark, err error)
+	// Flag is the script as words of a command line.
+	Flag() []string
+}
+
+// Mark is something that must happen in at least one case of a campaign.
+type Mark = check.Mark
+
 // Event is one thing that happens in a campaign.
 type Event struct {
 	// Campaign is the report so far; it is complete only at the end.
@@ -89,7 +107,7 @@ func (o Options) complete() (Options, error) {
 	switch {
 	case o.Project == "":
 		return o, usage("which project? Give its directory or its wrangler file.")
-	case len(o.Steps) == 0:
+	case len(o.Steps) == 0 && o.Script == nil:
 		return o, usage("what should clients do? Give --call 'Class/name.method(args)', --chat 'Class/name: text' or --fetch 'POST /path body', as often as needed.")
 	case o.Recover != "" && o.Recover != chaos.ByAlarm && o.Recover != chaos.ByRequest:
 		return o, usage("--recover is %q; write alarm (nobody touches the agent) or request.", o.Recover)
@@ -129,7 +147,10 @@ func (o Options) replay(plan fault.Plan) string {
 	for _, s := range o.Steps {
 		words = append(words, s.Flag()...)
 	}
-	for _, v := range o.Vars {
+	if o.Script != nil {
+		words = append(words, o.Script.Flag()...)
+	}
+	for _, v := range o.CommandVars {
 		words = append(words, "--var", v)
 	}
 	if o.Env != "" {
@@ -139,6 +160,9 @@ func (o Options) replay(plan fault.Plan) string {
 		words = append(words, "--recover", string(o.Recover))
 	}
 	for _, m := range o.Models {
+		if o.Script != nil {
+			break // it declares them itself
+		}
 		words = append(words, "--model", m.String())
 	}
 	if o.SinkVar != "" {

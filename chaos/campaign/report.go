@@ -83,6 +83,8 @@ type Report struct {
 	Points  int      `json:"points"`
 	Visited int      `json:"visited"`
 	Missed  []string `json:"missed,omitempty"`
+	// Unmet are the marks (sometimes) that no case has met.
+	Unmet   []string `json:"unmet,omitempty"`
 	Skipped int      `json:"skipped,omitempty"`
 	Kills   int      `json:"kills"`
 	Seed    uint64   `json:"seed,omitempty"`
@@ -119,7 +121,7 @@ func (r *Report) conclude() {
 			}
 		}
 	}
-	if len(r.Missed) > 0 {
+	if len(r.Missed)+len(r.Unmet) > 0 {
 		r.Code = chaos.Missed
 	}
 }

@@ -36,6 +36,13 @@ type Evidence struct {
 	Models []Model
 }
 
+// Mark is something that must happen in at least one case of a campaign, or the
+// campaign shows little.
+type Mark struct {
+	Name string
+	Met  bool
+}
+
 // Checker judges one aspect.
 type Checker interface {
 	// Name is short, as in reports and flags.

@@ -15,6 +15,8 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/report"
+	"minido.dev/minido/chaos/scenario"
+	"minido.dev/minido/internal/clock"
 )
 
 const help = `Drives an agent, kills the server with SIGKILL, starts it again on the same files, waits until nothing is left to do,
@@ -42,14 +44,16 @@ the server failed by itself, 4 it never came to rest, 5 a point was missed, 128+
 type Common struct {
 	Project string `arg:"" optional:"" default:"." help:"The project's directory, or its wrangler file."`
 
+	Scenario string `placeholder:"FILE" help:"A scenario in TypeScript (*.chaos.ts). Without it and without steps: the one that the project has."`
+
 	Call    []string `placeholder:"CALL" sep:"none" help:"Call a method of an agent: 'Class/name.method(args)', args as JSON values."`
 	Chat    []string `placeholder:"CHAT" sep:"none" help:"Send a message to a chat agent: 'Class/name: text'."`
 	Fetch   []string `placeholder:"REQUEST" sep:"none" help:"Send a request: 'POST /path body'."`
 	Model   []string `placeholder:"MODEL" sep:"none" help:"Calls that must behave as one counter(add,get) or register(put,get)."`
 	Effects string   `placeholder:"VAR" help:"Set this variable to the URL of a sink; each effect POSTed to URL/NAME must happen once."`
 
-	Recover string        `enum:"alarm,request" default:"alarm" help:"After a kill, alarm: touch nothing, the agent has to wake by itself; request: connect at once."`
-	Timeout time.Duration `default:"30s" help:"How long a life may take until nothing is left to do."`
+	Recover string        `enum:"alarm,request," default:"" help:"After a kill, alarm: touch nothing, the agent has to wake by itself (default); request: connect at once."`
+	Timeout time.Duration `help:"How long a life may take until nothing is left to do. Default: 30s."`
 	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
 	Var     []string      `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
 
@@ -128,7 +132,7 @@ func (c *Shrink) Run() error {
 
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
-	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
+	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
 		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby}
 	usage := func(err error) error { return &chaos.UsageError{Text: err.Error()} }
 	for _, k := range []struct {
@@ -150,6 +154,9 @@ func (c *Common) options() (campaign.Options, error) {
 		}
 		o.Models = append(o.Models, m)
 	}
+	if err := c.useScenario(&o); err != nil {
+		return o, err
+	}
 	if c.Shard != "" {
 		i, n, _ := strings.Cut(c.Shard, "/")
 		var errI, errN error
@@ -160,6 +167,44 @@ func (c *Common) options() (campaign.Options, error) {
 		}
 	}
 	return o, nil
+}
+
+// useScenario loads the scenario that was named, or the project's only one if no
+// steps were given. Flags win over what it says.
+func (c *Common) useScenario(o *campaign.Options) error {
+	file := c.Scenario
+	if file == "" {
+		if len(o.Steps) > 0 {
+			return nil
+		}
+		found, err := scenario.Find(c.Project)
+		if err != nil {
+			return err
+		}
+		switch len(found) {
+		case 0:
+			return nil // campaign says what is missing
+		case 1:
+			file = found[0]
+		default:
+			return &chaos.UsageError{Text: fmt.Sprintf("which scenario? Give --scenario with one of %s.", strings.Join(found, ", "))}
+		}
+	}
+	s, err := scenario.Load(file, c.Project, clock.Real{})
+	if err != nil {
+		return err
+	}
+	o.Script, o.Vars, o.Models = s, append(append([]string{}, s.Vars...), c.Var...), append(s.Models, o.Models...)
+	if o.Recover == "" {
+		o.Recover = s.Recover
+	}
+	if o.Timeout == 0 {
+		o.Timeout = s.Timeout
+	}
+	if o.SinkVar == "" {
+		o.SinkVar = s.Effects
+	}
+	return nil
 }
 
 // run runs a campaign with its reporters, until its end or a signal.

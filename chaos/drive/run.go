@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -21,15 +23,94 @@ import (
 const maxBody = 1 << 20
 
 // Session drives one server after another, as the lives of one system. Its
-// clients are new in every life. Confined to one goroutine at a time.
+// clients are new in every life. Safe for concurrent use.
 type Session struct {
 	history   *history.Recorder
 	scheduler sched.Scheduler
 	limit     time.Duration
-	url       string
-	clients   map[string]*agentrpc.Client
-	opened    []*agentrpc.Client // in order
-	count     int                // clients and requests so far
+
+	dialing sync.Mutex // one at a time, so that an agent gets one client
+
+	mu      sync.Mutex // guards everything below
+	url     string
+	clients map[string]*agentrpc.Client
+	opened  []*agentrpc.Client // in order
+	count   int                // clients and requests so far
+}
+
+// Driver does what the clients of one case do, over as many lives of the server
+// as there are.
+type Driver interface {
+	// Run goes on where the life before ended, until everything is done or this
+	// life is over: then it returns ErrUnsent or agentrpc.ErrLost. It must return
+	// when ctx ends. A *Failure is what the driver itself calls wrong.
+	Run(ctx context.Context, s *Session) error
+	// Finished says that nothing is left to do.
+	Finished() bool
+}
+
+// Failure is an error of what drives, not of what is driven: a step that fails
+// without any fault, a scenario that throws.
+type Failure struct{ Text string }
+
+// Error implements error.
+func (e *Failure) Error() string { return e.Text }
+
+// Steps drives a list of steps, one after the other. An answer that a death has
+// cut is not asked for again; a step that was never sent is done in the next life.
+type Steps struct {
+	list    []Step
+	next    int
+	strict  bool
+	recover bool
+	lives   int
+}
+
+// StepOptions configure Steps.
+type StepOptions struct {
+	// Strict makes an answer that is an error a Failure.
+	Strict bool
+	// Touch connects to the agents of the steps that are done, at the begin of
+	// each life but the first.
+	Touch bool
+}
+
+// NewSteps returns a Driver for list.
+func NewSteps(list []Step, o StepOptions) *Steps {
+	return &Steps{list: list, strict: o.Strict, recover: o.Touch}
+}
+
+// Finished implements Driver.
+func (d *Steps) Finished() bool { return d.next == len(d.list) }
+
+// Run implements Driver.
+func (d *Steps) Run(ctx context.Context, s *Session) error {
+	d.lives++
+	if d.lives > 1 && d.recover {
+		for _, step := range d.list[:d.next] {
+			if err := s.Touch(ctx, step); err != nil {
+				return err
+			}
+		}
+	}
+	for d.next < len(d.list) {
+		step := d.list[d.next]
+		_, err := s.Do(ctx, step)
+		if errors.Is(err, ErrUnsent) {
+			return err
+		}
+		d.next++
+		if errors.Is(err, ErrRefused) {
+			if d.strict {
+				return &Failure{fmt.Sprintf("%s fails: %v", step, err)}
+			}
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // NewSession returns a session without a server. limit bounds each step.
@@ -40,15 +121,28 @@ func NewSession(h *history.Recorder, s sched.Scheduler, limit time.Duration) *Se
 // Connect names the server of the next life.
 func (s *Session) Connect(url string) {
 	s.Disconnect()
-	s.url, s.clients = url, map[string]*agentrpc.Client{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.url = url
 }
 
 // Disconnect ends the clients of this life.
 func (s *Session) Disconnect() {
-	for _, c := range s.opened {
+	s.mu.Lock()
+	opened := s.opened
+	s.url, s.opened, s.clients = "", nil, map[string]*agentrpc.Client{}
+	s.mu.Unlock()
+	for _, c := range opened {
 		c.Close()
 	}
-	s.opened, s.clients = nil, map[string]*agentrpc.Client{}
+}
+
+// number names the next client or request; url is "" between two lives.
+func (s *Session) number() (n int, url string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.count++
+	return s.count, s.url
 }
 
 // Result is how a step ended. Immutable.
@@ -95,7 +189,16 @@ func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 	if errors.As(err, &remote) {
 		err = fmt.Errorf("%w: %w", ErrRefused, remote)
 	}
-	return r, err
+	return r, lostIfEnded(ctx, err)
+}
+
+// lostIfEnded makes what was cut by ctx's end a lost answer: it may have had its
+// effect.
+func lostIfEnded(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, agentrpc.ErrLost) && !errors.Is(err, ErrUnsent) && !errors.Is(err, ErrRefused) {
+		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
+	}
+	return err
 }
 
 // Touch opens a connection to the step's agent, as somebody who comes back.
@@ -111,19 +214,33 @@ func (s *Session) Touch(ctx context.Context, step Step) error {
 
 // client is this life's connection to an agent.
 func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, error) {
+	s.dialing.Lock()
+	defer s.dialing.Unlock()
 	key := step.Agent() + "/" + step.Name
-	if c := s.clients[key]; c != nil {
-		return c, nil
+	s.mu.Lock()
+	known := s.clients[key]
+	s.mu.Unlock()
+	if known != nil {
+		return known, nil
 	}
-	s.count++
-	c, err := agentrpc.Dial(ctx, agentrpc.Options{URL: s.url, Agent: step.Agent(), Name: step.Name,
-		Who: fmt.Sprintf("client-%d", s.count), History: s.history, Scheduler: s.scheduler})
+	n, url := s.number()
+	if url == "" {
+		return nil, ErrUnsent
+	}
+	c, err := agentrpc.Dial(ctx, agentrpc.Options{URL: url, Agent: step.Agent(), Name: step.Name,
+		Who: fmt.Sprintf("client-%d", n), History: s.history, Scheduler: s.scheduler})
 	if err != nil {
 		var answered *agentrpc.HandshakeError
 		if errors.As(err, &answered) {
 			return nil, fmt.Errorf("%w: %w", ErrRefused, err)
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.url != url { // the life ended meanwhile
+		c.Close()
+		return nil, ErrUnsent
 	}
 	s.clients[key] = c
 	s.opened = append(s.opened, c)
@@ -133,9 +250,12 @@ func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, erro
 // fetch does an HTTP request on a connection of its own: a kept connection of an
 // earlier life would make the first request of the next one fail.
 func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
-	s.count++
-	op := fmt.Sprintf("fetch-%d", s.count)
-	request, err := http.NewRequestWithContext(ctx, step.Method, s.url+step.Path, strings.NewReader(step.Text))
+	n, url := s.number()
+	if url == "" {
+		return Result{}, ErrUnsent
+	}
+	op := fmt.Sprintf("fetch-%d", n)
+	request, err := http.NewRequestWithContext(ctx, step.Method, url+step.Path, strings.NewReader(step.Text))
 	if err != nil {
 		return Result{}, fmt.Errorf("drive: %w", err)
 	}
@@ -146,7 +266,11 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 	s.history.Add(history.Event{Kind: history.Call, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: asJSON([]byte(step.Text))})
 	result, err := exchange(request)
 	e := history.Event{Kind: history.Return, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: result.Data}
+	var refused *net.OpError
 	switch {
+	case errors.As(err, &refused) && refused.Op == "dial":
+		e.Kind, e.Text = history.Fail, "not sent: "+err.Error()
+		err = fmt.Errorf("%w: %w", ErrUnsent, err)
 	case err != nil:
 		e.Kind, e.Text = history.Unknown, err.Error()
 		err = fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
@@ -184,3 +308,7 @@ func asJSON(text []byte) json.RawMessage {
 	}
 	return quoted
 }
+
+// Go runs fn on the session's scheduler: a driver's calls that go on at the same
+// time.
+func (s *Session) Go(name string, fn func()) { s.scheduler.Go(name, fn) }

@@ -106,6 +106,9 @@ func (l *list) end(r campaign.Report) error {
 	if n := len(r.Missed); n > 0 {
 		words = append(words, l.paint(amber, fmt.Sprintf("missed %d", n)))
 	}
+	if n := len(r.Unmet); n > 0 {
+		words = append(words, l.paint(amber, "never happened: "+strings.Join(r.Unmet, "; ")))
+	}
 	if r.Skipped > 0 {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
 	}

@@ -1,0 +1,267 @@
+package scenario
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/chaos/agentrpc"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/wait"
+)
+
+// engine is one evaluation of a scenario. Confined to one goroutine at a time:
+// operations run elsewhere and hand their end over through the channel done.
+type engine struct {
+	scenario   *Scenario
+	vm         *goja.Runtime
+	prelude    *goja.Object
+	definition *goja.Object
+
+	started, settled bool
+	failure          error
+	open             map[int]*operation
+	count            int
+	done             chan *operation
+	// session and ctx are those of the present life; starting runs an operation
+	// on a goroutine of its own.
+	session *drive.Session
+	ctx     context.Context
+}
+
+// operation is something that drive() waits for.
+type operation struct {
+	id              int
+	kind            string
+	step            drive.Step
+	milliseconds    int64
+	due             int64 // of a sleep, set when it starts
+	resolve, reject func(args ...goja.Value)
+
+	// The end, written before it is sent to done.
+	result drive.Result
+	err    error
+}
+
+// maxOpen bounds the operations that a scenario may have open at a time.
+const maxOpen = 10000
+
+func (s *Scenario) newEngine() (*engine, error) {
+	e := &engine{scenario: s, vm: goja.New(), open: map[int]*operation{}, done: make(chan *operation, maxOpen)}
+	made, err := e.vm.RunProgram(s.prelude)
+	if err != nil {
+		return nil, fmt.Errorf("the prelude: %w", err)
+	}
+	construct, ok := goja.AssertFunction(made)
+	if !ok {
+		return nil, errors.New("the prelude is no function")
+	}
+	native := e.vm.NewObject()
+	for name, fn := range map[string]any{ // order-independent: properties of one object
+		"start":    e.start,
+		"duration": e.duration,
+		"now":      func() int64 { return s.clock.Now().UnixMilli() },
+	} {
+		if err := native.Set(name, fn); err != nil {
+			return nil, err
+		}
+	}
+	v, err := construct(goja.Undefined(), native)
+	if err != nil {
+		return nil, fmt.Errorf("the prelude: %w", err)
+	}
+	e.prelude = v.ToObject(e.vm)
+	if err := e.vm.Set("__minidoChaos", e.prelude.Get("module")); err != nil {
+		return nil, err
+	}
+	if _, err := e.vm.RunProgram(s.program); err != nil {
+		return nil, err
+	}
+	exports, ok := e.vm.Get("__scenario").(*goja.Object)
+	if !ok {
+		return nil, errors.New("it exports nothing; write export default scenario(name, {...})")
+	}
+	e.definition, ok = exports.Get("default").(*goja.Object)
+	if !ok || e.definition.Get("drive") == nil {
+		return nil, errors.New("its default export is no scenario; write export default scenario(name, {...})")
+	}
+	return e, nil
+}
+
+func (e *engine) duration(text string) int64 {
+	d, err := parseDuration(text)
+	if err != nil {
+		panic(e.vm.NewTypeError(err.Error()))
+	}
+	return d.Milliseconds()
+}
+
+// start is native.start(kind, args, resolve, reject).
+func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Callable) {
+	text := func(i int) string { return args[i].String() }
+	op := &operation{id: e.count, kind: kind}
+	e.count++
+	call := func(fn goja.Callable) func(...goja.Value) {
+		return func(values ...goja.Value) {
+			if _, err := fn(goja.Undefined(), values...); err != nil && e.failure == nil {
+				e.failure = err
+			}
+		}
+	}
+	op.resolve, op.reject = call(resolve), call(reject)
+	switch kind {
+	case "call":
+		op.step = drive.Step{Kind: drive.Call, Class: text(0), Name: text(1), Method: text(2), Args: json.RawMessage(text(3))}
+	case "chat":
+		op.step = drive.Step{Kind: drive.Chat, Class: text(0), Name: text(1), Text: text(2)}
+	case "fetch":
+		op.step = drive.Step{Kind: drive.Fetch, Method: text(0), Path: text(1), Text: text(2)}
+	case "sleep":
+		op.milliseconds = args[0].ToInteger()
+	}
+	if len(e.open) >= maxOpen {
+		panic(e.vm.NewTypeError("a scenario may wait for %d things at a time", maxOpen))
+	}
+	e.open[op.id] = op
+	e.begin(op)
+}
+
+// begin runs an operation against the present life.
+func (e *engine) begin(op *operation) {
+	if e.session == nil {
+		panic(e.vm.NewTypeError("only drive() can reach the server"))
+	}
+	session, ctx, c := e.session, e.ctx, e.scenario.clock
+	session.Go("scenario", func() {
+		if op.kind == "sleep" {
+			op.err = nil
+			if op.due == 0 {
+				op.due = c.Now().UnixMilli() + op.milliseconds
+			}
+			left := op.due - c.Now().UnixMilli()
+			if left > 0 && wait.Pause(ctx, c, durationMs(left)) != nil {
+				op.err = drive.ErrUnsent // the life is over; what is left is slept in the next
+			}
+		} else {
+			op.result, op.err = session.Do(ctx, op.step)
+		}
+		e.done <- op
+	})
+}
+
+// Finished implements drive.Driver.
+func (e *engine) Finished() bool { return e.settled }
+
+// Run implements drive.Driver.
+func (e *engine) Run(ctx context.Context, s *drive.Session) error {
+	e.session, e.ctx = s, ctx
+	running := 0
+	var unsent error
+	if !e.started {
+		e.started = true
+		if err := e.begun(); err != nil {
+			return &drive.Failure{Text: err.Error()}
+		}
+		running = len(e.open)
+	} else {
+		for id := range e.count {
+			if op := e.open[id]; op != nil {
+				e.begin(op)
+				running++
+			}
+		}
+	}
+	for running > 0 {
+		op := <-e.done
+		running--
+		if errors.Is(op.err, drive.ErrUnsent) {
+			unsent = op.err // it stays open, for the next life
+			continue
+		}
+		before := e.count
+		delete(e.open, op.id)
+		e.finish(op)
+		running += e.count - before
+	}
+	switch {
+	case e.failure != nil:
+		return &drive.Failure{Text: describe(e.failure)}
+	case e.settled:
+		return nil
+	case unsent != nil:
+		return unsent
+	}
+	return &drive.Failure{Text: "drive() waits for something that never comes"}
+}
+
+// begun calls drive.
+func (e *engine) begun() error {
+	run, ok := goja.AssertFunction(e.prelude.Get("drive"))
+	if !ok {
+		return errors.New("the prelude has no drive")
+	}
+	lost, ok := goja.AssertFunction(e.prelude.Get("isLost"))
+	if !ok {
+		return errors.New("the prelude has no isLost")
+	}
+	_, err := run(goja.Undefined(), e.definition, e.vm.ToValue(func() { e.settled = true }),
+		e.vm.ToValue(func(reason goja.Value) {
+			e.settled = true
+			// A call that a kill has cut ends the clients' work, and is no failure.
+			if is, err := lost(goja.Undefined(), reason); err == nil && is.ToBoolean() {
+				return
+			}
+			e.failure = errors.New("drive() threw " + stackOf(reason))
+		}))
+	return err
+}
+
+// finish settles an operation's promise; goja drains the microtasks before it
+// returns.
+func (e *engine) finish(op *operation) {
+	switch {
+	case errors.Is(op.err, drive.ErrRefused):
+		op.reject(e.vm.ToValue("refused"), e.vm.ToValue(op.err.Error()))
+	case errors.Is(op.err, agentrpc.ErrLost), op.err != nil:
+		op.reject(e.vm.ToValue("lost"), e.vm.ToValue(op.err.Error()))
+	default:
+		op.resolve(e.parse(op.result.Data))
+	}
+}
+
+// parse is JSON as a value of the engine; none is undefined.
+func (e *engine) parse(data json.RawMessage) goja.Value {
+	if len(data) == 0 {
+		return goja.Undefined()
+	}
+	parse, ok := goja.AssertFunction(e.vm.Get("JSON").ToObject(e.vm).Get("parse"))
+	if !ok {
+		return goja.Undefined()
+	}
+	v, err := parse(goja.Undefined(), e.vm.ToValue(string(data)))
+	if err != nil {
+		return e.vm.ToValue(string(data))
+	}
+	return v
+}
+
+func stackOf(v goja.Value) string {
+	if o, ok := v.(*goja.Object); ok {
+		if stack := o.Get("stack"); stack != nil && !goja.IsUndefined(stack) {
+			return strings.TrimSpace(stack.String())
+		}
+	}
+	return v.String()
+}
+
+func describe(err error) string {
+	var ex *goja.Exception
+	if errors.As(err, &ex) {
+		return ex.String()
+	}
+	return err.Error()
+}

@@ -1,0 +1,84 @@
+// Types of the module "minido:chaos", which `minido chaos` gives to scenarios
+// (*.chaos.ts). `minido chaos init` puts this file beside the first one.
+
+declare module "minido:chaos" {
+  /** Milliseconds, or a text such as "300ms", "2s", "10m". */
+  export type Duration = number | string;
+  export interface Agent { cls: string; name: string }
+
+  /** An agent by its class (or binding) and name. */
+  export function agent(cls: string, name: string): Agent;
+
+  /** A call whose answer a kill has cut: it may or may not have had its effect. */
+  export class LostError extends Error {}
+  /** The server answered with an error. */
+  export class RefusedError extends Error {}
+
+  export interface Driver {
+    /** Calls a @callable method over the agents' WebSocket protocol. */
+    rpc<T = unknown>(agent: Agent, method: string, args?: unknown[]): Promise<T>;
+    /** Sends a message to a chat agent and waits for the whole answer's text. */
+    chat(agent: Agent, text: string): Promise<string>;
+    /** Sends a request; the answer's body as JSON, or as text if it is none. */
+    fetch<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+    sleep(duration: Duration): Promise<void>;
+    /** Asks again and again, through kills and restarts, until the answer is truthy. */
+    until<T>(fn: () => Promise<T>, options?: { within?: Duration; every?: Duration }): Promise<T>;
+    /** Turns a lost or refused call into a value. */
+    attempt<T>(fn: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; lost: boolean; error: string }>;
+  }
+
+  export interface Event { n: number; at_ms: number; kind: string; who?: string; op?: string; text?: string; data?: unknown }
+
+  export interface Expectation {
+    toBe(value: unknown): void;
+    toEqual(value: unknown): void;
+    toBeTruthy(): void;
+    toBeGreaterThan(value: number): void;
+    toBeLessThan(value: number): void;
+    toContain(value: unknown): void;
+    toHaveLength(value: number): void;
+    toMatch(value: string | RegExp): void;
+  }
+
+  export interface Facts {
+    /** The object's SQLite file at rest. */
+    db(cls: string, name: string): { all<T = Record<string, unknown>>(sql: string, ...args: unknown[]): T[] };
+    history: {
+      events: Event[];
+      kills: Event[];
+      effects: Event[];
+      calls(text: string): Event[];
+      returns(text: string): Event[];
+      /** Kills at points whose label contains the text, such as "/alarm". */
+      killsAt(part: string): Event[];
+    };
+    /** How often the server died. */
+    deaths: number;
+    /** Notes a violation where it does not hold, and goes on. */
+    expect(value: unknown, label?: string): Expectation & { not: Expectation };
+  }
+
+  /** Must be true in at least one run of a campaign, or the campaign ends with code 5. */
+  export function sometimes(name: string, condition: unknown): void;
+
+  export interface Definition {
+    /** Variables of the worker. */
+    vars?: Record<string, string | number>;
+    /** Who brings the system back after a kill: its own alarm (nobody asks), or a request. */
+    recover?: "alarm" | "request";
+    /** How long a life may take until nothing is left to do. */
+    timeout?: Duration;
+    /** Variable that gets the URL of the effect sink. */
+    effects?: string;
+    /** counter(add,get) or register(put,get), with names of calls. */
+    models?: string[];
+    /** What the clients do. A call that a kill cuts rejects with LostError; drive may let it pass. */
+    drive(driver: Driver): Promise<void>;
+    /** What must hold at rest, beside what is always checked. */
+    check?(facts: Facts): void | Promise<void>;
+  }
+
+  export interface Scenario extends Definition { name: string }
+  export function scenario(name: string, definition: Definition): Scenario;
+}

@@ -1,0 +1,113 @@
+// The module "minido:chaos", as a scenario sees it. native is the harness's side.
+(function (native) {
+  "use strict";
+  class LostError extends Error {
+    constructor(message) { super(message); this.name = "LostError"; }
+  }
+  class RefusedError extends Error {
+    constructor(message) { super(message); this.name = "RefusedError"; }
+  }
+  const wrap = (kind, ...args) =>
+    new Promise((resolve, reject) =>
+      native.start(kind, args, resolve, (why, message) => reject(why === "lost" ? new LostError(message) : new RefusedError(message))));
+
+  const agent = (cls, name) => ({ cls: String(cls), name: String(name) });
+  const milliseconds = (d) => (typeof d === "number" ? d : native.duration(String(d)));
+
+  const driver = {
+    rpc: (a, method, args) => wrap("call", a.cls, a.name, String(method), JSON.stringify(args ?? [])),
+    chat: (a, text) => wrap("chat", a.cls, a.name, String(text)),
+    fetch: async (method, path, body) => {
+      const r = await wrap("fetch", String(method), String(path), body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body));
+      return r;
+    },
+    sleep: (d) => wrap("sleep", milliseconds(d)),
+    // A kill may cut the question: then it is asked again.
+    until: async (fn, options) => {
+      const within = milliseconds(options?.within ?? "1m"), every = milliseconds(options?.every ?? 20);
+      const end = native.now() + within;
+      for (;;) {
+        try {
+          const value = await fn();
+          if (value) return value;
+        } catch (err) {
+          if (!(err instanceof LostError)) throw err;
+        }
+        if (native.now() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}`);
+        await driver.sleep(every);
+      }
+    },
+    attempt: async (fn) => {
+      try {
+        return { ok: true, value: await fn() };
+      } catch (err) {
+        if (err instanceof LostError || err instanceof RefusedError) return { ok: false, lost: err instanceof LostError, error: err.message };
+        throw err;
+      }
+    },
+  };
+
+  const show = (v) => { const t = JSON.stringify(v); return t === undefined ? String(v) : t.length > 300 ? t.slice(0, 300) + "…" : t; };
+  const same = (a, b) => {
+    if (Object.is(a, b)) return true;
+    if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+    const ka = Object.keys(a), kb = Object.keys(b);
+    return ka.length === kb.length && ka.every((k) => Object.hasOwn(b, k) && same(a[k], b[k]));
+  };
+  const expectations = (found) => (value, label) => {
+    const of = label === undefined ? "" : `${label}: `;
+    const judge = (want, negate) => (name, ok, other) => {
+      if (ok === negate) found(`${of}expected ${show(value)} ${want}${negate ? "not " : ""}${name}${other}`);
+    };
+    const make = (negate) => {
+      const j = judge("", negate);
+      return {
+        toBe: (v) => j("to be ", Object.is(value, v), show(v)),
+        toEqual: (v) => j("to equal ", same(value, v), show(v)),
+        toBeTruthy: () => j("to be truthy", !!value, ""),
+        toBeGreaterThan: (v) => j("to be greater than ", value > v, show(v)),
+        toBeLessThan: (v) => j("to be less than ", value < v, show(v)),
+        toContain: (v) => j("to contain ", value.includes(v), show(v)),
+        toHaveLength: (v) => j("to have length ", value.length === v, show(v)),
+        toMatch: (v) => j("to match ", new RegExp(v).test(value), String(v)),
+      };
+    };
+    const all = make(false);
+    all.not = make(true);
+    return all;
+  };
+
+  let marks = null;
+  const sometimes = (name, condition) => {
+    if (marks === null) throw new Error("sometimes() belongs into check()");
+    marks(String(name), !!condition);
+  };
+
+  const scenario = (name, definition) => {
+    if (typeof definition?.drive !== "function") throw new TypeError(`scenario ${JSON.stringify(name)} needs a function drive`);
+    return { ...definition, name: String(name) };
+  };
+
+  return {
+    module: { scenario, agent, sometimes, LostError, RefusedError },
+    drive: (s, resolve, reject) => { Promise.resolve().then(() => s.drive(driver)).then(resolve, reject); },
+    isLost: (err) => err instanceof LostError,
+    check: (s, facts, found, met, resolve, reject) => {
+      if (typeof s.check !== "function") return resolve();
+      marks = met;
+      const events = JSON.parse(facts.history);
+      const history = {
+        events,
+        kills: events.filter((e) => e.kind === "kill"),
+        calls: (text) => events.filter((e) => e.kind === "call" && e.text === text),
+        returns: (text) => events.filter((e) => e.kind === "return" && e.text === text),
+        effects: events.filter((e) => e.kind === "effect"),
+        killsAt: (part) => events.filter((e) => e.kind === "kill" && (e.text ?? "").includes(part)),
+      };
+      const db = (cls, objectName) => ({ all: (sql, ...args) => JSON.parse(facts.query(String(cls), String(objectName), String(sql), JSON.stringify(args))) });
+      Promise.resolve()
+        .then(() => s.check({ db, history, deaths: facts.deaths, expect: expectations(found) }))
+        .then(resolve, reject);
+    },
+  };
+})
