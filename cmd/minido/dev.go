@@ -52,6 +52,8 @@ type devCommand struct {
 	NoControl    bool     `help:"Do not offer the control API."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
 	NoWatch      bool     `help:"Do not reload when files change."`
+	MockAI       bool     `name:"mock-ai" help:"Start a scripted model on this machine for env.AI, OpenAI Responses and Anthropic Messages; sets OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the keys."`
+	AIURL        string   `name:"ai-url" placeholder:"URL" help:"Send what env.AI.run() asks to this provider: POST URL/ai/run/MODEL."`
 	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
 
 	InspectorPort             int  `hidden:"" help:"Accepted and ignored: there is no inspector."`
@@ -74,7 +76,12 @@ func (c *devCommand) Run() error {
 	defer stop()
 
 	sch := sched.NewThreads(clock.Real{})
+	stopMock, err := c.mockAI(sch)
+	if err != nil {
+		return err
+	}
 	opts := c.options(term)
+	opts.AI = strings.TrimRight(c.AIURL, "/")
 	if opts.Eviction, err = c.eviction(); err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -103,7 +110,7 @@ func (c *devCommand) Run() error {
 	closing, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer clock.Real{}.AfterFunc(stopLimit, cancel).Stop()
-	err = errors.Join(stopControl(closing), s.Close(closing), sch.Close(closing))
+	err = errors.Join(stopControl(closing), s.Close(closing), stopMock(), sch.Close(closing))
 	if err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}

@@ -50,6 +50,8 @@ func (s *Server) offers(p *config.Project, b config.Binding) bool {
 	switch b.Kind {
 	case config.KindAssets, config.KindVersionMetadata:
 		return true
+	case config.KindAI:
+		return s.opts.AI != ""
 	case config.KindService:
 		return s.running(p, b.Param("service"))
 	case config.KindDurableObject:
@@ -89,6 +91,10 @@ func (s *Server) maker(p *config.Project, b config.Binding, w *worker) func(a *c
 	case config.KindDurableObject:
 		space := s.spaceFor(p, b)
 		return func(a *cfapi.API) goja.Value { return a.Namespace(space) }
+	case config.KindAI:
+		if s.opts.AI != "" {
+			return func(a *cfapi.API) goja.Value { return a.AI(s.opts.AI) }
+		}
 	case config.KindVersionMetadata:
 		return func(a *cfapi.API) goja.Value {
 			return a.ParseJSON(`{"id":"00000000-0000-0000-0000-000000000000","tag":"","timestamp":"0"}`)
@@ -140,7 +146,7 @@ func (s *Server) spaceFor(p *config.Project, b config.Binding) cfapi.Namespace {
 func advice(b config.Binding) string {
 	switch b.Kind {
 	case config.KindAI:
-		return "Call a model over HTTP with fetch() instead, for example a local mock server named in a variable."
+		return "Start minido dev with --mock-ai, or name a provider on this machine with --ai-url."
 	case config.KindKVNamespace, config.KindR2Bucket, config.KindD1:
 		return "Keep the data in a Durable Object's storage, or guard the code that uses the binding."
 	}

@@ -52,6 +52,10 @@ type Options struct {
 	Points  *killpoint.Points
 	Dialer  netx.Dialer // the way out; required
 
+	// AI is the URL of a provider that answers for Workers AI bindings: run(model,
+	// inputs) is POST AI/ai/run/model. "" is none, and a binding's use throws.
+	AI string
+
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile
 	// Eviction says when objects leave memory by themselves.
