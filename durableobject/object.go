@@ -224,7 +224,7 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 		r.iso.Respond(func() goja.Value {
 			fn := o.instance.Get("fetch")
 			if !engine.IsCallable(fn) {
-				r.eng.Throw("TypeError", "The Durable Object class %s has no fetch() method.", o.opts.Class)
+				r.eng.Throw("Error", "Handler does not export a fetch() function.")
 			}
 			return r.eng.Call(fn, o.instance, r.iso.Platform.RequestFromEvent(req))
 		}, func(resp *event.Response, err error) {

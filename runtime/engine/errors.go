@@ -226,8 +226,13 @@ func (e *Engine) Call(fn goja.Value, this goja.Value, args ...goja.Value) goja.V
 	return v
 }
 
-// Rethrow raises, from a native, an error that a goja call returned.
+// Rethrow raises, from a native, an error that a goja call returned, or an
+// *event.Error.
 func (e *Engine) Rethrow(err error) {
+	var ev *event.Error
+	if errors.As(err, &ev) {
+		panic(e.FromGo(ev))
+	}
 	var ex *goja.Exception
 	if errors.As(err, &ex) {
 		var overflow *goja.StackOverflowError

@@ -40,6 +40,7 @@ var goldens = []golden{
 		`!between:["set"]`, `!between:["delete"]`, `!between:["nothing"]`, "!no", "!replace"}},
 	{"facets", facetWorker, []string{"P/a/basic", "P/a/who", "P/a/ids", "P/b/alarms", "P/a/errors", "P/a/die", "P/a/badCommit", "P/a/abort", "P/a/delete",
 		"P/a/nested", "P/c/callbacks", "P/d/arguments", "P/a/concurrent", "P/a/fetches", "P/e/deleteAll", "P/f/changesClass", "P/a/blocked", "P/a/sends", "!parent", "!given"}},
+	{"errors", errorsWorker, []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
 	{"sockets", socketWorker, []string{"Room/args/arguments"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},
