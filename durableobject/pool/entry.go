@@ -18,6 +18,8 @@ type entry struct {
 
 	// guarded by pool.mu
 	id     objectid.ID // with its name, once known
+	own    objectid.ID // ctx.id: the id by which the object was first started, kept until it fails
+	owned  bool        // own is set
 	object *durableobject.Object
 	timer  clock.Timer // looks at the idle time again
 
@@ -88,7 +90,7 @@ func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(err
 				failed(s.object.Failure())
 				return
 			}
-			o := e.ensure(r)
+			o := e.ensure(r, s)
 			if s != nil {
 				s.object = o
 			}
@@ -113,15 +115,23 @@ func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(err
 	})
 }
 
-// ensure returns the running incarnation, started if need be, on the loop.
-func (e *entry) ensure(r *durableobject.Realm) *durableobject.Object {
+// ensure returns the running incarnation, started if need be, on the loop. The
+// id of the stub that starts an object is its ctx.id, with a name or without
+// one; evictions keep it, failures do not.
+func (e *entry) ensure(r *durableobject.Realm, s *stub) *durableobject.Object {
 	p := e.ns.pool
 	p.mu.Lock()
 	if o := e.object; o != nil && o.Realm() == r {
 		p.mu.Unlock()
 		return o
 	}
-	id := e.id
+	if !e.owned {
+		e.own, e.owned = e.id, true
+		if s != nil {
+			e.own = s.id
+		}
+	}
+	id := e.own
 	p.mu.Unlock()
 	o := r.Start(durableobject.Options{
 		Class: e.ns.class, ID: id, Label: e.label(), Sockets: e.sockets,
@@ -146,6 +156,9 @@ func (e *entry) ended(o *durableobject.Object, ev *event.Error) {
 	p.mu.Lock()
 	if e.object == o {
 		e.object = nil
+	}
+	if ev != nil && !o.Superseded() {
+		e.owned = false
 	}
 	p.mu.Unlock()
 	if ev != nil && !o.Superseded() { // the sockets may be the successor's
@@ -175,7 +188,7 @@ func (x alarmIndex) key() alarms.Object {
 	p := x.e.ns.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	name, _ := x.e.id.Name()
+	name, _ := x.e.own.Name()
 	return alarms.Object{Namespace: x.e.ns.ids.UniqueKey(), ID: x.e.id.String(), Name: name}
 }
 

@@ -134,7 +134,7 @@ func (n *Namespace) Class() string { return n.class }
 func (n *Namespace) IDs() *objectid.Namespace { return n.ids }
 
 // Stub implements cfapi.Namespace.
-func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.entry(id)} }
+func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.entry(id), id: id} }
 
 // SetRealm sets where objects run from now on: after the isolate has loaded
 // its bundle. Objects of an earlier realm must have been ended. Events that
@@ -330,7 +330,7 @@ func (p *Pool) deliverAlarm(d alarms.Delivery) {
 	e := n.entry(id)
 	var try func(attempt int)
 	try = func(attempt int) {
-		e.with(nil, func(o *durableobject.Object) {
+		e.with(&stub{entry: e, id: id}, func(o *durableobject.Object) {
 			o.Alarm(d.RetryCount, func(result durableobject.AlarmResult, err error) {
 				if errors.Is(err, durableobject.ErrEvicted) && attempt < maxRedeliveries {
 					try(attempt + 1)

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -13,11 +14,12 @@ import (
 // fails for ever with that error. Safe for concurrent use.
 type stub struct {
 	entry  *entry
+	id     objectid.ID           // with its name, if it was made from one
 	object *durableobject.Object // loop-confined: the incarnation it last talked to
 }
 
 // Dup implements event.Capability; stubs need no counting.
-func (s *stub) Dup() event.Capability { return &stub{entry: s.entry} }
+func (s *stub) Dup() event.Capability { return &stub{entry: s.entry, id: s.id} }
 
 // Release implements event.Capability.
 func (s *stub) Release() {}

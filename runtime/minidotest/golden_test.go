@@ -41,6 +41,7 @@ var goldens = []golden{
 	{"facets", facetWorker, []string{"P/a/basic", "P/a/who", "P/a/ids", "P/b/alarms", "P/a/errors", "P/a/die", "P/a/badCommit", "P/a/abort", "P/a/delete",
 		"P/a/nested", "P/c/callbacks", "P/d/arguments", "P/a/concurrent", "P/a/fetches", "P/e/deleteAll", "P/f/changesClass", "P/a/blocked", "P/a/sends", "!parent", "!given"}},
 	{"errors", errorsWorker, []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
+	{"names", namesWorker, []string{"!names", "!alarms"}},
 	{"sockets", socketWorker, []string{"Room/args/arguments"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},
