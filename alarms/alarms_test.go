@@ -111,7 +111,7 @@ func (w *world) want(entries ...string) {
 // rows is the index on disk, read through a connection of its own.
 func (w *world) rows() string {
 	w.t.Helper()
-	x := &index{path: filepath.Join(w.nsDir(), indexFile)}
+	x := &index{path: filepath.Join(w.nsDir(), IndexFile)}
 	conn, err := sqlite.Open(sqlite.Options{Path: x.path, ReadOnly: true, Now: w.clock.Now, Rand: entropy.NewSeeded(2)})
 	w.must(err)
 	x.conn = conn
@@ -299,19 +299,40 @@ func TestSetWhileRunning(t *testing.T) {
 	}
 }
 
-// A new alarm set between two retries replaces them.
+// A new alarm set between two retries follows the next of them, as in the
+// reference; the developer's order to fire does not wait for it.
 func TestSetBetweenRetries(t *testing.T) {
 	w := newWorld(t).start()
 	w.must(w.s.Set(obj("a"), at(0), "rpc"))
 	w.advanceTo(0)
 	w.open[0].Done(Failed)
 	w.must(w.s.Set(obj("a"), at(60_000), "rpc"))
+	if ms, ok := w.s.Get(obj("a")); !ok || ms != at(60_000) {
+		t.Errorf("the queued alarm: %d, %v", ms, ok)
+	}
+	w.advanceTo(10_000)
+	if len(w.log) != 2 || !strings.HasSuffix(w.log[1], "#1") {
+		t.Fatalf("delivered %q, want the retry", w.log)
+	}
+	w.open[1].Done(Finished) // the object's row was not due
 	w.advanceTo(100_000)
-	w.want("a@0", "a@60000")
-	w.open[1].Done(Failed)
+	if len(w.log) != 3 || w.log[2] != "a@60000" {
+		t.Fatalf("delivered %q, want the new alarm without a retry count", w.log)
+	}
+	w.open[2].Done(Failed)
 	w.must(w.s.Clear(obj("a"), "rpc"))
 	w.advanceTo(1_000_000)
-	w.want("a@0", "a@60000")
+	if len(w.log) != 3 {
+		t.Errorf("delivered %q after Clear", w.log)
+	}
+	w.must(w.s.Set(obj("b"), at(1_000_000), "rpc"))
+	w.advanceTo(1_000_000)
+	w.open[3].Done(Failed)
+	w.must(w.s.Set(obj("b"), at(1_000_000), CauseFire))
+	w.advanceTo(1_000_001)
+	if len(w.log) != 5 || w.log[4] != "b@1000000" {
+		t.Errorf("delivered %q, want b at once", w.log)
+	}
 }
 
 // After a restart with no request, overdue alarms are delivered at once and
@@ -477,14 +498,14 @@ func TestFarFuture(t *testing.T) {
 func TestOlderAndBrokenIndexes(t *testing.T) {
 	w := newWorld(t)
 	w.must(os.MkdirAll(w.nsDir(), 0o700))
-	conn, err := sqlite.Open(sqlite.Options{Path: filepath.Join(w.nsDir(), indexFile), Now: w.clock.Now, Rand: entropy.NewSeeded(2)})
+	conn, err := sqlite.Open(sqlite.Options{Path: filepath.Join(w.nsDir(), IndexFile), Now: w.clock.Now, Rand: entropy.NewSeeded(2)})
 	w.must(err)
 	w.must(conn.Exec(fmt.Sprintf(`CREATE TABLE _cf_ALARM (actor_id TEXT PRIMARY KEY, scheduled_time INTEGER) WITHOUT ROWID;
 		INSERT INTO _cf_ALARM VALUES ('a', %d)`, epoch.UnixNano())))
 	w.must(conn.Close())
 	broken := filepath.Join(w.dir, "broken")
 	w.must(os.MkdirAll(broken, 0o700))
-	path := filepath.Join(broken, indexFile)
+	path := filepath.Join(broken, IndexFile)
 	w.must(os.WriteFile(path, []byte(strings.Repeat("not a database ", 500)), 0o600))
 	w.start()
 	err = w.s.Open(Namespace{Key: "broken", Class: "B", Dir: broken})

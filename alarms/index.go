@@ -13,8 +13,8 @@ import (
 	"minido.dev/minido/internal/sqlite"
 )
 
-// indexFile is the index's name in a namespace's folder, as the reference has it.
-const indexFile = "metadata.sqlite"
+// IndexFile is the index's name in a namespace's folder, as the reference has it.
+const IndexFile = "metadata.sqlite"
 
 // record is one row of the index.
 type record struct {
@@ -43,7 +43,7 @@ type indexOptions struct {
 
 // openIndex opens or creates the index in o.dir.
 func openIndex(o indexOptions) (*index, error) {
-	x := &index{path: filepath.Join(o.dir, indexFile)}
+	x := &index{path: filepath.Join(o.dir, IndexFile)}
 	guard := o.create
 	if _, err := os.Stat(x.path); err == nil {
 		guard = func(fn func() error) error { return fn() }

@@ -187,14 +187,19 @@ func (s *Scheduler) Start() {
 }
 
 // Set makes atMs, in milliseconds since the epoch, the object's alarm,
-// replacing one that waits. If the object's handler runs now, the new alarm
-// follows it. The index is durable when Set returns. cause says what started
-// the turn, for the label of the kill point.
+// replacing one that waits. If the object's handler runs now, or is to be called
+// again because it failed, the new alarm follows that call; a retry finds it in
+// the object's row and may take it over, if it is due. The index is durable when
+// Set returns. cause says what started the turn, for the label of the kill point.
 func (s *Scheduler) Set(o Object, atMs int64, cause string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.set(o, toNs(atMs), cause)
 }
+
+// CauseFire is the cause of a Set by which a developer makes an alarm due now:
+// it does not wait for a retry.
+const CauseFire = "fire"
 
 func (s *Scheduler) set(o Object, atNs int64, cause string) error {
 	e, err := s.entryOf(o)
@@ -207,7 +212,7 @@ func (s *Scheduler) set(o Object, atNs int64, cause string) error {
 	if err := s.write(e, cause, func(x *index) error { return x.put(record{e.id, e.name, atNs}) }); err != nil {
 		return err
 	}
-	if e.status == running {
+	if e.status == running || e.status == retrying && cause != CauseFire {
 		e.queued, e.queuedNs = true, atNs
 		return nil
 	}
@@ -252,7 +257,7 @@ func (s *Scheduler) Get(o Object) (atMs int64, ok bool) {
 	switch {
 	case e == nil, e.status == running && !e.queued:
 		return 0, false
-	case e.status == running:
+	case e.queued:
 		return e.queuedNs / int64(time.Millisecond), true
 	}
 	return e.scheduledNs / int64(time.Millisecond), true
@@ -273,7 +278,7 @@ func (s *Scheduler) Reconcile(o Object, rowMs *int64, cause string) error {
 		switch {
 		case e == nil:
 			return false
-		case e.status == running && e.queued:
+		case e.queued:
 			return e.queuedNs == toNs(*rowMs)
 		}
 		return e.scheduledNs == toNs(*rowMs)

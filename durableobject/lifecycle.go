@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"minido.dev/minido/alarms"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -178,7 +179,7 @@ var ErrNoAlarm = errors.New("the object has no alarm")
 // is called exactly once, when the alarm is due, not when it has run. Call it
 // on the loop, outside any turn.
 func (o *Object) FireAlarm(done func(error)) {
-	o.deliver("fire", func() {
+	o.deliver(alarms.CauseFire, func() {
 		defer o.done()
 		if o.opts.Alarms == nil || o.currentAlarm() == nil || o.alarm.deferred {
 			done(ErrNoAlarm)

@@ -102,10 +102,11 @@ func (n *Namespace) openFiles() error {
 	if err := os.MkdirAll(n.dir, 0o700); err != nil {
 		return fmt.Errorf("pool: open %s: %w", n.class, err)
 	}
+	was := n.look()
 	if err := n.pool.alarms.Open(alarms.Namespace{Key: n.key, Class: n.class, Dir: n.dir}); err != nil {
 		return fmt.Errorf("pool: open %s: %w", n.class, err)
 	}
-	return nil
+	return n.scan(was)
 }
 
 // Locate gives a pool that was made without Options.Dir its directory, and

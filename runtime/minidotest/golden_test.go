@@ -37,7 +37,7 @@ var goldens = []golden{
 		`!run:["abortNoRetry",3200]`, `!run:["deleteAll"]`, `!run:["deleteAllThrow",3200]`, `!run:["setDeleteAll"]`, `!run:["blockFail",3200]`,
 		`!run:["badCommit",3200]`, `!run:["txn"]`, `!run:["waitUntil"]`, `!runSlow:["slow","set"]`, `!runSlow:["slow","delete"]`,
 		`!runSlow:["slow","setDelete"]`, `!runSlow:["slowThrow","set"]`, `!runSlow:["slowThrow","delete"]`, `!runSlow:["slowThrow","setDelete"]`,
-		`!between:["set"]`, `!between:["delete"]`, `!between:["nothing"]`, "!no", "!replace"}},
+		`!between:["set"]`, `!between:["delete"]`, `!between:["nothing"]`, `!between:["later"]`, `!faulty:["throw"]`, `!faulty:["block"]`, "!no", "!replace"}},
 	{"facets", facetWorker, []string{"P/a/basic", "P/a/who", "P/a/ids", "P/b/alarms", "P/a/errors", "P/a/die", "P/a/badCommit", "P/a/abort", "P/a/delete",
 		"P/a/nested", "P/c/callbacks", "P/d/arguments", "P/a/concurrent", "P/a/fetches", "P/e/deleteAll", "P/f/changesClass", "P/a/blocked", "P/a/sends", "!parent", "!given"}},
 	{"errors", errorsWorker, []string{"!rpc", "!arpc", "!fetch", "!ctor"}},

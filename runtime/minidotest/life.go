@@ -61,16 +61,24 @@ func (w *World) Restart() *World {
 // they were when it died.
 func (w *World) Revive() *World {
 	w.t.Helper()
+	return w.reviveTo(nil)
+}
+
+// reviveTo is Revive for a life that ends at a point that kill picks.
+func (w *World) reviveTo(kill func(killpoint.Point) bool) *World {
+	w.t.Helper()
 	if w.wreck == "" {
 		w.t.Fatal("the world has not died")
 	}
 	w.Stop()
-	return w.next(w.wreck)
+	return w.nextUntil(w.wreck, kill)
 }
 
-func (w *World) next(dir string) *World {
+func (w *World) next(dir string) *World { return w.nextUntil(dir, nil) }
+
+func (w *World) nextUntil(dir string, kill func(killpoint.Point) bool) *World {
 	o := w.options
-	o.Dir, o.Start, o.Kill, o.Seed = dir, w.clock.Now(), nil, o.Seed+1
+	o.Dir, o.Start, o.Kill, o.Seed = dir, w.clock.Now(), kill, o.Seed+1
 	return NewWorld(w.t, o)
 }
 
