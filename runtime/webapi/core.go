@@ -23,6 +23,7 @@ type coreState struct {
 	intl      intlState
 	scope     scopeState
 	iterators iteratorState
+	crypto    cryptoState
 }
 
 // installCore defines the globals of everything but fetch and streams.

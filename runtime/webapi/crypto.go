@@ -1,101 +1,83 @@
 package webapi
 
 import (
-	"crypto/md5"
-	"crypto/sha1"
-	"crypto/sha256"
-	"crypto/sha512"
-	"crypto/subtle"
 	"fmt"
-	"hash"
 	"strings"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webcrypto"
 )
 
-// installCrypto defines crypto (Web Cryptography API): random values, digests,
-// and comparison in constant time. The other operations of subtle throw by name.
+// cryptoObject and subtleObject are the instances behind crypto and crypto.subtle.
+type (
+	cryptoObject struct{}
+	subtleObject struct{}
+)
+
+// cryptoState holds the classes of the Web Cryptography API. Loop-confined.
+type cryptoState struct {
+	keys *engine.Class[*cryptoKey]
+	// cloning are the keys of the structuredClone that runs now.
+	cloning []*webcrypto.Key
+}
+
+// installCrypto defines crypto and its classes (Web Cryptography API; workerd:
+// src/workerd/api/crypto/crypto.h).
 func (p *Platform) installCrypto() {
-	p.Engine.LazyGlobal("crypto", p.makeCrypto)
+	e := p.Engine
+	p.Hosts.Add(keyCodec{p}, hostCryptoKey)
+	subtles := lazily(e, p.defineSubtle)
+	cryptos := lazily(e, func() *engine.Class[cryptoObject] { return p.defineCrypto(subtles) })
+	e.LazyGlobal("crypto", func() goja.Value { return cryptos().Wrap(cryptoObject{}) })
+	e.LazyGlobal("Crypto", func() goja.Value { return cryptos().Ctor })
+	e.LazyGlobal("SubtleCrypto", func() goja.Value { return subtles().Ctor })
+	e.LazyGlobal("CryptoKey", func() goja.Value { return p.cryptoKeys().Ctor })
 }
 
 // maxRandomBytes is the quota of one getRandomValues (section 10.1.1).
 const maxRandomBytes = 65536
 
-func (p *Platform) makeCrypto() goja.Value {
-	crypto := p.Engine.Native(
-		engine.Func{Name: "getRandomValues", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			p.Engine.IO("crypto.getRandomValues()")
-			view, ok := call.Argument(0).(*goja.Object)
-			data, isBytes := p.bytesOf(call.Argument(0))
-			if !ok || !isBytes {
-				p.Engine.Throw("TypeError", "Failed to execute 'getRandomValues' on 'Crypto': parameter 1 is not of type 'ArrayBufferView'.")
-			}
-			tag := p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), view).String()
-			if !strings.Contains(tag, "int") && !strings.Contains(tag, "Int") && tag != "Uint8ClampedArray" {
-				panic(p.NewDOMException("TypeMismatchError", "The data argument to getRandomValues() must be an integer-typed ArrayBufferView."))
-			}
-			if len(data) > maxRandomBytes {
-				panic(p.NewDOMException("QuotaExceededError", fmt.Sprintf("getRandomValues() only accepts buffers of size <= 64K but provided %d bytes.", len(data))))
-			}
-			p.Engine.Entropy().Read(data)
-			return view
-		}},
-		engine.Func{Name: "randomUUID", Fn: func(goja.FunctionCall) goja.Value {
-			p.Engine.IO("crypto.randomUUID()")
-			var b [16]byte
-			p.Engine.Entropy().Read(b[:])
-			b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-			return p.vm.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:]))
-		}},
-	)
-	methods := []engine.Func{
-		{Name: "digest", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
-			algorithm, data := call.Argument(0), call.Argument(1)
-			return p.promise(func() goja.Value { return p.digest(algorithm, data) })
-		}},
-		{Name: "timingSafeEqual", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
-			a, okA := p.bytesOf(call.Argument(0))
-			b, okB := p.bytesOf(call.Argument(1))
-			if !okA || !okB || len(a) != len(b) {
-				p.Engine.Throw("TypeError", "Input buffers must have the same byte length.")
-			}
-			return p.vm.ToValue(subtle.ConstantTimeCompare(a, b) == 1)
-		}},
-	}
-	for _, name := range []string{"encrypt", "decrypt", "sign", "verify", "generateKey", "deriveKey", "deriveBits", "importKey", "exportKey", "wrapKey", "unwrapKey"} {
-		methods = append(methods, engine.Func{Name: name, Fn: func(goja.FunctionCall) goja.Value {
-			return p.promise(func() goja.Value {
-				panic(p.NewDOMException("NotSupportedError", "crypto.subtle."+name+"() is not built into minido yet; node:crypto offers hashes, HMAC and ciphers."))
-			})
-		}})
-	}
-	crypto.Set("subtle", p.Engine.Native(methods...))
-	return crypto
+func (p *Platform) defineCrypto(subtles func() *engine.Class[subtleObject]) *engine.Class[cryptoObject] {
+	subtle := lazily(p.Engine, func() *goja.Object { return subtles().Wrap(subtleObject{}) })
+	class := engine.DefineClass(p.Engine, engine.ClassDef[cryptoObject]{
+		Name: "Crypto",
+		Accessors: []engine.Accessor[cryptoObject]{
+			{Name: "subtle", Get: func(cryptoObject, *goja.Object) goja.Value { return subtle() }},
+		},
+		Methods: []engine.Method[cryptoObject]{
+			{Name: "getRandomValues", Length: 1, Fn: func(_ cryptoObject, call goja.FunctionCall) goja.Value {
+				return p.getRandomValues(call.Argument(0))
+			}},
+			{Name: "randomUUID", Fn: func(cryptoObject, goja.FunctionCall) goja.Value {
+				p.Engine.IO("crypto.randomUUID()")
+				var b [16]byte
+				p.Engine.Entropy().Read(b[:])
+				b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+				return p.vm.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:]))
+			}},
+		},
+	})
+	p.Engine.Lazy(class.Proto, "DigestStream", goja.FLAG_FALSE, p.makeDigestStream)
+	return class
 }
 
-var digests = map[string]func() hash.Hash{
-	"SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New, "MD5": md5.New,
-}
-
-func (p *Platform) digest(algorithm, v goja.Value) goja.Value {
-	name := ""
-	if obj, ok := algorithm.(*goja.Object); ok {
-		name = get(obj, "name").String()
-	} else {
-		name = algorithm.String()
+// getRandomValues is section 10.1.1.
+func (p *Platform) getRandomValues(v goja.Value) goja.Value {
+	data, isBytes := p.bytesOf(v)
+	if !isBytes || isArrayBuffer(v) {
+		p.badArgument("Crypto", "getRandomValues", 1, "ArrayBufferView")
 	}
-	make := digests[strings.ToUpper(name)]
-	if make == nil {
-		panic(p.NewDOMException("NotSupportedError", fmt.Sprintf("Unrecognized or unimplemented digest algorithm requested: %q.", name))) // reference's text
+	// A DataView has no tag.
+	tag := p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v).String()
+	if !strings.Contains(tag, "Int") && !strings.Contains(tag, "Uint") {
+		p.throwDOM("TypeMismatchError", "ArrayBufferView argument to getRandomValues() must be an integer-typed view.")
 	}
-	data, ok := p.bytesOf(v)
-	if !ok {
-		p.Engine.Throw("TypeError", "Failed to execute 'digest' on 'SubtleCrypto': parameter 2 is not of type 'ArrayBuffer or ArrayBufferView'.")
+	if len(data) > maxRandomBytes {
+		p.throwDOM("QuotaExceededError", "getRandomValues() only accepts buffers of size <= 64K but provided %d bytes.", len(data))
 	}
-	h := make()
-	h.Write(data)
-	return p.newArrayBuffer(h.Sum(nil))
+	p.Engine.IO("crypto.getRandomValues()")
+	p.Engine.Entropy().Read(data)
+	return v
 }

@@ -31,6 +31,8 @@ func (p *Platform) structuredClone(v, options goja.Value) goja.Value {
 			o.Transfer = append(o.Transfer, obj)
 		})
 	}
+	kept := p.core.crypto.cloning
+	defer func() { p.core.crypto.cloning = kept }()
 	result, err := p.Clone.StructuredClone(v, o)
 	if err != nil {
 		panic(p.CloneError(err))

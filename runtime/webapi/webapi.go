@@ -24,6 +24,9 @@ type Options struct {
 	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 	// Compat answers for a compatibility flag (its enable name).
 	Compat func(flag string) bool
+	// Go runs fn off the loop, as sched.Scheduler.Go does. Nil: what would be
+	// computed there is computed on the loop.
+	Go func(name string, fn func())
 	// UserAgent is navigator.userAgent, "Cloudflare-Workers" if empty.
 	UserAgent string
 }

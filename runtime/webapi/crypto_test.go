@@ -1,0 +1,176 @@
+package webapi
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/engine"
+)
+
+const cryptoPrelude = `
+globalThis.s = crypto.subtle;
+globalThis.enc = (t) => new TextEncoder().encode(t);
+globalThis.hex = (b) => [...new Uint8Array(b)].map((x) => x.toString(16).padStart(2, "0")).join("");
+globalThis.hmac = (usages = ["sign", "verify"]) => s.importKey("raw", enc("key"), { name: "HMAC", hash: "SHA-256" }, true, usages);
+globalThis.aes = (name) => s.importKey("raw", new Uint8Array(16), name, true, ["encrypt", "decrypt"]);
+`
+
+// The classes have the shape that Web IDL gives them (sections 10 and 14: interfaces
+// Crypto, SubtleCrypto and CryptoKey), and promises of operations reject whatever fails.
+func TestCryptoShape(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(cryptoPrelude)
+	w.tries([][2]string{
+		{`[crypto instanceof Crypto, s instanceof SubtleCrypto, Object.keys(crypto), Object.keys(s), "CryptoKey" in globalThis]`, `[true,true,[],[],true]`},
+		{`Object.keys(CryptoKey.prototype)`, `["type","extractable","algorithm","usages"]`},
+		{`Object.keys(Crypto.prototype).sort()`, `["getRandomValues","randomUUID","subtle"]`},
+		{`Object.keys(SubtleCrypto.prototype).map((n) => n + s[n].length).join()`, `encrypt3,decrypt3,sign3,verify4,digest2,generateKey3,deriveKey5,deriveBits2,importKey5,exportKey2,wrapKey4,unwrapKey7,timingSafeEqual2`},
+		{`["Crypto", "SubtleCrypto", "CryptoKey"].map((n) => { try { new globalThis[n]() } catch (e) { return e.name } })`, `["TypeError","TypeError","TypeError"]`},
+		{`(() => { const k = Object.getOwnPropertyDescriptor(CryptoKey.prototype, "type"); return [typeof k.get, typeof k.set] })()`, `["function","undefined"]`},
+		{`hmac().then((k) => { k.algorithm.name = "x"; k.usages.length = 0; return s.sign("HMAC", k, enc("")).then((b) => [b.byteLength, k.algorithm.name, k.algorithm === k.algorithm]) })`, `[32,"x",true]`},
+		{`(() => { const p = (0, s.digest)("SHA-1", enc("")); return [p instanceof Promise, p.catch((e) => e.name) instanceof Promise] })()`, `[true,true]`},
+		{`s.digest().catch((e) => e.name)`, `TypeError`},
+		{`s.digest({ get name() { throw new RangeError("mine") } }, enc("")).catch((e) => e.message)`, `mine`},
+		{`s.digest(Symbol(), enc("")).catch((e) => e.name)`, `TypeError`},
+		{`s.digest({}, enc("")).catch((e) => e.message)`, `Missing field "name" in "algorithm".`},
+		{`s.importKey("zip", enc(""), "HMAC", true, ["sign"]).catch((e) => e.name)`, `TypeError`},
+		{`s.importKey("raw-secret", enc("k"), { name: "HMAC", hash: "SHA-1" }, true, ["sign"]).then((k) => k.type)`, `secret`},
+		{`s.importKey("raw-public", enc("k"), { name: "HMAC", hash: "SHA-1" }, true, ["sign"]).catch((e) => e.name)`, `NotSupportedError`},
+		{`s.importKey("raw", enc("k"), { name: "HMAC", hash: "SHA-1" }, true, ["swim"]).catch((e) => e.name)`, `TypeError`},
+		{`s.importKey("raw", enc("k"), { name: "HMAC", hash: "SHA-1" }, true, "sign").catch((e) => e.name)`, `TypeError`},
+		{`s.importKey("raw", enc("k"), { name: "HMAC", hash: "SHA-1" }, true, new Set(["verify", "sign"])).then((k) => k.usages)`, `["sign","verify"]`},
+		{`s.importKey("jwk", 5, { name: "HMAC", hash: "SHA-1" }, true, ["sign"]).catch((e) => e.name)`, `TypeError`},
+		{`s.importKey("jwk", {}, { name: "HMAC", hash: "SHA-1" }, true, ["sign"]).catch((e) => e.name)`, `DataError`},
+		{`s.generateKey({ name: "AES-GCM", length: 65536 + 128 }, true, ["encrypt"]).catch((e) => e.name)`, `TypeError`},
+		{`s.generateKey({ name: "AES-GCM", length: NaN }, true, ["encrypt"]).catch((e) => e.name)`, `TypeError`},
+		{`s.generateKey({ name: "AES-GCM", length: "128.9" }, true, ["encrypt"]).then((k) => k.algorithm.length)`, `128`},
+		{`s.generateKey({ name: "RSA-PSS", hash: "SHA-1", modulusLength: 512, publicExponent: [1, 0, 1] }, true, ["sign"]).catch((e) => e.name)`, `TypeError`},
+		{`s.encrypt("AES-KW", {}, enc("")).catch((e) => e.message)`, `Failed to execute 'encrypt' on 'SubtleCrypto': parameter 2 is not of type 'CryptoKey'.`},
+		{`hmac().then((k) => s.encrypt("AES-KW", k, enc(""))).catch((e) => e.name)`, `NotSupportedError`},
+		{`hmac().then((k) => s.sign("rsa-PSS", k, enc(""))).catch((e) => e.message)`, `Missing field "saltLength" in "algorithm".`},
+		{`Promise.all([hmac(), hmac(["sign"])]).then(([k, only]) => s.verify("HMAC", only, enc(""), enc(""))).catch((e) => e.name)`, `InvalidAccessError`},
+		{`s.exportKey("jwk", 5).catch((e) => e.name)`, `TypeError`},
+		{`s.timingSafeEqual(enc("a").buffer, new DataView(enc("ba").buffer, 1))`, `true`},
+		{`(() => { try { (0, s.timingSafeEqual)(enc("a"), enc("a")) } catch (e) { return e.name } })()`, `TypeError`},
+	})
+}
+
+// Bytes are copied when an operation starts, after its algorithm is read
+// (section 14.3.1, steps 2 and 4): what changes later does not matter.
+func TestCryptoCopies(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(cryptoPrelude)
+	w.tries([][2]string{
+		{`(async () => { const d = enc("abc"); const p = s.digest("SHA-1", d); d.fill(0); return hex(await p) })()`, `a9993e364706816aba3e25717850c26c9cd0d89d`},
+		{`(async () => { const d = enc("xbc"); return hex(await s.digest({ get name() { d[0] = 97; return "SHA-1" } }, d)) })()`, `a9993e364706816aba3e25717850c26c9cd0d89d`},
+		{`(async () => { const d = enc("abc"); return hex(await s.digest({ get name() { structuredClone(d.buffer, { transfer: [d.buffer] }); return "SHA-1" } }, d)) })()`, `da39a3ee5e6b4b0d3255bfef95601890afd80709`},
+		{`(async () => { const raw = new Uint8Array(16); const k = await s.importKey("raw", raw, "AES-CBC", true, ["encrypt"]); raw.fill(1); return hex(await s.exportKey("raw", k)) })()`, `00000000000000000000000000000000`},
+		{`(async () => { const k = await hmac(); new Uint8Array(await s.exportKey("raw", k)).fill(0); return hex(await s.exportKey("raw", k)) })()`, `6b6579`},
+		{`(async () => { const iv = new Uint8Array(20); const key = await aes("AES-CBC"); const a = s.encrypt({ name: "AES-CBC", iv: iv.subarray(2, 18) }, key, enc("x")); iv.fill(9); return hex(await a) === hex(await s.encrypt({ name: "AES-CBC", iv: new ArrayBuffer(16) }, key, enc("x"))) })()`, `true`},
+	})
+}
+
+// A CryptoKey is serializable (section 13.5) for structuredClone, alone and within
+// objects; a script that patches prototypes changes nothing of a wrapped JWK.
+func TestCryptoClones(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(cryptoPrelude)
+	w.tries([][2]string{
+		{`(async () => { const k = await hmac(["sign"]), c = structuredClone({ k, again: k }); return [c.k !== k, c.k === c.again, c.k instanceof CryptoKey, c.k.type, c.k.usages, c.k.algorithm, hex(await s.sign("HMAC", c.k, enc(""))) === hex(await s.sign("HMAC", k, enc("")))] })()`, `[true,true,true,"secret",["sign"],{"name":"HMAC","hash":{"name":"SHA-256"},"length":24},true]`},
+		{`(async () => { const wrapping = await s.generateKey({ name: "AES-GCM", length: 256 }, false, ["wrapKey", "unwrapKey"]), o = { name: "AES-GCM", iv: new Uint8Array(12) };
+			Object.prototype.toJSON = Array.prototype.toJSON = () => "patched"; Object.defineProperty(Object.prototype, "kty", { set() { throw 1 }, get() { throw 2 }, configurable: true });
+			try { return (await s.unwrapKey("jwk", await s.wrapKey("jwk", await hmac(), wrapping, o), wrapping, o, { name: "HMAC", hash: "SHA-256" }, false, ["verify"])).usages.join() }
+			finally { delete Object.prototype.toJSON; delete Array.prototype.toJSON; delete Object.prototype.kty } })()`, `verify`},
+		{`(async () => { const wrapping = await s.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "unwrapKey"]), o = { name: "AES-GCM", iv: new Uint8Array(12) };
+			const out = []; for (const text of ["{", "5", "{}", "{\"kty\":7}", "{\"kty\":\"oct\",\"k\":\"AAAA\",\"key_ops\":5}"]) await s.unwrapKey("jwk", await s.encrypt(o, wrapping, enc(text)), wrapping, o, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]).catch((e) => out.push(e.name)); return out })()`, `["DataError","DataError","DataError","DataError","DataError"]`},
+	})
+}
+
+// A seeded run makes the same keys, signatures and ciphertexts each time.
+func TestCryptoDeterministic(t *testing.T) {
+	run := func() string {
+		w := newFetchWorld(t)
+		w.run(cryptoPrelude)
+		w.run(`
+			for (const [a, usages] of [[{ name: "ECDSA", namedCurve: "P-384" }, ["sign"]], ["Ed25519", ["sign"]], ["X25519", ["deriveBits"]],
+				[{ name: "RSA-PSS", hash: "SHA-256", modulusLength: 512, publicExponent: new Uint8Array([1, 0, 1]) }, ["sign"]]]) {
+				const { privateKey } = await s.generateKey(a, true, usages);
+				say(hex(await s.exportKey("pkcs8", privateKey)));
+				if (usages[0] === "sign") say(hex(await s.sign({ name: privateKey.algorithm.name, hash: "SHA-1", saltLength: 8 }, privateKey, enc("x"))));
+			}
+			say(crypto.randomUUID());`)
+		return strings.Join(w.out, "\n")
+	}
+	if a, b := run(), run(); a != b || len(a) < 1000 || strings.Contains(a, "THROWN") {
+		t.Errorf("two runs differ:\n%s\n%s", a, b)
+	}
+}
+
+// Random values need a context; what is computed from arguments does not.
+func TestCryptoInGlobalScope(t *testing.T) {
+	w := newFetchWorld(t)
+	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
+		if _, err := w.p.vm.RunString(cryptoPrelude + `
+			hmac().then((k) => s.sign("HMAC", k, enc(""))).then((b) => say(b.byteLength));
+			s.importKey("raw", enc("x"), "PBKDF2", false, ["deriveBits"]).then((k) => s.deriveBits({ name: "PBKDF2", hash: "SHA-1", salt: enc(""), iterations: 2000 }, k, 8)).then((b) => say(b.byteLength));
+			s.generateKey({ name: "AES-CBC", length: 128 }, true, ["encrypt"]).catch((e) => say(e.message.slice(0, 51)));
+			s.generateKey("Ed25519", true, ["sign"]).then((k) => say(k.privateKey.type));
+			try { crypto.randomUUID() } catch (e) { say(e.message.slice(0, 20)) }`); err != nil {
+			w.p.Engine.Rethrow(err)
+		}
+	})
+	for w.sched.Step() {
+	}
+	w.said("Disallowed operation", "Disallowed operation called within global scope. As", "private", "32", "1")
+}
+
+// Costly work of a request leaves the loop, in the seeded order or on threads;
+// that of an object stays in its turn, so that no other event comes between.
+func TestCryptoOffTheLoop(t *testing.T) {
+	const source = `const k = await crypto.subtle.importKey("raw", new Uint8Array(1), "PBKDF2", false, ["deriveBits"]);
+		const work = crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-1", salt: new Uint8Array(1), iterations: 5000 }, k, 8).then((b) => say("derived " + b.byteLength));
+		await null; await null; await null; say("went on"); await work;
+		await crypto.subtle.generateKey({ name: "RSA-PSS", hash: "SHA-1", modulusLength: 512, publicExponent: new Uint8Array([7]) }, true, ["sign"]).catch((e) => say(e.name));`
+	w := newFetchWorld(t)
+	w.p.opts.Go = w.sched.Go
+	w.run(source)
+	w.said("went on", "derived 1", "OperationError")
+	w.c = w.p.Engine.NewContext(engine.ObjectContext, "")
+	w.run(source)
+	w.said("derived 1", "went on", "OperationError")
+
+	th := sched.NewThreads(clock.Real{})
+	e := engine.New(engine.Options{Name: "test", Scheduler: th, Entropy: entropy.System{}})
+	p := Install(e, Options{Go: th.Go})
+	done := make(chan string, 1)
+	said := ""
+	e.Global("say", e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
+		if said += c.Argument(0).String() + ";"; strings.Contains(said, "Error") {
+			done <- said
+		}
+		return goja.Undefined()
+	}))
+	e.Post(e.NewContext(engine.RequestContext, "").Frame(), "test", func() {
+		if _, err := p.vm.RunString("(async () => {" + source + "})().catch((e) => say('Error ' + e.message))"); err != nil {
+			e.Rethrow(err)
+		}
+	})
+	select {
+	case got := <-done:
+		if got != "went on;derived 1;OperationError;" {
+			t.Errorf("said %s", got)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("the work did not end")
+	}
+	if err := th.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}

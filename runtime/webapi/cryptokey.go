@@ -1,0 +1,127 @@
+package webapi
+
+import (
+	"bytes"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webcrypto"
+)
+
+// cryptoKey is a CryptoKey with its cached objects (section 13.4); operations
+// use the key, so that a script which changes the objects changes nothing.
+type cryptoKey struct {
+	key               *webcrypto.Key
+	algorithm, usages *goja.Object // made at their first use
+}
+
+func (p *Platform) cryptoKeys() *engine.Class[*cryptoKey] {
+	st := &p.core.crypto
+	if st.keys != nil {
+		return st.keys
+	}
+	reader := func(name string, get func(*cryptoKey) goja.Value) engine.Accessor[*cryptoKey] {
+		return engine.Accessor[*cryptoKey]{Name: name, Get: func(k *cryptoKey, _ *goja.Object) goja.Value { return get(k) }}
+	}
+	st.keys = engine.DefineClass(p.Engine, engine.ClassDef[*cryptoKey]{
+		Name: "CryptoKey",
+		Accessors: []engine.Accessor[*cryptoKey]{
+			reader("type", func(k *cryptoKey) goja.Value { return p.vm.ToValue(string(k.key.Type)) }),
+			reader("extractable", func(k *cryptoKey) goja.Value { return p.vm.ToValue(k.key.Extractable) }),
+			reader("algorithm", func(k *cryptoKey) goja.Value {
+				if k.algorithm == nil {
+					k.algorithm = p.keyAlgorithm(k.key.Algorithm)
+				}
+				return k.algorithm
+			}),
+			reader("usages", func(k *cryptoKey) goja.Value {
+				if k.usages == nil {
+					k.usages = p.strings(k.key.Usages.Names())
+				}
+				return k.usages
+			}),
+		},
+	})
+	return st.keys
+}
+
+// newCryptoKey is the CryptoKey of a key.
+func (p *Platform) newCryptoKey(k *webcrypto.Key) *goja.Object {
+	return p.cryptoKeys().Wrap(&cryptoKey{key: k})
+}
+
+// strings is an array of strings.
+func (p *Platform) strings(list []string) *goja.Object {
+	values := make([]any, len(list))
+	for i, s := range list {
+		values[i] = s
+	}
+	return p.vm.NewArray(values...)
+}
+
+// plain defines a property as object literals do, whatever setters prototypes have.
+func (p *Platform) plain(obj *goja.Object, name string, v any) {
+	obj.DefineDataProperty(name, p.vm.ToValue(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}
+
+// keyAlgorithm is the KeyAlgorithm dictionary of a key.
+func (p *Platform) keyAlgorithm(a webcrypto.Algorithm) *goja.Object {
+	obj := p.vm.NewObject()
+	p.plain(obj, "name", a.Name)
+	if a.ModulusLength != 0 {
+		p.plain(obj, "modulusLength", a.ModulusLength)
+		p.plain(obj, "publicExponent", p.newUint8Array(bytes.Clone(a.PublicExponent)))
+	}
+	if a.Hash != "" {
+		hash := p.vm.NewObject()
+		p.plain(hash, "name", a.Hash)
+		p.plain(obj, "hash", hash)
+	}
+	if a.Length != 0 {
+		p.plain(obj, "length", a.Length)
+	}
+	if a.NamedCurve != "" {
+		p.plain(obj, "namedCurve", a.NamedCurve)
+	}
+	return obj
+}
+
+// hostCryptoKey is the tag of a CryptoKey within one structuredClone. It never
+// leaves the process: what is stored or sent refuses keys, as workerd does.
+const hostCryptoKey clone.HostTag = 1 << 24
+
+// keyCodec clones CryptoKeys (section 13.5): the clone shares the key, which is
+// immutable, and the bytes hold its place in Platform.core.crypto.cloning.
+type keyCodec struct{ p *Platform }
+
+// Match implements clone.HostCodec.
+func (c keyCodec) Match(obj *goja.Object, mode clone.Mode) bool {
+	if mode != clone.StructuredClone || c.p.core.crypto.keys == nil {
+		return false
+	}
+	_, ok := c.p.core.crypto.keys.Of(obj)
+	return ok
+}
+
+// Write implements clone.HostCodec.
+func (c keyCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	k, _ := c.p.core.crypto.keys.Of(obj)
+	st := &c.p.core.crypto
+	w.WriteUint32(uint32(len(st.cloning)))
+	st.cloning = append(st.cloning, k.key)
+	return nil
+}
+
+// Read implements clone.HostCodec.
+func (c keyCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	n, err := r.ReadUint32()
+	if err != nil {
+		return nil, err
+	}
+	if st := &c.p.core.crypto; int(n) < len(st.cloning) {
+		return c.p.newCryptoKey(st.cloning[n]), nil
+	}
+	return nil, &clone.DataCloneError{Message: "A CryptoKey cannot be read outside the structuredClone() that wrote it."}
+}

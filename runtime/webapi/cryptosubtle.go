@@ -1,0 +1,320 @@
+package webapi
+
+import (
+	"crypto/subtle"
+	"math"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webcrypto"
+)
+
+// subtleMethod is a method of SubtleCrypto that returns a promise: whatever it
+// throws rejects it, the wrong receiver included (Web IDL, section 3.7.7).
+type subtleMethod struct {
+	name   string
+	params []string // the types of the required arguments, for messages
+	length int      // .length, if not the number of params
+	fn     func(a subtleArgs) goja.Value
+}
+
+// subtleArgs are the arguments of one call.
+type subtleArgs struct {
+	p    *Platform
+	name string
+	call goja.FunctionCall
+}
+
+func (p *Platform) defineSubtle() *engine.Class[subtleObject] {
+	class := engine.DefineClass(p.Engine, engine.ClassDef[subtleObject]{Name: "SubtleCrypto"})
+	const algorithm, key, data, usages = "AlgorithmIdentifier", "CryptoKey", "BufferSource", "sequence<KeyUsage>"
+	for _, m := range []subtleMethod{
+		{"encrypt", []string{algorithm, key, data}, 3, p.subtleEncrypt},
+		{"decrypt", []string{algorithm, key, data}, 3, p.subtleDecrypt},
+		{"sign", []string{algorithm, key, data}, 3, p.subtleSign},
+		{"verify", []string{algorithm, key, data, data}, 4, p.subtleVerify},
+		{"digest", []string{algorithm, data}, 2, p.subtleDigest},
+		{"generateKey", []string{algorithm, "boolean", usages}, 3, p.subtleGenerate},
+		{"deriveKey", []string{algorithm, key, algorithm, "boolean", usages}, 5, p.subtleDeriveKey},
+		{"deriveBits", []string{algorithm, key}, 2, p.subtleDeriveBits},
+		{"importKey", []string{"KeyFormat", "BufferSource or JsonWebKey", algorithm, "boolean", usages}, 5, p.subtleImport},
+		{"exportKey", []string{"KeyFormat", key}, 2, p.subtleExport},
+		{"wrapKey", []string{"KeyFormat", key, key, algorithm}, 4, p.subtleWrap},
+		{"unwrapKey", []string{"KeyFormat", data, key, algorithm, algorithm, "boolean", usages}, 7, p.subtleUnwrap},
+	} {
+		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.name, Length: m.length, Fn: func(call goja.FunctionCall) goja.Value {
+			return p.promise(func() goja.Value {
+				class.Self(call.This)
+				if n := len(call.Arguments); n < len(m.params) {
+					p.badArgument("SubtleCrypto", m.name, n+1, m.params[n])
+				}
+				return m.fn(subtleArgs{p, m.name, call})
+			})
+		}})
+	}
+	p.Engine.DefineFunc(class.Proto, engine.Func{Name: "timingSafeEqual", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
+		class.Self(call.This)
+		a := subtleArgs{p, "timingSafeEqual", call}
+		x, y := a.bytes(0)(), a.bytes(1)()
+		if len(x) != len(y) {
+			p.Engine.Throw("TypeError", "Input buffers must have the same byte length.")
+		}
+		return p.vm.ToValue(subtle.ConstantTimeCompare(x, y) == 1)
+	}})
+	return class
+}
+
+func (a subtleArgs) bad(n int, typ string) { a.p.badArgument("SubtleCrypto", a.name, n+1, typ) }
+
+func (a subtleArgs) algorithm(n int) goja.Value { return a.p.algorithmIdentifier(a.call.Argument(n)) }
+
+func (a subtleArgs) key(n int) *webcrypto.Key {
+	k, ok := a.p.cryptoKeys().Of(a.call.Argument(n))
+	if !ok {
+		a.bad(n, "CryptoKey")
+	}
+	return k.key
+}
+
+// bytes converts to BufferSource; the result copies what it holds then: the
+// specification copies after the algorithm is normalized.
+func (a subtleArgs) bytes(n int) func() []byte {
+	v := a.call.Argument(n)
+	if _, ok := a.p.bytesOf(v); !ok {
+		a.bad(n, "BufferSource")
+	}
+	return func() []byte {
+		data, _ := a.p.bytesOf(v)
+		return append([]byte{}, data...)
+	}
+}
+
+func (a subtleArgs) boolean(n int) bool { return a.call.Argument(n).ToBoolean() }
+
+func (a subtleArgs) format(n int) string {
+	format := a.p.toString(a.call.Argument(n)).String()
+	switch format {
+	case "raw", "spki", "pkcs8", "jwk":
+		return format
+	case "raw-public", "raw-private", "raw-seed", "raw-secret":
+		if a.p.compat("webcrypto_modern_algorithms") {
+			return format
+		}
+	}
+	a.p.Engine.Throw("TypeError", "Unrecognized key format %q.", format)
+	return ""
+}
+
+func (a subtleArgs) usages(n int) webcrypto.Usages {
+	var usages webcrypto.Usages
+	v := a.call.Argument(n)
+	if _, ok := v.(*goja.Object); !ok {
+		a.bad(n, "sequence<KeyUsage>")
+	}
+	a.p.forOf(v, func(v goja.Value) {
+		name := a.p.toString(v).String()
+		usage := webcrypto.UsageNamed(name)
+		if usage == 0 {
+			a.p.Engine.Throw("TypeError", "%q is not a key usage.", name)
+		}
+		usages |= usage
+	})
+	return usages
+}
+
+// costlyIterations are those of PBKDF2 that take milliseconds.
+const costlyIterations = 1000
+
+// compute runs work, which touches nothing of the isolate, and resolves with
+// what done makes of its result. Costly work of a stateless request leaves the
+// loop, so that other requests go on. In an object it stays in the turn: there,
+// as in workerd, an await of crypto lets no other event in.
+func compute[T any](p *Platform, name string, costly bool, work func() (T, error), done func(T) goja.Value) goja.Value {
+	c := p.Engine.Current()
+	if !costly || p.opts.Go == nil || c == nil || c.Kind != engine.RequestContext {
+		v, err := work()
+		p.tried(err)
+		return done(v)
+	}
+	op := p.Engine.StartOp(name)
+	promise := op.Promise()
+	p.opts.Go(name, func() {
+		v, err := work()
+		op.Resolve("crypto", func() goja.Value {
+			p.tried(err)
+			return done(v)
+		})
+	})
+	return promise
+}
+
+// buffer resolves with bytes.
+func (p *Platform) buffer(data []byte, err error) goja.Value {
+	p.tried(err)
+	return p.newArrayBuffer(data)
+}
+
+func (p *Platform) subtleEncrypt(a subtleArgs) goja.Value {
+	algorithm, key, data := a.algorithm(0), a.key(1), a.bytes(2)
+	params := p.normalize(webcrypto.OpEncrypt, algorithm)
+	return p.buffer(webcrypto.EncryptWith(params, key, webcrypto.Encrypt, data(), p.Engine.Entropy()))
+}
+
+func (p *Platform) subtleDecrypt(a subtleArgs) goja.Value {
+	algorithm, key, data := a.algorithm(0), a.key(1), a.bytes(2)
+	params := p.normalize(webcrypto.OpDecrypt, algorithm)
+	return p.buffer(webcrypto.DecryptWith(params, key, webcrypto.Decrypt, data()))
+}
+
+func (p *Platform) subtleSign(a subtleArgs) goja.Value {
+	algorithm, key, data := a.algorithm(0), a.key(1), a.bytes(2)
+	params := p.normalize(webcrypto.OpSign, algorithm)
+	return p.buffer(webcrypto.SignWith(params, key, data(), p.Engine.Entropy()))
+}
+
+func (p *Platform) subtleVerify(a subtleArgs) goja.Value {
+	algorithm, key, signature, data := a.algorithm(0), a.key(1), a.bytes(2), a.bytes(3)
+	params := p.normalize(webcrypto.OpVerify, algorithm)
+	ok, err := webcrypto.VerifyWith(params, key, signature(), data())
+	p.tried(err)
+	return p.vm.ToValue(ok)
+}
+
+func (p *Platform) subtleDigest(a subtleArgs) goja.Value {
+	algorithm, data := a.algorithm(0), a.bytes(1)
+	params := p.normalize(webcrypto.OpDigest, algorithm)
+	return p.newArrayBuffer(webcrypto.Digest(params.Name, data()))
+}
+
+func (p *Platform) subtleGenerate(a subtleArgs) goja.Value {
+	algorithm, extractable, usages := a.algorithm(0), a.boolean(1), a.usages(2)
+	params := p.normalize(webcrypto.OpGenerateKey, algorithm)
+	if params.Name == "HMAC" || strings.HasPrefix(params.Name, "AES-") {
+		p.Engine.IO("crypto.subtle.generateKey()") // in workerd, pairs need no request
+	}
+	work := func() (webcrypto.Generated, error) {
+		return webcrypto.Generate(params, extractable, usages, p.Engine.Entropy())
+	}
+	return compute(p, "crypto.subtle.generateKey()", params.ModulusLength > 0, work, func(g webcrypto.Generated) goja.Value {
+		if g.Secret != nil {
+			return p.newCryptoKey(g.Secret)
+		}
+		pair := p.vm.NewObject()
+		p.plain(pair, "publicKey", p.newCryptoKey(g.Public))
+		p.plain(pair, "privateKey", p.newCryptoKey(g.Private))
+		return pair
+	})
+}
+
+func (p *Platform) subtleDeriveKey(a subtleArgs) goja.Value {
+	algorithm, base, derived := a.algorithm(0), a.key(1), a.algorithm(2)
+	extractable, usages := a.boolean(3), a.usages(4)
+	params := p.normalize(webcrypto.OpDeriveBits, algorithm)
+	imports := p.normalize(webcrypto.OpImportKey, derived)
+	lengths := p.normalize(webcrypto.OpGetKeyLength, derived)
+	return compute(p, "crypto.subtle.deriveKey()", params.Iterations > costlyIterations, func() (*webcrypto.Key, error) {
+		return webcrypto.DeriveKeyWith(params, base, lengths, imports, extractable, usages)
+	}, func(k *webcrypto.Key) goja.Value { return p.newCryptoKey(k) })
+}
+
+func (p *Platform) subtleDeriveBits(a subtleArgs) goja.Value {
+	algorithm, key := a.algorithm(0), a.key(1)
+	var length *int
+	if v := a.call.Argument(2); !isMissing(v) {
+		// unsigned long without [EnforceRange] wraps; workerd refuses what is negative.
+		n := v.ToNumber().ToFloat()
+		if n < 0 {
+			p.Engine.Throw("TypeError", "deriveBits length must be an unsigned long integer.")
+		}
+		bits := 0
+		if !math.IsNaN(n) && !math.IsInf(n, 0) {
+			bits = int(math.Mod(math.Trunc(n), 1<<32))
+		}
+		length = &bits
+	}
+	params := p.normalize(webcrypto.OpDeriveBits, algorithm)
+	return compute(p, "crypto.subtle.deriveBits()", params.Iterations > costlyIterations, func() ([]byte, error) {
+		return webcrypto.Derive(params, key, webcrypto.DeriveBits, length)
+	}, p.newArrayBuffer)
+}
+
+func (p *Platform) subtleImport(a subtleArgs) goja.Value {
+	format := a.format(0)
+	v := a.call.Argument(1)
+	_, isObject := v.(*goja.Object)
+	_, isBytes := p.bytesOf(v)
+	var jwk *webcrypto.JWK
+	var data func() []byte
+	switch {
+	case isBytes:
+		data = a.bytes(1)
+	case isObject || isMissing(v):
+		jwk = p.jsonWebKey(v)
+	default:
+		a.bad(1, "BufferSource or JsonWebKey")
+	}
+	algorithm, extractable, usages := a.algorithm(2), a.boolean(3), a.usages(4)
+	if format == "jwk" && isBytes {
+		p.Engine.Throw("TypeError", "Import data provided for \"jwk\" import format must be a JsonWebKey.")
+	}
+	if format != "jwk" && !isBytes {
+		p.Engine.Throw("TypeError", "Import data provided for buffer-based import formats must be a buffer source.")
+	}
+	params := p.normalize(webcrypto.OpImportKey, algorithm)
+	var copied []byte
+	if isBytes {
+		copied = data()
+	}
+	key, err := webcrypto.Import(format, copied, jwk, params, extractable, usages)
+	p.tried(err)
+	return p.newCryptoKey(key)
+}
+
+func (p *Platform) subtleExport(a subtleArgs) goja.Value {
+	format, key := a.format(0), a.key(1)
+	exported, err := webcrypto.Export(format, key)
+	p.tried(err)
+	return p.exportedKey(exported)
+}
+
+// normalizeEither normalizes for one operation, and for another if the
+// algorithm is not registered for the first.
+func (p *Platform) normalizeEither(first, second webcrypto.Operation, v goja.Value) *webcrypto.Params {
+	params, err := p.tryNormalize(first, v)
+	if err != nil {
+		return p.normalize(second, v)
+	}
+	return params
+}
+
+func (p *Platform) subtleWrap(a subtleArgs) goja.Value {
+	format, key, wrapping, algorithm := a.format(0), a.key(1), a.key(2), a.algorithm(3)
+	params := p.normalizeEither(webcrypto.OpWrapKey, webcrypto.OpEncrypt, algorithm)
+	p.tried(webcrypto.CheckWrap(params, wrapping))
+	exported, err := webcrypto.Export(format, key)
+	p.tried(err)
+	data := exported.Bytes
+	if exported.JWK != nil {
+		data = jwkJSON(exported.JWK)
+	}
+	return p.buffer(webcrypto.EncryptWith(params, wrapping, webcrypto.WrapKey, data, p.Engine.Entropy()))
+}
+
+func (p *Platform) subtleUnwrap(a subtleArgs) goja.Value {
+	format, wrapped, unwrapping := a.format(0), a.bytes(1), a.key(2)
+	algorithm, unwrappedAlgorithm := a.algorithm(3), a.algorithm(4)
+	extractable, usages := a.boolean(5), a.usages(6)
+	params := p.normalizeEither(webcrypto.OpUnwrapKey, webcrypto.OpDecrypt, algorithm)
+	imports := p.normalize(webcrypto.OpImportKey, unwrappedAlgorithm)
+	data, err := webcrypto.DecryptWith(params, unwrapping, webcrypto.UnwrapKey, wrapped())
+	p.tried(err)
+	var jwk *webcrypto.JWK
+	if format == "jwk" {
+		jwk = p.parseJWK(data)
+	}
+	key, err := webcrypto.Import(format, data, jwk, imports, extractable, usages)
+	p.tried(err)
+	return p.newCryptoKey(key)
+}
