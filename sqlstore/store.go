@@ -25,6 +25,8 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -88,6 +90,7 @@ type Store struct {
 	cursors cursorList
 	stats   statsCache
 
+	fresh     bool // the file is new: no sync has reached it
 	syncLater bool
 	unsynced  bool // a commit since the last sync; only with syncLater
 
@@ -106,11 +109,15 @@ func Open(o Options) (*Store, error) {
 	if path == "" {
 		path = sqlite.Memory
 	}
+	fresh := false
+	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
+		fresh = path != sqlite.Memory
+	}
 	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 64})
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
-	s := &Store{conn: conn, path: path, interrupt: conn.Interrupt}
+	s := &Store{conn: conn, path: path, fresh: fresh, interrupt: conn.Interrupt}
 	if err := s.setUp(o); err != nil {
 		conn.Close()
 		var ce *CorruptError
@@ -129,7 +136,12 @@ func (s *Store) setUp(o Options) error {
 	if o.Sync == Normal || s.syncLater {
 		sync = "NORMAL"
 	}
-	if err := s.conn.Exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=" + sync +
+	mode := "PRAGMA journal_mode=WAL"
+	if s.fresh {
+		// Four syncs, of a file in which there is nothing to lose; see Commit.
+		mode = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; " + mode
+	}
+	if err := s.conn.Exec(mode + "; PRAGMA synchronous=" + sync +
 		"; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=" + fmt.Sprint(cachePages)); err != nil {
 		return s.wrap(err)
 	}

@@ -113,11 +113,20 @@ func (s *Store) Commit() error {
 		s.txn = txn{serial: s.txn.serial}
 		return &CommitError{Err: fmt.Errorf("%w: %w", ErrTransactionLost, lost)}
 	}
-	wrote := s.syncLater && s.Dirty()
-	_, err := s.commit.Step()
-	s.commit.Reset()
+	wrote := s.Dirty()
+	var err error
+	if wrote && s.fresh {
+		// Before the log has anything the file must be one: SQLite drops the log of
+		// an empty file. The log's own first sync is also the directory's.
+		err = s.conn.SyncMain()
+		s.fresh = err != nil
+	}
 	if err == nil {
-		s.unsynced = s.unsynced || wrote
+		_, err = s.commit.Step()
+		s.commit.Reset()
+	}
+	if err == nil {
+		s.unsynced = s.unsynced || wrote && s.syncLater
 		s.txn = txn{serial: s.txn.serial}
 		return nil
 	}
