@@ -42,6 +42,7 @@ var goldens = []golden{
 		"P/a/nested", "P/c/callbacks", "P/d/arguments", "P/a/concurrent", "P/a/fetches", "P/e/deleteAll", "P/f/changesClass", "P/a/blocked", "P/a/sends", "!parent", "!given"}},
 	{"errors", errorsWorker, []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
 	{"names", namesWorker, []string{"!names", "!alarms"}},
+	{"crypto", cryptoWorker, []string{"!secrets", "!pairs", "!refused", "!others"}},
 	{"sockets", socketWorker, []string{"Room/args/arguments"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},
