@@ -189,7 +189,7 @@ func TestSchedulesAndQueueAfterDeath(t *testing.T) {
 	for _, name := range generations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := begin(t, name, "STEP_MS:100")
+			l := begin(t, name, "STEP_MS:100", "KEEP_ALIVE_MS:700")
 			c := l.dial("planner-agent/p1")
 			var interval string
 			call(t, c, nil, "once", 1, "once")

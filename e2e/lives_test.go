@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,17 +26,45 @@ type lives struct {
 	flags   []string
 	server  server
 	history *history.Recorder
+	seen    *seen // what the history was told
 	clients int
+}
+
+// seen collects text that other goroutines write. Guarded by mu.
+type seen struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (s *seen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *seen) has(check func(text string) bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return check(s.text.String())
 }
 
 // begin starts a fixture's first life. The fixture's packages must be there.
 func begin(t *testing.T, name string, vars ...string) *lives {
 	t.Helper()
+	return beginWith(t, name, nil, vars...)
+}
+
+// beginWith is begin with further flags.
+func beginWith(t *testing.T, name string, flags []string, vars ...string) *lives {
+	t.Helper()
 	if _, err := os.Stat(filepath.Join(fixture(t, name), "node_modules")); err != nil {
 		t.Fatalf("fixtures/%s is not installed: run `make npm` first", name)
 	}
-	l := &lives{t: t, state: t.TempDir(), history: history.NewRecorder(clock.Real{}, io.Discard)}
+	l := &lives{t: t, state: t.TempDir(), seen: &seen{}}
+	l.history = history.NewRecorder(clock.Real{}, l.seen)
 	l.flags = []string{"--config", filepath.Join(fixture(t, name), "wrangler.jsonc"), "--port", "0", "--persist-to", l.state}
+	l.flags = append(l.flags, flags...)
 	for _, v := range vars {
 		l.flags = append(l.flags, "--var", v)
 	}

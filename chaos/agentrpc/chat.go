@@ -53,12 +53,18 @@ func (c *Client) Messages() json.RawMessage {
 //
 // As Call; an error frame of the stream is a *RemoteError.
 func (c *Client) Chat(ctx context.Context, text string) (Answer, error) {
+	return c.ChatWith(ctx, text, nil)
+}
+
+// ChatWith is Chat with further fields in the request's body, which the agent
+// gets as options.body; clientTools are the schemas of tools that a client runs.
+func (c *Client) ChatWith(ctx context.Context, text string, body map[string]any) (Answer, error) {
 	id, p, err := c.begin("chat")
 	if err != nil {
 		return Answer{}, err
 	}
 	defer c.forget(id)
-	request, err := c.chatRequest(id, text)
+	request, err := c.chatRequest(id, text, body)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -76,7 +82,7 @@ func (c *Client) Chat(ctx context.Context, text string) (Answer, error) {
 	return answer, err
 }
 
-func (c *Client) chatRequest(id, text string) ([]byte, error) {
+func (c *Client) chatRequest(id, text string, more map[string]any) ([]byte, error) {
 	var messages []json.RawMessage
 	if before := c.Messages(); before != nil {
 		if err := json.Unmarshal(before, &messages); err != nil {
@@ -87,7 +93,11 @@ func (c *Client) chatRequest(id, text string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("agentrpc: chat: %w", err)
 	}
-	body, err := json.Marshal(map[string]any{"messages": append(messages, mine), "trigger": "submit-message"})
+	fields := map[string]any{"messages": append(messages, mine), "trigger": "submit-message"}
+	for name, v := range more { // order-independent: the keys of a JSON object
+		fields[name] = v
+	}
+	body, err := json.Marshal(fields)
 	if err != nil {
 		return nil, fmt.Errorf("agentrpc: chat: %w", err)
 	}

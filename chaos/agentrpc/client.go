@@ -104,6 +104,9 @@ type frame struct {
 	Body     string          `json:"body"`
 }
 
+// Who is the client's name in the history.
+func (c *Client) Who() string { return c.options.Who }
+
 // Dial connects. ctx bounds the handshake alone.
 func Dial(ctx context.Context, o Options) (*Client, error) {
 	if o.History == nil || o.Scheduler == nil {
