@@ -50,11 +50,11 @@ func beginChat(t *testing.T, name string) chatting {
 		"KEEP_ALIVE_MS:700", "TOOL_MS:60000", "OPENAI_BASE_URL:"+p.URL()+"/v1", "ANTHROPIC_BASE_URL:"+p.URL()+"/v1"), p}
 }
 
-// say sends a message to an agent and does not wait for the answer: it will be
-// cut.
+// say sends a message to an agent, given as in the URL, and does not wait for
+// the answer: it will be cut.
 func (c chatting) say(agent, text string, body map[string]any) *agentrpc.Client {
 	c.t.Helper()
-	client := c.dial("support-chat/" + agent)
+	client := c.dial(agent)
 	threads := sched.NewThreads(clock.Real{})
 	ctx, cancel := context.WithCancel(context.Background())
 	threads.Go("chat", func() {
@@ -79,7 +79,7 @@ func (c chatting) cut(agent, text string, n int, body map[string]any) *upstream.
 	c.t.Helper()
 	hold := c.provider.Hold(n)
 	c.t.Cleanup(hold.Release)
-	client := c.say(agent, text, body)
+	client := c.say("support-chat/"+agent, text, body)
 	if err := wait.Channel(c.t.Context(), clock.Real{}, limit, agent+" stands still", hold.Reached()); err != nil {
 		c.t.Fatal(err)
 	}
@@ -273,7 +273,7 @@ func TestChatRecoveryOptions(t *testing.T) {
 			c.cut("all", "hello", 15, map[string]any{"onRecovery": map[string]any{}, "mood": "calm", "clientTools": tools})
 			c.cut("stop", "hello", 15, map[string]any{"onRecovery": stop})
 			c.cut("drop", "hello", 15, map[string]any{"onRecovery": drop})
-			tool := c.say("tool", `use weather {"city":"Rome"}`, nil)
+			tool := c.say("support-chat/tool", `use weather {"city":"Rome"}`, nil)
 			until(t, "the tool runs", func() bool { return c.saw(tool, "tool-input-available") })
 			untilCall(t, c.dial("support-chat/tool"), "inspect", func(b chatBooks) bool { return len(b.Calls) == 1 })
 			c.crash()
