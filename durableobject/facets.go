@@ -289,7 +289,7 @@ func (f *facet) run(options goja.Value) {
 	case !ok:
 		r.eng.Throw("TypeError", "Callback returned incorrect type; expected 'Promise'")
 	}
-	ref, ok := r.iso.ClassOf(opts.Get("class"))
+	ref, ok := r.iso.CF.ClassOf(opts.Get("class"))
 	if !ok {
 		r.eng.Throw("TypeError", "Incorrect type for the 'class' field on 'StartupOptions': the provided value is not of type 'DurableObjectClass or LoopbackDurableObjectNamespace or LoopbackColoLocalActorNamespace'.")
 	}
@@ -301,7 +301,7 @@ func (f *facet) run(options goja.Value) {
 	}
 	o := Options{
 		Class: ref.Name, ID: id, TextID: text, Label: fmt.Sprintf("%s/%s", p.opts.Label, f.name),
-		Open: open, Facets: files, Parent: p, Sockets: f.sockets, Alarms: facetAlarms{},
+		Open: open, Facets: files, Parent: p, Sockets: f.sockets, Alarms: facetAlarms{}, Props: ref.Props,
 		Ended: func(_ *Object, ev *event.Error) {
 			if f.broken == nil { // it failed by itself: the next get() starts anew
 				f.stop(ev)

@@ -57,8 +57,11 @@ type API struct {
 	ids     *engine.Class[*objectID]
 	spaces  *engine.Class[*namespace]
 
-	serviceStub, objectStub, stubOf, handleOf, rpcPromise, disposable goja.Callable
-	rpcTarget, entrypoint, durableObject                              *goja.Object
+	objectClass, loopbackClass *engine.Class[*ObjectClass]
+	loopbackSpace              *engine.Class[*namespace]
+
+	serviceStub, objectStub, stubOf, handleOf, rpcPromise, disposable, loopback goja.Callable
+	rpcTarget, entrypoint, durableObject                                        *goja.Object
 }
 
 //go:embed js/workers.js
@@ -76,6 +79,11 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "wrap", Length: 1, Fn: a.nativeWrap},
 		engine.Func{Name: "dup", Length: 1, Fn: a.nativeDup},
 		engine.Func{Name: "dispose", Length: 1, Fn: a.nativeDispose},
+		engine.Func{Name: "loopback", Length: 2, Fn: a.nativeLoopback},
+		engine.Func{Name: "env", Fn: a.currentEnv},
+		engine.Func{Name: "exports", Fn: a.currentExports},
+		engine.Func{Name: "illegal", Fn: func(goja.FunctionCall) goja.Value { panic(a.vm.NewTypeError(engine.IllegalInvocation)) }},
+		engine.Func{Name: "rejected", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.rejected(call.Argument(0)) }},
 	)).(*goja.Object)
 	fn := func(name string) goja.Callable {
 		f, ok := goja.AssertFunction(a.js.Get(name))
@@ -85,11 +93,12 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		return f
 	}
 	a.serviceStub, a.objectStub, a.stubOf = fn("serviceStub"), fn("objectStub"), fn("stubOf")
-	a.handleOf, a.rpcPromise, a.disposable = fn("handleOf"), fn("rpcPromise"), fn("disposable")
+	a.handleOf, a.rpcPromise, a.disposable, a.loopback = fn("handleOf"), fn("rpcPromise"), fn("disposable"), fn("loopback")
 	a.rpcTarget = a.js.Get("RpcTarget").(*goja.Object)
 	a.entrypoint = a.js.Get("WorkerEntrypoint").(*goja.Object)
 	a.durableObject = a.js.Get("DurableObject").(*goja.Object)
 	a.defineIDs()
+	a.defineLoopbacks()
 	a.registerCodecs()
 	return a
 }
@@ -132,25 +141,16 @@ func (a *API) Module(specifier string) (exports *goja.Object, ok bool) {
 
 func (a *API) workersModule() *goja.Object {
 	m := a.vm.NewObject()
-	for _, name := range []string{"DurableObject", "WorkerEntrypoint", "WorkflowEntrypoint", "RpcTarget", "RpcStub", "RpcPromise", "RpcProperty"} {
+	for _, name := range []string{"DurableObject", "WorkerEntrypoint", "WorkflowEntrypoint", "RpcTarget", "RpcStub", "RpcPromise", "RpcProperty",
+		"ServiceStub", "env", "exports"} {
 		m.Set(name, a.js.Get(name))
 	}
-	m.Set("env", a.env)
-	m.DefineAccessorProperty("exports", a.Engine.Func("get exports", 0, func(goja.FunctionCall) goja.Value {
-		if a.exports == nil {
-			return goja.Undefined()
-		}
-		return a.exports
-	}), nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	m.Set("waitUntil", a.Engine.Func("waitUntil", 1, func(call goja.FunctionCall) goja.Value {
 		a.Engine.IO("waitUntil()")
 		a.opts.WaitUntil(call.Argument(0))
 		return goja.Undefined()
 	}))
-	m.Set("withEnv", a.Engine.Func("withEnv", 2, func(goja.FunctionCall) goja.Value {
-		a.Engine.Throw("Error", "withEnv() of cloudflare:workers is not available in minido; pass env as an argument instead.")
-		return nil
-	}))
+	a.defineOverrides(m)
 	return m
 }
 

@@ -17,7 +17,12 @@ type Namespace interface {
 	Stub(id objectid.ID) Target
 }
 
-type namespace struct{ ns Namespace }
+// namespace is a DurableObjectNamespace; loopback says that it stands on
+// ctx.exports, where it also names its class.
+type namespace struct {
+	ns       Namespace
+	loopback bool
+}
 
 type objectID struct{ id objectid.ID }
 
@@ -134,4 +139,4 @@ func (a *API) IDOf(v goja.Value) (id objectid.ID, ok bool) {
 }
 
 // Namespace makes the binding of a durable object class.
-func (a *API) Namespace(ns Namespace) *goja.Object { return a.spaces.Wrap(&namespace{ns}) }
+func (a *API) Namespace(ns Namespace) *goja.Object { return a.spaces.Wrap(&namespace{ns: ns}) }

@@ -3,8 +3,8 @@ package cfapi
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/dop251/goja"
 
@@ -79,15 +79,36 @@ func releaseCaps(p *event.Payload) {
 	}
 }
 
-// Failure describes a thrown value for the other side of a call.
+// Failure describes a thrown value for the other side of a call. An object
+// crosses as a clone, in which there can be no references; one that cannot be
+// cloned, and anything that is no object, crosses by its text.
 func (a *API) Failure(reason goja.Value) *event.Error {
 	ev := a.Engine.ToEvent(reason)
 	ev.Remote = true
 	ev.Thrown = nil
-	if obj, ok := reason.(*goja.Object); ok && !engine.IsCallable(obj) {
-		a.Engine.Try(func() { ev.Thrown = a.Pack(reason) }) // a reason that cannot be cloned crosses by its text
+	obj, isObject := reason.(*goja.Object)
+	if !isObject {
+		if symbol, ok := reason.(*goja.Symbol); ok {
+			ev.Message = "Symbol(" + symbol.String() + ")"
+		}
+		return ev
+	}
+	if engine.IsCallable(obj) {
+		return ev
+	}
+	b, err := a.Platform.Clone.Serialize(reason, clone.Options{
+		Mode: clone.RPC, EnhancedErrors: true, ClassInstances: clone.Refused, MaxBytes: MaxPayloadBytes,
+	})
+	if err == nil {
+		ev.Thrown = &event.Payload{Bytes: b}
+	} else if !a.isError(obj) {
+		ev.Name, ev.Message = "Error", a.Platform.Clone.Describe(reason)
 	}
 	return ev
+}
+
+func (a *API) isError(obj *goja.Object) bool {
+	return a.vm.InstanceOf(obj, a.Engine.Primordial("Error"))
 }
 
 // FromError makes the value that a failed call rejects with (SEMANTICS 7): the
@@ -106,7 +127,7 @@ func (a *API) FromError(err error) goja.Value {
 		return a.Engine.FromGo(ev)
 	}
 	if obj, ok := v.(*goja.Object); ok {
-		if ev.ObjectID != "" {
+		if ev.ObjectID != "" && !a.Platform.IsDOMException(obj) {
 			obj.Set("durableObjectId", ev.ObjectID)
 		}
 		a.Engine.SetErrorFlags(obj, ev)
@@ -117,14 +138,29 @@ func (a *API) FromError(err error) goja.Value {
 // nativeCall is native.call(handle, path, args): a call through a stub.
 func (a *API) nativeCall(call goja.FunctionCall) goja.Value {
 	cap := a.capability(call.Argument(0))
-	path := a.path(call.Argument(1))
-	args := a.Pack(call.Argument(2))
-	return a.send(cap, &event.Call{Path: path, Args: args})
+	path, given := a.path(call.Argument(1)), call.Argument(2)
+	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: a.Pack(given)}) })
+}
+
+// promised runs fn, which returns a promise; what it throws rejects one. A call
+// through a stub never throws.
+func (a *API) promised(fn func() goja.Value) (promise goja.Value) {
+	if thrown := a.Engine.Try(func() { promise = fn() }); thrown != nil {
+		return a.rejected(thrown)
+	}
+	return promise
+}
+
+func (a *API) rejected(reason goja.Value) goja.Value {
+	promise, _, reject := a.vm.NewPromise()
+	reject(reason)
+	return a.vm.ToValue(promise)
 }
 
 // nativeGet is native.get(handle, path): the value of a property behind a stub.
 func (a *API) nativeGet(call goja.FunctionCall) goja.Value {
-	return a.send(a.capability(call.Argument(0)), &event.Call{Path: a.path(call.Argument(1)), Get: true})
+	cap, path := a.capability(call.Argument(0)), a.path(call.Argument(1))
+	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Get: true}) })
 }
 
 func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
@@ -154,16 +190,19 @@ func (a *API) result(p *event.Payload) goja.Value {
 	}
 	v := a.Unpack(p)
 	obj, ok := v.(*goja.Object)
-	if !ok || len(p.Caps) == 0 {
+	if !ok {
 		return v
 	}
 	if _, isStub := a.TargetOf(v); isStub {
 		return v
 	}
-	dispose := a.Engine.Func("dispose", 0, func(goja.FunctionCall) goja.Value {
-		releaseCaps(p)
-		return goja.Undefined()
-	})
+	var dispose goja.Value = goja.Undefined()
+	if len(p.Caps) > 0 {
+		dispose = a.Engine.Func("dispose", 0, func(goja.FunctionCall) goja.Value {
+			releaseCaps(p)
+			return goja.Undefined()
+		})
+	}
 	if _, err := a.disposable(goja.Undefined(), obj, dispose); err != nil {
 		a.Engine.Rethrow(err)
 	}
@@ -191,7 +230,12 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
-	req, signal, err := a.Platform.RequestFor(call.Argument(1), call.Argument(2))
+	input, init := call.Argument(1), call.Argument(2)
+	return a.promised(func() goja.Value { return a.fetch(target, input, init) })
+}
+
+func (a *API) fetch(target Target, input, init goja.Value) goja.Value {
+	req, signal, err := a.Platform.RequestFor(input, init)
 	if err != nil {
 		a.Engine.Rethrow(err)
 	}
@@ -214,8 +258,15 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 // nativeWrap is native.wrap(value): a stub's capability for a local target.
 func (a *API) nativeWrap(call goja.FunctionCall) goja.Value {
 	target, ok := call.Argument(0).(*goja.Object)
-	if !ok {
-		a.Engine.Throw("TypeError", "Failed to construct 'JsRpcStub': constructor parameter 1 is not of type 'Object'.")
+	object := a.Engine.Primordial("Object").Get("prototype")
+	if !ok || !a.byReference(target) && (target.Prototype() == nil || !target.Prototype().SameAs(object)) {
+		a.Engine.Throw("TypeError", "RpcStubs can only wrap plain objects, functions, and RpcTarget derivatives.")
+	}
+	if c, isStub := a.TargetOf(target); isStub {
+		if _, service := c.(Target); service {
+			a.Engine.Throw("TypeError", "RpcStubs can only wrap plain objects, functions, and RpcTarget derivatives.")
+		}
+		return a.handle(c.Dup())
 	}
 	return a.handle(a.export(target))
 }
@@ -247,107 +298,6 @@ func (a *API) path(v goja.Value) []string {
 	return path
 }
 
-// byReference reports whether v passes by reference: a function or an
-// instance of RpcTarget, DurableObject or WorkerEntrypoint.
-func (a *API) byReference(v goja.Value) bool {
-	obj, ok := v.(*goja.Object)
-	if !ok {
-		return false
-	}
-	if engine.IsCallable(v) {
-		_, proxy := obj.Export().(goja.Proxy)
-		return !proxy
-	}
-	return a.vm.InstanceOf(v, a.rpcTarget)
-}
-
-// local is a reference to a target that lives in this isolate. One that was
-// given away keeps the context of its target alive until it is released; so do
-// its copies. Safe for concurrent use: other isolates hold references too.
-type local struct {
-	api     *API
-	context *engine.Context
-	target  *goja.Object // for the loop of api alone
-	shared  *localShared
-	sent    bool // set before the reference is handed on, immutable then
-	done    atomic.Bool
-}
-
-type localShared struct{ refs atomic.Int32 }
-
-func (a *API) export(target *goja.Object) *local {
-	l := &local{api: a, context: a.Engine.IO("an RPC stub"), target: target, shared: &localShared{}}
-	l.shared.refs.Store(1)
-	return l
-}
-
-// send marks a new reference, which nobody else has yet, as one that leaves in
-// a message. A copy of a reference from elsewhere has been sent before, so this
-// is for the loop of api.
-func (l *local) send() {
-	if !l.sent {
-		l.sent = true
-		l.context.Hold()
-	}
-}
-
-// Call implements event.Capability.
-func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
-	if l.done.Load() {
-		done(nil, &event.Error{Name: "Error", Message: "RPC stub used after being disposed."})
-		return
-	}
-	l.api.Deliver(l.context, "rpc", func(f *engine.Frame) {
-		l.api.invoke(l.target, c, transient, done)
-	}, func(err error) { done(nil, err) })
-}
-
-// Dup implements event.Capability.
-func (l *local) Dup() event.Capability {
-	l.shared.refs.Add(1)
-	d := &local{api: l.api, context: l.context, target: l.target, shared: l.shared, sent: l.sent}
-	if l.done.Load() {
-		d.done.Store(true) // a copy of what is gone is gone
-		return d
-	}
-	if d.sent {
-		// The copied reference holds the context until its own release, which
-		// comes to the loop later. A closed loop has no contexts.
-		_ = l.api.Engine.PostLoop(l.context.Hold)
-	}
-	return d
-}
-
-// Release implements event.Capability. After the last release the target's
-// Symbol.dispose method is called, if it has one.
-func (l *local) Release() {
-	if l.done.Swap(true) {
-		return
-	}
-	a := l.api
-	last := l.shared.refs.Add(-1) == 0
-	if !last && !l.sent {
-		return
-	}
-	// A closed loop has nothing left to dispose of.
-	_ = a.Engine.PostLoop(func() {
-		if last {
-			a.Engine.Enter(l.context.Frame(), "dispose", l.dispose)
-		}
-		if l.sent {
-			l.context.Release()
-		}
-	})
-}
-
-func (l *local) dispose() {
-	a := l.api
-	sym := a.Engine.Primordial("Symbol").Get("dispose").(*goja.Symbol)
-	if d := l.target.GetSymbol(sym); engine.IsCallable(d) {
-		a.Engine.Call(d, l.target)
-	}
-}
-
 // Deliver runs fn as a turn of context c, or calls dead if the context has
 // ended by then. Safe for concurrent use.
 func (a *API) Deliver(c *engine.Context, cause string, fn func(f *engine.Frame), dead func(error)) {
@@ -372,25 +322,34 @@ func (a *API) Deliver(c *engine.Context, cause string, fn func(f *engine.Frame),
 // target's context. done gets the packed result as an output of that context,
 // or the failure; it is called exactly once, also when the context dies first.
 func (a *API) Invoke(target *goja.Object, c *event.Call, done func(*event.Payload, error)) {
-	a.invoke(target, c, entry, done)
+	a.invoke(target, c, receiver{reserved: reservedOfEntrypoints}, done)
+}
+
+// InvokeHandler is Invoke for an exported object of handlers, which is no
+// instance of a class: its functions get one argument, then rest (env, ctx).
+func (a *API) InvokeHandler(target *goja.Object, rest []goja.Value, c *event.Call, done func(*event.Payload, error)) {
+	a.invoke(target, c, receiver{reserved: reservedOfEntrypoints, handler: true, rest: rest}, done)
 }
 
 // receiver says what kind of target a call is for.
-type receiver int
-
-const (
-	// entry is an entrypoint or a durable object: a long list of names is
-	// reserved (workerd: EntrypointJsRpcTarget::isReservedName).
-	entry receiver = iota
-	// transient is what went by reference.
-	transient
-)
-
-var reserved = map[receiver]map[string]bool{
-	entry: {"fetch": true, "connect": true, "alarm": true, "webSocketMessage": true, "webSocketClose": true,
-		"webSocketError": true, "dup": true, "constructor": true},
-	transient: {"dup": true, "constructor": true},
+type receiver struct {
+	// reserved are the names that cannot be called on it.
+	reserved map[string]bool
+	// transient targets went by reference; the others are entrypoints and objects.
+	transient bool
+	// handler targets are exported objects; rest follows the argument of their
+	// functions.
+	handler bool
+	rest    []goja.Value
 }
+
+// The reserved names are those of workerd (EntrypointJsRpcTarget and
+// TransientJsRpcTarget, isReservedName).
+var (
+	reservedOfEntrypoints = map[string]bool{"fetch": true, "connect": true, "alarm": true, "webSocketMessage": true,
+		"webSocketClose": true, "webSocketError": true, "dup": true, "constructor": true}
+	reservedOfTransients = map[string]bool{"dup": true, "constructor": true}
+)
 
 func (a *API) invoke(target *goja.Object, c *event.Call, kind receiver, done func(*event.Payload, error)) {
 	ctx := a.Engine.IO("an RPC call")
@@ -435,30 +394,59 @@ func (a *API) perform(target *goja.Object, c *event.Call, kind receiver) goja.Va
 		if !ok {
 			a.noMethod(c.Path[i-1])
 		}
-		if reserved[kind][name] && i == 0 {
+		if kind.reserved[name] && i == 0 {
 			a.Engine.Throw("TypeError", "'%s' is a reserved method and cannot be called over RPC.", name)
 		}
-		this, found = obj, a.member(obj, name, i == 0 && kind == entry)
+		if i == 0 && kind.handler {
+			this, found = obj, a.handlerMember(obj, name)
+			continue
+		}
+		this, found = obj, a.member(obj, name, i == 0 && !kind.transient)
 	}
 	if c.Get {
 		return found
 	}
+	if !engine.IsCallable(found) {
+		name := "(this)"
+		if n := len(c.Path); n > 0 {
+			name = c.Path[n-1]
+		}
+		a.Engine.Throw("TypeError", "%q is not a function.", name)
+	}
+	return a.Engine.Call(found, this, a.arguments(c, kind)...)
+}
+
+// arguments unpacks the arguments of a call.
+func (a *API) arguments(c *event.Call, kind receiver) []goja.Value {
 	var args []goja.Value
 	if c.Args != nil {
 		arr := a.Unpack(c.Args).(*goja.Object)
 		n := int(arr.Get("length").ToInteger())
 		for i := range n {
-			args = append(args, arr.Get(fmt.Sprint(i)))
+			args = append(args, arr.Get(strconv.Itoa(i)))
 		}
 	}
-	switch {
-	case engine.IsCallable(found):
-		return a.Engine.Call(found, this, args...)
-	case len(c.Path) == 0:
-		a.Engine.Throw("TypeError", "%q is not a function.", "(this)")
-	default:
-		a.noMethod(c.Path[len(c.Path)-1])
+	if !kind.handler || len(c.Path) != 1 {
+		return args
 	}
+	if len(args) != 1 {
+		a.Engine.Throw("TypeError", "Attempted to call RPC function %q with the wrong number of arguments. When calling a top-level handler "+
+			"function that is not declared as part of a class, you must always send exactly one argument. In order to support variable numbers "+
+			"of arguments, the server must use class-based syntax (extending WorkerEntrypoint) instead.", c.Path[0])
+	}
+	return append(args, kind.rest...)
+}
+
+// handlerMember reads a member of an exported object of handlers: all but what
+// every object has.
+func (a *API) handlerMember(obj *goja.Object, name string) goja.Value {
+	object := a.Engine.Primordial("Object").Get("prototype")
+	for o := obj; o != nil && !o.SameAs(object); o = o.Prototype() {
+		if a.hasOwn(o, name) {
+			return obj.Get(name)
+		}
+	}
+	a.noMethod(name)
 	return nil
 }
 
@@ -492,78 +480,4 @@ func (a *API) member(obj *goja.Object, name string, entrypoint bool) goja.Value 
 
 func (a *API) hasOwn(obj *goja.Object, name string) bool {
 	return a.Engine.Call(a.Engine.Primordial("ObjectPrototypeHasOwnProperty"), goja.Undefined(), obj, a.vm.ToValue(name)).ToBoolean()
-}
-
-// stubCodec passes functions, RpcTargets and stubs by reference.
-type stubCodec struct{ a *API }
-
-func (a *API) registerCodecs() {
-	a.Platform.Hosts.Add(stubCodec{a}, clone.HostRpcStub)
-}
-
-// Match implements clone.HostCodec.
-func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	if _, ok := s.a.TargetOf(obj); ok || s.a.standIn(obj) != "" {
-		return true
-	}
-	if mode != clone.RPC {
-		return s.a.vm.InstanceOf(obj, s.a.rpcTarget) // to be refused by name
-	}
-	return s.a.byReference(obj)
-}
-
-// Write implements clone.HostCodec: the index of the capability.
-func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, ok := w.External().(*event.Payload)
-	c, isStub := s.a.TargetOf(obj)
-	if u, unsendable := c.(Unsendable); unsendable {
-		return &clone.DataCloneError{Message: u.Unsendable()}
-	}
-	if !ok {
-		if _, service := c.(Target); service {
-			return &clone.DataCloneError{Message: "ServiceStub cannot be serialized in this context."}
-		}
-		return &clone.DataCloneError{Message: "Remote RPC references can only be serialized for RPC."}
-	}
-	if kind := s.a.standIn(obj); kind != "" {
-		return &clone.DataCloneError{Message: fmt.Sprintf("Could not serialize object of type %q. This type does not support serialization.", kind)}
-	}
-	if isStub {
-		c = c.Dup()
-	} else {
-		c = s.a.export(obj)
-	}
-	if l, ok := c.(*local); ok {
-		l.send()
-	}
-	w.WriteUint32(uint32(len(p.Caps)))
-	p.Caps = append(p.Caps, c)
-	return nil
-}
-
-// Read implements clone.HostCodec.
-func (s stubCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	p, ok := r.External().(*event.Payload)
-	if !ok {
-		return nil, errors.New("a stub outside an RPC message")
-	}
-	i, err := r.ReadUint32()
-	if err != nil {
-		return nil, err
-	}
-	if int(i) >= len(p.Caps) {
-		return nil, errors.New("an RPC message names a capability that it does not carry")
-	}
-	c, ok := p.Caps[i].(event.Capability)
-	if !ok {
-		return nil, errors.New("an RPC message names a capability of another kind")
-	}
-	if t, isTarget := c.(Target); isTarget {
-		return s.a.Service(t), nil
-	}
-	v, err := s.a.stubOf(goja.Undefined(), s.a.handle(c))
-	if err != nil {
-		return nil, err
-	}
-	return v.(*goja.Object), nil
 }

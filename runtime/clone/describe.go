@@ -11,6 +11,10 @@ func (c *Codec) refuse(v goja.Value) error {
 	return &DataCloneError{Message: c.describe(v) + " could not be cloned."}
 }
 
+// Describe is describe for messages about values that never get as far as a
+// clone. Call it on the loop.
+func (c *Codec) Describe(v goja.Value) string { return c.describe(v) }
+
 // describe renders a value as V8 does in messages, without side effects
 // (Object::NoSideEffectsToString).
 func (c *Codec) describe(v goja.Value) string {

@@ -172,11 +172,12 @@ func (r *Reader) readNativeError(id int) (goja.Value, error) {
 		return nil, err
 	}
 	r.objects[id] = o
+	given := name != nil
 	if name == nil && r.c.prim.errorCtors[ctor] == nil {
 		name = r.c.vm.ToValue(ctor) // a kind this runtime lacks keeps its name
 	}
 	if name != nil {
-		if err := define(o, "name", name, false); err != nil {
+		if err := define(o, "name", name, given); err != nil {
 			return nil, err
 		}
 	}

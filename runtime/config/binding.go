@@ -1,6 +1,9 @@
 package config
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+)
 
 // BindingKind says what a binding on env is, in the words of Cloudflare's
 // upload API ("kv_namespace", "durable_object_namespace").
@@ -75,6 +78,9 @@ type Binding struct {
 	// Params are all the fields of the entry, the name included: nil, bool,
 	// float64, string, []any and map[string]any. Treat them as read-only.
 	Params map[string]any
+	// Props is the member props of a service binding, as JSON with its members in
+	// the order of the file; nil if there is none.
+	Props json.RawMessage
 }
 
 // Param returns a string parameter, "" if it is missing or not a string.
@@ -211,9 +217,11 @@ func (spec bindingSpec) decode(sel *selection) []Binding {
 	var out []Binding
 	add := func(section string, entry, name *node) {
 		if name.str() != "" {
-			out = append(out, Binding{
-				Kind: spec.kind, Name: name.text, Section: section, Where: name.where(), Params: params(entry),
-			})
+			b := Binding{Kind: spec.kind, Name: name.text, Section: section, Where: name.where(), Params: params(entry)}
+			if props := entry.get("props"); spec.kind == KindService && props != nil {
+				b.Props = props.json()
+			}
+			out = append(out, b)
 		}
 	}
 	switch spec.shape {

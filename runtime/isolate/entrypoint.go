@@ -12,10 +12,7 @@ import (
 )
 
 // execution is ctx of a stateless event: ExecutionContext.
-type execution struct {
-	context *engine.Context
-	props   *event.Payload
-}
+type execution struct{ context *engine.Context }
 
 func (i *Isolate) defineExecution() {
 	i.execution = engine.DefineClass(i.Engine, engine.ClassDef[*execution]{
@@ -23,20 +20,22 @@ func (i *Isolate) defineExecution() {
 		Methods: []engine.Method[*execution]{
 			{Name: "waitUntil", Length: 1, Fn: func(x *execution, call goja.FunctionCall) goja.Value {
 				x.context.Check()
+				if len(call.Arguments) == 0 {
+					i.Engine.Throw("TypeError", "Failed to execute 'waitUntil' on 'ExecutionContext': parameter 1 is not of type 'Promise'.")
+				}
 				i.waitUntil(call.Argument(0))
 				return goja.Undefined()
 			}},
 			{Name: "passThroughOnException", Fn: func(*execution, goja.FunctionCall) goja.Value { return goja.Undefined() }},
-		},
-		Accessors: []engine.Accessor[*execution]{
-			{Name: "exports", Get: func(*execution, *goja.Object) goja.Value { return i.loopbacks }},
-			{Name: "props", Get: func(x *execution, this *goja.Object) goja.Value {
-				v := goja.Value(i.vm.NewObject())
-				if x.props != nil {
-					v = i.CF.Unpack(x.props)
+			{Name: "abort", Length: 1, Fn: func(x *execution, call goja.FunctionCall) goja.Value {
+				x.context.Check()
+				ev := &event.Error{Message: "Worker execution was aborted due to call to ctx.abort()."}
+				if reason := call.Argument(0); !goja.IsUndefined(reason) {
+					ev = i.CF.Failure(reason)
+					ev.Remote = false
 				}
-				this.DefineDataProperty("props", v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-				return v
+				x.context.Kill(ev)
+				panic(i.CF.FromError(ev))
 			}},
 		},
 	})
@@ -66,6 +65,14 @@ func (i *Isolate) Entrypoint(name string, props *event.Payload) cfapi.Target {
 	return &entrypoint{i: i, name: name, props: props}
 }
 
+// WithProps implements cfapi.Loopback.
+func (t *entrypoint) WithProps(props *event.Payload) cfapi.Target {
+	return &entrypoint{i: t.i, name: t.name, props: props}
+}
+
+// defaultEntrypoint is the name of a worker's main export.
+const defaultEntrypoint = "default"
+
 // Dup implements event.Capability; entrypoints need no counting.
 func (t *entrypoint) Dup() event.Capability { return t }
 
@@ -81,10 +88,15 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 			end()
 			return
 		}
-		t.i.CF.Invoke(target, c, func(p *event.Payload, err error) {
+		finish := func(p *event.Payload, err error) {
 			done(p, err)
 			end()
-		})
+		}
+		if t.isHandler(target) {
+			t.i.CF.InvokeHandler(target, []goja.Value{t.i.CF.Env(), t.i.executionContext(ctx, t.props)}, c, finish)
+			return
+		}
+		t.i.CF.Invoke(target, c, finish)
 	}, func(err error) { done(nil, err) })
 }
 
@@ -107,7 +119,7 @@ func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)
 // for concurrent use.
 func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bool, err error)) {
 	noRetry := false
-	t := &entrypoint{i: i, name: "default"}
+	t := &entrypoint{i: i, name: defaultEntrypoint}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "scheduled", func(ctx *engine.Context, end func()) {
 		finish := func(err error) { done(noRetry, err); end() }
 		thrown := i.Engine.Try(func() {
@@ -253,14 +265,29 @@ func (t *entrypoint) handler(ctx *engine.Context, name string) (receiver *goja.O
 	if !engine.IsCallable(fn) {
 		i.Engine.Throw("Error", "Handler does not export a %s() function.", name)
 	}
-	if export, _ := i.exports.Get(t.name).(*goja.Object); export == receiver {
+	if t.isHandler(receiver) {
 		args = []goja.Value{i.CF.Env(), i.executionContext(ctx, t.props)}
 	}
 	return receiver, fn, args
 }
 
+// isHandler reports whether the receiver is the exported object itself, not an
+// instance of an exported class.
+func (t *entrypoint) isHandler(receiver *goja.Object) bool {
+	export, _ := t.i.exports.Get(t.name).(*goja.Object)
+	return export == receiver
+}
+
 func (i *Isolate) executionContext(ctx *engine.Context, props *event.Payload) *goja.Object {
-	return i.execution.Wrap(&execution{context: ctx, props: props})
+	obj := i.execution.Wrap(&execution{ctx})
+	given := goja.Value(i.vm.NewObject())
+	if props != nil {
+		given = i.CF.Unpack(props)
+	}
+	// They are properties of its own, as in the reference.
+	obj.DefineDataProperty("props", given, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	obj.DefineDataProperty("exports", i.loopbacks, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	return obj
 }
 
 // instance is the exported handler object, or a new instance of the exported

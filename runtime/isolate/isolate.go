@@ -59,30 +59,13 @@ type Isolate struct {
 	node      *nodeapi.Modules
 	exports   *goja.Object // the entry module's exports
 	loopbacks *goja.Object // ctx.exports
-	classes   map[*goja.Object]ClassRef
 	execution *engine.Class[*execution]
 	requests  map[*engine.Context]struct{} // stateless events in progress
 }
 
-// ClassRef is a durable object class of this worker, as ctx.exports offers it.
-type ClassRef struct {
-	Name  string
-	Class *goja.Object
-}
-
-// ClassOf is the class that a value of ctx.exports stands for.
-func (i *Isolate) ClassOf(v goja.Value) (ref ClassRef, ok bool) {
-	obj, isObject := v.(*goja.Object)
-	if !isObject {
-		return ref, false
-	}
-	ref, ok = i.classes[obj]
-	return ref, ok
-}
-
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
-	i := &Isolate{opts: o, classes: map[*goja.Object]ClassRef{}, requests: map[*engine.Context]struct{}{}}
+	i := &Isolate{opts: o, requests: map[*engine.Context]struct{}{}}
 	i.Engine = engine.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit,
 		Condemned: i.condemned,
@@ -155,28 +138,30 @@ func (i *Isolate) builtin(spec string) (goja.Value, error) {
 	return i.node.Require(spec)
 }
 
-// prepare makes ctx.exports: a loopback for each exported entrypoint and class.
+// prepare makes ctx.exports: a loopback for each exported handler and class, in
+// the reference's order.
 func (i *Isolate) prepare() {
-	i.loopbacks = i.vm.NewObject()
+	var handlers, entrypoints, classes []string
 	for _, name := range i.ExportNames() {
 		v, ok := i.exports.Get(name).(*goja.Object)
-		if !ok {
-			continue
-		}
-		var loopback *goja.Object
 		switch {
-		case i.opts.Namespaces[name] != nil:
-			loopback = i.CF.Namespace(i.opts.Namespaces[name])
-			i.classes[loopback] = ClassRef{name, v}
-		case i.extends(v, i.CF.DurableObjectClass()):
-			loopback = i.vm.NewObject()
-			i.classes[loopback] = ClassRef{name, v}
-		case name == "default" || i.extends(v, i.CF.EntrypointClass()):
-			loopback = i.CF.Service(i.Entrypoint(name, nil))
+		case !ok:
+		case name == defaultEntrypoint:
+			handlers = append([]string{name}, handlers...)
+		case !engine.IsCallable(v):
+			handlers = append(handlers, name)
+		case i.extends(v, i.CF.EntrypointClass()):
+			entrypoints = append(entrypoints, name)
 		default:
-			continue
+			classes = append(classes, name)
 		}
-		i.loopbacks.Set(name, loopback)
+	}
+	i.loopbacks = i.vm.NewObject()
+	for _, name := range append(handlers, entrypoints...) {
+		i.loopbacks.Set(name, i.CF.LoopbackService(&entrypoint{i: i, name: name}))
+	}
+	for _, name := range classes {
+		i.loopbacks.Set(name, i.CF.LoopbackObjects(name, i.opts.Namespaces[name]))
 	}
 	i.CF.SetExports(i.loopbacks)
 }

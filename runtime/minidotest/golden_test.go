@@ -1,6 +1,7 @@
 package minidotest
 
 import (
+	_ "embed"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -24,6 +25,9 @@ type golden struct {
 	calls  []string // "path" or "path:arguments"
 }
 
+//go:embed testdata/entrypoints.js
+var entrypointsWorker string
+
 var goldens = []golden{
 	{"storage", storageWorker, []string{"S/a/keys", "S/a/badKeys", "S/a/values", "S/a/clones", "S/b/txns", "S/b/txnSync", "S/b/kvIter",
 		"S/b/kvLive", "S/b/deleteAllUncommitted", "S/b/shapes", "S/b/alarmArguments"}},
@@ -32,6 +36,7 @@ var goldens = []golden{
 	{"rpc", rpcWorker, []string{"!methods", "!shapes", "!targets", "!nested", "!params", "!values", "!order", "!pipeOrder", "!localStub", "!ids", "!fetches",
 		"!dispose", "!promises", `!thrown:["type"]`, `!thrown:["text"]`, `!thrown:["object"]`, `!thrown:["undefined"]`, `!thrown:["custom"]`,
 		`!thrown:["fn"]`, `!thrown:["cause"]`, `!thrown:["aggregate"]`, "!twice"}},
+	{"entrypoints", entrypointsWorker, []string{"!errors", "!pipeline", "!values", "!streams", "!exports", "!env", "!more", "!args"}},
 	{"alarms", alarmWorker, []string{`!run:["ok"]`, `!run:["throwOnce",3200]`, `!run:["setAndThrow",500]`, `!run:["setInHandler"]`, `!run:["setPast"]`,
 		`!run:["delInHandler"]`, `!run:["delThenThrow",3200]`, `!run:["setDel"]`, `!run:["setDelThrow",3200]`, `!run:["abortOnce",3200]`,
 		`!run:["abortNoRetry",3200]`, `!run:["deleteAll"]`, `!run:["deleteAllThrow",3200]`, `!run:["setDeleteAll"]`, `!run:["blockFail",3200]`,

@@ -19,7 +19,7 @@ export class Callback extends WorkerEntrypoint { hi(x) { return "callback " + x 
 		"wrangler.json": `{"name": "front", "main": "front.ts", "compatibility_date": "2026-08-01", "vars": {"WHO": "front"},
 "services": [
   {"binding": "BACK", "service": "back"},
-  {"binding": "ADMIN", "service": "back", "entrypoint": "Admin", "props": {"n": [1, null], "role": "root"}},
+  {"binding": "ADMIN", "service": "back", "entrypoint": "Admin", "props": {"role": "root", "n": [1, null]}},
   {"binding": "NOPE", "service": "back", "entrypoint": "Nope"},
   {"binding": "GONE", "service": "missing"}, {"binding": "SELF", "service": "front", "entrypoint": "Callback"}],
 "durable_objects": {"bindings": [
@@ -151,7 +151,7 @@ export default serve({
 	w.want(`{"ok":["abcdef","streamed",202,"b","made"]}`, "!bodies")
 	w.want(`{"ok":["back PUT /a up","4000 true",201,"back","0;1;2;",{"err":{"name":"RangeError","message":"out of back","remote":true}}]}`, "!fetches")
 	w.want(`{"ok":[101,"p","echo hello","echo bye",[4001,"done",true]]}`, "!socket")
-	w.want(`{"ok":[{"n":[1,null],"role":"root"},{"props":{"n":[1,null],"role":"root"},"url":"http://x/p","method":"GET"}]}`, "!props")
+	w.want(`{"ok":[{"role":"root","n":[1,null]},{"props":{"role":"root","n":[1,null]},"url":"http://x/p","method":"GET"}]}`, "!props")
 	w.want(`{"ok":"callback me front"}`, "!self")
 	if got := w.call("!missing"); !strings.HasPrefix(got, `{"ok":[503,"Worker \"missing\" not found. Make sure it is running locally.",{"err":{"name":"Error","message":"Worker \"missing\" not found. Make sure it is running locally.","remote":true}},{"err":{"name":"Error","message":"Worker \"missing\" not found. Make sure it is running locally.","remote":true}},503,`) ||
 		!strings.Contains(got, `no entrypoint \"Nope\"`) || !strings.Contains(got, `does not export a class named Nothing`) {

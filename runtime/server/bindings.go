@@ -1,7 +1,6 @@
 package server
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -114,12 +113,8 @@ func (s *Server) serviceMaker(p *config.Project, b config.Binding, w *worker) fu
 	}
 	return func(a *cfapi.API) goja.Value {
 		var props *event.Payload
-		if given := b.Params["props"]; given != nil {
-			text, err := json.Marshal(given)
-			if err != nil {
-				panic(fmt.Sprintf("the props of %s came from JSON and are none: %v", b.Name, err))
-			}
-			props = a.Pack(a.ParseJSON(string(text)))
+		if b.Props != nil {
+			props = a.Pack(a.ParseJSON(string(b.Props)))
 		}
 		if b.Param("service") == p.Name {
 			return a.Service(w.iso.Entrypoint(entry, props))

@@ -37,6 +37,7 @@ type body struct {
 	owner  *engine.Context // bodyNative: whose I/O it is; nil: anybody's
 	stream *goja.Object    // the ReadableStream, nil until made
 	used   bool            // consumed without a stream
+	text   bool            // strings in the stream are sent as UTF-8 (RPC)
 	h      *headers
 }
 
@@ -322,7 +323,7 @@ func (p *Platform) takeBody(b *body, done func(error)) event.Body {
 		finish(nil)
 		return native
 	}
-	return p.pumpStream(b.stream, finish)
+	return p.pumpStream(b.stream, b.text, finish)
 }
 
 // promise calls fn and gives a promise for what it returns or throws.

@@ -3,6 +3,7 @@ package webapi
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 
@@ -374,12 +375,34 @@ func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if carried, ok := c.p.Engine.Attached(obj).(*carrier); ok {
 		b = carried.b
 	} else {
-		c.p.adoptStream(b, obj)
+		b.kind, b.stream = bodyStream, obj
 	}
+	if c.p.bodyUsed(b) || b.stream != nil && c.p.streamLocked(b.stream) {
+		c.p.Engine.Throw("TypeError", "The ReadableStream has been locked to a reader.")
+	}
+	b.text = true
+	kind := b.kind
 	out := c.p.takeBody(b, nil)
+	if kind != bodyBuffer {
+		out = disconnecting{out}
+	}
 	w.WriteUint32(uint32(len(payload.Caps)))
 	payload.Caps = append(payload.Caps, out)
 	return nil
+}
+
+// disconnecting is a body that crosses in an RPC message: why it broke stays on
+// its side.
+type disconnecting struct{ event.Body }
+
+// Read implements event.Body.
+func (d disconnecting) Read(cb func(chunk []byte, err error)) {
+	d.Body.Read(func(chunk []byte, err error) {
+		if err != nil && err != io.EOF {
+			err = &event.Error{Message: "ReadableStream received over RPC disconnected prematurely."}
+		}
+		cb(chunk, err)
+	})
 }
 
 // Read implements clone.HostCodec. Within a Request or Response the stream
@@ -449,6 +472,10 @@ func (p *Platform) pipeInto(stream *goja.Object) *event.Pipe {
 	return pipe
 }
 
+// errWriterGone is what a WritableStream that was passed is aborted with,
+// whatever the reason (workerd: api/streams, NoDeferredProxySink).
+var errWriterGone = &event.Error{Message: "WritableStream received over RPC was disconnected because the remote execution context has ended."}
+
 // writableInto makes the WritableStream that writes into a pipe; a write is
 // done when the other side has taken it.
 func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
@@ -486,7 +513,7 @@ func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
 	sink := e.Native(
 		engine.Func{Name: "write", Length: 1, Fn: write},
 		engine.Func{Name: "close", Fn: end(func(goja.Value) error { return nil })},
-		engine.Func{Name: "abort", Length: 1, Fn: end(func(reason goja.Value) error { return e.ToEvent(reason) })},
+		engine.Func{Name: "abort", Length: 1, Fn: end(func(goja.Value) error { return errWriterGone })},
 	)
 	made := e.Call(p.fetch.streams.writable().Get("create"), goja.Undefined(), sink).(*goja.Object)
 	return made.Get("obj").(*goja.Object)

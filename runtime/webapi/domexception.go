@@ -150,6 +150,12 @@ func (p *Platform) NewDOMException(name, message string) *goja.Object {
 	return obj
 }
 
+// IsDOMException tells DOMExceptions from other objects. Loop-confined.
+func (p *Platform) IsDOMException(obj *goja.Object) bool {
+	_, ok := p.attachedTo(obj).(*domException)
+	return ok
+}
+
 // throwDOM raises a DOMException.
 func (p *Platform) throwDOM(name, format string, args ...any) {
 	panic(p.NewDOMException(name, fmt.Sprintf(format, args...)))
@@ -165,7 +171,7 @@ func (c exceptionCodec) Match(obj *goja.Object, _ clone.Mode) bool {
 	if c.p.core.errors.class == nil {
 		return false
 	}
-	_, ok := c.p.core.errors.class.Of(obj)
+	_, ok := c.p.attachedTo(obj).(*domException)
 	return ok
 }
 

@@ -367,12 +367,13 @@ type pump struct {
 	pipe  *event.Pipe
 	d     *drainer
 	ended bool
+	text  bool // strings are sent as UTF-8
 	done  func(error)
 }
 
-func (p *Platform) pumpStream(stream *goja.Object, done func(error)) event.Body {
+func (p *Platform) pumpStream(stream *goja.Object, text bool, done func(error)) event.Body {
 	e := p.Engine
-	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), done: done}
+	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), text: text, done: done}
 	u.op = e.StartOp("streaming a body").OnCancel(func(reason error) {
 		u.ended = true
 		u.pipe.Close(errContextEnded)
@@ -392,6 +393,9 @@ func (u *pump) chunk(v goja.Value) {
 		return
 	}
 	data, ok := u.p.bytesOf(v)
+	if text, isText := v.(goja.String); isText && u.text {
+		data, ok = []byte(text.String()), true
+	}
 	if !ok {
 		err := u.p.Engine.NewError("TypeError", textNotBytes)
 		u.finish(u.p.Engine.ToEvent(err))

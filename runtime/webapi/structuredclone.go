@@ -21,7 +21,7 @@ func (p *Platform) installClone() {
 
 // structuredClone is HTML's section 2.7.10: structuredClone(value, {transfer}).
 func (p *Platform) structuredClone(v, options goja.Value) goja.Value {
-	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.compat("enhanced_error_serialization")}
+	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.compat("enhanced_error_serialization"), HostCallables: true}
 	if list := get(options, "transfer"); !isMissing(list) {
 		p.forOf(list, func(item goja.Value) {
 			obj, ok := item.(*goja.Object)

@@ -1,0 +1,97 @@
+package cfapi
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// stubCodec passes functions, RpcTargets and stubs by reference.
+type stubCodec struct{ a *API }
+
+func (a *API) registerCodecs() {
+	a.Platform.Hosts.Add(stubCodec{a}, clone.HostRpcStub)
+}
+
+// Match implements clone.HostCodec.
+func (s stubCodec) Match(obj *goja.Object, mode clone.Mode) bool {
+	if _, ok := s.a.TargetOf(obj); ok || s.a.standIn(obj) != "" {
+		return true
+	}
+	if mode != clone.RPC {
+		return !isProxy(obj) && s.a.vm.InstanceOf(obj, s.a.rpcTarget) // to be refused by name
+	}
+	return s.a.byReference(obj)
+}
+
+// Write implements clone.HostCodec: the index of the capability.
+func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	kind := s.a.standIn(obj)
+	c, isStub := s.a.TargetOf(obj)
+	if u, unsendable := c.(Unsendable); unsendable {
+		return &clone.DataCloneError{Message: u.Unsendable()}
+	}
+	_, service := c.(Target)
+	p, ok := w.External().(*event.Payload)
+	if props, isProps := w.External().(propsMessage); isProps && service {
+		p, ok = props.p, true
+	}
+	switch {
+	case kind != "":
+		return &clone.DataCloneError{Message: fmt.Sprintf("Could not serialize object of type %q. This type does not support serialization.", kind)}
+	case ok:
+	case service:
+		return &clone.DataCloneError{Message: "ServiceStub cannot be serialized in this context."}
+	case isStub && w.Mode() == clone.StructuredClone:
+		return &clone.DataCloneError{Message: "#<RpcStub> could not be cloned."}
+	case isStub:
+		return &clone.DataCloneError{Message: "RpcStub cannot be serialized in this context."}
+	case engine.IsCallable(obj) || isProxy(obj):
+		return &clone.DataCloneError{Message: s.a.Platform.Clone.Describe(obj) + " could not be cloned."}
+	default:
+		return &clone.DataCloneError{Message: "Remote RPC references can only be serialized for RPC."}
+	}
+	if isStub {
+		c = c.Dup()
+	} else {
+		c = s.a.export(obj)
+	}
+	if l, ok := c.(*local); ok {
+		l.send()
+	}
+	w.WriteUint32(uint32(len(p.Caps)))
+	p.Caps = append(p.Caps, c)
+	return nil
+}
+
+// Read implements clone.HostCodec.
+func (s stubCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	p, ok := r.External().(*event.Payload)
+	if !ok {
+		return nil, errors.New("a stub outside an RPC message")
+	}
+	i, err := r.ReadUint32()
+	if err != nil {
+		return nil, err
+	}
+	if int(i) >= len(p.Caps) {
+		return nil, errors.New("an RPC message names a capability that it does not carry")
+	}
+	c, ok := p.Caps[i].(event.Capability)
+	if !ok {
+		return nil, errors.New("an RPC message names a capability of another kind")
+	}
+	if t, isTarget := c.(Target); isTarget {
+		return s.a.Service(t), nil
+	}
+	v, err := s.a.stubOf(goja.Undefined(), s.a.handle(c))
+	if err != nil {
+		return nil, err
+	}
+	return v.(*goja.Object), nil
+}
