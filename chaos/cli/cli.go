@@ -24,6 +24,8 @@ type Chaos struct {
 	Random    Random    `cmd:"" help:"Kill at points and times that a seed draws."`
 	Replay    Replay    `cmd:"" help:"Run one plan of faults, as a finding printed it."`
 	Shrink    Shrink    `cmd:"" help:"Make a plan that fails smaller."`
+	Merge     Merge     `cmd:"" help:"Put the reports of shards together."`
+	Init      Init      `cmd:"" help:"Write a first scenario for a project."`
 	Once      Once      `cmd:"" name:"run" default:"withargs" help:"Kill once or a few times, and tell the story (the default)."`
 }
 

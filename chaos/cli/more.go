@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/report"
+	"minido.dev/minido/chaos/scenario"
+)
+
+// Merge is `minido chaos merge`.
+type Merge struct {
+	Files    []string `arg:"" help:"report.json of each shard."`
+	Reporter []string `placeholder:"KIND[=FILE]" help:"As for enumerate. Default: list."`
+	Dir      string   `placeholder:"DIR" default:"." help:"Where reports go that name no file."`
+}
+
+// Run implements kong's command interface.
+func (c *Merge) Run() error { return c.run(os.Stdout) }
+
+func (c *Merge) run(out io.Writer) error {
+	var all []campaign.Report
+	for _, file := range c.Files {
+		data, err := os.ReadFile(file)
+		var r campaign.Report
+		if err == nil {
+			err = json.Unmarshal(data, &r)
+		}
+		if err == nil && r.Verb == "" {
+			err = errors.New("it is no report of minido chaos")
+		}
+		if err != nil {
+			return &ExitError{Code: chaos.Usage, Text: fmt.Sprintf("minido: %s: %v", file, err)}
+		}
+		all = append(all, r)
+	}
+	merged, err := campaign.Merge(all)
+	if err != nil {
+		return &ExitError{Code: chaos.Usage, Text: "minido: " + err.Error()}
+	}
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return &ExitError{Code: chaos.Broken, Text: "minido: " + err.Error()}
+	}
+	merged.Dir = c.Dir
+	reporters, err := report.Open(c.Reporter, out, Color(out), false)
+	if err != nil {
+		return &ExitError{Code: chaos.Usage, Text: "minido: --reporter: " + err.Error()}
+	}
+	for i := range merged.Cases {
+		if merged.Cases[i].Outcome != campaign.Passed {
+			reporters.Progress(campaign.Event{Campaign: &merged, Case: &merged.Cases[i]})
+		}
+	}
+	if err := reporters.End(merged); err != nil {
+		return &ExitError{Code: chaos.Broken, Text: "minido: " + err.Error()}
+	}
+	if merged.Code != chaos.Pass {
+		return &ExitError{Code: merged.Code}
+	}
+	return nil
+}
+
+// Init is `minido chaos init`.
+type Init struct {
+	Project string `arg:"" optional:"" default:"." help:"The project's directory, or its wrangler file."`
+	Env     string `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
+}
+
+// Run implements kong's command interface.
+func (c *Init) Run() error { return c.run(os.Stdout) }
+
+func (c *Init) run(out io.Writer) error {
+	written, err := c.write()
+	if err != nil {
+		code := chaos.Broken
+		if chaos.IsUsage(err) {
+			code = chaos.Usage
+		}
+		return &ExitError{Code: code, Text: "minido: " + err.Error()}
+	}
+	_, err = fmt.Fprintf(out, "wrote %s\n\nNow say in drive() what your clients do, and try:\n\n  minido chaos enumerate %s\n", strings.Join(written, " and "), chaos.Quote(c.Project))
+	if err != nil {
+		return &ExitError{Code: chaos.Broken, Text: "minido: " + err.Error()}
+	}
+	return nil
+}
+
+// write makes the first scenario and the types beside it; what is there stays.
+func (c *Init) write() ([]string, error) {
+	project, err := chaos.LoadProject(c.Project, c.Env, nil)
+	if err != nil {
+		return nil, err
+	}
+	var classes []string
+	for _, b := range project.DurableObjects {
+		if b.Local {
+			classes = append(classes, b.ClassName)
+		}
+	}
+	if len(classes) == 0 {
+		return nil, &chaos.UsageError{Text: project.Relative(project.ConfigFile) + " binds no Durable Object: there is nothing whose crash matters."}
+	}
+	name := project.Name
+	if name == "" {
+		name = "first"
+	}
+	var written []string
+	for _, f := range []struct{ name, text string }{
+		{name + scenario.Suffix, scenario.Template(project.Name, classes, isAgent(project.Dir))},
+		{"minido-chaos.d.ts", scenario.Types},
+	} {
+		path := filepath.Join(project.Dir, f.name)
+		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			return nil, &chaos.UsageError{Text: path + " is there already; remove it first."}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("init: %w", err)
+		}
+		_, err = file.WriteString(f.text)
+		if err := errors.Join(err, file.Close()); err != nil {
+			return nil, fmt.Errorf("init: %w", err)
+		}
+		written = append(written, path)
+	}
+	return written, nil
+}
+
+// isAgent says whether the project uses the agents SDK.
+func isAgent(dir string) bool {
+	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	return err == nil && strings.Contains(string(data), `"agents"`)
+}
