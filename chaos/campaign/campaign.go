@@ -83,7 +83,8 @@ func (c *campaign) open() (err error) {
 		return err
 	}
 	c.report.Dir = c.dir
-	c.cache = filepath.Join(c.dir, "cache")
+	// That of `minido dev`: what it has transformed need not be done again.
+	c.cache = filepath.Join(filepath.Dir(c.config), ".wrangler", "state", "minido-cache")
 	c.scheduler = sched.NewThreads(c.clock)
 	for range c.Jobs {
 		s := &slot{camp: c}

@@ -48,13 +48,15 @@ type Options struct {
 // stopLimit is how long stopping waits for what is still running.
 const stopLimit = 5 * time.Second
 
-// gcPercent trades memory for speed: a child lives for seconds.
-const gcPercent = 400
+// memoryLimit is when a child begins to collect garbage, in bytes: it lives for
+// seconds, and most need less.
+const memoryLimit = 200 << 20
 
 // Run is the whole life of a child that ends in good order. Its error was told
 // to the harness already.
 func Run(o Options) error {
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(-1)
+	debug.SetMemoryLimit(memoryLimit)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	sch := sched.NewThreads(clock.Real{})

@@ -1,0 +1,102 @@
+package campaign
+
+import (
+	"testing"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/internal/entropy"
+)
+
+// The reports of shards add up, and the worst decides; a mark that one of them
+// met is met.
+func TestMerge(t *testing.T) {
+	passed, violated := Case{Name: "a", Outcome: Passed}, Case{Name: "b", Outcome: Violated, Violations: []check.Violation{{Checker: "c", Invariant: "i"}}}
+	one := Report{Verb: "enumerate", Project: "p", Shard: "1/2", Points: 2, Visited: 1, Kills: 1, Cases: []Case{passed}, Unmet: []string{"x", "y"}, Code: chaos.Missed}
+	two := Report{Verb: "enumerate", Project: "p", Shard: "2/2", Points: 2, Visited: 1, Kills: 1, Cases: []Case{violated}, Unmet: []string{"y"}, Code: chaos.Violated}
+	got, err := Merge([]Report{one, two})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Code != chaos.Violated || got.Visited != 2 || got.Kills != 2 || got.Points != 2 || len(got.Cases) != 2 || len(got.Unmet) != 1 || got.Unmet[0] != "y" {
+		t.Errorf("%+v", got)
+	}
+	if _, err := Merge([]Report{one, one}); err == nil {
+		t.Error("one shard was merged twice")
+	}
+	two.Project = "q"
+	if _, err := Merge([]Report{one, two}); err == nil {
+		t.Error("two projects were merged")
+	}
+	if got, err := Merge([]Report{one, {Verb: "enumerate", Project: "p", Shard: "2/2", Code: chaos.Broken}}); err != nil || got.Code == chaos.Pass {
+		t.Errorf("a shard that ended early was forgotten: %+v, %v", got, err)
+	}
+}
+
+// The same seed draws the same plans, another one others.
+func TestDraw(t *testing.T) {
+	clean := Case{Points: []string{"commit:after(A/a)/rpc#1", "wake:after(A/a)/start#1", "alarm:before(A/a)/alarm#1"}, Ms: 300}
+	text := func(seed uint64) (out string) {
+		for _, p := range draw(entropy.NewSeeded(seed), clean, 20) {
+			if _, err := fault.ParsePlan(p.String()); err != nil || len(p) == 0 {
+				t.Errorf("%s: %v", p, err)
+			}
+			out += p.String() + "\n"
+		}
+		return out
+	}
+	if text(1) != text(1) || text(1) == text(2) {
+		t.Error("plans do not follow the seed")
+	}
+}
+
+// A limit spreads what it leaves; shards share everything out.
+func TestChoose(t *testing.T) {
+	var plans []fault.Plan
+	for range 10 {
+		plans = append(plans, fault.Plan{{Point: string(rune('0' + len(plans)))}})
+	}
+	c := &campaign{Options: Options{Max: 5}}
+	if got := c.choose(plans); len(got) != 5 || got[1][0].Point != "2" || c.report.Skipped != 5 {
+		t.Errorf("%v", got)
+	}
+	seen := map[string]int{}
+	for shard := 1; shard <= 3; shard++ {
+		c := &campaign{Options: Options{Shard: shard, Shards: 3}}
+		for _, p := range c.choose(plans) {
+			seen[p.String()]++
+		}
+	}
+	if len(seen) != 10 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// The replay line is safe for a shell, and says all that the run was given.
+func TestReplayLine(t *testing.T) {
+	step, err := drive.Parse(drive.Call, `A/it's.m("x")`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Project: "my app", Steps: []drive.Step{step}, CommandVars: []string{"A:b c"}, Recover: chaos.ByRequest, SinkVar: "SINK", Timeout: DefaultTimeout}
+	want := `minido chaos replay 'my app' --call 'A/it'\''s.m("x")' --var 'A:b c' --recover request --effects SINK --plan 'kill@commit:after(A/a)/rpc#1; kill@after(1s)'`
+	plan, err := fault.ParsePlan("kill@commit:after(A/a)/rpc#1; kill@after(1s)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := o.replay(plan); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// A plan becomes smaller by one fault at a time.
+func TestReductions(t *testing.T) {
+	if got := reductions(fault.Plan{{Point: "1"}}); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	if got := reductions(fault.Plan{{Point: "1"}, {Point: "2"}}); len(got) != 2 || got[0].String() != "kill@2" || got[1].String() != "kill@1" {
+		t.Errorf("%v", got)
+	}
+}
