@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
 )
 
 // children lists the live processes whose command line names dir: the chaos
@@ -36,12 +40,9 @@ func children(t *testing.T, dir string) []int {
 // eventually waits for a condition of other processes, which tell nobody.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(time.Minute)
-	for !ok() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not happen within a minute", what)
-		}
-		time.Sleep(20 * time.Millisecond)
+	err := wait.Until(context.Background(), clock.Real{}, time.Minute, what, func() (bool, error) { return ok(), nil })
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
