@@ -57,6 +57,8 @@ type devCommand struct {
 	AIURL        string   `name:"ai-url" placeholder:"URL" help:"Send what env.AI.run() asks to this provider: POST URL/ai/run/MODEL."`
 	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
 
+	wranglerFlags
+
 	InspectorPort             int  `hidden:"" help:"Accepted and ignored: there is no inspector."`
 	ShowInteractiveDevSession bool `hidden:"" negatable:"" help:"Accepted and ignored: there are no hotkeys."`
 	Local                     bool `hidden:"" help:"Accepted: minido is always local."`
@@ -67,6 +69,9 @@ type devCommand struct {
 // Run implements kong's command interface.
 func (c *devCommand) Run() error {
 	began := clock.Real{}.Now()
+	if err := c.wranglerFlags.apply(); err != nil {
+		return &exitError{exitUsage, err}
+	}
 	debug.SetGCPercent(400) // starting allocates once and fast; see settleAfter
 	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
 	points, err := pointsFromEnvironment()
@@ -146,7 +151,7 @@ const ballastSize = 16 << 20
 const stopLimit = 5 * time.Second
 
 func (c *devCommand) options(term *terminal) server.Options {
-	first := config.Options{Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
+	first := config.Options{CompatibilityDate: c.CompatibilityDate, CompatibilityFlags: c.CompatibilityFlags, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
 	var others []config.Options
 	for i, path := range c.Config {
 		if i == 0 {

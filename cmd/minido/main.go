@@ -109,7 +109,7 @@ func run(args []string) int {
 				code = int(p)
 			}
 		}()
-		code = execute(parser, &c, args)
+		code = execute(parser, &c, asWranglerReadsThem(args))
 	}()
 	return code
 }

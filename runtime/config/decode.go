@@ -17,6 +17,12 @@ func (l *loader) decode(sel *selection) *Project {
 	l.decodeEntry(sel, p)
 	p.CompatibilityDate, p.CompatibilityFlags = resolveCompat(l.rep, sel)
 	p.CompatibilityDateWhere = sel.field("compatibility_date").where()
+	if date := l.options.CompatibilityDate; date != "" {
+		p.CompatibilityDate = min(date, LatestCompatibilityDate)
+	}
+	if flags := l.options.CompatibilityFlags; len(flags) > 0 {
+		p.CompatibilityFlags = flags
+	}
 	decodeDurableObjects(l.rep, sel, p)
 	l.decodeTriggers(sel, p)
 	decodeDev(sel, p)

@@ -29,6 +29,10 @@ type Options struct {
 	EnvFiles []string
 	// Vars are the --var flags, each KEY:VALUE.
 	Vars []string
+	// CompatibilityDate and CompatibilityFlags take the place of the wrangler
+	// file's, unless they are empty; a date must be valid.
+	CompatibilityDate  string
+	CompatibilityFlags []string
 	// Environ is the process environment in the form of os.Environ. Nothing
 	// else of the process is looked at.
 	Environ []string
