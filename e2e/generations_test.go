@@ -251,3 +251,51 @@ func TestSubAgentScheduleAfterDeath(t *testing.T) {
 		})
 	}
 }
+
+type stubborn struct {
+	Attempts []struct {
+		At   float64
+		Name string
+	}
+	Left []string
+}
+
+func (s stubborn) of(name string) (at []float64) {
+	for _, a := range s.Attempts {
+		if a.Name == name {
+			at = append(at, a.At)
+		}
+	}
+	return at
+}
+
+// A fiber whose recovery hook throws is tried again and again, with growing
+// gaps, and dropped when it is too old; it does not keep the others from being
+// recovered, of which a scan takes as many as it has time for.
+func TestFiberThatCannotBeRecovered(t *testing.T) {
+	for _, name := range managedGenerations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := begin(t, name)
+			slow := []string{"slow 1", "slow 2", "slow 3", "slow 4", "slow 5"}
+			call(t, l.dial("stubborn-agent/s1"), nil, "begin", append([]string{"poison"}, slow...))
+			l.crash() // the agent's alarm brings it back
+			c := l.dial("stubborn-agent/s1")
+			end := untilCall(t, c, "look", func(s stubborn) bool { return len(s.Left) == 0 })
+			for _, n := range slow {
+				if got := len(end.of(n)); got != 1 {
+					t.Errorf("the hook ran %d times for %s", got, n)
+				}
+			}
+			poison := end.of("poison")
+			if len(poison) < 3 {
+				t.Fatalf("%d attempts at the one that cannot be recovered", len(poison))
+			}
+			first, last := poison[1]-poison[0], poison[len(poison)-1]-poison[len(poison)-2]
+			t.Logf("%d attempts, the first gap %.0f ms, the last %.0f ms", len(poison), first, last)
+			if last < 2*first {
+				t.Errorf("the gaps do not grow: %v", poison)
+			}
+		})
+	}
+}
