@@ -8,11 +8,9 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -72,7 +70,6 @@ func (c *devCommand) Run() error {
 	if err := c.wranglerFlags.apply(); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	debug.SetGCPercent(400) // starting allocates once and fast; see settleAfter
 	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
 	points, err := pointsFromEnvironment()
 	if err != nil {
@@ -82,6 +79,8 @@ func (c *devCommand) Run() error {
 	defer stop()
 
 	sch := sched.NewThreads(clock.Real{})
+	memory := newMemory(sch.Clock())
+	defer memory.stop()
 	stopMock, err := c.mockAI(sch)
 	if err != nil {
 		return err
@@ -101,15 +100,8 @@ func (c *devCommand) Run() error {
 		return &exitError{exitUsage, errors.New(term.explain(err))}
 	}
 	term.started(s, clock.Real{}.Now().Sub(began))
+	memory.started()
 	stopControl := c.control(term, s, sch)
-	var ballast atomic.Pointer[[ballastSize]byte]
-	settle := sch.Clock().AfterFunc(settleAfter, func() {
-		debug.SetGCPercent(100)
-		ballast.Store(new([ballastSize]byte))
-		debug.FreeOSMemory() // the bundler's memory is not needed any more
-	})
-	defer settle.Stop()
-	defer func() { ballast.Store(nil) }() // it counts until here
 
 	<-ctx.Done()
 	stop()
@@ -137,15 +129,6 @@ func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Schedul
 	}
 	return api.Close
 }
-
-// settleAfter is when, after the start, memory counts for more than speed.
-const settleAfter = time.Second
-
-// ballastSize is how many bytes count as heap that nobody touches, so that they
-// take no memory. The heap of a server with little in it is so small that
-// collecting it whenever it has doubled would take a quarter of the time under
-// load.
-const ballastSize = 16 << 20
 
 // stopLimit is how long stopping waits for what is still running.
 const stopLimit = 5 * time.Second

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"runtime/debug"
+	"runtime/metrics"
+	"sync"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// settleAfter is when, after the start, memory counts for more than speed.
+const settleAfter = time.Second
+
+// ballastSize is how many bytes count as heap that nobody touches, so that they
+// take no memory. The heap of a server with little in it is so small that
+// collecting it whenever it has doubled would take a quarter of the time under
+// load.
+const ballastSize = 16 << 20
+
+// trimInterval is how often a server looks whether it has become idle.
+const trimInterval = time.Second
+
+// A server that allocates less than idleBytes between two looks is idle; it
+// gives memory back once it has allocated trimBytes since the last time.
+const (
+	idleBytes = 1 << 20
+	trimBytes = 16 << 20
+)
+
+// memory tends Go's heap while a server runs: it starts fast, and gives back to
+// the system what it does not need when it is idle. Without that the heap stays
+// as large as the last burst of work has made it. Safe for concurrent use.
+type memory struct {
+	clock clock.Clock
+
+	mu      sync.Mutex // guards everything below
+	timer   clock.Timer
+	stopped bool
+	ballast *[ballastSize]byte
+	seen    uint64 // bytes allocated since the start, at the last look
+	trimmed uint64 // and when memory was given back
+}
+
+// newMemory is for a process that starts; call started and stop.
+func newMemory(c clock.Clock) *memory {
+	debug.SetGCPercent(400) // starting allocates once and fast
+	return &memory{clock: c}
+}
+
+// started says that the server is up.
+func (m *memory) started() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.timer = m.clock.AfterFunc(settleAfter, m.settle)
+}
+
+// stop ends it. Stopping twice is allowed.
+func (m *memory) stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stopped, m.ballast = true, nil
+	if m.timer != nil {
+		m.timer.Stop()
+	}
+}
+
+func (m *memory) settle() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	debug.SetGCPercent(100)
+	m.ballast = new([ballastSize]byte)
+	m.trim(allocatedBytes()) // the bundler's memory is not needed any more
+}
+
+func (m *memory) look() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	now := allocatedBytes()
+	if now-m.seen < idleBytes && now-m.trimmed >= trimBytes {
+		m.trim(now)
+		return
+	}
+	m.seen = now
+	m.timer = m.clock.AfterFunc(trimInterval, m.look)
+}
+
+// trim gives memory back and arms the next look. Called with mu held.
+func (m *memory) trim(now uint64) {
+	debug.FreeOSMemory()
+	m.seen, m.trimmed = now, now
+	m.timer = m.clock.AfterFunc(trimInterval, m.look)
+}
+
+// allocatedBytes is how much the process has ever allocated.
+func allocatedBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}

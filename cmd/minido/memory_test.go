@@ -1,0 +1,50 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// Memory is given back once after work, when the work is over, and never by an
+// idle server.
+func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	c := clock.NewVirtual(time.Unix(0, 0))
+	m := newMemory(c)
+	m.started()
+	defer m.stop()
+	look := func() uint64 {
+		t.Helper()
+		if !c.Step() {
+			t.Fatal("no timer is armed")
+		}
+		return m.trimmed
+	}
+	settled := look()
+	if settled == 0 || m.ballast == nil {
+		t.Fatal("it did not settle")
+	}
+	if look() != settled || look() != settled {
+		t.Error("an idle server gave memory back again")
+	}
+	work := make([]byte, 2*trimBytes)
+	if look() != settled {
+		t.Error("memory was given back in the middle of work")
+	}
+	runtime.KeepAlive(work)
+	after := look()
+	if after == settled {
+		t.Error("memory was not given back after work")
+	}
+	if look() != after {
+		t.Error("it was given back twice")
+	}
+	m.stop()
+	if c.Step() {
+		t.Error("a timer is left")
+	}
+}
