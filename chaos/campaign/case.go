@@ -96,6 +96,10 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 		s.sink.begin(nil)
 	}
 	r.result.Ms = float64(r.history.Elapsed().Microseconds()) / 1000
+	if ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), r.history.Err(), events.Close(), r.log.Close())
+		return r.result, err // the end of a case that was cut says nothing
+	}
 	err = r.conclude(err)
 	return r.result, errors.Join(err, r.history.Err(), events.Close(), r.log.Close())
 }
