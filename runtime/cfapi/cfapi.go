@@ -60,7 +60,7 @@ type API struct {
 	objectClass, loopbackClass *engine.Class[*ObjectClass]
 	loopbackSpace              *engine.Class[*namespace]
 
-	serviceStub, objectStub, stubOf, handleOf, rpcPromise, disposable, loopback goja.Callable
+	serviceStub, objectStub, stubOf, handleOf, disposable, loopback goja.Callable
 	rpcTarget, entrypoint, durableObject                                        *goja.Object
 }
 
@@ -93,7 +93,7 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		return f
 	}
 	a.serviceStub, a.objectStub, a.stubOf = fn("serviceStub"), fn("objectStub"), fn("stubOf")
-	a.handleOf, a.rpcPromise, a.disposable, a.loopback = fn("handleOf"), fn("rpcPromise"), fn("disposable"), fn("loopback")
+	a.handleOf, a.disposable, a.loopback = fn("handleOf"), fn("disposable"), fn("loopback")
 	a.rpcTarget = a.js.Get("RpcTarget").(*goja.Object)
 	a.entrypoint = a.js.Get("WorkerEntrypoint").(*goja.Object)
 	a.durableObject = a.js.Get("DurableObject").(*goja.Object)

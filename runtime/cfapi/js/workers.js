@@ -92,7 +92,7 @@ function (native, p) {
     for (let i = 0; i < path.length; i++) {
       const entry = entries.get(v);
       if (entry !== undefined && entry.handle !== undefined && entry.path === undefined) {
-        if (i === path.length - 1 && path[i] === "fetch" && ReflectHas(Fetcher.prototype, "fetch") && entry.fetcher) return found(v.fetch, v);
+        if (i === path.length - 1 && path[i] === "fetch" && entry.fetcher) return found(v.fetch, v);
         return stub(entry.handle, ArrayPrototypeSlice(path, i));
       }
       const proto = typeof v === "object" && v !== null ? ObjectGetPrototypeOf(v) : undefined;
@@ -221,7 +221,7 @@ function (native, p) {
   const disposeNothing = () => {};
   return {
     DurableObject, WorkerEntrypoint, WorkflowEntrypoint, RpcTarget, RpcStub, RpcPromise, RpcProperty, ServiceStub: Fetcher,
-    stubOf, rpcPromise, env: view(native.env), exports: view(native.exports),
+    stubOf, env: view(native.env), exports: view(native.exports),
     serviceStub: (handle) => fetcherOf(handle, Fetcher, {}),
     objectStub: (handle, own) => fetcherOf(handle, DurableObjectStub, own),
     // loopback is a service stub that makes others with props of their own.
