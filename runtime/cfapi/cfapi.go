@@ -61,7 +61,7 @@ type API struct {
 	loopbackSpace              *engine.Class[*namespace]
 
 	serviceStub, objectStub, stubOf, handleOf, disposable, loopback goja.Callable
-	rpcTarget, entrypoint, durableObject                                        *goja.Object
+	rpcTarget, entrypoint, durableObject                            *goja.Object
 }
 
 //go:embed js/workers.js
