@@ -79,7 +79,7 @@ func TestPrimordialsInUseAreCaptured(t *testing.T) {
 	plain := fresh.prims.Export().(*primordials).made // Array, SymbolIterator, ...
 	for _, name := range used {
 		if !listed[name] && plain.Get(name) == nil && e.prims.Get(name) != nil {
-			t.Errorf("primordials.txt lacks %q", name)
+			t.Errorf("js/primordials.txt lacks %q: add it, with a space between owner and member", name)
 		}
 	}
 	for name := range listed {
