@@ -104,7 +104,7 @@ func (o *Object) blockConcurrencyWhile(callback goja.Value) goja.Value {
 		e.Throw("Error", "blockConcurrencyWhile() calls are nested too deeply.")
 	}
 	frame := e.Frame()
-	promise, resolve, _ := o.realm.vm.NewPromise()
+	promise, resolve, _ := o.realm.eng.NewPromise()
 	o.ctx.Hold()
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
 		e.AfterTurn(func() {

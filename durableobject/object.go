@@ -55,24 +55,25 @@ var ErrEvicted = errors.New("the object was evicted")
 
 // Object is one incarnation of a durable object. Loop-confined.
 type Object struct {
-	opts     Options
-	realm    *Realm
-	ctx      *engine.Context
-	store    *sqlstore.Store
-	gate     gate
-	instance *goja.Object
-	alarm    alarmState
-	facets   map[string]*facet
-	txns     int // open async transactions, outermost and nested
-	kvList   *kvIterator
-	failure  *event.Error
-	ended    bool
-	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
-	running  int  // events that have started and not been answered
-	hasAlarm bool
-	sealed   int64     // mark of the last commit that is not known to be on disk
-	syncing  bool      // a sync is under way
-	idleAt   time.Time // when the last event began or ended
+	opts      Options
+	realm     *Realm
+	ctx       *engine.Context
+	store     *sqlstore.Store
+	gate      gate
+	instance  *goja.Object
+	alarm     alarmState
+	facets    map[string]*facet
+	txns      int // open async transactions, outermost and nested
+	kvList    *kvIterator
+	failure   *event.Error
+	ended     bool
+	stopped   bool // by the platform: an alarm that this interrupts is no failure of its handler
+	running   int  // events that have started and not been answered
+	hasAlarm  bool
+	interrupt func()    // ends a statement of the store; from any goroutine
+	sealed    int64     // mark of the last commit that is not known to be on disk
+	syncing   bool      // a sync is under way
+	idleAt    time.Time // when the last event began or ended
 
 	// superseded: new code has taken the storage over. Set at most once, before
 	// the next realm begins.
@@ -96,7 +97,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 		started(err)
 		return obj
 	}
-	obj.store = store
+	obj.store, obj.interrupt = store, store.Interrupt
 	if err := obj.recover(); err != nil {
 		obj.fail(&event.Error{Message: err.Error()})
 		started(err)
@@ -403,7 +404,7 @@ func (o *Object) fail(ev *event.Error) { o.end(ev) }
 // is what its callers get. Loop-confined; works at any moment.
 func (o *Object) Reset(ev *event.Error) {
 	if !o.ended {
-		o.stopped = o.realm.eng.CondemnedBy() == nil
+		o.stopped = o.realm.eng.CondemnedBy() == nil || o.realm.eng.Suspect() != o.ctx
 	}
 	o.end(ev)
 }

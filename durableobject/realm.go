@@ -64,7 +64,7 @@ func (o *Object) object() *Object { return o }
 // promised runs fn and returns a promise of its result; what fn throws rejects
 // the promise. Storage answers at once, so the promise is settled already.
 func (r *Realm) promised(fn func() goja.Value) goja.Value {
-	p, resolve, reject := r.vm.NewPromise()
+	p, resolve, reject := r.eng.NewPromise()
 	var v goja.Value
 	if thrown := r.eng.Try(func() { v = fn() }); thrown != nil {
 		reject(thrown)
@@ -82,6 +82,7 @@ func (r *Realm) promised(fn func() goja.Value) goja.Value {
 func (o *Object) db() *sqlstore.Store {
 	o.ctx.Check()
 	o.mayUseStorage()
+	o.realm.eng.Interruptible(&o.interrupt)
 	return o.store
 }
 

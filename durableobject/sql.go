@@ -173,7 +173,7 @@ func (r *Realm) viewBytes(obj *goja.Object) ([]byte, bool) {
 
 // row is the next row, nil at the end.
 func (c *sqlCursor) row() ([]any, bool) {
-	c.o.mayUseStorage()
+	c.o.db()
 	row, ok, err := c.c.Next()
 	if err != nil {
 		c.o.realm.storageError(err)

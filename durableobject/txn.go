@@ -82,7 +82,7 @@ func (o *Object) transaction(closure goja.Value) goja.Value {
 		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
 	}
 	frame := r.eng.Frame()
-	promise, resolve, reject := r.vm.NewPromise()
+	promise, resolve, reject := r.eng.NewPromise()
 	o.ctx.Hold()
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
 		r.eng.AfterTurn(func() {

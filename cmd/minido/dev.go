@@ -49,6 +49,8 @@ type devCommand struct {
 	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
 	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which is always on loopback (see minido ctl); 0 takes a free one."`
 	NoControl    bool     `help:"Do not offer the control API."`
+	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: limits.cpu_ms of the wrangler file, or 30000."`
+	HeapMB       int      `name:"heap-mb" placeholder:"N" default:"1024" help:"Memory of the process at which the isolate that grew most is thrown away; 0 sets no limit."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
 	NoWatch      bool     `help:"Do not reload when files change."`
 	MockAI       bool     `name:"mock-ai" help:"Start a scripted model on this machine for env.AI, OpenAI Responses and Anthropic Messages; sets OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the keys."`
@@ -116,6 +118,16 @@ func (c *devCommand) Run() error {
 	return nil
 }
 
+// heap is the memory limit. The collector works towards it before it is hit.
+func (c *devCommand) heap() *engine.HeapWatch {
+	if c.HeapMB <= 0 {
+		return nil
+	}
+	limit := uint64(c.HeapMB) << 20
+	debug.SetMemoryLimit(int64(limit + limit/4))
+	return engine.NewHeapWatch(limit)
+}
+
 // control starts the control API; without one the server goes on.
 func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler) (stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
@@ -148,6 +160,7 @@ func (c *devCommand) options(term *terminal) server.Options {
 	o := server.Options{
 		Config: first, Others: others,
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
+		TurnLimit: time.Duration(c.CPUMs) * time.Millisecond, Heap: c.heap(),
 		Watch: !c.NoWatch, NoDefer: c.NoDefer, TestScheduled: c.TestScheduled,
 		Console: term.console, Requests: term.request, Events: term.event, BuildOutput: os.Stderr,
 		Address: c.address(),

@@ -79,7 +79,7 @@ func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(err
 			return
 		}
 		err = r.Isolate().Engine.PostLoop(func() {
-			if r.Isolate().Engine.CondemnedBy() != nil {
+			if r.Isolate().Engine.CondemnedBy() != nil || !e.ns.pool.isCurrent(r) {
 				e.with(s, use, failed) // the server is replacing the isolate
 				return
 			}

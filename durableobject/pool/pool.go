@@ -151,6 +151,13 @@ func (p *Pool) SetRealm(r *durableobject.Realm) {
 	}
 }
 
+// isCurrent reports whether objects may be started in r.
+func (p *Pool) isCurrent(r *durableobject.Realm) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.realm == r && !p.closed
+}
+
 // ClearRealm makes events wait until the next SetRealm.
 func (p *Pool) ClearRealm() {
 	p.mu.Lock()
@@ -221,15 +228,12 @@ func (p *Pool) Close(done func(error)) {
 	}
 }
 
-// EndAll ends every incarnation with ev: in-flight work stops, sockets close
-// with code (0: they stay). It must run on the loop of the present realm.
-func (p *Pool) EndAll(ev *event.Error, code int, reason string) {
+// EndAll ends every incarnation with the error that why gives: their isolate
+// was condemned. It must run on the loop of the present realm.
+func (p *Pool) EndAll(why func(o *durableobject.Object) *event.Error) {
 	for _, e := range p.all() {
 		if o := e.current(); o != nil {
-			o.Reset(ev)
-		}
-		if code != 0 {
-			e.sockets.DropAll(code, reason)
+			o.Reset(why(o))
 		}
 	}
 }

@@ -40,6 +40,8 @@ type Loop interface {
 	// Close drops what is queued and accepts nothing more. The function that
 	// runs at the moment, if any, finishes. Close does not wait for it; Done does.
 	Close()
+	// Drain accepts nothing more, runs what is queued, and then closes.
+	Drain()
 	// Done is closed when the loop has run its last function.
 	Done() <-chan struct{}
 }

@@ -82,6 +82,9 @@ func (s *Seeded) Step() bool {
 	t.queue = t.queue[1:]
 	if len(t.queue) == 0 {
 		s.ready = append(s.ready[:i], s.ready[i+1:]...)
+		if t.owner != nil && t.owner.draining {
+			t.owner.shutLocked()
+		}
 	}
 	s.steps++
 	step := s.steps
@@ -131,17 +134,18 @@ func (s *Seeded) Close(context.Context) error {
 }
 
 type seededLoop struct {
-	parent *Seeded
-	task   *seededTask
-	done   chan struct{}
-	closed bool // guarded by parent.mu
+	parent   *Seeded
+	task     *seededTask
+	done     chan struct{}
+	closed   bool // guarded by parent.mu
+	draining bool // guarded by parent.mu
 }
 
 func (l *seededLoop) Post(fn func()) error {
 	s := l.parent
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if l.closed || s.closed {
+	if l.closed || l.draining || s.closed {
 		return ErrClosed
 	}
 	l.task.queue = append(l.task.queue, fn)
@@ -149,6 +153,15 @@ func (l *seededLoop) Post(fn func()) error {
 		s.ready = append(s.ready, l.task)
 	}
 	return nil
+}
+
+func (l *seededLoop) Drain() {
+	s := l.parent
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.draining = true; len(l.task.queue) == 0 {
+		l.shutLocked()
+	}
 }
 
 func (l *seededLoop) Close() {

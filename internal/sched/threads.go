@@ -114,16 +114,17 @@ type threadLoop struct {
 	parent *Threads
 	done   chan struct{}
 
-	mu     sync.Mutex // guards everything below
-	wake   sync.Cond
-	queue  []func()
-	closed bool
+	mu       sync.Mutex // guards everything below
+	wake     sync.Cond
+	queue    []func()
+	closed   bool
+	draining bool
 }
 
 func (l *threadLoop) Post(fn func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if l.closed || l.draining {
 		return ErrClosed
 	}
 	l.queue = append(l.queue, fn)
@@ -141,6 +142,13 @@ func (l *threadLoop) Close() {
 	l.mu.Unlock()
 }
 
+func (l *threadLoop) Drain() {
+	l.mu.Lock()
+	l.draining = true
+	l.wake.Signal()
+	l.mu.Unlock()
+}
+
 func (l *threadLoop) Done() <-chan struct{} { return l.done }
 
 func (l *threadLoop) run() {
@@ -154,10 +162,11 @@ func (l *threadLoop) run() {
 	var batch []func()
 	for {
 		l.mu.Lock()
-		for len(l.queue) == 0 && !l.closed {
+		for len(l.queue) == 0 && !l.closed && !l.draining {
 			l.wake.Wait()
 		}
-		if l.closed {
+		if l.closed || len(l.queue) == 0 {
+			l.closed = true
 			l.mu.Unlock()
 			return
 		}

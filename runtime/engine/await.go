@@ -8,6 +8,24 @@ import (
 
 var promiseType = reflect.TypeFor[*goja.Promise]()
 
+// NewPromise is a pending promise and the functions that settle it. A promise
+// that a native settles may run its reactions at once; what ends these abruptly
+// (an interrupt, a stack overflow) ends the turn, whether or not the caller
+// looks at the error.
+func (e *Engine) NewPromise() (p *goja.Promise, resolve, reject func(any) error) {
+	p, res, rej := e.vm.NewPromise()
+	watched := func(settle func(any) error) func(any) error {
+		return func(v any) error {
+			err := settle(v)
+			if err != nil && e.abrupt == nil {
+				e.abrupt = err
+			}
+			return err
+		}
+	}
+	return p, watched(res), watched(rej)
+}
+
 // Await calls then with the value of v once it is known, or fail with the
 // reason, in the frame that is current now: at once if v is not a promise or a
 // promise that is fulfilled already, else as a promise job. Thenables are

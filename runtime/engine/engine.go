@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
@@ -58,6 +57,11 @@ type Options struct {
 	TurnLimit time.Duration
 	// CallDepth is the deepest JavaScript stack, in frames. 0 means DefaultCallDepth.
 	CallDepth int
+	// Watch is the clock that limits are measured by; nil is the scheduler's. A
+	// simulation hands in a real one: virtual time stands still within a turn.
+	Watch clock.Clock
+	// Heap bounds the memory of the process; nil does not.
+	Heap *HeapWatch
 	// Condemned is called once, on the loop, when the isolate must not be used
 	// any more: after an interrupt, a stack overflow or a bug in a native.
 	Condemned func(reason error)
@@ -103,9 +107,12 @@ type Engine struct {
 	errorMaker func(class, message string) *goja.Object
 
 	condemned   error
+	abrupt      error    // what ended the jobs that a settled promise ran
+	suspect     *Context // whose turn ran when the isolate was condemned
 	onCondemned func(error)
 
-	watch watchdog
+	watch  watchdog
+	unseen int64 // bytes allocated since the heap was looked at, see Allocate
 }
 
 type output struct {
@@ -138,9 +145,10 @@ func New(o Options) *Engine {
 		return goja.Undefined()
 	}))
 	e.classes.init()
-	e.watch.init(e, limit)
+	e.watch.init(e, o.Watch, limit, o.Heap)
 	e.timers.init(e)
 	e.prims = e.loadPrimordials()
+	e.guardSizes()
 	e.loop, e.spawn = o.Scheduler.NewLoop(o.Name), o.Scheduler.Go
 	return e
 }
@@ -258,6 +266,9 @@ func (e *Engine) run(fn func()) {
 	}()
 	_, err := e.enterTurn(goja.Undefined())
 	if err == nil {
+		err, e.abrupt = e.abrupt, nil
+	}
+	if err == nil {
 		return
 	}
 	var overflow *goja.StackOverflowError
@@ -267,7 +278,10 @@ func (e *Engine) run(fn func()) {
 		e.Condemn(fmt.Errorf("RangeError: Maximum call stack size exceeded%s", e.where(overflow.Stack())))
 	case errors.As(err, &interrupted):
 		e.vm.ClearInterrupt()
-		if reason, ok := interrupted.Value().(error); ok {
+		var limit *LimitError
+		if reason, ok := interrupted.Value().(error); ok && errors.As(reason, &limit) {
+			e.Condemn(limit.in(e, e.where(interrupted.Stack())))
+		} else if ok {
 			e.Condemn(fmt.Errorf("%w%s", reason, e.where(interrupted.Stack())))
 		} else {
 			e.Condemn(fmt.Errorf("%v%s", interrupted.Value(), e.where(interrupted.Stack())))
@@ -338,6 +352,9 @@ func (e *Engine) Condemn(reason error) {
 	if e.condemned != nil {
 		return
 	}
+	if e.root != nil {
+		e.suspect = e.root.Context
+	}
 	e.condemned = fmt.Errorf("%w: %w", ErrCondemned, reason)
 	if e.onCondemned != nil {
 		e.onCondemned(reason)
@@ -346,6 +363,10 @@ func (e *Engine) Condemn(reason error) {
 
 // CondemnedBy is why the isolate is unusable, nil while it is well.
 func (e *Engine) CondemnedBy() error { return e.condemned }
+
+// Suspect is the context whose turn ran when the isolate was condemned; nil
+// for the global scope, and while the isolate is well.
+func (e *Engine) Suspect() *Context { return e.suspect }
 
 // Interrupt stops the JavaScript that runs now, within about 100 ms; catch and
 // finally blocks are skipped and the isolate is condemned with reason. Safe for
@@ -358,48 +379,17 @@ func (e *Engine) Close() {
 	e.loop.Close()
 	e.timers.close()
 	e.watch.close()
+	e.watch.heap.forget(e)
+}
+
+// Drain is Close for a loop whose queue still holds events: they run first, so
+// that each can tell its caller that it came too late. Safe for concurrent use.
+func (e *Engine) Drain() {
+	e.loop.Drain()
+	e.timers.close()
+	e.watch.close()
+	e.watch.heap.forget(e)
 }
 
 // Done is closed when the loop has ended.
 func (e *Engine) Done() <-chan struct{} { return e.loop.Done() }
-
-// watchdog interrupts a turn that computes for longer than the limit. It arms
-// one clock timer at a time, only while turns run, so that a turn costs two
-// atomic stores.
-type watchdog struct {
-	engine *Engine
-	limit  time.Duration
-	turn   atomic.Uint64 // odd while a turn runs
-	armed  atomic.Bool
-	closed atomic.Bool
-}
-
-func (w *watchdog) init(e *Engine, limit time.Duration) { w.engine, w.limit = e, limit }
-
-func (w *watchdog) begin() {
-	w.turn.Add(1)
-	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
-		w.arm()
-	}
-}
-
-func (w *watchdog) end() { w.turn.Add(1) }
-
-func (w *watchdog) arm() {
-	seen := w.turn.Load()
-	w.engine.clock.AfterFunc(w.limit, func() {
-		now := w.turn.Load()
-		switch {
-		case w.closed.Load():
-		case now == seen && now%2 == 1:
-			w.engine.vm.Interrupt(fmt.Errorf("the turn exceeded its CPU time limit of %v", w.limit))
-			w.armed.Store(false)
-		case now%2 == 0:
-			w.armed.Store(false)
-		default:
-			w.arm()
-		}
-	})
-}
-
-func (w *watchdog) close() { w.closed.Store(true) }

@@ -95,11 +95,11 @@ func TestTurnsAndTimers(t *testing.T) {
 // An interrupted turn and a stack overflow condemn the isolate and name the place.
 func TestCondemned(t *testing.T) {
 	for name, src := range map[string]string{
-		"exceeded its CPU time": "for(;;);",
-		"Maximum call stack":    "(function f(){ f() })()",
+		"CPU time limit":     "for(;;);",
+		"Maximum call stack": "(function f(){ f() })()",
 	} {
 		w := newWorld(t)
-		if name == "exceeded its CPU time" {
+		if name == "CPU time limit" {
 			// The loop runs on this goroutine, so the clock moves from another.
 			c := clock.NewVirtual(time.Unix(0, 0))
 			th := sched.NewThreads(c)

@@ -62,7 +62,7 @@ func (op *Op) OnCancel(fn func(reason error)) *Op {
 // Promise is a promise that Resolve and Reject settle. Loop-confined.
 func (op *Op) Promise() *goja.Object {
 	if op.promise == nil {
-		p, resolve, reject := op.engine.vm.NewPromise()
+		p, resolve, reject := op.engine.NewPromise()
 		op.resolve, op.reject = resolve, reject
 		op.promise = op.engine.vm.ToValue(p).(*goja.Object)
 	}

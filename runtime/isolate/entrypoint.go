@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dop251/goja"
@@ -146,8 +147,8 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 // instead of fn if the isolate cannot take the event. Safe for concurrent use.
 func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
 	err := i.Engine.PostLoop(func() {
-		if reason := i.Engine.CondemnedBy(); reason != nil {
-			failed(&event.Error{Message: reason.Error()})
+		if i.Engine.CondemnedBy() != nil || i.abandoned {
+			failed(ErrEnded)
 			return
 		}
 		if i.loopbacks == nil {
@@ -163,26 +164,52 @@ func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engin
 		})
 	})
 	if err != nil {
-		failed(fmt.Errorf("the isolate of %s has ended: %w", i.opts.Name, err))
+		failed(ErrEnded)
 	}
 }
 
 // condemned ends what is in progress: its callers get the reason.
 func (i *Isolate) condemned(reason error) {
-	i.Abandon(&event.Error{Message: reason.Error()})
+	i.abandon(func(ctx *engine.Context) *event.Error { return i.Condemnation(ctx, reason) })
 	if i.opts.Condemned != nil {
 		i.opts.Condemned(i, reason)
 	}
 }
 
-// Abandon ends the stateless events in progress: their callers get ev.
+// ErrEnded is what stateless events get that came to an isolate that was
+// condemned or abandoned meanwhile, before any code ran: deliver them to its
+// successor.
+var ErrEnded = errors.New("the isolate has ended")
+
+// Abandon ends the stateless events in progress: their callers get ev. Later
+// ones get ErrEnded.
 func (i *Isolate) Abandon(ev *event.Error) {
+	i.abandon(func(*engine.Context) *event.Error { return ev })
+}
+
+// Condemnation is what callers of a context get whose isolate was condemned: of
+// the one whose turn exceeded a limit, production's text for that; where all
+// are concerned (memory, a stack overflow), the reason; else a lost connection.
+func (i *Isolate) Condemnation(ctx *engine.Context, reason error) *event.Error {
+	object := ctx.Kind == engine.ObjectContext
+	var limit *engine.LimitError
+	switch {
+	case !errors.As(reason, &limit):
+		return &event.Error{Name: "Error", Message: reason.Error(), ObjectReset: object}
+	case ctx == i.Engine.Suspect(), limit.Resource == engine.Memory:
+		return &event.Error{Name: "Error", Message: limit.Text(object), ObjectReset: object}
+	}
+	return &event.Error{Name: "Error", Message: "Network connection lost.", Retryable: true}
+}
+
+func (i *Isolate) abandon(why func(ctx *engine.Context) *event.Error) {
+	i.abandoned = true
 	var all []*engine.Context
 	for ctx := range i.requests { // order-independent: each gets the same error
 		all = append(all, ctx)
 	}
 	for _, ctx := range all {
-		ctx.Kill(ev)
+		ctx.Kill(why(ctx))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
@@ -43,6 +44,9 @@ type Options struct {
 	Namespaces map[string]cfapi.Namespace
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
+	// Watch is the clock of limits, Heap bounds memory; see engine.Options.
+	Watch clock.Clock
+	Heap  *engine.HeapWatch
 	// Condemned is called once, on the loop, when the isolate must be replaced.
 	Condemned func(i *Isolate, reason error)
 }
@@ -61,13 +65,14 @@ type Isolate struct {
 	loopbacks *goja.Object // ctx.exports
 	execution *engine.Class[*execution]
 	requests  map[*engine.Context]struct{} // stateless events in progress
+	abandoned bool
 }
 
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]struct{}{}}
 	i.Engine = engine.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap,
 		Condemned: i.condemned,
 	})
 	i.vm = i.Engine.VM()

@@ -44,6 +44,8 @@ type Options struct {
 	SyncFull bool
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
+	// Heap bounds the memory of the process; nil does not.
+	Heap *engine.HeapWatch
 }
 
 func (o Options) policy() pool.Policy {
@@ -115,7 +117,7 @@ func NewWorld(t testing.TB, o Options) *World {
 		Address:    server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
-		Points: w.points, TurnLimit: o.TurnLimit,
+		Points: w.points, TurnLimit: o.TurnLimit, TurnClock: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: sqlstore.Prod, Eviction: o.policy(),
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
 		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },

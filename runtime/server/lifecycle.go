@@ -144,7 +144,7 @@ func (s *Server) resetIsolate(w *worker, done func(error)) {
 func (s *Server) retire(iso *isolate.Isolate) {
 	end := func() {
 		iso.Abandon(durableobject.Lost())
-		iso.Engine.Close()
+		iso.Engine.Drain()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/runtime/bundle"
@@ -98,7 +99,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
-		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.opts.TurnLimit,
+		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Watch: s.opts.TurnClock, Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, reason) },
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
@@ -120,6 +121,14 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	}
 	b.Prefetch()
 	return w, nil
+}
+
+// turnLimit is the flag's, else that of the configuration (limits.cpu_ms).
+func (s *Server) turnLimit(p *config.Project) time.Duration {
+	if s.opts.TurnLimit > 0 {
+		return s.opts.TurnLimit
+	}
+	return time.Duration(p.Limits.CPUMilliseconds) * time.Millisecond
 }
 
 // checkClasses reports bindings to classes that the worker does not export.
@@ -158,16 +167,17 @@ func (s *Server) condemned(old *worker, reason error) {
 	}
 	s.event(EventRestarted, "the worker was restarted: "+reason.Error())
 	s.pool.ClearRealm()
-	s.pool.EndAll(&event.Error{Message: reason.Error(), ObjectReset: true}, 0, "")
+	s.pool.EndAll(func(o *durableobject.Object) *event.Error { return old.iso.Condemnation(o.Context(), reason) })
 	s.renew(old, func(error) {})
 }
 
 // renew closes an isolate whose objects and requests have ended and loads the
 // same bundle again. done is called exactly once.
 func (s *Server) renew(old *worker, done func(error)) {
+	project, bundle := old.project, old.bundle
 	s.opts.Scheduler.Go("replace isolate", func() {
-		old.iso.Engine.Close()
-		w, err := s.load(context.Background(), old.project, old.bundle)
+		old.iso.Engine.Drain()
+		w, err := s.load(context.Background(), project, bundle)
 		if err != nil {
 			err = fmt.Errorf("the worker could not be restarted: %w", err)
 			s.event(EventFailure, err.Error())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -60,8 +61,13 @@ type Options struct {
 	Limits sqlstore.LimitsProfile
 	// Eviction says when objects leave memory by themselves.
 	Eviction pool.Policy
-	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
+	// TurnLimit bounds the CPU time of a turn; 0 is limits.cpu_ms of the wrangler
+	// file, or the engine's default.
 	TurnLimit time.Duration
+	// TurnClock measures TurnLimit; nil is the scheduler's clock.
+	TurnClock clock.Clock
+	// Heap bounds the memory that workers fill; nil does not.
+	Heap *engine.HeapWatch
 
 	// TestScheduled answers /__scheduled by firing the scheduled handler.
 	TestScheduled bool

@@ -223,7 +223,14 @@ func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (c
 			return func(error) {}
 		}
 	}
-	var c canceler
+	c := &canceler{}
+	s.fetchWorker(req, assets, c, done)
+	return c.cancel
+}
+
+// fetchWorker asks the worker; one that is replaced before it has begun to
+// answer passes the request on to its successor.
+func (s *Server) fetchWorker(req *event.Request, assets *gateway.Assets, c *canceler, done func(*event.Response, error)) {
 	s.withWorker(func(w *worker, err error) {
 		switch {
 		case err != nil:
@@ -233,10 +240,15 @@ func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (c
 		case w.main == nil:
 			done(nil, errors.New("this project has neither a worker nor assets: set \"main\" in the wrangler file"))
 		default:
-			c.set(w.main.Fetch(req, done))
+			c.set(w.main.Fetch(req, func(resp *event.Response, err error) {
+				if errors.Is(err, isolate.ErrEnded) && !s.isClosed() {
+					s.fetchWorker(req, assets, c, done)
+					return
+				}
+				done(resp, err)
+			}))
 		}
 	})
-	return c.cancel
 }
 
 // canceler hands a cancellation on to a request that may not have begun yet.

@@ -335,14 +335,14 @@ func (p *Platform) promise(fn func() goja.Value) goja.Value {
 	if promiseOf(v) != nil {
 		return v
 	}
-	promise, resolve, _ := p.vm.NewPromise()
+	promise, resolve, _ := p.Engine.NewPromise()
 	resolve(v)
 	return p.vm.ToValue(promise)
 }
 
 // rejected is a promise rejected with reason.
 func (p *Platform) rejected(reason goja.Value) goja.Value {
-	promise, _, reject := p.vm.NewPromise()
+	promise, _, reject := p.Engine.NewPromise()
 	reject(reason)
 	return p.vm.ToValue(promise)
 }

@@ -312,7 +312,7 @@ func (d *drainer) stop(reason goja.Value) {
 
 // readStream collects a stream and gives the promise of its bytes.
 func (p *Platform) readStream(stream *goja.Object, convert func([]byte) goja.Value) goja.Value {
-	promise, resolve, reject := p.vm.NewPromise()
+	promise, resolve, reject := p.Engine.NewPromise()
 	var all []byte
 	var d *drainer
 	ended := false

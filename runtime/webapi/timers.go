@@ -62,7 +62,7 @@ func (p *Platform) queueMicrotask(fn goja.Value) {
 		}
 		return goja.Undefined()
 	})
-	promise, resolve, _ := p.vm.NewPromise()
+	promise, resolve, _ := p.Engine.NewPromise()
 	resolve(goja.Undefined())
 	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), p.vm.ToValue(promise), job)
 }
@@ -85,7 +85,7 @@ func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 	if signal != nil && signal.aborted() {
 		panic(signal.reason)
 	}
-	promise, resolve, reject := p.vm.NewPromise()
+	promise, resolve, reject := p.Engine.NewPromise()
 	var unlisten func()
 	id := p.Engine.SetTimer(delay, false, func() {
 		if unlisten != nil {

@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// Resource is what a limit bounds.
+type Resource int
+
+// The resources that turns use up.
+const (
+	CPUTime Resource = iota
+	Memory
+)
+
+// LimitError condemns an isolate: a turn took too much of something. Its text
+// is for who runs the server; Text is for callers. Immutable.
+type LimitError struct {
+	Resource Resource
+	// Detail says how much was used and allowed; Who whose turn is the suspect.
+	Detail, Who string
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	if e.Who == "" {
+		return e.Detail
+	}
+	return e.Detail + " during " + e.Who
+}
+
+// Text is what production tells callers: of a Durable Object, or of the worker.
+func (e *LimitError) Text(object bool) string {
+	switch {
+	case e.Resource == CPUTime && object:
+		return "Durable Object exceeded its CPU time limit and was reset."
+	case e.Resource == CPUTime:
+		return "Worker exceeded CPU time limit."
+	case object:
+		return "Durable Object's isolate exceeded its memory limit and was reset."
+	}
+	return "Worker exceeded memory limit."
+}
+
+// in names the turn that the engine runs now.
+func (e *LimitError) in(eng *Engine, where string) *LimitError {
+	who := "a request to the worker"
+	switch c := eng.rootContext(); {
+	case c == nil:
+		who = "the evaluation of module code"
+	case c.Kind == ObjectContext:
+		who = "an event of " + c.Label
+	}
+	return &LimitError{e.Resource, e.Detail, fmt.Sprintf("%s (%s)%s", who, eng.cause, where)}
+}
+
+func (e *Engine) rootContext() *Context {
+	if e.root == nil {
+		return nil
+	}
+	return e.root.Context
+}
+
+// tickTime is how often a turn that goes on is looked at.
+const tickTime = 50 * time.Millisecond
+
+// watchdog interrupts a turn that computes for longer than the limit, and has
+// the heap looked at meanwhile. It arms one clock timer at a time, only while
+// turns run, so that a turn costs two atomic stores.
+type watchdog struct {
+	engine *Engine
+	clock  clock.Clock
+	limit  time.Duration
+	tick   time.Duration
+	heap   *HeapWatch
+	turn   atomic.Uint64 // odd while a turn runs
+	armed  atomic.Bool
+	closed atomic.Bool
+	native atomic.Pointer[func()] // interrupts what the turn may wait for outside JavaScript
+}
+
+func (w *watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *HeapWatch) {
+	if c == nil {
+		c = e.clock
+	}
+	w.engine, w.clock, w.limit, w.heap = e, c, limit, heap
+	w.tick = max(min(limit/8, tickTime), time.Millisecond)
+}
+
+func (w *watchdog) begin() {
+	w.turn.Add(1)
+	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
+		w.arm(0, time.Time{})
+	}
+}
+
+func (w *watchdog) end() { w.turn.Add(1) }
+
+// arm looks again in a moment; seen is the turn that ran at the last look, and
+// since when it has been seen.
+func (w *watchdog) arm(seen uint64, since time.Time) {
+	if seen == 0 {
+		seen, since = w.turn.Load(), w.clock.Now()
+	}
+	w.clock.AfterFunc(w.tick, func() {
+		now, at := w.turn.Load(), w.clock.Now()
+		switch {
+		case w.closed.Load(), now%2 == 0:
+			w.armed.Store(false)
+			return
+		case now != seen:
+			since = at
+		case at.Sub(since) >= w.limit:
+			w.interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("the CPU time limit of a turn, %v, was exceeded", w.limit)})
+			w.armed.Store(false)
+			return
+		}
+		if w.heap != nil {
+			w.heap.look(w.engine, now)
+		}
+		w.arm(now, since)
+	})
+}
+
+// interrupt stops JavaScript and what it waits for.
+func (w *watchdog) interrupt(reason *LimitError) {
+	w.engine.vm.Interrupt(reason)
+	if fn := w.native.Load(); fn != nil {
+		(*fn)()
+	}
+}
+
+func (w *watchdog) close() { w.closed.Store(true) }
+
+// Interruptible tells the watchdog how to stop what natives of the present turn
+// do outside JavaScript, such as a statement of SQLite: *fn is called from
+// another goroutine when the turn exceeds a limit.
+func (e *Engine) Interruptible(fn *func()) { e.watch.native.Store(fn) }
+
+// HeapWatch bounds the memory of the process that JavaScript fills. goja's
+// objects live in Go's heap, which knows no owners: what the heap grew by while
+// an isolate's turn ran is put down to that isolate. When the limit is exceeded
+// and a collection does not help, the isolate that grew most is condemned, if
+// it runs a turn and grew by a quarter of the limit or more. Safe for
+// concurrent use.
+type HeapWatch struct {
+	limit uint64
+
+	mu    sync.Mutex // guards everything below
+	last  uint64     // the heap at the last look
+	grown map[*Engine]*growth
+}
+
+type growth struct {
+	total uint64
+	turn  uint64
+}
+
+// NewHeapWatch returns a watch with a limit in bytes.
+func NewHeapWatch(limit uint64) *HeapWatch {
+	return &HeapWatch{limit: limit, last: heapBytes(), grown: map[*Engine]*growth{}}
+}
+
+// heapBytes is what objects occupy, garbage that is not collected yet included.
+func heapBytes() uint64 {
+	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
+}
+
+// look is called while a turn of e goes on.
+func (h *HeapWatch) look(e *Engine, turn uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := heapBytes()
+	g := h.grown[e]
+	if g == nil {
+		g = &growth{}
+		h.grown[e] = g
+	}
+	if now > h.last {
+		g.total += now - h.last
+	} else {
+		g.total -= min(g.total, h.last-now)
+	}
+	h.last, g.turn = now, turn
+	if now <= h.limit {
+		return
+	}
+	runtime.GC()
+	if now = heapBytes(); now <= h.limit {
+		g.total -= min(g.total, h.last-min(h.last, now))
+		h.last = now
+		return
+	}
+	h.last = now
+	if g.total < h.limit/4 || h.worst() != e {
+		return // another isolate is to blame, or one that is being let go
+	}
+	delete(h.grown, e)
+	e.watch.interrupt(&LimitError{Resource: Memory, Detail: fmt.Sprintf("the heap grew to %d MB, over its limit of %d MB, by %d MB", now>>20, h.limit>>20, g.total>>20)})
+}
+
+// worst is the isolate with a turn in progress that the heap grew most under.
+func (h *HeapWatch) worst() (worst *Engine) {
+	var most uint64
+	for e, g := range h.grown { // order-independent: equal growth makes either a suspect
+		if e.watch.turn.Load()%2 == 1 && (worst == nil || g.total > most) {
+			worst, most = e, g.total
+		}
+	}
+	return worst
+}
+
+// over reports, without waiting for the next look, whether the limit is
+// exceeded and a collection does not help.
+func (h *HeapWatch) over(more uint64) bool {
+	if h == nil || heapBytes()+more <= h.limit {
+		return false
+	}
+	runtime.GC()
+	return heapBytes()+more > h.limit
+}
+
+// forget drops an isolate that has ended.
+func (h *HeapWatch) forget(e *Engine) {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.grown, e)
+}

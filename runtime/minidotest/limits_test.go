@@ -1,0 +1,118 @@
+package minidotest
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// hostileWorker has an object do what would take the host down.
+const hostileWorker = `
+const kept = [];
+export class H extends DurableObject {
+  ok() { return "ok"; }
+  async spin() { await this.ctx.storage.put("lost", 1); for (;;); }
+  async spinLater() { await scheduler.wait(1); for (;;); }
+  async spinSQL() { this.ctx.storage.sql.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n").toArray(); }
+  async wait(s) { await scheduler.wait(s * 1000); return "waited"; }
+  get(k) { return this.ctx.storage.get(k); }
+  grow() { for (;;) kept.push(new Array(100000).fill(kept.length)); }
+  double() { let s = "x"; for (;;) s += s; }
+  async alarm() { for (;;); }
+  bomb(name) {
+    const S = "x".repeat(1e6);
+    const bombs = {
+      repeat: () => "x".repeat(1e9), repeatObject: () => "x".repeat({ valueOf: () => 1e9 }), repeatThis: () => String.prototype.repeat.call({ toString: () => S }, 1e6),
+      padStart: () => "x".padStart(1e10), padEnd: () => "x".padEnd(1e9, "ab"),
+      buffer: () => new ArrayBuffer(1e10), bytes: () => new Uint8Array(1e10), floats: () => new Float64Array(1e9), like: () => new Uint8Array({ length: 1e10 }),
+      fill: () => new Array(4e9).fill(0), join: () => new Array(5e7).join("xxxx"), joinLong: () => Array(1e5).fill(S).join(), joinNested: () => { const a = Array(100).fill(S); return Array(1e6).fill(a).join(); },
+      from: () => Array.from({ length: 1e9 }), replaceAll: () => S.replaceAll("", S), replaceRegExp: () => S.replace(/x/g, S),
+      concat: () => Array(5e7).concat(Array(5e7)), sort: () => Array(4e9).sort(), reverse: () => Array.prototype.reverse.call({ length: 2 ** 53 - 1 }),
+      many: () => { const all = []; for (;;) all.push(new ArrayBuffer(1e8)); },
+    };
+    try { bombs[name](); return "went off"; } catch (e) { return e.name + ": " + e.message; }
+  }
+}
+export default serve({
+  spin() { for (;;); },
+  harmless() {
+    class Mine extends Uint8Array { twice() { return this.length * 2; } }
+    const v = new Mine([1, 2, 3]);
+    return [v.twice(), v instanceof Uint8Array, Uint8Array.from([1, 2]).constructor === Uint8Array, new Uint8Array(4).map((x) => x + 1).length, new ArrayBuffer(8).constructor === ArrayBuffer,
+      Uint8Array.name, Object.prototype.toString.call(new Float64Array(2)), "ab".repeat(2), "a".padStart(3, "-"), [1, [2, [3]], null].join("-"), [3, 1, 2].sort().join(""),
+      Array.from({ length: 2 }, (_, i) => i), "aXbX".replaceAll("X", (m, i) => i), "x".repeat.length, "x".repeat.name, new Uint16Array(new ArrayBuffer(8), 2, 1).byteOffset, [..."é"].join("").length,
+      structuredClone(new Mine([7])).constructor === Uint8Array, Array.from(new Set([1, 2])).length, [1, 2].concat([3], 4).length];
+  },
+});
+`
+
+// A turn without end is stopped, and its caller gets production's text; other
+// objects of the isolate lose their connection, and all go on afterwards.
+func TestCPULimit(t *testing.T) {
+	const cpu = `{"err":{"name":"Error","message":"Durable Object exceeded its CPU time limit and was reset.","durableObjectReset":true}}`
+	const lost = `{"err":{"name":"Error","message":"Network connection lost.","retryable":true}}`
+	w := newTest(t, hostileWorker, Options{TurnLimit: 200 * time.Millisecond})
+	for _, method := range []string{"spin", "spinLater"} {
+		bystander := w.send("H/b/wait", 1)
+		object := w.send("H/a/" + method)
+		got := w.all(object, bystander)
+		// The stateless request that called the object runs in the same isolate.
+		if got[0] != "failed: Network connection lost." && got[0] != cpu {
+			t.Errorf("%s: %s", method, got[0])
+		}
+		if got[1] != "failed: Network connection lost." && got[1] != lost {
+			t.Errorf("%s: a bystander got %s", method, got[1])
+		}
+	}
+	if r := w.Do("POST", "http://localhost/!spin", "[]"); r.Err == nil || r.Err.Error() != "Worker exceeded CPU time limit." {
+		t.Errorf("the worker itself: %+v", r)
+	}
+	w.want(`{"ok":null}`, "H/a/get", "lost")
+	w.want(`{"ok":"ok"}`, "H/b/ok")
+	logged := strings.Join(w.logged("was exceeded"), "\n")
+	for _, want := range []string{"during an event of H/a (rpc)", "worker.ts:", "during a request to the worker"} {
+		if !strings.Contains(logged, want) {
+			t.Errorf("the log does not say %q:\n%s", want, logged)
+		}
+	}
+}
+
+// A statement of SQL without end is stopped as JavaScript is.
+func TestCPULimitOfSQL(t *testing.T) {
+	w := newTest(t, hostileWorker, Options{TurnLimit: 200 * time.Millisecond})
+	if got := w.call("H/a/spinSQL"); strings.HasPrefix(got, `{"ok"`) {
+		t.Errorf("got %s", got)
+	}
+	w.want(`{"ok":"ok"}`, "H/a/ok")
+}
+
+// What allocates without end is thrown away with its isolate, and named.
+func TestHeapLimit(t *testing.T) {
+	for _, method := range []string{"grow", "double"} {
+		t.Run(method, func(t *testing.T) {
+			w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(400 << 20)})
+			if got := w.call("H/a/" + method); strings.HasPrefix(got, `{"ok"`) || !strings.Contains(got, "exceeded memory limit") && !strings.Contains(got, "RangeError") {
+				t.Errorf("got %s", got)
+			}
+			w.want(`{"ok":"ok"}`, "H/a/ok")
+			if logged := strings.Join(w.logged("the heap grew"), "\n"); !strings.Contains(logged, "during an event of H/a (rpc)") {
+				t.Errorf("the log does not name the suspect: %s", logged)
+			}
+		})
+	}
+}
+
+// Built-ins that make something large from something small refuse it, as V8
+// does where it cannot.
+func TestSizeGuards(t *testing.T) {
+	w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(400 << 20)})
+	for _, name := range strings.Fields(`repeat repeatObject repeatThis padStart padEnd buffer bytes floats like fill join joinLong joinNested from
+replaceAll replaceRegExp concat sort reverse many`) {
+		if got := w.call("H/a/bomb", name); !strings.HasPrefix(got, `{"ok":"RangeError: `) && (name != "joinNested" || !strings.Contains(got, "memory limit")) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	w.want(`{"ok":[6,true,true,4,true,"Uint8Array","[object Float64Array]","abab","--a","1-2,3-","123",[0,1],"a1b3",1,"repeat",2,1,true,2,4]}`, "!harmless")
+}
