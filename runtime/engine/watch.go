@@ -69,7 +69,7 @@ func (e *Engine) rootContext() *Context {
 }
 
 // tickTime is how often a turn that goes on is looked at.
-const tickTime = 50 * time.Millisecond
+const tickTime = 10 * time.Millisecond
 
 // watchdog interrupts a turn that computes for longer than the limit, and has
 // the heap looked at meanwhile. It arms one clock timer at a time, only while

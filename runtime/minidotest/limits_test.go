@@ -92,7 +92,7 @@ func TestCPULimitOfSQL(t *testing.T) {
 func TestHeapLimit(t *testing.T) {
 	for _, method := range []string{"grow", "double"} {
 		t.Run(method, func(t *testing.T) {
-			w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(400 << 20)})
+			w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(200 << 20)})
 			if got := w.call("H/a/" + method); strings.HasPrefix(got, `{"ok"`) || !strings.Contains(got, "exceeded memory limit") && !strings.Contains(got, "RangeError") {
 				t.Errorf("got %s", got)
 			}
@@ -107,7 +107,7 @@ func TestHeapLimit(t *testing.T) {
 // Built-ins that make something large from something small refuse it, as V8
 // does where it cannot.
 func TestSizeGuards(t *testing.T) {
-	w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(400 << 20)})
+	w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(200 << 20)})
 	for _, name := range strings.Fields(`repeat repeatObject repeatThis padStart padEnd buffer bytes floats like fill join joinLong joinNested from
 replaceAll replaceRegExp concat sort reverse many`) {
 		if got := w.call("H/a/bomb", name); !strings.HasPrefix(got, `{"ok":"RangeError: `) && (name != "joinNested" || !strings.Contains(got, "memory limit")) {
