@@ -122,10 +122,10 @@ func (w *watchdog) arm(seen uint64, since time.Time) {
 			w.armed.Store(false)
 			return
 		}
-		if w.heap != nil {
-			w.heap.look(w.engine, now)
-		}
 		w.arm(now, since)
+		if w.heap != nil {
+			w.heap.look(w.engine)
+		}
 	})
 }
 
@@ -153,19 +153,16 @@ func (e *Engine) Interruptible(fn *func()) { e.watch.native.Store(fn) }
 type HeapWatch struct {
 	limit uint64
 
-	mu    sync.Mutex // guards everything below
-	last  uint64     // the heap at the last look
-	grown map[*Engine]*growth
-}
+	mu    sync.Mutex          // guards everything below
+	last  uint64              // the heap at the last look
+	grown map[*Engine]*uint64 // bytes by which the heap grew in turns of each
 
-type growth struct {
-	total uint64
-	turn  uint64
+	collecting bool
 }
 
 // NewHeapWatch returns a watch with a limit in bytes.
 func NewHeapWatch(limit uint64) *HeapWatch {
-	return &HeapWatch{limit: limit, last: heapBytes(), grown: map[*Engine]*growth{}}
+	return &HeapWatch{limit: limit, last: heapBytes(), grown: map[*Engine]*uint64{}}
 }
 
 // heapBytes is what objects occupy, garbage that is not collected yet included.
@@ -175,45 +172,56 @@ func heapBytes() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// look is called while a turn of e goes on.
-func (h *HeapWatch) look(e *Engine, turn uint64) {
+// look is called while a turn of e goes on. A collection takes time, in which
+// looks go on.
+func (h *HeapWatch) look(e *Engine) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	now := heapBytes()
 	g := h.grown[e]
 	if g == nil {
-		g = &growth{}
+		g = new(uint64)
 		h.grown[e] = g
 	}
+	sudden := now > h.last && now-h.last >= h.limit/4 // nothing but huge values grows so fast
 	if now > h.last {
-		g.total += now - h.last
+		*g += now - h.last
 	} else {
-		g.total -= min(g.total, h.last-now)
-	}
-	h.last, g.turn = now, turn
-	if now <= h.limit {
-		return
-	}
-	runtime.GC()
-	if now = heapBytes(); now <= h.limit {
-		g.total -= min(g.total, h.last-min(h.last, now))
-		h.last = now
-		return
+		*g -= min(*g, h.last-now)
 	}
 	h.last = now
-	if g.total < h.limit/4 || h.worst() != e {
-		return // another isolate is to blame, or one that is being let go
+	switch {
+	case now <= h.limit:
+	case sudden || now > 2*h.limit:
+		h.blame(e, *g, now)
+	case !h.collecting:
+		h.collecting = true
+		h.mu.Unlock()
+		runtime.GC()
+		h.mu.Lock()
+		h.collecting = false
+		if now = heapBytes(); now > h.limit {
+			h.blame(e, *g, now)
+		}
+	}
+	h.mu.Unlock()
+}
+
+// blame condemns e unless another isolate is to blame, or one that is being let
+// go. Call it with mu held.
+func (h *HeapWatch) blame(e *Engine, grown, now uint64) {
+	if grown < h.limit/4 || h.worst() != e {
+		return
 	}
 	delete(h.grown, e)
-	e.watch.interrupt(&LimitError{Resource: Memory, Detail: fmt.Sprintf("the heap grew to %d MB, over its limit of %d MB, by %d MB", now>>20, h.limit>>20, g.total>>20)})
+	e.watch.interrupt(&LimitError{Resource: Memory, Detail: fmt.Sprintf("the heap grew to %d MB, over its limit of %d MB, by %d MB", now>>20, h.limit>>20, grown>>20)})
 }
 
 // worst is the isolate with a turn in progress that the heap grew most under.
 func (h *HeapWatch) worst() (worst *Engine) {
 	var most uint64
 	for e, g := range h.grown { // order-independent: equal growth makes either a suspect
-		if e.watch.turn.Load()%2 == 1 && (worst == nil || g.total > most) {
-			worst, most = e, g.total
+		if e.watch.turn.Load()%2 == 1 && (worst == nil || *g > most) {
+			worst, most = e, *g
 		}
 	}
 	return worst

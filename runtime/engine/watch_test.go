@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sched"
+)
+
+// A turn that fills the heap, in many small steps or in few huge ones, is
+// stopped, and named.
+func TestHeapLimit(t *testing.T) {
+	for name, src := range map[string]string{
+		"many arrays":     "const kept = []; for (;;) kept.push(new Array(100000).fill(kept.length))",
+		"doubled strings": `let s = "x"; for (;;) s += s`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			th := sched.NewThreads(clock.Real{})
+			done := make(chan error, 1)
+			e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Heap: NewHeapWatch(200 << 20), Condemned: func(r error) { done <- r }})
+			c := e.NewContext(ObjectContext, "Room/lobby")
+			if err := e.Post(c.Frame(), "rpc", func() {
+				_, err := e.VM().RunString(src)
+				e.Rethrow(err)
+			}); err != nil {
+				t.Fatal(err)
+			}
+			err := <-done
+			var limit *LimitError
+			if !errors.As(err, &limit) || limit.Resource != Memory || !strings.Contains(err.Error(), "during an event of Room/lobby (rpc)") {
+				t.Errorf("condemned by %v", err)
+			}
+			if e.Suspect() != c {
+				t.Error("another context is suspected")
+			}
+			if err := th.Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
