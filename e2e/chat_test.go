@@ -155,7 +155,7 @@ type chatBooks struct {
 // stored anything of it, in the middle, and between the last word and the end.
 // One SIGKILL cuts them all; each is whole afterwards, once.
 func TestChatCutEverywhere(t *testing.T) {
-	for _, name := range []string{"chat"} {
+	for _, name := range []string{"chat", "chat-0.10"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := beginChat(t, name)
@@ -186,7 +186,7 @@ func TestChatCutEverywhere(t *testing.T) {
 // The recovery itself is cut, and a client that connects during the second one
 // sees the rest of the answer.
 func TestChatCutDuringRecovery(t *testing.T) {
-	for _, name := range []string{"chat"} {
+	for _, name := range []string{"chat", "chat-0.10"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := beginChat(t, name)
@@ -264,7 +264,7 @@ func (c chatting) isWholeAfter(agent, wanted string, recoveries int) {
 // was running is not lost silently; the request's body and the client's tools
 // are restored.
 func TestChatRecoveryOptions(t *testing.T) {
-	for _, name := range []string{"chat"} {
+	for _, name := range []string{"chat", "chat-0.10"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := beginChat(t, name)

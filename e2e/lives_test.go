@@ -113,7 +113,7 @@ func (l *lives) dial(agent string) *agentrpc.Client {
 }
 
 // limit bounds every single wait of these tests.
-const limit = 40 * time.Second
+const limit = 90 * time.Second
 
 // call calls a method and reads its result into v, unless v is nil.
 func call(t *testing.T, c *agentrpc.Client, v any, method string, args ...any) {
