@@ -312,3 +312,32 @@ func (c chatting) stays(agent string, wanted func([]chatMessage) bool) {
 		c.t.Errorf("%s: %s %v; books %+v", agent, all, err, books)
 	}
 }
+
+// The first generation whose turns survive: what was stored is gone on from,
+// with the options of the hook; what was cut before ten chunks were stored is
+// lost, which is that package's own mistake.
+func TestFirstRecoverableChat(t *testing.T) {
+	t.Parallel()
+	c := beginChat(t, "chat-0.4")
+	c.cut("mid", "hello", 15, map[string]any{"mood": "calm"})
+	c.cut("end", "hello", chatWords, nil)
+	c.cut("stop", "hello", 15, map[string]any{"onRecovery": map[string]any{"continue": false}})
+	c.cut("drop", "hello", 15, map[string]any{"onRecovery": map[string]any{"continue": false, "persist": false}})
+	c.cut("first", "hello", 0, nil)
+	c.cut("early", "hello", 5, nil)
+	c.crash()
+
+	c.isWhole("mid", "user assistant")
+	c.isWhole("end", "user assistant")
+	var books chatBooks
+	call(t, c.dial("support-chat/mid"), &books, "inspect")
+	if r := books.Recoveries[0]; !strings.Contains(r.Body, `"mood":"calm"`) || r.Data != `{"asked":1}` {
+		t.Errorf("the hook was told %+v", r)
+	}
+	c.stays("stop", func(m []chatMessage) bool {
+		return roles(m) == "user assistant" && answered(m) != "" && strings.HasPrefix(words(0, 15), answered(m))
+	})
+	c.stays("drop", func(m []chatMessage) bool { return roles(m) == "user" })
+	c.stays("first", func(m []chatMessage) bool { return roles(m) == "user" })
+	c.stays("early", func(m []chatMessage) bool { return roles(m) == "user" })
+}
