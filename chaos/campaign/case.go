@@ -47,7 +47,7 @@ type caseRun struct {
 	died   time.Time
 	points []process.Point // of the life that has just ended
 	result Case
-	deaths []check.Snapshot
+	copies []copied // of each death
 }
 
 // end is how a case ends early.
@@ -325,14 +325,12 @@ func (r *caseRun) bury(life int) error {
 		r.died = time.Unix(0, points[n-1].AtNs)
 	}
 	r.history.Add(history.Event{Kind: history.Kill, Who: fmt.Sprintf("server-%d", life+1), Text: k.Point})
-	snapshot, err := r.snapshot(fmt.Sprintf("death-%d", life+1), false)
+	// The copy is read when the case is over: the next server must not wait for it.
+	copied, err := r.preserve(fmt.Sprintf("death-%d", life+1))
 	if err != nil {
 		return err
 	}
-	for _, o := range snapshot.Objects {
-		k.Fibers += len(o.Fibers.Interrupted())
-	}
-	r.deaths = append(r.deaths, snapshot)
+	r.copies = append(r.copies, copied)
 	r.result.Kills = append(r.result.Kills, k)
 	r.child = nil
 	return nil

@@ -3,23 +3,50 @@ package campaign
 import (
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/history"
 )
 
-// snapshot copies the dead server's files and reads them.
-func (r *caseRun) snapshot(name string, deep bool) (check.Snapshot, error) {
-	dir := filepath.Join(r.dir, name)
-	if err := evidence.Preserve(filepath.Join(r.state, "v3"), filepath.Join(dir, "v3")); err != nil {
-		return check.Snapshot{}, fmt.Errorf("campaign: %w", err)
+// copied is where the files of a dead server were copied to, and when.
+type copied struct {
+	name, dir string
+	at        time.Time
+}
+
+// preserve copies the dead server's files.
+func (r *caseRun) preserve(name string) (copied, error) {
+	c := copied{name: name, dir: filepath.Join(r.dir, name), at: r.camp.clock.Now()}
+	if err := evidence.Preserve(filepath.Join(r.state, "v3"), filepath.Join(c.dir, "v3")); err != nil {
+		return c, fmt.Errorf("campaign: %w", err)
 	}
-	s, err := check.ReadSnapshot(dir, r.camp.clock.Now(), deep)
+	return c, nil
+}
+
+func (c copied) read(deep bool) (check.Snapshot, error) {
+	s, err := check.ReadSnapshot(c.dir, c.at, deep)
 	if err != nil {
-		return s, fmt.Errorf("campaign: the files of %s: %w", name, err)
+		return s, fmt.Errorf("campaign: the files of %s: %w", c.name, err)
 	}
 	return s, nil
+}
+
+// readDeaths reads the files of each death, and counts what it cut.
+func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
+	var out []check.Snapshot
+	for i, c := range r.copies {
+		s, err := c.read(false)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range s.Objects {
+			r.result.Kills[i].Fibers += len(o.Fibers.Interrupted())
+		}
+		out = append(out, s)
+	}
+	return out, nil
 }
 
 // judge ends the last life, reads what it left, and asks the checkers.
@@ -35,11 +62,19 @@ func (r *caseRun) judge() error {
 	for _, p := range points {
 		r.result.Points = append(r.result.Points, p.Label)
 	}
-	rest, err := r.snapshot("end", true)
+	deaths, err := r.readDeaths()
 	if err != nil {
 		return err
 	}
-	e := check.Evidence{Events: r.history.Events(), Deaths: r.deaths, Rest: rest, Models: r.camp.Models}
+	end, err := r.preserve("end")
+	if err != nil {
+		return err
+	}
+	rest, err := end.read(true)
+	if err != nil {
+		return err
+	}
+	e := check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Models: r.camp.Models}
 	r.result.Violations, r.result.Checkers = check.Judge(r.camp.checkers, e)
 	if r.camp.Script != nil {
 		found, marks, err := r.camp.Script.Check(e)
