@@ -108,9 +108,9 @@ func (o *Object) getAlarm() goja.Value {
 }
 
 // setAlarm implements storage.setAlarm(); v is a Date or milliseconds.
-func (o *Object) setAlarm(v goja.Value) {
+func (o *Object) setAlarm(v, options goja.Value) {
 	r := o.realm
-	ms := alarmTime(r.eng, v)
+	ms, unconfirmed := alarmTime(r.eng, v), allowsUnconfirmed(options)
 	if !o.hasAlarm {
 		r.eng.Throw("TypeError", "Your Durable Object class must have an alarm() handler in order to call setAlarm()")
 	}
@@ -125,7 +125,7 @@ func (o *Object) setAlarm(v goja.Value) {
 	a := &o.alarm
 	a.rearmed = a.rearmed || a.row != nil && *a.row <= now
 	a.changed, a.next, a.deferred = true, &ms, false
-	o.wrote()
+	o.unconfirmedIf(unconfirmed, o.wrote)
 }
 
 // alarmTime converts the argument as JSG does a kj::Date: a Date or a number.
@@ -158,7 +158,8 @@ func alarmTime(e *engine.Engine, v goja.Value) int64 {
 // deleteAlarm implements storage.deleteAlarm(). While the handler runs it
 // deletes the running alarm, too: a handler that then throws is not called
 // again, as in the reference.
-func (o *Object) deleteAlarm() {
+func (o *Object) deleteAlarm(options goja.Value) {
+	unconfirmed := allowsUnconfirmed(options)
 	if o.currentAlarm() == nil {
 		return
 	}
@@ -167,7 +168,7 @@ func (o *Object) deleteAlarm() {
 	}
 	a := &o.alarm
 	a.changed, a.next, a.deferred = true, nil, false
-	o.wrote()
+	o.unconfirmedIf(unconfirmed, o.wrote)
 }
 
 // AlarmResult is what became of a delivery.

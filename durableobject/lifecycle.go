@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/dop251/goja"
+
 	"minido.dev/minido/alarms"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -185,7 +187,7 @@ func (o *Object) FireAlarm(done func(error)) {
 			done(ErrNoAlarm)
 			return
 		}
-		if thrown := o.realm.eng.Try(func() { o.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli())) }); thrown != nil {
+		if thrown := o.realm.eng.Try(func() { o.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
 			done(o.realm.eng.ToEvent(thrown))
 			return
 		}

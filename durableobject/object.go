@@ -55,25 +55,27 @@ var ErrEvicted = errors.New("the object was evicted")
 
 // Object is one incarnation of a durable object. Loop-confined.
 type Object struct {
-	opts      Options
-	realm     *Realm
-	ctx       *engine.Context
-	store     *sqlstore.Store
-	gate      gate
-	instance  *goja.Object
-	alarm     alarmState
-	facets    map[string]*facet
-	txns      int // open async transactions, outermost and nested
-	kvList    *kvIterator
-	failure   *event.Error
-	ended     bool
-	stopped   bool // by the platform: an alarm that this interrupts is no failure of its handler
-	running   int  // events that have started and not been answered
-	hasAlarm  bool
-	interrupt func()    // ends a statement of the store; from any goroutine
-	sealed    int64     // mark of the last commit that is not known to be on disk
-	syncing   bool      // a sync is under way
-	idleAt    time.Time // when the last event began or ended
+	opts     Options
+	realm    *Realm
+	ctx      *engine.Context
+	store    *sqlstore.Store
+	gate     gate
+	instance *goja.Object
+	alarm    alarmState
+	facets   map[string]*facet
+	txns     int // open async transactions, outermost and nested
+	kvList   *kvIterator
+	failure  *event.Error
+	ended    bool
+	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
+	running  int  // events that have started and not been answered
+	hasAlarm bool
+	// unconfirmed is set during writes that outputs need not wait for.
+	unconfirmed bool
+	interrupt   func()    // ends a statement of the store; from any goroutine
+	sealed      int64     // mark of the last commit that is not known to be on disk
+	syncing     bool      // a sync is under way
+	idleAt      time.Time // when the last event began or ended
 
 	// superseded: new code has taken the storage over. Set at most once, before
 	// the next realm begins.
@@ -345,7 +347,9 @@ func (o *Object) seal() {
 	if !o.store.Unsynced() {
 		return
 	}
-	o.sealed = o.ctx.HoldBack()
+	if o.ctx.Holds() {
+		o.sealed = o.ctx.HoldBack()
+	}
 	if !o.syncing {
 		o.startSync()
 	}
@@ -385,7 +389,31 @@ func (o *Object) commitNow() {
 }
 
 // wrote notes that the turn has something to commit.
-func (o *Object) wrote() { o.ctx.MarkDirty() }
+func (o *Object) wrote() {
+	if o.unconfirmed {
+		o.ctx.MarkUnconfirmed()
+	} else {
+		o.ctx.MarkDirty()
+	}
+}
+
+// unconfirmedIf performs writes, none of which runs code of the user, whose
+// commit outputs wait for unless allowed is set (the option allowUnconfirmed).
+func (o *Object) unconfirmedIf(allowed bool, writes func()) {
+	o.unconfirmed = allowed
+	defer func() { o.unconfirmed = false }()
+	writes()
+}
+
+// allowsUnconfirmed reads the option of a method that writes.
+func allowsUnconfirmed(options goja.Value) bool {
+	opts, ok := options.(*goja.Object)
+	if !ok {
+		return false
+	}
+	v := opts.Get("allowUnconfirmed")
+	return v != nil && v.ToBoolean()
+}
 
 // resetError is what callers get when a commit fails (SEMANTICS 2). It carries
 // no durableObjectReset, as in the reference (io/actor-sqlite.c++).

@@ -23,13 +23,18 @@ func (r *Realm) defineStorage() {
 		Name: "DurableObjectStorage",
 		Methods: []engine.Method[*Object]{
 			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c, "DurableObjectStorage") }),
-			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncPut(c.Argument(0), c.Argument(1)) }),
+			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
+				return o.asyncPut(c.Argument(0), c.Argument(1), c.Argument(2))
+			}),
 			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c, "DurableObjectStorage") }),
 			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c, "DurableObjectStorage") }),
 			async("deleteAll", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAll(); return goja.Undefined() }),
 			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
-			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value { o.setAlarm(c.Argument(0)); return goja.Undefined() }),
-			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAlarm(); return goja.Undefined() }),
+			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value {
+				o.setAlarm(c.Argument(0), c.Argument(1))
+				return goja.Undefined()
+			}),
+			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAlarm(c.Argument(0)); return goja.Undefined() }),
 			async("sync", 0, func(o *Object, c goja.FunctionCall) goja.Value {
 				if o.txns == 0 {
 					o.commitNow()
@@ -154,14 +159,15 @@ func (r *Realm) keyList(v goja.Value) (keys []string, many bool) {
 	return keys, true
 }
 
-func (o *Object) asyncPut(key, value goja.Value) goja.Value {
+func (o *Object) asyncPut(key, value, options goja.Value) goja.Value {
 	r := o.realm
 	obj, isObject := key.(*goja.Object)
 	if !isObject {
 		if goja.IsUndefined(value) {
 			r.eng.Throw("TypeError", "put() called with undefined value.")
 		}
-		o.put(r.text(key), value)
+		unconfirmed, k, b := allowsUnconfirmed(options), r.text(key), o.encode(value)
+		o.unconfirmedIf(unconfirmed, func() { o.putBytes(k, b) })
 		return goja.Undefined()
 	}
 	// put({key: value, ...}): all or nothing, so everything is cloned first.
@@ -175,12 +181,13 @@ func (o *Object) asyncPut(key, value goja.Value) goja.Value {
 		}
 		values = append(values, o.encode(v))
 	}
-	for i, k := range keys {
-		if values[i] == nil {
-			continue
+	o.unconfirmedIf(allowsUnconfirmed(value), func() {
+		for i, k := range keys {
+			if values[i] != nil {
+				o.putBytes(k, values[i])
+			}
 		}
-		o.putBytes(k, values[i])
-	}
+	})
 	return goja.Undefined()
 }
 
@@ -205,17 +212,23 @@ func (o *Object) delete(key string) bool {
 func (o *Object) asyncDelete(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
 	r.need(c, 1, class, "delete", "string or Array")
-	key := c.Argument(0)
-	if keys, many := r.keyList(key); many {
-		n := 0
+	key, unconfirmed := c.Argument(0), allowsUnconfirmed(c.Argument(1))
+	keys, many := r.keyList(key)
+	if !many {
+		keys = []string{r.text(key)}
+	}
+	n := 0
+	o.unconfirmedIf(unconfirmed, func() {
 		for _, k := range keys {
 			if o.delete(k) {
 				n++
 			}
 		}
+	})
+	if many {
 		return r.vm.ToValue(n)
 	}
-	return r.vm.ToValue(o.delete(r.text(key)))
+	return r.vm.ToValue(n > 0)
 }
 
 func (o *Object) asyncList(c goja.FunctionCall, class string) goja.Value {

@@ -43,12 +43,20 @@ func (r *Realm) defineTxn() {
 		Name: "DurableObjectTransaction",
 		Methods: []engine.Method[*asyncTxn]{
 			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c, "DurableObjectTransaction") }),
-			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncPut(c.Argument(0), c.Argument(1)) }),
+			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
+				return o.asyncPut(c.Argument(0), c.Argument(1), goja.Undefined())
+			}),
 			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c, "DurableObjectTransaction") }),
 			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c, "DurableObjectTransaction") }),
 			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
-			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value { o.setAlarm(c.Argument(0)); return goja.Undefined() }),
-			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.deleteAlarm(); return goja.Undefined() }),
+			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value {
+				o.setAlarm(c.Argument(0), goja.Undefined())
+				return goja.Undefined()
+			}),
+			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+				o.deleteAlarm(goja.Undefined())
+				return goja.Undefined()
+			}),
 			async("deleteAll", 0, func(o *Object, c goja.FunctionCall) goja.Value {
 				r.eng.Throw("Error", "Cannot call deleteAll() within a transaction")
 				return nil

@@ -29,7 +29,8 @@ type Context struct {
 	engine      *Engine
 	dead        error
 	keepOutputs bool
-	isDirty     bool
+	isDirty     bool     // asks for a commit at the end of the turn
+	holds       bool     // its outputs wait for that commit
 	holding     int      // outputs in engine.held
 	heldBack    int64    // the last mark of HoldBack
 	letGo       int64    // the last mark of LetGo
@@ -78,18 +79,31 @@ func (c *Context) Dead() error { return c.dead }
 // MarkDirty asks for a commit at the end of the turn. Until then the context's
 // outputs are held.
 func (c *Context) MarkDirty() {
+	if c.Gate != nil {
+		c.holds = true
+		c.MarkUnconfirmed()
+	}
+}
+
+// MarkUnconfirmed asks for a commit at the end of the turn that outputs need not
+// wait for.
+func (c *Context) MarkUnconfirmed() {
 	if !c.isDirty && c.Gate != nil {
 		c.isDirty = true
 		c.engine.dirty = append(c.engine.dirty, c)
 	}
 }
 
+// Holds reports whether outputs wait for the commit that comes: something was
+// written by MarkDirty.
+func (c *Context) Holds() bool { return c.holds }
+
 // ClearDirty takes MarkDirty back: a commit happened within the turn.
 func (c *Context) ClearDirty() {
 	if !c.isDirty {
 		return
 	}
-	c.isDirty = false
+	c.isDirty, c.holds = false, false
 	dirty := c.engine.dirty
 	for i, d := range dirty {
 		if d == c {
@@ -107,7 +121,7 @@ func (c *Context) Emit(release func()) {
 	if c.dead != nil {
 		return
 	}
-	if !c.isDirty && c.holding == 0 {
+	if !c.holds && c.holding == 0 {
 		c.release(release)
 		return
 	}

@@ -310,7 +310,7 @@ func (e *Engine) finish() {
 		e.held = nil
 		var waiting []output
 		for _, o := range held {
-			if o.context.isDirty && o.context.dead == nil {
+			if o.context.holds && o.context.dead == nil {
 				waiting = append(waiting, o) // its transaction goes on in a later turn
 				continue
 			}
@@ -336,6 +336,7 @@ func (e *Engine) commit() {
 	for _, c := range dirty {
 		c.isDirty = false
 		if c.dead != nil || c.Gate.Commit(e.cause) || c.dead != nil {
+			c.holds = false
 			continue
 		}
 		c.isDirty = true

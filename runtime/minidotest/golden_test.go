@@ -48,6 +48,7 @@ var goldens = []golden{
 	{"errors", errorsWorker, []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
 	{"names", namesWorker, []string{"!names", "!alarms"}},
 	{"crypto", cryptoWorker, []string{"!secrets", "!pairs", "!refused", "!others"}},
+	{"blocks", blockWorker, []string{"!rej", "!deep", "!t"}},
 	{"sockets", socketWorker, []string{"Room/args/arguments"}},
 	{"reset", resetWorker, []string{`!abort:["type"]`, `!abort:["error"]`, `!abort:["text"]`, `!abort:["undefined"]`, `!abort:["null"]`, `!abort:["object"]`,
 		`!block:["type"]`, `!block:["text"]`, `!block:["error"]`, "!nested", "!orderOfBlocks", "!constructorThrows", "!constructorBlocks"}},
