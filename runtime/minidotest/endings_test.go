@@ -144,7 +144,9 @@ export default serve({});
 		w.want(fmt.Sprintf(`{"ok":[1,%s]}`, map[bool]string{true: "2", false: "null"}[len(c.args) > 1 && c.args[1] != nil]), "U/a/both")
 	}
 	// Death between the output and the commit loses the write.
-	w := newTest(t, source, Options{Kill: func(p killpoint.Point) bool { return p.Kind == killpoint.Commit && p.Side == killpoint.Before && p.Object == "U/a" && p.Cause == "rpc" }})
+	w := newTest(t, source, Options{Kill: func(p killpoint.Point) bool {
+		return p.Kind == killpoint.Commit && p.Side == killpoint.Before && p.Object == "U/a" && p.Cause == "rpc"
+	}})
 	r := w.send("U/a/go", true, nil)
 	if w.Until(r.Done) == nil {
 		t.Fatal("the world did not die")
