@@ -32,11 +32,14 @@ type ClassDef[T any] struct {
 	Constants []Constant // on both constructor and prototype
 }
 
-// Method is a method of a Class.
+// Method is a method of a Class. One whose operation returns a promise (Async)
+// gives a rejected promise to a wrong receiver, as Web IDL says, where others
+// throw.
 type Method[T any] struct {
 	Name   string
 	Length int
 	Fn     func(self T, call goja.FunctionCall) goja.Value
+	Async  bool
 }
 
 // Accessor is a getter with an optional setter.
@@ -105,8 +108,8 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		if def.New == nil {
 			panic(e.vm.NewTypeError("Illegal constructor"))
 		}
-		if call.NewTarget == nil && call.This.Prototype() != c.Proto {
-			// A call on some object: obj.Name(), or Name.call(obj).
+		if call.NewTarget == nil && (call.This.Prototype() != c.Proto || !def.CallIsNew && e.calledAs(def.Name)) {
+			// A call: Name(), obj.Name(), or Name.call(obj).
 			if !def.CallIsNew {
 				panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
 			}
@@ -127,7 +130,16 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(def.Name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	for _, m := range def.Methods {
 		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
-			return m.Fn(c.Self(call.This), call)
+			self, ok := c.Of(call.This)
+			if !ok && m.Async {
+				promise, _, reject := e.vm.NewPromise()
+				reject(e.vm.NewTypeError(IllegalInvocation))
+				return e.vm.ToValue(promise)
+			}
+			if !ok {
+				c.Self(call.This)
+			}
+			return m.Fn(self, call)
 		}})
 	}
 	for _, a := range def.Accessors {
@@ -173,6 +185,13 @@ func (c *Class[T]) Wrap(value T) *goja.Object {
 func (c *Class[T]) Of(v goja.Value) (value T, ok bool) {
 	value, ok = c.e.Attached(v).(T)
 	return value, ok
+}
+
+// calledAs reports whether the native function that runs was called by this
+// name, not constructed: goja gives only calls a frame of their own.
+func (e *Engine) calledAs(name string) bool {
+	top := e.vm.CaptureCallStack(1, nil)
+	return len(top) > 0 && top[0].SrcName() == "<native>" && top[0].FuncName() == name
 }
 
 // IllegalInvocation is what a method of the platform says, as a TypeError, to a

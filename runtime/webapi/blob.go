@@ -48,7 +48,7 @@ func (p *Platform) blobs() *engine.Class[blobHolder] {
 		return s.blob
 	}
 	read := func(name string, convert func(b *blob) goja.Value) engine.Method[blobHolder] {
-		return engine.Method[blobHolder]{Name: name, Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
+		return engine.Method[blobHolder]{Name: name, Async: true, Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
 			return p.promise(func() goja.Value { return convert(h.theBlob()) })
 		}}
 	}

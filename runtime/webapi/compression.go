@@ -108,11 +108,18 @@ func (x *inflation) run(yield func(struct{}) bool) {
 	var err error
 	switch x.format {
 	case "gzip":
-		r, err = gzip.NewReader(in)
+		var z *gzip.Reader
+		if z, err = gzip.NewReader(in); err == nil {
+			z.Multistream(false)
+			r = z
+		}
 	case "deflate":
 		r, err = zlib.NewReader(in)
 	default:
 		r = flate.NewReader(in)
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF // an empty input is no stream of its format
 	}
 	chunk := make([]byte, 16<<10)
 	for err == nil {

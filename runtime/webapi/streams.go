@@ -107,7 +107,11 @@ func (p *Platform) streamGlobal(name string, exports func() *goja.Object) {
 // defineStrategy makes one of the two queuing strategies (Streams, section 7).
 func (p *Platform) defineStrategy(name string, size func(goja.Value) goja.Value) goja.Value {
 	type strategy struct{ highWaterMark goja.Value }
-	fn := p.Engine.Func("size", 1, func(call goja.FunctionCall) goja.Value {
+	length := 0
+	if name == "ByteLengthQueuingStrategy" {
+		length = 1
+	}
+	fn := p.Engine.Func("size", length, func(call goja.FunctionCall) goja.Value {
 		if v := size(call.Argument(0)); v != nil {
 			return v
 		}
@@ -122,7 +126,7 @@ func (p *Platform) defineStrategy(name string, size func(goja.Value) goja.Value)
 			}
 			mark := present(init, "highWaterMark")
 			if mark == nil {
-				return &strategy{goja.Undefined()}
+				p.Engine.Throw("TypeError", "Failed to construct '%s': the field 'highWaterMark' of 'QueuingStrategyInit' is required.", name)
 			}
 			return &strategy{mark.ToNumber()}
 		},

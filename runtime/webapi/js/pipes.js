@@ -8,23 +8,31 @@ function (native, p) {
     PromiseAll: all, SymbolAsyncIterator, SymbolIterator, Uint8Array, ArrayBuffer,
   } = p;
 
-  // tee reads for both branches; a byte stream's branches get copies. It never
-  // reads with BYOB requests from the source: views are filled by copying.
-  const tee = (S) => {
-    const bytes = S.C.bytes, R = acquire(S), canceled = [false, false], reasons = [undefined, undefined], done = defer();
-    let reading = false, again = false, ended = false;
-    const branches = [];
-    const each = (f) => { for (let i = 0; i < 2; i++) if (!canceled[i]) f(branches[i].C, i); };
-    const copyOf = (v) => {
-      const d = r.describe(v), buf = new ArrayBuffer(d.len);
-      native.copy(buf, 0, d.buf, d.off, d.len);
-      return buf;
-    };
-    const give = (C, v, last) => {
-      if (!bytes) { r.enqueue(C, v); return; }
-      const d = r.describe(v), buf = last ? native.transfer(d.buf) : copyOf(v);
-      r.byteEnqueue(C, buf, last ? d.off : 0, d.len);
-    };
+  // branchesOf makes the two branches of a tee: pulls[i] pulls for branch i, and
+  // state.R is the reader that cancels the source once both are canceled.
+  const branchesOf = (state, pulls, bytes) => {
+    const { canceled, reasons, done } = state;
+    for (let i = 0; i < 2; i++) {
+      state.branches[i] = create({
+        pull: pulls[i], bytes, hwm: bytes ? 0 : 1, late: true,
+        cancel(reason) {
+          canceled[i] = true;
+          reasons[i] = reason;
+          if (canceled[1 - i]) done.res(r.cancelReader(state.R, reasons));
+          return done.promise;
+        },
+      });
+    }
+    return state.branches;
+  };
+  const teeState = (S) => ({ R: acquire(S), canceled: [false, false], reasons: [undefined, undefined], done: defer(), branches: [] });
+
+  // tee (section 4.9.1, ReadableStreamDefaultTee and ReadableByteStreamTee)
+  const tee = (S) => S.C.bytes ? byteTee(S) : defaultTee(S);
+  const defaultTee = (S) => {
+    const state = teeState(S), { R, canceled, done, branches } = state;
+    let reading = false, again = false;
+    const each = (f) => { for (let i = 0; i < 2; i++) if (!canceled[i]) f(branches[i].C); };
     const pull = () => {
       if (reading) { again = true; return VOID; }
       reading = true;
@@ -32,45 +40,126 @@ function (native, p) {
         chunk(v) {
           native.microtask(() => {
             again = false;
-            const both = !canceled[0] && !canceled[1];
-            each((C, i) => give(C, v, !both || i === 1));
+            each((C) => r.enqueue(C, v));
             reading = false;
             if (again) pull();
           });
         },
         close() {
           reading = false;
-          ended = true;
-          each((C) => {
-            if (!bytes) { r.close(C); return; }
-            r.byteClose(C);
-            if (C.pend.length > 0) r.respond(C, 0);
-          });
+          each(r.close);
           if (!canceled[0] || !canceled[1]) done.res();
         },
         error() { reading = false; },
       });
       return VOID;
     };
-    for (let i = 0; i < 2; i++) {
-      branches[i] = create({
-        pull, bytes, hwm: bytes ? 0 : 1,
-        cancel(reason) {
-          canceled[i] = true;
-          reasons[i] = reason;
-          if (canceled[1 - i]) done.res(r.cancelReader(R, reasons));
-          return done.promise;
-        },
-      });
-    }
+    branchesOf(state, [pull, pull], false);
     then(r.closedOf(R), undefined, (e) => {
-      if (ended) return;
-      ended = true;
-      r.errorC(branches[0].C, e);
-      r.errorC(branches[1].C, e);
+      for (const b of branches) r.errorC(b.C, e);
       if (!canceled[0] || !canceled[1]) done.res();
     });
-    if (!bytes) for (const b of branches) r.callPull(b.C);
+    return branches;
+  };
+
+  const byteTee = (S) => {
+    const state = teeState(S), { canceled, done, branches } = state;
+    let reading = false, byob = false;
+    const again = [false, false];
+    const copyOf = (v) => {
+      const d = r.describe(v), buf = new ArrayBuffer(d.len);
+      native.copy(buf, 0, d.buf, d.off, d.len);
+      return new Uint8Array(buf);
+    };
+    const give = (i, v) => {
+      const d = r.describe(v);
+      r.byteEnqueue(branches[i].C, native.transfer(d.buf), d.off, d.len);
+    };
+    const forward = (R) => then(r.closedOf(R), undefined, (e) => {
+      if (R !== state.R) return;
+      for (const b of branches) r.errorC(b.C, e);
+      if (!canceled[0] || !canceled[1]) done.res();
+    });
+    const use = (asByob) => {
+      if (byob === asByob) return;
+      release(state.R);
+      byob = asByob;
+      forward(state.R = acquire(S, asByob));
+    };
+    const more = () => {
+      reading = false;
+      if (again[0]) pulls[0](); else if (again[1]) pulls[1]();
+    };
+    // clone gives a copy, or ends everything because there is no memory for one.
+    const clone = (v) => {
+      try { return copyOf(v); } catch (e) {
+        for (const b of branches) r.errorC(b.C, e);
+        done.res(r.cancelStream(S, e));
+      }
+    };
+    const pullDefault = () => {
+      use(false);
+      read(state.R, {
+        chunk(v) {
+          native.microtask(() => {
+            again[0] = again[1] = false;
+            let other = v;
+            if (!canceled[0] && !canceled[1] && (other = clone(v)) === undefined) return;
+            if (!canceled[0]) give(0, v);
+            if (!canceled[1]) give(1, other);
+            more();
+          });
+        },
+        close() {
+          reading = false;
+          for (let i = 0; i < 2; i++) if (!canceled[i]) r.byteClose(branches[i].C);
+          for (let i = 0; i < 2; i++) if (branches[i].C.pend.length > 0) r.respond(branches[i].C, 0);
+          if (!canceled[0] || !canceled[1]) done.res();
+        },
+        error() { reading = false; },
+      });
+    };
+    const pullByob = (view, i) => {
+      use(true);
+      const own = branches[i].C, other = branches[1 - i].C;
+      r.pullInto(S.C, view, 1, {
+        chunk(v) {
+          native.microtask(() => {
+            again[0] = again[1] = false;
+            const ownGone = canceled[i];
+            if (!canceled[1 - i]) {
+              const c = clone(v);
+              if (c === undefined) return;
+              if (!ownGone) r.respondWithView(own, v);
+              give(1 - i, c);
+            } else if (!ownGone) r.respondWithView(own, v);
+            more();
+          });
+        },
+        close(v) {
+          reading = false;
+          if (!canceled[i]) r.byteClose(own);
+          if (!canceled[1 - i]) r.byteClose(other);
+          if (v !== undefined) {
+            if (!canceled[i]) r.respondWithView(own, v);
+            if (!canceled[1 - i] && other.pend.length > 0) r.respond(other, 0);
+          }
+          if (!canceled[0] || !canceled[1]) done.res();
+        },
+        error() { reading = false; },
+      });
+    };
+    const pullOf = (i) => () => {
+      if (reading) { again[i] = true; return VOID; }
+      reading = true;
+      const request = r.byobRequest(branches[i].C);
+      S.disturbed = true;
+      if (request === null) pullDefault(); else pullByob(request.view, i);
+      return VOID;
+    };
+    const pulls = [pullOf(0), pullOf(1)];
+    branchesOf(state, pulls, true);
+    forward(state.R);
     return branches;
   };
 
@@ -78,7 +167,9 @@ function (native, p) {
     const kind = iterable === null || iterable === undefined ? undefined : iterable[SymbolAsyncIterator] || iterable[SymbolIterator];
     if (typeof kind !== "function") throw new TypeError("Failed to execute 'from' on 'ReadableStream': parameter 1 is not of type 'AsyncGenerator'.");
     const sync = iterable[SymbolAsyncIterator] === undefined || iterable[SymbolAsyncIterator] === null;
-    const it = apply(kind, iterable, []), next = it.next;
+    const it = apply(kind, iterable, []);
+    if (!r.isObject(it)) throw new TypeError("Failed to execute 'from' on 'ReadableStream': the iterator is not an object.");
+    const { next } = it;
     const object = (v, what) => {
       if (typeof v !== "object" || v === null) throw new TypeError(`The iterator's ${what}() did not return an object.`);
       return v;
@@ -101,17 +192,25 @@ function (native, p) {
     return S;
   };
 
+  // pipeOptions converts StreamPipeOptions, its members in their order.
+  const pipeOptions = (options, method) => {
+    options = r.options(options, 2, "ReadableStream", method, "PipeToOptions");
+    const preventAbort = !!options.preventAbort, preventCancel = !!options.preventCancel, preventClose = !!options.preventClose, { signal } = options;
+    if (signal !== undefined && !native.isSignal(signal)) throw new TypeError("Incorrect type for the 'signal' field on 'PipeToOptions': the provided value is not of type 'AbortSignal'.");
+    return { preventAbort, preventCancel, preventClose, signal };
+  };
+
   const to = (S, destination, options) => {
     const w = native.writable(), W = w.streamOf(destination);
     if (!W) return rejected(new TypeError("Failed to execute 'pipeTo' on 'ReadableStream': parameter 1 is not of type 'WritableStream'."));
-    let signal, preventClose, preventAbort, preventCancel;
-    try {
-      options = options === undefined || options === null ? {} : options;
-      preventAbort = !!options.preventAbort; preventCancel = !!options.preventCancel; preventClose = !!options.preventClose;
-      signal = options.signal;
-      if (signal !== undefined && !native.isSignal(signal)) throw new TypeError("Incorrect type for the 'signal' field on 'PipeToOptions': the provided value is not of type 'AbortSignal'.");
-    } catch (e) { return rejected(e); }
+    try { options = pipeOptions(options, "pipeTo"); } catch (e) { return rejected(e); }
+    if (S.reader !== undefined) return rejected(new TypeError(r.LOCKED));
     if (W.writer !== undefined) return rejected(new TypeError(w.LOCKED));
+    return pipe(S, W, options);
+  };
+
+  const pipe = (S, W, { signal, preventClose, preventAbort, preventCancel }) => {
+    const w = native.writable();
     const R = acquire(S), X = w.acquire(W), result = defer();
     let shutting = false, unfinished = 0, idle, unlisten = r.nothing;
     S.disturbed = true;
@@ -171,12 +270,15 @@ function (native, p) {
   };
 
   const through = (S, pair, options) => {
-    const out = pair && pair.readable, into = pair && pair.writable, w = native.writable();
+    if (!r.isObject(pair)) throw new TypeError("Failed to execute 'pipeThrough' on 'ReadableStream': parameter 1 is not of type 'Transform'.");
+    const w = native.writable(), out = pair.readable;
     if (!r.isStream(out)) throw new TypeError("Incorrect type for the 'readable' field on 'Transform': the provided value is not of type 'ReadableStream'.");
-    const W = w.streamOf(into);
+    const into = pair.writable, W = w.streamOf(into);
     if (!W) throw new TypeError("Incorrect type for the 'writable' field on 'Transform': the provided value is not of type 'WritableStream'.");
+    const choice = pipeOptions(options, "pipeThrough");
+    if (S.reader !== undefined) throw new TypeError(r.LOCKED);
     if (W.writer !== undefined) throw new TypeError(w.LOCKED);
-    handled(to(S, into, options));
+    pipe(S, W, choice);
     return out;
   };
 

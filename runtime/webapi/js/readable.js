@@ -38,7 +38,7 @@ function (native, p) {
     } catch (e) { return rejected(e); }
   };
 
-  // ---- arguments
+  // ---- arguments, as Web IDL converts them
   const member = (dict, name, owner) => {
     const v = dict[name];
     if (v !== undefined && typeof v !== "function") {
@@ -46,19 +46,34 @@ function (native, p) {
     }
     return v;
   };
-  const dictionary = (v, n, owner, type) => {
-    if (v === undefined || v === null) return {};
-    if (typeof v !== "object" && typeof v !== "function") {
-      throw new TypeError(`Failed to construct '${owner}': constructor parameter ${n} is not of type '${type}'.`);
-    }
+  const isObject = (v) => typeof v === "object" && v !== null || typeof v === "function";
+  // object is an argument that is an object or missing.
+  const object = (v, n, owner, type) => {
+    if (v === undefined) return {};
+    if (!isObject(v)) throw new TypeError(`Failed to construct '${owner}': constructor parameter ${n} is not of type '${type}'.`);
     return v;
   };
-  const highWaterMark = (strategy, otherwise) => {
-    const v = strategy.highWaterMark;
-    if (v === undefined) return otherwise;
-    const n = +v;
-    if (n !== n) throw new TypeError("The value cannot be converted because it is not an integer.");
-    if (n < 0) throw new TypeError("The value cannot be converted because it is negative and this API expects a positive bigint.");
+  // options is an argument that is a dictionary.
+  const options = (v, n, owner, method, type) => {
+    if (v === undefined || v === null) return {};
+    if (!isObject(v)) throw new TypeError(`Failed to execute '${method}' on '${owner}': parameter ${n} is not of type '${type}'.`);
+    return v;
+  };
+  // strategy is an argument that is a QueuingStrategy.
+  const strategy = (v, n, owner) => {
+    const dict = v === null ? {} : object(v, n, owner, "StreamQueuingStrategy");
+    let mark = dict.highWaterMark;
+    if (mark !== undefined) mark = +mark;
+    return { mark, size: member(dict, "size", "StreamQueuingStrategy") };
+  };
+  const highWaterMark = ({ mark }, otherwise) => {
+    if (mark === undefined) return otherwise;
+    if (!(mark >= 0)) throw new RangeError("The strategy's highWaterMark must be a number that is not negative.");
+    return mark;
+  };
+  const natural = (v, what) => {
+    const n = p.MathTrunc(+v);
+    if (!(n >= 0 && n <= 9007199254740991)) throw new TypeError(`${what} must be an integer that is not negative.`);
     return n;
   };
   const VIEWS = { Uint8Array };
@@ -177,8 +192,8 @@ function (native, p) {
     }
   };
   // A request remembers what comes before its promise is made.
-  const gotChunk = function (value) { this.got({ value, done: false }); };
-  const gotClose = function (value) { this.got({ value, done: true }); };
+  const gotChunk = function (value) { this.got({ done: false, value }); };
+  const gotClose = function (value) { this.got({ done: true, value }); };
   const gotResult = function (x) { if (this.d) this.d.res(x); else this.x = x; };
   const gotError = function (e) { if (this.d) this.d.rej(e); else this.e = { e }; };
   const request = () => ({ d: undefined, x: undefined, e: undefined, got: gotResult, chunk: gotChunk, close: gotClose, error: gotError });
@@ -243,9 +258,11 @@ function (native, p) {
     if (C.h === C.q.length) { forget(C); closeStream(C.S); }
   };
   // create makes a stream for use inside the platform; pull and cancel return promises.
-  const create = ({ pull, cancel, hwm = 1, size, bytes }) => {
+  // With late they start in a microtask, as the standard's streams do.
+  const create = ({ pull, cancel, hwm = 1, size, bytes, late }) => {
     const S = newStream(), C = controller(S, hwm);
-    C.pull = pull; C.cancel = cancel; C.size = size; C.started = true;
+    C.pull = pull; C.cancel = cancel; C.size = size; C.started = !late;
+    if (late) then(VOID, () => { C.started = true; callPull(C); });
     if (bytes) { C.bytes = true; C.pend = []; C.breq = undefined; C.auto = undefined; }
     new ReadableStream(KEY, S);
     return S;
@@ -444,29 +461,31 @@ function (native, p) {
   };
 
   // ---- the classes
-  let streamOf, readerOf;
+  let streamOf;
   class ReadableStream {
     #r;
     static { streamOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : undefined; }
-    constructor(source, strategy) {
-      if (source === KEY) { this.#r = strategy; strategy.obj = this; return; }
-      source = dictionary(source, 1, "ReadableStream", "UnderlyingSource");
-      strategy = dictionary(strategy, 2, "ReadableStream", "StreamQueuingStrategy");
+    constructor(source = undefined, queuing = undefined) {
+      if (source === KEY) { this.#r = queuing; queuing.obj = this; return; }
+      source = object(source, 1, "ReadableStream", "UnderlyingSource");
+      const { mark, size } = strategy(queuing, 2, "ReadableStream");
       const S = newStream();
       this.#r = S;
       S.obj = this;
-      const type = source.type, size = member(strategy, "size", "StreamQueuingStrategy");
-      const [startFn, pull, cancel] = [member(source, "start", "UnderlyingSource"), member(source, "pull", "UnderlyingSource"), member(source, "cancel", "UnderlyingSource")];
-      let C;
+      let auto = source.autoAllocateChunkSize;
+      if (auto !== undefined) auto = natural(auto, "autoAllocateChunkSize");
+      const cancel = member(source, "cancel", "UnderlyingSource"), pull = member(source, "pull", "UnderlyingSource"), startFn = member(source, "start", "UnderlyingSource");
+      let { type } = source, C;
       if (type === undefined) {
-        C = controller(S, highWaterMark(strategy, 1));
+        C = controller(S, highWaterMark({ mark }, 1));
         C.size = size;
         C.obj = new ReadableStreamDefaultController(KEY, C);
-      } else if (`${type}` === "bytes") {
-        C = controller(S, highWaterMark(strategy, 0));
+      } else if ((type = `${type}`) === "bytes") {
+        if (size !== undefined) throw new RangeError("The strategy of a byte stream cannot have a size().");
+        C = controller(S, highWaterMark({ mark }, 0));
         C.bytes = true; C.pend = []; C.breq = undefined;
-        C.auto = source.autoAllocateChunkSize;
-        if (C.auto !== undefined && !((C.auto = +C.auto) > 0)) throw new TypeError("The autoAllocateChunkSize option cannot be zero.");
+        if (auto === 0) throw new TypeError("The autoAllocateChunkSize option cannot be zero.");
+        C.auto = auto;
         C.obj = new ReadableByteStreamController(KEY, C);
       } else throw new TypeError(`"${type}" is not a valid type of ReadableStream.`);
       if (pull) C.pull = () => attempt(pull, source, C.obj);
@@ -474,35 +493,31 @@ function (native, p) {
       start(C, startFn, source);
     }
     get locked() { return (streamOf(this) || illegal()).reader !== undefined; }
-    cancel(reason) {
-      const S = streamOf(this) || illegal();
+    cancel(reason = undefined) {
+      const S = streamOf(this);
+      if (!S) return attempt(illegal);
       return S.reader !== undefined ? rejected(new TypeError(LOCKED)) : cancelStream(S, reason);
     }
-    getReader(options) {
+    getReader(choice = undefined) {
       const S = streamOf(this) || illegal();
-      const mode = options === undefined || options === null ? undefined : options.mode;
+      const { mode } = options(choice, 1, "ReadableStream", "getReader", "ReadableStreamGetReaderOptions");
       if (mode === undefined) return new ReadableStreamDefaultReader(KEY, acquire(S));
       if (`${mode}` !== "byob") throw new TypeError("mode must be undefined or 'byob' in call to getReader().");
       return new ReadableStreamBYOBReader(KEY, acquire(S, true));
     }
-    pipeThrough(pair, options) {
-      const S = streamOf(this) || illegal();
-      if (S.reader !== undefined) throw new TypeError(LOCKED);
-      return native.pipes().through(S, pair, options);
-    }
-    pipeTo(destination, options) {
+    pipeThrough(pair, choice = undefined) { return native.pipes().through(streamOf(this) || illegal(), pair, choice); }
+    pipeTo(destination, choice = undefined) {
       const S = streamOf(this);
-      if (!S) return attempt(illegal);
-      if (S.reader !== undefined) return rejected(new TypeError(LOCKED));
-      return native.pipes().to(S, destination, options);
+      return S ? native.pipes().to(S, destination, choice) : attempt(illegal);
     }
     tee() {
       const S = streamOf(this) || illegal(), [a, b] = tee(S);
       return [a.obj, b.obj];
     }
-    values(options) {
+    values(choice = undefined) {
       const S = streamOf(this) || illegal();
-      return iterate(acquire(S), !!(options && options.preventCancel));
+      const { preventCancel } = options(choice, 1, "ReadableStream", "values", "ReadableStreamValuesOptions");
+      return iterate(acquire(S), !!preventCancel);
     }
     static from(iterable) { return native.pipes().from(iterable).obj; }
   }
@@ -510,36 +525,47 @@ function (native, p) {
   p.ObjectDefineProperty(ReadableStream.prototype, p.SymbolAsyncIterator, { __proto__: null, ...hidden, value: ReadableStream.prototype.values });
   const tee = (S) => { if (S.reader !== undefined) throw new TypeError(LOCKED); return native.pipes().tee(S); };
 
-  const IteratorPrototype = {
-    next() { return (iteratorOf(this) || illegal()).next(); },
-    return(v) { return (iteratorOf(this) || illegal()).return(v); },
-  };
-  p.ObjectDefineProperty(IteratorPrototype, p.SymbolAsyncIterator, { __proto__: null, ...hidden, value: { [Symbol.asyncIterator]() { return this; } }[p.SymbolAsyncIterator] });
-  const iterators = new p.WeakMap();
+  // ---- async iterators (Web IDL, section 3.7.10)
   const iteratorOf = (o) => p.WeakMapPrototypeGet(iterators, o);
+  const iterators = new p.WeakMap();
+  const IteratorPrototype = {
+    __proto__: { [Symbol.asyncIterator]() { return this; } },
+    next() { const it = iteratorOf(this); return it ? it.next() : attempt(illegal); },
+    return(v) { const it = iteratorOf(this); return it ? it.return(v) : attempt(illegal); },
+  };
+  p.ObjectDefineProperty(IteratorPrototype, p.SymbolToStringTag, { __proto__: null, value: "ReadableStream AsyncIterator", writable: false, enumerable: false, configurable: true });
+  const END = {};
   const iterate = (R, keep) => {
-    let ongoing, done = false;
-    const queue = (steps) => ongoing = ongoing ? then(ongoing, steps, steps) : steps();
+    let ongoing, finished = false;
     const next = () => {
-      if (done) return resolved({ value: undefined, done: true });
+      if (finished) return resolved({ value: undefined, done: true });
       const d = defer();
       read(R, {
-        chunk(value) { d.res({ value, done: false }); },
-        close() { done = true; release(R); d.res({ value: undefined, done: true }); },
-        error(e) { done = true; release(R); d.rej(e); },
+        chunk(value) { d.res({ __proto__: null, value }); },
+        close() { release(R); d.res(END); },
+        error(e) { release(R); d.rej(e); },
       });
-      return d.promise;
+      return then(d.promise, (v) => {
+        ongoing = undefined;
+        if (v !== END) return { value: v.value, done: false };
+        finished = true;
+        return { value: undefined, done: true };
+      }, (e) => { ongoing = undefined; finished = true; throw e; });
     };
     const it = p.ObjectCreate(IteratorPrototype);
     p.WeakMapPrototypeSet(iterators, it, {
-      next: () => queue(next),
-      return: (value) => queue(() => {
-        if (done) return resolved({ value, done: true });
-        done = true;
-        const result = keep ? resolved() : cancelReader(R, value);
-        release(R);
-        return then(result, () => ({ value, done: true }));
-      }),
+      next: () => ongoing = ongoing ? then(ongoing, next, next) : next(),
+      return(value) {
+        const steps = () => {
+          if (finished) return VOID;
+          finished = true;
+          const result = keep ? VOID : cancelReader(R, value);
+          release(R);
+          return result;
+        };
+        ongoing = ongoing ? then(ongoing, steps, steps) : steps();
+        return then(ongoing, () => ({ value, done: true }));
+      },
     });
     return it;
   };
@@ -550,63 +576,74 @@ function (native, p) {
     if (!S) throw new TypeError(`Failed to construct '${name}': constructor parameter 1 is not of type 'ReadableStream'.`);
     return acquire(S, byob);
   };
-  class Reader {
+  // The readers share closed, cancel() and releaseLock() as a mixin does: each
+  // class has its own, with its own check of the receiver.
+  let defaultOf, byobOf;
+  class ReadableStreamDefaultReader {
     #r;
-    static { readerOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : illegal(); }
-    constructor(R, key) { if (key !== KEY) illegal(); this.#r = R; }
-    get closed() { return closedOf(readerOf(this)); }
-    cancel(reason) { return cancelReader(readerOf(this), reason); }
-    releaseLock() { release(readerOf(this)); }
-  }
-  class ReadableStreamDefaultReader extends Reader {
-    constructor(key, x) { super(construct("ReadableStreamDefaultReader", key, x), KEY); }
+    static { defaultOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : undefined; }
+    constructor(stream, x = undefined) { this.#r = construct("ReadableStreamDefaultReader", stream, x); }
+    get closed() { const R = defaultOf(this); return R ? closedOf(R) : attempt(illegal); }
+    cancel(reason = undefined) { const R = defaultOf(this); return R ? cancelReader(R, reason) : attempt(illegal); }
     read() {
-      const R = readerOf(this);
+      const R = defaultOf(this);
+      if (!R) return attempt(illegal);
       if (R.S === undefined) return rejected(new TypeError(RELEASED));
       const req = request();
       read(R, req);
       return promiseOf(req);
     }
+    releaseLock() { release(defaultOf(this) || illegal()); }
   }
-  class ReadableStreamBYOBReader extends Reader {
-    constructor(key, x) { super(construct("ReadableStreamBYOBReader", key, x, true), KEY); }
-    read(view, options) {
-      const R = readerOf(this);
-      if (!isView(view)) return rejected(new TypeError("Failed to execute 'read' on 'ReadableStreamBYOBReader': parameter 1 is not of type 'ArrayBufferView'."));
-      if (R.S === undefined) return rejected(new TypeError(RELEASED));
-      const { len, es } = describe(view);
-      if (len === 0) return rejected(new TypeError('You must call read() on a "byob" reader with a positive-sized TypedArray object.'));
-      let min = options === undefined || options === null || options.min === undefined ? 1 : +options.min;
-      if (!(min >= 1)) return rejected(new TypeError(`Requested invalid minimum number of bytes to read (${min}).`));
-      if (min * es > len) return rejected(new TypeError(`Minimum bytes to read (${min * es}) exceeds size of buffer (${len}).`));
-      const S = R.S, req = request();
-      S.disturbed = true;
-      if (S.st === ERRORED) req.error(S.err); else pullInto(S.C, view, min, req);
-      return promiseOf(req);
+  class ReadableStreamBYOBReader {
+    #r;
+    static { byobOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : undefined; }
+    constructor(stream, x = undefined) { this.#r = construct("ReadableStreamBYOBReader", stream, x, true); }
+    get closed() { const R = byobOf(this); return R ? closedOf(R) : attempt(illegal); }
+    cancel(reason = undefined) { const R = byobOf(this); return R ? cancelReader(R, reason) : attempt(illegal); }
+    read(view, choice = undefined) {
+      const R = byobOf(this);
+      return R ? attempt(readInto, undefined, R, view, choice) : attempt(illegal);
     }
-    readAtLeast(min, view) { return this.read(view, { min }); }
+    readAtLeast(min, view) { const R = byobOf(this); return R ? attempt(readInto, undefined, R, view, { min }) : attempt(illegal); }
+    releaseLock() { release(byobOf(this) || illegal()); }
   }
+  const readInto = (R, view, choice) => {
+    if (!isView(view)) throw new TypeError("Failed to execute 'read' on 'ReadableStreamBYOBReader': parameter 1 is not of type 'ArrayBufferView'.");
+    let { min } = options(choice, 2, "ReadableStreamBYOBReader", "read", "ReadableStreamBYOBReaderReadOptions");
+    min = min === undefined ? 1 : natural(min, "min");
+    const { buf, len, es } = describe(view);
+    if (len === 0) throw new TypeError('You must call read() on a "byob" reader with a positive-sized TypedArray object.');
+    if (detached(buf)) throw new TypeError("The given view's buffer has been detached.");
+    if (min === 0) throw new TypeError(`Requested invalid minimum number of bytes to read (${min}).`);
+    if (min * es > len) throw new RangeError(`Minimum bytes to read (${min * es}) exceeds size of buffer (${len}).`);
+    if (R.S === undefined) throw new TypeError(RELEASED);
+    const S = R.S, req = request();
+    S.disturbed = true;
+    if (S.st === ERRORED) req.error(S.err); else pullInto(S.C, view, min, req);
+    return promiseOf(req);
+  };
   class ReadableStreamDefaultController {
     #r;
-    constructor(key, C) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
+    constructor(key = undefined, C = undefined) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
     get desiredSize() { return desired(this.#r); }
     close() { close(this.#r); }
-    enqueue(chunk) { enqueue(this.#r, chunk); }
-    error(e) { errorC(this.#r, e); }
+    enqueue(chunk = undefined) { enqueue(this.#r, chunk); }
+    error(e = undefined) { errorC(this.#r, e); }
   }
+  const byobRequest = (C) => {
+    if (!C.breq) {
+      if (C.pend.length === 0) return null;
+      const D = C.pend[0];
+      C.breq = { C, view: new Uint8Array(D.buf, D.off + D.filled, D.len - D.filled), at: D.min > D.filled ? D.min - D.filled : 1, obj: undefined };
+      C.breq.obj = new ReadableStreamBYOBRequest(KEY, C.breq);
+    }
+    return C.breq.obj;
+  };
   class ReadableByteStreamController {
     #r;
-    constructor(key, C) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
-    get byobRequest() {
-      const C = this.#r;
-      if (!C.breq) {
-        if (C.pend.length === 0) return null;
-        const D = C.pend[0];
-        C.breq = { C, view: new Uint8Array(D.buf, D.off + D.filled, D.len - D.filled), at: D.min > D.filled ? D.min - D.filled : 1, obj: undefined };
-        C.breq.obj = new ReadableStreamBYOBRequest(KEY, C.breq);
-      }
-      return C.breq.obj;
-    }
+    constructor(key = undefined, C = undefined) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
+    get byobRequest() { return byobRequest(this.#r); }
     get desiredSize() { return desired(this.#r); }
     close() {
       if (!open(this.#r)) throw new TypeError("This ReadableByteStreamController is closed.");
@@ -620,18 +657,20 @@ function (native, p) {
       if (!open(C)) throw new TypeError("This ReadableByteStreamController is closed.");
       byteEnqueue(C, transfer(d.buf), d.off, d.len);
     }
-    error(e) { errorC(this.#r, e); }
+    error(e = undefined) { errorC(this.#r, e); }
   }
   class ReadableStreamBYOBRequest {
     #r;
-    constructor(key, req) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = req; }
+    constructor(key = undefined, req = undefined) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = req; }
     get view() { return this.#r.view; }
     get atLeast() { return this.#r.C ? this.#r.at : null; }
     respond(n) {
       const { C, view } = this.#r;
+      if (arguments.length === 0) throw new TypeError("Failed to execute 'respond' on 'ReadableStreamBYOBRequest': parameter 1 is not of type 'integer'.");
+      n = natural(n, "bytesWritten");
       if (!C) throw new TypeError("This BYOB request has been invalidated.");
       if (detached(describe(view).buf)) throw new TypeError("The BYOB request's buffer has been detached.");
-      respond(C, +n);
+      respond(C, n);
     }
     respondWithNewView(view) {
       const { C } = this.#r;
@@ -641,9 +680,23 @@ function (native, p) {
     }
   }
   const classes = { ReadableStream, ReadableStreamDefaultReader, ReadableStreamBYOBReader, ReadableStreamDefaultController, ReadableByteStreamController, ReadableStreamBYOBRequest };
-  for (const name in classes) {
-    p.ObjectDefineProperty(classes[name].prototype, p.SymbolToStringTag, { __proto__: null, value: name, writable: false, enumerable: false, configurable: true });
-  }
+  // expose gives classes the shape of Web IDL's interfaces: their members are
+  // enumerable, and each has its tag.
+  const expose = (classes) => {
+    for (const name in classes) {
+      const { prototype } = classes[name];
+      for (const [object, except] of [[prototype, "constructor"], [classes[name], "prototype"]]) {
+        for (const key of p.ReflectOwnKeys(object)) {
+          if (typeof key !== "string" || key === except || key === "length" || key === "name") continue;
+          const d = p.ObjectGetOwnPropertyDescriptor(object, key);
+          d.enumerable = true;
+          p.ObjectDefineProperty(object, key, d);
+        }
+      }
+      p.ObjectDefineProperty(prototype, p.SymbolToStringTag, { __proto__: null, value: name, writable: false, enumerable: false, configurable: true });
+    }
+  };
+  expose(classes);
 
   // ---- for Go: a loop that calls itself only when a chunk comes later
   const drain = (S, onChunk, onClose, onError) => {
@@ -673,7 +726,7 @@ function (native, p) {
   return {
     classes, READABLE, CLOSED, ERRORED, LOCKED,
     streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,
-    errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, dictionary, highWaterMark, illegal, nothing,
+    errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, object, options, strategy, highWaterMark, illegal, nothing, isObject, expose, pullInto, respondWithView, byobRequest,
     isStream: (o) => streamOf(o) !== undefined,
     pipeTo: (o, destination) => native.pipes().to(streamOf(o), destination),
     from: (iterable) => ReadableStream.from(iterable),

@@ -2,8 +2,8 @@
 // and the transforms of the platform: identity, text and compression.
 function (native, p) {
   "use strict";
-  const r = native.readable, w = native.writable(), { defer, handled, attempt, VOID, member, dictionary, illegal, create } = r;
-  const { TypeError, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ReflectApply: apply, Uint8Array } = p;
+  const r = native.readable, w = native.writable(), { defer, handled, attempt, VOID, member, object, strategy, illegal, create } = r;
+  const { TypeError, RangeError, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ReflectApply: apply, Uint8Array } = p;
   const KEY = {};
 
   // T is a transform's record; algorithms return promises.
@@ -93,20 +93,19 @@ function (native, p) {
   class TransformStream {
     #r;
     static { transformOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : illegal(); }
-    constructor(transformer, writableStrategy, readableStrategy) {
+    constructor(transformer = undefined, writableStrategy = undefined, readableStrategy = undefined) {
       if (transformer === KEY) { this.#r = writableStrategy(this); return; }
-      transformer = dictionary(transformer, 1, "TransformStream", "Transformer");
-      const ws = dictionary(writableStrategy, 2, "TransformStream", "StreamQueuingStrategy"), rs = dictionary(readableStrategy, 3, "TransformStream", "StreamQueuingStrategy");
-      for (const name of ["readableType", "writableType"]) {
-        if (transformer[name] !== undefined) throw new TypeError(`transformer.${name} must be undefined.`);
-      }
+      transformer = object(transformer, 1, "TransformStream", "Transformer");
+      const ws = strategy(writableStrategy, 2, "TransformStream"), rs = strategy(readableStrategy, 3, "TransformStream");
       const fn = {};
-      for (const name of ["start", "transform", "flush", "cancel"]) fn[name] = member(transformer, name, "Transformer");
+      for (const name of ["cancel", "flush"]) fn[name] = member(transformer, name, "Transformer");
+      const readableType = transformer.readableType;
+      for (const name of ["start", "transform"]) fn[name] = member(transformer, name, "Transformer");
+      if (readableType !== undefined) throw new RangeError("transformer.readableType must be undefined.");
+      if (transformer.writableType !== undefined) throw new RangeError("transformer.writableType must be undefined.");
       const started = defer();
-      const T = this.#r = setUp(started.promise, {
-        readHWM: r.highWaterMark(rs, 0), readSize: member(rs, "size", "StreamQueuingStrategy"),
-        writeHWM: r.highWaterMark(ws, 1), writeSize: member(ws, "size", "StreamQueuingStrategy"),
-      });
+      const readHWM = r.highWaterMark(rs, 0), writeHWM = r.highWaterMark(ws, 1);
+      const T = this.#r = setUp(started.promise, { readHWM, readSize: rs.size, writeHWM, writeSize: ws.size });
       const C = new TransformStreamDefaultController(KEY, T);
       T.transform = fn.transform ? (v) => attempt(fn.transform, transformer, v, C) : (v) => attempt(() => enqueue(T, v));
       if (fn.flush) T.flush = () => attempt(fn.flush, transformer, C);
@@ -118,10 +117,10 @@ function (native, p) {
   }
   class TransformStreamDefaultController {
     #r;
-    constructor(key, T) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = T; }
+    constructor(key = undefined, T = undefined) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = T; }
     get desiredSize() { return r.desired(this.#r.S.C); }
-    enqueue(chunk) { enqueue(this.#r, chunk); }
-    error(e) { errorT(this.#r, e); }
+    enqueue(chunk = undefined) { enqueue(this.#r, chunk); }
+    error(e = undefined) { errorT(this.#r, e); }
     terminate() { terminate(this.#r); }
   }
 
@@ -193,7 +192,7 @@ function (native, p) {
     return T;
   };
   class IdentityTransformStream extends TransformStream {
-    constructor(key, make) { super(KEY, key === KEY ? make : () => identity()); }
+    constructor(key = undefined, make = undefined) { super(KEY, key === KEY ? make : () => identity()); }
   }
   const lengths = new p.WeakMap();
   class FixedLengthStream extends IdentityTransformStream {
@@ -208,7 +207,7 @@ function (native, p) {
   }
 
   // ---- transforms that map chunks: each returns a buffer, a string or undefined
-  const mapping = (transform, flush) => (self) => {
+  const mapping = (transform, flush) => {
     const T = setUp(undefined, { writeHWM: 1, readHWM: 0 });
     const give = (v) => { if (v !== undefined) enqueue(T, v); };
     T.transform = (v) => attempt(() => give(transform(v)));
@@ -217,33 +216,40 @@ function (native, p) {
   };
   const view = (buf) => buf === undefined || native.length(buf) === 0 ? undefined : new Uint8Array(buf);
   const { StringPrototypeCharCodeAt: codeAt, StringPrototypeSlice: slice } = p;
-  class TextEncoderStream extends TransformStream {
+  // Each has readable and writable of its own, as the mixin
+  // GenericTransformStream gives them (section 8.2).
+  class TextEncoderStream {
+    #t;
     constructor() {
       let high = "";
-      super(KEY, mapping((v) => {
+      this.#t = mapping((v) => {
         v = high + `${v}`;
         high = "";
         const last = v.length && codeAt(v, v.length - 1);
         if (last >= 0xd800 && last < 0xdc00) { high = slice(v, -1); v = slice(v, 0, -1); }
         return view(native.encode(v));
-      }, () => high ? view(native.encode(high)) : undefined));
+      }, () => high ? view(native.encode(high)) : undefined);
     }
-    get encoding() { return transformOf(this) && "utf-8"; }
+    get encoding() { return this.#t && "utf-8"; }
+    get readable() { return this.#t.S.obj; }
+    get writable() { return this.#t.W.obj; }
   }
-  class TextDecoderStream extends TransformStream {
+  class TextDecoderStream {
+    #t;
     #d;
-    constructor(label, options) {
-      const d = native.newTextDecoder(label, options);
+    constructor(label = undefined, options = undefined) {
+      const d = this.#d = native.newTextDecoder(label, options);
       const text = (s) => s === "" ? undefined : s;
-      super(KEY, mapping((v) => {
+      this.#t = mapping((v) => {
         if (native.bytes(v) === undefined) throw new TypeError("Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'BufferSource'.");
         return text(native.decode(d, v, true));
-      }, () => text(native.decode(d, undefined, false))));
-      this.#d = d;
+      }, () => text(native.decode(d, undefined, false)));
     }
     get encoding() { return this.#d.encoding; }
     get fatal() { return this.#d.fatal; }
     get ignoreBOM() { return this.#d.ignoreBOM; }
+    get readable() { return this.#t.S.obj; }
+    get writable() { return this.#t.W.obj; }
   }
   const codec = (name, format, decompress) => {
     if (format !== "gzip" && format !== "deflate" && format !== "deflate-raw") throw new TypeError("The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.");
@@ -254,15 +260,19 @@ function (native, p) {
       return view(native.code(c, buf, false));
     }, () => view(native.code(c, undefined, true)));
   };
-  class CompressionStream extends TransformStream {
-    constructor(format) { super(KEY, codec("CompressionStream", `${format}`, false)); }
+  class CompressionStream {
+    #t;
+    constructor(format) { this.#t = codec("CompressionStream", `${format}`, false); }
+    get readable() { return this.#t.S.obj; }
+    get writable() { return this.#t.W.obj; }
   }
-  class DecompressionStream extends TransformStream {
-    constructor(format) { super(KEY, codec("DecompressionStream", `${format}`, true)); }
+  class DecompressionStream {
+    #t;
+    constructor(format) { this.#t = codec("DecompressionStream", `${format}`, true); }
+    get readable() { return this.#t.S.obj; }
+    get writable() { return this.#t.W.obj; }
   }
   const classes = { TransformStream, TransformStreamDefaultController, IdentityTransformStream, FixedLengthStream, TextEncoderStream, TextDecoderStream, CompressionStream, DecompressionStream };
-  for (const name in classes) {
-    p.ObjectDefineProperty(classes[name].prototype, p.SymbolToStringTag, { __proto__: null, value: name, writable: false, enumerable: false, configurable: true });
-  }
+  r.expose(classes);
   return { classes, fixedLength: (o) => { const n = p.WeakMapPrototypeGet(lengths, r.streamOf(o)); return n === undefined ? -1 : n; } };
 }

@@ -2,7 +2,7 @@
 // is a stream's record, X a writer's, C a controller's.
 function (native, p) {
   "use strict";
-  const r = native.readable, { defer, handled, attempt, VOID, member, dictionary, illegal } = r;
+  const r = native.readable, { defer, handled, attempt, VOID, member, object, strategy, illegal } = r;
   const { TypeError, RangeError, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ArrayPrototypeShift: shift, ReflectApply: apply } = p;
   const KEY = {}, CLOSE = {};
   const WRITABLE = 0, ERRORING = 1, CLOSED = 2, ERRORED = 3;
@@ -180,14 +180,15 @@ function (native, p) {
   class WritableStream {
     #r;
     static { streamOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : undefined; }
-    constructor(sink, strategy) {
-      if (sink === KEY) { this.#r = strategy; strategy.obj = this; return; }
-      sink = dictionary(sink, 1, "WritableStream", "UnderlyingSink");
-      strategy = dictionary(strategy, 2, "WritableStream", "StreamQueuingStrategy");
-      const size = member(strategy, "size", "StreamQueuingStrategy");
+    constructor(sink = undefined, queuing = undefined) {
+      if (sink === KEY) { this.#r = queuing; queuing.obj = this; return; }
+      sink = object(sink, 1, "WritableStream", "UnderlyingSink");
+      queuing = strategy(queuing, 2, "WritableStream");
       const fn = {};
-      for (const name of ["start", "write", "close", "abort"]) fn[name] = member(sink, name, "UnderlyingSink");
-      const W = setUp(r.highWaterMark(strategy, 1), size), C = W.C;
+      for (const name of ["abort", "close", "start"]) fn[name] = member(sink, name, "UnderlyingSink");
+      if (sink.type !== undefined) throw new RangeError("The type of an underlying sink must be undefined.");
+      fn.write = member(sink, "write", "UnderlyingSink");
+      const W = setUp(r.highWaterMark(queuing, 1), queuing.size), C = W.C;
       this.#r = W;
       W.obj = this;
       C.obj = new WritableStreamDefaultController(KEY, C);
@@ -197,50 +198,55 @@ function (native, p) {
       start(C, resolved(fn.start ? apply(fn.start, sink, [C.obj]) : undefined));
     }
     get locked() { return (streamOf(this) || illegal()).writer !== undefined; }
-    abort(reason) {
-      const W = streamOf(this) || illegal();
+    abort(reason = undefined) {
+      const W = streamOf(this);
+      if (!W) return attempt(illegal);
       return W.writer ? rejected(new TypeError(LOCKED)) : abort(W, reason);
     }
     close() {
-      const W = streamOf(this) || illegal();
+      const W = streamOf(this);
+      if (!W) return attempt(illegal);
       return W.writer ? rejected(new TypeError(LOCKED)) : close(W);
     }
     getWriter() { return new WritableStreamDefaultWriter(KEY, acquire(streamOf(this) || illegal())); }
   }
   class WritableStreamDefaultWriter {
     #r;
-    static { writerOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : illegal(); }
-    constructor(key, X) {
-      if (key === KEY) { this.#r = X; return; }
-      const W = streamOf(key);
+    static { writerOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : undefined; }
+    constructor(stream, X = undefined) {
+      if (stream === KEY) { this.#r = X; return; }
+      const W = streamOf(stream);
       if (!W) throw new TypeError("Failed to construct 'WritableStreamDefaultWriter': constructor parameter 1 is not of type 'WritableStream'.");
       this.#r = acquire(W);
     }
-    get closed() { return writerOf(this).closed.promise; }
-    get ready() { return writerOf(this).ready.promise; }
+    get closed() { const X = writerOf(this); return X ? X.closed.promise : attempt(illegal); }
+    get ready() { const X = writerOf(this); return X ? X.ready.promise : attempt(illegal); }
     get desiredSize() {
-      const { W } = writerOf(this);
+      const { W } = writerOf(this) || illegal();
       if (!W) throw new TypeError(RELEASED);
       return W.st === WRITABLE ? W.C.hwm - W.C.n : W.st === CLOSED ? 0 : null;
     }
-    abort(reason) {
-      const { W } = writerOf(this);
-      return W ? abort(W, reason) : rejected(new TypeError(RELEASED));
+    abort(reason = undefined) {
+      const X = writerOf(this);
+      if (!X) return attempt(illegal);
+      return X.W ? abort(X.W, reason) : rejected(new TypeError(RELEASED));
     }
     close() {
-      const { W } = writerOf(this);
-      return W ? close(W) : rejected(new TypeError(RELEASED));
+      const X = writerOf(this);
+      if (!X) return attempt(illegal);
+      return X.W ? close(X.W) : rejected(new TypeError(RELEASED));
     }
-    write(chunk) {
+    write(chunk = undefined) {
       const X = writerOf(this), d = defer();
+      if (!X) return attempt(illegal);
       write(X, chunk, d);
       return d.promise;
     }
-    releaseLock() { release(writerOf(this)); }
+    releaseLock() { release(writerOf(this) || illegal()); }
   }
   class WritableStreamDefaultController {
     #r;
-    constructor(key, C) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
+    constructor(key = undefined, C = undefined) { if (key !== KEY) throw new TypeError("Illegal constructor"); this.#r = C; }
     get signal() {
       const C = this.#r;
       if (!C.abortController) {
@@ -249,12 +255,10 @@ function (native, p) {
       }
       return C.abortController.signal;
     }
-    error(e) { errorIfNeeded(this.#r, e); }
+    error(e = undefined) { errorIfNeeded(this.#r, e); }
   }
   const classes = { WritableStream, WritableStreamDefaultWriter, WritableStreamDefaultController };
-  for (const name in classes) {
-    p.ObjectDefineProperty(classes[name].prototype, p.SymbolToStringTag, { __proto__: null, value: name, writable: false, enumerable: false, configurable: true });
-  }
+  r.expose(classes);
   return {
     classes, WRITABLE, ERRORING, CLOSED, ERRORED, LOCKED, streamOf, acquire, release, write, close, abort, closing, closePropagating,
     create, errorIfNeeded, advance,
