@@ -15,12 +15,13 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: help demo test unit e2e build npm bench differential lint clean
+.PHONY: help demo test unit e2e build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
 	@echo 'make test          everything that CI runs: lint, unit tests, end-to-end tests'
 	@echo 'make build         bin/minido'
+	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
@@ -58,6 +59,11 @@ $(REFERENCE)/.package-lock.json: e2e/reference/package-lock.json
 # BENCH takes flags: make bench BENCH='-only hello,workerd -seconds 1 -json'
 bench: build npm
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' $(GO) run ./e2e/bench $(BENCH)
+
+# 64 clients on 1,000 objects that are evicted, reset and crashed; make test runs 4 s of it.
+LOAD_SECONDS ?= 60
+load:
+	CGO_ENABLED=$(if $(RACE),1,0) MINIDO_LOAD_SECONDS=$(LOAD_SECONDS) $(GO) test $(RACE) -count=1 -v -timeout 30m -run TestLoad ./runtime/control
 
 differential: build npm $(REFERENCE)/.package-lock.json
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
