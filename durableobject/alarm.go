@@ -128,8 +128,18 @@ func (o *Object) setAlarm(v, options goja.Value) {
 	o.unconfirmedIf(unconfirmed, o.wrote)
 }
 
-// alarmTime converts the argument as JSG does a kj::Date: a Date or a number.
+// alarmTime is the argument of setAlarm() in milliseconds.
 func alarmTime(e *engine.Engine, v goja.Value) int64 {
+	ms := date(e, v, "setAlarm")
+	if ms <= 0 {
+		e.Throw("TypeError", "setAlarm() cannot be called with an alarm time <= 0")
+	}
+	return ms
+}
+
+// date converts the first argument of a method of storage as JSG does a
+// kj::Date: a Date or a number, to milliseconds.
+func date(e *engine.Engine, v goja.Value, method string) int64 {
 	_, isObject := v.(*goja.Object)
 	var ms float64
 	switch x := v.Export().(type) {
@@ -144,13 +154,10 @@ func alarmTime(e *engine.Engine, v goja.Value) int64 {
 			ms = math.NaN()
 			break
 		}
-		e.Throw("TypeError", "Failed to execute 'setAlarm' on 'DurableObjectStorage': parameter 1 is not of type 'date'.")
+		e.Throw("TypeError", "Failed to execute '%s' on 'DurableObjectStorage': parameter 1 is not of type 'date'.", method)
 	}
-	switch {
-	case math.IsNaN(ms) || math.IsInf(ms, 0):
+	if math.IsNaN(ms) || math.IsInf(ms, 0) {
 		e.Throw("TypeError", "The value cannot be converted because it is not a valid Date.")
-	case ms <= 0:
-		e.Throw("TypeError", "setAlarm() cannot be called with an alarm time <= 0")
 	}
 	return int64(ms)
 }

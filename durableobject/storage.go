@@ -47,18 +47,11 @@ func (r *Realm) defineStorage() {
 			}),
 			method("transaction", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.transaction(c.Argument(0)) }),
 			method("transactionSync", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.transactionSync(c.Argument(0)) }),
-			async("getCurrentBookmark", 0, func(*Object, goja.FunctionCall) goja.Value { return r.noBookmarks("getCurrentBookmark") }),
-			async("getBookmarkForTime", 1, func(*Object, goja.FunctionCall) goja.Value { return r.noBookmarks("getBookmarkForTime") }),
-			async("onNextSessionRestoreBookmark", 1, func(*Object, goja.FunctionCall) goja.Value {
-				return r.noBookmarks("onNextSessionRestoreBookmark")
-			}),
+			async("getCurrentBookmark", 0, func(o *Object, _ goja.FunctionCall) goja.Value { return o.currentBookmark() }),
+			async("getBookmarkForTime", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.bookmarkForTime(c) }),
+			async("onNextSessionRestoreBookmark", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.restoreBookmark(c) }),
 		},
 	})
-}
-
-func (r *Realm) noBookmarks(name string) goja.Value {
-	r.eng.Throw("Error", "storage.%s(): point-in-time recovery is not built into minido yet; copy the object's .sqlite file while minido is stopped instead.", name)
-	return nil
 }
 
 // encode clones a value for storage.

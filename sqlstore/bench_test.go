@@ -12,8 +12,10 @@ import (
 	"minido.dev/minido/internal/entropy"
 )
 
-func benchStore(b *testing.B, sync SyncMode) *Store {
-	s := openWith(b, Options{Path: filepath.Join(b.TempDir(), "a.sqlite"), Clock: clock.Real{}, Entropy: entropy.System{}, Sync: sync})
+func benchStore(b *testing.B, sync SyncMode) *Store { return benchStoreWith(b, sync, 0) }
+
+func benchStoreWith(b *testing.B, sync SyncMode, history int64) *Store {
+	s := openWith(b, Options{Path: filepath.Join(b.TempDir(), "a.sqlite"), Clock: clock.Real{}, Entropy: entropy.System{}, Sync: sync, HistoryBytes: history})
 	must(b, s, "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b REAL)")
 	commit(b, s)
 	return s
@@ -37,11 +39,12 @@ func runSQL(b *testing.B, s *Store, sql string, args ...any) {
 
 const insert = "INSERT INTO t(a, b) VALUES(?, ?)"
 
-func BenchmarkTurnInsertNormal(b *testing.B) { benchTurn(b, Normal) }
-func BenchmarkTurnInsertFull(b *testing.B)   { benchTurn(b, Full) }
+func BenchmarkTurnInsertNormal(b *testing.B)  { benchTurn(b, Normal, 0) }
+func BenchmarkTurnInsertFull(b *testing.B)    { benchTurn(b, Full, 0) }
+func BenchmarkTurnInsertHistory(b *testing.B) { benchTurn(b, Normal, DefaultHistoryBytes) }
 
-func benchTurn(b *testing.B, sync SyncMode) {
-	s := benchStore(b, sync)
+func benchTurn(b *testing.B, sync SyncMode, history int64) {
+	s := benchStoreWith(b, sync, history)
 	for b.Loop() {
 		runSQL(b, s, insert, "some text of a usual length", 1.5)
 		commit(b, s)
@@ -113,14 +116,19 @@ func BenchmarkKVPutTurn(b *testing.B) {
 	}
 }
 
-func BenchmarkOpenClose(b *testing.B) {
+func BenchmarkOpenClose(b *testing.B)        { benchOpenClose(b, 0) }
+func BenchmarkOpenCloseHistory(b *testing.B) { benchOpenClose(b, DefaultHistoryBytes) }
+
+func benchOpenClose(b *testing.B, history int64) {
 	p := filepath.Join(b.TempDir(), "a.sqlite")
-	s := openWith(b, options(p))
+	o := options(p)
+	o.HistoryBytes = history
+	s := openWith(b, o)
 	put(b, s, "k", "v")
 	commit(b, s)
 	s.Close()
 	for b.Loop() {
-		s, err := Open(options(p))
+		s, err := Open(o)
 		if err != nil {
 			b.Fatal(err)
 		}

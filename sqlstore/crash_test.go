@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 // alarm with the same number, and says the number once it is committed. Every
 // 40th turn begins with deleteAll, which it announces first.
 func crashChild(path string) error {
-	s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}, Sync: Normal})
+	s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}, Sync: Normal, HistoryBytes: DefaultHistoryBytes, checkpointFrames: 50})
 	if err != nil {
 		return err
 	}
@@ -65,16 +65,69 @@ func TestKillLosesNothing(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "a.sqlite")
 	random := entropy.NewSeeded(42)
+	var bookmarks []killMark
 	for round := range 12 {
 		acked, wiping := runUntilKilled(t, path, int(random.Uint64()%200)+1)
-		s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}})
+		s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}, HistoryBytes: DefaultHistoryBytes})
 		if err != nil {
 			t.Fatal(err)
 		}
 		checkAfterKill(t, s, round, acked, wiping)
+		bookmarks = append(bookmarks, markAfterKill(t, s, round))
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	checkBookmarks(t, path, bookmarks)
+}
+
+// killMark is a state between two lives.
+type killMark struct {
+	bookmark string
+	alarm    int64
+}
+
+func markAfterKill(t *testing.T, s *Store, round int) killMark {
+	t.Helper()
+	b, err := s.CurrentBookmark()
+	if err != nil {
+		t.Fatalf("round %d: %v", round, err)
+	}
+	alarm, _, err := s.Alarm()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	return killMark{b, alarm}
+}
+
+// checkBookmarks returns to each of the states, whatever died since.
+func checkBookmarks(t *testing.T, path string, marks []killMark) {
+	t.Helper()
+	open := func() *Store {
+		s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}, HistoryBytes: DefaultHistoryBytes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := open()
+	for i, m := range marks {
+		if _, err := s.RestoreOnNextOpen(m.bookmark); err != nil {
+			t.Fatalf("state %d of %d: %v", i, len(marks), err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = open()
+		if alarm, _, err := s.Alarm(); err != nil || alarm != m.alarm {
+			t.Errorf("state %d of %d has alarm %d, want %d, %v", i, len(marks), alarm, m.alarm, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

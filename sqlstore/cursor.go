@@ -16,10 +16,12 @@ type Cursor struct {
 	lazy     bool // fetches a row when it is asked for, not one ahead
 	given    bool // lazy only: the row stood on has been given out
 
-	names   []string
-	sql     string // for the statistics
-	written writeStats
-	moves   int64
+	names []string
+
+	// For the statistics: rows counted, rows that changed since the last count in
+	// total and by the statement itself, whether it may empty a table at once.
+	reads, writes, changed, direct int64
+	clears                         bool
 
 	abandoned  atomic.Bool
 	prev, next *Cursor
@@ -38,7 +40,7 @@ func (s *Store) start(st *stmt, args []any) (*Cursor, error) {
 		st.release()
 		return nil, err
 	}
-	c := &Cursor{s: s, st: st, user: st.user, readOnly: st.ReadOnly(), sql: st.SQL()}
+	c := &Cursor{s: s, st: st, user: st.user, readOnly: st.ReadOnly()}
 	if err := c.advance(); err != nil {
 		c.finish()
 		return nil, err
@@ -55,8 +57,8 @@ func (c *Cursor) advance() error {
 	total := s.conn.TotalChanges()
 	row, err := s.step(c.st.Stmt, c.user)
 	if changed := s.conn.TotalChanges() - total; changed > 0 {
-		c.written.total += changed
-		c.written.direct = s.conn.Changes()
+		c.changed += changed
+		c.direct += s.conn.Changes()
 	}
 	if c.names == nil && (row || err == nil) {
 		c.names = c.st.ColumnNames()
@@ -76,7 +78,7 @@ func (c *Cursor) finish() {
 	if c.st == nil {
 		return
 	}
-	c.moves += c.st.Counters(true).Moves
+	c.count()
 	c.s.cursors.remove(c)
 	c.st.release()
 	c.st, c.row = nil, false

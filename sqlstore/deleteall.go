@@ -45,7 +45,6 @@ func (s *Store) DeleteAll(o DeleteAllOptions) (keys int, err error) {
 		return 0, err
 	}
 	s.cache.clear()
-	s.stats.clear()
 	// Dropping a parent before its children would violate foreign keys, and the
 	// switch has no effect inside a transaction.
 	const defaults = "PRAGMA foreign_keys=ON; PRAGMA recursive_triggers=OFF; PRAGMA ignore_check_constraints=OFF;" +

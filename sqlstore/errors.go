@@ -88,6 +88,10 @@ func (s *Store) wrap(err error) error {
 			return &CorruptError{Path: s.path, Err: se}
 		}
 	case sqlite.CodeAuth, sqlite.CodeError:
+		if name := s.rules.absentTable; name != "" {
+			absent := sqlite.Error{Code: sqlite.CodeError, Extended: sqlite.CodeError, Message: "no such table: " + name, Offset: -1}
+			return &SQLError{text: absent.Error(), err: se}
+		}
 		if r := s.rules.refusal; r != "" {
 			return &SQLError{text: r, err: se}
 		}

@@ -21,8 +21,9 @@ type rules struct {
 	pragma bool
 	// refusal replaces SQLite's error text for the statement being compiled.
 	refusal string
-	// absent names a function that workerd's SQLite does not have.
-	absent string
+	// absent names a function, absentTable a table, that workerd's SQLite does
+	// not have.
+	absent, absentTable string
 }
 
 // transactionHint is workerd's answer to BEGIN, COMMIT and SAVEPOINT.
@@ -57,6 +58,11 @@ func (r *rules) allowed(a sqlite.Action) bool {
 		return (a.Code == sqlite.ActionRead || a.Code == sqlite.ActionUpdate) && allowedName(a.Arg1)
 	case "", "main":
 	default:
+		return false
+	}
+	if name := strings.ToLower(a.Arg1); absentTables[name] && (a.Code == sqlite.ActionRead || a.Code == sqlite.ActionUpdate ||
+		a.Code == sqlite.ActionInsert || a.Code == sqlite.ActionDelete) {
+		r.absentTable = a.Arg1
 		return false
 	}
 	switch a.Code {
@@ -157,6 +163,10 @@ var allowedFunctions = set(`
 var absentFunctions = set(`
 	geopoly_area geopoly_bbox geopoly_blob geopoly_ccw geopoly_contains_point geopoly_debug geopoly_group_bbox
 	geopoly_json geopoly_overlap geopoly_regular geopoly_svg geopoly_within geopoly_xform soundex sqlite_offset`)
+
+// absentTables exist here but not in workerd's build of SQLite; they would show
+// the platform's pages.
+var absentTables = set("dbstat sqlite_dbpage")
 
 func set(words string) map[string]bool {
 	m := make(map[string]bool)

@@ -25,6 +25,10 @@ func (s *Store) Exec(sql string, args []any) (*Cursor, error) {
 		return nil, refuse("statement too long: SQLITE_TOOBIG")
 	}
 	st := s.cache.take(sql)
+	if st != nil && st.Stale() {
+		st.Finalize()
+		st = nil
+	}
 	if st == nil {
 		var err error
 		if st, err = s.prepare(sql); err != nil {
@@ -35,6 +39,7 @@ func (s *Store) Exec(sql string, args []any) (*Cursor, error) {
 		st.release()
 		return nil, refuse("Wrong number of parameter bindings for SQL query.")
 	}
+	st.Count()
 	return s.start(st, args)
 }
 

@@ -309,7 +309,7 @@ func TestRowCounts(t *testing.T) {
 		sql           string
 		read, written int64
 	}{
-		{"CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", -1, 0},
+		{"CREATE TABLE t(id INTEGER PRIMARY KEY, a, b)", -1, 2},
 		{"INSERT INTO t(a,b) VALUES(1,1)", 0, 1},
 		{"INSERT INTO t(a,b) VALUES(2,1),(3,2),(4,2)", 0, 3},
 		{"SELECT * FROM t", 4, 0},

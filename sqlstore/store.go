@@ -62,10 +62,24 @@ type Options struct {
 	SyncLater bool
 	// Limits are the limits that SQL meets.
 	Limits LimitsProfile
+	// BeforeWrite, if set, is asked before each write to the database's files and
+	// makes it fail with its error (sqlite.ErrDiskFull: SQLITE_FULL). It serves
+	// the injection of faults and must not use the store.
+	BeforeWrite func() error
 	// OnCommit, if set, is called inside every commit that changes the file,
 	// just before it becomes durable. It serves the check that every commit was
 	// announced as an effect point. It must not use the store.
 	OnCommit func()
+	// HistoryBytes bounds what is kept, in a file of its own beside the database,
+	// for returning to earlier states (CurrentBookmark, RestoreOnNextOpen); 0
+	// keeps nothing. A store in memory has no history.
+	HistoryBytes int64
+	// OnRestore, if set, is called to do the restore that Open does, so that it
+	// can be announced as an effect; it must call restore once and return its
+	// error.
+	OnRestore func(restore func() error) error
+
+	checkpointFrames uint32 // of tests: how long a WAL is archived and checkpointed
 }
 
 // cachePages bounds the page cache, in pages of 4096 bytes.
@@ -88,7 +102,7 @@ type Store struct {
 	meta tableState // of _cf_METADATA
 
 	cursors cursorList
-	stats   statsCache
+	history *history // nil: none is kept
 
 	fresh     bool // the file is new: no sync has reached it
 	syncLater bool
@@ -100,7 +114,9 @@ type Store struct {
 }
 
 // Open opens or creates a store. A file that is not a SQLite database gives a
-// *CorruptError. A new file is created at once, before any commit.
+// *CorruptError. A new file is created at once, before any commit. A restore
+// that RestoreOnNextOpen asked for happens here; one that fails is given up,
+// with an error, and the next Open leaves the state as it is.
 func Open(o Options) (*Store, error) {
 	if o.Clock == nil || o.Entropy == nil {
 		return nil, errors.New("sqlstore: open: Options need Clock and Entropy")
@@ -113,12 +129,15 @@ func Open(o Options) (*Store, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		fresh = path != sqlite.Memory
 	}
-	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 64})
+	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 64, BeforeWrite: o.BeforeWrite})
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
 	s := &Store{conn: conn, path: path, fresh: fresh, interrupt: conn.Interrupt}
-	if err := s.setUp(o); err != nil {
+	if err = s.setUp(o); err == nil && o.HistoryBytes > 0 && path != sqlite.Memory {
+		err = s.setUpHistory(o, fresh)
+	}
+	if err != nil {
 		conn.Close()
 		var ce *CorruptError
 		if errors.As(err, &ce) {
@@ -181,11 +200,17 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.cursors.cancelAll(ErrClosed)
+	// A rollback that fails, on a damaged file, is made good by the closing.
+	rolledBack := s.Rollback() == nil
+	var err error
+	if s.history != nil {
+		err = s.history.close(rolledBack)
+	}
 	conn := s.conn
 	s.conn = nil
 	s.cache = stmtCache{}
 	s.txn = txn{}
-	if err := conn.Close(); err != nil {
+	if err := errors.Join(err, conn.Close()); err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
 	return nil

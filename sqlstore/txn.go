@@ -128,6 +128,9 @@ func (s *Store) Commit() error {
 	if err == nil {
 		s.unsynced = s.unsynced || wrote && s.syncLater
 		s.txn = txn{serial: s.txn.serial}
+		if s.history != nil {
+			s.history.committed()
+		}
 		return nil
 	}
 	ce := &CommitError{Err: err}

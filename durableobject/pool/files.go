@@ -25,7 +25,10 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
 				Path: path, Clock: p.opts.Clock, Entropy: p.opts.Entropy.Fork(filepath.Base(path)),
-				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits,
+				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk,
+				OnRestore: func(restore func() error) error {
+					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)
+				},
 			})
 			return err
 		}
@@ -125,7 +128,7 @@ func (f *facetFiles) remove(list []sqlstore.Facet, number int) error {
 				return fmt.Errorf("delete facet: %w", err)
 			}
 		}
-		return nil
+		return sqlstore.RemoveHistory(r.path(number))
 	})
 }
 

@@ -33,6 +33,9 @@ type Options struct {
 	Dir    string
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile
+	// Disk, if set, is asked before each write to an object's database and makes
+	// it fail with its error (sqlstore.Options.BeforeWrite).
+	Disk func() error
 	// Policy says when objects leave memory by themselves.
 	Policy Policy
 	// Report is told what fails where no caller waits.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/alarms"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -65,6 +66,11 @@ func (n *Namespace) scanObject(id string) (err error) {
 	o := n.pool.opts
 	store, err := sqlstore.Open(sqlstore.Options{
 		Path: filepath.Join(n.dir, id+".sqlite"), Clock: o.Clock, Entropy: o.Entropy.Fork(id), Sync: o.Sync, Limits: o.Limits,
+		// Closing a database ends its log, which the history must have before.
+		HistoryBytes: sqlstore.DefaultHistoryBytes,
+		OnRestore: func(restore func() error) error {
+			return o.Points.Effect(killpoint.File, n.class+"/"+id, "restore", restore)
+		},
 	})
 	if err != nil {
 		return err

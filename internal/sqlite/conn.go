@@ -46,6 +46,10 @@ type Options struct {
 	// connection reserves (default 100). More make preparing faster, fewer make
 	// an idle connection smaller.
 	LookasideSlots int
+	// BeforeWrite, if set, is asked before each write to a file of the database
+	// and makes it fail with its error; see ErrDiskFull. It serves the injection
+	// of faults and must not use the connection.
+	BeforeWrite func() error
 }
 
 // Conn is one open database. See the package comment for its concurrency.
@@ -64,6 +68,11 @@ type Conn struct {
 	authorize func(Action) Verdict
 	onCommit  func() (abort bool)
 	progress  func() (stop bool)
+	onWAL     func(frames int)
+
+	beforeWrite func() error
+	vfsOpen     uintptr   // the system's xOpen; see watchDisk
+	methods     []uintptr // diskMethods
 
 	interruptMu sync.Mutex // orders Interrupt before or after Close; guards closed
 	closed      bool
@@ -75,7 +84,7 @@ func Open(o Options) (*Conn, error) {
 	if o.Path == "" || o.Now == nil || o.Rand == nil {
 		return nil, fmt.Errorf("sqlite: open: Options need Path, Now and Rand")
 	}
-	c := &Conn{tls: libc.NewTLS(), path: o.Path, now: o.Now, rand: o.Rand, handle: uintptr(connHandle.Add(1))}
+	c := &Conn{tls: libc.NewTLS(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, handle: uintptr(connHandle.Add(1))}
 	utcOnce.Do(func() { pinUTC(c.tls) })
 	conns.Store(c.handle, c)
 	c.out = alloc(c.tls, 16)
@@ -180,6 +189,10 @@ func (c *Conn) release() {
 	}
 	free(c.tls, c.vfs)
 	free(c.tls, c.vfsName)
+	for _, p := range c.methods {
+		free(c.tls, p)
+	}
+	c.methods = nil
 	free(c.tls, c.out)
 	c.vfs, c.vfsName, c.out = 0, 0, 0
 	conns.Delete(c.handle)

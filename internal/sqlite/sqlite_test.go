@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"minido.dev/minido/internal/entropy"
 )
 
@@ -436,9 +438,103 @@ func TestCounters(t *testing.T) {
 	if got := st.Counters(true).Moves; got != 0 {
 		t.Errorf("after the reset: %d", got)
 	}
-	ops, err := c.Program(st.SQL())
-	if err != nil || len(ops) == 0 || ops[0].Opcode != "Init" {
-		t.Errorf("%v %v", ops, err)
+	st.Reset()
+	st.Count()
+	if !st.Counted() {
+		t.Fatal("nothing is counted")
+	}
+	for range 2 {
+		if row, err := st.Step(); row || err != nil {
+			t.Fatal(row, err)
+		}
+		if got := st.Counters(true).Reads; got != 10 {
+			t.Errorf("read %d rows", got)
+		}
+		st.Reset()
+	}
+	must(t, c, "ALTER TABLE t ADD COLUMN b")
+	if row, err := st.Step(); row || err != nil || st.Counted() {
+		t.Error(row, err, "counted by a program that SQLite has replaced")
+	}
+	if got := st.Counters(true).Reads; got != 9 {
+		t.Errorf("%d rows, of those that SQLite itself counts", got)
+	}
+	st.Reset()
+	if st.Count(); !st.Counted() {
+		t.Error("counting did not resume")
+	}
+	st.Finalize()
+}
+
+// The table of instructions is that of the SQLite which is linked. After an
+// upgrade compare jumps with OPFLG_JUMP of its opcodes.h, look at what count.go
+// relies on, and run the differential test of row counts.
+func TestCountedVersion(t *testing.T) {
+	if sqlite3.SQLITE_VERSION != countedVersion {
+		t.Errorf("SQLite is %s, the table is of %s", sqlite3.SQLITE_VERSION, countedVersion)
+	}
+	n := 0
+	for _, is := range jumps {
+		if is {
+			n++
+		}
+	}
+	if n != 56 {
+		t.Errorf("%d instructions jump, not 56", n)
+	}
+}
+
+// Programs with counting instructions give what they gave without.
+func TestCountChangesNoResult(t *testing.T) {
+	plain, counted := open(t, Memory), open(t, Memory)
+	run := func(c *Conn, sql string, count bool) (out []any) {
+		for tail := sql; tail != ""; {
+			st, rest, err := c.Prepare(tail, true)
+			if err != nil {
+				return append(out, err.Error())
+			}
+			tail = rest
+			if st == nil {
+				continue
+			}
+			if count {
+				st.Count()
+			}
+			for {
+				row, err := st.Step()
+				if err != nil {
+					out = append(out, err.Error())
+				}
+				if !row {
+					break
+				}
+				for i := range st.Columns() {
+					out = append(out, st.Column(i))
+				}
+			}
+			st.Finalize()
+		}
+		return append(out, c.TotalChanges())
+	}
+	for _, sql := range []string{
+		"CREATE TABLE t(id INTEGER PRIMARY KEY, a, b UNIQUE, c); CREATE INDEX ta ON t(a, c); CREATE TABLE u(tid REFERENCES t ON DELETE CASCADE, v); CREATE INDEX ui ON u(tid)",
+		"CREATE TABLE w(k PRIMARY KEY, v) WITHOUT ROWID; CREATE VIRTUAL TABLE f USING fts5(x); CREATE TABLE log(x)",
+		"CREATE TRIGGER tr AFTER UPDATE OF c ON t WHEN new.c > 3 BEGIN INSERT INTO log SELECT a FROM t WHERE id < new.id; UPDATE w SET v = v + 1 WHERE k = new.c; END",
+		"INSERT INTO t WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT i, i % 7, i * 3, i % 5 FROM n",
+		"INSERT INTO u SELECT a + 1, id FROM t; INSERT INTO w SELECT id, a FROM t WHERE id < 9; INSERT INTO f SELECT 'word' || a FROM t",
+		"UPDATE t SET c = c + 1 WHERE a IN (1, 3, 5)", "INSERT INTO t VALUES (1, 2, 3, 4) ON CONFLICT(id) DO UPDATE SET c = excluded.c + 9 RETURNING *",
+		"INSERT OR IGNORE INTO t VALUES (77, 1, 3, 1)", "REPLACE INTO t VALUES (78, 1, 6, 1)", "INSERT INTO t VALUES (79, 1, 9, 1)",
+		"SELECT * FROM t WHERE a = 3 OR b = 9 OR c = 1 ORDER BY id", "SELECT * FROM t WHERE (a = 3 AND c = 2) OR b BETWEEN 10 AND 20", "SELECT count(*), sum(c) FROM t GROUP BY a HAVING count(*) > 2 ORDER BY 2 DESC",
+		"SELECT * FROM t WHERE EXISTS (SELECT 1 FROM u WHERE tid = t.id) AND id IN (SELECT tid FROM u WHERE v > 10) LIMIT 5 OFFSET 1", "SELECT DISTINCT a, c FROM t ORDER BY c, a DESC LIMIT 4",
+		"SELECT a, row_number() OVER (PARTITION BY a ORDER BY b DESC), sum(c) OVER (ORDER BY id ROWS 2 PRECEDING) FROM t", "SELECT * FROM t LEFT JOIN u ON u.tid = t.id AND u.v > 20 WHERE t.id < 9", "SELECT * FROM u RIGHT JOIN w ON w.k = u.v",
+		"SELECT a FROM t UNION SELECT v FROM u EXCEPT SELECT k FROM w ORDER BY 1", "SELECT a FROM t INTERSECT SELECT v FROM u", "WITH x AS MATERIALIZED (SELECT * FROM t) SELECT max(a), min(b), (SELECT group_concat(v) FROM u WHERE tid = 3) FROM x",
+		"SELECT rowid FROM f WHERE f MATCH 'word3' ORDER BY rank", "SELECT max(id), min(a) FROM t", "SELECT value FROM json_each('[3,1,2]') ORDER BY value", "SELECT count(*) FROM t; SELECT count(*) FROM w WHERE k > 3",
+		"DELETE FROM t WHERE a = 5", "UPDATE w SET k = k + 100 WHERE v > 2", "DELETE FROM w WHERE k IN (SELECT k FROM w WHERE v = 1)", "UPDATE t SET a = u.v FROM u WHERE u.tid = t.id RETURNING id, a",
+		"ALTER TABLE t DROP COLUMN c", "CREATE TABLE z AS SELECT * FROM t", "DELETE FROM z", "DROP TABLE u", "ANALYZE", "SELECT * FROM t WHERE a IN (1, 2, 3) AND b > 5", "PRAGMA integrity_check", "PRAGMA foreign_key_check", "SELECT * FROM t", "SELECT * FROM w", "SELECT * FROM log",
+	} {
+		if got, want := run(counted, sql, true), run(plain, sql, false); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %v\nwant %v", sql, got, want)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type Stmt struct {
 	readOnly   bool
 	bound      bool // whether something is bound, so that ClearBindings has work
 	mem        arena
+	tally      tally
 	prev, next *Stmt
 }
 
@@ -152,6 +153,9 @@ func (s *Stmt) Bind(i int, v any) error {
 func (s *Stmt) Step() (row bool, err error) {
 	switch rc := sqlite3.Xsqlite3_step(s.c.tls, s.p); rc {
 	case sqlite3.SQLITE_ROW:
+		if len(s.tally.sizes) > 0 {
+			s.tally.noteCounts((*sqlite3.TVdbe)(at(s.p)))
+		}
 		return true, nil
 	case sqlite3.SQLITE_DONE:
 		return false, nil
@@ -260,6 +264,7 @@ func (s *Stmt) Finalize() {
 	}
 	sqlite3.Xsqlite3_finalize(s.c.tls, s.p)
 	s.mem.release(s.c.tls)
+	s.tally.free(s.c)
 	s.p = 0
 	if s.prev != nil {
 		s.prev.next = s.next
@@ -272,12 +277,17 @@ func (s *Stmt) Finalize() {
 	s.prev, s.next = nil, nil
 }
 
-// Counters are SQLite's own measures of the work a statement did since they
-// were last reset.
+// Counters measure the work that a statement did since they were last reset.
 type Counters struct {
+	// Reads and Writes are the rows that workerd counts as read and written; 0
+	// without Count.
+	Reads, Writes int64
 	// Moves counts the times that a loop over a table or an index advanced to a
-	// further row.
+	// further row. They are among Reads.
 	Moves int64
+	// Clears says that the statement may empty a whole table at once; its rows
+	// are not among Writes.
+	Clears bool
 	// Sorts counts sorting operations, Steps virtual-machine instructions.
 	Sorts, Steps int64
 }
@@ -297,44 +307,15 @@ func (s *Stmt) Counters(reset bool) Counters {
 	get := func(op int32) int64 {
 		return int64(uint32(sqlite3.Xsqlite3_stmt_status(s.c.tls, s.p, op, r)))
 	}
-	return Counters{
-		Moves: get(otherMoves) + get(sqlite3.SQLITE_STMTSTATUS_FULLSCAN_STEP),
+	c := Counters{
+		Moves: get(otherMoves) + get(sqlite3.SQLITE_STMTSTATUS_FULLSCAN_STEP) + get(sqlite3.SQLITE_STMTSTATUS_AUTOINDEX),
 		Sorts: get(sqlite3.SQLITE_STMTSTATUS_SORT),
 		Steps: get(sqlite3.SQLITE_STMTSTATUS_VM_STEP),
 	}
-}
-
-// Op is one instruction of a compiled statement, as EXPLAIN prints it.
-type Op struct {
-	Addr       int
-	Opcode     string
-	P1, P2, P3 int64
-	P5         int64
-}
-
-// Program disassembles a statement: it compiles EXPLAIN of its text, whose
-// authorization is asked for again.
-func (c *Conn) Program(sql string) ([]Op, error) {
-	st, _, err := c.Prepare("EXPLAIN "+sql, false)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: program: %w", err)
+	c.Reads = c.Moves
+	if s.Counted() {
+		reads, writes := s.tally.sum(reset)
+		c.Reads, c.Writes, c.Clears = c.Reads+reads, writes, s.tally.clears
 	}
-	if st == nil {
-		return nil, nil
-	}
-	defer st.Finalize()
-	var ops []Op
-	for {
-		row, err := st.Step()
-		if err != nil {
-			return nil, fmt.Errorf("sqlite: program: %w", err)
-		}
-		if !row {
-			return ops, nil
-		}
-		ops = append(ops, Op{
-			Addr: int(st.ColumnInt64(0)), Opcode: st.ColumnText(1),
-			P1: st.ColumnInt64(2), P2: st.ColumnInt64(3), P3: st.ColumnInt64(4), P5: st.ColumnInt64(6),
-		})
-	}
+	return c
 }

@@ -50,6 +50,9 @@ func (c *Conn) newVFS() (name uintptr, err error) {
 	v.FxCurrentTime = currentTimePtr
 	v.FxCurrentTimeInt64 = currentTimeInt64Ptr
 	c.vfsName = name
+	if c.beforeWrite != nil {
+		c.watchDisk(v)
+	}
 	if rc := sqlite3.Xsqlite3_vfs_register(c.tls, c.vfs, 0); rc != sqlite3.SQLITE_OK {
 		return 0, fmt.Errorf("sqlite: register VFS: %s", codeName(int(rc)))
 	}

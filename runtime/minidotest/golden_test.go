@@ -33,6 +33,8 @@ var goldens = []golden{
 		"S/b/kvLive", "S/b/deleteAllUncommitted", "S/b/shapes", "S/b/alarmArguments"}},
 	{"sql", sqlWorker, []string{"Q/a/cursor", "Q/a/binds", "Q/a/refused", "Q/a/make", "Q/a/unread", "Q/a/count", "Q/a/halfRead", "Q/a/readLater",
 		"Q/b/make", "Q/b/one", "Q/b/written", "Q/b/count"}},
+	{"limits", limitsWorker, []string{"L/a/limits", "L/b/authorizer"}},
+	{"rows", rowsWorker, []string{"R/a/rows"}},
 	{"rpc", rpcWorker, []string{"!methods", "!shapes", "!targets", "!nested", "!params", "!values", "!order", "!pipeOrder", "!localStub", "!ids", "!fetches",
 		"!dispose", "!promises", `!thrown:["type"]`, `!thrown:["text"]`, `!thrown:["object"]`, `!thrown:["undefined"]`, `!thrown:["custom"]`,
 		`!thrown:["fn"]`, `!thrown:["cause"]`, `!thrown:["aggregate"]`, "!twice"}},

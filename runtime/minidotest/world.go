@@ -42,6 +42,9 @@ type Options struct {
 	Kill func(killpoint.Point) bool
 	// SyncFull makes commits sync as they do in "minido dev".
 	SyncFull bool
+	// Disk, if not nil, is asked before each write to an object's database and
+	// makes it fail with its error.
+	Disk func() error
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 	// Heap bounds the memory of the process; nil does not.
@@ -118,7 +121,7 @@ func NewWorld(t testing.TB, o Options) *World {
 		PersistDir: o.Dir, CacheDir: t.TempDir(),
 		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: w.Net,
 		Points: w.points, TurnLimit: o.TurnLimit, TurnClock: clock.Real{}, Heap: o.Heap,
-		Sync: mode, Limits: sqlstore.Prod, Eviction: o.policy(),
+		Sync: mode, Limits: sqlstore.Prod, Disk: o.Disk, Eviction: o.policy(),
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.note("log %s", text) },
 		Events:  func(ev server.Event) { w.note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
 	})

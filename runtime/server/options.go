@@ -59,6 +59,9 @@ type Options struct {
 
 	Sync   sqlstore.SyncMode
 	Limits sqlstore.LimitsProfile
+	// Disk, if set, is asked before each write to an object's database and makes
+	// it fail with its error: a full disk, a broken one (pool.Options.Disk).
+	Disk func() error
 	// Eviction says when objects leave memory by themselves.
 	Eviction pool.Policy
 	// TurnLimit bounds the CPU time of a turn; 0 is limits.cpu_ms of the wrangler
