@@ -212,16 +212,30 @@ func (x *exchange) upgrade(resp *event.Response) {
 	}
 	x.headWritten(http.StatusSwitchingProtocols)
 	x.free()
-	c := netx.NewCoupling(conn, resp.Socket, netx.CoupleOptions{Spawn: x.g.opts.Scheduler.Go, Points: points})
-	x.g.mu.Lock()
-	x.g.sockets[c] = struct{}{}
-	closing := x.g.closing
-	x.g.mu.Unlock()
+	x.g.couple(conn, resp.Socket)
+}
+
+// couple carries a socket's frames on a goroutine of its own: that of the
+// request has grown a large stack and holds on to the request.
+func (g *Gateway) couple(conn *netx.Conn, end *event.Socket) {
+	if !g.enter() {
+		conn.Close()
+		end.Drop(netx.CloseLost, netx.LostCloseReason, nil)
+		return
+	}
+	c := netx.NewCoupling(conn, end, netx.CoupleOptions{Spawn: g.opts.Scheduler.Go, Points: g.opts.Points})
+	g.mu.Lock()
+	g.sockets[c] = struct{}{}
+	closing := g.closing
+	g.mu.Unlock()
 	if closing {
 		c.Cut(nil)
 	}
-	c.Run()
-	x.g.mu.Lock()
-	delete(x.g.sockets, c)
-	x.g.mu.Unlock()
+	g.opts.Scheduler.Go("websocket", func() {
+		defer g.leave()
+		c.Run()
+		g.mu.Lock()
+		delete(g.sockets, c)
+		g.mu.Unlock()
+	})
 }
