@@ -1,0 +1,441 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
+)
+
+// roomSocket is one connection to a room. frames is closed at its end, and err
+// then says why; status is the Close frame's.
+type roomSocket struct {
+	conn   *websocket.Conn
+	frames chan string
+	err    error
+}
+
+type relayed struct {
+	Type, ID, Role, Error string
+	Peer                  bool
+}
+
+// phone is one side of a room, which connects again when it is cut.
+type phone struct {
+	l          *lives
+	room, role string
+	socket     *roomSocket // nil when it is not connected
+	joined     bool
+	inbox      []string // ids of messages, of all connections
+}
+
+func (p *phone) dial() {
+	p.l.t.Helper()
+	socket, err := dialRoom(p.l, p.room, p.role)
+	if err != nil {
+		p.l.t.Fatal(err)
+	}
+	p.socket, p.joined = socket, false
+}
+
+func dialRoom(l *lives, room, role string) (*roomSocket, error) {
+	ctx, cancel := wait.WithLimit(l.t.Context(), clock.Real{}, limit)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.server.url, "http")+"/rooms/"+room+"/ws",
+		&websocket.DialOptions{HTTPHeader: http.Header{"X-Client-Role": {role}, "X-User-Id": {role + "-user"}}})
+	if err != nil {
+		return nil, err
+	}
+	s := &roomSocket{conn: conn, frames: make(chan string, 4096)}
+	threads := sched.NewThreads(clock.Real{})
+	threads.Go("read "+role, func() {
+		defer close(s.frames)
+		for {
+			_, data, err := conn.Read(context.Background())
+			if err != nil {
+				s.err = err
+				return
+			}
+			s.frames <- string(data)
+		}
+	})
+	l.t.Cleanup(func() {
+		_ = conn.CloseNow() // it may have ended already
+		ctx, cancel := wait.WithLimit(context.Background(), clock.Real{}, limit)
+		defer cancel()
+		if err := threads.Close(ctx); err != nil {
+			l.t.Error(err)
+		}
+	})
+	return s, nil
+}
+
+func (s *roomSocket) send(ctx context.Context, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.conn.Write(ctx, websocket.MessageText, data)
+}
+
+// next waits for a frame; ok is false when the connection has ended.
+func (p *phone) next() (f relayed, ok bool) {
+	p.l.t.Helper()
+	ctx, cancel := wait.WithLimit(p.l.t.Context(), clock.Real{}, limit)
+	defer cancel()
+	select {
+	case text, open := <-p.socket.frames:
+		if !open {
+			return f, false
+		}
+		if err := json.Unmarshal([]byte(text), &f); err != nil {
+			p.l.t.Fatalf("%s was sent %q", p.role, text)
+		}
+		if f.Type == "message" {
+			p.inbox = append(p.inbox, f.ID)
+		}
+		return f, true
+	case <-ctx.Done():
+		p.l.t.Fatalf("%s waits for a frame: %v", p.role, context.Cause(ctx))
+		return f, false
+	}
+}
+
+// expect waits for a frame of a type, and lets messages pass.
+func (p *phone) expect(kind string) relayed {
+	p.l.t.Helper()
+	for {
+		f, ok := p.next()
+		if !ok {
+			p.l.t.Fatalf("%s waits for %s: %v", p.role, kind, p.socket.err)
+		}
+		if f.Type == kind {
+			return f
+		}
+		if f.Type != "message" {
+			p.l.t.Fatalf("%s waits for %s and got %+v", p.role, kind, f)
+		}
+	}
+}
+
+func (p *phone) send(v any) {
+	p.l.t.Helper()
+	if err := p.socket.send(p.l.t.Context(), v); err != nil {
+		p.l.t.Fatal(err)
+	}
+}
+
+// join takes the phone's role.
+func (p *phone) join() {
+	p.l.t.Helper()
+	if p.role == "mac" {
+		p.send(map[string]string{"type": "register_room"})
+		p.expect("room_registered")
+	} else {
+		p.send(map[string]string{"type": "join_room"})
+		p.expect("room_joined")
+	}
+	p.joined = true
+}
+
+// until lets frames pass until this message has come.
+func (p *phone) until(id string) {
+	p.l.t.Helper()
+	for !slices.Contains(p.inbox, id) {
+		if _, ok := p.next(); !ok {
+			p.l.t.Fatalf("%s waits for %s: %v", p.role, id, p.socket.err)
+		}
+	}
+}
+
+// drain reads what comes until the connection has ended, and says how it did.
+func (p *phone) drain() error {
+	p.l.t.Helper()
+	for {
+		if _, ok := p.next(); !ok {
+			err := p.socket.err
+			p.socket = nil
+			return err
+		}
+	}
+}
+
+// stage is a room with its two sides.
+type stage struct {
+	l        *lives
+	room     string
+	mac, ios *phone
+	sent     map[string][]string // ids of messages, by the role that said them
+}
+
+func newStage(l *lives, room string) *stage {
+	return &stage{l, room, &phone{l: l, room: room, role: "mac"}, &phone{l: l, room: room, role: "ios"}, map[string][]string{}}
+}
+
+// say sends messages; they may be on their way when it returns.
+func (s *stage) say(from *phone, n int) {
+	s.l.t.Helper()
+	for range n {
+		id := fmt.Sprintf("%s-%d", from.role, len(s.sent[from.role])+1)
+		s.sent[from.role] = append(s.sent[from.role], id)
+		from.send(map[string]string{"type": "message", "id": id, "body": strings.Repeat("x", 100)})
+	}
+}
+
+func (s *stage) last(role string) string {
+	ids := s.sent[role]
+	return ids[len(ids)-1]
+}
+
+// steps of a room's life. Those that say something are two: the blow between
+// them meets messages on their way.
+func (s *stage) steps() []func() {
+	mac, ios := s.mac, s.ios
+	return []func(){
+		mac.dial,
+		mac.join,
+		ios.dial,
+		func() { ios.join(); mac.expect("peer_joined") },
+		func() { s.say(mac, 5) },
+		func() { s.say(ios, 5) },
+		func() { s.say(mac, 3); s.say(ios, 3) },
+		func() { // the Mac comes again, without having gone
+			old := *mac
+			mac.inbox = nil
+			mac.dial()
+			mac.join()
+			if err := old.drain(); websocket.CloseStatus(err) != 4001 {
+				s.l.t.Errorf("the replaced socket ended with %v", err)
+			}
+			// What was said before the replacement came to the old socket.
+			mac.inbox = append(old.inbox, mac.inbox...)
+		},
+		func() { s.say(mac, 4) },
+		func() { s.say(ios, 4); s.settle() },
+		func() { // the iPhone goes
+			if err := ios.socket.conn.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+				s.l.t.Error(err)
+			}
+			ios.socket, ios.joined = nil, false
+			mac.expect("peer_left")
+		},
+		func() {
+			mac.send(map[string]string{"type": "message", "id": "into the void"})
+			mac.expect("peer_offline")
+		},
+		func() { ios.dial(); ios.join(); mac.expect("peer_joined") },
+		func() { s.say(ios, 2); mac.until(s.last("ios")) },
+	}
+}
+
+// comeBack is what clients do after a blow that cut them: whoever had a role
+// takes it again.
+func (s *stage) comeBack() {
+	s.l.t.Helper()
+	for _, p := range []*phone{s.mac, s.ios} {
+		if p.socket == nil {
+			continue
+		}
+		joined := p.joined
+		_ = p.drain()
+		p.dial()
+		if joined {
+			p.join()
+		}
+	}
+	if s.mac.joined && s.ios.joined {
+		s.mac.expect("peer_joined")
+	}
+}
+
+type roomBooks struct {
+	Sockets   []struct{ ID, Role, User string }
+	Keys      map[string]any
+	Usage     map[string]float64
+	Wakes     []struct{ Sockets, Alarms int }
+	NextAlarm *float64
+}
+
+func (s *stage) books() (b roomBooks) {
+	s.l.t.Helper()
+	get(s.l.t, s.l.server.url+"/rooms/"+s.room, &b)
+	return b
+}
+
+// check holds the room's invariants against what the sides saw. lossless says
+// that no blow cut a connection.
+func (s *stage) check(lossless bool) {
+	t := s.l.t
+	t.Helper()
+	for _, side := range []struct{ from, to *phone }{{s.mac, s.ios}, {s.ios, s.mac}} {
+		sent, got := s.sent[side.from.role], side.to.inbox
+		if lossless && !slices.Equal(sent, got) {
+			t.Errorf("%s said %q, %s got %q", side.from.role, sent, side.to.role, got)
+		}
+		at := -1 // nothing doubled, nothing out of order, nothing from the wrong side
+		for _, id := range got {
+			i := slices.Index(sent, id)
+			if i <= at {
+				t.Errorf("%s got %q of %q", side.to.role, got, sent)
+				break
+			}
+			at = i
+		}
+	}
+	b := s.books()
+	roles := map[string]int{}
+	want := map[string]bool{}
+	for _, socket := range b.Sockets {
+		roles[socket.Role]++
+		for _, kind := range []string{"role", "user", "ip", "clientRole", "since"} {
+			want[kind+":"+socket.ID] = true
+		}
+		if b.Keys["role:"+socket.ID] != socket.Role || b.Keys["user:"+socket.ID] != socket.User || socket.User != socket.Role+"-user" {
+			t.Errorf("socket %+v has keys %v", socket, b.Keys)
+		}
+	}
+	for key := range b.Keys {
+		if strings.Contains(key, ":") && !want[key] {
+			t.Errorf("a stale key: %s", key)
+		}
+	}
+	if roles["mac"] != 1 || roles["ios"] != 1 || len(b.Sockets) != 2 || b.NextAlarm == nil || b.Keys["session_start"] == nil {
+		t.Errorf("the room's books are %+v", b)
+	}
+}
+
+// A room is hit after each step of its life. Where connections survive, nobody
+// notices: every message arrives, once, on the right side. Where they do not, the
+// sides connect again, and no message is doubled, reordered or misdirected; no
+// key of a socket that is gone is left.
+func TestRelayIsHit(t *testing.T) {
+	moments := len((&stage{mac: &phone{}, ios: &phone{}}).steps())
+	begin := func(t *testing.T) *lives { return begin(t, "relay") }
+	eachBlow(t, begin, moments, func(l *lives, b blow, moment int, name string) {
+		s := newStage(l, name)
+		wakes := 0
+		for i, step := range s.steps() {
+			step()
+			if i != moment {
+				continue
+			}
+			l.strike(b, "Room", name)
+			if !b.gentle && !(b.verb == "evict") {
+				s.comeBack()
+			}
+			wakes = len(s.books().Wakes)
+		}
+		if wakes != 2 {
+			t.Errorf("%d lives of the room, want 2", wakes)
+		}
+		s.settle()
+		s.check(b.verb == "evict" || b.gentle)
+		s.leave()
+	})
+}
+
+// settle makes sure that everything that was said has arrived: what each side
+// says comes after it.
+func (s *stage) settle() {
+	s.l.t.Helper()
+	s.say(s.mac, 1)
+	s.say(s.ios, 1)
+	s.ios.until(s.last("mac"))
+	s.mac.until(s.last("ios"))
+}
+
+// leave ends the room, which must come to rest: no key, no alarm.
+func (s *stage) leave() {
+	t := s.l.t
+	t.Helper()
+	for _, p := range []*phone{s.mac, s.ios} {
+		if err := p.socket.conn.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, "the room is empty", func() bool { return len(s.books().Keys) == 0 })
+	s.l.ring("Room", s.room)
+	until(t, "no heartbeat is left", func() bool { return s.books().NextAlarm == nil })
+	b := s.books()
+	if _, mac := b.Usage["mac-user"]; !mac {
+		t.Errorf("usage %v", b.Usage)
+	}
+	if _, ios := b.Usage["ios-user"]; !ios {
+		t.Errorf("usage %v", b.Usage)
+	}
+}
+
+// A replaced socket whose client never answers the Close frame stays listed. The
+// room that wakes does not give it its role back; the sides talk on.
+func TestRelaySocketThatDoesNotClose(t *testing.T) {
+	l := begin(t, "relay")
+	s := newStage(l, "r")
+	ctx, cancel := wait.WithLimit(t.Context(), clock.Real{}, limit)
+	defer cancel()
+	deaf, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.server.url, "http")+"/rooms/r/ws?role=mac&user=mac-user", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = deaf.CloseNow() }()
+	if err := deaf.Write(ctx, websocket.MessageText, []byte(`{"type":"register_room"}`)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the deaf Mac has registered", func() bool {
+		b := s.books()
+		return len(b.Sockets) == 1 && b.Sockets[0].Role == "mac"
+	})
+	s.mac.dial()
+	s.mac.join()
+	s.ios.dial()
+	s.ios.join()
+	s.mac.expect("peer_joined")
+	l.strike(blows[1], "Room", "r")
+	s.settle()
+	s.check(true)
+}
+
+// The heartbeat counts the time of a session for both users, also across
+// hibernation and death, and closes sockets that never took a role.
+func TestRelayHeartbeat(t *testing.T) {
+	l := begin(t, "relay", "UNJOINED_MS:0")
+	s := newStage(l, "r")
+	s.mac.dial()
+	s.mac.join()
+	s.ios.dial()
+	s.ios.join()
+	s.mac.expect("peer_joined")
+	idle := &phone{l: l, room: "r", role: "tourist"}
+	idle.dial()
+	l.strike(blows[1], "Room", "r")
+	l.ring("Room", "r") // the alarm wakes the room
+	if err := idle.drain(); websocket.CloseStatus(err) != 4002 {
+		t.Errorf("the socket without a role ended with %v", err)
+	}
+	first := s.books()
+	if alarms := first.Wakes[len(first.Wakes)-1].Alarms; alarms != 1 || first.NextAlarm == nil {
+		t.Errorf("after the heartbeat %+v", first)
+	}
+	until(t, "usage grows", func() bool {
+		l.ring("Room", "r")
+		b := s.books()
+		return b.Usage["mac-user"] > first.Usage["mac-user"] && b.Usage["ios-user"] == b.Usage["mac-user"]
+	})
+	before := s.books()
+	l.crash()
+	until(t, "the heartbeat of the room that has died rests", func() bool {
+		l.ring("Room", "r")
+		return s.books().NextAlarm == nil
+	})
+	if b := s.books(); b.Usage["mac-user"] != before.Usage["mac-user"] || len(b.Keys) != 0 {
+		t.Errorf("after the death %+v, before it %+v", b, before)
+	}
+}
