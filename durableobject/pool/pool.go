@@ -253,16 +253,19 @@ const (
 
 // SupersedeAll gives all incarnations' storage up to those of the next realm:
 // work in flight stops at its next use of storage, at the latest after Grace;
-// WebSockets are closed. It must run on the loop of the present realm, before
-// SetRealm.
-func (p *Pool) SupersedeAll() {
+// WebSockets are closed. It returns the incarnations that have work in flight.
+// It must run on the loop of the present realm, before SetRealm.
+func (p *Pool) SupersedeAll() (busy []*durableobject.Object) {
 	for _, e := range p.all() {
 		if o := e.current(); o != nil {
-			e.supersede(o)
+			if e.supersede(o); !o.Ended() {
+				busy = append(busy, o)
+			}
 		} else {
 			e.sockets.DropAll(updateCode, updateReason)
 		}
 	}
+	return busy
 }
 
 // all lists the entries by namespace and id.

@@ -300,3 +300,31 @@ func TestFireAlarm(t *testing.T) {
 		t.Error("an alarm was fired that is not set")
 	}
 }
+
+// An isolate that new code has replaced goes as soon as nothing is in flight in
+// it, not only when the time of grace is over: it holds a whole heap.
+func TestReplacedIsolateGoesWhenIdle(t *testing.T) {
+	w := newTest(t, evictionWorker, Options{})
+	pending := func() (why string) {
+		done := false
+		w.Server.Pending(0, func(s string) { why, done = s, true })
+		if err := w.Until(func() bool { return done }); err != nil {
+			t.Fatal(err)
+		}
+		return why
+	}
+	w.want(`{"ok":1}`, "E/a/lives")
+	busy := w.send("E/b/long", 5)
+	w.Advance(time.Second)
+	if err := w.actOnIsolate(pool.Action{Verb: pool.Reset}); err != nil {
+		t.Fatal(err)
+	}
+	w.Advance(3 * time.Second)
+	if why := pending(); why != "an earlier worker has work in flight" || busy.Done() {
+		t.Errorf("with work in flight: %q", why)
+	}
+	w.Advance(3 * time.Second)
+	if why := pending(); why != "" || !busy.Done() {
+		t.Errorf("when the work is done: %q", why)
+	}
+}

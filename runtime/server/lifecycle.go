@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
+	"time"
 
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
@@ -140,25 +142,49 @@ func (s *Server) resetIsolate(w *worker, done func(error)) {
 	s.replace(w.project, next, done)
 }
 
-// retire lets work in flight of a replaced isolate go on for pool.Grace.
-func (s *Server) retire(iso *isolate.Isolate) {
+// retireCheck is how often a replaced isolate is looked at: one with nothing
+// left in flight goes, with the memory that it holds.
+const retireCheck = time.Second
+
+// retire lets work in flight of a replaced isolate, and of its objects, go on
+// for pool.Grace. It must run on the isolate's loop.
+func (s *Server) retire(iso *isolate.Isolate, objects []*durableobject.Object) {
+	clk := s.opts.Scheduler.Clock()
+	deadline := clk.Now().Add(pool.Grace)
+	idle := func() bool {
+		return iso.InProgress() == 0 && !slices.ContainsFunc(objects, func(o *durableobject.Object) bool { return !o.Ended() })
+	}
 	end := func() {
 		iso.Abandon(durableobject.Lost())
 		iso.Engine.Drain()
+	}
+	var check func()
+	again := func() clock.Timer {
+		return clk.AfterFunc(min(retireCheck, deadline.Sub(clk.Now())), func() {
+			_ = iso.Engine.PostLoop(check) // a closed loop has nothing in flight
+		})
+	}
+	check = func() {
+		s.mu.Lock()
+		_, mine := s.retiring[iso] // else the server is closing, and ends it
+		over := mine && (idle() || !clk.Now().Before(deadline))
+		switch {
+		case over:
+			delete(s.retiring, iso)
+		case mine:
+			s.retiring[iso] = again()
+		}
+		s.mu.Unlock()
+		if over {
+			iso.Engine.AfterTurn(end) // the objects' own grace ends in the same instant
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.retiring == nil {
 		s.retiring = map[*isolate.Isolate]clock.Timer{}
 	}
-	s.retiring[iso] = s.opts.Scheduler.Clock().AfterFunc(pool.Grace, func() {
-		s.mu.Lock()
-		delete(s.retiring, iso)
-		s.mu.Unlock()
-		_ = iso.Engine.PostLoop(func() { // a closed loop has nothing in flight
-			iso.Engine.AfterTurn(end) // the objects' own grace ends in the same instant
-		})
-	})
+	s.retiring[iso] = again()
 }
 
 // retired takes the retiring isolates out, by name. Call it with mu held.

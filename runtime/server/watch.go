@@ -151,8 +151,7 @@ func (s *Server) replace(p *config.Project, w *worker, done func(error)) {
 		return
 	}
 	update := func() {
-		s.pool.SupersedeAll()
-		s.retire(old.iso)
+		s.retire(old.iso, s.pool.SupersedeAll())
 		s.install(w)
 		done(nil)
 	}
