@@ -152,7 +152,7 @@ func (s *Server) retire(iso *isolate.Isolate, objects []*durableobject.Object) {
 	clk := s.opts.Scheduler.Clock()
 	deadline := clk.Now().Add(pool.Grace)
 	idle := func() bool {
-		return iso.InProgress() == 0 && !slices.ContainsFunc(objects, func(o *durableobject.Object) bool { return !o.Ended() })
+		return iso.InProgress() == 0 && !slices.ContainsFunc(objects, func(o *durableobject.Object) bool { return !o.Ended() && o.Hibernatable() != "" })
 	}
 	end := func() {
 		iso.Abandon(durableobject.Lost())
