@@ -68,53 +68,6 @@ func (e *entry) label() string {
 	return e.ns.class + "/" + e.id.String()
 }
 
-// with calls use, on the loop and between turns, with the running incarnation,
-// which is started first if there is none. s, if not nil, is the stub whose
-// incarnation must not have failed before. Safe for concurrent use; calls are
-// carried out in order.
-func (e *entry) with(s *stub, use func(o *durableobject.Object), failed func(error)) {
-	e.ns.pool.withRealm(func(r *durableobject.Realm, err error) {
-		if err != nil {
-			failed(err)
-			return
-		}
-		err = r.Isolate().Engine.PostLoop(func() {
-			if r.Isolate().Engine.CondemnedBy() != nil || !e.ns.pool.isCurrent(r) {
-				e.with(s, use, failed) // the server is replacing the isolate
-				return
-			}
-			if s != nil && s.object != nil && s.object.Superseded() {
-				s.object = nil // the new code is another object's life
-			}
-			if s != nil && s.object != nil && s.object.Failure() != nil {
-				failed(s.object.Failure())
-				return
-			}
-			o := e.ensure(r, s)
-			if s != nil {
-				s.object = o
-			}
-			if ev := o.Failure(); ev != nil {
-				failed(ev)
-				return
-			}
-			use(o)
-		})
-		if err != nil { // the isolate was replaced meanwhile: wait for the next
-			e.ns.pool.withRealm(func(next *durableobject.Realm, err error) {
-				if err == nil && next == r {
-					err = ErrClosed
-				}
-				if err != nil {
-					failed(err)
-					return
-				}
-				e.with(s, use, failed)
-			})
-		}
-	})
-}
-
 // ensure returns the running incarnation, started if need be, on the loop. The
 // id of the stub that starts an object is its ctx.id, with a name or without
 // one; evictions keep it, failures do not.

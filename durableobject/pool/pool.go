@@ -51,7 +51,8 @@ type Pool struct {
 
 	mu         sync.Mutex // guards everything below, and the fields of namespaces and entries
 	realm      *durableobject.Realm
-	waiting    []func(r *durableobject.Realm, err error) // events that came before the realm
+	waiting    []*delivery // events that came before the realm, by ticket
+	tickets    uint64      // of the last delivery
 	namespaces map[string]*Namespace
 	closed     bool
 }
@@ -142,15 +143,21 @@ func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.en
 
 // SetRealm sets where objects run from now on: after the isolate has loaded
 // its bundle. Objects of an earlier realm must have been ended. Events that
-// waited are delivered.
+// waited are delivered, before any that come later.
 func (p *Pool) SetRealm(r *durableobject.Realm) {
 	p.mu.Lock()
 	p.realm = r
 	waiting := p.waiting
 	p.waiting = nil
+	var refused []*delivery
+	for _, d := range waiting {
+		if d.post(r) != nil {
+			refused = append(refused, d)
+		}
+	}
 	p.mu.Unlock()
-	for _, w := range waiting {
-		w(r, nil)
+	for _, d := range refused {
+		d.failed(ErrClosed)
 	}
 }
 
@@ -175,30 +182,13 @@ func (p *Pool) FailWaiting(err error) {
 	waiting := p.waiting
 	p.waiting = nil
 	p.mu.Unlock()
-	for _, w := range waiting {
-		w(nil, err)
+	for _, d := range waiting {
+		d.failed(err)
 	}
 }
 
 // Start delivers alarms from now on: overdue ones at once.
 func (p *Pool) Start() { p.alarms.Start() }
-
-// withRealm calls fn with the realm, now or when there is one.
-func (p *Pool) withRealm(fn func(r *durableobject.Realm, err error)) {
-	p.mu.Lock()
-	switch {
-	case p.closed:
-		p.mu.Unlock()
-		fn(nil, ErrClosed)
-	case p.realm == nil:
-		p.waiting = append(p.waiting, fn)
-		p.mu.Unlock()
-	default:
-		r := p.realm
-		p.mu.Unlock()
-		fn(r, nil)
-	}
-}
 
 // Close refuses new events, ends the alarms' deliveries and closes the objects'
 // databases, on the loop. done is called when that has happened.
