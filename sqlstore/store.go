@@ -216,6 +216,9 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// Closed reports whether Close was called.
+func (s *Store) Closed() bool { return s.conn == nil }
+
 // Interrupt makes the running statement fail with SQLITE_INTERRUPT. It may be
 // called from any goroutine at any time.
 func (s *Store) Interrupt() { s.interrupt() }

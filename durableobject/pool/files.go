@@ -30,6 +30,9 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)
 				},
 			})
+			if err == nil {
+				p.opened.add(store)
+			}
 			return err
 		}
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -48,6 +48,7 @@ type Pool struct {
 	opts   Options
 	alarms *alarms.Scheduler
 	chance entropy.Source // of eviction times
+	opened openStores     // loop-confined
 
 	mu         sync.Mutex // guards everything below, and the fields of namespaces and entries
 	realm      *durableobject.Realm

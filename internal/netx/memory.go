@@ -60,6 +60,12 @@ func (m *Memory) find(host string) (Handler, error) {
 
 // Do implements Dialer.
 func (m *Memory) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	return m.DoWith(req, func() {}, done)
+}
+
+// DoWith is Do that calls sent, from the exchange's step, just before the
+// request reaches its function.
+func (m *Memory) DoWith(req *event.Request, sent func(), done func(*event.Response, error)) (cancel func(error)) {
 	x := &exchange{done: done}
 	m.scheduler.Go("fetch", func() {
 		u, err := url.Parse(req.URL)
@@ -73,6 +79,7 @@ func (m *Memory) Do(req *event.Request, done func(*event.Response, error)) (canc
 			return
 		}
 		if x.begin() {
+			sent()
 			x.started(h(req, x.finish))
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/runtime/world"
 )
 
 // rowOf reads the alarm of Clock/a from the object's own file in dir, in
@@ -20,7 +21,7 @@ func rowOf(t *testing.T, dir string) int64 {
 	t.Helper()
 	// A copy: opening the file would finish what the dead left half done.
 	work := t.TempDir()
-	if err := copyState(dir, work); err != nil {
+	if err := world.CopyState(dir, work); err != nil {
 		t.Fatal(err)
 	}
 	id := objectid.NewNamespace("test-Clock").FromName("a").String()

@@ -1,11 +1,9 @@
 package minidotest
 
 import (
-	"cmp"
 	"fmt"
 
-	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/world"
 )
 
 // Client is the client's end of a WebSocket. It belongs to the test's
@@ -19,7 +17,7 @@ type Client struct {
 	Closed *Closed
 
 	w      *World
-	socket *event.Socket
+	socket *world.Socket
 }
 
 // Closed says how the server ended a connection.
@@ -33,18 +31,11 @@ type Closed struct {
 func (w *World) Dial(url string) *Client {
 	w.t.Helper()
 	c := &Client{w: w, Response: &Response{}}
-	req := &event.Request{Method: "GET", URL: url, Upgrade: true, Header: event.Header{
-		{Name: "Host", Value: "localhost"}, {Name: "Upgrade", Value: "websocket"}, {Name: "Connection", Value: "Upgrade"}}}
-	w.Server.Fetch(req, func(resp *event.Response, err error) {
-		if err != nil {
-			c.Response.Status, c.Response.Err = 500, err
-			return
-		}
-		c.Response.Status = resp.Status
-		if resp.Socket != nil {
-			c.socket = resp.Socket
-			c.socket.Bind(c)
-		}
+	w.world.Dial(url, nil, world.Receiver{Message: c.take, Close: func(code int, reason string, clean bool) {
+		c.Closed = &Closed{code, reason, clean}
+	}}, func(s *world.Socket, r *world.Response) {
+		c.socket = s
+		c.Response.Status, c.Response.Body, c.Response.Err = r.Status, string(r.Body), r.Err
 	})
 	if err := w.Until(c.Response.Done); err != nil {
 		w.t.Fatalf("dial %s: %v", url, err)
@@ -52,36 +43,18 @@ func (w *World) Dial(url string) *Client {
 	return c
 }
 
-// OnMessage implements event.Receiver.
-func (c *Client) OnMessage(m event.Message) {
-	text := string(m.Data)
-	if m.Binary {
-		text = fmt.Sprintf("bytes:%x", m.Data)
+func (c *Client) take(binary bool, data []byte) {
+	text := string(data)
+	if binary {
+		text = fmt.Sprintf("bytes:%x", data)
 	}
-	c.w.seen(killpoint.Frame, c.socket.Object, cmp.Or(m.Cause, "message"), func() {
-		c.w.note("client message %s", text)
-		c.Messages = append(c.Messages, text)
-	})
+	c.Messages = append(c.Messages, text)
 }
-
-// OnClose implements event.Receiver. A Close frame is answered, as browsers do.
-func (c *Client) OnClose(code int, reason string, clean bool) {
-	c.w.seen(killpoint.Close, c.socket.Object, "message", func() {
-		c.w.note("client close %d %s %v", code, reason, clean)
-		c.Closed = &Closed{code, reason, clean}
-	})
-	if clean && !c.socket.Sent() {
-		_ = c.socket.Close(code, reason) // fails only if it is closed already
-	}
-}
-
-// OnError implements event.Receiver.
-func (c *Client) OnError(err error) { c.w.note("client error %v", err) }
 
 // Send sends a text message.
 func (c *Client) Send(text string) {
 	c.w.t.Helper()
-	if err := c.socket.Send(event.Message{Data: []byte(text)}); err != nil {
+	if err := c.socket.Send(false, []byte(text)); err != nil {
 		c.w.t.Fatalf("send %q: %v", text, err)
 	}
 }
@@ -89,7 +62,7 @@ func (c *Client) Send(text string) {
 // SendBytes sends a binary message.
 func (c *Client) SendBytes(b []byte) {
 	c.w.t.Helper()
-	if err := c.socket.Send(event.Message{Binary: true, Data: b}); err != nil {
+	if err := c.socket.Send(true, b); err != nil {
 		c.w.t.Fatalf("send %d bytes: %v", len(b), err)
 	}
 }
@@ -103,7 +76,7 @@ func (c *Client) Close(code int, reason string) {
 }
 
 // Drop loses the connection without a Close frame.
-func (c *Client) Drop() { c.socket.Drop(1006, "", nil) }
+func (c *Client) Drop() { c.socket.Drop() }
 
 // Next steps the world until n messages have arrived and returns them.
 func (c *Client) Next(n int) []string {

@@ -1,24 +1,18 @@
 package minidotest
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/world"
 )
 
 // ErrKilled is what Until returns once the world has died at the point that
 // Options.Kill picked.
-var ErrKilled = errors.New("the world was killed")
-
-// killed unwinds the step in which a world dies.
-type killed struct{ point killpoint.Point }
+var ErrKilled = world.ErrKilled
 
 // NewWorldFrom starts a project that consists of the given files, by path
 // relative to the project's directory.
@@ -40,13 +34,8 @@ func NewWorldFrom(t testing.TB, files map[string]string, o Options) *World {
 // Stop ends the world in good order; of a dead one it closes what is left.
 // Stopping twice is allowed.
 func (w *World) Stop() {
-	if w.wreck != "" {
-		defer func() { recover() }() // the dead may leave anything behind
-		w.Server.Close(context.Background())
-		return
-	}
-	if err := w.Server.Close(context.Background()); err != nil {
-		w.t.Errorf("stop the world: %v", err)
+	if err := w.world.Stop(); err != nil {
+		w.t.Error(err)
 	}
 }
 
@@ -85,58 +74,7 @@ func (w *World) nextUntil(dir string, kill func(killpoint.Point) bool) *World {
 // Advance steps the world for d of virtual time.
 func (w *World) Advance(d time.Duration) {
 	w.t.Helper()
-	over := false
-	w.clock.AfterFunc(d, func() { over = true })
-	if err := w.Until(func() bool { return over }); err != nil {
-		w.t.Fatalf("advance by %v: %v", d, err)
+	if err := w.world.Advance(d); err != nil {
+		w.t.Fatal(err)
 	}
-}
-
-// die is the death of the world at a kill point: what is on disk now is all
-// that the next life finds.
-func (w *World) die(p killpoint.Point) {
-	if w.wreck == "" {
-		w.note("killed at %s", p.Label())
-		dir := w.t.TempDir()
-		if err := copyState(w.options.Dir, dir); err != nil {
-			w.t.Errorf("copy what a killed world left: %v", err)
-		}
-		w.wreck = dir
-	}
-	panic(killed{p})
-}
-
-// died turns the death of the world into an error.
-func (w *World) died(err *error) {
-	if x := recover(); x != nil {
-		if _, ok := x.(killed); !ok {
-			panic(x)
-		}
-		*err = ErrKilled
-	}
-}
-
-// copyState copies a persist directory. Locks and shared memory, which die
-// with a process, stay behind.
-func copyState(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case d.IsDir():
-			return os.MkdirAll(filepath.Join(to, rel), 0o700)
-		case strings.HasSuffix(rel, "-shm") || filepath.Dir(rel) == ".":
-			return nil
-		}
-		b, err := os.ReadFile(path)
-		if err != nil {
-			return fmt.Errorf("copy %s: %w", rel, err)
-		}
-		return os.WriteFile(filepath.Join(to, rel), b, 0o600)
-	})
 }

@@ -104,8 +104,9 @@ export default serve({ plain: () => 1 });`, Options{Kill: func(p killpoint.Point
 	if err := w.Until(func() bool { return c.Closed != nil }); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"response:after()/fetch#1", "response:after(Room/a)/fetch#1", "response:after(Room/a)/fetch#2", "response:after(Room/a)/fetch#3",
-		"frame:after(Room/a)/fetch#1",
+	want := []string{"response:after()/fetch#1", "close:after()/fetch#1",
+		"response:after(Room/a)/fetch#1", "response:after(Room/a)/fetch#2", "close:after(Room/a)/fetch#1",
+		"response:after(Room/a)/fetch#3", "response:after(Room/a)/fetch#4", "frame:after(Room/a)/fetch#1",
 		"frame:after(Room/a)/alarm#1", "frame:after(Room/a)/message#1", "close:after(Room/a)/message#1"}
 	if !slices.Equal(labels, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(labels, "\n"), strings.Join(want, "\n"))

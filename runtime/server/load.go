@@ -36,10 +36,7 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 	if p.Main == "" {
 		return &worker{}, nil // assets alone
 	}
-	if s.bundler == nil {
-		s.bundler = bundle.New(s.bundleOptions(p))
-	}
-	b, err := s.bundler.Build()
+	b, err := s.makeBundle(p)
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +44,17 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 		s.event(EventWarning, strings.TrimRight(bundle.RenderWarnings([]bundle.Message{w}, false), "\n"))
 	}
 	return s.load(ctx, p, b)
+}
+
+// makeBundle bundles the project, or takes what Options.Bundles has.
+func (s *Server) makeBundle(p *config.Project) (*bundle.Bundle, error) {
+	if s.opts.Bundles != nil {
+		return s.opts.Bundles.get(s.bundleOptions(p))
+	}
+	if s.bundler == nil {
+		s.bundler = bundle.New(s.bundleOptions(p))
+	}
+	return s.bundler.Build()
 }
 
 func (s *Server) bundleOptions(p *config.Project) bundle.Options {

@@ -76,6 +76,9 @@ type Options struct {
 	TestScheduled bool
 	// Watch reloads the worker when its files change.
 	Watch bool
+	// Bundles, if not nil, bundles each project once for all servers that share
+	// it. Not with Watch.
+	Bundles *Bundles
 	// NoDefer evaluates every module in import order.
 	NoDefer bool
 

@@ -64,6 +64,10 @@ type worker struct {
 func Start(ctx context.Context, o Options) (s *Server, err error) {
 	s = &Server{opts: o, spaces: map[string]*pool.Namespace{}}
 	defer func() {
+		if x := recover(); x != nil { // a simulated death; anything else ends the process
+			s.Abandon()
+			panic(x)
+		}
 		if err != nil {
 			err = errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 			s = nil
@@ -381,6 +385,25 @@ func (s *Server) Close(ctx context.Context) error {
 		errs = append(errs, s.lock.release())
 	}
 	return errors.Join(errs...)
+}
+
+// Abandon closes the files of a server whose simulated world has died, as they
+// are; nothing else of it runs any more. It must run where the world ran.
+func (s *Server) Abandon() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	for _, m := range s.session.members {
+		if m.pool != nil {
+			m.pool.Abandon()
+		}
+		if m.bundler != nil {
+			m.bundler.Close()
+		}
+	}
+	if s.lock != nil {
+		_ = s.lock.release() // closing a file that nobody wrote to
+	}
 }
 
 // await starts something and waits for its answer: blocking, or by driving the

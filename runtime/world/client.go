@@ -1,0 +1,219 @@
+package world
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/event"
+)
+
+// Response is what a client has seen of an answer. It belongs to the world's
+// goroutine.
+type Response struct {
+	Status int
+	Header event.Header
+	Body   []byte
+	Err    error
+	done   bool
+}
+
+// Done reports whether nothing more will come.
+func (r *Response) Done() bool { return r.done }
+
+// Request makes a request as clients of this machine do.
+func Request(method, url, body string) *event.Request {
+	req := &event.Request{Method: method, URL: url, Header: event.Header{{Name: "Host", Value: "localhost"}}}
+	if body != "" {
+		req.Body = event.Bytes([]byte(body))
+	}
+	return req
+}
+
+// Send starts a request and returns where its response will be. What arrives is
+// an effect in steps of the client's own, as it is where the gateway writes to a
+// connection: head, chunks, end.
+func (w *World) Send(req *event.Request) *Response {
+	r := &Response{}
+	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, loop: w.clientLoop()}
+	w.Server.Fetch(req, func(resp *event.Response, err error) { x.post(func() { x.head(resp, err) }) })
+	return r
+}
+
+// clientLoop is where one client's events happen, in their order.
+func (w *World) clientLoop() sched.Loop {
+	w.clients++
+	return w.sched.NewLoop(fmt.Sprintf("client %d", w.clients))
+}
+
+// exchange is a request in progress.
+type exchange struct {
+	w      *World
+	r      *Response
+	name   string
+	object string
+	loop   sched.Loop
+}
+
+func (x *exchange) post(fn func()) {
+	_ = x.loop.Post(fn) // fails only once the exchange is over, or the world is
+}
+
+// effect is one on this client.
+func (x *exchange) effect(kind killpoint.Kind, fn func()) {
+	_ = x.w.points.Effect(kind, x.object, "fetch", func() error { fn(); return nil }) // fn cannot fail
+}
+
+func (x *exchange) head(resp *event.Response, err error) {
+	if err != nil {
+		// The gateway's page for an error that no handler caught.
+		x.effect(killpoint.Response, func() { x.r.Status, x.r.Err = 500, err })
+		x.end()
+		return
+	}
+	x.object = resp.Object
+	x.effect(killpoint.Response, func() { x.r.Status, x.r.Header = resp.Status, resp.Header })
+	if resp.Body == nil {
+		x.effect(killpoint.Close, func() {})
+		x.end()
+		return
+	}
+	x.pull(resp.Body)
+}
+
+func (x *exchange) pull(body event.Body) {
+	body.Read(func(chunk []byte, err error) {
+		x.post(func() {
+			switch {
+			case err == io.EOF:
+				x.effect(killpoint.Close, func() {})
+				x.end()
+			case err != nil:
+				x.r.Err = err
+				x.end()
+			default:
+				x.effect(killpoint.Chunk, func() { x.r.Body = append(x.r.Body, chunk...) })
+				x.pull(body)
+			}
+		})
+	})
+}
+
+func (x *exchange) end() {
+	x.r.done = true
+	x.w.Note("client %s: %d %s %v", x.name, x.r.Status, x.r.Body, x.r.Err)
+	x.loop.Close()
+}
+
+// Receiver is told what arrives at a client's WebSocket, in order.
+type Receiver struct {
+	Message func(binary bool, data []byte)
+	// Close is called once; nothing follows it.
+	Close func(code int, reason string, clean bool)
+}
+
+// Socket is the client's end of a WebSocket. It belongs to the world's
+// goroutine.
+type Socket struct {
+	w        *World
+	loop     sched.Loop
+	socket   *event.Socket
+	receiver Receiver
+	closed   bool
+}
+
+// Dial opens a WebSocket. done is called once, with the socket, or with the
+// answer that was no socket.
+func (w *World) Dial(url string, header event.Header, receiver Receiver, done func(*Socket, *Response)) {
+	s := &Socket{w: w, loop: w.clientLoop(), receiver: receiver}
+	req := &event.Request{Method: "GET", URL: url, Upgrade: true, Header: append(event.Header{
+		{Name: "Host", Value: "localhost"}, {Name: "Upgrade", Value: "websocket"}, {Name: "Connection", Value: "Upgrade"}}, header...)}
+	w.Server.Fetch(req, func(resp *event.Response, err error) {
+		if err != nil || resp.Socket == nil {
+			r := &Response{}
+			x := &exchange{w: w, r: r, name: "GET " + url, loop: s.loop}
+			x.post(func() {
+				x.head(resp, err)
+				w.whenDone(r, func() { done(nil, r) })
+			})
+			return
+		}
+		s.socket = resp.Socket
+		_ = s.loop.Post(func() {
+			s.effect(killpoint.Response, "fetch", func() {})
+			w.Note("client GET %s: %d", url, resp.Status)
+			done(s, &Response{Status: resp.Status, Header: resp.Header, done: true})
+			s.socket.Bind(s)
+		})
+	})
+}
+
+// whenDone calls fn once r is complete.
+func (w *World) whenDone(r *Response, fn func()) {
+	w.Spawn("client", func(c *Routine) {
+		if c.Await(r.Done) {
+			fn()
+		}
+	})
+}
+
+func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) {
+	_ = s.w.points.Effect(kind, s.socket.Object, cause, func() error { fn(); return nil }) // fn cannot fail
+}
+
+// OnMessage implements event.Receiver.
+func (s *Socket) OnMessage(m event.Message) {
+	_ = s.loop.Post(func() { // fails only once the socket is over
+		s.effect(killpoint.Frame, cmp.Or(m.Cause, "message"), func() {
+			if m.Binary {
+				s.w.Note("client message bytes:%x", m.Data)
+			} else {
+				s.w.Note("client message %s", m.Data)
+			}
+		})
+		if s.receiver.Message != nil && !s.closed {
+			s.receiver.Message(m.Binary, m.Data)
+		}
+	})
+}
+
+// OnClose implements event.Receiver. A Close frame is answered, as browsers do.
+func (s *Socket) OnClose(code int, reason string, clean bool) {
+	_ = s.loop.Post(func() {
+		s.effect(killpoint.Close, "message", func() { s.w.Note("client close %d %s %v", code, reason, clean) })
+		if clean && !s.socket.Sent() {
+			_ = s.socket.Close(code, reason) // fails only if it is closed already
+		}
+		s.over(code, reason, clean)
+	})
+}
+
+func (s *Socket) over(code int, reason string, clean bool) {
+	if !s.closed {
+		s.closed = true
+		if s.receiver.Close != nil {
+			s.receiver.Close(code, reason, clean)
+		}
+	}
+}
+
+// OnError implements event.Receiver.
+func (s *Socket) OnError(err error) { s.w.Note("client error %v", err) }
+
+// Send sends a message.
+func (s *Socket) Send(binary bool, data []byte) error {
+	return s.socket.Send(event.Message{Binary: binary, Data: data})
+}
+
+// Close sends a Close frame; code 0 sends an empty one.
+func (s *Socket) Close(code int, reason string) error { return s.socket.Close(code, reason) }
+
+// Drop loses the connection without a Close frame.
+func (s *Socket) Drop() {
+	if !s.closed {
+		s.closed = true
+		s.socket.Drop(1006, "", nil)
+	}
+}

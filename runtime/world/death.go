@@ -1,0 +1,114 @@
+package world
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"minido.dev/minido/internal/killpoint"
+)
+
+// ErrKilled is returned once the world has died.
+var ErrKilled = errors.New("the world was killed")
+
+// killed unwinds the step in which a world dies.
+type killed struct{ world *World }
+
+// Dead reports whether the world has died, and at which point: the zero Point
+// if Kill was called.
+func (w *World) Dead() (at killpoint.Point, dead bool) { return w.at, w.dead }
+
+// Wreck is the copy of the persist directory as it was at death, "" without one.
+func (w *World) Wreck() string { return w.wreck }
+
+// Kill ends the world between two steps, as SIGKILL does.
+func (w *World) Kill() {
+	if !w.dead {
+		w.Note("killed")
+		w.fall()
+	}
+}
+
+// die is the death of the world at a kill point: what is on disk now is all
+// that the next life finds.
+func (w *World) die(p killpoint.Point) {
+	if w.options.Dead != nil {
+		w.options.Dead(p)
+	}
+	if !w.dead {
+		w.Note("killed at %s", p.Label())
+		w.at = p
+		w.fall()
+	}
+	panic(killed{w})
+}
+
+func (w *World) fall() {
+	w.dead = true
+	if w.options.Wreck == nil {
+		return
+	}
+	dir := w.options.Wreck()
+	if err := CopyState(w.options.Dir, dir); err != nil {
+		w.fault = errors.Join(w.fault, fmt.Errorf("copy what a killed world left: %w", err))
+	}
+	w.wreck = dir
+}
+
+// died turns the death of the world into an error.
+func (w *World) died(err *error) {
+	if x := recover(); x != nil {
+		if k, ok := x.(killed); !ok || k.world != w {
+			panic(x)
+		}
+		*err = ErrKilled
+	}
+}
+
+// abandon closes the files of a dead world.
+func (w *World) abandon() {
+	if w.Server != nil { // one that died during its start has been abandoned there
+		w.Server.Abandon()
+	}
+}
+
+// CopyState copies a persist directory, live or not. Locks and shared memory,
+// which die with a process, stay behind; so does what is no state (files beside
+// the folder v3).
+func CopyState(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, rel), 0o700)
+		case strings.HasSuffix(rel, "-shm") || filepath.Dir(rel) == ".":
+			return nil
+		}
+		if err := copyFile(path, filepath.Join(to, rel)); err != nil {
+			return fmt.Errorf("copy %s: %w", rel, err)
+		}
+		return nil
+	})
+}
+
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return errors.Join(err, in.Close())
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, in.Close(), out.Close())
+}

@@ -1,0 +1,288 @@
+// Package world runs a whole server as a simulation: on the goroutine that asks
+// it to go on, with virtual time, with the order of events chosen by a seed, with
+// clients and upstreams in the same process, and with deaths that leave what
+// SIGKILL leaves.
+//
+// Everything that happens is a function of the options and of what the caller
+// does: the same seed gives the same history, byte for byte.
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/sqlstore"
+)
+
+// Epoch is when virtual time begins by default.
+var Epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// DefaultLimit bounds how much virtual time one wait may take.
+const DefaultLimit = 24 * time.Hour
+
+// Options describe a World. Config, Dir and CacheDir are required.
+type Options struct {
+	Config config.Options
+	Others []config.Options
+	Seed   uint64
+	// Dir is the persist directory, CacheDir that of transformed modules.
+	Dir, CacheDir string
+	// Bundles, shared by worlds of the same project, bundles it once.
+	Bundles *server.Bundles
+	// Eviction says when objects leave memory by themselves.
+	Eviction pool.Policy
+	Limits   sqlstore.LimitsProfile
+	// Disk fails writes; see server.Options.
+	Disk func() error
+	// SyncFull makes commits sync as they do in "minido dev".
+	SyncFull bool
+	// Start is the virtual time at which the world begins; zero means Epoch.
+	Start time.Time
+	// Network makes the upstreams that the worker can reach, from the start; nil
+	// makes none.
+	Network func(*World)
+	// Kill, if not nil, picks the effect point at which the world dies as a
+	// process does that gets SIGKILL.
+	Kill func(killpoint.Point) bool
+	// Wreck names a directory that gets a copy of the persist directory at the
+	// moment of death. Without one the files stay where they are, for Dead.
+	Wreck func() string
+	// Dead, if not nil, replaces the death in this process: it must not return.
+	Dead func(killpoint.Point)
+	// Record, if not nil, gets each line of the history in place of World.History.
+	Record func(line string)
+	// Point, if not nil, is told each effect point.
+	Point func(killpoint.Point)
+	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
+	TurnLimit time.Duration
+	// Heap bounds the memory of the process; nil does not.
+	Heap *engine.HeapWatch
+	// Limit bounds the virtual time of one wait; 0 is DefaultLimit.
+	Limit time.Duration
+	// AI is the URL of a provider of Workers AI, on the network; see server.Options.
+	AI string
+}
+
+// World is a server under simulation. It belongs to one goroutine: nothing
+// happens unless a method steps it.
+type World struct {
+	// Server is the running server.
+	Server *server.Server
+	// Net holds the upstreams that the worker can reach.
+	Net *netx.Memory
+	// History is what was observable, line by line: what ran, what was logged,
+	// the effect points, and what clients saw.
+	History []string
+
+	options Options
+	clock   *clock.Virtual
+	sched   *sched.Seeded
+	points  *killpoint.Points
+	started time.Time
+	dead    bool
+	at      killpoint.Point // of the death
+	wreck   string
+	waiting []*Routine // in the order in which they began to wait
+	clients int
+	fault   error // of what cannot return one
+}
+
+// Open starts a project.
+//
+// # Errors
+//
+// Those of server.Start; ErrKilled if the world died during the start: then
+// the World is returned with it.
+func Open(o Options) (w *World, err error) {
+	if o.Start.IsZero() {
+		o.Start = Epoch
+	}
+	if o.Limit == 0 {
+		o.Limit = DefaultLimit
+	}
+	source := entropy.NewSeeded(o.Seed)
+	w = &World{options: o, clock: clock.NewVirtual(o.Start), started: o.Start}
+	w.sched = sched.NewSeeded(w.clock, source.Fork("schedule"))
+	w.Net = netx.NewMemory(w.sched)
+	w.sched.Trace = func(_ int, name string) { w.Note("step %s", name) }
+	w.points = killpoint.New(killpoint.Options{Record: w.pass, Target: o.Kill, Die: w.die})
+	if o.Network != nil {
+		o.Network(w)
+	}
+	defer w.died(&err)
+	mode := sqlstore.Normal
+	if o.SyncFull {
+		mode = sqlstore.Full
+	}
+	s, err := server.Start(context.Background(), server.Options{
+		Config: o.Config, Others: o.Others, Address: server.Address{None: true},
+		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
+		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: &dialer{w}, AI: o.AI,
+		Points: w.points, TurnLimit: o.TurnLimit, TurnClock: clock.Real{}, Heap: o.Heap,
+		Sync: mode, Limits: o.Limits, Disk: o.Disk, Eviction: o.Eviction,
+		Console: func(_ engine.Level, _ *engine.Context, text string) { w.Note("log %s", text) },
+		Events:  func(ev server.Event) { w.Note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
+	})
+	if err != nil {
+		if w.dead {
+			return w, ErrKilled
+		}
+		return nil, err
+	}
+	w.Server = s
+	return w, nil
+}
+
+// pass is told each effect point.
+func (w *World) pass(p killpoint.Point) {
+	w.Note("point %s", p.Label())
+	if w.options.Point != nil {
+		w.options.Point(p)
+	}
+}
+
+// Note adds a line to the history.
+func (w *World) Note(format string, args ...any) {
+	line := w.clock.Now().Sub(Epoch).String() + " " + fmt.Sprintf(format, args...)
+	if w.options.Record != nil {
+		w.options.Record(line)
+		return
+	}
+	w.History = append(w.History, line)
+}
+
+// Clock is the world's time. Its owner may set timers.
+func (w *World) Clock() *clock.Virtual { return w.clock }
+
+// Now is the virtual time.
+func (w *World) Now() time.Time { return w.clock.Now() }
+
+// Scheduler is what runs the world; what is given to it becomes a step.
+func (w *World) Scheduler() sched.Scheduler { return w.sched }
+
+// Steps is how many steps have run.
+func (w *World) Steps() int { return w.sched.Steps() }
+
+// Until steps the world until done reports true. Time jumps when nothing is
+// ready.
+//
+// # Errors
+//
+// ErrKilled; that nothing is left to do, or that Options.Limit of virtual time
+// has passed.
+func (w *World) Until(done func() bool) (err error) {
+	defer w.died(&err)
+	err = w.sched.Run(func() bool {
+		w.poll()
+		return w.dead || done()
+	}, w.options.Limit)
+	if w.dead {
+		return ErrKilled
+	}
+	return err
+}
+
+// Step runs the next step, or moves the clock to the next timer. It reports
+// false when there is neither.
+func (w *World) Step() (more bool, err error) {
+	defer w.died(&err)
+	w.poll()
+	more = w.sched.Step()
+	return more, nil
+}
+
+// Advance steps the world for d of virtual time.
+func (w *World) Advance(d time.Duration) error {
+	over := false
+	timer := w.clock.AfterFunc(d, func() { over = true })
+	defer timer.Stop()
+	if err := w.Until(func() bool { return over }); err != nil {
+		return fmt.Errorf("advance by %v: %w", d, err)
+	}
+	return nil
+}
+
+// Rest steps the world until nothing is left to do: no request, no timer, no
+// handler, no alarm within horizon. within bounds the virtual time that it may
+// take.
+//
+// # Errors
+//
+// ErrKilled; a *RestlessError.
+func (w *World) Rest(horizon, within time.Duration) error {
+	deadline := w.Now().Add(within)
+	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
+		asked, why := false, ""
+		w.Server.Pending(horizon, func(text string) { asked, why = true, text })
+		if err := w.Until(func() bool { return asked }); err != nil {
+			return err
+		}
+		if why == "" {
+			return nil
+		}
+		if !w.Now().Before(deadline) {
+			return &RestlessError{Why: why, Within: within}
+		}
+		if err := w.Advance(pause); err != nil {
+			return err
+		}
+	}
+}
+
+// RestlessError says what a world was still doing when it should have been at
+// rest.
+type RestlessError struct {
+	Why    string
+	Within time.Duration
+}
+
+// Error implements error.
+func (e *RestlessError) Error() string {
+	return fmt.Sprintf("not at rest after %v: %s", e.Within, e.Why)
+}
+
+// dialer is the way out: the exchanges with upstreams have effect points as on
+// the real network.
+type dialer struct{ w *World }
+
+// Do implements netx.Dialer.
+func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	points := d.w.points
+	asked := false
+	return d.w.Net.DoWith(req, func() {
+		asked = true
+		points.Hit(killpoint.Fetch, killpoint.Before, "", "fetch")
+	}, func(resp *event.Response, err error) {
+		if asked && err == nil {
+			points.Hit(killpoint.Fetch, killpoint.After, "", "fetch")
+		}
+		done(resp, err)
+	})
+}
+
+// Stop ends the world in good order; of a dead one it closes what is left.
+// Stopping twice is allowed.
+func (w *World) Stop() error {
+	w.stopRoutines()
+	if w.dead {
+		w.abandon()
+		return w.fault
+	}
+	if err := w.Server.Close(context.Background()); err != nil {
+		return errors.Join(w.fault, fmt.Errorf("stop the world: %w", err))
+	}
+	return w.fault
+}
