@@ -24,6 +24,7 @@ type lives struct {
 	t       *testing.T
 	state   string
 	flags   []string
+	start   func(t *testing.T, flags ...string) server
 	server  server
 	history *history.Recorder
 	seen    *seen // what the history was told
@@ -58,19 +59,25 @@ func begin(t *testing.T, name string, vars ...string) *lives {
 // beginWith is begin with further flags.
 func beginWith(t *testing.T, name string, flags []string, vars ...string) *lives {
 	t.Helper()
+	return beginOn(t, dev, name, flags, vars...)
+}
+
+// beginOn is beginWith on any server that reads wrangler's flags.
+func beginOn(t *testing.T, start func(*testing.T, ...string) server, name string, flags []string, vars ...string) *lives {
+	t.Helper()
 	if _, err := os.Stat(filepath.Join(fixture(t, name), "package.json")); err == nil {
 		if _, err := os.Stat(filepath.Join(fixture(t, name), "node_modules")); err != nil {
 			t.Fatalf("fixtures/%s is not installed: run `make npm` first", name)
 		}
 	}
-	l := &lives{t: t, state: t.TempDir(), seen: &seen{}}
+	l := &lives{t: t, state: t.TempDir(), seen: &seen{}, start: start}
 	l.history = history.NewRecorder(clock.Real{}, l.seen)
 	l.flags = []string{"--config", filepath.Join(fixture(t, name), "wrangler.jsonc"), "--port", "0", "--persist-to", l.state}
 	l.flags = append(l.flags, flags...)
 	for _, v := range vars {
 		l.flags = append(l.flags, "--var", v)
 	}
-	l.server = dev(t, l.flags...)
+	l.server = l.start(t, l.flags...)
 	return l
 }
 
@@ -78,7 +85,7 @@ func beginWith(t *testing.T, name string, flags []string, vars ...string) *lives
 func (l *lives) crash() {
 	l.t.Helper()
 	l.kill()
-	l.server = dev(l.t, l.flags...)
+	l.server = l.start(l.t, l.flags...)
 }
 
 func (l *lives) kill() {

@@ -88,11 +88,15 @@ func dev(t *testing.T, flags ...string) server {
 // itself at a point.
 func tryDev(t *testing.T, killPoint string, flags ...string) (server, error) {
 	t.Helper()
+	return launch(t, process.Options{Command: append([]string{minido, "dev", "--ip", "127.0.0.1"}, flags...), KillPoint: killPoint})
+}
+
+// launch starts a server of whatever kind and waits until it answers.
+func launch(t *testing.T, o process.Options) (server, error) {
+	t.Helper()
 	threads := sched.NewThreads(clock.Real{})
-	child, err := process.Start(process.Options{
-		Command: append([]string{minido, "dev", "--ip", "127.0.0.1"}, flags...), Scheduler: threads, KillPoint: killPoint,
-		Dir: t.TempDir(), // nothing of a test may come from where it was started
-	})
+	o.Scheduler, o.Dir = threads, t.TempDir() // nothing of a test may come from where it was started
+	child, err := process.Start(o)
 	if err != nil {
 		t.Fatal(err)
 	}
