@@ -195,6 +195,7 @@ func (o *Object) deliverIn(f *engine.Frame, cause string, fn func(), refused fun
 			return
 		}
 		o.running++
+		o.ctx.NewEvent()
 		o.idleAt = o.realm.eng.Now()
 		fn()
 	})

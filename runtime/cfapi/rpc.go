@@ -164,6 +164,11 @@ func (a *API) nativeGet(call goja.FunctionCall) goja.Value {
 }
 
 func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
+	if _, session := cap.(Target); session { // calls of what a call returned belong to that call
+		if err := a.Engine.Subrequest(); err != nil {
+			a.Engine.Rethrow(err)
+		}
+	}
 	op := a.Engine.StartOp("rpc " + strings.Join(c.Path, "."))
 	promise := op.Promise()
 	a.emit(killpoint.RPC, func() {
@@ -240,6 +245,9 @@ func (a *API) fetch(target Target, input, init goja.Value) goja.Value {
 		a.Engine.Rethrow(err)
 	}
 	_ = signal // aborting a stub's fetch only stops waiting for it; see docs/compatibility.md
+	if err := a.Engine.Subrequest(); err != nil {
+		a.Engine.Rethrow(err)
+	}
 	op := a.Engine.StartOp("fetch " + req.URL)
 	promise := op.Promise()
 	a.emit(killpoint.RPC, func() {

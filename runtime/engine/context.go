@@ -40,6 +40,7 @@ type Context struct {
 	atDeath     map[int64]func(error)
 	waitUntil   int
 	idle        func()
+	subrequests int // since the last NewEvent
 }
 
 // Gate is what an object brings to its context. Loop-confined.

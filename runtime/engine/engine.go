@@ -57,6 +57,8 @@ type Options struct {
 	TurnLimit time.Duration
 	// CallDepth is the deepest JavaScript stack, in frames. 0 means DefaultCallDepth.
 	CallDepth int
+	// Subrequests bounds the requests that one event makes; 0 does not.
+	Subrequests int
 	// Watch is the clock that limits are measured by; nil is the scheduler's. A
 	// simulation hands in a real one: virtual time stands still within a turn.
 	Watch clock.Clock
@@ -111,6 +113,8 @@ type Engine struct {
 	suspect     *Context // whose turn ran when the isolate was condemned
 	onCondemned func(error)
 
+	maxSubrequests int // 0: no limit
+
 	watch  watchdog
 	unseen int64 // bytes allocated since the heap was looked at, see Allocate
 }
@@ -124,7 +128,7 @@ type output struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
-		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned,
+		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
 	if depth == 0 {

@@ -44,6 +44,8 @@ type Options struct {
 	Namespaces map[string]cfapi.Namespace
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
+	// Subrequests bounds the requests that one event makes; 0 does not.
+	Subrequests int
 	// Watch is the clock of limits, Heap bounds memory; see engine.Options.
 	Watch clock.Clock
 	Heap  *engine.HeapWatch
@@ -72,7 +74,7 @@ type Isolate struct {
 func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]struct{}{}}
 	i.Engine = engine.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})
 	i.vm = i.Engine.VM()

@@ -15,8 +15,10 @@ import (
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
+	"minido.dev/minido/sqlstore"
 )
 
 // build bundles the project and loads it into a new isolate. On the way it
@@ -107,7 +109,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
-		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Watch: s.opts.TurnClock, Heap: s.opts.Heap,
+		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.opts.TurnClock, Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, reason) },
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
@@ -137,6 +139,15 @@ func (s *Server) turnLimit(p *config.Project) time.Duration {
 		return s.opts.TurnLimit
 	}
 	return time.Duration(p.Limits.CPUMilliseconds) * time.Millisecond
+}
+
+// subrequests is the limit of the configuration (limits.subrequests), else
+// production's if its limits are in force; workerd has none.
+func (s *Server) subrequests(p *config.Project) int {
+	if n := p.Limits.Subrequests; n > 0 || s.opts.Limits == sqlstore.Local {
+		return n
+	}
+	return engine.DefaultSubrequests
 }
 
 // checkClasses reports bindings to classes that the worker does not export.

@@ -97,6 +97,9 @@ func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
 func (p *Platform) exchange(r *request, through Exchange) goja.Value {
 	e := p.Engine
 	e.IO("fetch")
+	if err := e.Subrequest(); err != nil {
+		e.Rethrow(err)
+	}
 	hops := &redirects{p: p, through: through, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
 	if r.kind == bodyBuffer {
 		hops.buffer = r.buffer
@@ -225,6 +228,10 @@ func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*
 	}
 	f.p.Engine.Post(f.frame, "redirect", func() {
 		f.hops++
+		if err := f.p.Engine.Subrequest(); err != nil {
+			done(nil, err)
+			return
+		}
 		f.start(next, done)
 	})
 }

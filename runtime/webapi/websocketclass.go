@@ -163,6 +163,9 @@ func (p *Platform) subprotocols(v goja.Value, refuse func(string)) []string {
 func (h *WebSocketHandle) connect(req *event.Request) {
 	p, e := h.p, h.p.Engine
 	var cancel func(error)
+	if err := e.Subrequest(); err != nil {
+		e.Rethrow(err)
+	}
 	h.op = e.StartOp("connecting a WebSocket to " + req.URL).OnCancel(func(reason error) {
 		if cancel != nil {
 			cancel(reason)
