@@ -35,6 +35,7 @@ type Session struct {
 	url     string
 	clients map[string]*agentrpc.Client
 	opened  []*agentrpc.Client // in order
+	sockets []*Socket          // in order
 	count   int                // clients and requests so far
 }
 
@@ -129,11 +130,14 @@ func (s *Session) Connect(url string) {
 // Disconnect ends the clients of this life.
 func (s *Session) Disconnect() {
 	s.mu.Lock()
-	opened := s.opened
-	s.url, s.opened, s.clients = "", nil, map[string]*agentrpc.Client{}
+	opened, sockets := s.opened, s.sockets
+	s.url, s.opened, s.sockets, s.clients = "", nil, nil, map[string]*agentrpc.Client{}
 	s.mu.Unlock()
 	for _, c := range opened {
 		c.Close()
+	}
+	for _, k := range sockets {
+		k.cut()
 	}
 }
 

@@ -31,6 +31,7 @@ type engine struct {
 	// on a goroutine of its own.
 	session *drive.Session
 	ctx     context.Context
+	sockets []*drive.Socket // of all lives, by the number that drive() knows
 }
 
 // operation is something that drive() waits for.
@@ -40,6 +41,11 @@ type operation struct {
 	step            drive.Step
 	milliseconds    int64
 	due             int64 // of a sleep, set when it starts
+	path            string
+	header          map[string]string
+	socket          *drive.Socket // of an operation on one; or opened by it
+	text            string
+	code            int
 	resolve, reject func(args ...goja.Value)
 
 	// The end, written before it is sent to done.
@@ -122,6 +128,8 @@ func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Call
 		op.step = drive.Step{Kind: drive.Fetch, Method: text(0), Path: text(1), Text: text(2)}
 	case "sleep":
 		op.milliseconds = args[0].ToInteger()
+	default:
+		e.startSocket(op, args)
 	}
 	if len(e.open) >= maxOpen {
 		panic(e.vm.NewTypeError("a scenario may wait for %d things at a time", maxOpen))
@@ -137,7 +145,8 @@ func (e *engine) begin(op *operation) {
 	}
 	session, ctx, c := e.session, e.ctx, e.scenario.clock
 	session.Go("scenario", func() {
-		if op.kind == "sleep" {
+		switch op.kind {
+		case "sleep":
 			op.err = nil
 			if op.due == 0 {
 				op.due = c.Now().UnixMilli() + op.milliseconds
@@ -146,8 +155,10 @@ func (e *engine) begin(op *operation) {
 			if left > 0 && wait.Pause(ctx, c, durationMs(left)) != nil {
 				op.err = drive.ErrUnsent // the life is over; what is left is slept in the next
 			}
-		} else {
+		case "call", "chat", "fetch":
 			op.result, op.err = session.Do(ctx, op.step)
+		default:
+			op.onSocket(ctx, session)
 		}
 		e.done <- op
 	})
@@ -228,6 +239,9 @@ func (e *engine) finish(op *operation) {
 		op.reject(e.vm.ToValue("refused"), e.vm.ToValue(op.err.Error()))
 	case errors.Is(op.err, agentrpc.ErrLost), op.err != nil:
 		op.reject(e.vm.ToValue("lost"), e.vm.ToValue(op.err.Error()))
+	case op.kind == "open":
+		e.sockets = append(e.sockets, op.socket)
+		op.resolve(e.vm.ToValue(len(e.sockets) - 1))
 	default:
 		op.resolve(e.parse(op.result.Data))
 	}

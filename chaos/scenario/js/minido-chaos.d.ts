@@ -21,11 +21,21 @@ declare module "minido:chaos" {
     chat(agent: Agent, text: string): Promise<string>;
     /** Sends a request; the answer's body as JSON, or as text if it is none. */
     fetch<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
+    /** Opens a WebSocket. It ends with the server's life: then its calls reject with LostError. */
+    connect(path: string, options?: { headers?: Record<string, string> }): Promise<Socket>;
     sleep(duration: Duration): Promise<void>;
     /** Asks again and again, through kills and restarts, until the answer is truthy. */
     until<T>(fn: () => Promise<T>, options?: { within?: Duration; every?: Duration }): Promise<T>;
     /** Turns a lost or refused call into a value. */
     attempt<T>(fn: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; lost: boolean; error: string }>;
+  }
+
+  export interface Socket {
+    /** Sends a text, or a value as JSON. */
+    send(data: unknown): Promise<void>;
+    /** The next frame: its text, or the server's Close frame. */
+    receive(): Promise<{ text?: string; closed?: boolean; code?: number; reason?: string }>;
+    close(code?: number, reason?: string): Promise<void>;
   }
 
   export interface Event { n: number; at_ms: number; kind: string; who?: string; op?: string; text?: string; data?: unknown }

@@ -21,6 +21,14 @@
       const r = await wrap("fetch", String(method), String(path), body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body));
       return r;
     },
+    connect: async (path, options) => {
+      const socket = await wrap("open", String(path), JSON.stringify(options?.headers ?? {}));
+      return {
+        send: (data) => wrap("send", socket, typeof data === "string" ? data : JSON.stringify(data)),
+        receive: () => wrap("receive", socket),
+        close: (code, reason) => wrap("close", socket, code ?? 1000, String(reason ?? "")),
+      };
+    },
     sleep: (d) => wrap("sleep", milliseconds(d)),
     // A kill may cut the question: then it is asked again.
     until: async (fn, options) => {

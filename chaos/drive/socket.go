@@ -1,0 +1,121 @@
+package drive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/coder/websocket"
+
+	"minido.dev/minido/chaos/agentrpc"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/wait"
+)
+
+// Socket is a WebSocket of a client's, in one life of the server. Its calls may
+// come from any goroutine, one send and one receive at a time.
+type Socket struct {
+	session *Session
+	conn    *websocket.Conn
+	who     string
+}
+
+// OpenSocket connects to a path of the present server.
+//
+// # Errors
+//
+// ErrUnsent; ErrRefused if the server answered with something else than a
+// socket; agentrpc.ErrLost if it died meanwhile.
+func (s *Session) OpenSocket(ctx context.Context, path string, header map[string]string) (*Socket, error) {
+	ctx, cancel := wait.WithLimit(ctx, s.scheduler.Clock(), s.limit)
+	defer cancel()
+	n, url := s.number()
+	if url == "" {
+		return nil, ErrUnsent
+	}
+	h := http.Header{}
+	for k, v := range header {
+		h.Set(k, v)
+	}
+	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+path, &websocket.DialOptions{HTTPHeader: h})
+	if err != nil {
+		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprintf("socket-%d", n), Text: "connect " + path + ": " + err.Error()})
+		if response != nil && response.StatusCode > 0 {
+			return nil, fmt.Errorf("%w: %s: status %d: %w", ErrRefused, path, response.StatusCode, err)
+		}
+		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
+	}
+	conn.SetReadLimit(agentrpc.MaxFrame)
+	socket := &Socket{session: s, conn: conn, who: fmt.Sprintf("socket-%d", n)}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.url != url { // the life ended meanwhile
+		socket.cut()
+		return nil, ErrUnsent
+	}
+	s.sockets = append(s.sockets, socket)
+	s.history.Add(history.Event{Kind: history.Connect, Who: socket.who, Text: path})
+	return socket, nil
+}
+
+// cut ends the connection without a Close frame.
+func (k *Socket) cut() { _ = k.conn.CloseNow() } // it may have ended already
+
+// Send sends a text frame.
+//
+// # Errors
+//
+// agentrpc.ErrLost if the connection has ended: the frame may have arrived.
+func (k *Socket) Send(ctx context.Context, text string) error {
+	k.session.history.Add(history.Event{Kind: history.Send, Who: k.who, Data: asJSON([]byte(text))})
+	if err := k.conn.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
+		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
+	}
+	return nil
+}
+
+// Frame is what Receive returns: a text, or the server's Close frame.
+type Frame struct {
+	Text   string `json:"text,omitempty"`
+	Closed bool   `json:"closed,omitempty"`
+	Code   int    `json:"code,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Receive waits for the next frame.
+//
+// # Errors
+//
+// agentrpc.ErrLost if the connection ended without a Close frame, or nothing
+// came within the session's limit.
+func (k *Socket) Receive(ctx context.Context) (Frame, error) {
+	ctx, cancel := wait.WithLimit(ctx, k.session.scheduler.Clock(), k.session.limit)
+	defer cancel()
+	_, data, err := k.conn.Read(ctx)
+	var closed websocket.CloseError
+	switch {
+	case errors.As(err, &closed):
+		k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: fmt.Sprintf("%d %s", closed.Code, closed.Reason)})
+		return Frame{Closed: true, Code: int(closed.Code), Reason: closed.Reason}, nil
+	case err != nil:
+		return Frame{}, fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
+	}
+	k.session.history.Add(history.Event{Kind: history.Receive, Who: k.who, Data: asJSON(data)})
+	return Frame{Text: string(data)}, nil
+}
+
+// Close ends the connection with a Close frame and waits for the server's.
+//
+// # Errors
+//
+// agentrpc.ErrLost if the connection has ended already, or the answer did not
+// come.
+func (k *Socket) Close(code int, reason string) error {
+	k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: fmt.Sprintf("the client: %d %s", code, reason)})
+	if err := k.conn.Close(websocket.StatusCode(code), reason); err != nil {
+		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
+	}
+	return nil
+}
