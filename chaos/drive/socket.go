@@ -36,7 +36,7 @@ func (s *Session) OpenSocket(ctx context.Context, path string, header map[string
 		return nil, ErrUnsent
 	}
 	h := http.Header{}
-	for k, v := range header {
+	for k, v := range header { // order-independent: names are distinct
 		h.Set(k, v)
 	}
 	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+path, &websocket.DialOptions{HTTPHeader: h})
