@@ -93,6 +93,11 @@ func (c *campaign) open() (err error) {
 				return errors.Join(err, c.close())
 			}
 		}
+		if c.AI != nil {
+			if s.model, err = newModel(c.scheduler, *c.AI); err != nil {
+				return errors.Join(err, s.close(), c.close())
+			}
+		}
 		c.slots = append(c.slots, s)
 	}
 	return nil

@@ -85,6 +85,9 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 	if s.sink != nil {
 		s.sink.begin(r.history)
 	}
+	if s.model != nil {
+		s.model.begin(r.history, nil)
+	}
 	if r.driver, err = s.camp.newDriver(len(plan) == 0); err == nil {
 		err = r.play(ctx)
 	}
@@ -94,6 +97,9 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 	}
 	if s.sink != nil {
 		s.sink.begin(nil)
+	}
+	if s.model != nil {
+		s.model.begin(nil, nil)
 	}
 	r.result.Ms = float64(r.history.Elapsed().Microseconds()) / 1000
 	if ctx.Err() != nil {

@@ -21,6 +21,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/upstream"
 )
 
 // Defaults of Options.
@@ -48,6 +49,12 @@ type Options struct {
 	Models []check.Model
 	// SinkVar is the variable that names the effect sink's URL, "" for no sink.
 	SinkVar string
+	// AI, unless nil, is a scripted model provider that lives with the harness, so
+	// that it outlives the servers: it answers env.AI.run(), and the variables of
+	// the providers' packages name it.
+	AI *upstream.Model
+	// AIURL is a provider that runs elsewhere, in place of AI.
+	AIURL string
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
 	// Idle evicts idle objects after so long; 0 never does.
@@ -113,6 +120,8 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--recover is %q; write alarm (nobody touches the agent) or request.", o.Recover)
 	case o.Shards < 0 || o.Shard < 0 || o.Shard > o.Shards || o.Shards > 0 && o.Shard == 0:
 		return o, usage("--shard is %d/%d; write i/n with i from 1 to n.", o.Shard, o.Shards)
+	case o.AI != nil && o.AIURL != "":
+		return o, usage("a scripted model and --ai-url exclude each other: one is started, the other named.")
 	case o.Jobs < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
@@ -167,6 +176,12 @@ func (o Options) replay(plan fault.Plan) string {
 	}
 	if o.SinkVar != "" {
 		words = append(words, "--effects", o.SinkVar)
+	}
+	if o.AI != nil && o.Script == nil {
+		words = append(words, "--mock-ai")
+	}
+	if o.AIURL != "" {
+		words = append(words, "--ai-url", o.AIURL)
 	}
 	if o.Timeout != DefaultTimeout {
 		words = append(words, "--timeout", o.Timeout.String())

@@ -21,7 +21,8 @@ type slot struct {
 	camp    *campaign
 	next    *process.Standby // started, perhaps not prepared; nil without one
 	nextLog *logSwitch
-	sink    *sink // nil without one
+	sink    *sink  // nil without one
+	model   *model // nil without one
 }
 
 // logSwitch is where a child's output goes: into the log of the case it serves,
@@ -89,6 +90,9 @@ func (s *slot) close() error {
 	if s.sink != nil {
 		err = errors.Join(err, s.sink.close())
 	}
+	if s.model != nil {
+		err = errors.Join(err, s.model.server.Close())
+	}
 	return err
 }
 
@@ -100,6 +104,12 @@ func (c *campaign) childFlags(s *slot) []string {
 	}
 	if c.Idle != 0 {
 		flags = append(flags, "--idle", fmt.Sprint(c.Idle.Seconds()))
+	}
+	switch {
+	case s.model != nil:
+		flags = append(flags, s.model.flags()...)
+	case c.AIURL != "":
+		flags = append(flags, "--ai-url", c.AIURL)
 	}
 	for _, v := range c.Vars {
 		flags = append(flags, "--var", v)

@@ -40,6 +40,8 @@ type Options struct {
 	CacheDir string   // of transformed modules, shared by all children
 	// Idle evicts objects that may hibernate after so long without events.
 	Idle time.Duration
+	// AI is the URL of the provider that answers for Workers AI bindings, "" for none.
+	AI string
 
 	In       io.Reader
 	Out, Err io.Writer
@@ -168,7 +170,7 @@ func (c *child) serverOptions() server.Options {
 	}
 	return server.Options{
 		Config:  config.Options{ConfigPath: c.options.Config, Env: c.options.Env, Vars: c.options.Vars, Environ: os.Environ()},
-		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Hold: c.hold,
+		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Hold: c.hold, AI: c.options.AI,
 		Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points,
 		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),
 		Sync:   sqlstore.Normal, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},

@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/report"
 	"minido.dev/minido/chaos/scenario"
+	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
 )
 
@@ -51,6 +52,9 @@ type Common struct {
 	Fetch   []string `placeholder:"REQUEST" sep:"none" help:"Send a request: 'POST /path body'."`
 	Model   []string `placeholder:"MODEL" sep:"none" help:"Calls that must behave as one counter(add,get) or register(put,get)."`
 	Effects string   `placeholder:"VAR" help:"Set this variable to the URL of a sink; each effect POSTed to URL/NAME must happen once."`
+
+	MockAI bool   `name:"mock-ai" help:"A scripted model that outlives the servers answers env.AI, OpenAI Responses and Anthropic Messages."`
+	AIURL  string `name:"ai-url" placeholder:"URL" help:"Send what env.AI.run() asks to this provider: POST URL/ai/run/MODEL."`
 
 	Recover string        `enum:"alarm,request," default:"" help:"After a kill, alarm: touch nothing, the agent has to wake by itself (default); request: connect at once."`
 	Timeout time.Duration `help:"How long a life may take until nothing is left to do. Default: 30s."`
@@ -133,7 +137,10 @@ func (c *Shrink) Run() error {
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
-		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby}
+		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL}
+	if c.MockAI {
+		o.AI = upstream.DefaultModel()
+	}
 	usage := func(err error) error { return &chaos.UsageError{Text: err.Error()} }
 	for _, k := range []struct {
 		kind  drive.Kind
@@ -203,6 +210,9 @@ func (c *Common) useScenario(o *campaign.Options) error {
 	}
 	if o.SinkVar == "" {
 		o.SinkVar = s.Effects
+	}
+	if o.AIURL == "" {
+		o.AI = s.AI
 	}
 	return nil
 }

@@ -182,11 +182,12 @@ func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 		return Result{}, err
 	}
 	var r Result
-	if step.Kind == Chat {
-		answer, chatErr := client.Chat(ctx, step.Text)
-		r.Data, err = json.Marshal(answer.Text)
-		err = errors.Join(chatErr, err)
-	} else {
+	switch step.Kind {
+	case Chat:
+		r.Data, err = chat(ctx, client, step)
+	case Resume:
+		r.Data, err = resume(ctx, client)
+	default:
 		r.Data, err = client.Call(ctx, step.Method, step.Args)
 	}
 	var remote *agentrpc.RemoteError
@@ -194,6 +195,30 @@ func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 		err = fmt.Errorf("%w: %w", ErrRefused, remote)
 	}
 	return r, lostIfEnded(ctx, err)
+}
+
+// chat is one turn; its result is the answer's text.
+func chat(ctx context.Context, client *agentrpc.Client, step Step) (json.RawMessage, error) {
+	var body map[string]any
+	if len(step.Body) > 0 {
+		if err := json.Unmarshal(step.Body, &body); err != nil {
+			return nil, fmt.Errorf("drive: the body of a chat request: %w", err)
+		}
+	}
+	answer, err := client.ChatWith(ctx, step.Text, body)
+	text, marshalErr := json.Marshal(answer.Text)
+	return text, errors.Join(err, marshalErr)
+}
+
+// resume follows the answer that is under way; its result is the answer's text,
+// or null if there is none.
+func resume(ctx context.Context, client *agentrpc.Client) (json.RawMessage, error) {
+	answer, err := client.Resume(ctx)
+	if errors.Is(err, agentrpc.ErrNothingToResume) {
+		return json.RawMessage("null"), nil
+	}
+	text, marshalErr := json.Marshal(answer.Text)
+	return text, errors.Join(err, marshalErr)
 }
 
 // lostIfEnded makes what was cut by ctx's end a lost answer: it may have had its

@@ -19,6 +19,9 @@ const (
 	Call  Kind = "call"
 	Chat  Kind = "chat"
 	Fetch Kind = "fetch"
+	// Resume asks a chat agent for the answer that is under way and follows it to
+	// its end. It has no text form: only scenarios do it.
+	Resume Kind = "resume"
 )
 
 // Step is one thing that a client does. Immutable.
@@ -32,6 +35,9 @@ type Step struct {
 	Args json.RawMessage
 	// Text is the message of a chat turn, or the body of a request.
 	Text string
+	// Body are further fields of a chat request, which the agent gets as
+	// options.body; a JSON object, or nothing.
+	Body json.RawMessage
 	// Path is the request's path and query.
 	Path string
 }

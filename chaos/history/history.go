@@ -33,6 +33,7 @@ const (
 	Close   Kind = "close"   // a socket closed
 	Point   Kind = "point"   // an effect point that a server passed or died at
 	Effect  Kind = "effect"  // something that must happen once arrived at a sink: Text names it, Op is its idempotency key
+	Fetch   Kind = "fetch"   // a request arrived at an upstream: Text is its path, Op its generation, Data what it asked and what it is answered
 	Note    Kind = "note"    // what the harness saw or did otherwise
 )
 
@@ -51,6 +52,19 @@ type Event struct {
 	Text string `json:"text,omitempty"`
 	// Data is the frame, the arguments or the result.
 	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// Asked is the Data of a Fetch at a scripted model.
+type Asked struct {
+	// Turns is how many messages the conversation has, User the last one of a user.
+	Turns int    `json:"turns"`
+	User  string `json:"user,omitempty"`
+	// Reply is the text that the model answers if nothing cuts it, Tool the tool
+	// that it calls instead.
+	Reply string `json:"reply,omitempty"`
+	Tool  string `json:"tool,omitempty"`
+	// Fault is what the plan does to the answer.
+	Fault string `json:"fault,omitempty"`
 }
 
 // Recorder collects the events of one run. It is safe for concurrent use.

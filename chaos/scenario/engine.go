@@ -123,7 +123,9 @@ func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Call
 	case "call":
 		op.step = drive.Step{Kind: drive.Call, Class: text(0), Name: text(1), Method: text(2), Args: json.RawMessage(text(3))}
 	case "chat":
-		op.step = drive.Step{Kind: drive.Chat, Class: text(0), Name: text(1), Text: text(2)}
+		op.step = drive.Step{Kind: drive.Chat, Class: text(0), Name: text(1), Text: text(2), Body: json.RawMessage(text(3))}
+	case "resume":
+		op.step = drive.Step{Kind: drive.Resume, Class: text(0), Name: text(1)}
 	case "fetch":
 		op.step = drive.Step{Kind: drive.Fetch, Method: text(0), Path: text(1), Text: text(2)}
 	case "sleep":

@@ -18,6 +18,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
 )
 
@@ -41,6 +42,8 @@ type Scenario struct {
 	Timeout time.Duration
 	Effects string
 	Models  []check.Model
+	// AI is the scripted model that it wants, nil for none.
+	AI *upstream.Model
 
 	project string
 	program *goja.Program
@@ -137,6 +140,9 @@ func (s *Scenario) readDefinition(e *engine) error {
 			return err
 		}
 	}
+	if err := s.readModel(d.Get("ai")); err != nil {
+		return err
+	}
 	if vars, ok := d.Get("vars").(*goja.Object); ok {
 		for _, k := range vars.Keys() {
 			s.Vars = append(s.Vars, k+":"+vars.Get(k).String())
@@ -150,6 +156,31 @@ func (s *Scenario) readDefinition(e *engine) error {
 			}
 			s.Models = append(s.Models, m)
 		}
+	}
+	return nil
+}
+
+// readModel takes the member ai: true, or an object.
+func (s *Scenario) readModel(v goja.Value) error {
+	if v == nil || !v.ToBoolean() {
+		return nil
+	}
+	s.AI = upstream.DefaultModel()
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	if words := o.Get("words"); words != nil {
+		s.AI.Words = int(words.ToInteger())
+	}
+	if pace := o.Get("pace"); pace != nil {
+		var err error
+		if s.AI.Pace, err = parseDuration(pace.String()); err != nil {
+			return fmt.Errorf("ai.pace: %w", err)
+		}
+	}
+	if s.AI.Words < 0 || s.AI.Pace < 0 {
+		return errors.New("ai: words and pace must not be negative")
 	}
 	return nil
 }

@@ -44,7 +44,8 @@ func pieces(r Reply) []piece {
 type generation struct {
 	answer *answer
 	pieces []piece
-	hold   *Hold // nil: none
+	hold   *Hold  // nil: none
+	fault  *Fault // nil: none
 
 	mu      sync.Mutex // guards everything below
 	ready   int        // pieces so far
@@ -53,14 +54,17 @@ type generation struct {
 	changed chan struct{}
 }
 
-func newGeneration(a *answer, h *Hold) *generation {
-	return &generation{answer: a, pieces: pieces(a.reply), hold: h, changed: make(chan struct{})}
+func newGeneration(a *answer, h *Hold, f *Fault) *generation {
+	return &generation{answer: a, pieces: pieces(a.reply), hold: h, fault: f, changed: make(chan struct{})}
 }
 
 // run makes one piece after the other, until the end or until ctx is done.
 func (g *generation) run(ctx context.Context, c clock.Clock, pace time.Duration) {
 	for n := 0; ; n++ {
 		err := g.standStill(ctx, n)
+		if err == nil && g.fault.is(Stall) && g.fault.Piece == n {
+			err = wait.Pause(ctx, c, g.fault.For)
+		}
 		if err == nil && pace > 0 {
 			err = wait.Pause(ctx, c, pace)
 		}

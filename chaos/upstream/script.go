@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Turn is one message of a conversation.
@@ -40,6 +41,16 @@ type Reply struct {
 // Script is a model: what it says to a conversation. It is called on any
 // goroutine, one call at a time, and must depend on the conversation alone.
 type Script func(Conversation) Reply
+
+// Model is what a provider says, and how fast. Immutable.
+type Model struct {
+	// Words is how many words an answer has, Pace the time before each.
+	Words int
+	Pace  time.Duration
+}
+
+// DefaultModel answers with forty words, one each 5 ms.
+func DefaultModel() *Model { return &Model{Words: 40, Pace: 5 * time.Millisecond} }
 
 // Words is a model that counts: w0 to w(n-1), a piece each. It can be cut and
 // asked to go on: if the conversation ends with words of its own, or with a

@@ -34,6 +34,8 @@ type Options struct {
 	Script Script
 	// Pace is the time before each piece of an answer, default none.
 	Pace time.Duration
+	// Observe, when set, is told each request, on the goroutine that serves it.
+	Observe func(Request)
 }
 
 // Server is a provider. It is safe for concurrent use.
@@ -51,6 +53,9 @@ type Server struct {
 	requests []Request
 	held     *Hold
 	refusals []int
+	faults   []Fault
+	pace     time.Duration
+	arrived  int // answers asked for since Begin
 }
 
 // Request is one call that the provider got.
@@ -59,6 +64,12 @@ type Request struct {
 	Path string
 	// Conversation is what was asked; empty for a retrieval.
 	Conversation Conversation
+	// Generation names the answer, Reply is what it will be; empty for a
+	// retrieval and for a request that is refused.
+	Generation string
+	Reply      Reply
+	// Fault is what is done to the answer, if anything.
+	Fault *Fault
 }
 
 // Start listens.
@@ -76,7 +87,7 @@ func Start(o Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("upstream: %w", err)
 	}
-	s := &Server{options: o, url: "http://" + listener.Addr().String(), served: make(chan struct{}), stored: map[string]*generation{}}
+	s := &Server{options: o, url: "http://" + listener.Addr().String(), served: make(chan struct{}), stored: map[string]*generation{}, pace: o.Pace}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", s.answer(openAI{}))
@@ -181,10 +192,14 @@ func (s *Server) answer(f format) http.HandlerFunc {
 		if model := r.PathValue("model"); model != "" {
 			c.Model = model
 		}
-		g, status := s.generate(r.Context(), r.URL.Path, c, store)
+		g, status, fault := s.generate(r.Context(), r.URL.Path, c, store)
 		if status != 0 {
 			refuse(w, status, "refused by the test")
 			return
+		}
+		w = fault.apply(w)
+		if g == nil {
+			return // cut before any answer
 		}
 		if stream {
 			s.stream(r.Context(), w, f, g)
@@ -197,25 +212,45 @@ func (s *Server) answer(f format) http.HandlerFunc {
 	}
 }
 
-// generate starts a generation, unless the call is to be refused with a status.
-func (s *Server) generate(ctx context.Context, path string, c Conversation, store bool) (g *generation, refusal int) {
+// generate starts a generation, unless the call is to be refused with a status,
+// or cut: then g is nil.
+func (s *Server) generate(ctx context.Context, path string, c Conversation, store bool) (g *generation, refusal int, fault *Fault) {
+	request := Request{Path: path, Conversation: c}
+	defer func() {
+		if s.options.Observe != nil {
+			s.options.Observe(request)
+		}
+	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, Request{Path: path, Conversation: c})
-	if len(s.refusals) > 0 {
+	s.arrived++
+	fault = s.faultOf(s.arrived)
+	request.Fault = fault
+	defer func() { s.requests = append(s.requests, request) }()
+	switch {
+	case len(s.refusals) > 0:
 		refusal, s.refusals = s.refusals[0], s.refusals[1:]
-		return nil, refusal
+		return nil, refusal, fault
+	case fault.is(Status):
+		return nil, fault.Status, fault
+	case fault.is(Refuse):
+		return nil, 0, fault
 	}
 	s.made++
 	a := &answer{id: strconv.Itoa(s.made), model: c.Model, reply: s.options.Script(c)}
-	g = newGeneration(a, s.held)
+	request.Generation, request.Reply = a.id, a.reply
+	g = newGeneration(a, s.held, fault)
 	s.held = nil
 	if store {
 		ctx = s.ctx
 		s.stored["resp_"+a.id] = g
 	}
-	s.options.Scheduler.Go("upstream generation "+a.id, func() { g.run(ctx, s.options.Scheduler.Clock(), s.options.Pace) })
-	return g, 0
+	pace := s.pace
+	if fault.is(Slow) {
+		pace = fault.For
+	}
+	s.options.Scheduler.Go("upstream generation "+a.id, func() { g.run(ctx, s.options.Scheduler.Clock(), pace) })
+	return g, 0, fault
 }
 
 func (s *Server) stream(ctx context.Context, w http.ResponseWriter, f format, g *generation) {
@@ -237,8 +272,12 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, f format, g 
 
 // retrieve is GET /v1/responses/{id}: what a stored response has become.
 func (s *Server) retrieve(w http.ResponseWriter, r *http.Request) {
+	request := Request{Path: r.URL.Path}
+	if s.options.Observe != nil {
+		s.options.Observe(request)
+	}
 	s.mu.Lock()
-	s.requests = append(s.requests, Request{Path: r.URL.Path})
+	s.requests = append(s.requests, request)
 	g := s.stored[r.PathValue("id")]
 	s.mu.Unlock()
 	if g == nil {

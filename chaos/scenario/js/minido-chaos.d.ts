@@ -18,7 +18,9 @@ declare module "minido:chaos" {
     /** Calls a @callable method over the agents' WebSocket protocol. */
     rpc<T = unknown>(agent: Agent, method: string, args?: unknown[]): Promise<T>;
     /** Sends a message to a chat agent and waits for the whole answer's text. */
-    chat(agent: Agent, text: string): Promise<string>;
+    chat(agent: Agent, text: string, body?: Record<string, unknown>): Promise<string>;
+    /** Joins the answer that is under way, as a client that comes back; null if there is none. */
+    resume(agent: Agent): Promise<string | null>;
     /** Sends a request; the answer's body as JSON, or as text if it is none. */
     fetch<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
     /** Opens a WebSocket. It ends with the server's life: then its calls reject with LostError. */
@@ -81,6 +83,12 @@ declare module "minido:chaos" {
     timeout?: Duration;
     /** Variable that gets the URL of the effect sink. */
     effects?: string;
+    /**
+     * A scripted model that outlives the server: it answers env.AI.run(), and OPENAI_BASE_URL and ANTHROPIC_BASE_URL name it.
+     * It says "w0 w1 w2 …", goes on where a cut answer ends, reasons if asked to "think", and calls a tool if asked to "use TOOL".
+     * true: forty words, one each 5 ms.
+     */
+    ai?: boolean | { words?: number; pace?: Duration };
     /** counter(add,get) or register(put,get), with names of calls. */
     models?: string[];
     /** What the clients do. A call that a kill cuts rejects with LostError; drive may let it pass. */

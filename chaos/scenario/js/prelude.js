@@ -16,7 +16,8 @@
 
   const driver = {
     rpc: (a, method, args) => wrap("call", a.cls, a.name, String(method), JSON.stringify(args ?? [])),
-    chat: (a, text) => wrap("chat", a.cls, a.name, String(text)),
+    chat: (a, text, body) => wrap("chat", a.cls, a.name, String(text), body === undefined ? "" : JSON.stringify(body)),
+    resume: (a) => wrap("resume", a.cls, a.name),
     fetch: async (method, path, body) => {
       const r = await wrap("fetch", String(method), String(path), body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body));
       return r;

@@ -1,0 +1,106 @@
+package upstream
+
+import (
+	"net"
+	"net/http"
+	"time"
+)
+
+// Verb says what is done to one answer.
+type Verb string
+
+// What can be done to an answer.
+const (
+	Refuse Verb = "refuse" // the connection ends by a reset, before any answer
+	Cut    Verb = "cut"    // the connection ends by a reset after Byte bytes of the answer's body
+	Stall  Verb = "stall"  // nothing comes for the time For before piece Piece, counted from 0
+	Slow   Verb = "slow"   // the time For before each piece
+	Status Verb = "status" // the answer is an error with this status
+)
+
+// Fault is what is done to the answer of one request. Immutable.
+type Fault struct {
+	Verb Verb
+	// Request is the request's number since Begin, counted from 1.
+	Request     int
+	Byte, Piece int
+	For         time.Duration
+	Status      int
+}
+
+func (f *Fault) is(v Verb) bool { return f != nil && f.Verb == v }
+
+// Begin forgets all requests and stored answers, so that the next request is
+// number 1, and says what is done to which. Answers under way go on.
+func (s *Server) Begin(pace time.Duration, faults []Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made, s.arrived, s.pace = 0, 0, pace
+	s.stored, s.requests, s.held, s.refusals = map[string]*generation{}, nil, nil, nil
+	s.faults = append([]Fault(nil), faults...)
+}
+
+// faultOf is what is done to the nth request, nil for nothing. s.mu is held.
+func (s *Server) faultOf(n int) *Fault {
+	for i := range s.faults {
+		if s.faults[i].Request == n {
+			return &s.faults[i]
+		}
+	}
+	return nil
+}
+
+// apply has w end where the fault says.
+func (f *Fault) apply(w http.ResponseWriter) http.ResponseWriter {
+	switch {
+	case f.is(Refuse):
+		reset(w)
+	case f.is(Cut):
+		return &cutWriter{ResponseWriter: w, left: f.Byte}
+	}
+	return w
+}
+
+// reset ends a connection as a peer does that has crashed: by RST where the
+// system can. A connection that is gone already is what was wanted.
+func reset(w http.ResponseWriter) {
+	conn, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}
+
+// cutWriter passes so many bytes on and then resets the connection. Confined to
+// the handler's goroutine.
+type cutWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+// Unwrap is for http.ResponseController.
+func (c *cutWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// Write implements io.Writer.
+func (c *cutWriter) Write(p []byte) (int, error) {
+	if c.left < 0 {
+		return 0, net.ErrClosed
+	}
+	if len(p) < c.left {
+		c.left -= len(p)
+		return c.ResponseWriter.Write(p)
+	}
+	n, err := c.ResponseWriter.Write(p[:c.left])
+	c.left = -1
+	if err == nil {
+		err = http.NewResponseController(c.ResponseWriter).Flush()
+	}
+	reset(c.ResponseWriter)
+	if err == nil {
+		err = net.ErrClosed
+	}
+	return n, err
+}
