@@ -437,6 +437,37 @@ func TestBoundedDeliveries(t *testing.T) {
 	w.want("a@1", "b@1", "c@10", "d@20")
 }
 
+// Until its handler has answered, an alarm is either due or running, also for
+// somebody who asks while the timer takes it.
+func TestAheadMissesNothing(t *testing.T) {
+	for range 200 {
+		w := newWorld(t).start()
+		w.must(w.s.Set(obj("a"), at(1), "rpc"))
+		asked, stop := make(chan bool), make(chan struct{})
+		go func() {
+			for all := true; ; {
+				running, _, due := w.s.Ahead()
+				all = all && (running > 0 || due)
+				select {
+				case <-stop:
+					asked <- all
+					return
+				default:
+				}
+			}
+		}()
+		w.advanceTo(1)
+		close(stop)
+		if !<-asked {
+			t.Fatal("the alarm was neither due nor running")
+		}
+		w.open[0].Done(Finished)
+		if running, _, due := w.s.Ahead(); running > 0 || due {
+			t.Fatal("there is nothing ahead, and Ahead says otherwise")
+		}
+	}
+}
+
 // Kill points stand on both sides of each write of the index and around each
 // delivery, labelled with the object's name.
 func TestKillPoints(t *testing.T) {

@@ -300,11 +300,16 @@ func (s *Scheduler) Next() (dueNs int64, count int, ok bool) {
 	return s.queue[0].dueNs, len(s.entries), true
 }
 
-// Running is the number of deliveries whose handler has not answered.
-func (s *Scheduler) Running() int {
+// Ahead is the number of deliveries whose handler has not answered, and the
+// earliest alarm, at one moment: asked one after the other, an alarm that
+// becomes due in between is in neither answer.
+func (s *Scheduler) Ahead() (running int, dueNs int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.busy
+	if len(s.queue) == 0 {
+		return s.busy, 0, false
+	}
+	return s.busy, s.queue[0].dueNs, true
 }
 
 // Close stops delivering and closes the indexes. Handlers that run go on; their

@@ -293,9 +293,6 @@ func (p *Pool) Live() int {
 // whose handler runs, or what an object waits for; "" if nothing is. It must run
 // on the loop of the present realm.
 func (p *Pool) Pending(horizon time.Duration) string {
-	if n := p.alarms.Running(); n > 0 {
-		return fmt.Sprintf("%d alarm handlers run", n)
-	}
 	for _, e := range p.all() {
 		if o := e.current(); o != nil {
 			if why := o.Hibernatable(); why != "" {
@@ -303,7 +300,13 @@ func (p *Pool) Pending(horizon time.Duration) string {
 			}
 		}
 	}
-	if dueNs, _, ok := p.alarms.Next(); ok {
+	// After the objects: the timer of the alarms runs elsewhere, and an alarm that
+	// it has just taken is in no object yet.
+	n, dueNs, ok := p.alarms.Ahead()
+	if n > 0 {
+		return fmt.Sprintf("%d alarm handlers run", n)
+	}
+	if ok {
 		if in := time.Unix(0, dueNs).Sub(p.opts.Clock.Now()); in < horizon {
 			return fmt.Sprintf("an alarm is due in %.1f s", in.Seconds())
 		}
