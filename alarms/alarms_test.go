@@ -440,7 +440,7 @@ func TestBoundedDeliveries(t *testing.T) {
 // Until its handler has answered, an alarm is either due or running, also for
 // somebody who asks while the timer takes it.
 func TestAheadMissesNothing(t *testing.T) {
-	for range 200 {
+	for range 40 {
 		w := newWorld(t).start()
 		w.must(w.s.Set(obj("a"), at(1), "rpc"))
 		asked, stop := make(chan bool), make(chan struct{})

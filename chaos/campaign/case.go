@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"minido.dev/minido/chaos"
@@ -27,6 +28,8 @@ const (
 	// whether anything is left to do: soon at first, then less often.
 	pollFirst = 2 * time.Millisecond
 	pollMost  = 20 * time.Millisecond
+	// openSocket is how the server names a socket that cannot hibernate.
+	openSocket = "an open WebSocket"
 )
 
 // caseRun is one run of a plan. Confined to its slot's goroutine.
@@ -239,6 +242,9 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 			}
 			if why == "" {
 				return r.rested(f, driven)
+			}
+			if strings.HasSuffix(why, openSocket) && r.driver.Finished() {
+				r.session.Disconnect() // such a socket keeps its object awake: the clients are done, and go
 			}
 			pause = min(pause*2, pollMost)
 		}

@@ -55,7 +55,7 @@ type Checker interface {
 
 // All returns the built-in checkers, in the order of reports.
 func All() []Checker {
-	return []Checker{integrity{}, fiberChecker{}, alarmChecker{}, effectChecker{}, linearChecker{}}
+	return []Checker{integrity{}, fiberChecker{}, chatChecker{}, socketChecker{}, alarmChecker{}, effectChecker{}, linearChecker{}}
 }
 
 // Judge asks each checker that applies, and tells which did.

@@ -15,6 +15,7 @@ import (
 
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fibers"
+	"minido.dev/minido/chaos/transcript"
 )
 
 // indexFile is the alarm index of a namespace.
@@ -41,6 +42,8 @@ type Object struct {
 	ID        string
 	// Fibers are its database and its facets', as an agent's.
 	Fibers fibers.State
+	// Chat is its conversation, if it is a chat agent; read at rest alone.
+	Chat transcript.State
 	// Row is the alarm in the object's own file, Index the one in the
 	// namespace's index.
 	Row, Index Alarm
@@ -108,6 +111,11 @@ func (s *Snapshot) readNamespace(root, key string, deep bool) error {
 		}
 		if own := o.Fibers.Databases[0]; own.AlarmSet {
 			o.Row = Alarm{own.Alarm, true}
+		}
+		if deep {
+			if o.Chat, err = transcript.Read(paths[0]); err != nil {
+				return err
+			}
 		}
 		s.Objects = append(s.Objects, o)
 		if deep {
