@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"minido.dev/minido/runtime/config"
@@ -13,7 +14,7 @@ import (
 
 // preparePlaces claims the state directory and the listener's address; with
 // Options.Hold both wait until it returns.
-func (s *Server) preparePlaces(p *config.Project) error {
+func (s *Server) preparePlaces(ctx context.Context, p *config.Project) error {
 	held := s.opts.Hold != nil
 	if held && s.opts.CacheDir == "" {
 		return errors.New("server: Options.Hold needs a CacheDir")
@@ -28,7 +29,7 @@ func (s *Server) preparePlaces(p *config.Project) error {
 		if s.opts.CacheDir == "" {
 			s.opts.CacheDir = filepath.Join(s.opts.PersistDir, "minido-cache")
 		}
-		if err := s.claim(p); err != nil {
+		if err := s.claim(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -50,16 +51,50 @@ func (s *Server) objectsDir() string {
 }
 
 // claim locks the state directory and opens the listener.
-func (s *Server) claim(p *config.Project) (err error) {
-	if s.lock, err = lockDir(s.opts.PersistDir); err != nil {
+func (s *Server) claim(ctx context.Context, p *config.Project) error {
+	err := s.patiently(ctx, func() (err error) {
+		s.lock, err = lockDir(s.opts.PersistDir)
+		return err
+	})
+	if err != nil || s.opts.Address.None {
 		return err
 	}
-	if address := s.opts.Address.resolve(p.Dev); !s.opts.Address.None {
+	address := s.opts.Address.resolve(p.Dev)
+	return s.patiently(ctx, func() (err error) {
 		if s.listener, err = net.Listen("tcp", address); err != nil {
 			return &AddressError{Address: address, Err: err}
 		}
+		return nil
+	})
+}
+
+// patience is how long a start waits for what another process holds, and how
+// often it looks: a process that was killed a moment ago, or one that it had
+// started, keeps its locks and its port until the system has taken it apart.
+const (
+	patience     = 2 * time.Second
+	patienceStep = 20 * time.Millisecond
+)
+
+// patiently tries again while another process holds the directory or the port,
+// until patience or ctx ends.
+func (s *Server) patiently(ctx context.Context, try func() error) error {
+	c := s.opts.Scheduler.Clock()
+	for deadline := c.Now().Add(patience); ; {
+		err := try()
+		var locked *LockedError
+		if held := errors.As(err, &locked) || errors.Is(err, syscall.EADDRINUSE); !held || !c.Now().Before(deadline) {
+			return err
+		}
+		again := make(chan struct{})
+		timer := c.AfterFunc(patienceStep, func() { close(again) })
+		select {
+		case <-again:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
 	}
-	return nil
 }
 
 // afterHold waits until the state directory is known and opens it. Nobody can
@@ -70,7 +105,7 @@ func (s *Server) afterHold(ctx context.Context, p *config.Project) error {
 		return err
 	}
 	s.opts.PersistDir = dir
-	if err := s.claim(p); err != nil {
+	if err := s.claim(ctx, p); err != nil {
 		return err
 	}
 	for _, m := range s.session.members {

@@ -82,7 +82,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	if err := s.join(); err != nil {
 		return s, err
 	}
-	if err := s.preparePlaces(project); err != nil {
+	if err := s.preparePlaces(ctx, project); err != nil {
 		return s, err
 	}
 	for _, m := range s.session.members {
