@@ -60,12 +60,13 @@ func (m *Memory) find(host string) (Handler, error) {
 
 // Do implements Dialer.
 func (m *Memory) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	return m.DoWith(req, func() {}, done)
+	return m.DoWith(req, func() bool { return true }, done)
 }
 
 // DoWith is Do that calls sent, from the exchange's step, just before the
-// request reaches its function.
-func (m *Memory) DoWith(req *event.Request, sent func(), done func(*event.Response, error)) (cancel func(error)) {
+// request reaches its function; false is that it never does, and that done is
+// not called.
+func (m *Memory) DoWith(req *event.Request, sent func() bool, done func(*event.Response, error)) (cancel func(error)) {
 	x := &exchange{done: done}
 	m.scheduler.Go("fetch", func() {
 		u, err := url.Parse(req.URL)
@@ -78,8 +79,7 @@ func (m *Memory) DoWith(req *event.Request, sent func(), done func(*event.Respon
 			x.finish(nil, err)
 			return
 		}
-		if x.begin() {
-			sent()
+		if x.begin() && sent() {
 			x.started(h(req, x.finish))
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/event"
 )
@@ -38,8 +39,27 @@ func Request(method, url, body string) *event.Request {
 func (w *World) Send(req *event.Request) *Response {
 	r := &Response{}
 	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, loop: w.clientLoop()}
+	w.link(x)
 	w.Server.Fetch(req, func(resp *event.Response, err error) { x.post(func() { x.head(resp, err) }) })
 	return r
+}
+
+// link is a client's side of a connection.
+type link interface {
+	// cut tells the client, in a step of its own, that the server is gone.
+	cut()
+	over() bool
+}
+
+// link keeps a connection, and forgets those that are over.
+func (w *World) link(l link) {
+	kept := w.links[:0]
+	for _, x := range w.links {
+		if !x.over() {
+			kept = append(kept, x)
+		}
+	}
+	w.links = append(kept, l)
 }
 
 // clientLoop is where one client's events happen, in their order.
@@ -61,12 +81,26 @@ func (x *exchange) post(fn func()) {
 	_ = x.loop.Post(fn) // fails only once the exchange is over, or the world is
 }
 
+func (x *exchange) over() bool { return x.r.done }
+
+func (x *exchange) cut() {
+	x.post(func() {
+		if !x.r.done {
+			x.r.Err = netx.ErrLost
+			x.end()
+		}
+	})
+}
+
 // effect is one on this client.
 func (x *exchange) effect(kind killpoint.Kind, fn func()) {
 	_ = x.w.points.Effect(kind, x.object, "fetch", func() error { fn(); return nil }) // fn cannot fail
 }
 
 func (x *exchange) head(resp *event.Response, err error) {
+	if x.w.dead {
+		return
+	}
 	if err != nil {
 		// The gateway's page for an error that no handler caught.
 		x.effect(killpoint.Response, func() { x.r.Status, x.r.Err = 500, err })
@@ -87,6 +121,7 @@ func (x *exchange) pull(body event.Body) {
 	body.Read(func(chunk []byte, err error) {
 		x.post(func() {
 			switch {
+			case x.w.dead:
 			case err == io.EOF:
 				x.effect(killpoint.Close, func() {})
 				x.end()
@@ -121,19 +156,23 @@ type Socket struct {
 	loop     sched.Loop
 	socket   *event.Socket
 	receiver Receiver
+	done     func(*Socket, *Response) // until the handshake is over
 	closed   bool
 }
 
 // Dial opens a WebSocket. done is called once, with the socket, or with the
 // answer that was no socket.
 func (w *World) Dial(url string, header event.Header, receiver Receiver, done func(*Socket, *Response)) {
-	s := &Socket{w: w, loop: w.clientLoop(), receiver: receiver}
+	s := &Socket{w: w, loop: w.clientLoop(), receiver: receiver, done: done}
+	w.link(s)
 	req := &event.Request{Method: "GET", URL: url, Upgrade: true, Header: append(event.Header{
 		{Name: "Host", Value: "localhost"}, {Name: "Upgrade", Value: "websocket"}, {Name: "Connection", Value: "Upgrade"}}, header...)}
 	w.Server.Fetch(req, func(resp *event.Response, err error) {
 		if err != nil || resp.Socket == nil {
 			r := &Response{}
 			x := &exchange{w: w, r: r, name: "GET " + url, loop: s.loop}
+			w.link(x)
+			s.closed = true
 			x.post(func() {
 				x.head(resp, err)
 				w.whenDone(r, func() { done(nil, r) })
@@ -142,11 +181,28 @@ func (w *World) Dial(url string, header event.Header, receiver Receiver, done fu
 		}
 		s.socket = resp.Socket
 		_ = s.loop.Post(func() {
+			if w.dead {
+				return
+			}
 			s.effect(killpoint.Response, "fetch", func() {})
 			w.Note("client GET %s: %d", url, resp.Status)
+			s.done = nil
 			done(s, &Response{Status: resp.Status, Header: resp.Header, done: true})
 			s.socket.Bind(s)
 		})
+	})
+}
+
+func (s *Socket) over() bool { return s.closed }
+
+func (s *Socket) cut() {
+	_ = s.loop.Post(func() { // fails only once the socket is over
+		if s.done != nil && !s.closed {
+			s.closed = true
+			s.done(nil, &Response{Err: netx.ErrLost, done: true})
+			return
+		}
+		s.end(netx.CloseLost, netx.LostCloseReason, false)
 	})
 }
 
@@ -166,6 +222,9 @@ func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) {
 // OnMessage implements event.Receiver.
 func (s *Socket) OnMessage(m event.Message) {
 	_ = s.loop.Post(func() { // fails only once the socket is over
+		if s.w.dead {
+			return
+		}
 		s.effect(killpoint.Frame, cmp.Or(m.Cause, "message"), func() {
 			if m.Binary {
 				s.w.Note("client message bytes:%x", m.Data)
@@ -181,16 +240,19 @@ func (s *Socket) OnMessage(m event.Message) {
 
 // OnClose implements event.Receiver. A Close frame is answered, as browsers do.
 func (s *Socket) OnClose(code int, reason string, clean bool) {
-	_ = s.loop.Post(func() {
+	_ = s.loop.Post(func() { // fails only once the socket is over
+		if s.w.dead {
+			return
+		}
 		s.effect(killpoint.Close, "message", func() { s.w.Note("client close %d %s %v", code, reason, clean) })
 		if clean && !s.socket.Sent() {
 			_ = s.socket.Close(code, reason) // fails only if it is closed already
 		}
-		s.over(code, reason, clean)
+		s.end(code, reason, clean)
 	})
 }
 
-func (s *Socket) over(code int, reason string, clean bool) {
+func (s *Socket) end(code int, reason string, clean bool) {
 	if !s.closed {
 		s.closed = true
 		if s.receiver.Close != nil {
@@ -204,15 +266,23 @@ func (s *Socket) OnError(err error) { s.w.Note("client error %v", err) }
 
 // Send sends a message.
 func (s *Socket) Send(binary bool, data []byte) error {
+	if s.w.dead {
+		return netx.ErrLost
+	}
 	return s.socket.Send(event.Message{Binary: binary, Data: data})
 }
 
 // Close sends a Close frame; code 0 sends an empty one.
-func (s *Socket) Close(code int, reason string) error { return s.socket.Close(code, reason) }
+func (s *Socket) Close(code int, reason string) error {
+	if s.w.dead {
+		return netx.ErrLost
+	}
+	return s.socket.Close(code, reason)
+}
 
 // Drop loses the connection without a Close frame.
 func (s *Socket) Drop() {
-	if !s.closed {
+	if !s.closed && !s.w.dead {
 		s.closed = true
 		s.socket.Drop(1006, "", nil)
 	}

@@ -28,7 +28,9 @@ func (w *World) Wreck() string { return w.wreck }
 func (w *World) Kill() {
 	if !w.dead {
 		w.Note("killed")
-		w.fall()
+		w.dead = true
+		w.save()
+		w.bury()
 	}
 }
 
@@ -40,14 +42,32 @@ func (w *World) die(p killpoint.Point) {
 	}
 	if !w.dead {
 		w.Note("killed at %s", p.Label())
-		w.at = p
-		w.fall()
+		w.at, w.dead = p, true
+		w.save() // at once: what unwinds may roll back or close
 	}
 	panic(killed{w})
 }
 
-func (w *World) fall() {
-	w.dead = true
+// bury drops what ran in this life; those at the other ends of its connections
+// learn of it.
+func (w *World) bury() {
+	if w.buried {
+		return
+	}
+	w.buried = true
+	w.scope.end()
+	for _, l := range w.links {
+		l.cut()
+	}
+	w.links = nil
+	w.fetching.cut()
+	if w.Server != nil { // one that dies during its start is abandoned there
+		w.Server.Abandon()
+	}
+}
+
+// save copies the files as they are at death, for closing changes them.
+func (w *World) save() {
 	if w.options.Wreck == nil {
 		return
 	}
@@ -65,13 +85,7 @@ func (w *World) died(err *error) {
 			panic(x)
 		}
 		*err = ErrKilled
-	}
-}
-
-// abandon closes the files of a dead world.
-func (w *World) abandon() {
-	if w.Server != nil { // one that died during its start has been abandoned there
-		w.Server.Abandon()
+		w.bury()
 	}
 }
 

@@ -16,13 +16,9 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
-	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/internal/netx"
-	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/sqlstore"
 )
@@ -37,7 +33,10 @@ const DefaultLimit = 24 * time.Hour
 type Options struct {
 	Config config.Options
 	Others []config.Options
-	Seed   uint64
+	// Sim is what this world's server lives in; nil makes one from Seed and Start,
+	// which ends with the world.
+	Sim  *Sim
+	Seed uint64
 	// Dir is the persist directory, CacheDir that of transformed modules.
 	Dir, CacheDir string
 	// Bundles, shared by worlds of the same project, bundles it once.
@@ -62,7 +61,7 @@ type Options struct {
 	Wreck func() string
 	// Dead, if not nil, replaces the death in this process: it must not return.
 	Dead func(killpoint.Point)
-	// Record, if not nil, gets each line of the history in place of World.History.
+	// Record is Sim.Record.
 	Record func(line string)
 	// Point, if not nil, is told each effect point.
 	Point func(killpoint.Point)
@@ -76,28 +75,24 @@ type Options struct {
 	AI string
 }
 
-// World is a server under simulation. It belongs to one goroutine: nothing
-// happens unless a method steps it.
+// World is a server under simulation, for one life. It belongs to one goroutine:
+// nothing happens unless a method steps it.
 type World struct {
+	*Sim
 	// Server is the running server.
 	Server *server.Server
-	// Net holds the upstreams that the worker can reach.
-	Net *netx.Memory
-	// History is what was observable, line by line: what ran, what was logged,
-	// the effect points, and what clients saw.
-	History []string
 
-	options Options
-	clock   *clock.Virtual
-	sched   *sched.Seeded
-	points  *killpoint.Points
-	started time.Time
-	dead    bool
-	at      killpoint.Point // of the death
-	wreck   string
-	waiting []*Routine // in the order in which they began to wait
-	clients int
-	fault   error // of what cannot return one
+	options  Options
+	own      bool // the simulation ends with the world
+	scope    *scope
+	points   *killpoint.Points
+	dead     bool
+	buried   bool
+	at       killpoint.Point // of the death
+	wreck    string
+	fault    error  // of what cannot return one
+	links    []link // connections of clients, in order
+	fetching fetches
 }
 
 // Open starts a project.
@@ -107,17 +102,18 @@ type World struct {
 // Those of server.Start; ErrKilled if the world died during the start: then
 // the World is returned with it.
 func Open(o Options) (w *World, err error) {
-	if o.Start.IsZero() {
-		o.Start = Epoch
-	}
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	source := entropy.NewSeeded(o.Seed)
-	w = &World{options: o, clock: clock.NewVirtual(o.Start), started: o.Start}
-	w.sched = sched.NewSeeded(w.clock, source.Fork("schedule"))
-	w.Net = netx.NewMemory(w.sched)
-	w.sched.Trace = func(_ int, name string) { w.Note("step %s", name) }
+	w = &World{Sim: o.Sim, options: o}
+	if w.Sim == nil {
+		w.Sim, w.own = NewSim(o.Seed, o.Start), true
+	}
+	if o.Record != nil {
+		w.Sim.Record = o.Record
+	}
+	w.lives++
+	w.scope = newScope(w.Sim)
 	w.points = killpoint.New(killpoint.Options{Record: w.pass, Target: o.Kill, Die: w.die})
 	if o.Network != nil {
 		o.Network(w)
@@ -130,7 +126,7 @@ func Open(o Options) (w *World, err error) {
 	s, err := server.Start(context.Background(), server.Options{
 		Config: o.Config, Others: o.Others, Address: server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
-		Scheduler: w.sched, Drive: w.Until, Entropy: source, Dialer: &dialer{w}, AI: o.AI,
+		Scheduler: w.scope, Drive: w.Until, Entropy: w.source.Fork(fmt.Sprintf("life %d", w.lives)), Dialer: &dialer{w}, AI: o.AI,
 		Points: w.points, TurnLimit: o.TurnLimit, TurnClock: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Eviction: o.Eviction,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.Note("log %s", text) },
@@ -154,28 +150,6 @@ func (w *World) pass(p killpoint.Point) {
 	}
 }
 
-// Note adds a line to the history.
-func (w *World) Note(format string, args ...any) {
-	line := w.clock.Now().Sub(Epoch).String() + " " + fmt.Sprintf(format, args...)
-	if w.options.Record != nil {
-		w.options.Record(line)
-		return
-	}
-	w.History = append(w.History, line)
-}
-
-// Clock is the world's time. Its owner may set timers.
-func (w *World) Clock() *clock.Virtual { return w.clock }
-
-// Now is the virtual time.
-func (w *World) Now() time.Time { return w.clock.Now() }
-
-// Scheduler is what runs the world; what is given to it becomes a step.
-func (w *World) Scheduler() sched.Scheduler { return w.sched }
-
-// Steps is how many steps have run.
-func (w *World) Steps() int { return w.sched.Steps() }
-
 // Until steps the world until done reports true. Time jumps when nothing is
 // ready.
 //
@@ -185,10 +159,7 @@ func (w *World) Steps() int { return w.sched.Steps() }
 // has passed.
 func (w *World) Until(done func() bool) (err error) {
 	defer w.died(&err)
-	err = w.sched.Run(func() bool {
-		w.poll()
-		return w.dead || done()
-	}, w.options.Limit)
+	err = w.Sim.Until(func() bool { return w.dead || done() }, w.options.Limit)
 	if w.dead {
 		return ErrKilled
 	}
@@ -254,34 +225,18 @@ func (e *RestlessError) Error() string {
 	return fmt.Sprintf("not at rest after %v: %s", e.Within, e.Why)
 }
 
-// dialer is the way out: the exchanges with upstreams have effect points as on
-// the real network.
-type dialer struct{ w *World }
-
-// Do implements netx.Dialer.
-func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	points := d.w.points
-	asked := false
-	return d.w.Net.DoWith(req, func() {
-		asked = true
-		points.Hit(killpoint.Fetch, killpoint.Before, "", "fetch")
-	}, func(resp *event.Response, err error) {
-		if asked && err == nil {
-			points.Hit(killpoint.Fetch, killpoint.After, "", "fetch")
-		}
-		done(resp, err)
-	})
-}
-
 // Stop ends the world in good order; of a dead one it closes what is left.
 // Stopping twice is allowed.
 func (w *World) Stop() error {
-	w.stopRoutines()
+	if w.own {
+		defer w.Sim.Close()
+	}
 	if w.dead {
-		w.abandon()
 		return w.fault
 	}
-	if err := w.Server.Close(context.Background()); err != nil {
+	err := w.Server.Close(context.Background())
+	w.scope.end()
+	if err != nil {
 		return errors.Join(w.fault, fmt.Errorf("stop the world: %w", err))
 	}
 	return w.fault

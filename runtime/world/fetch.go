@@ -1,0 +1,64 @@
+package world
+
+import (
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/runtime/event"
+)
+
+// dialer is the way out: the exchanges with upstreams have effect points as on
+// the real network.
+type dialer struct{ w *World }
+
+// Do implements netx.Dialer.
+func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	w := d.w
+	n := w.fetching.begin()
+	asked := false
+	cancel = w.Net.DoWith(req, func() bool {
+		if w.dead {
+			return false
+		}
+		asked = true
+		w.points.Hit(killpoint.Fetch, killpoint.Before, "", "fetch")
+		return true
+	}, func(resp *event.Response, err error) {
+		if w.dead {
+			return // what hangs on the response is cut with the fetch
+		}
+		if asked && err == nil {
+			w.points.Hit(killpoint.Fetch, killpoint.After, "", "fetch")
+		}
+		done(resp, err)
+	})
+	w.fetching.started(n, cancel)
+	return cancel
+}
+
+// fetches are the exchanges with upstreams that a world has begun.
+type fetches struct {
+	count int
+	open  map[int]func(error)
+}
+
+func (f *fetches) begin() int {
+	f.count++
+	return f.count
+}
+
+func (f *fetches) started(n int, cancel func(error)) {
+	if f.open == nil {
+		f.open = map[int]func(error){}
+	}
+	f.open[n] = cancel
+}
+
+// cut ends all of them: the peer sees the connection go.
+func (f *fetches) cut() {
+	for n := range f.count {
+		if cancel := f.open[n+1]; cancel != nil {
+			cancel(netx.ErrLost)
+		}
+	}
+	f.open = nil
+}

@@ -1,0 +1,96 @@
+package world
+
+import (
+	"context"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
+)
+
+// scope is the scheduler of one life: what runs in it ends with it. It belongs
+// to the simulation's goroutine.
+type scope struct {
+	sim    *Sim
+	over   bool
+	count  int
+	timers map[int]*scopedTimer
+	loops  []sched.Loop
+}
+
+func newScope(s *Sim) *scope { return &scope{sim: s, timers: map[int]*scopedTimer{}} }
+
+// end drops everything that has not run.
+func (s *scope) end() {
+	s.over = true
+	for n := range s.count {
+		if t := s.timers[n]; t != nil {
+			t.Stop()
+		}
+	}
+	for _, l := range s.loops {
+		l.Close()
+	}
+	s.loops = nil
+}
+
+// Clock implements sched.Scheduler.
+func (s *scope) Clock() clock.Clock { return scopedClock{s} }
+
+// NewLoop implements sched.Scheduler.
+func (s *scope) NewLoop(name string) sched.Loop {
+	l := s.sim.sched.NewLoop(name)
+	s.loops = append(s.loops, l)
+	return l
+}
+
+// Go implements sched.Scheduler.
+func (s *scope) Go(name string, fn func()) {
+	if s.over {
+		return
+	}
+	s.sim.sched.Go(name, func() {
+		if !s.over {
+			fn()
+		}
+	})
+}
+
+// Close implements sched.Scheduler.
+func (s *scope) Close(context.Context) error {
+	s.end()
+	return nil
+}
+
+type scopedClock struct{ s *scope }
+
+// Now implements clock.Clock.
+func (c scopedClock) Now() time.Time { return c.s.sim.clock.Now() }
+
+// AfterFunc implements clock.Clock.
+func (c scopedClock) AfterFunc(d time.Duration, f func()) clock.Timer {
+	s := c.s
+	t := &scopedTimer{s: s, n: s.count}
+	s.count++
+	if s.over {
+		return t
+	}
+	s.timers[t.n] = t
+	t.timer = s.sim.clock.AfterFunc(d, func() {
+		delete(s.timers, t.n)
+		f()
+	})
+	return t
+}
+
+type scopedTimer struct {
+	s     *scope
+	n     int
+	timer clock.Timer
+}
+
+// Stop implements clock.Timer.
+func (t *scopedTimer) Stop() bool {
+	delete(t.s.timers, t.n)
+	return t.timer != nil && t.timer.Stop()
+}

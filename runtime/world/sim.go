@@ -1,0 +1,125 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
+)
+
+// Sim is what outlives a server: time, chance, the network with its upstreams,
+// and the clients. It belongs to one goroutine, on which all of it runs.
+type Sim struct {
+	// Net holds the upstreams that a worker can reach.
+	Net *netx.Memory
+	// History is what was observable, line by line: what ran, what was logged,
+	// the effect points, and what clients saw.
+	History []string
+	// Record, if not nil, gets each line in place of History.
+	Record func(line string)
+
+	clock   *clock.Virtual
+	sched   *sched.Seeded
+	source  *entropy.Seeded
+	lives   int
+	clients int
+
+	routines []*Routine // that have not ended, in the order of their begin
+	waiting  []*Routine // in the order in which they began to wait
+	current  *Routine   // that runs now; nil outside of routines
+}
+
+// NewSim returns a simulation without a server, at the virtual time start; zero
+// means Epoch.
+func NewSim(seed uint64, start time.Time) *Sim {
+	if start.IsZero() {
+		start = Epoch
+	}
+	s := &Sim{clock: clock.NewVirtual(start), source: entropy.NewSeeded(seed)}
+	s.sched = sched.NewSeeded(s.clock, s.source.Fork("schedule"))
+	s.Net = netx.NewMemory(s.sched)
+	s.sched.Trace = func(_ int, name string) { s.Note("step %s", name) }
+	return s
+}
+
+// Note adds a line to the history.
+func (s *Sim) Note(format string, args ...any) {
+	line := s.clock.Now().Sub(Epoch).String() + " " + fmt.Sprintf(format, args...)
+	if s.Record != nil {
+		s.Record(line)
+		return
+	}
+	s.History = append(s.History, line)
+}
+
+// Clock is the simulation's time. Its owner may set timers.
+func (s *Sim) Clock() *clock.Virtual { return s.clock }
+
+// Now is the virtual time.
+func (s *Sim) Now() time.Time { return s.clock.Now() }
+
+// Steps is how many steps have run.
+func (s *Sim) Steps() int { return s.sched.Steps() }
+
+// Entropy is chance for what is no server: its bytes depend on the seed and the
+// name alone.
+func (s *Sim) Entropy(name string) entropy.Source { return s.source.Fork(name) }
+
+// Until steps the simulation until done reports true. Time jumps when nothing is
+// ready.
+//
+// # Errors
+//
+// That nothing is left to do, or that limit of virtual time has passed.
+func (s *Sim) Until(done func() bool, limit time.Duration) error {
+	return s.sched.Run(func() bool {
+		s.poll()
+		return done()
+	}, limit)
+}
+
+// Close ends the routines: what they wait for will not come.
+func (s *Sim) Close() {
+	for len(s.routines) > 0 {
+		r := s.routines[0]
+		s.enter(r, r.stop)
+		s.ended(r)
+	}
+	_ = s.sched.Close(context.Background()) // has nothing to wait for
+}
+
+// Scheduler runs clients and upstreams: background functions are routines that
+// may wait (sched.Wait).
+func (s *Sim) Scheduler() sched.Scheduler { return routines{s} }
+
+// routines is a sched.Scheduler whose functions may wait.
+type routines struct{ *Sim }
+
+var _ sched.Waiter = routines{}
+
+// Clock implements sched.Scheduler.
+func (x routines) Clock() clock.Clock { return x.clock }
+
+// NewLoop implements sched.Scheduler.
+func (x routines) NewLoop(name string) sched.Loop { return x.sched.NewLoop(name) }
+
+// Go implements sched.Scheduler.
+func (x routines) Go(name string, fn func()) { x.Spawn(name, func(*Routine) { fn() }) }
+
+// Close implements sched.Scheduler.
+func (x routines) Close(context.Context) error {
+	x.Sim.Close()
+	return nil
+}
+
+// Wait implements sched.Waiter.
+func (x routines) Wait(ready func() bool) {
+	if x.current == nil {
+		panic("world: code that waits must run as a routine")
+	}
+	x.current.Await(ready)
+}
