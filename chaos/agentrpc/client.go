@@ -61,6 +61,29 @@ type Options struct {
 	History *history.Recorder
 	// Scheduler runs the goroutine that reads. Required.
 	Scheduler sched.Scheduler
+	// Dial opens the connection; nil is websocket.Dial.
+	Dial Dialer
+}
+
+// Dialer opens a WebSocket, as websocket.Dial does.
+type Dialer func(ctx context.Context, url string, header http.Header) (Conn, *http.Response, error)
+
+// Conn is a WebSocket as *websocket.Conn is one.
+type Conn interface {
+	Read(ctx context.Context) (websocket.MessageType, []byte, error)
+	Write(ctx context.Context, kind websocket.MessageType, data []byte) error
+	Close(code websocket.StatusCode, reason string) error
+	CloseNow() error
+	SetReadLimit(bytes int64)
+}
+
+// DialTCP is the Dialer of the real network.
+func DialTCP(ctx context.Context, url string, header http.Header) (Conn, *http.Response, error) {
+	conn, response, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: header})
+	if err != nil {
+		return nil, response, err
+	}
+	return conn, response, nil
 }
 
 // Path is the agent's path at any server.
@@ -72,7 +95,7 @@ func (o Options) Path() string {
 // reconnect: a harness wants to know that the connection ended.
 type Client struct {
 	options Options
-	conn    *websocket.Conn
+	conn    Conn
 	ctx     context.Context // ends the reader
 	cancel  context.CancelFunc
 	done    chan struct{} // closed when the reader has ended
@@ -89,6 +112,7 @@ type Client struct {
 // pending is a call that waits for frames.
 type pending struct {
 	frames chan frame // closed when the connection is lost
+	lost   bool       // it is; guarded by Client.mu
 }
 
 // frame is what the client needs of a frame. Raw is all of it.
@@ -116,7 +140,10 @@ func Dial(ctx context.Context, o Options) (*Client, error) {
 		o.Who = "client"
 	}
 	target := "ws" + strings.TrimPrefix(strings.TrimRight(o.URL, "/"), "http") + o.Path()
-	conn, response, err := websocket.Dial(ctx, target, nil)
+	if o.Dial == nil {
+		o.Dial = DialTCP
+	}
+	conn, response, err := o.Dial(ctx, target, nil)
 	if err != nil {
 		err = withBody(err, response)
 		o.History.Add(history.Event{Kind: history.Fail, Who: o.Who, Text: "connect: " + err.Error()})
@@ -221,9 +248,11 @@ func (c *Client) end(err error) {
 	c.lost = err
 	for _, p := range c.pending { // order-independent: each channel has a waiter of its own
 		close(p.frames)
+		p.lost = true
 	}
 	for _, p := range c.resume {
 		close(p.frames)
+		p.lost = true
 	}
 	c.pending, c.resume = map[string]*pending{}, nil
 }
@@ -258,6 +287,11 @@ func (c *Client) send(ctx context.Context, data []byte) error {
 
 // next is the next frame of a call.
 func (c *Client) next(ctx context.Context, p *pending) (frame, error) {
+	sched.Wait(c.options.Scheduler, func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return len(p.frames) > 0 || p.lost || ctx.Err() != nil
+	})
 	select {
 	case f, ok := <-p.frames:
 		if !ok {
@@ -373,6 +407,14 @@ func (c *Client) Close() {
 		// A peer that was killed cannot answer a close frame, so this one is
 		// not polite: a browser tab that is closed is not either.
 		c.cancel()
+		sched.Wait(c.options.Scheduler, func() bool {
+			select {
+			case <-c.done:
+				return true
+			default:
+				return false
+			}
+		})
 		<-c.done
 	}
 }

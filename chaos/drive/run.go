@@ -29,6 +29,9 @@ type Session struct {
 	scheduler sched.Scheduler
 	limit     time.Duration
 
+	dial     agentrpc.Dialer
+	exchange func(*http.Request) (Result, error)
+
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
 	mu      sync.Mutex // guards everything below
@@ -116,8 +119,17 @@ func (d *Steps) Run(ctx context.Context, s *Session) error {
 
 // NewSession returns a session without a server. limit bounds each step.
 func NewSession(h *history.Recorder, s sched.Scheduler, limit time.Duration) *Session {
-	return &Session{history: h, scheduler: s, limit: limit}
+	return &Session{history: h, scheduler: s, limit: limit, dial: agentrpc.DialTCP, exchange: exchange}
 }
+
+// Over has the session use another network than that of this machine. It comes
+// before Connect.
+func (s *Session) Over(dial agentrpc.Dialer, exchange func(*http.Request) (Result, error)) {
+	s.dial, s.exchange = dial, exchange
+}
+
+// Scheduler is where the session's clients run.
+func (s *Session) Scheduler() sched.Scheduler { return s.scheduler }
 
 // Connect names the server of the next life.
 func (s *Session) Connect(url string) {
@@ -243,7 +255,7 @@ func (s *Session) Touch(ctx context.Context, step Step) error {
 
 // client is this life's connection to an agent.
 func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, error) {
-	s.dialing.Lock()
+	sched.Lock(s.scheduler, &s.dialing)
 	defer s.dialing.Unlock()
 	key := step.Agent() + "/" + step.Name
 	s.mu.Lock()
@@ -257,7 +269,7 @@ func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, erro
 		return nil, ErrUnsent
 	}
 	c, err := agentrpc.Dial(ctx, agentrpc.Options{URL: url, Agent: step.Agent(), Name: step.Name,
-		Who: fmt.Sprintf("client-%d", n), History: s.history, Scheduler: s.scheduler})
+		Who: fmt.Sprintf("client-%d", n), History: s.history, Scheduler: s.scheduler, Dial: s.dial})
 	if err != nil {
 		var answered *agentrpc.HandshakeError
 		if errors.As(err, &answered) {
@@ -293,7 +305,7 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 	}
 	request.Close = true
 	s.history.Add(history.Event{Kind: history.Call, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: asJSON([]byte(step.Text))})
-	result, err := exchange(request)
+	result, err := s.exchange(request)
 	e := history.Event{Kind: history.Return, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: result.Data}
 	var refused *net.OpError
 	switch {

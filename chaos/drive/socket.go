@@ -18,7 +18,7 @@ import (
 // come from any goroutine, one send and one receive at a time.
 type Socket struct {
 	session *Session
-	conn    *websocket.Conn
+	conn    agentrpc.Conn
 	who     string
 }
 
@@ -39,7 +39,7 @@ func (s *Session) OpenSocket(ctx context.Context, path string, header map[string
 	for k, v := range header { // order-independent: names are distinct
 		h.Set(k, v)
 	}
-	conn, response, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(url, "http")+path, &websocket.DialOptions{HTTPHeader: h})
+	conn, response, err := s.dial(ctx, "ws"+strings.TrimPrefix(url, "http")+path, h)
 	if err != nil {
 		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprintf("socket-%d", n), Text: "connect " + path + ": " + err.Error()})
 		if response != nil && response.StatusCode > 0 {

@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/sched"
 )
 
 // engine is one evaluation of a scenario. Confined to one goroutine at a time:
@@ -70,7 +71,7 @@ func (s *Scenario) newEngine() (*engine, error) {
 	for name, fn := range map[string]any{ // order-independent: properties of one object
 		"start":    e.start,
 		"duration": e.duration,
-		"now":      func() int64 { return s.clock.Now().UnixMilli() },
+		"now":      e.now,
 	} {
 		if err := native.Set(name, fn); err != nil {
 			return nil, err
@@ -96,6 +97,14 @@ func (s *Scenario) newEngine() (*engine, error) {
 		return nil, errors.New("its default export is no scenario; write export default scenario(name, {...})")
 	}
 	return e, nil
+}
+
+// now is the time where the clients are.
+func (e *engine) now() int64 {
+	if e.session == nil {
+		return e.scenario.clock.Now().UnixMilli()
+	}
+	return e.session.Scheduler().Clock().Now().UnixMilli()
 }
 
 func (e *engine) duration(text string) int64 {
@@ -145,7 +154,7 @@ func (e *engine) begin(op *operation) {
 	if e.session == nil {
 		panic(e.vm.NewTypeError("only drive() can reach the server"))
 	}
-	session, ctx, c := e.session, e.ctx, e.scenario.clock
+	session, ctx, c := e.session, e.ctx, e.session.Scheduler().Clock()
 	session.Go("scenario", func() {
 		switch op.kind {
 		case "sleep":
@@ -189,6 +198,7 @@ func (e *engine) Run(ctx context.Context, s *drive.Session) error {
 		}
 	}
 	for running > 0 {
+		sched.Wait(s.Scheduler(), func() bool { return len(e.done) > 0 })
 		op := <-e.done
 		running--
 		if errors.Is(op.err, drive.ErrUnsent) {

@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
 )
 
 // piece is one step of an answer. Exactly one of text and tool is set.
@@ -46,6 +47,8 @@ type generation struct {
 	pieces []piece
 	hold   *Hold  // nil: none
 	fault  *Fault // nil: none
+	// scheduler runs those who wait for the answer.
+	scheduler sched.Scheduler
 
 	mu      sync.Mutex // guards everything below
 	ready   int        // pieces so far
@@ -54,8 +57,8 @@ type generation struct {
 	changed chan struct{}
 }
 
-func newGeneration(a *answer, h *Hold, f *Fault) *generation {
-	return &generation{answer: a, pieces: pieces(a.reply), hold: h, fault: f, changed: make(chan struct{})}
+func newGeneration(a *answer, h *Hold, f *Fault, s sched.Scheduler) *generation {
+	return &generation{scheduler: s, answer: a, pieces: pieces(a.reply), hold: h, fault: f, changed: make(chan struct{})}
 }
 
 // run makes one piece after the other, until the end or until ctx is done.
@@ -79,11 +82,22 @@ func (g *generation) standStill(ctx context.Context, n int) error {
 		return nil
 	}
 	close(g.hold.reached)
+	sched.Wait(g.scheduler, func() bool { return closed(g.hold.released) || ctx.Err() != nil })
 	select {
 	case <-g.hold.released:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// closed reports whether a channel that nothing is sent on is closed.
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -118,6 +132,7 @@ func (g *generation) next(ctx context.Context, n int) (p piece, ok bool, err err
 		case cut != nil:
 			return piece{}, false, cut
 		}
+		sched.Wait(g.scheduler, func() bool { return closed(changed) || ctx.Err() != nil })
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -72,22 +72,15 @@ type Request struct {
 	Fault *Fault
 }
 
-// Start listens.
-func Start(o Options) (*Server, error) {
+// New makes a provider that does not listen; Handler answers for it.
+func New(o Options) (*Server, error) {
 	if o.Scheduler == nil {
 		return nil, errors.New("upstream: Options need a Scheduler")
-	}
-	if o.Address == "" {
-		o.Address = "127.0.0.1:0"
 	}
 	if o.Script == nil {
 		o.Script = Words(40)
 	}
-	listener, err := net.Listen("tcp", o.Address)
-	if err != nil {
-		return nil, fmt.Errorf("upstream: %w", err)
-	}
-	s := &Server{options: o, url: "http://" + listener.Addr().String(), served: make(chan struct{}), stored: map[string]*generation{}, pace: o.Pace}
+	s := &Server{options: o, served: make(chan struct{}), stored: map[string]*generation{}, pace: o.Pace}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/responses", s.answer(openAI{}))
@@ -95,6 +88,26 @@ func Start(o Options) (*Server, error) {
 	mux.HandleFunc("POST /v1/messages", s.answer(anthropic{}))
 	mux.HandleFunc("POST /ai/run/{model...}", s.answer(workersAI{}))
 	s.http = &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return s, nil
+}
+
+// Handler answers the provider's requests.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
+// Start makes a provider and listens.
+func Start(o Options) (*Server, error) {
+	if o.Address == "" {
+		o.Address = "127.0.0.1:0"
+	}
+	s, err := New(o)
+	if err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("upstream: %w", err)
+	}
+	s.url = "http://" + listener.Addr().String()
 	o.Scheduler.Go("upstream", func() {
 		defer close(s.served)
 		// Serve ends with Close, whose error is the one that counts.
@@ -239,7 +252,7 @@ func (s *Server) generate(ctx context.Context, path string, c Conversation, stor
 	s.made++
 	a := &answer{id: strconv.Itoa(s.made), model: c.Model, reply: s.options.Script(c)}
 	request.Generation, request.Reply = a.id, a.reply
-	g = newGeneration(a, s.held, fault)
+	g = newGeneration(a, s.held, fault, s.options.Scheduler)
 	s.held = nil
 	if store {
 		ctx = s.ctx

@@ -46,6 +46,7 @@ func Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
 	fired := make(chan struct{})
 	t := c.AfterFunc(d, func() { close(fired) })
 	defer t.Stop()
+	yield(c, func() bool { return over(fired) || ctx.Err() != nil })
 	select {
 	case <-fired:
 		return nil
@@ -54,12 +55,31 @@ func Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
 	}
 }
 
-// Channel waits until done is closed or delivers, limit has passed, or ctx is
+// yield lets others run until ready reports true, where waiters share one
+// goroutine: the clock of such a simulation has a method Wait.
+func yield(c clock.Clock, ready func() bool) {
+	if w, ok := c.(interface{ Wait(ready func() bool) }); ok {
+		w.Wait(ready)
+	}
+}
+
+// over reports whether a channel that nothing is sent on is closed.
+func over(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// Channel waits until done is closed, limit has passed, or ctx is
 // done; what names the wait in the error.
 func Channel(ctx context.Context, c clock.Clock, limit time.Duration, what string, done <-chan struct{}) error {
 	late := make(chan struct{})
 	t := c.AfterFunc(limit, func() { close(late) })
 	defer t.Stop()
+	yield(c, func() bool { return over(done) || over(late) || ctx.Err() != nil })
 	select {
 	case <-done:
 		return nil

@@ -102,7 +102,7 @@ type routines struct{ *Sim }
 var _ sched.Waiter = routines{}
 
 // Clock implements sched.Scheduler.
-func (x routines) Clock() clock.Clock { return x.clock }
+func (x routines) Clock() clock.Clock { return routineClock{x.clock, x} }
 
 // NewLoop implements sched.Scheduler.
 func (x routines) NewLoop(name string) sched.Loop { return x.sched.NewLoop(name) }
@@ -115,6 +115,16 @@ func (x routines) Close(context.Context) error {
 	x.Sim.Close()
 	return nil
 }
+
+// routineClock is the time for routines: who waits for it may wait (package
+// chaos/wait).
+type routineClock struct {
+	*clock.Virtual
+	routines routines
+}
+
+// Wait is that of the routines' scheduler.
+func (c routineClock) Wait(ready func() bool) { c.routines.Wait(ready) }
 
 // Wait implements sched.Waiter.
 func (x routines) Wait(ready func() bool) {
