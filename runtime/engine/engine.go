@@ -72,7 +72,7 @@ type Options struct {
 // Defaults of Options.
 const (
 	DefaultTurnLimit = 30 * time.Second // production's CPU limit per request
-	DefaultCallDepth = 1600
+	DefaultCallDepth = 9000
 )
 
 // ErrCondemned is the reason that operations on a condemned isolate fail with.
@@ -115,8 +115,9 @@ type Engine struct {
 
 	maxSubrequests int // 0: no limit
 
-	watch  watchdog
-	unseen int64 // bytes allocated since the heap was looked at, see Allocate
+	watch    watchdog
+	unseen   int64 // bytes allocated since the heap was looked at, see Allocate
+	overflow overflow
 }
 
 type output struct {
@@ -144,15 +145,16 @@ func New(o Options) *Engine {
 	e.vm.SetTimeSource(func() time.Time { return e.now })
 	e.vm.SetAsyncContextTracker(tracker{e})
 	e.vm.SetPromiseRejectionTracker(e.trackRejection)
-	e.enterTurn, _ = goja.AssertFunction(e.vm.ToValue(func(goja.FunctionCall) goja.Value {
-		e.turnBody()
-		return goja.Undefined()
-	}))
 	e.classes.init()
 	e.watch.init(e, o.Watch, limit, o.Heap)
 	e.timers.init(e)
 	e.prims = e.loadPrimordials()
 	e.guardSizes()
+	e.installErrorTexts()
+	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
+		e.turnBody()
+		return goja.Undefined()
+	})
 	e.loop, e.spawn = o.Scheduler.NewLoop(o.Name), o.Scheduler.Go
 	return e
 }
@@ -262,6 +264,7 @@ func (e *Engine) run(fn func()) {
 	e.turnBody = fn
 	e.watch.begin()
 	defer func() {
+		e.overflow.leave()
 		e.watch.end()
 		e.turnBody = nil
 		if x := recover(); x != nil {

@@ -103,13 +103,17 @@ type tracker struct{ e *Engine }
 
 func (t tracker) Grab() any { return t.e.cur }
 
-func (t tracker) Resumed(f any) { t.e.cur, _ = f.(*Frame) }
+func (t tracker) Resumed(f any) {
+	t.e.cur, _ = f.(*Frame)
+	t.e.overflow.stand()
+}
 
 // Exited leaves the frame as it is where it can: goja runs the then() of a
 // custom thenable as a job of its own without Resumed, and it belongs to the
 // frame of the job that awaited it, nearly always the one before. A frame of
 // another context is never left standing.
 func (t tracker) Exited() {
+	t.e.overflow.leave()
 	if e := t.e; e.cur == nil || e.root == nil || e.cur.Context != e.root.Context {
 		e.cur = e.root
 	}
