@@ -52,7 +52,7 @@ func TestCampaignLeavesNothingBehind(t *testing.T) {
 	for name, sig := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			cmd := exec.Command(minido, "chaos", "replay", fixture(t, "planted"), "--dir", dir, "--fetch", "POST /job", "--var", "BUG:never-rests",
+			cmd := exec.Command(minido, "chaos", "replay", fixture(t, "planted"), "--dir", dir, "--fetch", "POST /job", "--var", "BUG:never-rests", "--var", "MARK:"+dir,
 				"--plan", "none", "--runs", "1000", "--timeout", "30s")
 			var out strings.Builder
 			cmd.Stdout, cmd.Stderr = &out, &out

@@ -68,8 +68,8 @@ func TestForeverFibersKilled(t *testing.T) {
 			l := begin(t, name, "STEP_MS:100")
 			c := l.dial("harvest-agent/h1")
 			var wheat, rye, fallow, doomed string
-			call(t, c, &wheat, "spawn", "harvest", field("wheat", 8))
-			call(t, c, &rye, "spawn", "harvest", field("rye", 7))
+			call(t, c, &wheat, "spawn", "harvest", field("wheat", 30))
+			call(t, c, &rye, "spawn", "harvest", field("rye", 28))
 			call(t, c, &fallow, "spawn", "harvest", field("fallow", 1000))
 			call(t, c, &doomed, "spawn", "harvest", field("doomed", 1000), 0)
 			before := untilCall(t, c, "log", func(log []string) bool {
@@ -82,7 +82,7 @@ func TestForeverFibersKilled(t *testing.T) {
 				call(t, c, nil, "check")
 			}
 			log := untilCall(t, c, "log", func(log []string) bool {
-				return count(log, `complete harvest {"harvested":8}`) == 1 && count(log, `complete harvest {"harvested":7}`) == 1
+				return count(log, `complete harvest {"harvested":30}`) == 1 && count(log, `complete harvest {"harvested":28}`) == 1
 			})
 			if !slices.Equal(log[:len(before)], before) || !slices.Contains(log, "interrupted wheat, rye, fallow") {
 				t.Errorf("log %q", log)
@@ -90,7 +90,7 @@ func TestForeverFibersKilled(t *testing.T) {
 			for _, f := range []struct {
 				id, name string
 				rows     int
-			}{{wheat, "wheat", 8}, {rye, "rye", 7}} {
+			}{{wheat, "wheat", 30}, {rye, "rye", 28}} {
 				var state foreverFiber
 				call(t, c, &state, "look", f.id)
 				if state.Status != "completed" || state.RetryCount != 1 {

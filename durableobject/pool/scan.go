@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/alarms"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/planted"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -33,7 +34,7 @@ func (n *Namespace) look() leftOver {
 // than the object's own row says: after an unclean stop those of the objects
 // that were open, and without an index those of all objects (DESIGN 5).
 func (n *Namespace) scan(was leftOver) error {
-	if !was.unclean && !was.noIndex {
+	if !was.unclean && !was.noIndex || planted.ForgetAlarms {
 		return nil
 	}
 	files, err := os.ReadDir(n.dir) // in the order of names
