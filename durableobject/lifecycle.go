@@ -129,7 +129,7 @@ func (o *Object) Supersede() {
 	}
 	if o.store.Unsynced() {
 		if err := o.store.Sync(); err != nil {
-			o.fail(resetError(err))
+			o.failWith(err)
 			return
 		}
 		o.ctx.LetGo(o.sealed)

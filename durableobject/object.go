@@ -95,13 +95,13 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 	obj.ctx.Gate = obj
 	store, err := o.Open()
 	if err != nil {
-		obj.fail(&event.Error{Message: err.Error()})
+		obj.failWith(err)
 		started(err)
 		return obj
 	}
 	obj.store, obj.interrupt = store, store.Interrupt
 	if err := obj.recover(); err != nil {
-		obj.fail(&event.Error{Message: err.Error()})
+		obj.failWith(err)
 		started(err)
 		return obj
 	}
@@ -112,7 +112,9 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 			obj.fail(ev)
 			return
 		}
-		r.points.Hit(killpoint.Wake, killpoint.After, o.Label, "start")
+		if r.points.Hit(killpoint.Wake, killpoint.After, o.Label, "start") {
+			obj.Crash()
+		}
 	})
 	if obj.failure != nil {
 		started(obj.failure)
@@ -313,28 +315,28 @@ func (o *Object) commit(cause string) {
 			if !errors.Is(err, errFacetAlarm) {
 				err = fmt.Errorf("alarm index: %w", err)
 			}
-			o.fail(resetError(err))
+			o.failWith(err)
 			return
 		}
 	}
 	if o.store.Dirty() {
 		err := o.realm.points.Effect(killpoint.Commit, o.opts.Label, cause, o.store.Commit)
 		if err != nil {
-			o.fail(resetError(err))
+			o.failWith(err)
 			return
 		}
 	} else if err := o.store.Commit(); err != nil {
-		o.fail(resetError(err))
+		o.failWith(err)
 		return
 	}
 	o.alarm.committed()
 	if after != nil {
 		if err := o.store.Sync(); err != nil { // the index must not be ahead of the row
-			o.fail(resetError(err))
+			o.failWith(err)
 			return
 		}
 		if err := after(o.opts.Alarms, cause); err != nil {
-			o.fail(resetError(fmt.Errorf("alarm index: %w", err)))
+			o.failWith(fmt.Errorf("alarm index: %w", err))
 			return
 		}
 	}
@@ -370,7 +372,7 @@ func (o *Object) synced(mark int64, err error) {
 	switch {
 	case o.ended:
 	case err != nil:
-		o.fail(resetError(err))
+		o.failWith(err)
 	default:
 		o.ctx.LetGo(mark)
 		if !o.ended && o.sealed > mark && o.store != nil {
@@ -414,6 +416,16 @@ func allowsUnconfirmed(options goja.Value) bool {
 	}
 	v := opts.Get("allowUnconfirmed")
 	return v != nil && v.ToBoolean()
+}
+
+// failWith ends the incarnation because the platform could not do what it had
+// to, or because it was armed to crash there.
+func (o *Object) failWith(err error) {
+	if errors.Is(err, killpoint.ErrCrashed) {
+		o.Crash()
+		return
+	}
+	o.fail(resetError(err))
 }
 
 // resetError is what callers get when a commit fails (SEMANTICS 2). It carries

@@ -39,7 +39,7 @@ func (r *Realm) defineStorage() {
 				if o.txns == 0 {
 					o.commitNow()
 					if err := o.store.Sync(); err != nil {
-						o.fail(resetError(err))
+						o.failWith(err)
 						panic(r.eng.FromGo(o.failure))
 					}
 				}
@@ -291,6 +291,9 @@ func (o *Object) deleteAll() {
 		_, err := o.db().DeleteAll(sqlstore.DeleteAllOptions{KeepAlarm: keepAlarm, FacetsPending: hasFacets})
 		return err
 	})
+	if errors.Is(err, killpoint.ErrCrashed) {
+		o.Crash()
+	}
 	if err != nil {
 		o.realm.storageError(err)
 	}

@@ -155,7 +155,13 @@ func (c *ctlCommand) act(verb string, object objectArg, req control.ActRequest) 
 	if what == "" {
 		what = "the isolate"
 	}
-	return c.post("/v1/"+verb, req, nil, func(w io.Writer) { fmt.Fprintf(w, "%s: %s\n", what, done[verb]) })
+	return c.post("/v1/"+verb, req, nil, func(w io.Writer) {
+		if req.At != "" {
+			fmt.Fprintf(w, "%s: will crash at %s\n", what, req.At)
+			return
+		}
+		fmt.Fprintf(w, "%s: %s\n", what, done[verb])
+	})
 }
 
 var done = map[string]string{"evict": "evicted", "hibernate": "hibernates", "reset": "reset; fresh code answers", "abort": "aborted",
@@ -237,13 +243,14 @@ func (a *ctlAbort) Run(c *ctlCommand) error {
 
 type ctlCrash struct {
 	Object objectArg `arg:"" optional:"" help:"CLASS/NAME."`
+	At     string    `placeholder:"POINT" help:"Not now but at an effect point of the object, such as commit:before#2: kind:side/cause#occurrence, counted from now."`
 	Scope  string    `enum:"object,isolate" default:"object" help:"isolate: everything in the worker's isolate dies."`
 	Worker string    `placeholder:"NAME" help:"With --scope isolate: which worker of the session."`
 }
 
 // Run implements kong's command interface.
 func (a *ctlCrash) Run(c *ctlCommand) error {
-	return c.act("crash", a.Object, control.ActRequest{Scope: a.Scope, Worker: a.Worker})
+	return c.act("crash", a.Object, control.ActRequest{Scope: a.Scope, Worker: a.Worker, At: a.At})
 }
 
 type ctlAlarm struct {

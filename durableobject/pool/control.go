@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/alarms"
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/internal/killpoint"
 )
 
 // Verb is something that is done to an object from outside.
@@ -79,6 +80,27 @@ type ObjectInfo struct {
 // Ref is one object of a pool. Immutable.
 type Ref struct{ e *entry }
 
+// ArmCrash lets the object crash, once, at one of its effect points: a label as
+// killpoint.ParseTarget reads it, whose occurrences count from now. What was not
+// durable at that point is lost; what comes after it does not happen. It may be
+// armed while the object is not in memory. Safe for concurrent use.
+func (r Ref) ArmCrash(at string) error {
+	e := r.e
+	return e.ns.pool.opts.Points.Arm(e.label(), at, func(killpoint.Point) {
+		// Effects on the loop have the object crash by themselves; those of the
+		// gateway and the alarm index do not know it.
+		o := e.current()
+		if o == nil {
+			return
+		}
+		_ = o.Realm().Isolate().Engine.PostLoop(func() { // a closed loop has ended its objects
+			if e.current() == o {
+				o.Crash()
+			}
+		})
+	})
+}
+
 // Find looks an object up by the name of its class (or its unique key) and its
 // name or id: in memory, in the alarm index or on disk.
 //
@@ -86,6 +108,24 @@ type Ref struct{ e *entry }
 //
 // ErrNoClass and ErrNoObject, wrapped with what there is.
 func (p *Pool) Find(class, object string) (Ref, error) {
+	ref, err := p.Address(class, object)
+	if err != nil {
+		return Ref{}, err
+	}
+	e := ref.e
+	e.ns.pool.mu.Lock()
+	known := e.addressed
+	e.ns.pool.mu.Unlock()
+	if !known {
+		if _, err := os.Stat(e.ns.file(e.identity())); err != nil {
+			return Ref{}, fmt.Errorf("%w: %s/%s", ErrNoObject, e.ns.class, object)
+		}
+	}
+	return ref, nil
+}
+
+// Address is Find for objects that need not exist yet. The error is ErrNoClass.
+func (p *Pool) Address(class, object string) (Ref, error) {
 	p.mu.Lock()
 	var n *Namespace
 	var classes []string
@@ -103,14 +143,6 @@ func (p *Pool) Find(class, object string) (Ref, error) {
 	id, err := n.ids.Parse(object)
 	if err != nil {
 		id = n.ids.FromName(object)
-	}
-	p.mu.Lock()
-	_, known := n.entries[id.WithoutName()]
-	p.mu.Unlock()
-	if !known {
-		if _, err := os.Stat(n.file(id)); err != nil {
-			return Ref{}, fmt.Errorf("%w: %s/%s", ErrNoObject, n.class, object)
-		}
 	}
 	return Ref{n.entry(id)}, nil
 }

@@ -17,11 +17,13 @@ type entry struct {
 	sockets *durableobject.SocketSet
 
 	// guarded by pool.mu
-	id     objectid.ID // with its name, once known
-	own    objectid.ID // ctx.id: the id by which the object was first started, kept until it fails
-	owned  bool        // own is set
-	object *durableobject.Object
-	timer  clock.Timer // looks at the idle time again
+	id    objectid.ID // with its name, once known
+	own   objectid.ID // ctx.id: the id by which the object was first started, kept until it fails
+	owned bool        // own is set
+	// addressed: a stub or an alarm was made for it; else only Address looked.
+	addressed bool
+	object    *durableobject.Object
+	timer     clock.Timer // looks at the idle time again
 
 	patience time.Duration // loop-confined: of this incarnation, see Policy.draw
 }
@@ -44,6 +46,15 @@ func (n *Namespace) entry(id objectid.ID) *entry {
 	if _, named := e.id.Name(); !named {
 		e.id = id
 	}
+	return e
+}
+
+// address is entry for who may start the object.
+func (n *Namespace) address(id objectid.ID) *entry {
+	e := n.entry(id)
+	n.pool.mu.Lock()
+	defer n.pool.mu.Unlock()
+	e.addressed = true
 	return e
 }
 

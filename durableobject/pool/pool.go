@@ -140,7 +140,7 @@ func (n *Namespace) Class() string { return n.class }
 func (n *Namespace) IDs() *objectid.Namespace { return n.ids }
 
 // Stub implements cfapi.Namespace.
-func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.entry(id), id: id} }
+func (n *Namespace) Stub(id objectid.ID) cfapi.Target { return &stub{entry: n.address(id), id: id} }
 
 // SetRealm sets where objects run from now on: after the isolate has loaded
 // its bundle. Objects of an earlier realm must have been ended. Events that
@@ -332,7 +332,7 @@ func (p *Pool) deliverAlarm(d alarms.Delivery) {
 	if d.Name != "" {
 		id = id.WithName(d.Name)
 	}
-	e := n.entry(id)
+	e := n.address(id)
 	var try func(attempt int)
 	try = func(attempt int) {
 		e.with(&stub{entry: e, id: id}, func(o *durableobject.Object) {

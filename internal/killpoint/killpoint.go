@@ -4,7 +4,8 @@
 // from a crash at the first of them, so visiting every point visits every
 // crash state.
 //
-// A nil *Points is switched off and costs one predictable branch.
+// A nil *Points is switched off for good, one made with Options.Off until a
+// crash is armed; both cost one predictable branch.
 package killpoint
 
 import (
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Kind says what becomes durable or visible at a point.
@@ -61,6 +63,10 @@ func (p Point) Label() string {
 // Points numbers the effects of a process. It is safe for concurrent use:
 // while it is on, one lock orders every effect of the process.
 type Points struct {
+	on     atomic.Bool // recorded, aimed at, or armed
+	always bool        // on also without what is armed; guarded by mu
+	armed  []*armed    // guarded by mu
+
 	mu     sync.Mutex
 	number int
 	seen   map[string]int
@@ -78,11 +84,14 @@ type Options struct {
 	// Die, when set, replaces the real death of the process: a simulation
 	// drops its world there. It must not return to the effect.
 	Die func(Point)
+	// Off leaves Points off until Begin or Arm.
+	Off bool
 }
 
 // New returns a Points that is on. Use a nil *Points for off.
 func New(o Options) *Points {
-	p := &Points{seen: map[string]int{}, record: o.Record, target: o.Target, die: o.Die}
+	p := &Points{seen: map[string]int{}, record: o.Record, target: o.Target, die: o.Die, always: !o.Off}
+	p.on.Store(p.always)
 	if p.die == nil {
 		p.die = func(Point) { killSelf() }
 	}
@@ -97,6 +106,8 @@ func (p *Points) Begin(record func(Point), target func(Point) bool) {
 	defer p.mu.Unlock()
 	p.number, p.seen = 0, map[string]int{}
 	p.record, p.target = record, target
+	p.always = true
+	p.on.Store(true)
 }
 
 // Effect runs fn, the effect, between its two points. While Points is on, no
@@ -105,35 +116,42 @@ func (p *Points) Begin(record func(Point), target func(Point) bool) {
 // effect and must not wait for one.
 //
 // The after-side is hit only if fn succeeded: a failed effect has not happened.
+// If the object was armed to crash at one of the points, the error is
+// ErrCrashed; at the before-side fn has not run.
 func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error {
-	if p == nil {
+	if !p.On() {
 		return fn()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hit(kind, Before, object, cause)
+	if p.hit(kind, Before, object, cause) {
+		return ErrCrashed
+	}
 	if err := fn(); err != nil {
 		return err
 	}
-	p.hit(kind, After, object, cause)
+	if p.hit(kind, After, object, cause) {
+		return ErrCrashed
+	}
 	return nil
 }
 
 // Hit is a point without an effect of its own, such as the end of a
-// constructor or the delivery of an alarm.
-func (p *Points) Hit(kind Kind, side Side, object, cause string) {
-	if p == nil {
-		return
+// constructor or the delivery of an alarm. It reports whether the object was
+// armed to crash here: what follows the point must then not happen.
+func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) {
+	if !p.On() {
+		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hit(kind, side, object, cause)
+	return p.hit(kind, side, object, cause)
 }
 
 // On reports whether points are being recorded or aimed at.
-func (p *Points) On() bool { return p != nil }
+func (p *Points) On() bool { return p != nil && p.on.Load() }
 
-func (p *Points) hit(kind Kind, side Side, object, cause string) {
+func (p *Points) hit(kind Kind, side Side, object, cause string) (crashed bool) {
 	pt := Point{Kind: kind, Side: side, Object: object, Cause: cause}
 	key := string(kind) + string(side) + object + "/" + cause
 	p.number++
@@ -145,6 +163,7 @@ func (p *Points) hit(kind Kind, side Side, object, cause string) {
 	if p.target != nil && p.target(pt) {
 		p.die(pt)
 	}
+	return p.crashes(pt)
 }
 
 // killSelf ends the process as abruptly as the system can and never returns:

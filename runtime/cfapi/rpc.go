@@ -223,9 +223,14 @@ func (a *API) emit(kind killpoint.Kind, release func()) {
 	}
 	cause, label := a.Engine.Cause(), c.Label
 	c.Emit(func() {
-		a.opts.Points.Hit(kind, killpoint.Before, label, cause)
+		if a.opts.Points.Hit(kind, killpoint.Before, label, cause) {
+			c.Crash()
+			return
+		}
 		release()
-		a.opts.Points.Hit(kind, killpoint.After, label, cause)
+		if a.opts.Points.Hit(kind, killpoint.After, label, cause) {
+			c.Crash()
+		}
 	})
 }
 

@@ -28,6 +28,8 @@ func (c *Control) routes() http.Handler {
 	for _, verb := range []pool.Verb{pool.Evict, pool.Hibernate, pool.Reset, pool.Abort, pool.Crash, pool.FireAlarm} {
 		m.HandleFunc("POST /v1/"+string(verb), func(w http.ResponseWriter, r *http.Request) { c.act(w, r, verb) })
 	}
+	m.HandleFunc("GET /v1/armed", c.armed)
+	m.HandleFunc("POST /v1/disarm", c.disarm)
 	m.HandleFunc("POST /v1/sql", c.sql)
 	m.HandleFunc("POST /v1/export", c.export)
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -225,11 +227,18 @@ type ActRequest struct {
 	Worker string `json:"worker,omitempty"` // for scope isolate; "" is the primary
 	Force  bool   `json:"force,omitempty"`  // evict: also what is busy
 	Reason string `json:"reason,omitempty"` // abort
+	// At has crash wait for an effect point of the object: kind:side/cause#occurrence,
+	// counted from now.
+	At string `json:"at,omitempty"`
 }
 
 func (c *Control) act(w http.ResponseWriter, r *http.Request, verb pool.Verb) {
 	var req ActRequest
 	if !read(w, r, &req) {
+		return
+	}
+	if req.At != "" {
+		c.arm(w, req, verb)
 		return
 	}
 	a := pool.Action{Verb: verb, Force: req.Force, Reason: req.Reason}
@@ -260,6 +269,43 @@ func (c *Control) act(w http.ResponseWriter, r *http.Request, verb pool.Verb) {
 	reply(w, http.StatusOK, struct {
 		Done string `json:"done"`
 	}{string(verb)})
+}
+
+// arm answers POST /v1/crash with "at".
+func (c *Control) arm(w http.ResponseWriter, req ActRequest, verb pool.Verb) {
+	if verb != pool.Crash || req.Scope != "" && req.Scope != "object" {
+		fail(w, http.StatusBadRequest, "bad_request", "at goes with crash, of one object")
+		return
+	}
+	ref, err := c.opts.Server.Address(req.Class, req.Object)
+	if err != nil {
+		failWith(w, err)
+		return
+	}
+	if err := ref.ArmCrash(req.At); err != nil {
+		fail(w, http.StatusBadRequest, "bad_request", err.Error())
+		return
+	}
+	reply(w, http.StatusOK, struct {
+		Done string `json:"done"`
+	}{"armed"})
+}
+
+// Armed is GET /v1/armed and the answer of POST /v1/disarm.
+type Armed struct {
+	Armed []string `json:"armed"` // labels of the points that crashes wait for
+}
+
+func (c *Control) armed(w http.ResponseWriter, _ *http.Request) {
+	reply(w, http.StatusOK, Armed{append([]string{}, c.opts.Server.Points().Armed()...)})
+}
+
+func (c *Control) disarm(w http.ResponseWriter, r *http.Request) {
+	if !read(w, r, &struct{}{}) {
+		return
+	}
+	c.opts.Server.Points().Disarm()
+	c.armed(w, r)
 }
 
 // Clock is GET /v1/clock and the answer of POST /v1/clock/advance.

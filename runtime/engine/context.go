@@ -205,6 +205,14 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	}
 }
 
+// Crash ends the object that the context belongs to as the death of its process
+// does. A stateless context goes on: it has nothing that could be lost.
+func (c *Context) Crash() {
+	if host, ok := c.Host.(interface{ Crash() }); ok {
+		host.Crash()
+	}
+}
+
 // Disconnect ends the operations that are open connections, while the context
 // lives on.
 func (c *Context) Disconnect(reason error) {

@@ -268,9 +268,14 @@ func (i *Isolate) emit(ctx *engine.Context, release func()) {
 	}
 	cause := i.Engine.Cause()
 	ctx.Emit(func() {
-		i.opts.Points.Hit(killpoint.Response, killpoint.Before, ctx.Label, cause)
+		if i.opts.Points.Hit(killpoint.Response, killpoint.Before, ctx.Label, cause) {
+			ctx.Crash()
+			return
+		}
 		release()
-		i.opts.Points.Hit(killpoint.Response, killpoint.After, ctx.Label, cause)
+		if i.opts.Points.Hit(killpoint.Response, killpoint.After, ctx.Label, cause) {
+			ctx.Crash()
+		}
 	})
 }
 

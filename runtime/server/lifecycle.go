@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/isolate"
 )
 
@@ -28,6 +29,24 @@ func (s *Server) Find(class, object string) (ref pool.Ref, err error) {
 	}
 	return ref, err
 }
+
+// Address is Find for objects that need not exist yet.
+func (s *Server) Address(class, object string) (ref pool.Ref, err error) {
+	for _, m := range s.session.members {
+		r, e := m.pool.Address(class, object)
+		if e == nil {
+			return r, nil
+		}
+		if err == nil {
+			err = e
+		}
+	}
+	return ref, err
+}
+
+// Points are the effect points of the session, nil if they are switched off for
+// good. Safe for concurrent use.
+func (s *Server) Points() *killpoint.Points { return s.opts.Points }
 
 // WorkerObjects is the objects of one worker of the session.
 type WorkerObjects struct {
