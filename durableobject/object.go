@@ -93,7 +93,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 	obj.ctx.Host = obj
 	obj.idleAt = r.eng.Clock().Now()
 	obj.ctx.Gate = obj
-	store, err := o.Open()
+	store, err := o.Open(&r.thread)
 	if err != nil {
 		obj.failWith(err)
 		started(err)

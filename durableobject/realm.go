@@ -27,6 +27,8 @@ type Realm struct {
 	facets   *engine.Class[*facetsAPI]
 	autoResp *engine.Class[*autoResponse]
 
+	thread sqlstore.Thread // of the open stores
+
 	alarmInfo *engine.Class[struct{}]
 
 	listIter, rowIter, rawIter iterators
@@ -92,5 +94,5 @@ func (r *Realm) storageError(err error) {
 }
 
 // StoreOpener opens the object's database; it is called on the loop, once an
-// incarnation.
-type StoreOpener func() (*sqlstore.Store, error)
+// incarnation. The thread is that of the loop.
+type StoreOpener func(thread *sqlstore.Thread) (*sqlstore.Store, error)

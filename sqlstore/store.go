@@ -14,7 +14,7 @@
 //
 // # Cost
 //
-// An open store with little in it holds about 170 KB of resident memory outside
+// An open store with little in it holds about 110 KB (40 KB more without a shared Thread) of resident memory outside
 // Go's heap and 4 KB inside (TestMemoryPerStore). The page cache grows with use
 // up to 512 KB, the statement cache up to 64 statements. In a turn's transaction
 // a point select takes about 2 µs, an insert 2 µs, a get 2 µs, a put 3 µs; a
@@ -79,8 +79,16 @@ type Options struct {
 	// error.
 	OnRestore func(restore func() error) error
 
+	// Thread, if set, is shared by stores that one loop alone uses; it saves each
+	// some 40 KB.
+	Thread *Thread
+
 	checkpointFrames uint32 // of tests: how long a WAL is archived and checkpointed
 }
+
+// Thread is what the stores of one loop can share. The zero value is ready for
+// use; loop-confined like the stores.
+type Thread = sqlite.Thread
 
 // cachePages bounds the page cache, in pages of 4096 bytes.
 const cachePages = 128
@@ -129,7 +137,7 @@ func Open(o Options) (*Store, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		fresh = path != sqlite.Memory
 	}
-	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 64, BeforeWrite: o.BeforeWrite})
+	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 64, Thread: o.Thread, BeforeWrite: o.BeforeWrite})
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}

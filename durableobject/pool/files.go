@@ -20,11 +20,11 @@ func (e *entry) open() durableobject.StoreOpener {
 // opener opens a database file; its creation is an effect.
 func (e *entry) opener(path string) durableobject.StoreOpener {
 	p := e.ns.pool
-	return func() (*sqlstore.Store, error) {
+	return func(thread *sqlstore.Thread) (*sqlstore.Store, error) {
 		var store *sqlstore.Store
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
-				Path: path, Clock: p.opts.Clock, Entropy: p.opts.Entropy.Fork(filepath.Base(path)),
+				Path: path, Thread: thread, Clock: p.opts.Clock, Entropy: p.opts.Entropy.Fork(filepath.Base(path)),
 				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk,
 				OnRestore: func(restore func() error) error {
 					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)

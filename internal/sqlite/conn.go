@@ -46,6 +46,9 @@ type Options struct {
 	// connection reserves (default 100). More make preparing faster, fewer make
 	// an idle connection smaller.
 	LookasideSlots int
+	// Thread, if set, is shared with other connections; nil gives the connection
+	// its own.
+	Thread *Thread
 	// BeforeWrite, if set, is asked before each write to a file of the database
 	// and makes it fail with its error; see ErrDiskFull. It serves the injection
 	// of faults and must not use the connection.
@@ -54,9 +57,10 @@ type Options struct {
 
 // Conn is one open database. See the package comment for its concurrency.
 type Conn struct {
-	tls     *libc.TLS
-	db      uintptr // sqlite3*; 0 once closed
-	vfs     uintptr // the connection's own VFS, see newVFS
+	thread  *Thread
+	tls     *libc.TLS // of thread
+	db      uintptr   // sqlite3*; 0 once closed
+	vfs     uintptr   // the connection's own VFS, see newVFS
 	vfsName uintptr
 	handle  uintptr // key of conns
 	out     uintptr // scratch for two result pointers
@@ -84,7 +88,10 @@ func Open(o Options) (*Conn, error) {
 	if o.Path == "" || o.Now == nil || o.Rand == nil {
 		return nil, fmt.Errorf("sqlite: open: Options need Path, Now and Rand")
 	}
-	c := &Conn{tls: libc.NewTLS(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, handle: uintptr(connHandle.Add(1))}
+	if o.Thread == nil {
+		o.Thread = &Thread{}
+	}
+	c := &Conn{thread: o.Thread, tls: o.Thread.enter(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, handle: uintptr(connHandle.Add(1))}
 	utcOnce.Do(func() { pinUTC(c.tls) })
 	conns.Store(c.handle, c)
 	c.out = alloc(c.tls, 16)
@@ -196,7 +203,7 @@ func (c *Conn) release() {
 	free(c.tls, c.out)
 	c.vfs, c.vfsName, c.out = 0, 0, 0
 	conns.Delete(c.handle)
-	c.tls.Close()
+	c.thread.leave()
 }
 
 // Path is the path the connection was opened with.
