@@ -1,0 +1,257 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"minido.dev/minido/runtime/control"
+)
+
+// A system is hit by each of these. SIGKILL ends the process, the others one
+// object: docs/control.md says what they stand for. Eviction is forced where
+// production would not do it at that moment, which is what happens to objects
+// when their machine is shut down.
+var faults = []string{"evict", "reset", "crash", "SIGKILL"}
+
+// system is one row of the README's table: a fixture, and the moments of its
+// life at which it is hit.
+type system struct {
+	title   string // as the table has it
+	fixture string
+	begin   func(t *testing.T, start func(*testing.T, ...string) server) *stageSet
+	moments []moment
+}
+
+// stageSet is what the moments of one fault share: a server and what it talks to.
+type stageSet struct {
+	*lives
+	tool *tool
+	chat *chatting
+}
+
+// moment is one moment of a system's life. Each test of it has an object that
+// nobody has used.
+type moment struct {
+	name  string
+	class string
+	// stand brings the object to where it stands still, and is hit.
+	stand func(o *subject)
+	// again, if the recovery is hit, too, is called before the first blow. It
+	// makes the place at which the recovery will stand still, and returns what
+	// waits until it does.
+	again func(o *subject) (wait func())
+	// check waits until the object has recovered from as many blows as it got,
+	// and checks its invariants.
+	check func(o *subject)
+	// bug names a mistake of the published package that check pins.
+	bug string
+}
+
+// subject is the object of one moment. Confined to its test's goroutine.
+type subject struct {
+	*stageSet
+	name  string
+	blows int
+	gates []*gate // what it stands at
+	wait  func()  // until its recovery stands still
+}
+
+// strikeAll hits what stands still: each object, or with SIGKILL all at once.
+func strikeAll(fault string, set *stageSet, standing []*subject, group []moment) {
+	old := make([][]*gate, len(standing))
+	for i, o := range standing {
+		old[i], o.gates = o.gates, nil
+		if group[i].again != nil && o.blows == 0 {
+			o.wait = group[i].again(o)
+		}
+	}
+	if fault == "SIGKILL" {
+		set.crash()
+	}
+	for i, o := range standing {
+		if fault != "SIGKILL" {
+			o.hit(fault, group[i].class)
+		}
+		o.blows++
+		for _, g := range old[i] {
+			g.release() // what the old life waited for comes; it must have no effect
+		}
+	}
+}
+
+// hit hits one object by a verb of the control API.
+func (o *subject) hit(verb, class string) {
+	o.t.Helper()
+	request := control.ActRequest{Class: class, Object: o.name}
+	err := o.act("/v1/"+verb, request, nil)
+	var refused *control.CallError
+	if errors.As(err, &refused) && refused.Code == "refused" {
+		request.Force = true
+		err = o.act("/v1/"+verb, request, nil)
+	}
+	if err != nil {
+		o.t.Fatalf("%s of %s/%s: %v", verb, class, o.name, err)
+	}
+}
+
+// run hits a system at all its moments, those with as many blows at a time, and
+// returns the names of the moments at which it did not hold.
+func (s system) run(t *testing.T, set *stageSet, fault string) (failed []string) {
+	for _, blows := range []int{1, 2} {
+		var group []moment
+		var subjects []*subject
+		for i, m := range s.moments {
+			if (m.again != nil) == (blows == 2) {
+				group = append(group, m)
+				subjects = append(subjects, &subject{stageSet: set, name: fmt.Sprintf("m%d", i)})
+				m.stand(subjects[len(subjects)-1])
+			}
+		}
+		strikeAll(fault, set, subjects, group)
+		if blows == 2 {
+			for _, o := range subjects {
+				o.wait()
+			}
+			strikeAll(fault, set, subjects, group)
+		}
+		for i, m := range group {
+			ok := t.Run(m.name, func(t *testing.T) {
+				mine, o := *set.lives, *subjects[i]
+				mine.t = t
+				shared := *set
+				shared.lives = &mine
+				o.stageSet = &shared
+				m.check(&o)
+			})
+			if !ok {
+				failed = append(failed, m.name)
+			}
+		}
+	}
+	return failed
+}
+
+// systems are the rows of the table.
+func systems() []system {
+	return slices.Concat(fiberSystems(), chatSystems(), foreverSystems())
+}
+
+// Each system is hit by each fault at each of its moments, always from a fresh
+// object, and its invariants hold; where a published package's own mistake
+// breaks one, the moment names it and pins it. The README's table is what this
+// test found.
+func TestSystemsSurvive(t *testing.T) {
+	var mu sync.Mutex
+	survived := map[string]int{} // of "fixture fault"
+	all := systems()
+	ran := t.Run("hit", func(t *testing.T) {
+		for _, s := range all {
+			for _, fault := range faults {
+				t.Run(s.fixture+"/"+fault, func(t *testing.T) {
+					t.Parallel()
+					failed := s.run(t, s.begin(t, dev), fault)
+					mu.Lock()
+					defer mu.Unlock()
+					survived[s.fixture+" "+fault] = len(s.moments) - len(failed)
+				})
+			}
+		}
+	})
+	if len(survived) < len(all)*len(faults) {
+		return // a filter left some out
+	}
+	checkTable(t, ran, table(all, survived))
+}
+
+// Each system runs on the reference, too, through the same moments with nothing
+// that hits it, and its invariants hold.
+func TestDifferentialSystems(t *testing.T) {
+	wranglerModules(t)
+	for _, s := range systems() {
+		t.Run(s.fixture, func(t *testing.T) {
+			t.Parallel()
+			set := s.begin(t, wranglerDev)
+			for i, m := range s.moments {
+				if m.again != nil || m.bug != "" {
+					continue // a moment of a recovery
+				}
+				t.Run(m.name, func(t *testing.T) {
+					mine := *set.lives
+					mine.t = t
+					shared := *set
+					shared.lives = &mine
+					o := &subject{stageSet: &shared, name: fmt.Sprintf("m%d", i)}
+					m.stand(o)
+					for _, g := range o.gates {
+						g.release()
+					}
+					m.check(o)
+				})
+			}
+		})
+	}
+}
+
+// table is the README's table of what the systems survived.
+func table(all []system, survived map[string]int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "| system | fixture | %s |\n|---|---|%s\n", strings.Join(faults, " | "), strings.Repeat("---|", len(faults)))
+	for _, s := range all {
+		fmt.Fprintf(&b, "| %s | [`%s`](fixtures/%s) |", s.title, s.fixture, s.fixture)
+		for _, fault := range faults {
+			fmt.Fprintf(&b, " %d of %d |", survived[s.fixture+" "+fault], len(s.moments))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\nThe moments:\n")
+	var bugs []string
+	for _, s := range all {
+		var names []string
+		for _, m := range s.moments {
+			names = append(names, m.name)
+			if m.bug != "" {
+				bugs = append(bugs, fmt.Sprintf("- `%s`, %s: %s", s.fixture, m.name, m.bug))
+			}
+		}
+		fmt.Fprintf(&b, "- `%s`: %s.\n", s.fixture, strings.Join(names, "; "))
+	}
+	if len(bugs) > 0 {
+		fmt.Fprintf(&b, "\nMistakes of the published packages that these moments show; the tests pin them:\n%s\n", strings.Join(bugs, "\n"))
+	}
+	return b.String()
+}
+
+const (
+	tableBegin = "<!-- survived: written by `go test ./e2e -run TestSystemsSurvive -update` -->\n"
+	tableEnd   = "<!-- survived ends -->\n"
+)
+
+// checkTable holds the table against the README's, or writes it there.
+func checkTable(t *testing.T, ran bool, got string) {
+	t.Helper()
+	path := filepath.Join("..", "README.md")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, found := strings.Cut(string(data), tableBegin)
+	old, after, ended := strings.Cut(rest, tableEnd)
+	if !found || !ended {
+		t.Fatalf("%s has no %q and %q", path, tableBegin, tableEnd)
+	}
+	switch {
+	case old == got:
+	case *update && ran:
+		if err := os.WriteFile(path, []byte(before+tableBegin+got+tableEnd+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("the README's table is another; if that is right, run with -update:\n%s", got)
+	}
+}
