@@ -35,6 +35,8 @@ func (s *Server) Bindings() []BindingState {
 			st.Detail = p.Relative(p.Assets.Directory)
 		case config.KindService:
 			st.Detail = b.Param("service")
+		case config.KindR2Bucket:
+			st.Detail = bucketName(b)
 		}
 		out = append(out, st)
 	}
@@ -47,7 +49,7 @@ func (s *Server) Bindings() []BindingState {
 // offers says whether a binding works.
 func (s *Server) offers(p *config.Project, b config.Binding) bool {
 	switch b.Kind {
-	case config.KindAssets, config.KindVersionMetadata:
+	case config.KindAssets, config.KindVersionMetadata, config.KindR2Bucket:
 		return true
 	case config.KindAI:
 		return s.opts.AI != ""
@@ -94,6 +96,9 @@ func (s *Server) maker(p *config.Project, b config.Binding, w *worker) func(a *c
 		if s.opts.AI != "" {
 			return func(a *cfapi.API) goja.Value { return a.AI(s.opts.AI) }
 		}
+	case config.KindR2Bucket:
+		bucket := s.session.buckets.named(s, bucketName(b))
+		return func(a *cfapi.API) goja.Value { return a.Bucket(bucket) }
 	case config.KindVersionMetadata:
 		return func(a *cfapi.API) goja.Value {
 			return a.ParseJSON(`{"id":"00000000-0000-0000-0000-000000000000","tag":"","timestamp":"0"}`)
@@ -142,7 +147,7 @@ func advice(b config.Binding) string {
 	switch b.Kind {
 	case config.KindAI:
 		return "Start minido dev with --mock-ai, or name a provider on this machine with --ai-url."
-	case config.KindKVNamespace, config.KindR2Bucket, config.KindD1:
+	case config.KindKVNamespace, config.KindD1:
 		return "Keep the data in a Durable Object's storage, or guard the code that uses the binding."
 	}
 	return "Guard the code that uses the binding, or run it with wrangler dev."

@@ -381,6 +381,9 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.bundler != nil {
 		s.bundler.Close()
 	}
+	if s.session != nil && s.session.members[0] == s {
+		errs = append(errs, s.session.buckets.close())
+	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.release())
 	}
@@ -401,6 +404,7 @@ func (s *Server) Abandon() {
 			m.bundler.Close()
 		}
 	}
+	_ = s.session.buckets.close() // their world has died; what was committed is on disk
 	if s.lock != nil {
 		_ = s.lock.release() // closing a file that nobody wrote to
 	}

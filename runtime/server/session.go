@@ -17,7 +17,10 @@ import (
 // them: each with its own configuration, isolate and objects; the first has the
 // listener and the lock on the state directory. Immutable once Start has loaded
 // all configurations, so any goroutine may read it.
-type session struct{ members []*Server }
+type session struct {
+	members []*Server
+	buckets buckets // shared: a bucket has one owner
+}
 
 // find is the worker of that name; nil if it does not run in this session. The
 // name is the present one, which a reload may change.

@@ -1,0 +1,196 @@
+// R2 buckets (workerd: api/r2-bucket.h). The operations themselves are Go; this
+// is the shape that workers see.
+function (native, p) {
+  "use strict";
+  const { JSONStringify, ObjectDefineProperty, ObjectEntries, ArrayIsArray, ArrayBufferIsView, ArrayPrototypePush, DatePrototypeGetTime,
+    StringPrototypeTrim, StringPrototypeSplit, StringPrototypeSlice, StringPrototypeStartsWith, RegExpPrototypeExec, StringPrototypeToLowerCase } = p;
+
+  return (Response, Headers, Blob, ReadableStream) => {
+    const headersGet = p.uncurryThis(Headers.prototype.get);
+    const headersSet = p.uncurryThis(Headers.prototype.set);
+    const arrayBufferOf = p.uncurryThis(Response.prototype.arrayBuffer);
+    const isHeaders = (v) => v instanceof Headers;
+    const fields = [["contentType", "content-type"], ["contentLanguage", "content-language"], ["contentDisposition", "content-disposition"],
+      ["contentEncoding", "content-encoding"], ["cacheControl", "cache-control"], ["cacheExpiry", "expires"]];
+
+    const algorithms = ["md5", "sha1", "sha256", "sha384", "sha512"];
+
+    const make = (proto, o, range) => {
+      const v = p.ObjectCreate(proto);
+      const http = {};
+      for (const [name] of fields) {
+        if (o.httpMetadata[name] === undefined) continue;
+        http[name] = name === "cacheExpiry" ? new p.Date(o.httpMetadata[name]) : o.httpMetadata[name];
+      }
+      const sums = o.checksums;
+      if (sums.md5 === undefined && o.etag.length === 32) sums.md5 = o.etag;
+      v.ssecKeyMd5 = undefined;
+      v.storageClass = "";
+      v.range = range;
+      v.customMetadata = o.customMetadata;
+      v.httpMetadata = http;
+      v.uploaded = new p.Date(o.uploaded);
+      v.checksums = new Checksums(sums);
+      v.httpEtag = `"${o.etag}"`;
+      v.etag = o.etag;
+      v.size = o.size;
+      v.version = o.version;
+      v.key = o.key;
+      return v;
+    };
+
+    class Checksums {
+      constructor(hex) {
+        const json = {};
+        for (const name of ["sha512", "sha384", "sha256", "sha1", "md5"]) this[name] = hex[name] === undefined ? undefined : bytesOf(hex[name]).buffer;
+        for (const name of algorithms) if (hex[name] !== undefined) json[name] = hex[name];
+        ObjectDefineProperty(this, "toJSON", { value: () => json, enumerable: false });
+      }
+    }
+    class HeadResult {
+      writeHttpMetadata(headers) {
+        for (const [name, header] of fields) {
+          const value = this.httpMetadata[name];
+          if (value !== undefined) headersSet(headers, header, name === "cacheExpiry" ? value.toUTCString() : value);
+        }
+      }
+    }
+    class GetResult extends HeadResult {
+      #body;
+      static of(o, data) {
+        const v = make(GetResult.prototype, o, o.range);
+        return GetResult.#fill(v, data);
+      }
+      static #fill(v, data) {
+        const full = new GetResult();
+        for (const [k, value] of ObjectEntries(v)) full[k] = value;
+        full.#body = new Response(data);
+        return full;
+      }
+      get body() { return this.#body.body; }
+      get bodyUsed() { return this.#body.bodyUsed; }
+      async arrayBuffer() { return this.#body.arrayBuffer(); }
+      async bytes() { return this.#body.bytes(); }
+      async text() { return this.#body.text(); }
+      async json() { return this.#body.json(); }
+      async blob() { return this.#body.blob(); }
+    }
+
+    const bytesOf = (hex) => {
+      const out = new p.Uint8Array(hex.length / 2);
+      for (let i = 0; i < out.length; i++) out[i] = p.Number("0x" + StringPrototypeSlice(hex, 2 * i, 2 * i + 2));
+      return out;
+    };
+    const hexOf = (name, value) => {
+      if (typeof value === "string") return StringPrototypeToLowerCase(value);
+      let hex = "";
+      const bytes = ArrayBufferIsView(value) ? new p.Uint8Array(value.buffer, value.byteOffset, value.byteLength) : new p.Uint8Array(value);
+      for (let i = 0; i < bytes.length; i++) hex += (bytes[i] < 16 ? "0" : "") + bytes[i].toString(16);
+      return hex;
+    };
+
+    const unquote = (etag) => {
+      const m = RegExpPrototypeExec(/^(?:W\/)?"(.*)"$/, StringPrototypeTrim(etag));
+      return m ? m[1] : StringPrototypeTrim(etag);
+    };
+    const etagsOf = (text) => {
+      if (text === null || text === undefined) return undefined;
+      const out = [];
+      for (const part of StringPrototypeSplit(`${text}`, ",")) ArrayPrototypePush(out, unquote(part));
+      return out;
+    };
+    const time = (v) => (v === null || v === undefined ? undefined : DatePrototypeGetTime(new p.Date(v)));
+    const condition = (v) => {
+      if (v === undefined || v === null) return undefined;
+      if (isHeaders(v)) {
+        return {
+          etagMatches: etagsOf(headersGet(v, "if-match")), etagDoesNotMatch: etagsOf(headersGet(v, "if-none-match")),
+          uploadedAfter: time(headersGet(v, "if-modified-since")), uploadedBefore: time(headersGet(v, "if-unmodified-since")), secondsGranularity: true,
+        };
+      }
+      const quoted = v.etagMatches ?? v.etagDoesNotMatch;
+      if (quoted !== undefined && StringPrototypeStartsWith(`${quoted}`, '"')) {
+        throw new p.TypeError(`Conditional ETag should not be wrapped in quotes (${quoted}).`);
+      }
+      return {
+        etagMatches: etagsOf(v.etagMatches), etagDoesNotMatch: etagsOf(v.etagDoesNotMatch),
+        uploadedAfter: time(v.uploadedAfter), uploadedBefore: time(v.uploadedBefore), secondsGranularity: !!v.secondsGranularity,
+      };
+    };
+    const rangeOf = (v) => {
+      if (v === undefined || v === null) return undefined;
+      if (!isHeaders(v)) return { offset: v.offset, length: v.length, suffix: v.suffix };
+      // One range of bytes; anything else is the whole object, as HTTP has it.
+      const m = RegExpPrototypeExec(/^bytes=(\d*)-(\d*)$/, headersGet(v, "range") ?? "");
+      if (m === null || (m[1] === "" && m[2] === "")) return undefined;
+      if (m[1] === "") return { suffix: +m[2] };
+      return m[2] === "" ? { offset: +m[1] } : { offset: +m[1], length: +m[2] - +m[1] + 1 };
+    };
+    const metadata = (v) => {
+      if (v === undefined || v === null) return {};
+      const out = {};
+      for (const [name, header] of fields) {
+        const value = isHeaders(v) ? headersGet(v, header) ?? undefined : v[name];
+        if (value !== undefined) out[name] = name === "cacheExpiry" ? time(value) : `${value}`;
+      }
+      return out;
+    };
+
+    const absent = (what) => { throw new p.Error(`R2: ${what} is not available in minido; put, get, head, list and delete are.`); };
+    const call = (op, request, body) => native.call(op, JSONStringify(request), body);
+
+    class R2Bucket {
+      async head(key) {
+        const [r] = await call("head", { key: `${key}` });
+        return r.object ? make(HeadResult.prototype, r.object, r.object.range) : null;
+      }
+      async get(key, options) {
+        const [r, data] = await call("get", { key: `${key}`, onlyIf: condition(options?.onlyIf), range: rangeOf(options?.range) });
+        if (!r.object) return null;
+        return r.hasBody ? GetResult.of(r.object, data) : make(HeadResult.prototype, r.object, r.object.range);
+      }
+      async put(key, value, options) {
+        if (options?.ssecKey !== undefined) absent("encryption with your own key (ssecKey)");
+        const accepted = value === null || value === undefined || typeof value === "string" || value instanceof p.ArrayBuffer || ArrayBufferIsView(value) ||
+          value instanceof Blob || value instanceof ReadableStream;
+        if (!accepted) {
+          throw new p.TypeError("Failed to execute 'put' on 'R2Bucket': parameter 2 is not of type 'JsReadableStream or ArrayBuffer or ArrayBufferView or string or Blob'.");
+        }
+        const sums = {};
+        let given = 0;
+        for (const name of algorithms) {
+          const sum = options?.[name];
+          if (sum === undefined || sum === null) continue;
+          sums[name] = hexOf(name, sum);
+          if (++given > 1) throw new p.TypeError("You cannot specify multiple hashing algorithms.");
+        }
+        const request = {
+          key: `${key}`, onlyIf: condition(options?.onlyIf), httpMetadata: metadata(options?.httpMetadata),
+          customMetadata: { ...options?.customMetadata }, checksums: sums,
+        };
+        const bytes = await arrayBufferOf(new Response(value ?? ""));
+        const [r] = await call("put", request, bytes);
+        return r.object ? make(HeadResult.prototype, r.object, undefined) : null;
+      }
+      async list(options) {
+        const o = options ?? {};
+        const [r] = await call("list", {
+          prefix: o.prefix, delimiter: o.delimiter, startAfter: o.startAfter, cursor: o.cursor, limit: o.limit, include: o.include,
+        });
+        const objects = [];
+        for (const object of r.objects ?? []) ArrayPrototypePush(objects, make(HeadResult.prototype, object, undefined));
+        return { objects, truncated: !!r.truncated, cursor: r.cursor, delimitedPrefixes: r.prefixes ?? [] };
+      }
+      async delete(keys) {
+        const list = ArrayIsArray(keys) ? keys : [keys];
+        const names = [];
+        for (let i = 0; i < list.length; i++) ArrayPrototypePush(names, `${list[i]}`);
+        await call("delete", { keys: names });
+      }
+      async createMultipartUpload() { absent("a multipart upload"); }
+      resumeMultipartUpload() { absent("a multipart upload"); }
+    }
+    for (const C of [R2Bucket, HeadResult, GetResult, Checksums]) ObjectDefineProperty(C, "toString", { value: () => `function ${C.name}() { [native code] }` });
+    return new R2Bucket();
+  };
+}
