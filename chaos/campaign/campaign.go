@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/server"
 )
 
 // campaign is what the slots of one campaign share. Its fields are immutable
@@ -30,6 +31,7 @@ type campaign struct {
 	clock     clock.Clock
 	scheduler *sched.Threads
 	checkers  []check.Checker
+	bundles   *server.Bundles // of simulations
 	slots     []*slot
 
 	mu      sync.Mutex // guards everything below
@@ -45,7 +47,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if err != nil {
 		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
-	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All()}
+	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}}
 	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
 	if o.Shards > 0 {
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
@@ -88,6 +90,10 @@ func (c *campaign) open() (err error) {
 	c.scheduler = sched.NewThreads(c.clock)
 	for range c.Jobs {
 		s := &slot{camp: c}
+		if c.Mode == Sim {
+			c.slots = append(c.slots, s) // its upstreams belong to each case
+			continue
+		}
 		if c.SinkVar != "" {
 			if s.sink, err = newSink(c.scheduler); err != nil {
 				return errors.Join(err, c.close())
@@ -200,6 +206,7 @@ func (c *campaign) add(r Case) {
 // job is a plan to run, and what to do with its result.
 type job struct {
 	plan fault.Plan
+	seed uint64 // of a simulation; 0 is that of the options
 	done func(Case)
 }
 
@@ -241,6 +248,7 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
+		s.seed = j.seed
 		r, err := s.try(ctx, j.plan)
 		if err != nil {
 			return err
@@ -259,7 +267,7 @@ func (s *slot) try(ctx context.Context, plan fault.Plan) (Case, error) {
 		if err != nil {
 			return r, err
 		}
-		again := r.Outcome == Missed && n < MaxTries
+		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim
 		if (r.Outcome == Passed || again) && !s.camp.Keep {
 			if err := os.RemoveAll(r.Dir); err != nil {
 				return r, fmt.Errorf("campaign: %w", err)

@@ -83,6 +83,10 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 	if err := os.WriteFile(filepath.Join(dir, "plan.txt"), []byte(plan.String()+"\n"), 0o600); err != nil {
 		return r.result, errors.Join(fmt.Errorf("campaign: %w", err), events.Close(), r.log.Close())
 	}
+	if s.camp.Mode == Sim {
+		err = r.simulate(ctx, events)
+		return r.result, errors.Join(err, events.Close(), r.log.Close())
+	}
 	r.history = history.NewRecorder(s.camp.clock, events)
 	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
 	if s.sink != nil {

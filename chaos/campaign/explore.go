@@ -115,6 +115,15 @@ func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
 	return out
 }
 
+// seedOf is the seed of the ith of some cases: of a random simulation each has
+// one of its own.
+func (c *campaign) seedOf(i int) uint64 {
+	if c.Mode == Sim && c.report.Verb == "random" {
+		return c.Seed + 1 + uint64(i)
+	}
+	return 0
+}
+
 // visited is a plan with its result.
 type visited struct {
 	plan   fault.Plan
@@ -127,7 +136,7 @@ func (c *campaign) visit(ctx context.Context, plans []fault.Plan) ([]visited, er
 	out := make([]visited, len(plans))
 	jobs := make([]job, len(plans))
 	for i, p := range plans {
-		jobs[i] = job{p, func(r Case) {
+		jobs[i] = job{p, c.seedOf(i), func(r Case) {
 			out[i] = visited{p, r}
 			c.add(r)
 		}}

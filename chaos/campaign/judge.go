@@ -62,11 +62,16 @@ func (r *caseRun) judge() error {
 	for _, p := range points {
 		r.result.Points = append(r.result.Points, p.Label)
 	}
-	deaths, err := r.readDeaths()
+	end, err := r.preserve("end")
 	if err != nil {
 		return err
 	}
-	end, err := r.preserve("end")
+	return r.verdict(end)
+}
+
+// verdict asks the checkers, once the files at rest are in end.
+func (r *caseRun) verdict(end copied) error {
+	deaths, err := r.readDeaths()
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,6 +23,18 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/upstream"
+)
+
+// Mode is the world in which cases run.
+type Mode string
+
+// The modes.
+const (
+	// Process is real processes that die by SIGKILL, on the real clock.
+	Process Mode = "process"
+	// Sim is a simulation on one goroutine for each case, on a virtual clock; a
+	// kill drops the server.
+	Sim Mode = "sim"
 )
 
 // Defaults of Options.
@@ -43,6 +56,15 @@ type Options struct {
 	// Steps are what the clients do, one after the other; without them Script does.
 	Steps  []drive.Step
 	Script Script
+	// Mode is the world in which cases run: "" is Process.
+	Mode Mode
+	// Seed chooses the order of events in a simulation.
+	Seed uint64
+	// For, unless 0, has Random go on for so long, and ignore its number of runs.
+	For time.Duration
+	// SelfCheck runs each case of a simulation twice and compares them. A case
+	// that fails is always run twice.
+	SelfCheck bool
 	// Recover is who brings the system back after a death.
 	Recover chaos.Recovery
 	// Models are the registers and counters among the calls.
@@ -122,7 +144,13 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--shard is %d/%d; write i/n with i from 1 to n.", o.Shard, o.Shards)
 	case o.AI != nil && o.AIURL != "":
 		return o, usage("a scripted model and --ai-url exclude each other: one is started, the other named.")
-	case o.Jobs < 0 || o.Timeout < 0 || o.Max < 0:
+	case o.Mode != "" && o.Mode != Process && o.Mode != Sim:
+		return o, usage("--mode is %q; write process or sim.", o.Mode)
+	case o.Mode == Sim && o.AIURL != "":
+		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
+	case (o.For != 0 || o.SelfCheck) && o.Mode != Sim:
+		return o, usage("--for and --self-check belong to --mode sim.")
+	case o.Jobs < 0 || o.For < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
 	if o.Recover == "" {
@@ -133,6 +161,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Jobs == 0 {
 		o.Jobs = 2 * runtime.GOMAXPROCS(0)
+		if o.Mode == Sim { // a world never waits for anything but its processor
+			o.Jobs = runtime.GOMAXPROCS(0)
+		}
 	}
 	if o.Log == nil {
 		o.Log = io.Discard
@@ -153,6 +184,9 @@ func (o Options) complete() (Options, error) {
 // replay is the command that runs plan alone.
 func (o Options) replay(plan fault.Plan) string {
 	words := []string{"minido", "chaos", "replay", o.Project}
+	if o.Mode == Sim {
+		words = append(words, "--mode", string(Sim), "--seed", strconv.FormatUint(o.Seed, 10))
+	}
 	for _, s := range o.Steps {
 		words = append(words, s.Flag()...)
 	}

@@ -67,8 +67,17 @@ type Case struct {
 	Dir string `json:"dir,omitempty"`
 	// Replay runs it again.
 	Replay string `json:"replay"`
+	// Confirm is the command that runs a simulated case that failed with real
+	// processes; "" elsewhere.
+	Confirm string `json:"confirm,omitempty"`
+	// Seed is that of the order of events, in a simulation.
+	Seed uint64 `json:"seed,omitempty"`
+	// Digest is a hash over all that was observable of a simulated case.
+	Digest string `json:"digest,omitempty"`
 	// Points are the labels of the last life's points.
 	Points []string `json:"-"`
+	// lines are those of a simulation's log.
+	lines []string
 }
 
 // Report is the outcome of a campaign. Immutable once returned.

@@ -19,6 +19,7 @@ const prepareLimit = 2 * time.Minute
 // one goroutine.
 type slot struct {
 	camp    *campaign
+	seed    uint64           // of the next case of a simulation; 0 is that of the options
 	next    *process.Standby // started, perhaps not prepared; nil without one
 	nextLog *logSwitch
 	sink    *sink  // nil without one

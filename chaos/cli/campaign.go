@@ -61,6 +61,10 @@ type Common struct {
 	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
 	Var     []string      `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
 
+	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; what it finds, process confirms."`
+	Seed      uint64 `default:"1" help:"Draws the plans of random; in a simulation, chooses the order of events."`
+	SelfCheck bool   `help:"Run each case of a simulation twice and compare: what differs is a bug of minido's."`
+
 	Jobs      int      `placeholder:"N" help:"How many runs go on at a time. Default: twice the processors."`
 	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts; reports are put together by minido chaos merge."`
 	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, json, junit, github or html; may be repeated. Default: list."`
@@ -87,13 +91,14 @@ func (c *Enumerate) Run() error {
 // Random is \`minido chaos random\`.
 type Random struct {
 	Common
-	Seed uint64 `default:"1" help:"Draws the same plans from the same points."`
-	Runs int    `default:"50" help:"How many plans."`
+	Runs int           `default:"50" help:"How many plans."`
+	For  time.Duration `placeholder:"TIME" help:"Of a simulation: go on with new seeds for so long, on all processors."`
 }
 
 // Run implements kong's command interface.
 func (c *Random) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
+		o.For = c.For
 		return campaign.Random(ctx, o, c.Seed, c.Runs)
 	})
 }
@@ -137,7 +142,8 @@ func (c *Shrink) Run() error {
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
-		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL}
+		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
+		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck}
 	if c.MockAI {
 		o.AI = upstream.DefaultModel()
 	}

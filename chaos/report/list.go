@@ -92,6 +92,9 @@ func (l *list) tell(c campaign.Case) {
 	if c.Dir != "" {
 		l.say("    evidence: %s", c.Dir)
 	}
+	if c.Confirm != "" {
+		l.say("    confirm with real processes:\n    %s\n    replay:", c.Confirm)
+	}
 	l.say("    %s", c.Replay)
 }
 

@@ -188,12 +188,12 @@ func (w *World) Advance(d time.Duration) error {
 
 // Rest steps the world until nothing is left to do: no request, no timer, no
 // handler, no alarm within horizon. within bounds the virtual time that it may
-// take.
+// take; stop, if not nil, ends the wait early.
 //
 // # Errors
 //
 // ErrKilled; a *RestlessError.
-func (w *World) Rest(horizon, within time.Duration) error {
+func (w *World) Rest(horizon, within time.Duration, stop func() bool) error {
 	deadline := w.Now().Add(within)
 	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
 		asked, why := false, ""
@@ -201,7 +201,7 @@ func (w *World) Rest(horizon, within time.Duration) error {
 		if err := w.Until(func() bool { return asked }); err != nil {
 			return err
 		}
-		if why == "" {
+		if why == "" || stop != nil && stop() {
 			return nil
 		}
 		if !w.Now().Before(deadline) {

@@ -1,0 +1,324 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/agentrpc"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/world"
+	"minido.dev/minido/sqlstore"
+)
+
+// Hosts of a simulation's upstreams.
+const (
+	sinkHost  = "sink.test"
+	modelHost = "model.test"
+)
+
+// simulate runs the case in a simulation, and once more if its result must be
+// known to depend on nothing but its seed.
+func (r *caseRun) simulate(ctx context.Context, events io.Writer) error {
+	o := r.camp.Options
+	if r.slot.seed != 0 {
+		o.Seed = r.slot.seed
+	}
+	r.result.Seed, r.result.Replay = o.Seed, o.replay(r.plan)
+	err := r.simulateOnce(ctx, events, r.dir, o.Seed)
+	if err != nil || ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), err)
+	}
+	failed := r.result.Outcome != Passed && r.result.Outcome != Missed
+	if failed && len(r.plan) > 0 {
+		process := o
+		process.Mode = Process
+		r.result.Confirm = process.replay(r.labelled())
+	}
+	if failed || o.SelfCheck {
+		return r.check(ctx, o.Seed)
+	}
+	return nil
+}
+
+// labelled is the plan with the labels of the points at which it killed: numbers
+// mean nothing outside of one recorded history.
+func (r *caseRun) labelled() fault.Plan {
+	out := append(fault.Plan{}, r.plan...)
+	for i := range out {
+		if out[i].Point != "" && i < len(r.result.Kills) && r.result.Kills[i].Point != "" {
+			out[i] = fault.Fault{Point: r.result.Kills[i].Point}
+		}
+	}
+	return out
+}
+
+// check runs the case again and compares: what differs is a bug of minido's, or
+// of the harness.
+func (r *caseRun) check(ctx context.Context, seed uint64) error {
+	dir := filepath.Join(r.dir, "again")
+	twin := &caseRun{camp: r.camp, slot: r.slot, plan: r.plan, dir: dir, result: Case{Name: r.result.Name, Outcome: Passed, Kills: []Kill{}}}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	if err := twin.simulateOnce(ctx, io.Discard, dir, seed); err != nil {
+		return err
+	}
+	if twin.result.Digest == r.result.Digest {
+		return os.RemoveAll(dir)
+	}
+	r.result.Outcome = Broken
+	r.result.Text = "determinism: two runs of one seed differ: " + firstDifference(r.result.lines, twin.result.lines)
+	return nil
+}
+
+// firstDifference names where two logs part.
+func firstDifference(one, two []string) string {
+	for i := range min(len(one), len(two)) {
+		if one[i] != two[i] {
+			return fmt.Sprintf("line %d of the log is %q and %q", i+1, one[i], two[i])
+		}
+	}
+	if len(one) != len(two) {
+		return fmt.Sprintf("%d and %d lines", len(one), len(two))
+	}
+	return "the logs agree, the clients' histories do not"
+}
+
+// simulateOnce is one run. Its errors are those of runCase.
+func (r *caseRun) simulateOnce(ctx context.Context, events io.Writer, dir string, seed uint64) (err error) {
+	o := sim.Options{Dir: dir, Events: events, KeepLines: true, Timeout: r.camp.Timeout, World: r.camp.worldOptions(seed)}
+	if r.log != nil {
+		o.Log = r.log
+	}
+	system, err := sim.New(o)
+	if err != nil {
+		return err
+	}
+	r.history, r.session = system.History, system.Session
+	err = r.serveUpstreams(system)
+	if err == nil {
+		r.driver, err = r.camp.newDriver(len(r.plan) == 0)
+	}
+	if err == nil {
+		err = r.playSim(ctx, system)
+	}
+	r.result.Ms = float64(r.history.Elapsed().Microseconds()) / 1000
+	err = r.conclude(err)
+	r.result.Digest, r.result.lines = system.Digest(), system.Lines()
+	return errors.Join(err, system.End())
+}
+
+// worldOptions describe the server as package child runs it.
+func (c *campaign) worldOptions(seed uint64) world.Options {
+	vars := append([]string{}, c.Vars...)
+	if c.SinkVar != "" {
+		vars = append(vars, c.SinkVar+":http://"+sinkHost)
+	}
+	o := world.Options{Seed: seed, CacheDir: c.cache, Bundles: c.bundles, Eviction: pool.Policy{Hibernate: c.Idle}, Limits: sqlstore.Local}
+	if c.AI != nil {
+		base := "http://" + modelHost + "/v1"
+		o.AI = "http://" + modelHost
+		vars = append([]string{"OPENAI_BASE_URL:" + base, "OPENAI_API_KEY:mock", "ANTHROPIC_BASE_URL:" + base, "ANTHROPIC_API_KEY:mock"}, vars...)
+	}
+	o.Config = config.Options{ConfigPath: c.config, Env: c.Env, Vars: vars}
+	return o
+}
+
+func (r *caseRun) serveUpstreams(s *sim.System) error {
+	if r.camp.SinkVar != "" {
+		k := &sink{}
+		k.begin(r.history)
+		s.Serve(sinkHost, k)
+	}
+	if ai := r.camp.AI; ai != nil {
+		m := &model{ai: *ai, history: r.history}
+		var err error
+		if m.server, err = upstream.New(upstream.Options{Scheduler: s.Scheduler(), Script: upstream.Words(ai.Words), Pace: ai.Pace, Observe: m.observe}); err != nil {
+			return fmt.Errorf("campaign: %w", err)
+		}
+		s.Serve(modelHost, m.server.Handler())
+	}
+	return nil
+}
+
+// playSim is play: a life for each fault, and one that is left alone.
+func (r *caseRun) playSim(ctx context.Context, s *sim.System) error {
+	for life := range r.plan {
+		if err := r.liveSim(ctx, s, &r.plan[life]); err != nil {
+			return err
+		}
+		if err := r.burySim(s); err != nil {
+			return err
+		}
+	}
+	restless := r.liveSim(ctx, s, nil)
+	var e *end
+	if restless != nil && !(errors.As(restless, &e) && e.outcome == Restless) {
+		return restless
+	}
+	end, err := r.endSim(s)
+	if err != nil {
+		return err
+	}
+	return errors.Join(restless, r.verdict(end))
+}
+
+// liveSim is one life: until f has killed it, or without a fault until the system
+// is at rest.
+func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) error {
+	var kill func(killpoint.Point) bool
+	if f != nil && f.Point != "" {
+		var err error
+		if kill, err = killpoint.ParseTarget(f.Point); err != nil {
+			return fmt.Errorf("campaign: %w", err)
+		}
+	}
+	who := fmt.Sprintf("server-%d", s.Lives()+1)
+	r.history.Add(history.Event{Kind: history.Start, Who: who})
+	switch err := s.Live(kill); {
+	case errors.Is(err, world.ErrKilled):
+		return nil
+	case err != nil:
+		return err
+	}
+	r.history.Add(history.Event{Kind: history.Ready, Who: who, Text: sim.URL})
+	if n := len(r.result.Kills); n > 0 {
+		r.result.Kills[n-1].ReadyMs = 0 // no time passes between two lives
+	}
+	due := false
+	if f != nil && f.After > 0 {
+		defer s.Sim.Clock().AfterFunc(f.After, func() { due = true }).Stop()
+	}
+	err := r.attendSim(ctx, s, f, &due)
+	if errors.Is(err, world.ErrKilled) {
+		return nil
+	}
+	return err
+}
+
+// attendSim waits for the end of a life. Its error is world.ErrKilled where f has
+// ended it.
+func (r *caseRun) attendSim(ctx context.Context, s *sim.System, f *fault.Fault, due *bool) (err error) {
+	deadline := s.Sim.Now().Add(r.camp.Timeout)
+	driving := s.Drive(ctx, r.driver)
+	defer func() { err = errors.Join(err, driving.Stop(s)) }()
+	for {
+		late := false
+		timer := s.Sim.Clock().AfterFunc(deadline.Sub(s.Sim.Now()), func() { late = true })
+		err := s.World.Until(func() bool {
+			done, _ := driving.Done()
+			return done || *due || late || ctx.Err() != nil
+		})
+		timer.Stop()
+		done, end := driving.Done()
+		switch {
+		case errors.Is(err, world.ErrKilled):
+			return err
+		case err != nil && !done:
+			return ended(Restless, "nothing is left to do, and a client waits for its answer")
+		case err != nil:
+			return err
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case *due:
+			s.World.Kill()
+			return world.ErrKilled
+		case late:
+			return ended(Restless, "not at rest %v after the server was ready: a client waits for its answer", r.camp.Timeout)
+		}
+		if err := r.lostSim(end); err != nil {
+			return err
+		}
+		if r.driver.Finished() {
+			break
+		}
+		driving = s.Drive(ctx, r.driver)
+	}
+	return r.restSim(s, f, deadline, due)
+}
+
+// lostSim looks at how the driver ended while the server lives.
+func (r *caseRun) lostSim(err error) error {
+	var failure *drive.Failure
+	switch {
+	case errors.As(err, &failure) && len(r.plan) == 0:
+		return &chaos.UsageError{Text: "without any fault, " + failure.Text}
+	case errors.As(err, &failure):
+		return ended(Violated, "%w", failure)
+	case errors.Is(err, drive.ErrUnsent):
+		return fmt.Errorf("campaign: the server lives and cannot be reached: %w", err)
+	case err == nil, errors.Is(err, agentrpc.ErrLost):
+		return nil // the worker itself closed the socket: its checkers say whether it may
+	}
+	return err
+}
+
+// restSim waits until nothing is left to do.
+func (r *caseRun) restSim(s *sim.System, f *fault.Fault, deadline time.Time, due *bool) error {
+	err := s.World.Rest(check.Horizon, deadline.Sub(s.Sim.Now()), func() bool { return *due })
+	var restless *world.RestlessError
+	switch {
+	case errors.As(err, &restless):
+		return ended(Restless, "not at rest %v after the server was ready: %s", r.camp.Timeout, restless.Why)
+	case err != nil:
+		return err
+	case f != nil && f.After > 0:
+		s.World.Kill() // nothing would happen until then
+		return world.ErrKilled
+	case f != nil:
+		return ended(Missed, "%s did not happen: the system came to rest before", f)
+	}
+	return nil
+}
+
+// burySim takes down what a death left behind.
+func (r *caseRun) burySim(s *sim.System) error {
+	r.passSim(s)
+	k := Kill{AtMs: float64(r.history.Elapsed().Microseconds()) / 1000}
+	if n := len(s.Points); n > 0 {
+		k.Point = s.Points[n-1].Label()
+	}
+	r.history.Add(history.Event{Kind: history.Kill, Who: fmt.Sprintf("server-%d", s.Lives()), Text: k.Point})
+	r.copies = append(r.copies, copied{name: filepath.Base(s.DeathDir()), dir: s.DeathDir(), at: s.Sim.Now()})
+	r.result.Kills = append(r.result.Kills, k)
+	return s.Bury()
+}
+
+// passSim takes the points of a life into the history.
+func (r *caseRun) passSim(s *sim.System) {
+	who := fmt.Sprintf("server-%d", s.Lives())
+	r.points = nil
+	for _, p := range s.Points {
+		r.points = append(r.points, process.Point{N: p.Number, Label: p.Label()})
+		r.history.Add(history.Event{Kind: history.Point, Who: who, Text: p.Label()})
+	}
+}
+
+// endSim ends the last life as a death, so that what was not on disk does not
+// count.
+func (r *caseRun) endSim(s *sim.System) (copied, error) {
+	s.World.Kill()
+	if err := s.World.Stop(); err != nil {
+		return copied{}, err
+	}
+	r.passSim(s)
+	for _, p := range s.Points {
+		r.result.Points = append(r.result.Points, p.Label())
+	}
+	return copied{name: "end", dir: s.DeathDir(), at: s.Sim.Now()}, nil
+}

@@ -1,0 +1,225 @@
+// Package sim runs a system under chaos as a simulation: the same clients,
+// upstreams and plans as in real processes, in one goroutine, with virtual time
+// and an order of events that a seed chooses (package world). A kill drops the
+// server where it stands; its files are what SIGKILL would have left.
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/runtime/world"
+)
+
+// Options describe a System. World.Config, World.CacheDir and Dir are required.
+type Options struct {
+	// World describes the server; Dir, Kill, Wreck, Sim and the clients' side are
+	// the System's own.
+	World world.Options
+	// Dir holds the system's files: those at the nth death in death-n.
+	Dir string
+	// Events gets the history as NDJSON, Log what the simulation did line by line;
+	// nil drops them.
+	Events, Log io.Writer
+	// KeepLines keeps the lines of the log, for Lines.
+	KeepLines bool
+	// Timeout bounds each step of a client and each rest, in virtual time.
+	Timeout time.Duration
+}
+
+// System is a server in its lives, with clients and upstreams that outlive them.
+// It belongs to one goroutine.
+type System struct {
+	// Sim is time, chance, network and routines.
+	Sim *world.Sim
+	// History is what clients and upstreams saw, at virtual times.
+	History *history.Recorder
+	// Session drives the present life.
+	Session *drive.Session
+	// World is the present life; nil before the first.
+	World *world.World
+	// Points are the effect points of the present life, or of the last.
+	Points []killpoint.Point
+
+	options Options
+	lives   int
+	state   string // the directory of the present or next life
+	digest  hash.Hash
+	lines   []string
+	broken  error
+}
+
+// New makes a system that has not begun its first life.
+func New(o Options) (*System, error) {
+	s := &System{options: o, Sim: world.NewSim(o.World.Seed, o.World.Start), digest: sha256.New(), state: filepath.Join(o.Dir, "state-1")}
+	s.Sim.Record = s.record
+	s.History = history.NewRecorder(s.Sim.Clock(), o.Events)
+	s.Session = drive.NewSession(s.History, s.Sim.Scheduler(), o.Timeout)
+	s.Session.Over(s.dial, s.exchange)
+	if err := os.MkdirAll(s.state, 0o700); err != nil {
+		return nil, fmt.Errorf("sim: %w", err)
+	}
+	return s, nil
+}
+
+func (s *System) record(line string) {
+	_, _ = io.WriteString(s.digest, line+"\n") // a hash takes everything
+	if s.options.KeepLines {
+		s.lines = append(s.lines, line)
+	}
+	if s.options.Log != nil {
+		if _, err := io.WriteString(s.options.Log, line+"\n"); err != nil && s.broken == nil {
+			s.broken = fmt.Errorf("sim: %w", err)
+		}
+	}
+}
+
+// Lines are the lines of the log so far, if they are kept.
+func (s *System) Lines() []string { return s.lines }
+
+// Digest is a hash over everything that was observable so far: two runs of one
+// seed have the same.
+func (s *System) Digest() string {
+	h := sha256.New()
+	_, _ = h.Write(s.digest.Sum(nil))
+	for _, e := range s.History.Events() {
+		_, _ = fmt.Fprintf(h, "%d %v %s %s %s %s %s\n", e.N, e.AtMs, e.Kind, e.Who, e.Op, e.Text, e.Data)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Serve puts h on the network under a host name. It outlives the server.
+func (s *System) Serve(host string, h http.Handler) { s.Sim.Net.Handle(host, Handler(s.Sim, h)) }
+
+// Scheduler runs what belongs to no server: its functions may wait.
+func (s *System) Scheduler() sched.Scheduler { return s.Sim.Scheduler() }
+
+// URL is the server's address for clients.
+const URL = "http://localhost"
+
+// Live begins the next life. kill, if not nil, picks where it ends.
+//
+// # Errors
+//
+// world.ErrKilled if it died during its start; those of server.Start.
+func (s *System) Live(kill func(killpoint.Point) bool) error {
+	s.lives++
+	s.Points = nil
+	o := s.options.World
+	o.Sim, o.Dir, o.Kill = s.Sim, s.state, kill
+	o.Wreck = func() string { return s.DeathDir() }
+	o.Point = func(p killpoint.Point) { s.Points = append(s.Points, p) }
+	w, err := world.Open(o)
+	s.World = w
+	if err != nil {
+		return err
+	}
+	s.Session.Connect(URL)
+	return nil
+}
+
+// Lives is how many have begun.
+func (s *System) Lives() int { return s.lives }
+
+// DeathDir is where the files of the present life are when it has died.
+func (s *System) DeathDir() string {
+	return filepath.Join(s.options.Dir, fmt.Sprintf("death-%d", s.lives))
+}
+
+// Bury takes a dead life down: its clients learn of it, and the next life will
+// find its files.
+func (s *System) Bury() error {
+	if err := s.Run("disconnect", s.Session.Disconnect); err != nil {
+		return err
+	}
+	if err := s.World.Stop(); err != nil {
+		return err
+	}
+	old := s.state
+	s.state = filepath.Join(s.options.Dir, fmt.Sprintf("state-%d", s.lives+1))
+	if err := world.CopyState(s.DeathDir(), s.state); err != nil {
+		return fmt.Errorf("sim: %w", err)
+	}
+	return os.RemoveAll(old)
+}
+
+// End stops the present life in good order, and the simulation.
+func (s *System) End() (err error) {
+	if s.World != nil {
+		if _, dead := s.World.Dead(); !dead && s.World.Server != nil {
+			err = s.Run("disconnect", s.Session.Disconnect)
+			err = errors.Join(err, s.World.Stop())
+		}
+	}
+	s.Sim.Close()
+	return errors.Join(err, s.broken, s.History.Err())
+}
+
+// State is the directory of the present life, or of the last.
+func (s *System) State() string { return s.state }
+
+// Run runs fn as a routine to its end, whether a server lives or not.
+func (s *System) Run(name string, fn func()) error {
+	over := false
+	s.Sim.Scheduler().Go(name, func() {
+		fn()
+		over = true
+	})
+	if s.World != nil {
+		if _, dead := s.World.Dead(); !dead {
+			return s.World.Until(func() bool { return over })
+		}
+	}
+	return s.Sim.Until(func() bool { return over }, world.DefaultLimit)
+}
+
+// Driving is clients at work.
+type Driving struct {
+	cancel context.CancelFunc
+	done   bool
+	err    error
+}
+
+// Drive lets d go on in the present life.
+func (s *System) Drive(ctx context.Context, d drive.Driver) *Driving {
+	ctx, cancel := context.WithCancel(ctx)
+	x := &Driving{cancel: cancel}
+	s.Sim.Scheduler().Go("drive", func() {
+		x.err = d.Run(ctx, s.Session)
+		x.done = true
+	})
+	return x
+}
+
+// Done reports whether the clients have stopped for this life, and why.
+func (x *Driving) Done() (bool, error) { return x.done, x.err }
+
+// Stop ends the clients of a life that is over.
+func (x *Driving) Stop(s *System) error {
+	x.cancel()
+	if x.done {
+		return nil
+	}
+	if err := s.Run("disconnect", s.Session.Disconnect); err != nil {
+		return err
+	}
+	return s.Sim.Until(func() bool { return x.done }, world.DefaultLimit)
+}
+
+// Shared is what the systems of one campaign share: bundles. Safe for concurrent
+// use.
+type Shared struct{ Bundles server.Bundles }
