@@ -292,14 +292,22 @@ func (c *Client) next(ctx context.Context, p *pending) (frame, error) {
 		defer c.mu.Unlock()
 		return len(p.frames) > 0 || p.lost || ctx.Err() != nil
 	})
-	select {
-	case f, ok := <-p.frames:
+	given := func(f frame, ok bool) (frame, error) {
 		if !ok {
 			c.mu.Lock()
 			defer c.mu.Unlock()
 			return frame{}, fmt.Errorf("agentrpc: %w: %w", ErrLost, c.lost)
 		}
 		return f, nil
+	}
+	select { // what has come goes before an end of ctx
+	case f, ok := <-p.frames:
+		return given(f, ok)
+	default:
+	}
+	select {
+	case f, ok := <-p.frames:
+		return given(f, ok)
 	case <-ctx.Done():
 		return frame{}, fmt.Errorf("agentrpc: %w", context.Cause(ctx))
 	}

@@ -82,21 +82,35 @@ func (r *caseRun) check(ctx context.Context, seed uint64) error {
 		return os.RemoveAll(dir)
 	}
 	r.result.Outcome = Broken
-	r.result.Text = "determinism: two runs of one seed differ: " + firstDifference(r.result.lines, twin.result.lines)
+	r.result.Text = "determinism: two runs of one seed differ: " + difference(r, twin)
 	return nil
 }
 
-// firstDifference names where two logs part.
-func firstDifference(one, two []string) string {
+// difference names where two runs part.
+func difference(one, two *caseRun) string {
+	if text := firstDifference("the log", one.result.lines, two.result.lines); text != "" {
+		return text
+	}
+	lines := func(r *caseRun) (out []string) {
+		for _, e := range r.history.Events() {
+			out = append(out, fmt.Sprintf("%v %s %s %s %s %s", e.AtMs, e.Kind, e.Who, e.Op, e.Text, e.Data))
+		}
+		return out
+	}
+	return firstDifference("the clients' history", lines(one), lines(two))
+}
+
+// firstDifference is "" where there is none.
+func firstDifference(what string, one, two []string) string {
 	for i := range min(len(one), len(two)) {
 		if one[i] != two[i] {
-			return fmt.Sprintf("line %d of the log is %q and %q", i+1, one[i], two[i])
+			return fmt.Sprintf("line %d of %s is %q and %q", i+1, what, one[i], two[i])
 		}
 	}
 	if len(one) != len(two) {
-		return fmt.Sprintf("%d and %d lines", len(one), len(two))
+		return fmt.Sprintf("%s has %d and %d lines", what, len(one), len(two))
 	}
-	return "the logs agree, the clients' histories do not"
+	return ""
 }
 
 // simulateOnce is one run. Its errors are those of runCase.

@@ -83,6 +83,9 @@ func (g *generation) standStill(ctx context.Context, n int) error {
 	}
 	close(g.hold.reached)
 	sched.Wait(g.scheduler, func() bool { return closed(g.hold.released) || ctx.Err() != nil })
+	if closed(g.hold.released) {
+		return nil
+	}
 	select {
 	case <-g.hold.released:
 		return nil
@@ -133,6 +136,9 @@ func (g *generation) next(ctx context.Context, n int) (p piece, ok bool, err err
 			return piece{}, false, cut
 		}
 		sched.Wait(g.scheduler, func() bool { return closed(changed) || ctx.Err() != nil })
+		if closed(changed) {
+			continue
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():

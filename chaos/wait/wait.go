@@ -47,6 +47,9 @@ func Pause(ctx context.Context, c clock.Clock, d time.Duration) error {
 	t := c.AfterFunc(d, func() { close(fired) })
 	defer t.Stop()
 	yield(c, func() bool { return over(fired) || ctx.Err() != nil })
+	if over(fired) {
+		return nil // whatever else has happened
+	}
 	select {
 	case <-fired:
 		return nil
@@ -80,6 +83,9 @@ func Channel(ctx context.Context, c clock.Clock, limit time.Duration, what strin
 	t := c.AfterFunc(limit, func() { close(late) })
 	defer t.Stop()
 	yield(c, func() bool { return over(done) || over(late) || ctx.Err() != nil })
+	if _, shared := c.(interface{ Wait(ready func() bool) }); shared && over(done) {
+		return nil // whatever else has happened
+	}
 	select {
 	case <-done:
 		return nil
