@@ -1,6 +1,9 @@
 package webapi
 
 import (
+	"math"
+	"slices"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -12,7 +15,9 @@ type abortSignal struct {
 	object     *goja.Object
 	reason     goja.Value // nil until aborted
 	algorithms []*abortAlgorithm
-	dependents []*abortSignal // made by AbortSignal.any from this one
+	dependent  bool           // made by AbortSignal.any
+	sources    []*abortSignal // of a dependent one; none of them is dependent
+	dependents []*abortSignal // in the order of their creation
 }
 
 type abortAlgorithm struct {
@@ -74,35 +79,28 @@ func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
 		reason = p.NewDOMException("AbortError", "The operation was aborted")
 	}
 	// All of them are aborted before any listener runs (DOM: signal abort).
-	all := s.mark(reason, nil)
+	s.reason = reason
+	all := []*abortSignal{s}
+	for _, d := range s.dependents {
+		if !d.aborted() {
+			d.reason = reason
+			all = append(all, d)
+		}
+	}
+	s.dependents = nil
 	for _, x := range all {
 		algorithms := x.algorithms
-		x.algorithms = nil
+		x.algorithms, x.sources = nil, nil
 		for _, a := range algorithms {
 			if !a.gone {
 				a.gone = true
 				a.fn(reason)
 			}
 		}
-		if ev := p.newEvent("abort"); x.has("abort") {
+		if ev := p.newEvent("abort"); x.has("abort") || engine.IsCallable(x.object.Get("onabort")) {
 			p.dispatch(&x.eventTarget, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev)
 		}
 	}
-}
-
-// mark sets the reason on s and, recursively, on its dependents, and lists those
-// that were not aborted before.
-func (s *abortSignal) mark(reason goja.Value, all []*abortSignal) []*abortSignal {
-	if s.aborted() {
-		return all
-	}
-	s.reason = reason
-	all = append(all, s)
-	for _, d := range s.dependents {
-		all = d.mark(reason, all)
-	}
-	s.dependents = nil
-	return all
 }
 
 func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
@@ -138,7 +136,11 @@ func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
 			}},
 			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need(call, 1, "AbortSignal", "timeout", "integer")
-				return p.timeoutSignal(call.Arguments[0].ToFloat()).object
+				ms := math.Trunc(call.Arguments[0].ToFloat())
+				if !(ms >= 0 && ms <= 1<<53-1) {
+					p.Engine.Throw("TypeError", "AbortSignal.timeout() needs a number of milliseconds that is not negative.")
+				}
+				return p.timeoutSignal(ms).object
 			}},
 			{Name: "any", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return p.anySignal(call.Argument(0)).object }},
 		},
@@ -173,10 +175,25 @@ func (p *Platform) anySignal(signals goja.Value) *abortSignal {
 			return result
 		}
 	}
+	result.dependent = true
 	for _, s := range sources {
-		s.dependents = append(s.dependents, result)
+		if s.dependent {
+			for _, source := range s.sources {
+				source.addDependent(result)
+			}
+		} else {
+			s.addDependent(result)
+		}
 	}
 	return result
+}
+
+// addDependent makes d abort with s.
+func (s *abortSignal) addDependent(d *abortSignal) {
+	if !slices.Contains(d.sources, s) {
+		d.sources = append(d.sources, s)
+		s.dependents = append(s.dependents, d)
+	}
 }
 
 // forOf calls fn with each item of an iterable; it throws a TypeError for

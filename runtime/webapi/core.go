@@ -24,6 +24,7 @@ type coreState struct {
 	scope     scopeState
 	iterators iteratorState
 	crypto    cryptoState
+	transfer  *transferring // of the structured clone that runs now
 }
 
 // installCore defines the globals of everything but fetch and streams.

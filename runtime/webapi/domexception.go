@@ -66,6 +66,11 @@ func (p *Platform) domExceptions() *engine.Class[*domException] {
 	sort.Slice(constants, func(i, j int) bool { return constants[i].Value.(int) < constants[j].Value.(int) })
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*domException]{
 		Name: "DOMException", New: p.newDOMException,
+		Accessors: []engine.Accessor[*domException]{
+			reader("name", func(x *domException) goja.Value { return x.name }),
+			reader("message", func(x *domException) goja.Value { return x.message }),
+			reader("code", func(x *domException) goja.Value { return p.vm.ToValue(errorCodes[x.name.String()].code) }),
+		},
 		Constants: constants,
 	})
 	class.Proto.SetPrototype(p.Engine.Primordial("Error").Get("prototype").(*goja.Object))
@@ -73,33 +78,15 @@ func (p *Platform) domExceptions() *engine.Class[*domException] {
 	return class
 }
 
-// newDOMException is the constructor: (message = "", name = "Error"), where
-// name may also be {name, cause}. Attributes are properties of the instance, as
-// in workerd (src/workerd/jsg/dom-exception.h).
+// newDOMException is the constructor: (message = "", name = "Error").
 func (p *Platform) newDOMException(call goja.ConstructorCall) *domException {
 	x := &domException{name: p.vm.ToValue("Error"), message: p.vm.ToValue("")}
 	if v := call.Argument(0); !goja.IsUndefined(v) {
-		x.message = v.ToString()
+		x.message = p.toString(v)
 	}
-	switch v := call.Argument(1).(type) {
-	case *goja.Object:
-		if name := get(v, "name"); !goja.IsUndefined(name) {
-			x.name = name.ToString()
-		}
-		if cause := v.Get("cause"); cause != nil {
-			call.This.DefineDataProperty("cause", cause, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-		}
-	default:
-		if !goja.IsUndefined(v) {
-			x.name = v.ToString()
-		}
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		x.name = p.toString(v)
 	}
-	own := func(name string, v goja.Value) {
-		call.This.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-	}
-	own("code", p.vm.ToValue(errorCodes[x.name.String()].code))
-	own("name", x.name)
-	own("message", x.message)
 	p.setStack(call.This, stackHeader(x.name.String(), x.message.String()), "")
 	return x
 }
@@ -117,7 +104,7 @@ func (p *Platform) setStack(obj *goja.Object, header, stack string) {
 	if stack == "" {
 		stack = header + p.callStack()
 	}
-	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // maxStackFrames bounds a DOMException's stack, as V8 bounds an Error's.

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 
@@ -70,19 +71,58 @@ func (p *Platform) initEvent(ev *domEvent, class string, call goja.ConstructorCa
 	if len(call.Arguments) == 0 {
 		p.badConstruct(class, 1, "string")
 	}
-	typ := call.Arguments[0].ToString()
+	typ := p.toString(call.Arguments[0])
 	init = call.Argument(1)
 	if _, ok := init.(*goja.Object); !ok && !isMissing(init) {
 		p.badConstruct(class, 2, "Init")
 	}
 	p.setEvent(ev, typ.String())
 	ev.typ = typ
+	p.trustAttribute(call.This)
 	if isMissing(init) {
 		return goja.Undefined()
 	}
 	ev.bubbles, ev.cancelable = get(init, "bubbles").ToBoolean(), get(init, "cancelable").ToBoolean()
 	ev.composed = get(init, "composed").ToBoolean()
 	return init
+}
+
+// trustAttribute gives an event isTrusted, which is an attribute of instances
+// that cannot be taken away ([LegacyUnforgeable]). All share one getter.
+func (p *Platform) trustAttribute(obj *goja.Object) {
+	st := &p.core.events
+	if st.trusted == nil {
+		st.trusted = p.Engine.Func("get isTrusted", 0, func(call goja.FunctionCall) goja.Value {
+			h, ok := p.Engine.Attached(call.This).(eventHolder)
+			if !ok {
+				p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
+			}
+			return p.vm.ToValue(h.event().trusted)
+		})
+	}
+	obj.DefineAccessorProperty("isTrusted", st.trusted, nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
+}
+
+// wrapEvent makes the object of an event of the platform's own.
+func wrapEvent[T eventHolder](p *Platform, class *engine.Class[T], ev T) *goja.Object {
+	obj := class.Wrap(ev)
+	p.trustAttribute(obj)
+	return obj
+}
+
+// reinitEvent is the initialize of the DOM standard, for initEvent() and its
+// likes. It reports false while the event is dispatched: then nothing changes.
+func (p *Platform) reinitEvent(ev *domEvent, class, method string, call goja.FunctionCall) bool {
+	p.need(call, 1, class, method, "string")
+	typ := p.toString(call.Arguments[0])
+	bubbles, cancelable := call.Argument(1).ToBoolean(), call.Argument(2).ToBoolean()
+	if ev.dispatching {
+		return false
+	}
+	ev.stopped, ev.stoppedNow, ev.canceled, ev.trusted = false, false, false, false
+	p.setEvent(ev, typ.String())
+	ev.typ, ev.bubbles, ev.cancelable = typ, bubbles, cancelable
+	return true
 }
 
 // setEvent fills in a new event.
@@ -122,8 +162,7 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 	}
 	stop := func(ev *domEvent) goja.Value { ev.stopped = true; return goja.Undefined() }
 	prevent := func(ev *domEvent) goja.Value {
-		// workerd does not ask whether the event is cancelable (basics.h).
-		ev.canceled = ev.canceled || !ev.passive
+		ev.canceled = ev.canceled || ev.cancelable && !ev.passive
 		return goja.Undefined()
 	}
 	set := func(a engine.Accessor[eventHolder], set func(ev *domEvent, on bool)) engine.Accessor[eventHolder] {
@@ -154,7 +193,6 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 			flag("cancelable", func(ev *domEvent) bool { return ev.cancelable }),
 			flag("composed", func(ev *domEvent) bool { return ev.composed }),
 			flag("defaultPrevented", func(ev *domEvent) bool { return ev.canceled }),
-			flag("isTrusted", func(ev *domEvent) bool { return ev.trusted }),
 			set(flag("returnValue", func(ev *domEvent) bool { return !ev.canceled }), func(ev *domEvent, on bool) {
 				if !on {
 					prevent(ev)
@@ -168,6 +206,10 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 			method("preventDefault", prevent),
 			method("stopPropagation", stop),
 			method("stopImmediatePropagation", func(ev *domEvent) goja.Value { ev.stoppedNow = true; return stop(ev) }),
+			{Name: "initEvent", Length: 1, Fn: func(h eventHolder, call goja.FunctionCall) goja.Value {
+				p.reinitEvent(h.event(), "Event", "initEvent", call)
+				return goja.Undefined()
+			}},
 			method("composedPath", func(ev *domEvent) goja.Value {
 				if ev.dispatching {
 					return p.vm.NewArray(ev.current)
@@ -193,6 +235,14 @@ func (p *Platform) customEventClass() *engine.Class[*customEvent] {
 			Accessors: []engine.Accessor[*customEvent]{
 				reader("detail", func(ev *customEvent) goja.Value { return ev.detail }),
 			},
+			Methods: []engine.Method[*customEvent]{{Name: "initCustomEvent", Length: 1, Fn: func(ev *customEvent, call goja.FunctionCall) goja.Value {
+				if p.reinitEvent(&ev.domEvent, "CustomEvent", "initCustomEvent", call) {
+					if ev.detail = goja.Null(); len(call.Arguments) > 3 && !goja.IsUndefined(call.Arguments[3]) {
+						ev.detail = call.Arguments[3]
+					}
+				}
+				return goja.Undefined()
+			}}},
 		})
 	}
 	return c.custom
@@ -201,17 +251,23 @@ func (p *Platform) customEventClass() *engine.Class[*customEvent] {
 func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 	c := &p.core.events.classes
 	if c.message == nil {
-		empty := p.vm.ToValue("")
 		c.message = engine.DefineClass(p.Engine, engine.ClassDef[*messageEvent]{
 			Name: "MessageEvent", Length: 1, Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *messageEvent {
 				ev := &messageEvent{}
 				init := p.initEvent(&ev.domEvent, "MessageEvent", call)
-				ev.data, ev.origin = getOr(init, "data", goja.Null()), getOr(init, "origin", empty).ToString()
-				ev.lastEventID, ev.source = getOr(init, "lastEventId", empty).ToString(), getOr(init, "source", goja.Null())
-				ev.ports = getOr(init, "ports", nil)
+				ev.data = getOr(init, "data", goja.Null())
+				ev.lastEventID, ev.origin = p.textOr(init, "lastEventId"), p.scalarOr(init, "origin")
+				ev.ports, ev.source = p.portsOf(get(init, "ports")), getOr(init, "source", goja.Null())
+				if _, ok := ev.source.(*goja.Object); !ok && !isMissing(ev.source) {
+					p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
+				}
 				return ev
 			},
+			Methods: []engine.Method[*messageEvent]{{Name: "initMessageEvent", Length: 1, Fn: func(ev *messageEvent, call goja.FunctionCall) goja.Value {
+				p.initMessageEvent(ev, call)
+				return goja.Undefined()
+			}}},
 			Accessors: []engine.Accessor[*messageEvent]{
 				reader("data", func(ev *messageEvent) goja.Value { return ev.data }),
 				reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
@@ -219,7 +275,7 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 				reader("source", func(ev *messageEvent) goja.Value { return ev.source }),
 				reader("ports", func(ev *messageEvent) goja.Value {
 					if ev.ports == nil {
-						ev.ports = p.vm.NewArray()
+						ev.ports = p.frozenList(nil)
 					}
 					return ev.ports
 				}),
@@ -232,15 +288,14 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 func (p *Platform) errorEventClass() *engine.Class[*errorEvent] {
 	c := &p.core.events.classes
 	if c.err == nil {
-		empty, zero := p.vm.ToValue(""), p.vm.ToValue(0)
 		c.err = engine.DefineClass(p.Engine, engine.ClassDef[*errorEvent]{
 			Name: "ErrorEvent", Length: 1, Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *errorEvent {
 				ev := &errorEvent{}
 				init := p.initEvent(&ev.domEvent, "ErrorEvent", call)
-				ev.message, ev.filename = getOr(init, "message", empty).ToString(), getOr(init, "filename", empty).ToString()
-				ev.lineno, ev.colno = getOr(init, "lineno", zero).ToNumber(), getOr(init, "colno", zero).ToNumber()
-				ev.err = getOr(init, "error", goja.Undefined())
+				ev.colno, ev.err = p.vm.ToValue(toUint32(get(init, "colno"))), getOr(init, "error", goja.Undefined())
+				ev.filename = p.scalarOr(init, "filename")
+				ev.lineno, ev.message = p.vm.ToValue(toUint32(get(init, "lineno"))), p.textOr(init, "message")
 				return ev
 			},
 			Accessors: []engine.Accessor[*errorEvent]{
@@ -263,8 +318,8 @@ func (p *Platform) closeEventClass() *engine.Class[*closeEvent] {
 			New: func(call goja.ConstructorCall) *closeEvent {
 				ev := &closeEvent{}
 				init := p.initEvent(&ev.domEvent, "CloseEvent", call)
-				ev.code = int(get(init, "code").ToInteger())
-				ev.reason, ev.wasClean = getOr(init, "reason", p.vm.ToValue("")).ToString(), get(init, "wasClean").ToBoolean()
+				ev.code = int(uint16(toUint32(get(init, "code"))))
+				ev.reason, ev.wasClean = p.scalarOr(init, "reason"), get(init, "wasClean").ToBoolean()
 				return ev
 			},
 			Accessors: []engine.Accessor[*closeEvent]{
@@ -286,6 +341,9 @@ func (p *Platform) rejectionEventClass() *engine.Class[*rejectionEvent] {
 				ev := &rejectionEvent{}
 				init := p.initEvent(&ev.domEvent, "PromiseRejectionEvent", call)
 				ev.promise, ev.reason = get(init, "promise"), get(init, "reason")
+				if _, ok := ev.promise.(*goja.Object); !ok {
+					p.Engine.Throw("TypeError", "Failed to construct 'PromiseRejectionEvent': the field 'promise' of 'PromiseRejectionEventInit' is required.")
+				}
 				return ev
 			},
 			Accessors: []engine.Accessor[*rejectionEvent]{
@@ -301,7 +359,7 @@ func (p *Platform) rejectionEventClass() *engine.Class[*rejectionEvent] {
 func (p *Platform) newEvent(name string) *goja.Object {
 	ev := &domEvent{trusted: true}
 	p.setEvent(ev, name)
-	return p.eventClass().Wrap(ev)
+	return wrapEvent[eventHolder](p, p.eventClass(), ev)
 }
 
 // newMessageEvent makes the event of a message that came in.
@@ -309,7 +367,7 @@ func (p *Platform) newMessageEvent(data goja.Value, origin string) *goja.Object 
 	ev := &messageEvent{data: data, origin: p.vm.ToValue(origin), lastEventID: p.vm.ToValue(""), source: goja.Null()}
 	p.setEvent(&ev.domEvent, "message")
 	ev.trusted = true
-	return p.messageEventClass().Wrap(ev)
+	return wrapEvent(p, p.messageEventClass(), ev)
 }
 
 // newCloseEvent makes the event of a connection that ended.
@@ -317,7 +375,7 @@ func (p *Platform) newCloseEvent(code int, reason string, wasClean bool) *goja.O
 	ev := &closeEvent{code: code, reason: p.vm.ToValue(reason), wasClean: wasClean}
 	p.setEvent(&ev.domEvent, "close")
 	ev.trusted = true
-	return p.closeEventClass().Wrap(ev)
+	return wrapEvent(p, p.closeEventClass(), ev)
 }
 
 // newErrorEvent makes the event of a failure; v is what was thrown.
@@ -326,7 +384,7 @@ func (p *Platform) newErrorEvent(message string, v goja.Value) *goja.Object {
 	ev := &errorEvent{message: p.vm.ToValue(message), filename: p.vm.ToValue(file), lineno: p.vm.ToValue(line), colno: p.vm.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted, ev.cancelable = true, true
-	return p.errorEventClass().Wrap(ev)
+	return wrapEvent(p, p.errorEventClass(), ev)
 }
 
 var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
@@ -339,4 +397,61 @@ func (p *Platform) throwSite(v goja.Value) (file string, line, column int) {
 		return m[1], line, column
 	}
 	return "", 0, 0
+}
+
+// textOr is a member of a dictionary as a DOMString, "" if it is missing;
+// scalarOr is the same as a USVString.
+func (p *Platform) textOr(init goja.Value, name string) goja.Value {
+	if v := get(init, name); !goja.IsUndefined(v) {
+		return p.toString(v)
+	}
+	return p.vm.ToValue("")
+}
+
+func (p *Platform) scalarOr(init goja.Value, name string) goja.Value {
+	return p.vm.ToValue(utf8Of(p.textOr(init, name).(goja.String)))
+}
+
+// toUint32 is JavaScript's ToUint32; undefined is 0.
+func toUint32(v goja.Value) uint32 {
+	f := math.Trunc(v.ToFloat())
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	f = math.Mod(f, 1<<32)
+	if f < 0 {
+		f += 1 << 32
+	}
+	return uint32(f)
+}
+
+// portsOf converts a sequence<MessagePort>; undefined is none.
+func (p *Platform) portsOf(list goja.Value) goja.Value {
+	if goja.IsUndefined(list) {
+		return nil
+	}
+	ports := p.objects(list)
+	for _, port := range ports {
+		if _, ok := p.attachedTo(port).(*messagePort); !ok {
+			p.Engine.Throw("TypeError", "Incorrect type for the 'ports' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
+		}
+	}
+	return p.frozenList(ports)
+}
+
+// initMessageEvent is initMessageEvent(type, bubbles, cancelable, data, origin,
+// lastEventId, source, ports).
+func (p *Platform) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
+	if !p.reinitEvent(&ev.domEvent, "MessageEvent", "initMessageEvent", call) {
+		return
+	}
+	or := func(i int, def goja.Value) goja.Value {
+		if v := call.Argument(i); !goja.IsUndefined(v) {
+			return v
+		}
+		return def
+	}
+	empty := p.vm.ToValue("")
+	ev.data, ev.origin, ev.lastEventID = or(3, goja.Null()), p.toString(or(4, empty)), p.toString(or(5, empty))
+	ev.source, ev.ports = or(6, goja.Null()), p.portsOf(call.Argument(7))
 }

@@ -11,7 +11,7 @@ import (
 // instances targets. Loop-confined.
 type eventTarget struct {
 	listeners []*listener             // in the order in which they were added
-	handlers  map[string]*goja.Object // the `on...` attributes of classes that declare them, by type
+	handlers  map[string]*listener // the `on...` attributes of classes that declare them, by type
 }
 
 // eventTargeter is an EventTarget of any class.
@@ -23,6 +23,8 @@ func (t *eventTarget) events() *eventTarget { return t }
 type listener struct {
 	typ      string
 	callback *goja.Object // a function, or an object with handleEvent
+	handler  bool         // it is an `on...` attribute
+	capture  bool
 	once     bool
 	passive  bool
 	removed  bool
@@ -33,7 +35,8 @@ type eventState struct {
 	classes   eventClasses
 	target    *engine.Class[eventTargeter]
 	global    eventTarget
-	reporting bool // an "error" event is being dispatched
+	reporting bool         // an "error" event is being dispatched
+	trusted   *goja.Object // the getter of isTrusted
 }
 
 func (p *Platform) installEvents() {
@@ -95,7 +98,7 @@ func (p *Platform) fireRejection(typ string, promise *goja.Object, reason goja.V
 // throws in its turn is logged, not reported again.
 func (p *Platform) fireError(v goja.Value) bool {
 	st := &p.core.events
-	if st.reporting || !st.global.has("error") {
+	if st.reporting || !st.global.has("error") && !engine.IsCallable(p.vm.GlobalObject().Get("onerror")) {
 		return false
 	}
 	st.reporting = true
@@ -140,9 +143,9 @@ func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 			return goja.Undefined()
 		}},
 		{Name: "removeEventListener", Length: 2, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
-			p.refuseCapture("removeEventListener", call.Argument(2))
-			callback, _ := call.Argument(1).(*goja.Object)
-			t.remove(t.find(call.Argument(0).String(), callback))
+			p.need(call, 2, "EventTarget", "removeEventListener", "function or HandlerObject")
+			typ, callback := p.toString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", call.Arguments[1])
+			t.remove(t.find(typ, callback, captureOf(call.Argument(2))))
 			return goja.Undefined()
 		}},
 		{Name: "dispatchEvent", Length: 1, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
@@ -160,31 +163,31 @@ func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 	}
 }
 
-// refuseCapture throws where listeners of the capture phase are asked for, as
-// workerd does: there is no tree to capture in (basics.c++).
-func (p *Platform) refuseCapture(method string, options goja.Value) {
-	capture := options
-	if obj, ok := options.(*goja.Object); ok {
-		capture = get(obj, "capture")
+// captureOf flattens the options of removeEventListener (DOM: flatten).
+func captureOf(options goja.Value) bool {
+	if _, ok := options.(*goja.Object); ok {
+		options = get(options, "capture")
 	}
-	if capture.ToBoolean() {
-		p.Engine.Throw("TypeError", "%s(): useCapture must be false.", method)
+	return options.ToBoolean()
+}
+
+// listenerOf is a callback argument; nil stands for null.
+func (p *Platform) listenerOf(method string, v goja.Value) *goja.Object {
+	callback, ok := v.(*goja.Object)
+	if !ok && !isMissing(v) {
+		p.badArgument("EventTarget", method, 2, "function or HandlerObject")
 	}
+	return callback
 }
 
 func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
-	typ, options := call.Argument(0).String(), call.Argument(2)
-	callback, ok := call.Argument(1).(*goja.Object)
-	if !ok {
-		if goja.IsNull(call.Argument(1)) {
-			return
-		}
-		p.badArgument("EventTarget", "addEventListener", 2, "function or HandlerObject")
-	}
-	p.refuseCapture("addEventListener", options)
-	l := &listener{typ: typ, callback: callback, once: get(options, "once").ToBoolean(), passive: get(options, "passive").ToBoolean()}
+	p.need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
+	typ, options := p.toString(call.Arguments[0]).String(), call.Argument(2)
+	callback := p.listenerOf("addEventListener", call.Arguments[1])
+	l := &listener{typ: typ, callback: callback, capture: captureOf(options), once: get(options, "once").ToBoolean(), passive: get(options, "passive").ToBoolean()}
 	var signal *abortSignal
 	if v := get(options, "signal"); !goja.IsUndefined(v) {
+		var ok bool
 		if signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'AddEventListenerOptions': the provided value is not of type 'AbortSignal'.")
 		}
@@ -192,7 +195,7 @@ func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
 			return
 		}
 	}
-	if t.find(typ, callback) != nil {
+	if callback == nil || t.find(typ, callback, l.capture) != nil {
 		return
 	}
 	t.listeners = append(t.listeners, l)
@@ -201,9 +204,9 @@ func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
 	}
 }
 
-func (t *eventTarget) find(typ string, callback *goja.Object) *listener {
+func (t *eventTarget) find(typ string, callback *goja.Object, capture bool) *listener {
 	for _, l := range t.listeners {
-		if l.typ == typ && l.callback == callback {
+		if l.typ == typ && l.callback == callback && l.capture == capture && !l.handler {
 			return l
 		}
 	}
@@ -216,7 +219,7 @@ func (t *eventTarget) has(typ string) bool {
 			return true
 		}
 	}
-	return t.handlers[typ] != nil
+	return false
 }
 
 // remove takes a listener away, also from a dispatch in progress. The slice is
@@ -238,75 +241,123 @@ func (t *eventTarget) remove(l *listener) {
 	t.listeners = rest
 }
 
-// Fire dispatches an event that the platform made on a target object, and
-// reports what a listener throws. It reports false if a listener called
-// preventDefault.
+// Fire dispatches an event that the platform made on a target object. It
+// reports false if a listener called preventDefault.
 func (p *Platform) Fire(target, ev *goja.Object) (proceed bool) {
-	holder := p.Engine.Attached(ev).(eventHolder)
-	if thrown := p.Engine.Try(func() { p.dispatch(p.targetOf(target), target, holder.event(), ev) }); thrown != nil {
-		p.Engine.ReportUncaught(thrown)
-	}
-	return !holder.event().canceled
+	return p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev)
 }
 
-// dispatch calls the `on...` property of the target, then the listeners. As in
-// workerd, what one of them throws ends the dispatch and reaches the caller.
+// dispatch is DOM's dispatch for targets without parents: the listeners of the
+// capturing phase, then the others. What one of them throws is reported. It
+// reports false if the event was canceled.
 func (p *Platform) dispatch(t *eventTarget, this goja.Value, ev *domEvent, obj *goja.Object) bool {
 	ev.target, ev.current, ev.dispatching = this, this, true
-	defer func() { ev.dispatching, ev.passive, ev.stopped, ev.stoppedNow = false, false, false, false }()
+	defer func() {
+		ev.dispatching, ev.passive, ev.stopped, ev.stoppedNow, ev.current = false, false, false, false, goja.Null()
+	}()
+	walk, capturing := t.listeners, false
+	for _, l := range walk {
+		capturing = capturing || l.capture && l.typ == ev.name
+	}
+	if capturing {
+		p.invokeListeners(t, walk, true, this, ev, obj)
+	}
+	if ev.stopped {
+		return !ev.canceled
+	}
 	if target, ok := this.(*goja.Object); ok {
-		if call, ok := goja.AssertFunction(target.Get("on" + ev.name)); ok {
-			if _, err := call(this, obj); err != nil {
-				p.Engine.Rethrow(err)
-			}
+		p.callOwnHandler(t, target, ev, obj)
+	}
+	p.invokeListeners(t, walk, false, this, ev, obj)
+	return !ev.canceled
+}
+
+// callOwnHandler calls a property on<type> that is no attribute of the class,
+// as workerd does for every target (api/basics.c++).
+func (p *Platform) callOwnHandler(t *eventTarget, target *goja.Object, ev *domEvent, obj *goja.Object) {
+	if t.handlers[ev.name] != nil {
+		return
+	}
+	if call, ok := goja.AssertFunction(target.Get("on" + ev.name)); ok {
+		if _, err := call(target, obj); err != nil {
+			p.report(err)
 		}
 	}
-	walk := t.listeners
+}
+
+// report reports what a callback threw.
+func (p *Platform) report(err error) {
+	if thrown := p.Engine.Try(func() { p.Engine.Rethrow(err) }); thrown != nil {
+		p.Engine.ReportUncaught(thrown)
+	}
+}
+
+// invokeListeners is DOM's inner invoke for one phase.
+func (p *Platform) invokeListeners(t *eventTarget, walk []*listener, capture bool, this goja.Value, ev *domEvent, obj *goja.Object) {
 	for _, l := range walk {
 		if ev.stoppedNow {
-			break
+			return
 		}
-		if l.typ != ev.name || l.removed {
+		if l.typ != ev.name || l.capture != capture || l.removed {
 			continue
 		}
 		if l.once {
 			t.remove(l)
 		}
 		ev.passive = l.passive
-		p.callListener(l, this, obj)
+		if thrown := p.Engine.Try(func() { p.callListener(l, this, ev, obj) }); thrown != nil {
+			p.Engine.ReportUncaught(thrown)
+		}
+		ev.passive = false
 	}
-	return !ev.canceled
 }
 
-func (p *Platform) callListener(l *listener, this goja.Value, obj *goja.Object) {
+func (p *Platform) callListener(l *listener, this goja.Value, ev *domEvent, obj *goja.Object) {
 	call, ok := goja.AssertFunction(l.callback)
-	if !ok {
+	switch {
+	case !ok && l.handler:
+		return // an object that is no function: the attribute does nothing
+	case !ok:
 		p.Engine.Call(l.callback.Get("handleEvent"), l.callback, obj)
 		return
 	}
-	if _, err := call(this, obj); err != nil {
+	v, err := call(this, obj)
+	if err != nil {
 		p.Engine.Rethrow(err)
+	}
+	if l.handler && v != nil && v.StrictEquals(p.vm.ToValue(false)) {
+		ev.canceled = ev.canceled || ev.cancelable
 	}
 }
 
-// handlerAttribute is an `on...` attribute: what is no object reads as null.
+// handlerAttribute is an `on...` attribute (HTML, section 8.1.8.1): what is no
+// object reads as null. Its place among the listeners is that of its first
+// value; a later one takes over the place, null gives it up.
 func handlerAttribute[T eventTargeter](typ string) engine.Accessor[T] {
 	return engine.Accessor[T]{Name: "on" + typ,
 		Get: func(self T, _ *goja.Object) goja.Value {
-			if h := self.events().handlers[typ]; h != nil {
-				return h
+			if l := self.events().handlers[typ]; l != nil {
+				return l.callback
 			}
 			return goja.Null()
 		},
 		Set: func(self T, _ *goja.Object, v goja.Value) {
 			t := self.events()
-			if t.handlers == nil {
-				t.handlers = map[string]*goja.Object{}
-			}
-			if h, ok := v.(*goja.Object); ok {
-				t.handlers[typ] = h
-			} else {
+			callback, ok := v.(*goja.Object)
+			l := t.handlers[typ]
+			switch {
+			case !ok:
+				t.remove(l)
 				delete(t.handlers, typ)
+			case l != nil:
+				l.callback = callback
+			default:
+				if t.handlers == nil {
+					t.handlers = map[string]*listener{}
+				}
+				l = &listener{typ: typ, callback: callback, handler: true}
+				t.handlers[typ] = l
+				t.listeners = append(t.listeners, l)
 			}
 		},
 	}

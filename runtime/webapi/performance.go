@@ -79,7 +79,8 @@ func (p *Platform) newMark(name string, options goja.Value) *performanceEntry {
 
 func (p *Platform) detailOf(options goja.Value) goja.Value {
 	if d := get(options, "detail"); !goja.IsUndefined(d) {
-		return p.structuredClone(d, goja.Undefined())
+		v, _ := p.structuredClone(d, nil)
+		return v
 	}
 	return goja.Null()
 }

@@ -42,7 +42,7 @@ type streamState struct {
 	loaded    bool // readable has run: there may be streams
 	calls     map[string]goja.Callable
 	// Nil until transform or writable has run: there are no such streams.
-	fixed, isWritable goja.Callable
+	fixed, isWritable, isTransform goja.Callable
 }
 
 func (p *Platform) installStreams() {
@@ -77,6 +77,7 @@ func (p *Platform) installStreams() {
 		s.readable()
 		exports := transform()
 		s.fixed, _ = goja.AssertFunction(exports.Get("fixedLength"))
+		s.isTransform, _ = goja.AssertFunction(exports.Get("isStream"))
 		return exports
 	}
 	for _, name := range []string{"ReadableStream", "ReadableStreamDefaultReader", "ReadableStreamBYOBReader",
@@ -150,6 +151,37 @@ func (p *Platform) streamCall(name string, args ...goja.Value) goja.Value {
 		p.Engine.Rethrow(err)
 	}
 	return v
+}
+
+// streamKind names what kind of stream an object is, "" if it is none.
+func (p *Platform) streamKind(obj *goja.Object) string {
+	s := &p.fetch.streams
+	is := func(test goja.Callable) bool {
+		if test == nil {
+			return false
+		}
+		v, err := test(goja.Undefined(), obj)
+		if err != nil {
+			p.Engine.Rethrow(err)
+		}
+		return v.ToBoolean()
+	}
+	switch {
+	case p.isStream(obj):
+		return "readable"
+	case is(s.isWritable):
+		return "writable"
+	case is(s.isTransform):
+		return "transform"
+	}
+	return ""
+}
+
+// streamsCall calls a function of a kind's prelude.
+func (p *Platform) streamsCall(kind, name string, args ...goja.Value) goja.Value {
+	s := &p.fetch.streams
+	exports := map[string]func() *goja.Object{"readable": s.readable, "writable": s.writable, "transform": s.transform}[kind]()
+	return p.Engine.Call(exports.Get(name), goja.Undefined(), args...)
 }
 
 func (p *Platform) isStream(v goja.Value) bool {

@@ -39,6 +39,10 @@ func (p *Platform) streamNative() *goja.Object {
 			remove := p.onAbort(arg(0), func(reason goja.Value) { e.Call(callback, goja.Undefined(), reason) })
 			return e.Func("", 0, func(goja.FunctionCall) goja.Value { remove(); return goja.Undefined() })
 		}),
+		fn("clone", 1, func(arg func(int) goja.Value) goja.Value {
+			v, _ := p.structuredClone(arg(0), nil)
+			return v
+		}),
 		fn("newAbortController", 0, func(func(int) goja.Value) goja.Value { return p.construct("AbortController") }),
 		fn("abort", 2, func(arg func(int) goja.Value) goja.Value {
 			return p.invoke(arg(0).(*goja.Object), "abort", arg(1))

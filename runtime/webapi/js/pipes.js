@@ -282,5 +282,29 @@ function (native, p) {
     return out;
   };
 
-  return { tee, from, to, through };
+  // transfer (section 4.2.5 and its likes) moves a stream to another object: its
+  // chunks are cloned on their way. The old object stays locked.
+  const transfer = (S) => {
+    const R = acquire(S);
+    const T = create({
+      hwm: 0, late: true,
+      pull() {
+        const d = defer();
+        read(R, {
+          chunk(v) {
+            try { r.enqueue(T.C, native.clone(v)); } catch (e) { handled(r.cancelReader(R, e)); r.errorC(T.C, e); }
+            d.res();
+          },
+          close() { r.close(T.C); d.res(); },
+          error(e) { r.errorC(T.C, e); d.res(); },
+        });
+        return d.promise;
+      },
+      cancel: (reason) => r.cancelReader(R, reason),
+    });
+    then(r.closedOf(R), undefined, (e) => r.errorC(T.C, e));
+    return T;
+  };
+
+  return { tee, from, to, through, transfer };
 }

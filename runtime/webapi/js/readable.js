@@ -728,6 +728,8 @@ function (native, p) {
     streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,
     errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, object, options, strategy, highWaterMark, illegal, nothing, isObject, expose, pullInto, respondWithView, byobRequest,
     isStream: (o) => streamOf(o) !== undefined,
+    transferable: (o) => streamOf(o).reader === undefined,
+    transfer: (o) => native.pipes().transfer(streamOf(o)).obj,
     pipeTo: (o, destination) => native.pipes().to(streamOf(o), destination),
     from: (iterable) => ReadableStream.from(iterable),
     disturbed: (o) => streamOf(o).disturbed,

@@ -89,10 +89,13 @@ function (native, p) {
     return T;
   };
 
-  let transformOf;
+  let transformOf, isTransform;
   class TransformStream {
     #r;
-    static { transformOf = (o) => typeof o === "object" && o !== null && #r in o ? o.#r : illegal(); }
+    static {
+      isTransform = (o) => typeof o === "object" && o !== null && #r in o;
+      transformOf = (o) => isTransform(o) ? o.#r : illegal();
+    }
     constructor(transformer = undefined, writableStrategy = undefined, readableStrategy = undefined) {
       if (transformer === KEY) { this.#r = writableStrategy(this); return; }
       transformer = object(transformer, 1, "TransformStream", "Transformer");
@@ -274,5 +277,14 @@ function (native, p) {
   }
   const classes = { TransformStream, TransformStreamDefaultController, IdentityTransformStream, FixedLengthStream, TextEncoderStream, TextDecoderStream, CompressionStream, DecompressionStream };
   r.expose(classes);
-  return { classes, fixedLength: (o) => { const n = p.WeakMapPrototypeGet(lengths, r.streamOf(o)); return n === undefined ? -1 : n; } };
+  return {
+    classes,
+    isStream: isTransform,
+    transferable: (o) => { const T = transformOf(o); return T.S.reader === undefined && T.W.writer === undefined; },
+    transfer(o) {
+      const T = transformOf(o), S = native.pipes().transfer(T.S), W = w.transferStream(T.W);
+      return new TransformStream(KEY, () => ({ S, W }));
+    },
+    fixedLength: (o) => { const n = p.WeakMapPrototypeGet(lengths, r.streamOf(o)); return n === undefined ? -1 : n; },
+  };
 }

@@ -259,9 +259,26 @@ function (native, p) {
   }
   const classes = { WritableStream, WritableStreamDefaultWriter, WritableStreamDefaultController };
   r.expose(classes);
+  // transfer moves a stream to another object, as that of readable streams does.
+  const transfer = (W) => {
+    const X = acquire(W), T = create({
+      write(v) {
+        const d = defer();
+        try { write(X, native.clone(v), d); } catch (e) { handled(abort(W, e)); d.rej(e); }
+        return d.promise;
+      },
+      close: () => closePropagating(X),
+      abort: (reason) => abort(W, reason),
+    });
+    then(X.closed.promise, undefined, (e) => errorIfNeeded(T.C, e));
+    return T;
+  };
+
   return {
     classes, WRITABLE, ERRORING, CLOSED, ERRORED, LOCKED, streamOf, acquire, release, write, close, abort, closing, closePropagating,
-    create, errorIfNeeded, advance,
+    create, errorIfNeeded, advance, transferStream: transfer,
+    transferable: (o) => streamOf(o).writer === undefined,
+    transfer: (o) => transfer(streamOf(o)).obj,
     isStream: (o) => streamOf(o) !== undefined,
   };
 }

@@ -1,0 +1,172 @@
+package webapi
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// messagePort is a MessagePort (HTML, section 9.4). Messages are delivered in
+// turns of their own; until the port is started or listened to they wait.
+// Loop-confined.
+type messagePort struct {
+	eventTarget
+	object   *goja.Object
+	peer     *messagePort
+	waiting  []message
+	started  bool
+	closed   bool
+	detached bool         // it was transferred:
+	moved    *messagePort // this port took its place
+}
+
+// message is what was posted: its data and the ports that came with it.
+type message struct {
+	data  goja.Value
+	ports []*goja.Object
+}
+
+func (p *Platform) messageChannelClass() *goja.Object {
+	type channel struct{ port1, port2 *messagePort }
+	return engine.DefineClass(p.Engine, engine.ClassDef[*channel]{
+		Name: "MessageChannel",
+		New: func(goja.ConstructorCall) *channel {
+			c := &channel{p.newPort(), p.newPort()}
+			c.port1.peer, c.port2.peer = c.port2, c.port1
+			return c
+		},
+		Accessors: []engine.Accessor[*channel]{
+			reader("port1", func(c *channel) goja.Value { return c.port1.object }),
+			reader("port2", func(c *channel) goja.Value { return c.port2.object }),
+		},
+	}).Ctor
+}
+
+func (p *Platform) newPort() *messagePort {
+	port := &messagePort{}
+	port.object = p.messagePorts().Wrap(port)
+	return port
+}
+
+func (p *Platform) messagePorts() *engine.Class[*messagePort] {
+	st := &p.core.scope
+	if st.port != nil {
+		return st.port
+	}
+	onMessage := handlerAttribute[*messagePort]("message")
+	set := onMessage.Set
+	onMessage.Set = func(port *messagePort, this *goja.Object, v goja.Value) {
+		set(port, this, v)
+		p.startPort(port)
+	}
+	st.port = engine.DefineClass(p.Engine, engine.ClassDef[*messagePort]{
+		Name: "MessagePort", Extends: p.eventTargets().Ctor,
+		Accessors: []engine.Accessor[*messagePort]{onMessage, handlerAttribute[*messagePort]("messageerror"), handlerAttribute[*messagePort]("close")},
+		Methods: []engine.Method[*messagePort]{
+			{Name: "postMessage", Length: 1, Fn: func(port *messagePort, call goja.FunctionCall) goja.Value {
+				p.need(call, 1, "MessagePort", "postMessage", "JsValue")
+				p.postMessage(port, call.Arguments[0], call.Argument(1))
+				return goja.Undefined()
+			}},
+			{Name: "start", Fn: func(port *messagePort, _ goja.FunctionCall) goja.Value {
+				p.startPort(port)
+				return goja.Undefined()
+			}},
+			{Name: "close", Fn: func(port *messagePort, _ goja.FunctionCall) goja.Value {
+				p.closePort(port)
+				return goja.Undefined()
+			}},
+		},
+	})
+	return st.port
+}
+
+// postMessage is postMessage(message, transfer) and postMessage(message,
+// {transfer}).
+func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
+	list := goja.Undefined()
+	switch obj, ok := options.(*goja.Object); {
+	case ok && !isMissing(obj.GetSymbol(goja.SymIterator)):
+		list = obj
+	case ok:
+		list = get(obj, "transfer")
+	case !isMissing(options):
+		p.badArgument("MessagePort", "postMessage", 2, "Array or StructuredSerializeOptions")
+	}
+	var transfer []*goja.Object
+	if !goja.IsUndefined(list) {
+		transfer = p.objects(list)
+	}
+	for _, obj := range transfer {
+		if obj == port.object {
+			panic(p.NewDOMException("DataCloneError", "A MessagePort cannot be sent through itself."))
+		}
+	}
+	clone, received := p.structuredClone(data, transfer)
+	var ports []*goja.Object
+	for _, obj := range received {
+		if _, ok := p.Engine.Attached(obj).(*messagePort); ok {
+			ports = append(ports, obj)
+		}
+	}
+	if peer := port.peer; peer != nil && !port.closed && !peer.closed {
+		p.deliver(peer, message{clone, ports})
+	}
+}
+
+// closePort ends a channel: both ports are told.
+func (p *Platform) closePort(port *messagePort) {
+	if port.closed || port.detached {
+		return
+	}
+	port.closed, port.peer.closed = true, true
+	for _, end := range []*messagePort{port.peer, port} {
+		p.Engine.Post(p.Engine.Frame(), "port closed", func() { p.Fire(end.object, p.newEvent("close")) })
+	}
+}
+
+// transferPort makes the port that takes over this one's end of the channel and
+// the messages that wait there.
+func (p *Platform) transferPort(port *messagePort) *goja.Object {
+	next := p.newPort()
+	next.peer, next.waiting, next.closed = port.peer, port.waiting, port.closed
+	port.peer.peer = next
+	port.peer, port.waiting, port.detached = nil, nil, true
+	port.moved = next
+	return next.object
+}
+
+// deliver dispatches a message in a turn to come; without anyone to hear it, it
+// waits for the port to be started.
+func (p *Platform) deliver(port *messagePort, m message) {
+	p.Engine.Post(p.Engine.Frame(), "message", func() {
+		for port.moved != nil {
+			port = port.moved
+		}
+		if !port.started && !port.has("message") {
+			port.waiting = append(port.waiting, m)
+			return
+		}
+		ev := p.newMessageEvent(m.data, "")
+		p.Engine.Attached(ev).(*messageEvent).ports = p.frozenList(m.ports)
+		p.Fire(port.object, ev)
+	})
+}
+
+func (p *Platform) startPort(port *messagePort) {
+	port.started = true
+	waiting := port.waiting
+	port.waiting = nil
+	for _, m := range waiting {
+		p.deliver(port, m)
+	}
+}
+
+// frozenList is a FrozenArray.
+func (p *Platform) frozenList(items []*goja.Object) goja.Value {
+	list := make([]any, len(items))
+	for i, item := range items {
+		list[i] = item
+	}
+	return p.Engine.Call(p.Engine.Primordial("ObjectFreeze"), goja.Undefined(), p.vm.NewArray(list...))
+}
