@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"reflect"
+
 	"github.com/dop251/goja"
 )
 
@@ -78,6 +80,8 @@ func (*holder) Has(string) bool             { return false }
 func (*holder) Delete(string) bool          { return true }
 func (*holder) Keys() []string              { return nil }
 
+var proxyType = reflect.TypeFor[goja.Proxy]()
+
 // Attach hangs a Go value on an object; Attached finds it, also through the
 // prototype chain.
 func (e *Engine) Attach(obj *goja.Object, value any) {
@@ -88,8 +92,8 @@ func (e *Engine) Attach(obj *goja.Object, value any) {
 // Attached is the Go value that hangs on v, nil if there is none.
 func (e *Engine) Attached(v goja.Value) any {
 	obj, ok := v.(*goja.Object)
-	if !ok {
-		return nil
+	if !ok || obj.ExportType() == proxyType {
+		return nil // a proxy's traps must not see the slot
 	}
 	slot, ok := obj.GetSymbol(e.classes.slot).(*goja.Object)
 	if !ok {

@@ -82,14 +82,15 @@ func makeTimers(m *Modules) goja.Value {
 	return exports
 }
 
-// timerDelay is what Node makes of a delay: at least a millisecond.
+// timerDelay is a delay in milliseconds; what is none is 0, as in workerd, where
+// Node itself waits for at least a millisecond.
 func timerDelay(v goja.Value) time.Duration {
 	if absent(v) {
-		return time.Millisecond
+		return 0
 	}
 	f := v.ToFloat()
-	if !(f >= 1 && f <= 1<<31-1) {
-		f = 1
+	if !(f >= 0 && f <= 1<<31-1) {
+		f = 0
 	}
 	return engine.Milliseconds(f).Truncate(time.Millisecond)
 }

@@ -3,6 +3,7 @@ package webapi
 import (
 	"bytes"
 	"math"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -117,7 +118,16 @@ func (p *Platform) initBlob(class string, parts, options goja.Value, n int) blob
 	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
 		p.badConstruct(class, n, "Options")
 	}
-	b := blob{}
+	b, native := blob{}, false
+	if v := get(options, "endings"); !goja.IsUndefined(v) {
+		switch endings := p.toString(v).String(); endings {
+		case "native":
+			native = true
+		case "transparent":
+		default:
+			p.Engine.Throw("TypeError", "Failed to construct '%s': the value '%s' is no valid 'endings'.", class, endings)
+		}
+	}
 	if typ := get(options, "type"); !goja.IsUndefined(typ) {
 		b.typ = blobType(p.toString(typ))
 	}
@@ -125,13 +135,14 @@ func (p *Platform) initBlob(class string, parts, options goja.Value, n int) blob
 		if !engine.IsCallable(list.GetSymbol(goja.SymIterator)) {
 			p.badConstruct(class, 1, "Array")
 		}
-		b.data = p.joinParts(list)
+		b.data = p.joinParts(list, native)
 	}
 	return b
 }
 
-// joinParts is the content of a sequence of strings, buffers and blobs.
-func (p *Platform) joinParts(list *goja.Object) []byte {
+// joinParts is the content of a sequence of strings, buffers and blobs; native
+// makes the line endings of its strings "\n".
+func (p *Platform) joinParts(list *goja.Object, native bool) []byte {
 	var all []byte
 	own := false // all may be appended to: it is no other blob's
 	add := func(data []byte) {
@@ -156,7 +167,11 @@ func (p *Platform) joinParts(list *goja.Object) []byte {
 			add(data)
 			return
 		}
-		add([]byte(utf8Of(p.toString(part))))
+		text := utf8Of(p.toString(part))
+		if native {
+			text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+		}
+		add([]byte(text))
 	})
 	return all
 }

@@ -55,41 +55,36 @@ type bodyHolder interface{ theBody() *body }
 
 func (b *body) theBody() *body { return b }
 
-// defineBody makes the class that Request and Response extend; it has no name
-// in the global scope.
-func (p *Platform) defineBody() *engine.Class[bodyHolder] {
-	method := func(name string, convert func(b *body, data []byte) goja.Value) engine.Method[bodyHolder] {
-		return engine.Method[bodyHolder]{Name: name, Fn: func(self bodyHolder, _ goja.FunctionCall) goja.Value {
+// bodyMembers are the members of the mixin Body, for Request and for Response.
+func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Method[T]) {
+	async := func(name string, fn func(b *body) goja.Value) engine.Method[T] {
+		return engine.Method[T]{Name: name, Async: true, Fn: func(self T, _ goja.FunctionCall) goja.Value {
 			b := self.theBody()
-			return p.promise(func() goja.Value {
-				return p.consume(b, name, func(data []byte) goja.Value { return convert(b, data) })
-			})
+			return p.promise(func() goja.Value { return fn(b) })
 		}}
 	}
+	method := func(name string, convert func(b *body, data []byte) goja.Value) engine.Method[T] {
+		return async(name, func(b *body) goja.Value {
+			return p.consume(b, name, func(data []byte) goja.Value { return convert(b, data) })
+		})
+	}
 	text := func(_ *body, data []byte) goja.Value { return p.decodeText(data) }
-	return engine.DefineClass(p.Engine, engine.ClassDef[bodyHolder]{
-		Name: "Body",
-		Accessors: []engine.Accessor[bodyHolder]{
-			{Name: "body", Get: func(self bodyHolder, _ *goja.Object) goja.Value { return p.bodyStreamValue(self.theBody()) }},
-			{Name: "bodyUsed", Get: func(self bodyHolder, _ *goja.Object) goja.Value {
-				return p.vm.ToValue(p.bodyUsed(self.theBody()))
-			}},
-		},
-		Methods: []engine.Method[bodyHolder]{
-			method("arrayBuffer", func(b *body, data []byte) goja.Value { return p.newArrayBuffer(data) }),
-			method("bytes", func(b *body, data []byte) goja.Value { return p.newUint8Array(data) }),
-			method("text", text),
-			method("json", func(b *body, data []byte) goja.Value { return p.parseJSON(text(b, data)) }),
-			{Name: "formData", Fn: func(self bodyHolder, _ goja.FunctionCall) goja.Value {
-				b := self.theBody()
-				return p.promise(func() goja.Value { return p.consumeFormData(b) })
-			}},
-			method("blob", func(b *body, data []byte) goja.Value {
-				typ, _ := b.h.get("content-type")
-				return p.newBlob(data, typ)
-			}),
-		},
-	})
+	accessors := []engine.Accessor[T]{
+		reader("body", func(self T) goja.Value { return p.bodyStreamValue(self.theBody()) }),
+		reader("bodyUsed", func(self T) goja.Value { return p.vm.ToValue(p.bodyUsed(self.theBody())) }),
+	}
+	return accessors, []engine.Method[T]{
+		method("arrayBuffer", func(b *body, data []byte) goja.Value { return p.newArrayBuffer(data) }),
+		method("bytes", func(b *body, data []byte) goja.Value { return p.newUint8Array(data) }),
+		method("text", text),
+		method("json", func(b *body, data []byte) goja.Value { return p.parseJSON(text(b, data)) }),
+		async("formData", p.consumeFormData),
+		method("blob", func(b *body, data []byte) goja.Value {
+			typ, _ := b.h.get("content-type")
+			mime, _ := extractMIME(typ)
+			return p.newBlob(data, mime.String())
+		}),
+	}
 }
 
 // bodyUsed tells whether anything has been read of the body.
@@ -209,7 +204,7 @@ func (p *Platform) setBody(b *body, init goja.Value) {
 	case *goja.Object:
 		contentType = p.setObjectBody(b, v)
 	default:
-		b.kind, b.buffer, contentType = bodyBuffer, []byte(init.String()), "text/plain;charset=UTF-8"
+		b.kind, b.buffer, contentType = bodyBuffer, []byte(p.toString(init).String()), "text/plain;charset=UTF-8"
 	}
 	if contentType != "" && !b.h.list.Has("content-type") {
 		b.h.set("Content-Type", contentType)

@@ -11,10 +11,10 @@ import (
 func TestEvents(t *testing.T) {
 	w := newFetchWorld(t)
 	w.tries([][2]string{
-		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>{l.push(1); throw new Error("boo")}); t.addEventListener("x",()=>l.push(2)); try{t.dispatchEvent(new Event("x"))}catch(e){l.push("C"+e.message)} return l})()`, `[1,"Cboo"]`},
+		{`(()=>{const t=new EventTarget(), l=[], h=e=>{l.push("E"+e.error.message); e.preventDefault()}; addEventListener("error",h); t.addEventListener("x",()=>{l.push(1); throw new Error("boo")}); t.addEventListener("x",()=>l.push(2)); t.dispatchEvent(new Event("x")); removeEventListener("error",h); return l})()`, `[1,"Eboo",2]`},
 		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>l.push(1)); t.onx=()=>l.push("on"); t.dispatchEvent(new Event("x")); return l})()`, `["on",1]`},
-		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",function(e){l.push(this===t, e.target===t, e.currentTarget===t, e.eventPhase, e.composedPath().length)}); const e=new Event("x"); t.dispatchEvent(e); return l.concat(e.target===t, String(e.currentTarget), e.eventPhase)})()`, `[true,true,true,2,1,true,"[object EventTarget]",0]`},
-		{`(()=>{const t=new EventTarget(); t.addEventListener("x",e=>e.preventDefault()); return t.dispatchEvent(new Event("x"))})()`, `false`},
+		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",function(e){l.push(this===t, e.target===t, e.currentTarget===t, e.eventPhase, e.composedPath().length)}); const e=new Event("x"); t.dispatchEvent(e); return l.concat(e.target===t, String(e.currentTarget), e.eventPhase)})()`, `[true,true,true,2,1,true,"null",0]`},
+		{`(()=>{const t=new EventTarget(); t.addEventListener("x",e=>e.preventDefault()); return t.dispatchEvent(new Event("x",{cancelable:true}))})()`, `false`},
 		{`(()=>{const t=new EventTarget(); t.addEventListener("x",e=>e.preventDefault(),{passive:true}); return t.dispatchEvent(new Event("x",{cancelable:true}))})()`, `true`},
 		{`(()=>{const t=new EventTarget(),l=[]; t.addEventListener("x",{handleEvent(e){l.push(e.type, this.me)},me:"o"}); t.dispatchEvent(new Event("x")); return l})()`, `["x","o"]`},
 		{`(()=>{const t=new EventTarget(),l=[]; const f=()=>l.push(1); t.addEventListener("x",f); t.addEventListener("x",f); t.dispatchEvent(new Event("x")); t.removeEventListener("x",f); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
@@ -22,8 +22,8 @@ func TestEvents(t *testing.T) {
 		{`(()=>{const t=new EventTarget(),l=[],c=new AbortController(); t.addEventListener("x",()=>l.push(1),{signal:c.signal}); t.dispatchEvent(new Event("x")); c.abort(); t.dispatchEvent(new Event("x")); t.addEventListener("x",()=>l.push(2),{signal:c.signal}); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
 		{`(()=>{const t=new EventTarget(),l=[]; const b=()=>l.push("b"); t.addEventListener("x",e=>{l.push("a"); t.removeEventListener("x",b); t.addEventListener("x",()=>l.push("late"))}); t.addEventListener("x",b); t.dispatchEvent(new Event("x")); return l})()`, `["a"]`},
 		{`(()=>{const t=new EventTarget(),l=[]; t.addEventListener("x",e=>{l.push(1); e.stopImmediatePropagation()}); t.addEventListener("x",()=>l.push(2)); t.dispatchEvent(new Event("x")); return l})()`, `[1]`},
-		{`(()=>{const t=new EventTarget(); const e=new Event("x"); t.addEventListener("x",()=>t.dispatchEvent(e)); t.dispatchEvent(e)})()`, `InvalidStateError: The event is already being dispatched.`},
-		{`new EventTarget().addEventListener("x",()=>{},true)`, `TypeError: addEventListener(): useCapture must be false.`},
+		{`(()=>{const t=new EventTarget(); const e=new Event("x"); let x; t.addEventListener("x",()=>{try{t.dispatchEvent(e)}catch(y){x=y}}); t.dispatchEvent(e); throw x})()`, `InvalidStateError: The event is already being dispatched.`},
+		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>l.push("b")); t.addEventListener("x",()=>l.push("c"),true); t.dispatchEvent(new Event("x")); return l})()`, `["c","b"]`},
 		{`new EventTarget().addEventListener("x",5)`, `TypeError: Failed to execute 'addEventListener' on 'EventTarget': parameter 2 is not of type 'function or HandlerObject'.`},
 		{`new EventTarget().addEventListener("x",null)`, `undefined`},
 		{`new EventTarget().dispatchEvent(5)`, `TypeError: Failed to execute 'dispatchEvent' on 'EventTarget': parameter 1 is not of type 'Event'.`},
@@ -42,7 +42,7 @@ func TestAbort(t *testing.T) {
 	w.tries([][2]string{
 		{`[AbortSignal.abort().reason.name, AbortSignal.abort().reason.message, AbortSignal.abort(3).reason, AbortSignal.abort().reason.code]`, `["AbortError","The operation was aborted",3,20]`},
 		{`AbortSignal.abort(new TypeError("t")).throwIfAborted()`, `TypeError: t`},
-		{`(()=>{const a=new AbortController(), l=[]; a.signal.addEventListener("abort",()=>l.push(1)); a.signal.onabort=()=>l.push("on"); a.abort(5); a.abort(6); return l.concat(a.signal.reason, typeof a.signal.onabort)})()`, `["on",1,5,"function"]`},
+		{`(()=>{const a=new AbortController(), l=[]; a.signal.addEventListener("abort",()=>l.push(1)); a.signal.onabort=()=>l.push("on"); a.abort(5); a.abort(6); return l.concat(a.signal.reason, typeof a.signal.onabort)})()`, `[1,"on",5,"function"]`},
 		{`(()=>{const a=new AbortController(); a.signal.onabort=5; return String(a.signal.onabort)})()`, `null`},
 		{`(async()=>{const s=AbortSignal.timeout(10); await new Promise(r=>s.addEventListener("abort",r)); return s.reason.name+s.reason.message})()`, `TimeoutErrorThe operation was aborted due to timeout`},
 		{`(()=>{const a=new AbortController(); const s=AbortSignal.any([a.signal, new AbortController().signal]), s2=AbortSignal.any([s]); let l=[]; s2.addEventListener("abort",()=>l.push(s.aborted,a.signal.aborted)); a.abort("r"); return l.concat(s2.reason)})()`, `[true,true,"r"]`},
@@ -57,7 +57,7 @@ func TestAbort(t *testing.T) {
 func TestDOMException(t *testing.T) {
 	w := newFetchWorld(t)
 	w.tries([][2]string{
-		{`Object.keys(new DOMException("a","AbortError"))`, `["code","name","message","stack"]`},
+		{`Object.keys(new DOMException("a","AbortError"))`, `[]`},
 		{`String(new DOMException("m","AbortError"))`, `AbortError: m`},
 		{`[new DOMException("m","DataCloneError").code, DOMException.DATA_CLONE_ERR, new DOMException().name, new DOMException("m") instanceof Error, Object.prototype.toString.call(new DOMException())]`, `[25,25,"Error",true,"[object DOMException]"]`},
 		{`(function f(){ return new DOMException("m","AbortError").stack.split("\n").slice(0,2).map(l=>l.replace(/\(.*/,"").trim()) })()`, `["AbortError: m","at f"]`},
@@ -80,7 +80,7 @@ func TestGlobalEvents(t *testing.T) {
 	`)
 	w.run(`late.catch(() => {})`)
 	w.said("Uncaught TypeError: r r true", "Uncaught Error: mt mt true", "unhandledrejection 7 true", "rejectionhandled undefined")
-	w.run(`removeEventListener("error", 5); dispatchEvent(new Event("error")); addEventListener("error", () => { throw new Error("listener") }); reportError(new Error("seen"))`)
+	w.run(`removeEventListener("error", null); dispatchEvent(new Event("error")); addEventListener("error", () => { throw new Error("listener") }); reportError(new Error("seen"))`)
 	w.out = nil
 	if got := strings.Join(w.logs, "\n"); !strings.Contains(got, "listener") {
 		t.Errorf("log: %s", got)
@@ -114,7 +114,7 @@ func TestStructuredClone(t *testing.T) {
 		{`structuredClone({a:[1,new Date(5)],b:new Map([[1,{c:2}]]).size})`, `{"a":[1,"1970-01-01T00:00:00.005Z"],"b":1}`},
 		{`structuredClone(()=>1)`, `DataCloneError: ()=>1 could not be cloned.`},
 		{`structuredClone()`, `TypeError: Failed to execute 'structuredClone' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'JsValue'.`},
-		{`structuredClone({},{transfer:[5]})`, `TypeError: Object is not transferable`},
+		{`structuredClone({},{transfer:[{}]})`, `DataCloneError: Object is not transferable`},
 		{`(()=>{const b=new Uint8Array([1,2]).buffer; const c=structuredClone(b,{transfer:[b]}); return [b.byteLength,c.byteLength]})()`, `[0,2]`},
 		{`structuredClone(new Event("x"))`, `DataCloneError: Could not serialize object of type "Event". This type does not support serialization.`},
 	})

@@ -10,7 +10,7 @@ import (
 // values of classes that extend EventTarget embed it, which makes their
 // instances targets. Loop-confined.
 type eventTarget struct {
-	listeners []*listener             // in the order in which they were added
+	listeners []*listener          // in the order in which they were added
 	handlers  map[string]*listener // the `on...` attributes of classes that declare them, by type
 }
 

@@ -15,7 +15,6 @@ import (
 // Classes are made at their first use. Loop-confined.
 type fetchState struct {
 	headersClass  func() *engine.Class[*headers]
-	bodyClass     func() *engine.Class[bodyHolder]
 	requestClass  func() *engine.Class[*request]
 	responseClass func() *engine.Class[*response]
 	socketClass   func() *engine.Class[*WebSocketHandle]
@@ -40,7 +39,6 @@ func lazily[T any](e *engine.Engine, make func() T) func() T {
 func (p *Platform) installFetch() {
 	e, f := p.Engine, &p.fetch
 	f.headersClass = lazily(e, p.defineHeaders)
-	f.bodyClass = lazily(e, p.defineBody)
 	f.requestClass = lazily(e, p.defineRequest)
 	f.responseClass = lazily(e, p.defineResponse)
 	f.socketClass = lazily(e, p.defineSocket)

@@ -2,8 +2,8 @@ package webapi
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
-	"net/url"
 	"strings"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
@@ -30,10 +30,7 @@ func dataResponse(text string) (*event.Response, error) {
 	if !ok {
 		return nil, errDataURL
 	}
-	raw, err := url.PathUnescape(data)
-	if err != nil {
-		raw = data
-	}
+	raw := percentDecode(data)
 	meta = strings.TrimSpace(meta)
 	content := []byte(raw)
 	if head, isBase64 := cutBase64(meta); isBase64 {
@@ -44,18 +41,39 @@ func dataResponse(text string) (*event.Response, error) {
 			}
 			return r
 		}, raw)
-		if content, err = base64.RawStdEncoding.DecodeString(strings.TrimRight(packed, "=")); err != nil {
+		var err error
+		if len(packed)%4 == 0 {
+			packed = strings.TrimSuffix(strings.TrimSuffix(packed, "="), "=")
+		}
+		if content, err = base64.RawStdEncoding.DecodeString(packed); err != nil {
 			return nil, errDataURL
 		}
 	}
-	switch {
-	case meta == "":
-		meta = "text/plain;charset=US-ASCII"
-	case strings.HasPrefix(meta, ";"):
+	if strings.HasPrefix(meta, ";") {
 		meta = "text/plain" + meta
 	}
+	mime, ok := parseMIME(meta)
+	if !ok {
+		mime = mimeType{"text/plain", []mimeParam{{"charset", "US-ASCII"}}}
+	}
 	return &event.Response{Status: 200, StatusText: "OK", URL: "data:" + text, Body: event.Bytes(content),
-		Header: event.Header{{Name: "Content-Type", Value: meta}}}, nil
+		Header: event.Header{{Name: "Content-Type", Value: mime.String()}}}, nil
+}
+
+// percentDecode decodes %XX; what is none stays (URL, section 1.3).
+func percentDecode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				b.WriteByte(c[0])
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }
 
 // cutBase64 takes a final ";base64" away, whatever its case and the spaces in it.

@@ -18,6 +18,7 @@ type headers struct {
 	shared    bool // list is also held by an event: copy it before a change
 	immutable bool
 	obj       *goja.Object
+	version   int // counts the changes, for iterators
 }
 
 // get joins the values of name, as Headers.get does.
@@ -44,6 +45,7 @@ func (h *headers) own() {
 // append adds a line; a name keeps the spelling of its first line.
 func (h *headers) append(name, value string) {
 	h.own()
+	h.version++
 	for _, f := range h.list {
 		if strings.EqualFold(f.Name, name) {
 			name = f.Name
@@ -55,6 +57,7 @@ func (h *headers) append(name, value string) {
 
 func (h *headers) set(name, value string) {
 	h.own()
+	h.version++
 	for i, f := range h.list {
 		if strings.EqualFold(f.Name, name) {
 			h.list[i].Value = value
@@ -68,6 +71,7 @@ func (h *headers) set(name, value string) {
 
 func (h *headers) delete(name string) {
 	h.own()
+	h.version++
 	h.list = slices.DeleteFunc(h.list, func(f event.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
@@ -186,21 +190,39 @@ func (p *Platform) headersForEach(h *headers, call goja.FunctionCall) goja.Value
 	if _, ok := goja.AssertFunction(fn); !ok {
 		p.Engine.Throw("TypeError", "Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'function'.")
 	}
-	for _, f := range h.sorted() {
-		p.Engine.Call(fn, this, p.vm.ToValue(f.Value), p.vm.ToValue(f.Name), obj)
+	for i, live := 0, h.live(); ; i++ {
+		list := live()
+		if i >= len(list) {
+			return goja.Undefined()
+		}
+		p.Engine.Call(fn, this, p.vm.ToValue(list[i].Value), p.vm.ToValue(list[i].Name), obj)
 	}
-	return goja.Undefined()
 }
 
-// headersList makes an iterator over a snapshot of the sorted list.
+// live gives a function that returns the sorted list as it is at its call.
+func (h *headers) live() func() event.Header {
+	list, version := h.sorted(), h.version
+	return func() event.Header {
+		if version != h.version {
+			list, version = h.sorted(), h.version
+		}
+		return list
+	}
+}
+
+// headersList makes an iterator over the sorted list. Changes show: the
+// iterator is a position in the list (Web IDL, section 3.7.9).
 func (p *Platform) headersList(item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
 	return func(h *headers, _ goja.FunctionCall) goja.Value {
-		list := h.sorted()
-		items := make([]any, len(list))
-		for i, f := range list {
-			items[i] = item(f)
-		}
-		return p.Engine.Call(p.Engine.Primordial("ArrayPrototypeValues"), goja.Undefined(), p.vm.NewArray(items...))
+		i, live := 0, h.live()
+		return p.goIterator("Headers Iterator", func() (goja.Value, bool) {
+			list := live()
+			if i >= len(list) {
+				return nil, false
+			}
+			i++
+			return p.vm.ToValue(item(list[i-1])), true
+		})
 	}
 }
 
@@ -227,7 +249,7 @@ func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
 		return
 	}
 	for _, key := range obj.Keys() {
-		value := p.headerValue(obj.Get(key).String())
+		value := p.headerValue(p.toString(obj.Get(key)).String())
 		h.append(p.headerName(key), value)
 	}
 }
@@ -239,7 +261,7 @@ func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {
 			p.Engine.Throw("TypeError", "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.")
 		}
 		p.vm.ForOf(pair, func(item goja.Value) bool {
-			items = append(items, item.String())
+			items = append(items, p.toString(item).String())
 			return len(items) < 3
 		})
 		if len(items) != 2 {
@@ -253,6 +275,9 @@ func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {
 
 // headerName checks an HTTP token (RFC 9110, section 5.6.2).
 func (p *Platform) headerName(name string) string {
+	if name == "" {
+		p.Engine.Throw("TypeError", "Invalid header name.")
+	}
 	for i := 0; i < len(name); i++ {
 		if !isToken(name[i]) {
 			p.Engine.Throw("TypeError", "Invalid header name.")
@@ -285,7 +310,7 @@ func (p *Platform) stringArgs(call goja.FunctionCall, n int, method, class strin
 		if i >= len(call.Arguments) {
 			p.Engine.Throw("TypeError", "Failed to execute '%s' on '%s': parameter %d is not of type 'string'.", method, class, i+1)
 		}
-		args[i] = call.Arguments[i].String()
+		args[i] = p.toString(call.Arguments[i]).String()
 	}
 	return args
 }

@@ -102,18 +102,19 @@ func (p *Platform) defineRequest() *engine.Class[*request] {
 		}
 		return v
 	}
+	accessors, methods := bodyMembers[*request](p)
 	return engine.DefineClass(p.Engine, engine.ClassDef[*request]{
-		Name: "Request", Length: 1, Extends: p.fetch.bodyClass().Ctor,
+		Name: "Request", Length: 1,
 		New: func(call goja.ConstructorCall) *request {
 			if len(call.Arguments) == 0 {
 				p.Engine.Throw("TypeError", "Failed to construct 'Request': constructor parameter 1 is not of type 'Request or string'.")
 			}
 			return p.newRequest(call.Argument(0), call.Argument(1))
 		},
-		Methods: []engine.Method[*request]{{Name: "clone", Fn: func(r *request, _ goja.FunctionCall) goja.Value {
+		Methods: append(methods, engine.Method[*request]{Name: "clone", Fn: func(r *request, _ goja.FunctionCall) goja.Value {
 			return p.cloneRequest(r)
-		}}},
-		Accessors: []engine.Accessor[*request]{
+		}}),
+		Accessors: append(accessors, []engine.Accessor[*request]{
 			get("method", func(r *request) goja.Value { return vm.ToValue(r.method) }),
 			get("url", func(r *request) goja.Value { return vm.ToValue(r.url) }),
 			get("headers", func(r *request) goja.Value { return p.headersObject(&r.headers) }),
@@ -142,7 +143,7 @@ func (p *Platform) defineRequest() *engine.Class[*request] {
 				}
 				return vm.ToValue(r.cache)
 			}),
-		},
+		}...),
 	})
 }
 

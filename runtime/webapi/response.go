@@ -81,8 +81,9 @@ func (p *Platform) defineResponse() *engine.Class[*response] {
 	get := func(name string, fn func(r *response) goja.Value) engine.Accessor[*response] {
 		return engine.Accessor[*response]{Name: name, Get: func(r *response, _ *goja.Object) goja.Value { return fn(r) }}
 	}
+	accessors, methods := bodyMembers[*response](p)
 	return engine.DefineClass(p.Engine, engine.ClassDef[*response]{
-		Name: "Response", Extends: p.fetch.bodyClass().Ctor,
+		Name: "Response",
 		New: func(call goja.ConstructorCall) *response {
 			return p.newResponse(call.Argument(0), call.Argument(1))
 		},
@@ -96,13 +97,14 @@ func (p *Platform) defineResponse() *engine.Class[*response] {
 				return p.redirectResponse(call.Argument(0), call.Argument(1))
 			}},
 			{Name: "json", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				return p.jsonResponse(call.Argument(0), call.Argument(1))
+				p.need(call, 1, "Response", "json", "JsValue")
+				return p.jsonResponse(call.Arguments[0], call.Argument(1))
 			}},
 		},
-		Methods: []engine.Method[*response]{{Name: "clone", Fn: func(r *response, _ goja.FunctionCall) goja.Value {
+		Methods: append(methods, engine.Method[*response]{Name: "clone", Fn: func(r *response, _ goja.FunctionCall) goja.Value {
 			return p.cloneResponse(r)
-		}}},
-		Accessors: []engine.Accessor[*response]{
+		}}),
+		Accessors: append(accessors, []engine.Accessor[*response]{
 			get("status", func(r *response) goja.Value { return vm.ToValue(r.status) }),
 			get("statusText", func(r *response) goja.Value { return vm.ToValue(r.statusText) }),
 			get("headers", func(r *response) goja.Value { return p.headersObject(&r.headers) }),
@@ -122,7 +124,7 @@ func (p *Platform) defineResponse() *engine.Class[*response] {
 				}
 				return vm.ToValue("default")
 			}),
-		},
+		}...),
 	})
 }
 

@@ -46,6 +46,9 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*WebSocketHandle]{
 		Name: "WebSocket", Length: 1, Extends: p.eventTargets().Ctor,
 		New: func(call goja.ConstructorCall) *WebSocketHandle {
+			if len(call.Arguments) == 0 {
+				p.badConstruct("WebSocket", 1, "string")
+			}
 			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
 		},
 		Methods: []engine.Method[*WebSocketHandle]{
