@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"reflect"
-
 	"github.com/dop251/goja"
 )
 
@@ -80,8 +78,6 @@ func (*holder) Has(string) bool             { return false }
 func (*holder) Delete(string) bool          { return true }
 func (*holder) Keys() []string              { return nil }
 
-var proxyType = reflect.TypeFor[goja.Proxy]()
-
 // Attach hangs a Go value on an object; Attached finds it, also through the
 // prototype chain.
 func (e *Engine) Attach(obj *goja.Object, value any) {
@@ -92,8 +88,8 @@ func (e *Engine) Attach(obj *goja.Object, value any) {
 // Attached is the Go value that hangs on v, nil if there is none.
 func (e *Engine) Attached(v goja.Value) any {
 	obj, ok := v.(*goja.Object)
-	if !ok || obj.ExportType() == proxyType {
-		return nil // a proxy's traps must not see the slot
+	if !ok {
+		return nil
 	}
 	slot, ok := obj.GetSymbol(e.classes.slot).(*goja.Object)
 	if !ok {

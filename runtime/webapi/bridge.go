@@ -1,6 +1,9 @@
 package webapi
 
 import (
+	"strings"
+	"unicode/utf8"
+
 	"github.com/dop251/goja"
 )
 
@@ -61,3 +64,31 @@ func (p *Platform) onAbort(signal goja.Value, fn func(reason goja.Value)) (remov
 // compat answers for a compatibility flag; without an answer, as the newest
 // compatibility date does.
 func (p *Platform) compat(flag string) bool { return p.opts.Compat == nil || p.opts.Compat(flag) }
+
+// forRecord calls fn with the entries of a record<> argument (Web IDL, section
+// 3.2.25). Symbols are left out, as workerd does.
+func (p *Platform) forRecord(obj *goja.Object, fn func(key string, value goja.Value)) {
+	if obj.ExportType() != proxyType {
+		keys := obj.Keys()
+		plain := true
+		for _, key := range keys {
+			plain = plain && !strings.ContainsRune(key, utf8.RuneError) // perhaps a lone surrogate
+		}
+		if plain {
+			for _, key := range keys {
+				if v := obj.Get(key); v != nil {
+					fn(key, v)
+				}
+			}
+			return
+		}
+	}
+	none := goja.Undefined()
+	for _, key := range p.list(p.Engine.Call(p.Engine.Primordial("ReflectOwnKeys"), none, obj)) {
+		name, ok := key.(goja.String)
+		if !ok || !p.Engine.Call(p.Engine.Primordial("ObjectPrototypePropertyIsEnumerable"), none, obj, key).ToBoolean() {
+			continue
+		}
+		fn(utf8Of(name), p.Engine.Call(p.Engine.Primordial("ReflectGet"), none, obj, key))
+	}
+}

@@ -78,7 +78,9 @@ func (p *Platform) domExceptions() *engine.Class[*domException] {
 	return class
 }
 
-// newDOMException is the constructor: (message = "", name = "Error").
+// newDOMException is the constructor: (message = "", name = "Error"). The
+// attributes are also properties of the instance, as in workerd
+// (src/workerd/jsg/dom-exception.h).
 func (p *Platform) newDOMException(call goja.ConstructorCall) *domException {
 	x := &domException{name: p.vm.ToValue("Error"), message: p.vm.ToValue("")}
 	if v := call.Argument(0); !goja.IsUndefined(v) {
@@ -87,6 +89,12 @@ func (p *Platform) newDOMException(call goja.ConstructorCall) *domException {
 	if v := call.Argument(1); !goja.IsUndefined(v) {
 		x.name = p.toString(v)
 	}
+	own := func(name string, v goja.Value) {
+		call.This.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	own("code", p.vm.ToValue(errorCodes[x.name.String()].code))
+	own("name", x.name)
+	own("message", x.message)
 	p.setStack(call.This, stackHeader(x.name.String(), x.message.String()), "")
 	return x
 }
@@ -104,7 +112,7 @@ func (p *Platform) setStack(obj *goja.Object, header, stack string) {
 	if stack == "" {
 		stack = header + p.callStack()
 	}
-	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
 // maxStackFrames bounds a DOMException's stack, as V8 bounds an Error's.

@@ -57,7 +57,7 @@ func TestAbort(t *testing.T) {
 func TestDOMException(t *testing.T) {
 	w := newFetchWorld(t)
 	w.tries([][2]string{
-		{`Object.keys(new DOMException("a","AbortError"))`, `[]`},
+		{`Object.keys(new DOMException("a","AbortError"))`, `["code","name","message","stack"]`},
 		{`String(new DOMException("m","AbortError"))`, `AbortError: m`},
 		{`[new DOMException("m","DataCloneError").code, DOMException.DATA_CLONE_ERR, new DOMException().name, new DOMException("m") instanceof Error, Object.prototype.toString.call(new DOMException())]`, `[25,25,"Error",true,"[object DOMException]"]`},
 		{`(function f(){ return new DOMException("m","AbortError").stack.split("\n").slice(0,2).map(l=>l.replace(/\(.*/,"").trim()) })()`, `["AbortError: m","at f"]`},

@@ -239,7 +239,7 @@ func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
 	if !ok {
 		p.Engine.Throw("TypeError", "%s", wrongType)
 	}
-	if other, ok := p.Engine.Attached(obj).(*headers); ok {
+	if other, ok := p.attachedTo(obj).(*headers); ok {
 		other.shared = true
 		h.list, h.shared = other.list, true
 		return
@@ -248,10 +248,10 @@ func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
 		p.fillPairs(h, obj)
 		return
 	}
-	for _, key := range obj.Keys() {
-		value := p.headerValue(p.toString(obj.Get(key)).String())
+	p.forRecord(obj, func(key string, v goja.Value) {
+		value := p.headerValue(p.toString(v).String())
 		h.append(p.headerName(key), value)
-	}
+	})
 }
 
 func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {

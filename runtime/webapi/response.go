@@ -165,7 +165,7 @@ func (p *Platform) initResponse(r *response, init goja.Value) {
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to construct 'Response': constructor parameter 2 is not of type 'InitializerDict or Response'.")
 	}
-	if other, ok := p.Engine.Attached(obj).(*response); ok {
+	if other, ok := p.attachedTo(obj).(*response); ok {
 		r.status, r.statusText, r.encodeBody = other.status, other.statusText, other.encodeBody
 		r.headers = copyOf(&other.headers)
 		r.cf, r.socket = other.cf.clone(p), other.socket

@@ -61,7 +61,7 @@ type transferring struct{ from, to []*goja.Object }
 // StructuredDeserializeWithTransfer (sections 2.7.7 and 2.7.8): the clone, and
 // the platform objects that took the place of transferred ones.
 func (p *Platform) structuredClone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
-	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.compat("enhanced_error_serialization")}
+	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.compat("enhanced_error_serialization"), HostCallables: true}
 	refuse := func(text string) { panic(p.NewDOMException("DataCloneError", text)) }
 	t := &transferring{}
 	for i, obj := range transfer {

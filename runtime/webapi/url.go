@@ -41,18 +41,18 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 	part := func(name string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
 		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value { return vm.ToValue(get(w.u)) }}
 		if set != nil {
-			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.u, usv(v)) }
+			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.u, p.usv(v)) }
 		}
 		return a
 	}
 	search := part("search", (*url.Url).Search, nil)
 	search.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		w.u.SetSearch(usv(v))
+		w.u.SetSearch(p.usv(v))
 		w.refresh()
 	}
 	href := part("href", hrefOf, nil)
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		u, err := url.Parse(usv(v))
+		u, err := url.Parse(p.usv(v))
 		if err != nil {
 			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
@@ -65,7 +65,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			if len(call.Arguments) == 0 {
 				p.badConstruct("URL", 1, "USVString")
 			}
-			u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
+			u, err := parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				p.Engine.Throw("TypeError", "Invalid URL string.")
 			}
@@ -91,12 +91,12 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need(call, 1, "URL", "canParse", "USVString")
-				_, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
+				_, err := parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need(call, 1, "URL", "parse", "USVString")
-				u, err := parseAgainst(usv(call.Arguments[0]), call.Argument(1))
+				u, err := parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}

@@ -20,7 +20,7 @@ type searchParams struct {
 type formField struct{ name, value string }
 
 // usv is the conversion to USVString: a lone surrogate becomes U+FFFD.
-func usv(v goja.Value) string { return v.String() }
+func (p *Platform) usv(v goja.Value) string { return utf8Of(p.toString(v)) }
 
 // changed writes the list back into the URL.
 func (s *searchParams) changed() {
@@ -115,11 +115,11 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 		}}
 	}
 	matches := func(call goja.FunctionCall) func(f formField) bool {
-		name, second := usv(call.Argument(0)), call.Argument(1)
+		name, second := p.usv(call.Argument(0)), call.Argument(1)
 		if isUndefined(second) {
 			return func(f formField) bool { return f.name == name }
 		}
-		value := usv(second)
+		value := p.usv(second)
 		return func(f formField) bool { return f.name == name && f.value == value }
 	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*searchParams]{
@@ -132,7 +132,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 		}}},
 		Methods: []engine.Method[*searchParams]{
 			method("append", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				s.list = append(s.list, formField{usv(call.Argument(0)), usv(call.Argument(1))})
+				s.list = append(s.list, formField{p.usv(call.Argument(0)), p.usv(call.Argument(1))})
 				s.changed()
 				return goja.Undefined()
 			}),
@@ -149,7 +149,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				return goja.Undefined()
 			}),
 			method("get", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				name := usv(call.Argument(0))
+				name := p.usv(call.Argument(0))
 				for _, f := range s.list {
 					if f.name == name {
 						return vm.ToValue(f.value)
@@ -158,7 +158,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				return goja.Null()
 			}),
 			method("getAll", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				name, all := usv(call.Argument(0)), []any{}
+				name, all := p.usv(call.Argument(0)), []any{}
 				for _, f := range s.list {
 					if f.name == name {
 						all = append(all, f.value)
@@ -176,7 +176,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				return vm.ToValue(false)
 			}),
 			method("set", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				s.set(usv(call.Argument(0)), usv(call.Argument(1)))
+				s.set(p.usv(call.Argument(0)), p.usv(call.Argument(1)))
 				return goja.Undefined()
 			}),
 			method("sort", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
@@ -249,38 +249,35 @@ func (p *Platform) searchInit(v goja.Value) []formField {
 	}
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return parseQuery(trimQuery(usv(v)))
+		return parseQuery(trimQuery(p.usv(v)))
 	}
 	if s, ok := p.Engine.Attached(obj).(*searchParams); ok {
 		return append([]formField(nil), s.list...)
 	}
 	var out []formField
 	if it := obj.GetSymbol(goja.SymIterator); it != nil && engine.IsCallable(it) {
-		p.vm.ForOf(obj, func(pair goja.Value) bool {
+		p.forOf(obj, func(pair goja.Value) {
 			var parts []string
 			if _, isObj := pair.(*goja.Object); !isObj {
 				p.Engine.Throw("TypeError", "Incorrect type: the provided value is not of type 'Sequence'.")
 			}
-			p.vm.ForOf(pair, func(x goja.Value) bool { parts = append(parts, usv(x)); return true })
+			p.forOf(pair, func(x goja.Value) { parts = append(parts, p.usv(x)) })
 			if len(parts) != 2 {
 				p.Engine.Throw("TypeError", "Invalid URL search params sequence.")
 			}
 			out = append(out, formField{parts[0], parts[1]})
-			return true
 		})
 		return out
 	}
 	record := &searchParams{}
-	for _, key := range obj.Keys() {
-		record.set(key, usv(obj.Get(key)))
-	}
+	p.forRecord(obj, func(key string, v goja.Value) { record.set(key, p.usv(v)) })
 	return record.list
 }
 
 // fieldIterator walks over the live list.
 func (p *Platform) fieldIterator(s *searchParams, show func(f formField) goja.Value) *goja.Object {
 	i := 0
-	return p.goIterator("URLSearchParamsIterator", func() (goja.Value, bool) {
+	return p.goIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
 		if i >= len(s.list) {
 			return nil, false
 		}
