@@ -36,6 +36,8 @@ type Options struct {
 	Compat    func(flag string) bool
 	// Fetch is the way out of the worker.
 	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
+	// Caches is where the Cache API keeps responses; nil: there is none.
+	Caches *webapi.CacheStore
 	// Bindings are env; Environ is process.env.
 	Bindings []cfapi.Binding
 	Environ  func() map[string]string
@@ -78,7 +80,7 @@ func New(o Options) *Isolate {
 		Condemned: i.condemned,
 	})
 	i.vm = i.Engine.VM()
-	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go})
+	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.defineExecution()

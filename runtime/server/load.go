@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
+	"minido.dev/minido/runtime/webapi"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -109,6 +110,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
+		Caches:   webapi.NewCacheStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches")),
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.opts.TurnClock, Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, reason) },
 	})

@@ -1,17 +1,253 @@
 package webapi
 
-import "github.com/dop251/goja"
+import (
+	"net/http"
+	"strconv"
+	"strings"
 
-// defineCaches makes `caches`, whose first use says that it is missing.
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// cache is a Cache (workerd: api/cache.h). Loop-confined.
+type cache struct{ name string }
+
+// defaultCache cannot be the name of a cache that is opened.
+const defaultCache = "\x00default"
+
+// defineCaches makes `caches`: what the Workers runtime has of the CacheStorage
+// of Service Workers, by the rules of Cloudflare's documentation of the Cache API.
 func (p *Platform) defineCaches() goja.Value {
-	missing := func(goja.FunctionCall) goja.Value {
-		p.Engine.Throw("Error", "The Cache API (caches) is not built yet: run without it, for example by keeping what you would cache in a Durable Object or a variable.")
+	type storage struct{}
+	class := p.defineCache()
+	first := class.Wrap(&cache{defaultCache})
+	missing := func(name string) engine.Method[storage] {
+		return engine.Method[storage]{Name: name, Async: true, Fn: func(storage, goja.FunctionCall) goja.Value {
+			return p.rejected(p.Engine.NewError("Error", "Failed to execute '"+name+"' on 'CacheStorage': the method is not implemented."))
+		}}
+	}
+	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{
+		Name: "CacheStorage",
+		Accessors: []engine.Accessor[storage]{
+			{Name: "default", Get: func(storage, *goja.Object) goja.Value { return first }},
+		},
+		Methods: []engine.Method[storage]{
+			{Name: "open", Length: 1, Async: true, Fn: func(_ storage, call goja.FunctionCall) goja.Value {
+				return p.promise(func() goja.Value {
+					p.need(call, 1, "CacheStorage", "open", "string")
+					return class.Wrap(&cache{p.toString(call.Arguments[0]).String()})
+				})
+			}},
+			missing("match"), missing("has"), missing("delete"), missing("keys"),
+		},
+	})
+	p.Engine.Global("Cache", class.Ctor)
+	p.Engine.Global("CacheStorage", storages.Ctor)
+	return storages.Wrap(storage{})
+}
+
+func (p *Platform) defineCache() *engine.Class[*cache] {
+	method := func(name string, length int, fn func(c *cache, call goja.FunctionCall) goja.Value) engine.Method[*cache] {
+		return engine.Method[*cache]{Name: name, Length: length, Async: true, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
+			return p.promise(func() goja.Value {
+				p.need(call, length, "Cache", name, "Request or string")
+				p.Engine.IO("the cache")
+				if p.opts.Caches == nil {
+					p.Engine.Throw("Error", "There is no cache: this isolate was started without a place to keep it.")
+				}
+				return fn(c, call)
+			})
+		}}
+	}
+	missing := func(name string) engine.Method[*cache] {
+		return engine.Method[*cache]{Name: name, Async: true, Fn: func(*cache, goja.FunctionCall) goja.Value {
+			return p.rejected(p.Engine.NewError("Error", "Failed to execute '"+name+"' on 'Cache': the method is not implemented."))
+		}}
+	}
+	return engine.DefineClass(p.Engine, engine.ClassDef[*cache]{
+		Name: "Cache",
+		Methods: []engine.Method[*cache]{
+			method("match", 1, func(c *cache, call goja.FunctionCall) goja.Value {
+				return p.cacheMatch(c, p.cacheRequest(call.Arguments[0]), get(call.Argument(1), "ignoreMethod").ToBoolean())
+			}),
+			method("put", 2, func(c *cache, call goja.FunctionCall) goja.Value {
+				return p.cachePut(c, p.cacheRequest(call.Arguments[0]), call.Arguments[1])
+			}),
+			method("delete", 1, func(c *cache, call goja.FunctionCall) goja.Value {
+				return p.cacheDelete(c, p.cacheRequest(call.Arguments[0]), get(call.Argument(1), "ignoreMethod").ToBoolean())
+			}),
+			missing("add"), missing("addAll"), missing("matchAll"), missing("keys"),
+		},
+	})
+}
+
+// cacheRequest is a Request, or one made of a URL.
+func (p *Platform) cacheRequest(v goja.Value) *request {
+	if r, ok := p.Engine.Attached(v).(*request); ok {
+		return r
+	}
+	return p.newRequest(v, goja.Undefined())
+}
+
+// cacheKey is cf.cacheKey, or the URL without its fragment.
+func (p *Platform) cacheKey(r *request) string {
+	if key := get(r.cf.get(p), "cacheKey"); !isMissing(key) {
+		return key.String()
+	}
+	url, _, _ := strings.Cut(r.url, "#")
+	return url
+}
+
+func (p *Platform) cacheMatch(c *cache, r *request, ignoreMethod bool) goja.Value {
+	if r.method != "GET" && r.method != "HEAD" && !ignoreMethod {
+		return goja.Undefined()
+	}
+	found, ok, err := p.opts.Caches.get(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
+	if err != nil {
+		p.Engine.Throw("Error", "%s", err)
+	}
+	if !ok {
+		return goja.Undefined()
+	}
+	resp := &event.Response{Status: found.Status, StatusText: found.StatusText, Header: append(found.Header, event.Field{Name: "CF-Cache-Status", Value: "HIT"})}
+	content := found.body
+	switch {
+	case notModified(&r.headers, found.Header):
+		resp.Status, resp.StatusText, content = http.StatusNotModified, "Not Modified", nil
+	case r.headers.list.Has("range") && found.Status == http.StatusOK:
+		content = cutRange(r.headers.list.Get("range"), resp, content)
+	}
+	resp.Body = event.Bytes(content)
+	return p.ResponseFromEvent(resp)
+}
+
+// notModified tells whether the client's copy is the stored one (RFC 9110,
+// section 13.2.2).
+func notModified(asked *headers, stored event.Header) bool {
+	if tags, ok := asked.get("if-none-match"); ok {
+		etag := strings.TrimPrefix(stored.Get("etag"), "W/")
+		for tag := range strings.SplitSeq(tags, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == "*" || etag != "" && tag == etag {
+				return true
+			}
+		}
+		return false
+	}
+	since, ok := asked.get("if-modified-since")
+	if !ok {
+		return false
+	}
+	limit, err := http.ParseTime(since)
+	changed, err2 := http.ParseTime(stored.Get("last-modified"))
+	return err == nil && err2 == nil && !changed.After(limit)
+}
+
+// cutRange answers a Range header of one range of bytes; others are ignored.
+func cutRange(header string, resp *event.Response, content []byte) []byte {
+	spec, ok := strings.CutPrefix(header, "bytes=")
+	from, to, dash := strings.Cut(strings.TrimSpace(spec), "-")
+	if !ok || !dash || strings.Contains(spec, ",") {
+		return content
+	}
+	size := int64(len(content))
+	start, err := strconv.ParseInt(from, 10, 64)
+	end, err2 := strconv.ParseInt(to, 10, 64)
+	switch {
+	case from == "" && err2 == nil:
+		start, end = max(0, size-end), size-1
+	case err != nil, to != "" && err2 != nil:
+		return content
+	case to == "" || end >= size:
+		end = size - 1
+	}
+	total := strconv.FormatInt(size, 10)
+	if start > end {
+		resp.Status, resp.StatusText = http.StatusRequestedRangeNotSatisfiable, "Range Not Satisfiable"
+		resp.Header = append(without(resp.Header, "content-length"), event.Field{Name: "Content-Range", Value: "bytes */" + total})
 		return nil
 	}
-	obj := p.vm.NewObject()
-	for _, name := range []string{"open", "match", "has", "delete", "keys"} {
-		obj.Set(name, p.Engine.Func(name, 1, missing))
+	resp.Status, resp.StatusText = http.StatusPartialContent, "Partial Content"
+	resp.Header = append(without(resp.Header, "content-length"),
+		event.Field{Name: "Content-Range", Value: "bytes " + strconv.FormatInt(start, 10) + "-" + strconv.FormatInt(end, 10) + "/" + total})
+	return content[start : end+1]
+}
+
+func (p *Platform) cachePut(c *cache, r *request, v goja.Value) goja.Value {
+	resp, ok := p.Engine.Attached(v).(*response)
+	if !ok {
+		p.badArgument("Cache", "put", 2, "Response")
 	}
-	obj.DefineAccessorProperty("default", p.Engine.Func("get default", 0, missing), nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
-	return obj
+	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
+	switch vary, _ := resp.headers.get("vary"); {
+	case r.method != "GET":
+		refuse("Cannot cache response to non-GET request.")
+	case resp.status == http.StatusPartialContent:
+		refuse("Cannot cache response to a range request (206 Partial Content).")
+	case strings.Contains(vary, "*"):
+		refuse("Cannot cache response with 'Vary: *' header.")
+	case resp.socket != nil:
+		refuse("Cannot cache WebSocket upgrade response.")
+	}
+	entry := cached{URL: p.cacheKey(r), Status: resp.status, StatusText: resp.statusText, Header: resp.headers.share()}
+	now := p.Engine.Now().UnixMilli()
+	ttl, header, storable := cacheLife(entry.Header, now)
+	entry.Header, entry.Expires = header, now+ttl*1000
+	return p.consume(&resp.body, "caches.put", func(data []byte) goja.Value {
+		if !storable || ttl <= 0 || resp.status == http.StatusNotModified {
+			return goja.Undefined()
+		}
+		entry.body = data
+		if err := p.opts.Caches.put(c.name, entry); err != nil {
+			p.Engine.Throw("Error", "%s", err)
+		}
+		return goja.Undefined()
+	})
+}
+
+// cacheLife says for how many seconds a shared cache may keep a response, and
+// with which header (RFC 9111, sections 3 and 4.2; Set-Cookie as Cloudflare has it).
+func cacheLife(h event.Header, now int64) (seconds int64, kept event.Header, storable bool) {
+	directives := map[string]string{}
+	for _, f := range h {
+		if !strings.EqualFold(f.Name, "cache-control") {
+			continue
+		}
+		for part := range strings.SplitSeq(f.Value, ",") {
+			name, value, _ := strings.Cut(strings.TrimSpace(part), "=")
+			directives[strings.ToLower(name)] = strings.Trim(value, `"`)
+		}
+	}
+	has := func(name string) bool { _, ok := directives[name]; return ok }
+	kept = h
+	if strings.EqualFold(directives["private"], "set-cookie") {
+		kept = without(h, "set-cookie")
+		delete(directives, "private")
+	}
+	if has("private") || has("no-store") || has("no-cache") || kept.Has("set-cookie") {
+		return 0, kept, false
+	}
+	age, _ := strconv.ParseInt(h.Get("age"), 10, 64) // what is no number is 0
+	for _, name := range []string{"s-maxage", "max-age"} {
+		if has(name) {
+			n, err := strconv.ParseInt(directives[name], 10, 64)
+			return n - age, kept, err == nil
+		}
+	}
+	if at, err := http.ParseTime(h.Get("expires")); err == nil {
+		return (at.UnixMilli() - now) / 1000, kept, true
+	}
+	return 0, kept, false
+}
+
+func (p *Platform) cacheDelete(c *cache, r *request, ignoreMethod bool) goja.Value {
+	if r.method != "GET" && !ignoreMethod {
+		return p.vm.ToValue(false)
+	}
+	found, err := p.opts.Caches.remove(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
+	if err != nil {
+		p.Engine.Throw("Error", "%s", err)
+	}
+	return p.vm.ToValue(found)
 }

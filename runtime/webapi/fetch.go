@@ -48,6 +48,12 @@ func (p *Platform) installFetch() {
 	e.LazyGlobal("WebSocket", func() goja.Value { return f.socketClass().Ctor })
 	e.LazyGlobal("WebSocketPair", p.defineSocketPair)
 	e.LazyGlobal("caches", p.defineCaches)
+	for _, name := range []string{"Cache", "CacheStorage"} {
+		e.LazyGlobal(name, func() goja.Value {
+			p.vm.GlobalObject().Get("caches")
+			return p.global(name)
+		})
+	}
 	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
 		input, init := call.Argument(0), call.Argument(1)
 		return p.Fetch(input, init, p.opts.Fetch)

@@ -27,6 +27,8 @@ type Options struct {
 	// Go runs fn off the loop, as sched.Scheduler.Go does. Nil: what would be
 	// computed there is computed on the loop.
 	Go func(name string, fn func())
+	// Caches keeps what is put into caches; nil: every use of them throws.
+	Caches *CacheStore
 	// UserAgent is navigator.userAgent, "Cloudflare-Workers" if empty.
 	UserAgent string
 }
