@@ -47,6 +47,7 @@ func (p *Platform) installScope() {
 	p.lazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
 	p.lazyClass("MessageChannel", p.messageChannelClass)
 	p.lazyClass("URLPattern", p.urlPatternClass)
+	p.lazyClass("HTMLRewriter", p.htmlRewriterClass)
 }
 
 // makeCloudflare is the object Cloudflare: compatibilityFlags answers for
