@@ -20,7 +20,7 @@ func TestHTMLRewriter(t *testing.T) {
 		{`rw("<div>1<p>x<b>y</b></p>2</div>", "p", { element(e) { e.replace("<i>", { html: true }); } })`, `<div>1<i>2</div>`},
 		{`rw("<div>1<p>x</p>2</div>", "div", { element(e) { e.setInnerContent("<>"); e.append("A"); } })`, `<div>&lt;&gt;A</div>`},
 		{`rw("<div>1<p>x</p>2</div>", "p", { element(e) { e.removeAndKeepContent(); } })`, `<div>1x2</div>`},
-		{`rw("<p>a &amp; b</p>", "p", { text(t) { t.replace("[" + t.text + "|" + t.lastInTextNode + "]"); } })`, `<p>[a &amp; b|false][|true]</p>`},
+		{`rw("<p>a &amp; b</p>", "p", { text(t) { t.replace("[" + t.text + "|" + t.lastInTextNode + "]"); } })`, `<p>[a &amp;amp; b|false][|true]</p>`},
 		{`rw("<p>x</p>", "p", { async element(e) { await null; e.onEndTag((t) => { t.before(t.name); }); } })`, `<p>xp</p>`},
 		{`rw("<!DOCTYPE html><p><!--c-->", "p", { comments(c) { c.text += "!"; } }, { doctype(d) { this.n = d.name; }, end(e) { e.append(this.n); } })`, `<!DOCTYPE html><p><!--c!-->html`},
 		{`rw("<p>x</p>", "p", { element() { throw new RangeError("q"); } })`, `RangeError: q`},
