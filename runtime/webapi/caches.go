@@ -25,7 +25,7 @@ func (p *Platform) defineCaches() goja.Value {
 	first := class.Wrap(&cache{defaultCache})
 	missing := func(name string) engine.Method[storage] {
 		return engine.Method[storage]{Name: name, Async: true, Fn: func(storage, goja.FunctionCall) goja.Value {
-			return p.rejected(p.Engine.NewError("Error", "Failed to execute '"+name+"' on 'CacheStorage': the method is not implemented."))
+			return p.rejected(p.Engine.NewError("Error", "caches."+name+"() does not exist in Workers: use caches.default or caches.open(name)."))
 		}}
 	}
 	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{
@@ -63,7 +63,7 @@ func (p *Platform) defineCache() *engine.Class[*cache] {
 	}
 	missing := func(name string) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Async: true, Fn: func(*cache, goja.FunctionCall) goja.Value {
-			return p.rejected(p.Engine.NewError("Error", "Failed to execute '"+name+"' on 'Cache': the method is not implemented."))
+			return p.rejected(p.Engine.NewError("Error", "Cache."+name+"() does not exist in Workers: use match(), put() and delete()."))
 		}}
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*cache]{

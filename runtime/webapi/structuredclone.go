@@ -12,7 +12,7 @@ import (
 
 func (p *Platform) installClone() {
 	// Every object with a Go value is a platform object.
-	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.Engine.Attached(obj) != nil })
+	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.attachedTo(obj) != nil })
 	p.Hosts.Add(transferCodec{p}, hostTransferred)
 	p.Engine.LazyGlobal("structuredClone", func() goja.Value {
 		return p.Engine.Func("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
