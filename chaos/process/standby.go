@@ -23,8 +23,31 @@ type Order struct {
 	Persist string `json:"persist,omitempty"`
 	Arm     string `json:"arm,omitempty"`
 	Points  string `json:"points,omitempty"`
+	// Acts are done to objects at points, Acted is the file that gets a line for
+	// each.
+	Acts  []Act  `json:"acts,omitempty"`
+	Acted string `json:"acted,omitempty"`
 	// HorizonMs, of DoPending: an alarm that is due later is not work.
 	HorizonMs int64 `json:"horizon_ms,omitempty"`
+}
+
+// Act is what a child does to the object of a point, or to its isolate. It
+// begins at the point, and the effect goes on meanwhile.
+type Act struct {
+	Verb    string `json:"verb"`
+	Isolate bool   `json:"isolate,omitempty"`
+	Point   string `json:"point"`
+	// Fault is the fault's text, for the line.
+	Fault string `json:"fault"`
+}
+
+// Acted is a line of the file: an act that has come to its end.
+type Acted struct {
+	Fault string `json:"fault"`
+	// Refused says why production would not have done it then, Error why it failed.
+	Refused string `json:"refused,omitempty"`
+	Error   string `json:"error,omitempty"`
+	AtNs    int64  `json:"t"`
 }
 
 // The orders.

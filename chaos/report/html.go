@@ -72,7 +72,9 @@ const (
 	labelWidth = 210
 	drawWidth  = 900
 	laneHeight = 26
-	topHeight  = 22
+	// rightMargin has room for half of the last tick's text.
+	rightMargin = 40
+	topHeight   = 22
 )
 
 // timeline is a case as a picture: lanes, bars and dots in them, kills across
@@ -142,7 +144,7 @@ func readTimeline(path string) (t *timeline, err error) {
 	return layOut(events), nil
 }
 
-// layOut places events in lanes: clients, then objects, alarms and effects, in
+// layOut places events in lanes: clients, objects, alarms, the model, effects, in
 // the order of their first event.
 func layOut(events []history.Event) *timeline {
 	end := 1.0
@@ -151,7 +153,7 @@ func layOut(events []history.Event) *timeline {
 	}
 	x := func(ms float64) float64 { return labelWidth + max(ms, 0)/end*drawWidth }
 	l := &layout{x: x, index: map[string]int{}, calls: map[string]history.Event{}}
-	for _, kind := range []string{"client", "server", "sink"} {
+	for _, kind := range []string{"client", "server", "model", "sink"} {
 		for _, e := range events {
 			if strings.HasPrefix(e.Who, kind) {
 				l.place(e)
@@ -161,7 +163,7 @@ func layOut(events []history.Event) *timeline {
 	for _, e := range l.calls { // order-independent: bars of their own
 		l.bar(e, end, "lost", "no answer")
 	}
-	t := &timeline{Width: labelWidth + drawWidth + 20, Lanes: l.lanes}
+	t := &timeline{Width: labelWidth + drawWidth + rightMargin, Lanes: l.lanes}
 	for i := range t.Lanes {
 		t.Lanes[i].Y = topHeight + i*laneHeight
 	}
@@ -233,6 +235,8 @@ func (l *layout) place(e history.Event) {
 		l.bar(begin, e.AtMs, class, how)
 	case history.Connect:
 		mark(e.Who, "connect", "connected to "+e.Text, e.AtMs)
+	case history.Fetch:
+		mark("model", "effect", e.Text+" "+string(e.Data), e.AtMs)
 	case history.Effect:
 		mark("effects", "effect", e.Text+" key "+e.Op, e.AtMs)
 	case history.Point:
