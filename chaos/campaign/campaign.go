@@ -200,6 +200,9 @@ func (c *campaign) add(r Case) {
 	defer c.mu.Unlock()
 	c.report.Cases = append(c.report.Cases, r)
 	c.report.Kills += len(r.Kills)
+	if r.Refused {
+		c.report.Refused++
+	}
 	c.Progress(Event{Campaign: &c.report, Case: &r, Planned: c.planned})
 }
 

@@ -37,6 +37,7 @@ type caseRun struct {
 	camp    *campaign
 	slot    *slot
 	plan    fault.Plan
+	lives   []fault.Plan // of the plan
 	dir     string
 	state   string
 	history *history.Recorder
@@ -68,7 +69,7 @@ func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Err
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
 func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result Case, err error) {
-	r := &caseRun{camp: s.camp, slot: s, plan: plan, dir: dir, state: filepath.Join(dir, "state")}
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), dir: dir, state: filepath.Join(dir, "state")}
 	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
@@ -136,15 +137,16 @@ func (r *caseRun) conclude(err error) error {
 
 // play is the case: a life for each fault, and one that is left alone.
 func (r *caseRun) play(ctx context.Context) error {
-	for life := range r.plan {
-		if err := r.live(ctx, life, &r.plan[life]); err != nil {
+	last := len(r.lives) - 1
+	for life := range last {
+		if err := r.live(ctx, life, r.lives[life].Kill()); err != nil {
 			return err
 		}
 		if err := r.bury(life); err != nil {
 			return err
 		}
 	}
-	restless := r.live(ctx, len(r.plan), nil)
+	restless := r.live(ctx, last, nil)
 	var e *end
 	if restless != nil && !(errors.As(restless, &e) && e.outcome == Restless) {
 		return restless
@@ -165,6 +167,7 @@ func (r *caseRun) live(ctx context.Context, life int, f *fault.Fault) error {
 	if f != nil {
 		order.Arm = f.Point
 	}
+	r.orderActs(life, &order)
 	r.history.Add(history.Event{Kind: history.Start, Who: who})
 	url, err := child.Serve(ctx, serveLimit, order)
 	if err != nil {
@@ -330,7 +333,10 @@ func (r *caseRun) bury(life int) error {
 	if err != nil {
 		return err
 	}
-	if f := r.plan[life]; f.Point != "" {
+	if err := r.readActs(life); err != nil {
+		return err
+	}
+	if f := r.lives[life].Kill(); f.Point != "" {
 		if err := diedWhereAimed(f.Point, points); err != nil {
 			return err
 		}

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
 )
 
 func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
@@ -60,7 +62,9 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		}
 		var plans []fault.Plan
 		for _, label := range clean.Points {
-			plans = append(plans, fault.Plan{{Point: label}})
+			if f := (fault.Fault{Verb: o.Fault.Verb, Isolate: o.Fault.Isolate, Point: label}); happens(f) {
+				plans = append(plans, fault.Plan{f})
+			}
 		}
 		c.report.Points = len(plans)
 		if len(plans) == 0 {
@@ -86,6 +90,12 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		_, err = c.visit(ctx, second)
 		return err
 	})
+}
+
+// happens says whether a fault can be done at its point: an object's needs one.
+func happens(f fault.Fault) bool {
+	at, err := killpoint.ParseLabel(f.Point)
+	return f.Verb == "" || f.Isolate || err == nil && strings.Contains(at.Object, "/")
 }
 
 // choose takes this shard's plans, and no more than the limit.
@@ -155,7 +165,7 @@ func (c *campaign) visit(ctx context.Context, plans []fault.Plan) ([]visited, er
 		switch {
 		case r.Outcome == Missed:
 			c.report.Missed = append(c.report.Missed, r.Name)
-		case len(r.Kills) > 0:
+		case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
 			c.report.Visited++
 		}
 	}

@@ -55,8 +55,12 @@ func (r *caseRun) judge() error {
 		return err
 	}
 	r.child = nil
-	points, err := r.readPoints(len(r.plan))
+	last := len(r.lives) - 1
+	points, err := r.readPoints(last)
 	if err != nil {
+		return err
+	}
+	if err := r.readActs(last); err != nil {
 		return err
 	}
 	for _, p := range points {

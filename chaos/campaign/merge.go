@@ -33,6 +33,7 @@ func Merge(all []Report) (Report, error) {
 		out.Visited += r.Visited
 		out.Skipped += r.Skipped
 		out.Kills += r.Kills
+		out.Refused += r.Refused
 		out.Ms = max(out.Ms, r.Ms)
 		out.Missed = append(out.Missed, r.Missed...)
 		out.Cases = append(out.Cases, r.Cases...)

@@ -82,6 +82,10 @@ type Options struct {
 	// Idle evicts idle objects after so long; 0 never does.
 	Idle time.Duration
 
+	// Fault is what Enumerate does at each point; its own point is not used. The
+	// zero value kills.
+	Fault fault.Fault
+
 	// Jobs is how many cases run at a time; 0 is twice the processors.
 	Jobs int
 	// Shard and Shards split the cases: this process runs those whose number is

@@ -57,7 +57,9 @@ type Case struct {
 	// Text says why, for every outcome but Passed and Violated.
 	Text       string            `json:"text,omitempty"`
 	Violations []check.Violation `json:"violations,omitempty"`
-	Kills      []Kill            `json:"kills"`
+	// Refused says that a fault was one that production would not do at that moment.
+	Refused bool   `json:"refused,omitempty"`
+	Kills   []Kill `json:"kills"`
 	// Checkers are those that had something to judge.
 	Checkers []string `json:"checkers,omitempty"`
 	// Ms is how long it took, Tries how often the plan was run.
@@ -96,9 +98,11 @@ type Report struct {
 	Unmet   []string `json:"unmet,omitempty"`
 	Skipped int      `json:"skipped,omitempty"`
 	Kills   int      `json:"kills"`
-	Seed    uint64   `json:"seed,omitempty"`
-	Shard   string   `json:"shard,omitempty"`
-	Cases   []Case   `json:"cases"`
+	// Refused counts the cases whose fault production would not do at its moment.
+	Refused int    `json:"refused,omitempty"`
+	Seed    uint64 `json:"seed,omitempty"`
+	Shard   string `json:"shard,omitempty"`
+	Cases   []Case `json:"cases"`
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`

@@ -63,7 +63,7 @@ func Run(o Options) error {
 	defer cancel()
 	sch := sched.NewThreads(clock.Real{})
 	c := &child{options: o, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{}),
-		orders: make(chan process.Order), gone: cancel}
+		orders: make(chan process.Order), gone: cancel, serving: make(chan struct{})}
 	sch.Go("orders", c.read)
 	err := c.run(ctx)
 	if err != nil {
@@ -86,7 +86,8 @@ type child struct {
 	orders    chan process.Order
 	gone      func() // the harness is
 
-	server *server.Server // set once, by run
+	server  *server.Server // set once, by run
+	serving chan struct{}  // closed when server is set
 
 	mu sync.Mutex // one line at a time
 }
@@ -147,6 +148,7 @@ func (c *child) run(ctx context.Context) error {
 		return err
 	}
 	c.server = s
+	close(c.serving)
 	c.say(process.Reply{Say: process.SayReady, URL: s.URL(), Ms: c.ms()})
 	for o := range c.orders {
 		switch o.Do {
@@ -214,6 +216,19 @@ func (c *child) arm(o process.Order) error {
 	if o.Points != "" {
 		if record, err = process.RecordPoints(o.Points); err != nil {
 			return fmt.Errorf("child: %w", err)
+		}
+	}
+	if len(o.Acts) > 0 {
+		actor, err := c.newActor(o)
+		if err != nil {
+			return err
+		}
+		note := record
+		record = func(p killpoint.Point) {
+			if note != nil {
+				note(p)
+			}
+			actor.pass(p)
 		}
 	}
 	c.points.Begin(record, target)

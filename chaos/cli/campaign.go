@@ -76,14 +76,19 @@ type Common struct {
 // Enumerate is \`minido chaos enumerate\`.
 type Enumerate struct {
 	Common
-	Depth int `default:"1" help:"1: one kill a run. 2: then another one at each point of the recovery."`
-	Max   int `placeholder:"N" help:"Visit at most so many points of each depth, spread evenly."`
+	Depth int    `default:"1" help:"1: one kill a run. 2: then another one at each point of the recovery."`
+	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or evict, hibernate, reset, abort, crash of the point's object; evict(isolate), reset(isolate), crash(isolate)."`
+	Max   int    `placeholder:"N" help:"Visit at most so many points of each depth, spread evenly."`
 }
 
 // Run implements kong's command interface.
 func (c *Enumerate) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
 		o.Max = c.Max
+		var err error
+		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
+			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}
+		}
 		return campaign.Enumerate(ctx, o, c.Depth)
 	})
 }

@@ -134,11 +134,12 @@ func (l *list) end(r campaign.Report) error {
 	return nil
 }
 
-// firstKills counts the cases of depth 1 that died where they should.
+// firstKills counts the cases of depth 1 whose fault happened where it should.
 func (l *list) firstKills(r campaign.Report) int {
 	n := 0
 	for _, c := range r.Cases {
-		if len(c.Kills) == 1 && !strings.Contains(c.Name, "; kill@") {
+		object := !strings.HasPrefix(c.Name, "kill@") && !c.Refused && c.Outcome != campaign.Missed
+		if object || len(c.Kills) == 1 && !strings.Contains(c.Name, "; kill@") {
 			n++
 		}
 	}

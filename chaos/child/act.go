@@ -1,0 +1,91 @@
+package child
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/killpoint"
+)
+
+// actor does what an order's acts say, each once, when its point is passed.
+type actor struct {
+	child *child
+	acts  []process.Act
+	hits  []func(killpoint.Point) bool // nil once it has hit; under the lock of Points
+	out   *os.File                     // written with one call a line
+}
+
+func (c *child) newActor(o process.Order) (*actor, error) {
+	a := &actor{child: c, acts: o.Acts}
+	for _, act := range o.Acts {
+		hits, err := killpoint.ParseTarget(act.Point)
+		if err != nil {
+			return nil, fmt.Errorf("child: %w", err)
+		}
+		a.hits = append(a.hits, hits)
+	}
+	var err error
+	if a.out, err = os.OpenFile(o.Acted, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return nil, fmt.Errorf("child: acts: %w", err)
+	}
+	return a, nil
+}
+
+// pass is told each point, under the lock of Points. What it does begins behind
+// it: an act needs the object's loop, which may be at this very point.
+func (a *actor) pass(p killpoint.Point) {
+	for i, hits := range a.hits {
+		if hits == nil || !hits(p) {
+			continue
+		}
+		a.hits[i] = nil
+		act := a.acts[i]
+		a.child.scheduler.Go("fault", func() { a.do(act, p.Object) })
+	}
+}
+
+func (a *actor) do(act process.Act, object string) {
+	<-a.child.serving
+	done := func(err error) { a.note(act, err) }
+	action := pool.Action{Verb: pool.Verb(act.Verb), Reason: "aborted by a fault"}
+	if act.Isolate {
+		a.child.server.ActOnIsolate(action, done)
+		return
+	}
+	class, name, named := strings.Cut(object, "/")
+	if !named {
+		done(&pool.RefusedError{Reason: "no object is at this point"})
+		return
+	}
+	ref, err := a.child.server.Find(class, name)
+	if err != nil {
+		done(err)
+		return
+	}
+	ref.Act(action, done)
+}
+
+// note writes how an act has ended.
+func (a *actor) note(act process.Act, err error) {
+	line := process.Acted{Fault: act.Fault, AtNs: clock.Real{}.Now().UnixNano()}
+	var refused *pool.RefusedError
+	switch {
+	case errors.As(err, &refused), errors.Is(err, pool.ErrNotRunning), errors.Is(err, pool.ErrNoObject):
+		line.Refused = err.Error()
+	case err != nil:
+		line.Error = err.Error()
+	}
+	text, err := json.Marshal(line)
+	if err == nil {
+		_, err = a.out.Write(append(text, '\n'))
+	}
+	if err != nil {
+		panic(fmt.Sprintf("child: acts: %v", err)) // a gap in the record would be a lie
+	}
+}
