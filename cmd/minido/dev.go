@@ -158,6 +158,9 @@ func (c *devCommand) options(term *terminal) server.Options {
 		other.Entry, other.ConfigPath = "", path
 		others = append(others, other)
 	}
+	if c.CPUMs > 0 {
+		engine.BoundMatches(time.Duration(c.CPUMs) * time.Millisecond)
+	}
 	o := server.Options{
 		Config: first, Others: others,
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,

@@ -9,6 +9,14 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
+// testTurnLimit is the limit of turns where one is exceeded.
+const testTurnLimit = 200 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	engine.BoundMatches(testTurnLimit)
+	m.Run()
+}
+
 // hostileWorker has an object do what would take the host down.
 const hostileWorker = `
 const kept = [];
@@ -20,6 +28,15 @@ export class H extends DurableObject {
   async wait(s) { await scheduler.wait(s * 1000); return "waited"; }
   get(k) { return this.ctx.storage.get(k); }
   async alarm() { for (;;); }
+  backtrack(how) {
+    const s = "a".repeat(60) + "!";
+    switch (how) {
+      case "literal": return /(?!b)(a|aa)+$/.test(s);
+      case "constructed": return new RegExp("(?=a)(a+)+b").exec(s);
+      case "replaced": return s.replace(/(?!b)(a|aa)+$/g, "");
+      case "split": return s.split(/(?!b)(a|aa)+$/);
+    }
+  }
   bomb(name) {
     const S = "x".repeat(1e6);
     const bombs = {
@@ -76,6 +93,41 @@ func TestCPULimit(t *testing.T) {
 			t.Errorf("the log does not say %q:\n%s", want, logged)
 		}
 	}
+}
+
+// A match that backtracks without end is stopped, wherever a pattern can stand.
+func TestCPULimitOfRegExp(t *testing.T) {
+	w := newTest(t, hostileWorker, Options{TurnLimit: testTurnLimit})
+	for _, how := range []string{"literal", "constructed", "replaced", "split"} {
+		if got := w.call("H/a/backtrack", how); strings.HasPrefix(got, `{"ok"`) {
+			t.Errorf("%s: got %s", how, got)
+		}
+	}
+	w.want(`{"ok":"ok"}`, "H/a/ok")
+	if logged := strings.Join(w.logged("was exceeded"), "\n"); !strings.Contains(logged, "worker.ts:") {
+		t.Errorf("the log does not say where:\n%s", logged)
+	}
+}
+
+// Code that never ends while the worker loads, or while an object is
+// constructed, is stopped with its place.
+func TestCPULimitOfStart(t *testing.T) {
+	w := newTest(t, `
+export class C extends DurableObject {
+  constructor(ctx, env) { super(ctx, env); if (ctx.id.name === "spins") for (;;); }
+  ok() { return "ok"; }
+}
+export default serve({});`, Options{TurnLimit: testTurnLimit})
+	if got := w.call("C/spins/ok"); strings.HasPrefix(got, `{"ok"`) {
+		t.Errorf("got %s", got)
+	}
+	logged := strings.Join(w.logged("was exceeded"), "\n")
+	for _, want := range []string{"during an event of C/spins (start)", "worker.ts:5:"} {
+		if !strings.Contains(logged, want) {
+			t.Errorf("the log does not say %q:\n%s", want, logged)
+		}
+	}
+	w.want(`{"ok":"ok"}`, "C/other/ok")
 }
 
 // A statement of SQL without end is stopped as JavaScript is.
