@@ -278,24 +278,36 @@ func (e *Engine) run(fn func()) {
 	if err == nil {
 		return
 	}
-	var overflow *goja.StackOverflowError
-	var interrupted *goja.InterruptedError
-	switch {
-	case errors.As(err, &overflow):
-		e.Condemn(fmt.Errorf("RangeError: Maximum call stack size exceeded%s", e.where(overflow.Stack())))
-	case errors.As(err, &interrupted):
+	if stopped := e.Stopped(err); stopped != nil {
 		e.vm.ClearInterrupt()
-		var limit *LimitError
-		if reason, ok := interrupted.Value().(error); ok && errors.As(reason, &limit) {
-			e.Condemn(limit.in(e, e.where(interrupted.Stack())))
-		} else if ok {
-			e.Condemn(fmt.Errorf("%w%s", reason, e.where(interrupted.Stack())))
-		} else {
-			e.Condemn(fmt.Errorf("%v%s", interrupted.Value(), e.where(interrupted.Stack())))
-		}
-	default:
-		e.ReportUncaught(e.Thrown(err))
+		e.Condemn(stopped)
+		return
 	}
+	e.ReportUncaught(e.Thrown(err))
+}
+
+// Stopped is why JavaScript was stopped from outside, with the place in the
+// user's code, if err, which a call of goja returned, says so; else nil. A stack
+// overflow is such a stop: it cannot be caught either.
+func (e *Engine) Stopped(err error) error {
+	var overflow *goja.StackOverflowError
+	if errors.As(err, &overflow) {
+		return fmt.Errorf("RangeError: Maximum call stack size exceeded%s", e.where(overflow.Stack()))
+	}
+	var interrupted *goja.InterruptedError
+	if !errors.As(err, &interrupted) {
+		return nil
+	}
+	where := e.where(interrupted.Stack())
+	reason, ok := interrupted.Value().(error)
+	if !ok {
+		return fmt.Errorf("%v%s", interrupted.Value(), where)
+	}
+	var limit *LimitError
+	if errors.As(reason, &limit) {
+		return limit.in(e, where)
+	}
+	return fmt.Errorf("%w%s", reason, where)
 }
 
 // finish ends a turn: commits, then outputs.

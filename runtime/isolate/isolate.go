@@ -135,6 +135,9 @@ func (i *Isolate) describe(err error) error {
 	if errors.As(err, &ex) {
 		return errors.New(i.Engine.Stack(ex.Value()))
 	}
+	if stopped := i.Engine.Stopped(err); stopped != nil {
+		return stopped
+	}
 	return err
 }
 

@@ -1,12 +1,17 @@
 package minidotest
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/world"
 )
 
 // testTurnLimit is the limit of turns where one is exceeded.
@@ -153,4 +158,26 @@ replaceAll replaceRegExp concat sort reverse many`) {
 		}
 	}
 	w.want(`{"ok":[6,true,true,4,true,"Uint8Array","[object Float64Array]","abab","--a","1-2,3-","123",[0,1],"a1b3",1,"repeat",2,1,true,2,4]}`, "!harmless")
+}
+
+// Module code that never ends is stopped, and its place is in the user's source.
+func TestCPULimitOfModuleCode(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{ // order-independent: each file is written once
+		"w.ts":          "interface A { n: number }\nconst a: A = { n: 1 };\nfunction never() {\n  for (;;) a.n++;\n}\nnever();\nexport default { fetch() { return new Response('ok'); } };\n",
+		"wrangler.json": `{"name": "p", "main": "w.ts", "compatibility_date": "2026-08-01"}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := world.Open(world.Options{Config: config.Options{Dir: dir}, Dir: t.TempDir(), CacheDir: t.TempDir(), TurnLimit: testTurnLimit})
+	if err == nil {
+		t.Error("it loaded", w.Stop())
+	}
+	for _, want := range []string{"the CPU time limit of a turn, 200ms, was exceeded during the evaluation of module code", "at never (w.ts:4:"} {
+		if !strings.Contains(fmt.Sprint(err), want) {
+			t.Errorf("the error does not say %q:\n%v", want, err)
+		}
+	}
 }
