@@ -29,6 +29,7 @@ type lives struct {
 	history *history.Recorder
 	seen    *seen // what the history was told
 	clients int
+	world   *outside // of a session's
 }
 
 // seen collects text that other goroutines write. Guarded by mu.

@@ -48,16 +48,20 @@ func (p *phone) dial() {
 }
 
 func dialRoom(l *lives, room, role string) (*roomSocket, error) {
+	return dialSocket(l, "/rooms/"+room+"/ws", http.Header{"X-Client-Role": {role}, "X-User-Id": {role + "-user"}})
+}
+
+// dialSocket opens a WebSocket and collects what comes, until the test ends.
+func dialSocket(l *lives, path string, header http.Header) (*roomSocket, error) {
 	ctx, cancel := wait.WithLimit(l.t.Context(), clock.Real{}, limit)
 	defer cancel()
-	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.server.url, "http")+"/rooms/"+room+"/ws",
-		&websocket.DialOptions{HTTPHeader: http.Header{"X-Client-Role": {role}, "X-User-Id": {role + "-user"}}})
+	conn, _, err := websocket.Dial(ctx, "ws"+strings.TrimPrefix(l.server.url, "http")+path, &websocket.DialOptions{HTTPHeader: header})
 	if err != nil {
 		return nil, err
 	}
 	s := &roomSocket{conn: conn, frames: make(chan string, 4096)}
 	threads := sched.NewThreads(clock.Real{})
-	threads.Go("read "+role, func() {
+	threads.Go("read "+path, func() {
 		defer close(s.frames)
 		for {
 			_, data, err := conn.Read(context.Background())
