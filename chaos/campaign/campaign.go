@@ -32,6 +32,7 @@ type campaign struct {
 	scheduler *sched.Threads
 	checkers  []check.Checker
 	bundles   *server.Bundles // of simulations
+	swarmed   uint64          // cases of a random simulation so far; of the campaign's own goroutine
 	slots     []*slot
 
 	mu      sync.Mutex // guards everything below

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -125,13 +126,55 @@ func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
 	return out
 }
 
-// seedOf is the seed of the ith of some cases: of a random simulation each has
-// one of its own.
+// seedOf is the seed of the ith of the next cases: of a random simulation each
+// has one of its own.
 func (c *campaign) seedOf(i int) uint64 {
 	if c.Mode == Sim && c.report.Verb == "random" {
-		return c.Seed + 1 + uint64(i)
+		return c.Seed + 1 + c.swarmed + uint64(i)
 	}
 	return 0
+}
+
+// swarmBatch is how many cases of a swarm are drawn at a time, for each slot.
+const swarmBatch = 8
+
+// swarm runs simulations, each with an order of events of its own: so many, or
+// until Options.For has passed.
+func (c *campaign) swarm(ctx context.Context, source entropy.Source, clean Case, runs int) error {
+	began := c.clock.Now()
+	for {
+		n := runs - int(c.swarmed)
+		if c.For > 0 {
+			if c.clock.Now().Sub(began) >= c.For {
+				return nil
+			}
+			n = swarmBatch * len(c.slots)
+		}
+		if n <= 0 {
+			return nil
+		}
+		plans := numbered(source, clean, n)
+		c.tell(int(c.swarmed)+n, "seeds %d to %d", c.Seed+1+c.swarmed, c.Seed+c.swarmed+uint64(n))
+		if _, err := c.visit(ctx, plans); err != nil {
+			return err
+		}
+		c.swarmed += uint64(n)
+	}
+}
+
+// numbered is draw for simulations, whose orders differ: points are named by
+// their number. One that a run does not reach has killed nothing, and is no
+// failure.
+func numbered(source entropy.Source, clean Case, runs int) []fault.Plan {
+	plans := draw(source, clean, runs)
+	for _, p := range plans {
+		for i := range p {
+			if p[i].Point != "" {
+				p[i].Point = strconv.Itoa(1 + int(source.Uint64()%uint64(len(clean.Points))))
+			}
+		}
+	}
+	return plans
 }
 
 // visited is a plan with its result.
@@ -200,7 +243,11 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 			return err
 		}
 		c.report.Points = len(clean.Points)
-		plans := c.choose(draw(entropy.NewSeeded(seed), clean, runs))
+		source := entropy.NewSeeded(seed)
+		if c.Mode == Sim {
+			return c.swarm(ctx, source, clean, runs)
+		}
+		plans := c.choose(draw(source, clean, runs))
 		c.tell(len(plans), "seed %d: %d runs", seed, len(plans))
 		_, err = c.visit(ctx, plans)
 		return err

@@ -21,6 +21,13 @@ type Clock interface {
 	AfterFunc(d time.Duration, f func()) Timer
 }
 
+// IsVirtual reports whether c is a Virtual, or says that it stands for one: then
+// nothing that the machine decides may be observable.
+func IsVirtual(c Clock) bool {
+	v, ok := c.(interface{ IsVirtual() bool })
+	return ok && v.IsVirtual()
+}
+
 // Timer is a pending AfterFunc.
 type Timer interface {
 	// Stop prevents the call if it has not begun; it reports whether it did so.
@@ -71,6 +78,9 @@ func (v *Virtual) AfterFunc(d time.Duration, f func()) Timer {
 	heap.Push(&v.timers, t)
 	return t
 }
+
+// IsVirtual is true; see the function of that name.
+func (v *Virtual) IsVirtual() bool { return true }
 
 // Next is the deadline of the earliest pending timer.
 func (v *Virtual) Next() (at time.Time, ok bool) {

@@ -29,7 +29,7 @@ type weakRef struct {
 type finalizers struct{}
 
 func (p *Platform) installWeak() {
-	_, simulated := p.Engine.Clock().(*clock.Virtual)
+	simulated := clock.IsVirtual(p.Engine.Clock())
 	p.Engine.LazyGlobal("WeakRef", func() goja.Value {
 		return engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{
 			Name: "WeakRef", Length: 1,

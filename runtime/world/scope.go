@@ -67,6 +67,9 @@ type scopedClock struct{ s *scope }
 // Now implements clock.Clock.
 func (c scopedClock) Now() time.Time { return c.s.sim.clock.Now() }
 
+// IsVirtual is what clock.IsVirtual asks.
+func (c scopedClock) IsVirtual() bool { return true }
+
 // AfterFunc implements clock.Clock.
 func (c scopedClock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	s := c.s

@@ -133,3 +133,18 @@ func (x routines) Wait(ready func() bool) {
 	}
 	x.current.Await(ready)
 }
+
+// FirstDifference names where two histories part, "" if they do not. Two runs of
+// one seed whose histories differ have met something that is no function of the
+// seed: a bug of the simulation's, or of what it runs.
+func FirstDifference(one, two []string) string {
+	for i := range min(len(one), len(two)) {
+		if one[i] != two[i] {
+			return fmt.Sprintf("line %d is %q and %q", i+1, one[i], two[i])
+		}
+	}
+	if len(one) != len(two) {
+		return fmt.Sprintf("there are %d and %d lines", len(one), len(two))
+	}
+	return ""
+}

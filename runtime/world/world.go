@@ -16,6 +16,7 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
@@ -71,6 +72,9 @@ type Options struct {
 	Heap *engine.HeapWatch
 	// Limit bounds the virtual time of one wait; 0 is DefaultLimit.
 	Limit time.Duration
+	// Entropy replaces the chance of the seed in the server, for tests of what
+	// happens then; nil is the seed's.
+	Entropy entropy.Source
 	// AI is the URL of a provider of Workers AI, on the network; see server.Options.
 	AI string
 }
@@ -123,10 +127,14 @@ func Open(o Options) (w *World, err error) {
 	if o.SyncFull {
 		mode = sqlstore.Full
 	}
+	chance := o.Entropy
+	if chance == nil {
+		chance = w.source.Fork(fmt.Sprintf("life %d", w.lives))
+	}
 	s, err := server.Start(context.Background(), server.Options{
 		Config: o.Config, Others: o.Others, Address: server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
-		Scheduler: w.scope, Drive: w.Until, Entropy: w.source.Fork(fmt.Sprintf("life %d", w.lives)), Dialer: &dialer{w}, AI: o.AI,
+		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI,
 		Points: w.points, TurnLimit: o.TurnLimit, TurnClock: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Eviction: o.Eviction,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.Note("log %s", text) },
