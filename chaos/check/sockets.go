@@ -51,8 +51,10 @@ func (c socketChecker) Check(e Evidence) []Violation {
 }
 
 // endedByClient and closeFrame read how the client library names an end.
-func endedByClient(e history.Event) bool { return strings.Contains(e.Text, "context canceled") }
-func closeFrame(e history.Event) bool    { return strings.Contains(e.Text, "received close frame") }
+func endedByClient(e history.Event) bool {
+	return strings.Contains(e.Text, "context canceled") || strings.HasPrefix(e.Text, history.ByClient)
+}
+func closeFrame(e history.Event) bool { return strings.Contains(e.Text, "received close frame") }
 
 // died says whether the next thing that happens to a server is its death: the
 // harness sees the socket's end first.

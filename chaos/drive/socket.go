@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/coder/websocket"
 
@@ -20,6 +21,14 @@ type Socket struct {
 	session *Session
 	conn    agentrpc.Conn
 	who     string
+
+	ended sync.Once // its end is told to the history once
+}
+
+// end tells the history why the connection has ended, in the words that the
+// checker of sockets knows.
+func (k *Socket) end(why string) {
+	k.ended.Do(func() { k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: why}) })
 }
 
 // OpenSocket connects to a path of the present server.
@@ -60,8 +69,11 @@ func (s *Session) OpenSocket(ctx context.Context, path string, header map[string
 	return socket, nil
 }
 
-// cut ends the connection without a Close frame.
-func (k *Socket) cut() { _ = k.conn.CloseNow() } // it may have ended already
+// cut ends the connection without a Close frame: its server's life is over.
+func (k *Socket) cut() {
+	k.end(history.ByClient + " after the server's end")
+	_ = k.conn.CloseNow() // it may have ended already
+}
 
 // Send sends a text frame.
 //
@@ -97,9 +109,10 @@ func (k *Socket) Receive(ctx context.Context) (Frame, error) {
 	var closed websocket.CloseError
 	switch {
 	case errors.As(err, &closed):
-		k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: fmt.Sprintf("%d %s", closed.Code, closed.Reason)})
+		k.end(err.Error())
 		return Frame{Closed: true, Code: int(closed.Code), Reason: closed.Reason}, nil
 	case err != nil:
+		k.end(err.Error())
 		return Frame{}, fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	}
 	k.session.history.Add(history.Event{Kind: history.Receive, Who: k.who, Data: asJSON(data)})
@@ -113,7 +126,7 @@ func (k *Socket) Receive(ctx context.Context) (Frame, error) {
 // agentrpc.ErrLost if the connection has ended already, or the answer did not
 // come.
 func (k *Socket) Close(code int, reason string) error {
-	k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: fmt.Sprintf("the client: %d %s", code, reason)})
+	k.end(fmt.Sprintf("%s: %d %s", history.ByClient, code, reason))
 	if err := k.conn.Close(websocket.StatusCode(code), reason); err != nil {
 		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	}

@@ -37,6 +37,9 @@ const (
 	Note    Kind = "note"    // what the harness saw or did otherwise
 )
 
+// ByClient begins the text of a Close that the client asked for.
+const ByClient = "the client closed it"
+
 // Event is one line of a history. Immutable once recorded.
 type Event struct {
 	// N counts from 1; the order of N is the order of recording.
