@@ -157,7 +157,7 @@ func TestForeverChat(t *testing.T) {
 			cut := c.say("story-chat/s2", "a story", nil)
 			until(t, "the story is under way", func() bool { return c.saw(cut, `\"w25 \"`) })
 			l.crash()
-			checkCutStory(t, c, name)
+			checkCutStory(t, c, "story-chat/s2", name == "forever")
 		})
 	}
 }
@@ -165,13 +165,13 @@ func TestForeverChat(t *testing.T) {
 // checkCutStory checks what a client that comes back is told of a stream that a
 // death has cut. The later generation ends it and keeps the part as a message;
 // the first one replays the part, and neither ends the stream nor keeps it.
-func checkCutStory(t *testing.T, c chatting, name string) {
+func checkCutStory(t *testing.T, c chatting, agent string, ended bool) {
 	t.Helper()
-	client := c.dial("story-chat/s2")
+	client := c.dial(agent)
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	threads := sched.NewThreads(clock.Real{})
-	resumed, ended := make(chan agentrpc.Answer, 1), name == "forever"
+	resumed := make(chan agentrpc.Answer, 1)
 	threads.Go("resume", func() {
 		answer, err := client.Resume(ctx)
 		if (err == nil) != ended {

@@ -27,8 +27,8 @@ type lives struct {
 	start   func(t *testing.T, flags ...string) server
 	server  server
 	history *history.Recorder
-	seen    *seen // what the history was told
-	clients int
+	seen    *seen    // what the history was told
+	clients *int     // that were dialled, by copies of this too
 	world   *outside // of a session's
 }
 
@@ -71,7 +71,7 @@ func beginOn(t *testing.T, start func(*testing.T, ...string) server, name string
 			t.Fatalf("fixtures/%s is not installed: run `make npm` first", name)
 		}
 	}
-	l := &lives{t: t, state: t.TempDir(), seen: &seen{}, start: start}
+	l := &lives{t: t, state: t.TempDir(), seen: &seen{}, start: start, clients: new(int)}
 	l.history = history.NewRecorder(clock.Real{}, l.seen)
 	l.flags = []string{"--config", filepath.Join(fixture(t, name), "wrangler.jsonc"), "--port", "0", "--persist-to", l.state}
 	l.flags = append(l.flags, flags...)
@@ -99,13 +99,13 @@ func (l *lives) kill() {
 // dial connects a client to an agent, given as in the URL: research-agent/r1.
 func (l *lives) dial(agent string) *agentrpc.Client {
 	l.t.Helper()
-	l.clients++
+	*l.clients++
 	class, name := filepath.Split(agent)
 	threads := sched.NewThreads(clock.Real{})
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	c, err := agentrpc.Dial(ctx, agentrpc.Options{
-		URL: l.server.url, Agent: filepath.Clean(class), Name: name, Who: fmt.Sprintf("client-%d", l.clients),
+		URL: l.server.url, Agent: filepath.Clean(class), Name: name, Who: fmt.Sprintf("client-%d", *l.clients),
 		History: l.history, Scheduler: threads,
 	})
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/runtime/control"
 )
 
@@ -31,8 +32,8 @@ type system struct {
 // stageSet is what the moments of one fault share: a server and what it talks to.
 type stageSet struct {
 	*lives
-	tool *tool
-	chat *chatting
+	tool     *tool
+	provider *upstream.Server // of a chat's answers
 }
 
 // moment is one moment of a system's life. Each test of it has an object that
@@ -58,13 +59,14 @@ type subject struct {
 	*stageSet
 	name  string
 	blows int
-	gates []*gate // what it stands at
-	wait  func()  // until its recovery stands still
+	gates []func() // release what it stands at
+	wait  func()   // until its recovery stands still
+	fiber string   // its first fiber's id, where the moment wants it
 }
 
 // strikeAll hits what stands still: each object, or with SIGKILL all at once.
 func strikeAll(fault string, set *stageSet, standing []*subject, group []moment) {
-	old := make([][]*gate, len(standing))
+	old := make([][]func(), len(standing))
 	for i, o := range standing {
 		old[i], o.gates = o.gates, nil
 		if group[i].again != nil && o.blows == 0 {
@@ -79,8 +81,8 @@ func strikeAll(fault string, set *stageSet, standing []*subject, group []moment)
 			o.hit(fault, group[i].class)
 		}
 		o.blows++
-		for _, g := range old[i] {
-			g.release() // what the old life waited for comes; it must have no effect
+		for _, release := range old[i] {
+			release() // what the old life waited for comes; it must have no effect
 		}
 	}
 }
@@ -188,8 +190,8 @@ func TestDifferentialSystems(t *testing.T) {
 					shared.lives = &mine
 					o := &subject{stageSet: &shared, name: fmt.Sprintf("m%d", i)}
 					m.stand(o)
-					for _, g := range o.gates {
-						g.release()
+					for _, release := range o.gates {
+						release()
 					}
 					m.check(o)
 				})
@@ -210,21 +212,40 @@ func table(all []system, survived map[string]int) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("\nThe moments:\n")
-	var bugs []string
-	for _, s := range all {
+	writeShared(&b, all, func(s system) (lines []string) {
 		var names []string
 		for _, m := range s.moments {
 			names = append(names, m.name)
-			if m.bug != "" {
-				bugs = append(bugs, fmt.Sprintf("- `%s`, %s: %s", s.fixture, m.name, m.bug))
+		}
+		return []string{strings.Join(names, "; ")}
+	})
+	b.WriteString("\nMistakes of the published packages that they show, and that the tests pin:\n")
+	writeShared(&b, all, func(s system) (lines []string) {
+		for _, m := range s.moments {
+			if line := m.name + ": " + m.bug; m.bug != "" && !slices.Contains(lines, line) {
+				lines = append(lines, line)
 			}
 		}
-		fmt.Fprintf(&b, "- `%s`: %s.\n", s.fixture, strings.Join(names, "; "))
-	}
-	if len(bugs) > 0 {
-		fmt.Fprintf(&b, "\nMistakes of the published packages that these moments show; the tests pin them:\n%s\n", strings.Join(bugs, "\n"))
-	}
+		return lines
+	})
 	return b.String()
+}
+
+// writeShared writes lines that systems have, each with the fixtures that have it.
+func writeShared(b *strings.Builder, all []system, of func(system) []string) {
+	var lines []string
+	fixtures := map[string][]string{} // by line
+	for _, s := range all {
+		for _, line := range of(s) {
+			if fixtures[line] == nil {
+				lines = append(lines, line)
+			}
+			fixtures[line] = append(fixtures[line], "`"+s.fixture+"`")
+		}
+	}
+	for _, line := range lines {
+		fmt.Fprintf(b, "- %s: %s.\n", strings.Join(fixtures[line], ", "), line)
+	}
 }
 
 const (
