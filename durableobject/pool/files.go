@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/sqlstore"
 )
@@ -17,6 +18,15 @@ func (e *entry) open() durableobject.StoreOpener {
 	return e.opener(filepath.Join(e.ns.dir, e.id.String()+".sqlite"))
 }
 
+// chanceOf is the randomness of a database that is opened: its own each time, or
+// one that is opened again would go through the same numbers again.
+func (p *Pool) chanceOf(file string) entropy.Source {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.opens++
+	return p.opts.Entropy.Fork(fmt.Sprintf("%s %d", file, p.opens))
+}
+
 // opener opens a database file; its creation is an effect.
 func (e *entry) opener(path string) durableobject.StoreOpener {
 	p := e.ns.pool
@@ -24,7 +34,7 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 		var store *sqlstore.Store
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
-				Path: path, Thread: thread, Clock: p.opts.Clock, Entropy: p.opts.Entropy.Fork(filepath.Base(path)),
+				Path: path, Thread: thread, Clock: p.opts.Clock, Entropy: p.chanceOf(filepath.Base(path)),
 				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk,
 				OnRestore: func(restore func() error) error {
 					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)

@@ -56,6 +56,7 @@ type Pool struct {
 	tickets    uint64      // of the last delivery
 	namespaces map[string]*Namespace
 	closed     bool
+	opens      int // databases so far
 }
 
 // ErrClosed is what events get once the pool is closed.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
@@ -108,7 +109,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		namespaces[c.ClassName] = s.space(c.UniqueKey)
 	}
 	w.iso = isolate.New(isolate.Options{
-		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy.Fork("isolate"), Bundle: b,
+		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   webapi.NewCacheStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches")),
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.opts.TurnClock, Heap: s.opts.Heap,
@@ -133,6 +134,15 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	}
 	b.Prefetch()
 	return w, nil
+}
+
+// chance is the randomness of the next isolate. Each has its own: one that began
+// again as its predecessor did would make the same ids.
+func (s *Server) chance() entropy.Source {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.isolates++
+	return s.opts.Entropy.Fork(fmt.Sprintf("isolate %d", s.isolates))
 }
 
 // turnLimit is the flag's, else that of the configuration (limits.cpu_ms).

@@ -44,6 +44,7 @@ type Server struct {
 	assets   *gateway.Assets
 	closed   bool
 
+	isolates int                              // so far
 	retiring map[*isolate.Isolate]clock.Timer // replaced, with work in flight
 }
 
