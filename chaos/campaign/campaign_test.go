@@ -47,7 +47,7 @@ func TestDraw(t *testing.T) {
 		}
 		return out
 	}
-	if text(1) != text(1) || text(1) == text(2) {
+	if first, again := text(1), text(1); first != again || first == text(2) {
 		t.Error("plans do not follow the seed")
 	}
 }

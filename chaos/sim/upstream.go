@@ -64,7 +64,6 @@ type responseWriter struct {
 	ctx       context.Context
 	header    http.Header
 	url       string
-	status    int
 	pipe      *event.Pipe // nil before the head
 	done      func(*event.Response, error)
 	told      bool

@@ -33,17 +33,6 @@ func regions(text string) []region {
 	return list
 }
 
-func regionAt(regs []region, line int) string {
-	i, found := slices.BinarySearchFunc(regs, line, func(r region, l int) int { return r.line - l })
-	if !found {
-		i--
-	}
-	if i < 0 {
-		return ""
-	}
-	return regs[i].path
-}
-
 // deferredRegions are the regions whose modules may wait, by the rules that
 // hold for installed packages. Their package.json is looked for above the
 // bundle; without it only the curated packages qualify.
