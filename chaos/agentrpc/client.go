@@ -277,9 +277,14 @@ func (c *Client) forget(id string) {
 	delete(c.pending, id)
 }
 
+// send writes a frame, unless ctx has ended. A frame that was begun is ended by
+// Close alone: to give up one call must not cost the others their connection.
 func (c *Client) send(ctx context.Context, data []byte) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("agentrpc: %w", context.Cause(ctx))
+	}
 	c.options.History.Add(history.Event{Kind: history.Send, Who: c.options.Who, Data: data})
-	if err := c.conn.Write(ctx, websocket.MessageText, data); err != nil {
+	if err := c.conn.Write(c.ctx, websocket.MessageText, data); err != nil {
 		return fmt.Errorf("agentrpc: %w: %w", ErrLost, err)
 	}
 	return nil

@@ -306,12 +306,12 @@ function (native, p) {
   const fill = (C, D) => {
     const max = D.filled + (C.n < D.len - D.filled ? C.n : D.len - D.filled), aligned = max - max % D.es;
     const ready = aligned >= D.min;
-    let todo = (ready ? aligned : max) - D.filled;
-    while (todo > 0) {
-      const e = C.q[C.h], n = todo < e.len ? todo : e.len;
+    let left = (ready ? aligned : max) - D.filled;
+    while (left > 0) {
+      const e = C.q[C.h], n = left < e.len ? left : e.len;
       copy(D.buf, D.off + D.filled, e.buf, e.off, n);
       if (n === e.len) take(C); else { e.off += n; e.len -= n; }
-      C.n -= n; D.filled += n; todo -= n;
+      C.n -= n; D.filled += n; left -= n;
     }
     return ready;
   };
