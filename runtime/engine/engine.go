@@ -148,9 +148,11 @@ func New(o Options) *Engine {
 	e.classes.init()
 	e.watch.init(e, o.Watch, limit, o.Heap)
 	e.timers.init(e)
+	e.installJSON()
 	e.prims = e.loadPrimordials()
 	e.guardSizes()
 	e.installErrorTexts()
+	e.installBuiltins()
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.turnBody()
 		return goja.Undefined()

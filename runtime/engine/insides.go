@@ -138,6 +138,16 @@ func (m machine) peek(n int) goja.Value {
 	return stack[sp-n]
 }
 
+// argument is the nth argument of the native function that runs, -2 for its
+// receiver; nil without one.
+func (m machine) argument(n int) goja.Value {
+	stack, at := *m.stack(), *m.number(m.in.sb)+n
+	if *m.number(m.in.sb) < 1 || at < 0 || at >= *m.number(m.in.sp) || at >= len(stack) {
+		return nil
+	}
+	return stack[at]
+}
+
 // instruction is the one that runs, invalid in a native function.
 func (m machine) instruction() reflect.Value {
 	p := *(*unsafe.Pointer)(unsafe.Add(m.at, m.in.program))

@@ -21,7 +21,7 @@ func (e *Engine) installErrorTexts() {
 		return
 	}
 	m := in.machineOf(e.vm)
-	for _, class := range []string{"TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError"} {
+	for _, class := range []string{"TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "AggregateError"} {
 		object := e.Primordial(class)
 		slot := in.constructorOf(object)
 		if slot == nil {
@@ -30,6 +30,13 @@ func (e *Engine) installErrorTexts() {
 		original := *slot
 		*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 			// goja itself names the class as the new target; `new` names none.
+			if newTarget == object && class == "AggregateError" && len(args) < 2 { // of Promise.any
+				errors := goja.Value(e.vm.NewArray())
+				if len(args) == 1 {
+					errors = args[0]
+				}
+				return original([]goja.Value{errors, e.vm.ToValue("All promises were rejected")}, newTarget)
+			}
 			if newTarget == object && len(args) == 1 {
 				if text, ok := args[0].(goja.String); ok {
 					s := site{engine: e, machine: m}
@@ -184,6 +191,8 @@ func (s site) text(class, text string) string {
 		}
 	case class == "RangeError":
 		return s.rangeText(text)
+	case class == "SyntaxError" && strings.HasPrefix(text, "Invalid regular expression: /"):
+		return patternText(text)
 	}
 	return ""
 }
@@ -199,8 +208,41 @@ var fixedTexts = map[string]string{
 	"Must call super constructor in derived class before returning from derived constructor": "Must call super constructor in derived class before accessing 'this' or returning from derived constructor",
 }
 
+// patternFaults are V8's words for what the parsers of goja's regular
+// expressions object to.
+var patternFaults = []struct{ theirs, ours string }{
+	{"missing argument to repetition operator", "Nothing to repeat"},
+	{"invalid nested repetition operator", "Nothing to repeat"},
+	{"trailing backslash at end of expression", `\ at end of pattern`},
+	{"illegal \\ at end of pattern", `\ at end of pattern`},
+	{"invalid character class range", "Range out of order in character class"},
+	{"reverse", "Range out of order in character class"},
+	{"invalid repeat count", "numbers out of order in {} quantifier"},
+	{"reference to undefined group name", "Invalid named capture referenced"},
+	{"invalid capture group name", "Invalid capture group name"},
+	{"unexpected )", "Unmatched ')'"},
+	{"missing closing )", "Unterminated group"},
+	{"missing closing ]", "Unterminated character class"},
+}
+
+// patternText is the text for a pattern that goja's parsers refuse.
+func patternText(text string) string {
+	head, fault, found := strings.Cut(text, ": Invalid regular expression (re")
+	if !found {
+		return ""
+	}
+	for _, f := range patternFaults {
+		if strings.Contains(fault, f.theirs) {
+			return head + ": " + f.ours
+		}
+	}
+	return ""
+}
+
 func (s site) rangeText(text string) string {
 	switch {
+	case text == "exponent must be positive":
+		return "Exponent must be positive"
 	case text == "Invalid count value":
 		return "Invalid count value: " + s.show(s.machine.peek(1), false)
 	case strings.HasPrefix(text, "Byte length of "), strings.HasPrefix(text, "Start offset of "):
@@ -214,7 +256,7 @@ func (s site) rangeText(text string) string {
 		callee, _ := s.machine.peek(s.count() + 1).(*goja.Object)
 		if callee != nil && s.op() == "new" {
 			if name := callee.Get("name"); name != nil && strings.HasPrefix(name.String(), "ArrayBuffer") {
-				return "Array buffer allocation failed"
+				return "Invalid array buffer length"
 			}
 		}
 		return "Invalid typed array length: " + strings.TrimPrefix(text, "Invalid index ")
@@ -278,6 +320,9 @@ var rules = []rule{
 		return "The comparison function must be either a function or undefined: " + s.show(s.machine.peek(1), false)
 	}},
 	{"Method ", func(s site, rest string) string {
+		if before, ok := strings.CutSuffix(rest, " incompatible receiver"); ok && s.machine.argument(0) != nil {
+			return "Method " + before + " incompatible receiver " + s.show(s.machine.argument(0), false)
+		}
 		if before, ok := strings.CutSuffix(rest, " [object Object]"); ok {
 			return "Method " + before + " #<Object>"
 		}
@@ -296,6 +341,7 @@ var rules = []rule{
 	{"RegExp doesn't have global flag set", func(site, string) string {
 		return "String.prototype.matchAll called with a non-global RegExp argument"
 	}},
+	{"Converting circular structure to JSON", func(s site, _ string) string { return s.circular() }},
 	{"Illegal generator state", func(site, string) string { return "Generator is already running" }},
 	{"Invalid property descriptor. Cannot both", func(_ site, rest string) string {
 		return "Invalid property descriptor. Cannot both" + rest + ", #<Object>"
@@ -331,6 +377,11 @@ func (s site) read(rest string) string {
 // called: a call of something that is no function, whose last name is member.
 func (s site) called(member string) string {
 	if src, offset, ok := s.position(); ok && strings.HasPrefix(s.op(), "call") {
+		if v := s.machine.peek(s.count() + 2); member == "Symbol.asyncIterator" {
+			return s.show(v, false) + " is not async iterable"
+		} else if member == "Symbol.iterator" && strings.HasSuffix(strings.TrimRight(src[:offset], " "), `[__knownSymbol("iterator")]`) {
+			return s.show(v, false) + " is not async iterable"
+		}
 		if callee := calleeBefore(src, offset); callee != intermediate || member == "" {
 			return callee + " is not a function"
 		}
@@ -359,7 +410,7 @@ func (s site) notObject(shown string) string {
 		return s.called("")
 	case op == "op_instanceof":
 		return "Right-hand side of 'instanceof' is not an object"
-	case op == "op_in":
+	case op == "op_in", op == "inOp":
 		return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", s.engine.Text(s.machine.peek(2)), shown)
 	case strings.HasPrefix(op, "privateIn"):
 		if src, offset, ok := s.position(); ok {
@@ -580,7 +631,11 @@ func (s site) destructured() string {
 	if name == intermediate || strings.HasPrefix(name, "(") || name == "" || keywords[name] {
 		name = value
 	}
-	if key := firstKey(src, offset); key != "" {
+	key := firstKey(src, offset)
+	if key != "" && (name == value || name == key) && src[offset] != '{' && src[offset] != '(' {
+		return "Cannot read properties of " + value + " (reading '" + key + "')"
+	}
+	if key != "" {
 		return "Cannot destructure property '" + key + "' of '" + name + "' as it is " + value + "."
 	}
 	return "Cannot destructure '" + name + "' as it is " + value + "."

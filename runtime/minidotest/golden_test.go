@@ -28,7 +28,11 @@ type golden struct {
 //go:embed testdata/entrypoints.js
 var entrypointsWorker string
 
+//go:embed testdata/language.js
+var languageWorker string
+
 var goldens = []golden{
+	{"language", languageWorker, []string{"!texts", "!recursion", "!builtins"}},
 	{"storage", storageWorker, []string{"S/a/keys", "S/a/badKeys", "S/a/values", "S/a/clones", "S/b/txns", "S/b/txnSync", "S/b/kvIter",
 		"S/b/kvLive", "S/b/deleteAllUncommitted", "S/b/shapes", "S/b/alarmArguments"}},
 	{"sql", sqlWorker, []string{"Q/a/cursor", "Q/a/binds", "Q/a/refused", "Q/a/make", "Q/a/unread", "Q/a/count", "Q/a/halfRead", "Q/a/readLater",

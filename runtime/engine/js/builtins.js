@@ -1,0 +1,191 @@
+// Built-ins of ECMAScript that goja lacks or has wrong and that can be written
+// in JavaScript: Annex B, shared memory as far as one thread can see it, and
+// repairs. native.float16 are the conversions of halves.
+function (native, primordials) {
+  "use strict";
+  const { apply, ownKeys, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, setPrototypeOf, deleteProperty } = Reflect;
+  const hide = (obj, name, value) => defineProperty(obj, name, { value, writable: true, enumerable: false, configurable: true });
+  // methods puts the methods of from on obj, where obj has none of the name.
+  const methods = (obj, from) => {
+    for (const name of ownKeys(from)) if (getOwnPropertyDescriptor(obj, name) === undefined) hide(obj, name, from[name]);
+  };
+
+  // 23.2.2.1: items may be a primitive.
+  const TypedArray = getPrototypeOf(Uint8Array);
+  const from = TypedArray.from;
+  hide(TypedArray, "from", { from(items, map = undefined, thisArg = undefined) {
+    if (items === undefined || items === null) throw new TypeError(`${items === null ? "object null" : "undefined"} is not iterable (cannot read property Symbol(Symbol.iterator))`);
+    const primitive = typeof items !== "object" && typeof items !== "function";
+    return apply(from, this, [primitive ? Object(items) : items, map, thisArg]);
+  } }.from);
+  defineProperty(TypedArray.from, "length", { value: 1, configurable: true });
+
+  // 27.2.4.3: the error of Promise.any has a message.
+  const any = Promise.any;
+  const allRejected = (error) => {
+    if (error instanceof AggregateError && getOwnPropertyDescriptor(error, "message") === undefined) hide(error, "message", "All promises were rejected");
+    return error;
+  };
+  hide(Promise, "any", { any(iterable) {
+    const C = this;
+    if (C !== Promise) return apply(any, C, [iterable]);
+    return new C((resolve, reject) => { apply(any, class extends C {
+      constructor(executor) { super((a, b) => executor((v) => { resolve(v); a(v); }, (e) => { reject(allRejected(e)); a(); })); }
+      static resolve(v) { return C.resolve(v); }
+    }, [iterable]); });
+  } }.any);
+
+  // Annex B.2.1
+  const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
+  const accessor = (name, receiver, key, fn) => {
+    if (receiver === undefined || receiver === null) throw new TypeError(`Object.prototype.${name} called on null or undefined`);
+    const side = name.endsWith("Getter__") ? "get" : "set";
+    if (typeof fn !== "function") throw new TypeError(`Object.prototype.${name}: Expecting function`);
+    Object.defineProperty(Object(receiver), key, { [side]: fn, enumerable: true, configurable: true });
+  };
+  const look = (receiver, key, side) => {
+    if (typeof key !== "symbol") key = `${key}`;
+    for (let o = Object(receiver); o !== null; o = getPrototypeOf(o)) {
+      const d = getOwnPropertyDescriptor(o, key);
+      if (d !== undefined) return d[side];
+    }
+    return undefined;
+  };
+  methods(Object.prototype, {
+    __defineGetter__(key, fn) { accessor("__defineGetter__", this, key, fn); },
+    __defineSetter__(key, fn) { accessor("__defineSetter__", this, key, fn); },
+    __lookupGetter__(key) { return look(this, key, "get"); },
+    __lookupSetter__(key) { return look(this, key, "set"); },
+  });
+  // Annex B.2.2
+  const html = (name, tag, attribute) => {
+    const text = (receiver) => {
+      if (receiver === undefined || receiver === null) throw new TypeError(`String.prototype.${name} called on null or undefined`);
+      return String(receiver);
+    };
+    methods(String.prototype, { [name]: attribute === undefined ? { [name]() { return `<${tag}>${text(this)}</${tag}>`; } }[name]
+      : { [name](value) { const body = text(this); return `<${tag} ${attribute}="${String(value).replaceAll('"', "&quot;")}">${body}</${tag}>`; } }[name] });
+  };
+  for (const [name, tag, attribute] of [["anchor", "a", "name"], ["big", "big"], ["blink", "blink"], ["bold", "b"], ["fixed", "tt"],
+    ["fontcolor", "font", "color"], ["fontsize", "font", "size"], ["italics", "i"], ["link", "a", "href"], ["small", "small"],
+    ["strike", "strike"], ["sub", "sub"], ["sup", "sup"]]) html(name, tag, attribute);
+  // Annex B.2.3
+  methods(Date.prototype, {
+    getYear() { return this.getFullYear() - 1900; },
+    setYear(year) {
+      const y = Number(year);
+      if (y !== y) return this.setTime(NaN);
+      const whole = Math.trunc(y);
+      if (Number.isNaN(this.getTime())) this.setTime(0);
+      return this.setFullYear(whole >= 0 && whole <= 99 ? whole + 1900 : whole);
+    },
+    toGMTString: Date.prototype.toUTCString,
+  });
+  for (const name of ["name", "length"]) deleteProperty(BigInt.prototype, name);
+  deleteProperty(globalThis, "GoError");
+
+  // 25.3.4: halves
+  methods(DataView.prototype, {
+    getFloat16(byteOffset, littleEndian = undefined) { return native.fromHalf(this.getUint16(byteOffset, littleEndian)); },
+    setFloat16(byteOffset, value, littleEndian = undefined) { this.setUint16(byteOffset, native.toHalf(Number(value)), littleEndian); },
+  });
+  defineProperty(DataView.prototype.getFloat16, "length", { value: 1, configurable: true });
+  defineProperty(DataView.prototype.setFloat16, "length", { value: 2, configurable: true });
+
+  sharedMemory();
+  atomics();
+
+  // 25.2. A shared buffer is an ArrayBuffer of another class: nobody else can
+  // get at it, since workers have no threads.
+  function sharedMemory() {
+    if ("SharedArrayBuffer" in globalThis) return;
+    const byteLength = getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength").get;
+    const slice = ArrayBuffer.prototype.slice;
+    const shared = new WeakSet();
+    const check = (v, name) => {
+      if (!isObject(v) || !shared.has(v)) throw new TypeError(`Method SharedArrayBuffer.prototype.${name} called on incompatible receiver ${isObject(v) ? "#<" + (v.constructor?.name ?? "Object") + ">" : String(v)}`);
+      return v;
+    };
+    const share = (buffer, proto) => {
+      shared.add(buffer);
+      setPrototypeOf(buffer, proto);
+      return buffer;
+    };
+    function SharedArrayBuffer(length) {
+      if (new.target === undefined) throw new TypeError("Constructor SharedArrayBuffer requires 'new'");
+      return share(new ArrayBuffer(length), new.target.prototype);
+    }
+    const proto = SharedArrayBuffer.prototype;
+    defineProperty(SharedArrayBuffer, "prototype", { writable: false });
+    defineProperty(SharedArrayBuffer, Symbol.species, { get: { get [Symbol.species]() { return this; } }.__lookupGetter__(Symbol.species), configurable: true });
+    const getters = {
+      get byteLength() { return apply(byteLength, check(this, "byteLength"), []); },
+      get growable() { check(this, "growable"); return false; },
+      get maxByteLength() { return apply(byteLength, check(this, "maxByteLength"), []); },
+    };
+    for (const name of ownKeys(getters)) defineProperty(proto, name, { get: getOwnPropertyDescriptor(getters, name).get, enumerable: false, configurable: true });
+    methods(proto, {
+      grow(newLength) { check(this, "grow"); throw new TypeError("Method SharedArrayBuffer.prototype.grow called on incompatible receiver #<SharedArrayBuffer>"); },
+      slice(start, end) {
+        setPrototypeOf(check(this, "slice"), ArrayBuffer.prototype); // slice asks for the species
+        try { return share(apply(slice, this, [start, end]), proto); } finally { setPrototypeOf(this, proto); }
+      },
+    });
+    defineProperty(proto, Symbol.toStringTag, { value: "SharedArrayBuffer", configurable: true });
+    hide(globalThis, "SharedArrayBuffer", SharedArrayBuffer);
+  }
+
+  // 25.4
+  function atomics() {
+    if ("Atomics" in globalThis) return;
+    const tag = getOwnPropertyDescriptor(TypedArray.prototype, Symbol.toStringTag).get;
+    const integer = { __proto__: null, Int8Array: 8, Uint8Array: 8, Int16Array: 16, Uint16Array: 16, Int32Array: 32, Uint32Array: 32, BigInt64Array: 64, BigUint64Array: 64 };
+    const at = (array, index, waitable) => {
+      const name = isObject(array) ? apply(tag, array, []) : undefined;
+      if (waitable ? name !== "Int32Array" && name !== "BigInt64Array" : !(name in integer)) throw new TypeError(`${name || Array.isArray(array) ? `[object ${name ?? "Array"}]` : isObject(array) ? `#<${array.constructor?.name ?? "Object"}>` : String(array)} is not an ${waitable ? "int32 or BigInt64" : "integer"} typed array.`);
+      const i = Math.trunc(Number(index)) || 0;
+      if (i < 0 || i >= array.length) throw new RangeError(`Invalid atomic access index: ${index}`);
+      return i;
+    };
+    const convert = (array, value) => (integer[apply(tag, array, [])] === 64 ? BigInt(value) : Math.trunc(Number(value)) || 0);
+    const change = (fn) => (array, index, value) => {
+      const i = at(array, index), v = convert(array, value), old = array[i];
+      array[i] = fn(old, v);
+      return old;
+    };
+    const [add, and, exchange, or, sub, xor] = [(a, b) => a + b, (a, b) => a & b, (a, b) => b, (a, b) => a | b, (a, b) => a - b, (a, b) => a ^ b].map(change);
+    const Atomics = {};
+    methods(Atomics, {
+      load(array, index) { return array[at(array, index)]; },
+      store(array, index, value) { const i = at(array, index), v = convert(array, value); array[i] = v; return v; },
+      add(array, index, value) { return add(array, index, value); },
+      sub(array, index, value) { return sub(array, index, value); },
+      and(array, index, value) { return and(array, index, value); },
+      or(array, index, value) { return or(array, index, value); },
+      xor(array, index, value) { return xor(array, index, value); },
+      exchange(array, index, value) { return exchange(array, index, value); },
+      compareExchange(array, index, expected, replacement) {
+        const i = at(array, index), old = array[i];
+        const [e, r] = [convert(array, expected), convert(array, replacement)];
+        const probe = new array.constructor(1);
+        probe[0] = e;
+        if (probe[0] === old) array[i] = r;
+        return old;
+      },
+      isLockFree(size) { return [1, 2, 4, 8].includes(Number(size)); },
+      wait(array, index, value, timeout) {
+        at(array, index, true);
+        throw new TypeError(array.buffer instanceof SharedArrayBuffer ? "Atomics.wait cannot be called in this context" : `[object ${apply(tag, array, [])}] is not a shared typed array.`);
+      },
+      waitAsync(array, index, value, timeout) {
+        const i = at(array, index, true);
+        if (array[i] !== convert(array, value)) return { async: false, value: "not-equal" };
+        throw new TypeError("Atomics.waitAsync: nothing can wake the waiter here, since workers have no threads");
+      },
+      notify(array, index, count) { at(array, index, true); return 0; },
+      pause() {},
+    });
+    defineProperty(Atomics, Symbol.toStringTag, { value: "Atomics", configurable: true });
+    hide(globalThis, "Atomics", Atomics);
+  }
+}
