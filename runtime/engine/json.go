@@ -344,7 +344,7 @@ func (p *jsonParser[U]) stringOf(s []U, start int) goja.String {
 	for i, c := range s {
 		units[i] = uint16(c)
 	}
-	return goja.StringFromUTF16(units).(goja.String)
+	return goja.StringFromUTF16(units)
 }
 
 func (p *jsonParser[U]) escapedString(start int) goja.String {
@@ -357,7 +357,7 @@ func (p *jsonParser[U]) escapedString(start int) goja.String {
 		switch {
 		case c == '"':
 			p.at++
-			return goja.StringFromUTF16(units).(goja.String)
+			return goja.StringFromUTF16(units)
 		case c < ' ':
 			p.fail("Bad control character in string literal", p.at)
 		case c != '\\':
