@@ -1,7 +1,6 @@
 package alarms
 
 import (
-	"container/heap"
 	"fmt"
 	"sort"
 	"time"
@@ -21,8 +20,8 @@ func (s *Scheduler) fire(generation uint64) {
 	now := s.opts.Clock.Now().UnixNano()
 	var due []Delivery
 	var labels []string
-	for len(s.queue) > 0 && s.queue[0].dueNs <= now && s.busy < s.opts.MaxRunning {
-		e := heap.Pop(&s.queue).(*entry)
+	for s.queue.Len() > 0 && s.queue.First().dueNs <= now && s.busy < s.opts.MaxRunning {
+		e := s.queue.Pop()
 		e.status = running
 		s.busy++
 		due = append(due, s.delivery(e))
@@ -109,7 +108,7 @@ func (s *Scheduler) retry(e *entry, counts bool) {
 	delay += time.Duration(s.opts.Entropy.Float64() * float64(delay) * jitterPercent / 100).Truncate(time.Millisecond)
 	e.status = retrying
 	e.dueNs = s.opts.Clock.Now().Add(delay).UnixNano()
-	s.queue.place(e)
+	s.queue.Put(e)
 }
 
 func sortedKeys[V any](m map[string]V) []string {

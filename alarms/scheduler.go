@@ -23,6 +23,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/heap"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/planted"
 )
@@ -121,8 +122,8 @@ type Scheduler struct {
 	mu         sync.Mutex
 	namespaces map[string]*namespace
 	entries    map[key]*entry
-	queue      queue
-	busy       int // deliveries without an answer
+	queue      heap.Queue[*entry] // entries that wait for their due time
+	busy       int                // deliveries without an answer
 	started    bool
 	closed     bool
 	timer      clock.Timer
@@ -172,7 +173,7 @@ func (s *Scheduler) Open(n Namespace) error {
 		rows = nil
 	}
 	for _, r := range rows {
-		s.wait(&entry{key: key{n.Key, r.id}, name: r.name, slot: -1}, r.atNs)
+		s.wait(&entry{key: key{n.Key, r.id}, name: r.name}, r.atNs)
 	}
 	s.arm()
 	return nil
@@ -294,10 +295,10 @@ func (s *Scheduler) Reconcile(o Object, rowMs *int64, cause string) error {
 func (s *Scheduler) Next() (dueNs int64, count int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) == 0 {
+	if s.queue.Len() == 0 {
 		return 0, len(s.entries), false
 	}
-	return s.queue[0].dueNs, len(s.entries), true
+	return s.queue.First().dueNs, len(s.entries), true
 }
 
 // Ahead is the number of deliveries whose handler has not answered, and the
@@ -306,10 +307,10 @@ func (s *Scheduler) Next() (dueNs int64, count int, ok bool) {
 func (s *Scheduler) Ahead() (running int, dueNs int64, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.queue) == 0 {
+	if s.queue.Len() == 0 {
 		return s.busy, 0, false
 	}
-	return s.busy, s.queue[0].dueNs, true
+	return s.busy, s.queue.First().dueNs, true
 }
 
 // Close stops delivering and closes the indexes. Handlers that run go on; their
@@ -343,7 +344,7 @@ func (s *Scheduler) entryOf(o Object) (*entry, error) {
 	if e := s.entries[k]; e != nil {
 		return e, nil
 	}
-	return &entry{key: k, name: o.Name, slot: -1}, nil
+	return &entry{key: k, name: o.Name}, nil
 }
 
 // write changes the index of e's namespace, between two kill points.
@@ -366,11 +367,11 @@ func (s *Scheduler) wait(e *entry, atNs int64) {
 	e.scheduledNs, e.dueNs, e.status = atNs, atNs, waiting
 	e.queued, e.counted, e.backoff, e.lastCounted = false, 0, 0, false
 	s.entries[e.key] = e
-	s.queue.place(e)
+	s.queue.Put(e)
 }
 
 func (s *Scheduler) forget(e *entry) {
-	s.queue.drop(e)
+	s.queue.Remove(e)
 	delete(s.entries, e.key)
 }
 
@@ -384,11 +385,11 @@ func (s *Scheduler) stopTimer() {
 // arm sets the timer for the earliest alarm. A timer that fires too soon only
 // arms the next one, so none is early.
 func (s *Scheduler) arm() {
-	if !s.started || s.closed || len(s.queue) == 0 || s.busy >= s.opts.MaxRunning {
+	if !s.started || s.closed || s.queue.Len() == 0 || s.busy >= s.opts.MaxRunning {
 		s.stopTimer()
 		return
 	}
-	due := s.queue[0].dueNs
+	due := s.queue.First().dueNs
 	if s.timer != nil && s.timerNs == due {
 		return
 	}

@@ -5,9 +5,10 @@
 package clock
 
 import (
-	"container/heap"
 	"sync"
 	"time"
+
+	"minido.dev/minido/internal/heap"
 )
 
 // Clock tells the time and wakes callers up. Implementations are safe for
@@ -53,7 +54,7 @@ type Virtual struct {
 	mu     sync.Mutex
 	now    time.Time
 	seq    uint64
-	timers timerHeap
+	timers heap.Queue[*virtualTimer]
 }
 
 // NewVirtual returns a clock that stands at start.
@@ -75,7 +76,7 @@ func (v *Virtual) AfterFunc(d time.Duration, f func()) Timer {
 	}
 	v.seq++
 	t := &virtualTimer{clock: v, at: v.now.Add(d), seq: v.seq, f: f}
-	heap.Push(&v.timers, t)
+	v.timers.Put(t)
 	return t
 }
 
@@ -86,21 +87,21 @@ func (v *Virtual) IsVirtual() bool { return true }
 func (v *Virtual) Next() (at time.Time, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.timers) == 0 {
+	if v.timers.Len() == 0 {
 		return time.Time{}, false
 	}
-	return v.timers[0].at, true
+	return v.timers.First().at, true
 }
 
 // Step moves the clock to the earliest pending timer and runs that one timer.
 // It reports false, and moves nothing, when no timer is pending.
 func (v *Virtual) Step() bool {
 	v.mu.Lock()
-	if len(v.timers) == 0 {
+	if v.timers.Len() == 0 {
 		v.mu.Unlock()
 		return false
 	}
-	t := heap.Pop(&v.timers).(*virtualTimer)
+	t := v.timers.Pop()
 	if t.at.After(v.now) {
 		v.now = t.at
 	}
@@ -142,42 +143,20 @@ type virtualTimer struct {
 	at    time.Time
 	seq   uint64
 	f     func()
-	index int // position in the heap, -1 once popped or stopped
+	place int // in the queue, 0 once popped or stopped
+}
+
+func (t *virtualTimer) Place() *int { return &t.place }
+
+func (t *virtualTimer) Before(o *virtualTimer) bool {
+	if !t.at.Equal(o.at) {
+		return t.at.Before(o.at)
+	}
+	return t.seq < o.seq
 }
 
 func (t *virtualTimer) Stop() bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
-	if t.index < 0 {
-		return false
-	}
-	heap.Remove(&t.clock.timers, t.index)
-	return true
-}
-
-type timerHeap []*virtualTimer
-
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	if !h[i].at.Equal(h[j].at) {
-		return h[i].at.Before(h[j].at)
-	}
-	return h[i].seq < h[j].seq
-}
-func (h timerHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-func (h *timerHeap) Push(x any) {
-	t := x.(*virtualTimer)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-func (h *timerHeap) Pop() any {
-	old := *h
-	t := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	t.index = -1
-	return t
+	return t.clock.timers.Remove(t)
 }

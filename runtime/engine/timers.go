@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"container/heap"
 	"math"
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/heap"
 )
 
 // timer is one setTimeout or setInterval.
@@ -17,8 +17,17 @@ type timer struct {
 	seq      int64
 	interval time.Duration // 0: once
 	fn       func()
-	index    int // in the heap; -1 when not in it
+	place    int // in the heap; 0 when not in it
 	gone     bool
+}
+
+func (t *timer) Place() *int { return &t.place }
+
+func (t *timer) Before(o *timer) bool {
+	if !t.at.Equal(o.at) {
+		return t.at.Before(o.at)
+	}
+	return t.seq < o.seq
 }
 
 // timerQueue orders the isolate's timers by deadline, then by when they were
@@ -26,7 +35,7 @@ type timer struct {
 type timerQueue struct {
 	engine *Engine
 	seq    int64 // also numbers operations
-	heap   timerHeap
+	heap   heap.Queue[*timer]
 	armed  clock.Timer
 	armAt  time.Time
 	closed bool
@@ -40,7 +49,7 @@ func (e *Engine) SetTimer(delay time.Duration, repeat bool, fn func()) int64 {
 	c := e.IO("timer")
 	q := &e.timers
 	q.seq++
-	t := &timer{id: q.seq, queue: q, frame: e.cur, fn: fn, index: -1, seq: q.seq}
+	t := &timer{id: q.seq, queue: q, frame: e.cur, fn: fn, seq: q.seq}
 	t.at = e.clock.Now().Add(delay)
 	if repeat {
 		t.interval = max(delay, time.Millisecond)
@@ -49,7 +58,7 @@ func (e *Engine) SetTimer(delay time.Duration, repeat bool, fn func()) int64 {
 		c.timers = map[int64]*timer{}
 	}
 	c.timers[t.id] = t
-	heap.Push(&q.heap, t)
+	q.heap.Put(t)
 	q.arm()
 	return t.id
 }
@@ -78,18 +87,16 @@ func (t *timer) cancel() {
 	}
 	t.gone = true
 	delete(t.frame.Context.timers, t.id)
-	if t.index >= 0 {
-		heap.Remove(&t.queue.heap, t.index)
-	}
+	t.queue.heap.Remove(t)
 }
 
 // arm keeps the clock timer at the earliest deadline. A clock timer that was
 // armed too early is left alone: it finds nothing due and arms anew.
 func (q *timerQueue) arm() {
-	if len(q.heap) == 0 || q.closed {
+	if q.heap.Len() == 0 || q.closed {
 		return
 	}
-	at := q.heap[0].at
+	at := q.heap.First().at
 	if q.armed != nil {
 		if !at.Before(q.armAt) {
 			return
@@ -108,8 +115,8 @@ func (q *timerQueue) fire() {
 	now := q.engine.clock.Now()
 	last := q.seq // timers set by these turns wait for the next round
 	var later []*timer
-	for len(q.heap) > 0 && !q.heap[0].at.After(now) {
-		t := heap.Pop(&q.heap).(*timer)
+	for q.heap.Len() > 0 && !q.heap.First().at.After(now) {
+		t := q.heap.Pop()
 		if t.seq > last {
 			later = append(later, t)
 			continue
@@ -117,7 +124,7 @@ func (q *timerQueue) fire() {
 		if t.interval > 0 {
 			q.seq++
 			t.at, t.seq = now.Add(t.interval), q.seq
-			heap.Push(&q.heap, t)
+			q.heap.Put(t)
 			q.engine.enter(t.frame, "timer", func() {
 				if !t.gone {
 					t.fn()
@@ -137,38 +144,11 @@ func (q *timerQueue) fire() {
 		if t.gone {
 			continue
 		}
-		heap.Push(&q.heap, t)
+		q.heap.Put(t)
 	}
 	q.arm()
 }
 
 func (q *timerQueue) close() {
 	q.engine.loop.Post(func() { q.closed = true })
-}
-
-type timerHeap []*timer
-
-func (h timerHeap) Len() int { return len(h) }
-func (h timerHeap) Less(i, j int) bool {
-	if !h[i].at.Equal(h[j].at) {
-		return h[i].at.Before(h[j].at)
-	}
-	return h[i].seq < h[j].seq
-}
-func (h timerHeap) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
-}
-func (h *timerHeap) Push(x any) {
-	t := x.(*timer)
-	t.index = len(*h)
-	*h = append(*h, t)
-}
-func (h *timerHeap) Pop() any {
-	old := *h
-	t := old[len(old)-1]
-	old[len(old)-1] = nil
-	*h = old[:len(old)-1]
-	t.index = -1
-	return t
 }
