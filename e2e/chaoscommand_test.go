@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,31 +15,12 @@ import (
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
-	"minido.dev/minido/internal/sched"
 )
 
 // harness starts `minido chaos`, which starts a server of its own.
 func harness(t *testing.T, args ...string) *process.Child {
 	t.Helper()
-	threads := sched.NewThreads(clock.Real{})
-	child, err := process.Start(process.Options{Command: append([]string{minido, "chaos"}, args...), Scheduler: threads, Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := child.Close(); err != nil {
-			t.Error(err)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := threads.Close(ctx); err != nil {
-			t.Errorf("left running: %v", err)
-		}
-		if t.Failed() {
-			t.Logf("minido chaos wrote:\n%s", child.Output())
-		}
-	})
-	return child
+	return child(t, process.Options{Command: append([]string{minido, "chaos"}, args...)})
 }
 
 // ends waits for the harness's end and returns its exit code.

@@ -94,6 +94,15 @@ func tryDev(t *testing.T, killPoint string, flags ...string) (server, error) {
 // launch starts a server of whatever kind and waits until it answers.
 func launch(t *testing.T, o process.Options) (server, error) {
 	t.Helper()
+	child := child(t, o)
+	url, err := child.Ready(context.Background(), readyLimit)
+	return server{child, url}, err
+}
+
+// child starts a process that does not outlive the test; what it wrote is told
+// if the test fails.
+func child(t *testing.T, o process.Options) *process.Child {
+	t.Helper()
 	threads := sched.NewThreads(clock.Real{})
 	o.Scheduler, o.Dir = threads, t.TempDir() // nothing of a test may come from where it was started
 	child, err := process.Start(o)
@@ -113,8 +122,7 @@ func launch(t *testing.T, o process.Options) (server, error) {
 			t.Logf("pid %d wrote:\n%s", child.Pid(), child.Output())
 		}
 	})
-	url, err := child.Ready(context.Background(), readyLimit)
-	return server{child, url}, err
+	return child
 }
 
 // client goes through no proxy, whatever the environment says.

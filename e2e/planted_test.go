@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -18,24 +17,11 @@ import (
 // bug of the worker, and returns its exit code and report.
 func enumerate(t *testing.T, bin string, env []string, flags ...string) (int, campaign.Report) {
 	t.Helper()
-	dir := t.TempDir()
-	args := append([]string{"chaos", "enumerate", fixture(t, "planted"), "--dir", dir, "--timeout", "5s", "--effects", "SINK",
+	args := append([]string{"chaos", "enumerate", fixture(t, "planted"), "--timeout", "5s", "--effects", "SINK",
 		"--model", "counter(POST /add,GET /sum)"}, flags...)
 	cmd := exec.Command(bin, args...)
 	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "report.json"))
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	var r campaign.Report
-	if err := json.Unmarshal(data, &r); err != nil {
-		t.Fatal(err)
-	}
+	r, out := campaignBy(t, cmd)
 	t.Logf("%d cases, %d visited, %d missed, code %d\n%s", len(r.Cases), r.Visited, len(r.Missed), r.Code, out)
 	return cmd.ProcessState.ExitCode(), r
 }

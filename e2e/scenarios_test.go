@@ -70,8 +70,16 @@ func TestScenariosOfFixtures(t *testing.T) {
 // campaignOf runs a campaign and returns its report and what it wrote.
 func campaignOf(t *testing.T, verb, project string, flags ...string) (campaign.Report, []byte) {
 	t.Helper()
+	return campaignBy(t, exec.Command(minido, append([]string{"chaos", verb, project}, flags...)...))
+}
+
+// campaignBy is campaignOf with a command of its own, which gets a directory
+// for its evidence.
+func campaignBy(t *testing.T, cmd *exec.Cmd) (campaign.Report, []byte) {
+	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.Command(minido, append([]string{"chaos", verb, project, "--dir", dir}, flags...)...).CombinedOutput()
+	cmd.Args = append(cmd.Args, "--dir", dir)
+	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
