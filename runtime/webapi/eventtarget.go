@@ -46,6 +46,7 @@ func (p *Platform) installEvents() {
 	p.lazyClass("MessageEvent", func() *goja.Object { return p.messageEventClass().Ctor })
 	p.lazyClass("ErrorEvent", func() *goja.Object { return p.errorEventClass().Ctor })
 	p.lazyClass("CloseEvent", func() *goja.Object { return p.closeEventClass().Ctor })
+	p.lazyClass("EventSource", p.eventSourceClass)
 	p.lazyClass("PromiseRejectionEvent", func() *goja.Object { return p.rejectionEventClass().Ctor })
 
 	global := p.vm.GlobalObject()

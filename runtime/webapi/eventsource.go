@@ -1,0 +1,337 @@
+package webapi
+
+import (
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// States of an EventSource.
+const (
+	sourceConnecting = iota
+	sourceOpen
+	sourceClosed
+)
+
+// defaultReconnection is workerd's.
+const defaultReconnection = 2 * time.Second
+
+// eventSource is an EventSource (HTML, section 9.2), or one that reads a given
+// stream (workerd: api/eventsource.c++). Loop-confined.
+type eventSource struct {
+	eventTarget
+	p       *Platform
+	object  *goja.Object
+	frame   *engine.Frame
+	url     string // "" of a given stream
+	origin  string
+	fetcher goja.Value // nil: the global fetch
+	state   int
+	lastID  string
+	delay   time.Duration
+	timer   int64 // of the reconnection, 0 if none waits
+
+	connection *sourceConnection // nil between two of them
+}
+
+// sourceConnection is one attempt of an eventSource. It is current as long as
+// the source points at it. Loop-confined.
+type sourceConnection struct {
+	s       *eventSource
+	signal  *abortSignal // aborts its fetch
+	drain   *drainer     // nil until there is a body
+	stream  *eventStream
+	pending []streamedEvent
+}
+
+func (p *Platform) eventSourceClass() *goja.Object {
+	value := func(name string, get func(s *eventSource) any) engine.Accessor[*eventSource] {
+		return reader(name, func(s *eventSource) goja.Value { return p.vm.ToValue(get(s)) })
+	}
+	closing := func(s *eventSource, _ goja.FunctionCall) goja.Value {
+		s.close()
+		return goja.Undefined()
+	}
+	var class *engine.Class[*eventSource]
+	class = engine.DefineClass(p.Engine, engine.ClassDef[*eventSource]{
+		Name: "EventSource", Length: 1, Extends: p.eventTargets().Ctor,
+		New: func(call goja.ConstructorCall) *eventSource { return p.newEventSource(call) },
+		Accessors: []engine.Accessor[*eventSource]{
+			value("url", func(s *eventSource) any { return s.url }),
+			value("withCredentials", func(*eventSource) any { return false }),
+			value("readyState", func(s *eventSource) any { return s.state }),
+			handlerAttribute[*eventSource]("open"), handlerAttribute[*eventSource]("message"), handlerAttribute[*eventSource]("error"),
+		},
+		Methods: []engine.Method[*eventSource]{{Name: "close", Fn: closing}},
+		Statics: []engine.Func{{Name: "from", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			s := &eventSource{p: p, delay: defaultReconnection}
+			s.object = class.Wrap(s)
+			p.readEvents(s, call.Argument(0))
+			return s.object
+		}}},
+		Constants: []engine.Constant{{Name: "CONNECTING", Value: sourceConnecting}, {Name: "OPEN", Value: sourceOpen}, {Name: "CLOSED", Value: sourceClosed}},
+	})
+	class.Proto.DefineDataPropertySymbol(p.symbol("dispose"), class.Proto.Get("close"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return class.Ctor
+}
+
+// newEventSource is new EventSource(url, {withCredentials, fetcher}).
+func (p *Platform) newEventSource(call goja.ConstructorCall) *eventSource {
+	if len(call.Arguments) == 0 {
+		p.badConstruct("EventSource", 1, "string")
+	}
+	given, init := p.usv(call.Arguments[0]), call.Argument(1)
+	if _, ok := init.(*goja.Object); !ok && !isMissing(init) {
+		p.badConstruct("EventSource", 2, "EventSourceInit")
+	}
+	fetcher, credentials := get(init, "fetcher"), get(init, "withCredentials").ToBoolean()
+	p.needRequest()
+	if credentials {
+		p.throwDOM("NotSupportedError", "The init.withCredentials option is not supported. It must be false or undefined.") // reference's text
+	}
+	parsed, err := parseURL(given, "")
+	if err != nil {
+		p.throwDOM("SyntaxError", "Cannot open an EventSource to '%s'. The URL is invalid.", given)
+	}
+	s := &eventSource{p: p, object: call.This, frame: p.Engine.Frame(), url: parsed.Href(false), delay: defaultReconnection}
+	if !isMissing(fetcher) {
+		s.fetcher = fetcher
+	}
+	s.connect()
+	return s
+}
+
+// needRequest throws in the global scope.
+func (p *Platform) needRequest() {
+	if p.Engine.Current() == nil {
+		p.throwDOM("NotSupportedError", "An EventSource can only be created within the context of a worker request.") // reference's text
+	}
+}
+
+// readEvents is EventSource.from(stream): there is nothing to reconnect to.
+func (p *Platform) readEvents(s *eventSource, v goja.Value) {
+	stream, ok := v.(*goja.Object)
+	if !ok || !p.isStream(v) {
+		p.badArgument("EventSource", "from", 1, "ReadableStream")
+	}
+	p.needRequest()
+	if p.streamLocked(stream) {
+		p.Engine.Throw("TypeError", "This ReadableStream is locked.")
+	}
+	if p.streamDisturbed(stream) {
+		p.Engine.Throw("TypeError", "This ReadableStream has already been read from.")
+	}
+	s.frame = p.Engine.Frame()
+	c := &sourceConnection{s: s, signal: p.newAbortSignal()}
+	s.connection, s.state = c, sourceOpen
+	c.lock(stream)
+	s.task("event source open", c, func() {
+		s.announce()
+		c.read()
+	})
+}
+
+// task runs fn as a turn of its own, if the connection is current then.
+func (s *eventSource) task(cause string, c *sourceConnection, fn func()) {
+	// A closed loop runs nothing any more, which is as good as a closed source.
+	_ = s.p.Engine.Post(s.frame, cause, func() {
+		if s.connection == c && s.state != sourceClosed {
+			fn()
+		}
+	})
+}
+
+// announce is "announce the connection".
+func (s *eventSource) announce() {
+	s.state = sourceOpen
+	s.p.Fire(s.object, s.p.newEvent("open"))
+}
+
+// connect fetches; what becomes of it comes as events.
+func (s *eventSource) connect() {
+	p := s.p
+	c := &sourceConnection{s: s, signal: p.newAbortSignal()}
+	s.connection = c
+	fields := p.record("accept", "text/event-stream", "cache-control", "no-cache")
+	if s.lastID != "" {
+		fields.Set("last-event-id", s.lastID)
+	}
+	init := p.record("headers", fields, "signal", c.signal.object)
+	var promise goja.Value
+	if s.fetcher != nil {
+		promise = p.promise(func() goja.Value {
+			return p.invoke(s.fetcher.ToObject(p.vm), "fetch", p.vm.ToValue(s.url), init)
+		})
+	} else {
+		promise = p.Fetch(p.vm.ToValue(s.url), init, p.opts.Fetch)
+	}
+	p.Engine.Await(promise, func(v goja.Value) {
+		s.task("event source answer", c, func() { c.answered(v) })
+	}, func(reason goja.Value) {
+		s.task("event source failure", c, func() { s.reestablish(reason) })
+	})
+}
+
+// answered looks at the response: any status but 200 and any other type fail
+// the connection for good.
+func (c *sourceConnection) answered(v goja.Value) {
+	s, p := c.s, c.s.p
+	r, ok := p.Engine.Attached(v).(*response)
+	typ, hasType := "", false
+	if ok {
+		typ, hasType = r.headers.get("content-type")
+	}
+	mime, _ := parseMIME(typ)
+	switch {
+	case !ok:
+		s.fail(p.Engine.NewError("TypeError", "The fetcher of an EventSource gave no Response."))
+	case r.status != 200:
+		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.vm.ToValue(r.status).String()+"."))
+	case !hasType:
+		s.fail(p.NewDOMException("AbortError", "No content type header was present in the response."))
+	case mime.essence != "text/event-stream":
+		s.fail(p.NewDOMException("AbortError", "The content type '"+typ+"' is invalid."))
+	default:
+		if final, err := parseURL(r.url, ""); err == nil {
+			s.origin = originOf(final)
+		} else if own, err := parseURL(s.url, ""); err == nil {
+			s.origin = originOf(own) // a Response that a fetcher made has no URL
+		}
+		stream, ok := p.bodyStreamValue(&r.body).(*goja.Object)
+		if ok {
+			c.lock(stream)
+		}
+		s.announce()
+		if ok {
+			c.read()
+		} else if s.connection == c {
+			s.reestablish(p.Engine.NewError("Error", "The server provided no content. Will try reconnecting."))
+		}
+	}
+}
+
+// lock takes the stream of events for itself.
+func (c *sourceConnection) lock(stream *goja.Object) {
+	s, p := c.s, c.s.p
+	c.stream = newEventStream(s.lastID)
+	ended := func(reason goja.Value) {
+		s.task("event source end", c, func() { s.reestablish(reason) })
+	}
+	c.drain = p.drain(stream, c.chunk, func() { ended(p.Engine.NewError("Error", "The server disconnected.")) }, ended)
+}
+
+// read asks for a chunk, unless a listener has closed the source.
+func (c *sourceConnection) read() {
+	if c.s.connection == c {
+		c.drain.next()
+	}
+}
+
+// chunk parses what arrived; the next is asked for when its events are out.
+func (c *sourceConnection) chunk(v goja.Value) {
+	s, p := c.s, c.s.p
+	if s.connection != c {
+		return
+	}
+	data, ok := p.bytesOf(v)
+	if !ok {
+		s.task("event source end", c, func() { s.fail(p.Engine.NewError("TypeError", textNotBytes)) })
+		return
+	}
+	events, err := c.stream.feed(data)
+	if c.stream.retryMs >= 0 {
+		s.delay = time.Duration(c.stream.retryMs) * time.Millisecond
+	}
+	c.pending = events
+	if err != nil {
+		s.task("event source end", c, func() { s.fail(p.Engine.FromGo(err)) })
+		return
+	}
+	c.deliver()
+}
+
+// deliver dispatches the pending events, each in a turn of its own, and then
+// asks for more.
+func (c *sourceConnection) deliver() {
+	s, p := c.s, c.s.p
+	for len(c.pending) > 0 && c.pending[0].empty {
+		s.lastID = c.pending[0].id
+		c.pending = c.pending[1:]
+	}
+	if len(c.pending) == 0 {
+		c.read()
+		return
+	}
+	s.task("event of a stream", c, func() {
+		next := c.pending[0]
+		c.pending = c.pending[1:]
+		s.lastID = next.id
+		ev := &messageEvent{data: p.vm.ToValue(next.data), origin: p.vm.ToValue(s.origin), lastEventID: p.vm.ToValue(next.id), source: goja.Null()}
+		p.setEvent(&ev.domEvent, next.typ)
+		ev.trusted = true
+		p.Fire(s.object, wrapEvent(p, p.messageEventClass(), ev))
+		if s.connection == c {
+			c.deliver()
+		}
+	})
+}
+
+// reestablish is "reestablish the connection": an "error" event, and after the
+// reconnection time another attempt. A given stream that ended is closed.
+func (s *eventSource) reestablish(reason goja.Value) {
+	if s.url == "" {
+		s.fail(reason)
+		return
+	}
+	if s.state == sourceClosed {
+		return
+	}
+	s.connection = nil
+	s.state = sourceConnecting
+	s.fireError(reason)
+	if s.state != sourceConnecting || s.timer != 0 {
+		return // the listener closed it
+	}
+	s.timer = s.p.Engine.SetTimer(s.delay, false, func() {
+		s.timer = 0
+		s.connect()
+	})
+}
+
+// fail is "fail the connection": there will be no other.
+func (s *eventSource) fail(reason goja.Value) {
+	if s.state == sourceClosed {
+		return
+	}
+	s.close()
+	s.fireError(reason)
+}
+
+// fireError fires "error"; as in workerd the event has the reason, and no text.
+func (s *eventSource) fireError(reason goja.Value) {
+	p, zero, none := s.p, s.p.vm.ToValue(0), s.p.vm.ToValue("")
+	ev := &errorEvent{message: none, filename: none, lineno: zero, colno: zero, err: reason}
+	p.setEvent(&ev.domEvent, "error")
+	ev.trusted = true
+	p.Fire(s.object, wrapEvent(p, p.errorEventClass(), ev))
+}
+
+// close ends the source and what it reads.
+func (s *eventSource) close() {
+	s.state = sourceClosed
+	c := s.connection
+	s.connection = nil
+	if s.timer != 0 {
+		s.p.Engine.ClearTimer(s.timer)
+		s.timer = 0
+	}
+	if c == nil {
+		return
+	}
+	s.p.abortSignal(c.signal, goja.Undefined())
+	if c.drain != nil {
+		c.drain.stop(c.signal.reason)
+	}
+}

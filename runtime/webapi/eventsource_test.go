@@ -1,0 +1,168 @@
+package webapi
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"minido.dev/minido/runtime/event"
+)
+
+// HTML, section 9.2.6: what a stream of text/event-stream means.
+func TestEventStream(t *testing.T) {
+	for _, c := range []struct{ in, want string }{
+		{"data: a\n\n", "message|a|"},
+		{"\xef\xbb\xbfdata: a\n\n", "message|a|"},
+		{"\xef\xbb\xbf\xef\xbb\xbfdata: a\n\n", "message|-|"},
+		{"data:a\rdata: b\r\ndata:  c\n\r\n", "message|a\nb\n c|"},
+		{"data\n\ndata\ndata\n\ndata:", "message|| message|\n|"},
+		{"event: x\ndata: 1\n\ndata: 2\n\n", "x|1| message|2|"},
+		{"event: x\n\ndata: 2\n\n", "x|-| message|2|"},
+		{"id: 7\ndata: 1\n\ndata: 2\n\nid\ndata: 3\n\n", "message|1|7 message|2|7 message|3|"},
+		{"id: 7\nid: 8\x00\ndata: 1\n\n", "message|1|7"},
+		{": comment\n:\ndata: 1\nDATA: 2\nunknown: 3\n data: 4\n\n", "message|1|"},
+		{"data: \xff\xe2\x82\n\n", "message|\ufffd\ufffd|"},
+		{"data: a\n", ""},
+		{"retry: 5\nretry: -1\nretry: +2\nretry: 1e3\nretry:\nretry:7x\n\n", "message|-| retry5"},
+		{"retry:  5\n\n", "message|-|"},
+	} {
+		s := newEventStream("")
+		events, err := s.feed([]byte(c.in))
+		if got := describeEvents(events, s); err != nil || got != c.want {
+			t.Errorf("%q\n gave %q, %v\n want %q", c.in, got, err, c.want)
+		}
+	}
+}
+
+func describeEvents(events []streamedEvent, s *eventStream) string {
+	var out []string
+	for _, ev := range events {
+		data := ev.data
+		if ev.empty {
+			data = "-"
+		}
+		out = append(out, ev.typ+"|"+data+"|"+ev.id)
+	}
+	if s.retryMs >= 0 {
+		out = append(out, fmt.Sprint("retry", s.retryMs))
+	}
+	return strings.Join(out, " ")
+}
+
+// However a stream is cut into chunks, its events are the same.
+func TestEventStreamChunks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		pieces := rapid.SliceOf(rapid.SampledFrom([]string{"\r", "\n", "\r\n", "data", "id", "event", "retry", ":", " ", "é", "\xef\xbb\xbf", "\xef", "1"})).Draw(t, "pieces")
+		text := []byte(strings.Join(pieces, ""))
+		whole := newEventStream("")
+		want, _ := whole.feed(text)
+		var got []streamedEvent
+		parts := newEventStream("")
+		for rest := text; len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "cut")
+			events, _ := parts.feed(rest[:n])
+			got, rest = append(got, events...), rest[n:]
+		}
+		if !reflect.DeepEqual(got, want) || parts.retryMs != whole.retryMs {
+			t.Fatalf("%q in parts: %v, whole: %v", text, got, want)
+		}
+	})
+}
+
+// events answers requests with these streams, one after the other, then 204.
+func (w *fetchWorld) events(streams ...string) (requests *[]*event.Request) {
+	requests = new([]*event.Request)
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		*requests = append(*requests, req)
+		if len(*requests) > len(streams) {
+			done(&event.Response{Status: 204}, nil)
+			return func(error) {}
+		}
+		done(&event.Response{Status: 200, URL: req.URL, Header: event.Header{{Name: "Content-Type", Value: "text/event-stream; charset=utf-8"}},
+			Body: event.Bytes([]byte(streams[len(*requests)-1]))}, nil)
+		return func(error) {}
+	}
+	return requests
+}
+
+const listen = `
+	const log = (ev) => say([ev.type, ev.data, ev.lastEventId, ev.origin, es.readyState, ev instanceof MessageEvent, ev.isTrusted].join());
+	for (const type of ["open", "message", "x"]) es.addEventListener(type, log);
+	es.onerror = (ev) => say("error " + ev.error.message + " " + es.readyState);
+`
+
+// HTML, section 9.2: connecting, events in turns of their own, reconnection
+// with the last event ID after the time that the stream asked for, and the end.
+func TestEventSource(t *testing.T) {
+	w := newFetchWorld(t)
+	requests := w.events("retry: 50\nid: é1\ndata: a\n\nevent: x\ndata: b\n\nid: 2\n\n", "data: c\n\n")
+	w.run(`const es = new EventSource("http://a.test/b/../c?d#e"); say(es.url + " " + es.readyState + " " + es.withCredentials);` + listen +
+		`es.addEventListener("message", (ev) => queueMicrotask(() => say("microtask of " + ev.data)));`)
+	w.said("http://a.test/c?d#e 0 false",
+		"open,,,,1,false,true", "message,a,é1,http://a.test,1,true,true", "microtask of a", "x,b,é1,http://a.test,1,true,true", "error The server disconnected. 0",
+		"open,,,,1,false,true", "message,c,2,http://a.test,1,true,true", "microtask of c", "error The server disconnected. 0",
+		"error The response status code was 204. 2")
+	for i, want := range []string{"text/event-stream,no-cache,", "text/event-stream,no-cache,2", "text/event-stream,no-cache,2"} {
+		h := (*requests)[i].Header
+		if got := h.Get("accept") + "," + h.Get("cache-control") + "," + h.Get("last-event-id"); got != want {
+			t.Errorf("request %d: %s, want %s", i+1, got, want)
+		}
+	}
+	if len(*requests) != 3 {
+		t.Errorf("%d requests", len(*requests))
+	}
+}
+
+// What ends an EventSource for good, and what it refuses.
+func TestEventSourceEnds(t *testing.T) {
+	w := newFetchWorld(t)
+	requests := w.events("data: a\n\ndata: b\n\n")
+	w.run(`const es = new EventSource("http://a.test/");` + listen + `es.onmessage = () => es.close();`)
+	w.said("open,,,,1,false,true", "message,a,,http://a.test,1,true,true")
+	if len(*requests) != 1 {
+		t.Errorf("%d requests after close()", len(*requests))
+	}
+
+	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		done(&event.Response{Status: 200, Header: event.Header{{Name: "Content-Type", Value: "text/plain"}}, Body: event.Bytes([]byte("data: a\n\n"))}, nil)
+		return func(error) {}
+	}
+	w.run(`const es = new EventSource("http://a.test/");` + listen)
+	w.said("error The content type 'text/plain' is invalid. 2")
+
+	tries := 0
+	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		tries++
+		done(nil, &event.Error{Name: "Error", Message: fmt.Sprint("unreachable ", tries)})
+		return func(error) {}
+	}
+	w.run(`const es = new EventSource("http://a.test/");` + listen + `es.onerror = (ev) => { say(ev.error.message + " " + es.readyState); if (ev.error.message.includes("3")) es.close() }; const from = performance.now(); es.addEventListener("error", () => say(Math.round((performance.now() - from) / 1000) + " s"));`)
+	w.said("unreachable 1 0", "0 s", "unreachable 2 0", "2 s", "unreachable 3 0", "4 s")
+
+	w.tries([][2]string{
+		{`new EventSource("nonsense")`, "SyntaxError: Cannot open an EventSource to 'nonsense'. The URL is invalid."},
+		{`new EventSource("http://a.test", { withCredentials: true })`, "NotSupportedError: The init.withCredentials option is not supported. It must be false or undefined."},
+		{`new EventSource()`, "TypeError: Failed to construct 'EventSource': constructor parameter 1 is not of type 'string'."},
+		{`[EventSource.CONNECTING, EventSource.OPEN, EventSource.prototype.CLOSED, EventSource.length]`, "[0,1,2,1]"},
+		{`(() => { const r = new ReadableStream(); r.getReader(); return EventSource.from(r) })()`, "TypeError: This ReadableStream is locked."},
+		{`EventSource.from({})`, "TypeError: Failed to execute 'from' on 'EventSource': parameter 1 is not of type 'ReadableStream'."},
+	})
+}
+
+// EventSource.from(stream) reads a stream of bytes, once; a fetcher is asked
+// in place of the global fetch.
+func TestEventSourceFrom(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`let c; const es = EventSource.from(new ReadableStream({ type: "bytes", start(x) { c = x }, cancel(r) { say("cancelled " + r.name) } })); say(JSON.stringify(es.url) + es.readyState);` + listen + `
+		c.enqueue(new TextEncoder().encode("id: 4\nda")); await scheduler.wait(1);
+		c.enqueue(new TextEncoder().encode("ta: a\n\ndata: b\n\n")); await scheduler.wait(1);
+		es[Symbol.dispose](); es.close(); say(es.readyState)`)
+	w.said(`""1`, "open,,,,1,false,true", "message,a,4,,1,true,true", "message,b,4,,1,true,true", "cancelled AbortError", "2")
+	w.run(`const es = EventSource.from(new Response("data: a\n\n").body);` + listen)
+	w.said("open,,,,1,false,true", "message,a,,,1,true,true", "error The server disconnected. 2")
+	w.run(`const es = new EventSource("http://a.test/", { fetcher: { fetch: async (url, init) => { say(url + init.headers.accept); return Response.json({}) } } });` + listen)
+	w.said("http://a.test/text/event-stream", "error The content type 'application/json' is invalid. 2")
+}

@@ -1,0 +1,104 @@
+package webapi
+
+import (
+	"bytes"
+	"errors"
+	"strconv"
+)
+
+// eventStream parses text/event-stream (HTML, section 9.2.6). Bytes go in as
+// they arrive, events come out at the blank line that ends them; what is
+// unfinished when the stream ends is forgotten. Loop-confined.
+type eventStream struct {
+	begun bool   // the byte order mark has been looked for
+	cr    bool   // the last byte was a CR: an LF that follows belongs to it
+	rest  []byte // the beginning of a line
+
+	data    []byte // the data buffer
+	typ     string // the event type buffer
+	id      string // the last event ID buffer; outlives events
+	retryMs int64  // the last reconnection time, -1 if none was given
+}
+
+// streamedEvent is one event of a stream.
+type streamedEvent struct {
+	typ, data, id string
+	empty         bool // without data: it only sets the last event ID
+}
+
+var errEventTooLong = errors.New("an event of the stream is longer than the memory limit")
+
+// newEventStream starts a stream after an earlier one whose last event ID was id.
+func newEventStream(id string) *eventStream { return &eventStream{id: id, retryMs: -1} }
+
+// feed gives the events that chunk completes.
+func (s *eventStream) feed(chunk []byte) (events []streamedEvent, err error) {
+	if !s.begun {
+		chunk = append(s.rest, chunk...)
+		mark := []byte("\xef\xbb\xbf")
+		if len(chunk) < len(mark) && bytes.HasPrefix(mark, chunk) {
+			s.rest = bytes.Clone(chunk)
+			return nil, nil
+		}
+		s.begun, s.rest = true, nil
+		chunk = bytes.TrimPrefix(chunk, mark)
+	}
+	for len(chunk) > 0 {
+		if s.cr {
+			s.cr = false
+			if chunk[0] == '\n' {
+				chunk = chunk[1:]
+				continue
+			}
+		}
+		end := bytes.IndexAny(chunk, "\r\n")
+		if end < 0 {
+			s.rest = append(s.rest, chunk...)
+			break
+		}
+		line := chunk[:end]
+		if len(s.rest) > 0 {
+			line = append(s.rest, line...)
+			s.rest = nil
+		}
+		s.cr = chunk[end] == '\r'
+		chunk = chunk[end+1:]
+		if ev, ok := s.line(line); ok {
+			events = append(events, ev)
+		}
+	}
+	if len(s.rest)+len(s.data) > maxBufferedBytes {
+		return events, errEventTooLong
+	}
+	return events, nil
+}
+
+// line takes one line; a blank one completes an event.
+func (s *eventStream) line(line []byte) (ev streamedEvent, complete bool) {
+	if len(line) == 0 {
+		ev = streamedEvent{typ: s.typ, id: s.id, empty: len(s.data) == 0}
+		ev.data = validUTF8(bytes.TrimSuffix(s.data, []byte("\n")))
+		if ev.typ == "" {
+			ev.typ = "message"
+		}
+		s.data, s.typ = nil, ""
+		return ev, true
+	}
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(field) { // "" is a comment
+	case "data":
+		s.data = append(append(s.data, value...), '\n')
+	case "event":
+		s.typ = validUTF8(value)
+	case "id":
+		if bytes.IndexByte(value, 0) < 0 {
+			s.id = validUTF8(value)
+		}
+	case "retry":
+		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil { // digits alone
+			s.retryMs = int64(ms)
+		}
+	}
+	return ev, false
+}
