@@ -89,23 +89,30 @@ func TestDifferentialGolden(t *testing.T) {
 			p := reference.Start(t, reference.Options{Name: "test", Classes: names, Dir: t.TempDir(), Script: `import { DurableObject, RpcTarget, WorkerEntrypoint, RpcStub } from "cloudflare:workers";
 ` + strings.ReplaceAll(harness, "export ", "") + g.source})
 			theirs := g.lines(func(path, body string) (int, string) { return p.Post("/"+path, body) })
-			b, err := os.ReadFile(filepath.Join("testdata", g.name+".golden"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ours := map[string]bool{}
-			for line := range strings.Lines(string(b)) {
-				ours[strings.TrimSuffix(line, "\n")] = true
-			}
-			var differ []string
-			for _, line := range theirs {
-				if !ours[line] {
-					differ = append(differ, line)
-				}
-			}
-			compare(t, filepath.Join("testdata", g.name+".differs"), differ)
+			differing(t, filepath.Join("testdata", g.name), theirs)
 		})
 	}
+}
+
+// differing holds those lines of the reference that are not in path's golden
+// file against path's file of differences.
+func differing(t *testing.T, path string, theirs []string) {
+	t.Helper()
+	b, err := os.ReadFile(path + ".golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours := map[string]bool{}
+	for line := range strings.Lines(string(b)) {
+		ours[strings.TrimSuffix(line, "\n")] = true
+	}
+	var differ []string
+	for _, line := range theirs {
+		if !ours[line] {
+			differ = append(differ, line)
+		}
+	}
+	compare(t, path+".differs", differ)
 }
 
 var incident = regexp.MustCompile(`internal error; reference = \w+`)
