@@ -48,12 +48,10 @@ func (m *Modules) asyncLocalStorage() *goja.Object {
 				return m.inFrame("exit", e.Frame().WithLocal(s, goja.Undefined()), call, 0)
 			}},
 			{Name: "enterWith", Length: 1, Fn: func(*storage, goja.FunctionCall) goja.Value {
-				e.Throw("Error", "asyncLocalStorage.enterWith() is not implemented: Workers lack it; use run(store, callback)") // begins with the reference's text
-				return nil
+				panic(m.refused("async_hooks.enterWith"))
 			}},
 			{Name: "disable", Fn: func(*storage, goja.FunctionCall) goja.Value {
-				e.Throw("Error", "asyncLocalStorage.disable() is not implemented: Workers lack it; drop the AsyncLocalStorage instead") // begins with the reference's text
-				return nil
+				panic(m.refused("async_hooks.disable"))
 			}},
 		},
 		Accessors: []engine.Accessor[*storage]{

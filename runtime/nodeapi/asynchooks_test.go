@@ -61,7 +61,7 @@ func TestAsyncResource(t *testing.T) {
 func TestAsyncHooksRefusals(t *testing.T) {
 	w := newWorld(t, Options{})
 	check(t, w, `const ah = require("async_hooks"), als = new ah.AsyncLocalStorage()`, [][2]string{
-		{`als.enterWith(1)`, `Error: asyncLocalStorage.enterWith() is not implemented: Workers lack it; use run(store, callback)`},
+		{`als.enterWith(1)`, `Error: asyncLocalStorage.enterWith() is not implemented: use run(store, callback), and drop the AsyncLocalStorage when it is not needed`},
 		{`als.run(1, 2)`, `TypeError: Failed to execute 'run' on 'AsyncLocalStorage': parameter 2 is not of type 'function'.`},
 		{`ah.AsyncLocalStorage.bind(3)`, `TypeError: Failed to execute 'bind' on 'AsyncLocalStorage': parameter 1 is not of type 'Function'.`},
 		{`ah.createHook({}).enable() instanceof Object`, `true`},

@@ -230,12 +230,6 @@ func (m *Modules) function(v goja.Value, name string) goja.Value {
 	return v
 }
 
-// unavailable is the error of an API that stands in a module but does not
-// work here: its code and first words are those of Workers.
-func (m *Modules) unavailable(what, advice string) *goja.Object {
-	return m.newError("Error", "ERR_METHOD_NOT_IMPLEMENTED", fmt.Sprintf("The %s method is not implemented: %s", what, advice)) // the reference's text, then ours
-}
-
 // errorsObject is what preludes get as native.errors.
 func (m *Modules) errorsObject() *goja.Object {
 	if m.errors == nil {
@@ -251,8 +245,8 @@ func (m *Modules) errorsObject() *goja.Object {
 			engine.Func{Name: "range", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 				return m.newError("RangeError", "ERR_OUT_OF_RANGE", fmt.Sprintf("The value of \"%s\" is out of range. It must be %s. Received %s", arg(c, 0), arg(c, 1), m.receivedNumber(c.Argument(2))))
 			}},
-			engine.Func{Name: "unavailable", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-				return m.unavailable(arg(c, 0), arg(c, 1))
+			engine.Func{Name: "refused", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+				return m.refused(arg(c, 0))
 			}},
 			engine.Func{Name: "string", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				m.text(c.Argument(0), arg(c, 1))

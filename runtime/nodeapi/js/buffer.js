@@ -76,7 +76,7 @@ function (native, p) {
     transcode: native.transcode,
     SlowBuffer: function SlowBuffer(size) { return native.alloc(size); },
     resolveObjectURL(id) {
-      throw errors.unavailable("buffer.resolveObjectURL", "Workers have no object URLs; keep the Blob itself");
+      throw errors.refused("buffer.resolveObjectURL");
     },
   };
   proto.inspect = function inspect() {

@@ -125,7 +125,7 @@ function (native, p) {
   // Keys. Only secret ones; the rest is for crypto.subtle.
   class KeyObject {
     constructor() { throw errors.make("TypeError", "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
-    static from(key) { throw errors.unavailable("crypto.KeyObject.from", "export the CryptoKey with crypto.subtle.exportKey and use createSecretKey"); }
+    static from(key) { throw errors.refused("crypto.KeyObject.from"); }
     get [p.SymbolToStringTag]() { return "KeyObject"; }
     equals(other) {
       if (!(other instanceof KeyObject)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
@@ -142,7 +142,7 @@ function (native, p) {
       return bytes;
     }
     toCryptoKey(algorithm, extractable, usages) {
-      throw errors.unavailable("crypto.SecretKeyObject.toCryptoKey", "use crypto.subtle.importKey(\"raw\", key.export(), algorithm, extractable, usages)");
+      throw errors.refused("crypto.SecretKeyObject.toCryptoKey");
     }
   }
   const createSecretKey = (key, encoding) => {
@@ -213,13 +213,11 @@ function (native, p) {
     constants: { __proto__: null },
     fips: true,
     getFips: () => true,
-    setFips() { throw errors.unavailable("crypto.setFips", "the digests and ciphers cannot be switched"); },
-    setEngine() { throw errors.unavailable("crypto.setEngine", "there are no OpenSSL engines"); },
     secureHeapUsed: () => ({ total: 0, used: 0, utilization: 0, min: 0 }),
   };
   const prime = (size, options) => {
     if (options?.safe || options?.add !== undefined || options?.rem !== undefined) {
-      throw errors.unavailable("crypto.generatePrime with safe, add or rem", "generate candidates and test them with checkPrimeSync");
+      throw errors.refused("crypto.generatePrime({safe,add,rem})");
     }
     const n = native.randomPrime(size);
     if (options?.bigint) return n;

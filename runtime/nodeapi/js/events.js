@@ -305,7 +305,7 @@ function (native, p) {
   EventEmitter.once = once;
   EventEmitter.getEventListeners = function getEventListeners(emitter, type) {
     if (typeof emitter?.listeners === "function") return emitter.listeners(type);
-    if (isTarget(emitter)) throw errors.unavailable("events.getEventListeners", "an EventTarget does not tell its listeners; keep them yourself");
+    if (isTarget(emitter)) throw errors.refused("events.getEventListeners(EventTarget)");
     throw noEmitter(emitter);
   };
   EventEmitter.getMaxListeners = function getMaxListeners(emitter) {

@@ -34,7 +34,7 @@ function (native, p) {
   p.ObjectAssign(Agent.prototype, {
     destroy() {},
     getName: (o = {}) => `${o.host ?? "localhost"}:${o.port ?? ""}:${o.localAddress ?? ""}`,
-    createConnection() { throw errors.unavailable("http.Agent.createConnection", "minido opens no TCP sockets; http.request goes through fetch()"); },
+    createConnection() { throw errors.refused("http.Agent.createConnection"); },
   });
 
   class OutgoingMessage extends Writable {
@@ -219,7 +219,6 @@ function (native, p) {
     const globalAgent = new Agent();
     if (secure) { globalAgent.defaultPort = 443; globalAgent.protocol = "https:"; }
     const request = (url, options, callback) => new ClientRequest(url, options, callback, secure);
-    const server = () => { throw errors.unavailable(`${secure ? "https" : "http"}.createServer`, "export a fetch handler: export default { async fetch(request, env) { return new Response(\"ok\") } }"); };
     const exports = {
       request,
       get(url, options, callback) {
@@ -228,8 +227,6 @@ function (native, p) {
         return r;
       },
       globalAgent,
-      createServer: server,
-      Server: function Server() { return server(); },
     };
     if (!secure) return { ...exports, Agent, ClientRequest, IncomingMessage, OutgoingMessage, METHODS: methods, STATUS_CODES: status, maxHeaderSize: 16384, validateHeaderName, validateHeaderValue, setMaxIdleHTTPParsers() {} };
     function SecureAgent(options) {

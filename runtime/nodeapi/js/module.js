@@ -20,7 +20,7 @@ function (native, p) {
       if (found === undefined) throw new Error(`No such module "${id}": createRequire() reaches node: modules only; import other modules, so that they are bundled.`);
       return found;
     };
-    require.resolve = (id) => { throw errors.unavailable("require.resolve", `modules are bundled; "${id}" has no file`); };
+    require.resolve = () => { throw errors.refused("module.createRequire().resolve"); };
     require.cache = { __proto__: null };
     require.main = undefined;
     return require;

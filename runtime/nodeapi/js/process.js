@@ -5,7 +5,7 @@ function (native, p) {
   const { ObjectDefineProperty, ObjectAssign } = p;
   const EventEmitter = native.require("events");
 
-  const refuse = (name, advice) => ObjectDefineProperty(function () { throw errors.unavailable(`process.${name}`, advice); }, "name", { value: name, configurable: true });
+  const refuse = (name) => native.require("internal/missing")(`process.${name}`);
 
   const text = (key) => { if (typeof key === "symbol") throw errors.make("TypeError", "", "Cannot convert a symbol value to a string"); };
   const env = new p.Proxy(native.env(), {
@@ -73,7 +73,7 @@ function (native, p) {
     moduleLoadList: [],
     permission: { has: () => true },
     report: { compact: false, directory: "", filename: "", reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false, excludeNetwork: false,
-      signal: "SIGUSR2", getReport: refuse("report.getReport", "nothing is reported"), writeReport: refuse("report.writeReport", "nothing is reported") },
+      signal: "SIGUSR2", getReport: refuse("report.getReport"), writeReport: refuse("report.writeReport") },
     finalization: { register: noop, registerBeforeExit: noop, unregister: noop },
     nextTick(callback, ...args) { native.nextTick(callback, ...args); },
     hrtime,
@@ -124,11 +124,6 @@ function (native, p) {
     },
   });
   let cwd = "/bundle";
-  for (const name of ["cpuUsage", "threadCpuUsage", "kill", "_kill", "dlopen", "binding", "_linkedBinding", "getActiveResourcesInfo", "_getActiveHandles",
-    "_getActiveRequests", "setUncaughtExceptionCaptureCallback", "execve", "openStdin", "send", "disconnect", "setuid", "setgid", "seteuid", "setegid", "setgroups",
-    "initgroups", "_debugProcess", "_debugEnd", "_startProfilerIdleNotifier", "_stopProfilerIdleNotifier", "_tickCallback", "_fatalException"]) {
-    process[name] = refuse(name, "a Worker is not a process");
-  }
   process.reallyExit = process.exit;
   process._rawDebug = (...args) => native.logLine(2, native.require("util").format(...args));
   ObjectAssign(process, { _exiting: false, _preload_modules: [], _disconnect: undefined, _handleQueue: undefined, _pendingMessage: undefined,

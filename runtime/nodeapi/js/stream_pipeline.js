@@ -15,7 +15,7 @@ function (native, p) {
     options ??= {};
     errors.func(callback, "callback");
     if (base.isWebReadable(stream) || base.isWebWritable(stream)) {
-      throw errors.unavailable("stream.finished", "a web stream tells nobody but its reader or writer that it closed; use reader.closed or writer.closed");
+      throw errors.refused("stream.finished(a web stream)");
     }
     if (!isNode(stream)) throw errors.argType("stream", "an instance of ReadableStream, WritableStream, or Stream", stream);
     let called = false;

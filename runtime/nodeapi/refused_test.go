@@ -1,0 +1,148 @@
+package nodeapi
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+)
+
+var update = flag.Bool("update", false, "rewrite the table of node: modules in docs/compatibility.md")
+
+const compatibility = "../../docs/compatibility.md"
+
+// docs/compatibility.md has each module and what it refuses, as the table of
+// refusals has it.
+func TestCompatibility(t *testing.T) {
+	b, err := os.ReadFile(compatibility)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := bytes.Cut(b, []byte("<!-- node: -->\n"))
+	table, after, ends := bytes.Cut(rest, []byte("<!-- :node -->\n"))
+	if !begins || !ends {
+		t.Fatal(compatibility + " has lost the marks of the table")
+	}
+	want := compatibilityTable()
+	if string(table) == want {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not what the code refuses; run this test with -update. It should have\n%s", compatibility, want)
+	}
+	if err := os.WriteFile(compatibility, slices.Concat(before, []byte("<!-- node: -->\n"+want+"<!-- :node -->\n"), after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func compatibilityTable() string {
+	var out strings.Builder
+	var full []string
+	fmt.Fprintln(&out, "| module | refuses | so does workerd | instead |\n|---|---|---|---|")
+	for _, name := range Names() {
+		before := out.Len()
+		for _, r := range refusals {
+			if r.module == name {
+				as := ""
+				if r.text != "" {
+					as = "yes"
+				}
+				fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, "`"+strings.Join(r.names, "`, `")+"`", as, strings.ReplaceAll(r.advice, "|", "\\|"))
+			}
+		}
+		if same, ok := sameAs[name]; ok {
+			fmt.Fprintf(&out, "| `%s` | as `%s` | | |\n", name, same)
+		} else if out.Len() == before {
+			full = append(full, "`"+name+"`")
+		}
+	}
+	fmt.Fprintf(&out, "\nNothing is refused in %s.\n", strings.Join(full, ", "))
+	return out.String()
+}
+
+// How APIs are called that are not functions of their module.
+var refusedCalls = map[string]string{
+	"async_hooks.enterWith":                 `new m.AsyncLocalStorage().enterWith(1)`,
+	"async_hooks.disable":                   `new m.AsyncLocalStorage().disable()`,
+	"buffer.resolveObjectURL":               `m.resolveObjectURL("blob:x")`,
+	"crypto.KeyObject.from":                 `m.KeyObject.from({})`,
+	"crypto.SecretKeyObject.toCryptoKey":    `m.createSecretKey("x").toCryptoKey()`,
+	"crypto.generatePrime({safe,add,rem})":  `m.generatePrimeSync(8, { safe: true })`,
+	"events.getEventListeners(EventTarget)": `m.getEventListeners(new EventTarget(), "x")`,
+	"http.Agent.createConnection":           `new m.Agent().createConnection()`,
+	"module.createRequire().resolve":        `m.createRequire("/").resolve("x")`,
+	"stream.finished(a web stream)":         `m.finished(new ReadableStream(), () => {})`,
+	"process.report.getReport":              `m.report.getReport()`,
+	"process.report.writeReport":            `m.report.writeReport()`,
+}
+
+// Every API of the table throws, called or constructed, with the table's text;
+// so does the same API of a module that is another one.
+func TestRefusalsThrow(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.e.Global("refuses", w.e.Func("refuses", 3, func(c goja.FunctionCall) goja.Value {
+		call, api := c.Argument(0), c.Argument(1).String()
+		thrown := w.e.Try(func() { w.e.Call(call, goja.Undefined()) })
+		if want := w.m.refused(api).Get("message").String(); thrown == nil || !strings.Contains(thrown.String(), want) {
+			t.Errorf("%s: threw %v, want %q", api, thrown, want)
+		}
+		return goja.Undefined()
+	}))
+	for _, r := range refusals {
+		for _, name := range r.names {
+			api := r.module + "." + name
+			call := refusedCalls[api]
+			if call == "" {
+				call = "m." + name + "()"
+			}
+			w.in(fmt.Sprintf(`const m = require("node:%s"); refuses(() => { %s }, %q)`, r.module, call, api))
+		}
+	}
+}
+
+// What Workers export and minido lacks is in the table, and what the preludes
+// and the code refuse is, too.
+func TestRefusalsAreListed(t *testing.T) {
+	w := newWorld(t, Options{})
+	for _, name := range Names() {
+		if _, err := w.m.Require("node:" + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := regexp.MustCompile(`(?:errors\.refused|m\.refused|missing)\("([a-z0-9_/]+\.[^"]+)"\)`)
+	files, err := sources.ReadDir("js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		b, err := sources.ReadFile("js/" + f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range refused.FindAllSubmatch(b, -1) {
+			if refusalOf[string(x[1])] == nil {
+				t.Errorf("js/%s refuses %s, which is not in refused.txt", f.Name(), x[1])
+			}
+		}
+	}
+	for _, name := range Names() {
+		of := name
+		if same, ok := sameAs[name]; ok {
+			of = same
+		}
+		w.in(fmt.Sprintf(`const m = require("node:%s"), fill = require("process").kill.toString();
+			for (const k of %q.split(" ")) if (k in m && typeof m[k] === "function" && m[k].toString() === fill) say(k)`, name, strings.Join(surface[name], " ")))
+		for _, key := range w.out {
+			if refusalOf[of+"."+key] == nil {
+				t.Errorf("%s.%s throws and is not in refused.txt", name, key)
+			}
+		}
+		w.out = nil
+	}
+}
