@@ -1,6 +1,7 @@
 package durableobject
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -226,7 +227,7 @@ func (o *Object) refusal() error {
 // Fetch delivers a request. done is called exactly once.
 func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	r := o.realm
-	o.deliver("fetch", func() {
+	o.deliver(cmp.Or(req.Cause, "fetch"), func() {
 		r.iso.Respond(func() goja.Value {
 			fn := o.instance.Get("fetch")
 			if !engine.IsCallable(fn) {
@@ -256,7 +257,7 @@ func (o *Object) sign(resp *event.Response) {
 
 // Call delivers a JS RPC call.
 func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
-	o.deliver("rpc", func() {
+	o.deliver(cmp.Or(c.Cause, "rpc"), func() {
 		o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
 			o.done()
 			done(p, o.thrownBy(o.orFailure(err)))

@@ -1,12 +1,14 @@
 package durableobject
 
 import (
+	"cmp"
 	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi"
 )
@@ -232,9 +234,9 @@ func (o *Object) getWebSockets(tag goja.Value) goja.Value {
 // done is called exactly once; with ErrEvicted the event is to be delivered to
 // a new incarnation. Call it on the loop, outside any turn.
 func (o *Object) Socket(ev SocketEvent, done func(error)) {
-	cause := "message"
-	if ev.Message == nil {
-		cause = "close"
+	cause := "close"
+	if ev.Message != nil {
+		cause = cmp.Or(killpoint.Inherited(ev.Message.Cause), "message")
 	}
 	o.deliver(cause, func() {
 		finished := false

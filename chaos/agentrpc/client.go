@@ -25,6 +25,7 @@ import (
 	"github.com/coder/websocket"
 
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -332,10 +333,20 @@ func (c *Client) Call(ctx context.Context, method string, args json.RawMessage) 
 // CallStream is Call for a method with @callable({streaming: true}): onChunk
 // is called, on the caller's goroutine, for each chunk before the end.
 func (c *Client) CallStream(ctx context.Context, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
+	return c.call(ctx, "call", method, args, onChunk)
+}
+
+// Ask is Call for a question that is asked again and again, until it is answered
+// as wished: effect points that come of it count apart.
+func (c *Client) Ask(ctx context.Context, method string, args json.RawMessage) (json.RawMessage, error) {
+	return c.call(ctx, killpoint.QuestionMark, method, args, func(json.RawMessage) {})
+}
+
+func (c *Client) call(ctx context.Context, kind, method string, args json.RawMessage, onChunk func(json.RawMessage)) (json.RawMessage, error) {
 	if len(args) == 0 {
 		args = json.RawMessage("[]")
 	}
-	id, p, err := c.begin("call")
+	id, p, err := c.begin(kind)
 	if err != nil {
 		return nil, err
 	}

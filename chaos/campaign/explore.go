@@ -67,7 +67,7 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 				plans = append(plans, fault.Plan{f})
 			}
 		}
-		c.report.Points = len(plans)
+		c.report.Points, c.report.Questions = len(plans), clean.Questions
 		if len(plans) == 0 {
 			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
 		}
@@ -242,7 +242,7 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 		if err != nil {
 			return err
 		}
-		c.report.Points = len(clean.Points)
+		c.report.Points, c.report.Questions = len(clean.Points), clean.Questions
 		source := entropy.NewSeeded(seed)
 		if c.Mode == Sim {
 			return c.swarm(ctx, source, clean, runs)

@@ -64,7 +64,7 @@ func (r *caseRun) judge() error {
 		return err
 	}
 	for _, p := range points {
-		r.result.Points = append(r.result.Points, p.Label)
+		r.result.pass(p.Label)
 	}
 	end, err := r.preserve("end")
 	if err != nil {

@@ -3,6 +3,7 @@ package campaign
 import (
 	"time"
 
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 )
@@ -76,10 +77,22 @@ type Case struct {
 	Seed uint64 `json:"seed,omitempty"`
 	// Digest is a hash over all that was observable of a simulated case.
 	Digest string `json:"digest,omitempty"`
-	// Points are the labels of the last life's points.
-	Points []string `json:"-"`
+	// Points are the labels of the last life's points, Questions how many there
+	// were beside them that came of a question asked again (killpoint.Question).
+	Points    []string `json:"-"`
+	Questions int      `json:"-"`
 	// lines are those of a simulation's log.
 	lines []string
+}
+
+// pass takes a point of the last life: what came of a question that was asked
+// again is counted alone, since the next run need not have it.
+func (c *Case) pass(label string) {
+	if at, err := killpoint.ParseLabel(label); err == nil && at.Cause == killpoint.Question {
+		c.Questions++
+		return
+	}
+	c.Points = append(c.Points, label)
 }
 
 // Report is the outcome of a campaign. Immutable once returned.
@@ -97,6 +110,9 @@ type Report struct {
 	// Unmet are the marks (sometimes) that no case has met.
 	Unmet   []string `json:"unmet,omitempty"`
 	Skipped int      `json:"skipped,omitempty"`
+	// Questions is how many points of the clean run are not visited because they
+	// came of a question that a client asked again until it liked the answer.
+	Questions int `json:"questions,omitempty"`
 	Kills   int      `json:"kills"`
 	// Refused counts the cases whose fault production would not do at its moment.
 	Refused int    `json:"refused,omitempty"`

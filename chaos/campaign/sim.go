@@ -323,7 +323,7 @@ func (r *caseRun) endSim(s *sim.System) (copied, error) {
 	}
 	r.passSim(s)
 	for _, p := range s.Points {
-		r.result.Points = append(r.result.Points, p.Label())
+		r.result.pass(p.Label())
 	}
 	return copied{name: "end", dir: s.DeathDir(), at: s.Sim.Now()}, nil
 }

@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -194,11 +195,13 @@ func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 		return Result{}, err
 	}
 	var r Result
-	switch step.Kind {
-	case Chat:
+	switch {
+	case step.Kind == Chat:
 		r.Data, err = chat(ctx, client, step)
-	case Resume:
+	case step.Kind == Resume:
 		r.Data, err = resume(ctx, client)
+	case step.Again:
+		r.Data, err = client.Ask(ctx, step.Method, step.Args)
 	default:
 		r.Data, err = client.Call(ctx, step.Method, step.Args)
 	}
@@ -302,6 +305,9 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 	}
 	if json.Valid([]byte(step.Text)) {
 		request.Header.Set("Content-Type", "application/json")
+	}
+	if step.Again {
+		request.Header.Set(killpoint.QuestionMark, "1")
 	}
 	request.Close = true
 	s.history.Add(history.Event{Kind: history.Call, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: asJSON([]byte(step.Text))})

@@ -40,6 +40,9 @@ type Step struct {
 	Body json.RawMessage
 	// Path is the request's path and query.
 	Path string
+	// Again says that it is a question that was asked before in this life: its
+	// effect points count apart.
+	Again bool
 }
 
 // String is the step's text form, which its parser reads.

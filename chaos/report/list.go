@@ -115,6 +115,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Skipped > 0 {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
 	}
+	if r.Questions > 0 {
+		words = append(words, fmt.Sprintf("%d points of questions asked again are not visited", r.Questions))
+	}
 	if ready, recovered := recovery(r); ready > 0 {
 		text := fmt.Sprintf("SIGKILL to ready %.0f ms", ready)
 		if recovered > 0 {

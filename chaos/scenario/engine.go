@@ -33,6 +33,10 @@ type engine struct {
 	session *drive.Session
 	ctx     context.Context
 	sockets []*drive.Socket // of all lives, by the number that drive() knows
+	asking  *asking         // what the code that runs now belongs to
+	rounds  map[int]int     // by question: its first round in this life
+
+	questions, lastRound int
 }
 
 // operation is something that drive() waits for.
@@ -40,6 +44,7 @@ type operation struct {
 	id              int
 	kind            string
 	step            drive.Step
+	asking          *asking
 	milliseconds    int64
 	due             int64 // of a sleep, set when it starts
 	path            string
@@ -59,6 +64,7 @@ const maxOpen = 10000
 
 func (s *Scenario) newEngine() (*engine, error) {
 	e := &engine{scenario: s, vm: goja.New(), open: map[int]*operation{}, done: make(chan *operation, maxOpen)}
+	e.vm.SetAsyncContextTracker(e)
 	made, err := e.vm.RunProgram(s.prelude)
 	if err != nil {
 		return nil, fmt.Errorf("the prelude: %w", err)
@@ -72,6 +78,8 @@ func (s *Scenario) newEngine() (*engine, error) {
 		"start":    e.start,
 		"duration": e.duration,
 		"now":      e.now,
+		"question": e.question,
+		"ask":      e.ask,
 	} {
 		if err := native.Set(name, fn); err != nil {
 			return nil, err
@@ -118,7 +126,7 @@ func (e *engine) duration(text string) int64 {
 // start is native.start(kind, args, resolve, reject).
 func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Callable) {
 	text := func(i int) string { return args[i].String() }
-	op := &operation{id: e.count, kind: kind}
+	op := &operation{id: e.count, kind: kind, asking: e.asking}
 	e.count++
 	call := func(fn goja.Callable) func(...goja.Value) {
 		return func(values ...goja.Value) {
@@ -155,6 +163,7 @@ func (e *engine) begin(op *operation) {
 		panic(e.vm.NewTypeError("only drive() can reach the server"))
 	}
 	session, ctx, c := e.session, e.ctx, e.session.Scheduler().Clock()
+	op.step.Again = e.again(op.asking)
 	session.Go("scenario", func() {
 		switch op.kind {
 		case "sleep":
@@ -180,7 +189,7 @@ func (e *engine) Finished() bool { return e.settled }
 
 // Run implements drive.Driver.
 func (e *engine) Run(ctx context.Context, s *drive.Session) error {
-	e.session, e.ctx = s, ctx
+	e.session, e.ctx, e.rounds = s, ctx, map[int]int{}
 	running := 0
 	var unsent error
 	if !e.started {

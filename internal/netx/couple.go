@@ -78,6 +78,7 @@ func (c *Coupling) Run() {
 	for {
 		m, err := c.conn.ReadMessage()
 		if err == nil {
+			m.Cause = c.opts.Points.Asked(m.Data)
 			if c.end.Send(m) != nil && !c.open() {
 				break
 			}

@@ -2,6 +2,7 @@ package netx
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -87,14 +88,14 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 	var resp *http.Response
 	if d.opts.Points.On() {
 		// The lock of all effects must not be held for a round trip.
-		d.opts.Points.Hit(killpoint.Fetch, killpoint.Before, "", "fetch")
+		d.opts.Points.Hit(killpoint.Fetch, killpoint.Before, "", cmp.Or(req.Cause, "fetch"))
 	}
 	resp, err = d.transport.RoundTrip(hr)
 	if err != nil {
 		return nil, reword(ctx, err)
 	}
 	if d.opts.Points.On() {
-		d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", "fetch")
+		d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", cmp.Or(req.Cause, "fetch"))
 	}
 	out := &event.Response{
 		Status:     resp.StatusCode,

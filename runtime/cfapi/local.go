@@ -1,6 +1,7 @@
 package cfapi
 
 import (
+	"cmp"
 	"reflect"
 	"sync/atomic"
 
@@ -58,7 +59,7 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 		done(nil, &event.Error{Name: "Error", Message: "RPC stub used after being disposed."})
 		return
 	}
-	l.api.Deliver(l.context, "rpc", func(f *engine.Frame) {
+	l.api.Deliver(l.context, cmp.Or(c.Cause, "rpc"), func(f *engine.Frame) {
 		l.api.invoke(l.target, c, receiver{reserved: reservedOfTransients, transient: true}, done)
 	}, func(err error) { done(nil, err) })
 }

@@ -169,6 +169,7 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 			a.Engine.Rethrow(err)
 		}
 	}
+	c.Cause = killpoint.Inherited(a.Engine.Cause())
 	op := a.Engine.StartOp("rpc " + strings.Join(c.Path, "."))
 	promise := op.Promise()
 	a.emit(killpoint.RPC, func() {

@@ -10,6 +10,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -20,6 +21,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -176,8 +178,14 @@ func (e *Engine) Entropy() entropy.Source { return e.entropy }
 // Now is the time that JavaScript sees: it stands still within a turn.
 func (e *Engine) Now() time.Time { return e.now }
 
-// Cause names the event that started the turn, for kill points and messages.
-func (e *Engine) Cause() string { return e.cause }
+// Cause names the event that started the turn, for kill points and messages, or
+// the cause of the frame whose code runs now, if it has one.
+func (e *Engine) Cause() string {
+	if e.cur != nil && e.cur.Cause != "" {
+		return e.cur.Cause
+	}
+	return e.cause
+}
 
 // Log passes a line to the logger, on behalf of the current context.
 func (e *Engine) Log(level Level, text string) {
@@ -251,7 +259,8 @@ func (e *Engine) admit(f *Frame, cause string, fn func()) {
 // turn is the one place where JavaScript starts to run.
 func (e *Engine) turn(f *Frame, cause string, fn func()) {
 	e.now = e.clock.Now()
-	e.cur, e.root, e.cause = f, f, cause
+	f = f.WithCause(killpoint.Inherited(cause))
+	e.cur, e.root, e.cause = f, f, cmp.Or(f.Cause, cause)
 	e.run(fn)
 	for e.condemned == nil && e.rejected.pending() {
 		e.run(e.reportRejections)

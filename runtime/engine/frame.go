@@ -12,7 +12,10 @@ type Frame struct {
 	// Critical identifies the innermost critical section (blockConcurrencyWhile)
 	// that the work is part of; the context's Gate gives it meaning.
 	Critical any
-	locals   *local
+	// Cause, unless empty, is what the work counts as at effect points, whatever
+	// event a turn of it began with.
+	Cause  string
+	locals *local
 }
 
 // local is a persistent association list: agents nest a handful of
@@ -30,6 +33,16 @@ var GlobalFrame = &Frame{}
 func (f *Frame) WithCritical(s any) *Frame {
 	g := *f
 	g.Critical = s
+	return &g
+}
+
+// WithCause is f with another cause, or f itself if cause is empty.
+func (f *Frame) WithCause(cause string) *Frame {
+	if cause == "" {
+		return f
+	}
+	g := *f
+	g.Cause = cause
 	return &g
 }
 

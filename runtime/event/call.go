@@ -50,6 +50,8 @@ type Call struct {
 	Path []string // property path from the target to the method; empty: the target itself is a function
 	Get  bool     // read the property instead of calling it
 	Args *Payload // an array of arguments; nil with Get
+	// Cause is that of Request.
+	Cause string
 }
 
 // Alarm says what an alarm handler is told.

@@ -47,6 +47,9 @@ type Request struct {
 	CF       []byte // JSON of request.cf; nil: none
 	// Upgrade says that the peer asked for a WebSocket (Upgrade: websocket).
 	Upgrade bool
+	// Cause, unless empty, names what the receiver's turns count as at effect
+	// points (killpoint.Inherited).
+	Cause string
 }
 
 // Response is an HTTP response on its way back.

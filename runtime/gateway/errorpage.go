@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"html"
 	"io"
@@ -63,7 +64,7 @@ func (x *exchange) page(status int, header event.Header, text string) {
 		h[f.Name] = []string{f.Value}
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(text))}
-	err := points.Effect(killpoint.Response, "", "fetch", func() error {
+	err := points.Effect(killpoint.Response, "", cmp.Or(x.cause, "fetch"), func() error {
 		x.w.WriteHeader(status)
 		if _, err := io.WriteString(x.w, text); err != nil && !errors.Is(err, http.ErrBodyNotAllowed) {
 			return err

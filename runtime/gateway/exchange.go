@@ -32,6 +32,7 @@ type exchange struct {
 	accepts string   // the client's Accept-Encoding
 	encoder *encoder // nil: the body goes out as it is
 	object  string   // whose response it is, for kill points
+	cause   string   // what it counts as there
 
 	mu   sync.Mutex // guards gone
 	gone bool       // nobody waits for the result any more
@@ -135,6 +136,10 @@ func (x *exchange) request() *event.Request {
 	r := x.r
 	x.accepts = strings.Join(r.Header["Accept-Encoding"], ",")
 	delete(r.Header, "Accept-Encoding") // workers see what the edge accepts, as with wrangler dev
+	if x.cause = "fetch"; x.g.opts.Points.On() && r.Header.Get(killpoint.QuestionMark) != "" {
+		r.Header.Del(killpoint.QuestionMark)
+		x.cause = killpoint.Question
+	}
 	header := netx.FromHTTP(r.Header)
 	if _, ok := r.Header["Cf-Connecting-Ip"]; !ok {
 		if ip, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
@@ -150,6 +155,7 @@ func (x *exchange) request() *event.Request {
 		// A redirect is the client's to follow.
 		Redirect: "manual",
 		Upgrade:  netx.IsUpgrade(r),
+		Cause:    killpoint.Inherited(x.cause),
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		// A worker may answer while it reads. Where that cannot be enabled,
@@ -198,7 +204,7 @@ func (x *exchange) upgrade(resp *event.Response) {
 		header = append(header[:len(header):len(header)], event.Field{Name: "Sec-WebSocket-Protocol", Value: p})
 	}
 	conn, err := netx.Accept(x.w, x.r, header, func(write func() error) error {
-		return points.Effect(killpoint.Response, resp.Object, "fetch", write)
+		return points.Effect(killpoint.Response, resp.Object, x.cause, write)
 	})
 	if err != nil {
 		resp.Socket.Drop(netx.CloseLost, netx.LostCloseReason, nil)

@@ -91,7 +91,7 @@ func (x *exchange) stream(status int, body event.Body, length int64) {
 	points := x.g.opts.Points
 	x.w.WriteHeader(status)
 	if points.On() {
-		if points.Effect(killpoint.Response, x.object, "fetch", x.flusher.Flush) != nil {
+		if points.Effect(killpoint.Response, x.object, x.cause, x.flusher.Flush) != nil {
 			x.broken(body)
 		}
 	}
@@ -179,7 +179,7 @@ func (x *exchange) write(data []byte) error {
 		_, err := x.w.Write(data)
 		return err
 	}
-	return points.Effect(killpoint.Chunk, x.object, "fetch", func() error {
+	return points.Effect(killpoint.Chunk, x.object, x.cause, func() error {
 		if _, err := x.w.Write(data); err != nil {
 			return err
 		}
@@ -194,7 +194,7 @@ func (x *exchange) end(length int64) {
 	if !points.On() {
 		return
 	}
-	around := func(write func() error) error { return points.Effect(killpoint.Close, x.object, "fetch", write) }
+	around := func(write func() error) error { return points.Effect(killpoint.Close, x.object, x.cause, write) }
 	if c := connOf(x.r); length < 0 && c != nil && x.r.ProtoAtLeast(1, 1) {
 		c.last.Store(&around)
 		return

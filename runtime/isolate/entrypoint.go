@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -82,7 +83,7 @@ func (t *entrypoint) Release() {}
 
 // Call implements event.Capability.
 func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
-	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), "rpc", func(ctx *engine.Context, end func()) {
+	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), cmp.Or(c.Cause, "rpc"), func(ctx *engine.Context, end func()) {
 		target, err := t.instance(ctx)
 		if err != nil {
 			done(nil, &event.Error{Name: "TypeError", Message: err.Error()})
@@ -104,7 +105,7 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 // Fetch implements cfapi.Target.
 func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	ctx := t.i.Engine.NewContext(engine.RequestContext, "")
-	t.i.dispatch(ctx, "fetch", func(ctx *engine.Context, end func()) {
+	t.i.dispatch(ctx, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
 		t.i.Respond(func() goja.Value { return t.fetch(ctx, req) }, func(resp *event.Response, err error) {
 			done(resp, err)
 			end()

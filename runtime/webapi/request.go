@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -64,7 +65,8 @@ func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, signal
 }
 
 func (p *Platform) requestEvent(r *request) *event.Request {
-	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), Redirect: r.redirect, CF: r.cf.json(p)}
+	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), Redirect: r.redirect, CF: r.cf.json(p),
+		Cause: killpoint.Inherited(p.Engine.Cause())}
 	upgrade, _ := r.headers.get("upgrade")
 	ev.Upgrade = strings.EqualFold(upgrade, "websocket")
 	if r.cache != "" {

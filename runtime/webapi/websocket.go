@@ -1,11 +1,13 @@
 package webapi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -214,7 +216,7 @@ type socketReceiver struct{ h *WebSocketHandle }
 // OnMessage implements event.Receiver.
 func (r socketReceiver) OnMessage(m event.Message) {
 	h := r.h
-	h.p.Engine.Post(h.frame, "websocket message", func() {
+	h.p.Engine.Post(h.frame, cmp.Or(killpoint.Inherited(m.Cause), "websocket message"), func() {
 		var data goja.Value
 		switch {
 		case !m.Binary:

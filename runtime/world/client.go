@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -38,7 +40,11 @@ func Request(method, url, body string) *event.Request {
 // connection: head, chunks, end.
 func (w *World) Send(req *event.Request) *Response {
 	r := &Response{}
-	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, loop: w.clientLoop()}
+	isMark := func(f event.Field) bool { return strings.EqualFold(f.Name, killpoint.QuestionMark) }
+	if slices.ContainsFunc(req.Header, isMark) { // as the gateway does
+		req.Header, req.Cause = slices.DeleteFunc(slices.Clone(req.Header), isMark), killpoint.Question
+	}
+	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, cause: cmp.Or(req.Cause, "fetch"), loop: w.clientLoop()}
 	w.link(x)
 	w.Server.Fetch(req, func(resp *event.Response, err error) { x.post(func() { x.head(resp, err) }) })
 	return r
@@ -74,6 +80,7 @@ type exchange struct {
 	r      *Response
 	name   string
 	object string
+	cause  string
 	loop   sched.Loop
 }
 
@@ -94,7 +101,7 @@ func (x *exchange) cut() {
 
 // effect is one on this client.
 func (x *exchange) effect(kind killpoint.Kind, fn func()) {
-	_ = x.w.points.Effect(kind, x.object, "fetch", func() error { fn(); return nil }) // fn cannot fail
+	_ = x.w.points.Effect(kind, x.object, x.cause, func() error { fn(); return nil }) // fn cannot fail
 }
 
 func (x *exchange) head(resp *event.Response, err error) {
@@ -170,7 +177,7 @@ func (w *World) Dial(url string, header event.Header, receiver Receiver, done fu
 	w.Server.Fetch(req, func(resp *event.Response, err error) {
 		if err != nil || resp.Socket == nil {
 			r := &Response{}
-			x := &exchange{w: w, r: r, name: "GET " + url, loop: s.loop}
+			x := &exchange{w: w, r: r, name: "GET " + url, cause: "fetch", loop: s.loop}
 			w.link(x)
 			s.closed = true
 			x.post(func() {
@@ -269,7 +276,7 @@ func (s *Socket) Send(binary bool, data []byte) error {
 	if s.w.dead {
 		return netx.ErrLost
 	}
-	return s.socket.Send(event.Message{Binary: binary, Data: data})
+	return s.socket.Send(event.Message{Binary: binary, Data: data, Cause: s.w.points.Asked(data)})
 }
 
 // Close sends a Close frame; code 0 sends an empty one.

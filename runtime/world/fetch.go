@@ -1,6 +1,8 @@
 package world
 
 import (
+	"cmp"
+
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/event"
@@ -20,14 +22,14 @@ func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) (canc
 			return false
 		}
 		asked = true
-		w.points.Hit(killpoint.Fetch, killpoint.Before, "", "fetch")
+		w.points.Hit(killpoint.Fetch, killpoint.Before, "", cmp.Or(req.Cause, "fetch"))
 		return true
 	}, func(resp *event.Response, err error) {
 		if w.dead {
 			return // what hangs on the response is cut with the fetch
 		}
 		if asked && err == nil {
-			w.points.Hit(killpoint.Fetch, killpoint.After, "", "fetch")
+			w.points.Hit(killpoint.Fetch, killpoint.After, "", cmp.Or(req.Cause, "fetch"))
 		}
 		done(resp, err)
 	})

@@ -26,7 +26,10 @@ declare module "minido:chaos" {
     /** Opens a WebSocket. It ends with the server's life: then its calls reject with LostError. */
     connect(path: string, options?: { headers?: Record<string, string> }): Promise<Socket>;
     sleep(duration: Duration): Promise<void>;
-    /** Asks again and again, through kills and restarts, until the answer is truthy. */
+    /**
+     * Asks again and again, through kills and restarts, until the answer is truthy. Effect points of what is asked again
+     * are not visited: their number depends on the machine's speed.
+     */
     until<T>(fn: () => Promise<T>, options?: { within?: Duration; every?: Duration }): Promise<T>;
     /** Turns a lost or refused call into a value. */
     attempt<T>(fn: () => Promise<T>): Promise<{ ok: true; value: T } | { ok: false; lost: boolean; error: string }>;

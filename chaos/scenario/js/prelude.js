@@ -35,9 +35,10 @@
     until: async (fn, options) => {
       const within = milliseconds(options?.within ?? "1m"), every = milliseconds(options?.every ?? 20);
       const end = native.now() + within;
+      const question = native.question();
       for (;;) {
         try {
-          const value = await fn();
+          const value = await native.ask(question, fn);
           if (value) return value;
         } catch (err) {
           if (!(err instanceof LostError)) throw err;
