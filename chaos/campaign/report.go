@@ -3,9 +3,9 @@ package campaign
 import (
 	"time"
 
-	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/internal/killpoint"
 )
 
 // Outcome is how a case ended.
@@ -113,7 +113,7 @@ type Report struct {
 	// Questions is how many points of the clean run are not visited because they
 	// came of a question that a client asked again until it liked the answer.
 	Questions int `json:"questions,omitempty"`
-	Kills   int      `json:"kills"`
+	Kills     int `json:"kills"`
 	// Refused counts the cases whose fault production would not do at its moment.
 	Refused int    `json:"refused,omitempty"`
 	Seed    uint64 `json:"seed,omitempty"`
