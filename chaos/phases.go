@@ -27,7 +27,7 @@ func (r *run) start(ctx context.Context, toBeKilled bool) error {
 		Scheduler: r.scheduler,
 	}
 	if toBeKilled {
-		o.KillPoint = r.KillAt
+		o.KillPoint, o.Step = r.KillAt, r.KillAtCheckpoint > 0
 	}
 	began := r.clock.Now()
 	child, err := process.Start(o)
@@ -35,6 +35,9 @@ func (r *run) start(ctx context.Context, toBeKilled bool) error {
 		return failed(Broken, "chaos: %w", err)
 	}
 	r.child = child
+	if o.Step {
+		r.checkpoint = r.atCheckpoint(ctx, child, r.KillAtCheckpoint)
+	}
 	r.history.Add(history.Event{Kind: history.Start, Who: r.childName(), Text: strings.Join(o.Command, " ")})
 	r.url, err = child.Ready(ctx, readyLimit)
 	if err != nil {
@@ -249,11 +252,16 @@ func (r *run) pursue(ctx context.Context, what string) error {
 		if err := r.answer(); err != nil {
 			return false, err
 		}
-		switch {
-		case r.KillAfter != 0:
+		if r.KillAfter != 0 {
 			return !r.clock.Now().Before(due), nil
-		case r.KillAtCheckpoint != 0 && r.watcher.mostCheckpoints() >= r.KillAtCheckpoint:
+		}
+		select {
+		case err := <-r.checkpoint:
+			if _, ended := r.child.Exit(); err != nil && !ended {
+				return false, failed(Broken, "%w", err)
+			}
 			return true, nil
+		default: // nil, if it is not waited for
 		}
 		// Everything is done and the moment has not come: it will not.
 		if rest, _ := r.watcher.atRest(); rest && r.asking == nil && len(r.watcher.state.Databases) > 0 {

@@ -61,6 +61,9 @@ type run struct {
 	state     string // the persist directory
 	log       *os.File
 	watcher   *watcher
+	// checkpoint tells that the child stands at its last checkpoint; nil if it is
+	// killed otherwise.
+	checkpoint <-chan error
 
 	child   *process.Child
 	url     string

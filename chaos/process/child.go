@@ -30,6 +30,9 @@ const (
 	EnvKillPoint = "MINIDO_KILLPOINT"
 	// EnvKillPointLog names the file to which each point appends a JSON line.
 	EnvKillPointLog = "MINIDO_KILLPOINT_LOG"
+	// EnvKillPointStep, if not empty, has the child stop behind each commit that it
+	// has logged, until it reads a byte from standard input.
+	EnvKillPointStep = "MINIDO_KILLPOINT_STEP"
 )
 
 // Options say what to run. The zero value of each field but Command and
@@ -53,6 +56,9 @@ type Options struct {
 	// PointLog is where the child records its points; "" does not record.
 	// It must not exist yet.
 	PointLog string
+	// Step has the child stop behind each commit, see Child.StepOn; it needs
+	// PointLog, and its standard input is taken.
+	Step bool
 	// Scheduler runs the goroutine that reaps the child, and gives the clock.
 	Scheduler sched.Scheduler
 }
@@ -63,6 +69,7 @@ type Child struct {
 	cmd     *exec.Cmd
 	output  *output
 	exited  chan struct{} // closed once exit is set
+	steps   *os.File      // where Options.Step is, else nil
 
 	mu     sync.Mutex // guards everything below
 	killed bool       // by the harness, through Kill or Close
@@ -122,6 +129,14 @@ func Start(o Options) (*Child, error) {
 	if o.Stdout != nil {
 		c.cmd.Stdout = o.Stdout
 	}
+	if o.Step {
+		theirs, ours, err := os.Pipe()
+		if err != nil {
+			return nil, fmt.Errorf("process: start: %w", err)
+		}
+		defer theirs.Close() // the child has its own
+		o.Stdin, c.steps = theirs, ours
+	}
 	if o.Stdin != nil {
 		c.cmd.Stdin = o.Stdin
 	}
@@ -134,8 +149,14 @@ func Start(o Options) (*Child, error) {
 	if o.PointLog != "" {
 		c.cmd.Env = append(c.cmd.Env, EnvKillPointLog+"="+o.PointLog)
 	}
+	if o.Step {
+		c.cmd.Env = append(c.cmd.Env, EnvKillPointStep+"=1")
+	}
 	detach(c.cmd)
 	if err := c.cmd.Start(); err != nil {
+		if c.steps != nil {
+			err = errors.Join(err, c.steps.Close())
+		}
 		return nil, fmt.Errorf("process: start: %w", err)
 	}
 	o.Scheduler.Go("reap "+o.Command[0], c.reap)
@@ -146,7 +167,7 @@ func Start(o Options) (*Child, error) {
 func cleanEnviron() []string {
 	var out []string
 	for _, kv := range os.Environ() {
-		if !strings.HasPrefix(kv, EnvKillPoint+"=") && !strings.HasPrefix(kv, EnvKillPointLog+"=") {
+		if !strings.HasPrefix(kv, EnvKillPoint) { // and all that begin so
 			out = append(out, kv)
 		}
 	}
@@ -158,6 +179,9 @@ func (c *Child) reap() {
 	// What the leader left behind in its group goes with it.
 	killGroup(c.cmd.Process.Pid)
 	c.output.end()
+	if c.steps != nil {
+		_ = c.steps.Close() // a pipe that nobody reads has nothing to lose
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reaped = true

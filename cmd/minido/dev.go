@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +14,10 @@ import (
 	"syscall"
 	"time"
 
+	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
-	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
@@ -74,7 +73,7 @@ func (c *devCommand) Run() error {
 		return &exitError{exitUsage, err}
 	}
 	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
-	points, err := pointsFromEnvironment()
+	points, err := process.PointsFromEnvironment()
 	if err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -210,46 +209,6 @@ func (c *devCommand) eviction() (pool.Policy, error) {
 // address takes flags before the wrangler file before defaults.
 func (c *devCommand) address() server.Address {
 	return server.Address{IP: c.IP, Port: c.Port, PortSet: c.Port >= 0}
-}
-
-// pointsFromEnvironment arms and records kill points for the chaos harness:
-// MINIDO_KILLPOINT names the point to die at, MINIDO_KILLPOINT_LOG a file that
-// gets a line of JSON for each point.
-func pointsFromEnvironment() (*killpoint.Points, error) {
-	target, log := os.Getenv("MINIDO_KILLPOINT"), os.Getenv("MINIDO_KILLPOINT_LOG")
-	if target == "" && log == "" {
-		return killpoint.New(killpoint.Options{Off: true}), nil // until the control API arms a crash
-	}
-	var o killpoint.Options
-	if target != "" {
-		t, err := killpoint.ParseTarget(target)
-		if err != nil {
-			return nil, fmt.Errorf("MINIDO_KILLPOINT: %w", err)
-		}
-		o.Target = t
-	}
-	if log != "" {
-		f, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("MINIDO_KILLPOINT_LOG: %w", err)
-		}
-		o.Record = func(p killpoint.Point) {
-			line, err := json.Marshal(pointLine{p.Number, p.Label()})
-			if err == nil {
-				_, err = f.Write(append(line, '\n'))
-			}
-			if err != nil {
-				panic(fmt.Sprintf("MINIDO_KILLPOINT_LOG: %v", err)) // a gap in the record would be a lie
-			}
-		}
-	}
-	return killpoint.New(o), nil
-}
-
-// pointLine is a line of MINIDO_KILLPOINT_LOG.
-type pointLine struct {
-	Number int    `json:"n"`
-	Label  string `json:"label"`
 }
 
 // terminal prints for a person: messages in whole lines, colours only where
