@@ -30,7 +30,7 @@ type ctlCommand struct {
 	Alarm     ctlAlarm     `cmd:"" help:"Make an object's alarm due now."`
 	SQL       ctlSQL       `cmd:"" name:"sql" help:"Run one SELECT on an object's database, read-only."`
 	Export    ctlExport    `cmd:"" help:"Write a consistent copy of an object's database to a file."`
-	Clock     ctlClock     `cmd:"" help:"Show the server's clock, or advance a virtual one."`
+	Clock     ctlClock     `cmd:"" help:"Show the server's clock, advance it, or let it stand or jump."`
 	Status    ctlStatus    `cmd:"" help:"Show the server: addresses, memory, state directory."`
 }
 
@@ -340,23 +340,35 @@ func (a *ctlExport) Run(c *ctlCommand) error {
 }
 
 type ctlClock struct {
-	Advance time.Duration `placeholder:"TIME" help:"Move a virtual clock forward, for example 90s."`
+	Do  string        `arg:"" optional:"" enum:"show,advance,virtual,auto,real" default:"show" help:"show (default); advance TIME; or how time passes: virtual, auto, real."`
+	For time.Duration `arg:"" optional:"" name:"time" help:"How far to advance, for example 90s or 30m."`
+}
+
+// Help implements kong's HelpProvider.
+func (ctlClock) Help() string {
+	return `virtual: time stands still until it is advanced. advance moves it from timer to timer, and does what each starts
+before it goes on. auto: it jumps to the next timer whenever nothing is left to do. real: it goes on at the machine's pace.`
 }
 
 // Run implements kong's command interface.
 func (a *ctlClock) Run(c *ctlCommand) error {
 	var clock control.Clock
 	show := func(w io.Writer) {
-		kind := "real"
-		if clock.Virtual {
-			kind = "virtual"
+		fmt.Fprintf(w, "%s (%s)\n", time.UnixMilli(clock.NowMs).UTC().Format(time.RFC3339Nano), clock.Mode)
+		if clock.NextMs != nil {
+			fmt.Fprintf(w, "the next timer is due in %v\n", time.Duration(*clock.NextMs-clock.NowMs)*time.Millisecond)
 		}
-		fmt.Fprintf(w, "%s (%s)\n", time.UnixMilli(clock.NowMs).UTC().Format(time.RFC3339Nano), kind)
 	}
-	if a.Advance != 0 {
-		return c.post("/v1/clock/advance", control.AdvanceRequest{Ms: a.Advance.Milliseconds()}, &clock, show)
+	if (a.Do == "advance") != (a.For > 0) {
+		return &exitError{exitUsage, errors.New("write how far: minido ctl clock advance 30m")}
 	}
-	return c.get("/v1/clock", &clock, show)
+	switch a.Do {
+	case "show":
+		return c.get("/v1/clock", &clock, show)
+	case "advance":
+		return c.post("/v1/clock/advance", control.AdvanceRequest{Ms: a.For.Milliseconds()}, &clock, show)
+	}
+	return c.post("/v1/clock", control.ModeRequest{Mode: a.Do}, &clock, show)
 }
 
 type ctlStatus struct{}

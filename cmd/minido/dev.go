@@ -55,6 +55,7 @@ type devCommand struct {
 	NoWatch      bool     `help:"Do not reload when files change."`
 	MockAI       bool     `name:"mock-ai" help:"Start a scripted model on this machine for env.AI, OpenAI Responses and Anthropic Messages; sets OPENAI_BASE_URL, ANTHROPIC_BASE_URL and the keys."`
 	AIURL        string   `name:"ai-url" placeholder:"URL" help:"Send what env.AI.run() asks to this provider: POST URL/ai/run/MODEL."`
+	Clock        string   `enum:"real,virtual,auto" default:"real" help:"The time that workers see and wait for. virtual: it stands still until \"minido ctl clock advance 30m\". auto: it jumps to the next timer or alarm whenever nothing is left to do. \"minido ctl clock MODE\" changes it later."`
 	CacheDir     string   `placeholder:"DIR" help:"Directory for transformed modules. Default: below the state directory."`
 
 	wranglerFlags
@@ -80,10 +81,11 @@ func (c *devCommand) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 
-	sch := sched.NewThreads(clock.Real{})
-	memory := newMemory(sch.Clock())
+	steered := clock.NewSteered(clock.Real{}, clock.Mode(c.Clock))
+	sch, machine := sched.NewThreads(steered), sched.NewThreads(clock.Real{})
+	memory := newMemory(clock.Real{})
 	defer memory.stop()
-	stopMock, err := c.mockAI(sch)
+	stopMock, err := c.mockAI(machine) // its pauses are no work of the server's
 	if err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (c *devCommand) Run() error {
 	if opts.Eviction, err = c.eviction(); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	opts.Scheduler, opts.Entropy, opts.Points = sch, entropy.System{}, points
+	opts.Scheduler, opts.Machine, opts.Entropy, opts.Points = sch, clock.Real{}, entropy.System{}, points
 	opts.Dialer = netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}, Points: points})
 	s, err := server.Start(ctx, opts)
 	if err != nil {
@@ -103,7 +105,9 @@ func (c *devCommand) Run() error {
 	}
 	term.started(s, clock.Real{}.Now().Sub(began))
 	memory.started()
-	stopControl := c.control(term, s, sch)
+	pacer := sched.NewPacer(sch, steered, clock.Real{})
+	machine.Go("pace", func() { pacer.Auto(ctx) })
+	stopControl := c.control(term, s, sch, pacer)
 
 	<-ctx.Done()
 	stop()
@@ -111,7 +115,7 @@ func (c *devCommand) Run() error {
 	closing, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer clock.Real{}.AfterFunc(stopLimit, cancel).Stop()
-	err = errors.Join(stopControl(closing), s.Close(closing), stopMock(), sch.Close(closing))
+	err = errors.Join(stopControl(closing), s.Close(closing), stopMock(), sch.Close(closing), machine.Close(closing))
 	if err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}
@@ -129,12 +133,12 @@ func (c *devCommand) heap() *engine.HeapWatch {
 }
 
 // control starts the control API; without one the server goes on.
-func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler) (stop func(context.Context) error) {
+func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler, pacer *sched.Pacer) (stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
 	if c.NoControl {
 		return none
 	}
-	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Entropy: entropy.System{}, Port: c.ControlPort, Version: version})
+	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
 		return none

@@ -69,13 +69,15 @@ func (v *Virtual) Now() time.Time {
 
 // AfterFunc implements Clock.
 func (v *Virtual) AfterFunc(d time.Duration, f func()) Timer {
+	return v.at(v.Now().Add(max(d, 0)), f)
+}
+
+// at is AfterFunc with a moment.
+func (v *Virtual) at(at time.Time, f func()) Timer {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if d < 0 {
-		d = 0
-	}
 	v.seq++
-	t := &virtualTimer{clock: v, at: v.now.Add(d), seq: v.seq, f: f}
+	t := &virtualTimer{clock: v, at: at, seq: v.seq, f: f}
 	v.timers.Put(t)
 	return t
 }
@@ -95,9 +97,12 @@ func (v *Virtual) Next() (at time.Time, ok bool) {
 
 // Step moves the clock to the earliest pending timer and runs that one timer.
 // It reports false, and moves nothing, when no timer is pending.
-func (v *Virtual) Step() bool {
+func (v *Virtual) Step() bool { return v.step(time.Time{}) }
+
+// step is Step for a timer that is not due after limit; the zero limit is none.
+func (v *Virtual) step(limit time.Time) bool {
 	v.mu.Lock()
-	if v.timers.Len() == 0 {
+	if v.timers.Len() == 0 || !limit.IsZero() && v.timers.First().at.After(limit) {
 		v.mu.Unlock()
 		return false
 	}
@@ -120,11 +125,16 @@ func (v *Virtual) AdvanceTo(at time.Time) {
 		}
 		v.Step()
 	}
+	v.raise(at)
+}
+
+// raise sets the clock to at, if that is later, and runs nothing.
+func (v *Virtual) raise(at time.Time) {
 	v.mu.Lock()
+	defer v.mu.Unlock()
 	if at.After(v.now) {
-		v.now = at
+		v.now = at.UTC()
 	}
-	v.mu.Unlock()
 }
 
 // Advance is AdvanceTo(Now()+d).

@@ -211,7 +211,7 @@ func (d *Real) upgraded(req *event.Request, hr *http.Request, resp *http.Respons
 	mine.Protocol = theirs.Protocol
 	out.Socket = theirs
 	c := NewCoupling(NewConn(rwc, nil, d.opts.Entropy), mine, CoupleOptions{Spawn: d.opts.Scheduler.Go, Points: d.opts.Points})
-	d.opts.Scheduler.Go("websocket reader", c.Run)
+	sched.Attend(d.opts.Scheduler, "websocket reader", c.Run)
 	return nil
 }
 

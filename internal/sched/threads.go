@@ -15,6 +15,7 @@ import (
 type Threads struct {
 	clock clock.Clock
 	wg    sync.WaitGroup
+	load  load
 
 	mu     sync.Mutex // guards everything below
 	closed bool
@@ -25,7 +26,7 @@ type Threads struct {
 // NewThreads returns a scheduler on real goroutines. The clock is handed in so
 // that tests can run threads on a virtual one.
 func NewThreads(c clock.Clock) *Threads {
-	return &Threads{clock: c, loops: map[*threadLoop]struct{}{}, alive: map[string]int{}}
+	return &Threads{clock: c, load: load{zero: make(chan struct{}, 1)}, loops: map[*threadLoop]struct{}{}, alive: map[string]int{}}
 }
 
 // Clock implements Scheduler.
@@ -33,9 +34,22 @@ func (t *Threads) Clock() clock.Clock { return t.clock }
 
 // Go implements Scheduler. After Close it runs nothing.
 func (t *Threads) Go(name string, fn func()) {
+	t.load.add(1)
+	t.spawn(name, func() {
+		defer t.load.add(-1)
+		fn()
+	}, func() { t.load.add(-1) })
+}
+
+// Attend implements Attendant.
+func (t *Threads) Attend(name string, fn func()) { t.spawn(name, fn, func() {}) }
+
+// spawn runs fn, or refused after Close.
+func (t *Threads) spawn(name string, fn, refused func()) {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
+		refused()
 		return
 	}
 	t.alive[name]++
@@ -127,6 +141,7 @@ func (l *threadLoop) Post(fn func()) error {
 	if l.closed || l.draining {
 		return ErrClosed
 	}
+	l.parent.load.add(1)
 	l.queue = append(l.queue, fn)
 	if len(l.queue) == 1 {
 		l.wake.Signal()
@@ -137,6 +152,7 @@ func (l *threadLoop) Post(fn func()) error {
 func (l *threadLoop) Close() {
 	l.mu.Lock()
 	l.closed = true
+	l.parent.load.add(-len(l.queue))
 	l.queue = nil
 	l.wake.Signal()
 	l.mu.Unlock()
@@ -175,7 +191,9 @@ func (l *threadLoop) run() {
 		for i, fn := range batch {
 			batch[i] = nil
 			fn()
+			l.parent.load.add(-1)
 			if i%64 == 63 && l.isClosed() {
+				l.parent.load.add(i + 1 - len(batch))
 				return
 			}
 		}

@@ -44,8 +44,10 @@ type Options struct {
 	// Dir is where the token's file goes; "" is DefaultDir. Start refuses a
 	// directory within the project.
 	Dir string
-	// Advance moves a virtual clock; nil where time is real.
-	Advance func(d time.Duration) error
+	// Pacer steers the clock; nil where it is only shown.
+	Pacer *sched.Pacer
+	// Machine bounds how long an answer may take; nil is the scheduler's clock.
+	Machine clock.Clock
 	// Version is minido's own.
 	Version string
 }
@@ -62,6 +64,9 @@ type Control struct {
 
 // Start listens and writes the token's file. Close ends both.
 func Start(o Options) (*Control, error) {
+	if o.Machine == nil {
+		o.Machine = o.Scheduler.Clock()
+	}
 	c := &Control{opts: o}
 	secret := make([]byte, 32+16)
 	if _, err := o.Entropy.Read(secret); err != nil {
@@ -85,7 +90,7 @@ func Start(o Options) (*Control, error) {
 		Handler: c.guard(c.routes()), ErrorLog: log.New(discard{}, "", 0), MaxHeaderBytes: 64 << 10,
 		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 	}
-	o.Scheduler.Go("control accept", func() { _ = c.http.Serve(listener) }) // ends with Close
+	sched.Attend(o.Scheduler, "control accept", func() { _ = c.http.Serve(listener) }) // ends with Close
 	return c, nil
 }
 

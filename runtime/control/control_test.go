@@ -380,7 +380,7 @@ func TestEndpoints(t *testing.T) {
 		}
 	}
 	var clk Clock
-	if err := client.Get(ctx, "/v1/clock", &clk); err != nil || clk.Virtual || clk.NowMs == 0 {
+	if err := client.Get(ctx, "/v1/clock", &clk); err != nil || clk.Mode != "real" || clk.NowMs == 0 {
 		t.Errorf("%+v %v", clk, err)
 	}
 	var st Status

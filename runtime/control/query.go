@@ -38,9 +38,9 @@ type QueryResult struct {
 }
 
 // query runs one SELECT on a read-only connection of its own, so it sees what
-// is committed. Params bind as SQLite's driver has them: nil, float64, string,
+// is committed. c is the time that SQL sees, machine bounds the query. Params bind as SQLite's driver has them: nil, float64, string,
 // bool.
-func query(path, sql string, params []any, rows int, c clock.Clock, chance entropy.Source) (res *QueryResult, err error) {
+func query(path, sql string, params []any, rows int, c, machine clock.Clock, chance entropy.Source) (res *QueryResult, err error) {
 	conn, err := sqlite.Open(sqlite.Options{Path: path, ReadOnly: true, Now: c.Now, Rand: chance})
 	if err != nil {
 		return nil, fmt.Errorf("control: query: %w", err)
@@ -56,10 +56,10 @@ func query(path, sql string, params []any, rows int, c clock.Clock, chance entro
 		return nil, fmt.Errorf("control: query: %w", err)
 	}
 	conn.SetAuthorizer(mayRead)
-	deadline, steps := c.Now().Add(queryTime), 0
+	deadline, steps := machine.Now().Add(queryTime), 0
 	conn.SetProgress(progressSteps, func() bool {
 		steps += progressSteps
-		return steps > maxSteps || c.Now().After(deadline)
+		return steps > maxSteps || machine.Now().After(deadline)
 	})
 	st, tail, err := conn.Prepare(sql, false)
 	switch {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/server"
 )
@@ -24,6 +25,7 @@ func (c *Control) routes() http.Handler {
 	m.HandleFunc("GET /v1/status", c.status)
 	m.HandleFunc("GET /v1/objects", c.objects)
 	m.HandleFunc("GET /v1/clock", c.now)
+	m.HandleFunc("POST /v1/clock", c.setMode)
 	m.HandleFunc("POST /v1/clock/advance", c.advance)
 	for _, verb := range []pool.Verb{pool.Evict, pool.Hibernate, pool.Reset, pool.Abort, pool.Crash, pool.FireAlarm} {
 		m.HandleFunc("POST /v1/"+string(verb), func(w http.ResponseWriter, r *http.Request) { c.act(w, r, verb) })
@@ -68,6 +70,8 @@ func failWith(w http.ResponseWriter, err error) {
 		fail(w, http.StatusConflict, "not_running", err.Error())
 	case errors.Is(err, server.ErrNoIsolate):
 		fail(w, http.StatusConflict, "no_isolate", err.Error())
+	case errors.Is(err, sched.ErrRunning):
+		fail(w, http.StatusConflict, "real_clock", err.Error())
 	case errors.Is(err, errSlow):
 		fail(w, http.StatusServiceUnavailable, "busy", err.Error())
 	default:
@@ -105,7 +109,7 @@ var errSlow = errors.New("the worker has been computing for too long to answer; 
 // wait calls start and waits until it has called done.
 func (c *Control) wait(r *http.Request, limit time.Duration, start func(done func(error))) error {
 	answer, late := make(chan error, 1), make(chan struct{})
-	timer := c.clock().AfterFunc(limit, func() { close(late) })
+	timer := c.opts.Machine.AfterFunc(limit, func() { close(late) })
 	defer timer.Stop()
 	start(func(err error) {
 		select {
@@ -308,41 +312,6 @@ func (c *Control) disarm(w http.ResponseWriter, r *http.Request) {
 	c.armed(w, r)
 }
 
-// Clock is GET /v1/clock and the answer of POST /v1/clock/advance.
-type Clock struct {
-	NowMs   int64 `json:"now_ms"`
-	Virtual bool  `json:"virtual"`
-}
-
-func (c *Control) now(w http.ResponseWriter, _ *http.Request) {
-	reply(w, http.StatusOK, Clock{c.clock().Now().UnixMilli(), c.opts.Advance != nil})
-}
-
-// AdvanceRequest is the body of POST /v1/clock/advance.
-type AdvanceRequest struct {
-	Ms int64 `json:"ms"`
-}
-
-func (c *Control) advance(w http.ResponseWriter, r *http.Request) {
-	var req AdvanceRequest
-	if !read(w, r, &req) {
-		return
-	}
-	switch {
-	case c.opts.Advance == nil:
-		fail(w, http.StatusConflict, "real_clock", "this server runs on the real clock, which cannot be advanced; `minido test` runs on a virtual one")
-		return
-	case req.Ms <= 0:
-		fail(w, http.StatusBadRequest, "bad_request", "ms must be positive")
-		return
-	}
-	if err := c.opts.Advance(time.Duration(req.Ms) * time.Millisecond); err != nil {
-		failWith(w, err)
-		return
-	}
-	c.now(w, r)
-}
-
 // QueryRequest is the body of POST /v1/sql.
 type QueryRequest struct {
 	Class  string `json:"class"`
@@ -365,7 +334,7 @@ func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
 	if req.Limit <= 0 {
 		req.Limit = defaultRows
 	}
-	res, err := query(ref.File(), req.SQL, req.Params, min(req.Limit, maxRows), c.clock(), c.opts.Entropy)
+	res, err := query(ref.File(), req.SQL, req.Params, min(req.Limit, maxRows), c.clock(), c.opts.Machine, c.opts.Entropy)
 	if err != nil {
 		failWith(w, err)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -193,7 +194,7 @@ func (x *exchange) headWritten(status int) {
 		return
 	}
 	x.g.opts.Log(RequestLog{Method: x.r.Method, Path: x.r.URL.EscapedPath(), Status: status,
-		Duration: x.g.opts.Scheduler.Clock().Now().Sub(x.start)})
+		Duration: x.g.opts.Machine.Now().Sub(x.start)})
 }
 
 // upgrade answers with 101 and carries frames until the socket is over.
@@ -237,7 +238,7 @@ func (g *Gateway) couple(conn *netx.Conn, end *event.Socket) {
 	if closing {
 		c.Cut(nil)
 	}
-	g.opts.Scheduler.Go("websocket", func() {
+	sched.Attend(g.opts.Scheduler, "websocket", func() {
 		defer g.leave()
 		c.Run()
 		g.mu.Lock()

@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -25,8 +26,10 @@ import (
 
 // Options configure a Gateway.
 type Options struct {
-	// Scheduler starts what blocks, and tells the time for Log.
+	// Scheduler starts what blocks.
 	Scheduler sched.Scheduler
+	// Machine tells the time for Log and bounds Close; nil is the scheduler's clock.
+	Machine clock.Clock
 	// Handler answers requests; see netx.Handler. It is called on the
 	// connection's goroutine and must not block.
 	Handler netx.Handler
@@ -83,6 +86,9 @@ func New(o Options) *Gateway {
 	}
 	if o.CF == nil {
 		o.CF = []byte(DefaultCF)
+	}
+	if o.Machine == nil {
+		o.Machine = o.Scheduler.Clock()
 	}
 	if o.Warn == nil {
 		o.Warn = func(string) {}
@@ -147,7 +153,7 @@ func (g *Gateway) Close(ctx context.Context) error {
 		err = errors.Join(err, g.server.Close())
 	}
 	late := make(chan struct{})
-	grace := g.opts.Scheduler.Clock().AfterFunc(5*time.Second, func() { close(late) })
+	grace := g.opts.Machine.AfterFunc(5*time.Second, func() { close(late) })
 	defer grace.Stop()
 	select {
 	case <-g.idle:
@@ -202,7 +208,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{g: g, w: w, r: r, flusher: http.NewResponseController(w), result: make(chan result, 1)}
 	defer x.free()
 	if g.opts.Log != nil {
-		x.start = g.opts.Scheduler.Clock().Now()
+		x.start = g.opts.Machine.Now()
 	}
 	x.run()
 }

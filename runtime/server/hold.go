@@ -79,7 +79,7 @@ const (
 // patiently tries again while another process holds the directory or the port,
 // until patience or ctx ends.
 func (s *Server) patiently(ctx context.Context, try func() error) error {
-	c := s.opts.Scheduler.Clock()
+	c := s.machine()
 	for deadline := c.Now().Add(patience); ; {
 		err := try()
 		var locked *LockedError

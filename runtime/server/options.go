@@ -67,8 +67,10 @@ type Options struct {
 	// TurnLimit bounds the CPU time of a turn; 0 is limits.cpu_ms of the wrangler
 	// file, or the engine's default.
 	TurnLimit time.Duration
-	// TurnClock measures TurnLimit; nil is the scheduler's clock.
-	TurnClock clock.Clock
+	// Machine is the time of what the machine does: the CPU time of turns, waiting
+	// for a lock or a port, files that settle, the log of requests. Nil is the
+	// scheduler's clock.
+	Machine clock.Clock
 	// Heap bounds the memory that workers fill; nil does not.
 	Heap *engine.HeapWatch
 

@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
@@ -171,14 +172,22 @@ func (s *Server) openNamespaces(p *config.Project) error {
 // serve starts the gateway on the listener.
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
-		Scheduler: s.opts.Scheduler, Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
+		Scheduler: s.opts.Scheduler, Machine: s.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
 		Log: s.opts.Requests, Warn: func(text string) { s.event(EventWarning, text) },
 	})
-	s.opts.Scheduler.Go("gateway accept", func() {
+	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
 		if err := s.gateway.Serve(s.listener); err != nil && !s.isClosed() {
 			s.event(EventFailure, fmt.Sprintf("the listener failed: %v", err))
 		}
 	})
+}
+
+// machine is the time of what the machine does.
+func (s *Server) machine() clock.Clock {
+	if s.opts.Machine != nil {
+		return s.opts.Machine
+	}
+	return s.opts.Scheduler.Clock()
 }
 
 func (s *Server) isClosed() bool {

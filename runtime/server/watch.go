@@ -12,6 +12,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/config"
 )
 
@@ -38,7 +39,7 @@ func (s *Server) watch() error {
 	w := &watcher{s: s, fsn: fsn, files: map[string]bool{}, dirs: map[string]bool{}}
 	s.watcher = w
 	w.follow()
-	s.opts.Scheduler.Go("file watcher", w.run)
+	sched.Attend(s.opts.Scheduler, "file watcher", w.run)
 	return nil
 }
 
@@ -79,7 +80,7 @@ func (w *watcher) run() {
 			w.mu.Lock()
 			matters := w.files[ev.Name] || w.files[filepath.Dir(ev.Name)]
 			if matters && w.timer == nil {
-				w.timer = w.s.opts.Scheduler.Clock().AfterFunc(settleTime, func() {
+				w.timer = w.s.machine().AfterFunc(settleTime, func() {
 					w.mu.Lock()
 					w.timer = nil
 					w.mu.Unlock()

@@ -135,7 +135,7 @@ func Open(o Options) (w *World, err error) {
 		Config: o.Config, Others: o.Others, Address: server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI,
-		Points: w.points, TurnLimit: o.TurnLimit, TurnClock: clock.Real{}, Heap: o.Heap,
+		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Eviction: o.Eviction,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { w.Note("log %s", text) },
 		Events:  func(ev server.Event) { w.Note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
