@@ -479,7 +479,7 @@ func TestKillPoints(t *testing.T) {
 	w.advanceTo(5)
 	w.open[0].Done(Finished)
 	want := []string{
-		"file:before(Agent)/start#1", "file:after(Agent)/start#1",
+		"file:before(Agent)/rpc#1", "file:after(Agent)/rpc#1",
 		"index:before(Agent/r1)/rpc#1", "index:after(Agent/r1)/rpc#1",
 		"alarm:before(Agent/r1)/alarm#1", "alarm:after(Agent/r1)/alarm#1",
 		"index:before(Agent/r1)/alarm#1", "index:after(Agent/r1)/alarm#1",

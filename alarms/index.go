@@ -24,51 +24,57 @@ type record struct {
 }
 
 // index is the table _cf_ALARM of one namespace, in workerd's layout
-// (src/workerd/server/alarm-scheduler.c++). Confined to whoever holds the
-// scheduler's lock.
+// (src/workerd/server/alarm-scheduler.c++). The first alarm makes its file: most
+// namespaces never have one. Confined to whoever holds the scheduler's lock.
 type index struct {
+	indexOptions
 	path        string
-	conn        *sqlite.Conn
+	conn        *sqlite.Conn // nil while there is no file
 	set, delete *sqlite.Stmt
 }
 
 type indexOptions struct {
 	dir  string
-	full bool // one fsync for each write
+	sync sqlite.Sync
 	now  func() time.Time
 	rand io.Reader
-	// create runs what makes a new file appear.
-	create func(func() error) error
+	// create runs what makes a new file appear, because of cause.
+	create func(cause string, fn func() error) error
 }
 
-// openIndex opens or creates the index in o.dir.
+// openIndex opens the index in o.dir, which it makes, if there is one.
 func openIndex(o indexOptions) (*index, error) {
-	x := &index{path: filepath.Join(o.dir, IndexFile)}
-	guard := o.create
-	if _, err := os.Stat(x.path); err == nil {
-		guard = func(fn func() error) error { return fn() }
-	} else if !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("alarms: open: %w", err)
-	} else if err := os.MkdirAll(o.dir, 0o700); err != nil {
+	x := &index{indexOptions: o, path: filepath.Join(o.dir, IndexFile)}
+	switch _, err := os.Stat(x.path); {
+	case errors.Is(err, os.ErrNotExist):
+		if err := os.MkdirAll(o.dir, 0o700); err != nil {
+			return nil, fmt.Errorf("alarms: open: %w", err)
+		}
+		return x, nil
+	case err != nil:
 		return nil, fmt.Errorf("alarms: open: %w", err)
 	}
-	if err := guard(func() error { return x.open(o) }); err != nil {
-		return nil, errors.Join(fmt.Errorf("alarms: open %s: %w", x.path, err), x.close())
+	if err := x.open(); err != nil {
+		return nil, err
 	}
 	return x, nil
 }
 
-func (x *index) open(o indexOptions) error {
-	conn, err := sqlite.Open(sqlite.Options{Path: x.path, Now: o.now, Rand: o.rand})
+// open opens or creates the file.
+func (x *index) open() error {
+	if err := x.connect(); err != nil {
+		return errors.Join(fmt.Errorf("alarms: open %s: %w", x.path, err), x.close())
+	}
+	return nil
+}
+
+func (x *index) connect() error {
+	conn, err := sqlite.Open(sqlite.Options{Path: x.path, Now: x.now, Rand: x.rand})
 	if err != nil {
 		return err
 	}
 	x.conn = conn
-	synchronous := "NORMAL"
-	if o.full {
-		synchronous = "FULL"
-	}
-	if err := conn.Exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=" + synchronous); err != nil {
+	if err := conn.Exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=" + x.sync.String()); err != nil {
 		return err
 	}
 	err = conn.Exec(`CREATE TABLE IF NOT EXISTS _cf_ALARM (
@@ -129,6 +135,9 @@ func (x *index) each(sql string, f func(*sqlite.Stmt) error) error {
 
 // load reads all rows, in the order of their ids.
 func (x *index) load() ([]record, error) {
+	if x.conn == nil {
+		return nil, nil
+	}
 	var rows []record
 	err := x.each(`SELECT actor_id, scheduled_time, actor_name FROM _cf_ALARM ORDER BY actor_id`, func(st *sqlite.Stmt) error {
 		if st.ColumnType(0) != sqlite.Text || st.ColumnType(1) != sqlite.Integer {
@@ -147,7 +156,16 @@ func (x *index) load() ([]record, error) {
 	return rows, nil
 }
 
-// put stores one row durably. An unknown name keeps the one that is stored.
+// exist makes the file, if there is none.
+func (x *index) exist(cause string) error {
+	if x.conn != nil {
+		return nil
+	}
+	return x.create(cause, x.open)
+}
+
+// put stores one row durably. An unknown name keeps the one that is stored. The
+// file must exist.
 func (x *index) put(r record) error {
 	err := errors.Join(x.set.BindText(1, r.id), x.set.BindInt64(2, r.atNs), x.bindName(r.name))
 	return x.run(x.set, err)
@@ -161,7 +179,12 @@ func (x *index) bindName(name string) error {
 }
 
 // remove deletes one row durably, if there is one.
-func (x *index) remove(id string) error { return x.run(x.delete, x.delete.BindText(1, id)) }
+func (x *index) remove(id string) error {
+	if x.conn == nil {
+		return nil
+	}
+	return x.run(x.delete, x.delete.BindText(1, id))
+}
 
 func (x *index) run(st *sqlite.Stmt, err error) error {
 	if err == nil {
@@ -186,7 +209,7 @@ func (x *index) close() error {
 		}
 	}
 	conn := x.conn
-	x.conn = nil
+	x.conn, x.set, x.delete = nil, nil, nil
 	if err := conn.Close(); err != nil {
 		return fmt.Errorf("alarms: close %s: %w", x.path, err)
 	}

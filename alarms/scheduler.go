@@ -26,6 +26,7 @@ import (
 	"minido.dev/minido/internal/heap"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/planted"
+	"minido.dev/minido/internal/sqlite"
 )
 
 // ErrClosed is returned by every call after Close.
@@ -97,9 +98,8 @@ type Options struct {
 	// again: a machine that slept, or whose clock was set, is noticed that late.
 	// 0 means no bound, which is right where time cannot jump.
 	MaxWait time.Duration
-	// Full asks SQLite for one fsync for each write (synchronous=FULL), so that
-	// an alarm survives a loss of power, and not only of the process.
-	Full bool
+	// Sync is the durability of each write.
+	Sync sqlite.Sync
 }
 
 // Namespace says where one namespace's index is.
@@ -142,7 +142,8 @@ func New(o Options) *Scheduler {
 	return &Scheduler{opts: o, namespaces: map[string]*namespace{}, entries: map[key]*entry{}}
 }
 
-// Open opens a namespace's index, or creates it, and loads its alarms.
+// Open opens a namespace's index, if there is one, and loads its alarms. The
+// namespace's first alarm makes the index.
 //
 // # Errors
 //
@@ -158,8 +159,10 @@ func (s *Scheduler) Open(n Namespace) error {
 		return fmt.Errorf("alarms: open %s: it is open already", n.Key)
 	}
 	x, err := openIndex(indexOptions{
-		dir: n.Dir, full: s.opts.Full, now: s.opts.Clock.Now, rand: s.opts.Entropy.Fork("alarms/" + n.Key),
-		create: func(fn func() error) error { return s.opts.Points.Effect(killpoint.File, n.Class, "start", fn) },
+		dir: n.Dir, sync: s.opts.Sync, now: s.opts.Clock.Now, rand: s.opts.Entropy.Fork("alarms/" + n.Key),
+		create: func(cause string, fn func() error) error {
+			return s.opts.Points.Effect(killpoint.File, n.Class, cause, fn)
+		},
 	})
 	if err != nil {
 		return err
@@ -209,6 +212,9 @@ func (s *Scheduler) set(o Object, atNs int64, cause string) error {
 	}
 	if o.Name != "" {
 		e.name = o.Name
+	}
+	if err := s.namespaces[e.namespace].index.exist(cause); err != nil {
+		return err
 	}
 	if err := s.write(e, cause, func(x *index) error { return x.put(record{e.id, e.name, atNs}) }); err != nil {
 		return err

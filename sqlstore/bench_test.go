@@ -10,11 +10,12 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sqlite"
 )
 
-func benchStore(b *testing.B, sync SyncMode) *Store { return benchStoreWith(b, sync, 0) }
+func benchStore(b *testing.B, sync sqlite.Sync) *Store { return benchStoreWith(b, sync, 0) }
 
-func benchStoreWith(b *testing.B, sync SyncMode, history int64) *Store {
+func benchStoreWith(b *testing.B, sync sqlite.Sync, history int64) *Store {
 	s := openWith(b, Options{Path: filepath.Join(b.TempDir(), "a.sqlite"), Clock: clock.Real{}, Entropy: entropy.System{}, Sync: sync, HistoryBytes: history})
 	must(b, s, "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b REAL)")
 	commit(b, s)
@@ -39,11 +40,11 @@ func runSQL(b *testing.B, s *Store, sql string, args ...any) {
 
 const insert = "INSERT INTO t(a, b) VALUES(?, ?)"
 
-func BenchmarkTurnInsertNormal(b *testing.B)  { benchTurn(b, Normal, 0) }
-func BenchmarkTurnInsertFull(b *testing.B)    { benchTurn(b, Full, 0) }
-func BenchmarkTurnInsertHistory(b *testing.B) { benchTurn(b, Normal, DefaultHistoryBytes) }
+func BenchmarkTurnInsertNormal(b *testing.B)  { benchTurn(b, sqlite.Normal, 0) }
+func BenchmarkTurnInsertFull(b *testing.B)    { benchTurn(b, sqlite.Full, 0) }
+func BenchmarkTurnInsertHistory(b *testing.B) { benchTurn(b, sqlite.Normal, DefaultHistoryBytes) }
 
-func benchTurn(b *testing.B, sync SyncMode, history int64) {
+func benchTurn(b *testing.B, sync sqlite.Sync, history int64) {
 	s := benchStoreWith(b, sync, history)
 	for b.Loop() {
 		runSQL(b, s, insert, "some text of a usual length", 1.5)
@@ -52,7 +53,7 @@ func benchTurn(b *testing.B, sync SyncMode, history int64) {
 }
 
 func BenchmarkBatchInsert(b *testing.B) {
-	s := benchStore(b, Normal)
+	s := benchStore(b, sqlite.Normal)
 	args := []any{"some text of a usual length", 1.5}
 	for b.Loop() {
 		runSQL(b, s, insert, args...)
@@ -64,7 +65,7 @@ func BenchmarkPointSelect(b *testing.B)              { benchSelect(b, false) }
 func BenchmarkPointSelectInTransaction(b *testing.B) { benchSelect(b, true) }
 
 func benchSelect(b *testing.B, inTransaction bool) {
-	s := benchStore(b, Normal)
+	s := benchStore(b, sqlite.Normal)
 	for range 10_000 {
 		runSQL(b, s, insert, "some text of a usual length", 1.5)
 	}
@@ -78,7 +79,7 @@ func benchSelect(b *testing.B, inTransaction bool) {
 }
 
 func BenchmarkReadTurn(b *testing.B) {
-	s := benchStore(b, Normal)
+	s := benchStore(b, sqlite.Normal)
 	for b.Loop() {
 		get(b, s, "k")
 		commit(b, s)
@@ -86,7 +87,7 @@ func BenchmarkReadTurn(b *testing.B) {
 }
 
 func BenchmarkKVGet(b *testing.B) {
-	s := benchStore(b, Normal)
+	s := benchStore(b, sqlite.Normal)
 	keys := make([]string, 1000)
 	for i := range keys {
 		keys[i] = "key:" + strconv.Itoa(i)
@@ -99,7 +100,7 @@ func BenchmarkKVGet(b *testing.B) {
 }
 
 func BenchmarkKVPut(b *testing.B) {
-	s := benchStore(b, Normal)
+	s := benchStore(b, sqlite.Normal)
 	v := strings.Repeat("v", 100)
 	for i := 0; b.Loop(); i++ {
 		put(b, s, "key:"+strconv.Itoa(i%1000), v)
@@ -108,7 +109,7 @@ func BenchmarkKVPut(b *testing.B) {
 }
 
 func BenchmarkKVPutTurn(b *testing.B) {
-	s := benchStore(b, Normal)
+	s := benchStore(b, sqlite.Normal)
 	v := strings.Repeat("v", 100)
 	for i := 0; b.Loop(); i++ {
 		put(b, s, "key:"+strconv.Itoa(i%1000), v)

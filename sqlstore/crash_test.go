@@ -12,6 +12,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sqlite"
 )
 
 const crashEnv = "MINIDO_SQLSTORE_CRASH_FILE"
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 // alarm with the same number, and says the number once it is committed. Every
 // 40th turn begins with deleteAll, which it announces first.
 func crashChild(path string) error {
-	s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}, Sync: Normal, HistoryBytes: DefaultHistoryBytes, checkpointFrames: 50})
+	s, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.System{}, Sync: sqlite.Normal, HistoryBytes: DefaultHistoryBytes, checkpointFrames: 50})
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ type history struct {
 func openHistory(o Options, conn *sqlite.Conn, created bool) (*history, *restore) {
 	h := &history{
 		path: o.Path + "-history", wal: o.Path + "-wal", database: o.Path, conn: conn,
-		clock: o.Clock, random: o.Entropy, sync: o.Sync == Full, limit: o.HistoryBytes, fresh: true,
+		clock: o.Clock, random: o.Entropy, sync: o.Sync == sqlite.Full, limit: o.HistoryBytes, fresh: true,
 		every: checkpointFrames,
 	}
 	if o.checkpointFrames != 0 {

@@ -13,6 +13,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/sqlite"
 )
 
 // keeper is a store with a history, its clock, and what it should hold.
@@ -44,7 +45,7 @@ func (k *keeper) start() {
 	if err := os.MkdirAll(filepath.Dir(k.path()), 0o700); err != nil {
 		k.t.Fatal(err)
 	}
-	s, err := Open(Options{Path: k.path(), Clock: k.clock, Entropy: entropy.NewSeeded(uint64(k.lives + 1)), Sync: Normal,
+	s, err := Open(Options{Path: k.path(), Clock: k.clock, Entropy: entropy.NewSeeded(uint64(k.lives + 1)), Sync: sqlite.Normal,
 		HistoryBytes: k.limit, checkpointFrames: k.every})
 	if err != nil {
 		k.t.Fatal(err)

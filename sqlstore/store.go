@@ -34,18 +34,6 @@ import (
 	"minido.dev/minido/internal/sqlite"
 )
 
-// SyncMode says what a commit survives.
-type SyncMode int
-
-const (
-	// Full syncs at every commit: committed rows survive loss of power. It is
-	// what workerd does.
-	Full SyncMode = iota
-	// Normal syncs at checkpoints only: committed rows survive the death of the
-	// process, however sudden, but not necessarily of the machine.
-	Normal
-)
-
 // Options of Open. Clock and Entropy are required.
 type Options struct {
 	// Path is the database file; "" keeps the store in memory. Its directory
@@ -55,8 +43,8 @@ type Options struct {
 	Clock clock.Clock
 	// Entropy feeds random() and randomblob().
 	Entropy entropy.Source
-	// Sync is the durability of commits.
-	Sync SyncMode
+	// Sync is the durability of commits; workerd's is sqlite.Full.
+	Sync sqlite.Sync
 	// SyncLater leaves the syncs of Full to the owner, who must not show anyone
 	// what depends on a commit before Syncer's function, or Sync, has succeeded.
 	SyncLater bool
@@ -158,17 +146,17 @@ func Open(o Options) (*Store, error) {
 
 func (s *Store) setUp(o Options) error {
 	s.conn.SetBusyTimeout(busyTimeout)
-	sync := "FULL"
-	s.syncLater = o.Sync == Full && o.SyncLater && o.Path != ""
-	if o.Sync == Normal || s.syncLater {
-		sync = "NORMAL"
+	sync := o.Sync
+	s.syncLater = sync == sqlite.Full && o.SyncLater && o.Path != ""
+	if s.syncLater {
+		sync = sqlite.Normal
 	}
 	mode := "PRAGMA journal_mode=WAL"
 	if s.fresh {
 		// Four syncs, of a file in which there is nothing to lose; see Commit.
 		mode = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; " + mode
 	}
-	if err := s.conn.Exec(mode + "; PRAGMA synchronous=" + sync +
+	if err := s.conn.Exec(mode + "; PRAGMA synchronous=" + sync.String() +
 		"; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA cache_size=" + fmt.Sprint(cachePages)); err != nil {
 		return s.wrap(err)
 	}

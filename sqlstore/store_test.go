@@ -19,7 +19,7 @@ import (
 var start = time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
 
 func options(path string) Options {
-	return Options{Path: path, Clock: clock.NewVirtual(start), Entropy: entropy.NewSeeded(1), Sync: Normal}
+	return Options{Path: path, Clock: clock.NewVirtual(start), Entropy: entropy.NewSeeded(1), Sync: sqlite.Normal}
 }
 
 func openWith(t testing.TB, o Options) *Store {

@@ -25,6 +25,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
@@ -175,7 +176,7 @@ func (c *child) serverOptions() server.Options {
 		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Hold: c.hold, AI: c.options.AI,
 		Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points,
 		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),
-		Sync:   sqlstore.Normal, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},
+		Sync:   sqlite.Off, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},
 		Console:     func(_ engine.Level, _ *engine.Context, text string) { logged(text) },
 		Events:      func(e server.Event) { logged("[minido] " + e.Text) },
 		BuildOutput: c.options.Err,

@@ -57,6 +57,9 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("evidence: open %s: %w", path, err), db.Close())
 	}
+	if err := db.conn.LeaveLog(); err != nil {
+		return nil, errors.Join(fmt.Errorf("evidence: open %s: %w", path, err), db.Close())
+	}
 	return db, nil
 }
 

@@ -20,6 +20,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
@@ -173,9 +174,9 @@ func (c *devCommand) options(term *terminal) server.Options {
 		Address: c.address(),
 	}
 	if c.Sync == "normal" {
-		o.Sync = sqlstore.Normal
+		o.Sync = sqlite.Normal
 	} else {
-		o.Sync = sqlstore.Full
+		o.Sync = sqlite.Full
 	}
 	if c.Limits == "prod" {
 		o.Limits = sqlstore.Prod

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/sqlstore"
@@ -31,7 +32,7 @@ type Options struct {
 	// Dir is the directory of the namespaces: <persist>/v3/do. "" leaves it to
 	// Locate: until then no file is touched, and no event may come.
 	Dir    string
-	Sync   sqlstore.SyncMode
+	Sync   sqlite.Sync
 	Limits sqlstore.LimitsProfile
 	// Disk, if set, is asked before each write to an object's database and makes
 	// it fail with its error (sqlstore.Options.BeforeWrite).
@@ -67,7 +68,7 @@ func New(o Options) *Pool {
 	p := &Pool{opts: o, namespaces: map[string]*Namespace{}, chance: o.Entropy.Fork("eviction")}
 	p.alarms = alarms.New(alarms.Options{
 		Clock: o.Clock, Entropy: o.Entropy.Fork("alarms"), Deliver: p.deliverAlarm, Report: o.Report, Points: o.Points,
-		MaxWait: time.Minute, Full: o.Sync == sqlstore.Full,
+		MaxWait: time.Minute, Sync: o.Sync,
 	})
 	return p
 }

@@ -55,6 +55,24 @@ type Options struct {
 	BeforeWrite func() error
 }
 
+// Sync says what a commit survives; it is PRAGMA synchronous for a database with
+// a write-ahead log.
+type Sync int
+
+const (
+	// Full syncs at every commit: what was committed survives loss of power.
+	Full Sync = iota
+	// Normal syncs at checkpoints only: what was committed survives the death of
+	// the process, however sudden; loss of power leaves an earlier state.
+	Normal
+	// Off never syncs: as Normal, but loss of power may damage the file. It serves
+	// tests of processes that die, which lose nothing that was written.
+	Off
+)
+
+// String is the mode as SQLite spells it.
+func (s Sync) String() string { return [...]string{"FULL", "NORMAL", "OFF"}[s] }
+
 // Conn is one open database. See the package comment for its concurrency.
 type Conn struct {
 	thread  *Thread
@@ -145,6 +163,15 @@ func (c *Conn) dbConfig(op int32, args ...any) int32 {
 // and to sqlite_schema (SQLITE_DBCONFIG_DEFENSIVE).
 func (c *Conn) SetDefensive() error {
 	if rc := c.dbConfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, int32(1), uintptr(0)); rc != sqlite3.SQLITE_OK {
+		return c.errorOf(rc)
+	}
+	return nil
+}
+
+// LeaveLog makes Close leave the write-ahead log as it is
+// (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), for a file that nobody will open again.
+func (c *Conn) LeaveLog() error {
+	if rc := c.dbConfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, int32(1), uintptr(0)); rc != sqlite3.SQLITE_OK {
 		return c.errorOf(rc)
 	}
 	return nil

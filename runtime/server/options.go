@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
@@ -57,7 +58,7 @@ type Options struct {
 	// inputs) is POST AI/ai/run/model. "" is none, and a binding's use throws.
 	AI string
 
-	Sync   sqlstore.SyncMode
+	Sync   sqlite.Sync
 	Limits sqlstore.LimitsProfile
 	// Disk, if set, is asked before each write to an object's database and makes
 	// it fail with its error: a full disk, a broken one (pool.Options.Disk).

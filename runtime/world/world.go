@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/server"
@@ -123,9 +124,9 @@ func Open(o Options) (w *World, err error) {
 		o.Network(w)
 	}
 	defer w.died(&err)
-	mode := sqlstore.Normal
+	mode := sqlite.Off // a kill leaves what was written, on the disk or not
 	if o.SyncFull {
-		mode = sqlstore.Full
+		mode = sqlite.Full
 	}
 	chance := o.Entropy
 	if chance == nil {
