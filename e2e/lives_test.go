@@ -27,9 +27,8 @@ type lives struct {
 	start   func(t *testing.T, flags ...string) server
 	server  server
 	history *history.Recorder
-	seen    *seen    // what the history was told
-	clients *int     // that were dialled, by copies of this too
-	world   *outside // of a session's
+	seen    *seen // what the history was told
+	clients *int  // that were dialled, by copies of this too
 }
 
 // seen collects text that other goroutines write. Guarded by mu.

@@ -200,46 +200,66 @@ func (s *stage) last(role string) string {
 	return ids[len(ids)-1]
 }
 
-// steps of a room's life. Those that say something are two: the blow between
-// them meets messages on their way.
-func (s *stage) steps() []func() {
-	mac, ios := s.mac, s.ios
-	return []func(){
-		mac.dial,
-		mac.join,
-		ios.dial,
-		func() { ios.join(); mac.expect("peer_joined") },
-		func() { s.say(mac, 5) },
-		func() { s.say(ios, 5) },
-		func() { s.say(mac, 3); s.say(ios, 3) },
-		func() { // the Mac comes again, without having gone
-			old := *mac
-			mac.inbox = nil
-			mac.dial()
-			mac.join()
-			if err := old.drain(); websocket.CloseStatus(err) != 4001 {
-				s.l.t.Errorf("the replaced socket ended with %v", err)
-			}
-			// What was said before the replacement came to the old socket.
-			mac.inbox = append(old.inbox, mac.inbox...)
-		},
-		func() { s.say(mac, 4) },
-		func() { s.say(ios, 4); s.settle() },
-		func() { // the iPhone goes
-			if err := ios.socket.conn.Close(websocket.StatusNormalClosure, "bye"); err != nil {
+// roomStep is one step of a room's life.
+type roomStep struct {
+	name string // what has happened after it
+	do   func(s *stage)
+}
+
+// roomSteps is a room's life. Some say something and do not wait until it has
+// arrived: what comes next meets messages on their way.
+func roomSteps() []roomStep {
+	return []roomStep{
+		{"the Mac has connected", func(s *stage) { s.mac.dial() }},
+		{"the Mac has registered", func(s *stage) { s.mac.join() }},
+		{"the iPhone has connected", func(s *stage) { s.ios.dial() }},
+		{"the iPhone has joined", func(s *stage) { s.ios.join(); s.mac.expect("peer_joined") }},
+		{"the Mac talks", func(s *stage) { s.say(s.mac, 5) }},
+		{"the iPhone talks", func(s *stage) { s.say(s.ios, 5) }},
+		{"both talk", func(s *stage) { s.say(s.mac, 3); s.say(s.ios, 3) }},
+		{"another Mac has replaced the first", (*stage).replaceMac},
+		{"the other Mac talks", func(s *stage) { s.say(s.mac, 4) }},
+		{"everything has arrived", func(s *stage) { s.say(s.ios, 4); s.settle() }},
+		{"the iPhone has gone", func(s *stage) {
+			if err := s.ios.socket.conn.Close(websocket.StatusNormalClosure, "bye"); err != nil {
 				s.l.t.Error(err)
 			}
-			ios.socket, ios.joined = nil, false
-			mac.expect("peer_left")
-		},
-		func() {
-			mac.send(map[string]string{"type": "message", "id": "into the void"})
-			mac.expect("peer_offline")
-		},
-		func() { ios.dial(); ios.join(); mac.expect("peer_joined") },
-		func() { s.say(ios, 2); mac.until(s.last("ios")) },
+			s.ios.socket, s.ios.joined = nil, false
+			s.mac.expect("peer_left")
+		}},
+		{"a message had nobody to go to", func(s *stage) {
+			s.mac.send(map[string]string{"type": "message", "id": "into the void"})
+			s.mac.expect("peer_offline")
+		}},
+		{"the iPhone is back", func(s *stage) { s.ios.dial(); s.ios.join(); s.mac.expect("peer_joined") }},
+		{"the last word has arrived", func(s *stage) { s.say(s.ios, 2); s.mac.until(s.last("ios")) }},
 	}
 }
+
+// replaceMac has the Mac come again, without having gone.
+func (s *stage) replaceMac() {
+	s.l.t.Helper()
+	old := *s.mac
+	s.mac.inbox = nil
+	s.mac.dial()
+	s.mac.join()
+	if err := old.drain(); websocket.CloseStatus(err) != 4001 {
+		s.l.t.Errorf("the replaced socket ended with %v", err)
+	}
+	// What was said before the replacement came to the old socket.
+	s.mac.inbox = append(old.inbox, s.mac.inbox...)
+}
+
+// walk takes steps of a room's life.
+func (s *stage) walk(steps []roomStep) {
+	s.l.t.Helper()
+	for _, step := range steps {
+		step.do(s)
+	}
+}
+
+// moveTo goes on with a room in another test, after a blow.
+func (s *stage) moveTo(l *lives) { s.l, s.mac.l, s.ios.l = l, l, l }
 
 // comeBack is what clients do after a blow that cut them: whoever had a role
 // takes it again.
@@ -317,34 +337,37 @@ func (s *stage) check(lossless bool) {
 	}
 }
 
-// A room is hit after each step of its life. Where connections survive, nobody
+// A room hibernates after each step of its life, or goes with its isolate; the
+// blows of TestSystemsSurvive are others. Where connections survive, nobody
 // notices: every message arrives, once, on the right side. Where they do not, the
 // sides connect again, and no message is doubled, reordered or misdirected; no
 // key of a socket that is gone is left.
 func TestRelayIsHit(t *testing.T) {
-	moments := len((&stage{mac: &phone{}, ios: &phone{}}).steps())
-	begin := func(t *testing.T) *lives { return begin(t, "relay") }
-	eachBlow(t, begin, moments, func(l *lives, b blow, moment int, name string) {
-		s := newStage(l, name)
-		wakes := 0
-		for i, step := range s.steps() {
-			step()
-			if i != moment {
-				continue
+	for _, b := range blows {
+		t.Run(b.name, func(t *testing.T) {
+			t.Parallel()
+			l, steps := beginOn(t, steadyDev, "relay", nil, shortHeartbeat), roomSteps()
+			for n, after := range steps {
+				t.Run(after.name, func(t *testing.T) {
+					mine := *l
+					mine.t = t
+					s := newStage(&mine, fmt.Sprintf("n%d", n))
+					s.walk(steps[:n+1])
+					mine.strike(b, "Room", s.room)
+					if !b.gentle {
+						s.comeBack()
+					}
+					if wakes := len(s.books().Wakes); wakes != 2 {
+						t.Errorf("%d lives of the room, want 2", wakes)
+					}
+					s.walk(steps[n+1:])
+					s.settle()
+					s.check(b.gentle)
+					s.leave()
+				})
 			}
-			l.strike(b, "Room", name)
-			if !b.gentle && !(b.verb == "evict") {
-				s.comeBack()
-			}
-			wakes = len(s.books().Wakes)
-		}
-		if wakes != 2 {
-			t.Errorf("%d lives of the room, want 2", wakes)
-		}
-		s.settle()
-		s.check(b.verb == "evict" || b.gentle)
-		s.leave()
-	})
+		})
+	}
 }
 
 // settle makes sure that everything that was said has arrived: what each side
@@ -357,7 +380,8 @@ func (s *stage) settle() {
 	s.mac.until(s.last("ios"))
 }
 
-// leave ends the room, which must come to rest: no key, no alarm.
+// leave ends the room, which must come to rest: no key, and no alarm after the
+// next heartbeat.
 func (s *stage) leave() {
 	t := s.l.t
 	t.Helper()
@@ -367,7 +391,6 @@ func (s *stage) leave() {
 		}
 	}
 	until(t, "the room is empty", func() bool { return len(s.books().Keys) == 0 })
-	s.l.ring("Room", s.room)
 	until(t, "no heartbeat is left", func() bool { return s.books().NextAlarm == nil })
 	b := s.books()
 	if _, mac := b.Usage["mac-user"]; !mac {
@@ -402,7 +425,7 @@ func TestRelaySocketThatDoesNotClose(t *testing.T) {
 	s.ios.dial()
 	s.ios.join()
 	s.mac.expect("peer_joined")
-	l.strike(blows[1], "Room", "r")
+	l.strike(hibernate, "Room", "r")
 	s.settle()
 	s.check(true)
 }
@@ -419,7 +442,7 @@ func TestRelayHeartbeat(t *testing.T) {
 	s.mac.expect("peer_joined")
 	idle := &phone{l: l, room: "r", role: "tourist"}
 	idle.dial()
-	l.strike(blows[1], "Room", "r")
+	l.strike(hibernate, "Room", "r")
 	l.ring("Room", "r") // the alarm wakes the room
 	if err := idle.drain(); websocket.CloseStatus(err) != 4002 {
 		t.Errorf("the socket without a role ended with %v", err)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -80,52 +80,35 @@ type boot struct {
 	Tmp  []string
 }
 
-func (s *sandbox) boot() (b boot) {
+// boot is what a session's box says of itself.
+func (s *sandbox) boot(session string) (b boot) {
 	s.t.Helper()
-	get(s.t, s.url+"/boot", &b)
+	get(s.t, s.url+"/"+session+"/boot", &b)
 	return b
 }
 
-// outside counts what arrives at the world outside, by path and idempotency key.
-type outside struct {
-	server *httptest.Server
-	mu     sync.Mutex
-	keys   map[string][]string // guarded by mu
-}
-
-func startOutside(t *testing.T) *outside {
-	o := &outside{keys: map[string][]string{}}
-	o.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.keys[r.URL.Path] = append(o.keys[r.URL.Path], r.Header.Get("Idempotency-Key"))
-		w.WriteHeader(http.StatusOK)
-	}))
-	t.Cleanup(o.server.Close)
-	return o
-}
-
-// check holds what arrived for a session: what has a key always has the same, what
-// has none arrived at most once. It returns how many webhooks there were.
-func (o *outside) check(t *testing.T, session string) (hooks int) {
-	t.Helper()
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for path, keys := range o.keys {
-		if !strings.HasPrefix(path, "/"+session+"-") {
-			continue
-		}
-		if strings.Contains(path, "-hook-") {
-			if hooks += len(keys); len(keys) > 1 {
-				t.Errorf("%s arrived %d times", path, len(keys))
-			}
-			continue
-		}
-		for _, key := range keys {
-			if key == "" || key != keys[0] {
-				t.Errorf("%s arrived with the keys %q", path, keys)
-			}
-		}
+// behind puts the tool before the sandbox: a request has the label
+// SESSION/VERB on its way there, and SESSION/VERB/done on its way back.
+func (s *sandbox) behind(o *tool) (address string) {
+	s.t.Helper()
+	target, err := url.Parse(s.url)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return hooks
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		o.pass(r.Request, strings.TrimPrefix(r.Request.URL.Path, "/")+"/done")
+		return nil
+	}
+	// Whoever asked is gone, or the sandbox is.
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.pass(r, strings.TrimPrefix(r.URL.Path, "/"))
+		proxy.ServeHTTP(w, r)
+	}))
+	s.t.Cleanup(func() {
+		front.CloseClientConnections()
+		front.Close()
+	})
+	return front.URL
 }

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,24 +12,37 @@ import (
 // sessionBooks is what SessionDO has in its database, and its memory.
 type sessionBooks struct {
 	State struct {
-		Status, AgentID string
-		VaultIDs        []string `json:"vault_ids"`
-		Turn            int
-		SandboxBoot     string `json:"sandbox_boot"`
+		Status      string
+		AgentID     string   `json:"agent_id"`
+		VaultIDs    []string `json:"vault_ids"`
+		Turn        int
+		SandboxBoot string `json:"sandbox_boot"`
 	}
-	Events []struct {
-		Seq      int
-		Type, ID string
-		Spilled  bool
-		Body     json.RawMessage
-	}
-	Ops       []struct{ Kind, Status, Result string }
+	Events    []sessionEvent
+	Ops       []sessionOp
 	Chunks    int
 	Tasks     []struct{ Command, Status string }
 	Schedules []struct{ Text string }
 	Runs      []struct{ ID, Turn, Attempts int }
 	NextAlarm *float64
-	Live      int
+	Memory    struct {
+		Born              string
+		Live, Broadcasted int
+	}
+}
+
+type sessionEvent struct {
+	Seq      int
+	Type, ID string
+	Spilled  bool
+	Body     json.RawMessage
+}
+
+type sessionOp struct {
+	ID      string `json:"op_id"`
+	TurnSeq string `json:"turn_seq"`
+
+	Kind, Args, Status, Result string
 }
 
 func (b sessionBooks) count(kind string) (n int) {
@@ -48,7 +63,7 @@ func (b sessionBooks) op(i int) string {
 
 // rests says that every message has had its turn.
 func (b sessionBooks) rests(turns int) bool {
-	return b.State.Status == "idle" && len(b.Runs) == 0 && b.State.Turn == turns && b.Live == 0
+	return b.State.Status == "idle" && len(b.Runs) == 0 && b.State.Turn == turns && b.Memory.Live == 0
 }
 
 type agentSession struct {
@@ -75,86 +90,26 @@ func (s agentSession) untilRest(turns int) (b sessionBooks) {
 	return b
 }
 
-// beginSession starts a life with a sandbox and a world outside.
-func beginSession(t *testing.T) (*lives, *sandbox, *outside) {
-	box, world := startSandbox(t), startOutside(t)
-	return begin(t, "session", "STEP_MS:5", "WATCH_MS:150", "SPILL_BYTES:45", "SANDBOX:"+box.url, "SINK:"+world.server.URL), box, world
-}
-
-// sessionMoments are what a turn has come to; each stays true.
-var sessionMoments = []struct {
-	name string
-	come func(b sessionBooks) bool
-}{
-	{"the message is stored", func(b sessionBooks) bool { return len(b.Events) > 0 }},
-	{"the model is asked", func(b sessionBooks) bool { return len(b.Ops) > 0 }},
-	{"the first word", func(b sessionBooks) bool { return b.Chunks > 0 }},
-	{"in the middle of the answer", func(b sessionBooks) bool { return b.Chunks > 4 }},
-	{"the answer is whole", func(b sessionBooks) bool { return b.op(0) == "completed" }},
-	{"a command is begun", func(b sessionBooks) bool { return b.op(1) != "" }},
-	{"the command has ended", func(b sessionBooks) bool { return b.op(1) == "completed" || b.op(1) == "ambiguous" }},
-	{"a payment is begun", func(b sessionBooks) bool { return b.op(2) != "" }},
-	{"the payment is made", func(b sessionBooks) bool { return b.op(2) == "completed" }},
-	{"the second command", func(b sessionBooks) bool { return b.op(3) != "" }},
-	{"a webhook is begun", func(b sessionBooks) bool { return b.op(4) != "" }},
-	{"the webhook is done", func(b sessionBooks) bool { return b.op(4) == "completed" || b.op(4) == "ambiguous" }},
-	{"the summary has begun", func(b sessionBooks) bool { return b.Chunks > 10 }},
-	{"the turn has ended", func(b sessionBooks) bool { return b.rests(1) }},
-}
-
-// A turn with a model, commands in a sandbox, a payment and a webhook is hit at
-// each moment. It ends, nothing has happened twice, and what is in doubt is said.
-func TestSessionIsHit(t *testing.T) {
-	begin := func(t *testing.T) *lives {
-		l, _, world := beginSession(t)
-		l.world = world
-		return l
-	}
-	eachBlow(t, begin, len(sessionMoments), func(l *lives, b blow, moment int, name string) {
-		s, struck := agentSession{l, name}, false
-		told := &listener{l: l, path: "/sessions/" + name + "/ws"}
-		told.dial()
-		s.say("work")
-		var end sessionBooks
-		until(l.t, "the end of the turn", func() bool {
-			end = s.books()
-			if !struck && sessionMoments[moment].come(end) {
-				l.strike(b, "SessionDO", name)
-				struck = true
-				told.dial()
-				return false
-			}
-			return end.rests(1)
-		})
-		if !struck {
-			l.t.Fatalf("it ended before: %s", sessionMoments[moment].name)
-		}
-		checkSession(l.t, end, l.world.check(l.t, name))
-		told.check()
-	})
-}
-
 // listener is a client that hears what the agent says, and comes back when it
 // is cut.
 type listener struct {
-	l       *lives
 	path    string
 	sockets []*roomSocket
 }
 
-func (c *listener) dial() {
-	c.l.t.Helper()
-	s, err := dialSocket(c.l, c.path, nil)
+func (c *listener) dial(l *lives) {
+	l.t.Helper()
+	s, err := dialSocket(l, c.path, nil)
 	if err != nil {
-		c.l.t.Fatal(err)
+		l.t.Fatal(err)
 	}
 	c.sockets = append(c.sockets, s)
 }
 
 // check checks that no socket was told a message twice, and none the messages that
 // one before it had been told.
-func (c *listener) check() {
-	c.l.t.Helper()
+func (c *listener) check(t *testing.T) {
+	t.Helper()
 	seen := map[string]int{}
 	for i, s := range c.sockets {
 		_ = s.conn.CloseNow()
@@ -162,35 +117,35 @@ func (c *listener) check() {
 		for frame := range s.frames {
 			var f struct{ ID string }
 			if err := json.Unmarshal([]byte(frame), &f); err != nil {
-				c.l.t.Fatal(err)
+				t.Fatal(err)
 			}
 			if f.ID == "" {
 				continue
 			}
 			if here[f.ID] {
-				c.l.t.Errorf("told twice: %s", frame)
+				t.Errorf("told twice: %s", frame)
 			}
 			here[f.ID] = true
 			// Two sockets that are open at the same time are both told.
 			if before, told := seen[f.ID]; told && before != i-1 {
-				c.l.t.Errorf("told again: %s", frame)
+				t.Errorf("told again: %s", frame)
 			}
 			seen[f.ID] = i
 		}
 	}
 }
 
-// checkSession holds the invariants of a "work" turn against the books.
-func checkSession(t *testing.T, b sessionBooks, hooks int) {
+// checkSession holds the invariants of a "work" turn against the books, the world
+// outside and the sandbox. doubts are the kinds of operations that are in doubt.
+func checkSession(o *subject, b sessionBooks, doubts []string) {
+	t := o.t
 	t.Helper()
-	var kinds []string
-	doubts := 0
+	var kinds, doubted, results []string
 	for _, op := range b.Ops {
-		kinds = append(kinds, op.Kind)
+		kinds, results = append(kinds, op.Kind), append(results, op.Result)
 		switch op.Status {
 		case "ambiguous":
-			doubts++
-			if op.Kind != "hook" && op.Kind != "exec" || !strings.Contains(op.Result, "may have executed; verify before retrying") {
+			if doubted = append(doubted, op.Kind); op.Result != "operation "+op.ID+" may have executed; verify before retrying" {
 				t.Errorf("%s is in doubt: %q", op.Kind, op.Result)
 			}
 		case "completed":
@@ -201,99 +156,175 @@ func checkSession(t *testing.T, b sessionBooks, hooks int) {
 	if !slices.Equal(kinds, []string{"llm", "exec", "pay", "exec", "hook", "llm"}) {
 		t.Fatalf("operations %q", kinds)
 	}
-	if hooks == 0 && b.op(4) != "ambiguous" {
-		t.Error("the webhook that is said to be done was not")
+	if !slices.Equal(doubted, doubts) || b.count("op.ambiguous") != len(doubts) {
+		t.Errorf("in doubt: %q, want %q; the agent was told of %d", doubted, doubts, b.count("op.ambiguous"))
 	}
-	if b.op(1) == "completed" && b.Ops[1].Result != "one" || b.op(3) == "completed" && b.Ops[3].Result != "one,two" && b.op(1) == "completed" {
-		t.Errorf("the commands found %q and %q", b.Ops[1].Result, b.Ops[3].Result)
+	if b.op(1) == "completed" && results[1] != "one" || results[3] != "one,two" {
+		t.Errorf("the commands found %q and %q", results[1], results[3])
 	}
-	if got := b.count("op.ambiguous"); got != doubts {
-		t.Errorf("%d operations are in doubt, the agent was told of %d", doubts, got)
+	if runs := o.box.boot(o.name).Runs; runs != 2 {
+		t.Errorf("%d commands ran, want 2", runs)
 	}
 	if got := b.count("agent.message"); got != 2 {
 		t.Errorf("%d messages of the agent", got)
 	}
-	last := b.Ops[5].Result
-	if want := "done: " + strings.Join([]string{b.Ops[1].Result, b.Ops[2].Result, b.Ops[3].Result, b.Ops[4].Result}, "; "); last != want {
-		t.Errorf("the agent ends with %q, want %q", last, want)
+	if want := "done: " + strings.Join(results[1:5], "; "); results[5] != want {
+		t.Errorf("the agent ends with %q, want %q", results[5], want)
 	}
 	if b.count("session.error") != 0 || b.NextAlarm != nil {
 		t.Errorf("at rest: %d errors, alarm %v", b.count("session.error"), b.NextAlarm)
 	}
+	o.tool.checkEffects(t, o.name)
+}
+
+// checkEffects holds what arrived of a session's effects: what has a key always has
+// the same, what has none arrived once.
+func (o *tool) checkEffects(t *testing.T, session string) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for label, keys := range o.asked {
+		of, effect, _ := strings.Cut(label, "/")
+		switch {
+		case of != session:
+		case strings.HasPrefix(effect, "hook-"):
+			if len(keys) != 1 || keys[0] != "" {
+				t.Errorf("%s arrived with the keys %q", label, keys)
+			}
+		case strings.HasPrefix(effect, "pay-") || strings.HasPrefix(effect, "llm/"):
+			if keys[0] == "" || len(slices.Compact(slices.Clone(keys))) != 1 {
+				t.Errorf("%s arrived with the keys %q", label, keys)
+			}
+		}
+	}
+}
+
+// The id of an operation is the same for each attempt at it, and for each order in
+// which its arguments are written; where it stands in its turn makes another.
+func TestSessionOperationIDs(t *testing.T) {
+	o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
+	o.session().say("paid")
+	o.session().untilRest(1)
+	o.session().say("work")
+	var payments []sessionOp
+	for _, op := range o.session().untilRest(2).Ops {
+		if op.Kind == "pay" {
+			payments = append(payments, op)
+		}
+	}
+	if len(payments) != 2 || payments[0].Args != `{"amount":7,"to":"ann"}` || payments[1].Args != payments[0].Args {
+		t.Fatalf("payments %+v", payments)
+	}
+	for i, turnSeq := range []string{"1.1", "2.2"} {
+		text, err := json.Marshal([]string{"pay", payments[i].Args, turnSeq})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := fmt.Sprintf("%x", sha256.Sum256(text)); payments[i].TurnSeq != turnSeq || payments[i].ID != want {
+			t.Errorf("payment %+v, want the id %s", payments[i], want)
+		}
+	}
 }
 
 // Five recoveries are tried; the sixth ends the turn with an error, and the
-// session takes the next message.
+// session takes the next message. A turn that ends its own object, and one whose
+// server is killed six times.
 func TestSessionGivesUp(t *testing.T) {
-	l, _, _ := beginSession(t)
-	s := agentSession{l, "s"}
-	s.say("wedge")
-	// While the session ends itself, questions to it are cut.
-	until(t, "the session gives up", func() bool {
-		status, body, err := tryAsk("GET", s.url())
-		return err == nil && status == 200 && strings.Contains(body, `"session.error"`)
+	checkGivenUp := func(o *subject) {
+		o.t.Helper()
+		s := o.session()
+		// While the session ends itself, questions to it are cut.
+		until(o.t, "the session gives up", func() bool {
+			status, body, err := tryAsk("GET", s.url())
+			return err == nil && status == 200 && strings.Contains(body, `"session.error"`)
+		})
+		b := s.untilRest(1)
+		if n := b.count("session.status_rescheduled"); n != 5 || b.count("session.error") != 1 {
+			o.t.Errorf("%d recoveries, %d errors", n, b.count("session.error"))
+		}
+		s.say("hello")
+		if b = s.untilRest(2); b.count("session.error") != 1 || b.Ops[len(b.Ops)-1].Result != "done: " {
+			o.t.Errorf("after it: %+v", b.Ops)
+		}
+	}
+	t.Run("by itself", func(t *testing.T) {
+		o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
+		o.session().say("wedge")
+		checkGivenUp(o)
 	})
-	b := s.untilRest(1)
-	if n := b.count("session.status_rescheduled"); n != 5 || b.count("session.error") != 1 {
-		t.Errorf("%d recoveries, %d errors", n, b.count("session.error"))
-	}
-	s.say("hello")
-	if b = s.untilRest(2); b.count("session.error") != 1 || b.Ops[len(b.Ops)-1].Result != "done: " {
-		t.Errorf("after it: %+v", b.Ops)
-	}
+	t.Run("SIGKILL", func(t *testing.T) {
+		o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
+		o.at("word/1.0/0", func() { o.session().say("hello") })
+		for kills := 1; ; kills++ {
+			wait := o.arm("s/word/1.0/0") // the same word, in the next life
+			o.crash()
+			if kills == 6 {
+				break
+			}
+			wait()
+		}
+		checkGivenUp(o)
+	})
 }
 
 // What survives, row by row of the page's table: SIGKILL of the server, and then of
 // the sandbox.
 func TestSessionWhatSurvives(t *testing.T) {
-	l, box, world := beginSession(t)
-	s := agentSession{l, "s"}
+	o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
+	s, box := o.session(), o.box
 	s.say("work " + strings.Repeat("long ", 30))
-	before := s.untilRest(1)
+	s.untilRest(1)
 	post(t, s.url()+"/schedule", map[string]any{"ms": 3_600_000, "text": "later"}, nil)
 	s.say("background")
-	before = s.untilRest(2)
-	s.say("work again")
-	until(t, "an answer is under way", func() bool { b := s.books(); return b.Chunks > before.Chunks+2 })
-	l.kill()
-	l.server = dev(t, l.flags...)
+	s.untilRest(2)
+	o.at("word/3.0/5", func() { s.say("work again") })
+	before := s.books()
+	wait := o.arm("s/word/3.0/5")
+	o.crash()
+	wait() // nobody has asked: its alarm has found the turn
 
-	b := s.untilRest(3)
+	b := s.books()
+	sameEvents := func(x, y sessionEvent) bool { return x.Seq == y.Seq && string(x.Body) == string(y.Body) }
+	messages := 0
+	for _, e := range b.Events {
+		if e.ID != "" {
+			messages++
+		}
+	}
 	checks := []struct {
 		surface string
 		ok      bool
 	}{
-		{"state", b.State.Turn == 3 && slices.Equal(b.State.VaultIDs, []string{"vault-1"})},
-		{"events in SQL and R2", slices.EqualFunc(b.Events[:len(before.Events)], before.Events, func(x, y struct {
-			Seq      int
-			Type, ID string
-			Spilled  bool
-			Body     json.RawMessage
-		}) bool {
-			return x.Seq == y.Seq && string(x.Body) == string(y.Body)
-		}) && b.Events[0].Spilled},
-		{"partial stream chunks", b.Chunks > before.Chunks+10},
+		{"this.state", b.State.Status == "running" && b.State.Turn == 3 && b.State.AgentID == "agent-s" && slices.Equal(b.State.VaultIDs, []string{"vault-1"})},
+		{"conversation history, in SQL and in R2", slices.EqualFunc(b.Events[:len(before.Events)], before.Events, sameEvents) && b.Events[0].Spilled && !b.Events[len(before.Events)-1].Spilled},
+		{"partial stream chunks", b.Chunks == before.Chunks && o.tool.calls("s/word/3.0/4") == 1},
 		{"background tasks", len(b.Tasks) == 1 && b.Tasks[0].Status == "running"},
-		{"schedules", len(b.Schedules) == 1 && b.NextAlarm != nil},
-		{"active fibers", b.count("session.status_rescheduled") == 1},
-		{"caches in memory are derived again", b.State.SandboxBoot == box.boot().Boot},
+		{"schedules", len(b.Schedules) == 1 && b.Schedules[0].Text == "later" && b.NextAlarm != nil},
+		{"active fibers", len(b.Runs) == 1 && b.Runs[0].Turn == 3 && b.Runs[0].Attempts == 1 && b.count("session.status_rescheduled") == 1},
+		{"caches in memory are gone, and derived again", b.Memory.Born != before.Memory.Born && b.Memory.Live == 1 && b.Memory.Broadcasted == messages && messages > 0},
 	}
 	for _, c := range checks {
 		if !c.ok {
-			t.Errorf("%s: %+v", c.surface, b)
+			t.Errorf("%s: %+v, before it %+v", c.surface, b, before)
 		}
 	}
-	// A model's request that was cut is not billed under another key.
-	world.check(t, "s")
+	for _, release := range o.gates {
+		release()
+	}
+	b = s.untilRest(3)
+	o.tool.checkEffects(t, "s") // a model's request that was cut is not billed under another key
 
-	old := box.boot()
+	old := box.boot("s")
 	if len(old.Tmp) == 0 {
 		t.Error("the sandbox's /tmp is empty before its death")
 	}
 	box.crash()
+	if now := box.boot("s"); now.Boot == old.Boot || len(now.Tmp) != 0 || now.Runs != 0 {
+		t.Errorf("the new sandbox has %+v", now)
+	}
 	s.say("work once more")
 	b = s.untilRest(4)
-	if now := box.boot(); now.Boot == old.Boot || b.State.SandboxBoot != now.Boot {
+	if now := box.boot("s"); b.State.SandboxBoot != now.Boot {
 		t.Errorf("the sandbox is %s, the session has %s", now.Boot, b.State.SandboxBoot)
 	}
 	lastExec := ""
@@ -313,13 +344,13 @@ func TestSessionWhatSurvives(t *testing.T) {
 // A sandbox that dies with a command in it: nobody can say whether it has
 // happened, so it is not run again, and the agent is told.
 func TestSessionSandboxDies(t *testing.T) {
-	l, box, _ := beginSession(t)
-	s := agentSession{l, "s"}
+	o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
+	s, box := o.session(), o.box
 	s.say("slow")
-	until(t, "the command runs", func() bool { return box.boot().Runs == 1 })
+	until(t, "the command runs", func() bool { return box.boot("s").Runs == 1 })
 	box.crash()
 	b := s.untilRest(1)
-	if b.op(1) != "ambiguous" || b.count("op.ambiguous") != 1 || box.boot().Runs != 0 {
-		t.Errorf("the command is %s, %d runs in the new sandbox", b.op(1), box.boot().Runs)
+	if b.op(1) != "ambiguous" || b.count("op.ambiguous") != 1 || box.boot("s").Runs != 0 {
+		t.Errorf("the command is %s, %d runs in the new sandbox", b.op(1), box.boot("s").Runs)
 	}
 }

@@ -48,6 +48,16 @@ type loopBooks struct {
 	Running bool
 }
 
+// lost is how many runs ended with the death of their process.
+func (b loopBooks) lost() (n int) {
+	for _, r := range b.Runs {
+		if r.Outcome != nil && r.Outcome.Kind == "lost" {
+			n++
+		}
+	}
+	return n
+}
+
 func (b loopBooks) ended() bool {
 	return b.Session != nil && (b.Session.Status == "completed" || b.Session.Status == "failed")
 }
@@ -122,83 +132,6 @@ func (s loop) answer(b loopBooks) {
 
 const errandAnswer = `"found map"; "a picture"; 5; "paid 7"; "\"found walk east\""; "\"found walk west\""`
 
-// loopMoments are what a session has come to; each stays true.
-var loopMoments = []struct {
-	name string
-	come func(b loopBooks) bool
-}{
-	{"claimed", func(b loopBooks) bool { return b.Session != nil }},
-	{"a word is staged", func(b loopBooks) bool { return len(b.Staged)+len(b.Output) > 0 }},
-	{"a step is planned", func(b loopBooks) bool { return len(b.Steps) > 0 }},
-	{"a tool runs", func(b loopBooks) bool { return len(b.Attempts) > 0 }},
-	{"a step is done", func(b loopBooks) bool { return len(b.Steps) > 0 && b.Steps[0].Status == "done" }},
-	{"two steps are planned", func(b loopBooks) bool { return len(b.Steps) > 1 }},
-	{"it waits for a client", func(b loopBooks) bool { return len(b.Transitions) > 1 }},
-	{"the client has answered", func(b loopBooks) bool { return len(b.Results) > 2 }},
-	{"it waits for approval", func(b loopBooks) bool {
-		return len(b.Steps) > 2 && (len(b.Pending) > 0 || b.Steps[2].Status == "done")
-	}},
-	{"it has paid", func(b loopBooks) bool { return len(b.Results) > 3 }},
-	{"helpers are planned", func(b loopBooks) bool { return len(b.Steps) > 3 }},
-	{"it waits for helpers", func(b loopBooks) bool {
-		return len(b.Steps) > 3 && (len(b.Pending) > 0 || b.Steps[3].Status == "done")
-	}},
-	{"a helper is done", func(b loopBooks) bool { return len(b.Results) > 4 }},
-	{"the last step", func(b loopBooks) bool { return len(b.Steps) > 3 && b.Steps[3].Status == "done" }},
-}
-
-// A session with tools, a client's tool, an approval and two sub-agents is hit
-// at each moment of its life. Nobody resumes it but its alarm; it ends as if
-// nothing had happened.
-func TestStepLoopIsHit(t *testing.T) {
-	begin := func(t *testing.T) *lives { return begin(t, "steploop", "STEP_MS:8", "WATCH_MS:150") }
-	eachBlow(t, begin, len(loopMoments), func(l *lives, b blow, moment int, name string) {
-		s, struck := loop{l, name}, false
-		if c := s.do("execute", map[string]any{"script": "errand", "input": "walk"}); !c.OK {
-			l.t.Fatalf("execute: %+v", c)
-		}
-		until(l.t, "the end of the session", func() bool {
-			books := s.books()
-			if !struck && loopMoments[moment].come(books) {
-				l.strike(b, "Session", name)
-				struck = true
-				return false
-			}
-			s.answer(books)
-			return books.ended()
-		})
-		if !struck {
-			l.t.Fatalf("it ended before: %s", loopMoments[moment].name)
-		}
-		s.check(errandAnswer)
-	})
-}
-
-// A sub-agent is hit while it works: its own alarm brings it back, and it tells
-// its parent.
-func TestStepLoopHelperIsHit(t *testing.T) {
-	begin := func(t *testing.T) *lives { return begin(t, "steploop", "STEP_MS:8", "WATCH_MS:150") }
-	eachBlow(t, begin, 5, func(l *lives, b blow, moment int, name string) {
-		s, helper, struck := loop{l, name}, loop{l, name + ".call-4-2"}, false
-		s.do("execute", map[string]any{"script": "errand", "input": "walk"})
-		until(l.t, "the end of the session", func() bool {
-			books := s.books()
-			if len(books.Steps) > 3 && !struck && loopMoments[moment].come(helper.books()) {
-				l.strike(b, "Session", helper.name)
-				struck = true
-			}
-			s.answer(books)
-			return books.ended()
-		})
-		if !struck {
-			l.t.Fatal("it ended before")
-		}
-		s.check(errandAnswer)
-		until(l.t, "the helper has told its parent", func() bool { return helper.books().Session.ToldParent == 1 })
-		helper.check(`"found walk west"`)
-	})
-}
-
 // check holds the loop's invariants against a completed session.
 func (s loop) check(answer string) {
 	t := s.l.t
@@ -217,12 +150,9 @@ func (s loop) check(answer string) {
 	if status != b.Session.Status || b.Session.Version != len(b.Transitions) {
 		t.Errorf("%+v after %+v", b.Session, b.Transitions)
 	}
-	lost := 0
 	for _, r := range b.Runs {
 		if r.Outcome == nil {
 			t.Errorf("run %d has no end: %+v", r.N, b.Runs)
-		} else if r.Outcome.Kind == "lost" {
-			lost++
 		}
 	}
 	if len(b.Runs) != b.Session.ResumeCount+1 || b.Running {
@@ -253,8 +183,8 @@ func (s loop) check(answer string) {
 		t.Errorf("put out %q, want %q; staged %v, pending %v", said, want, b.Staged, b.Pending)
 	}
 	for _, a := range b.Attempts { // a tool runs again only where a run was lost
-		if a.N > 1+lost {
-			t.Errorf("%s ran %d times, %d runs were lost", a.Call, a.N, lost)
+		if a.N > 1+b.lost() {
+			t.Errorf("%s ran %d times, %d runs were lost", a.Call, a.N, b.lost())
 		}
 	}
 }

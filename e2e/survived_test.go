@@ -34,6 +34,7 @@ type stageSet struct {
 	*lives
 	tool     *tool
 	provider *upstream.Server // of a chat's answers
+	box      *sandbox         // of a session's commands
 }
 
 // moment is one moment of a system's life. Each test of it has an object that
@@ -41,6 +42,7 @@ type stageSet struct {
 type moment struct {
 	name  string
 	class string
+	below string // what follows in the name of the object that is hit, if it is another
 	// stand brings the object to where it stands still, and is hit.
 	stand func(o *subject)
 	// again, if the recovery is hit, too, is called before the first blow. It
@@ -58,10 +60,13 @@ type moment struct {
 type subject struct {
 	*stageSet
 	name  string
+	fault string
 	blows int
-	gates []func() // release what it stands at
-	wait  func()   // until its recovery stands still
-	fiber string   // its first fiber's id, where the moment wants it
+	gates []func()  // release what it stands at
+	wait  func()    // until its recovery stands still
+	fiber string    // its first fiber's id, where the moment wants it
+	room  *stage    // of a relay
+	heard *listener // of a session
 }
 
 // strikeAll hits what stands still: each object, or with SIGKILL all at once.
@@ -78,7 +83,7 @@ func strikeAll(fault string, set *stageSet, standing []*subject, group []moment)
 	}
 	for i, o := range standing {
 		if fault != "SIGKILL" {
-			o.hit(fault, group[i].class)
+			o.hit(fault, group[i].class, o.name+group[i].below)
 		}
 		o.blows++
 		for _, release := range old[i] {
@@ -88,9 +93,9 @@ func strikeAll(fault string, set *stageSet, standing []*subject, group []moment)
 }
 
 // hit hits one object by a verb of the control API.
-func (o *subject) hit(verb, class string) {
+func (o *subject) hit(verb, class, object string) {
 	o.t.Helper()
-	request := control.ActRequest{Class: class, Object: o.name}
+	request := control.ActRequest{Class: class, Object: object}
 	err := o.act("/v1/"+verb, request, nil)
 	var refused *control.CallError
 	if errors.As(err, &refused) && refused.Code == "refused" {
@@ -98,7 +103,7 @@ func (o *subject) hit(verb, class string) {
 		err = o.act("/v1/"+verb, request, nil)
 	}
 	if err != nil {
-		o.t.Fatalf("%s of %s/%s: %v", verb, class, o.name, err)
+		o.t.Fatalf("%s of %s/%s: %v", verb, class, object, err)
 	}
 }
 
@@ -111,7 +116,7 @@ func (s system) run(t *testing.T, set *stageSet, fault string) (failed []string)
 		for i, m := range s.moments {
 			if (m.again != nil) == (blows == 2) {
 				group = append(group, m)
-				subjects = append(subjects, &subject{stageSet: set, name: fmt.Sprintf("m%d", i)})
+				subjects = append(subjects, &subject{stageSet: set, name: fmt.Sprintf("m%d", i), fault: fault})
 				m.stand(subjects[len(subjects)-1])
 			}
 		}
@@ -124,12 +129,7 @@ func (s system) run(t *testing.T, set *stageSet, fault string) (failed []string)
 		}
 		for i, m := range group {
 			ok := t.Run(m.name, func(t *testing.T) {
-				mine, o := *set.lives, *subjects[i]
-				mine.t = t
-				shared := *set
-				shared.lives = &mine
-				o.stageSet = &shared
-				m.check(&o)
+				m.check(subjects[i].of(t))
 			})
 			if !ok {
 				failed = append(failed, m.name)
@@ -139,9 +139,25 @@ func (s system) run(t *testing.T, set *stageSet, fault string) (failed []string)
 	return failed
 }
 
+// of is the subject in a test of its own, which gets what its helpers report.
+func (o *subject) of(t *testing.T) *subject {
+	mine, lives, set := *o, *o.lives, *o.stageSet
+	lives.t = t
+	set.lives = &lives
+	mine.stageSet = &set
+	return &mine
+}
+
+// steadyDev is a server whose objects leave memory when they are hit, and at no
+// other time, however long a slow machine leaves them idle.
+func steadyDev(t *testing.T, flags ...string) server {
+	t.Helper()
+	return dev(t, append(slices.Clone(flags), "--eviction", "off")...)
+}
+
 // systems are the rows of the table.
 func systems() []system {
-	return slices.Concat(fiberSystems(), chatSystems(), foreverSystems())
+	return slices.Concat(fiberSystems(), chatSystems(), foreverSystems(), []system{sessionSystem(), relaySystem(), loopSystem()})
 }
 
 // Each system is hit by each fault at each of its moments, always from a fresh
@@ -157,7 +173,7 @@ func TestSystemsSurvive(t *testing.T) {
 			for _, fault := range faults {
 				t.Run(s.fixture+"/"+fault, func(t *testing.T) {
 					t.Parallel()
-					failed := s.run(t, s.begin(t, dev), fault)
+					failed := s.run(t, s.begin(t, steadyDev), fault)
 					mu.Lock()
 					defer mu.Unlock()
 					survived[s.fixture+" "+fault] = len(s.moments) - len(failed)
@@ -184,11 +200,7 @@ func TestDifferentialSystems(t *testing.T) {
 					continue // a moment of a recovery
 				}
 				t.Run(m.name, func(t *testing.T) {
-					mine := *set.lives
-					mine.t = t
-					shared := *set
-					shared.lives = &mine
-					o := &subject{stageSet: &shared, name: fmt.Sprintf("m%d", i)}
+					o := (&subject{stageSet: set, name: fmt.Sprintf("m%d", i)}).of(t)
 					m.stand(o)
 					for _, release := range o.gates {
 						release()

@@ -38,8 +38,11 @@ func beginChatSet(name string) func(t *testing.T, start func(*testing.T, ...stri
 // withAI gives a server a model behind env.AI. wrangler has none without an
 // account: there a worker beside the fixture's answers env.AI.run().
 func withAI(t *testing.T, name, url string, start func(*testing.T, ...string) server) func(*testing.T, ...string) server {
-	if reflect.ValueOf(start).Pointer() == reflect.ValueOf(dev).Pointer() {
-		return func(t *testing.T, flags ...string) server { return dev(t, append(flags, "--ai-url", url)...) }
+	if reflect.ValueOf(start).Pointer() != reflect.ValueOf(wranglerDev).Pointer() {
+		return func(t *testing.T, flags ...string) server {
+			t.Helper()
+			return start(t, append(slices.Clone(flags), "--ai-url", url)...)
+		}
 	}
 	dir := t.TempDir()
 	front, beside := filepath.Join(dir, "wrangler.json"), filepath.Join(dir, "ai.json")
@@ -81,6 +84,8 @@ func withoutAI(t *testing.T, name string) (config map[string]any) {
 		t.Fatal(err)
 	}
 	delete(config, "ai")
+	// The providers' package hands an AbortSignal to env.AI, which there is an RPC.
+	config["compatibility_flags"] = append(config["compatibility_flags"].([]any), "enable_abortsignal_rpc")
 	config["services"] = []any{map[string]any{"binding": "AI", "service": "ai", "entrypoint": "AI"}}
 	config["main"] = filepath.Join(fixture(t, name), config["main"].(string))
 	if alias, ok := config["alias"].(map[string]any); ok {
@@ -157,6 +162,8 @@ func chatMoments(cuts ...int) []moment {
 		switch n {
 		case 0:
 			name = "before the first word of an answer"
+		case 1:
+			name = "after the first word of an answer"
 		case chatWords:
 			name = "between the last word of an answer and its end"
 		}
@@ -215,7 +222,7 @@ func providerMoments() []moment {
 func lostMoments(cuts ...int) []moment {
 	var moments []moment
 	for _, n := range cuts {
-		moments = append(moments, moment{name: fmt.Sprintf("after %d words, too few to be stored", n), class: "SupportChat", stand: answering("workersai", n),
+		moments = append(moments, moment{name: fmt.Sprintf("%d words into an answer, too few to be stored", n), class: "SupportChat", stand: answering("workersai", n),
 			check: func(o *subject) {
 				o.conversing().stays(o.name, func(m []chatMessage) bool { return roles(m) == "user" })
 			},

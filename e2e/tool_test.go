@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,14 +14,15 @@ import (
 	"minido.dev/minido/internal/sched"
 )
 
-// tool is what the work of the fixtures asks (their variable TOOL_URL): it
-// answers at once, but for labels that a test holds. It is safe for concurrent use.
+// tool is what the work of the fixtures asks (their variable TOOL_URL), and the
+// world outside that takes their payments and webhooks (SINK): it answers at once,
+// but for labels that a test holds. It is safe for concurrent use.
 type tool struct {
 	t   *testing.T
 	url string
 
-	mu    sync.Mutex // guards everything below
-	asked map[string]int
+	mu    sync.Mutex          // guards everything below
+	asked map[string][]string // idempotency keys, by label
 	gates map[string]*gate
 }
 
@@ -35,7 +37,7 @@ func (g *gate) release() { g.open.Do(func() { close(g.released) }) }
 // newTool starts a tool that ends with the test.
 func newTool(t *testing.T) *tool {
 	t.Helper()
-	o := &tool{t: t, asked: map[string]int{}, gates: map[string]*gate{}}
+	o := &tool{t: t, asked: map[string][]string{}, gates: map[string]*gate{}}
 	s := httptest.NewServer(o)
 	o.url = s.URL
 	t.Cleanup(func() {
@@ -46,10 +48,14 @@ func newTool(t *testing.T) *tool {
 }
 
 // ServeHTTP answers POST /LABEL.
-func (o *tool) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	label := strings.TrimPrefix(r.URL.Path, "/")
+func (o *tool) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	o.pass(r, strings.TrimPrefix(r.URL.Path, "/"))
+}
+
+// pass counts a request, and lets it wait while its label is held.
+func (o *tool) pass(r *http.Request, label string) {
 	o.mu.Lock()
-	o.asked[label]++
+	o.asked[label] = append(o.asked[label], r.Header.Get("Idempotency-Key"))
 	g := o.gates[label]
 	delete(o.gates, label)
 	o.mu.Unlock()
@@ -74,10 +80,13 @@ func (o *tool) hold(label string) *gate {
 }
 
 // calls is how often a label was asked.
-func (o *tool) calls(label string) int {
+func (o *tool) calls(label string) int { return len(o.keys(label)) }
+
+// keys are the idempotency keys with which a label was asked.
+func (o *tool) keys(label string) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.asked[label]
+	return slices.Clone(o.asked[label])
 }
 
 // wait waits until the held call has come.
