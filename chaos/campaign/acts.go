@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
@@ -18,12 +19,13 @@ import (
 func (r *caseRun) orderActs(life int, o *process.Order) {
 	for _, f := range r.lives[life] {
 		if f.Verb != "" {
-			o.Acts = append(o.Acts, process.Act{Verb: string(f.Verb), Isolate: f.Isolate, Point: f.Point, Fault: f.String()})
+			o.Acts = append(o.Acts, process.Act{Verb: string(f.Verb), Arg: f.Arg, Point: f.Point, Fault: f.String()})
 		}
 	}
 	if len(o.Acts) > 0 {
 		o.Acted = r.actLog(life)
 	}
+	o.ClockMs = r.ahead.Milliseconds()
 }
 
 func (r *caseRun) actLog(life int) string {
@@ -67,6 +69,23 @@ func (r *caseRun) readActs(life int) error {
 	for _, f := range acts {
 		if !done[f.String()] {
 			return ended(Missed, "%s did not happen in life %d", f, life+1)
+		}
+		if f.Verb == fault.Jump {
+			d, err := time.ParseDuration(f.Arg)
+			if err != nil {
+				return fmt.Errorf("campaign: acts: %w", err)
+			}
+			r.ahead += d // the clock stays where it was set
+		}
+	}
+	return nil
+}
+
+// askedFor checks that the model was asked often enough for its faults.
+func (r *caseRun) askedFor() error {
+	for _, f := range r.plan.Upstream() {
+		if n := r.model.server.Arrived(); n < f.Request {
+			return ended(Missed, "upstream.%s did not happen: the model was asked %d times", f, n)
 		}
 	}
 	return nil

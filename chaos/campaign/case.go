@@ -51,7 +51,9 @@ type caseRun struct {
 	died   time.Time
 	points []process.Point // of the life that has just ended
 	result Case
-	copies []copied // of each death
+	copies []copied      // of each death
+	ahead  time.Duration // how far the servers' clock was set
+	model  *model        // nil without one
 }
 
 // end is how a case ends early.
@@ -69,7 +71,7 @@ func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Err
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
 func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result Case, err error) {
-	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), dir: dir, state: filepath.Join(dir, "state")}
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), model: s.model, dir: dir, state: filepath.Join(dir, "state")}
 	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
@@ -94,10 +96,13 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 		s.sink.begin(r.history)
 	}
 	if s.model != nil {
-		s.model.begin(r.history, nil)
+		s.model.begin(r.history, plan.Upstream())
 	}
 	if r.driver, err = s.camp.newDriver(len(plan) == 0); err == nil {
 		err = r.play(ctx)
+	}
+	if err == nil {
+		err = r.askedFor()
 	}
 	r.session.Disconnect()
 	if r.child != nil {

@@ -6,14 +6,12 @@ import (
 	"fmt"
 	"sort"
 	"strconv"
-	"strings"
 	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
-	"minido.dev/minido/internal/killpoint"
 )
 
 func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
@@ -53,6 +51,9 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		if depth != 1 && depth != 2 {
 			return &chaos.UsageError{Text: fmt.Sprintf("--depth is %d; write 1, or 2 for a second kill during the recovery.", depth)}
 		}
+		if err := c.available(fault.Plan{o.Fault}); err != nil {
+			return err
+		}
 		c.tell(0, "recording the points of a run without faults")
 		clean, err := c.clean(ctx)
 		if errors.Is(err, errFailedClean) {
@@ -63,7 +64,7 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		}
 		var plans []fault.Plan
 		for _, label := range clean.Points {
-			if f := (fault.Fault{Verb: o.Fault.Verb, Isolate: o.Fault.Isolate, Point: label}); happens(f) {
+			if f := (fault.Fault{Verb: o.Fault.Verb, Arg: o.Fault.Arg, Point: label}); f.Happens() {
 				plans = append(plans, fault.Plan{f})
 			}
 		}
@@ -93,10 +94,17 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 	})
 }
 
-// happens says whether a fault can be done at its point: an object's needs one.
-func happens(f fault.Fault) bool {
-	at, err := killpoint.ParseLabel(f.Point)
-	return f.Verb == "" || f.Isolate || err == nil && strings.Contains(at.Object, "/")
+// available says whether the campaign's world has what a plan breaks.
+func (c *campaign) available(p fault.Plan) error {
+	for _, f := range p {
+		switch {
+		case f.Upstream != nil && c.AI == nil:
+			return &chaos.UsageError{Text: fmt.Sprintf("%s needs the scripted model: give --mock-ai, or ai in the scenario.", f)}
+		case f.Verb != "" && c.Mode == Sim:
+			return &chaos.UsageError{Text: fmt.Sprintf("%s needs real processes: leave --mode sim away.", f.Kind())}
+		}
+	}
+	return nil
 }
 
 // choose takes this shard's plans, and no more than the limit.
@@ -218,6 +226,9 @@ func (c *campaign) visit(ctx context.Context, plans []fault.Plan) ([]visited, er
 // Replay runs one plan runs times.
 func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, error) {
 	return with(ctx, "replay", o, func(c *campaign, ctx context.Context) error {
+		if err := c.available(plan); err != nil {
+			return err
+		}
 		c.tell(runs, "%s", plan)
 		plans := make([]fault.Plan, max(runs, 1))
 		for i := range plans {
@@ -284,6 +295,9 @@ func draw(source entropy.Source, clean Case, runs int) []fault.Plan {
 // last case is the smallest that was found.
 func Shrink(ctx context.Context, o Options, plan fault.Plan) (Report, error) {
 	return with(ctx, "shrink", o, func(c *campaign, ctx context.Context) error {
+		if err := c.available(plan); err != nil {
+			return err
+		}
 		c.tell(1, "does %s fail?", plan)
 		best, err := c.fails(ctx, plan, "")
 		if err != nil {

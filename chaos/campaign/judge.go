@@ -18,7 +18,7 @@ type copied struct {
 
 // preserve copies the dead server's files.
 func (r *caseRun) preserve(name string) (copied, error) {
-	c := copied{name: name, dir: filepath.Join(r.dir, name), at: r.camp.clock.Now()}
+	c := copied{name: name, dir: filepath.Join(r.dir, name), at: r.camp.clock.Now().Add(r.ahead)}
 	if err := evidence.Preserve(filepath.Join(r.state, "v3"), filepath.Join(c.dir, "v3")); err != nil {
 		return c, fmt.Errorf("campaign: %w", err)
 	}

@@ -62,11 +62,15 @@ func (r *caseRun) simulate(ctx context.Context, events io.Writer) error {
 // labelled is the plan with the labels of the points at which it killed: numbers
 // mean nothing outside of one recorded history.
 func (r *caseRun) labelled() fault.Plan {
-	out := append(fault.Plan{}, r.plan...)
+	out, kills := append(fault.Plan{}, r.plan...), r.result.Kills
 	for i := range out {
-		if out[i].Point != "" && i < len(r.result.Kills) && r.result.Kills[i].Point != "" {
-			out[i] = fault.Fault{Point: r.result.Kills[i].Point}
+		if !out[i].IsKill() || len(kills) == 0 {
+			continue
 		}
+		if out[i].Point != "" && kills[0].Point != "" {
+			out[i] = fault.Fault{Point: kills[0].Point}
+		}
+		kills = kills[1:]
 	}
 	return out
 }
@@ -122,6 +126,9 @@ func (r *caseRun) simulateOnce(ctx context.Context, events io.Writer, dir string
 	if err == nil {
 		err = r.playSim(ctx, system)
 	}
+	if err == nil {
+		err = r.askedFor()
+	}
 	r.result.Ms = float64(r.history.Elapsed().Microseconds()) / 1000
 	err = r.conclude(err)
 	r.result.Digest, r.result.lines = system.Digest(), system.Lines()
@@ -151,11 +158,13 @@ func (r *caseRun) serveUpstreams(s *sim.System) error {
 		s.Serve(sinkHost, k)
 	}
 	if ai := r.camp.AI; ai != nil {
-		m := &model{ai: *ai, history: r.history}
+		m := &model{ai: *ai}
 		var err error
 		if m.server, err = upstream.New(upstream.Options{Scheduler: s.Scheduler(), Script: upstream.Words(ai.Words), Pace: ai.Pace, Observe: m.observe}); err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}
+		m.begin(r.history, r.plan.Upstream())
+		r.model = m
 		s.Serve(modelHost, m.server.Handler())
 	}
 	return nil
@@ -163,8 +172,12 @@ func (r *caseRun) serveUpstreams(s *sim.System) error {
 
 // playSim is play: a life for each fault, and one that is left alone.
 func (r *caseRun) playSim(ctx context.Context, s *sim.System) error {
-	for life := range r.plan {
-		if err := r.liveSim(ctx, s, &r.plan[life]); err != nil {
+	for _, life := range r.plan.Lives() {
+		kill := life.Kill()
+		if kill == nil {
+			break // the last one
+		}
+		if err := r.liveSim(ctx, s, kill); err != nil {
 			return err
 		}
 		if err := r.burySim(s); err != nil {

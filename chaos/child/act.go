@@ -1,24 +1,32 @@
 package child
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
+	"syscall"
+	"time"
 
+	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sqlite"
 )
 
 // actor does what an order's acts say, each once, when its point is passed.
 type actor struct {
-	child *child
-	acts  []process.Act
-	hits  []func(killpoint.Point) bool // nil once it has hit; under the lock of Points
-	out   *os.File                     // written with one call a line
+	child   *child
+	acts    []process.Act
+	hits    []func(killpoint.Point) bool // nil once it has hit; under the lock of Points
+	failing error                        // of the effect whose point was just hit; under that lock
+	out     *os.File                     // written with one call a line
 }
 
 func (c *child) newActor(o process.Order) (*actor, error) {
@@ -37,8 +45,7 @@ func (c *child) newActor(o process.Order) (*actor, error) {
 	return a, nil
 }
 
-// pass is told each point, under the lock of Points. What it does begins behind
-// it: an act needs the object's loop, which may be at this very point.
+// pass is told each point, under the lock of Points.
 func (a *actor) pass(p killpoint.Point) {
 	for i, hits := range a.hits {
 		if hits == nil || !hits(p) {
@@ -46,15 +53,55 @@ func (a *actor) pass(p killpoint.Point) {
 		}
 		a.hits[i] = nil
 		act := a.acts[i]
-		a.child.scheduler.Go("fault", func() { a.do(act, p.Object) })
+		switch verb := fault.Verb(act.Verb); verb {
+		case fault.Fail:
+			a.failing = diskError(act.Arg, p)
+			a.note(act, nil)
+		case fault.Slow, fault.Jump:
+			d, err := time.ParseDuration(act.Arg)
+			if err == nil && verb == fault.Slow {
+				err = wait.Pause(context.Background(), clock.Real{}, d)
+			} else if err == nil {
+				a.child.clock.Jump(d)
+			}
+			a.note(act, err)
+		default:
+			// It begins behind the point: it needs the object's loop, which may be here.
+			a.child.scheduler.Go("fault", func() { a.do(act, p.Object) })
+		}
 	}
+}
+
+// interfere fails the effect whose point was just passed, if an act says so.
+func (a *actor) interfere(killpoint.Point) error {
+	err := a.failing
+	a.failing = nil
+	return err
+}
+
+// diskError is what a write meets on a disk that is full, breaks, or is locked by
+// another process: SQLite's error where SQLite writes.
+func diskError(why string, p killpoint.Point) error {
+	e := map[string]struct {
+		code  int
+		text  string
+		errno syscall.Errno
+	}{
+		"full": {sqlite.CodeFull, "database or disk is full", syscall.ENOSPC},
+		"io":   {sqlite.CodeIOErr, "disk I/O error", syscall.EIO},
+		"busy": {sqlite.CodeBusy, "database is locked", syscall.EBUSY},
+	}[why]
+	if p.Kind == killpoint.Store {
+		return &fs.PathError{Op: "write", Path: p.Object, Err: e.errno}
+	}
+	return &sqlite.Error{Code: e.code, Extended: e.code, Message: e.text, Offset: -1}
 }
 
 func (a *actor) do(act process.Act, object string) {
 	<-a.child.serving
 	done := func(err error) { a.note(act, err) }
 	action := pool.Action{Verb: pool.Verb(act.Verb), Reason: "aborted by a fault"}
-	if act.Isolate {
+	if act.Arg == fault.Isolate {
 		a.child.server.ActOnIsolate(action, done)
 		return
 	}

@@ -62,8 +62,9 @@ func Run(o Options) error {
 	debug.SetMemoryLimit(memoryLimit)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	sch := sched.NewThreads(clock.Real{})
-	c := &child{options: o, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{}),
+	machine := &clock.Shifted{Clock: clock.Real{}}
+	sch := sched.NewThreads(machine)
+	c := &child{options: o, clock: machine, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{}),
 		orders: make(chan process.Order), gone: cancel, serving: make(chan struct{})}
 	sch.Go("orders", c.read)
 	err := c.run(ctx)
@@ -83,6 +84,7 @@ type child struct {
 	options   Options
 	began     time.Time
 	scheduler *sched.Threads
+	clock     *clock.Shifted // what the worker lives by
 	points    *killpoint.Points
 	orders    chan process.Order
 	gone      func() // the harness is
@@ -224,6 +226,7 @@ func (c *child) arm(o process.Order) error {
 		if err != nil {
 			return err
 		}
+		c.points.Interfere(actor.interfere)
 		note := record
 		record = func(p killpoint.Point) {
 			if note != nil {
@@ -232,6 +235,7 @@ func (c *child) arm(o process.Order) error {
 			actor.pass(p)
 		}
 	}
+	c.clock.Jump(time.Duration(o.ClockMs) * time.Millisecond)
 	c.points.Begin(record, target)
 	return nil
 }

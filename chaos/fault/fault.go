@@ -7,18 +7,26 @@
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
 //	crash@commit:after(Room/lobby)/message#2       what production does to one object, at that point: to the point's own
 //	crash(isolate)@fetch:before#1                  or to all of them, and module state; also evict, hibernate, reset, abort
+//	fail(full)@commit:before(Room/lobby)/message#2 the disk is full: the write at that point fails; also fail(io), fail(busy)
+//	slow(200ms)@commit:before#3                    the disk, and every effect with it, stands still for so long
+//	jump(5m)@alarm:before#1                        the machine's clock is set forward there, for this life and those after it
+//	upstream.status(429)@request#2                 what the scripted model does to its second request (package upstream)
 package fault
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
+	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/killpoint"
 )
 
-// Verb is what a fault does: "" is a kill of the process, the others happen to
-// one object or to the isolate, as docs/control.md says.
+// Verb is what a fault does at its point: "" is a kill of the process; evict to
+// crash happen to one object or to the isolate, as docs/control.md says; fail and
+// slow to the disk, jump to the clock.
 type Verb string
 
 // The verbs of faults within a process.
@@ -28,59 +36,112 @@ const (
 	Reset     Verb = "reset"
 	Abort     Verb = "abort"
 	Crash     Verb = "crash"
+	Fail      Verb = "fail"
+	Slow      Verb = "slow"
+	Jump      Verb = "jump"
 )
 
-// Verbs are all but the kill.
-func Verbs() []Verb { return []Verb{Evict, Hibernate, Reset, Abort, Crash} }
+// Isolate is the Arg of what is done to the whole isolate instead of the point's
+// object.
+const Isolate = "isolate"
+
+// args are the arguments of each verb that is one of a few words.
+var args = map[Verb][]string{
+	Evict: {"", Isolate}, Reset: {"", Isolate}, Crash: {"", Isolate}, Hibernate: {""}, Abort: {""},
+	Fail: {"full", "io", "busy"},
+}
 
 // Fault is one fault. Immutable.
 type Fault struct {
-	// Verb is "" for a kill, which ends the process.
+	// Verb is "" for a kill, which ends the process, and for a fault of the upstream.
 	Verb Verb
-	// Isolate has the verb done to the whole isolate instead of the point's object.
-	Isolate bool
-	// Point is the label of the effect point at which the process kills itself,
-	// in the form of killpoint.ParseTarget; "" if After is set.
+	// Arg is what the verb has in parentheses: Isolate, the error of Fail, or the
+	// time of Slow and Jump.
+	Arg string
+	// Point is the label of the effect point at which it happens, in the form of
+	// killpoint.ParseTarget; "" if After or Upstream is set.
 	Point string
 	// After is how long after the server was ready the harness kills it; if the
 	// system is at rest before, then.
 	After time.Duration
+	// Upstream is what the scripted model does to one of its requests, counted over
+	// all lives; nil for every other fault.
+	Upstream *upstream.Fault
 }
+
+// IsKill reports whether the fault ends a life of the server.
+func (f Fault) IsKill() bool { return f.Verb == "" && f.Upstream == nil }
+
+// prefix marks the faults of the upstream.
+const prefix = "upstream."
 
 // String is the fault's text form.
 func (f Fault) String() string {
-	if f.Verb != "" {
+	switch {
+	case f.Upstream != nil:
+		return prefix + f.Upstream.String()
+	case f.Verb != "" || f.Point != "":
 		return f.Kind() + "@" + f.Point
-	}
-	if f.Point != "" {
-		return "kill@" + f.Point
 	}
 	return "kill@after(" + f.After.String() + ")"
 }
 
-// Kind is what is before the @.
+// Kind is what is before the @ of a fault at a point.
 func (f Fault) Kind() string {
 	switch {
 	case f.Verb == "":
 		return "kill"
-	case f.Isolate:
-		return string(f.Verb) + "(isolate)"
+	case f.Arg != "":
+		return string(f.Verb) + "(" + f.Arg + ")"
 	}
 	return string(f.Verb)
 }
 
+// Happens says whether the fault can be done at its point: an object's needs one
+// there, and a write that fails needs a write, of which the point is the
+// before-side.
+func (f Fault) Happens() bool {
+	if f.Verb == "" {
+		return true
+	}
+	at, err := killpoint.ParseLabel(f.Point)
+	if err != nil {
+		return true // a number, or a label without an object: only the run can tell
+	}
+	switch f.Verb {
+	case Fail:
+		store := []killpoint.Kind{killpoint.Commit, killpoint.Index, killpoint.Store}
+		return at.Side == killpoint.Before && slices.Contains(store, at.Kind)
+	case Slow, Jump:
+		return true
+	}
+	return f.Arg == Isolate || strings.Contains(at.Object, "/")
+}
+
+var kindForm = regexp.MustCompile(`^([a-z]+)(?:\(([^()]*)\))?$`)
+
 // ParseKind reads what Kind wrote, into a Fault without a point.
 func ParseKind(text string) (Fault, error) {
+	bad := fmt.Errorf("fault %q: write kill, evict, hibernate, reset, abort or crash; evict, reset and crash also with (isolate); "+
+		"fail(full), fail(io), fail(busy); slow(200ms); jump(5m)", text)
+	m := kindForm.FindStringSubmatch(text)
+	if m == nil {
+		return Fault{}, bad
+	}
+	f := Fault{Verb: Verb(m[1]), Arg: m[2]}
 	if text == "kill" {
 		return Fault{}, nil
 	}
-	name, isolate := strings.CutSuffix(text, "(isolate)")
-	for _, v := range Verbs() {
-		if name == string(v) && !(isolate && (v == Abort || v == Hibernate)) {
-			return Fault{Verb: v, Isolate: isolate}, nil
+	switch words, known := args[f.Verb]; {
+	case known && slices.Contains(words, f.Arg):
+		return f, nil
+	case f.Verb == Slow || f.Verb == Jump:
+		if d, err := time.ParseDuration(f.Arg); err != nil || d == 0 || d < 0 && f.Verb == Slow {
+			return Fault{}, bad
 		}
+		return f, nil
 	}
-	return Fault{}, fmt.Errorf("fault %q: write kill, evict, hibernate, reset, abort or crash; evict, reset and crash also with (isolate)", text)
+	return Fault{}, bad
 }
 
 // Plan is the faults of one case: each kill ends a life of the server, and what
@@ -92,18 +153,32 @@ type Plan []Fault
 func (p Plan) Lives() []Plan {
 	lives := []Plan{nil}
 	for _, f := range p {
+		if f.Upstream != nil {
+			continue // the upstream outlives the server
+		}
 		last := len(lives) - 1
 		lives[last] = append(lives[last], f)
-		if f.Verb == "" {
+		if f.IsKill() {
 			lives = append(lives, nil)
 		}
 	}
 	return lives
 }
 
+// Upstream are the faults of the scripted model.
+func (p Plan) Upstream() []upstream.Fault {
+	var out []upstream.Fault
+	for _, f := range p {
+		if f.Upstream != nil {
+			out = append(out, *f.Upstream)
+		}
+	}
+	return out
+}
+
 // Kill is the kill that ends a life, nil for none.
 func (p Plan) Kill() *Fault {
-	if n := len(p); n > 0 && p[n-1].Verb == "" {
+	if n := len(p); n > 0 && p[n-1].IsKill() {
 		return &p[n-1]
 	}
 	return nil
@@ -123,19 +198,23 @@ func (p Plan) String() string {
 
 // Parse reads one fault.
 func Parse(text string) (Fault, error) {
-	verb, at, found := strings.Cut(strings.TrimSpace(text), "@")
-	kind, err := ParseKind(verb)
-	if found && at != "" && err == nil && kind.Verb != "" {
-		if _, err := killpoint.ParseTarget(at); err != nil {
+	text = strings.TrimSpace(text)
+	if rest, ok := strings.CutPrefix(text, prefix); ok {
+		u, err := upstream.ParseFault(rest)
+		if err != nil {
 			return Fault{}, fmt.Errorf("fault %q: %w", text, err)
 		}
-		kind.Point = at
-		return kind, nil
+		return Fault{Upstream: &u}, nil
 	}
-	if !found || err != nil || at == "" {
+	kind, at, found := strings.Cut(text, "@")
+	if !found || at == "" {
 		return Fault{}, fmt.Errorf("fault %q: write kill@POINT, for example kill@commit:after(Agent/a1)/alarm#2, or kill@after(350ms)", text)
 	}
-	if inner, ok := strings.CutPrefix(at, "after("); ok && strings.HasSuffix(inner, ")") {
+	f, err := ParseKind(kind)
+	if err != nil {
+		return Fault{}, err
+	}
+	if inner, ok := strings.CutPrefix(at, "after("); ok && f.IsKill() && strings.HasSuffix(inner, ")") {
 		d, err := time.ParseDuration(strings.TrimSuffix(inner, ")"))
 		if err != nil || d <= 0 {
 			return Fault{}, fmt.Errorf("fault %q: after() needs a time above zero such as 350ms", text)
@@ -145,11 +224,15 @@ func Parse(text string) (Fault, error) {
 	if _, err := killpoint.ParseTarget(at); err != nil {
 		return Fault{}, fmt.Errorf("fault %q: %w", text, err)
 	}
-	return Fault{Point: at}, nil
+	f.Point = at
+	if f.Verb == Fail && !f.Happens() {
+		return Fault{}, fmt.Errorf("fault %q: write fail(...) with the before-side of a commit, index or store: only a write to disk can fail so", text)
+	}
+	return f, nil
 }
 
-// ParsePlan reads what Plan.String wrote. A semicolon followed by a verb parts
-// two faults: object names may contain semicolons too.
+// ParsePlan reads what Plan.String wrote. A semicolon followed by a fault's kind
+// parts two faults: object names may contain semicolons too.
 func ParsePlan(text string) (Plan, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "none" {
@@ -158,8 +241,8 @@ func ParsePlan(text string) (Plan, error) {
 	var p Plan
 	for text != "" {
 		one := text
-		if i := next(text); i >= 0 {
-			one, text = text[:i], text[i+2:]
+		if i := separator.FindStringIndex(text); i != nil {
+			one, text = text[:i[0]], text[i[0]+2:]
 		} else {
 			text = ""
 		}
@@ -172,15 +255,5 @@ func ParsePlan(text string) (Plan, error) {
 	return p, nil
 }
 
-// next is where the second fault's separator is, -1 for none.
-func next(text string) int {
-	first := strings.Index(text, "; kill@")
-	for _, v := range Verbs() {
-		for _, mark := range []string{"; " + string(v) + "@", "; " + string(v) + "(isolate)@"} {
-			if i := strings.Index(text, mark); i >= 0 && (first < 0 || i < first) {
-				first = i
-			}
-		}
-	}
-	return first
-}
+// separator is where the next fault begins, two bytes behind.
+var separator = regexp.MustCompile(`; (?:kill|evict|hibernate|reset|abort|crash|fail|slow|jump|upstream\.[a-z]+)(?:\([^()]*\))?@`)

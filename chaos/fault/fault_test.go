@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"minido.dev/minido/chaos/upstream"
 )
 
 // A plan that was printed reads back as itself, whatever its objects are called.
@@ -14,7 +16,11 @@ func TestPlanReadsBack(t *testing.T) {
 		nil,
 		{{Point: "commit:after(ResearchAgent/r1)/alarm#17"}},
 		{{Point: "frame:before(Room/a; b)/message#2"}, {After: 350 * time.Millisecond}, {Point: "12"}},
-		{{Verb: Crash, Point: "commit:after(A/a; kill)/rpc#1"}, {Verb: Reset, Isolate: true, Point: "wake:after#1"}, {After: time.Second}, {Verb: Abort, Point: "3"}},
+		{{Verb: Crash, Point: "commit:after(A/a; kill)/rpc#1"}, {Verb: Reset, Arg: Isolate, Point: "wake:after#1"}, {After: time.Second}, {Verb: Abort, Point: "3"}},
+		{{Verb: Fail, Arg: "full", Point: "commit:before(A/a; fail)/rpc#1"}, {Verb: Slow, Arg: "200ms", Point: "frame:after#1"}, {Verb: Jump, Arg: "-20s", Point: "9"},
+			{Upstream: &upstream.Fault{Verb: upstream.Cut, Request: 2, Byte: 900}}, {Upstream: &upstream.Fault{Verb: upstream.Stall, Request: 1, Piece: 3, For: time.Second}},
+			{Upstream: &upstream.Fault{Verb: upstream.Refuse, Request: 1}}, {Upstream: &upstream.Fault{Verb: upstream.Status, Request: 3, Status: 429}},
+			{Upstream: &upstream.Fault{Verb: upstream.Slow, Request: 1, For: time.Millisecond}}, {After: time.Second}},
 	} {
 		got, err := ParsePlan(p.String())
 		if err != nil {
@@ -28,7 +34,9 @@ func TestPlanReadsBack(t *testing.T) {
 
 // What is no plan is refused with an example of one.
 func TestParsePlanRefuses(t *testing.T) {
-	for _, bad := range []string{"kill", "kill@", "evict@", "abort(isolate)@3", "kill@commit", "kill@after(soon)", "kill@after(-1s)", "kill@3; 4"} {
+	for _, bad := range []string{"kill", "kill@", "evict@", "abort(isolate)@3", "kill@commit", "kill@after(soon)", "kill@after(-1s)", "kill@3; 4",
+		"fail@commit:before#1", "fail(paper)@commit:before#1", "fail(full)@commit:after#1", "fail(io)@wake:after#1", "slow@3", "slow(-1s)@3", "jump(0)@3",
+		"upstream.status(429)", "upstream.status(42)@request#1", "upstream.cut@request#1", "upstream.refuse@request#0", "upstream.melt@request#1"} {
 		if _, err := ParsePlan(bad); err == nil || !strings.Contains(err.Error(), "write") && !strings.Contains(err.Error(), "after()") {
 			t.Errorf("%q: %v", bad, err)
 		}

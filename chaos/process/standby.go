@@ -27,16 +27,18 @@ type Order struct {
 	// each.
 	Acts  []Act  `json:"acts,omitempty"`
 	Acted string `json:"acted,omitempty"`
+	// ClockMs is how far the child's clock is ahead of the machine's.
+	ClockMs int64 `json:"clock_ms,omitempty"`
 	// HorizonMs, of DoPending: an alarm that is due later is not work.
 	HorizonMs int64 `json:"horizon_ms,omitempty"`
 }
 
-// Act is what a child does to the object of a point, or to its isolate. It
-// begins at the point, and the effect goes on meanwhile.
+// Act is what a child does at a point, in the words of package fault. What is
+// done to an object or an isolate begins there, and the effect goes on meanwhile.
 type Act struct {
-	Verb    string `json:"verb"`
-	Isolate bool   `json:"isolate,omitempty"`
-	Point   string `json:"point"`
+	Verb  string `json:"verb"`
+	Arg   string `json:"arg,omitempty"`
+	Point string `json:"point"`
 	// Fault is the fault's text, for the line.
 	Fault string `json:"fault"`
 }

@@ -1,8 +1,12 @@
 package upstream
 
 import (
+	"fmt"
+	"math"
 	"net"
 	"net/http"
+	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -26,6 +30,68 @@ type Fault struct {
 	Byte, Piece int
 	For         time.Duration
 	Status      int
+}
+
+// String is the fault's text form: verb(argument)@request#number.
+func (f Fault) String() string {
+	arg := ""
+	switch f.Verb {
+	case Cut:
+		arg = fmt.Sprintf("(%d)", f.Byte)
+	case Status:
+		arg = fmt.Sprintf("(%d)", f.Status)
+	case Slow:
+		arg = fmt.Sprintf("(%v)", f.For)
+	case Stall:
+		arg = fmt.Sprintf("(%v,%d)", f.For, f.Piece)
+	}
+	return fmt.Sprintf("%s%s@request#%d", f.Verb, arg, f.Request)
+}
+
+var faultForm = regexp.MustCompile(`^([a-z]+)(?:\(([^(),]*)(?:,([0-9]+))?\))?@request#([1-9][0-9]*)$`)
+
+// ParseFault reads what Fault.String wrote; the piece of a stall may be left out.
+func ParseFault(text string) (f Fault, err error) {
+	bad := fmt.Errorf("write refuse, cut(900), stall(2s,5), slow(50ms) or status(429), and @request#2; not %q", text)
+	m := faultForm.FindStringSubmatch(text)
+	if m == nil {
+		return f, bad
+	}
+	f.Verb = Verb(m[1])
+	f.Request, err = strconv.Atoi(m[4])
+	number := func(least, most int) (n int) {
+		if n, err = strconv.Atoi(m[2]); err == nil && (n < least || n > most) {
+			err = bad
+		}
+		return n
+	}
+	switch f.Verb {
+	case Refuse:
+		if m[2] != "" {
+			err = bad
+		}
+	case Cut:
+		f.Byte = number(0, math.MaxInt32)
+	case Status:
+		f.Status = number(400, 599)
+	case Slow, Stall:
+		if f.For, err = time.ParseDuration(m[2]); err == nil && m[3] != "" {
+			f.Piece, err = strconv.Atoi(m[3])
+		}
+	default:
+		err = bad
+	}
+	if err != nil || f.For < 0 || m[3] != "" && f.Verb != Stall {
+		return Fault{}, bad
+	}
+	return f, nil
+}
+
+// Arrived is how many answers were asked for since Begin.
+func (s *Server) Arrived() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.arrived
 }
 
 func (f *Fault) is(v Verb) bool { return f != nil && f.Verb == v }

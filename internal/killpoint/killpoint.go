@@ -73,6 +73,8 @@ type Points struct {
 	record func(Point)
 	target func(Point) bool
 	die    func(Point)
+
+	interfere func(Point) error // guarded by mu
 }
 
 // Options says what a Points does with the points it sees.
@@ -110,6 +112,14 @@ func (p *Points) Begin(record func(Point), target func(Point) bool) {
 	p.on.Store(true)
 }
 
+// Interfere has fn decide about each effect, under the lock, when its before-side
+// was hit: an error takes the effect's place, as one of the machine's would.
+func (p *Points) Interfere(fn func(Point) error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.interfere = fn
+}
+
 // Effect runs fn, the effect, between its two points. While Points is on, no
 // other effect of the process runs at the same time, so a death at a point
 // leaves exactly the effects that came before it. fn must not cause another
@@ -124,13 +134,19 @@ func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.hit(kind, Before, object, cause) {
+	at, crashed := p.hit(kind, Before, object, cause)
+	if crashed {
 		return ErrCrashed
+	}
+	if p.interfere != nil {
+		if err := p.interfere(at); err != nil {
+			return err
+		}
 	}
 	if err := fn(); err != nil {
 		return err
 	}
-	if p.hit(kind, After, object, cause) {
+	if _, crashed := p.hit(kind, After, object, cause); crashed {
 		return ErrCrashed
 	}
 	return nil
@@ -145,14 +161,15 @@ func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) 
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.hit(kind, side, object, cause)
+	_, crashed = p.hit(kind, side, object, cause)
+	return crashed
 }
 
 // On reports whether points are being recorded or aimed at.
 func (p *Points) On() bool { return p != nil && p.on.Load() }
 
-func (p *Points) hit(kind Kind, side Side, object, cause string) (crashed bool) {
-	pt := Point{Kind: kind, Side: side, Object: object, Cause: cause}
+func (p *Points) hit(kind Kind, side Side, object, cause string) (pt Point, crashed bool) {
+	pt = Point{Kind: kind, Side: side, Object: object, Cause: cause}
 	key := string(kind) + string(side) + object + "/" + cause
 	p.number++
 	p.seen[key]++
@@ -163,7 +180,7 @@ func (p *Points) hit(kind Kind, side Side, object, cause string) (crashed bool) 
 	if p.target != nil && p.target(pt) {
 		p.die(pt)
 	}
-	return p.crashes(pt)
+	return pt, p.crashes(pt)
 }
 
 // killSelf ends the process as abruptly as the system can and never returns:

@@ -1,0 +1,143 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/history"
+)
+
+// planned runs a plan once and returns its report and its history.
+func planned(t *testing.T, project, plan string, flags ...string) (campaign.Report, []history.Event) {
+	t.Helper()
+	r, out := campaignOf(t, "replay", fixture(t, project), append([]string{"--plan", plan}, flags...)...)
+	data, err := os.ReadFile(filepath.Join(r.Dir, "case-0001", "history.ndjson"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var events []history.Event
+	for line := range bytes.Lines(data) {
+		var e history.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	if t.Failed() || r.Code == chaos.Broken || r.Code == chaos.Usage {
+		t.Logf("code %d\n%s", r.Code, out)
+	}
+	return r, events
+}
+
+// of are the events of a kind whose text begins so.
+func of(events []history.Event, kind history.Kind, text string) []history.Event {
+	var out []history.Event
+	for _, e := range events {
+		if e.Kind == kind && strings.HasPrefix(e.Text, text) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Faults of the disk and of the clock happen at their points, are seen by the
+// worker and its clients as a machine's would be, and break no invariant.
+func TestFaultsOfTheMachine(t *testing.T) {
+	steps := []string{"--fetch", "POST /add", "--fetch", "POST /add", "--fetch", "POST /job", "--fetch", "GET /sum", "--fetch", "GET /now",
+		"--effects", "SINK", "--model", "counter(POST /add,GET /sum)"}
+	const second = "@commit:before(Store/s1)/rpc#2"
+	ahead := func(t *testing.T, events []history.Event) time.Duration {
+		t.Helper()
+		now := of(events, history.Return, "GET /now")
+		var ms int64
+		if len(now) == 0 || json.Unmarshal(now[0].Data, &ms) != nil {
+			t.Fatalf("no answer to GET /now: %+v", now)
+		}
+		return time.Until(time.UnixMilli(ms))
+	}
+	for plan, seen := range map[string]func(*testing.T, []history.Event){
+		"fail(full)" + second:                     func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /add") },
+		"fail(io)" + second:                       func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /add") },
+		"fail(busy)" + second:                     func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /add") },
+		"fail(full)@index:before(Store/s1)/rpc#1": func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /job") },
+		"slow(300ms)" + second: func(t *testing.T, e []history.Event) {
+			called, answered := of(e, history.Call, "POST /add"), of(e, history.Return, "POST /add")
+			if took := answered[1].AtMs - called[1].AtMs; took < 300 {
+				t.Errorf("the slow commit was over after %v ms", took)
+			}
+		},
+		"jump(10m)" + second: func(t *testing.T, e []history.Event) {
+			if d := ahead(t, e); d < 9*time.Minute {
+				t.Errorf("the worker's clock is %v ahead", d)
+			}
+		},
+		"jump(-5s)" + second: func(t *testing.T, e []history.Event) {
+			if d := ahead(t, e); d > -4*time.Second {
+				t.Errorf("the worker's clock is %v ahead", d)
+			}
+		},
+		// The clock stays where it was set when the next server starts.
+		"jump(10m)" + second + "; kill@commit:after(Store/s1)/rpc#2": func(t *testing.T, e []history.Event) {
+			if d := ahead(t, e); d < 9*time.Minute {
+				t.Errorf("the worker's clock is %v ahead in the second life", d)
+			}
+		},
+	} {
+		t.Run(plan, func(t *testing.T) {
+			t.Parallel()
+			r, events := planned(t, "planted", plan, append([]string{"--keep", "--recover", "request"}, steps...)...)
+			if r.Code != chaos.Pass {
+				t.Errorf("code %d: %+v", r.Code, r.Failed())
+			}
+			if kind, _, _ := strings.Cut(plan, "; "); len(of(events, history.Note, kind)) != 1 {
+				t.Errorf("the history has no %s", kind)
+			}
+			seen(t, events)
+		})
+	}
+}
+
+func failsOnce(t *testing.T, events []history.Event, request string) {
+	t.Helper()
+	if got := of(events, history.Fail, request+": status 500"); len(got) != 1 {
+		t.Errorf("%d answers to %s are failures, want 1", len(got), request)
+	}
+}
+
+// Faults of the network to a model happen to the request that they name; one that
+// never came is missed, and without a model there is nothing to break.
+func TestFaultsOfUpstreams(t *testing.T) {
+	chats := []string{"--mock-ai", "--var", "KEEP_ALIVE_MS:1000"}
+	var parts []string
+	for i, f := range []string{"slow(1ms)@request#1", "stall(50ms,3)@request#2", "cut(700)@request#3", "status(429)@request#4", "refuse@request#5"} {
+		chats = append(chats, "--chat", "SupportChat/c1: question "+string(rune('a'+i)))
+		parts = append(parts, "upstream."+f)
+	}
+	_, events := planned(t, "chat", strings.Join(parts, "; "), append(chats, "--keep")...)
+	var got []string
+	for _, e := range of(events, history.Fetch, "/ai/run/") {
+		var asked history.Asked
+		if err := json.Unmarshal(e.Data, &asked); err != nil {
+			t.Fatal(err)
+		}
+		if asked.Fault != "" {
+			got = append(got, asked.Fault)
+		}
+	}
+	if want := "slow stall cut status refuse"; strings.Join(got, " ") != want {
+		t.Errorf("the faults that happened: %q, want %q", got, want)
+	}
+	if r, _ := planned(t, "chat", "upstream.refuse@request#3", append(chats[:3:3], "--chat", "SupportChat/c1: one", "--keep")...); r.Code != chaos.Missed {
+		t.Errorf("a request that never came: code %d, want %d", r.Code, chaos.Missed)
+	}
+	if r, _ := campaignOf(t, "replay", fixture(t, "planted"), "--fetch", "POST /add", "--plan", "upstream.refuse@request#1"); r.Code != chaos.Usage {
+		t.Errorf("no model: code %d, want %d", r.Code, chaos.Usage)
+	}
+}
