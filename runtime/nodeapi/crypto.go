@@ -35,38 +35,26 @@ func cryptoModule(m *Modules) []engine.Func {
 			}
 			return m.vm.ToValue(n.ProbablyPrime(20))
 		}},
-		engine.Func{Name: "timingSafeEqual", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			a, okA := m.bytes(c.Argument(0))
-			b, okB := m.bytes(c.Argument(1))
-			for i, ok := range []bool{okA, okB} {
-				if !ok {
-					m.throw("TypeError", "", "Failed to execute 'timingSafeEqual' on 'SubtleCrypto': parameter %d is not of type 'BufferSource'.", i+1)
-				}
-			}
-			if len(a) != len(b) {
-				m.throw("TypeError", "", "Input buffers must have the same byte length.")
-			}
-			return m.vm.ToValue(subtle.ConstantTimeCompare(a, b) == 1)
-		}},
+		engine.Func{Name: "timingSafeEqual", Length: 2, Fn: m.timingSafeEqual},
 		engine.Func{Name: "pbkdf2", Length: 5, Fn: m.pbkdf2},
 		engine.Func{Name: "scrypt", Length: 6, Fn: m.scrypt},
 		engine.Func{Name: "hkdf", Length: 5, Fn: m.hkdf},
-		engine.Func{Name: "secret", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			b, ok := m.keyBytes(c.Argument(1))
-			if !ok {
-				m.throwArgType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", c.Argument(1))
-			}
-			m.engine.Attach(c.Argument(0).(*goja.Object), &secretKey{append([]byte(nil), b...)})
-			return m.vm.ToValue(len(b))
-		}},
-		engine.Func{Name: "secretBytes", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			k, ok := m.engine.Attached(c.Argument(0)).(*secretKey)
-			if !ok {
-				m.throw("TypeError", "ERR_INVALID_THIS", "Value of \"this\" must be of type SecretKeyObject")
-			}
-			return m.newBuffer(append([]byte(nil), k.data...))
-		}},
 	)
+}
+
+// timingSafeEqual is (a, b), of equal length.
+func (m *Modules) timingSafeEqual(c goja.FunctionCall) goja.Value {
+	a, okA := m.bytes(c.Argument(0))
+	b, okB := m.bytes(c.Argument(1))
+	for i, ok := range []bool{okA, okB} {
+		if !ok {
+			m.throw("TypeError", "", "Failed to execute 'timingSafeEqual' on 'SubtleCrypto': parameter %d is not of type 'BufferSource'.", i+1)
+		}
+	}
+	if len(a) != len(b) {
+		m.throw("TypeError", "", "Input buffers must have the same byte length.")
+	}
+	return m.vm.ToValue(subtle.ConstantTimeCompare(a, b) == 1)
 }
 
 // random reads entropy; the global scope has none.
@@ -108,10 +96,25 @@ func (m *Modules) randomInt(c goja.FunctionCall) goja.Value {
 	}
 }
 
-// randomPrime is (bits): a probable prime of that size.
+// randomPrime is (bits, safe, add, rem): a probable prime of that size that is
+// rem modulo add (nodejs.org/api/crypto.html, generatePrime).
 func (m *Modules) randomPrime(c goja.FunctionCall) goja.Value {
 	bits := int(m.integer(c.Argument(0), "size", 2, 8192))
-	n := new(big.Int)
+	safe := c.Argument(1).ToBoolean()
+	add, hasAdd := bigOf(c.Argument(2))
+	rem, hasRem := bigOf(c.Argument(3))
+	if !hasRem {
+		if rem = big.NewInt(1); safe {
+			rem = big.NewInt(3)
+		}
+	}
+	if hasAdd && (add.Sign() <= 0 || add.BitLen() > bits) {
+		m.throw("RangeError", "ERR_OUT_OF_RANGE", "invalid options.add")
+	}
+	if hasAdd && add.Cmp(rem) <= 0 {
+		m.throw("RangeError", "ERR_OUT_OF_RANGE", "invalid options.rem")
+	}
+	n, half := new(big.Int), new(big.Int)
 	for {
 		b := make([]byte, (bits+7)/8)
 		m.random(b)
@@ -123,7 +126,11 @@ func (m *Modules) randomPrime(c goja.FunctionCall) goja.Value {
 		if bits > 2 {
 			n.SetBit(n, 0, 1)
 		}
-		if n.ProbablyPrime(20) {
+		if hasAdd {
+			n.Sub(n, half.Mod(n, add))
+			n.Add(n, rem)
+		}
+		if n.BitLen() == bits && (!safe || half.Rsh(n, 1).ProbablyPrime(20)) && n.ProbablyPrime(20) {
 			return m.vm.ToValue(n)
 		}
 	}

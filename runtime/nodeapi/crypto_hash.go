@@ -27,14 +27,17 @@ const hashNames = "md5 sha1 sha224 sha256 sha384 sha512 RSA-MD5 RSA-SHA1 RSA-SHA
 
 // hashByName finds a digest by any of its names.
 func hashByName(name string) (func() hash.Hash, bool) {
-	n := strings.ToLower(name)
-	n = strings.TrimPrefix(n, "rsa-")
+	fn, ok := hashes[digestName(name)]
+	return fn, ok
+}
+
+// digestName is the name in hashes of a digest that has several.
+func digestName(name string) string {
+	n := strings.TrimPrefix(strings.ToLower(name), "rsa-")
 	if strings.HasPrefix(n, "sha-") {
 		n = "sha" + n[4:]
 	}
-	n = strings.Replace(n, "sha512/256", "sha512-256", 1)
-	fn, ok := hashes[n]
-	return fn, ok
+	return strings.Replace(n, "sha512/256", "sha512-256", 1)
 }
 
 // digester is a Hash or an Hmac in progress. Loop-confined.

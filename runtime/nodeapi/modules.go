@@ -23,6 +23,8 @@ func init() {
 	internal("internal/comparisons", "comparisons.js", comparisonsModule)
 	internal("internal/mime", "mime.js", nil)
 
+	internal("internal/crypto_stream", "crypto_stream.js", nil)
+	internal("internal/crypto_keys", "crypto_keys.js", keysModule)
 	internal("internal/http", "http.js", nil)
 	internal("internal/misc", "misc.js", nil)
 

@@ -47,8 +47,18 @@ func (p *Platform) cryptoKeys() *engine.Class[*cryptoKey] {
 	return st.keys
 }
 
-// newCryptoKey is the CryptoKey of a key.
-func (p *Platform) newCryptoKey(k *webcrypto.Key) *goja.Object {
+// CryptoKeyOf is the key of a CryptoKey. Loop-confined.
+func (p *Platform) CryptoKeyOf(v goja.Value) (*webcrypto.Key, bool) {
+	k, ok := p.cryptoKeys().Of(v)
+	if !ok {
+		return nil, false
+	}
+	return k.key, true
+}
+
+// NewCryptoKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
+// Loop-confined.
+func (p *Platform) NewCryptoKey(k *webcrypto.Key) *goja.Object {
 	return p.cryptoKeys().Wrap(&cryptoKey{key: k})
 }
 
@@ -121,7 +131,7 @@ func (c keyCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
 		return nil, err
 	}
 	if st := &c.p.core.crypto; int(n) < len(st.cloning) {
-		return c.p.newCryptoKey(st.cloning[n]), nil
+		return c.p.NewCryptoKey(st.cloning[n]), nil
 	}
 	return nil, &clone.DataCloneError{Message: "A CryptoKey cannot be read outside the structuredClone() that wrote it."}
 }

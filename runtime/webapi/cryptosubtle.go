@@ -199,11 +199,11 @@ func (p *Platform) subtleGenerate(a subtleArgs) goja.Value {
 	}
 	return compute(p, "crypto.subtle.generateKey()", params.ModulusLength > 0, work, func(g webcrypto.Generated) goja.Value {
 		if g.Secret != nil {
-			return p.newCryptoKey(g.Secret)
+			return p.NewCryptoKey(g.Secret)
 		}
 		pair := p.vm.NewObject()
-		p.plain(pair, "publicKey", p.newCryptoKey(g.Public))
-		p.plain(pair, "privateKey", p.newCryptoKey(g.Private))
+		p.plain(pair, "publicKey", p.NewCryptoKey(g.Public))
+		p.plain(pair, "privateKey", p.NewCryptoKey(g.Private))
 		return pair
 	})
 }
@@ -216,7 +216,7 @@ func (p *Platform) subtleDeriveKey(a subtleArgs) goja.Value {
 	lengths := p.normalize(webcrypto.OpGetKeyLength, derived)
 	return compute(p, "crypto.subtle.deriveKey()", params.Iterations > costlyIterations, func() (*webcrypto.Key, error) {
 		return webcrypto.DeriveKeyWith(params, base, lengths, imports, extractable, usages)
-	}, func(k *webcrypto.Key) goja.Value { return p.newCryptoKey(k) })
+	}, func(k *webcrypto.Key) goja.Value { return p.NewCryptoKey(k) })
 }
 
 func (p *Platform) subtleDeriveBits(a subtleArgs) goja.Value {
@@ -269,7 +269,7 @@ func (p *Platform) subtleImport(a subtleArgs) goja.Value {
 	}
 	key, err := webcrypto.Import(format, copied, jwk, params, extractable, usages)
 	p.tried(err)
-	return p.newCryptoKey(key)
+	return p.NewCryptoKey(key)
 }
 
 func (p *Platform) subtleExport(a subtleArgs) goja.Value {
@@ -316,5 +316,5 @@ func (p *Platform) subtleUnwrap(a subtleArgs) goja.Value {
 	}
 	key, err := webcrypto.Import(format, data, jwk, imports, extractable, usages)
 	p.tried(err)
-	return p.newCryptoKey(key)
+	return p.NewCryptoKey(key)
 }

@@ -4,33 +4,9 @@
 function (native, p) {
   "use strict";
   const { errors } = native;
-  const { Promise, ReflectApply, ObjectSetPrototypeOf, ObjectDefineProperty } = p;
+  const { ObjectDefineProperty } = p;
 
-  // These classes are streams too, but most are never used as such: node:stream
-  // is loaded, and put above the class, when something looks for more than the
-  // class's own methods.
-  const streaming = (C, methods) => {
-    for (const name of p.ObjectKeys(methods)) {
-      ObjectDefineProperty(C.prototype, name, { value: methods[name], writable: true, enumerable: true, configurable: true });
-    }
-    let parent;
-    const link = () => {
-      if (parent === undefined) {
-        const { Transform, lazyTransform } = native.require("internal/stream_duplex");
-        parent = Transform.prototype;
-        lazyTransform(C.prototype);
-        ObjectSetPrototypeOf(C, Transform);
-        ObjectSetPrototypeOf(C.prototype, parent);
-      }
-      return parent;
-    };
-    ObjectSetPrototypeOf(C.prototype, new p.Proxy(p.ObjectCreate(null), {
-      get: (_, key, self) => { link(); return self[key]; },
-      has: (_, key) => key in link(),
-      set: (_, key, value, self) => { link(); self[key] = value; return true; },
-      getPrototypeOf: link,
-    }));
-  };
+  const streaming = native.require("internal/crypto_stream");
 
   const remember = (self, options) => { ObjectDefineProperty(self, "_options", { value: options, writable: true, configurable: true }); };
 
@@ -122,42 +98,8 @@ function (native, p) {
     options.N ?? options.cost ?? 16384, options.r ?? options.blockSize ?? 8, options.p ?? options.parallelization ?? 1, options.maxmem,
   ];
 
-  // Keys. Only secret ones; the rest is for crypto.subtle.
-  class KeyObject {
-    constructor() { throw errors.make("TypeError", "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
-    static from(key) { throw errors.refused("crypto.KeyObject.from"); }
-    get [p.SymbolToStringTag]() { return "KeyObject"; }
-    equals(other) {
-      if (!(other instanceof KeyObject)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
-      const a = native.secretBytes(this), b = native.secretBytes(other);
-      return a.length === b.length && native.timingSafeEqual(a, b);
-    }
-  }
-  class SecretKeyObject extends KeyObject {
-    get type() { return "secret"; }
-    get symmetricKeySize() { return native.secretBytes(this).length; }
-    export(options) {
-      const bytes = native.secretBytes(this);
-      if (options?.format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
-      return bytes;
-    }
-    toCryptoKey(algorithm, extractable, usages) {
-      throw errors.refused("crypto.SecretKeyObject.toCryptoKey");
-    }
-  }
-  const createSecretKey = (key, encoding) => {
-    const object = p.ObjectCreate(SecretKeyObject.prototype);
-    native.secret(object, typeof key === "string" ? native.require("buffer").Buffer.from(key, encoding) : key);
-    return object;
-  };
-  const generateKeySync = (type, { length }) => {
-    if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be a supported key type");
-    errors.integer(length, "options.length", 8, 2147483647);
-    return createSecretKey(sized(length >> 3));
-  };
-
   const crypto = {
-    Hash, Hmac, Cipheriv, Decipheriv, KeyObject, SecretKeyObject,
+    Hash, Hmac, Cipheriv, Decipheriv,
     createHash: (algorithm, options) => new Hash(algorithm, options),
     createHmac: (algorithm, key, options) => new Hmac(algorithm, key, options),
     createCipheriv: (algorithm, key, iv, options) => new Cipheriv(algorithm, key, iv, options),
@@ -203,9 +145,6 @@ function (native, p) {
       const out = native.hkdf(digest, key, salt, info, length);
       native.nextTick(callback, null, out);
     },
-    createSecretKey,
-    generateKeySync,
-    generateKey(type, options, callback) { errors.func(callback, "callback"); later(() => generateKeySync(type, options), callback); },
     checkPrimeSync: (candidate) => native.isPrime(candidate),
     checkPrime(candidate, options, callback = options) { later(() => native.isPrime(candidate), callback); },
     generatePrimeSync(size, options) { return prime(size, options); },
@@ -216,15 +155,17 @@ function (native, p) {
     secureHeapUsed: () => ({ total: 0, used: 0, utilization: 0, min: 0 }),
   };
   const prime = (size, options) => {
-    if (options?.safe || options?.add !== undefined || options?.rem !== undefined) {
-      throw errors.refused("crypto.generatePrime({safe,add,rem})");
-    }
-    const n = native.randomPrime(size);
+    const big = (v) => (v === undefined || typeof v === "bigint" ? v : p.BigInt(`0x${native.require("buffer").Buffer.from(v).toString("hex")}`));
+    const n = native.randomPrime(size, options?.safe, big(options?.add), big(options?.rem));
     if (options?.bigint) return n;
     let hex = n.toString(16);
     if (hex.length % 2) hex = `0${hex}`;
-    return native.require("buffer").Buffer.from(hex, "hex").buffer;
+    return new p.Uint8Array(native.require("buffer").Buffer.from(hex, "hex")).buffer;
   };
+  for (const name of ["KeyObject", "SecretKeyObject", "PublicKeyObject", "PrivateKeyObject", "createSecretKey", "createPrivateKey", "createPublicKey",
+    "generateKey", "generateKeySync", "generateKeyPair", "generateKeyPairSync", "Sign", "Verify", "createSign", "createVerify", "sign", "verify",
+    "publicEncrypt", "publicDecrypt", "privateEncrypt", "privateDecrypt", "DiffieHellman", "DiffieHellmanGroup", "ECDH", "createDiffieHellman",
+    "createDiffieHellmanGroup", "getDiffieHellman", "createECDH", "diffieHellman"]) native.lazy(crypto, name, () => native.require("internal/crypto_keys")[name]);
   for (const [name, get] of p.ObjectEntries({
     webcrypto: () => globalThis.crypto,
     subtle: () => globalThis.crypto.subtle,

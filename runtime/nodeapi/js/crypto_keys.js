@@ -1,0 +1,269 @@
+// Keys, signatures, encryption with RSA and key agreement of node:crypto
+// (nodejs.org/api/crypto.html). The material is Go's: crypto_keys.go,
+// crypto_sign.go and crypto_dh.go.
+function (native, p) {
+  "use strict";
+  const { errors } = native;
+  const { ObjectCreate, ObjectDefineProperty } = p;
+  const streaming = native.require("internal/crypto_stream");
+  const { Buffer } = native.require("buffer");
+
+  const isKey = (v) => v instanceof KeyObject;
+  const isCryptoKey = (v) => v instanceof globalThis.CryptoKey;
+  const isBytes = (v) => native.isView(v) || v instanceof p.ArrayBuffer;
+  const wrongType = (got, expected) => errors.make("TypeError", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", `Invalid key object type ${got}, expected ${expected}.`);
+
+  class KeyObject {
+    constructor() { throw errors.make("TypeError", "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
+    static from(key) {
+      if (!isCryptoKey(key)) throw errors.argType("key", "an instance of CryptoKey", key);
+      const C = { secret: SecretKeyObject, public: PublicKeyObject, private: PrivateKeyObject }[key.type];
+      const object = ObjectCreate(C.prototype);
+      native.keyFrom(key, object);
+      return object;
+    }
+    get [p.SymbolToStringTag]() { return "KeyObject"; }
+    equals(other) {
+      if (!isKey(other)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
+      if (other.type !== this.type) return false;
+      const a = bytesOf(this), b = bytesOf(other);
+      return a.length === b.length && native.timingSafeEqual(a, b);
+    }
+    toCryptoKey(algorithm, extractable, usages) {
+      const a = typeof algorithm === "string" ? { name: algorithm } : algorithm;
+      return native.keyToCrypto(this, a.name, a.hash?.name ?? a.hash, a.namedCurve, a.length, extractable, usages);
+    }
+  }
+  class SecretKeyObject extends KeyObject {
+    get type() { return "secret"; }
+    get symmetricKeySize() { return native.secretBytes(this).length; }
+    export(options) {
+      const bytes = native.secretBytes(this);
+      if (options?.format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
+      return bytes;
+    }
+  }
+  class AsymmetricKeyObject extends KeyObject {
+    get asymmetricKeyType() { return native.keyInfo(this)[0]; }
+    get asymmetricKeyDetails() {
+      const [, namedCurve, modulusLength, publicExponent] = native.keyInfo(this);
+      if (modulusLength) return { modulusLength, publicExponent };
+      return namedCurve ? { namedCurve } : {};
+    }
+    export(options) {
+      if (options?.format === "jwk") return native.keyExport(this, "jwk");
+      if (options?.cipher !== undefined) throw errors.refused("crypto.KeyObject.export({cipher})");
+      if (options?.type === undefined) throw errors.make("TypeError", "", "Missing type option");
+      const format = options.format ?? "pem";
+      if (format !== "pem" && format !== "der") throw errors.argValue("options.format", format);
+      return native.keyExport(this, format, options.type);
+    }
+  }
+  class PublicKeyObject extends AsymmetricKeyObject { get type() { return "public"; } }
+  class PrivateKeyObject extends AsymmetricKeyObject { get type() { return "private"; } }
+  const bytesOf = (key) => key.type === "secret" ? native.secretBytes(key) : native.keyExport(key, "der", key.type === "private" ? "pkcs8" : "spki");
+
+  const createSecretKey = (key, encoding) => native.secret(ObjectCreate(SecretKeyObject.prototype), typeof key === "string" ? Buffer.from(key, encoding) : key);
+
+  // keyOf reads a key as operations take it: a key, its text or bytes, or an
+  // object that has one of these as `key`.
+  const keyOf = (input, isPrivate) => {
+    let key = input, encoding, type;
+    if (typeof input === "object" && input !== null && !isKey(input) && !isCryptoKey(input) && !isBytes(input)) ({ key, encoding, type } = input);
+    if (isCryptoKey(key)) key = KeyObject.from(key);
+    if (isKey(key)) {
+      if (key.type === "secret" || isPrivate && key.type !== "private") throw wrongType(key.type, isPrivate ? "private" : "private or public");
+      if (isPrivate || key.type === "public") return key;
+      return native.keyPublic(ObjectCreate(PublicKeyObject.prototype), key);
+    }
+    if (typeof key === "string") key = Buffer.from(key, encoding);
+    else if (input?.format !== "jwk" && !isBytes(key)) throw errors.argType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey", key);
+    return native.keyParse(ObjectCreate((isPrivate ? PrivateKeyObject : PublicKeyObject).prototype), key, type, isPrivate);
+  };
+  const createPrivateKey = (key) => keyOf(key, true);
+  const createPublicKey = (key) => {
+    if (isKey(key) && key.type !== "private") throw wrongType(key.type, "private");
+    return keyOf(key, false);
+  };
+
+  const random = (size) => native.fill(Buffer.alloc(size));
+  const later = (make, callback, ...names) => {
+    errors.func(callback, "callback");
+    let result, error = null;
+    try { result = make(); } catch (e) { error = e; }
+    native.nextTick(() => (error ? callback(error) : names.length > 0 ? callback(null, ...names.map((n) => result[n])) : callback(null, result)));
+  };
+  const generateKeySync = (type, options) => {
+    if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be a supported key type");
+    errors.integer(options?.length, "options.length", 8, 2147483647);
+    if (type === "aes" && ![128, 192, 256].includes(options.length)) throw errors.argValue("options.length", options.length, "must be one of: 128, 192, 256");
+    return createSecretKey(random(options.length >> 3));
+  };
+  const generateKeyPairSync = (type, options = {}) => {
+    if (type === "dh") throw errors.refused("crypto.generateKeyPair('dh')");
+    if (!["rsa", "ec", "ed25519", "x25519"].includes(type)) throw errors.argValue("type", type, "must be one of: 'rsa', 'ec', 'ed25519', 'x25519', 'dh'");
+    if (type === "rsa") errors.integer(options.modulusLength, "options.modulusLength", 512, 16384);
+    if (type === "ec") errors.string(options.namedCurve, "options.namedCurve");
+    const pair = { publicKey: ObjectCreate(PublicKeyObject.prototype), privateKey: ObjectCreate(PrivateKeyObject.prototype) };
+    native.keyGenerate(pair.publicKey, pair.privateKey, type, type === "rsa" ? options.modulusLength : options.namedCurve, options.publicExponent ?? 65537);
+    if (options.publicKeyEncoding !== undefined) pair.publicKey = pair.publicKey.export(options.publicKeyEncoding);
+    if (options.privateKeyEncoding !== undefined) pair.privateKey = pair.privateKey.export(options.privateKeyEncoding);
+    return pair;
+  };
+  const generateKeyPair = (type, options, callback = options) => later(() => generateKeyPairSync(type, typeof options === "function" ? undefined : options), callback, "publicKey", "privateKey");
+  ObjectDefineProperty(generateKeyPair, Symbol.for("nodejs.util.promisify.custom"), {
+    value: (type, options) => new p.Promise((resolve) => resolve(generateKeyPairSync(type, options))), configurable: true });
+
+  // Signatures. ed25519 signs messages, every other key their digests.
+  const sign = (key, algorithm, data, o) => native.keySign(key, algorithm, data, o?.padding, o?.saltLength, o?.dsaEncoding);
+  const verify = (key, algorithm, data, o, signature) => native.keyVerify(key, algorithm, data, o?.padding, o?.saltLength, o?.dsaEncoding, signature);
+  const signer = (name, finish) => {
+    const C = { [name]: function (algorithm, options) {
+      if (!(this instanceof C)) return new C(algorithm, options);
+      errors.string(algorithm, "algorithm");
+      try { native.hashState(this, algorithm); } catch { throw new Error(`Unknown digest: ${algorithm}`); }
+      ObjectDefineProperty(this, "_algorithm", { value: algorithm });
+    } }[name];
+    streaming(C, {
+      update(data, encoding) { return native.hashUpdate(this, data, encoding); },
+      [name.toLowerCase()]: finish,
+      _transform(chunk, encoding, callback) { native.hashUpdate(this, chunk, encoding); callback(); },
+    });
+    return C;
+  };
+  const digestOf = (self) => {
+    try { return native.hashDigest(self); } catch { throw new Error("Signing context has already been finalized"); }
+  };
+  const Sign = signer("Sign", function (privateKey, encoding) {
+    if (!privateKey) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
+    const key = keyOf(privateKey, true);
+    const out = sign(key, this._algorithm, digestOf(this), isKey(privateKey) ? undefined : privateKey);
+    return encoding && encoding !== "buffer" ? out.toString(encoding) : out;
+  });
+  const Verify = signer("Verify", function (key, signature, encoding) {
+    const bytes = typeof signature === "string" ? Buffer.from(signature, encoding) : signature;
+    return verify(keyOf(key, false), this._algorithm, digestOf(this), isKey(key) ? undefined : key, bytes);
+  });
+  // What a one-shot signature is computed over: [algorithm, data].
+  const over = (key, algorithm, data) => {
+    if (!isBytes(data)) throw errors.argType("data", "an instance of Buffer, TypedArray, or DataView", data);
+    if (key.asymmetricKeyType === "ed25519") return [algorithm ?? undefined, data];
+    return [algorithm ?? "sha256", native.hashOnce(algorithm ?? "sha256", data)];
+  };
+  const oneSign = (algorithm, data, key) => {
+    if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
+    const k = keyOf(key, true);
+    return sign(k, ...over(k, algorithm, data), isKey(key) ? undefined : key);
+  };
+  const oneVerify = (algorithm, data, key, signature) => {
+    const k = keyOf(key, false);
+    return verify(k, ...over(k, algorithm, data), isKey(key) ? undefined : key, signature);
+  };
+
+  const rsa = (what, isPrivate, usual) => (key, data) => {
+    const o = isKey(key) || isBytes(key) || typeof key !== "object" ? {} : key;
+    const bytes = typeof data === "string" ? Buffer.from(data, o.encoding) : data;
+    const label = typeof o.oaepLabel === "string" ? Buffer.from(o.oaepLabel, o.encoding) : o.oaepLabel;
+    return native.rsaCrypt(what, keyOf(key, isPrivate), bytes, o.padding ?? usual, o.oaepHash, label);
+  };
+
+  // Key agreement.
+  const numberOf = (value, encoding, name) => {
+    if (typeof value === "string") return Buffer.from(value, encoding);
+    if (!isBytes(value)) throw errors.argType(name, "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", value);
+    return value;
+  };
+  const encoded = (bytes, encoding) => (encoding && encoding !== "buffer" ? bytes.toString(encoding) : bytes);
+  const agreement = (self) => ({
+    generateKeys(encoding) {
+      self.private ??= native.dhPrivate(self.prime);
+      self.public = native.modPow(self.generator, self.private, self.prime);
+      return encoded(self.public, encoding);
+    },
+    computeSecret(other, inputEncoding, outputEncoding) {
+      const secret = native.modPow(numberOf(other, inputEncoding, "otherPublicKey"), self.private, self.prime);
+      return encoded(Buffer.concat([Buffer.alloc(self.prime.length - secret.length), secret]), outputEncoding);
+    },
+    getPrime: (encoding) => encoded(Buffer.from(self.prime), encoding),
+    getGenerator: (encoding) => encoded(Buffer.from(self.generator), encoding),
+    getPublicKey(encoding) {
+      if (!self.public) throw errors.make("Error", "ERR_CRYPTO_INVALID_STATE", "No public key - did you forget to generate one?");
+      return encoded(self.public, encoding);
+    },
+    getPrivateKey(encoding) {
+      if (!self.private) throw errors.make("Error", "ERR_CRYPTO_INVALID_STATE", "No private key - did you forget to generate one?");
+      return encoded(self.private, encoding);
+    },
+    verifyError: 0,
+  });
+  function DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding) {
+    if (!(this instanceof DiffieHellman)) return new DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding);
+    if (keyEncoding !== undefined && typeof keyEncoding !== "string") { generatorEncoding = generator; generator = keyEncoding; keyEncoding = undefined; }
+    const prime = typeof sizeOrKey === "number" ? Buffer.from(native.require("crypto").generatePrimeSync(sizeOrKey, { safe: sizeOrKey <= 512 })) : numberOf(sizeOrKey, keyEncoding, "sizeOrKey");
+    const g = generator === undefined ? Buffer.from([2]) : typeof generator === "number" ? Buffer.from([generator]) : numberOf(generator, generatorEncoding, "generator");
+    const self = { prime, generator: g };
+    p.ObjectAssign(this, agreement(self), {
+      setPublicKey(key, encoding) { self.public = numberOf(key, encoding, "key"); },
+      setPrivateKey(key, encoding) { self.private = numberOf(key, encoding, "key"); },
+    });
+  }
+  function DiffieHellmanGroup(name) {
+    if (!(this instanceof DiffieHellmanGroup)) return new DiffieHellmanGroup(name);
+    const prime = native.dhGroup(name);
+    if (prime === undefined) throw errors.make("Error", "ERR_CRYPTO_UNKNOWN_DH_GROUP", "Unknown DH group");
+    p.ObjectAssign(this, agreement({ prime, generator: Buffer.from([2]) }));
+  }
+  const curveChecked = (curve) => {
+    errors.string(curve, "curve");
+    if (!native.ecCurve(curve)) throw new Error("Invalid curve");
+  };
+  const point = (key, encoding, format) => {
+    if (format !== undefined && !["compressed", "uncompressed", "hybrid"].includes(format)) throw errors.make("TypeError", "ERR_CRYPTO_ECDH_INVALID_FORMAT", `Invalid ECDH format: ${format}`);
+    return encoded(native.ecPoint(key, format), encoding);
+  };
+  class ECDH {
+    #curve; #key;
+    constructor(curve) { curveChecked(curve); this.#curve = curve; }
+    static convertKey(key, curve, inputEncoding, outputEncoding, format) {
+      curveChecked(curve);
+      return point(native.ecPublic(ObjectCreate(PublicKeyObject.prototype), curve, numberOf(key, inputEncoding, "key")), outputEncoding, format);
+    }
+    #has() { if (!this.#key) throw new Error("Failed to get ECDH key: generate or set one first"); return this.#key; }
+    generateKeys(encoding, format) {
+      this.#key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), this.#curve);
+      return point(this.#key, encoding, format);
+    }
+    computeSecret(other, inputEncoding, outputEncoding) {
+      const key = native.ecPublic(ObjectCreate(PublicKeyObject.prototype), this.#curve, numberOf(other, inputEncoding, "otherPublicKey"));
+      return encoded(native.agree(this.#has(), key), outputEncoding);
+    }
+    getPublicKey(encoding, format) { return point(this.#has(), encoding, format); }
+    getPrivateKey(encoding) { return encoded(native.ecPrivate(this.#has()), encoding); }
+    setPrivateKey(key, encoding) {
+      this.#key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), this.#curve, numberOf(key, encoding, "key"));
+      return this;
+    }
+    setPublicKey(key, encoding) { this.#key = native.ecPublic(ObjectCreate(PublicKeyObject.prototype), this.#curve, numberOf(key, encoding, "key")); }
+  }
+  const callable = (C) => new p.Proxy(C, { apply: (_, __, args) => new C(...args) });
+  const agree = ({ privateKey, publicKey }) => {
+    if (!isKey(privateKey)) throw errors.argType("options.privateKey", "an instance of KeyObject", privateKey);
+    if (!isKey(publicKey)) throw errors.argType("options.publicKey", "an instance of KeyObject", publicKey);
+    if (privateKey.type !== "private") throw wrongType(privateKey.type, "private");
+    return native.agree(privateKey, publicKey);
+  };
+
+  const C = callable(ECDH);
+  const group = (name) => new DiffieHellmanGroup(name);
+  return {
+    KeyObject, SecretKeyObject, PublicKeyObject, PrivateKeyObject, createSecretKey, createPrivateKey, createPublicKey,
+    generateKeySync, generateKey: (type, options, callback) => later(() => generateKeySync(type, options), callback), generateKeyPairSync, generateKeyPair,
+    Sign, Verify, createSign: (algorithm, options) => new Sign(algorithm, options), createVerify: (algorithm, options) => new Verify(algorithm, options),
+    sign: (algorithm, data, key, callback) => (callback === undefined ? oneSign(algorithm, data, key) : later(() => oneSign(algorithm, data, key), callback)),
+    verify: (algorithm, data, key, signature, callback) => (callback === undefined ? oneVerify(algorithm, data, key, signature) : later(() => oneVerify(algorithm, data, key, signature), callback)),
+    publicEncrypt: rsa("publicEncrypt", false, 4), privateDecrypt: rsa("privateDecrypt", true, 4), privateEncrypt: rsa("privateEncrypt", true, 1), publicDecrypt: rsa("publicDecrypt", false, 1),
+    DiffieHellman, DiffieHellmanGroup, ECDH: C, createDiffieHellman: (...args) => new DiffieHellman(...args), createDiffieHellmanGroup: group, getDiffieHellman: group,
+    createECDH: (curve) => new C(curve),
+    diffieHellman: (options, callback) => (callback === undefined ? agree(options) : later(() => agree(options), callback)),
+  };
+}
