@@ -308,9 +308,7 @@ func TestSessionWhatSurvives(t *testing.T) {
 			t.Errorf("%s: %+v, before it %+v", c.surface, b, before)
 		}
 	}
-	for _, release := range o.gates {
-		release()
-	}
+	o.release()
 	b = s.untilRest(3)
 	o.tool.checkEffects(t, "s") // a model's request that was cut is not billed under another key
 

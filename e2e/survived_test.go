@@ -92,6 +92,14 @@ func strikeAll(fault string, set *stageSet, standing []*subject, group []moment)
 	}
 }
 
+// release lets everything go on at which the object stands.
+func (o *subject) release() {
+	for _, release := range o.gates {
+		release()
+	}
+	o.gates = nil
+}
+
 // hit hits one object by a verb of the control API.
 func (o *subject) hit(verb, class, object string) {
 	o.t.Helper()
@@ -202,9 +210,7 @@ func TestDifferentialSystems(t *testing.T) {
 				t.Run(m.name, func(t *testing.T) {
 					o := (&subject{stageSet: set, name: fmt.Sprintf("m%d", i)}).of(t)
 					m.stand(o)
-					for _, release := range o.gates {
-						release()
-					}
+					o.release()
 					m.check(o)
 				})
 			}

@@ -79,6 +79,10 @@ func harvestMoments(first bool) []moment {
 				}
 				untilCall(o.t, c, "planned", func(planned []string) bool { return len(planned) == left })
 				var f foreverFiber
+				if o.blows == 0 { // what was cancelled is not stopped: its method ends, and completes it
+					untilCall(o.t, c, "look", func(f foreverFiber) bool { return f.Status == "completed" }, o.fiber)
+					return
+				}
 				call(o.t, c, &f, "look", o.fiber)
 				if f.Status != "cancelled" {
 					o.t.Errorf("a cancelled fiber is %+v", f)

@@ -87,11 +87,10 @@ func turnMoments() []moment {
 		{name: "when a second command has run", class: class,
 			stand: func(o *subject) {
 				working("pay-7/1.2", "work")(o)
-				payment := o.gates
+				payment := *o
+				o.gates = nil
 				wait := o.arm(o.name + "/exec/done")
-				for _, release := range payment {
-					release()
-				}
+				payment.release()
 				wait()
 			}, check: cut(none)},
 		{name: "in a recovered turn, after words of its own", class: class, stand: working("word/1.0/3", "work"), again: recovering("word/1.0/6"), check: cut(none)},
