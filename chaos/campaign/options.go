@@ -65,6 +65,9 @@ type Options struct {
 	// SelfCheck runs each case of a simulation twice and compares them. A case
 	// that fails is always run twice.
 	SelfCheck bool
+	// Sigkill has a simulation's first death at a point kill this very process, so
+	// that its files can be compared with those of a world that was dropped.
+	Sigkill bool
 	// Recover is who brings the system back after a death.
 	Recover chaos.Recovery
 	// Models are the registers and counters among the calls.
@@ -152,8 +155,8 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--mode is %q; write process or sim.", o.Mode)
 	case o.Mode == Sim && o.AIURL != "":
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
-	case (o.For != 0 || o.SelfCheck) && o.Mode != Sim:
-		return o, usage("--for and --self-check belong to --mode sim.")
+	case (o.For != 0 || o.SelfCheck || o.Sigkill) && o.Mode != Sim:
+		return o, usage("--for, --self-check and --sigkill belong to --mode sim.")
 	case o.Jobs < 0 || o.For < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}

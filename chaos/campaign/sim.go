@@ -142,6 +142,9 @@ func (c *campaign) worldOptions(seed uint64) world.Options {
 		vars = append(vars, c.SinkVar+":http://"+sinkHost)
 	}
 	o := world.Options{Seed: seed, CacheDir: c.cache, Bundles: c.bundles, Eviction: pool.Policy{Hibernate: c.Idle}, Limits: sqlstore.Local}
+	if c.Sigkill {
+		o.Dead = killpoint.KillSelf
+	}
 	if c.AI != nil {
 		base := "http://" + modelHost + "/v1"
 		o.AI = "http://" + modelHost

@@ -113,6 +113,8 @@ type Replay struct {
 	Common
 	Plan string `required:"" placeholder:"PLAN" help:"Faults, for example 'kill@commit:after(Agent/a1)/alarm#2; kill@after(350ms)', or none."`
 	Runs int    `default:"1" help:"How often."`
+
+	Sigkill bool `hidden:"" help:"In a simulation, die for real: the files are then what SIGKILL leaves."`
 }
 
 // Run implements kong's command interface.
@@ -122,7 +124,7 @@ func (c *Replay) Run() error {
 		if err != nil {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
 		}
-		o.Keep = true
+		o.Keep, o.Sigkill = true, c.Sigkill
 		return campaign.Replay(ctx, o, plan, c.Runs)
 	})
 }

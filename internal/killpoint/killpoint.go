@@ -95,7 +95,7 @@ func New(o Options) *Points {
 	p := &Points{seen: map[string]int{}, record: o.Record, target: o.Target, die: o.Die, always: !o.Off}
 	p.on.Store(p.always)
 	if p.die == nil {
-		p.die = func(Point) { killSelf() }
+		p.die = KillSelf
 	}
 	return p
 }
@@ -183,9 +183,9 @@ func (p *Points) hit(kind Kind, side Side, object, cause string) (pt Point, cras
 	return pt, p.crashes(pt)
 }
 
-// killSelf ends the process as abruptly as the system can and never returns:
-// SIGKILL on Unix, TerminateProcess on Windows.
-func killSelf() {
+// KillSelf is the death at a point: it ends the process as abruptly as the system
+// can and never returns. SIGKILL on Unix, TerminateProcess on Windows.
+func KillSelf(Point) {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
 		err = self.Kill()
