@@ -15,7 +15,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: help demo test unit e2e soak build npm bench load differential lint clean
+.PHONY: help demo test unit e2e soak equivalence build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -25,6 +25,7 @@ help:
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
+	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label against simulated ones'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
 	@echo 'make clean         remove what the others made'
 
@@ -44,6 +45,11 @@ e2e: build npm
 SOAK ?= 1m
 soak: build npm
 	MINIDO_SOAK='$(SOAK)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run Soak ./e2e
+
+# Each point of each fixture: a simulated world that is dropped there against a
+# process that gets SIGKILL there; and the labels of real runs against simulated ones.
+equivalence: build npm
+	MINIDO_EQUIVALENCE=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 120m -v -run Equivalence ./e2e
 
 build:
 	$(GO) build -trimpath -o $(BIN) ./cmd/minido

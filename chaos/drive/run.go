@@ -330,7 +330,9 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 }
 
 func exchange(request *http.Request) (r Result, err error) {
-	transport := &http.Transport{DisableKeepAlives: true}
+	// A simulation's clients ask for no compression either: the chunks of an answer
+	// are the same.
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
 	defer transport.CloseIdleConnections()
 	response, err := transport.RoundTrip(request)
 	if err != nil {

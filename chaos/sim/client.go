@@ -65,7 +65,7 @@ func (c *conn) closed(code int, reason string, clean bool) {
 		return
 	}
 	if clean {
-		c.end = websocket.CloseError{Code: websocket.StatusCode(code), Reason: reason}
+		c.end = fmt.Errorf("received close frame: %w", websocket.CloseError{Code: websocket.StatusCode(code), Reason: reason})
 		return
 	}
 	c.end = fmt.Errorf("failed to read frame header: %w", io.EOF)

@@ -1,0 +1,255 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/runtime/world"
+)
+
+// subjects are the fixtures and what their clients do; without steps, the
+// fixture's scenario says it.
+var subjects = []struct {
+	fixture string
+	steps   []string
+	quick   bool // part of make test, with some of its points
+}{
+	{fixture: "counter", steps: []string{"--fetch", "POST /c/add?by=1", "--fetch", "POST /c/wake?ms=100"}, quick: true},
+	{fixture: "planted", steps: []string{"--fetch", "POST /add", "--fetch", "POST /job", "--effects", "SINK"}},
+	{fixture: "relay", quick: true},
+	{fixture: "session"},
+	{fixture: "steploop"},
+	{fixture: "fibers", quick: true},
+	{fixture: "fibers-0.11"},
+	{fixture: "fibers-0.21"},
+	{fixture: "chat"},
+	{fixture: "chat-0.4"},
+	{fixture: "chat-0.10"},
+	{fixture: "forever"},
+	{fixture: "forever-0.5"},
+}
+
+// everything is what `make equivalence` asks for: each point of each fixture.
+var everything = os.Getenv("MINIDO_EQUIVALENCE") != ""
+
+// eachSubject runs fn for those that are wanted.
+func eachSubject(t *testing.T, fn func(t *testing.T, fixture string, steps []string)) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGKILL")
+	}
+	for _, s := range subjects {
+		if s.quick || everything {
+			t.Run(s.fixture, func(t *testing.T) { fn(t, s.fixture, s.steps) })
+		}
+	}
+}
+
+// A world that is dropped at a point leaves what a process leaves that runs the
+// same world and gets a real SIGKILL there: the same files with the same tables
+// and rows, and the same history before it.
+func TestEquivalenceOfDeaths(t *testing.T) {
+	eachSubject(t, func(t *testing.T, name string, steps []string) {
+		flags := append([]string{"--mode", "sim", "--keep"}, steps...)
+		if !everything {
+			flags = append(flags, "--max", "4")
+		}
+		r, out := campaignOf(t, "enumerate", fixture(t, name), flags...)
+		if len(r.Cases) == 0 {
+			t.Fatalf("no cases\n%s", out)
+		}
+		cases := make(chan campaign.Case)
+		var wg sync.WaitGroup
+		for range runtime.GOMAXPROCS(0) {
+			wg.Go(func() {
+				for c := range cases {
+					if err := dieForReal(t.TempDir(), fixture(t, name), c, steps); err != nil {
+						t.Errorf("%s: %v", c.Name, err)
+					}
+				}
+			})
+		}
+		for _, c := range r.Cases {
+			cases <- c
+		}
+		close(cases)
+		wg.Wait()
+		t.Logf("%s: %d of %d points compared", name, len(r.Cases), r.Points)
+	})
+}
+
+// dieForReal runs the case's plan in a process that kills itself, and compares
+// what that leaves with the death of the case.
+func dieForReal(dir, project string, c campaign.Case, steps []string) error {
+	args := append([]string{"chaos", "replay", project, "--mode", "sim", "--sigkill", "--jobs", "1", "--plan", c.Name, "--dir", dir}, steps...)
+	cmd := exec.Command(minido, args...)
+	out, err := cmd.CombinedOutput()
+	if state := cmd.ProcessState; state == nil || state.Exited() {
+		return fmt.Errorf("it did not die by a signal: %w\n%s", err, out)
+	}
+	real := filepath.Join(dir, "case-0001")
+	return errors.Join(
+		sameFiles(filepath.Join(c.Dir, "death-1"), filepath.Join(real, "state-1")),
+		sameLog(filepath.Join(c.Dir, "server.log"), filepath.Join(real, "server.log")),
+		os.RemoveAll(dir))
+}
+
+// sameLog says that the log of the process is that of the simulation up to the
+// death.
+func sameLog(dropped, killed string) error {
+	one, err1 := os.ReadFile(dropped)
+	two, err2 := os.ReadFile(killed)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	rest, begins := bytes.CutPrefix(one, two)
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	if begins && bytes.Contains(line, []byte(" killed at ")) {
+		return nil
+	}
+	return fmt.Errorf("the histories differ: %s", world.FirstDifference(strings.Split(string(one), "\n"), strings.Split(string(two), "\n")))
+}
+
+// sameFiles compares two state directories: databases by their tables, other
+// files by their bytes. Shared memory and the directory's lock die with a
+// process.
+func sameFiles(dropped, killed string) error {
+	one, err1 := stateFiles(dropped)
+	two, err2 := stateFiles(killed)
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	if !slices.Equal(one, two) {
+		return fmt.Errorf("the files are %v, and after SIGKILL %v", one, two)
+	}
+	for _, name := range one {
+		read := os.ReadFile
+		switch filepath.Ext(name) {
+		case ".sqlite":
+			read = dump
+		case ".sqlite-history":
+			read = history
+		}
+		a, err1 := read(filepath.Join(dropped, name))
+		b, err2 := read(filepath.Join(killed, name))
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		if !bytes.Equal(a, b) {
+			return fmt.Errorf("%s differs: %s", name, world.FirstDifference(strings.Split(string(a), "\n"), strings.Split(string(b), "\n")))
+		}
+	}
+	return nil
+}
+
+// stateFiles lists the files of a state directory; a log is part of its database.
+func stateFiles(dir string) (names []string, err error) {
+	err = filepath.WalkDir(filepath.Join(dir, "v3"), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == filepath.Join(dir, "v3") {
+			return nil // it died before anything was stored
+		}
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "-shm") || strings.HasSuffix(path, "-wal") {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		names = append(names, name)
+		return err
+	})
+	return names, err
+}
+
+// history is the file of a database's past, without what tells its log from
+// another: SQLite draws the salts of a log by itself (sqlite.org/fileformat2.html,
+// section 4.1). Records have a kind, a length, two checksums and a payload;
+// those of kind 2 hold salts.
+func history(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	for at := 0; err == nil && at+16 <= len(data); {
+		payload := int(binary.LittleEndian.Uint32(data[at+4:]))
+		if at+16+payload > len(data) {
+			break // a record that was being written
+		}
+		if binary.LittleEndian.Uint32(data[at:]) == 2 {
+			clear(data[at+8 : at+12])
+			clear(data[at+24 : at+40])
+		}
+		clear(data[at+12 : at+16])
+		at += 16 + payload
+	}
+	return data, err
+}
+
+// dump is everything in a database, as text: its schema and each table's rows in
+// their order.
+func dump(path string) (text []byte, err error) {
+	db, err := evidence.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	var out bytes.Buffer
+	tables, err := db.Tables()
+	for _, table := range append([]string{"sqlite_schema"}, tables...) {
+		rows, e := db.Query("SELECT * FROM " + evidence.QuoteName(table))
+		err = errors.Join(err, e)
+		for _, row := range rows {
+			fmt.Fprintf(&out, "%s %q\n", table, map[string]any(row)) // fmt sorts the columns
+		}
+	}
+	return out.Bytes(), err
+}
+
+// maxSeeds bounds how many orders of events are tried for the labels of real runs.
+const maxSeeds = 60
+
+// What real processes pass is nothing new to the simulation: each label of their
+// clean runs is met under some seed.
+func TestEquivalenceOfLabels(t *testing.T) {
+	eachSubject(t, func(t *testing.T, name string, steps []string) {
+		none := append([]string{"--plan", "none", "--keep"}, steps...)
+		r, out := campaignOf(t, "replay", fixture(t, name), append([]string{"--runs", "2", "--jobs", "1"}, none...)...)
+		missing := map[string]bool{}
+		for _, c := range r.Cases {
+			points, err := process.ReadPoints(filepath.Join(c.Dir, "points-1.ndjson"))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for _, p := range points {
+				missing[p.Label] = true
+			}
+		}
+		if len(missing) == 0 {
+			t.Fatalf("a real run passed no points\n%s", out)
+		}
+		labels, seed := len(missing), 0
+		for seed = 1; seed <= maxSeeds && len(missing) > 0; seed++ {
+			r, out := campaignOf(t, "replay", fixture(t, name), append([]string{"--mode", "sim", "--jobs", "1", "--seed", fmt.Sprint(seed)}, none...)...)
+			log, err := os.ReadFile(filepath.Join(r.Cases[0].Dir, "server.log"))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			for line := range strings.Lines(string(log)) {
+				if _, label, found := strings.Cut(strings.TrimSpace(line), " point "); found {
+					delete(missing, label)
+				}
+			}
+		}
+		for label := range missing {
+			t.Errorf("no seed of %d passes %s", maxSeeds, label)
+		}
+		t.Logf("%s: %d labels of real runs, found with %d seeds", name, labels, seed-1)
+	})
+}
