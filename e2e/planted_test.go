@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,12 +110,8 @@ func replayOf(t *testing.T, bin string, env []string, c campaign.Case) int {
 // commits, and one that forgets its alarms when it starts. The same build without
 // a bug passes.
 func TestPlantedBugsOfMinido(t *testing.T) {
-	bin := filepath.Join(t.TempDir(), "minido-planted")
-	build := exec.Command("go", "build", "-tags", "plantedbugs", "-o", bin, "minido.dev/minido/cmd/minido")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
+	bin := plantedMinido(t)
+	t.Run("determinism", func(t *testing.T) { plantedNondeterminism(t, bin) })
 	for _, c := range []struct {
 		bug   string
 		steps []string
@@ -133,6 +130,59 @@ func TestPlantedBugsOfMinido(t *testing.T) {
 				return
 			}
 			expect(t, code, r, c.want)
+		})
+	}
+}
+
+// plantedMinido builds one that has the bug which MINIDO_PLANTED_BUG names.
+func plantedMinido(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "minido-planted")
+	build := exec.Command("go", "build", "-tags", "plantedbugs", "-o", bin, "minido.dev/minido/cmd/minido")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// lots is a worker that meets each of the planted leaks: several objects at once,
+// SQL's randomness in a column's default, and fetches beside each other.
+const lots = `
+import { DurableObject } from "cloudflare:workers";
+export class Box extends DurableObject {
+  constructor(ctx, env) { super(ctx, env); ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS t (id TEXT DEFAULT (lower(hex(randomblob(8)))), n INTEGER DEFAULT (random()), x TEXT)"); }
+  async all() {
+    this.ctx.storage.sql.exec("INSERT INTO t (x) VALUES ('a')");
+    await Promise.all([1, 2, 3].map((i) => fetch(this.env.SINK + "/" + this.ctx.id.name + i, { method: "POST" })));
+    return this.ctx.storage.sql.exec("SELECT * FROM t").toArray();
+  }
+}
+export default { async fetch(req, env) {
+  const rows = await Promise.all(["a", "b", "c", "d", "e", "f"].map((n) => env.DO.getByName(n).all()));
+  return Response.json(rows);
+} };`
+
+// The self-check finds what would make two runs of one seed differ, and names it;
+// without a bug it finds nothing.
+func plantedNondeterminism(t *testing.T, bin string) {
+	dir := oneClass(t, lots, "Box")
+	for _, bug := range []string{"", "sql-random", "map-order", "goroutine"} {
+		t.Run("bug="+bug, func(t *testing.T) {
+			cmd := exec.Command(bin, "chaos", "replay", dir, "--mode", "sim", "--self-check", "--runs", "3", "--plan", "none", "--effects", "SINK", "--fetch", "GET /")
+			cmd.Env = append(os.Environ(), "MINIDO_PLANTED_BUG="+bug)
+			r, out := campaignBy(t, cmd)
+			code := cmd.ProcessState.ExitCode()
+			if bug == "" {
+				if code != chaos.Pass {
+					t.Errorf("code %d\n%s", code, out)
+				}
+				return
+			}
+			found := slices.ContainsFunc(r.Failed(), func(one campaign.Case) bool { return strings.HasPrefix(one.Text, "determinism: ") })
+			if code != chaos.Broken || !found {
+				t.Errorf("code %d, not found\n%s", code, out)
+			}
 		})
 	}
 }

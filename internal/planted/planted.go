@@ -12,4 +12,11 @@ const (
 	AckBeforeCommit = false
 	// ForgetAlarms starts without the alarms that the index holds.
 	ForgetAlarms = false
+	// SQLRandom leaves random() and randomblob() to SQLite.
+	SQLRandom = false
+	// MapOrder has a simulation take its next step as a Go map's order names it.
+	MapOrder = false
+	// Goroutine has a simulation's background functions join its steps from a
+	// goroutine of their own, whenever that runs.
+	Goroutine = false
 )

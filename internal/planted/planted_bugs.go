@@ -11,4 +11,7 @@ var bug = os.Getenv("MINIDO_PLANTED_BUG")
 var (
 	AckBeforeCommit = bug == "ack-before-commit"
 	ForgetAlarms    = bug == "forget-alarms"
+	SQLRandom       = bug == "sql-random"
+	MapOrder        = bug == "map-order"
+	Goroutine       = bug == "goroutine"
 )

@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/planted"
 )
 
 // Seeded runs a whole world on the goroutine that calls Run or Step. At each
@@ -24,6 +25,8 @@ type Seeded struct {
 	// Trace, when set before the first step, is told the name of what runs
 	// next. It is called on the driving goroutine.
 	Trace func(step int, name string)
+
+	strays sync.WaitGroup // of a planted bug
 
 	mu     sync.Mutex // guards everything below
 	ready  []*seededTask
@@ -49,12 +52,18 @@ func (s *Seeded) Clock() clock.Clock { return s.clock }
 
 // Go implements Scheduler: fn becomes one step.
 func (s *Seeded) Go(name string, fn func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+	add := func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.closed {
+			s.ready = append(s.ready, &seededTask{name: name, queue: []func(){fn}})
+		}
+	}
+	if planted.Goroutine {
+		s.strays.Go(add)
 		return
 	}
-	s.ready = append(s.ready, &seededTask{name: name, queue: []func(){fn}})
+	add()
 }
 
 // NewLoop implements Scheduler.
@@ -68,6 +77,11 @@ func (s *Seeded) NewLoop(name string) Loop {
 // next timer and runs it. It reports false when there was neither.
 func (s *Seeded) Step() bool {
 	s.mu.Lock()
+	if len(s.ready) == 0 && planted.Goroutine {
+		s.mu.Unlock()
+		s.strays.Wait()
+		s.mu.Lock()
+	}
 	if len(s.ready) == 0 {
 		closed := s.closed
 		s.mu.Unlock()
@@ -76,6 +90,9 @@ func (s *Seeded) Step() bool {
 	i := 0
 	if n := len(s.ready); n > 1 {
 		i = int(s.choice.Uint64() % uint64(n))
+		if planted.MapOrder {
+			i = anyOf(n)
+		}
 	}
 	t := s.ready[i]
 	fn := t.queue[0]
@@ -94,6 +111,18 @@ func (s *Seeded) Step() bool {
 	}
 	fn()
 	return true
+}
+
+// anyOf is a number below n, as the order of a Go map has it.
+func anyOf(n int) (i int) {
+	numbers := map[int]bool{}
+	for j := range n {
+		numbers[j] = true
+	}
+	for i = range numbers {
+		break
+	}
+	return i
 }
 
 // Run steps until done reports true, until nothing is left to do, or until
