@@ -24,8 +24,8 @@ type record struct {
 }
 
 // index is the table _cf_ALARM of one namespace, in workerd's layout
-// (src/workerd/server/alarm-scheduler.c++). The first alarm makes its file: most
-// namespaces never have one. Confined to whoever holds the scheduler's lock.
+// (src/workerd/server/alarm-scheduler.c++). Its file comes with the namespace's
+// first object: many have none. Confined to whoever holds the scheduler's lock.
 type index struct {
 	indexOptions
 	path        string

@@ -142,8 +142,8 @@ func New(o Options) *Scheduler {
 	return &Scheduler{opts: o, namespaces: map[string]*namespace{}, entries: map[key]*entry{}}
 }
 
-// Open opens a namespace's index, if there is one, and loads its alarms. The
-// namespace's first alarm makes the index.
+// Open opens a namespace's index, if there is one, and loads its alarms. Make, or
+// the namespace's first alarm, makes one.
 //
 // # Errors
 //
@@ -180,6 +180,22 @@ func (s *Scheduler) Open(n Namespace) error {
 	}
 	s.arm()
 	return nil
+}
+
+// Make makes a namespace's index, if there is none. It comes before the
+// namespace's first database: where there are databases and no index, a start has
+// to look for alarms in all of them.
+func (s *Scheduler) Make(namespace string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ns := s.namespaces[namespace]
+	switch {
+	case s.closed:
+		return ErrClosed
+	case ns == nil:
+		return fmt.Errorf("%w: %s", ErrNamespace, namespace)
+	}
+	return ns.index.exist("start")
 }
 
 // Start begins to deliver: what is overdue at once, the rest in its time.

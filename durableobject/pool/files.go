@@ -49,6 +49,9 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 			err := open()
 			return store, err
 		}
+		if err := p.alarms.Make(e.ns.key); err != nil {
+			return nil, err
+		}
 		err := p.opts.Points.Effect(killpoint.File, e.label(), "start", open)
 		return store, err
 	}

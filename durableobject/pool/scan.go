@@ -41,7 +41,7 @@ func (n *Namespace) scan(was leftOver) error {
 	if err != nil {
 		return fmt.Errorf("pool: scan %s: %w", n.class, err)
 	}
-	open := map[string]bool{}
+	open, objects := map[string]bool{}, 0
 	for _, f := range files {
 		if id, ok := strings.CutSuffix(f.Name(), ".sqlite-wal"); ok {
 			open[id] = true
@@ -59,8 +59,12 @@ func (n *Namespace) scan(was leftOver) error {
 		if err := n.scanObject(text); err != nil {
 			n.pool.opts.Report(fmt.Errorf("pool: look for the alarm of %s/%s: %w", n.class, text, err))
 		}
+		objects++
 	}
-	return nil
+	if objects == 0 || !was.noIndex {
+		return nil
+	}
+	return n.pool.alarms.Make(n.key) // the next start finds it
 }
 
 func (n *Namespace) scanObject(id string) (err error) {

@@ -2,7 +2,10 @@ package minidotest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -347,6 +350,9 @@ func checkAlarms(t *testing.T, where string, steps []step, acked int, w *World) 
 func (w *World) indexed(class string) (names []string) {
 	w.t.Helper()
 	path := filepath.Join(w.options.Dir, "v3", "do", "test-"+class, "metadata.sqlite")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil // the class never had an object
+	}
 	c, err := sqlite.Open(sqlite.Options{Path: path, Now: w.clock.Now, Rand: entropy.NewSeeded(1)})
 	if err != nil {
 		w.t.Fatal(err)
