@@ -61,11 +61,7 @@ type devCommand struct {
 
 	wranglerFlags
 
-	InspectorPort             int  `hidden:"" help:"Accepted and ignored: there is no inspector."`
-	ShowInteractiveDevSession bool `hidden:"" negatable:"" help:"Accepted and ignored: there are no hotkeys."`
-	Local                     bool `hidden:"" help:"Accepted: minido is always local."`
-	LiveReload                bool `hidden:"" help:"Accepted and ignored."`
-	TestScheduled             bool `help:"Answer /__scheduled by running the scheduled handler, as /cdn-cgi/handler/scheduled always does."`
+	TestScheduled bool `help:"Answer /__scheduled by running the scheduled handler, as /cdn-cgi/handler/scheduled always does."`
 }
 
 // Run implements kong's command interface.
@@ -336,7 +332,8 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 	for _, other := range s.Others() {
 		t.line("%s", t.bindings("the worker "+other.Project().Name, other.Bindings()))
 	}
-	t.line("%s %s %s", t.paint("32;1", "Ready on"), t.paint("1", s.URL()), t.paint("2", "("+took.Round(time.Millisecond).String()+")"))
+	// Scripts wait for the words and the URL: no colour comes between them.
+	t.line("Ready on %s %s", s.URL(), t.paint("2", "("+took.Round(time.Millisecond).String()+")"))
 }
 
 func (t *terminal) bindings(of string, list []server.BindingState) string {

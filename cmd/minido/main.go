@@ -110,7 +110,11 @@ func run(args []string) int {
 				code = int(p)
 			}
 		}()
-		code = execute(parser, &c, asWranglerReadsThem(args))
+		read, notes := asWranglerReadsThem(args)
+		for _, note := range notes {
+			fmt.Fprintln(os.Stderr, "note:", note)
+		}
+		code = execute(parser, &c, read)
 	}()
 	return code
 }

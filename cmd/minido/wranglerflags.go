@@ -1,32 +1,21 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
 	"strings"
 )
 
-// wranglerFlags are flags of `wrangler dev` that scripts pass and that people
-// need not see in the help. What would change the worker is obeyed; the rest is
-// about things that minido does not have and is ignored.
+// wranglerFlags are flags of `wrangler dev` that are obeyed and that people need
+// not see in the help. Those that are not obeyed are in wranglerTakes.
 type wranglerFlags struct {
 	CompatibilityDate  string   `hidden:"" help:"Instead of the wrangler file's compatibility_date."`
 	CompatibilityFlags []string `hidden:"" aliases:"compatibility-flag" help:"Instead of the wrangler file's compatibility_flags."`
 	Cwd                string   `hidden:"" help:"Work in this directory."`
-
-	Bundle           bool   `hidden:"" default:"true" negatable:"" help:"Accepted: minido always bundles."`
-	EnableContainers bool   `hidden:"" default:"true" negatable:"" help:"Accepted and ignored: there are no containers."`
-	Host             string `hidden:"" help:"Accepted and ignored."`
-	Inspect          bool   `hidden:"" negatable:"" help:"Accepted and ignored: there is no inspector."`
-	InspectorIP      string `hidden:"" name:"inspector-ip" help:"Accepted and ignored: there is no inspector."`
-	InstallSkills    bool   `hidden:"" negatable:"" help:"Accepted and ignored."`
-	LocalProtocol    string `hidden:"" enum:"http," default:"" help:"Accepted if it is http."`
-	LocalUpstream    string `hidden:"" help:"Accepted and ignored."`
-	Minify           bool   `hidden:"" negatable:"" help:"Accepted and ignored."`
-	Strict           bool   `hidden:"" negatable:"" help:"Accepted and ignored."`
-	Types            bool   `hidden:"" negatable:"" help:"Accepted and ignored."`
-	UpstreamProtocol string `hidden:"" help:"Accepted and ignored."`
+	LocalProtocol      string   `hidden:"" enum:"http," default:"" help:"Accepted if it is http."`
+	Remote             bool     `hidden:"" short:"r" help:"Accepted if it is false."`
 }
 
 var compatibilityDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
@@ -36,6 +25,9 @@ func (f wranglerFlags) apply() error {
 	if f.CompatibilityDate != "" && !compatibilityDate.MatchString(f.CompatibilityDate) {
 		return fmt.Errorf("minido: --compatibility-date %s is not a date such as 2026-08-01", f.CompatibilityDate)
 	}
+	if f.Remote {
+		return errors.New("minido: --remote: workers run on this machine alone; leave the flag out")
+	}
 	if f.Cwd != "" {
 		if err := os.Chdir(f.Cwd); err != nil {
 			return fmt.Errorf("minido: --cwd: %w", err)
@@ -44,43 +36,176 @@ func (f wranglerFlags) apply() error {
 	return nil
 }
 
-// switches are the flags of `dev` that are on or off.
-var switches = map[string]bool{
-	"--bundle": true, "--enable-containers": true, "--inspect": true, "--install-skills": true, "--live-reload": true,
-	"--local": true, "--minify": true, "--show-interactive-dev-session": true, "--strict": true, "--test-scheduled": true, "--types": true,
+// taking says what follows a flag of wrangler's parser.
+type taking int
+
+const (
+	nothing taking = iota // a switch: true or false may follow
+	value                 // one argument
+	values                // all arguments up to the next flag
+)
+
+// ignored is a flag of `wrangler dev` that minido takes and does not obey.
+type ignored struct {
+	takes taking
+	// note tells people what to do instead. Flags about things that minido does not
+	// have (an inspector, hotkeys), or always does, have none.
+	note string
 }
+
+const inFile = "put it into the wrangler file"
+
+// wranglerTakes are the flags of `wrangler dev` that are taken and not obeyed.
+var wranglerTakes = map[string]ignored{
+	"--bundle":                       {takes: nothing},
+	"--enable-containers":            {takes: nothing},
+	"--host":                         {takes: value},
+	"--infer-origin-from-routes":     {takes: nothing},
+	"--inspect":                      {takes: nothing},
+	"--inspector-ip":                 {takes: value},
+	"--inspector-port":               {takes: value},
+	"--install-skills":               {takes: nothing},
+	"--latest":                       {takes: nothing},
+	"--legacy-env":                   {takes: nothing},
+	"--live-reload":                  {takes: nothing},
+	"--local":                        {takes: nothing},
+	"--local-upstream":               {takes: value},
+	"--minify":                       {takes: nothing},
+	"--profile":                      {takes: value},
+	"--route":                        {takes: values},
+	"--routes":                       {takes: values},
+	"--show-interactive-dev-session": {takes: nothing},
+	"--strict":                       {takes: nothing},
+	"--types":                        {takes: nothing},
+	"--upstream-protocol":            {takes: value},
+
+	"--alias":               {values, inFile},
+	"--assets":              {value, inFile},
+	"--define":              {values, inFile},
+	"--dispatch-namespace":  {value, "there are no dispatch namespaces"},
+	"--https-cert-path":     {value, "it answers over http"},
+	"--https-key-path":      {value, "it answers over http"},
+	"--jsx-factory":         {value, "put it into tsconfig.json"},
+	"--jsx-fragment":        {value, "put it into tsconfig.json"},
+	"--name":                {value, inFile},
+	"--node-compat":         {nothing, "use the compatibility flag nodejs_compat"},
+	"--site":                {value, "use assets in the wrangler file"},
+	"--site-exclude":        {values, "use assets in the wrangler file"},
+	"--site-include":        {values, "use assets in the wrangler file"},
+	"--tsconfig":            {value, "the tsconfig.json beside a source counts"},
+	"--tunnel":              {nothing, "there are no tunnels"},
+	"--tunnel-allowed-mail": {values, "there are no tunnels"},
+	"--tunnel-name":         {value, "there are no tunnels"},
+}
+
+// repeated are flags that wrangler takes once with several arguments and that
+// minido takes several times, and what their arguments look like.
+var repeated = map[string]*regexp.Regexp{
+	"--var":                 regexp.MustCompile(`^\w+:`),
+	"--compatibility-flags": regexp.MustCompile(`^\w+$`),
+	"--compatibility-flag":  regexp.MustCompile(`^\w+$`),
+}
+
+// obeyedSwitches are the switches that minido's own parser gets.
+var obeyedSwitches = map[string]bool{"--remote": true, "--test-scheduled": true}
 
 // asWranglerReadsThem rewrites the arguments of `minido dev` from the forms that
 // wrangler's parser (yargs) takes and minido's does not: --persistTo for
-// --persist-to, `--live-reload false` for --live-reload=false, and switches of
-// experiments (--x-NAME, --experimental-NAME), which are left out.
-func asWranglerReadsThem(args []string) []string {
+// --persist-to, `--test-scheduled false` or --no-test-scheduled for
+// --test-scheduled=false, `--var A:1 B:2` for two flags. It leaves out the flags
+// that are not obeyed and switches of experiments (--x-NAME,
+// --experimental-NAME); notes say of which people should know.
+func asWranglerReadsThem(args []string) (out, notes []string) {
 	if len(args) == 0 || args[0] != "dev" {
-		return args
+		return args, nil
 	}
-	out := []string{"dev"}
+	out = []string{"dev"}
 	for i := 1; i < len(args); i++ {
 		if args[i] == "--" {
-			return append(out, args[i:]...)
+			return append(out, args[i:]...), notes
+		}
+		if args[i] == "-l" {
+			continue // --local
 		}
 		if !strings.HasPrefix(args[i], "--") {
 			out = append(out, args[i])
 			continue
 		}
-		name, value, assigned := strings.Cut(args[i], "=")
-		name = kebab(name)
-		experiment := strings.HasPrefix(name, "--x-") || strings.HasPrefix(name, "--experimental-")
-		if !assigned && (experiment || switches[name]) && i+1 < len(args) && (args[i+1] == "true" || args[i+1] == "false") {
-			value, assigned = args[i+1], true
-			i++
-		}
-		if experiment {
+		f := readFlag(args[i])
+		known, left := wranglerTakes[f.name]
+		left = left || f.experiment()
+		f.more = followers(f, known.takes, left, args[i+1:])
+		i += len(f.more)
+		if left {
+			if known.note != "" {
+				notes = append(notes, fmt.Sprintf("%s is not obeyed here: %s", f.name, known.note))
+			}
 			continue
 		}
-		if assigned {
-			name += "=" + value
+		out = append(out, f.rewritten()...)
+	}
+	return out, notes
+}
+
+// wranglerFlag is a flag as it was written.
+type wranglerFlag struct {
+	name, value string
+	assigned    bool
+	more        []string // the arguments that belong to it
+}
+
+func readFlag(text string) (f wranglerFlag) {
+	f.name, f.value, f.assigned = strings.Cut(text, "=")
+	f.name = kebab(f.name)
+	positive, negated := strings.CutPrefix(f.name, "--no-")
+	if !negated {
+		return f
+	}
+	off := wranglerFlag{name: "--" + positive, value: "false", assigned: true}
+	if ignored, known := wranglerTakes[off.name]; known && ignored.takes == nothing || obeyedSwitches[off.name] || off.experiment() {
+		return off
+	}
+	return f
+}
+
+func (f wranglerFlag) experiment() bool {
+	return strings.HasPrefix(f.name, "--x-") || strings.HasPrefix(f.name, "--experimental-")
+}
+
+// followers are those of the arguments after a flag that belong to it and that
+// minido's parser would not take for its own.
+func followers(f wranglerFlag, takes taking, left bool, rest []string) []string {
+	n := 0
+	switch like := repeated[f.name]; {
+	case f.assigned:
+	case like != nil:
+		for n < len(rest) && like.MatchString(rest[n]) {
+			n++
 		}
-		out = append(out, name)
+	case left && takes == values:
+		for n < len(rest) && !strings.HasPrefix(rest[n], "-") {
+			n++
+		}
+	case left && takes == value:
+		n = min(1, len(rest))
+	case (left || obeyedSwitches[f.name]) && len(rest) > 0 && (rest[0] == "true" || rest[0] == "false"):
+		n = 1
+	}
+	return rest[:n]
+}
+
+// rewritten is the flag in the form that minido's parser takes.
+func (f wranglerFlag) rewritten() (out []string) {
+	switch {
+	case f.assigned:
+		return []string{f.name + "=" + f.value}
+	case obeyedSwitches[f.name] && len(f.more) == 1:
+		return []string{f.name + "=" + f.more[0]}
+	case len(f.more) == 0:
+		return []string{f.name}
+	}
+	for _, v := range f.more {
+		out = append(out, f.name, v)
 	}
 	return out
 }
