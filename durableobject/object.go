@@ -224,23 +224,28 @@ func (o *Object) refusal() error {
 	return ErrEvicted
 }
 
-// Fetch delivers a request. done is called exactly once.
+// Fetch delivers a request. done is called exactly once. cancel tells the
+// object, by the request's signal, that nobody waits any more; the handler goes on.
 func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	r := o.realm
+	gone := func() {}
 	o.deliver(cmp.Or(req.Cause, "fetch"), func() {
-		r.iso.Respond(func() goja.Value {
+		gone = r.iso.Respond(req, func(request *goja.Object) goja.Value {
 			fn := o.instance.Get("fetch")
 			if !engine.IsCallable(fn) {
 				r.eng.Throw("Error", "Handler does not export a fetch() function.")
 			}
-			return r.eng.Call(fn, o.instance, r.iso.Platform.RequestFromEvent(req))
+			return r.eng.Call(fn, o.instance, request)
 		}, func(resp *event.Response, err error) {
 			o.done()
 			o.sign(resp)
 			done(resp, o.orFailure(err))
 		})
 	}, func(err error) { done(nil, err) })
-	return func(error) {}
+	return func(error) {
+		// An engine that has ended has ended the object too.
+		_ = r.eng.Post(o.ctx.Frame(), "client gone", func() { gone() })
+	}
 }
 
 // sign puts this object's label on its response, for kill points; one that it

@@ -246,23 +246,27 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 }
 
 func (a *API) fetch(target Target, input, init goja.Value) goja.Value {
-	req, signal, err := a.Platform.RequestFor(input, init)
+	req, stop, err := a.Platform.RequestFor(input, init)
 	if err != nil {
 		a.Engine.Rethrow(err)
 	}
-	_ = signal // aborting a stub's fetch only stops waiting for it; see docs/compatibility.md
 	if err := a.Engine.Subrequest(); err != nil {
 		a.Engine.Rethrow(err)
 	}
 	op := a.Engine.StartOp("fetch " + req.URL)
 	promise := op.Promise()
+	var cancel, aborted = func(error) {}, error(nil)
+	stop.Watch(op, func(reason error) { aborted = reason; cancel(reason) })
 	a.emit(killpoint.RPC, func() {
-		cancel := target.Fetch(req, func(resp *event.Response, err error) {
+		if aborted != nil {
+			return
+		}
+		cancel = target.Fetch(req, func(resp *event.Response, err error) {
 			if err != nil {
-				op.Reject("rpc", func() goja.Value { return a.FromError(err) })
+				op.Reject("rpc", func() goja.Value { stop.Fail(); return a.FromError(err) })
 				return
 			}
-			op.Resolve("rpc", func() goja.Value { return a.Platform.ResponseFromEvent(resp) })
+			op.Resolve("rpc", func() goja.Value { return stop.Response(resp) })
 		})
 		op.OnCancel(cancel)
 	})

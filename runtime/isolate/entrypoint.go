@@ -104,15 +104,20 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 
 // Fetch implements cfapi.Target.
 func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	ctx := t.i.Engine.NewContext(engine.RequestContext, "")
-	t.i.dispatch(ctx, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
-		t.i.Respond(func() goja.Value { return t.fetch(ctx, req) }, func(resp *event.Response, err error) {
+	i := t.i
+	ctx := i.Engine.NewContext(engine.RequestContext, "")
+	ended, gone := func() {}, func() {}
+	i.dispatch(ctx, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
+		ended = func() { ended = func() {}; end() }
+		gone = i.Respond(req, func(request *goja.Object) goja.Value { return t.fetch(ctx, request) }, func(resp *event.Response, err error) {
 			done(resp, err)
-			end()
+			ended()
 		})
 	}, func(err error) { done(nil, err) })
-	return func(reason error) {
-		t.i.Engine.PostLoop(func() { ctx.Kill(fmt.Errorf("the client has gone: %w", reason)) })
+	return func(error) {
+		// The handler is not waited for any longer; what waitUntil was given is. An
+		// engine that has ended has ended the context too.
+		_ = i.Engine.Post(ctx.Frame(), "client gone", func() { gone(); ended() })
 	}
 }
 
@@ -221,8 +226,11 @@ var errFinished = fmt.Errorf("the request has been answered")
 
 // Respond runs a fetch handler within a turn and hands its response, as an
 // output of the current context, to done. done is called exactly once, also
-// when the context dies first.
-func (i *Isolate) Respond(handle func() goja.Value, done func(*event.Response, error)) {
+// when the context dies first. Call gone, in a turn of the context, when nobody
+// waits for the response any more: it aborts the request's signal.
+func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) goja.Value, done func(*event.Response, error)) (gone func()) {
+	request := i.Platform.RequestFromEvent(req)
+	gone = func() { i.Platform.ClientGone(request) }
 	ctx := i.Engine.IO("a fetch handler")
 	finished := false
 	forget := func() {}
@@ -240,11 +248,11 @@ func (i *Isolate) Respond(handle func() goja.Value, done func(*event.Response, e
 		i.emit(ctx, func() { finish(nil, ev) })
 	}
 	thrown := i.Engine.Try(func() {
-		i.Engine.Await(handle(), func(v goja.Value) {
+		i.Engine.Await(handle(request), func(v goja.Value) {
 			var resp *event.Response
 			bad := i.Engine.Try(func() {
 				var err error
-				if resp, err = i.Platform.ResponseToEvent(v, nil); err != nil {
+				if resp, err = i.Platform.ResponseToEvent(v, gone); err != nil {
 					i.Engine.Rethrow(err)
 				}
 			})
@@ -258,6 +266,7 @@ func (i *Isolate) Respond(handle func() goja.Value, done func(*event.Response, e
 	if thrown != nil {
 		fail(thrown)
 	}
+	return gone
 }
 
 // emit releases a response; an object's response is an effect of its own, a
@@ -280,9 +289,8 @@ func (i *Isolate) emit(ctx *engine.Context, release func()) {
 	})
 }
 
-func (t *entrypoint) fetch(ctx *engine.Context, req *event.Request) goja.Value {
+func (t *entrypoint) fetch(ctx *engine.Context, request *goja.Object) goja.Value {
 	receiver, fn, args := t.handler(ctx, "fetch")
-	request := t.i.Platform.RequestFromEvent(req)
 	return t.i.Engine.Call(fn, receiver, append([]goja.Value{request}, args...)...)
 }
 

@@ -6,7 +6,9 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 )
 
 // abortSignal is an AbortSignal (DOM, section 3.2). Loop-confined.
@@ -157,7 +159,6 @@ func (p *Platform) timeoutSignal(ms float64) *abortSignal {
 }
 
 func (p *Platform) anySignal(signals goja.Value) *abortSignal {
-	result := p.newAbortSignal()
 	var sources []*abortSignal
 	if _, ok := signals.(*goja.Object); !ok {
 		p.badArgument("AbortSignal", "any", 1, "Array")
@@ -169,6 +170,13 @@ func (p *Platform) anySignal(signals goja.Value) *abortSignal {
 		}
 		sources = append(sources, s)
 	})
+	return p.dependentSignal(sources...)
+}
+
+// dependentSignal makes a signal that aborts with the first of its sources
+// (DOM: create a dependent abort signal).
+func (p *Platform) dependentSignal(sources ...*abortSignal) *abortSignal {
+	result := p.newAbortSignal()
 	for _, s := range sources {
 		if s.aborted() {
 			result.reason = s.reason
@@ -231,4 +239,73 @@ func (p *Platform) abortControllers() *engine.Class[*abortController] {
 		},
 	})
 	return st.controller
+}
+
+// signalCodec passes AbortSignals in RPC messages (workerd: api/basics.c++,
+// AbortSignal::serialize): one that aborts later aborts there too, with a
+// clone of its reason, or not at all if the reason cannot be cloned.
+type signalCodec struct{ p *Platform }
+
+// Match implements clone.HostCodec.
+func (c signalCodec) Match(obj *goja.Object, _ clone.Mode) bool {
+	_, ok := c.p.attachedTo(obj).(*abortSignal)
+	return ok
+}
+
+// Write implements clone.HostCodec: the index of what carries the abort.
+func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	p, s := c.p, c.p.attachedTo(obj).(*abortSignal)
+	if !p.compat("enable_abortsignal_rpc") {
+		return &clone.DataCloneError{Message: "AbortSignal serialization is not enabled."} // reference's text
+	}
+	payload, err := payloadOf(w.External(), "AbortSignal")
+	if err != nil {
+		return err
+	}
+	carrier, owner := &event.Abort{}, p.Engine.IO("AbortSignal")
+	pack := func(reason goja.Value) []byte {
+		data, err := p.Clone.Serialize(reason, clone.Options{Mode: clone.RPC, EnhancedErrors: p.compat("enhanced_error_serialization")})
+		if err != nil {
+			return nil
+		}
+		return data
+	}
+	if s.aborted() {
+		if data := pack(s.reason); data != nil {
+			carrier.Fire(data)
+		}
+	} else {
+		s.onAbort(func(reason goja.Value) {
+			if data := pack(reason); data != nil {
+				owner.Emit(func() { carrier.Fire(data) })
+			}
+		})
+	}
+	w.WriteUint32(uint32(len(payload.Caps)))
+	payload.Caps = append(payload.Caps, carrier)
+	return nil
+}
+
+// Read implements clone.HostCodec.
+func (c signalCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	carrier, err := capability[*event.Abort](r, "AbortSignal")
+	if err != nil {
+		return nil, err
+	}
+	p, s, frame := c.p, c.p.newAbortSignal(), c.p.Engine.Frame()
+	unpack := func(data []byte) goja.Value {
+		reason, err := p.Clone.Deserialize(data, clone.Options{Mode: clone.RPC})
+		if err != nil {
+			return p.Engine.FromGo(err)
+		}
+		return reason
+	}
+	data, fired := carrier.Listen(func(data []byte) {
+		// A loop that has ended has no listeners either.
+		_ = p.Engine.Post(frame, "abort", func() { p.abortSignal(s, unpack(data)) })
+	})
+	if fired {
+		p.abortSignal(s, unpack(data))
+	}
+	return s.object, nil
 }

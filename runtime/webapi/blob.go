@@ -41,6 +41,7 @@ func (p *Platform) installBlobs() {
 	p.lazyClass("Blob", func() *goja.Object { return p.blobs().Ctor })
 	p.lazyClass("File", func() *goja.Object { return p.files().Ctor })
 	p.Hosts.Add(blobCodec{p}, clone.HostBlob)
+	p.Hosts.Add(fileCodec{p}, hostFile)
 }
 
 func (p *Platform) blobs() *engine.Class[blobHolder] {
@@ -67,8 +68,7 @@ func (p *Platform) blobs() *engine.Class[blobHolder] {
 			{Name: "slice", Fn: p.sliceBlob},
 			read("arrayBuffer", func(b *blob) goja.Value { return p.newArrayBuffer(bytes.Clone(b.data)) }),
 			read("bytes", func(b *blob) goja.Value { return p.newUint8Array(bytes.Clone(b.data)) }),
-			// Unlike the standard, workerd leaves a byte order mark in (api/blob.c++).
-			read("text", func(b *blob) goja.Value { return p.vm.ToValue(validUTF8(b.data)) }),
+			read("text", func(b *blob) goja.Value { return p.decodeText(b.data) }),
 			{Name: "stream", Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
 				return p.StreamFromBody(event.Bytes(bytes.Clone(h.theBlob().data)))
 			}},
@@ -103,7 +103,7 @@ func (p *Platform) initFile(call goja.ConstructorCall) *file {
 	f := &file{name: utf8Of(p.toString(call.Arguments[1])), lastModified: p.milliseconds()}
 	f.blob = p.initBlob("File", call.Arguments[0], options, 3)
 	if at := get(options, "lastModified"); !goja.IsUndefined(at) {
-		if f.lastModified = at.ToFloat(); math.IsNaN(f.lastModified) {
+		if f.lastModified = math.Trunc(at.ToFloat()); math.IsNaN(f.lastModified) || math.IsInf(f.lastModified, 0) {
 			f.lastModified = 0
 		}
 	}
@@ -229,8 +229,7 @@ func (p *Platform) newFile(data []byte, typ, name string) goja.Value {
 	return p.files().Wrap(&file{blob{data, typ}, name, p.milliseconds()})
 }
 
-// blobCodec clones Blobs: type and content, each length-delimited. A File has
-// no serialized form.
+// blobCodec clones Blobs: type and content, each length-delimited.
 type blobCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
@@ -241,22 +240,67 @@ func (c blobCodec) Match(obj *goja.Object, _ clone.Mode) bool {
 
 // Write implements clone.HostCodec.
 func (c blobCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	b := c.p.attachedTo(obj).(*blob)
+	c.p.attachedTo(obj).(blobHolder).theBlob().write(w)
+	return nil
+}
+
+func (b *blob) write(w *clone.Writer) {
 	w.WriteLengthDelimited(b.typ)
 	w.WriteUint64(uint64(len(b.data)))
 	w.WriteRaw(b.data)
-	return nil
 }
 
 // Read implements clone.HostCodec.
 func (c blobCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	b, err := readBlob(r)
+	if err != nil {
+		return nil, err
+	}
+	return c.p.blobs().Wrap(&b), nil
+}
+
+func readBlob(r *clone.Reader) (blob, error) {
 	typ, err := r.ReadLengthDelimited()
 	if err != nil {
-		return nil, err
+		return blob{}, err
 	}
 	data, err := r.ReadLengthDelimited()
+	return blob{bytes.Clone(data), string(typ)}, err
+}
+
+// hostFile tags a File in the bytes of a structured clone, which never leave
+// the isolate: a File has no form that is stored or sent.
+const hostFile clone.HostTag = 1<<20 + 1
+
+// fileCodec clones Files (File API, section 4) in structuredClone: the blob,
+// then name and time.
+type fileCodec struct{ p *Platform }
+
+// Match implements clone.HostCodec.
+func (c fileCodec) Match(obj *goja.Object, mode clone.Mode) bool {
+	_, ok := c.p.attachedTo(obj).(*file)
+	return ok && mode == clone.StructuredClone
+}
+
+// Write implements clone.HostCodec.
+func (c fileCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	f := c.p.attachedTo(obj).(*file)
+	f.write(w)
+	w.WriteLengthDelimited(f.name)
+	w.WriteUint64(math.Float64bits(f.lastModified))
+	return nil
+}
+
+// Read implements clone.HostCodec.
+func (c fileCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	b, err := readBlob(r)
 	if err != nil {
 		return nil, err
 	}
-	return c.p.blobs().Wrap(&blob{bytes.Clone(data), string(typ)}), nil
+	name, err := r.ReadLengthDelimited()
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.ReadUint64()
+	return c.p.files().Wrap(&file{b, string(name), math.Float64frombits(at)}), err
 }

@@ -284,16 +284,10 @@ func (p *Platform) cloneBody(dst, b *body) {
 }
 
 // takeBody moves the bytes of b out of JavaScript: the body of an event. b
-// counts as used. done is called once, on the loop, when a stream of
-// JavaScript has been pumped out; at once for other bodies.
-func (p *Platform) takeBody(b *body, done func(error)) event.Body {
-	finish := func(err error) {
-		if done != nil {
-			done(err)
-		}
-	}
+// counts as used. gone, if not nil, is called at most once, in a turn, when a
+// stream of JavaScript is being pumped out and nobody reads on.
+func (p *Platform) takeBody(b *body, gone func()) event.Body {
 	if b.kind == bodyNull {
-		finish(nil)
 		return nil
 	}
 	if p.bodyUsed(b) {
@@ -303,22 +297,19 @@ func (p *Platform) takeBody(b *body, done func(error)) event.Body {
 		p.checkOwner(b)
 		b.used = true
 		if b.kind == bodyBuffer {
-			finish(nil)
 			return event.Bytes(bytes.Clone(b.buffer))
 		}
 		native := b.native
 		b.native = nil
-		finish(nil)
 		return native
 	}
 	if p.streamLocked(b.stream) {
 		p.Engine.Throw("TypeError", textLocked)
 	}
 	if native, ok := p.takeNative(b.stream); ok {
-		finish(nil)
 		return native
 	}
-	return p.pumpStream(b.stream, b.text, finish)
+	return p.pumpStream(b.stream, b.text, gone)
 }
 
 // promise calls fn and gives a promise for what it returns or throws.

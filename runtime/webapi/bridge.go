@@ -41,26 +41,6 @@ func (p *Platform) record(keysAndValues ...any) *goja.Object {
 	return obj
 }
 
-func (p *Platform) isSignal(v goja.Value) bool {
-	_, ok := p.Engine.Attached(v).(*abortSignal)
-	return ok
-}
-
-// newSignal is a signal that never aborts.
-func (p *Platform) newSignal() goja.Value { return p.newAbortSignal().object }
-
-// signalReason is why a signal was aborted, if it was.
-func (p *Platform) signalReason(signal goja.Value) (reason goja.Value, aborted bool) {
-	s := p.Engine.Attached(signal).(*abortSignal)
-	return s.reason, s.aborted()
-}
-
-// onAbort calls fn when the signal is aborted; the function it returns takes
-// that back.
-func (p *Platform) onAbort(signal goja.Value, fn func(reason goja.Value)) (remove func()) {
-	return p.Engine.Attached(signal).(*abortSignal).onAbort(fn)
-}
-
 // compat answers for a compatibility flag; without an answer, as the newest
 // compatibility date does.
 func (p *Platform) compat(flag string) bool { return p.opts.Compat == nil || p.opts.Compat(flag) }

@@ -36,6 +36,7 @@ func (p *Platform) installFetchCodecs() {
 	p.Hosts.Add(responseCodec{p}, clone.HostResponse)
 	p.Hosts.Add(readableCodec{p}, clone.HostReadableStream)
 	p.Hosts.Add(writableCodec{p}, clone.HostWritableStream)
+	p.Hosts.Add(signalCodec{p}, clone.HostAbortSignal)
 }
 
 var proxyType = reflect.TypeFor[goja.Proxy]()
@@ -226,7 +227,7 @@ func (c requestCodec) Write(w *clone.Writer, obj *goja.Object) error {
 		init.Set("cache", r.cache)
 	}
 	if r.signal != nil {
-		init.Set("signal", r.signal)
+		init.Set("signal", r.signal.object)
 	}
 	if r.encodeBody != "" {
 		init.Set("encodeResponseBody", r.encodeBody)
@@ -322,7 +323,7 @@ func (c responseCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 	return p.fetch.responseClass().Wrap(q), nil
 }
 
-// payloadOf is the RPC message that a stream travels in.
+// payloadOf is the RPC message that a stream or a signal travels in.
 func payloadOf(external any, class string) (*event.Payload, error) {
 	payload, ok := external.(*event.Payload)
 	if !ok {
@@ -343,11 +344,11 @@ func capability[T any](r *clone.Reader, class string) (T, error) {
 		return none, err
 	}
 	if int(i) >= len(payload.Caps) {
-		return none, errors.New("an RPC message names a stream that it does not carry")
+		return none, errors.New("an RPC message names a thing that it does not carry")
 	}
 	got, ok := payload.Caps[i].(T)
 	if !ok {
-		return none, errors.New("an RPC message names a stream of another kind")
+		return none, errors.New("an RPC message names a thing of another kind")
 	}
 	return got, nil
 }

@@ -72,11 +72,7 @@ type Exchange func(req *event.Request, done func(*event.Response, error)) (cance
 func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
 	return p.promise(func() goja.Value {
 		r := p.coerceRequest(input, init)
-		if r.signal != nil {
-			if reason, aborted := p.signalReason(r.signal); aborted {
-				panic(reason)
-			}
-		}
+		stop := p.abortableBy(r)
 		scheme, _, _ := strings.Cut(r.url, ":")
 		switch scheme {
 		case "http", "https":
@@ -93,12 +89,53 @@ func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
 		if through == nil {
 			p.Engine.Throw("Error", "fetch() has nowhere to go: this isolate was started without access to a network.")
 		}
-		return p.exchange(r, through)
+		return p.exchange(r, stop, through)
 	})
 }
 
+// Abortable is an exchange that the signal of its request may end.
+// Loop-confined.
+type Abortable struct {
+	p        *Platform
+	signal   *abortSignal // nil: nothing ends it
+	unlisten func()
+}
+
+// abortableBy throws if the request was aborted already.
+func (p *Platform) abortableBy(r *request) *Abortable {
+	a := &Abortable{p: p, signal: p.sentSignal(r), unlisten: func() {}}
+	if a.signal != nil && a.signal.aborted() {
+		panic(a.signal.reason)
+	}
+	return a
+}
+
+// Watch makes the abort reject op's promise and call cancel.
+func (a *Abortable) Watch(op *engine.Op, cancel func(error)) {
+	if a.signal == nil {
+		return
+	}
+	a.unlisten = a.signal.onAbort(func(reason goja.Value) {
+		cancel(errors.New("aborted"))
+		op.Reject("abort", func() goja.Value { return reason })
+	})
+}
+
+// Fail ends the watch: there is no response.
+func (a *Abortable) Fail() { a.unlisten() }
+
+// Response ends the watch and makes the Response object, whose body the signal
+// can still break off.
+func (a *Abortable) Response(resp *event.Response) goja.Value {
+	a.unlisten()
+	if a.signal != nil && resp.Body != nil {
+		resp.Body = a.p.abortableBody(resp.Body, a.signal)
+	}
+	return a.p.ResponseFromEvent(resp)
+}
+
 // exchange sends a request and gives the promise of its response.
-func (p *Platform) exchange(r *request, through Exchange) goja.Value {
+func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.Value {
 	e := p.Engine
 	e.IO("fetch")
 	if err := e.Subrequest(); err != nil {
@@ -114,28 +151,18 @@ func (p *Platform) exchange(r *request, through Exchange) goja.Value {
 	}
 	op := e.StartOp("fetch " + req.URL).OnCancel(hops.cancel)
 	promise := op.Promise()
-	noBody, signal := req.Method == "HEAD", r.signal
-	unlisten := func() {}
-	if signal != nil {
-		unlisten = p.onAbort(signal, func(reason goja.Value) {
-			hops.cancel(errors.New("aborted"))
-			op.Reject("abort", func() goja.Value { return reason })
-		})
-	}
+	noBody := req.Method == "HEAD"
+	stop.Watch(op, hops.cancel)
 	finish := func(resp *event.Response, err error) {
 		if err != nil {
-			op.Reject("fetch", func() goja.Value { unlisten(); return p.fetchError(err) })
+			op.Reject("fetch", func() goja.Value { stop.Fail(); return p.fetchError(err) })
 			return
 		}
 		op.Resolve("fetch", func() goja.Value {
-			unlisten()
 			if noBody {
 				resp.Body = nil
 			}
-			if signal != nil && resp.Body != nil {
-				resp.Body = p.abortableBody(resp.Body, signal)
-			}
-			return p.ResponseFromEvent(resp)
+			return stop.Response(resp)
 		})
 	}
 	e.Current().Emit(func() { hops.start(req, finish) })
@@ -282,9 +309,9 @@ func without(h event.Header, names ...string) event.Header {
 }
 
 // abortableBody breaks a body off when its fetch's signal is aborted.
-func (p *Platform) abortableBody(source event.Body, signal goja.Value) event.Body {
+func (p *Platform) abortableBody(source event.Body, signal *abortSignal) event.Body {
 	b := &abortable{Body: source}
-	p.onAbort(signal, func(reason goja.Value) { b.abort(p.thrown(reason)) })
+	signal.onAbort(func(reason goja.Value) { b.abort(p.thrown(reason)) })
 	return b
 }
 

@@ -19,10 +19,12 @@ type request struct {
 	cache       string
 	headers     headers
 	cf          cfProperty
-	signal      goja.Value // nil if none was given
-	ownSignal   goja.Value // what `signal` shows then: one that never aborts
-	fetcher     goja.Value // nil: the global fetch
-	encodeBody  string     // encodeResponseBody: "manual" or ""
+	signal      *abortSignal // nil if none was given
+	ownSignal   *abortSignal // what `signal` shows, nil until made: one that depends on signal
+	incoming    bool         // it came into the context
+	gone        goja.Value   // why it was aborted before ownSignal was made, nil if it was not
+	fetcher     goja.Value   // nil: the global fetch
+	encodeBody  string       // encodeResponseBody: "manual" or ""
 }
 
 // RequestFromEvent makes the Request object of an event that enters the
@@ -31,13 +33,58 @@ type request struct {
 func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
 	r := &request{
 		method: ev.Method, url: ev.URL, redirect: ev.Redirect, cf: cfProperty{raw: ev.CF},
-		headers: headers{list: ev.Header, shared: true, immutable: true},
+		headers: headers{list: ev.Header, shared: true, immutable: true}, incoming: true,
 	}
 	r.h = &r.headers
 	if ev.Body != nil {
 		r.kind, r.native, r.owner = bodyNative, ev.Body, p.Engine.Current()
 	}
 	return p.fetch.requestClass().Wrap(r)
+}
+
+// ClientGone aborts the signal of an incoming request, made by
+// RequestFromEvent: whoever sent it has stopped waiting (compatibility flag
+// enable_request_signal). Call it in a turn of the request's context.
+func (p *Platform) ClientGone(incoming *goja.Object) {
+	r, ok := p.Engine.Attached(incoming).(*request)
+	if !ok || r.gone != nil || !p.compat("enable_request_signal") {
+		return
+	}
+	r.gone = p.NewDOMException("AbortError", "The client has disconnected")
+	if r.ownSignal != nil {
+		p.abortSignal(r.ownSignal, r.gone)
+	}
+}
+
+// requestSignal is the signal that a request shows. It is made when it is first
+// asked for.
+func (p *Platform) requestSignal(r *request) *abortSignal {
+	switch {
+	case r.ownSignal != nil:
+	case r.signal != nil:
+		r.ownSignal = p.dependentSignal(r.signal)
+	default:
+		r.ownSignal = p.newAbortSignal()
+		r.ownSignal.reason = r.gone
+	}
+	return r.ownSignal
+}
+
+// followed is what the signal of a copy depends on, nil if it can never abort.
+func (p *Platform) followed(r *request) *abortSignal {
+	if r.signal == nil && r.incoming && p.compat("enable_request_signal") {
+		return p.requestSignal(r)
+	}
+	return r.signal
+}
+
+// sentSignal is what aborts the exchange that a request is sent with, nil for
+// nothing.
+func (p *Platform) sentSignal(r *request) *abortSignal {
+	if r.incoming && !p.compat("request_signal_passthrough") {
+		return nil
+	}
+	return p.followed(r)
 }
 
 // RequestToEvent makes the event of a Request object that leaves the context;
@@ -52,16 +99,18 @@ func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
 	return out, nil
 }
 
-// RequestFor is what fetch(input, init) would send: the event, and the signal
-// that aborts it (nil if none). For stubs, whose fetch takes the same arguments.
-func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, signal goja.Value, err error) {
+// RequestFor is what fetch(input, init) would send: the event, and what lets
+// the operation that sends it end with the abort of its signal. For stubs, whose
+// fetch takes the same arguments. A request that was aborted already is an error.
+func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, abortable *Abortable, err error) {
 	if ex := p.vm.Try(func() {
 		r := p.coerceRequest(input, init)
-		ev, signal = p.requestEvent(r), r.signal
+		abortable = p.abortableBy(r)
+		ev = p.requestEvent(r)
 	}); ex != nil {
 		return nil, nil, ex
 	}
-	return ev, signal, nil
+	return ev, abortable, nil
 }
 
 func (p *Platform) requestEvent(r *request) *event.Request {
@@ -128,13 +177,7 @@ func (p *Platform) defineRequest() *engine.Class[*request] {
 			}),
 			get("fetcher", func(r *request) goja.Value { return orNull(r.fetcher) }),
 			get("signal", func(r *request) goja.Value {
-				if r.signal != nil {
-					return r.signal
-				}
-				if r.ownSignal == nil {
-					r.ownSignal = p.newSignal()
-				}
-				return r.ownSignal
+				return p.requestSignal(r).object
 			}),
 			get("cf", func(r *request) goja.Value { return r.cf.get(p) }),
 			get("integrity", func(*request) goja.Value { return vm.ToValue("") }),
@@ -185,7 +228,7 @@ func (p *Platform) newRequest(input, init goja.Value) *request {
 // the input's, which then is left alone (whatwg/fetch issue 674).
 func (p *Platform) copyRequest(r, other *request, init *goja.Object) {
 	r.url, r.method, r.redirect, r.cache = other.url, other.method, other.redirect, other.cache
-	r.signal, r.fetcher, r.encodeBody = other.signal, other.fetcher, other.encodeBody
+	r.signal, r.fetcher, r.encodeBody = p.followed(other), other.fetcher, other.encodeBody
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if init != nil {
 		if _, ok := p.Engine.Attached(init).(*request); ok {
@@ -221,7 +264,7 @@ func (p *Platform) moveBody(dst, src *body) {
 // that shares its body.
 func (p *Platform) initFromRequest(r, other *request) {
 	r.method, r.redirect, r.cache, r.encodeBody = other.method, other.redirect, other.cache, other.encodeBody
-	r.signal, r.fetcher = other.signal, other.fetcher
+	r.signal, r.fetcher = p.followed(other), other.fetcher
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if other.kind == bodyNull {
 		r.body = body{h: &r.headers}
@@ -253,10 +296,10 @@ func (p *Platform) initRequest(r *request, init *goja.Object) {
 	}
 	if v := present(init, "signal"); v != nil {
 		if r.signal = nil; !goja.IsNull(v) {
-			if !p.isSignal(v) {
+			var ok bool
+			if r.signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
 				p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on '"+dict+"': the provided value is not of type 'AbortSignal'.")
 			}
-			r.signal = v
 		}
 	}
 	if v := present(init, "cf"); v != nil {
@@ -302,7 +345,7 @@ func (p *Platform) methodName(name string) string {
 
 func (p *Platform) cloneRequest(r *request) goja.Value {
 	c := &request{method: r.method, url: r.url, redirect: r.redirect, cache: r.cache, headers: copyOf(&r.headers),
-		cf: r.cf.clone(p), signal: r.signal, fetcher: r.fetcher, encodeBody: r.encodeBody}
+		cf: r.cf.clone(p), signal: p.followed(r), fetcher: r.fetcher, encodeBody: r.encodeBody}
 	c.headers.immutable = r.headers.immutable
 	c.h = &c.headers
 	p.cloneBody(&c.body, &r.body)

@@ -45,23 +45,22 @@ func (p *Platform) ResponseFromEvent(ev *event.Response) *goja.Object {
 // ResponseToEvent makes the event of what a fetch handler returned. A body
 // that came from outside passes through; a stream of JavaScript is pumped by
 // the current context, chunk by chunk through its output gate, and the context
-// is held until the stream ends. onBodyDone, if not nil, is called once, on
-// the loop, when nothing of the body is left in the isolate. The error is a
-// JavaScript exception's value (engine.FromGo gives it back): workerd's
+// is held until the stream ends; gone, if not nil, is called in a turn when the
+// receiver gives such a stream up. The error is a JavaScript exception's value (engine.FromGo gives it back): workerd's
 // TypeError if v is no Response.
-func (p *Platform) ResponseToEvent(v goja.Value, onBodyDone func(error)) (*event.Response, error) {
+func (p *Platform) ResponseToEvent(v goja.Value, gone func()) (*event.Response, error) {
 	r, ok := p.Engine.Attached(v).(*response)
 	if !ok {
 		return nil, &event.Error{Name: "TypeError", Message: "Incorrect type for Promise: the Promise did not resolve to 'Response'."}
 	}
 	var out *event.Response
-	if ex := p.vm.Try(func() { out = p.responseEvent(r, onBodyDone) }); ex != nil {
+	if ex := p.vm.Try(func() { out = p.responseEvent(r, gone) }); ex != nil {
 		return nil, ex
 	}
 	return out, nil
 }
 
-func (p *Platform) responseEvent(r *response, onBodyDone func(error)) *event.Response {
+func (p *Platform) responseEvent(r *response, gone func()) *event.Response {
 	if r.status == 0 {
 		p.Engine.Throw("TypeError", "Response.error() cannot be returned: it has no status.")
 	}
@@ -72,7 +71,7 @@ func (p *Platform) responseEvent(r *response, onBodyDone func(error)) *event.Res
 	if r.socket != nil {
 		ev.Socket = p.coupleSocket(r.socket)
 	}
-	ev.Body = p.takeBody(&r.body, onBodyDone)
+	ev.Body = p.takeBody(&r.body, gone)
 	return ev
 }
 

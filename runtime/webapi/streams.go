@@ -403,17 +403,16 @@ type pump struct {
 	pipe  *event.Pipe
 	d     *drainer
 	ended bool
-	text  bool // strings are sent as UTF-8
-	done  func(error)
+	text  bool   // strings are sent as UTF-8
+	gone  func() // told when nobody reads on
 }
 
-func (p *Platform) pumpStream(stream *goja.Object, text bool, done func(error)) event.Body {
+func (p *Platform) pumpStream(stream *goja.Object, text bool, gone func()) event.Body {
 	e := p.Engine
-	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), text: text, done: done}
-	u.op = e.StartOp("streaming a body").OnCancel(func(reason error) {
+	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), text: text, gone: gone}
+	u.op = e.StartOp("streaming a body").OnCancel(func(error) {
 		u.ended = true
 		u.pipe.Close(errContextEnded)
-		u.done(reason)
 	})
 	u.c.Hold()
 	u.d = p.drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.ToEvent(reason)) })
@@ -463,8 +462,12 @@ func (u *pump) abandon(reason error) {
 	if u.ended {
 		return
 	}
-	u.finish(reason)
+	u.ended = true
 	u.d.stop(u.p.Engine.FromGo(reason))
+	if u.gone != nil {
+		u.gone()
+	}
+	u.close(reason)
 }
 
 func (u *pump) finish(err error) {
@@ -472,9 +475,13 @@ func (u *pump) finish(err error) {
 		return
 	}
 	u.ended = true
+	u.close(err)
+}
+
+// close tells the reader, and lets the context go.
+func (u *pump) close(err error) {
 	u.op.Drop()
 	u.c.Emit(func() { u.pipe.Close(err) })
-	u.done(err)
 	u.c.Release()
 }
 

@@ -33,10 +33,13 @@ func (p *Platform) streamNative() *goja.Object {
 		}),
 		fn("pipes", 0, func(func(int) goja.Value) goja.Value { return s.pipes() }),
 		fn("writable", 0, func(func(int) goja.Value) goja.Value { return s.writable() }),
-		fn("isSignal", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(p.isSignal(arg(0))) }),
+		fn("isSignal", 1, func(arg func(int) goja.Value) goja.Value {
+			_, ok := p.Engine.Attached(arg(0)).(*abortSignal)
+			return p.vm.ToValue(ok)
+		}),
 		fn("onAbort", 2, func(arg func(int) goja.Value) goja.Value {
 			callback := arg(1)
-			remove := p.onAbort(arg(0), func(reason goja.Value) { e.Call(callback, goja.Undefined(), reason) })
+			remove := p.Engine.Attached(arg(0)).(*abortSignal).onAbort(func(reason goja.Value) { e.Call(callback, goja.Undefined(), reason) })
 			return e.Func("", 0, func(goja.FunctionCall) goja.Value { remove(); return goja.Undefined() })
 		}),
 		fn("clone", 1, func(arg func(int) goja.Value) goja.Value {

@@ -1,0 +1,74 @@
+package webapi
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/event"
+)
+
+// The signal of an incoming request aborts when its client has gone, and so do
+// those of copies (workerd: enable_request_signal); a subrequest ends with it
+// only under request_signal_passthrough.
+func TestRequestSignal(t *testing.T) {
+	w := newFetchWorld(t)
+	var incoming *goja.Object
+	arrive := func() {
+		w.turn(func() {
+			incoming = w.p.RequestFromEvent(&event.Request{Method: "GET", URL: "http://x/"})
+			w.p.vm.Set("request", incoming)
+		})
+	}
+	leave := func() { w.turn(func() { w.p.ClientGone(incoming); w.p.ClientGone(incoming) }) }
+	arrive()
+	w.run(`globalThis.seen = request; const copies = { c: request.clone(), n: new Request(request), i: new Request("http://y", request), none: new Request(request, { signal: null }) };
+		say([request.signal === seen.signal, request.signal.aborted, copies.c.signal === request.signal].join());
+		for (const [k, r] of Object.entries({ request, ...copies })) r.signal.onabort = (e) => say(k + " " + r.signal.reason.name + " " + r.signal.reason.message + " " + e.isTrusted)`)
+	leave()
+	const reason = " AbortError The client has disconnected true"
+	w.said("true,false,false", "request"+reason, "c"+reason, "n"+reason, "i"+reason)
+	arrive()
+	leave()
+	w.run(`say(request.signal.aborted + " " + request.clone().signal.aborted + " " + request.signal.reason.message)`)
+	w.said("true true The client has disconnected")
+
+	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		return func(reason error) { w.out = append(w.out, "cancelled: "+reason.Error()) }
+	}
+	const send = `fetch(request).catch(e => say(e.message)); 0`
+	arrive()
+	w.run(send)
+	leave()
+	w.said("cancelled: aborted", "The client has disconnected")
+	w.flags["request_signal_passthrough"] = true
+	arrive()
+	w.run(send)
+	leave()
+	w.said()
+	w.flags["enable_request_signal"] = true
+	arrive()
+	w.run(`request.signal.onabort = () => say("aborted")`)
+	leave()
+	w.said()
+}
+
+// DOM, section 3.2: the signal of a Request depends on the one it was given.
+func TestSignalsOfRequests(t *testing.T) {
+	w := newFetchWorld(t)
+	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		done(nil, errors.New("unreachable"))
+		return func(error) {}
+	}
+	w.tries([][2]string{
+		{`(() => { const c = new AbortController(), r = new Request("http://x", { signal: c.signal }); const l = [r.signal !== c.signal, r.signal === r.signal]; c.abort("why"); return [...l, r.signal.aborted, r.signal.reason] })()`, `[true,true,true,"why"]`},
+		{`(() => { const c = new AbortController(), r = new Request(new Request("http://x", { signal: c.signal }), { method: "POST" }).clone(); c.abort("why"); return r.signal.reason })()`, "why"},
+		{`new Request("http://x", { signal: {} })`, "TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'."},
+		{`new Request(new Request("http://x", { signal: AbortSignal.abort() }), { signal: null }).signal.aborted`, "false"},
+		{`fetch("http://x", { signal: AbortSignal.abort(new RangeError("before")) })`, "RangeError: before"},
+		{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal can only be serialized for RPC."},
+	})
+	w.flags["enable_abortsignal_rpc"] = true
+	w.tries([][2]string{{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal serialization is not enabled."}})
+}
