@@ -2,6 +2,7 @@
 // in which an object can be asked.
 
 import { DurableObject } from "cloudflare:workers";
+import { platform } from "./platform";
 
 interface Env {
   Thing: DurableObjectNamespace<Thing>;
@@ -89,7 +90,7 @@ async function loop(env: Env, what: string, times: number, run: string): Promise
       for (let i = 0; i < times; i++) await env.Thing.getByName(`${run}-${i}`).noop();
       return;
   }
-  await thing.loop(what, times);
+  if ((await platform(what, times)) < 0) await thing.loop(what, times);
 }
 
 export default {
