@@ -65,6 +65,8 @@ type Options struct {
 	// SelfCheck runs each case of a simulation twice and compares them. A case
 	// that fails is always run twice.
 	SelfCheck bool
+	// Step, unless nil, is a person who walks through a simulation by hand.
+	Step *Stepper
 	// Sigkill has a simulation's first death at a point kill this very process, so
 	// that its files can be compared with those of a world that was dropped.
 	Sigkill bool

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"minido.dev/minido/chaos"
@@ -52,7 +53,7 @@ func (r *caseRun) simulate(ctx context.Context, events io.Writer) error {
 		process.Mode = Process
 		r.result.Confirm = process.replay(r.labelled())
 	}
-	if failed || o.SelfCheck {
+	if (failed || o.SelfCheck) && o.Step == nil { // a person's kills are in no plan
 		err = r.check(ctx, o.Seed)
 	}
 	r.result.lines = nil
@@ -119,6 +120,9 @@ func (r *caseRun) simulateOnce(ctx context.Context, events io.Writer, dir string
 		return err
 	}
 	r.history, r.session = system.History, system.Session
+	if step := r.camp.Step; step != nil && r.log != nil {
+		step.attach(system)
+	}
 	err = r.serveUpstreams(system)
 	if err == nil {
 		r.driver, err = r.camp.newDriver(len(r.plan) == 0)
@@ -188,6 +192,15 @@ func (r *caseRun) playSim(ctx context.Context, s *sim.System) error {
 		}
 	}
 	restless := r.liveSim(ctx, s, nil)
+	for { // a person may kill (Options.Step), as often as they like
+		if _, dead := s.World.Dead(); !dead || restless != nil {
+			break
+		}
+		if err := r.burySim(s); err != nil {
+			return err
+		}
+		restless = r.liveSim(ctx, s, nil)
+	}
 	var e *end
 	if restless != nil && !(errors.As(restless, &e) && e.outcome == Restless) {
 		return restless
@@ -291,7 +304,14 @@ func (r *caseRun) lostSim(err error) error {
 
 // restSim waits until nothing is left to do.
 func (r *caseRun) restSim(s *sim.System, f *fault.Fault, deadline time.Time, due *bool) error {
-	err := s.World.Rest(check.Horizon, deadline.Sub(s.Sim.Now()), func() bool { return *due })
+	gone := false
+	err := s.World.Rest(check.Horizon, deadline.Sub(s.Sim.Now()), func(why string) bool {
+		if !gone && strings.HasSuffix(why, openSocket) {
+			gone = true // such a socket keeps its object awake: the clients are done, and go
+			s.Sim.Scheduler().Go("disconnect", s.Session.Disconnect)
+		}
+		return *due
+	})
 	var restless *world.RestlessError
 	switch {
 	case errors.As(err, &restless):

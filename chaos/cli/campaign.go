@@ -114,6 +114,7 @@ type Replay struct {
 	Plan string `required:"" placeholder:"PLAN" help:"Faults, for example 'kill@commit:after(Agent/a1)/alarm#2; kill@after(350ms)', or none."`
 	Runs int    `default:"1" help:"How often."`
 
+	Step    bool `help:"Walk through the plan by hand, in a simulation: event by event, with objects, timers, SQL, and kills where you like. ? lists the commands."`
 	Sigkill bool `hidden:"" help:"In a simulation, die for real: the files are then what SIGKILL leaves."`
 }
 
@@ -125,6 +126,9 @@ func (c *Replay) Run() error {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--plan: " + err.Error()}
 		}
 		o.Keep, o.Sigkill = true, c.Sigkill
+		if c.Step {
+			o.Mode, o.Jobs, o.Step = campaign.Sim, 1, campaign.NewStepper(os.Stdin, os.Stdout, !isTerminal(os.Stdin))
+		}
 		return campaign.Replay(ctx, o, plan, c.Runs)
 	})
 }

@@ -243,6 +243,10 @@ func (p *Pool) Objects(done func([]ObjectInfo, error)) {
 	}
 }
 
+// Look is Objects at once, for who runs on the realm's loop, or in a simulation
+// between two steps.
+func (p *Pool) Look() ([]ObjectInfo, error) { return p.objects() }
+
 // objects lists the objects; those of the present realm with what they do, so
 // it runs on its loop if there is one.
 func (p *Pool) objects() ([]ObjectInfo, error) {

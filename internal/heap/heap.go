@@ -2,7 +2,11 @@
 // any of them can be taken out or moved: timers, alarms.
 package heap
 
-import "container/heap"
+import (
+	"container/heap"
+	"iter"
+	"slices"
+)
 
 // Item is what a Queue holds. *T is the item's pointer type.
 type Item[T any] interface {
@@ -20,6 +24,9 @@ type Queue[T Item[T]] struct{ items items[T] }
 
 // Len is how many items there are.
 func (q *Queue[T]) Len() int { return len(q.items) }
+
+// All yields the items in no order that means anything.
+func (q *Queue[T]) All() iter.Seq[T] { return slices.Values(q.items) }
 
 // First is the item before all others. The queue must not be empty.
 func (q *Queue[T]) First() T { return q.items[0] }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -42,6 +43,33 @@ type timerQueue struct {
 }
 
 func (q *timerQueue) init(e *Engine) { q.engine = e }
+
+// PendingTimer is a setTimeout or setInterval that has not run yet.
+type PendingTimer struct {
+	At time.Time
+	// Label is that of its context: "Class/name", or "" of the stateless worker.
+	Label  string
+	Repeat bool
+}
+
+// PendingTimers lists the isolate's timers by deadline. Loop-confined.
+func (e *Engine) PendingTimers() []PendingTimer {
+	var all []*timer
+	for t := range e.timers.heap.All() {
+		all = append(all, t)
+	}
+	slices.SortFunc(all, func(a, b *timer) int {
+		if a.Before(b) {
+			return -1
+		}
+		return 1
+	})
+	var out []PendingTimer
+	for _, t := range all {
+		out = append(out, PendingTimer{At: t.at, Label: t.frame.Context.Label, Repeat: t.interval > 0})
+	}
+	return out
+}
 
 // SetTimer calls fn as a turn of the current frame after delay, or every delay
 // if repeat. The id is unique in the isolate. It throws in the global scope.

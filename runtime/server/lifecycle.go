@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/isolate"
 )
 
@@ -76,6 +77,32 @@ func (s *Server) Objects(done func([]WorkerObjects, error)) {
 		})
 	}
 	next()
+}
+
+// Sight is what one worker of the session does.
+type Sight struct {
+	WorkerObjects
+	Requests int // to its stateless part, in progress
+	Timers   []engine.PendingTimer
+}
+
+// Look tells what all workers of the session do, the primary first. It is for
+// simulations, between two steps: no loop runs then.
+func (s *Server) Look() (all []Sight, err error) {
+	for _, m := range s.session.members {
+		sight := Sight{WorkerObjects: WorkerObjects{Worker: m.Project().Name}}
+		var e error
+		sight.Objects, e = m.pool.Look()
+		err = errors.Join(err, e)
+		m.mu.Lock()
+		w := m.current
+		m.mu.Unlock()
+		if w != nil && w.iso != nil {
+			sight.Requests, sight.Timers = w.iso.InProgress(), w.iso.Engine.PendingTimers()
+		}
+		all = append(all, sight)
+	}
+	return all, err
 }
 
 // Worker is the worker of that name in the session; "" is the primary. It is

@@ -19,6 +19,8 @@ type Sim struct {
 	// History is what was observable, line by line: what ran, what was logged,
 	// the effect points, and what clients saw.
 	History []string
+	// Between, if not nil, is called between two steps.
+	Between func()
 	// Record, if not nil, gets each line in place of History.
 	Record func(line string)
 
@@ -65,6 +67,15 @@ func (s *Sim) Now() time.Time { return s.clock.Now() }
 // Steps is how many steps have run.
 func (s *Sim) Steps() int { return s.sched.Steps() }
 
+// Waiting names the routines that wait for something, in the order in which they
+// began to.
+func (s *Sim) Waiting() (names []string) {
+	for _, r := range s.waiting {
+		names = append(names, r.name)
+	}
+	return names
+}
+
 // Entropy is chance for what is no server: its bytes depend on the seed and the
 // name alone.
 func (s *Sim) Entropy(name string) entropy.Source { return s.source.Fork(name) }
@@ -78,6 +89,9 @@ func (s *Sim) Entropy(name string) entropy.Source { return s.source.Fork(name) }
 func (s *Sim) Until(done func() bool, limit time.Duration) error {
 	return s.sched.Run(func() bool {
 		s.poll()
+		if s.Between != nil {
+			s.Between()
+		}
 		return done()
 	}, limit)
 }

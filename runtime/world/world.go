@@ -197,12 +197,13 @@ func (w *World) Advance(d time.Duration) error {
 
 // Rest steps the world until nothing is left to do: no request, no timer, no
 // handler, no alarm within horizon. within bounds the virtual time that it may
-// take; stop, if not nil, ends the wait early.
+// take; look is told between two steps what is left, and ends the wait early by
+// true.
 //
 // # Errors
 //
 // ErrKilled; a *RestlessError.
-func (w *World) Rest(horizon, within time.Duration, stop func() bool) error {
+func (w *World) Rest(horizon, within time.Duration, look func(why string) bool) error {
 	deadline := w.Now().Add(within)
 	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
 		asked, why := false, ""
@@ -210,7 +211,7 @@ func (w *World) Rest(horizon, within time.Duration, stop func() bool) error {
 		if err := w.Until(func() bool { return asked }); err != nil {
 			return err
 		}
-		if why == "" || stop != nil && stop() {
+		if why == "" || look(why) {
 			return nil
 		}
 		if !w.Now().Before(deadline) {
