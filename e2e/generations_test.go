@@ -1,12 +1,15 @@
 package e2e
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"minido.dev/minido/chaos"
+	"minido.dev/minido/runtime/world"
 )
 
 // The published generations of npm agents that have runFiber(), by fixture.
@@ -257,7 +260,18 @@ type stubborn struct {
 		At   float64
 		Name string
 	}
-	Left []string
+	Skips []struct{ Name, Reason string }
+	Left  []string
+}
+
+// skipped is how often a scan passed over or dropped something for a reason.
+func (s stubborn) skipped(reason string) (n int) {
+	for _, skip := range s.Skips {
+		if skip.Reason == reason {
+			n++
+		}
+	}
+	return n
 }
 
 func (s stubborn) of(name string) (at []float64) {
@@ -269,9 +283,9 @@ func (s stubborn) of(name string) (at []float64) {
 	return at
 }
 
-// A fiber whose recovery hook throws is tried again and again, with growing
-// gaps, and dropped when it is too old; it does not keep the others from being
-// recovered, of which a scan takes as many as it has time for.
+// A fiber whose recovery hook throws is tried again and again, and dropped when it
+// is too old; it does not keep the others from being recovered, of which a scan
+// takes as many as it has time for.
 func TestFiberThatCannotBeRecovered(t *testing.T) {
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
@@ -287,14 +301,75 @@ func TestFiberThatCannotBeRecovered(t *testing.T) {
 					t.Errorf("the hook ran %d times for %s", got, n)
 				}
 			}
-			poison := end.of("poison")
-			if len(poison) < 3 {
-				t.Fatalf("%d attempts at the one that cannot be recovered", len(poison))
+			end.check(t)
+		})
+	}
+}
+
+// check checks how the poisoned fiber was given up. Hooks take 150 ms, and a scan
+// yields after 250 ms: five of them cannot be done in one.
+func (s stubborn) check(t *testing.T) {
+	t.Helper()
+	if attempts := len(s.of("poison")); attempts < 3 || s.skipped("max_age_exceeded") != 1 || s.skipped("scan_deadline_exceeded") < 2 {
+		t.Errorf("%d attempts at the fiber that cannot be recovered, passed over: %+v", attempts, s.Skips)
+	}
+}
+
+// The same in a world whose time is exact: while scans get nothing done, the gaps
+// between them grow.
+func TestFiberRecoveryBacksOff(t *testing.T) {
+	for _, name := range managedGenerations {
+		t.Run(name, func(t *testing.T) {
+			w := simulation(t, fixture(t, name), world.Options{})
+			const agent = "/agents/stubborn-agent/s1"
+			askWorld(t, w, "POST", agent+"?name=poison&name=slow+1&name=slow+2&name=slow+3&name=slow+4&name=slow+5", nil)
+			loseIsolate(t, w)
+			if err := w.Advance(time.Minute); err != nil {
+				t.Fatal(err)
 			}
-			first, last := poison[1]-poison[0], poison[len(poison)-1]-poison[len(poison)-2]
-			t.Logf("%d attempts, the first gap %.0f ms, the last %.0f ms", len(poison), first, last)
-			if last < 2*first {
-				t.Errorf("the gaps do not grow: %v", poison)
+			var end stubborn
+			askWorld(t, w, "GET", agent, &end)
+			end.check(t)
+			attempts := end.of("poison")
+			last := end.of("slow 5")[0]
+			alone := slices.DeleteFunc(slices.Clone(attempts), func(at float64) bool { return at <= last })
+			if len(end.Left) != 0 || len(alone) < 3 {
+				t.Fatalf("left %q, attempts %v", end.Left, attempts)
+			}
+			for i := 2; i < len(alone); i++ {
+				if before, gap := alone[i-1]-alone[i-2], alone[i]-alone[i-1]; gap < 1.5*before {
+					t.Errorf("a gap of %.0f ms follows one of %.0f ms: %v", gap, before, attempts)
+				}
+			}
+		})
+	}
+}
+
+// A fiber that its caller waits for hands on its result or its error, and leaves
+// no row; cut, its snapshot reaches the hook. Outside a fiber there is nothing to
+// stash into.
+func TestFiberThatIsWaitedFor(t *testing.T) {
+	for _, name := range generations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &subject{stageSet: beginTool(name)(t, dev), name: "r"}
+			c := o.dial("research-agent/r")
+			var answer, refusal string
+			call(t, c, &answer, "ask", "tides")
+			if err := tryCall(c, nil, "ask", ""); err == nil || !strings.Contains(err.Error(), "there is no question") {
+				t.Errorf("the fiber's error: %v", err)
+			}
+			call(t, c, &refusal, "stashNowhere")
+			if b := o.comesToRest("research-agent"); answer != "an answer about tides" || len(b.Interruptions) != 0 || refusal == "" {
+				t.Errorf("%q, %q, %+v", answer, refusal, b)
+			}
+			o.at("ask/moons", func() {
+				o.background(func(ctx context.Context) { _, _ = c.Call(ctx, "ask", []byte(`["moons"]`)) }) // its caller is cut
+			})
+			o.crash()
+			b := o.comesToRest("research-agent")
+			if len(b.Interruptions) != 1 || b.Interruptions[0].Name != "ask:moons" || b.Interruptions[0].Snapshot != `{"found":["moons"]}` {
+				t.Errorf("the hook was told %+v", b.Interruptions)
 			}
 		})
 	}
