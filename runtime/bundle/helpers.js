@@ -25,7 +25,46 @@
     return copy(target, mod);
   };
 
+  // BigInts of more bits are refused, where V8's bound is 2^30 (bigint.go).
+  const bits = 1 << 24, limit = BigInt(bits), Range = RangeError, { abs, ceil, pow } = Math;
+  const tooBig = () => new Range("Maximum BigInt size exceeded");
+  const numeric = (v) => typeof v === "number" || typeof v === "bigint" ? v : -(-v);
+  const asString = BigInt.prototype.toString, call = Function.prototype.call;
+  const digits = (n) => call.call(asString, n, 16).length;
+
   return {
+    __pow: (a, b) => {
+      a = numeric(a);
+      b = numeric(b);
+      if (typeof a !== "bigint" || typeof b !== "bigint") {
+        if (typeof a !== typeof b) a + b; // throws
+        return pow(a, b);
+      }
+      if (b < 0n) throw new Range("Exponent must be positive");
+      if (a > 1n || a < -1n) {
+        if (b > limit || digits(a) * 4 * Number(b) > 2 * bits) throw tooBig();
+      } else if (b > 1n) {
+        b = 2n - (b & 1n);
+      }
+      let result = 1n;
+      for (; b > 0n; b >>= 1n, a = b > 0n ? a * a : a) if (b & 1n) result *= a;
+      return result;
+    },
+    // What a value is shifted by. Farther to the other side, all bits are gone.
+    $shl: (by) => {
+      if (typeof by === "number") return by;
+      by = numeric(by);
+      if (typeof by !== "bigint" || by <= limit && by >= -limit) return by;
+      if (by > 0n) throw tooBig();
+      return -limit * 2n;
+    },
+    $shr: (by) => {
+      if (typeof by === "number") return by;
+      by = numeric(by);
+      if (typeof by !== "bigint" || by <= limit && by >= -limit) return by;
+      if (by < 0n) throw tooBig();
+      return limit * 2n;
+    },
     __export: (target, all) => {
       for (const name in all) defineProperty(target, name, { get: all[name], enumerable: true, configurable: true });
     },

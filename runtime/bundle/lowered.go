@@ -69,7 +69,7 @@ type lowered struct {
 // shared are esbuild's interop helpers that load.go provides itself: they know
 // about deferred namespaces, and need not be evaluated once per file.
 var shared = map[string]bool{
-	"__export": true, "__toESM": true, "__toCommonJS": true, "__reExport": true, "__name": true, "__copyProps": true,
+	"__export": true, "__toESM": true, "__toCommonJS": true, "__reExport": true, "__name": true, "__copyProps": true, "__pow": true,
 }
 
 // plain are the aliases that esbuild's helpers stand on; kept only if a helper
@@ -165,6 +165,7 @@ func (l *lowered) wrap(out, sourcefile string) {
 		head += joinLines(kept)
 	}
 	l.code = guardNewTarget(repaired(head + "\n" + body + "\n})"))
+	l.guardShifts()
 }
 
 const importMeta = "var import_meta"

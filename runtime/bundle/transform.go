@@ -17,7 +17,7 @@ import (
 
 // cacheVersion names the meaning of cached results; it changes whenever this
 // package or esbuild would produce something else for the same input.
-const cacheVersion = "minido-bundle-4 esbuild-0.28.2"
+const cacheVersion = "minido-bundle-5 esbuild-0.28.2"
 
 // supported are the features that goja has or lacks where the target alone
 // says otherwise. The target is ES2022 and not lower: older targets would lower
@@ -25,7 +25,7 @@ const cacheVersion = "minido-bundle-4 esbuild-0.28.2"
 var supported = map[string]bool{
 	"async-generator": false, "for-await": false, "using": false, "decorators": false,
 	"dynamic-import": false, "import-meta": false, "regexp-unicode-property-escapes": false,
-	"regexp-set-notation": false, "regexp-match-indices": false,
+	"regexp-set-notation": false, "regexp-match-indices": false, "exponent-operator": false,
 }
 
 // quiet silences warnings that cannot apply to how units run.

@@ -120,6 +120,10 @@ type Engine struct {
 	watch    watchdog
 	unseen   int64 // bytes allocated since the heap was looked at, see Allocate
 	overflow overflow
+	natives  natives
+
+	stringifying      *stringifier // what the replacer below works for
+	stringifyReplacer goja.Value
 }
 
 type output struct {
@@ -148,6 +152,7 @@ func New(o Options) *Engine {
 	e.vm.SetAsyncContextTracker(tracker{e})
 	e.vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.classes.init()
+	e.natives.init(e, depth)
 	e.watch.init(e, o.Watch, limit, o.Heap)
 	e.timers.init(e)
 	e.installJSON()
@@ -155,6 +160,7 @@ func New(o Options) *Engine {
 	e.guardSizes()
 	e.installErrorTexts()
 	e.installBuiltins()
+	e.natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.turnBody()
 		return goja.Undefined()

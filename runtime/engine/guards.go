@@ -42,32 +42,51 @@ func (e *Engine) Allocate(n int64, message string) {
 	}
 }
 
-// guardSizes replaces the built-ins in question. The primordials are the
-// originals.
+// guardSizes replaces the built-ins in question.
 func (e *Engine) guardSizes() {
 	e.guardStrings()
 	e.guardArrays()
 	e.guardBuffers()
+	e.guardCalls()
+	e.guardBigInt()
+	e.guardPrototypes()
+	e.guardStringify()
 }
 
 // guard puts a check before a method. What it converts, by user code perhaps,
 // it gives to the method in its converted form.
 func (e *Engine) guard(holder *goja.Object, name string, check func(c *goja.FunctionCall)) {
+	e.wrap(holder, name, func(c goja.FunctionCall, method function) goja.Value {
+		check(&c)
+		return method(c)
+	})
+}
+
+// wrap replaces what a method does; its function object stays the same, if goja
+// can be looked into.
+func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionCall, method function) goja.Value) {
 	old, ok := holder.Get(name).(*goja.Object)
 	if !ok {
 		return // a method that goja does not have
 	}
-	call, _ := goja.AssertFunction(old)
-	length := int(old.Get("length").ToInteger())
-	guarded := e.Func(name, length, func(c goja.FunctionCall) goja.Value {
-		check(&c)
-		v, err := call(c.This, c.Arguments...)
-		if err != nil {
-			e.Rethrow(err)
+	if in := theInsides(); in.ok {
+		if slot := in.functionOf(old); slot != nil {
+			method := *slot
+			*slot = func(c goja.FunctionCall) goja.Value { return fn(c, method) }
+			return
 		}
-		return v
+	}
+	call, _ := goja.AssertFunction(old)
+	wrapped := e.Func(name, int(old.Get("length").ToInteger()), func(c goja.FunctionCall) goja.Value {
+		return fn(c, func(c goja.FunctionCall) goja.Value {
+			v, err := call(c.This, c.Arguments...)
+			if err != nil {
+				e.Rethrow(err)
+			}
+			return v
+		})
 	})
-	holder.DefineDataProperty(name, guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	holder.DefineDataProperty(name, wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 func (e *Engine) prototype(class string) *goja.Object {
@@ -176,7 +195,10 @@ func (e *Engine) arrayLength(v goja.Value) int64 {
 
 func (e *Engine) guardArrays() {
 	p := e.prototype("Array")
-	for _, name := range []string{"fill", "copyWithin", "reverse", "sort", "unshift", "toLocaleString", "toReversed", "toSorted", "toSpliced", "with", "flat"} {
+	// pop and push take one step; what calls back is interrupted, but for holes.
+	for _, name := range []string{"fill", "copyWithin", "reverse", "sort", "unshift", "shift", "slice", "splice", "toLocaleString", "toReversed", "toSorted",
+		"toSpliced", "with", "indexOf", "lastIndexOf", "includes", "every", "some", "forEach", "map", "filter", "reduce", "reduceRight", "find", "findIndex",
+		"findLast", "findLastIndex", "flatMap"} {
 		e.guard(p, name, func(c *goja.FunctionCall) {
 			if e.arrayLength(c.This) > MaxElements {
 				e.Throw("RangeError", badArrayLength)

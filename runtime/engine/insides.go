@@ -23,18 +23,30 @@ type insides struct {
 	self      []int   // index path of goja.Object's implementation
 	construct uintptr // of a native constructor's implementation
 	native    reflect.Type
+	functions [2]functionField
 
 	vm                         uintptr // in goja.Runtime
 	stack, sp, sb, pc, program uintptr // in the virtual machine
 	calls, callsMax, tries     uintptr
+	interrupted                uintptr
 	callType                   reflect.Type // of an active call
 	callSB                     uintptr      // in it
 	code, source               uintptr      // in goja.Program
 	codeType                   reflect.Type
 }
 
+// functionField is where an implementation of native functions keeps the Go
+// function.
+type functionField struct {
+	implementation reflect.Type
+	offset         uintptr
+}
+
 // constructor is goja's form of a native constructor.
 type constructor = func(args []goja.Value, newTarget *goja.Object) *goja.Object
+
+// function is goja's form of a native function.
+type function = func(goja.FunctionCall) goja.Value
 
 // sliceHeader is a slice whose elements are not looked at.
 type sliceHeader struct {
@@ -76,6 +88,7 @@ func learnInsides() *insides {
 	in.calls = calls.Offset
 	in.tries = field(t, "tryStack", kind(reflect.Slice)).Offset
 	in.callsMax = field(t, "maxCallStackSize", number).Offset
+	in.interrupted = field(t, "interrupted", kind(reflect.Uint32)).Offset
 
 	t = reflect.TypeFor[goja.Program]()
 	code := field(t, "code", kind(reflect.Slice))
@@ -92,9 +105,13 @@ func learnInsides() *insides {
 		return in
 	}
 	sample := goja.New().Get("TypeError").(*goja.Object)
-	in.native = reflect.ValueOf(sample).Elem().FieldByIndex(in.self).Elem().Type()
+	in.native = in.implementation(sample).Type()
 	if in.ok = in.native.Kind() == reflect.Pointer && in.native.Elem().Kind() == reflect.Struct; in.ok {
 		in.construct = field(in.native.Elem(), "construct", is(reflect.TypeFor[constructor]())).Offset
+		for i, sample := range []string{"TypeError", "BigInt"} { // of each implementation
+			t := in.implementation(goja.New().Get(sample).(*goja.Object)).Type()
+			in.functions[i] = functionField{t, field(t.Elem(), "f", is(reflect.TypeFor[function]())).Offset}
+		}
 	}
 	return in
 }
@@ -102,11 +119,27 @@ func learnInsides() *insides {
 // constructorOf is where a native constructor keeps its Go function; nil for
 // other objects.
 func (in *insides) constructorOf(o *goja.Object) *constructor {
-	v := reflect.ValueOf(o).Elem().FieldByIndex(in.self).Elem()
+	v := in.implementation(o)
 	if v.Type() != in.native {
 		return nil
 	}
 	return (*constructor)(unsafe.Add(v.UnsafePointer(), in.construct))
+}
+
+// functionOf is where a native function keeps its Go function; nil for other
+// objects.
+func (in *insides) functionOf(o *goja.Object) *function {
+	v := in.implementation(o)
+	for _, f := range in.functions {
+		if v.Type() == f.implementation {
+			return (*function)(unsafe.Add(v.UnsafePointer(), f.offset))
+		}
+	}
+	return nil
+}
+
+func (in *insides) implementation(o *goja.Object) reflect.Value {
+	return reflect.ValueOf(o).Elem().FieldByIndex(in.self).Elem()
 }
 
 // machine is the virtual machine of a runtime. Loop-confined.

@@ -28,6 +28,9 @@ type overflow struct {
 	making   bool          // the RangeError is being made: its stack is captured too
 }
 
+// stackExceeded is V8's text.
+const stackExceeded = "Maximum call stack size exceeded"
+
 // rootName marks the lowest frame, which no stack shows.
 const rootName = "minido:root"
 
@@ -50,7 +53,7 @@ func (o *overflow) init(e *Engine, fn func(goja.FunctionCall) goja.Value) goja.C
 			o.making = true
 			defer func() { o.making = false }()
 			o.mend()
-			panic(e.NewError("RangeError", "Maximum call stack size exceeded"))
+			panic(e.NewError("RangeError", stackExceeded))
 		}
 		return name
 	})
