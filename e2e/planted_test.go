@@ -89,12 +89,12 @@ func expect(t *testing.T, code int, r campaign.Report, want string) campaign.Cas
 }
 
 // replayOf runs the line that a finding printed and returns its exit code.
-func replayOf(t *testing.T, bin string, env []string, c campaign.Case) int {
+func replayOf(t *testing.T, bin string, env []string, c campaign.Case, more ...string) int {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the line is for a POSIX shell")
 	}
-	line := strings.Replace(c.Replay, "minido ", "'"+bin+"' ", 1) + " --dir '" + t.TempDir() + "'"
+	line := strings.Replace(c.Replay, "minido ", "'"+bin+"' ", 1) + " --dir '" + t.TempDir() + "' " + strings.Join(more, " ")
 	cmd := exec.Command("sh", "-c", line)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
@@ -112,24 +112,32 @@ func replayOf(t *testing.T, bin string, env []string, c campaign.Case) int {
 func TestPlantedBugsOfMinido(t *testing.T) {
 	bin := plantedMinido(t)
 	t.Run("determinism", func(t *testing.T) { plantedNondeterminism(t, bin) })
+	fresh := []string{"--scenario", filepath.Join(fixture(t, "planted"), "fresh.chaos.ts"), "--fault", "crash(isolate)", "--max", "8"}
 	for _, c := range []struct {
 		bug   string
 		steps []string
 		want  string
 	}{
 		{"", append(append([]string{}, adds...), job...), ""},
+		{"", fresh, ""},
 		{"ack-before-commit", adds, "linearizable/counter"},
 		{"forget-alarms", job, "alarms/fires"},
+		{"keep-module-state", fresh, "scenario/module state is fresh"},
 	} {
 		t.Run("bug="+c.bug, func(t *testing.T) {
-			code, r := enumerate(t, bin, []string{"MINIDO_PLANTED_BUG=" + c.bug}, c.steps...)
+			env := []string{"MINIDO_PLANTED_BUG=" + c.bug}
+			code, r := enumerate(t, bin, env, c.steps...)
 			if c.want == "" {
 				if code != chaos.Pass {
 					t.Errorf("code %d", code)
 				}
 				return
 			}
-			expect(t, code, r, c.want)
+			found := expect(t, code, r, c.want)
+			// An isolate's crash begins at its point, and the worker goes on meanwhile.
+			if again := replayOf(t, bin, env, found, "--runs", "10"); again == chaos.Pass {
+				t.Errorf("the replay passed: %s", found.Replay)
+			}
 		})
 	}
 }
@@ -184,5 +192,47 @@ func plantedNondeterminism(t *testing.T, bin string) {
 				t.Errorf("code %d, not found\n%s", code, out)
 			}
 		})
+	}
+}
+
+// A plan with more than it takes shrinks to what it takes, and a replay says how
+// often it fails.
+func TestFindingShrinks(t *testing.T) {
+	flags := []string{"--fetch", "POST /job", "--effects", "SINK", "--var", "BUG:no-key", "--plan"}
+	const enough = "kill@fetch:after()/fetch#1"
+	r, out := campaignOf(t, "shrink", fixture(t, "planted"), append(flags, "slow(1ms)@alarm:before(Store/s1)/alarm#1; "+enough+"; kill@after(1s)")...)
+	if len(r.Cases) != 1 || r.Cases[0].Name != enough || r.Code != chaos.Violated {
+		t.Errorf("code %d, %d cases\n%s", r.Code, len(r.Cases), out)
+	}
+	if _, out := campaignOf(t, "replay", fixture(t, "planted"), append(flags, enough, "--runs", "20")...); !strings.Contains(string(out), "fails in 20 of 20 runs") {
+		t.Errorf("%s", out)
+	}
+}
+
+// The harness finds the mistakes of agents on the packages: an effect that is
+// noted after it happened, a recovery hook that stores what the SDK stores, too.
+// Without them, the same deaths do no harm.
+func TestPlantedBugsOfAgents(t *testing.T) {
+	project := filepath.Join(fixture(t, "chat"), "planted.jsonc")
+	for bug, c := range map[string]struct{ at, want string }{
+		"late-stash":    {"kill@fetch:after()/fetch#2", "effects/effect-once"},
+		"appends-twice": {"kill@frame:after(Talker/t1)/body chunk#24", "chat/one-answer"},
+	} {
+		for _, is := range []string{"none", bug} {
+			t.Run(bug+"="+is, func(t *testing.T) {
+				t.Parallel()
+				flags := []string{"--var", "BUG:" + is, "--plan", c.at, "--call", "Worker/w1.start()", "--effects", "SINK"}
+				if bug == "appends-twice" {
+					flags = append(flags[:4], "--chat", "Talker/t1: hello", "--mock-ai")
+				}
+				r, out := campaignOf(t, "replay", project, flags...)
+				if is == "none" && r.Code != chaos.Pass {
+					t.Errorf("code %d\n%s", r.Code, out)
+				}
+				if is == bug {
+					expect(t, r.Code, r, c.want)
+				}
+			})
+		}
 	}
 }

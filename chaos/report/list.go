@@ -106,6 +106,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Points > 0 && r.Verb == "enumerate" {
 		words = append(words, fmt.Sprintf("visited %d of %d points", l.firstKills(r), r.Points))
 	}
+	if r.Verb == "replay" && len(r.Cases) > 1 {
+		words = append(words, fmt.Sprintf("fails in %d of %d runs", len(r.Failed()), len(r.Cases)))
+	}
 	if n := len(r.Missed); n > 0 {
 		words = append(words, l.paint(amber, fmt.Sprintf("missed %d", n)))
 	}

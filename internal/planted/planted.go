@@ -19,4 +19,7 @@ const (
 	// Goroutine has a simulation's background functions join its steps from a
 	// goroutine of their own, whenever that runs.
 	Goroutine = false
+	// KeepModuleState ends the objects of an isolate that is to go, and goes on with
+	// the isolate.
+	KeepModuleState = false
 )

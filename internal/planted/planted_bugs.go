@@ -14,4 +14,5 @@ var (
 	SQLRandom       = bug == "sql-random"
 	MapOrder        = bug == "map-order"
 	Goroutine       = bug == "goroutine"
+	KeepModuleState = bug == "keep-module-state"
 )

@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/planted"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/isolate"
 )
@@ -152,6 +153,11 @@ func (s *Server) discard(w *worker, a pool.Action, done func(error)) {
 			done(err)
 			return
 		}
+	}
+	if planted.KeepModuleState {
+		s.pool.CrashAll()
+		done(nil)
+		return
 	}
 	s.mu.Lock()
 	stale := s.current != w || s.closed
