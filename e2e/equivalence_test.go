@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -231,7 +232,10 @@ func TestEquivalenceOfLabels(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			for _, p := range points {
-				missing[p.Label] = true
+				// How often the harness asks whether it is done is its own pace.
+				if !strings.Contains(p.Label, "/"+killpoint.Question+"#") {
+					missing[p.Label] = true
+				}
 			}
 		}
 		if len(missing) == 0 {

@@ -127,7 +127,18 @@ func (s *System) exchange(r *http.Request) (drive.Result, error) {
 			return drive.Result{}, fmt.Errorf("sim: %w", err)
 		}
 	}
-	req := world.Request(r.Method, r.URL.String(), string(body))
+	req := world.Request(r.Method, r.URL.String(), "")
+	if len(body) > 0 { // it comes after the head, as from a network
+		pipe := event.NewPipe(int64(len(body)))
+		req.Body = pipe
+		s.Scheduler().Go("client body", func() {
+			pipe.Write(body, func(err error) {
+				if err == nil {
+					pipe.Close(nil)
+				}
+			})
+		})
+	}
 	req.Header = append(req.Header, netx.FromHTTP(r.Header)...)
 	answer := s.World.Send(req)
 	sched.Wait(s.Scheduler(), func() bool { return answer.Done() || r.Context().Err() != nil })
