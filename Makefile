@@ -15,7 +15,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: help demo test unit e2e soak equivalence build npm bench load differential lint clean
+.PHONY: help demo test unit e2e soak equivalence swarm build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -26,6 +26,7 @@ help:
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label against simulated ones'
+	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
 	@echo 'make clean         remove what the others made'
 
@@ -50,6 +51,14 @@ soak: build npm
 # process that gets SIGKILL there; and the labels of real runs against simulated ones.
 equivalence: build npm
 	MINIDO_EQUIVALENCE=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 120m -v -run Equivalence ./e2e
+
+# 10,000 seeds over the six systems, each run twice and compared.
+SYSTEMS := fibers chat forever relay session steploop
+SWARM ?= --runs 1667
+swarm: build npm
+	@for system in $(SYSTEMS); do \
+		$(BIN) chaos random fixtures/$$system --mode sim --self-check $(SWARM) || exit $$?; \
+	done
 
 build:
 	$(GO) build -trimpath -o $(BIN) ./cmd/minido
