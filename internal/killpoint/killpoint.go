@@ -84,11 +84,16 @@ type Options struct {
 	// Target, when set, picks the point to die at. See ParseTarget.
 	Target func(Point) bool
 	// Die, when set, replaces the real death of the process: a simulation
-	// drops its world there. It must not return to the effect.
+	// drops its world there. It must not return to the effect; it may panic with a
+	// Death.
 	Die func(Point)
 	// Off leaves Points off until Begin or Arm.
 	Off bool
 }
+
+// Death is what Options.Die panics with in place of the process's end: whoever
+// recovers it must panic with it again, for nothing happens after a death.
+type Death interface{ Died() }
 
 // New returns a Points that is on. Use a nil *Points for off.
 func New(o Options) *Points {

@@ -285,6 +285,9 @@ func (e *Engine) run(fn func()) {
 		e.watch.end()
 		e.turnBody = nil
 		if x := recover(); x != nil {
+			if death, ok := x.(killpoint.Death); ok {
+				panic(death)
+			}
 			e.Condemn(fmt.Errorf("internal error: %v\n%s", x, debug.Stack()))
 		}
 	}()

@@ -17,6 +17,9 @@ var ErrKilled = errors.New("the world was killed")
 // killed unwinds the step in which a world dies.
 type killed struct{ world *World }
 
+// Died implements killpoint.Death.
+func (killed) Died() {}
+
 // Dead reports whether the world has died, and at which point: the zero Point
 // if Kill was called.
 func (w *World) Dead() (at killpoint.Point, dead bool) { return w.at, w.dead }

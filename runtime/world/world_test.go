@@ -99,6 +99,12 @@ func TestDeath(t *testing.T) {
 		if at, dead := w.Dead(); !dead || at != point {
 			t.Fatalf("died at %s, want %s", at.Label(), point.Label())
 		}
+		after := slices.IndexFunc(w.History, func(line string) bool { return strings.Contains(line, " killed at ") })
+		for _, line := range w.History[after+1:] {
+			if strings.Contains(line, " event ") || strings.Contains(line, " log ") {
+				t.Errorf("%s: the dead say %s", point.Label(), line)
+			}
+		}
 		if err := w.Stop(); err != nil || !told {
 			t.Errorf("%s: %v, told %v", point.Label(), err, told)
 		}
