@@ -65,19 +65,18 @@ func TestForeverFibersKilled(t *testing.T) {
 	for _, name := range []string{"forever", "forever-0.5"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := begin(t, name, "STEP_MS:100")
-			c := l.dial("harvest-agent/h1")
-			var wheat, rye, fallow, doomed string
-			call(t, c, &wheat, "spawn", "harvest", field("wheat", 30))
-			call(t, c, &rye, "spawn", "harvest", field("rye", 28))
-			call(t, c, &fallow, "spawn", "harvest", field("fallow", 1000))
-			call(t, c, &doomed, "spawn", "harvest", field("doomed", 1000), 0)
-			before := untilCall(t, c, "log", func(log []string) bool {
-				return slices.Contains(log, "wheat row 3") && slices.Contains(log, "rye row 3")
-			})
-			l.crash()
+			o := &subject{stageSet: beginTool(name)(t, dev), name: "h1"}
+			c := o.dial("harvest-agent/h1")
+			spawn := func(field map[string]any, more ...any) (id string) {
+				o.at(field["name"].(string)+"/4", func() { call(t, c, &id, "spawn", append([]any{"harvest", field}, more...)...) })
+				return id
+			}
+			wheat, rye, fallow, doomed := spawn(field("wheat", 30)), spawn(field("rye", 28)), spawn(field("fallow", 1000)), spawn(field("doomed", 1000), 0)
+			var before []string
+			call(t, c, &before, "log")
+			o.crash()
 
-			c = l.dial("harvest-agent/h1")
+			c = o.dial("harvest-agent/h1")
 			if name == "forever" {
 				call(t, c, nil, "check")
 			}

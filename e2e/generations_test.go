@@ -109,14 +109,14 @@ func TestManagedFiberLedger(t *testing.T) {
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			checkLedger(t, begin(t, name, "STEP_MS:150", "KEEP_ALIVE_MS:700"))
+			checkLedger(t, &subject{stageSet: beginTool(name)(t, dev), name: "d1"})
 		})
 	}
 }
 
-func checkLedger(t *testing.T, l *lives) {
+func checkLedger(t *testing.T, o *subject) {
 	const agent = "delivery-agent/d1"
-	c := l.dial(agent)
+	c := o.dial(agent)
 	var whole fiberStatus
 	call(t, c, &whole, "acceptAndWait", "whole", 1)
 	if !whole.Accepted || whole.Status != "completed" {
@@ -124,22 +124,21 @@ func checkLedger(t *testing.T, l *lives) {
 	}
 	for _, policy := range []string{"finish", "leave", "give up", "throw"} {
 		var first, again fiberStatus
-		call(t, c, &first, "accept", policy, 30, policy)
+		o.at(policy+"/3", func() { call(t, c, &first, "accept", policy, 30, policy) })
 		call(t, c, &again, "accept", policy, 30, policy)
 		if !first.Accepted || again.Accepted || again.FiberID != first.FiberID {
 			t.Errorf("accepted %+v, then %+v", first, again)
 		}
 	}
 	var cancelled bool
-	call(t, c, nil, "accept", "unwanted", 30, "finish")
+	o.at("unwanted/3", func() { call(t, c, nil, "accept", "unwanted", 30, "finish") })
 	call(t, c, &cancelled, "cancel", "unwanted")
 	if !cancelled {
 		t.Error("a running fiber was not cancelled")
 	}
-	untilCall(t, c, "parts", func(parts []string) bool { return slices.Contains(parts, "throw/2") })
-	l.crash()
+	o.crash()
 
-	c = l.dial(agent)
+	c = o.dial(agent)
 	// The SDK's guide says that a hook that throws leaves its fiber interrupted;
 	// the code of both generations ends it as an error.
 	want := map[string]string{"whole": "completed", "finish": "completed", "leave": "interrupted", "give up": "error", "throw": "error", "unwanted": "aborted"}

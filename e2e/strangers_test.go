@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -93,5 +94,32 @@ func TestStrangerAssistant(t *testing.T) {
 			t.Errorf("%s: %d", path, status)
 		}
 		contains(t, body, binding.name, binding.line)
+	}
+}
+
+// The fixtures that are no systems start on the reference, too, and answer there
+// as here. What the reference cannot do without an account is left out.
+func TestDifferentialOtherFixtures(t *testing.T) {
+	for config, paths := range map[string][]string{
+		"hello/wrangler.jsonc":               {"/"},
+		"counter/wrangler.jsonc":             {"/red", "/red/tags"},
+		"planted/wrangler.jsonc":             {"/", "/sum"},
+		"strangers/notes/wrangler.toml":      {"/", "/notes/a", "/nothing"},
+		"strangers/gallery/wrangler.jsonc":   {"/", "/nothing"},
+		"strangers/assistant/wrangler.jsonc": {"/nothing"}, // its answers need env.AI
+	} {
+		t.Run(filepath.Dir(config), func(t *testing.T) {
+			wranglerModules(t)
+			t.Parallel()
+			got := map[string]string{}
+			for who, start := range runtimes {
+				s := start(t, "--config", filepath.Join(fixture(t, ""), config), "--port", "0", "--persist-to", t.TempDir())
+				for _, path := range paths {
+					status, body := ask(t, "GET", s.url+path)
+					got[who] += fmt.Sprintf("GET %s: %d %s\n", path, status, body)
+				}
+			}
+			same(t, "wrangler answers, minido answers", got["wrangler"], got["minido"])
+		})
 	}
 }

@@ -196,7 +196,9 @@ func TestSystemsSurvive(t *testing.T) {
 }
 
 // Each system runs on the reference, too, through the same moments with nothing
-// that hits it, and its invariants hold.
+// that hits it, and its invariants hold. Left out are the moments of recoveries,
+// and those of packages' mistakes, which begin with a blow; and env.AI, which
+// needs an account there (see withAI).
 func TestDifferentialSystems(t *testing.T) {
 	wranglerModules(t)
 	for _, s := range systems() {
