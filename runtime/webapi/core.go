@@ -45,7 +45,9 @@ func (p *Platform) installCore() {
 	p.installForms()
 	p.installLanguage()
 	p.installScope()
-	e.LazyGlobal("navigator", p.makeNavigator)
+	navigators := lazily(e, p.defineNavigator)
+	p.lazyClass("Navigator", func() *goja.Object { return navigators().Ctor })
+	e.LazyGlobal("navigator", func() goja.Value { return navigators().Wrap(navigator{}) })
 }
 
 // lazyClass defines the global of a class that ctor makes.
@@ -53,9 +55,10 @@ func (p *Platform) lazyClass(name string, ctor func() *goja.Object) {
 	p.Engine.LazyGlobal(name, func() goja.Value { return ctor() })
 }
 
-// makeNavigator is navigator: workerd's src/workerd/api/global-scope.h.
-func (p *Platform) makeNavigator() goja.Value {
-	type navigator struct{}
+type navigator struct{}
+
+// defineNavigator is the class of navigator: workerd's src/workerd/api/global-scope.h.
+func (p *Platform) defineNavigator() *engine.Class[navigator] {
 	agent := p.opts.UserAgent
 	if agent == "" {
 		agent = "Cloudflare-Workers"
@@ -63,7 +66,7 @@ func (p *Platform) makeNavigator() goja.Value {
 	text := func(name, value string) engine.Accessor[navigator] {
 		return engine.Accessor[navigator]{Name: name, Get: func(navigator, *goja.Object) goja.Value { return p.vm.ToValue(value) }}
 	}
-	class := engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
+	return engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
 		Name: "Navigator",
 		Accessors: []engine.Accessor[navigator]{
 			text("userAgent", agent), text("platform", ""), text("language", "en"),
@@ -71,8 +74,6 @@ func (p *Platform) makeNavigator() goja.Value {
 			{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return p.vm.NewArray("en") }},
 		},
 	})
-	p.Engine.Global("Navigator", class.Ctor)
-	return class.Wrap(navigator{})
 }
 
 // get is a property of an options object, undefined if v is no object.

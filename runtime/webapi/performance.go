@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"math"
 	"sort"
 
 	"github.com/dop251/goja"
@@ -24,14 +25,20 @@ type performanceEntry struct {
 	name, kind      string
 	start, duration float64
 	detail          goja.Value
+	object          *goja.Object // of an entry on the timeline
 }
+
+// performance is the object of the timeline.
+type performance struct{ eventTarget }
 
 // milliseconds is the time that JavaScript sees, in ms since 1970: workerd's
 // time origin is 0, so that performance.now() equals Date.now() (performance.h).
 func (p *Platform) milliseconds() float64 { return float64(p.Engine.Now().UnixMilli()) }
 
 func (p *Platform) installPerformance() {
-	p.Engine.LazyGlobal("performance", p.makePerformance)
+	class := lazily(p.Engine, p.definePerformance)
+	p.Engine.LazyGlobal("performance", func() goja.Value { return class().Wrap(&performance{}) })
+	p.lazyClass("Performance", func() *goja.Object { return class().Ctor })
 	p.lazyClass("PerformanceEntry", func() *goja.Object { return p.performanceClasses().entry.Ctor })
 	p.lazyClass("PerformanceMark", func() *goja.Object { return p.performanceClasses().mark.Ctor })
 	p.lazyClass("PerformanceMeasure", func() *goja.Object { return p.performanceClasses().measure.Ctor })
@@ -59,7 +66,10 @@ func (p *Platform) performanceClasses() *performanceState {
 		Name: "PerformanceMark", Extends: st.entry.Ctor, Length: 1,
 		Accessors: []engine.Accessor[*performanceEntry]{detail},
 		New: func(call goja.ConstructorCall) *performanceEntry {
-			return p.newMark(call.Argument(0).String(), call.Argument(1))
+			if len(call.Arguments) == 0 {
+				p.badConstruct("PerformanceMark", 1, "string")
+			}
+			return p.newMark(call.Arguments[0], call.Argument(1))
 		},
 	})
 	st.measure = engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{
@@ -69,35 +79,54 @@ func (p *Platform) performanceClasses() *performanceState {
 	return st
 }
 
-func (p *Platform) newMark(name string, options goja.Value) *performanceEntry {
-	x := &performanceEntry{name: name, kind: "mark", start: p.milliseconds(), detail: p.detailOf(options)}
-	if at := get(options, "startTime"); !goja.IsUndefined(at) {
-		x.start = at.ToFloat()
+// newMark is the PerformanceMark constructor (User Timing, section 3.2.1).
+func (p *Platform) newMark(name, options goja.Value) *performanceEntry {
+	x := &performanceEntry{name: p.toString(name).String(), kind: "mark", start: p.milliseconds()}
+	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
+		p.badConstruct("PerformanceMark", 2, "PerformanceMarkOptions")
 	}
+	detail := get(options, "detail")
+	if at := get(options, "startTime"); !goja.IsUndefined(at) {
+		x.start = p.timestamp(at)
+	}
+	x.detail = p.detailOf(detail)
 	return x
 }
 
-func (p *Platform) detailOf(options goja.Value) goja.Value {
-	if d := get(options, "detail"); !goja.IsUndefined(d) {
-		v, _ := p.structuredClone(d, nil)
+// timestamp is a DOMHighResTimeStamp that is not negative.
+func (p *Platform) timestamp(v goja.Value) float64 {
+	at := v.ToFloat()
+	if !(at >= 0) || math.IsInf(at, 0) {
+		p.Engine.Throw("TypeError", "A time of the timeline must be a number that is finite and not negative.")
+	}
+	return at
+}
+
+func (p *Platform) detailOf(detail goja.Value) goja.Value {
+	if !isMissing(detail) {
+		v, _ := p.structuredClone(detail, nil)
 		return v
 	}
 	return goja.Null()
 }
 
-func (st *performanceState) add(x *performanceEntry) {
+// add puts an entry of the class on the timeline.
+func (st *performanceState) add(class *engine.Class[*performanceEntry], x *performanceEntry) goja.Value {
+	x.object = class.Wrap(x)
 	if len(st.entries) >= maxEntries {
 		st.entries = append(st.entries[:0], st.entries[1:]...)
 	}
 	st.entries = append(st.entries, x)
+	return x.object
 }
 
-func (p *Platform) makePerformance() goja.Value {
-	type performance struct{}
+func (p *Platform) definePerformance() *engine.Class[*performance] {
 	st := p.performanceClasses()
-	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[performance] {
-		return engine.Method[performance]{Name: name, Length: length,
-			Fn: func(_ performance, call goja.FunctionCall) goja.Value { return fn(call) }}
+	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[*performance] {
+		return engine.Method[*performance]{Name: name, Length: length, Fn: func(_ *performance, call goja.FunctionCall) goja.Value {
+			p.need(call, length, "Performance", name, "string")
+			return fn(call)
+		}}
 	}
 	clear := func(kind string) func(call goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value {
@@ -112,17 +141,15 @@ func (p *Platform) makePerformance() goja.Value {
 			return goja.Undefined()
 		}
 	}
-	class := engine.DefineClass(p.Engine, engine.ClassDef[performance]{
+	return engine.DefineClass(p.Engine, engine.ClassDef[*performance]{
 		Name: "Performance", Extends: p.eventTargets().Ctor,
-		Accessors: []engine.Accessor[performance]{
-			reader("timeOrigin", func(performance) goja.Value { return p.vm.ToValue(0) }),
+		Accessors: []engine.Accessor[*performance]{
+			reader("timeOrigin", func(*performance) goja.Value { return p.vm.ToValue(0) }),
 		},
-		Methods: []engine.Method[performance]{
+		Methods: []engine.Method[*performance]{
 			method("now", 0, func(goja.FunctionCall) goja.Value { return p.vm.ToValue(p.milliseconds()) }),
 			method("mark", 1, func(call goja.FunctionCall) goja.Value {
-				x := p.newMark(call.Argument(0).String(), call.Argument(1))
-				st.add(x)
-				return st.mark.Wrap(x)
+				return st.add(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))
 			}),
 			method("measure", 1, func(call goja.FunctionCall) goja.Value { return p.measure(call) }),
 			method("clearMarks", 0, clear("mark")),
@@ -143,8 +170,6 @@ func (p *Platform) makePerformance() goja.Value {
 			method("toJSON", 0, func(goja.FunctionCall) goja.Value { return p.record("timeOrigin", 0) }),
 		},
 	})
-	p.Engine.Global("Performance", class.Ctor)
-	return class.Wrap(performance{})
 }
 
 func (p *Platform) entryList(match func(*performanceEntry) bool) goja.Value {
@@ -158,11 +183,7 @@ func (p *Platform) entryList(match func(*performanceEntry) bool) goja.Value {
 	sort.SliceStable(found, func(i, j int) bool { return found[i].start < found[j].start })
 	list := make([]any, len(found))
 	for i, x := range found {
-		if x.kind == "mark" {
-			list[i] = st.mark.Wrap(x)
-		} else {
-			list[i] = st.measure.Wrap(x)
-		}
+		list[i] = x.object
 	}
 	return p.vm.NewArray(list...)
 }
@@ -170,38 +191,49 @@ func (p *Platform) entryList(match func(*performanceEntry) bool) goja.Value {
 // measure is performance.measure(name, startOrOptions, end) (User Timing).
 func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 	st := p.performanceClasses()
-	x := &performanceEntry{name: call.Argument(0).String(), kind: "measure", detail: goja.Null()}
+	x := &performanceEntry{name: p.toString(call.Arguments[0]).String(), kind: "measure", detail: goja.Null()}
 	start, end, duration := call.Argument(1), call.Argument(2), goja.Undefined()
-	if _, ok := start.(*goja.Object); ok {
-		options := start
-		x.detail = p.detailOf(options)
-		start, end, duration = get(options, "start"), get(options, "end"), get(options, "duration")
+	if goja.IsNull(start) {
+		start = goja.Undefined()
+	}
+	if options, ok := start.(*goja.Object); ok {
+		given, detail := !goja.IsUndefined(end), get(options, "detail")
+		duration, end, start = get(options, "duration"), get(options, "end"), get(options, "start")
+		spans := 0
+		for _, v := range []goja.Value{start, duration, end} {
+			if !goja.IsUndefined(v) {
+				spans++
+			}
+		}
+		switch timeless := goja.IsUndefined(start) && goja.IsUndefined(end); {
+		case given, spans == 3, timeless && (spans > 0 || !goja.IsUndefined(detail)):
+			p.Engine.Throw("TypeError", "The options of performance.measure() give 'start' or 'end' and at most one more time, and there is no third argument then.")
+		}
+		x.detail = p.detailOf(detail)
 	}
 	at := func(v goja.Value, def float64) float64 {
-		switch v.(type) {
-		case goja.String:
+		if goja.IsUndefined(v) {
+			return def
+		}
+		if _, ok := v.(goja.String); ok {
 			name := v.String()
 			for i := len(st.entries) - 1; i >= 0; i-- {
 				if m := st.entries[i]; m.kind == "mark" && m.name == name {
 					return m.start
 				}
 			}
-			return 0 // workerd forgives
+			p.throwDOM("SyntaxError", "The mark '%s' does not exist.", name)
 		}
-		if goja.IsUndefined(v) {
-			return def
-		}
-		return v.ToFloat()
+		return p.timestamp(v)
 	}
 	until := at(end, p.milliseconds())
 	x.start = at(start, 0)
 	if !goja.IsUndefined(duration) {
 		if goja.IsUndefined(start) {
-			x.start = until - duration.ToFloat()
+			x.start = until - p.timestamp(duration)
 		}
-		until = x.start + duration.ToFloat()
+		until = x.start + p.timestamp(duration)
 	}
 	x.duration = until - x.start
-	st.add(x)
-	return st.measure.Wrap(x)
+	return st.add(st.measure, x)
 }

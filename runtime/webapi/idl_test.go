@@ -1,0 +1,74 @@
+package webapi
+
+import (
+	_ "embed"
+	"strings"
+	"testing"
+)
+
+//go:embed testdata/idl.txt
+var idlTable string
+
+// checkInterface holds one line of the table against the interface: Web IDL, section 3.7
+// (interface objects, prototypes, constants, attributes, operations).
+const checkInterface = `
+async (name, ctor, parent, members) => {
+  const bad = [], C = globalThis[name], expect = (what, ok) => { if (!ok) bad.push(name + " " + what); };
+  const flags = (o, k) => { const d = Object.getOwnPropertyDescriptor(o, k); return d === undefined ? "none" : (d.enumerable ? "E" : "e") + (d.configurable ? "C" : "c") + ("value" in d ? (d.writable ? "W" : "w") : ""); };
+  const throws = (fn) => { try { fn(); return false; } catch (e) { return e instanceof TypeError; } };
+  if (typeof C !== "function") return [name + " is absent"];
+  expect("global", flags(globalThis, name) === "eCW");
+  expect("name and length", C.name === name && flags(C, "name") === "eCw" && C.length === Number(ctor.replace("-", "0")) && flags(C, "length") === "eCw");
+  expect("prototype", flags(C, "prototype") === "ecw" && flags(C.prototype, "constructor") === "eCW" && C.prototype.constructor === C);
+  expect("parent", Object.getPrototypeOf(C) === (parent ? globalThis[parent] : Function.prototype) && (name === "DOMException" || Object.getPrototypeOf(C.prototype) === (parent ? globalThis[parent] : Object).prototype));
+  expect("toStringTag", C.prototype[Symbol.toStringTag] === name && flags(C.prototype, Symbol.toStringTag) === "eCw");
+  expect("call without new", throws(() => C()) && throws(() => Reflect.apply(C, {}, [])));
+  if (ctor === "-" || Number(ctor) > 0) expect("new without arguments", throws(() => new C()));
+  for (const m of members) {
+    if (m[0] === "#") {
+      const [k, v] = m.slice(1).split("=");
+      expect(m, [C, C.prototype].every((o) => o[k] === Number(v) && flags(o, k) === "Ecw"));
+      continue;
+    }
+    const isStatic = m[0] === "+", isAsync = m[0] === "~", isIterator = m[0] === "[";
+    const [k, length] = m.replace(/^[+~[]/, "").replace(/=$/, "").split("/");
+    const on = isStatic ? C : C.prototype, d = Object.getOwnPropertyDescriptor(on, k);
+    if (!d) { bad.push(name + " " + m + " is absent"); continue; }
+    const refuses = async (fn, args) => { try { const v = Reflect.apply(fn, {}, args); return isAsync && v instanceof Promise && v.then(() => false, (e) => e instanceof TypeError); } catch (e) { return !isAsync && e instanceof TypeError; } };
+    if (length === undefined) {
+      expect(m + " is an attribute", typeof d.get === "function" && flags(on, k) === "EC" && d.get.name === "get " + k && d.get.length === 0 && !("prototype" in d.get));
+      expect(m + " setter", m.endsWith("=") ? typeof d.set === "function" && d.set.name === "set " + k && d.set.length === 1 : d.set === undefined);
+      expect(m + " brand", await refuses(d.get, []));
+      if (d.set) expect(m + " setter's brand", await refuses(d.set, [null]));
+      continue;
+    }
+    expect(m + " is an operation", typeof d.value === "function" && flags(on, k) === "ECW");
+    if (typeof d.value !== "function") continue;
+    expect(m + " name and length (" + d.value.length + ")", d.value.name === k && d.value.length === Number(length));
+    expect(m + " is no constructor", throws(() => new d.value()) && !("prototype" in d.value));
+    if (isIterator) expect(m + " is the iterator", C.prototype[Symbol.iterator] === d.value && flags(C.prototype, Symbol.iterator) === "eCW");
+    if (isStatic) { if (Number(length) > 0) expect(m + " without arguments", throws(() => d.value())); }
+    else if (name !== "EventTarget") expect(m + " brand", await refuses(d.value, Array(Number(length)).fill(undefined)));
+  }
+  return bad;
+}`
+
+// Every interface has the members that its standard gives it, with the
+// attributes, names, lengths and refusals of Web IDL.
+func TestInterfaces(t *testing.T) {
+	w := newFetchWorld(t)
+	for line := range strings.Lines(idlTable) {
+		head, members, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		head, parent, _ := strings.Cut(head, " < ")
+		name, length, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
+		w.run(`for (const bad of await (` + checkInterface + `)("` + name + `", "` + length + `", "` + parent + `", "` + members + `".split(" "))) say(bad)`)
+	}
+	for _, bad := range w.out {
+		t.Error(bad)
+	}
+	w.out = nil
+	w.said()
+}
