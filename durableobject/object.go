@@ -139,7 +139,8 @@ func (o *Object) recover() error {
 			if err := o.store.FacetsDeleted(); err != nil {
 				return err
 			}
-			if err := errors.Join(o.store.Commit(), o.store.Sync()); err != nil {
+			commit := o.realm.points.Effect(killpoint.Commit, o.opts.Label, "start", o.store.Commit)
+			if err := errors.Join(commit, o.store.Sync()); err != nil {
 				return err
 			}
 		}

@@ -111,7 +111,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
-		Caches:   webapi.NewCacheStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches")),
+		Caches:   webapi.NewCacheStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.machine(), Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, reason) },
 	})

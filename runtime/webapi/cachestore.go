@@ -11,16 +11,28 @@ import (
 	"os"
 	"path/filepath"
 
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/event"
 )
 
 // CacheStore keeps what workers put into their caches: a file for each response
 // below a folder of each cache. Files appear by renaming, so that a crash leaves
 // the old response or the new one. Safe for concurrent use.
-type CacheStore struct{ dir string }
+type CacheStore struct {
+	dir    string
+	points *killpoint.Points
+}
 
-// NewCacheStore keeps responses below dir, which is made when it is needed.
-func NewCacheStore(dir string) *CacheStore { return &CacheStore{dir: dir} }
+// NewCacheStore keeps responses below dir, which is made when it is needed. Each
+// change is an effect of points.
+func NewCacheStore(dir string, points *killpoint.Points) *CacheStore {
+	return &CacheStore{dir: dir, points: points}
+}
+
+// effect changes a cache, between two points.
+func (s *CacheStore) effect(cache, what string, fn func() error) error {
+	return s.points.Effect(killpoint.Store, "cache/"+cache, what, fn)
+}
 
 // cached is a stored response: one line of JSON, then the body.
 type cached struct {
@@ -74,7 +86,7 @@ func (s *CacheStore) put(cache string, c cached) error {
 	}
 	_, err = f.Write(append(append(head, '\n'), c.body...))
 	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
+		err = s.effect(cache, "put", func() error { return os.Rename(f.Name(), path) })
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("write the cache: %w", err), os.Remove(f.Name()))
@@ -88,7 +100,7 @@ func (s *CacheStore) remove(cache, url string, now int64) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if err := os.Remove(s.path(cache, url)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := s.effect(cache, "delete", func() error { return os.Remove(s.path(cache, url)) }); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("remove from the cache: %w", err)
 	}
 	return found, nil
