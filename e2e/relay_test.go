@@ -425,6 +425,8 @@ func TestRelaySocketThatDoesNotClose(t *testing.T) {
 	s.ios.dial()
 	s.ios.join()
 	s.mac.expect("peer_joined")
+	s.settle()
+	s.check(true) // its keys have gone at once, though it has not
 	l.strike(hibernate, "Room", "r")
 	s.settle()
 	s.check(true)
