@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -234,6 +235,10 @@ func (c *Common) useScenario(o *campaign.Options) error {
 	return nil
 }
 
+// simGarbage is how much garbage a simulation may pile up, in percent of what
+// lives: a world is small, is made in milliseconds and dies as fast.
+const simGarbage = 800
+
 // run runs a campaign with its reporters, until its end or a signal.
 func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Options) (campaign.Report, error)) error {
 	ctx, signalled, stop := untilSignal()
@@ -247,6 +252,9 @@ func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Op
 		return &ExitError{Code: chaos.Usage, Text: "minido: --reporter: " + err.Error()}
 	}
 	o.Progress = reporters.Progress
+	if o.Mode == campaign.Sim {
+		debug.SetGCPercent(simGarbage)
+	}
 	r, err := campaignOf(ctx, o)
 	if n := signalled(); n != 0 {
 		r.Code, err = chaos.Signal+n, fmt.Errorf("stopped by a signal")
