@@ -192,7 +192,8 @@ func TestSystemsSurvive(t *testing.T) {
 	if len(survived) < len(all)*len(faults) {
 		return // a filter left some out
 	}
-	checkTable(t, ran, table(all, survived))
+	checkTable(t, ran, "README.md", table(all, survived))
+	checkTable(t, ran, "docs/systems.md", moments(all))
 }
 
 // Each system runs on the reference, too, through the same moments with nothing
@@ -231,6 +232,13 @@ func table(all []system, survived map[string]int) string {
 		}
 		b.WriteString("\n")
 	}
+	return b.String()
+}
+
+// moments says at which moments the systems are hit, and what the packages get
+// wrong there.
+func moments(all []system) string {
+	var b strings.Builder
 	b.WriteString("\nThe moments:\n")
 	writeShared(&b, all, func(s system) (lines []string) {
 		var names []string
@@ -273,10 +281,11 @@ const (
 	tableEnd   = "<!-- survived ends -->\n"
 )
 
-// checkTable holds the table against the README's, or writes it there.
-func checkTable(t *testing.T, ran bool, got string) {
+// checkTable holds what a run found against what a document says, or writes it
+// there.
+func checkTable(t *testing.T, ran bool, document, got string) {
 	t.Helper()
-	path := filepath.Join("..", "README.md")
+	path := filepath.Join("..", filepath.FromSlash(document))
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -293,6 +302,6 @@ func checkTable(t *testing.T, ran bool, got string) {
 			t.Fatal(err)
 		}
 	default:
-		t.Errorf("the README's table is another; if that is right, run with -update:\n%s", got)
+		t.Errorf("%s says something else; if this is right, run with -update:\n%s", document, got)
 	}
 }
