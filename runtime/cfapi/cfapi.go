@@ -8,7 +8,6 @@ package cfapi
 import (
 	_ "embed"
 	"fmt"
-	"sort"
 
 	"github.com/dop251/goja"
 
@@ -201,11 +200,9 @@ type Binding struct {
 	Make func(a *API) goja.Value
 }
 
-// Bind puts bindings on env, in the order of their names.
+// Bind puts bindings on env, in their order.
 func (a *API) Bind(bindings []Binding) {
-	sorted := append([]Binding(nil), bindings...)
-	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Name < sorted[j].Name })
-	for _, b := range sorted {
+	for _, b := range bindings {
 		a.env.Set(b.Name, b.Make(a))
 	}
 }

@@ -189,3 +189,20 @@ export default serve({
 	w.Advance(2000000000)
 	w.want(`{"ok":["rang",["a",4,"back"]]}`, "!rang")
 }
+
+// The properties of env stand in the order of wrangler dev: variables, objects
+// before texts, then the other bindings by their kind.
+func TestOrderOfEnv(t *testing.T) {
+	w := NewWorldFrom(t, map[string]string{
+		"w.js": `import { DurableObject } from "cloudflare:workers";
+export class B extends DurableObject {}
+export default { fetch: (req, env) => new Response(Object.keys(env).join()) };`,
+		"wrangler.json": `{"name": "p", "main": "w.js", "compatibility_date": "2026-08-01", "version_metadata": {"binding": "VER"}, "vars": {"Z": "1", "A": {"x": 1}, "M": "2"},
+"durable_objects": {"bindings": [{"name": "THERE", "class_name": "B"}, {"name": "GONE", "class_name": "X", "script_name": "gone"}]},
+"services": [{"binding": "SVC", "service": "p"}], "migrations": [{"tag": "v1", "new_sqlite_classes": ["B"]}]}`,
+		".dev.vars": "DV=x\nA2=y\n",
+	}, Options{})
+	if got := w.Do("GET", "http://localhost/", ""); got.Body != "A,Z,M,DV,A2,SVC,THERE,GONE,VER" {
+		t.Errorf("got %+v", got)
+	}
+}

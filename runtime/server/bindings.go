@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -71,13 +72,32 @@ func (s *Server) running(p *config.Project, script string) bool {
 	return script == p.Name || s.session.find(script) != nil
 }
 
+// kindOrder is how miniflare puts bindings on env (its PLUGINS), after variables:
+// objects before texts. Each kind is in the order of the configuration.
+var kindOrder = []config.BindingKind{config.KindService, config.KindD1, config.KindDurableObject, config.KindKVNamespace, config.KindQueue, config.KindR2Bucket,
+	config.KindHyperdrive, config.KindRateLimit, config.KindAssets, config.KindPipeline, config.KindSecretsStoreSecret, config.KindAnalyticsEngine, config.KindAI}
+
 // bindings makes env for an isolate.
 func (s *Server) bindings(p *config.Project, w *worker) []cfapi.Binding {
-	var out []cfapi.Binding
+	var objects, texts []cfapi.Binding
 	for _, v := range p.Vars {
-		out = append(out, cfapi.Binding{Name: v.Name, Make: func(a *cfapi.API) goja.Value { return a.ParseJSON(string(v.Value)) }})
+		b := cfapi.Binding{Name: v.Name, Make: func(a *cfapi.API) goja.Value { return a.ParseJSON(string(v.Value)) }}
+		if len(v.Value) > 0 && v.Value[0] == '"' {
+			texts = append(texts, b)
+		} else {
+			objects = append(objects, b)
+		}
 	}
-	for _, b := range p.Bindings {
+	ordered := slices.Clone(p.Bindings)
+	rank := func(b config.Binding) int {
+		if i := slices.Index(kindOrder, b.Kind); i >= 0 {
+			return i
+		}
+		return len(kindOrder)
+	}
+	slices.SortStableFunc(ordered, func(a, b config.Binding) int { return rank(a) - rank(b) })
+	out := append(objects, texts...)
+	for _, b := range ordered {
 		out = append(out, cfapi.Binding{Name: b.Name, Make: s.maker(p, b, w)})
 	}
 	return out
