@@ -164,7 +164,7 @@ func (l *lowered) wrap(out, sourcefile string) {
 		// One line, so that the code's second line is always the file's first.
 		head += joinLines(kept)
 	}
-	l.code = guardNewTarget(repaired(head + "\n" + body + "\n})"))
+	l.code = mendExpressions(repaired(head + "\n" + body + "\n})"))
 	l.guardShifts()
 }
 

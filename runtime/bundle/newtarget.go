@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"encoding/json"
 	"reflect"
 	"sort"
 	"strings"
@@ -22,38 +23,49 @@ const newTarget = "new.target"
 // guardedNewTarget is what new.target becomes in a function.
 const guardedNewTarget = "(new.target && this instanceof new.target ? new.target : void 0)"
 
-// guardNewTarget rewrites code, or returns it as it is.
-func guardNewTarget(code string) string {
-	if !strings.Contains(code, newTarget) {
+// esbuild turns literals of regular expressions with property escapes into
+// constructor calls, which translate them, but does not look into character
+// classes: a literal such as /[\p{L}]/u would stay, and never match. These are
+// rewritten too, on the same line.
+
+// mendExpressions rewrites both in code, or returns it as it is.
+func mendExpressions(code string) string {
+	if !strings.Contains(code, newTarget) && !strings.Contains(code, `\p{`) && !strings.Contains(code, `\P{`) {
 		return code
 	}
 	program, err := parser.ParseFile(nil, "", code, 0, parser.WithDisableSourceMaps)
 	if err != nil {
 		return code // whoever compiles it reports the error
 	}
-	var f newTargetFinder
+	var f finder
 	f.walk(reflect.ValueOf(program.Body), false)
-	sort.Ints(f.found)
+	sort.Slice(f.found, func(i, j int) bool { return f.found[i].at < f.found[j].at })
 	var b strings.Builder
 	last := 0
-	for _, at := range f.found {
-		if at < last || !strings.HasPrefix(code[at:], newTarget) {
+	for _, r := range f.found {
+		if r.at < last || !strings.HasPrefix(code[r.at:], r.old) {
 			continue
 		}
-		b.WriteString(code[last:at])
-		b.WriteString(guardedNewTarget)
-		last = at + len(newTarget)
+		b.WriteString(code[last:r.at])
+		b.WriteString(r.new)
+		last = r.at + len(r.old)
 	}
 	b.WriteString(code[last:])
 	return b.String()
 }
 
-// newTargetFinder collects the offsets of new.target in functions.
-type newTargetFinder struct{ found []int }
+// rewrite is one expression at an offset, and what takes its place.
+type rewrite struct {
+	at       int
+	old, new string
+}
+
+// finder collects new.target in functions, and literals with property escapes.
+type finder struct{ found []rewrite }
 
 // walk visits all nodes below v; exact says that the innermost function that is
 // no arrow is a class's constructor. goja's ast has no walker of its own.
-func (f *newTargetFinder) walk(v reflect.Value, exact bool) {
+func (f *finder) walk(v reflect.Value, exact bool) {
 	switch v.Kind() {
 	case reflect.Interface, reflect.Pointer:
 		if v.IsNil() {
@@ -62,7 +74,12 @@ func (f *newTargetFinder) walk(v reflect.Value, exact bool) {
 		switch n := v.Interface().(type) {
 		case *ast.MetaProperty:
 			if !exact && n.Property.Name == "target" {
-				f.found = append(f.found, int(n.Meta.Idx)-1)
+				f.found = append(f.found, rewrite{int(n.Meta.Idx) - 1, newTarget, guardedNewTarget})
+			}
+			return
+		case *ast.RegExpLiteral:
+			if strings.ContainsAny(n.Flags, "uv") && (strings.Contains(n.Pattern, `\p{`) || strings.Contains(n.Pattern, `\P{`)) {
+				f.found = append(f.found, rewrite{int(n.Idx) - 1, n.Literal, "new RegExp(" + quoted(n.Pattern) + ", " + quoted(n.Flags) + ")"})
 			}
 			return
 		case *ast.MethodDefinition:
@@ -90,7 +107,7 @@ func (f *newTargetFinder) walk(v reflect.Value, exact bool) {
 	}
 }
 
-func (f *newTargetFinder) function(n *ast.FunctionLiteral, exact bool) {
+func (f *finder) function(n *ast.FunctionLiteral, exact bool) {
 	f.walk(reflect.ValueOf(n.ParameterList), exact)
 	f.walk(reflect.ValueOf(n.Body), exact)
 }
@@ -98,4 +115,13 @@ func (f *newTargetFinder) function(n *ast.FunctionLiteral, exact bool) {
 func isConstructorKey(n *ast.MethodDefinition) bool {
 	key, ok := n.Key.(*ast.StringLiteral)
 	return ok && !n.Computed && key.Value == "constructor"
+}
+
+// quoted is a string literal of JavaScript.
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // a string can always be encoded
+	}
+	return string(b)
 }

@@ -22,7 +22,7 @@ func TestNewTarget(t *testing.T) {
   try { new refuses(1); } catch (e) { refused = e.message === "called with new"; }
   return [plain(), ...b.inside, ...d.inside, b.made === Base, d.made === Derived, d.own === Derived, o.made === Old, r.made === Base, refused].join();
 })()`
-	v, err := goja.New().RunString(guardNewTarget(code))
+	v, err := goja.New().RunString(mendExpressions(code))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,5 +31,18 @@ func TestNewTarget(t *testing.T) {
 	}
 	if v, err = goja.New().RunString(code); err == nil && !strings.Contains(v.String(), "false") {
 		t.Error("goja does all this by itself now: the rewriting can go")
+	}
+}
+
+// A literal whose property escape stands in a character class becomes a
+// constructor call, as esbuild makes of the others.
+func TestPropertyEscapesInClasses(t *testing.T) {
+	for code, want := range map[string]string{
+		`(/^[$_\p{ID_Start}"]$/u.test(x))`:    `(new RegExp("^[$_\\p{ID_Start}\"]$", "u").test(x))`,
+		`(["\\p{L}", /\p{L}/, /[\P{Lu}]/gu])`: `(["\\p{L}", /\p{L}/, new RegExp("[\\P{Lu}]", "gu")])`,
+	} {
+		if got := mendExpressions(code); got != want {
+			t.Errorf("%s\n got %s\nwant %s", code, got, want)
+		}
 	}
 }

@@ -97,6 +97,8 @@ func HasBuiltin(compat func(flag string) bool) func(spec string) bool {
 		switch spec {
 		case "cloudflare:workers", "cloudflare:email", "cloudflare:sockets", "cloudflare:workflows":
 			return true
+		case "cloudflare:node":
+			return compat("nodejs_compat")
 		}
 		return nodeapi.Offered(spec, compat)
 	}
@@ -146,6 +148,9 @@ func (i *Isolate) inGlobalScope(fn func()) { i.Engine.In(engine.GlobalFrame, fn)
 func (i *Isolate) builtin(spec string) (goja.Value, error) {
 	if m, ok := i.CF.Module(spec); ok {
 		return m, nil
+	}
+	if spec == "cloudflare:node" {
+		return i.node.CloudflareNode()
 	}
 	return i.node.Require(spec)
 }

@@ -86,7 +86,11 @@ func (m *Modules) ecPrivate(c goja.FunctionCall) goja.Value {
 		if !ok {
 			m.throw("Error", "ERR_CRYPTO_ECDH_INVALID_PRIVATE_KEY", "Failed to get ECDH private key")
 		}
-		return m.newBuffer(k.D.FillBytes(make([]byte, (k.Curve.Params().BitSize+7)/8)))
+		b, err := k.Bytes()
+		if err != nil {
+			m.throw("Error", "", "Failed to get ECDH private key: %v", err)
+		}
+		return m.newBuffer(b)
 	}
 	curve := curveOf(c.Argument(1).String())
 	var k *ecdsa.PrivateKey

@@ -173,11 +173,11 @@ func (m *Modules) rsaCrypt(c goja.FunctionCall) goja.Value {
 	case what == "publicEncrypt" && padding == rsaPKCS1:
 		out, err = m.encryptPKCS1(public, data)
 	case what == "privateDecrypt" && padding == rsaPKCS1:
-		out, err = rsa.DecryptPKCS1v15(nil, private, data)
+		out, err = unpadded(raw(public, private.D, data), 2)
 	case what == "privateEncrypt" && padding == rsaPKCS1:
 		out, err = rsa.SignPKCS1v15(nil, private, 0, data)
 	case what == "publicDecrypt" && padding == rsaPKCS1:
-		out, err = unpadded(raw(public, big.NewInt(int64(public.E)), data))
+		out, err = unpadded(raw(public, big.NewInt(int64(public.E)), data), 1)
 	case padding == rsaNoPadding && len(data) == public.Size():
 		exponent := big.NewInt(int64(public.E))
 		if what == "privateDecrypt" || what == "privateEncrypt" {
@@ -215,14 +215,15 @@ func (m *Modules) encryptPKCS1(k *rsa.PublicKey, data []byte) ([]byte, error) {
 	return raw(k, big.NewInt(int64(k.E)), block), nil
 }
 
-// unpadded takes the padding of a signature off (RFC 8017, section 9.2).
-func unpadded(block []byte) ([]byte, error) {
-	if len(block) > 11 && block[0] == 0 && block[1] == 1 {
+// unpadded takes the padding of a signature (1) or of a secret (2) off (RFC
+// 8017, sections 9.2 and 7.2.2).
+func unpadded(block []byte, kind byte) ([]byte, error) {
+	if len(block) > 11 && block[0] == 0 && block[1] == kind {
 		for i, b := range block[2:] {
 			if b == 0 && i >= 8 {
 				return block[3+i:], nil
 			}
-			if b != 0xff {
+			if b == 0 || kind == 1 && b != 0xff {
 				break
 			}
 		}

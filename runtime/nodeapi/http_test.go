@@ -64,7 +64,6 @@ func TestHTTPRefusals(t *testing.T) {
 	}
 	check(t, w, `const http = require("http"), https = require("https")`, [][2]string{
 		{`new Promise((r) => http.get("http://x/").on("error", (e) => r(e.code)))`, `"ECONNREFUSED"`},
-		{`http.createServer(() => {})`, `Error ERR_METHOD_NOT_IMPLEMENTED: minido lacks http.createServer: export a fetch handler instead of a server: export default { async fetch(request, env) { return new Response("ok") } }`},
 		{`https.get("http://x/")`, `TypeError ERR_INVALID_PROTOCOL: Protocol "http:" not supported. Expected "https:"`},
 		{`http.get({ path: "/a b" })`, `TypeError ERR_UNESCAPED_CHARACTERS: Request path contains unescaped characters`},
 		{`http.request("http://x/", { headers: { "a b": 1 } })`, `TypeError ERR_INVALID_HTTP_TOKEN: Header name must be a valid HTTP token ["a b"]`},
@@ -85,5 +84,34 @@ func TestMissing(t *testing.T) {
 		{`require("tty").isatty(1)`, `false`},
 		{`require("module").createRequire("/")("path") === require("path")`, `true`},
 		{`require("module").isBuiltin("node:fs")`, `true`},
+	})
+}
+
+// A server gets the Worker's requests through cloudflare:node; its response
+// flows as it is read.
+func TestHTTPServer(t *testing.T) {
+	w := newWorld(t, Options{})
+	cloudflare, err := w.m.CloudflareNode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.e.Global("cloudflare", cloudflare)
+	check(t, w, `const http = require("http"), { httpServerHandler, handleAsNodeRequest } = cloudflare;
+		const ask = async (listener, init, path = "/y?z") => { const s = http.createServer(listener).listen(); try { const r = await httpServerHandler(s).fetch(new Request("http://x" + path, init), { e: 1 }, {}); return [r.status, [...r.headers].join(";"), await r.text()]; } finally { s.close(); } };
+		const echo = (req, res) => { let b = ""; req.on("data", (c) => b += c); req.on("end", () => { res.setHeader("x-a", "1"); res.setHeader("set-cookie", ["a=1", "b=2"]); res.write("part "); res.end([req.method, req.url, b, req.httpVersion, req.socket.remoteAddress, req.cloudflare.env.e].join()); }); }`, [][2]string{
+		{`ask(echo, { method: "POST", body: "abc" })`, `[200, "set-cookie,a=1;set-cookie,b=2;x-a,1", "part POST,/y?z,abc,1.1,127.0.0.1,1"]`},
+		{`ask((req, res) => res.end("é"))`, `[200, "content-length,2", "é"]`},
+		{`ask((req, res) => res.writeHead(404, "Nope", { a: "b" }).end())`, `[404, "a,b", ""]`},
+		{`ask((req, res) => { res.statusCode = 204; res.end(); })`, `[204, "", ""]`},
+		{`ask((req, res) => { require("stream").Readable.from(["a", "b", "c"]).pipe(res); })`, `[200, "", "abc"]`},
+		{`ask((req, res) => { for (let i = 0; i < 50; i++) res.write("x".repeat(1000)); res.end(); }).then((r) => r[2].length)`, `50000`},
+		{`ask((req, res) => { res.writeHead(200); res.setHeader("a", "b"); }).catch((e) => e)`, `Error ERR_HTTP_HEADERS_SENT: Cannot set headers after they are sent to the client`},
+		{`ask((req, res) => res.writeHead(42)).catch((e) => e)`, `RangeError ERR_HTTP_INVALID_STATUS_CODE: Invalid status code: 42`},
+		{`ask((req, res) => { throw new Error("x"); }).catch((e) => e)`, `Error: x`},
+		{`ask((req, res) => res.destroy(new Error("gone"))).catch((e) => e)`, `Error: gone`},
+		{`(() => { const s = http.createServer().listen(8080); try { return [s.listening, s.address(), http.createServer().listen(8080)]; } catch (e) { return e.message; } finally { s.close(); } })()`, `"bind EADDRINUSE 127.0.0.1:8080"`},
+		{`new Promise((r) => { const s = http.createServer().listen(8081, () => { const a = s.address(); s.close(() => r([a, s.listening])); }); })`, `[{port: 8081, family: "IPv4", address: "127.0.0.1"}, false]`},
+		{`handleAsNodeRequest(9, new Request("http://x"))`, `Error ERR_INVALID_ARG_VALUE: Http server with port 9 not found. This is likely a bug with your code. You should check if server.listen() was called with the same port (9)`},
+		{`httpServerHandler({})`, `Error: Failed to determine port for server`},
 	})
 }

@@ -26,6 +26,7 @@ func init() {
 	internal("internal/crypto_stream", "crypto_stream.js", nil)
 	internal("internal/crypto_keys", "crypto_keys.js", keysModule)
 	internal("internal/http", "http.js", nil)
+	internal("internal/http_server", "http_server.js", nil)
 	internal("internal/misc", "misc.js", nil)
 
 	js("assert", "assert.js", nil)
@@ -65,6 +66,13 @@ func init() {
 	for _, part := range []string{"Duplex", "PassThrough", "Readable", "Transform", "Writable"} {
 		property("_stream_"+strings.ToLower(part), "stream", part)
 	}
+	goModule("_http_server", func(m *Modules) goja.Value {
+		exports := m.vm.NewObject()
+		for _, name := range []string{"STATUS_CODES", "Server", "ServerResponse"} {
+			m.define(exports, name, m.load("http").(*goja.Object).Get(name))
+		}
+		return exports
+	}).flag = "enable_nodejs_http_server_modules"
 	for _, name := range []string{"_http_agent", "_http_client", "_http_incoming", "_http_outgoing"} {
 		alias(name, "http").flag = "enable_nodejs_http_modules"
 	}
@@ -88,7 +96,7 @@ func mostlyMissing() {
 		}).flag = x.flag
 	}
 	for _, x := range []struct{ name, flag string }{
-		{"_http_server", "enable_nodejs_http_server_modules"}, {"_stream_wrap", "enable_nodejs_stream_wrap_module"},
+		{"_stream_wrap", "enable_nodejs_stream_wrap_module"},
 		{"_tls_common", ""}, {"_tls_wrap", ""}, {"child_process", "enable_nodejs_child_process_module"},
 		{"readline", "enable_nodejs_readline_module"}, {"readline/promises", "enable_nodejs_readline_module"},
 		{"sqlite", "enable_nodejs_sqlite_module"}, {"test", ""}, {"wasi", "enable_nodejs_wasi_module"},

@@ -83,6 +83,16 @@ func (m *Modules) Require(specifier string) (goja.Value, error) {
 	return v, nil
 }
 
+// CloudflareNode is the exports object of cloudflare:node, which hands a
+// Worker's requests to servers of node:http
+// (developers.cloudflare.com/workers/runtime-apis/nodejs/http).
+func (m *Modules) CloudflareNode() (exports goja.Value, err error) {
+	if ex := m.vm.Try(func() { exports = m.load("internal/http_server").(*goja.Object).Get("cloudflare") }); ex != nil {
+		return nil, ex
+	}
+	return exports, nil
+}
+
 // Has reports whether Require(spec) finds a module under the worker's
 // compatibility flags.
 func (m *Modules) Has(spec string) bool {

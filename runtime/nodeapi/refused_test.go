@@ -45,7 +45,7 @@ func compatibilityTable() string {
 	var out strings.Builder
 	var full []string
 	fmt.Fprintln(&out, "| module | refuses | so does workerd | instead |\n|---|---|---|---|")
-	for _, name := range Names() {
+	for _, name := range append(Names(), "cloudflare:node") {
 		before := out.Len()
 		for _, r := range refusals {
 			if r.module == name {
@@ -95,6 +95,11 @@ func TestRefusalsThrow(t *testing.T) {
 		}
 		return goja.Undefined()
 	}))
+	cloudflare, err := w.m.CloudflareNode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.e.Global("cloudflare", cloudflare)
 	for _, r := range refusals {
 		for _, name := range r.names {
 			api := r.module + "." + name
@@ -102,7 +107,11 @@ func TestRefusalsThrow(t *testing.T) {
 			if call == "" {
 				call = "m." + name + "()"
 			}
-			w.in(fmt.Sprintf(`const m = require("node:%s"); refuses(() => { %s }, %q)`, r.module, call, api))
+			module := fmt.Sprintf("require(\"node:%s\")", r.module)
+			if r.module == "cloudflare:node" {
+				module = "cloudflare"
+			}
+			w.in(fmt.Sprintf(`const m = %s; refuses(() => { %s }, %q)`, module, call, api))
 		}
 	}
 }

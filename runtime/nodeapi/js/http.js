@@ -240,6 +240,10 @@ function (native, p) {
     return { ...exports, Agent: SecureAgent };
   };
   const http = moduleFor(false), https = moduleFor(true);
+  if (native.compat("enable_nodejs_http_server_modules")) {
+    for (const module of [http, https]) for (const name of ["Server", "createServer"]) native.lazy(module, name, () => native.require("internal/http_server").http[name]);
+    native.lazy(http, "ServerResponse", () => native.require("internal/http_server").http.ServerResponse);
+  }
   for (const name of ["WebSocket", "CloseEvent", "MessageEvent"]) native.lazy(http, name, () => globalThis[name]);
   return { http, https };
 }
