@@ -179,3 +179,14 @@ func TestCorruptDatabase(t *testing.T) {
 		t.Errorf("a new object answers %d %s", status, body)
 	}
 }
+
+// What a configuration attaches beside env, and nothing here offers, is named at
+// the start with its line: a container.
+func TestContainersAreNamed(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": "{ \"name\": \"c\", \"main\": \"w.js\", \"compatibility_date\": \"2026-01-01\",\n  \"containers\": [{ \"class_name\": \"Box\", \"image\": \"./Dockerfile\" }] }\n",
+		"w.js":           "export default { fetch() { return new Response(\"ok\"); } };\n",
+	})
+	s := dev(t, "--config", filepath.Join(dir, "wrangler.jsonc"), "--port", "0")
+	contains(t, s.Output(), "containers[0]: a container is not offered", "wrangler.jsonc:2:18")
+}

@@ -332,6 +332,9 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 	for _, other := range s.Others() {
 		t.line("%s", t.bindings("the worker "+other.Project().Name, other.Bindings()))
 	}
+	for _, a := range s.Project().Attachments {
+		t.line("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", "not offered"), a.Where)
+	}
 	// Scripts wait for the words and the URL: no colour comes between them.
 	t.line("Ready on %s %s", s.URL(), t.paint("2", "("+took.Round(time.Millisecond).String()+")"))
 }
