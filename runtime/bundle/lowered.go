@@ -155,6 +155,9 @@ func (l *lowered) wrap(out, sourcefile string) {
 		body = strings.Replace(body, importMeta+" = {};", importMeta+" = $meta;", 1)
 		l.helpers = append(l.helpers, "$meta")
 	}
+	if mayShift(body) {
+		l.helpers = append(l.helpers, shiftLeft, shiftRight)
+	}
 	head := "(function(exports,require,module"
 	for _, n := range l.helpers {
 		head += "," + n
@@ -164,8 +167,7 @@ func (l *lowered) wrap(out, sourcefile string) {
 		// One line, so that the code's second line is always the file's first.
 		head += joinLines(kept)
 	}
-	l.code = mendExpressions(repaired(head + "\n" + body + "\n})"))
-	l.guardShifts()
+	l.code = repaired(head + "\n" + body + "\n})")
 }
 
 const importMeta = "var import_meta"

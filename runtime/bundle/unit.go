@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -34,6 +35,9 @@ func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
+			if shifts := slices.Contains(u.low.helpers, shiftLeft); shifts || mayMend(u.low.code) {
+				mend(ast, shifts)
+			}
 			u.prog, err = goja.CompileAST(ast, false)
 		}
 		if err != nil {

@@ -1,0 +1,158 @@
+package bundle
+
+import (
+	"reflect"
+	"strings"
+
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
+)
+
+// Three expressions mean something else in goja than in V8. They are replaced in
+// the tree between parsing and compiling, so that the text, and with it the
+// places in stacks and what Function.prototype.toString answers, stays as it is.
+//
+//   - new.target: a plain call inherits it from the constructor that the call was
+//     made in, however deep. Functions that refuse to be called with `new` (as the
+//     AI SDK's providers do) then fail. In functions it also has to ask whether
+//     `this` was made by that constructor; in a class's constructor it is right.
+//   - A literal such as /[\p{L}]/u never matches: esbuild turns literals with
+//     property escapes into constructor calls, which translate them, but does not
+//     look into character classes.
+//   - A shift of a BigInt by 2^40 makes goja allocate 2^40 bits, which ends the
+//     process, and operators are no functions that could refuse it. What a value
+//     is shifted by goes through a helper that bounds it, unless it is a number
+//     as the code stands. (esbuild turns ** into a call of a helper by itself.)
+
+// The helpers, of shifts to the left and to the right.
+const (
+	shiftLeft  = "$shl"
+	shiftRight = "$shr"
+)
+
+// mayShift looks for shifts by something else than a number in esbuild's output.
+// A mistake costs some time, no more.
+func mayShift(code string) bool {
+	for _, op := range []string{"<<", ">>"} {
+		for rest := code; ; {
+			i := strings.Index(rest, op)
+			if i < 0 {
+				break
+			}
+			rest = strings.TrimPrefix(rest[i+len(op):], "=")
+			by, ok := strings.CutPrefix(rest, " ")
+			if ok && by != "" && (by[0] < '0' || by[0] > '9' || strings.HasPrefix(strings.TrimLeft(by, "0123456789abcdefABCDEFxXoO_"), "n")) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mayMend reports whether one of the other two expressions may occur.
+func mayMend(code string) bool {
+	return strings.Contains(code, "new.target") || strings.Contains(code, `\p{`) || strings.Contains(code, `\P{`)
+}
+
+// mend replaces the expressions in a program; shifts says whether the helpers of
+// shifts are in scope.
+func mend(program *ast.Program, shifts bool) {
+	mender{shifts}.walk(reflect.ValueOf(&program.Body).Elem(), false)
+}
+
+type mender struct{ shifts bool }
+
+// walk visits all nodes below v; exact says that the innermost function that is
+// no arrow is a class's constructor. goja's ast has no walker of its own.
+func (m mender) walk(v reflect.Value, exact bool) {
+	switch v.Kind() {
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		if with := m.replacement(v.Interface(), exact); with != nil {
+			v.Set(reflect.ValueOf(with))
+			return
+		}
+		m.walk(v.Elem(), exact)
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		switch n := v.Interface().(type) {
+		case *ast.MethodDefinition:
+			m.walk(reflect.ValueOf(&n.Key).Elem(), exact)
+			m.function(n.Body, n.Kind == ast.PropertyKindMethod && !n.Static && isConstructorKey(n))
+			return
+		case *ast.FunctionLiteral:
+			m.function(n, false)
+			return
+		case *ast.BinaryExpression:
+			m.shift(n.Operator, &n.Right)
+		case *ast.AssignExpression:
+			m.shift(n.Operator, &n.Right)
+		}
+		m.walk(v.Elem(), exact)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.Name != "DeclarationList" && f.IsExported() {
+				m.walk(v.Field(i), exact)
+			}
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return
+		}
+		for i := range v.Len() {
+			m.walk(v.Index(i), exact)
+		}
+	}
+}
+
+func (m mender) function(n *ast.FunctionLiteral, exact bool) {
+	m.walk(reflect.ValueOf(n.ParameterList), exact)
+	m.walk(reflect.ValueOf(n.Body), exact)
+}
+
+// replacement is what takes the place of a node, or nil.
+func (m mender) replacement(node any, exact bool) ast.Expression {
+	switch n := node.(type) {
+	case *ast.MetaProperty:
+		if exact || n.Property.Name != "target" {
+			return nil
+		}
+		made := &ast.BinaryExpression{Operator: token.INSTANCEOF, Left: &ast.ThisExpression{Idx: n.Idx}, Right: n, Comparison: true}
+		void := &ast.UnaryExpression{Operator: token.VOID, Idx: n.Idx, Operand: &ast.NumberLiteral{Idx: n.Idx, Literal: "0", Value: int64(0)}}
+		return &ast.ConditionalExpression{
+			Test:       &ast.BinaryExpression{Operator: token.LOGICAL_AND, Left: n, Right: made},
+			Consequent: n, Alternate: void,
+		}
+	case *ast.RegExpLiteral:
+		if !strings.ContainsAny(n.Flags, "uv") || !strings.Contains(n.Pattern, `\p{`) && !strings.Contains(n.Pattern, `\P{`) {
+			return nil
+		}
+		text := func(s string) ast.Expression {
+			return &ast.StringLiteral{Idx: n.Idx, Value: unistring.NewFromString(s)}
+		}
+		return &ast.NewExpression{
+			New: n.Idx, Callee: &ast.Identifier{Name: "RegExp", Idx: n.Idx},
+			ArgumentList: []ast.Expression{text(n.Pattern), text(n.Flags)},
+		}
+	}
+	return nil
+}
+
+func (m mender) shift(op token.Token, by *ast.Expression) {
+	helper := map[token.Token]unistring.String{token.SHIFT_LEFT: shiftLeft, token.SHIFT_RIGHT: shiftRight}[op]
+	if n, ok := (*by).(*ast.NumberLiteral); !m.shifts || helper == "" || ok && !strings.HasSuffix(n.Literal, "n") {
+		return
+	}
+	at := (*by).Idx0()
+	*by = &ast.CallExpression{Callee: &ast.Identifier{Name: helper, Idx: at}, LeftParenthesis: at, ArgumentList: []ast.Expression{*by}}
+}
+
+func isConstructorKey(n *ast.MethodDefinition) bool {
+	key, ok := n.Key.(*ast.StringLiteral)
+	return ok && !n.Computed && key.Value == "constructor"
+}
