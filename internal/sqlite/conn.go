@@ -110,7 +110,10 @@ func Open(o Options) (*Conn, error) {
 		o.Thread = &Thread{}
 	}
 	c := &Conn{thread: o.Thread, tls: o.Thread.enter(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, handle: uintptr(connHandle.Add(1))}
-	utcOnce.Do(func() { pinUTC(c.tls) })
+	processOnce.Do(func() {
+		useHeap(c.tls)
+		pinUTC(c.tls)
+	})
 	conns.Store(c.handle, c)
 	c.out = alloc(c.tls, 16)
 	if err := c.open(o); err != nil {
@@ -177,7 +180,8 @@ func (c *Conn) LeaveLog() error {
 	return nil
 }
 
-var utcOnce sync.Once
+// processOnce sets up what SQLite has once in a process.
+var processOnce sync.Once
 
 // pinUTC makes the 'localtime' modifier mean UTC, as on Cloudflare, whatever
 // the machine's zone. It changes only the environment that translated C code
