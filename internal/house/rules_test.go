@@ -38,7 +38,7 @@ var rules = []rule{
 }
 
 // allowances are the packages that a rule does not concern, each with its
-// reason. One that no longer matters fails TestAllowancesAreNeeded.
+// reason. One that no longer matters fails TestRules.
 var allowances = map[string]map[string]string{
 	"time": {
 		"internal/clock": "the clock's home: the one package that asks the machine for the time",
@@ -249,35 +249,31 @@ func exportedReceiver(d *ast.FuncDecl) bool {
 	}
 }
 
-// Every package of the module keeps every rule.
+// Every package of the module keeps every rule, except where an allowance says
+// why not; and an allowance stands only as long as its package does what the
+// rule forbids.
 func TestRules(t *testing.T) {
+	exists := map[string]bool{}
 	for _, p := range loadModule(t) {
+		exists[p.rel] = true
 		if p.typeErr != nil {
 			t.Errorf("%s does not type-check: %v", p.rel, p.typeErr)
 		}
 		for _, r := range rules {
-			if allowances[r.name][p.rel] != "" {
-				continue
-			}
-			for _, f := range r.check(p) {
-				t.Error(f)
+			found := r.check(p)
+			if allowances[r.name][p.rel] == "" {
+				for _, f := range found {
+					t.Error(f)
+				}
+			} else if len(found) == 0 {
+				t.Errorf("%s is allowed to break %q and does not", p.rel, r.name)
 			}
 		}
 	}
-}
-
-// An allowance stands only as long as its package does what the rule forbids.
-func TestAllowancesAreNeeded(t *testing.T) {
-	byRel := map[string]*pkg{}
-	for _, p := range loadModule(t) {
-		byRel[p.rel] = p
-	}
 	for _, r := range rules {
 		for _, rel := range sortedKeys(allowances[r.name]) {
-			if p := byRel[rel]; p == nil {
+			if !exists[rel] {
 				t.Errorf("%s is allowed to break %q and does not exist", rel, r.name)
-			} else if len(r.check(p)) == 0 {
-				t.Errorf("%s is allowed to break %q and does not", rel, r.name)
 			}
 		}
 	}
