@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"reflect"
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -19,7 +20,8 @@ import (
 //     `this` was made by that constructor; in a class's constructor it is right.
 //   - A literal such as /[\p{L}]/u never matches: esbuild turns literals with
 //     property escapes into constructor calls, which translate them, but does not
-//     look into character classes.
+//     look into character classes. Literals with look-around that ignore case take
+//     tens of milliseconds to compile, if they are not translated.
 //   - A shift of a BigInt by 2^40 makes goja allocate 2^40 bits, which ends the
 //     process, and operators are no functions that could refuse it. What a value
 //     is shifted by goes through a helper that bounds it, unless it is a number
@@ -52,7 +54,16 @@ func mayShift(code string) bool {
 
 // mayMend reports whether one of the other two expressions may occur.
 func mayMend(code string) bool {
-	return strings.Contains(code, "new.target") || strings.Contains(code, `\p{`) || strings.Contains(code, `\P{`)
+	return strings.Contains(code, "new.target") || strings.Contains(code, `\p{`) || strings.Contains(code, `\P{`) || lookAround.MatchString(code)
+}
+
+// lookAround finds lines that may hold a literal with look-around that ignores case.
+var lookAround = regexp.MustCompile(`\(\?<?[=!].*/[dgmsuvy]*i`)
+
+// needsConstructor reports whether a literal has to become a constructor call.
+func needsConstructor(pattern, flags string) bool {
+	properties := strings.Contains(pattern, `\p{`) || strings.Contains(pattern, `\P{`)
+	return properties && strings.ContainsAny(flags, "uv") || strings.Contains(flags, "i") && lookAround.MatchString(pattern+"/i")
 }
 
 // mend replaces the expressions in a program; shifts says whether the helpers of
@@ -129,7 +140,7 @@ func (m mender) replacement(node any, exact bool) ast.Expression {
 			Consequent: n, Alternate: void,
 		}
 	case *ast.RegExpLiteral:
-		if !strings.ContainsAny(n.Flags, "uv") || !strings.Contains(n.Pattern, `\p{`) && !strings.Contains(n.Pattern, `\P{`) {
+		if !needsConstructor(n.Pattern, n.Flags) {
 			return nil
 		}
 		text := func(s string) ast.Expression {

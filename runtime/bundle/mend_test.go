@@ -50,13 +50,13 @@ func TestNewTarget(t *testing.T) {
 	}
 }
 
-// A literal whose property escape stands in a character class becomes a
-// constructor call, as esbuild makes of the others; the text of the function
-// stays.
-func TestPropertyEscapesInClasses(t *testing.T) {
+// Literals that goja cannot do justice to become constructor calls, as esbuild
+// makes of others; the text of the function stays.
+func TestLiteralsBecomeCalls(t *testing.T) {
 	for code, want := range map[string]string{
 		`String([/^[$_\p{ID_Start}"]$/u])`:          `new ^[$_\p{ID_Start}"]$ u`,
 		`String(["\\p{L}", /\p{L}/, /[\P{Lu}]/gu])`: `\p{L},/\p{L}/,new [\P{Lu}] gu`,
+		`String([/(?=a)./i, /(?<a>b)./i])`:          `new (?=a). i,/(?<a>b)./i`,
 		`String(function() { return /[\p{L}]/u; })`: `function() { return /[\p{L}]/u; }`,
 	} {
 		vm := goja.New()

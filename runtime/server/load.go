@@ -132,7 +132,6 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	if err != nil {
 		return nil, errors.Join(err, w.iso.Close(context.WithoutCancel(ctx)))
 	}
-	b.Prefetch()
 	return w, nil
 }
 

@@ -156,7 +156,7 @@ func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPatte
 	var pattern goja.Value = text
 	translated := needsTranslation(key.source, flags)
 	if translated {
-		out, err := translatePattern(text, strings.Contains(flags, "v"))
+		out, err := translatePattern(text, flags)
 		if err != nil {
 			p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %v", key.source, flags, err)
 		}

@@ -32,6 +32,24 @@ func TestRegExp(t *testing.T) {
 	})
 }
 
+// ECMA-262, section 22.2.2: with the flag i and look-around, escapes that stand for
+// nearly everything match as without, in literals (which the bundler turns into
+// calls) as in calls, and the expression shows itself as it was written.
+func TestRegExpIgnoresCaseWithLookAround(t *testing.T) {
+	const try = `(s, f) => { const r = new RegExp("(?!x)(?:" + s + ")", f); return [..."sSkK _\u00e9\n\u2028\u00a01a"].map(c => +r.test(c)).join("") + " " + r }`
+	newFetchWorld(t).tries([][2]string{
+		{`(` + try + `)("\\W", "i")`, `000010111100 /(?!x)(?:\W)/i`},
+		{`(` + try + `)("a|\\W", "iu")`, `000010111101 /(?!x)(?:a|\W)/iu`},
+		{`(` + try + `)("\\S", "i")`, `111101100011 /(?!x)(?:\S)/i`},
+		{`(` + try + `)("\\D", "i")`, `111111111101 /(?!x)(?:\D)/i`},
+		{`(` + try + `)(".", "i")`, `111111100111 /(?!x)(?:.)/i`},
+		{`(` + try + `)(".", "is")`, `111111111111 /(?!x)(?:.)/is`},
+		{`(` + try + `)("\\.", "i")`, `000000000000 /(?!x)(?:\.)/i`},
+		{`(` + try + `)("[^\\S\\n]", "i")`, `000010001100 /(?!x)(?:[^\S\n])/i`},
+		{`[new RegExp("(a)\\1\\W.", "i").exec("xAa-B")[0], new RegExp("(?<w>b)\\k<w>.", "i").exec("bB!").groups.w]`, `["Aa-B","b"]`},
+	})
+}
+
 // What cannot be translated is refused by name.
 func TestRegExpRefusals(t *testing.T) {
 	w := newFetchWorld(t)

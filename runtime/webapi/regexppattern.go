@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"fmt"
+	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,14 +18,19 @@ type patternError string
 // Error implements error.
 func (e patternError) Error() string { return string(e) }
 
-// pattern translates a pattern with the flag u or v (ECMA-262, section 22.2.1)
-// for goja, which knows neither property escapes nor sets: a class that needs
-// one of them is written as ranges of code points.
+// pattern translates a pattern (ECMA-262, section 22.2.1) for goja. With the flag
+// u or v, it knows neither property escapes nor sets: a class that needs one of
+// them is written as ranges of code points. With the flag i, regexp2 looks for the
+// case variants of each of the million code points that . \S \W and \D stand for,
+// which takes tens of milliseconds, and finds the letters s and k in \W: there
+// these are written as the complements of few.
 type pattern struct {
-	src  []rune
-	pos  int
-	sets bool // the flag v
-	out  strings.Builder
+	src         []rune
+	pos         int
+	sets        bool // the flag v
+	complements bool
+	dotAll      bool // the flag s
+	out         strings.Builder
 }
 
 // classValue is what a class or an operand of one stands for: code points and,
@@ -37,12 +43,25 @@ type classValue struct {
 // needsTranslation tells whether goja would misunderstand the pattern.
 func needsTranslation(source, flags string) bool {
 	return strings.Contains(flags, "v") ||
-		strings.Contains(flags, "u") && (strings.Contains(source, `\p`) || strings.Contains(source, `\P`))
+		strings.Contains(flags, "u") && (strings.Contains(source, `\p`) || strings.Contains(source, `\P`)) ||
+		needsComplements(source, flags)
+}
+
+// backtracks finds what makes goja use regexp2: look-around and back-references.
+var backtracks = regexp.MustCompile(`\(\?(?:<?[=!])|\\[1-9k]`)
+
+// needsComplements reports whether the pattern goes to regexp2 with the flag i,
+// and may hold one of the escapes that are slow there.
+func needsComplements(source, flags string) bool {
+	return strings.Contains(flags, "i") && backtracks.MatchString(source)
 }
 
 // translatePattern gives the pattern to compile with u in the place of v.
-func translatePattern(source goja.String, sets bool) (out string, err error) {
-	p := &pattern{src: codePoints(source), sets: sets}
+func translatePattern(source goja.String, flags string) (out string, err error) {
+	p := &pattern{
+		src: codePoints(source), sets: strings.Contains(flags, "v"), dotAll: strings.Contains(flags, "s"),
+		complements: needsComplements(source.String(), flags),
+	}
 	defer func() {
 		if x := recover(); x != nil {
 			failure, ok := x.(patternError)
@@ -99,6 +118,12 @@ func (p *pattern) term() {
 	case c == '\\' && p.pos+1 < len(p.src) && (p.src[p.pos+1] == 'p' || p.src[p.pos+1] == 'P'):
 		p.pos++
 		p.write(p.property(), false)
+	case p.complements && c == '.' && !p.dotAll:
+		p.pos++
+		p.out.WriteString(`[^\n\r\u2028\u2029]`)
+	case p.complements && c == '\\' && p.pos+1 < len(p.src) && strings.ContainsRune("SWD", p.src[p.pos+1]):
+		p.out.WriteString(`[^\` + strings.ToLower(string(p.src[p.pos+1])) + `]`)
+		p.pos += 2
 	case c == '\\' && p.pos+1 < len(p.src):
 		p.copy(2)
 	case c == '[':
