@@ -315,7 +315,7 @@ func (r *run) preserve(name string) (fibers.State, error) {
 
 // judge checks the invariants and gives the verdict.
 func (r *run) judge(rest fibers.State) {
-	r.report.Violations = fibers.Check(r.deaths, rest)
+	r.report.Violations = fibers.Check(r.deaths, rest, 0)
 	for _, d := range rest.Databases {
 		r.report.HooksVisible = r.report.HooksVisible || d.HasHooks
 	}

@@ -67,6 +67,18 @@ func TestFaultsOfTheMachine(t *testing.T) {
 		"fail(io)" + second:                       func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /add") },
 		"fail(busy)" + second:                     func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /add") },
 		"fail(full)@index:before(Store/s1)/rpc#1": func(t *testing.T, e []history.Event) { failsOnce(t, e, "POST /job") },
+		// Written, and perhaps not for good: the caller does not get its answer, and the next one sees it.
+		"fail(sync)@commit:after(Store/s1)/rpc#2": func(t *testing.T, e []history.Event) {
+			failsOnce(t, e, "POST /add")
+			if got := of(e, history.Return, "GET /sum"); len(got) != 1 || string(got[0].Data) != "2" {
+				t.Errorf("the sum: %+v", got)
+			}
+		},
+		// An alarm that cannot do its effect is tried again.
+		"fail(dns)@fetch:before()/fetch#1": func(t *testing.T, e []history.Event) { arrives(t, e, 1) },
+		"sink.refuse@request#1":            func(t *testing.T, e []history.Event) { arrives(t, e, 1) },
+		"sink.status(503)@request#1":       func(t *testing.T, e []history.Event) { arrives(t, e, 1) },
+		"sink.cut(0)@request#1":            func(t *testing.T, e []history.Event) { arrives(t, e, 2) },
 		"slow(300ms)" + second: func(t *testing.T, e []history.Event) {
 			called, answered := of(e, history.Call, "POST /add"), of(e, history.Return, "POST /add")
 			if took := answered[1].AtMs - called[1].AtMs; took < 300 {
@@ -104,6 +116,20 @@ func TestFaultsOfTheMachine(t *testing.T) {
 	}
 }
 
+// arrives says how often the one effect must have come, by its key.
+func arrives(t *testing.T, events []history.Event, times int) {
+	t.Helper()
+	got := of(events, history.Effect, "")
+	for _, e := range got {
+		if e.Op != got[0].Op {
+			t.Errorf("two keys: %+v", got)
+		}
+	}
+	if len(got) != times {
+		t.Errorf("the effect came %d times, want %d: %+v", len(got), times, got)
+	}
+}
+
 func failsOnce(t *testing.T, events []history.Event, request string) {
 	t.Helper()
 	if got := of(events, history.Fail, request+": status 500"); len(got) != 1 {
@@ -137,7 +163,9 @@ func TestFaultsOfUpstreams(t *testing.T) {
 	if r, _ := planned(t, "chat", "upstream.refuse@request#3", append(chats[:3:3], "--chat", "SupportChat/c1: one", "--keep")...); r.Code != chaos.Missed {
 		t.Errorf("a request that never came: code %d, want %d", r.Code, chaos.Missed)
 	}
-	if r, _ := campaignOf(t, "replay", fixture(t, "planted"), "--fetch", "POST /add", "--plan", "upstream.refuse@request#1"); r.Code != chaos.Usage {
-		t.Errorf("no model: code %d, want %d", r.Code, chaos.Usage)
+	for _, plan := range []string{"upstream.refuse@request#1", "sink.refuse@request#1"} {
+		if r, _ := campaignOf(t, "replay", fixture(t, "planted"), "--fetch", "POST /add", "--plan", plan); r.Code != chaos.Usage {
+			t.Errorf("%s, and no such server: code %d, want %d", plan, r.Code, chaos.Usage)
+		}
 	}
 }

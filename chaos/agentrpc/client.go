@@ -240,10 +240,14 @@ func (c *Client) deliver(p *pending, f frame) {
 
 // end tells every waiting call that its answer will not come.
 func (c *Client) end(err error) {
+	text := err.Error()
+	if c.ctx.Err() != nil { // what the library says then depends on where the reader stood
+		text = history.ByClient + ": " + text
+	}
 	c.cancel()
-	// The socket is gone or of no use any more; how it ended is in err.
+	// The socket is gone or of no use any more; how it ended is in text.
 	_ = c.conn.CloseNow()
-	c.options.History.Add(history.Event{Kind: history.Close, Who: c.options.Who, Text: err.Error()})
+	c.options.History.Add(history.Event{Kind: history.Close, Who: c.options.Who, Text: text})
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = err

@@ -49,6 +49,7 @@ func (r *caseRun) readActs(life int) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("campaign: acts: %w", err)
 	}
+	began := r.camp.clock.Now().Add(-r.history.Elapsed())
 	done := map[string]bool{}
 	for line := range bytes.Lines(data) {
 		var a process.Acted
@@ -57,6 +58,10 @@ func (r *caseRun) readActs(life int) error {
 		}
 		done[a.Fault] = true
 		text := a.Fault
+		blow := history.Blow{AtMs: msBetween(began, time.Unix(0, a.AtNs))}
+		if f, err := fault.Parse(a.Fault); err == nil {
+			blow.Ends = f.EndsObjects() && a.Refused == ""
+		}
 		switch {
 		case a.Error != "":
 			return fmt.Errorf("campaign: %s failed: %s", a.Fault, a.Error)
@@ -64,7 +69,11 @@ func (r *caseRun) readActs(life int) error {
 			text += " was refused: " + a.Refused
 			r.result.Refused, r.result.Text = true, text
 		}
-		r.history.Add(history.Event{Kind: history.Note, Who: "fault", Text: text})
+		at, err := json.Marshal(blow)
+		if err != nil {
+			return fmt.Errorf("campaign: acts: %w", err)
+		}
+		r.history.Add(history.Event{Kind: history.Note, Who: history.ByFault, Text: text, Data: at})
 	}
 	for _, f := range acts {
 		if !done[f.String()] {
@@ -81,11 +90,25 @@ func (r *caseRun) readActs(life int) error {
 	return nil
 }
 
-// askedFor checks that the model was asked often enough for its faults.
+// askedFor checks that the upstreams were asked often enough for their faults, and
+// notes how often.
 func (r *caseRun) askedFor() error {
-	for _, f := range r.plan.Upstream() {
-		if n := r.model.server.Arrived(); n < f.Request {
-			return ended(Missed, "upstream.%s did not happen: the model was asked %d times", f, n)
+	if r.model != nil {
+		r.result.Asked = r.model.server.Arrived()
+	}
+	if r.sink != nil {
+		r.result.Effects = r.sink.arrived()
+	}
+	for _, f := range r.plan {
+		if f.Upstream == nil || r.result.Outcome != Passed {
+			continue
+		}
+		n := r.result.Asked
+		if f.Sink {
+			n = r.result.Effects
+		}
+		if n < f.Upstream.Request {
+			return ended(Missed, "%s did not happen: %d requests came", f, n)
 		}
 	}
 	return nil

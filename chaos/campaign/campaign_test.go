@@ -1,12 +1,16 @@
 package campaign
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/entropy"
 )
 
@@ -39,7 +43,7 @@ func TestMerge(t *testing.T) {
 func TestDraw(t *testing.T) {
 	clean := Case{Points: []string{"commit:after(A/a)/rpc#1", "wake:after(A/a)/start#1", "alarm:before(A/a)/alarm#1"}, Ms: 300}
 	text := func(seed uint64) (out string) {
-		for _, p := range draw(entropy.NewSeeded(seed), clean, 20) {
+		for _, p := range newDrawing(entropy.NewSeeded(seed), clean, Options{}).plans(20) {
 			if _, err := fault.ParsePlan(p.String()); err != nil || len(p) == 0 {
 				t.Errorf("%s: %v", p, err)
 			}
@@ -50,6 +54,58 @@ func TestDraw(t *testing.T) {
 	if first, again := text(1), text(1); first != again || first == text(2) {
 		t.Error("plans do not follow the seed")
 	}
+}
+
+// Every kind of fault that the world has is drawn, in a form that reads back and at
+// a point where it can happen; a simulation draws none that it cannot do.
+func TestDrawTakesTheWholeCatalogue(t *testing.T) {
+	clean := Case{Points: []string{"commit:before(A/a)/rpc#1", "commit:after(A/a)/rpc#1", "fetch:before()/fetch#1"}, Ms: 300, Asked: 2, Effects: 1}
+	kinds := func(o Options) map[string]bool {
+		seen := map[string]bool{}
+		for _, p := range newDrawing(entropy.NewSeeded(7), clean, o).plans(2000) {
+			if again, err := fault.ParsePlan(p.String()); err != nil || again.String() != p.String() {
+				t.Fatalf("%s: %v", p, err)
+			}
+			if !p[0].Happens() {
+				t.Errorf("%s cannot happen", p)
+			}
+			kind, _, _ := strings.Cut(p[0].String(), "@")
+			if p[0].Upstream != nil {
+				kind, _, _ = strings.Cut(kind, "(")
+			}
+			seen[kind] = true
+		}
+		return seen
+	}
+	model := &upstream.Model{}
+	of := []string{"refuse", "cut", "truncate", "slice", "stall", "slow", "status"}
+	all := []string{"kill", "evict", "hibernate", "reset", "abort", "crash", "evict(isolate)", "reset(isolate)", "crash(isolate)",
+		"fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)", "slow(20ms)", "slow(300ms)", "jump(-1s)", "jump(1s)", "jump(10m)"}
+	both := append([]string{"kill"}, prefixed("upstream.", of)...)
+	both = append(both, prefixed("sink.", of)...)
+	for _, x := range []struct {
+		o    Options
+		want []string
+	}{
+		{Options{}, all},
+		{Options{AI: model}, append(append([]string{}, all...), prefixed("upstream.", of)...)},
+		{Options{Mode: Sim, AI: model, SinkVar: "SINK"}, both},
+	} {
+		want := map[string]bool{}
+		for _, k := range x.want {
+			want[k] = true
+		}
+		if diff := cmp.Diff(want, kinds(x.o)); diff != "" {
+			t.Errorf("%+v: %s", x.o, diff)
+		}
+	}
+}
+
+func prefixed(p string, list []string) (out []string) {
+	for _, s := range list {
+		out = append(out, p+s)
+	}
+	return out
 }
 
 // A limit spreads what it leaves; shards share everything out.

@@ -54,6 +54,7 @@ type caseRun struct {
 	copies []copied      // of each death
 	ahead  time.Duration // how far the servers' clock was set
 	model  *model        // nil without one
+	sink   *sink         // nil without one
 }
 
 // end is how a case ends early.
@@ -71,7 +72,7 @@ func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Err
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
 func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result Case, err error) {
-	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), model: s.model, dir: dir, state: filepath.Join(dir, "state")}
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
 	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
@@ -93,10 +94,10 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 	r.history = history.NewRecorder(s.camp.clock, events)
 	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
 	if s.sink != nil {
-		s.sink.begin(r.history)
+		s.sink.begin(r.history, plan.Upstream(true))
 	}
 	if s.model != nil {
-		s.model.begin(r.history, plan.Upstream())
+		s.model.begin(r.history, plan.Upstream(false))
 	}
 	if r.driver, err = s.camp.newDriver(len(plan) == 0); err == nil {
 		err = r.play(ctx)
@@ -109,7 +110,7 @@ func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result
 		err = errors.Join(err, r.child.Close())
 	}
 	if s.sink != nil {
-		s.sink.begin(nil)
+		s.sink.begin(nil, nil)
 	}
 	if s.model != nil {
 		s.model.begin(nil, nil)
@@ -281,10 +282,8 @@ func (r *caseRun) lost(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &failure) && len(r.plan) == 0:
-		return &chaos.UsageError{Text: "without any fault, " + failure.Text}
 	case errors.As(err, &failure):
-		return ended(Violated, "%w", failure)
+		return r.failed(failure)
 	case errors.Is(err, drive.ErrUnsent), errors.Is(err, agentrpc.ErrLost):
 		if wait.Channel(ctx, r.camp.clock, time.Second, "the server's death", r.child.Exited()) == nil {
 			return nil
@@ -295,6 +294,17 @@ func (r *caseRun) lost(ctx context.Context, err error) error {
 		return nil // the worker itself closed the socket: its checkers say whether it may
 	}
 	return err
+}
+
+// failed is what a driver's failure means.
+func (r *caseRun) failed(f *drive.Failure) error {
+	switch {
+	case len(r.plan) == 0:
+		return &chaos.UsageError{Text: "without any fault, " + f.Text}
+	case f.Refused && r.plan.Spoils():
+		return nil // an answer that a fault may have spoilt: the clients have done what they could
+	}
+	return ended(Violated, "%w", f)
 }
 
 // rested is a life that came to rest. A kill that was to come later by the clock

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strconv"
-	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/fault"
@@ -98,7 +96,9 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 func (c *campaign) available(p fault.Plan) error {
 	for _, f := range p {
 		switch {
-		case f.Upstream != nil && c.AI == nil:
+		case f.Sink && c.SinkVar == "":
+			return &chaos.UsageError{Text: fmt.Sprintf("%s needs the effect sink: give --effects VAR, or effects in the scenario.", f)}
+		case f.Upstream != nil && !f.Sink && c.AI == nil:
 			return &chaos.UsageError{Text: fmt.Sprintf("%s needs the scripted model: give --mock-ai, or ai in the scenario.", f)}
 		case f.Verb != "" && c.Mode == Sim:
 			return &chaos.UsageError{Text: fmt.Sprintf("%s needs real processes: leave --mode sim away.", f.Kind())}
@@ -161,28 +161,13 @@ func (c *campaign) swarm(ctx context.Context, source entropy.Source, clean Case,
 		if n <= 0 {
 			return nil
 		}
-		plans := numbered(source, clean, n)
+		plans := newDrawing(source, clean, c.Options).plans(n)
 		c.tell(int(c.swarmed)+n, "seeds %d to %d", c.Seed+1+c.swarmed, c.Seed+c.swarmed+uint64(n))
 		if _, err := c.visit(ctx, plans); err != nil {
 			return err
 		}
 		c.swarmed += uint64(n)
 	}
-}
-
-// numbered is draw for simulations, whose orders differ: points are named by
-// their number. One that a run does not reach has killed nothing, and is no
-// failure.
-func numbered(source entropy.Source, clean Case, runs int) []fault.Plan {
-	plans := draw(source, clean, runs)
-	for _, p := range plans {
-		for i := range p {
-			if p[i].Point != "" {
-				p[i].Point = strconv.Itoa(1 + int(source.Uint64()%uint64(len(clean.Points))))
-			}
-		}
-	}
-	return plans
 }
 
 // visited is a plan with its result.
@@ -239,9 +224,9 @@ func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, 
 	})
 }
 
-// Random runs plans that the seed draws: one or two faults, each at a point of
-// the clean run or at a time of it. The same seed draws the same plans from the
-// same points.
+// Random runs plans that the seed draws from all faults that this world has: one
+// fault, or one and a kill. The same seed draws the same plans from the same clean
+// run.
 func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, error) {
 	return with(ctx, "random", o, func(c *campaign, ctx context.Context) error {
 		c.report.Seed = seed
@@ -258,36 +243,11 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 		if c.Mode == Sim {
 			return c.swarm(ctx, source, clean, runs)
 		}
-		plans := c.choose(draw(source, clean, runs))
+		plans := c.choose(newDrawing(source, clean, c.Options).plans(runs))
 		c.tell(len(plans), "seed %d: %d runs", seed, len(plans))
 		_, err = c.visit(ctx, plans)
 		return err
 	})
-}
-
-// draw makes plans: three of four kill at a point, one of four at a time; every
-// third has a second kill in the recovery, at a time.
-func draw(source entropy.Source, clean Case, runs int) []fault.Plan {
-	number := func(below int) int {
-		if below < 1 {
-			return 0
-		}
-		return int(source.Uint64() % uint64(below))
-	}
-	var plans []fault.Plan
-	for range runs {
-		var p fault.Plan
-		if len(clean.Points) > 0 && number(4) > 0 {
-			p = fault.Plan{{Point: clean.Points[number(len(clean.Points))]}}
-		} else {
-			p = fault.Plan{{After: time.Duration(1+number(int(clean.Ms))) * time.Millisecond}}
-		}
-		if number(3) == 0 {
-			p = append(p, fault.Fault{After: time.Duration(1+number(int(clean.Ms))) * time.Millisecond})
-		}
-		plans = append(plans, p)
-	}
-	return plans
 }
 
 // Shrink looks for a smaller plan that fails in the same way: fewer faults, then

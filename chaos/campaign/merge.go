@@ -34,6 +34,7 @@ func Merge(all []Report) (Report, error) {
 		out.Skipped += r.Skipped
 		out.Kills += r.Kills
 		out.Refused += r.Refused
+		out.Unreached += r.Unreached
 		out.Ms = max(out.Ms, r.Ms)
 		out.Missed = append(out.Missed, r.Missed...)
 		out.Cases = append(out.Cases, r.Cases...)

@@ -69,7 +69,16 @@ func (m *model) observe(r upstream.Request) {
 // flags are what a child needs to know of the provider. A variable of the
 // project's own flags comes after these, and wins.
 func (m *model) flags() []string {
-	base := m.server.URL() + "/v1"
-	return []string{"--ai-url", m.server.URL(), "--var", "OPENAI_BASE_URL:" + base, "--var", "OPENAI_API_KEY:mock",
-		"--var", "ANTHROPIC_BASE_URL:" + base, "--var", "ANTHROPIC_API_KEY:mock"}
+	flags := []string{"--ai-url", m.server.URL()}
+	for _, v := range modelVars(m.server.URL()) {
+		flags = append(flags, "--var", v)
+	}
+	return flags
+}
+
+// modelVars are the variables that name the provider at url to the providers'
+// packages.
+func modelVars(url string) []string {
+	base := url + "/v1"
+	return []string{"OPENAI_BASE_URL:" + base, "OPENAI_API_KEY:mock", "ANTHROPIC_BASE_URL:" + base, "ANTHROPIC_API_KEY:mock"}
 }

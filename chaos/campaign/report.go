@@ -58,9 +58,11 @@ type Case struct {
 	// Text says why, for every outcome but Passed and Violated.
 	Text       string            `json:"text,omitempty"`
 	Violations []check.Violation `json:"violations,omitempty"`
-	// Refused says that a fault was one that production would not do at that moment.
-	Refused bool   `json:"refused,omitempty"`
-	Kills   []Kill `json:"kills"`
+	// Refused says that a fault was one that production would not do at that moment,
+	// Unreached that one of a drawn plan had no moment: then nothing was judged.
+	Refused   bool   `json:"refused,omitempty"`
+	Unreached bool   `json:"unreached,omitempty"`
+	Kills     []Kill `json:"kills"`
 	// Checkers are those that had something to judge.
 	Checkers []string `json:"checkers,omitempty"`
 	// Ms is how long it took, Tries how often the plan was run.
@@ -81,6 +83,9 @@ type Case struct {
 	// were beside them that came of a question asked again (killpoint.Question).
 	Points    []string `json:"-"`
 	Questions int      `json:"-"`
+	// Asked and Effects are how many requests came to the model and to the sink.
+	Asked   int `json:"-"`
+	Effects int `json:"-"`
 	// lines are those of a simulation's log.
 	lines []string
 }
@@ -114,11 +119,13 @@ type Report struct {
 	// came of a question that a client asked again until it liked the answer.
 	Questions int `json:"questions,omitempty"`
 	Kills     int `json:"kills"`
-	// Refused counts the cases whose fault production would not do at its moment.
-	Refused int    `json:"refused,omitempty"`
-	Seed    uint64 `json:"seed,omitempty"`
-	Shard   string `json:"shard,omitempty"`
-	Cases   []Case `json:"cases"`
+	// Refused counts the cases whose fault production would not do at its moment,
+	// Unreached those of a drawn plan that had a fault without a moment.
+	Refused   int    `json:"refused,omitempty"`
+	Unreached int    `json:"unreached,omitempty"`
+	Seed      uint64 `json:"seed,omitempty"`
+	Shard     string `json:"shard,omitempty"`
+	Cases     []Case `json:"cases"`
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`

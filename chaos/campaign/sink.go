@@ -11,6 +11,9 @@ import (
 	"sync"
 
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -21,10 +24,12 @@ import (
 type sink struct {
 	url    string
 	server *http.Server
+	clock  clock.Clock
 
 	mu      sync.Mutex
 	history *history.Recorder // of the case that runs; nil between cases
 	keys    map[string]bool   // seen in this case
+	faults  upstream.Faults   // of this case
 }
 
 // maxEffect bounds the body of an effect that is kept, in bytes.
@@ -35,7 +40,7 @@ func newSink(s sched.Scheduler) (*sink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("campaign: effect sink: %w", err)
 	}
-	k := &sink{url: "http://" + listener.Addr().String()}
+	k := &sink{url: "http://" + listener.Addr().String(), clock: s.Clock()}
 	k.server = &http.Server{Handler: k}
 	s.Go("effect sink", func() {
 		// It ends when close is called; until then it has nothing to report.
@@ -44,15 +49,23 @@ func newSink(s sched.Scheduler) (*sink, error) {
 	return k, nil
 }
 
-// begin names the history of the next case.
-func (k *sink) begin(h *history.Recorder) {
+// begin names the history of the next case, and what is done to its requests.
+func (k *sink) begin(h *history.Recorder, faults []upstream.Fault) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.history, k.keys = h, map[string]bool{}
+	k.history, k.keys, k.faults = h, map[string]bool{}, upstream.NewFaults(faults)
+}
+
+// arrived is how many requests came since begin.
+func (k *sink) arrived() int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.faults.Arrived()
 }
 
 // ServeHTTP implements http.Handler. The answer says whether the key was known,
-// as an idempotent service would.
+// as an idempotent service would. A request that a fault refuses, or answers with
+// a status, has no effect; every other fault spoils the answer alone.
 func (k *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxEffect))
 	if err != nil {
@@ -60,11 +73,27 @@ func (k *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	key := r.Header.Get("Idempotency-Key")
 	k.mu.Lock()
-	h, again := k.history, key != "" && k.keys[key]
-	k.keys[key] = true
+	h, fault := k.history, k.faults.Next()
+	none := fault.Is(upstream.Refuse) || fault.Is(upstream.Status)
+	again := key != "" && k.keys[key]
+	k.keys[key] = again || !none
 	k.mu.Unlock()
+	if h != nil && fault != nil {
+		h.Add(history.Event{Kind: history.Note, Who: history.ByFault, Text: "sink." + fault.String()})
+	}
+	w = fault.Apply(w)
+	switch {
+	case fault.Is(upstream.Refuse):
+		return
+	case fault.Is(upstream.Status):
+		http.Error(w, "refused by a fault", fault.Status)
+		return
+	}
 	if h != nil {
 		h.Add(history.Event{Kind: history.Effect, Who: "sink", Text: strings.TrimPrefix(r.URL.Path, "/"), Op: key, Data: body})
+	}
+	if fault != nil && wait.Pause(r.Context(), k.clock, fault.For) != nil {
+		return // the client is gone
 	}
 	w.Header().Set("Content-Type", "application/json")
 	// A client that is gone has had its effect all the same.

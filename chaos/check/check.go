@@ -1,6 +1,7 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -34,6 +35,18 @@ type Evidence struct {
 	Rest   Snapshot
 	// Models are the registers and counters that were declared.
 	Models []Model
+}
+
+// ends are the faults by which objects ended in a process that lived on.
+func (e Evidence) ends() []history.Blow {
+	var out []history.Blow
+	for _, ev := range e.Events {
+		var b history.Blow
+		if ev.Kind == history.Note && ev.Who == history.ByFault && json.Unmarshal(ev.Data, &b) == nil && b.Ends {
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // Mark is something that must happen in at least one case of a campaign, or the
@@ -111,6 +124,7 @@ func hasFibers(s fibers.State) bool {
 
 func (c fiberChecker) Check(e Evidence) []Violation {
 	var out []Violation
+	ends := len(e.ends())
 	for _, o := range objectsOf(e) {
 		var deaths []fibers.State
 		for _, d := range e.Deaths {
@@ -118,7 +132,7 @@ func (c fiberChecker) Check(e Evidence) []Violation {
 			deaths = append(deaths, at.Fibers)
 		}
 		rest, _ := e.Rest.find(o)
-		for _, v := range fibers.Check(deaths, rest.Fibers) {
+		for _, v := range fibers.Check(deaths, rest.Fibers, ends) {
 			out = append(out, Violation{c.Name(), v.Invariant, o.Label() + ": " + v.Text})
 		}
 	}

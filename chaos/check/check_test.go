@@ -57,6 +57,21 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
+// A fault that ends an object excuses its sockets' end, at about its time alone.
+func TestSocketsOfStruckObjects(t *testing.T) {
+	blow := history.Event{Kind: history.Note, Who: history.ByFault, Data: json.RawMessage(`{"at_ms":100,"ends":true}`)}
+	for _, c := range []struct {
+		at    float64
+		blows []history.Event
+		holds bool
+	}{{110, []history.Event{blow}, true}, {90, []history.Event{blow}, true}, {9000, []history.Event{blow}, false}, {110, nil, false}} {
+		events := append([]history.Event{{Kind: history.Connect, Who: "c"}, {AtMs: c.at, Kind: history.Close, Who: "c", Text: "EOF"}}, c.blows...)
+		if found := (socketChecker{}).Check(Evidence{Events: events}); (len(found) == 0) != c.holds {
+			t.Errorf("lost at %v, faults %v: %v", c.at, c.blows, found)
+		}
+	}
+}
+
 func describe(events []history.Event) (out []string) {
 	for _, e := range events {
 		out = append(out, string(e.Kind)+" "+e.Text+string(e.Data))

@@ -2,6 +2,8 @@ package check
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos/history"
@@ -42,7 +44,7 @@ func (c socketChecker) Check(e Evidence) []Violation {
 			}
 		case history.Close:
 			closed[ev.Who] = ev
-			if !endedByClient(ev) && !closeFrame(ev) && !died(e.Events[i:], ev.AtMs) {
+			if !endedByClient(ev) && !closeFrame(ev) && !died(e.Events[i:], ev.AtMs) && !struck(e.ends(), ev.AtMs) {
 				out = append(out, Violation{c.Name(), "not-dropped", fmt.Sprintf("%s lost its socket at %.0f ms while the server lived: %s", ev.Who, ev.AtMs, ev.Text)})
 			}
 		}
@@ -52,9 +54,15 @@ func (c socketChecker) Check(e Evidence) []Violation {
 
 // endedByClient and closeFrame read how the client library names an end.
 func endedByClient(e history.Event) bool {
-	return strings.Contains(e.Text, "context canceled") || strings.HasPrefix(e.Text, history.ByClient)
+	return strings.HasPrefix(e.Text, history.ByClient)
 }
 func closeFrame(e history.Event) bool { return strings.Contains(e.Text, "received close frame") }
+
+// struck says whether a fault has ended objects at about that time: it is noted
+// once it is over, and so after the sockets' end or before the client sees it.
+func struck(ends []history.Blow, atMs float64) bool {
+	return slices.ContainsFunc(ends, func(b history.Blow) bool { return math.Abs(atMs-b.AtMs) < deathSeen })
+}
 
 // died says whether the next thing that happens to a server is its death: the
 // harness sees the socket's end first.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -47,6 +48,7 @@ func (c *child) newActor(o process.Order) (*actor, error) {
 
 // pass is told each point, under the lock of Points.
 func (a *actor) pass(p killpoint.Point) {
+	a.failing = nil
 	for i, hits := range a.hits {
 		if hits == nil || !hits(p) {
 			continue
@@ -55,7 +57,7 @@ func (a *actor) pass(p killpoint.Point) {
 		act := a.acts[i]
 		switch verb := fault.Verb(act.Verb); verb {
 		case fault.Fail:
-			a.failing = diskError(act.Arg, p)
+			a.failing = machineError(act.Arg, p)
 			a.note(act, nil)
 		case fault.Slow, fault.Jump:
 			d, err := time.ParseDuration(act.Arg)
@@ -73,15 +75,18 @@ func (a *actor) pass(p killpoint.Point) {
 }
 
 // interfere fails the effect whose point was just passed, if an act says so.
-func (a *actor) interfere(killpoint.Point) error {
-	err := a.failing
-	a.failing = nil
-	return err
-}
+func (a *actor) interfere(killpoint.Point) error { return a.failing }
 
-// diskError is what a write meets on a disk that is full, breaks, or is locked by
-// another process: SQLite's error where SQLite writes.
-func diskError(why string, p killpoint.Point) error {
+// machineError is what a write meets on a disk that is full, breaks, or is locked
+// by another process (SQLite's error where SQLite writes), what a sync meets, and
+// what a name does that nobody resolves.
+func machineError(why string, p killpoint.Point) error {
+	switch why {
+	case "sync":
+		return fmt.Errorf("sync: %w", syscall.EIO)
+	case "dns":
+		return &net.DNSError{Err: "no such host", IsNotFound: true}
+	}
 	e := map[string]struct {
 		code  int
 		text  string

@@ -78,7 +78,7 @@ type Common struct {
 type Enumerate struct {
 	Common
 	Depth int    `default:"1" help:"1: one kill a run. 2: then another one at each point of the recovery."`
-	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or evict, hibernate, reset, abort, crash of the point's object; evict(isolate), reset(isolate), crash(isolate); or fail(full), slow(200ms), jump(5m). See docs/chaos.md."`
+	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or evict, hibernate, reset, abort, crash of the point's object; evict(isolate), reset(isolate), crash(isolate); or fail(full), fail(sync), fail(dns), slow(200ms), jump(5m). See docs/chaos.md."`
 	Max   int    `placeholder:"N" help:"Visit at most so many points of each depth, spread evenly."`
 }
 

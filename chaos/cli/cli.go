@@ -21,7 +21,7 @@ import (
 // parsing.
 type Chaos struct {
 	Enumerate Enumerate `cmd:"" help:"Kill at every labelled point that a clean run passes, one run each."`
-	Random    Random    `cmd:"" help:"Kill at points and times that a seed draws."`
+	Random    Random    `cmd:"" help:"Faults of all kinds at points and times that a seed draws."`
 	Replay    Replay    `cmd:"" help:"Run one plan of faults, as a finding printed it."`
 	Shrink    Shrink    `cmd:"" help:"Make a plan that fails smaller."`
 	Merge     Merge     `cmd:"" help:"Put the reports of shards together."`

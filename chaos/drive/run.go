@@ -56,7 +56,11 @@ type Driver interface {
 
 // Failure is an error of what drives, not of what is driven: a step that fails
 // without any fault, a scenario that throws.
-type Failure struct{ Text string }
+type Failure struct {
+	Text string
+	// Refused says that a step was answered with an error, and no more.
+	Refused bool
+}
 
 // Error implements error.
 func (e *Failure) Error() string { return e.Text }
@@ -107,7 +111,7 @@ func (d *Steps) Run(ctx context.Context, s *Session) error {
 		d.next++
 		if errors.Is(err, ErrRefused) {
 			if d.strict {
-				return &Failure{fmt.Sprintf("%s fails: %v", step, err)}
+				return &Failure{fmt.Sprintf("%s fails: %v", step, err), true}
 			}
 			continue
 		}

@@ -8,9 +8,12 @@
 //	crash@commit:after(Room/lobby)/message#2       what production does to one object, at that point: to the point's own
 //	crash(isolate)@fetch:before#1                  or to all of them, and module state; also evict, hibernate, reset, abort
 //	fail(full)@commit:before(Room/lobby)/message#2 the disk is full: the write at that point fails; also fail(io), fail(busy)
+//	fail(sync)@commit:after(Room/lobby)/message#2  it was written, and its sync fails
+//	fail(dns)@fetch:before/alarm#1                 the name of the server that is fetched from does not resolve
 //	slow(200ms)@commit:before#3                    the disk, and every effect with it, stands still for so long
 //	jump(5m)@alarm:before#1                        the machine's clock is set forward there, for this life and those after it
 //	upstream.status(429)@request#2                 what the scripted model does to its second request (package upstream)
+//	sink.cut(0)@request#1                          the same of the effect sink
 package fault
 
 import (
@@ -48,7 +51,7 @@ const Isolate = "isolate"
 // args are the arguments of each verb that is one of a few words.
 var args = map[Verb][]string{
 	Evict: {"", Isolate}, Reset: {"", Isolate}, Crash: {"", Isolate}, Hibernate: {""}, Abort: {""},
-	Fail: {"full", "io", "busy"},
+	Fail: {"full", "io", "busy", "sync", "dns"},
 }
 
 // Fault is one fault. Immutable.
@@ -64,20 +67,32 @@ type Fault struct {
 	// After is how long after the server was ready the harness kills it; if the
 	// system is at rest before, then.
 	After time.Duration
-	// Upstream is what the scripted model does to one of its requests, counted over
-	// all lives; nil for every other fault.
+	// Upstream is what the scripted model, or with Sink the effect sink, does to one
+	// of its requests, counted over all lives; nil for every other fault.
 	Upstream *upstream.Fault
+	Sink     bool
 }
 
 // IsKill reports whether the fault ends a life of the server.
 func (f Fault) IsKill() bool { return f.Verb == "" && f.Upstream == nil }
 
-// prefix marks the faults of the upstream.
-const prefix = "upstream."
+// EndsObjects reports whether objects of a living server lose their memory and
+// their sockets by it.
+func (f Fault) EndsObjects() bool {
+	return f.Verb != "" && f.Verb != Hibernate && f.Verb != Slow && f.Verb != Jump && f.Arg != "dns"
+}
+
+// prefix and sinkPrefix mark the faults of the upstreams.
+const (
+	prefix     = "upstream."
+	sinkPrefix = "sink."
+)
 
 // String is the fault's text form.
 func (f Fault) String() string {
 	switch {
+	case f.Sink:
+		return sinkPrefix + f.Upstream.String()
 	case f.Upstream != nil:
 		return prefix + f.Upstream.String()
 	case f.Verb != "" || f.Point != "":
@@ -98,8 +113,8 @@ func (f Fault) Kind() string {
 }
 
 // Happens says whether the fault can be done at its point: an object's needs one
-// there, and a write that fails needs a write, of which the point is the
-// before-side.
+// there, a write that fails needs the before-side of a write, a sync its
+// after-side, and a name a fetch.
 func (f Fault) Happens() bool {
 	if f.Verb == "" {
 		return true
@@ -110,12 +125,23 @@ func (f Fault) Happens() bool {
 	}
 	switch f.Verb {
 	case Fail:
-		store := []killpoint.Kind{killpoint.Commit, killpoint.Index, killpoint.Store}
-		return at.Side == killpoint.Before && slices.Contains(store, at.Kind)
+		return f.fails(at)
 	case Slow, Jump:
 		return true
 	}
 	return f.Arg == Isolate || strings.Contains(at.Object, "/")
+}
+
+// fails is Happens for Fail.
+func (f Fault) fails(at killpoint.Point) bool {
+	row := at.Kind == killpoint.Commit || at.Kind == killpoint.Index
+	switch f.Arg {
+	case "sync":
+		return at.Kind == killpoint.Commit && at.Side == killpoint.After // an index syncs within its write
+	case "dns":
+		return at.Kind == killpoint.Fetch && at.Side == killpoint.Before
+	}
+	return (row || at.Kind == killpoint.Store) && at.Side == killpoint.Before
 }
 
 var kindForm = regexp.MustCompile(`^([a-z]+)(?:\(([^()]*)\))?$`)
@@ -123,7 +149,7 @@ var kindForm = regexp.MustCompile(`^([a-z]+)(?:\(([^()]*)\))?$`)
 // ParseKind reads what Kind wrote, into a Fault without a point.
 func ParseKind(text string) (Fault, error) {
 	bad := fmt.Errorf("fault %q: write kill, evict, hibernate, reset, abort or crash; evict, reset and crash also with (isolate); "+
-		"fail(full), fail(io), fail(busy); slow(200ms); jump(5m)", text)
+		"fail(full), fail(io), fail(busy), fail(sync), fail(dns); slow(200ms); jump(5m)", text)
 	m := kindForm.FindStringSubmatch(text)
 	if m == nil {
 		return Fault{}, bad
@@ -165,15 +191,21 @@ func (p Plan) Lives() []Plan {
 	return lives
 }
 
-// Upstream are the faults of the scripted model.
-func (p Plan) Upstream() []upstream.Fault {
+// Upstream are the faults of the scripted model, or those of the effect sink.
+func (p Plan) Upstream(sink bool) []upstream.Fault {
 	var out []upstream.Fault
 	for _, f := range p {
-		if f.Upstream != nil {
+		if f.Upstream != nil && f.Sink == sink {
 			out = append(out, *f.Upstream)
 		}
 	}
 	return out
+}
+
+// Spoils reports whether a fault of the plan may have the living server answer
+// with an error.
+func (p Plan) Spoils() bool {
+	return slices.ContainsFunc(p, func(f Fault) bool { return !f.IsKill() })
 }
 
 // Kill is the kill that ends a life, nil for none.
@@ -199,12 +231,16 @@ func (p Plan) String() string {
 // Parse reads one fault.
 func Parse(text string) (Fault, error) {
 	text = strings.TrimSpace(text)
-	if rest, ok := strings.CutPrefix(text, prefix); ok {
+	for _, p := range []string{prefix, sinkPrefix} {
+		rest, ok := strings.CutPrefix(text, p)
+		if !ok {
+			continue
+		}
 		u, err := upstream.ParseFault(rest)
 		if err != nil {
 			return Fault{}, fmt.Errorf("fault %q: %w", text, err)
 		}
-		return Fault{Upstream: &u}, nil
+		return Fault{Upstream: &u, Sink: p == sinkPrefix}, nil
 	}
 	kind, at, found := strings.Cut(text, "@")
 	if !found || at == "" {
@@ -226,7 +262,7 @@ func Parse(text string) (Fault, error) {
 	}
 	f.Point = at
 	if f.Verb == Fail && !f.Happens() {
-		return Fault{}, fmt.Errorf("fault %q: write fail(...) with the before-side of a commit, index or store: only a write to disk can fail so", text)
+		return Fault{}, fmt.Errorf("fault %q: write fail(full), fail(io) or fail(busy) with the before-side of a commit, index or store, fail(sync) with the after-side of a commit, fail(dns) with fetch:before", text)
 	}
 	return f, nil
 }
@@ -256,4 +292,4 @@ func ParsePlan(text string) (Plan, error) {
 }
 
 // separator is where the next fault begins, two bytes behind.
-var separator = regexp.MustCompile(`; (?:kill|evict|hibernate|reset|abort|crash|fail|slow|jump|upstream\.[a-z]+)(?:\([^()]*\))?@`)
+var separator = regexp.MustCompile(`; (?:kill|evict|hibernate|reset|abort|crash|fail|slow|jump|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)

@@ -20,7 +20,9 @@ func TestPlanReadsBack(t *testing.T) {
 		{{Verb: Fail, Arg: "full", Point: "commit:before(A/a; fail)/rpc#1"}, {Verb: Slow, Arg: "200ms", Point: "frame:after#1"}, {Verb: Jump, Arg: "-20s", Point: "9"},
 			{Upstream: &upstream.Fault{Verb: upstream.Cut, Request: 2, Byte: 900}}, {Upstream: &upstream.Fault{Verb: upstream.Stall, Request: 1, Piece: 3, For: time.Second}},
 			{Upstream: &upstream.Fault{Verb: upstream.Refuse, Request: 1}}, {Upstream: &upstream.Fault{Verb: upstream.Status, Request: 3, Status: 429}},
-			{Upstream: &upstream.Fault{Verb: upstream.Slow, Request: 1, For: time.Millisecond}}, {After: time.Second}},
+			{Upstream: &upstream.Fault{Verb: upstream.Slow, Request: 1, For: time.Millisecond}}, {After: time.Second},
+			{Upstream: &upstream.Fault{Verb: upstream.Truncate, Request: 1}}, {Upstream: &upstream.Fault{Verb: upstream.Slice, Request: 1, Byte: 7}, Sink: true},
+			{Verb: Fail, Arg: "sync", Point: "commit:after#1"}, {Verb: Fail, Arg: "dns", Point: "fetch:before()/fetch#1"}},
 	} {
 		got, err := ParsePlan(p.String())
 		if err != nil {
@@ -35,7 +37,7 @@ func TestPlanReadsBack(t *testing.T) {
 // What is no plan is refused with an example of one.
 func TestParsePlanRefuses(t *testing.T) {
 	for _, bad := range []string{"kill", "kill@", "evict@", "abort(isolate)@3", "kill@commit", "kill@after(soon)", "kill@after(-1s)", "kill@3; 4",
-		"fail@commit:before#1", "fail(paper)@commit:before#1", "fail(full)@commit:after#1", "fail(io)@wake:after#1", "slow@3", "slow(-1s)@3", "jump(0)@3",
+		"fail@commit:before#1", "fail(paper)@commit:before#1", "fail(full)@commit:after#1", "fail(io)@wake:after#1", "fail(sync)@commit:before#1", "fail(sync)@index:after#1", "fail(dns)@fetch:after#1", "sink.slice(0)@request#1", "sink.melt@request#1", "slow@3", "slow(-1s)@3", "jump(0)@3",
 		"upstream.status(429)", "upstream.status(42)@request#1", "upstream.cut@request#1", "upstream.refuse@request#0", "upstream.melt@request#1"} {
 		if _, err := ParsePlan(bad); err == nil || !strings.Contains(err.Error(), "write") && !strings.Contains(err.Error(), "after()") {
 			t.Errorf("%q: %v", bad, err)

@@ -50,7 +50,7 @@ func TestCheckAcceptsRecoveries(t *testing.T) {
 		"the ledger calls it done": {[]State{own(Database{Runs: []Run{cut}, Managed: []Managed{{ID: "f1", Status: "completed"}}})}, rested()},
 		"no snapshot yet":          {[]State{dead([]Run{{ID: "f1"}})}, rested(Hook{Fiber: "f1", Snapshot: "null"})},
 	} {
-		if got := Check(c.deaths, c.rest); len(got) > 0 {
+		if got := Check(c.deaths, c.rest, 0); len(got) > 0 {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -88,7 +88,7 @@ func TestCheckFindsPlantedBugs(t *testing.T) {
 		"the file is gone":              {[]State{dead([]Run{cut})}, State{}, NothingForgotten},
 		"the table of calls is dropped": {[]State{dead([]Run{cut})}, State{Databases: []Database{{File: "a.sqlite"}}}, NothingForgotten},
 	} {
-		got := Check(c.deaths, c.rest)
+		got := Check(c.deaths, c.rest, 0)
 		if len(got) != 1 || got[0].Invariant != c.want {
 			t.Errorf("%s: got %v, want one violation of %s", name, got, c.want)
 		}

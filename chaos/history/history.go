@@ -40,6 +40,9 @@ const (
 // ByClient begins the text of a Close that the client asked for.
 const ByClient = "the client closed it"
 
+// ByFault is the Who of a Note on a fault that happened.
+const ByFault = "fault"
+
 // Event is one line of a history. Immutable once recorded.
 type Event struct {
 	// N counts from 1; the order of N is the order of recording.
@@ -68,6 +71,14 @@ type Asked struct {
 	Tool  string `json:"tool,omitempty"`
 	// Fault is what the plan does to the answer.
 	Fault string `json:"fault,omitempty"`
+}
+
+// Blow is the Data of a Note by ByFault: what a plan did to a server that lived on.
+type Blow struct {
+	// AtMs is when it happened, which is before it was recorded.
+	AtMs float64 `json:"at_ms"`
+	// Ends says that objects lost their memory and their sockets by it.
+	Ends bool `json:"ends,omitempty"`
 }
 
 // Recorder collects the events of one run. It is safe for concurrent use.

@@ -115,6 +115,9 @@ func (l *list) end(r campaign.Report) error {
 	if n := len(r.Unmet); n > 0 {
 		words = append(words, l.paint(amber, "never happened: "+strings.Join(r.Unmet, "; ")))
 	}
+	if r.Unreached > 0 {
+		words = append(words, fmt.Sprintf("%d drawn plans had a fault without a moment", r.Unreached))
+	}
 	if r.Skipped > 0 {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
 	}

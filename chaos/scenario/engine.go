@@ -25,6 +25,7 @@ type engine struct {
 
 	started, settled bool
 	failure          error
+	refused          bool // failure is a RefusedError that left drive
 	open             map[int]*operation
 	count            int
 	done             chan *operation
@@ -221,7 +222,7 @@ func (e *engine) Run(ctx context.Context, s *drive.Session) error {
 	}
 	switch {
 	case e.failure != nil:
-		return &drive.Failure{Text: describe(e.failure)}
+		return &drive.Failure{Text: describe(e.failure), Refused: e.refused}
 	case e.settled:
 		return nil
 	case unsent != nil:
@@ -237,8 +238,9 @@ func (e *engine) begun() error {
 		return errors.New("the prelude has no drive")
 	}
 	lost, ok := goja.AssertFunction(e.prelude.Get("isLost"))
-	if !ok {
-		return errors.New("the prelude has no isLost")
+	refused, also := goja.AssertFunction(e.prelude.Get("isRefused"))
+	if !ok || !also {
+		return errors.New("the prelude has no isLost or no isRefused")
 	}
 	_, err := run(goja.Undefined(), e.definition, e.vm.ToValue(func() { e.settled = true }),
 		e.vm.ToValue(func(reason goja.Value) {
@@ -248,6 +250,8 @@ func (e *engine) begun() error {
 				return
 			}
 			e.failure = errors.New("drive() threw " + stackOf(reason))
+			is, err := refused(goja.Undefined(), reason)
+			e.refused = err == nil && is.ToBoolean()
 		}))
 	return err
 }

@@ -65,7 +65,7 @@ func newGeneration(a *answer, h *Hold, f *Fault, s sched.Scheduler) *generation 
 func (g *generation) run(ctx context.Context, c clock.Clock, pace time.Duration) {
 	for n := 0; ; n++ {
 		err := g.standStill(ctx, n)
-		if err == nil && g.fault.is(Stall) && g.fault.Piece == n {
+		if err == nil && g.fault.Is(Stall) && g.fault.Piece == n {
 			err = wait.Pause(ctx, c, g.fault.For)
 		}
 		if err == nil && pace > 0 {

@@ -53,9 +53,8 @@ type Server struct {
 	requests []Request
 	held     *Hold
 	refusals []int
-	faults   []Fault
+	faults   Faults // of the answers asked for since Begin
 	pace     time.Duration
-	arrived  int // answers asked for since Begin
 }
 
 // Request is one call that the provider got.
@@ -210,7 +209,7 @@ func (s *Server) answer(f format) http.HandlerFunc {
 			refuse(w, status, "refused by the test")
 			return
 		}
-		w = fault.apply(w)
+		w = fault.Apply(w)
 		if g == nil {
 			return // cut before any answer
 		}
@@ -236,17 +235,16 @@ func (s *Server) generate(ctx context.Context, path string, c Conversation, stor
 	}()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.arrived++
-	fault = s.faultOf(s.arrived)
+	fault = s.faults.Next()
 	request.Fault = fault
 	defer func() { s.requests = append(s.requests, request) }()
 	switch {
 	case len(s.refusals) > 0:
 		refusal, s.refusals = s.refusals[0], s.refusals[1:]
 		return nil, refusal, fault
-	case fault.is(Status):
+	case fault.Is(Status):
 		return nil, fault.Status, fault
-	case fault.is(Refuse):
+	case fault.Is(Refuse):
 		return nil, 0, fault
 	}
 	s.made++
@@ -259,7 +257,7 @@ func (s *Server) generate(ctx context.Context, path string, c Conversation, stor
 		s.stored["resp_"+a.id] = g
 	}
 	pace := s.pace
-	if fault.is(Slow) {
+	if fault.Is(Slow) {
 		pace = fault.For
 	}
 	s.options.Scheduler.Go("upstream generation "+a.id, func() { g.run(ctx, s.options.Scheduler.Clock(), pace) })

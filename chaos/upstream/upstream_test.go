@@ -141,6 +141,31 @@ func TestStoredResponseOutlivesItsCaller(t *testing.T) {
 	}
 }
 
+// An answer may end early as if that were all, or come in parts that cut its
+// lines; a Faults counts requests and spoils the one that it names.
+func TestSpoiltAnswers(t *testing.T) {
+	s := start(t, Words(3))
+	s.Begin(0, []Fault{{Verb: Truncate, Request: 2, Byte: 30}, {Verb: Slice, Request: 3, Byte: 4}})
+	ask := func() string {
+		status, body := post(t, t.Context(), s.URL()+"/v1/messages", `{"stream":true,"model":"m","messages":[{"role":"user","content":"hello"}]}`)
+		if status != 200 {
+			t.Errorf("status %d", status)
+		}
+		return body
+	}
+	id := strings.NewReplacer("msg_1", "msg_N", "msg_2", "msg_N", "msg_3", "msg_N")
+	whole, short, sliced := id.Replace(ask()), id.Replace(ask()), id.Replace(ask())
+	if len(short) != 30 || !strings.HasPrefix(whole, short) {
+		t.Errorf("truncated: %q", short)
+	}
+	if sliced != whole || !strings.Contains(whole, "message_stop") {
+		t.Errorf("sliced: %q, want %q", sliced, whole)
+	}
+	if n := s.Arrived(); n != 3 {
+		t.Errorf("%d requests counted", n)
+	}
+}
+
 // A test may have calls refused, and the provider refuses what it cannot read.
 func TestRefusals(t *testing.T) {
 	s := start(t, Words(1))

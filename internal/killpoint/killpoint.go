@@ -117,8 +117,10 @@ func (p *Points) Begin(record func(Point), target func(Point) bool) {
 	p.on.Store(true)
 }
 
-// Interfere has fn decide about each effect, under the lock, when its before-side
-// was hit: an error takes the effect's place, as one of the machine's would.
+// Interfere has fn decide about each effect, under the lock, when one of its sides
+// was hit: an error at the before-side takes the effect's place, as one of the
+// machine's would; one at the after-side is reported though the effect has
+// happened, as when a file was written and could not be synced.
 func (p *Points) Interfere(fn func(Point) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,18 +145,39 @@ func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error 
 	if crashed {
 		return ErrCrashed
 	}
-	if p.interfere != nil {
-		if err := p.interfere(at); err != nil {
-			return err
-		}
+	if err := p.interfered(at); err != nil {
+		return err
 	}
 	if err := fn(); err != nil {
 		return err
 	}
-	if _, crashed := p.hit(kind, After, object, cause); crashed {
+	at, crashed = p.hit(kind, After, object, cause)
+	if crashed {
 		return ErrCrashed
 	}
-	return nil
+	return p.interfered(at)
+}
+
+func (p *Points) interfered(at Point) error {
+	if p.interfere == nil {
+		return nil
+	}
+	return p.interfere(at)
+}
+
+// Reach is the before-side of an effect that takes too long to be run between two
+// points, such as an exchange with a server: an error takes its place.
+func (p *Points) Reach(kind Kind, object, cause string) error {
+	if !p.On() {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at, crashed := p.hit(kind, Before, object, cause)
+	if crashed {
+		return ErrCrashed
+	}
+	return p.interfered(at)
 }
 
 // Hit is a point without an effect of its own, such as the end of a

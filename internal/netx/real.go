@@ -85,12 +85,15 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 	if err != nil {
 		return nil, err
 	}
-	var resp *http.Response
-	if d.opts.Points.On() {
-		// The lock of all effects must not be held for a round trip.
-		d.opts.Points.Hit(killpoint.Fetch, killpoint.Before, "", cmp.Or(req.Cause, "fetch"))
+	// The lock of all effects must not be held for a round trip.
+	if err := d.opts.Points.Reach(killpoint.Fetch, "", cmp.Or(req.Cause, "fetch")); err != nil {
+		var dns *net.DNSError
+		if errors.As(err, &dns) {
+			dns.Name = hr.URL.Hostname() // a fault, which knows the point alone
+		}
+		return nil, reword(ctx, err)
 	}
-	resp, err = d.transport.RoundTrip(hr)
+	resp, err := d.transport.RoundTrip(hr)
 	if err != nil {
 		return nil, reword(ctx, err)
 	}

@@ -102,6 +102,7 @@
     module: { scenario, agent, sometimes, LostError, RefusedError },
     drive: (s, resolve, reject) => { Promise.resolve().then(() => s.drive(driver)).then(resolve, reject); },
     isLost: (err) => err instanceof LostError,
+    isRefused: (err) => err instanceof RefusedError,
     check: (s, facts, found, met, resolve, reject) => {
       if (typeof s.check !== "function") return resolve();
       marks = met;
