@@ -8,10 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
-	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
-	"golang.org/x/text/transform"
 
 	"minido.dev/minido/runtime/engine"
 )
@@ -207,16 +205,23 @@ func newDecoder(label string) (*textDecoder, error) {
 	}
 	d := &textDecoder{name: name}
 	switch name {
-	case "replacement", "x-user-defined": // workerd has neither
+	case "replacement":
 		return nil, errNoEncoding
+	case "x-user-defined":
+		d.machine = userMachine{}
 	case "utf-8":
 		d.machine, d.mark = &utf8Machine{}, true
 	case "utf-16le", "utf-16be":
 		d.machine, d.mark = &utf16Machine{big: name == "utf-16be"}, true
+	case "iso-8859-8-i":
+		d.machine = byteMachine{charmap.ISO8859_8}
 	default:
-		d.machine = &tableMachine{t: enc.NewDecoder()}
 		if table, ok := enc.(*charmap.Charmap); ok {
 			d.machine = byteMachine{table}
+		} else if m := newMultibyteMachine(name); m != nil {
+			d.machine = m
+		} else {
+			return nil, errNoEncoding
 		}
 	}
 	return d, nil
@@ -405,39 +410,17 @@ func (m byteMachine) decode(chunk []byte, _ bool) (decoded, bool) {
 	return decoded{units: units}, ok
 }
 
-// tableMachine decodes the encodings of several bytes. Loop-confined.
-type tableMachine struct {
-	t       *encoding.Decoder
-	pending []byte
-}
+// userMachine decodes x-user-defined (Encoding, section 14.5.1). Immutable.
+type userMachine struct{}
 
-func (m *tableMachine) reset() {
-	m.t.Reset()
-	m.pending = nil
-}
+func (userMachine) reset() {}
 
-func (m *tableMachine) decode(chunk []byte, flush bool) (decoded, bool) {
-	if len(m.pending) > 0 {
-		chunk = append(m.pending, chunk...)
-		m.pending = nil
-	}
-	var out strings.Builder
-	buffer := make([]byte, max(64, min(2*len(chunk), 32<<10)))
-	for {
-		wrote, read, err := m.t.Transform(buffer, chunk, flush)
-		out.Write(buffer[:wrote])
-		chunk = chunk[read:]
-		if err != transform.ErrShortDst {
-			break
+func (userMachine) decode(chunk []byte, _ bool) (decoded, bool) {
+	units := make([]uint16, len(chunk))
+	for i, c := range chunk {
+		if units[i] = uint16(c); c >= 0x80 {
+			units[i] += 0xF780 - 0x80
 		}
 	}
-	if flush {
-		m.t.Reset()
-	} else {
-		m.pending = append(m.pending, chunk...)
-	}
-	// None of these encodings has the replacement character, except GB 18030,
-	// of which a fatal decoder refuses it.
-	text := out.String()
-	return decoded{text: text}, !strings.ContainsRune(text, utf8.RuneError)
+	return decoded{units: units}, true
 }

@@ -42,7 +42,7 @@ func TestTextDecoder(t *testing.T) {
 			`["utf-8","utf-16le","utf-16le","utf-16be","shift_jis","gbk","gb18030","big5","euc-kr","koi8-u","iso-8859-8-i","iso-8859-8","ibm866","macintosh","iso-2022-jp"]`},
 		{`new TextDecoder("nope")`, `RangeError: "nope" is not a valid encoding.`},
 		{`new TextDecoder("utf-8\u00a0")`, "RangeError: \"utf-8\u00a0\" is not a valid encoding."},
-		{`new TextDecoder("x-user-defined")`, `RangeError: "x-user-defined" is not a valid encoding.`},
+		{`new TextDecoder("replacement")`, `RangeError: "replacement" is not a valid encoding.`},
 		{`new TextDecoder("hz-gb-2312")`, `RangeError: "hz-gb-2312" is not a valid encoding.`},
 		{`new TextDecoder("utf-8", 1)`, `TypeError: Failed to construct 'TextDecoder': constructor parameter 2 is not of type 'ConstructorOptions'.`},
 		{`new TextDecoder().decode("x")`, `TypeError: Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView'.`},

@@ -11,14 +11,27 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-var urlParser = whatwg.NewParser()
+// urlParser has the path percent-encode set of the standard of today, which
+// has U+005E (^) in it (URL, section 1.3).
+var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')))
 
 // parseURL is the URL standard's parser; base may be "".
 func parseURL(text, base string) (*whatwg.Url, error) {
+	parse := func() (*whatwg.Url, error) { return urlParser.Parse(text) }
 	if base != "" {
-		return urlParser.ParseRef(base, text)
+		parse = func() (*whatwg.Url, error) { return urlParser.ParseRef(base, text) }
 	}
-	return urlParser.Parse(text)
+	u, err := parse()
+	if err != nil || !u.OpaquePath() || !strings.HasSuffix(u.Pathname(), " ") {
+		return u, err
+	}
+	// The space that a query or a fragment follows is encoded (section 4.4,
+	// opaque path state).
+	href, end := u.Href(false), len(u.Protocol())+len(u.Pathname())
+	if end == len(href) {
+		return u, nil
+	}
+	return urlParser.Parse(href[:end-1] + "%20" + href[end:])
 }
 
 var errDataURL = errors.New("invalid data: URL")

@@ -1,6 +1,8 @@
 package webapi
 
 import (
+	"errors"
+
 	"github.com/dop251/goja"
 	"github.com/nlnwa/whatwg-url/url"
 
@@ -28,12 +30,18 @@ func (p *Platform) installURL() {
 	p.lazyClass("URLSearchParams", func() *goja.Object { return s.params().Ctor })
 }
 
+var errNoBase = errors.New("the base is empty")
+
 // parseAgainst parses input against an optional base; err says what is wrong.
-func parseAgainst(input string, base goja.Value) (*url.Url, error) {
+func (p *Platform) parseAgainst(input string, base goja.Value) (*url.Url, error) {
 	if isUndefined(base) {
-		return url.Parse(input)
+		return parseURL(input, "")
 	}
-	return url.ParseRef(base.String(), input)
+	text := p.usv(base)
+	if text == "" {
+		return nil, errNoBase
+	}
+	return parseURL(input, text)
 }
 
 func (p *Platform) defineURL() *engine.Class[*webURL] {
@@ -52,7 +60,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 	}
 	href := part("href", hrefOf, nil)
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		u, err := url.Parse(p.usv(v))
+		u, err := parseURL(p.usv(v), "")
 		if err != nil {
 			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
@@ -65,7 +73,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			if len(call.Arguments) == 0 {
 				p.badConstruct("URL", 1, "USVString")
 			}
-			u, err := parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+			u, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				p.Engine.Throw("TypeError", "Invalid URL string.")
 			}
@@ -91,12 +99,12 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need(call, 1, "URL", "canParse", "USVString")
-				_, err := parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+				_, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need(call, 1, "URL", "parse", "USVString")
-				u, err := parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+				u, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}
@@ -125,7 +133,7 @@ func originOf(u *url.Url) string {
 	case "http", "https", "ws", "wss", "ftp":
 		return u.Protocol() + "//" + u.Host()
 	case "blob":
-		if inner, err := url.Parse(u.Pathname()); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
+		if inner, err := parseURL(u.Pathname(), ""); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
 			return originOf(inner)
 		}
 	}

@@ -342,3 +342,43 @@ check("global", () => [
   globalThis instanceof WorkerGlobalScope,
   typeof caches,
 ]);
+
+// Encoding, sections 10 to 13: every pair of each encoding, as a hash: what is
+// malformed, and which byte after it is read again.
+check("td pairs", () =>
+  ["gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"].map((label) => {
+    let hash = 0;
+    const d = new TextDecoder(label);
+    for (let lead = 0x7f; lead <= 0xff; lead++) {
+      const bytes = [];
+      for (let trail = 0x21; trail <= 0xff; trail += 2) bytes.push(lead, trail, 0x41);
+      const text = d.decode(new Uint8Array(bytes));
+      for (let i = 0; i < text.length; i++) hash = (Math.imul(hash, 31) + text.charCodeAt(i)) | 0;
+    }
+    return label + " " + hash;
+  }),
+);
+// Encoding, sections 10.2.1 and 12.2.1: four bytes, escapes, and both in pieces.
+check("td sequences", () =>
+  [
+    ["gb18030", "81 35 f4 37 84 31 a4 37 81 30 81 41 81 30 7f 90 30 81 30 fe 59 a1 40"],
+    ["euc-jp", "8f a2 af 8e df 8e e0 8f a1 41 8f a1"],
+    ["iso-2022-jp", "1b 28 4a 5c 7e 1b 24 42 24 22 24 1b 28 42 41 0e 1b 24 1b 28 49 21 60 1b 28 42 1b 28 42 42 1b 24 42 24"],
+    ["iso-8859-8-i", "80 9f e0 ff"],
+    ["x-user-defined", "00 7f 80 ff"],
+  ].map(([label, hex]) => {
+    const bytes = hex.split(" ").map((x) => parseInt(x, 16));
+    const d = new TextDecoder(label);
+    let pieces = "";
+    for (const b of bytes) pieces += d.decode(new Uint8Array([b]), { stream: true });
+    pieces += d.decode();
+    return [escape(pieces), pieces === new TextDecoder(label).decode(new Uint8Array(bytes)), threw(() => new TextDecoder(label, { fatal: true }).decode(new Uint8Array(bytes)).length)];
+  }),
+);
+// URL, sections 1.3 (path percent-encode set) and 4.4 (opaque path state).
+check("url path ^ and opaque spaces", () => {
+  const u = new URL("foo:a  ?q#f");
+  const hrefs = [u.href, new URL("foo:a  ").href, new URL("foo:a ??").href, new URL("#f", "foo:a ?q").href, new URL("http://x/^?^#^").href, new URL("foo:^").href];
+  u.search = u.hash = "";
+  return [...hrefs, u.href, u.pathname, threw(() => new URL("http://x", "").href), threw(() => new URL("http://x", Symbol()))];
+});
