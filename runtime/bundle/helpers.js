@@ -27,6 +27,8 @@
 
   // BigInts of more bits are refused, where V8's bound is 2^30 (bigint.go).
   const bits = 1 << 24, limit = BigInt(bits), Range = RangeError, { abs, ceil, pow } = Math;
+  const usual = 1n << 4096n, least = -usual;
+  let longest; // made when it is needed: it takes 512 KB
   const tooBig = () => new Range("Maximum BigInt size exceeded");
   const numeric = (v) => typeof v === "number" || typeof v === "bigint" ? v : -(-v);
   const asString = BigInt.prototype.toString, call = Function.prototype.call;
@@ -64,6 +66,16 @@
       if (typeof by !== "bigint" || by <= limit && by >= -limit) return by;
       if (by < 0n) throw tooBig();
       return limit * 2n;
+    },
+    // The right operand of *, / and %: with one of so many bits these take seconds
+    // at worst, and cannot be interrupted.
+    $mul: (by) => {
+      if (typeof by === "number") return by;
+      by = numeric(by);
+      if (typeof by !== "bigint" || by <= usual && by >= least) return by;
+      longest ??= 1n << limit / 4n;
+      if (by > longest || by < -longest) throw tooBig();
+      return by;
     },
     __export: (target, all) => {
       for (const name in all) defineProperty(target, name, { get: all[name], enumerable: true, configurable: true });

@@ -124,7 +124,7 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 		return nil, fmt.Errorf("bundle: helpers: %w", err)
 	}
 	obj := made.ToObject(vm)
-	for _, name := range []string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight} {
+	for _, name := range []string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight, factor} {
 		in.helpers[name] = obj.Get(name)
 	}
 	in.helpers["__name"] = vm.ToValue(in.name)

@@ -155,8 +155,8 @@ func (l *lowered) wrap(out, sourcefile string) {
 		body = strings.Replace(body, importMeta+" = {};", importMeta+" = $meta;", 1)
 		l.helpers = append(l.helpers, "$meta")
 	}
-	if mayShift(body) {
-		l.helpers = append(l.helpers, shiftLeft, shiftRight)
+	if mayBound(body) {
+		l.helpers = append(l.helpers, shiftLeft, shiftRight, factor)
 	}
 	head := "(function(exports,require,module"
 	for _, n := range l.helpers {

@@ -23,20 +23,28 @@ import (
 //     look into character classes. Literals with look-around that ignore case take
 //     tens of milliseconds to compile, if they are not translated.
 //   - A shift of a BigInt by 2^40 makes goja allocate 2^40 bits, which ends the
-//     process, and operators are no functions that could refuse it. What a value
-//     is shifted by goes through a helper that bounds it, unless it is a number
-//     as the code stands. (esbuild turns ** into a call of a helper by itself.)
+//     process; a product or quotient of long ones takes minutes in which nothing
+//     stops it. Operators are no functions that could refuse it. What stands on
+//     their right goes through a helper that bounds it, unless it is a number as
+//     the code stands. (esbuild turns ** into a call of a helper by itself.)
 
-// The helpers, of shifts to the left and to the right.
+// The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
 	shiftLeft  = "$shl"
 	shiftRight = "$shr"
+	factor     = "$mul"
 )
 
-// mayShift looks for shifts by something else than a number in esbuild's output.
-// A mistake costs some time, no more.
-func mayShift(code string) bool {
-	for _, op := range []string{"<<", ">>"} {
+// bounds names the helper of each operator that has one.
+var bounds = map[token.Token]unistring.String{
+	token.SHIFT_LEFT: shiftLeft, token.SHIFT_RIGHT: shiftRight,
+	token.MULTIPLY: factor, token.SLASH: factor, token.REMAINDER: factor,
+}
+
+// mayBound looks in esbuild's output for operators of bounds with something else
+// than a number on their right. A mistake costs some time, no more.
+func mayBound(code string) bool {
+	for _, op := range []string{"<<", ">>", " *", " /", " %"} {
 		for rest := code; ; {
 			i := strings.Index(rest, op)
 			if i < 0 {
@@ -66,13 +74,13 @@ func needsConstructor(pattern, flags string) bool {
 	return properties && strings.ContainsAny(flags, "uv") || strings.Contains(flags, "i") && lookAround.MatchString(pattern+"/i")
 }
 
-// mend replaces the expressions in a program; shifts says whether the helpers of
-// shifts are in scope.
-func mend(program *ast.Program, shifts bool) {
-	mender{shifts}.walk(reflect.ValueOf(&program.Body).Elem(), false)
+// mend replaces the expressions in a program; helpers says whether those of
+// operators are in scope.
+func mend(program *ast.Program, helpers bool) {
+	mender{helpers}.walk(reflect.ValueOf(&program.Body).Elem(), false)
 }
 
-type mender struct{ shifts bool }
+type mender struct{ helpers bool }
 
 // walk visits all nodes below v; exact says that the innermost function that is
 // no arrow is a class's constructor. goja's ast has no walker of its own.
@@ -100,9 +108,11 @@ func (m mender) walk(v reflect.Value, exact bool) {
 			m.function(n, false)
 			return
 		case *ast.BinaryExpression:
-			m.shift(n.Operator, &n.Right)
+			if !isNumber(n.Left) { // it takes no BigInt
+				m.bound(n.Operator, &n.Right)
+			}
 		case *ast.AssignExpression:
-			m.shift(n.Operator, &n.Right)
+			m.bound(n.Operator, &n.Right)
 		}
 		m.walk(v.Elem(), exact)
 	case reflect.Struct:
@@ -154,13 +164,28 @@ func (m mender) replacement(node any, exact bool) ast.Expression {
 	return nil
 }
 
-func (m mender) shift(op token.Token, by *ast.Expression) {
-	helper := map[token.Token]unistring.String{token.SHIFT_LEFT: shiftLeft, token.SHIFT_RIGHT: shiftRight}[op]
-	if n, ok := (*by).(*ast.NumberLiteral); !m.shifts || helper == "" || ok && !strings.HasSuffix(n.Literal, "n") {
+// bound puts the operator's helper, if it has one, around what is on its right. A
+// variable that holds a number is spared the call of a factor's helper.
+func (m mender) bound(op token.Token, right *ast.Expression) {
+	helper := bounds[op]
+	if !m.helpers || helper == "" || isNumber(*right) {
 		return
 	}
-	at := (*by).Idx0()
-	*by = &ast.CallExpression{Callee: &ast.Identifier{Name: helper, Idx: at}, LeftParenthesis: at, ArgumentList: []ast.Expression{*by}}
+	operand, at := *right, (*right).Idx0()
+	call := &ast.CallExpression{Callee: &ast.Identifier{Name: helper, Idx: at}, LeftParenthesis: at, ArgumentList: []ast.Expression{operand}}
+	*right = call
+	if name, ok := operand.(*ast.Identifier); ok && helper == factor {
+		kind := &ast.UnaryExpression{Operator: token.TYPEOF, Idx: at, Operand: name}
+		number := &ast.StringLiteral{Idx: at, Value: "number"}
+		isOne := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: kind, Right: number, Comparison: true}
+		*right = &ast.ConditionalExpression{Test: isOne, Consequent: name, Alternate: call}
+	}
+}
+
+// isNumber says that the expression is a literal, and not of a BigInt.
+func isNumber(e ast.Expression) bool {
+	n, ok := e.(*ast.NumberLiteral)
+	return ok && !strings.HasSuffix(n.Literal, "n")
 }
 
 func isConstructorKey(n *ast.MethodDefinition) bool {

@@ -73,16 +73,16 @@ func TestLiteralsBecomeCalls(t *testing.T) {
 // through the helper.
 func TestShiftsAreGuarded(t *testing.T) {
 	const code = `(function(exports,$shl,$shr){"use strict";
-const f = (x) => x + 1, g = (x) => (y) => x + y, o = { n: 2, m() { return 3; } }, a = [4];
+const f = (x) => x + 1, g = (x) => (y) => x + y, o = { n: 2, m() { return 3; } }, a = [4], i = 1, l = 64;
 let x = 1, y = 1n;
 x <<= f(1);
 y <<= 3n;
 exports.all = [
-  1 << o.n, 1 << (x, 2), 1 << (f)(1), 1 << g(1)(2), 1 << a[0], 1 << (o.n + 1), 1 << (1 << o.n), 1 << o.n << o.n, 64 >> (o.n ? 1 : 2), 64 >> o.m(), x, String(y), String(8n >> 1n),
-  1 << -o.n, 1 << +"3", 1 << \u0061[0], 1 << function() { return 2; }(), 1 << (() => 2)(), 1 << new Number(2), ` + "1 << `2`, `${1 << o.n} << ${o.n}`" + `, 1 << 5, 64 >> 2, -1 >>> o.n, 1 << typeof o.n.length
+  i << o.n, i << (x, 2), i << (f)(1), i << g(1)(2), i << a[0], i << (o.n + 1), i << (i << o.n), i << o.n << o.n, l >> (o.n ? 1 : 2), l >> o.m(), x, String(y), String(8n >> 1n),
+  i << -o.n, i << +"3", i << \u0061[0], i << function() { return 2; }(), i << (() => 2)(), i << new Number(2), ` + "i << `2`, `${i << o.n} << ${o.n}`" + `, 1 << 5, 64 >> 2, -1 >>> o.n, i << typeof o.n.length
 ];
 })`
-	if !mayShift(code) || mayShift("x = 1 << 5; y >>>= 2; z >> 0x1f;") || !mayShift("x >>= 0b1n;") {
+	if !mayBound(code) || mayBound("x = 1 << 5; y >>>= 2; z >> 0x1f;") || !mayBound("x >>= 0b1n;") {
 		t.Error("shifts are not found where they are")
 	}
 	vm := goja.New()
@@ -98,6 +98,40 @@ exports.all = [
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if guarded != 24 {
+		t.Errorf("%d helpers were called", guarded)
+	}
+}
+
+// Products, quotients and remainders keep their meaning, and what is on their
+// right goes through the helper unless it is a variable with a number.
+func TestFactorsAreGuarded(t *testing.T) {
+	const code = `(function(exports,$shl,$shr,$mul){"use strict";
+const o = { n: 4, big: 3n, toString() { return "8"; } }, n = 6, big = 5n, absent = undefined, nothing = null;
+let x = 7, y = 7n;
+x *= o.n;
+y *= big;
+y %= n && 4n;
+exports.all = [
+  n * n, n * o.n, n / o.n, n % o.n, x, y, big * big, big * o.big, big / o.big, big % o.big, 2 * o.n, o.n * 2, o.n / .5, n * o, n * absent, n * nothing, n * "3", n * -o.n,
+  n * n * n, n * (n - n / o.n), [n].map((v) => v * v)[0], o.n ? n * n : 0
+].map(String).join();
+})`
+	if !mayBound("a * b") || !mayBound("a /= b;") || !mayBound("a % 7n") || mayBound("a * 2 + b / 0.5 % 3; c *= 2;") {
+		t.Error("factors are not found where they are")
+	}
+	vm := goja.New()
+	call, _ := goja.AssertFunction(runMended(t, vm, code, true))
+	exports := vm.NewObject()
+	guarded := 0
+	helper := vm.ToValue(func(by goja.Value) goja.Value { guarded++; return by })
+	if _, err := call(nil, exports, helper, helper, helper); err != nil {
+		t.Fatal(err)
+	}
+	const want = "36,24,1.5,2,28,3,25,15,1,2,8,8,8,48,NaN,0,18,-24,216,27,36,36"
+	if got := exports.Get("all").String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if guarded != 17 {
 		t.Errorf("%d helpers were called", guarded)
 	}
 }

@@ -35,8 +35,8 @@ func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
-			if shifts := slices.Contains(u.low.helpers, shiftLeft); shifts || mayMend(u.low.code) {
-				mend(ast, shifts)
+			if helpers := slices.Contains(u.low.helpers, factor); helpers || mayMend(u.low.code) {
+				mend(ast, helpers)
 			}
 			u.prog, err = goja.CompileAST(ast, false)
 		}

@@ -27,6 +27,8 @@ export class H extends DurableObject {
       apply: () => Math.max.apply(null, { length: 1e9 }), reflect: () => Reflect.apply(Math.max, null, { length: 1e9 }), raw: () => String.raw({ raw: { length: 1e12 } }),
       doubledFlat: () => doubled().flat(Infinity), list: () => JSON.stringify({}, new Proxy([], { get: () => 1e9 })),
       asUintN: () => BigInt.asUintN(2 ** 40, -1n), digits: () => BigInt("9".repeat(1e6)), shiftLeft: () => 1n << 2n ** 40n, shiftRight: () => 1n >> -(2n ** 40n), power: () => 3n ** 2n ** 40n,
+      product: () => { const a = 1n << 2n ** 23n; return a * a; }, quotient: () => { const o = { a: 1n << 2n ** 23n }; return o.a / o.a; },
+      remainder: () => { let a = 1n << 2n ** 23n; a %= -a; }, hidden: () => 3n * { valueOf: () => 1n << 2n ** 23n },
       assigned: () => { let a = 1n; a <<= 2n ** 40n; }, raised: () => { const o = { a: 3n }; o.a **= 2n ** 40n; },
     };
     try { tries[name](); return "ended"; } catch (e) { return e.name; }
@@ -61,7 +63,8 @@ export default serve({
 func TestNativesAreBounded(t *testing.T) {
 	w := newTest(t, nativesWorker, Options{})
 	for _, name := range strings.Fields(`delegation trim getter bound platform stringify join flat parse forEach indexOf slice shift apply reflect raw
-doubledFlat list asUintN digits shiftLeft shiftRight power assigned raised`) {
+doubledFlat list asUintN digits shiftLeft shiftRight power product quotient remainder hidden
+assigned raised`) {
 		if got := w.call("H/a/run", name); got != `{"ok":"RangeError"}` {
 			t.Errorf("%s: %s", name, got)
 		}
