@@ -160,8 +160,13 @@ func (l *load) send(object int, op string) (int, error) {
 	return strconv.Atoi(string(b))
 }
 
-// enough is how many acknowledged writes make a load.
-const enough = 100
+const (
+	// enough is how many acknowledged writes make a load.
+	enough = 100
+	// betweenIsolates is how many of them come between two troubles of the whole
+	// isolate: where one starts slowly, it would otherwise do little but start.
+	betweenIsolates = 20
+)
 
 // goesOn reports whether there is more to do: a slow machine takes longer for a
 // load that says something.
@@ -174,12 +179,20 @@ func (l *load) goesOn() bool {
 	return l.writes < enough && time.Now().Before(l.end.Add(2*stuckAfter))
 }
 
+func (l *load) acknowledged() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.writes
+}
+
 // trouble acts on random objects, and now and then on the isolate.
 func (l *load) trouble(api *Client, rng *rand.Rand, done map[string]int) {
+	next := 0 // how many writes before the isolate may go again
 	for l.goesOn() {
 		verb := []pool.Verb{pool.Evict, pool.Evict, pool.Hibernate, pool.Reset, pool.Abort, pool.Crash}[rng.IntN(6)]
 		req := ActRequest{Class: "Counter", Object: fmt.Sprintf("o%d", l.object(rng)), Force: verb == pool.Evict && rng.IntN(2) == 0}
-		if rng.IntN(25) == 0 {
+		if rng.IntN(25) == 0 && l.acknowledged() >= next {
+			next = l.acknowledged() + betweenIsolates
 			verb = []pool.Verb{pool.Evict, pool.Reset, pool.Crash}[rng.IntN(3)]
 			req = ActRequest{Scope: "isolate", Force: verb == pool.Evict}
 		}

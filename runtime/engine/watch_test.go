@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
@@ -21,7 +22,8 @@ func TestHeapLimit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			th := sched.NewThreads(clock.Real{})
 			done := make(chan error, 1)
-			e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Heap: NewHeapWatch(200 << 20), Condemned: func(r error) { done <- r }})
+			e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Heap: NewHeapWatch(64 << 20), Condemned: func(r error) { done <- r },
+				TurnLimit: time.Hour}) // a slow machine takes its time to fill the heap
 			c := e.NewContext(ObjectContext, "Room/lobby")
 			if err := e.Post(c.Frame(), "rpc", func() {
 				_, err := e.VM().RunString(src)

@@ -31,7 +31,7 @@ type world struct {
 	client *http.Client
 }
 
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // start serves o until the test ends; then everything must have ended.
 func start(t *testing.T, o Options) *world {
