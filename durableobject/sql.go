@@ -2,6 +2,7 @@ package durableobject
 
 import (
 	"runtime"
+	"weak"
 
 	"github.com/dop251/goja"
 
@@ -125,7 +126,13 @@ func (o *Object) exec(call goja.FunctionCall) goja.Value {
 	}
 	cur := &sqlCursor{o: o, c: c, names: c.ColumnNames()}
 	if len(cur.names) > 0 {
-		runtime.AddCleanup(cur, func(c *sqlstore.Cursor) { c.Abandon() }, c)
+		// Weak, since a cleanup's argument is a root: through the store it would hold
+		// the isolate that holds the cursor, and none of them would ever be collected.
+		runtime.AddCleanup(cur, func(c weak.Pointer[sqlstore.Cursor]) {
+			if c := c.Value(); c != nil {
+				c.Abandon()
+			}
+		}, weak.Make(c))
 	}
 	return r.cursor.Wrap(cur)
 }
