@@ -58,13 +58,14 @@ soak: build npm
 equivalence: build npm
 	MINIDO_EQUIVALENCE=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 120m -v -run Equivalence ./e2e
 
-# 10,000 seeds over the six systems, each run twice and compared.
+# 10,000 seeds over the six systems, each run twice and compared. A violation
+# (code 1) and a mark that no seed of a system met (5) do not stop the others.
 SYSTEMS := fibers chat forever relay session steploop
 SWARM ?= --runs 1667
 swarm: build npm
-	@for system in $(SYSTEMS); do \
-		$(BIN) chaos random fixtures/$$system --mode sim --self-check $(SWARM) || exit $$?; \
-	done
+	@worst=0; for system in $(SYSTEMS); do echo "== $$system"; \
+		$(BIN) chaos random fixtures/$$system --mode sim --self-check $(SWARM); code=$$?; \
+		case $$code in 0) ;; 1|5) [ $$worst = 1 ] || worst=$$code ;; *) exit $$code ;; esac; done; exit $$worst
 
 # Violations (code 1) and missed marks (5) are for people to explain; nothing else may happen.
 CAMPAIGN_RUNS ?= 170

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -105,8 +106,9 @@ func (c *conn) Close(code websocket.StatusCode, reason string) error {
 	return nil
 }
 
-// CloseNow implements agentrpc.Conn.
+// CloseNow implements agentrpc.Conn: what was not read yet is lost.
 func (c *conn) CloseNow() error {
+	c.queue = nil
 	if c.end == nil {
 		c.end = io.ErrClosedPipe
 		c.socket.Drop()
@@ -145,7 +147,7 @@ func (s *System) exchange(r *http.Request) (drive.Result, error) {
 	switch {
 	case !answer.Done():
 		return drive.Result{}, context.Cause(r.Context())
-	case answer.Status == 0:
+	case answer.Status == 0, errors.Is(answer.Err, netx.ErrLost): // also one whose body was cut
 		return drive.Result{}, answer.Err
 	}
 	return drive.Result{Data: asJSON(answer), Status: answer.Status}, nil
