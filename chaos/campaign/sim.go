@@ -240,15 +240,21 @@ func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) er
 	return err
 }
 
+// lookAgain is how often a life's deadline is looked at: within the limit of one
+// wait of a world's.
+const lookAgain = world.DefaultLimit / 2
+
 // attendSim waits for the end of a life. Its error is world.ErrKilled where f has
 // ended it.
 func (r *caseRun) attendSim(ctx context.Context, s *sim.System, f *fault.Fault, due *bool) (err error) {
-	deadline := s.Sim.Now().Add(r.camp.Timeout)
+	// The time that drive() lets pass is no delay.
+	limit := s.Sim.Now().Add(r.camp.Timeout - s.Session.Granted())
+	deadline := func() time.Time { return limit.Add(s.Session.Granted()) }
 	driving := s.Drive(ctx, r.driver)
 	defer func() { err = errors.Join(err, driving.Stop(s)) }()
 	for {
 		late := false
-		timer := s.Sim.Clock().AfterFunc(deadline.Sub(s.Sim.Now()), func() { late = true })
+		timer := s.Sim.Clock().AfterFunc(min(deadline().Sub(s.Sim.Now()), lookAgain), func() { late = true })
 		err := s.World.Until(func() bool {
 			done, _ := driving.Done()
 			return done || *due || late || ctx.Err() != nil
@@ -267,7 +273,10 @@ func (r *caseRun) attendSim(ctx context.Context, s *sim.System, f *fault.Fault, 
 		case *due:
 			s.World.Kill()
 			return world.ErrKilled
-		case late:
+		case late && !done:
+			if s.Sim.Now().Before(deadline()) {
+				continue
+			}
 			return ended(Restless, "not at rest %v after the server was ready: a client waits for its answer", r.camp.Timeout)
 		}
 		if err := r.lostSim(end); err != nil {
@@ -278,7 +287,7 @@ func (r *caseRun) attendSim(ctx context.Context, s *sim.System, f *fault.Fault, 
 		}
 		driving = s.Drive(ctx, r.driver)
 	}
-	return r.restSim(s, f, deadline, due)
+	return r.restSim(s, f, deadline(), due)
 }
 
 // lostSim looks at how the driver ended while the server lives.

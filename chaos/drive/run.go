@@ -41,6 +41,22 @@ type Session struct {
 	opened  []*agentrpc.Client // in order
 	sockets []*Socket          // in order
 	count   int                // clients and requests so far
+	granted time.Duration      // see Granted
+}
+
+// Granted is how much virtual time the driver has let pass so far. A life's
+// limit is for what nobody asked for, so it does not count there.
+func (s *Session) Granted() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.granted
+}
+
+// Grant adds time that the driver lets pass from now on.
+func (s *Session) Grant(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.granted += d
 }
 
 // Driver does what the clients of one case do, over as many lives of the server

@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -47,7 +48,7 @@ type operation struct {
 	step            drive.Step
 	asking          *asking
 	milliseconds    int64
-	due             int64 // of a sleep, set when it starts
+	due             int64 // of a sleep or an advance, set when it starts
 	path            string
 	header          map[string]string
 	socket          *drive.Socket // of an operation on one; or opened by it
@@ -79,6 +80,7 @@ func (s *Scenario) newEngine() (*engine, error) {
 		"start":    e.start,
 		"duration": e.duration,
 		"now":      e.now,
+		"virtual":  func() bool { return clock.IsVirtual(e.timeOfClients()) },
 		"question": e.question,
 		"ask":      e.ask,
 	} {
@@ -108,13 +110,15 @@ func (s *Scenario) newEngine() (*engine, error) {
 	return e, nil
 }
 
-// now is the time where the clients are.
-func (e *engine) now() int64 {
+// timeOfClients is the clock where the clients are.
+func (e *engine) timeOfClients() clock.Clock {
 	if e.session == nil {
-		return e.scenario.clock.Now().UnixMilli()
+		return e.scenario.clock
 	}
-	return e.session.Scheduler().Clock().Now().UnixMilli()
+	return e.session.Scheduler().Clock()
 }
+
+func (e *engine) now() int64 { return e.timeOfClients().Now().UnixMilli() }
 
 func (e *engine) duration(text string) int64 {
 	d, err := parseDuration(text)
@@ -128,7 +132,6 @@ func (e *engine) duration(text string) int64 {
 func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Callable) {
 	text := func(i int) string { return args[i].String() }
 	op := &operation{id: e.count, kind: kind, asking: e.asking}
-	e.count++
 	call := func(fn goja.Callable) func(...goja.Value) {
 		return func(values ...goja.Value) {
 			if _, err := fn(goja.Undefined(), values...); err != nil && e.failure == nil {
@@ -148,35 +151,44 @@ func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Call
 		op.step = drive.Step{Kind: drive.Fetch, Method: text(0), Path: text(1), Text: text(2)}
 	case "sleep":
 		op.milliseconds = args[0].ToInteger()
+	case "advance":
+		op.milliseconds = args[0].ToInteger()
+		if !clock.IsVirtual(e.timeOfClients()) {
+			panic(e.vm.NewTypeError("advance() needs virtual time, which real processes do not have: run the scenario with --mode sim, or let it sleep()"))
+		}
 	default:
 		e.startSocket(op, args)
 	}
 	if len(e.open) >= maxOpen {
 		panic(e.vm.NewTypeError("a scenario may wait for %d things at a time", maxOpen))
 	}
+	if e.session == nil {
+		panic(e.vm.NewTypeError("only drive() can reach the server"))
+	}
+	e.count++ // not before: one that was refused is nothing to wait for
 	e.open[op.id] = op
 	e.begin(op)
 }
 
 // begin runs an operation against the present life.
 func (e *engine) begin(op *operation) {
-	if e.session == nil {
-		panic(e.vm.NewTypeError("only drive() can reach the server"))
-	}
 	session, ctx, c := e.session, e.ctx, e.session.Scheduler().Clock()
 	op.step.Again = e.again(op.asking)
 	session.Go("scenario", func() {
 		switch op.kind {
-		case "sleep":
+		case "sleep", "advance":
 			op.err = nil
 			if op.due == 0 {
 				op.due = c.Now().UnixMilli() + op.milliseconds
 			}
 			left := op.due - c.Now().UnixMilli()
+			if op.kind == "advance" && left > 0 {
+				session.Grant(durationMs(left))
+			}
 			if left > 0 && wait.Pause(ctx, c, durationMs(left)) != nil {
 				op.err = drive.ErrUnsent // the life is over; what is left is slept in the next
 			}
-		case "call", "chat", "fetch":
+		case "call", "chat", "resume", "fetch":
 			op.result, op.err = session.Do(ctx, op.step)
 		default:
 			op.onSocket(ctx, session)

@@ -27,6 +27,18 @@ declare module "minido:chaos" {
     connect(path: string, options?: { headers?: Record<string, string> }): Promise<Socket>;
     sleep(duration: Duration): Promise<void>;
     /**
+     * Lets so much virtual time pass, with all that happens in it, also through kills; it does not count towards `timeout`.
+     * Needs --mode sim: real processes live on the machine's clock, and there it rejects with a TypeError.
+     */
+    advance(duration: Duration): Promise<void>;
+    /** The time of the clients and the worker. */
+    clock: {
+      /** Milliseconds since 1970, as Date.now() in the worker. */
+      now(): number;
+      /** Whether time is virtual (--mode sim). */
+      readonly virtual: boolean;
+    };
+    /**
      * Asks again and again, through kills and restarts, until the answer is truthy. Effect points of what is asked again
      * are not visited: their number depends on the machine's speed.
      */

@@ -31,6 +31,8 @@
       };
     },
     sleep: (d) => wrap("sleep", milliseconds(d)),
+    advance: (d) => wrap("advance", milliseconds(d)),
+    clock: Object.freeze({ now: () => native.now(), get virtual() { return native.virtual(); } }),
     // A kill may cut the question: then it is asked again.
     until: async (fn, options) => {
       const within = milliseconds(options?.within ?? "1m"), every = milliseconds(options?.every ?? 20);
