@@ -15,7 +15,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: help demo test unit e2e soak campaign equivalence swarm build npm bench load differential lint clean
+.PHONY: help demo test unit e2e soak campaign equivalence swarm campaign cycles build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -28,6 +28,7 @@ help:
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label against simulated ones'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
+	@echo 'make cycles        how long a kill and a recovery take, with and without a standby'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
 	@echo 'make clean         remove what the others made'
 
@@ -74,6 +75,11 @@ campaign: build npm
 	@for s in $(SYSTEMS); do echo "== $$s"; \
 		$(BIN) chaos random fixtures/$$s --runs $(CAMPAIGN_RUNS) --seed $(CAMPAIGN_SEED) $(CAMPAIGN); code=$$?; \
 		case $$code in 0|1|5) ;; *) exit $$code ;; esac; done
+
+# Each cycle checks that a variable of the module has begun at 0: the process was another one.
+cycles: build npm
+	$(BIN) chaos enumerate fixtures/fibers/cycles
+	$(BIN) chaos enumerate fixtures/fibers/cycles --no-standby
 
 build:
 	$(GO) build -trimpath -o $(BIN) ./cmd/minido

@@ -124,6 +124,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Questions > 0 {
 		words = append(words, fmt.Sprintf("%d points of questions asked again are not visited", r.Questions))
 	}
+	if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 {
+		words = append(words, fmt.Sprintf("%.0f cycles a minute", float64(r.Kills)*60000/r.Ms))
+	}
 	if ready, recovered := recovery(r); ready > 0 {
 		text := fmt.Sprintf("SIGKILL to ready %.0f ms", ready)
 		if recovered > 0 {
