@@ -551,8 +551,10 @@ func (in *inspection) collectionShape(obj *goja.Object, class, ctor, tag string)
 }
 
 func (in *inspection) typedShape(obj *goja.Object, ctor, tag string) shape {
-	n := int(obj.Get("length").ToInteger())
-	head := prefix(ctor, tag, tag, fmt.Sprintf("(%d)", n)) + "["
+	e := in.m.engine
+	class := e.Call(e.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), obj).String()
+	n := int(e.Call(e.Primordial("TypedArrayPrototypeGetLength"), goja.Undefined(), obj).ToInteger())
+	head := prefix(ctor, tag, class, fmt.Sprintf("(%d)", n)) + "["
 	s := shape{braces: [2]string{head, "]"}, list: true, keys: in.keys(obj, true)}
 	if n == 0 {
 		s.bare = head + "]"
