@@ -22,7 +22,24 @@ func (e *Engine) installBuiltins() {
 		Func{"toHalf", 1, func(call goja.FunctionCall) goja.Value {
 			return e.vm.ToValue(toHalf(call.Argument(0).ToFloat()))
 		}},
+		Func{"keepTraps", 1, func(call goja.FunctionCall) goja.Value {
+			e.proxyTraps = call.Argument(0)
+			return goja.Undefined()
+		}},
 	))
+}
+
+// ProxyHandler is the handler that the program gave a proxy; nil when it was
+// revoked. Loop-confined.
+func (e *Engine) ProxyHandler(p goja.Proxy) *goja.Object {
+	handler := p.Handler()
+	if handler == nil || handler.ExportType() != proxyType {
+		return handler
+	}
+	if between, ok := handler.Export().(goja.Proxy); ok && goja.Value(between.Handler()) == e.proxyTraps {
+		return between.Target()
+	}
+	return handler
 }
 
 // fromHalf is the value of an IEEE 754 binary16.

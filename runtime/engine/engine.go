@@ -122,6 +122,8 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
+	proxyTraps goja.Value // between a program's handler and its proxy, see ProxyHandler
+
 	stringifying      *stringifier // what the replacer below works for
 	stringifyReplacer goja.Value
 }

@@ -38,6 +38,9 @@ func TestTimers(t *testing.T) { golden(t, "timers") }
 // node:assert answers as the reference does (nodejs.org/api/assert.html).
 func TestAssert(t *testing.T) { golden(t, "assert") }
 
+// The mocks of node:test answer as the reference's do (nodejs.org/api/test.html, "Mocking").
+func TestMocks(t *testing.T) { golden(t, "test") }
+
 // node:util answers as the reference does (nodejs.org/api/util.html).
 func TestUtil(t *testing.T) { golden(t, "util") }
 

@@ -179,7 +179,7 @@ func (in *inspection) showProxy(p goja.Proxy, depth int) string {
 	depth++
 	in.indent += 2
 	var parts []string
-	for _, x := range []*goja.Object{p.Target(), p.Handler()} {
+	for _, x := range []*goja.Object{p.Target(), in.m.engine.ProxyHandler(p)} {
 		if x == nil {
 			in.indent -= 2
 			return in.style("<Revoked Proxy>", "special")

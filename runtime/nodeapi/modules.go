@@ -21,6 +21,7 @@ func init() {
 	internal("internal/stream_web", "stream_web.js", nil)
 
 	internal("internal/comparisons", "comparisons.js", comparisonsModule)
+	internal("internal/parse_args", "parse_args.js", nil)
 	internal("internal/mime", "mime.js", nil)
 
 	internal("internal/crypto_stream", "crypto_stream.js", nil)
@@ -53,6 +54,7 @@ func init() {
 	js("string_decoder", "string_decoder.js", decoderModule)
 	alias("sys", "util")
 	goModule("timers", makeTimers)
+	js("test", "test.js", nil)
 	js("timers/promises", "timers_promises.js", timersPromisesModule)
 	js("url", "url.js", urlModule)
 	js("util", "util.js", utilModule)
@@ -99,7 +101,7 @@ func mostlyMissing() {
 		{"_stream_wrap", "enable_nodejs_stream_wrap_module"},
 		{"_tls_common", ""}, {"_tls_wrap", ""}, {"child_process", "enable_nodejs_child_process_module"},
 		{"readline", "enable_nodejs_readline_module"}, {"readline/promises", "enable_nodejs_readline_module"},
-		{"sqlite", "enable_nodejs_sqlite_module"}, {"test", ""}, {"wasi", "enable_nodejs_wasi_module"},
+		{"sqlite", "enable_nodejs_sqlite_module"}, {"wasi", "enable_nodejs_wasi_module"},
 	} {
 		goModule(x.name, makeUnsupported).flag = x.flag
 	}

@@ -92,8 +92,46 @@ function (native, primordials) {
   defineProperty(DataView.prototype.getFloat16, "length", { value: 1, configurable: true });
   defineProperty(DataView.prototype.setFloat16, "length", { value: 2, configurable: true });
 
+  proxies();
   sharedMemory();
   atomics();
+
+  // 10.5.12: the traps apply and construct get an array of their own. goja's lies
+  // over its stack, which the next call overwrites; so the handler of a proxy for
+  // a function is one that calls those of the program with a copy.
+  function proxies() {
+    const Original = Proxy, { revocable } = Proxy, { ArrayPrototypeSlice: slice } = primordials;
+    const called = new WeakMap();
+    const traps = {
+      get(handler, key) {
+        const trap = handler[key];
+        if (typeof trap !== "function") return trap;
+        const known = called.get(handler);
+        if (known[key]?.trap === trap) return known[key].call;
+        const at = key === "apply" ? 2 : key === "construct" ? 1 : -1;
+        const call = (...args) => {
+          if (at >= 0) args[at] = slice(args[at]);
+          return apply(trap, handler, args);
+        };
+        known[key] = { trap, call };
+        return call;
+      },
+    };
+    native.keepTraps(traps);
+    const copying = (target, handler) => {
+      if (typeof target !== "function" || !isObject(handler)) return handler;
+      if (!called.has(handler)) called.set(handler, { __proto__: null });
+      return new Original(handler, traps);
+    };
+    const Bound = function (target, handler) {
+      if (new.target === undefined) throw new TypeError("Constructor Proxy requires 'new'");
+      return new Original(target, copying(target, handler));
+    }.bind();
+    defineProperty(Bound, "name", { value: "Proxy", configurable: true });
+    defineProperty(Bound, "length", { value: 2, configurable: true });
+    hide(Bound, "revocable", { revocable(target, handler) { return revocable(target, copying(target, handler)); } }.revocable);
+    hide(globalThis, "Proxy", Bound);
+  }
 
   // 25.2. A shared buffer is an ArrayBuffer of another class: nobody else can
   // get at it, since workers have no threads.

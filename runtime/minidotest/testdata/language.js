@@ -66,5 +66,10 @@ const builtins = {
   js2: () => { const seen = []; const r = JSON.parse('{"a":1.50,"b":[1,"x",{"c":null}],"d":"q"}', function (k, v, c) { seen.push([k, c && c.source, typeof this]); return k === "a" ? undefined : v; }); return [r, seen]; },
   js3: () => { const r = JSON.parse('{"a":1,"b":2}', function (k, v) { if (k === "a") this.b = 5; return v; }); return r; }, js4: () => JSON.parse("[1,2,3]", (k, v) => k === "1" ? undefined : v), js5: () => typeof JSON.rawJSON === "function" ? [JSON.stringify({ a: JSON.rawJSON("1e1000") }), JSON.isRawJSON(JSON.rawJSON("1"))] : "none",
   js6: () => JSON.parse('"\ud800"') === "\ud800", js7: () => Object.keys(JSON.parse('{"\\ud800":1}'))[0] === "\ud800", js8: () => JSON.parse("[" + "1,".repeat(1000) + "1]").length,
+  // 10.5.12: the array of arguments is the trap's to keep
+  px1: () => { const calls = []; const f = new Proxy((a, b) => a + b, { apply(t, s, args) { calls.push(args); return t(...args); } }); f(1, 2); f(3, 4); [1, 2, 3].map((x) => x * 2); return calls; },
+  px2: () => { const calls = []; class A {} const C = new Proxy(A, { construct(t, args, nt) { calls.push(args); return Reflect.construct(t, args, nt); } }); new C(1); return [new C(2, 3) instanceof A, calls]; },
+  px3: () => { class H { #n = 0; get(t, k) { this.#n++; return k === "n" ? this.#n : Reflect.get(t, k); } apply(t, s, a) { this.#n += 10; return a; } } const p = new Proxy(function () {}, new H()); p.x; p(1); return p.n; },
+  px4: () => { const h = {}; const p = new Proxy(() => 1, h); const a = p(); h.apply = () => 2; const b = p(); h.apply = () => 3; return [a, b, p(), Proxy.name, Proxy.length, "prototype" in Proxy]; },
 };
 export default serve({ texts: () => ask(texts), recursion: () => ask(recursion), builtins: () => ask(builtins) });

@@ -5,43 +5,71 @@ function (native, p) {
   const { errors } = native;
   const { ObjectIs, ObjectAssign, ObjectDefineProperty } = p;
   const deep = () => native.require("internal/comparisons");
-  const show = (v) => native.require("util").inspect(v, { depth: 1000, compact: false, sorted: true, getters: true, breakLength: Infinity });
+  // show is a value in lines; an error is shown without its stack.
+  const show = (v) => {
+    if (v instanceof Error) {
+      const bare = p.ObjectSetPrototypeOf(new Error(v.message), p.ObjectGetPrototypeOf(v));
+      delete bare.stack;
+      for (const key of p.ObjectKeys(v)) if (key !== "stack") bare[key] = v[key];
+      v = bare;
+    }
+    return native.require("util").inspect(v, { depth: 1000, compact: false, customInspect: false, sorted: true, getters: true,
+      maxArrayLength: Infinity, breakLength: Infinity });
+  };
   const brief = (v) => native.require("util").inspect(v);
 
   const operators = {
     strictEqual: "Expected values to be strictly equal:",
+    strictEqualObject: 'Expected "actual" to be reference-equal to "expected":',
     deepStrictEqual: "Expected values to be strictly deep-equal:",
-    deepEqual: "Expected values to be loosely deep-equal:",
     partialDeepStrictEqual: "Expected values to be partially and strictly deep-equal:",
     notStrictEqual: 'Expected "actual" to be strictly unequal to:',
+    notStrictEqualObject: 'Expected "actual" not to be reference-equal to "expected":',
     notDeepStrictEqual: 'Expected "actual" not to be strictly deep-equal to:',
-    notDeepEqual: 'Expected "actual" not to be loosely deep-equal to:',
   };
+  const mostLines = 50;
+  const isReference = (v) => typeof v === "object" && v !== null || typeof v === "function";
+  const isObject = (v) => typeof v === "object" && v !== null;
 
   const describe = (actual, expected, operator) => {
+    if (operators[operator] === undefined) return `${brief(actual)} ${operator} ${brief(expected)}`;
+    if (operator.startsWith("not")) return unequal(actual, operators[operator === "notStrictEqual" && isReference(actual) ? "notStrictEqualObject" : operator]);
     const a = show(actual), e = show(expected);
-    const head = operators[operator];
-    if (head === undefined) return `${brief(actual)} ${operator} ${brief(expected)}`;
-    if (operator.startsWith("not")) return e.includes("\n") || e.length > 60 ? `${head}\n\n${e}\n` : `${head} ${e}`;
-    if (operator === "strictEqual" && !a.includes("\n") && !e.includes("\n") && a.length + e.length < 60 && a !== e) return `${head}\n\n${a} !== ${e}\n`;
-    if (a === e) return `Values have same structure but are not reference-equal:\n\n${a}\n`;
-    return `${head}\n+ actual - expected\n\n${lines(a.split("\n"), e.split("\n")).join("\n")}\n`;
+    const head = operators[operator === "strictEqual" && isReference(actual) && isReference(expected) ? "strictEqualObject" : operator];
+    if (!a.includes("\n") && !e.includes("\n") && !(isObject(actual) && isObject(expected))) return oneLine(actual, expected, a, e, head);
+    if (a === e) return `Values have same structure but are not reference-equal:\n\n${cut(a.split("\n"), mostLines)}\n`;
+    return difference(deep().edits(a.split("\n"), e.split("\n"), true), head);
   };
-  // lines is the shortest edit from expected to actual.
-  const lines = (a, e) => {
-    if (a.length * e.length > 250000) return [...a.map((l) => `+ ${l}`), ...e.map((l) => `- ${l}`)];
-    const table = Array.from({ length: a.length + 1 }, () => new Array(e.length + 1).fill(0));
-    for (let i = a.length - 1; i >= 0; i--) {
-      for (let j = e.length - 1; j >= 0; j--) table[i][j] = a[i] === e[j] ? table[i + 1][j + 1] + 1 : Math.max(table[i + 1][j], table[i][j + 1]);
-    }
-    const out = [];
-    let i = 0, j = 0;
-    while (i < a.length || j < e.length) {
-      if (i < a.length && j < e.length && a[i] === e[j]) { out.push(`  ${a[i++]}`); j++; }
-      else if (i < a.length && (j >= e.length || table[i + 1][j] >= table[i][j + 1])) out.push(`+ ${a[i++]}`);
-      else out.push(`- ${e[j++]}`);
-    }
-    return out;
+  const cut = (lines, keep) => (lines.length > mostLines ? [...lines.slice(0, keep), "..."] : lines).join("\n");
+  const unequal = (value, head) => {
+    const lines = show(value).split("\n");
+    if (lines.length > 1) return `${head}\n\n${cut(lines, mostLines - 4)}\n`;
+    return `${head}${lines[0].length > 5 ? "\n\n" : " "}${lines[0]}`;
+  };
+  // oneLine compares what takes a line each, and points at where they part.
+  const oneLine = (actual, expected, a, e, head) => {
+    const length = a.length + e.length - (typeof actual === "string" ? 2 : 0) - (typeof expected === "string" ? 2 : 0);
+    if (length <= 12 && (actual !== 0 || expected !== 0)) return `${head}\n\n${a} !== ${e}\n`;
+    let at = 0;
+    while (at < a.length && a[at] === e[at]) at++;
+    const mark = at > 2 && at < a.length && length < 512 ? `${" ".repeat(at + 2)}^\n` : "";
+    return `${head}\n+ actual - expected\n\n+ ${a}\n- ${e}\n${mark}`;
+  };
+  // difference shows what changed, and of longer stretches that did not the first lines.
+  const difference = (edits, head) => {
+    const most = 5, out = [];
+    let same = 0, skipped = false;
+    edits.forEach(([kind, line], i) => {
+      if (kind === 0) {
+        if (++same <= most) out.push(`  ${line}`);
+        return;
+      }
+      if (same > most + 2) { out.push("...", `  ${edits[i - 1][1]}`); skipped = true; }
+      else for (let j = i - (same > most ? same - most : 0); j < i; j++) out.push(`  ${edits[j][1]}`);
+      same = 0;
+      out.push(`${kind > 0 ? "+" : "-"} ${line}`);
+    });
+    return `${head}\n+ actual - expected${skipped ? "\n... Skipped lines" : ""}\n\n${out.join("\n")}\n`;
   };
 
   class AssertionError extends Error {
@@ -163,8 +191,8 @@ function (native, p) {
     notEqual: two("notEqual", (a, b) => !ObjectIs(a, b), "notStrictEqual"),
     strictEqual: two("strictEqual", ObjectIs),
     notStrictEqual: two("notStrictEqual", (a, b) => !ObjectIs(a, b)),
-    deepEqual: two("deepEqual", (a, b) => deep().equal(a, b)),
-    notDeepEqual: two("notDeepEqual", (a, b) => !deep().equal(a, b)),
+    deepEqual: two("deepEqual", (a, b) => deep().equal(a, b), "deepStrictEqual"),
+    notDeepEqual: two("notDeepEqual", (a, b) => !deep().equal(a, b), "notDeepStrictEqual"),
     deepStrictEqual: two("deepStrictEqual", (a, b) => deep().equal(a, b)),
     notDeepStrictEqual: two("notDeepStrictEqual", (a, b) => !deep().equal(a, b)),
     partialDeepStrictEqual: two("partialDeepStrictEqual", (a, b) => deep().partial(a, b)),
@@ -179,6 +207,17 @@ function (native, p) {
     match: matching(true, "did not match", "match"),
     doesNotMatch: matching(false, "was expected to not match", "doesNotMatch"),
     AssertionError,
+  };
+  // assert.Assert: the functions as methods; without strict, == compares primitives.
+  members.Assert = function Assert(options) {
+    if (new.target === undefined) throw errors.make("TypeError", "ERR_CONSTRUCT_CALL_REQUIRED", "Class constructor Assert cannot be invoked without `new`");
+    const { diff = "simple", strict: isStrict = true } = options ?? {};
+    if (diff !== "simple" && diff !== "full") throw errors.argValue("options.diff", diff, "must be one of: 'simple', 'full'");
+    const { Assert, AssertionError: _, ...methods } = members;
+    ObjectAssign(this, methods, { AssertionError });
+    if (isStrict) return;
+    this.equal = two("equal", (a, b) => a == b || a !== a && b !== b, "==");
+    this.notEqual = two("notEqual", (a, b) => !(a == b || a !== a && b !== b), "!=");
   };
   const strict = function strict(...args) { ok(args); };
   ObjectAssign(assert, members);

@@ -42,9 +42,10 @@ function (native, p) {
     return true;
   };
 
-  // cyclic assumes that a pair which is being compared is equal.
+  // cyclic assumes that a pair which is being compared is equal: one of which
+  // leads back to itself equals none but its partner.
   const cyclic = (a, b, seen, compare) => {
-    for (let s = seen.top; s; s = s.up) if (s.a === a && s.b === b) return true;
+    for (let s = seen.top; s; s = s.up) if (s.a === a || s.b === b) return s.a === a && s.b === b;
     const up = seen.top;
     seen.top = { a, b, up };
     const result = compare();
@@ -104,22 +105,55 @@ function (native, p) {
   };
 
   // partial: every property of expected is in actual (assert.partialDeepStrictEqual).
-  const partial = (actual, expected) => {
-    if (!isObject(expected) || !isObject(actual)) return equal(actual, expected, {});
-    if (types.isMap(expected)) return types.isMap(actual) && [...expected].every(([k, v]) => actual.has(k) && partial(actual.get(k), v));
-    if (types.isSet(expected)) return types.isSet(actual) && [...expected].every((v) => actual.has(v) || [...actual].some((w) => partial(w, v)));
-    if (ArrayIsArray(expected)) {
-      if (!ArrayIsArray(actual)) return false;
-      let from = 0;
-      return expected.every((v) => {
-        for (; from < actual.length; from++) if (partial(actual[from], v)) { from++; return true; }
-        return false;
-      });
-    }
-    const proto = ObjectGetPrototypeOf(expected);
-    if (proto !== p.Object.prototype && proto !== null) return equal(actual, expected, {});
-    return [...ObjectKeys(expected), ...symbols(expected)].every((k) => own(actual, k) && partial(actual[k], expected[k]));
+  const partial = (actual, expected, seen) => {
+    if (!isObject(expected) || !isObject(actual)) return equal(actual, expected, seen);
+    const within = (v, w) => partial(v, w, seen);
+    return cyclic(actual, expected, seen, () => {
+      if (types.isMap(expected)) {
+        return types.isMap(actual) && match([...expected], [...actual], ([k, v], [l, w]) => (ObjectIs(k, l) || within(l, k)) && within(w, v));
+      }
+      if (types.isSet(expected)) return types.isSet(actual) && match([...expected], [...actual], (v, w) => within(w, v));
+      if (ArrayIsArray(expected) !== ArrayIsArray(actual)) return false;
+      if (ArrayIsArray(expected)) {
+        let from = 0;
+        return expected.every((v) => {
+          for (; from < actual.length; from++) if (within(actual[from], v)) { from++; return true; }
+          return false;
+        });
+      }
+      const proto = ObjectGetPrototypeOf(expected);
+      if (proto !== p.Object.prototype && proto !== null) return equal(actual, expected, {});
+      return [...ObjectKeys(expected), ...symbols(expected)].every((k) => own(actual, k) && within(actual[k], expected[k]));
+    });
   };
 
-  return { equal: (a, b) => equal(a, b, {}), partial };
+  // edits is the shortest way from expected to actual (Myers, "An O(ND) Difference
+  // Algorithm"): [0, both], [1, only in actual], [-1, only in expected]. With commas,
+  // lines are the same that differ in a comma at their end.
+  const edits = (actual, expected, commas = false) => {
+    const n = actual.length, m = expected.length;
+    const same = (a, b) => a === b || commas && (`${a},` === b || a === `${b},`);
+    const reach = { 1: 0 }, trace = [];
+    const down = (k, d, v) => k === -d || k !== d && v[k - 1] < v[k + 1];
+    search: for (let d = 0; d <= n + m; d++) {
+      trace.push({ ...reach });
+      for (let k = -d; k <= d; k += 2) {
+        let x = down(k, d, reach) ? reach[k + 1] : reach[k - 1] + 1;
+        while (x < n && x - k < m && same(actual[x], expected[x - k])) x++;
+        reach[k] = x;
+        if (x >= n && x - k >= m) break search;
+      }
+    }
+    const out = [];
+    let x = n, y = m;
+    for (let d = trace.length - 1; d >= 0; d--) {
+      const v = trace[d], k = x - y;
+      const fromX = v[down(k, d, v) ? k + 1 : k - 1], fromY = fromX - (down(k, d, v) ? k + 1 : k - 1);
+      for (; x > fromX && y > fromY; x--, y--) out.push([0, commas && !actual[x - 1].endsWith(",") ? expected[y - 1] : actual[x - 1]]);
+      if (d > 0) out.push(x > fromX ? [1, actual[--x]] : [-1, expected[--y]]);
+    }
+    return out.reverse();
+  };
+
+  return { equal: (a, b) => equal(a, b, {}), partial: (a, b) => partial(a, b, {}), edits };
 }

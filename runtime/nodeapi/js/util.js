@@ -57,6 +57,7 @@ function (native, p) {
 
   const deprecated = new p.Set();
   const deprecate = function deprecate(fn, message, code) {
+    if (code !== undefined) errors.string(code, "code");
     let warned = false;
     const warn = () => {
       if (warned || code !== undefined && deprecated.has(code)) return;
@@ -69,6 +70,7 @@ function (native, p) {
       return new.target ? p.ReflectConstruct(fn, args, new.target) : ReflectApply(fn, this, args);
     };
     ObjectSetPrototypeOf(wrapped, fn);
+    for (const key of ["name", "length"]) ObjectDefineProperty(wrapped, key, { value: fn[key], configurable: true });
     if (fn.prototype) wrapped.prototype = fn.prototype;
     return wrapped;
   };
@@ -112,7 +114,7 @@ function (native, p) {
     isArray: ArrayIsArray,
     isBoolean: (v) => typeof v === "boolean",
     isBuffer: (v) => native.require("buffer").Buffer.isBuffer(v),
-    isDate: types.isDate,
+    isDate: (v) => types.isDate(v),
     isError: (v) => types.isNativeError(v) || v instanceof Error,
     isFunction: (v) => typeof v === "function",
     isNull: (v) => v === null,
@@ -120,14 +122,15 @@ function (native, p) {
     isNumber: (v) => typeof v === "number",
     isObject: (v) => v !== null && typeof v === "object",
     isPrimitive: (v) => v === null || typeof v !== "object" && typeof v !== "function",
-    isRegExp: types.isRegExp,
+    isRegExp: (v) => types.isRegExp(v),
     isString: (v) => typeof v === "string",
     isSymbol: (v) => typeof v === "symbol",
     isUndefined: (v) => v === undefined,
   };
 
   const systemError = (number) => {
-    errors.integer(number, "err", -2147483648, -1);
+    if (typeof number !== "number") throw errors.argType("err", "of type number", number);
+    if (!(number < 0) || number % 1 !== 0) throw errors.range("err", "a negative integer", number);
     return native.require("internal/constants").systemErrors.get(number) ?? [`Unknown system error ${number}`, `Unknown system error ${number}`];
   };
 
@@ -138,16 +141,34 @@ function (native, p) {
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   };
 
+  // callSites are the frames that called getCallSites, the topmost first.
+  const callSites = () => {
+    const { prepareStackTrace, stackTraceLimit } = Error, holder = {};
+    Error.prepareStackTrace = (_, sites) => sites;
+    Error.stackTraceLimit = 200;
+    try { Error.captureStackTrace(holder, util.getCallSites); return holder.stack.map((s) => {
+      const at = { functionName: s.getFunctionName() ?? "", scriptName: s.getFileName() ?? "", lineNumber: s.getLineNumber(), columnNumber: s.getColumnNumber() };
+      return { ...at, column: at.columnNumber };
+    }); } finally { p.ObjectAssign(Error, { prepareStackTrace, stackTraceLimit }); }
+  };
+
   const inspect = function inspect(value, options, ...legacy) {
     if (legacy.length > 0 || typeof options === "boolean") {
       options = { showHidden: !!options, depth: legacy[0], colors: legacy[1] };
       if (options.depth === undefined) delete options.depth;
     }
-    return native.inspect(value, { ...inspect.defaultOptions, ...options });
+    return native.inspect(value, { ...defaults, ...options });
   };
   inspect.custom = Symbol.for("nodejs.util.inspect.custom");
-  inspect.defaultOptions = { showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
+  const defaults = { showHidden: false, depth: 2, colors: false, customInspect: true, showProxy: false, maxArrayLength: 100, maxStringLength: 10000,
     breakLength: 80, compact: 3, sorted: false, getters: false, numericSeparator: false };
+  ObjectDefineProperty(inspect, "defaultOptions", {
+    get: () => defaults,
+    set(options) {
+      if (typeof options !== "object" || options === null) throw errors.argType("options", "of type object", options);
+      p.ObjectAssign(defaults, options);
+    },
+  });
   inspect.colors = { __proto__: null, ...styles };
   inspect.styles = { __proto__: null, special: "cyan", number: "yellow", bigint: "yellow", boolean: "yellow", undefined: "grey", null: "bold",
     string: "green", symbol: "green", date: "magenta", regexp: "red", module: "underline" };
@@ -176,7 +197,25 @@ function (native, p) {
     getSystemErrorName: (number) => systemError(number)[0],
     getSystemErrorMessage: (number) => systemError(number)[1],
     getSystemErrorMap: () => native.require("internal/constants").systemErrors,
-    getCallSites: () => [],
+    getCallSites(count = 10) {
+      if (typeof count === "number") errors.integer(count, "frameCount", 1, 200);
+      else count = 10; // what was given is options alone
+      return callSites().slice(0, count);
+    },
+    diff(actual, expected) {
+      const list = (v, name) => {
+        if (typeof v === "string") return v.split("");
+        if (!ArrayIsArray(v)) throw errors.argType(name, "one of type array or string", v);
+        for (const [i, item] of v.entries()) errors.string(item, `${name}[${i}]`);
+        return v;
+      };
+      return native.require("internal/comparisons").edits(list(actual, "actual"), list(expected, "expected"));
+    },
+    convertProcessSignalToExitCode(name) {
+      const number = native.require("internal/constants").os.signals[name];
+      if (number === undefined) throw errors.argValue("signalCode", name, "is invalid");
+      return 128 + number;
+    },
     aborted,
     _extend(target, source) { return source !== null && typeof source === "object" ? p.ObjectAssign(target, source) : target; },
     _errnoException(number, syscall, original) {
@@ -184,7 +223,7 @@ function (native, p) {
       const error = new Error(`${syscall} ${name}${original ? ` ${original}` : ""}`);
       return p.ObjectAssign(error, { errno: number, code: name, syscall });
     },
-    parseArgs() { throw new Error("node:util parseArgs is not implemented: Workers have no command line"); /* begins with the reference's text */ },
+    parseArgs: native.require("internal/parse_args").parseArgs,
   };
   native.lazy(util, "TextEncoder", () => globalThis.TextEncoder);
   native.lazy(util, "TextDecoder", () => globalThis.TextDecoder);
