@@ -113,7 +113,7 @@ func child(t *testing.T, o process.Options) *process.Child {
 		if err := child.Close(); err != nil {
 			t.Error(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := threads.Close(ctx); err != nil {
 			t.Errorf("left running: %v", err)

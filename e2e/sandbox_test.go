@@ -49,7 +49,7 @@ func (s *sandbox) start(port string) {
 		if err := child.Close(); err != nil {
 			s.t.Error(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := threads.Close(ctx); err != nil {
 			s.t.Errorf("left running: %v", err)

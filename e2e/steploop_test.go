@@ -195,7 +195,9 @@ func TestStepLoopClaims(t *testing.T) {
 	l := begin(t, "steploop", "STEP_MS:5")
 	s := loop{l, "s"}
 	s.do("execute", map[string]any{"script": "errand", "input": "walk"})
-	if c := s.do("execute", map[string]any{"script": "sums", "input": "x"}); c.OK || c.CurrentStatus != "active" || c.CurrentVersion != 1 {
+	// On a slow machine the first run may have come to where it waits.
+	if c := s.do("execute", map[string]any{"script": "sums", "input": "x"}); c.OK ||
+		!(c.CurrentStatus == "active" && c.CurrentVersion == 1) && !(c.CurrentStatus == "paused" && c.CurrentVersion == 2) {
 		t.Errorf("a second claim: %+v", c)
 	}
 	var waiting loopBooks

@@ -59,7 +59,7 @@ func agent(t *testing.T, greeting []string, script func(frame map[string]any) []
 	t.Cleanup(server.Close)
 	threads := sched.NewThreads(clock.Real{})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := threads.Close(ctx); err != nil {
 			t.Errorf("left running: %v", err)

@@ -78,7 +78,7 @@ func start(t *testing.T, mode string, change func(*Options)) *Child {
 		if err := c.Close(); err != nil {
 			t.Error(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := threads.Close(ctx); err != nil {
 			t.Errorf("left running: %v", err)

@@ -23,7 +23,7 @@ func start(t *testing.T, script Script) *Server {
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := threads.Close(ctx); err != nil {
 			t.Error(err)
