@@ -19,8 +19,15 @@ var ErrKilled = world.ErrKilled
 func NewWorldFrom(t testing.TB, files map[string]string, o Options) *World {
 	t.Helper()
 	o.Project = t.TempDir()
+	writeFiles(t, o.Project, files)
+	return NewWorld(t, o)
+}
+
+// writeFiles makes files below dir, by their paths with slashes.
+func writeFiles(t testing.TB, dir string, files map[string]string) {
+	t.Helper()
 	for name, text := range files { // order-independent: each file is written once
-		path := filepath.Join(o.Project, filepath.FromSlash(name))
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +35,6 @@ func NewWorldFrom(t testing.TB, files map[string]string, o Options) *World {
 			t.Fatal(err)
 		}
 	}
-	return NewWorld(t, o)
 }
 
 // Stop ends the world in good order; of a dead one it closes what is left.

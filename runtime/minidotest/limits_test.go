@@ -2,8 +2,6 @@ package minidotest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -163,14 +161,10 @@ replaceAll replaceRegExp concat sort reverse many`) {
 // Module code that never ends is stopped, and its place is in the user's source.
 func TestCPULimitOfModuleCode(t *testing.T) {
 	dir := t.TempDir()
-	for name, text := range map[string]string{ // order-independent: each file is written once
+	writeFiles(t, dir, map[string]string{
 		"w.ts":          "interface A { n: number }\nconst a: A = { n: 1 };\nfunction never() {\n  for (;;) a.n++;\n}\nnever();\nexport default { fetch() { return new Response('ok'); } };\n",
 		"wrangler.json": `{"name": "p", "main": "w.ts", "compatibility_date": "2026-08-01"}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	})
 	w, err := world.Open(world.Options{Config: config.Options{Dir: dir}, Dir: t.TempDir(), CacheDir: t.TempDir(), TurnLimit: testTurnLimit})
 	if err == nil {
 		t.Error("it loaded", w.Stop())

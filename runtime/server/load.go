@@ -123,7 +123,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 				return
 			}
 			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat)
-			done(checkClasses(p, w.iso))
+			done(s.checkClasses(p, w.iso))
 		})
 	})
 	if err == nil {
@@ -161,20 +161,30 @@ func (s *Server) subrequests(p *config.Project) int {
 	return engine.DefaultSubrequests
 }
 
-// checkClasses reports bindings to classes that the worker does not export.
-func checkClasses(p *config.Project, iso *isolate.Isolate) error {
+// checkClasses reports bindings to classes that the worker does not export: its
+// own, and those of the other workers of the session that name it.
+func (s *Server) checkClasses(p *config.Project, iso *isolate.Isolate) error {
 	var bad []config.Diagnostic
-	for _, b := range p.DurableObjects {
-		if !b.Local {
-			continue
+	check := func(bindings []config.DurableObjectBinding, where, there string) {
+		for _, b := range bindings {
+			if b.ScriptName != p.Name {
+				continue
+			}
+			if _, ok := iso.Class(b.ClassName); ok {
+				continue
+			}
+			text := []byte(readText(b.ClassWhere.File))
+			bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, text,
+				fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, where),
+				fmt.Sprintf("it exports %s; export the class%s, or correct class_name", strings.Join(iso.ExportNames(), ", "), there)))
 		}
-		if _, ok := iso.Class(b.ClassName); ok {
-			continue
+	}
+	main := p.Relative(p.Main)
+	check(p.DurableObjects, main, "")
+	for _, m := range s.session.members {
+		if m != s {
+			check(m.Project().DurableObjects, fmt.Sprintf("%s of the worker %q", main, p.Name), " there")
 		}
-		text := []byte(readText(b.ClassWhere.File))
-		bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, text,
-			fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, p.Relative(p.Main)),
-			fmt.Sprintf("it exports %s; export the class, or correct class_name", strings.Join(iso.ExportNames(), ", "))))
 	}
 	if bad != nil {
 		return &config.ConfigError{Diagnostics: bad}
