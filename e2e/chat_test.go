@@ -183,6 +183,25 @@ func TestChatCutEverywhere(t *testing.T) {
 	}
 }
 
+// A client that resumes while the hook waits for OpenAI has the SDK store the
+// part that is known. The whole answer takes its place.
+func TestChatResumedDuringTheHook(t *testing.T) {
+	t.Parallel()
+	c := beginChat(t, "chat")
+	hold := c.cut("a", "hello", 15, map[string]any{"provider": "openai"})
+	c.kill()
+	c.server = dev(t, c.flags...)
+	client := c.dial("support-chat/a")
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	if _, err := client.Resume(ctx); err != nil && !errors.Is(err, agentrpc.ErrNothingToResume) {
+		t.Fatal(err)
+	}
+	untilCall(t, client, "conversation", func(m []chatMessage) bool { return roles(m) == "user assistant" })
+	hold.Release()
+	c.isWhole("a", "user assistant")
+}
+
 // The recovery itself is cut, and a client that connects during the second one
 // sees the rest of the answer.
 func TestChatCutDuringRecovery(t *testing.T) {
