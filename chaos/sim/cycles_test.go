@@ -136,7 +136,7 @@ func TestCyclesAreFresh(t *testing.T) {
 	project := t.TempDir()
 	cyclesProject(t, project)
 	c := newCycles(t, project, t.TempDir(), &server.Bundles{})
-	for range 5 {
+	for range 3 {
 		if err := c.run(); err != nil {
 			t.Fatal(err)
 		}
