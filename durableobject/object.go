@@ -77,6 +77,7 @@ type Object struct {
 	sealed      int64     // mark of the last commit that is not known to be on disk
 	syncing     bool      // a sync is under way
 	idleAt      time.Time // when the last event began or ended
+	used        bool      // in the realm's list of those that Shrink has not seen since
 
 	// superseded: new code has taken the storage over. Set at most once, before
 	// the next realm begins.
@@ -101,6 +102,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 		return obj
 	}
 	obj.store, obj.interrupt = store, store.Interrupt
+	r.use(obj)
 	if err := obj.recover(); err != nil {
 		obj.failWith(err)
 		started(err)
@@ -209,6 +211,7 @@ func (o *Object) deliverIn(f *engine.Frame, cause string, fn func(), refused fun
 func (o *Object) done() {
 	o.running--
 	o.idleAt = o.realm.eng.Now()
+	o.realm.use(o)
 }
 
 // Failure is why the incarnation ended, nil while it lives and after a graceful

@@ -1,6 +1,8 @@
 package durableobject
 
 import (
+	"time"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
@@ -28,6 +30,7 @@ type Realm struct {
 	autoResp *engine.Class[*autoResponse]
 
 	thread sqlstore.Thread // of the open stores
+	used   []*Object       // those that had events since Shrink made them small
 
 	alarmInfo *engine.Class[struct{}]
 
@@ -47,6 +50,33 @@ func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag s
 	r.defineFacets()
 	r.defineSockets()
 	return r
+}
+
+func (r *Realm) use(o *Object) {
+	if !o.used {
+		o.used = true
+		r.used = append(r.used, o)
+	}
+}
+
+// Shrink has objects that have been idle for so long give back memory that their
+// databases can do without. Loop-confined, outside any turn.
+func (r *Realm) Shrink(idle time.Duration) {
+	now := r.eng.Clock().Now()
+	kept := r.used[:0]
+	for _, o := range r.used {
+		switch {
+		case o.store == nil: // it has ended, or is superseded
+		case o.Busy() != "" || now.Sub(o.idleAt) < idle:
+			kept = append(kept, o)
+			continue
+		default:
+			o.store.Shrink()
+		}
+		o.used = false
+	}
+	clear(r.used[len(kept):])
+	r.used = kept
 }
 
 // Isolate is the isolate that the realm belongs to. Safe for concurrent use.

@@ -56,13 +56,26 @@ func (s *Store) beginRead() error {
 }
 
 func (s *Store) beginAny() error {
-	_, err := s.begin.Step()
-	s.begin.Reset()
-	if err != nil {
+	if err := s.runOwn(&s.begin, "BEGIN"); err != nil {
 		return s.wrap(err)
 	}
 	s.txn.open = true
 	return nil
+}
+
+// runOwn runs one of the transaction's own statements, which is compiled at its
+// first use.
+func (s *Store) runOwn(st **sqlite.Stmt, sql string) error {
+	if *st == nil {
+		made, _, err := s.conn.Prepare(sql, true)
+		if err != nil {
+			return err
+		}
+		*st = made
+	}
+	_, err := (*st).Step()
+	(*st).Reset()
+	return err
 }
 
 // endRead ends a transaction that only read, for the sake of statements that
@@ -122,8 +135,7 @@ func (s *Store) Commit() error {
 		s.fresh = err != nil
 	}
 	if err == nil {
-		_, err = s.commit.Step()
-		s.commit.Reset()
+		err = s.runOwn(&s.commit, "COMMIT")
 	}
 	if err == nil {
 		s.unsynced = s.unsynced || wrote && s.syncLater
@@ -163,12 +175,12 @@ func (s *Store) Rollback() error {
 	if lost {
 		return nil
 	}
-	end := s.rollback
-	if !wrote {
-		end = s.commit // spares cursors that read
+	var err error
+	if wrote {
+		err = s.runOwn(&s.rollback, "ROLLBACK")
+	} else {
+		err = s.runOwn(&s.commit, "COMMIT") // spares cursors that read
 	}
-	_, err := end.Step()
-	end.Reset()
 	if err != nil {
 		return fmt.Errorf("sqlstore: rollback: %w", s.wrap(err))
 	}

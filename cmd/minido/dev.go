@@ -101,7 +101,7 @@ func (c *devCommand) Run() error {
 		return &exitError{exitUsage, errors.New(term.explain(err))}
 	}
 	term.started(s, clock.Real{}.Now().Sub(began))
-	memory.started()
+	memory.started(s)
 	pacer := sched.NewPacer(sch, steered, clock.Real{})
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	stopControl := c.control(term, s, sch, pacer)

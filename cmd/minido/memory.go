@@ -32,7 +32,8 @@ const (
 // the system what it does not need when it is idle. Without that the heap stays
 // as large as the last burst of work has made it. Safe for concurrent use.
 type memory struct {
-	clock clock.Clock
+	clock  clock.Clock
+	server shrinker // set by started
 
 	mu      sync.Mutex // guards everything below
 	timer   clock.Timer
@@ -42,6 +43,10 @@ type memory struct {
 	trimmed uint64 // and when memory was given back
 }
 
+// shrinker is a server whose objects can do with less memory when they have
+// been idle for some time. Shrink must not wait for them.
+type shrinker interface{ Shrink(idle time.Duration) }
+
 // newMemory is for a process that starts; call started and stop.
 func newMemory(c clock.Clock) *memory {
 	debug.SetGCPercent(400) // starting allocates once and fast
@@ -49,9 +54,10 @@ func newMemory(c clock.Clock) *memory {
 }
 
 // started says that the server is up.
-func (m *memory) started() {
+func (m *memory) started(s shrinker) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.server = s
 	m.timer = m.clock.AfterFunc(settleAfter, m.settle)
 }
 
@@ -82,6 +88,7 @@ func (m *memory) look() {
 	if m.stopped {
 		return
 	}
+	m.server.Shrink(trimInterval)
 	now := allocatedBytes()
 	if now-m.seen < idleBytes && now-m.trimmed >= trimBytes {
 		m.trim(now)

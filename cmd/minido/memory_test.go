@@ -9,13 +9,19 @@ import (
 	"minido.dev/minido/internal/clock"
 )
 
+// shrunk counts how often it is asked.
+type shrunk int
+
+func (s *shrunk) Shrink(time.Duration) { *s++ }
+
 // Memory is given back once after work, when the work is over, and never by an
 // idle server.
 func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	c := clock.NewVirtual(time.Unix(0, 0))
 	m := newMemory(c)
-	m.started()
+	var objects shrunk
+	m.started(&objects)
 	defer m.stop()
 	look := func() uint64 {
 		t.Helper()
@@ -44,6 +50,9 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	}
 	if look() != after {
 		t.Error("it was given back twice")
+	}
+	if objects != 5 {
+		t.Errorf("objects were asked %d times to shrink, in 5 looks", objects)
 	}
 	m.stop()
 	if c.Step() {

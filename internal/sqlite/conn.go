@@ -20,7 +20,6 @@ import (
 	"io"
 	"sync"
 	"time"
-	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -367,19 +366,12 @@ func (c *Conn) TxnState() TxnState { return TxnState(sqlite3.Xsqlite3_txn_state(
 // PRAGMA synchronous says. It uses SQLite's own handle: opening the file beside
 // SQLite and closing it would release SQLite's locks.
 func (c *Conn) SyncMain() error {
-	main := cString(c.tls, "main")
-	defer free(c.tls, main)
-	if rc := sqlite3.Xsqlite3_file_control(c.tls, c.db, main, sqlite3.SQLITE_FCNTL_FILE_POINTER, c.out); rc != sqlite3.SQLITE_OK {
-		return c.errorOf(rc)
+	file, methods, err := c.mainFile()
+	if err != nil || methods == nil {
+		return err
 	}
-	file := *(*uintptr)(at(c.out))
-	methods := (*sqlite3.Tsqlite3_file)(at(file)).FpMethods
-	if methods == 0 {
-		return nil // in memory
-	}
-	sync := (*sqlite3.Tsqlite3_io_methods)(at(methods)).FxSync
-	call := *(*func(*libc.TLS, uintptr, int32) int32)(unsafe.Pointer(&struct{ uintptr }{sync}))
-	if rc := call(c.tls, file, sqlite3.SQLITE_SYNC_NORMAL); rc != sqlite3.SQLITE_OK {
+	sync := goFunc[func(*libc.TLS, uintptr, int32) int32](methods.FxSync)
+	if rc := sync(c.tls, file, sqlite3.SQLITE_SYNC_NORMAL); rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("sqlite: sync: %s", codeName(int(rc)))
 	}
 	return nil

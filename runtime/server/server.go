@@ -352,6 +352,21 @@ func (s *Server) Scheduled(cron string, at time.Time, done func(noRetry bool, er
 // LiveObjects is the number of objects in memory.
 func (s *Server) LiveObjects() int { return s.pool.Live() }
 
+// Shrink has objects of all workers of the session that have been idle for so
+// long give back memory; see durableobject.(*Realm).Shrink. Safe for concurrent
+// use.
+func (s *Server) Shrink(idle time.Duration) {
+	for _, m := range s.session.members {
+		m.mu.Lock()
+		w := m.current
+		m.mu.Unlock()
+		if w != nil && w.iso != nil {
+			// A loop that has ended has no objects.
+			_ = w.iso.Engine.PostLoop(func() { w.realm.Shrink(idle) })
+		}
+	}
+}
+
 // Close stops the server: the listener first, then objects and alarms, then the
 // isolate. What was acknowledged is on disk already. The scheduler is the
 // caller's to close.
