@@ -276,7 +276,8 @@ func (s *Session) Touch(ctx context.Context, step Step) error {
 	return err
 }
 
-// client is this life's connection to an agent.
+// client is this life's connection to an agent: the one that is there, or another
+// if that has ended while the server lived, as when its object was reset.
 func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, error) {
 	sched.Lock(s.scheduler, &s.dialing)
 	defer s.dialing.Unlock()
@@ -285,7 +286,11 @@ func (s *Session) client(ctx context.Context, step Step) (*agentrpc.Client, erro
 	known := s.clients[key]
 	s.mu.Unlock()
 	if known != nil {
-		return known, nil
+		select {
+		case <-known.Lost():
+		default:
+			return known, nil
+		}
 	}
 	n, url := s.number()
 	if url == "" {
