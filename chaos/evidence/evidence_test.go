@@ -91,7 +91,7 @@ func TestCopyOfALiveDatabase(t *testing.T) {
 		}
 	}()
 	last, unsteady := int64(0), 0
-	for deadline := time.Now().Add(20 * time.Second); last < 300 && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); last < 300 && time.Now().Before(deadline); {
 		db, err := Open(path)
 		if errors.Is(err, ErrUnsteady) {
 			unsteady++ // said so, rather than returned nonsense
