@@ -376,8 +376,12 @@ func (in *inspection) errorShape(obj *goja.Object, ctor string, keys []goja.Valu
 			left = append(left, in.m.vm.ToValue(extra))
 		}
 	}
-	if ctor != "" && ctor != "Error" && name == "Error" && strings.HasPrefix(stack, "Error") && strings.HasSuffix(ctor, "Error") {
-		stack = ctor + strings.TrimPrefix(stack, "Error")
+	if ctor != "" && name == "Error" && strings.HasPrefix(stack, "Error") && !strings.Contains(stack, ctor) {
+		head := ctor
+		if !strings.Contains(ctor, "Error") {
+			head += " [Error]"
+		}
+		stack = head + strings.TrimPrefix(stack, "Error")
 	}
 	if !strings.Contains(stack, "\n    at ") {
 		stack = "[" + stack + "]"

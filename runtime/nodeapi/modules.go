@@ -10,6 +10,7 @@ import (
 // those that came late.
 func init() {
 	internal("internal/missing", "missing.js", nil)
+	internal("internal/abort_error", "abort_error.js", nil)
 	internal("internal/constants", "constants.js", nil)
 	internal("internal/async_hooks", "async_hooks.js", nil)
 	internal("internal/stream_base", "stream_base.js", nil)

@@ -207,14 +207,9 @@ function (native, p) {
   proto.off = proto.removeListener;
 
   const isTarget = (x) => typeof x?.addEventListener === "function" && typeof x.on !== "function";
-  const noEmitter = (x, name = "emitter") => errors.argType(name, "an instance of EventEmitter or EventTarget", x);
+  const noEmitter = (x, name = "emitter", orTarget = " or EventTarget") => errors.argType(name, `an instance of EventEmitter${orTarget}`, x);
 
-  const aborted = (signal) => {
-    const error = errors.make("Error", "ABORT_ERR", "The operation was aborted");
-    p.ObjectDefineProperty(error, "name", { value: "AbortError", writable: true, configurable: true });
-    error.cause = signal?.reason;
-    return error;
-  };
+  const aborted = (signal) => native.require("internal/abort_error")(signal.reason);
   const checkSignal = (signal) => {
     if (signal !== undefined && (signal === null || typeof signal !== "object" || !("aborted" in signal))) {
       throw errors.argType("options.signal", "an instance of AbortSignal", signal);
@@ -226,7 +221,7 @@ function (native, p) {
       emitter.addEventListener(type, fn, { once });
       return () => emitter.removeEventListener(type, fn);
     }
-    if (typeof emitter?.on !== "function") throw noEmitter(emitter);
+    if (typeof emitter?.on !== "function") throw noEmitter(emitter, "emitter", "");
     if (once) emitter.once(type, fn); else emitter.on(type, fn);
     return () => emitter.removeListener(type, fn);
   };
@@ -294,7 +289,11 @@ function (native, p) {
         return new Promise((resolve, reject) => { waiting.push({ resolve, reject }); });
       },
       return() { stop(); return PromiseResolve({ value: undefined, done: true }); },
-      throw(error) { fail(error); return PromiseResolve({ value: undefined, done: true }); },
+      throw(error) {
+        if (!(error instanceof Error)) throw errors.argType("EventEmitter.AsyncIterator", "an instance of Error", error);
+        fail(error); 
+        return PromiseResolve({ value: undefined, done: true });
+      },
       [SymbolAsyncIterator]() { return this; },
     };
   };
@@ -325,7 +324,7 @@ function (native, p) {
   EventEmitter.listenerCount = (emitter, type) =>
     (isTarget(emitter) ? EventEmitter.getEventListeners(emitter, type).length : emitter.listenerCount(type));
   EventEmitter.addAbortListener = function addAbortListener(signal, listener) {
-    if (signal === undefined) throw errors.argType("signal", "an instance of AbortSignal", signal);
+    if (typeof signal?.addEventListener !== "function" || !("aborted" in signal)) throw errors.argType("signal", "an instance of AbortSignal", signal);
     errors.func(listener, "listener");
     let undo;
     if (signal.aborted) {

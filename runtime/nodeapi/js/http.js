@@ -31,6 +31,7 @@ function (native, p) {
     this.requests = this.sockets = this.freeSockets = { __proto__: null };
   }
   ObjectSetPrototypeOf(Agent.prototype, EventEmitter.prototype);
+  Agent.defaultMaxSockets = Infinity;
   p.ObjectAssign(Agent.prototype, {
     destroy() {},
     getName: (o = {}) => `${o.host ?? "localhost"}:${o.port ?? ""}:${o.localAddress ?? ""}`,
@@ -142,8 +143,9 @@ function (native, p) {
       }
       if (o.method !== undefined && typeof o.method !== "string") throw errors.argType("options.method", "of type string", o.method);
       if (o.path !== undefined && /[^\u0021-\u00ff]/.test(o.path)) throw errors.make("TypeError", "ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters");
-      this.method = (o.method ?? "GET").toUpperCase();
+      this.method = o.method ?? "GET";
       if (!token.test(this.method)) throw errors.make("TypeError", "ERR_INVALID_HTTP_TOKEN", `Method must be a valid HTTP token ["${this.method}"]`);
+      this.method = this.method.toUpperCase();
       this.path = o.path ?? "/";
       this.protocol = protocol;
       this.host = o.hostname ?? o.host ?? "localhost";

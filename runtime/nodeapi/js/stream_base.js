@@ -4,7 +4,7 @@
 function (native, p) {
   "use strict";
   const { errors } = native;
-  const { ObjectSetPrototypeOf, ObjectDefineProperty, ReflectApply, Symbol } = p;
+  const { ObjectSetPrototypeOf, ReflectApply, Symbol } = p;
   const EventEmitter = native.require("events");
   const tick = native.nextTick;
 
@@ -22,12 +22,7 @@ function (native, p) {
     return value;
   };
 
-  const aborted = (cause) => {
-    const error = errors.make("Error", "ABORT_ERR", "The operation was aborted");
-    ObjectDefineProperty(error, "name", { value: "AbortError", writable: true, configurable: true });
-    if (cause !== undefined) error.cause = cause;
-    return error;
-  };
+  const aborted = native.require("internal/abort_error");
 
   // The part of the state that both sides share.
   const shared = (options) => ({

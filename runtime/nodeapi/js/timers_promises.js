@@ -4,12 +4,7 @@ function (native, p) {
   const { errors } = native;
   const { Promise, PromiseResolve, PromiseReject, SymbolAsyncIterator } = p;
 
-  const aborted = (signal) => {
-    const error = errors.make("Error", "ABORT_ERR", "The operation was aborted");
-    p.ObjectDefineProperty(error, "name", { value: "AbortError", writable: true, configurable: true });
-    error.cause = signal.reason;
-    return error;
-  };
+  const aborted = (signal) => native.require("internal/abort_error")(signal.reason);
   const check = (options) => {
     if (options === undefined) return undefined;
     if (options === null || typeof options !== "object") throw errors.argType("options", "of type object", options);
@@ -22,7 +17,10 @@ function (native, p) {
   };
   const once = (delay, value, options) => {
     let signal;
-    try { signal = check(options); } catch (error) { return PromiseReject(error); }
+    try {
+      if (delay !== undefined && typeof delay !== "number") throw errors.argType("delay", "of type number", delay);
+      signal = check(options);
+    } catch (error) { return PromiseReject(error); }
     if (signal?.aborted) return PromiseReject(aborted(signal));
     return new Promise((resolve, reject) => {
       const onAbort = () => { native.clear(id); reject(aborted(signal)); };
