@@ -200,8 +200,9 @@ func (p *Platform) sliceBlob(h blobHolder, call goja.FunctionCall) goja.Value {
 		if goja.IsUndefined(v) {
 			return def
 		}
+		// [Clamp] long long: to the nearest integer, halves to the even one.
 		size := float64(len(data))
-		at := v.ToFloat()
+		at := math.RoundToEven(v.ToFloat())
 		if at < 0 {
 			at += size
 		}

@@ -2,7 +2,6 @@ package webapi
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dop251/goja"
 
@@ -144,20 +143,16 @@ func (p *Platform) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// formParts is the form as it is sent. workerd refuses names that end with a
-// backslash (addEscapingQuotes in api/form-data.c++).
+// formParts is the form as it is sent.
 func (p *Platform) formParts(d *formData) []formPart {
 	parts := make([]formPart, len(d.list))
 	for i, e := range d.list {
-		parts[i].name = e.name
+		parts[i].name = formNewlines(e.name)
 		if f, ok := p.Engine.Attached(e.value).(*file); ok {
 			parts[i].isFile, parts[i].data = true, f.data
 			parts[i].filename, parts[i].contentType = f.name, f.typ
 		} else {
-			parts[i].data = []byte(e.value.String())
-		}
-		if strings.HasSuffix(e.name, `\`) || strings.HasSuffix(parts[i].filename, `\`) {
-			p.Engine.Throw("TypeError", "Name or filename can't end with backslash")
+			parts[i].data = []byte(formNewlines(e.value.String()))
 		}
 	}
 	return parts

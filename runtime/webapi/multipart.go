@@ -121,7 +121,9 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 	return part, data, nil
 }
 
-// quotedParam finds name="value", where a backslash escapes.
+// quotedParam finds name="value". What a browser escapes is read back (Fetch,
+// section 5.3: a backslash stands for itself), and so is a quote behind a
+// backslash, as other clients write it, where it cannot be the last.
 func quotedParam(params, name string) (string, bool) {
 	for params != "" {
 		params = strings.TrimLeft(params, "; \t")
@@ -136,24 +138,37 @@ func quotedParam(params, name string) (string, bool) {
 		var value strings.Builder
 		i := 1
 		for ; i < len(rest) && rest[i] != '"'; i++ {
-			if rest[i] == '\\' && i+1 < len(rest) {
+			if strings.HasPrefix(rest[i:], `\"`) && strings.Trim(rest[i+2:], " \t") != "" && !strings.HasPrefix(rest[i+2:], ";") {
 				i++
 			}
 			value.WriteByte(rest[i])
 		}
 		if strings.EqualFold(strings.TrimSpace(key), name) {
-			return value.String(), true
+			return formUnescaper.Replace(value.String()), true
 		}
 		params = rest[min(i+1, len(rest)):]
 	}
 	return "", false
 }
 
-// formEscaper escapes what quotedParam would not give back; a backslash is
-// escaped because parsers, this one too, take it for an escape.
-var formEscaper = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22", `\`, `\\`)
+// formEscaper and formUnescaper are how the names of a form are quoted (HTML,
+// section 4.10.22.7).
+var (
+	formEscaper   = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22")
+	formUnescaper = strings.NewReplacer("%0A", "\n", "%0D", "\r", "%22", `"`)
+)
 
-// writeMultipart serializes a form (workerd's FormData::serialize).
+// formNewlines makes every line end in CRLF, in names and in values that are no
+// files (same section).
+func formNewlines(s string) string {
+	if !strings.ContainsAny(s, "\r\n") {
+		return s
+	}
+	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
+	return strings.ReplaceAll(s, "\n", "\r\n")
+}
+
+// writeMultipart serializes a form (HTML, section 4.10.22.8; the end as workerd has it).
 func writeMultipart(parts []formPart, boundary string) []byte {
 	var out bytes.Buffer
 	for _, part := range parts {

@@ -68,7 +68,7 @@ func TestReadableDefault(t *testing.T) {
 		{`all(rs(1, "b", null))`, `[1,"b","[null]"]`},
 		{`ctl(c => { c.close(); c.close() })`, `TypeError: This ReadableStream is closed.`},
 		{`ctl(c => { c.close(); c.enqueue(1) })`, `TypeError: Unable to enqueue`},
-		{`ctl(async (c, s) => { const r = s.getReader(), p = r.read(); c.enqueue(7); return [await p, c.desiredSize] })`, `[{"done":false,"value":7},1]`},
+		{`ctl(async (c, s) => { const r = s.getReader(), p = r.read(); c.enqueue(7); return [await p, c.desiredSize] })`, `[{"value":7,"done":false},1]`},
 		{`new ReadableStream({start(c) { c.error(new TypeError("boo")) }}).getReader().read()`, `TypeError: boo`},
 		{`new ReadableStream({pull() { throw new Error("pp") }}).getReader().closed`, `Error: pp`},
 		{`new ReadableStream({start() { throw new Error("st") }})`, `Error: st`},

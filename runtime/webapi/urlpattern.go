@@ -3,6 +3,7 @@ package webapi
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -43,8 +44,8 @@ func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 	ignoreCase := get(options, "ignoreCase").ToBoolean()
 	init := map[string]string{}
 	var err error
-	if _, isString := input.(goja.String); isString {
-		init, err = parsePatternString(input.String(), func(protocol string) (bool, error) {
+	if _, isInit := input.(*goja.Object); !isInit && !isMissing(input) {
+		init, err = parsePatternString(p.usv(input), func(protocol string) (bool, error) {
 			c, err := p.compileComponent("protocol", protocol, false, ignoreCase)
 			if err != nil {
 				return false, err
@@ -54,13 +55,13 @@ func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 		if _, hasProtocol := init["protocol"]; err == nil && !hasProtocol && isUndefined(base) {
 			err = errPattern
 		}
-		if !isUndefined(base) {
-			init["baseURL"] = base.String()
+		if err == nil && !isUndefined(base) {
+			init["baseURL"] = p.usv(base)
 		}
 	} else {
 		for _, name := range append([]string{"baseURL"}, patternComponents...) {
 			if v := get(input, name); !goja.IsUndefined(v) {
-				init[name] = v.String()
+				init[name] = p.usv(v)
 			}
 		}
 		if !isUndefined(base) {
@@ -113,7 +114,11 @@ func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) 
 	case name == "pathname" && !opaque:
 		syntax.delimiter, syntax.prefix = "/", "/"
 	}
-	parts, err := parsePattern(text, syntax, func(s string) (string, error) { return canonicalComponent(name, s, opaque) })
+	encode := func(s string) (string, error) { return canonicalComponent(name, s, opaque) }
+	if name == "hostname" && ipv6Pattern.MatchString(text) {
+		encode = canonicalIPv6
+	}
+	parts, err := parsePattern(text, syntax, encode)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +255,21 @@ func inheritPattern(out, init map[string]string, u *whatwg.Url, pattern bool) {
 	}
 }
 
+var (
+	leadingDigits = regexp.MustCompile(`^[0-9]+`)
+	ipv6Pattern   = regexp.MustCompile(`^(\[|[{\\]\[)`)
+	notIPv6       = regexp.MustCompile(`[^0-9a-fA-F\[\]:]`)
+)
+
+// canonicalIPv6 is "canonicalize an IPv6 hostname" (URL Pattern, section 3.1):
+// a piece of a pattern is no address that could be parsed.
+func canonicalIPv6(value string) (string, error) {
+	if notIPv6.MatchString(value) {
+		return "", fmt.Errorf("%q is no part of an IPv6 address", value)
+	}
+	return strings.ToLower(value), nil
+}
+
 // canonicalComponent writes fixed text as a URL would hold it (URL Pattern
 // standard, section 3.1: canonicalization).
 func canonicalComponent(name, value string, opaque bool) (string, error) {
@@ -280,7 +300,9 @@ func canonicalComponent(name, value string, opaque bool) (string, error) {
 		}
 		return dummy.Hostname(), nil
 	case "port":
-		n, err := strconv.ParseUint(value, 10, 16)
+		// What follows the digits is left, as the URL parser leaves it.
+		digits := leadingDigits.FindString(strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(value))
+		n, err := strconv.ParseUint(digits, 10, 16)
 		if err != nil {
 			return "", fmt.Errorf("%q is no port", value)
 		}
@@ -316,7 +338,7 @@ func (p *Platform) urlParts(input, base goja.Value) (map[string]string, error) {
 		init := map[string]string{}
 		for _, name := range append([]string{"baseURL"}, patternComponents...) {
 			if v := get(obj, name); !goja.IsUndefined(v) {
-				init[name] = v.String()
+				init[name] = p.usv(v)
 			}
 		}
 		return processPatternInit(init, false)

@@ -192,8 +192,8 @@ function (native, p) {
     }
   };
   // A request remembers what comes before its promise is made.
-  const gotChunk = function (value) { this.got({ done: false, value }); };
-  const gotClose = function (value) { this.got({ done: true, value }); };
+  const gotChunk = function (value) { this.got({ value, done: false }); };
+  const gotClose = function (value) { this.got({ value, done: true }); };
   const gotResult = function (x) { if (this.d) this.d.res(x); else this.x = x; };
   const gotError = function (e) { if (this.d) this.d.rej(e); else this.e = { e }; };
   const request = () => ({ d: undefined, x: undefined, e: undefined, got: gotResult, chunk: gotChunk, close: gotClose, error: gotError });

@@ -77,6 +77,8 @@ function (native, p) {
       d.res();
     });
   };
+  // wrapped is "a promise resolved with" another (Web IDL): a new one, two jobs later.
+  const wrapped = (promise) => { const d = defer(); d.res(promise); return d.promise; };
   const setUp = (started, { writeHWM = 1, writeSize, readHWM = 0, readSize }) => {
     const T = { S: undefined, W: undefined, bp: undefined, change: undefined, finish: undefined, transform: undefined, flush: undefined, cancel: undefined };
     T.W = w.create({ write: (v) => write(T, v), close: () => close(T), abort: (e) => abort(T, e), hwm: writeHWM, size: writeSize, started });
@@ -108,7 +110,7 @@ function (native, p) {
       if (transformer.writableType !== undefined) throw new RangeError("transformer.writableType must be undefined.");
       const started = defer();
       const readHWM = r.highWaterMark(rs, 0), writeHWM = r.highWaterMark(ws, 1);
-      const T = this.#r = setUp(started.promise, { readHWM, readSize: rs.size, writeHWM, writeSize: ws.size });
+      const T = this.#r = setUp(wrapped(started.promise), { readHWM, readSize: rs.size, writeHWM, writeSize: ws.size });
       const C = new TransformStreamDefaultController(KEY, T);
       T.transform = fn.transform ? (v) => attempt(fn.transform, transformer, v, C) : (v) => attempt(() => enqueue(T, v));
       if (fn.flush) T.flush = () => attempt(fn.flush, transformer, C);

@@ -382,3 +382,15 @@ check("url path ^ and opaque spaces", () => {
   u.search = u.hash = "";
   return [...hrefs, u.href, u.pathname, threw(() => new URL("http://x", "").href), threw(() => new URL("http://x", Symbol()))];
 });
+
+// URL Pattern, sections 3.1 and 1.2: canonical ports and addresses, a constructor
+// string that is none, and a broken one beside a base.
+check("urlpattern inputs", () => [
+  threw(() => new URLPattern({ port: "8\t0x" }).port),
+  threw(() => new URLPattern({ port: "x80" })),
+  threw(() => new URLPattern("https://[:a]/").hostname),
+  threw(() => new URLPattern({ hostname: "[:\\:AB]" })),
+  threw(() => new URLPattern(5)),
+  threw(() => new URLPattern(5, "https://x/").pathname),
+  threw(() => new URLPattern("(", "https://x/")),
+]);

@@ -1596,3 +1596,17 @@ check("decompress trailing/trunc", async () => {
   const run = (b) => athrew(() => new Response(new Blob([b]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
   return [await run(gz), await run(gz.slice(0, -1)), await run(new Uint8Array([...gz, 0])), await run(new Uint8Array(0))];
 });
+
+// Streams, section 6.4.4: cancel() and abort() at once have one end, and start()
+// is two jobs later than a promise that is handed on (Web IDL, section 3.2.24).
+check("ts cancel + abort", async () => {
+  const log = [];
+  const t = new TS({
+    cancel(reason) {
+      log.push(reason);
+    },
+  });
+  const a = t.readable.cancel("a"),
+    b = t.writable.abort("b");
+  return [await athrew(() => a), await athrew(() => b), log];
+});
