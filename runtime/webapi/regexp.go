@@ -3,8 +3,11 @@ package webapi
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
+	gojafile "github.com/dop251/goja/file"
 )
 
 // patternSource is what a translated regular expression shows of itself.
@@ -32,6 +35,48 @@ type regexpState struct {
 }
 
 const maxCompiled = 500
+
+// sharedPatterns serves the isolates of this process. An entry is a function of
+// its key alone.
+var sharedPatterns literals
+
+// literals are patterns as programs that consist of one literal: any runtime
+// makes regular expressions from them without compiling again, which takes 10 ms
+// for a pattern as large as validators have. Safe for concurrent use.
+type literals struct {
+	mu   sync.Mutex                   // guards made
+	made map[patternKey]*goja.Program // at most maxCompiled, of at most maxShared bytes
+}
+
+const maxShared = 4 << 10
+
+// get is the program of a pattern as goja takes it; nil if there is none, then
+// goja's constructor says why.
+func (l *literals) get(key patternKey) *goja.Program {
+	if len(key.source) > maxShared {
+		return nil
+	}
+	l.mu.Lock()
+	program, known := l.made[key]
+	l.mu.Unlock()
+	if known {
+		return program
+	}
+	literal := &ast.RegExpLiteral{Idx: 1, Pattern: key.source, Flags: key.flags}
+	program, err := goja.CompileAST(&ast.Program{
+		Body: []ast.Statement{&ast.ExpressionStatement{Expression: literal}}, File: gojafile.NewFile("", key.source, 1),
+	}, true)
+	if err != nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.made == nil || len(l.made) >= maxCompiled {
+		l.made = map[patternKey]*goja.Program{}
+	}
+	l.made[key] = program
+	return program
+}
 
 // installRegExp replaces the RegExp constructor by one that translates what
 // goja does not know. Literals are not affected: the bundle turns those that
@@ -163,7 +208,28 @@ func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPatte
 		pattern = p.vm.ToValue(out)
 		flags = strings.Replace(flags, "v", "u", 1)
 	}
+	if obj := p.sharedRegExp(pattern.String(), flags); obj != nil {
+		return compiledPattern{object: obj, translated: translated}
+	}
 	return compiledPattern{object: p.constructRegExp(p.core.regexp.ctor, text, pattern, p.vm.ToValue(flags)), translated: translated}
+}
+
+// sharedRegExp makes a regular expression from what this process has compiled
+// before; nil if goja's constructor has to do it.
+func (p *Platform) sharedRegExp(pattern, flags string) *goja.Object {
+	// A program that is not within another one would run promise jobs at its end.
+	if len(p.vm.CaptureCallStack(1, nil)) == 0 || strings.ContainsRune(pattern, '\uFFFD') { // see newRegExp
+		return nil
+	}
+	program := sharedPatterns.get(patternKey{pattern, flags})
+	if program == nil {
+		return nil
+	}
+	value, err := p.vm.RunProgram(program)
+	if err != nil {
+		p.Engine.Rethrow(err) // an interrupt
+	}
+	return value.(*goja.Object)
 }
 
 // constructRegExp calls goja's constructor; shown is the pattern for messages,
