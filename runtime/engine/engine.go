@@ -18,6 +18,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/unistring"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
@@ -122,10 +123,9 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
-	proxyTraps goja.Value // between a program's handler and its proxy, see ProxyHandler
+	names map[string]unistring.String // of properties that JSON texts had
 
-	stringifying      *stringifier // what the replacer below works for
-	stringifyReplacer goja.Value
+	proxyTraps goja.Value // between a program's handler and its proxy, see ProxyHandler
 }
 
 type output struct {
@@ -136,7 +136,8 @@ type output struct {
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
-		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
+		names: map[string]unistring.String{},
+		name:  o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit

@@ -50,7 +50,6 @@ func (e *Engine) guardSizes() {
 	e.guardCalls()
 	e.guardBigInt()
 	e.guardPrototypes()
-	e.guardStringify()
 }
 
 // guard puts a check before a method. What it converts, by user code perhaps,

@@ -7,13 +7,14 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
 )
 
 // JSON.parse (ECMA-262, section 25.5.1): several times faster than goja's,
 // with V8's error texts, with lone surrogates kept, and with the source text
 // for revivers.
 
-// installJSON replaces JSON.parse.
+// installJSON replaces JSON.parse and JSON.stringify.
 func (e *Engine) installJSON() {
 	json := e.vm.Get("JSON").(*goja.Object)
 	json.DefineDataProperty("parse", e.Func("parse", 2, func(call goja.FunctionCall) goja.Value {
@@ -27,6 +28,7 @@ func (e *Engine) installJSON() {
 		root.DefineDataProperty("", v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 		return e.revive(root, e.vm.ToValue(""), reviver, &record{value: v, source: records.source, items: records.items, members: records.members})
 	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	json.DefineDataProperty("stringify", e.Func("stringify", 3, e.stringify), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // stringOf is ToString (7.1.17).
@@ -49,17 +51,12 @@ func (e *Engine) ParseJSON(text goja.String) goja.Value {
 }
 
 func (e *Engine) parseJSON(text goja.String, records bool) (goja.Value, *record) {
-	if n := text.Length(); n > 0 {
-		if s := text.String(); len(s) == n && isASCII(s) {
-			p := jsonParser[byte]{e: e, text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
-			return p.parse()
-		}
+	if s, ok := asciiOf(text); ok && s != "" {
+		p := jsonParser[byte]{e: e, text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
+		return p.parse()
 	}
-	units := make([]uint16, text.Length())
-	for i := range units {
-		units[i] = text.CharAt(i)
-	}
-	p := jsonParser[uint16]{e: e, text: units, records: records}
+	units := unitsOf(text)
+	p := jsonParser[uint16]{e: e, text: units, wide: units, records: records}
 	return p.parse()
 }
 
@@ -84,7 +81,9 @@ type record struct {
 type jsonParser[U byte | uint16] struct {
 	e       *Engine
 	text    []U
-	whole   string // the text, if it is ASCII
+	whole   string   // the text, if it is ASCII
+	wide    []uint16 // the text, if it is not
+	items   []any    // of the arrays that are being read
 	at      int
 	depth   int
 	records bool
@@ -187,14 +186,14 @@ func (p *jsonParser[U]) object() (goja.Value, *record) {
 			p.fail(missing, p.at)
 		}
 		missing = "Expected double-quoted property name"
-		key := p.string()
+		key := p.name()
 		p.space()
 		if p.peek() != ':' {
 			p.fail("Expected ':' after property name", p.at)
 		}
 		p.at++
 		v, member := p.value()
-		p.define(object, key, v)
+		p.e.define(object, key, v)
 		if r != nil {
 			r.members[key.String()] = member
 		}
@@ -213,24 +212,36 @@ func (p *jsonParser[U]) object() (goja.Value, *record) {
 	}
 }
 
-// define makes an own property, whatever the prototypes have.
-func (p *jsonParser[U]) define(object *goja.Object, key goja.String, v goja.Value) {
-	if name := key.String(); !strings.ContainsRune(name, '\uFFFD') {
-		object.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-		return
+// maxKnownName and maxKnownNames bound what an isolate knows of its names.
+const maxKnownName, maxKnownNames = 64, 4096
+
+// name reads a property's name. Those of one text repeat, and so do those of one
+// isolate's texts: each is made once, and keeps no text alive.
+func (p *jsonParser[U]) name() unistring.String {
+	var buffer [maxKnownName]byte
+	for n, c := range p.text[p.at+1 : min(len(p.text), p.at+1+maxKnownName)] {
+		switch {
+		case c == '"':
+			p.at += n + 2
+			name, known := p.e.names[string(buffer[:n])]
+			if !known {
+				name = unistring.String(buffer[:n])
+				if len(p.e.names) < maxKnownNames {
+					p.e.names[string(name)] = name
+				}
+			}
+			return name
+		case c < ' ' || c >= 0x80 || c == '\\':
+			return nameOf(p.string())
+		}
+		buffer[n] = byte(c)
 	}
-	// A lone surrogate has no form in a Go string.
-	d := p.e.vm.NewObject()
-	for _, flag := range []string{"writable", "enumerable", "configurable"} {
-		d.Set(flag, true)
-	}
-	d.Set("value", v)
-	p.e.Call(p.e.Primordial("ObjectDefineProperty"), goja.Undefined(), object, key, d)
+	return nameOf(p.string())
 }
 
 func (p *jsonParser[U]) array() (goja.Value, *record) {
 	p.enter()
-	var items []any
+	from := len(p.items)
 	var r *record
 	if p.records {
 		r = &record{}
@@ -240,7 +251,7 @@ func (p *jsonParser[U]) array() (goja.Value, *record) {
 	} else {
 		for done := false; !done; {
 			v, item := p.value()
-			items = append(items, v)
+			p.items = append(p.items, v)
 			if r != nil {
 				r.items = append(r.items, item)
 			}
@@ -256,7 +267,8 @@ func (p *jsonParser[U]) array() (goja.Value, *record) {
 		}
 	}
 	p.depth--
-	array := p.e.vm.NewArray(items...)
+	array := p.e.vm.NewArray(p.items[from:]...)
+	p.items = p.items[:from]
 	if r != nil {
 		r.value = array
 	}
@@ -340,11 +352,7 @@ func (p *jsonParser[U]) stringOf(s []U, start int) goja.String {
 	if p.whole != "" {
 		return p.e.vm.ToValue(p.whole[start : start+len(s)]).(goja.String)
 	}
-	units := make([]uint16, len(s))
-	for i, c := range s {
-		units[i] = uint16(c)
-	}
-	return goja.StringFromUTF16(units)
+	return goja.StringFromUTF16(p.wide[start : start+len(s)])
 }
 
 func (p *jsonParser[U]) escapedString(start int) goja.String {
@@ -514,7 +522,11 @@ func (e *Engine) revive(holder *goja.Object, key goja.Value, reviver goja.Callab
 	return v2
 }
 
+// isArray is IsArray (7.2.2).
 func (e *Engine) isArray(o *goja.Object) bool {
+	if o.ExportType() != proxyType {
+		return o.ClassName() == "Array"
+	}
 	return e.Call(e.Primordial("ArrayIsArray"), goja.Undefined(), o).ToBoolean()
 }
 

@@ -8,8 +8,8 @@ import (
 
 // The parts of goja that the engine looks into are where it expects them.
 func TestInsidesAreKnown(t *testing.T) {
-	if !theInsides().ok {
-		t.Fatal("goja has changed: insides.go has to follow")
+	if !theInsides().ok || !thePlainLayout().ok {
+		t.Fatal("goja has changed: insides.go or plain.go has to follow")
 	}
 }
 

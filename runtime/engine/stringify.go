@@ -1,76 +1,81 @@
 package engine
 
 import (
+	"math"
+	"math/big"
 	"reflect"
 	"strconv"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
 )
 
-// JSON.stringify recurses natively, and an object that holds another one twice,
-// which holds another one twice, and so on, makes a text without end. A replacer
-// is asked about each value: one of our own, that counts, and that calls the
-// user's if there is one.
+// JSON.stringify (ECMA-262, section 25.5.2): several times faster than goja's,
+// bounded in depth and size, interruptible, and with V8's text for a circle.
 
 // stringifier is one call of JSON.stringify.
 type stringifier struct {
-	e       *Engine
-	path    []*goja.Object // from the root's holder to the value's
-	size    int64          // of the text, from below
-	indent  int64          // of each level
-	values  int
-	user    function
-	allowed []string                      // the names of a list of properties, nil if there is none
-	listed  map[*goja.Object]*goja.Object // objects with these alone
+	e        *Engine
+	out      jsonText
+	gap      string
+	replacer goja.Callable
+	allowed  []unistring.String // a list of properties; nil if there is none
+	names    []unistring.String // of the objects that are being written
+	path     []step             // these objects, outermost first
+	values   int
 }
 
-func (e *Engine) guardStringify() {
-	e.wrap(e.vm.Get("JSON").(*goja.Object), "stringify", func(c goja.FunctionCall, method function) goja.Value {
-		if _, ok := c.Argument(0).(*goja.Object); !ok {
-			return method(c)
-		}
-		s := &stringifier{e: e}
-		if space := c.Argument(2); !goja.IsUndefined(space) {
-			s.indent = 10
-		}
-		if replacer, ok := c.Argument(1).(*goja.Object); ok {
-			s.replacer(replacer)
-		}
-		outer := e.stringifying
-		e.stringifying = s
-		defer func() { e.stringifying = outer }()
-		return method(goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), e.stringifyReplacer, c.Argument(2)}})
-	})
-	e.stringifyReplacer = e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return e.stringifying.value(c) })
+// step is an object on the way to a value, and how it is reached.
+type step struct {
+	object *goja.Object
+	name   unistring.String
+	index  int // in an array; -1 for a property
 }
 
-// replacer takes the user's apart (25.5.2, steps 4 and 5).
-func (s *stringifier) replacer(replacer *goja.Object) {
-	if call, ok := goja.AssertFunction(replacer); ok {
-		s.user = func(c goja.FunctionCall) goja.Value {
-			v, err := call(c.This, c.Arguments...)
-			if err != nil {
-				s.e.Rethrow(err)
-			}
-			return v
+var (
+	bigIntType = reflect.TypeFor[*big.Int]()
+	intType    = reflect.TypeFor[int64]()
+	floatType  = reflect.TypeFor[float64]()
+)
+
+func (e *Engine) stringify(call goja.FunctionCall) goja.Value {
+	s := &stringifier{e: e}
+	if replacer, ok := call.Argument(1).(*goja.Object); ok {
+		if s.replacer, ok = goja.AssertFunction(replacer); !ok && e.isArray(replacer) {
+			s.list(replacer)
 		}
-		return
 	}
-	if !s.e.isArray(replacer) {
-		return
+	s.gap = e.gap(call.Argument(2))
+	value := call.Argument(0)
+	var holder *goja.Object
+	if s.replacer != nil {
+		holder = e.vm.NewObject()
+		holder.DefineDataProperty("", value, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
-	n := s.e.arrayLength(replacer)
+	at := step{index: -1}
+	if value = s.prepare(holder, at, value); value == nil {
+		return goja.Undefined()
+	}
+	s.write(value, at)
+	return s.out.value(e)
+}
+
+// list takes the names out of a list of properties (step 5.b).
+func (s *stringifier) list(list *goja.Object) {
+	n := s.e.arrayLength(list)
 	if n > MaxElements {
 		s.e.Throw("RangeError", badArrayLength)
 	}
-	seen := map[string]bool{}
-	s.allowed, s.listed = []string{}, map[*goja.Object]*goja.Object{}
+	seen := map[unistring.String]bool{}
+	s.allowed = []unistring.String{}
 	for i := range int(n) {
-		item := replacer.Get(strconv.Itoa(i))
+		item := s.e.element(list, i)
 		if item == nil || !isName(item) {
 			continue
 		}
-		if name := item.String(); !seen[name] {
+		if name := nameOf(s.e.stringOf(item)); !seen[name] {
 			seen[name] = true
 			s.allowed = append(s.allowed, name)
 		}
@@ -79,67 +84,271 @@ func (s *stringifier) replacer(replacer *goja.Object) {
 
 // isName reports whether an item of a list of properties counts.
 func isName(item goja.Value) bool {
-	if o, ok := item.(*goja.Object); ok {
-		return o.ClassName() == "Number" || o.ClassName() == "String"
-	}
-	switch t := item.ExportType(); t.Kind() {
-	case reflect.String, reflect.Int64, reflect.Float64:
+	switch item := item.(type) {
+	case goja.String:
 		return true
+	case *goja.Symbol:
+		return false
+	case *goja.Object:
+		return item.ClassName() == "Number" || item.ClassName() == "String"
 	}
-	return false
+	return isNumber(item)
 }
 
-// value is what stands for the value of a key.
-func (s *stringifier) value(c goja.FunctionCall) goja.Value {
-	holder := c.This.(*goja.Object)
-	for len(s.path) > 0 && s.path[len(s.path)-1] != holder {
-		s.path = s.path[:len(s.path)-1]
+// isNumber reports whether a primitive is a Number.
+func isNumber(v goja.Value) bool {
+	t := v.ExportType()
+	return t == intType || t == floatType
+}
+
+// gap is what a level is indented by (steps 6 to 8).
+func (e *Engine) gap(space goja.Value) string {
+	if o, ok := space.(*goja.Object); ok {
+		switch o.ClassName() {
+		case "Number":
+			space = o.ToNumber()
+		case "String":
+			space = e.stringOf(o)
+		}
 	}
-	if len(s.path) == 0 {
-		s.path = append(s.path, holder)
+	switch s := space.(type) {
+	case goja.String:
+		units := []uint16{}
+		for i := range min(s.Length(), 10) {
+			units = append(units, s.CharAt(i))
+		}
+		return string(utf16.Decode(units))
+	case *goja.Object, *goja.Symbol:
+		return ""
 	}
+	if isNumber(space) {
+		return strings.Repeat(" ", int(max(0, min(space.ToInteger(), 10))))
+	}
+	return ""
+}
+
+// prepare is what stands for a value (25.5.2.2, steps 1 to 4); nil if it is left
+// out. The holder is needed for a replacer alone.
+func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.Value {
 	if s.values++; s.values%1024 == 0 {
 		s.e.natives.look()
 	}
-	v := c.Arguments[1]
-	if s.user != nil {
-		v = s.user(c)
+	o, isObject := v.(*goja.Object)
+	isBigInt := !isObject && v != nil && v.ExportType() == bigIntType
+	if isObject || isBigInt {
+		receiver := o
+		if isBigInt {
+			receiver = v.ToObject(s.e.vm)
+		}
+		if toJSON, ok := goja.AssertFunction(receiver.Get("toJSON")); ok {
+			v = s.call(toJSON, v, at)
+		}
 	}
-	s.size += 2 + int64(len(s.path))*s.indent
-	switch o := v.(type) {
-	case goja.String:
-		s.size += int64(o.Length())
+	if s.replacer != nil {
+		if v == nil {
+			v = goja.Undefined()
+		}
+		v = s.call(s.replacer, holder, at, v)
+	}
+	switch v := v.(type) {
+	case nil, *goja.Symbol:
+		return nil
 	case *goja.Object:
-		if len(s.path) > maxNesting {
-			s.e.Throw("RangeError", stackExceeded)
-		}
-		if s.allowed != nil {
-			o = s.list(o)
-			v = o
-		}
-		s.path = append(s.path, o)
+		return s.unwrap(v)
 	}
-	if s.size > MaxValueBytes {
-		s.e.Throw("RangeError", badStringLength)
+	if goja.IsUndefined(v) {
+		return nil
 	}
 	return v
 }
 
-// list is an object with the listed properties of o alone, the same one each
-// time, so that a circle stays one.
-func (s *stringifier) list(o *goja.Object) *goja.Object {
-	if _, callable := goja.AssertFunction(o); callable || o.ClassName() != "Object" || s.e.isArray(o) {
-		return o
+// unwrap is the primitive of a wrapper object (step 4); nil stands for a function.
+func (s *stringifier) unwrap(o *goja.Object) goja.Value {
+	switch o.ClassName() {
+	case "Number":
+		return o.ToNumber()
+	case "String":
+		return s.e.stringOf(o)
+	case "Boolean":
+		return s.e.vm.ToValue(o.Export())
+	case "Function", "AsyncFunction", "GeneratorFunction":
+		return nil
 	}
-	if l := s.listed[o]; l != nil {
-		return l
+	switch {
+	case o.ExportType() == bigIntType:
+		return s.e.vm.ToValue(o.Export())
+	case isCallable(o):
+		return nil
 	}
-	l := s.e.vm.CreateObject(nil)
-	s.listed[o] = l
-	for _, name := range s.allowed {
-		if v := o.Get(name); v != nil {
-			l.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	return o
+}
+
+func (s *stringifier) call(fn goja.Callable, this goja.Value, at step, args ...goja.Value) goja.Value {
+	v, err := fn(this, append([]goja.Value{s.key(at)}, args...)...)
+	if err != nil {
+		s.e.Rethrow(err)
+	}
+	return v
+}
+
+func (s *stringifier) key(at step) goja.Value {
+	if at.index >= 0 {
+		return s.e.vm.ToValue(strconv.Itoa(at.index))
+	}
+	return s.e.textOf(at.name)
+}
+
+// write writes a prepared value.
+func (s *stringifier) write(v goja.Value, at step) {
+	if s.out.length() > MaxValueBytes {
+		s.e.Throw("RangeError", badStringLength)
+	}
+	switch v := v.(type) {
+	case goja.String:
+		s.out.quote(v)
+		return
+	case *goja.Object:
+		if v.ClassName() == "RawJSON" {
+			s.out.text(s.e.stringOf(v.Get("rawJSON")))
+			return
+		}
+		s.enter(v, at)
+		if s.e.isArray(v) {
+			s.array(v)
+		} else {
+			s.object(v)
+		}
+		s.path = s.path[:len(s.path)-1]
+		return
+	}
+	switch v.ExportType() {
+	case bigIntType:
+		s.e.Throw("TypeError", "Do not know how to serialize a BigInt")
+	case floatType:
+		if f := v.ToFloat(); math.IsNaN(f) || math.IsInf(f, 0) {
+			s.out.ascii("null")
+			return
 		}
 	}
-	return l
+	s.out.ascii(v.String()) // a number, a boolean or null
+}
+
+func (s *stringifier) enter(o *goja.Object, at step) {
+	for i, outer := range s.path {
+		if outer.object == o {
+			s.e.Throw("TypeError", "%s", s.circle(s.path[i:], at))
+		}
+	}
+	if len(s.path) > maxNesting {
+		s.e.Throw("RangeError", stackExceeded)
+	}
+	at.object = o
+	s.path = append(s.path, at)
+}
+
+func (s *stringifier) array(array *goja.Object) {
+	n := s.e.arrayLength(array)
+	if n > MaxElements {
+		s.e.Throw("RangeError", badStringLength)
+	}
+	s.out.ascii("[")
+	for i := range int(n) {
+		if i > 0 {
+			s.out.ascii(",")
+		}
+		s.line(0)
+		at := step{index: i}
+		v := s.prepare(array, at, s.e.element(array, i))
+		if v == nil {
+			v = goja.Null()
+		}
+		s.write(v, at)
+	}
+	if n > 0 {
+		s.line(-1)
+	}
+	s.out.ascii("]")
+}
+
+func (s *stringifier) object(object *goja.Object) {
+	from, names := len(s.names), s.allowed
+	if names == nil {
+		s.names = s.e.namesOf(s.names, object)
+		names = s.names[from:]
+	}
+	s.out.ascii("{")
+	empty := true
+	for _, name := range names {
+		at := step{name: name, index: -1}
+		v := s.prepare(object, at, s.e.get(object, name))
+		if v == nil {
+			continue
+		}
+		if !empty {
+			s.out.ascii(",")
+		}
+		empty = false
+		s.line(0)
+		s.out.quoteName(name)
+		s.out.ascii(":")
+		if s.gap != "" {
+			s.out.ascii(" ")
+		}
+		s.write(v, at)
+	}
+	s.names = s.names[:from]
+	if !empty {
+		s.line(-1)
+	}
+	s.out.ascii("}")
+}
+
+// line begins a line, if there are any; less is -1 before a closing bracket.
+func (s *stringifier) line(less int) {
+	if s.gap == "" {
+		return
+	}
+	s.out.ascii("\n")
+	for range len(s.path) + less {
+		s.out.utf8(s.gap)
+	}
+}
+
+// circle is V8's message about a way that leads from the first of its steps back
+// to it. V8 shows its first two steps and its last.
+func (s *stringifier) circle(way []step, closing step) string {
+	var b strings.Builder
+	b.WriteString("Converting circular structure to JSON\n    --> starting at object with constructor " + constructorName(way[0].object))
+	between := way[1:]
+	for i, step := range between {
+		if len(between) > 3 && i == 2 {
+			b.WriteString("\n    |     ...")
+		}
+		if len(between) > 3 && i >= 2 && i < len(between)-1 {
+			continue
+		}
+		b.WriteString("\n    |     " + step.String() + " -> object with constructor " + constructorName(step.object))
+	}
+	b.WriteString("\n    --- " + closing.String() + " closes the circle")
+	return b.String()
+}
+
+func (s step) String() string {
+	switch {
+	case s.index >= 0:
+		return "index " + strconv.Itoa(s.index)
+	case s.name == "":
+		return "<anonymous>"
+	}
+	return "property '" + s.name.String() + "'"
+}
+
+func constructorName(object *goja.Object) string {
+	name := "Object"
+	if c, ok := object.Get("constructor").(*goja.Object); ok {
+		if n := c.Get("name"); n != nil {
+			name = n.String()
+		}
+	}
+	return "'" + name + "'"
 }

@@ -341,7 +341,6 @@ var rules = []rule{
 	{"RegExp doesn't have global flag set", func(site, string) string {
 		return "String.prototype.matchAll called with a non-global RegExp argument"
 	}},
-	{"Converting circular structure to JSON", func(s site, _ string) string { return s.circular() }},
 	{"Illegal generator state", func(site, string) string { return "Generator is already running" }},
 	{"Invalid property descriptor. Cannot both", func(_ site, rest string) string {
 		return "Invalid property descriptor. Cannot both" + rest + ", #<Object>"
