@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -60,9 +61,16 @@ func (e *Engine) parseJSON(text goja.String, records bool) (goja.Value, *record)
 	return p.parse()
 }
 
+// isASCII looks at eight bytes at a time.
 func isASCII(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
+	bytes := unsafe.Slice(unsafe.StringData(s), len(s))
+	for ; len(bytes) >= 8; bytes = bytes[8:] {
+		if binary.LittleEndian.Uint64(bytes)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
+	for _, c := range bytes {
+		if c >= 0x80 {
 			return false
 		}
 	}
@@ -350,7 +358,7 @@ func (p *jsonParser[U]) string() goja.String {
 // stringOf is the string of units that begin at start in the text.
 func (p *jsonParser[U]) stringOf(s []U, start int) goja.String {
 	if p.whole != "" {
-		return p.e.vm.ToValue(p.whole[start : start+len(s)]).(goja.String)
+		return p.e.String(p.whole[start : start+len(s)])
 	}
 	return goja.StringFromUTF16(p.wide[start : start+len(s)])
 }

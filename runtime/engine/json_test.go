@@ -1,6 +1,11 @@
 package engine
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/dop251/goja"
+)
 
 // JSON.stringify and JSON.parse (ECMA-262, section 25.5); what V8 answers.
 func TestJSON(t *testing.T) {
@@ -73,6 +78,17 @@ func TestJSON(t *testing.T) {
 		w.run()
 		if got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.source, got, c.want)
+		}
+	}
+}
+
+// A string made of Go's text is the one that JavaScript would have made.
+func TestString(t *testing.T) {
+	w := newWorld(t)
+	for _, text := range []string{"", "a", "1234567", "12345678", "é", "12345678é", "😀", strings.Repeat("x", 100)} {
+		a, b := w.e.String(text), w.e.VM().ToValue(text)
+		if !a.StrictEquals(b) || a.Length() != b.(goja.String).Length() || a.String() != b.String() {
+			t.Errorf("%q: %q (%d)", text, a, a.Length())
 		}
 	}
 }

@@ -24,7 +24,7 @@ func (t *jsonText) value(e *Engine) goja.Value {
 	if t.units != nil {
 		return goja.StringFromUTF16(t.units)
 	}
-	return e.vm.ToValue(string(t.bytes))
+	return e.String(string(t.bytes))
 }
 
 // widen leaves ASCII.

@@ -22,6 +22,7 @@ type plainLayout struct {
 	object, array unsafe.Pointer // the interface's first word for an ordinary object, and for an array
 	values, names uintptr        // in an ordinary object
 	elements      uintptr        // in an array
+	ascii         unsafe.Pointer // goja.String's first word for a text in ASCII
 	special       reflect.Type   // of a property that is an accessor, or not writable, or hidden
 }
 
@@ -59,6 +60,12 @@ var thePlainLayout = sync.OnceValue(func() *plainLayout {
 		return l
 	}
 	object.DefineDataProperty("hidden", vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	text, isText := vm.ToValue("a").(goja.String)
+	l.ok = isText && reflect.TypeOf(text).Kind() == reflect.String
+	l.ascii = *(*unsafe.Pointer)(unsafe.Pointer(&text))
+	if !l.ok {
+		return l
+	}
 	p, _ := l.properties(object)
 	l.special = reflect.TypeOf(p.values["hidden"])
 	l.ok = l.special != nil && l.special != reflect.TypeOf(vm.ToValue(1))
@@ -179,6 +186,24 @@ func (e *Engine) define(o *goja.Object, name unistring.String, v goja.Value) {
 		d.Set("value", v)
 		e.Call(e.Primordial("ObjectDefineProperty"), goja.Undefined(), o, e.textOf(name), d)
 	}
+}
+
+// String is a string of valid UTF-8. Text in ASCII costs one look at it and one
+// small allocation; other text is converted when its units are asked for.
+func (e *Engine) String(s string) goja.String {
+	if l := thePlainLayout(); l.ok && isASCII(s) {
+		return l.asciiString(s)
+	}
+	return e.vm.ToValue(s).(goja.String)
+}
+
+// asciiString is a string of text that is known to be ASCII.
+func (l *plainLayout) asciiString(s string) goja.String {
+	words := struct {
+		tab  unsafe.Pointer
+		data *string
+	}{l.ascii, &s}
+	return *(*goja.String)(unsafe.Pointer(&words))
 }
 
 // nameOf is a string as goja names properties; textOf is the way back.

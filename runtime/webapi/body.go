@@ -353,7 +353,7 @@ func (p *Platform) newUint8Array(data []byte) *goja.Object {
 // dropped, what is not UTF-8 becomes U+FFFD.
 func (p *Platform) decodeText(data []byte) goja.Value {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	return p.vm.ToValue(validUTF8(data))
+	return p.Engine.String(validUTF8(data))
 }
 
 // validUTF8 replaces each maximal subpart of an ill-formed sequence by U+FFFD.

@@ -280,7 +280,7 @@ func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value
 	if text.units != nil {
 		return goja.StringFromUTF16(text.units)
 	}
-	return p.vm.ToValue(text.text)
+	return p.Engine.String(text.text)
 }
 
 // decode decodes one chunk of a stream; ok is false if the decoder is fatal and

@@ -167,7 +167,7 @@ func (p *Platform) newForm(parts []formPart, files bool) goja.Value {
 		if part.isFile && files {
 			d.list[i].value = p.newFile(part.data, part.contentType, part.filename)
 		} else {
-			d.list[i].value = p.vm.ToValue(validUTF8(part.data))
+			d.list[i].value = p.Engine.String(validUTF8(part.data))
 		}
 	}
 	return p.forms().Wrap(d)

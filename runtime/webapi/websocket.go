@@ -220,7 +220,7 @@ func (r socketReceiver) OnMessage(m event.Message) {
 		var data goja.Value
 		switch {
 		case !m.Binary:
-			data = h.p.vm.ToValue(validUTF8(m.Data))
+			data = h.p.Engine.String(validUTF8(m.Data))
 		case h.binaryType == "blob":
 			data = h.p.newBlob(m.Data, "")
 		default:
