@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strconv"
 	"sync"
@@ -21,6 +22,10 @@ import (
 	"minido.dev/minido/runtime/server"
 )
 
+// frozenDir, in a campaign's directory, holds the bundles that its servers share:
+// what is under test stays the same, also if its files change meanwhile.
+const frozenDir = "frozen"
+
 // campaign is what the slots of one campaign share. Its fields are immutable
 // after open, but for the report.
 type campaign struct {
@@ -34,6 +39,7 @@ type campaign struct {
 	bundles   *server.Bundles // of simulations
 	swarmed   uint64          // cases of a random simulation so far; of the campaign's own goroutine
 	slots     []*slot
+	preparing chan struct{} // has an element for each child that is being prepared
 
 	mu      sync.Mutex // guards everything below
 	report  Report
@@ -48,7 +54,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if err != nil {
 		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
-	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}}
+	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}, preparing: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
 	if o.Shards > 0 {
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
@@ -147,6 +153,9 @@ func (c *campaign) close() error {
 	var errs []error
 	for _, s := range c.slots {
 		errs = append(errs, s.close())
+	}
+	if c.dir != "" {
+		errs = append(errs, os.RemoveAll(filepath.Join(c.dir, frozenDir)))
 	}
 	ctx, cancel := wait.WithLimit(context.Background(), c.clock, serveLimit)
 	defer cancel()
@@ -255,7 +264,7 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		s.seed = j.seed
+		s.seed, s.last = j.seed, len(queue) == 0
 		r, err := s.try(ctx, j.plan)
 		if err != nil {
 			return err

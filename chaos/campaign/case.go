@@ -44,17 +44,19 @@ type caseRun struct {
 	session *drive.Session
 	log     *os.File
 
-	child  *process.Standby
-	driver drive.Driver
-	begin  func() // has this life's clients go on
-	stop   func() // ends them
-	died   time.Time
-	points []process.Point // of the life that has just ended
-	result Case
-	copies []copied      // of each death
-	ahead  time.Duration // how far the servers' clock was set
-	model  *model        // nil without one
-	sink   *sink         // nil without one
+	child   *process.Standby
+	driver  drive.Driver
+	begin   func() // has this life's clients go on
+	stop    func() // ends them
+	died    time.Time
+	current int             // the number of the present life
+	stocked bool            // the next case's standbys were started, or are not to be
+	points  []process.Point // of the life that has just ended
+	result  Case
+	copies  []copied      // of each death
+	ahead   time.Duration // how far the servers' clock was set
+	model   *model        // nil without one
+	sink    *sink         // nil without one
 }
 
 // end is how a case ends early.
@@ -144,6 +146,10 @@ func (r *caseRun) conclude(err error) error {
 // play is the case: a life for each fault, and one that is left alone.
 func (r *caseRun) play(ctx context.Context) error {
 	last := len(r.lives) - 1
+	if !r.camp.NoStandby {
+		r.slot.stock(len(r.lives))
+		r.slot.await(ctx)
+	}
 	for life := range last {
 		if err := r.live(ctx, life, r.lives[life].Kill()); err != nil {
 			return err
@@ -196,6 +202,7 @@ func (r *caseRun) live(ctx context.Context, life int, f *fault.Fault) error {
 	}
 	r.begin()
 	r.stop = func() { r.session.Disconnect(); cancel() }
+	r.current, r.stocked = life, f != nil || life == 0 || r.slot.last || r.camp.NoStandby
 	err = r.attend(ctx, f, ready, driven)
 	r.stop()
 	return err
@@ -245,6 +252,7 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 			return context.Cause(ctx)
 		case <-tick:
 		}
+		r.restock()
 		if !driving {
 			var err error
 			if why, err = r.child.Pending(ctx, pendingLimit, check.Horizon); err != nil {
@@ -265,6 +273,29 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 			return ended(Restless, "not at rest %v after the server was ready: %s", r.camp.Timeout, why)
 		}
 	}
+}
+
+// restock has the next case's servers begin to prepare, once this one's last has
+// recovered: before, they would be in its way.
+func (r *caseRun) restock() {
+	if r.stocked {
+		return
+	}
+	points, err := process.ReadPoints(r.pointLog(r.current))
+	if _, recovered := firstCommit(points); err == nil && recovered {
+		r.slot.stock(len(r.lives))
+		r.stocked = true
+	}
+}
+
+// firstCommit is the first of points that follows a commit.
+func firstCommit(points []process.Point) (process.Point, bool) {
+	for _, p := range points {
+		if at, err := killpoint.ParseLabel(p.Label); err == nil && at.Kind == killpoint.Commit && at.Side == killpoint.After {
+			return p, true
+		}
+	}
+	return process.Point{}, false
 }
 
 // stuck says why a live child does not answer.
@@ -388,13 +419,8 @@ func (r *caseRun) readPoints(life int) ([]process.Point, error) {
 		}
 		r.history.Add(history.Event{Kind: history.Point, Who: fmt.Sprintf("server-%d", life+1), Text: p.Label, Data: at})
 	}
-	if life > 0 {
-		for _, p := range points {
-			if at, err := killpoint.ParseLabel(p.Label); err == nil && at.Kind == killpoint.Commit && at.Side == killpoint.After {
-				r.result.Kills[life-1].RecoveredMs = msBetween(r.died, time.Unix(0, p.AtNs))
-				break
-			}
-		}
+	if p, recovered := firstCommit(points); recovered && life > 0 {
+		r.result.Kills[life-1].RecoveredMs = msBetween(r.died, time.Unix(0, p.AtNs))
 	}
 	r.points = points
 	return points, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -15,15 +16,25 @@ import (
 // first one transforms all npm packages.
 const prepareLimit = 2 * time.Minute
 
-// slot runs cases one after the other, with a standby of its own. Confined to
+// slot runs cases one after the other, with standbys of its own. Confined to
 // one goroutine.
 type slot struct {
-	camp    *campaign
-	seed    uint64           // of the next case of a simulation; 0 is that of the options
-	next    *process.Standby // started, perhaps not prepared; nil without one
-	nextLog *logSwitch
-	sink    *sink  // nil without one
-	model   *model // nil without one
+	camp     *campaign
+	seed     uint64 // of the next case of a simulation; 0 is that of the options
+	last     bool   // no case follows the present one
+	standbys []*standby
+	sink     *sink  // nil without one
+	model    *model // nil without one
+}
+
+// standby is a child that is being prepared, or waits for a state to serve. The
+// fields after ready are written before that is closed.
+type standby struct {
+	log    *logSwitch
+	cancel context.CancelCauseFunc
+	ready  chan struct{}
+	child  *process.Standby
+	err    error
 }
 
 // logSwitch is where a child's output goes: into the log of the case it serves,
@@ -46,48 +57,85 @@ func (l *logSwitch) to(w io.Writer) {
 	l.out = w
 }
 
-// prepare starts the next child, if there is none.
-func (s *slot) prepare() error {
-	if s.next != nil {
-		return nil
+// stock has n children stand by, and returns at once.
+func (s *slot) stock(n int) {
+	for len(s.standbys) < n {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		w := &standby{log: &logSwitch{out: s.camp.Log}, cancel: cancel, ready: make(chan struct{})}
+		s.standbys = append(s.standbys, w)
+		command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s)...)
+		s.camp.scheduler.Go("standby", func() {
+			defer close(w.ready)
+			w.child, w.err = s.camp.prepare(ctx, command, w.log)
+		})
 	}
-	log := &logSwitch{out: s.camp.Log}
-	command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s)...)
-	next, err := process.StartStandby(process.Options{Command: command, Log: log, Scheduler: s.camp.scheduler})
-	if err != nil {
-		return fmt.Errorf("campaign: %w", err)
-	}
-	s.next, s.nextLog = next, log
-	return nil
 }
 
-// take returns a child that has its bundle evaluated and waits, and starts the
-// one after it.
-func (s *slot) take(ctx context.Context, log io.Writer) (*process.Standby, error) {
-	if err := s.prepare(); err != nil {
-		return nil, err
+// prepare starts a child and waits until its bundle is evaluated. Half of the
+// processors do so at a time: the others are for the servers at work, whose
+// recovery must not wait for it.
+func (c *campaign) prepare(ctx context.Context, command []string, log io.Writer) (*process.Standby, error) {
+	select {
+	case c.preparing <- struct{}{}:
+		defer func() { <-c.preparing }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	child, childLog := s.next, s.nextLog
-	s.next, s.nextLog = nil, nil
-	childLog.to(log)
+	child, err := process.StartStandby(process.Options{Command: command, Log: log, Scheduler: c.scheduler})
+	if err != nil {
+		return nil, fmt.Errorf("campaign: %w", err)
+	}
 	if err := child.Prepared(ctx, prepareLimit); err != nil {
-		return nil, errors.Join(err, child.Close())
-	}
-	if s.camp.NoStandby {
-		return child, nil
-	}
-	if err := s.prepare(); err != nil {
 		return nil, errors.Join(err, child.Close())
 	}
 	return child, nil
 }
 
-func (s *slot) close() error {
-	var err error
-	if s.next != nil {
-		err = s.next.Close()
-		s.next = nil
+// await waits until all that stand by are prepared. What became of them is for
+// take to say.
+func (s *slot) await(ctx context.Context) {
+	for _, w := range s.standbys {
+		select {
+		case <-w.ready:
+		case <-ctx.Done():
+		}
 	}
+}
+
+// take returns a child that has its bundle evaluated and waits.
+func (s *slot) take(ctx context.Context, log io.Writer) (*process.Standby, error) {
+	s.stock(1)
+	w := s.standbys[0]
+	s.standbys = s.standbys[1:]
+	w.log.to(log)
+	select {
+	case <-w.ready:
+		return w.child, w.err
+	case <-ctx.Done():
+		return nil, errors.Join(context.Cause(ctx), w.close(context.Cause(ctx)))
+	}
+}
+
+// close ends the child, also one that is not there yet.
+func (w *standby) close(cause error) error {
+	w.cancel(cause)
+	<-w.ready
+	if w.child == nil {
+		return nil // it was told to end, or its failure was nobody's
+	}
+	return w.child.Close()
+}
+
+// errUnneeded ends the standbys of a slot that has no more cases.
+var errUnneeded = errors.New("the campaign is over")
+
+func (s *slot) close() error {
+	var errs []error
+	for _, w := range s.standbys {
+		errs = append(errs, w.close(errUnneeded))
+	}
+	s.standbys = nil
+	err := errors.Join(errs...)
 	if s.sink != nil {
 		err = errors.Join(err, s.sink.close())
 	}
@@ -99,7 +147,7 @@ func (s *slot) close() error {
 
 // childFlags are the flags of package child's command.
 func (c *campaign) childFlags(s *slot) []string {
-	flags := []string{"--config", c.config, "--cache-dir", c.cache}
+	flags := []string{"--config", c.config, "--cache-dir", c.cache, "--frozen", filepath.Join(c.dir, frozenDir)}
 	if c.Env != "" {
 		flags = append(flags, "--env", c.Env)
 	}

@@ -39,6 +39,9 @@ type Options struct {
 	Env      string
 	Vars     []string // KEY:VALUE
 	CacheDir string   // of transformed modules, shared by all children
+	// Frozen is the directory of a campaign's frozen bundles, "" for none: the first
+	// child that comes to rest puts its own there, and those after it begin with that.
+	Frozen string
 	// Idle evicts objects that may hibernate after so long without events.
 	Idle time.Duration
 	// AI is the URL of the provider that answers for Workers AI bindings, "" for none.
@@ -66,6 +69,9 @@ func Run(o Options) error {
 	sch := sched.NewThreads(machine)
 	c := &child{options: o, clock: machine, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{}),
 		orders: make(chan process.Order), gone: cancel, serving: make(chan struct{})}
+	if o.Frozen != "" {
+		c.bundles = &server.Bundles{Dir: o.Frozen}
+	}
 	sch.Go("orders", c.read)
 	err := c.run(ctx)
 	if err != nil {
@@ -89,8 +95,9 @@ type child struct {
 	orders    chan process.Order
 	gone      func() // the harness is
 
-	server  *server.Server // set once, by run
-	serving chan struct{}  // closed when server is set
+	server  *server.Server  // set once, by run
+	bundles *server.Bundles // nil without Options.Frozen
+	serving chan struct{}   // closed when server is set
 
 	mu sync.Mutex // one line at a time
 }
@@ -157,6 +164,11 @@ func (c *child) run(ctx context.Context) error {
 		switch o.Do {
 		case process.DoPending:
 			s.Pending(time.Duration(o.HorizonMs)*time.Millisecond, func(why string) {
+				if why == "" && c.bundles != nil {
+					if err := c.bundles.Keep(); err != nil {
+						c.log(err.Error())
+					}
+				}
 				c.say(process.Reply{Say: process.SayPending, Text: why})
 			})
 		case process.DoStop:
@@ -168,19 +180,18 @@ func (c *child) run(ctx context.Context) error {
 	return nil
 }
 
+// log is for people; a harness that does not read it misses nothing.
+func (c *child) log(text string) { _, _ = fmt.Fprintln(c.options.Err, text) }
+
 func (c *child) serverOptions() server.Options {
-	logged := func(text string) {
-		// The log is for people; a harness that does not read it misses nothing.
-		_, _ = fmt.Fprintln(c.options.Err, text)
-	}
 	return server.Options{
 		Config:  config.Options{ConfigPath: c.options.Config, Env: c.options.Env, Vars: c.options.Vars, Environ: os.Environ()},
-		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Hold: c.hold, AI: c.options.AI,
+		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Bundles: c.bundles, Hold: c.hold, AI: c.options.AI,
 		Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points,
 		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),
 		Sync:   sqlite.Off, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},
-		Console:     func(_ engine.Level, _ *engine.Context, text string) { logged(text) },
-		Events:      func(e server.Event) { logged("[minido] " + e.Text) },
+		Console:     func(_ engine.Level, _ *engine.Context, text string) { c.log(text) },
+		Events:      func(e server.Event) { c.log("[minido] " + e.Text) },
 		BuildOutput: c.options.Err,
 	}
 }

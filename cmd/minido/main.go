@@ -66,11 +66,12 @@ type childCommand struct {
 	CacheDir string   `required:""`
 	Idle     float64  ``
 	AIURL    string   `name:"ai-url"`
+	Frozen   string   ``
 }
 
 // Run implements kong's command interface.
 func (c *childCommand) Run() error {
-	return child.Run(child.Options{Config: c.Config, Env: c.Env, Vars: c.Var, CacheDir: c.CacheDir, AI: c.AIURL,
+	return child.Run(child.Options{Config: c.Config, Env: c.Env, Vars: c.Var, CacheDir: c.CacheDir, AI: c.AIURL, Frozen: c.Frozen,
 		Idle: time.Duration(c.Idle * float64(time.Second)), In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 

@@ -68,12 +68,23 @@ func (b *Bundle) precompile() {
 	if spawn == nil {
 		return
 	}
-	spawn("bundle.compile", func() {
-		for _, id := range b.order {
-			if m := b.modules[id]; m.low.code != "" {
-				// An error is kept in the unit and met again at its use.
-				_, _ = m.program()
-			}
+	spawn("bundle.compile", b.compile)
+}
+
+// compile compiles what loading evaluates, and what is known to be used.
+func (b *Bundle) compile() {
+	compile := func(m *module) {
+		if m.low != nil && m.low.code != "" {
+			// An error is kept in the unit and met again at its use.
+			_, _ = m.program()
 		}
-	})
+	}
+	for _, id := range b.order {
+		compile(b.modules[id])
+	}
+	for _, m := range b.modules {
+		if m.used.Load() {
+			compile(m)
+		}
+	}
 }

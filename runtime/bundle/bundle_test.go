@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,16 +90,21 @@ func (r *run) builtin(spec string) (goja.Value, error) {
 
 func testBuiltins(spec string) bool { return spec == "node:path" || spec == "cloudflare:workers" }
 
-// runFiles builds and loads a tree whose entry is main.ts (or opts.Entry).
+// runFiles builds and loads a tree whose entry is main.ts (or opts.Entry), and
+// sees to it that the frozen bundle loads alike.
 func runFiles(t *testing.T, files map[string]string, opts Options) *run {
 	t.Helper()
 	opts.Dir = project(t, files)
 	if opts.Builtins == nil {
 		opts.Builtins = testBuiltins
 	}
-	r := load(t, build(t, opts))
+	b := build(t, opts)
+	r := load(t, b)
 	if r.err != nil {
 		t.Fatal(r.err)
+	}
+	if again := load(t, rethawed(t, b)); again.err != nil || !slices.Equal(again.log, r.log) || !slices.Equal(again.b.ExportNames(), b.ExportNames()) {
+		t.Errorf("frozen: %v, log %q, exports %q", again.err, again.log, again.b.ExportNames())
 	}
 	return r
 }

@@ -106,6 +106,7 @@ func trimBOM(s string) string {
 // runCode calls the unit's function. For a module that awaits, it leaves the
 // promise in r.promise.
 func (in *instance) runCode(r *record) error {
+	r.used.Store(true)
 	prog, err := r.program()
 	if err != nil {
 		return fmt.Errorf("bundle: %w", err)

@@ -135,9 +135,7 @@ func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 			return nil, msgs
 		}
 	}
-	for _, p := range u.low.parts {
-		u.parts = append(u.parts, &unit{path: u.path, name: u.name + "#" + p.path, low: p.low, whole: u})
-	}
+	u.divide()
 	return b.keep(name, u), msgs
 }
 

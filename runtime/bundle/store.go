@@ -190,12 +190,9 @@ func (s *store) encodePack(list []*lowered) []byte {
 }
 
 func decodePack(data string) ([]*lowered, bool) {
-	end := len(data) - 4
-	if end < 0 || crc32.Checksum([]byte(data[:end]), castagnoli) != binary.LittleEndian.Uint32([]byte(data[end:])) {
-		return nil, false
-	}
-	r := packReader{data: data[:end]}
-	if r.text() != cacheVersion {
+	body, ok := checked(data)
+	r := packReader{data: body}
+	if !ok || r.text() != cacheVersion {
 		return nil, false
 	}
 	var list []*lowered
@@ -207,6 +204,15 @@ func decodePack(data string) ([]*lowered, bool) {
 		list = append(list, l)
 	}
 	return list, !r.bad
+}
+
+// checked is a pack without its check sum, if that is right.
+func checked(data string) (body string, ok bool) {
+	end := len(data) - crc32.Size
+	if end < 0 || crc32.Checksum([]byte(data[:end]), castagnoli) != binary.LittleEndian.Uint32([]byte(data[end:])) {
+		return "", false
+	}
+	return data[:end], true
 }
 
 func (w *packWriter) lowered(l *lowered) {
@@ -227,7 +233,7 @@ func (w *packWriter) lowered(l *lowered) {
 
 func (r *packReader) lowered(l *lowered) {
 	l.format = format(r.number())
-	l.async = r.number() == 1
+	l.async = r.flag()
 	l.code = r.text()
 	l.cut = r.number()
 	l.helpers = r.texts()

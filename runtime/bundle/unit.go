@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -11,8 +12,8 @@ import (
 
 // unit is one file of the graph: its lowered code and the program compiled
 // from it. It outlives the bundle it was first built for, so that a rebuild
-// compiles only what changed. Immutable but for the
-// program and the source map, which their Once guards.
+// compiles only what changed. Immutable but for
+// used, and for the program and the source map, which their Once guards.
 type unit struct {
 	path   string   // absolute, or a virtual module's specifier
 	name   string   // as stacks and messages show it: relative to the project
@@ -22,12 +23,21 @@ type unit struct {
 	parts  []*unit  // of a prebuilt bundle, as low.parts
 	whole  *unit    // the bundle that this unit is a part of
 
+	used atomic.Bool // some runtime has evaluated it
+
 	once sync.Once
 	prog *goja.Program
 	err  error
 
 	mapOnce sync.Once
 	sm      *sourceMap // nil if there is none
+}
+
+// divide makes the parts of a prebuilt bundle. It is called once, by who made u.
+func (u *unit) divide() {
+	for _, p := range u.low.parts {
+		u.parts = append(u.parts, &unit{path: u.path, name: u.name + "#" + p.path, low: p.low, whole: u})
+	}
 }
 
 // program compiles the unit at its first use. It is safe for concurrent use.

@@ -1,7 +1,12 @@
 package server
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"minido.dev/minido/runtime/bundle"
@@ -12,6 +17,10 @@ import (
 // of the projects are read once. Its zero value is ready; safe for concurrent
 // use.
 type Bundles struct {
+	// Dir, if not "", holds frozen bundles for other processes, which load the
+	// same projects again and again: the lives of a real one. Keep puts them there.
+	Dir string
+
 	mu   sync.Mutex // guards made
 	made map[string]*keptBundle
 }
@@ -20,11 +29,14 @@ type Bundles struct {
 type keptBundle struct {
 	once   sync.Once
 	bundle *bundle.Bundle
+	frozen bool // it came from the directory
 	err    error
 }
 
 func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
-	o.Spawn = nil // it belongs to one server; and who bundles must make no difference to the others
+	if b.Dir == "" {
+		o.Spawn = nil // it belongs to one server; and who bundles must make no difference to the others
+	}
 	key := fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional})
 	b.mu.Lock()
 	k := b.made[key]
@@ -37,9 +49,39 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 	}
 	b.mu.Unlock()
 	k.once.Do(func() {
+		if b.Dir != "" {
+			k.bundle = bundle.Thaw(b.file(key), o)
+			k.frozen = k.bundle != nil
+		}
+		if k.frozen {
+			return
+		}
 		bundler := bundle.New(o)
 		defer bundler.Close()
 		k.bundle, k.err = bundler.Build()
 	})
 	return k.bundle, k.err
+}
+
+func (b *Bundles) file(key string) string {
+	id := sha256.Sum256([]byte(key))
+	return filepath.Join(b.Dir, "bundle-"+hex.EncodeToString(id[:6])+".frozen")
+}
+
+// Keep freezes in the directory what is not there yet, with all that was evaluated
+// until now. The servers must have started.
+func (b *Bundles) Keep() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for key, k := range b.made { // order-independent: a file for each
+		if k.frozen || k.bundle == nil {
+			continue
+		}
+		k.frozen = true
+		if _, err := os.Stat(b.file(key)); err != nil {
+			errs = append(errs, k.bundle.Freeze(b.file(key)))
+		}
+	}
+	return errors.Join(errs...)
 }
