@@ -16,6 +16,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -256,6 +257,53 @@ func TestRealFailures(t *testing.T) {
 	cancel(reason)
 	if err := wait(t, "the body's end", broken); err != reason {
 		t.Errorf("cancelled in the body: %v", err)
+	}
+}
+
+// A kept-alive connection that dies under a request: it is repeated if its method
+// is safe, as in workerd, and else the worker is told, whatever its header says.
+func TestRealRepeats(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	used := map[string]bool{} // connections, by the client's port
+	d, base := upstream(t, false, nil, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path == "/keep" {
+			used[r.RemoteAddr] = true
+			return
+		}
+		asked = append(asked, r.Method+r.Header.Get("Idempotency-Key")+r.Header.Get("X-Idempotency-Key"))
+		if used[r.RemoteAddr] {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	for _, c := range []struct {
+		method, key, want string
+		lost              bool
+	}{
+		{"GET", "", "GET GET", false}, {"POST", "", "POST", true}, {"POST", "idempotency-key", "POST1", true},
+		{"PUT", "X-Idempotency-Key", "PUT1", true},
+	} {
+		mu.Lock()
+		asked = nil
+		mu.Unlock()
+		if _, err := do(t, d, &event.Request{Method: "GET", URL: base + "/keep"}); err != nil {
+			t.Fatal(err)
+		}
+		req := &event.Request{Method: c.method, URL: base + "/die"}
+		if c.method != "GET" {
+			req.Body = event.Bytes([]byte("x"))
+		}
+		if c.key != "" {
+			req.Header = event.Header{{Name: c.key, Value: "1"}}
+		}
+		_, err := do(t, d, req)
+		mu.Lock()
+		if got := strings.Join(asked, " "); got != c.want || (err != nil) != c.lost {
+			t.Errorf("%s %s: the server was asked %q, error %v", c.method, c.key, got, err)
+		}
+		mu.Unlock()
 	}
 }
 

@@ -151,6 +151,12 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 			if !req.Upgrade {
 				hr.Header[name] = append(hr.Header[name], f.Value)
 			}
+		case "Idempotency-Key", "X-Idempotency-Key":
+			// By these names net/http would repeat any request whose kept-alive connection
+			// has died. workerd repeats those with safe methods alone: where an effect
+			// may have happened, the worker has to know.
+			name = strings.ToLower(name)
+			hr.Header[name] = append(hr.Header[name], f.Value)
 		default:
 			hr.Header[name] = append(hr.Header[name], f.Value)
 		}
@@ -178,7 +184,8 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 }
 
 // setBody streams b, or hands it over as bytes where it is, which lets net/http
-// repeat the request if a kept-alive connection turns out to be gone.
+// use another connection if a kept-alive one turns out to be gone before anything
+// was written.
 func setBody(hr *http.Request, b event.Body) {
 	if whole, ok := event.Buffered(b); ok {
 		hr.ContentLength = int64(len(whole))
