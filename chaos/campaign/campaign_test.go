@@ -3,6 +3,7 @@ package campaign
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -154,5 +155,32 @@ func TestReductions(t *testing.T) {
 	}
 	if got := reductions(fault.Plan{{Point: "1"}, {Point: "2"}}); len(got) != 2 || got[0].String() != "kill@2" || got[1].String() != "kill@1" {
 		t.Errorf("%v", got)
+	}
+}
+
+// The wait for an alarm counts from when the next server was ready, for the first
+// one that is due, and ends when something else had the system work again.
+func TestWaitedForAnAlarm(t *testing.T) {
+	died := time.Unix(100, 0)
+	due := func(ms ...int) check.Snapshot {
+		s := check.Snapshot{At: died}
+		s.Objects = append(s.Objects, check.Object{})
+		for _, n := range ms {
+			s.Objects = append(s.Objects, check.Object{Row: check.Alarm{At: died.Add(time.Duration(n) * time.Millisecond), Set: true}})
+		}
+		return s
+	}
+	for _, c := range []struct {
+		s    check.Snapshot
+		want float64
+	}{{due(), 0}, {due(-5), 0}, {due(20), 0}, {due(200, 90, 300), 60}, {due(400), 220}} {
+		k := Kill{ReadyMs: 30, RecoveredMs: 250}
+		if k.wait(c.s); k.WaitedMs != c.want {
+			t.Errorf("%v: waited %v ms, want %v", c.s.Objects, k.WaitedMs, c.want)
+		}
+	}
+	never := Kill{ReadyMs: 30}
+	if never.wait(due(90)); never.WaitedMs != 0 {
+		t.Errorf("a system that never recovered waited %v ms", never.WaitedMs)
 	}
 }

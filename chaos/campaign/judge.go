@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"time"
 
@@ -33,7 +34,8 @@ func (c copied) read(deep bool) (check.Snapshot, error) {
 	return s, nil
 }
 
-// readDeaths reads the files of each death, and counts what it cut.
+// readDeaths reads the files of each death, counts what it cut, and says how long
+// what it left had to wait.
 func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
 	var out []check.Snapshot
 	for i, c := range r.copies {
@@ -44,9 +46,24 @@ func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
 		for _, o := range s.Objects {
 			r.result.Kills[i].Fibers += len(o.Fibers.Interrupted())
 		}
+		r.result.Kills[i].wait(s)
 		out = append(out, s)
 	}
 	return out, nil
+}
+
+// wait sets WaitedMs: from when the next server was ready until the first alarm of s
+// was due, or something else had the system work again.
+func (k *Kill) wait(s check.Snapshot) {
+	due := math.Inf(1)
+	for _, o := range s.Objects {
+		if o.Row.Set {
+			due = min(due, msBetween(s.At, o.Row.At))
+		}
+	}
+	if !math.IsInf(due, 1) { // else it was no alarm that had it work again
+		k.WaitedMs = max(0, min(due, k.RecoveredMs)-k.ReadyMs)
+	}
 }
 
 // judge ends the last life, reads what it left, and asks the checkers.

@@ -42,10 +42,12 @@ type Kill struct {
 	// AtMs is when, since the case began.
 	AtMs float64 `json:"at_ms"`
 	// ReadyMs is the time from the death, as the harness saw it, until the next
-	// server answered; RecoveredMs until it had passed its first effect point,
-	// which is when the system began to work again. 0 if it did not.
+	// server answered; RecoveredMs until its first commit, which is when the system
+	// works again. 0 if it did not. WaitedMs is the part of RecoveredMs in which the
+	// server was ready, and no alarm was due yet.
 	ReadyMs     float64 `json:"ready_ms"`
 	RecoveredMs float64 `json:"recovered_ms,omitempty"`
+	WaitedMs    float64 `json:"waited_ms,omitempty"`
 	// Fibers is how many fibers the death cut.
 	Fibers int `json:"fibers"`
 }

@@ -127,10 +127,10 @@ func (l *list) end(r campaign.Report) error {
 	if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 {
 		words = append(words, fmt.Sprintf("%.0f cycles a minute", float64(r.Kills)*60000/r.Ms))
 	}
-	if ready, recovered := recovery(r); ready > 0 {
+	if ready, recovered, work := recovery(r); ready > 0 {
 		text := fmt.Sprintf("SIGKILL to ready %.0f ms", ready)
 		if recovered > 0 {
-			text += fmt.Sprintf(", to the next commit %.0f ms", recovered)
+			text += fmt.Sprintf(", to the next commit %.0f ms, %.0f ms of it without the wait for an alarm", recovered, work)
 		}
 		words = append(words, text+" (medians)")
 	}
@@ -194,10 +194,10 @@ func grouped(r campaign.Report) []string {
 	return out
 }
 
-// recovery is the median time to the next server's readiness, and to its first
-// commit.
-func recovery(r campaign.Report) (ready, recovered float64) {
-	var a, b []float64
+// recovery is the median time to the next server's readiness, to its first commit,
+// and to that without the wait for an alarm.
+func recovery(r campaign.Report) (ready, recovered, work float64) {
+	var a, b, d []float64
 	for _, c := range r.Cases {
 		for _, k := range c.Kills {
 			if k.ReadyMs > 0 {
@@ -205,10 +205,11 @@ func recovery(r campaign.Report) (ready, recovered float64) {
 			}
 			if k.RecoveredMs > 0 {
 				b = append(b, k.RecoveredMs)
+				d = append(d, k.RecoveredMs-k.WaitedMs)
 			}
 		}
 	}
-	return median(a), median(b)
+	return median(a), median(b), median(d)
 }
 
 func median(list []float64) float64 {

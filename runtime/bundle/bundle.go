@@ -19,6 +19,7 @@ type Bundle struct {
 	// additional are the modules that may be imported by a computed name.
 	additional map[string]int
 	order      []int // what loading evaluates, in order
+	frozen     bool  // it came from a file: what is wanted is evaluated at once
 }
 
 // ExportNames are the names that the entry exports, sorted, `default` among

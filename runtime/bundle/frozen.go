@@ -13,7 +13,8 @@ import (
 // A frozen bundle is a linked one as a file: which file is imported from where is
 // not looked up again, and a source that has changed since is not noticed. It is
 // for those who start the same worker again and again and want the same one each
-// time. With it goes which modules were evaluated, so that Thaw compiles them.
+// time. With it goes which modules were evaluated: Thaw compiles them, and Load
+// evaluates also those that could wait.
 
 const frozenVersion = "frozen-1 " + cacheVersion
 
@@ -58,7 +59,7 @@ func Thaw(path string, opts Options) *Bundle {
 	if !ok || r.text() != frozenVersion {
 		return nil
 	}
-	b := &Bundle{bundler: &Bundler{opts: opts.normalized()}, byName: map[string]int{}, additional: map[string]int{}}
+	b := &Bundle{frozen: true, bundler: &Bundler{opts: opts.normalized()}, byName: map[string]int{}, additional: map[string]int{}}
 	r.bad = json.Unmarshal([]byte(r.text()), &b.Warnings) != nil
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		m := &module{id: len(b.modules), deps: map[string]target{}}

@@ -100,7 +100,20 @@ func (b *Bundle) Load(vm *goja.Runtime, host Host) (exports *goja.Object, pendin
 	if err := in.evaluate(entry); err != nil {
 		return nil, nil, err
 	}
+	if b.frozen {
+		in.evaluateUsed()
+	}
 	return in.entryExports(entry), nil, nil
+}
+
+// evaluateUsed evaluates the deferred modules that an earlier process came to use.
+// What one throws, its first user gets.
+func (in *instance) evaluateUsed() {
+	for _, r := range in.records {
+		if r.deferred && r.used.Load() {
+			_ = in.evaluate(r)
+		}
+	}
 }
 
 func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
