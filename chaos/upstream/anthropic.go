@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -10,29 +9,14 @@ import (
 type anthropic struct{}
 
 func (anthropic) read(body []byte) (c Conversation, stream, store bool, err error) {
-	var q struct {
-		Model    string `json:"model"`
-		Stream   bool   `json:"stream"`
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-		Tools []struct {
-			Name string `json:"name"`
-		} `json:"tools"`
-	}
-	if err := json.Unmarshal(body, &q); err != nil {
+	q, err := readQuestion(body)
+	if err != nil {
 		return c, false, false, fmt.Errorf("messages: %w", err)
 	}
-	c.Model = q.Model
-	for _, t := range q.Tools {
-		c.Tools = append(c.Tools, t.Name)
-	}
-	for _, m := range q.Messages {
+	c = q.conversation()
+	for i, m := range q.Messages {
 		if m.Role == "user" && strings.Contains(string(m.Content), `"tool_result"`) {
-			c.Turns = append(c.Turns, Turn{Role: "tool"})
-		} else {
-			c.Turns = append(c.Turns, Turn{Role: m.Role, Text: contentText(m.Content)})
+			c.Turns[i] = Turn{Role: "tool"}
 		}
 	}
 	if n := len(c.Turns); n > 0 && c.Turns[n-1].Role == "assistant" {

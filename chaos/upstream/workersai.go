@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 )
@@ -10,29 +9,11 @@ import (
 type workersAI struct{}
 
 func (workersAI) read(body []byte) (c Conversation, stream, store bool, err error) {
-	var q struct {
-		Stream   bool   `json:"stream"`
-		Prompt   string `json:"prompt"`
-		Messages []struct {
-			Role    string          `json:"role"`
-			Content json.RawMessage `json:"content"`
-		} `json:"messages"`
-		Tools []struct {
-			Name     string `json:"name"`
-			Function struct {
-				Name string `json:"name"`
-			} `json:"function"`
-		} `json:"tools"`
-	}
-	if err := json.Unmarshal(body, &q); err != nil {
+	q, err := readQuestion(body)
+	if err != nil {
 		return c, false, false, fmt.Errorf("workers ai: %w", err)
 	}
-	for _, t := range q.Tools {
-		c.Tools = append(c.Tools, t.Name+t.Function.Name) // one of the two forms
-	}
-	for _, m := range q.Messages {
-		c.Turns = append(c.Turns, Turn{Role: m.Role, Text: contentText(m.Content)})
-	}
+	c = q.conversation()
 	if q.Prompt != "" {
 		c.Turns = append(c.Turns, Turn{Role: "user", Text: q.Prompt})
 	}
