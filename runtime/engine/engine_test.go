@@ -92,6 +92,23 @@ func TestTurnsAndTimers(t *testing.T) {
 	w.said("sync", "0", "micro", "io", "0", "10b", "10c", "1800000")
 }
 
+// A clock that is set moves no timer: neither one that waits, nor one that is set
+// afterwards and due before it.
+func TestTimersAndAClockThatIsSet(t *testing.T) {
+	w := newWorld(t)
+	set := &clock.Shifted{Clock: w.e.clock}
+	w.e.clock = set
+	w.e.Global("jump", w.e.Func("jump", 0, func(goja.FunctionCall) goja.Value {
+		set.Jump(10 * time.Minute)
+		return goja.Undefined()
+	}))
+	w.script(w.e.NewContext(RequestContext, ""), `
+		const began = Date.now(), passed = () => Date.now() - began;
+		setTimeout(() => say("before " + passed()), 1000);
+		setTimeout(() => { jump(); setTimeout(() => say("after " + passed()), 60) }, 100);`)
+	w.said("after 600160", "before 601000")
+}
+
 // An interrupted turn condemns the isolate and names the place.
 func TestCondemned(t *testing.T) {
 	// The loop runs on this goroutine, so the clock moves from another.

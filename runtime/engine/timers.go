@@ -78,7 +78,7 @@ func (e *Engine) SetTimer(delay time.Duration, repeat bool, fn func()) int64 {
 	q := &e.timers
 	q.seq++
 	t := &timer{id: q.seq, queue: q, frame: e.cur, fn: fn, seq: q.seq}
-	t.at = e.clock.Now().Add(delay)
+	t.at = q.clock().Now().Add(delay)
 	if repeat {
 		t.interval = max(delay, time.Millisecond)
 	}
@@ -118,6 +118,9 @@ func (t *timer) cancel() {
 	t.queue.heap.Remove(t)
 }
 
+// clock is what deadlines are told by: no timer moves when the time of day is set.
+func (q *timerQueue) clock() clock.Clock { return clock.Steady(q.engine.clock) }
+
 // arm keeps the clock timer at the earliest deadline. A clock timer that was
 // armed too early is left alone: it finds nothing due and arms anew.
 func (q *timerQueue) arm() {
@@ -132,7 +135,7 @@ func (q *timerQueue) arm() {
 		q.armed.Stop()
 	}
 	q.armAt = at
-	q.armed = q.engine.clock.AfterFunc(at.Sub(q.engine.clock.Now()), func() {
+	q.armed = q.clock().AfterFunc(at.Sub(q.clock().Now()), func() {
 		q.engine.loop.Post(q.fire)
 	})
 }
@@ -140,7 +143,7 @@ func (q *timerQueue) arm() {
 // fire runs every timer that is due, each in a turn of its own.
 func (q *timerQueue) fire() {
 	q.armed = nil
-	now := q.engine.clock.Now()
+	now := q.clock().Now()
 	last := q.seq // timers set by these turns wait for the next round
 	var later []*timer
 	for q.heap.Len() > 0 && !q.heap.First().at.After(now) {
