@@ -8,6 +8,7 @@ package cfapi
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -59,6 +60,8 @@ type API struct {
 	objectClass, loopbackClass *engine.Class[*ObjectClass]
 	loopbackSpace              *engine.Class[*namespace]
 
+	traps []goja.Value // of the proxies in js/workers.js; immutable after Install
+
 	serviceStub, objectStub, stubOf, handleOf, disposable, loopback goja.Callable
 	rpcTarget, entrypoint, durableObject                            *goja.Object
 }
@@ -81,6 +84,11 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 		engine.Func{Name: "loopback", Length: 2, Fn: a.nativeLoopback},
 		engine.Func{Name: "env", Fn: a.currentEnv},
 		engine.Func{Name: "exports", Fn: a.currentExports},
+		engine.Func{Name: "entriesInherit", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			a.traps = append(a.traps, call.Argument(0))
+			return call.Argument(0)
+		}},
+		engine.Func{Name: "entry", Length: 1, Fn: a.nativeEntry},
 		engine.Func{Name: "illegal", Fn: func(goja.FunctionCall) goja.Value { panic(a.vm.NewTypeError(engine.IllegalInvocation)) }},
 		engine.Func{Name: "rejected", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.rejected(call.Argument(0)) }},
 	)).(*goja.Object)
@@ -100,6 +108,22 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 	a.defineLoopbacks()
 	a.registerCodecs()
 	return a
+}
+
+// nativeEntry is native.entry(proxy): the handler of a proxy that js/workers.js
+// made, undefined for anything else. A WeakMap would not do: goja's holds its
+// values for two collections after the key's last use, and for ever if they lead
+// to the key.
+func (a *API) nativeEntry(call goja.FunctionCall) goja.Value {
+	proxy, ok := engine.AsProxy(call.Argument(0))
+	if !ok {
+		return goja.Undefined()
+	}
+	handler := proxy.Handler()
+	if slices.ContainsFunc(a.traps, func(traps goja.Value) bool { return engine.Inherits(handler, traps) }) {
+		return handler
+	}
+	return goja.Undefined()
 }
 
 // Env is the env object of the isolate, shared by all its entrypoints.

@@ -33,13 +33,24 @@ func (e *Engine) installBuiltins() {
 // revoked. Loop-confined.
 func (e *Engine) ProxyHandler(p goja.Proxy) *goja.Object {
 	handler := p.Handler()
-	if handler == nil || handler.ExportType() != proxyType {
-		return handler
-	}
-	if between, ok := handler.Export().(goja.Proxy); ok && goja.Value(between.Handler()) == e.proxyTraps {
+	if between, ok := AsProxy(handler); ok && Inherits(between.Handler(), e.proxyTraps) {
 		return between.Target()
 	}
 	return handler
+}
+
+// AsProxy is the proxy that v is; ok is false for anything else. Loop-confined.
+func AsProxy(v goja.Value) (p goja.Proxy, ok bool) {
+	if obj, isObject := v.(*goja.Object); isObject && obj != nil && obj.ExportType() == proxyType {
+		p, ok = obj.Export().(goja.Proxy)
+	}
+	return p, ok
+}
+
+// Inherits reports whether proto is what obj inherits from, at once and without
+// asking code: a proxy, and nil, inherit from nothing. Loop-confined.
+func Inherits(obj *goja.Object, proto goja.Value) bool {
+	return obj != nil && obj.ExportType() != proxyType && goja.Value(obj.Prototype()) == proto
 }
 
 // fromHalf is the value of an IEEE 754 binary16.

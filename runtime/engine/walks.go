@@ -133,8 +133,7 @@ func (e *Engine) checkPrototype(object, proto goja.Value) {
 				e.Throw("TypeError", "Cyclic __proto__ value")
 			}
 			seen[v] = true
-			if v.ExportType() == proxyType {
-				p := v.Export().(goja.Proxy)
+			if p, ok := AsProxy(v); ok {
 				visit(p.Handler(), true)
 				v, behind = p.Target(), true
 				continue

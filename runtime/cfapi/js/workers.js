@@ -41,8 +41,8 @@ function (native, p) {
   // An entry is what a proxy stands for: {handle} a stub, whose handle is the
   // Go side; {handle, path} a property of one; {promise} the result of a call;
   // {result, path} a member of that. User code can neither see nor forge it.
-  const entries = new WeakMap();
-  const remember = (proxy, entry) => { entries.set(proxy, entry); return proxy; };
+  // It is its proxy's handler, by which native.entry knows it.
+  const entryAt = native.entry;
 
   const illegal = () => { throw new p.TypeError("Illegal constructor"); };
   function RpcProperty() { illegal(); }
@@ -52,7 +52,7 @@ function (native, p) {
     takes(value, "JsRpcStub", "Object");
     return stubOf(native.wrap(value));
   }
-  const entryOf = (proxy) => entries.get(proxy) ?? native.illegal();
+  const entryOf = (proxy) => entryAt(proxy) ?? native.illegal();
   const promiseOf = (proxy) => {
     const entry = entryOf(proxy);
     if (entry.path === undefined) return entry.promise;
@@ -90,7 +90,7 @@ function (native, p) {
   // left to stub(handle, rest). Anything else has no members.
   const at = (v, path, stub, found) => {
     for (let i = 0; i < path.length; i++) {
-      const entry = entries.get(v);
+      const entry = entryAt(v);
       if (entry !== undefined && entry.handle !== undefined && entry.path === undefined) {
         if (i === path.length - 1 && path[i] === "fetch" && entry.fetcher) return found(v.fetch, v);
         return stub(entry.handle, ArrayPrototypeSlice(path, i));
@@ -122,18 +122,18 @@ function (native, p) {
   // for interceptors of names at all.
   const absent = (name) => name === "then" || name === "toJSON" || "" + (name >>> 0) === name;
 
-  // An entry is also its proxy's handler: the traps are shared, and inherit
-  // nothing that user code could reach.
-  const traps = (own) => p.ObjectSetPrototypeOf(own, null);
+  // The traps are shared: an entry inherits them, and they inherit nothing that
+  // user code could reach.
+  const traps = (own) => native.entriesInherit(p.ObjectSetPrototypeOf(own, null));
 
   // openTraps are those of a proxy that can be called and constructed and offers
   // any name.
   const openTraps = (C, call, further) => traps({
     apply(t, self, args) { return call(this, copy(args)); },
     construct(t, args) { return call(this, copy(args)); },
-    get(t, name) {
+    get(t, name, receiver) {
       if (this.own !== undefined && owns(this.own, name)) return this.own[name];
-      if (typeof name === "symbol" || ReflectHas(C.prototype, name)) return ReflectGet(C.prototype, name, this.proxy);
+      if (typeof name === "symbol" || ReflectHas(C.prototype, name)) return ReflectGet(C.prototype, name, receiver);
       return absent(name) ? undefined : further(this, name);
     },
     set(t, name, value) { (this.own ??= ObjectCreate(null))[name] = value; return true; },
@@ -148,7 +148,7 @@ function (native, p) {
   // The target, which all proxies share, is never touched; it has no property
   // that a trap may not hide.
   const target = p.FunctionPrototypeBind(function () {});
-  const open = (entry) => remember(entry.proxy = new Proxy(target, entry), entry);
+  const open = (entry) => new Proxy(target, entry);
 
   // property is what reading an unknown name of a stub gives.
   const propertyTraps = openTraps(RpcProperty, (entry, args) => rpcPromise(native.call(entry.handle, entry.path, args)),
@@ -197,8 +197,7 @@ function (native, p) {
   const fetcherOf = (handle, C, own) => {
     const target = ObjectCreate(C.prototype);
     for (const key in own) ObjectDefineProperty(target, key, { value: own[key], enumerable: true, configurable: false, writable: false });
-    const entry = { __proto__: fetcherTraps, handle, fetcher: true };
-    return remember(new Proxy(target, entry), entry);
+    return new Proxy(target, { __proto__: fetcherTraps, handle, fetcher: true });
   };
   const loopbackTraps = openTraps(LoopbackServiceStub, (entry, args) => native.loopback(entry.handle, args), (entry, name) => property(entry.handle, [name]));
 
@@ -229,7 +228,7 @@ function (native, p) {
     // handleOf finds the capability behind a stub, or the name of the class of
     // what stands for a value elsewhere; undefined for anything else.
     handleOf: (v) => {
-      const e = entries.get(v);
+      const e = entryAt(v);
       if (e === undefined) return undefined;
       if (e.loopback) return "LoopbackServiceStub";
       return e.path !== undefined ? "RpcProperty" : e.promise !== undefined ? "RpcPromise" : e.handle;

@@ -101,12 +101,11 @@ function (native, primordials) {
   // a function is one that calls those of the program with a copy.
   function proxies() {
     const Original = Proxy, { revocable } = Proxy, { ArrayPrototypeSlice: slice } = primordials;
-    const called = new WeakMap();
     const traps = {
       get(handler, key) {
         const trap = handler[key];
         if (typeof trap !== "function") return trap;
-        const known = called.get(handler);
+        const { known } = this;
         if (known[key]?.trap === trap) return known[key].call;
         const at = key === "apply" ? 2 : key === "construct" ? 1 : -1;
         const call = (...args) => {
@@ -120,8 +119,7 @@ function (native, primordials) {
     native.keepTraps(traps);
     const copying = (target, handler) => {
       if (typeof target !== "function" || !isObject(handler)) return handler;
-      if (!called.has(handler)) called.set(handler, { __proto__: null });
-      return new Original(handler, traps);
+      return new Original(handler, { __proto__: traps, known: { __proto__: null } });
     };
     const Bound = function (target, handler) {
       if (new.target === undefined) throw new TypeError("Constructor Proxy requires 'new'");
