@@ -83,6 +83,7 @@ func (o *Object) loadAlarm() {
 	if err != nil {
 		o.realm.storageError(err)
 	}
+	o.ctx.MarkUnconfirmed() // it may have begun to read
 	a.loaded = true
 	if ok {
 		a.row = &ms

@@ -148,6 +148,9 @@ func (o *Object) recover() error {
 		}
 	}
 	ms, ok, err := o.store.Alarm()
+	if err == nil {
+		err = o.store.Commit() // no turn ends what was read here
+	}
 	if err != nil {
 		return err
 	}

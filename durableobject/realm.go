@@ -115,6 +115,7 @@ func (o *Object) db() *sqlstore.Store {
 	o.ctx.Check()
 	o.mayUseStorage()
 	o.realm.eng.Interruptible(&o.interrupt)
+	o.ctx.MarkUnconfirmed() // the end of the turn ends what only reads, too
 	return o.store
 }
 
