@@ -147,10 +147,8 @@ func (o *Object) recover() error {
 			}
 		}
 	}
+	o.ctx.MarkUnconfirmed() // the constructor's turn ends what is read here
 	ms, ok, err := o.store.Alarm()
-	if err == nil {
-		err = o.store.Commit() // no turn ends what was read here
-	}
 	if err != nil {
 		return err
 	}
