@@ -117,7 +117,7 @@ func (w *world) rows() string {
 	x.conn = conn
 	rows, err := x.load()
 	w.must(err)
-	w.must(x.close())
+	w.must(x.close((*sqlite.Conn).Close))
 	var out []string
 	for _, r := range rows {
 		out = append(out, fmt.Sprintf("%s=%d%s", r.id, r.atNs/1e6-epoch.UnixMilli(), r.name))

@@ -63,7 +63,7 @@ func openIndex(o indexOptions) (*index, error) {
 // open opens or creates the file.
 func (x *index) open() error {
 	if err := x.connect(); err != nil {
-		return errors.Join(fmt.Errorf("alarms: open %s: %w", x.path, err), x.close())
+		return errors.Join(fmt.Errorf("alarms: open %s: %w", x.path, err), x.close((*sqlite.Conn).Close))
 	}
 	return nil
 }
@@ -198,8 +198,8 @@ func (x *index) run(st *sqlite.Stmt, err error) error {
 	return nil
 }
 
-// close is idempotent.
-func (x *index) close() error {
+// close ends the connection as end does. It is idempotent.
+func (x *index) close(end func(*sqlite.Conn) error) error {
 	if x.conn == nil {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (x *index) close() error {
 	}
 	conn := x.conn
 	x.conn, x.set, x.delete = nil, nil, nil
-	if err := conn.Close(); err != nil {
+	if err := end(conn); err != nil {
 		return fmt.Errorf("alarms: close %s: %w", x.path, err)
 	}
 	return nil

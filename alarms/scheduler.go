@@ -169,7 +169,7 @@ func (s *Scheduler) Open(n Namespace) error {
 	}
 	rows, err := x.load()
 	if err != nil {
-		return errors.Join(err, x.close())
+		return errors.Join(err, x.close((*sqlite.Conn).Close))
 	}
 	s.namespaces[n.Key] = &namespace{class: n.Class, index: x}
 	if planted.ForgetAlarms {
@@ -338,7 +338,12 @@ func (s *Scheduler) Ahead() (running int, dueNs int64, ok bool) {
 // Close stops delivering and closes the indexes. Handlers that run go on; their
 // outcome is not recorded, so that their alarms are delivered after the next
 // start.
-func (s *Scheduler) Close() error {
+func (s *Scheduler) Close() error { return s.end((*sqlite.Conn).Close) }
+
+// Drop is Close, and leaves the indexes' files as the death of the process does.
+func (s *Scheduler) Drop() error { return s.end((*sqlite.Conn).Drop) }
+
+func (s *Scheduler) end(how func(*sqlite.Conn) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -348,7 +353,7 @@ func (s *Scheduler) Close() error {
 	s.stopTimer()
 	var errs []error
 	for _, k := range sortedKeys(s.namespaces) {
-		errs = append(errs, s.namespaces[k].index.close())
+		errs = append(errs, s.namespaces[k].index.close(how))
 	}
 	return errors.Join(errs...)
 }

@@ -189,15 +189,30 @@ func (s *Store) Close() error {
 	s.cursors.cancelAll(ErrClosed)
 	// A rollback that fails, on a damaged file, is made good by the closing.
 	rolledBack := s.Rollback() == nil
+	return s.end(rolledBack, (*sqlite.Conn).Close)
+}
+
+// Drop closes the file as the death of the process does, see sqlite's Conn.Drop:
+// nothing is archived either. A simulated world ends so.
+func (s *Store) Drop() error {
+	if s.conn == nil {
+		return nil
+	}
+	s.cursors.cancelAll(ErrClosed)
+	return s.end(false, (*sqlite.Conn).Drop)
+}
+
+// end closes the files, the database as how does.
+func (s *Store) end(archive bool, how func(*sqlite.Conn) error) error {
 	var err error
 	if s.history != nil {
-		err = s.history.close(rolledBack)
+		err = s.history.close(archive)
 	}
 	conn := s.conn
 	s.conn = nil
 	s.cache = stmtCache{}
 	s.txn = txn{}
-	if err := errors.Join(err, conn.Close()); err != nil {
+	if err := errors.Join(err, how(conn)); err != nil {
 		return fmt.Errorf("sqlstore: %w", err)
 	}
 	return nil

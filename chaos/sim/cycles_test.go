@@ -60,7 +60,7 @@ type cycles struct {
 }
 
 func newCycles(t testing.TB, project, dir string, bundles *server.Bundles) *cycles {
-	s, err := New(Options{Dir: dir, Timeout: time.Minute, World: world.Options{Seed: 1, CacheDir: filepath.Join(project, "cache"), Bundles: bundles,
+	s, err := New(Options{Dir: dir, Forget: true, Timeout: time.Minute, World: world.Options{Seed: 1, CacheDir: filepath.Join(project, "cache"), Bundles: bundles,
 		Config: config.Options{Dir: project, Vars: []string{"STEP_MS:3600000", "KEEP_ALIVE_MS:300"}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -80,9 +80,6 @@ func newCycles(t testing.TB, project, dir string, bundles *server.Bundles) *cycl
 func (c *cycles) run() error {
 	c.system.World.Kill()
 	if err := c.system.Bury(); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(c.system.DeathDir()); err != nil {
 		return err
 	}
 	if err := c.system.Live(nil); err != nil {

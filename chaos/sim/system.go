@@ -32,6 +32,9 @@ type Options struct {
 	World world.Options
 	// Dir holds the system's files: those at the nth death in death-n.
 	Dir string
+	// Forget keeps no copy of the files at the deaths of lives that no kill point
+	// ends: they leave them as they are, and the next life goes on with them.
+	Forget bool
 	// Events gets the history as NDJSON, Log what the simulation did line by line;
 	// nil drops them.
 	Events, Log io.Writer
@@ -121,7 +124,9 @@ func (s *System) Live(kill func(killpoint.Point) bool) error {
 	s.Points = nil
 	o := s.options.World
 	o.Sim, o.Dir, o.Kill = s.Sim, s.state, kill
-	o.Wreck = func() string { return s.DeathDir() }
+	if kill != nil || !s.options.Forget {
+		o.Wreck = s.DeathDir
+	}
 	o.Point = func(p killpoint.Point) { s.Points = append(s.Points, p) }
 	w, err := world.Open(o)
 	s.World = w
@@ -148,6 +153,9 @@ func (s *System) Bury() error {
 	}
 	if err := s.World.Stop(); err != nil {
 		return err
+	}
+	if s.World.Wreck() == "" {
+		return nil
 	}
 	old := s.state
 	s.state = filepath.Join(s.options.Dir, fmt.Sprintf("state-%d", s.lives+1))

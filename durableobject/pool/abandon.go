@@ -22,9 +22,9 @@ func (o *openStores) add(s *sqlstore.Store) {
 	o.list = append(o.list, s)
 }
 
-// Abandon closes the files of a pool whose world has died in a simulation: open
-// transactions roll back, no JavaScript runs, nobody is told. It must run on the
-// goroutine on which the world ran.
+// Abandon closes the files of a pool whose world has died in a simulation, as
+// they are: no JavaScript runs, nobody is told. It must run on the goroutine on
+// which the world ran.
 func (p *Pool) Abandon() {
 	p.mu.Lock()
 	p.closed = true
@@ -32,7 +32,7 @@ func (p *Pool) Abandon() {
 	// Errors of closing say nothing about what was committed, and the world
 	// that they belong to is gone.
 	for _, s := range p.opened.list {
-		_ = s.Close()
+		_ = s.Drop()
 	}
-	_ = p.alarms.Close()
+	_ = p.alarms.Drop()
 }

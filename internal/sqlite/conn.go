@@ -179,6 +179,16 @@ func (c *Conn) LeaveLog() error {
 	return nil
 }
 
+// Drop closes the database as the death of its process does: its files stay as
+// they are, an open transaction's changes are in none of them, and the next
+// connection recovers what the log has.
+func (c *Conn) Drop() error {
+	if err := c.LeaveLog(); err != nil {
+		return err
+	}
+	return c.Close()
+}
+
 // processOnce sets up what SQLite has once in a process.
 var processOnce sync.Once
 

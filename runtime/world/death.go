@@ -27,7 +27,8 @@ func (w *World) Dead() (at killpoint.Point, dead bool) { return w.at, w.dead }
 // Wreck is the copy of the persist directory as it was at death, "" without one.
 func (w *World) Wreck() string { return w.wreck }
 
-// Kill ends the world between two steps, as SIGKILL does.
+// Kill ends the world between two steps, as SIGKILL does. Options.Dir keeps the
+// files as they are then.
 func (w *World) Kill() {
 	if !w.dead {
 		w.Note("killed")

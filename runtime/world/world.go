@@ -59,7 +59,8 @@ type Options struct {
 	// process does that gets SIGKILL.
 	Kill func(killpoint.Point) bool
 	// Wreck names a directory that gets a copy of the persist directory at the
-	// moment of death. Without one the files stay where they are, for Dead.
+	// moment of death. A world that dies at a kill point and does not go by Dead
+	// needs one: what unwinds then may still write.
 	Wreck func() string
 	// Dead, if not nil, replaces the death in this process: it must not return.
 	Dead func(killpoint.Point)

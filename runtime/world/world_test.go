@@ -1,6 +1,9 @@
 package world
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -114,4 +117,46 @@ func TestDeath(t *testing.T) {
 			t.Error("objects came through")
 		}
 	}
+}
+
+// A world that is killed between two steps leaves its files, byte for byte, as
+// they were: what takes it down writes nothing.
+func TestKillLeavesFiles(t *testing.T) {
+	bundles := &server.Bundles{}
+	for steps, more := 0, true; more; steps += 3 {
+		w := open(t, options(t, "../../fixtures/counter", bundles))
+		for _, path := range []string{"/c/add?by=1", "/c/wake?ms=100", "/d/add?by=2"} {
+			w.Send(Request("POST", "http://localhost"+path, ""))
+		}
+		for range steps {
+			var err error
+			if more, err = w.Step(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.Kill()
+		if err := w.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		if at, after := files(t, w.Wreck()), files(t, w.options.Dir); !maps.Equal(at, after) || !more && len(at) == 0 {
+			t.Errorf("after %d steps the files are %q, at the death they were %q", steps, slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(at)))
+		}
+	}
+}
+
+// files are the state in a persist directory, by name.
+func files(t *testing.T, dir string) map[string]string {
+	found := map[string]string{}
+	err := filepath.WalkDir(filepath.Join(dir, "v3"), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(path, "-shm") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		found[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
