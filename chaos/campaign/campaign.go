@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sort"
 	"strconv"
+	"strings"
 	"sync"
 
 	"minido.dev/minido/chaos"
@@ -92,6 +93,9 @@ func (c *campaign) open() (err error) {
 		return err
 	}
 	c.report.Dir = c.dir
+	if c.cases, err = lastCase(c.dir); err != nil {
+		return err
+	}
 	// That of `minido dev`: what it has transformed need not be done again.
 	c.cache = filepath.Join(filepath.Dir(c.config), ".wrangler", "state", "minido-cache")
 	c.scheduler = sched.NewThreads(c.clock)
@@ -139,6 +143,23 @@ func makeDir(dir, config, verb string) (string, error) {
 		}
 		return filepath.Abs(dir)
 	}
+}
+
+// lastCase is the number of the last case in a directory that an earlier
+// campaign may have used: what it kept stays, and is nobody's state.
+func lastCase(dir string) (last int, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return 0, fmt.Errorf("campaign: %w", err)
+	}
+	for _, e := range entries {
+		if digits, ok := strings.CutPrefix(e.Name(), "case-"); ok {
+			if n, err := strconv.Atoi(digits); err == nil {
+				last = max(last, n)
+			}
+		}
+	}
+	return last, nil
 }
 
 // newDriver drives a new case; strict calls it a failure when a step fails.

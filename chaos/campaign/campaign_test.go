@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -182,5 +184,21 @@ func TestWaitedForAnAlarm(t *testing.T) {
 	never := Kill{ReadyMs: 30}
 	if never.wait(due(90)); never.WaitedMs != 0 {
 		t.Errorf("a system that never recovered waited %v ms", never.WaitedMs)
+	}
+}
+
+// A directory that an earlier campaign has used keeps its cases: those of the next
+// one come after them.
+func TestDirectoryIsUsedAgain(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"case-0002", "case-0011", "case-x", "other"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := &campaign{dir: dir}
+	var err error
+	if c.cases, err = lastCase(dir); err != nil || c.caseDir() != filepath.Join(dir, "case-0012") {
+		t.Errorf("%v, then %s", err, c.caseDir())
 	}
 }

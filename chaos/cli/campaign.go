@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/report"
 	"minido.dev/minido/chaos/scenario"
+	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
 )
@@ -235,10 +236,6 @@ func (c *Common) useScenario(o *campaign.Options) error {
 	return nil
 }
 
-// simGarbage is how much garbage a simulation may pile up, in percent of what
-// lives: a world is small, is made in milliseconds and dies as fast.
-const simGarbage = 800
-
 // run runs a campaign with its reporters, until its end or a signal.
 func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Options) (campaign.Report, error)) error {
 	ctx, signalled, stop := untilSignal()
@@ -253,7 +250,7 @@ func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Op
 	}
 	o.Progress = reporters.Progress
 	if o.Mode == campaign.Sim {
-		debug.SetGCPercent(simGarbage)
+		debug.SetGCPercent(sim.Garbage)
 	}
 	r, err := campaignOf(ctx, o)
 	if n := signalled(); n != 0 {

@@ -42,6 +42,7 @@ type Session struct {
 	sockets []*Socket          // in order
 	count   int                // clients and requests so far
 	granted time.Duration      // see Granted
+	passing time.Time          // when the last of it will have passed
 }
 
 // Granted is how much virtual time the driver has let pass so far. A life's
@@ -57,6 +58,23 @@ func (s *Session) Grant(d time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.granted += d
+	if end := s.scheduler.Clock().Now().Add(d); end.After(s.passing) {
+		s.passing = end
+	}
+}
+
+// spent is how much of the granted time has passed.
+func (s *Session) spent() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.granted - max(0, s.passing.Sub(s.scheduler.Clock().Now()))
+}
+
+// limited bounds a step by the session's limit, beside which the time does not
+// count that the driver lets pass meanwhile. The caller must call cancel.
+func (s *Session) limited(ctx context.Context) (context.Context, context.CancelFunc) {
+	began := s.spent()
+	return wait.WithLimitBeside(ctx, s.scheduler.Clock(), s.limit, func() time.Duration { return s.spent() - began })
 }
 
 // Driver does what the clients of one case do, over as many lives of the server
@@ -205,7 +223,7 @@ var ErrRefused = errors.New("the server answered with an error")
 // ErrUnsent; ErrRefused; agentrpc.ErrLost, where the effect is unknown; the
 // cause of ctx's end.
 func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
-	ctx, cancel := wait.WithLimit(ctx, s.scheduler.Clock(), s.limit)
+	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	if step.Kind == Fetch {
 		return s.fetch(ctx, step)
@@ -267,7 +285,7 @@ func lostIfEnded(ctx context.Context, err error) error {
 
 // Touch opens a connection to the step's agent, as somebody who comes back.
 func (s *Session) Touch(ctx context.Context, step Step) error {
-	ctx, cancel := wait.WithLimit(ctx, s.scheduler.Clock(), s.limit)
+	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	if step.Kind == Fetch {
 		return nil

@@ -12,7 +12,6 @@ import (
 
 	"minido.dev/minido/chaos/agentrpc"
 	"minido.dev/minido/chaos/history"
-	"minido.dev/minido/chaos/wait"
 )
 
 // Socket is a WebSocket of a client's, in one life of the server. Its calls may
@@ -38,7 +37,7 @@ func (k *Socket) end(why string) {
 // ErrUnsent; ErrRefused if the server answered with something else than a
 // socket; agentrpc.ErrLost if it died meanwhile.
 func (s *Session) OpenSocket(ctx context.Context, path string, header map[string]string) (*Socket, error) {
-	ctx, cancel := wait.WithLimit(ctx, s.scheduler.Clock(), s.limit)
+	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	n, url := s.number()
 	if url == "" {
@@ -103,7 +102,7 @@ type Frame struct {
 // agentrpc.ErrLost if the connection ended without a Close frame, or nothing
 // came within the session's limit.
 func (k *Socket) Receive(ctx context.Context) (Frame, error) {
-	ctx, cancel := wait.WithLimit(ctx, k.session.scheduler.Clock(), k.session.limit)
+	ctx, cancel := k.session.limited(ctx)
 	defer cancel()
 	_, data, err := k.conn.Read(ctx)
 	var closed websocket.CloseError

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -144,6 +145,7 @@ func TestCyclesAreFresh(t *testing.T) {
 // BenchmarkCycles is crash-and-recover cycles of a fiber of the agents SDK, one
 // world for each processor, with files in memory where Linux offers it.
 func BenchmarkCycles(b *testing.B) {
+	defer debug.SetGCPercent(debug.SetGCPercent(Garbage))
 	project, bundles := b.TempDir(), &server.Bundles{}
 	cyclesProject(b, project)
 	b.RunParallel(func(pb *testing.PB) {

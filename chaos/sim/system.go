@@ -25,6 +25,11 @@ import (
 	"minido.dev/minido/runtime/world"
 )
 
+// Garbage is how much of it programs that run nothing but simulations should let
+// pile up (debug.SetGCPercent): a world is small, is made in milliseconds and
+// dies as fast.
+const Garbage = 800
+
 // Options describe a System. World.Config, World.CacheDir and Dir are required.
 type Options struct {
 	// World describes the server; Dir, Kill, Wreck, Sim and the clients' side are

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -99,7 +100,34 @@ func Channel(ctx context.Context, c clock.Clock, limit time.Duration, what strin
 // WithLimit returns a context that ends after limit with ErrTimeout as its
 // cause. The caller must call cancel.
 func WithLimit(ctx context.Context, c clock.Clock, limit time.Duration) (context.Context, context.CancelFunc) {
+	return WithLimitBeside(ctx, c, limit, func() time.Duration { return 0 })
+}
+
+// WithLimitBeside is WithLimit, where beside is how much of the time since then
+// does not count. It is asked when the limit has passed, on the goroutine of c.
+func WithLimitBeside(ctx context.Context, c clock.Clock, limit time.Duration, beside func() time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancelCause(ctx)
-	t := c.AfterFunc(limit, func() { cancel(fmt.Errorf("%w after %v", ErrTimeout, limit)) })
-	return limited, func() { t.Stop(); cancel(context.Canceled) }
+	var mu sync.Mutex // guards t and counted; and after the end no timer is set
+	var t clock.Timer
+	var counted time.Duration
+	var over func()
+	over = func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if now := beside(); now > counted && limited.Err() == nil {
+			t = c.AfterFunc(now-counted, over)
+			counted = now
+			return
+		}
+		cancel(fmt.Errorf("%w after %v", ErrTimeout, limit))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	t = c.AfterFunc(limit, over)
+	return limited, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		t.Stop()
+		cancel(context.Canceled)
+	}
 }

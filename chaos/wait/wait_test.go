@@ -87,3 +87,24 @@ func TestWithLimit(t *testing.T) {
 		t.Errorf("cause = %v", err)
 	}
 }
+
+// What passes beside does not count, also when it grows while it passes.
+func TestWithLimitBeside(t *testing.T) {
+	c := clock.NewVirtual(time.Unix(0, 0))
+	beside := time.Duration(0)
+	ctx, cancel := WithLimitBeside(context.Background(), c, time.Second, func() time.Duration { return beside })
+	defer cancel()
+	for _, step := range []time.Duration{time.Hour, time.Minute} {
+		beside += step
+		c.Advance(step)
+	}
+	c.Advance(999 * time.Millisecond)
+	if ctx.Err() != nil {
+		t.Fatal("ended early")
+	}
+	c.Advance(time.Millisecond)
+	<-ctx.Done()
+	if err := context.Cause(ctx); !errors.Is(err, ErrTimeout) {
+		t.Errorf("cause = %v", err)
+	}
+}
