@@ -128,12 +128,15 @@ func (m *Modules) bufferAlloc(c goja.FunctionCall) goja.Value {
 func (m *Modules) fill(dst []byte, v, enc goja.Value) {
 	var pattern []byte
 	if s, ok := v.(goja.String); ok {
+		if !absent(enc) && !isString(enc) {
+			m.throwArgType("encoding", "of type string", enc)
+		}
 		if pattern = encode(s, m.encodingOf(enc)); len(pattern) == 0 && s.Length() > 0 {
 			m.throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received %s", m.brief(v))
 		}
 	} else if b, isBytes := m.bytes(v); isBytes {
 		if pattern = append(pattern, b...); len(pattern) == 0 {
-			m.throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received an empty buffer")
+			m.throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received 'zero-length'")
 		}
 	} else {
 		pattern = []byte{byte(toInt64(v))}
@@ -204,6 +207,9 @@ func (m *Modules) bufferWindow(ab, offset, length goja.Value) goja.Value {
 	total := int64(len(ab.Export().(goja.ArrayBuffer).Bytes()))
 	start := toInt64(offset)
 	if start < 0 || start > total {
+		if start < 0 {
+			m.throw("RangeError", "", "Start offset %d is outside the bounds of the buffer", start)
+		}
 		m.throw("RangeError", "ERR_BUFFER_OUT_OF_BOUNDS", "\"offset\" is outside of buffer bounds")
 	}
 	size := total - start
@@ -221,6 +227,9 @@ func (m *Modules) bufferConcat(c goja.FunctionCall) goja.Value {
 		m.throwArgType("list", "an (Buffer|Uint8Array)[]", c.Argument(0))
 	}
 	n := int(toInt64(list.Get("length")))
+	if n == 0 {
+		return m.newBuffer(nil)
+	}
 	parts, total := make([][]byte, n), 0
 	for i := range parts {
 		item := list.Get(itoa(i))
@@ -231,7 +240,7 @@ func (m *Modules) bufferConcat(c goja.FunctionCall) goja.Value {
 		total += len(parts[i])
 	}
 	if v := c.Argument(1); !absent(v) {
-		total = m.size(v, "length")
+		total = int(m.integer(v, "length", 0, maxBufferLength))
 	}
 	data := make([]byte, total)
 	at := 0
@@ -264,6 +273,12 @@ func (m *Modules) bufferByteLength(c goja.FunctionCall) goja.Value {
 func (m *Modules) transcode(c goja.FunctionCall) goja.Value {
 	src := m.uint8(c.Argument(0), "source")
 	from, to := m.transcodable(c.Argument(1)), m.transcodable(c.Argument(2))
+	if from == encASCII {
+		from = encLatin1
+	}
+	if from == encUTF16 && len(src)%2 != 0 {
+		m.throw("Error", "", "UTF-16le input size should be multiple of 2")
+	}
 	s := m.decode(src, from).(goja.String)
 	if to == encUTF8 || to == encUTF16 {
 		return m.newBuffer(encode(s, to))
@@ -285,7 +300,7 @@ func (m *Modules) transcode(c goja.FunctionCall) goja.Value {
 func (m *Modules) transcodable(v goja.Value) encoding {
 	e := m.encodingOf(v)
 	if e > encASCII {
-		m.throw("Error", "ERR_UNKNOWN_ENCODING", "Unable to transcode Buffer: encoding %s", v.String())
+		m.throw("Error", "", "Unable to transcode buffer due to unsupported encoding")
 	}
 	return e
 }

@@ -147,7 +147,7 @@ func (m *Modules) bufferFill(c goja.FunctionCall) goja.Value {
 	}
 	start := 0
 	if !absent(offset) {
-		if start = int(m.integer(offset, "start", math.Inf(-1), math.Inf(1))); start < 0 || start > len(b) {
+		if start = int(m.integer(offset, "offset", math.Inf(-1), math.Inf(1))); start < 0 || start > len(b) {
 			m.throwRange("start", "0 to end", offset)
 		}
 	}
@@ -254,11 +254,14 @@ func (m *Modules) bufferStrings() []engine.Func {
 			return m.decode(b, encUTF8)
 		}
 		start, end := span(c, 1, len(b))
-		return m.decode(b[start:end], m.encodingOf(c.Argument(0)))
+		enc := c.Argument(0)
+		if !absent(enc) && !isString(enc) {
+			m.throw("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: %s", m.engine.Text(enc))
+		}
+		return m.decode(b[start:end], m.encodingOf(enc))
 	}
 	funcs := []engine.Func{
 		{Name: "toString", Length: 3, Fn: toString},
-		{Name: "toLocaleString", Length: 3, Fn: toString},
 		{Name: "write", Length: 4, Fn: m.bufferWrite},
 	}
 	for _, x := range []struct {
@@ -268,8 +271,7 @@ func (m *Modules) bufferStrings() []engine.Func {
 		funcs = append(funcs,
 			engine.Func{Name: x.name + "Slice", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				b := m.self(c)
-				start, end := span(c, 0, len(b))
-				return m.decode(b[start:end], x.e)
+				return m.decode(part(b, m.index(c.Argument(0), "start", 0, len(b)), m.index(c.Argument(1), "end", len(b), len(b))), x.e)
 			}},
 			engine.Func{Name: x.name + "Write", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 				b := m.self(c)
@@ -310,6 +312,6 @@ func (m *Modules) bufferWrite(c goja.FunctionCall) goja.Value {
 		length, enc = nil, length
 	}
 	start := m.index(offset, "offset", 0, len(b))
-	n := min(m.index(length, "length", len(b)-start, maxBufferLength), len(b)-start)
+	n := min(m.index(length, "length", len(b)-start, len(b)), len(b)-start)
 	return m.vm.ToValue(put(b[start:start+n], s, m.encodingOf(enc)))
 }

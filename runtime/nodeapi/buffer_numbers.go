@@ -10,13 +10,11 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
-// bufferNumbers are readUInt8 and its sixty relatives.
+// bufferNumbers are readUInt8 and its relatives; the prelude adds the spelling Uint.
 func (m *Modules) bufferNumbers() []engine.Func {
 	var funcs []engine.Func
-	add := func(names []string, length int, fn func(c goja.FunctionCall) goja.Value) {
-		for _, n := range names {
-			funcs = append(funcs, engine.Func{Name: n, Length: length, Fn: fn})
-		}
+	add := func(name string, length int, fn func(c goja.FunctionCall) goja.Value) {
+		funcs = append(funcs, engine.Func{Name: name, Length: length, Fn: fn})
 	}
 	for _, order := range []struct {
 		suffix string
@@ -31,61 +29,59 @@ func (m *Modules) bufferNumbers() []engine.Func {
 				suffix = "8"
 			}
 			for _, k := range []struct {
-				names  []string
+				name   string
 				signed bool
-			}{{[]string{"UInt", "Uint"}, false}, {[]string{"Int"}, true}} {
+			}{{"UInt", false}, {"Int", true}} {
 				x := integerField{bits / 8, k.signed, order.big}
-				add(prefixed("read", k.names, suffix), 1, func(c goja.FunctionCall) goja.Value { return m.readInteger(c, x) })
-				add(prefixed("write", k.names, suffix), 2, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x) })
+				add("read"+k.name+suffix, 1, func(c goja.FunctionCall) goja.Value { return m.readInteger(c, x) })
+				add("write"+k.name+suffix, 2, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x) })
 			}
 		}
 		for _, k := range []struct {
-			names  []string
+			name   string
 			signed bool
-		}{{[]string{"UInt", "Uint"}, false}, {[]string{"Int"}, true}} {
-			add(prefixed("read", k.names, order.suffix), 2, func(c goja.FunctionCall) goja.Value {
+		}{{"UInt", false}, {"Int", true}} {
+			add("read"+k.name+order.suffix, 2, func(c goja.FunctionCall) goja.Value {
+				if absent(c.Argument(0)) {
+					m.throwArgType("offset", "of type number", c.Argument(0))
+				}
 				x := integerField{m.fieldWidth(c.Argument(1)), k.signed, order.big}
 				return m.readInteger(c, x)
 			})
-			add(prefixed("write", k.names, order.suffix), 3, func(c goja.FunctionCall) goja.Value {
+			add("write"+k.name+order.suffix, 3, func(c goja.FunctionCall) goja.Value {
 				x := integerField{m.fieldWidth(c.Argument(2)), k.signed, order.big}
 				return m.writeInteger(c, x)
 			})
-			names := prefixed("Big", k.names, "64"+order.suffix)
+			name := "Big" + k.name + "64" + order.suffix
 			x := integerField{8, k.signed, order.big}
-			add(prefixed("read", names, ""), 1, func(c goja.FunctionCall) goja.Value { return m.readBig(c, x) })
-			add(prefixed("write", names, ""), 2, func(c goja.FunctionCall) goja.Value { return m.writeBig(c, x) })
+			add("read"+name, 1, func(c goja.FunctionCall) goja.Value { return m.readBig(c, x) })
+			add("write"+name, 2, func(c goja.FunctionCall) goja.Value { return m.writeBig(c, x) })
 		}
 		for _, k := range []struct {
 			name string
 			size int
 		}{{"Float", 4}, {"Double", 8}} {
 			x := integerField{k.size, false, order.big}
-			add([]string{"read" + k.name + order.suffix}, 1, func(c goja.FunctionCall) goja.Value {
+			add("read"+k.name+order.suffix, 1, func(c goja.FunctionCall) goja.Value {
 				raw := x.get(m.field(c, c.Argument(0), x.size))
 				if x.size == 4 {
 					return m.vm.ToValue(float64(math.Float32frombits(uint32(raw))))
 				}
 				return m.vm.ToValue(math.Float64frombits(raw))
 			})
-			add([]string{"write" + k.name + order.suffix}, 2, func(c goja.FunctionCall) goja.Value {
-				raw := math.Float64bits(c.Argument(0).ToFloat())
+			add("write"+k.name+order.suffix, 2, func(c goja.FunctionCall) goja.Value {
+				f := c.Argument(0).ToFloat()
+				raw := math.Float64bits(f)
 				if x.size == 4 {
-					raw = uint64(math.Float32bits(float32(c.Argument(0).ToFloat())))
+					raw = uint64(math.Float32bits(float32(f)))
+				} else if math.IsNaN(f) {
+					raw = 0x7ff8 << 48 // Go's own has a payload
 				}
 				return m.store(c, c.Argument(1), x, raw)
 			})
 		}
 	}
 	return funcs
-}
-
-func prefixed(prefix string, names []string, suffix string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = prefix + n + suffix
-	}
-	return out
 }
 
 // integerField is how a number lies in memory.

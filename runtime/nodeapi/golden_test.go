@@ -1,6 +1,10 @@
 package nodeapi
 
-import "testing"
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
 
 // node:path answers as the reference does (nodejs.org/api/path.html).
 func TestPath(t *testing.T) { golden(t, "path") }
@@ -52,6 +56,19 @@ func TestFS(t *testing.T) { golden(t, "fs") }
 
 // Keys, signatures and key agreement of node:crypto are the reference's.
 func TestCryptoKeys(t *testing.T) { golden(t, "crypto_keys") }
+
+// Every export, method, option and error of a module, as the reference has them:
+// testdata/probe_<module>.txt (nodejs.org/api).
+func TestProbes(t *testing.T) {
+	probes, err := filepath.Glob("testdata/probe_*.txt")
+	if err != nil || len(probes) == 0 {
+		t.Fatal("no probes: ", err)
+	}
+	for _, file := range probes {
+		name := strings.TrimSuffix(filepath.Base(file), ".txt")
+		t.Run(name, func(t *testing.T) { golden(t, name) })
+	}
+}
 
 // The primes of the groups are those of RFC 2409 and RFC 3526.
 func TestDiffieHellmanGroups(t *testing.T) {

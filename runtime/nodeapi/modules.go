@@ -18,6 +18,7 @@ func init() {
 	internal("internal/stream_readable", "stream_readable.js", nil)
 	internal("internal/stream_writable", "stream_writable.js", nil)
 	internal("internal/stream_duplex", "stream_duplex.js", nil)
+	internal("internal/stream_compose", "stream_compose.js", nil)
 	internal("internal/stream_pipeline", "stream_pipeline.js", nil)
 	internal("internal/stream_web", "stream_web.js", nil)
 

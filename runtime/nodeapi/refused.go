@@ -71,6 +71,9 @@ func (m *Modules) refused(api string) *goja.Object {
 	if r.text != "" {
 		text = strings.ReplaceAll(r.text, "*", name)
 	}
+	if strings.HasSuffix(text, "implementation in use") {
+		return m.newError("TypeError", "ERR_WEB_STREAM_INTEROP_UNSUPPORTED", text+": "+r.advice)
+	}
 	if strings.HasSuffix(text, "unsupported") {
 		code = "ERR_UNSUPPORTED_OPERATION"
 	} else if r.text != "" && !strings.HasPrefix(text, "The ") {

@@ -79,6 +79,7 @@ var refusedCalls = map[string]string{
 	"http.Agent.createConnection":           `new m.Agent().createConnection()`,
 	"module.createRequire().resolve":        `m.createRequire("/").resolve("x")`,
 	"stream.finished(a web stream)":         `m.finished(new ReadableStream(), () => {})`,
+	"stream.addAbortSignal(a web stream)":   `m.addAbortSignal(new AbortController().signal, new ReadableStream())`,
 	"process.report.getReport":              `m.report.getReport()`,
 	"process.report.writeReport":            `m.report.writeReport()`,
 }

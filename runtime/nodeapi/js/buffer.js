@@ -17,7 +17,7 @@ function (native, p) {
       if (valueOf !== undefined && valueOf !== null && valueOf !== value && (typeof valueOf === "string" || typeof valueOf === "object")) {
         return from(valueOf, encodingOrOffset, length);
       }
-      if (ArrayIsArray(value) || typeof value.length === "number") return alike(value);
+      if (value.length !== undefined) return alike(typeof value.length === "number" ? value : []);
       if (value.type === "Buffer" && ArrayIsArray(value.data)) return alike(value.data);
       if (typeof value[toPrimitive] === "function") {
         const primitive = value[toPrimitive]("string");
@@ -34,7 +34,7 @@ function (native, p) {
     }
     return from(value, encodingOrOffset, length);
   }
-  ObjectSetPrototypeOf(Buffer, Uint8Array);
+  ObjectSetPrototypeOf(Buffer, globalThis.Uint8Array); // the primordial is without the guard of sizes
   Buffer.prototype = FastBuffer.prototype;
   ObjectDefineProperty(FastBuffer.prototype, "constructor", { value: Buffer, writable: true, configurable: true });
 
@@ -49,8 +49,11 @@ function (native, p) {
     isEncoding: native.isEncoding,
     concat: native.concat,
     byteLength: native.byteLength,
-    copyBytesFrom(view, offset = 0, length) {
-      if (!native.isBytes(view)) throw errors.argType("view", "an instance of TypedArray", view);
+    copyBytesFrom(view, offset, length) {
+      if (!native.isBytes(view) || !native.isView(view)) throw errors.argType("view", "an instance of TypedArray", view);
+      if (offset !== undefined) errors.integer(offset, "offset", 0);
+      if (length !== undefined) errors.integer(length, "length", 0);
+      offset ??= 0;
       const end = length === undefined ? view.length : offset + length;
       const slice = view.subarray(offset, end);
       return native.concat([new Uint8Array(slice.buffer, slice.byteOffset, slice.byteLength)]);
@@ -64,6 +67,9 @@ function (native, p) {
   const proto = Buffer.prototype;
   ObjectDefineProperty(proto, "parent", { enumerable: true, get() { return native.isBuffer(this) ? this.buffer : undefined; } });
   ObjectDefineProperty(proto, "offset", { enumerable: true, get() { return native.isBuffer(this) ? this.byteOffset : undefined; } });
+
+  for (const name of p.ObjectKeys(proto)) if (name.includes("UInt")) proto[name.replace("UInt", "Uint")] = proto[name];
+  proto.toLocaleString = proto.toString;
 
   const exports = {
     Buffer,
@@ -79,12 +85,20 @@ function (native, p) {
       throw errors.refused("buffer.resolveObjectURL");
     },
   };
-  proto.inspect = function inspect() {
+  proto.inspect = function inspect(depth, options) {
     const max = exports.INSPECT_MAX_BYTES;
-    const hex = this.hexSlice(0, max).replace(/(.{2})/g, "$1 ").trim();
+    const hex = this.hexSlice(0, Math.min(max, this.length)).replace(/(.{2})/g, "$1 ").trim();
     const more = this.length > max ? ` ... ${this.length - max} more byte${this.length - max > 1 ? "s" : ""}` : "";
     const name = this.constructor?.name ?? "Buffer";
-    return `<${name} ${hex}${more}>`;
+    let others = "";
+    if (options) {
+      const own = { __proto__: null };
+      for (const key of p.ReflectOwnKeys(this)) if (typeof key === "symbol" || !/^\d+$/.test(key)) own[key] = this[key];
+      const text = native.require("util").inspect(own, { ...options, breakLength: Infinity, compact: true });
+      others = text.slice("[Object: null prototype] {".length + 1, -2);
+      if (others && this.length > 0) others = `, ${others}`;
+    }
+    return `<${name} ${hex}${more}${others}>`;
   };
   proto[Symbol.for("nodejs.util.inspect.custom")] = proto.inspect;
   for (const name of p.ReflectOwnKeys(proto)) {

@@ -30,6 +30,7 @@ function (native, p) {
     finished: flow.finished,
     addAbortSignal: flow.addAbortSignal,
     duplexPair,
+    compose: (...streams) => native.require("internal/stream_compose").compose(...streams),
     promises: flow.promises,
     destroy(stream, error) {
       if (stream && !base.isDestroyed(stream)) stream.destroy(error ?? (stream._readableState?.endEmitted === false ? base.aborted() : undefined));

@@ -14,10 +14,10 @@ function (native, p) {
 
   let bytesMark = 65536, objectsMark = 16;
   const highWaterMark = (options, objectMode, own) => {
-    const value = options?.[own] ?? options?.highWaterMark;
+    const value = options?.highWaterMark ?? options?.[own];
     if (value === undefined || value === null) return objectMode ? objectsMark : bytesMark;
     if (typeof value !== "number" || value !== value || value < 0 || value % 1 !== 0 && value !== Infinity) {
-      throw errors.argValue(options?.[own] !== undefined ? `options.${own}` : "options.highWaterMark", value);
+      throw errors.argValue(`options.${own}`, value);
     }
     return value;
   };
@@ -138,6 +138,25 @@ function (native, p) {
   const isWebTransform = (x) => !!x && !isNode(x) && typeof x.readable === "object" && typeof x.writable === "object";
   const isIterable = (x) => !!x && (typeof x[p.SymbolAsyncIterator] === "function" || typeof x[p.SymbolIterator] === "function");
 
+  // fromWeb is a web stream as one of Node's, and whatever else as it is.
+  const fromWeb = (x) => {
+    const web = native.require("internal/stream_web"), objects = { objectMode: true };
+    if (isWebReadable(x)) return web.readableFromWeb(x, objects);
+    if (isWebWritable(x)) return web.writableFromWeb(x, objects);
+    if (isWebTransform(x) && isWebReadable(x.readable) && isWebWritable(x.writable)) return web.duplexFromWeb(x, objects);
+    return x;
+  };
+  const bodyKinds = "of type function or an instance of Blob, ReadableStream, WritableStream, Stream, Iterable, AsyncIterable, or Promise or { readable, writable } pair";
+
+  const checkOptions = (options, name = "options") => {
+    if (options === undefined || options === null) return;
+    if (typeof options !== "object") throw errors.argType(name, "of type object", options);
+    const { signal } = options;
+    if (signal !== undefined && signal !== null && (typeof signal !== "object" || !("aborted" in signal))) {
+      throw errors.argType(`${name}.signal`, "an instance of AbortSignal", signal);
+    }
+  };
+
   const isDestroyed = (x) => (isNode(x) ? !!(x.destroyed || sides(x).some((s) => s.destroyed)) : null);
   const isErrored = (x) => sides(x ?? {}).some((s) => s.errored !== null);
   const isReadable = (x) => (x?.readable === undefined ? null : isDestroyed(x) ? false : x.readable === true && !x._readableState?.endEmitted);
@@ -150,7 +169,7 @@ function (native, p) {
   return {
     Stream, EventEmitter, tick, highWaterMark, aborted, shared, sides, destroy, construct, fail, accessors, methods,
     isReadableNode, isWritableNode, isNode, isWebReadable, isWebWritable, isWebTransform, isIterable,
-    isDestroyed, isErrored, isReadable, isWritable, constructedEvent,
+    isDestroyed, isErrored, isReadable, isWritable, constructedEvent, fromWeb, bodyKinds, checkOptions,
     getDefaultHighWaterMark: (objectMode) => (objectMode ? objectsMark : bytesMark),
     setDefaultHighWaterMark(objectMode, value) {
       errors.integer(value, "value", 0);

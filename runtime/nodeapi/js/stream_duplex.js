@@ -40,31 +40,7 @@ function (native, p) {
       set(v) { for (const s of base.sides(this)) s[name] = v; },
     });
   }
-  Duplex.from = (body) => {
-    if (base.isNode(body) && body._readableState && body._writableState) return body;
-    if (base.isWebTransform(body)) return Duplex.fromWeb(body);
-    if (base.isWebReadable(body)) return wrapReadable(Readable.fromWeb(body));
-    if (typeof body?.then === "function") return wrapReadable(Readable.from({ [p.SymbolAsyncIterator]: () => promised(body) }));
-    if (base.isReadableNode(body)) return wrapReadable(body);
-    if (base.isIterable(body) || typeof body === "string") return wrapReadable(Readable.from(body));
-    throw errors.argType("body", "a Stream, an Iterable, a web stream or a Promise", body);
-  };
-  const promised = (promise) => {
-    let done = false;
-    return { next: async () => {
-      if (done) return { value: undefined, done: true };
-      const value = await promise;
-      done = true;
-      return { value, done: false };
-    } };
-  };
-  const wrapReadable = (source) => {
-    const d = new Duplex({ readableObjectMode: source.readableObjectMode ?? true, writable: false, read() { source.resume(); } });
-    source.on("data", (chunk) => { if (!d.push(chunk)) source.pause(); });
-    source.on("end", () => d.push(null));
-    source.on("error", (error) => d.destroy(error));
-    return d;
-  };
+  Duplex.from = (body) => native.require("internal/stream_compose").from(body);
   Duplex.fromWeb = (pair, options) => native.require("internal/stream_web").duplexFromWeb(pair, options);
   Duplex.toWeb = (stream) => native.require("internal/stream_web").duplexToWeb(stream);
   Duplex._init = init;

@@ -13,6 +13,7 @@ function (native, p) {
   const finished = (stream, options, callback) => {
     if (typeof options === "function") { callback = options; options = {}; }
     options ??= {};
+    base.checkOptions(options);
     errors.func(callback, "callback");
     if (base.isWebReadable(stream) || base.isWebWritable(stream)) {
       throw errors.refused("stream.finished(a web stream)");
@@ -76,6 +77,7 @@ function (native, p) {
 
   const addAbortSignal = (signal, stream) => {
     if (signal === null || typeof signal !== "object" || !("aborted" in signal)) throw errors.argType("signal", "an instance of AbortSignal", signal);
+    if (base.isWebReadable(stream) || base.isWebWritable(stream)) throw errors.refused("stream.addAbortSignal(a web stream)");
     if (!isNode(stream)) throw errors.argType("stream", "an instance of ReadableStream, WritableStream, or Stream", stream);
     const abort = () => stream.destroy(base.aborted(signal.reason));
     if (signal.aborted) abort();
@@ -163,14 +165,12 @@ function (native, p) {
     streams.forEach((stage, i) => {
       const last = i === streams.length - 1;
       const closes = !last || options.end !== false;
-      if (base.isWebTransform(stage)) stage = native.require("internal/stream_web").duplexFromWeb(stage);
-      else if (base.isWebReadable(stage)) stage = native.require("internal/stream_web").readableFromWeb(stage);
-      else if (base.isWebWritable(stage)) stage = native.require("internal/stream_web").writableFromWeb(stage);
+      stage = base.fromWeb(stage);
       if (typeof stage === "function") {
         current = i === 0 ? stage({ signal: options.signal }) : stage(isNode(current) ? current : current, { signal: options.signal });
-        if (i === 0 && !base.isIterable(current)) throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", 'Expected Iterable, AsyncIterable or Stream to be returned from the "source" function');
+        if (i === 0 && !base.isIterable(current)) throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", 'Expected Iterable, AsyncIterable or Stream to be returned from the "source" function but got ' + errors.received(current) + ".");
         if (!last) {
-          if (!base.isIterable(current)) throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", `Expected AsyncIterable to be returned from the "transform[${i - 1}]" function`);
+          if (!base.isIterable(current)) throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", `Expected AsyncIterable to be returned from the "transform[${i - 1}]" function but got ${errors.received(current)}.`);
           return;
         }
         const { PassThrough } = native.require("internal/stream_duplex");
@@ -192,15 +192,20 @@ function (native, p) {
       }
       if (!isNode(stage)) {
         if (i === 0 && base.isIterable(stage)) { current = stage; return; }
-        throw errors.argType("val", "an instance of Readable, Writable, Stream, Iterable or a function", stage);
+        throw errors.argType("body", base.bodyKinds, stage);
       }
       if (i === 0) {
         watch(stage, true, false);
       } else {
         if (isNode(current) && typeof current.pipe === "function") {
-          watch(stage, !last, true);
           current.pipe(stage, { end: closes });
-          if (!closes) { left++; finished(current, { writable: false }, (e) => finish(e)); }
+          if (closes) {
+            watch(stage, !last, true);
+          } else {
+            left++;
+            const cleanup = finished(stage, { readable: false }, (e) => { if (e) finish(e); });
+            finished(current, { writable: false }, (e) => { cleanup(); finish(e); });
+          }
         } else {
           left++;
           destroys.push((error) => { if (!stage.destroyed && !stage.writableFinished) stage.destroy(error); });

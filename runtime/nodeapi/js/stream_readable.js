@@ -73,7 +73,7 @@ function (native, p) {
         return false;
       }
     }
-    if (chunk === undefined || !s.objectMode && chunk.length <= 0) {
+    if (!s.objectMode && (chunk === undefined || chunk.length <= 0)) {
       if (!front) {
         s.reading = false;
         readMore(stream, s);
@@ -415,7 +415,7 @@ function (native, p) {
       return this;
     },
     [SymbolAsyncIterator]() { return iterate(this, true); },
-    iterator(options) { return iterate(this, options?.destroyOnReturn !== false); },
+    iterator(options) { base.checkOptions(options); return iterate(this, options?.destroyOnReturn !== false); },
   });
   Readable.prototype.addListener = Readable.prototype.on;
   Readable.prototype.off = Readable.prototype.removeListener;
@@ -431,7 +431,7 @@ function (native, p) {
 
   // The async iterator: chunks in order, one promise at a time.
   const iterate = (stream, destroys) => {
-    let wake = null, outcome, last = PromiseResolve();
+    let wake = null, outcome, waiting = 0, last = PromiseResolve();
     const onReadable = () => { const fn = wake; wake = null; fn?.(); };
     stream.on("readable", onReadable);
     const cleanup = native.require("internal/stream_pipeline").finished(stream, { writable: false }, (error) => {
@@ -465,8 +465,9 @@ function (native, p) {
     };
     return {
       next() {
-        const result = last.then(step, step);
-        last = result.catch(() => {});
+        const result = waiting++ === 0 ? step() : last.then(step, step);
+        const done = () => { waiting--; };
+        last = result.then(done, done);
         return result;
       },
       return(value) { close(); onReadable(); return PromiseResolve({ value, done: true }); },

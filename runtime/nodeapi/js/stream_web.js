@@ -5,9 +5,15 @@ function (native, p) {
   const { Promise, Uint8Array } = p;
   const { Buffer } = native.require("buffer");
   const streams = () => native.require("stream");
+  const { errors } = native;
+  const base = native.require("internal/stream_base");
   const { finished } = native.require("internal/stream_pipeline");
 
+  const must = (ok, value, name, what) => { if (!ok) throw errors.argType(name, what, value); };
+  const ofWeb = (web, is, kind, name, options) => { must(is(web), web, name, `an instance of ${kind}`); base.checkOptions(options); };
+
   const readableFromWeb = (web, options = {}) => {
+    ofWeb(web, base.isWebReadable, "ReadableStream", "readableStream", options);
     const reader = web.getReader();
     let closed = false;
     const stream = new (streams().Readable)({
@@ -28,6 +34,7 @@ function (native, p) {
   };
 
   const readableToWeb = (stream, options = {}) => {
+    must(typeof stream?._readableState === "object", stream, "streamReadable", "an stream.Readable");
     const objects = stream.readableObjectMode;
     let cancelled = false;
     return new ReadableStream({
@@ -55,6 +62,7 @@ function (native, p) {
   };
 
   const writableFromWeb = (web, options = {}) => {
+    ofWeb(web, base.isWebWritable, "WritableStream", "writableStream", options);
     const writer = web.getWriter();
     let closed = false;
     const stream = new (streams().Writable)({
@@ -71,7 +79,7 @@ function (native, p) {
     return stream;
   };
 
-  const writableToWeb = (stream) => new WritableStream({
+  const writableToWeb = (stream) => must(typeof stream?._writableState === "object", stream, "streamWritable", "an stream.Writable") ?? new WritableStream({
     start(controller) {
       finished(stream, { readable: false }, (error) => { if (error) controller.error(error); });
     },
@@ -82,7 +90,11 @@ function (native, p) {
     abort(reason) { stream.destroy(reason instanceof Error ? reason : undefined); },
   });
 
-  const duplexFromWeb = ({ readable, writable }, options = {}) => {
+  const duplexFromWeb = (pair, options = {}) => {
+    must(pair !== null && typeof pair === "object", pair, "pair", "of type object");
+    const { readable, writable } = pair;
+    ofWeb(readable, base.isWebReadable, "ReadableStream", "pair.readable", options);
+    ofWeb(writable, base.isWebWritable, "WritableStream", "pair.writable");
     const reader = readable.getReader(), writer = writable.getWriter();
     const duplex = new (streams().Duplex)({
       ...options,
@@ -100,7 +112,7 @@ function (native, p) {
     return duplex;
   };
 
-  const duplexToWeb = (stream) => ({ readable: readableToWeb(stream), writable: writableToWeb(stream) });
+  const duplexToWeb = (stream) => must(stream?._readableState && stream._writableState, stream, "duplex", "an stream.Duplex") ?? ({ readable: readableToWeb(stream), writable: writableToWeb(stream) });
 
   return { readableFromWeb, readableToWeb, writableFromWeb, writableToWeb, duplexFromWeb, duplexToWeb };
 }

@@ -175,7 +175,7 @@ function (native, p) {
   const needsFinish = (s) => s.ending && !s.destroyed && s.constructed && s.length === 0 && !s.errored &&
     s.buffered.length === 0 && !s.finished && !s.writing;
 
-  const maybeFinish = (stream, s) => {
+  const maybeFinish = (stream, s, later) => {
     if (!needsFinish(s)) return;
     if (!s.prefinished && !s.finalCalled) {
       if (typeof stream._final === "function" && !s.destroyed) {
@@ -188,9 +188,8 @@ function (native, p) {
     }
     if (s.prefinished && s.pendingcb === 0) {
       s.pendingcb++;
-      tick(() => {
-        if (needsFinish(s)) finish(stream, s); else s.pendingcb--;
-      });
+      const now = () => { if (needsFinish(s)) finish(stream, s); else s.pendingcb--; };
+      if (later) tick(now); else now();
     }
   };
 
@@ -266,7 +265,7 @@ function (native, p) {
       if (s.corked) { s.corked = 1; this.uncork(); }
       if (!error && !s.errored && !s.ending) {
         s.ending = true;
-        maybeFinish(this, s);
+        maybeFinish(this, s, true);
         s.ended = true;
       } else if (s.finished) {
         error ??= errors.make("Error", "ERR_STREAM_ALREADY_FINISHED", "Cannot call end after a stream was finished");
@@ -285,6 +284,10 @@ function (native, p) {
       const s = this._writableState;
       if (!s.destroyed && (s.buffered.length > 0 || s.onFinished.length > 0)) tick(dropBuffered, this, s);
       return ReflectApply(base.destroy, this, [error, callback]);
+    },
+    async [p.SymbolAsyncDispose]() {
+      if (!this.destroyed) this.destroy(this.writableFinished ? null : base.aborted());
+      await new p.Promise((resolve, reject) => native.require("internal/stream_pipeline").finished(this, (error) => (error && error.name !== "AbortError" ? reject(error) : resolve(null))));
     },
     _undestroy() {},
     _destroy(error, callback) { callback(error); },
