@@ -30,16 +30,21 @@ func init() {
 	internal("internal/crypto_keys", "crypto_keys.js", keysModule)
 	internal("internal/http", "http.js", nil)
 	internal("internal/http_server", "http_server.js", nil)
-	internal("internal/misc", "misc.js", nil)
+	internal("internal/misc", "misc.js", miscModule)
 
 	js("assert", "assert.js", nil)
 	property("assert/strict", "assert", "strict")
 	goModule("async_hooks", makeAsyncHooks)
 	js("buffer", "buffer.js", bufferModule)
 	js("constants", "constants_module.js", nil)
+	js("console", "console.js", consoleModule).flag = "enable_nodejs_console_module"
+	js("dns", "dns.js", addressNatives)
+	js("net", "net.js", addressNatives)
+	js("tls", "tls.js", nil)
+	property("dns/promises", "dns", "promises")
 	js("crypto", "crypto.js", cryptoModule)
 	js("diagnostics_channel", "diagnostics_channel.js", nil)
-	js("events", "events.js", nil)
+	js("events", "events.js", eventsModule)
 	js("module", "module.js", moduleModule)
 	js("os", "os.js", nil).flag = "enable_nodejs_os_module"
 	goModule("path", makePath)
@@ -88,9 +93,9 @@ func init() {
 func mostlyMissing() {
 	for _, x := range []struct{ name, flag string }{
 		{"_http_common", "enable_nodejs_http_modules"}, {"cluster", "enable_nodejs_cluster_module"},
-		{"console", "enable_nodejs_console_module"}, {"dgram", "enable_nodejs_dgram_module"}, {"dns", ""},
+		{"dgram", "enable_nodejs_dgram_module"},
 		{"domain", "enable_nodejs_domain_module"}, {"http2", "enable_nodejs_http2_module"}, {"inspector", "enable_nodejs_inspector_module"},
-		{"net", ""}, {"repl", "enable_nodejs_repl_module"}, {"tls", ""}, {"trace_events", "enable_nodejs_trace_events_module"},
+		{"repl", "enable_nodejs_repl_module"}, {"trace_events", "enable_nodejs_trace_events_module"},
 		{"tty", "enable_nodejs_tty_module"}, {"v8", "enable_nodejs_v8_module"}, {"vm", "enable_nodejs_vm_module"},
 		{"worker_threads", "enable_nodejs_worker_threads_module"},
 	} {
@@ -107,6 +112,5 @@ func mostlyMissing() {
 	} {
 		goModule(x.name, makeUnsupported).flag = x.flag
 	}
-	alias("dns/promises", "dns")
 	alias("inspector/promises", "inspector").flag = "enable_nodejs_inspector_module"
 }

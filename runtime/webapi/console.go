@@ -283,11 +283,17 @@ func (c *console) json(v goja.Value) string {
 }
 
 // table shows rows and columns: (data, columns).
-func (c *console) table(args []goja.Value) {
+func (c *console) table(args []goja.Value) { c.write(engine.Log, c.tableText(args)) }
+
+// ConsoleTable is what console.table(data, columns) shows. Loop-confined.
+func (p *Platform) ConsoleTable(data, columns goja.Value) string {
+	return (&console{p: p}).tableText([]goja.Value{data, columns})
+}
+
+func (c *console) tableText(args []goja.Value) string {
 	obj, ok := argument(args, 0).(*goja.Object)
 	if !ok {
-		c.write(engine.Log, c.format(args))
-		return
+		return c.format(args)
 	}
 	t := &table{}
 	var only []string
@@ -316,7 +322,7 @@ func (c *console) table(args []goja.Value) {
 			c.row(t, key, obj.Get(key), only)
 		}
 	}
-	c.write(engine.Log, t.render(index))
+	return t.render(index)
 }
 
 // row adds a row: the properties of an object, or a value on its own.

@@ -37,6 +37,7 @@ func (p *Platform) installCore() {
 	p.installTimers()
 	p.installClone()
 	p.installPerformance()
+	p.installPerformanceObserver()
 	p.installURL()
 	p.installCrypto()
 	p.installConsole()

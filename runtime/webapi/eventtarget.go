@@ -137,6 +137,22 @@ func (p *Platform) targetOf(v goja.Value) *eventTarget {
 	return t.events()
 }
 
+// Listeners are the callbacks of an EventTarget for events of a type, in the
+// order in which they were added; ok is false for what is no target.
+// Loop-confined.
+func (p *Platform) Listeners(v goja.Value, typ string) (list []any, ok bool) {
+	var t *eventTarget
+	if p.Engine.Try(func() { t = p.targetOf(v) }) != nil {
+		return nil, false
+	}
+	for _, l := range t.listeners {
+		if l.typ == typ && !l.removed && l.callback != nil {
+			list = append(list, l.callback)
+		}
+	}
+	return list, true
+}
+
 func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 	return []engine.Method[*eventTarget]{
 		{Name: "addEventListener", Length: 2, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {

@@ -1,6 +1,8 @@
 package webapi
 
 import (
+	"slices"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -13,7 +15,7 @@ type messagePort struct {
 	eventTarget
 	object   *goja.Object
 	peer     *messagePort
-	waiting  []message
+	waiting  []*message // posted, and not dispatched yet
 	started  bool
 	closed   bool
 	detached bool         // it was transferred:
@@ -110,7 +112,8 @@ func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
 		}
 	}
 	if peer := port.peer; peer != nil && !port.closed && !peer.closed {
-		p.deliver(peer, message{clone, ports})
+		peer.waiting = append(peer.waiting, &message{clone, ports})
+		p.deliver(peer, peer.waiting[len(peer.waiting)-1])
 	}
 }
 
@@ -136,17 +139,18 @@ func (p *Platform) transferPort(port *messagePort) *goja.Object {
 	return next.object
 }
 
-// deliver dispatches a message in a turn to come; without anyone to hear it, it
-// waits for the port to be started.
-func (p *Platform) deliver(port *messagePort, m message) {
+// deliver dispatches a message that waits in a turn to come; without anyone to
+// hear it, it waits for the port to be started.
+func (p *Platform) deliver(port *messagePort, m *message) {
 	p.Engine.Post(p.Engine.Frame(), "message", func() {
 		for port.moved != nil {
 			port = port.moved
 		}
-		if !port.started && !port.has("message") {
-			port.waiting = append(port.waiting, m)
+		at := slices.Index(port.waiting, m)
+		if at < 0 || !port.started && !port.has("message") {
 			return
 		}
+		port.waiting = slices.Delete(port.waiting, at, at+1)
 		ev := p.newMessageEvent(m.data, "")
 		p.Engine.Attached(ev).(*messageEvent).ports = p.frozenList(m.ports)
 		p.Fire(port.object, ev)
@@ -155,11 +159,25 @@ func (p *Platform) deliver(port *messagePort, m message) {
 
 func (p *Platform) startPort(port *messagePort) {
 	port.started = true
-	waiting := port.waiting
-	port.waiting = nil
-	for _, m := range waiting {
+	for _, m := range port.waiting {
 		p.deliver(port, m)
 	}
+}
+
+// TakeMessage is the message that has waited longest at a MessagePort, for
+// receiveMessageOnPort of node:worker_threads; isPort is false for what is no
+// port. It is not dispatched any more. Loop-confined.
+func (p *Platform) TakeMessage(v goja.Value) (data goja.Value, found, isPort bool) {
+	port, ok := p.Engine.Attached(v).(*messagePort)
+	if !ok {
+		return nil, false, false
+	}
+	if len(port.waiting) == 0 {
+		return nil, false, true
+	}
+	data = port.waiting[0].data
+	port.waiting = port.waiting[1:]
+	return data, true, true
 }
 
 // frozenList is a FrozenArray.

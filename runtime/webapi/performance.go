@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/dop251/goja"
@@ -16,6 +17,9 @@ type performanceState struct {
 	entry   *engine.Class[*performanceEntry]
 	mark    *engine.Class[*performanceEntry]
 	measure *engine.Class[*performanceEntry]
+
+	observers []*performanceObserver
+	lists     func() *engine.Class[performanceList]
 }
 
 // maxEntries bounds the timeline; the oldest entries go first.
@@ -110,13 +114,19 @@ func (p *Platform) detailOf(detail goja.Value) goja.Value {
 	return goja.Null()
 }
 
-// add puts an entry of the class on the timeline.
-func (st *performanceState) add(class *engine.Class[*performanceEntry], x *performanceEntry) goja.Value {
+// addEntry puts an entry of the class on the timeline.
+func (p *Platform) addEntry(class *engine.Class[*performanceEntry], x *performanceEntry) goja.Value {
+	st := p.performanceClasses()
 	x.object = class.Wrap(x)
 	if len(st.entries) >= maxEntries {
 		st.entries = append(st.entries[:0], st.entries[1:]...)
 	}
 	st.entries = append(st.entries, x)
+	for _, o := range st.observers {
+		if slices.Contains(o.kinds, x.kind) {
+			p.tell(o, x)
+		}
+	}
 	return x.object
 }
 
@@ -146,36 +156,22 @@ func (p *Platform) definePerformance() *engine.Class[*performance] {
 		Accessors: []engine.Accessor[*performance]{
 			reader("timeOrigin", func(*performance) goja.Value { return p.vm.ToValue(0) }),
 		},
-		Methods: []engine.Method[*performance]{
+		Methods: append(timelineQueries(p, "Performance", func(*performance) []*performanceEntry { return st.entries }),
 			method("now", 0, func(goja.FunctionCall) goja.Value { return p.vm.ToValue(p.milliseconds()) }),
 			method("mark", 1, func(call goja.FunctionCall) goja.Value {
-				return st.add(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))
+				return p.addEntry(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))
 			}),
 			method("measure", 1, func(call goja.FunctionCall) goja.Value { return p.measure(call) }),
 			method("clearMarks", 0, clear("mark")),
 			method("clearMeasures", 0, clear("measure")),
-			method("getEntries", 0, func(goja.FunctionCall) goja.Value {
-				return p.entryList(func(*performanceEntry) bool { return true })
-			}),
-			method("getEntriesByType", 1, func(call goja.FunctionCall) goja.Value {
-				kind := call.Argument(0).String()
-				return p.entryList(func(x *performanceEntry) bool { return x.kind == kind })
-			}),
-			method("getEntriesByName", 1, func(call goja.FunctionCall) goja.Value {
-				name, kind := call.Argument(0).String(), call.Argument(1)
-				return p.entryList(func(x *performanceEntry) bool {
-					return x.name == name && (goja.IsUndefined(kind) || x.kind == kind.String())
-				})
-			}),
 			method("toJSON", 0, func(goja.FunctionCall) goja.Value { return p.record("timeOrigin", 0) }),
-		},
+		),
 	})
 }
 
-func (p *Platform) entryList(match func(*performanceEntry) bool) goja.Value {
-	st := p.performanceClasses()
+func (p *Platform) entryList(entries []*performanceEntry, match func(*performanceEntry) bool) goja.Value {
 	var found []*performanceEntry
-	for _, x := range st.entries {
+	for _, x := range entries {
 		if match(x) {
 			found = append(found, x)
 		}
@@ -235,5 +231,5 @@ func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 		until = x.start + p.timestamp(duration)
 	}
 	x.duration = until - x.start
-	return st.add(st.measure, x)
+	return p.addEntry(st.measure, x)
 }

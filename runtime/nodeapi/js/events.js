@@ -210,7 +210,9 @@ function (native, p) {
   const noEmitter = (x, name = "emitter", orTarget = " or EventTarget") => errors.argType(name, `an instance of EventEmitter${orTarget}`, x);
 
   const aborted = (signal) => native.require("internal/abort_error")(signal.reason);
-  const checkSignal = (signal) => {
+  const checkSignal = (options) => {
+    if (options === null || typeof options !== "object") throw errors.argType("options", "of type object", options);
+    const { signal } = options;
     if (signal !== undefined && (signal === null || typeof signal !== "object" || !("aborted" in signal))) {
       throw errors.argType("options.signal", "an instance of AbortSignal", signal);
     }
@@ -228,8 +230,8 @@ function (native, p) {
 
   // events.once(emitter, name, {signal}): a promise for the arguments.
   const once = async function once(emitter, type, options = {}) {
-    const signal = options?.signal;
-    checkSignal(signal);
+    checkSignal(options);
+    const { signal } = options;
     if (signal?.aborted) throw aborted(signal);
     return new Promise((resolve, reject) => {
       const undo = [];
@@ -251,8 +253,8 @@ function (native, p) {
 
   // events.on(emitter, name, {signal, close}): an async iterator of arguments.
   const on = function on(emitter, type, options = {}) {
-    const signal = options?.signal;
-    checkSignal(signal);
+    checkSignal(options);
+    const { signal } = options;
     if (signal?.aborted) throw aborted(signal);
     const queue = [], waiting = [], undo = [];
     let failure, finished = false;
@@ -304,7 +306,8 @@ function (native, p) {
   EventEmitter.once = once;
   EventEmitter.getEventListeners = function getEventListeners(emitter, type) {
     if (typeof emitter?.listeners === "function") return emitter.listeners(type);
-    if (isTarget(emitter)) throw errors.refused("events.getEventListeners(EventTarget)");
+    const list = native.listeners(emitter, type);
+    if (list !== undefined) return list;
     throw noEmitter(emitter);
   };
   EventEmitter.getMaxListeners = function getMaxListeners(emitter) {
@@ -322,7 +325,7 @@ function (native, p) {
     }
   };
   EventEmitter.listenerCount = (emitter, type) =>
-    (isTarget(emitter) ? EventEmitter.getEventListeners(emitter, type).length : emitter.listenerCount(type));
+    (typeof emitter?.listenerCount === "function" ? emitter.listenerCount(type) : EventEmitter.getEventListeners(emitter, type).length);
   EventEmitter.addAbortListener = function addAbortListener(signal, listener) {
     if (typeof signal?.addEventListener !== "function" || !("aborted" in signal)) throw errors.argType("signal", "an instance of AbortSignal", signal);
     errors.func(listener, "listener");
@@ -361,6 +364,7 @@ function (native, p) {
         super(typeof options === "object" ? options : undefined);
         const name = typeof options === "string" ? options : options?.name ?? new.target.name;
         this.#resource = new AsyncResource(name);
+        this.#resource.eventEmitter = this;
       }
       emit(type, ...args) { return this.#resource.runInAsyncScope(super.emit, this, type, ...args); }
       emitDestroy() { this.#resource.emitDestroy(); }

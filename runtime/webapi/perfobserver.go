@@ -1,0 +1,148 @@
+package webapi
+
+import (
+	"slices"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// performanceObserver is a PerformanceObserver (Performance Timeline, section
+// 4). Its entries are handed over in a turn of their own. Loop-confined.
+type performanceObserver struct {
+	callback goja.Value
+	object   *goja.Object
+	kinds    []string
+	queue    []*performanceEntry
+	due      bool // a turn that calls back is on its way
+}
+
+// performanceList is a PerformanceObserverEntryList.
+type performanceList []*performanceEntry
+
+// observedKinds are the types of entries that come onto the timeline.
+var observedKinds = []string{"mark", "measure"}
+
+func (p *Platform) installPerformanceObserver() {
+	list := lazily(p.Engine, p.definePerformanceList)
+	p.lazyClass("PerformanceObserverEntryList", func() *goja.Object { return list().Ctor })
+	p.lazyClass("PerformanceResourceTiming", func() *goja.Object {
+		return engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{Name: "PerformanceResourceTiming", Extends: p.performanceClasses().entry.Ctor}).Ctor
+	})
+	p.lazyClass("PerformanceObserver", func() *goja.Object { return p.definePerformanceObserver(list) })
+}
+
+// timelineQueries are the three questions to a timeline, of those entries that
+// list gives.
+func timelineQueries[T any](p *Platform, class string, list func(T) []*performanceEntry) []engine.Method[T] {
+	method := func(name string, length int, match func(call goja.FunctionCall, x *performanceEntry) bool) engine.Method[T] {
+		return engine.Method[T]{Name: name, Length: length, Fn: func(t T, call goja.FunctionCall) goja.Value {
+			p.need(call, length, class, name, "string")
+			return p.entryList(list(t), func(x *performanceEntry) bool { return match(call, x) })
+		}}
+	}
+	return []engine.Method[T]{
+		method("getEntries", 0, func(goja.FunctionCall, *performanceEntry) bool { return true }),
+		method("getEntriesByType", 1, func(call goja.FunctionCall, x *performanceEntry) bool { return x.kind == call.Argument(0).String() }),
+		method("getEntriesByName", 1, func(call goja.FunctionCall, x *performanceEntry) bool {
+			kind := call.Argument(1)
+			return x.name == call.Argument(0).String() && (goja.IsUndefined(kind) || x.kind == kind.String())
+		}),
+	}
+}
+
+func (p *Platform) definePerformanceList() *engine.Class[performanceList] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[performanceList]{
+		Name:    "PerformanceObserverEntryList",
+		Methods: timelineQueries(p, "PerformanceObserverEntryList", func(l performanceList) []*performanceEntry { return l }),
+	})
+}
+
+func (p *Platform) definePerformanceObserver(list func() *engine.Class[performanceList]) *goja.Object {
+	st := p.performanceClasses()
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*performanceObserver]{
+		Name: "PerformanceObserver", Length: 1,
+		New: func(call goja.ConstructorCall) *performanceObserver {
+			if !engine.IsCallable(call.Argument(0)) {
+				p.badConstruct("PerformanceObserver", 1, "Value")
+			}
+			return &performanceObserver{callback: call.Argument(0)}
+		},
+		Methods: []engine.Method[*performanceObserver]{
+			{Name: "observe", Fn: func(o *performanceObserver, call goja.FunctionCall) goja.Value {
+				o.object = call.This.(*goja.Object)
+				p.observe(o, call.Argument(0), list)
+				return goja.Undefined()
+			}},
+			{Name: "disconnect", Fn: func(o *performanceObserver, _ goja.FunctionCall) goja.Value {
+				o.kinds, o.queue = nil, nil
+				st.observers = slices.DeleteFunc(st.observers, func(x *performanceObserver) bool { return x == o })
+				return goja.Undefined()
+			}},
+			{Name: "takeRecords", Fn: func(o *performanceObserver, _ goja.FunctionCall) goja.Value {
+				taken := o.queue
+				o.queue = nil
+				return p.entryList(taken, func(*performanceEntry) bool { return true })
+			}},
+		},
+	})
+	kinds := make([]any, len(observedKinds))
+	for i, kind := range observedKinds {
+		kinds[i] = kind
+	}
+	supported := p.Engine.Call(p.Engine.Primordial("ObjectFreeze"), goja.Undefined(), p.vm.NewArray(kinds...))
+	getter := p.Engine.Func("get supportedEntryTypes", 0, func(goja.FunctionCall) goja.Value { return supported })
+	class.Ctor.DefineAccessorProperty("supportedEntryTypes", getter, nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	return class.Ctor
+}
+
+// observe is observe({entryTypes}) and observe({type, buffered}); kinds that
+// are not known are left out.
+func (p *Platform) observe(o *performanceObserver, options goja.Value, list func() *engine.Class[performanceList]) {
+	st := p.performanceClasses()
+	several, one := get(options, "entryTypes"), get(options, "type")
+	var kinds []string
+	switch {
+	case goja.IsUndefined(several) == goja.IsUndefined(one):
+		p.Engine.Throw("TypeError", "PerformanceObserver.observe() takes either 'entryTypes' or 'type'.")
+	case !goja.IsUndefined(one):
+		kinds = append(slices.Clone(o.kinds), one.String())
+	default:
+		if items, ok := several.(*goja.Object); !ok || isMissing(items.GetSymbol(goja.SymIterator)) {
+			p.Engine.Throw("TypeError", "Incorrect type for the 'entryTypes' field on 'ObserveOptions': the provided value is not of type 'Array'.")
+		}
+		p.forOf(several, func(v goja.Value) { kinds = append(kinds, v.String()) })
+	}
+	o.kinds = slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(observedKinds, kind) })
+	if len(o.kinds) == 0 {
+		return
+	}
+	if !slices.Contains(st.observers, o) {
+		st.observers = append(st.observers, o)
+	}
+	st.lists = list
+	if !goja.IsUndefined(one) && get(options, "buffered").ToBoolean() {
+		for _, x := range st.entries {
+			if x.kind == one.String() {
+				p.tell(o, x)
+			}
+		}
+	}
+}
+
+// tell queues an entry for an observer, which is called in a turn to come.
+func (p *Platform) tell(o *performanceObserver, x *performanceEntry) {
+	o.queue = append(o.queue, x)
+	if o.due {
+		return
+	}
+	o.due = true
+	p.Engine.Post(p.Engine.Frame(), "performance observer", func() {
+		o.due = false
+		taken := o.queue
+		if o.queue = nil; len(taken) > 0 {
+			p.Engine.Call(o.callback, o.object, p.performanceClasses().lists().Wrap(performanceList(taken)), o.object)
+		}
+	})
+}
