@@ -91,21 +91,38 @@ func parsePublic(der []byte, kind string) (*asymmetricKey, error) {
 	return &asymmetricKey{public: k.public}, nil
 }
 
-// parseKeyText reads PEM, or DER where data is none.
-func parseKeyText(data []byte, kind string, private bool) (*asymmetricKey, error) {
+// parseKeyText reads PEM, or DER where data is none. passphrase is nil where
+// none was given.
+func parseKeyText(data []byte, kind string, private bool, passphrase []byte) (*asymmetricKey, error) {
 	parse := parsePublic
 	if private {
 		parse = parsePrivate
 	}
+	encrypted := func(der []byte) (*asymmetricKey, error) {
+		if passphrase == nil {
+			return nil, errEncryptedKey
+		}
+		der, err := decryptKey(der, passphrase)
+		if err != nil {
+			return nil, err
+		}
+		return parse(der, "")
+	}
 	if !bytes.Contains(data, []byte("-----BEGIN")) {
-		return parse(data, kind)
+		if k, err := parse(data, kind); err == nil || passphrase == nil {
+			return k, err
+		}
+		return encrypted(data)
 	}
 	block, _ := pem.Decode(data)
 	if block == nil {
 		return nil, errKeyFormat
 	}
-	if block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "" {
-		return nil, errEncryptedKey
+	if block.Headers["DEK-Info"] != "" {
+		return nil, fmt.Errorf("%w: of encrypted keys, PKCS#8 is known", errKeyFormat)
+	}
+	if block.Type == "ENCRYPTED PRIVATE KEY" {
+		return encrypted(block.Bytes)
 	}
 	return parse(block.Bytes, "")
 }
@@ -317,7 +334,10 @@ func optionalText(v goja.Value) string {
 // attachKey hangs a key on an object; what failed is told in workerd's words.
 func (m *Modules) attachKey(object goja.Value, k *asymmetricKey, err error, what string) goja.Value {
 	if errors.Is(err, errEncryptedKey) {
-		panic(m.refused("crypto.createPrivateKey({passphrase})"))
+		m.throw("TypeError", "ERR_MISSING_PASSPHRASE", "Passphrase required for encrypted key")
+	}
+	if errors.Is(err, errBadDecrypt) {
+		m.throw("Error", "ERR_OSSL_BAD_DECRYPT", "Failed to parse %s key: bad decrypt", what)
 	}
 	if err != nil {
 		m.throw("Error", "", "Failed to parse %s key: %v", what, err)
@@ -326,7 +346,7 @@ func (m *Modules) attachKey(object goja.Value, k *asymmetricKey, err error, what
 	return object
 }
 
-// keyParse is (object, data, encoding, private): it reads bytes, or the members
+// keyParse is (object, data, encoding, private, passphrase): it reads bytes, or the members
 // of a JWK, into object.
 func (m *Modules) keyParse(c goja.FunctionCall) goja.Value {
 	private, what := c.Argument(3).ToBoolean(), "public"
@@ -334,7 +354,7 @@ func (m *Modules) keyParse(c goja.FunctionCall) goja.Value {
 		what = "private"
 	}
 	if data, ok := m.bytes(c.Argument(1)); ok {
-		k, err := parseKeyText(data, optionalText(c.Argument(2)), private)
+		k, err := parseKeyText(data, optionalText(c.Argument(2)), private, m.passphrase(c.Argument(4)))
 		return m.attachKey(c.Argument(0), k, err, what)
 	}
 	members, isObject := c.Argument(1).(*goja.Object)
@@ -359,7 +379,19 @@ func (m *Modules) asymmetric(v goja.Value) *asymmetricKey {
 	return k
 }
 
-// keyExport is (key, format, kind): a Buffer, PEM text, or a JWK.
+// passphrase is a string or bytes; nil stands for none.
+func (m *Modules) passphrase(v goja.Value) []byte {
+	if absent(v) || goja.IsNull(v) {
+		return nil
+	}
+	if isString(v) {
+		return append([]byte{}, v.String()...)
+	}
+	return append([]byte{}, m.anyBytes(v, "passphrase")...)
+}
+
+// keyExport is (key, format, kind, cipher, passphrase): a Buffer, PEM text, or
+// a JWK.
 func (m *Modules) keyExport(c goja.FunctionCall) goja.Value {
 	k := m.asymmetric(c.Argument(0))
 	if c.Argument(1).String() == "jwk" {
@@ -378,6 +410,14 @@ func (m *Modules) keyExport(c goja.FunctionCall) goja.Value {
 	der, label, err := k.der(optionalText(c.Argument(2)))
 	if err != nil {
 		m.throw("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS", "%v", err)
+	}
+	if name := c.Argument(3); !absent(name) && !goja.IsNull(name) {
+		random := make([]byte, 32) // half for the salt
+		m.random(random)
+		if der, err = encryptKey(der, m.passphrase(c.Argument(4)), name.String(), random[:16], random[16:]); err != nil {
+			m.throw("Error", "ERR_CRYPTO_UNKNOWN_CIPHER", "%v", err)
+		}
+		label = "ENCRYPTED PRIVATE KEY"
 	}
 	if c.Argument(1).String() == "der" {
 		return m.newBuffer(der)

@@ -68,21 +68,19 @@ func compatibilityTable() string {
 
 // How APIs are called that are not functions of their module.
 var refusedCalls = map[string]string{
-	"async_hooks.enterWith":                 `new m.AsyncLocalStorage().enterWith(1)`,
-	"async_hooks.disable":                   `new m.AsyncLocalStorage().disable()`,
-	"buffer.resolveObjectURL":               `m.resolveObjectURL("blob:x")`,
-	"crypto.createPrivateKey({passphrase})": "m.createPrivateKey(`-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----`)",
-	"crypto.KeyObject.export({cipher})":     `m.generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", cipher: "aes-128-cbc", passphrase: "x" })`,
-	"crypto.generateKeyPair('dh')":          `m.generateKeyPairSync("dh", { group: "modp14" })`,
-	"crypto.sign({saltLength:0})":           `m.sign("sha256", Buffer.from("x"), { key: m.generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey, padding: 6, saltLength: 0 })`,
-	"http.Agent.createConnection":           `new m.Agent().createConnection()`,
-	"module.createRequire().resolve":        `m.createRequire("/").resolve("x")`,
-	"stream.finished(a web stream)":         `m.finished(new ReadableStream(), () => {})`,
-	"dns.Resolver.cancel":                   `new m.Resolver().cancel()`,
-	"dns.Resolver.setLocalAddress":          `new m.Resolver().setLocalAddress()`,
-	"stream.addAbortSignal(a web stream)":   `m.addAbortSignal(new AbortController().signal, new ReadableStream())`,
-	"process.report.getReport":              `m.report.getReport()`,
-	"process.report.writeReport":            `m.report.writeReport()`,
+	"async_hooks.enterWith":               `new m.AsyncLocalStorage().enterWith(1)`,
+	"async_hooks.disable":                 `new m.AsyncLocalStorage().disable()`,
+	"buffer.resolveObjectURL":             `m.resolveObjectURL("blob:x")`,
+	"crypto.generateKeyPair('dh')":        `m.generateKeyPairSync("dh", { group: "modp14" })`,
+	"crypto.sign({saltLength:0})":         `m.sign("sha256", Buffer.from("x"), { key: m.generateKeyPairSync("rsa", { modulusLength: 1024 }).privateKey, padding: 6, saltLength: 0 })`,
+	"http.Agent.createConnection":         `new m.Agent().createConnection()`,
+	"module.createRequire().resolve":      `m.createRequire("/").resolve("x")`,
+	"stream.finished(a web stream)":       `m.finished(new ReadableStream(), () => {})`,
+	"dns.Resolver.cancel":                 `new m.Resolver().cancel()`,
+	"dns.Resolver.setLocalAddress":        `new m.Resolver().setLocalAddress()`,
+	"stream.addAbortSignal(a web stream)": `m.addAbortSignal(new AbortController().signal, new ReadableStream())`,
+	"process.report.getReport":            `m.report.getReport()`,
+	"process.report.writeReport":          `m.report.writeReport()`,
 }
 
 // Every API of the table throws, called or constructed, with the table's text;

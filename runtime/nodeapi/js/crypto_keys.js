@@ -52,11 +52,17 @@ function (native, p) {
     }
     export(options) {
       if (options?.format === "jwk") return native.keyExport(this, "jwk");
-      if (options?.cipher !== undefined) throw errors.refused("crypto.KeyObject.export({cipher})");
       if (options?.type === undefined) throw errors.make("TypeError", "", "Missing type option");
       const format = options.format ?? "pem";
       if (format !== "pem" && format !== "der") throw errors.argValue("options.format", format);
-      return native.keyExport(this, format, options.type);
+      const { cipher, passphrase } = options;
+      if (cipher === undefined || cipher === null || this.type !== "private") return native.keyExport(this, format, options.type);
+      errors.string(cipher, "options.cipher");
+      if (typeof passphrase !== "string" && !isBytes(passphrase)) {
+        throw errors.argType("options.passphrase", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", passphrase);
+      }
+      if (options.type !== "pkcs8") throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS", `The selected key encoding ${options.type} does not support encryption.`);
+      return native.keyExport(this, format, options.type, cipher, passphrase);
     }
   }
   class PublicKeyObject extends AsymmetricKeyObject { get type() { return "public"; } }
@@ -68,8 +74,8 @@ function (native, p) {
   // keyOf reads a key as operations take it: a key, its text or bytes, or an
   // object that has one of these as `key`.
   const keyOf = (input, isPrivate) => {
-    let key = input, encoding, type;
-    if (typeof input === "object" && input !== null && !isKey(input) && !isCryptoKey(input) && !isBytes(input)) ({ key, encoding, type } = input);
+    let key = input, encoding, type, passphrase;
+    if (typeof input === "object" && input !== null && !isKey(input) && !isCryptoKey(input) && !isBytes(input)) ({ key, encoding, type, passphrase } = input);
     if (isCryptoKey(key)) key = KeyObject.from(key);
     if (isKey(key)) {
       if (key.type === "secret" || isPrivate && key.type !== "private") throw wrongType(key.type, isPrivate ? "private" : "private or public");
@@ -78,7 +84,7 @@ function (native, p) {
     }
     if (typeof key === "string") key = Buffer.from(key, encoding);
     else if (input?.format !== "jwk" && !isBytes(key)) throw errors.argType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey", key);
-    return native.keyParse(ObjectCreate((isPrivate ? PrivateKeyObject : PublicKeyObject).prototype), key, type, isPrivate);
+    return native.keyParse(ObjectCreate((isPrivate ? PrivateKeyObject : PublicKeyObject).prototype), key, type, isPrivate, passphrase);
   };
   const createPrivateKey = (key) => keyOf(key, true);
   const createPublicKey = (key) => {
