@@ -277,6 +277,11 @@ func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to decode input.")
 	}
+	return p.decodedText(text)
+}
+
+// decodedText is decoded text as a JavaScript string.
+func (p *Platform) decodedText(text decoded) goja.Value {
 	if text.units != nil {
 		return goja.StringFromUTF16(text.units)
 	}

@@ -2,10 +2,12 @@ package webapi
 
 import (
 	_ "embed"
-	"strings"
+	"slices"
 
 	"github.com/dop251/goja"
 	"golang.org/x/net/html"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/htmlindex"
 
 	"minido.dev/minido/runtime/engine"
 )
@@ -18,37 +20,59 @@ var rewriterPrelude = engine.NewPrelude("htmlrewriter.js", rewriterSource)
 // htmlRewriter is an HTMLRewriter (workerd: api/html-rewriter.h). Loop-confined.
 type htmlRewriter struct {
 	selectors [][]*selector
-	elements  []any // the handlers of each selector
-	documents []any
+	elements  []contentHandlers // of each selector
+	documents []contentHandlers
 }
 
-// htmlRewriterClass makes the class. A document is read whole before its first
-// handler runs; what handlers make of it is then streamed.
-func (p *Platform) htmlRewriterClass() *goja.Object {
-	var class *engine.Class[*htmlRewriter]
-	handlers := func(v goja.Value, method string, n int) *goja.Object {
-		obj, ok := v.(*goja.Object)
-		if !ok {
-			p.badArgument("HTMLRewriter", method, n, "ElementContentHandlers")
-		}
-		return obj
+// contentHandlers are the functions of one object of handlers, by name, and the
+// object itself as "self". Immutable.
+type contentHandlers map[string]goja.Value
+
+// contentHandlersOf reads the members of a dictionary of handlers.
+func (p *Platform) contentHandlersOf(v goja.Value, method string, n int, typ string, members ...string) contentHandlers {
+	obj, ok := v.(*goja.Object)
+	if !ok && !isMissing(v) {
+		p.badArgument("HTMLRewriter", method, n, typ)
 	}
+	h := contentHandlers{"self": v}
+	for _, name := range members {
+		if !ok {
+			break
+		}
+		fn := obj.Get(name)
+		if isUndefined(fn) {
+			continue
+		}
+		if !engine.IsCallable(fn) {
+			p.Engine.Throw("TypeError", "Incorrect type for the '%s' field on '%s': the provided value is not of type 'function'.", name, typ)
+		}
+		h[name] = fn
+	}
+	return h
+}
+
+// htmlRewriterClass makes the class.
+func (p *Platform) htmlRewriterClass() *goja.Object {
 	rewrite := lazily(p.Engine, func() goja.Value { return p.Engine.Load(rewriterPrelude, p.rewriterNative()) })
-	class = engine.DefineClass(p.Engine, engine.ClassDef[*htmlRewriter]{
+	return engine.DefineClass(p.Engine, engine.ClassDef[*htmlRewriter]{
 		Name: "HTMLRewriter",
 		New:  func(goja.ConstructorCall) *htmlRewriter { return &htmlRewriter{} },
 		Methods: []engine.Method[*htmlRewriter]{
 			{Name: "on", Length: 2, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
+				p.need(call, 1, "HTMLRewriter", "on", "string")
 				p.need(call, 2, "HTMLRewriter", "on", "ElementContentHandlers")
-				list, err := parseSelectors(p.toString(call.Arguments[0]).String())
+				text := p.toString(call.Arguments[0]).String()
+				h := p.contentHandlersOf(call.Arguments[1], "on", 2, "ElementContentHandlers", "element", "comments", "text")
+				list, err := parseSelectors(text)
 				if err != nil {
 					p.Engine.Throw("TypeError", "Parser error: %s", err)
 				}
-				r.selectors, r.elements = append(r.selectors, list), append(r.elements, handlers(call.Arguments[1], "on", 2))
+				r.selectors, r.elements = append(r.selectors, list), append(r.elements, h)
 				return call.This
 			}},
 			{Name: "onDocument", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
-				r.documents = append(r.documents, handlers(call.Argument(0), "onDocument", 1))
+				p.need(call, 1, "HTMLRewriter", "onDocument", "DocumentContentHandlers")
+				r.documents = append(r.documents, p.contentHandlersOf(call.Arguments[0], "onDocument", 1, "DocumentContentHandlers", "doctype", "comments", "text", "end"))
 				return call.This
 			}},
 			{Name: "transform", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
@@ -59,11 +83,11 @@ func (p *Platform) htmlRewriterClass() *goja.Object {
 				return p.rewriteResponse(r, resp, rewrite())
 			}},
 		},
-	})
-	return class.Ctor
+	}).Ctor
 }
 
-// rewriteResponse makes the response whose body is that of resp, rewritten.
+// rewriteResponse makes the response whose body is that of resp, rewritten as
+// it comes in.
 func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja.Value) goja.Value {
 	out := &response{status: resp.status, statusText: resp.statusText, url: resp.url, redirected: resp.redirected,
 		headers: copyOf(&resp.headers), cf: resp.cf.clone(p), encodeBody: resp.encodeBody}
@@ -71,76 +95,167 @@ func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja
 	if resp.kind == bodyNull {
 		return p.fetch.responseClass().Wrap(out)
 	}
+	run := p.newRewriting(r, resp)
 	out.headers.delete("content-length")
-	selectors, elements, documents := r.selectors, p.vm.NewArray(r.elements...), p.vm.NewArray(r.documents...)
-	content := p.promise(func() goja.Value {
-		return p.consume(&resp.body, "HTMLRewriter", func(data []byte) goja.Value {
-			return p.tokenList(htmlTokens(data, selectors))
-		})
-	})
-	stream := p.Engine.Call(rewrite, goja.Undefined(), content, elements, documents).(*goja.Object)
-	p.adoptStream(&out.body, stream)
+	stream := p.bodyStreamValue(&resp.body).(*goja.Object)
+	if p.streamLocked(stream) || p.streamDisturbed(stream) {
+		p.Engine.Throw("TypeError", "The ReadableStream has been locked to a reader.")
+	}
+	list := func(all []contentHandlers) goja.Value {
+		items := make([]any, len(all))
+		for i, h := range all {
+			obj := p.vm.NewObject()
+			for _, name := range []string{"self", "element", "doctype", "comments", "text", "end"} {
+				if h[name] != nil {
+					obj.Set(name, h[name])
+				}
+			}
+			items[i] = obj
+		}
+		return p.vm.NewArray(items...)
+	}
+	rewritten := p.Engine.Call(rewrite, goja.Undefined(), run.native(), stream, list(r.elements), list(r.documents)).(*goja.Object)
+	p.adoptStream(&out.body, rewritten)
 	return p.fetch.responseClass().Wrap(out)
 }
 
-// tokenList makes the tokens' JavaScript objects.
-func (p *Platform) tokenList(tokens []htmlToken) goja.Value {
-	list := make([]any, len(tokens))
-	for i, t := range tokens {
-		obj := p.record("kind", int(t.kind), "raw", validUTF8([]byte(t.raw)), "name", t.name, "opener", t.opener, "alone", t.alone)
-		matches := make([]any, len(t.matches))
-		for j, m := range t.matches {
-			matches[j] = m
-		}
-		obj.Set("matches", p.vm.NewArray(matches...))
-		switch t.kind {
-		case html.StartTagToken:
-			attrs := make([]any, len(t.attrs))
-			for j, a := range t.attrs {
-				attrs[j] = p.record("name", a.name, "value", a.value, "raw", a.raw)
-			}
-			obj.Set("attrs", p.vm.NewArray(attrs...))
-			obj.Set("selfClosing", strings.HasSuffix(t.raw, "/>"))
-		case html.CommentToken:
-			obj.Set("text", commentText(t.raw))
-		case html.DoctypeToken:
-			for j, name := range []string{"publicId", "systemId"} {
-				var v goja.Value = goja.Null()
-				if t.doctype[j] != "" {
-					v = p.vm.ToValue(t.doctype[j])
-				}
-				obj.Set(name, v)
-			}
-		}
-		list[i] = obj
-	}
-	return p.vm.NewArray(list...)
+// rewriting is one document on its way through a rewriter: what has come in is
+// split, what no handler asks for is written as it is, and the prelude is given
+// the rest. Loop-confined.
+type rewriting struct {
+	p        *Platform
+	elements []contentHandlers // of each selector
+	document contentHandlers   // which handlers any of the document's have
+	splitter *htmlSplitter
+	decoder  *textDecoder      // nil: the document is UTF-8
+	encoder  *encoding.Encoder // as decoder
+	tokens   []htmlToken
+	current  htmlToken // the one that the prelude has
+	hidden   int       // how many elements around lose their content
+	out      []byte
 }
 
-// commentText is what a comment says, also one that is written as markup.
-func commentText(raw string) string {
-	if text, ok := strings.CutPrefix(raw, "<!--"); ok {
-		return strings.TrimSuffix(strings.TrimSuffix(text, ">"), "--")
+// newRewriting starts with the encoding that the response names.
+func (p *Platform) newRewriting(r *htmlRewriter, resp *response) *rewriting {
+	run := &rewriting{p: p, elements: r.elements, document: contentHandlers{}, splitter: newHTMLSplitter(r.selectors)}
+	for _, h := range r.documents {
+		for name, fn := range h {
+			run.document[name] = fn
+		}
 	}
-	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(raw, "<"), "!"), ">")
+	typ, _ := resp.headers.get("content-type")
+	mime, _ := extractMIME(typ)
+	label, ok := mime.param("charset")
+	if !ok {
+		return run
+	}
+	decoder, err := newDecoder(label)
+	if err != nil {
+		p.Engine.Throw("TypeError", "Parser error: Unknown character encoding has been provided.")
+	}
+	switch decoder.name {
+	case "utf-8":
+		return run
+	case "utf-16le", "utf-16be", "iso-2022-jp":
+		p.Engine.Throw("TypeError", "Parser error: Expected ASCII-compatible encoding.")
+	}
+	if enc, err := htmlindex.Get(decoder.name); err == nil {
+		run.decoder, run.encoder = decoder, encoding.HTMLEscapeUnsupported(enc.NewEncoder())
+	}
+	return run
+}
+
+// feed takes bytes of the document; last says that they are its end.
+func (r *rewriting) feed(data []byte, last bool) {
+	if r.decoder != nil {
+		text, _ := r.decoder.decode(data, last)
+		data = []byte(r.p.decodedText(text).String())
+	}
+	r.tokens = append(r.tokens, r.splitter.feed(data, last)...)
+}
+
+// write adds text to the output, in the document's encoding.
+func (r *rewriting) write(text string) {
+	if r.hidden > 0 {
+		return
+	}
+	if r.encoder != nil {
+		if encoded, err := r.encoder.String(text); err == nil {
+			text = encoded
+		}
+	}
+	r.out = append(r.out, text...)
+}
+
+// asked reports whether a handler wants the token.
+func (r *rewriting) asked(t htmlToken) bool {
+	within := func(name string) bool {
+		return r.document[name] != nil || slices.ContainsFunc(t.matches, func(i int) bool { return r.elements[i][name] != nil })
+	}
+	switch t.kind {
+	case html.StartTagToken:
+		return len(t.matches) > 0
+	case html.EndTagToken:
+		return len(t.closes) > 0
+	case html.TextToken:
+		return within("text")
+	case html.CommentToken:
+		return within("comments")
+	}
+	return t.kind == html.DoctypeToken && r.document["doctype"] != nil
+}
+
+// next gives the next token that a handler wants, undefined if there is none
+// yet.
+func (r *rewriting) next() goja.Value {
+	for i, t := range r.tokens {
+		if r.asked(t) {
+			r.current, r.tokens = t, r.tokens[i+1:]
+			return r.p.tokenObject(t)
+		}
+		r.write(t.raw)
+	}
+	r.tokens = nil
+	return goja.Undefined()
+}
+
+// native is the `run` of the prelude.
+func (r *rewriting) native() *goja.Object {
+	do := func(name string, fn func(v goja.Value) goja.Value) engine.Func {
+		return engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value { return fn(call.Argument(0)) }}
+	}
+	return r.p.Engine.Native(
+		do("feed", func(v goja.Value) goja.Value {
+			data, ok := r.p.bytesOf(v)
+			if text, isString := v.(goja.String); isString {
+				data, ok = []byte(utf8Of(text)), true
+			}
+			if !ok && !goja.IsUndefined(v) {
+				r.p.Engine.Throw("TypeError", textNotBytes)
+			}
+			r.feed(data, goja.IsUndefined(v))
+			return goja.Undefined()
+		}),
+		do("next", func(goja.Value) goja.Value { return r.next() }),
+		do("raw", func(goja.Value) goja.Value { r.write(r.current.raw); return goja.Undefined() }),
+		do("write", func(v goja.Value) goja.Value { r.write(utf8Of(r.p.toString(v))); return goja.Undefined() }),
+		do("hide", func(by goja.Value) goja.Value { r.hidden += int(by.ToInteger()); return goja.Undefined() }),
+		do("take", func(goja.Value) goja.Value {
+			if len(r.out) == 0 {
+				return goja.Undefined()
+			}
+			out := r.out
+			r.out = nil
+			return r.p.newUint8Array(out)
+		}),
+	)
 }
 
 // rewriterNative is the `native` of the prelude.
 func (p *Platform) rewriterNative() *goja.Object {
-	text := func(name string, fn func(s string) any) engine.Func {
-		return engine.Func{Name: name, Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(fn(p.toString(call.Argument(0)).String()))
-		}}
-	}
-	inText := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	inAttr := strings.NewReplacer(`"`, "&quot;")
 	native := p.Engine.Native(
-		text("escape", func(s string) any { return inText.Replace(s) }),
-		text("quote", func(s string) any { return inAttr.Replace(s) }),
-		text("lower", func(s string) any { return lowerASCII(s) }),
-		text("isAttributeName", func(s string) any { return s != "" && !strings.ContainsAny(s, " \t\r\n\f/>=") }),
-		engine.Func{Name: "encode", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			return p.newArrayBuffer([]byte(utf8Of(p.toString(call.Argument(0)))))
+		engine.Func{Name: "lower", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return p.vm.ToValue(lowerASCII(p.toString(call.Argument(0)).String()))
 		}},
 		engine.Func{Name: "isBodySource", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			_, isResponse := p.Engine.Attached(call.Argument(0)).(*response)
@@ -156,4 +271,42 @@ func (p *Platform) rewriterNative() *goja.Object {
 	)
 	native.Set("ReadableStream", p.fetch.streams.readable().Get("classes").(*goja.Object).Get("ReadableStream"))
 	return native
+}
+
+// tokenObject makes a token's JavaScript object.
+func (p *Platform) tokenObject(t htmlToken) *goja.Object {
+	list := func(numbers []int) goja.Value {
+		items := make([]any, len(numbers))
+		for i, n := range numbers {
+			items[i] = n
+		}
+		return p.vm.NewArray(items...)
+	}
+	obj := p.record("kind", int(t.kind), "matches", list(t.matches))
+	switch t.kind {
+	case html.StartTagToken:
+		attrs := make([]any, len(t.attrs))
+		for j, a := range t.attrs {
+			attrs[j] = p.record("name", validUTF8([]byte(a.name)), "value", validUTF8([]byte(a.value)), "raw", a.raw)
+		}
+		obj = p.record("kind", int(t.kind), "matches", list(t.matches), "name", t.name, "id", t.id, "space", t.space,
+			"alone", t.alone, "slash", t.slash, "attrs", p.vm.NewArray(attrs...))
+	case html.EndTagToken:
+		obj.Set("name", t.name)
+		obj.Set("closes", list(t.closes))
+	case html.TextToken:
+		obj.Set("text", validUTF8([]byte(t.raw)))
+		obj.Set("last", t.last)
+	case html.CommentToken:
+		obj.Set("text", validUTF8([]byte(commentText(t.raw))))
+	case html.DoctypeToken:
+		obj.Set("name", t.name)
+		for j, name := range []string{"publicId", "systemId"} {
+			obj.Set(name, goja.Null())
+			if t.doctype[j] != nil {
+				obj.Set(name, *t.doctype[j])
+			}
+		}
+	}
+	return obj
 }

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 
@@ -16,76 +17,204 @@ type htmlToken struct {
 	name    string // of a tag, as written; of a doctype
 	attrs   []rawAttr
 	matches []int // the selectors that a start tag matches, or within which a text or comment stands
-	opener  int   // of an end tag: the token that it closes, -1 if none is open
+	id      int   // of a start tag
+	space   string
+	closes  []int // of an end tag: the ids of the matched start tags that it closes, the innermost first
 	alone   bool  // a start tag that no end tag can close
-	doctype [2]string
+	slash   bool  // a start tag that ends with "/>"
+	last    bool  // a text after which its text node ends
+	doctype [2]*string
 }
 
 // voidElements have no end tag (HTML, section 13.1.2).
 const voidElements = " area base br col embed hr img input link meta param source track wbr "
 
-// htmlTokens splits a document and matches every element against selectors, on
-// the document as it came: what handlers change is not seen.
-func htmlTokens(doc []byte, selectors [][]*selector) []htmlToken {
-	z := html.NewTokenizer(bytes.NewReader(doc))
+// rawTextElements have no markup in them (HTML, section 13.2.5.1 on, and where
+// the tree construction switches to those states).
+const rawTextElements = " iframe noembed noframes noscript plaintext script style textarea title xmp "
+
+// The namespaces that elements of a document have.
+const (
+	spaceHTML = "http://www.w3.org/1999/xhtml"
+	spaceSVG  = "http://www.w3.org/2000/svg"
+	spaceMath = "http://www.w3.org/1998/Math/MathML"
+)
+
+// htmlSplitter splits a document into tokens as it comes in, and matches every
+// element against selectors, on the document as it came: what handlers change
+// is not seen. Loop-confined.
+type htmlSplitter struct {
+	selectors [][]*selector
+	open      *openElement // the innermost one; at the end of its parents is one without a name
+	started   int          // start tags so far
+	rawText   string       // the element of raw text that is open
+	buf       []byte       // what has come and is no whole token yet
+	retryAt   int          // the length of buf at which it is looked at again
+	inText    bool         // the last token was a text, whose node may go on
+}
+
+func newHTMLSplitter(selectors [][]*selector) *htmlSplitter {
+	return &htmlSplitter{selectors: selectors, open: &openElement{space: spaceHTML}}
+}
+
+// reopened is a start tag that puts a tokenizer where this one is: in the raw
+// text of an element.
+func (s *htmlSplitter) reopened() string {
+	if s.rawText == "" {
+		return ""
+	}
+	return "<" + s.rawText + ">"
+}
+
+// starvedReader tells whether more was asked of it than it has.
+type starvedReader struct {
+	io.Reader
+	starved bool
+}
+
+func (r *starvedReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	r.starved = r.starved || err != nil
+	return n, err
+}
+
+// maxRescan is the size from which an unfinished token is looked at again only
+// when it has doubled, so that a long one takes linear time.
+const maxRescan = 64 << 10
+
+// feed takes the next bytes, in UTF-8, and gives the tokens that are complete;
+// last says that nothing follows. A text is given as far as it has come.
+func (s *htmlSplitter) feed(data []byte, last bool) []htmlToken {
+	s.buf = append(s.buf, data...)
+	if !last && len(s.buf) < s.retryAt {
+		return nil
+	}
+	s.retryAt = 0
 	var out []htmlToken
-	root := &openElement{}
-	open := root
-	foreign := 0 // how many svg and math elements are open: there "/>" closes
+	r := &starvedReader{Reader: io.MultiReader(strings.NewReader(s.reopened()), bytes.NewReader(s.buf))}
+	z := html.NewTokenizer(r)
+	if s.rawText != "" {
+		z.Next()
+	}
 	for {
+		z.AllowCDATA(s.open.space != spaceHTML)
 		kind := z.Next()
-		t := htmlToken{kind: kind, raw: string(z.Raw()), opener: -1}
-		if kind == html.ErrorToken {
-			if t.raw != "" { // a tag that the document does not finish
-				t.kind, t.matches = html.TextToken, around(open)
-				out = append(out, t)
+		raw := z.Raw()
+		if !last && r.starved {
+			if kind == html.TextToken && s.rawText == "" {
+				raw = raw[:wholeText(raw)]
+				if len(raw) > 0 {
+					out = append(out, s.token(kind, string(raw)))
+					s.buf = s.buf[len(raw):]
+				}
+			} else if len(s.buf) > maxRescan {
+				s.retryAt = 2 * len(s.buf)
 			}
 			return out
 		}
-		switch kind {
-		case html.StartTagToken, html.SelfClosingTagToken:
-			t.kind = html.StartTagToken
-			t.name, t.attrs = parseTag(t.raw)
-			e := enter(open, t, len(out))
-			for i, list := range selectors {
-				if matchesAny(list, e) {
-					e.matches = append(e.matches, i)
-				}
-			}
-			t.matches = e.matches
-			t.alone = strings.Contains(voidElements, " "+e.name+" ") || foreign > 0 && kind == html.SelfClosingTagToken
-			if !t.alone {
-				open = e
-				if e.name == "svg" || e.name == "math" {
-					foreign++
-				}
-			}
-		case html.EndTagToken:
-			t.name, _ = parseTag(strings.Replace(t.raw, "/", "", 1))
-			name := lowerASCII(t.name)
-			for e := open; e != root; e = e.parent {
-				if e.name != name {
-					continue
-				}
-				t.opener = e.token
-				for ; open != e.parent; open = open.parent {
-					if open.name == "svg" || open.name == "math" {
-						foreign--
-					}
-				}
-				break
-			}
-		case html.DoctypeToken:
-			t.name, t.doctype = parseDoctype(t.raw)
-		default:
-			t.matches = around(open)
+		if kind == html.ErrorToken && len(raw) > 0 { // a tag that the document does not finish
+			kind = html.TextToken
 		}
+		s.buf = s.buf[len(raw):]
+		if s.inText && kind != html.TextToken {
+			s.inText = false
+			out = append(out, htmlToken{kind: html.TextToken, last: true, matches: around(s.open)})
+		}
+		if kind == html.ErrorToken {
+			return out
+		}
+		t := s.token(kind, string(raw))
 		out = append(out, t)
+		if t.kind == html.StartTagToken && s.open.space != spaceHTML {
+			z.NextIsNotRawText()
+		}
 	}
 }
 
-func enter(parent *openElement, t htmlToken, index int) *openElement {
-	e := &openElement{name: lowerASCII(t.name), attrs: t.attrs, parent: parent, token: index}
+// wholeText is the length of a text up to what may be the start of a tag or an
+// unfinished character. Of a CDATA section, which is one text, nothing is whole.
+func wholeText(raw []byte) int {
+	if bytes.HasPrefix(raw, []byte("<!")) {
+		return 0
+	}
+	n := len(raw) - unfinished(raw)
+	if i := bytes.LastIndexByte(raw, '<'); i >= 0 && i >= n-2 {
+		n = i
+	}
+	return n
+}
+
+// token makes the token and follows which elements are open.
+func (s *htmlSplitter) token(kind html.TokenType, raw string) htmlToken {
+	t := htmlToken{kind: kind, raw: raw}
+	switch kind {
+	case html.StartTagToken, html.SelfClosingTagToken:
+		t.kind = html.StartTagToken
+		s.startTag(&t)
+	case html.EndTagToken:
+		t.name, _, _ = parseTag(strings.Replace(raw, "/", "", 1))
+		s.endTag(&t, lowerASCII(t.name))
+	case html.DoctypeToken:
+		t.name, t.doctype = parseDoctype(raw)
+	default:
+		s.inText = kind == html.TextToken
+		t.matches = around(s.open)
+	}
+	return t
+}
+
+func (s *htmlSplitter) startTag(t *htmlToken) {
+	t.name, t.attrs, t.slash = parseTag(t.raw)
+	s.started++
+	t.id = s.started
+	e := enter(s.open, *t)
+	for i, list := range s.selectors {
+		if matchesAny(list, e) {
+			e.matches = append(e.matches, i)
+		}
+	}
+	t.matches, t.space = e.matches, e.space
+	t.alone = strings.Contains(voidElements, " "+e.name+" ")
+	if e.space != spaceHTML {
+		t.alone = t.slash
+	}
+	if t.alone {
+		return
+	}
+	s.open = e
+	if e.space == spaceHTML && strings.Contains(rawTextElements, " "+e.name+" ") {
+		s.rawText = e.name
+	}
+}
+
+func (s *htmlSplitter) endTag(t *htmlToken, name string) {
+	s.rawText = ""
+	closed := s.open
+	for closed.parent != nil && closed.name != name {
+		closed = closed.parent
+	}
+	if closed.parent == nil {
+		return
+	}
+	for ; s.open != closed.parent; s.open = s.open.parent {
+		if len(s.open.matches) > 0 {
+			t.closes = append(t.closes, s.open.id)
+		}
+	}
+}
+
+func enter(parent *openElement, t htmlToken) *openElement {
+	e := &openElement{name: lowerASCII(t.name), attrs: t.attrs, parent: parent, id: t.id}
+	e.space = parent.space
+	if parent.integrates() {
+		e.space = spaceHTML
+	}
+	switch e.name {
+	case "svg":
+		e.space = spaceSVG
+	case "math":
+		e.space = spaceMath
+	}
 	if parent.types == nil {
 		parent.types = map[string]int{}
 	}
@@ -93,6 +222,21 @@ func enter(parent *openElement, t htmlToken, index int) *openElement {
 	parent.types[e.name]++
 	e.nth, e.nthType = parent.children, parent.types[e.name]
 	return e
+}
+
+// integrates tells the elements within which HTML goes on (HTML, section
+// 13.2.6: integration points).
+func (e *openElement) integrates() bool {
+	switch e.space {
+	case spaceSVG:
+		return e.name == "foreignobject" || e.name == "desc" || e.name == "title"
+	case spaceMath:
+		encoding, _ := e.attr("encoding")
+		encoding = lowerASCII(encoding)
+		return strings.Contains(" mi mo mn ms mtext ", " "+e.name+" ") ||
+			e.name == "annotation-xml" && (encoding == "text/html" || encoding == "application/xhtml+xml")
+	}
+	return false
 }
 
 // around lists the selectors that an element or one around it matches.
@@ -106,19 +250,21 @@ func around(e *openElement) []int {
 }
 
 // parseTag reads the name and the attributes of a start tag (HTML, section
-// 13.2.5.32 on). Of attributes with one name the first counts.
-func parseTag(raw string) (name string, attrs []rawAttr) {
+// 13.2.5.32 on). Of attributes with one name the first counts. slash reports
+// whether the tag closes itself.
+func parseTag(raw string) (name string, attrs []rawAttr, slash bool) {
 	const space = " \t\r\n\f"
 	s := strings.TrimSuffix(strings.TrimPrefix(raw, "<"), ">")
 	i := strings.IndexAny(s, space+"/")
 	if i < 0 {
-		return s, nil
+		return s, nil, false
 	}
 	name, s = s[:i], s[i:]
 	for {
+		gap := s
 		s = strings.TrimLeft(s, space+"/")
 		if s == "" {
-			return name, attrs
+			return name, attrs, strings.HasSuffix(gap, "/")
 		}
 		end := strings.IndexAny(s[1:], space+"/=") + 1
 		if end == 0 {
@@ -148,8 +294,9 @@ func attrValue(s string) (value, rest string) {
 	return s, ""
 }
 
-// parseDoctype reads the name, the public and the system identifier.
-func parseDoctype(raw string) (name string, ids [2]string) {
+// parseDoctype reads the name, the public and the system identifier; nil is for
+// one that is missing.
+func parseDoctype(raw string) (name string, ids [2]*string) {
 	s := strings.TrimSuffix(raw, ">")
 	s = strings.TrimSpace(s[min(len(s), len("<!doctype")):])
 	name, rest, _ := strings.Cut(s, " ")
@@ -163,8 +310,24 @@ func parseDoctype(raw string) (name string, ids [2]string) {
 		return lowerASCII(name), ids
 	}
 	for rest = strings.TrimSpace(rest[6:]); at < 2 && rest != "" && (rest[0] == '"' || rest[0] == '\''); at++ {
-		ids[at], rest, _ = strings.Cut(rest[1:], rest[:1])
-		rest = strings.TrimSpace(rest)
+		var id string
+		id, rest, _ = strings.Cut(rest[1:], rest[:1])
+		ids[at], rest = &id, strings.TrimSpace(rest)
 	}
 	return lowerASCII(name), ids
+}
+
+// commentText is what a comment says, also one that is written as markup.
+func commentText(raw string) string {
+	if text, ok := strings.CutPrefix(raw, "<!--"); ok {
+		return strings.TrimSuffix(strings.TrimSuffix(text, ">"), "--")
+	}
+	raw = strings.TrimPrefix(raw, "<")
+	for _, mark := range []string{"!", "/"} {
+		if text, ok := strings.CutPrefix(raw, mark); ok {
+			raw = text
+			break
+		}
+	}
+	return strings.TrimSuffix(raw, ">")
 }

@@ -1,9 +1,10 @@
 package webapi
 
 import (
-	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // selector is one complex selector of those HTMLRewriter knows (Cloudflare's
@@ -25,7 +26,8 @@ type openElement struct {
 	nthType  int // among those of its name
 	children int
 	types    map[string]int
-	token    int   // its start tag
+	id       int // of its start tag
+	space    string
 	matches  []int // the selectors that it matches
 }
 
@@ -71,23 +73,57 @@ func (s *selector) match(e *openElement) bool {
 	return false
 }
 
+// selectorError is what is wrong with a selector, in the reference's words
+// (lol-html: SelectorError).
+type selectorError string
+
+// Error implements error.
+func (e selectorError) Error() string { return string(e) }
+
+const (
+	errSelectorEmpty     selectorError = "The selector is empty."
+	errSelectorEnd       selectorError = "Unexpected end of selector."
+	errSelectorToken     selectorError = "Unexpected token in selector."
+	errSelectorPseudo    selectorError = "Unsupported pseudo-class or pseudo-element in selector."
+	errSelectorNamespace selectorError = "Selectors with explicit namespaces are not supported."
+	errSelectorDangling  selectorError = "Dangling combinator in selector."
+	errSelectorClass     selectorError = "Invalid or unescaped class name in selector."
+	errSelectorAttribute selectorError = "Unexpected token in the attribute selector."
+	errSelectorNoName    selectorError = "Missing attribute name in attribute selector."
+)
+
 // selectorParser is loop-confined.
 type selectorParser struct {
-	text string
+	text string // without comments
 	pos  int
 }
 
 // parseSelectors reads a comma-separated list.
 func parseSelectors(text string) ([]*selector, error) {
+	for {
+		before, rest, ok := strings.Cut(text, "/*")
+		if !ok {
+			break
+		}
+		_, after, _ := strings.Cut(rest, "*/")
+		text = before + after
+	}
 	p := &selectorParser{text: text}
 	list, err := p.list()
-	if err == nil && p.pos < len(p.text) {
-		err = fmt.Errorf("unexpected %q", p.text[p.pos:])
+	if err == nil && !p.ended() {
+		err = errSelectorToken
 	}
-	if err != nil {
-		return nil, fmt.Errorf("parse the selector %q: %w", text, err)
+	return list, err
+}
+
+func (p *selectorParser) ended() bool { return p.pos >= len(p.text) }
+
+// next is the byte that comes next, 0 at the end.
+func (p *selectorParser) next() byte {
+	if p.ended() {
+		return 0
 	}
-	return list, nil
+	return p.text[p.pos]
 }
 
 func (p *selectorParser) list() ([]*selector, error) {
@@ -111,19 +147,23 @@ func (p *selectorParser) complex() (*selector, error) {
 	for {
 		s, err := p.compound()
 		if err != nil {
+			if left != nil && err == errSelectorEmpty {
+				err = errSelectorDangling
+			}
 			return nil, err
 		}
 		s.left, s.child = left, child
 		left = s
 		gap := p.space()
-		switch {
-		case p.take(">"):
+		switch c := p.next(); {
+		case c == '>':
+			p.pos++
 			child = true
 			p.space()
-		case gap && p.pos < len(p.text) && !strings.ContainsRune(",)+~", rune(p.text[p.pos])):
+		case c == '+' || c == '~':
+			return nil, selectorError("Unsupported combinator `" + string(c) + "` in selector.")
+		case gap && c != 0 && c != ',' && c != ')':
 			child = false
-		case p.pos < len(p.text) && strings.ContainsRune("+~", rune(p.text[p.pos])):
-			return nil, fmt.Errorf("the combinator %q is not supported", p.text[p.pos:p.pos+1])
 		default:
 			return s, nil
 		}
@@ -134,47 +174,67 @@ func (p *selectorParser) compound() (*selector, error) {
 	s := &selector{}
 	add := func(test func(e *openElement) bool) { s.tests = append(s.tests, test) }
 	start := p.pos
-	if !p.take("*") {
-		if name := lowerASCII(p.ident()); name != "" {
-			add(func(e *openElement) bool { return e.name == name })
+	name, any := p.ident(), false
+	if name == "" {
+		any = p.take("*")
+	}
+	switch {
+	case p.next() == '|' && (name != "" || !any && strings.HasPrefix(p.text[p.pos:], "||")):
+		return nil, errSelectorNamespace
+	case p.take("|"):
+		if !any { // elements without a namespace: a document has none
+			add(func(*openElement) bool { return false })
+		}
+		if name = p.ident(); name == "" && !p.take("*") {
+			return nil, errSelectorToken
 		}
 	}
-	for p.pos < len(p.text) {
-		switch c := p.text[p.pos]; c {
-		case '.', '#':
-			p.pos++
-			name := p.ident()
-			if name == "" {
-				return nil, fmt.Errorf("a name is missing after %q", c)
-			}
-			if c == '#' {
-				add(func(e *openElement) bool { v, ok := e.attr("id"); return ok && v == name })
-			} else {
-				add(func(e *openElement) bool { v, _ := e.attr("class"); return hasWord(v, name) })
-			}
-		case '[':
-			test, err := p.attribute()
-			if err != nil {
-				return nil, err
-			}
-			add(test)
-		case ':':
-			test, err := p.pseudo()
-			if err != nil {
-				return nil, err
-			}
-			add(test)
-		default:
-			if p.pos == start {
-				return nil, fmt.Errorf("unexpected %q", p.text[p.pos:])
-			}
-			return s, nil
+	if name = lowerASCII(name); name != "" {
+		add(func(e *openElement) bool { return e.name == name })
+	}
+	for !p.ended() {
+		test, err := p.simple()
+		if err != nil {
+			return nil, err
 		}
+		if test == nil {
+			break
+		}
+		add(test)
 	}
 	if p.pos == start {
-		return nil, fmt.Errorf("a selector is missing")
+		return nil, errSelectorEmpty
 	}
 	return s, nil
+}
+
+// simple reads one simple selector; nil is for none.
+func (p *selectorParser) simple() (func(e *openElement) bool, error) {
+	switch c := p.next(); c {
+	case '.', '#':
+		if next := p.text[p.pos+1:]; next != "" && next[0] >= '0' && next[0] <= '9' {
+			return nil, nil // a number, or a hash that is no identifier
+		}
+		p.pos++
+		name := p.ident()
+		switch {
+		case name == "" && c == '#':
+			p.pos--
+			return nil, nil
+		case name == "" && p.ended():
+			return nil, errSelectorEnd
+		case name == "":
+			return nil, errSelectorClass
+		case c == '#':
+			return func(e *openElement) bool { v, ok := e.attr("id"); return ok && v == name }, nil
+		}
+		return func(e *openElement) bool { v, _ := e.attr("class"); return hasWord(v, name) }, nil
+	case '[':
+		return p.attribute()
+	case ':':
+		return p.pseudo()
+	}
+	return nil, nil
 }
 
 func hasWord(list, word string) bool {
@@ -186,16 +246,30 @@ func hasWord(list, word string) bool {
 	return false
 }
 
-// attribute reads [name], [name op value] and [name op value i].
+// foldedAttributes are those whose values selectors compare without regard to
+// case (HTML, section 4.16.2).
+const foldedAttributes = " accept accept-charset align alink axis bgcolor charset checked clear codetype color compact " +
+	"declare defer dir direction disabled enctype face frame hreflang http-equiv lang language link media method multiple " +
+	"nohref noresize noshade nowrap readonly rel rev rules scope scrolling selected shape target text type valign " +
+	"valuetype vlink "
+
+// attribute reads [name], [name op value] and [name op value i]. What is still
+// open where the selector ends is closed there (CSS Syntax, section 5.4.8).
 func (p *selectorParser) attribute() (func(e *openElement) bool, error) {
 	p.pos++
 	p.space()
+	spaced := p.take("|") && p.next() != '='
 	name := lowerASCII(p.ident())
-	p.space()
-	if name == "" {
-		return nil, fmt.Errorf("the name of an attribute is missing")
+	switch {
+	case strings.HasPrefix(p.text[p.pos:], "*|") || !spaced && p.next() == '|' && !strings.HasPrefix(p.text[p.pos:], "|="):
+		return nil, errSelectorNamespace
+	case name == "" && p.ended():
+		return nil, errSelectorEnd
+	case name == "":
+		return nil, errSelectorNoName
 	}
-	if p.take("]") {
+	p.space()
+	if p.ended() || p.take("]") {
 		return func(e *openElement) bool { _, ok := e.attr(name); return ok }, nil
 	}
 	op := ""
@@ -205,24 +279,28 @@ func (p *selectorParser) attribute() (func(e *openElement) bool, error) {
 		}
 	}
 	if op == "" {
-		return nil, fmt.Errorf("an operator is missing in an attribute selector")
+		return nil, errSelectorAttribute
 	}
 	p.space()
-	want := p.value()
+	want, ok := p.value()
+	switch {
+	case !ok && (p.ended() || p.next() == ']'):
+		return nil, errSelectorEnd
+	case !ok:
+		return nil, errSelectorAttribute
+	}
 	p.space()
 	fold := p.take("i") || p.take("I")
-	_ = fold || p.take("s") || p.take("S")
+	exact := !fold && (p.take("s") || p.take("S"))
 	p.space()
-	if !p.take("]") {
-		return nil, fmt.Errorf("] is missing")
+	if !p.ended() && !p.take("]") {
+		return nil, errSelectorToken
 	}
-	if fold {
-		want = strings.ToLower(want)
-	}
+	perSpace := !fold && !exact && strings.Contains(foldedAttributes, " "+name+" ")
 	return func(e *openElement) bool {
 		got, ok := e.attr(name)
-		if fold {
-			got = strings.ToLower(got)
+		if fold || perSpace && e.space == spaceHTML {
+			return ok && compareAttr(op, lowerASCII(got), lowerASCII(want))
 		}
 		return ok && compareAttr(op, got, want)
 	}, nil
@@ -247,68 +325,84 @@ func compareAttr(op, got, want string) bool {
 
 func (p *selectorParser) pseudo() (func(e *openElement) bool, error) {
 	p.pos++
+	if p.take(":") && !p.ended() {
+		return nil, errSelectorPseudo
+	}
 	name := lowerASCII(p.ident())
-	switch name {
-	case "first-child":
-		return func(e *openElement) bool { return e.nth == 1 }, nil
-	case "first-of-type":
-		return func(e *openElement) bool { return e.nthType == 1 }, nil
+	switch {
+	case name == "" && p.ended():
+		return nil, errSelectorEnd
+	case name == "":
+		return nil, errSelectorToken
 	}
 	if !p.take("(") {
-		return nil, fmt.Errorf("the pseudo-class :%s is not supported", name)
-	}
-	if name == "not" {
-		list, err := p.list()
-		if err == nil && !p.take(")") {
-			err = fmt.Errorf(") is missing")
+		switch name {
+		case "first-child":
+			return func(e *openElement) bool { return e.nth == 1 }, nil
+		case "first-of-type":
+			return func(e *openElement) bool { return e.nthType == 1 }, nil
 		}
-		return func(e *openElement) bool { return !matchesAny(list, e) }, err
+		return nil, errSelectorPseudo
 	}
-	inner, rest, ok := strings.Cut(p.text[p.pos:], ")")
-	if !ok {
-		return nil, fmt.Errorf(") is missing")
+	switch name {
+	case "not":
+		list, err := p.list()
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range list {
+			if s.left != nil {
+				return nil, errSelectorPseudo
+			}
+		}
+		if !p.ended() && !p.take(")") {
+			return nil, errSelectorToken
+		}
+		return func(e *openElement) bool { return !matchesAny(list, e) }, nil
+	case "nth-child", "nth-of-type":
+		inner, rest, _ := strings.Cut(p.text[p.pos:], ")")
+		p.pos = len(p.text) - len(rest)
+		a, b, err := parseNth(inner)
+		if name == "nth-child" {
+			return func(e *openElement) bool { return isNth(a, b, e.nth) }, err
+		}
+		return func(e *openElement) bool { return isNth(a, b, e.nthType) }, err
 	}
-	p.pos = len(p.text) - len(rest)
-	a, b, err := parseNth(inner)
-	switch {
-	case err != nil:
-		return nil, err
-	case name == "nth-child":
-		return func(e *openElement) bool { return isNth(a, b, e.nth) }, nil
-	case name == "nth-of-type":
-		return func(e *openElement) bool { return isNth(a, b, e.nthType) }, nil
-	}
-	return nil, fmt.Errorf("the pseudo-class :%s is not supported", name)
+	return nil, errSelectorPseudo
 }
 
-// parseNth reads an+b, odd and even.
+var nthForm = regexp.MustCompile(`^(?:([+-]?\d*)n(?:\s*([+-])\s*(\d+))?|([+-]?\d+))$`)
+
+// parseNth reads an+b, odd and even (CSS Syntax, section 6.2).
 func parseNth(text string) (a, b int, err error) {
-	text = strings.ToLower(strings.Join(strings.Fields(text), ""))
+	text = lowerASCII(strings.Trim(text, " \t\r\n\f"))
 	switch text {
 	case "odd":
 		return 2, 1, nil
 	case "even":
 		return 2, 0, nil
 	}
-	step, offset, hasN := strings.Cut(text, "n")
-	if !hasN {
-		b, err = strconv.Atoi(text)
-		return 0, b, err
+	m := nthForm.FindStringSubmatch(text)
+	switch {
+	case m == nil && (text == "" || strings.HasSuffix(text, "+") || strings.HasSuffix(text, "n-")):
+		return 0, 0, errSelectorEnd
+	case m == nil:
+		return 0, 0, errSelectorToken
 	}
-	switch step {
+	// A number too long for an int is as good as the largest.
+	number := func(s string) int { n, _ := strconv.Atoi(s); return n }
+	if m[4] != "" {
+		return 0, number(m[4]), nil
+	}
+	switch m[1] {
 	case "", "+":
 		a = 1
 	case "-":
 		a = -1
 	default:
-		if a, err = strconv.Atoi(step); err != nil {
-			return 0, 0, err
-		}
+		a = number(m[1])
 	}
-	if offset != "" {
-		b, err = strconv.Atoi(offset)
-	}
-	return a, b, err
+	return a, number(m[2] + m[3]), nil
 }
 
 func isNth(a, b, n int) bool {
@@ -318,27 +412,44 @@ func isNth(a, b, n int) bool {
 	return (n-b)%a == 0 && (n-b)/a >= 0
 }
 
-// value is a quoted string or an identifier.
-func (p *selectorParser) value() string {
-	if p.pos < len(p.text) && (p.text[p.pos] == '"' || p.text[p.pos] == '\'') {
-		quote := p.text[p.pos : p.pos+1]
-		p.pos++
-		v, rest, _ := strings.Cut(p.text[p.pos:], quote)
-		p.pos = len(p.text) - len(rest)
-		return v
+// value is a quoted string or an identifier; ok is false for neither.
+func (p *selectorParser) value() (v string, ok bool) {
+	quote := p.next()
+	if quote != '"' && quote != '\'' {
+		v = p.ident()
+		return v, v != ""
 	}
-	return p.ident()
+	var b strings.Builder
+	for p.pos++; !p.ended(); {
+		switch c := p.next(); c {
+		case quote:
+			p.pos++
+			return b.String(), true
+		case '\\':
+			p.escape(&b)
+		default:
+			b.WriteByte(c)
+			p.pos++
+		}
+	}
+	return b.String(), true
 }
 
+// ident is an identifier, "" if there is none (CSS Syntax, section 4.3.11).
 func (p *selectorParser) ident() string {
 	var b strings.Builder
-	for p.pos < len(p.text) {
-		c := p.text[p.pos]
+	for start := p.pos; !p.ended(); {
+		c := p.next()
+		digit := c >= '0' && c <= '9'
+		first := p.pos == start || p.pos == start+1 && p.text[start] == '-'
 		switch {
-		case c == '\\' && p.pos+1 < len(p.text):
-			p.pos++
-			b.WriteByte(p.text[p.pos])
-		case c == '-' || c == '_' || c >= 0x80 || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+		case c == '\\':
+			p.escape(&b)
+			continue
+		case digit && first:
+			p.pos = start
+			return ""
+		case digit || c == '-' || c == '_' || c >= 0x80 || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 			b.WriteByte(c)
 		default:
 			return b.String()
@@ -346,6 +457,32 @@ func (p *selectorParser) ident() string {
 		p.pos++
 	}
 	return b.String()
+}
+
+// escape reads an escaped character (CSS Syntax, section 4.3.7).
+func (p *selectorParser) escape(b *strings.Builder) {
+	p.pos++
+	digits := p.pos
+	for p.pos < digits+6 && strings.IndexByte("0123456789abcdefABCDEF", p.next()) >= 0 && !p.ended() {
+		p.pos++
+	}
+	if p.pos > digits {
+		n, err := strconv.ParseUint(p.text[digits:p.pos], 16, 32)
+		if err != nil || n == 0 || n > unicode.MaxRune {
+			n = unicode.ReplacementChar
+		}
+		b.WriteRune(rune(n)) // a surrogate becomes U+FFFD
+		if !p.ended() && strings.IndexByte(" \t\r\n\f", p.next()) >= 0 {
+			p.pos++
+		}
+		return
+	}
+	if p.ended() {
+		b.WriteRune(unicode.ReplacementChar)
+		return
+	}
+	b.WriteByte(p.next())
+	p.pos++
 }
 
 func (p *selectorParser) take(s string) bool {
