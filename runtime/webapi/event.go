@@ -258,10 +258,7 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 				init := p.initEvent(&ev.domEvent, "MessageEvent", call)
 				ev.data = getOr(init, "data", goja.Null())
 				ev.lastEventID, ev.origin = p.textOr(init, "lastEventId"), p.scalarOr(init, "origin")
-				ev.ports, ev.source = p.portsOf(get(init, "ports")), getOr(init, "source", goja.Null())
-				if _, ok := ev.source.(*goja.Object); !ok && !isMissing(ev.source) {
-					p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
-				}
+				ev.ports, ev.source = p.portsOf(get(init, "ports")), p.messageSource(get(init, "source"))
 				return ev
 			},
 			Methods: []engine.Method[*messageEvent]{{Name: "initMessageEvent", Length: 1, Fn: func(ev *messageEvent, call goja.FunctionCall) goja.Value {
@@ -439,6 +436,17 @@ func (p *Platform) portsOf(list goja.Value) goja.Value {
 	return p.frozenList(ports)
 }
 
+// messageSource converts a nullable MessageEventSource; undefined is null.
+func (p *Platform) messageSource(v goja.Value) goja.Value {
+	if isMissing(v) {
+		return goja.Null()
+	}
+	if _, ok := p.Engine.Attached(v).(*messagePort); !ok {
+		p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
+	}
+	return v
+}
+
 // initMessageEvent is initMessageEvent(type, bubbles, cancelable, data, origin,
 // lastEventId, source, ports).
 func (p *Platform) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
@@ -453,5 +461,5 @@ func (p *Platform) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
 	}
 	empty := p.vm.ToValue("")
 	ev.data, ev.origin, ev.lastEventID = or(3, goja.Null()), p.toString(or(4, empty)), p.toString(or(5, empty))
-	ev.source, ev.ports = or(6, goja.Null()), p.portsOf(call.Argument(7))
+	ev.source, ev.ports = p.messageSource(call.Argument(6)), p.portsOf(call.Argument(7))
 }

@@ -129,3 +129,19 @@ func TestPerformance(t *testing.T) {
 			`[0,1,"measure","{\"name\":\"z\",\"entryType\":\"mark\",\"startTime\":3,\"duration\":0}",1]`},
 	})
 }
+
+// A MessageEvent's source is a port or null (HTML, section 9.1); the platform's
+// PromiseRejectionEvents are trusted (DOM, section 2.9); scheduler.wait needs a
+// number, and an AbortSignal or nothing for its signal (Web IDL, section 3.2.24).
+func TestEventArguments(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`new MessageEvent("m", { source: {} })`, `TypeError: Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.`},
+		{`new MessageEvent("m").initMessageEvent("m", false, false, 0, "", "", 5)`, `TypeError: Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.`},
+		{`(({ port1 }) => [new MessageEvent("m", { source: port1 }).source === port1, new MessageEvent("m", { source: undefined }).source])(new MessageChannel())`, `[true,null]`},
+		{`new Promise((resolve) => { addEventListener("unhandledrejection", (e) => { e.preventDefault(); resolve([e.isTrusted, e.reason]); }, { once: true }); Promise.reject(4); })`, `[true,4]`},
+		{`scheduler.wait()`, `TypeError: Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'.`},
+		{`scheduler.wait(1, { signal: 5 })`, `TypeError: Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.`},
+		{`scheduler.wait(1, { signal: undefined })`, `undefined`},
+	})
+}

@@ -92,7 +92,7 @@ func (p *Platform) fireRejection(typ string, promise *goja.Object, reason goja.V
 	ev := &rejectionEvent{promise: promise, reason: reason}
 	p.setEvent(&ev.domEvent, typ)
 	ev.trusted, ev.cancelable = true, typ == "unhandledrejection"
-	return !p.DispatchGlobal(p.rejectionEventClass().Wrap(ev))
+	return !p.DispatchGlobal(wrapEvent(p, p.rejectionEventClass(), ev))
 }
 
 // fireError turns an uncaught exception into the "error" event. A listener that

@@ -73,7 +73,10 @@ func (p *Platform) makeScheduler() goja.Value {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[scheduler]{
 		Name: "Scheduler",
 		Methods: []engine.Method[scheduler]{{Name: "wait", Length: 1, Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
-			delay, options := engine.Milliseconds(call.Argument(0).ToFloat()), call.Argument(1)
+			if len(call.Arguments) == 0 {
+				return p.rejected(p.Engine.NewError("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'."))
+			}
+			delay, options := engine.Milliseconds(call.Arguments[0].ToFloat()), call.Argument(1)
 			return p.promise(func() goja.Value { return p.wait(delay, options) })
 		}}},
 	})
@@ -81,7 +84,11 @@ func (p *Platform) makeScheduler() goja.Value {
 }
 
 func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
-	signal, _ := p.Engine.Attached(get(options, "signal")).(*abortSignal)
+	option := get(options, "signal")
+	signal, ok := p.Engine.Attached(option).(*abortSignal)
+	if !ok && !goja.IsUndefined(option) {
+		p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.")
+	}
 	if signal != nil && signal.aborted() {
 		panic(signal.reason)
 	}
