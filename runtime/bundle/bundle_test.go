@@ -68,7 +68,11 @@ func load(t *testing.T, b *Bundle) *run {
 		r.log = append(r.log, strings.Join(parts, " "))
 		return goja.Undefined()
 	})
-	r.exports, r.pending, r.err = b.Load(r.vm, Host{Builtin: r.builtin})
+	asyncIterator, err := r.vm.RunString(`Symbol.asyncIterator ??= Symbol("Symbol.asyncIterator"); ({ [Symbol.asyncIterator]() { return this; } })`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.exports, r.pending, r.err = b.Load(r.vm, Host{Builtin: r.builtin, AsyncIterator: asyncIterator.(*goja.Object)})
 	return r
 }
 

@@ -14,17 +14,52 @@ import (
 //go:embed helpers.js
 var helpersSource string
 
-var helpersProgram = sync.OnceValue(func() *goja.Program {
-	ast, err := goja.Parse("minido:bundle", helpersSource, parser.WithDisableSourceMaps)
+//go:embed generators.js
+var generatorsSource string
+
+// helperFile is one of the two: a function that answers with an object of helpers.
+type helperFile struct {
+	program func() *goja.Program
+	names   []string
+}
+
+var interop = helperFile{compiled("helpers.js", helpersSource),
+	[]string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight, factor}}
+
+var generators = helperFile{compiled("generators.js", generatorsSource),
+	[]string{"__await", asyncGenerator, "__yieldStar", "__forAwait", awaitResult, awaitReturn, asyncFunction, delegation}}
+
+func compiled(name, source string) func() *goja.Program {
+	return sync.OnceValue(func() *goja.Program {
+		ast, err := goja.Parse("minido:bundle", source, parser.WithDisableSourceMaps)
+		if err != nil {
+			panic("bundle: " + name + ": " + err.Error())
+		}
+		prog, err := goja.CompileAST(ast, false)
+		if err != nil {
+			panic("bundle: " + name + ": " + err.Error())
+		}
+		return prog
+	})
+}
+
+// install evaluates the file with arguments and keeps its helpers.
+func (f helperFile) install(in *instance, args ...goja.Value) (*goja.Object, error) {
+	factory, err := in.vm.RunProgram(f.program())
 	if err != nil {
-		panic("bundle: helpers.js: " + err.Error())
+		return nil, fmt.Errorf("bundle: helpers: %w", err)
 	}
-	prog, err := goja.CompileAST(ast, false)
+	call, _ := goja.AssertFunction(factory)
+	made, err := call(goja.Undefined(), args...)
 	if err != nil {
-		panic("bundle: helpers.js: " + err.Error())
+		return nil, fmt.Errorf("bundle: helpers: %w", err)
 	}
-	return prog
-})
+	obj := made.ToObject(in.vm)
+	for _, name := range f.names {
+		in.helpers[name] = obj.Get(name)
+	}
+	return obj, nil
+}
 
 // Host is what a runtime provides to the modules loaded into it. Both
 // functions are called on the runtime's loop only.
@@ -38,6 +73,9 @@ type Host struct {
 	// must call fn once, before it returns. nil calls fn directly. Evaluation
 	// may be deferred: Enter is then called in the middle of a turn.
 	Enter func(fn func())
+	// AsyncIterator is %AsyncIteratorPrototype% (ECMA-262, section 27.1.4), from
+	// which async generators inherit; nil will do for modules that have none.
+	AsyncIterator *goja.Object
 }
 
 // state of a module in one runtime.
@@ -127,18 +165,16 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	for _, m := range b.modules {
 		in.records = append(in.records, &record{module: m})
 	}
-	factory, err := vm.RunProgram(helpersProgram())
+	obj, err := interop.install(in, vm.ToValue(in.isNamespace), vm.ToValue(in.touch))
 	if err != nil {
-		return nil, fmt.Errorf("bundle: helpers: %w", err)
+		return nil, err
 	}
-	call, _ := goja.AssertFunction(factory)
-	made, err := call(goja.Undefined(), vm.ToValue(in.isNamespace), vm.ToValue(in.touch))
-	if err != nil {
-		return nil, fmt.Errorf("bundle: helpers: %w", err)
+	base := host.AsyncIterator
+	if base == nil {
+		base = vm.NewObject()
 	}
-	obj := made.ToObject(vm)
-	for _, name := range []string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight, factor} {
-		in.helpers[name] = obj.Get(name)
+	if _, err = generators.install(in, base); err != nil {
+		return nil, err
 	}
 	in.helpers["__name"] = vm.ToValue(in.name)
 	in.announce, _ = goja.AssertFunction(obj.Get("announce"))

@@ -70,6 +70,7 @@ type lowered struct {
 // about deferred namespaces, and need not be evaluated once per file.
 var shared = map[string]bool{
 	"__export": true, "__toESM": true, "__toCommonJS": true, "__reExport": true, "__name": true, "__copyProps": true, "__pow": true,
+	"__await": true, "__asyncGenerator": true, "__yieldStar": true, "__forAwait": true,
 }
 
 // plain are the aliases that esbuild's helpers stand on; kept only if a helper
@@ -157,6 +158,9 @@ func (l *lowered) wrap(out, sourcefile string) {
 	}
 	if mayBound(body) {
 		l.helpers = append(l.helpers, shiftLeft, shiftRight, factor)
+	}
+	if hasAsync(prologue) {
+		l.helpers = append(l.helpers, awaitResult, awaitReturn, asyncFunction, delegation)
 	}
 	head := "(function(exports,require,module"
 	for _, n := range l.helpers {

@@ -74,13 +74,13 @@ func needsConstructor(pattern, flags string) bool {
 	return properties && strings.ContainsAny(flags, "uv") || strings.Contains(flags, "i") && lookAround.MatchString(pattern+"/i")
 }
 
-// mend replaces the expressions in a program; helpers says whether those of
-// operators are in scope.
-func mend(program *ast.Program, helpers bool) {
-	mender{helpers}.walk(reflect.ValueOf(&program.Body).Elem(), false)
+// mend replaces the expressions in a program; bounds and async say whether the
+// helpers of operators and those of async generators are in scope.
+func mend(program *ast.Program, bounds, async bool) {
+	mender{bounds, async}.walk(reflect.ValueOf(&program.Body).Elem(), false)
 }
 
-type mender struct{ helpers bool }
+type mender struct{ bounds, async bool }
 
 // walk visits all nodes below v; exact says that the innermost function that is
 // no arrow is a class's constructor. goja's ast has no walker of its own.
@@ -107,6 +107,16 @@ func (m mender) walk(v reflect.Value, exact bool) {
 		case *ast.FunctionLiteral:
 			m.function(n, false)
 			return
+		case *ast.PropertyKeyed:
+			if method, ok := n.Value.(*ast.FunctionLiteral); ok && n.Kind != ast.PropertyKindValue {
+				m.walk(reflect.ValueOf(&n.Key).Elem(), exact)
+				m.function(method, false)
+				return
+			}
+		case *ast.DotExpression:
+			if m.async {
+				checkResult(n)
+			}
 		case *ast.BinaryExpression:
 			if !isNumber(n.Left) { // it takes no BigInt
 				m.bound(n.Operator, &n.Right)
@@ -125,6 +135,9 @@ func (m mender) walk(v reflect.Value, exact bool) {
 		if v.Type().Elem().Kind() == reflect.Uint8 {
 			return
 		}
+		if list, ok := v.Interface().([]ast.Statement); ok && m.async {
+			v.Set(reflect.ValueOf(markDeclarations(list)))
+		}
 		for i := range v.Len() {
 			m.walk(v.Index(i), exact)
 		}
@@ -132,6 +145,9 @@ func (m mender) walk(v reflect.Value, exact bool) {
 }
 
 func (m mender) function(n *ast.FunctionLiteral, exact bool) {
+	if m.async {
+		mendAsync(n)
+	}
 	m.walk(reflect.ValueOf(n.ParameterList), exact)
 	m.walk(reflect.ValueOf(n.Body), exact)
 }
@@ -149,6 +165,12 @@ func (m mender) replacement(node any, exact bool) ast.Expression {
 			Test:       &ast.BinaryExpression{Operator: token.LOGICAL_AND, Left: n, Right: made},
 			Consequent: n, Alternate: void,
 		}
+	case *ast.FunctionLiteral:
+		if !m.async || asyncBody(n) == nil {
+			return nil
+		}
+		m.function(n, false)
+		return call(asyncFunction, n)
 	case *ast.RegExpLiteral:
 		if !needsConstructor(n.Pattern, n.Flags) {
 			return nil
@@ -168,7 +190,7 @@ func (m mender) replacement(node any, exact bool) ast.Expression {
 // variable that holds a number is spared the call of a factor's helper.
 func (m mender) bound(op token.Token, right *ast.Expression) {
 	helper := bounds[op]
-	if !m.helpers || helper == "" || isNumber(*right) {
+	if !m.bounds || helper == "" || isNumber(*right) {
 		return
 	}
 	operand, at := *right, (*right).Idx0()

@@ -170,7 +170,7 @@ func TestLowering(t *testing.T) {
 	r := runFiles(t, map[string]string{
 		"tsconfig.json": `{ "compilerOptions": { /* new decorators */ "jsx": "react", "jsxFactory": "h" } }`,
 		"main.tsx": `
-Symbol.dispose ??= Symbol.for("dispose"); Symbol.asyncIterator ??= Symbol.for("ai");
+Symbol.dispose ??= Symbol.for("dispose");
 function dec(v: unknown, ctx: any) { log("dec", ctx.kind, ctx.name) }
 class C { @dec m() {} accessor q = 1; #p = 2; static s = 3; get p() { return this.#p } }
 enum E { A = 4 }

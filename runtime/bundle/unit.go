@@ -45,8 +45,9 @@ func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
-			if helpers := slices.Contains(u.low.helpers, factor); helpers || mayMend(u.low.code) {
-				mend(ast, helpers)
+			bounds, async := slices.Contains(u.low.helpers, factor), slices.Contains(u.low.helpers, asyncFunction)
+			if bounds || async || mayMend(u.low.code) {
+				mend(ast, bounds, async)
 			}
 			u.prog, err = goja.CompileAST(ast, false)
 		}

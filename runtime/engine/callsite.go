@@ -19,7 +19,7 @@ func calleeBefore(src string, offset int) string {
 	for end > 0 && isSpace(src[end-1]) {
 		end--
 	}
-	return printed(src[operandStart(src, end):end])
+	return printed(strings.TrimLeft(src[operandStart(src, end):end], ".")) // a spread's dots are not its
 }
 
 // operandAfter is the expression that begins at offset: a chain of names,

@@ -226,6 +226,18 @@ func (e *Engine) DefineFunc(obj *goja.Object, f Func) {
 	obj.DefineDataProperty(f.Name, e.Func(f.Name, f.Length, f.Fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
+// HideMembers makes what a class's prototype has non-enumerable, as the members
+// of ECMAScript's own classes are; those that DefineClass makes are enumerable, as
+// Web IDL wants them. Loop-confined.
+func (e *Engine) HideMembers(ctor *goja.Object) {
+	proto := ctor.Get("prototype").(*goja.Object)
+	hide := e.vm.NewObject()
+	hide.Set("enumerable", false)
+	for _, name := range proto.GetOwnPropertyNames() {
+		e.Call(e.Primordial("ObjectDefineProperty"), goja.Undefined(), proto, e.vm.ToValue(name), hide)
+	}
+}
+
 // Native makes the plain object of functions that a prelude gets as `native`.
 func (e *Engine) Native(funcs ...Func) *goja.Object {
 	obj := e.vm.NewObject()

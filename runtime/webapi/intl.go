@@ -114,6 +114,7 @@ func (p *Platform) intl() *goja.Object {
 
 // intlClass completes a class of Intl: its name and supportedLocalesOf.
 func (p *Platform) intlClass(name string, ctor *goja.Object, all bool) *goja.Object {
+	p.Engine.HideMembers(ctor)
 	ctor.DefineDataProperty("name", p.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	ctor.DefineDataProperty("supportedLocalesOf", p.Engine.Func("supportedLocalesOf", 1, func(call goja.FunctionCall) goja.Value {
 		var found []any

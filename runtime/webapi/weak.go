@@ -25,13 +25,14 @@ type weakRef struct {
 
 // finalizers is a FinalizationRegistry. Its callbacks are never called, which
 // the specification allows: when memory is reclaimed is nothing that a
-// program may rely on, and here it would differ from run to run.
-type finalizers struct{}
+// program may rely on, and here it would differ from run to run. tokens is a
+// WeakSet of what unregister would find. Loop-confined.
+type finalizers struct{ tokens *goja.Object }
 
 func (p *Platform) installWeak() {
 	simulated := clock.IsVirtual(p.Engine.Clock())
 	p.Engine.LazyGlobal("WeakRef", func() goja.Value {
-		return engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{
+		ctor := engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{
 			Name: "WeakRef", Length: 1,
 			New: func(call goja.ConstructorCall) *weakRef { return p.newWeakRef(call.Argument(0), simulated) },
 			Methods: []engine.Method[*weakRef]{{Name: "deref", Fn: func(r *weakRef, _ goja.FunctionCall) goja.Value {
@@ -46,6 +47,8 @@ func (p *Platform) installWeak() {
 				return obj
 			}}},
 		}).Ctor
+		p.Engine.HideMembers(ctor)
+		return ctor
 	})
 	p.Engine.LazyGlobal("FinalizationRegistry", func() goja.Value { return p.finalizationRegistry() })
 }
@@ -60,11 +63,16 @@ func (p *Platform) newWeakRef(target goja.Value, simulated bool) *weakRef {
 	return &weakRef{weak: weak.Make(obj)}
 }
 
-// canBeWeak throws unless v is an object or a symbol.
+// canBeWeak throws unless v is an object or a symbol that is not registered
+// (ECMA-262, section 9.14: CanBeHeldWeakly).
 func (p *Platform) canBeWeak(message string, v goja.Value) {
 	switch v.(type) {
-	case *goja.Object, *goja.Symbol:
+	case *goja.Object:
 		return
+	case *goja.Symbol:
+		if goja.IsUndefined(p.Engine.Call(p.Engine.Primordial("SymbolKeyFor"), goja.Undefined(), v)) {
+			return
+		}
 	}
 	p.Engine.Throw("TypeError", "%s", message)
 }
@@ -78,26 +86,36 @@ func (p *Platform) keep(obj *goja.Object) {
 }
 
 func (p *Platform) finalizationRegistry() goja.Value {
-	return engine.DefineClass(p.Engine, engine.ClassDef[*finalizers]{
+	ctor := engine.DefineClass(p.Engine, engine.ClassDef[*finalizers]{
 		Name: "FinalizationRegistry", Length: 1,
 		New: func(call goja.ConstructorCall) *finalizers {
 			if !engine.IsCallable(call.Argument(0)) {
 				p.Engine.Throw("TypeError", "FinalizationRegistry: cleanup must be callable")
 			}
-			return &finalizers{}
+			tokens, err := p.vm.New(p.Engine.Primordial("WeakSet"))
+			if err != nil {
+				p.Engine.Rethrow(err)
+			}
+			return &finalizers{tokens: tokens}
 		},
 		Methods: []engine.Method[*finalizers]{
-			{Name: "register", Length: 2, Fn: func(_ *finalizers, call goja.FunctionCall) goja.Value {
+			{Name: "register", Length: 2, Fn: func(f *finalizers, call goja.FunctionCall) goja.Value {
 				p.canBeWeak("FinalizationRegistry.prototype.register: invalid target", call.Argument(0))
 				if call.Argument(0).SameAs(call.Argument(1)) {
 					p.Engine.Throw("TypeError", "FinalizationRegistry.prototype.register: target and holdings must not be same")
 				}
+				if token := call.Argument(2); !goja.IsUndefined(token) {
+					p.canBeWeak("Invalid unregisterToken ('"+p.Engine.Text(token)+"')", token)
+					p.Engine.Call(p.Engine.Primordial("WeakSetPrototypeAdd"), goja.Undefined(), f.tokens, token)
+				}
 				return goja.Undefined()
 			}},
-			{Name: "unregister", Length: 1, Fn: func(_ *finalizers, call goja.FunctionCall) goja.Value {
+			{Name: "unregister", Length: 1, Fn: func(f *finalizers, call goja.FunctionCall) goja.Value {
 				p.canBeWeak("Invalid unregisterToken ('"+p.Engine.Text(call.Argument(0))+"')", call.Argument(0))
-				return p.vm.ToValue(false)
+				return p.Engine.Call(p.Engine.Primordial("WeakSetPrototypeDelete"), goja.Undefined(), f.tokens, call.Argument(0))
 			}},
 		},
 	}).Ctor
+	p.Engine.HideMembers(ctor)
+	return ctor
 }

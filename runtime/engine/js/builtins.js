@@ -81,6 +81,22 @@ function (native, primordials) {
     },
     toGMTString: Date.prototype.toUTCString,
   });
+  // 21.4.1.32: years before 0 have six digits.
+  const toISOString = Date.prototype.toISOString;
+  hide(Date.prototype, "toISOString", { toISOString() {
+    const text = apply(toISOString, this, []);
+    return text[0] === "-" && text[5] === "-" ? "-00" + text.slice(1) : text;
+  } }.toISOString);
+  // 21.1.3.2: goja loses the sign where it pads with zeros.
+  const toExponential = Number.prototype.toExponential;
+  hide(Number.prototype, "toExponential", { toExponential(fractionDigits) {
+    const x = typeof this === "number" ? this : apply(Number.prototype.valueOf, this, []);
+    return x < 0 ? "-" + apply(toExponential, -x, [fractionDigits]) : apply(toExponential, x, [fractionDigits]);
+  } }.toExponential);
+  // 23.1.3.41
+  const unscopables = Array.prototype[Symbol.unscopables];
+  for (const name of ["groupBy", "groupByToMap"]) deleteProperty(unscopables, name);
+  unscopables.at = true;
   for (const name of ["name", "length"]) deleteProperty(BigInt.prototype, name);
   deleteProperty(globalThis, "GoError");
 

@@ -51,6 +51,19 @@ function (native, undefinedPrimordials) {
   p.SymbolToStringTag = Symbol.toStringTag;
   p.SymbolHasInstance = Symbol.hasInstance;
 
+  // 27.1.4: what all async iterators inherit from.
+  p.AsyncIteratorPrototype = {};
+  hide(p.AsyncIteratorPrototype, Symbol.asyncIterator, { [Symbol.asyncIterator]() { return this; } }[Symbol.asyncIterator]);
+  hide(p.AsyncIteratorPrototype, Symbol.asyncDispose, { [Symbol.asyncDispose]() {
+    const nothing = () => undefined;
+    try {
+      const close = this.return;
+      return close === undefined || close === null ? p.Promise.resolve() : p.Promise.resolve(apply(close, this, [undefined])).then(nothing);
+    } catch (error) {
+      return p.Promise.reject(error);
+    }
+  } }[Symbol.asyncDispose]);
+
   // find takes a name apart at `cut`. What it finds is bound at its first use:
   // most of it never is.
   const later = { __proto__: null };

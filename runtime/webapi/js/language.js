@@ -5,7 +5,7 @@ function (native, primordials) {
   "use strict";
   const {
     ArrayPrototypePush, MapPrototypeGet, MapPrototypeHas, MapPrototypeSet, ObjectDefineProperty,
-    ObjectGetPrototypeOf, ObjectCreate, ReflectApply, SymbolIterator, SymbolAsyncIterator, SymbolToStringTag, SymbolDispose,
+    ObjectGetOwnPropertyDescriptor, ObjectGetPrototypeOf, ObjectCreate, ReflectApply, SymbolIterator, SymbolAsyncIterator, SymbolToStringTag, SymbolDispose,
     Map, TypeError, RangeError, Error, Object, Array, String, Number,
   } = primordials;
 
@@ -15,6 +15,12 @@ function (native, primordials) {
   const add = (obj, from) => {
     for (const name of primordials.ownKeys(from)) {
       if (!primordials.ReflectHas(obj, name)) hide(obj, name, from[name]);
+    }
+  };
+  // getters gives obj the accessors of from.
+  const getters = (obj, from) => {
+    for (const name of primordials.ownKeys(from)) {
+      ObjectDefineProperty(obj, name, { ...ObjectGetOwnPropertyDescriptor(from, name), enumerable: false, configurable: true });
     }
   };
   const callable = (fn) => {
@@ -183,11 +189,11 @@ function (native, primordials) {
     transfer(newLength = undefined) { return transfer(this, newLength); },
     transferToFixedLength(newLength = undefined) { return transfer(this, newLength); },
   });
-  for (const [name, get] of [["detached", (b) => native.detached(b)], ["resizable", (b) => (native.detached(b), false)], ["maxByteLength", (b) => primordials.ArrayBufferPrototypeGetByteLength(b)]]) {
-    if (!(name in primordials.ArrayBuffer.prototype)) {
-      ObjectDefineProperty(primordials.ArrayBuffer.prototype, name, { get: { get() { return get(this); } }.get, enumerable: false, configurable: true });
-    }
-  }
+  getters(primordials.ArrayBuffer.prototype, {
+    get detached() { return native.detached(this); },
+    get resizable() { native.detached(this); return false; },
+    get maxByteLength() { return primordials.ArrayBufferPrototypeGetByteLength(this); },
+  });
   add(Math, {
     f16round(x) { return native.f16round(Number(x)); },
     sumPrecise(items) {
@@ -210,18 +216,18 @@ function (native, primordials) {
     }
     ObjectDefineProperty(Iterator, "prototype", { value: IteratorPrototype, writable: false, enumerable: false, configurable: false });
     // The accessors that keep the web working (27.1.4.1): a set makes an own property.
-    const weird = (key, value) => ObjectDefineProperty(IteratorPrototype, key, {
-      get() { return value; },
-      set(v) {
-        object(this);
-        if (this === IteratorPrototype) throw new TypeError("Cannot assign to this property");
-        if (primordials.ObjectPrototypeHasOwnProperty(this, key)) this[key] = v;
-        else put(this, key, v);
-      },
-      enumerable: false, configurable: true,
+    const assign = (obj, key, v) => {
+      object(obj);
+      if (obj === IteratorPrototype) throw new TypeError("Cannot assign to this property");
+      if (primordials.ObjectPrototypeHasOwnProperty(obj, key)) obj[key] = v;
+      else put(obj, key, v);
+    };
+    getters(IteratorPrototype, {
+      get constructor() { return Iterator; },
+      set constructor(v) { assign(this, "constructor", v); },
+      get [SymbolToStringTag]() { return "Iterator"; },
+      set [SymbolToStringTag](v) { assign(this, SymbolToStringTag, v); },
     });
-    weird("constructor", Iterator);
-    weird(SymbolToStringTag, "Iterator");
 
     const direct = (obj) => ({ iterator: obj, next: obj.next });
     const step = (it) => object(ReflectApply(it.next, it.iterator, []));
@@ -387,6 +393,31 @@ function (native, primordials) {
           sum = guarded(it, () => reducer(sum, value, i++));
         }
       },
+      includes(wanted, skipped = undefined) {
+        object(this);
+        let left = 0;
+        if (skipped !== undefined) {
+          if (typeof skipped !== "number" || skipped !== Infinity && skipped !== -Infinity && primordials.MathTrunc(skipped) !== skipped) {
+            fail({ iterator: this }, new TypeError(`${native.show(skipped)} is not an integer`));
+          }
+          if (skipped < 0) fail({ iterator: this }, new RangeError(`${skipped} must be positive`));
+          left = skipped;
+        }
+        const it = direct(this);
+        return search(it, (value, i) => i >= left && (value === wanted || value !== value && wanted !== wanted), true, () => true, false);
+      },
+      join(separator) {
+        object(this);
+        const between = separator === undefined ? "," : guarded({ iterator: this }, () => String(separator));
+        const it = direct(this);
+        const list = [];
+        for (;;) {
+          const s = step(it);
+          if (s.done) return primordials.ArrayPrototypeJoin(list, between);
+          const { value } = s;
+          ArrayPrototypePush(list, value === undefined || value === null ? "" : guarded(it, () => String(value)));
+        }
+      },
       toArray() {
         const it = direct(object(this));
         const list = [];
@@ -453,6 +484,7 @@ function (native, primordials) {
     } }.return);
     add(Iterator, {
       from(v) {
+        if (typeof v !== "string" && (typeof v !== "object" || v === null) && typeof v !== "function") throw new TypeError("Iterator.from called on non-object");
         const it = flattenable(v, true);
         if (primordials.ObjectPrototypeIsPrototypeOf(IteratorPrototype, it.iterator)) return it.iterator;
         const w = ObjectCreate(wrapPrototype);
@@ -477,6 +509,105 @@ function (native, primordials) {
         }, () => { if (inner !== null) close(inner); });
       },
     });
+    ObjectDefineProperty(IteratorPrototype.includes, "length", { value: 1, configurable: true });
+    zips();
     hide(globalThis, "Iterator", Iterator);
+
+    // 27.1.3.2.3: Iterator.zip and zipKeyed (joint iteration)
+    function zips() {
+      const options = (given) => {
+        if (given === undefined) given = ObjectCreate(null);
+        object(given);
+        const mode = given.mode === undefined ? "shortest" : given.mode;
+        if (mode !== "shortest" && mode !== "longest" && mode !== "strict") throw new TypeError(`${native.show(mode)} is not a valid mode`);
+        const padding = mode === "longest" ? given.padding : undefined;
+        if (padding !== undefined) object(padding);
+        return { mode, padding };
+      };
+      // closeAll closes those still open, the last one first; error, if there is one, wins.
+      const closeAll = (its, thrown) => {
+        for (let i = its.length - 1; i >= 0; i--) {
+          if (its[i] === null) continue;
+          try { close(its[i]); } catch (error) { thrown ??= { error }; }
+        }
+        if (thrown) throw thrown.error;
+      };
+      const within = (its, fn) => { try { return fn(); } catch (error) { closeAll(its, { error }); } };
+      const joint = (its, mode, padding, finish) => {
+        const all = its.slice();
+        const next = () => {
+          if (all.length === 0) return { ...done };
+          const values = [];
+          for (let i = 0; i < all.length; i++) {
+            if (all[i] === null) { put(values, i, padding[i]); continue; }
+            const it = all[i];
+            let s;
+            try { s = step(it); if (!s.done) { put(values, i, s.value); continue; } } catch (error) { all[i] = null; closeAll(all, { error }); }
+            all[i] = null;
+            if (mode === "shortest") { closeAll(all); return { ...done }; }
+            if (mode === "longest") {
+              if (all.every((x) => x === null)) return { ...done };
+              put(values, i, padding[i]);
+              continue;
+            }
+            const uneven = () => new TypeError("Iterators passed to Iterator.zip in 'strict' mode must have the same length");
+            if (i > 0) closeAll(all, { error: uneven() });
+            for (let k = 1; k < all.length; k++) {
+              let open;
+              try { open = !step(all[k]).done; } catch (error) { all[k] = null; closeAll(all, { error }); }
+              if (open) closeAll(all, { error: uneven() });
+              all[k] = null;
+            }
+            return { ...done };
+          }
+          return give(finish(values));
+        };
+        return helper(next, () => closeAll(all));
+      };
+      const opened = (its, value) => ArrayPrototypePush(its, flattenable(value, false));
+      add(Iterator, {
+        zip(iterables, given = undefined) {
+          object(iterables);
+          const { mode, padding } = options(given);
+          const its = [], pad = [];
+          const input = direct(object(ReflectApply(callable(iterables[SymbolIterator]), iterables, [])));
+          for (;;) {
+            const s = within(its, () => step(input));
+            if (within(its, () => s.done)) break;
+            within([input, ...its], () => opened(its, s.value));
+          }
+          if (mode === "longest" && padding !== undefined) within(its, () => {
+            const from = direct(object(ReflectApply(callable(padding[SymbolIterator]), padding, [])));
+            let open = true;
+            for (let i = 0; i < its.length && open; i++) {
+              const s = step(from);
+              if (s.done) open = false; else put(pad, i, s.value);
+            }
+            if (open) close(from);
+          });
+          return joint(its, mode, pad, (values) => values);
+        },
+        zipKeyed(iterables, given = undefined) {
+          object(iterables);
+          const { mode, padding } = options(given);
+          const its = [], keys = [], pad = [];
+          const all = primordials.ownKeys(iterables);
+          for (let i = 0; i < all.length; i++) within(its, () => {
+            if (!ObjectGetOwnPropertyDescriptor(iterables, all[i])?.enumerable) return;
+            const value = iterables[all[i]];
+            if (value === undefined) return;
+            ArrayPrototypePush(keys, all[i]);
+            opened(its, value);
+          });
+          if (mode === "longest" && padding !== undefined) within(its, () => { for (let i = 0; i < keys.length; i++) put(pad, i, padding[keys[i]]); });
+          return joint(its, mode, pad, (values) => {
+            const result = ObjectCreate(null);
+            for (let i = 0; i < keys.length; i++) put(result, keys[i], values[i]);
+            return result;
+          });
+        },
+      });
+      for (const name of ["zip", "zipKeyed"]) ObjectDefineProperty(Iterator[name], "length", { value: 1, configurable: true });
+    }
   }
 }

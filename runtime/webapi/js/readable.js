@@ -529,7 +529,7 @@ function (native, p) {
   const iteratorOf = (o) => p.WeakMapPrototypeGet(iterators, o);
   const iterators = new p.WeakMap();
   const IteratorPrototype = {
-    __proto__: { [Symbol.asyncIterator]() { return this; } },
+    __proto__: p.AsyncIteratorPrototype,
     next() { const it = iteratorOf(this); return it ? it.next() : attempt(illegal); },
     return(v) { const it = iteratorOf(this); return it ? it.return(v) : attempt(illegal); },
   };
