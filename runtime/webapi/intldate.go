@@ -27,7 +27,8 @@ type dateFormat struct {
 	locale               string
 	zone                 *time.Location
 	zoneID               string
-	weekday, year, month string
+	weekday, era         string
+	year, month          string
 	day, hour, minute    string
 	second, zoneStyle    string
 	fraction             int
@@ -41,6 +42,7 @@ var dateOptionValues = []struct {
 	allowed []string
 }{
 	{"weekday", []string{"narrow", "short", "long"}},
+	{"era", []string{"narrow", "short", "long"}},
 	{"year", []string{"2-digit", "numeric"}},
 	{"month", []string{"2-digit", "numeric", "narrow", "short", "long"}},
 	{"day", []string{"2-digit", "numeric"}},
@@ -52,16 +54,14 @@ var dateOptionValues = []struct {
 
 // field is the option of that name.
 func (f *dateFormat) field(name string) *string {
-	return map[string]*string{"weekday": &f.weekday, "year": &f.year, "month": &f.month, "day": &f.day, "hour": &f.hour,
+	return map[string]*string{"weekday": &f.weekday, "era": &f.era, "year": &f.year, "month": &f.month, "day": &f.day, "hour": &f.hour,
 		"minute": &f.minute, "second": &f.second, "timeZoneName": &f.zoneStyle}[name]
 }
 
 func (p *Platform) newDateFormat(what string, locales, options goja.Value, defaults dateDefaults) *dateFormat {
 	f := &dateFormat{locale: p.resolveLocale(locales), zoneID: "UTC", zone: time.UTC}
-	for _, name := range []string{"era", "dayPeriod"} {
-		if !goja.IsUndefined(get(options, name)) {
-			p.Engine.Throw("RangeError", "minido's Intl.DateTimeFormat does not support the option %s; leave it out", name)
-		}
+	if !goja.IsUndefined(get(options, "dayPeriod")) {
+		p.Engine.Throw("RangeError", "minido's Intl.DateTimeFormat does not support the option dayPeriod; leave it out")
 	}
 	for _, o := range dateOptionValues {
 		*f.field(o.name) = p.option(what, options, o.name, "", o.allowed...)
@@ -232,9 +232,13 @@ func (f *dateFormat) parts(ms float64) []part {
 }
 
 func (f *dateFormat) dateParts(t time.Time) []part {
-	year := strconv.Itoa(t.Year())
+	n, age := t.Year(), eras[f.era][1]
+	if n <= 0 { // the year before 1 AD is 1 BC
+		n, age = 1-n, eras[f.era][0]
+	}
+	year := strconv.Itoa(n)
 	if f.year == "2-digit" {
-		year = fmt.Sprintf("%02d", t.Year()%100)
+		year = fmt.Sprintf("%02d", n%100)
 	}
 	day := f.digits(f.day, t.Day())
 	month := f.digits(f.month, int(t.Month()))
@@ -309,8 +313,14 @@ func (f *dateFormat) dateParts(t time.Time) []part {
 		add(comma("/"), "day", f.day, day)
 		add(comma("/"), "year", f.year, year)
 	}
+	if len(out) > 0 {
+		add(" ", "era", f.era, age)
+	}
 	return out
 }
+
+// eras are the names of the eras before and since year 1, by the option.
+var eras = map[string][2]string{"narrow": {"B", "A"}, "short": {"BC", "AD"}, "long": {"Before Christ", "Anno Domini"}}
 
 func (f *dateFormat) weekdayName(t time.Time) string {
 	switch name := t.Weekday().String(); f.weekday {
