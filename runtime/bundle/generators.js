@@ -252,7 +252,14 @@
   return {
     __await: Awaiting,
     __asyncGenerator: (self, args, body) => inherit(new AsyncGenerator(apply(body, self, args ?? [])), instances),
-    __yieldStar: (value) => value, // in generators that are not async; esbuild puts it there, too
+    // In generators that are not async, where esbuild puts it, too. goja would name
+    // the wrong value.
+    __yieldStar: (value) => {
+      const nullish = value === undefined || value === null;
+      if (!nullish && value[iterator] !== undefined && value[iterator] !== null) return value;
+      const kind = isObject(value) || value === undefined ? "" : typeof value + " ";
+      throw new Type(`${kind}${shown(value)} is not iterable${isObject(value) ? "" : " (cannot read property Symbol(Symbol.iterator))"}`);
+    },
     $delegate: delegate,
     // for await asks next() and return() of what this answers.
     __forAwait: (value) => {
