@@ -76,6 +76,9 @@ type Host struct {
 	// AsyncIterator is %AsyncIteratorPrototype% (ECMA-262, section 27.1.4), from
 	// which async generators inherit; nil will do for modules that have none.
 	AsyncIterator *goja.Object
+	// SettleStack is called with what code reads a member named stack of, before
+	// it does. nil leaves stacks as goja writes them.
+	SettleStack func(goja.Value)
 }
 
 // state of a module in one runtime.
@@ -176,6 +179,13 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	if _, err = generators.install(in, base); err != nil {
 		return nil, err
 	}
+	in.helpers[stackReader] = vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		of := call.Argument(0)
+		if host.SettleStack != nil {
+			host.SettleStack(of)
+		}
+		return of
+	})
 	in.helpers["__name"] = vm.ToValue(in.name)
 	in.announce, _ = goja.AssertFunction(obj.Get("announce"))
 	in.adopt, _ = goja.AssertFunction(obj.Get("adopt"))

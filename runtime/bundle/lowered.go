@@ -159,6 +159,9 @@ func (l *lowered) wrap(out, sourcefile string) {
 	if mayBound(body) {
 		l.helpers = append(l.helpers, shiftLeft, shiftRight, factor)
 	}
+	if readsStack.MatchString(body) {
+		l.helpers = append(l.helpers, stackReader)
+	}
 	if hasAsync(prologue) {
 		l.helpers = append(l.helpers, awaitResult, awaitReturn, asyncFunction, delegation)
 	}

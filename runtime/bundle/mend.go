@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// Three expressions mean something else in goja than in V8. They are replaced in
+// Four expressions mean something else in goja than in V8. They are replaced in
 // the tree between parsing and compiling, so that the text, and with it the
 // places in stacks and what Function.prototype.toString answers, stays as it is.
 //
@@ -27,6 +27,8 @@ import (
 //     stops it. Operators are no functions that could refuse it. What stands on
 //     their right goes through a helper that bounds it, unless it is a number as
 //     the code stands. (esbuild turns ** into a call of a helper by itself.)
+//   - x.stack is a text of goja's own, with the places of the bundle. The helper
+//     has it written as V8 does before it is read.
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
@@ -34,6 +36,11 @@ const (
 	shiftRight = "$shr"
 	factor     = "$mul"
 )
+
+// stackReader is the helper of x.stack, and readsStack finds code that has one.
+const stackReader = "$stack"
+
+var readsStack = regexp.MustCompile(`\.stack\b`)
 
 // bounds names the helper of each operator that has one.
 var bounds = map[token.Token]unistring.String{
@@ -60,7 +67,7 @@ func mayBound(code string) bool {
 	return false
 }
 
-// mayMend reports whether one of the other two expressions may occur.
+// mayMend reports whether one of the expressions without a helper may occur.
 func mayMend(code string) bool {
 	return strings.Contains(code, "new.target") || strings.Contains(code, `\p{`) || strings.Contains(code, `\P{`) || lookAround.MatchString(code)
 }
@@ -74,13 +81,14 @@ func needsConstructor(pattern, flags string) bool {
 	return properties && strings.ContainsAny(flags, "uv") || strings.Contains(flags, "i") && lookAround.MatchString(pattern+"/i")
 }
 
-// mend replaces the expressions in a program; bounds and async say whether the
-// helpers of operators and those of async generators are in scope.
-func mend(program *ast.Program, bounds, async bool) {
-	mender{bounds, async}.walk(reflect.ValueOf(&program.Body).Elem(), false)
+// mend replaces the expressions in a program.
+func mend(program *ast.Program, m mender) {
+	m.walk(reflect.ValueOf(&program.Body).Elem(), false)
 }
 
-type mender struct{ bounds, async bool }
+// mender says which helpers are in scope: those of operators, those of async
+// generators, and that of stacks.
+type mender struct{ bounds, async, stacks bool }
 
 // walk visits all nodes below v; exact says that the innermost function that is
 // no arrow is a class's constructor. goja's ast has no walker of its own.
@@ -116,6 +124,9 @@ func (m mender) walk(v reflect.Value, exact bool) {
 		case *ast.DotExpression:
 			if m.async {
 				checkResult(n)
+			}
+			if m.stacks {
+				settleStack(n)
 			}
 		case *ast.BinaryExpression:
 			if !isNumber(n.Left) { // it takes no BigInt
@@ -202,6 +213,38 @@ func (m mender) bound(op token.Token, right *ast.Expression) {
 		isOne := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: kind, Right: number, Comparison: true}
 		*right = &ast.ConditionalExpression{Test: isOne, Consequent: name, Alternate: call}
 	}
+}
+
+// settleStack makes $stack(x).stack of x.stack.
+func settleStack(n *ast.DotExpression) {
+	if n.Identifier.Name != "stack" {
+		return
+	}
+	of := &n.Left
+	if o, ok := n.Left.(*ast.Optional); ok {
+		of = &o.Expression
+	}
+	for inner := *of; ; {
+		switch x := inner.(type) {
+		case *ast.DotExpression:
+			inner = x.Left
+			continue
+		case *ast.BracketExpression:
+			inner = x.Left
+			continue
+		case *ast.CallExpression:
+			inner = x.Callee
+			continue
+		case *ast.ThisExpression:
+			if inner == *of {
+				return // seldom an error, often a stack of another kind
+			}
+		case *ast.SuperExpression, *ast.Optional:
+			return // no value, or one that the rest of the chain may not ask for
+		}
+		break
+	}
+	*of = call(stackReader, *of)
 }
 
 // isNumber says that the expression is a literal, and not of a BigInt.

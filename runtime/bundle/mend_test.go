@@ -15,7 +15,7 @@ func runMended(t *testing.T, vm *goja.Runtime, code string, shifts bool) goja.Va
 	if err != nil {
 		t.Fatal(err)
 	}
-	mend(tree, shifts, false)
+	mend(tree, mender{bounds: shifts})
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
 		t.Fatal(err)

@@ -45,9 +45,10 @@ func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
-			bounds, async := slices.Contains(u.low.helpers, factor), slices.Contains(u.low.helpers, asyncFunction)
-			if bounds || async || mayMend(u.low.code) {
-				mend(ast, bounds, async)
+			has := func(helper string) bool { return slices.Contains(u.low.helpers, helper) }
+			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader)}
+			if m != (mender{}) || mayMend(u.low.code) {
+				mend(ast, m)
 			}
 			u.prog, err = goja.CompileAST(ast, false)
 		}

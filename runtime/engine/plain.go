@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"reflect"
 	"strconv"
 	"sync"
@@ -23,6 +24,8 @@ type plainLayout struct {
 	values, names uintptr        // in an ordinary object
 	elements      uintptr        // in an array
 	ascii         unsafe.Pointer // goja.String's first word for a text in ASCII
+	failure       unsafe.Pointer // the first word for an error
+	frames, read  uintptr        // in an error: its stack, and whether it has become a property
 	special       reflect.Type   // of a property that is an accessor, or not writable, or hidden
 }
 
@@ -60,6 +63,13 @@ var thePlainLayout = sync.OnceValue(func() *plainLayout {
 		return l
 	}
 	object.DefineDataProperty("hidden", vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	failureType, failureTab := implementation(vm.NewGoError(errSample))
+	if !l.ok {
+		return l
+	}
+	l.failure = failureTab
+	l.frames = offset(failureType, "stack", reflect.TypeFor[[]goja.StackFrame]())
+	l.read = offset(failureType, "stackPropAdded", reflect.TypeFor[bool]())
 	text, isText := vm.ToValue("a").(goja.String)
 	l.ok = isText && reflect.TypeOf(text).Kind() == reflect.String
 	l.ascii = *(*unsafe.Pointer)(unsafe.Pointer(&text))
@@ -130,6 +140,22 @@ func (l *plainLayout) element(o *goja.Object, i int) goja.Value {
 		return nil
 	}
 	return elements[i]
+}
+
+var errSample = errors.New("")
+
+// UnreadStack is the stack of an error that no code has asked for its `stack`:
+// once it has, that is a property like others. Loop-confined.
+func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
+	l := thePlainLayout()
+	if !l.ok {
+		return nil, false
+	}
+	tab, data := l.implementation(o)
+	if tab != l.failure || *(*bool)(unsafe.Add(data, l.read)) {
+		return nil, false
+	}
+	return *(*[]goja.StackFrame)(unsafe.Add(data, l.frames)), true
 }
 
 // namesOf appends the names of an object's own enumerable properties.

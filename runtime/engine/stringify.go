@@ -92,11 +92,11 @@ func isName(item goja.Value) bool {
 	case *goja.Object:
 		return item.ClassName() == "Number" || item.ClassName() == "String"
 	}
-	return isNumber(item)
+	return IsNumber(item)
 }
 
-// isNumber reports whether a primitive is a Number.
-func isNumber(v goja.Value) bool {
+// IsNumber reports whether a value is a Number, and no object.
+func IsNumber(v goja.Value) bool {
 	t := v.ExportType()
 	return t == intType || t == floatType
 }
@@ -121,7 +121,7 @@ func (e *Engine) gap(space goja.Value) string {
 	case *goja.Object, *goja.Symbol:
 		return ""
 	}
-	if isNumber(space) {
+	if IsNumber(space) {
 		return strings.Repeat(" ", int(max(0, min(space.ToInteger(), 10))))
 	}
 	return ""

@@ -110,7 +110,7 @@ func HasBuiltin(compat func(flag string) bool) func(spec string) bool {
 func (i *Isolate) Start(ready func(error)) {
 	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
 		i.CF.Bind(i.opts.Bindings)
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype")})
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.SettleStack})
 		if err != nil {
 			ready(i.describe(err))
 			return

@@ -10,6 +10,8 @@ import (
 // made at their first use; the functions that return them are the only way to
 // reach them. Loop-confined.
 type coreState struct {
+	callSite goja.Value // makes the CallSite of a frame, in js/language.js
+
 	errors    errorState
 	events    eventState
 	abort     abortState

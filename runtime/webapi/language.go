@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -53,8 +54,11 @@ func (p *Platform) languageNatives() []engine.Func {
 			return p.vm.ToValue(n)
 		}),
 		fn("isError", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(isErrorObject(c.Argument(0))) }),
-		fn("header", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(p.errorHeader(c.Argument(0))) }),
-		fn("frames", p.captureFrames),
+		fn("captureStack", p.captureStack),
+		fn("keepCallSite", func(c goja.FunctionCall) goja.Value {
+			p.core.callSite = c.Argument(0)
+			return goja.Undefined()
+		}),
 		fn("escapeRegExp", func(c goja.FunctionCall) goja.Value {
 			s, ok := c.Argument(0).(goja.String)
 			if !ok {
@@ -120,32 +124,69 @@ func (p *Platform) errorHeader(v goja.Value) string {
 	return stackHeader(name, message)
 }
 
-// captureFrames gives (above, limit) => {text, sites}: the frames of the user's
-// code, without those up to and including the function named above.
-func (p *Platform) captureFrames(call goja.FunctionCall) goja.Value {
-	above := call.Argument(0).String()
-	limit := int(min(max(call.Argument(1).ToInteger(), 0), 200))
-	var frames []goja.StackFrame
-	for _, f := range p.vm.CaptureCallStack(0, nil) {
+// captureStack is (obj, above): obj gets the stack of the user's code that runs
+// now, without what is up to and including the function named above.
+func (p *Platform) captureStack(call goja.FunctionCall) goja.Value {
+	obj, above := call.Argument(0).(*goja.Object), call.Argument(1).String()
+	frames := userFrames(p.vm.CaptureCallStack(0, nil))
+	if i := slices.IndexFunc(frames, func(f goja.StackFrame) bool { return above != "" && f.FuncName() == above }); i >= 0 {
+		frames = frames[i+1:]
+	}
+	p.describeStack(obj, frames)
+	return goja.Undefined()
+}
+
+// userFrames are those from the innermost of the user's functions on.
+func userFrames(all []goja.StackFrame) (frames []goja.StackFrame) {
+	for _, f := range all {
 		if !strings.HasPrefix(f.SrcName(), "minido:") && (f.SrcName() != "<native>" || len(frames) > 0) {
 			frames = append(frames, f)
 		}
 	}
-	if above != "" {
-		for i, f := range frames {
-			if f.FuncName() == above {
-				frames = frames[i+1:]
-				break
+	return frames
+}
+
+// describeStack gives obj its `stack`, as V8 does: by Error.prepareStackTrace, if
+// there is one, and no more than Error.stackTraceLimit frames.
+func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
+	class := p.Engine.Primordial("Error")
+	var stack goja.Value = goja.Undefined()
+	if limit := class.Get("stackTraceLimit"); limit != nil && engine.IsNumber(limit) {
+		frames = frames[:min(max(limit.ToInteger(), 0), int64(len(frames)))]
+		if prepare := class.Get("prepareStackTrace"); engine.IsCallable(prepare) {
+			sites := make([]any, len(frames))
+			for i, f := range frames {
+				at, name := f.Position(), f.FuncName()
+				if name == "<anonymous>" {
+					name = ""
+				}
+				sites[i] = p.Engine.Call(p.core.callSite, goja.Undefined(),
+					p.record("name", name, "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0))
 			}
+			stack = p.Engine.Call(prepare, class, obj, p.vm.NewArray(sites...))
+		} else {
+			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + formatFrames(frames)))
 		}
 	}
-	frames = frames[:min(limit, len(frames))]
-	sites := make([]any, len(frames))
-	for i, f := range frames {
-		at := f.Position()
-		sites[i] = p.record("name", f.FuncName(), "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0)
+	obj.DefineDataProperty("stack", stack, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// SettleStack is called before code reads v.stack: what goja or a DOMException
+// has kept of the stack gets V8's form, with the places of the user's source.
+func (p *Platform) SettleStack(v goja.Value) {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return
 	}
-	return p.record("text", formatFrames(frames), "sites", p.vm.NewArray(sites...))
+	if frames, ok := engine.UnreadStack(obj); ok {
+		p.describeStack(obj, userFrames(frames))
+		return
+	}
+	if _, ok := p.domExceptions().Of(obj); ok {
+		if text, ok := obj.Get("stack").(goja.String); ok && strings.Contains(text.String(), "\n\tat ") {
+			obj.Set("stack", p.Engine.MapStack(text.String()))
+		}
+	}
 }
 
 func isWellFormed(s goja.String) bool {

@@ -146,14 +146,7 @@ function (native, primordials) {
     isError(v) { return native.isError(v); },
     captureStackTrace(obj, constructorOpt) {
       object(obj);
-      const frames = native.frames(typeof constructorOpt === "function" ? constructorOpt.name : "", Error.stackTraceLimit);
-      let stack;
-      if (typeof Error.prepareStackTrace === "function") {
-        stack = Error.prepareStackTrace(obj, frames.sites.map((site) => new CallSite(site)));
-      } else {
-        stack = native.header(obj) + frames.text;
-      }
-      ObjectDefineProperty(obj, "stack", { value: stack, writable: true, enumerable: false, configurable: true });
+      native.captureStack(obj, typeof constructorOpt === "function" ? constructorOpt.name : "");
     },
   });
   if (!("stackTraceLimit" in Error)) Error.stackTraceLimit = 10;
@@ -181,6 +174,7 @@ function (native, primordials) {
       return name ? `${name} (${at})` : at;
     }
   }
+  native.keepCallSite((site) => new CallSite(site));
   add(primordials.RegExp, { escape(s) { return native.escapeRegExp(s); } });
 
   // 25.1.6: ArrayBuffer transfer. Buffers cannot be resized here.
