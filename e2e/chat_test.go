@@ -42,12 +42,15 @@ func provider(t *testing.T) *upstream.Server {
 type chatting struct {
 	*lives
 	provider *upstream.Server
+	// forgets says that an acknowledgement is not answered if the stream has ended
+	// or gone on under another id since it was announced: ai-chat 0.4.4's mistake.
+	forgets bool
 }
 
 func beginChat(t *testing.T, name string) chatting {
 	p := provider(t)
 	return chatting{beginWith(t, name, []string{"--ai-url", p.URL()},
-		"KEEP_ALIVE_MS:700", "TOOL_MS:60000", "OPENAI_BASE_URL:"+p.URL()+"/v1", "ANTHROPIC_BASE_URL:"+p.URL()+"/v1"), p}
+		"KEEP_ALIVE_MS:700", "TOOL_MS:60000", "OPENAI_BASE_URL:"+p.URL()+"/v1", "ANTHROPIC_BASE_URL:"+p.URL()+"/v1"), p, name == "chat-0.4"}
 }
 
 // say sends a message to an agent, given as in the URL, and does not wait for
@@ -258,9 +261,21 @@ func (c chatting) isWholeAfter(agent, wanted string, recoveries int) {
 	client := c.dial("support-chat/" + agent)
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if _, err := client.Resume(ctx); err != nil && !errors.Is(err, agentrpc.ErrNothingToResume) {
-		c.t.Errorf("%s: resume: %v", agent, err)
-	}
+	resumed := make(chan error, 1)
+	following, leave := context.WithCancel(ctx)
+	defer leave()
+	go func() {
+		_, err := client.Resume(following)
+		resumed <- err
+	}()
+	defer func() {
+		if c.forgets {
+			leave()
+		}
+		if err := <-resumed; err != nil && !errors.Is(err, agentrpc.ErrNothingToResume) && !errors.Is(err, context.Canceled) {
+			c.t.Errorf("%s: resume: %v", agent, err)
+		}
+	}()
 	var messages []chatMessage
 	var books chatBooks
 	err := wait.Until(ctx, clock.Real{}, limit, agent+" is whole", func() (bool, error) {
