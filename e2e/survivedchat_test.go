@@ -107,7 +107,7 @@ func write(t *testing.T, path string, v any) {
 	}
 }
 
-func (o *subject) conversing() chatting { return chatting{lives: o.lives, provider: o.provider} }
+func (o *subject) conversing() chatting { return chatting{o.lives, o.provider} }
 
 // ask sends a message whose answer is cut, or comes later over the same socket.
 func (o *subject) ask(text string, body map[string]any) *agentrpc.Client {
