@@ -85,21 +85,7 @@ exports.all = [
 	if !mayBound(code) || mayBound("x = 1 << 5; y >>>= 2; z >> 0x1f;") || !mayBound("x >>= 0b1n;") {
 		t.Error("shifts are not found where they are")
 	}
-	vm := goja.New()
-	call, _ := goja.AssertFunction(runMended(t, vm, code, true))
-	exports := vm.NewObject()
-	guarded := 0
-	helper := vm.ToValue(func(by goja.Value) goja.Value { guarded++; return by })
-	if _, err := call(nil, exports, helper, helper); err != nil {
-		t.Fatal(err)
-	}
-	const want = "4,4,4,8,16,8,16,16,32,8,4,8,4,1073741824,8,16,4,4,4,4,4 << 2,32,16,1073741823,1"
-	if got := exports.Get("all").String(); got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
-	if guarded != 24 {
-		t.Errorf("%d helpers were called", guarded)
-	}
+	checkGuarded(t, code, "4,4,4,8,16,8,16,16,32,8,4,8,4,1073741824,8,16,4,4,4,4,4 << 2,32,16,1073741823,1", 24)
 }
 
 // Products, quotients and remainders keep their meaning, and what is on their
@@ -119,6 +105,13 @@ exports.all = [
 	if !mayBound("a * b") || !mayBound("a /= b;") || !mayBound("a % 7n") || mayBound("a * 2 + b / 0.5 % 3; c *= 2;") {
 		t.Error("factors are not found where they are")
 	}
+	checkGuarded(t, code, "36,24,1.5,2,28,3,25,15,1,2,8,8,8,48,NaN,0,18,-24,216,27,36,36", 17)
+}
+
+// checkGuarded runs code with helpers that count their calls, and checks what it
+// exports as `all`.
+func checkGuarded(t *testing.T, code, want string, calls int) {
+	t.Helper()
 	vm := goja.New()
 	call, _ := goja.AssertFunction(runMended(t, vm, code, true))
 	exports := vm.NewObject()
@@ -127,11 +120,10 @@ exports.all = [
 	if _, err := call(nil, exports, helper, helper, helper); err != nil {
 		t.Fatal(err)
 	}
-	const want = "36,24,1.5,2,28,3,25,15,1,2,8,8,8,48,NaN,0,18,-24,216,27,36,36"
 	if got := exports.Get("all").String(); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if guarded != 17 {
+	if guarded != calls {
 		t.Errorf("%d helpers were called", guarded)
 	}
 }

@@ -48,6 +48,9 @@ func TestMocks(t *testing.T) { golden(t, "test") }
 // node:util answers as the reference does (nodejs.org/api/util.html).
 func TestUtil(t *testing.T) { golden(t, "util") }
 
+// util.parseArgs answers as Node does (nodejs.org/api/util.html).
+func TestParseArgs(t *testing.T) { golden(t, "parse_args") }
+
 // node:zlib answers as the reference does (nodejs.org/api/zlib.html).
 func TestZlib(t *testing.T) { golden(t, "zlib") }
 
