@@ -316,6 +316,7 @@ func TestChatRecoveryOptions(t *testing.T) {
 			c.stays("stop", func(m []chatMessage) bool {
 				return roles(m) == "user assistant" && answered(m) != "" && strings.HasPrefix(words(0, 15), answered(m))
 			})
+			c.goesOn("stop")
 			c.stays("drop", func(m []chatMessage) bool { return roles(m) == "user" })
 			client := c.dial("support-chat/tool")
 			// Too little of the turn was stored to go on from: it is done again, and
@@ -339,6 +340,22 @@ func (c chatting) stays(agent string, wanted func([]chatMessage) bool) {
 	if !wanted(messages) || books.Turns != 1 {
 		all, err := json.Marshal(messages)
 		c.t.Errorf("%s: %s %v; books %+v", agent, all, err, books)
+	}
+}
+
+// goesOn has an agent continue its last turn, of which a part is stored, and checks
+// that the rest is added to that message.
+func (c chatting) goesOn(agent string) {
+	c.t.Helper()
+	client := c.dial("support-chat/" + agent)
+	var status string
+	var messages []chatMessage
+	var books chatBooks
+	call(c.t, client, &status, "goOn")
+	call(c.t, client, &messages, "conversation")
+	call(c.t, client, &books, "inspect")
+	if status != "completed" || roles(messages) != "user assistant" || answered(messages) != words(0, chatWords) || books.Turns != 2 {
+		c.t.Errorf("%s: continueLastTurn is %s: %s, the answer is %q; books %+v", agent, status, roles(messages), answered(messages), books)
 	}
 }
 
@@ -366,6 +383,7 @@ func TestFirstRecoverableChat(t *testing.T) {
 	c.stays("stop", func(m []chatMessage) bool {
 		return roles(m) == "user assistant" && answered(m) != "" && strings.HasPrefix(words(0, 15), answered(m))
 	})
+	c.goesOn("stop")
 	c.stays("drop", func(m []chatMessage) bool { return roles(m) == "user" })
 	c.stays("first", func(m []chatMessage) bool { return roles(m) == "user" })
 	c.stays("early", func(m []chatMessage) bool { return roles(m) == "user" })
