@@ -2,19 +2,16 @@ package nodeapi
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"hash"
 	"hash/adler32"
 	"hash/crc32"
 	"io"
-	"iter"
-	"runtime"
-	"strings"
 
 	"github.com/andybalholm/brotli"
 	"github.com/dop251/goja"
 	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"minido.dev/minido/runtime/engine"
@@ -33,17 +30,20 @@ const (
 	coderMore  coderStep = iota // more pieces
 	coderFlush                  // more pieces, but all that was given must be readable
 	coderLast                   // nothing
+	coderCut                    // nothing, and a decoder takes what there is
 )
 
 // coderOptions are those of zlib's and brotli's options that matter here;
-// window, memory and strategy only steer the size of the output.
+// window and memory only steer the size of the output.
 type coderOptions struct {
 	level      int
+	window     int // bits
+	strategy   int
 	dictionary []byte
-	limit      int // bytes of output
+	limit      int // bytes that one step may put out
 }
 
-// maxZlibOutput bounds what one call decompresses: an isolate's memory.
+// maxZlibOutput bounds what one step puts out: an isolate's memory.
 const maxZlibOutput = 128 << 20
 
 // errTooLarge says that the output exceeds its limit.
@@ -52,8 +52,8 @@ const errTooLarge = textError("Memory limit exceeded")
 // zlibModule are the natives of js/zlib.js (nodejs.org/api/zlib.html).
 func zlibModule(m *Modules) []engine.Func {
 	return []engine.Func{
-		{Name: "coder", Length: 5, Fn: func(c goja.FunctionCall) goja.Value {
-			o := coderOptions{level: int(toInt64(c.Argument(2))), limit: maxZlibOutput}
+		{Name: "coder", Length: 7, Fn: func(c goja.FunctionCall) goja.Value {
+			o := coderOptions{level: int(toInt64(c.Argument(2))), limit: maxZlibOutput, window: int(toInt64(c.Argument(5))), strategy: int(toInt64(c.Argument(6)))}
 			if v := c.Argument(4); isNumber(v) && v.ToFloat() < maxZlibOutput {
 				o.limit = int(v.ToFloat())
 			}
@@ -68,23 +68,34 @@ func zlibModule(m *Modules) []engine.Func {
 			return goja.Undefined()
 		}},
 		{Name: "code", Length: 3, Fn: m.zlibCode},
-		{Name: "crc32", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.vm.ToValue(int64(crc32.Update(uint32(toInt64(c.Argument(1))), crc32.IEEETable, m.zlibInput(c.Argument(0)))))
+		{Name: "params", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+			if k, ok := m.engine.Attached(c.Argument(0)).(*deflater); ok {
+				k.o.level, k.o.strategy = int(toInt64(c.Argument(1))), int(toInt64(c.Argument(2)))
+				k.w = nil
+			}
+			return goja.Undefined()
 		}},
-		{Name: "input", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			m.zlibInput(c.Argument(0))
+		{Name: "crc32", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.vm.ToValue(int64(crc32.Update(uint32(toInt64(c.Argument(1))), crc32.IEEETable, m.zlibInput(c.Argument(0), "data"))))
+		}},
+		{Name: "input", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			name := "buffer"
+			if v := c.Argument(1); !absent(v) {
+				name = v.String()
+			}
+			m.zlibInput(c.Argument(0), name)
 			return goja.Undefined()
 		}},
 	}
 }
 
-func (m *Modules) zlibInput(v goja.Value) []byte {
+func (m *Modules) zlibInput(v goja.Value, name string) []byte {
 	if s, ok := v.(goja.String); ok {
 		return []byte(s.String())
 	}
 	b, ok := m.bytes(v)
 	if !ok {
-		m.throwArgType("buffer", "of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer", v)
+		m.throwArgType(name, "of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer", v)
 	}
 	return b
 }
@@ -97,7 +108,7 @@ func (m *Modules) zlibCode(c goja.FunctionCall) goja.Value {
 	}
 	var data []byte
 	if v := c.Argument(1); !absent(v) && !goja.IsNull(v) {
-		data = m.zlibInput(v)
+		data = m.zlibInput(v, "buffer")
 	}
 	out, err := k.code(data, coderStep(c.Argument(2).ToInteger()))
 	if err != nil {
@@ -106,224 +117,164 @@ func (m *Modules) zlibCode(c goja.FunctionCall) goja.Value {
 	return m.newBuffer(out)
 }
 
-// zlibError words a failure as zlib does, with its code and number.
-func (m *Modules) zlibError(err error) *goja.Object {
-	if errors.Is(err, errTooLarge) {
-		return m.newError("RangeError", "ERR_BUFFER_TOO_LARGE", err.Error())
-	}
-	text, code, number := "invalid stored block lengths", "Z_DATA_ERROR", -3
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		text, code, number = "unexpected end of file", "Z_BUF_ERROR", -5
-	case errors.Is(err, gzip.ErrHeader), errors.Is(err, zlib.ErrHeader):
-		text = "incorrect header check"
-	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, zlib.ErrChecksum):
-		text = "incorrect data check"
-	case errors.Is(err, zlib.ErrDictionary):
-		text, code, number = "Missing dictionary", "Z_NEED_DICT", 2
-	case strings.HasPrefix(err.Error(), "brotli"):
-		text, code, number = "Decompression failed", "ERR__ERROR_FORMAT_PADDING_1", -1
-	case strings.Contains(err.Error(), "magic number"):
-		text, code, number = "Unknown frame descriptor", "ZSTD_error_prefix_unknown", -10
-	}
-	e := m.newError("Error", code, text)
-	m.define(e, "errno", m.vm.ToValue(number))
-	return e
-}
-
 func newCoder(format string, o coderOptions) (coder, error) {
+	c := &encoder{limit: o.limit}
 	switch format {
 	case "gunzip", "inflate", "inflateraw", "unzip", "brotlidecompress", "zstddecompress":
 		return newDecoder(format, o), nil
-	}
-	c := &encoder{}
-	var err error
-	switch format {
-	case "gzip":
-		var w *gzip.Writer
-		if w, err = gzip.NewWriterLevel(&c.out, o.level); err == nil {
-			w.OS = 3 // as zlib on Unix
-		}
-		c.w = w
-	case "deflate":
-		c.w, err = zlib.NewWriterLevelDict(&c.out, o.level, o.dictionary)
-	case "deflateraw":
-		c.w, err = flate.NewWriterDict(&c.out, o.level, o.dictionary)
+	case "gzip", "deflate", "deflateraw":
+		return &deflater{format: format, o: o, sum: adler32.New()}, nil
 	case "brotlicompress":
 		c.w = brotli.NewWriterLevel(&c.out, o.level)
+		return c, nil
 	case "zstdcompress":
+		var err error
 		c.w, err = zstd.NewWriter(&c.out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(o.level)))
-	default:
-		err = errors.New("unknown format " + format)
+		return c, err
 	}
-	return c, err
+	return nil, errors.New("unknown format " + format)
 }
 
+// compressor is a format's writer.
+type compressor interface {
+	io.WriteCloser
+	Flush() error
+}
+
+// encoder compresses with a writer of a format. Loop-confined.
 type encoder struct {
-	out bytes.Buffer
-	w   interface {
-		io.WriteCloser
-		Flush() error
-	}
+	out    bytes.Buffer
+	w      compressor
+	limit  int
+	closed bool
 }
 
 func (c *encoder) code(piece []byte, how coderStep) ([]byte, error) {
+	if c.closed {
+		return nil, nil
+	}
 	if _, err := c.w.Write(piece); err != nil {
 		return nil, err
 	}
-	var err error
+	return c.finish(how)
+}
+
+// finish does what follows a piece and takes the output.
+func (c *encoder) finish(how coderStep) (out []byte, err error) {
 	switch how {
 	case coderLast:
 		err = c.w.Close()
-	case coderFlush:
+		c.closed = true
+	case coderFlush, coderCut:
 		err = c.w.Flush()
 	}
-	out := bytes.Clone(c.out.Bytes())
+	if err == nil && c.out.Len() > c.limit {
+		err = errTooLarge
+	}
+	out = bytes.Clone(c.out.Bytes())
 	c.out.Reset()
 	return out, err
 }
 
-// decoder is what JavaScript holds; when it is dropped, the coroutine ends.
-type decoder struct{ *decoding }
-
-// decoding runs a reader as a coroutine, which yields when it has used up its
-// input: decompressors are readers and could not be resumed otherwise.
-type decoding struct {
-	format string
-	o      coderOptions
-	in     []byte
-	last   bool
-	out    []byte
-	err    error
-	over   bool
-	next   func() (struct{}, bool)
-	stop   func()
-	yield  func(struct{}) bool
+// deflater writes the three formats around DEFLATE (RFC 1950, 1951, 1952),
+// whose level can change between two pieces. Loop-confined.
+type deflater struct {
+	encoder
+	format  string
+	o       coderOptions
+	started bool
+	sum     hash.Hash32 // adler32, of deflate
+	crc     uint32      // of gzip
+	size    uint32
 }
 
-func newDecoder(format string, o coderOptions) *decoder {
-	d := &decoding{format: format, o: o}
-	d.next, d.stop = iter.Pull(iter.Seq[struct{}](d.run))
-	c := &decoder{d}
-	runtime.AddCleanup(c, func(stop func()) { stop() }, d.stop)
-	return c
-}
-
-// Read implements io.Reader over the pieces.
-func (d *decoding) Read(b []byte) (int, error) {
-	for len(d.in) == 0 {
-		if d.last {
-			return 0, io.EOF
+func (c *deflater) code(piece []byte, how coderStep) ([]byte, error) {
+	if c.closed {
+		return nil, nil
+	}
+	c.encoder.limit = c.o.limit
+	if !c.started {
+		c.started = true
+		c.header()
+	}
+	if c.w == nil {
+		level := c.o.level
+		if c.o.strategy == zHuffmanOnly {
+			level = flate.HuffmanOnly
 		}
-		if !d.yield(struct{}{}) {
-			return 0, io.ErrClosedPipe
+		w, err := flate.NewWriter(&c.out, level)
+		if c.size == 0 && len(c.o.dictionary) > 0 && c.format != "gzip" {
+			w, err = flate.NewWriterDict(&c.out, level, c.o.dictionary)
 		}
-	}
-	n := copy(b, d.in)
-	d.in = d.in[n:]
-	return n, nil
-}
-
-// ReadByte implements io.ByteReader, so that nothing is read ahead.
-func (d *decoding) ReadByte() (byte, error) {
-	var b [1]byte
-	_, err := io.ReadFull(d, b[:])
-	return b[0], err
-}
-
-func (d *decoding) run(yield func(struct{}) bool) {
-	d.yield = yield
-	r, err := d.reader()
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF
-	}
-	chunk := make([]byte, 16<<10)
-	for err == nil {
-		var n int
-		n, err = r.Read(chunk)
-		if d.out = append(d.out, chunk[:n]...); len(d.out) > d.o.limit {
-			err = errTooLarge
-		}
-	}
-	if d.over = true; !errors.Is(err, io.EOF) {
-		d.err = err
-	}
-}
-
-// pieces is the input with the bytes put back that told the format.
-type pieces struct {
-	*decoding
-	head []byte
-}
-
-// Read implements io.Reader.
-func (p *pieces) Read(b []byte) (int, error) {
-	if len(p.head) > 0 {
-		n := copy(b, p.head)
-		p.head = p.head[n:]
-		return n, nil
-	}
-	return p.decoding.Read(b)
-}
-
-// ReadByte implements io.ByteReader.
-func (p *pieces) ReadByte() (byte, error) {
-	var b [1]byte
-	_, err := io.ReadFull(p, b[:])
-	return b[0], err
-}
-
-// reader begins to decompress. Headers are judged by their first bytes, as
-// zlib does, which does not wait for the rest.
-func (d *decoding) reader() (io.Reader, error) {
-	in := &pieces{decoding: d}
-	format := d.format
-	switch format {
-	case "gunzip", "inflate", "unzip":
-		first, err := d.ReadByte()
 		if err != nil {
 			return nil, err
 		}
-		if format == "unzip" {
-			if format = "inflate"; first == 0x1f {
-				format = "gunzip"
-			}
-		}
-		if format == "gunzip" && first != 0x1f || format == "inflate" && first&0x0f != 8 {
-			return nil, gzip.ErrHeader
-		}
-		in.head = []byte{first}
+		c.w = w
 	}
-	switch format {
-	case "gunzip":
-		return gzip.NewReader(in)
-	case "inflate":
-		return zlib.NewReaderDict(in, d.dictionary())
-	case "inflateraw":
-		return flate.NewReaderDict(in, d.o.dictionary), nil
-	case "brotlidecompress":
-		return brotli.NewReader(in), nil
+	if _, err := c.w.Write(piece); err != nil {
+		return nil, err
 	}
-	return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	c.size += uint32(len(piece))
+	switch c.format {
+	case "gzip":
+		c.crc = crc32.Update(c.crc, crc32.IEEETable, piece)
+	case "deflate":
+		c.sum.Write(piece)
+	}
+	if how != coderLast {
+		return c.finish(how)
+	}
+	if err := c.w.Close(); err != nil {
+		return nil, err
+	}
+	c.closed = true
+	switch c.format {
+	case "gzip":
+		c.out.Write(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, c.crc), c.size))
+	case "deflate":
+		c.out.Write(c.sum.Sum(nil))
+	}
+	return c.finish(coderMore)
 }
 
-// dictionary is nil rather than empty, so that none is expected.
-func (d *decoding) dictionary() []byte {
-	if len(d.o.dictionary) == 0 || adler32.Checksum(d.o.dictionary) == 1 {
-		return nil
-	}
-	return d.o.dictionary
-}
+// zHuffmanOnly and above are the strategies without matches of their own kind.
+const zHuffmanOnly = 2
 
-func (d *decoding) code(piece []byte, how coderStep) ([]byte, error) {
-	if !d.over && d.err == nil {
-		d.in, d.last = piece, how == coderLast
-		d.next()
+// header begins the format: the level tells a decoder nothing, and stands
+// where zlib puts it.
+func (c *deflater) header() {
+	level := c.o.level
+	if level < 0 {
+		level = 6
 	}
-	if d.err != nil || how == coderLast {
-		d.stop()
+	fastest := level < 2 || c.o.strategy >= zHuffmanOnly
+	switch c.format {
+	case "gzip":
+		var extra byte
+		if level == 9 {
+			extra = 2
+		} else if fastest {
+			extra = 4
+		}
+		c.out.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, extra, 3})
+	case "deflate":
+		var speed uint16
+		switch {
+		case fastest:
+		case level < 6:
+			speed = 1
+		case level == 6:
+			speed = 2
+		default:
+			speed = 3
+		}
+		head := uint16(8+(max(c.o.window, 9)-8)<<4)<<8 | speed<<6
+		if len(c.o.dictionary) > 0 {
+			head |= 0x20
+		}
+		c.out.Write(binary.BigEndian.AppendUint16(nil, head+31-head%31))
+		if len(c.o.dictionary) > 0 {
+			c.out.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(c.o.dictionary)))
+		}
 	}
-	out := d.out
-	d.out = nil
-	return out, d.err
 }

@@ -1,122 +1,217 @@
-// node:zlib (nodejs.org/api/zlib.html). Coding is in zlib.go.
+// node:zlib (nodejs.org/api/zlib.html). Coding is in zlib.go and zlib_decode.go.
 function (native, p) {
   "use strict";
   const { errors } = native;
   const { ReflectApply, ObjectSetPrototypeOf, ObjectDefineProperty } = p;
   const { Transform } = native.require("internal/stream_duplex");
-  const { Buffer } = native.require("buffer");
+  const { finished } = native.require("internal/stream_pipeline");
+  const { Buffer, kMaxLength } = native.require("buffer");
   const constants = native.require("internal/constants").zlib;
+  const MORE = 0, FLUSH = 1, LAST = 2, CUT = 3; // zlib.go's coderStep
 
-  const bounded = (options, name, low, high, fallback) => {
-    const v = options?.[name];
-    if (v === undefined || v !== v) return fallback;
-    if (typeof v !== "number") throw errors.argType(`options.${name}`, "of type number", v);
-    if (v < low || v > high) throw errors.range(`options.${name}`, `>= ${low} and <= ${high}`, v);
+  // given reports whether a number was given.
+  const given = (v, name) => {
+    if (v === undefined || v !== v) return false;
+    if (typeof v !== "number") throw errors.argType(name, "of type number", v);
+    if (v === Infinity || v === -Infinity) throw errors.range(name, "a finite number", v);
+    return true;
+  };
+  const bounded = (v, name, low, high, fallback) => {
+    if (!given(v, name)) return fallback;
+    if (v < low || v > high) throw errors.range(name, `>= ${low} and <= ${high}`, v);
     return v;
   };
-  // level is the one number that coders take.
-  const level = (kind, options) => {
-    if (kind === "brotlicompress") return options?.params?.[constants.BROTLI_PARAM_QUALITY] ?? constants.BROTLI_DEFAULT_QUALITY;
-    if (kind === "zstdcompress") return options?.params?.[constants.ZSTD_c_compressionLevel] ?? constants.ZSTD_CLEVEL_DEFAULT;
-    bounded(options, "windowBits", kind === "gunzip" || kind === "inflate" || kind === "unzip" ? 0 : 8, 15, 15);
-    bounded(options, "memLevel", 1, 9, 8);
-    bounded(options, "strategy", 0, 4, 0);
-    bounded(options, "chunkSize", 64, Infinity, 16384);
-    return bounded(options, "level", -1, 9, -1);
-  };
-  const open = (target, kind, options) => {
-    if (options?.dictionary !== undefined && !native.isView(options.dictionary) && !(options.dictionary instanceof ArrayBuffer)) {
-      throw errors.argType("options.dictionary", "an instance of Buffer, TypedArray, DataView, or ArrayBuffer", options.dictionary);
-    }
-    native.coder(target, kind, level(kind, options), options?.dictionary, options?.maxOutputLength);
-  };
-  const MORE = 0, FLUSH = 1, LAST = 2;
+  const option = (options, name, low, high, fallback) => bounded(options?.[name], `options.${name}`, low, high, fallback);
 
-  function Zlib(kind, options) {
-    ReflectApply(Transform, this, [{ autoDestroy: true, ...options, decodeStrings: true }]);
-    open(this, kind, options);
-    this._kind = kind;
-    this._open = options;
+  // The three families: their flush operations, and the parameters of the newer two.
+  const families = {
+    zlib: { last: 5, flush: constants.Z_NO_FLUSH, finish: constants.Z_FINISH, full: constants.Z_FULL_FLUSH },
+    brotli: { last: 3, flush: constants.BROTLI_OPERATION_PROCESS, finish: constants.BROTLI_OPERATION_FINISH, full: constants.BROTLI_OPERATION_FLUSH,
+      code: "ERR_BROTLI_INVALID_PARAM", named: "Brotli", highest: 9, level: constants.BROTLI_PARAM_QUALITY, normal: constants.BROTLI_DEFAULT_QUALITY },
+    zstd: { last: 2, flush: constants.ZSTD_e_continue, finish: constants.ZSTD_e_end, full: constants.ZSTD_e_flush,
+      code: "ERR_ZSTD_INVALID_PARAM", named: "Zstd", highest: 402, level: constants.ZSTD_c_compressionLevel, normal: constants.ZSTD_CLEVEL_DEFAULT },
+  };
+  const familyOf = (kind) => (kind.startsWith("brotli") ? families.brotli : kind.startsWith("zstd") ? families.zstd : families.zlib);
+
+  const zlibSettings = (kind, options) => {
+    const inflates = kind === "gunzip" || kind === "inflate" || kind === "unzip";
+    const bits = options?.windowBits;
+    const windowBits = (bits === undefined || bits === null || bits === 0) && inflates ? 0 : option(options, "windowBits", kind === "gzip" ? 9 : 8, 15, 15);
+    const level = option(options, "level", -1, 9, -1);
+    option(options, "memLevel", 1, 9, 8);
+    const strategy = option(options, "strategy", 0, 4, 0);
+    const dictionary = options?.dictionary;
+    if (dictionary !== undefined && !native.isView(dictionary) && !(dictionary instanceof ArrayBuffer)) {
+      throw errors.argType("options.dictionary", "an instance of Buffer, TypedArray, DataView, or ArrayBuffer", dictionary);
+    }
+    return { windowBits, level, strategy, dictionary };
+  };
+  const paramSettings = (family, options) => {
+    for (const key of options?.params ? p.ObjectKeys(options.params) : []) {
+      const n = +key, v = options.params[key];
+      if (!(n >= 0 && n <= family.highest)) throw errors.make("RangeError", family.code, `${key} is not a valid ${family.named} parameter`);
+      if (typeof v !== "number" && typeof v !== "boolean") throw errors.argType("options.params[key]", "of type number", v);
+    }
+    return { level: options?.params?.[family.level] ?? family.normal };
+  };
+  // settings checks options in Node's order.
+  const settings = (kind, options) => {
+    const family = familyOf(kind);
+    const s = family === families.zlib ? zlibSettings(kind, options) : paramSettings(family, options);
+    s.family = family;
+    s.chunkSize = 16384;
+    if (given(options?.chunkSize, "options.chunkSize")) {
+      s.chunkSize = options.chunkSize;
+      if (s.chunkSize < 64) throw errors.range("options.chunkSize", ">= 64", s.chunkSize);
+    }
+    s.flush = option(options, "flush", 0, family.last, family.flush);
+    s.finish = option(options, "finishFlush", 0, family.last, family.finish);
+    s.limit = option(options, "maxOutputLength", 1, kMaxLength, kMaxLength);
+    return s;
+  };
+  const open = (target, kind, s) => native.coder(target, kind, s.level, s.dictionary, s.limit, s.windowBits, s.strategy);
+  // stepOf is what a flush operation asks of a coder; final: no input follows.
+  const stepOf = (family, flag, final) => {
+    if (flag === family.finish) return LAST;
+    if (final) return CUT;
+    return flag === family.flush ? MORE : FLUSH;
+  };
+
+  const kind = Symbol("kind"), flushing = Symbol("flush");
+  function Zlib(options, name, s) {
+    const { encoding, objectMode, writableObjectMode, ...rest } = options ?? {};
+    ReflectApply(Transform, this, [{ autoDestroy: true, ...rest }]);
+    ObjectDefineProperty(this, kind, { value: name });
     this.bytesWritten = 0;
-    const flush = options?.flush;
-    this._step = flush !== undefined && flush !== constants.Z_NO_FLUSH && !kind.startsWith("brotli") ? FLUSH : MORE;
+    this._chunkSize = s.chunkSize;
+    this._defaultFlushFlag = s.flush;
+    this._finishFlushFlag = s.finish;
+    this._defaultFullFlushFlag = s.family.full;
+    this._info = Boolean(options?.info);
+    this._maxOutputLength = s.limit;
+    this._handle = {};
+    open(this._handle, name, s);
+    ObjectDefineProperty(this._handle, "settings", { value: s, writable: true });
+    if (s.family === families.zlib) { this._level = s.level; this._strategy = s.strategy; }
   }
   ObjectSetPrototypeOf(Zlib.prototype, Transform.prototype);
   ObjectSetPrototypeOf(Zlib, Transform);
+
   // Output comes in a later microtask, as it comes later in Node.
-  const step = (stream, chunk, how, callback) => native.nextTick(() => {
-    if (stream.destroyed) { callback(); return; }
+  const coded = (stream, chunk, flag, final, callback) => native.nextTick(() => {
+    if (!stream._handle) { callback(); return; }
     let out;
-    try { out = native.code(stream, chunk, how); } catch (error) { callback(error); return; }
-    if (out.length > 0) stream.push(out);
+    try { out = native.code(stream._handle, chunk, stepOf(familyOf(stream[kind]), flag, final)); } catch (error) {
+      stream.destroy(error);
+      return;
+    }
+    stream.bytesWritten += chunk.byteLength;
+    for (let i = 0; i < out.length; i += stream._chunkSize) stream.push(out.length <= stream._chunkSize ? out : out.subarray(i, i + stream._chunkSize));
     callback();
   });
+  const bound = (stream) => {
+    if (!stream._handle) throw errors.make("Error", "ERR_INTERNAL_ASSERTION", "zlib binding closed");
+    return stream._handle;
+  };
+  // A write of one of these asks for a flush.
+  const requests = [];
+  const request = (flag) => {
+    if (requests[flag] === undefined) { requests[flag] = Buffer.alloc(0); requests[flag][flushing] = flag; }
+    return requests[flag];
+  };
   p.ObjectAssign(Zlib.prototype, {
     _transform(chunk, encoding, callback) {
-      this.bytesWritten += chunk.length;
-      step(this, chunk, this._step, callback);
+      let flag = this._defaultFlushFlag;
+      const final = this.writableEnded && this.writableLength === chunk.byteLength;
+      if (typeof chunk[flushing] === "number") flag = chunk[flushing];
+      else if (final) flag = p.MathMax(flag, this._finishFlushFlag);
+      coded(this, chunk, flag, final, callback);
     },
-    _flush(callback) { step(this, null, LAST, callback); },
-    flush(kind, callback) {
-      if (typeof kind === "function") callback = kind;
-      const done = () => step(this, null, FLUSH, callback ?? (() => {}));
-      if (this.writableLength === 0) native.nextTick(done); else this.write(Buffer.alloc(0), done);
+    _final(callback) { callback(); },
+    _flush(callback) { this._transform(Buffer.alloc(0), "", callback); },
+    _destroy(error, callback) { this._handle = null; callback(error); },
+    _processChunk(chunk, flag, callback) {
+      if (typeof callback === "function") { coded(this, chunk, flag, flag === this._finishFlushFlag, callback); return undefined; }
+      const handle = bound(this);
+      this.bytesWritten += chunk.byteLength;
+      try { return native.code(handle, chunk, stepOf(familyOf(this[kind]), flag, flag === this._finishFlushFlag)); } finally { this._handle = null; }
+    },
+    flush(flag, callback) {
+      if (typeof flag === "function" || (flag === undefined && !callback)) { callback = flag; flag = this._defaultFullFlushFlag; }
+      if (this.writableFinished) { if (callback) native.nextTick(callback); }
+      else if (this.writableEnded) { if (callback) this.once("end", callback); }
+      else this.write(request(flag), "", callback);
     },
     close(callback) {
-      if (callback) { if (this.destroyed) native.nextTick(callback); else this.once("close", callback); }
+      if (callback) finished(this, callback);
       this.destroy();
     },
-    reset() { open(this, this._kind, this._open); },
-    params(levelNow, strategy, callback) { this._open = { ...this._open, level: levelNow }; native.nextTick(callback); },
+    reset() { const handle = bound(this); open(handle, this[kind], handle.settings); },
+    params(level, strategy, callback) {
+      bounded(level, "level", -1, 9);
+      bounded(strategy, "strategy", 0, 4);
+      if (this._level === level && this._strategy === strategy) { if (callback) native.nextTick(callback); return; }
+      this.flush(constants.Z_SYNC_FLUSH, () => {
+        const handle = bound(this);
+        native.params(handle, level, strategy);
+        handle.settings = { ...handle.settings, level, strategy };
+        this._level = level;
+        this._strategy = strategy;
+        callback?.();
+      });
+    },
   });
-  ObjectDefineProperty(Zlib.prototype, "_closed", { get() { return this.destroyed; } });
+  ObjectDefineProperty(Zlib.prototype, "_closed", { configurable: true, enumerable: true, get() { return !this._handle; } });
+  ObjectDefineProperty(Zlib.prototype, "bytesRead", { configurable: true, enumerable: true, get() { return this.bytesWritten; }, set(v) { this.bytesWritten = v; } });
 
-  const once = (kind, buffer, options) => {
-    const state = {};
-    open(state, kind, options);
-    native.input(buffer);
-    return native.code(state, buffer, LAST);
-  };
   const zlib = { Zlib };
+  const named = (name, fn) => { ObjectDefineProperty(fn, "name", { value: name, configurable: true }); return fn; };
   for (const name of ["Deflate", "Inflate", "Gzip", "Gunzip", "DeflateRaw", "InflateRaw", "Unzip", "BrotliCompress", "BrotliDecompress", "ZstdCompress", "ZstdDecompress"]) {
-    const kind = name.toLowerCase();
+    const format = name.toLowerCase();
     const method = name[0].toLowerCase() + name.slice(1);
-    const C = function (options) {
+    const C = named(name, function (options) {
       if (!(this instanceof C)) return new C(options);
-      ReflectApply(Zlib, this, [kind, options]);
-    };
-    ObjectDefineProperty(C, "name", { value: name, configurable: true });
+      ReflectApply(Zlib, this, [options, format, settings(format, options)]);
+    });
     ObjectSetPrototypeOf(C.prototype, Zlib.prototype);
+    ObjectDefineProperty(C.prototype, "constructor", { value: C, writable: true, configurable: true });
     ObjectSetPrototypeOf(C, Zlib);
+    const once = (buffer, options) => {
+      if (options?.info) {
+        const engine = new C(options);
+        native.input(buffer);
+        return { buffer: engine._processChunk(native.isView(buffer) ? buffer : Buffer.from(buffer), engine._finishFlushFlag), engine };
+      }
+      const s = settings(format, options), state = {};
+      open(state, format, s);
+      native.input(buffer);
+      return native.code(state, buffer, stepOf(s.family, s.finish, true));
+    };
     zlib[name] = C;
-    zlib[`create${name}`] = (options) => new C(options);
-    zlib[`${method}Sync`] = (buffer, options) => once(kind, buffer, options);
-    zlib[method] = (buffer, options, callback) => {
+    zlib[`create${name}`] = named(`create${name}`, (options) => new C(options));
+    zlib[`${method}Sync`] = named(`${method}Sync`, (buffer, options) => once(buffer, options));
+    zlib[method] = named(method, (buffer, options, callback) => {
       if (typeof options === "function") { callback = options; options = undefined; }
       errors.func(callback, "callback");
+      settings(format, options);
       native.input(buffer);
       native.nextTick(() => {
         let out;
-        try { out = once(kind, buffer, options); } catch (error) { callback(error); return; }
+        try { out = once(buffer, options); } catch (error) { callback(error); return; }
         callback(null, out);
       });
-    };
-    const custom = Symbol.for("nodejs.util.promisify.custom");
-    ObjectDefineProperty(zlib[method], custom, { value: (buffer, options) => new p.Promise((resolve, reject) => {
-      zlib[method](buffer, options, (error, out) => (error ? reject(error) : resolve(out)));
-    }) });
+    });
   }
   zlib.crc32 = (data, value = 0) => {
+    native.input(data, "data");
     errors.integer(value, "value", 0, 4294967295);
     return native.crc32(data, value);
   };
   const codes = {};
-  for (const name of ["Z_OK", "Z_STREAM_END", "Z_NEED_DICT", "Z_ERRNO", "Z_STREAM_ERROR", "Z_DATA_ERROR", "Z_MEM_ERROR", "Z_BUF_ERROR", "Z_VERSION_ERROR"]) {
-    codes[name] = constants[name];
-    codes[constants[name]] = name;
-  }
-  zlib.codes = p.ObjectFreeze(codes);
-  zlib.constants = p.ObjectFreeze(constants);
+  for (const name of ["Z_OK", "Z_STREAM_END", "Z_NEED_DICT", "Z_ERRNO", "Z_STREAM_ERROR", "Z_DATA_ERROR", "Z_MEM_ERROR", "Z_BUF_ERROR", "Z_VERSION_ERROR"]) codes[name] = constants[name];
+  for (const name of p.ObjectKeys(codes)) codes[codes[name]] = name;
+  ObjectDefineProperty(zlib, "codes", { value: p.ObjectFreeze(codes), enumerable: true });
+  zlib.constants = constants;
   for (const name of p.ObjectKeys(constants)) {
     if (!(name in zlib)) ObjectDefineProperty(zlib, name, { value: constants[name], enumerable: true });
   }
