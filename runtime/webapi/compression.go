@@ -13,6 +13,8 @@ import (
 	"github.com/dop251/goja"
 )
 
+var errTrailing = errors.New("data after the end")
+
 // compressor is one direction of a compression format, fed in pieces.
 // Loop-confined.
 type compressor interface {
@@ -136,7 +138,7 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 	x.in, x.last = piece, last
 	_, more := x.next()
 	if x.err == nil && !more && len(x.in) > 0 {
-		x.err = errors.New("data after the end")
+		x.err = errTrailing
 	}
 	if x.err != nil || last {
 		x.stop()
@@ -146,12 +148,16 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 	return out, x.err
 }
 
-// code runs a codec for a transform stream.
-func (p *Platform) code(c compressor, piece goja.Value, last bool) goja.Value {
+// code runs a codec for a transform stream, and hands to give what it tells.
+// Data after the end are refused when what came before them has been given
+// (Compression, "decompress and enqueue a chunk").
+func (p *Platform) code(c compressor, piece goja.Value, last bool, give goja.Value) {
 	data, _ := p.bytesOf(piece)
 	out, err := c.code(data, last)
+	if err == nil || errors.Is(err, errTrailing) {
+		p.Engine.Call(give, goja.Undefined(), p.newArrayBuffer(out))
+	}
 	if err != nil {
 		p.Engine.Throw("TypeError", "Decompression failed.")
 	}
-	return p.newArrayBuffer(out)
 }

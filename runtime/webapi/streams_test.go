@@ -156,6 +156,10 @@ func TestPipes(t *testing.T) {
 	w := streamWorld(t)
 	w.run(`globalThis.sink = (more) => { const got = []; const s = new WritableStream({write(v) { got.push(v) }, close() { got.push("closed") }, abort(r) { got.push("aborted " + (r && r.message || r)) }, ...more}); s.got = got; return s }`)
 	w.tries([][2]string{
+		// Streams, section 4.9.1, "shut down with an action": abort() comes before
+		// cancel(), and its error is the pipe's, since both wait a turn.
+		{`(async () => { const l = [], s = new ReadableStream({cancel() { l.push("cancel"); throw "c" }}), d = new WritableStream({abort() { l.push("abort"); throw "a" }}); await s.pipeTo(d, {signal: AbortSignal.abort()}).catch(e => l.push(e)); return l })()`, `["abort","cancel","a"]`},
+		{`ReadableStream.from({[Symbol.asyncIterator]: 0, *[Symbol.iterator]() {}})`, `TypeError: Failed to execute 'from' on 'ReadableStream': parameter 1 is not of type 'AsyncGenerator'.`},
 		{`(async s => { await rs(1, 2).pipeTo(s); return [s.got, s.locked] })(sink())`, `[[1,2,"closed"],false]`},
 		{`(async s => { await rs(1, 2).pipeTo(s, {preventClose: true}); await rs(3).pipeTo(s); return s.got })(sink())`, `[1,2,3,"closed"]`},
 		{`(async s => { const r = new ReadableStream({start(c) { c.enqueue(1) }, pull(c) { c.error(new Error("src")) }}, {highWaterMark: 0}); const e = await r.pipeTo(s).catch(e => e.message); return [e, s.got] })(sink())`, `["src",[1,"aborted src"]]`},
@@ -194,6 +198,9 @@ func TestCompression(t *testing.T) {
 	w.tries([][2]string{
 		{`new CompressionStream("foo")`, `TypeError: The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.`},
 		{`swell("gzip", bytes(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), 3)`, `TypeError: Decompression failed.`},
+		// Compression, "decompress and enqueue a chunk": data after the end are an
+		// error once what came before them is there to be read.
+		{`(async d => { const r = rs(bytes(...d, 0)).pipeThrough(new DecompressionStream("gzip")).getReader(), x = await r.read(); return [x.value.length, await r.read().catch(String)] })(await squeeze("gzip", ` + text + `))`, `[30000,"TypeError: Decompression failed."]`},
 	})
 }
 

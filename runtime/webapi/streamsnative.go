@@ -61,8 +61,9 @@ func (p *Platform) streamNative() *goja.Object {
 			e.Attach(obj, newCompressor(arg(0).String(), arg(1).ToBoolean()))
 			return obj
 		}),
-		fn("code", 3, func(arg func(int) goja.Value) goja.Value {
-			return p.code(e.Attached(arg(0)).(compressor), arg(1), arg(2).ToBoolean())
+		fn("code", 4, func(arg func(int) goja.Value) goja.Value {
+			p.code(e.Attached(arg(0)).(compressor), arg(1), arg(2).ToBoolean(), arg(3))
+			return nil
 		}),
 	)...)
 	return native

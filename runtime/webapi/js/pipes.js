@@ -164,14 +164,15 @@ function (native, p) {
   };
 
   const from = (iterable) => {
-    const kind = iterable === null || iterable === undefined ? undefined : iterable[SymbolAsyncIterator] || iterable[SymbolIterator];
+    let kind = r.isNothing(iterable) ? undefined : iterable[SymbolAsyncIterator];
+    const sync = r.isNothing(kind);
+    if (sync && !r.isNothing(iterable)) kind = iterable[SymbolIterator];
     if (typeof kind !== "function") throw new TypeError("Failed to execute 'from' on 'ReadableStream': parameter 1 is not of type 'AsyncGenerator'.");
-    const sync = iterable[SymbolAsyncIterator] === undefined || iterable[SymbolAsyncIterator] === null;
     const it = apply(kind, iterable, []);
     if (!r.isObject(it)) throw new TypeError("Failed to execute 'from' on 'ReadableStream': the iterator is not an object.");
     const { next } = it;
     const object = (v, what) => {
-      if (typeof v !== "object" || v === null) throw new TypeError(`The iterator's ${what}() did not return an object.`);
+      if (!r.isObject(v)) throw new TypeError(`The iterator's ${what}() did not return an object.`);
       return v;
     };
     const S = create({
@@ -185,7 +186,7 @@ function (native, p) {
       cancel: (reason) => {
         let method;
         try { method = it.return; } catch (e) { return rejected(e); }
-        if (method === undefined || method === null) return resolved();
+        if (r.isNothing(method)) return resolved();
         return then(r.attempt(method, it, reason), (v) => { object(v, "return"); });
       },
     });
@@ -230,7 +231,9 @@ function (native, p) {
         if (!action) { finalize(failed, e); return; }
         then(action(), () => finalize(failed, e), (e2) => finalize(true, e2));
       };
-      if (unfinished > 0 && W.st === w.WRITABLE && !w.closing(W)) idle = () => then(VOID, rest); else rest();
+      if (W.st !== w.WRITABLE || w.closing(W)) rest();
+      else if (unfinished > 0) idle = () => then(VOID, rest);
+      else then(VOID, rest);
     };
     if (signal !== undefined) {
       const abort = (reason) => shutdown(() => {

@@ -46,6 +46,7 @@ function (native, p) {
     }
     return v;
   };
+  const isNothing = (v) => v === undefined || v === null;
   const isObject = (v) => typeof v === "object" && v !== null || typeof v === "function";
   // object is an argument that is an object or missing.
   const object = (v, n, owner, type) => {
@@ -55,7 +56,7 @@ function (native, p) {
   };
   // options is an argument that is a dictionary.
   const options = (v, n, owner, method, type) => {
-    if (v === undefined || v === null) return {};
+    if (isNothing(v)) return {};
     if (!isObject(v)) throw new TypeError(`Failed to execute '${method}' on '${owner}': parameter ${n} is not of type '${type}'.`);
     return v;
   };
@@ -726,7 +727,7 @@ function (native, p) {
   return {
     classes, READABLE, CLOSED, ERRORED, LOCKED,
     streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,
-    errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, object, options, strategy, highWaterMark, illegal, nothing, isObject, expose, pullInto, respondWithView, byobRequest,
+    errorC, desired, callPull, respond, describe, defer, handled, attempt, VOID, member, object, options, strategy, highWaterMark, illegal, nothing, isNothing, isObject, expose, pullInto, respondWithView, byobRequest,
     isStream: (o) => streamOf(o) !== undefined,
     transferable: (o) => streamOf(o).reader === undefined,
     transfer: (o) => native.pipes().transfer(streamOf(o)).obj,

@@ -211,12 +211,13 @@ function (native, p) {
     }
   }
 
-  // ---- transforms that map chunks: each returns a buffer, a string or undefined
+  // ---- transforms that map chunks: each returns a view, a string or undefined,
+  // and hands to give what is to be seen even if it throws then
   const mapping = (transform, flush) => {
     const T = setUp(undefined, { writeHWM: 1, readHWM: 0 });
     const give = (v) => { if (v !== undefined) enqueue(T, v); };
-    T.transform = (v) => attempt(() => give(transform(v)));
-    T.flush = () => attempt(() => give(flush()));
+    T.transform = (v) => attempt(() => give(transform(v, give)));
+    T.flush = () => attempt(() => give(flush(give)));
     return T;
   };
   const view = (buf) => buf === undefined || native.length(buf) === 0 ? undefined : new Uint8Array(buf);
@@ -259,11 +260,11 @@ function (native, p) {
   const codec = (name, format, decompress) => {
     if (format !== "gzip" && format !== "deflate" && format !== "deflate-raw") throw new TypeError("The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.");
     const c = native.newCodec(format, decompress);
-    return mapping((v) => {
+    return mapping((v, give) => {
       const buf = native.bytes(v);
       if (buf === undefined) throw new TypeError(`Failed to execute 'write' on '${name}': the chunk is not of type 'BufferSource'.`);
-      return view(native.code(c, buf, false));
-    }, () => view(native.code(c, undefined, true)));
+      native.code(c, buf, false, (out) => give(view(out)));
+    }, (give) => { native.code(c, undefined, true, (out) => give(view(out))); });
   };
   class CompressionStream {
     #t;
