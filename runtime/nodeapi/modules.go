@@ -28,6 +28,7 @@ func init() {
 
 	internal("internal/crypto_stream", "crypto_stream.js", nil)
 	internal("internal/crypto_keys", "crypto_keys.js", keysModule)
+	internal("internal/crypto_x509", "crypto_x509.js", x509Natives)
 	internal("internal/http", "http.js", nil)
 	internal("internal/http_server", "http_server.js", nil)
 	internal("internal/misc", "misc.js", miscModule)

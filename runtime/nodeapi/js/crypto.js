@@ -166,6 +166,7 @@ function (native, p) {
     "generateKey", "generateKeySync", "generateKeyPair", "generateKeyPairSync", "Sign", "Verify", "createSign", "createVerify", "sign", "verify",
     "publicEncrypt", "publicDecrypt", "privateEncrypt", "privateDecrypt", "DiffieHellman", "DiffieHellmanGroup", "ECDH", "createDiffieHellman",
     "createDiffieHellmanGroup", "getDiffieHellman", "createECDH", "diffieHellman"]) native.lazy(crypto, name, () => native.require("internal/crypto_keys")[name]);
+  for (const name of ["X509Certificate", "Certificate"]) native.lazy(crypto, name, () => native.require("internal/crypto_x509")[name]);
   for (const [name, get] of p.ObjectEntries({
     webcrypto: () => globalThis.crypto,
     subtle: () => globalThis.crypto.subtle,
