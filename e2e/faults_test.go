@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
 )
 
@@ -166,6 +168,27 @@ func TestFaultsOfUpstreams(t *testing.T) {
 	for _, plan := range []string{"upstream.refuse@request#1", "sink.refuse@request#1"} {
 		if r, _ := campaignOf(t, "replay", fixture(t, "planted"), "--fetch", "POST /add", "--plan", plan); r.Code != chaos.Usage {
 			t.Errorf("%s, and no such server: code %d, want %d", plan, r.Code, chaos.Usage)
+		}
+	}
+}
+
+// A life may wait for an alarm up to the horizon before it works: here a second
+// death leaves only the heartbeat of the agents SDK, 30 s ahead.
+func TestRestAfterAHeartbeat(t *testing.T) {
+	t.Parallel()
+	plan := "kill@commit:before(ResearchAgent/r1)/timer#7; kill@index:after(ResearchAgent/r1)/alarm#1"
+	for _, c := range []struct {
+		timeout string
+		want    campaign.Outcome
+	}{{campaign.DefaultTimeout.String(), campaign.Passed}, {"30s", campaign.Restless}} {
+		r, _ := planned(t, "fibers", plan, "--mode", "sim", "--timeout", c.timeout)
+		if len(r.Cases) != 1 || len(r.Cases[0].Kills) != 2 {
+			t.Fatalf("--timeout %s: %+v", c.timeout, r.Cases)
+		}
+		// A life that was cut short is no evidence that its alarm would not have fired.
+		late := func(v check.Violation) bool { return v.Checker == "alarms" }
+		if one := r.Cases[0]; one.Outcome != c.want || slices.ContainsFunc(one.Violations, late) {
+			t.Errorf("--timeout %s: %s: %s %v", c.timeout, one.Outcome, one.Text, one.Violations)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (r *caseRun) play(ctx context.Context) error {
 	if restless != nil && !(errors.As(restless, &e) && e.outcome == Restless) {
 		return restless
 	}
-	return errors.Join(restless, r.judge())
+	return errors.Join(restless, r.judge(restless != nil))
 }
 
 // live runs one life of the server: until f has killed it, or without a fault

@@ -67,7 +67,7 @@ func (k *Kill) wait(s check.Snapshot) {
 }
 
 // judge ends the last life, reads what it left, and asks the checkers.
-func (r *caseRun) judge() error {
+func (r *caseRun) judge(restless bool) error {
 	if err := r.child.Close(); err != nil {
 		return err
 	}
@@ -87,11 +87,11 @@ func (r *caseRun) judge() error {
 	if err != nil {
 		return err
 	}
-	return r.verdict(end)
+	return r.verdict(end, restless)
 }
 
 // verdict asks the checkers, once the files at rest are in end.
-func (r *caseRun) verdict(end copied) error {
+func (r *caseRun) verdict(end copied, restless bool) error {
 	deaths, err := r.readDeaths()
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (r *caseRun) verdict(end copied) error {
 	if err != nil {
 		return err
 	}
-	e := check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Models: r.camp.Models}
+	e := check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
 	r.result.Violations, r.result.Checkers = check.Judge(r.camp.checkers, e)
 	if r.camp.Script != nil {
 		found, marks, err := r.camp.Script.Check(e)

@@ -39,7 +39,9 @@ const (
 
 // Defaults of Options.
 const (
-	DefaultTimeout = 30 * time.Second
+	// DefaultTimeout lets a life wait for any alarm that it has to come to before
+	// it is at rest, and then work: the heartbeat of the agents SDK alone is 30 s.
+	DefaultTimeout = check.Horizon + 30*time.Second
 	// MaxTries is how often a point is tried that a run did not reach.
 	MaxTries = 4
 )

@@ -204,7 +204,7 @@ func (r *caseRun) playSim(ctx context.Context, s *sim.System) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(restless, r.verdict(end))
+	return errors.Join(restless, r.verdict(end, restless != nil))
 }
 
 // liveSim is one life: until f has killed it, or without a fault until the system
