@@ -85,6 +85,8 @@ type Conn struct {
 	now     func() time.Time
 	rand    io.Reader
 	stmts   *Stmt // open statements, doubly linked
+	slots   int   // Options.LookasideSlots
+	small   bool  // since Shrink nothing is reserved for small objects
 
 	authorize func(Action) Verdict
 	onCommit  func() (abort bool)
@@ -146,12 +148,21 @@ func (c *Conn) open(o Options) error {
 	if rc != sqlite3.SQLITE_OK {
 		return c.errorOf(rc)
 	}
-	slots := o.LookasideSlots
-	if slots == 0 {
-		slots = 100
+	c.slots = o.LookasideSlots
+	if c.slots == 0 {
+		c.slots = 100
 	}
-	c.dbConfig(sqlite3.SQLITE_DBCONFIG_LOOKASIDE, uintptr(0), int32(128), int32(slots))
+	c.setLookaside(c.slots)
 	return c.registerRandom()
+}
+
+// setLookaside reserves memory for so many small objects. It does nothing while
+// statements use what is reserved.
+func (c *Conn) setLookaside(slots int) {
+	const size = 128
+	if c.dbConfig(sqlite3.SQLITE_DBCONFIG_LOOKASIDE, uintptr(0), int32(size), int32(slots)) == sqlite3.SQLITE_OK {
+		c.small = slots == 0
+	}
 }
 
 // dbConfig calls sqlite3_db_config with the given C arguments.

@@ -8,8 +8,10 @@ import (
 )
 
 // Shrink gives back what the connection can read again: the pages of its cache,
-// and the part of the log's index that it has mapped. Prepared statements stay.
+// and the part of the log's index that it has mapped; and, unless a statement
+// uses it, what is reserved for small objects. Prepared statements stay.
 func (c *Conn) Shrink() {
+	c.setLookaside(0)
 	sqlite3.Xsqlite3_db_release_memory(c.tls, c.db)
 	file, methods, err := c.mainFile()
 	if err != nil || methods == nil || methods.FiVersion < 2 {

@@ -43,6 +43,9 @@ func (c *Conn) Prepare(sql string, persistent bool) (st *Stmt, tail string, err 
 	if c.db == 0 {
 		return nil, "", fmt.Errorf("sqlite: prepare: the connection is closed")
 	}
+	if c.small {
+		c.setLookaside(c.slots)
+	}
 	z := cString(c.tls, sql)
 	defer free(c.tls, z)
 	var flags uint32
