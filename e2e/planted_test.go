@@ -107,12 +107,19 @@ func replayOf(t *testing.T, bin string, env []string, c campaign.Case, more ...s
 }
 
 // The harness finds a minido that is wrong itself: one that acknowledges before it
-// commits, and one that forgets its alarms when it starts. The same build without
+// commits, one that forgets its alarms when it starts, one whose hibernation cuts
+// sockets. The same build without
 // a bug passes.
 func TestPlantedBugsOfMinido(t *testing.T) {
 	bin := plantedMinido(t)
 	t.Run("determinism", func(t *testing.T) { plantedNondeterminism(t, bin) })
 	fresh := []string{"--scenario", filepath.Join(fixture(t, "planted"), "fresh.chaos.ts"), "--fault", "crash(isolate)", "--max", "8"}
+	t.Run("bug=drop-sockets", func(t *testing.T) {
+		cmd := exec.Command(bin, "chaos", "replay", fixture(t, "relay"), "--plan", "hibernate@commit:after(Room/r1)/fetch#1")
+		cmd.Env = append(os.Environ(), "MINIDO_PLANTED_BUG=drop-sockets")
+		r, _ := campaignBy(t, cmd)
+		expect(t, r.Code, r, "sockets/not-dropped")
+	})
 	for _, c := range []struct {
 		bug   string
 		steps []string
@@ -209,28 +216,29 @@ func TestFindingShrinks(t *testing.T) {
 	}
 }
 
-// The harness finds the mistakes of agents on the packages: an effect that is
-// noted after it happened, a recovery hook that stores what the SDK stores, too.
+// The harness finds the mistakes of agents on the packages, and of systems without
+// any: an effect that is noted after it happened, a recovery hook that stores what
+// the SDK stores, too, operations without a ledger, roles of sockets that died.
 // Without them, the same deaths do no harm.
 func TestPlantedBugsOfAgents(t *testing.T) {
-	project := filepath.Join(fixture(t, "chat"), "planted.jsonc")
-	for bug, c := range map[string]struct{ at, want string }{
-		"late-stash":    {"kill@fetch:after()/fetch#2", "effects/effect-once"},
-		"appends-twice": {"kill@frame:after(Talker/t1)/body chunk#24", "chat/one-answer"},
+	for _, c := range []struct{ project, bug, steps, at, want string }{
+		{"chat", "late-stash", "--call|Worker/w1.start()|--effects|SINK", "kill@fetch:after()/fetch#2", "effects/effect-once"},
+		{"chat", "appends-twice", "--chat|Talker/t1: hello|--mock-ai", "kill@frame:after(Talker/t1)/body chunk#24", "chat/one-answer"},
+		{"session", "no-ledger", "--scenario|session.chaos.ts", "kill@fetch:after()/fetch#3", "effects/effect-once"},
+		{"relay", "stale-roles", "--scenario|relay.chaos.ts", "kill@commit:after(Room/r1)/fetch#1", "scenario/both sides talk"},
 	} {
-		for _, is := range []string{"none", bug} {
-			t.Run(bug+"="+is, func(t *testing.T) {
+		flags := strings.Split(c.steps, "|")
+		if flags[0] == "--scenario" {
+			flags[1] = filepath.Join(fixture(t, c.project), flags[1])
+		}
+		for _, is := range []string{"none", c.bug} {
+			t.Run(c.bug+"="+is, func(t *testing.T) {
 				t.Parallel()
-				flags := []string{"--var", "BUG:" + is, "--plan", c.at, "--call", "Worker/w1.start()", "--effects", "SINK"}
-				if bug == "appends-twice" {
-					flags = append(flags[:4], "--chat", "Talker/t1: hello", "--mock-ai")
-				}
-				r, out := campaignOf(t, "replay", project, flags...)
-				if is == "none" && r.Code != chaos.Pass {
-					t.Errorf("code %d\n%s", r.Code, out)
-				}
-				if is == bug {
+				r, out := campaignOf(t, "replay", filepath.Join(fixture(t, c.project), "planted.jsonc"), slices.Concat(flags, []string{"--var", "BUG:" + is, "--plan", c.at})...)
+				if is == c.bug {
 					expect(t, r.Code, r, c.want)
+				} else if r.Code != chaos.Pass {
+					t.Errorf("code %d\n%s", r.Code, out)
 				}
 			})
 		}

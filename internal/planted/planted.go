@@ -22,4 +22,6 @@ const (
 	// KeepModuleState ends the objects of an isolate that is to go, and goes on with
 	// the isolate.
 	KeepModuleState = false
+	// DropSockets cuts the sockets of an object that hibernates.
+	DropSockets = false
 )

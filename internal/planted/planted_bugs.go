@@ -15,4 +15,5 @@ var (
 	MapOrder        = bug == "map-order"
 	Goroutine       = bug == "goroutine"
 	KeepModuleState = bug == "keep-module-state"
+	DropSockets     = bug == "drop-sockets"
 )
