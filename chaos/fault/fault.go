@@ -129,7 +129,8 @@ func (f Fault) Happens() bool {
 	case Slow, Jump:
 		return true
 	}
-	return f.Arg == Isolate || strings.Contains(at.Object, "/")
+	// What a store's label has in this place is a bucket or a cache.
+	return f.Arg == Isolate || at.Kind != killpoint.Store && strings.Contains(at.Object, "/")
 }
 
 // fails is Happens for Fail.

@@ -44,3 +44,30 @@ func TestParsePlanRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A fault happens only where there is what it is done to.
+func TestHappens(t *testing.T) {
+	for _, c := range []struct {
+		kind, point string
+		want        bool
+	}{
+		{"kill", "store:before(R2/b)/put#1", true},
+		{"abort", "commit:before(A/a)/rpc#1", true},
+		{"abort", "store:before(R2/b)/put#1", false},
+		{"evict", "rpc:before()/fetch#1", false},
+		{"evict(isolate)", "rpc:before()/fetch#1", true},
+		{"evict(isolate)", "store:before(R2/b)/put#1", true},
+		{"fail(io)", "store:before(R2/b)/put#1", true},
+		{"fail(io)", "store:after(R2/b)/put#1", false},
+		{"fail(sync)", "commit:after(A/a)/rpc#1", true},
+		{"fail(dns)", "fetch:before()/fetch#1", true},
+		{"fail(dns)", "commit:before(A/a)/rpc#1", false},
+		{"slow(1ms)", "rpc:before()/fetch#1", true},
+		{"evict", "7", true},
+	} {
+		f, err := ParseKind(c.kind)
+		if f.Point = c.point; err != nil || f.Happens() != c.want {
+			t.Errorf("%s happens: %v, %v", f, !c.want, err)
+		}
+	}
+}
