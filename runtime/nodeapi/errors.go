@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi"
 )
 
 // newError makes an error of a built-in class with Node's `code`; an empty
@@ -118,15 +119,15 @@ func (m *Modules) receivedNumber(v goja.Value) string {
 	switch x := v.Export().(type) {
 	case int64:
 		if x > 1<<32 || x < -(1<<32) {
-			return grouped(strconv.FormatInt(x, 10))
+			return webapi.GroupDigits(strconv.FormatInt(x, 10))
 		}
 	case float64:
 		if x == math.Trunc(x) && math.Abs(x) > 1<<32 {
-			return grouped(m.engine.Text(v))
+			return webapi.GroupDigits(m.engine.Text(v))
 		}
 	case *big.Int:
 		if x.CmpAbs(big.NewInt(1<<32)) > 0 {
-			return grouped(x.String()) + "n"
+			return webapi.GroupDigits(x.String()) + "n"
 		}
 		return x.String() + "n"
 	}
@@ -134,20 +135,6 @@ func (m *Modules) receivedNumber(v goja.Value) string {
 		return m.brief(v)
 	}
 	return m.engine.Text(v)
-}
-
-func grouped(digits string) string {
-	sign := ""
-	if strings.HasPrefix(digits, "-") {
-		sign, digits = "-", digits[1:]
-	}
-	if strings.Trim(digits, "0123456789") != "" {
-		return sign + digits
-	}
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "_" + digits[i:]
-	}
-	return sign + digits
 }
 
 // typeOf is the typeof operator.

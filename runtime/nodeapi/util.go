@@ -53,7 +53,7 @@ func comparisonsModule(m *Modules) []engine.Func {
 func utilModule(m *Modules) []engine.Func {
 	return []engine.Func{
 		{Name: "inspect", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.inspect(c.Argument(0), c.Argument(1))
+			return m.vm.ToValue(m.platform.InspectWith(c.Argument(0), c.Argument(1), m.inspectFunction()))
 		}},
 		{Name: "format", Length: 2, Fn: m.format},
 		{Name: "logLine", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
@@ -71,6 +71,35 @@ func utilModule(m *Modules) []engine.Func {
 			return o
 		}},
 	}
+}
+
+// inspectFunction is util.inspect itself, undefined until util has been loaded.
+func (m *Modules) inspectFunction() goja.Value {
+	if util, ok := m.loaded["util"].(*goja.Object); ok {
+		return util.Get("inspect")
+	}
+	return goja.Undefined()
+}
+
+// format is util.formatWithOptions: (options, args)
+// (nodejs.org/api/util.html#utilformatformat-args).
+func (m *Modules) format(c goja.FunctionCall) goja.Value {
+	options, list := c.Argument(0), c.Argument(1).(*goja.Object)
+	args := make([]goja.Value, list.Get("length").ToInteger())
+	for i := range args {
+		args[i] = orUndefined(list.Get(itoa(i)))
+	}
+	return m.vm.ToValue(m.platform.FormatWith(options, m.inspectFunction(), args))
+}
+
+// symbolFor is Symbol.for(name).
+func (m *Modules) symbolFor(name string) *goja.Symbol {
+	if s, ok := m.symbols[name]; ok {
+		return s
+	}
+	s := m.engine.Call(m.prims.symbolFor, goja.Undefined(), m.vm.ToValue(name)).(*goja.Symbol)
+	m.symbols[name] = s
+	return s
 }
 
 // logLine writes a line to the log on behalf of standard output (1) or error (2).

@@ -49,7 +49,10 @@ func (p *Platform) makeConsole() goja.Value {
 	logger("warn", engine.Warn)
 	logger("dirxml", engine.Log)
 	define("dir", func(args []goja.Value) {
-		c.write(engine.Log, p.inspectDeep(argument(args, 0), depthOption(argument(args, 1))))
+		o := defaultInspect()
+		o.custom = false
+		o.read(argument(args, 1))
+		c.write(engine.Log, p.inspectQuietly(argument(args, 0), o))
 	})
 	define("table", c.table)
 	define("trace", func(args []goja.Value) {
@@ -164,122 +167,15 @@ func (c *console) assertion(args []goja.Value) {
 	c.write(engine.Error, c.format(rest))
 }
 
+// format is the Console specification's Formatter.
+func (c *console) format(args []goja.Value) string {
+	return c.p.formatter(true, nil).format(defaultInspect(), args)
+}
+
 // isText reports whether v is a primitive string.
 func isText(v goja.Value) bool {
 	_, isSymbol := v.(*goja.Symbol) // which goja exports as a string too
 	return v != nil && !isSymbol && v.ExportType() == stringType
-}
-
-// format is the Console specification's Formatter: the first argument may hold
-// directives, the rest follows with spaces between.
-func (c *console) format(args []goja.Value) string {
-	var parts []string
-	if len(args) > 1 && isText(args[0]) {
-		text, rest := c.directives(args[0].String(), args[1:])
-		parts, args = append(parts, text), rest
-	}
-	for _, v := range args {
-		if isText(v) {
-			parts = append(parts, v.String())
-			continue
-		}
-		parts = append(parts, c.p.Inspect(v))
-	}
-	return strings.Join(parts, " ")
-}
-
-// directives replaces %s and its relatives and returns the arguments left.
-func (c *console) directives(text string, args []goja.Value) (string, []goja.Value) {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "%")
-		b.WriteString(before)
-		if !found {
-			return b.String(), args
-		}
-		kind := byte(0)
-		if after != "" {
-			kind = after[0]
-		}
-		switch {
-		case kind == '%':
-			b.WriteByte('%')
-			after = after[1:]
-		case kind != 0 && strings.IndexByte("sdifjoOc", kind) >= 0 && len(args) > 0:
-			b.WriteString(c.directive(kind, args[0]))
-			args, after = args[1:], after[1:]
-		default:
-			b.WriteByte('%')
-		}
-		text = after
-	}
-}
-
-func (c *console) directive(kind byte, v goja.Value) string {
-	switch kind {
-	case 's':
-		return c.plain(v)
-	case 'd':
-		return c.number(v, nil)
-	case 'i':
-		return c.number(v, c.p.Engine.Primordial("Number").Get("parseInt"))
-	case 'f':
-		return c.number(v, c.p.Engine.Primordial("Number").Get("parseFloat"))
-	case 'j':
-		return c.json(v)
-	case 'o':
-		const deep = 4
-		return c.p.inspectDeep(v, deep)
-	case 'O':
-		return c.p.Inspect(v)
-	}
-	return "" // %c styles text, which a log has none of
-}
-
-// plain is %s: objects whose class has a toString of its own are asked.
-func (c *console) plain(v goja.Value) string {
-	obj, ok := v.(*goja.Object)
-	if !ok {
-		if isText(v) {
-			return v.String()
-		}
-		return c.p.Inspect(v)
-	}
-	native := !engine.IsCallable(v)
-	c.p.Engine.Try(func() {
-		if fn := obj.Get("toString"); native && engine.IsCallable(fn) && obj.ExportType() != proxyType {
-			source := c.p.Engine.Call(c.p.Engine.Primordial("FunctionPrototypeToString"), goja.Undefined(), fn).String()
-			native = strings.Contains(source, "[native code]")
-		}
-	})
-	if native {
-		return c.p.inspectDeep(v, 0)
-	}
-	return c.p.Engine.Text(v)
-}
-
-// number is %d, or %i and %f, which parse.
-func (c *console) number(v goja.Value, parse goja.Value) string {
-	text := "NaN"
-	c.p.Engine.Try(func() {
-		switch {
-		case v.ExportType() == bigintType:
-			text = v.String() + "n"
-		case parse == nil:
-			text = showNumber(v.ToNumber())
-		default:
-			text = showNumber(c.p.Engine.Call(parse, goja.Undefined(), v))
-		}
-	})
-	return text
-}
-
-func (c *console) json(v goja.Value) string {
-	text := "[Circular]"
-	c.p.Engine.Try(func() {
-		text = c.p.Engine.Call(c.p.Engine.Primordial("JSONStringify"), goja.Undefined(), v).String()
-	})
-	return text
 }
 
 // table shows rows and columns: (data, columns).

@@ -21,7 +21,7 @@ func (w *fetchWorld) logged(source string) string {
 	return text
 }
 
-// What the console logs is what Node 20 logs for the same arguments:
+// What the console logs is what Node 24 logs for the same arguments:
 // testdata/console.txt holds expressions and Node's lines.
 func TestConsoleGolden(t *testing.T) {
 	w := newFetchWorld(t)

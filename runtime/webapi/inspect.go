@@ -14,22 +14,15 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
-// The defaults of Node's util.inspect, whose form the console of Workers has.
-const (
-	inspectDepth   = 2
-	inspectItems   = 100
-	inspectText    = 10000 // characters shown of a string within an object
-	inspectWidth   = 80    // columns, with a reserve for what surrounds the text
-	inspectCompact = 3     // innermost levels that may share a line
-	inspectBytes   = 50    // bytes shown of an ArrayBuffer
-	inspectTraps   = 100   // proxies of proxies that are looked through
-)
+const inspectTraps = 100 // proxies of proxies that are looked through
 
 // inspector renders one value. Loop-confined.
 type inspector struct {
 	p        *Platform
+	o        inspectOptions
+	inspect  goja.Value   // util.inspect, for custom inspect methods; nil: one is made
+	lenient  bool         // exceptions of the user's code are swallowed
 	symbol   *goja.Symbol // names custom inspect methods
-	depth    int          // levels shown below the first; negative: all
 	indent   int
 	current  int            // the level of the object last begun
 	seen     []*goja.Object // the objects that are being shown
@@ -41,52 +34,96 @@ type inspector struct {
 // It never throws and calls none of the user's code but custom inspect methods
 // (Symbol.for("nodejs.util.inspect.custom")) and toStringTag getters, whose
 // exceptions it swallows. Loop-confined.
-func (p *Platform) Inspect(v goja.Value) string { return p.inspectDeep(v, inspectDepth) }
+func (p *Platform) Inspect(v goja.Value) string { return p.inspectQuietly(v, defaultInspect()) }
 
-// inspectDeep is Inspect for another depth; a negative one is without limit.
-func (p *Platform) inspectDeep(v goja.Value, depth int) (text string) {
-	in := &inspector{p: p, depth: depth, symbol: p.inspectSymbol()}
-	if thrown := p.Engine.Try(func() { text = in.value(v, 0, false) }); thrown != nil {
+// inspectDeep is Inspect for another depth.
+func (p *Platform) inspectDeep(v goja.Value, depth float64) string {
+	o := defaultInspect()
+	o.depth = depth
+	return p.inspectQuietly(v, o)
+}
+
+// inspectQuietly is Inspect with options.
+func (p *Platform) inspectQuietly(v goja.Value, o inspectOptions) (text string) {
+	in := &inspector{p: p, o: o, lenient: true, symbol: p.inspectSymbol()}
+	if thrown := p.Engine.Try(func() { text = in.value(v, 0) }); thrown != nil {
 		return "[a value that cannot be shown]"
 	}
 	return text
 }
 
-// value shows v at a level of nesting. asked tells that v has
-// no say in it: its custom inspect method has returned it.
-func (in *inspector) value(v goja.Value, level int, asked bool) string {
-	obj, ok := v.(*goja.Object)
+// InspectWith is Node's util.inspect(v, options); inspect is that function
+// itself, which custom inspect methods are given. Exceptions of the user's code
+// pass through. Loop-confined.
+func (p *Platform) InspectWith(v, options, inspect goja.Value) string {
+	in := &inspector{p: p, o: defaultInspect(), inspect: inspect, symbol: p.inspectSymbol()}
+	in.o.read(options)
+	return in.value(v, 0)
+}
+
+// attempt runs what may call the user's code. false tells that it threw, and
+// that nobody is told.
+func (in *inspector) attempt(fn func()) bool {
+	if !in.lenient {
+		fn()
+		return true
+	}
+	indent, seen := in.indent, len(in.seen)
+	if in.p.Engine.Try(fn) == nil {
+		return true
+	}
+	in.indent, in.seen = indent, in.seen[:seen]
+	return false
+}
+
+// value shows v at a level of nesting.
+func (in *inspector) value(v goja.Value, level int) string {
+	self, ok := v.(*goja.Object)
 	if !ok {
 		return in.primitive(v)
 	}
+	obj := self
 	for range inspectTraps {
-		if obj.ExportType() != proxyType {
+		proxy, isProxy := engine.AsProxy(obj)
+		if !isProxy {
 			break
 		}
-		proxy, _ := obj.Export().(goja.Proxy)
+		if in.o.showProxy {
+			return in.showProxy(proxy, level)
+		}
 		if obj = proxy.Target(); obj == nil {
-			return "<Revoked Proxy>"
+			return in.style("<Revoked Proxy>", "special")
 		}
 	}
 	if obj.ExportType() == proxyType {
 		return "[Proxy]"
 	}
-	if !asked {
-		if text, ok := in.custom(obj, level); ok {
+	if in.o.custom {
+		if text, ok := in.custom(obj, self, level); ok {
 			return text
 		}
 	}
 	for _, s := range in.seen {
 		if s == obj {
-			return "[Circular *" + strconv.Itoa(in.reference(obj)) + "]"
+			return in.style("[Circular *"+strconv.Itoa(in.reference(obj))+"]", "special")
 		}
 	}
 	text := "[Object]"
-	indent, seen := in.indent, len(in.seen)
-	if in.p.Engine.Try(func() { text = in.object(obj, level) }) != nil {
-		in.indent, in.seen = indent, in.seen[:seen]
-	}
+	in.attempt(func() { text = in.object(obj, level) })
 	return text
+}
+
+// showProxy shows what a proxy is made of.
+func (in *inspector) showProxy(proxy goja.Proxy, level int) string {
+	if float64(level) > in.o.depth {
+		return in.style("Proxy [Array]", "special")
+	}
+	target, handler := proxy.Target(), in.p.Engine.ProxyHandler(proxy)
+	if target == nil || handler == nil {
+		return in.style("<Revoked Proxy>", "special")
+	}
+	parts := []string{in.nested(target, level), in.nested(handler, level)}
+	return in.join(shape{open: "Proxy [", end: "]", list: true}, parts, nil, level+1)
 }
 
 // reference is the number of an object that contains itself.
@@ -100,50 +137,40 @@ func (in *inspector) reference(obj *goja.Object) int {
 	return len(in.circular)
 }
 
-// custom asks the object itself, as Node does.
-func (in *inspector) custom(obj *goja.Object, level int) (text string, ok bool) {
+// custom asks an object itself, as Node does; self is the proxy that it is
+// behind, or the object.
+func (in *inspector) custom(obj, self *goja.Object, level int) (text string, ok bool) {
 	if in.symbol == nil {
 		return "", false
 	}
-	indent, seen := in.indent, len(in.seen)
-	thrown := in.p.Engine.Try(func() {
+	done := in.attempt(func() {
 		method := obj.GetSymbol(in.symbol)
-		if method == nil || !engine.IsCallable(method) {
+		if !engine.IsCallable(method) || method == in.inspect {
 			return
 		}
-		options := in.p.record("depth", in.depth-level, "compact", inspectCompact, "breakLength", inspectWidth, "stylize",
-			in.p.Engine.Func("stylize", 2, func(call goja.FunctionCall) goja.Value { return call.Argument(0).ToString() }))
-		inspect := in.p.Engine.Func("inspect", 2, func(call goja.FunctionCall) goja.Value {
-			return in.p.vm.ToValue(in.p.inspectDeep(call.Argument(0), depthOption(call.Argument(1))))
-		})
-		v := in.p.Engine.Call(method, obj, in.p.vm.ToValue(in.depth-level), options, inspect)
+		if ctor, isObject := obj.Get("constructor").(*goja.Object); isObject && ctor.Get("prototype") == goja.Value(obj) {
+			return
+		}
+		left := goja.Null()
+		if !math.IsInf(in.o.depth, 1) {
+			left = in.p.vm.ToValue(in.o.depth - float64(level))
+		}
+		inspect := in.inspect
+		if isUndefined(inspect) {
+			inspect = in.p.Engine.Func("inspect", 2, func(call goja.FunctionCall) goja.Value {
+				return in.p.vm.ToValue(in.p.InspectWith(call.Argument(0), call.Argument(1), nil))
+			})
+		}
+		v := in.p.Engine.Call(method, self, left, in.optionsObject(left), inspect)
 		if same, isObject := v.(*goja.Object); isObject {
-			ok = same != obj
-			if ok {
-				text = in.value(v, level, false)
+			if ok = same != self; ok {
+				text = in.value(v, level)
 			}
 			return
 		}
-		text, ok = in.p.Engine.Text(v), true
-		text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", in.indent))
+		text, ok = strings.ReplaceAll(in.p.Engine.Text(v), "\n", "\n"+strings.Repeat(" ", in.indent)), true
 	})
-	if thrown != nil {
-		in.indent, in.seen = indent, in.seen[:seen]
-		return "", false
-	}
-	return text, ok
-}
-
-// depthOption reads {depth} of an options object.
-func depthOption(options goja.Value) int {
-	v := get(options, "depth")
-	switch {
-	case isUndefined(v):
-		return inspectDepth
-	case goja.IsNull(v) || v.ToFloat() > math.MaxInt16:
-		return -1
-	}
-	return max(0, int(v.ToInteger()))
+	return text, ok && done
 }
 
 // inspectSymbol is Symbol.for("nodejs.util.inspect.custom"), nil if user code
@@ -157,19 +184,24 @@ func (p *Platform) inspectSymbol() (symbol *goja.Symbol) {
 
 // primitive shows what is no object.
 func (in *inspector) primitive(v goja.Value) string {
-	if v == nil {
-		return "undefined"
-	}
 	if symbol, ok := v.(*goja.Symbol); ok {
-		return showSymbol(symbol)
+		return in.style(showSymbol(symbol), "symbol")
+	}
+	switch {
+	case isUndefined(v):
+		return in.style("undefined", "undefined")
+	case goja.IsNull(v):
+		return in.style("null", "null")
 	}
 	switch v.ExportType() {
 	case stringType:
 		return in.text(v.String())
 	case bigintType:
-		return v.String() + "n"
+		return in.style(in.number(v)+"n", "bigint")
+	case boolType:
+		return in.style(v.String(), "boolean")
 	}
-	return showNumber(v)
+	return in.style(in.number(v), "number")
 }
 
 var (
@@ -177,13 +209,39 @@ var (
 	bigintType = reflect.TypeFor[*big.Int]()
 )
 
-// showNumber shows a number, a boolean, undefined or null; unlike String, it
-// tells -0 from 0.
-func showNumber(v goja.Value) string {
+// number shows a number; unlike String, it tells -0 from 0.
+func (in *inspector) number(v goja.Value) string {
 	if f, ok := v.Export().(float64); ok && f == 0 && math.Signbit(f) {
 		return "-0"
 	}
-	return v.String()
+	text := v.String()
+	if !in.o.separators {
+		return text
+	}
+	whole, fraction, dot := strings.Cut(text, ".")
+	if whole = GroupDigits(whole); !dot {
+		return whole
+	}
+	for i := 3; i < len(fraction); i += 4 {
+		fraction = fraction[:i] + "_" + fraction[i:]
+	}
+	return whole + "." + fraction
+}
+
+// GroupDigits separates thousands of an integer by "_", as Node does; what is
+// no integer stays.
+func GroupDigits(digits string) string {
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	if strings.Trim(digits, "0123456789") != "" {
+		return sign + digits
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "_" + digits[i:]
+	}
+	return sign + digits
 }
 
 func showSymbol(s *goja.Symbol) string { return "Symbol(" + s.String() + ")" }
@@ -191,23 +249,23 @@ func showSymbol(s *goja.Symbol) string { return "Symbol(" + s.String() + ")" }
 // text shows a string: quoted, long ones cut, and at several lines as a sum.
 func (in *inspector) text(s string) string {
 	rest := ""
-	if n := utf8.RuneCountInString(s); n > inspectText {
-		s = string([]rune(s)[:inspectText])
-		more := n - inspectText
+	if n := utf8.RuneCountInString(s); n > in.o.maxString {
+		s = string([]rune(s)[:in.o.maxString])
+		more := n - in.o.maxString
 		rest = "... " + strconv.Itoa(more) + " more character" + plural(more)
 	}
 	const short, frame = 16, 4 // characters: never split; around the text
-	if n := utf8.RuneCountInString(s); n > short && n > inspectWidth-in.indent-frame && strings.Contains(strings.TrimSuffix(s, "\n"), "\n") {
+	if n := utf8.RuneCountInString(s); in.o.compact != compactAlways && n > short && n > in.o.breakLength-in.indent-frame && strings.Contains(strings.TrimSuffix(s, "\n"), "\n") {
 		lines := strings.SplitAfter(s, "\n")
 		if lines[len(lines)-1] == "" {
 			lines = lines[:len(lines)-1]
 		}
 		for i, line := range lines {
-			lines[i] = quote(line)
+			lines[i] = in.style(quote(line), "string")
 		}
 		return strings.Join(lines, " +\n"+strings.Repeat(" ", in.indent+2)) + rest
 	}
-	return quote(s) + rest
+	return in.style(quote(s), "string") + rest
 }
 
 func plural(n int) string {
@@ -260,13 +318,22 @@ func quote(s string) string {
 
 var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z_0-9]*$`)
 
-// propertyName is a key as it stands in an object literal.
-func propertyName(key string) string {
-	switch {
-	case key == "__proto__":
-		return "['__proto__']"
-	case identifier.MatchString(key):
-		return key
+// key is a key as it stands in an object literal.
+func (in *inspector) key(key goja.Value, enumerable bool) string {
+	symbol, isSymbol := key.(*goja.Symbol)
+	name := key.String()
+	if isSymbol {
+		name = in.style(showSymbol(symbol), "symbol")
 	}
-	return quote(key)
+	switch {
+	case isSymbol && enumerable:
+		return name
+	case name == "__proto__":
+		return "['__proto__']"
+	case !enumerable:
+		return "[" + name + "]"
+	case identifier.MatchString(name):
+		return name
+	}
+	return in.style(quote(name), "string")
 }

@@ -23,11 +23,10 @@ func (in *inspector) arrayShape(obj *goja.Object, class, tag string) shape {
 		var parts []string
 		level, i := len(in.seen)-1, 0
 		var indices []int // those that there are; read at the first hole
-		for i < n && len(parts) < inspectItems {
+		for i < n && len(parts) < in.o.maxArray {
 			key := in.p.vm.ToValue(strconv.Itoa(i))
-			if in.descriptor(obj, key) != nil {
-				_, text, _ := strings.Cut(in.property(obj, key, level), ": ")
-				parts = append(parts, text)
+			if d := in.descriptor(obj, key); d != nil {
+				parts = append(parts, in.described(obj, d, level))
 				i++
 				continue
 			}
@@ -36,7 +35,7 @@ func (in *inspector) arrayShape(obj *goja.Object, class, tag string) shape {
 			}
 			at, _ := slices.BinarySearch(indices, i)
 			holes := indices[at] - i
-			parts = append(parts, fmt.Sprintf("<%d empty item%s>", holes, plural(holes)))
+			parts = append(parts, in.style(fmt.Sprintf("<%d empty item%s>", holes, plural(holes)), "undefined"))
 			i += holes
 		}
 		if i < n {
@@ -67,11 +66,11 @@ func (in *inspector) typedShape(obj *goja.Object, class, tag, usual string) shap
 	s := shape{open: prefix(class, tag, usual, fmt.Sprintf("(%d)", n)) + "[", end: "]", list: true, filled: n > 0, keys: in.keys(obj, true)}
 	s.parts = func() []string {
 		var parts []string
-		for i := range min(n, inspectItems) {
+		for i := range min(n, in.o.maxArray) {
 			parts = append(parts, in.primitive(obj.Get(strconv.Itoa(i))))
 		}
-		if n > inspectItems {
-			parts = append(parts, moreItems(n-inspectItems))
+		if n > in.o.maxArray {
+			parts = append(parts, moreItems(n-in.o.maxArray))
 		}
 		return parts
 	}
@@ -86,11 +85,11 @@ func (in *inspector) bufferShape(obj *goja.Object, class, tag string) shape {
 			return []string{"(detached)", "byteLength: 0"}
 		}
 		data := buffer.Bytes()
-		text := fmt.Sprintf("% x", data[:min(len(data), inspectBytes)])
-		if more := len(data) - inspectBytes; more > 0 {
+		text := fmt.Sprintf("% x", data[:min(len(data), in.o.maxArray)])
+		if more := len(data) - in.o.maxArray; more > 0 {
 			text += fmt.Sprintf(" ... %d more byte%s", more, plural(more))
 		}
-		return []string{"[Uint8Contents]: <" + text + ">", "byteLength: " + strconv.Itoa(len(data))}
+		return []string{in.style("[Uint8Contents]", "special") + ": <" + text + ">", "byteLength: " + in.style(strconv.Itoa(len(data)), "number")}
 	}
 	return s
 }
@@ -118,7 +117,7 @@ func (in *inspector) collectionShape(obj *goja.Object, kind, class, tag string) 
 		in.ask(kind+"PrototypeForEach", obj, in.p.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 			value, key := call.Argument(0), call.Argument(1)
 			switch {
-			case len(parts) == inspectItems:
+			case len(parts) == in.o.maxArray:
 			case kind == "Set":
 				parts = append(parts, in.nested(value, level))
 			default:
@@ -126,8 +125,8 @@ func (in *inspector) collectionShape(obj *goja.Object, kind, class, tag string) 
 			}
 			return goja.Undefined()
 		}))
-		if n > inspectItems {
-			parts = append(parts, moreItems(n-inspectItems))
+		if n > in.o.maxArray {
+			parts = append(parts, moreItems(n-in.o.maxArray))
 		}
 		return parts
 	}
@@ -137,51 +136,78 @@ func (in *inspector) collectionShape(obj *goja.Object, kind, class, tag string) 
 // join puts parts between braces: on one line if they fit and few levels lie
 // below, in columns if they are a long array's, else on lines of their own.
 func (in *inspector) join(s shape, parts []string, obj *goja.Object, level int) string {
+	pad := "\n" + strings.Repeat(" ", in.indent)
+	if in.o.compact == compactAlways {
+		base := s.base
+		if base != "" {
+			base = " " + base
+		}
+		if in.fit(parts, 0, s.base) {
+			return s.open + base + " " + strings.Join(parts, ", ") + " " + s.end
+		}
+		line := " "
+		if s.base != "" || len(s.open) != 1 {
+			line = base + pad + "  "
+		}
+		return s.open + line + strings.Join(parts, ","+pad+"  ") + " " + s.end
+	}
+	start := len(parts) + in.indent + utf8.RuneCountInString(s.open) + utf8.RuneCountInString(s.base)
 	if s.base != "" {
 		s.open = s.base + " " + s.open
 	}
-	columns := parts
-	if s.list && len(parts) > 6 {
-		columns = in.columns(parts, obj)
+	lines := parts
+	if s.list && in.o.compact > 0 && len(parts) > 6 {
+		lines = in.columns(parts, obj)
 	}
-	if in.current-level < inspectCompact && len(columns) == len(parts) {
+	if in.current-level < in.o.compact && len(lines) == len(parts) {
 		const reserve = 10
-		total := 2*len(parts) + in.indent + len(s.open) + reserve
-		several := strings.Contains(s.base, "\n")
-		for _, part := range parts {
-			total += utf8.RuneCountInString(part)
-			several = several || strings.Contains(part, "\n")
-		}
-		if total <= inspectWidth && !several {
-			return s.open + " " + strings.Join(parts, ", ") + " " + s.end
+		line := strings.Join(parts, ", ")
+		if in.fit(parts, start+reserve, s.base) && !strings.Contains(line, "\n") {
+			return s.open + " " + line + " " + s.end
 		}
 	}
-	pad := "\n" + strings.Repeat(" ", in.indent)
-	return s.open + pad + "  " + strings.Join(columns, ","+pad+"  ") + pad + s.end
+	return s.open + pad + "  " + strings.Join(lines, ","+pad+"  ") + pad + s.end
+}
+
+// fit reports whether parts have room on a line of which start is taken.
+func (in *inspector) fit(parts []string, start int, base string) bool {
+	total := start + len(parts)
+	for _, part := range parts {
+		total += in.width(part)
+	}
+	return total <= in.o.breakLength && !strings.Contains(base, "\n")
+}
+
+// width is the number of characters shown, without colours.
+func (in *inspector) width(s string) int {
+	if in.o.colors {
+		s = ansi.ReplaceAllString(s, "")
+	}
+	return utf8.RuneCountInString(s)
 }
 
 // columns arranges many short items as a table, about as wide as it is high.
 func (in *inspector) columns(parts []string, obj *goja.Object) []string {
 	n := len(parts)
-	if n > inspectItems {
+	if n > in.o.maxArray {
 		n-- // the last part tells how many more there are
 	}
 	const gap = 2 // ", "
 	widths, total, widest := make([]int, n), 0, 0
 	for i := range n {
-		widths[i] = utf8.RuneCountInString(parts[i])
+		widths[i] = in.width(parts[i])
 		total += widths[i] + gap
 		widest = max(widest, widths[i])
 	}
 	cell := widest + gap
-	if cell*3+in.indent >= inspectWidth || float64(total)/float64(cell) <= 5 && widest > 6 {
+	if cell*3+in.indent >= in.o.breakLength || float64(total)/float64(cell) <= 5 && widest > 6 {
 		return parts
 	}
 	const heightOfCharacter, mostColumns = 2.5, 15
 	bias := math.Sqrt(float64(cell) - float64(total)/float64(len(parts)))
 	width := math.Max(float64(cell)-3-bias, 1)
 	square := int(math.Round(math.Sqrt(heightOfCharacter*width*float64(n)) / width))
-	count := min(square, (inspectWidth-in.indent)/cell, inspectCompact*4, mostColumns)
+	count := min(square, (in.o.breakLength-in.indent)/cell, in.o.compact*4, mostColumns)
 	if count <= 1 {
 		return parts
 	}

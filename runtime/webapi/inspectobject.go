@@ -1,8 +1,10 @@
 package webapi
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,8 +34,8 @@ func (in *inspector) object(obj *goja.Object, level int) string {
 		}
 		return s.open + s.end
 	}
-	if in.depth >= 0 && level > in.depth {
-		return "[" + strings.TrimSuffix(prefix(class, tag, "Object", ""), " ") + "]"
+	if float64(level) > in.o.depth {
+		return in.style("["+strings.TrimSuffix(prefix(class, tag, "Object", ""), " ")+"]", "special")
 	}
 	in.current = level
 	in.seen = append(in.seen, obj)
@@ -47,16 +49,35 @@ func (in *inspector) object(obj *goja.Object, level int) string {
 	in.seen = in.seen[:len(in.seen)-1]
 	for i, c := range in.circular {
 		if c == obj {
-			s.base = strings.TrimSuffix("<ref *"+strconv.Itoa(i+1)+"> "+s.base, " ")
+			s.base = strings.TrimSuffix(in.style("<ref *"+strconv.Itoa(i+1)+">", "special")+" "+s.base, " ")
 		}
 	}
+	in.sort(parts, s)
 	return in.join(s, parts, obj, level)
+}
+
+// sort puts the properties in order, and other parts but the items of a list.
+func (in *inspector) sort(parts []string, s shape) {
+	if !in.o.sorted {
+		return
+	}
+	if s.list {
+		parts = parts[len(parts)-len(s.keys):]
+	}
+	if in.o.comparer == nil {
+		slices.Sort(parts)
+		return
+	}
+	slices.SortStableFunc(parts, func(a, b string) int {
+		order := in.p.Engine.Call(in.o.comparer, goja.Undefined(), in.p.vm.ToValue(a), in.p.vm.ToValue(b)).ToFloat()
+		return cmp.Compare(order, 0)
+	})
 }
 
 // nested shows a value that stands within another.
 func (in *inspector) nested(v goja.Value, level int) string {
 	in.indent += 2
-	text := in.value(v, level+1, false)
+	text := in.value(v, level+1)
 	in.indent -= 2
 	return text
 }
@@ -129,7 +150,7 @@ func (in *inspector) tag(obj *goja.Object) (tag string) {
 		if !isText(v) {
 			return
 		}
-		if d := in.descriptor(obj, goja.SymToStringTag); d == nil || !d.Get("enumerable").ToBoolean() {
+		if d := in.descriptor(obj, goja.SymToStringTag); d == nil || !in.o.showHidden && !d.Get("enumerable").ToBoolean() {
 			tag = v.String()
 		}
 	})
@@ -149,47 +170,65 @@ func prefix(class, tag, fallback, size string) string {
 	return text
 }
 
-// keys are the enumerable own keys; with named set, without array indices.
+// keys are the own keys that are shown; with named set, without array indices.
 func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
 	var keys []goja.Value
-	for _, name := range obj.Keys() {
-		if _, err := strconv.ParseUint(name, 10, 32); !named || err != nil {
+	names := obj.Keys()
+	if in.o.showHidden {
+		names = obj.GetOwnPropertyNames()
+	}
+	for _, name := range names {
+		if !named || !isIndex(name) {
 			keys = append(keys, in.p.vm.ToValue(name))
 		}
 	}
 	for _, symbol := range obj.Symbols() {
-		if d := in.descriptor(obj, symbol); d != nil && d.Get("enumerable").ToBoolean() {
+		if d := in.descriptor(obj, symbol); d != nil && (in.o.showHidden || d.Get("enumerable").ToBoolean()) {
 			keys = append(keys, symbol)
 		}
 	}
 	return keys
 }
 
+func isIndex(s string) bool {
+	return s != "" && len(s) <= 10 && strings.Trim(s, "0123456789") == "" && (s == "0" || s[0] != '0')
+}
+
 // property shows `key: value`.
 func (in *inspector) property(obj *goja.Object, key goja.Value, level int) string {
-	name := ""
-	if symbol, ok := key.(*goja.Symbol); ok {
-		name = "[" + showSymbol(symbol) + "]"
-	} else {
-		name = propertyName(key.String())
-	}
 	d := in.descriptor(obj, key)
 	if d == nil {
-		return name + ": undefined"
+		return in.key(key, true) + ": " + in.primitive(nil)
 	}
-	if !d.Get("enumerable").ToBoolean() {
-		name = "[" + key.String() + "]"
-	}
-	getter, setter := !isMissing(d.Get("get")), !isMissing(d.Get("set"))
+	return in.key(key, d.Get("enumerable").ToBoolean()) + ": " + in.described(obj, d, level)
+}
+
+// described shows what a property's descriptor says of its value.
+func (in *inspector) described(obj, d *goja.Object, level int) string {
+	get, set := d.Get("get"), d.Get("set")
 	switch {
-	case getter && setter:
-		return name + ": [Getter/Setter]"
-	case getter:
-		return name + ": [Getter]"
-	case setter:
-		return name + ": [Setter]"
+	case !isMissing(get) && !isMissing(set):
+		return in.getter(obj, get, "Getter/Setter", level)
+	case !isMissing(get):
+		return in.getter(obj, get, "Getter", level)
+	case !isMissing(set):
+		return in.style("[Setter]", "special")
 	}
-	return name + ": " + in.nested(d.Get("value"), level)
+	return in.nested(d.Get("value"), level)
+}
+
+func (in *inspector) getter(obj *goja.Object, get goja.Value, label string, level int) string {
+	if !in.o.getters {
+		return in.style("["+label+"]", "special")
+	}
+	var v goja.Value
+	if thrown := in.p.Engine.Try(func() { v = in.p.Engine.Call(get, obj) }); thrown != nil {
+		return in.style("["+label+": <Inspection threw ("+in.p.Engine.Text(thrown)+")>]", "special")
+	}
+	if _, isObject := v.(*goja.Object); isObject {
+		return in.style("["+label+"]", "special") + " " + in.nested(v, level)
+	}
+	return in.style("["+label+": ", "special") + in.primitive(v) + in.style("]", "special")
 }
 
 // shapeOf tells the kinds of objects apart, by what they are and not by what
@@ -217,7 +256,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 	}
 	switch {
 	case engine.IsCallable(obj):
-		return based(in.functionBase(obj, class, tag))
+		return based(in.style(in.functionBase(obj, class, tag), "special"))
 	case kind == "DataView":
 		return in.viewShape(obj, class, tag)
 	case kind == "Map" || kind == "Set":
@@ -227,7 +266,11 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		s.filled, s.parts = true, func() []string { return in.promise(promiseOf(obj)) }
 		return s
 	case kind == "WeakMap" || kind == "WeakSet":
-		return braced(kind, "<items unknown>")
+		return braced(kind, in.style("<items unknown>", "special"))
+	case kind == "Map Iterator" || kind == "Set Iterator":
+		s := braced(kind)
+		s.open = "[" + tag + "] {"
+		return s
 	case kind == "Error" || in.p.Engine.IsError(obj):
 		return in.errorShape(obj, class)
 	case kind == "Date":
@@ -235,9 +278,9 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		if !math.IsNaN(in.ask("DatePrototypeGetTime", obj).ToFloat()) {
 			text = in.ask("DatePrototypeToISOString", obj).String()
 		}
-		return based(named(text, class, tag, kind))
+		return based(in.style(named(text, class, tag, kind), "date"))
 	case kind == "RegExp":
-		return based(named(in.ask("RegExpPrototypeToString", obj).String(), class, tag, kind))
+		return based(in.style(named(in.ask("RegExpPrototypeToString", obj).String(), class, tag, kind), "regexp"))
 	case kind == "Number" || kind == "String" || kind == "Boolean" || kind == "Symbol" || kind == "BigInt":
 		return based(in.boxed(obj, kind, class, tag))
 	case kind == "Arguments":
@@ -267,6 +310,10 @@ func (in *inspector) brand(obj *goja.Object) string {
 			return b.kind
 		}
 	}
+	switch tag := in.ask("ObjectPrototypeToString", obj).String(); tag {
+	case "[object Map Iterator]", "[object Set Iterator]":
+		return tag[len("[object ") : len(tag)-1]
+	}
 	return "Object"
 }
 
@@ -287,11 +334,12 @@ func (in *inspector) boxed(obj *goja.Object, kind, class, tag string) string {
 	case class != kind:
 		text += " (" + class + ")"
 	}
-	text += ": " + in.primitive(in.ask(kind+"PrototypeValueOf", obj)) + "]"
+	plain := &inspector{p: in.p, o: defaultInspect()}
+	text += ": " + plain.primitive(in.ask(kind+"PrototypeValueOf", obj)) + "]"
 	if tag != "" && tag != class {
 		text += " [" + tag + "]"
 	}
-	return text
+	return in.style(text, strings.ToLower(kind))
 }
 
 // functionBase is `[Function: name]`, `[class A extends B]` and the like.
@@ -306,6 +354,9 @@ func (in *inspector) functionBase(obj *goja.Object, class, tag string) string {
 		text := "[class" + strings.TrimPrefix(shown, ":")
 		if class != "Function" && class != "" {
 			text += " [" + class + "]"
+		}
+		if tag != "" && tag != class {
+			text += " [" + tag + "]"
 		}
 		if parent := obj.Prototype(); parent == nil {
 			text += " extends [null prototype]"
@@ -338,9 +389,9 @@ func (in *inspector) promise(promise *goja.Promise) []string {
 	case goja.PromiseStateFulfilled:
 		return []string{in.nested(promise.Result(), level)}
 	case goja.PromiseStateRejected:
-		return []string{"<rejected> " + in.nested(promise.Result(), level)}
+		return []string{in.style("<rejected>", "special") + " " + in.nested(promise.Result(), level)}
 	}
-	return []string{"<pending>"}
+	return []string{in.style("<pending>", "special")}
 }
 
 // errorShape shows an error by its stack, in positions of the user's source,
@@ -370,7 +421,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 		if platform && (key.String() == "code" || key.String() == "stack") {
 			continue
 		}
-		if _, isSymbol := key.(*goja.Symbol); !isSymbol {
+		if _, isSymbol := key.(*goja.Symbol); !isSymbol && !in.o.showHidden {
 			if k := key.String(); k == "stack" || (k == "name" || k == "message") && strings.Contains(stack, in.ownText(obj, k)) {
 				continue
 			}
@@ -379,7 +430,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 	}
 	for _, hidden := range []string{"cause", "errors"} {
 		key := in.p.vm.ToValue(hidden)
-		if d := in.descriptor(obj, key); d != nil && !d.Get("enumerable").ToBoolean() {
+		if d := in.descriptor(obj, key); d != nil && !in.o.showHidden && !d.Get("enumerable").ToBoolean() {
 			keys = append(keys, key)
 		}
 	}

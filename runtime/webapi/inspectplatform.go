@@ -23,10 +23,10 @@ func (in *inspector) platformShape(obj *goja.Object, class, tag string) shape {
 			s.parts = func() []string {
 				var parts []string
 				level := len(in.seen) - 1
-				for _, pair := range entries[:min(len(entries), inspectItems)] {
+				for _, pair := range entries[:min(len(entries), in.o.maxArray)] {
 					parts = append(parts, in.nested(pair[0], level)+" => "+in.nested(pair[1], level))
 				}
-				if more := len(entries) - inspectItems; more > 0 {
+				if more := len(entries) - in.o.maxArray; more > 0 {
 					parts = append(parts, moreItems(more))
 				}
 				return parts
@@ -40,14 +40,14 @@ func (in *inspector) platformShape(obj *goja.Object, class, tag string) shape {
 		var parts []string
 		level := len(in.seen) - 1
 		for i, name := range names {
-			text := "[Getter]"
+			text := in.style("[Getter]", "special")
 			if !costly[name] {
 				var v goja.Value
 				if thrown := in.p.Engine.Try(func() { v = in.p.Engine.Call(getters[i], obj) }); thrown == nil {
 					text = in.nested(v, level)
 				}
 			}
-			parts = append(parts, propertyName(name)+": "+text)
+			parts = append(parts, in.key(in.p.vm.ToValue(name), true)+": "+text)
 		}
 		return parts
 	}
