@@ -26,14 +26,10 @@ func cryptoModule(m *Modules) []engine.Func {
 		engine.Func{Name: "randomPrime", Length: 1, Fn: m.randomPrime},
 		engine.Func{Name: "isPrime", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			n, ok := bigOf(c.Argument(0))
-			if !ok {
-				b, isBytes := m.bytes(c.Argument(0))
-				if !isBytes {
-					m.throwArgType("candidate", "an instance of ArrayBuffer, TypedArray, Buffer, DataView, or bigint", c.Argument(0))
-				}
-				n = new(big.Int).SetBytes(b)
-			}
-			return m.vm.ToValue(n.ProbablyPrime(20))
+			return m.vm.ToValue(ok && n.ProbablyPrime(20))
+		}},
+		engine.Func{Name: "bigOf", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.vm.ToValue(new(big.Int).SetBytes(m.anyBytes(c.Argument(0), "number")))
 		}},
 		engine.Func{Name: "timingSafeEqual", Length: 2, Fn: m.timingSafeEqual},
 		engine.Func{Name: "pbkdf2", Length: 5, Fn: m.pbkdf2},
@@ -96,10 +92,16 @@ func (m *Modules) randomInt(c goja.FunctionCall) goja.Value {
 	}
 }
 
+// maxPrimeBits keeps the search for a prime to seconds.
+const maxPrimeBits = 8192
+
 // randomPrime is (bits, safe, add, rem): a probable prime of that size that is
 // rem modulo add (nodejs.org/api/crypto.html, generatePrime).
 func (m *Modules) randomPrime(c goja.FunctionCall) goja.Value {
-	bits := int(m.integer(c.Argument(0), "size", 2, 8192))
+	bits := int(m.integer(c.Argument(0), "size", 1, maxPrimeBits))
+	if bits == 1 {
+		m.throw("Error", "ERR_CRYPTO_OPERATION_FAILED", "Error while generating prime")
+	}
 	safe := c.Argument(1).ToBoolean()
 	add, hasAdd := bigOf(c.Argument(2))
 	rem, hasRem := bigOf(c.Argument(3))
@@ -143,18 +145,27 @@ func (m *Modules) keyLength(v goja.Value, name string) int {
 	return int(m.integer(v, name, 0, maxBufferLength))
 }
 
-func (m *Modules) secretInput(v goja.Value, name string) []byte {
-	b, ok := m.keyBytes(v)
+// secretInput is a string or bytes; types are those of the refusal, in its order.
+func (m *Modules) secretInput(v goja.Value, name, types string) []byte {
+	if s, ok := v.(goja.String); ok {
+		return []byte(s.String())
+	}
+	b, ok := m.bytes(v)
 	if !ok {
-		m.throwArgType(name, "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", v)
+		m.throwArgType(name, "of type string or an instance of "+types, v)
 	}
 	return b
 }
 
+const (
+	secretTypes = "ArrayBuffer, Buffer, TypedArray, or DataView"
+	hkdfTypes   = "ArrayBuffer, TypedArray, DataView, or Buffer"
+)
+
 // pbkdf2 is (password, salt, iterations, keylen, digest).
 func (m *Modules) pbkdf2(c goja.FunctionCall) goja.Value {
 	digest := m.text(c.Argument(4), "digest")
-	password, salt := m.secretInput(c.Argument(0), "password"), m.secretInput(c.Argument(1), "salt")
+	password, salt := m.secretInput(c.Argument(0), "password", secretTypes), m.secretInput(c.Argument(1), "salt", secretTypes)
 	iterations := int(m.integer(c.Argument(2), "iterations", 1, math.MaxInt32))
 	length := m.keyLength(c.Argument(3), "keylen")
 	make, ok := hashByName(digest)
@@ -176,7 +187,7 @@ const maxScryptMemory = 32 << 20
 
 // scrypt is (password, salt, keylen, N, r, p, maxmem).
 func (m *Modules) scrypt(c goja.FunctionCall) goja.Value {
-	password, salt := m.secretInput(c.Argument(0), "password"), m.secretInput(c.Argument(1), "salt")
+	password, salt := m.secretInput(c.Argument(0), "password", secretTypes), m.secretInput(c.Argument(1), "salt", secretTypes)
 	length := m.keyLength(c.Argument(2), "keylen")
 	n, r, p := c.Argument(3).ToInteger(), c.Argument(4).ToInteger(), c.Argument(5).ToInteger()
 	limit := float64(maxScryptMemory)
@@ -199,11 +210,14 @@ func (m *Modules) scrypt(c goja.FunctionCall) goja.Value {
 // hkdf is (digest, key, salt, info, length).
 func (m *Modules) hkdf(c goja.FunctionCall) goja.Value {
 	digest := m.text(c.Argument(0), "digest")
-	key, salt := m.secretInput(c.Argument(1), "ikm"), m.secretInput(c.Argument(2), "salt")
-	info := m.secretInput(c.Argument(3), "info")
-	length := m.keyLength(c.Argument(4), "length")
-	make, ok := hashByName(digest)
+	key, ok := m.keyBytes(c.Argument(1))
 	if !ok {
+		m.throwArgType("ikm", "of type string or an instance of SecretKeyObject, ArrayBuffer, TypedArray, DataView, or Buffer", c.Argument(1))
+	}
+	salt, info := m.secretInput(c.Argument(2), "salt", hkdfTypes), m.secretInput(c.Argument(3), "info", hkdfTypes)
+	length := m.keyLength(c.Argument(4), "length")
+	make, found := hashByName(digest)
+	if !found {
 		m.throw("TypeError", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", digest)
 	}
 	if len(info) > 1024 {

@@ -62,6 +62,9 @@ func (m *Modules) hashNatives() []engine.Func {
 		}},
 		{Name: "hmacState", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 			name := m.text(c.Argument(1), "hmac")
+			if _, ok := m.engine.Attached(c.Argument(2)).(*asymmetricKey); ok {
+				m.throw("TypeError", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", "Invalid key object type %s, expected secret.", c.Argument(2).(*goja.Object).Get("type"))
+			}
 			key, ok := m.keyBytes(c.Argument(2))
 			if !ok {
 				m.throwArgType("key", "of type string or an instance of ArrayBuffer, Buffer, ArrayBufferView, KeyObject, or CryptoKey", c.Argument(2))
@@ -84,6 +87,9 @@ func (m *Modules) hashNatives() []engine.Func {
 			h := make()
 			h.Write(m.dataBytes(c.Argument(1), "input", nil))
 			return m.encoded(h.Sum(nil), c.Argument(2))
+		}},
+		{Name: "hashSize", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.vm.ToValue(m.digesterOf(c.Argument(0)).h.Size())
 		}},
 		{Name: "getHashes", Fn: func(goja.FunctionCall) goja.Value {
 			return m.list(strings.Fields(hashNames))

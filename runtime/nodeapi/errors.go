@@ -239,6 +239,18 @@ func (m *Modules) errorsObject() *goja.Object {
 				m.text(c.Argument(0), arg(c, 1))
 				return goja.Undefined()
 			}},
+			engine.Func{Name: "object", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				if obj, ok := c.Argument(0).(*goja.Object); !ok || engine.IsCallable(obj) || obj.ClassName() == "Array" {
+					m.throwArgType(arg(c, 1), "of type object", c.Argument(0))
+				}
+				return goja.Undefined()
+			}},
+			engine.Func{Name: "bool", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				if typeOf(c.Argument(0)) != "boolean" {
+					m.throwArgType(arg(c, 1), "of type boolean", c.Argument(0))
+				}
+				return goja.Undefined()
+			}},
 			engine.Func{Name: "func", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				m.function(c.Argument(0), arg(c, 1))
 				return goja.Undefined()

@@ -12,11 +12,15 @@ function (native, p) {
 
   function Hash(algorithm, options) {
     if (!(this instanceof Hash)) return new Hash(algorithm, options);
+    const length = options?.outputLength;
+    if (length !== undefined) errors.integer(length, "options.outputLength", 0, 4294967295);
     if (algorithm instanceof Hash) native.hashCopy(algorithm, this); else native.hashState(this, algorithm);
+    if (length !== undefined && length !== native.hashSize(this)) throw errors.make("Error", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH", "invalid digest size");
     if (options !== undefined && options !== null) remember(this, options);
   }
   function Hmac(algorithm, key, options) {
     if (!(this instanceof Hmac)) return new Hmac(algorithm, key, options);
+    if (typeof key === "string" && typeof options?.encoding === "string") key = native.require("buffer").Buffer.from(key, options.encoding);
     native.hmacState(this, algorithm, key);
     if (options !== undefined && options !== null) remember(this, options);
   }
@@ -62,9 +66,13 @@ function (native, p) {
   const Cipheriv = cipherClass(false), Decipheriv = cipherClass(true);
 
   // later calls back in a microtask with the result, or the error, of make.
+  // What is wrong with the arguments is thrown at once.
   const later = (make, callback) => {
     let result, error = null;
-    try { result = make(); } catch (e) { error = e; }
+    try { result = make(); } catch (e) {
+      if (e.code === "ERR_OUT_OF_RANGE" || e.code?.startsWith("ERR_INVALID_ARG") || e.code === "ERR_INCOMPATIBLE_OPTION_PAIR") throw e;
+      error = e;
+    }
     native.nextTick(() => (error ? callback(error) : callback(null, result)));
   };
 
@@ -94,9 +102,49 @@ function (native, p) {
     return undefined;
   };
 
-  const scryptOptions = (options = {}) => [
-    options.N ?? options.cost ?? 16384, options.r ?? options.blockSize ?? 8, options.p ?? options.parallelization ?? 1, options.maxmem,
-  ];
+  // scryptParams are N, r, p and maxmem; each but the last has two names.
+  const scryptParams = (options) => {
+    const one = (short, long, usual) => {
+      for (const name of [short, long]) if (options?.[name] !== undefined) errors.integer(options[name], name, 0, 4294967295);
+      if (options?.[short] !== undefined && options?.[long] !== undefined) {
+        throw errors.make("TypeError", "ERR_INCOMPATIBLE_OPTION_PAIR", `Option "${short}" cannot be used in combination with option "${long}"`);
+      }
+      return (options?.[short] ?? options?.[long]) || usual;
+    };
+    const params = [one("N", "cost", 16384), one("r", "blockSize", 8), one("p", "parallelization", 1)];
+    if (options?.maxmem !== undefined) errors.integer(options.maxmem, "maxmem", 0);
+    return [...params, options?.maxmem || undefined];
+  };
+  const isBytes = (v) => native.isView(v) || v instanceof p.ArrayBuffer;
+  // big reads an unsigned number as the functions of primes take it.
+  const big = (v, name) => {
+    if (typeof v === "bigint") {
+      if (v < 0n) throw errors.range(name, ">= 0", v);
+      return v;
+    }
+    if (!isBytes(v)) throw errors.argType(name, "of type bigint or an instance of ArrayBuffer, TypedArray, Buffer, or DataView", v);
+    return native.bigOf(v);
+  };
+  const isPrime = (candidate, options = {}) => {
+    const n = big(candidate, "candidate");
+    errors.object(options, "options");
+    if (options.checks !== undefined) errors.integer(options.checks, "options.checks", 0, 2147483647);
+    return native.isPrime(n);
+  };
+  const prime = (size, options = {}) => {
+    errors.integer(size, "size", 1, 2147483647);
+    errors.object(options, "options");
+    const { safe, bigint, add, rem } = options;
+    if (safe !== undefined) errors.bool(safe, "options.safe");
+    if (bigint !== undefined) errors.bool(bigint, "options.bigint");
+    const n = native.randomPrime(size, safe, add === undefined ? add : big(add, "options.add"), rem === undefined ? rem : big(rem, "options.rem"));
+    if (bigint) return n;
+    let hex = n.toString(16);
+    if (hex.length % 2) hex = `0${hex}`;
+    return new p.Uint8Array(native.require("buffer").Buffer.from(hex, "hex")).buffer;
+  };
+  // ivFits reports whether a cipher takes an initialization vector of a length.
+  const ivFits = (mode, usual, length) => (mode === "gcm" ? length > 0 : mode === "stream" ? length > 0 && length <= 12 : length === usual);
 
   const crypto = {
     Hash, Hmac, Cipheriv, Decipheriv,
@@ -104,27 +152,46 @@ function (native, p) {
     createHmac: (algorithm, key, options) => new Hmac(algorithm, key, options),
     createCipheriv: (algorithm, key, iv, options) => new Cipheriv(algorithm, key, iv, options),
     createDecipheriv: (algorithm, key, iv, options) => new Decipheriv(algorithm, key, iv, options),
-    hash: (algorithm, data, encoding = "hex") => native.hashOnce(algorithm, data, encoding),
+    hash(algorithm, data, options) {
+      errors.string(algorithm, "algorithm");
+      const { outputEncoding = "hex", outputLength } = typeof options === "object" && options !== null ? options : { outputEncoding: options };
+      if (options !== undefined && typeof options !== "string") errors.object(options, "options");
+      errors.string(outputEncoding, "outputEncoding");
+      if (outputEncoding !== "buffer" && !native.require("buffer").Buffer.isEncoding(outputEncoding)) throw errors.argValue("outputEncoding", outputEncoding);
+      if (outputLength === undefined) return native.hashOnce(algorithm, data, outputEncoding);
+      return new Hash(algorithm, { outputLength }).update(data).digest(outputEncoding);
+    },
     getHashes: native.getHashes,
     getCiphers: native.getCiphers,
-    getCipherInfo(nameOrNid) {
+    getCipherInfo(nameOrNid, options) {
+      if (typeof nameOrNid !== "string" && typeof nameOrNid !== "number") throw errors.argType("nameOrNid", "one of type string or number", nameOrNid);
+      if (options !== undefined) errors.object(options, "options");
+      for (const name of ["keyLength", "ivLength"]) if (options?.[name] !== undefined) errors.integer(options[name], `options.${name}`, -2147483648, 2147483647);
       const row = native.cipherInfo(nameOrNid);
       if (row === undefined) return undefined;
       const [name, nid, blockSize, ivLength, keyLength, mode] = row;
-      return { name, nid, blockSize, ivLength, keyLength, mode };
+      const iv = options?.ivLength ?? ivLength;
+      if ((options?.keyLength ?? keyLength) !== keyLength || (iv !== ivLength && !ivFits(mode, ivLength, iv))) return undefined;
+      return { name, nid, blockSize, ivLength: iv, keyLength, mode };
     },
     getCurves: () => ["secp224r1", "prime256v1", "secp384r1", "secp521r1"],
     randomBytes,
     pseudoRandomBytes: randomBytes,
     randomFillSync: (buffer, offset, size) => native.fill(buffer, offset, size),
     randomFill(buffer, offset, size, callback) {
+      const first = offset;
       if (typeof offset === "function") { callback = offset; offset = size = undefined; }
       else if (typeof size === "function") { callback = size; size = undefined; }
       errors.func(callback, "callback");
+      if (callback !== first && typeof offset !== "number") throw errors.argType("offset", "of type number", offset);
       later(() => native.fill(buffer, offset, size), callback);
     },
     randomInt,
-    randomUUID: () => native.randomUUID(),
+    randomUUID(options) {
+      if (options !== undefined) errors.object(options, "options");
+      if (options?.disableEntropyCache !== undefined) errors.bool(options.disableEntropyCache, "options.disableEntropyCache");
+      return native.randomUUID();
+    },
     timingSafeEqual: native.timingSafeEqual,
     pbkdf2Sync: native.pbkdf2,
     pbkdf2(password, salt, iterations, length, digest, callback) {
@@ -133,11 +200,11 @@ function (native, p) {
       const key = native.pbkdf2(password, salt, iterations, length, digest);
       native.nextTick(callback, null, key);
     },
-    scryptSync: (password, salt, length, options) => native.scrypt(password, salt, length, ...scryptOptions(options)),
+    scryptSync: (password, salt, length, options) => native.scrypt(password, salt, length, ...scryptParams(options)),
     scrypt(password, salt, length, options, callback) {
-      if (typeof options === "function") { callback = options; options = undefined; }
+      if (callback === undefined) { callback = options; options = undefined; }
       errors.func(callback, "callback");
-      later(() => native.scrypt(password, salt, length, ...scryptOptions(options)), callback);
+      later(() => native.scrypt(password, salt, length, ...scryptParams(options)), callback);
     },
     hkdfSync: native.hkdf,
     hkdf(digest, key, salt, info, length, callback) {
@@ -145,22 +212,22 @@ function (native, p) {
       const out = native.hkdf(digest, key, salt, info, length);
       native.nextTick(callback, null, out);
     },
-    checkPrimeSync: (candidate) => native.isPrime(candidate),
-    checkPrime(candidate, options, callback = options) { later(() => native.isPrime(candidate), callback); },
-    generatePrimeSync(size, options) { return prime(size, options); },
-    generatePrime(size, options, callback = options) { later(() => prime(size, typeof options === "function" ? undefined : options), callback); },
-    constants: { __proto__: null },
+    checkPrimeSync: isPrime,
+    checkPrime(candidate, options, callback) {
+      if (typeof options === "function") { callback = options; options = undefined; }
+      errors.func(callback, "callback");
+      later(() => isPrime(candidate, options), callback);
+    },
+    generatePrimeSync: prime,
+    generatePrime(size, options, callback) {
+      if (typeof options === "function") { callback = options; options = undefined; }
+      errors.func(callback, "callback");
+      later(() => prime(size, options), callback);
+    },
+    constants: native.require("internal/constants").crypto,
     fips: true,
     getFips: () => true,
     secureHeapUsed: () => ({ total: 0, used: 0, utilization: 0, min: 0 }),
-  };
-  const prime = (size, options) => {
-    const big = (v) => (v === undefined || typeof v === "bigint" ? v : p.BigInt(`0x${native.require("buffer").Buffer.from(v).toString("hex")}`));
-    const n = native.randomPrime(size, options?.safe, big(options?.add), big(options?.rem));
-    if (options?.bigint) return n;
-    let hex = n.toString(16);
-    if (hex.length % 2) hex = `0${hex}`;
-    return new p.Uint8Array(native.require("buffer").Buffer.from(hex, "hex")).buffer;
   };
   for (const name of ["KeyObject", "SecretKeyObject", "PublicKeyObject", "PrivateKeyObject", "createSecretKey", "createPrivateKey", "createPublicKey",
     "generateKey", "generateKeySync", "generateKeyPair", "generateKeyPairSync", "Sign", "Verify", "createSign", "createVerify", "sign", "verify",

@@ -34,12 +34,30 @@ function (native, p) {
       return native.keyToCrypto(this, a.name, a.hash?.name ?? a.hash, a.namedCurve, a.length, extractable, usages);
     }
   }
+  // encodable checks that a key can be exported as a type.
+  const encodable = (half, type, kind, name) => {
+    if (!(half === "public" ? ["pkcs1", "spki"] : ["pkcs1", "pkcs8", "sec1"]).includes(type)) throw errors.argValue(name, type);
+    const only = type === "pkcs1" && kind !== "rsa" ? "RSA" : type === "sec1" && kind !== "ec" ? "EC" : undefined;
+    if (only !== undefined) throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS", `The selected key encoding ${type} can only be used for ${only} keys.`);
+  };
+  // wanted checks an encoding that generateKeyPair is given for one half.
+  const wanted = (options, half, kind) => {
+    const name = `options.${half}KeyEncoding`, encoding = options[`${half}KeyEncoding`];
+    if (encoding === undefined) return;
+    errors.object(encoding, name);
+    if (encoding.format === "jwk") return;
+    if (encoding.format !== "pem" && encoding.format !== "der") throw errors.argValue(`${name}.format`, encoding.format);
+    encodable(half, encoding.type, kind, `${name}.type`);
+  };
   class SecretKeyObject extends KeyObject {
     get type() { return "secret"; }
     get symmetricKeySize() { return native.secretBytes(this).length; }
     export(options) {
       const bytes = native.secretBytes(this);
-      if (options?.format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
+      if (options !== undefined) errors.object(options, "options");
+      const format = options?.format;
+      if (format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
+      if (format !== undefined && format !== "buffer") throw errors.argValue("options.format", format, "must be one of: undefined, 'buffer', 'jwk'");
       return bytes;
     }
   }
@@ -51,8 +69,10 @@ function (native, p) {
       return namedCurve ? { namedCurve } : {};
     }
     export(options) {
+      if (options !== undefined) errors.object(options, "options");
       if (options?.format === "jwk") return native.keyExport(this, "jwk");
       if (options?.type === undefined) throw errors.make("TypeError", "", "Missing type option");
+      encodable(this.type, options.type, this.asymmetricKeyType, "options.type");
       const format = options.format ?? "pem";
       if (format !== "pem" && format !== "der") throw errors.argValue("options.format", format);
       const { cipher, passphrase } = options;
@@ -82,8 +102,11 @@ function (native, p) {
       if (isPrivate || key.type === "public") return key;
       return native.keyPublic(ObjectCreate(PublicKeyObject.prototype), key);
     }
-    if (typeof key === "string") key = Buffer.from(key, encoding);
-    else if (input?.format !== "jwk" && !isBytes(key)) throw errors.argType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey", key);
+    const format = input?.format;
+    if (format !== undefined && !["pem", "der", "jwk"].includes(format) && !isBytes(input)) throw errors.argValue("key.format", format);
+    if (typeof key === "string" && format !== "jwk") key = Buffer.from(key, encoding);
+    else if (format === "jwk") errors.object(key, "key.key");
+    else if (!isBytes(key)) throw errors.argType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey", key);
     return native.keyParse(ObjectCreate((isPrivate ? PrivateKeyObject : PublicKeyObject).prototype), key, type, isPrivate, passphrase);
   };
   const createPrivateKey = (key) => keyOf(key, true);
@@ -96,27 +119,44 @@ function (native, p) {
   const later = (make, callback, ...names) => {
     errors.func(callback, "callback");
     let result, error = null;
-    try { result = make(); } catch (e) { error = e; }
+    try { result = make(); } catch (e) {
+      if (e.code === "ERR_OUT_OF_RANGE" || e.code?.startsWith("ERR_INVALID_ARG")) throw e; // the arguments are wrong
+      error = e;
+    }
     native.nextTick(() => (error ? callback(error) : names.length > 0 ? callback(null, ...names.map((n) => result[n])) : callback(null, result)));
   };
   const generateKeySync = (type, options) => {
-    if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be a supported key type");
-    errors.integer(options?.length, "options.length", 8, 2147483647);
-    if (type === "aes" && ![128, 192, 256].includes(options.length)) throw errors.argValue("options.length", options.length, "must be one of: 128, 192, 256");
+    if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be one of: 'hmac', 'aes'");
+    errors.object(options, "options");
+    if (type === "hmac") errors.integer(options.length, "options.length", 8, 2147483647);
+    else if (![128, 192, 256].includes(options.length)) throw errors.argValue("options.length", options.length, "must be one of: 128, 192, 256");
     return createSecretKey(random(options.length >> 3));
   };
   const generateKeyPairSync = (type, options = {}) => {
+    errors.object(options, "options");
     if (type === "dh") throw errors.refused("crypto.generateKeyPair('dh')");
     if (!["rsa", "ec", "ed25519", "x25519"].includes(type)) throw errors.argValue("type", type, "must be one of: 'rsa', 'ec', 'ed25519', 'x25519', 'dh'");
-    if (type === "rsa") errors.integer(options.modulusLength, "options.modulusLength", 512, 16384);
-    if (type === "ec") errors.string(options.namedCurve, "options.namedCurve");
+    if (type === "rsa") {
+      errors.integer(options.modulusLength, "options.modulusLength", 512, 16384);
+      if (options.publicExponent !== undefined) errors.integer(options.publicExponent, "options.publicExponent", 0, 4294967295);
+    }
+    if (type === "ec") {
+      errors.string(options.namedCurve, "options.namedCurve");
+      const { paramEncoding } = options;
+      if (paramEncoding !== undefined && paramEncoding !== "named" && paramEncoding !== "explicit") throw errors.argValue("options.paramEncoding", paramEncoding, "must be one of: 'named', 'explicit'");
+    }
+    wanted(options, "public", type);
+    wanted(options, "private", type);
     const pair = { publicKey: ObjectCreate(PublicKeyObject.prototype), privateKey: ObjectCreate(PrivateKeyObject.prototype) };
     native.keyGenerate(pair.publicKey, pair.privateKey, type, type === "rsa" ? options.modulusLength : options.namedCurve, options.publicExponent ?? 65537);
     if (options.publicKeyEncoding !== undefined) pair.publicKey = pair.publicKey.export(options.publicKeyEncoding);
     if (options.privateKeyEncoding !== undefined) pair.privateKey = pair.privateKey.export(options.privateKeyEncoding);
     return pair;
   };
-  const generateKeyPair = (type, options, callback = options) => later(() => generateKeyPairSync(type, typeof options === "function" ? undefined : options), callback, "publicKey", "privateKey");
+  const generateKeyPair = (type, options, callback) => {
+    if (typeof options === "function") { callback = options; options = undefined; }
+    later(() => generateKeyPairSync(type, options), callback, "publicKey", "privateKey");
+  };
   ObjectDefineProperty(generateKeyPair, Symbol.for("nodejs.util.promisify.custom"), {
     value: (type, options) => new p.Promise((resolve) => resolve(generateKeyPairSync(type, options))), configurable: true });
 
