@@ -165,3 +165,12 @@ func BenchmarkCycles(b *testing.B) {
 	})
 	b.ReportMetric(float64(b.N)/b.Elapsed().Minutes(), "cycles/min")
 }
+
+// Every fourth seed has a slow machine; 0, which tests have that name none, has not.
+func TestSlack(t *testing.T) {
+	for seed, want := range map[uint64]time.Duration{0: 0, 1: 0, 3: 0, 4: 8, 5: 0, 8: 16, 24: 256, 28: 8} {
+		if got := Slack(seed); got != want*time.Millisecond {
+			t.Errorf("seed %d has %v", seed, got)
+		}
+	}
+}

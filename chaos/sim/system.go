@@ -75,6 +75,7 @@ type System struct {
 func New(o Options) (*System, error) {
 	s := &System{options: o, Sim: world.NewSim(o.World.Seed, o.World.Start), digest: sha256.New(), state: filepath.Join(o.Dir, "state-1")}
 	s.Sim.Record = s.record
+	s.Sim.Slow(Slack(o.World.Seed))
 	s.History = history.NewRecorder(s.Sim.Clock(), o.Events)
 	s.Session = drive.NewSession(s.History, s.Sim.Scheduler(), o.Timeout)
 	s.Session.Over(s.dial, s.exchange)
@@ -83,6 +84,19 @@ func New(o Options) (*System, error) {
 	}
 	return s, nil
 }
+
+// Slack is how much time a system with this seed lets pass at once while work is
+// ready: none, as on a machine that is infinitely fast, but at every fourth seed.
+// From 4 on these have 8 ms, twice that each time up to 256 ms, and 8 ms again.
+func Slack(seed uint64) time.Duration {
+	if seed == 0 || seed%slowSeeds != 0 {
+		return 0
+	}
+	return 8 * time.Millisecond << ((seed/slowSeeds - 1) % 6)
+}
+
+// slowSeeds is one in how many seeds has a slow machine.
+const slowSeeds = 4
 
 func (s *System) record(line string) {
 	_, _ = io.WriteString(s.digest, line+"\n") // a hash takes everything

@@ -100,3 +100,38 @@ func TestSeededIsReproducible(t *testing.T) {
 		t.Fatalf("the clock did not jump to the last timer: %v", one)
 	}
 }
+
+// With slack, time passes while work is ready: what becomes due then is a choice
+// beside it. Without it, the clock waits for the work.
+func TestSlack(t *testing.T) {
+	run := func(seed uint64, slack time.Duration) (order string, took time.Duration) {
+		start := time.Unix(0, 0)
+		s := NewSeeded(clock.NewVirtual(start), entropy.NewSeeded(seed))
+		s.Slack = slack
+		loop, left := s.NewLoop("work"), 100
+		var work func()
+		work = func() {
+			if left--; left > 0 {
+				_ = loop.Post(work)
+			} else {
+				order += "work "
+			}
+		}
+		_ = loop.Post(work)
+		s.Clock().AfterFunc(time.Second, func() { s.Go("timer", func() { order += "timer " }) })
+		if err := s.Run(func() bool { return len(order) == len("work timer ") }, time.Hour); err != nil {
+			t.Fatal(err)
+		}
+		return order, s.Clock().Now().Sub(start)
+	}
+	if order, took := run(1, 0); order != "work timer " || took != time.Second {
+		t.Errorf("without slack: %s in %v", order, took)
+	}
+	order, took := run(1, time.Second)
+	if order != "timer work " || took <= time.Second || took > 100*time.Second {
+		t.Errorf("with slack: %s in %v", order, took)
+	}
+	if again, same := run(1, time.Second); again != order || same != took {
+		t.Errorf("the same seed: %s in %v, then %s in %v", order, took, again, same)
+	}
+}

@@ -25,6 +25,10 @@ type Seeded struct {
 	// Trace, when set before the first step, is told the name of what runs
 	// next. It is called on the driving goroutine.
 	Trace func(step int, name string)
+	// Slack, when set before the first step, is how much time may pass at once
+	// while something is ready, as on a machine that is slow; 0 lets none pass.
+	// The seed chooses when and how much.
+	Slack time.Duration
 
 	strays sync.WaitGroup // of a planted bug
 
@@ -73,9 +77,28 @@ func (s *Seeded) NewLoop(name string) Loop {
 	return l
 }
 
+// slackOdds is one in how many steps of a slow machine time passes before.
+const slackOdds = 4
+
+// linger lets time pass although something is ready, if the seed has it so. What
+// becomes due then is ready beside it.
+func (s *Seeded) linger() {
+	if s.Slack > 0 && s.isReady() && s.choice.Uint64()%slackOdds == 0 {
+		s.clock.Advance(time.Duration(s.choice.Uint64() % uint64(s.Slack)))
+	}
+}
+
+func (s *Seeded) isReady() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.ready) > 0
+}
+
 // Step runs one ready function, or, when there is none, moves the clock to the
-// next timer and runs it. It reports false when there was neither.
+// next timer and runs it; Slack may let time pass before. It reports false when
+// there was neither.
 func (s *Seeded) Step() bool {
+	s.linger()
 	s.mu.Lock()
 	if len(s.ready) == 0 && planted.Goroutine {
 		s.mu.Unlock()

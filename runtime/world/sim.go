@@ -64,6 +64,10 @@ func (s *Sim) Clock() *clock.Virtual { return s.clock }
 // Now is the virtual time.
 func (s *Sim) Now() time.Time { return s.clock.Now() }
 
+// Slow lets up to d of time pass at once while work is ready, as on a machine
+// that is slow. It belongs before the first step.
+func (s *Sim) Slow(d time.Duration) { s.sched.Slack = d }
+
 // Steps is how many steps have run.
 func (s *Sim) Steps() int { return s.sched.Steps() }
 
