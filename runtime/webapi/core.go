@@ -69,14 +69,39 @@ func (p *Platform) defineNavigator() *engine.Class[navigator] {
 	text := func(name, value string) engine.Accessor[navigator] {
 		return engine.Accessor[navigator]{Name: name, Get: func(navigator, *goja.Object) goja.Value { return p.vm.ToValue(value) }}
 	}
+	languages := frozenList(p, []string{"en"})
 	return engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
 		Name: "Navigator",
 		Accessors: []engine.Accessor[navigator]{
 			text("userAgent", agent), text("platform", ""), text("language", "en"),
 			{Name: "hardwareConcurrency", Get: func(navigator, *goja.Object) goja.Value { return p.vm.ToValue(1) }},
-			{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return p.vm.NewArray("en") }},
+			{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return languages }},
 		},
+		Methods: []engine.Method[navigator]{{Name: "sendBeacon", Length: 1, Fn: func(_ navigator, call goja.FunctionCall) goja.Value { return p.sendBeacon(call) }}},
 	})
+}
+
+// sendBeacon is navigator.sendBeacon(url, body) (Beacon, section 3): a POST that
+// the context waits for and nobody hears of.
+func (p *Platform) sendBeacon(call goja.FunctionCall) goja.Value {
+	p.need(call, 1, "Navigator", "sendBeacon", "USVString")
+	target, err := parseURL(p.usv(call.Arguments[0]), "")
+	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
+		p.Engine.Throw("TypeError", "Failed to execute 'sendBeacon' on 'Navigator': parameter 1 is not a URL of http or https.")
+	}
+	body := call.Argument(1)
+	if isUndefined(body) {
+		body = goja.Null()
+	}
+	if p.isStream(body) {
+		p.Engine.Throw("TypeError", "Failed to execute 'sendBeacon' on 'Navigator': a ReadableStream cannot be sent.")
+	}
+	c := p.Engine.IO("sendBeacon")
+	c.Hold()
+	done := p.vm.ToValue(func(goja.FunctionCall) goja.Value { c.Release(); return goja.Undefined() })
+	sent := p.Fetch(p.vm.ToValue(hrefOf(target)), p.record("method", "POST", "body", body), p.opts.Fetch)
+	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), sent, done, done)
+	return p.vm.ToValue(true)
 }
 
 // get is a property of an options object, undefined if v is no object.

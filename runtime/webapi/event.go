@@ -272,7 +272,7 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 				reader("source", func(ev *messageEvent) goja.Value { return ev.source }),
 				reader("ports", func(ev *messageEvent) goja.Value {
 					if ev.ports == nil {
-						ev.ports = p.frozenList(nil)
+						ev.ports = frozenList[any](p, nil)
 					}
 					return ev.ports
 				}),
@@ -433,7 +433,7 @@ func (p *Platform) portsOf(list goja.Value) goja.Value {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'ports' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
 		}
 	}
-	return p.frozenList(ports)
+	return frozenList(p, ports)
 }
 
 // messageSource converts a nullable MessageEventSource; undefined is null.

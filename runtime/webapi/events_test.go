@@ -79,7 +79,7 @@ func TestGlobalEvents(t *testing.T) {
 		queueMicrotask(() => { throw new Error("mt") });
 	`)
 	w.run(`late.catch(() => {})`)
-	w.said("Uncaught TypeError: r r true", "Uncaught Error: mt mt true", "unhandledrejection 7 true", "rejectionhandled undefined")
+	w.said("Uncaught TypeError: r r true", "Uncaught Error: mt mt true", "unhandledrejection 7 true", "rejectionhandled 7")
 	w.run(`removeEventListener("error", null); dispatchEvent(new Event("error")); addEventListener("error", () => { throw new Error("listener") }); reportError(new Error("seen"))`)
 	w.out = nil
 	if got := strings.Join(w.logs, "\n"); !strings.Contains(got, "listener") {

@@ -70,8 +70,8 @@ func (p *Platform) installEvents() {
 		UnhandledRejection: func(promise *goja.Object, reason goja.Value) bool {
 			return p.fireRejection("unhandledrejection", promise, reason)
 		},
-		RejectionHandled: func(promise *goja.Object, _ goja.Value) {
-			p.fireRejection("rejectionhandled", promise, goja.Undefined()) // without the reason, as in the reference
+		RejectionHandled: func(promise *goja.Object, reason goja.Value) {
+			p.fireRejection("rejectionhandled", promise, reason)
 		},
 		UncaughtError: p.fireError,
 	})

@@ -3,6 +3,7 @@ package webapi
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -255,4 +256,25 @@ func TestForeignContext(t *testing.T) {
 	w.said(global, global, "fine")
 	w.run(`try { await caches.default.match("http://x") } catch (e) { say(e.message.slice(0, 40)) } try { await caches.keys() } catch (e) { say(e.message) }`)
 	w.said("There is no cache: this isolate was star", "caches.keys() does not exist in Workers: use caches.default or caches.open(name).")
+}
+
+// Beacon, section 3: a POST leaves, and nobody hears of its end; what cannot be
+// sent is refused. Navigator's languages are one frozen array.
+func TestBeacon(t *testing.T) {
+	w := newFetchWorld(t)
+	var saw []string
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		saw = append(saw, req.Method+" "+req.URL)
+		done(nil, errors.New("gone"))
+		return func(error) {}
+	}
+	w.tries([][2]string{
+		{`navigator.sendBeacon("http://a.test/x", new Blob(["z"]))`, `true`},
+		{`navigator.sendBeacon("ftp://a.test/")`, `TypeError: Failed to execute 'sendBeacon' on 'Navigator': parameter 1 is not a URL of http or https.`},
+		{`navigator.sendBeacon("http://a.test/", new ReadableStream())`, `TypeError: Failed to execute 'sendBeacon' on 'Navigator': a ReadableStream cannot be sent.`},
+		{`[navigator.languages === navigator.languages, Object.isFrozen(navigator.languages), ...navigator.languages]`, `[true,true,"en"]`},
+	})
+	if want := []string{"POST http://a.test/x"}; !slices.Equal(saw, want) {
+		t.Errorf("%q, want %q", saw, want)
+	}
 }

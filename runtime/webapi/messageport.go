@@ -152,7 +152,7 @@ func (p *Platform) deliver(port *messagePort, m *message) {
 		}
 		port.waiting = slices.Delete(port.waiting, at, at+1)
 		ev := p.newMessageEvent(m.data, "")
-		p.Engine.Attached(ev).(*messageEvent).ports = p.frozenList(m.ports)
+		p.Engine.Attached(ev).(*messageEvent).ports = frozenList(p, m.ports)
 		p.Fire(port.object, ev)
 	})
 }
@@ -181,7 +181,7 @@ func (p *Platform) TakeMessage(v goja.Value) (data goja.Value, found, isPort boo
 }
 
 // frozenList is a FrozenArray.
-func (p *Platform) frozenList(items []*goja.Object) goja.Value {
+func frozenList[T any](p *Platform, items []T) goja.Value {
 	list := make([]any, len(items))
 	for i, item := range items {
 		list[i] = item

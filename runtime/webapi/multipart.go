@@ -117,7 +117,9 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 	if part.name, named = quotedParam(params, "name"); !named {
 		return part, nil, formError("Content-Disposition header in FormData part is missing a name.")
 	}
-	part.filename, part.isFile = quotedParam(params, "filename")
+	if part.filename, part.isFile = quotedParam(params, "filename"); part.isFile && part.contentType == "" {
+		part.contentType = "text/plain"
+	}
 	return part, data, nil
 }
 

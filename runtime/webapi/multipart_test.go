@@ -24,6 +24,7 @@ func TestParseFormBody(t *testing.T) {
 		{"application/x-www-form-urlencoded;charset=latin1", "a=1", "Non-utf-8 application/x-www-form-urlencoded body."},
 		{head, part + "name=\"a%22b\\\"c\"\r\n\r\n1\r\n--B--", `[{a"b"c 1 false  }]`},
 		{`multipart/form-data; boundary="B"`, "pre\r\n" + part + "name=\"a\"\r\n\r\n1\r\n--B\r\ncontent-disposition: Form-Data; filename=\"x.txt\"; name=\"f\"\r\ncontent-type: text/plain\r\n\r\nhe\r\nllo\r\n--B--\r\npost", "[{a 1 false  } {f he\r\nllo true x.txt text/plain}]"},
+		{head, part + "name=\"f\"; filename=\"\"\r\n\r\n1\r\n--B--", `[{f 1 true  text/plain}]`}, // Fetch, "multipart/form-data parser"
 		{"application/x-www-form-urlencoded", "a=1&b=%20x+y&&c", "[{a 1 false  } {b  x y false  } {c  false  }]"},
 		{"application/x-www-form-urlencoded;charset=UTF-8", "", "[]"},
 		{"text/plain", "a=1", textFormType},

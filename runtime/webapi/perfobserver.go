@@ -91,7 +91,7 @@ func (p *Platform) definePerformanceObserver(list func() *engine.Class[performan
 	for i, kind := range observedKinds {
 		kinds[i] = kind
 	}
-	supported := p.Engine.Call(p.Engine.Primordial("ObjectFreeze"), goja.Undefined(), p.vm.NewArray(kinds...))
+	supported := frozenList(p, kinds)
 	getter := p.Engine.Func("get supportedEntryTypes", 0, func(goja.FunctionCall) goja.Value { return supported })
 	class.Ctor.DefineAccessorProperty("supportedEntryTypes", getter, nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	return class.Ctor

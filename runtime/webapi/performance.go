@@ -193,7 +193,7 @@ func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 		start = goja.Undefined()
 	}
 	if options, ok := start.(*goja.Object); ok {
-		given, detail := !goja.IsUndefined(end), get(options, "detail")
+		mark, detail := end, get(options, "detail")
 		duration, end, start = get(options, "duration"), get(options, "end"), get(options, "start")
 		spans := 0
 		for _, v := range []goja.Value{start, duration, end} {
@@ -202,7 +202,9 @@ func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 			}
 		}
 		switch timeless := goja.IsUndefined(start) && goja.IsUndefined(end); {
-		case given, spans == 3, timeless && (spans > 0 || !goja.IsUndefined(detail)):
+		case spans == 0 && goja.IsUndefined(detail):
+			end = mark // as if there were no options
+		case !goja.IsUndefined(mark), spans == 3, timeless:
 			p.Engine.Throw("TypeError", "The options of performance.measure() give 'start' or 'end' and at most one more time, and there is no third argument then.")
 		}
 		x.detail = p.detailOf(detail)
