@@ -74,7 +74,7 @@ func (x *index) connect() error {
 		return err
 	}
 	x.conn = conn
-	if err := conn.Exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=" + x.sync.String()); err != nil {
+	if err := conn.Exec("PRAGMA synchronous=" + x.sync.String() + "; PRAGMA journal_mode=WAL"); err != nil {
 		return err
 	}
 	err = conn.Exec(`CREATE TABLE IF NOT EXISTS _cf_ALARM (

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"minido.dev/minido/internal/sqlite"
 )
 
 // A file counts as new until its first commit, which syncs it; then never again.
@@ -35,5 +37,14 @@ func TestNewFileIsSyncedBeforeItsFirstCommit(t *testing.T) {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// What is never synced does not begin with a sync.
+func TestNewFileWithoutSyncs(t *testing.T) {
+	o := options(filepath.Join(t.TempDir(), "object.sqlite"))
+	o.Sync = sqlite.Off
+	if s := openWith(t, o); s.fresh {
+		t.Error("its first commit would sync the file")
 	}
 }

@@ -101,7 +101,7 @@ type Store struct {
 	cursors cursorList
 	history *history // nil: none is kept
 
-	fresh     bool // the file is new: no sync has reached it
+	fresh     bool // the file is new, and no sync that it needs has reached it
 	syncLater bool
 	unsynced  bool // a commit since the last sync; only with syncLater
 
@@ -155,6 +155,7 @@ func (s *Store) setUp(o Options) error {
 	mode := "PRAGMA journal_mode=WAL"
 	if s.fresh {
 		// Four syncs, of a file in which there is nothing to lose; see Commit.
+		s.fresh = o.Sync != sqlite.Off
 		mode = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF; " + mode
 	}
 	if err := s.conn.Exec(mode + "; PRAGMA synchronous=" + sync.String() +

@@ -3,7 +3,15 @@
 // code, so the built-ins it captures are the originals.
 (function (isNamespace, touch) {
   "use strict";
-  const { create, defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf, hasOwn } = Object;
+  const { create, defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf, hasOwn, keys } = Object;
+
+  // A getter for each of many names. One descriptor and plain loops: real bundles
+  // have thousands of names, and each object, iterator and for-in costs.
+  const shared = { get: undefined, enumerable: true, configurable: true };
+  const define = (to, name, get) => {
+    shared.get = get;
+    defineProperty(to, name, shared);
+  };
 
   // Properties that read through to `from`, so that bindings stay live.
   const copy = (to, from, except) => {
@@ -78,7 +86,8 @@
       return by;
     },
     __export: (target, all) => {
-      for (const name in all) defineProperty(target, name, { get: all[name], enumerable: true, configurable: true });
+      const names = keys(all);
+      for (let i = 0, n = names.length; i < n; i++) define(target, names[i], all[names[i]]);
     },
     __toESM: (mod) => wrap(mod, false),
     __toESMNode: (mod) => wrap(mod, true),
@@ -86,8 +95,9 @@
     __reExport: (target, mod) => copy(target, mod, "default"),
     // Getters for names that exist before their module has run.
     announce: (ns, id, names) => {
-      for (const name of names) {
-        defineProperty(ns, name, { get: () => touch(id, name), enumerable: true, configurable: true });
+      for (let i = 0, n = names.length; i < n; i++) {
+        const name = names[i];
+        define(ns, name, () => touch(id, name));
       }
     },
     // Gives a re-export the getter of its origin, which saves later reads the detour.
