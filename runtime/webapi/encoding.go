@@ -377,7 +377,11 @@ func (m *utf16Machine) decode(chunk []byte, flush bool) (decoded, bool) {
 		}
 		m.pending = append(m.pending, chunk[whole:]...)
 	} else if whole < len(chunk) {
-		units, ok = append(units, utf8.RuneError), false
+		// An odd byte is an error, together with the surrogate that it follows.
+		if n == 0 || units[n-1]&0xFC00 != 0xD800 {
+			units = append(units, utf8.RuneError)
+		}
+		ok = false
 	}
 	for i := 0; i < len(units); i++ {
 		if !utf16.IsSurrogate(rune(units[i])) {

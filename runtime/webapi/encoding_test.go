@@ -57,7 +57,8 @@ func TestTextDecoder(t *testing.T) {
 		{`parts("utf-8", [[0xe2, 0x82]], {fatal: true})`, `TypeError: Failed to decode input.`},
 		{`(x => { const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x61]); return [x.decode(bytes), x.decode(bytes)].map(codes) })(new TextDecoder())`, `["61","61"]`},
 		{`(x => { try { x.decode(new Uint8Array([0xff]), {stream: true}) } catch {} return x.decode(new Uint8Array([0x61])) })(new TextDecoder("utf-8", {fatal: true}))`, `a`},
-		{`codes(d("utf-16le", [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde, 0, 0xd8, 0x62]))`, `61 d83d de00 fffd fffd`},
+		{`codes(d("utf-16le", [0xff, 0xfe, 0x61, 0, 0x3d, 0xd8, 0, 0xde, 0, 0xd8, 0x62]))`, `61 d83d de00 fffd`},
+		{`codes(d("utf-16be", [0xd8, 0, 0])) + codes(d("utf-16le", [0x61, 0, 0]))`, `fffd61 fffd`}, // Encoding, section 14.2.1, at the end: one error
 		{`codes(d("utf-16be", [0xfe, 0xff, 0, 0x61, 0xd8, 0x3d, 0xde, 0]))`, `61 d83d de00`},
 		{`parts("utf-16le", [[0xff], [0xfe, 0x3d], [0xd8, 0], [0xde, 0x61], [0, 0, 0xd8]])`, `["","","","😀","a","` + "\ufffd" + `"]`},
 		{`d("utf-16le", [0, 0xd8], {fatal: true})`, `TypeError: Failed to decode input.`},

@@ -17,6 +17,7 @@ type urlState struct {
 
 // webURL is a URL object (WHATWG URL, section 6.1). Loop-confined.
 type webURL struct {
+	plain  plainURL // the URL as long as u is nil
 	u      *url.Url
 	params *searchParams // made at first use; follows u
 	object *goja.Object  // the URLSearchParams object of params
@@ -33,32 +34,69 @@ func (p *Platform) installURL() {
 var errNoBase = errors.New("the base is empty")
 
 // parseAgainst parses input against an optional base; err says what is wrong.
-func (p *Platform) parseAgainst(input string, base goja.Value) (*url.Url, error) {
-	if isUndefined(base) {
-		return parseURL(input, "")
+func (p *Platform) parseAgainst(input string, base goja.Value) (*webURL, error) {
+	text := ""
+	if !isUndefined(base) {
+		if text = p.usv(base); text == "" {
+			return nil, errNoBase
+		}
+	} else if plain, ok := parsePlain(input); ok {
+		return &webURL{plain: plain}, nil
 	}
-	text := p.usv(base)
-	if text == "" {
-		return nil, errNoBase
+	u, err := parseURL(input, text)
+	if err != nil {
+		return nil, err
 	}
-	return parseURL(input, text)
+	return &webURL{u: u}, nil
+}
+
+// parsed is the URL in the parser's form, to be changed.
+func (w *webURL) parsed() *url.Url {
+	if w.u == nil {
+		u, err := parseURL(w.plain.href, "")
+		if err != nil {
+			panic("a plain URL does not parse: " + w.plain.href)
+		}
+		w.u = u
+	}
+	return w.u
+}
+
+func (w *webURL) href() string {
+	if w.u == nil {
+		return w.plain.href
+	}
+	return hrefOf(w.u)
+}
+
+func (w *webURL) query() string {
+	if w.u == nil {
+		return w.plain.search()
+	}
+	return w.u.Search()
 }
 
 func (p *Platform) defineURL() *engine.Class[*webURL] {
 	vm := p.vm
-	part := func(name string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
-		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value { return vm.ToValue(get(w.u)) }}
+	part := func(name string, plain func(u plainURL) string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
+		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value {
+			if w.u == nil {
+				return vm.ToValue(plain(w.plain))
+			}
+			return vm.ToValue(get(w.u))
+		}}
 		if set != nil {
-			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.u, p.usv(v)) }
+			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.parsed(), p.usv(v)) }
 		}
 		return a
 	}
-	search := part("search", (*url.Url).Search, nil)
+	none := func(plainURL) string { return "" }
+	search := part("search", plainURL.search, (*url.Url).Search, nil)
 	search.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		w.u.SetSearch(p.usv(v))
+		w.parsed().SetSearch(p.usv(v))
 		w.refresh()
 	}
-	href := part("href", hrefOf, nil)
+	href := part("href", func(u plainURL) string { return u.href }, hrefOf, nil)
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
 		u, err := parseURL(p.usv(v), "")
 		if err != nil {
@@ -73,28 +111,28 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			if len(call.Arguments) == 0 {
 				p.badConstruct("URL", 1, "USVString")
 			}
-			u, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+			w, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				p.Engine.Throw("TypeError", "Invalid URL string.")
 			}
-			return &webURL{u: u}
+			return w
 		},
 		Accessors: []engine.Accessor[*webURL]{
 			href, search,
-			part("origin", originOf, nil),
-			part("protocol", (*url.Url).Protocol, (*url.Url).SetProtocol),
-			part("username", (*url.Url).Username, (*url.Url).SetUsername),
-			part("password", (*url.Url).Password, (*url.Url).SetPassword),
-			part("host", (*url.Url).Host, (*url.Url).SetHost),
-			part("hostname", (*url.Url).Hostname, (*url.Url).SetHostname),
-			part("port", (*url.Url).Port, (*url.Url).SetPort),
-			part("pathname", (*url.Url).Pathname, (*url.Url).SetPathname),
-			part("hash", (*url.Url).Hash, (*url.Url).SetHash),
+			part("origin", plainURL.origin, originOf, nil),
+			part("protocol", plainURL.protocol, (*url.Url).Protocol, (*url.Url).SetProtocol),
+			part("username", none, (*url.Url).Username, (*url.Url).SetUsername),
+			part("password", none, (*url.Url).Password, (*url.Url).SetPassword),
+			part("host", plainURL.host, (*url.Url).Host, (*url.Url).SetHost),
+			part("hostname", plainURL.hostname, (*url.Url).Hostname, (*url.Url).SetHostname),
+			part("port", plainURL.port, (*url.Url).Port, (*url.Url).SetPort),
+			part("pathname", plainURL.pathname, (*url.Url).Pathname, (*url.Url).SetPathname),
+			part("hash", plainURL.hash, (*url.Url).Hash, (*url.Url).SetHash),
 			{Name: "searchParams", Get: func(w *webURL, _ *goja.Object) goja.Value { return p.paramsOf(w) }},
 		},
 		Methods: []engine.Method[*webURL]{
-			{Name: "toString", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(hrefOf(w.u)) }},
-			{Name: "toJSON", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(hrefOf(w.u)) }},
+			{Name: "toString", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(w.href()) }},
+			{Name: "toJSON", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(w.href()) }},
 		},
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
@@ -104,11 +142,11 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				p.need(call, 1, "URL", "parse", "USVString")
-				u, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+				w, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}
-				return p.core.url.class().Wrap(&webURL{u: u})
+				return p.core.url.class().Wrap(w)
 			}},
 			p.noObjectURL("createObjectURL"), p.noObjectURL("revokeObjectURL"),
 		},
@@ -143,7 +181,7 @@ func originOf(u *url.Url) string {
 // paramsOf is url.searchParams: one object that follows the URL.
 func (p *Platform) paramsOf(w *webURL) *goja.Object {
 	if w.object == nil {
-		w.params = &searchParams{url: w, list: parseQuery(trimQuery(w.u.Search()))}
+		w.params = &searchParams{url: w, list: parseQuery(trimQuery(w.query()))}
 		w.object = p.core.url.params().Wrap(w.params)
 	}
 	return w.object
@@ -152,7 +190,7 @@ func (p *Platform) paramsOf(w *webURL) *goja.Object {
 // refresh makes searchParams follow a new query.
 func (w *webURL) refresh() {
 	if w.params != nil {
-		w.params.list = parseQuery(trimQuery(w.u.Search()))
+		w.params.list = parseQuery(trimQuery(w.query()))
 	}
 }
 

@@ -1,6 +1,9 @@
 package webapi
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // URL parsing, setters, and searchParams that follow in both directions
 // (WHATWG URL, sections 6.1 and 6.2).
@@ -19,5 +22,43 @@ func TestURL(t *testing.T) {
 	} {
 		w.run("say((() => {" + c.script + "})())")
 		w.said(c.want)
+	}
+}
+
+// What is taken for a plain URL has the parts that the parser finds, and
+// everything else is left to the parser.
+func TestPlainURL(t *testing.T) {
+	hosts := []string{"a", "a.b-c.test", "a1.b2", "A.test", "1.2.3.4", "a.1", "a.0x1", "a..b", ".a", "a.", "-a", "a_b", "xn--nxa", "é.test", "[::1]", "", "u@h", "h%41"}
+	ports := []string{"", ":", ":80", ":443", ":8080", ":0", ":00", ":65536", ":x"}
+	paths := []string{"", "/", "/a/b;c=d", "/.", "/..", "/a/../b", "/.well-known", "/a..b/c.d", "/%2e%2E/x", "/a b", "/^", "/é", "//x", "\\x"}
+	tails := []string{"", "?", "?a=%20&b=c", "?'", "?[]", "?a#", "#", "#f?g/h", "?q#f'", "#`", "#a\tb", " ", "?a b", "??x", "##"}
+	plain, others := 0, 0
+	for _, scheme := range []string{"http:", "https:", "HTTP:", "ftp:", "ws:"} {
+		for _, host := range hosts {
+			for _, port := range ports {
+				for _, path := range paths {
+					for _, tail := range tails {
+						text := scheme + "//" + host + port + path + tail
+						u, ok := parsePlain(text)
+						if !ok {
+							others++
+							continue
+						}
+						plain++
+						want, err := parseURL(text, "")
+						if err != nil {
+							t.Fatalf("%q is no URL: %v", text, err)
+						}
+						got := []string{u.href, u.origin(), u.protocol(), u.host(), u.hostname(), u.port(), u.pathname(), u.search(), u.hash(), "", ""}
+						if parts := []string{hrefOf(want), originOf(want), want.Protocol(), want.Host(), want.Hostname(), want.Port(), want.Pathname(), want.Search(), want.Hash(), want.Username(), want.Password()}; !slices.Equal(got, parts) {
+							t.Fatalf("%q: %q, want %q", text, got, parts)
+						}
+					}
+				}
+			}
+		}
+	}
+	if plain < 100 || others < 100 {
+		t.Errorf("%d plain URLs and %d others: the lists show too little", plain, others)
 	}
 }

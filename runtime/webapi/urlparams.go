@@ -25,7 +25,7 @@ func (p *Platform) usv(v goja.Value) string { return utf8Of(p.toString(v)) }
 // changed writes the list back into the URL.
 func (s *searchParams) changed() {
 	if s.url != nil {
-		s.url.u.SetSearch(serializeQuery(s.list))
+		s.url.parsed().SetSearch(serializeQuery(s.list))
 	}
 }
 
