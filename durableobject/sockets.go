@@ -176,25 +176,21 @@ func (o *Object) remember(h *HibernatableSocket, handle *webapi.WebSocketHandle)
 	o.handles[h] = handle
 }
 
-// handleOf is the WebSocket object of a socket in this incarnation.
+// handleOf is the WebSocket object of a socket in this incarnation. It is OPEN
+// until the peer's Close is delivered, although that may be what has woken the
+// object: so it is in workerd, and a constructor still finds who is leaving.
 func (o *Object) handleOf(h *HibernatableSocket) *webapi.WebSocketHandle {
 	if handle := o.handles[h]; handle != nil {
 		return handle
 	}
 	p := o.realm.iso.Platform
 	obj := p.WrapSocket(h.sock, webapi.SocketOptions{
-		Hibernatable: true, Attachment: h, SentClose: h.sock.Sent(), ReceivedClose: h.received(),
+		Hibernatable: true, Attachment: h, SentClose: h.sock.Sent(),
 	})
 	handle, _ := p.SocketOf(obj)
 	handle.Host = h
 	o.remember(h, handle)
 	return handle
-}
-
-func (h *HibernatableSocket) received() bool {
-	h.set.mu.Lock()
-	defer h.set.mu.Unlock()
-	return h.gotClose
 }
 
 func (o *Object) hibernatable(v goja.Value, method string) *HibernatableSocket {

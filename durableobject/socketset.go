@@ -47,7 +47,6 @@ type HibernatableSocket struct {
 	// guarded by set.mu
 	attachment []byte
 	autoAtMs   int64 // when the auto-response last answered, 0 for never
-	gotClose   bool
 }
 
 // NewSocketSet returns an empty set. Connect tells it who wakes the object.
@@ -164,7 +163,6 @@ func (h *HibernatableSocket) OnClose(code int, reason string, clean bool) {
 		code = 1005
 	}
 	h.set.mu.Lock()
-	h.gotClose = true
 	wake := h.set.wake
 	h.set.mu.Unlock()
 	wake(SocketEvent{Socket: h, Code: code, Reason: reason, Clean: clean})

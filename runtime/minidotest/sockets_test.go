@@ -11,7 +11,7 @@ import (
 const socketWorker = `
 const born = {};
 export class Room extends DurableObject {
-  constructor(ctx, env) { super(ctx, env); born[ctx.id] = (born[ctx.id] ?? 0) + 1; }
+  constructor(ctx, env) { super(ctx, env); born[ctx.id] = (born[ctx.id] ?? 0) + 1; this.found = ctx.getWebSockets().map((w) => w.readyState); }
   fetch(req) {
     const [, what = "", tags = ""] = req.url.split("/").slice(5);
     const [a, b] = Object.values(new WebSocketPair());
@@ -54,6 +54,7 @@ export class Room extends DurableObject {
   }
   webSocketError(ws, e) { this.ctx.storage.kv.put("error", String(e)); }
   closes() { const l = this.ctx.storage.kv.get("closes") ?? []; this.ctx.storage.kv.put("closes", []); return l; }
+  woken() { return this.found; }
   count() { return this.ctx.getWebSockets().length; }
   async arguments() {
     const out = [], t = async (f) => out.push(await attempt(f)), p = () => Object.values(new WebSocketPair())[1], c = this.ctx;
@@ -207,6 +208,24 @@ func TestSocketCloses(t *testing.T) {
 		w.want(`{"ok":{"name":"TypeError","message":"Can't call WebSocket send() after close()."}}`, "Room/a/get", "err")
 		w.call("Room/a/closes")
 	}
+}
+
+// A socket whose Close has woken its object is OPEN until webSocketClose has it,
+// in the constructor and in the handlers of others that left (compared with
+// workerd).
+func TestWakeByClose(t *testing.T) {
+	w := newTest(t, socketWorker, Options{Idle: 10 * time.Second})
+	a, b := w.room("a/one"), w.room("a/two")
+	w.room("a/three")
+	w.Advance(time.Minute)
+	if n := w.Server.LiveObjects(); n != 0 {
+		t.Fatalf("%d objects are in memory", n)
+	}
+	a.Close(3001, "first")
+	b.Close(3002, "second")
+	w.Advance(time.Second)
+	w.want(`{"ok":[[3001,"first",true,2,true,"one"],[3002,"second",true,2,true,"two"]]}`, "Room/a/closes")
+	w.want(`{"ok":[1,1,1]}`, "Room/a/woken")
 }
 
 // A throw in a handler neither closes the socket nor resets the object; an

@@ -107,10 +107,9 @@ func (p *Platform) SocketOf(v goja.Value) (*WebSocketHandle, bool) {
 // SocketOptions describe a socket that JavaScript did not make.
 type SocketOptions struct {
 	// Hibernatable: the socket was taken for hibernation in an earlier life.
-	Hibernatable  bool
-	Attachment    Attachment // nil: kept in the handle
-	SentClose     bool
-	ReceivedClose bool
+	Hibernatable bool
+	Attachment   Attachment // nil: kept in the handle
+	SentClose    bool
 }
 
 // WrapSocket makes the WebSocket object of one end of a socket, in the current
@@ -123,7 +122,7 @@ func (p *Platform) WrapSocket(sock *event.Socket, o SocketOptions) *goja.Object 
 	if o.Attachment != nil {
 		h.Attachment = o.Attachment
 	}
-	h.sentClose, h.gotClose = o.SentClose, o.ReceivedClose
+	h.sentClose = o.SentClose
 	h.obj = p.fetch.socketClass().Wrap(h)
 	return h.obj
 }
