@@ -25,7 +25,7 @@ help:
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
-	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label against simulated ones'
+	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
 	@echo 'make cycles        how long a kill and a recovery take, with and without a standby'
@@ -55,7 +55,8 @@ soak: build npm
 	MINIDO_SOAK='$(SOAK)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run Soak ./e2e
 
 # Each point of each fixture: a simulated world that is dropped there against a
-# process that gets SIGKILL there; and the labels of real runs against simulated ones.
+# process that gets SIGKILL there; and the labels and verdicts of real runs against
+# simulated ones.
 equivalence: build npm
 	MINIDO_EQUIVALENCE=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 120m -v -run Equivalence ./e2e
 

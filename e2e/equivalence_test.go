@@ -259,3 +259,35 @@ func TestEquivalenceOfLabels(t *testing.T) {
 		t.Logf("%s: %d labels of real runs, found with %d seeds", name, labels, seed-1)
 	})
 }
+
+// What real processes violate somewhere, the simulation violates, too: a fixture
+// that is right in one mode is right in the other, at each label.
+func TestEquivalenceOfInvariants(t *testing.T) {
+	if !everything {
+		t.Skip("make equivalence visits each label with real processes")
+	}
+	eachSubject(t, false, func(t *testing.T, name string, steps []string) {
+		simulated, _ := campaignOf(t, "enumerate", fixture(t, name), append([]string{"--mode", "sim"}, steps...)...)
+		known := map[string]bool{}
+		for _, c := range simulated.Cases {
+			for _, v := range c.Violations {
+				known[v.Key()] = true
+			}
+		}
+		r, out := campaignOf(t, "enumerate", fixture(t, name), steps...)
+		if r.Visited == 0 {
+			t.Fatalf("no point was visited\n%s", out)
+		}
+		for _, c := range r.Cases {
+			if c.Outcome != campaign.Passed && c.Outcome != campaign.Missed && c.Outcome != campaign.Violated {
+				t.Errorf("%s: %s: %s", c.Name, c.Outcome, c.Text)
+			}
+			for _, v := range c.Violations {
+				if !known[v.Key()] {
+					t.Errorf("%s: the simulation does not know %s", c.Name, v)
+				}
+			}
+		}
+		t.Logf("%s: %d of %d points visited, kinds of violations that the simulation found: %d", name, r.Visited, r.Points, len(known))
+	})
+}

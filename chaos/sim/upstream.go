@@ -23,7 +23,7 @@ func Handler(s *world.Sim, h http.Handler) netx.Handler {
 	scheduler := s.Scheduler()
 	return func(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 		ctx, cut := context.WithCancelCause(context.Background())
-		w := &responseWriter{scheduler: scheduler, header: http.Header{}, url: req.URL, done: done, ctx: ctx}
+		w := &responseWriter{scheduler: scheduler, slow: s.IsSlow(), header: http.Header{}, url: req.URL, done: done, ctx: ctx}
 		scheduler.Go("upstream", func() {
 			body, err := readBody(scheduler, req.Body)
 			if err != nil {
@@ -61,6 +61,7 @@ func readBody(s sched.Scheduler, body event.Body) (all []byte, err error) {
 // goroutine.
 type responseWriter struct {
 	scheduler sched.Scheduler
+	slow      bool // the body may come after the head, not with it
 	ctx       context.Context
 	header    http.Header
 	url       string
@@ -92,7 +93,10 @@ func (w *responseWriter) answer(resp *event.Response, err error) {
 
 // Write implements http.ResponseWriter.
 func (w *responseWriter) Write(p []byte) (int, error) {
-	w.WriteHeader(http.StatusOK)
+	if w.pipe == nil {
+		w.WriteHeader(http.StatusOK)
+		w.lag()
+	}
 	if w.pipe == nil || w.ctx.Err() != nil {
 		return 0, errCut
 	}
@@ -106,6 +110,17 @@ func (w *responseWriter) Write(p []byte) (int, error) {
 		return 0, errCut
 	}
 	return len(p), nil
+}
+
+// lag gives the reader of the head, on a slow machine, a chance to look for the
+// body before there is any.
+func (w *responseWriter) lag() {
+	if !w.slow {
+		return
+	}
+	over := false
+	w.scheduler.Go("body", func() { over = true })
+	sched.Wait(w.scheduler, func() bool { return over })
 }
 
 // Flush implements http.Flusher: nothing is held back.

@@ -68,6 +68,9 @@ func (s *Sim) Now() time.Time { return s.clock.Now() }
 // that is slow. It belongs before the first step.
 func (s *Sim) Slow(d time.Duration) { s.sched.Slack = d }
 
+// IsSlow reports whether time may pass while work is ready.
+func (s *Sim) IsSlow() bool { return s.sched.Slack > 0 }
+
 // Steps is how many steps have run.
 func (s *Sim) Steps() int { return s.sched.Steps() }
 
