@@ -23,13 +23,13 @@ export default serve({
   },
   async refuse() {
     const put = async (req, res) => { try { await caches.default.put(req, res); } catch (e) { return e.name; } };
-    return [await put(new Request(u, { method: "POST" }), new Response("")), await put(u, new Response("", { status: 206 })), await put(u, new Response("", { headers: { vary: "*" } })), await put(u, 1)];
+    return [await put(new Request(u, { method: "POST" }), new Response("")), await put(u, new Response("", { status: 206 })), await put(u, new Response("", { headers: { vary: "*" } })), await put(u, 1), await put("ftp://a/", new Response(""))];
   },
   async remove() { return [await caches.default.delete(u), await caches.default.delete(u), await caches.default.match(u) === undefined]; },
 });
 `, Options{})
 	w.want(`{"ok":true}`, "!put")
 	w.want(`{"ok":["hello","HIT",206,"el","bytes 1-2/5",304,true]}`, "!match")
-	w.want(`{"ok":["TypeError","TypeError","TypeError","TypeError"]}`, "!refuse")
+	w.want(`{"ok":["TypeError","TypeError","TypeError","TypeError","TypeError"]}`, "!refuse")
 	w.want(`{"ok":[true,false,true]}`, "!remove")
 }

@@ -180,7 +180,10 @@ func (p *Platform) cachePut(c *cache, r *request, v goja.Value) goja.Value {
 		p.badArgument("Cache", "put", 2, "Response")
 	}
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
+	scheme, _, _ := strings.Cut(r.url, ":")
 	switch vary, _ := resp.headers.get("vary"); {
+	case scheme != "http" && scheme != "https":
+		refuse("Cannot cache the response to a URL that is neither http nor https.")
 	case r.method != "GET":
 		refuse("Cannot cache response to non-GET request.")
 	case resp.status == http.StatusPartialContent:

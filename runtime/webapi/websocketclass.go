@@ -109,11 +109,11 @@ func (p *Platform) defineSocketPair() goja.Value {
 func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value) *WebSocketHandle {
 	refuse := func(text string) { panic(p.NewDOMException("SyntaxError", "WebSocket Constructor: "+text)) }
 	p.Engine.IO("WebSocket")
-	given := target.String()
-	parsed, err := parseURL(given, "")
+	parsed, err := parseURL(p.usv(target), "")
 	if err != nil {
 		refuse("The url is invalid.")
 	}
+	address := hrefOf(parsed)
 	switch parsed.Scheme() {
 	case "ws":
 		parsed.SetProtocol("http:")
@@ -122,7 +122,7 @@ func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value)
 	default:
 		refuse("The url scheme must be ws or wss.")
 	}
-	if parsed.Hash() != "" {
+	if strings.Contains(address, "#") {
 		refuse("The url fragment must be empty.")
 	}
 	header := event.Header{{Name: "Upgrade", Value: "websocket"}}
@@ -130,8 +130,8 @@ func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value)
 		header = append(header, event.Field{Name: "Sec-WebSocket-Protocol", Value: strings.Join(names, ", ")})
 	}
 	h := p.newHandle(nil)
-	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, given, true
-	h.connect(&event.Request{Method: "GET", URL: parsed.Href(false), Header: header, Redirect: "manual", Upgrade: true})
+	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, address, true
+	h.connect(&event.Request{Method: "GET", URL: hrefOf(parsed), Header: header, Redirect: "manual", Upgrade: true})
 	return h
 }
 
