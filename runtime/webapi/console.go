@@ -169,7 +169,7 @@ func (c *console) assertion(args []goja.Value) {
 
 // format is the Console specification's Formatter.
 func (c *console) format(args []goja.Value) string {
-	return c.p.formatter(true, nil).format(defaultInspect(), args)
+	return formatter{p: c.p, lenient: true}.format(defaultInspect(), args)
 }
 
 // isText reports whether v is a primitive string.

@@ -38,6 +38,38 @@ func TestConsoleGolden(t *testing.T) {
 	}
 }
 
+// A value of any depth is shown in bounded time, as far as Node's words say.
+func TestConsoleDepth(t *testing.T) {
+	w := newFetchWorld(t)
+	got := w.logged(`let o = {}; for (let i = 0; i < 20000; i++) o = {o}; console.dir(o, {depth: null})`)
+	if n := strings.Count(got, "{"); n != inspectLevels || !strings.Contains(got, "[Object: Inspection interrupted prematurely. Maximum call stack size exceeded.]") {
+		t.Errorf("%d levels, %.200s", n, got)
+	}
+}
+
+// The options of util.inspect reach console.dir; a proxy, a getter and what is
+// hidden are shown by them, and custom inspect methods are not asked.
+func TestConsoleOptions(t *testing.T) {
+	w := newFetchWorld(t)
+	for _, c := range [][2]string{
+		{`console.dir(new Proxy({a: 1}, {b: 2}), {showProxy: true})`, "Proxy [ { a: 1 }, { b: 2 } ]"},
+		{`console.dir({get a() { return 1 }, get b() { return {c: 2} }, get d() { throw new Error("no") }}, {getters: true})`,
+			"{\n  a: [Getter: 1],\n  b: [Getter] { c: 2 },\n  d: [Getter: <Inspection threw (Error: no)>]\n}"},
+		{`console.dir([1], {showHidden: true}); console.dir({b: 1, a: 2}, {sorted: true}); console.dir({b: 1, a: 2}, {sorted: (x, y) => x < y ? 1 : -1})`,
+			"[ 1, [length]: 1 ]\n{ a: 2, b: 1 }\n{ b: 1, a: 2 }"},
+		{`console.dir([1, "a", null, undefined, true, 1n, Symbol("s")], {colors: true, breakLength: 1000})`,
+			"[ \x1b[33m1\x1b[39m, \x1b[32m'a'\x1b[39m, \x1b[1mnull\x1b[22m, \x1b[90mundefined\x1b[39m, \x1b[33mtrue\x1b[39m, \x1b[33m1n\x1b[39m, \x1b[32mSymbol(s)\x1b[39m ]"},
+		{`console.dir({a: {b: 1}, c: "x"}, {compact: true, breakLength: 5}); console.dir({a: 1}, {compact: false}); console.dir(123456.123456, {numericSeparator: true})`,
+			"{ a:\n   { b: 1 },\n  c: 'x' }\n{\n  a: 1\n}\n123_456.123_456"},
+		{`console.dir({[Symbol.for("nodejs.util.inspect.custom")]: () => "mine"})`, "{\n  Symbol(nodejs.util.inspect.custom): [Function: [nodejs.util.inspect.custom]]\n}"},
+		{`console.log("%o %i %f", [1], 5n, "2.5x")`, "[ 1, [length]: 1 ] 5n 2.5"},
+	} {
+		if got := w.logged(c[0]); got != c[1] {
+			t.Errorf("%s\n--- got\n%s\n--- want\n%s", c[0], got, c[1])
+		}
+	}
+}
+
 // The methods log at their levels; groups indent, counters count, timers stand
 // still within a turn, and labels that are not there are told.
 func TestConsoleMethods(t *testing.T) {

@@ -14,7 +14,10 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
-const inspectTraps = 100 // proxies of proxies that are looked through
+const (
+	inspectTraps  = 100 // proxies of proxies that are looked through
+	inspectLevels = 200 // levels shown at any depth: work grows with their square; Node stops where its stack ends
+)
 
 // inspector renders one value. Loop-confined.
 type inspector struct {
@@ -56,8 +59,13 @@ func (p *Platform) inspectQuietly(v goja.Value, o inspectOptions) (text string) 
 // itself, which custom inspect methods are given. Exceptions of the user's code
 // pass through. Loop-confined.
 func (p *Platform) InspectWith(v, options, inspect goja.Value) string {
-	in := &inspector{p: p, o: defaultInspect(), inspect: inspect, symbol: p.inspectSymbol()}
-	in.o.read(options)
+	o := defaultInspect()
+	o.read(options)
+	return p.inspectStrictly(v, o, inspect)
+}
+
+func (p *Platform) inspectStrictly(v goja.Value, o inspectOptions, inspect goja.Value) string {
+	in := &inspector{p: p, o: o, inspect: inspect, symbol: p.inspectSymbol()}
 	return in.value(v, 0)
 }
 

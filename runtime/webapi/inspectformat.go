@@ -12,11 +12,7 @@ import (
 type formatter struct {
 	p       *Platform
 	inspect goja.Value
-	lenient bool
-}
-
-func (p *Platform) formatter(lenient bool, inspect goja.Value) formatter {
-	return formatter{p: p, inspect: inspect, lenient: lenient}
+	lenient bool // exceptions of the user's code are swallowed
 }
 
 // FormatWith is Node's util.formatWithOptions(options, ...args); inspect and
@@ -24,7 +20,7 @@ func (p *Platform) formatter(lenient bool, inspect goja.Value) formatter {
 func (p *Platform) FormatWith(options, inspect goja.Value, args []goja.Value) string {
 	o := defaultInspect()
 	o.read(options)
-	return p.formatter(false, inspect).format(o, args)
+	return formatter{p: p, inspect: inspect}.format(o, args)
 }
 
 // format lets the first argument hold directives (Console, section 2.2); the
@@ -49,7 +45,7 @@ func (f formatter) show(v goja.Value, o inspectOptions) string {
 	if f.lenient {
 		return f.p.inspectQuietly(v, o)
 	}
-	return (&inspector{p: f.p, o: o, inspect: f.inspect, symbol: f.p.inspectSymbol()}).value(v, 0)
+	return f.p.inspectStrictly(v, o, f.inspect)
 }
 
 // directives replaces %s and its relatives and returns the arguments left.

@@ -161,9 +161,10 @@ func (in *inspector) join(s shape, parts []string, obj *goja.Object, level int) 
 	}
 	if in.current-level < in.o.compact && len(lines) == len(parts) {
 		const reserve = 10
-		line := strings.Join(parts, ", ")
-		if in.fit(parts, start+reserve, s.base) && !strings.Contains(line, "\n") {
-			return s.open + " " + line + " " + s.end
+		if in.fit(parts, start+reserve, s.base) {
+			if line := strings.Join(parts, ", "); !strings.Contains(line, "\n") {
+				return s.open + " " + line + " " + s.end
+			}
 		}
 	}
 	return s.open + pad + "  " + strings.Join(lines, ","+pad+"  ") + pad + s.end
@@ -173,6 +174,9 @@ func (in *inspector) join(s shape, parts []string, obj *goja.Object, level int) 
 func (in *inspector) fit(parts []string, start int, base string) bool {
 	total := start + len(parts)
 	for _, part := range parts {
+		if !in.o.colors && len(part) > utf8.UTFMax*in.o.breakLength {
+			return false // whatever it holds
+		}
 		total += in.width(part)
 	}
 	return total <= in.o.breakLength && !strings.Contains(base, "\n")

@@ -34,8 +34,12 @@ func (in *inspector) object(obj *goja.Object, level int) string {
 		}
 		return s.open + s.end
 	}
-	if float64(level) > in.o.depth {
-		return in.style("["+strings.TrimSuffix(prefix(class, tag, "Object", ""), " ")+"]", "special")
+	if float64(level) > in.o.depth || level >= inspectLevels {
+		text := strings.TrimSuffix(prefix(class, tag, "Object", ""), " ")
+		if level >= inspectLevels {
+			text += ": Inspection interrupted prematurely. Maximum call stack size exceeded."
+		}
+		return in.style("["+text+"]", "special")
 	}
 	in.current = level
 	in.seen = append(in.seen, obj)
@@ -200,7 +204,17 @@ func (in *inspector) property(obj *goja.Object, key goja.Value, level int) strin
 	if d == nil {
 		return in.key(key, true) + ": " + in.primitive(nil)
 	}
-	return in.key(key, d.Get("enumerable").ToBoolean()) + ": " + in.described(obj, d, level)
+	name := in.key(key, d.Get("enumerable").ToBoolean()) + ":"
+	if in.o.compact != compactAlways {
+		return name + " " + in.described(obj, d, level)
+	}
+	in.indent++
+	defer func() { in.indent-- }()
+	text := in.described(obj, d, level)
+	if in.width(text) > in.o.breakLength {
+		return name + "\n" + strings.Repeat(" ", in.indent+2) + text
+	}
+	return name + " " + text
 }
 
 // described shows what a property's descriptor says of its value.
