@@ -15,7 +15,7 @@
 // # Cost
 //
 // An open store with little in it holds about 80 KB (40 KB more without a shared
-// Thread) of resident memory outside Go's heap, 25 KB after Shrink, and 4 KB
+// Thread) of resident memory outside Go's heap, 21 KB after Shrink, and 4 KB
 // inside (TestMemoryPerStore). The page cache grows with use
 // up to 512 KB, the statement cache up to 64 statements. In a turn's transaction
 // a point select takes about 2 µs, an insert 2 µs, a get 2 µs, a put 3 µs; a

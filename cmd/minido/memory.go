@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sqlite"
 )
 
 // settleAfter is when, after the start, memory counts for more than speed.
@@ -22,7 +23,8 @@ const ballastSize = 16 << 20
 const trimInterval = time.Second
 
 // A server that allocates less than idleBytes between two looks is idle; it
-// gives memory back once it has allocated trimBytes since the last time.
+// gives memory back at the second such look in a row, when its objects have
+// shrunk, if it has allocated trimBytes since the last time.
 const (
 	idleBytes = 1 << 20
 	trimBytes = 16 << 20
@@ -39,6 +41,7 @@ type memory struct {
 	timer   clock.Timer
 	stopped bool
 	ballast *[ballastSize]byte
+	idle    bool   // at the last look
 	seen    uint64 // bytes allocated since the start, at the last look
 	trimmed uint64 // and when memory was given back
 }
@@ -89,8 +92,9 @@ func (m *memory) look() {
 		return
 	}
 	m.server.Shrink(trimInterval)
-	now := allocatedBytes()
-	if now-m.seen < idleBytes && now-m.trimmed >= trimBytes {
+	now, was := allocatedBytes(), m.idle
+	m.idle = now-m.seen < idleBytes
+	if was && m.idle && now-m.trimmed >= trimBytes {
 		m.trim(now)
 		return
 	}
@@ -100,6 +104,7 @@ func (m *memory) look() {
 
 // trim gives memory back and arms the next look. Called with mu held.
 func (m *memory) trim(now uint64) {
+	sqlite.Trim()
 	debug.FreeOSMemory()
 	m.seen, m.trimmed = now, now
 	m.timer = m.clock.AfterFunc(trimInterval, m.look)

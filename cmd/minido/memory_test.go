@@ -44,6 +44,9 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 		t.Error("memory was given back in the middle of work")
 	}
 	runtime.KeepAlive(work)
+	if look() != settled {
+		t.Error("memory was given back before the objects have shrunk")
+	}
 	after := look()
 	if after == settled {
 		t.Error("memory was not given back after work")
@@ -51,8 +54,8 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	if look() != after {
 		t.Error("it was given back twice")
 	}
-	if objects != 5 {
-		t.Errorf("objects were asked %d times to shrink, in 5 looks", objects)
+	if objects != 6 {
+		t.Errorf("objects were asked %d times to shrink, in 6 looks", objects)
 	}
 	m.stop()
 	if c.Step() {

@@ -152,8 +152,14 @@ func (c *Conn) open(o Options) error {
 	if c.slots == 0 {
 		c.slots = 100
 	}
+	// What stays for the connection's life is not to lie among the small objects,
+	// which could not be given back then.
+	c.setLookaside(0)
+	if err := c.registerRandom(); err != nil {
+		return err
+	}
 	c.setLookaside(c.slots)
-	return c.registerRandom()
+	return nil
 }
 
 // setLookaside reserves memory for so many small objects. It does nothing while

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 
 	"modernc.org/libc"
@@ -13,8 +14,8 @@ import (
 // allocator of libc rounds every size up to a power of two, which nearly
 // doubles the pages of a cache (4,368 bytes) and a connection with little in
 // it; here a size is rounded up by an eighth at most. Memory that was freed
-// serves later allocations of its class and does not go back to the system; what
-// is larger than maxSlot is libc's, which gives it back.
+// serves later allocations of its class, and goes back to the system by trim;
+// what is larger than maxSlot is libc's, which gives it back at once.
 //
 // In front of what an allocation returns stand 8 bytes with the size of its
 // slot. Guarded by mu.
@@ -25,8 +26,10 @@ type heap struct {
 
 // class keeps the slots of one size.
 type class struct {
-	free      uintptr // slots that were given back, linked through their first word
-	next, end uintptr // what is left of the class's last slab
+	size      uintptr   // of its slots
+	free      uintptr   // slots that were given back, linked through their first word
+	next, end uintptr   // what is left of the class's last slab
+	slabs     []uintptr // where they begin, ascending
 }
 
 const (
@@ -94,7 +97,8 @@ func (c *class) take(tls *libc.TLS, size uintptr) uintptr {
 			c.end = 0
 			return 0
 		}
-		c.end = c.next + slabSize
+		c.end, c.size = c.next+slabSize, size
+		c.slabs = slices.Insert(c.slabs, c.slabOf(c.next)+1, c.next)
 	}
 	slot := c.next
 	c.next += size
@@ -114,6 +118,70 @@ func (h *heap) free(tls *libc.TLS, p uintptr) {
 	*(*uintptr)(at(slot)) = c.free
 	c.free = slot
 	h.mu.Unlock()
+}
+
+// trim gives the slabs of which no slot is in use back to the system. It looks at
+// every free slot.
+func (h *heap) trim(tls *libc.TLS) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.classes {
+		h.classes[i].trim(tls)
+	}
+}
+
+// slabOf is the index of the slab that has the address p, or would precede it.
+func (c *class) slabOf(p uintptr) int {
+	i, found := slices.BinarySearch(c.slabs, p)
+	if !found {
+		i--
+	}
+	return i
+}
+
+// trim is called with the heap's mu held.
+func (c *class) trim(tls *libc.TLS) {
+	free := make([]uintptr, len(c.slabs)) // slots of each slab
+	for slot := c.free; slot != 0; slot = *(*uintptr)(at(slot)) {
+		free[c.slabOf(slot)]++
+	}
+	unused := func(i int) bool {
+		if end := c.slabs[i] + slabSize; end == c.end {
+			return free[i] == (c.next-c.slabs[i])/c.size
+		}
+		return free[i] == slabSize/c.size
+	}
+	kept := uintptr(0)
+	for slot := c.free; slot != 0; {
+		next := *(*uintptr)(at(slot))
+		if !unused(c.slabOf(slot)) {
+			*(*uintptr)(at(slot)) = kept
+			kept = slot
+		}
+		slot = next
+	}
+	c.free = kept
+	var slabs []uintptr
+	for i, slab := range c.slabs {
+		if !unused(i) {
+			slabs = append(slabs, slab)
+			continue
+		}
+		libc.Xfree(tls, slab)
+	}
+	if c.end != 0 && unused(c.slabOf(c.end-1)) {
+		c.next, c.end = 0, 0
+	}
+	c.slabs = slabs
+}
+
+// Trim gives memory that no connection of the process uses any more back to the
+// system. It may be called at any time, from any goroutine, and looks at each
+// piece of memory that was freed.
+func Trim() {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	sqliteHeap.trim(tls)
 }
 
 // usable is how many bytes the allocation at p may use.

@@ -32,7 +32,7 @@ func TestSlotSizes(t *testing.T) {
 func TestHeapModel(t *testing.T) {
 	tls := libc.NewTLS()
 	defer tls.Close()
-	var h heap // of all runs: slabs stay
+	var h heap // of all runs
 	rapid.Check(t, func(t *rapid.T) {
 		type piece struct {
 			p    uintptr
@@ -51,7 +51,7 @@ func TestHeapModel(t *testing.T) {
 		for range rapid.IntRange(1, 60).Draw(t, "steps") {
 			n, seed := size.Draw(t, "bytes"), rapid.Byte().Draw(t, "seed")
 			at := rapid.IntRange(0, max(len(pieces)-1, 0)).Draw(t, "at")
-			switch op := rapid.IntRange(0, 2).Draw(t, "op"); {
+			switch op := rapid.IntRange(0, 3).Draw(t, "op"); {
 			case op == 0 || len(pieces) == 0:
 				p := h.alloc(tls, n)
 				pieces = append(pieces, piece{p, fill(p, n, seed)})
@@ -63,6 +63,8 @@ func TestHeapModel(t *testing.T) {
 					t.Fatalf("resized from %d to %d bytes, the contents differ", len(x.want), n)
 				}
 				pieces[at] = piece{p, fill(p, n, seed)}
+			case op == 2:
+				h.trim(tls)
 			default:
 				h.free(tls, pieces[at].p)
 				pieces = append(pieces[:at], pieces[at+1:]...)
@@ -77,4 +79,48 @@ func TestHeapModel(t *testing.T) {
 			h.free(tls, x.p)
 		}
 	})
+}
+
+// What nobody uses any more goes back to the system, slab by slab, and what is in
+// use stays.
+func TestHeapTrim(t *testing.T) {
+	tls := libc.NewTLS()
+	defer tls.Close()
+	var h heap
+	const page, n = 4368, 1000
+	pieces := make([]uintptr, n)
+	for i := range pieces {
+		pieces[i] = h.alloc(tls, page)
+	}
+	i, size := classOf(page + slotHeader)
+	c := &h.classes[i]
+	perSlab := int(slabSize / size)
+	slabs := (n + perSlab - 1) / perSlab
+	if len(c.slabs) != slabs {
+		t.Fatalf("%d slabs, want %d", len(c.slabs), slabs)
+	}
+	for _, p := range pieces[1:] { // in the first slab one piece stays
+		h.free(tls, p)
+	}
+	h.trim(tls)
+	if len(c.slabs) != 1 || c.next != c.end || usable(pieces[0]) < page {
+		t.Fatalf("%d slabs are left", len(c.slabs))
+	}
+	for i := range perSlab - 1 { // its free slots serve again, and no new slab
+		pieces[1+i] = h.alloc(tls, page)
+	}
+	if len(c.slabs) != 1 {
+		t.Errorf("%d slabs", len(c.slabs))
+	}
+	for _, p := range pieces[:perSlab] {
+		h.free(tls, p)
+	}
+	h.trim(tls)
+	if len(c.slabs) != 0 || c.free != 0 {
+		t.Errorf("%d slabs, free %#x", len(c.slabs), c.free)
+	}
+	h.free(tls, h.alloc(tls, page)) // begins anew
+	if len(c.slabs) != 1 {
+		t.Errorf("%d slabs", len(c.slabs))
+	}
 }
