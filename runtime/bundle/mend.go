@@ -1,13 +1,18 @@
 package bundle
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 
+	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
+
+	"minido.dev/minido/internal/regex"
 )
 
 // Four expressions mean something else in goja than in V8. They are replaced in
@@ -18,10 +23,9 @@ import (
 //     made in, however deep. Functions that refuse to be called with `new` (as the
 //     AI SDK's providers do) then fail. In functions it also has to ask whether
 //     `this` was made by that constructor; in a class's constructor it is right.
-//   - A literal such as /[\p{L}]/u never matches: esbuild turns literals with
-//     property escapes into constructor calls, which translate them, but does not
-//     look into character classes. Literals with look-around that ignore case take
-//     tens of milliseconds to compile, if they are not translated.
+//   - Literals that goja does not know or has otherwise (regex.Pattern.Foreign)
+//     become constructor calls, as esbuild makes of some: each evaluation makes a
+//     new object, as it does for a literal. One that is no pattern is a SyntaxError.
 //   - A shift of a BigInt by 2^40 makes goja allocate 2^40 bits, which ends the
 //     process; a product or quotient of long ones takes minutes in which nothing
 //     stops it. Operators are no functions that could refuse it. What stands on
@@ -69,21 +73,26 @@ func mayBound(code string) bool {
 
 // mayMend reports whether one of the expressions without a helper may occur.
 func mayMend(code string) bool {
-	return strings.Contains(code, "new.target") || strings.Contains(code, `\p{`) || strings.Contains(code, `\P{`) || lookAround.MatchString(code)
+	return strings.Contains(code, "new.target") || suspectPattern.MatchString(code)
 }
 
-// lookAround finds lines that may hold a literal with look-around that ignores case.
-var lookAround = regexp.MustCompile(`\(\?<?[=!].*/[dgmsuvy]*i`)
+// suspectPattern finds what may be part of a literal that has to become a
+// constructor call: in esbuild's output no quantifier follows a bracket elsewhere.
+var suspectPattern = regexp.MustCompile(`\\[pPk]|\(\?(?:[-ims]|<[^=!]|<?[=!].*/[dgmsuvy]*i)|\)(?:[*+?{])|\\\d.*/[dgmsuvy]*i`)
 
-// needsConstructor reports whether a literal has to become a constructor call.
-func needsConstructor(pattern, flags string) bool {
-	properties := strings.Contains(pattern, `\p{`) || strings.Contains(pattern, `\P{`)
-	return properties && strings.ContainsAny(flags, "uv") || strings.Contains(flags, "i") && lookAround.MatchString(pattern+"/i")
-}
-
-// mend replaces the expressions in a program.
-func mend(program *ast.Program, m mender) {
+// mend replaces the expressions in a program. The error is a goja.CompilerSyntaxError.
+func mend(program *ast.Program, m mender) (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			refused, ok := x.(*goja.CompilerSyntaxError)
+			if !ok {
+				panic(x)
+			}
+			refused.File, err = program.File, refused
+		}
+	}()
 	m.walk(reflect.ValueOf(&program.Body).Elem(), false)
+	return nil
 }
 
 // mender says which helpers are in scope: those of operators, those of async
@@ -183,7 +192,15 @@ func (m mender) replacement(node any, exact bool) ast.Expression {
 		m.function(n, false)
 		return call(asyncFunction, n)
 	case *ast.RegExpLiteral:
-		if !needsConstructor(n.Pattern, n.Flags) {
+		pattern, err := regex.Parse(utf16.Encode([]rune(n.Pattern)), n.Flags)
+		if err != nil {
+			text := "Invalid regular expression flags"
+			if regex.ParseFlags(n.Flags) {
+				text = fmt.Sprintf("Invalid regular expression: /%s/%s: %v", n.Pattern, n.Flags, err)
+			}
+			panic(&goja.CompilerSyntaxError{CompilerError: goja.CompilerError{Message: text, Offset: int(n.Idx) - 1}})
+		}
+		if !pattern.Foreign() {
 			return nil
 		}
 		text := func(s string) ast.Expression {

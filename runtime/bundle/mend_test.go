@@ -15,7 +15,9 @@ func runMended(t *testing.T, vm *goja.Runtime, code string, shifts bool) goja.Va
 	if err != nil {
 		t.Fatal(err)
 	}
-	mend(tree, mender{bounds: shifts})
+	if err := mend(tree, mender{bounds: shifts}); err != nil {
+		t.Fatal(err)
+	}
 	program, err := goja.CompileAST(tree, false)
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +59,7 @@ func TestLiteralsBecomeCalls(t *testing.T) {
 		`String([/^[$_\p{ID_Start}"]$/u])`:          `new ^[$_\p{ID_Start}"]$ u`,
 		`String(["\\p{L}", /\p{L}/, /[\P{Lu}]/gu])`: `\p{L},/\p{L}/,new [\P{Lu}] gu`,
 		`String([/(?=a)./i, /(?<a>b)./i])`:          `new (?=a). i,/(?<a>b)./i`,
+		`String([/(?i:a)/, /(?:(a)|b)+/, /(ab)+/])`: `new (?i:a) ,new (?:(a)|b)+ ,/(ab)+/`,
 		`String(function() { return /[\p{L}]/u; })`: `function() { return /[\p{L}]/u; }`,
 	} {
 		vm := goja.New()
@@ -65,6 +68,23 @@ func TestLiteralsBecomeCalls(t *testing.T) {
 		}
 		if got := runMended(t, vm, code, false).String(); got != want {
 			t.Errorf("%s\n got %s\nwant %s", code, got, want)
+		}
+	}
+}
+
+// A literal that is no pattern is an early error, with V8's text and its place.
+func TestLiteralsAreChecked(t *testing.T) {
+	for code, want := range map[string]string{
+		"1;\n/(?<a>x)(?<a>y)/":   "SyntaxError: Invalid regular expression: /(?<a>x)(?<a>y)/: Duplicate capture group name at test.js:2:1",
+		"f(/(?i:a)/gg)":          "SyntaxError: Invalid regular expression flags at test.js:1:3",
+		"/(?<a>)\\k<b>/.test(1)": "SyntaxError: Invalid regular expression: /(?<a>)\\k<b>/: Invalid named capture referenced at test.js:1:1",
+	} {
+		tree, err := goja.Parse("test.js", code, parser.WithDisableSourceMaps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = mend(tree, mender{}); err == nil || err.Error() != want || !mayMend(code) {
+			t.Errorf("%s\n got %v\nwant %s", code, err, want)
 		}
 	}
 }

@@ -48,9 +48,11 @@ func (u *unit) program() (*goja.Program, error) {
 			has := func(helper string) bool { return slices.Contains(u.low.helpers, helper) }
 			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader)}
 			if m != (mender{}) || mayMend(u.low.code) {
-				mend(ast, m)
+				err = mend(ast, m)
 			}
-			u.prog, err = goja.CompileAST(ast, false)
+			if err == nil {
+				u.prog, err = goja.CompileAST(ast, false)
+			}
 		}
 		if err != nil {
 			u.err = fmt.Errorf("compile %s: %w", u.name, err)

@@ -68,12 +68,8 @@ func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionC
 	if !ok {
 		return // a method that goja does not have
 	}
-	if in := theInsides(); in.ok {
-		if slot := in.functionOf(old); slot != nil {
-			method := *slot
-			*slot = func(c goja.FunctionCall) goja.Value { return fn(c, method) }
-			return
-		}
+	if Amend(old, fn) {
+		return
 	}
 	call, _ := goja.AssertFunction(old)
 	wrapped := e.Func(name, int(old.Get("length").ToInteger()), func(c goja.FunctionCall) goja.Value {
@@ -86,6 +82,23 @@ func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionC
 		})
 	})
 	holder.DefineDataProperty(name, wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// Amend has fn run in the place of what a native function does, which fn gets as
+// method; the function object stays the same. It reports false, and does nothing,
+// if goja cannot be looked into. Loop-confined.
+func Amend(native *goja.Object, fn func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value) bool {
+	in := theInsides()
+	if !in.ok {
+		return false
+	}
+	slot := in.functionOf(native)
+	if slot == nil {
+		return false
+	}
+	method := *slot
+	*slot = func(c goja.FunctionCall) goja.Value { return fn(c, method) }
+	return true
 }
 
 func (e *Engine) prototype(class string) *goja.Object {

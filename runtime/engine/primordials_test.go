@@ -15,7 +15,7 @@ import (
 var (
 	taken    = regexp.MustCompile(`const \{([^}]*)\}\s*=\s*(?:p|prims|primordials)\b`)
 	member   = regexp.MustCompile(`\b(?:p|prims|primordials)\.([A-Z]\w*)`)
-	fromGo   = regexp.MustCompile(`Primordial\("(\w+)"\)`)
+	fromGo   = regexp.MustCompile(`(?:Primordial|\bin\.(?:ask|has))\("(\w+)"[,)]`)
 	variable = regexp.MustCompile(`[A-Z]\w*`)
 )
 

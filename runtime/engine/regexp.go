@@ -1,9 +1,13 @@
 package engine
 
 import (
+	"reflect"
+	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/dlclark/regexp2/v2"
+	"github.com/dop251/goja"
 )
 
 // A backtracking match is a native that cannot be interrupted, and a pattern
@@ -23,3 +27,50 @@ func init() { BoundMatches(DefaultTurnLimit) }
 // they differ. Without it DefaultTurnLimit holds. Call it before anything
 // compiles JavaScript.
 func BoundMatches(limit time.Duration) { regexp2.DefaultMatchTimeout = limit + matchGrace }
+
+// regexpLayout is where goja's regular expressions say whether code has changed
+// them. Immutable; if goja's internals were to change, ok is false.
+type regexpLayout struct {
+	ok       bool
+	tab      unsafe.Pointer
+	standard uintptr
+}
+
+var theRegexpLayout = sync.OnceValue(func() regexpLayout {
+	l := thePlainLayout()
+	sample, err := goja.New().RunString("/a/")
+	if !l.ok || err != nil {
+		return regexpLayout{}
+	}
+	o := sample.(*goja.Object)
+	v := reflect.ValueOf(o).Elem().FieldByName("self").Elem()
+	f, found := v.Type().Elem().FieldByName("standard")
+	tab, _ := l.implementation(o)
+	return regexpLayout{found && f.Type.Kind() == reflect.Bool, tab, f.Offset}
+})
+
+// StandardRegExp reports whether v is a regular expression that is as goja made
+// it: no property, nor a prototype, was given to it. False also when that is not
+// known. It costs nothing. Loop-confined.
+func StandardRegExp(v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	l := theRegexpLayout()
+	if !ok || o == nil || !l.ok {
+		return false
+	}
+	tab, data := thePlainLayout().implementation(o)
+	return tab == l.tab && *(*bool)(unsafe.Add(data, l.standard))
+}
+
+// Text is a string as bytes, if it is ASCII, and as code units otherwise. Both are
+// only to be read.
+func Text(s goja.String) (ascii []byte, units []uint16) {
+	if a, ok := asciiOf(s); ok {
+		return unsafe.Slice(unsafe.StringData(a), len(a)), nil
+	}
+	return nil, unitsOf(s)
+}
+
+// Pause ends the turn if it has been interrupted: natives that take long call it
+// now and then. Loop-confined.
+func (e *Engine) Pause() { e.natives.look() }

@@ -4,17 +4,28 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"unicode/utf16"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	gojafile "github.com/dop251/goja/file"
+
+	"minido.dev/minido/internal/regex"
+	"minido.dev/minido/runtime/engine"
 )
 
-// patternSource is what a translated regular expression shows of itself.
-type patternSource struct {
-	source goja.Value
-	flags  string
+// foreign is what hangs on a regular expression that goja cannot run, or not as
+// ECMAScript has it (regex.Pattern.Foreign, and those with the flag d): to goja it
+// is /(?:)/ with what it knows of the flags, and an object that code has changed,
+// so that its methods ask exec, which is ours. Without a pattern it has become an
+// ordinary one again.
+type foreign struct {
+	source  goja.Value // as it would stand in a literal
+	flags   string     // sorted
+	pattern *regex.Pattern
 }
+
+func (f *foreign) has(flag string) bool { return strings.Contains(f.flags, flag) }
 
 // patternKey is a pattern with its flags, as the user wrote them.
 type patternKey struct{ source, flags string }
@@ -22,16 +33,19 @@ type patternKey struct{ source, flags string }
 // compiledPattern is a regular expression that user code never sees: goja
 // makes others from it without compiling again.
 type compiledPattern struct {
-	object     *goja.Object
-	translated bool
+	object  *goja.Object
+	pattern *regex.Pattern // of a foreign one
 }
 
 // regexpState is loop-confined; compiled is bounded by maxCompiled.
 type regexpState struct {
 	ctor      *goja.Object
-	original  *goja.Object
+	proto     *goja.Object
+	exec      *goja.Object // RegExp.prototype.exec, as it was
 	construct goja.Constructor
 	compiled  map[patternKey]compiledPattern
+	matcher   regex.Matcher
+	last      lastMatch
 }
 
 const maxCompiled = 500
@@ -40,213 +54,292 @@ const maxCompiled = 500
 // its key alone.
 var sharedPatterns literals
 
-// literals are patterns as programs that consist of one literal: any runtime
+// literals are patterns, and programs that consist of one literal: any runtime
 // makes regular expressions from them without compiling again, which takes 10 ms
 // for a pattern as large as validators have. Safe for concurrent use.
 type literals struct {
-	mu   sync.Mutex                   // guards made
-	made map[patternKey]*goja.Program // at most maxCompiled, of at most maxShared bytes
+	mu   sync.Mutex            // guards made
+	made map[patternKey]shared // at most maxCompiled, of at most maxShared bytes
+}
+
+// shared is a valid pattern; program is nil if goja cannot compile it, or is not to.
+type shared struct {
+	pattern *regex.Pattern
+	program *goja.Program
 }
 
 const maxShared = 4 << 10
 
-// get is the program of a pattern as goja takes it; nil if there is none, then
-// goja's constructor says why.
-func (l *literals) get(key patternKey) *goja.Program {
-	if len(key.source) > maxShared {
-		return nil
+// get parses and compiles a pattern, once for those that are not too long. The
+// error is a regex.SyntaxError.
+func (l *literals) get(key patternKey, units []uint16, keep bool) (s shared, err error) {
+	if keep = keep && len(key.source) <= maxShared; keep {
+		l.mu.Lock()
+		s, known := l.made[key]
+		l.mu.Unlock()
+		if known {
+			return s, nil
+		}
 	}
-	l.mu.Lock()
-	program, known := l.made[key]
-	l.mu.Unlock()
-	if known {
-		return program
+	if s.pattern, err = regex.Parse(units, key.flags); err != nil || !keep {
+		return s, err
 	}
-	literal := &ast.RegExpLiteral{Idx: 1, Pattern: key.source, Flags: key.flags}
-	program, err := goja.CompileAST(&ast.Program{
-		Body: []ast.Statement{&ast.ExpressionStatement{Expression: literal}}, File: gojafile.NewFile("", key.source, 1),
-	}, true)
-	if err != nil {
-		return nil
+	if !isForeign(s.pattern, key.flags) {
+		literal := &ast.RegExpLiteral{Idx: 1, Pattern: key.source, Flags: key.flags}
+		s.program, err = goja.CompileAST(&ast.Program{
+			Body: []ast.Statement{&ast.ExpressionStatement{Expression: literal}}, File: gojafile.NewFile("", key.source, 1),
+		}, true)
+		if err != nil {
+			return shared{pattern: s.pattern}, nil // goja's constructor says why
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.made == nil || len(l.made) >= maxCompiled {
-		l.made = map[patternKey]*goja.Program{}
+		l.made = map[patternKey]shared{}
 	}
-	l.made[key] = program
-	return program
+	l.made[key] = s
+	return s, nil
 }
 
-// installRegExp replaces the RegExp constructor by one that translates what
-// goja does not know. Literals are not affected: the bundle turns those that
+func isForeign(pattern *regex.Pattern, flags string) bool {
+	return strings.Contains(flags, "d") || pattern.Foreign()
+}
+
+// installRegExp replaces the RegExp constructor by one that knows all of
+// ECMAScript's patterns. Literals are not affected: the bundle turns those that
 // need it into constructor calls. RegExp.prototype stays goja's, and with it
 // the fast paths of match, replace and split.
 func (p *Platform) installRegExp() {
 	st := &p.core.regexp
-	st.original = p.Engine.Primordial("RegExp")
-	st.construct, _ = goja.AssertConstructor(st.original)
+	original := p.Engine.Primordial("RegExp")
+	st.construct, _ = goja.AssertConstructor(original)
 	st.compiled = map[patternKey]compiledPattern{}
-	proto := st.original.Get("prototype").(*goja.Object)
+	st.matcher.Look = p.Engine.Pause
+	st.proto = original.Get("prototype").(*goja.Object)
 	st.ctor = p.vm.ToValue(p.newRegExp).(*goja.Object)
-	for _, name := range st.original.GetOwnPropertyNames() {
+	engine.Amend(st.ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {
+		return p.regexpOf(c.Argument(0), c.Argument(1), true)
+	})
+	for _, name := range original.GetOwnPropertyNames() {
 		if name != "prototype" && name != "name" && name != "length" {
-			st.ctor.DefineDataProperty(name, st.original.Get(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+			st.ctor.DefineDataProperty(name, original.Get(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		}
 	}
 	st.ctor.DefineDataProperty("name", p.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	st.ctor.DefineDataProperty("length", p.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	st.ctor.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	st.ctor.DefineDataProperty("prototype", st.proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	st.ctor.DefineAccessorPropertySymbol(goja.SymSpecies, p.Engine.Func("get [Symbol.species]", 0, func(call goja.FunctionCall) goja.Value {
 		return call.This
 	}), nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	proto.DefineDataProperty("constructor", st.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	st.proto.DefineDataProperty("constructor", st.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	p.Engine.Global("RegExp", st.ctor)
-	p.regexpGetters(proto)
+	p.regexpGetters()
+	p.regexpMethods()
+	p.legacyStatics()
+}
+
+// foreignOf is what hangs on v, nil for an ordinary regular expression.
+func (p *Platform) foreignOf(v goja.Value) *foreign {
+	if engine.StandardRegExp(v) {
+		return nil
+	}
+	f, _ := p.Engine.Attached(v).(*foreign)
+	return f
 }
 
 // regexpGetters makes source and flags show what the user wrote, and adds the
 // getters of flags that goja lacks.
-func (p *Platform) regexpGetters(proto *goja.Object) {
+func (p *Platform) regexpGetters() {
+	proto := p.core.regexp.proto
 	getter := func(name string, fn func(this goja.Value) goja.Value) {
 		proto.DefineAccessorProperty(name, p.Engine.Func("get "+name, 0, func(call goja.FunctionCall) goja.Value { return fn(call.This) }),
 			nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	source := p.Engine.Primordial("RegExpPrototypeGetSource")
-	flags := p.Engine.Primordial("RegExpPrototypeGetFlags")
 	getter("source", func(this goja.Value) goja.Value {
-		if shown, ok := p.Engine.Attached(this).(*patternSource); ok {
-			return shown.source
+		if f := p.foreignOf(this); f != nil {
+			return f.source
 		}
 		return p.Engine.Call(source, goja.Undefined(), this)
 	})
-	getter("flags", func(this goja.Value) goja.Value {
-		if shown, ok := p.Engine.Attached(this).(*patternSource); ok {
-			return p.vm.ToValue(shown.flags)
-		}
-		return p.Engine.Call(flags, goja.Undefined(), this)
-	})
-	toString := p.Engine.Primordial("RegExpPrototypeToString")
+	getter("flags", p.flagsOf)
 	proto.DefineDataProperty("toString", p.Engine.Func("toString", 0, func(call goja.FunctionCall) goja.Value {
-		if shown, ok := p.Engine.Attached(call.This).(*patternSource); ok {
-			return p.vm.ToValue("/" + shown.source.String() + "/" + shown.flags)
+		obj, ok := call.This.(*goja.Object)
+		if !ok {
+			p.Engine.Throw("TypeError", "Method RegExp.prototype.toString called on incompatible receiver %s", p.Engine.Text(call.This))
 		}
-		return p.Engine.Call(toString, goja.Undefined(), call.This)
+		slash := p.Engine.String("/")
+		return slash.Concat(stringOf(get(obj, "source"))).Concat(slash).Concat(stringOf(get(obj, "flags")))
 	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	getter("hasIndices", func(goja.Value) goja.Value { return p.vm.ToValue(false) })
-	getter("unicodeSets", func(this goja.Value) goja.Value {
-		shown, ok := p.Engine.Attached(this).(*patternSource)
-		return p.vm.ToValue(ok && strings.Contains(shown.flags, "v"))
-	})
+	for name, flag := range map[string]string{"hasIndices": "d", "unicodeSets": "v"} { // order-independent: each is its own property
+		getter(name, func(this goja.Value) goja.Value {
+			obj, ok := this.(*goja.Object)
+			if ok && obj == proto {
+				return goja.Undefined()
+			}
+			if !ok || obj.ClassName() != "RegExp" {
+				p.Engine.Throw("TypeError", "RegExp.prototype.%s getter called on non-RegExp object", name)
+			}
+			f := p.foreignOf(obj)
+			return p.vm.ToValue(f != nil && f.has(flag))
+		})
+	}
 }
 
-// newRegExp is RegExp(pattern, flags), with and without new.
+// flagsOf is get RegExp.prototype.flags (22.2.6.4).
+func (p *Platform) flagsOf(this goja.Value) goja.Value {
+	if engine.StandardRegExp(this) {
+		return p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), this)
+	}
+	obj, ok := this.(*goja.Object)
+	if !ok {
+		p.Engine.Throw("TypeError", "RegExp.prototype.flags getter called on non-object %s", p.Engine.Text(this))
+	}
+	var b strings.Builder
+	for _, f := range [...]struct{ name, flag string }{{"hasIndices", "d"}, {"global", "g"}, {"ignoreCase", "i"}, {"multiline", "m"},
+		{"dotAll", "s"}, {"unicode", "u"}, {"unicodeSets", "v"}, {"sticky", "y"}} {
+		if get(obj, f.name).ToBoolean() {
+			b.WriteString(f.flag)
+		}
+	}
+	return p.Engine.String(b.String())
+}
+
+// newRegExp is new RegExp(pattern, flags) (22.2.4.1).
 func (p *Platform) newRegExp(call goja.ConstructorCall) *goja.Object {
-	st := &p.core.regexp
-	newTarget := call.NewTarget
-	pattern, flags := call.Argument(0), call.Argument(1)
-	if newTarget == nil {
-		newTarget = st.ctor
-		if obj, ok := pattern.(*goja.Object); ok && goja.IsUndefined(flags) && obj.ClassName() == "RegExp" && obj.Get("constructor") == st.ctor {
-			return obj
+	made := p.regexpOf(call.Argument(0), call.Argument(1), false)
+	if call.NewTarget != nil && call.NewTarget != p.core.regexp.ctor {
+		if proto, _ := call.NewTarget.Get("prototype").(*goja.Object); proto != nil {
+			made.SetPrototype(proto)
 		}
 	}
-	if shown, ok := p.Engine.Attached(pattern).(*patternSource); ok {
-		pattern = shown.source
+	return made
+}
+
+// regexpOf is a regular expression of another, of what looks like one, or of a
+// text. Called without new it may be the argument itself.
+func (p *Platform) regexpOf(pattern, flags goja.Value, called bool) *goja.Object {
+	obj, _ := pattern.(*goja.Object)
+	isRegExp := obj != nil && obj.ClassName() == "RegExp"
+	likeOne := isRegExp
+	if obj != nil {
+		if matcher := obj.GetSymbol(goja.SymMatch); !isUndefined(matcher) {
+			likeOne = matcher.ToBoolean()
+		}
+	}
+	if called && likeOne && goja.IsUndefined(flags) && get(obj, "constructor") == goja.Value(p.core.regexp.ctor) {
+		return obj
+	}
+	switch {
+	case isRegExp:
+		source, shown := p.written(obj)
+		pattern = source
 		if goja.IsUndefined(flags) {
-			flags = p.vm.ToValue(shown.flags)
+			flags = p.vm.ToValue(shown)
+		}
+	case likeOne:
+		pattern = get(obj, "source")
+		if goja.IsUndefined(flags) {
+			flags = get(obj, "flags")
 		}
 	}
-	text, isString := pattern.(goja.String)
-	if !isString {
-		return p.constructRegExp(newTarget, pattern, pattern, flags)
+	return p.makeRegExp(textUnless(pattern), textUnless(flags).String())
+}
+
+// textUnless is ToString(v), or "" for undefined.
+func textUnless(v goja.Value) goja.String {
+	if goja.IsUndefined(v) {
+		return goja.StringFromUTF16(nil)
 	}
-	key := patternKey{source: text.String()}
-	if !goja.IsUndefined(flags) {
-		key.flags = flags.String()
+	return stringOf(v)
+}
+
+// stringOf is ToString(v).
+func stringOf(v goja.Value) goja.String {
+	if s, ok := v.ToString().(goja.String); ok {
+		return s
 	}
+	return goja.StringFromUTF16(utf16.Encode([]rune(v.String()))) // null and undefined are what goja makes of them
+}
+
+// written is a regular expression's source and flags, whatever its properties are.
+func (p *Platform) written(re *goja.Object) (source goja.Value, flags string) {
+	if f := p.foreignOf(re); f != nil {
+		return f.source, f.flags
+	}
+	source = p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetSource"), goja.Undefined(), re)
+	return source, p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), re).String()
+}
+
+// makeRegExp makes a regular expression of RegExp's own.
+func (p *Platform) makeRegExp(text goja.String, flags string) *goja.Object {
+	st := &p.core.regexp
+	key := patternKey{text.String(), flags}
 	c, known := st.compiled[key]
 	if !known {
 		c = p.compileRegExp(text, key)
-		// A lone surrogate reads as U+FFFD in the key.
-		if !strings.ContainsRune(key.source, '\uFFFD') {
+		if key.wellFormed() {
 			if len(st.compiled) >= maxCompiled {
 				clear(st.compiled)
 			}
 			st.compiled[key] = c
 		}
 	}
-	obj := p.constructRegExp(st.ctor, text, c.object, goja.Undefined())
-	if newTarget != st.ctor {
-		proto, _ := newTarget.Get("prototype").(*goja.Object)
-		if proto != nil {
-			obj.SetPrototype(proto)
-		}
-	}
-	if c.translated {
-		p.Engine.Attach(obj, &patternSource{source: escapeSource(text), flags: sortFlags(key.flags)})
+	obj := p.constructRegExp(c.object, goja.Undefined())
+	if c.pattern != nil {
+		p.Engine.Attach(obj, &foreign{source: escapeSource(text), flags: sortFlags(flags), pattern: c.pattern})
+		obj.SetPrototype(st.proto) // which makes goja's methods ask exec
 	}
 	return obj
 }
 
-// compileRegExp makes the regular expression that others are made from.
-func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPattern {
-	flags := key.flags
-	if strings.Contains(flags, "d") {
-		p.Engine.Throw("SyntaxError", "Invalid flags supplied to RegExp constructor '%s': minido does not support d (match indices); search with exec() and compute them from index", flags)
+// wellFormed says that no lone surrogate may have become a U+FFFD.
+func (key patternKey) wellFormed() bool { return !strings.ContainsRune(key.source, '\uFFFD') }
+
+// codeUnits are those of a string.
+func codeUnits(s goja.String) []uint16 {
+	ascii, units := engine.Text(s)
+	for _, c := range ascii {
+		units = append(units, uint16(c))
 	}
-	if strings.Contains(flags, "u") && strings.Contains(flags, "v") {
-		p.Engine.Throw("SyntaxError", "Invalid flags supplied to RegExp constructor '%s'", flags)
-	}
-	var pattern goja.Value = text
-	translated := needsTranslation(key.source, flags)
-	if translated {
-		out, err := translatePattern(text, flags)
-		if err != nil {
-			p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %v", key.source, flags, err)
-		}
-		pattern = p.vm.ToValue(out)
-		flags = strings.Replace(flags, "v", "u", 1)
-	}
-	if obj := p.sharedRegExp(pattern.String(), flags); obj != nil {
-		return compiledPattern{object: obj, translated: translated}
-	}
-	return compiledPattern{object: p.constructRegExp(p.core.regexp.ctor, text, pattern, p.vm.ToValue(flags)), translated: translated}
+	return units
 }
 
-// sharedRegExp makes a regular expression from what this process has compiled
-// before; nil if goja's constructor has to do it.
-func (p *Platform) sharedRegExp(pattern, flags string) *goja.Object {
+// compileRegExp makes the regular expression that others are made from.
+func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPattern {
+	if !regex.ParseFlags(key.flags) {
+		p.Engine.Throw("SyntaxError", "Invalid flags supplied to RegExp constructor '%s'", key.flags)
+	}
+	s, err := sharedPatterns.get(key, codeUnits(text), key.wellFormed())
+	if err != nil {
+		p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %v", key.source, key.flags, err)
+	}
+	if isForeign(s.pattern, key.flags) {
+		known := strings.NewReplacer("d", "", "v", "").Replace(key.flags)
+		return compiledPattern{p.constructRegExp(p.Engine.String("(?:)"), p.vm.ToValue(known)), s.pattern}
+	}
 	// A program that is not within another one would run promise jobs at its end.
-	if len(p.vm.CaptureCallStack(1, nil)) == 0 || strings.ContainsRune(pattern, '\uFFFD') { // see newRegExp
-		return nil
+	if s.program == nil || len(p.vm.CaptureCallStack(1, nil)) == 0 {
+		return compiledPattern{object: p.constructRegExp(text, p.vm.ToValue(key.flags))}
 	}
-	program := sharedPatterns.get(patternKey{pattern, flags})
-	if program == nil {
-		return nil
-	}
-	value, err := p.vm.RunProgram(program)
+	value, err := p.vm.RunProgram(s.program)
 	if err != nil {
 		p.Engine.Rethrow(err) // an interrupt
 	}
-	return value.(*goja.Object)
+	return compiledPattern{object: value.(*goja.Object)}
 }
 
-// constructRegExp calls goja's constructor; shown is the pattern for messages,
-// which it gives V8's form.
-func (p *Platform) constructRegExp(newTarget *goja.Object, shown, pattern, flags goja.Value) *goja.Object {
-	obj, err := p.core.regexp.construct(newTarget, pattern, flags)
+// constructRegExp calls goja's constructor. What it refuses of a valid pattern gets
+// the form of V8's messages.
+func (p *Platform) constructRegExp(pattern, flags goja.Value) *goja.Object {
+	obj, err := p.core.regexp.construct(p.core.regexp.ctor, pattern, flags)
 	if err == nil {
 		return obj
 	}
 	var ex *goja.Exception
 	if errors.As(err, &ex) && get(ex.Value(), "name").String() == "SyntaxError" {
-		if message := get(ex.Value(), "message").String(); !strings.HasPrefix(message, "Invalid flags") {
-			if isUndefined(flags) {
-				flags = p.vm.ToValue("")
-			}
-			p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %s", p.Engine.Text(shown), p.Engine.Text(flags), message)
-		}
+		p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %s", p.Engine.Text(pattern), p.Engine.Text(flags), get(ex.Value(), "message"))
 	}
 	p.Engine.Rethrow(err)
 	return nil
@@ -254,6 +347,9 @@ func (p *Platform) constructRegExp(newTarget *goja.Object, shown, pattern, flags
 
 // escapeSource is EscapeRegExpPattern: the source as it would stand in a literal.
 func escapeSource(source goja.String) goja.Value {
+	if source.Length() == 0 {
+		return goja.StringFromUTF16([]uint16{'(', '?', ':', ')'})
+	}
 	var out []uint16
 	inClass := false
 	for i, n := 0, source.Length(); i < n; i++ {
@@ -289,16 +385,16 @@ func sortFlags(flags string) string {
 	return b.String()
 }
 
-// regExpSource and makeRegExp let package clone see patterns as users wrote them.
+// regExpSource and remakeRegExp let package clone see patterns as users wrote them.
 func (p *Platform) regExpSource(re *goja.Object) (source goja.Value, flags string, ok bool) {
-	shown, ok := p.Engine.Attached(re).(*patternSource)
-	if !ok {
+	f := p.foreignOf(re)
+	if f == nil {
 		return nil, "", false
 	}
-	return shown.source, shown.flags, true
+	return f.source, f.flags, true
 }
 
-func (p *Platform) makeRegExp(source goja.Value, flags string) (obj *goja.Object, err error) {
+func (p *Platform) remakeRegExp(source goja.Value, flags string) (obj *goja.Object, err error) {
 	if ctor := p.core.regexp.ctor; ctor != nil {
 		return p.vm.New(ctor, source, p.vm.ToValue(flags))
 	}

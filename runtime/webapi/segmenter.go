@@ -1,11 +1,13 @@
 package webapi
 
 import (
+	"maps"
 	"sync"
 	"unicode"
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/regex"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -32,23 +34,38 @@ type located struct {
 type segmentTables struct{ extend, pictographic, regional map[rune]bool }
 
 var segmentData = sync.OnceValue(func() *segmentTables {
-	expand := func(s runeSet) map[rune]bool {
+	expand := func(s regex.Set) map[rune]bool {
 		m := map[rune]bool{}
 		for _, r := range s {
-			for c := r.lo; c <= r.hi; c++ {
+			for c := r.Lo; c <= r.Hi; c++ {
 				m[c] = true
 			}
 		}
 		return m
 	}
-	emoji, _ := propertySet("Extended_Pictographic")
-	modifiers, _ := propertySet("Emoji_Modifier")
-	return &segmentTables{
-		extend:       expand(graphemeExtend().union(setOf(unicode.Mc)).union(modifiers).union(runeSet{{0x200D, 0x200D}})),
-		pictographic: expand(emoji),
-		regional:     expand(runeSet{{0x1F1E6, 0x1F1FF}}),
+	property := func(name string) map[rune]bool {
+		set, _ := regex.Property(name)
+		return expand(set)
 	}
+	data := &segmentTables{
+		extend:       property("Grapheme_Extend"),
+		pictographic: property("Extended_Pictographic"),
+		regional:     property("Regional_Indicator"),
+	}
+	for _, more := range []map[rune]bool{property("Mc"), property("Emoji_Modifier"), {0x200D: true}} {
+		maps.Copy(data.extend, more)
+	}
+	return data
 })
+
+// codePoints are those of a string; a lone surrogate stands for itself.
+func codePoints(s goja.String) []rune {
+	ascii, units := engine.Text(s)
+	if units == nil {
+		return []rune(string(ascii))
+	}
+	return regex.CodePoints(units)
+}
 
 func locate(s goja.String) []located {
 	var out []located

@@ -1,4 +1,4 @@
-package webapi
+package regex
 
 import (
 	_ "embed"
@@ -23,8 +23,8 @@ var extraProperties = sync.OnceValue(func() map[string]string {
 })
 
 // parseRanges reads "23 30-39" and so on, in hexadecimal.
-func parseRanges(text string) runeSet {
-	var ranges []runeRange
+func parseRanges(text string) Set {
+	var ranges []Range
 	for _, field := range strings.Fields(text) {
 		lo, hi, isRange := strings.Cut(field, "-")
 		if !isRange {
@@ -35,9 +35,9 @@ func parseRanges(text string) runeSet {
 		if err1 != nil || err2 != nil {
 			panic("data/unicode.txt: bad range " + field)
 		}
-		ranges = append(ranges, runeRange{rune(from), rune(to)})
+		ranges = append(ranges, Range{rune(from), rune(to)})
 	}
-	return newRuneSet(ranges)
+	return newSet(ranges)
 }
 
 // categoryNames are the long names of general categories (UAX #44, table 12).
@@ -81,11 +81,12 @@ var scriptShort = map[string]string{
 // The number of properties bounds it. Safe for concurrent use.
 var propertySets sync.Map
 
-// propertySet is the set of \p{text}; ok is false for a property that does not
-// exist or that there is no table for.
-func propertySet(text string) (set runeSet, ok bool) {
+// Property is the set of \p{text} (ECMA-262, section 22.2.1.9); ok is false for a
+// property that does not exist or that there is no table for. Safe for concurrent
+// use.
+func Property(text string) (set Set, ok bool) {
 	if cached, found := propertySets.Load(text); found {
-		return cached.(runeSet), true
+		return cached.(Set), true
 	}
 	name, value, hasValue := strings.Cut(text, "=")
 	if !hasValue {
@@ -114,7 +115,7 @@ func propertySet(text string) (set runeSet, ok bool) {
 	return set, ok
 }
 
-func categorySet(name string) (runeSet, bool) {
+func categorySet(name string) (Set, bool) {
 	if short := categoryNames[name]; short != "" {
 		name = short
 	}
@@ -133,11 +134,11 @@ func categorySet(name string) (runeSet, bool) {
 }
 
 // assigned is every code point with a category other than Cn.
-func assigned() runeSet {
+func assigned() Set {
 	return setOf(unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs)
 }
 
-func scriptSet(name string) (runeSet, bool) {
+func scriptSet(name string) (Set, bool) {
 	if long := scriptShort[name]; long != "" {
 		name = long
 	}
@@ -148,16 +149,16 @@ func scriptSet(name string) (runeSet, bool) {
 }
 
 // binarySet derives the binary properties (UAX #44, DerivedCoreProperties).
-func binarySet(name string) (runeSet, bool) {
+func binarySet(name string) (Set, bool) {
 	if long := binaryShort[name]; long != "" {
 		name = long
 	}
 	prop := func(name string) *unicode.RangeTable { return unicode.Properties[name] }
 	switch name {
 	case "Any":
-		return runeSet{{0, maxRune}}, true
+		return Set{{0, maxRune}}, true
 	case "ASCII":
-		return runeSet{{0, 0x7F}}, true
+		return Set{{0, 0x7F}}, true
 	case "Assigned":
 		return assigned(), true
 	case "Alphabetic":
@@ -180,7 +181,7 @@ func binarySet(name string) (runeSet, bool) {
 		return assigned().minus(setOf(unicode.Cc, unicode.Cf, unicode.Cs, unicode.Co, unicode.Zl, unicode.Zp)).minus(graphemeExtend()), true
 	case "Default_Ignorable_Code_Point":
 		return setOf(prop("Other_Default_Ignorable_Code_Point"), unicode.Cf, prop("Variation_Selector")).
-			minus(setOf(unicode.White_Space, prop("Prepended_Concatenation_Mark"))).minus(runeSet{{0xFFF9, 0xFFFB}, {0x13430, 0x1345F}}), true
+			minus(setOf(unicode.White_Space, prop("Prepended_Concatenation_Mark"))).minus(Set{{0xFFF9, 0xFFFB}, {0x13430, 0x1345F}}), true
 	case "Changes_When_Lowercased":
 		return runesWhere(func(r rune) bool { return unicode.ToLower(r) != r }), true
 	case "Changes_When_Uppercased":
@@ -195,11 +196,11 @@ func binarySet(name string) (runeSet, bool) {
 	return nil, false
 }
 
-func idStart() runeSet {
+func idStart() Set {
 	return setOf(unicode.L, unicode.Nl, unicode.Properties["Other_ID_Start"]).
 		minus(setOf(unicode.Properties["Pattern_Syntax"], unicode.Properties["Pattern_White_Space"]))
 }
 
-func graphemeExtend() runeSet {
+func graphemeExtend() Set {
 	return setOf(unicode.Me, unicode.Mn, unicode.Properties["Other_Grapheme_Extend"])
 }

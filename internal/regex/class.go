@@ -1,0 +1,323 @@
+package regex
+
+import (
+	"slices"
+	"sort"
+	"strings"
+)
+
+// setValue is what a class or an operand of one stands for: code points and,
+// with v, strings of more or fewer than one.
+type setValue struct {
+	set     Set
+	strings []string
+}
+
+func (v setValue) union(w setValue) setValue {
+	return setValue{set: v.set.union(w.set), strings: append(slices.Clone(v.strings), w.strings...)}
+}
+
+func (v setValue) minus(w setValue) setValue {
+	return setValue{set: v.set.minus(w.set), strings: v.filter(w, false)}
+}
+
+func (v setValue) intersect(w setValue) setValue {
+	return setValue{set: v.set.intersect(w.set), strings: v.filter(w, true)}
+}
+
+func (v setValue) filter(w setValue, present bool) []string {
+	var kept []string
+	for _, s := range v.strings {
+		if slices.Contains(w.strings, s) == present {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// classNode reads a class.
+func (p *parser) classNode() *node {
+	p.pos++
+	negated := p.accept("^")
+	if p.flags.sets {
+		return p.stringsNode(p.setClass(negated))
+	}
+	var ranges []Range
+	for !p.accept("]") {
+		ranges = p.classRange(ranges)
+	}
+	set := newSet(ranges)
+	if p.flags.ignoreCase {
+		set = closed(set, p.flags.points())
+	}
+	if negated {
+		set = set.negate()
+	}
+	return p.class(set)
+}
+
+// classRange appends a character, a range or an escape of a class without v.
+func (p *parser) classRange(ranges []Range) []Range {
+	lo, isSet := p.classAtom()
+	if p.peek(0) != '-' {
+		return append(ranges, lo...)
+	}
+	p.pos++
+	if p.peek(0) == ']' {
+		return append(append(ranges, lo...), Range{'-', '-'})
+	}
+	hi, hiIsSet := p.classAtom()
+	if isSet || hiIsSet {
+		if p.flags.points() {
+			p.fail("Invalid character class")
+		}
+		return append(append(append(ranges, lo...), hi...), Range{'-', '-'})
+	}
+	if lo[0].Lo > hi[0].Lo {
+		p.fail("Range out of order in character class")
+	}
+	return append(ranges, Range{lo[0].Lo, hi[0].Lo})
+}
+
+func (p *parser) classAtom() (s Set, isSet bool) {
+	switch c := p.peek(0); c {
+	case -1:
+		p.fail("Unterminated character class")
+	case '\\':
+		p.pos++
+		if p.peek(0) == -1 {
+			p.fail(`\ at end of pattern`)
+		}
+		if v, ok := p.classEscape("Invalid property name in character class"); ok {
+			return v.set, true
+		}
+		r := p.backspaceOr()
+		return Set{{r, r}}, false
+	}
+	p.pos++
+	c := p.src[p.pos-1]
+	return Set{{c, c}}, false
+}
+
+// backspaceOr reads an escape of one character in a class.
+func (p *parser) backspaceOr() rune {
+	if p.accept("b") {
+		return '\b'
+	}
+	return p.charEscape(true)
+}
+
+// stringsNode is a class, or a choice of strings, longer ones first, and a class
+// (22.2.2.7: CompileAtom of ClassSetCharacter).
+func (p *parser) stringsNode(v setValue) *node {
+	if len(v.strings) == 0 {
+		return p.class(v.set)
+	}
+	list := slices.Clone(v.strings)
+	sort.SliceStable(list, func(i, j int) bool { return len(list[i]) > len(list[j]) })
+	n := p.leaf(choice)
+	hasEmpty := false
+	for _, s := range list {
+		if s == "" {
+			hasEmpty = true
+			continue
+		}
+		seq := p.leaf(sequence)
+		for _, r := range decoded(s) {
+			seq.list = append(seq.list, p.char(r))
+		}
+		n.list = append(n.list, seq)
+	}
+	n.list = append(n.list, p.class(v.set))
+	if hasEmpty {
+		n.list = append(n.list, p.leaf(empty))
+	}
+	return n
+}
+
+// encoded is a string of code points, of three bytes each: lone surrogates may be
+// among them.
+func encoded(runes []rune) string {
+	var b strings.Builder
+	for _, r := range runes {
+		b.Write([]byte{byte(r >> 16), byte(r >> 8), byte(r)})
+	}
+	return b.String()
+}
+
+func decoded(s string) (runes []rune) {
+	for i := 0; i+2 < len(s); i += 3 {
+		runes = append(runes, rune(s[i])<<16|rune(s[i+1])<<8|rune(s[i+2]))
+	}
+	return runes
+}
+
+// reserved are the double punctuators that a class with v may not hold, and
+// syntax the characters that stand for themselves only behind a backslash.
+const (
+	reserved = "&!#$%*+,.:;<=>?@^`~"
+	syntax   = "()[]{}/-\\|"
+)
+
+// setClass reads a class with v up to its closing bracket (22.2.1, ClassSetExpression).
+func (p *parser) setClass(negated bool) setValue {
+	if p.depth++; p.depth > maxDepth {
+		p.fail("Regular expression too large")
+	}
+	defer func() { p.depth-- }()
+	var v setValue
+	if !p.accept("]") {
+		v = p.setOperand()
+		if p.has("--") || p.has("&&") {
+			v = p.setOperation(v)
+		} else {
+			v = p.setUnion(v)
+		}
+	}
+	if negated {
+		if len(v.strings) > 0 {
+			p.fail("Negated character class may contain strings")
+		}
+		v.set = v.set.negate()
+	}
+	return v
+}
+
+// setOperation reads what follows the first operand of -- or &&.
+func (p *parser) setOperation(v setValue) setValue {
+	op := string(p.src[p.pos : p.pos+2])
+	for !p.accept("]") {
+		if p.peek(0) == -1 {
+			p.fail("Unterminated character class")
+		}
+		if !p.accept(op) || op == "&&" && p.peek(0) == '&' {
+			p.fail("Invalid set operation in character class")
+		}
+		w := p.setOperand()
+		if op == "--" {
+			v = v.minus(w)
+		} else {
+			v = v.intersect(w)
+		}
+	}
+	return v
+}
+
+// setUnion reads what follows the first operand of a union.
+func (p *parser) setUnion(first setValue) setValue {
+	v := p.setRange(first)
+	for !p.accept("]") {
+		if p.has("--") || p.has("&&") {
+			p.fail("Invalid set operation in character class")
+		}
+		v = v.union(p.setRange(p.setOperand()))
+	}
+	return v
+}
+
+// setRange reads the rest of a range, if lo is followed by one.
+func (p *parser) setRange(lo setValue) setValue {
+	if p.peek(0) != '-' || p.peek(1) == '-' {
+		return lo
+	}
+	p.pos++
+	from, isChar := p.lastCharacter, p.lastIsCharacter
+	p.setOperand()
+	if !isChar || !p.lastIsCharacter {
+		p.fail("Invalid character class")
+	}
+	if from > p.lastCharacter {
+		p.fail("Range out of order in character class")
+	}
+	return p.folded(setValue{set: Set{{from, p.lastCharacter}}})
+}
+
+// folded closes an operand over case, as MaybeSimpleCaseFolding has it.
+func (p *parser) folded(v setValue) setValue {
+	if p.flags.ignoreCase {
+		v.set = closed(v.set, true)
+	}
+	return v
+}
+
+// setOperand reads a nested class, an escape or a character.
+func (p *parser) setOperand() setValue {
+	p.lastIsCharacter = false
+	c := p.peek(0)
+	switch {
+	case c == -1:
+		p.fail("Unterminated character class")
+	case c == '[':
+		p.pos++
+		v := p.setClass(p.accept("^"))
+		p.lastIsCharacter = false
+		return v
+	case c == '\\' && p.peek(1) == 'q':
+		p.pos += 2
+		return p.folded(p.setStrings())
+	case c == '\\':
+		p.pos++
+		if p.peek(0) == -1 {
+			p.fail(`\ at end of pattern`)
+		}
+		if v, ok := p.classEscape("Invalid property name in character class"); ok {
+			return p.folded(v)
+		}
+		p.pos--
+	}
+	r := p.setCharacter()
+	p.lastCharacter, p.lastIsCharacter = r, true
+	return p.folded(setValue{set: Set{{r, r}}})
+}
+
+// setCharacter reads one character of a class with v.
+func (p *parser) setCharacter() rune {
+	c := p.peek(0)
+	switch {
+	case c == -1:
+		p.fail("Unterminated character class")
+	case c == '\\':
+		p.pos++
+		if next := p.peek(0); next > 0 && next < 0x80 && strings.ContainsRune("&-!#%,:;<=>@`~", next) {
+			p.pos++
+			return next
+		}
+		return p.backspaceOr()
+	case c < 0x80 && strings.ContainsRune(syntax, c):
+		p.fail("Invalid character in character class")
+	case c < 0x80 && p.peek(1) == c && strings.ContainsRune(reserved, c):
+		p.fail("Invalid set operation in character class")
+	}
+	p.pos++
+	return c
+}
+
+// setStrings reads {abc|d} after \q.
+func (p *parser) setStrings() setValue {
+	if !p.accept("{") {
+		p.fail("Invalid escape")
+	}
+	var v setValue
+	var current []rune
+	end := func() {
+		if len(current) == 1 {
+			v.set = v.set.union(Set{{current[0], current[0]}})
+		} else {
+			v.strings = append(v.strings, encoded(current))
+		}
+		current = nil
+	}
+	for {
+		switch {
+		case p.peek(0) == -1:
+			p.fail("Invalid character class")
+		case p.accept("}"):
+			end()
+			return v
+		case p.accept("|"):
+			end()
+		default:
+			current = append(current, p.setCharacter())
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package regex
+
+import (
+	"slices"
+	"sync"
+	"unicode"
+)
+
+// canonical is Canonicalize (22.2.2.7.3) with the flag i. With points it is the
+// least of the code points that have the same simple case folding.
+func canonical(r rune, points bool) rune {
+	if points {
+		least := r
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			least = min(least, f)
+		}
+		return least
+	}
+	if r < 0x80 {
+		if r >= 'a' && r <= 'z' {
+			r -= 'a' - 'A'
+		}
+		return r
+	}
+	up := unicode.ToUpper(r)
+	if up < 0x80 || r > 0xFFFF || up > 0xFFFF || r >= 0x1F80 && r <= 0x1FFF && unicode.Is(unicode.Lt, up) {
+		return r // or its upper case is more than one unit
+	}
+	return up
+}
+
+// cased are the code points that have others of the same folding.
+var cased = sync.OnceValue(func() (list []rune) {
+	for _, c := range unicode.CaseRanges {
+		for r := rune(c.Lo); r <= rune(c.Hi); r++ {
+			list = append(list, r)
+			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+				list = append(list, f) // not all of them are in CaseRanges
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+})
+
+// closed is the set with all that the flag i makes equal to a member.
+func closed(s Set, points bool) Set {
+	var more []Range
+	add := func(r rune) {
+		want := canonical(r, points)
+		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			if canonical(f, points) == want {
+				more = append(more, Range{f, f})
+			}
+		}
+	}
+	if n := len(s); n > 0 && s[n-1].Hi < 0x80 {
+		for _, r := range s {
+			for c := r.Lo; c <= r.Hi; c++ {
+				add(c)
+			}
+		}
+	} else {
+		for _, r := range cased() {
+			if s.contains(r) {
+				add(r)
+			}
+		}
+	}
+	return s.union(Set(more))
+}

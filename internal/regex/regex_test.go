@@ -1,0 +1,108 @@
+package regex
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+)
+
+func parsed(t *testing.T, source, flags string) *Pattern {
+	t.Helper()
+	p, err := Parse(utf16.Encode([]rune(source)), flags)
+	if err != nil {
+		t.Fatalf("/%s/%s: %v", source, flags, err)
+	}
+	return p
+}
+
+// ECMA-262, section 22.2.2: bytes and code units give the same bounds, from any
+// place, searching and sticky.
+func TestMatch(t *testing.T) {
+	for _, c := range []struct {
+		source, flags, text string
+		at                  int
+		sticky              bool
+		want                string
+	}{
+		{`(?:(a)|b)*`, "", "ab", 0, false, "[0 2 -1 -1]"},
+		{`(a*)*`, "", "b", 0, false, "[0 0 -1 -1]"},
+		{`(?<=(\d+)(\d+))$`, "", "1053", 0, false, "[4 4 0 1 1 4]"},
+		{`(?!(b))a`, "", "ba", 0, false, "[1 2 -1 -1]"},
+		{`(?=(a))\1b|aa`, "", "aab", 0, false, "[0 2 -1 -1]"},
+		{`(?=(a+))a*b\1`, "", "baaabac", 0, false, "[3 6 3 4]"},
+		{`a{2,3}?b`, "", "aaaab", 0, false, "[1 5]"},
+		{`(x{0,2}){3}y`, "", "xxxxy", 0, false, "[0 5 4 4]"},
+		{`(?i:B)c`, "", "abcBc", 2, false, "[3 5]"},
+		{`b`, "", "ab", 0, true, "[]"},
+		{`b`, "", "ab", 1, true, "[1 2]"},
+		{`\bfoo\b`, "", "foobar foo", 0, false, "[7 10]"},
+		{`^b$`, "m", "a\nb\nc", 0, false, "[2 3]"},
+		{`x*`, "", "ab", 2, false, "[2 2]"},
+		{`[^a]`, "", "", 0, false, "[]"},
+	} {
+		p, m := parsed(t, c.source, c.flags), &Matcher{}
+		ascii, err := Match(m, p, []byte(c.text), c.at, c.sticky)
+		units, err2 := Match(m, p, utf16.Encode([]rune(c.text)), c.at, c.sticky)
+		if err != nil || err2 != nil || fmt.Sprint(ascii) != c.want || fmt.Sprint(units) != c.want {
+			t.Errorf("/%s/%s on %q at %d: %v %v, %v %v, want %s", c.source, c.flags, c.text, c.at, ascii, err, units, err2, c.want)
+		}
+	}
+}
+
+// 22.2.2.2: with u, characters are code points, forwards and backwards, and a place
+// within one is the one before it.
+func TestMatchPoints(t *testing.T) {
+	text := utf16.Encode([]rune("a😀b"))
+	for source, want := range map[string]string{`.b`: "[1 4]", `(?<=a.)b`: "[3 4]", `\udf06|b`: "[3 4]", `[😀]+`: "[1 3]", `^.{3}$`: "[0 4]"} {
+		if got, err := Match(&Matcher{}, parsed(t, source, "u"), text, 0, false); err != nil || fmt.Sprint(got) != want {
+			t.Errorf("/%s/u: %v %v, want %s", source, got, err, want)
+		}
+	}
+	if got, _ := Match(&Matcher{}, parsed(t, ".", "u"), text, 2, true); fmt.Sprint(got) != "[1 3]" {
+		t.Errorf("from within a character: %v", got)
+	}
+}
+
+// Only what goja has otherwise is foreign to it.
+func TestForeign(t *testing.T) {
+	for _, c := range []struct {
+		source, flags string
+		want          bool
+	}{
+		{`(a|b)+`, "", false}, {`(\s*x(y)?)`, "i", false}, {`(?=a)b`, "", false}, {`(a)\1`, "", false}, {`(?<a>x)`, "u", false}, {`((a)b)+`, "", false},
+		{`(?:(a)|b)+`, "", true}, {`((a)?b)+`, "", true}, {`(a*)?`, "", true}, {`(?i:a)`, "", true}, {`(?<a>x)|(?<a>y)`, "", true}, {`\p{L}`, "u", true},
+		{`\p{L}`, "", false}, {`a`, "v", true}, {`(?=a)b`, "i", true}, {`\u212a`, "i", true}, {`\w`, "iu", true}, {`[\c_]`, "", true},
+	} {
+		if got := parsed(t, c.source, c.flags).Foreign(); got != c.want {
+			t.Errorf("/%s/%s: %v", c.source, c.flags, got)
+		}
+	}
+}
+
+// A match that takes exponential time can be ended, and one that keeps too many
+// alternatives ends with an error.
+func TestMatchIsBounded(t *testing.T) {
+	calls := 0
+	m := &Matcher{Look: func() {
+		if calls++; calls == 3 {
+			panic("enough")
+		}
+	}}
+	func() {
+		defer func() {
+			if x := recover(); x != "enough" {
+				t.Errorf("ended by %v", x)
+			}
+		}()
+		_, err := Match(m, parsed(t, `(?:a|a)*b`, ""), []byte(strings.Repeat("a", 60)), 0, false)
+		t.Errorf("it ended: %v", err)
+	}()
+	if _, err := Match(m, parsed(t, `(?:){2000000000}`, ""), []byte("a"), 0, true); !errors.Is(err, ErrTooDeep) {
+		t.Errorf("two thousand million rounds: %v", err)
+	}
+	if _, err := Parse(utf16.Encode([]rune(strings.Repeat("(", maxDepth+1))), ""); err != SyntaxError("Regular expression too large") {
+		t.Errorf("deep nesting: %v", err)
+	}
+}

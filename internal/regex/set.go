@@ -1,0 +1,95 @@
+package regex
+
+import (
+	"sort"
+	"unicode"
+)
+
+// Range is an inclusive range of code points.
+type Range struct{ Lo, Hi rune }
+
+// Set is a set of code points: ranges in ascending order that neither overlap nor
+// touch. Immutable.
+type Set []Range
+
+const maxRune = unicode.MaxRune
+
+// newSet puts ranges in order.
+func newSet(ranges []Range) Set {
+	sort.Slice(ranges, func(i, j int) bool { return ranges[i].Lo < ranges[j].Lo })
+	var out Set
+	for _, r := range ranges {
+		if n := len(out); n > 0 && r.Lo <= out[n-1].Hi+1 {
+			out[n-1].Hi = max(out[n-1].Hi, r.Hi)
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func setOf(tables ...*unicode.RangeTable) Set {
+	var ranges []Range
+	add := func(lo, hi, stride rune) {
+		if stride == 1 {
+			ranges = append(ranges, Range{lo, hi})
+			return
+		}
+		for r := lo; r <= hi; r += stride {
+			ranges = append(ranges, Range{r, r})
+		}
+	}
+	for _, t := range tables {
+		for _, r := range t.R16 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+		for _, r := range t.R32 {
+			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
+		}
+	}
+	return newSet(ranges)
+}
+
+// runesWhere collects the code points for which keep holds.
+func runesWhere(keep func(rune) bool) Set {
+	var ranges []Range
+	for r := rune(0); r <= maxRune; r++ {
+		if keep(r) {
+			if n := len(ranges); n > 0 && ranges[n-1].Hi == r-1 {
+				ranges[n-1].Hi = r
+			} else {
+				ranges = append(ranges, Range{r, r})
+			}
+		}
+	}
+	return ranges
+}
+
+func (s Set) union(t Set) Set {
+	return newSet(append(append([]Range(nil), s...), t...))
+}
+
+func (s Set) negate() Set {
+	var out Set
+	next := rune(0)
+	for _, r := range s {
+		if r.Lo > next {
+			out = append(out, Range{next, r.Lo - 1})
+		}
+		next = r.Hi + 1
+	}
+	if next <= maxRune {
+		out = append(out, Range{next, maxRune})
+	}
+	return out
+}
+
+func (s Set) intersect(t Set) Set { return s.negate().union(t.negate()).negate() }
+
+func (s Set) minus(t Set) Set { return s.intersect(t.negate()) }
+
+// contains looks for r by halves.
+func (s Set) contains(r rune) bool {
+	i := sort.Search(len(s), func(i int) bool { return s[i].Hi >= r })
+	return i < len(s) && s[i].Lo <= r
+}
