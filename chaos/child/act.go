@@ -69,6 +69,7 @@ func (a *actor) pass(p killpoint.Point) {
 			a.note(act, err)
 		default:
 			// It begins behind the point: it needs the object's loop, which may be here.
+			a.child.acting.Add(1)
 			a.child.scheduler.Go("fault", func() { a.do(act, p.Object) })
 		}
 	}
@@ -104,7 +105,10 @@ func machineError(why string, p killpoint.Point) error {
 
 func (a *actor) do(act process.Act, object string) {
 	<-a.child.serving
-	done := func(err error) { a.note(act, err) }
+	done := func(err error) {
+		a.note(act, err)
+		a.child.acting.Add(-1)
+	}
 	action := pool.Action{Verb: pool.Verb(act.Verb), Reason: "aborted by a fault"}
 	if act.Arg == fault.Isolate {
 		a.child.server.ActOnIsolate(action, done)

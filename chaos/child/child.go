@@ -16,6 +16,7 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"minido.dev/minido/chaos/process"
@@ -98,6 +99,7 @@ type child struct {
 	server  *server.Server  // set once, by run
 	bundles *server.Bundles // nil without Options.Frozen
 	serving chan struct{}   // closed when server is set
+	acting  atomic.Int32    // acts that have begun and are not noted
 
 	mu sync.Mutex // one line at a time
 }
@@ -164,6 +166,9 @@ func (c *child) run(ctx context.Context) error {
 		switch o.Do {
 		case process.DoPending:
 			s.Pending(time.Duration(o.HorizonMs)*time.Millisecond, func(why string) {
+				if why == "" && c.acting.Load() > 0 {
+					why = "a fault has begun"
+				}
 				if why == "" && c.bundles != nil {
 					if err := c.bundles.Keep(); err != nil {
 						c.log(err.Error())
