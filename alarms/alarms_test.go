@@ -513,6 +513,36 @@ func TestClockJumps(t *testing.T) {
 	w.want("a@3600000")
 }
 
+// A clock that is set back while an alarm is on its way makes it early for its
+// object: it comes at its time, with the retries that it had.
+func TestClockJumpsBackInDelivery(t *testing.T) {
+	w := newWorld(t).start()
+	due := at(7000)
+	w.must(w.s.Set(obj("a"), due, "rpc"))
+	w.advanceTo(7000)
+	w.clock.Jump(-5 * time.Second)
+	w.must(w.s.Reconcile(obj("a"), &due, "alarm"))
+	w.open[0].Done(Early)
+	w.advanceTo(6999)
+	w.want("a@7000")
+	if got := w.rows(); got != "a=7000" {
+		t.Errorf("the index has %q", got)
+	}
+	w.advanceTo(7000)
+	w.open[1].Done(Failed)
+	w.advanceTo(10_000)
+	w.clock.Jump(-9 * time.Second)
+	w.open[2].Done(Early)
+	w.advanceTo(7000)
+	w.open[3].Done(Finished)
+	if len(w.log) != 4 || !strings.HasSuffix(w.log[2], "#1") || w.log[3] != "a@7000#1" {
+		t.Errorf("delivered %q", w.log)
+	}
+	if got := w.rows(); got != "" {
+		t.Errorf("the index has %q", got)
+	}
+}
+
 // Dates beyond 64 bits of nanoseconds wait for ever instead of wrapping around.
 func TestFarFuture(t *testing.T) {
 	w := newWorld(t).start()

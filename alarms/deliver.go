@@ -73,6 +73,9 @@ func (s *Scheduler) finish(e *entry, o Outcome) {
 		s.wait(e, e.queuedNs)
 	case o == Finished:
 		s.remove(e)
+	case o == Early:
+		e.status, e.dueNs = waiting, e.scheduledNs
+		s.queue.Put(e)
 	case e.counted >= MaxRetries:
 		s.opts.Report(fmt.Errorf("alarms: %s: the alarm was dropped after %d retries", s.label(e), e.counted))
 		s.remove(e)

@@ -8,7 +8,7 @@
 // index never later than its row: it calls Set before it commits an earlier
 // time, and Set or Clear after it committed a later one or none. A delivery may
 // therefore come early, or for nothing; the object then calls Reconcile with
-// what its row says, and answers Finished.
+// what its row says, and answers Finished if it has no alarm, else Early.
 //
 // Delivery is at least once: a row leaves the index only after the handler's
 // success was reported. Retry counts live in memory and start again at 0 after
@@ -54,6 +54,9 @@ const (
 	// Interrupted: the platform failed (the object was reset, or could not
 	// start). Delivered again, without being counted.
 	Interrupted
+	// Early: the object's alarm is still to come, say because the clock was set
+	// back. Delivered at its time, as if this delivery had not been.
+	Early
 )
 
 // MaxRetries is how often a throwing handler is called again before its alarm

@@ -190,6 +190,8 @@ const (
 	AlarmFailed
 	// AlarmInterrupted: the platform failed; the delivery does not count.
 	AlarmInterrupted
+	// AlarmEarly: the row says a later time; the delivery was none.
+	AlarmEarly
 )
 
 // alarmLimit is how long a handler may run.
@@ -241,7 +243,11 @@ func (o *Object) alarmDue(finish func(AlarmResult, error)) bool {
 		finish(AlarmInterrupted, err)
 		return false
 	}
-	finish(AlarmDone, nil)
+	if at == nil {
+		finish(AlarmDone, nil)
+	} else {
+		finish(AlarmEarly, nil)
+	}
 	return false
 }
 

@@ -192,3 +192,12 @@ func TestRestAfterAHeartbeat(t *testing.T) {
 		}
 	}
 }
+
+// A clock that is set back while an alarm is on its way does not lose the alarm.
+func TestClockJumpsBackAtAnAlarm(t *testing.T) {
+	t.Parallel()
+	r, events := planned(t, "relay", "jump(-1s)@alarm:before(Room/r1)/alarm#1")
+	if r.Code != chaos.Pass || len(of(events, history.Note, "jump(-1s)@")) != 1 || len(of(events, history.Point, "alarm:before(Room/r1)/alarm#2")) != 1 {
+		t.Errorf("code %d, %d cases: %+v", r.Code, len(r.Cases), r.Failed())
+	}
+}

@@ -354,4 +354,5 @@ var outcomes = map[durableobject.AlarmResult]alarms.Outcome{
 	durableobject.AlarmDone:        alarms.Finished,
 	durableobject.AlarmFailed:      alarms.Failed,
 	durableobject.AlarmInterrupted: alarms.Interrupted,
+	durableobject.AlarmEarly:       alarms.Early,
 }
