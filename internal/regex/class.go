@@ -11,18 +11,15 @@ import (
 type setValue struct {
 	set     Set
 	strings []string
-}
-
-func (v setValue) union(w setValue) setValue {
-	return setValue{set: v.set.union(w.set), strings: append(slices.Clone(v.strings), w.strings...)}
+	stringy bool // MayContainStrings (22.2.1.7): by its form, if there are any or not
 }
 
 func (v setValue) minus(w setValue) setValue {
-	return setValue{set: v.set.minus(w.set), strings: v.filter(w, false)}
+	return setValue{set: v.set.minus(w.set), strings: v.filter(w, false), stringy: v.stringy}
 }
 
 func (v setValue) intersect(w setValue) setValue {
-	return setValue{set: v.set.intersect(w.set), strings: v.filter(w, true)}
+	return setValue{set: v.set.intersect(w.set), strings: v.filter(w, true), stringy: v.stringy && w.stringy}
 }
 
 func (v setValue) filter(w setValue, present bool) []string {
@@ -59,6 +56,7 @@ func (p *parser) classNode() *node {
 // classRange appends a character, a range or an escape of a class without v.
 func (p *parser) classRange(ranges []Range) []Range {
 	lo, isSet := p.classAtom()
+	p.spend(len(lo))
 	if p.peek(0) != '-' {
 		return append(ranges, lo...)
 	}
@@ -126,13 +124,13 @@ func (p *parser) stringsNode(v setValue) *node {
 		for _, r := range decoded(s) {
 			seq.list = append(seq.list, p.char(r))
 		}
-		n.list = append(n.list, seq)
+		n.list = append(n.list, p.closed(seq))
 	}
 	n.list = append(n.list, p.class(v.set))
 	if hasEmpty {
 		n.list = append(n.list, p.leaf(empty))
 	}
-	return n
+	return p.closed(n)
 }
 
 // encoded is a string of code points, of three bytes each: lone surrogates may be
@@ -161,10 +159,10 @@ const (
 
 // setClass reads a class with v up to its closing bracket (22.2.1, ClassSetExpression).
 func (p *parser) setClass(negated bool) setValue {
-	if p.depth++; p.depth > maxDepth {
-		p.fail("Regular expression too large")
+	if p.classes++; p.classes > maxDepth {
+		p.fail(tooLarge)
 	}
-	defer func() { p.depth-- }()
+	defer func() { p.classes-- }()
 	var v setValue
 	if !p.accept("]") {
 		v = p.setOperand()
@@ -175,7 +173,7 @@ func (p *parser) setClass(negated bool) setValue {
 		}
 	}
 	if negated {
-		if len(v.strings) > 0 {
+		if v.stringy {
 			p.fail("Negated character class may contain strings")
 		}
 		v.set = v.set.negate()
@@ -206,12 +204,18 @@ func (p *parser) setOperation(v setValue) setValue {
 // setUnion reads what follows the first operand of a union.
 func (p *parser) setUnion(first setValue) setValue {
 	v := p.setRange(first)
+	ranges := slices.Clone(v.set)
+	v.strings = slices.Clone(v.strings)
 	for !p.accept("]") {
 		if p.has("--") || p.has("&&") {
 			p.fail("Invalid set operation in character class")
 		}
-		v = v.union(p.setRange(p.setOperand()))
+		w := p.setRange(p.setOperand())
+		ranges = append(ranges, w.set...)
+		v.strings = append(v.strings, w.strings...)
+		v.stringy = v.stringy || w.stringy
 	}
+	v.set = newSet(ranges)
 	return v
 }
 
@@ -221,9 +225,11 @@ func (p *parser) setRange(lo setValue) setValue {
 		return lo
 	}
 	p.pos++
-	from, isChar := p.lastCharacter, p.lastIsCharacter
-	p.setOperand()
-	if !isChar || !p.lastIsCharacter {
+	if !p.lastIsCharacter {
+		p.fail("Invalid character class")
+	}
+	from := p.lastCharacter
+	if p.setOperand(); !p.lastIsCharacter {
 		p.fail("Invalid character class")
 	}
 	if from > p.lastCharacter {
@@ -234,6 +240,7 @@ func (p *parser) setRange(lo setValue) setValue {
 
 // folded closes an operand over case, as MaybeSimpleCaseFolding has it.
 func (p *parser) folded(v setValue) setValue {
+	p.spend(len(v.set))
 	if p.flags.ignoreCase {
 		v.set = closed(v.set, true)
 	}
@@ -303,7 +310,7 @@ func (p *parser) setStrings() setValue {
 		if len(current) == 1 {
 			v.set = v.set.union(Set{{current[0], current[0]}})
 		} else {
-			v.strings = append(v.strings, encoded(current))
+			v.strings, v.stringy = append(v.strings, encoded(current)), true
 		}
 		current = nil
 	}

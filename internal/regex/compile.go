@@ -197,15 +197,19 @@ func (c *compiler) loop(n *node) {
 		c.counted(n)
 		return
 	}
-	mark := c.slot()
 	op := opSplit
 	if n.lazy {
 		op = opSplitLazy
 	}
 	split := c.emit(instruction{op: op})
-	c.emit(instruction{op: opMark, a: mark})
-	c.round(n)
-	c.emit(instruction{op: opProgress, a: mark})
+	if body.void {
+		mark := c.slot()
+		c.emit(instruction{op: opMark, a: mark})
+		c.round(n)
+		c.emit(instruction{op: opProgress, a: mark})
+	} else {
+		c.round(n)
+	}
 	if n.max == unbounded {
 		c.emit(instruction{op: opJump, a: split})
 	}
@@ -254,14 +258,15 @@ func (n *node) begins() (s Set, known bool) {
 			return m.begins()
 		}
 	case choice:
+		var ranges []Range
 		for _, m := range n.list {
 			more, known := m.begins()
 			if !known {
 				return nil, false
 			}
-			s = s.union(more)
+			ranges = append(ranges, more...)
 		}
-		return s, true
+		return newSet(ranges), true
 	}
 	return nil, false
 }

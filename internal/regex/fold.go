@@ -54,7 +54,11 @@ func closed(s Set, points bool) Set {
 			}
 		}
 	}
-	if n := len(s); n > 0 && s[n-1].Hi < 0x80 {
+	members := 0
+	for _, r := range s {
+		members += int(r.Hi-r.Lo) + 1
+	}
+	if members < 1<<10 {
 		for _, r := range s {
 			for c := r.Lo; c <= r.Hi; c++ {
 				add(c)

@@ -13,14 +13,15 @@ const (
 	// maxOpen bounds the alternatives and changes of a match that are kept, of 12
 	// bytes each: V8 bounds its stack likewise.
 	maxOpen = 4 << 20
-	// lookEvery is how many steps back a match takes between two calls of Look.
-	lookEvery = 1 << 12
+	// maxKept is how many of them a Matcher has room for between matches.
+	maxKept = 1 << 16
+	// lookEvery is how many steps, or characters, there are between two calls of Look.
+	lookEvery = 1 << 16
 )
 
 // Matcher runs patterns. It keeps its memory between matches. Loop-confined.
 type Matcher struct {
-	// Look is called now and then in a match that takes long; it may panic to end
-	// it.
+	// Look is called now and then while matches go on; it may panic to end one.
 	Look func()
 
 	prog  *program
@@ -42,7 +43,8 @@ func Match[T byte | uint16](m *Matcher, p *Pattern, text []T, start int, sticky 
 	if cap(m.slots) < m.prog.slots {
 		m.slots = make([]int32, m.prog.slots)
 	}
-	m.slots, m.steps = m.slots[:m.prog.slots], 0
+	m.slots = m.slots[:m.prog.slots]
+	defer m.shrink()
 	if m.prog.points && start > 0 && start < len(text) && isLow(rune(text[start])) && isHigh(rune(text[start-1])) {
 		start-- // the character that the place is within (22.2.7.2)
 	}
@@ -72,6 +74,26 @@ func Match[T byte | uint16](m *Matcher, p *Pattern, text []T, start int, sticky 
 		}
 	}
 	return nil, nil
+}
+
+// shrink gives back what an unusual match has needed.
+func (m *Matcher) shrink() {
+	if cap(m.open) > maxKept {
+		m.open = nil
+	}
+}
+
+// spend counts steps and characters.
+func (m *Matcher) spend(n int) {
+	if m.steps += n; m.steps >= lookEvery {
+		m.look()
+	}
+}
+
+func (m *Matcher) look() {
+	if m.steps = 0; m.Look != nil {
+		m.Look()
+	}
 }
 
 func (m *Matcher) bounds() []int {
@@ -124,9 +146,6 @@ func (m *Matcher) or(pc, at int) {
 // back undoes up to the latest alternative above base and answers where it goes
 // on; ok is false if there is none.
 func back[T byte | uint16](m *Matcher, text []T, base int) (pc, at int, ok bool) {
-	if m.steps++; m.steps%lookEvery == 0 && m.Look != nil {
-		m.Look()
-	}
 	for len(m.open) > base {
 		a := &m.open[len(m.open)-1]
 		if a.pc < 0 {
@@ -152,6 +171,7 @@ func run[T byte | uint16](m *Matcher, text []T, pc, at int) (bool, error) {
 	base := len(m.open)
 	code := m.prog.code
 	for {
+		m.spend(1)
 		ok := true
 		in := &code[pc]
 		pc++
@@ -253,6 +273,7 @@ func star[T byte | uint16](m *Matcher, text []T, in *instruction, pc, at int) (i
 			low = at
 		}
 	}
+	m.spend(n)
 	if n < in.a {
 		return at, false
 	}
@@ -312,6 +333,7 @@ func again[T byte | uint16](m *Matcher, text []T, in *instruction, at int) (int,
 		if in.behind {
 			from, end = to, from
 		}
+		m.spend(max(end-from, from-end))
 		for from != end {
 			want, f := next(m.prog, text, from, in.behind)
 			have, a := next(m.prog, text, at, in.behind)

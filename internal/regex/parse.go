@@ -38,15 +38,21 @@ type node struct {
 	negated     bool
 	closed      bool // set has what the flag i makes equal to its members
 	behind      bool
-	first, last int // numbers of the groups within: first <= n < last
+	omits       bool // a match may leave out a group within, which is optional itself
+	void        bool // a match may take no character
+	first, last int  // numbers of the groups within: first <= n < last
 	list        []*node
 }
 
 const unbounded = -1
 
-// branch is an alternative of a choice; the names of two groups may be the same
-// if they are in two alternatives of one.
-type branch struct{ choice, alternative int }
+// branch is an alternative of the choice-th disjunction, of depth-1 others around
+// it; the names of two groups may be the same if they are in two alternatives of
+// one. Immutable.
+type branch struct {
+	outer         *branch
+	choice, depth int
+}
 
 type parser struct {
 	src      []rune
@@ -55,20 +61,28 @@ type parser struct {
 	named    bool  // \k is a reference
 	groups   int   // how many there are in all
 	names    []string
-	places   map[string][][]branch
-	branches []branch
+	places   map[string][]*branch
+	branch   *branch // that pos is in
 	choices  int
 	pending  []*node // references by name
 	twice    bool    // two groups have one name, and are not apart
-	depth    int
+	classes  int     // how many pos is in, with v
+	work     int     // what maxWork bounds
 	features Features
 
 	lastCharacter   rune // the last operand of a class with v, if it was one
 	lastIsCharacter bool
 }
 
-// maxDepth bounds the nesting of groups: beyond it V8 gives up, too.
-const maxDepth = 5000
+// Limits of a pattern. V8, too, refuses what is too deep or too large for it.
+const (
+	maxUnits    = 1 << 19 // of the source
+	maxDepth    = 5000    // of groups in groups, and of classes in classes
+	maxCaptures = 1<<15 - 1
+	maxWork     = 1 << 22 // ranges of sets, and comparisons of groups with one name
+)
+
+const tooLarge = "Regular expression too large"
 
 // Parse reads a pattern (ECMA-262, sections 22.2.1 and B.1.2), source in code
 // units; flags must be right. The error is a SyntaxError.
@@ -77,7 +91,10 @@ func Parse(source []uint16, flagText string) (p *Pattern, err error) {
 	if !ok {
 		return nil, SyntaxError("Invalid flags")
 	}
-	q := &parser{flags: f, names: []string{""}, places: map[string][][]branch{}}
+	if len(source) > maxUnits {
+		return nil, SyntaxError(tooLarge)
+	}
+	q := &parser{flags: f, names: []string{""}, places: map[string][]*branch{}}
 	if f.points() {
 		q.src = CodePoints(source)
 	} else {
@@ -95,7 +112,9 @@ func Parse(source []uint16, flagText string) (p *Pattern, err error) {
 		}
 	}()
 	q.count()
-	q.named = q.named || f.points()
+	if q.named = q.named || f.points(); q.groups > maxCaptures {
+		q.fail("Too many captures")
+	}
 	root := q.disjunction()
 	if q.pos < len(q.src) {
 		q.fail("Unmatched ')'")
@@ -121,6 +140,13 @@ func CodePoints(units []uint16) []rune {
 }
 
 func (p *parser) fail(text string) { panic(SyntaxError(text)) }
+
+// spend counts work that can be far more than the source is long.
+func (p *parser) spend(n int) {
+	if p.work += n; p.work > maxWork {
+		p.fail(tooLarge)
+	}
+}
 
 // peek is the character n places on, -1 at the end.
 func (p *parser) peek(n int) rune {
@@ -193,24 +219,25 @@ func (p *parser) resolve() {
 }
 
 func (p *parser) disjunction() *node {
-	if p.depth++; p.depth > maxDepth {
-		p.fail("Regular expression too large")
-	}
-	defer func() { p.depth-- }()
 	p.choices++
-	p.branches = append(p.branches, branch{p.choices, 0})
-	last := len(p.branches) - 1
-	n := &node{kind: choice, flags: p.flags, first: len(p.names), list: []*node{p.alternative()}}
-	for p.accept("|") {
-		p.branches[last].alternative++
+	outer, here := p.branch, branch{p.branch, p.choices, 1}
+	if outer != nil {
+		here.depth = outer.depth + 1
+	}
+	if here.depth > maxDepth {
+		p.fail(tooLarge)
+	}
+	n := &node{kind: choice, flags: p.flags, first: len(p.names)}
+	for more := true; more; more = p.accept("|") {
+		alternative := here
+		p.branch = &alternative
 		n.list = append(n.list, p.alternative())
 	}
-	p.branches = p.branches[:last]
-	n.last = len(p.names)
+	p.branch = outer
 	if len(n.list) == 1 {
 		return n.list[0]
 	}
-	return n
+	return p.closed(n)
 }
 
 func (p *parser) alternative() *node {
@@ -218,15 +245,30 @@ func (p *parser) alternative() *node {
 	for p.pos < len(p.src) && p.peek(0) != '|' && p.peek(0) != ')' {
 		n.list = append(n.list, p.term())
 	}
-	n.last = len(p.names)
 	if len(n.list) == 1 {
 		return n.list[0]
 	}
+	return p.closed(n)
+}
+
+// closed ends a node that has others.
+func (p *parser) closed(n *node) *node {
+	n.last = len(p.names)
+	switch n.kind {
+	case sequence:
+		n.void = !slices.ContainsFunc(n.list, func(m *node) bool { return !m.void })
+	case look:
+		n.void = true
+	default:
+		n.void = n.kind == loop && n.min == 0 || slices.ContainsFunc(n.list, func(m *node) bool { return m.void })
+	}
+	optional := n.kind == choice || n.kind == loop && n.min == 0 || n.kind == look && n.negated
+	n.omits = optional && n.first < n.last || slices.ContainsFunc(n.list, func(m *node) bool { return m.omits })
 	return n
 }
 
 func (p *parser) leaf(k kind) *node {
-	return &node{kind: k, flags: p.flags, first: len(p.names), last: len(p.names)}
+	return &node{kind: k, flags: p.flags, first: len(p.names), last: len(p.names), void: k != char && k != class}
 }
 
 func (p *parser) char(r rune) *node {
@@ -241,6 +283,7 @@ func (p *parser) char(r rune) *node {
 }
 
 func (p *parser) class(s Set) *node {
+	p.spend(len(s))
 	n := p.leaf(class)
 	n.set, n.closed = s, true
 	return n
@@ -332,45 +375,11 @@ func (p *parser) quantified(n *node, first int) *node {
 	default:
 		return n
 	}
-	q := &node{kind: loop, flags: p.flags, min: lo, max: hi, lazy: p.accept("?"), list: []*node{n}, first: first, last: len(p.names)}
-	if hi != 0 && first < q.last && (hi != 1 && n.mayOmit(false) || n.mayBeEmpty()) {
+	q := p.closed(&node{kind: loop, flags: p.flags, min: lo, max: hi, lazy: p.accept("?"), list: []*node{n}, first: first})
+	if hi != 0 && first < q.last && (hi != 1 && n.omits || n.void) {
 		p.features.Sticks = true
 	}
 	return q
-}
-
-// mayOmit reports whether a round of a loop may match without one of the groups
-// within n, which is optional itself.
-func (n *node) mayOmit(optional bool) bool {
-	if n.first == n.last && n.kind != group {
-		return false
-	}
-	switch n.kind {
-	case group:
-		return optional || n.list[0].mayOmit(false)
-	case choice:
-		optional = true
-	case loop:
-		optional = optional || n.min == 0
-	case look:
-		optional = optional || n.negated
-	}
-	return slices.ContainsFunc(n.list, func(m *node) bool { return m.mayOmit(optional) })
-}
-
-// mayBeEmpty reports whether n may match without taking a character.
-func (n *node) mayBeEmpty() bool {
-	switch n.kind {
-	case char, class:
-		return false
-	case sequence:
-		return !slices.ContainsFunc(n.list, func(m *node) bool { return !m.mayBeEmpty() })
-	case loop:
-		return n.min == 0 || n.list[0].mayBeEmpty()
-	case group, choice:
-		return slices.ContainsFunc(n.list, (*node).mayBeEmpty)
-	}
-	return true
 }
 
 // maxCount bounds what is counted: no text is as long.
@@ -429,25 +438,34 @@ func (p *parser) open() *node {
 		p.fail("Unterminated group")
 	}
 	p.flags = outer
-	n.last = len(p.names)
-	return n
+	return p.closed(n)
+}
+
+// apart reports whether two places are in two alternatives of one choice.
+func (p *parser) apart(a, b *branch) bool {
+	for a != b {
+		p.spend(1)
+		switch {
+		case b == nil || a != nil && a.depth > b.depth:
+			a = a.outer
+		case a == nil || a.depth < b.depth:
+			b = b.outer
+		case a.choice == b.choice:
+			return true
+		default:
+			a, b = a.outer, b.outer
+		}
+	}
+	return false
 }
 
 // declare gives a named group its number.
 func (p *parser) declare(n *node) {
 	for _, other := range p.places[n.name] {
-		apart := false
-		for i := range min(len(other), len(p.branches)) {
-			a, b := other[i], p.branches[i]
-			if a.choice != b.choice {
-				break
-			}
-			apart = apart || a.alternative != b.alternative
-		}
-		p.twice = p.twice || !apart
+		p.twice = p.twice || !p.apart(other, p.branch)
 		p.features.Duplicates = true
 	}
-	p.places[n.name] = append(p.places[n.name], slices.Clone(p.branches))
+	p.places[n.name] = append(p.places[n.name], p.branch)
 	n.index = len(p.names)
 	p.names = append(p.names, n.name)
 }

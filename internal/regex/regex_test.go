@@ -102,7 +102,80 @@ func TestMatchIsBounded(t *testing.T) {
 	if _, err := Match(m, parsed(t, `(?:){2000000000}`, ""), []byte("a"), 0, true); !errors.Is(err, ErrTooDeep) {
 		t.Errorf("two thousand million rounds: %v", err)
 	}
-	if _, err := Parse(utf16.Encode([]rune(strings.Repeat("(", maxDepth+1))), ""); err != SyntaxError("Regular expression too large") {
+	if _, err := Parse(utf16.Encode([]rune(strings.Repeat("(", maxDepth+1))), ""); err != SyntaxError(tooLarge) {
 		t.Errorf("deep nesting: %v", err)
+	}
+}
+
+// What is deep, long or has many groups is refused in time and memory that are as
+// the source is long.
+func TestParseIsBounded(t *testing.T) {
+	deep := func(inner string) string {
+		return strings.Repeat("(?:", maxDepth-2) + inner + strings.Repeat(")*", maxDepth-2)
+	}
+	var names strings.Builder
+	for i := range 20000 {
+		fmt.Fprintf(&names, "(?<n%d>)", i)
+	}
+	for _, c := range []struct{ source, flags, want string }{
+		{strings.Repeat("a", maxUnits+1), "", tooLarge},
+		{strings.Repeat("(", maxDepth+1), "", tooLarge},
+		{strings.Repeat("[", maxDepth+1), "v", tooLarge},
+		{strings.Repeat("()", maxCaptures+1), "", "Too many captures"},
+		{strings.Repeat(`[\P{L}]`, maxUnits/8), "u", tooLarge},
+		{"[" + strings.Repeat(`\P{L}`, maxUnits/8) + "]", "v", tooLarge},
+		{strings.Repeat(`(?<a>)|`, 20000), "", tooLarge},
+		{strings.Repeat(`()`, 20000), "", ""},
+		{deep(names.String()), "", ""},
+		{deep(strings.Repeat("(a)", 30000)), "", ""},
+		{"[" + strings.Repeat("\u4e00\u4e02", 50000) + "]", "v", ""},
+	} {
+		p, err := Parse(utf16.Encode([]rune(c.source)), c.flags)
+		if got := fmt.Sprint(err); got != c.want && (err != nil || c.want != "") {
+			t.Errorf("%.20s..., %d long: %v, want %q", c.source, len(c.source), err, c.want)
+		} else if err == nil {
+			p.Foreign()
+		}
+	}
+}
+
+// 22.2.1.7, MayContainStrings: whether a class may have strings follows from its
+// form, not from what is left in it.
+func TestNegatedClassesOfStrings(t *testing.T) {
+	for source, want := range map[string]bool{
+		`[^\q{ab}--\q{ab}]`: false, `[^\w--\q{ab}]`: true, `[^\q{ab}&&\w]`: true, `[^\q{ab}&&\q{cd}]`: false,
+		`[^\q{a|b}]`: true, `[^\q{}]`: false, `[^[\q{ab}--\q{ab}]x]`: false,
+	} {
+		if _, err := Parse(utf16.Encode([]rune(source)), "v"); (err == nil) != want {
+			t.Errorf("/%s/v: %v", source, err)
+		}
+	}
+}
+
+// Work that goes forward is looked at, too: a long run that ends in no match at
+// each place, and matches that each look far ahead.
+func TestForwardWorkIsLookedAt(t *testing.T) {
+	text := []byte(strings.Repeat("a", 1<<12))
+	for source, starts := range map[string]int{`a{4097}`: 1, `(?=a*)a`: 1 << 12} {
+		calls := 0
+		m, p := &Matcher{Look: func() { calls++ }}, parsed(t, source, "")
+		for at := range starts {
+			if _, err := Match(m, p, text, at, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if calls < 50 {
+			t.Errorf("/%s/: looked %d times in %d characters squared", source, calls, len(text))
+		}
+	}
+}
+
+// A lazy or plain loop that always moves keeps no more than its alternatives.
+func TestLoopsOverLongTexts(t *testing.T) {
+	text := []byte(strings.Repeat("ab", maxOpen/2) + "c")
+	for _, source := range []string{`[^]*?c`, `(?:a|b)*?c`} {
+		if got, err := Match(&Matcher{}, parsed(t, source, ""), text, 0, true); err != nil || len(got) != 2 || got[1] != len(text) {
+			t.Errorf("/%s/: %v %v", source, got, err)
+		}
 	}
 }
