@@ -34,6 +34,7 @@ type instruction struct {
 	lazy           bool
 	multiline      bool
 	folds          bool
+	whole          bool // of opStar: with less of the run, what follows would fail
 	a, b, min, max int
 	r              rune
 	class          *matchSet
@@ -70,6 +71,7 @@ type program struct {
 	slots  int // two for each group, then those of loops
 	points bool
 	first  *matchSet // what a match can begin with; nil if that is not known
+	only   rune      // the one ASCII character that first has, or -1
 }
 
 type compiler struct {
@@ -84,11 +86,35 @@ func compile(p *Pattern) *program {
 	c.node(p.root)
 	c.emit(instruction{op: opSave, a: 1})
 	c.emit(instruction{op: opEnd})
-	out := &program{code: c.code, groups: len(p.Names), slots: c.slots, points: p.flags.points()}
+	c.settleRuns()
+	out := &program{code: c.code, groups: len(p.Names), slots: c.slots, points: p.flags.points(), only: -1}
 	if s, known := p.root.begins(); known {
 		out.first = newMatchSet(s)
+		if ascii := s.intersect(Set{{0, 127}}); len(ascii) == 1 && ascii[0].Lo == ascii[0].Hi {
+			out.only = ascii[0].Lo
+		}
 	}
 	return out
+}
+
+// settleRuns finds the runs that are to be taken as a whole: those followed by a
+// character that is not of their class.
+func (c *compiler) settleRuns() {
+	for i := range c.code {
+		if c.code[i].op != opStar {
+			continue
+		}
+		after := i + 1
+		for c.code[after].op == opSave {
+			after++
+		}
+		switch then := &c.code[after]; then.op {
+		case opChar:
+			c.code[i].whole = !c.code[i].class.has(then.r)
+		case opClass:
+			c.code[i].whole = !c.code[i].class.set.meets(then.class.set)
+		}
+	}
 }
 
 func (c *compiler) emit(i instruction) int {

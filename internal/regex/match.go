@@ -1,6 +1,7 @@
 package regex
 
 import (
+	"bytes"
 	"errors"
 	"slices"
 	"unicode/utf16"
@@ -50,8 +51,8 @@ func Match[T byte | uint16](m *Matcher, p *Pattern, text []T, start int, sticky 
 	}
 	for at := start; at <= len(text); at++ {
 		if m.prog.first != nil {
-			for !sticky && at < len(text) && !m.prog.first.has(characterAt(m.prog, text, at)) {
-				at++
+			if !sticky {
+				at = skip(m.prog, text, at)
 			}
 			if at >= len(text) {
 				return nil, nil
@@ -74,6 +75,26 @@ func Match[T byte | uint16](m *Matcher, p *Pattern, text []T, start int, sticky 
 		}
 	}
 	return nil, nil
+}
+
+// skip is the next place where a match may begin.
+func skip[T byte | uint16](p *program, text []T, at int) int {
+	if ascii, ok := any(text).([]byte); ok && p.only >= 0 {
+		if i := bytes.IndexByte(ascii[at:], byte(p.only)); i >= 0 {
+			return at + i
+		}
+		return len(text)
+	}
+	for first := p.first; at < len(text); at++ {
+		r := rune(text[at])
+		if r >= 0xD800 {
+			r = characterAt(p, text, at)
+		}
+		if first.has(r) {
+			break
+		}
+	}
+	return at
 }
 
 // shrink gives back what an unusual match has needed.
@@ -277,7 +298,7 @@ func star[T byte | uint16](m *Matcher, text []T, in *instruction, pc, at int) (i
 	if n < in.a {
 		return at, false
 	}
-	if at > low {
+	if at > low && !in.whole {
 		m.open = append(m.open, alternative{pc: int32(pc), at: int32(at), low: int32(low)})
 	}
 	return at, true

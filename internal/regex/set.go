@@ -88,6 +88,21 @@ func (s Set) intersect(t Set) Set { return s.negate().union(t.negate()).negate()
 
 func (s Set) minus(t Set) Set { return s.intersect(t.negate()) }
 
+// meets reports whether the sets have a member in common.
+func (s Set) meets(t Set) bool {
+	for len(s) > 0 && len(t) > 0 {
+		switch {
+		case s[0].Hi < t[0].Lo:
+			s = s[1:]
+		case t[0].Hi < s[0].Lo:
+			t = t[1:]
+		default:
+			return true
+		}
+	}
+	return false
+}
+
 // contains looks for r by halves.
 func (s Set) contains(r rune) bool {
 	i := sort.Search(len(s), func(i int) bool { return s[i].Hi >= r })

@@ -141,12 +141,29 @@ var jsonEscapes = func() (escapes [0x80]string) {
 
 // unitsOf are the code units of a string; they must not be changed.
 func unitsOf(s goja.String) []uint16 {
-	if v := reflect.ValueOf(s); v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint16 && v.Len() == s.Length()+1 {
+	v := reflect.ValueOf(s)
+	if u := scannedUnits(v, s); u.IsValid() {
+		v = u
+	}
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint16 && v.Len() == s.Length()+1 {
 		return unsafe.Slice((*uint16)(v.UnsafePointer()), v.Len())[1:] // after goja's mark
 	}
 	units := make([]uint16, s.Length())
 	for i := range units {
 		units[i] = s.CharAt(i)
+	}
+	return units
+}
+
+// scannedUnits are the code units, with goja's mark, that goja keeps of a string that
+// came from Go: nil if it is ASCII. For other strings they are not valid.
+func scannedUnits(v reflect.Value, s goja.String) (units reflect.Value) {
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return units
+	}
+	s.Length() // which has it look through the string, once
+	if u := v.Elem().FieldByName("u"); u.Kind() == reflect.Slice {
+		units = u
 	}
 	return units
 }

@@ -63,9 +63,16 @@ func StandardRegExp(v goja.Value) bool {
 }
 
 // Text is a string as bytes, if it is ASCII, and as code units otherwise. Both are
-// only to be read.
+// only to be read. It does not go through a string that goja has looked through:
+// each of many matches in a long text asks for it.
 func Text(s goja.String) (ascii []byte, units []uint16) {
-	if a, ok := asciiOf(s); ok {
+	v := reflect.ValueOf(s)
+	isASCII := v.Kind() == reflect.String
+	if u := scannedUnits(v, s); u.IsValid() {
+		isASCII = u.IsNil()
+	}
+	if isASCII {
+		a := s.String()
 		return unsafe.Slice(unsafe.StringData(a), len(a)), nil
 	}
 	return nil, unitsOf(s)
