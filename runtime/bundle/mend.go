@@ -71,15 +71,6 @@ func mayBound(code string) bool {
 	return false
 }
 
-// mayMend reports whether one of the expressions without a helper may occur.
-func mayMend(code string) bool {
-	return strings.Contains(code, "new.target") || suspectPattern.MatchString(code)
-}
-
-// suspectPattern finds what may be part of a literal that has to become a
-// constructor call: in esbuild's output no quantifier follows a bracket elsewhere.
-var suspectPattern = regexp.MustCompile(`\\[pPk]|\(\?(?:[-ims]|<[^=!]|<?[=!].*/[dgmsuvy]*i)|\)(?:[*+?{])|\\\d.*/[dgmsuvy]*i`)
-
 // mend replaces the expressions in a program. The error is a goja.CompilerSyntaxError.
 func mend(program *ast.Program, m mender) (err error) {
 	defer func() {

@@ -47,10 +47,7 @@ func (u *unit) program() (*goja.Program, error) {
 		if err == nil {
 			has := func(helper string) bool { return slices.Contains(u.low.helpers, helper) }
 			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader)}
-			if m != (mender{}) || mayMend(u.low.code) {
-				err = mend(ast, m)
-			}
-			if err == nil {
+			if err = mend(ast, m); err == nil {
 				u.prog, err = goja.CompileAST(ast, false)
 			}
 		}
