@@ -34,7 +34,7 @@ type patternKey struct{ source, flags string }
 // makes others from it without compiling again.
 type compiledPattern struct {
 	object  *goja.Object
-	pattern *regex.Pattern // of a foreign one
+	foreign *foreign // what hangs on those made from it, each its own; nil for ordinary ones
 }
 
 // regexpState is loop-confined; compiled is bounded by maxCompiled.
@@ -70,9 +70,9 @@ type shared struct {
 
 const maxShared = 4 << 10
 
-// get parses and compiles a pattern, once for those that are not too long. The
-// error is a regex.SyntaxError.
-func (l *literals) get(key patternKey, units []uint16, keep bool) (s shared, err error) {
+// get parses and compiles a pattern, which shows itself as shown, once for those
+// that are not too long. The error is a regex.SyntaxError.
+func (l *literals) get(key patternKey, units []uint16, shown string, keep bool) (s shared, err error) {
 	if keep = keep && len(key.source) <= maxShared; keep {
 		l.mu.Lock()
 		s, known := l.made[key]
@@ -85,9 +85,9 @@ func (l *literals) get(key patternKey, units []uint16, keep bool) (s shared, err
 		return s, err
 	}
 	if !isForeign(s.pattern, key.flags) {
-		literal := &ast.RegExpLiteral{Idx: 1, Pattern: key.source, Flags: key.flags}
+		literal := &ast.RegExpLiteral{Idx: 1, Pattern: shown, Flags: key.flags}
 		s.program, err = goja.CompileAST(&ast.Program{
-			Body: []ast.Statement{&ast.ExpressionStatement{Expression: literal}}, File: gojafile.NewFile("", key.source, 1),
+			Body: []ast.Statement{&ast.ExpressionStatement{Expression: literal}}, File: gojafile.NewFile("", shown, 1),
 		}, true)
 		if err != nil {
 			return shared{pattern: s.pattern}, nil // goja's constructor says why
@@ -287,8 +287,9 @@ func (p *Platform) makeRegExp(text goja.String, flags string) *goja.Object {
 		}
 	}
 	obj := p.constructRegExp(c.object, goja.Undefined())
-	if c.pattern != nil {
-		p.Engine.Attach(obj, &foreign{source: escapeSource(text), flags: sortFlags(flags), pattern: c.pattern})
+	if c.foreign != nil {
+		own := *c.foreign
+		p.Engine.Attach(obj, &own)
 		obj.SetPrototype(st.proto) // which makes goja's methods ask exec
 	}
 	return obj
@@ -311,17 +312,19 @@ func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPatte
 	if !regex.ParseFlags(key.flags) {
 		p.Engine.Throw("SyntaxError", "Invalid flags supplied to RegExp constructor '%s'", key.flags)
 	}
-	s, err := sharedPatterns.get(key, codeUnits(text), key.wellFormed())
+	source := escapeSource(text)
+	s, err := sharedPatterns.get(key, codeUnits(text), source.String(), key.wellFormed())
 	if err != nil {
 		p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %v", key.source, key.flags, err)
 	}
 	if isForeign(s.pattern, key.flags) {
 		known := strings.NewReplacer("d", "", "v", "").Replace(key.flags)
-		return compiledPattern{p.constructRegExp(p.Engine.String("(?:)"), p.vm.ToValue(known)), s.pattern}
+		shown := &foreign{source: source, flags: sortFlags(key.flags), pattern: s.pattern}
+		return compiledPattern{p.constructRegExp(p.Engine.String("(?:)"), p.vm.ToValue(known)), shown}
 	}
 	// A program that is not within another one would run promise jobs at its end.
 	if s.program == nil || len(p.vm.CaptureCallStack(1, nil)) == 0 {
-		return compiledPattern{object: p.constructRegExp(text, p.vm.ToValue(key.flags))}
+		return compiledPattern{object: p.constructRegExp(source, p.vm.ToValue(key.flags))}
 	}
 	value, err := p.vm.RunProgram(s.program)
 	if err != nil {
@@ -369,6 +372,8 @@ func escapeSource(source goja.String) goja.Value {
 			out, c = append(out, '\\'), 'n'
 		case c == '\r':
 			out, c = append(out, '\\'), 'r'
+		case c == 0x2028 || c == 0x2029:
+			out, c = append(out, '\\', 'u', '2', '0', '2'), '8'+c-0x2028
 		}
 		out = append(out, c)
 	}

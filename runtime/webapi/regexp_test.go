@@ -26,6 +26,8 @@ func TestRegExp(t *testing.T) {
 		{`[new RegExp("\\p{Emoji}", "u").test("1"), new RegExp("\\p{Alphabetic}", "u").test("ⓐ"), new RegExp("^\\p{ID_Start}\\p{ID_Continue}*$", "u").test("a_b1é"), new RegExp("\\p{Any}", "u").test("😀"), new RegExp("\\p{ASCII}", "u").test("é"), new RegExp("\\p{White_Space}", "u").test("\u2003"), new RegExp("\\p{Cn}", "u").test("\u0378"), new RegExp("\\p{gc=Punctuation}", "u").test("!"), new RegExp("\\p{Sc}", "u").test("€")]`, `[true,true,true,true,false,true,true,true,true]`},
 		{`structuredClone(new RegExp("\\p{L}", "gu")).source + structuredClone(new RegExp("\\p{L}", "gu")).test("é")`, `\p{L}true`},
 		{`["a1b2".split(new RegExp("\\p{Nd}", "u")), "a1b2".search(new RegExp("\\p{Nd}", "u")), "a1b2".replaceAll(new RegExp("\\p{Nd}", "gu"), d => d * 2)]`, `[["a","b",""],1,"a2b4"]`},
+		{`[new RegExp("/").source, new RegExp("\r\u2028\u2029", "d").source, new RegExp("\u2028").source, String(new RegExp("\\/")), new RegExp("x/y").exec("x/y")[0]]`, `["\\/","\\r\\u2028\\u2029","\\u2028","/\\//","x/y"]`},
+		{`(() => { const made = [1, 2].map(() => new RegExp("(?i:a)", "g")); made[0].compile("b"); return [made[0].source, made[1].source, made[1].test("A"), new RegExp("(?i:a)", "g").source] })()`, `["b","(?i:a)",true,"(?i:a)"]`},
 		{`new RegExp("(", "u").source`, `SyntaxError: Invalid regular expression: /(/u: Unterminated group`},
 		{`new RegExp("a", "uv")`, `SyntaxError: Invalid flags supplied to RegExp constructor 'uv'`},
 		{`[new RegExp("[\\u{1F600}-\\u{1F64F}\\p{Lu}]", "u").test("😃"), new RegExp("[\\uD83D\\uDE00\\p{Lu}]", "u").test("😀")]`, `[true,true]`},
