@@ -189,8 +189,7 @@ func back[T byte | uint16](m *Matcher, text []T, base int) (pc, at int, ok bool)
 
 // run matches from pc on at a place of the text.
 func run[T byte | uint16](m *Matcher, text []T, pc, at int) (bool, error) {
-	base := len(m.open)
-	code := m.prog.code
+	base, code := len(m.open), m.prog.code
 	for {
 		m.spend(1)
 		ok := true
