@@ -27,6 +27,7 @@ func init() {
 	internal("internal/mime", "mime.js", nil)
 
 	internal("internal/crypto_stream", "crypto_stream.js", nil)
+	internal("internal/crypto_later", "crypto_later.js", nil)
 	internal("internal/crypto_keys", "crypto_keys.js", keysModule)
 	internal("internal/crypto_x509", "crypto_x509.js", x509Natives)
 	internal("internal/http", "http.js", nil)

@@ -1,12 +1,12 @@
 // node:crypto (nodejs.org/api/crypto.html). Digests, ciphers and derivations
-// are in crypto*.go. What takes a callback computes at once and calls back in
-// a microtask.
+// are in crypto*.go.
 function (native, p) {
   "use strict";
   const { errors } = native;
   const { ObjectDefineProperty } = p;
 
   const streaming = native.require("internal/crypto_stream");
+  const later = native.require("internal/crypto_later");
 
   const remember = (self, options) => { ObjectDefineProperty(self, "_options", { value: options, writable: true, configurable: true }); };
 
@@ -65,17 +65,6 @@ function (native, p) {
   };
   const Cipheriv = cipherClass(false), Decipheriv = cipherClass(true);
 
-  // later calls back in a microtask with the result, or the error, of make.
-  // What is wrong with the arguments is thrown at once.
-  const later = (make, callback) => {
-    let result, error = null;
-    try { result = make(); } catch (e) {
-      if (e.code === "ERR_OUT_OF_RANGE" || e.code?.startsWith("ERR_INVALID_ARG") || e.code === "ERR_INCOMPATIBLE_OPTION_PAIR") throw e;
-      error = e;
-    }
-    native.nextTick(() => (error ? callback(error) : callback(null, result)));
-  };
-
   const sized = (size) => {
     errors.integer(size, "size");
     if (size < 0 || size > 2147483647) throw errors.range("size", ">= 0 && <= 2147483647", size);
@@ -83,9 +72,7 @@ function (native, p) {
   };
   const randomBytes = (size, callback) => {
     if (callback === undefined) return sized(size);
-    errors.func(callback, "callback");
-    const bytes = sized(size);
-    later(() => bytes, callback);
+    later(() => sized(size), callback);
     return undefined;
   };
 
@@ -203,7 +190,6 @@ function (native, p) {
     scryptSync: (password, salt, length, options) => native.scrypt(password, salt, length, ...scryptParams(options)),
     scrypt(password, salt, length, options, callback) {
       if (callback === undefined) { callback = options; options = undefined; }
-      errors.func(callback, "callback");
       later(() => native.scrypt(password, salt, length, ...scryptParams(options)), callback);
     },
     hkdfSync: native.hkdf,
@@ -215,13 +201,11 @@ function (native, p) {
     checkPrimeSync: isPrime,
     checkPrime(candidate, options, callback) {
       if (typeof options === "function") { callback = options; options = undefined; }
-      errors.func(callback, "callback");
       later(() => isPrime(candidate, options), callback);
     },
     generatePrimeSync: prime,
     generatePrime(size, options, callback) {
       if (typeof options === "function") { callback = options; options = undefined; }
-      errors.func(callback, "callback");
       later(() => prime(size, options), callback);
     },
     constants: native.require("internal/constants").crypto,

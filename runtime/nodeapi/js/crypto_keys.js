@@ -6,6 +6,7 @@ function (native, p) {
   const { errors } = native;
   const { ObjectCreate, ObjectDefineProperty } = p;
   const streaming = native.require("internal/crypto_stream");
+  const later = native.require("internal/crypto_later");
   const { Buffer } = native.require("buffer");
 
   const isKey = (v) => v instanceof KeyObject;
@@ -116,15 +117,6 @@ function (native, p) {
   };
 
   const random = (size) => native.fill(Buffer.alloc(size));
-  const later = (make, callback, ...names) => {
-    errors.func(callback, "callback");
-    let result, error = null;
-    try { result = make(); } catch (e) {
-      if (e.code === "ERR_OUT_OF_RANGE" || e.code?.startsWith("ERR_INVALID_ARG")) throw e; // the arguments are wrong
-      error = e;
-    }
-    native.nextTick(() => (error ? callback(error) : names.length > 0 ? callback(null, ...names.map((n) => result[n])) : callback(null, result)));
-  };
   const generateKeySync = (type, options) => {
     if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be one of: 'hmac', 'aes'");
     errors.object(options, "options");
