@@ -75,3 +75,12 @@ func BenchmarkEmit(b *testing.B) {
 func BenchmarkTimer(b *testing.B) {
 	benchScript(b, `globalThis.bench = (n) => { for (let i = 0; i < n; i++) clearTimeout(setTimeout(() => {}, 1000)); }`)
 }
+
+// A megabyte of text is decompressed.
+func BenchmarkGunzip(b *testing.B) {
+	b.SetBytes(1 << 20)
+	benchScript(b, `const zlib = require("zlib"), { createHash } = require("crypto");
+		let text = ""; for (let i = 0; text.length < 1 << 20; i++) text += createHash("sha1").update(String(i)).digest("base64") + " and words ";
+		const data = zlib.gzipSync(text.slice(0, 1 << 20));
+		globalThis.bench = (n) => { for (let i = 0; i < n; i++) zlib.gunzipSync(data); }`)
+}

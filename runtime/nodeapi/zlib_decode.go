@@ -47,15 +47,23 @@ func newDecoder(format string, o coderOptions) *decoder {
 	return c
 }
 
-// Read implements io.Reader over the pieces.
-func (d *decoding) Read(b []byte) (int, error) {
+// fill waits for a piece, if nothing of the last one is left.
+func (d *decoding) fill() error {
 	for len(d.in) == 0 {
 		if d.last {
-			return 0, io.EOF
+			return io.EOF
 		}
 		if !d.yield(struct{}{}) {
-			return 0, io.ErrClosedPipe
+			return io.ErrClosedPipe
 		}
+	}
+	return nil
+}
+
+// Read implements io.Reader over the pieces.
+func (d *decoding) Read(b []byte) (int, error) {
+	if err := d.fill(); err != nil {
+		return 0, err
 	}
 	n := copy(b, d.in)
 	d.in = d.in[n:]
@@ -64,9 +72,12 @@ func (d *decoding) Read(b []byte) (int, error) {
 
 // ReadByte implements io.ByteReader, so that nothing is read ahead.
 func (d *decoding) ReadByte() (byte, error) {
-	var b [1]byte
-	_, err := io.ReadFull(d, b[:])
-	return b[0], err
+	if err := d.fill(); err != nil {
+		return 0, err
+	}
+	b := d.in[0]
+	d.in = d.in[1:]
+	return b, nil
 }
 
 func (d *decoding) run(yield func(struct{}) bool) {
@@ -76,6 +87,10 @@ func (d *decoding) run(yield func(struct{}) bool) {
 		d.err = err
 	}
 }
+
+// maxZstdWindow is the largest window that zstd's decoder takes by default
+// (ZSTD_WINDOWLOG_LIMIT_DEFAULT): a few bytes of input ask for so much memory.
+const maxZstdWindow = 1 << 27
 
 // copy reads a decompressor to its end.
 func (d *decoding) copy(r io.Reader) error {
@@ -106,7 +121,7 @@ func (d *decoding) decode() error {
 		d.ended = err != nil && err.Error() == "brotli: excessive input"
 		return err
 	case "zstddecompress":
-		r, err := zstd.NewReader(d, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+		r, err := zstd.NewReader(d, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		if err != nil {
 			return err
 		}
@@ -329,6 +344,8 @@ func (m *Modules) zlibError(err error) *goja.Object {
 		if v := reflect.ValueOf(err); v.Kind() == reflect.Int {
 			number = int(v.Int()) // the library's decodeError is brotli's number
 		}
+	case errors.Is(err, zstd.ErrWindowSizeExceeded):
+		text, code, number = "Frame requires too much memory for decoding", "ZSTD_error_frameParameter_windowTooLarge", 16
 	case errors.Is(err, zstd.ErrMagicMismatch):
 		text, code, number = "Unknown frame descriptor", "ZSTD_error_prefix_unknown", 10
 	default: // of zstd, whose other errors are not told apart
