@@ -25,6 +25,31 @@ func TestURL(t *testing.T) {
 	}
 }
 
+// comparePlain finds that the parts of a plain URL are the parser's.
+func comparePlain(t *testing.T, text string, u plainURL) {
+	t.Helper()
+	want, err := parseURL(text, "")
+	if err != nil {
+		t.Fatalf("%q is no URL: %v", text, err)
+	}
+	got := []string{u.href, u.origin(), u.protocol(), u.host(), u.hostname(), u.port(), u.pathname(), u.search(), u.hash(), "", ""}
+	if parts := []string{hrefOf(want), originOf(want), want.Protocol(), want.Host(), want.Hostname(), want.Port(), want.Pathname(), want.Search(), want.Hash(), want.Username(), want.Password()}; !slices.Equal(got, parts) {
+		t.Fatalf("%q: %q, want %q", text, got, parts)
+	}
+}
+
+// Whatever the text, what is read without the parser is what the parser reads.
+func FuzzPlainURL(f *testing.F) {
+	for _, seed := range []string{"http://a", "https://a.b-c.test:8080/a/b;c=d?e=%20#f?g", "http://a1.b2:65535/?q", "https://x.0x1/", "http://a..b/", "http://xn--a/", "http://a/..b/%2e"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if u, ok := parsePlain(text); ok {
+			comparePlain(t, text, u)
+		}
+	})
+}
+
 // What is taken for a plain URL has the parts that the parser finds, and
 // everything else is left to the parser.
 func TestPlainURL(t *testing.T) {
@@ -45,14 +70,7 @@ func TestPlainURL(t *testing.T) {
 							continue
 						}
 						plain++
-						want, err := parseURL(text, "")
-						if err != nil {
-							t.Fatalf("%q is no URL: %v", text, err)
-						}
-						got := []string{u.href, u.origin(), u.protocol(), u.host(), u.hostname(), u.port(), u.pathname(), u.search(), u.hash(), "", ""}
-						if parts := []string{hrefOf(want), originOf(want), want.Protocol(), want.Host(), want.Hostname(), want.Port(), want.Pathname(), want.Search(), want.Hash(), want.Username(), want.Password()}; !slices.Equal(got, parts) {
-							t.Fatalf("%q: %q, want %q", text, got, parts)
-						}
+						comparePlain(t, text, u)
 					}
 				}
 			}
