@@ -186,10 +186,15 @@ func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
 			keys = append(keys, in.p.vm.ToValue(name))
 		}
 	}
-	for _, symbol := range obj.Symbols() {
-		if d := in.descriptor(obj, symbol); d != nil && (in.o.showHidden || d.Get("enumerable").ToBoolean()) {
-			keys = append(keys, symbol)
+	if in.o.showHidden {
+		symbols := in.ask("ObjectGetOwnPropertySymbols", obj).(*goja.Object)
+		for i := range int(get(symbols, "length").ToInteger()) {
+			keys = append(keys, symbols.Get(strconv.Itoa(i)))
 		}
+		return keys
+	}
+	for _, symbol := range obj.Symbols() {
+		keys = append(keys, symbol)
 	}
 	return keys
 }
@@ -222,17 +227,17 @@ func (in *inspector) described(obj, d *goja.Object, level int) string {
 	get, set := d.Get("get"), d.Get("set")
 	switch {
 	case !isMissing(get) && !isMissing(set):
-		return in.getter(obj, get, "Getter/Setter", level)
+		return in.getter(obj, get, "Getter/Setter", in.o.pairs, level)
 	case !isMissing(get):
-		return in.getter(obj, get, "Getter", level)
+		return in.getter(obj, get, "Getter", in.o.getters, level)
 	case !isMissing(set):
 		return in.style("[Setter]", "special")
 	}
 	return in.nested(d.Get("value"), level)
 }
 
-func (in *inspector) getter(obj *goja.Object, get goja.Value, label string, level int) string {
-	if !in.o.getters {
+func (in *inspector) getter(obj *goja.Object, get goja.Value, label string, called bool, level int) string {
+	if !called {
 		return in.style("["+label+"]", "special")
 	}
 	var v goja.Value
@@ -294,7 +299,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		}
 		return based(in.style(named(text, class, tag, kind), "date"))
 	case kind == "RegExp":
-		return based(in.style(named(in.ask("RegExpPrototypeToString", obj).String(), class, tag, kind), "regexp"))
+		return based(in.style(named(in.regexpText(obj, class), class, tag, kind), "regexp"))
 	case kind == "Number" || kind == "String" || kind == "Boolean" || kind == "Symbol" || kind == "BigInt":
 		return based(in.boxed(obj, kind, class, tag))
 	case kind == "Arguments":
@@ -310,6 +315,26 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		s.open = "{"
 	}
 	return s
+}
+
+// regexpText is a regular expression as a literal. Where no prototype has getters
+// for its source and flags, a copy that has one is asked.
+func (in *inspector) regexpText(obj *goja.Object, class string) string {
+	if class != "" {
+		return in.ask("RegExpPrototypeToString", obj).String()
+	}
+	if in.p.foreignOf(obj) == nil {
+		same, err := in.p.vm.New(in.p.Engine.Primordial("RegExp"), obj)
+		if err == nil {
+			err = same.SetPrototype(in.p.core.regexp.proto)
+		}
+		if err != nil {
+			panic(err)
+		}
+		obj = same
+	}
+	source, flags := in.p.written(obj)
+	return "/" + source.String() + "/" + flags
 }
 
 // brand asks the built-in classes that goja does not tell apart whether obj is

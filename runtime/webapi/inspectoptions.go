@@ -13,14 +13,15 @@ import (
 // inspectOptions are those of Node's util.inspect
 // (nodejs.org/api/util.html#utilinspectobject-options).
 type inspectOptions struct {
-	showHidden, colors, custom, showProxy, getters bool
-	sorted                                         bool
-	comparer                                       goja.Value // of sorted, if it is a function
-	depth                                          float64    // levels shown below the first
-	maxArray, maxString                            int
-	breakLength                                    int
-	compact                                        int // 0 is false, compactAlways true
-	separators                                     bool
+	showHidden, colors, custom, showProxy bool
+	getters, pairs                        bool // getters are called: those without a setter, and those with one
+	sorted                                bool
+	comparer                              goja.Value // of sorted, if it is a function
+	depth                                 float64    // levels shown below the first
+	maxArray, maxString                   int
+	breakLength                           int
+	compact                               int // 0 is false, compactAlways true
+	separators                            bool
 }
 
 const (
@@ -57,7 +58,10 @@ func (o *inspectOptions) read(options goja.Value) {
 	flag("colors", &o.colors)
 	flag("customInspect", &o.custom)
 	flag("showProxy", &o.showProxy)
-	flag("getters", &o.getters)
+	if v := get(options, "getters"); !isUndefined(v) {
+		both := v.ExportType() == boolType && v.ToBoolean()
+		o.getters, o.pairs = both || isText(v) && v.String() == "get", both || isText(v) && v.String() == "set"
+	}
 	flag("numericSeparator", &o.separators)
 	if v := flag("sorted", &o.sorted); engine.IsCallable(v) {
 		o.comparer = v
@@ -110,9 +114,16 @@ func (in *inspector) optionsObject(depth goja.Value) *goja.Object {
 	if in.o.compact <= 0 {
 		compact = in.o.compact == compactAlways
 	}
+	var getters any = in.o.getters
+	switch {
+	case in.o.getters && !in.o.pairs:
+		getters = "get"
+	case in.o.pairs && !in.o.getters:
+		getters = "set"
+	}
 	return in.p.record("showHidden", in.o.showHidden, "depth", depth, "colors", in.o.colors, "customInspect", in.o.custom,
 		"showProxy", in.o.showProxy, "maxArrayLength", length(in.o.maxArray), "maxStringLength", length(in.o.maxString),
-		"breakLength", length(in.o.breakLength), "compact", compact, "sorted", in.o.sorted, "getters", in.o.getters,
+		"breakLength", length(in.o.breakLength), "compact", compact, "sorted", in.o.sorted, "getters", getters,
 		"numericSeparator", in.o.separators,
 		"stylize", in.p.Engine.Func("stylize", 2, func(call goja.FunctionCall) goja.Value {
 			return in.p.vm.ToValue(in.style(call.Argument(0).String(), call.Argument(1).String()))

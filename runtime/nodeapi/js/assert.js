@@ -77,7 +77,10 @@ function (native, p) {
       if (typeof options !== "object" || options === null) throw errors.argType("options", "of type object", options);
       const { message, actual, expected, operator } = options;
       super(message !== undefined ? String(message) : describe(actual, expected, operator));
-      ObjectDefineProperty(this, "name", { value: "AssertionError", writable: true, configurable: true });
+      const named = (value) => ObjectDefineProperty(this, "name", { value, writable: true, configurable: true });
+      named("AssertionError [ERR_ASSERTION]"); // its stack says so
+      Error.captureStackTrace(this, AssertionError);
+      named("AssertionError");
       ObjectAssign(this, { generatedMessage: message === undefined, code: "ERR_ASSERTION", actual, expected, operator });
     }
     toString() { return `${this.name} [${this.code}]: ${this.message}`; }
@@ -106,7 +109,7 @@ function (native, p) {
 
   // matches checks a thrown error against what throws and rejects take.
   const matches = (actual, expected, message, operator) => {
-    if (expected === undefined) return;
+    if (expected === undefined || expected === null) return;
     const wrong = (text) => {
       if (message instanceof Error) throw message;
       const error = new AssertionError({ message: message ?? text, actual, expected, operator });
@@ -127,7 +130,6 @@ function (native, p) {
       if (!expected.test(text)) wrong(`The input did not match the regular expression ${brief(expected)}. Input:\n\n${brief(text)}\n`);
       return;
     }
-    if (typeof expected !== "object" || expected === null) throw errors.argType("expected", "of type function or an instance of Error, RegExp, or Object", expected);
     if (typeof actual !== "object" || actual === null) wrong(`${brief(actual)} is not an object to compare with`);
     const keys = p.ObjectKeys(expected);
     if (expected instanceof Error) keys.push("name", "message");
@@ -158,19 +160,35 @@ function (native, p) {
     try { await promise; } catch (error) { return { error }; }
     return undefined;
   };
-  const expectError = (operator, outcome, expected, message) => {
-    if (typeof expected === "string") { message = expected; expected = undefined; }
+  const ambiguous = (text) => { throw errors.make("TypeError", "ERR_AMBIGUOUS_ARGUMENT", `The "error/message" argument is ambiguous. ${text} is identical to the message.`); };
+  // expectError checks what throws and rejects take after the function: [error, message] or [message].
+  const expectError = (operator, outcome, args) => {
+    let [expected, message] = args;
+    if (typeof expected === "string" && args.length < 2) {
+      const error = outcome?.error;
+      if (isObject(error) ? error.message === expected : error === expected) ambiguous(isObject(error) ? `The error message "${expected}"` : `The error "${expected}"`);
+      message = expected;
+      expected = undefined;
+    } else if (expected !== undefined && !isReference(expected) && expected !== null) {
+      throw errors.argType("error", "of type function or an instance of Error, RegExp, or Object", expected);
+    }
     if (outcome === undefined) {
       const name = expected?.name ? ` (${expected.name})` : "";
       fail_(message instanceof Error ? message : `Missing expected ${operator === "rejects" ? "rejection" : "exception"}${name}${message ? `: ${message}` : "."}`, undefined, expected, operator, message === undefined);
     }
     matches(outcome.error, expected, message, operator);
   };
+  const fits = (error, expected) => {
+    if (expected instanceof p.RegExp) return expected.test(String(error));
+    if (typeof expected !== "function") throw errors.argType("expected", "of type function or an instance of RegExp", expected);
+    if (expected.prototype !== undefined && error instanceof expected) return true;
+    return !p.ObjectPrototypeIsPrototypeOf(Error, expected) && p.ReflectApply(expected, {}, [error]) === true;
+  };
   const expectNone = (operator, outcome, expected, message) => {
     if (outcome === undefined) return;
     if (typeof expected === "string") { message = expected; expected = undefined; }
     const { error } = outcome;
-    if (expected === undefined || typeof expected === "function" && error instanceof expected || expected instanceof p.RegExp && expected.test(String(error))) {
+    if (!expected || fits(error, expected)) {
       fail_(`Got unwanted ${operator === "doesNotReject" ? "rejection" : "exception"}${message ? `: ${message}` : "."}\nActual message: "${error?.message}"`, error, expected, operator, message === undefined);
     }
     throw error;
@@ -196,13 +214,15 @@ function (native, p) {
     deepStrictEqual: two("deepStrictEqual", (a, b) => deep().equal(a, b)),
     notDeepStrictEqual: two("notDeepStrictEqual", (a, b) => !deep().equal(a, b)),
     partialDeepStrictEqual: two("partialDeepStrictEqual", (a, b) => deep().partial(a, b)),
-    throws(fn, expected, message) { expectError("throws", caught(fn), expected, message); },
+    throws(fn, ...args) { expectError("throws", caught(fn), args); },
     doesNotThrow(fn, expected, message) { expectNone("doesNotThrow", caught(fn), expected, message); },
-    async rejects(subject, expected, message) { expectError("rejects", await settled(subject), expected, message); },
+    async rejects(subject, ...args) { expectError("rejects", await settled(subject), args); },
     async doesNotReject(subject, expected, message) { expectNone("doesNotReject", await settled(subject), expected, message); },
     ifError(value) {
       if (value === null || value === undefined) return;
-      fail_(`ifError got unwanted exception: ${value instanceof Error && value.message ? value.message : brief(value)}`, value, null, "ifError", true);
+      let text = brief(value);
+      if (isObject(value) && typeof value.message === "string") text = value.message || (value.constructor ? value.constructor.name : "");
+      fail_(`ifError got unwanted exception: ${text}`, value, null, "ifError", true);
     },
     match: matching(true, "did not match", "match"),
     doesNotMatch: matching(false, "was expected to not match", "doesNotMatch"),

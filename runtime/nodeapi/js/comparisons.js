@@ -7,6 +7,7 @@ function (native, p) {
     ObjectPrototypePropertyIsEnumerable: enumerable, ObjectGetOwnPropertySymbols, ArrayIsArray, Map, Set } = p;
 
   const index = /^(0|[1-9]\d*)$/;
+  const isIndex = (key) => index.test(key);
   const symbols = (v) => ObjectGetOwnPropertySymbols(v).filter((s) => enumerable(v, s));
   const equal = (a, b, seen) => {
     if (ObjectIs(a, b)) return true;
@@ -113,17 +114,19 @@ function (native, p) {
         return types.isMap(actual) && match([...expected], [...actual], ([k, v], [l, w]) => (ObjectIs(k, l) || within(l, k)) && within(w, v));
       }
       if (types.isSet(expected)) return types.isSet(actual) && match([...expected], [...actual], (v, w) => within(w, v));
-      if (ArrayIsArray(expected) !== ArrayIsArray(actual)) return false;
+      const kind = tag(expected);
+      if (tag(actual) !== kind || ArrayIsArray(expected) !== ArrayIsArray(actual)) return false;
+      const holds = (k) => own(actual, k) && within(actual[k], expected[k]);
       if (ArrayIsArray(expected)) {
+        const left = ObjectKeys(actual).filter(isIndex), keys = ObjectKeys(expected);
         let from = 0;
-        return expected.every((v) => {
-          for (; from < actual.length; from++) if (within(actual[from], v)) { from++; return true; }
+        return keys.filter(isIndex).every((k) => {
+          while (from < left.length) if (within(actual[left[from++]], expected[k])) return true;
           return false;
-        });
+        }) && [...keys.filter((k) => !isIndex(k)), ...symbols(expected)].every(holds);
       }
-      const proto = ObjectGetPrototypeOf(expected);
-      if (proto !== p.Object.prototype && proto !== null) return equal(actual, expected, {});
-      return [...ObjectKeys(expected), ...symbols(expected)].every((k) => own(actual, k) && within(actual[k], expected[k]));
+      if (kind !== "[object Object]") return equal(actual, expected, {});
+      return [...ObjectKeys(expected), ...symbols(expected)].every(holds);
     });
   };
 
