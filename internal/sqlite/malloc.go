@@ -123,10 +123,10 @@ func (h *heap) free(tls *libc.TLS, p uintptr) {
 // trim gives the slabs of which no slot is in use back to the system. It looks at
 // every free slot.
 func (h *heap) trim(tls *libc.TLS) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	for i := range h.classes {
+		h.mu.Lock() // for each class again: others wait for one at most
 		h.classes[i].trim(tls)
+		h.mu.Unlock()
 	}
 }
 
