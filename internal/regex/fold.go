@@ -43,10 +43,30 @@ var cased = sync.OnceValue(func() (list []rune) {
 	return slices.Compact(list)
 })
 
+// foldedASCII appends what the flag i makes equal to r, which is in ASCII.
+func foldedASCII(more []Range, r rune, points bool) []Range {
+	letter := r | 0x20
+	if letter < 'a' || letter > 'z' {
+		return more
+	}
+	more = append(more, Range{r ^ 0x20, r ^ 0x20})
+	if points && letter == 'k' {
+		more = append(more, Range{0x212A, 0x212A}) // the sign of kelvin
+	}
+	if points && letter == 's' {
+		more = append(more, Range{0x17F, 0x17F}) // the long s
+	}
+	return more
+}
+
 // closed is the set with all that the flag i makes equal to a member.
 func closed(s Set, points bool) Set {
 	var more []Range
 	add := func(r rune) {
+		if r < 0x80 {
+			more = foldedASCII(more, r, points)
+			return
+		}
 		want := canonical(r, points)
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			if canonical(f, points) == want {

@@ -1,6 +1,8 @@
 package regex
 
 import (
+	"cmp"
+	"slices"
 	"sort"
 	"unicode"
 )
@@ -16,7 +18,7 @@ const maxRune = unicode.MaxRune
 
 // newSet puts ranges in order.
 func newSet(ranges []Range) Set {
-	sort.Slice(ranges, func(i, j int) bool { return ranges[i].Lo < ranges[j].Lo })
+	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Lo, b.Lo) })
 	var out Set
 	for _, r := range ranges {
 		if n := len(out); n > 0 && r.Lo <= out[n-1].Hi+1 {

@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
 	"unicode/utf16"
@@ -82,89 +81,73 @@ func mend(program *ast.Program, m mender) (err error) {
 			refused.File, err = program.File, refused
 		}
 	}()
-	m.walk(reflect.ValueOf(&program.Body).Elem(), false)
+	descend(program, m, false)
 	return nil
 }
 
 // mender says which helpers are in scope: those of operators, those of async
-// generators, and that of stacks.
+// generators, and that of stacks. It is a visitor whose flag says that the
+// innermost function that is no arrow is a class's constructor.
 type mender struct{ bounds, async, stacks bool }
 
-// walk visits all nodes below v; exact says that the innermost function that is
-// no arrow is a class's constructor. goja's ast has no walker of its own.
-func (m mender) walk(v reflect.Value, exact bool) {
-	switch v.Kind() {
-	case reflect.Interface:
-		if v.IsNil() {
+func (m mender) slot(e *ast.Expression, exact bool) {
+	if with := m.replacement(*e, exact); with != nil {
+		*e = with
+		return
+	}
+	m.node(*e, exact)
+}
+
+func (m mender) list(l *[]ast.Statement, exact bool) {
+	if m.async {
+		*l = markDeclarations(*l)
+	}
+	for _, s := range *l {
+		m.node(s, exact)
+	}
+}
+
+func (m mender) node(n ast.Node, exact bool) {
+	switch n := n.(type) {
+	case *ast.MethodDefinition:
+		m.slot(&n.Key, exact)
+		m.function(n.Body, n.Kind == ast.PropertyKindMethod && !n.Static && isConstructorKey(n))
+		return
+	case *ast.FunctionLiteral:
+		m.function(n, false)
+		return
+	case *ast.PropertyKeyed:
+		if method, ok := n.Value.(*ast.FunctionLiteral); ok && n.Kind != ast.PropertyKindValue {
+			m.slot(&n.Key, exact)
+			m.function(method, false)
 			return
 		}
-		if with := m.replacement(v.Interface(), exact); with != nil {
-			v.Set(reflect.ValueOf(with))
-			return
+	case *ast.DotExpression:
+		if m.async {
+			checkResult(n)
 		}
-		m.walk(v.Elem(), exact)
-	case reflect.Pointer:
-		if v.IsNil() {
-			return
+		if m.stacks {
+			settleStack(n)
 		}
-		switch n := v.Interface().(type) {
-		case *ast.MethodDefinition:
-			m.walk(reflect.ValueOf(&n.Key).Elem(), exact)
-			m.function(n.Body, n.Kind == ast.PropertyKindMethod && !n.Static && isConstructorKey(n))
-			return
-		case *ast.FunctionLiteral:
-			m.function(n, false)
-			return
-		case *ast.PropertyKeyed:
-			if method, ok := n.Value.(*ast.FunctionLiteral); ok && n.Kind != ast.PropertyKindValue {
-				m.walk(reflect.ValueOf(&n.Key).Elem(), exact)
-				m.function(method, false)
-				return
-			}
-		case *ast.DotExpression:
-			if m.async {
-				checkResult(n)
-			}
-			if m.stacks {
-				settleStack(n)
-			}
-		case *ast.BinaryExpression:
-			if !isNumber(n.Left) { // it takes no BigInt
-				m.bound(n.Operator, &n.Right)
-			}
-		case *ast.AssignExpression:
+	case *ast.BinaryExpression:
+		if !isNumber(n.Left) { // it takes no BigInt
 			m.bound(n.Operator, &n.Right)
 		}
-		m.walk(v.Elem(), exact)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.Name != "DeclarationList" && f.IsExported() {
-				m.walk(v.Field(i), exact)
-			}
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return
-		}
-		if list, ok := v.Interface().([]ast.Statement); ok && m.async {
-			v.Set(reflect.ValueOf(markDeclarations(list)))
-		}
-		for i := range v.Len() {
-			m.walk(v.Index(i), exact)
-		}
+	case *ast.AssignExpression:
+		m.bound(n.Operator, &n.Right)
 	}
+	descend(n, m, exact)
 }
 
 func (m mender) function(n *ast.FunctionLiteral, exact bool) {
 	if m.async {
 		mendAsync(n)
 	}
-	m.walk(reflect.ValueOf(n.ParameterList), exact)
-	m.walk(reflect.ValueOf(n.Body), exact)
+	descend(n, m, exact)
 }
 
 // replacement is what takes the place of a node, or nil.
-func (m mender) replacement(node any, exact bool) ast.Expression {
+func (m mender) replacement(node ast.Expression, exact bool) ast.Expression {
 	switch n := node.(type) {
 	case *ast.MetaProperty:
 		if exact || n.Property.Name != "target" {

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"reflect"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -65,33 +64,9 @@ func mendAsync(n *ast.FunctionLiteral) {
 	if body == nil {
 		return
 	}
-	usesSuper := false
-	rewrite(reflect.ValueOf(body.Body), true, func(node any, own bool) any {
-		switch x := node.(type) {
-		case *ast.ReturnStatement:
-			if own && x.Argument != nil {
-				x.Argument = &ast.YieldExpression{Yield: x.Return, Argument: call(awaitReturn, x.Argument)}
-			}
-		case *ast.YieldExpression:
-			if star, ok := x.Argument.(*ast.CallExpression); ok && x.Delegate && own {
-				star.Callee = &ast.Identifier{Name: delegation, Idx: star.Callee.Idx0()}
-			}
-		case *ast.CallExpression:
-			if member := superMember(x.Callee); member != nil {
-				usesSuper = true
-				at := x.Idx0()
-				x.ArgumentList = append([]ast.Expression{&ast.ThisExpression{Idx: at}}, x.ArgumentList...)
-				x.Callee = &ast.DotExpression{Left: call(superOf, member), Identifier: ast.Identifier{Name: "call", Idx: at}}
-			}
-		case ast.Expression:
-			if member := superMember(x); member != nil {
-				usesSuper = true
-				return call(superOf, member)
-			}
-		}
-		return nil
-	})
-	if usesSuper {
+	r := asyncRewriter{}
+	descend(body.Body, &r, true)
+	if r.usesSuper {
 		n.Body.List = append([]ast.Statement{superDeclaration()}, n.Body.List...)
 	}
 }
@@ -121,44 +96,48 @@ func superDeclaration() ast.Statement {
 	return object.Value[0].(*ast.PropertyKeyed).Value.(*ast.FunctionLiteral).Body.List[0]
 }
 
-// rewrite asks replace about every node below v that has the same super as v; own
-// says that it is in the same function, too. What replace answers takes the
-// node's place.
-func rewrite(v reflect.Value, own bool, replace func(node any, own bool) any) {
-	switch v.Kind() {
-	case reflect.Interface:
-		if v.IsNil() {
-			return
+// asyncRewriter visits what has the same super as the body of an async generator;
+// its flag says that it is in the same function, too.
+type asyncRewriter struct{ usesSuper bool }
+
+func (r *asyncRewriter) slot(e *ast.Expression, own bool) {
+	if x, ok := (*e).(*ast.CallExpression); ok {
+		if member := superMember(x.Callee); member != nil {
+			r.usesSuper = true
+			at := x.Idx0()
+			x.ArgumentList = append([]ast.Expression{&ast.ThisExpression{Idx: at}}, x.ArgumentList...)
+			x.Callee = &ast.DotExpression{Left: call(superOf, member), Identifier: ast.Identifier{Name: "call", Idx: at}}
 		}
-		if with := replace(v.Interface(), own); with != nil {
-			v.Set(reflect.ValueOf(with))
-			return
+	} else if member := superMember(*e); member != nil {
+		r.usesSuper = true
+		*e = call(superOf, member)
+		return
+	}
+	r.node(*e, own)
+}
+
+func (r *asyncRewriter) list(l *[]ast.Statement, own bool) {
+	for _, s := range *l {
+		r.node(s, own)
+	}
+}
+
+func (r *asyncRewriter) node(n ast.Node, own bool) {
+	switch x := n.(type) {
+	case *ast.FunctionLiteral, *ast.ClassLiteral:
+		return
+	case *ast.ArrowFunctionLiteral:
+		own = false
+	case *ast.ReturnStatement:
+		if own && x.Argument != nil {
+			x.Argument = &ast.YieldExpression{Yield: x.Return, Argument: call(awaitReturn, x.Argument)}
 		}
-		rewrite(v.Elem(), own, replace)
-	case reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		switch v.Interface().(type) {
-		case *ast.FunctionLiteral, *ast.ClassLiteral:
-			return
-		case *ast.ArrowFunctionLiteral:
-			own = false
-		}
-		rewrite(v.Elem(), own, replace)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.Name != "DeclarationList" && f.IsExported() {
-				rewrite(v.Field(i), own, replace)
-			}
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() != reflect.Uint8 {
-			for i := range v.Len() {
-				rewrite(v.Index(i), own, replace)
-			}
+	case *ast.YieldExpression:
+		if star, ok := x.Argument.(*ast.CallExpression); ok && x.Delegate && own {
+			star.Callee = &ast.Identifier{Name: delegation, Idx: star.Callee.Idx0()}
 		}
 	}
+	descend(n, r, own)
 }
 
 // markDeclarations puts `$async(name)` before the statements of a block for each
