@@ -40,7 +40,7 @@ type campaign struct {
 	bundles   *server.Bundles // of simulations
 	swarmed   uint64          // cases of a random simulation so far; of the campaign's own goroutine
 	slots     []*slot
-	preparing chan struct{} // has an element for each child that is being prepared
+	nursery   *nursery
 
 	mu      sync.Mutex // guards everything below
 	report  Report
@@ -55,7 +55,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if err != nil {
 		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
-	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}, preparing: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}, nursery: newNursery(clock.Real{}, runtime.GOMAXPROCS(0))}
 	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
 	if o.Shards > 0 {
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)

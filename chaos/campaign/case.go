@@ -44,19 +44,21 @@ type caseRun struct {
 	session *drive.Session
 	log     *os.File
 
-	child   *process.Standby
-	driver  drive.Driver
-	begin   func() // has this life's clients go on
-	stop    func() // ends them
-	died    time.Time
-	current int             // the number of the present life
-	stocked bool            // the next case's standbys were started, or are not to be
-	points  []process.Point // of the life that has just ended
-	result  Case
-	copies  []copied      // of each death
-	ahead   time.Duration // how far the servers' clock was set
-	model   *model        // nil without one
-	sink    *sink         // nil without one
+	child    *process.Standby
+	driver   drive.Driver
+	begin    func() // has this life's clients go on
+	stop     func() // ends them
+	died     time.Time
+	current  int             // the number of the present life
+	loud     func()          // ends what quiet began at the last death; not nil
+	settled  bool            // the present life's server has recovered, or had nothing to
+	restocks bool            // the next case's standbys are started then
+	points   []process.Point // of the life that has just ended
+	result   Case
+	copies   []copied      // of each death
+	ahead    time.Duration // how far the servers' clock was set
+	model    *model        // nil without one
+	sink     *sink         // nil without one
 }
 
 // end is how a case ends early.
@@ -74,7 +76,7 @@ func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Err
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
 func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result Case, err error) {
-	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), loud: func() {}, model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
 	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
@@ -146,6 +148,7 @@ func (r *caseRun) conclude(err error) error {
 // play is the case: a life for each fault, and one that is left alone.
 func (r *caseRun) play(ctx context.Context) error {
 	last := len(r.lives) - 1
+	defer func() { r.loud() }()
 	if !r.camp.NoStandby {
 		r.slot.stock(len(r.lives))
 		r.slot.await(ctx)
@@ -202,7 +205,8 @@ func (r *caseRun) live(ctx context.Context, life int, f *fault.Fault) error {
 	}
 	r.begin()
 	r.stop = func() { r.session.Disconnect(); cancel() }
-	r.current, r.stocked = life, f != nil || life == 0 || r.slot.last || r.camp.NoStandby
+	r.current, r.settled = life, life == 0
+	r.restocks = f == nil && !r.slot.last && !r.camp.NoStandby
 	err = r.attend(ctx, f, ready, driven)
 	r.stop()
 	return err
@@ -252,7 +256,7 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 			return context.Cause(ctx)
 		case <-tick:
 		}
-		r.restock()
+		r.recovered()
 		if !driving {
 			var err error
 			if why, err = r.child.Pending(ctx, pendingLimit, check.Horizon); err != nil {
@@ -275,16 +279,21 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault, ready time.Time, d
 	}
 }
 
-// restock has the next case's servers begin to prepare, once this one's last has
-// recovered: before, they would be in its way.
-func (r *caseRun) restock() {
-	if r.stocked {
+// recovered has preparations go on once this life's server has recovered, and the
+// next case's servers begin to prepare if this life is the last: before, they
+// would be in its way.
+func (r *caseRun) recovered() {
+	if r.settled {
 		return
 	}
 	points, err := process.ReadPoints(r.pointLog(r.current))
-	if _, recovered := firstCommit(points); err == nil && recovered {
+	if _, found := firstCommit(points); err != nil || !found {
+		return
+	}
+	r.settled = true
+	r.loud()
+	if r.restocks {
 		r.slot.stock(len(r.lives))
-		r.stocked = true
 	}
 }
 
@@ -363,6 +372,9 @@ func (r *caseRun) gone(f *fault.Fault, driving bool, driven <-chan error) error 
 		return fmt.Errorf("campaign: %w", r.child.ExitError())
 	}
 	r.stop()
+	if !r.camp.NoStandby {
+		r.loud = r.camp.nursery.quiet() // until the next server has recovered
+	}
 	if driving {
 		<-driven // it has lost its connection; what it had not sent comes in the next life
 	}

@@ -7,14 +7,9 @@ import (
 	"io"
 	"path/filepath"
 	"sync"
-	"time"
 
 	"minido.dev/minido/chaos/process"
 )
-
-// prepareLimit bounds the start of a child, until its bundle is evaluated: a
-// first one transforms all npm packages.
-const prepareLimit = 2 * time.Minute
 
 // slot runs cases one after the other, with standbys of its own. Confined to
 // one goroutine.
@@ -66,29 +61,9 @@ func (s *slot) stock(n int) {
 		command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s)...)
 		s.camp.scheduler.Go("standby", func() {
 			defer close(w.ready)
-			w.child, w.err = s.camp.prepare(ctx, command, w.log)
+			w.child, w.err = s.camp.nursery.prepare(ctx, process.Options{Command: command, Log: w.log, Scheduler: s.camp.scheduler})
 		})
 	}
-}
-
-// prepare starts a child and waits until its bundle is evaluated. Half of the
-// processors do so at a time: the others are for the servers at work, whose
-// recovery must not wait for it.
-func (c *campaign) prepare(ctx context.Context, command []string, log io.Writer) (*process.Standby, error) {
-	select {
-	case c.preparing <- struct{}{}:
-		defer func() { <-c.preparing }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-	child, err := process.StartStandby(process.Options{Command: command, Log: log, Scheduler: c.scheduler})
-	if err != nil {
-		return nil, fmt.Errorf("campaign: %w", err)
-	}
-	if err := child.Prepared(ctx, prepareLimit); err != nil {
-		return nil, errors.Join(err, child.Close())
-	}
-	return child, nil
 }
 
 // await waits until all that stand by are prepared. What became of them is for

@@ -262,6 +262,21 @@ func (c *Child) Kill() error {
 	return nil
 }
 
+// Suspend has the child stand still until Resume: its threads run no more. On
+// Windows, which has no such thing, both do nothing; so they do to a child that
+// has ended.
+func (c *Child) Suspend() error { return c.signal(suspend) }
+
+// Resume ends what Suspend began. A child that runs goes on.
+func (c *Child) Resume() error { return c.signal(resume) }
+
+func (c *Child) signal(send func(*os.Process) error) error {
+	if err := send(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("process: signal %d: %w", c.Pid(), err)
+	}
+	return nil
+}
+
 // Stop asks the child to end (SIGINT, as Ctrl-C) and waits for that. One that
 // does not end within limit is killed, and the error says so.
 func (c *Child) Stop(ctx context.Context, limit time.Duration) error {

@@ -34,6 +34,10 @@ func killGroup(pid int) {
 
 func interrupt(p *os.Process) error { return p.Signal(os.Interrupt) }
 
+func suspend(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }
+
+func resume(p *os.Process) error { return p.Signal(syscall.SIGCONT) }
+
 func wasKilled(state *os.ProcessState) bool {
 	ws, ok := state.Sys().(syscall.WaitStatus)
 	return ok && ws.Signaled() && ws.Signal() == syscall.SIGKILL

@@ -27,5 +27,9 @@ func killGroup(int) {}
 // process of another console group.
 func interrupt(p *os.Process) error { return p.Kill() }
 
+// Windows cannot have a process of another stand still.
+func suspend(*os.Process) error { return nil }
+func resume(*os.Process) error  { return nil }
+
 // wasKilled recognises TerminateProcess as os.Process.Kill uses it: exit code 1.
 func wasKilled(state *os.ProcessState) bool { return state.ExitCode() == 1 }
