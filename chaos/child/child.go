@@ -64,6 +64,7 @@ const memoryLimit = 200 << 20
 func Run(o Options) error {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(memoryLimit)
+	enlargePages()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	machine := &clock.Shifted{Clock: clock.Real{}}
