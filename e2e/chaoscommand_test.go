@@ -133,3 +133,31 @@ func TestChaosCommandIsStopped(t *testing.T) {
 		gone(t, pid)
 	})
 }
+
+// A newcomer's way: init, then enumerate, with nothing edited in between.
+func TestChaosInitThenEnumerate(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": `{ "name": "tally", "main": "tally.ts", "compatibility_date": "2026-01-01",
+			"durable_objects": { "bindings": [{ "name": "TALLY", "class_name": "Tally" }] },
+			"migrations": [{ "tag": "v1", "new_sqlite_classes": ["Tally"] }] }`,
+		"tally.ts": `import { DurableObject } from "cloudflare:workers";
+export class Tally extends DurableObject {
+  async add() { await this.ctx.storage.put("n", ((await this.ctx.storage.get<number>("n")) ?? 0) + 1); }
+}
+export default {
+  async fetch(request: Request, env: any) {
+    await env.TALLY.getByName("a1").add();
+    return new Response("added");
+  },
+};`,
+	})
+	first := harness(t, "init", dir)
+	if code := ends(t, first); code != 0 {
+		t.Fatalf("init ends with %d:\n%s", code, first.Output())
+	}
+	second := harness(t, "enumerate", dir)
+	if code := ends(t, second); code != 0 {
+		t.Errorf("enumerate ends with %d", code)
+	}
+	contains(t, second.Output(), "PASS", "visited")
+}

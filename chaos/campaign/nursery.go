@@ -101,11 +101,11 @@ func (n *nursery) hold(by int) {
 	switch now := n.holds > 0; {
 	case now == was:
 	case now:
-		for child := range n.young {
+		for child := range n.young { // order-independent: all of them stop
 			n.note(child.Suspend())
 		}
 	default:
-		for child := range n.young {
+		for child := range n.young { // order-independent: all of them go on
 			n.note(child.Resume())
 		}
 	}

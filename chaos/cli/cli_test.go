@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,4 +101,40 @@ func TestColor(t *testing.T) {
 	if Color(f) {
 		t.Error("a file is no terminal")
 	}
+}
+
+// `init` writes a scenario and its types, and touches nothing that is there.
+func TestInit(t *testing.T) {
+	dir := t.TempDir()
+	config := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, "wrangler.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := func(want string) {
+		t.Helper()
+		err := (&Init{Project: dir}).run(io.Discard)
+		var exit *ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != chaos.Usage || !strings.Contains(exit.Error(), want) {
+			t.Errorf("err = %v, want a usage error with %q", err, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a.js"), []byte("export class Cart extends AIChatAgent {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	config(`{"main": "a.js", "compatibility_date": "2026-01-01"}`)
+	refused("binds no Durable Object")
+	config(`{"name": "shop", "main": "a.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "CART", "class_name": "Cart"}]}}`)
+	var out bytes.Buffer
+	if err := (&Init{Project: dir}).run(&out); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"shop.chaos.ts": `await chat(subject, "hello")`, "minido-chaos.d.ts": `declare module "minido:chaos"`} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.Contains(string(text), want) || !strings.Contains(out.String(), name) {
+			t.Errorf("%s: %v: %s", name, err, text)
+		}
+	}
+	refused("is there already")
 }

@@ -86,7 +86,7 @@ func (c *Init) run(out io.Writer) error {
 		}
 		return &ExitError{Code: code, Text: "minido: " + err.Error()}
 	}
-	_, err = fmt.Fprintf(out, "wrote %s\n\nNow say in drive() what your clients do, and try:\n\n  minido chaos enumerate %s\n", strings.Join(written, " and "), chaos.Quote(c.Project))
+	_, err = fmt.Fprintf(out, "wrote %s\n\nLook at what drive() does, and run it:\n\n  minido chaos enumerate %s\n", strings.Join(written, " and "), chaos.Quote(c.Project))
 	if err != nil {
 		return &ExitError{Code: chaos.Broken, Text: "minido: " + err.Error()}
 	}
@@ -99,14 +99,18 @@ func (c *Init) write() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var classes []string
+	var names []string
 	for _, b := range project.DurableObjects {
 		if b.Local {
-			classes = append(classes, b.ClassName)
+			names = append(names, b.ClassName)
 		}
 	}
-	if len(classes) == 0 {
+	if len(names) == 0 {
 		return nil, &chaos.UsageError{Text: project.Relative(project.ConfigFile) + " binds no Durable Object: there is nothing whose crash matters."}
+	}
+	classes, err := scenario.Classes(project.Dir, names)
+	if err != nil {
+		return nil, fmt.Errorf("init: %w", err)
 	}
 	name := project.Name
 	if name == "" {
@@ -114,7 +118,7 @@ func (c *Init) write() ([]string, error) {
 	}
 	var written []string
 	for _, f := range []struct{ name, text string }{
-		{name + scenario.Suffix, scenario.Template(project.Name, classes, isAgent(project.Dir))},
+		{name + scenario.Suffix, scenario.Template(name, classes)},
 		{"minido-chaos.d.ts", scenario.Types},
 	} {
 		path := filepath.Join(project.Dir, f.name)
@@ -132,10 +136,4 @@ func (c *Init) write() ([]string, error) {
 		written = append(written, path)
 	}
 	return written, nil
-}
-
-// isAgent says whether the project uses the agents SDK.
-func isAgent(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, "package.json"))
-	return err == nil && strings.Contains(string(data), `"agents"`)
 }

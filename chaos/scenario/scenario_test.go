@@ -78,12 +78,3 @@ func TestLoadRefuses(t *testing.T) {
 		}
 	}
 }
-
-// The scenario that init writes loads.
-func TestTemplateLoads(t *testing.T) {
-	for _, agents := range []bool{true, false} {
-		if _, err := load(t, Template("app", []string{"Room", "Agent"}, agents)); err != nil {
-			t.Error(err)
-		}
-	}
-}
