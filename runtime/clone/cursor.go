@@ -228,9 +228,6 @@ func (c *cursor) view(bufferBytes int) (view, error) {
 			return view{}, err
 		}
 	}
-	if raw[0] == tagFloat16 {
-		return view{}, c.fail("Float16Array is not available in this runtime")
-	}
 	for i, t := range viewTypes {
 		if t.tag == raw[0] {
 			if flags&viewLengthTracking != 0 && int64(offset) <= int64(bufferBytes) {

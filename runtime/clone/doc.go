@@ -21,7 +21,7 @@
 // files under testdata were written by workerd itself; testdata/generate makes
 // them again.
 //
-// goja has no resizable ArrayBuffer, no SharedArrayBuffer and no Float16Array:
-// a resizable buffer is read as one of fixed length, the others fail with an
-// error that names them.
+// goja has no resizable ArrayBuffer and no SharedArrayBuffer: a resizable buffer
+// is read as one of fixed length, a shared one fails with an error that names
+// it, as does a Float16Array in a runtime that is not an engine's.
 package clone

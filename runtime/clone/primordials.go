@@ -74,7 +74,8 @@ func capture(vm *goja.Runtime) *primordials {
 		p.regExpFlag[i] = getter(regExp, str(f.getter)) // nil where goja lacks the flag
 	}
 	for i, t := range viewTypes {
-		p.viewCtors[i] = ctor(t.name)
+		p.viewCtors[i], _ = vm.Get(t.name).(*goja.Object)
+		assert(p.viewCtors[i] != nil || t.name == "Float16Array", "clone: the runtime has no %s", t.name)
 	}
 	for _, e := range errorKinds {
 		if o, isObject := vm.Get(e.name).(*goja.Object); isObject {

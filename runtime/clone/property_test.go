@@ -142,7 +142,8 @@ func (g *grower) leaf() goja.Value {
 	case 4:
 		buffer := g.vm.ToValue(g.vm.NewArrayBuffer(make([]byte, 16))).(*goja.Object)
 		g.keep(buffer)
-		o, err = g.vm.New(rapid.SampledFrom(p.viewCtors[:]).Draw(g.t, "view"), buffer, g.vm.ToValue(8), g.vm.ToValue(1))
+		// A bare goja lacks the last.
+		o, err = g.vm.New(rapid.SampledFrom(p.viewCtors[:len(p.viewCtors)-1]).Draw(g.t, "view"), buffer, g.vm.ToValue(8), g.vm.ToValue(1))
 	}
 	if err != nil {
 		g.t.Fatal(err)
@@ -216,7 +217,7 @@ func TestDecodeToGo(t *testing.T) {
 			}
 		}
 		for name := range g.Values {
-			if name == "headers" || name == "blob" || name == "float16array" {
+			if name == "headers" || name == "blob" {
 				if _, err := DecodeToGo(g.bytes(t, name)); err == nil {
 					t.Errorf("%s: no error", name)
 				}

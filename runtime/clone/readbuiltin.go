@@ -83,6 +83,9 @@ func (r *Reader) readView(buffer *goja.Object) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.c.prim.viewCtors[v.index] == nil {
+		return nil, r.fail(v.name + " is not available in this runtime")
+	}
 	return r.construct(r.c.prim.viewCtors[v.index], buffer, r.c.vm.ToValue(v.offset), r.c.vm.ToValue(v.length/v.size))
 }
 

@@ -75,7 +75,7 @@ type viewType struct {
 	size int    // bytes per element
 }
 
-// viewTypes lists the views that goja has; tagFloat16 is the one it lacks.
+// viewTypes lists the views. A bare goja lacks Float16Array, which the engine adds.
 var viewTypes = [...]viewType{
 	{'b', "Int8Array", 1},
 	{'B', "Uint8Array", 1},
@@ -89,16 +89,14 @@ var viewTypes = [...]viewType{
 	{'q', "BigInt64Array", 8},
 	{'Q', "BigUint64Array", 8},
 	{tagDataView, "DataView", 1},
+	{'h', "Float16Array", 2},
 }
 
 // viewLengthTracking is the flag of a view that follows its resizable buffer's
 // length (format version 14 and later).
 const viewLengthTracking = 1
 
-const (
-	tagDataView = '?'
-	tagFloat16  = 'h'
-)
+const tagDataView = '?'
 
 // regExpFlags pairs the letters of a regular expression's flags with V8's bits
 // (JSRegExp::Flag), in the order in which the flags property lists them.

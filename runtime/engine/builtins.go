@@ -22,6 +22,15 @@ func (e *Engine) installBuiltins() {
 		Func{"toHalf", 1, func(call goja.FunctionCall) goja.Value {
 			return e.vm.ToValue(toHalf(call.Argument(0).ToFloat()))
 		}},
+		Func{"adoptHalves", 2, func(call goja.FunctionCall) goja.Value {
+			array, isArray := call.Argument(0).(*goja.Object)
+			class, isClass := call.Argument(1).(*goja.Object)
+			return e.vm.ToValue(isArray && isClass && theHalves().adopt(theInsides(), array, class))
+		}},
+		Func{"isBuffer", 1, func(call goja.FunctionCall) goja.Value {
+			obj, ok := call.Argument(0).(*goja.Object)
+			return e.vm.ToValue(ok && obj.ExportType() == arrayBufferType)
+		}},
 		Func{"keepTraps", 1, func(call goja.FunctionCall) goja.Value {
 			e.proxyTraps = call.Argument(0)
 			return goja.Undefined()

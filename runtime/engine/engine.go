@@ -159,6 +159,7 @@ func New(o Options) *Engine {
 	e.watch.init(e, o.Watch, limit, o.Heap)
 	e.timers.init(e)
 	e.installJSON()
+	e.installWeakKeys()
 	e.prims = e.loadPrimordials()
 	e.guardSizes()
 	e.installErrorTexts()

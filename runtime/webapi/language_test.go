@@ -40,6 +40,10 @@ func TestLanguage(t *testing.T) {
 		{`[Math.f16round(1.337), Math.f16round(70000), Math.f16round(1e-8), Math.sumPrecise([1e20, 0.1, -1e20])]`, `[1.3369140625,null,0,0.1]`},
 		{`(() => { const m = new Map(); return [m.getOrInsert("a", 1), m.getOrInsert("a", 2), m.getOrInsertComputed("b", k => k + "!")] })()`, `[1,1,"b!"]`},
 		{`(() => { const o = {}; const r = new WeakRef(o); return [r.deref() === o, String(r), typeof new FinalizationRegistry(() => {}).register(o, 1)] })()`, `[true,"[object WeakRef]","undefined"]`},
+		{`(() => { const s = Symbol(), r = new FinalizationRegistry(() => {}); r.register(s, 1, s); return [new WeakRef(s).deref() === s, r.unregister(s), r.unregister(s)] })()`, `[true,true,false]`},
+		{`(() => { const a = structuredClone({ a: new Float16Array([1.5, -0]) }).a; return [a.constructor.name, a[0], Object.is(a[1], -0)] })()`, `["Float16Array",1.5,true]`},
+		{`crypto.getRandomValues(new Float16Array(1))`, `TypeMismatchError: ArrayBufferView argument to getRandomValues() must be an integer-typed view.`},
+		{`new Response(new Float16Array([1])).arrayBuffer().then((b) => [...new Uint8Array(b)])`, `[0,60]`},
 		{`new WeakRef(5)`, `TypeError: WeakRef: invalid target`},
 		{`new FinalizationRegistry(5)`, `TypeError: FinalizationRegistry: cleanup must be callable`},
 	})

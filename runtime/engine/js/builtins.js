@@ -109,6 +109,7 @@ function (native, primordials) {
   defineProperty(DataView.prototype.setFloat16, "length", { value: 2, configurable: true });
 
   proxies();
+  halves();
   sharedMemory();
   atomics();
 
@@ -145,6 +146,55 @@ function (native, primordials) {
     defineProperty(Bound, "length", { value: 2, configurable: true });
     hide(Bound, "revocable", { revocable(target, handler) { return revocable(target, copying(target, handler)); } }.revocable);
     hide(globalThis, "Proxy", Bound);
+  }
+
+  // 23.2.5 for Float16Array: Uint16Arrays whose elements the engine makes halves.
+  function halves() {
+    const { get: tag } = getOwnPropertyDescriptor(TypedArray.prototype, Symbol.toStringTag);
+    const { get: lengthOf } = getOwnPropertyDescriptor(TypedArray.prototype, "length");
+    const { set, keys } = TypedArray.prototype;
+    const make = (...args) => {
+      const array = Reflect.construct(Uint16Array, args, Float16Array);
+      return native.adoptHalves(array, Float16Array) ? array : undefined;
+    };
+    // filled is an array of source's elements, which are as many as length says.
+    const filled = (source, length) => {
+      const array = make(length);
+      if (length > 0) apply(set, array, [source]);
+      return array;
+    };
+    const fromArray = (source, type) => {
+      apply(keys, source, []); // throws for one whose buffer is detached
+      if (type[0] === "B") throw new TypeError("Cannot mix BigInt and other types, use explicit conversions");
+      return filled(source, apply(lengthOf, source, []));
+    };
+    const fromList = (source) => {
+      const method = source[Symbol.iterator];
+      if (method === undefined || method === null) {
+        const { length } = source;
+        const array = make(length > 0 ? length : 0);
+        for (let i = 0; i < array.length; i++) array[i] = source[i];
+        return array;
+      }
+      if (typeof method !== "function") throw new TypeError(`${String(method)} is not a function`);
+      const list = [];
+      for (const v of { [Symbol.iterator]: () => apply(method, source, []) }) primordials.ArrayPrototypePush(list, v);
+      return filled(list, list.length);
+    };
+    function Float16Array(first, byteOffset, length) {
+      if (new.target === undefined) throw new TypeError("Constructor Float16Array requires 'new'");
+      const empty = isObject(first) ? undefined : make(first);
+      const proto = new.target.prototype;
+      const array = empty ?? (native.isBuffer(first) ? make(first, byteOffset, length)
+        : apply(tag, first, []) === undefined ? fromList(first) : fromArray(first, apply(tag, first, [])));
+      return setPrototypeOf(array, isObject(proto) ? proto : Float16Array.prototype) && array;
+    }
+    if (make(0) === undefined) return; // the engine does not know goja's insides
+    setPrototypeOf(Float16Array, TypedArray);
+    setPrototypeOf(Float16Array.prototype, TypedArray.prototype);
+    defineProperty(Float16Array, "prototype", { writable: false });
+    for (const holder of [Float16Array, Float16Array.prototype]) defineProperty(holder, "BYTES_PER_ELEMENT", { value: 2 });
+    hide(globalThis, "Float16Array", Float16Array);
   }
 
   // 25.2. A shared buffer is an ArrayBuffer of another class: nobody else can
