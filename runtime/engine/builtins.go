@@ -31,11 +31,50 @@ func (e *Engine) installBuiltins() {
 			obj, ok := call.Argument(0).(*goja.Object)
 			return e.vm.ToValue(ok && obj.ExportType() == arrayBufferType)
 		}},
+		Func{"detached", 1, func(call goja.FunctionCall) goja.Value {
+			buffer, _ := asBuffer(call.Arguments)
+			return e.vm.ToValue(buffer.Detached())
+		}},
+		Func{"index", 2, func(call goja.FunctionCall) goja.Value {
+			return e.vm.ToValue(e.index(call.Argument(0), call.Argument(1).String()))
+		}},
+		Func{"limitOf", 1, func(call goja.FunctionCall) goja.Value {
+			if of := e.resizableOf(call.Argument(0)); of != nil {
+				return e.vm.ToValue(of.limit)
+			}
+			return goja.Undefined()
+		}},
+		Func{"resize", 2, func(call goja.FunctionCall) goja.Value {
+			e.resize(e.resizableOf(call.Argument(0)), int(call.Argument(1).ToInteger()))
+			return goja.Undefined()
+		}},
+		Func{"transfer", 3, func(call goja.FunctionCall) goja.Value {
+			return e.transfer(call.Argument(0), call.Argument(1).ToInteger(), call.Argument(2))
+		}},
 		Func{"keepTraps", 1, func(call goja.FunctionCall) goja.Value {
 			e.proxyTraps = call.Argument(0)
 			return goja.Undefined()
 		}},
 	))
+}
+
+// transfer moves the bytes of a buffer into a new one of n bytes, which can be
+// resized if it has a limit.
+func (e *Engine) transfer(v goja.Value, n int64, limit goja.Value) goja.Value {
+	buffer := v.Export().(goja.ArrayBuffer)
+	data := buffer.Bytes()
+	if n != int64(len(data)) {
+		e.Allocate(n, badBufferLength)
+		moved := make([]byte, n)
+		copy(moved, data)
+		data = moved
+	}
+	buffer.Detach()
+	made := e.vm.ToValue(e.vm.NewArrayBuffer(data)).(*goja.Object)
+	if !goja.IsUndefined(limit) {
+		e.makeResizable(made, int(limit.ToInteger()))
+	}
+	return made
 }
 
 // ProxyHandler is the handler that the program gave a proxy; nil when it was

@@ -125,6 +125,9 @@ type Engine struct {
 
 	names map[string]unistring.String // of properties that JSON texts had
 
+	viewClasses map[string]*goja.Object // the constructors of typed arrays, by name
+	resizables  *resizables             // nil until there is a resizable buffer
+
 	proxyTraps goja.Value // between a program's handler and its proxy, see ProxyHandler
 }
 
@@ -136,8 +139,8 @@ type output struct {
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
-		names: map[string]unistring.String{},
-		name:  o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
+		names: map[string]unistring.String{}, viewClasses: map[string]*goja.Object{},
+		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit

@@ -275,6 +275,7 @@ func (e *Engine) guardBuffers() {
 		}
 		proto := target.Get("prototype").(*goja.Object)
 		guarded := e.guardedConstructor(target, class, size)
+		e.viewClasses[class] = guarded
 		e.vm.GlobalObject().DefineDataProperty(class, guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		proto.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
@@ -298,9 +299,23 @@ func (e *Engine) guardedConstructor(target *goja.Object, class string, size int6
 		}
 		c := goja.FunctionCall{Arguments: call.Arguments}
 		e.checkBuffer(class, size, &c)
-		obj, err := construct(newTarget, c.Arguments...)
-		if err != nil {
-			e.Rethrow(err)
+		limit, resizable := 0, false
+		if class == "ArrayBuffer" && len(c.Arguments) > 1 {
+			limit, resizable = e.limitOf(e.index(c.Arguments[0], "Invalid array buffer length"), c.Arguments[1])
+		}
+		made := func(args []goja.Value) *goja.Object {
+			obj, err := construct(newTarget, args...)
+			if err != nil {
+				e.Rethrow(err)
+			}
+			return obj
+		}
+		if e.resizables != nil && class != "ArrayBuffer" {
+			return e.resizables.track(c.Arguments, int(size), made)
+		}
+		obj := made(c.Arguments)
+		if resizable {
+			e.makeResizable(obj, limit)
 		}
 		return obj
 	}).(*goja.Object)

@@ -46,13 +46,6 @@ func (p *Platform) languageNatives() []engine.Func {
 		fn("toLength", func(c goja.FunctionCall) goja.Value {
 			return p.vm.ToValue(min(max(c.Argument(0).ToInteger(), 0), 1<<53-1))
 		}),
-		fn("toIndex", func(c goja.FunctionCall) goja.Value {
-			n := c.Argument(0).ToInteger()
-			if n < 0 || n > 1<<53-1 {
-				p.Engine.Throw("RangeError", "Invalid array buffer length")
-			}
-			return p.vm.ToValue(n)
-		}),
 		fn("isError", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(isErrorObject(c.Argument(0))) }),
 		fn("captureStack", p.captureStack),
 		fn("keepCallSite", func(c goja.FunctionCall) goja.Value {
@@ -66,10 +59,6 @@ func (p *Platform) languageNatives() []engine.Func {
 			}
 			return escapeRegExp(s)
 		}),
-		fn("detached", func(c goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(p.arrayBuffer(c.Argument(0)).Detached())
-		}),
-		fn("transfer", p.transferBuffer),
 		fn("f16round", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(f16round(c.Argument(0).ToFloat())) }),
 		fn("sumPrecise", func(c goja.FunctionCall) goja.Value {
 			var list []float64
@@ -247,32 +236,6 @@ func escapeRegExp(s goja.String) goja.Value {
 		}
 	}
 	return goja.StringFromUTF16(out)
-}
-
-// arrayBuffer is the receiver of a method of ArrayBuffer.
-func (p *Platform) arrayBuffer(v goja.Value) goja.ArrayBuffer {
-	if !isArrayBuffer(v) {
-		p.Engine.Throw("TypeError", "Receiver is not an ArrayBuffer")
-	}
-	return v.Export().(goja.ArrayBuffer)
-}
-
-func (p *Platform) transferBuffer(call goja.FunctionCall) goja.Value {
-	buffer := p.arrayBuffer(call.Argument(0))
-	if buffer.Detached() {
-		p.Engine.Throw("TypeError", "Cannot perform ArrayBuffer.prototype.transfer on a detached ArrayBuffer")
-	}
-	data := buffer.Bytes()
-	if n := call.Argument(1); !goja.IsUndefined(n) && n.ToInteger() != int64(len(data)) {
-		if n.ToInteger() > maxBufferedBytes {
-			p.Engine.Throw("RangeError", "Array buffer allocation failed")
-		}
-		moved := make([]byte, n.ToInteger())
-		copy(moved, data)
-		data = moved
-	}
-	buffer.Detach()
-	return p.newArrayBuffer(data)
 }
 
 // f16round rounds to the nearest IEEE 754 half, ties to even.

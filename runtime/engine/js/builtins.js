@@ -110,7 +110,7 @@ function (native, primordials) {
 
   proxies();
   halves();
-  sharedMemory();
+  buffers(sharedMemory());
   atomics();
 
   // 10.5.12: the traps apply and construct get an array of their own. goja's lies
@@ -200,7 +200,6 @@ function (native, primordials) {
   // 25.2. A shared buffer is an ArrayBuffer of another class: nobody else can
   // get at it, since workers have no threads.
   function sharedMemory() {
-    if ("SharedArrayBuffer" in globalThis) return;
     const byteLength = getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength").get;
     const slice = ArrayBuffer.prototype.slice;
     const shared = new WeakSet();
@@ -213,21 +212,28 @@ function (native, primordials) {
       setPrototypeOf(buffer, proto);
       return buffer;
     };
+    const Bytes = ArrayBuffer;
     function SharedArrayBuffer(length) {
       if (new.target === undefined) throw new TypeError("Constructor SharedArrayBuffer requires 'new'");
-      return share(new ArrayBuffer(length), new.target.prototype);
+      return share(new Bytes(length, arguments[1]), new.target.prototype);
     }
     const proto = SharedArrayBuffer.prototype;
     defineProperty(SharedArrayBuffer, "prototype", { writable: false });
     defineProperty(SharedArrayBuffer, Symbol.species, { get: { get [Symbol.species]() { return this; } }.__lookupGetter__(Symbol.species), configurable: true });
     const getters = {
       get byteLength() { return apply(byteLength, check(this, "byteLength"), []); },
-      get growable() { check(this, "growable"); return false; },
-      get maxByteLength() { return apply(byteLength, check(this, "maxByteLength"), []); },
+      get growable() { return native.limitOf(check(this, "growable")) !== undefined; },
+      get maxByteLength() { return native.limitOf(check(this, "maxByteLength")) ?? apply(byteLength, this, []); },
     };
     for (const name of ownKeys(getters)) defineProperty(proto, name, { get: getOwnPropertyDescriptor(getters, name).get, enumerable: false, configurable: true });
     methods(proto, {
-      grow(newLength) { check(this, "grow"); throw new TypeError("Method SharedArrayBuffer.prototype.grow called on incompatible receiver #<SharedArrayBuffer>"); },
+      grow(newLength) {
+        const limit = native.limitOf(check(this, "grow")), message = "SharedArrayBuffer.prototype.grow: Invalid length parameter";
+        if (limit === undefined) throw new TypeError("Method SharedArrayBuffer.prototype.grow called on incompatible receiver #<SharedArrayBuffer>");
+        const n = native.index(newLength, message);
+        if (n > limit || n < apply(byteLength, this, [])) throw new RangeError(message);
+        native.resize(this, n);
+      },
       slice(start, end) {
         setPrototypeOf(check(this, "slice"), ArrayBuffer.prototype); // slice asks for the species
         try { return share(apply(slice, this, [start, end]), proto); } finally { setPrototypeOf(this, proto); }
@@ -235,6 +241,47 @@ function (native, primordials) {
     });
     defineProperty(proto, Symbol.toStringTag, { value: "SharedArrayBuffer", configurable: true });
     hide(globalThis, "SharedArrayBuffer", SharedArrayBuffer);
+    return shared;
+  }
+
+  // 25.1.6: resizing and moving buffers. Shared ones have methods of their own.
+  function buffers(shared) {
+    const byteLength = getOwnPropertyDescriptor(ArrayBuffer.prototype, "byteLength").get;
+    const check = (v, name) => {
+      if (!native.isBuffer(v) || shared.has(v)) throw new TypeError(`Method ${name} called on incompatible receiver ${isObject(v) ? "#<" + (v.constructor?.name ?? "Object") + ">" : String(v)}`);
+      return v;
+    };
+    const attached = (v, name) => {
+      if (native.detached(v)) throw new TypeError(`Cannot perform ${name} on a detached ArrayBuffer`);
+    };
+    const transfer = (buffer, newLength, name, keep) => {
+      const limit = keep ? native.limitOf(check(buffer, name)) : check(buffer, name) && undefined;
+      const n = newLength === undefined ? apply(byteLength, buffer, []) : native.index(newLength, "Invalid array buffer length");
+      attached(buffer, name);
+      if (n > limit) throw new RangeError("Invalid array buffer length");
+      return native.transfer(buffer, n, limit);
+    };
+    methods(ArrayBuffer.prototype, {
+      resize(newLength) {
+        const name = "ArrayBuffer.prototype.resize", limit = native.limitOf(check(this, name));
+        if (limit === undefined) throw new TypeError(`Method ${name} called on incompatible receiver #<ArrayBuffer>`);
+        const n = native.index(newLength, `${name}: Invalid length parameter`);
+        attached(this, name);
+        if (n > limit) throw new RangeError(`${name}: Invalid length parameter`);
+        native.resize(this, n);
+      },
+      transfer(newLength = undefined) { return transfer(this, newLength, "ArrayBuffer.prototype.transfer", true); },
+      transferToFixedLength(newLength = undefined) { return transfer(this, newLength, "ArrayBuffer.prototype.transferToFixedLength", false); },
+    });
+    const getters = {
+      get detached() { return native.detached(check(this, "get ArrayBuffer.prototype.detached")); },
+      get resizable() { return native.limitOf(check(this, "get ArrayBuffer.prototype.resizable")) !== undefined; },
+      get maxByteLength() {
+        const limit = native.limitOf(check(this, "get ArrayBuffer.prototype.maxByteLength"));
+        return limit === undefined || native.detached(this) ? apply(byteLength, this, []) : limit;
+      },
+    };
+    for (const name of ownKeys(getters)) defineProperty(ArrayBuffer.prototype, name, { get: getOwnPropertyDescriptor(getters, name).get, enumerable: false, configurable: true });
   }
 
   // 25.4

@@ -177,17 +177,6 @@ function (native, primordials) {
   native.keepCallSite((site) => new CallSite(site));
   add(primordials.RegExp, { escape(s) { return native.escapeRegExp(s); } });
 
-  // 25.1.6: ArrayBuffer transfer. Buffers cannot be resized here.
-  const transfer = (buffer, length) => native.transfer(buffer, length === undefined ? undefined : native.toIndex(length));
-  add(primordials.ArrayBuffer.prototype, {
-    transfer(newLength = undefined) { return transfer(this, newLength); },
-    transferToFixedLength(newLength = undefined) { return transfer(this, newLength); },
-  });
-  getters(primordials.ArrayBuffer.prototype, {
-    get detached() { return native.detached(this); },
-    get resizable() { native.detached(this); return false; },
-    get maxByteLength() { return primordials.ArrayBufferPrototypeGetByteLength(this); },
-  });
   add(Math, {
     f16round(x) { return native.f16round(Number(x)); },
     sumPrecise(items) {

@@ -1,0 +1,315 @@
+package engine
+
+import (
+	_ "embed"
+	"math"
+	"reflect"
+	"sync"
+	"unsafe"
+	"weak"
+
+	"github.com/dop251/goja"
+)
+
+//go:embed js/resizable.js
+var resizableSource string
+
+var resizablePrelude = NewPrelude("resizable.js", resizableSource)
+
+// goja's buffers have one length for ever. Resizable ones (ECMA-262, 25.1) are
+// buffers whose bytes are exchanged, and whose views are set anew: a view that
+// is out of bounds lies over a detached buffer meanwhile, since goja refuses
+// for such a view what the specification refuses. Whatever walks a view while
+// user code may resize its buffer is written in js/resizable.js. All this is
+// put in place when a program makes its first resizable buffer.
+//
+// resizables is loop-confined.
+type resizables struct {
+	engine *Engine
+	of     map[weak.Pointer[goja.Object]]*resizable // by buffer and by view
+	sweep  int                                      // how many there may be until the dead are looked for
+}
+
+// resizable is one buffer.
+type resizable struct {
+	buffer weak.Pointer[goja.Object]
+	limit  int
+	nobody *goja.Object // the detached buffer under views that are out of bounds
+	views  []resizedView
+}
+
+// resizedView is what a view was made with, in bytes.
+type resizedView struct {
+	view           weak.Pointer[goja.Object]
+	offset, length int
+	tracking       bool // its length follows the buffer's
+}
+
+// maxReserved bounds maxByteLength, as V8's address space does.
+const maxReserved = 1 << 32
+
+// views is where goja keeps what a view shows. Immutable.
+type views struct {
+	ok                             bool
+	array, data, buffer            reflect.Type
+	arrayBuffer, arrayLen, arrayAt uintptr // in an array, in elements
+	elementSize                    uintptr
+	dataBuffer, dataLen, dataAt    uintptr // in a DataView
+	bytes                          uintptr // in a buffer
+}
+
+var theViews = sync.OnceValue(func() *views {
+	in, v := theInsides(), &views{}
+	if !in.ok {
+		return v
+	}
+	vm, ok := goja.New(), true
+	typeOf := func(class string, args ...goja.Value) reflect.Type {
+		o, err := vm.New(vm.Get(class), args...)
+		if ok = ok && err == nil; !ok {
+			return reflect.TypeFor[*struct{}]()
+		}
+		t := in.implementation(o).Type()
+		ok = t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+		return t
+	}
+	v.buffer = typeOf("ArrayBuffer")
+	v.array, v.data = typeOf("Uint8Array"), typeOf("DataView", vm.ToValue(vm.NewArrayBuffer(nil)))
+	field := func(t reflect.Type, name string, want reflect.Type) uintptr {
+		if !ok {
+			return 0
+		}
+		f, found := t.Elem().FieldByName(name)
+		ok = found && f.Type == want && len(f.Index) == 1
+		return f.Offset
+	}
+	number := reflect.TypeFor[int]()
+	v.arrayBuffer, v.dataBuffer = field(v.array, "viewedArrayBuf", v.buffer), field(v.data, "viewedArrayBuf", v.buffer)
+	v.arrayLen, v.arrayAt, v.elementSize = field(v.array, "length", number), field(v.array, "offset", number), field(v.array, "elemSize", number)
+	v.dataLen, v.dataAt = field(v.data, "byteLen", number), field(v.data, "byteOffset", number)
+	v.bytes = field(v.buffer, "data", reflect.TypeFor[[]byte]())
+	v.ok = ok
+	return v
+})
+
+// shown is what a view shows of which buffer; size is that of an element.
+type shown struct {
+	buffer     *unsafe.Pointer
+	length, at *int // in elements
+	size       int
+}
+
+// shown looks into a view; ok is false for anything else.
+func (v *views) shown(o *goja.Object) (s shown, ok bool) {
+	value := theInsides().implementation(o)
+	place := func(offset uintptr) unsafe.Pointer { return unsafe.Add(value.UnsafePointer(), offset) }
+	switch value.Type() {
+	case v.array:
+		return shown{(*unsafe.Pointer)(place(v.arrayBuffer)), (*int)(place(v.arrayLen)), (*int)(place(v.arrayAt)), *(*int)(place(v.elementSize))}, true
+	case v.data:
+		return shown{(*unsafe.Pointer)(place(v.dataBuffer)), (*int)(place(v.dataLen)), (*int)(place(v.dataAt)), 1}, true
+	}
+	return shown{}, false
+}
+
+// resizableOf is what is known of a resizable buffer or of a view on one, nil
+// for anything else.
+func (e *Engine) resizableOf(v goja.Value) *resizable {
+	if o, ok := v.(*goja.Object); ok && e.resizables != nil {
+		return e.resizables.of[weak.Make(o)]
+	}
+	return nil
+}
+
+// limitOf is the maxByteLength that the options of a constructor ask for
+// (25.1.3.7); ok is false without one.
+func (e *Engine) limitOf(length int64, options goja.Value) (limit int, ok bool) {
+	o, isObject := options.(*goja.Object)
+	if !isObject {
+		return 0, false
+	}
+	asked := o.Get("maxByteLength")
+	if asked == nil || goja.IsUndefined(asked) {
+		return 0, false
+	}
+	switch n := e.index(asked, "Invalid array buffer max length"); {
+	case n < length:
+		e.Throw("RangeError", "Invalid array buffer max length")
+	case n > maxReserved || !theViews().ok:
+		e.Throw("RangeError", badBufferLength)
+	default:
+		limit = int(n)
+	}
+	return limit, true
+}
+
+// index is ToIndex (7.1.22).
+func (e *Engine) index(v goja.Value, message string) int64 {
+	n := v.ToNumber().ToInteger()
+	if n < 0 || n > 1<<53-1 {
+		e.Throw("RangeError", "%s", message)
+	}
+	return n
+}
+
+// makeResizable lets buffer grow to limit bytes.
+func (e *Engine) makeResizable(buffer *goja.Object, limit int) {
+	if e.resizables == nil {
+		e.installResizables()
+	}
+	nobody := e.vm.NewArrayBuffer(nil)
+	nobody.Detach()
+	e.resizables.add(buffer, &resizable{buffer: weak.Make(buffer), limit: limit, nobody: e.vm.ToValue(nobody).(*goja.Object)})
+}
+
+func (r *resizables) add(o *goja.Object, of *resizable) {
+	if len(r.of) >= r.sweep {
+		for p := range r.of { // order-independent: the dead go
+			if p.Value() == nil {
+				delete(r.of, p)
+			}
+		}
+		r.sweep = 2*len(r.of) + 64
+	}
+	r.of[weak.Make(o)] = of
+}
+
+// track takes note of a view that was made with args; construct makes it.
+func (r *resizables) track(args []goja.Value, size int, construct func(args []goja.Value) *goja.Object) *goja.Object {
+	var of *resizable
+	if len(args) > 0 {
+		of = r.engine.resizableOf(args[0])
+	}
+	if _, isBuffer := asBuffer(args); of == nil || !isBuffer {
+		return construct(args)
+	}
+	tracking := len(args) < 3 || goja.IsUndefined(args[2])
+	if tracking && size > 1 { // a rest smaller than an element does not count
+		args = append([]goja.Value(nil), args...)
+		c := goja.FunctionCall{Arguments: append(args, goja.Undefined(), goja.Undefined())[:3]}
+		offset := 0.0
+		if !goja.IsUndefined(c.Arguments[1]) {
+			offset = max(r.engine.number(&c, 1), 0)
+		}
+		args = c.Arguments
+		switch buffer, _ := asBuffer(args); {
+		case buffer.Detached() || math.Mod(offset, float64(size)) != 0: // goja refuses it
+		case offset > float64(len(buffer.Bytes())):
+			r.engine.Throw("RangeError", "Start offset %.0f is outside the bounds of the buffer", offset)
+		default:
+			args[2] = r.engine.vm.ToValue((len(buffer.Bytes()) - int(offset)) / size)
+		}
+	}
+	view := construct(args)
+	if s, ok := theViews().shown(view); ok {
+		of.views = append(of.views, resizedView{weak.Make(view), *s.at * s.size, *s.length * s.size, tracking})
+		r.add(view, of)
+	}
+	return view
+}
+
+func asBuffer(args []goja.Value) (buffer goja.ArrayBuffer, ok bool) {
+	if o, isObject := args[0].(*goja.Object); isObject && o.ExportType() == arrayBufferType {
+		return o.Export().(goja.ArrayBuffer), true
+	}
+	return buffer, false
+}
+
+// resize gives the buffer n bytes. Bytes that come are zero; what goes stays
+// allocated, since a native may be in the middle of it.
+func (e *Engine) resize(of *resizable, n int) {
+	buffer := of.buffer.Value()
+	if buffer == nil {
+		return
+	}
+	impl := theInsides().implementation(buffer).UnsafePointer()
+	data := (*[]byte)(unsafe.Add(impl, theViews().bytes))
+	switch old := len(*data); {
+	case n > cap(*data):
+		e.Allocate(int64(n), badBufferLength)
+		grown := make([]byte, n, min(max(n, 2*old), of.limit))
+		copy(grown, *data)
+		*data = grown
+	case n > old:
+		*data = (*data)[:n]
+		clear((*data)[old:])
+	default:
+		*data = (*data)[:n]
+	}
+	alive := of.views[:0]
+	for _, w := range of.views {
+		view := w.view.Value()
+		if view == nil {
+			continue
+		}
+		alive = append(alive, w)
+		s, _ := theViews().shown(view)
+		if w.tracking {
+			w.length = (n - w.offset) / s.size * s.size
+		}
+		if w.offset > n || w.offset+w.length > n {
+			*s.buffer, *s.at, *s.length = theInsides().implementation(of.nobody).UnsafePointer(), 0, 0
+			continue
+		}
+		*s.buffer, *s.at, *s.length = impl, w.offset/s.size, w.length/s.size
+	}
+	of.views = alive
+}
+
+// viewed is the declaration of a view.
+func (of *resizable) viewed(view *goja.Object) (w resizedView) {
+	for _, w = range of.views {
+		if w.view == weak.Make(view) {
+			break
+		}
+	}
+	return w
+}
+
+// installResizables has the views of goja know resizable buffers.
+func (e *Engine) installResizables() {
+	r := &resizables{engine: e, of: map[weak.Pointer[goja.Object]]*resizable{}}
+	e.resizables = r
+	methods := e.Load(resizablePrelude, e.Native(
+		Func{"classOf", 1, func(c goja.FunctionCall) goja.Value { return e.viewClasses[c.Argument(0).String()] }},
+		Func{"viewed", 1, func(c goja.FunctionCall) goja.Value {
+			view := c.Argument(0).(*goja.Object)
+			of := e.resizableOf(view)
+			w := of.viewed(view)
+			return e.vm.NewArray(of.buffer.Value(), w.offset, w.tracking)
+		}},
+	)).(*goja.Object)
+	typed := e.Primordial("TypedArray").Get("prototype").(*goja.Object)
+	for _, name := range methods.GetOwnPropertyNames() {
+		method, _ := goja.AssertFunction(methods.Get(name))
+		native, ok := typed.Get(name).(*goja.Object)
+		if !ok {
+			continue
+		}
+		Amend(native, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			if e.resizableOf(c.This) == nil {
+				return original(c)
+			}
+			v, err := method(c.This, c.Arguments...)
+			if err != nil {
+				e.Rethrow(err)
+			}
+			return v
+		})
+	}
+	data := e.Primordial("DataView")
+	for _, proto := range []*goja.Object{typed, data.Get("prototype").(*goja.Object)} {
+		descriptor := e.Call(e.Primordial("ObjectGetOwnPropertyDescriptor"), goja.Undefined(), proto, e.vm.ToValue("buffer")).(*goja.Object)
+		Amend(descriptor.Get("get").(*goja.Object), func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			if of := e.resizableOf(c.This); of != nil {
+				return of.buffer.Value()
+			}
+			return original(c)
+		})
+	}
+	slot := theInsides().constructorOf(data)
+	construct := *slot
+	*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+		return r.track(args, 1, func(args []goja.Value) *goja.Object { return construct(args, newTarget) })
+	}
+}
