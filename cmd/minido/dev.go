@@ -91,6 +91,7 @@ func (c *devCommand) Run() error {
 	if opts.Eviction, err = c.eviction(); err != nil {
 		return &exitError{exitUsage, err}
 	}
+	opts.Opened = memory.opened
 	opts.Scheduler, opts.Machine, opts.Entropy, opts.Points = sch, clock.Real{}, entropy.System{}, points
 	opts.Dialer = netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}, Points: points})
 	s, err := server.Start(ctx, opts)

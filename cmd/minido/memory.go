@@ -1,9 +1,11 @@
 package main
 
 import (
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -30,12 +32,25 @@ const (
 	trimBytes = 16 << 20
 )
 
+// New objects take the places between older ones, and what their start has left
+// behind keeps those places apart: a heap that is collected only when it has
+// doubled would hold three times what they need for as long as they live. So it is
+// also collected after packEvery new objects, unless it is so large that this
+// would cost much: more than packLimit bytes.
+const (
+	packEvery = 128
+	packLimit = 64 << 20
+)
+
 // memory tends Go's heap while a server runs: it starts fast, and gives back to
 // the system what it does not need when it is idle. Without that the heap stays
 // as large as the last burst of work has made it. Safe for concurrent use.
 type memory struct {
 	clock  clock.Clock
 	server shrinker // set by started
+
+	objects atomic.Uint64 // that came into memory
+	packing atomic.Bool   // a collection for their sake is under way
 
 	mu      sync.Mutex // guards everything below
 	timer   clock.Timer
@@ -62,6 +77,21 @@ func (m *memory) started(s shrinker) {
 	defer m.mu.Unlock()
 	m.server = s
 	m.timer = m.clock.AfterFunc(settleAfter, m.settle)
+}
+
+// opened says that an object has come into memory. It does not wait.
+func (m *memory) opened() {
+	if m.objects.Add(1)%packEvery == 0 && m.packing.CompareAndSwap(false, true) {
+		m.clock.AfterFunc(0, m.pack)
+	}
+}
+
+// pack collects garbage from between objects.
+func (m *memory) pack() {
+	defer m.packing.Store(false)
+	if metric("/gc/heap/live:bytes") <= packLimit {
+		runtime.GC()
+	}
 }
 
 // stop ends it. Stopping twice is allowed.
@@ -111,8 +141,10 @@ func (m *memory) trim(now uint64) {
 }
 
 // allocatedBytes is how much the process has ever allocated.
-func allocatedBytes() uint64 {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+func allocatedBytes() uint64 { return metric("/gc/heap/allocs:bytes") }
+
+func metric(name string) uint64 {
+	sample := []metrics.Sample{{Name: name}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }

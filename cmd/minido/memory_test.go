@@ -62,3 +62,34 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 		t.Error("a timer is left")
 	}
 }
+
+// Garbage between objects is collected once for a number of new ones, and only
+// while the heap is small.
+func TestObjectsArePacked(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	c := clock.NewVirtual(time.Unix(0, 0))
+	m := newMemory(c)
+	open := func(n int) {
+		for range n {
+			m.opened()
+		}
+	}
+	collections := func() uint64 { return metric("/gc/cycles/forced:gc-cycles") }
+	before := collections()
+	open(packEvery - 1)
+	if c.Step() {
+		t.Error("a collection after too few objects")
+	}
+	open(1 + packEvery)
+	if !c.Step() || c.Step() || collections() != before+1 {
+		t.Errorf("%d collections for two times %d objects at once, want 1", collections()-before, packEvery)
+	}
+	large := make([]byte, 2*packLimit)
+	runtime.GC()
+	before = collections()
+	open(packEvery)
+	if !c.Step() || collections() != before {
+		t.Error("a large heap was collected")
+	}
+	runtime.KeepAlive(large)
+}

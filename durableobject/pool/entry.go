@@ -108,6 +108,9 @@ func (e *entry) ensure(r *durableobject.Realm, s *stub) *durableobject.Object {
 	p.mu.Lock()
 	e.object = o
 	p.mu.Unlock()
+	if p.opts.Opened != nil {
+		p.opts.Opened()
+	}
 	e.patience = p.opts.Policy.draw(p.chance.Float64)
 	e.armIdle(p.opts.Policy.shortest())
 	return o

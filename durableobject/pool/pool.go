@@ -41,6 +41,8 @@ type Options struct {
 	Policy Policy
 	// Report is told what fails where no caller waits.
 	Report func(error)
+	// Opened, if set, is called on the loop for each object that comes into memory.
+	Opened func()
 }
 
 // Pool is safe for concurrent use. It starts no goroutine: its work runs on the

@@ -65,6 +65,9 @@ type Options struct {
 	Disk func() error
 	// Eviction says when objects leave memory by themselves.
 	Eviction pool.Policy
+	// Opened, if set, is called for each object that comes into memory. It must not
+	// block.
+	Opened func()
 	// TurnLimit bounds the CPU time of a turn; 0 is limits.cpu_ms of the wrangler
 	// file, or the engine's default.
 	TurnLimit time.Duration
