@@ -280,9 +280,9 @@ func (m *Modules) argValue(c goja.FunctionCall) goja.Value {
 	if r := c.Argument(2); !absent(r) {
 		reason = r.String()
 	}
-	shown := m.brief(v)
-	if obj, ok := v.(*goja.Object); ok {
-		shown = m.receivedObject(obj)
+	shown := m.platform.InspectWith(v, goja.Undefined(), goja.Undefined())
+	if r := []rune(shown); len(r) > 128 {
+		shown = string(r[:128]) + "..."
 	}
 	kind := "argument"
 	if strings.Contains(c.Argument(0).String(), ".") {

@@ -278,37 +278,36 @@ func (m *Modules) read(n *inode, offset, size int64) []byte {
 
 // fsModule are the natives of js/fs.js. Paths are absolute.
 func fsModule(m *Modules) []engine.Func {
-	// op wraps a Go function whose failure becomes an error with the code, the
-	// system call and the path.
-	op := func(name, syscall string, fn func(path string, c goja.FunctionCall) (goja.Value, error)) engine.Func {
+	// op wraps a Go function whose failure becomes an error with the code; the
+	// prelude adds the system call and the paths as they were given.
+	op := func(name string, fn func(path string, c goja.FunctionCall) (goja.Value, error)) engine.Func {
 		return engine.Func{Name: name, Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			path := c.Argument(0).String()
-			v, err := fn(path, c)
+			v, err := fn(c.Argument(0).String(), c)
 			if err != nil {
-				panic(m.fsThrown(err, syscall, path))
+				panic(m.fsThrown(err))
 			}
 			return orUndefined(v)
 		}}
 	}
 	return append(m.fsHandles(),
-		op("stat", "stat", func(p string, c goja.FunctionCall) (goja.Value, error) {
+		op("stat", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			n, err := m.existing(p, c.Argument(1).ToBoolean())
 			if err != nil {
 				return nil, err
 			}
 			return m.statOf(n), nil
 		}),
-		op("readdir", "scandir", func(p string, _ goja.FunctionCall) (goja.Value, error) { return m.readdir(p) }),
-		op("mkdir", "mkdir", func(p string, c goja.FunctionCall) (goja.Value, error) { return m.mkdir(p, c.Argument(1).ToBoolean()) }),
-		op("unlink", "unlink", func(p string, _ goja.FunctionCall) (goja.Value, error) { return nil, m.unlink(p) }),
-		op("rmdir", "rmdir", func(p string, _ goja.FunctionCall) (goja.Value, error) { return nil, m.rmdir(p, false) }),
-		op("rm", "rm", func(p string, c goja.FunctionCall) (goja.Value, error) {
+		op("readdir", func(p string, _ goja.FunctionCall) (goja.Value, error) { return m.readdir(p) }),
+		op("mkdir", func(p string, c goja.FunctionCall) (goja.Value, error) { return m.mkdir(p, c.Argument(1).ToBoolean()) }),
+		op("unlink", func(p string, _ goja.FunctionCall) (goja.Value, error) { return nil, m.unlink(p) }),
+		op("rmdir", func(p string, _ goja.FunctionCall) (goja.Value, error) { return nil, m.rmdir(p, false) }),
+		op("rm", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			return nil, m.rm(p, c.Argument(1).ToBoolean(), c.Argument(2).ToBoolean())
 		}),
-		op("rename", "rename", func(p string, c goja.FunctionCall) (goja.Value, error) {
+		op("rename", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			return nil, m.rename(p, c.Argument(1).String())
 		}),
-		op("link", "link", func(p string, c goja.FunctionCall) (goja.Value, error) {
+		op("link", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			n, err := m.existing(p, false)
 			if err == nil && n.kind == folderNode {
 				err = fsFail("EPERM")
@@ -318,12 +317,12 @@ func fsModule(m *Modules) []engine.Func {
 			}
 			return nil, err
 		}),
-		op("symlink", "symlink", func(p string, c goja.FunctionCall) (goja.Value, error) {
+		op("symlink", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			n := m.openDisk().node(linkNode)
 			n.target = c.Argument(1).String()
 			return nil, m.place(p, n)
 		}),
-		op("readlink", "readlink", func(p string, _ goja.FunctionCall) (goja.Value, error) {
+		op("readlink", func(p string, _ goja.FunctionCall) (goja.Value, error) {
 			n, err := m.existing(p, false)
 			if err == nil && n.kind != linkNode {
 				err = fsFail("EINVAL")
@@ -333,38 +332,35 @@ func fsModule(m *Modules) []engine.Func {
 			}
 			return m.vm.ToValue(n.target), nil
 		}),
-		op("utimes", "utime", func(p string, c goja.FunctionCall) (goja.Value, error) {
-			n, err := m.existing(p, true)
+		op("utimes", func(p string, c goja.FunctionCall) (goja.Value, error) {
+			n, err := m.existing(p, c.Argument(3).ToBoolean())
 			if err != nil {
 				return nil, err
 			}
-			n.accessed, n.changed = time.UnixMilli(c.Argument(1).ToInteger()), time.UnixMilli(c.Argument(2).ToInteger())
+			n.touch(c.Argument(1), c.Argument(2))
 			return nil, nil
 		}),
 	)
 }
 
-// fsThrown is the JavaScript error of a failed operation
-// (nodejs.org/api/errors.html#class-systemerror).
-func (m *Modules) fsThrown(err error, syscall, path string) *goja.Object {
+// fsThrown is the JavaScript error of a failed operation, which the prelude
+// describes (nodejs.org/api/errors.html#class-systemerror).
+func (m *Modules) fsThrown(err error) *goja.Object {
 	e, ok := err.(*fsError)
 	if !ok {
 		return m.newError("Error", "", err.Error())
 	}
-	text := e.code + ": " + e.Error() + ", " + syscall
-	if path != "" {
-		text += " '" + path + "'"
-	}
-	obj := m.newError("Error", e.code, text)
-	m.define(obj, "syscall", m.vm.ToValue(syscall))
-	if path != "" {
-		m.define(obj, "path", m.vm.ToValue(path))
-	}
+	obj := m.newError("Error", e.code, e.code+": "+e.Error())
 	m.define(obj, "errno", m.vm.ToValue(-fsNumbers[e.code]))
 	return obj
 }
 
 var fsNumbers = map[string]int{"ENOENT": 2, "EEXIST": 17, "ENOTDIR": 20, "EISDIR": 21, "EPERM": 1, "ENOTEMPTY": 39, "EINVAL": 22, "ELOOP": 40, "EBADF": 9, "ENOSPC": 28, "ENAMETOOLONG": 36}
+
+// touch sets the times of last access and change, in milliseconds.
+func (n *inode) touch(accessed, changed goja.Value) {
+	n.accessed, n.changed = time.UnixMilli(accessed.ToInteger()), time.UnixMilli(changed.ToInteger())
+}
 
 // statOf is [kind, size, mode, id, mtimeMs, atimeMs]; the prelude makes Stats.
 func (m *Modules) statOf(n *inode) goja.Value {

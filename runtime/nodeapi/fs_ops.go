@@ -91,7 +91,7 @@ func (m *Modules) unlink(path string) error {
 	case n == nil:
 		return fsFail("ENOENT")
 	case n.kind == folderNode:
-		return fsFail("EPERM")
+		return fsFail("EISDIR")
 	}
 	if err := m.take(parent, name, n); err != nil {
 		return err
@@ -198,7 +198,7 @@ type handle struct {
 // fsHandles are open, read, write, stat and truncate on handles, which the
 // prelude numbers.
 func (m *Modules) fsHandles() []engine.Func {
-	on := func(name, syscall string, fn func(h *handle, c goja.FunctionCall) (goja.Value, error)) engine.Func {
+	on := func(name string, fn func(h *handle, c goja.FunctionCall) (goja.Value, error)) engine.Func {
 		return engine.Func{Name: name, Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			h, ok := m.engine.Attached(c.Argument(0)).(*handle)
 			var v goja.Value
@@ -207,7 +207,7 @@ func (m *Modules) fsHandles() []engine.Func {
 				v, err = fn(h, c)
 			}
 			if err != nil {
-				panic(m.fsThrown(err, syscall, ""))
+				panic(m.fsThrown(err))
 			}
 			return orUndefined(v)
 		}}
@@ -215,20 +215,23 @@ func (m *Modules) fsHandles() []engine.Func {
 	return []engine.Func{
 		{Name: "token", Fn: func(goja.FunctionCall) goja.Value { return m.vm.ToValue(m.token()) }},
 		{Name: "open", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
-			path := c.Argument(0).String()
-			h, err := m.openFile(path, c.Argument(1).ToInteger(), c.Argument(2))
+			h, err := m.openFile(c.Argument(0).String(), c.Argument(1).ToInteger(), c.Argument(2))
 			if err != nil {
-				panic(m.fsThrown(err, "open", path))
+				panic(m.fsThrown(err))
 			}
 			obj := m.vm.NewObject()
 			m.engine.Attach(obj, h)
 			return obj
 		}},
-		on("close", "close", func(h *handle, _ goja.FunctionCall) (goja.Value, error) { h.closed = true; return nil, nil }),
-		on("fstat", "fstat", func(h *handle, _ goja.FunctionCall) (goja.Value, error) { return m.statOf(h.node), nil }),
-		on("readAt", "read", m.readAt),
-		on("writeAt", "write", m.writeAt),
-		on("ftruncate", "ftruncate", func(h *handle, c goja.FunctionCall) (goja.Value, error) {
+		on("close", func(h *handle, _ goja.FunctionCall) (goja.Value, error) { h.closed = true; return nil, nil }),
+		on("fstat", func(h *handle, _ goja.FunctionCall) (goja.Value, error) { return m.statOf(h.node), nil }),
+		on("futimes", func(h *handle, c goja.FunctionCall) (goja.Value, error) {
+			h.node.touch(c.Argument(1), c.Argument(2))
+			return nil, nil
+		}),
+		on("readAt", m.readAt),
+		on("writeAt", m.writeAt),
+		on("ftruncate", func(h *handle, c goja.FunctionCall) (goja.Value, error) {
 			if !h.writable {
 				return nil, fsFail("EINVAL")
 			}

@@ -33,6 +33,7 @@ func init() {
 	internal("internal/http", "http.js", nil)
 	internal("internal/http_server", "http_server.js", nil)
 	internal("internal/misc", "misc.js", miscModule)
+	internal("internal/fs_open", "fs_open.js", nil)
 
 	js("assert", "assert.js", nil)
 	property("assert/strict", "assert", "strict")

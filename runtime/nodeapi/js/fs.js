@@ -5,63 +5,109 @@ function (native, p) {
   const { errors } = native;
   const { Promise, ObjectDefineProperty, ArrayIsArray } = p;
   const { Buffer } = native.require("buffer");
-  const constants = p.ObjectFreeze(native.require("internal/constants").fs);
+  const constants = p.ObjectAssign({ __proto__: null }, native.require("internal/constants").fs);
   const pathModule = native.require("path").posix;
 
+  // A path as it was given: what errors show. full makes it absolute.
   const toPath = (path, name = "path") => {
     if (typeof path === "object" && path !== null && typeof path.href === "string") path = native.require("url").fileURLToPath(path);
-    else if (native.isView(path)) path = Buffer.from(path.buffer, path.byteOffset, path.byteLength).toString();
+    const given = path;
+    if (native.isView(path)) path = Buffer.from(path.buffer, path.byteOffset, path.byteLength).toString();
     if (typeof path !== "string") throw errors.argType(name, "of type string or an instance of Buffer or URL", path);
-    if (path.includes("\0")) throw errors.argValue(name, path, "must be a string, Uint8Array, or URL without null bytes");
+    if (path.includes("\0")) throw errors.argValue(name, given, "must be a string, Uint8Array, or URL without null bytes");
+    return path;
+  };
+  const full = (path) => {
+    if (path === "") throw p.ObjectAssign(errors.make("Error", "ENOENT", "ENOENT: no such file or directory"), { errno: -2 });
     return pathModule.resolve(native.require("process").cwd(), path);
   };
-  const encodingOf = (options) => {
-    const encoding = typeof options === "string" ? options : options?.encoding;
-    if (encoding !== undefined && encoding !== null && encoding !== "buffer" && !Buffer.isEncoding(encoding)) {
-      throw errors.argValue("encoding", encoding, "is invalid encoding");
+  // attempt gives failures of the natives, which have only a code, their
+  // system call and paths (nodejs.org/api/errors.html#class-systemerror).
+  const attempt = (syscall, path, dest, fn) => {
+    try { return fn(); } catch (error) {
+      if (typeof error?.errno !== "number" || error.syscall !== undefined) throw error;
+      const shown = path === undefined ? "" : dest === undefined ? ` '${path}'` : ` '${path}' -> '${dest}'`;
+      const described = p.ObjectAssign(errors.make("Error", "", `${error.message}, ${syscall}${shown}`), { errno: error.errno, code: error.code, syscall });
+      if (path !== undefined) described.path = path;
+      if (dest !== undefined) described.dest = dest;
+      throw described;
     }
-    return encoding === "buffer" ? undefined : encoding ?? undefined;
   };
-  const bytes = (data, encoding) => {
-    if (typeof data === "string") return Buffer.from(data, encoding ?? "utf8");
+  const onPath = (syscall, path, fn) => attempt(syscall, path, undefined, () => fn(full(path)));
+  const onPaths = (syscall, from, to, fn) => attempt(syscall, from, to, () => fn(full(from), full(to)));
+  const systemError = (code, text, errno, syscall, path) => {
+    const error = p.ObjectAssign(errors.make("Error", code, text), { errno, syscall, path });
+    ObjectDefineProperty(error, "name", { value: "SystemError", configurable: true });
+    return error;
+  };
+
+  const isOctal = /^[0-7]+$/;
+  const modeOf = (mode, name = "mode") => (mode === undefined || mode === null ? undefined : givenMode(mode, name));
+  const givenMode = (mode, name = "mode") => {
+    if (typeof mode === "string") {
+      if (!isOctal.test(mode)) throw errors.argValue(name, mode, "must be a 32-bit unsigned integer or an octal string");
+      mode = p.Number.parseInt(mode, 8);
+    }
+    errors.integer(mode, name, 0, 4294967295);
+    return mode;
+  };
+  const optionsOf = (options) => {
+    if (options === undefined || options === null || typeof options === "function") return {};
+    if (typeof options === "string") options = { encoding: options };
+    if (typeof options !== "object") throw errors.argType("options", "one of type string or object", options);
+    const { encoding, signal } = options;
+    if (encoding && encoding !== "buffer" && !Buffer.isEncoding(encoding)) throw errors.argValue("encoding", encoding, "is invalid encoding");
+    if (signal !== undefined && (typeof signal !== "object" || signal === null || !("aborted" in signal))) throw errors.argType("options.signal", "an instance of AbortSignal", signal);
+    return options;
+  };
+  const flagged = (options, ...names) => {
+    for (const name of names) if (options[name] !== undefined) errors.bool(options[name], `options.${name}`);
+  };
+  const asked = (text, options) => (options.encoding === "buffer" ? Buffer.from(text) : options.encoding && options.encoding !== "utf8" ? Buffer.from(text).toString(options.encoding) : text);
+  const bytes = (data, encoding, name = "data") => {
+    if (typeof data === "string") return Buffer.from(data, encoding || "utf8");
     if (native.isView(data)) return data;
-    throw errors.argType("data", "of type string or an instance of Buffer, TypedArray, or DataView", data);
+    throw errors.argType(name, "of type string or an instance of Buffer, TypedArray, or DataView", data);
   };
-  const flagWords = { __proto__: null, r: 0, rs: 0, "r+": 2, "rs+": 2, w: 577, wx: 705, "w+": 578, "wx+": 706, a: 1089, ax: 1217, as: 1089, "a+": 1090, "ax+": 1218, "as+": 1090 };
+  const flagWords = { __proto__: null, r: 0, rs: 0, sr: 0, "r+": 2, "rs+": 2, "sr+": 2, w: 577, wx: 705, xw: 705, "w+": 578, "wx+": 706, "xw+": 706,
+    a: 1089, ax: 1217, xa: 1217, as: 1089, sa: 1089, "a+": 1090, "ax+": 1218, "xa+": 1218, "as+": 1090, "sa+": 1090 };
   const flagsOf = (flags, fallback) => {
     if (flags === undefined || flags === null) return flagWords[fallback];
-    if (typeof flags === "number") return flags;
-    if (flagWords[flags] === undefined) throw errors.argValue("flags", flags);
+    if (typeof flags === "number") { errors.integer(flags, "flags", -2147483648, 2147483647); return flags; }
+    if (typeof flags !== "string" || flagWords[flags] === undefined) throw errors.argValue("flags", flags);
     return flagWords[flags];
   };
-  const milliseconds = (t) => (typeof t === "number" ? t * 1000 : typeof t === "string" ? Number(t) * 1000 : t.getTime());
+  const milliseconds = (t) => {
+    if (typeof t === "string" && +t == t) t = +t;
+    if (typeof t === "number" && p.Number.isFinite(t)) return t < 0 ? p.DateNow() : t * 1000;
+    if (native.require("util").types.isDate(t)) return t.getTime();
+    throw errors.argType("time", "an instance of Date or an Time in seconds", t);
+  };
+  const owner = (uid, gid) => { errors.integer(uid, "uid", -1, 4294967295); errors.integer(gid, "gid", -1, 4294967295); };
 
   const kindBits = [0o100000, 0o040000, 0o120000, 0o020000];
   class Stats {
     constructor([kind, size, mode, ino, mtimeMs, atimeMs], big) {
       const n = big ? (v) => p.BigInt(v) : (v) => v;
-      p.ObjectAssign(this, { dev: n(0), ino: n(ino), mode: n(kindBits[kind] | mode), nlink: n(1), uid: n(0), gid: n(0), rdev: n(0), size: n(size),
-        blksize: n(4096), blocks: n(p.MathCeil(size / 512)), atimeMs: n(atimeMs), mtimeMs: n(mtimeMs), ctimeMs: n(mtimeMs), birthtimeMs: n(mtimeMs) });
+      p.ObjectAssign(this, { dev: n(0), mode: n(kindBits[kind] | mode), nlink: n(1), uid: n(0), gid: n(0), rdev: n(0), blksize: n(4096), ino: n(ino), size: n(size),
+        blocks: n(8 * p.MathCeil(size / 4096)), atimeMs: n(atimeMs), mtimeMs: n(mtimeMs), ctimeMs: n(mtimeMs), birthtimeMs: n(mtimeMs) });
       if (big) for (const t of ["atime", "mtime", "ctime", "birthtime"]) this[`${t}Ns`] = this[`${t}Ms`] * 1000000n;
       for (const t of ["atime", "mtime", "ctime", "birthtime"]) this[t] = new p.Date(p.Number(this[`${t}Ms`]));
-      ObjectDefineProperty(this, "kind", { value: kind });
     }
-    isFile() { return this.kind === 0; }
-    isDirectory() { return this.kind === 1; }
-    isSymbolicLink() { return this.kind === 2; }
-    isCharacterDevice() { return this.kind === 3; }
-    isBlockDevice() { return false; }
-    isFIFO() { return false; }
-    isSocket() { return false; }
   }
+  const kindOfEntry = p.Symbol("type");
   class Dirent {
     constructor(name, kind, parentPath) {
       this.name = name;
-      this.parentPath = this.path = parentPath;
-      ObjectDefineProperty(this, "kind", { value: kind });
+      this.parentPath = parentPath;
+      this[kindOfEntry] = kind;
     }
   }
-  for (const name of ["isFile", "isDirectory", "isSymbolicLink", "isCharacterDevice", "isBlockDevice", "isFIFO", "isSocket"]) Dirent.prototype[name] = Stats.prototype[name];
+  ["isFile", "isDirectory", "isSymbolicLink", "isCharacterDevice", "isBlockDevice", "isFIFO", "isSocket"].forEach((name, kind) => {
+    const define = (target, test) => ObjectDefineProperty(target, name, { value: ({ [name]() { return test(this); } })[name], writable: true, configurable: true });
+    define(Stats.prototype, (stats) => kind < kindBits.length && (p.Number(stats.mode) & 0o170000) === kindBits[kind]);
+    define(Dirent.prototype, (entry) => entry[kindOfEntry] === kind);
+  });
 
   const handles = new p.Map();
   let nextFd = 3;
@@ -71,305 +117,371 @@ function (native, p) {
     if (h === undefined) throw p.ObjectAssign(errors.make("Error", "EBADF", "EBADF: bad file descriptor"), { errno: -9 });
     return h;
   };
-  const withFile = (target, flags, mode, fn) => {
-    if (typeof target === "number") return fn(handle(target));
-    const h = native.open(toPath(target), flags, mode);
-    try { return fn(h); } finally { native.close(h); }
+  const onFd = (syscall, fd, fn) => attempt(syscall, undefined, undefined, () => fn(handle(fd)));
+  const openAt = (path, flags, mode) => onPath("open", path, (at) => native.open(at, flags, mode));
+  const withFile = (target, syscall, flags, mode, fn) => {
+    if (typeof target === "number") return onFd(syscall, target, fn);
+    const h = openAt(toPath(target), flags, mode);
+    try { return attempt(syscall, undefined, undefined, () => fn(h)); } finally { native.close(h); }
+  };
+  const view = (data, offset, length) => new Uint8Array(data.buffer, data.byteOffset + offset, length);
+  const position = (value) => {
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === "bigint") {
+      if (value < -1n || value > 9223372036854775807n) throw errors.range("position", ">= -1 && <= 9223372036854775807", value);
+      return p.Number(value);
+    }
+    if (typeof value !== "number") throw errors.argType("position", "of type bigint or integer", value);
+    errors.integer(value, "position", -1);
+    return value;
+  };
+  const views = (buffers) => {
+    if (!ArrayIsArray(buffers) || !buffers.every((b) => native.isView(b))) throw errors.argType("buffers", "an ArrayBufferView[]", buffers);
   };
 
-  const entries = (path, recursive, prefix = "") => {
+  const entries = (path, shown, recursive, prefix = "") => {
     const list = native.readdir(path), out = [];
     for (let i = 0; i < list.length; i += 2) {
-      out.push([prefix + list[i], list[i], list[i + 1], path]);
-      if (recursive && list[i + 1] === 1) out.push(...entries(`${path}/${list[i]}`, true, `${prefix}${list[i]}/`));
+      out.push([prefix + list[i], list[i], list[i + 1], shown]);
+      if (recursive && list[i + 1] === 1) out.push(...entries(`${path}/${list[i]}`, pathModule.join(shown, list[i]), true, `${prefix}${list[i]}/`));
     }
     return out;
   };
-  const absentOk = (fn, options) => {
-    try { return fn(); } catch (error) {
+  const statsOf = (syscall, path, options, follow) => {
+    path = toPath(path);
+    try { return new Stats(onPath(syscall, path, (at) => native.stat(at, follow)), options?.bigint); } catch (error) {
       if (options?.throwIfNoEntry === false && (error.code === "ENOENT" || error.code === "ENOTDIR")) return undefined;
       throw error;
     }
   };
   const realpath = (path) => {
     let done = "/";
-    const left = toPath(path).split("/").filter((x) => x !== "" && x !== ".");
+    const left = full(path).split("/").filter((x) => x !== "" && x !== ".");
     for (let links = 0; left.length > 0;) {
       const part = left.shift();
       if (part === "..") { done = pathModule.dirname(done); continue; }
       const at = pathModule.join(done, part);
-      if (native.stat(at, false)[0] !== 2) { done = at; continue; }
-      if (++links > 40) native.stat(at, true);
+      const stat = onPath("lstat", at, () => native.stat(at, false));
+      if (stat[0] !== 2) { done = at; continue; }
+      if (++links > 40) onPath("stat", at, () => native.stat(at, true));
       const target = native.readlink(at);
       if (target.startsWith("/")) done = "/";
       left.unshift(...target.split("/").filter((x) => x !== "" && x !== "."));
     }
     return done;
   };
+  const removal = (options) => {
+    if (options === undefined) return {};
+    errors.object(options, "options");
+    flagged(options, "force", "recursive");
+    if (options.retryDelay !== undefined) errors.integer(options.retryDelay, "options.retryDelay", 0, 2147483647);
+    if (options.maxRetries !== undefined) errors.integer(options.maxRetries, "options.maxRetries", 0, 4294967295);
+    return options;
+  };
+  const copying = (options) => {
+    if (options === undefined) return {};
+    errors.object(options, "options");
+    flagged(options, "dereference", "errorOnExist", "force", "preserveTimestamps", "recursive", "verbatimSymlinks");
+    if (options.mode !== undefined) errors.integer(options.mode, "mode", 0, 7);
+    if (options.filter !== undefined) errors.func(options.filter, "options.filter");
+    return options;
+  };
+  const cpFailure = (code, reason, text, errno, path) => systemError(`ERR_FS_${code}`, `${reason}: cp returned ${text} ${path}`, errno, "cp", path);
+  const cpFile = (src, dest, destKind, options) => {
+    if (destKind !== undefined && options.force === false) {
+      if (options.errorOnExist) throw cpFailure("CP_EEXIST", "Target already exists", `EEXIST (${dest} already exists)`, 17, dest);
+      return;
+    }
+    native.mkdir(full(pathModule.dirname(dest)), true);
+    ops.copyFile(src, dest, options.mode);
+    if (options.preserveTimestamps) { const s = native.stat(full(src), true); native.utimes(full(dest), s[5], s[4]); }
+  };
+  const cp = (src, dest, options) => {
+    if (options.filter && !options.filter(src, dest)) return;
+    const from = onPath("lstat", src, (at) => native.stat(at, !!options.dereference));
+    let to;
+    try { to = native.stat(full(dest), !!options.dereference); } catch (error) { if (error.code !== "ENOENT") throw error; }
+    const inside = full(dest).startsWith(`${full(src)}/`);
+    if (to?.[3] === from[3]) throw cpFailure("CP_EINVAL", "Invalid src or dest", "EINVAL (src and dest cannot be the same)", 22, dest);
+    if (from[0] === 1 && to && to[0] !== 1) throw cpFailure("CP_DIR_TO_NON_DIR", "Cannot overwrite non-directory with directory", `EISDIR (cannot overwrite non-directory ${dest} with directory ${src})`, 21, dest);
+    if (from[0] !== 1 && to?.[0] === 1) throw cpFailure("CP_NON_DIR_TO_DIR", "Cannot overwrite directory with non-directory", `ENOTDIR (cannot overwrite directory ${dest} with non-directory ${src})`, 20, dest);
+    if (from[0] === 2) {
+      if (to) { if (options.force === false) return; native.unlink(full(dest)); }
+      const target = native.readlink(full(src));
+      native.symlink(full(dest), options.verbatimSymlinks || pathModule.isAbsolute(target) ? target : pathModule.resolve(full(src), "..", target));
+      return;
+    }
+    if (from[0] !== 1) { cpFile(src, dest, to?.[0], options); return; }
+    if (!options.recursive) throw cpFailure("EISDIR", "Recursive option not enabled, cannot copy a directory", `EISDIR (${src} is a directory (not copied))`, 21, src);
+    if (inside) throw cpFailure("CP_EINVAL", "Invalid src or dest", `EINVAL (cannot copy ${src} to a subdirectory of self ${dest})`, 22, dest);
+    native.mkdir(full(dest), true);
+    const list = native.readdir(full(src));
+    for (let i = 0; i < list.length; i += 2) cp(pathModule.join(src, list[i]), pathModule.join(dest, list[i]), options);
+  };
 
   // The operations. Each name stands for nameSync, name(callback) and the promise.
   const ops = {
-    access(path, mode = 0) {
-      const s = native.stat(toPath(path), true);
-      if (mode & 2 && /^\/(bundle|dev)?(\/|$)/.test(realpath(path)) && s[0] !== 3) {
-        throw p.ObjectAssign(errors.make("Error", "EPERM", `EPERM: operation not permitted, access '${path}'`), { errno: -1, syscall: "access", path });
-      }
+    access(path, mode) {
+      path = toPath(path);
+      if (mode !== undefined && mode !== null) errors.integer(mode, "mode", 0, 7);
+      onPath("access", path, (at) => {
+        const s = native.stat(at, true);
+        if (mode & 2 && /^\/(bundle|dev)?(\/|$)/.test(realpath(path)) && s[0] !== 3) throw p.ObjectAssign(errors.make("Error", "EPERM", "EPERM: operation not permitted"), { errno: -1 });
+      });
     },
     readFile(path, options) {
-      const encoding = encodingOf(options);
-      const data = withFile(path, flagsOf(options?.flag, "r"), undefined, (h) => native.readAt(h, undefined, typeof path === "number" ? null : 0));
-      return encoding ? data.toString(encoding) : data;
+      options = optionsOf(options);
+      const data = withFile(path, "read", flagsOf(options.flag, "r"), undefined, (h) => native.readAt(h, undefined, typeof path === "number" ? null : 0));
+      return options.encoding ? data.toString(options.encoding) : data;
     },
-    writeFile(path, data, options) {
-      const content = bytes(data, encodingOf(options));
-      withFile(path, flagsOf(options?.flag, "w"), options?.mode, (h) => { native.writeAt(h, content); });
-    },
-    appendFile(path, data, options) { ops.writeFile(path, data, { ...(typeof options === "string" ? { encoding: options } : options), flag: options?.flag ?? "a" }); },
-    stat: (path, options) => absentOk(() => new Stats(native.stat(toPath(path), true), options?.bigint), options),
-    lstat: (path, options) => absentOk(() => new Stats(native.stat(toPath(path), false), options?.bigint), options),
-    fstat: (fd, options) => new Stats(native.fstat(handle(fd)), options?.bigint),
+    writeFile(path, data, options) { writing(path, data, optionsOf(options), "w"); },
+    appendFile(path, data, options) { writing(path, data, optionsOf(options), "a"); },
+    stat: (path, options) => statsOf("stat", path, options, true),
+    lstat: (path, options) => statsOf("lstat", path, options, false),
+    fstat: (fd, options) => onFd("fstat", fd, (h) => new Stats(native.fstat(h), options?.bigint)),
     readdir(path, options) {
-      const full = toPath(path);
-      const encoding = typeof options === "string" ? options : options?.encoding;
-      return entries(full.length > 1 ? full.replace(/\/+$/, "") : full, options?.recursive).map(([rel, name, kind, parent]) => (options?.withFileTypes ? new Dirent(name, kind, parent) : encoding === "buffer" ? Buffer.from(rel) : rel));
+      options = optionsOf(options);
+      path = toPath(path);
+      if (options.recursive !== undefined && options.recursive !== null) errors.bool(options.recursive, "options.recursive");
+      return onPath("scandir", path, (at) => entries(at, path, options.recursive))
+        .map(([rel, name, kind, parent]) => (options.withFileTypes ? new Dirent(asked(name, options), kind, parent) : asked(rel, options)));
     },
-    mkdir: (path, options) => native.mkdir(toPath(path), typeof options === "object" && !!options?.recursive),
+    mkdir(path, options) {
+      path = toPath(path);
+      if (typeof options === "number" || typeof options === "string") options = { mode: modeOf(options) };
+      options ??= {};
+      flagged(options, "recursive");
+      modeOf(options.mode, "options.mode");
+      return onPath("mkdir", path, (at) => native.mkdir(at, options.recursive));
+    },
     mkdtemp(prefix, options) {
-      const path = toPath(prefix, "prefix") + native.token();
-      native.mkdir(path, false);
-      return path;
+      options = optionsOf(options);
+      prefix = toPath(prefix, "prefix");
+      const path = prefix + native.token();
+      onPath("mkdtemp", `${prefix}XXXXXX`, () => native.mkdir(full(path), false));
+      return asked(path, options);
     },
-    rm: (path, options) => native.rm(toPath(path), !!options?.recursive, !!options?.force),
-    rmdir: (path, options) => (options?.recursive ? native.rm(toPath(path), true, false) : native.rmdir(toPath(path))),
-    unlink: (path) => native.unlink(toPath(path)),
-    rename: (from, to) => native.rename(toPath(from, "oldPath"), toPath(to, "newPath")),
-    copyFile(from, to, mode = 0) {
-      const data = ops.readFile(toPath(from, "src"));
-      ops.writeFile(toPath(to, "dest"), data, { flag: mode & 1 ? "wx" : "w" });
+    rm(path, options) {
+      path = toPath(path);
+      const { recursive, force } = removal(options);
+      let s;
+      try { s = onPath("lstat", path, (at) => native.stat(at, false)); } catch (error) { if (!force || error.code !== "ENOENT") throw error; return; }
+      if (s[0] === 1 && !recursive) throw systemError("ERR_FS_EISDIR", `Path is a directory: rm returned EISDIR (is a directory) ${path}`, 21, "rm", path);
+      onPath("rm", path, (at) => native.rm(at, true, false));
+    },
+    rmdir(path, options) {
+      path = toPath(path);
+      const { recursive } = removal(options);
+      onPath("rmdir", path, (at) => (recursive ? native.rm(at, true, false) : native.rmdir(at)));
+    },
+    unlink(path) { path = toPath(path); onPath("unlink", path, (at) => native.unlink(at)); },
+    rename: (from, to) => onPaths("rename", toPath(from, "oldPath"), toPath(to, "newPath"), native.rename),
+    copyFile(from, to, mode) {
+      from = toPath(from, "src");
+      to = toPath(to, "dest");
+      if (mode !== undefined && mode !== null) errors.integer(mode, "mode", 0, 7);
+      onPaths("copyfile", from, to, (src, dest) => {
+        const source = native.open(src, 0);
+        const data = native.readAt(source, undefined, 0);
+        native.writeAt(native.open(dest, flagWords[mode & 1 ? "wx" : "w"]), data);
+      });
     },
     cp(from, to, options) {
+      options = copying(options);
       const src = toPath(from, "src"), dest = toPath(to, "dest");
-      if (native.stat(src, true)[0] !== 1) {
-        if (options?.errorOnExist && options.force === false && exists(dest)) throw errors.make("Error", "ERR_FS_CP_EEXIST", `cp returned EEXIST (${dest} already exists)`);
-        if (options?.force === false && exists(dest)) return;
-        native.mkdir(pathModule.dirname(dest), true);
-        ops.copyFile(src, dest);
-        return;
-      }
-      if (!options?.recursive) throw errors.make("Error", "ERR_FS_EISDIR", `Recursive option not enabled, cannot copy a directory: ${src}`);
-      native.mkdir(dest, true);
-      const list = native.readdir(src);
-      for (let i = 0; i < list.length; i += 2) {
-        const a = pathModule.join(src, list[i]), b = pathModule.join(dest, list[i]);
-        if (options.filter === undefined || options.filter(a, b)) ops.cp(a, b, options);
-      }
+      attempt("cp", src, dest, () => cp(src, dest, options));
     },
-    link: (from, to) => native.link(toPath(from, "existingPath"), toPath(to, "newPath")),
-    symlink: (target, path) => native.symlink(toPath(path), `${target}`),
-    readlink: (path) => native.readlink(toPath(path)),
-    realpath,
-    truncate: (path, size = 0) => withFile(path, 2, undefined, (h) => native.ftruncate(h, size)),
-    ftruncate: (fd, size = 0) => native.ftruncate(handle(fd), size),
-    utimes: (path, atime, mtime) => native.utimes(toPath(path), milliseconds(atime), milliseconds(mtime)),
-    lutimes: (path, atime, mtime) => native.utimes(toPath(path), milliseconds(atime), milliseconds(mtime)),
-    futimes: (fd) => { handle(fd); },
-    chmod: (path) => { native.stat(toPath(path), true); },
-    lchmod: (path) => { native.stat(toPath(path), false); },
-    fchmod: (fd) => { handle(fd); },
-    chown: (path) => { native.stat(toPath(path), true); },
-    lchown: (path) => { native.stat(toPath(path), false); },
-    fchown: (fd) => { handle(fd); },
+    link: (from, to) => onPaths("link", toPath(from, "existingPath"), toPath(to, "newPath"), native.link),
+    symlink(target, path, type) {
+      if (type !== undefined && type !== null && type !== "dir" && type !== "file" && type !== "junction") throw errors.argValue("type", type, "must be one of: 'dir', 'file', 'junction', null, undefined");
+      target = toPath(target, "target");
+      path = toPath(path);
+      attempt("symlink", target, path, () => native.symlink(full(path), target));
+    },
+    readlink(path, options) { options = optionsOf(options); path = toPath(path); return asked(onPath("readlink", path, native.readlink), options); },
+    realpath(path, options) { options = optionsOf(options); return asked(realpath(toPath(path)), options); },
+    truncate(path, length) {
+      if (length !== undefined) errors.integer(length, "len");
+      withFile(path, "ftruncate", 2, undefined, (h) => native.ftruncate(h, p.MathMax(0, length ?? 0)));
+    },
+    ftruncate(fd, length) {
+      if (length !== undefined) errors.integer(length, "len");
+      onFd("ftruncate", fd, (h) => native.ftruncate(h, p.MathMax(0, length ?? 0)));
+    },
+    utimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("utime", path, (at) => native.utimes(at, a, m, true)); },
+    lutimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("lutime", path, (at) => native.utimes(at, a, m, false)); },
+    futimes(fd, atime, mtime) { const a = milliseconds(atime), m = milliseconds(mtime); onFd("futime", fd, (h) => native.futimes(h, a, m)); },
+    chmod(path, mode) { path = toPath(path); givenMode(mode); onPath("chmod", path, (at) => native.stat(at, true)); },
+    lchmod(path, mode) { path = toPath(path); givenMode(mode); onPath("lchmod", path, (at) => native.stat(at, false)); },
+    fchmod(fd, mode) { errors.integer(fd, "fd", 0, 2147483647); givenMode(mode); onFd("fchmod", fd, () => {}); },
+    chown(path, uid, gid) { path = toPath(path); owner(uid, gid); onPath("chown", path, (at) => native.stat(at, true)); },
+    lchown(path, uid, gid) { path = toPath(path); owner(uid, gid); onPath("lchown", path, (at) => native.stat(at, false)); },
+    fchown(fd, uid, gid) { errors.integer(fd, "fd", 0, 2147483647); owner(uid, gid); onFd("fchown", fd, () => {}); },
     open(path, flags, mode) {
-      const h = native.open(toPath(path), flagsOf(flags, "r"), mode);
-      handles.set(nextFd, h);
+      path = toPath(path);
+      handles.set(nextFd, openAt(path, flagsOf(flags, "r"), modeOf(mode)));
       return nextFd++;
     },
-    close(fd) { native.close(handle(fd)); handles.delete(fd); },
-    fsync: (fd) => { handle(fd); },
-    fdatasync: (fd) => { handle(fd); },
-    read(fd, buffer, offset, length, position) {
-      if (!native.isView(buffer)) { const o = buffer ?? {}; buffer = o.buffer ?? Buffer.alloc(16384); ({ offset, length, position } = o); }
-      else if (typeof offset === "object" && offset !== null) ({ offset, length, position } = offset);
+    close(fd) { onFd("close", fd, native.close); handles.delete(fd); },
+    fsync: (fd) => { onFd("fsync", fd, () => {}); },
+    fdatasync: (fd) => { onFd("fdatasync", fd, () => {}); },
+    read(fd, buffer, offset, length, at) {
+      errors.integer(fd, "fd", 0, 2147483647);
+      if (!native.isView(buffer)) throw errors.argType("buffer", "an instance of Buffer, TypedArray, or DataView", buffer);
+      if (arguments.length < 4 && offset !== undefined && offset !== null) {
+        errors.object(offset, "options");
+        ({ offset, length, position: at } = offset);
+      }
       offset ??= 0;
-      length ??= buffer.byteLength - offset;
-      errors.integer(offset, "offset", 0, buffer.byteLength);
-      errors.integer(length, "length", 0, buffer.byteLength - offset);
-      const data = native.readAt(handle(fd), length, typeof position === "bigint" ? p.Number(position) : position);
-      new Uint8Array(buffer.buffer, buffer.byteOffset + offset, data.length).set(data);
+      errors.integer(offset, "offset", 0);
+      length = length === undefined ? buffer.byteLength - offset : length | 0;
+      if (length === 0) return 0;
+      if (buffer.byteLength === 0) throw errors.argValue("buffer", buffer, "is empty and cannot be written");
+      if (length < 0) throw errors.range("length", ">= 0", length);
+      if (offset + length > buffer.byteLength) throw errors.range("length", `<= ${buffer.byteLength - offset}`, length);
+      at = position(at);
+      const data = onFd("read", fd, (h) => native.readAt(h, length, at));
+      view(buffer, offset, data.length).set(data);
       return data.length;
     },
-    write(fd, data, offset, length, position) {
-      if (typeof data === "string") return native.writeAt(handle(fd), Buffer.from(data, length), offset);
-      if (!native.isView(data)) throw errors.argType("buffer", "of type string or an instance of Buffer, TypedArray, or DataView", data);
-      if (typeof offset === "object" && offset !== null) ({ offset, length, position } = offset);
+    write(fd, data, offset, length, at) {
+      errors.integer(fd, "fd", 0, 2147483647);
+      if (typeof data === "string") {
+        return onFd("write", fd, (h) => native.writeAt(h, Buffer.from(data, Buffer.isEncoding(length) ? length : "utf8"), offset));
+      }
+      bytes(data, "", "buffer");
+      if (typeof offset === "object" && offset !== null) ({ offset, length, position: at } = offset);
       offset ??= 0;
-      length ??= data.byteLength - offset;
-      return native.writeAt(handle(fd), new Uint8Array(data.buffer, data.byteOffset + offset, length), position);
+      errors.integer(offset, "offset", 0);
+      if (typeof length !== "number") length = data.byteLength - offset;
+      if (offset > data.byteLength) throw errors.range("offset", `<= ${data.byteLength}`, offset);
+      if (length > data.byteLength - offset) throw errors.range("length", `<= ${data.byteLength - offset}`, length);
+      if (length < 0) throw errors.range("length", ">= 0", length);
+      errors.integer(length, "length", 0);
+      return onFd("write", fd, (h) => native.writeAt(h, view(data, offset, length), typeof at === "bigint" ? p.Number(at) : at));
     },
-    readv(fd, buffers, position) {
+    readv(fd, buffers, at) {
+      errors.integer(fd, "fd", 0, 2147483647);
+      views(buffers);
       let total = 0;
       for (const b of buffers) {
-        const n = ops.read(fd, b, 0, b.byteLength, typeof position === "number" ? position + total : position);
+        const n = b.byteLength === 0 ? 0 : ops.read(fd, b, 0, b.byteLength, typeof at === "number" ? at + total : undefined);
         total += n;
         if (n < b.byteLength) break;
       }
       return total;
     },
-    writev: (fd, buffers, position) => native.writeAt(handle(fd), Buffer.concat(buffers.map((b) => Buffer.from(b.buffer, b.byteOffset, b.byteLength))), position),
-    opendir: (path) => new Dir(toPath(path), ops.readdir(path, { withFileTypes: true })),
-    statfs: () => ({ type: 0, bsize: 4096, blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0 }),
-  };
-  const exists = (path) => { try { native.stat(toPath(path), true); return true; } catch { return false; } };
-
-  class Dir {
-    #list; #at = 0;
-    constructor(path, list) { this.path = path; this.#list = list; }
-    readSync() { return this.#list[this.#at++] ?? null; }
-    async read(callback) { const e = this.readSync(); if (callback) callback(null, e); return e; }
-    closeSync() { this.#at = this.#list.length; }
-    async close(callback) { this.closeSync(); if (callback) callback(null); }
-    entries() { return this[p.SymbolAsyncIterator](); }
-    [p.SymbolAsyncIterator]() {
-      return {
-        next: async () => { const value = this.readSync(); return value === null ? { value: undefined, done: true } : { value, done: false }; },
-        return: async () => { this.closeSync(); return { value: undefined, done: true }; },
-        [p.SymbolAsyncIterator]() { return this; },
-      };
-    }
-  }
-
-  class FileHandle extends native.require("events") {
-    constructor(fd) { super(); this.fd = fd; }
-    async close() { if (this.fd >= 0) { ops.close(this.fd); this.fd = -1; this.emit("close"); } }
-    async read(...args) {
-      const buffer = native.isView(args[0]) ? args[0] : args[0]?.buffer ?? Buffer.alloc(16384);
-      const bytesRead = native.isView(args[0]) ? ops.read(this.fd, ...args) : ops.read(this.fd, { ...args[0], buffer });
-      return { bytesRead, buffer };
-    }
-    async write(data, ...args) { return { bytesWritten: ops.write(this.fd, data, ...args), buffer: data }; }
-    async readv(buffers, position) { return { bytesRead: ops.readv(this.fd, buffers, position), buffers }; }
-    async writev(buffers, position) { return { bytesWritten: ops.writev(this.fd, buffers, position), buffers }; }
-    async readFile(options) { return ops.readFile(this.fd, options); }
-    async writeFile(data, options) { return ops.writeFile(this.fd, data, options); }
-    async appendFile(data, options) { return ops.writeFile(this.fd, data, options); }
-    async stat(options) { return ops.fstat(this.fd, options); }
-    async truncate(size) { return ops.ftruncate(this.fd, size); }
-    async sync() { handle(this.fd); }
-    async datasync() { handle(this.fd); }
-    async chmod() { handle(this.fd); }
-    async chown() { handle(this.fd); }
-    async utimes() { handle(this.fd); }
-    createReadStream(options) { return new ReadStream(undefined, { ...options, fd: this.fd, autoClose: false }); }
-    createWriteStream(options) { return new WriteStream(undefined, { ...options, fd: this.fd, autoClose: false }); }
-    [p.SymbolAsyncDispose]() { return this.close(); }
-  }
-
-  const { Readable, Writable } = native.require("stream");
-  const { ReflectApply, ObjectSetPrototypeOf } = p;
-  function ReadStream(path, options) {
-    if (!(this instanceof ReadStream)) return new ReadStream(path, options);
-    if (typeof options === "string") options = { encoding: options };
-    ReflectApply(Readable, this, [{ highWaterMark: 65536, ...options }]);
-    this.path = path;
-    this.fd = typeof options?.fd === "object" ? options.fd.fd : options?.fd ?? null;
-    this.start = options?.start;
-    this.end = options?.end ?? Infinity;
-    this.pos = options?.start;
-    this.bytesRead = 0;
-    this.flags = options?.flags ?? "r";
-    this.autoClose = options?.autoClose !== false;
-  }
-  const opening = (stream, flags, mode, callback) => {
-    if (stream.fd !== null) { callback(); return; }
-    try { stream.fd = ops.open(stream.path, flags, mode); } catch (error) { callback(error); return; }
-    callback();
-    stream.emit("open", stream.fd);
-    stream.emit("ready");
-  };
-  const closing = (stream, error, callback) => {
-    try { if (stream.fd !== null && stream.autoClose) ops.close(stream.fd); } catch (e) { error ??= e; }
-    stream.fd = null;
-    callback(error);
-  };
-  ObjectSetPrototypeOf(ReadStream.prototype, Readable.prototype);
-  ObjectSetPrototypeOf(ReadStream, Readable);
-  p.ObjectAssign(ReadStream.prototype, {
-    _construct(callback) { opening(this, this.flags, undefined, callback); },
-    _read(n) {
-      const left = this.pos === undefined ? this.end - this.bytesRead + 1 : this.end - this.pos + 1;
-      n = p.MathMin(n, left);
-      if (n <= 0) { this.push(null); return; }
-      const data = native.readAt(handle(this.fd), n, this.pos ?? null);
-      if (this.pos !== undefined) this.pos += data.length;
-      this.bytesRead += data.length;
-      this.push(data.length > 0 ? data : null);
+    writev(fd, buffers, at) {
+      errors.integer(fd, "fd", 0, 2147483647);
+      views(buffers);
+      return onFd("write", fd, (h) => native.writeAt(h, Buffer.concat(buffers.map((b) => view(b, 0, b.byteLength))), typeof at === "number" ? at : undefined));
     },
-    _destroy(error, callback) { closing(this, error, callback); },
-    close(callback) { if (callback) this.once("close", callback); this.destroy(); },
-  });
-  function WriteStream(path, options) {
-    if (!(this instanceof WriteStream)) return new WriteStream(path, options);
-    if (typeof options === "string") options = { encoding: options };
-    ReflectApply(Writable, this, [{ ...options, decodeStrings: true, defaultEncoding: options?.encoding ?? "utf8" }]);
-    this.path = path;
-    this.fd = typeof options?.fd === "object" ? options.fd.fd : options?.fd ?? null;
-    this.start = this.pos = options?.start;
-    this.bytesWritten = 0;
-    this.flags = options?.flags ?? "w";
-    this.mode = options?.mode;
-    this.autoClose = options?.autoClose !== false;
-  }
-  ObjectSetPrototypeOf(WriteStream.prototype, Writable.prototype);
-  ObjectSetPrototypeOf(WriteStream, Writable);
-  p.ObjectAssign(WriteStream.prototype, {
-    _construct(callback) { opening(this, this.flags, this.mode, callback); },
-    _write(chunk, encoding, callback) {
-      try { native.writeAt(handle(this.fd), chunk, this.pos ?? null); } catch (error) { callback(error); return; }
-      if (this.pos !== undefined) this.pos += chunk.length;
-      this.bytesWritten += chunk.length;
-      callback();
+    opendir(path, options) {
+      options = optionsOf(options);
+      path = toPath(path);
+      if (options.bufferSize !== undefined) errors.integer(options.bufferSize, "options.bufferSize", 1, 4294967295);
+      return makeDir(path, onPath("opendir", path, (at) => entries(at, path, options.recursive)).map(([, name, kind, parent]) => new Dirent(asked(name, options), kind, parent)));
     },
-    _destroy(error, callback) { closing(this, error, callback); },
-    close(callback) { if (callback) { if (this.closed) native.nextTick(callback); else this.once("close", callback); } this.end(); },
-    destroySoon() { this.end(); },
-  });
+    statfs(path, options) {
+      path = toPath(path);
+      onPath("statfs", path, (at) => native.stat(at, true));
+      const n = options?.bigint ? p.BigInt : p.Number;
+      return { type: n(0), bsize: n(4096), blocks: n(0), bfree: n(0), bavail: n(0), files: n(0), ffree: n(0) };
+    },
+  };
+  const writing = (path, data, options, flag) => {
+    flagged(options, "flush");
+    const content = bytes(data, options.encoding);
+    withFile(path, "write", flagsOf(options.flag, flag), modeOf(options.mode), (h) => { native.writeAt(h, content); });
+  };
+  const exists = (path) => { try { native.stat(full(toPath(path)), true); return true; } catch { return false; } };
+
+  let makeDir;
 
   const fs = {};
   const promises = {};
-  const both = { read: "bytesRead", write: "bytesWritten", readv: "bytesRead", writev: "bytesWritten" };
+  const aborted = native.require("internal/abort_error");
+  // An aborted signal ends an operation on a whole file even after it was done.
+  const checkSignal = (args) => { for (const a of args) if (a?.signal?.aborted) throw aborted(a.signal.reason); };
+  // What fs.read and its like take apart from the whole list of arguments.
+  const spread = (buffer) => (native.isView(buffer) ? [buffer] : typeof buffer === "object" && buffer !== null ? [buffer.buffer ?? Buffer.alloc(16384), buffer.offset, buffer.length, buffer.position] : [buffer === undefined ? Buffer.alloc(16384) : buffer]);
+  const named = (target, name, fn, length) => {
+    target[name] = fn;
+    ObjectDefineProperty(fn, "name", { value: name, configurable: true });
+    ObjectDefineProperty(fn, "length", { value: length, configurable: true });
+  };
+  const handing = { read: true, write: true, readv: true, writev: true };
+  const onFile = { readFile: true, writeFile: true, appendFile: true };
+  const onlyFd = { close: true, fchmod: true, fchown: true, fdatasync: true, fstat: true, fsync: true, ftruncate: true, futimes: true, read: true, readv: true, write: true, writev: true };
   for (const name of p.ObjectKeys(ops)) {
     const op = ops[name];
-    fs[`${name}Sync`] = (...args) => op(...args);
-    fs[name] = (...args) => {
-      const callback = args.pop();
-      errors.func(callback, "cb");
+    named(fs, `${name}Sync`, (...args) => op(...args), op.length);
+    named(fs, name, (...args) => {
+      let callback = args.pop();
+      if (name === "close" && args.length === 0) { args.push(callback); callback = (error) => { if (error) throw error; }; }
+      errors.func(args.length < op.length && typeof callback !== "function" ? undefined : callback, "cb");
+      if (name === "read" && args.length < 3) args = [args[0], ...spread(args[1]), ...args.slice(2)];
       let result, error = null;
       try { result = op(...args); } catch (e) {
-        if (e.code?.startsWith("ERR_")) throw e;
+        if (e.code?.startsWith("ERR_") && e.name !== "SystemError") throw e;
         error = e;
       }
-      native.nextTick(() => (error ? callback(error) : result === undefined ? callback(null) : callback(null, result, ...(both[name] ? [args[1]] : []))));
-    };
-    for (const key of [name, `${name}Sync`]) ObjectDefineProperty(fs[key], "name", { value: key, configurable: true });
-    promises[name] = async (...args) => op(...args);
-    ObjectDefineProperty(promises[name], "name", { value: name, configurable: true });
+      native.nextTick(() => {
+        if (onFile[name]) try { checkSignal(args); } catch (e) { error = e; }
+        if (error) { if (handing[name]) callback(error, 0, args[1]); else callback(error); }
+        else if (result === undefined) callback(null);
+        else if (handing[name]) callback(null, result, args[1]);
+        else callback(null, result);
+      });
+    }, op.length + 1);
+    if (!onlyFd[name]) named(promises, name, async (...args) => op(...args), op.length);
+  }
+  const { FileHandle, ReadStream, WriteStream, Dir } = native.require("internal/fs_open")(ops, promises, toPath, optionsOf);
+  makeDir = (path, list) => new Dir(path, list);
+  for (const name of p.ObjectKeys(onFile)) {
+    named(promises, name, async (file, ...args) => {
+      checkSignal(args);
+      if (name !== "readFile") args[0] = await whole(args[0], optionsOf(args[1]));
+      const result = ops[name](file instanceof FileHandle ? file.fd : toPath(file), ...args);
+      await undefined;
+      checkSignal(args);
+      return result;
+    }, ops[name].length);
+  }
+  // What promises.writeFile takes beside bytes and strings: what yields them.
+  const whole = async (data, options) => {
+    const method = typeof data === "object" && data !== null && !native.isView(data) && (data[p.SymbolAsyncIterator] ?? data[p.SymbolIterator]);
+    if (!method || ArrayIsArray(data)) return data;
+    const chunks = [], iterator = p.ReflectApply(method, data, []);
+    for (let step; !(step = await iterator.next()).done;) { checkSignal([options]); chunks.push(bytes(step.value, options.encoding)); }
+    return Buffer.concat(chunks);
+  };
+  const promisified = Symbol.for("nodejs.util.promisify.custom");
+  for (const [name, ...keys] of [["read", "bytesRead", "buffer"], ["write", "bytesWritten", "buffer"], ["readv", "bytesRead", "buffers"], ["writev", "bytesWritten", "buffers"]]) {
+    ObjectDefineProperty(fs[name], promisified, { value: (...args) => new Promise((resolve, reject) => {
+      fs[name](...args, (error, n, data) => (error ? reject(error) : resolve({ [keys[0]]: n, [keys[1]]: data })));
+    }) });
   }
   fs.realpath.native = fs.realpath;
   fs.realpathSync.native = fs.realpathSync;
-  fs.existsSync = exists;
-  fs.exists = (path, callback) => { errors.func(callback, "cb"); const found = exists(path); native.nextTick(callback, found); };
-  ObjectDefineProperty(fs.exists, Symbol.for("nodejs.util.promisify.custom"), { value: async (path) => exists(path) });
-  for (const name of ["close", "fchmod", "fchown", "fdatasync", "fstat", "fsync", "ftruncate", "futimes", "read", "readv", "write", "writev"]) delete promises[name];
-  promises.open = async (path, flags, mode) => new FileHandle(ops.open(path, flags, mode));
-  const onHandle = (name) => { const op = promises[name]; promises[name] = async (file, ...args) => op(file instanceof FileHandle ? file.fd : file, ...args); };
-  for (const name of ["readFile", "writeFile", "appendFile"]) onHandle(name);
+  fs.existsSync = function existsSync(path) { return exists(path); };
+  fs.exists = function exists(path, callback) { errors.func(callback, "cb"); const found = fs.existsSync(path); native.nextTick(callback, found); };
+  ObjectDefineProperty(fs.exists, promisified, { value: async (path) => exists(path) });
+  promises.open = async function open(path, flags, mode) { return new FileHandle(ops.open(path, flags, mode)); };
   promises.constants = constants;
   promises.FileHandle = FileHandle;
   p.ObjectAssign(fs, { constants, promises, Stats, Dirent, Dir, ReadStream, WriteStream, FileReadStream: ReadStream, FileWriteStream: WriteStream,
     F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1,
-    createReadStream: (path, options) => new ReadStream(options?.fd === undefined ? toPath(path) : path, options),
-    createWriteStream: (path, options) => new WriteStream(options?.fd === undefined ? toPath(path) : path, options),
-    async openAsBlob(path, options) { return new Blob([ops.readFile(path)], options); },
+    createReadStream(path, options) { return new ReadStream(path, options); },
+    createWriteStream(path, options) { return new WriteStream(path, options); },
+    async openAsBlob(path, options = {}) {
+      errors.object(options, "options");
+      if (options.type !== undefined) errors.string(options.type, "options.type");
+      path = toPath(path);
+      let data;
+      try { data = ops.readFile(path); } catch { throw errors.make("TypeError", "ERR_INVALID_ARG_VALUE", "Unable to open file as blob"); }
+      return new Blob([data], options);
+    },
     unwatchFile() {},
   });
   return fs;
