@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/des"
+	"crypto/rc4"
 	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 
@@ -26,9 +29,9 @@ type cipherInfo struct {
 // ciphers are those that createCipheriv takes, by lower-case name.
 var ciphers = func() map[string]cipherInfo {
 	out := map[string]cipherInfo{}
-	nids := map[string][3]int{"ecb": {418, 422, 426}, "cbc": {419, 423, 427}, "ctr": {904, 905, 906}, "gcm": {895, 898, 901}}
+	nids := map[string][3]int{"ecb": {418, 422, 426}, "cbc": {419, 423, 427}, "ctr": {904, 905, 906}, "gcm": {895, 898, 901}, "ofb": {420, 424, 428}}
 	for i, bits := range []int{128, 192, 256} {
-		for _, mode := range []string{"ecb", "cbc", "ctr", "gcm"} {
+		for _, mode := range []string{"ecb", "cbc", "ctr", "gcm", "ofb"} {
 			c := cipherInfo{name: fmt.Sprintf("aes-%d-%s", bits, mode), mode: mode, nid: nids[mode][i], keyLength: bits / 8, ivLength: 16, block: 1}
 			switch mode {
 			case "ecb":
@@ -41,7 +44,13 @@ var ciphers = func() map[string]cipherInfo {
 			out[c.name] = c
 		}
 	}
-	out["chacha20-poly1305"] = cipherInfo{"chacha20-poly1305", "stream", 1018, 32, 12, 1}
+	for _, c := range []cipherInfo{
+		{"chacha20-poly1305", "stream", 1018, 32, 12, 1}, {"rc4", "stream", 5, 16, 0, 1},
+		{"des-cbc", "cbc", 31, 8, 8, 8}, {"des-ecb", "ecb", 29, 8, 0, 8}, {"des-ede", "ecb", 32, 16, 0, 8},
+		{"des-ede-cbc", "cbc", 43, 16, 8, 8}, {"des-ede3-cbc", "cbc", 44, 24, 8, 8},
+	} {
+		out[c.name] = c
+	}
 	return out
 }()
 
@@ -83,7 +92,11 @@ func (m *Modules) cipherNatives() []engine.Func {
 		{Name: "cipherUpdate", Length: 4, Fn: m.cipherUpdate},
 		{Name: "cipherFinal", Length: 2, Fn: m.cipherFinal},
 		{Name: "cipherPadding", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			m.cipherOf(c.Argument(0)).padding = c.Argument(1).ToBoolean()
+			s := m.cipherOf(c.Argument(0))
+			if s.done {
+				m.throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAutoPadding")
+			}
+			s.padding = c.Argument(1).ToBoolean()
 			return c.Argument(0)
 		}},
 		{Name: "cipherAAD", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
@@ -115,7 +128,10 @@ func (m *Modules) cipherInfo(c goja.FunctionCall) goja.Value {
 		i := ciphers[name]
 		if isString(v) && strings.ToLower(v.String()) == name || isNumber(v) && v.ToInteger() == int64(i.nid) {
 			shown := strings.ToUpper(i.name)
-			if i.mode == "gcm" {
+			switch {
+			case strings.HasPrefix(i.name, "chacha"):
+				shown = i.name
+			case i.mode == "gcm":
 				shown = fmt.Sprintf("id-aes%d-GCM", 8*i.keyLength)
 			}
 			return m.vm.NewArray(shown, i.nid, i.block, i.ivLength, i.keyLength, i.mode)
@@ -128,7 +144,10 @@ func (m *Modules) cipherInfo(c goja.FunctionCall) goja.Value {
 func (m *Modules) newCipher(c goja.FunctionCall) goja.Value {
 	name := m.text(c.Argument(1), "algorithm")
 	info, ok := ciphers[strings.ToLower(strings.Replace(strings.ToLower(name), "id-aes", "aes-", 1))]
-	if !ok {
+	switch {
+	case strings.EqualFold(name, "rc2-cbc"):
+		panic(m.refused("crypto.createCipheriv('rc2-cbc')"))
+	case !ok:
 		m.throw("Error", "", "Unknown or unsupported cipher: %s", name)
 	}
 	key, ok := m.keyBytes(c.Argument(2))
@@ -142,8 +161,12 @@ func (m *Modules) newCipher(c goja.FunctionCall) goja.Value {
 		}
 	}
 	s := &cipherState{info: info, decrypt: c.Argument(4).ToBoolean(), padding: true, iv: append([]byte(nil), iv...), tagBytes: 16}
-	if v := c.Argument(5); !absent(v) {
-		s.tagBytes = int(m.integer(v, "options.authTagLength", 0, maxBufferLength))
+	if v := c.Argument(5); !absent(v) && !goja.IsNull(v) {
+		n := v.ToFloat()
+		if !isNumber(v) || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
+			panic(m.argValueError("options.authTagLength", v, "is invalid"))
+		}
+		s.tagBytes = int(n)
 	}
 	if err := s.start(key); err != nil {
 		m.throw("Error", "", "%v", err)
@@ -164,13 +187,8 @@ func (s *cipherState) start(key []byte) error {
 	if s.info.mode == "gcm" && len(s.iv) == 0 || s.info.mode != "gcm" && len(s.iv) != s.info.ivLength {
 		return errIVLength
 	}
-	if s.info.mode == "stream" {
-		aead, err := chacha20poly1305.New(key)
-		s.aead = aead
-		return err
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
+	block, err := s.primitive(key)
+	if err != nil || block == nil {
 		return err
 	}
 	switch s.info.mode {
@@ -180,6 +198,8 @@ func (s *cipherState) start(key []byte) error {
 		if s.block = cipher.NewCBCEncrypter(block, s.iv); s.decrypt {
 			s.block = cipher.NewCBCDecrypter(block, s.iv)
 		}
+	case "ofb":
+		s.stream = ofbStream(block, s.iv)
 	case "ctr":
 		s.stream = cipher.NewCTR(block, s.iv).XORKeyStream
 	case "gcm":
@@ -189,6 +209,47 @@ func (s *cipherState) start(key []byte) error {
 		s.stream = gcmStream(block, s.aead, s.iv)
 	}
 	return nil
+}
+
+// primitive is the block cipher under a mode; the ciphers that are streams
+// themselves start here, and have none.
+func (s *cipherState) primitive(key []byte) (cipher.Block, error) {
+	switch {
+	case s.info.name == "rc4":
+		stream, err := rc4.NewCipher(key)
+		if err == nil {
+			s.stream = stream.XORKeyStream
+		}
+		return nil, err
+	case s.info.mode == "stream":
+		aead, err := chacha20poly1305.New(key)
+		s.aead = aead
+		return nil, err
+	case strings.HasPrefix(s.info.name, "aes"):
+		return aes.NewCipher(key)
+	case len(key) == 8:
+		return des.NewCipher(key)
+	case len(key) == 16: // two keys: the first is also the third
+		return des.NewTripleDESCipher(append(append([]byte(nil), key...), key[:8]...))
+	}
+	return des.NewTripleDESCipher(key)
+}
+
+// ofbStream is output feedback: each block of the key stream is the last one,
+// encrypted (NIST SP 800-38A, 6.4).
+func ofbStream(block cipher.Block, iv []byte) func(dst, src []byte) {
+	key := append([]byte(nil), iv...)
+	used := len(key)
+	return func(dst, src []byte) {
+		for len(src) > 0 {
+			if used == len(key) {
+				block.Encrypt(key, key)
+				used = 0
+			}
+			n := subtle.XORBytes(dst, src, key[used:])
+			dst, src, used = dst[n:], src[n:], used+n
+		}
+	}
 }
 
 // ecb is each block by itself.
@@ -243,9 +304,10 @@ func (s *cipherState) update(data []byte) []byte {
 		return nil
 	}
 	s.rest = append(s.rest, data...)
-	n := len(s.rest) / 16 * 16
+	size := s.block.BlockSize()
+	n := len(s.rest) / size * size
 	if s.decrypt && s.padding && n == len(s.rest) && n > 0 {
-		n -= 16 // the last block holds the padding
+		n -= size // the last block holds the padding
 	}
 	out := make([]byte, n)
 	s.block.CryptBlocks(out, s.rest[:n])
@@ -264,19 +326,20 @@ func (s *cipherState) final() ([]byte, error) {
 	}
 	if !s.padding {
 		if len(s.rest) > 0 {
-			return nil, textError("wrong final block length")
+			return nil, errFinalBlock
 		}
 		return nil, nil
 	}
-	n := 16 - len(s.rest)
+	n := s.block.BlockSize() - len(s.rest)
 	last := append(s.rest, bytes.Repeat([]byte{byte(n)}, n)...)
 	s.block.CryptBlocks(last, last)
 	return last, nil
 }
 
 func (s *cipherState) unpad() ([]byte, error) {
-	if len(s.rest)%16 != 0 || s.padding && len(s.rest) == 0 {
-		return nil, textError("wrong final block length")
+	size := s.block.BlockSize()
+	if len(s.rest)%size != 0 || s.padding && len(s.rest) == 0 {
+		return nil, errFinalBlock
 	}
 	out := make([]byte, len(s.rest))
 	s.block.CryptBlocks(out, s.rest)
@@ -284,8 +347,8 @@ func (s *cipherState) unpad() ([]byte, error) {
 		return out, nil
 	}
 	n := int(out[len(out)-1])
-	if n == 0 || n > 16 || !bytes.Equal(out[len(out)-n:], bytes.Repeat([]byte{byte(n)}, n)) {
-		return nil, textError("bad decrypt")
+	if n == 0 || n > size || !bytes.Equal(out[len(out)-n:], bytes.Repeat([]byte{byte(n)}, n)) {
+		return nil, errBlockPadding
 	}
 	return out[:len(out)-n], nil
 }
@@ -328,6 +391,14 @@ func (s *cipherState) keystream() func(dst, src []byte) {
 	}
 }
 
+// What OpenSSL says of a ciphertext, and the codes that Node makes of it.
+const (
+	errFinalBlock   = textError("error:1C80006B:Provider routines::wrong final block length")
+	errBlockPadding = textError("error:1C800064:Provider routines::bad decrypt")
+)
+
+var opensslCodes = map[error]string{errFinalBlock: "ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH", errBlockPadding: "ERR_OSSL_BAD_DECRYPT"}
+
 // cipherUpdate is (state, data, inputEncoding, outputEncoding).
 func (m *Modules) cipherUpdate(c goja.FunctionCall) goja.Value {
 	s := m.cipherOf(c.Argument(0))
@@ -346,10 +417,13 @@ func (m *Modules) cipherFinal(c goja.FunctionCall) goja.Value {
 	if s.done {
 		m.throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation final")
 	}
+	if v := c.Argument(1); isString(v) && v.String() != "buffer" && encodingByName(v.String()) == encUnknown {
+		m.throw("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: %s", v.String())
+	}
 	s.done = true
 	out, err := s.final()
 	if err != nil {
-		m.throw("Error", "", "%v", err)
+		m.throw("Error", opensslCodes[err], "%v", err)
 	}
 	return m.encoded(out, c.Argument(1))
 }
@@ -364,7 +438,7 @@ func (m *Modules) cipherTag(c goja.FunctionCall) goja.Value {
 		return m.newBuffer(append([]byte(nil), s.tag...))
 	}
 	tag := m.dataBytes(c.Argument(1), "buffer", c.Argument(2))
-	if s.aead == nil || !s.decrypt || s.done {
+	if s.aead == nil || !s.decrypt || s.done || s.tag != nil {
 		m.throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAuthTag")
 	}
 	if n := len(tag); n != 4 && n != 8 && (n < 12 || n > 16) {

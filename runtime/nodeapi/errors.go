@@ -274,20 +274,24 @@ func (m *Modules) errorsObject() *goja.Object {
 	return m.errors
 }
 
-// argValue makes ERR_INVALID_ARG_VALUE: (name, value, reason).
+// argValue is argValueError for preludes: (name, value, reason).
 func (m *Modules) argValue(c goja.FunctionCall) goja.Value {
-	v, reason := c.Argument(1), "is invalid"
+	reason := "is invalid"
 	if r := c.Argument(2); !absent(r) {
 		reason = r.String()
 	}
+	return m.argValueError(c.Argument(0).String(), c.Argument(1), reason)
+}
+
+// argValueError makes ERR_INVALID_ARG_VALUE.
+func (m *Modules) argValueError(name string, v goja.Value, reason string) *goja.Object {
 	shown := m.platform.InspectWith(v, goja.Undefined(), goja.Undefined())
 	if r := []rune(shown); len(r) > 128 {
 		shown = string(r[:128]) + "..."
 	}
 	kind := "argument"
-	if strings.Contains(c.Argument(0).String(), ".") {
+	if strings.Contains(name, ".") {
 		kind = "property"
 	}
-	return m.newError("TypeError", "ERR_INVALID_ARG_VALUE",
-		fmt.Sprintf("The %s '%s' %s. Received %s", kind, c.Argument(0).String(), reason, shown))
+	return m.newError("TypeError", "ERR_INVALID_ARG_VALUE", fmt.Sprintf("The %s '%s' %s. Received %s", kind, name, reason, shown))
 }

@@ -1,6 +1,7 @@
 package nodeapi
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -82,13 +83,17 @@ func loneSurrogate(s goja.String) bool {
 	return false
 }
 
+// malformedEscape is a % that no two hexadecimal digits follow.
+var malformedEscape = regexp.MustCompile(`%([^0-9a-fA-F]|.[^0-9a-fA-F]|.?$)`)
+
 // urlModule are the natives of js/url.js.
 func urlModule(m *Modules) []engine.Func {
 	return []engine.Func{
 		{Name: "decodeComponent", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			b := percentDecode(c.Argument(0).String())
-			if !utf8.Valid(b) {
-				m.throw("URIError", "ERR_INVALID_URI", "URI malformed")
+			text := c.Argument(0).String()
+			b := percentDecode(text)
+			if !utf8.Valid(b) || malformedEscape.MatchString(text) {
+				m.throw("URIError", "", "URI malformed")
 			}
 			return m.vm.ToValue(string(b))
 		}},
@@ -97,7 +102,7 @@ func urlModule(m *Modules) []engine.Func {
 		}},
 		{Name: "domain", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 			name, ascii := c.Argument(0).String(), c.Argument(1).ToBoolean()
-			profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false))
+			profile := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.CheckHyphens(false), idna.StrictDomainName(false))
 			out, err := profile.ToASCII(name)
 			if err == nil && !ascii {
 				out, err = profile.ToUnicode(name)

@@ -51,7 +51,11 @@ function (native, p) {
       update(data, inputEncoding, outputEncoding) { return native.cipherUpdate(this, data, inputEncoding, outputEncoding); },
       final(encoding) { return native.cipherFinal(this, encoding); },
       setAutoPadding(on = true) { return native.cipherPadding(this, on); },
-      setAAD(data) { return native.cipherAAD(this, data); },
+      setAAD(data, options) {
+        const length = options?.plaintextLength;
+        if (length !== undefined && typeof length !== "number") throw errors.argType("options.plaintextLength", "of type number", length);
+        return native.cipherAAD(this, data);
+      },
       _transform(chunk, encoding, callback) { this.push(native.cipherUpdate(this, chunk, encoding)); callback(); },
       _flush(callback) {
         try { this.push(native.cipherFinal(this)); } catch (error) { callback(error); return; }

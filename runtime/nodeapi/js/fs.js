@@ -258,7 +258,7 @@ function (native, p) {
       options = optionsOf(options);
       prefix = toPath(prefix, "prefix");
       const path = prefix + native.token();
-      onPath("mkdtemp", `${prefix}XXXXXX`, () => native.mkdir(full(path), false));
+      onPath("mkdtemp", prefix + "X".repeat(6), () => native.mkdir(full(path), false));
       return asked(path, options);
     },
     rm(path, options) {
