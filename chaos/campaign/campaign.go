@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
@@ -34,6 +35,7 @@ type campaign struct {
 	config    string // the wrangler file
 	cache     string
 	dir       string
+	workshop  *evidence.Workshop // nil: cases run in dir
 	clock     clock.Clock
 	scheduler *sched.Threads
 	checkers  []check.Checker
@@ -99,6 +101,11 @@ func (c *campaign) open() (err error) {
 	// That of `minido dev`: what it has transformed need not be done again.
 	c.cache = filepath.Join(filepath.Dir(c.config), ".wrangler", "state", "minido-cache")
 	c.scheduler = sched.NewThreads(c.clock)
+	if c.Mode == Sim && !c.Keep && !c.Sigkill && c.Step == nil { // most cases leave nothing
+		if c.workshop, err = evidence.OpenWorkshop(); err != nil {
+			return err
+		}
+	}
 	for range c.Jobs {
 		s := &slot{camp: c}
 		if c.Mode == Sim {
@@ -171,7 +178,7 @@ func (c *campaign) newDriver(strict bool) (drive.Driver, error) {
 }
 
 func (c *campaign) close() error {
-	var errs []error
+	errs := []error{c.workshop.Close()}
 	for _, s := range c.slots {
 		errs = append(errs, s.close())
 	}
@@ -183,12 +190,38 @@ func (c *campaign) close() error {
 	return errors.Join(append(errs, c.scheduler.Close(ctx))...)
 }
 
-// caseDir names the directory of the next case.
+// caseDir names the directory in which the next case runs.
 func (c *campaign) caseDir() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cases++
-	return filepath.Join(c.dir, fmt.Sprintf("case-%04d", c.cases))
+	dir := c.dir
+	if c.workshop != nil {
+		dir = c.workshop.Dir
+	}
+	return filepath.Join(dir, fmt.Sprintf("case-%04d", c.cases))
+}
+
+// settle removes the evidence of a case that is over, or has it where it is kept.
+func (c *campaign) settle(r *Case, keep bool) error {
+	from := r.Dir
+	r.Dir = ""
+	if keep {
+		r.Dir = filepath.Join(c.dir, filepath.Base(from))
+	}
+	if r.Dir == from {
+		return nil
+	}
+	var err error
+	if keep {
+		if err = os.Mkdir(r.Dir, 0o700); err == nil {
+			err = os.CopyFS(r.Dir, os.DirFS(from))
+		}
+	}
+	if err = errors.Join(err, os.RemoveAll(from)); err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	return nil
 }
 
 // tell reports a phase.
@@ -310,14 +343,9 @@ func (s *slot) try(ctx context.Context, plan fault.Plan) (Case, error) {
 			r.Outcome, r.Unreached = Passed, true
 		}
 		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim
-		if (r.Outcome == Passed || again) && !s.camp.Keep {
-			if err := os.RemoveAll(r.Dir); err != nil {
-				return r, fmt.Errorf("campaign: %w", err)
-			}
-			r.Dir = ""
-		}
-		if !again {
-			return r, nil
+		nothing := r.Outcome == Passed || again
+		if err := s.camp.settle(&r, s.camp.Keep || !nothing); err != nil || !again {
+			return r, err
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package campaign
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +14,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/entropy"
@@ -200,5 +203,35 @@ func TestDirectoryIsUsedAgain(t *testing.T) {
 	var err error
 	if c.cases, err = lastCase(dir); err != nil || c.caseDir() != filepath.Join(dir, "case-0012") {
 		t.Errorf("%v, then %s", err, c.caseDir())
+	}
+}
+
+// What a simulation's workshop holds of a case is moved to where evidence is kept,
+// or gone.
+func TestSettle(t *testing.T) {
+	c := &campaign{dir: t.TempDir(), workshop: &evidence.Workshop{Dir: t.TempDir()}}
+	for _, keep := range []bool{true, false} {
+		r := Case{Dir: c.caseDir()}
+		name := filepath.Base(r.Dir)
+		if err := os.MkdirAll(filepath.Join(r.Dir, "death-1"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(r.Dir, "death-1", "file"), []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.settle(&r, keep); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(c.workshop.Dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("keep %v: it is still in the workshop: %v", keep, err)
+		}
+		want, home := "", filepath.Join(c.dir, name)
+		if keep {
+			want = home
+		}
+		text, err := os.ReadFile(filepath.Join(home, "death-1", "file"))
+		if r.Dir != want || string(text) != name && keep || !keep && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("keep %v: the case is in %q with %q, %v", keep, r.Dir, text, err)
+		}
 	}
 }

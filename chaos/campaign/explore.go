@@ -18,6 +18,9 @@ func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 // Its result is what a plan chooses from.
 func (c *campaign) clean(ctx context.Context) (Case, error) {
 	r, err := c.slots[0].runCase(ctx, nil, c.caseDir())
+	if err == nil {
+		err = c.settle(&r, true)
+	}
 	if err != nil {
 		return r, err
 	}

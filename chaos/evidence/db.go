@@ -44,7 +44,15 @@ func (r Row) Int(column string) int64 {
 // Open copies the database at path, which a server may be writing (see Copy),
 // and opens the copy.
 func Open(path string) (*DB, error) {
-	dir, err := os.MkdirTemp("", "minido-evidence-")
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("evidence: open: %w", err)
+	}
+	size := info.Size()
+	if log, err := os.Stat(path + "-wal"); err == nil {
+		size += log.Size()
+	}
+	dir, err := os.MkdirTemp(InMemory(size), "minido-evidence-")
 	if err != nil {
 		return nil, fmt.Errorf("evidence: open: %w", err)
 	}
