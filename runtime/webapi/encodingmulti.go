@@ -215,6 +215,18 @@ func (s sequence) whole(size int) sequence {
 	return s
 }
 
+// leadByte is what the first byte says by itself where pairs begin with 0x81 to
+// 0xFE; ended is false if it begins one that is there.
+func leadByte(data []byte) (s sequence, ended bool) {
+	switch c := data[0]; {
+	case c < 0x80:
+		return oneByte(rune(c)), true
+	case !within(c, 0x81, 0xFE):
+		return badByte, true
+	}
+	return sequence{}, len(data) < 2
+}
+
 // bigMarks are the pairs of Big5 that are two code points.
 var bigMarks = map[byte]sequence{0x62: {r: 0xCA, mark: 0x304, size: 2}, 0x64: {r: 0xCA, mark: 0x30C, size: 2},
 	0xA3: {r: 0xEA, mark: 0x304, size: 2}, 0xA5: {r: 0xEA, mark: 0x30C, size: 2}}
@@ -222,13 +234,8 @@ var bigMarks = map[byte]sequence{0x62: {r: 0xCA, mark: 0x304, size: 2}, 0x64: {r
 // nextBig5 is section 11.1.1.
 func nextBig5(m *multibyteMachine, data []byte) sequence {
 	c := data[0]
-	switch {
-	case c < 0x80:
-		return oneByte(rune(c))
-	case !within(c, 0x81, 0xFE):
-		return badByte
-	case len(data) < 2:
-		return sequence{}
+	if s, ended := leadByte(data); ended {
+		return s
 	}
 	if s, ok := bigMarks[data[1]]; ok && c == 0x88 {
 		return s
@@ -343,14 +350,8 @@ func nextShiftJIS(m *multibyteMachine, data []byte) sequence {
 
 // nextEUCKR is section 13.1.1.
 func nextEUCKR(m *multibyteMachine, data []byte) sequence {
-	c := data[0]
-	switch {
-	case c < 0x80:
-		return oneByte(rune(c))
-	case !within(c, 0x81, 0xFE):
-		return badByte
-	case len(data) < 2:
-		return sequence{}
+	if s, ended := leadByte(data); ended {
+		return s
 	}
-	return m.pair(within(data[1], 0x41, 0xFE), c, data[1])
+	return m.pair(within(data[1], 0x41, 0xFE), data[0], data[1])
 }

@@ -81,17 +81,9 @@ func generateEC(p *Params, usages Usages, src io.Reader) (public, private *Key, 
 
 func importEC(p *Params, in *importInput) (*Key, error) {
 	pub, priv := ecUsages(p.Name)
-	t, allowed := Public, pub
-	switch in.format {
-	case "raw", "spki":
-	case "pkcs8":
-		t, allowed = Private, priv
-	case "jwk":
-		if in.jwk.has("d") {
-			t, allowed = Private, priv
-		}
-	default:
-		return nil, badImportFormat(in.format)
+	t, allowed, err := in.half(pub, priv)
+	if err != nil {
+		return nil, err
 	}
 	c, curveErr := curveNamed(p.NamedCurve)
 	if in.format == "raw" && curveErr != nil {
@@ -104,7 +96,6 @@ func importEC(p *Params, in *importInput) (*Key, error) {
 		return nil, curveErr
 	}
 	var k *ecKey
-	var err error
 	switch in.format {
 	case "raw":
 		if k, err = c.point(in.data); err != nil {

@@ -147,6 +147,18 @@ func allow(what, name string, usages, allowed Usages) error {
 	return nil
 }
 
+// half says which key of a pair is imported, and what it may be used for: pub or
+// priv.
+func (in *importInput) half(pub, priv Usages) (t KeyType, allowed Usages, err error) {
+	switch {
+	case in.format == "raw", in.format == "spki", in.format == "jwk" && !in.jwk.has("d"):
+		return Public, pub, nil
+	case in.format == "pkcs8", in.format == "jwk":
+		return Private, priv, nil
+	}
+	return "", 0, badImportFormat(in.format)
+}
+
 // importing is allow for an import of a key of type t.
 func importing(t KeyType, name string, usages, allowed Usages) error {
 	return allow("import "+string(t), name, usages, allowed)

@@ -82,17 +82,9 @@ func importOKP(p *Params, in *importInput) (*Key, error) {
 		return nil, err
 	}
 	pub, priv := okpUsages(p.Name)
-	t, allowed := Public, pub
-	switch in.format {
-	case "raw", "spki":
-	case "pkcs8":
-		t, allowed = Private, priv
-	case "jwk":
-		if in.jwk.has("d") {
-			t, allowed = Private, priv
-		}
-	default:
-		return nil, badImportFormat(in.format)
+	t, allowed, err := in.half(pub, priv)
+	if err != nil {
+		return nil, err
 	}
 	if err := importing(t, p.Name, in.usages, allowed); err != nil {
 		return nil, err

@@ -198,31 +198,25 @@ func (k *rsaKey) factor() bool {
 }
 
 func importRSA(p *Params, in *importInput) (*Key, error) {
+	if in.format == "raw" {
+		return nil, badImportFormat(in.format)
+	}
 	pub, priv := rsaUsages(p.Name)
+	t, allowed, err := in.half(pub, priv)
+	if err != nil {
+		return nil, err
+	}
+	if err := importing(t, p.Name, in.usages, allowed); err != nil {
+		return nil, err
+	}
 	var k *rsaKey
-	var err error
 	switch in.format {
 	case "spki":
-		if err := importing(Public, p.Name, in.usages, pub); err != nil {
-			return nil, err
-		}
 		k, err = rsaFromSPKI(in.data)
 	case "pkcs8":
-		if err := importing(Private, p.Name, in.usages, priv); err != nil {
-			return nil, err
-		}
 		k, err = rsaFromPKCS8(in.data)
 	case "jwk":
-		t, allowed := Public, pub
-		if in.jwk.has("d") {
-			t, allowed = Private, priv
-		}
-		if err := importing(t, p.Name, in.usages, allowed); err != nil {
-			return nil, err
-		}
 		k, err = rsaFromJWK(p, in)
-	default:
-		return nil, badImportFormat(in.format)
 	}
 	if err != nil {
 		return nil, err
