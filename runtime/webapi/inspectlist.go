@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
 )
 
 // arrayShape shows items, and a run of holes as one.
@@ -127,6 +129,47 @@ func (in *inspector) collectionShape(obj *goja.Object, kind, class, tag string) 
 		}))
 		if n > in.o.maxArray {
 			parts = append(parts, moreItems(n-in.o.maxArray))
+		}
+		return parts
+	}
+	return s
+}
+
+// iteratorShape shows what an iterator of a Map or Set has yet to give.
+func (in *inspector) iteratorShape(obj *goja.Object, kind, tag string) shape {
+	s := shape{open: "[" + tag + "] {", end: "}", keys: in.keys(obj, false)}
+	next := in.p.Engine.Primordial("SetIteratorPrototypeNext")
+	if kind == "Map Iterator" {
+		next = in.p.Engine.Primordial("MapIteratorPrototypeNext")
+	}
+	var items []goja.Value
+	paired := false
+	s.filled = engine.Peek(obj, func(inPairs bool) {
+		if paired = inPairs; paired {
+			s.open = "[" + strings.Replace(tag, " Iterator", " Entries", 1) + "] {"
+		}
+		for {
+			step := in.p.Engine.Call(next, goja.Undefined(), obj)
+			if get(step, "done").ToBoolean() {
+				return
+			}
+			items = append(items, get(step, "value"))
+		}
+	})
+	s.parts = func() (parts []string) {
+		level := len(in.seen) - 1
+		for _, item := range items[:min(len(items), in.o.maxArray)] {
+			if !paired {
+				parts = append(parts, in.nested(item, level))
+				continue
+			}
+			in.indent += 2
+			pair := []string{in.value(get(item, "0"), level+1), in.value(get(item, "1"), level+1)}
+			parts = append(parts, in.join(shape{open: "[", end: "]", list: true}, pair, obj, level))
+			in.indent -= 2
+		}
+		if more := len(items) - in.o.maxArray; more > 0 {
+			parts = append(parts, moreItems(more))
 		}
 		return parts
 	}

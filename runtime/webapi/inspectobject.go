@@ -177,11 +177,7 @@ func prefix(class, tag, fallback, size string) string {
 // keys are the own keys that are shown; with named set, without array indices.
 func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
 	var keys []goja.Value
-	names := obj.Keys()
-	if in.o.showHidden {
-		names = obj.GetOwnPropertyNames()
-	}
-	for _, name := range names {
+	for _, name := range in.names(obj, named) {
 		if !named || !isIndex(name) {
 			keys = append(keys, in.p.vm.ToValue(name))
 		}
@@ -197,6 +193,24 @@ func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
 		keys = append(keys, symbol)
 	}
 	return keys
+}
+
+// names are those of the properties to show. Where indices are not wanted, a long
+// array is not asked for them.
+func (in *inspector) names(obj *goja.Object, named bool) (names []string) {
+	all, known := engine.NamedProperties(obj)
+	switch {
+	case named && known:
+		for _, name := range all {
+			if in.o.showHidden || in.descriptor(obj, in.p.vm.ToValue(name)).Get("enumerable").ToBoolean() {
+				names = append(names, name)
+			}
+		}
+		return names
+	case in.o.showHidden:
+		return obj.GetOwnPropertyNames()
+	}
+	return obj.Keys()
 }
 
 func isIndex(s string) bool {
@@ -263,7 +277,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 	if isArrayBuffer(obj) {
 		return in.bufferShape(obj, class, tag)
 	}
-	if kind == "Object" && class != "Object" {
+	if kind == "Object" && (class != "Object" || tag != "") {
 		kind = in.brand(obj)
 	}
 	braced := func(fallback string, parts ...string) shape {
@@ -287,9 +301,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 	case kind == "WeakMap" || kind == "WeakSet":
 		return braced(kind, in.style("<items unknown>", "special"))
 	case kind == "Map Iterator" || kind == "Set Iterator":
-		s := braced(kind)
-		s.open = "[" + tag + "] {"
-		return s
+		return in.iteratorShape(obj, kind, tag)
 	case kind == "Error" || in.p.Engine.IsError(obj):
 		return in.errorShape(obj, class)
 	case kind == "Date":
@@ -351,7 +363,9 @@ func (in *inspector) brand(obj *goja.Object) string {
 	}
 	switch tag := in.ask("ObjectPrototypeToString", obj).String(); tag {
 	case "[object Map Iterator]", "[object Set Iterator]":
-		return tag[len("[object ") : len(tag)-1]
+		if engine.Peek(obj, func(bool) {}) {
+			return tag[len("[object ") : len(tag)-1]
+		}
 	}
 	return "Object"
 }

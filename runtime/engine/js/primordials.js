@@ -44,6 +44,8 @@ function (native, undefinedPrimordials) {
     owners[name] = [C, false];
     if (C.prototype) owners[name + "Prototype"] = [C.prototype, true];
   }
+  owners.MapIteratorPrototype = [Reflect.getPrototypeOf(new Map().keys()), true];
+  owners.SetIteratorPrototype = [Reflect.getPrototypeOf(new Set().keys()), true];
   p.SymbolIterator = Symbol.iterator;
   p.SymbolAsyncIterator = Symbol.asyncIterator;
   p.SymbolDispose = Symbol.dispose;
