@@ -96,6 +96,9 @@ func (p *Platform) sendBeacon(call goja.FunctionCall) goja.Value {
 	if p.isStream(body) {
 		p.Engine.Throw("TypeError", "Failed to execute 'sendBeacon' on 'Navigator': a ReadableStream cannot be sent.")
 	}
+	if p.Engine.Current() == nil {
+		return p.vm.ToValue(false) // in the global scope nothing is sent
+	}
 	c := p.Engine.IO("sendBeacon")
 	c.Hold()
 	done := p.vm.ToValue(func(goja.FunctionCall) goja.Value { c.Release(); return goja.Undefined() })

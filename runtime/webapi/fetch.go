@@ -110,14 +110,15 @@ func (p *Platform) abortableBy(r *request) *Abortable {
 	return a
 }
 
-// Watch makes the abort reject op's promise and call cancel.
+// Watch makes the abort reject op's promise and call cancel, in this order: what
+// is cancelled may answer with an error of its own at once.
 func (a *Abortable) Watch(op *engine.Op, cancel func(error)) {
 	if a.signal == nil {
 		return
 	}
 	a.unlisten = a.signal.onAbort(func(reason goja.Value) {
-		cancel(errors.New("aborted"))
 		op.Reject("abort", func() goja.Value { return reason })
+		cancel(a.p.thrown(reason))
 	})
 }
 
@@ -152,7 +153,12 @@ func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.
 	op := e.StartOp("fetch " + req.URL).OnCancel(hops.cancel)
 	promise := op.Promise()
 	noBody := req.Method == "HEAD"
-	stop.Watch(op, hops.cancel)
+	stop.Watch(op, func(reason error) {
+		if req.Body != nil {
+			req.Body.Cancel(reason)
+		}
+		hops.cancel(reason)
+	})
 	finish := func(resp *event.Response, err error) {
 		if err != nil {
 			op.Reject("fetch", func() goja.Value { stop.Fail(); return p.fetchError(err) })

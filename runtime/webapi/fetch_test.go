@@ -272,9 +272,42 @@ func TestBeacon(t *testing.T) {
 		{`navigator.sendBeacon("http://a.test/x", new Blob(["z"]))`, `true`},
 		{`navigator.sendBeacon("ftp://a.test/")`, `TypeError: Failed to execute 'sendBeacon' on 'Navigator': parameter 1 is not a URL of http or https.`},
 		{`navigator.sendBeacon("http://a.test/", new ReadableStream())`, `TypeError: Failed to execute 'sendBeacon' on 'Navigator': a ReadableStream cannot be sent.`},
+		{`(() => { for (const url of ["http://[", "/relative"]) try { navigator.sendBeacon(url); return url } catch (e) { if (!(e instanceof TypeError)) throw e } return "refused" })()`, `refused`},
 		{`[navigator.languages === navigator.languages, Object.isFrozen(navigator.languages), ...navigator.languages]`, `[true,true,"en"]`},
 	})
 	if want := []string{"POST http://a.test/x"}; !slices.Equal(saw, want) {
 		t.Errorf("%q, want %q", saw, want)
+	}
+}
+
+// DOM, "abort" of a fetch (Fetch, section 5.6): the promise rejects with the
+// signal's reason and the body that is sent is cancelled with it, whatever the
+// network says when it is cancelled.
+func TestAbortBeforeTheResponse(t *testing.T) {
+	w := newFetchWorld(t)
+	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+		return func(error) { done(nil, errors.New("the network's own error")) }
+	}
+	const abort = `const c = new AbortController(), p = fetch("http://a.test/", { signal: c.signal }); `
+	w.tries([][2]string{
+		{`(() => { ` + abort + `c.abort(); return p })()`, `AbortError: The operation was aborted`},
+		{`(() => { ` + abort + `c.abort("text"); return p.catch((e) => ["rejected", e]) })()`, `["rejected","text"]`},
+		{`(() => { const why = new RangeError("why"); ` + abort + `c.abort(why); return p.catch((e) => e === why) })()`, `true`},
+		{`fetch("http://a.test/", { signal: AbortSignal.timeout(5) })`, `TimeoutError: The operation was aborted due to timeout`},
+		{`(async () => {
+			const c = new AbortController(), why = { why: 1 }; let told;
+			const told1 = new Promise((resolve) => { told = resolve });
+			const body = new ReadableStream({ pull(k) { k.enqueue(new Uint8Array(1)) }, cancel: told });
+			const p = fetch("http://a.test/", { method: "POST", body, signal: c.signal });
+			c.abort(why);
+			return [await p.catch((e) => e === why), await told1 === why];
+		})()`, `[true,true]`},
+	})
+	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
+		if v, err := w.p.vm.RunString(`navigator.sendBeacon("http://a.test/")`); err != nil || v.ToBoolean() {
+			t.Errorf("a beacon in the global scope: %v %v", v, err)
+		}
+	})
+	for w.sched.Step() {
 	}
 }

@@ -463,7 +463,7 @@ func (u *pump) abandon(reason error) {
 		return
 	}
 	u.ended = true
-	u.d.stop(u.p.Engine.FromGo(reason))
+	u.d.stop(u.p.bodyError(reason))
 	if u.gone != nil {
 		u.gone()
 	}
