@@ -41,7 +41,7 @@ func TestRequestSignal(t *testing.T) {
 	arrive()
 	w.run(send)
 	leave()
-	w.said("cancelled: aborted", "The client has disconnected")
+	w.said("cancelled: AbortError: The client has disconnected", "The client has disconnected")
 	w.flags["request_signal_passthrough"] = true
 	arrive()
 	w.run(send)

@@ -2,6 +2,7 @@ package webapi
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -41,6 +42,7 @@ type WebSocketHandle struct {
 	owner      *engine.Context
 	frame      *engine.Frame // events run in it
 	op         *engine.Op    // keeps the context alive while open
+	giveUp     func(error)   // ends the attempt to connect
 	sentClose  bool          // close() was called, or answered for it
 	gotClose   bool
 	failed     bool
@@ -303,20 +305,12 @@ func (h *WebSocketHandle) checkOpen() {
 // that never travel; a reason of at most 123 bytes).
 func (h *WebSocketHandle) close(code, reason goja.Value) {
 	p := h.p
-	if h.state == socketConnecting {
-		h.failed, h.state = true, socketReleased
-		if h.op != nil {
-			op := h.op
-			h.op = nil
-			op.Drop()
-			h.owner.Release()
-		}
-		return
-	}
 	if h.sentClose || h.failed || h.state == socketReleased {
 		return
 	}
-	h.checkOpen()
+	if h.state != socketConnecting {
+		h.checkOpen()
+	}
 	given := func(v goja.Value) bool { return v != nil && !goja.IsUndefined(v) }
 	n, text := 0, ""
 	if given(code) {
@@ -331,6 +325,11 @@ func (h *WebSocketHandle) close(code, reason goja.Value) {
 		if len(text) > 123 {
 			panic(p.NewDOMException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
 		}
+	}
+	if h.state == socketConnecting {
+		h.sentClose = true
+		h.giveUp(errors.New("WebSocket is closed before the connection is established"))
+		return
 	}
 	h.emitClose(n, text)
 	h.settle()

@@ -260,3 +260,27 @@ func TestFetchAbort(t *testing.T) {
 		t.Error("the body was not cancelled")
 	}
 }
+
+// WebSockets, section 3.1, close(): a socket that is still connecting gives up,
+// and says so with "error" and "close".
+func TestWebSocketClosedWhileConnecting(t *testing.T) {
+	w := newFetchWorld(t)
+	var told error
+	w.net = func(*event.Request, func(*event.Response, error)) func(error) { return func(err error) { told = err } }
+	w.tries([][2]string{{`(async () => {
+		const ws = new WebSocket("ws://x/"), seen = [ws.readyState];
+		for (const type of ["open", "error", "close"]) ws.addEventListener(type, (e) => seen.push(type, ws.readyState, e.code));
+		const closed = new Promise((resolve) => ws.addEventListener("close", resolve));
+		try { ws.close(999) } catch (e) { seen.push(e.name) }
+		seen.push(ws.readyState);
+		await null; // the request leaves
+		ws.close(1000, "bye");
+		seen.push(ws.readyState);
+		ws.close();
+		const { wasClean } = await closed;
+		return [...seen, wasClean];
+	})()`, `[0,"InvalidAccessError",0,2,"error",3,null,"close",3,1006,false]`}})
+	if told == nil {
+		t.Error("the network was not told")
+	}
+}

@@ -189,12 +189,20 @@ func (h *WebSocketHandle) connect(req *event.Request) {
 			h.connected(resp, err)
 		})
 	}
+	h.giveUp = func(reason error) {
+		answer(nil, reason)
+		if cancel != nil {
+			cancel(reason)
+		}
+	}
 	if p.opts.Fetch == nil {
 		answer(nil, errors.New("new WebSocket() has nowhere to go: this isolate was started without access to a network"))
 		return
 	}
 	h.owner.Emit(func() {
-		e.In(frame, func() { cancel = p.opts.Fetch(req, answer) })
+		if !h.sentClose {
+			e.In(frame, func() { cancel = p.opts.Fetch(req, answer) })
+		}
 	})
 }
 
