@@ -24,6 +24,17 @@ func (m *Modules) agreementNatives() []engine.Func {
 			x := new(big.Int).SetBytes(b)
 			return m.newBuffer(x.Mod(x, n).Bytes())
 		}},
+		{Name: "dhFits", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			// A public key is between 2 and the prime less 2: -1 is below, 1 above.
+			key, top := m.number(c.Argument(0)), m.number(c.Argument(1))
+			switch {
+			case key.Cmp(big.NewInt(1)) <= 0:
+				return m.vm.ToValue(-1)
+			case key.Cmp(top.Sub(top, big.NewInt(1))) >= 0:
+				return m.vm.ToValue(1)
+			}
+			return m.vm.ToValue(0)
+		}},
 		{Name: "dhGroup", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			if g, ok := dhGroups[c.Argument(0).String()]; ok {
 				return m.newBuffer(oakley(g[0], int64(g[1])).Bytes())
@@ -107,7 +118,7 @@ func (m *Modules) ecPrivate(c goja.FunctionCall) goja.Value {
 			k, err = ecdsa.ParseRawPrivateKey(curve, b.FillBytes(make([]byte, size)))
 		}
 		if err != nil {
-			m.throw("Error", "ERR_CRYPTO_INVALID_KEYTYPE", "Private key is not valid for specified curve.")
+			m.throw("RangeError", "ERR_CRYPTO_INVALID_KEYTYPE", "Private key is not valid for specified curve.")
 		}
 	}
 	m.engine.Attach(object, &asymmetricKey{public: &k.PublicKey, private: k})

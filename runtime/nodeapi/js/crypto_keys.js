@@ -153,6 +153,13 @@ function (native, p) {
     value: (type, options) => new p.Promise((resolve) => resolve(generateKeyPairSync(type, options))), configurable: true });
 
   // Signatures. ed25519 signs messages, every other key their digests.
+  const signingOptions = (o) => {
+    if (!o) return;
+    const { dsaEncoding, padding, saltLength } = o;
+    if (dsaEncoding !== undefined && dsaEncoding !== "der" && dsaEncoding !== "ieee-p1363") throw errors.argValue("options.dsaEncoding", dsaEncoding);
+    if (padding !== undefined && (padding | 0) !== padding) throw errors.argValue("options.padding", padding);
+    if (saltLength !== undefined && (saltLength | 0) !== saltLength) throw errors.argValue("options.saltLength", saltLength);
+  };
   const sign = (key, algorithm, data, o) => native.keySign(key, algorithm, data, o?.padding, o?.saltLength, o?.dsaEncoding);
   const verify = (key, algorithm, data, o, signature) => native.keyVerify(key, algorithm, data, o?.padding, o?.saltLength, o?.dsaEncoding, signature);
   const signer = (name, finish) => {
@@ -170,15 +177,18 @@ function (native, p) {
     return C;
   };
   const digestOf = (self) => {
-    try { return native.hashDigest(self); } catch { throw new Error("Signing context has already been finalized"); }
+    try { return native.hashDigest(self); } catch { throw new Error(`${self instanceof Sign ? "Signing" : "Verification"} context has already been finalized`); }
   };
   const Sign = signer("Sign", function (privateKey, encoding) {
     if (!privateKey) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const key = keyOf(privateKey, true);
+    if (!isKey(privateKey)) signingOptions(privateKey);
     const out = sign(key, this._algorithm, digestOf(this), isKey(privateKey) ? undefined : privateKey);
     return encoding && encoding !== "buffer" ? out.toString(encoding) : out;
   });
   const Verify = signer("Verify", function (key, signature, encoding) {
+    if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
+    if (!isKey(key)) signingOptions(key);
     const bytes = typeof signature === "string" ? Buffer.from(signature, encoding) : signature;
     return verify(keyOf(key, false), this._algorithm, digestOf(this), isKey(key) ? undefined : key, bytes);
   });
@@ -191,10 +201,13 @@ function (native, p) {
   const oneSign = (algorithm, data, key) => {
     if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const k = keyOf(key, true);
+    if (!isKey(key)) signingOptions(key);
     return sign(k, ...over(k, algorithm, data), isKey(key) ? undefined : key);
   };
   const oneVerify = (algorithm, data, key, signature) => {
+    if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const k = keyOf(key, false);
+    if (!isKey(key)) signingOptions(key);
     return verify(k, ...over(k, algorithm, data), isKey(key) ? undefined : key, signature);
   };
 
@@ -212,45 +225,71 @@ function (native, p) {
     return value;
   };
   const encoded = (bytes, encoding) => (encoding && encoding !== "buffer" ? bytes.toString(encoding) : bytes);
-  const agreement = (self) => ({
+  // What DiffieHellman and DiffieHellmanGroup hold: prime, generator and keys.
+  const agreements = new p.WeakMap();
+  const agreementOf = (object) => {
+    const self = agreements.get(object);
+    if (self === undefined) throw errors.make("TypeError", "ERR_INVALID_THIS", 'Value of "this" must be of type DiffieHellman');
+    return self;
+  };
+  const keyLength = (text) => errors.make("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", `Supplied key is too ${text}`);
+  const agreement = {
     generateKeys(encoding) {
+      const self = agreementOf(this);
       self.private ??= native.dhPrivate(self.prime);
       self.public = native.modPow(self.generator, self.private, self.prime);
       return encoded(self.public, encoding);
     },
     computeSecret(other, inputEncoding, outputEncoding) {
-      const secret = native.modPow(numberOf(other, inputEncoding, "otherPublicKey"), self.private, self.prime);
+      const self = agreementOf(this);
+      const key = numberOf(other, inputEncoding, "key");
+      if (!self.private) throw errors.make("Error", "ERR_CRYPTO_OPERATION_FAILED", "Failed to compute shared secret");
+      const fit = native.dhFits(key, self.prime);
+      if (fit !== 0) throw keyLength(fit < 0 ? "small" : "large");
+      const secret = native.modPow(key, self.private, self.prime);
       return encoded(Buffer.concat([Buffer.alloc(self.prime.length - secret.length), secret]), outputEncoding);
     },
-    getPrime: (encoding) => encoded(Buffer.from(self.prime), encoding),
-    getGenerator: (encoding) => encoded(Buffer.from(self.generator), encoding),
-    getPublicKey(encoding) {
-      if (!self.public) throw errors.make("Error", "ERR_CRYPTO_INVALID_STATE", "No public key - did you forget to generate one?");
-      return encoded(self.public, encoding);
-    },
-    getPrivateKey(encoding) {
-      if (!self.private) throw errors.make("Error", "ERR_CRYPTO_INVALID_STATE", "No private key - did you forget to generate one?");
-      return encoded(self.private, encoding);
-    },
-    verifyError: 0,
-  });
+    getPrime(encoding) { return encoded(Buffer.from(agreementOf(this).prime), encoding); },
+    getGenerator(encoding) { return encoded(Buffer.from(agreementOf(this).generator), encoding); },
+    getPublicKey(encoding) { return encoded(present(agreementOf(this).public, "public"), encoding); },
+    getPrivateKey(encoding) { return encoded(present(agreementOf(this).private, "private"), encoding); },
+  };
+  const present = (key, kind) => {
+    if (!key) throw errors.make("Error", "ERR_CRYPTO_INVALID_STATE", `No ${kind} key - did you forget to generate one?`);
+    return key;
+  };
+  const starting = (object, prime, generator) => {
+    agreements.set(object, { prime, generator });
+    ObjectDefineProperty(object, "verifyError", { value: 0, enumerable: true, writable: true, configurable: true });
+  };
+  const methods = (C, table) => {
+    for (const name of p.ObjectKeys(table)) ObjectDefineProperty(C.prototype, name, { value: table[name], writable: true, configurable: true, enumerable: true });
+  };
+  const sizedBytes = (value, encoding, name) => {
+    if (typeof value === "string" || isBytes(value)) return numberOf(value, encoding, name);
+    throw errors.argType(name, "one of type number or string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", value);
+  };
   function DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding) {
     if (!(this instanceof DiffieHellman)) return new DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding);
-    if (keyEncoding !== undefined && typeof keyEncoding !== "string") { generatorEncoding = generator; generator = keyEncoding; keyEncoding = undefined; }
-    const prime = typeof sizeOrKey === "number" ? Buffer.from(native.require("crypto").generatePrimeSync(sizeOrKey, { safe: sizeOrKey <= 512 })) : numberOf(sizeOrKey, keyEncoding, "sizeOrKey");
-    const g = generator === undefined ? Buffer.from([2]) : typeof generator === "number" ? Buffer.from([generator]) : numberOf(generator, generatorEncoding, "generator");
-    const self = { prime, generator: g };
-    p.ObjectAssign(this, agreement(self), {
-      setPublicKey(key, encoding) { self.public = numberOf(key, encoding, "key"); },
-      setPrivateKey(key, encoding) { self.private = numberOf(key, encoding, "key"); },
-    });
+    if (keyEncoding !== undefined && keyEncoding !== null && !Buffer.isEncoding(keyEncoding) && keyEncoding !== "buffer") { generatorEncoding = generator; generator = keyEncoding; keyEncoding = undefined; }
+    if (typeof sizeOrKey === "number") errors.integer(sizeOrKey, "sizeOrKey", -2147483648, 2147483647);
+    const prime = typeof sizeOrKey === "number" ? Buffer.from(native.require("crypto").generatePrimeSync(sizeOrKey, { safe: sizeOrKey <= 512 })) : sizedBytes(sizeOrKey, keyEncoding, "sizeOrKey");
+    const g = generator === undefined || generator === null ? Buffer.from([2]) : typeof generator === "number" ? Buffer.from([generator]) : sizedBytes(generator, generatorEncoding, "generator");
+    if (native.dhFits(g, prime) < 0 && generator !== 0) throw errors.make("Error", "ERR_OSSL_DH_BAD_GENERATOR", "error:02800065:Diffie-Hellman routines::bad generator");
+    starting(this, prime, g);
   }
+  methods(DiffieHellman, { ...agreement,
+    setPublicKey(key, encoding) { agreementOf(this).public = numberOf(key, encoding, "key"); return this; },
+    setPrivateKey(key, encoding) { agreementOf(this).private = numberOf(key, encoding, "key"); return this; },
+  });
   function DiffieHellmanGroup(name) {
     if (!(this instanceof DiffieHellmanGroup)) return new DiffieHellmanGroup(name);
-    const prime = native.dhGroup(name);
+    if (typeof name !== "string") throw errors.make("TypeError", "ERR_INVALID_ARG_TYPE", "Group name must be a string");
+    const prime = native.dhGroup(name.toLowerCase());
     if (prime === undefined) throw errors.make("Error", "ERR_CRYPTO_UNKNOWN_DH_GROUP", "Unknown DH group");
-    p.ObjectAssign(this, agreement({ prime, generator: Buffer.from([2]) }));
+    starting(this, prime, Buffer.from([2]));
   }
+  methods(DiffieHellmanGroup, agreement);
   const curveChecked = (curve) => {
     errors.string(curve, "curve");
     if (!native.ecCurve(curve)) throw new Error("Invalid curve");
@@ -259,39 +298,56 @@ function (native, p) {
     if (format !== undefined && !["compressed", "uncompressed", "hybrid"].includes(format)) throw errors.make("TypeError", "ERR_CRYPTO_ECDH_INVALID_FORMAT", `Invalid ECDH format: ${format}`);
     return encoded(native.ecPoint(key, format), encoding);
   };
-  class ECDH {
-    #curve; #key;
-    constructor(curve) { curveChecked(curve); this.#curve = curve; }
-    static convertKey(key, curve, inputEncoding, outputEncoding, format) {
-      curveChecked(curve);
-      return point(native.ecPublic(ObjectCreate(PublicKeyObject.prototype), curve, numberOf(key, inputEncoding, "key")), outputEncoding, format);
-    }
-    #has() { if (!this.#key) throw new Error("Failed to get ECDH key: generate or set one first"); return this.#key; }
-    generateKeys(encoding, format) {
-      this.#key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), this.#curve);
-      return point(this.#key, encoding, format);
-    }
-    computeSecret(other, inputEncoding, outputEncoding) {
-      const key = native.ecPublic(ObjectCreate(PublicKeyObject.prototype), this.#curve, numberOf(other, inputEncoding, "otherPublicKey"));
-      return encoded(native.agree(this.#has(), key), outputEncoding);
-    }
-    getPublicKey(encoding, format) { return point(this.#has(), encoding, format); }
-    getPrivateKey(encoding) { return encoded(native.ecPrivate(this.#has()), encoding); }
-    setPrivateKey(key, encoding) {
-      this.#key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), this.#curve, numberOf(key, encoding, "key"));
-      return this;
-    }
-    setPublicKey(key, encoding) { this.#key = native.ecPublic(ObjectCreate(PublicKeyObject.prototype), this.#curve, numberOf(key, encoding, "key")); }
+  // The keys of an ECDH: { curve, key } and the public key that was set alone.
+  const curves = new p.WeakMap();
+  const keyed = (object) => {
+    const self = curves.get(object);
+    if (self === undefined) throw errors.make("TypeError", "ERR_INVALID_THIS", 'Value of "this" must be of type ECDH');
+    return self;
+  };
+  const held = (key, kind) => { if (!key) throw errors.make("Error", "ERR_CRYPTO_OPERATION_FAILED", `Failed to get ECDH ${kind} key`); return key; };
+  const publicOn = (curve, key, encoding, name) => native.ecPublic(ObjectCreate(PublicKeyObject.prototype), curve, numberOf(key, encoding, name));
+  function ECDH(curve) {
+    if (!(this instanceof ECDH)) return new ECDH(curve);
+    curveChecked(curve);
+    curves.set(this, { curve });
   }
-  const callable = (C) => new p.Proxy(C, { apply: (_, __, args) => new C(...args) });
-  const agree = ({ privateKey, publicKey }) => {
+  methods(ECDH, {
+    generateKeys(encoding, format) {
+      const self = keyed(this);
+      self.key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), self.curve);
+      self.public = undefined;
+      return point(self.key, encoding, format);
+    },
+    computeSecret(other, inputEncoding, outputEncoding) {
+      const self = keyed(this), key = publicOn(self.curve, other, inputEncoding, "key");
+      return encoded(native.agree(held(self.key, "private"), key), outputEncoding);
+    },
+    getPublicKey(encoding, format) { const self = keyed(this); return point(held(self.public ?? self.key, "public"), encoding, format); },
+    getPrivateKey(encoding) { return encoded(native.ecPrivate(held(keyed(this).key, "private")), encoding); },
+    setPrivateKey(key, encoding) {
+      const self = keyed(this);
+      self.key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), self.curve, numberOf(key, encoding, "key"));
+      self.public = undefined;
+      return this;
+    },
+    setPublicKey(key, encoding) { const self = keyed(this); self.public = publicOn(self.curve, key, encoding, "key"); return this; },
+  });
+  ECDH.convertKey = function convertKey(key, curve, inputEncoding, outputEncoding, format) {
+    curveChecked(curve);
+    return point(publicOn(curve, key, inputEncoding, "key"), outputEncoding, format);
+  };
+  const agree = (options) => {
+    errors.object(options, "options");
+    const { privateKey, publicKey } = options;
     if (!isKey(privateKey)) throw errors.argType("options.privateKey", "an instance of KeyObject", privateKey);
     if (!isKey(publicKey)) throw errors.argType("options.publicKey", "an instance of KeyObject", publicKey);
     if (privateKey.type !== "private") throw wrongType(privateKey.type, "private");
+    const a = privateKey.asymmetricKeyType, b = publicKey.asymmetricKeyType;
+    if (a !== b || a !== "ec" && a !== "x25519") throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY", `Incompatible key types for Diffie-Hellman: ${a} and ${b}`);
     return native.agree(privateKey, publicKey);
   };
 
-  const C = callable(ECDH);
   const group = (name) => new DiffieHellmanGroup(name);
   return {
     KeyObject, SecretKeyObject, PublicKeyObject, PrivateKeyObject, createSecretKey, createPrivateKey, createPublicKey,
@@ -300,8 +356,8 @@ function (native, p) {
     sign: (algorithm, data, key, callback) => (callback === undefined ? oneSign(algorithm, data, key) : later(() => oneSign(algorithm, data, key), callback)),
     verify: (algorithm, data, key, signature, callback) => (callback === undefined ? oneVerify(algorithm, data, key, signature) : later(() => oneVerify(algorithm, data, key, signature), callback)),
     publicEncrypt: rsa("publicEncrypt", false, 4), privateDecrypt: rsa("privateDecrypt", true, 4), privateEncrypt: rsa("privateEncrypt", true, 1), publicDecrypt: rsa("publicDecrypt", false, 1),
-    DiffieHellman, DiffieHellmanGroup, ECDH: C, createDiffieHellman: (...args) => new DiffieHellman(...args), createDiffieHellmanGroup: group, getDiffieHellman: group,
-    createECDH: (curve) => new C(curve),
+    DiffieHellman, DiffieHellmanGroup, ECDH, createDiffieHellman: (...args) => new DiffieHellman(...args), createDiffieHellmanGroup: group, getDiffieHellman: group,
+    createECDH: (curve) => new ECDH(curve),
     diffieHellman: (options, callback) => (callback === undefined ? agree(options) : later(() => agree(options), callback)),
   };
 }

@@ -256,6 +256,10 @@ function (native, p) {
     checkSignal(options);
     const { signal } = options;
     if (signal?.aborted) throw aborted(signal);
+    for (const name of ["highWaterMark", "lowWaterMark"]) {
+      const mark = options[name] ?? options[name.replace("M", "m")];
+      if (mark !== undefined) errors.integer(mark, `options.${name}`, 1);
+    }
     const queue = [], waiting = [], undo = [];
     let failure, finished = false;
     const stop = () => {

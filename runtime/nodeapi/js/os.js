@@ -35,6 +35,6 @@ function (native, p) {
     const fn = os[name];
     p.ObjectDefineProperty(fn, Symbol.toPrimitive, { value: () => fn(), configurable: true });
   }
-  native.lazy(os, "constants", () => native.require("internal/constants").os);
+  native.lazy(os, "constants", () => p.ObjectAssign({ __proto__: null }, native.require("internal/constants").os));
   return os;
 }

@@ -12,6 +12,9 @@ function (native, p) {
     set(target, key, value) { text(key); text(value); target[key] = `${value}`; return true; },
     defineProperty(target, key, d) {
       text(key);
+      for (const name of ["configurable", "writable", "enumerable"]) {
+        if (!d[name]) throw errors.argValue(`descriptor.${name}`, d, `process.env value must be ${name}`);
+      }
       if ("value" in d) d = { ...d, value: `${d.value}` };
       return p.ReflectDefineProperty(target, key, d);
     },
@@ -22,6 +25,7 @@ function (native, p) {
     let seconds = p.Number(now / 1000000000n), nanos = p.Number(now % 1000000000n);
     if (previous !== undefined) {
       if (!p.ArrayIsArray(previous)) throw errors.argType("time", "tuple of integers", previous);
+      if (previous.length !== 2) throw errors.range("time", "2", previous.length);
       seconds -= previous[0];
       nanos -= previous[1];
       if (nanos < 0) { seconds--; nanos += 1e9; }
@@ -79,8 +83,20 @@ function (native, p) {
     hrtime,
     uptime: () => 0,
     cwd: () => cwd,
-    chdir(directory) { errors.string(directory, "directory"); cwd = native.require("path").resolve(cwd, directory); },
-    umask: () => 18,
+    chdir(directory) {
+      errors.string(directory, "directory");
+      const to = native.require("path").resolve(cwd, directory);
+      let code = "ENOENT", reason = "no such file or directory";
+      const stats = native.require("fs").statSync(to, { throwIfNoEntry: false });
+      if (stats?.isDirectory()) { cwd = to; return; }
+      if (stats) [code, reason] = ["ENOTDIR", "not a directory"];
+      throw ObjectAssign(errors.make("Error", code, `${code}: ${reason}, chdir ${cwd} -> '${directory}'`), { errno: stats ? -20 : -2, syscall: "chdir", path: cwd, dest: directory });
+    },
+    umask(mask) {
+      const octal = typeof mask === "string" && /^[0-7]+$/.test(mask), integer = typeof mask === "number" && mask >= 0 && mask <= 4294967295 && p.Number.isInteger(mask);
+      if (mask !== undefined && !octal && !integer) throw errors.argValue("mask", mask, "must be a 32-bit unsigned integer or an octal string");
+      return 18;
+    },
     memoryUsage: () => zero("rss heapTotal heapUsed external arrayBuffers"),
     resourceUsage: () => zero("userCPUTime systemCPUTime maxRSS sharedMemorySize unsharedDataSize unsharedStackSize minorPageFault majorPageFault swappedOut " +
       "fsRead fsWrite ipcSent ipcReceived signalsCount voluntaryContextSwitches involuntaryContextSwitches"),
@@ -101,6 +117,9 @@ function (native, p) {
     emitWarning(warning, type, code) {
       let options = typeof type === "object" && type !== null ? type : { type, code };
       if (typeof options.type === "function") options = {};
+      if (options.type !== undefined && options.type !== null) errors.string(options.type, "type");
+      if (typeof code === "function") options = { type };
+      else if (options.code !== undefined && options.code !== null) errors.string(options.code, "code");
       if (warning === undefined) throw errors.argType("warning", "an string or Error", warning);
       let error = warning;
       if (typeof warning === "string") {
