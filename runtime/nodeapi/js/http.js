@@ -18,6 +18,12 @@ function (native, p) {
     if (badValue.test(`${value}`)) throw errors.make("TypeError", "ERR_INVALID_CHAR", `Invalid character in header content ["${name}"]`);
   };
 
+  const number = (value, name) => { if (typeof value !== "number") throw errors.argType(name, "of type number", value); };
+  const hostOf = (host, name) => {
+    if (host !== undefined && host !== null && typeof host !== "string") throw errors.argType(`options.${name}`, "of type string or one of undefined or null", host);
+    return host;
+  };
+
   // Agent pools nothing: fetch does.
   function Agent(options) {
     if (!(this instanceof Agent)) return new Agent(options);
@@ -26,6 +32,11 @@ function (native, p) {
     this.defaultPort = 80;
     this.protocol = "http:";
     this.maxSockets = options?.maxSockets ?? Infinity;
+    this.maxTotalSockets = options?.maxTotalSockets ?? Infinity;
+    number(this.maxTotalSockets, "maxTotalSockets");
+    this.scheduling = options?.scheduling ?? "lifo";
+    if (this.scheduling !== "fifo" && this.scheduling !== "lifo") throw errors.argValue("scheduling", this.scheduling, "must be one of: 'fifo', 'lifo'");
+    this.keepAliveMsecs = options?.keepAliveMsecs ?? 1000;
     this.maxFreeSockets = options?.maxFreeSockets ?? 256;
     this.keepAlive = !!options?.keepAlive;
     this.requests = this.sockets = this.freeSockets = { __proto__: null };
@@ -43,7 +54,10 @@ function (native, p) {
     constructor(options) {
       super({ ...options, autoDestroy: false }); // a request lives until its response ends
       ObjectDefineProperty(this, "headersSent", { value: false, writable: true, enumerable: true, configurable: true });
+      this.finished = this.chunkedEncoding = this.sendDate = this.strictContentLength = false;
+      this.shouldKeepAlive = this.useChunkedEncodingByDefault = true;
     }
+    _implicitHeader() { throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); }
     setHeader(name, value) {
       if (this.headersSent) throw errors.make("Error", "ERR_HTTP_HEADERS_SENT", "Cannot set headers after they are sent to the client");
       validateHeaderName(name);
@@ -56,7 +70,9 @@ function (native, p) {
       return this.setHeader(name, old === undefined ? value : [].concat(old, value));
     }
     setHeaders(headers) {
-      for (const [k, v] of typeof headers.entries === "function" ? headers.entries() : p.ObjectEntries(headers)) this.setHeader(k, v);
+      if (this.headersSent) throw errors.make("Error", "ERR_HTTP_HEADERS_SENT", "Cannot set headers after they are sent to the client");
+      if (!(headers instanceof Headers) && !(headers instanceof p.Map)) throw errors.argType("headers", "an instance of Headers or Map", headers);
+      for (const [k, v] of headers.entries()) this.setHeader(k, v);
       return this;
     }
     getHeader(name) { errors.string(name, "name"); return this.#headers.get(name.toLowerCase())?.[1]; }
@@ -70,7 +86,8 @@ function (native, p) {
       return out;
     }
     flushHeaders() {}
-    setTimeout(ms, callback) { if (callback) this.once("timeout", callback); return this; }
+    addTrailers() {}
+    setTimeout(ms, callback) { number(ms, "msecs"); if (callback) this.once("timeout", callback); return this; }
   }
 
   // IncomingMessage is a response; its body flows as the program reads it.
@@ -80,8 +97,8 @@ function (native, p) {
       super({ highWaterMark: 65536 });
       this.#response = response;
       this.complete = false;
-      this.httpVersion = "1.1";
-      this.httpVersionMajor = this.httpVersionMinor = 1;
+      this.httpVersion = response ? "1.1" : null;
+      this.httpVersionMajor = this.httpVersionMinor = response ? 1 : null;
       this.statusCode = response?.status ?? null;
       this.statusMessage = response ? response.statusText || status[response.status] || "" : null;
       this.headers = {};
@@ -103,6 +120,7 @@ function (native, p) {
         for (const c of cookies) this.rawHeaders.push("set-cookie", c);
       }
     }
+    get trailersDistinct() { return p.ObjectFromEntries(p.ObjectEntries(this.trailers).map(([k, v]) => [k, [].concat(v)])); }
     get headersDistinct() { return p.ObjectFromEntries(p.ObjectEntries(this.headers).map(([k, v]) => [k, [].concat(v)])); }
     setTimeout(ms, callback) { if (callback) this.once("timeout", callback); return this; }
     _read() {
@@ -148,8 +166,15 @@ function (native, p) {
       this.method = this.method.toUpperCase();
       this.path = o.path ?? "/";
       this.protocol = protocol;
-      this.host = o.hostname ?? o.host ?? "localhost";
-      this.agent = o.agent;
+      this.host = hostOf(o.hostname, "hostname") || hostOf(o.host, "host") || "localhost";
+      const { agent } = o;
+      if (agent !== undefined && agent !== null && agent !== false && typeof agent !== "object" && typeof agent !== "function") throw errors.argType("options.agent", "one of Agent-like Object, undefined, or false", agent);
+      this.agent = agent === false ? new (secure ? https : http).Agent() : agent ?? (secure ? https : http).globalAgent;
+      if (o.timeout !== undefined) number(o.timeout, "timeout");
+      if (o.maxHeaderSize !== undefined) number(o.maxHeaderSize, "maxHeaderSize");
+      if (o.insecureHTTPParser !== undefined) errors.bool(o.insecureHTTPParser, "options.insecureHTTPParser");
+      this.aborted = false;
+      this.maxHeadersCount = null;
       this.reusedSocket = false;
       const port = o.port ?? o.defaultPort;
       const name = this.host.includes(":") && !this.host.startsWith("[") ? `[${this.host}]` : this.host;
@@ -164,7 +189,7 @@ function (native, p) {
     }
     _write(chunk, encoding, callback) { this.#chunks.push(chunk); callback(); }
     _final(callback) {
-      this.headersSent = true;
+      this.headersSent = this.finished = true;
       const headers = new Headers();
       const all = this.getHeaders();
       for (const k of p.ObjectKeys(all)) {
@@ -198,6 +223,7 @@ function (native, p) {
     get socket() { return { setKeepAlive() {}, setNoDelay() {}, setTimeout() {}, unref() {}, ref() {}, on() {}, once() {}, destroy: () => this.destroy() }; }
     get connection() { return this.socket; }
     setTimeout(ms, callback) {
+      number(ms, "msecs");
       if (callback) this.once("timeout", callback);
       clearTimeout(this.#timer);
       if (ms > 0) this.#timer = setTimeout(() => this.emit("timeout"), ms);
@@ -217,9 +243,18 @@ function (native, p) {
     }
   }
 
+  function SecureAgent(options) {
+    if (!(this instanceof SecureAgent)) return new SecureAgent(options);
+    ReflectApply(Agent, this, [options]);
+    this.defaultPort = 443;
+    this.protocol = "https:";
+  }
+  ObjectDefineProperty(SecureAgent, "name", { value: "Agent", configurable: true });
+  ObjectSetPrototypeOf(SecureAgent.prototype, Agent.prototype);
+  ObjectSetPrototypeOf(SecureAgent, Agent);
+
   const moduleFor = (secure) => {
-    const globalAgent = new Agent();
-    if (secure) { globalAgent.defaultPort = 443; globalAgent.protocol = "https:"; }
+    const globalAgent = secure ? new SecureAgent() : new Agent();
     const request = (url, options, callback) => new ClientRequest(url, options, callback, secure);
     const exports = {
       request,
@@ -230,15 +265,7 @@ function (native, p) {
       },
       globalAgent,
     };
-    if (!secure) return { ...exports, Agent, ClientRequest, IncomingMessage, OutgoingMessage, METHODS: methods, STATUS_CODES: status, maxHeaderSize: 16384, validateHeaderName, validateHeaderValue, setMaxIdleHTTPParsers() {} };
-    function SecureAgent(options) {
-      if (!(this instanceof SecureAgent)) return new SecureAgent(options);
-      ReflectApply(Agent, this, [options]);
-      this.defaultPort = 443;
-      this.protocol = "https:";
-    }
-    ObjectSetPrototypeOf(SecureAgent.prototype, Agent.prototype);
-    ObjectSetPrototypeOf(SecureAgent, Agent);
+    if (!secure) return { ...exports, Agent, ClientRequest, IncomingMessage, OutgoingMessage, METHODS: methods, STATUS_CODES: status, maxHeaderSize: 16384, validateHeaderName, validateHeaderValue, setMaxIdleHTTPParsers(max) { errors.integer(max, "max", 1); } };
     return { ...exports, Agent: SecureAgent };
   };
   const http = moduleFor(false), https = moduleFor(true);

@@ -19,7 +19,7 @@ function (native, p) {
     constructor(req, resolve) {
       super();
       this.req = req;
-      this.#resolve = resolve;
+      this.#resolve = typeof resolve === "function" ? resolve : () => {}; // one that a program made by itself answers nobody
       this.statusCode = 200;
       this.statusMessage = undefined;
       this.sendDate = true;
@@ -30,6 +30,8 @@ function (native, p) {
       if (this.headersSent) throw errors.make("Error", "ERR_HTTP_HEADERS_SENT", "Cannot write headers after they are sent to the client");
       if (typeof reason === "string") this.statusMessage = reason; else headers = reason;
       const n = code | 0;
+      if (p.ArrayIsArray(headers) && headers.length % 2 !== 0 && !p.ArrayIsArray(headers[0])) throw errors.argValue("headers", headers);
+      if (this.statusMessage !== undefined && /[^\t\x20-\x7e\x80-\xff]/.test(this.statusMessage)) throw errors.make("TypeError", "ERR_INVALID_CHAR", "Invalid character in statusMessage");
       if (n < 100 || n > 999) throw errors.make("RangeError", "ERR_HTTP_INVALID_STATUS_CODE", `Invalid status code: ${code}`);
       this.statusCode = n;
       if (p.ArrayIsArray(headers)) {
@@ -81,6 +83,9 @@ function (native, p) {
     end(chunk, encoding, callback) {
       if (typeof chunk === "function") { callback = chunk; chunk = encoding = undefined; }
       else if (typeof encoding === "function") { callback = encoding; encoding = undefined; }
+      if (chunk !== undefined && chunk !== null && typeof chunk !== "string" && !(chunk instanceof p.Uint8Array)) {
+        throw errors.argType("chunk", "of type string or an instance of Buffer or Uint8Array", chunk);
+      }
       if (!this.headersSent && !this.hasHeader("content-length") && !this.hasHeader("transfer-encoding") && this.writableLength === 0 && !bodiless(this.statusCode)) {
         this.setHeader("Content-Length", chunk === undefined || chunk === null ? 0 : typeof chunk === "string" ? Buffer.byteLength(chunk, encoding) : chunk.length);
       }
@@ -98,9 +103,11 @@ function (native, p) {
     if (!(this instanceof Server)) return new Server(options, listener);
     ReflectApply(EventEmitter, this, []);
     if (typeof options === "function") { listener = options; options = undefined; }
+    if (options !== undefined && options !== null) errors.object(options, "options");
+    for (const name of ["requestTimeout", "headersTimeout", "keepAliveTimeout"]) if (options?.[name] !== undefined) errors.integer(options[name], name, 0);
     p.ObjectAssign(this, { timeout: 0, keepAliveTimeout: 5000, headersTimeout: 60000, requestTimeout: 300000, maxHeadersCount: null, maxRequestsPerSocket: 0,
       httpAllowHalfOpen: false, ...options, _port: undefined });
-    if (listener !== undefined) { errors.func(listener, "requestListener"); this.on("request", listener); }
+    if (listener !== undefined) { errors.func(listener, "listener"); this.on("request", listener); }
   }
   ObjectSetPrototypeOf(Server, EventEmitter);
   ObjectSetPrototypeOf(Server.prototype, EventEmitter.prototype);
