@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -94,9 +95,9 @@ func parsePublic(der []byte, kind string) (*asymmetricKey, error) {
 // parseKeyText reads PEM, or DER where data is none. passphrase is nil where
 // none was given.
 func parseKeyText(data []byte, kind string, private bool, passphrase []byte) (*asymmetricKey, error) {
-	parse := parsePublic
+	parse, wanted := parsePublic, ""
 	if private {
-		parse = parsePrivate
+		parse, wanted = parsePrivate, "PRIVATE KEY"
 	}
 	encrypted := func(der []byte) (*asymmetricKey, error) {
 		if passphrase == nil {
@@ -114,7 +115,7 @@ func parseKeyText(data []byte, kind string, private bool, passphrase []byte) (*a
 		}
 		return encrypted(data)
 	}
-	block, _ := pem.Decode(data)
+	block := pemBlock(data, wanted)
 	if block == nil {
 		return nil, errKeyFormat
 	}
@@ -125,6 +126,18 @@ func parseKeyText(data []byte, kind string, private bool, passphrase []byte) (*a
 		return encrypted(block.Bytes)
 	}
 	return parse(block.Bytes, "")
+}
+
+// pemBlock is the first block whose type ends with suffix, or else the first:
+// as in OpenSSL, text may hold others before the one that is asked for.
+func pemBlock(data []byte, suffix string) *pem.Block {
+	first, rest := pem.Decode(data)
+	for block := first; block != nil; block, rest = pem.Decode(rest) {
+		if strings.HasSuffix(block.Type, suffix) {
+			return block
+		}
+	}
+	return first
 }
 
 // curveNames are OpenSSL's names of the curves.

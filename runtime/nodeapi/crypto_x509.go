@@ -30,7 +30,7 @@ func x509Natives(m *Modules) []engine.Func {
 	return []engine.Func{
 		{Name: "parse", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 			data := m.anyBytes(c.Argument(1), "buffer")
-			if block, _ := pem.Decode(data); block != nil {
+			if block := pemBlock(data, "CERTIFICATE"); block != nil {
 				data = block.Bytes
 			}
 			cert, err := x509.ParseCertificate(bytes.Clone(data))

@@ -57,7 +57,7 @@ function (native, p) {
       this.finished = this.chunkedEncoding = this.sendDate = this.strictContentLength = false;
       this.shouldKeepAlive = this.useChunkedEncodingByDefault = true;
     }
-    _implicitHeader() { throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); }
+    _implicitHeader() { throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); /* the reference's text */ }
     setHeader(name, value) {
       if (this.headersSent) throw errors.make("Error", "ERR_HTTP_HEADERS_SENT", "Cannot set headers after they are sent to the client");
       validateHeaderName(name);
