@@ -14,7 +14,7 @@ import (
 	"minido.dev/minido/internal/regex"
 )
 
-// Four expressions mean something else in goja than in V8. They are replaced in
+// Some expressions mean something else in goja than in V8. They are replaced in
 // the tree between parsing and compiling, so that the text, and with it the
 // places in stacks and what Function.prototype.toString answers, stays as it is.
 //
@@ -32,6 +32,10 @@ import (
 //     the code stands. (esbuild turns ** into a call of a helper by itself.)
 //   - x.stack is a text of goja's own, with the places of the bundle. The helper
 //     has it written as V8 does before it is read.
+//   - const f = __name(() => {}, "f"), which esbuild writes to keep the name: goja
+//     gives it by itself, and to the function's place in stacks too, where it
+//     sees that the function is f.
+//   - A class's constructor has no name in stacks; it gets V8's.
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
@@ -86,9 +90,9 @@ func mend(program *ast.Program, m mender) (err error) {
 }
 
 // mender says which helpers are in scope: those of operators, those of async
-// generators, and that of stacks. It is a visitor whose flag says that the
+// generators, that of stacks, and that of names. It is a visitor whose flag says that the
 // innermost function that is no arrow is a class's constructor.
-type mender struct{ bounds, async, stacks bool }
+type mender struct{ bounds, async, stacks, names bool }
 
 func (m mender) slot(e *ast.Expression, exact bool) {
 	if with := m.replacement(*e, exact); with != nil {
@@ -116,7 +120,20 @@ func (m mender) node(n ast.Node, exact bool) {
 	case *ast.FunctionLiteral:
 		m.function(n, false)
 		return
+	case *ast.ClassLiteral:
+		nameConstructor(n)
+	case *ast.Binding:
+		if target, ok := n.Target.(*ast.Identifier); ok {
+			m.unname(&n.Initializer, target.Name)
+		}
+	case *ast.FieldDefinition:
+		if key, ok := n.Key.(*ast.StringLiteral); ok && !n.Computed {
+			m.unname(&n.Initializer, key.Value)
+		}
 	case *ast.PropertyKeyed:
+		if key, ok := n.Key.(*ast.StringLiteral); ok && !n.Computed && n.Kind == ast.PropertyKindValue {
+			m.unname(&n.Value, key.Value)
+		}
 		if method, ok := n.Value.(*ast.FunctionLiteral); ok && n.Kind != ast.PropertyKindValue {
 			m.slot(&n.Key, exact)
 			m.function(method, false)
@@ -135,6 +152,9 @@ func (m mender) node(n ast.Node, exact bool) {
 		}
 	case *ast.AssignExpression:
 		m.bound(n.Operator, &n.Right)
+		if target, ok := n.Left.(*ast.Identifier); ok && n.Operator == token.ASSIGN {
+			m.unname(&n.Right, target.Name)
+		}
 	}
 	descend(n, m, exact)
 }
@@ -186,6 +206,44 @@ func (m mender) replacement(node ast.Expression, exact bool) ast.Expression {
 		}
 	}
 	return nil
+}
+
+// nameHelper is esbuild's for the names of functions.
+const nameHelper = "__name"
+
+// unname takes the helper of names away from a function that stands where goja
+// gives it the same name.
+func (m mender) unname(e *ast.Expression, name unistring.String) {
+	c, ok := (*e).(*ast.CallExpression)
+	if !m.names || !ok || len(c.ArgumentList) != 2 {
+		return
+	}
+	helper, ok := c.Callee.(*ast.Identifier)
+	given, isText := c.ArgumentList[1].(*ast.StringLiteral)
+	if !ok || helper.Name != nameHelper || !isText || given.Value != name {
+		return
+	}
+	switch fn := c.ArgumentList[0].(type) {
+	case *ast.ArrowFunctionLiteral:
+		*e = fn
+	case *ast.FunctionLiteral:
+		if fn.Name == nil && !(m.async && asyncBody(fn) != nil) { // which gets another helper around it
+			*e = fn
+		}
+	}
+}
+
+// nameConstructor has the constructor of a class appear in stacks as "new A". No
+// code can refer to a name with a space in it.
+func nameConstructor(n *ast.ClassLiteral) {
+	if n.Name == nil {
+		return
+	}
+	for _, element := range n.Body {
+		if method, ok := element.(*ast.MethodDefinition); ok && method.Kind == ast.PropertyKindMethod && !method.Static && isConstructorKey(method) {
+			method.Body.Name = &ast.Identifier{Name: "new " + n.Name.Name, Idx: method.Idx}
+		}
+	}
 }
 
 // bound puts the operator's helper, if it has one, around what is on its right. A

@@ -11,11 +11,16 @@ import (
 // runMended evaluates a script as units are compiled.
 func runMended(t *testing.T, vm *goja.Runtime, code string, shifts bool) goja.Value {
 	t.Helper()
+	return runMendedBy(t, vm, code, mender{bounds: shifts})
+}
+
+func runMendedBy(t *testing.T, vm *goja.Runtime, code string, m mender) goja.Value {
+	t.Helper()
 	tree, err := goja.Parse("test.js", code, parser.WithDisableSourceMaps)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := mend(tree, mender{bounds: shifts}); err != nil {
+	if err := mend(tree, m); err != nil {
 		t.Fatal(err)
 	}
 	program, err := goja.CompileAST(tree, false)
@@ -173,5 +178,29 @@ func TestUnitsAreMended(t *testing.T) {
 	})
 	if got, err := vm.RunProgram(program); err != nil || got.String() != "ours" {
 		t.Errorf("/\\w/iu: %v %v", got, err)
+	}
+}
+
+// A function that stands where it gets its name from has it in stacks, too; the
+// helper is left where the name is another, or the function gets none by itself.
+func TestFunctionsHaveTheirNamesInStacks(t *testing.T) {
+	const code = `(() => {
+  const helped = [];
+  const __name = (fn, name) => { helped.push(name); Object.defineProperty(fn, "name", { value: name, configurable: true }); return fn; };
+  const me = (stack) => stack.split("\n")[1].replace(/^\s*at (?:([^(]+) \()?.*/, "$1");
+  const arrow = __name(() => me(new Error().stack), "arrow");
+  const anonymous = __name(function() { return me(new Error().stack); }, "anonymous");
+  let later; later = __name(async () => me(new Error().stack), "later");
+  const o = { member: __name(() => me(new Error().stack), "member") };
+  const _other = __name(() => me(new Error().stack), "other");
+  const named = __name(function own() { return me(new Error().stack); }, "named");
+  class A { field = __name(() => me(new Error().stack), "field"); constructor() { this.made = me(new Error().stack); } }
+  class B extends A { constructor() { super(); this.own = me(new Error().stack); } }
+  const b = new B(), C = class { constructor() { this.made = me(new Error().stack); } };
+  return [arrow(), anonymous(), o.member(), _other(), named(), b.field(), b.made, b.own, new C().made, later.name, A.name, B.name, C.name, typeof A.prototype.constructor, arrow.name, _other.name, named.name].join() + " " + helped;
+})()`
+	const want = "arrow,anonymous,member,,own,field,new A,new B,,later,A,B,C,function,arrow,other,named other,named"
+	if got := runMendedBy(t, goja.New(), code, mender{names: true}); got.String() != want {
+		t.Errorf("got %v, want %s", got, want)
 	}
 }

@@ -46,7 +46,7 @@ func (u *unit) program() (*goja.Program, error) {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
 			has := func(helper string) bool { return slices.Contains(u.low.helpers, helper) }
-			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader)}
+			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader), names: has(nameHelper)}
 			if err = mend(ast, m); err == nil {
 				u.prog, err = goja.CompileAST(ast, false)
 			}

@@ -3,7 +3,7 @@ package minidotest
 import "testing"
 
 // What code reads as an error's stack has V8's form, with the places of the
-// source (V8's stack trace API).
+// source (V8's stack trace API), but for the classes of methods ("Object.thrown").
 func TestStacksAreV8s(t *testing.T) {
 	w := newTest(t, `
 class Mine extends Error {}
@@ -29,14 +29,14 @@ export default serve({
   descriptor() { const e = new Error("x"); e.stack; const d = Object.getOwnPropertyDescriptor(e, "stack")!; return [typeof d.value, d.writable, d.enumerable, d.configurable, Object.keys(e)]; },
 });`, Options{})
 	for name, want := range map[string]string{
-		"thrown":     `["TypeError: bad","    at inner (worker.ts:5:26)","    at worker.ts:6:21","    at worker.ts:7:46","    at worker.ts:12:22"]`,
-		"mine":       `["Error: own class","    at worker.ts:13:20"]`,
-		"dom":        `["AbortError: gone","    at worker.ts:14:19"]`,
+		"thrown":     `["TypeError: bad","    at inner (worker.ts:5:26)","    at outer (worker.ts:6:21)","    at thrown (worker.ts:7:46)","    at thrown (worker.ts:12:22)"]`,
+		"mine":       `["Error: own class","    at mine (worker.ts:13:20)"]`,
+		"dom":        `["AbortError: gone","    at dom (worker.ts:14:19)"]`,
 		"captured":   `["Error","    at captured (worker.ts:15:56)"]`,
 		"ten":        `11`,
-		"limited":    `"Error: deep\n    at worker.ts:10:71"`,
+		"limited":    `"Error: deep\n    at deep (worker.ts:10:71)"`,
 		"unlimited":  `true`,
-		"prepared":   `"deepnull"`,
+		"prepared":   `"deepdeep"`,
 		"absent":     `[true,"TypeError: Cannot read properties of null (reading 'a')"]`,
 		"optional":   `["Error: x",true]`,
 		"written":    `["own!",true]`,

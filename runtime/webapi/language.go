@@ -118,7 +118,9 @@ func (p *Platform) errorHeader(v goja.Value) string {
 func (p *Platform) captureStack(call goja.FunctionCall) goja.Value {
 	obj, above := call.Argument(0).(*goja.Object), call.Argument(1).String()
 	frames := userFrames(p.vm.CaptureCallStack(0, nil))
-	if i := slices.IndexFunc(frames, func(f goja.StackFrame) bool { return above != "" && f.FuncName() == above }); i >= 0 {
+	if i := slices.IndexFunc(frames, func(f goja.StackFrame) bool {
+		return above != "" && strings.TrimPrefix(f.FuncName(), "new ") == above
+	}); i >= 0 {
 		frames = frames[i+1:]
 	}
 	p.describeStack(obj, frames)

@@ -157,8 +157,9 @@ function (native, primordials) {
     getScriptNameOrSourceURL() { return this.#site.file || null; }
     getLineNumber() { return this.#site.line; }
     getColumnNumber() { return this.#site.column; }
-    getFunctionName() { return this.#site.name || null; }
-    getMethodName() { return this.#site.name || null; }
+    getFunctionName() { return this.#name() || null; }
+    getMethodName() { return this.#name() || null; }
+    #name() { return this.isConstructor() ? this.#site.name.slice(4) : this.#site.name; }
     getTypeName() { return null; }
     getThis() { return undefined; }
     getFunction() { return undefined; }
@@ -166,7 +167,7 @@ function (native, primordials) {
     isNative() { return this.#site.native; }
     isToplevel() { return true; }
     isEval() { return false; }
-    isConstructor() { return false; }
+    isConstructor() { return this.#site.name.startsWith("new "); }
     isAsync() { return false; }
     toString() {
       const { name, file, line, column } = this.#site;
