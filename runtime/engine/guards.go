@@ -265,6 +265,7 @@ func (e *Engine) checkJoin(c *goja.FunctionCall) {
 
 // guardBuffers puts a check before the constructors of buffers and views.
 func (e *Engine) guardBuffers() {
+	e.guard(e.Primordial("TypedArray").Get("prototype").(*goja.Object), "set", e.guardEmptySource)
 	for class, size := range map[string]int64{ // order-independent: each class is its own
 		"ArrayBuffer": 1, "Int8Array": 1, "Uint8Array": 1, "Uint8ClampedArray": 1, "Int16Array": 2, "Uint16Array": 2, "Int32Array": 4,
 		"Uint32Array": 4, "Float32Array": 4, "Float64Array": 8, "BigInt64Array": 8, "BigUint64Array": 8,
@@ -279,6 +280,35 @@ func (e *Engine) guardBuffers() {
 		e.vm.GlobalObject().DefineDataProperty(class, guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		proto.DefineDataProperty("constructor", guarded, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
+}
+
+// guardEmptySource keeps goja from taking the address of the first element of a
+// typed array that has none: %TypedArray%.prototype.set gets an empty list in its
+// place, once it is clear that the specification would not refuse the array.
+func (e *Engine) guardEmptySource(c *goja.FunctionCall) {
+	source, ok := c.Argument(0).(*goja.Object)
+	if !ok || !theViews().ok {
+		return
+	}
+	s, isView := theViews().shown(source)
+	if !isView || *s.length > 0 {
+		return
+	}
+	tag := func(v goja.Value) string { // "undefined" for what is no typed array
+		return e.Call(e.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v).String()
+	}
+	if tag(source) == "undefined" {
+		return
+	}
+	of := e.resizableOf(source)
+	buffer := e.Call(e.Primordial("TypedArrayPrototypeGetBuffer"), goja.Undefined(), source).Export().(goja.ArrayBuffer)
+	if buffer.Detached() || of != nil && *s.buffer == theInsides().implementation(of.nobody).UnsafePointer() {
+		return // goja refuses it
+	}
+	if target := tag(c.This); target != "undefined" && strings.HasPrefix(target, "Big") != strings.HasPrefix(tag(source), "Big") {
+		e.Throw("TypeError", "Cannot mix BigInt and other types, use explicit conversions")
+	}
+	c.Arguments = append([]goja.Value{e.vm.NewArray()}, c.Arguments[1:]...)
 }
 
 // guardedConstructor is target with a check before it: the same prototype,

@@ -45,6 +45,24 @@ func TestFloat16Array(t *testing.T) {
 	}
 }
 
+// %TypedArray%.prototype.set (23.2.3.26) takes a source without elements, which
+// in goja ends in a panic of Go's.
+func TestSetFromNothing(t *testing.T) {
+	for source, want := range map[string]string{
+		`(() => { const a = new Float32Array([1, 2]); a.set(new Uint8Array(0)); a.set(new Uint8Array(2).subarray(2), 2); a.set(new DataView(new ArrayBuffer(0))); return a })()`: "1,2",
+		`new Float32Array(2).set(new Uint8Array(0), 3)`:   "RangeError: offset is out of bounds",
+		`new Float32Array(2).set(new Uint8Array(0), -1)`:  "RangeError: offset is out of bounds",
+		`new Float32Array(2).set(new BigInt64Array(0))`:   "TypeError: Cannot mix BigInt and other types, use explicit conversions",
+		`new BigInt64Array(2).set(new BigUint64Array(0))`: "undefined",
+		`(() => { const b = new ArrayBuffer(4, { maxByteLength: 4 }), u = new Uint8Array(b, 2); b.resize(0); new Float32Array(1).set(u) })()`:       "TypeError: ArrayBuffer is detached",
+		`(() => { const b = new ArrayBuffer(4, { maxByteLength: 4 }), u = new Uint8Array(b); b.resize(0); return new Float32Array([3]).set(u) })()`: "undefined",
+		`(() => { const u = new Uint8Array(0); u.buffer.transfer(); new Float32Array(1).set(u) })()`:                                                "TypeError: ArrayBuffer is detached",
+		`new Float32Array(2).set.call([], new Uint8Array(0))`:                                                                                       "TypeError: Method TypedArray.prototype.set called on incompatible receiver [object Array]",
+	} {
+		evaluates(t, source, want)
+	}
+}
+
 // evaluates runs an expression; an error is shown as its text.
 func evaluates(t *testing.T, source, want string) {
 	t.Helper()

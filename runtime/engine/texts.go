@@ -241,6 +241,8 @@ func patternText(text string) string {
 
 func (s site) rangeText(text string) string {
 	switch {
+	case text == "Source is too large", text == "offset should be >= 0": // of %TypedArray%.prototype.set
+		return "offset is out of bounds"
 	case text == "exponent must be positive":
 		return "Exponent must be positive"
 	case text == "Invalid count value":
