@@ -15,6 +15,7 @@ func TestSeveralWorkers(t *testing.T) {
 	back := func(text string) string {
 		return `import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 export class Count extends DurableObject { add() { const n = (this.ctx.storage.kv.get("n") ?? 0) + 1; this.ctx.storage.kv.put("n", n); return n; } }
+export class Late extends DurableObject { hi() { return "hi from late"; } }
 export class Say extends WorkerEntrypoint { hi(name) { return "` + text + ` " + name + " " + this.ctx.props.mark; } }
 export default { fetch() { return new Response("` + text + `"); } };`
 	}
@@ -42,4 +43,31 @@ export default { fetch() { return new Response("` + text + `"); } };`
 	if _, body := ask(t, "GET", s.url+"/"); strings.HasSuffix(body, ", 1") {
 		t.Errorf("the object has lost its count: %s", body)
 	}
+
+	// The first worker's configuration changes: another file, other flags, a class of the other that it did not
+	// name before, then one that the other does not have.
+	bind := func(class string) {
+		t.Helper()
+		text := strings.ReplaceAll(`{"name": "front", "main": "late.js", "compatibility_date": "2026-08-01", "compatibility_flags": ["nodejs_compat"],
+"durable_objects": {"bindings": [{"name": "LATE", "class_name": "CLASS", "script_name": "back"}]}}`, "CLASS", class)
+		if err := os.WriteFile(filepath.Join(dir, "front", "wrangler.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	code := `import { basename } from "node:path";
+export default { async fetch(req, env) { return new Response(await env.LATE.getByName(basename("/b/c")).hi()); } };`
+	if err := os.WriteFile(filepath.Join(dir, "front", "late.js"), []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	bind("Late")
+	until(t, "the new binding to answer", func() bool {
+		_, body := ask(t, "GET", s.url+"/")
+		return body == "hi from late"
+	})
+	bind("Lost")
+	until(t, "the refusal of the class", func() bool {
+		return strings.Contains(s.Output(), `the binding LATE names the class "Lost", which index.js of the worker "back" does not export`)
+	})
+	contains(t, s.Output(), "it exports Count, Late, Say")
+	answers(t, s.url+"/", http.StatusOK, "hi from late")
 }

@@ -202,6 +202,18 @@ func (i *Isolate) ExportNames() []string {
 	return names
 }
 
+// Classes are the names of the exported classes and functions, in order.
+func (i *Isolate) Classes() []string {
+	var names []string
+	for _, name := range i.exports.Keys() {
+		if _, ok := i.Class(name); ok {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
 // Class is the exported class of that name; ok is false if there is none.
 func (i *Isolate) Class(name string) (class *goja.Object, ok bool) {
 	v, isObject := i.exports.Get(name).(*goja.Object)

@@ -37,7 +37,7 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 	if b.Dir == "" {
 		o.Spawn = nil // it belongs to one server; and who bundles must make no difference to the others
 	}
-	key := fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional})
+	key := bundleKey(o)
 	b.mu.Lock()
 	k := b.made[key]
 	if k == nil {
@@ -61,6 +61,11 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 		k.bundle, k.err = bundler.Build()
 	})
 	return k.bundle, k.err
+}
+
+// bundleKey tells what is bundled from everything else, its builtins left out.
+func bundleKey(o bundle.Options) string {
+	return fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional})
 }
 
 func (b *Bundles) file(key string) string {

@@ -55,8 +55,12 @@ func (s *Server) makeBundle(p *config.Project) (*bundle.Bundle, error) {
 	if s.opts.Bundles != nil {
 		return s.opts.Bundles.get(s.bundleOptions(p))
 	}
-	if s.bundler == nil {
-		s.bundler = bundle.New(s.bundleOptions(p))
+	o := s.bundleOptions(p)
+	if key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags); s.bundler == nil || s.bundles != key {
+		if s.bundler != nil {
+			s.bundler.Close() // the configuration has changed
+		}
+		s.bundler, s.bundles = bundle.New(o), key
 	}
 	return s.bundler.Build()
 }
@@ -123,6 +127,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 				return
 			}
 			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat)
+			w.classes = w.iso.Classes()
 			done(s.checkClasses(p, w.iso))
 		})
 	})
@@ -165,31 +170,64 @@ func (s *Server) subrequests(p *config.Project) int {
 // own, and those of the other workers of the session that name it.
 func (s *Server) checkClasses(p *config.Project, iso *isolate.Isolate) error {
 	var bad []config.Diagnostic
-	check := func(bindings []config.DurableObjectBinding, where, there string) {
-		for _, b := range bindings {
-			if b.ScriptName != p.Name {
-				continue
-			}
-			if _, ok := iso.Class(b.ClassName); ok {
-				continue
-			}
-			text := []byte(readText(b.ClassWhere.File))
-			bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, text,
-				fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, where),
-				fmt.Sprintf("it exports %s; export the class%s, or correct class_name", strings.Join(iso.ExportNames(), ", "), there)))
-		}
-	}
 	main := p.Relative(p.Main)
-	check(p.DurableObjects, main, "")
 	for _, m := range s.session.members {
+		bindings, where, there := p.DurableObjects, main, ""
 		if m != s {
-			check(m.Project().DurableObjects, fmt.Sprintf("%s of the worker %q", main, p.Name), " there")
+			bindings, where, there = m.Project().DurableObjects, fmt.Sprintf("%s of the worker %q", main, p.Name), " there"
+		}
+		for _, b := range bindings {
+			if _, ok := iso.Class(b.ClassName); b.ScriptName == p.Name && !ok {
+				bad = append(bad, noSuchClass(b, where, there, iso.ExportNames()))
+			}
 		}
 	}
-	if bad != nil {
-		return &config.ConfigError{Diagnostics: bad}
+	return asError(bad)
+}
+
+// bindOthers prepares what a changed configuration binds to in other workers of
+// the session, and reports classes that they do not export.
+func (s *Server) bindOthers(p *config.Project) error {
+	var bad []config.Diagnostic
+	for _, b := range p.DurableObjects {
+		m := s.session.find(b.ScriptName)
+		if m == nil || m == s {
+			continue
+		}
+		other, classes, running := m.exported()
+		if !running {
+			continue // it checks itself when it starts
+		}
+		if !slices.Contains(classes, b.ClassName) {
+			bad = append(bad, noSuchClass(b, fmt.Sprintf("%s of the worker %q", other.Relative(other.Main), other.Name), " there", classes))
+		} else if err := m.openNamespace(b.ClassName, b.UniqueKey); err != nil {
+			return err
+		}
 	}
-	return nil
+	return asError(bad)
+}
+
+// exported are the classes of the worker that runs now.
+func (s *Server) exported() (p *config.Project, classes []string, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current == nil {
+		return nil, nil, false
+	}
+	return s.current.project, s.current.classes, true
+}
+
+func asError(bad []config.Diagnostic) error {
+	if bad == nil {
+		return nil
+	}
+	return &config.ConfigError{Diagnostics: bad}
+}
+
+func noSuchClass(b config.DurableObjectBinding, where, there string, exports []string) config.Diagnostic {
+	return config.NewDiagnostic(config.SeverityError, b.ClassWhere, []byte(readText(b.ClassWhere.File)),
+		fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, where),
+		fmt.Sprintf("it exports %s; export the class%s, or correct class_name", strings.Join(exports, ", "), there))
 }
 
 // condemned replaces an isolate that must not be used any more. It runs on

@@ -28,6 +28,7 @@ type Server struct {
 	lock     *dirLock
 	pool     *pool.Pool
 	bundler  *bundle.Bundler
+	bundles  string // what bundler does, as a key
 	gateway  *gateway.Gateway
 	listener net.Listener
 	watcher  *watcher
@@ -58,6 +59,7 @@ type worker struct {
 
 	project *config.Project
 	bundle  *bundle.Bundle
+	classes []string // that it exports; written before it is current
 }
 
 // Start loads the project and answers on Options.Address. Errors are for
@@ -155,17 +157,25 @@ func (s *Server) event(kind EventKind, text string) {
 // openNamespaces opens those of the project's classes that are not open yet.
 func (s *Server) openNamespaces(p *config.Project) error {
 	for _, c := range s.classes(p) {
-		if s.space(c.UniqueKey) != nil {
-			continue
-		}
-		n, err := s.pool.Open(c.ClassName, c.UniqueKey)
-		if err != nil {
+		if err := s.openNamespace(c.ClassName, c.UniqueKey); err != nil {
 			return err
 		}
-		s.mu.Lock()
-		s.spaces[c.UniqueKey] = n
-		s.mu.Unlock()
 	}
+	return nil
+}
+
+// openNamespace opens that of a class, unless it is open.
+func (s *Server) openNamespace(class, uniqueKey string) error {
+	if s.space(uniqueKey) != nil {
+		return nil
+	}
+	n, err := s.pool.Open(class, uniqueKey)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.spaces[uniqueKey] = n
 	return nil
 }
 

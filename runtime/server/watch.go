@@ -121,6 +121,10 @@ func (s *Server) reload() {
 		s.failedBuild(err)
 		return
 	}
+	if err := s.bindOthers(project); err != nil {
+		s.failedBuild(err)
+		return
+	}
 	w, err := s.build(context.Background(), project)
 	if err != nil {
 		s.failedBuild(err)
