@@ -114,7 +114,8 @@ var showSource string
 // golden runs testdata/<name>.txt: lines "! prologue", "> expression" and
 // "= its value". The values were printed by workerd 1.20261117 (compatibility
 // date 2026-09-01) with show.js; a line "~ ours" after one says where and what
-// minido answers differently, on purpose.
+// minido answers differently, on purpose. A file whose first line says so has
+// the values of Node 24 instead.
 func golden(t *testing.T, name string) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/" + name + ".txt")
