@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
@@ -31,8 +32,10 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 			return nil, err
 		}
 	}
-	if d, bad := p.CheckMain(); bad {
-		return nil, &config.ConfigError{Diagnostics: []config.Diagnostic{d}}
+	if p.Main != "" {
+		if d, bad := p.CheckMain(); bad {
+			return nil, &config.ConfigError{Diagnostics: []config.Diagnostic{d}}
+		}
 	}
 	if err := s.openAssets(p); err != nil {
 		return nil, err
@@ -55,14 +58,41 @@ func (s *Server) makeBundle(p *config.Project) (*bundle.Bundle, error) {
 	if s.opts.Bundles != nil {
 		return s.opts.Bundles.get(s.bundleOptions(p))
 	}
-	o := s.bundleOptions(p)
-	if key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags); s.bundler == nil || s.bundles != key {
-		if s.bundler != nil {
-			s.bundler.Close() // the configuration has changed
-		}
-		s.bundler, s.bundles = bundle.New(o), key
+	b, err := s.bundlerOf(p)
+	if err != nil {
+		return nil, err
 	}
-	return s.bundler.Build()
+	return b.Build()
+}
+
+// bundlerOf is the bundler of the project: the last one, unless the configuration
+// says otherwise what is bundled.
+func (s *Server) bundlerOf(p *config.Project) (*bundle.Bundler, error) {
+	o := s.bundleOptions(p)
+	key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags) // they choose the builtins
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return nil, pool.ErrClosed // Close would not see a new one
+	case s.bundler == nil || s.bundlerKey != key:
+		if s.bundler != nil {
+			s.bundler.Close() // reloads come one at a time: it does nothing now
+		}
+		s.bundler, s.bundlerKey = bundle.New(o), key
+	}
+	return s.bundler, nil
+}
+
+// inputs are the files on which the last bundle depended.
+func (s *Server) inputs() []string {
+	s.mu.Lock()
+	b := s.bundler
+	s.mu.Unlock()
+	if b == nil {
+		return nil
+	}
+	return b.Inputs()
 }
 
 func (s *Server) bundleOptions(p *config.Project) bundle.Options {
@@ -194,27 +224,32 @@ func (s *Server) bindOthers(p *config.Project) error {
 		if m == nil || m == s {
 			continue
 		}
-		other, classes, running := m.exported()
-		if !running {
-			continue // it checks itself when it starts
-		}
-		if !slices.Contains(classes, b.ClassName) {
+		classes, running := m.exported()
+		switch other := m.Project(); {
+		case !running: // it checks itself when it starts
+		case slices.Contains(classes, b.ClassName):
+			if err := m.openNamespace(b.ClassName, b.UniqueKey); err != nil {
+				return err
+			}
+		case other.Main == "":
+			bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, []byte(readText(b.ClassWhere.File)),
+				fmt.Sprintf("the binding %s names the class %q of the worker %q, which has only assets", b.Name, b.ClassName, other.Name),
+				"name a worker that exports the class in script_name"))
+		default:
 			bad = append(bad, noSuchClass(b, fmt.Sprintf("%s of the worker %q", other.Relative(other.Main), other.Name), " there", classes))
-		} else if err := m.openNamespace(b.ClassName, b.UniqueKey); err != nil {
-			return err
 		}
 	}
 	return asError(bad)
 }
 
 // exported are the classes of the worker that runs now.
-func (s *Server) exported() (p *config.Project, classes []string, running bool) {
+func (s *Server) exported() (classes []string, running bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.current == nil {
-		return nil, nil, false
+		return nil, false
 	}
-	return s.current.project, s.current.classes, true
+	return s.current.classes, true
 }
 
 func asError(bad []config.Diagnostic) error {

@@ -27,14 +27,15 @@ type Server struct {
 	opts     Options
 	lock     *dirLock
 	pool     *pool.Pool
-	bundler  *bundle.Bundler
-	bundles  string // what bundler does, as a key
 	gateway  *gateway.Gateway
 	listener net.Listener
 	watcher  *watcher
 	session  *session
 
 	warnings []config.Diagnostic
+
+	reloading sync.Mutex // held by the reload that is under way
+	opening   sync.Mutex // held while a namespace is opened, lest it be opened twice
 
 	mu      sync.Mutex // guards everything below
 	project *config.Project
@@ -45,6 +46,9 @@ type Server struct {
 	flushing bool
 	assets   *gateway.Assets
 	closed   bool
+
+	bundler    *bundle.Bundler // nil before the first build, and with Options.Bundles
+	bundlerKey string          // what it bundles
 
 	isolates int                              // so far
 	retiring map[*isolate.Isolate]clock.Timer // replaced, with work in flight
@@ -166,6 +170,8 @@ func (s *Server) openNamespaces(p *config.Project) error {
 
 // openNamespace opens that of a class, unless it is open.
 func (s *Server) openNamespace(class, uniqueKey string) error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	if s.space(uniqueKey) != nil {
 		return nil
 	}
@@ -387,7 +393,7 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.closed = true
-	w, queued := s.current, s.queued
+	w, queued, bundler := s.current, s.queued, s.bundler
 	retired := s.retired()
 	s.current, s.queued = nil, nil
 	s.mu.Unlock()
@@ -413,8 +419,8 @@ func (s *Server) Close(ctx context.Context) error {
 	for _, iso := range retired {
 		errs = append(errs, iso.Close(ctx))
 	}
-	if s.bundler != nil {
-		s.bundler.Close()
+	if bundler != nil {
+		bundler.Close()
 	}
 	if s.session != nil && s.session.members[0] == s {
 		errs = append(errs, s.session.buckets.close())

@@ -46,12 +46,11 @@ func (s *Server) watch() error {
 // follow watches the directories of all files that matter now.
 func (w *watcher) follow() {
 	var paths []string
-	if w.s.bundler != nil {
-		paths = append(paths, w.s.bundler.Inputs()...)
-	}
+	paths = append(paths, w.s.inputs()...)
 	paths = append(paths, w.s.Project().Files...)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	clear(w.files)
 	for _, p := range paths {
 		w.files[p] = true
 		dir := filepath.Dir(p)
@@ -106,39 +105,45 @@ func (w *watcher) close() error {
 	return w.fsn.Close()
 }
 
-// reload builds the project anew. If that fails, what runs goes on.
+// reload builds the project anew. If that fails, what runs goes on. Changes that
+// come meanwhile have a reload of their own, which waits: the last one wins.
 func (s *Server) reload() {
+	s.reloading.Lock()
+	defer s.reloading.Unlock()
 	if s.isClosed() {
 		return
 	}
 	s.event(EventReloading, "")
+	err := s.rebuild()
+	if s.isClosed() {
+		return
+	}
+	s.watcher.follow() // also what a failed build misses: it may appear
+	switch {
+	case err == nil:
+		s.event(EventReloaded, "")
+	case s.opts.Events != nil:
+		s.opts.Events(Event{Kind: EventBuildFailed, Text: err.Error(), Err: err})
+	}
+}
+
+func (s *Server) rebuild() error {
 	project, _, err := config.Load(s.opts.Config)
 	if err != nil {
-		s.failedBuild(err)
-		return
+		return err
 	}
 	if err := s.openNamespaces(project); err != nil {
-		s.failedBuild(err)
-		return
+		return err
 	}
 	if err := s.bindOthers(project); err != nil {
-		s.failedBuild(err)
-		return
+		return err
 	}
 	w, err := s.build(context.Background(), project)
 	if err != nil {
-		s.failedBuild(err)
-		return
+		return err
 	}
 	s.replace(project, w, func(error) {})
-	s.watcher.follow()
-	s.event(EventReloaded, "")
-}
-
-func (s *Server) failedBuild(err error) {
-	if s.opts.Events != nil {
-		s.opts.Events(Event{Kind: EventBuildFailed, Text: err.Error(), Err: err})
-	}
+	return nil
 }
 
 // replace lets w take over, as a deployment does: objects of the old isolate
