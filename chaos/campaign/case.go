@@ -372,8 +372,9 @@ func (r *caseRun) gone(f *fault.Fault, driving bool, driven <-chan error) error 
 		return fmt.Errorf("campaign: %w", r.child.ExitError())
 	}
 	r.stop()
+	r.loud() // this server may have died before it had recovered
 	if !r.camp.NoStandby {
-		r.loud = r.camp.nursery.quiet() // until the next server has recovered
+		r.loud = r.camp.nursery.quiet() // until the next one has
 	}
 	if driving {
 		<-driven // it has lost its connection; what it had not sent comes in the next life

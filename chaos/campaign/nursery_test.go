@@ -32,7 +32,8 @@ func stopped(pid int) (bool, error) {
 // begins then; afterwards, or when it takes too long, they go on and are prepared.
 func TestPreparationsStandStillForARecovery(t *testing.T) {
 	sch := sched.NewThreads(clock.Real{})
-	n := newNursery(clock.Real{}, 2)
+	machine := clock.NewVirtual(time.Unix(0, 0)) // a recovery takes too long when the test says so
+	n := newNursery(machine, 2)
 	dir := t.TempDir()
 	begin := func(name string) (file string, done chan error) {
 		file, done = filepath.Join(dir, name), make(chan error, 1)
@@ -88,6 +89,8 @@ func TestPreparationsStandStillForARecovery(t *testing.T) {
 	finish(first, firstDone)
 
 	n.quiet() // one that is never ended
+	until(true, 1)
+	machine.Advance(quietLimit)
 	until(false, 1)
 	finish(second, secondDone)
 
