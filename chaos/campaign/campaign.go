@@ -102,9 +102,7 @@ func (c *campaign) open() (err error) {
 	c.cache = filepath.Join(filepath.Dir(c.config), ".wrangler", "state", "minido-cache")
 	c.scheduler = sched.NewThreads(c.clock)
 	if c.Mode == Sim && !c.Keep && !c.Sigkill && c.Step == nil { // most cases leave nothing
-		if c.workshop, err = evidence.OpenWorkshop(); err != nil {
-			return err
-		}
+		c.workshop = evidence.OpenWorkshop()
 	}
 	for range c.Jobs {
 		s := &slot{camp: c}
@@ -195,11 +193,7 @@ func (c *campaign) caseDir() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.cases++
-	dir := c.dir
-	if c.workshop != nil {
-		dir = c.workshop.Dir
-	}
-	return filepath.Join(dir, fmt.Sprintf("case-%04d", c.cases))
+	return filepath.Join(c.workshop.Room(c.dir), fmt.Sprintf("case-%04d", c.cases))
 }
 
 // settle removes the evidence of a case that is over, or has it where it is kept.
@@ -328,11 +322,21 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 	return nil
 }
 
+// run is runCase in the next directory. What ends the campaign keeps its evidence,
+// unless that is the end of ctx.
+func (s *slot) run(ctx context.Context, plan fault.Plan) (Case, error) {
+	r, err := s.runCase(ctx, plan, s.camp.caseDir())
+	if err != nil && ctx.Err() == nil {
+		err = errors.Join(err, s.camp.settle(&r, true))
+	}
+	return r, err
+}
+
 // try runs a plan, again while its fault does not happen. The evidence of what
 // passed goes, unless it is to be kept.
 func (s *slot) try(ctx context.Context, plan fault.Plan) (Case, error) {
 	for n := 1; ; n++ {
-		r, err := s.runCase(ctx, plan, s.camp.caseDir())
+		r, err := s.run(ctx, plan)
 		r.Tries = n
 		if err != nil {
 			return r, err

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -232,6 +233,30 @@ func TestSettle(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(home, "death-1", "file"))
 		if r.Dir != want || string(text) != name && keep || !keep && !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("keep %v: the case is in %q with %q, %v", keep, r.Dir, text, err)
+		}
+	}
+}
+
+// What ends a campaign leaves its evidence on the disk, unless it was cancelled.
+func TestEvidenceOfTheEnd(t *testing.T) {
+	for _, cancelled := range []bool{false, true} {
+		c := &campaign{Options: Options{Mode: Sim}, dir: t.TempDir(), workshop: &evidence.Workshop{Dir: t.TempDir()}}
+		from := c.workshop.Room(c.dir)
+		if err := os.MkdirAll(filepath.Join(from, "case-0001", "history.ndjson"), 0o700); err != nil { // in the file's place
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if cancelled {
+			cancel()
+		}
+		_, err := (&slot{camp: c}).run(ctx, nil)
+		cancel()
+		if err == nil {
+			t.Fatal("a case ran without a history")
+		}
+		_, err = os.Stat(filepath.Join(c.dir, "case-0001", "state"))
+		if kept := err == nil; kept == cancelled && from != c.dir {
+			t.Errorf("cancelled %v, kept %v: %v", cancelled, kept, err)
 		}
 	}
 }

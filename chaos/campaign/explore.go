@@ -17,7 +17,7 @@ func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.
 func (c *campaign) clean(ctx context.Context) (Case, error) {
-	r, err := c.slots[0].runCase(ctx, nil, c.caseDir())
+	r, err := c.slots[0].run(ctx, nil)
 	if err == nil {
 		err = c.settle(&r, true)
 	}

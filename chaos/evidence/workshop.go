@@ -21,14 +21,19 @@ const (
 	workshopLock   = "lock"
 )
 
-// OpenWorkshop makes a workshop; nil where there is no room for one in memory.
-func OpenWorkshop() (*Workshop, error) {
+// OpenWorkshop makes a workshop; nil where there is no room for one in memory, or
+// the system allows none: it saves time, no more.
+func OpenWorkshop() *Workshop {
 	folder := InMemory(0)
 	if folder == "" {
-		return nil, nil
+		return nil
 	}
 	sweep(folder)
-	return makeWorkshop(folder)
+	w, err := makeWorkshop(folder)
+	if err != nil {
+		return nil
+	}
+	return w
 }
 
 func makeWorkshop(folder string) (*Workshop, error) {
@@ -68,6 +73,15 @@ func sweep(folder string) {
 		}
 		_ = f.Close()
 	}
+}
+
+// Room is Dir while there is room for another state, else otherwise; so it is of
+// nil.
+func (w *Workshop) Room(otherwise string) string {
+	if w == nil || InMemory(0) == "" {
+		return otherwise
+	}
+	return w.Dir
 }
 
 // Close removes the workshop. Of nil it does nothing.

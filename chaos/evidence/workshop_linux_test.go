@@ -40,8 +40,12 @@ func TestWorkshopsAreSwept(t *testing.T) {
 	if err := alive.Close(); err != nil || there(alive) {
 		t.Error(err, "a closed workshop is still there")
 	}
-	if err := (*Workshop)(nil).Close(); err != nil {
+	none := (*Workshop)(nil)
+	if err := none.Close(); err != nil {
 		t.Error(err)
+	}
+	if dir := none.Room("disk"); dir != "disk" {
+		t.Errorf("without a workshop there is room in %q", dir)
 	}
 }
 
