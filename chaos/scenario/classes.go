@@ -37,6 +37,7 @@ const (
 var (
 	classHead = regexp.MustCompile(`(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:abstract\s+)?class\s+([\w$]+)(?:<[^\n]*?>)?(?:\s+extends\s+([\w$.]+)|\s+implements\s|\s*\{)`)
 	callable  = regexp.MustCompile(`@(?:unstable_)?callable\((?:[^()"'` + "`" + `]|"[^"]*"|'[^']*'|` + "`[^`]*`" + `)*\)\s*(?:public\s+)?(?:async\s+)?([\w$]+)\s*(?:<[^(]*>)?\(([^()]*)\)`)
+	literal   = regexp.MustCompile(`^(?:"[^"\\\n]*"|'[^'\\\n]*')`)
 	renamed   = regexp.MustCompile(`([\w$]+)[ \t]+as[ \t]+([\w$]+)`)
 )
 
@@ -60,14 +61,17 @@ func Classes(dir string, names []string) ([]Class, error) {
 		case !entry.Type().IsRegular() || !slices.Contains([]string{".ts", ".tsx", ".js", ".mjs"}, filepath.Ext(path)) || strings.HasSuffix(path, ".d.ts"):
 			return nil
 		}
-		if info, err := entry.Info(); err != nil || info.Size() > maxSource {
-			return err
+		if info, err := entry.Info(); err == nil && info.Size() > maxSource {
+			return nil
 		}
 		if files++; files > maxSources {
 			return fs.SkipAll
 		}
 		text, err := os.ReadFile(path)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist):
+			return nil // it is not the worker's, or gone already
+		case err != nil:
 			return err
 		}
 		readClasses(string(text), found)
@@ -147,20 +151,24 @@ func arguments(parameters string) []string {
 	return list
 }
 
-// splitTop splits at the commas that are in no brackets.
+// splitTop splits at the commas that are in no brackets and no literal.
 func splitTop(list string) []string {
 	var parts []string
-	depth, start := 0, 0
+	depth, start, quote := 0, 0, rune(0)
 	for i, c := range list {
-		switch c {
-		case '<', '[', '{':
-			depth++
-		case '>', ']', '}':
-			depth--
-		case ',':
-			if depth == 0 {
-				parts, start = append(parts, list[start:i]), i+1
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
 			}
+		case c == '"' || c == '\'':
+			quote = c
+		case strings.ContainsRune("<[{", c):
+			depth++
+		case strings.ContainsRune(">]}", c):
+			depth--
+		case c == ',' && depth == 0:
+			parts, start = append(parts, list[start:i]), i+1
 		}
 	}
 	return append(parts, list[start:])
@@ -175,10 +183,9 @@ func sample(name, kind string, typed bool) string {
 		return "1"
 	case kind == "boolean":
 		return "true"
-	case strings.HasPrefix(kind, `"`) || strings.HasPrefix(kind, "'"):
-		first, _, _ := strings.Cut(kind, "|")
-		return strings.TrimSpace(first)
-	case kind == "string" || !typed:
+	case literal.MatchString(kind):
+		return literal.FindString(kind)
+	case kind == "string" || !typed && !strings.HasPrefix(name, "{"):
 		return fmt.Sprintf("%q", name)
 	}
 	return "{}"

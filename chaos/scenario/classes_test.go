@@ -42,6 +42,7 @@ export abstract class Common<T extends { a: string }, U>
 export class Research extends Common<X> {
   @unstable_callable() public async start(topic: string, count: number, pairs: [string, number][], opts: { deep: boolean, fast: boolean }, rest?: string, more = 1) {}
   @callable() kind(kind: "a" | "b", on: boolean, untyped, ...others: string[]) {}
+  @callable() odd(mode: "a, b" | 'c', { deep, fast }) {}
   notCallable(x: string) {}
 }
 export class Chat extends AIChatAgent<Env> {}
@@ -60,6 +61,7 @@ class OwnChat extends Agent { async onChatMessage(finish) {} }`,
 			{"extra", []string{`"topic"`}},
 			{"start", []string{`"topic"`, "1", "[]", "{}"}},
 			{"kind", []string{`"a"`, "true", `"untyped"`}},
+			{"odd", []string{`"a, b"`, "{}"}},
 			{"look", nil},
 		}},
 		{Name: "Chat", Chat: true}, {Name: "OwnChat", Chat: true},
