@@ -41,6 +41,7 @@ type Server struct {
 	project *config.Project
 	spaces  map[string]*pool.Namespace // by unique key
 	current *worker                    // nil while the isolate is being replaced
+	next    *worker                    // that takes over when the old one's loop lets it
 	queued  []func(*worker, error)     // requests that came meanwhile
 	// flushing: install is handing out queued; what comes now queues behind it.
 	flushing bool
@@ -393,9 +394,9 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.closed = true
-	w, queued, bundler := s.current, s.queued, s.bundler
+	w, next, queued, bundler := s.current, s.next, s.queued, s.bundler
 	retired := s.retired()
-	s.current, s.queued = nil, nil
+	s.current, s.next, s.queued = nil, nil, nil
 	s.mu.Unlock()
 	for _, fn := range queued {
 		fn(nil, pool.ErrClosed)
@@ -413,8 +414,10 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.pool != nil {
 		errs = append(errs, s.await(ctx, "close the objects", nil, s.pool.Close))
 	}
-	if w != nil && w.iso != nil {
-		errs = append(errs, w.iso.Close(ctx))
+	for _, w := range []*worker{w, next} {
+		if w != nil && w.iso != nil {
+			errs = append(errs, w.iso.Close(ctx))
+		}
 	}
 	for _, iso := range retired {
 		errs = append(errs, iso.Close(ctx))

@@ -148,25 +148,46 @@ func (s *Server) rebuild() error {
 
 // replace lets w take over, as a deployment does: objects of the old isolate
 // give their storage up, what is in flight there may finish within pool.Grace.
-// done is called exactly once, when w answers.
+// While the old one's loop is busy w may have a successor of its own, which then
+// takes its place. done is called exactly once, when w answers or will not.
 func (s *Server) replace(p *config.Project, w *worker, done func(error)) {
 	s.mu.Lock()
-	old := s.current
-	s.current, s.project = nil, p
+	old, waiting := s.current, s.next
+	s.current, s.project, s.next = nil, p, w
 	s.mu.Unlock()
 	s.pool.ClearRealm()
+	if waiting != nil { // what installs it is on its way
+		var err error
+		if waiting.iso != nil {
+			err = waiting.iso.Close(context.Background()) // nobody has used it
+		}
+		done(err)
+		return
+	}
 	if old == nil || old.iso == nil {
-		s.install(w)
+		s.installNext()
 		done(nil)
 		return
 	}
 	update := func() {
 		s.retire(old.iso, s.pool.SupersedeAll())
-		s.install(w)
+		s.installNext()
 		done(nil)
 	}
 	if err := old.iso.Engine.PostLoop(update); err != nil {
-		s.install(w)
+		s.installNext()
 		done(nil)
+	}
+}
+
+// installNext installs the worker that replace has left, unless the server was
+// closed.
+func (s *Server) installNext() {
+	s.mu.Lock()
+	w := s.next
+	s.next = nil
+	s.mu.Unlock()
+	if w != nil {
+		s.install(w)
 	}
 }

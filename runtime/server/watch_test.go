@@ -167,3 +167,29 @@ func TestAssetsAlone(t *testing.T) {
 	w.until(EventReloaded, "")
 	w.answers("a")
 }
+
+// Two reloads while the loop of the worker is busy: the last one's worker answers.
+func TestLastReloadWins(t *testing.T) {
+	w := watch(t, map[string]string{"front/wrangler.json": `{"name": "front", "main": "a.js", "compatibility_date": "2026-01-01"}`, "front/a.js": answering("a")})
+	w.server.mu.Lock()
+	loop := w.server.current.iso.Engine
+	w.server.mu.Unlock()
+	free, over := make(chan struct{}), make(chan struct{})
+	if err := loop.PostLoop(func() { <-free }); err != nil {
+		t.Fatal(err)
+	}
+	w.write("front/a.js", answering("b"))
+	w.until(EventReloaded, "")
+	w.write("front/wrangler.json", `{"name": "front", "main": "c.js", "compatibility_date": "2026-01-01"}`)
+	w.until(EventBuildFailed, "c.js")
+	w.write("front/c.js", answering("c"))
+	w.write("front/wrangler.json", `{"name": "front", "main": "c.js", "compatibility_date": "2026-01-01", "vars": {"A": "B"}}`)
+	w.until(EventReloaded, "")
+	if err := loop.PostLoop(func() { close(over) }); err != nil {
+		t.Error(err)
+		close(over)
+	}
+	close(free)
+	<-over
+	w.answers("c")
+}
