@@ -120,8 +120,10 @@ var halfMethods = map[string]any{
 		return any.ToValue(fromHalf(*half(data, i)))
 	},
 	"set": func(data *[]byte, i int, v goja.Value) {
-		bits := toHalf(v.ToFloat()) // which may move the data
-		*half(data, i) = bits
+		bits := toHalf(v.ToFloat()) // which may move the data, or take them away
+		if (i+1)*2 <= len(*data) {
+			*half(data, i) = bits
+		}
 	},
 	"toRaw": func(_ *[]byte, v goja.Value) uint64 { return uint64(toHalf(v.ToFloat())) },
 	"getRaw": func(data *[]byte, i int) uint64 {

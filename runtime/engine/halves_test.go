@@ -45,6 +45,18 @@ func TestFloat16Array(t *testing.T) {
 	}
 }
 
+// A value that takes the buffer away while it becomes a number goes nowhere.
+func TestHalvesGoneMeanwhile(t *testing.T) {
+	for source, want := range map[string]string{
+		`a.set({ length: 1, 0: { valueOf() { a.buffer.transfer(); return 1 } } }, 9e3)`:                                     "0",
+		`new F(1e4).map((x, i) => (i < 9e3 ? i : { valueOf() { if (!a.buffer.detached) a.buffer.transfer(); return i } }))`: "0",
+	} {
+		evaluates(t, `(() => { let a = new Float16Array(1e4);
+			class F extends Float16Array { static get [Symbol.species]() { return function (n) { return a = new Float16Array(n) } } }
+			`+source+`; return a.length })()`, want)
+	}
+}
+
 // %TypedArray%.prototype.set (23.2.3.26) takes a source without elements, which
 // in goja ends in a panic of Go's.
 func TestSetFromNothing(t *testing.T) {
