@@ -1,12 +1,14 @@
 package nodeapi
 
 import (
+	"runtime/debug"
 	"testing"
 )
 
 // Whatever the arguments and the receiver, a function of a module returns or
 // throws: it never takes the isolate down.
 func TestHostileArguments(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // worlds that live for a moment: two fifths of the time otherwise
 	for _, name := range Names() {
 		if name[0] == '_' || name == "sys" {
 			continue // other names of what is attacked already

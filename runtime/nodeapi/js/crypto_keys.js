@@ -269,13 +269,19 @@ function (native, p) {
     if (typeof value === "string" || isBytes(value)) return numberOf(value, encoding, name);
     throw errors.argType(name, "one of type number or string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", value);
   };
+  const generatorOf = (value, encoding) => {
+    if (typeof value !== "number") return sizedBytes(value, encoding, "generator");
+    errors.integer(value, "generator", -2147483648, 2147483647);
+    const hex = p.MathMax(value, 0).toString(16);
+    return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");
+  };
   function DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding) {
     if (!(this instanceof DiffieHellman)) return new DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding);
     if (keyEncoding !== undefined && keyEncoding !== null && !Buffer.isEncoding(keyEncoding) && keyEncoding !== "buffer") { generatorEncoding = generator; generator = keyEncoding; keyEncoding = undefined; }
     if (typeof sizeOrKey === "number") errors.integer(sizeOrKey, "sizeOrKey", -2147483648, 2147483647);
     const prime = typeof sizeOrKey === "number" ? Buffer.from(native.require("crypto").generatePrimeSync(sizeOrKey, { safe: sizeOrKey <= 512 })) : sizedBytes(sizeOrKey, keyEncoding, "sizeOrKey");
-    const g = generator === undefined || generator === null ? Buffer.from([2]) : typeof generator === "number" ? Buffer.from([generator]) : sizedBytes(generator, generatorEncoding, "generator");
-    if (native.dhFits(g, prime) < 0 && generator !== 0) throw errors.make("Error", "ERR_OSSL_DH_BAD_GENERATOR", "error:02800065:Diffie-Hellman routines::bad generator");
+    const g = generatorOf(generator || 2, generatorEncoding);
+    if (native.dhFits(g, prime) < 0) throw errors.make("Error", "ERR_OSSL_DH_BAD_GENERATOR", "error:02800065:Diffie-Hellman routines::bad generator");
     starting(this, prime, g);
   }
   methods(DiffieHellman, { ...agreement,

@@ -45,7 +45,7 @@ function (native, p) {
         this.slashes = true;
       }
     }
-    if (!hostless.has(lower) && (slashes || proto && !slashed.has(lower))) rest = takeAuthority(this, rest);
+    if (!hostless.has(lower) && (slashes || proto && !slashed.has(proto[0]))) rest = takeAuthority(this, rest);
     if (!hostless.has(lower)) rest = rest.replace(unwise, (c) => escapes[c]);
     const hash = rest.indexOf("#");
     if (hash >= 0) { this.hash = rest.slice(hash); rest = rest.slice(0, hash); }
@@ -179,7 +179,7 @@ function (native, p) {
   const pathToHost = (out, host) => {
     out.hostname = out.host = host;
     const at = host?.indexOf("@") ?? -1;
-    if (at > 0) { out.auth = host.slice(0, at); out.host = out.hostname = host.slice(at + 1); }
+    if (at > 0) { out.auth = host.slice(0, at); out.host = out.hostname = host.split("@")[1]; }
   };
   // descend is the resolution of a path, with host or without, in the same protocol.
   const descend = (out, relative) => {
