@@ -122,10 +122,10 @@ func (m mender) node(n ast.Node, exact bool) {
 		return
 	case *ast.ClassLiteral:
 		nameConstructor(n)
-	case *ast.Binding:
-		if target, ok := n.Target.(*ast.Identifier); ok {
-			m.unname(&n.Initializer, target.Name)
-		}
+	case *ast.LexicalDeclaration:
+		m.unnameAll(n.List)
+	case *ast.VariableStatement:
+		m.unnameAll(n.List)
 	case *ast.FieldDefinition:
 		if key, ok := n.Key.(*ast.StringLiteral); ok && !n.Computed {
 			m.unname(&n.Initializer, key.Value)
@@ -210,6 +210,16 @@ func (m mender) replacement(node ast.Expression, exact bool) ast.Expression {
 
 // nameHelper is esbuild's for the names of functions.
 const nameHelper = "__name"
+
+// unnameAll is unname for declarations; what a parameter is without an argument
+// gets no name from goja.
+func (m mender) unnameAll(list []*ast.Binding) {
+	for _, b := range list {
+		if target, ok := b.Target.(*ast.Identifier); ok {
+			m.unname(&b.Initializer, target.Name)
+		}
+	}
+}
 
 // unname takes the helper of names away from a function that stands where goja
 // gives it the same name.

@@ -192,14 +192,15 @@ func TestFunctionsHaveTheirNamesInStacks(t *testing.T) {
   const anonymous = __name(function() { return me(new Error().stack); }, "anonymous");
   let later; later = __name(async () => me(new Error().stack), "later");
   const o = { member: __name(() => me(new Error().stack), "member") };
+  const given = (f = __name(() => 1, "f")) => f.name;
   const _other = __name(() => me(new Error().stack), "other");
   const named = __name(function own() { return me(new Error().stack); }, "named");
   class A { field = __name(() => me(new Error().stack), "field"); constructor() { this.made = me(new Error().stack); } }
   class B extends A { constructor() { super(); this.own = me(new Error().stack); } }
   const b = new B(), C = class { constructor() { this.made = me(new Error().stack); } };
-  return [arrow(), anonymous(), o.member(), _other(), named(), b.field(), b.made, b.own, new C().made, later.name, A.name, B.name, C.name, typeof A.prototype.constructor, arrow.name, _other.name, named.name].join() + " " + helped;
+  return [given(), arrow(), anonymous(), o.member(), _other(), named(), b.field(), b.made, b.own, new C().made, later.name, A.name, B.name, C.name, typeof A.prototype.constructor, arrow.name, _other.name, named.name].join() + " " + helped;
 })()`
-	const want = "arrow,anonymous,member,,own,field,new A,new B,,later,A,B,C,function,arrow,other,named other,named"
+	const want = "f,arrow,anonymous,member,,own,field,new A,new B,,later,A,B,C,function,arrow,other,named other,named,f"
 	if got := runMendedBy(t, goja.New(), code, mender{names: true}); got.String() != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
