@@ -423,7 +423,7 @@ function (native, p) {
       if (name === "read" && args.length < 3) args = [args[0], ...spread(args[1]), ...args.slice(2)];
       let result, error = null;
       try { result = op(...args); } catch (e) {
-        if (e.code?.startsWith("ERR_") && e.name !== "SystemError") throw e;
+        if (typeof e?.code === "string" && e.code.startsWith("ERR_") && e.name !== "SystemError") throw e;
         error = e;
       }
       native.nextTick(() => {
