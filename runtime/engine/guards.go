@@ -47,6 +47,7 @@ func (e *Engine) guardSizes() {
 	e.guardStrings()
 	e.guardArrays()
 	e.guardBuffers()
+	e.guardTypedCreation()
 	e.guardCalls()
 	e.guardBigInt()
 	e.guardPrototypes()
