@@ -27,12 +27,12 @@ func TestTypedArraysOfUsersConstructors(t *testing.T) {
 		`make.of.call(function () { return new Uint8Array(1) }, 1, 2)`:                         "TypeError: Derived TypedArray constructor created an array which was too small",
 		`(() => { const a = new Uint8Array(1); a.constructor = 5; return a.map((v) => v) })()`: "TypeError: The .constructor property is not an object",
 		`make.from.call(make, { [Symbol.iterator]: () => ({ next: () => 5 }) })`:               "TypeError: Iterator result 5 is not an object",
+		`make.from.call(function () { return [] }, [1])`:                                       "TypeError: Method %TypedArray%.from called on incompatible receiver [object Array]",
 	} {
 		evaluates(t, usersConstructors+`return `+source+` })()`, want)
 	}
 	for _, source := range []string{
 		`make.from.call(() => 1, [])`,
-		`make.from.call(function () { return [] }, [1])`,
 		`(() => { const a = new Uint8Array(1); a.constructor = { [Symbol.species]: BigInt64Array }; return a.map((v) => v) })()`,
 		`(() => { const a = new Uint8Array(1); a.constructor = { [Symbol.species]: () => 1 }; return a.map((v) => v) })()`,
 		`make.from.call(make, { [Symbol.iterator]: () => 5 })`,

@@ -3,7 +3,7 @@
 // buffer may be gone before the last element is written.
 function (native, primordials) {
   "use strict";
-  const { apply, ArrayPrototypePush, ObjectGetOwnPropertyDescriptor, String, Symbol, TypeError, TypedArray, MathMin, MathTrunc, MathMax, Number } = primordials;
+  const { apply, ArrayPrototypePush, ObjectPrototypeToString, ObjectGetOwnPropertyDescriptor, String, Symbol, TypeError, TypedArray, MathMin, MathTrunc, MathMax, Number } = primordials;
   const proto = TypedArray.prototype;
   const { keys } = proto; // throws if the view is out of bounds or its buffer detached
   const lengthOf = ObjectGetOwnPropertyDescriptor(proto, "length").get;
@@ -15,8 +15,11 @@ function (native, primordials) {
     return fn;
   };
   // 23.2.4.2: TypedArrayCreateFromCtor
-  const create = (C, n) => {
+  const create = (C, n, name) => {
     const made = new C(n);
+    if (apply(tag, made, []) === undefined) {
+      throw new TypeError(`Method %TypedArray%.${name} called on incompatible receiver ${ObjectPrototypeToString(made)}`);
+    }
     apply(keys, made, []);
     if (apply(lengthOf, made, []) < n) throw new TypeError("Derived TypedArray constructor created an array which was too small");
     return made;
@@ -38,12 +41,12 @@ function (native, primordials) {
       const method = source[Symbol.iterator];
       const values = method === undefined || method === null ? native.object(source) : listOf(source, method);
       const n = MathMin(MathMax(MathTrunc(Number(values.length)) || 0, 0), 2 ** 53 - 1);
-      const made = create(C, n);
+      const made = create(C, n, "from");
       for (let k = 0; k < n; k++) made[k] = mapper === undefined ? values[k] : thisArg === undefined ? mapper(values[k], k) : apply(mapper, thisArg, [values[k], k]);
       return made;
     },
     of(C, items) {
-      const made = create(C, items.length);
+      const made = create(C, items.length, "of");
       for (let k = 0; k < items.length; k++) made[k] = items[k];
       return made;
     },
@@ -53,7 +56,7 @@ function (native, primordials) {
         if (!isObject(C)) throw new TypeError("The .constructor property is not an object");
         C = C[Symbol.species];
       }
-      const made = create(C ?? native.classOf(apply(tag, ta, [])), n);
+      const made = create(C ?? native.classOf(apply(tag, ta, [])), n, "prototype.map");
       if (isBig(made) !== isBig(ta)) throw new TypeError("Content type of source and derived typed arrays differ");
       for (let k = 0; k < n; k++) made[k] = thisArg === undefined ? fn(ta[k], k, ta) : apply(fn, thisArg, [ta[k], k, ta]);
       return made;
