@@ -123,7 +123,9 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
-	names map[string]unistring.String // of properties that JSON texts had
+	names                   map[string]unistring.String // of properties that JSON texts had
+	plain                   *plainLayout
+	objectProto, arrayProto *goja.Object
 
 	viewClasses map[string]*goja.Object // the constructors of typed arrays, by name
 	resizables  *resizables             // nil until there is a resizable buffer

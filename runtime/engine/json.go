@@ -17,6 +17,8 @@ import (
 
 // installJSON replaces JSON.parse and JSON.stringify.
 func (e *Engine) installJSON() {
+	e.plain = thePlainLayout()
+	e.objectProto, e.arrayProto = e.vm.NewObject().Prototype(), e.vm.NewArray().Prototype()
 	json := e.vm.Get("JSON").(*goja.Object)
 	json.DefineDataProperty("parse", e.Func("parse", 2, func(call goja.FunctionCall) goja.Value {
 		text := e.stringOf(call.Argument(0))
@@ -89,9 +91,10 @@ type record struct {
 type jsonParser[U byte | uint16] struct {
 	e       *Engine
 	text    []U
-	whole   string   // the text, if it is ASCII
-	wide    []uint16 // the text, if it is not
-	items   []any    // of the arrays that are being read
+	whole   string       // the text, if it is ASCII
+	wide    []uint16     // the text, if it is not
+	items   []goja.Value // of the arrays that are being read
+	members []jsonMember // of the objects that are being read
 	at      int
 	depth   int
 	records bool
@@ -178,46 +181,51 @@ func (p *jsonParser[U]) peek() U {
 
 func (p *jsonParser[U]) object() (goja.Value, *record) {
 	p.enter()
-	object := p.e.vm.NewObject()
+	from := len(p.members)
 	var r *record
 	if p.records {
-		r = &record{value: object, members: map[string]*record{}}
+		r = &record{members: map[string]*record{}}
 	}
 	missing := "Expected property name or '}'"
 	if p.peek() == '}' {
 		p.at++
-		p.depth--
-		return object, r
-	}
-	for {
-		if p.peek() != '"' {
-			p.fail(missing, p.at)
-		}
-		missing = "Expected double-quoted property name"
-		key := p.name()
-		p.space()
-		if p.peek() != ':' {
-			p.fail("Expected ':' after property name", p.at)
-		}
-		p.at++
-		v, member := p.value()
-		p.e.define(object, key, v)
-		if r != nil {
-			r.members[key.String()] = member
-		}
-		p.space()
-		switch p.peek() {
-		case ',':
-			p.at++
+	} else {
+		for done := false; !done; {
+			if p.peek() != '"' {
+				p.fail(missing, p.at)
+			}
+			missing = "Expected double-quoted property name"
+			key := p.name()
 			p.space()
-		case '}':
+			if p.peek() != ':' {
+				p.fail("Expected ':' after property name", p.at)
+			}
 			p.at++
-			p.depth--
-			return object, r
-		default:
-			p.fail("Expected ',' or '}' after property value", p.at)
+			v, m := p.value()
+			p.members = append(p.members, jsonMember{key, v})
+			if r != nil {
+				r.members[key.String()] = m
+			}
+			p.space()
+			switch p.peek() {
+			case ',':
+				p.at++
+				p.space()
+			case '}':
+				p.at++
+				done = true
+			default:
+				p.fail("Expected ',' or '}' after property value", p.at)
+			}
 		}
 	}
+	p.depth--
+	object := p.e.objectOf(p.members[from:])
+	p.members = p.members[:from]
+	if r != nil {
+		r.value = object
+	}
+	return object, r
 }
 
 // maxKnownName and maxKnownNames bound what an isolate knows of its names.
@@ -227,24 +235,36 @@ const maxKnownName, maxKnownNames = 64, 4096
 // isolate's texts: each is made once, and keeps no text alive.
 func (p *jsonParser[U]) name() unistring.String {
 	var buffer [maxKnownName]byte
-	for n, c := range p.text[p.at+1 : min(len(p.text), p.at+1+maxKnownName)] {
-		switch {
-		case c == '"':
-			p.at += n + 2
-			name, known := p.e.names[string(buffer[:n])]
-			if !known {
-				name = unistring.String(buffer[:n])
-				if len(p.e.names) < maxKnownNames {
-					p.e.names[string(name)] = name
-				}
-			}
-			return name
-		case c < ' ' || c >= 0x80 || c == '\\':
+	text, start := buffer[:0], p.at+1
+	if p.whole != "" {
+		n := plainRun(p.whole[start:])
+		if start+n == len(p.whole) || p.whole[start+n] != '"' || n > maxKnownName {
 			return nameOf(p.string())
 		}
-		buffer[n] = byte(c)
+		text = unsafe.Slice(unsafe.StringData(p.whole), len(p.whole))[start : start+n]
+	} else {
+		for _, c := range p.wide[start:] {
+			if c == '"' {
+				break
+			}
+			if c < ' ' || c >= 0x80 || c == '\\' || len(text) == maxKnownName {
+				return nameOf(p.string())
+			}
+			text = append(text, byte(c))
+		}
+		if start+len(text) == len(p.wide) {
+			return nameOf(p.string())
+		}
 	}
-	return nameOf(p.string())
+	p.at = start + len(text) + 1
+	name, known := p.e.names[string(text)]
+	if !known {
+		name = unistring.String(text)
+		if len(p.e.names) < maxKnownNames {
+			p.e.names[string(name)] = name
+		}
+	}
+	return name
 }
 
 func (p *jsonParser[U]) array() (goja.Value, *record) {
@@ -275,7 +295,7 @@ func (p *jsonParser[U]) array() (goja.Value, *record) {
 		}
 	}
 	p.depth--
-	array := p.e.vm.NewArray(p.items[from:]...)
+	array := p.e.arrayOf(p.items[from:])
 	p.items = p.items[:from]
 	if r != nil {
 		r.value = array
@@ -324,41 +344,70 @@ func (p *jsonParser[U]) number() goja.Value {
 			p.fail("Exponent part is missing a number", p.at)
 		}
 	}
-	text := p.slice(start, p.at)
-	if integer && len(text) < 16 && text != "-0" {
-		// At most 15 digits: exact.
-		n, _ := strconv.ParseInt(text, 10, 64)
-		return p.e.vm.ToValue(n)
+	if text := p.text[start:p.at]; integer && len(text) < 16 && !(len(text) == 2 && text[0] == '-' && text[1] == '0') {
+		return p.e.integerOf(integerIn(text))
+	}
+	var buffer [32]byte
+	text := buffer[:0]
+	for _, c := range p.text[start:p.at] {
+		text = append(text, byte(c))
 	}
 	// The grammar has been checked; out of range is an infinity.
-	f, _ := strconv.ParseFloat(text, 64)
-	return p.e.vm.ToValue(f)
+	f, _ := strconv.ParseFloat(string(text), 64)
+	return p.e.numberOf(f)
+}
+
+// integerIn is the integer that at most 15 digits write, after a minus or not:
+// exact.
+func integerIn[U byte | uint16](text []U) (n int64) {
+	negative := text[0] == '-'
+	if negative {
+		text = text[1:]
+	}
+	for _, c := range text {
+		n = 10*n + int64(c-'0')
+	}
+	if negative {
+		return -n
+	}
+	return n
 }
 
 func (p *jsonParser[U]) string() goja.String {
 	p.at++
-	start := p.at
-	for p.at < len(p.text) {
+	start, all := p.at, U(0)
+	if p.whole != "" {
+		p.at += plainRun(p.whole[start:])
+	}
+	for ; p.at < len(p.text); p.at++ {
 		switch c := p.text[p.at]; {
 		case c == '"':
 			s := p.text[start:p.at]
 			p.at++
-			return p.stringOf(s, start)
+			return p.stringOf(s, start, all < 0x80)
 		case c == '\\':
 			return p.escapedString(start)
 		case c < ' ':
 			p.fail("Bad control character in string literal", p.at)
+		default:
+			all |= c
 		}
-		p.at++
 	}
 	p.fail("Unterminated string", p.at)
 	return nil
 }
 
 // stringOf is the string of units that begin at start in the text.
-func (p *jsonParser[U]) stringOf(s []U, start int) goja.String {
-	if p.whole != "" {
-		return p.e.String(p.whole[start : start+len(s)])
+func (p *jsonParser[U]) stringOf(s []U, start int, ascii bool) goja.String {
+	switch {
+	case p.whole != "":
+		return p.e.asciiString(p.whole[start : start+len(s)])
+	case ascii:
+		bytes := make([]byte, len(s))
+		for i, c := range s {
+			bytes[i] = byte(c)
+		}
+		return p.e.asciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
 	}
 	return goja.StringFromUTF16(p.wide[start : start+len(s)])
 }

@@ -1,70 +1,84 @@
 package engine
 
 import (
+	"encoding/binary"
+	"math"
 	"reflect"
-	"slices"
 	"strconv"
-	"unicode/utf16"
 	"unsafe"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
 )
 
-// jsonText is a text that grows: bytes as long as it is ASCII, then UTF-16 code
-// units. Its zero value is empty.
+// jsonText is a text that grows: each UTF-16 code unit by itself as one to three
+// bytes, as UTF-8 has it for a character, so that text in ASCII, of which there is
+// most, is copied. Its zero value is empty.
 type jsonText struct {
 	bytes []byte
-	units []uint16 // nil while the text is ASCII
+	extra int // by how many bytes there are more than code units
 }
 
-func (t *jsonText) length() int { return len(t.bytes) + len(t.units) }
+func (t *jsonText) length() int { return len(t.bytes) - t.extra }
 
 func (t *jsonText) value(e *Engine) goja.Value {
-	if t.units != nil {
-		return goja.StringFromUTF16(t.units)
+	if t.extra == 0 {
+		return e.asciiString(string(t.bytes))
 	}
-	return e.String(string(t.bytes))
+	return e.wideString(t.units())
 }
 
-// widen leaves ASCII.
-func (t *jsonText) widen() {
-	if t.units != nil {
-		return
+// units are the code units after goja's mark.
+func (t *jsonText) units() []uint16 {
+	out := make([]uint16, 1+t.length())
+	out[0] = unistring.BOM
+	to, b := out[1:], t.bytes
+	for len(b) > 0 {
+		switch c := uint16(b[0]); {
+		case c < 0x80:
+			n := 0
+			for n+8 <= len(b) && binary.LittleEndian.Uint64(b[n:])&manyTimes(0x80) == 0 {
+				for i, c := range b[n : n+8] {
+					to[n+i] = uint16(c)
+				}
+				n += 8
+			}
+			for ; n < len(b) && b[n] < 0x80; n++ {
+				to[n] = uint16(b[n])
+			}
+			to, b = to[n:], b[n:]
+		case c < 0xE0:
+			to[0] = c&0x1F<<6 | uint16(b[1]&0x3F)
+			to, b = to[1:], b[2:]
+		default:
+			to[0] = c<<12 | uint16(b[1]&0x3F)<<6 | uint16(b[2]&0x3F)
+			to, b = to[1:], b[3:]
+		}
 	}
-	t.units = make([]uint16, len(t.bytes), 2*len(t.bytes)+64)
-	for i, c := range t.bytes {
-		t.units[i] = uint16(c)
-	}
-	t.bytes = nil
+	return out
 }
 
-func (t *jsonText) ascii(s string) {
-	if t.units == nil {
-		t.bytes = append(room(t.bytes, len(s)), s...)
-		return
-	}
-	t.units = room(t.units, len(s))
-	for i := range len(s) {
-		t.units = append(t.units, uint16(s[i]))
+func (t *jsonText) ascii(s string) { t.bytes = append(t.bytes, s...) }
+
+func (t *jsonText) byte(c byte) { t.bytes = append(t.bytes, c) }
+
+func (t *jsonText) unit(c uint16) {
+	switch {
+	case c < 0x80:
+		t.bytes = append(t.bytes, byte(c))
+	case c < 0x800:
+		t.bytes = append(t.bytes, 0xC0|byte(c>>6), 0x80|byte(c&0x3F))
+		t.extra++
+	default:
+		t.bytes = append(t.bytes, 0xE0|byte(c>>12), 0x80|byte(c>>6&0x3F), 0x80|byte(c&0x3F))
+		t.extra += 2
 	}
 }
 
-// room grows a text to twice its size; append would copy a long one more often.
-func room[U byte | uint16](s []U, n int) []U {
-	if cap(s)-len(s) < n {
-		s = slices.Grow(s, n+len(s)+64)
-	}
-	return s
-}
-
-func (t *jsonText) utf8(s string) {
-	if isASCII(s) {
-		t.ascii(s)
-		return
-	}
-	t.widen()
-	t.units = append(t.units, utf16.Encode([]rune(s))...)
+// add appends a text.
+func (t *jsonText) add(other *jsonText) {
+	t.bytes = append(t.bytes, other.bytes...)
+	t.extra += other.extra
 }
 
 func (t *jsonText) text(s goja.String) {
@@ -72,8 +86,28 @@ func (t *jsonText) text(s goja.String) {
 		t.ascii(a)
 		return
 	}
-	t.widen()
-	t.units = append(t.units, unitsOf(s)...)
+	for _, c := range unitsOf(s) {
+		t.unit(c)
+	}
+}
+
+// number is Number::toString (ECMA-262, section 6.1.6.1.20) of a finite number.
+func (t *jsonText) number(f float64) {
+	if f == 0 {
+		t.byte('0') // -0 too
+		return
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		t.bytes = strconv.AppendFloat(t.bytes, f, 'f', -1, 64)
+		return
+	}
+	from := len(t.bytes)
+	t.bytes = strconv.AppendFloat(t.bytes, f, 'e', -1, 64)
+	// Go writes at least two digits of an exponent.
+	if n := len(t.bytes); n-from > 4 && t.bytes[n-2] == '0' && (t.bytes[n-3] == '-' || t.bytes[n-3] == '+') {
+		t.bytes[n-2] = t.bytes[n-1]
+		t.bytes = t.bytes[:n-1]
+	}
 }
 
 // quote is QuoteJSONString (ECMA-262, section 25.5.2.3).
@@ -86,23 +120,24 @@ func (t *jsonText) quote(s goja.String) {
 }
 
 func (t *jsonText) quoteUnits(s []uint16) {
-	t.widen()
-	t.units = append(t.units, '"')
+	t.byte('"')
 	for i := 0; i < len(s); i++ {
 		c := s[i]
 		switch {
 		case c < 0x80 && jsonEscapes[c] != "":
 			t.ascii(jsonEscapes[c])
 		case c >= 0xD800 && c < 0xDC00 && i+1 < len(s) && s[i+1]&0xFC00 == 0xDC00:
-			t.units = append(t.units, c, s[i+1])
+			t.unit(c)
+			t.unit(s[i+1])
 			i++
 		case c >= 0xD800 && c < 0xE000:
-			t.ascii(`\u` + strconv.FormatUint(uint64(c), 16))
+			t.ascii(`\u`)
+			t.bytes = strconv.AppendUint(t.bytes, uint64(c), 16)
 		default:
-			t.units = append(t.units, c)
+			t.unit(c)
 		}
 	}
-	t.units = append(t.units, '"')
+	t.byte('"')
 }
 
 func (t *jsonText) quoteName(name unistring.String) {
@@ -114,18 +149,43 @@ func (t *jsonText) quoteName(name unistring.String) {
 }
 
 func (t *jsonText) quoteASCII(s string) {
-	t.ascii(`"`)
-	from := 0
-	for i := range len(s) {
-		if escape := jsonEscapes[s[i]]; escape != "" {
-			t.ascii(s[from:i])
-			t.ascii(escape)
-			from = i + 1
+	t.byte('"')
+	for {
+		n := plainRun(s)
+		t.ascii(s[:n])
+		if n == len(s) {
+			break
+		}
+		t.ascii(jsonEscapes[s[n]])
+		s = s[n+1:]
+	}
+	t.byte('"')
+}
+
+// plainRun is how many bytes s begins with that a JSON string holds as they are,
+// if they are ASCII. It looks at eight at a time.
+func plainRun(s string) int {
+	b := unsafe.Slice(unsafe.StringData(s), len(s))
+	n := 0
+	for ; n+8 <= len(b); n += 8 {
+		x := binary.LittleEndian.Uint64(b[n:])
+		quote, slash := x^manyTimes('"'), x^manyTimes('\\')
+		// A byte below another has its highest bit set by the subtraction, and had
+		// it not before. Where that is wrong, the loop below looks again.
+		if ((x-manyTimes(' '))&^x|(quote-manyTimes(1))&^quote|(slash-manyTimes(1))&^slash)&manyTimes(0x80) != 0 {
+			break
 		}
 	}
-	t.ascii(s[from:])
-	t.ascii(`"`)
+	for ; n < len(b); n++ {
+		if c := b[n]; c < ' ' || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return n
 }
+
+// manyTimes is a byte eight times.
+func manyTimes(c byte) uint64 { return uint64(c) * 0x0101010101010101 }
 
 // jsonEscapes is how a character stands in a text; empty: as it is.
 var jsonEscapes = func() (escapes [0x80]string) {

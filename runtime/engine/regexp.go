@@ -45,7 +45,7 @@ var theRegexpLayout = sync.OnceValue(func() regexpLayout {
 	o := sample.(*goja.Object)
 	v := reflect.ValueOf(o).Elem().FieldByName("self").Elem()
 	f, found := v.Type().Elem().FieldByName("standard")
-	tab, _ := l.implementation(o)
+	tab := mirrorOf(o).self.tab
 	return regexpLayout{found && f.Type.Kind() == reflect.Bool, tab, f.Offset}
 })
 
@@ -58,8 +58,8 @@ func StandardRegExp(v goja.Value) bool {
 	if !ok || o == nil || !l.ok {
 		return false
 	}
-	tab, data := thePlainLayout().implementation(o)
-	return tab == l.tab && *(*bool)(unsafe.Add(data, l.standard))
+	self := mirrorOf(o).self
+	return self.tab == l.tab && *(*bool)(unsafe.Add(self.data, l.standard))
 }
 
 // Text is a string as bytes, if it is ASCII, and as code units otherwise. Both are

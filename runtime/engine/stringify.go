@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
@@ -19,12 +18,13 @@ import (
 type stringifier struct {
 	e        *Engine
 	out      jsonText
-	gap      string
+	gap      jsonText
 	replacer goja.Callable
 	allowed  []unistring.String // a list of properties; nil if there is none
-	names    []unistring.String // of the objects that are being written
+	members  []jsonMember       // of the objects that are being written
 	path     []step             // these objects, outermost first
 	values   int
+	ran      int // how often code of the user's may have run
 }
 
 // step is an object on the way to a value, and how it is reached.
@@ -102,7 +102,7 @@ func IsNumber(v goja.Value) bool {
 }
 
 // gap is what a level is indented by (steps 6 to 8).
-func (e *Engine) gap(space goja.Value) string {
+func (e *Engine) gap(space goja.Value) (gap jsonText) {
 	if o, ok := space.(*goja.Object); ok {
 		switch o.ClassName() {
 		case "Number":
@@ -113,18 +113,16 @@ func (e *Engine) gap(space goja.Value) string {
 	}
 	switch s := space.(type) {
 	case goja.String:
-		units := []uint16{}
 		for i := range min(s.Length(), 10) {
-			units = append(units, s.CharAt(i))
+			gap.unit(s.CharAt(i))
 		}
-		return string(utf16.Decode(units))
 	case *goja.Object, *goja.Symbol:
-		return ""
+	default:
+		if IsNumber(space) {
+			gap.ascii(strings.Repeat(" ", int(max(0, min(space.ToInteger(), 10)))))
+		}
 	}
-	if IsNumber(space) {
-		return strings.Repeat(" ", int(max(0, min(space.ToInteger(), 10))))
-	}
-	return ""
+	return gap
 }
 
 // prepare is what stands for a value (25.5.2.2, steps 1 to 4); nil if it is left
@@ -133,9 +131,13 @@ func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.V
 	if s.values++; s.values%1024 == 0 {
 		s.e.natives.look()
 	}
+	if s.replacer == nil && s.e.plain.isScalar(v) {
+		return v
+	}
 	o, isObject := v.(*goja.Object)
 	isBigInt := !isObject && v != nil && v.ExportType() == bigIntType
-	if isObject || isBigInt {
+	if isObject && !s.e.lacks(o, "toJSON") || isBigInt {
+		s.ran++
 		receiver := o
 		if isBigInt {
 			receiver = v.ToObject(s.e.vm)
@@ -164,6 +166,10 @@ func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.V
 
 // unwrap is the primitive of a wrapper object (step 4); nil stands for a function.
 func (s *stringifier) unwrap(o *goja.Object) goja.Value {
+	if s.e.plain.plain(o) != nil || s.e.plain.list(o) != nil {
+		return o
+	}
+	s.ran++
 	switch o.ClassName() {
 	case "Number":
 		return o.ToNumber()
@@ -184,6 +190,7 @@ func (s *stringifier) unwrap(o *goja.Object) goja.Value {
 }
 
 func (s *stringifier) call(fn goja.Callable, this goja.Value, at step, args ...goja.Value) goja.Value {
+	s.ran++
 	v, err := fn(this, append([]goja.Value{s.key(at)}, args...)...)
 	if err != nil {
 		s.e.Rethrow(err)
@@ -203,17 +210,21 @@ func (s *stringifier) write(v goja.Value, at step) {
 	if s.out.length() > MaxValueBytes {
 		s.e.Throw("RangeError", badStringLength)
 	}
+	if s.e.plain.writeScalar(&s.out, v) {
+		return
+	}
 	switch v := v.(type) {
 	case goja.String:
 		s.out.quote(v)
 		return
 	case *goja.Object:
-		if v.ClassName() == "RawJSON" {
+		if base := s.e.plain.plain(v); base != nil && base.class == "Object" {
+			s.enter(v, at)
+			s.object(v)
+		} else if v.ClassName() == "RawJSON" {
 			s.out.text(s.e.stringOf(v.Get("rawJSON")))
 			return
-		}
-		s.enter(v, at)
-		if s.e.isArray(v) {
+		} else if s.enter(v, at); s.e.isArray(v) {
 			s.array(v)
 		} else {
 			s.object(v)
@@ -233,6 +244,42 @@ func (s *stringifier) write(v goja.Value, at step) {
 	s.out.ascii(v.String()) // a number, a boolean or null
 }
 
+// isScalar reports whether a value is written as it is, for all that a look shows.
+func (l *plainLayout) isScalar(v goja.Value) bool {
+	switch wordsOf(&v).tab {
+	case l.ascii, l.wide, l.integer, l.float, l.boolean, l.null:
+		return l.ok
+	}
+	return false
+}
+
+// writeScalar writes a value for which a look is enough; false for any other.
+func (l *plainLayout) writeScalar(out *jsonText, v goja.Value) bool {
+	if !l.isScalar(v) {
+		return false
+	}
+	w := wordsOf(&v)
+	switch w.tab {
+	case l.ascii:
+		out.quoteASCII(*(*string)(w.data))
+	case l.wide:
+		out.quoteUnits((*(*[]uint16)(w.data))[1:]) // after goja's mark
+	case l.integer:
+		out.bytes = strconv.AppendInt(out.bytes, *(*int64)(w.data), 10)
+	case l.float:
+		if f := *(*float64)(w.data); math.IsNaN(f) || math.IsInf(f, 0) {
+			out.ascii("null")
+		} else {
+			out.number(f)
+		}
+	case l.boolean:
+		out.bytes = strconv.AppendBool(out.bytes, *(*bool)(w.data))
+	case l.null:
+		out.ascii("null")
+	}
+	return true
+}
+
 func (s *stringifier) enter(o *goja.Object, at step) {
 	for i, outer := range s.path {
 		if outer.object == o {
@@ -247,18 +294,23 @@ func (s *stringifier) enter(o *goja.Object, at step) {
 }
 
 func (s *stringifier) array(array *goja.Object) {
-	n := s.e.arrayLength(array)
+	n := s.length(array)
 	if n > MaxElements {
 		s.e.Throw("RangeError", badStringLength)
 	}
-	s.out.ascii("[")
+	s.out.byte('[')
 	for i := range int(n) {
 		if i > 0 {
-			s.out.ascii(",")
+			s.out.byte(',')
 		}
 		s.line(0)
 		at := step{index: i}
-		v := s.prepare(array, at, s.e.element(array, i))
+		item := s.e.plain.element(array, i)
+		if item == nil {
+			s.ran++
+			item = s.e.element(array, i)
+		}
+		v := s.prepare(array, at, item)
 		if v == nil {
 			v = goja.Null()
 		}
@@ -267,50 +319,72 @@ func (s *stringifier) array(array *goja.Object) {
 	if n > 0 {
 		s.line(-1)
 	}
-	s.out.ascii("]")
+	s.out.byte(']')
+}
+
+func (s *stringifier) length(array *goja.Object) int64 {
+	if list := s.e.plain.list(array); list != nil {
+		return int64(list.length)
+	}
+	s.ran++
+	return s.e.arrayLength(array)
 }
 
 func (s *stringifier) object(object *goja.Object) {
-	from, names := len(s.names), s.allowed
-	if names == nil {
-		s.names = s.e.namesOf(s.names, object)
-		names = s.names[from:]
+	from := len(s.members)
+	if s.allowed != nil {
+		for _, name := range s.allowed {
+			s.members = append(s.members, jsonMember{name: name})
+		}
+	} else {
+		var ran bool
+		if s.members, ran = s.e.appendMembers(s.members, object); ran {
+			s.ran++
+		}
 	}
-	s.out.ascii("{")
+	seen, to := s.ran, len(s.members)
+	s.out.byte('{')
 	empty := true
-	for _, name := range names {
-		at := step{name: name, index: -1}
-		v := s.prepare(object, at, s.e.get(object, name))
+	for i := from; i < to; i++ {
+		m := s.members[i]
+		if m.value == nil || s.ran != seen {
+			if m.value = s.e.plain.own(object, m.name); m.value == nil {
+				s.ran++
+				m.value = s.e.get(object, m.name)
+			}
+		}
+		at := step{name: m.name, index: -1}
+		v := s.prepare(object, at, m.value)
 		if v == nil {
 			continue
 		}
 		if !empty {
-			s.out.ascii(",")
+			s.out.byte(',')
 		}
 		empty = false
 		s.line(0)
-		s.out.quoteName(name)
-		s.out.ascii(":")
-		if s.gap != "" {
-			s.out.ascii(" ")
+		s.out.quoteName(m.name)
+		s.out.byte(':')
+		if s.gap.bytes != nil {
+			s.out.byte(' ')
 		}
 		s.write(v, at)
 	}
-	s.names = s.names[:from]
+	s.members = s.members[:from]
 	if !empty {
 		s.line(-1)
 	}
-	s.out.ascii("}")
+	s.out.byte('}')
 }
 
 // line begins a line, if there are any; less is -1 before a closing bracket.
 func (s *stringifier) line(less int) {
-	if s.gap == "" {
+	if s.gap.bytes == nil {
 		return
 	}
-	s.out.ascii("\n")
+	s.out.byte('\n')
 	for range len(s.path) + less {
-		s.out.utf8(s.gap)
+		s.out.add(&s.gap)
 	}
 }
 
