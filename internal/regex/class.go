@@ -1,8 +1,8 @@
 package regex
 
 import (
+	"fmt"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -23,9 +23,16 @@ func (v setValue) intersect(w setValue) setValue {
 }
 
 func (v setValue) filter(w setValue, present bool) []string {
+	if len(v.strings) == 0 {
+		return nil
+	}
+	among := make(map[string]bool, len(w.strings))
+	for _, s := range w.strings {
+		among[s] = true
+	}
 	var kept []string
 	for _, s := range v.strings {
-		if slices.Contains(w.strings, s) == present {
+		if among[s] == present {
 			kept = append(kept, s)
 		}
 	}
@@ -105,32 +112,83 @@ func (p *parser) backspaceOr() rune {
 	return p.charEscape(true)
 }
 
-// stringsNode is a class, or a choice of strings, longer ones first, and a class
-// (22.2.2.7: CompileAtom of ClassSetCharacter).
+// stringsNode is a class, or a tree of strings that tries longer ones first, and a
+// class (22.2.2.7: CompileAtom of ClassSetCharacter).
 func (p *parser) stringsNode(v setValue) *node {
 	if len(v.strings) == 0 {
 		return p.class(v.set)
 	}
-	list := slices.Clone(v.strings)
-	sort.SliceStable(list, func(i, j int) bool { return len(list[i]) > len(list[j]) })
-	n := p.leaf(choice)
 	hasEmpty := false
-	for _, s := range list {
-		if s == "" {
-			hasEmpty = true
-			continue
+	var list [][]rune
+	for _, s := range v.strings {
+		runes := decoded(s)
+		hasEmpty = hasEmpty || len(runes) == 0
+		if p.flags.ignoreCase {
+			for i, r := range runes {
+				runes[i] = canonical(r, true)
+			}
 		}
-		seq := p.leaf(sequence)
-		for _, r := range decoded(s) {
-			seq.list = append(seq.list, p.char(r))
-		}
-		n.list = append(n.list, p.closed(seq))
+		list = append(list, runes)
+		p.spend(len(runes))
 	}
+	slices.SortFunc(list, slices.Compare)
+	n := p.leaf(choice)
+	n.list, _ = p.branches(list)
 	n.list = append(n.list, p.class(v.set))
 	if hasEmpty {
 		n.list = append(n.list, p.leaf(empty))
 	}
 	return p.closed(n)
+}
+
+// branches are the alternatives that sorted strings are: what follows a character,
+// where it is the same for several characters, stands once. An end comes last, so
+// that longer strings are tried first. Text tells apart what is different.
+func (p *parser) branches(list [][]rune) (alternatives []*node, text string) {
+	type branch struct {
+		then []*node
+		set  []Range
+	}
+	byThen := map[string]*branch{}
+	var order []string
+	ends := false
+	for len(list) > 0 {
+		if len(list[0]) == 0 {
+			ends, list = true, list[1:]
+			continue
+		}
+		first, n := list[0][0], 0
+		var rest [][]rune
+		for ; n < len(list) && list[n][0] == first; n++ {
+			rest = append(rest, list[n][1:])
+		}
+		list = list[n:]
+		then, key := p.branches(rest)
+		if byThen[key] == nil {
+			byThen[key] = &branch{then: then}
+			order = append(order, key)
+		}
+		byThen[key].set = append(byThen[key].set, Range{first, first})
+	}
+	for _, key := range order {
+		b := byThen[key]
+		text += fmt.Sprint(b.set) + "(" + key + ")"
+		one := p.class(p.folded(setValue{set: newSet(b.set)}).set)
+		if len(b.then) == 0 {
+			alternatives = append(alternatives, one)
+			continue
+		}
+		after := p.leaf(choice)
+		after.list = b.then
+		seq := p.leaf(sequence)
+		seq.list = []*node{one, p.closed(after)}
+		alternatives = append(alternatives, p.closed(seq))
+	}
+	if ends && alternatives != nil {
+		alternatives = append(alternatives, p.leaf(empty))
+		text += "."
+	}
+	return alternatives, text
 }
 
 // encoded is a string of code points, of three bytes each: lone surrogates may be
@@ -188,8 +246,11 @@ func (p *parser) setOperation(v setValue) setValue {
 		if p.peek(0) == -1 {
 			p.fail("Unterminated character class")
 		}
-		if !p.accept(op) || op == "&&" && p.peek(0) == '&' {
+		if !p.accept(op) {
 			p.fail("Invalid set operation in character class")
+		}
+		if op == "&&" && p.peek(0) == '&' {
+			p.fail("Invalid character in character class")
 		}
 		w := p.setOperand()
 		if op == "--" {

@@ -72,6 +72,7 @@ type program struct {
 	points bool
 	first  *matchSet // what a match can begin with; nil if that is not known
 	only   rune      // the one ASCII character that first has, or -1
+	lines  bool      // a match begins at the start of a line
 }
 
 type compiler struct {
@@ -88,6 +89,7 @@ func compile(p *Pattern) *program {
 	c.emit(instruction{op: opEnd})
 	c.settleRuns()
 	out := &program{code: c.code, groups: len(p.Names), slots: c.slots, points: p.flags.points(), only: -1}
+	out.lines = c.code[1].op == opLineStart && c.code[1].multiline
 	if s, known := p.root.begins(); known {
 		out.first = newMatchSet(s)
 		if ascii := s.intersect(Set{{0, 127}}); len(ascii) == 1 && ascii[0].Lo == ascii[0].Hi {

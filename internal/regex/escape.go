@@ -39,6 +39,7 @@ func (p *parser) escape() *node {
 		p.pos++
 		n := p.leaf(boundary)
 		n.negated = c == 'B'
+		p.features.Odd = p.features.Odd || len(p.flags.words()) > len(words)
 		return n
 	case c >= '1' && c <= '9':
 		if n := p.backReference(); n != nil {
@@ -56,6 +57,9 @@ func (p *parser) escape() *node {
 		return n
 	}
 	if v, ok := p.classEscape("Invalid property name"); ok {
+		if v.stringy {
+			return p.stringsNode(v)
+		}
 		n := p.class(v.set)
 		n.closed = p.flags.sets || c != 'p' && c != 'P'
 		return n
@@ -125,11 +129,14 @@ func (p *parser) property(negated bool, failure string) (v setValue) {
 	}
 	name := string(p.src[start:p.pos])
 	p.pos++
+	if p.flags.sets && !negated {
+		if v, ok := stringProperty(name); ok {
+			p.spend(len(v.strings))
+			return v
+		}
+	}
 	set, ok := Property(name)
 	if !ok {
-		if p.flags.sets && stringProperties[name] && !negated {
-			p.fail("minido has no table of the strings of \\p{" + name + "}; list them with \\q{...}, or use \\p{Emoji}")
-		}
 		p.fail(failure)
 	}
 	if p.flags.sets && p.flags.ignoreCase {
@@ -140,11 +147,6 @@ func (p *parser) property(negated bool, failure string) (v setValue) {
 	}
 	return setValue{set: set}
 }
-
-// stringProperties are the properties of strings (ECMA-262, table 68).
-var stringProperties = map[string]bool{"Basic_Emoji": true, "Emoji_Keycap_Sequence": true, "RGI_Modifier_Sequence": true,
-	"RGI_Emoji_Flag_Sequence": true, "RGI_Emoji_Modifier_Sequence": true, "RGI_Emoji_Tag_Sequence": true,
-	"RGI_Emoji_ZWJ_Sequence": true, "RGI_Emoji": true}
 
 // charEscape reads an escape that stands for one character, after its backslash.
 func (p *parser) charEscape(inClass bool) rune {
@@ -166,6 +168,7 @@ func (p *parser) charEscape(inClass bool) rune {
 			p.fail("Invalid Unicode escape")
 		}
 		p.pos--
+		p.features.Odd = true
 		return '\\'
 	case c == '0' && (next < '0' || next > '9'):
 		return 0

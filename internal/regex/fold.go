@@ -6,12 +6,37 @@ import (
 	"unicode"
 )
 
+// laterFolds are the pairs of Unicode 17 (CaseFolding.txt, C and S) that Go's tables,
+// of Unicode 15, do not have: lo to hi and as many from to on.
+var laterFolds = sync.OnceValue(func() map[rune]rune {
+	folds := map[rune]rune{}
+	for _, p := range [...]struct{ lo, hi, to rune }{{0x19B, 0x19B, 0xA7DC}, {0x264, 0x264, 0xA7CB}, {0x390, 0x390, 0x1FD3}, {0x3B0, 0x3B0, 0x1FE3},
+		{0x1C89, 0x1C89, 0x1C8A}, {0xA7CC, 0xA7CC, 0xA7CD}, {0xA7CE, 0xA7CE, 0xA7CF}, {0xA7D2, 0xA7D2, 0xA7D3}, {0xA7D4, 0xA7D4, 0xA7D5},
+		{0xA7DA, 0xA7DA, 0xA7DB}, {0xFB05, 0xFB05, 0xFB06}, {0x10D50, 0x10D65, 0x10D70}, {0x16EA0, 0x16EB8, 0x16EBB}} {
+		for r := p.lo; r <= p.hi; r++ {
+			folds[r], folds[p.to+r-p.lo] = p.to+r-p.lo, r
+		}
+	}
+	return folds
+})
+
+// simpleFold is the next of the code points that have one simple case folding.
+func simpleFold(r rune) rune {
+	if f := unicode.SimpleFold(r); f != r {
+		return f
+	}
+	if f, ok := laterFolds()[r]; ok && r >= 0x80 {
+		return f
+	}
+	return r
+}
+
 // canonical is Canonicalize (22.2.2.7.3) with the flag i. With points it is the
 // least of the code points that have the same simple case folding.
 func canonical(r rune, points bool) rune {
 	if points {
 		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		for f := simpleFold(r); f != r; f = simpleFold(f) {
 			least = min(least, f)
 		}
 		return least
@@ -34,10 +59,13 @@ var cased = sync.OnceValue(func() (list []rune) {
 	for _, c := range unicode.CaseRanges {
 		for r := rune(c.Lo); r <= rune(c.Hi); r++ {
 			list = append(list, r)
-			for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+			for f := simpleFold(r); f != r; f = simpleFold(f) {
 				list = append(list, f) // not all of them are in CaseRanges
 			}
 		}
+	}
+	for r := range laterFolds() {
+		list = append(list, r)
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -68,7 +96,7 @@ func closed(s Set, points bool) Set {
 			return
 		}
 		want := canonical(r, points)
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		for f := simpleFold(r); f != r; f = simpleFold(f) {
 			if canonical(f, points) == want {
 				more = append(more, Range{f, f})
 			}

@@ -50,8 +50,13 @@ func Match[T byte | uint16](m *Matcher, p *Pattern, text []T, start int, sticky 
 		start-- // the character that the place is within (22.2.7.2)
 	}
 	for at := start; at <= len(text); at++ {
+		if m.prog.lines && !sticky {
+			if at = lineFrom(text, at); at > len(text) {
+				break
+			}
+		}
 		if m.prog.first != nil {
-			if !sticky {
+			if !sticky && !m.prog.lines {
 				at = skip(m.prog, text, at)
 			}
 			if at >= len(text) {
@@ -91,6 +96,17 @@ func skip[T byte | uint16](p *program, text []T, at int) int {
 			r = characterAt(p, text, at)
 		}
 		if first.has(r) {
+			break
+		}
+	}
+	return at
+}
+
+// lineFrom is the first start of a line at or after a place, beyond the text if
+// there is none.
+func lineFrom[T byte | uint16](text []T, at int) int {
+	for ; at > 0 && at <= len(text); at++ {
+		if r := rune(text[at-1]); r == '\n' || r == '\r' || r == 0x2028 || r == 0x2029 {
 			break
 		}
 	}

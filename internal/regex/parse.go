@@ -2,7 +2,6 @@ package regex
 
 import (
 	"slices"
-	"unicode"
 	"unicode/utf16"
 )
 
@@ -275,7 +274,7 @@ func (p *parser) char(r rune) *node {
 	n := p.leaf(char)
 	n.r = r
 	if p.flags.ignoreCase && !p.features.Odd {
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		for f := simpleFold(r); f != r; f = simpleFold(f) {
 			p.features.Odd = p.features.Odd || r >= 0x80 && canonical(f, p.flags.points()) != canonical(r, p.flags.points())
 		}
 	}
@@ -296,6 +295,7 @@ func (p *parser) term() *node {
 	switch c := p.peek(0); c {
 	case '^', '$':
 		p.pos++
+		p.features.Odd = p.features.Odd || p.flags.multiline // to goja only \n ends a line
 		if c == '^' {
 			return p.leaf(lineStart)
 		}
@@ -372,6 +372,7 @@ func (p *parser) quantified(n *node, first int) *node {
 			p.fail("numbers out of order in {} quantifier")
 		}
 		lo, hi = a, b
+		p.features.Odd = p.features.Odd || max(a, b) == maxCount
 	default:
 		return n
 	}
@@ -532,10 +533,12 @@ func (p *parser) groupName(failure string) string {
 				p.fail("Invalid Unicode escape")
 			}
 			c = r
+			p.features.Odd = true
 		case utf16.IsSurrogate(c):
 			if pair := utf16.DecodeRune(c, p.peek(0)); pair != '\uFFFD' {
 				c = pair
 				p.pos++
+				p.features.Odd = true
 			}
 		}
 		if c != '$' && c != '_' && !idStarts().contains(c) && (len(name) == 0 || c != 0x200C && c != 0x200D && !idContinues().contains(c)) {

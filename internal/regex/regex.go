@@ -21,7 +21,7 @@ type Features struct {
 	Properties bool // \p{...}
 	LookAround bool
 	References bool // \1, \k<a>
-	Odd        bool // escapes of Annex B and letters with the flag i that goja has otherwise
+	Odd        bool // what goja has otherwise: escapes of Annex B, ends of lines, names with escapes, letters with the flag i
 }
 
 // Pattern is a parsed regular expression. Immutable, safe for concurrent use.

@@ -39,6 +39,9 @@ func TestMatch(t *testing.T) {
 		{`b`, "", "ab", 1, true, "[1 2]"},
 		{`\bfoo\b`, "", "foobar foo", 0, false, "[7 10]"},
 		{`^b$`, "m", "a\nb\nc", 0, false, "[2 3]"},
+		{`^b?$`, "m", "a\r\nb\r\n", 1, false, "[2 2]"},
+		{`^x|b`, "m", "ab", 0, false, "[1 2]"},
+		{`^b`, "m", "abb\n", 1, false, "[]"},
 		{`x*`, "", "ab", 2, false, "[2 2]"},
 		{`[^a]`, "", "", 0, false, "[]"},
 	} {
@@ -74,9 +77,36 @@ func TestForeign(t *testing.T) {
 		{`(a|b)+`, "", false}, {`(\s*x(y)?)`, "i", false}, {`(?=a)b`, "", false}, {`(a)\1`, "", false}, {`(?<a>x)`, "u", false}, {`((a)b)+`, "", false},
 		{`(?:(a)|b)+`, "", true}, {`((a)?b)+`, "", true}, {`(a*)?`, "", true}, {`(?i:a)`, "", true}, {`(?<a>x)|(?<a>y)`, "", true}, {`\p{L}`, "u", true},
 		{`\p{L}`, "", false}, {`a`, "v", true}, {`(?=a)b`, "i", true}, {`\u212a`, "i", true}, {`\w`, "iu", true}, {`[\c_]`, "", true},
+		{`^a`, "", false}, {`^a`, "m", true}, {`a$`, "m", true}, {`[\c]`, "", true}, {`\b`, "iu", true}, {`a{99999999999}`, "", true},
+		{`(?<\u0061>x)`, "", true}, {`(?<𝒜>x)`, "", true},
 	} {
 		if got := parsed(t, c.source, c.flags).Foreign(); got != c.want {
 			t.Errorf("/%s/%s: %v", c.source, c.flags, got)
+		}
+	}
+}
+
+// 22.2.1.4 and 22.2.2.7: properties of strings stand for their strings, the longest
+// first, and can be operands.
+func TestStringProperties(t *testing.T) {
+	for _, c := range []struct{ source, text, want string }{
+		{`^\p{RGI_Emoji}$`, "👨‍👩‍👧‍👦", "[0 11]"}, {`\p{RGI_Emoji}`, "👍🏽", "[0 4]"}, {`\p{RGI_Emoji}`, "👍x", "[0 2]"},
+		{`\p{Emoji_Keycap_Sequence}`, "1️⃣", "[0 3]"}, {`\p{RGI_Emoji_Flag_Sequence}`, "🇩🇪", "[0 4]"}, {`\p{Basic_Emoji}`, "❤️", "[0 2]"},
+		{`\p{RGI_Emoji_Flag_Sequence}`, "🇩🇩", "[]"}, {`[\p{RGI_Emoji}--\q{👍}]`, "👍", "[]"}, {`[\p{RGI_Emoji}&&\q{👍🏽|x}]`, "x👍🏽", "[1 5]"},
+		{`[\q{a|abc|ab|}]`, "abc", "[0 3]"}, {`[\q{ab|}]c`, "c", "[0 1]"}, {`[^\p{RGI_Emoji}&&a]`, "b", "[0 1]"},
+	} {
+		if got, err := Match(&Matcher{}, parsed(t, c.source, "v"), utf16.Encode([]rune(c.text)), 0, false); err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("/%s/v on %s: %v %v, want %s", c.source, c.text, got, err, c.want)
+		}
+	}
+	if got, _ := Match(&Matcher{}, parsed(t, `[\q{aX|Axy}]`, "iv"), []byte("AXY"), 0, false); fmt.Sprint(got) != "[0 3]" {
+		t.Errorf("the longest of strings that differ in case: %v", got)
+	}
+	for source, want := range map[string]string{
+		`[^\p{RGI_Emoji}]`: "Negated character class may contain strings", `\P{RGI_Emoji}`: "Invalid property name", `[a&&&b]`: "Invalid character in character class",
+	} {
+		if _, err := Parse(utf16.Encode([]rune(source)), "v"); err == nil || err.Error() != want {
+			t.Errorf("/%s/v: %v, want %s", source, err, want)
 		}
 	}
 }

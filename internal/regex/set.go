@@ -30,43 +30,6 @@ func newSet(ranges []Range) Set {
 	return out
 }
 
-func setOf(tables ...*unicode.RangeTable) Set {
-	var ranges []Range
-	add := func(lo, hi, stride rune) {
-		if stride == 1 {
-			ranges = append(ranges, Range{lo, hi})
-			return
-		}
-		for r := lo; r <= hi; r += stride {
-			ranges = append(ranges, Range{r, r})
-		}
-	}
-	for _, t := range tables {
-		for _, r := range t.R16 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-		for _, r := range t.R32 {
-			add(rune(r.Lo), rune(r.Hi), rune(r.Stride))
-		}
-	}
-	return newSet(ranges)
-}
-
-// runesWhere collects the code points for which keep holds.
-func runesWhere(keep func(rune) bool) Set {
-	var ranges []Range
-	for r := rune(0); r <= maxRune; r++ {
-		if keep(r) {
-			if n := len(ranges); n > 0 && ranges[n-1].Hi == r-1 {
-				ranges[n-1].Hi = r
-			} else {
-				ranges = append(ranges, Range{r, r})
-			}
-		}
-	}
-	return ranges
-}
-
 func (s Set) union(t Set) Set {
 	return newSet(append(append([]Range(nil), s...), t...))
 }

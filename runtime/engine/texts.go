@@ -540,6 +540,9 @@ func (s site) readOnly(rest string) string {
 		return fmt.Sprintf("Cannot assign to read only property '%s' of string '%s'", key, s.engine.Text(base))
 	}
 	if op := s.op(); !strings.HasPrefix(op, "setProp") && !strings.HasPrefix(op, "setElem") {
+		if of, ok := s.machine.argument(0).(*goja.Object); ok && op == "" && (of.ClassName() == "RegExp" || of.ClassName() == "Array") {
+			return fmt.Sprintf("Cannot assign to read only property '%s' of object '[object %s]'", key, of.ClassName())
+		}
 		return fmt.Sprintf("Cannot assign to read only property '%s' of object", key)
 	}
 	base, _ := s.target()

@@ -46,6 +46,7 @@ type regexpState struct {
 	compiled  map[patternKey]compiledPattern
 	matcher   regex.Matcher
 	last      lastMatch
+	stepping  int // how many of goja's methods that move through a text are on the stack
 }
 
 const maxCompiled = 500
@@ -156,12 +157,11 @@ func (p *Platform) regexpGetters() {
 		proto.DefineAccessorProperty(name, p.Engine.Func("get "+name, 0, func(call goja.FunctionCall) goja.Value { return fn(call.This) }),
 			nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	source := p.Engine.Primordial("RegExpPrototypeGetSource")
 	getter("source", func(this goja.Value) goja.Value {
 		if f := p.foreignOf(this); f != nil {
 			return f.source
 		}
-		return p.Engine.Call(source, goja.Undefined(), this)
+		return p.ordinarySource(this)
 	})
 	getter("flags", p.flagsOf)
 	proto.DefineDataProperty("toString", p.Engine.Func("toString", 0, func(call goja.FunctionCall) goja.Value {
@@ -263,13 +263,23 @@ func stringOf(v goja.Value) goja.String {
 	return goja.StringFromUTF16(utf16.Encode([]rune(v.String()))) // null and undefined are what goja makes of them
 }
 
+// ordinarySource is the source of a regular expression that is goja's. Its own getter
+// escapes a slash that stands in a class.
+func (p *Platform) ordinarySource(re goja.Value) goja.Value {
+	if obj, ok := re.(*goja.Object); ok {
+		if text := engine.RegExpText(obj); text != nil {
+			return escapeSource(text)
+		}
+	}
+	return p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetSource"), goja.Undefined(), re)
+}
+
 // written is a regular expression's source and flags, whatever its properties are.
 func (p *Platform) written(re *goja.Object) (source goja.Value, flags string) {
 	if f := p.foreignOf(re); f != nil {
 		return f.source, f.flags
 	}
-	source = p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetSource"), goja.Undefined(), re)
-	return source, p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), re).String()
+	return p.ordinarySource(re), p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), re).String()
 }
 
 // makeRegExp makes a regular expression of RegExp's own.
@@ -357,23 +367,26 @@ func escapeSource(source goja.String) goja.Value {
 	inClass := false
 	for i, n := 0, source.Length(); i < n; i++ {
 		c := source.CharAt(i)
-		switch {
-		case c == '\\' && i+1 < n:
-			out = append(out, c)
+		escaped := c == '\\' && i+1 < n
+		if escaped {
 			i++
 			c = source.CharAt(i)
-		case c == '[':
-			inClass = true
-		case c == ']':
-			inClass = false
-		case c == '/' && !inClass:
+		}
+		ends := c == '\n' || c == '\r' || c == 0x2028 || c == 0x2029
+		if escaped || ends || c == '/' && !inClass {
 			out = append(out, '\\')
+		}
+		switch {
+		case c == '[' && !escaped:
+			inClass = true
+		case c == ']' && !escaped:
+			inClass = false
 		case c == '\n':
-			out, c = append(out, '\\'), 'n'
+			c = 'n'
 		case c == '\r':
-			out, c = append(out, '\\'), 'r'
-		case c == 0x2028 || c == 0x2029:
-			out, c = append(out, '\\', 'u', '2', '0', '2'), '8'+c-0x2028
+			c = 'r'
+		case ends:
+			out, c = append(out, 'u', '2', '0', '2'), '8'+c-0x2028
 		}
 		out = append(out, c)
 	}

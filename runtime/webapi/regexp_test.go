@@ -52,11 +52,32 @@ func TestRegExpIgnoresCaseWithLookAround(t *testing.T) {
 	})
 }
 
+// 22.2.6.13.1: the source is what would stand in a literal.
+func TestRegExpSource(t *testing.T) {
+	newFetchWorld(t).tries([][2]string{
+		{`[new RegExp("[\\]/]"), new RegExp("a/[/]"), new RegExp("\\\n\n\u2028")].map((r) => r.source).join()`, `[\]/],a\/[/],\n\n\u2028`},
+	})
+}
+
+// 22.2.7.2 and 22.2.6: exec with v begins with the character that lastIndex is
+// within; what moves through a text goes from character to character.
+func TestRegExpCharacters(t *testing.T) {
+	const at = `(s, f) => { const r = new RegExp(s, f); r.lastIndex = 1; return [r.exec("\ud834\udf06")?.index, r.lastIndex].join() }`
+	newFetchWorld(t).tries([][2]string{
+		{`(` + at + `)(".", "gv")`, `0,2`}, {`(` + at + `)("^.", "yv")`, `0,2`}, {`(` + at + `)("\\udf06", "gv")`, `,0`},
+		{`"\ud834\udf06a".replace(new RegExp("(?:)", "gv"), "-") === "-\ud834\udf06-a-"`, `true`},
+		{`[[..."\ud834\udf06a".matchAll(new RegExp("(?:)", "gv"))].map((m) => m.index), "\ud834\udf06a".split(new RegExp("(?:)", "v")).length]`, `[[0,2,3],2]`},
+		{`[/a/.exec("a"), "a".match(/a/), [..."a".matchAll(/a/g)][0], /(?=a)a/.exec("a"), new RegExp("a", "v").exec("a")].map((m) => Object.keys(m).join())`,
+			`["0,index,input,groups","0,index,input,groups","0,index,input,groups","0,index,input,groups","0,index,input,groups"]`},
+		{`[new RegExp("^b$", "m").test("a\r\nb\r\n"), new RegExp("^b", "m").test("a\u2028b"), "a\r\nb".replace(new RegExp("$", "gm"), "|")]`, `[true,true,"a|\r|\nb|"]`},
+	})
+}
+
 // What cannot be translated is refused by name.
 func TestRegExpRefusals(t *testing.T) {
 	w := newFetchWorld(t)
 	for source, want := range map[string]string{
-		`new RegExp("\\p{RGI_Emoji}", "v")`:      "no table of the strings of \\p{RGI_Emoji}",
+		`new RegExp("\\P{RGI_Emoji}", "v")`:      "Invalid property name",
 		`new RegExp("[z-a]", "v")`:               "Range out of order in character class",
 		`new RegExp("[a", "v")`:                  "Unterminated character class",
 		`new RegExp("[^\\q{ab}]", "v")`:          "may contain strings",

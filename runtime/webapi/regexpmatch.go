@@ -24,6 +24,7 @@ func (p *Platform) regexpMethods() {
 		re, text := c.This, c.Argument(0)
 		result := method(c)
 		if found, ok := result.(*goja.Object); ok {
+			engine.OrderMatch(found)
 			st.last = lastMatch{regexp: re, text: text, result: found}
 		}
 		return result
@@ -40,6 +41,15 @@ func (p *Platform) regexpMethods() {
 		return result
 	})
 	p.amend("compile", p.recompile)
+	engine.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), p.step)
+	every := p.Engine.Call(st.proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
+	engine.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+		result := p.step(c, method)
+		if found, ok := result.(*goja.Object); ok {
+			engine.OrderMatch(get(found, "value"))
+		}
+		return result
+	})
 	for symbol, matched := range map[*goja.Symbol]func(result, text goja.Value) bool{ // order-independent: each is its own method
 		goja.SymMatch:   func(result, _ goja.Value) bool { return !goja.IsNull(result) },
 		goja.SymReplace: func(result, text goja.Value) bool { return !result.StrictEquals(text) },
@@ -48,8 +58,11 @@ func (p *Platform) regexpMethods() {
 		if method, ok := st.proto.GetSymbol(symbol).(*goja.Object); ok {
 			engine.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
 				re, text := c.This, c.Argument(0)
+				if !engine.StandardRegExp(re) {
+					return p.step(c, method)
+				}
 				result := method(c)
-				if engine.StandardRegExp(re) && matched(result, text) {
+				if engine.OrderMatch(result); matched(result, text) {
 					st.last = lastMatch{regexp: re, text: text, all: true}
 				}
 				return result
@@ -64,6 +77,14 @@ func (p *Platform) amend(name string, fn func(c goja.FunctionCall, method native
 		engine.Amend(method, fn)
 	}
 	return method
+}
+
+// step runs a method of goja's that moves through a text by code units where the
+// pattern has the flag v (find).
+func (p *Platform) step(c goja.FunctionCall, method native) goja.Value {
+	p.core.regexp.stepping++
+	defer func() { p.core.regexp.stepping-- }()
+	return method(c)
 }
 
 // testByExec is RegExp.prototype.test (22.2.6.16) for what goja would match by
@@ -127,7 +148,7 @@ func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) 
 		at = 0
 	}
 	if at <= text.Length() {
-		groups = p.find(f.pattern, text, at, f.has("y"), f.has("v"))
+		groups = p.find(f.pattern, text, at, f.has("y"), f.has("v") && p.core.regexp.stepping > 0)
 	}
 	if groups != nil {
 		p.core.regexp.last = lastMatch{regexp: obj, text: text, groups: groups}
@@ -144,9 +165,9 @@ func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) 
 	return groups
 }
 
-// find matches a pattern. goja's methods move through a text by code units where
-// the pattern has the flag v; within a character they are led to the next one.
-func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky, sets bool) []int {
+// find matches a pattern. A method of goja's that is stepping by code units through
+// a text of characters is led from within one to the next.
+func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky, stepping bool) []int {
 	m := &p.core.regexp.matcher
 	ascii, units := engine.Text(text)
 	var groups []int
@@ -154,7 +175,7 @@ func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky
 	if units == nil {
 		groups, err = regex.Match(m, pattern, ascii, at, sticky)
 	} else {
-		if sets && at > 0 && at < len(units) && units[at-1]&0xFC00 == 0xD800 && units[at]&0xFC00 == 0xDC00 {
+		if stepping && at > 0 && at < len(units) && units[at-1]&0xFC00 == 0xD800 && units[at]&0xFC00 == 0xDC00 {
 			if sticky {
 				return nil
 			}
