@@ -59,6 +59,9 @@ func (w *Writer) nested(frame int, o *goja.Object, write func(*Writer, *goja.Obj
 // writePlain writes ordinary objects and instances of classes: those of the
 // platform through their host codecs.
 func (w *Writer) writePlain(o *goja.Object) error {
+	if o.ClassName() == "Arguments" { // of a strict function: goja's ordinary object
+		return w.c.refuse(o)
+	}
 	if o.Prototype() != w.c.prim.objectProto {
 		if handled, err := w.writeHost(o); handled || err != nil {
 			return err

@@ -34,6 +34,8 @@ func TestCryptoShape(t *testing.T) {
 		{`Object.keys(SubtleCrypto.prototype).map((n) => n + s[n].length).join()`, `encrypt3,decrypt3,sign3,verify4,digest2,generateKey3,deriveKey5,deriveBits2,importKey5,exportKey2,wrapKey4,unwrapKey7,timingSafeEqual2`},
 		{`["Crypto", "SubtleCrypto", "CryptoKey"].map((n) => { try { new globalThis[n]() } catch (e) { return e.name } })`, `["TypeError","TypeError","TypeError"]`},
 		{`(() => { const k = Object.getOwnPropertyDescriptor(CryptoKey.prototype, "type"); return [typeof k.get, typeof k.set] })()`, `["function","undefined"]`},
+		// Web Cryptography, section 15, and Web IDL, section 3.2.21: the sequences of a JsonWebKey are no strings.
+		{`(async () => { const out = []; for (const m of [{ key_ops: "sign" }, { key_ops: 5 }, { key_ops: ["sign"] }, { key_ops: new Set(["sign"]) }, { oth: "x" }, { oth: [] }]) out.push(await s.importKey("jwk", { kty: "oct", k: "AAAA", ...m }, { name: "HMAC", hash: "SHA-256" }, true, ["sign"]).then((k) => k.type, (e) => e.name)); return out })()`, `["TypeError","TypeError","secret","secret","TypeError","secret"]`},
 		{`hmac().then((k) => { k.algorithm.name = "x"; k.usages.length = 0; return s.sign("HMAC", k, enc("")).then((b) => [b.byteLength, k.algorithm.name, k.algorithm === k.algorithm]) })`, `[32,"x",true]`},
 		{`(() => { const p = (0, s.digest)("SHA-1", enc("")); return [p instanceof Promise, p.catch((e) => e.name) instanceof Promise] })()`, `[true,true]`},
 		{`s.digest().catch((e) => e.name)`, `TypeError`},

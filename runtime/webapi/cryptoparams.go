@@ -168,10 +168,10 @@ func (p *Platform) jsonWebKey(v goja.Value) *webcrypto.JWK {
 			j.Ext = &ext
 		case name == "key_ops":
 			j.HasKeyOps = true
-			p.forOf(value, func(op goja.Value) { j.KeyOps = append(j.KeyOps, p.toString(op).String()) })
+			p.sequence(value, name, "JsonWebKey", func(op goja.Value) { j.KeyOps = append(j.KeyOps, p.toString(op).String()) })
 		case name == "oth":
 			j.HasOth = true
-			p.forOf(value, func(goja.Value) {})
+			p.sequence(value, name, "JsonWebKey", func(goja.Value) {})
 		default:
 			j.Fields[name] = p.toString(value).String()
 		}

@@ -8,7 +8,10 @@ import (
 
 // goIterator is an iterator implemented in Go; next reports false at the end.
 // Loop-confined.
-type goIterator struct{ next func() (goja.Value, bool) }
+type goIterator struct {
+	tag  string
+	next func() (goja.Value, bool)
+}
 
 // iteratorState holds the prototypes of iterators, by their tags.
 type iteratorState struct {
@@ -20,7 +23,7 @@ type iteratorState struct {
 // Iterator.prototype, so that map, filter and toArray work on it.
 func (p *Platform) goIterator(tag string, next func() (goja.Value, bool)) *goja.Object {
 	obj := p.vm.CreateObject(p.iteratorProto(tag))
-	p.Engine.Attach(obj, &goIterator{next})
+	p.Engine.Attach(obj, &goIterator{tag, next})
 	return obj
 }
 
@@ -36,7 +39,7 @@ func (p *Platform) iteratorProto(tag string) *goja.Object {
 	proto := p.vm.CreateObject(st.base)
 	p.Engine.DefineFunc(proto, engine.Func{Name: "next", Fn: func(call goja.FunctionCall) goja.Value {
 		it, ok := p.Engine.Attached(call.This).(*goIterator)
-		if !ok {
+		if !ok || it.tag != tag {
 			p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 		}
 		v, more := it.next()

@@ -3,7 +3,6 @@ package webapi
 import (
 	"bytes"
 	"fmt"
-	"mime"
 	"strings"
 )
 
@@ -30,18 +29,20 @@ func (e formError) Error() string { return string(e) }
 // parseFormBody reads the body of a form; the errors are workerd's texts
 // (api/form-data.c++).
 func parseFormBody(data []byte, contentType string) ([]formPart, error) {
-	kind, params, err := mime.ParseMediaType(contentType)
-	if err != nil && kind == "" {
+	typ, ok := parseMIME(contentType)
+	if !ok {
 		return nil, formError(textFormType)
 	}
-	switch kind {
+	switch typ.essence {
 	case "multipart/form-data":
-		if params["boundary"] == "" {
+		boundary, _ := typ.param("boundary")
+		if boundary == "" {
 			return nil, formError(textNoBoundary)
 		}
-		return parseMultipart(data, params["boundary"])
+		return parseMultipart(data, boundary)
 	case "application/x-www-form-urlencoded":
-		switch strings.ToLower(params["charset"]) {
+		charset, _ := typ.param("charset")
+		switch strings.ToLower(charset) {
 		case "", "utf-8", "utf8", "unicode-1-1-utf-8":
 		default:
 			return nil, formError("Non-utf-8 application/x-www-form-urlencoded body.")
@@ -98,7 +99,10 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 		if len(line) == 0 {
 			break
 		}
-		name, value, _ := strings.Cut(string(line), ":")
+		name, value, ok := strings.Cut(string(line), ":")
+		if !ok {
+			return part, nil, formError("A header of a FormData part has no colon.")
+		}
 		switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(name)) {
 		case "content-disposition":
 			disposition = value
@@ -145,10 +149,13 @@ func quotedParam(params, name string) (string, bool) {
 			}
 			value.WriteByte(rest[i])
 		}
+		if i == len(rest) {
+			return "", false // the quotation mark at the end is missing
+		}
 		if strings.EqualFold(strings.TrimSpace(key), name) {
 			return formUnescaper.Replace(value.String()), true
 		}
-		params = rest[min(i+1, len(rest)):]
+		params = rest[i+1:]
 	}
 	return "", false
 }

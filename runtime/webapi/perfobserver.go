@@ -109,10 +109,7 @@ func (p *Platform) observe(o *performanceObserver, options goja.Value, list func
 	case !goja.IsUndefined(one):
 		kinds = append(slices.Clone(o.kinds), one.String())
 	default:
-		if items, ok := several.(*goja.Object); !ok || isMissing(items.GetSymbol(goja.SymIterator)) {
-			p.Engine.Throw("TypeError", "Incorrect type for the 'entryTypes' field on 'ObserveOptions': the provided value is not of type 'Array'.")
-		}
-		p.forOf(several, func(v goja.Value) { kinds = append(kinds, v.String()) })
+		p.sequence(several, "entryTypes", "ObserveOptions", func(v goja.Value) { kinds = append(kinds, v.String()) })
 	}
 	o.kinds = slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(observedKinds, kind) })
 	if len(o.kinds) == 0 {

@@ -194,7 +194,7 @@ func (p *Platform) streamDisturbed(s *goja.Object) bool {
 
 func (p *Platform) streamLocked(s *goja.Object) bool { return p.streamCall("locked", s).ToBoolean() }
 
-// spendStream leaves a stream closed and disturbed.
+// spendStream leaves a stream closed, disturbed and locked.
 func (p *Platform) spendStream(s *goja.Object) { p.streamCall("spend", s) }
 
 // detachStream moves a stream into a new object and leaves the old one locked.

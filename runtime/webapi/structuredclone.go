@@ -33,19 +33,30 @@ func (p *Platform) installClone() {
 
 // objects converts a sequence<object>.
 func (p *Platform) objects(list goja.Value) []*goja.Object {
-	obj, ok := list.(*goja.Object)
-	if !ok || !engine.IsCallable(obj.GetSymbol(goja.SymIterator)) {
-		p.Engine.Throw("TypeError", "Incorrect type for the 'transfer' field on 'StructuredCloneOptions': the provided value is not of type 'Array'.")
-	}
 	var all []*goja.Object
-	p.forOf(list, func(item goja.Value) {
+	p.sequence(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
 		obj, ok := item.(*goja.Object)
 		if !ok {
-			p.Engine.Throw("TypeError", "Incorrect type for the 'transfer' field on 'StructuredCloneOptions': the provided value is not of type 'Array'.")
+			p.notSequence("transfer", "StructuredCloneOptions")
 		}
 		all = append(all, obj)
 	})
 	return all
+}
+
+// sequence calls fn for the items of the member of a dictionary that is a
+// sequence: of an object that can be iterated over, which a string is not (Web
+// IDL, section 3.2.21).
+func (p *Platform) sequence(list goja.Value, member, dictionary string, fn func(goja.Value)) {
+	obj, ok := list.(*goja.Object)
+	if !ok || !engine.IsCallable(obj.GetSymbol(goja.SymIterator)) {
+		p.notSequence(member, dictionary)
+	}
+	p.forOf(list, fn)
+}
+
+func (p *Platform) notSequence(member, dictionary string) {
+	p.Engine.Throw("TypeError", "Incorrect type for the '%s' field on '%s': the provided value is not of type 'Array'.", member, dictionary)
 }
 
 // hostTransferred tags the place of a transferred platform object in the bytes

@@ -44,7 +44,7 @@ func parseQuery(text string) []formField {
 
 func decodeForm(s string) string {
 	if !strings.ContainsAny(s, "+%") {
-		return strings.ToValidUTF8(s, "\uFFFD")
+		return validUTF8([]byte(s))
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -58,7 +58,7 @@ func decodeForm(s string) string {
 			b = append(b, s[i])
 		}
 	}
-	return strings.ToValidUTF8(string(b), "\uFFFD")
+	return validUTF8(b)
 }
 
 func unhex(c byte) int {

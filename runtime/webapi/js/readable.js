@@ -137,7 +137,7 @@ function (native, p) {
       for (let i = 0; i < reqs.length; i++) reqs[i].close(undefined);
     }
     const C = S.C, cancel = C.cancel;
-    if (C.bytes) C.pend = [];
+    if (C.bytes) { C.pend = []; invalidate(C); }
     resetQueue(C);
     let result = cancel ? cancel(reason) : resolved();
     forget(C);
@@ -723,7 +723,8 @@ function (native, p) {
     return T;
   };
   const untouched = (S) => S.C.src !== undefined && !S.disturbed && S.reader === undefined && S.C.n === 0 && !S.C.pulling;
-  const spend = (S) => { S.disturbed = true; S.C.src = undefined; if (S.st === READABLE) { forget(S.C); closeStream(S); } };
+  // spend leaves a stream as reading all of it does: closed, and locked for ever.
+  const spend = (S) => { S.disturbed = true; S.C.src = undefined; if (S.st === READABLE) { forget(S.C); closeStream(S); } acquire(S); };
   return {
     classes, READABLE, CLOSED, ERRORED, LOCKED,
     streamOf, acquire, release, read, cancelReader, cancelStream, closedOf, create, enqueue, close, byteEnqueue, byteClose,

@@ -924,3 +924,13 @@ check("DOMException getter brand", () => [
   threw(() => Object.getOwnPropertyDescriptor(DOMException.prototype, "name")?.get.call({})),
   threw(() => DOMException.prototype.name),
 ]);
+// HTML, section 2.7.3: what has other internal slots, as arguments have [[ParameterMap]], is refused.
+check("sc arguments nested", () =>
+  threw(() =>
+    structuredClone({
+      a: (function () {
+        return arguments;
+      })(1),
+    }),
+  ),
+);

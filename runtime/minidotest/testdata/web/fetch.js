@@ -684,3 +684,43 @@ check("blob slice clamp", async () => {
   const b = new Blob(["abcdef"]);
   return Promise.all([b.slice(1.9, 3.9), b.slice(0.5, 1.5), b.slice(-1.6), b.slice(0, 1e20)].map((x) => x.text()));
 });
+// Fetch, section 2.2.4 (fully read) and 5.3: who reads a body locks its stream for ever.
+check("body locked after use", async () => {
+  const bodies = ["x", "", new Uint8Array(3), new Blob(["x"]), new Blob(["x"]).stream(), new URLSearchParams("a=b")];
+  const out = [];
+  for (const init of bodies) {
+    const r = new Response(init);
+    const before = r.body;
+    const read = r.text();
+    out.push([r.body.locked, threw(() => r.body.getReader()), before === r.body]);
+    await read;
+    const used = new Response(await new Response("x").text());
+    await used.bytes();
+    out.push([used.body.locked, await athrew(() => used.body.cancel())]);
+  }
+  return out;
+});
+// MIME Sniffing, section 4.4: the first of several parameters with a name, values that are malformed are left out.
+check("form types", async () => {
+  const part = '--B\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--B--';
+  const out = [];
+  for (const [type, ...params] of [
+    ["multipart/form-data", "; boundary=B; boundary=C", "; boundary=B; x", "; ; boundary=B", "; a=b c; boundary=B", '; boundary="B', "; boundary =B", "; boundary= B", ";boundary=B c"],
+    ["application/x-www-form-urlencoded", ";charset=utf-8;charset=latin1", ' ;charset="utf-8"', "x", ";charset=latin1"],
+  ])
+    for (const p of params) out.push(await athrew(async () => [...(await new Response(type[0] === "m" ? part : "a=1", { headers: { "content-type": type + p } }).formData())]));
+  return out;
+});
+// Fetch, section 5.3 (parse multipart/form-data headers): a header has a colon, a name two quotation marks.
+check("form headers", async () => {
+  const read = (head) => athrew(async () => [...(await new Response(`--B\r\n${head}\r\n\r\n1\r\n--B--`, { headers: { "content-type": "multipart/form-data; boundary=B" } }).formData())]);
+  const disposition = 'Content-Disposition: form-data; name="a"';
+  return [await read("Foo\r\n" + disposition), await read("Foo:\r\n" + disposition), await read('Content-Disposition: form-data; name="a'), await read(disposition + ";x=y")];
+});
+// Web IDL, section 3.7.9.2: a default iterator's next() is for iterators of its own interface.
+check("iterator brands", () => {
+  const all = { headers: new Headers({ a: "1" }), form: new FormData(), params: new URLSearchParams("a=1") };
+  const out = [];
+  for (const a in all) for (const b in all) out.push([a, b, threw(() => all[a].keys().next.call(all[b].entries()).done)]);
+  return [out, threw(() => new Headers().keys().next.call([].values()))];
+});

@@ -394,3 +394,9 @@ check("urlpattern inputs", () => [
   threw(() => new URLPattern(5, "https://x/").pathname),
   threw(() => new URLPattern("(", "https://x/")),
 ]);
+// URL, section 5.1, and Encoding, section 4.1: each maximal subpart of what is not UTF-8 is one U+FFFD.
+check("usp not utf-8", async () => [
+  [...new URLSearchParams("a=%ff%ff&b=%e4%bd&c=%f0%9f%98%ff&d=%c3%28&e=%ed%a0%80")],
+  new URL("http://x/?a=%ff%ff").searchParams.get("a"),
+  [...(await new Response(new Uint8Array([97, 61, 255, 0xe4]), { headers: { "content-type": "application/x-www-form-urlencoded" } }).formData())],
+]);

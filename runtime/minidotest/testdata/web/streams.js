@@ -1610,3 +1610,13 @@ check("ts cancel + abort", async () => {
     b = t.writable.abort("b");
   return [await athrew(() => a), await athrew(() => b), log];
 });
+// Streams, section 4.7.4 ([[CancelSteps]] clears the pending pull-intos): the request of a canceled stream is gone.
+check("byobRequest after cancel", async () => {
+  let c;
+  const rs = new ReadableStream({ type: "bytes", start: (k) => void (c = k) });
+  const reader = rs.getReader({ mode: "byob" });
+  const read = reader.read(new Uint8Array(5));
+  const request = c.byobRequest;
+  await reader.cancel();
+  return [c.byobRequest, request.view, threw(() => request.respond(1)), (await read).done];
+});
