@@ -67,3 +67,23 @@ func BenchmarkRegExp(b *testing.B) {
 		})
 	}
 }
+
+// What e2e/bench measures, and a URL that the parser has to read.
+func BenchmarkURL(b *testing.B) {
+	w := newFetchWorld(b)
+	for name, text := range map[string]string{
+		"plain":  "https://user:pa%20ss@sub.example.com:8443/a/./b/../c%20d?q=1&r=%C3%A9&s=x+y#frag",
+		"parsed": "https://Sub.example.com/a b",
+	} {
+		b.Run(name, func(b *testing.B) {
+			w.turn(func() {
+				w.p.vm.Set("text", text)
+				for b.Loop() {
+					if _, err := w.p.vm.RunString(`for (let i = 0; i < 100; i++) new URL(text).pathname`); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		})
+	}
+}

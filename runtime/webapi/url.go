@@ -90,7 +90,6 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		}
 		return a
 	}
-	none := func(plainURL) string { return "" }
 	search := part("search", plainURL.search, (*url.Url).Search, nil)
 	search.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
 		w.parsed().SetSearch(p.usv(v))
@@ -121,8 +120,8 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			href, search,
 			part("origin", plainURL.origin, originOf, nil),
 			part("protocol", plainURL.protocol, (*url.Url).Protocol, (*url.Url).SetProtocol),
-			part("username", none, (*url.Url).Username, (*url.Url).SetUsername),
-			part("password", none, (*url.Url).Password, (*url.Url).SetPassword),
+			part("username", plainURL.username, (*url.Url).Username, (*url.Url).SetUsername),
+			part("password", plainURL.password, (*url.Url).Password, (*url.Url).SetPassword),
 			part("host", plainURL.host, (*url.Url).Host, (*url.Url).SetHost),
 			part("hostname", plainURL.hostname, (*url.Url).Hostname, (*url.Url).SetHostname),
 			part("port", plainURL.port, (*url.Url).Port, (*url.Url).SetPort),

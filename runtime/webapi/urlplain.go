@@ -1,24 +1,28 @@
 package webapi
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 )
 
-// plainURL is a URL that is its own serialization: http or https, a lower-case
-// name as its host, and nothing that the URL standard's parser would change. Most
-// URLs of workers are, and reading their parts needs no parser. Immutable.
+// plainURL is a URL that is its own serialization but for dot segments: http or
+// https, a lower-case name as its host, and nothing else that the URL standard's
+// parser would change. Most URLs of workers are, and reading their parts needs no
+// parser. Immutable.
 type plainURL struct {
 	href string
 	// Where the parts of href end that are not empty; a part begins where the
-	// one before it ends.
-	schemeEnd, nameEnd, hostEnd, pathEnd, queryEnd int
+	// one before it ends, or after what sets it apart: // after the scheme, : or @
+	// after the name of a user and @ after a password. Without a user userEnd,
+	// passwordEnd and nameStart are the same.
+	schemeEnd, userEnd, passwordEnd, nameStart, nameEnd, hostEnd, pathEnd, queryEnd int
 }
 
-// What may stand in a part of a plain URL. Dots and percents of paths may make
-// dot segments, which are the parser's.
+// What may stand in a part of a plain URL.
 const (
-	plainHost = 1 << iota
+	plainUser = 1 << iota
+	plainHost
 	plainPath
 	plainQuery
 	plainFragment
@@ -31,8 +35,9 @@ var plainBytes = func() (table [256]byte) {
 		}
 	}
 	const lower, upper, digits = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "0123456789"
+	add(plainUser, lower+upper+digits+"-._~!$&'()*+,%")
 	add(plainHost, lower+digits+".-")
-	add(plainPath, lower+upper+digits+"-._~!$&'()*+,;=:@/")
+	add(plainPath, lower+upper+digits+"-._~!$&'()*+,;=:@/%")
 	add(plainQuery, lower+upper+digits+"-._~!$&()*+,;=:@/?%")
 	add(plainFragment, lower+upper+digits+"-._~!$&'()*+,;=:@/?%")
 	return table
@@ -58,10 +63,10 @@ func parsePlain(text string) (u plainURL, ok bool) {
 	default:
 		return u, false
 	}
-	start := u.schemeEnd + len("//")
-	u.nameEnd = plainEnd(text, start, plainHost)
+	u.readUser(text)
+	u.nameEnd = plainEnd(text, u.nameStart, plainHost)
 	u.hostEnd = u.nameEnd
-	if !plainName(text[start:u.nameEnd]) {
+	if !plainName(text[u.nameStart:u.nameEnd]) {
 		return u, false
 	}
 	if u.hostEnd < len(text) && text[u.hostEnd] == ':' {
@@ -80,11 +85,12 @@ func parsePlain(text string) (u plainURL, ok bool) {
 	if text[u.hostEnd] != '/' {
 		return u, false
 	}
-	u.href = text
 	u.pathEnd = plainEnd(text, u.hostEnd, plainPath)
-	if strings.Contains(text[u.hostEnd:u.pathEnd], "/.") {
-		return u, false
+	if path := text[u.hostEnd:u.pathEnd]; mayHaveDots(path) {
+		short := withoutDots(path)
+		text, u.pathEnd = text[:u.hostEnd]+short+text[u.pathEnd:], u.hostEnd+len(short)
 	}
+	u.href = text
 	u.queryEnd = u.pathEnd
 	if u.queryEnd < len(text) && text[u.queryEnd] == '?' {
 		if u.queryEnd = plainEnd(text, u.queryEnd+1, plainQuery); u.queryEnd == u.pathEnd+1 {
@@ -100,6 +106,64 @@ func parsePlain(text string) (u plainURL, ok bool) {
 	return u, end == len(text)
 }
 
+// readUser reads the name of a user and a password that are not empty. Anything
+// else before an @ is no plain host.
+func (u *plainURL) readUser(text string) {
+	start := u.schemeEnd + len("//")
+	u.userEnd, u.passwordEnd, u.nameStart = start, start, start
+	userEnd := plainEnd(text, start, plainUser)
+	end := userEnd
+	if end < len(text) && text[end] == ':' {
+		end = plainEnd(text, end+1, plainUser)
+	}
+	if end < len(text) && text[end] == '@' && userEnd > start && text[end-1] != ':' {
+		u.userEnd, u.passwordEnd, u.nameStart = userEnd, end, end+1
+	}
+}
+
+// mayHaveDots reports whether a path may have dot segments.
+func mayHaveDots(path string) bool {
+	return strings.Contains(path, "/.") || strings.Contains(path, "/%2")
+}
+
+// withoutDots is a path without its dot segments (URL, section 4.4, path state).
+func withoutDots(path string) string {
+	out := make([]byte, 0, len(path))
+	for rest, last := path[1:], false; !last; {
+		segment, after, more := strings.Cut(rest, "/")
+		rest, last = after, !more
+		dots := dotsOf(segment)
+		if dots == 0 {
+			out = append(append(out, '/'), segment...)
+			continue
+		}
+		if dots == 2 {
+			out = out[:max(0, bytes.LastIndexByte(out, '/'))]
+		}
+		if last {
+			out = append(out, '/')
+		}
+	}
+	return string(out)
+}
+
+// dotsOf is how many dots a dot segment has, 0 for any other segment.
+func dotsOf(segment string) (n int) {
+	for ; segment != ""; n++ {
+		switch {
+		case n == 2:
+			return 0
+		case segment[0] == '.':
+			segment = segment[1:]
+		case len(segment) >= 3 && segment[0] == '%' && segment[1] == '2' && segment[2]|0x20 == 'e':
+			segment = segment[3:]
+		default:
+			return 0
+		}
+	}
+	return n
+}
+
 // plainName reports whether a host is a name that needs no IDNA and is no
 // number (URL, sections 3.5 and 3.6).
 func plainName(host string) bool {
@@ -109,10 +173,17 @@ func plainName(host string) bool {
 }
 
 func (u plainURL) protocol() string { return u.href[:u.schemeEnd] }
-func (u plainURL) origin() string   { return u.href[:u.hostEnd] }
-func (u plainURL) host() string     { return u.href[u.schemeEnd+len("//") : u.hostEnd] }
-func (u plainURL) hostname() string { return u.href[u.schemeEnd+len("//") : u.nameEnd] }
+func (u plainURL) username() string { return u.href[u.schemeEnd+len("//") : u.userEnd] }
+func (u plainURL) password() string { return strings.TrimPrefix(u.href[u.userEnd:u.passwordEnd], ":") }
+func (u plainURL) host() string     { return u.href[u.nameStart:u.hostEnd] }
+func (u plainURL) hostname() string { return u.href[u.nameStart:u.nameEnd] }
 func (u plainURL) port() string     { return strings.TrimPrefix(u.href[u.nameEnd:u.hostEnd], ":") }
 func (u plainURL) pathname() string { return u.href[u.hostEnd:u.pathEnd] }
-func (u plainURL) search() string   { return u.href[u.pathEnd:u.queryEnd] }
-func (u plainURL) hash() string     { return u.href[u.queryEnd:] }
+func (u plainURL) origin() string {
+	if u.nameStart == u.userEnd {
+		return u.href[:u.hostEnd]
+	}
+	return u.href[:u.schemeEnd] + "//" + u.host()
+}
+func (u plainURL) search() string { return u.href[u.pathEnd:u.queryEnd] }
+func (u plainURL) hash() string   { return u.href[u.queryEnd:] }
