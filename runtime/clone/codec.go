@@ -50,7 +50,7 @@ type Options struct {
 	Transfer []*goja.Object
 	// Transferred are the contents that moved, in the order of Transfer.
 	// Reading only; the value takes them over.
-	Transferred [][]byte
+	Transferred []Content
 	// External is handed to host codecs (Writer.External, Reader.External):
 	// what an RPC session, say, needs to pass references.
 	External any
@@ -64,9 +64,28 @@ type Config struct {
 	// runtimes that translate patterns before goja sees them. With ok false, or
 	// if it is nil, the object's own are taken.
 	RegExpSource func(re *goja.Object) (source goja.Value, flags string, ok bool)
+	// Resizable knows resizable buffers, which goja lacks; nil: there are none,
+	// and those that are read have a fixed length.
+	Resizable ResizableBuffers
 	// NewRegExp makes a regular expression; nil means the runtime's RegExp.
 	NewRegExp func(source goja.Value, flags string) (*goja.Object, error)
 }
+
+// ResizableBuffers is a runtime that has resizable buffers (engine.Engine).
+type ResizableBuffers interface {
+	MaxByteLength(buffer *goja.Object) (limit int, ok bool)
+	NewResizableBuffer(content []byte, limit int) *goja.Object
+	ViewOfResizable(view *goja.Object) (resizable, tracking, outOfBounds bool)
+}
+
+// Content is what an ArrayBuffer held that was transferred.
+type Content struct {
+	Bytes []byte
+	Limit int // of a resizable buffer, in bytes; else fixedLength
+}
+
+// fixedLength stands for the limit of a buffer that is not resizable.
+const fixedLength = -1
 
 // Codec turns values of one goja runtime into bytes and back.
 //
@@ -117,7 +136,7 @@ func (c *Codec) Serialize(v goja.Value, o Options) ([]byte, error) {
 // SerializeTransfer is Serialize for values with a transfer list: it also
 // returns the contents that moved, for Options.Transferred, and detaches the
 // buffers once all is written (after getters have run, as workerd does).
-func (c *Codec) SerializeTransfer(v goja.Value, o Options) (data []byte, transferred [][]byte, err error) {
+func (c *Codec) SerializeTransfer(v goja.Value, o Options) (data []byte, transferred []Content, err error) {
 	w := c.acquire(o)
 	defer c.release(w)
 	if err := w.registerTransfers(); err != nil {

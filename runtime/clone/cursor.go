@@ -204,8 +204,9 @@ func (c *cursor) regExpLetters() (string, error) {
 // view describes a view on the buffer that was read just before it.
 type view struct {
 	viewType
-	offset, length int // bytes
-	index          int // in viewTypes
+	offset, length int  // bytes
+	tracking       bool // its length follows its buffer's
+	index          int  // in viewTypes
 }
 
 // view reads a view's description and checks it against its buffer.
@@ -230,7 +231,8 @@ func (c *cursor) view(bufferBytes int) (view, error) {
 	}
 	for i, t := range viewTypes {
 		if t.tag == raw[0] {
-			if flags&viewLengthTracking != 0 && int64(offset) <= int64(bufferBytes) {
+			tracking := flags&viewLengthTracking != 0
+			if tracking && int64(offset) <= int64(bufferBytes) {
 				// It reaches to the end, and the length written is 0.
 				length = uint32((bufferBytes - int(offset)) / t.size * t.size)
 			}
@@ -240,28 +242,32 @@ func (c *cursor) view(bufferBytes int) (view, error) {
 			if int(offset)%t.size != 0 || int(length)%t.size != 0 {
 				return view{}, c.fail("a view is not aligned")
 			}
-			return view{viewType: t, offset: int(offset), length: int(length), index: i}, nil
+			return view{viewType: t, offset: int(offset), length: int(length), tracking: tracking, index: i}, nil
 		}
 	}
 	return view{}, c.fail("a view has an unknown type")
 }
 
-// bufferBody reads an ArrayBuffer's content, which remains part of the input.
-func (c *cursor) bufferBody(tag byte) ([]byte, error) {
+// bufferBody reads an ArrayBuffer's content, which remains part of the input,
+// and the limit of a resizable one, else fixedLength.
+func (c *cursor) bufferBody(tag byte) (content []byte, limit int, err error) {
 	size, err := c.uint32()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	limit = fixedLength
 	if tag == tagResizableBuffer {
-		limit, err := c.uint32()
+		most, err := c.uint32()
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		if size > limit {
-			return nil, c.fail("a resizable buffer exceeds its maximum")
+		if size > most {
+			return nil, 0, c.fail("a resizable buffer exceeds its maximum")
 		}
+		limit = int(most)
 	}
-	return c.take(uint64(size))
+	content, err = c.take(uint64(size))
+	return content, limit, err
 }
 
 // end checks the counts that close an object, map, set or array.

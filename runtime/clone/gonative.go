@@ -176,7 +176,7 @@ func (d *decoder) object(tag byte) (any, error) {
 		}
 		return re, err
 	case tagArrayBuffer, tagResizableBuffer:
-		content, err := d.bufferBody(tag)
+		content, _, err := d.bufferBody(tag)
 		return d.made(&GoBuffer{Bytes: append([]byte(nil), content...)}), err
 	case tagError:
 		return d.v8Error()

@@ -70,7 +70,7 @@ func (r *Reader) readTransferred() (goja.Value, error) {
 		r.buffers = make([]*goja.Object, len(r.o.Transferred))
 	}
 	if r.buffers[id] == nil {
-		r.buffers[id] = r.newBuffer(r.o.Transferred[id])
+		r.buffers[id] = r.newBuffer(r.o.Transferred[id].Bytes, r.o.Transferred[id].Limit)
 	}
 	return r.made(r.buffers[id]), nil
 }
@@ -86,7 +86,11 @@ func (r *Reader) readView(buffer *goja.Object) (goja.Value, error) {
 	if r.c.prim.viewCtors[v.index] == nil {
 		return nil, r.fail(v.name + " is not available in this runtime")
 	}
-	return r.construct(r.c.prim.viewCtors[v.index], buffer, r.c.vm.ToValue(v.offset), r.c.vm.ToValue(v.length/v.size))
+	length := goja.Undefined()
+	if !v.tracking || r.c.limitOf(buffer) == fixedLength {
+		length = r.c.vm.ToValue(v.length / v.size)
+	}
+	return r.construct(r.c.prim.viewCtors[v.index], buffer, r.c.vm.ToValue(v.offset), length)
 }
 
 // newError makes a standard error, or an Error where the runtime lacks the

@@ -172,11 +172,11 @@ func (r *Reader) readObjectItem(tag byte) (goja.Value, error) {
 	case tagRegExp:
 		return r.readRegExp()
 	case tagArrayBuffer, tagResizableBuffer:
-		content, err := r.bufferBody(tag)
+		content, limit, err := r.bufferBody(tag)
 		if err != nil {
 			return nil, err
 		}
-		return r.made(r.newBuffer(append(make([]byte, 0, len(content)), content...))), nil
+		return r.made(r.newBuffer(append(make([]byte, 0, len(content)), content...), limit)), nil
 	case tagBufferTransfer:
 		return r.readTransferred()
 	case tagError:
@@ -188,7 +188,10 @@ func (r *Reader) readObjectItem(tag byte) (goja.Value, error) {
 	return nil, r.fail(unsupported(tag))
 }
 
-func (r *Reader) newBuffer(content []byte) *goja.Object {
+func (r *Reader) newBuffer(content []byte, limit int) *goja.Object {
+	if limit != fixedLength && r.c.cfg.Resizable != nil {
+		return r.c.cfg.Resizable.NewResizableBuffer(content, limit)
+	}
 	return r.c.vm.ToValue(r.c.vm.NewArrayBuffer(content)).(*goja.Object)
 }
 

@@ -92,9 +92,12 @@ var viewTypes = [...]viewType{
 	{'h', "Float16Array", 2},
 }
 
-// viewLengthTracking is the flag of a view that follows its resizable buffer's
-// length (format version 14 and later).
-const viewLengthTracking = 1
+// The flags of a view (format version 14 and later): it follows its buffer's
+// length, and that is resizable.
+const (
+	viewLengthTracking = 1
+	viewOfResizable    = 2
+)
 
 const tagDataView = '?'
 

@@ -28,7 +28,7 @@ func (w *Writer) writeLeaf(o *goja.Object, k kind) error {
 	case kindBuffer:
 		return w.writeBuffer(o)
 	case kindTypedArray, kindDataView:
-		w.writeView(o, k)
+		return w.writeView(o, k)
 	default:
 		// Objects that Go made, with a type of its own, may be host objects.
 		if handled, err := w.writeHost(o); handled || err != nil {
@@ -144,8 +144,26 @@ func (w *Writer) writeBuffer(o *goja.Object) error {
 	if len(content) > w.limit {
 		return ErrTooLarge // before copying
 	}
-	w.buf = append(appendVarint(append(w.buf, tagArrayBuffer), uint64(len(content))), content...)
+	switch limit := w.c.limitOf(o); {
+	case limit > math.MaxUint32:
+		return w.c.refuse(o)
+	case limit != fixedLength:
+		w.buf = appendVarint(appendVarint(append(w.buf, tagResizableBuffer), uint64(len(content))), uint64(limit))
+	default:
+		w.buf = appendVarint(append(w.buf, tagArrayBuffer), uint64(len(content)))
+	}
+	w.buf = append(w.buf, content...)
 	return nil
+}
+
+// limitOf is the limit of a resizable buffer, fixedLength for any other.
+func (c *Codec) limitOf(buffer *goja.Object) int {
+	if c.cfg.Resizable != nil {
+		if limit, ok := c.cfg.Resizable.MaxByteLength(buffer); ok {
+			return limit
+		}
+	}
+	return fixedLength
 }
 
 func (w *Writer) viewBuffer(o *goja.Object, k kind) *goja.Object {
@@ -155,7 +173,14 @@ func (w *Writer) viewBuffer(o *goja.Object, k kind) *goja.Object {
 	return w.c.prim.viewBuffer(goja.FunctionCall{This: o}).(*goja.Object)
 }
 
-func (w *Writer) writeView(o *goja.Object, k kind) {
+func (w *Writer) writeView(o *goja.Object, k kind) error {
+	resizable, tracking := false, false
+	if w.c.cfg.Resizable != nil {
+		var outOfBounds bool
+		if resizable, tracking, outOfBounds = w.c.cfg.Resizable.ViewOfResizable(o); outOfBounds {
+			return w.c.refuse(o)
+		}
+	}
 	call := goja.FunctionCall{This: o}
 	tag, offset, length := byte(tagDataView), w.c.prim.dataOffset, w.c.prim.dataLength
 	if k == kindTypedArray {
@@ -169,8 +194,16 @@ func (w *Writer) writeView(o *goja.Object, k kind) {
 	}
 	w.buf = append(w.buf, tagBufferView, tag)
 	w.WriteUint32(uint32(offset(call).ToInteger()))
-	w.WriteUint32(uint32(length(call).ToInteger()))
-	w.WriteUint32(0) // neither length-tracking nor on a resizable buffer
+	bytes, flags := uint32(length(call).ToInteger()), uint32(0)
+	if resizable {
+		flags |= viewOfResizable
+	}
+	if tracking {
+		bytes, flags = 0, flags|viewLengthTracking
+	}
+	w.WriteUint32(bytes)
+	w.WriteUint32(flags)
+	return nil
 }
 
 // ownData returns an own data property's value without running a getter.

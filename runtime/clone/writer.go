@@ -243,13 +243,13 @@ func (w *Writer) transferIndex(buffer *goja.Object) int {
 	return -1
 }
 
-func (w *Writer) detachTransfers() [][]byte {
+func (w *Writer) detachTransfers() []Content {
 	if len(w.transfers) == 0 {
 		return nil
 	}
-	contents := make([][]byte, len(w.transfers))
+	contents := make([]Content, len(w.transfers))
 	for i, t := range w.transfers {
-		contents[i] = t.buffer.Bytes()
+		contents[i] = Content{t.buffer.Bytes(), w.c.limitOf(t.object)}
 		t.buffer.Detach()
 	}
 	return contents

@@ -162,6 +162,36 @@ func (e *Engine) makeResizable(buffer *goja.Object, limit int) {
 	e.resizables.add(buffer, &resizable{buffer: weak.Make(buffer), limit: limit, nobody: e.vm.ToValue(nobody).(*goja.Object)})
 }
 
+// MaxByteLength is the limit of a resizable buffer; ok is false for any other
+// object. Loop-confined.
+func (e *Engine) MaxByteLength(buffer *goja.Object) (limit int, ok bool) {
+	of := e.resizableOf(buffer)
+	if of == nil || of.buffer != weak.Make(buffer) {
+		return 0, false
+	}
+	return of.limit, true
+}
+
+// NewResizableBuffer makes an ArrayBuffer of content, which it takes over, that
+// can grow to limit bytes. Loop-confined.
+func (e *Engine) NewResizableBuffer(content []byte, limit int) *goja.Object {
+	buffer := e.vm.ToValue(e.vm.NewArrayBuffer(content)).(*goja.Object)
+	e.makeResizable(buffer, limit)
+	return buffer
+}
+
+// ViewOfResizable tells of a view whether its buffer is resizable, whether its
+// length follows the buffer's, and whether the buffer has become too short for
+// it. Loop-confined.
+func (e *Engine) ViewOfResizable(view *goja.Object) (resizable, tracking, outOfBounds bool) {
+	of := e.resizableOf(view)
+	if of == nil {
+		return false, false, false
+	}
+	s, _ := theViews().shown(view)
+	return true, of.viewed(view).tracking, *s.buffer == theInsides().implementation(of.nobody).UnsafePointer()
+}
+
 func (r *resizables) add(o *goja.Object, of *resizable) {
 	if len(r.of) >= r.sweep {
 		for p := range r.of { // order-independent: the dead go

@@ -11,6 +11,31 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
+// Resizable buffers are stored as workerd's bytes (the golden file of package
+// clone), the flags of their views too, and come back resizable (V8,
+// value-serializer.cc: WriteJSArrayBuffer, WriteJSArrayBufferView).
+func TestResizableBuffersCodec(t *testing.T) {
+	w := newFetchWorld(t)
+	const golden = "ff0f41027e04100102030456420000035e015642010202240002"
+	w.turn(func() {
+		v, err := w.p.vm.RunString(`const b = new ArrayBuffer(4, { maxByteLength: 16 }); new Uint8Array(b).set([1, 2, 3, 4]); [new Uint8Array(b), new Uint8Array(b, 1, 2)]`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := w.p.Clone.Serialize(v, clone.Options{})
+		if err != nil || hex.EncodeToString(data) != golden {
+			t.Errorf("%x, %v", data, err)
+		}
+		again, err := w.p.Clone.Deserialize(data, clone.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.p.vm.Set("views", again)
+	})
+	w.run(`const { buffer } = views[0]; buffer.resize(16); say([buffer.maxByteLength, views[1].buffer === buffer, views[0].length, views[1].length])`)
+	w.said("16,true,16,2")
+}
+
 // Stored Headers are workerd's bytes (the golden file of package clone), and
 // come back as they were.
 func TestHeadersCodec(t *testing.T) {

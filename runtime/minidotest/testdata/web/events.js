@@ -934,3 +934,20 @@ check("sc arguments nested", () =>
     }),
   ),
 );
+// HTML, sections 2.7.3 and 2.7.5: clones of resizable buffers are resizable, transferred ones too, and views follow them.
+check("sc resizable", () => {
+  const b = new ArrayBuffer(4, { maxByteLength: 8 });
+  const fixed = new Uint8Array(b, 2, 2);
+  const tracking = new Uint16Array(b, 2);
+  const data = new DataView(b, 3);
+  b.resize(3);
+  const out = [threw(() => structuredClone(fixed)), structuredClone(tracking).length, structuredClone(data).byteLength];
+  b.resize(8);
+  const c = structuredClone({ fixed, tracking, data, b });
+  c.b.resize(6);
+  out.push(c.b.resizable, c.b.maxByteLength, c.fixed.length, c.tracking.length, c.data.byteLength, c.fixed.buffer === c.b, c.tracking.buffer === c.b, b.byteLength);
+  const t = structuredClone({ fixed, tracking }, { transfer: [b] });
+  t.fixed.buffer.resize(2);
+  out.push(t.fixed.length, t.tracking.length, b.detached, b.maxByteLength, threw(() => b.resize(1)));
+  return [out, structuredClone(new ArrayBuffer(0, { maxByteLength: 0 })).resizable];
+});
