@@ -178,8 +178,9 @@ func stateFiles(dir string) (names []string, err error) {
 
 // pastOf is the file of a database's past, without what tells its log from
 // another: SQLite draws the salts of a log by itself (sqlite.org/fileformat2.html,
-// section 4.1). Records have a kind, a length, two checksums and a payload;
-// those of kind 2 hold salts.
+// section 4.1), and the file system says when a file was written. Records have a
+// kind, a length, two checksums and a payload; those of kind 2 hold salts, those of
+// kind 5 a time.
 func pastOf(path string) ([]byte, error) {
 	data, err := os.ReadFile(path)
 	for at := 0; err == nil && at+16 <= len(data); {
@@ -187,9 +188,13 @@ func pastOf(path string) ([]byte, error) {
 		if at+16+payload > len(data) {
 			break // a record that was being written
 		}
-		if binary.LittleEndian.Uint32(data[at:]) == 2 {
+		switch binary.LittleEndian.Uint32(data[at:]) {
+		case 2:
 			clear(data[at+8 : at+12])
 			clear(data[at+24 : at+40])
+		case 5:
+			clear(data[at+8 : at+12])
+			clear(data[at+24 : at+32])
 		}
 		clear(data[at+12 : at+16])
 		at += 16 + payload
@@ -292,4 +297,84 @@ func TestEquivalenceOfInvariants(t *testing.T) {
 		}
 		t.Logf("%s: %d of %d points visited, kinds of violations that the simulation found: %d", name, r.Visited, r.Points, len(known))
 	})
+}
+
+// Deaths that are said to leave the very same world do: each of them, run by
+// itself, goes on as the other, line by line, and has the result that it was given.
+func TestSameWorlds(t *testing.T) {
+	eachSubject(t, false, func(t *testing.T, name string, steps []string) {
+		depth := "1"
+		switch {
+		case everything && name == "counter":
+			depth = "2"
+		case !everything && name == "fibers":
+			t.Skip("part of make equivalence")
+		}
+		flags := append([]string{"--mode", "sim", "--depth", depth}, steps...)
+		judged, out := campaignOf(t, "enumerate", fixture(t, name), flags...)
+		run, each := campaignOf(t, "enumerate", fixture(t, name), append(flags, "--keep")...)
+		if len(judged.Cases) != len(run.Cases) || judged.Code != run.Code || run.Same != 0 || len(judged.Unmet) != len(run.Unmet) {
+			t.Fatalf("%d cases, %d by themselves\n%s%s", len(judged.Cases), len(run.Cases), out, each)
+		}
+		real := map[string]campaign.Case{}
+		for _, c := range run.Cases {
+			real[c.Name] = c
+		}
+		same := 0
+		for _, c := range judged.Cases {
+			own := real[c.Name]
+			if c.Outcome != own.Outcome || !slices.EqualFunc(c.Kills, own.Kills, sameKill) || len(c.Violations) != len(own.Violations) || c.Replay != own.Replay {
+				t.Errorf("%s was said to be %+v, and is %+v", c.Name, c, own)
+			}
+			if c.SameAs == "" {
+				continue
+			}
+			same++
+			if err := sameSequel(own.Dir, real[c.SameAs].Dir, len(own.Kills)); err != nil {
+				t.Errorf("%s and %s: %v", c.Name, c.SameAs, err)
+			}
+		}
+		if same == 0 || same != judged.Same {
+			t.Errorf("%d cases are the same as others, the report has %d", same, judged.Same)
+		}
+		t.Logf("%s: %d of %d deaths leave the world of another", name, same, len(judged.Cases))
+	})
+}
+
+func sameKill(one, two campaign.Kill) bool {
+	return one.Point == two.Point && one.AtMs == two.AtMs && one.Fibers == two.Fibers
+}
+
+// sameSequel compares what two simulations logged after each of their deaths, up to
+// the points of the next one, and the files of the last.
+func sameSequel(one, two string, deaths int) error {
+	var lives [2][]string
+	for i, dir := range []string{one, two} {
+		text, err := os.ReadFile(filepath.Join(dir, "server.log"))
+		if err != nil {
+			return err
+		}
+		lives[i] = strings.Split(string(text), " killed")
+	}
+	if len(lives[0]) != len(lives[1]) || len(lives[0]) < deaths+1 {
+		return fmt.Errorf("the logs have %d and %d lives", len(lives[0]), len(lives[1]))
+	}
+	for n := range lives[0] {
+		a, b := lives[0][n], lives[1][n]
+		if n > 0 { // the label of the death before
+			_, a, _ = strings.Cut(a, "\n")
+			_, b, _ = strings.Cut(b, "\n")
+		}
+		if n < deaths { // it may end some points earlier
+			a, b = a[:strings.LastIndexByte(a, '\n')+1], b[:strings.LastIndexByte(b, '\n')+1]
+			if !strings.HasPrefix(b, a) && !strings.HasPrefix(a, b) {
+				return fmt.Errorf("life %d is another:\n%s\nand\n%s", n+1, a, b)
+			}
+			continue
+		}
+		if a != b {
+			return fmt.Errorf("life %d goes on otherwise: %s", n+1, world.FirstDifference(strings.Split(a, "\n"), strings.Split(b, "\n")))
+		}
+	}
+	return sameFiles(filepath.Join(one, fmt.Sprintf("death-%d", deaths)), filepath.Join(two, fmt.Sprintf("death-%d", deaths)))
 }

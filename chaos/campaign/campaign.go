@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
-	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
@@ -43,6 +43,7 @@ type campaign struct {
 	swarmed   uint64          // cases of a random simulation so far; of the campaign's own goroutine
 	slots     []*slot
 	nursery   *nursery
+	depth     int // after so many deaths no states are taken
 
 	mu      sync.Mutex // guards everything below
 	report  Report
@@ -203,6 +204,9 @@ func (c *campaign) settle(r *Case, keep bool) error {
 	if keep {
 		r.Dir = filepath.Join(c.dir, filepath.Base(from))
 	}
+	for i := range r.like {
+		r.like[i].Dir = r.Dir
+	}
 	if r.Dir == from {
 		return nil
 	}
@@ -257,7 +261,11 @@ func (c *campaign) add(r Case) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.report.Cases = append(c.report.Cases, r)
-	c.report.Kills += len(r.Kills)
+	if r.SameAs == "" {
+		c.report.Kills += len(r.Kills)
+	} else {
+		c.report.Same++
+	}
 	if r.Refused {
 		c.report.Refused++
 	}
@@ -269,7 +277,7 @@ func (c *campaign) add(r Case) {
 
 // job is a plan to run, and what to do with its result.
 type job struct {
-	plan fault.Plan
+	group
 	seed uint64 // of a simulation; 0 is that of the options
 	done func(Case)
 }
@@ -313,7 +321,7 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 			return context.Cause(ctx)
 		}
 		s.seed, s.last = j.seed, len(queue) == 0
-		r, err := s.try(ctx, j.plan)
+		r, err := s.try(ctx, j.group)
 		if err != nil {
 			return err
 		}
@@ -324,8 +332,8 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 
 // run is runCase in the next directory. What ends the campaign keeps its evidence,
 // unless that is the end of ctx.
-func (s *slot) run(ctx context.Context, plan fault.Plan) (Case, error) {
-	r, err := s.runCase(ctx, plan, s.camp.caseDir())
+func (s *slot) run(ctx context.Context, g group) (Case, error) {
+	r, err := s.runCase(ctx, g, s.camp.caseDir())
 	if err != nil && ctx.Err() == nil {
 		err = errors.Join(err, s.camp.settle(&r, true))
 	}
@@ -334,21 +342,21 @@ func (s *slot) run(ctx context.Context, plan fault.Plan) (Case, error) {
 
 // try runs a plan, again while its fault does not happen. The evidence of what
 // passed goes, unless it is to be kept.
-func (s *slot) try(ctx context.Context, plan fault.Plan) (Case, error) {
+func (s *slot) try(ctx context.Context, g group) (Case, error) {
 	for n := 1; ; n++ {
-		r, err := s.run(ctx, plan)
+		r, err := s.run(ctx, g)
 		r.Tries = n
 		if err != nil {
 			return r, err
 		}
 		// What was drawn need not be there: another order of events has fewer points,
 		// and the first of two faults may take the second one's moment away.
-		if drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(plan) > 1); drawn && r.Outcome == Missed {
+		if drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(g.plan) > 1); drawn && r.Outcome == Missed {
 			r.Outcome, r.Unreached = Passed, true
 		}
 		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim
-		nothing := r.Outcome == Passed || again
-		if err := s.camp.settle(&r, s.camp.Keep || !nothing); err != nil || !again {
+		keep := s.camp.Keep || r.Outcome != Passed && !again || slices.ContainsFunc(r.like, func(l Case) bool { return l.Outcome != Passed })
+		if err := s.camp.settle(&r, keep); err != nil || !again {
 			return r, err
 		}
 	}

@@ -249,7 +249,7 @@ func TestEvidenceOfTheEnd(t *testing.T) {
 		if cancelled {
 			cancel()
 		}
-		_, err := (&slot{camp: c}).run(ctx, nil)
+		_, err := (&slot{camp: c}).run(ctx, group{})
 		cancel()
 		if err == nil {
 			t.Fatal("a case ran without a history")

@@ -54,6 +54,8 @@ type caseRun struct {
 	settled  bool            // the present life's server has recovered, or had nothing to
 	restocks bool            // the next case's standbys are started then
 	points   []process.Point // of the life that has just ended
+	like     []fault.Plan    // that this run stands for, too
+	evidence *check.Evidence // that was judged; nil before
 	result   Case
 	copies   []copied      // of each death
 	ahead    time.Duration // how far the servers' clock was set
@@ -72,11 +74,12 @@ func (e *end) Unwrap() error { return e.err }
 
 func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Errorf(format, args...)} }
 
-// runCase runs plan once in the directory dir, which must not exist. The error
+// runCase runs the plan of g once in the directory dir, which must not exist. The error
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
-func (s *slot) runCase(ctx context.Context, plan fault.Plan, dir string) (result Case, err error) {
-	r := &caseRun{camp: s.camp, slot: s, plan: plan, lives: plan.Lives(), loud: func() {}, model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
+func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, err error) {
+	plan := g.plan
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, like: g.like, lives: plan.Lives(), loud: func() {}, model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
 	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)

@@ -17,7 +17,7 @@ func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.
 func (c *campaign) clean(ctx context.Context) (Case, error) {
-	r, err := c.slots[0].run(ctx, nil)
+	r, err := c.slots[0].run(ctx, group{})
 	if err == nil {
 		err = c.settle(&r, true)
 	}
@@ -55,6 +55,7 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		if err := c.available(fault.Plan{o.Fault}); err != nil {
 			return err
 		}
+		c.depth = depth
 		c.tell(0, "recording the points of a run without faults")
 		clean, err := c.clean(ctx)
 		if errors.Is(err, errFailedClean) {
@@ -75,21 +76,21 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		}
 		plans = c.choose(plans)
 		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)
-		results, err := c.visit(ctx, plans)
+		results, err := c.visit(ctx, together(plans, clean))
 		if err != nil || depth == 1 {
 			return err
 		}
-		var second []fault.Plan
+		var second []group
 		for _, r := range results {
-			if r.result.Outcome != Passed {
-				continue // it needs no second kill
-			}
-			for _, label := range r.result.Points {
-				second = append(second, append(append(fault.Plan{}, r.plan...), fault.Fault{Point: label}))
+			if r.result.Outcome == Passed { // else it needs no second kill
+				second = append(second, r.again(r.result)...)
 			}
 		}
-		second = c.limit(second)
-		c.tell(len(plans)+len(second), "%d points of recoveries to visit", len(second))
+		if c.Max > 0 {
+			second = alone(c.limit(plansOf(second)))
+		}
+		n := len(plansOf(second))
+		c.tell(len(plans)+n, "%d points of recoveries to visit", n)
 		_, err = c.visit(ctx, second)
 		return err
 	})
@@ -166,27 +167,30 @@ func (c *campaign) swarm(ctx context.Context, source entropy.Source, clean Case,
 		}
 		plans := newDrawing(source, clean, c.Options).plans(n)
 		c.tell(int(c.swarmed)+n, "seeds %d to %d", c.Seed+1+c.swarmed, c.Seed+c.swarmed+uint64(n))
-		if _, err := c.visit(ctx, plans); err != nil {
+		if _, err := c.visit(ctx, alone(plans)); err != nil {
 			return err
 		}
 		c.swarmed += uint64(n)
 	}
 }
 
-// visited is a plan with its result.
+// visited is a group with the result of what was run.
 type visited struct {
-	plan   fault.Plan
+	group
 	result Case
 }
 
-// visit runs plans and takes their results into the report, in the order of the
-// plans.
-func (c *campaign) visit(ctx context.Context, plans []fault.Plan) ([]visited, error) {
-	out := make([]visited, len(plans))
-	jobs := make([]job, len(plans))
-	for i, p := range plans {
-		jobs[i] = job{p, c.seedOf(i), func(r Case) {
-			out[i] = visited{p, r}
+// visit runs groups and takes the results of their plans into the report, in the
+// order of the plans.
+func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error) {
+	out := make([]visited, len(groups))
+	jobs := make([]job, len(groups))
+	for i, g := range groups {
+		jobs[i] = job{g, c.seedOf(i), func(r Case) {
+			out[i] = visited{g, r}
+			for _, like := range r.like {
+				c.add(like)
+			}
 			c.add(r)
 		}}
 	}
@@ -195,7 +199,7 @@ func (c *campaign) visit(ctx context.Context, plans []fault.Plan) ([]visited, er
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	order := map[string]int{}
-	for i, p := range plans {
+	for i, p := range plansOf(groups) {
 		order[p.String()] = i
 	}
 	added := c.report.Cases[first:]
@@ -222,7 +226,7 @@ func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, 
 		for i := range plans {
 			plans[i] = plan
 		}
-		_, err := c.visit(ctx, plans)
+		_, err := c.visit(ctx, alone(plans))
 		return err
 	})
 }
@@ -248,7 +252,7 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 		}
 		plans := c.choose(newDrawing(source, clean, c.Options).plans(runs))
 		c.tell(len(plans), "seed %d: %d runs", seed, len(plans))
-		_, err = c.visit(ctx, plans)
+		_, err = c.visit(ctx, alone(plans))
 		return err
 	})
 }
@@ -302,7 +306,7 @@ func failureKey(r Case) string {
 func (c *campaign) fails(ctx context.Context, plan fault.Plan, key string) (*Case, error) {
 	var results []Case
 	for range 2 {
-		out, err := c.visit(ctx, []fault.Plan{plan})
+		out, err := c.visit(ctx, alone([]fault.Plan{plan}))
 		if err != nil {
 			return nil, err
 		}

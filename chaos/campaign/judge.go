@@ -100,22 +100,30 @@ func (r *caseRun) verdict(end copied, restless bool) error {
 	if err != nil {
 		return err
 	}
-	e := check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
-	r.result.Violations, r.result.Checkers = check.Judge(r.camp.checkers, e)
+	r.evidence = &check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
+	if err := r.ask(&r.result, *r.evidence); err != nil {
+		return err
+	}
+	for _, v := range r.result.Violations {
+		r.history.Add(history.Event{Kind: history.Note, Who: "checker", Text: v.String()})
+	}
+	return nil
+}
+
+// ask takes into c what the checkers say to e.
+func (r *caseRun) ask(c *Case, e check.Evidence) error {
+	c.Violations, c.Checkers = check.Judge(r.camp.checkers, e)
 	if r.camp.Script != nil {
 		found, marks, err := r.camp.Script.Check(e)
 		if err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}
 		r.camp.mark(marks)
-		r.result.Violations = append(r.result.Violations, found...)
-		r.result.Checkers = append(r.result.Checkers, "scenario")
+		c.Violations = append(c.Violations, found...)
+		c.Checkers = append(c.Checkers, "scenario")
 	}
-	if len(r.result.Violations) > 0 {
-		r.result.Outcome = Violated
-	}
-	for _, v := range r.result.Violations {
-		r.history.Add(history.Event{Kind: history.Note, Who: "checker", Text: v.String()})
+	if len(c.Violations) > 0 {
+		c.Outcome = Violated
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ func Merge(all []Report) (Report, error) {
 		out.Visited += r.Visited
 		out.Skipped += r.Skipped
 		out.Kills += r.Kills
+		out.Same += r.Same
 		out.Refused += r.Refused
 		out.Unreached += r.Unreached
 		out.Ms = max(out.Ms, r.Ms)

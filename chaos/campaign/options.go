@@ -67,6 +67,9 @@ type Options struct {
 	// SelfCheck runs each case of a simulation twice and compares them. A case
 	// that fails is always run twice.
 	SelfCheck bool
+	// Each has a simulation run every point of Enumerate. Otherwise points at which
+	// a death leaves the very same world are run once and judged each.
+	Each bool
 	// Step, unless nil, is a person who walks through a simulation by hand.
 	Step *Stepper
 	// Sigkill has a simulation's first death at a point kill this very process, so
@@ -159,8 +162,8 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--mode is %q; write process or sim.", o.Mode)
 	case o.Mode == Sim && o.AIURL != "":
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
-	case (o.For != 0 || o.SelfCheck || o.Sigkill) && o.Mode != Sim:
-		return o, usage("--for, --self-check and --sigkill belong to --mode sim.")
+	case (o.For != 0 || o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
+		return o, usage("--for, --self-check, --each and --sigkill belong to --mode sim.")
 	case o.Jobs < 0 || o.For < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
@@ -190,6 +193,13 @@ func (o Options) complete() (Options, error) {
 		o.Server = []string{self, "chaos-child"}
 	}
 	return o, nil
+}
+
+// confirm is the command that runs plan, whose points have labels, with real
+// processes.
+func (o Options) confirm(plan fault.Plan) string {
+	o.Mode = Process
+	return o.replay(plan)
 }
 
 // replay is the command that runs plan alone.

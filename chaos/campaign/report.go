@@ -5,6 +5,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -60,6 +61,9 @@ type Case struct {
 	// Text says why, for every outcome but Passed and Violated.
 	Text       string            `json:"text,omitempty"`
 	Violations []check.Violation `json:"violations,omitempty"`
+	// SameAs names the case that was run in place of this one: the deaths of both
+	// leave the very same world. Then Ms is 0, and Dir is the other's.
+	SameAs string `json:"same_as,omitempty"`
 	// Refused says that a fault was one that production would not do at that moment,
 	// Unreached that one of a drawn plan had no moment: then nothing was judged.
 	Refused   bool   `json:"refused,omitempty"`
@@ -90,16 +94,25 @@ type Case struct {
 	Effects int `json:"-"`
 	// lines are those of a simulation's log.
 	lines []string
+	// states belong to Points, nil if they were not taken; like are the results of
+	// the plans that this case stands for.
+	states []sim.State
+	like   []Case
 }
+
+// failed reports whether something is wrong with what was run.
+func (c Case) failed() bool { return c.Outcome != Passed && c.Outcome != Missed }
 
 // pass takes a point of the last life: what came of a question that was asked
 // again is counted alone, since the next run need not have it.
-func (c *Case) pass(label string) {
+// It reports whether the point is one of Points.
+func (c *Case) pass(label string) bool {
 	if at, err := killpoint.ParseLabel(label); err == nil && at.Cause == killpoint.Question {
 		c.Questions++
-		return
+		return false
 	}
 	c.Points = append(c.Points, label)
+	return true
 }
 
 // Report is the outcome of a campaign. Immutable once returned.
@@ -120,7 +133,10 @@ type Report struct {
 	// Questions is how many points of the clean run are not visited because they
 	// came of a question that a client asked again until it liked the answer.
 	Questions int `json:"questions,omitempty"`
-	Kills     int `json:"kills"`
+	// Kills is how many servers were killed, Same how many cases were judged by
+	// another's run (Case.SameAs).
+	Kills int `json:"kills"`
+	Same  int `json:"same,omitempty"`
 	// Refused counts the cases whose fault production would not do at its moment,
 	// Unreached those of a drawn plan that had a fault without a moment.
 	Refused   int    `json:"refused,omitempty"`

@@ -43,11 +43,16 @@ func (r *caseRun) simulate(ctx context.Context, events io.Writer) error {
 	if err != nil || ctx.Err() != nil {
 		return errors.Join(context.Cause(ctx), err)
 	}
-	failed := r.result.Outcome != Passed && r.result.Outcome != Missed
+	failed := r.result.failed()
 	if failed && len(r.plan) > 0 {
-		process := o
-		process.Mode = Process
-		r.result.Confirm = process.replay(r.labelled())
+		r.result.Confirm = o.confirm(r.labelled())
+	}
+	for _, plan := range r.like {
+		c, err := r.likeness(plan)
+		if err != nil {
+			return err
+		}
+		r.result.like = append(r.result.like, c)
 	}
 	if (failed || o.SelfCheck) && o.Step == nil { // a person's kills are in no plan
 		err = r.check(ctx, o.Seed)
@@ -111,6 +116,7 @@ func (r *caseRun) simulateOnce(ctx context.Context, events io.Writer, dir string
 	if r.log != nil {
 		o.Log = r.log
 	}
+	o.States = len(r.plan) < r.camp.depth && r.camp.alike()
 	system, err := sim.New(o)
 	if err != nil {
 		return err
@@ -360,8 +366,10 @@ func (r *caseRun) endSim(s *sim.System) (copied, error) {
 		return copied{}, err
 	}
 	r.passSim(s)
-	for _, p := range s.Points {
-		r.result.pass(p.Label())
+	for i, p := range s.Points {
+		if r.result.pass(p.Label()) && s.States != nil {
+			r.result.states = append(r.result.states, s.States[i])
+		}
 	}
 	return copied{name: "end", dir: s.DeathDir(), at: s.Sim.Now()}, nil
 }

@@ -81,12 +81,13 @@ type Enumerate struct {
 	Depth int    `default:"1" help:"1: one kill a run. 2: then another one at each point of the recovery."`
 	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or evict, hibernate, reset, abort, crash of the point's object; evict(isolate), reset(isolate), crash(isolate); or fail(full), fail(sync), fail(dns), slow(200ms), jump(5m). See docs/chaos.md."`
 	Max   int    `placeholder:"N" help:"Visit at most so many points of each depth, spread evenly."`
+	Each  bool   `help:"In a simulation, run every point. Otherwise points at which a death leaves the very same world (files, clients, instant) are run once and judged each."`
 }
 
 // Run implements kong's command interface.
 func (c *Enumerate) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
-		o.Max = c.Max
+		o.Max, o.Each = c.Max, c.Each
 		var err error
 		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}

@@ -102,9 +102,12 @@ func (l *list) end(r campaign.Report) error {
 	if r.Dir == "" {
 		return nil // it never began
 	}
-	words := []string{fmt.Sprintf("%d runs, %d kills in %.1f s", len(r.Cases), r.Kills, r.Elapsed().Seconds())}
+	words := []string{fmt.Sprintf("%d runs, %d kills in %.1f s", len(r.Cases)-r.Same, r.Kills, r.Elapsed().Seconds())}
 	if r.Points > 0 && r.Verb == "enumerate" {
 		words = append(words, fmt.Sprintf("visited %d of %d points", l.firstKills(r), r.Points))
+	}
+	if r.Same > 0 {
+		words = append(words, fmt.Sprintf("%d of the deaths leave the very same world as another: judged, not run again", r.Same))
 	}
 	if r.Verb == "replay" && len(r.Cases) > 1 {
 		words = append(words, fmt.Sprintf("fails in %d of %d runs", len(r.Failed()), len(r.Cases)))

@@ -105,7 +105,7 @@ func WriteGitHub(w io.Writer, r campaign.Report) error {
 			return fmt.Errorf("report: github: %w", err)
 		}
 	}
-	_, err := fmt.Fprintf(w, "::notice title=minido chaos::%s\n", escapeData(fmt.Sprintf("%d runs, %d kills, %d failed", len(r.Cases), r.Kills, len(r.Failed()))))
+	_, err := fmt.Fprintf(w, "::notice title=minido chaos::%s\n", escapeData(fmt.Sprintf("%d runs, %d kills, %d failed", len(r.Cases)-r.Same, r.Kills, len(r.Failed()))))
 	if err != nil {
 		return fmt.Errorf("report: github: %w", err)
 	}

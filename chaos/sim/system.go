@@ -47,6 +47,17 @@ type Options struct {
 	KeepLines bool
 	// Timeout bounds each step of a client and each rest, in virtual time.
 	Timeout time.Duration
+	// States has the state at each effect point taken.
+	States bool
+}
+
+// State is what a death at an effect point leaves. Two of one life that are equal
+// leave the very same world behind: nothing has happened between them that anyone
+// but the server itself could have noticed, no time has passed, and the files have
+// the same bytes. What follows is then the same too.
+type State struct {
+	world.Moment
+	Files [sha256.Size]byte
 }
 
 // System is a server in its lives, with clients and upstreams that outlive them.
@@ -62,6 +73,8 @@ type System struct {
 	World *world.World
 	// Points are the effect points of the present life, or of the last.
 	Points []killpoint.Point
+	// States belong to Points, one to one, if Options.States asks for them.
+	States []State
 
 	options Options
 	lives   int
@@ -140,13 +153,16 @@ const URL = "http://localhost"
 // world.ErrKilled if it died during its start; those of server.Start.
 func (s *System) Live(kill func(killpoint.Point) bool) error {
 	s.lives++
-	s.Points = nil
+	s.Points, s.States = nil, nil
 	o := s.options.World
 	o.Sim, o.Dir, o.Kill = s.Sim, s.state, kill
 	if kill != nil || !s.options.Forget {
 		o.Wreck = s.DeathDir
 	}
-	o.Point = func(p killpoint.Point) { s.Points = append(s.Points, p) }
+	o.Point = func(p killpoint.Point, at world.Moment) {
+		s.Points = append(s.Points, p)
+		s.take(at)
+	}
 	w, err := world.Open(o)
 	s.World = w
 	if err != nil {
@@ -154,6 +170,19 @@ func (s *System) Live(kill func(killpoint.Point) bool) error {
 	}
 	s.Session.Connect(URL)
 	return nil
+}
+
+// take takes the state at an effect point, if it is asked for.
+func (s *System) take(at world.Moment) {
+	if !s.options.States {
+		return
+	}
+	state := State{Moment: at}
+	var err error
+	if state.Files, err = world.StateHash(s.state); err != nil && s.broken == nil {
+		s.broken = fmt.Errorf("sim: %w", err)
+	}
+	s.States = append(s.States, state)
 }
 
 // Lives is how many have begun.

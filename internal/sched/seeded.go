@@ -32,10 +32,12 @@ type Seeded struct {
 
 	strays sync.WaitGroup // of a planted bug
 
-	mu     sync.Mutex // guards everything below
-	ready  []*seededTask
-	steps  int
-	closed bool
+	mu       sync.Mutex // guards everything below
+	ready    []*seededTask
+	steps    int
+	turns    int // calls of Step
+	accepted int // functions that were queued so far
+	closed   bool
 }
 
 // seededTask is a unit of choice: a loop with a queue, or one background function.
@@ -61,6 +63,7 @@ func (s *Seeded) Go(name string, fn func()) {
 		defer s.mu.Unlock()
 		if !s.closed {
 			s.ready = append(s.ready, &seededTask{name: name, queue: []func(){fn}})
+			s.accepted++
 		}
 	}
 	if planted.Goroutine {
@@ -98,6 +101,9 @@ func (s *Seeded) isReady() bool {
 // next timer and runs it; Slack may let time pass before. It reports false when
 // there was neither.
 func (s *Seeded) Step() bool {
+	s.mu.Lock()
+	s.turns++
+	s.mu.Unlock()
 	s.linger()
 	s.mu.Lock()
 	if len(s.ready) == 0 && planted.Goroutine {
@@ -170,6 +176,14 @@ func (s *Seeded) Steps() int {
 	return s.steps
 }
 
+// Moment tells how often Step was called and how many functions were queued by
+// Post and Go, so far. While the first stands still no time passes.
+func (s *Seeded) Moment() (turns, accepted int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.turns, s.accepted
+}
+
 // Close implements Scheduler: what is queued is dropped. Nothing runs outside
 // Step, so there is nothing to wait for.
 func (s *Seeded) Close(context.Context) error {
@@ -201,6 +215,7 @@ func (l *seededLoop) Post(fn func()) error {
 		return ErrClosed
 	}
 	l.task.queue = append(l.task.queue, fn)
+	s.accepted++
 	if len(l.task.queue) == 1 {
 		s.ready = append(s.ready, l.task)
 	}

@@ -105,6 +105,12 @@ func (b *bytesBody) Read(cb func([]byte, error)) {
 func (b *bytesBody) Cancel(error)  { b.rest = nil }
 func (b *bytesBody) Length() int64 { return b.length }
 
+// IsBytes reports whether b was made by Bytes: nobody waits for it to be read.
+func IsBytes(b Body) bool {
+	_, ok := b.(*bytesBody)
+	return ok
+}
+
 // Buffered returns the whole of a body made by Bytes and not read yet, so that
 // small bodies need no pull.
 func Buffered(b Body) ([]byte, bool) {

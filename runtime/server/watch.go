@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -45,9 +46,7 @@ func (s *Server) watch() error {
 
 // follow watches the directories of all files that matter now.
 func (w *watcher) follow() {
-	var paths []string
-	paths = append(paths, w.s.inputs()...)
-	paths = append(paths, w.s.Project().Files...)
+	paths := slices.Concat(w.s.inputs(), w.s.Project().Files)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.files)

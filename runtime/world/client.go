@@ -46,6 +46,7 @@ func (w *World) Send(req *event.Request) *Response {
 	}
 	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, cause: cmp.Or(req.Cause, "fetch"), loop: w.clientLoop()}
 	w.link(x)
+	req.Body = w.touching(req.Body)
 	w.Server.Fetch(req, func(resp *event.Response, err error) { x.post(func() { x.head(resp, err) }) })
 	return r
 }
@@ -101,7 +102,9 @@ func (x *exchange) cut() {
 
 // effect is one on this client.
 func (x *exchange) effect(kind killpoint.Kind, fn func()) {
-	_ = x.w.points.Effect(kind, x.object, x.cause, func() error { fn(); return nil }) // fn cannot fail
+	x.w.touch()
+	defer x.w.touch()
+	_ = x.w.points.Effect(kind, x.object, x.cause, func() error { x.w.touch(); fn(); return nil }) // fn cannot fail
 }
 
 func (x *exchange) head(resp *event.Response, err error) {
@@ -223,7 +226,9 @@ func (w *World) whenDone(r *Response, fn func()) {
 }
 
 func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) {
-	_ = s.w.points.Effect(kind, s.socket.Object, cause, func() error { fn(); return nil }) // fn cannot fail
+	s.w.touch()
+	defer s.w.touch()
+	_ = s.w.points.Effect(kind, s.socket.Object, cause, func() error { s.w.touch(); fn(); return nil }) // fn cannot fail
 }
 
 // OnMessage implements event.Receiver.

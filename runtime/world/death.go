@@ -97,24 +97,32 @@ func (w *World) died(err *error) {
 // which die with a process, stay behind; so does what is no state (files beside
 // the folder v3).
 func CopyState(from, to string) error {
-	return filepath.WalkDir(from, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		switch {
-		case d.IsDir():
+	return walkState(from, func(path, rel string, isDir bool) error {
+		if isDir {
 			return os.MkdirAll(filepath.Join(to, rel), 0o700)
-		case strings.HasSuffix(rel, "-shm") || filepath.Dir(rel) == ".":
-			return nil
 		}
 		if err := copyFile(path, filepath.Join(to, rel)); err != nil {
 			return fmt.Errorf("copy %s: %w", rel, err)
 		}
 		return nil
+	})
+}
+
+// walkState calls fn for each folder and file of a persist directory that is
+// state, in the order of names.
+func walkState(dir string, fn func(path, rel string, isDir bool) error) error {
+	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if !d.IsDir() && (strings.HasSuffix(rel, "-shm") || filepath.Dir(rel) == ".") {
+			return nil
+		}
+		return fn(path, rel, d.IsDir())
 	})
 }
 

@@ -23,18 +23,28 @@ func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) (canc
 		}
 		asked = true
 		w.points.Hit(killpoint.Fetch, killpoint.Before, "", cmp.Or(req.Cause, "fetch"))
+		w.touch()
 		return true
 	}, func(resp *event.Response, err error) {
 		if w.dead {
 			return // what hangs on the response is cut with the fetch
 		}
+		w.touch()
 		if asked && err == nil {
 			w.points.Hit(killpoint.Fetch, killpoint.After, "", cmp.Or(req.Cause, "fetch"))
+		}
+		w.touch()
+		if resp != nil {
+			w.open = w.open || resp.Socket != nil // its frames go where no one counts them
+			resp.Body = w.touching(resp.Body)
 		}
 		done(resp, err)
 	})
 	w.fetching.started(n, cancel)
-	return cancel
+	return func(reason error) {
+		w.touch()
+		cancel(reason)
+	}
 }
 
 // fetches are the exchanges with upstreams that a world has begun.

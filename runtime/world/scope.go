@@ -16,6 +16,7 @@ type scope struct {
 	count  int
 	timers map[int]*scopedTimer
 	loops  []sched.Loop
+	posts  int // to loops
 }
 
 func newScope(s *Sim) *scope { return &scope{sim: s, timers: map[int]*scopedTimer{}} }
@@ -39,9 +40,24 @@ func (s *scope) Clock() clock.Clock { return scopedClock{s} }
 
 // NewLoop implements sched.Scheduler.
 func (s *scope) NewLoop(name string) sched.Loop {
-	l := s.sim.sched.NewLoop(name)
+	l := &scopedLoop{s.sim.sched.NewLoop(name), s}
 	s.loops = append(s.loops, l)
 	return l
+}
+
+// scopedLoop counts what is posted: it goes with the life.
+type scopedLoop struct {
+	sched.Loop
+	scope *scope
+}
+
+// Post implements sched.Loop.
+func (l *scopedLoop) Post(fn func()) error {
+	err := l.Loop.Post(fn)
+	if err == nil {
+		l.scope.posts++
+	}
+	return err
 }
 
 // Go implements sched.Scheduler.

@@ -66,8 +66,8 @@ type Options struct {
 	Dead func(killpoint.Point)
 	// Record is Sim.Record.
 	Record func(line string)
-	// Point, if not nil, is told each effect point.
-	Point func(killpoint.Point)
+	// Point, if not nil, is told each effect point, and when it is passed.
+	Point func(p killpoint.Point, at Moment)
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 	// Heap bounds the memory of the process; nil does not.
@@ -99,6 +99,8 @@ type World struct {
 	fault    error  // of what cannot return one
 	links    []link // connections of clients, in order
 	fetching fetches
+	touched  int  // see touch
+	open     bool // the server holds a socket to an upstream
 }
 
 // Open starts a project.
@@ -156,7 +158,7 @@ func Open(o Options) (w *World, err error) {
 func (w *World) pass(p killpoint.Point) {
 	w.Note("point %s", p.Label())
 	if w.options.Point != nil {
-		w.options.Point(p)
+		w.options.Point(p, w.moment())
 	}
 }
 

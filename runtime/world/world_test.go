@@ -74,7 +74,7 @@ func TestDeath(t *testing.T) {
 	bundles := &server.Bundles{}
 	o := options(t, "../../fixtures/counter", bundles)
 	var all []killpoint.Point
-	o.Point = func(p killpoint.Point) { all = append(all, p) }
+	o.Point = func(p killpoint.Point, _ Moment) { all = append(all, p) }
 	w := open(t, o)
 	first := w.Send(Request("POST", "http://localhost/c/wake?ms=100", ""))
 	if err := w.Until(first.Done); err != nil {

@@ -1,0 +1,150 @@
+package campaign
+
+import (
+	"fmt"
+	"slices"
+
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/sim"
+)
+
+// group is plans whose deaths leave the very same world (sim.State): one is run,
+// and the others, which would only do the same again, are judged by it.
+type group struct {
+	plan fault.Plan
+	like []fault.Plan
+}
+
+// alone are groups of one.
+func alone(plans []fault.Plan) []group {
+	groups := make([]group, len(plans))
+	for i, p := range plans {
+		groups[i].plan = p
+	}
+	return groups
+}
+
+// all are the plans of a group.
+func (g group) all() []fault.Plan { return append(slices.Clone(g.like), g.plan) }
+
+// plansOf are the plans of all groups.
+func plansOf(groups []group) []fault.Plan {
+	var plans []fault.Plan
+	for _, g := range groups {
+		plans = append(plans, g.all()...)
+	}
+	return plans
+}
+
+// alike says whether states are compared at all.
+func (o Options) alike() bool {
+	return o.Mode == Sim && !o.Each && !o.SelfCheck && !o.Keep && !o.Sigkill
+}
+
+// together puts plans together that differ in their last point alone, and there
+// in nothing but its name. What runs of them is the last, which has passed the
+// points of the others. Without states each is alone.
+func together(plans []fault.Plan, c Case) []group {
+	if c.states == nil {
+		return alone(plans)
+	}
+	var groups []group
+	at := map[sim.State]int{}
+	for _, p := range plans {
+		i := slices.Index(c.Points, p[len(p)-1].Point)
+		n, known := at[c.states[i]]
+		if !known {
+			at[c.states[i]] = len(groups)
+			groups = append(groups, group{plan: p})
+			continue
+		}
+		g := &groups[n]
+		g.plan, g.like = p, append(g.like, g.plan)
+	}
+	return groups
+}
+
+// again are the groups of plans that kill once more, at the points of c, after
+// those of g, of which c is the result.
+func (g group) again(c Case) []group {
+	next := func(plan fault.Plan, label string) fault.Plan {
+		return append(slices.Clone(plan), fault.Fault{Point: label})
+	}
+	var plans []fault.Plan
+	for _, label := range c.Points {
+		plans = append(plans, next(g.plan, label))
+	}
+	groups := together(plans, c)
+	for i := range groups {
+		for _, second := range groups[i].all() {
+			for _, first := range g.like {
+				groups[i].like = append(groups[i].like, next(first, second[len(second)-1].Point))
+			}
+		}
+	}
+	return groups
+}
+
+// likeness is the result of a plan whose deaths leave what those of r's left.
+func (r *caseRun) likeness(plan fault.Plan) (Case, error) {
+	o := r.camp.Options
+	o.Seed = r.result.Seed
+	c := r.result
+	c.Name, c.SameAs, c.Replay = plan.String(), r.result.Name, o.replay(plan)
+	c.Ms, c.Digest, c.Kills = 0, "", slices.Clone(r.result.Kills)
+	c.lines, c.like = nil, nil
+	if r.evidence == nil || len(c.Kills) != len(plan) {
+		return c, nil // it was cut short
+	}
+	e := *r.evidence
+	for i, f := range plan {
+		c.Kills[i].Point = f.Point
+		var err error
+		if e.Events, err = rename(e.Events, i, f.Point); err != nil {
+			return c, fmt.Errorf("campaign: %s: %w", plan, err)
+		}
+	}
+	if c.Outcome == Violated {
+		c.Outcome = Passed // unless it is violated, too
+	}
+	if err := r.ask(&c, e); err != nil {
+		return c, err
+	}
+	c.Confirm = ""
+	if c.failed() {
+		c.Confirm = o.confirm(plan)
+	}
+	return c, nil
+}
+
+// rename has the nth death of a history be at an earlier point of the same state:
+// the later ones were not passed.
+func rename(events []history.Event, n int, label string) ([]history.Event, error) {
+	kill := -1
+	for i, e := range events {
+		if e.Kind == history.Kill {
+			if n--; n < 0 {
+				kill = i
+				break
+			}
+		}
+	}
+	at := kill
+	for at >= 0 && (events[at].Kind != history.Point || events[at].Text != label) {
+		if at < kill && events[at].Kind != history.Point {
+			at = -1
+			break
+		}
+		at--
+	}
+	if at < 0 {
+		return nil, fmt.Errorf("the history has no death after %s", label)
+	}
+	out := append(slices.Clone(events[:at+1]), events[kill:]...)
+	out[at+1].Text = label
+	for i := range out {
+		out[i].N = i + 1
+	}
+	return out, nil
+}
