@@ -31,6 +31,10 @@ func (e *Engine) installBuiltins() {
 			obj, ok := call.Argument(0).(*goja.Object)
 			return e.vm.ToValue(ok && obj.ExportType() == arrayBufferType)
 		}},
+		Func{"isCollection", 1, func(call goja.FunctionCall) goja.Value {
+			obj, ok := call.Argument(0).(*goja.Object)
+			return e.vm.ToValue(ok && (obj.ClassName() == "Set" || obj.ClassName() == "Map"))
+		}},
 		Func{"detached", 1, func(call goja.FunctionCall) goja.Value {
 			buffer, _ := asBuffer(call.Arguments)
 			return e.vm.ToValue(buffer.Detached())

@@ -50,6 +50,7 @@ func (e *Engine) guardSizes() {
 	e.guardTypedCreation()
 	e.guardCalls()
 	e.guardBigInt()
+	e.guardNumbers()
 	e.guardPrototypes()
 }
 
@@ -153,7 +154,11 @@ func (e *Engine) guardStrings() {
 	p := e.prototype("String")
 	e.guard(p, "repeat", func(c *goja.FunctionCall) {
 		if s := e.text(c); s != nil {
-			e.Allocate(product(e.number(c, 0), int64(s.Length())), badStringLength)
+			n := e.number(c, 0)
+			if math.IsInf(n, 1) {
+				e.Throw("RangeError", "Invalid count value: Infinity")
+			}
+			e.Allocate(product(n, int64(s.Length())), badStringLength)
 		}
 	})
 	for _, name := range []string{"padStart", "padEnd"} {
@@ -362,6 +367,10 @@ func (e *Engine) guardedConstructor(target *goja.Object, class string, size int6
 		}
 	}
 	guarded.SetPrototype(target.Prototype())
+	Amend(guarded, func(goja.FunctionCall, func(goja.FunctionCall) goja.Value) goja.Value {
+		e.Throw("TypeError", "Constructor %s requires 'new'", class)
+		return nil
+	})
 	return guarded
 }
 

@@ -199,7 +199,8 @@ func (s site) text(class, text string) string {
 
 // fixedTexts are texts that need no context.
 var fixedTexts = map[string]string{
-	"Malformed URI":                                                                          "URI malformed",
+	"Malformed URI": "URI malformed",
+	"radix must be an integer between 2 and 36":                                              "toString() radix argument must be between 2 and 36",
 	"exponent must be positive":                                                              "Exponent must be positive",
 	"toFixed() precision must be between 0 and 100":                                          "toFixed() digits argument must be between 0 and 100",
 	"toExponential() precision must be between 0 and 100":                                    "toExponential() argument must be between 0 and 100",
@@ -317,6 +318,7 @@ var rules = []rule{
 		base, key := s.target()
 		return fmt.Sprintf("Cannot create property '%s' on %s", key, s.primitive(base, rest))
 	}},
+	{"Could not convert ", func(site, string) string { return "Cannot convert object to primitive value" }},
 	{"No initial value", func(site, string) string { return "Reduce of empty array with no initial value" }},
 	{"The comparison function must be either a function or undefined", func(s site, _ string) string {
 		return "The comparison function must be either a function or undefined: " + s.show(s.machine.peek(1), false)

@@ -85,7 +85,11 @@ func (e *Engine) guardBigInt() {
 	class := e.vm.Get("BigInt").(*goja.Object)
 	for _, name := range []string{"asIntN", "asUintN"} {
 		e.guard(class, name, func(c *goja.FunctionCall) {
-			if len(c.Arguments) < 2 || !(e.number(c, 0) > maxBigIntBits) {
+			bits := e.number(c, 0)
+			if bits <= -1 || bits > 1<<53-1 {
+				e.Throw("RangeError", "Invalid value %s: not (convertible to) a safe integer", e.Text(e.vm.ToValue(bits)))
+			}
+			if len(c.Arguments) < 2 || !(bits > maxBigIntBits) {
 				return
 			}
 			// Wider than any value: the value itself, unless it is negative and wraps.

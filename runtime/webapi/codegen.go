@@ -16,7 +16,7 @@ var functionKinds = engine.NewPrelude("codegen.js", `function () {
 
 // installCodeGeneration replaces eval and the constructors that make functions
 // from strings, also those that are reached through a function's prototype.
-// They work while the global scope runs, as in production since
+// Without any text there is nothing to refuse. They work while the global scope runs, as in production since
 // allow_eval_during_startup (2025-06-01), and throw EvalError in a handler.
 func (p *Platform) installCodeGeneration() {
 	guard := func() {
@@ -27,15 +27,17 @@ func (p *Platform) installCodeGeneration() {
 	for _, proto := range p.list(p.Engine.Load(functionKinds, p.Engine.Native())) {
 		proto := proto.(*goja.Object)
 		original := proto.Get("constructor").(*goja.Object)
+		name := original.Get("name").String()
 		guarded := p.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
-			guard()
+			if name != "Function" || len(call.Arguments) > 0 {
+				guard()
+			}
 			made, err := p.vm.New(original, append([]goja.Value(nil), call.Arguments...)...)
 			if err != nil {
 				p.Engine.Rethrow(err)
 			}
 			return made
 		}).(*goja.Object)
-		name := original.Get("name").String()
 		guarded.DefineDataProperty("name", p.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		guarded.DefineDataProperty("length", p.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		guarded.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
@@ -48,6 +50,9 @@ func (p *Platform) installCodeGeneration() {
 	}
 	eval, _ := goja.AssertFunction(p.vm.GlobalObject().Get("eval"))
 	p.Engine.Global("eval", p.Engine.Func("eval", 1, func(call goja.FunctionCall) goja.Value {
+		if goja.IsUndefined(call.Argument(0)) {
+			return goja.Undefined()
+		}
 		guard()
 		v, err := eval(goja.Undefined(), call.Argument(0))
 		if err != nil {

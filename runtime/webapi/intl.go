@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
 	"minido.dev/minido/runtime/engine"
@@ -28,6 +29,10 @@ var missingIntl = [][2]string{
 	{"DisplayNames", "use a table of your own, or a library with its own data"},
 	{"DurationFormat", "format the parts with Intl.NumberFormat"},
 }
+
+// ownCase are the languages whose letters change their case in a way of their own
+// (SpecialCasing.txt).
+var ownCase = map[string]bool{"tr": true, "az": true, "lt": true}
 
 // installIntl defines Intl (ECMA-402) and the methods that go through it. Its
 // data is en-US, production's default locale; plural rules are of all locales.
@@ -57,6 +62,25 @@ func (p *Platform) installIntl() {
 			v := e.Call(e.Primordial(class+"PrototypeValueOf"), goja.Undefined(), call.This)
 			f := p.newNumberFormat("Intl.NumberFormat", call.Argument(0), call.Argument(1))
 			return p.vm.ToValue(joinParts(f.parts(p.decimalOf(v))))
+		})
+	}
+	for name, upper := range map[string]bool{"toLocaleUpperCase": true, "toLocaleLowerCase": false} { // order-independent: each is its own method
+		method, _ := proto("String").Get(name).(*goja.Object)
+		engine.Amend(method, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
+			if isUndefined(c.Argument(0)) || isMissing(c.This) {
+				return method(c)
+			}
+			text := c.This.ToString()
+			tags := p.localeList(c.Argument(0))
+			if len(tags) > 0 {
+				if tag := language.Make(tags[0]); ownCase[tag.Parent().String()] || ownCase[tag.String()] {
+					if upper {
+						return p.Engine.String(cases.Upper(tag).String(text.String()))
+					}
+					return p.Engine.String(cases.Lower(tag).String(text.String()))
+				}
+			}
+			return method(goja.FunctionCall{This: text})
 		})
 	}
 	var plain *collation // made at the first use: its tables are large
@@ -141,6 +165,9 @@ func (p *Platform) localeList(v goja.Value) []string {
 	if isUndefined(v) {
 		return nil
 	}
+	if goja.IsNull(v) {
+		p.Engine.Throw("TypeError", "Cannot convert undefined or null to object")
+	}
 	var tags []string
 	add := func(v goja.Value) {
 		if locale, ok := p.Engine.Attached(v).(*intlLocale); ok {
@@ -154,11 +181,14 @@ func (p *Platform) localeList(v goja.Value) []string {
 		}
 		tags = append(tags, p.parseLocale(v.String()).String())
 	}
-	obj, isObject := v.(*goja.Object)
-	if !isObject || p.Engine.Attached(v) != nil {
+	if goja.IsNull(v) {
+		p.Engine.Throw("TypeError", "Cannot convert undefined or null to object")
+	}
+	if _, isString := v.(goja.String); isString || p.Engine.Attached(v) != nil {
 		add(v)
 		return tags
 	}
+	obj := v.ToObject(p.vm)
 	length := get(obj, "length").ToInteger()
 	for i := int64(0); i < length; i++ {
 		if item := obj.Get(fmt.Sprint(i)); item != nil {
@@ -174,7 +204,7 @@ func (p *Platform) parseLocale(text string) language.Tag {
 		tag, err = language.Default.Canonicalize(tag)
 	}
 	if err != nil || strings.Contains(text, "_") || text == "" {
-		p.Engine.Throw("RangeError", "Incorrect locale information provided")
+		p.Engine.Throw("RangeError", "Invalid language tag: %s", text)
 	}
 	return tag
 }

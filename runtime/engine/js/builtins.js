@@ -108,6 +108,42 @@ function (native, primordials) {
   defineProperty(DataView.prototype.getFloat16, "length", { value: 1, configurable: true });
   defineProperty(DataView.prototype.setFloat16, "length", { value: 2, configurable: true });
 
+  // 24.2.1.2: goja follows what keys() of a set-like answers without a look at its
+  // next, which need not be callable.
+  const setKeys = Set.prototype.keys, mapKeys = Map.prototype.keys;
+  const setLike = (other) => ({
+    get size() { return other.size; },
+    get has() {
+      const { has } = other;
+      return typeof has === "function" ? (v) => apply(has, other, [v]) : has;
+    },
+    get keys() {
+      const { keys } = other;
+      return typeof keys !== "function" ? keys : () => {
+        const iterator = apply(keys, other, []);
+        if (!isObject(iterator)) throw new TypeError("Result of the keys method is not an object");
+        const { next } = iterator;
+        return {
+          next() {
+            if (typeof next !== "function") throw new TypeError('string "next" is not a function'); // V8's text
+            return apply(next, iterator, []);
+          },
+          get return() {
+            const close = iterator.return;
+            return typeof close === "function" ? () => apply(close, iterator, []) : close;
+          },
+        };
+      };
+    },
+  });
+  for (const name of ["union", "intersection", "difference", "symmetricDifference", "isSubsetOf", "isSupersetOf", "isDisjointFrom"]) {
+    const method = Set.prototype[name];
+    hide(Set.prototype, name, { [name](other) {
+      const plain = !isObject(other) || native.isCollection(other) && (other.keys === setKeys || other.keys === mapKeys);
+      return apply(method, this, [plain ? other : setLike(other)]);
+    } }[name]);
+  }
+
   proxies();
   halves();
   buffers(sharedMemory());
@@ -296,7 +332,8 @@ function (native, primordials) {
       if (i < 0 || i >= array.length) throw new RangeError(`Invalid atomic access index: ${index}`);
       return i;
     };
-    const convert = (array, value) => (integer[apply(tag, array, [])] === 64 ? BigInt(value) : Math.trunc(Number(value)) || 0);
+    const { asIntN } = BigInt; // which converts by ToBigInt: it takes no numbers
+    const convert = (array, value) => (integer[apply(tag, array, [])] === 64 ? asIntN(64, value) : Math.trunc(Number(value)) || 0);
     const change = (fn) => (array, index, value) => {
       const i = at(array, index), v = convert(array, value), old = array[i];
       array[i] = fn(old, v);

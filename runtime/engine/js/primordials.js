@@ -24,8 +24,10 @@ function (native, undefinedPrimordials) {
     } }.withResolvers);
   }
   if (!own(Promise, "try")) {
+    const { resolve: resolved, reject: rejected } = Promise;
     hide(Promise, "try", { try(fn, ...args) {
-      return new this((resolve) => resolve(fn(...args)));
+      if (this !== Promise) return new this((resolve) => resolve(fn(...args)));
+      try { return apply(resolved, Promise, [fn(...args)]); } catch (error) { return apply(rejected, Promise, [error]); }
     } }.try);
   }
 

@@ -114,19 +114,26 @@ function (native, primordials) {
       const result = new C();
       const iterator = object(ReflectApply(callable(method), items, []));
       const next = iterator.next;
+      const end = () => {
+        result.length = k;
+        return result;
+      };
       for (;;) {
         let step = ReflectApply(next, iterator, []);
         if (isAsync) step = await step;
-        object(step);
-        if (step.done) {
-          result.length = k;
-          return result;
-        }
+        const { done } = object(step);
+        if (done && isAsync) return end();
         try {
-          let value = isAsync ? step.value : await step.value;
+          let { value } = step;
+          if (!isAsync) { // 27.1.6: what a sync iterator gives is awaited, and so is the result that it becomes
+            value = await value;
+            await undefined;
+            if (done) return end();
+          }
           if (map) value = await ReflectApply(map, thisArg, [value, k]);
           put(result, k, value);
         } catch (error) {
+          if (done) throw error;
           try {
             const closing = iterator.return;
             if (closing !== undefined && closing !== null) await ReflectApply(closing, iterator, []);
