@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+	"weak"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -126,6 +127,7 @@ type Engine struct {
 	names                   map[string]unistring.String // of properties that JSON texts had
 	plain                   *plainLayout
 	objectProto, arrayProto *goja.Object
+	spare                   weak.Pointer[stringifier] // the last one
 
 	viewClasses map[string]*goja.Object // the constructors of typed arrays, by name
 	resizables  *resizables             // nil until there is a resizable buffer

@@ -400,8 +400,12 @@ func (p *jsonParser[U]) string() goja.String {
 // stringOf is the string of units that begin at start in the text.
 func (p *jsonParser[U]) stringOf(s []U, start int, ascii bool) goja.String {
 	switch {
+	case len(s) == 1 && int(s[0]) < latin1 && p.e.plain.ok:
+		return p.e.plain.letters[s[0]]
 	case p.whole != "":
 		return p.e.asciiString(p.whole[start : start+len(s)])
+	case ascii && len(s) <= shortText:
+		return p.e.shortString(p.wide[start : start+len(s)])
 	case ascii:
 		bytes := make([]byte, len(s))
 		for i, c := range s {

@@ -38,9 +38,9 @@ func (t *jsonText) units() []uint16 {
 		case c < 0x80:
 			n := 0
 			for n+8 <= len(b) && binary.LittleEndian.Uint64(b[n:])&manyTimes(0x80) == 0 {
-				for i, c := range b[n : n+8] {
-					to[n+i] = uint16(c)
-				}
+				x := binary.LittleEndian.Uint64(b[n:])
+				spread((*[4]uint16)(to[n:]), uint32(x))
+				spread((*[4]uint16)(to[n+4:]), uint32(x>>32))
 				n += 8
 			}
 			for ; n < len(b) && b[n] < 0x80; n++ {
@@ -56,6 +56,14 @@ func (t *jsonText) units() []uint16 {
 		}
 	}
 	return out
+}
+
+// spread makes four units of four bytes; the compiler writes them at once.
+func spread(to *[4]uint16, bytes uint32) {
+	x := uint64(bytes)
+	x = (x | x<<16) & 0x0000FFFF0000FFFF
+	x = (x | x<<8) & 0x00FF00FF00FF00FF
+	to[0], to[1], to[2], to[3] = uint16(x), uint16(x>>16), uint16(x>>32), uint16(x>>48)
 }
 
 func (t *jsonText) ascii(s string) { t.bytes = append(t.bytes, s...) }
@@ -140,26 +148,18 @@ func (t *jsonText) quoteUnits(s []uint16) {
 	t.byte('"')
 }
 
-func (t *jsonText) quoteName(name unistring.String) {
-	if units := name.AsUtf16(); units != nil {
-		t.quoteUnits(units[1:])
-	} else {
-		t.quoteASCII(string(name))
-	}
-}
-
 func (t *jsonText) quoteASCII(s string) {
-	t.byte('"')
+	out := append(t.bytes, '"')
 	for {
 		n := plainRun(s)
-		t.ascii(s[:n])
+		out = append(out, s[:n]...)
 		if n == len(s) {
 			break
 		}
-		t.ascii(jsonEscapes[s[n]])
+		out = append(out, jsonEscapes[s[n]]...)
 		s = s[n+1:]
 	}
-	t.byte('"')
+	t.bytes = append(out, '"')
 }
 
 // plainRun is how many bytes s begins with that a JSON string holds as they are,

@@ -3,6 +3,7 @@ package engine
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -100,7 +101,11 @@ type plainLayout struct {
 	property                                   unsafe.Pointer // see gojaProperty
 	// Of a goja.String.
 	asciiString, wideString unsafe.Pointer
+
+	letters [latin1]goja.String // the strings of one unit that occur most
 }
+
+const latin1 = 256
 
 var thePlainLayout = sync.OnceValue(func() *plainLayout {
 	if l := learnPlainLayout(); l.ok {
@@ -136,6 +141,9 @@ func learnPlainLayout() *plainLayout {
 	l.ascii, l.wide = l.word(ascii, reflect.String), l.word(wide, reflect.Slice)
 	l.integer, l.float = l.word(vm.ToValue(1), reflect.Int64), l.word(vm.ToValue(1.5), reflect.Float64)
 	l.boolean, l.null = l.word(vm.ToValue(true), reflect.Bool), l.word(goja.Null(), reflect.Struct)
+	for c := range l.letters {
+		l.letters[c] = goja.StringFromUTF16([]uint16{uint16(c)})
+	}
 	return l
 }
 
@@ -176,6 +184,16 @@ func mirrorOf(o *goja.Object) *gojaObject { return (*gojaObject)(unsafe.Pointer(
 
 // baseOf is for an object whose implementation is known to begin so.
 func baseOf(o *goja.Object) *gojaBase { return (*gojaBase)(mirrorOf(o).self.data) }
+
+// has reports whether there is a property of that name. Few names are compared
+// sooner than one is hashed.
+func (b *gojaBase) has(name unistring.String) bool {
+	if len(b.propNames) <= 8 {
+		return slices.Contains(b.propNames, name)
+	}
+	_, has := b.values[name]
+	return has
+}
 
 // plain is an ordinary object, nil for any other.
 func (l *plainLayout) plain(o *goja.Object) *gojaBase {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"unsafe"
 
@@ -137,6 +136,9 @@ func (e *Engine) lacks(o *goja.Object, name unistring.String) bool {
 	return true
 }
 
+// fewMembers is how many names, or items, have room with their object.
+const fewMembers = 4
+
 // objectOf makes an object that has these members, whatever the prototypes have.
 // Of two of one name, the second gives the value.
 func (e *Engine) objectOf(members []jsonMember) *goja.Object {
@@ -150,9 +152,10 @@ func (e *Engine) objectOf(members []jsonMember) *goja.Object {
 	made := &struct {
 		object gojaObject
 		base   gojaBase
+		names  [fewMembers]unistring.String
 	}{
-		gojaObject{runtime: e.vm},
-		gojaBase{class: "Object", prototype: e.objectProto, extensible: true, values: make(map[unistring.String]goja.Value, len(members))},
+		object: gojaObject{runtime: e.vm},
+		base:   gojaBase{class: "Object", prototype: e.objectProto, extensible: true, values: make(map[unistring.String]goja.Value, len(members))},
 	}
 	made.object.self = words{e.plain.object, unsafe.Pointer(&made.base)}
 	o := (*goja.Object)(unsafe.Pointer(made))
@@ -160,7 +163,10 @@ func (e *Engine) objectOf(members []jsonMember) *goja.Object {
 	if len(members) == 0 {
 		return o
 	}
-	names := make([]unistring.String, 0, len(members))
+	names := made.names[:0]
+	if len(members) > fewMembers {
+		names = make([]unistring.String, 0, len(members))
+	}
 	for i := range members {
 		m := &members[i]
 		made.base.values[m.name] = m.value
@@ -185,14 +191,16 @@ func (e *Engine) arrayOf(items []goja.Value) *goja.Object {
 		object gojaObject
 		array  gojaArray
 		names  [1]unistring.String
+		items  [fewMembers]goja.Value
 	}{
-		gojaObject{runtime: e.vm},
-		gojaArray{
+		object: gojaObject{runtime: e.vm},
+		array: gojaArray{
 			baseObject: gojaBase{class: "Array", prototype: e.arrayProto, extensible: true, values: make(map[unistring.String]goja.Value, 1)},
-			values:     slices.Clone(items), length: uint32(len(items)), objCount: len(items),
+			length:     uint32(len(items)), objCount: len(items),
 		},
-		[1]unistring.String{"length"},
+		names: [1]unistring.String{"length"},
 	}
+	made.array.values = append(made.items[:0:fewMembers], items...)
 	made.object.self = words{e.plain.array, unsafe.Pointer(&made.array)}
 	o := (*goja.Object)(unsafe.Pointer(made))
 	made.array.baseObject.val = o
@@ -252,22 +260,46 @@ func (e *Engine) String(s string) goja.String {
 }
 
 // asciiString is a string of text that is known to be ASCII.
-func (e *Engine) asciiString(s string) (text goja.String) {
+func (e *Engine) asciiString(s string) goja.String {
 	if !e.plain.ok {
 		return e.vm.ToValue(s).(goja.String)
 	}
-	*(*words)(unsafe.Pointer(&text)) = words{e.plain.asciiString, unsafe.Pointer(&s)}
+	text := s
+	return stringOver(e.plain.asciiString, unsafe.Pointer(&text))
+}
+
+// shortText is how long a text has room with its string.
+const shortText = 16
+
+// shortString is a string of at most shortText units that are all ASCII.
+func (e *Engine) shortString(units []uint16) goja.String {
+	made := &struct {
+		text  string
+		bytes [shortText]byte
+	}{}
+	for i, c := range units {
+		made.bytes[i] = byte(c)
+	}
+	made.text = unsafe.String(&made.bytes[0], len(units))
+	if !e.plain.ok {
+		return e.vm.ToValue(made.text).(goja.String)
+	}
+	return stringOver(e.plain.asciiString, unsafe.Pointer(&made.text))
+}
+
+func stringOver(tab, data unsafe.Pointer) (text goja.String) {
+	*(*words)(unsafe.Pointer(&text)) = words{tab, data}
 	return text
 }
 
 // wideString is a string of code units after goja's mark, that are not all ASCII.
 // It takes them over.
-func (e *Engine) wideString(units []uint16) (text goja.String) {
+func (e *Engine) wideString(units []uint16) goja.String {
 	if !e.plain.ok {
 		return goja.StringFromUTF16(units[1:])
 	}
-	*(*words)(unsafe.Pointer(&text)) = words{e.plain.wideString, unsafe.Pointer(&units)}
-	return text
+	marked := units
+	return stringOver(e.plain.wideString, unsafe.Pointer(&marked))
 }
 
 // nameOf is a string as goja names properties; textOf is the way back.

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"weak"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
@@ -14,9 +15,10 @@ import (
 // JSON.stringify (ECMA-262, section 25.5.2): several times faster than goja's,
 // bounded in depth and size, interruptible, and with V8's text for a circle.
 
-// stringifier is one call of JSON.stringify.
+// stringifier is one call of JSON.stringify, and afterwards room for the next one.
 type stringifier struct {
 	e        *Engine
+	busy     bool
 	out      jsonText
 	gap      jsonText
 	replacer goja.Callable
@@ -25,6 +27,14 @@ type stringifier struct {
 	path     []step             // these objects, outermost first
 	values   int
 	ran      int // how often code of the user's may have run
+	bare     [2]bare
+}
+
+// bare is a prototype, of objects or of arrays, that was found to have no toJSON
+// when code of the user's had run so often.
+type bare struct {
+	proto *goja.Object
+	ran   int
 }
 
 // step is an object on the way to a value, and how it is reached.
@@ -41,7 +51,12 @@ var (
 )
 
 func (e *Engine) stringify(call goja.FunctionCall) goja.Value {
-	s := &stringifier{e: e}
+	s := e.spare.Value()
+	if s == nil || s.busy {
+		s = &stringifier{e: e}
+		e.spare = weak.Make(s)
+	}
+	s.busy = true
 	if replacer, ok := call.Argument(1).(*goja.Object); ok {
 		if s.replacer, ok = goja.AssertFunction(replacer); !ok && e.isArray(replacer) {
 			s.list(replacer)
@@ -56,10 +71,13 @@ func (e *Engine) stringify(call goja.FunctionCall) goja.Value {
 	}
 	at := step{index: -1}
 	if value = s.prepare(holder, at, value); value == nil {
-		return goja.Undefined()
+		value = goja.Undefined()
+	} else {
+		s.write(value, at)
+		value = s.out.value(e)
 	}
-	s.write(value, at)
-	return s.out.value(e)
+	*s = stringifier{e: e, out: jsonText{bytes: s.out.bytes[:0]}, members: s.members[:0], path: s.path[:0]}
+	return value
 }
 
 // list takes the names out of a list of properties (step 5.b).
@@ -125,18 +143,45 @@ func (e *Engine) gap(space goja.Value) (gap jsonText) {
 	return gap
 }
 
-// prepare is what stands for a value (25.5.2.2, steps 1 to 4); nil if it is left
-// out. The holder is needed for a replacer alone.
-func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.Value {
+// count looks from time to time whether the turn may go on.
+func (s *stringifier) count() {
 	if s.values++; s.values%1024 == 0 {
 		s.e.natives.look()
 	}
-	if s.replacer == nil && s.e.plain.isScalar(v) {
-		return v
+}
+
+// lacksToJSON reports whether an object has no toJSON, as far as a look shows.
+func (s *stringifier) lacksToJSON(o *goja.Object) bool {
+	const name = "toJSON"
+	l := s.e.plain
+	var known *bare
+	if list := l.list(o); list != nil {
+		if known = &s.bare[0]; len(list.baseObject.values) > 1 && list.baseObject.values[name] != nil { // one is its length
+			return false
+		}
+	} else if base := l.plain(o); base != nil {
+		if known = &s.bare[1]; base.has(name) {
+			return false
+		}
+	} else {
+		return false
 	}
+	proto := baseOf(o).prototype
+	if now := (bare{proto, s.ran + 1}); *known != now {
+		if !s.e.lacks(proto, name) {
+			return false
+		}
+		*known = now
+	}
+	return true
+}
+
+// prepare is what stands for a value (25.5.2.2, steps 1 to 4); nil if it is left
+// out. The holder is needed for a replacer alone.
+func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.Value {
 	o, isObject := v.(*goja.Object)
 	isBigInt := !isObject && v != nil && v.ExportType() == bigIntType
-	if isObject && !s.e.lacks(o, "toJSON") || isBigInt {
+	if isObject && !s.lacksToJSON(o) || isBigInt {
 		s.ran++
 		receiver := o
 		if isBigInt {
@@ -255,9 +300,6 @@ func (l *plainLayout) isScalar(v goja.Value) bool {
 
 // writeScalar writes a value for which a look is enough; false for any other.
 func (l *plainLayout) writeScalar(out *jsonText, v goja.Value) bool {
-	if !l.isScalar(v) {
-		return false
-	}
 	w := wordsOf(&v)
 	switch w.tab {
 	case l.ascii:
@@ -276,6 +318,8 @@ func (l *plainLayout) writeScalar(out *jsonText, v goja.Value) bool {
 		out.bytes = strconv.AppendBool(out.bytes, *(*bool)(w.data))
 	case l.null:
 		out.ascii("null")
+	default:
+		return false
 	}
 	return true
 }
@@ -304,11 +348,15 @@ func (s *stringifier) array(array *goja.Object) {
 			s.out.byte(',')
 		}
 		s.line(0)
+		s.count()
 		at := step{index: i}
 		item := s.e.plain.element(array, i)
 		if item == nil {
 			s.ran++
 			item = s.e.element(array, i)
+		}
+		if s.replacer == nil && item != nil && s.e.plain.writeScalar(&s.out, item) {
+			continue
 		}
 		v := s.prepare(array, at, item)
 		if v == nil {
@@ -353,28 +401,42 @@ func (s *stringifier) object(object *goja.Object) {
 				m.value = s.e.get(object, m.name)
 			}
 		}
-		at := step{name: m.name, index: -1}
-		v := s.prepare(object, at, m.value)
-		if v == nil {
+		s.count()
+		if s.replacer == nil && s.e.plain.isScalar(m.value) {
+			s.begin(m.name, empty)
+			s.e.plain.writeScalar(&s.out, m.value)
+			empty = false
 			continue
 		}
-		if !empty {
-			s.out.byte(',')
+		at := step{name: m.name, index: -1}
+		if v := s.prepare(object, at, m.value); v != nil {
+			s.begin(m.name, empty)
+			s.write(v, at)
+			empty = false
 		}
-		empty = false
-		s.line(0)
-		s.out.quoteName(m.name)
-		s.out.byte(':')
-		if s.gap.bytes != nil {
-			s.out.byte(' ')
-		}
-		s.write(v, at)
 	}
 	s.members = s.members[:from]
 	if !empty {
 		s.line(-1)
 	}
 	s.out.byte('}')
+}
+
+// begin writes what stands before a property's value.
+func (s *stringifier) begin(name unistring.String, first bool) {
+	if !first {
+		s.out.byte(',')
+	}
+	s.line(0)
+	if units := name.AsUtf16(); units != nil {
+		s.out.quoteUnits(units[1:])
+	} else {
+		s.out.quoteASCII(string(name))
+	}
+	s.out.byte(':')
+	if s.gap.bytes != nil {
+		s.out.byte(' ')
+	}
 }
 
 // line begins a line, if there are any; less is -1 before a closing bracket.
