@@ -323,6 +323,9 @@ func TestSameWorlds(t *testing.T) {
 		same := 0
 		for _, c := range judged.Cases {
 			own := real[c.Name]
+			if at := own.Kills[len(own.Kills)-1].Point; !strings.HasSuffix(c.Name, "kill@"+at) {
+				t.Errorf("%s died at %s", c.Name, at)
+			}
 			if c.Outcome != own.Outcome || !slices.EqualFunc(c.Kills, own.Kills, sameKill) || len(c.Violations) != len(own.Violations) || c.Replay != own.Replay {
 				t.Errorf("%s was said to be %+v, and is %+v", c.Name, c, own)
 			}

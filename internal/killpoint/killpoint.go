@@ -227,7 +227,8 @@ func KillSelf(Point) {
 // ParseTarget reads the text form of a point: a bare number (shorthand within
 // one recorded history), or a label kind:side(object)/cause#occurrence.
 // Object, cause and occurrence may be left out: "commit:after#3" is the third
-// commit of any object, for any cause.
+// commit of any object, for any cause. An empty object, as in "rpc:before()/rpc#1",
+// is that of the stateless worker.
 func ParseTarget(text string) (func(Point) bool, error) {
 	if n, err := strconv.Atoi(text); err == nil {
 		if n < 1 {
@@ -239,10 +240,11 @@ func ParseTarget(text string) (func(Point) bool, error) {
 	if err != nil {
 		return nil, err
 	}
+	anyObject := !strings.Contains(text, "(")
 	seen := 0 // guarded by Points.mu: targets are only called under it
 	return func(p Point) bool {
 		if p.Kind != want.Kind || p.Side != want.Side ||
-			want.Object != "" && p.Object != want.Object || want.Cause != "" && p.Cause != want.Cause {
+			!anyObject && p.Object != want.Object || want.Cause != "" && p.Cause != want.Cause {
 			return false
 		}
 		seen++

@@ -47,6 +47,8 @@ func TestParseTarget(t *testing.T) {
 		for _, cause := range []string{"fetch", "alarm", "alarm"} {
 			p.Effect(Commit, "Agent/a b(1)", cause, func() error { return nil })
 		}
+		p.Effect(RPC, "Agent/a", "rpc", func() error { return nil })
+		p.Effect(RPC, "", "rpc", func() error { return nil })
 		return got
 	}
 	for target, number := range map[string]int{
@@ -57,6 +59,8 @@ func TestParseTarget(t *testing.T) {
 		"commit:after(Agent/a b(1))":         2,
 		"commit:after(Agent/other)/alarm#1":  0,
 		"frame:before":                       0,
+		"rpc:before/rpc#1":                   7,
+		"rpc:before()/rpc#1":                 9, // of no object, not of any
 	} {
 		if got := run(target); got.Number != number {
 			t.Errorf("%s: died at %d, want %d", target, got.Number, number)
