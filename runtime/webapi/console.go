@@ -29,7 +29,7 @@ type console struct {
 // given, and need no receiver.
 func (p *Platform) makeConsole() goja.Value {
 	c := &console{p: p, counts: map[string]int{}, timers: map[string]time.Time{}}
-	obj := p.vm.NewObject()
+	obj := p.vm.CreateObject(p.vm.NewObject()) // Console, section 1: an empty object is in between
 	define := func(name string, fn func(args []goja.Value)) {
 		p.Engine.DefineFunc(obj, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
 			args := slices.Clone(call.Arguments) // formatting may call the user's code

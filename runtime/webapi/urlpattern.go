@@ -28,6 +28,9 @@ type patternComponent struct {
 
 var patternComponents = []string{"protocol", "username", "password", "hostname", "port", "pathname", "search", "hash"}
 
+// patternInitMembers are the members of URLPatternInit.
+var patternInitMembers = append([]string{"baseURL"}, patternComponents...)
+
 // specialPorts are the special schemes with their default ports.
 var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21", "file": ""}
 
@@ -42,7 +45,7 @@ func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 		base, options = goja.Undefined(), base
 	}
 	ignoreCase := get(options, "ignoreCase").ToBoolean()
-	init := map[string]string{}
+	var init map[string]string
 	var err error
 	if _, isInit := input.(*goja.Object); !isInit && !isMissing(input) {
 		init, err = parsePatternString(p.usv(input), func(protocol string) (bool, error) {
@@ -59,11 +62,7 @@ func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 			init["baseURL"] = p.usv(base)
 		}
 	} else {
-		for _, name := range append([]string{"baseURL"}, patternComponents...) {
-			if v := get(input, name); !goja.IsUndefined(v) {
-				init[name] = p.usv(v)
-			}
-		}
+		init = p.patternInit(input)
 		if !isUndefined(base) {
 			err = errPattern
 		}
@@ -329,45 +328,52 @@ func canonicalComponent(name, value string, opaque bool) (string, error) {
 	return dummy.Fragment(), nil
 }
 
-// urlParts are the components of a string or of an init that is to be matched.
-func (p *Platform) urlParts(input, base goja.Value) (map[string]string, error) {
-	if obj, ok := input.(*goja.Object); ok {
+// patternInit converts to a URLPatternInit; what is missing is an empty one.
+func (p *Platform) patternInit(v goja.Value) map[string]string {
+	init := map[string]string{}
+	for _, name := range patternInitMembers {
+		if member := get(v, name); !goja.IsUndefined(member) {
+			init[name] = p.usv(member)
+		}
+	}
+	return init
+}
+
+// urlParts are the components of a string or of an init that is to be matched,
+// and the arguments as the result shows them: converted.
+func (p *Platform) urlParts(input, base goja.Value) (parts map[string]string, inputs []any, err error) {
+	if _, ok := input.(*goja.Object); ok || isMissing(input) {
+		init, shown := p.patternInit(input), p.vm.NewObject()
+		for _, name := range patternInitMembers {
+			if text, given := init[name]; given {
+				p.plain(shown, name, text)
+			}
+		}
 		if !isUndefined(base) {
 			p.Engine.Throw("TypeError", "A base URL cannot be given together with an object.")
 		}
-		init := map[string]string{}
-		for _, name := range append([]string{"baseURL"}, patternComponents...) {
-			if v := get(obj, name); !goja.IsUndefined(v) {
-				init[name] = p.usv(v)
-			}
-		}
-		return processPatternInit(init, false)
+		parts, err = processPatternInit(init, false)
+		return parts, []any{shown}, err
 	}
-	baseText := ""
+	text, baseText := p.usv(input), ""
+	inputs = []any{text}
 	if !isUndefined(base) {
-		baseText = base.String()
+		baseText = p.usv(base)
+		inputs = append(inputs, baseText)
 	}
-	text := ""
-	if isUndefined(input) {
-		return map[string]string{}, nil
-	}
-	text = input.String()
 	u, err := parseURL(text, baseText)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return map[string]string{"protocol": u.Scheme(), "username": u.Username(), "password": u.Password(), "hostname": u.Hostname(),
-		"port": u.Port(), "pathname": u.Pathname(), "search": u.Query(), "hash": u.Fragment()}, nil
+	parts = map[string]string{"protocol": u.Scheme(), "username": u.Username(), "password": u.Password(), "hostname": u.Hostname(),
+		"port": u.Port(), "pathname": u.Pathname(), "search": u.Query(), "hash": u.Fragment()}
+	return parts, inputs, nil
 }
 
 func (p *Platform) execPattern(pattern *urlPattern, call goja.FunctionCall) goja.Value {
-	parts, err := p.urlParts(call.Argument(0), call.Argument(1))
+	parts, inputs, err := p.urlParts(call.Argument(0), call.Argument(1))
 	if err != nil {
 		return goja.Null()
-	}
-	var inputs []any
-	for _, arg := range call.Arguments[:min(len(call.Arguments), 2)] {
-		inputs = append(inputs, arg)
 	}
 	result := p.record("inputs", p.vm.NewArray(inputs...))
 	for _, name := range patternComponents {

@@ -400,3 +400,15 @@ check("usp not utf-8", async () => [
   new URL("http://x/?a=%ff%ff").searchParams.get("a"),
   [...(await new Response(new Uint8Array([97, 61, 255, 0xe4]), { headers: { "content-type": "application/x-www-form-urlencoded" } }).formData())],
 ]);
+// URL Pattern, sections 1.1 and 1.4 (match): inputs are the arguments after their conversion; no input is an empty init.
+check("urlpattern result's inputs", () => {
+  const all = new URLPattern({});
+  const given = { pathname: "/a", hash: 5, other: 1 };
+  const [shown] = all.exec(given).inputs;
+  return [all.exec().inputs, all.exec(undefined).inputs, all.exec(null).inputs, shown !== given, shown.pathname, shown.hash, "other" in shown, all.exec(new URL("http://q/z")).inputs[0].hostname, all.exec("/a\ud800", "http://b").inputs];
+});
+// Console, section 1: the prototype of the namespace is an empty object of its own.
+check("console prototype", () => {
+  const proto = Object.getPrototypeOf(console);
+  return [proto === Object.prototype, Object.getPrototypeOf(proto) === Object.prototype, Reflect.ownKeys(proto).length, Object.hasOwn(console, "log")];
+});
