@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webcrypto"
 )
 
 // The paddings of RSA, as OpenSSL numbers them (crypto.constants).
@@ -53,7 +54,9 @@ type signing struct {
 	data    []byte      // the digest, or the message
 	padding int64
 	salt    int
-	plain   bool // an ECDSA signature is r and s, not ASN.1
+	// unsalted says that PSS is without a salt: to Go's library 0 is PSSSaltLengthAuto.
+	unsalted bool
+	plain    bool // an ECDSA signature is r and s, not ASN.1
 }
 
 // signing reads (key, digest name, data, padding, saltLength, dsaEncoding).
@@ -67,10 +70,9 @@ func (m *Modules) signing(c goja.FunctionCall) *signing {
 		s.padding = v.ToInteger()
 	}
 	if v := c.Argument(4); !absent(v) {
-		switch s.salt = int(v.ToInteger()); {
-		case s.salt == 0:
-			panic(m.refused("crypto.sign({saltLength:0})"))
-		case s.salt == -2: // RSA_PSS_SALTLEN_MAX_SIGN and _AUTO
+		s.salt = int(v.ToInteger())
+		s.unsalted = s.salt == 0
+		if s.salt == -2 { // RSA_PSS_SALTLEN_MAX_SIGN and _AUTO
 			s.salt = rsa.PSSSaltLengthAuto
 		}
 	}
@@ -89,6 +91,9 @@ func (s *signing) sign(m *Modules) ([]byte, error) {
 		case rsaPKCS1:
 			return rsa.SignPKCS1v15(nil, k, s.hash, s.data)
 		case rsaPSS:
+			if s.unsalted {
+				return s.signUnsalted(k)
+			}
 			m.engine.IO("random values")
 			return rsa.SignPSS(m.engine.Entropy(), k, s.hash, s.data, &rsa.PSSOptions{SaltLength: s.salt})
 		}
@@ -108,9 +113,33 @@ func (s *signing) sign(m *Modules) ([]byte, error) {
 	return nil, errContext
 }
 
+// signUnsalted is RSASSA-PSS-SIGN (RFC 8017, section 8.1.1) without a salt.
+func (s *signing) signUnsalted(k *rsa.PrivateKey) ([]byte, error) {
+	em := webcrypto.EncodePSS(s.hash, s.data, nil, k.N.BitLen()-1)
+	if em == nil {
+		return nil, rsa.ErrMessageTooLong
+	}
+	n := new(big.Int).SetBytes(em)
+	return n.Exp(n, k.D, k.N).FillBytes(make([]byte, k.Size())), nil
+}
+
+// verifyUnsalted is RSASSA-PSS-VERIFY (RFC 8017, section 8.1.2): without a salt there
+// is one encoding only.
+func (s *signing) verifyUnsalted(k *rsa.PublicKey, signature []byte) bool {
+	n := new(big.Int).SetBytes(signature)
+	if len(signature) != k.Size() || n.Cmp(k.N) >= 0 {
+		return false
+	}
+	em := webcrypto.EncodePSS(s.hash, s.data, nil, k.N.BitLen()-1)
+	return em != nil && n.Exp(n, big.NewInt(int64(k.E)), k.N).Cmp(new(big.Int).SetBytes(em)) == 0
+}
+
 func (s *signing) verify(signature []byte) bool {
 	switch k := s.key.public.(type) {
 	case *rsa.PublicKey:
+		if s.padding == rsaPSS && s.unsalted {
+			return s.verifyUnsalted(k, signature)
+		}
 		if s.padding == rsaPSS {
 			return rsa.VerifyPSS(k, s.hash, s.data, signature, &rsa.PSSOptions{SaltLength: s.salt}) == nil
 		}

@@ -289,7 +289,7 @@ func fsModule(m *Modules) []engine.Func {
 			return orUndefined(v)
 		}}
 	}
-	return append(m.fsHandles(),
+	return append(m.fsHandles(), m.globs(),
 		op("stat", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			n, err := m.existing(p, c.Argument(1).ToBoolean())
 			if err != nil {

@@ -61,6 +61,8 @@ func init() {
 	js("stream/consumers", "stream_consumers.js", nil)
 	property("stream/promises", "stream", "promises")
 	js("stream/web", "stream_web_module.js", nil)
+	js("readline", "readline.js", nil).flag = "enable_nodejs_readline_module"
+	property("readline/promises", "readline", "promises").flag = "enable_nodejs_readline_module"
 	js("string_decoder", "string_decoder.js", decoderModule)
 	alias("sys", "util")
 	goModule("timers", makeTimers)
@@ -110,7 +112,6 @@ func mostlyMissing() {
 	for _, x := range []struct{ name, flag string }{
 		{"_stream_wrap", "enable_nodejs_stream_wrap_module"},
 		{"_tls_common", ""}, {"_tls_wrap", ""}, {"child_process", "enable_nodejs_child_process_module"},
-		{"readline", "enable_nodejs_readline_module"}, {"readline/promises", "enable_nodejs_readline_module"},
 		{"sqlite", "enable_nodejs_sqlite_module"}, {"wasi", "enable_nodejs_wasi_module"},
 	} {
 		goModule(x.name, makeUnsupported).flag = x.flag

@@ -1,7 +1,6 @@
 package nodeapi
 
 import (
-	"path"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -78,7 +77,7 @@ func (m *Modules) pathObject(f flavour) *goja.Object {
 		}},
 		engine.Func{Name: "format", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return str(m.pathFormat(f, c.Argument(0))) }},
 		engine.Func{Name: "matchesGlob", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.vm.ToValue(matchGlob(m.text(c.Argument(1), "pattern"), m.text(c.Argument(0), "path"), f))
+			return m.vm.ToValue(m.matchesGlob(m.text(c.Argument(0), "path"), m.text(c.Argument(1), "pattern"), f))
 		}},
 		engine.Func{Name: "toNamespacedPath", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			if !isString(c.Argument(0)) {
@@ -311,35 +310,4 @@ func (f posixPath) parse(p string) pathParts {
 		r.dir = "/"
 	}
 	return r
-}
-
-// matchGlob is minimatch's core: `*`, `?` and classes within a part, `**`
-// across parts.
-func matchGlob(pattern, p string, f flavour) bool {
-	if f.sep() == `\` {
-		pattern, p = strings.ReplaceAll(pattern, `\`, "/"), strings.ReplaceAll(p, `\`, "/")
-	}
-	return matchParts(strings.Split(pattern, "/"), strings.Split(p, "/"))
-}
-
-func matchParts(pattern, parts []string) bool {
-	if len(pattern) == 0 {
-		return len(parts) == 0
-	}
-	if pattern[0] == "**" {
-		for i := 0; i <= len(parts); i++ {
-			if matchParts(pattern[1:], parts[i:]) {
-				return true
-			}
-		}
-		return false
-	}
-	if len(parts) == 0 {
-		return false
-	}
-	ok, err := path.Match(pattern[0], parts[0])
-	if strings.HasPrefix(parts[0], ".") && !strings.HasPrefix(pattern[0], ".") {
-		return false
-	}
-	return err == nil && ok && matchParts(pattern[1:], parts[1:])
 }

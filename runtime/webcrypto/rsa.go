@@ -2,6 +2,7 @@ package webcrypto
 
 import (
 	"bytes"
+	"crypto"
 	"crypto/subtle"
 	"encoding/asn1"
 	"encoding/binary"
@@ -87,9 +88,12 @@ func (k *rsaKey) verifyPKCS1(hash string, signature, data []byte) bool {
 }
 
 // mgf1 XORs out with the mask that MGF1 makes of seed (RFC 8017, appendix B.2.1).
-func mgf1(hash string, seed, out []byte) {
+func mgf1(hash crypto.Hash, seed, out []byte) {
 	for counter := uint32(0); len(out) > 0; counter++ {
-		mask := digest(hash, seed, binary.BigEndian.AppendUint32(nil, counter))
+		h := hash.New()
+		h.Write(seed)
+		h.Write(binary.BigEndian.AppendUint32(nil, counter))
+		mask := h.Sum(nil)
 		out = out[subtle.XORBytes(out, out, mask):]
 	}
 }
@@ -104,7 +108,7 @@ func (k *rsaKey) pssShape() (length int, unused uint) {
 
 // signPSS encodes by EMSA-PSS (RFC 8017, section 9.1.1) with MGF1 of the same hash.
 func (k *rsaKey) signPSS(hash string, saltLength int, data []byte, src io.Reader) ([]byte, error) {
-	length, unused := k.pssShape()
+	length, _ := k.pssShape()
 	size := hashOf(hash).Size()
 	if length < size+2 {
 		return nil, fail(operationError, "key too small for signing with given digest")
@@ -116,17 +120,32 @@ func (k *rsaKey) signPSS(hash string, saltLength int, data []byte, src io.Reader
 	if err != nil {
 		return nil, err
 	}
-	h := digest(hash, make([]byte, 8), digest(hash, data), salt)
-	em := make([]byte, length)
-	db := em[:length-size-1]
-	db[len(db)-saltLength-1] = 1
-	copy(db[len(db)-saltLength:], salt)
-	mgf1(hash, h, db)
-	db[0] &= 0xff >> unused
-	copy(em[len(db):], h)
-	em[length-1] = 0xbc
+	em := EncodePSS(hashOf(hash), digest(hash, data), salt, k.n.BitLen()-1)
 	out, _ := k.private(em) // the encoding is below the modulus
 	return out, nil
+}
+
+// EncodePSS is EMSA-PSS-ENCODE (RFC 8017, section 9.1.1) of a digest, with MGF1 of
+// the same hash: bits bits, nil if they are too few for the digest and the salt.
+func EncodePSS(hash crypto.Hash, sum, salt []byte, bits int) []byte {
+	length, size := (bits+7)/8, hash.Size()
+	if length < size+len(salt)+2 {
+		return nil
+	}
+	h := hash.New()
+	for _, part := range [][]byte{make([]byte, 8), sum, salt} {
+		h.Write(part)
+	}
+	em := make([]byte, length)
+	db := em[:length-size-1]
+	db[len(db)-len(salt)-1] = 1
+	copy(db[len(db)-len(salt):], salt)
+	digested := h.Sum(nil)
+	mgf1(hash, digested, db)
+	db[0] &= 0xff >> (8*length - bits)
+	copy(em[len(db):], digested)
+	em[length-1] = 0xbc
+	return em
 }
 
 // verifyPSS is EMSA-PSS-VERIFY (RFC 8017, section 9.1.2) for one length of salt.
@@ -149,7 +168,7 @@ func (k *rsaKey) verifyPSS(hash string, saltLength int, signature, data []byte) 
 	if em[length-1] != 0xbc || db[0]&^(0xff>>unused) != 0 {
 		return false
 	}
-	mgf1(hash, h, db)
+	mgf1(hashOf(hash), h, db)
 	db[0] &= 0xff >> unused
 	split := len(db) - saltLength - 1
 	if len(bytes.TrimLeft(db[:split], "\x00")) != 0 || db[split] != 1 {
@@ -180,8 +199,8 @@ func (k *Key) encryptOAEP(p *Params, data []byte, src io.Reader) ([]byte, error)
 	copy(db, digest(hash, p.Label))
 	db[len(db)-len(data)-1] = 1
 	copy(db[len(db)-len(data):], data)
-	mgf1(hash, seed, db)
-	mgf1(hash, db, em[1:1+size])
+	mgf1(hashOf(hash), seed, db)
+	mgf1(hashOf(hash), db, em[1:1+size])
 	out, _ := k.rsa.public(em) // the encoding is below the modulus
 	return out, nil
 }
@@ -201,8 +220,8 @@ func (k *Key) decryptOAEP(p *Params, data []byte) ([]byte, error) {
 		return nil, errOAEP()
 	}
 	seed, db := em[1:1+size], em[1+size:]
-	mgf1(hash, db, seed)
-	mgf1(hash, seed, db)
+	mgf1(hashOf(hash), db, seed)
+	mgf1(hashOf(hash), seed, db)
 	rest := bytes.TrimLeft(db[size:], "\x00")
 	if em[0] != 0 || subtle.ConstantTimeCompare(db[:size], digest(hash, p.Label)) != 1 || len(rest) == 0 || rest[0] != 1 {
 		return nil, errOAEP()

@@ -246,6 +246,19 @@ function (native, p) {
       return onPath("scandir", path, (at) => entries(at, path, options.recursive))
         .map(([rel, name, kind, parent]) => (options.withFileTypes ? new Dirent(asked(name, options), kind, parent) : asked(rel, options)));
     },
+    glob(pattern, options = {}) {
+      const patterns = ArrayIsArray(pattern) ? pattern : [pattern];
+      for (const one of patterns) errors.string(one, "patterns");
+      errors.object(options, "options");
+      const { cwd = ".", exclude, withFileTypes } = options;
+      if (exclude !== undefined && typeof exclude !== "function" && !ArrayIsArray(exclude)) throw errors.argType("options.exclude", "of type function or string[]", exclude);
+      const root = full(toPath(cwd, "options.cwd"));
+      try { if (native.stat(root, true)[0] !== 1) return []; } catch { return []; }
+      const all = entries(root, root, true), paths = all.map(([rel]) => rel);
+      const found = native.globs(paths, patterns), without = ArrayIsArray(exclude) ? native.globs(paths, exclude) : [];
+      const made = ([rel, name, kind, parent]) => (withFileTypes ? new Dirent(name, kind, parent) : rel);
+      return all.filter((_, i) => found[i] && !without[i]).map(made).filter((item) => typeof exclude !== "function" || !exclude(item));
+    },
     mkdir(path, options) {
       path = toPath(path);
       if (typeof options === "number" || typeof options === "string") options = { mode: modeOf(options) };
@@ -412,7 +425,7 @@ function (native, p) {
   };
   const handing = { read: true, write: true, readv: true, writev: true };
   const onFile = { readFile: true, writeFile: true, appendFile: true };
-  const onlyFd = { close: true, fchmod: true, fchown: true, fdatasync: true, fstat: true, fsync: true, ftruncate: true, futimes: true, read: true, readv: true, write: true, writev: true };
+  const onlyFd = { glob: true, close: true, fchmod: true, fchown: true, fdatasync: true, fstat: true, fsync: true, ftruncate: true, futimes: true, read: true, readv: true, write: true, writev: true };
   for (const name of p.ObjectKeys(ops)) {
     const op = ops[name];
     named(fs, `${name}Sync`, (...args) => op(...args), op.length);
@@ -462,6 +475,14 @@ function (native, p) {
       fs[name](...args, (error, n, data) => (error ? reject(error) : resolve({ [keys[0]]: n, [keys[1]]: data })));
     }) });
   }
+  promises.glob = function glob(pattern, options) {
+    let found;
+    const next = async () => {
+      found ??= ops.glob(pattern, options).values();
+      return found.next();
+    };
+    return p.ObjectSetPrototypeOf({ next, async return(value) { found = [].values(); return { value, done: true }; } }, p.AsyncIteratorPrototype);
+  };
   fs.realpath.native = fs.realpath;
   fs.realpathSync.native = fs.realpathSync;
   fs.existsSync = function existsSync(path) { return exists(path); };
