@@ -20,6 +20,16 @@ import (
 func planned(t *testing.T, project, plan string, flags ...string) (campaign.Report, []history.Event) {
 	t.Helper()
 	r, out := campaignOf(t, "replay", fixture(t, project), append([]string{"--plan", plan}, flags...)...)
+	events := eventsOf(t, r, out)
+	if t.Failed() || r.Code == chaos.Broken || r.Code == chaos.Usage {
+		t.Logf("code %d\n%s", r.Code, out)
+	}
+	return r, events
+}
+
+// eventsOf is the history of a campaign's only case.
+func eventsOf(t *testing.T, r campaign.Report, out []byte) []history.Event {
+	t.Helper()
 	data, err := os.ReadFile(filepath.Join(r.Dir, "case-0001", "history.ndjson"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -32,10 +42,7 @@ func planned(t *testing.T, project, plan string, flags ...string) (campaign.Repo
 		}
 		events = append(events, e)
 	}
-	if t.Failed() || r.Code == chaos.Broken || r.Code == chaos.Usage {
-		t.Logf("code %d\n%s", r.Code, out)
-	}
-	return r, events
+	return events
 }
 
 // of are the events of a kind whose text begins so.
@@ -199,5 +206,27 @@ func TestClockJumpsBackAtAnAlarm(t *testing.T) {
 	r, events := planned(t, "relay", "jump(-1s)@alarm:before(Room/r1)/alarm#1")
 	if r.Code != chaos.Pass || len(of(events, history.Note, "jump(-1s)@")) != 1 || len(of(events, history.Point, "alarm:before(Room/r1)/alarm#2")) != 1 {
 		t.Errorf("code %d, %d cases: %+v", r.Code, len(r.Cases), r.Failed())
+	}
+}
+
+// A turn in which the clock jumps has not computed for so long: here one that makes
+// the next chunk while the one before it is written.
+func TestClockJumpsInATurn(t *testing.T) {
+	t.Parallel()
+	dir := project(t, map[string]string{"w.js": `
+let chunks = 0, sum = 0;
+export default { fetch: () => new Response(new ReadableStream({
+  pull(controller) {
+    for (let i = 0; i < 5e5; i++) sum += i; // some looks of the watchdog
+    if (++chunks > 6) return controller.close();
+    controller.enqueue(new TextEncoder().encode(chunks + ";"));
+  },
+})) };`,
+		"wrangler.json": `{"name": "busy", "main": "w.js", "compatibility_date": "2026-08-01"}`})
+	r, out := campaignOf(t, "replay", dir, "--plan", "jump(10m)@chunk:after()/fetch#2", "--fetch", "GET /")
+	events := eventsOf(t, r, out)
+	returned := of(events, history.Return, "GET /")
+	if r.Code != chaos.Pass || len(of(events, history.Note, "jump(10m)@")) != 1 || len(returned) != 1 || string(returned[0].Data) != `"1;2;3;4;5;6;"` {
+		t.Errorf("code %d, %v\n%s", r.Code, returned, out)
 	}
 }

@@ -398,7 +398,8 @@ func (r *caseRun) bury(life int) error {
 	if err := r.readActs(life); err != nil {
 		return err
 	}
-	if f := r.lives[life].Kill(); f.Point != "" {
+	f := r.lives[life].Kill()
+	if f.Point != "" {
 		if err := diedWhereAimed(f.Point, points); err != nil {
 			return err
 		}
@@ -406,7 +407,9 @@ func (r *caseRun) bury(life int) error {
 	k := Kill{AtMs: float64(r.history.Elapsed().Microseconds()) / 1000}
 	if n := len(points); n > 0 {
 		k.Point = points[n-1].Label
-		r.died = time.Unix(0, points[n-1].AtNs)
+		if f.Point != "" { // else it may have done nothing for long
+			r.died = time.Unix(0, points[n-1].AtNs)
+		}
 	}
 	r.history.Add(history.Event{Kind: history.Kill, Who: fmt.Sprintf("server-%d", life+1), Text: k.Point})
 	// The copy is read when the case is over: the next server must not wait for it.

@@ -193,7 +193,7 @@ func (c *child) serverOptions() server.Options {
 	return server.Options{
 		Config:  config.Options{ConfigPath: c.options.Config, Env: c.options.Env, Vars: c.options.Vars, Environ: os.Environ()},
 		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Bundles: c.bundles, Hold: c.hold, AI: c.options.AI,
-		Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points,
+		Scheduler: c.scheduler, Machine: clock.Real{}, Entropy: entropy.System{}, Points: c.points,
 		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),
 		Sync:   sqlite.Off, Limits: sqlstore.Local, Eviction: pool.Policy{Hibernate: c.options.Idle},
 		Console:     func(_ engine.Level, _ *engine.Context, text string) { c.log(text) },

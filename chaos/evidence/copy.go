@@ -165,9 +165,13 @@ func Stamp(databases []string) string {
 }
 
 // Preserve copies everything below dir (databases, logs, shared memory) to dst,
-// byte for byte. It is for a persist directory whose server is dead.
+// byte for byte. It is for a persist directory whose server is dead; one that never
+// came to store anything has none, and dst stays empty.
 func Preserve(dir, dst string) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) && path == dir {
+			return os.MkdirAll(dst, 0o700)
+		}
 		if err != nil {
 			return err
 		}
