@@ -249,11 +249,42 @@ func nameConstructor(n *ast.ClassLiteral) {
 	if n.Name == nil {
 		return
 	}
+	name := n.Name.Name
 	for _, element := range n.Body {
-		if method, ok := element.(*ast.MethodDefinition); ok && method.Kind == ast.PropertyKindMethod && !method.Static && isConstructorKey(method) {
-			method.Body.Name = &ast.Identifier{Name: "new " + n.Name.Name, Idx: method.Idx}
+		if block, ok := element.(*ast.ClassStaticBlock); ok {
+			if kept := keptName(block.Block.List); kept != "" {
+				name = kept
+			}
 		}
 	}
+	for _, element := range n.Body {
+		if method, ok := element.(*ast.MethodDefinition); ok && method.Kind == ast.PropertyKindMethod && !method.Static && isConstructorKey(method) {
+			method.Body.Name = &ast.Identifier{Name: "new " + name, Idx: method.Idx}
+		}
+	}
+}
+
+// keptName is the name that esbuild's helper gives back to a class that it has
+// renamed, "" if the block is none of its.
+func keptName(block []ast.Statement) unistring.String {
+	if len(block) != 1 {
+		return ""
+	}
+	statement, ok := block[0].(*ast.ExpressionStatement)
+	if !ok {
+		return ""
+	}
+	c, ok := statement.Expression.(*ast.CallExpression)
+	if !ok || len(c.ArgumentList) != 2 {
+		return ""
+	}
+	helper, isName := c.Callee.(*ast.Identifier)
+	_, isThis := c.ArgumentList[0].(*ast.ThisExpression)
+	given, isText := c.ArgumentList[1].(*ast.StringLiteral)
+	if !isName || helper.Name != nameHelper || !isThis || !isText {
+		return ""
+	}
+	return given.Value
 }
 
 // bound puts the operator's helper, if it has one, around what is on its right. A

@@ -197,10 +197,11 @@ func TestFunctionsHaveTheirNamesInStacks(t *testing.T) {
   const named = __name(function own() { return me(new Error().stack); }, "named");
   class A { field = __name(() => me(new Error().stack), "field"); constructor() { this.made = me(new Error().stack); } }
   class B extends A { constructor() { super(); this.own = me(new Error().stack); } }
+  class _D { static { __name(this, "D"); } constructor() { this.made = me(new Error().stack); } }
   const b = new B(), C = class { constructor() { this.made = me(new Error().stack); } };
-  return [given(), arrow(), anonymous(), o.member(), _other(), named(), b.field(), b.made, b.own, new C().made, later.name, A.name, B.name, C.name, typeof A.prototype.constructor, arrow.name, _other.name, named.name].join() + " " + helped;
+  return [given(), arrow(), anonymous(), o.member(), _other(), named(), b.field(), b.made, b.own, new _D().made, new C().made, later.name, A.name, B.name, C.name, typeof A.prototype.constructor, arrow.name, _other.name, named.name].join() + " " + helped;
 })()`
-	const want = "f,arrow,anonymous,member,,own,field,new A,new B,,later,A,B,C,function,arrow,other,named other,named,f"
+	const want = "f,arrow,anonymous,member,,own,field,new A,new B,new D,,later,A,B,C,function,arrow,other,named other,named,D,f"
 	if got := runMendedBy(t, goja.New(), code, mender{names: true}); got.String() != want {
 		t.Errorf("got %v, want %s", got, want)
 	}

@@ -129,14 +129,20 @@ function (native, p) {
   const start = (streams, options, callback) => {
     if (streams.length < 2) throw errors.make("TypeError", "ERR_MISSING_ARGS", 'The "streams" argument must be specified');
     const destroys = [];
+    // What a function gets as its signal: it ends with the pipeline.
+    const stop = streams.some((stage) => typeof stage === "function") ? new AbortController() : undefined;
     let failure = null, left = 0, value, over = false;
     const finish = (error) => {
       if (error && (failure === null || failure.code === "ERR_STREAM_PREMATURE_CLOSE")) failure = error;
-      if (error) for (const d of destroys.splice(0)) d(failure);
+      if (error) {
+        for (const d of destroys.splice(0)) d(failure);
+        stop?.abort();
+      }
       if (--left > 0 && !(error && over === false && left <= 0)) { if (!error) return; }
       if (left <= 0 && !over) {
         over = true;
         unabort?.();
+        stop?.abort();
         tick(() => callback(failure ?? undefined, value));
       }
     };
@@ -167,7 +173,7 @@ function (native, p) {
       const closes = !last || options.end !== false;
       stage = base.fromWeb(stage);
       if (typeof stage === "function") {
-        current = i === 0 ? stage({ signal: options.signal }) : stage(isNode(current) ? current : current, { signal: options.signal });
+        current = i === 0 ? stage({ signal: stop.signal }) : stage(current, { signal: stop.signal });
         if (i === 0 && !base.isIterable(current)) throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", 'Expected Iterable, AsyncIterable or Stream to be returned from the "source" function but got ' + errors.received(current) + ".");
         if (!last) {
           if (!base.isIterable(current)) throw errors.make("TypeError", "ERR_INVALID_RETURN_VALUE", `Expected AsyncIterable to be returned from the "transform[${i - 1}]" function but got ${errors.received(current)}.`);
