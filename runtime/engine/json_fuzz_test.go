@@ -183,3 +183,21 @@ func TestStringifyWhilePrograms(t *testing.T) {
 		}
 	}
 }
+
+// A text is bounded while it grows, whatever it consists of.
+func TestStringifyIsBounded(t *testing.T) {
+	w := newWorld(t)
+	for _, source := range []string{`[1, 2]`, `({ a: "x" })`, `[[]]`, `({ a: {} })`, `new Proxy([1], {})`, `new Proxy({ a: 1 }, {})`} {
+		w.e.Post(GlobalFrame, "test", func() {
+			v, err := w.e.VM().RunString(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &stringifier{e: w.e, out: jsonText{extra: -MaxValueBytes}} // as if there were so many units
+			if err := w.e.Try(func() { s.write(v, step{index: -1}) }); err == nil || !strings.Contains(err.String(), badStringLength) {
+				t.Errorf("%s: %v", source, err)
+			}
+		})
+		w.run()
+	}
+}

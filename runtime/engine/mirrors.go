@@ -127,7 +127,7 @@ func learnPlainLayout() *plainLayout {
 	l.builtin, l.builtinArray = l.begins(object.Prototype(), base), l.begins(array.Prototype(), base)
 	failure := vm.NewGoError(errors.New(""))
 	l.failure = l.begins(failure, base)
-	if !l.ok {
+	if l.ok = l.ok && object.Get("toJSON") == nil && array.Get("toJSON") == nil; !l.ok {
 		return l
 	}
 	l.learnFailure(failure)

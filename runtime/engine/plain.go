@@ -106,8 +106,8 @@ func (e *Engine) get(o *goja.Object, name unistring.String) goja.Value {
 	return o.Get(string(name))
 }
 
-// lacks reports whether neither an object nor its prototypes have a property, of
-// which goja's own have none, and a look is enough to know.
+// lacks reports whether a look shows that neither an object nor its prototypes have
+// a property. It is none that goja gives to Object.prototype or Array.prototype.
 func (e *Engine) lacks(o *goja.Object, name unistring.String) bool {
 	l := e.plain
 	if !l.ok {
@@ -236,6 +236,7 @@ func (e *Engine) numberOf(f float64) goja.Value {
 	return boxed(e.plain.float, unsafe.Pointer(&box))
 }
 
+// boxed is the value whose words these are.
 func boxed(tab, data unsafe.Pointer) (v goja.Value) {
 	*wordsOf(&v) = words{tab, data}
 	return v
@@ -243,7 +244,7 @@ func boxed(tab, data unsafe.Pointer) (v goja.Value) {
 
 // integerOf is a Number that is an integer of at most 15 digits.
 func (e *Engine) integerOf(n int64) goja.Value {
-	if !e.plain.ok || n < 256 { // Go has the small ones in store
+	if !e.plain.ok || n < 256 { // the small ones exist already
 		return e.vm.ToValue(n)
 	}
 	box := n
@@ -287,6 +288,7 @@ func (e *Engine) shortString(units []uint16) goja.String {
 	return stringOver(e.plain.asciiString, unsafe.Pointer(&made.text))
 }
 
+// stringOver is boxed for strings.
 func stringOver(tab, data unsafe.Pointer) (text goja.String) {
 	*(*words)(unsafe.Pointer(&text)) = words{tab, data}
 	return text

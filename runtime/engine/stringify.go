@@ -26,15 +26,15 @@ type stringifier struct {
 	members  []jsonMember       // of the objects that are being written
 	path     []step             // these objects, outermost first
 	values   int
-	ran      int // how often code of the user's may have run
-	bare     [2]bare
+	ran      int     // how often code of the user's may have run
+	bare     [2]bare // of arrays and of objects, the last one
 }
 
-// bare is a prototype, of objects or of arrays, that was found to have no toJSON
-// when code of the user's had run so often.
+// bare is a prototype that was found to have no toJSON: that stands until code of
+// the user's runs.
 type bare struct {
 	proto *goja.Object
-	ran   int
+	ran   int // how often it had run, and 1 more: 0 is for none
 }
 
 // step is an object on the way to a value, and how it is reached.
@@ -143,8 +143,12 @@ func (e *Engine) gap(space goja.Value) (gap jsonText) {
 	return gap
 }
 
-// count looks from time to time whether the turn may go on.
+// count is called before each item and each property: it bounds the text, and looks
+// from time to time whether the turn may go on.
 func (s *stringifier) count() {
+	if s.out.length() > MaxValueBytes {
+		s.e.Throw("RangeError", badStringLength)
+	}
 	if s.values++; s.values%1024 == 0 {
 		s.e.natives.look()
 	}
@@ -154,21 +158,19 @@ func (s *stringifier) count() {
 func (s *stringifier) lacksToJSON(o *goja.Object) bool {
 	const name = "toJSON"
 	l := s.e.plain
-	var known *bare
-	if list := l.list(o); list != nil {
-		if known = &s.bare[0]; len(list.baseObject.values) > 1 && list.baseObject.values[name] != nil { // one is its length
+	base, known := l.plain(o), &s.bare[1]
+	if base == nil {
+		list := l.list(o)
+		if list == nil {
 			return false
 		}
-	} else if base := l.plain(o); base != nil {
-		if known = &s.bare[1]; base.has(name) {
-			return false
-		}
-	} else {
+		base, known = &list.baseObject, &s.bare[0]
+	}
+	if base.has(name) {
 		return false
 	}
-	proto := baseOf(o).prototype
-	if now := (bare{proto, s.ran + 1}); *known != now {
-		if !s.e.lacks(proto, name) {
+	if now := (bare{base.prototype, s.ran + 1}); *known != now {
+		if !s.e.lacks(base.prototype, name) {
 			return false
 		}
 		*known = now
@@ -252,9 +254,6 @@ func (s *stringifier) key(at step) goja.Value {
 
 // write writes a prepared value.
 func (s *stringifier) write(v goja.Value, at step) {
-	if s.out.length() > MaxValueBytes {
-		s.e.Throw("RangeError", badStringLength)
-	}
 	if s.e.plain.writeScalar(&s.out, v) {
 		return
 	}
