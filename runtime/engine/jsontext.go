@@ -163,17 +163,19 @@ func (t *jsonText) quoteASCII(s string) {
 }
 
 // plainRun is how many bytes s begins with that a JSON string holds as they are,
-// if they are ASCII. It looks at eight at a time.
+// if they are ASCII.
 func plainRun(s string) int {
 	b := unsafe.Slice(unsafe.StringData(s), len(s))
 	n := 0
 	for ; n+8 <= len(b); n += 8 {
-		x := binary.LittleEndian.Uint64(b[n:])
-		quote, slash := x^manyTimes('"'), x^manyTimes('\\')
-		// A byte below another has its highest bit set by the subtraction, and had
-		// it not before. Where that is wrong, the loop below looks again.
-		if ((x-manyTimes(' '))&^x|(quote-manyTimes(1))&^quote|(slash-manyTimes(1))&^slash)&manyTimes(0x80) != 0 {
+		if escapes(binary.LittleEndian.Uint64(b[n:])) {
 			break
+		}
+	}
+	if rest := b[n:]; len(rest) >= 4 && len(rest) < 8 {
+		last := binary.LittleEndian.Uint32(rest[len(rest)-4:])
+		if !escapes(uint64(binary.LittleEndian.Uint32(rest))<<32 | uint64(last)) {
+			return len(b)
 		}
 	}
 	for ; n < len(b); n++ {
@@ -182,6 +184,14 @@ func plainRun(s string) int {
 		}
 	}
 	return n
+}
+
+// escapes reports whether one of eight bytes may be one that a JSON string does
+// not hold as it is. A byte below another has its highest bit set by the
+// subtraction, and had it not before.
+func escapes(x uint64) bool {
+	quote, slash := x^manyTimes('"'), x^manyTimes('\\')
+	return ((x-manyTimes(' '))&^x|(quote-manyTimes(1))&^quote|(slash-manyTimes(1))&^slash)&manyTimes(0x80) != 0
 }
 
 // manyTimes is a byte eight times.

@@ -254,26 +254,15 @@ func (s *stringifier) key(at step) goja.Value {
 
 // write writes a prepared value.
 func (s *stringifier) write(v goja.Value, at step) {
+	if o, ok := v.(*goja.Object); ok {
+		s.nested(o, at)
+		return
+	}
 	if s.e.plain.writeScalar(&s.out, v) {
 		return
 	}
-	switch v := v.(type) {
-	case goja.String:
-		s.out.quote(v)
-		return
-	case *goja.Object:
-		if base := s.e.plain.plain(v); base != nil && base.class == "Object" {
-			s.enter(v, at)
-			s.object(v)
-		} else if v.ClassName() == "RawJSON" {
-			s.out.text(s.e.stringOf(v.Get("rawJSON")))
-			return
-		} else if s.enter(v, at); s.e.isArray(v) {
-			s.array(v)
-		} else {
-			s.object(v)
-		}
-		s.path = s.path[:len(s.path)-1]
+	if text, ok := v.(goja.String); ok {
+		s.out.quote(text)
 		return
 	}
 	switch v.ExportType() {
@@ -286,6 +275,23 @@ func (s *stringifier) write(v goja.Value, at step) {
 		}
 	}
 	s.out.ascii(v.String()) // a number, a boolean or null
+}
+
+// nested writes an object or an array, or a text that is JSON already.
+func (s *stringifier) nested(o *goja.Object, at step) {
+	base := s.e.plain.plain(o)
+	ordinary := base != nil && base.class == "Object"
+	if !ordinary && o.ClassName() == "RawJSON" {
+		s.out.text(s.e.stringOf(o.Get("rawJSON")))
+		return
+	}
+	s.enter(o, at)
+	if !ordinary && s.e.isArray(o) {
+		s.array(o)
+	} else {
+		s.object(o)
+	}
+	s.path = s.path[:len(s.path)-1]
 }
 
 // isScalar reports whether a value is written as it is, for all that a look shows.
@@ -432,8 +438,7 @@ func (s *stringifier) begin(name unistring.String, first bool) {
 	} else {
 		s.out.quoteASCII(string(name))
 	}
-	s.out.byte(':')
-	if s.gap.bytes != nil {
+	if s.out.byte(':'); s.gap.bytes != nil {
 		s.out.byte(' ')
 	}
 }
