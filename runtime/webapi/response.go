@@ -243,6 +243,9 @@ func (p *Platform) redirectResponse(url, status goja.Value) goja.Value {
 
 func (p *Platform) jsonResponse(data, init goja.Value) goja.Value {
 	text := p.Engine.Call(p.Engine.Primordial("JSONStringify"), goja.Undefined(), data)
+	if goja.IsUndefined(text) {
+		text = p.vm.ToValue("undefined") // as workerd sends what JSON has no text for
+	}
 	r := &response{status: 200}
 	r.h = &r.headers
 	if !goja.IsUndefined(init) && !goja.IsNull(init) {

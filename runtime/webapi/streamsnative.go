@@ -84,7 +84,11 @@ func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) 
 				p.Engine.Throw("TypeError", "Unable to use a detached ArrayBuffer.")
 			}
 			data := b.Bytes()
+			limit, resizable := p.Engine.MaxByteLength(arg(0).(*goja.Object))
 			b.Detach()
+			if resizable {
+				return p.Engine.NewResizableBuffer(data, limit)
+			}
 			return p.newArrayBuffer(data)
 		}),
 		fn("detached", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(buffer(arg(0)).Detached()) }),

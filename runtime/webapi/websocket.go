@@ -305,12 +305,6 @@ func (h *WebSocketHandle) checkOpen() {
 // that never travel; a reason of at most 123 bytes).
 func (h *WebSocketHandle) close(code, reason goja.Value) {
 	p := h.p
-	if h.sentClose || h.failed || h.state == socketReleased {
-		return
-	}
-	if h.state != socketConnecting {
-		h.checkOpen()
-	}
 	given := func(v goja.Value) bool { return v != nil && !goja.IsUndefined(v) }
 	n, text := 0, ""
 	if given(code) {
@@ -326,11 +320,15 @@ func (h *WebSocketHandle) close(code, reason goja.Value) {
 			panic(p.NewDOMException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
 		}
 	}
+	if h.sentClose || h.failed || h.state == socketReleased {
+		return
+	}
 	if h.state == socketConnecting {
 		h.sentClose = true
 		h.giveUp(errors.New("WebSocket is closed before the connection is established"))
 		return
 	}
+	h.checkOpen()
 	h.emitClose(n, text)
 	h.settle()
 }

@@ -724,3 +724,14 @@ check("iterator brands", () => {
   for (const a in all) for (const b in all) out.push([a, b, threw(() => all[a].keys().next.call(all[b].entries()).done)]);
   return [out, threw(() => new Headers().keys().next.call([].values()))];
 });
+// workerd (api/http.c++): what JSON.stringify gives no text for is sent as "undefined"; Fetch, section 5.5, throws.
+check("response json without text", () => Promise.all([undefined, Symbol(), () => {}, { toJSON() {} }].map((v) => Response.json(v).text())));
+// WebSockets, section 3.1 (close): code and reason are checked whatever the state.
+check("ws close arguments", () => {
+  const out = [];
+  const { 0: fresh, 1: peer } = new WebSocketPair();
+  peer.accept();
+  for (const args of [[5000], [1000, "x".repeat(124)], [undefined, "x"], []]) out.push(threw(() => fresh.close(...args)));
+  for (const args of [[1005], [2000, "é"], [5000], [1000, "é".repeat(62)], [undefined, "x"], []]) out.push(threw(() => peer.close(...args)));
+  return [...out, peer.readyState];
+});

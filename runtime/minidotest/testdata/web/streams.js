@@ -1620,3 +1620,10 @@ check("byobRequest after cancel", async () => {
   await reader.cancel();
   return [c.byobRequest, request.view, threw(() => request.respond(1)), (await read).done];
 });
+// Streams, section 9.2 (TransferArrayBuffer): a resizable buffer stays resizable.
+check("byob resizable", async () => {
+  const rs = new ReadableStream({ type: "bytes", pull: (c) => c.byobRequest.respond(1) });
+  const view = new Uint8Array(new ArrayBuffer(4, { maxByteLength: 8 }));
+  const { value } = await rs.getReader({ mode: "byob" }).read(view);
+  return [value.length, value.buffer.resizable, value.buffer.maxByteLength, view.length, view.buffer.detached];
+});
