@@ -145,7 +145,7 @@ func (w *Writer) writeBuffer(o *goja.Object) error {
 		return ErrTooLarge // before copying
 	}
 	switch limit := w.c.limitOf(o); {
-	case limit > math.MaxUint32:
+	case int64(limit) > math.MaxUint32:
 		return w.c.refuse(o)
 	case limit != fixedLength:
 		w.buf = appendVarint(appendVarint(append(w.buf, tagResizableBuffer), uint64(len(content))), uint64(limit))
