@@ -71,6 +71,9 @@ func (e *Engine) rootContext() *Context {
 // tickTime is how often a turn that goes on is looked at.
 const tickTime = 10 * time.Millisecond
 
+// suddenTime is how long two looks in a row may be apart.
+const suddenTime = 3 * tickTime
+
 // watchdog interrupts a turn that computes for longer than the limit, and has
 // the heap looked at meanwhile. It arms one clock timer at a time, only while
 // turns run, so that a turn costs two atomic stores.
@@ -155,6 +158,7 @@ type HeapWatch struct {
 
 	mu    sync.Mutex          // guards everything below
 	last  uint64              // the heap at the last look
+	at    time.Time           // of the last look
 	grown map[*Engine]*uint64 // bytes by which the heap grew in turns of each
 
 	collecting bool
@@ -182,7 +186,11 @@ func (h *HeapWatch) look(e *Engine) {
 		g = new(uint64)
 		h.grown[e] = g
 	}
-	sudden := now > h.last && now-h.last >= h.limit/4 // nothing but huge values grows so fast
+	// Between two looks in a row nothing but huge values grows so much. After longer,
+	// between two turns or on a busy machine, it may be garbage.
+	at := e.watch.clock.Now()
+	sudden := now > h.last && now-h.last >= h.limit/4 && at.Sub(h.at) <= suddenTime
+	h.at = at
 	if now > h.last {
 		*g += now - h.last
 	} else {

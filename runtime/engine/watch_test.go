@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -43,5 +45,32 @@ func TestHeapLimit(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
+	}
+}
+
+// Garbage that came between two looks is collected before anyone is blamed for it.
+func TestGarbageIsNoGrowth(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it stays until the watch collects it
+	w := newWorld(t)
+	h := NewHeapWatch(heapBytes() + 64<<20)
+	for i, pause := range []time.Duration{0, time.Hour, time.Hour} {
+		w.clock.Advance(pause)
+		if err := w.e.Post(GlobalFrame, "garbage", func() {
+			garbage := make([]byte, 1<<20)
+			for range 40 * i {
+				garbage = make([]byte, len(garbage)+1)
+			}
+			runtime.KeepAlive(garbage)
+			h.look(w.e)
+			if _, err := w.e.VM().RunString("0"); err != nil {
+				w.e.Rethrow(err)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		w.run()
+	}
+	if err := w.e.CondemnedBy(); err != nil {
+		t.Error(err)
 	}
 }
