@@ -93,6 +93,7 @@ type jsonParser[U byte | uint16] struct {
 	text    []U
 	whole   string       // the text, if it is ASCII
 	wide    []uint16     // the text, if it is not
+	block   []byte       // with room for strings, see own
 	items   []goja.Value // of the arrays that are being read
 	members []jsonMember // of the objects that are being read
 	at      int
@@ -403,7 +404,7 @@ func (p *jsonParser[U]) stringOf(s []U, start int, ascii bool) goja.String {
 	case len(s) == 1 && int(s[0]) < latin1 && p.e.plain.ok:
 		return p.e.plain.letters[s[0]]
 	case p.whole != "":
-		return p.e.asciiString(p.whole[start : start+len(s)])
+		return p.e.asciiString(p.own(p.whole[start : start+len(s)]))
 	case ascii && len(s) <= shortText:
 		return p.e.shortString(p.wide[start : start+len(s)])
 	case ascii:
@@ -414,6 +415,29 @@ func (p *jsonParser[U]) stringOf(s []U, start int, ascii bool) goja.String {
 		return p.e.asciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
 	}
 	return goja.StringFromUTF16(p.wide[start : start+len(s)])
+}
+
+// A string of a text of at most smallText bytes is a part of it. One of a longer
+// text would keep all of it in memory, for as long as a program keeps the string: it
+// is copied, with its neighbours to blocks of blockSize bytes unless it is long.
+const (
+	smallText = 4 << 10
+	blockSize = 2 << 10
+)
+
+// own is a part of the text that does not keep a long text in memory.
+func (p *jsonParser[U]) own(s string) string {
+	switch {
+	case len(p.whole) <= smallText:
+		return s
+	case len(s) > blockSize/4:
+		return strings.Clone(s)
+	case len(s) > cap(p.block)-len(p.block):
+		p.block = make([]byte, 0, blockSize)
+	}
+	start := len(p.block)
+	p.block = append(p.block, s...)
+	return unsafe.String(unsafe.SliceData(p.block[start:]), len(s))
 }
 
 func (p *jsonParser[U]) escapedString(start int) goja.String {

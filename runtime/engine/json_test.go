@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"strconv"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/dop251/goja"
 )
@@ -91,4 +93,31 @@ func TestString(t *testing.T) {
 			t.Errorf("%q: %q (%d)", text, a, a.Length())
 		}
 	}
+}
+
+// What a program keeps of a long text does not keep the text in memory.
+func TestParsedStringsAreTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	long := strings.Repeat("long ", 300)
+	text := `{"id":"a short string of many","empty":"","long":"` + long + `","rest":[` + strings.Repeat(`"another one, and another",`, 400) + `0]}`
+	w.e.Post(GlobalFrame, "test", func() {
+		o := w.e.ParseJSON(w.e.String(text)).(*goja.Object)
+		for name, want := range map[string]string{"id": "a short string of many", "empty": "", "long": long} {
+			got, ok := asciiOf(o.Get(name).(goja.String))
+			if !ok || got != want {
+				t.Errorf("%s is %q", name, got)
+			}
+			at, from := uintptr(unsafe.Pointer(unsafe.StringData(got))), uintptr(unsafe.Pointer(unsafe.StringData(text)))
+			if at >= from && at < from+uintptr(len(text)) {
+				t.Errorf("%s lies in the text", name)
+			}
+		}
+		rest := o.Get("rest").(*goja.Object)
+		for i := range 400 {
+			if got := rest.Get(strconv.Itoa(i)).String(); got != "another one, and another" {
+				t.Fatalf("%d is %q", i, got)
+			}
+		}
+	})
+	w.run()
 }
