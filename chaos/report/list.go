@@ -89,6 +89,9 @@ func (l *list) tell(c campaign.Case) {
 	if c.Text != "" {
 		l.say("    %s", strings.ReplaceAll(c.Text, "\n", "\n    "))
 	}
+	if c.SameAs != "" {
+		l.say("    the very same world as %s", c.SameAs)
+	}
 	if c.Dir != "" {
 		l.say("    evidence: %s", c.Dir)
 	}

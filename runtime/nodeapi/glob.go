@@ -1,6 +1,7 @@
 package nodeapi
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -35,12 +36,18 @@ const (
 	maxGlob  = 1 << 14
 )
 
-// newGlob reads a pattern. There is no way to escape a character but [x]: a
+// globLimit is the error of a pattern that stands for too much.
+type globLimit string
+
+func (e globLimit) Error() string { return string(e) }
+
+// newGlob reads a pattern. Its errors are a globLimit, and that of what is no
+// pattern, which matches nothing. There is no way to escape a character but [x]: a
 // backslash is a separator, as Node has it.
 func newGlob(pattern string, kind globKind) (*glob, error) {
 	g := &glob{}
 	if len(pattern) > maxGlob {
-		return nil, fmt.Errorf("glob: longer than %d bytes", maxGlob)
+		return nil, globLimit(fmt.Sprintf("pattern is too long: more than %d bytes", maxGlob))
 	}
 	for _, text := range braces(strings.ReplaceAll(pattern, `\`, "/")) {
 		source := "^" + kind.parts(globParts(text, kind)) + "$"
@@ -49,7 +56,7 @@ func newGlob(pattern string, kind globKind) (*glob, error) {
 			return nil, fmt.Errorf("glob %q: %w", pattern, err)
 		}
 		if g.alternatives = append(g.alternatives, p); len(g.alternatives) > maxGlobs {
-			return nil, fmt.Errorf("glob %q: more than %d alternatives", pattern, maxGlobs)
+			return nil, globLimit(fmt.Sprintf("pattern %q stands for too many: more than %d", pattern, maxGlobs))
 		}
 	}
 	return g, nil
@@ -310,17 +317,32 @@ func globClass(text string) (class string, n int) {
 // matcher is for one call into Go: it ends with the turn.
 func (m *Modules) matcher() *regex.Matcher { return &regex.Matcher{Look: m.engine.Pause} }
 
+// glob is newGlob for programs: nil for what is no pattern, which matches nothing.
+func (m *Modules) glob(pattern string, kind globKind) *glob {
+	g, err := newGlob(pattern, kind)
+	var limit globLimit
+	if errors.As(err, &limit) {
+		m.engine.Throw("TypeError", "%s", limit)
+	}
+	return g
+}
+
+// globbed reports whether a path is one of g's. It throws where that takes too much.
+func (m *Modules) globbed(matcher *regex.Matcher, g *glob, path string) bool {
+	ok, err := g.matches(matcher, path)
+	if err != nil {
+		m.engine.Throw("RangeError", "%s", err)
+	}
+	return ok
+}
+
 // matchesGlob is path.matchesGlob. A pattern that is none matches nothing.
 func (m *Modules) matchesGlob(p, pattern string, f flavour) bool {
 	if f.sep() == `\` {
 		p = strings.ReplaceAll(p, `\`, "/")
 	}
-	g, err := newGlob(pattern, ofPath)
-	if err != nil {
-		return false
-	}
-	ok, err := g.matches(m.matcher(), p)
-	return ok && err == nil
+	g := m.glob(pattern, ofPath)
+	return g != nil && m.globbed(m.matcher(), g, p)
 }
 
 // globs is native.globs(paths, patterns) of fs.js: whether each path is one of a
@@ -336,17 +358,14 @@ func (m *Modules) globs() engine.Func {
 		}
 		var all []*glob
 		for _, pattern := range patterns {
-			if g, err := newGlob(pattern, ofTree); err == nil { // what is no pattern matches nothing
+			if g := m.glob(pattern, ofTree); g != nil {
 				all = append(all, g)
 			}
 		}
 		found := make([]any, len(paths))
 		matcher := m.matcher()
 		for i, p := range paths {
-			found[i] = slices.ContainsFunc(all, func(g *glob) bool {
-				ok, err := g.matches(matcher, p)
-				return ok && err == nil
-			})
+			found[i] = slices.ContainsFunc(all, func(g *glob) bool { return m.globbed(matcher, g, p) })
 		}
 		return m.vm.NewArray(found...)
 	}}

@@ -11,27 +11,34 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
+// stored writes the value of source as objects store it, expects the bytes golden,
+// and reads them back as a global variable.
+func (w *fetchWorld) stored(name, source, golden string) {
+	w.t.Helper()
+	w.turn(func() {
+		v, err := w.p.vm.RunString(source)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		data, err := w.p.Clone.Serialize(v, clone.Options{})
+		if err != nil || hex.EncodeToString(data) != golden {
+			w.t.Errorf("%x, %v", data, err)
+		}
+		again, err := w.p.Clone.Deserialize(data, clone.Options{})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.p.vm.Set(name, again)
+	})
+}
+
 // Resizable buffers are stored as workerd's bytes (the golden file of package
 // clone), the flags of their views too, and come back resizable (V8,
 // value-serializer.cc: WriteJSArrayBuffer, WriteJSArrayBufferView).
 func TestResizableBuffersCodec(t *testing.T) {
 	w := newFetchWorld(t)
-	const golden = "ff0f41027e04100102030456420000035e015642010202240002"
-	w.turn(func() {
-		v, err := w.p.vm.RunString(`const b = new ArrayBuffer(4, { maxByteLength: 16 }); new Uint8Array(b).set([1, 2, 3, 4]); [new Uint8Array(b), new Uint8Array(b, 1, 2)]`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := w.p.Clone.Serialize(v, clone.Options{})
-		if err != nil || hex.EncodeToString(data) != golden {
-			t.Errorf("%x, %v", data, err)
-		}
-		again, err := w.p.Clone.Deserialize(data, clone.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.p.vm.Set("views", again)
-	})
+	w.stored("views", `const b = new ArrayBuffer(4, { maxByteLength: 16 }); new Uint8Array(b).set([1, 2, 3, 4]); [new Uint8Array(b), new Uint8Array(b, 1, 2)]`,
+		"ff0f41027e04100102030456420000035e015642010202240002")
 	w.run(`const { buffer } = views[0]; buffer.resize(16); say([buffer.maxByteLength, views[1].buffer === buffer, views[0].length, views[1].length])`)
 	w.said("16,true,16,2")
 }
@@ -40,19 +47,8 @@ func TestResizableBuffersCodec(t *testing.T) {
 // come back as they were.
 func TestHeadersCodec(t *testing.T) {
 	w := newFetchWorld(t)
-	const golden = "ff0f5c0403042903783d312903793d3200016101310001620132"
-	w.turn(func() {
-		v, _ := w.p.vm.RunString(`new Headers([["a", "1"], ["b", "2"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]])`)
-		data, err := w.p.Clone.Serialize(v, clone.Options{})
-		if err != nil || hex.EncodeToString(data) != golden {
-			t.Errorf("%x, %v", data, err)
-		}
-		again, err := w.p.Clone.Deserialize(data, clone.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.p.vm.Set("h", again)
-	})
+	w.stored("h", `new Headers([["a", "1"], ["b", "2"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]])`,
+		"ff0f5c0403042903783d312903793d3200016101310001620132")
 	w.run(`say(JSON.stringify([...h])); h.set("a", "3"); say(h.get("a"))`)
 	w.said(`[["a","1"],["b","2"],["set-cookie","x=1"],["set-cookie","y=2"]]`, "3")
 	w.tries([][2]string{

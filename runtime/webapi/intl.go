@@ -181,9 +181,6 @@ func (p *Platform) localeList(v goja.Value) []string {
 		}
 		tags = append(tags, p.parseLocale(v.String()).String())
 	}
-	if goja.IsNull(v) {
-		p.Engine.Throw("TypeError", "Cannot convert undefined or null to object")
-	}
 	if _, isString := v.(goja.String); isString || p.Engine.Attached(v) != nil {
 		add(v)
 		return tags
