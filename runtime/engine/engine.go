@@ -170,6 +170,8 @@ func New(o Options) *Engine {
 	e.prims = e.loadPrimordials()
 	e.guardSizes()
 	e.installErrorTexts()
+	e.installDates()
+	e.installMath()
 	e.installBuiltins()
 	e.natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {

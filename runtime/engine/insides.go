@@ -20,10 +20,9 @@ import (
 type insides struct {
 	ok bool
 
-	self      []int   // index path of goja.Object's implementation
-	construct uintptr // of a native constructor's implementation
-	native    reflect.Type
-	functions [2]functionField
+	self         []int             // index path of goja.Object's implementation
+	functions    [2]implementation // of native functions
+	constructors [2]implementation // of native constructors
 
 	vm                         uintptr // in goja.Runtime
 	stack, sp, sb, pc, program uintptr // in the virtual machine
@@ -35,11 +34,11 @@ type insides struct {
 	codeType                   reflect.Type
 }
 
-// functionField is where an implementation of native functions keeps the Go
+// implementation is a type of native functions, and where it keeps the Go
 // function.
-type functionField struct {
-	implementation reflect.Type
-	offset         uintptr
+type implementation struct {
+	of     reflect.Type
+	offset uintptr
 }
 
 // constructor is goja's form of a native constructor.
@@ -104,14 +103,14 @@ func learnInsides() *insides {
 	if !in.ok {
 		return in
 	}
-	sample := goja.New().Get("TypeError").(*goja.Object)
-	in.native = in.implementation(sample).Type()
-	if in.ok = in.native.Kind() == reflect.Pointer && in.native.Elem().Kind() == reflect.Struct; in.ok {
-		in.construct = field(in.native.Elem(), "construct", is(reflect.TypeFor[constructor]())).Offset
-		for i, sample := range []string{"TypeError", "BigInt"} { // of each implementation
-			t := in.implementation(goja.New().Get(sample).(*goja.Object)).Type()
-			in.functions[i] = functionField{t, field(t.Elem(), "f", is(reflect.TypeFor[function]())).Offset}
-		}
+	runtime := goja.New()
+	for i, sample := range []string{"TypeError", "BigInt"} { // of each implementation
+		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
+		in.functions[i] = implementation{t, field(t.Elem(), "f", is(reflect.TypeFor[function]())).Offset}
+	}
+	for i, sample := range []string{"TypeError", "Date"} {
+		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
+		in.constructors[i] = implementation{t, field(t.Elem(), "construct", is(reflect.TypeFor[constructor]())).Offset}
 	}
 	return in
 }
@@ -120,10 +119,12 @@ func learnInsides() *insides {
 // other objects.
 func (in *insides) constructorOf(o *goja.Object) *constructor {
 	v := in.implementation(o)
-	if v.Type() != in.native {
-		return nil
+	for _, f := range in.constructors {
+		if v.Type() == f.of {
+			return (*constructor)(unsafe.Add(v.UnsafePointer(), f.offset))
+		}
 	}
-	return (*constructor)(unsafe.Add(v.UnsafePointer(), in.construct))
+	return nil
 }
 
 // functionOf is where a native function keeps its Go function; nil for other
@@ -131,7 +132,7 @@ func (in *insides) constructorOf(o *goja.Object) *constructor {
 func (in *insides) functionOf(o *goja.Object) *function {
 	v := in.implementation(o)
 	for _, f := range in.functions {
-		if v.Type() == f.implementation {
+		if v.Type() == f.of {
 			return (*function)(unsafe.Add(v.UnsafePointer(), f.offset))
 		}
 	}

@@ -28,10 +28,23 @@ type golden struct {
 //go:embed testdata/entrypoints.js
 var entrypointsWorker string
 
+// ECMA-262, section 21.4.3.2: what Date.parse makes of texts that are not in the
+// format of the specification is the engine's.
+//
+//go:embed testdata/dates.js
+var datesWorker string
+
+// ECMA-262, section 21.3.2: what the functions of Math approximate is the engine's.
+//
+//go:embed testdata/math.js
+var mathWorker string
+
 //go:embed testdata/language.js
 var languageWorker string
 
 var goldens = []golden{
+	{"dates", datesWorker, []string{"!texts", "!made"}},
+	{"math", mathWorker, []string{"!one", "!two", "!power"}},
 	{"language", languageWorker, []string{"!texts", "!recursion", "!builtins"}},
 	{"storage", storageWorker, []string{"S/a/keys", "S/a/badKeys", "S/a/values", "S/a/clones", "S/b/txns", "S/b/txnSync", "S/b/kvIter",
 		"S/b/kvLive", "S/b/deleteAllUncommitted", "S/b/shapes", "S/b/alarmArguments"}},

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/elementary"
+)
+
+// installMath gives the functions of Math that ECMA-262 does not define to the last
+// bit V8's results (package elementary).
+func (e *Engine) installMath() {
+	object := e.vm.Get("Math").(*goja.Object)
+	for _, f := range []struct {
+		name string
+		fn   func(float64) float64
+	}{
+		{"acos", elementary.Acos}, {"acosh", elementary.Acosh}, {"asin", elementary.Asin}, {"asinh", elementary.Asinh},
+		{"atan", elementary.Atan}, {"atanh", elementary.Atanh}, {"cbrt", elementary.Cbrt}, {"cos", elementary.Cos},
+		{"cosh", elementary.Cosh}, {"exp", elementary.Exp}, {"expm1", elementary.Expm1}, {"log", elementary.Log},
+		{"log10", elementary.Log10}, {"log1p", elementary.Log1p}, {"log2", elementary.Log2}, {"sin", elementary.Sin},
+		{"sinh", elementary.Sinh}, {"tan", elementary.Tan}, {"tanh", elementary.Tanh},
+	} {
+		e.wrap(object, f.name, func(c goja.FunctionCall, _ function) goja.Value {
+			return e.vm.ToValue(f.fn(c.Argument(0).ToFloat()))
+		})
+	}
+	for _, f := range []struct {
+		name string
+		fn   func(a, b float64) float64
+	}{{"atan2", elementary.Atan2}, {"pow", elementary.Pow}} {
+		e.wrap(object, f.name, func(c goja.FunctionCall, _ function) goja.Value {
+			a := c.Argument(0).ToFloat()
+			return e.vm.ToValue(f.fn(a, c.Argument(1).ToFloat()))
+		})
+	}
+	e.wrap(object, "hypot", func(c goja.FunctionCall, _ function) goja.Value {
+		list := make([]float64, len(c.Arguments))
+		for i, v := range c.Arguments {
+			list[i] = v.ToFloat()
+		}
+		return e.vm.ToValue(elementary.Hypot(list))
+	})
+}
