@@ -11,7 +11,6 @@ import (
 
 	"github.com/andybalholm/brotli"
 	"github.com/dop251/goja"
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zstd"
 
 	"minido.dev/minido/runtime/engine"
@@ -27,18 +26,21 @@ type coder interface {
 type coderStep int
 
 const (
-	coderMore  coderStep = iota // more pieces
-	coderFlush                  // more pieces, but all that was given must be readable
-	coderLast                   // nothing
-	coderCut                    // nothing, and a decoder takes what there is
+	coderMore    coderStep = iota // more pieces
+	coderFlush                    // more pieces, but all that was given must be readable
+	coderLast                     // nothing
+	coderCut                      // nothing, and a decoder takes what there is
+	coderFull                     // as coderFlush; what follows refers to nothing before it
+	coderPartial                  // as coderFlush, in fewer bytes
+	coderBlock                    // more pieces in another block
 )
 
-// coderOptions are those of zlib's and brotli's options that matter here;
-// window and memory only steer the size of the output.
+// coderOptions are those of zlib's and brotli's options that matter here.
 type coderOptions struct {
 	level      int
-	window     int // bits
-	strategy   int
+	window     int // bits, also of brotli
+	memory     int // zlib's memLevel
+	strategy   int // of zstd: whether to write a checksum
 	dictionary []byte
 	limit      int // bytes that one step may put out
 }
@@ -52,8 +54,8 @@ const errTooLarge = textError("Memory limit exceeded")
 // zlibModule are the natives of js/zlib.js (nodejs.org/api/zlib.html).
 func zlibModule(m *Modules) []engine.Func {
 	return []engine.Func{
-		{Name: "coder", Length: 7, Fn: func(c goja.FunctionCall) goja.Value {
-			o := coderOptions{level: int(toInt64(c.Argument(2))), limit: maxZlibOutput, window: int(toInt64(c.Argument(5))), strategy: int(toInt64(c.Argument(6)))}
+		{Name: "coder", Length: 8, Fn: func(c goja.FunctionCall) goja.Value {
+			o := coderOptions{level: int(toInt64(c.Argument(2))), limit: maxZlibOutput, window: int(toInt64(c.Argument(5))), strategy: int(toInt64(c.Argument(6))), memory: int(toInt64(c.Argument(7)))}
 			if v := c.Argument(4); isNumber(v) && v.ToFloat() < maxZlibOutput {
 				o.limit = int(v.ToFloat())
 			}
@@ -70,8 +72,7 @@ func zlibModule(m *Modules) []engine.Func {
 		{Name: "code", Length: 3, Fn: m.zlibCode},
 		{Name: "params", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 			if k, ok := m.engine.Attached(c.Argument(0)).(*deflater); ok {
-				k.o.level, k.o.strategy = int(toInt64(c.Argument(1))), int(toInt64(c.Argument(2)))
-				k.w = nil
+				k.tune(int(toInt64(c.Argument(1))), int(toInt64(c.Argument(2))))
 			}
 			return goja.Undefined()
 		}},
@@ -125,12 +126,13 @@ func newCoder(format string, o coderOptions) (coder, error) {
 	case "gzip", "deflate", "deflateraw":
 		return &deflater{format: format, o: o, sum: adler32.New()}, nil
 	case "brotlicompress":
-		c.w = brotli.NewWriterLevel(&c.out, o.level)
+		c.w = brotli.NewWriterOptions(&c.out, brotli.WriterOptions{Quality: o.level, LGWin: o.window})
 		return c, nil
 	case "zstdcompress":
-		var err error
-		c.w, err = zstd.NewWriter(&c.out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(o.level)))
-		return c, err
+		w, err := zstd.NewWriter(&c.out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.EncoderLevelFromZstd(o.level)),
+			zstd.WithEncoderCRC(o.strategy != 0), zstd.WithZeroFrames(true), zstd.WithSingleSegment(true))
+		c.w = w
+		return &zstdEncoder{encoder: c, all: w.EncodeAll}, err
 	}
 	return nil, errors.New("unknown format " + format)
 }
@@ -159,13 +161,31 @@ func (c *encoder) code(piece []byte, how coderStep) ([]byte, error) {
 	return c.finish(how)
 }
 
+// zstdEncoder tells the size of what it is given in one piece. Loop-confined.
+type zstdEncoder struct {
+	*encoder
+	all     func(src, dst []byte) []byte
+	started bool
+}
+
+func (c *zstdEncoder) code(piece []byte, how coderStep) ([]byte, error) {
+	if how == coderLast && !c.started && !c.closed {
+		c.closed = true
+		c.out.Write(c.all(piece, nil))
+		return c.finish(coderMore)
+	}
+	c.started = true
+	return c.encoder.code(piece, how)
+}
+
 // finish does what follows a piece and takes the output.
 func (c *encoder) finish(how coderStep) (out []byte, err error) {
 	switch how {
 	case coderLast:
 		err = c.w.Close()
 		c.closed = true
-	case coderFlush, coderCut:
+	case coderMore:
+	default:
 		err = c.w.Flush()
 	}
 	if err == nil && c.out.Len() > c.limit {
@@ -179,66 +199,59 @@ func (c *encoder) finish(how coderStep) (out []byte, err error) {
 // deflater writes the three formats around DEFLATE (RFC 1950, 1951, 1952),
 // whose level can change between two pieces. Loop-confined.
 type deflater struct {
-	encoder
-	format  string
-	o       coderOptions
-	started bool
-	sum     hash.Hash32 // adler32, of deflate
-	crc     uint32      // of gzip
-	size    uint32
+	format string
+	o      coderOptions
+	state  *deflateState // nil before the first piece
+	head   []byte        // not put out yet
+	closed bool
+	sum    hash.Hash32 // adler32, of deflate
+	crc    uint32      // of gzip
+	size   uint32
 }
 
 func (c *deflater) code(piece []byte, how coderStep) ([]byte, error) {
 	if c.closed {
 		return nil, nil
 	}
-	c.encoder.limit = c.o.limit
-	if !c.started {
-		c.started = true
+	if c.state == nil {
 		c.header()
-	}
-	if c.w == nil {
-		level := c.o.level
-		if c.o.strategy == zHuffmanOnly {
-			level = flate.HuffmanOnly
+		c.state = newDeflateState(c.o.level, c.o.strategy, c.o.window, c.o.memory)
+		if c.o.level != 0 && c.format != "gzip" {
+			c.state.dictionary(c.o.dictionary)
 		}
-		w, err := flate.NewWriter(&c.out, level)
-		if c.size == 0 && len(c.o.dictionary) > 0 && c.format != "gzip" {
-			w, err = flate.NewWriterDict(&c.out, level, c.o.dictionary)
-		}
-		if err != nil {
-			return nil, err
-		}
-		c.w = w
 	}
-	if _, err := c.w.Write(piece); err != nil {
-		return nil, err
-	}
-	c.size += uint32(len(piece))
 	switch c.format {
 	case "gzip":
+		c.size += uint32(len(piece))
 		c.crc = crc32.Update(c.crc, crc32.IEEETable, piece)
 	case "deflate":
 		c.sum.Write(piece)
 	}
-	if how != coderLast {
-		return c.finish(how)
+	c.state.deflate(piece, how)
+	out := append(c.head, c.state.out...)
+	c.head, c.state.out = nil, c.state.out[:0]
+	if how == coderLast {
+		c.closed = true
+		switch c.format {
+		case "gzip":
+			out = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(out, c.crc), c.size)
+		case "deflate":
+			out = c.sum.Sum(out)
+		}
 	}
-	if err := c.w.Close(); err != nil {
-		return nil, err
+	if len(out) > c.o.limit {
+		return out, errTooLarge
 	}
-	c.closed = true
-	switch c.format {
-	case "gzip":
-		c.out.Write(binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(nil, c.crc), c.size))
-	case "deflate":
-		c.out.Write(c.sum.Sum(nil))
-	}
-	return c.finish(coderMore)
+	return out, nil
 }
 
-// zHuffmanOnly and above are the strategies without matches of their own kind.
-const zHuffmanOnly = 2
+// tune changes level and strategy. What was given has been flushed.
+func (c *deflater) tune(level, strategy int) {
+	c.o.level, c.o.strategy = level, strategy
+	if c.state != nil {
+		c.state.tune(level, strategy)
+	}
+}
 
 // header begins the format: the level tells a decoder nothing, and stands
 // where zlib puts it.
@@ -256,7 +269,7 @@ func (c *deflater) header() {
 		} else if fastest {
 			extra = 4
 		}
-		c.out.Write([]byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, extra, 3})
+		c.head = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, extra, 3}
 	case "deflate":
 		var speed uint16
 		switch {
@@ -272,9 +285,9 @@ func (c *deflater) header() {
 		if len(c.o.dictionary) > 0 {
 			head |= 0x20
 		}
-		c.out.Write(binary.BigEndian.AppendUint16(nil, head+31-head%31))
+		c.head = binary.BigEndian.AppendUint16(nil, head+31-head%31)
 		if len(c.o.dictionary) > 0 {
-			c.out.Write(binary.BigEndian.AppendUint32(nil, adler32.Checksum(c.o.dictionary)))
+			c.head = binary.BigEndian.AppendUint32(c.head, adler32.Checksum(c.o.dictionary))
 		}
 	}
 }

@@ -7,7 +7,7 @@ function (native, p) {
   const { finished } = native.require("internal/stream_pipeline");
   const { Buffer, kMaxLength } = native.require("buffer");
   const constants = native.require("internal/constants").zlib;
-  const MORE = 0, FLUSH = 1, LAST = 2, CUT = 3; // zlib.go's coderStep
+  const MORE = 0, FLUSH = 1, LAST = 2, CUT = 3, FULL = 4, PARTIAL = 5, BLOCK = 6; // zlib.go's coderStep
 
   // given reports whether a number was given.
   const given = (v, name) => {
@@ -31,6 +31,7 @@ function (native, p) {
     zstd: { last: 2, flush: constants.ZSTD_e_continue, finish: constants.ZSTD_e_end, full: constants.ZSTD_e_flush,
       code: "ERR_ZSTD_INVALID_PARAM", named: "Zstd", highest: 402, level: constants.ZSTD_c_compressionLevel, normal: constants.ZSTD_CLEVEL_DEFAULT },
   };
+  const compresses = { __proto__: null, gzip: true, deflate: true, deflateraw: true, brotlicompress: true, zstdcompress: true };
   const familyOf = (kind) => (kind.startsWith("brotli") ? families.brotli : kind.startsWith("zstd") ? families.zstd : families.zlib);
 
   const zlibSettings = (kind, options) => {
@@ -38,13 +39,13 @@ function (native, p) {
     const bits = options?.windowBits;
     const windowBits = (bits === undefined || bits === null || bits === 0) && inflates ? 0 : option(options, "windowBits", kind === "gzip" ? 9 : 8, 15, 15);
     const level = option(options, "level", -1, 9, -1);
-    option(options, "memLevel", 1, 9, 8);
+    const memLevel = option(options, "memLevel", 1, 9, 8);
     const strategy = option(options, "strategy", 0, 4, 0);
     const dictionary = options?.dictionary;
     if (dictionary !== undefined && !native.isView(dictionary) && !(dictionary instanceof ArrayBuffer)) {
       throw errors.argType("options.dictionary", "an instance of Buffer, TypedArray, DataView, or ArrayBuffer", dictionary);
     }
-    return { windowBits, level, strategy, dictionary };
+    return { windowBits, level, memLevel, strategy, dictionary };
   };
   const paramSettings = (family, options) => {
     for (const key of options?.params ? p.ObjectKeys(options.params) : []) {
@@ -52,7 +53,11 @@ function (native, p) {
       if (!(n >= 0 && n <= family.highest)) throw errors.make("RangeError", family.code, `${key} is not a valid ${family.named} parameter`);
       if (typeof v !== "number" && typeof v !== "boolean") throw errors.argType("options.params[key]", "of type number", v);
     }
-    return { level: options?.params?.[family.level] ?? family.normal };
+    const { params } = options ?? {};
+    const s = { level: params?.[family.level] ?? family.normal };
+    if (family === families.brotli) s.windowBits = bounded(params?.[constants.BROTLI_PARAM_LGWIN], "options.params[key]", 0, 24, 0) || 22;
+    else s.strategy = params?.[constants.ZSTD_c_checksumFlag] ? 1 : 0;
+    return s;
   };
   // settings checks options in Node's order.
   const settings = (kind, options) => {
@@ -69,11 +74,14 @@ function (native, p) {
     s.limit = option(options, "maxOutputLength", 1, kMaxLength, kMaxLength);
     return s;
   };
-  const open = (target, kind, s) => native.coder(target, kind, s.level, s.dictionary, s.limit, s.windowBits, s.strategy);
+  const open = (target, kind, s) => native.coder(target, kind, s.level, s.dictionary, s.limit, s.windowBits, s.strategy, s.memLevel);
   // stepOf is what a flush operation asks of a coder; final: no input follows.
-  const stepOf = (family, flag, final) => {
+  const zlibSteps = [MORE, PARTIAL, FLUSH, FULL, LAST, BLOCK];
+  const stepOf = (kind, flag, final) => {
+    const family = familyOf(kind);
     if (flag === family.finish) return LAST;
-    if (final) return CUT;
+    if (final && !compresses[kind]) return CUT;
+    if (family === families.zlib) return zlibSteps[flag];
     return flag === family.flush ? MORE : FLUSH;
   };
 
@@ -90,7 +98,7 @@ function (native, p) {
     this._info = Boolean(options?.info);
     this._maxOutputLength = s.limit;
     this._handle = {};
-    open(this._handle, name, s);
+    open(this._handle, name, { ...s, limit: kMaxLength }); // the limit is that of results in one piece
     ObjectDefineProperty(this._handle, "settings", { value: s, writable: true });
     if (s.family === families.zlib) { this._level = s.level; this._strategy = s.strategy; }
   }
@@ -101,7 +109,7 @@ function (native, p) {
   const coded = (stream, chunk, flag, final, callback) => native.nextTick(() => {
     if (!stream._handle) { callback(); return; }
     let out;
-    try { out = native.code(stream._handle, chunk, stepOf(familyOf(stream[kind]), flag, final)); } catch (error) {
+    try { out = native.code(stream._handle, chunk, stepOf(stream[kind], flag, final)); } catch (error) {
       stream.destroy(error);
       return;
     }
@@ -134,7 +142,7 @@ function (native, p) {
       if (typeof callback === "function") { coded(this, chunk, flag, flag === this._finishFlushFlag, callback); return undefined; }
       const handle = bound(this);
       this.bytesWritten += chunk.byteLength;
-      try { return native.code(handle, chunk, stepOf(familyOf(this[kind]), flag, flag === this._finishFlushFlag)); } finally { this._handle = null; }
+      try { return native.code(handle, chunk, stepOf(this[kind], flag, flag === this._finishFlushFlag)); } finally { this._handle = null; }
     },
     flush(flag, callback) {
       if (typeof flag === "function" || (flag === undefined && !callback)) { callback = flag; flag = this._defaultFullFlushFlag; }
@@ -164,13 +172,16 @@ function (native, p) {
   ObjectDefineProperty(Zlib.prototype, "_closed", { configurable: true, enumerable: true, get() { return !this._handle; } });
   ObjectDefineProperty(Zlib.prototype, "bytesRead", { configurable: true, enumerable: true, get() { return this.bytesWritten; }, set(v) { this.bytesWritten = v; } });
 
-  const zlib = { Zlib };
+  const zlib = {};
   const named = (name, fn) => { ObjectDefineProperty(fn, "name", { value: name, configurable: true }); return fn; };
   for (const name of ["Deflate", "Inflate", "Gzip", "Gunzip", "DeflateRaw", "InflateRaw", "Unzip", "BrotliCompress", "BrotliDecompress", "ZstdCompress", "ZstdDecompress"]) {
     const format = name.toLowerCase();
     const method = name[0].toLowerCase() + name.slice(1);
     const C = named(name, function (options) {
-      if (!(this instanceof C)) return new C(options);
+      if (!(this instanceof C)) {
+        if (format.startsWith("zstd")) throw new p.TypeError(`Class constructor ${name} cannot be invoked without 'new'`);
+        return new C(options);
+      }
       ReflectApply(Zlib, this, [options, format, settings(format, options)]);
     });
     ObjectSetPrototypeOf(C.prototype, Zlib.prototype);
@@ -185,7 +196,7 @@ function (native, p) {
       const s = settings(format, options), state = {};
       open(state, format, s);
       native.input(buffer);
-      return native.code(state, buffer, stepOf(s.family, s.finish, true));
+      return native.code(state, buffer, stepOf(format, s.finish, true));
     };
     zlib[name] = C;
     zlib[`create${name}`] = named(`create${name}`, (options) => new C(options));
