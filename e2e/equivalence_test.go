@@ -301,6 +301,8 @@ func TestEquivalenceOfInvariants(t *testing.T) {
 
 // Deaths that are said to leave the very same world do: each of them, run by
 // itself, goes on as the other, line by line, and has the result that it was given.
+// And a run whose first lives were played back is, in all that was observable, the
+// run in which they were lived.
 func TestSameWorlds(t *testing.T) {
 	eachSubject(t, false, func(t *testing.T, name string, steps []string) {
 		depth := "1"
@@ -330,6 +332,9 @@ func TestSameWorlds(t *testing.T) {
 				t.Errorf("%s was said to be %+v, and is %+v", c.Name, c, own)
 			}
 			if c.SameAs == "" {
+				if c.Digest != own.Digest {
+					t.Errorf("%s: played back up to its death, it went otherwise", c.Name)
+				}
 				continue
 			}
 			same++

@@ -7,13 +7,15 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/runtime/world"
 )
 
 // group is plans whose deaths leave the very same world (sim.State): one is run,
 // and the others, which would only do the same again, are judged by it.
 type group struct {
-	plan fault.Plan
-	like []fault.Plan
+	plan  fault.Plan
+	like  []fault.Plan
+	known []*world.Recording // of the first lives of plan, up to its deaths
 }
 
 // alone are groups of one.
@@ -56,7 +58,7 @@ func together(plans []fault.Plan, c Case) []group {
 		n, known := at[c.states[i]]
 		if !known {
 			at[c.states[i]] = len(groups)
-			groups = append(groups, group{plan: p})
+			groups = append(groups, group{plan: p, known: []*world.Recording{c.recording}})
 			continue
 		}
 		g := &groups[n]
@@ -77,6 +79,7 @@ func (g group) again(c Case) []group {
 	}
 	groups := together(plans, c)
 	for i := range groups {
+		groups[i].known = append(slices.Clone(g.known), c.recording)
 		for _, second := range groups[i].all() {
 			for _, first := range g.like {
 				groups[i].like = append(groups[i].like, next(first, second[len(second)-1].Point))
@@ -93,7 +96,7 @@ func (r *caseRun) likeness(plan fault.Plan) (Case, error) {
 	c := r.result
 	c.Name, c.SameAs, c.Replay = plan.String(), r.result.Name, o.replay(plan)
 	c.Ms, c.Digest, c.Kills = 0, "", slices.Clone(r.result.Kills)
-	c.lines, c.like = nil, nil
+	c.lines, c.like, c.recording = nil, nil, nil
 	if r.evidence == nil || len(c.Kills) != len(plan) {
 		return c, nil // it was cut short
 	}

@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/runtime/world"
 )
 
 // frozenDir, in a campaign's directory, holds the bundles that its servers share:
@@ -334,6 +335,13 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 // unless that is the end of ctx.
 func (s *slot) run(ctx context.Context, g group) (Case, error) {
 	r, err := s.runCase(ctx, g, s.camp.caseDir())
+	if errors.Is(err, world.ErrAstray) { // what was recorded does not help here
+		if err = os.RemoveAll(r.Dir); err != nil {
+			return r, fmt.Errorf("campaign: %w", err)
+		}
+		g.known = nil
+		r, err = s.runCase(ctx, g, s.camp.caseDir())
+	}
 	if err != nil && ctx.Err() == nil {
 		err = errors.Join(err, s.camp.settle(&r, true))
 	}

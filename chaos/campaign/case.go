@@ -19,6 +19,7 @@ import (
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/world"
 )
 
 const (
@@ -49,13 +50,14 @@ type caseRun struct {
 	begin    func() // has this life's clients go on
 	stop     func() // ends them
 	died     time.Time
-	current  int             // the number of the present life
-	loud     func()          // ends what quiet began at the last death; not nil
-	settled  bool            // the present life's server has recovered, or had nothing to
-	restocks bool            // the next case's standbys are started then
-	points   []process.Point // of the life that has just ended
-	like     []fault.Plan    // that this run stands for, too
-	evidence *check.Evidence // that was judged; nil before
+	current  int                // the number of the present life
+	loud     func()             // ends what quiet began at the last death; not nil
+	settled  bool               // the present life's server has recovered, or had nothing to
+	restocks bool               // the next case's standbys are started then
+	points   []process.Point    // of the life that has just ended
+	like     []fault.Plan       // that this run stands for, too
+	known    []*world.Recording // of its first lives
+	evidence *check.Evidence    // that was judged; nil before
 	result   Case
 	copies   []copied      // of each death
 	ahead    time.Duration // how far the servers' clock was set
@@ -79,7 +81,7 @@ func ended(o Outcome, format string, args ...any) error { return &end{o, fmt.Err
 // be served.
 func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, err error) {
 	plan := g.plan
-	r := &caseRun{camp: s.camp, slot: s, plan: plan, like: g.like, lives: plan.Lives(), loud: func() {}, model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
+	r := &caseRun{camp: s.camp, slot: s, plan: plan, like: g.like, known: g.known, lives: plan.Lives(), loud: func() {}, model: s.model, sink: s.sink, dir: dir, state: filepath.Join(dir, "state")}
 	r.result = Case{Name: plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(plan), Kills: []Kill{}}
 	if err := os.MkdirAll(r.state, 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
@@ -136,7 +138,7 @@ func (r *caseRun) conclude(err error) error {
 	if err == nil {
 		return nil
 	}
-	if chaos.IsUsage(err) || errors.Is(err, process.ErrRefused) || errors.Is(err, context.Canceled) {
+	if chaos.IsUsage(err) || errors.Is(err, world.ErrAstray) || errors.Is(err, process.ErrRefused) || errors.Is(err, context.Canceled) {
 		return err
 	}
 	r.result.Outcome, r.result.Text = Broken, err.Error()

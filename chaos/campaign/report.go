@@ -7,6 +7,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/world"
 )
 
 // Outcome is how a case ended.
@@ -98,6 +99,8 @@ type Case struct {
 	// the plans that this case stands for.
 	states []sim.State
 	like   []Case
+	// recording is of the last life, nil if there is none that can be played back.
+	recording *world.Recording
 }
 
 // failed reports whether something is wrong with what was run.

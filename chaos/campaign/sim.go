@@ -110,7 +110,8 @@ func difference(one, two *caseRun) string {
 	return "in the clients' history, " + world.FirstDifference(lines(one), lines(two))
 }
 
-// simulateOnce is one run. Its errors are those of runCase.
+// simulateOnce is one run. What depends on what it knows of earlier ones is the time
+// that it takes alone. Its errors are those of runCase.
 func (r *caseRun) simulateOnce(ctx context.Context, events io.Writer, dir string, seed uint64) (err error) {
 	o := sim.Options{Dir: dir, Events: events, KeepLines: true, Timeout: r.camp.Timeout, World: r.camp.worldOptions(seed)}
 	if r.log != nil {
@@ -225,7 +226,7 @@ func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) er
 	}
 	who := fmt.Sprintf("server-%d", s.Lives()+1)
 	r.history.Add(history.Event{Kind: history.Start, Who: who})
-	switch err := s.Live(kill); {
+	switch err := r.begins(s, kill); {
 	case errors.Is(err, world.ErrKilled):
 		return nil
 	case err != nil:
@@ -244,6 +245,14 @@ func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) er
 		return nil
 	}
 	return err
+}
+
+// begins begins a life: one that is known is played back.
+func (r *caseRun) begins(s *sim.System, kill func(killpoint.Point) bool) error {
+	if n := s.Lives(); kill != nil && n < len(r.known) && r.known[n].Fit() {
+		return s.PlayBack(r.known[n], kill)
+	}
+	return s.Live(kill)
 }
 
 // lookAgain is how often a life's deadline is looked at: within the limit of one
@@ -337,6 +346,9 @@ func (r *caseRun) restSim(s *sim.System, f *fault.Fault, deadline time.Time, due
 
 // burySim takes down what a death left behind.
 func (r *caseRun) burySim(s *sim.System) error {
+	if err := s.World.Astray(); err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
 	r.passSim(s)
 	k := Kill{AtMs: float64(r.history.Elapsed().Microseconds()) / 1000}
 	if n := len(s.Points); n > 0 {
@@ -370,6 +382,9 @@ func (r *caseRun) endSim(s *sim.System) (copied, error) {
 		if r.result.pass(p.Label()) && s.States != nil {
 			r.result.states = append(r.result.states, s.States[i])
 		}
+	}
+	if s.Recording.Fit() {
+		r.result.recording = s.Recording
 	}
 	return copied{name: "end", dir: s.DeathDir(), at: s.Sim.Now()}, nil
 }

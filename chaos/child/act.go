@@ -68,10 +68,24 @@ func (a *actor) pass(p killpoint.Point) {
 			}
 			a.note(act, err)
 		default:
-			// It begins behind the point: it needs the object's loop, which may be here.
 			a.child.acting.Add(1)
+			if act.Arg == fault.Isolate && a.child.isServing() {
+				a.do(act, "") // queued on the isolate's loop: before all that this turn will cause
+				continue
+			}
+			// It begins behind the point: it needs what may be locked here.
 			a.child.scheduler.Go("fault", func() { a.do(act, p.Object) })
 		}
+	}
+}
+
+// isServing reports whether the server has been made.
+func (c *child) isServing() bool {
+	select {
+	case <-c.serving:
+		return true
+	default:
+		return false
 	}
 }
 

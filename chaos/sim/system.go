@@ -73,8 +73,10 @@ type System struct {
 	World *world.World
 	// Points are the effect points of the present life, or of the last.
 	Points []killpoint.Point
-	// States belong to Points, one to one, if Options.States asks for them.
-	States []State
+	// States belong to Points, one to one, and Recording is of the present life, if
+	// Options.States asks for them.
+	States    []State
+	Recording *world.Recording
 
 	options Options
 	lives   int
@@ -151,17 +153,32 @@ const URL = "http://localhost"
 // # Errors
 //
 // world.ErrKilled if it died during its start; those of server.Start.
-func (s *System) Live(kill func(killpoint.Point) bool) error {
+func (s *System) Live(kill func(killpoint.Point) bool) error { return s.live(kill, nil) }
+
+// PlayBack is Live where the life is known: from is that of a system of the same
+// options that did the same until now. No server runs. The life must end by kill;
+// if the clients do something else than then, it does not, and World.Astray says so.
+func (s *System) PlayBack(from *world.Recording, kill func(killpoint.Point) bool) error {
+	return s.live(kill, from)
+}
+
+func (s *System) live(kill func(killpoint.Point) bool, from *world.Recording) error {
 	s.lives++
-	s.Points, s.States = nil, nil
+	s.Points, s.States, s.Recording = nil, nil, nil
 	o := s.options.World
-	o.Sim, o.Dir, o.Kill = s.Sim, s.state, kill
+	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, kill, from
+	if s.options.States && from == nil {
+		s.Recording = &world.Recording{}
+		o.Into = s.Recording
+	}
 	if kill != nil || !s.options.Forget {
 		o.Wreck = s.DeathDir
 	}
 	o.Point = func(p killpoint.Point, at world.Moment) {
 		s.Points = append(s.Points, p)
-		s.take(at)
+		if s.Recording != nil {
+			s.States = append(s.States, State{Moment: at, Files: s.Recording.StateHash()})
+		}
 	}
 	w, err := world.Open(o)
 	s.World = w
@@ -170,19 +187,6 @@ func (s *System) Live(kill func(killpoint.Point) bool) error {
 	}
 	s.Session.Connect(URL)
 	return nil
-}
-
-// take takes the state at an effect point, if it is asked for.
-func (s *System) take(at world.Moment) {
-	if !s.options.States {
-		return
-	}
-	state := State{Moment: at}
-	var err error
-	if state.Files, err = world.StateHash(s.state); err != nil && s.broken == nil {
-		s.broken = fmt.Errorf("sim: %w", err)
-	}
-	s.States = append(s.States, state)
 }
 
 // Lives is how many have begun.

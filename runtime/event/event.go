@@ -111,6 +111,15 @@ func IsBytes(b Body) bool {
 	return ok
 }
 
+// Peek returns what is left of a body made by Bytes, and leaves it there; of others
+// nil.
+func Peek(b Body) []byte {
+	if bb, ok := b.(*bytesBody); ok {
+		return bb.rest
+	}
+	return nil
+}
+
 // Buffered returns the whole of a body made by Bytes and not read yet, so that
 // small bodies need no pull.
 func Buffered(b Body) ([]byte, bool) {

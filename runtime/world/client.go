@@ -47,7 +47,7 @@ func (w *World) Send(req *event.Request) *Response {
 	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, cause: cmp.Or(req.Cause, "fetch"), loop: w.clientLoop()}
 	w.link(x)
 	req.Body = w.touching(req.Body)
-	w.Server.Fetch(req, func(resp *event.Response, err error) { x.post(func() { x.head(resp, err) }) })
+	w.door.Fetch(req, func(resp *event.Response, _ *clientEnd, err error) { x.post(func() { x.head(resp, err) }) })
 	return r
 }
 
@@ -164,7 +164,7 @@ type Receiver struct {
 type Socket struct {
 	w        *World
 	loop     sched.Loop
-	socket   *event.Socket
+	socket   *clientEnd
 	receiver Receiver
 	done     func(*Socket, *Response) // until the handshake is over
 	closed   bool
@@ -177,8 +177,8 @@ func (w *World) Dial(url string, header event.Header, receiver Receiver, done fu
 	w.link(s)
 	req := &event.Request{Method: "GET", URL: url, Upgrade: true, Header: append(event.Header{
 		{Name: "Host", Value: "localhost"}, {Name: "Upgrade", Value: "websocket"}, {Name: "Connection", Value: "Upgrade"}}, header...)}
-	w.Server.Fetch(req, func(resp *event.Response, err error) {
-		if err != nil || resp.Socket == nil {
+	w.door.Fetch(req, func(resp *event.Response, socket *clientEnd, err error) {
+		if err != nil || socket == nil {
 			r := &Response{}
 			x := &exchange{w: w, r: r, name: "GET " + url, cause: "fetch", loop: s.loop}
 			w.link(x)
@@ -189,7 +189,7 @@ func (w *World) Dial(url string, header event.Header, receiver Receiver, done fu
 			})
 			return
 		}
-		s.socket = resp.Socket
+		s.socket = socket
 		_ = s.loop.Post(func() {
 			if w.dead {
 				return
@@ -228,7 +228,7 @@ func (w *World) whenDone(r *Response, fn func()) {
 func (s *Socket) effect(kind killpoint.Kind, cause string, fn func()) {
 	s.w.touch()
 	defer s.w.touch()
-	_ = s.w.points.Effect(kind, s.socket.Object, cause, func() error { s.w.touch(); fn(); return nil }) // fn cannot fail
+	_ = s.w.points.Effect(kind, s.socket.object, cause, func() error { s.w.touch(); fn(); return nil }) // fn cannot fail
 }
 
 // OnMessage implements event.Receiver.

@@ -33,7 +33,11 @@ func (w *World) Kill() {
 	if !w.dead {
 		w.Note("killed")
 		w.dead = true
-		w.save()
+		if w.options.From != nil {
+			w.astray = fmt.Errorf("%w: it is killed between two points", ErrAstray)
+		} else {
+			w.save()
+		}
 		w.bury()
 	}
 }
@@ -59,6 +63,7 @@ func (w *World) bury() {
 		return
 	}
 	w.buried = true
+	w.unrecord()
 	w.scope.end()
 	for _, l := range w.links {
 		l.cut()
@@ -76,10 +81,28 @@ func (w *World) save() {
 		return
 	}
 	dir := w.options.Wreck()
-	if err := CopyState(w.options.Dir, dir); err != nil {
-		w.fault = errors.Join(w.fault, fmt.Errorf("copy what a killed world left: %w", err))
+	var err error
+	if from := w.options.From; from != nil {
+		err = from.states[w.at.Number-1].write(dir)
+	} else {
+		err = CopyState(w.options.Dir, dir)
+	}
+	if err != nil {
+		w.fail("copy what a killed world left", err)
 	}
 	w.wreck = dir
+}
+
+// fail keeps the error of what cannot return one.
+func (w *World) fail(doing string, err error) {
+	w.fault = errors.Join(w.fault, fmt.Errorf("%s: %w", doing, err))
+}
+
+// unrecord ends the recording, if there is one: the life is over.
+func (w *World) unrecord() {
+	if w.recorder != nil {
+		w.recorder.over = true
+	}
 }
 
 // died turns the death of the world into an error.

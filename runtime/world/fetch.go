@@ -13,11 +13,11 @@ import (
 type dialer struct{ w *World }
 
 // Do implements netx.Dialer.
-func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) func(error) {
 	w := d.w
 	n := w.fetching.begin()
 	asked := false
-	cancel = w.Net.DoWith(req, func() bool {
+	cancel := w.Net.DoWith(req, func() bool {
 		if w.dead {
 			return false
 		}

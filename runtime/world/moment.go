@@ -1,12 +1,6 @@
 package world
 
-import (
-	"crypto/sha256"
-	"fmt"
-	"os"
-
-	"minido.dev/minido/runtime/event"
-)
+import "minido.dev/minido/runtime/event"
 
 // Moment tells apart what the world outside of a server is like. As long as it
 // stays the same nothing has happened there, and no time has passed: all that ran
@@ -51,23 +45,4 @@ func (b *touchingBody) Read(cb func(chunk []byte, err error)) {
 func (b *touchingBody) Cancel(reason error) {
 	b.world.touch()
 	b.Body.Cancel(reason)
-}
-
-// StateHash is a hash over all that CopyState would copy.
-func StateHash(dir string) (sum [sha256.Size]byte, err error) {
-	h := sha256.New()
-	err = walkState(dir, func(path, rel string, isDir bool) error {
-		var data []byte
-		if !isDir {
-			var err error
-			if data, err = os.ReadFile(path); err != nil {
-				return err
-			}
-		}
-		_, _ = fmt.Fprintf(h, "%q %v %d\n", rel, isDir, len(data)) // a hash takes everything
-		_, _ = h.Write(data)
-		return nil
-	})
-	h.Sum(sum[:0])
-	return sum, err
 }

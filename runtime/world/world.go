@@ -68,6 +68,11 @@ type Options struct {
 	Record func(line string)
 	// Point, if not nil, is told each effect point, and when it is passed.
 	Point func(p killpoint.Point, at Moment)
+	// Into, if not nil, records the life: it must be new.
+	Into *Recording
+	// From, if not nil, is played back: no server runs. Kill must pick a point of it;
+	// a life that does not end there is astray (World.Astray).
+	From *Recording
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 	// Heap bounds the memory of the process; nil does not.
@@ -85,13 +90,16 @@ type Options struct {
 // nothing happens unless a method steps it.
 type World struct {
 	*Sim
-	// Server is the running server.
+	// Server is the running server; nil in a life that is played back.
 	Server *server.Server
 
 	options  Options
 	own      bool // the simulation ends with the world
 	scope    *scope
 	points   *killpoint.Points
+	door     door
+	recorder *recorder // nil without one
+	astray   error
 	dead     bool
 	buried   bool
 	at       killpoint.Point // of the death
@@ -127,6 +135,27 @@ func Open(o Options) (w *World, err error) {
 		o.Network(w)
 	}
 	defer w.died(&err)
+	if o.From != nil {
+		p := &playback{world: w, rec: o.From, way: &dialer{w}, timers: map[int]clock.Timer{}, aborts: map[int]func(error){}}
+		w.door = p
+		_ = p.enter(enterStart, 0, "") // what fails is not recorded
+		return w, nil
+	}
+	if o.Into != nil {
+		w.recorder = &recorder{world: w, rec: o.Into}
+	}
+	if err := w.start(); err != nil {
+		if w.dead {
+			return w, ErrKilled
+		}
+		return nil, err
+	}
+	return w, nil
+}
+
+// start starts the server.
+func (w *World) start() (err error) {
+	o, r := w.options, w.recorder
 	mode := sqlite.Off // a kill leaves what was written, on the disk or not
 	if o.SyncFull {
 		mode = sqlite.Full
@@ -135,28 +164,42 @@ func Open(o Options) (w *World, err error) {
 	if chance == nil {
 		chance = w.source.Fork(fmt.Sprintf("life %d", w.lives))
 	}
-	s, err := server.Start(context.Background(), server.Options{
+	note := func(text string) { w.Note("%s", text) }
+	so := server.Options{
 		Config: o.Config, Others: o.Others, Address: server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Eviction: o.Eviction,
-		Console: func(_ engine.Level, _ *engine.Context, text string) { w.Note("log %s", text) },
-		Events:  func(ev server.Event) { w.Note("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)) },
-	})
-	if err != nil {
-		if w.dead {
-			return w, ErrKilled
-		}
-		return nil, err
+		Console: func(_ engine.Level, _ *engine.Context, text string) { note("log " + text) },
+		Events: func(ev server.Event) {
+			note(fmt.Sprintf("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)))
+		},
 	}
-	w.Server = s
-	return w, nil
+	open := func() error {
+		w.Server, err = server.Start(context.Background(), so)
+		return err
+	}
+	if r == nil {
+		err = open()
+		w.door = front{w.Server}
+		return err
+	}
+	so.Scheduler, so.Drive, so.Dialer, note = recordedScheduler{w.scope, r}, r.drive, recordedDialer{r, so.Dialer}, r.note
+	r.enter(op{kind: enterStart}, open)
+	w.door = recordedDoor{r, front{w.Server}}
+	return err
 }
 
 // pass is told each effect point.
 func (w *World) pass(p killpoint.Point) {
 	w.Note("point %s", p.Label())
+	if r := w.recorder; r != nil {
+		if r.inside {
+			r.add(point(p))
+		}
+		r.files()
+	}
 	if w.options.Point != nil {
 		w.options.Point(p, w.moment())
 	}
@@ -210,7 +253,7 @@ func (w *World) Rest(horizon, within time.Duration, look func(why string) bool) 
 	deadline := w.Now().Add(within)
 	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
 		asked, why := false, ""
-		w.Server.Pending(horizon, func(text string) { asked, why = true, text })
+		w.door.Pending(horizon, func(text string) { asked, why = true, text })
 		if err := w.Until(func() bool { return asked }); err != nil {
 			return err
 		}
@@ -247,6 +290,7 @@ func (w *World) Stop() error {
 	if w.dead {
 		return w.fault
 	}
+	w.unrecord()
 	err := w.Server.Close(context.Background())
 	w.scope.end()
 	if err != nil {
