@@ -46,11 +46,12 @@ type campaign struct {
 	nursery   *nursery
 	depth     int // after so many deaths no states are taken
 
-	mu      sync.Mutex // guards everything below
-	report  Report
-	planned int
-	cases   int // directories made
-	marks   map[string]bool
+	mu       sync.Mutex // guards everything below
+	report   Report
+	planned  int
+	cases    int // directories made
+	recorded int // bytes of recordings
+	marks    map[string]bool
 }
 
 // with opens a campaign, runs it, and ends whatever it started.

@@ -255,6 +255,21 @@ func (r *caseRun) begins(s *sim.System, kill func(killpoint.Point) bool) error {
 	return s.Live(kill)
 }
 
+// maxRecordings bounds what all recordings of a campaign hold, in bytes. Lives beyond
+// it are lived again.
+const maxRecordings = 512 << 20
+
+// keeps reports whether there is room for a recording, and takes it.
+func (c *campaign) keeps(r *world.Recording) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.recorded+r.Bytes() > maxRecordings {
+		return false
+	}
+	c.recorded += r.Bytes()
+	return true
+}
+
 // lookAgain is how often a life's deadline is looked at: within the limit of one
 // wait of a world's.
 const lookAgain = world.DefaultLimit / 2
@@ -383,7 +398,7 @@ func (r *caseRun) endSim(s *sim.System) (copied, error) {
 			r.result.states = append(r.result.states, s.States[i])
 		}
 	}
-	if s.Recording.Fit() {
+	if s.Recording.Fit() && r.camp.keeps(s.Recording) {
 		r.result.recording = s.Recording
 	}
 	return copied{name: "end", dir: s.DeathDir(), at: s.Sim.Now()}, nil

@@ -65,6 +65,7 @@ type recorder struct {
 func (r *recorder) add(o op) {
 	if r.rec.unfit == "" && !r.over {
 		r.rec.ops = append(r.rec.ops, o)
+		r.rec.hold(o.bytes())
 	}
 }
 
@@ -121,9 +122,7 @@ func (r *recorder) files() {
 		r.world.fail("read the files at an effect point", err)
 		r.rec.spoil("the files could not be read")
 	}
-	if r.rec.bytes += fresh; r.rec.bytes > maxRecorded {
-		r.rec.spoil("the files are too large")
-	}
+	r.rec.hold(fresh)
 	if r.rec.unfit != "" {
 		r.rec.states, f.list = nil, nil // the hash alone
 	}

@@ -22,16 +22,26 @@ import (
 type Recording struct {
 	ops    []op
 	states []*saved // at each effect point, by its number less one
-	bytes  int      // that states hold
+	bytes  int      // that it holds
 	unfit  string   // why it cannot be played back, "" if it can
 }
 
-// maxRecorded bounds how many bytes of files a recording keeps. A longer one cannot
-// be played back.
+// maxRecorded bounds how many bytes of files and traffic a recording keeps. A longer
+// one cannot be played back.
 const maxRecorded = 64 << 20
 
 // Fit reports whether r can be played back.
 func (r *Recording) Fit() bool { return r != nil && r.unfit == "" }
+
+// Bytes is about how much memory it holds.
+func (r *Recording) Bytes() int { return r.bytes }
+
+// hold counts n bytes more.
+func (r *Recording) hold(n int) {
+	if r.bytes += n; r.bytes > maxRecorded {
+		r.spoil("it is too long")
+	}
+}
 
 // StateHash is the hash of the files at the last effect point; two that are
 // equal are of the same bytes.
@@ -93,13 +103,32 @@ const (
 	driven
 )
 
-// op is one line of a recording.
+// op is one line of a recording. What it holds outside of itself is counted with
+// opBytes.
 type op struct {
 	kind  opKind
 	n, m  int
 	d     time.Duration
 	text  string
 	value any
+}
+
+// opBytes is the size of an op without what it points to.
+const opBytes = 64
+
+func (o op) bytes() int {
+	n := opBytes + len(o.text)
+	switch v := o.value.(type) {
+	case piece:
+		n += len(v.chunk)
+	case event.Message:
+		n += len(v.Data)
+	case answer:
+		n += len(v.content.bytes)
+	case question:
+		n += len(v.content.bytes)
+	}
+	return n
 }
 
 // piece is what a read brings.
