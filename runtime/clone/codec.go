@@ -54,6 +54,8 @@ type Options struct {
 	// External is handed to host codecs (Writer.External, Reader.External):
 	// what an RPC session, say, needs to pass references.
 	External any
+
+	shared *[]*goja.Object // the shared buffers of a structured clone, by number
 }
 
 // Config holds what a Codec is made with. All of it is optional.
@@ -67,6 +69,8 @@ type Config struct {
 	// Resizable knows resizable buffers, which goja lacks; nil: there are none,
 	// and those that are read have a fixed length.
 	Resizable ResizableBuffers
+	// Shared knows shared memory, which goja lacks; nil: there is none.
+	Shared SharedBuffers
 	// NewRegExp makes a regular expression; nil means the runtime's RegExp.
 	NewRegExp func(source goja.Value, flags string) (*goja.Object, error)
 }
@@ -76,6 +80,12 @@ type ResizableBuffers interface {
 	MaxByteLength(buffer *goja.Object) (limit int, ok bool)
 	NewResizableBuffer(content []byte, limit int) *goja.Object
 	ViewOfResizable(view *goja.Object) (resizable, tracking, outOfBounds bool)
+}
+
+// SharedBuffers is a runtime that has SharedArrayBuffers (engine.Engine).
+type SharedBuffers interface {
+	IsShared(buffer *goja.Object) bool
+	ShareMemory(buffer *goja.Object) *goja.Object
 }
 
 // Content is what an ArrayBuffer held that was transferred.
@@ -181,6 +191,8 @@ func (c *Codec) Deserialize(b []byte, o Options) (v goja.Value, err error) {
 
 // StructuredClone copies a value as structuredClone(v, {transfer}) does.
 func (c *Codec) StructuredClone(v goja.Value, o Options) (goja.Value, error) {
+	var shared []*goja.Object
+	o.shared = &shared
 	data, transferred, err := c.SerializeTransfer(v, o)
 	if err != nil {
 		return nil, err

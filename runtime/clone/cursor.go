@@ -293,7 +293,7 @@ func (c *cursor) end(written int, length int64) error {
 func unsupported(tag byte) string {
 	switch tag {
 	case tagSharedBuffer:
-		return "SharedArrayBuffer is not available in this runtime"
+		return "a SharedArrayBuffer cannot leave its runtime"
 	case tagSharedObject:
 		return "shared objects are not available in this runtime"
 	case tagWasmModule, tagWasmMemory:

@@ -21,7 +21,8 @@
 // files under testdata were written by workerd itself; testdata/generate makes
 // them again.
 //
-// goja has no resizable ArrayBuffer and no SharedArrayBuffer: a resizable buffer
-// is read as one of fixed length, a shared one fails with an error that names
-// it, as does a Float16Array in a runtime that is not an engine's.
+// goja has no resizable ArrayBuffer: in a runtime that is not an engine's one is
+// read with a fixed length, and a Float16Array fails with an error that names
+// it. A SharedArrayBuffer is shared by structuredClone() and leaves the runtime
+// in no other way; one that can grow cannot be cloned at all.
 package clone

@@ -58,6 +58,17 @@ func (r *Reader) readRegExp() (goja.Value, error) {
 	return o, nil
 }
 
+func (r *Reader) readShared() (goja.Value, error) {
+	id, err := r.uint32()
+	if err != nil {
+		return nil, err
+	}
+	if r.o.shared == nil || uint64(id) >= uint64(len(*r.o.shared)) {
+		return nil, r.fail(unsupported(tagSharedBuffer))
+	}
+	return r.made(r.c.cfg.Shared.ShareMemory((*r.o.shared)[id])), nil
+}
+
 func (r *Reader) readTransferred() (goja.Value, error) {
 	id, err := r.uint32()
 	if err != nil {

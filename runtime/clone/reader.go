@@ -179,6 +179,8 @@ func (r *Reader) readObjectItem(tag byte) (goja.Value, error) {
 		return r.made(r.newBuffer(append(make([]byte, 0, len(content)), content...), limit)), nil
 	case tagBufferTransfer:
 		return r.readTransferred()
+	case tagSharedBuffer:
+		return r.readShared()
 	case tagError:
 		return r.readError()
 	case tagHostObject:

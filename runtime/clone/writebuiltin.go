@@ -133,6 +133,9 @@ func (w *Writer) writeBuffer(o *goja.Object) error {
 		w.buf = appendVarint(append(w.buf, tagBufferTransfer), uint64(i))
 		return nil
 	}
+	if w.c.cfg.Shared != nil && w.c.cfg.Shared.IsShared(o) {
+		return w.writeShared(o)
+	}
 	buffer := o.Export().(goja.ArrayBuffer)
 	if buffer.Detached() {
 		return &DataCloneError{Message: "An ArrayBuffer is detached and could not be cloned."}
@@ -153,6 +156,18 @@ func (w *Writer) writeBuffer(o *goja.Object) error {
 		w.buf = appendVarint(append(w.buf, tagArrayBuffer), uint64(len(content)))
 	}
 	w.buf = append(w.buf, content...)
+	return nil
+}
+
+// writeShared writes which of the shared buffers of a structured clone this is:
+// its memory stays where it is, so it can leave the runtime in no other way
+// (HTML, section 2.7.3, step 13). One that can grow has no second owner here.
+func (w *Writer) writeShared(o *goja.Object) error {
+	if w.o.shared == nil || w.c.limitOf(o) != fixedLength {
+		return w.c.refuse(o)
+	}
+	w.buf = appendVarint(append(w.buf, tagSharedBuffer), uint64(len(*w.o.shared)))
+	*w.o.shared = append(*w.o.shared, o)
 	return nil
 }
 

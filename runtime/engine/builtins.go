@@ -55,6 +55,10 @@ func (e *Engine) installBuiltins() {
 		Func{"transfer", 3, func(call goja.FunctionCall) goja.Value {
 			return e.transfer(call.Argument(0), call.Argument(1).ToInteger(), call.Argument(2))
 		}},
+		Func{"keepShared", 1, func(call goja.FunctionCall) goja.Value {
+			e.shared = call.Argument(0).(*goja.Object)
+			return goja.Undefined()
+		}},
 		Func{"keepTraps", 1, func(call goja.FunctionCall) goja.Value {
 			e.proxyTraps = call.Argument(0)
 			return goja.Undefined()

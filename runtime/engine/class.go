@@ -70,7 +70,10 @@ func (s *classSlots) init() { s.slot = goja.NewSymbol("minido.slot") }
 
 // holder makes a Go value storable in a JavaScript property without reflection.
 // It is an object without properties.
-type holder struct{ value any }
+type holder struct {
+	value any
+	of    *goja.Object
+}
 
 func (*holder) Get(string) goja.Value       { return nil }
 func (*holder) Set(string, goja.Value) bool { return false }
@@ -78,24 +81,25 @@ func (*holder) Has(string) bool             { return false }
 func (*holder) Delete(string) bool          { return true }
 func (*holder) Keys() []string              { return nil }
 
-// Attach hangs a Go value on an object; Attached finds it, also through the
-// prototype chain.
+// Attach hangs a Go value on an object, where Attached finds it.
 func (e *Engine) Attach(obj *goja.Object, value any) {
-	obj.DefineDataPropertySymbol(e.classes.slot, e.vm.NewDynamicObject(&holder{value}),
-		goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	obj.DefineDataPropertySymbol(e.classes.slot, e.vm.NewDynamicObject(&holder{value, obj}),
+		goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// Attached is the Go value that hangs on v, nil if there is none.
+// Attached is the Go value that hangs on v, nil if there is none: what inherits
+// from an object, and a proxy of it, has no internal slots of its own (Web IDL,
+// section 3.2: "platform object that implements I").
 func (e *Engine) Attached(v goja.Value) any {
 	obj, ok := v.(*goja.Object)
-	if !ok {
+	if !ok || obj.ExportType() == proxyType {
 		return nil
 	}
 	slot, ok := obj.GetSymbol(e.classes.slot).(*goja.Object)
 	if !ok {
 		return nil
 	}
-	if h, ok := slot.Export().(*holder); ok {
+	if h, ok := slot.Export().(*holder); ok && h.of == obj {
 		return h.value
 	}
 	return nil
@@ -247,17 +251,25 @@ func (e *Engine) Native(funcs ...Func) *goja.Object {
 	return obj
 }
 
-// Global defines a property of globalThis as Web IDL interfaces are: writable,
-// configurable, not enumerable.
+// Global defines a property of globalThis as Web IDL does: writable and
+// configurable, and enumerable if it is an attribute or an operation, whose
+// names begin with a small letter, not if it is an interface.
 func (e *Engine) Global(name string, v goja.Value) {
-	e.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	e.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, listed(name))
+}
+
+func listed(name string) goja.Flag {
+	if name[0] >= 'a' && name[0] <= 'z' && name != "console" && name != "eval" { // a namespace, and ECMAScript's
+		return goja.FLAG_TRUE
+	}
+	return goja.FLAG_FALSE
 }
 
 // LazyGlobal defines a global that is made at its first use, so that a worker
 // pays only for what it touches. make runs on the loop in the global scope
 // frame; reading it from native code (VM().Get) triggers it too.
 func (e *Engine) LazyGlobal(name string, make func() goja.Value) {
-	e.Lazy(e.vm.GlobalObject(), name, goja.FLAG_FALSE, make)
+	e.Lazy(e.vm.GlobalObject(), name, listed(name), make)
 }
 
 // Lazy is LazyGlobal for a property of any object.

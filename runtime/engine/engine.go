@@ -132,7 +132,8 @@ type Engine struct {
 	viewClasses map[string]*goja.Object // the constructors of typed arrays, by name
 	resizables  *resizables             // nil until there is a resizable buffer
 
-	proxyTraps goja.Value // between a program's handler and its proxy, see ProxyHandler
+	proxyTraps goja.Value   // between a program's handler and its proxy, see ProxyHandler
+	shared     *goja.Object // knows SharedArrayBuffers; nil until the first one is made, see IsShared
 }
 
 type output struct {
@@ -169,6 +170,7 @@ func New(o Options) *Engine {
 	e.installWeakKeys()
 	e.prims = e.loadPrimordials()
 	e.guardSizes()
+	e.hideSlots()
 	e.installErrorTexts()
 	e.installDates()
 	e.installMath()

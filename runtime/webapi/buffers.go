@@ -28,8 +28,17 @@ func isArrayBuffer(v goja.Value) bool {
 	return ok && obj.ExportType() == arrayBufferType
 }
 
-// bytesOf is the memory of an ArrayBuffer or a view: shared, not a copy.
+// bytesOf is the memory of a BufferSource, an ArrayBuffer or a view: not a copy.
+// A SharedArrayBuffer is none (Web IDL, section 3.2.25).
 func (p *Platform) bytesOf(v goja.Value) ([]byte, bool) {
+	if obj, ok := v.(*goja.Object); ok && p.Engine.IsShared(obj) {
+		return nil, false
+	}
+	return p.memoryOf(v)
+}
+
+// memoryOf is bytesOf for what [AllowShared] stands at.
+func (p *Platform) memoryOf(v goja.Value) ([]byte, bool) {
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		return nil, false

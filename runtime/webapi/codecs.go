@@ -43,9 +43,6 @@ var proxyType = reflect.TypeFor[goja.Proxy]()
 
 // attachedTo is the Go value of an object, without running user code.
 func (p *Platform) attachedTo(obj *goja.Object) any {
-	if obj.ExportType() == proxyType {
-		return nil
-	}
 	return p.Engine.Attached(obj)
 }
 

@@ -25,11 +25,20 @@ type console struct {
 	timers map[string]time.Time
 }
 
-// makeConsole is the console object. Its methods never throw, whatever they are
-// given, and need no receiver.
+// makeConsole is the console object.
 func (p *Platform) makeConsole() goja.Value {
+	obj := p.consoleMethods(p.vm.CreateObject(p.vm.NewObject())) // Console, section 1: an empty object is in between
+	p.Engine.DefineFunc(obj, engine.Func{Name: "context", Length: 1, Fn: func(goja.FunctionCall) goja.Value {
+		return p.consoleMethods(p.vm.NewObject()) // V8's: a console with groups, counts and times of its own
+	}})
+	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("console"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return obj
+}
+
+// consoleMethods puts the methods of a console on obj, in V8's order. They never
+// throw, whatever they are given, and need no receiver.
+func (p *Platform) consoleMethods(obj *goja.Object) *goja.Object {
 	c := &console{p: p, counts: map[string]int{}, timers: map[string]time.Time{}}
-	obj := p.vm.CreateObject(p.vm.NewObject()) // Console, section 1: an empty object is in between
 	define := func(name string, fn func(args []goja.Value)) {
 		p.Engine.DefineFunc(obj, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
 			args := slices.Clone(call.Arguments) // formatting may call the user's code
@@ -47,21 +56,16 @@ func (p *Platform) makeConsole() goja.Value {
 	logger("info", engine.Info)
 	logger("log", engine.Log)
 	logger("warn", engine.Warn)
-	logger("dirxml", engine.Log)
 	define("dir", func(args []goja.Value) {
 		o := defaultInspect()
 		o.custom = false
 		o.read(argument(args, 1))
 		c.write(engine.Log, p.inspectQuietly(argument(args, 0), o))
 	})
+	logger("dirxml", engine.Log)
 	define("table", c.table)
 	define("trace", func(args []goja.Value) {
 		c.write(engine.Log, strings.TrimRight(p.Engine.MapStack(stackHeader("Trace", c.format(args))+p.callStack()), "\n"))
-	})
-	define("assert", func(args []goja.Value) {
-		if !argument(args, 0).ToBoolean() {
-			c.assertion(args)
-		}
 	})
 	group := func(args []goja.Value) {
 		if len(args) > 0 {
@@ -72,17 +76,24 @@ func (p *Platform) makeConsole() goja.Value {
 	define("group", group)
 	define("groupCollapsed", group)
 	define("groupEnd", func([]goja.Value) { c.indent = max(0, c.indent-1) })
-	c.defineCounters(define)
-	for _, inspectorOnly := range []string{"clear", "profile", "profileEnd", "timeStamp"} {
-		define(inspectorOnly, func([]goja.Value) {}) // they steer an attached inspector, which is never there
-	}
-	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("console"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	inspectorOnly := func([]goja.Value) {} // it steers an attached inspector, which is never there
+	define("clear", inspectorOnly)
+	c.defineCounts(define)
+	define("assert", func(args []goja.Value) {
+		if !argument(args, 0).ToBoolean() {
+			c.assertion(args)
+		}
+	})
+	define("profile", inspectorOnly)
+	define("profileEnd", inspectorOnly)
+	c.defineTimes(define)
+	define("timeStamp", inspectorOnly)
 	return obj
 }
 
-// defineCounters defines the methods that take a label.
-func (c *console) defineCounters(define func(name string, fn func(args []goja.Value))) {
-	labelled := func(name string, fn func(label string, args []goja.Value)) {
+// labelled defines methods that take a label.
+func labelled(define func(name string, fn func(args []goja.Value))) func(name string, fn func(label string, args []goja.Value)) {
+	return func(name string, fn func(label string, args []goja.Value)) {
 		define(name, func(args []goja.Value) {
 			label := "default"
 			if v := argument(args, 0); !isUndefined(v) {
@@ -91,6 +102,11 @@ func (c *console) defineCounters(define func(name string, fn func(args []goja.Va
 			fn(label, args)
 		})
 	}
+}
+
+// defineCounts defines the methods that count (Console, section 1.2).
+func (c *console) defineCounts(define func(name string, fn func(args []goja.Value))) {
+	labelled := labelled(define)
 	labelled("count", func(label string, _ []goja.Value) {
 		c.counts[label]++
 		c.write(engine.Log, fmt.Sprintf("%s: %d", label, c.counts[label]))
@@ -101,6 +117,11 @@ func (c *console) defineCounters(define func(name string, fn func(args []goja.Va
 		}
 		delete(c.counts, label)
 	})
+}
+
+// defineTimes defines the methods that take the time (Console, section 1.4).
+func (c *console) defineTimes(define func(name string, fn func(args []goja.Value))) {
+	labelled := labelled(define)
 	labelled("time", func(label string, _ []goja.Value) {
 		if _, ok := c.timers[label]; ok {
 			c.write(engine.Warn, fmt.Sprintf("Label '%s' already exists for console.time()", label))

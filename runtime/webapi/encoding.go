@@ -31,9 +31,8 @@ const (
 func (p *Platform) installEncoding() {
 	p.lazyClass("TextEncoder", func() *goja.Object { return p.textEncoders().Ctor })
 	p.lazyClass("TextDecoder", func() *goja.Object { return p.textDecoders().Ctor })
-	global := p.vm.GlobalObject()
-	p.Engine.DefineFunc(global, engine.Func{Name: "atob", Length: 1, Fn: p.atob})
-	p.Engine.DefineFunc(global, engine.Func{Name: "btoa", Length: 1, Fn: p.btoa})
+	p.Engine.Global("atob", p.globalFunc("atob", 1, p.atob))
+	p.Engine.Global("btoa", p.globalFunc("btoa", 1, p.btoa))
 }
 
 // toString is JavaScript's ToString, which refuses symbols.
@@ -264,7 +263,7 @@ func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value
 	var data []byte
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		var ok bool
-		if data, ok = p.bytesOf(v); !ok {
+		if data, ok = p.memoryOf(v); !ok {
 			p.badArgument("TextDecoder", "decode", 1, "ArrayBuffer or ArrayBufferView")
 		}
 	}

@@ -60,7 +60,7 @@ func (p *Platform) installEvents() {
 		}))
 	}
 	p.Engine.LazyGlobal("reportError", func() goja.Value {
-		return p.Engine.Func("reportError", 1, func(call goja.FunctionCall) goja.Value {
+		return p.globalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
 			p.need(call, 1, "", "reportError", "JsValue")
 			p.Engine.ReportUncaught(call.Arguments[0])
 			return goja.Undefined()

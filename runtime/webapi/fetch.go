@@ -55,6 +55,11 @@ func (p *Platform) installFetch() {
 		})
 	}
 	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
+		if !p.calledOnGlobal(call) {
+			promise, _, reject := p.vm.NewPromise()
+			reject(p.vm.NewTypeError(engine.IllegalInvocation))
+			return p.vm.ToValue(promise)
+		}
 		input, init := call.Argument(0), call.Argument(1)
 		return p.Fetch(input, init, p.opts.Fetch)
 	}))

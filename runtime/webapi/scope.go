@@ -22,15 +22,8 @@ type scopeState struct {
 // installScope defines what describes the global scope itself, and small
 // interfaces of it that have no file of their own.
 func (p *Platform) installScope() {
-	global := p.vm.GlobalObject()
-	global.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("ServiceWorkerGlobalScope"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.installGlobalScopes()
 	p.Engine.Global("origin", p.vm.ToValue("null"))
-	for _, name := range []string{"ServiceWorkerGlobalScope", "WorkerGlobalScope"} {
-		p.Engine.LazyGlobal(name, func() goja.Value {
-			type scope struct{}
-			return engine.DefineClass(p.Engine, engine.ClassDef[scope]{Name: name, Extends: p.eventTargets().Ctor}).Ctor
-		})
-	}
 	p.Engine.LazyGlobal("ExtendableEvent", func() goja.Value {
 		return engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{Name: "ExtendableEvent", Extends: p.eventClass().Ctor}).Ctor
 	})
@@ -48,6 +41,42 @@ func (p *Platform) installScope() {
 	p.lazyClass("MessageChannel", p.messageChannelClass)
 	p.lazyClass("URLPattern", p.urlPatternClass)
 	p.lazyClass("HTMLRewriter", p.htmlRewriterClass)
+}
+
+// installGlobalScopes gives globalThis its classes (HTML, section 10.2.1.1, and
+// Service Workers, section 4.1): it is an EventTarget, also for the methods that
+// it inherits.
+func (p *Platform) installGlobalScopes() {
+	type scope struct{}
+	extends := p.eventTargets().Ctor
+	var class *engine.Class[scope]
+	for _, name := range []string{"WorkerGlobalScope", "ServiceWorkerGlobalScope"} {
+		class = engine.DefineClass(p.Engine, engine.ClassDef[scope]{Name: name, Extends: extends})
+		extends = class.Ctor
+		p.Engine.Global(name, class.Ctor)
+	}
+	global := p.vm.GlobalObject()
+	global.SetPrototype(class.Proto)
+	if err := global.DeleteSymbol(goja.SymToStringTag); err != nil { // goja's own: "global"
+		panic(err)
+	}
+	p.Engine.Attach(global, &p.core.events.global)
+}
+
+// calledOnGlobal reports whether an operation of the global scope was called on
+// it: as a plain function, or as a method of globalThis (Web IDL, section 3.7.7).
+func (p *Platform) calledOnGlobal(call goja.FunctionCall) bool {
+	return isMissing(call.This) || call.This == p.vm.GlobalObject()
+}
+
+// globalFunc makes an operation of the global scope.
+func (p *Platform) globalFunc(name string, length int, fn func(goja.FunctionCall) goja.Value) goja.Value {
+	return p.Engine.Func(name, length, func(call goja.FunctionCall) goja.Value {
+		if !p.calledOnGlobal(call) {
+			p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
+		}
+		return fn(call)
+	})
 }
 
 // makeCloudflare is the object Cloudflare: compatibilityFlags answers for

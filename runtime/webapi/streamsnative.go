@@ -83,6 +83,9 @@ func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) 
 			if b.Detached() {
 				p.Engine.Throw("TypeError", "Unable to use a detached ArrayBuffer.")
 			}
+			if p.Engine.IsShared(arg(0).(*goja.Object)) {
+				p.Engine.Throw("TypeError", "Unable to use non-detachable ArrayBuffer.")
+			}
 			data := b.Bytes()
 			limit, resizable := p.Engine.MaxByteLength(arg(0).(*goja.Object))
 			b.Detach()

@@ -15,7 +15,7 @@ func (p *Platform) installClone() {
 	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.attachedTo(obj) != nil })
 	p.Hosts.Add(transferCodec{p}, hostTransferred)
 	p.Engine.LazyGlobal("structuredClone", func() goja.Value {
-		return p.Engine.Func("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
+		return p.globalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
 			p.need(call, 1, "", "structuredClone", "JsValue")
 			options := call.Argument(1)
 			if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
@@ -79,7 +79,7 @@ func (p *Platform) structuredClone(v goja.Value, transfer []*goja.Object) (resul
 		if slices.Contains(transfer[:i], obj) {
 			refuse("The transfer list names an object twice.")
 		}
-		if isArrayBuffer(obj) {
+		if isArrayBuffer(obj) && !p.Engine.IsShared(obj) {
 			if obj.Export().(goja.ArrayBuffer).Detached() {
 				refuse("An ArrayBuffer is detached and could not be cloned.")
 			}

@@ -12,7 +12,7 @@ import (
 // queueMicrotask and scheduler.wait.
 func (p *Platform) installTimers() {
 	define := func(name string, length int, fn func(goja.FunctionCall) goja.Value) {
-		p.Engine.LazyGlobal(name, func() goja.Value { return p.Engine.Func(name, length, fn) })
+		p.Engine.LazyGlobal(name, func() goja.Value { return p.globalFunc(name, length, fn) })
 	}
 	define("setTimeout", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
 	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })

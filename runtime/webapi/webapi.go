@@ -51,7 +51,7 @@ type Platform struct {
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Engine: e, Hosts: clone.NewRegistry(), vm: e.VM(), opts: o}
-	p.Clone = clone.New(p.vm, clone.Config{Registry: p.Hosts, RegExpSource: p.regExpSource, Resizable: e, NewRegExp: p.remakeRegExp})
+	p.Clone = clone.New(p.vm, clone.Config{Registry: p.Hosts, RegExpSource: p.regExpSource, Resizable: e, Shared: e, NewRegExp: p.remakeRegExp})
 	p.installCore()
 	p.installFetch()
 	return p

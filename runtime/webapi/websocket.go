@@ -48,9 +48,9 @@ type WebSocketHandle struct {
 	failed     bool
 	url        string
 	protocol   string
-	extensions string
 	hasURL     bool
 	binaryType string
+	buffered   int // bytes that were sent in this turn, for bufferedAmount
 	attachment []byte
 }
 
@@ -290,6 +290,10 @@ func (h *WebSocketHandle) send(v goja.Value) {
 	h.checkOpen()
 	sock := h.Socket
 	m.Cause = p.Engine.Cause()
+	if h.buffered == 0 {
+		p.Engine.AfterTurn(func() { h.buffered = 0 })
+	}
+	h.buffered += len(m.Data)
 	h.owner.Emit(func() { sock.Send(m) })
 }
 

@@ -24,7 +24,7 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 	}
 	accessors := []engine.Accessor[*WebSocketHandle]{
 		get("readyState", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.ReadyState()) }),
-		get("bufferedAmount", func(*WebSocketHandle) goja.Value { return vm.ToValue(0) }),
+		get("bufferedAmount", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.buffered) }),
 		get("url", func(h *WebSocketHandle) goja.Value {
 			if !h.hasURL {
 				return goja.Null()
@@ -32,7 +32,7 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 			return vm.ToValue(h.url)
 		}),
 		get("protocol", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.protocol) }),
-		get("extensions", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.extensions) }),
+		get("extensions", func(*WebSocketHandle) goja.Value { return vm.ToValue("") }), // none is offered
 		{Name: "binaryType",
 			Get: func(h *WebSocketHandle, _ *goja.Object) goja.Value { return vm.ToValue(h.binaryType) },
 			Set: func(h *WebSocketHandle, _ *goja.Object, v goja.Value) {
@@ -213,8 +213,12 @@ func (h *WebSocketHandle) connected(resp *event.Response, err error) {
 		h.dispatchClose(1006, "Failed to establish websocket connection", false)
 		return
 	}
+	if resp.Header.Get("sec-websocket-extensions") != "" { // none was offered (RFC 6455, section 4.1)
+		resp.Socket.Drop(1006, "", nil)
+		h.connected(nil, errors.New("the server uses a WebSocket extension that it was not offered"))
+		return
+	}
 	h.Socket, h.protocol = resp.Socket, resp.Header.Get("sec-websocket-protocol")
-	h.extensions = resp.Header.Get("sec-websocket-extensions")
 	h.open()
 	h.p.Fire(h.obj, h.p.newEvent("open"))
 }

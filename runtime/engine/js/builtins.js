@@ -243,7 +243,10 @@ function (native, primordials) {
       if (!isObject(v) || !shared.has(v)) throw new TypeError(`Method SharedArrayBuffer.prototype.${name} called on incompatible receiver ${isObject(v) ? "#<" + (v.constructor?.name ?? "Object") + ">" : String(v)}`);
       return v;
     };
+    let known = false;
     const share = (buffer, proto) => {
+      if (!known) native.keepShared({ has: (v) => shared.has(v), alias: (v) => share(v, SharedArrayBuffer.prototype) });
+      known = true;
       shared.add(buffer);
       setPrototypeOf(buffer, proto);
       return buffer;

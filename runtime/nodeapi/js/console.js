@@ -85,6 +85,7 @@ function (native, p) {
   p.ObjectDefineProperty(Console, p.SymbolHasInstance, { value: (x) => x === globalThis.console || x?.[isConsole] === true });
 
   const console = globalThis.console;
+  delete console.context; // V8's, which Node's refuses in workerd
   p.ObjectAssign(console, { Console });
   return console;
 }

@@ -213,8 +213,9 @@ function (native, p) {
 
   // ---- transforms that map chunks: each returns a view, a string or undefined,
   // and hands to give what is to be seen even if it throws then
-  const mapping = (transform, flush) => {
-    const T = setUp(undefined, { writeHWM: 1, readHWM: 0 });
+  const mapping = (transform, flush, readHWM = 0) => {
+    const T = setUp(undefined, { writeHWM: 1, readHWM });
+    if (readHWM) setPressure(T, false);
     const give = (v) => { if (v !== undefined) enqueue(T, v); };
     T.transform = (v) => attempt(() => give(transform(v, give)));
     T.flush = () => attempt(() => give(flush(give)));
@@ -264,7 +265,7 @@ function (native, p) {
       const buf = native.bytes(v);
       if (buf === undefined) throw new TypeError(`Failed to execute 'write' on '${name}': the chunk is not of type 'BufferSource'.`);
       native.code(c, buf, false, (out) => give(view(out)));
-    }, (give) => { native.code(c, undefined, true, (out) => give(view(out))); });
+    }, (give) => { native.code(c, undefined, true, (out) => give(view(out))); }, Infinity); // as workerd, whose writers wait for no reader
   };
   class CompressionStream {
     #t;

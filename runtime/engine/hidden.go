@@ -1,0 +1,50 @@
+package engine
+
+import "github.com/dop251/goja"
+
+// hideSlots keeps the symbol under which platform objects carry their Go value
+// from everyone who lists the keys of an object: they are internal slots
+// (ECMA-262, section 6.1.7.2), which no reflection shows.
+func (e *Engine) hideSlots() {
+	slot := e.classes.slot
+	strip := func(c goja.FunctionCall, method function) goja.Value {
+		v := method(c)
+		keys, ok := v.(*goja.Object)
+		if !ok {
+			return v
+		}
+		for i := int(keys.Get("length").ToInteger()) - 1; i >= 0; i-- { // symbols come last
+			key, isSymbol := keys.Get(e.vm.ToValue(i).String()).(*goja.Symbol)
+			if !isSymbol {
+				break
+			}
+			if key == slot {
+				return e.listWithout(keys, i)
+			}
+		}
+		return v
+	}
+	e.wrap(e.vm.Get("Reflect").(*goja.Object), "ownKeys", strip)
+	object := e.vm.Get("Object").(*goja.Object)
+	e.wrap(object, "getOwnPropertySymbols", strip)
+	e.wrap(object, "getOwnPropertyDescriptors", func(c goja.FunctionCall, method function) goja.Value {
+		v := method(c)
+		if all, ok := v.(*goja.Object); ok {
+			if err := all.DeleteSymbol(slot); err != nil {
+				panic(err)
+			}
+		}
+		return v
+	})
+}
+
+// listWithout is an array of the elements of list but for one.
+func (e *Engine) listWithout(list *goja.Object, without int) goja.Value {
+	var kept []any
+	for i := range int(list.Get("length").ToInteger()) {
+		if i != without {
+			kept = append(kept, list.Get(e.vm.ToValue(i).String()))
+		}
+	}
+	return e.vm.NewArray(kept...)
+}
