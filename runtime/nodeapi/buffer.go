@@ -1,6 +1,8 @@
 package nodeapi
 
 import (
+	"math"
+
 	"bytes"
 
 	"github.com/dop251/goja"
@@ -54,10 +56,10 @@ func bufferModule(m *Modules) []engine.Func {
 			return m.vm.ToValue(ok && m.vm.InstanceOf(obj, m.buffers.fast))
 		}},
 		{Name: "isUtf8", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.vm.ToValue(isUTF8(m.anyBytes(c.Argument(0), "input")))
+			return m.vm.ToValue(isUTF8(m.textBytes(c.Argument(0))))
 		}},
 		{Name: "isAscii", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			for _, b := range m.anyBytes(c.Argument(0), "input") {
+			for _, b := range m.textBytes(c.Argument(0)) {
 				if b >= 0x80 {
 					return m.vm.ToValue(false)
 				}
@@ -93,6 +95,15 @@ func (m *Modules) uint8(v goja.Value, name string) []byte {
 	return b
 }
 
+// textBytes checks for what isUtf8 and isAscii look at.
+func (m *Modules) textBytes(v goja.Value) []byte {
+	if m.kindOf(v) == isDataView || m.kindOf(v) == notBytes {
+		m.throwArgType("input", "an instance of ArrayBuffer, Buffer, or TypedArray", v)
+	}
+	b, _ := m.bytes(v)
+	return b
+}
+
 // anyBytes checks for an ArrayBuffer or a view.
 func (m *Modules) anyBytes(v goja.Value, name string) []byte {
 	b, ok := m.bytes(v)
@@ -110,8 +121,13 @@ func (m *Modules) size(v goja.Value, name string) int {
 		m.throwArgType(name, "of type number", v)
 	}
 	f := v.ToFloat()
-	if !(f >= 0 && f <= maxBufferLength) {
-		m.throwRange(name, ">= 0 && <= 2147483647", v)
+	switch {
+	case math.IsNaN(f):
+		m.throw("RangeError", "ERR_INVALID_ARG_VALUE", "The argument '%s' is invalid. Received NaN", name)
+	case f < 0:
+		m.throw("RangeError", "", "Invalid typed array length: %s", v)
+	case f > maxBufferLength:
+		m.throwRange(name, "0 to 2147483647", v)
 	}
 	return int(f)
 }
@@ -138,8 +154,8 @@ func (m *Modules) fill(dst []byte, v, enc goja.Value) {
 		if pattern = append(pattern, b...); len(pattern) == 0 {
 			m.throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received 'zero-length'")
 		}
-	} else {
-		pattern = []byte{byte(toInt64(v))}
+	} else if f := v.ToFloat(); !math.IsInf(f, 0) && !math.IsNaN(f) {
+		pattern = []byte{byte(int64(math.Mod(math.Trunc(f), 256)))}
 	}
 	if len(pattern) == 0 {
 		pattern = []byte{0}
@@ -240,7 +256,9 @@ func (m *Modules) bufferConcat(c goja.FunctionCall) goja.Value {
 		total += len(parts[i])
 	}
 	if v := c.Argument(1); !absent(v) {
-		total = int(m.integer(v, "length", 0, maxBufferLength))
+		if total = int(m.integer(v, "length", 0, 1<<53-1)); total > maxBufferLength {
+			m.throwRange("length", "0 to 2147483647", v)
+		}
 	}
 	data := make([]byte, total)
 	at := 0
@@ -278,6 +296,9 @@ func (m *Modules) transcode(c goja.FunctionCall) goja.Value {
 	}
 	if from == encUTF16 && len(src)%2 != 0 {
 		m.throw("Error", "", "UTF-16le input size should be multiple of 2")
+	}
+	if from == encUTF8 && to == encUTF16 && !isUTF8(src) {
+		m.throw("Error", "", "Unable to transcode buffer")
 	}
 	s := m.decode(src, from).(goja.String)
 	if to == encUTF8 || to == encUTF16 {

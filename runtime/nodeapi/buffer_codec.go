@@ -52,6 +52,14 @@ func (m *Modules) encodingOf(v goja.Value) encoding {
 	return e
 }
 
+// namedEncoding is encodingOf where an encoding that is given has to be a name.
+func (m *Modules) namedEncoding(v goja.Value) encoding {
+	if !absent(v) && !goja.IsNull(v) && !isString(v) {
+		m.throw("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: %s", m.engine.Text(v))
+	}
+	return m.encodingOf(v)
+}
+
 // encode is the bytes of a JavaScript string. What an encoding cannot read ends
 // the text (hex) or is skipped (base64), as in Node.
 func encode(s goja.String, e encoding) []byte {

@@ -106,26 +106,36 @@ func (m *Modules) bufferSlice(c goja.FunctionCall) goja.Value {
 func (m *Modules) bufferCopy(c goja.FunctionCall) goja.Value {
 	src := m.self(c)
 	dst := m.uint8(c.Argument(0), "target")
+	// What is no number of bytes, Infinity too, stands for the default.
+	whole := func(v goja.Value, fallback int64) int64 {
+		if f := v.ToFloat(); math.IsNaN(f) || math.Abs(f) > 1<<53 {
+			return fallback
+		}
+		return toInt64(v)
+	}
 	to := 0
 	if v := c.Argument(1); !absent(v) {
-		if f := v.ToFloat(); f < 0 {
+		n := whole(v, 0)
+		if n < 0 {
 			m.throwRange("targetStart", ">= 0", v)
 		}
-		to = int(toInt64(v))
+		to = int(n)
 	}
 	from := 0
 	if v := c.Argument(2); !absent(v) {
-		if f := v.ToFloat(); f < 0 || f > float64(len(src)) {
+		n := whole(v, 0)
+		if n < 0 || n > int64(len(src)) {
 			m.throwRange("sourceStart", ">= 0 && <= "+itoa(len(src)), v)
 		}
-		from = int(toInt64(v))
+		from = int(n)
 	}
 	end := len(src)
 	if v := c.Argument(3); !absent(v) {
-		if f := v.ToFloat(); f < 0 {
+		n := whole(v, 0)
+		if n < 0 {
 			m.throwRange("sourceEnd", ">= 0", v)
 		}
-		end = int(min(toInt64(v), int64(len(src))))
+		end = int(min(n, int64(len(src))))
 	}
 	if to >= len(dst) || from >= end {
 		return m.vm.ToValue(0)
@@ -191,7 +201,7 @@ func (m *Modules) search(c goja.FunctionCall, last bool) int {
 	case isNumber(v):
 		needle = []byte{byteOf(v)}
 	case isString(v):
-		e := m.encodingOf(enc)
+		e := m.namedEncoding(enc)
 		if e == encUTF16 {
 			step = 2
 		}
@@ -255,10 +265,10 @@ func (m *Modules) bufferStrings() []engine.Func {
 		}
 		start, end := span(c, 1, len(b))
 		enc := c.Argument(0)
-		if !absent(enc) && !isString(enc) {
-			m.throw("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: %s", m.engine.Text(enc))
+		if goja.IsNull(enc) {
+			m.throw("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: null")
 		}
-		return m.decode(b[start:end], m.encodingOf(enc))
+		return m.decode(b[start:end], m.namedEncoding(enc))
 	}
 	funcs := []engine.Func{
 		{Name: "toString", Length: 3, Fn: toString},
@@ -277,7 +287,7 @@ func (m *Modules) bufferStrings() []engine.Func {
 				b := m.self(c)
 				m.text(c.Argument(0), "string")
 				start := m.index(c.Argument(1), "offset", 0, len(b))
-				n := m.index(c.Argument(2), "length", len(b)-start, len(b))
+				n := m.index(c.Argument(2), "length", len(b)-start, len(b)-start)
 				return m.vm.ToValue(put(part(b, start, start+n), c.Argument(0).(goja.String), x.e))
 			}})
 	}
@@ -306,6 +316,8 @@ func (m *Modules) bufferWrite(c goja.FunctionCall) goja.Value {
 	}
 	offset, length, enc := c.Argument(1), c.Argument(2), c.Argument(3)
 	switch {
+	case absent(offset): // what follows does not count
+		length, enc = nil, nil
 	case isString(offset):
 		offset, length, enc = nil, nil, offset
 	case isString(length):
@@ -313,5 +325,5 @@ func (m *Modules) bufferWrite(c goja.FunctionCall) goja.Value {
 	}
 	start := m.index(offset, "offset", 0, len(b))
 	n := min(m.index(length, "length", len(b)-start, len(b)), len(b)-start)
-	return m.vm.ToValue(put(b[start:start+n], s, m.encodingOf(enc)))
+	return m.vm.ToValue(put(b[start:start+n], s, m.namedEncoding(enc)))
 }

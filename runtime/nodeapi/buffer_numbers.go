@@ -33,8 +33,8 @@ func (m *Modules) bufferNumbers() []engine.Func {
 				signed bool
 			}{{"UInt", false}, {"Int", true}} {
 				x := integerField{bits / 8, k.signed, order.big}
-				add("read"+k.name+suffix, 1, func(c goja.FunctionCall) goja.Value { return m.readInteger(c, x) })
-				add("write"+k.name+suffix, 2, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x) })
+				add("read"+k.name+suffix, 0, func(c goja.FunctionCall) goja.Value { return m.readInteger(c, x) })
+				add("write"+k.name+suffix, 1, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x) })
 			}
 		}
 		for _, k := range []struct {
@@ -49,20 +49,23 @@ func (m *Modules) bufferNumbers() []engine.Func {
 				return m.readInteger(c, x)
 			})
 			add("write"+k.name+order.suffix, 3, func(c goja.FunctionCall) goja.Value {
+				if absent(c.Argument(1)) && !absent(c.Argument(2)) {
+					m.throwArgType("offset", "of type number", c.Argument(1))
+				}
 				x := integerField{m.fieldWidth(c.Argument(2)), k.signed, order.big}
 				return m.writeInteger(c, x)
 			})
 			name := "Big" + k.name + "64" + order.suffix
 			x := integerField{8, k.signed, order.big}
-			add("read"+name, 1, func(c goja.FunctionCall) goja.Value { return m.readBig(c, x) })
-			add("write"+name, 2, func(c goja.FunctionCall) goja.Value { return m.writeBig(c, x) })
+			add("read"+name, 0, func(c goja.FunctionCall) goja.Value { return m.readBig(c, x) })
+			add("write"+name, 1, func(c goja.FunctionCall) goja.Value { return m.writeBig(c, x) })
 		}
 		for _, k := range []struct {
 			name string
 			size int
 		}{{"Float", 4}, {"Double", 8}} {
 			x := integerField{k.size, false, order.big}
-			add("read"+k.name+order.suffix, 1, func(c goja.FunctionCall) goja.Value {
+			add("read"+k.name+order.suffix, 0, func(c goja.FunctionCall) goja.Value {
 				raw := x.get(m.field(c, c.Argument(0), x.size))
 				if x.size == 4 {
 					return m.vm.ToValue(float64(math.Float32frombits(uint32(raw))))
@@ -206,7 +209,7 @@ func (m *Modules) readBig(c goja.FunctionCall, x integerField) goja.Value {
 func (m *Modules) writeBig(c goja.FunctionCall, x integerField) goja.Value {
 	v, ok := bigOf(c.Argument(0))
 	if !ok {
-		m.throwArgType("value", "of type bigint", c.Argument(0))
+		m.throw("TypeError", "", "Cannot mix BigInt and other types, use explicit conversions")
 	}
 	if x.signed && !v.IsInt64() {
 		m.throwRange("value", ">= -(2n ** 63n) and < 2 ** 63n", c.Argument(0))

@@ -11,9 +11,9 @@ import (
 // decoderModule are the natives of js/string_decoder.js.
 func decoderModule(m *Modules) []engine.Func {
 	return []engine.Func{
-		{Name: "whole", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+		{Name: "whole", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 			b, _ := m.bytes(c.Argument(0))
-			return m.vm.ToValue(wholeCharacters(b, encodingByName(c.Argument(1).String())))
+			return m.vm.ToValue(wholeCharacters(b, encodingByName(c.Argument(1).String()), int(toInt64(c.Argument(2)))))
 		}},
 		{Name: "need", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 			b, _ := m.bytes(c.Argument(0))
@@ -23,22 +23,26 @@ func decoderModule(m *Modules) []engine.Func {
 }
 
 // wholeCharacters is how many bytes make whole characters: what follows may be
-// completed by the next piece.
-func wholeCharacters(b []byte, e encoding) int {
+// completed by the next piece. The first held bytes were left by the last one.
+func wholeCharacters(b []byte, e encoding, held int) int {
 	n := len(b)
 	switch e {
 	case encUTF8:
 		for i := 1; i <= 3 && i <= n; i++ {
-			c := b[n-i]
-			if utf8.RuneStart(c) {
-				if length := leadLength(c); length > i && illFormed(b[n-i:]) == i {
+			if c := b[n-i]; utf8.RuneStart(c) {
+				if leadLength(c) > i {
 					return n - i
 				}
 				return n
 			}
 		}
 	case encUTF16:
-		n &^= 1
+		if held > 0 && n == 3 && b[1] >= 0xd8 && b[1] <= 0xdb {
+			return 0
+		}
+		if n%2 != 0 {
+			return n - 1 // the byte that is left over counts, not a surrogate before it
+		}
 		if n >= 2 && b[n-1] >= 0xd8 && b[n-1] <= 0xdb {
 			n -= 2
 		}
@@ -48,14 +52,15 @@ func wholeCharacters(b []byte, e encoding) int {
 	return n
 }
 
-// leadLength is the length of the sequence that a lead byte begins.
+// leadLength is the length of the sequence that a lead byte begins, whether or
+// not there are such sequences: what they stand for is the codec's affair.
 func leadLength(c byte) int {
 	switch {
-	case c >= 0xc2 && c <= 0xdf:
+	case c >= 0xc0 && c <= 0xdf:
 		return 2
 	case c >= 0xe0 && c <= 0xef:
 		return 3
-	case c >= 0xf0 && c <= 0xf4:
+	case c >= 0xf0 && c <= 0xf7:
 		return 4
 	}
 	return 1

@@ -17,7 +17,7 @@ function (native, p) {
       if (valueOf !== undefined && valueOf !== null && valueOf !== value && (typeof valueOf === "string" || typeof valueOf === "object")) {
         return from(valueOf, encodingOrOffset, length);
       }
-      if (value.length !== undefined) return alike(typeof value.length === "number" ? value : []);
+      if (value.length !== undefined || p.ArrayBuffer.isView(value)) return alike(typeof value.length === "number" ? value : []);
       if (value.type === "Buffer" && ArrayIsArray(value.data)) return alike(value.data);
       if (typeof value[toPrimitive] === "function") {
         const primitive = value[toPrimitive]("string");
