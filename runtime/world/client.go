@@ -47,8 +47,18 @@ func (w *World) Send(req *event.Request) *Response {
 	x := &exchange{w: w, r: r, name: req.Method + " " + req.URL, cause: cmp.Or(req.Cause, "fetch"), loop: w.clientLoop()}
 	w.link(x)
 	req.Body = w.touching(req.Body)
-	w.door.Fetch(req, func(resp *event.Response, _ *clientEnd, err error) { x.post(func() { x.head(resp, err) }) })
+	w.fetch(req, func(resp *event.Response, _ *clientEnd, err error) { x.post(func() { x.head(resp, err) }) })
 	return r
+}
+
+// fetch hands a request to the server. A dead one loses it: whoever asks learns of
+// the death otherwise.
+func (w *World) fetch(req *event.Request, done func(*event.Response, *clientEnd, error)) {
+	if w.dead {
+		done(nil, nil, netx.ErrLost)
+		return
+	}
+	w.door.Fetch(req, done)
 }
 
 // link is a client's side of a connection.
@@ -177,7 +187,7 @@ func (w *World) Dial(url string, header event.Header, receiver Receiver, done fu
 	w.link(s)
 	req := &event.Request{Method: "GET", URL: url, Upgrade: true, Header: append(event.Header{
 		{Name: "Host", Value: "localhost"}, {Name: "Upgrade", Value: "websocket"}, {Name: "Connection", Value: "Upgrade"}}, header...)}
-	w.door.Fetch(req, func(resp *event.Response, socket *clientEnd, err error) {
+	w.fetch(req, func(resp *event.Response, socket *clientEnd, err error) {
 		if err != nil || socket == nil {
 			r := &Response{}
 			x := &exchange{w: w, r: r, name: "GET " + url, cause: "fetch", loop: s.loop}

@@ -157,6 +157,10 @@ func life(t *testing.T, o Options, first string) *World {
 		t.Fatal(err)
 	}
 	w.Kill()
+	w.Send(Request("GET", "http://localhost/stream", "")) // is lost
+	if err := w.Sim.Until(func() bool { return false }, time.Hour); err == nil {
+		t.Fatal("what can never be is done")
+	}
 	if err := w.Stop(); err != nil {
 		t.Fatal(err)
 	}
