@@ -122,7 +122,7 @@ function (native, p) {
         wrong(`The error is expected to be an instance of "${expected.name}". Received ${actual instanceof Error ? `"${actual.name}"\n\nError message:\n\n${actual.message}` : `"${brief(actual)}"`}`);
       }
       const result = p.ReflectApply(expected, {}, [actual]);
-      if (result !== true) wrong(`The ${expected.name ? `"${expected.name}" ` : ""}validation function is expected to return "true". Received ${brief(result)}\n\nCaught error:\n\n${brief(actual)}`);
+      if (result !== true) wrong(`The ${expected.name ? `"${expected.name}" ` : ""}validation function is expected to return "true". Received ${brief(result)}\n\nCaught error:\n\n${actual}`);
       return;
     }
     if (expected instanceof p.RegExp) {
@@ -137,11 +137,12 @@ function (native, p) {
     for (const key of keys) {
       if (typeof actual[key] === "string" && expected[key] instanceof p.RegExp && expected[key].test(actual[key])) continue;
       if (!(key in actual) || !deep().equal(actual[key], expected[key])) {
-        const pick = (o) => p.ObjectFromEntries(keys.filter((k) => k in o).map((k) => [k, o[k]]));
+        const pick = (o) => p.ObjectAssign(new Comparison(), p.ObjectFromEntries(keys.filter((k) => k in o).map((k) => [k, o[k]])));
         wrong(describe(pick(actual), pick(expected), "deepStrictEqual"));
       }
     }
   };
+  class Comparison {}
   const caught = (fn) => {
     errors.func(fn, "fn");
     try { fn(); } catch (error) { return { error }; }

@@ -64,10 +64,12 @@ function (native, p) {
 
   class TracingChannel {
     constructor(nameOrChannels) {
+      const named = typeof nameOrChannels === "string";
+      if (!named && (typeof nameOrChannels !== "object" || nameOrChannels === null)) throw errors.argType("channels", "of type object", nameOrChannels);
       for (const event of events) {
-        if (typeof nameOrChannels === "string") this[event] = channel(`tracing:${nameOrChannels}:${event}`);
-        else if (nameOrChannels?.[event] instanceof Channel) this[event] = nameOrChannels[event];
-        else throw errors.argType(`nameOrChannels.${event}`, "an instance of Channel", nameOrChannels?.[event]);
+        const value = named ? channel(`tracing:${nameOrChannels}:${event}`) : nameOrChannels[event];
+        if (!(value instanceof Channel)) throw errors.argType(`channels.${event}`, "an instance of Channel", value);
+        p.ObjectDefineProperty(this, event, { value });
       }
     }
     get hasSubscribers() { return events.some((event) => this[event].hasSubscribers); }

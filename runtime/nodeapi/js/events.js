@@ -82,6 +82,7 @@ function (native, p) {
       self.removeListener(type, wrapped);
       return ReflectApply(listener, self, args);
     };
+    p.ObjectDefineProperty(wrapped, "name", { value: "bound onceWrapper" });
     wrapped.listener = listener;
     return wrapped;
   };
@@ -320,7 +321,7 @@ function (native, p) {
     throw noEmitter(emitter);
   };
   EventEmitter.setMaxListeners = function setMaxListeners(n = defaultMax, ...targets) {
-    checkMax(n, "setMaxListeners");
+    checkMax(n, "n");
     if (targets.length === 0) { defaultMax = n; return; }
     for (const target of targets) {
       if (isTarget(target)) targetMax.set(target, n);

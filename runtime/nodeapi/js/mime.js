@@ -4,19 +4,23 @@ function (native, p) {
   const { errors } = native;
   const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
   const quotable = /^[\t\u0020-\u007E\u0080-\u00FF]*$/;
-  const bad = (what, text) => errors.make("TypeError", "ERR_INVALID_MIME_SYNTAX", `The MIME syntax for a ${what} in "${text}" is invalid`);
+  // bad is the error of what does not fit a pattern: part begins at a place in text.
+  const bad = (what, text, part, fits) => {
+    const at = part === "" ? -1 : [...part].findIndex((c) => !fits.test(c));
+    return errors.make("TypeError", "ERR_INVALID_MIME_SYNTAX", `The MIME syntax for a ${what} in "${text}" is invalid${at < 0 ? "" : ` at ${at}`}`);
+  };
   const shown = (v) => (token.test(v) ? v : `"${v.replace(/["\\]/g, "\\$&")}"`);
 
   class MIMEParams {
     #map = new p.Map();
-    delete(name) { this.#map.delete(`${name}`); }
-    get(name) { return this.#map.get(`${name}`) ?? null; }
-    has(name) { return this.#map.has(`${name}`); }
+    delete(name) { this.#map.delete(`${name}`.toLowerCase()); }
+    get(name) { return this.#map.get(`${name}`.toLowerCase()) ?? null; }
+    has(name) { return this.#map.has(`${name}`.toLowerCase()); }
     set(name, value) {
-      name = `${name}`;
+      name = `${name}`.toLowerCase();
       value = `${value}`;
-      if (!token.test(name)) throw bad("parameter name", name);
-      if (!quotable.test(value)) throw bad("parameter value", value);
+      if (!token.test(name)) throw bad("parameter name", name, name, token);
+      if (!quotable.test(value)) throw bad("parameter value", value, value, quotable);
       this.#map.set(name, value);
     }
     entries() { return this.#map.entries(); }
@@ -48,17 +52,17 @@ function (native, p) {
       text = `${text}`;
       const trimmed = text.replace(/^[\t\n\r ]+|[\t\n\r ]+$/g, "");
       const m = /^([^/]*)\/([^;]*)(;.*)?$/s.exec(trimmed);
-      if (m === null || !token.test(m[1])) throw bad("type", text);
+      if (m === null || !token.test(m[1])) throw bad("type", text, m?.[1] ?? "", token);
       const subtype = m[2].replace(/[\t\n\r ]+$/, "");
-      if (!token.test(subtype)) throw bad("subtype", text);
+      if (!token.test(subtype)) throw bad("subtype", text, subtype, token);
       this.#type = m[1].toLowerCase();
       this.#subtype = subtype.toLowerCase();
       this.#params = params(m[3] ?? "");
     }
     get type() { return this.#type; }
-    set type(v) { if (!token.test(`${v}`)) throw bad("type", `${v}`); this.#type = `${v}`.toLowerCase(); }
+    set type(v) { if (!token.test(`${v}`)) throw bad("type", `${v}`, `${v}`, token); this.#type = `${v}`.toLowerCase(); }
     get subtype() { return this.#subtype; }
-    set subtype(v) { if (!token.test(`${v}`)) throw bad("subtype", `${v}`); this.#subtype = `${v}`.toLowerCase(); }
+    set subtype(v) { if (!token.test(`${v}`)) throw bad("subtype", `${v}`, `${v}`, token); this.#subtype = `${v}`.toLowerCase(); }
     get essence() { return `${this.#type}/${this.#subtype}`; }
     get params() { return this.#params; }
     toString() {

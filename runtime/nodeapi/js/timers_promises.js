@@ -59,8 +59,12 @@ function (native, p) {
       [SymbolAsyncIterator]() { return this; },
     };
   };
-  return {
-    setTimeout, setImmediate, setInterval,
-    scheduler: { wait: (delay, options) => once(delay, undefined, options), yield: () => setImmediate() },
+  class Scheduler {
+    wait(delay, options) { own(this); return once(delay, undefined, options); }
+    yield() { own(this); return setImmediate(); }
+  }
+  const own = (that) => {
+    if (!(that instanceof Scheduler)) throw errors.make("TypeError", "ERR_INVALID_THIS", 'Value of "this" must be of type Scheduler');
   };
+  return { setTimeout, setImmediate, setInterval, scheduler: new Scheduler() };
 }

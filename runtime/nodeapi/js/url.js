@@ -293,7 +293,7 @@ function (native, p) {
     const flavour = options?.windows ? native.require("path").win32 : native.require("path").posix;
     let full = flavour.resolve(path);
     if ((path.endsWith("/") || options?.windows && path.endsWith("\\")) && !full.endsWith(flavour.sep)) full += flavour.sep;
-    if (options?.windows) full = `/${full.replaceAll("\\", "/")}`;
+    if (options?.windows) full = `${full.startsWith("\\") ? "" : "/"}${full.replaceAll("\\", "/")}`;
     const escaped = full.replace(options?.windows ? /[%\n\r\t?#|~]/g : /[%\\\n\r\t?#|~]/g, (c) => ({ "|": "%7C", "~": "%7E", "%": "%25", "\\": "%5C", "\n": "%0A", "\r": "%0D", "\t": "%09", "?": "%3F", "#": "%23" })[c]);
     return new globalThis.URL(`file://${escaped}`);
   };

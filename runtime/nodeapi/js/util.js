@@ -81,14 +81,18 @@ function (native, p) {
     return native.format(options, args);
   };
 
-  const debuglog = function debuglog(set) {
+  const debuglog = function debuglog(set, callback) {
     const name = String(set).toUpperCase();
     const listed = () => String(native.require("process").env.NODE_DEBUG ?? "").split(",")
       .some((s) => new p.RegExp(`^${s.trim().replace(/[|\\{}()[\]^$+?.]/g, "\\$&").replaceAll("*", ".*")}$`, "i").test(name));
     let on;
-    const log = (...args) => { if (on ??= listed()) native.logLine(2, `${name} 1: ${native.format({}, args)}`); };
-    ObjectDefineProperty(log, "enabled", { get: () => (on ??= listed()), configurable: true });
-    return log;
+    // The callback gets the function that is used from the first call on.
+    const logger = (...args) => {
+      if (callback !== undefined) { const then = callback; callback = undefined; then(logger); }
+      if (on ??= listed()) native.logLine(2, `${name} 1: ${native.format({}, args)}`);
+    };
+    ObjectDefineProperty(logger, "enabled", { get: () => (on ??= listed()), configurable: true });
+    return logger;
   };
 
   const styles = { __proto__: null, reset: [0, 0], bold: [1, 22], dim: [2, 22], italic: [3, 23], underline: [4, 24], blink: [5, 25], inverse: [7, 27],
@@ -98,15 +102,29 @@ function (native, p) {
     greenBright: [92, 39], yellowBright: [93, 39], blueBright: [94, 39], magentaBright: [95, 39], cyanBright: [96, 39], whiteBright: [97, 39],
     bgGray: [100, 49], bgRedBright: [101, 49], bgGreenBright: [102, 49], bgYellowBright: [103, 49], bgBlueBright: [104, 49], bgMagentaBright: [105, 49],
     bgCyanBright: [106, 49], bgWhiteBright: [107, 49] };
+  // Other names of styles, which lists of them leave out.
+  const alias = (of) => {
+    for (const [name, also] of [["gray", "grey"], ["bgGray", "bgGrey"], ["dim", "faint"], ["strikethrough", "crossedout"], ["strikethrough", "strikeThrough"],
+      ["strikethrough", "crossedOut"], ["hidden", "conceal"], ["inverse", "swapColors"], ["inverse", "swapcolors"], ["doubleunderline", "doubleUnderline"]]) {
+      ObjectDefineProperty(of, also, { configurable: true, get() { return this[name]; }, set(v) { this[name] = v; } });
+    }
+    return of;
+  };
+  alias(styles);
+  const isStream = (v) => v instanceof globalThis.ReadableStream || v instanceof globalThis.WritableStream
+    || Boolean(v && (v._readableState || v._writableState || typeof v.on === "function" && (typeof v.write === "function" || typeof v.pipe === "function")));
   const styleText = function styleText(format, text, options = {}) {
     errors.string(text, "text");
+    const { validateStream = true, stream } = options;
+    if (typeof validateStream !== "boolean") throw errors.argType("options.validateStream", "of type boolean", validateStream);
+    if (validateStream && stream !== undefined && !isStream(stream)) throw errors.argType("stream", "an instance of ReadableStream, WritableStream, or Stream", stream);
     const list = ArrayIsArray(format) ? format : [format];
     for (const name of list) {
       if (name !== "none" && !styles[name]) {
         throw errors.argValue("format", name, `must be one of: ${p.ObjectKeys(styles).map((s) => `'${s}'`).join(", ")}`);
       }
     }
-    if (options.validateStream !== false) return text; // no stream here is a terminal
+    if (validateStream) return text; // no stream here is a terminal
     return list.filter((n) => n !== "none").reduceRight((t, n) => `\u001b[${styles[n][0]}m${t}\u001b[${styles[n][1]}m`, text);
   };
 
@@ -138,7 +156,7 @@ function (native, p) {
   const aborted = async function aborted(signal, resource) {
     if (signal === undefined || typeof signal.aborted !== "boolean") throw errors.argType("signal", "an instance of AbortSignal", signal);
     if (resource === null || typeof resource !== "object") throw errors.argType("resource", "of type object", resource);
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    return signal.aborted ? undefined : new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   };
 
   // callSites are the frames that called getCallSites, the topmost first.
@@ -169,7 +187,7 @@ function (native, p) {
       p.ObjectAssign(defaults, options);
     },
   });
-  inspect.colors = { __proto__: null, ...styles };
+  inspect.colors = alias({ __proto__: null, ...styles });
   inspect.styles = { __proto__: null, special: "cyan", number: "yellow", bigint: "yellow", boolean: "yellow", undefined: "grey", null: "bold",
     string: "green", symbol: "green", date: "magenta", regexp: "red", module: "underline" };
 
@@ -190,7 +208,7 @@ function (native, p) {
     styleText,
     stripVTControlCharacters(text) {
       errors.string(text, "str");
-      return text.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:[a-zA-Z\d]*(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007)|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]))/g, "");
+      return text.replace(/[\u001B\u009B][[\]()#;?]*(?:(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?(?:\u0007|\u001B\\|\u009C))|(?:(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~]))/g, "");
     },
     toUSVString: (text) => native.usv(`${text}`),
     parseEnv(text) { errors.string(text, "content"); return native.parseEnv(text); },
@@ -198,17 +216,18 @@ function (native, p) {
     getSystemErrorMessage: (number) => systemError(number)[1],
     getSystemErrorMap: () => native.require("internal/constants").systemErrors,
     getCallSites(count = 10) {
-      if (typeof count === "number") errors.integer(count, "frameCount", 1, 200);
-      else count = 10; // what was given is options alone
+      if (typeof count === "object" && count !== null) count = 10; // what was given is options alone
+      else errors.integer(count, "frameCount", 1, 200);
       return callSites().slice(0, count);
     },
     diff(actual, expected) {
       const list = (v, name) => {
         if (typeof v === "string") return v.split("");
-        if (!ArrayIsArray(v)) throw errors.argType(name, "one of type array or string", v);
+        if (!ArrayIsArray(v)) throw errors.argType(name, "of type string", v);
         for (const [i, item] of v.entries()) errors.string(item, `${name}[${i}]`);
         return v;
       };
+      if (actual === expected) return [];
       return native.require("internal/comparisons").edits(list(actual, "actual"), list(expected, "expected"));
     },
     convertProcessSignalToExitCode(name) {

@@ -12,6 +12,9 @@ function (native, p) {
   };
   const tagged = (name) => (v) => native.classOf(v) !== "Proxy" && p.ObjectPrototypeToString(v) === `[object ${name}]`;
 
+  const sharedLength = p.ObjectGetOwnPropertyDescriptor(globalThis.SharedArrayBuffer.prototype, "byteLength").get;
+  const isShared = branded((v) => p.ReflectApply(sharedLength, v, []));
+
   const types = {
     isDate: class_("Date"),
     isRegExp: class_("RegExp"),
@@ -23,9 +26,9 @@ function (native, p) {
     isProxy: class_("Proxy"),
     isNativeError: class_("Error"),
     isArgumentsObject: class_("Arguments"),
-    isArrayBuffer: class_("ArrayBuffer"),
+    isArrayBuffer: (v) => native.classOf(v) === "ArrayBuffer" && !isShared(v),
     isAnyArrayBuffer: class_("ArrayBuffer"),
-    isSharedArrayBuffer: () => false,
+    isSharedArrayBuffer: isShared,
     isDataView: (v) => p.ArrayBufferIsView(v) && tag(v) === undefined,
     isArrayBufferView: p.ArrayBufferIsView,
     isTypedArray: (v) => typeof v === "object" && v !== null && tag(v) !== undefined,
