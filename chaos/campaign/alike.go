@@ -95,7 +95,7 @@ func (r *caseRun) likeness(plan fault.Plan) (Case, error) {
 	o.Seed = r.result.Seed
 	c := r.result
 	c.Name, c.SameAs, c.Replay = plan.String(), r.result.Name, o.replay(plan)
-	c.Ms, c.Digest, c.Kills = 0, "", slices.Clone(r.result.Kills)
+	c.Ms, c.PlayedBack, c.Digest, c.Kills = 0, 0, "", slices.Clone(r.result.Kills)
 	c.lines, c.like, c.recording = nil, nil, nil
 	if r.evidence == nil || len(c.Kills) != len(plan) {
 		return c, nil // it was cut short

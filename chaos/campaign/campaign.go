@@ -265,6 +265,7 @@ func (c *campaign) add(r Case) {
 	c.report.Cases = append(c.report.Cases, r)
 	if r.SameAs == "" {
 		c.report.Kills += len(r.Kills)
+		c.report.PlayedBack += r.PlayedBack
 	} else {
 		c.report.Same++
 	}

@@ -34,6 +34,7 @@ func Merge(all []Report) (Report, error) {
 		out.Skipped += r.Skipped
 		out.Kills += r.Kills
 		out.Same += r.Same
+		out.PlayedBack += r.PlayedBack
 		out.Refused += r.Refused
 		out.Unreached += r.Unreached
 		out.Ms = max(out.Ms, r.Ms)

@@ -65,6 +65,9 @@ type Case struct {
 	// SameAs names the case that was run in place of this one: the deaths of both
 	// leave the very same world. Then Ms is 0, and Dir is the other's.
 	SameAs string `json:"same_as,omitempty"`
+	// PlayedBack is how many of its lives no server lived: an earlier case had recorded
+	// them.
+	PlayedBack int `json:"played_back,omitempty"`
 	// Refused says that a fault was one that production would not do at that moment,
 	// Unreached that one of a drawn plan had no moment: then nothing was judged.
 	Refused   bool   `json:"refused,omitempty"`
@@ -140,6 +143,8 @@ type Report struct {
 	// another's run (Case.SameAs).
 	Kills int `json:"kills"`
 	Same  int `json:"same,omitempty"`
+	// PlayedBack is that of all cases.
+	PlayedBack int `json:"played_back,omitempty"`
 	// Refused counts the cases whose fault production would not do at its moment,
 	// Unreached those of a drawn plan that had a fault without a moment.
 	Refused   int    `json:"refused,omitempty"`

@@ -250,6 +250,7 @@ func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) er
 // begins begins a life: one that is known is played back.
 func (r *caseRun) begins(s *sim.System, kill func(killpoint.Point) bool) error {
 	if n := s.Lives(); kill != nil && n < len(r.known) && r.known[n].Fit() {
+		r.result.PlayedBack++
 		return s.PlayBack(r.known[n], kill)
 	}
 	return s.Live(kill)

@@ -130,7 +130,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Questions > 0 {
 		words = append(words, fmt.Sprintf("%d points of questions asked again are not visited", r.Questions))
 	}
-	if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 {
+	if r.PlayedBack > 0 {
+		words = append(words, fmt.Sprintf("%d of the lives before a death played back", r.PlayedBack))
+	} else if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 { // of lives that were lived
 		words = append(words, fmt.Sprintf("%.0f cycles a minute", float64(r.Kills)*60000/r.Ms))
 	}
 	if ready, recovered, work := recovery(r); ready > 0 {
