@@ -36,6 +36,8 @@ import (
 //     gives it by itself, and to the function's place in stacks too, where it
 //     sees that the function is f.
 //   - A class's constructor has no name in stacks; it gets V8's.
+//   - super in a field or a static block (mendsuper.go).
+//   - var e where e is caught (mendcatch.go).
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
@@ -126,7 +128,12 @@ func (m mender) node(n ast.Node, exact bool) {
 		m.unnameAll(n.List)
 	case *ast.VariableStatement:
 		m.unnameAll(n.List)
+	case *ast.CatchStatement:
+		letRedeclare(n)
+	case *ast.ClassStaticBlock:
+		letSuperInBlock(n)
 	case *ast.FieldDefinition:
+		letSuper(n)
 		if key, ok := n.Key.(*ast.StringLiteral); ok && !n.Computed {
 			m.unname(&n.Initializer, key.Value)
 		}

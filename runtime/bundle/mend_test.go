@@ -206,3 +206,33 @@ func TestFunctionsHaveTheirNamesInStacks(t *testing.T) {
 		t.Errorf("got %v, want %s", got, want)
 	}
 }
+
+// ECMA-262, section 13.3.7.1: super is allowed in the initializers of fields and in
+// static blocks, wherever the class stands.
+func TestSuperOutsideOfMethods(t *testing.T) {
+	const code = `class A { cm() { return 1; } static sm() { return 2; } }
+class B extends A {
+  q = super.cm(); list = [super.cm(), () => super.cm()]; named = () => super.cm();
+  static s = super.sm(); static f = function() {};
+  static { var x = super.sm(); this.block = x + 1; for (const k of [1]) this.last = k + super.sm(); }
+}
+const b = new B();
+[b.q, b.list[0], b.list[1](), b.named(), b.named.name, B.s, B.f.name, B.block, B.last, typeof x].join();`
+	if got, want := runMended(t, goja.New(), code, false).String(), "1,1,1,1,named,2,f,3,3,undefined"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// ECMA-262, section B.3.4: the variable of a catch clause may be declared again.
+func TestCaughtVariableDeclaredAgain(t *testing.T) {
+	const code = `[
+  (() => { try { throw 1; } catch (e) { var e = 2, f = e; if (f) { var e; } return [e, f].join(); } })(),
+  (() => { try { throw 1; } catch (e) { var e = 2; } return e; })(),
+  (() => { try { throw 1; } catch (e) { for (var i = 0, e = 5; i < 1; i++); return e; } })(),
+  (() => { try { throw 1; } catch (e) { for (var e in { k: 1 }); return e; } })(),
+  (() => { try { throw 1; } catch (e) { return (() => { var e = 3; return e; })() + e; } })(),
+].join(";");`
+	if got, want := runMended(t, goja.New(), code, false).String(), "2,2;;5;k;4"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
