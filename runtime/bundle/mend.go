@@ -38,6 +38,7 @@ import (
 //   - A class's constructor has no name in stacks; it gets V8's.
 //   - super in a field or a static block (mendsuper.go).
 //   - var e where e is caught (mendcatch.go).
+//   - arguments that arrow functions alone name (mendarguments.go).
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
@@ -92,9 +93,10 @@ func mend(program *ast.Program, m mender) (err error) {
 }
 
 // mender says which helpers are in scope: those of operators, those of async
-// generators, that of stacks, and that of names. It is a visitor whose flag says that the
-// innermost function that is no arrow is a class's constructor.
-type mender struct{ bounds, async, stacks, names bool }
+// generators, that of stacks, and that of names; and whether the code names arguments.
+// It is a visitor whose flag says that the innermost function that is no arrow is a
+// class's constructor.
+type mender struct{ bounds, async, stacks, names, arguments bool }
 
 func (m mender) slot(e *ast.Expression, exact bool) {
 	if with := m.replacement(*e, exact); with != nil {
@@ -169,6 +171,9 @@ func (m mender) node(n ast.Node, exact bool) {
 func (m mender) function(n *ast.FunctionLiteral, exact bool) {
 	if m.async {
 		mendAsync(n)
+	}
+	if m.arguments {
+		nameArguments(n)
 	}
 	descend(n, m, exact)
 }

@@ -236,3 +236,23 @@ func TestCaughtVariableDeclaredAgain(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// ECMA-262, section 10.2.11: arguments are those of the innermost function that is
+// no arrow function, also where arrow functions alone name them.
+func TestArgumentsInArrowFunctions(t *testing.T) {
+	const code = `[
+  (function() { return (() => arguments[0])(); })(1),
+  (function() { "use strict"; return (() => arguments.length)(); })(1, 2),
+  (function(a) { return () => arguments[0] + a; })(3)(),
+  (function() { return [1].map(() => arguments[0])[0]; })(4),
+  ({ m() { return (() => (() => arguments[0])())(); } }).m(5),
+  new (class { constructor() { this.a = (() => arguments[0])(); } })(6).a,
+  (function() { const r = []; for (const x of [1]) r.push(() => ({ arguments }).arguments[0] + x); return r[0](); })(7),
+  (function() { try { throw 1; } catch (e) { return (() => arguments[0] + e)(); } })(8),
+  [...(function*() { yield (() => arguments[0])(); })(9)][0],
+  (function(...rest) { return ((f) => f())(() => arguments.length + rest.length); })(1, 2),
+].join();`
+	if got, want := runMendedBy(t, goja.New(), code, mender{arguments: true}).String(), "1,2,6,4,5,6,8,9,9,4"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,70 @@
+package bundle
+
+import (
+	"slices"
+
+	"github.com/dop251/goja/ast"
+)
+
+// A function whose `arguments` are named in its arrow functions alone gives goja's
+// virtual machine a wrong place to look for them: what comes out is another value,
+// or a panic. One that names them itself, in a statement that does nothing else, is
+// right (ECMA-262, section 10.2.11).
+
+const argumentsName = "arguments"
+
+// nameArguments mends a function that is no arrow function.
+func nameArguments(n *ast.FunctionLiteral) {
+	var f argumentsFinder
+	for _, s := range n.Body.List {
+		if f.node(s, false); f.found {
+			break
+		}
+	}
+	if !f.found {
+		return
+	}
+	at := 0 // behind the directives
+	for at < len(n.Body.List) && isDirective(n.Body.List[at]) {
+		at++
+	}
+	named := &ast.ExpressionStatement{Expression: &ast.Identifier{Name: argumentsName, Idx: n.Body.LeftBrace}}
+	n.Body.List = slices.Insert(slices.Clone(n.Body.List), at, ast.Statement(named))
+}
+
+func isDirective(s ast.Statement) bool {
+	e, ok := s.(*ast.ExpressionStatement)
+	if ok {
+		_, ok = e.Expression.(*ast.StringLiteral)
+	}
+	return ok
+}
+
+// argumentsFinder is a visitor that looks for `arguments` in the arrow functions
+// of a function; flag says that it is in one.
+type argumentsFinder struct{ found bool }
+
+func (f *argumentsFinder) slot(e *ast.Expression, flag bool) { f.node(*e, flag) }
+
+func (f *argumentsFinder) node(n ast.Node, flag bool) {
+	switch n := n.(type) {
+	case *ast.Identifier:
+		f.found = f.found || flag && n.Name == argumentsName
+		return
+	case *ast.PropertyShort:
+		f.found = f.found || flag && n.Name.Name == argumentsName
+	case *ast.FunctionLiteral:
+		return
+	case *ast.ArrowFunctionLiteral:
+		flag = true
+	}
+	if !f.found {
+		descend(n, f, flag)
+	}
+}
+
+func (f *argumentsFinder) list(l *[]ast.Statement, flag bool) {
+	for _, s := range *l {
+		f.node(s, flag)
+	}
+}
