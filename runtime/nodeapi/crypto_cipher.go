@@ -45,9 +45,10 @@ var ciphers = func() map[string]cipherInfo {
 		}
 	}
 	for _, c := range []cipherInfo{
-		{"chacha20-poly1305", "stream", 1018, 32, 12, 1}, {"rc4", "stream", 5, 16, 0, 1},
+		{"chacha20-poly1305", "stream", 950, 32, 12, 1}, {"rc4", "stream", 5, 16, 0, 1},
 		{"des-cbc", "cbc", 31, 8, 8, 8}, {"des-ecb", "ecb", 29, 8, 0, 8}, {"des-ede", "ecb", 32, 16, 0, 8},
 		{"des-ede-cbc", "cbc", 43, 16, 8, 8}, {"des-ede3-cbc", "cbc", 44, 24, 8, 8},
+		{"rc2-cbc", "cbc", 37, 16, 8, 8},
 	} {
 		out[c.name] = c
 	}
@@ -144,10 +145,7 @@ func (m *Modules) cipherInfo(c goja.FunctionCall) goja.Value {
 func (m *Modules) newCipher(c goja.FunctionCall) goja.Value {
 	name := m.text(c.Argument(1), "algorithm")
 	info, ok := ciphers[strings.ToLower(strings.Replace(strings.ToLower(name), "id-aes", "aes-", 1))]
-	switch {
-	case strings.EqualFold(name, "rc2-cbc"):
-		panic(m.refused("crypto.createCipheriv('rc2-cbc')"))
-	case !ok:
+	if !ok {
 		m.throw("Error", "", "Unknown or unsupported cipher: %s", name)
 	}
 	key, ok := m.keyBytes(c.Argument(2))
@@ -227,6 +225,8 @@ func (s *cipherState) primitive(key []byte) (cipher.Block, error) {
 		return nil, err
 	case strings.HasPrefix(s.info.name, "aes"):
 		return aes.NewCipher(key)
+	case s.info.name == "rc2-cbc":
+		return newRC2(key), nil
 	case len(key) == 8:
 		return des.NewCipher(key)
 	case len(key) == 16: // two keys: the first is also the third

@@ -19,11 +19,11 @@ import (
 // crypto.createHash, by lower-case name.
 var hashes = map[string]func() hash.Hash{
 	"md5": md5.New, "sha1": sha1.New, "sha224": sha256.New224, "sha256": sha256.New,
-	"sha384": sha512.New384, "sha512": sha512.New, "sha512-256": sha512.New512_256,
+	"md5-sha1": newMD5SHA1, "sha384": sha512.New384, "sha512": sha512.New, "sha512-256": sha512.New512_256,
 }
 
 // hashNames is what crypto.getHashes lists.
-const hashNames = "md5 sha1 sha224 sha256 sha384 sha512 RSA-MD5 RSA-SHA1 RSA-SHA224 RSA-SHA256 RSA-SHA384 RSA-SHA512"
+const hashNames = "md5 md5-sha1 sha1 sha224 sha256 sha384 sha512 RSA-MD5 RSA-SHA1 RSA-SHA224 RSA-SHA256 RSA-SHA384 RSA-SHA512"
 
 // hashByName finds a digest by any of its names.
 func hashByName(name string) (func() hash.Hash, bool) {
@@ -33,11 +33,43 @@ func hashByName(name string) (func() hash.Hash, bool) {
 
 // digestName is the name in hashes of a digest that has several.
 func digestName(name string) string {
-	n := strings.TrimPrefix(strings.ToLower(name), "rsa-")
+	n := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(name), "rsa-"), "withrsaencryption")
 	if strings.HasPrefix(n, "sha-") {
 		n = "sha" + n[4:]
 	}
 	return strings.Replace(n, "sha512/256", "sha512-256", 1)
+}
+
+// md5sha1 is MD5 and SHA-1, one behind the other, as TLS 1.0 signs them.
+type md5sha1 struct{ md5, sha1 hash.Hash }
+
+func newMD5SHA1() hash.Hash { return &md5sha1{md5.New(), sha1.New()} }
+
+func (h *md5sha1) Write(b []byte) (int, error) {
+	h.md5.Write(b)
+	return h.sha1.Write(b)
+}
+func (h *md5sha1) Sum(b []byte) []byte { return h.sha1.Sum(h.md5.Sum(b)) }
+func (h *md5sha1) Reset()              { h.md5.Reset(); h.sha1.Reset() }
+func (h *md5sha1) Size() int           { return md5.Size + sha1.Size }
+func (h *md5sha1) BlockSize() int      { return md5.BlockSize }
+
+// MarshalBinary is the state of both; UnmarshalBinary takes it.
+func (h *md5sha1) MarshalBinary() ([]byte, error) {
+	a, err := h.md5.(marshal.BinaryMarshaler).MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	b, err := h.sha1.(marshal.BinaryMarshaler).MarshalBinary()
+	return append(append([]byte{byte(len(a))}, a...), b...), err
+}
+
+func (h *md5sha1) UnmarshalBinary(state []byte) error {
+	n := int(state[0]) + 1
+	if err := h.md5.(marshal.BinaryUnmarshaler).UnmarshalBinary(state[1:n]); err != nil {
+		return err
+	}
+	return h.sha1.(marshal.BinaryUnmarshaler).UnmarshalBinary(state[n:])
 }
 
 // digester is a Hash or an Hmac in progress. Loop-confined.

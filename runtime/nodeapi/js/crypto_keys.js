@@ -14,6 +14,15 @@ function (native, p) {
   const isBytes = (v) => native.isView(v) || v instanceof p.ArrayBuffer;
   const wrongType = (got, expected) => errors.make("TypeError", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", `Invalid key object type ${got}, expected ${expected}.`);
 
+  // The keys of Diffie-Hellman: prime, generator, public, and private in a
+  // private one. As in Workers they agree, and cannot be exported.
+  const agreed = new p.WeakMap();
+  const agreedKey = (C, parts) => {
+    const key = ObjectCreate(C.prototype);
+    agreed.set(key, parts);
+    return key;
+  };
+
   class KeyObject {
     constructor() { throw errors.make("TypeError", "ERR_ILLEGAL_CONSTRUCTOR", "Illegal constructor"); }
     static from(key) {
@@ -27,6 +36,10 @@ function (native, p) {
     equals(other) {
       if (!isKey(other)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
       if (other.type !== this.type) return false;
+      if (agreed.has(this) || agreed.has(other)) {
+        const a = agreed.get(this), b = agreed.get(other);
+        return a !== undefined && b !== undefined && ["prime", "generator", "public"].every((name) => a[name].equals(b[name]));
+      }
       const a = bytesOf(this), b = bytesOf(other);
       return a.length === b.length && native.timingSafeEqual(a, b);
     }
@@ -63,14 +76,16 @@ function (native, p) {
     }
   }
   class AsymmetricKeyObject extends KeyObject {
-    get asymmetricKeyType() { return native.keyInfo(this)[0]; }
+    get asymmetricKeyType() { return agreed.has(this) ? "dh" : native.keyInfo(this)[0]; }
     get asymmetricKeyDetails() {
+      if (agreed.has(this)) return {};
       const [, namedCurve, modulusLength, publicExponent] = native.keyInfo(this);
       if (modulusLength) return { modulusLength, publicExponent };
       return namedCurve ? { namedCurve } : {};
     }
     export(options) {
       if (options !== undefined) errors.object(options, "options");
+      if (agreed.has(this)) throw new Error(options?.format === "jwk" ? "Key type is invalid for JWK export" : "Failed to export key");
       if (options?.format === "jwk") return native.keyExport(this, "jwk");
       if (options?.type === undefined) throw errors.make("TypeError", "", "Missing type option");
       encodable(this.type, options.type, this.asymmetricKeyType, "options.type");
@@ -101,6 +116,7 @@ function (native, p) {
     if (isKey(key)) {
       if (key.type === "secret" || isPrivate && key.type !== "private") throw wrongType(key.type, isPrivate ? "private" : "private or public");
       if (isPrivate || key.type === "public") return key;
+      if (agreed.has(key)) return agreedKey(PublicKeyObject, { ...agreed.get(key), private: undefined });
       return native.keyPublic(ObjectCreate(PublicKeyObject.prototype), key);
     }
     const format = input?.format;
@@ -124,10 +140,35 @@ function (native, p) {
     else if (![128, 192, 256].includes(options.length)) throw errors.argValue("options.length", options.length, "must be one of: 128, 192, 256");
     return createSecretKey(random(options.length >> 3));
   };
+  const agreedPair = ({ group, prime, primeLength, generator }) => {
+    const apart = (name, others) => {
+      for (const other of p.ObjectKeys(others)) {
+        if (others[other] !== undefined) throw errors.make("Error", "ERR_INCOMPATIBLE_OPTION_PAIR", `The options "${name}" and "${other}" are mutually exclusive.`);
+      }
+    };
+    let dh;
+    if (group !== undefined) {
+      apart("group", { prime, primeLength, generator });
+      errors.string(group, "options.group");
+      if (native.dhGroup(group.toLowerCase()) === undefined) throw new Error("Invalid or unsupported group");
+      dh = new DiffieHellmanGroup(group);
+    } else {
+      if (generator !== undefined) errors.integer(generator, "options.generator", 0, 2147483647);
+      if (prime !== undefined) {
+        apart("prime", { primeLength });
+        if (!isBytes(prime)) throw errors.argType("options.prime", "an instance of Buffer, TypedArray, or ArrayBuffer", prime);
+      } else if (primeLength === undefined) {
+        throw errors.make("Error", "ERR_MISSING_OPTION", "At least one of the group, prime, or primeLength options");
+      } else errors.integer(primeLength, "options.primeLength", 0, 2147483647);
+      dh = new DiffieHellman(prime ?? primeLength, generator);
+    }
+    dh.generateKeys();
+    const parts = { prime: dh.getPrime(), generator: dh.getGenerator(), public: dh.getPublicKey() };
+    return { publicKey: agreedKey(PublicKeyObject, parts), privateKey: agreedKey(PrivateKeyObject, { ...parts, private: dh.getPrivateKey() }) };
+  };
   const generateKeyPairSync = (type, options = {}) => {
     errors.object(options, "options");
-    if (type === "dh") throw errors.refused("crypto.generateKeyPair('dh')");
-    if (!["rsa", "ec", "ed25519", "x25519"].includes(type)) throw errors.argValue("type", type, "must be one of: 'rsa', 'ec', 'ed25519', 'x25519', 'dh'");
+    if (!["rsa", "ec", "ed25519", "x25519", "dh"].includes(type)) throw errors.argValue("type", type, "must be one of: 'rsa', 'ec', 'ed25519', 'x25519', 'dh'");
     if (type === "rsa") {
       errors.integer(options.modulusLength, "options.modulusLength", 512, 16384);
       if (options.publicExponent !== undefined) errors.integer(options.publicExponent, "options.publicExponent", 0, 4294967295);
@@ -139,8 +180,8 @@ function (native, p) {
     }
     wanted(options, "public", type);
     wanted(options, "private", type);
-    const pair = { publicKey: ObjectCreate(PublicKeyObject.prototype), privateKey: ObjectCreate(PrivateKeyObject.prototype) };
-    native.keyGenerate(pair.publicKey, pair.privateKey, type, type === "rsa" ? options.modulusLength : options.namedCurve, options.publicExponent ?? 65537);
+    const pair = type === "dh" ? agreedPair(options) : { publicKey: ObjectCreate(PublicKeyObject.prototype), privateKey: ObjectCreate(PrivateKeyObject.prototype) };
+    if (type !== "dh") native.keyGenerate(pair.publicKey, pair.privateKey, type, type === "rsa" ? options.modulusLength : options.namedCurve, options.publicExponent ?? 65537);
     if (options.publicKeyEncoding !== undefined) pair.publicKey = pair.publicKey.export(options.publicKeyEncoding);
     if (options.privateKeyEncoding !== undefined) pair.privateKey = pair.privateKey.export(options.privateKeyEncoding);
     return pair;
@@ -350,6 +391,12 @@ function (native, p) {
     if (!isKey(publicKey)) throw errors.argType("options.publicKey", "an instance of KeyObject", publicKey);
     if (privateKey.type !== "private") throw wrongType(privateKey.type, "private");
     const a = privateKey.asymmetricKeyType, b = publicKey.asymmetricKeyType;
+    if (a === "dh" && b === "dh") {
+      const own = agreed.get(privateKey), other = agreed.get(publicKey);
+      if (!own.prime.equals(other.prime) || !own.generator.equals(other.generator)) throw new Error("Failed to compute the secret: the keys have different parameters");
+      const secret = native.modPow(other.public, own.private, own.prime);
+      return Buffer.concat([Buffer.alloc(own.prime.length - secret.length), secret]);
+    }
     if (a !== b || a !== "ec" && a !== "x25519") throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY", `Incompatible key types for Diffie-Hellman: ${a} and ${b}`);
     return native.agree(privateKey, publicKey);
   };
