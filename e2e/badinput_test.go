@@ -6,11 +6,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/objectid"
 )
@@ -64,7 +66,7 @@ export default { fetch() { return new Response("fine"); } };
 `
 
 // The mistakes of a project are reported with file, line and column, a code
-// frame and what to do, and end with code 2.
+// frame and what to do, and end with code 2; so does the harness, in either mode.
 func TestBadProjects(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -101,6 +103,14 @@ func TestBadProjects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := project(t, c.files)
 			contains(t, refused(t, "--config", filepath.Join(dir, "wrangler.jsonc"), "--port", "0"), c.want...)
+			for _, mode := range []string{"process", "sim"} {
+				cmd := exec.Command(minido, "chaos", "enumerate", dir, "--fetch", "GET /", "--mode", mode, "--dir", t.TempDir())
+				out, _ := cmd.CombinedOutput() // its code tells
+				if code := cmd.ProcessState.ExitCode(); code != chaos.Usage || strings.Contains(string(out), "goroutine ") {
+					t.Errorf("%s: code %d\n%s", mode, code, out)
+				}
+				contains(t, string(out), c.want...)
+			}
 		})
 	}
 }

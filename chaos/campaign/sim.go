@@ -21,6 +21,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/runtime/world"
 	"minido.dev/minido/sqlstore"
 )
@@ -195,7 +196,10 @@ func (r *caseRun) playSim(ctx context.Context, s *sim.System) error {
 	}
 	restless := r.liveSim(ctx, s, nil)
 	for { // a person may kill (Options.Step), as often as they like
-		if _, dead := s.World.Dead(); !dead || restless != nil {
+		if restless != nil {
+			break // there may be no world
+		}
+		if _, dead := s.World.Dead(); !dead {
 			break
 		}
 		if err := r.burySim(s); err != nil {
@@ -230,6 +234,9 @@ func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) er
 	case errors.Is(err, world.ErrKilled):
 		return nil
 	case err != nil:
+		if text, ofProject := server.Explain(err, false); ofProject {
+			return fmt.Errorf("%w: %s", process.ErrRefused, text)
+		}
 		return err
 	}
 	r.history.Add(history.Event{Kind: history.Ready, Who: who, Text: sim.URL})

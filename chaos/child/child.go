@@ -27,7 +27,6 @@ import (
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
-	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/server"
@@ -133,19 +132,8 @@ func (c *child) say(r process.Reply) {
 }
 
 func (c *child) fail(err error) {
-	r := process.Reply{Say: process.SayFailed, Text: err.Error()}
-	var ce *config.ConfigError
-	var be *bundle.BuildError
-	var le *server.LoadError
-	switch {
-	case errors.As(err, &ce):
-		r.Text, r.Usage = ce.Render(false), true
-	case errors.As(err, &be):
-		r.Text, r.Usage = be.Render(false), true
-	case errors.As(err, &le):
-		r.Usage = true
-	}
-	c.say(r)
+	text, ofProject := server.Explain(err, false)
+	c.say(process.Reply{Say: process.SayFailed, Text: text, Usage: ofProject})
 }
 
 func (c *child) ms() float64 {

@@ -21,7 +21,6 @@ import (
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
-	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/engine"
@@ -311,15 +310,11 @@ func (t *terminal) event(ev server.Event) {
 
 // explain renders an error of Start.
 func (t *terminal) explain(err error) string {
-	var ce *config.ConfigError
-	var be *bundle.BuildError
-	switch {
-	case errors.As(err, &ce):
-		return ce.Render(t.color)
-	case errors.As(err, &be):
-		return be.Render(t.color)
+	text, ofProject := server.Explain(err, t.color)
+	if !ofProject || text == err.Error() { // it names no file of its own
+		return "minido: " + text
 	}
-	return "minido: " + err.Error()
+	return text
 }
 
 // started prints where the server answers and what env has.

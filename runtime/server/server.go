@@ -147,6 +147,22 @@ func (e *AddressError) Error() string {
 // Unwrap is the system's error.
 func (e *AddressError) Unwrap() error { return e.Err }
 
+// Explain is the text of an error of Start for a person, with code frames where
+// there are, and whether it is the project's: its configuration or its code are
+// wrong.
+func Explain(err error, color bool) (text string, ofProject bool) {
+	var ce *config.ConfigError
+	var be *bundle.BuildError
+	var le *LoadError
+	switch {
+	case errors.As(err, &ce):
+		return ce.Render(color), true
+	case errors.As(err, &be):
+		return be.Render(color), true
+	}
+	return err.Error(), errors.As(err, &le)
+}
+
 // LoadError says that the worker's module code threw.
 type LoadError struct{ Text string }
 
