@@ -1,61 +1,69 @@
 package netx
 
 import (
-	"bufio"
-	"compress/zlib"
+	"errors"
 	"io"
-	"strings"
 
 	"github.com/andybalholm/brotli"
-	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
+
+	"minido.dev/minido/runtime/event"
 )
 
 // decoder undoes a Content-Encoding as it is read. The decompressor is made at
 // the first read, for it wants to see bytes.
 type decoder struct {
-	src  io.ReadCloser
+	src  arriving
 	open func(io.Reader) (io.Reader, error)
+	name string // in the text of a failure
 	r    io.Reader
 	err  error
 }
 
-// decode returns src decoded, or false for an encoding that is left as it is.
-func decode(src io.ReadCloser, encoding string) (io.ReadCloser, bool) {
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
-	case "gzip", "x-gzip":
-		return &decoder{src: src, open: func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }}, true
-	case "br":
-		return &decoder{src: src, open: func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }}, true
-	case "deflate":
-		return &decoder{src: src, open: openDeflate}, true
-	}
-	return nil, false
-}
-
-// openDeflate tells the zlib format, which "deflate" means, from the bare one
-// that many servers send under that name.
-func openDeflate(r io.Reader) (io.Reader, error) {
-	br := bufio.NewReader(r)
-	head, err := br.Peek(2)
-	if err != nil {
-		return nil, err
-	}
-	if head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
-		return zlib.NewReader(br)
-	}
-	return flate.NewReader(br), nil
+// arriving remembers how the bytes ended.
+type arriving struct {
+	io.ReadCloser
+	err error
 }
 
 // Read implements io.Reader.
-func (d *decoder) Read(p []byte) (int, error) {
+func (a *arriving) Read(p []byte) (n int, err error) {
+	n, err = a.ReadCloser.Read(p)
+	a.err = err
+	return n, err
+}
+
+// decode returns src decoded, or false for an encoding that is left as it is:
+// every one but these, spelled like this (workerd: api/util.h, getContentEncoding).
+func decode(src io.ReadCloser, encoding string) (io.ReadCloser, bool) {
+	d := &decoder{src: arriving{ReadCloser: src}}
+	switch encoding {
+	case "gzip":
+		d.name, d.open = "Gzip", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+	case "br":
+		d.name, d.open = "Brotli", func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }
+	default:
+		return nil, false
+	}
+	return d, true
+}
+
+// Read implements io.Reader. Errors: that of the connection, or a TypeError for
+// bytes that are not of the encoding.
+func (d *decoder) Read(p []byte) (n int, err error) {
 	if d.r == nil && d.err == nil {
-		d.r, d.err = d.open(d.src)
+		d.r, d.err = d.open(&d.src)
 	}
-	if d.err != nil {
-		return 0, d.err
+	if n, err = 0, d.err; err == nil {
+		n, err = d.r.Read(p)
 	}
-	return d.r.Read(p)
+	switch {
+	case err == nil, err == io.EOF && d.r != nil:
+		return n, err
+	case d.src.err != nil && !errors.Is(d.src.err, io.EOF):
+		return n, d.src.err
+	}
+	return n, &event.Error{Name: "TypeError", Message: d.name + " decompression failed."}
 }
 
 // Close implements io.Closer.

@@ -192,10 +192,18 @@ func (c *Class[T]) Of(v goja.Value) (value T, ok bool) {
 }
 
 // calledAs reports whether the native function that runs was called by this
-// name, not constructed: goja gives only calls a frame of their own.
+// name, or through call() or apply(), not constructed: goja gives only calls a
+// frame of their own.
 func (e *Engine) calledAs(name string) bool {
 	top := e.vm.CaptureCallStack(1, nil)
-	return len(top) > 0 && top[0].SrcName() == "<native>" && top[0].FuncName() == name
+	if len(top) == 0 || top[0].SrcName() != "<native>" {
+		return false
+	}
+	switch top[0].FuncName() {
+	case name, "call", "apply":
+		return true
+	}
+	return false
 }
 
 // IllegalInvocation is what a method of the platform says, as a TypeError, to a

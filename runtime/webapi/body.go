@@ -31,13 +31,13 @@ const (
 // JavaScript; a ReadableStream object exists only once JavaScript has asked
 // for it, and from then on it is what counts. Loop-confined.
 type body struct {
+	leaves bool // it goes out of the isolate: strings in its stream are sent as UTF-8
 	kind   bodyKind
 	buffer []byte          // bodyBuffer; kept after use, so that redirects can replay it
 	native event.Body      // bodyNative
 	owner  *engine.Context // bodyNative: whose I/O it is; nil: anybody's
 	stream *goja.Object    // the ReadableStream, nil until made
 	used   bool            // consumed without a stream
-	text   bool            // strings in the stream are sent as UTF-8 (RPC)
 	h      *headers
 }
 
@@ -144,7 +144,12 @@ func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value
 	if native, ok := p.takeNative(b.stream); ok {
 		return p.readNative(native, what, convert)
 	}
-	return p.readStream(b.stream, convert)
+	return p.readStream(b.stream, func(v goja.Value) ([]byte, bool) {
+		if b.leaves {
+			return p.chunkBytes(v)
+		}
+		return p.bytesOf(v)
+	}, convert)
 }
 
 // checkOwner throws if the body is another context's I/O.
@@ -309,7 +314,7 @@ func (p *Platform) takeBody(b *body, gone func()) event.Body {
 	if native, ok := p.takeNative(b.stream); ok {
 		return native
 	}
-	return p.pumpStream(b.stream, b.text, gone)
+	return p.pumpStream(b.stream, gone)
 }
 
 // promise calls fn and gives a promise for what it returns or throws.

@@ -197,6 +197,7 @@ func (p *Platform) cachePut(c *cache, r *request, v goja.Value) goja.Value {
 	now := p.Engine.Now().UnixMilli()
 	ttl, header, storable := cacheLife(entry.Header, now)
 	entry.Header, entry.Expires = header, now+ttl*1000
+	resp.body.leaves = true
 	return p.consume(&resp.body, "caches.put", func(data []byte) goja.Value {
 		if !storable || ttl <= 0 || resp.status == http.StatusNotModified {
 			return goja.Undefined()

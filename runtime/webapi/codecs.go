@@ -378,7 +378,6 @@ func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if c.p.bodyUsed(b) || b.stream != nil && c.p.streamLocked(b.stream) {
 		c.p.Engine.Throw("TypeError", "The ReadableStream has been locked to a reader.")
 	}
-	b.text = true
 	kind := b.kind
 	out := c.p.takeBody(b, nil)
 	if kind != bodyBuffer {

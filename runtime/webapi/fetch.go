@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"sync"
@@ -240,9 +241,7 @@ func (f *redirects) start(req *event.Request, done func(*event.Response, error))
 
 // describe sets what only the client knows of a response.
 func (f *redirects) describe(req *event.Request, resp *event.Response) {
-	if resp.URL == "" {
-		resp.URL, _, _ = strings.Cut(req.URL, "#")
-	}
+	resp.URL, _, _ = strings.Cut(cmp.Or(resp.URL, req.URL), "#") // Fetch, section 5.5: url has no fragment
 	resp.Redirected = resp.Redirected || f.hops > 0
 }
 

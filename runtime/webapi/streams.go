@@ -346,8 +346,9 @@ func (d *drainer) stop(reason goja.Value) {
 	}
 }
 
-// readStream collects a stream and gives the promise of its bytes.
-func (p *Platform) readStream(stream *goja.Object, convert func([]byte) goja.Value) goja.Value {
+// readStream collects a stream, whose chunks are bytes as bytesOf has it, and
+// gives the promise of them all.
+func (p *Platform) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]byte, bool), convert func([]byte) goja.Value) goja.Value {
 	promise, resolve, reject := p.Engine.NewPromise()
 	var all []byte
 	var d *drainer
@@ -358,7 +359,7 @@ func (p *Platform) readStream(stream *goja.Object, convert func([]byte) goja.Val
 		d.stop(reason)
 	}
 	d = p.drain(stream, func(v goja.Value) {
-		data, ok := p.bytesOf(v)
+		data, ok := bytesOf(v)
 		switch {
 		case ended:
 		case !ok:
@@ -403,13 +404,12 @@ type pump struct {
 	pipe  *event.Pipe
 	d     *drainer
 	ended bool
-	text  bool   // strings are sent as UTF-8
 	gone  func() // told when nobody reads on
 }
 
-func (p *Platform) pumpStream(stream *goja.Object, text bool, gone func()) event.Body {
+func (p *Platform) pumpStream(stream *goja.Object, gone func()) event.Body {
 	e := p.Engine
-	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), text: text, gone: gone}
+	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), gone: gone}
 	u.op = e.StartOp("streaming a body").OnCancel(func(error) {
 		u.ended = true
 		u.pipe.Close(errContextEnded)
@@ -423,14 +423,20 @@ func (p *Platform) pumpStream(stream *goja.Object, text bool, gone func()) event
 	return u.pipe
 }
 
+// chunkBytes is what a chunk of a stream puts on the wire: a string is sent as
+// UTF-8 (as in workerd, where the body mixin alone insists on bytes).
+func (p *Platform) chunkBytes(v goja.Value) ([]byte, bool) {
+	if text, isText := v.(goja.String); isText {
+		return []byte(text.String()), true
+	}
+	return p.bytesOf(v)
+}
+
 func (u *pump) chunk(v goja.Value) {
 	if u.ended {
 		return
 	}
-	data, ok := u.p.bytesOf(v)
-	if text, isText := v.(goja.String); isText && u.text {
-		data, ok = []byte(text.String()), true
-	}
+	data, ok := u.p.chunkBytes(v)
 	if !ok {
 		err := u.p.Engine.NewError("TypeError", textNotBytes)
 		u.finish(u.p.Engine.ToEvent(err))

@@ -286,9 +286,9 @@ func TestPump(t *testing.T) {
 		t.Errorf("%q, end %q, gone %d, held %d", all, end, *gone, w.c.Held())
 	}
 
-	r, _ = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)); c.enqueue("text") }, cancel(e) { say("canceled: " + e.message) }}))`)
-	if a, b := r.next(), r.next(); a != "A" || b != notBytesError {
-		t.Errorf("%q, %q", a, b)
+	r, _ = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)); c.enqueue("\u00e9"); c.enqueue(5) }, cancel(e) { say("canceled: " + e.message) }}))`)
+	if a, b, c := r.next(), r.next(), r.next(); a != "A" || b != "\u00e9" || c != notBytesError {
+		t.Errorf("%q, %q, %q", a, b, c)
 	}
 	w.said("canceled: This ReadableStream did not return bytes.")
 

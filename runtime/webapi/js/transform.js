@@ -130,6 +130,8 @@ function (native, p) {
   }
 
   // ---- bytes pass through; a write is done once they have been read
+  // a chunk of bytes, as which workerd takes a string too
+  const bytes = (v) => typeof v === "string" ? native.encode(v) : native.bytes(v);
   const identity = (limit) => {
     let left = limit, pulled, written, pending, T;
     const failBoth = (e) => { r.errorC(T.S.C, e); pending = undefined; };
@@ -160,7 +162,8 @@ function (native, p) {
       }),
       W: w.create({
         write(v) {
-          const buf = native.bytes(v);
+          if (v === undefined) return resolved();
+          const buf = bytes(v);
           if (buf === undefined) {
             const e = new TypeError("This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView type on its writable side.");
             failBoth(e);
@@ -262,7 +265,7 @@ function (native, p) {
     if (format !== "gzip" && format !== "deflate" && format !== "deflate-raw") throw new TypeError("The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.");
     const c = native.newCodec(format, decompress);
     return mapping((v, give) => {
-      const buf = native.bytes(v);
+      const buf = bytes(v);
       if (buf === undefined) throw new TypeError(`Failed to execute 'write' on '${name}': the chunk is not of type 'BufferSource'.`);
       native.code(c, buf, false, (out) => give(view(out)));
     }, (give) => { native.code(c, undefined, true, (out) => give(view(out))); }, Infinity); // as workerd, whose writers wait for no reader

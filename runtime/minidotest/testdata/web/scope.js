@@ -41,6 +41,22 @@ for (const name in branded)
     const sub = name === "URL" || name === "Request" ? new Sub("http://x/") : name === "Event" ? new Sub("x") : new Sub();
     return [threw(() => use(Object.create(make()))), threw(() => use(new Proxy(make(), {}))), threw(() => use(spy)), seen, threw(() => use(bound)), threw(() => use(sub) === undefined)];
   });
+// Web IDL, section 3.7.1: an interface object is no function to call, not even
+// for an instance that code before classes made.
+check("calls of constructors", () =>
+  [Headers, Request, EventTarget, Blob, ReadableStream, DOMException].map((C) => [
+    threw(() => C("http://x/")),
+    threw(() => C.call(Object.create(C.prototype), "http://x/")),
+    threw(() => C.apply(Object.create(C.prototype), ["http://x/"])),
+    threw(() => {
+      function Old(...args) {
+        return Reflect.construct(C, args, Old);
+      }
+      Object.setPrototypeOf(Old.prototype, C.prototype);
+      return new Old(...(C === Blob || C === Headers || C === ReadableStream ? [] : ["http://x/"])) instanceof Old;
+    }),
+  ]),
+);
 check("proxies as arguments", () => [
   threw(() => new Request(new Proxy(new Request("http://x/"), {})).url),
   threw(() => new Response("x", new Proxy(new Response("y", { status: 201 }), {})).status),
