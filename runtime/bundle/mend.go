@@ -38,6 +38,7 @@ import (
 //   - A class's constructor has no name in stacks; it gets V8's.
 //   - super in a field or a static block (mendsuper.go).
 //   - var e where e is caught (mendcatch.go).
+//   - catch with finally (mendtry.go).
 //   - arguments that arrow functions alone name (mendarguments.go).
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
@@ -130,6 +131,8 @@ func (m mender) node(n ast.Node, exact bool) {
 		m.unnameAll(n.List)
 	case *ast.VariableStatement:
 		m.unnameAll(n.List)
+	case *ast.TryStatement:
+		nestTry(n)
 	case *ast.CatchStatement:
 		letRedeclare(n)
 	case *ast.ClassStaticBlock:

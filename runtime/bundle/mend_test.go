@@ -256,3 +256,17 @@ func TestArgumentsInArrowFunctions(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// ECMA-262, section 14.15.3: a catch clause does not catch what the finally block
+// beside it throws, and that block runs once.
+func TestFinallyThatThrows(t *testing.T) {
+	const code = `[0, 1].map((first) => {
+  const log = [];
+  try { try { if (first) throw 1; } catch (e) { log.push("c" + e); } finally { log.push("f"); throw 2; } } catch (e) { log.push(e); }
+  log.push((() => { l: try { if (first) throw 3; return "r"; } catch { break l; } finally { log.push("g"); } return "s"; })());
+  return log.join();
+}).join(";");`
+	if got, want := runMended(t, goja.New(), code, false).String(), "f,2,g,r;c1,f,2,g,s"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
