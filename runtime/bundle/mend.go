@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
 
@@ -39,6 +40,7 @@ import (
 //   - super in a field or a static block (mendsuper.go).
 //   - var e where e is caught (mendcatch.go).
 //   - catch with finally (mendtry.go).
+//   - a < b < c (mendrelation.go).
 //   - arguments that arrow functions alone name (mendarguments.go).
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
@@ -89,6 +91,7 @@ func mend(program *ast.Program, m mender) (err error) {
 			refused.File, err = program.File, refused
 		}
 	}()
+	m.file = program.File
 	descend(program, m, false)
 	return nil
 }
@@ -97,7 +100,10 @@ func mend(program *ast.Program, m mender) (err error) {
 // generators, that of stacks, and that of names; and whether the code names arguments.
 // It is a visitor whose flag says that the innermost function that is no arrow is a
 // class's constructor.
-type mender struct{ bounds, async, stacks, names, arguments bool }
+type mender struct {
+	bounds, async, stacks, names, arguments bool
+	file                                    *file.File // set by mend
+}
 
 func (m mender) slot(e *ast.Expression, exact bool) {
 	if with := m.replacement(*e, exact); with != nil {
@@ -159,6 +165,9 @@ func (m mender) node(n ast.Node, exact bool) {
 			settleStack(n)
 		}
 	case *ast.BinaryExpression:
+		if m.file != nil {
+			groupLeft(n, m.file.Source())
+		}
 		if !isNumber(n.Left) { // it takes no BigInt
 			m.bound(n.Operator, &n.Right)
 		}

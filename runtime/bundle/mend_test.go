@@ -270,3 +270,14 @@ func TestFinallyThatThrows(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// ECMA-262, section 13.10: comparisons are grouped from the left.
+func TestComparisonsInARow(t *testing.T) {
+	const code = `((a, b, o) => [1 < 2 < 3, 3 > 2 > 1, 3 > (2 > 1), a < b < (a | 1) < 2, a < (b, 1) < 1, (a < b) < (b < a), a >= (")(", b) >= a,
+  "a" in o in { true: 1 }, o instanceof Object instanceof Object, 2 > (f(")") > a) > 0, 1 < 2 == true].join())(1, 2, { a: 1 });
+function f() { return 5; }`
+	want := "true,false,true,true,true,false,false,true,false,true,true"
+	if got := runMended(t, goja.New(), code, false).String(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
