@@ -286,7 +286,7 @@ const lookAgain = world.DefaultLimit / 2
 // ended it.
 func (r *caseRun) attendSim(ctx context.Context, s *sim.System, f *fault.Fault, due *bool) (err error) {
 	// The time that drive() lets pass is no delay.
-	limit := s.Sim.Now().Add(r.camp.Timeout - s.Session.Granted())
+	limit := s.Sim.Now().Add(s.Timeout() - s.Session.Granted())
 	deadline := func() time.Time { return limit.Add(s.Session.Granted()) }
 	driving := s.Drive(ctx, r.driver)
 	defer func() { err = errors.Join(err, driving.Stop(s)) }()
@@ -315,7 +315,7 @@ func (r *caseRun) attendSim(ctx context.Context, s *sim.System, f *fault.Fault, 
 			if s.Sim.Now().Before(deadline()) {
 				continue
 			}
-			return ended(Restless, "not at rest %v after the server was ready: a client waits for its answer", r.camp.Timeout)
+			return ended(Restless, "not at rest %v after the server was ready: a client waits for its answer", s.Timeout())
 		}
 		if err := r.lostSim(end); err != nil {
 			return err
@@ -355,7 +355,7 @@ func (r *caseRun) restSim(s *sim.System, f *fault.Fault, deadline time.Time, due
 	var restless *world.RestlessError
 	switch {
 	case errors.As(err, &restless):
-		return ended(Restless, "not at rest %v after the server was ready: %s", r.camp.Timeout, restless.Why)
+		return ended(Restless, "not at rest %v after the server was ready: %s", s.Timeout(), restless.Why)
 	case err != nil:
 		return err
 	case f != nil && f.After > 0:

@@ -166,11 +166,21 @@ func BenchmarkCycles(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Minutes(), "cycles/min")
 }
 
-// Every fourth seed has a slow machine; 0, which tests have that name none, has not.
+// Every fourth seed has a slow machine, on which everyone is more patient; 0, which
+// tests have that name none, has not.
 func TestSlack(t *testing.T) {
 	for seed, want := range map[uint64]time.Duration{0: 0, 1: 0, 3: 0, 4: 8, 5: 0, 8: 16, 24: 256, 28: 8} {
 		if got := Slack(seed); got != want*time.Millisecond {
 			t.Errorf("seed %d has %v", seed, got)
+		}
+	}
+	for seed, want := range map[uint64]time.Duration{1: 20, 4: 40, 8: 60, 24: 660} {
+		s, err := New(Options{Dir: t.TempDir(), Timeout: 20 * time.Second, World: world.Options{Seed: seed}})
+		if err != nil || s.Timeout() != want*time.Second {
+			t.Errorf("with seed %d everyone waits %v, %v", seed, s.Timeout(), err)
+		}
+		if err := s.End(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -45,7 +45,8 @@ type Options struct {
 	Events, Log io.Writer
 	// KeepLines keeps the lines of the log, for Lines.
 	KeepLines bool
-	// Timeout bounds each step of a client and each rest, in virtual time.
+	// Timeout bounds each step of a client and each rest, in virtual time. On a slow
+	// machine (Slack) everyone is the more patient; see System.Timeout.
 	Timeout time.Duration
 	// States has the state at each effect point taken.
 	States bool
@@ -92,7 +93,7 @@ func New(o Options) (*System, error) {
 	s.Sim.Record = s.record
 	s.Sim.Slow(Slack(o.World.Seed))
 	s.History = history.NewRecorder(s.Sim.Clock(), o.Events)
-	s.Session = drive.NewSession(s.History, s.Sim.Scheduler(), o.Timeout)
+	s.Session = drive.NewSession(s.History, s.Sim.Scheduler(), s.Timeout())
 	s.Session.Over(s.dial, s.exchange)
 	if err := os.MkdirAll(s.state, 0o700); err != nil {
 		return nil, fmt.Errorf("sim: %w", err)
@@ -107,7 +108,17 @@ func Slack(seed uint64) time.Duration {
 	if seed == 0 || seed%slowSeeds != 0 {
 		return 0
 	}
-	return 8 * time.Millisecond << ((seed/slowSeeds - 1) % 6)
+	return slackUnit << ((seed/slowSeeds - 1) % 6)
+}
+
+// slackUnit is the least of them.
+const slackUnit = 8 * time.Millisecond
+
+// Timeout is how long each step of a client and each rest may take: Options.Timeout,
+// and that once more for each slackUnit that may pass at once, for what takes no
+// time elsewhere takes time there.
+func (s *System) Timeout() time.Duration {
+	return s.options.Timeout * (1 + Slack(s.options.World.Seed)/slackUnit)
 }
 
 // slowSeeds is one in how many seeds has a slow machine.
