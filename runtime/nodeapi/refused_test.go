@@ -77,7 +77,6 @@ var refusedCalls = map[string]string{
 	"dns.Resolver.cancel":                 `new m.Resolver().cancel()`,
 	"dns.Resolver.setLocalAddress":        `new m.Resolver().setLocalAddress()`,
 	"stream.addAbortSignal(a web stream)": `m.addAbortSignal(new AbortController().signal, new ReadableStream())`,
-	"process.report.getReport":            `m.report.getReport()`,
 	"process.report.writeReport":          `m.report.writeReport()`,
 }
 

@@ -2,25 +2,51 @@ package nodeapi
 
 import (
 	_ "embed"
+	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
 )
 
 // surfaceText lists what each module exports in workerd 1.20261117 with the
-// compatibility date 2026-09-01: one line per module, `name: exports`.
+// compatibility date 2026-09-01: one line per module, `name: exports`. An export
+// is its name; where the function that stands there has another length in Node's
+// and workerd's eyes, a slash and that; where another name, a colon and that.
 //
 //go:embed surface.txt
 var surfaceText string
 
-// surface is surfaceText by module. Immutable.
-var surface = func() map[string][]string {
-	out := map[string][]string{}
+// shape is what Function.prototype.length and name of an export are.
+type shape struct {
+	export, name string
+	length       int
+}
+
+// surface are the names of surfaceText by module, shapes what it says of some.
+// Immutable.
+var surface, shapes = func() (map[string][]string, map[string][]shape) {
+	names, shapes := map[string][]string{}, map[string][]shape{}
 	for line := range strings.Lines(surfaceText) {
-		name, list, _ := strings.Cut(strings.TrimSpace(line), ":")
-		out[name] = strings.Fields(list)
+		module, list, _ := strings.Cut(strings.TrimSpace(line), ":")
+		for _, word := range strings.Fields(list) {
+			export, rest, shaped := strings.Cut(word, "/")
+			names[module] = append(names[module], export)
+			if shaped {
+				length, name, named := strings.Cut(rest, ":")
+				if !named {
+					name = export
+				}
+				n, err := strconv.Atoi(length)
+				if err != nil {
+					panic("surface.txt: " + word)
+				}
+				shapes[module] = append(shapes[module], shape{export, name, n})
+			}
+		}
 	}
-	return out
+	return names, shapes
 }()
 
 // complete adds to a module's exports what Workers export there and minido
@@ -30,6 +56,12 @@ func (m *Modules) complete(name string, exports *goja.Object) {
 	for _, key := range surface[name] {
 		if !m.hasOwn(exports, key) && exports.Get(key) == nil {
 			m.define(exports, key, m.missing(name+"."+key))
+		}
+	}
+	for _, s := range shapes[name] {
+		if fn, ok := exports.Get(s.export).(*goja.Object); ok && engine.IsCallable(fn) {
+			fn.DefineDataProperty("length", m.vm.ToValue(s.length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+			fn.DefineDataProperty("name", m.vm.ToValue(s.name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		}
 	}
 }

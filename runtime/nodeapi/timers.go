@@ -59,7 +59,13 @@ func makeTimers(m *Modules) goja.Value {
 		}}
 	}
 	exports := e.Native(
-		start("setTimeout", false), start("setInterval", true), stop("clearTimeout"), stop("clearInterval"), stop("clearImmediate"),
+		start("setTimeout", false), start("setInterval", true), stop("clearTimeout"), stop("clearInterval"), stop("clearImmediate"), stop("unenroll"),
+		engine.Func{Name: "active", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			if t, ok := c.Argument(0).(*goja.Object); ok && engine.IsCallable(t.Get("refresh")) {
+				e.Call(t.Get("refresh"), t)
+			}
+			return goja.Undefined()
+		}},
 		engine.Func{Name: "setImmediate", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			t := &timeout{fn: m.function(c.Argument(0), "callback")}
 			if len(c.Arguments) > 1 {

@@ -46,7 +46,7 @@ function (native, p) {
   EventEmitter.call(process);
 
   const zero = (names) => p.ObjectFromEntries(names.split(" ").map((n) => [n, 0]));
-  const noop = function () {};
+  const notPermitted = () => { throw errors.make("Error", "EPERM", "operation not permitted"); };
   ObjectAssign(process, {
     version: `v${version}`,
     versions: p.ObjectFreeze(versions),
@@ -77,8 +77,8 @@ function (native, p) {
     moduleLoadList: [],
     permission: { has: () => true },
     report: { compact: false, directory: "", filename: "", reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false, excludeNetwork: false,
-      signal: "SIGUSR2", getReport: refuse("report.getReport"), writeReport: refuse("report.writeReport") },
-    finalization: { register: noop, registerBeforeExit: noop, unregister: noop },
+      excludeEnv: false, signal: "SIGUSR2", getReport: () => ({}), writeReport: refuse("report.writeReport") },
+    finalization: { register() {}, registerBeforeExit() {}, unregister() {} },
     nextTick(callback, ...args) { native.nextTick(callback, ...args); },
     hrtime,
     uptime: () => 0,
@@ -105,10 +105,10 @@ function (native, p) {
     getuid: () => 0, geteuid: () => 0, getgid: () => 0, getegid: () => 0, getgroups: () => [0],
     getBuiltinModule: (name) => (typeof name === "string" ? native.builtin(name) : undefined),
     getSourceMapsSupport: () => ({ enabled: false, nodeModules: false, generatedCode: false }),
-    setSourceMapsEnabled: noop,
+    setSourceMapsEnabled(value, options) {},
     hasUncaughtExceptionCaptureCallback: () => false,
-    ref: noop,
-    unref: noop,
+    ref() {},
+    unref() {},
     exit(code) {
       if (code !== undefined) process.exitCode = code;
       throw new Error(`The Node.js process.exit(${code ?? process.exitCode ?? 0}) API was called. A Worker has no process to end: return a response or throw instead.`);
@@ -144,6 +144,18 @@ function (native, p) {
   });
   let cwd = "/bundle";
   process.reallyExit = process.exit;
+  // What has nothing to do here, and does nothing in Workers either.
+  ObjectAssign(process, {
+    _debugEnd() {}, _debugProcess(pid) {}, _startProfilerIdleNotifier() {}, _stopProfilerIdleNotifier() {}, _tickCallback() {},
+    _fatalException: (error) => false,
+    _getActiveHandles: () => [],
+    _getActiveRequests: () => [],
+    send: (message, handle) => false,
+    openStdin() { return process.stdin.resume(); },
+    initgroups(user, extra) { notPermitted(); },
+    setgroups(groups) { notPermitted(); },
+    setegid(id) { notPermitted(); }, seteuid(id) { notPermitted(); }, setgid(id) { notPermitted(); }, setuid(id) { notPermitted(); },
+  });
   process._rawDebug = (...args) => native.logLine(2, native.require("util").format(...args));
   ObjectAssign(process, { _exiting: false, _preload_modules: [], _disconnect: undefined, _handleQueue: undefined, _pendingMessage: undefined,
     _channel: undefined, _send: undefined, _maxListeners: undefined, config: p.ObjectFreeze(process.config) });

@@ -236,6 +236,13 @@ function (native, p) {
       return 128 + number;
     },
     aborted,
+    // Signals are given to other workers by RPC, so there is nothing to mark.
+    transferableAbortController: () => new globalThis.AbortController(),
+    transferableAbortSignal(signal) {
+      if (!(signal instanceof globalThis.AbortSignal)) throw errors.argType("signal", "an instance of AbortSignal", signal);
+      return signal;
+    },
+    setTraceSigInt(enable) {},
     _extend(target, source) { return source !== null && typeof source === "object" ? p.ObjectAssign(target, source) : target; },
     _errnoException(number, syscall, original) {
       const name = systemError(number)[0];
@@ -244,6 +251,7 @@ function (native, p) {
     },
     parseArgs: native.require("internal/parse_args").parseArgs,
   };
+  util.getCallSite = util.getCallSites;
   native.lazy(util, "TextEncoder", () => globalThis.TextEncoder);
   native.lazy(util, "TextDecoder", () => globalThis.TextDecoder);
   native.lazy(util, "MIMEType", () => native.require("internal/mime").MIMEType);

@@ -213,11 +213,11 @@ function (native, p) {
       });
     });
   }
-  zlib.crc32 = (data, value = 0) => {
+  zlib.crc32 = named("crc32", (data, value = 0) => {
     native.input(data, "data");
     errors.integer(value, "value", 0, 4294967295);
     return native.crc32(data, value);
-  };
+  });
   const codes = {};
   for (const name of ["Z_OK", "Z_STREAM_END", "Z_NEED_DICT", "Z_ERRNO", "Z_STREAM_ERROR", "Z_DATA_ERROR", "Z_MEM_ERROR", "Z_BUF_ERROR", "Z_VERSION_ERROR"]) codes[name] = constants[name];
   for (const name of p.ObjectKeys(codes)) codes[codes[name]] = name;
