@@ -41,7 +41,7 @@ func (in *inspector) platformShape(obj *goja.Object, class, tag string) shape {
 		level := len(in.seen) - 1
 		for i, name := range names {
 			text := in.style("[Getter]", "special")
-			if !costly[name] {
+			if !costly[name] || class == "AbortController" { // which has its signal from the start
 				var v goja.Value
 				if thrown := in.p.Engine.Try(func() { v = in.p.Engine.Call(getters[i], obj) }); thrown == nil {
 					text = in.nested(v, level)

@@ -117,8 +117,8 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			return w
 		},
 		Accessors: []engine.Accessor[*webURL]{
-			href, search,
 			part("origin", plainURL.origin, originOf, nil),
+			href,
 			part("protocol", plainURL.protocol, (*url.Url).Protocol, (*url.Url).SetProtocol),
 			part("username", plainURL.username, (*url.Url).Username, (*url.Url).SetUsername),
 			part("password", plainURL.password, (*url.Url).Password, (*url.Url).SetPassword),
@@ -126,6 +126,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			part("hostname", plainURL.hostname, (*url.Url).Hostname, (*url.Url).SetHostname),
 			part("port", plainURL.port, (*url.Url).Port, (*url.Url).SetPort),
 			part("pathname", plainURL.pathname, (*url.Url).Pathname, (*url.Url).SetPathname),
+			search,
 			part("hash", plainURL.hash, (*url.Url).Hash, (*url.Url).SetHash),
 			{Name: "searchParams", Get: func(w *webURL, _ *goja.Object) goja.Value { return p.paramsOf(w) }},
 		},
