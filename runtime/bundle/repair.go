@@ -7,16 +7,21 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-// goja's parser refuses two forms that are valid and that packages use: a class
-// field named get, set or async with a value, and an await in the concise body
-// of an arrow function that is the default value of a parameter. Both are
-// rewritten where the parser stumbles, on the same line.
+// goja's parser refuses three forms that are valid and that packages use: a class
+// field named get, set or async with a value; an await in the concise body of an
+// arrow function that is the default value of a parameter; and an array pattern
+// with a default inside and a default of its own, as in (x, [y = 1] = []) => y,
+// that is not the only parameter of an arrow function. They are rewritten where the
+// parser stumbles, on the same line.
 
-// suspectSyntax reports whether one of the two forms may occur, which decides whether
+// suspectSyntax reports whether one of the forms may occur, which decides whether
 // the code is worth a parse.
 func suspectSyntax(code string) bool {
 	for line := range strings.SplitSeq(code, "\n") {
 		if strings.Contains(line, "=> ") && strings.Contains(line, "await ") && asyncDefault(line) {
+			return true
+		}
+		if i := strings.Index(line, ", ["); i >= 0 && strings.Contains(line[i:], "] = ") {
 			return true
 		}
 		rest := strings.TrimPrefix(strings.TrimLeft(line, " "), "static ")
@@ -73,6 +78,8 @@ func repaired(code string) string {
 		next, ok := fixed, false
 		if strings.Contains(list[0].Message, "await-expression in formal parameters") {
 			next, ok = blockBody(fixed, at)
+		} else if strings.Contains(list[0].Message, "destructuring binding target") {
+			next, ok = commaAfterParameters(fixed, at)
 		} else if strings.HasSuffix(list[0].Message, "token =") {
 			// The position is that of the token after the equals sign.
 			next, ok = quoteField(fixed, strings.LastIndexByte(fixed[:at], '='))
@@ -128,6 +135,17 @@ func blockBody(code string, at int) (string, bool) {
 		}
 		search = start
 	}
+}
+
+// commaAfterParameters puts a comma behind the last of the parameters around offset
+// at: the parser then reads them as parameters, and not as an expression first.
+func commaAfterParameters(code string, at int) (string, bool) {
+	for i := expressionEnd(code, at); i < len(code); i = expressionEnd(code, i+1) {
+		if code[i] == ')' && strings.HasPrefix(strings.TrimLeft(code[i+1:], " "), "=>") {
+			return code[:i] + "," + code[i:], !strings.HasSuffix(code[:i], ",")
+		}
+	}
+	return "", false
 }
 
 // expressionEnd is where the expression at offset i ends: before a comma, a

@@ -164,3 +164,20 @@ func FuzzScanTopLevel(f *testing.F) {
 		}
 	})
 }
+
+// ECMA-262, section 15.3: a parameter of an arrow function may be an array pattern
+// with defaults, whatever stands before it.
+func TestArrayPatternParameters(t *testing.T) {
+	for code, want := range map[string]string{
+		"((x, [y = 1] = []) => x + y)(1)":                                          "2",
+		"((x, [y = 1] = [5]) => x + y)(1)":                                         "6",
+		"((x, { z = [(a, [b = 2] = [], c = 3) => a + b + c] } = {}) => z[0](1))()": "6",
+		"[1].map((x, i, [y = \")\"] = []) => x + i + y)[0]":                        "2",
+		"(((x, [y = (a, [b = 1] = []) => b] = [], ...z) => y() + z.length))(1)":    "1",
+	} {
+		v, err := goja.New().RunString(repaired(code))
+		if err != nil || v.String() != want {
+			t.Errorf("%s: got %v, %v, want %s", code, v, err, want)
+		}
+	}
+}
