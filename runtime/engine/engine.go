@@ -159,7 +159,12 @@ func New(o Options) *Engine {
 	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
 	e.vm.SetRandSource(o.Entropy.Float64)
 	e.now = e.clock.Now()
-	e.vm.SetTimeSource(func() time.Time { return e.now })
+	e.vm.SetTimeSource(func() time.Time {
+		if e.Current() == nil {
+			return time.UnixMilli(0) // the global scope has no time, as in production
+		}
+		return e.now
+	})
 	e.vm.SetAsyncContextTracker(tracker{e})
 	e.vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.classes.init()

@@ -70,6 +70,7 @@ func (p *Platform) blobs() *engine.Class[blobHolder] {
 			read("bytes", func(b *blob) goja.Value { return p.newUint8Array(bytes.Clone(b.data)) }),
 			read("text", func(b *blob) goja.Value { return p.decodeText(b.data) }),
 			{Name: "stream", Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
+				p.Engine.IO("Blob.stream()")
 				return p.StreamFromBody(event.Bytes(bytes.Clone(h.theBlob().data)))
 			}},
 		},

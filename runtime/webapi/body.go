@@ -211,6 +211,9 @@ func (p *Platform) setBody(b *body, init goja.Value) {
 	default:
 		b.kind, b.buffer, contentType = bodyBuffer, []byte(p.toString(init).String()), "text/plain;charset=UTF-8"
 	}
+	if b.kind == bodyBuffer {
+		p.Engine.IO("a body") // workerd makes a stream of it, which is I/O
+	}
 	if contentType != "" && !b.h.list.Has("content-type") {
 		b.h.set("Content-Type", contentType)
 	}

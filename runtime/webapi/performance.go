@@ -37,7 +37,12 @@ type performance struct{ eventTarget }
 
 // milliseconds is the time that JavaScript sees, in ms since 1970: workerd's
 // time origin is 0, so that performance.now() equals Date.now() (performance.h).
-func (p *Platform) milliseconds() float64 { return float64(p.Engine.Now().UnixMilli()) }
+func (p *Platform) milliseconds() float64 {
+	if p.Engine.Current() == nil {
+		return 0 // the global scope has no time
+	}
+	return float64(p.Engine.Now().UnixMilli())
+}
 
 func (p *Platform) installPerformance() {
 	class := lazily(p.Engine, p.definePerformance)

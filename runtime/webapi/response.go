@@ -235,6 +235,7 @@ func (p *Platform) redirectResponse(url, status goja.Value) goja.Value {
 	if err != nil {
 		p.Engine.Throw("TypeError", "Unable to parse URL: %s", text)
 	}
+	p.Engine.IO("Response.redirect()") // as every body, though this one is null
 	r := &response{status: code, headers: headers{
 		list: event.Header{{Name: "Location", Value: parsed.Href(false)}}, immutable: true}}
 	r.h = &r.headers

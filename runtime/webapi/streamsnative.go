@@ -56,6 +56,10 @@ func (p *Platform) streamNative() *goja.Object {
 		fn("decode", 3, func(arg func(int) goja.Value) goja.Value {
 			return p.invoke(arg(0).(*goja.Object), "decode", arg(1), p.record("stream", arg(2)))
 		}),
+		fn("io", 1, func(arg func(int) goja.Value) goja.Value {
+			e.IO(arg(0).String())
+			return nil
+		}),
 		fn("newCodec", 2, func(arg func(int) goja.Value) goja.Value {
 			obj := p.vm.NewObject()
 			e.Attach(obj, newCompressor(arg(0).String(), arg(1).ToBoolean()))

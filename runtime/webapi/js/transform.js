@@ -200,7 +200,10 @@ function (native, p) {
     return T;
   };
   class IdentityTransformStream extends TransformStream {
-    constructor(key = undefined, make = undefined) { super(KEY, key === KEY ? make : () => identity()); }
+    constructor(key = undefined, make = undefined) {
+      native.io("IdentityTransformStream");
+      super(KEY, key === KEY ? make : () => identity());
+    }
   }
   const lengths = new p.WeakMap();
   class FixedLengthStream extends IdentityTransformStream {
@@ -263,6 +266,7 @@ function (native, p) {
   }
   const codec = (name, format, decompress) => {
     if (format !== "gzip" && format !== "deflate" && format !== "deflate-raw") throw new TypeError("The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.");
+    native.io(name);
     const c = native.newCodec(format, decompress);
     return mapping((v, give) => {
       const buf = bytes(v);
