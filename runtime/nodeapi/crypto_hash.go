@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webcrypto"
 )
 
 // hashes are the digests that BoringSSL, and so Workers, offer through
@@ -239,7 +240,23 @@ func (m *Modules) keyBytes(v goja.Value) ([]byte, bool) {
 	if k, ok := m.engine.Attached(v).(*secretKey); ok {
 		return k.data, true
 	}
+	if k, ok := m.platform.CryptoKeyOf(v); ok && k.Type == webcrypto.Secret {
+		data, err := rawKey(k)
+		return data, err == nil
+	}
 	return m.bytes(v)
+}
+
+// rawKey are the bytes of a secret CryptoKey, which node:crypto may use whether
+// or not they may be exported.
+func rawKey(k *webcrypto.Key) ([]byte, error) {
+	open := *k
+	open.Extractable = true
+	out, err := webcrypto.Export("raw", &open)
+	if err != nil {
+		return nil, err
+	}
+	return out.Bytes, nil
 }
 
 // secretKey is the material of a SecretKeyObject. Immutable.

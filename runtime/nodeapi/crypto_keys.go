@@ -498,13 +498,11 @@ func (m *Modules) keyFrom(c goja.FunctionCall) goja.Value {
 		m.throwArgType("key", "an instance of CryptoKey", c.Argument(0))
 	}
 	if k.Type == webcrypto.Secret {
-		open := *k
-		open.Extractable = true
-		out, err := webcrypto.Export("raw", &open)
+		data, err := rawKey(k)
 		if err != nil {
 			m.throw("Error", "ERR_CRYPTO_OPERATION_FAILED", "%v", err)
 		}
-		m.engine.Attach(c.Argument(1).(*goja.Object), &secretKey{out.Bytes})
+		m.engine.Attach(c.Argument(1).(*goja.Object), &secretKey{data})
 	} else {
 		key, err := fromWeb(k)
 		m.attachKey(c.Argument(1), key, err, string(k.Type))
@@ -538,7 +536,10 @@ func (m *Modules) keyToCrypto(c goja.FunctionCall) goja.Value {
 		}
 	}
 	if failure := (*webcrypto.Error)(nil); errors.As(err, &failure) {
-		m.engine.Throw(failure.Name, "%s", failure.Message)
+		if failure.Name == "TypeError" {
+			m.engine.Throw(failure.Name, "%s", failure.Message)
+		}
+		panic(m.platform.NewDOMException(failure.Name, failure.Message))
 	} else if err != nil {
 		m.throw("Error", "ERR_CRYPTO_OPERATION_FAILED", "%v", err)
 	}

@@ -33,6 +33,15 @@ function (native, p) {
       return object;
     }
     get [p.SymbolToStringTag]() { return "KeyObject"; }
+    [Symbol.for("nodejs.util.inspect.custom")](depth, options) {
+      if (depth < 0) return this;
+      let shown = { size: this.symmetricKeySize };
+      if (this.type !== "secret") {
+        const { modulusLength, publicExponent, namedCurve } = this.asymmetricKeyDetails;
+        shown = { type: this.asymmetricKeyType, details: { modulusLength, publicExponent, divisorLength: undefined, namedCurve } };
+      }
+      return `${this.constructor.name} ${native.require("util").inspect(shown, options)}`;
+    }
     equals(other) {
       if (!isKey(other)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
       if (other.type !== this.type) return false;
@@ -387,8 +396,8 @@ function (native, p) {
   const agree = (options) => {
     errors.object(options, "options");
     const { privateKey, publicKey } = options;
-    if (!isKey(privateKey)) throw errors.argType("options.privateKey", "an instance of KeyObject", privateKey);
     if (!isKey(publicKey)) throw errors.argType("options.publicKey", "an instance of KeyObject", publicKey);
+    if (!isKey(privateKey)) throw errors.argType("options.privateKey", "an instance of KeyObject", privateKey);
     if (privateKey.type !== "private") throw wrongType(privateKey.type, "private");
     const a = privateKey.asymmetricKeyType, b = publicKey.asymmetricKeyType;
     if (a === "dh" && b === "dh") {
