@@ -38,12 +38,13 @@ function (native, p) {
   Buffer.prototype = FastBuffer.prototype;
   ObjectDefineProperty(FastBuffer.prototype, "constructor", { value: Buffer, writable: true, configurable: true });
 
+  // These are plain functions in the reference, and cbor-x calls `new` on one.
   const method = {
-    from(value, encodingOrOffset, length) { return from(value, encodingOrOffset, length); },
-    of(...items) { return alike(items); },
-    alloc(size, fill, encoding) { return native.alloc(size, fill, encoding); },
-    allocUnsafe(size) { return native.alloc(size); },
-    allocUnsafeSlow(size) { return native.alloc(size); },
+    from: function (value, encodingOrOffset, length) { return from(value, encodingOrOffset, length); },
+    of: function (...items) { return alike(items); },
+    alloc: function (size, fill, encoding) { return native.alloc(size, fill, encoding); },
+    allocUnsafe: function (size) { return native.alloc(size); },
+    allocUnsafeSlow: function (size) { return native.alloc(size); },
     isBuffer: native.isBuffer,
     compare: native.compare,
     isEncoding: native.isEncoding,
