@@ -40,7 +40,7 @@ func (in *instance) evaluate(r *record) (err error) {
 	if err != nil && r.state != stateFailed {
 		r.state, r.err = stateFailed, err
 	}
-	if err != nil && r.deferred {
+	if err != nil && r.lazy() {
 		in.blame(r, err)
 		in.announceAll(r) // reading a name throws the error again
 	}

@@ -122,6 +122,7 @@ func (w *packWriter) module(m *module, ids map[*unit]int) error {
 		w.text(m.stars[name].name)
 	}
 	w.flag(m.deferred)
+	w.flag(m.circular)
 	w.flag(m.waits)
 	w.flag(m.used.Load())
 	return nil
@@ -160,7 +161,7 @@ func (r *packReader) module(m *module, earlier []*module) {
 			m.stars[name] = binding{r.number(), r.text()}
 		}
 	}
-	m.deferred, m.waits = r.flag(), r.flag()
+	m.deferred, m.circular, m.waits = r.flag(), r.flag(), r.flag()
 	m.used.Store(r.flag())
 }
 

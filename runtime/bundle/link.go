@@ -32,6 +32,7 @@ type module struct {
 	stars    map[string]binding
 	deferred bool // evaluated when first used
 	waits    bool // it, or something it imports, awaits at the top level
+	circular bool // it imports something that imports it
 }
 
 // linker turns the metafile's edges into modules. Confined to one build.
@@ -70,6 +71,7 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 		m.deferred = m.whole != nil || m.id != entry && m.low != nil && m.low.format == formatESM && m.known && !m.waits &&
 			filepath.IsAbs(m.path) && b.opts.deferrable(m.path, s.pkgs, project)
 	}
+	l.circles()
 	if msgs := l.checkNames(); len(msgs) > 0 {
 		return nil, &BuildError{sortMessages(msgs)}
 	}

@@ -255,7 +255,7 @@ func (in *instance) namespace(r *record) *goja.Object {
 func (in *instance) announceAll(r *record) {
 	var names []any
 	for _, n := range r.names {
-		if _, star := r.stars[n]; star || r.deferred {
+		if _, star := r.stars[n]; star || r.lazy() {
 			names = append(names, n)
 		}
 	}
@@ -287,7 +287,7 @@ func (in *instance) define(o *goja.Object, name string, v goja.Value) {
 func (in *instance) touch(call goja.FunctionCall) goja.Value {
 	r := in.records[call.Argument(0).ToInteger()]
 	name := call.Argument(1).String()
-	fresh := r.state == stateNew && r.deferred
+	fresh := r.state == stateNew && r.lazy()
 	if fresh || r.state == stateFailed {
 		if err := in.evaluate(r); err != nil {
 			in.throw(err)

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"maps"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -116,8 +117,20 @@ func (o Options) normalized() Options {
 	if o.Builtins == nil {
 		o.Builtins = func(string) bool { return false }
 	}
+	o.Define = defines(o.Define)
 	o.Rules = slices.Concat(o.Rules, defaultRules)
 	return o
+}
+
+// defines adds to the project's what wrangler defines for development. The plain
+// process.env.NODE_ENV alone is also esbuild's own default.
+func defines(project map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, name := range []string{"process.env.NODE_ENV", "global.process.env.NODE_ENV", "globalThis.process.env.NODE_ENV"} {
+		all[name] = `"development"`
+	}
+	maps.Copy(all, project)
+	return all
 }
 
 // moduleType applies the rules to a path. The second result is false when no

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja/parser"
@@ -52,12 +53,50 @@ func asyncDefault(line string) bool {
 	}
 }
 
+// splitLast writes the last code point as its two surrogates in the strings on
+// which goja's lexer panics: it stops reading \u{10FFFF} before the closing brace,
+// and then finds the length wrong.
+func splitLast(code string) string {
+	if !strings.Contains(code, `\u{10`) {
+		return code
+	}
+	for range repairMax {
+		literal, ok := unreadable(code)
+		if !ok || !lastPoint.MatchString(literal) {
+			return code
+		}
+		fixed := lastPoint.ReplaceAllString(literal, `${1}\uDBFF\uDFFF`)
+		for _, quotes := range [][2]string{{`"`, `"`}, {`'`, `'`}, {"`", "`"}, {"`", "${"}, {"}", "${"}, {"}", "`"}} {
+			code = strings.ReplaceAll(code, quotes[0]+literal+quotes[1], quotes[0]+fixed+quotes[1])
+		}
+	}
+	return code
+}
+
+// lastPoint is the escape, after an even number of backslashes.
+var lastPoint = regexp.MustCompile(`((?:^|[^\\])(?:\\\\)*)\\u\{0*10[fF]{4}\}`)
+
+// unreadable is the first string literal at which goja's lexer panics.
+func unreadable(code string) (literal string, found bool) {
+	defer func() {
+		err, ok := recover().(error)
+		if !ok {
+			return
+		}
+		_, rest, ok := strings.Cut(err.Error(), "unexpected unicode length while parsing '")
+		literal, found = strings.TrimSuffix(rest, "'"), ok
+	}()
+	_, _ = parser.ParseFile(nil, "", code, 0, parser.WithDisableSourceMaps) // repaired looks at the error
+	return "", false
+}
+
 // repairMax bounds the rewrites in one file.
 const repairMax = 500
 
 // repaired returns code that goja parses, or code itself if there is nothing to
 // do or the error is another one.
 func repaired(code string) string {
+	code = splitLast(code)
 	if !suspectSyntax(code) {
 		return code
 	}

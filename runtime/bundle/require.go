@@ -65,7 +65,7 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	if t.self {
 		return in.selfOf(to)
 	}
-	if ref.Kind == importStatement && to.deferred && to.state == stateNew {
+	if ref.Kind == importStatement && to.lazy() && to.state == stateNew {
 		if to.importer == "" {
 			to.importer = from.name
 		}
