@@ -41,6 +41,7 @@ import (
 //   - var e where e is caught (mendcatch.go).
 //   - catch with finally (mendtry.go).
 //   - a < b < c (mendrelation.go).
+//   - What cannot run (menddead.go).
 //   - arguments that arrow functions alone name (mendarguments.go).
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
@@ -137,6 +138,10 @@ func (m mender) node(n ast.Node, exact bool) {
 		m.unnameAll(n.List)
 	case *ast.VariableStatement:
 		m.unnameAll(n.List)
+	case *ast.IfStatement:
+		pruneIf(n)
+	case *ast.ConditionalExpression:
+		pruneConditional(n)
 	case *ast.TryStatement:
 		nestTry(n)
 	case *ast.CatchStatement:
@@ -168,6 +173,7 @@ func (m mender) node(n ast.Node, exact bool) {
 		if m.file != nil {
 			groupLeft(n, m.file.Source())
 		}
+		pruneLogical(n)
 		if !isNumber(n.Left) { // it takes no BigInt
 			m.bound(n.Operator, &n.Right)
 		}

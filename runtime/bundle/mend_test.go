@@ -281,3 +281,18 @@ function f() { return 5; }`
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// ECMA-262, section 14.6.2: what a condition that never holds stands before changes
+// nothing.
+func TestCodeThatCannotRun(t *testing.T) {
+	const code = `[
+  ((a) => { if (2) a = 3; else { [a, a] = [5, 6]; L: { let v = a; if (void 0) break L; (() => v)(); } } const f = () => a; a = 7; return f() + a; })(1),
+  ((a) => { for (const i of [1]) { if (false) { let v = --a; if ([...(function* () { yield v; })()].length) continue; } } return (() => a)(); })(2),
+  ((a) => { if (!1) { var b = 1; } else if ("x") { a++; } return [a, b].join("/"); })(2),
+  ((o) => (true ? o.f : (() => o)())())({ f() { return this === undefined; } }),
+  ((a) => [false && (a = 5), 0 || a, "" && (() => a)(), null ?? 4, (1, 1) ? a : 0].join("/"))(9),
+].join(";");`
+	if got, want := runMended(t, goja.New(), `"use strict";`+code, false).String(), "14;2;3/;true;false/9//4/9"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,85 @@
+package bundle
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+)
+
+// What cannot run, because of a condition that is a literal (as esbuild leaves it of
+// process.env.NODE_ENV), is taken out of the tree: goja compiles it, throws it away,
+// and forgets in doing so which variables closures share. Then assignments get lost,
+// or the code does not compile. Variables that are declared there stay: the function
+// has a list of them.
+
+// truth is whether a literal is true; ok is false for anything else.
+func truth(e ast.Expression) (value, ok bool) {
+	switch e := e.(type) {
+	case *ast.BooleanLiteral:
+		return e.Value, true
+	case *ast.NullLiteral:
+		return false, true
+	case *ast.StringLiteral:
+		return e.Value != "", true
+	case *ast.NumberLiteral:
+		switch v := e.Value.(type) {
+		case int64:
+			return v != 0, true
+		case float64:
+			return v != 0, true
+		}
+	case *ast.UnaryExpression:
+		value, ok = truth(e.Operand)
+		switch e.Operator {
+		case token.VOID:
+			return false, ok
+		case token.NOT:
+			return !value, ok
+		}
+	}
+	return false, false
+}
+
+// pruneIf mends a statement.
+func pruneIf(n *ast.IfStatement) {
+	switch value, ok := truth(n.Test); {
+	case ok && value && !declaresFunction(n.Alternate):
+		n.Alternate = nil
+	case ok && !value && !declaresFunction(n.Consequent):
+		n.Consequent = &ast.EmptyStatement{Semicolon: n.If}
+	}
+}
+
+// declaresFunction reports whether a block declares functions, which are variables
+// outside of it too in sloppy code.
+func declaresFunction(s ast.Statement) bool {
+	switch s := s.(type) {
+	case *ast.FunctionDeclaration:
+		return true
+	case *ast.BlockStatement:
+		for _, s := range s.List {
+			if _, ok := s.(*ast.FunctionDeclaration); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pruneConditional mends an expression; what is not evaluated becomes null.
+func pruneConditional(n *ast.ConditionalExpression) {
+	if value, ok := truth(n.Test); ok && value {
+		n.Alternate = &ast.NullLiteral{Idx: n.Test.Idx0()}
+	} else if ok {
+		n.Consequent = &ast.NullLiteral{Idx: n.Test.Idx0()}
+	}
+}
+
+// pruneLogical mends && and ||.
+func pruneLogical(n *ast.BinaryExpression) {
+	if n.Operator != token.LOGICAL_AND && n.Operator != token.LOGICAL_OR {
+		return
+	}
+	if value, ok := truth(n.Left); ok && value == (n.Operator == token.LOGICAL_OR) {
+		n.Right = &ast.NullLiteral{Idx: n.Left.Idx0()}
+	}
+}
