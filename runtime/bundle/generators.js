@@ -198,7 +198,7 @@
         if (fn !== undefined) return settle(apply(fn, it, args), true);
         const close = method(it, "return");
         if (close !== undefined) result(apply(close, it, []));
-        throw new Type("The iterator does not provide a 'throw' method");
+        throw new Type("The iterator does not provide a 'throw' method.");
       }); },
     };
   };
@@ -228,7 +228,7 @@
         } else {
           const close = method(it, "return");
           if (close !== undefined) result(yield new Awaiting(apply(close, it, [])));
-          throw new Type("The iterator does not provide a 'throw' method");
+          throw new Type("The iterator does not provide a 'throw' method.");
         }
       }
       if (step.done) {

@@ -179,6 +179,7 @@ func New(o Options) *Engine {
 	e.installErrorTexts()
 	e.installDates()
 	e.installMath()
+	e.installSources()
 	e.installBuiltins()
 	e.natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {

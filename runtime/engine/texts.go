@@ -200,6 +200,7 @@ func (s site) text(class, text string) string {
 // fixedTexts are texts that need no context.
 var fixedTexts = map[string]string{
 	"Malformed URI": "URI malformed",
+	"The iterator does not provide a 'throw' method":                                         "The iterator does not provide a 'throw' method.",
 	"radix must be an integer between 2 and 36":                                              "toString() radix argument must be between 2 and 36",
 	"exponent must be positive":                                                              "Exponent must be positive",
 	"toFixed() precision must be between 0 and 100":                                          "toFixed() digits argument must be between 0 and 100",

@@ -81,11 +81,13 @@ function (native, primordials) {
     },
     toGMTString: Date.prototype.toUTCString,
   });
-  // 21.4.1.32: years before 0 have six digits.
+  // 21.4.1.32: years before 0 and after 9999 have six digits.
   const toISOString = Date.prototype.toISOString;
   hide(Date.prototype, "toISOString", { toISOString() {
     const text = apply(toISOString, this, []);
-    return text[0] === "-" && text[5] === "-" ? "-00" + text.slice(1) : text;
+    if (text[4] === "-") return text;
+    const digits = text[0] === "-" || text[0] === "+" ? 1 : 0, year = text.indexOf("-", 1);
+    return (text[0] === "-" ? "-" : "+") + text.slice(digits, year).padStart(6, "0") + text.slice(year);
   } }.toISOString);
   // 21.1.3.2: goja loses the sign where it pads with zeros.
   const toExponential = Number.prototype.toExponential;
@@ -372,7 +374,9 @@ function (native, primordials) {
         throw new TypeError("Atomics.waitAsync: nothing can wake the waiter here, since workers have no threads");
       },
       notify(array, index, count) { at(array, index, true); return 0; },
-      pause() {},
+      pause(n) {
+        if (n !== undefined && !Number.isInteger(n)) throw new TypeError("Atomics.pause argument must be undefined or an integer");
+      },
     });
     defineProperty(Atomics, Symbol.toStringTag, { value: "Atomics", configurable: true });
     hide(globalThis, "Atomics", Atomics);
