@@ -284,3 +284,32 @@ func TestWebSocketClosedWhileConnecting(t *testing.T) {
 		t.Error("the network was not told")
 	}
 }
+
+// A server that names an extension which was not offered has failed the
+// handshake (RFC 6455, section 4.1), and hears that its connection is lost.
+func TestWebSocketUnaskedExtension(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(pairHelper)
+	near, far := event.NewSocketPair()
+	peer := &socketPeer{}
+	far.Bind(peer)
+	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		done(&event.Response{Status: 101, Socket: near, Header: event.Header{{Name: "Sec-WebSocket-Extensions", Value: "x-unheard-of"}}}, nil)
+		return func(error) {}
+	}
+	w.run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
+	w.said(`["error","Uncaught Error: the server uses a WebSocket extension that it was not offered","close",1006,"Failed to establish websocket connection",false,3]`)
+	if fmt.Sprint(peer.got) != "[close 1006 false]" {
+		t.Errorf("the peer got %q", peer.got)
+	}
+}
+
+// bufferedAmount counts the bytes that this task has sent (WebSockets, section
+// 3.1): UTF-8 of text, and none before the next task.
+func TestWebSocketBufferedAmount(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`const [a, b] = Object.values(new WebSocketPair()); a.accept(); b.accept(); const seen = [a.bufferedAmount];
+		for (const m of ["\u00e9", "", new Uint8Array([1, 2, 3]).subarray(1), new ArrayBuffer(5)]) { a.send(m); seen.push(a.bufferedAmount); }
+		await null; seen.push(a.bufferedAmount, b.bufferedAmount); await new Promise(r => setTimeout(r, 1)); say(seen.concat(a.bufferedAmount))`)
+	w.said("0,2,2,4,9,9,0,0")
+}
