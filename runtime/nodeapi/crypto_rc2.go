@@ -2,9 +2,11 @@ package nodeapi
 
 import "encoding/binary"
 
-// rc2 is the block cipher of RFC 2268 with 16 bytes of key, all of them
-// effective, as OpenSSL's rc2-cbc uses it. Only old files need it.
+// rc2 is the block cipher of RFC 2268 with 128 effective bits of its key, as
+// OpenSSL's rc2-cbc uses it. Only old files need it.
 type rc2 [64]uint16
+
+const rc2Effective = 16 // bytes
 
 // rc2Table is the permutation of RFC 2268, section 2.
 const rc2Table = "\xd9\x78\xf9\xc4\x19\xdd\xb5\xed\x28\xe9\xfd\x79\x4a\xa0\xd8\x9d\xc6\x7e\x37\x83\x2b\x76\x53\x8e\x62\x4c\x64\x88\x44\x8b\xfb\xa2" +
@@ -23,9 +25,9 @@ func newRC2(key []byte) *rc2 {
 	for i := n; i < len(l); i++ {
 		l[i] = rc2Table[l[i-1]+l[i-n]]
 	}
-	l[128-n] = rc2Table[l[128-n]]
-	for i := 127 - n; i >= 0; i-- {
-		l[i] = rc2Table[l[i+1]^l[i+n]]
+	l[128-rc2Effective] = rc2Table[l[128-rc2Effective]]
+	for i := 127 - rc2Effective; i >= 0; i-- {
+		l[i] = rc2Table[l[i+1]^l[i+rc2Effective]]
 	}
 	var k rc2
 	for i := range k {

@@ -28,7 +28,8 @@ function (native, p) {
   function Agent(options) {
     if (!(this instanceof Agent)) return new Agent(options);
     ReflectApply(EventEmitter, this, []);
-    this.options = { __proto__: null, ...options };
+    this.options = { __proto__: null, ...options, path: null };
+    this.options.noDelay ??= true;
     this.defaultPort = 80;
     this.protocol = "http:";
     this.maxSockets = options?.maxSockets ?? Infinity;
@@ -39,6 +40,8 @@ function (native, p) {
     this.keepAliveMsecs = options?.keepAliveMsecs ?? 1000;
     this.maxFreeSockets = options?.maxFreeSockets ?? 256;
     this.keepAlive = !!options?.keepAlive;
+    this.agentKeepAliveTimeoutBuffer = options?.agentKeepAliveTimeoutBuffer ?? 1000;
+    this.totalSocketCount = 0;
     this.requests = this.sockets = this.freeSockets = { __proto__: null };
   }
   ObjectSetPrototypeOf(Agent.prototype, EventEmitter.prototype);
@@ -56,6 +59,10 @@ function (native, p) {
       ObjectDefineProperty(this, "headersSent", { value: false, writable: true, enumerable: true, configurable: true });
       this.finished = this.chunkedEncoding = this.sendDate = this.strictContentLength = false;
       this.shouldKeepAlive = this.useChunkedEncodingByDefault = true;
+    }
+    write(chunk, encoding, callback) {
+      if (chunk !== null && typeof chunk !== "string" && !(chunk instanceof p.Uint8Array)) throw errors.argType("chunk", "of type string or an instance of Buffer or Uint8Array", chunk);
+      return super.write(chunk, encoding, callback);
     }
     _implicitHeader() { throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); /* the reference's text */ }
     setHeader(name, value) {

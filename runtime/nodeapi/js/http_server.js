@@ -105,6 +105,7 @@ function (native, p) {
     if (typeof options === "function") { listener = options; options = undefined; }
     if (options !== undefined && options !== null) errors.object(options, "options");
     for (const name of ["requestTimeout", "headersTimeout", "keepAliveTimeout"]) if (options?.[name] !== undefined) errors.integer(options[name], name, 0);
+    if (options?.insecureHTTPParser !== undefined) errors.bool(options.insecureHTTPParser, "options.insecureHTTPParser");
     p.ObjectAssign(this, { timeout: 0, keepAliveTimeout: 5000, headersTimeout: 60000, requestTimeout: 300000, maxHeadersCount: null, maxRequestsPerSocket: 0,
       httpAllowHalfOpen: false, ...options, _port: undefined });
     if (listener !== undefined) { errors.func(listener, "listener"); this.on("request", listener); }
