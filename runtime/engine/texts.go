@@ -263,6 +263,9 @@ func (s site) rangeText(text string) string {
 				return "Invalid array buffer length"
 			}
 		}
+		if s.function() == "with" {
+			return "Invalid index : " + strings.TrimPrefix(text, "Invalid index ")
+		}
 		return "Invalid typed array length: " + strings.TrimPrefix(text, "Invalid index ")
 	}
 	return ""

@@ -162,8 +162,8 @@ function (native, primordials) {
     constructor(site) { this.#site = site; }
     getFileName() { return this.#site.file || null; }
     getScriptNameOrSourceURL() { return this.#site.file || null; }
-    getLineNumber() { return this.#site.line; }
-    getColumnNumber() { return this.#site.column; }
+    getLineNumber() { return this.#site.native ? null : this.#site.line; }
+    getColumnNumber() { return this.#site.native ? null : this.#site.column; }
     getFunctionName() { return this.#name() || null; }
     getMethodName() { return this.#name() || null; }
     #name() { return this.isConstructor() ? this.#site.name.slice(4) : this.#site.name; }
@@ -176,9 +176,11 @@ function (native, primordials) {
     isEval() { return false; }
     isConstructor() { return this.#site.name.startsWith("new "); }
     isAsync() { return false; }
+    isPromiseAll() { return false; }
+    getPromiseIndex() { return null; }
     toString() {
-      const { name, file, line, column } = this.#site;
-      const at = `${file}:${line}:${column}`;
+      const { name, file, line, column, native } = this.#site;
+      const at = native ? "<anonymous>" : `${file}:${line}:${column}`;
       return name ? `${name} (${at})` : at;
     }
   }
