@@ -332,8 +332,8 @@ func TestSameWorlds(t *testing.T) {
 				t.Errorf("%s was said to be %+v, and is %+v", c.Name, c, own)
 			}
 			if c.SameAs == "" {
-				if c.Digest != own.Digest {
-					t.Errorf("%s: played back up to its death, it went otherwise", c.Name)
+				if c.Digest != own.Digest || c.PlayedBack != len(c.Kills) || own.PlayedBack != 0 {
+					t.Errorf("%s: played back up to its death (%d lives), it went otherwise", c.Name, c.PlayedBack)
 				}
 				continue
 			}

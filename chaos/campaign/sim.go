@@ -248,8 +248,11 @@ func (r *caseRun) liveSim(ctx context.Context, s *sim.System, f *fault.Fault) er
 		defer s.Sim.Clock().AfterFunc(f.After, func() { due = true }).Stop()
 	}
 	err := r.attendSim(ctx, s, f, &due)
-	if errors.Is(err, world.ErrKilled) {
+	switch {
+	case errors.Is(err, world.ErrKilled):
 		return nil
+	case err != nil && s.World.Server == nil && ctx.Err() == nil: // it was played back, and should have died
+		return fmt.Errorf("campaign: %w: %w", world.ErrAstray, err)
 	}
 	return err
 }

@@ -178,7 +178,7 @@ func (s *System) live(kill func(killpoint.Point) bool, from *world.Recording) er
 	s.Points, s.States, s.Recording = nil, nil, nil
 	o := s.options.World
 	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, kill, from
-	if s.options.States && from == nil {
+	if s.options.States && kill == nil { // the last life is what is asked for
 		s.Recording = &world.Recording{}
 		o.Into = s.Recording
 	}

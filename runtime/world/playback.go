@@ -3,6 +3,7 @@ package world
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -55,8 +56,9 @@ func (p *playback) enter(kind opKind, n int, text string) error {
 	if p.world.dead {
 		return nil // nobody is there
 	}
-	if o := p.next(); o.kind != kind || o.n != n || o.text != text {
-		p.stray("%d/%d (%.100q) enters, not %d/%d (%.100q)", kind, n, text, o.kind, o.n, o.text)
+	at := p.world.Now().Sub(Epoch)
+	if o := p.next(); o.kind != kind || o.n != n || o.text != text || o.d != at {
+		p.stray("%d/%d (%.100q) enters at %v, not %d/%d (%.100q) at %v", kind, n, text, at, o.kind, o.n, o.text, o.d)
 	}
 	for {
 		o := p.next()
@@ -65,6 +67,13 @@ func (p *playback) enter(kind opKind, n int, text string) error {
 			return err
 		}
 		p.do(o)
+	}
+}
+
+// told compares what the server was told of what it did.
+func (p *playback) told(ok bool) {
+	if o := p.next(); o.kind != told || o.n != asNumber(ok) {
+		p.stray("what the server did has another result: %v", ok)
 	}
 }
 
@@ -78,7 +87,7 @@ func (p *playback) do(o op) {
 	case doLoop:
 		p.loops = append(p.loops, w.scope.NewLoop(o.text))
 	case doPost:
-		_ = p.loops[o.n].Post(p.task(o.m)) // the server was told whether it was closed
+		p.told(p.loops[o.n].Post(p.task(o.m)) == nil)
 	case doCloseLoop:
 		p.loops[o.n].Close()
 	case doDrain:
@@ -88,7 +97,7 @@ func (p *playback) do(o op) {
 	case doTimer:
 		p.timers[o.n] = w.scope.Clock().AfterFunc(o.d, p.task(o.n))
 	case doStop:
-		p.timers[o.n].Stop()
+		p.told(p.timers[o.n].Stop())
 	case doPoint:
 		at := o.value.(killpoint.Point)
 		w.points.Hit(at.Kind, at.Side, at.Object, at.Cause)
@@ -100,7 +109,7 @@ func (p *playback) do(o op) {
 		reason, _ := o.value.(error)
 		p.aborts[o.n](reason)
 	case doRead:
-		p.sources[o.n].Read(func(chunk []byte, _ error) { _ = p.enter(enterTaken, o.m, string(chunk)) }) // returns none
+		p.sources[o.n].Read(func(chunk []byte, err error) { _ = p.enter(enterTaken, o.m, taken(chunk, err)) }) // returns none
 	case doCancelSource:
 		reason, _ := o.value.(error)
 		p.sources[o.n].Cancel(reason)
@@ -117,7 +126,7 @@ func (p *playback) do(o op) {
 		err, _ := o.value.(error)
 		p.wires[o.n].to.OnError(err)
 	case doDrive:
-		if err := w.Until(func() bool { return p.rec.ops[p.at].kind == driven }); err != nil {
+		if err := w.Until(func() bool { return p.at < len(p.rec.ops) && p.rec.ops[p.at].kind == driven }); err != nil {
 			if !w.dead {
 				p.stray("%v", err)
 			}
@@ -146,7 +155,7 @@ func (p *playback) body(c content) event.Body {
 func (p *playback) dial(o op) {
 	q := o.value.(question)
 	req := q.request
-	req.Body = p.body(q.content)
+	req.Header, req.Body = slices.Clone(req.Header), p.body(q.content)
 	p.aborts[o.n] = p.way.Do(&req, func(resp *event.Response, err error) {
 		if resp != nil && isStream(resp.Body) {
 			p.sources = append(p.sources, resp.Body)
@@ -167,7 +176,7 @@ func (p *playback) Fetch(req *event.Request, done func(*event.Response, *clientE
 			return
 		}
 		resp := *a.response
-		resp.Body = p.body(a.content)
+		resp.Header, resp.Body = slices.Clone(resp.Header), p.body(a.content)
 		if a.socket < 0 {
 			done(&resp, nil, a.err)
 			return
@@ -180,9 +189,9 @@ func (p *playback) Fetch(req *event.Request, done func(*event.Response, *clientE
 }
 
 // Pending implements door.
-func (p *playback) Pending(_ time.Duration, fn func(why string)) {
+func (p *playback) Pending(horizon time.Duration, fn func(why string)) {
 	p.callback(func(value any) { fn(value.(string)) })
-	_ = p.enter(enterPending, 0, "") // returns none
+	_ = p.enter(enterPending, 0, horizon.String()) // returns none
 }
 
 // playedBody is a body of the server's.
@@ -199,7 +208,9 @@ func (b *playedBody) Read(cb func([]byte, error)) {
 }
 
 // Cancel implements event.Body.
-func (b *playedBody) Cancel(error) { _ = b.p.enter(enterCancel, b.n, "") } // returns none
+func (b *playedBody) Cancel(reason error) {
+	_ = b.p.enter(enterCancel, b.n, fmt.Sprint(reason)) // returns none
+}
 
 // Length implements event.Body.
 func (b *playedBody) Length() int64 { return b.length }
@@ -219,18 +230,18 @@ func (w *playedWire) Bind(to event.Receiver) {
 }
 
 // Send implements wire.
-func (w *playedWire) Send(m event.Message) error { return w.p.enter(enterSend, w.n, string(m.Data)) }
+func (w *playedWire) Send(m event.Message) error { return w.p.enter(enterSend, w.n, sent(m)) }
 
 // Close implements wire.
-func (w *playedWire) Close(int, string) error {
+func (w *playedWire) Close(code int, reason string) error {
 	w.sent = true // also if it was before
-	return w.p.enter(enterClose, w.n, "")
+	return w.p.enter(enterClose, w.n, fmt.Sprint(code, reason))
 }
 
 // Drop implements wire.
-func (w *playedWire) Drop(int, string, error) {
+func (w *playedWire) Drop(code int, reason string, err error) {
 	w.sent = true
-	_ = w.p.enter(enterDrop, w.n, "") // returns none
+	_ = w.p.enter(enterDrop, w.n, fmt.Sprint(code, reason, err)) // returns none
 }
 
 // Sent implements wire.

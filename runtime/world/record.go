@@ -73,9 +73,12 @@ func (r *recorder) add(o op) {
 func (r *recorder) enter(o op, fn func() error) {
 	if r.inside {
 		_ = fn() // the server asks itself: who reads the recording would not know of it
-		r.rec.spoil("the server entered itself")
+		if !r.over {
+			r.rec.spoil("the server entered itself")
+		}
 		return
 	}
+	o.d = r.world.Now().Sub(Epoch)
 	r.add(o)
 	r.inside = true
 	err := fn()
@@ -103,6 +106,20 @@ func (r *recorder) act(o op, fn func()) {
 	r.inside = true
 }
 
+// tell notes what the server was told of what it did.
+func (r *recorder) tell(ok bool) {
+	if r.inside {
+		r.add(op{kind: told, n: asNumber(ok)})
+	}
+}
+
+func asNumber(ok bool) int {
+	if ok {
+		return 1
+	}
+	return 0
+}
+
 func next(count *int) int {
 	*count++
 	return *count - 1
@@ -117,14 +134,14 @@ func (r *recorder) files() {
 	if n := len(r.rec.states); n > 0 {
 		before = r.rec.states[n-1]
 	}
-	f, fresh, err := takeFiles(r.world.options.Dir, before)
+	f, fresh, err := takeFiles(r.world.options.Dir, before, r.rec.unfit == "")
 	if err != nil {
 		r.world.fail("read the files at an effect point", err)
 		r.rec.spoil("the files could not be read")
 	}
 	r.rec.hold(fresh)
 	if r.rec.unfit != "" {
-		r.rec.states, f.list = nil, nil // the hash alone
+		r.rec.states, f.list = nil, nil // the hash alone, of this point alone
 	}
 	r.rec.states = append(r.rec.states, f)
 }
@@ -182,7 +199,7 @@ func (d recordedDoor) Fetch(req *event.Request, done func(*event.Response, *clie
 // Pending implements door.
 func (d recordedDoor) Pending(horizon time.Duration, fn func(why string)) {
 	cb := next(&d.callbacks)
-	d.run(op{kind: enterPending}, func() {
+	d.run(op{kind: enterPending, text: horizon.String()}, func() {
 		d.server.Pending(horizon, func(why string) {
 			d.act(op{kind: doCall, n: cb, value: why}, func() { fn(why) })
 		})
@@ -203,19 +220,19 @@ func (w *recordedWire) Bind(to event.Receiver) {
 
 // Send implements wire.
 func (w *recordedWire) Send(m event.Message) (err error) {
-	w.r.enter(op{kind: enterSend, n: w.n, text: string(m.Data)}, func() error { err = w.wire.Send(m); return err })
+	w.r.enter(op{kind: enterSend, n: w.n, text: sent(m)}, func() error { err = w.wire.Send(m); return err })
 	return err
 }
 
 // Close implements wire.
 func (w *recordedWire) Close(code int, reason string) (err error) {
-	w.r.enter(op{kind: enterClose, n: w.n}, func() error { err = w.wire.Close(code, reason); return err })
+	w.r.enter(op{kind: enterClose, n: w.n, text: fmt.Sprint(code, reason)}, func() error { err = w.wire.Close(code, reason); return err })
 	return err
 }
 
 // Drop implements wire.
 func (w *recordedWire) Drop(code int, reason string, err error) {
-	w.r.run(op{kind: enterDrop, n: w.n}, func() { w.wire.Drop(code, reason, err) })
+	w.r.run(op{kind: enterDrop, n: w.n, text: fmt.Sprint(code, reason, err)}, func() { w.wire.Drop(code, reason, err) })
 }
 
 // recordedReceiver is told what a socket brings to a client.
@@ -242,17 +259,22 @@ func (x *recordedReceiver) OnError(err error) {
 	x.r.act(op{kind: doFail, n: x.n, value: err}, func() { x.to.OnError(err) })
 }
 
-// asked and answered tell what enters a server, as far as it is there at once.
+// asked, answered, sent and taken tell what enters a server, as far as it is there
+// at once.
 func asked(r *event.Request) string {
-	return fmt.Sprint(r.Method, r.URL, r.Header, r.Upgrade, r.Cause, " ") + string(event.Peek(r.Body))
+	return fmt.Sprintf("%s %q %q %s %q %v %q %s", r.Method, r.URL, r.Header, r.Redirect, r.CF, r.Upgrade, r.Cause, event.Peek(r.Body))
 }
 
 func answered(r *event.Response, err error) string {
 	if r == nil {
 		return fmt.Sprint(err)
 	}
-	return fmt.Sprint(r.Status, r.URL, r.Header, " ") + string(event.Peek(r.Body))
+	return fmt.Sprintf("%d %q %q %q %v %q %s %v", r.Status, r.StatusText, r.Header, r.URL, r.Redirected, r.CF, event.Peek(r.Body), err)
 }
+
+func sent(m event.Message) string { return fmt.Sprintf("%v %q %s", m.Binary, m.Cause, m.Data) }
+
+func taken(chunk []byte, err error) string { return fmt.Sprintf("%v %s", err, chunk) }
 
 // isStream reports whether a body is read bit by bit.
 func isStream(b event.Body) bool { return b != nil && !event.IsBytes(b) }
@@ -290,7 +312,7 @@ func (b *recordedBody) Read(cb func([]byte, error)) {
 
 // Cancel implements event.Body.
 func (b *recordedBody) Cancel(reason error) {
-	b.r.run(op{kind: enterCancel, n: b.n}, func() { b.Body.Cancel(reason) })
+	b.r.run(op{kind: enterCancel, n: b.n, text: fmt.Sprint(reason)}, func() { b.Body.Cancel(reason) })
 }
 
 // source is a body of the outside's, as the server reads it.
@@ -310,7 +332,7 @@ func (s *recordedSource) Read(cb func([]byte, error)) {
 	t := next(&r.taken)
 	r.act(op{kind: doRead, n: s.n, m: t}, func() {
 		s.Body.Read(func(chunk []byte, err error) {
-			r.run(op{kind: enterTaken, n: t, text: string(chunk)}, func() { cb(chunk, err) })
+			r.run(op{kind: enterTaken, n: t, text: taken(chunk, err)}, func() { cb(chunk, err) })
 		})
 	})
 }
@@ -387,6 +409,7 @@ func (l recordedLoop) Post(fn func()) (err error) {
 	l.r.act(op{kind: doPost, n: l.n, m: n}, func() {
 		err = l.Loop.Post(func() { l.r.run(op{kind: enterTask, n: n}, fn) })
 	})
+	l.r.tell(err == nil)
 	return err
 }
 
@@ -420,5 +443,6 @@ type recordedTimer struct {
 // Stop implements clock.Timer.
 func (t *recordedTimer) Stop() (stopped bool) {
 	t.r.act(op{kind: doStop, n: t.n}, func() { stopped = t.timer.Stop() })
+	t.r.tell(stopped)
 	return stopped
 }

@@ -65,8 +65,9 @@ type opKind uint8
 const (
 	_ opKind = iota
 
-	// What enters the server; n counts things of its kind. Each of these lasts until
-	// its leave; what the server does meanwhile stands between the two.
+	// What enters the server; n counts things of its kind, d is when, and text what it
+	// brings. Each of these lasts until its leave; what the server does meanwhile stands
+	// between the two.
 	enterStart
 	enterTask    // a function that it had queued, or a timer of its own
 	enterFetch   // a client's request
@@ -80,6 +81,7 @@ const (
 	enterTaken  // what a read of a body of the outside's has brought
 	enterAnswer // to a request of its own
 	leave       // value is the error that the outside was given
+	told        // n is 1 if what the server did before has succeeded, as far as it was told
 
 	// What the server does.
 	doLoop
@@ -113,8 +115,9 @@ type op struct {
 	value any
 }
 
-// opBytes is the size of an op without what it points to.
-const opBytes = 64
+// opBytes is about the size of an op, or of another entry, without what it points
+// to; sliceBytes that of a slice.
+const opBytes, sliceBytes = 64, 24
 
 func (o op) bytes() int {
 	n := opBytes + len(o.text)
@@ -124,9 +127,21 @@ func (o op) bytes() int {
 	case event.Message:
 		n += len(v.Data)
 	case answer:
-		n += len(v.content.bytes)
+		n += opBytes + len(v.content.bytes)
+		if v.response != nil {
+			n += headerBytes(v.response.Header)
+		}
 	case question:
-		n += len(v.content.bytes)
+		n += opBytes + len(v.content.bytes) + headerBytes(v.request.Header)
+	case killpoint.Point:
+		n += opBytes
+	}
+	return n
+}
+
+func headerBytes(h event.Header) (n int) {
+	for _, f := range h {
+		n += opBytes + len(f.Name) + len(f.Value)
 	}
 	return n
 }
@@ -197,9 +212,9 @@ type savedFile struct {
 // chunkSize is what is shared or not.
 const chunkSize = 16 << 10
 
-// takeFiles reads what CopyState would copy. fresh is how many bytes it had to
-// keep that before does not have.
-func takeFiles(dir string, before *saved) (f *saved, fresh int, err error) {
+// takeFiles reads what CopyState would copy, to keep it or for its hash alone. fresh
+// is how many bytes it had to keep that before does not have.
+func takeFiles(dir string, before *saved, keep bool) (f *saved, fresh int, err error) {
 	f = &saved{}
 	h := sha256.New()
 	err = walkState(dir, func(path, rel string, isDir bool) error {
@@ -212,6 +227,9 @@ func takeFiles(dir string, before *saved) (f *saved, fresh int, err error) {
 		}
 		_, _ = fmt.Fprintf(h, "%q %v %d\n", rel, isDir, len(data)) // a hash takes everything
 		_, _ = h.Write(data)
+		if !keep {
+			return nil
+		}
 		saved := savedFile{rel: rel, isDir: isDir}
 		old := before.find(rel)
 		for i := 0; len(data) > 0; i++ {
@@ -226,6 +244,7 @@ func takeFiles(dir string, before *saved) (f *saved, fresh int, err error) {
 			saved.chunks = append(saved.chunks, chunk)
 		}
 		f.list = append(f.list, saved)
+		fresh += opBytes + len(rel) + len(saved.chunks)*sliceBytes
 		return nil
 	})
 	h.Sum(f.sum[:0])
