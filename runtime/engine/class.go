@@ -95,6 +95,14 @@ func (e *Engine) Attached(v goja.Value) any {
 	if !ok || obj.ExportType() == proxyType {
 		return nil
 	}
+	for p := obj.Prototype(); p != nil; p = p.Prototype() {
+		if p.ExportType() == proxyType { // its code must not see the symbol
+			if !e.Call(e.Primordial("ObjectPrototypeHasOwnProperty"), goja.Undefined(), obj, e.classes.slot).ToBoolean() {
+				return nil
+			}
+			break
+		}
+	}
 	slot, ok := obj.GetSymbol(e.classes.slot).(*goja.Object)
 	if !ok {
 		return nil
@@ -112,18 +120,25 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		if def.New == nil {
 			panic(e.vm.NewTypeError("Illegal constructor"))
 		}
-		if call.NewTarget == nil && (call.This.Prototype() != c.Proto || !def.CallIsNew && e.calledAs(def.Name)) {
-			// A call: Name(), obj.Name(), or Name.call(obj).
-			if !def.CallIsNew {
-				panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
-			}
-			call.This = e.vm.CreateObject(c.Proto)
-			e.Attach(call.This, def.New(call))
-			return call.This
-		}
 		e.Attach(call.This, def.New(call))
 		return nil
 	}).(*goja.Object)
+	// A call: Name(), obj.Name(), or Name.call(obj). goja makes one of an object a
+	// construction, so that is not left to it.
+	called := func(call goja.FunctionCall, _ function) goja.Value {
+		switch {
+		case def.New == nil:
+			panic(e.vm.NewTypeError("Illegal constructor"))
+		case !def.CallIsNew:
+			panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
+		}
+		made := e.vm.CreateObject(c.Proto)
+		e.Attach(made, def.New(goja.ConstructorCall{This: made, Arguments: call.Arguments}))
+		return made
+	}
+	if !Amend(c.Ctor, called) {
+		panic("engine: goja has changed: its constructors cannot be looked into")
+	}
 	e.nameFunc(c.Ctor, def.Name, def.Length)
 	c.Proto = c.Ctor.Get("prototype").(*goja.Object)
 	c.Ctor.DefineDataProperty("prototype", c.Proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
@@ -189,21 +204,6 @@ func (c *Class[T]) Wrap(value T) *goja.Object {
 func (c *Class[T]) Of(v goja.Value) (value T, ok bool) {
 	value, ok = c.e.Attached(v).(T)
 	return value, ok
-}
-
-// calledAs reports whether the native function that runs was called by this
-// name, or through call() or apply(), not constructed: goja gives only calls a
-// frame of their own.
-func (e *Engine) calledAs(name string) bool {
-	top := e.vm.CaptureCallStack(1, nil)
-	if len(top) == 0 || top[0].SrcName() != "<native>" {
-		return false
-	}
-	switch top[0].FuncName() {
-	case name, "call", "apply":
-		return true
-	}
-	return false
 }
 
 // IllegalInvocation is what a method of the platform says, as a TypeError, to a

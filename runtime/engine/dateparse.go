@@ -55,11 +55,14 @@ var dateWords = map[string]dateToken{
 	"mdt": {'z', 0, -6}, "mst": {'z', 0, -7}, "pdt": {'z', 0, -7}, "pst": {'z', 0, -8},
 }
 
-// maxDateDigits are those of a number that count.
+// maxDateDigits are those of a number that count, after its zeros.
 const maxDateDigits = 9
 
 // parseDate is Date.parse: milliseconds since 1970, NaN for what is no date.
 func parseDate(text string) float64 {
+	if t, ok := commonDate(text); ok {
+		return t
+	}
 	d := dateText{text: text, half: -1, hour: -1, minute: -1}
 	d.take()
 	rest, ok := d.standard()
@@ -98,9 +101,12 @@ func (d *dateText) read() dateToken {
 	case c == 0:
 		return dateToken{}
 	case isDigit(c):
+		for d.byteAt(d.at) == '0' {
+			d.at++
+		}
 		n := 0
-		for ; isDigit(d.byteAt(d.at)); d.at++ {
-			if d.at-from < maxDateDigits {
+		for first := d.at; isDigit(d.byteAt(d.at)); d.at++ {
+			if d.at-first < maxDateDigits {
 				n = n*10 + int(d.text[d.at]-'0')
 			}
 		}

@@ -33,6 +33,13 @@ func (e *Engine) installDates() {
 // primitive is ToPrimitive without a hint (ECMA-262, section 7.1.1).
 func (e *Engine) primitive(obj *goja.Object) goja.Value {
 	if method := obj.GetSymbol(goja.SymToPrimitive); method != nil && !goja.IsUndefined(method) && !goja.IsNull(method) {
+		if !IsCallable(method) {
+			shown := method.String()
+			if o, isObject := method.(*goja.Object); isObject {
+				shown = site{engine: e}.object(o)
+			}
+			e.Throw("TypeError", "'%s' returned for property 'Symbol(Symbol.toPrimitive)' of object '%s' is not a function", shown, site{engine: e}.object(obj))
+		}
 		v := e.Call(method, obj, e.String("default"))
 		if _, isObject := v.(*goja.Object); isObject {
 			e.Throw("TypeError", "Cannot convert object to primitive value")

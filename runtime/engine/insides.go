@@ -24,6 +24,8 @@ type insides struct {
 	functions    [2]implementation // of native functions
 	constructors [2]implementation // of native constructors
 
+	programs map[reflect.Type]uintptr // where functions of JavaScript keep their program
+
 	vm                         uintptr // in goja.Runtime
 	stack, sp, sb, pc, program uintptr // in the virtual machine
 	calls, callsMax, tries     uintptr
@@ -112,6 +114,17 @@ func learnInsides() *insides {
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
 		in.constructors[i] = implementation{t, field(t.Elem(), "construct", is(reflect.TypeFor[constructor]())).Offset}
 	}
+	in.programs = map[reflect.Type]uintptr{}
+	samples, err := runtime.RunString("[function () {}, () => {}, class {}, ({ m() {} }).m, function* () {}, ({ *m() {} }).m, async () => {}, ({ async m() {} }).m, async function () {}]")
+	if err != nil {
+		in.ok = false
+		return in
+	}
+	runtime.ForOf(samples, func(sample goja.Value) bool {
+		t := in.implementation(sample.(*goja.Object)).Type()
+		in.programs[t] = field(t.Elem(), "prg", is(reflect.TypeFor[*goja.Program]())).Offset
+		return true
+	})
 	return in
 }
 

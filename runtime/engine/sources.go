@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"reflect"
 	"strings"
 	"unsafe"
 
@@ -36,17 +35,14 @@ func (in *insides) ours(fn *goja.Object) bool {
 		return false
 	}
 	v := in.implementation(fn)
-	if v.Elem().Kind() != structKind {
+	offset, scripted := in.programs[v.Type()]
+	if !scripted {
 		return false
 	}
-	prg := v.Elem().FieldByName("prg")
-	if !prg.IsValid() || prg.Type() != programType || prg.IsNil() {
+	program := *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset))
+	if program == nil {
 		return false
 	}
-	src := *(**file.File)(unsafe.Add(prg.UnsafePointer(), in.source))
+	src := *(**file.File)(unsafe.Add(program, in.source))
 	return src != nil && strings.HasPrefix(src.Name(), "minido:") && src.Name() != "minido:bundle"
 }
-
-const structKind = reflect.Struct
-
-var programType = reflect.TypeFor[*goja.Program]()
