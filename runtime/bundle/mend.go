@@ -8,7 +8,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
 
@@ -92,7 +91,7 @@ func mend(program *ast.Program, m mender) (err error) {
 			refused.File, err = program.File, refused
 		}
 	}()
-	m.file = program.File
+	groupComparisons(program)
 	descend(program, m, false)
 	return nil
 }
@@ -103,7 +102,6 @@ func mend(program *ast.Program, m mender) (err error) {
 // class's constructor.
 type mender struct {
 	bounds, async, stacks, names, arguments bool
-	file                                    *file.File // set by mend
 }
 
 func (m mender) slot(e *ast.Expression, exact bool) {
@@ -170,9 +168,6 @@ func (m mender) node(n ast.Node, exact bool) {
 			settleStack(n)
 		}
 	case *ast.BinaryExpression:
-		if m.file != nil {
-			groupLeft(n, m.file.Source())
-		}
 		pruneLogical(n)
 		if !isNumber(n.Left) { // it takes no BigInt
 			m.bound(n.Operator, &n.Right)

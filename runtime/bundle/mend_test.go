@@ -282,6 +282,41 @@ function f() { return 5; }`
 	}
 }
 
+// ECMA-262, section 13.2.9: parentheses group what they are around, whatever else
+// there is of them in strings, templates, regular expressions and comments.
+func TestComparisonsInParentheses(t *testing.T) {
+	const head = "((b, x, id, s, object) => { function* g() { return G; } const i = g(); let r = i.next(); if (!r.done) r = i.next(2); return String(r.value); })(2, true, (v) => v, '', {})"
+	for _, left := range []string{
+		"(b ?? 2)", "(b || 2)", "(b = 2)", "(x ? 2 : 0)", "(0, id)(2)", "(0, 2)", "((b))", "id(2)", "b", "+(b)", "(b)++", "new (id, Number)(2)",
+		"/* @__PURE__ */ id(2)", "/* ) */ id(/* ( */2)", "id(2 // )\n)", "id(`${`)`}`.length + 1)", "id(`${{ a: `}${1}(` }.a.length - 1}`)", "id`)`.length + 1", "(id)`(`.length + 1",
+		`/\)/.exec(")").length + 1`, `id(/[)]/.test(")") ? 2 : 2)`, `id(/[/(]/.test("(") ? 2 : 2)`, `/=\(/.exec("=(").length / 1 + 1`, "4 / (2) / 1", `(")").length + 1`, `"\\".length + 1`, `'"('.length`,
+		"((() => 2))()", "(function(a = ')') { return b; })()", "[b, '(']['0']", "{ b }.b", "(async (a) => 1, 2)", "class { static s = '(' }.s.length + 1",
+	} {
+		if strings.HasPrefix(left, "{") {
+			left = "(" + left + ")"
+		}
+		for code, want := range map[string]string{
+			"3 > (L > 1)": "true", "3 > L > 1": "false", "3 > (L) > 1": "false", "3 > (L > (1))": "true", "(3 > L) > 1": "false", "3 > ((L) > 1)": "true",
+			"3 > /* ( */ (/* ) */ L > 1)": "true", "3 > (((L)) > 1) > 0": "true", "3 > (L > 1 > 0)": "true", "(3 > (L > 1)) > 0": "true", "id(3 > L) > (1 > 0)": "false", "id(3 > (L > 1))": "true",
+		} {
+			code = strings.ReplaceAll(code, "L", left)
+			if got := runMended(t, goja.New(), strings.ReplaceAll(head, "G", code), false).String(); got != want {
+				t.Errorf("%s: %s, want %s", code, got, want)
+			}
+		}
+	}
+	for code, want := range map[string]string{
+		"0 < ((() => 1) instanceof Function)": "true", "0 < (() => 1) instanceof Function": "false", "0 < ((a) => a) instanceof Function": "false", "1 > ((a, b) => (a)) < 1": "true",
+		"3 > ((yield 1) > 1)": "true", "3 > (yield 1) > 1": "false",
+		"0 <= (async (a) => a) instanceof Function": "false", "0 <= ((async (a) => a) instanceof Function)": "true",
+		"('(' in object) < ((')') in object)": "false", "'a' in ({ a: ')' }) in { true: '(' }": "true",
+	} {
+		if got := runMended(t, goja.New(), strings.ReplaceAll(head, "G", code), false).String(); got != want {
+			t.Errorf("%s: %s, want %s", code, got, want)
+		}
+	}
+}
+
 // ECMA-262, section 14.6.2: what a condition that never holds stands before changes
 // nothing.
 func TestCodeThatCannotRun(t *testing.T) {

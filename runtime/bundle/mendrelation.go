@@ -17,11 +17,63 @@ func relates(op token.Token) bool {
 	return false
 }
 
+// groupComparisons mends the comparisons of a program. It comes before the other
+// mends, since it needs the places of all regular expressions.
+func groupComparisons(program *ast.Program) {
+	v := &comparisons{regexps: map[int]int{}}
+	descend(program, v, false)
+	if len(v.rows) == 0 {
+		return
+	}
+	p := parenthesesOf(program.File.Source(), v.regexps)
+	for _, n := range v.rows {
+		groupLeft(n, p)
+	}
+}
+
+// comparisons is a visitor that finds comparisons with one on their right, and
+// the lengths of regular expressions by their offsets.
+type comparisons struct {
+	regexps map[int]int
+	rows    []*ast.BinaryExpression
+}
+
+func (v *comparisons) slot(e *ast.Expression, flag bool) { v.node(*e, flag) }
+
+func (v *comparisons) node(n ast.Node, flag bool) {
+	switch n := n.(type) {
+	case *ast.RegExpLiteral:
+		v.regexps[int(n.Idx)-1] = len("//") + len(n.Pattern)
+	case *ast.BinaryExpression:
+		if comparisonOnRight(n) != nil {
+			v.rows = append(v.rows, n)
+		}
+	}
+	descend(n, v, flag)
+}
+
+func (v *comparisons) list(l *[]ast.Statement, flag bool) {
+	for _, s := range *l {
+		v.node(s, flag)
+	}
+}
+
+// comparisonOnRight is the comparison on the right of another, or nil.
+func comparisonOnRight(n *ast.BinaryExpression) *ast.BinaryExpression {
+	right, ok := n.Right.(*ast.BinaryExpression)
+	if !ok || !relates(n.Operator) || !relates(right.Operator) {
+		return nil
+	}
+	return right
+}
+
 // groupLeft mends a comparison, and those on its right.
-func groupLeft(n *ast.BinaryExpression, code string) {
-	for relates(n.Operator) {
-		right, ok := n.Right.(*ast.BinaryExpression)
-		if !ok || !relates(right.Operator) || parenthesized(right, code) {
+func groupLeft(n *ast.BinaryExpression, p parentheses) {
+	for {
+		right := comparisonOnRight(n)
+		// Parentheses around both sides of the right one, and not around the left
+		// side of the whole, are its own.
+		if right == nil || p.around(int(right.Left.Idx0())-1, int(right.Right.Idx0())-1) > int(n.Left.Idx0())-1 {
 			return
 		}
 		// a op (b right c) becomes (a op b) right c
@@ -29,33 +81,4 @@ func groupLeft(n *ast.BinaryExpression, code string) {
 		inner.Right = right.Left
 		n.Operator, n.Left, n.Right, n.Comparison = right.Operator, &inner, right.Right, right.Comparison
 	}
-}
-
-// parenthesized reports whether a comparison, that is the right side of another,
-// has parentheses around it: whether one that opens before it closes behind its
-// operator.
-func parenthesized(n *ast.BinaryExpression, code string) bool {
-	from, to := int(n.Left.Idx0())-1, int(n.Right.Idx0())-1
-	for from > 0 && (code[from-1] == ' ' || code[from-1] == '\n') {
-		from--
-	}
-	if from == 0 || code[from-1] != '(' || to > len(code) {
-		return false
-	}
-	depth := 1
-	for i := from; i < to && depth > 0; i++ {
-		switch c := code[i]; c {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			depth--
-		case '"', '\'', '`':
-			for i++; i < to && code[i] != c; i++ {
-				if code[i] == '\\' {
-					i++
-				}
-			}
-		}
-	}
-	return depth > 0
 }
