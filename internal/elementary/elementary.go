@@ -139,9 +139,8 @@ func parts(x *big.Float) pair {
 
 // constants are those that more than one function uses.
 type constants struct {
-	pi, ln2          *big.Float // to farthest bits
-	piPair           pair
-	ln2Pair          pair
+	pi, right        pair // right is pi/2
+	ln2              pair
 	log2e, log10e    pair
 	exps             [steps]pair // 2^(i/steps)
 	sines, cosines   [steps]pair // of i/steps
@@ -150,7 +149,8 @@ type constants struct {
 	logs             [2 * steps]pair    // -log(inverses)
 	ln2Step          [3]float64         // ln2/steps
 	quarter          [3]float64         // pi/2
-	twoByPi          *big.Int           // 2/pi * 2^farthest
+	twoByPi          [23]uint64         // the bits of 2/pi, from those of 2^63 on
+	powers           [23]float64        // of ten: all that are doubles
 	perLn2, perRight float64
 }
 
@@ -160,48 +160,8 @@ const (
 	farthest = 1400
 )
 
-// known are the constants; they are computed at their first use.
-var known = sync.OnceValue(func() *constants {
-	c := &constants{pi: bigPi(farthest), ln2: bigLn2(farthest)}
-	c.piPair, c.ln2Pair = parts(c.pi), parts(c.ln2)
-	c.perLn2, c.perRight = steps/c.ln2Pair.hi, 2/c.piPair.hi
-	quo := func(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(farthest).Quo(a, b) }
-	c.log2e = parts(quo(number(1), c.ln2))
-	c.log10e = parts(quo(number(1), bigLog(number(10), c.ln2)))
-	c.ln2Step = thirds(quo(c.ln2, number(steps)))
-	c.quarter = thirds(quo(c.pi, number(2)))
-	c.twoByPi, _ = new(big.Float).SetMantExp(quo(number(2), c.pi), farthest).Int(nil)
-	for i := range steps {
-		x := number(float64(i) / steps)
-		c.exps[i] = parts(bigExp(new(big.Float).SetPrec(precision).Mul(x, c.ln2), c.ln2))
-		sin, cos := bigSine(x)
-		c.sines[i], c.cosines[i] = parts(sin), parts(cos)
-	}
-	for i := range c.tangents {
-		c.tangents[i] = parts(bigArctangent(number(float64(i) / steps)))
-	}
-	for i := range c.inverses {
-		m := 1 + (float64(i)+0.5)/(2*steps)
-		c.inverses[i] = math.Round(256/m) / 256
-		if i == 0 {
-			c.inverses[i] = 1 // so that what is near 1 is not changed at all
-		}
-		c.logs[i] = parts(bigLog(number(c.inverses[i]), c.ln2)).neg()
-	}
-	return c
-})
+// far are constants to farthest bits, for the slow way.
+type far struct{ pi, ln2 *big.Float }
 
-// thirds is x as three doubles, of which the first two have 32 bits, so that their
-// products with counts have no error.
-func thirds(x *big.Float) (out [3]float64) {
-	rest := new(big.Float).SetPrec(farthest).Set(x)
-	for i := range out {
-		bits := uint(32)
-		if i == 2 {
-			bits = 53
-		}
-		out[i], _ = new(big.Float).SetPrec(bits).Set(rest).Float64()
-		rest.Sub(rest, new(big.Float).SetFloat64(out[i]))
-	}
-	return out
-}
+// known gives them; they are computed at their first use.
+var known = sync.OnceValue(func() far { return far{bigPi(farthest), bigLn2(farthest)} })

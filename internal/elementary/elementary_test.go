@@ -95,3 +95,28 @@ func bench(b *testing.B, f func(float64) float64) {
 		sink += f(float64(i%1000) / 100)
 	}
 }
+
+// Arguments beyond 2^20 lose their right angles in integers; the largest double and
+// the one closest to a multiple of a right angle (6381956970095103 * 2^797) too.
+func TestFarAngles(t *testing.T) {
+	list := []float64{1 << 20, math.MaxFloat64, math.Ldexp(6381956970095103, 797), 1e15, 1e22}
+	state := uint64(1)
+	for k := 20; k < 1024; k++ {
+		state = state*6364136223846793005 + 1442695040888963407
+		list = append(list, math.Ldexp(1+float64(state>>12)/(1<<52), k))
+	}
+	for _, x := range list {
+		for _, x := range []float64{x, -x} {
+			sin, cos := bigTurn(x)
+			wantSin, wantCos, wantTan := settle(sin), settle(cos), settle(new(big.Float).Quo(sin, cos))
+			if Sin(x) != wantSin || Cos(x) != wantCos || Tan(x) != wantTan {
+				t.Errorf("%v: sin %v, want %v; cos %v, want %v; tan %v, want %v", x, Sin(x), wantSin, Cos(x), wantCos, Tan(x), wantTan)
+			}
+			if r, _ := reduceFar(x); math.Abs(r.hi) > 0.7854 || r.hi == 0 && math.Abs(x) != math.Ldexp(6381956970095103, 797) {
+				t.Errorf("%v: %v is left", x, r)
+			}
+		}
+	}
+}
+
+func BenchmarkSinFar(b *testing.B) { bench(b, func(x float64) float64 { return Sin((x + 1) * 1e17) }) }

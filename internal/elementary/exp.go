@@ -30,7 +30,7 @@ func Exp(x float64) float64 {
 
 // expOf is e^x as y*2^k, for |x| < 2000.
 func expOf(x pair) (y pair, k int) {
-	c := known()
+	c := &table
 	n := math.Round(x.hi * c.perLn2)
 	r := sum(x.hi-float64(n*c.ln2Step[0]), -float64(n*c.ln2Step[1])).add(pair{-float64(n * c.ln2Step[2]), 0}).add(one(x.lo))
 	i := int(n)

@@ -9,10 +9,10 @@ import (
 func Log(x float64) float64 { return logarithm(x, pair{1, 0}, 0) }
 
 // Log2 is Math.log2.
-func Log2(x float64) float64 { return logarithm(x, known().log2e, 2) }
+func Log2(x float64) float64 { return logarithm(x, table.log2e, 2) }
 
 // Log10 is Math.log10.
-func Log10(x float64) float64 { return logarithm(x, known().log10e, 10) }
+func Log10(x float64) float64 { return logarithm(x, table.log10e, 10) }
 
 // logarithm is log(x)*factor; base is that of the factor, 0 for e.
 func logarithm(x float64, factor pair, base float64) float64 {
@@ -34,6 +34,13 @@ func logarithm(x float64, factor pair, base float64) float64 {
 	if z, ok := logOf(one(x)).mul(factor).nearest(); ok {
 		return z
 	}
+	if base == 10 {
+		for n, power := range table.powers {
+			if x == power {
+				return float64(n)
+			}
+		}
+	}
 	c := known()
 	y := bigLog(number(x), c.ln2)
 	if base != 0 {
@@ -44,7 +51,7 @@ func logarithm(x float64, factor pair, base float64) float64 {
 
 // logOf is the natural logarithm of a positive pair, to some 2^-80 of its value.
 func logOf(x pair) pair {
-	c := known()
+	c := &table
 	m, k := math.Frexp(x.hi) // in [0.5, 1)
 	m, k = m*2, k-1
 	lo := 0.0
@@ -62,7 +69,7 @@ func logOf(x pair) pair {
 		y = c.logs[i].add(y)
 	}
 	if k != 0 {
-		y = c.ln2Pair.times(float64(k)).add(y)
+		y = c.ln2.times(float64(k)).add(y)
 	}
 	return y
 }

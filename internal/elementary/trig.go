@@ -3,6 +3,7 @@ package elementary
 import (
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // Sin is Math.sin.
@@ -88,7 +89,7 @@ func quadrant(s, c pair, q int) pair {
 // reduce takes right angles from x: what is left, within half of one, and how
 // many they were. ok is false where so little is left that it is not precise.
 func reduce(x float64) (r pair, q int, ok bool) {
-	c := known()
+	c := &table
 	if math.Abs(x) >= 1<<20 {
 		r, q = reduceFar(x)
 		return r, q, math.Abs(r.hi) > 0x1p-30
@@ -99,19 +100,36 @@ func reduce(x float64) (r pair, q int, ok bool) {
 	return r, int(n), math.Abs(r.hi) > 0x1p-18 || n == 0
 }
 
-// reduceFar multiplies by 2/pi in integers.
+// reduceFar multiplies by 2/pi in integers: of its bits, 256 from those on that
+// make less than a whole turn.
 func reduceFar(x float64) (r pair, q int) {
-	c := known()
 	m, k := math.Frexp(math.Abs(x))
-	n := new(big.Int).Mul(big.NewInt(int64(math.Ldexp(m, 53))), c.twoByPi) // * 2^(k-53-farthest)
-	shift := uint(farthest + 53 - k)
-	whole := new(big.Int).Rsh(new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), shift-1)), shift)
-	n.Sub(n, new(big.Int).Lsh(whole, shift))
-	f := new(big.Float).SetPrec(precision).SetInt(n)
-	f.SetMantExp(f, -int(shift))
-	f.Mul(f, c.pi)
-	r = parts(f.SetMantExp(f, -1))
-	q = int(new(big.Int).And(whole, big.NewInt(3)).Int64())
+	n := uint64(math.Ldexp(m, 53))
+	from := uint(k - 53 + 62) // the bit of twoByPi that stands for 2 when all is times 2^(k-53)
+	word, shift := from/64, from%64
+	var p [4]uint64 // n times these bits, of which the first two are right angles
+	carry := uint64(0)
+	for i := 3; i >= 0; i-- {
+		bits64 := table.twoByPi[word+uint(i)]<<shift | table.twoByPi[word+uint(i)+1]>>(64-shift)
+		hi, lo := bits.Mul64(n, bits64)
+		var c uint64
+		p[i], c = bits.Add64(lo, carry, 0)
+		carry = hi + c
+	}
+	q = int(p[0] >> 62)
+	f := [3]uint64{p[0]<<2 | p[1]>>62, p[1]<<2 | p[2]>>62, p[2]<<2 | p[3]>>62}
+	sign := 1.0
+	if f[0]>>63 == 1 { // nearer to the next
+		q, sign = q+1, -1
+		f = [3]uint64{^f[0], ^f[1], ^f[2]}
+	}
+	zeros := bits.LeadingZeros64(f[0])
+	if zeros > 40 { // too little is left
+		return pair{}, q
+	}
+	hi, lo := f[0]<<zeros|f[1]>>(64-zeros), f[1]<<zeros|f[2]>>(64-zeros)
+	a := pair{float64(hi >> 11), float64(hi<<53|lo>>11) * 0x1p-64}
+	r = quick(a.hi, a.lo).times(math.Ldexp(sign, -53-zeros)).mul(table.right)
 	if x < 0 {
 		return r.neg(), -q
 	}
@@ -136,7 +154,7 @@ func bigTurn(x float64) (sin, cos *big.Float) {
 
 // sine is sine and cosine of |r| < 0.8.
 func sine(r pair) (sin, cos pair) {
-	c := known()
+	c := &table
 	if r.hi < 0 {
 		sin, cos = sine(r.neg())
 		return sin.neg(), cos
@@ -162,7 +180,7 @@ func Atan(x float64) float64 {
 	case math.IsNaN(x) || math.Abs(x) < 0x1p-26: // the nearest may be next to x, but V8's is not
 		return x
 	case math.Abs(x) > 0x1p60:
-		return math.Copysign(known().piPair.hi/2, x)
+		return math.Copysign(table.pi.hi/2, x)
 	}
 	z, ok := angle(one(math.Abs(x)), one(1)).nearest()
 	if !ok {
@@ -173,9 +191,9 @@ func Atan(x float64) float64 {
 
 // angle is atan(y/x) for positive y and x, whose quotient is neither huge nor tiny.
 func angle(y, x pair) pair {
-	c := known()
+	c := &table
 	if y.hi > x.hi {
-		return c.piPair.scale(-1).sub(angle(x, y))
+		return c.pi.scale(-1).sub(angle(x, y))
 	}
 	n := math.Round(y.hi / x.hi * steps)
 	step := n / steps
@@ -189,7 +207,7 @@ func angle(y, x pair) pair {
 
 // Atan2 is Math.atan2.
 func Atan2(y, x float64) float64 {
-	pi := known().piPair.hi
+	pi := table.pi.hi
 	ay, ax := math.Abs(y), math.Abs(x)
 	switch {
 	case math.IsNaN(x) || math.IsNaN(y):
@@ -203,14 +221,14 @@ func Atan2(y, x float64) float64 {
 	case math.IsInf(y, 0) && x > 0:
 		return math.Copysign(pi/4, y)
 	case math.IsInf(y, 0):
-		return math.Copysign(3*known().piPair.hi/4, y)
+		return math.Copysign(3*table.pi.hi/4, y)
 	}
 	_, ky := math.Frexp(ay)
 	_, kx := math.Frexp(ax)
 	if d := ky - kx; d > -60 && d < 60 {
 		a := angle(one(math.Ldexp(ay, -ky)).scale(d), one(math.Ldexp(ax, -kx)))
 		if x < 0 {
-			a = known().piPair.sub(a)
+			a = table.pi.sub(a)
 		}
 		if z, ok := a.nearest(); ok {
 			return math.Copysign(z, y)
@@ -255,7 +273,7 @@ func Asin(x float64) float64 {
 	case math.Abs(x) < 0x1p-27:
 		return nearlySame(x, 1.0/6)
 	case math.Abs(x) == 1:
-		return math.Copysign(known().piPair.hi/2, x)
+		return math.Copysign(table.pi.hi/2, x)
 	}
 	ax := math.Abs(x)
 	z, ok := angle(one(ax), sum(1, -ax).mul(sum(1, ax)).root()).nearest()
@@ -276,21 +294,20 @@ func bigLeg(x float64) *big.Float {
 
 // Acos is Math.acos.
 func Acos(x float64) float64 {
-	c := known()
 	switch {
 	case math.IsNaN(x) || math.Abs(x) > 1:
 		return math.NaN()
 	case x == 1:
 		return 0
 	case x == -1:
-		return c.piPair.hi
+		return table.pi.hi
 	case math.Abs(x) < 0x1p-60:
-		return c.piPair.hi / 2
+		return table.pi.hi / 2
 	}
 	ax := math.Abs(x)
 	a := angle(sum(1, -ax).mul(sum(1, ax)).root(), one(ax))
 	if x < 0 {
-		a = c.piPair.sub(a)
+		a = table.pi.sub(a)
 	}
 	if z, ok := a.nearest(); ok {
 		return z
@@ -298,7 +315,7 @@ func Acos(x float64) float64 {
 	leg := bigLeg(ax)
 	b := bigArctangent(leg.Quo(leg, number(ax)))
 	if x < 0 {
-		b.Sub(c.pi, b)
+		b.Sub(known().pi, b)
 	}
 	return settle(b)
 }
