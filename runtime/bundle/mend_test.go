@@ -231,8 +231,14 @@ func TestCaughtVariableDeclaredAgain(t *testing.T) {
   (() => { try { throw 1; } catch (e) { for (var i = 0, e = 5; i < 1; i++); return e; } })(),
   (() => { try { throw 1; } catch (e) { for (var e in { k: 1 }); return e; } })(),
   (() => { try { throw 1; } catch (e) { return (() => { var e = 3; return e; })() + e; } })(),
+  (() => { try { throw 1; } catch (e) { if (e) var e = 5; return e; } })(),
+  (() => { try { throw 0; } catch (e) { if (e) ; else var e = 8, f = e; return [e, f].join(); } })(),
+  (() => { try { throw 1; } catch (e) { a: var e = 7; return e; } })(),
+  (() => { try { throw 1; } catch (e) { do var e = e + 4; while (e < 6); while (e < 11) var e = e + 1; return e; } })(),
+  (() => { try { throw 1; } catch (e) { for (const i of [1]) var e = e + i; for (const k in [1, 2]) var e = e + k; for (; e.length < 4;) var e = e + "!"; return e; } })(),
+  (() => { try { throw 1; } catch (e) { if (!e) var e; else if (e) a: if (e) var e = 6; return e; } })(),
 ].join(";");`
-	if got, want := runMended(t, goja.New(), code, false).String(), "2,2;;5;k;4"; got != want {
+	if got, want := runMended(t, goja.New(), code, false).String(), "2,2;;5;k;4;5;8,8;7;11;201!;6"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -251,8 +257,14 @@ func TestArgumentsInArrowFunctions(t *testing.T) {
   (function() { try { throw 1; } catch (e) { return (() => arguments[0] + e)(); } })(8),
   [...(function*() { yield (() => arguments[0])(); })(9)][0],
   (function(...rest) { return ((f) => f())(() => arguments.length + rest.length); })(1, 2),
+  (function(a, g = () => arguments.length) { return g(); })(1, undefined, 3),
+  (function(a, { g = () => arguments[0], h: [k = () => arguments.length] } = { h: [] }, ...r) { var q = 1; return (() => g() + k() + r.length + arguments[3] + q)(); })(1, undefined, 3, 4),
+  ({ m(a, g = ((f) => f())(() => arguments.length)) { return g; } }).m(1),
+  [...(function*(a, g = () => () => arguments[0] + a) { yield g()(); })(9)][0],
+  new (class { constructor(a, g = () => ({ arguments }).arguments[0]) { this.a = g() + a; } })(6).a,
+  (function(a, g = function() { return arguments.length; }, h = () => arguments.length) { "use strict".length; return g() + h(); }).call(null, 1, undefined, undefined),
 ].join();`
-	if got, want := runMendedBy(t, goja.New(), code, mender{arguments: true}).String(), "1,2,6,4,5,6,8,9,9,4"; got != want {
+	if got, want := runMendedBy(t, goja.New(), code, mender{arguments: true}).String(), "1,2,6,4,5,6,8,9,9,4,3,12,1,18,12,3"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -9,12 +9,16 @@ import (
 // A function whose `arguments` are named in its arrow functions alone gives goja's
 // virtual machine a wrong place to look for them: what comes out is another value,
 // or a panic. One that names them itself, in a statement that does nothing else, is
-// right (ECMA-262, section 10.2.11).
+// right (ECMA-262, section 10.2.11). In the default values of parameters, they have to
+// be named right before the arrow function.
 
 const argumentsName = "arguments"
 
 // nameArguments mends a function that is no arrow function.
 func nameArguments(n *ast.FunctionLiteral) {
+	if n.ParameterList != nil {
+		descend(n.ParameterList, argumentsNamer{}, false)
+	}
 	var f argumentsFinder
 	for _, s := range n.Body.List {
 		if f.node(s, false); f.found {
@@ -66,5 +70,34 @@ func (f *argumentsFinder) node(n ast.Node, flag bool) {
 func (f *argumentsFinder) list(l *[]ast.Statement, flag bool) {
 	for _, s := range *l {
 		f.node(s, flag)
+	}
+}
+
+// argumentsNamer is a visitor that names `arguments` before the arrow functions of
+// default values that name them. goja calls no function after a parameter, so that
+// no name is lost.
+type argumentsNamer struct{}
+
+func (v argumentsNamer) slot(e *ast.Expression, flag bool) {
+	arrow, ok := (*e).(*ast.ArrowFunctionLiteral)
+	if !ok {
+		v.node(*e, flag)
+		return
+	}
+	var f argumentsFinder
+	if f.node(arrow, true); f.found {
+		*e = &ast.SequenceExpression{Sequence: []ast.Expression{&ast.Identifier{Name: argumentsName, Idx: arrow.Start}, arrow}}
+	}
+}
+
+func (v argumentsNamer) node(n ast.Node, flag bool) {
+	if _, ok := n.(*ast.FunctionLiteral); !ok {
+		descend(n, v, flag)
+	}
+}
+
+func (v argumentsNamer) list(l *[]ast.Statement, flag bool) {
+	for _, s := range *l {
+		v.node(s, flag)
 	}
 }

@@ -30,7 +30,19 @@ func (v *redeclared) node(n ast.Node, flag bool) {
 	switch n := n.(type) {
 	case *ast.FunctionDeclaration, *ast.ClassDeclaration:
 		return
+	case *ast.IfStatement:
+		v.lone(&n.Consequent)
+		v.lone(&n.Alternate)
+	case *ast.LabelledStatement:
+		v.lone(&n.Statement)
+	case *ast.DoWhileStatement:
+		v.lone(&n.Body)
+	case *ast.WhileStatement:
+		v.lone(&n.Body)
+	case *ast.ForOfStatement:
+		v.lone(&n.Body)
 	case *ast.ForStatement:
+		v.lone(&n.Body)
 		if vars, ok := n.Initializer.(*ast.ForLoopInitializerVarDeclList); ok && v.among(vars.List) {
 			var all ast.SequenceExpression
 			for _, b := range vars.List {
@@ -44,6 +56,7 @@ func (v *redeclared) node(n ast.Node, flag bool) {
 			}
 		}
 	case *ast.ForInStatement:
+		v.lone(&n.Body)
 		if into, ok := n.Into.(*ast.ForIntoVar); ok && v.among([]*ast.Binding{into.Binding}) {
 			n.Into = &ast.ForIntoExpression{Expression: into.Binding.Target}
 		}
@@ -52,21 +65,13 @@ func (v *redeclared) node(n ast.Node, flag bool) {
 }
 
 func (v *redeclared) list(l *[]ast.Statement, flag bool) {
-	has := func(s ast.Statement) bool {
-		declaration, ok := s.(*ast.VariableStatement)
-		return ok && v.among(declaration.List)
-	}
-	if slices.ContainsFunc(*l, has) {
+	if slices.ContainsFunc(*l, v.declaredIn) {
 		var out []ast.Statement
 		for _, s := range *l {
-			if !has(s) {
+			if v.declaredIn(s) {
+				out = append(out, assignments(s)...)
+			} else {
 				out = append(out, s)
-				continue
-			}
-			for _, b := range s.(*ast.VariableStatement).List {
-				if b.Initializer != nil {
-					out = append(out, &ast.ExpressionStatement{Expression: assignment(b)})
-				}
 			}
 		}
 		*l = out
@@ -74,6 +79,30 @@ func (v *redeclared) list(l *[]ast.Statement, flag bool) {
 	for _, s := range *l {
 		v.node(s, flag)
 	}
+}
+
+// lone mends a declaration that is no member of a list, such as what an if without
+// braces consists of.
+func (v *redeclared) lone(s *ast.Statement) {
+	if v.declaredIn(*s) {
+		*s = &ast.BlockStatement{LeftBrace: (*s).Idx0(), List: assignments(*s), RightBrace: (*s).Idx0()}
+	}
+}
+
+func (v *redeclared) declaredIn(s ast.Statement) bool {
+	declaration, ok := s.(*ast.VariableStatement)
+	return ok && v.among(declaration.List)
+}
+
+// assignments are what a declaration of variables does.
+func assignments(declaration ast.Statement) []ast.Statement {
+	var out []ast.Statement
+	for _, b := range declaration.(*ast.VariableStatement).List {
+		if b.Initializer != nil {
+			out = append(out, &ast.ExpressionStatement{Expression: assignment(b)})
+		}
+	}
+	return out
 }
 
 // among reports whether the name is declared by itself.
@@ -86,7 +115,7 @@ func (v *redeclared) among(list []*ast.Binding) bool {
 	return false
 }
 
-// assignment is what a declaration does.
+// assignment is what the declaration of one variable does.
 func assignment(b *ast.Binding) ast.Expression {
 	return &ast.AssignExpression{Operator: token.ASSIGN, Left: b.Target, Right: b.Initializer}
 }

@@ -136,6 +136,8 @@ func descend(n ast.Node, v visitor, flag bool) {
 		d.slot(&n.Expression)
 	case *ast.OptionalChain:
 		d.slot(&n.Expression)
+	case *ast.ParameterList:
+		d.parameters(n)
 	case *ast.PrivateDotExpression:
 		d.slot(&n.Left)
 	case *ast.Program:
