@@ -272,6 +272,14 @@ func (s *deflateState) longest(p int) int {
 
 func (s *deflateState) near(p int) bool { return p != 0 && s.at-p <= s.reach() }
 
+// single encodes a byte as it is; it reports whether the block is full.
+func (s *deflateState) single() bool {
+	full := s.literal(s.window[s.at])
+	s.ahead--
+	s.at++
+	return full
+}
+
 // greedy takes the first match there is.
 func (s *deflateState) greedy(flush bool) {
 	for s.more(flush) {
@@ -295,9 +303,7 @@ func (s *deflateState) greedy(flush bool) {
 				s.at += n
 			}
 		} else {
-			full = s.literal(s.window[s.at])
-			s.ahead--
-			s.at++
+			full = s.single()
 		}
 		if full {
 			s.flushBlock(false)
@@ -364,10 +370,7 @@ func (s *deflateState) literals(flush bool) {
 				return
 			}
 		}
-		full := s.literal(s.window[s.at])
-		s.ahead--
-		s.at++
-		if full {
+		if s.single() {
 			s.flushBlock(false)
 		}
 	}
@@ -394,9 +397,7 @@ func (s *deflateState) runs(flush bool) {
 			s.ahead -= n
 			s.at += n
 		} else {
-			full = s.literal(s.window[s.at])
-			s.ahead--
-			s.at++
+			full = s.single()
 		}
 		if full {
 			s.flushBlock(false)
@@ -404,7 +405,8 @@ func (s *deflateState) runs(flush bool) {
 	}
 }
 
-// stored keeps the input for blocks that are as long as they may be. It leaves
+// stored keeps the input for blocks that are as long as they may be; the
+// reference's also end where its piece of output is full, and are shorter. It leaves
 // the window alone: tune empties that when matches begin.
 func (s *deflateState) stored(how coderStep) {
 	const longest = 1<<16 - 1
