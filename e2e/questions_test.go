@@ -16,7 +16,9 @@ import (
 
 // How often until() asks does not change which points there are to visit: three
 // rounds or thirty, over HTTP and over an agent's socket, the clean run names the
-// same ones, and counts the rest apart.
+// same ones, and counts the rest apart: one or more of each round after the first.
+// Rounds in which a fiber still works are none of the counted ones, for how many
+// there are is the machine's affair.
 func TestQuestionsAskedAgainAreNoPoints(t *testing.T) {
 	type asks struct{ fixture, drive string }
 	sum := `async drive({ fetch, until }) {
@@ -32,18 +34,18 @@ func TestQuestionsAskedAgainAreNoPoints(t *testing.T) {
 			const r1 = { cls: "ResearchAgent", name: "r1" };
 			await rpc(r1, "startResearch", ["tides"]);
 			let n = 0;
-			await until(async () => { const done = await rpc(r1, "isDone"); return ++n >= ROUNDS && done; }, { every: 1 });
+			await until(async () => { return (await rpc(r1, "isDone")) && ++n >= ROUNDS; }, { every: 1 });
 		}`},
 	} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
-			few, none := labelsWith(t, strings.Fields(mode)[0], c.fixture, strings.ReplaceAll(c.drive, "ROUNDS", "3"))
+			few, some := labelsWith(t, strings.Fields(mode)[0], c.fixture, strings.ReplaceAll(c.drive, "ROUNDS", "3"))
 			many, more := labelsWith(t, strings.Fields(mode)[0], c.fixture, strings.ReplaceAll(c.drive, "ROUNDS", "30"))
 			if !slices.Equal(few, many) {
 				t.Errorf("%d points with 3 rounds, %d with 30:\n%s\n\n%s", len(few), len(many), strings.Join(few, "\n"), strings.Join(many, "\n"))
 			}
-			if none == 0 || more <= none {
-				t.Errorf("%d points of questions with 3 rounds, %d with 30", none, more)
+			if some < 2 || more < 29 {
+				t.Errorf("%d points of questions with 3 rounds, %d with 30", some, more)
 			}
 		})
 	}
