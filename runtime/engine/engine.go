@@ -19,7 +19,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
-	"github.com/dop251/goja/unistring"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
@@ -124,8 +123,9 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
-	names                   map[string]unistring.String // of properties that JSON texts had
+	names                   map[string]*knownName // of properties that JSON texts had
 	plain                   *plainLayout
+	smallMaps               *mapNames
 	objectProto, arrayProto *goja.Object
 	spare                   weak.Pointer[stringifier] // the last one
 
@@ -144,7 +144,7 @@ type output struct {
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
-		names: map[string]unistring.String{}, viewClasses: map[string]*goja.Object{},
+		names: map[string]*knownName{}, viewClasses: map[string]*goja.Object{},
 		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}

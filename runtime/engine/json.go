@@ -17,7 +17,7 @@ import (
 
 // installJSON replaces JSON.parse and JSON.stringify.
 func (e *Engine) installJSON() {
-	e.plain = thePlainLayout()
+	e.plain, e.smallMaps = thePlainLayout(), theMapNames()
 	e.objectProto, e.arrayProto = e.vm.NewObject().Prototype(), e.vm.NewArray().Prototype()
 	json := e.vm.Get("JSON").(*goja.Object)
 	json.DefineDataProperty("parse", e.Func("parse", 2, func(call goja.FunctionCall) goja.Value {
@@ -91,11 +91,12 @@ type record struct {
 type jsonParser[U byte | uint16] struct {
 	e       *Engine
 	text    []U
-	whole   string       // the text, if it is ASCII
-	wide    []uint16     // the text, if it is not
-	block   []byte       // with room for strings, see own
-	items   []goja.Value // of the arrays that are being read
-	members []jsonMember // of the objects that are being read
+	whole   string         // the text, if it is ASCII
+	wide    []uint16       // the text, if it is not
+	block   []byte         // with room for strings, see own
+	items   []goja.Value   // of the arrays that are being read
+	members []parsedMember // of the objects that are being read
+	last    *knownName     // that was read
 	at      int
 	depth   int
 	records bool
@@ -203,9 +204,9 @@ func (p *jsonParser[U]) object() (goja.Value, *record) {
 			}
 			p.at++
 			v, m := p.value()
-			p.members = append(p.members, jsonMember{key, v})
+			p.members = append(p.members, parsedMember{key, v})
 			if r != nil {
-				r.members[key.String()] = m
+				r.members[key.text.String()] = m
 			}
 			p.space()
 			switch p.peek() {
@@ -232,15 +233,50 @@ func (p *jsonParser[U]) object() (goja.Value, *record) {
 // maxKnownName and maxKnownNames bound what an isolate knows of its names.
 const maxKnownName, maxKnownNames = 64, 4096
 
-// name reads a property's name. Those of one text repeat, and so do those of one
-// isolate's texts: each is made once, and keeps no text alive.
-func (p *jsonParser[U]) name() unistring.String {
+// name reads a property's name. Those of one text repeat, mostly in one order, and
+// so do those of one isolate's texts: each is made once, and keeps no text alive.
+func (p *jsonParser[U]) name() *knownName {
+	if p.last != nil && p.last.next != nil && p.skip(p.last.next.text) {
+		p.last = p.last.next
+		return p.last
+	}
+	name, kept := p.anyName()
+	if kept && p.last != nil {
+		p.last.next = name
+	}
+	p.last = name
+	return name
+}
+
+// skip reads a name if it is this one, which is kept: in ASCII, without escapes.
+func (p *jsonParser[U]) skip(name unistring.String) bool {
+	end := p.at + 1 + len(name)
+	if end >= len(p.text) || p.text[end] != '"' {
+		return false
+	}
+	if p.whole != "" {
+		if p.whole[p.at+1:end] != string(name) {
+			return false
+		}
+	} else {
+		for i, c := range p.wide[p.at+1 : end] {
+			if c != uint16(name[i]) {
+				return false
+			}
+		}
+	}
+	p.at = end + 1
+	return true
+}
+
+// anyName reads a name, and says whether the isolate keeps it.
+func (p *jsonParser[U]) anyName() (name *knownName, kept bool) {
 	var buffer [maxKnownName]byte
 	text, start := buffer[:0], p.at+1
 	if p.whole != "" {
 		n := plainRun(p.whole[start:])
 		if start+n == len(p.whole) || p.whole[start+n] != '"' || n > maxKnownName {
-			return nameOf(p.string())
+			return p.strangeName(), false
 		}
 		text = unsafe.Slice(unsafe.StringData(p.whole), len(p.whole))[start : start+n]
 	} else {
@@ -249,23 +285,29 @@ func (p *jsonParser[U]) name() unistring.String {
 				break
 			}
 			if c < ' ' || c >= 0x80 || c == '\\' || len(text) == maxKnownName {
-				return nameOf(p.string())
+				return p.strangeName(), false
 			}
 			text = append(text, byte(c))
 		}
 		if start+len(text) == len(p.wide) {
-			return nameOf(p.string())
+			return p.strangeName(), false
 		}
 	}
 	p.at = start + len(text) + 1
-	name, known := p.e.names[string(text)]
-	if !known {
-		name = unistring.String(text)
-		if len(p.e.names) < maxKnownNames {
-			p.e.names[string(name)] = name
+	if name, kept = p.e.names[string(text)]; !kept {
+		made := p.e.smallMaps.know(unistring.String(text))
+		name = &made
+		if kept = len(p.e.names) < maxKnownNames; kept {
+			p.e.names[string(name.text)] = name
 		}
 	}
-	return name
+	return name, kept
+}
+
+// strangeName reads a name that is not kept: long, escaped or not in ASCII.
+func (p *jsonParser[U]) strangeName() *knownName {
+	name := p.e.smallMaps.know(nameOf(p.string()))
+	return &name
 }
 
 func (p *jsonParser[U]) array() (goja.Value, *record) {

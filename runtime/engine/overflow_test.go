@@ -11,6 +11,9 @@ func TestInsidesAreKnown(t *testing.T) {
 	if !theInsides().ok || !thePlainLayout().ok {
 		t.Fatal("goja has changed: insides.go or plain.go has to follow")
 	}
+	if !theMapNames().ok {
+		t.Fatal("Go's maps have changed: smallmap.go has to follow")
+	}
 	if !theHalves().ok || !theViews().ok || len(theIterators().places) != 2 || !namedOffset().ok {
 		t.Fatal("goja has changed: halves.go, resizable.go or looks.go has to follow")
 	}

@@ -139,77 +139,131 @@ func (e *Engine) lacks(o *goja.Object, name unistring.String) bool {
 // fewMembers is how many names, or items, have room with their object.
 const fewMembers = 4
 
+// parsedMember is a property that JSON reads.
+type parsedMember struct {
+	name  *knownName
+	value goja.Value
+}
+
 // objectOf makes an object that has these members, whatever the prototypes have.
 // Of two of one name, the second gives the value.
-func (e *Engine) objectOf(members []jsonMember) *goja.Object {
-	if !e.plain.ok {
+func (e *Engine) objectOf(members []parsedMember) *goja.Object {
+	switch {
+	case !e.plain.ok:
 		o := e.vm.NewObject()
 		for _, m := range members {
-			e.define(o, m.name, m.value)
+			e.define(o, m.name.text, m.value)
 		}
 		return o
+	case e.smallMaps.ok && len(members) <= smallMapSlots && len(members) > 0 && differ(members):
+		return e.smallObjectOf(members)
 	}
 	made := &struct {
 		object gojaObject
 		base   gojaBase
-		names  [fewMembers]unistring.String
-	}{
-		object: gojaObject{runtime: e.vm},
-		base:   gojaBase{class: "Object", prototype: e.objectProto, extensible: true, values: make(map[unistring.String]goja.Value, len(members))},
-	}
-	made.object.self = words{e.plain.object, unsafe.Pointer(&made.base)}
-	o := (*goja.Object)(unsafe.Pointer(made))
-	made.base.val = o
-	if len(members) == 0 {
-		return o
-	}
-	names := made.names[:0]
-	if len(members) > fewMembers {
-		names = make([]unistring.String, 0, len(members))
-	}
+	}{}
+	o := e.asObject(&made.object, &made.base)
+	made.base.values = make(map[unistring.String]goja.Value, len(members))
+	names := make([]unistring.String, 0, len(members))
 	for i := range members {
 		m := &members[i]
-		made.base.values[m.name] = m.value
+		made.base.values[m.name.text] = m.value
 		if len(made.base.values) > len(names) {
-			names = append(names, m.name)
+			names = append(names, m.name.text)
 		}
 	}
 	made.base.propNames = names
 	return o
 }
 
+// differ reports whether no two members have one name.
+func differ(members []parsedMember) bool {
+	for i := range members {
+		for j := range i {
+			if members[i].name == members[j].name || members[i].name.hash == members[j].name.hash && members[i].name.text == members[j].name.text {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// smallObjectOf makes one of a few members, whose names differ, in one piece.
+func (e *Engine) smallObjectOf(members []parsedMember) *goja.Object {
+	made := &struct {
+		object gojaObject
+		base   gojaBase
+		values smallMap
+		names  [fewMembers]unistring.String
+	}{}
+	o := e.asObject(&made.object, &made.base)
+	made.base.values = made.values.own(e.smallMaps.seed)
+	names := made.names[:]
+	if len(members) > fewMembers {
+		names = make([]unistring.String, len(members))
+	}
+	for i := range members {
+		m := &members[i]
+		made.values.add(i, m.name, m.value)
+		names[i] = m.name.text
+	}
+	made.base.propNames = names[:len(members)]
+	return o
+}
+
+// asObject makes an ordinary object of its two parts, without properties.
+func (e *Engine) asObject(object *gojaObject, base *gojaBase) *goja.Object {
+	o := (*goja.Object)(unsafe.Pointer(object))
+	object.runtime, object.self = e.vm, words{e.plain.object, unsafe.Pointer(base)}
+	base.class, base.val, base.prototype, base.extensible = "Object", o, e.objectProto, true
+	return o
+}
+
 // arrayOf makes an array of these items.
 func (e *Engine) arrayOf(items []goja.Value) *goja.Object {
-	if !e.plain.ok {
+	switch {
+	case !e.plain.ok:
 		list := make([]any, len(items))
 		for i, item := range items {
 			list[i] = item
 		}
 		return e.vm.NewArray(list...)
+	case e.smallMaps.ok:
+		made := &struct {
+			object gojaObject
+			array  gojaArray
+			values smallMap
+			names  [1]unistring.String
+			items  [fewMembers]goja.Value
+		}{}
+		o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewMembers], items...))
+		made.array.baseObject.values = made.values.own(e.smallMaps.seed)
+		made.values.add(0, &e.smallMaps.length, length)
+		made.names[0] = "length"
+		made.array.baseObject.propNames = made.names[:]
+		return o
 	}
 	made := &struct {
 		object gojaObject
 		array  gojaArray
-		names  [1]unistring.String
 		items  [fewMembers]goja.Value
-	}{
-		object: gojaObject{runtime: e.vm},
-		array: gojaArray{
-			baseObject: gojaBase{class: "Array", prototype: e.arrayProto, extensible: true, values: make(map[unistring.String]goja.Value, 1)},
-			length:     uint32(len(items)), objCount: len(items),
-		},
-		names: [1]unistring.String{"length"},
-	}
-	made.array.values = append(made.items[:0:fewMembers], items...)
-	made.object.self = words{e.plain.array, unsafe.Pointer(&made.array)}
-	o := (*goja.Object)(unsafe.Pointer(made))
-	made.array.baseObject.val = o
-	made.array.lengthProp.writable = true
-	var length goja.Value
-	*wordsOf(&length) = words{e.plain.property, unsafe.Pointer(&made.array.lengthProp)}
-	made.array.baseObject.values["length"] = length
-	made.array.baseObject.propNames = made.names[:]
+	}{}
+	o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewMembers], items...))
+	made.array.baseObject.values = map[unistring.String]goja.Value{"length": length}
+	made.array.baseObject.propNames = []unistring.String{"length"}
 	return o
+}
+
+// asArray makes an array of its two parts, without properties, and the one that is
+// its length.
+func (e *Engine) asArray(object *gojaObject, array *gojaArray, items []goja.Value) (o *goja.Object, length goja.Value) {
+	o = (*goja.Object)(unsafe.Pointer(object))
+	object.runtime, object.self = e.vm, words{e.plain.array, unsafe.Pointer(array)}
+	base := &array.baseObject
+	base.class, base.val, base.prototype, base.extensible = "Array", o, e.arrayProto, true
+	array.values, array.length, array.objCount = items, uint32(len(items)), len(items)
+	array.lengthProp.writable = true
+	return o, boxed(e.plain.property, unsafe.Pointer(&array.lengthProp))
 }
 
 // define makes an own property of an object that JSON has made, whatever the
