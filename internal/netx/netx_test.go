@@ -168,6 +168,11 @@ func TestRealContentEncoding(t *testing.T) {
 			t.Errorf("%s: %d bytes, %v", kind, len(body), err)
 		}
 	}
+	if resp, err := do(t, d, &event.Request{URL: base + "/gzip", Raw: true}); err != nil { // encodeResponseBody: "manual"
+		t.Error(err)
+	} else if body, err := readAll(t, resp.Body); err != nil || !strings.HasPrefix(body, "\x1f\x8b") {
+		t.Errorf("the body that was wanted as it travels: %q, %v", body, err)
+	}
 	for _, kind := range []string{"zstd", "deflate", "GZIP", "x-gzip"} { // which workerd does not know
 		if resp, _ := do(t, d, &event.Request{URL: base + "/" + kind}); resp == nil {
 			t.Errorf("the encoding %s failed", kind)

@@ -117,7 +117,7 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 		return out, nil
 	}
 	src, length := resp.Body, resp.ContentLength
-	if decoded, ok := decode(src, resp.Header.Get("Content-Encoding")); ok {
+	if decoded, ok := decode(src, resp.Header.Get("Content-Encoding")); ok && !req.Raw {
 		src, length = decoded, -1
 	}
 	body := NewReaderBody(src, length, d.opts.Scheduler.Go)
@@ -164,7 +164,7 @@ func (d *Real) request(ctx context.Context, req *event.Request) (*http.Request, 
 	if _, ok := hr.Header["User-Agent"]; !ok {
 		hr.Header["User-Agent"] = []string{""} // keeps net/http from naming itself
 	}
-	if _, ok := hr.Header["Accept-Encoding"]; !ok {
+	if _, ok := hr.Header["Accept-Encoding"]; !ok && !req.Raw {
 		hr.Header["Accept-Encoding"] = []string{"br, gzip"}
 	}
 	if req.Upgrade {

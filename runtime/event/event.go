@@ -47,6 +47,9 @@ type Request struct {
 	CF       []byte // JSON of request.cf; nil: none
 	// Upgrade says that the peer asked for a WebSocket (Upgrade: websocket).
 	Upgrade bool
+	// Raw says that the response's body is wanted as it travels, in whatever
+	// encoding (encodeResponseBody "manual").
+	Raw bool
 	// Cause, unless empty, names what the receiver's turns count as at effect
 	// points (killpoint.Inherited).
 	Cause string

@@ -30,6 +30,9 @@ func init() {
 	internal("internal/crypto_later", "crypto_later.js", nil)
 	internal("internal/crypto_keys", "crypto_keys.js", keysModule)
 	internal("internal/crypto_x509", "crypto_x509.js", x509Natives)
+	internal("internal/http_outgoing", "http_outgoing.js", nil)
+	internal("internal/http_incoming", "http_incoming.js", nil)
+	internal("internal/http_agent", "http_agent.js", nil)
 	internal("internal/http", "http.js", nil)
 	internal("internal/http_server", "http_server.js", nil)
 	internal("internal/misc", "misc.js", miscModule)
@@ -87,7 +90,8 @@ func init() {
 		}
 		return exports
 	}).flag = "enable_nodejs_http_server_modules"
-	for _, name := range []string{"_http_agent", "_http_client", "_http_incoming", "_http_outgoing"} {
+	property("_http_outgoing", "internal/http_outgoing", "exports").flag = "enable_nodejs_http_modules"
+	for _, name := range []string{"_http_agent", "_http_client", "_http_incoming"} {
 		alias(name, "http").flag = "enable_nodejs_http_modules"
 	}
 	mostlyMissing()

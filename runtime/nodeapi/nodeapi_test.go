@@ -123,6 +123,11 @@ func golden(t *testing.T, name string) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, Options{Env: func() map[string]string { return map[string]string{"FOO": "bar"} }})
+	cloudflare, err := w.m.CloudflareNode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.e.Global("cfnode", cloudflare)
 	prologue, expr := "", ""
 	var cases [][2]string
 	for line := range strings.Lines(string(data)) {

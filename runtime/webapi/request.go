@@ -115,7 +115,7 @@ func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, aborta
 
 func (p *Platform) requestEvent(r *request) *event.Request {
 	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), Redirect: r.redirect, CF: r.cf.json(p),
-		Cause: killpoint.Inherited(p.Engine.Cause())}
+		Raw: r.encodeBody == "manual", Cause: killpoint.Inherited(p.Engine.Cause())}
 	upgrade, _ := r.headers.get("upgrade")
 	ev.Upgrade = strings.EqualFold(upgrade, "websocket")
 	if r.cache != "" {

@@ -2,283 +2,246 @@
 function (native, p) {
   "use strict";
   const { errors } = native;
-  const { ReflectApply, ObjectSetPrototypeOf, ObjectDefineProperty } = p;
-  const { Readable, Writable } = native.require("stream");
   const { Buffer } = native.require("buffer");
-  const EventEmitter = native.require("events");
   const { status, methods } = native.require("internal/constants");
-  const token = /^[\^_`a-zA-Z\-0-9!#$%&'*+.|~]+$/;
-  const badValue = /[^\t\u0020-\u007e\u0080-\u00ff]/;
+  const { OutgoingMessage, validateHeaderName, validateHeaderValue, afterSent, token, parseUniqueHeadersOption, kOutHeaders, kUniqueHeaders, kErrored, kSent, kData } = native.require("internal/http_outgoing");
+  const { IncomingMessage, fillResponse } = native.require("internal/http_incoming");
+  const { Agent, SecureAgent, globalAgent, secureGlobalAgent } = native.require("internal/http_agent");
+  const tick = native.nextTick;
 
-  const validateHeaderName = (name, label = "Header name") => {
-    if (typeof name !== "string" || !token.test(name)) throw errors.make("TypeError", "ERR_INVALID_HTTP_TOKEN", `${label} must be a valid HTTP token ["${name}"]`);
-  };
-  const validateHeaderValue = (name, value) => {
-    if (value === undefined) throw errors.make("TypeError", "ERR_HTTP_INVALID_HEADER_VALUE", `Invalid value "${value}" for header "${name}"`);
-    if (badValue.test(`${value}`)) throw errors.make("TypeError", "ERR_INVALID_CHAR", `Invalid character in header content ["${name}"]`);
-  };
-
-  const number = (value, name) => { if (typeof value !== "number") throw errors.argType(name, "of type number", value); };
+  // A path that would name another host than the request's.
+  const otherHost = /^(?:[a-z][a-z\d+.-]*:|[\\/]{2})/i;
+  const badPath = (path) => errors.argValue("options.path", path, "must be a path-only request target");
   const hostOf = (host, name) => {
     if (host !== undefined && host !== null && typeof host !== "string") throw errors.argType(`options.${name}`, "of type string or one of undefined or null", host);
     return host;
   };
-
-  // Agent pools nothing: fetch does.
-  function Agent(options) {
-    if (!(this instanceof Agent)) return new Agent(options);
-    ReflectApply(EventEmitter, this, []);
-    this.options = { __proto__: null, ...options, path: null };
-    this.options.noDelay ??= true;
-    this.defaultPort = 80;
-    this.protocol = "http:";
-    this.maxSockets = options?.maxSockets ?? Infinity;
-    this.maxTotalSockets = options?.maxTotalSockets ?? Infinity;
-    number(this.maxTotalSockets, "maxTotalSockets");
-    this.scheduling = options?.scheduling ?? "lifo";
-    if (this.scheduling !== "fifo" && this.scheduling !== "lifo") throw errors.argValue("scheduling", this.scheduling, "must be one of: 'fifo', 'lifo'");
-    this.keepAliveMsecs = options?.keepAliveMsecs ?? 1000;
-    this.maxFreeSockets = options?.maxFreeSockets ?? 256;
-    this.keepAlive = !!options?.keepAlive;
-    this.agentKeepAliveTimeoutBuffer = options?.agentKeepAliveTimeoutBuffer ?? 1000;
-    this.totalSocketCount = 0;
-    this.requests = this.sockets = this.freeSockets = { __proto__: null };
-  }
-  ObjectSetPrototypeOf(Agent.prototype, EventEmitter.prototype);
-  Agent.defaultMaxSockets = Infinity;
-  p.ObjectAssign(Agent.prototype, {
-    destroy() {},
-    getName: (o = {}) => `${o.host ?? "localhost"}:${o.port ?? ""}:${o.localAddress ?? ""}`,
-    createConnection() { throw errors.refused("http.Agent.createConnection"); },
-  });
-
-  class OutgoingMessage extends Writable {
-    #headers = new p.Map();
-    constructor(options) {
-      super({ ...options, autoDestroy: false }); // a request lives until its response ends
-      ObjectDefineProperty(this, "headersSent", { value: false, writable: true, enumerable: true, configurable: true });
-      this.finished = this.chunkedEncoding = this.sendDate = this.strictContentLength = false;
-      this.shouldKeepAlive = this.useChunkedEncodingByDefault = true;
-    }
-    write(chunk, encoding, callback) {
-      if (chunk !== null && typeof chunk !== "string" && !(chunk instanceof p.Uint8Array)) throw errors.argType("chunk", "of type string or an instance of Buffer or Uint8Array", chunk);
-      return super.write(chunk, encoding, callback);
-    }
-    _implicitHeader() { throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", "The _implicitHeader() method is not implemented"); /* the reference's text */ }
-    setHeader(name, value) {
-      if (this.headersSent) throw errors.make("Error", "ERR_HTTP_HEADERS_SENT", "Cannot set headers after they are sent to the client");
-      validateHeaderName(name);
-      validateHeaderValue(name, value);
-      this.#headers.set(name.toLowerCase(), [name, value]);
-      return this;
-    }
-    appendHeader(name, value) {
-      const old = this.getHeader(name);
-      return this.setHeader(name, old === undefined ? value : [].concat(old, value));
-    }
-    setHeaders(headers) {
-      if (this.headersSent) throw errors.make("Error", "ERR_HTTP_HEADERS_SENT", "Cannot set headers after they are sent to the client");
-      if (!(headers instanceof Headers) && !(headers instanceof p.Map)) throw errors.argType("headers", "an instance of Headers or Map", headers);
-      for (const [k, v] of headers.entries()) this.setHeader(k, v);
-      return this;
-    }
-    getHeader(name) { errors.string(name, "name"); return this.#headers.get(name.toLowerCase())?.[1]; }
-    hasHeader(name) { errors.string(name, "name"); return this.#headers.has(name.toLowerCase()); }
-    removeHeader(name) { errors.string(name, "name"); this.#headers.delete(name.toLowerCase()); }
-    getHeaderNames() { return [...this.#headers.keys()]; }
-    getRawHeaderNames() { return [...this.#headers.values()].map((h) => h[0]); }
-    getHeaders() {
-      const out = { __proto__: null };
-      for (const [key, [, value]] of this.#headers) out[key] = value;
-      return out;
-    }
-    flushHeaders() {}
-    addTrailers() {}
-    setTimeout(ms, callback) { number(ms, "msecs"); if (callback) this.once("timeout", callback); return this; }
-  }
-
-  // IncomingMessage is a response; its body flows as the program reads it.
-  class IncomingMessage extends Readable {
-    #reader; #response;
-    constructor(response) {
-      super({ highWaterMark: 65536 });
-      this.#response = response;
-      this.complete = false;
-      this.httpVersion = response ? "1.1" : null;
-      this.httpVersionMajor = this.httpVersionMinor = response ? 1 : null;
-      this.statusCode = response?.status ?? null;
-      this.statusMessage = response ? response.statusText || status[response.status] || "" : null;
-      this.headers = {};
-      this.rawHeaders = [];
-      this.trailers = {};
-      this.rawTrailers = [];
-      this.url = "";
-      this.socket = this.connection = {};
-      this.aborted = false;
-      if (!response) return;
-      for (const [name, value] of response.headers) {
-        if (name === "set-cookie") continue;
-        this.headers[name] = value;
-        this.rawHeaders.push(name, value);
-      }
-      const cookies = response.headers.getSetCookie();
-      if (cookies.length > 0) {
-        this.headers["set-cookie"] = cookies;
-        for (const c of cookies) this.rawHeaders.push("set-cookie", c);
-      }
-    }
-    get trailersDistinct() { return p.ObjectFromEntries(p.ObjectEntries(this.trailers).map(([k, v]) => [k, [].concat(v)])); }
-    get headersDistinct() { return p.ObjectFromEntries(p.ObjectEntries(this.headers).map(([k, v]) => [k, [].concat(v)])); }
-    setTimeout(ms, callback) { if (callback) this.once("timeout", callback); return this; }
-    _read() {
-      const body = this.#response?.body;
-      if (!body) { this.complete = true; this.push(null); return; }
-      this.#reader ??= body.getReader();
-      this.#reader.read().then(({ value, done }) => {
-        if (done) { this.complete = true; this.push(null); } else this.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
-      }, (error) => this.destroy(error));
-    }
-    _destroy(error, callback) {
-      if (!this.readableEnded && !this.complete) {
-        this.aborted = true;
-        const cancelled = this.#reader ? this.#reader.cancel() : this.#response?.body?.cancel();
-        cancelled?.catch(() => {});
-      }
-      callback(error);
-    }
-  }
-
-  const target = (input, options) => {
-    let url;
-    if (typeof input === "string") url = new URL(input);
-    else if (input && typeof input.href === "string" && typeof input.searchParams === "object") url = input;
-    else { options = input; url = undefined; }
-    return { ...(url ? native.require("url").urlToHttpOptions(url) : undefined), ...options };
+  const duration = (ms, name) => {
+    if (typeof ms !== "number") throw errors.argType(name, "of type number", ms);
+    if (!(ms >= 0 && ms < Infinity)) throw errors.range(name, "a non-negative finite number", ms);
+    return p.MathMin(ms, 2147483647);
   };
+  const reset = (message) => p.ObjectAssign(new Error(message), { code: "ECONNRESET" });
+  // Options that need a socket: their types are checked, and then they are refused, as the reference does.
+  const needSocket = { createConnection: "func", lookup: "func", socketPath: "string" };
 
   class ClientRequest extends OutgoingMessage {
-    #chunks = []; #abort = new AbortController(); #timer;
-    constructor(input, options, callback, secure) {
-      if (typeof options === "function") { callback = options; options = undefined; }
+    #chunks = []; #stop = new AbortController(); #timer = null; #response; #sent = false;
+    constructor(input, options, callback) {
       super();
-      const o = target(input, options);
-      const protocol = o.protocol ?? (secure ? "https:" : "http:");
-      if (protocol !== "http:" && protocol !== "https:" || secure && protocol !== "https:" || !secure && o.agent === undefined && protocol === "https:") {
-        throw errors.make("TypeError", "ERR_INVALID_PROTOCOL", `Protocol "${protocol}" not supported. Expected "${secure ? "https:" : "http:"}"`);
+      if (typeof input === "string") input = native.require("url").urlToHttpOptions(new URL(input));
+      else if (input && typeof input.href === "string" && typeof input.searchParams === "object") input = native.require("url").urlToHttpOptions(input);
+      else { callback = options; options = input; input = null; }
+      if (typeof options === "function") { callback = options; options = undefined; }
+      const o = { ...input, ...options };
+      if (o.path) {
+        if (/[^\u0021-\u00ff]/.test(o.path)) throw errors.make("TypeError", "ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters");
+        if (otherHost.test(o.path)) throw badPath(o.path);
       }
-      if (o.method !== undefined && typeof o.method !== "string") throw errors.argType("options.method", "of type string", o.method);
-      if (o.path !== undefined && /[^\u0021-\u00ff]/.test(o.path)) throw errors.make("TypeError", "ERR_UNESCAPED_CHARACTERS", "Request path contains unescaped characters");
-      this.method = o.method ?? "GET";
-      if (!token.test(this.method)) throw errors.make("TypeError", "ERR_INVALID_HTTP_TOKEN", `Method must be a valid HTTP token ["${this.method}"]`);
-      this.method = this.method.toUpperCase();
-      this.path = o.path ?? "/";
-      this.protocol = protocol;
-      this.host = hostOf(o.hostname, "hostname") || hostOf(o.host, "host") || "localhost";
-      const { agent } = o;
-      if (agent !== undefined && agent !== null && agent !== false && typeof agent !== "object" && typeof agent !== "function") throw errors.argType("options.agent", "one of Agent-like Object, undefined, or false", agent);
-      this.agent = agent === false ? new (secure ? https : http).Agent() : agent ?? (secure ? https : http).globalAgent;
-      if (o.timeout !== undefined) number(o.timeout, "timeout");
-      if (o.maxHeaderSize !== undefined) number(o.maxHeaderSize, "maxHeaderSize");
+      this._ended = false;
+      this.timeout = undefined;
+      this.#destination(o);
+      if (o.timeout !== undefined) this.timeout = duration(o.timeout, "timeout");
+      if (o.signal) this.#obey(o.signal);
+      if (o.method !== undefined && o.method !== null && typeof o.method !== "string") throw errors.argType("options.method", "of type string", o.method);
+      if (o.method && !token.test(o.method)) throw errors.make("TypeError", "ERR_INVALID_HTTP_TOKEN", `Method must be a valid HTTP token ["${o.method}"]`);
+      this.method = o.method ? o.method.toUpperCase() : "GET";
+      if (o.maxHeaderSize !== undefined) {
+        errors.integer(o.maxHeaderSize, "maxHeaderSize", 0);
+        throw errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", "The options.maxHeaderSize option is not implemented"); // the reference's text
+      }
       if (o.insecureHTTPParser !== undefined) errors.bool(o.insecureHTTPParser, "options.insecureHTTPParser");
-      this.aborted = false;
-      this.maxHeadersCount = null;
-      this.reusedSocket = false;
-      const port = o.port ?? o.defaultPort;
-      const name = this.host.includes(":") && !this.host.startsWith("[") ? `[${this.host}]` : this.host;
-      this.authority = port === undefined || port === null || port === "" ? name : `${name}:${port}`;
-      if (p.ArrayIsArray(o.headers)) for (let i = 0; i + 1 < o.headers.length; i += 2) this.appendHeader(o.headers[i], o.headers[i + 1]);
-      else for (const [k, v] of p.ObjectEntries(o.headers ?? {})) this.setHeader(k, v);
-      if (o.auth && !this.hasHeader("authorization")) this.setHeader("Authorization", `Basic ${Buffer.from(o.auth).toString("base64")}`);
-      if (!this.hasHeader("host") && o.setHost !== false) this.setHeader("Host", this.authority);
-      if (callback) this.once("response", callback);
-      if (o.timeout) this.setTimeout(o.timeout);
-      if (o.signal) native.require("stream").addAbortSignal(o.signal, this);
-    }
-    _write(chunk, encoding, callback) { this.#chunks.push(chunk); callback(); }
-    _final(callback) {
-      this.headersSent = this.finished = true;
-      const headers = new Headers();
-      const all = this.getHeaders();
-      for (const k of p.ObjectKeys(all)) {
-        if (k === "host" || k === "connection" || k === "transfer-encoding" || k === "content-length") continue;
-        for (const v of [].concat(all[k])) headers.append(k, `${v}`);
+      for (const name of p.ObjectKeys(needSocket)) {
+        if (o[name] === undefined) continue;
+        errors[needSocket[name]](o[name], `options.${name}`);
+        throw errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", `The options.${name} option is not implemented`); // the reference's text
       }
-      const withBody = this.#chunks.length > 0 && this.method !== "GET" && this.method !== "HEAD";
-      const init = { method: this.method, headers, redirect: "manual", signal: this.#abort.signal };
-      if (withBody) init.body = Buffer.concat(this.#chunks);
-      fetch(`${this.protocol}//${this.authority}${this.path}`, init).then((response) => this.#respond(response), (error) => this.#fail(error));
-      native.nextTick(() => this.emit("socket", this.socket));
-      callback();
+      if (o.joinDuplicateHeaders !== undefined) errors.bool(o.joinDuplicateHeaders, "options.joinDuplicateHeaders");
+      p.ObjectAssign(this, { path: o.path || "/", joinDuplicateHeaders: o.joinDuplicateHeaders, aborted: false, reusedSocket: false, maxHeadersCount: Infinity, connection: null, socket: null });
+      if (callback) this.once("response", callback);
+      this.#headers(o);
+      this[kUniqueHeaders] = parseUniqueHeadersOption(o.uniqueHeaders);
+      this.on("finish", () => this.#fetch());
+    }
+    // #obey lets a signal end the request as long as its response lasts.
+    #obey(signal) {
+      if (typeof signal !== "object" || !("aborted" in signal)) throw errors.argType("signal", "an instance of AbortSignal", signal);
+      const stop = () => this.destroy(native.require("internal/abort_error")(signal.reason));
+      if (signal.aborted) { stop(); return; }
+      signal.addEventListener("abort", stop, { once: true });
+      this.once("close", () => signal.removeEventListener("abort", stop));
+    }
+    // #destination sets agent, protocol, host and port.
+    #destination(o) {
+      const own = o._defaultAgent || globalAgent;
+      let { agent } = o;
+      if (agent === false) agent = new own.constructor();
+      else if (agent === undefined || agent === null) agent = own;
+      else if (typeof agent === "object" && typeof agent.addRequest !== "function") throw errors.argType("options.agent", "one of Agent-like Object, undefined, or false", agent);
+      this.agent = agent;
+      const expected = agent.protocol ?? own.protocol;
+      this.protocol = o.protocol || own.protocol;
+      if (this.protocol !== expected) throw errors.make("TypeError", "ERR_INVALID_PROTOCOL", `Protocol "${this.protocol}" not supported. Expected "${expected}"`);
+      this.port = `${o.port || o.defaultPort || agent.defaultPort || 80}`;
+      this.host = hostOf(o.hostname, "hostname") || hostOf(o.host, "host") || "localhost";
+    }
+    #headers(o) {
+      if (p.ArrayIsArray(o.headers)) {
+        if (o.headers.length % 2 !== 0) throw errors.argValue("headers", o.headers);
+        for (let i = 0; i < o.headers.length; i += 2) this.setHeader(o.headers[i], o.headers[i + 1]);
+        return;
+      }
+      if (o.headers && "host" in o.headers) errors.string(o.headers.host, "host");
+      for (const [name, value] of p.ObjectEntries(o.headers ?? {})) this.setHeader(name, value);
+      const setHost = o.setHost === undefined ? o.setDefaultHeaders !== false : !!o.setHost;
+      if (setHost && !this.getHeader("host")) {
+        const name = this.host.indexOf(":") !== this.host.lastIndexOf(":") && !this.host.startsWith("[") ? `[${this.host}]` : this.host;
+        const usual = o.defaultPort || this.agent.defaultPort || 80;
+        this.setHeader("Host", +this.port === usual ? name : `${name}:${this.port}`);
+      }
+      if (o.auth && !this.getHeader("authorization")) this.setHeader("Authorization", `Basic ${Buffer.from(o.auth).toString("base64")}`);
+    }
+    [kSent]() {}
+    [kData](bytes) { if (this.method !== "GET" && this.method !== "HEAD") this.#chunks.push(bytes); return true; }
+    _implicitHeader() {
+      if (this._header) throw afterSent("render");
+      this._storeHeader(`${this.method} ${this.path} HTTP/1.1\r\n`, this[kOutHeaders]);
+    }
+    end(chunk, encoding, callback) {
+      if (this.destroyed) return this;
+      this._ended = true;
+      if (typeof chunk === "function") { callback = chunk; chunk = encoding = null; }
+      else if (typeof encoding === "function") { callback = encoding; encoding = null; }
+      if (this.finished || typeof callback !== "function") return super.end(chunk, encoding, callback);
+      this.prependOnceListener("finish", callback);
+      return super.end(chunk, encoding);
+    }
+    // A request is finished when it has been sent, and closes with its response.
+    _finish() {
+      const s = this._writableState;
+      s.ending = s.ended = s.prefinished = true;
+      this.emit("prefinish");
+      tick(() => { if (!this.destroyed) { s.finished = true; this.emit("finish"); } });
+    }
+    #fetch() {
+      if (this.destroyed) return;
+      const headers = [];
+      const all = this[kOutHeaders] ?? {};
+      for (const key of p.ObjectKeys(all)) {
+        const [name, value] = all[key];
+        if (!p.ArrayIsArray(value)) headers.push([name, `${value}`]);
+        else if (this.joinDuplicateHeaders || key === "cookie") headers.push([name, value.join(", ")]);
+        else for (const one of value) headers.push([name, `${one}`]);
+      }
+      this.#sent = true;
+      this.#arm();
+      if (headers.length === 0) { // HTTP/1.1 needs a Host: a server would answer so (RFC 7230, 5.4)
+        tick(() => this.#respond(new Response(null, { status: 400, statusText: "Bad Request", headers: { connection: "close" } })));
+        return;
+      }
+      let url;
+      try {
+        if (otherHost.test(this.path)) throw badPath(this.path);
+        const host = this.host.includes(":") && !this.host.startsWith("[") ? `[${this.host}]` : this.host;
+        url = new URL(this.path, `${this.protocol}//${host}:${this.port}/`);
+      } catch (error) {
+        this.destroy(error);
+        return;
+      }
+      const body = this.#chunks.length > 0 ? Buffer.concat(this.#chunks) : null;
+      p.PromisePrototypeThen(new p.Promise((resolve) => resolve(fetch(url, { method: this.method, headers, body, signal: this.#stop.signal, redirect: "manual", encodeResponseBody: "manual" }))),
+        (response) => this.#respond(response), (error) => { if (!this.destroyed) this.destroy(error); });
     }
     #respond(response) {
-      clearTimeout(this.#timer);
-      if (this.destroyed && this.aborted) return;
-      const message = new IncomingMessage(response);
-      message.req = this;
-      this.res = message;
-      message.on("close", () => { if (!this.destroyed) this.destroy(); });
-      if (!this.emit("response", message)) message.resume();
+      if (this.destroyed) {
+        response.body?.cancel().catch(() => {}); // nobody will read it, nor hear that it failed
+        return;
+      }
+      const message = new IncomingMessage();
+      fillResponse(message, response);
+      message.on("error", (error) => { if (!this.destroyed) this.emit("error", error); });
+      message.once("close", () => this.#close());
+      this.#response = this.res = message;
+      this.emit("response", message);
     }
-    #fail(error) {
-      clearTimeout(this.#timer);
-      if (this.aborted) return;
-      if (error instanceof Error && error.code === undefined) error.code = "ECONNREFUSED";
-      this.emit("error", error);
+    #close() {
+      if (this._closed) return;
+      const s = this._writableState;
+      this._closed = s.closed = s.closeEmitted = s.destroyed = true;
+      this.#disarm();
       this.emit("close");
     }
-    // The request itself lives until its response ends.
-    get socket() { return { setKeepAlive() {}, setNoDelay() {}, setTimeout() {}, unref() {}, ref() {}, on() {}, once() {}, destroy: () => this.destroy() }; }
-    get connection() { return this.socket; }
-    setTimeout(ms, callback) {
-      number(ms, "msecs");
-      if (callback) this.once("timeout", callback);
-      clearTimeout(this.#timer);
-      if (ms > 0) this.#timer = setTimeout(() => this.emit("timeout"), ms);
+    destroy(error, _callback) {
+      if (this.destroyed) return this;
+      this._writableState.destroyed = true;
+      this[kErrored] = error ?? null;
+      this.#disarm();
+      const response = this.#response;
+      if (!response && !error && !this.aborted) error = reset("socket hang up");
+      if (error) { this._writableState.errored = error; tick(() => this.emit("error", error)); }
+      if (!response) this.#stop.abort();
+      else if (!response.complete) response.destroy(reset("aborted"));
+      tick(() => this.#close());
       return this;
     }
-    setNoDelay() {}
-    setSocketKeepAlive() {}
-    abort() { this.aborted = true; this.emit("abort"); this.destroy(); }
-    _destroy(error, callback) {
-      clearTimeout(this.#timer);
-      if (!this.res) {
-        this.aborted = true;
-        this.#abort.abort();
-        if (!error && !this.writableFinished) error = p.ObjectAssign(new Error("socket hang up"), { code: "ECONNRESET" });
-      }
-      callback(error);
+    abort() {
+      if (this.aborted) return;
+      this.aborted = true;
+      tick(() => this.emit("abort"));
+      this.destroy();
+    }
+    onSocket(_socket) {}
+    addTrailers(_headers) { throw errors.make("Error", "ERR_METHOD_NOT_IMPLEMENTED", "The addTrailers method is not implemented"); /* the reference's text */ }
+    setNoDelay(noDelay) { errors.bool(noDelay, "noDelay"); }
+    setSocketKeepAlive(enable, initialDelay) {
+      errors.bool(enable, "enable");
+      if (typeof initialDelay !== "number") throw errors.argType("initialDelay", "of type number", initialDelay);
+    }
+    clearTimeout(callback) { this.setTimeout(0, callback); }
+    setTimeout(ms, callback) {
+      this.timeout = duration(ms, "msecs");
+      this.#arm();
+      if (callback) this.once("timeout", callback);
+      return this;
+    }
+    #disarm() { if (this.#timer !== null) clearTimeout(this.#timer); this.#timer = null; }
+    // #arm starts the time that a request that was sent has.
+    #arm() {
+      this.#disarm();
+      if (!this.timeout || !this.#sent || this.destroyed) return;
+      this.#timer = setTimeout(() => {
+        this.#timer = null;
+        this.emit("timeout");
+        this.#response?.emit("timeout");
+        this.destroy(native.require("internal/abort_error")());
+      }, this.timeout);
     }
   }
 
-  function SecureAgent(options) {
-    if (!(this instanceof SecureAgent)) return new SecureAgent(options);
-    ReflectApply(Agent, this, [options]);
-    this.defaultPort = 443;
-    this.protocol = "https:";
-  }
-  ObjectDefineProperty(SecureAgent, "name", { value: "Agent", configurable: true });
-  ObjectSetPrototypeOf(SecureAgent.prototype, Agent.prototype);
-  ObjectSetPrototypeOf(SecureAgent, Agent);
-
-  const moduleFor = (secure) => {
-    const globalAgent = secure ? new SecureAgent() : new Agent();
-    const request = (url, options, callback) => new ClientRequest(url, options, callback, secure);
-    const exports = {
-      request,
-      get(url, options, callback) {
-        const r = request(url, options, callback);
-        r.end();
-        return r;
-      },
-      globalAgent,
-    };
-    if (!secure) return { ...exports, Agent, ClientRequest, IncomingMessage, OutgoingMessage, METHODS: methods, STATUS_CODES: status, maxHeaderSize: 16384, validateHeaderName, validateHeaderValue, setMaxIdleHTTPParsers(max) { errors.integer(max, "max", 1); } };
-    return { ...exports, Agent: SecureAgent };
+  const request = (url, options, callback) => new ClientRequest(url, options, callback);
+  const http = {
+    request,
+    get(url, options, callback) { const r = request(url, options, callback); r.end(); return r; },
+    globalAgent, Agent, ClientRequest, IncomingMessage, OutgoingMessage, METHODS: methods, STATUS_CODES: status, maxHeaderSize: 16384,
+    validateHeaderName, validateHeaderValue, setMaxIdleHTTPParsers(max) { errors.integer(max, "max", 1); },
   };
-  const http = moduleFor(false), https = moduleFor(true);
+  const secureRequest = (...args) => {
+    let given = {};
+    if (typeof args[0] === "string") given = native.require("url").urlToHttpOptions(new URL(args.shift()));
+    else if (args[0] && typeof args[0].href === "string" && typeof args[0].searchParams === "object") given = native.require("url").urlToHttpOptions(args.shift());
+    if (args[0] && typeof args[0] !== "function") given = { ...given, ...args.shift() };
+    return new ClientRequest({ ...given, _defaultAgent: secureGlobalAgent }, args[0]);
+  };
+  const https = {
+    request: secureRequest,
+    get(url, options, callback) { const r = secureRequest(url, options, callback); r.end(); return r; },
+    globalAgent: secureGlobalAgent, Agent: SecureAgent,
+  };
   if (native.compat("enable_nodejs_http_server_modules")) {
-    for (const module of [http, https]) for (const name of ["Server", "createServer"]) native.lazy(module, name, () => native.require("internal/http_server").http[name]);
-    native.lazy(http, "ServerResponse", () => native.require("internal/http_server").http.ServerResponse);
+    const server = () => native.require("internal/http_server");
+    for (const name of ["Server", "createServer"]) native.lazy(http, name, () => server().http[name]);
+    for (const name of ["Server", "createServer"]) native.lazy(https, name, () => server().https[name]);
+    native.lazy(http, "ServerResponse", () => server().http.ServerResponse);
   }
   for (const name of ["WebSocket", "CloseEvent", "MessageEvent"]) native.lazy(http, name, () => globalThis[name]);
   return { http, https };
