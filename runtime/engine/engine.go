@@ -175,6 +175,8 @@ func New(o Options) *Engine {
 	e.installWeakKeys()
 	e.prims = e.loadPrimordials()
 	e.guardSizes()
+	e.installArrays()
+	e.installTypedSorts()
 	e.hideSlots()
 	e.installErrorTexts()
 	e.installDates()

@@ -239,6 +239,9 @@ func (r *resizables) track(args []goja.Value, size int, construct func(args []go
 }
 
 func asBuffer(args []goja.Value) (buffer goja.ArrayBuffer, ok bool) {
+	if len(args) == 0 {
+		return buffer, false
+	}
 	if o, isObject := args[0].(*goja.Object); isObject && o.ExportType() == arrayBufferType {
 		return o.Export().(goja.ArrayBuffer), true
 	}

@@ -148,25 +148,19 @@ func (s site) show(v goja.Value, kind bool) string {
 // object shows an object: "#<Name>" by its constructor, arrays by their tag,
 // functions by their source.
 func (s site) object(o *goja.Object) string {
+	if o.ExportType() == proxyType {
+		if IsCallable(o) {
+			return s.engine.source(o)
+		}
+		return "#<Object>"
+	}
 	if o.ClassName() == "Array" {
 		return "[object Array]"
 	}
-	name := "Object"
-	s.engine.vm.Try(func() {
-		if _, ok := goja.AssertFunction(o); ok {
-			name = ""
-			return
-		}
-		if c, ok := o.Get("constructor").(*goja.Object); ok {
-			if n := c.Get("name"); n != nil && n.String() != "" {
-				name = n.String()
-			}
-		}
-	})
-	if name == "" {
-		return s.engine.Text(o)
+	if IsCallable(o) {
+		return s.engine.source(o)
 	}
-	return "#<" + name + ">"
+	return "#<" + s.engine.className(o) + ">"
 }
 
 // text is V8's text for goja's, "" to keep it.

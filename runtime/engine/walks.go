@@ -3,6 +3,7 @@ package engine
 import (
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -18,10 +19,38 @@ func (e *Engine) guardCalls() {
 			e.Throw("RangeError", badArrayLength)
 		}
 	}
+	// listed has the i-th argument read once (7.3.18), where reading can be seen.
+	listed := func(c *goja.FunctionCall, i int) {
+		list, ok := c.Argument(i).(*goja.Object)
+		switch {
+		case !ok:
+		case e.plain.list(list) != nil:
+			bound(list)
+		default:
+			args := slices.Clone(c.Arguments)
+			args[i] = e.listFrom(list)
+			c.Arguments = args
+		}
+	}
 	reflection := e.vm.Get("Reflect").(*goja.Object)
-	e.guard(e.prototype("Function"), "apply", func(c *goja.FunctionCall) { bound(c.Argument(1)) })
-	e.guard(reflection, "apply", func(c *goja.FunctionCall) { bound(c.Argument(2)) })
-	e.guard(reflection, "construct", func(c *goja.FunctionCall) { bound(c.Argument(1)) })
+	e.guard(e.prototype("Function"), "apply", func(c *goja.FunctionCall) {
+		if IsCallable(c.This) {
+			listed(c, 1)
+		}
+	})
+	e.guard(reflection, "apply", func(c *goja.FunctionCall) {
+		if !IsCallable(c.Argument(0)) {
+			e.Throw("TypeError", "Function.prototype.apply was called on %s, which is %s and not a function", e.Show(c.Argument(0)), e.kind(c.Argument(0)))
+		}
+		listed(c, 2)
+	})
+	e.guard(reflection, "construct", func(c *goja.FunctionCall) {
+		e.constructor(c.Argument(0))
+		if len(c.Arguments) > 2 {
+			e.constructor(c.Arguments[2])
+		}
+		listed(c, 1)
+	})
 	e.guard(e.vm.Get("String").(*goja.Object), "raw", func(c *goja.FunctionCall) {
 		if template, ok := c.Argument(0).(*goja.Object); ok {
 			bound(template.Get("raw"))
@@ -35,6 +64,77 @@ func (e *Engine) guardCalls() {
 		}
 	})
 	e.guardFlat()
+}
+
+// constructor refuses what is none.
+func (e *Engine) constructor(v goja.Value) {
+	if _, ok := goja.AssertConstructor(v); !ok {
+		e.Throw("TypeError", "%s is not a constructor", e.Show(v))
+	}
+}
+
+// kind is a value's type with an article, as V8 has it in a message.
+func (e *Engine) kind(v goja.Value) string {
+	switch kind := e.typeOf(v); kind {
+	case "undefined":
+		return "undefined"
+	case "object":
+		return "an object"
+	default:
+		return "a " + kind
+	}
+}
+
+// typeOf is what the operator typeof says.
+func (e *Engine) typeOf(v goja.Value) string {
+	switch v := v.(type) {
+	case nil:
+		return "undefined"
+	case *goja.Object:
+		if IsCallable(v) {
+			return "function"
+		}
+		return "object"
+	case goja.String:
+		return "string"
+	case *goja.Symbol:
+		return "symbol"
+	}
+	switch {
+	case goja.IsUndefined(v):
+		return "undefined"
+	case goja.IsNull(v):
+		return "object"
+	}
+	switch v.Export().(type) {
+	case bool:
+		return "boolean"
+	case *big.Int:
+		return "bigint"
+	}
+	return "number"
+}
+
+// listFrom is CreateListFromArrayLike (7.3.18).
+func (e *Engine) listFrom(o *goja.Object) *goja.Object {
+	var n goja.Value = goja.Undefined()
+	if v := o.Get("length"); v != nil {
+		n = v
+	}
+	length := n.ToFloat()
+	if length > MaxElements {
+		e.Throw("RangeError", badArrayLength)
+	}
+	if !(length >= 1) {
+		return e.vm.NewArray()
+	}
+	values := make([]goja.Value, int(length))
+	for i := range values {
+		if values[i] = o.Get(strconv.Itoa(i)); values[i] == nil {
+			values[i] = goja.Undefined()
+		}
+	}
+	return e.arrayOf(values)
 }
 
 // guardFlat adds up what flat will put together: an array may hold another one

@@ -69,29 +69,7 @@ func (p *Platform) languageNatives() []engine.Func {
 }
 
 // show is a value in a message: strings quoted, objects by their class.
-func (p *Platform) show(v goja.Value) string {
-	switch v := v.(type) {
-	case goja.String:
-		return `"` + v.String() + `"`
-	case *goja.Object:
-		if engine.IsCallable(v) {
-			return p.Engine.Text(v)
-		}
-		return "#<" + p.classNameOf(v) + ">"
-	}
-	return p.Engine.Text(v)
-}
-
-// classNameOf is the name of an object's constructor, "Object" without one.
-func (p *Platform) classNameOf(obj *goja.Object) string {
-	name := "Object"
-	p.Engine.Try(func() {
-		if s := get(get(obj, "constructor"), "name"); !goja.IsUndefined(s) && s.String() != "" {
-			name = s.String()
-		}
-	})
-	return name
-}
+func (p *Platform) show(v goja.Value) string { return p.Engine.Show(v) }
 
 // isErrorObject is Error.isError: what the Error constructors made.
 func isErrorObject(v goja.Value) bool {

@@ -42,6 +42,7 @@ type regexpState struct {
 	ctor      *goja.Object
 	proto     *goja.Object
 	exec      *goja.Object // RegExp.prototype.exec, as it was
+	steps     *goja.Object // the methods of regexpsteps.js, nil until they are needed
 	construct goja.Constructor
 	compiled  map[patternKey]compiledPattern
 	matcher   regex.Matcher

@@ -41,7 +41,12 @@ func (p *Platform) regexpMethods() {
 		return result
 	})
 	p.amend("compile", p.recompile)
-	engine.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), p.step)
+	engine.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+		if !engine.StandardRegExp(c.This) && !p.untouched(c.This) {
+			return p.stepwise("split", c)
+		}
+		return p.step(c, method)
+	})
 	every := p.Engine.Call(st.proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
 	engine.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
 		result := p.step(c, method)
@@ -50,6 +55,7 @@ func (p *Platform) regexpMethods() {
 		}
 		return result
 	})
+	names := map[*goja.Symbol]string{goja.SymMatch: "match", goja.SymReplace: "replace", goja.SymSearch: "search"}
 	for symbol, matched := range map[*goja.Symbol]func(result, text goja.Value) bool{ // order-independent: each is its own method
 		goja.SymMatch:   func(result, _ goja.Value) bool { return !goja.IsNull(result) },
 		goja.SymReplace: func(result, text goja.Value) bool { return !result.StrictEquals(text) },
@@ -59,7 +65,10 @@ func (p *Platform) regexpMethods() {
 			engine.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
 				re, text := c.This, c.Argument(0)
 				if !engine.StandardRegExp(re) {
-					return p.step(c, method)
+					if p.untouched(re) {
+						return p.step(c, method)
+					}
+					return p.stepwise(names[symbol], c)
 				}
 				result := method(c)
 				if engine.OrderMatch(result); matched(result, text) {
