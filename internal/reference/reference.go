@@ -8,10 +8,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,10 +30,11 @@ type Workerd struct {
 
 // Options describe one worker with Durable Objects.
 type Options struct {
-	Script  string   // the source of its one ES module
-	Name    string   // the script's name: unique keys are NAME-CLASS
-	Classes []string // the Durable Object classes, each bound under its own name
-	Dir     string   // where state is kept, as --persist-to DIR/v3/do would; must exist
+	Script  string            // the source of its one ES module
+	Name    string            // the script's name: unique keys are NAME-CLASS
+	Classes []string          // the Durable Object classes, each bound under its own name
+	Wasm    map[string]string // WebAssembly modules by name: what they hold
+	Dir     string            // where state is kept, as --persist-to DIR/v3/do would; must exist
 }
 
 // config is the worker as Cap'n Proto text (workerd.capnp).
@@ -41,7 +44,7 @@ const config :Workerd.Config = (
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
-  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  modules = [(name = "worker.js", esModule = embed "worker.js")%s],
   compatibilityDate = "2026-08-01",
   durableObjectNamespaces = [%s],
   durableObjectStorage = (localDisk = "disk"),
@@ -63,8 +66,13 @@ func Start(t testing.TB, o Options) *Workerd {
 		namespaces += fmt.Sprintf("(className = %q, uniqueKey = %q, enableSql = true), ", class, o.Name+"-"+class)
 		bindings += fmt.Sprintf("(name = %q, durableObjectNamespace = %q), ", class, class)
 	}
+	modulesText := ""
+	for _, name := range slices.Sorted(maps.Keys(o.Wasm)) {
+		modulesText += fmt.Sprintf(", (name = %q, wasm = embed %q)", name, name)
+		write(t, filepath.Join(tmp, name), o.Wasm[name])
+	}
 	write(t, filepath.Join(tmp, "worker.js"), o.Script)
-	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, namespaces, bindings))
+	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, modulesText, namespaces, bindings))
 
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -75,6 +75,9 @@ func (b *Bundle) precompile() {
 // compile compiles what loading evaluates, and what is known to be used.
 func (b *Bundle) compile() {
 	compile := func(m *module) {
+		if m.low != nil && m.low.format == formatWasm {
+			m.compileWasm()
+		}
 		if m.low != nil && m.low.code != "" {
 			// An error is kept in the unit and met again at its use.
 			_, _ = m.program()

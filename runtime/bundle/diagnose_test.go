@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite the goldens in testdata")
 // Every way a project can be at fault is reported at its line, with a frame
 // and, where there is one, a way out. The goldens are what a user reads.
 func TestDiagnostics(t *testing.T) {
-	wasm := "\x00asm\x01\x00\x00\x00"
+	wasm := "\x00asm\x02\x00\x00\x00"
 	cases := []struct {
 		name  string
 		files map[string]string
@@ -75,7 +75,7 @@ func TestDiagnostics(t *testing.T) {
 }
 
 // What may fail is left to the moment it runs: require inside try, import()
-// with a catch, and WebAssembly or unknown builtins inside packages.
+// with a catch, and broken modules or unknown builtins inside packages.
 func TestFailuresLeftToRuntime(t *testing.T) {
 	r := runFiles(t, map[string]string{
 		"main.ts": `
@@ -90,7 +90,7 @@ try { const name = "dyn"; require(name) } catch (e) { log(e.message) }
 	}, Options{})
 	r.wantLog(`Cannot find module "optional" (imported by main.ts)`,
 		`No such module "node:fs": minido does not provide it (imported by node_modules/pkg/index.js)`,
-		`WebAssembly is not available in minido; x.wasm cannot be imported. (imported by node_modules/pkg/index.js)`,
+		`x.wasm is no WebAssembly module that can be loaded: BufferSource argument is empty (imported by node_modules/pkg/index.js)`,
 		`require.resolve is not available in Workers (imported by node_modules/pkg/index.js)`,
 		`Cannot find module "dyn": only modules imported by a literal name are part of the bundle (imported by main.ts)`,
 		`Cannot find module "nowhere" (imported by main.ts)`)

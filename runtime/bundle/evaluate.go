@@ -80,9 +80,11 @@ func (in *instance) run(r *record) error {
 	case formatJSON:
 		r.value, err = in.parse(goja.Undefined(), in.vm.ToValue(trimBOM(r.text)))
 	case formatText:
-		in.define(in.namespace(r), "default", in.vm.ToValue(trimBOM(r.text)))
+		in.exportDefault(r, in.vm.ToValue(trimBOM(r.text)))
 	case formatData:
-		in.define(in.namespace(r), "default", in.vm.ToValue(in.vm.NewArrayBuffer([]byte(r.text))))
+		in.exportDefault(r, in.vm.ToValue(in.vm.NewArrayBuffer([]byte(r.text))))
+	case formatWasm:
+		err = in.runWasm(r)
 	default:
 		err = in.runCode(r)
 	}
@@ -93,6 +95,13 @@ func (in *instance) run(r *record) error {
 		r.state = stateDone
 	}
 	return err
+}
+
+// exportDefault fills the namespace of a module that is a value.
+func (in *instance) exportDefault(r *record, v goja.Value) {
+	if err := in.namespace(r).DefineDataProperty("default", v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE); err != nil {
+		in.throw(err)
+	}
 }
 
 func trimBOM(s string) string {

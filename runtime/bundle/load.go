@@ -9,6 +9,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+
+	"minido.dev/minido/runtime/wasm"
 )
 
 //go:embed helpers.js
@@ -76,6 +78,9 @@ type Host struct {
 	// AsyncIterator is %AsyncIteratorPrototype% (ECMA-262, section 27.1.4), from
 	// which async generators inherit; nil will do for modules that have none.
 	AsyncIterator *goja.Object
+	// Wasm makes the WebAssembly.Module of what a .wasm file holds; nil: importing
+	// one is an error.
+	Wasm func(code *wasm.Code) goja.Value
 	// SettleStack is called with what code reads a member named stack of, before
 	// it does. nil leaves stacks as goja writes them.
 	SettleStack func(goja.Value)

@@ -15,7 +15,7 @@ const (
 	formatJSON                   // text is JSON, parsed on first use
 	formatText                   // text is the default export
 	formatData                   // text is the bytes of the default export
-	formatWasm                   // importing it is an error
+	formatWasm                   // text is the bytes of the module that is the default export
 )
 
 // importKind is how a file names another one. It is part of the specifier that

@@ -18,7 +18,7 @@ const (
 	Text         ModuleType = "Text"         // the default export is a string
 	Data         ModuleType = "Data"         // the default export is an ArrayBuffer
 	JSON         ModuleType = "JSON"         // the default export is the parsed value
-	CompiledWasm ModuleType = "CompiledWasm" // refused: WebAssembly is not available
+	CompiledWasm ModuleType = "CompiledWasm" // the default export is a WebAssembly.Module
 )
 
 // Rule maps files to a module type. Globs match the file's path relative to

@@ -44,8 +44,8 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 		}
 	}
 	kind, format := b.classify(a.Path + a.Suffix)
-	if kind == CompiledWasm || format == api.LoaderNone && kind == "" {
-		return b.keep(name, &unit{path: a.Path, name: name, refuse: refusal(kind, a.Path)}), nil
+	if format == api.LoaderNone && kind == "" {
+		return b.keep(name, &unit{path: a.Path, name: name, refuse: refusal(a.Path)}), nil
 	}
 	text, err := os.ReadFile(a.Path)
 	if err != nil {
@@ -53,6 +53,8 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 	}
 	src.text, src.loader = string(text), format
 	switch kind {
+	case CompiledWasm:
+		return b.wasm(src, name, u), nil
 	case Text, Data:
 		f := formatText
 		if kind == Data {
@@ -89,13 +91,7 @@ func (b *Bundler) classify(path string) (ModuleType, api.Loader) {
 	return kind, loader
 }
 
-func refusal(kind ModuleType, path string) *Message {
-	if kind == CompiledWasm {
-		return &Message{
-			Text: "WebAssembly is not available in minido; " + filepath.Base(path) + " cannot be imported.",
-			Hint: "use a JavaScript build of this library, or import() it only where it is needed and handle the error",
-		}
-	}
+func refusal(path string) *Message {
 	ext := filepath.Ext(path)
 	if ext == "" {
 		ext = filepath.Base(path)

@@ -108,7 +108,7 @@ func (s *store) save(units map[string]*unit) error {
 	var stale [2]bool
 	for _, name := range slices.Sorted(maps.Keys(units)) {
 		u := units[name]
-		if u.low == nil || u.low.format == formatText || u.low.format == formatData || u.low.globs != nil {
+		if u.low == nil || u.low.format == formatText || u.low.format == formatData || u.low.format == formatWasm || u.low.globs != nil {
 			continue
 		}
 		i := packOf(u)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+
+	"minido.dev/minido/runtime/wasm"
 )
 
 // unit is one file of the graph: its lowered code and the program compiled
@@ -29,6 +31,10 @@ type unit struct {
 	once sync.Once
 	prog *goja.Program
 	err  error
+
+	wasmOnce sync.Once
+	wasm     *wasm.Code
+	wasmErr  error
 
 	mapOnce sync.Once
 	sm      *sourceMap // nil if there is none

@@ -70,6 +70,9 @@ func (e *Engine) installBuiltins() {
 // resized if it has a limit.
 func (e *Engine) transfer(v goja.Value, n int64, limit goja.Value) goja.Value {
 	buffer := v.Export().(goja.ArrayBuffer)
+	if e.Kept(v) {
+		e.Throw("TypeError", "ArrayBuffer is not detachable and could not be cloned.")
+	}
 	data := buffer.Bytes()
 	if n != int64(len(data)) {
 		e.Allocate(n, badBufferLength)

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/dop251/goja"
 )
 
@@ -22,6 +24,10 @@ type ClassDef[T any] struct {
 	// New makes the Go value for `new Name(...)`. It throws by panicking with a
 	// goja value. Nil makes the constructor throw "Illegal constructor".
 	New func(call goja.ConstructorCall) T
+	// Tag is what Symbol.toStringTag says; "" is Name.
+	Tag string
+	// Called is the TypeError of a call without new; "" is Web IDL's.
+	Called string
 	// CallIsNew makes a call without new construct too, as Intl's classes do.
 	CallIsNew bool
 	// Extends is the parent's constructor, whose statics and methods are inherited.
@@ -129,6 +135,8 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		switch {
 		case def.New == nil:
 			panic(e.vm.NewTypeError("Illegal constructor"))
+		case def.Called != "":
+			panic(e.vm.NewTypeError(def.Called))
 		case !def.CallIsNew:
 			panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
 		}
@@ -146,7 +154,7 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		c.Ctor.SetPrototype(def.Extends)
 		c.Proto.SetPrototype(def.Extends.Get("prototype").(*goja.Object))
 	}
-	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(def.Name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	for _, m := range def.Methods {
 		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
 			self, ok := c.Of(call.This)

@@ -108,6 +108,7 @@ type Engine struct {
 	rejected rejections
 	prims    *goja.Object
 	classes  classSlots
+	kept     keptBuffers
 
 	errorMaker func(class, message string) *goja.Object
 

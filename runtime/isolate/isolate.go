@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/nodeapi"
+	"minido.dev/minido/runtime/wasm"
 	"minido.dev/minido/runtime/webapi"
 )
 
@@ -64,6 +65,7 @@ type Isolate struct {
 
 	opts      Options
 	vm        *goja.Runtime
+	wasm      *wasm.Store
 	node      *nodeapi.Modules
 	exports   *goja.Object // the entry module's exports
 	loopbacks *goja.Object // ctx.exports
@@ -81,6 +83,7 @@ func New(o Options) *Isolate {
 	})
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
+	i.wasm = wasm.Install(i.Engine)
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.defineExecution()
@@ -110,7 +113,7 @@ func HasBuiltin(compat func(flag string) bool) func(spec string) bool {
 func (i *Isolate) Start(ready func(error)) {
 	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
 		i.CF.Bind(i.opts.Bindings)
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.SettleStack})
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.SettleStack, Wasm: i.wasm.Module})
 		if err != nil {
 			ready(i.describe(err))
 			return

@@ -87,7 +87,7 @@ func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) 
 			if b.Detached() {
 				p.Engine.Throw("TypeError", "Unable to use a detached ArrayBuffer.")
 			}
-			if p.Engine.IsShared(arg(0).(*goja.Object)) {
+			if p.Engine.IsShared(arg(0).(*goja.Object)) || p.Engine.Kept(arg(0)) {
 				p.Engine.Throw("TypeError", "Unable to use non-detachable ArrayBuffer.")
 			}
 			data := b.Bytes()

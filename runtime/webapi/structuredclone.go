@@ -83,6 +83,9 @@ func (p *Platform) structuredClone(v goja.Value, transfer []*goja.Object) (resul
 			if obj.Export().(goja.ArrayBuffer).Detached() {
 				refuse("An ArrayBuffer is detached and could not be cloned.")
 			}
+			if p.Engine.Kept(obj) {
+				refuse("Object is not transferable.")
+			}
 			o.Transfer = append(o.Transfer, obj)
 			continue
 		}

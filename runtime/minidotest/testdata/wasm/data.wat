@@ -1,0 +1,1 @@
+(module (memory 1) (data (i32.const 65536) "x"))

@@ -1,0 +1,11 @@
+(module
+  (import "m" "mem" (memory 1 3))
+  (import "m" "tab" (table 2 funcref))
+  (import "m" "g" (global i32))
+  (import "m" "gm" (global $gm (mut i64)))
+  (import "m" "fn" (func $fn (param i32 i32) (result i32)))
+  (func (export "load") (param i32) (result i32) local.get 0 i32.load8_u)
+  (func (export "sum") (result i32) global.get 0 i64.const 5 global.set $gm)
+  (func (export "callfn") (result i32) i32.const 1 i32.const 2 call $fn)
+  (export "fn" (func $fn)) (export "mem" (memory 0)) (export "gm" (global $gm)) (export "tab" (table 0))
+)

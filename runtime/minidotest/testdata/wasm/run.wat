@@ -1,0 +1,11 @@
+(module
+ (import "e" "f" (func $f (param i32) (result i32)))
+ (memory (export "memory") 1)
+ (func $fib (export "fib") (param i32) (result i32) local.get 0 i32.const 2 i32.lt_s if (result i32) local.get 0 else local.get 0 i32.const 1 i32.sub call $fib local.get 0 i32.const 2 i32.sub call $fib i32.add end)
+ (func (export "loop") (param $n i32) (result i32) (local $s i32) loop local.get $s local.get $n i32.add local.set $s local.get $n i32.const 1 i32.sub local.tee $n br_if 0 end local.get $s)
+ (func (export "sum") (param $n i32) (result i32) (local $s i32) loop local.get $s local.get $n i32.const 65532 i32.and i32.load i32.add local.set $s local.get $n i32.const 1 i32.sub local.tee $n br_if 0 end local.get $s)
+ (func (export "calls") (param $n i32) (result i32) (local $s i32) loop local.get $n call $f local.set $s local.get $n i32.const 1 i32.sub local.tee $n br_if 0 end local.get $s)
+ (func (export "nop") (param i32) (result i32) local.get 0)
+ (func (export "forever") loop br 0 end)
+ (func $r (export "frec") (param i32) local.get 0 i32.const 60 i32.lt_s if local.get 0 i32.const 1 i32.add call $r local.get 0 i32.const 1 i32.add call $r end)
+)

@@ -1,0 +1,1 @@
+(module (func $b unreachable) (start $b))

@@ -1,0 +1,151 @@
+package wasm
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"weak"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// Code is a module: read, and compiled when it is first instantiated or asked
+// for. It is shared by all isolates of the process that import the same bytes.
+// Immutable but for what its Once guards; safe for concurrent use.
+type Code struct {
+	binary    *binary
+	rewritten *rewritten
+
+	once     sync.Once
+	compiled wazero.CompiledModule
+	err      error
+}
+
+// compiler is wazero, one for the process: what it gives numbers to (types) is then
+// the same for all instances, and code is compiled once. It is made at the first
+// module and never closed.
+type compiler struct {
+	runtime wazero.Runtime
+	tick    api.Module // exports the function that is called when fuel runs out
+
+	mu      sync.Mutex
+	codes   map[[sha256.Size]byte]weak.Pointer[Code] // guarded by mu
+	recent  [keepCodes]*Code                         // guarded by mu: not to be compiled again when all their isolates have ended
+	next    int                                      // guarded by mu
+	compile sync.Mutex                               // held while wazero compiles a module
+}
+
+// keepCodes is how many modules stay compiled while no isolate has them.
+const keepCodes = 16
+
+var theCompiler = sync.OnceValues(func() (*compiler, error) {
+	e := &compiler{codes: map[[sha256.Size]byte]weak.Pointer[Code]{}}
+	ctx := context.Background()
+	err := guarded(func() (err error) {
+		e.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false).
+			WithCoreFeatures(api.CoreFeaturesV2|experimental.CoreFeaturesTailCall|experimental.CoreFeaturesExtendedConst|experimental.CoreFeaturesExceptionHandling))
+		ticks, err := e.runtime.NewHostModuleBuilder("minido").NewFunctionBuilder().
+			WithGoFunction(api.GoFunc(tick), nil, nil).Export("tick").Compile(ctx)
+		if err == nil {
+			e.tick, err = e.runtime.InstantiateModule(ctx, ticks, anonymous())
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("WebAssembly needs a processor of the kinds amd64 (with SSE 4.1) and arm64: %w", err)
+	}
+	return e, insidesKnown(e)
+})
+
+// anonymous is how everything is instantiated: without a name, a start or a world
+// outside.
+func anonymous() wazero.ModuleConfig {
+	return wazero.NewModuleConfig().WithName("").WithStartFunctions()
+}
+
+// guarded turns a panic of wazero's, which is a bug in it, into an error.
+func guarded(fn func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("wazero failed: %v", r)
+		}
+	}()
+	return fn()
+}
+
+// Read takes a module apart and remembers it by its content. The error says what
+// is wrong with the bytes, or what minido cannot do; whether function bodies are
+// valid is known only when it is compiled. Safe for concurrent use.
+func Read(data []byte) (*Code, error) {
+	e, err := theCompiler()
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(data)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c := e.codes[key].Value(); c != nil {
+		return c, nil
+	}
+	c := &Code{}
+	if c.binary, err = readBinary(data); err != nil {
+		return nil, err
+	}
+	if err := c.binary.ordered(); err != nil {
+		return nil, err
+	}
+	if c.rewritten, err = c.binary.rewrite(); err != nil {
+		return nil, err
+	}
+	c.binary.sections = nil // the bytes are needed no longer
+	e.codes[key] = weak.Make(c)
+	runtime.AddCleanup(c, e.forget, key)
+	e.recent[e.next] = c
+	e.next = (e.next + 1) % keepCodes
+	return c, nil
+}
+
+func (e *compiler) forget(key [sha256.Size]byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.codes[key].Value() == nil {
+		delete(e.codes, key)
+	}
+}
+
+// Compile compiles the module, once; the error is a CompileError's text. It may
+// take seconds. Safe for concurrent use.
+func (c *Code) Compile() error {
+	c.once.Do(func() {
+		e, err := theCompiler()
+		if err != nil {
+			c.err = err
+			return
+		}
+		if c.compiled, c.err = e.compiled(c.rewritten.bytes); c.err != nil {
+			c.err = errors.New(strings.TrimPrefix(c.err.Error(), "wasm: "))
+			return
+		}
+		c.rewritten.bytes = nil
+		runtime.AddCleanup(c, func(m wazero.CompiledModule) { _ = m.Close(context.Background()) }, c.compiled) // it frees memory; its error is always nil
+	})
+	return c.err
+}
+
+// compiled is the code of a module. wazero's compiler is not to be used by two at
+// once.
+func (e *compiler) compiled(data []byte) (m wazero.CompiledModule, err error) {
+	e.compile.Lock()
+	defer e.compile.Unlock()
+	err = guarded(func() (err error) {
+		m, err = e.runtime.CompileModule(context.Background(), data)
+		return err
+	})
+	return m, err
+}

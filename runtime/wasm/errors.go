@@ -1,0 +1,75 @@
+package wasm
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// traps are V8's texts for wazero's (V8: src/common/message-template.h). wazero
+// does not tell a remainder from a division, a null function from an index out of
+// bounds, nor which operation overflowed.
+var traps = map[string]string{
+	"unreachable":                   "unreachable",
+	"out of bounds memory access":   "memory access out of bounds",
+	"integer divide by zero":        "divide by zero",
+	"integer overflow":              "float unrepresentable in integer range",
+	"invalid conversion to integer": "float unrepresentable in integer range",
+	"invalid table access":          "table index is out of bounds",
+	"indirect call type mismatch":   "function signature mismatch",
+	"null reference":                "dereferencing a null pointer",
+	"uncaught exception":            "an exception of WebAssembly was not caught (minido does not hand it to JavaScript: WebAssembly.Exception is absent)",
+}
+
+// trapText is the class and the text of what a call into a module ended with.
+func trapText(err error) (class, text string) {
+	text, _, _ = strings.Cut(err.Error(), "\n")
+	if text == "stack overflow" || text == "wasm error: stack overflow" {
+		return "RangeError", "Maximum call stack size exceeded"
+	}
+	if trap, ok := traps[strings.TrimPrefix(text, "wasm error: ")]; ok {
+		return "RuntimeError", trap
+	}
+	return "RuntimeError", text
+}
+
+// throw raises an error, also of WebAssembly's own classes; it does not return.
+func (s *Store) throw(class, format string, args ...any) {
+	panic(s.newError(class, fmt.Sprintf(format, args...)))
+}
+
+func (s *Store) newError(class, text string) *goja.Object {
+	s.namespace()
+	if ctor, ok := s.errors[class]; ok {
+		made, err := s.vm.New(ctor, s.vm.ToValue(text))
+		if err != nil {
+			s.engine.Rethrow(err)
+		}
+		return made
+	}
+	return s.engine.NewError(class, text)
+}
+
+// helpers are what JavaScript says best.
+type helpers struct {
+	int64, collect goja.Callable
+}
+
+//go:embed js/wasm.js
+var helpersSource string
+
+var helpersPrelude = engine.NewPrelude("wasm.js", helpersSource)
+
+func (s *Store) loadHelpers() {
+	o := s.engine.Load(helpersPrelude, nil).(*goja.Object)
+	s.errors = map[string]*goja.Object{}
+	for _, name := range []string{"CompileError", "LinkError", "RuntimeError"} {
+		s.errors[name] = o.Get(name).(*goja.Object)
+	}
+	s.helpers.int64, _ = goja.AssertFunction(o.Get("int64"))
+	s.helpers.collect, _ = goja.AssertFunction(o.Get("collect"))
+}
