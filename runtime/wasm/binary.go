@@ -195,7 +195,7 @@ func (b *binary) check() error {
 			return fmt.Errorf("export %q names a %s that does not exist", x.name, x.kind)
 		}
 		if names[x.name] {
-			return fmt.Errorf("Duplicate export name '%s'", x.name)
+			return fmt.Errorf("duplicate export name '%s'", x.name)
 		}
 		names[x.name] = true
 	}
