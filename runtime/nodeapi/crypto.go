@@ -185,6 +185,9 @@ func (m *Modules) pbkdf2(c goja.FunctionCall) goja.Value {
 // maxScryptMemory is Node's default of `maxmem`.
 const maxScryptMemory = 32 << 20
 
+// maxScryptCost is the N that workerd names when it refuses one.
+const maxScryptCost = 1 << 20
+
 // scrypt is (password, salt, keylen, N, r, p, maxmem).
 func (m *Modules) scrypt(c goja.FunctionCall) goja.Value {
 	password, salt := m.secretInput(c.Argument(0), "password", secretTypes), m.secretInput(c.Argument(1), "salt", secretTypes)
@@ -195,7 +198,10 @@ func (m *Modules) scrypt(c goja.FunctionCall) goja.Value {
 		limit = v.ToFloat()
 	}
 	if 128*float64(n)*float64(r) > limit {
-		m.throw("RangeError", "ERR_CRYPTO_INVALID_SCRYPT_PARAMS", "Invalid scrypt params: memory limit exceeded")
+		if n >= maxScryptCost {
+			m.throw("RangeError", "", "Scrypt failed: cost exceeds maximum (%d).", maxScryptCost)
+		}
+		m.throw("Error", "", "Scrypt failed")
 	}
 	if length == 0 {
 		return m.newBuffer(nil)
@@ -218,13 +224,13 @@ func (m *Modules) hkdf(c goja.FunctionCall) goja.Value {
 	length := m.keyLength(c.Argument(4), "length")
 	make, found := hashByName(digest)
 	if !found {
-		m.throw("TypeError", "ERR_CRYPTO_INVALID_DIGEST", "Invalid digest: %s", digest)
+		m.throw("TypeError", "", "Invalid Hkdf digest: %s", digest)
 	}
 	if len(info) > 1024 {
 		m.throw("RangeError", "ERR_OUT_OF_RANGE", "The value of \"info\" is out of range. It must be must not contain more than 1024 bytes. Received %d", len(info))
 	}
 	if length > 255*make().Size() {
-		m.throw("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", "Invalid key length")
+		m.throw("RangeError", "", "Invalid Hkdf key length")
 	}
 	out, err := hkdf.Key[hash.Hash](make, key, salt, string(info), length)
 	if err != nil {

@@ -96,7 +96,7 @@ func (m *Modules) hashNatives() []engine.Func {
 		{Name: "hmacState", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 			name := m.text(c.Argument(1), "hmac")
 			if _, ok := m.engine.Attached(c.Argument(2)).(*asymmetricKey); ok {
-				m.throw("TypeError", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", "Invalid key object type %s, expected secret.", c.Argument(2).(*goja.Object).Get("type"))
+				m.throw("Error", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", "Invalid key object type %s, expected secret.", c.Argument(2).(*goja.Object).Get("type"))
 			}
 			key, ok := m.keyBytes(c.Argument(2))
 			if !ok {

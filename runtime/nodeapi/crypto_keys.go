@@ -331,7 +331,7 @@ func keysModule(m *Modules) []engine.Func {
 func (m *Modules) makeSecret(c goja.FunctionCall) goja.Value {
 	b, ok := m.keyBytes(c.Argument(1))
 	if !ok {
-		m.throwArgType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", c.Argument(1))
+		m.throwArgType("key", "of type string or an instance of ArrayBuffer, TypedArray, or DataView", c.Argument(1))
 	}
 	m.engine.Attach(c.Argument(0).(*goja.Object), &secretKey{bytes.Clone(b)})
 	return c.Argument(0)
@@ -346,14 +346,8 @@ func optionalText(v goja.Value) string {
 
 // attachKey hangs a key on an object; what failed is told in workerd's words.
 func (m *Modules) attachKey(object goja.Value, k *asymmetricKey, err error, what string) goja.Value {
-	if errors.Is(err, errEncryptedKey) {
-		m.throw("TypeError", "ERR_MISSING_PASSPHRASE", "Passphrase required for encrypted key")
-	}
-	if errors.Is(err, errBadDecrypt) {
-		m.throw("Error", "ERR_OSSL_BAD_DECRYPT", "Failed to parse %s key: bad decrypt", what)
-	}
-	if err != nil {
-		m.throw("Error", "", "Failed to parse %s key: %v", what, err)
+	if err != nil { // why is not said, whether the bytes are damaged or the passphrase is missing or wrong
+		m.throw("Error", "", "Failed to parse %s key", what)
 	}
 	m.engine.Attach(object.(*goja.Object), k)
 	return object
@@ -387,7 +381,7 @@ func (m *Modules) keyParse(c goja.FunctionCall) goja.Value {
 func (m *Modules) asymmetric(v goja.Value) *asymmetricKey {
 	k, ok := m.engine.Attached(v).(*asymmetricKey)
 	if !ok {
-		m.throw("TypeError", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", "Invalid key object type, expected an asymmetric key.")
+		m.throw("Error", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", "Invalid key object type, expected an asymmetric key.")
 	}
 	return k
 }
@@ -400,7 +394,11 @@ func (m *Modules) passphrase(v goja.Value) []byte {
 	if isString(v) {
 		return append([]byte{}, v.String()...)
 	}
-	return append([]byte{}, m.anyBytes(v, "passphrase")...)
+	b, ok := m.bytes(v)
+	if !ok {
+		m.throwArgType("passphrase", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", v)
+	}
+	return append([]byte{}, b...)
 }
 
 // keyExport is (key, format, kind, cipher, passphrase): a Buffer, PEM text, or
@@ -428,7 +426,7 @@ func (m *Modules) keyExport(c goja.FunctionCall) goja.Value {
 		random := make([]byte, 32) // half for the salt
 		m.random(random)
 		if der, err = encryptKey(der, m.passphrase(c.Argument(4)), name.String(), random[:16], random[16:]); err != nil {
-			m.throw("Error", "ERR_CRYPTO_UNKNOWN_CIPHER", "%v", err)
+			m.throw("Error", "", "%v", err)
 		}
 		label = "ENCRYPTED PRIVATE KEY"
 	}

@@ -140,7 +140,7 @@ func encryptKey(der, passphrase []byte, name string, salt, iv []byte) ([]byte, e
 		}
 	}
 	if e.Scheme.Parameters.Cipher.Algorithm == nil {
-		return nil, fmt.Errorf("unknown cipher %q: use aes-128-cbc, aes-192-cbc or aes-256-cbc", name)
+		return nil, textError("Unknown cipher: " + name)
 	}
 	e.Scheme.Algorithm, e.Scheme.Parameters.KDF.Algorithm = oidPBES2, oidPBKDF2
 	params, err := asn1.Marshal(pbkdf2Parameters{Salt: salt, Iterations: iterations, PRF: algorithmIdentifier{Algorithm: oidSHA256, Parameters: asn1.NullRawValue}})

@@ -36,6 +36,9 @@ func (m *Modules) signNatives() []engine.Func {
 			s := m.signing(c)
 			out, err := s.sign(m)
 			if err != nil {
+				if errors.Is(err, errContext) {
+					m.throw("Error", "", "%v", err)
+				}
 				m.throw("Error", "", "Failed to sign: %v", err)
 			}
 			return m.newBuffer(out)
@@ -177,7 +180,7 @@ func (m *Modules) rsaCrypt(c goja.FunctionCall) goja.Value {
 	k := m.asymmetric(c.Argument(1))
 	public, ok := k.public.(*rsa.PublicKey)
 	if !ok {
-		m.throw("Error", "", "Failed to cipher/decipher")
+		m.throw("Error", "", "%s() currently only supports RSA keys", c.Argument(0))
 	}
 	private, _ := k.private.(*rsa.PrivateKey)
 	data, label := m.anyBytes(c.Argument(2), "buffer"), []byte(nil)
@@ -187,7 +190,7 @@ func (m *Modules) rsaCrypt(c goja.FunctionCall) goja.Value {
 	hash := crypto.SHA1
 	if name := optionalText(c.Argument(4)); name != "" {
 		if hash = cryptoHashes[digestName(name)]; hash == 0 {
-			m.throw("Error", "", "Invalid digest: %s", name)
+			m.throw("Error", "", "Unsupported hash digest")
 		}
 	}
 	var out []byte
@@ -216,8 +219,11 @@ func (m *Modules) rsaCrypt(c goja.FunctionCall) goja.Value {
 	default:
 		err = errPadding
 	}
+	if errors.Is(err, errPadding) && padding != rsaPKCS1 && padding != rsaOAEP && padding != rsaNoPadding {
+		m.throw("Error", "", "Failed to set the padding")
+	}
 	if err != nil {
-		m.throw("Error", "", "Failed to cipher/decipher: %v", err)
+		m.throw("Error", "", "Failed to cipher/decipher")
 	}
 	return m.newBuffer(out)
 }

@@ -96,9 +96,12 @@ function (native, p) {
   // scryptParams are N, r, p and maxmem; each but the last has two names.
   const scryptParams = (options) => {
     const one = (short, long, usual) => {
-      for (const name of [short, long]) if (options?.[name] !== undefined) errors.integer(options[name], name, 0, 4294967295);
+      for (const name of [short, long]) if (options?.[name] !== undefined) {
+        errors.integer(options[name], name);
+        if (options[name] < 0 || options[name] > 4294967295) throw errors.range(name, ">= 0 && < 4294967296", options[name]);
+      }
       if (options?.[short] !== undefined && options?.[long] !== undefined) {
-        throw errors.make("TypeError", "ERR_INCOMPATIBLE_OPTION_PAIR", `Option "${short}" cannot be used in combination with option "${long}"`);
+        throw errors.argValue(long, options[long]);
       }
       return (options?.[short] ?? options?.[long]) || usual;
     };

@@ -12,7 +12,7 @@ function (native, p) {
   const isKey = (v) => v instanceof KeyObject;
   const isCryptoKey = (v) => v instanceof globalThis.CryptoKey;
   const isBytes = (v) => native.isView(v) || v instanceof p.ArrayBuffer;
-  const wrongType = (got, expected) => errors.make("TypeError", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", `Invalid key object type ${got}, expected ${expected}.`);
+  const wrongType = (got, expected) => errors.make("Error", "ERR_CRYPTO_INVALID_KEY_OBJECT_TYPE", `Invalid key object type ${got}, expected ${expected}.`);
 
   // The keys of Diffie-Hellman: prime, generator, public, and private in a
   // private one. As in Workers they agree, and cannot be exported.
@@ -43,8 +43,7 @@ function (native, p) {
       return `${this.constructor.name} ${native.require("util").inspect(shown, options)}`;
     }
     equals(other) {
-      if (!isKey(other)) throw errors.argType("otherKeyObject", "an instance of KeyObject", other);
-      if (other.type !== this.type) return false;
+      if (!isKey(other) || other.type !== this.type) return false;
       if (agreed.has(this) || agreed.has(other)) {
         const a = agreed.get(this), b = agreed.get(other);
         return a !== undefined && b !== undefined && ["prime", "generator", "public"].every((name) => a[name].equals(b[name]));
@@ -58,8 +57,9 @@ function (native, p) {
     }
   }
   // encodable checks that a key can be exported as a type.
-  const encodable = (half, type, kind, name) => {
-    if (!(half === "public" ? ["pkcs1", "spki"] : ["pkcs1", "pkcs8", "sec1"]).includes(type)) throw errors.argValue(name, type);
+  const encodable = (half, type, kind) => {
+    if (!["pkcs1", "spki", "pkcs8", "sec1"].includes(type)) throw new Error("Invalid key encoding");
+    if (!(half === "public" ? ["pkcs1", "spki"] : ["pkcs1", "pkcs8", "sec1"]).includes(type)) throw new Error("Failed to export key");
     const only = type === "pkcs1" && kind !== "rsa" ? "RSA" : type === "sec1" && kind !== "ec" ? "EC" : undefined;
     if (only !== undefined) throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY_OPTIONS", `The selected key encoding ${type} can only be used for ${only} keys.`);
   };
@@ -69,8 +69,8 @@ function (native, p) {
     if (encoding === undefined) return;
     errors.object(encoding, name);
     if (encoding.format === "jwk") return;
-    if (encoding.format !== "pem" && encoding.format !== "der") throw errors.argValue(`${name}.format`, encoding.format);
-    encodable(half, encoding.type, kind, `${name}.type`);
+    if (encoding.format !== "pem" && encoding.format !== "der") throw new Error("Invalid key format");
+    encodable(half, encoding.type, kind);
   };
   class SecretKeyObject extends KeyObject {
     get type() { return "secret"; }
@@ -80,7 +80,7 @@ function (native, p) {
       if (options !== undefined) errors.object(options, "options");
       const format = options?.format;
       if (format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
-      if (format !== undefined && format !== "buffer") throw errors.argValue("options.format", format, "must be one of: undefined, 'buffer', 'jwk'");
+      if (format !== undefined && format !== "buffer") throw errors.make("TypeError", "", `Invalid format for secret key export: ${format}`);
       return bytes;
     }
   }
@@ -97,9 +97,9 @@ function (native, p) {
       if (agreed.has(this)) throw new Error(options?.format === "jwk" ? "Key type is invalid for JWK export" : "Failed to export key");
       if (options?.format === "jwk") return native.keyExport(this, "jwk");
       if (options?.type === undefined) throw errors.make("TypeError", "", "Missing type option");
-      encodable(this.type, options.type, this.asymmetricKeyType, "options.type");
-      const format = options.format ?? "pem";
-      if (format !== "pem" && format !== "der") throw errors.argValue("options.format", format);
+      const { format } = options;
+      if (format !== "pem" && format !== "der") throw new Error("Invalid key format");
+      encodable(this.type, options.type, this.asymmetricKeyType);
       const { cipher, passphrase } = options;
       if (cipher === undefined || cipher === null || this.type !== "private") return native.keyExport(this, format, options.type);
       errors.string(cipher, "options.cipher");
@@ -116,6 +116,13 @@ function (native, p) {
 
   const createSecretKey = (key, encoding) => native.secret(ObjectCreate(SecretKeyObject.prototype), typeof key === "string" ? Buffer.from(key, encoding) : key);
 
+  // jwkComplete checks that a JWK has the members of its type.
+  const jwkComplete = (key, isPrivate) => {
+    errors.object(key, "key.key");
+    const needs = { RSA: ["n", "e", ...(isPrivate ? ["d", "p", "q", "dp", "dq", "qi"] : [])], EC: ["x", "y", ...(isPrivate ? ["d"] : [])], OKP: [] }[key.kty];
+    if (!needs) throw new Error(`JWK ${isPrivate ? "private" : "public"} key import is not implemented for this key type`); // the reference's text
+    for (const name of needs) if (typeof key[name] !== "string") throw new Error(`${key.kty} JWK missing ${name} parameter`);
+  };
   // keyOf reads a key as operations take it: a key, its text or bytes, or an
   // object that has one of these as `key`.
   const keyOf = (input, isPrivate) => {
@@ -129,15 +136,18 @@ function (native, p) {
       return native.keyPublic(ObjectCreate(PublicKeyObject.prototype), key);
     }
     const format = input?.format;
-    if (format !== undefined && !["pem", "der", "jwk"].includes(format) && !isBytes(input)) throw errors.argValue("key.format", format);
+    if (format !== undefined && !["pem", "der", "jwk"].includes(format) && !isBytes(input)) throw errors.argValue("format", format, "must be one of: 'pem', 'der'");
     if (typeof key === "string" && format !== "jwk") key = Buffer.from(key, encoding);
-    else if (format === "jwk") errors.object(key, "key.key");
-    else if (!isBytes(key)) throw errors.argType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey", key);
+    else if (format === "jwk") jwkComplete(key, isPrivate);
+    else if (!isBytes(key)) {
+      const given = typeof input === "object" && input !== null ? key : undefined;
+      throw errors.argType(input === undefined || input === null ? "key" : "options.key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, or Object", given);
+    }
     return native.keyParse(ObjectCreate((isPrivate ? PrivateKeyObject : PublicKeyObject).prototype), key, type, isPrivate, passphrase);
   };
   const createPrivateKey = (key) => keyOf(key, true);
   const createPublicKey = (key) => {
-    if (isKey(key) && key.type !== "private") throw wrongType(key.type, "private");
+    if (isKey(key) && key.type !== "private") throw errors.argType("key", "an instance of PrivateKeyObject", key);
     return keyOf(key, false);
   };
 
@@ -179,7 +189,11 @@ function (native, p) {
     errors.object(options, "options");
     if (!["rsa", "ec", "ed25519", "x25519", "dh"].includes(type)) throw errors.argValue("type", type, "must be one of: 'rsa', 'ec', 'ed25519', 'x25519', 'dh'");
     if (type === "rsa") {
-      errors.integer(options.modulusLength, "options.modulusLength", 512, 16384);
+      const { modulusLength } = options;
+      errors.integer(modulusLength, "options.modulusLength");
+      if (modulusLength < 0 || modulusLength > 4294967295) throw errors.range("options.modulusLength", ">= 0 && < 4294967296", modulusLength);
+      if (modulusLength === 0) throw new Error("Failed to set modulus length");
+      if (modulusLength < 512 || modulusLength > 16384 || ![undefined, 3, 65537].includes(options.publicExponent) && typeof options.publicExponent === "number") throw new Error("Failed to generate key");
       if (options.publicExponent !== undefined) errors.integer(options.publicExponent, "options.publicExponent", 0, 4294967295);
     }
     if (type === "ec") {
@@ -220,18 +234,20 @@ function (native, p) {
       ObjectDefineProperty(this, "_algorithm", { value: algorithm });
     } }[name];
     streaming(C, {
-      update(data, encoding) { return native.hashUpdate(this, data, encoding); },
+      update(data, encoding) {
+        try { return native.hashUpdate(this, data, encoding); } catch (error) { throw error.code === "ERR_CRYPTO_HASH_FINALIZED" ? finalized(this) : error; }
+      },
       [name.toLowerCase()]: finish,
       _transform(chunk, encoding, callback) { native.hashUpdate(this, chunk, encoding); callback(); },
     });
     return C;
   };
-  const digestOf = (self) => {
-    try { return native.hashDigest(self); } catch { throw new Error(`${self instanceof Sign ? "Signing" : "Verification"} context has already been finalized`); }
-  };
+  const finalized = (self) => new Error(`${self instanceof Sign ? "Signing" : "Verification"} context has already been finalized`);
+  const digestOf = (self) => { try { return native.hashDigest(self); } catch { throw finalized(self); } };
   const Sign = signer("Sign", function (privateKey, encoding) {
     if (!privateKey) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const key = keyOf(privateKey, true);
+    if (key.asymmetricKeyType === "ed25519") throw new Error("Failed to set signature digest");
     if (!isKey(privateKey)) signingOptions(privateKey);
     const out = sign(key, this._algorithm, digestOf(this), isKey(privateKey) ? undefined : privateKey);
     return encoding && encoding !== "buffer" ? out.toString(encoding) : out;
@@ -244,17 +260,25 @@ function (native, p) {
   });
   // What a one-shot signature is computed over: [algorithm, data].
   const over = (key, algorithm, data) => {
-    if (!isBytes(data)) throw errors.argType("data", "an instance of Buffer, TypedArray, or DataView", data);
-    if (key.asymmetricKeyType === "ed25519") return [algorithm ?? undefined, data];
+    if (key.asymmetricKeyType === "ed25519") {
+      if (algorithm !== undefined && algorithm !== null && !native.getHashes().includes(algorithm.toLowerCase())) throw new Error(`Unknown digest: ${algorithm}`);
+      return [algorithm ?? undefined, data];
+    }
     return [algorithm ?? "sha256", native.hashOnce(algorithm ?? "sha256", data)];
   };
+  const checkOver = (algorithm, data) => {
+    if (algorithm !== undefined && algorithm !== null) errors.string(algorithm, "algorithm");
+    if (!isBytes(data)) throw errors.argType("data", "an instance of Buffer, TypedArray, or DataView", data);
+  };
   const oneSign = (algorithm, data, key) => {
+    checkOver(algorithm, data);
     if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const k = keyOf(key, true);
     if (!isKey(key)) signingOptions(key);
     return sign(k, ...over(k, algorithm, data), isKey(key) ? undefined : key);
   };
   const oneVerify = (algorithm, data, key, signature) => {
+    checkOver(algorithm, data);
     if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const k = keyOf(key, false);
     if (!isKey(key)) signingOptions(key);
@@ -262,7 +286,13 @@ function (native, p) {
   };
 
   const rsa = (what, isPrivate, usual) => (key, data) => {
+    if (key === undefined || key === null) throw errors.make("TypeError", "ERR_MISSING_ARGS", 'The "key" argument must be specified');
+    if (data === undefined || data === null) throw errors.make("TypeError", "ERR_MISSING_ARGS", 'The "buffer" argument must be specified');
     const o = isKey(key) || isBytes(key) || typeof key !== "object" ? {} : key;
+    if (o.oaepHash !== undefined) errors.string(o.oaepHash, "options.oaepHash");
+    if (o.oaepLabel !== undefined && typeof o.oaepLabel !== "string" && !isBytes(o.oaepLabel)) {
+      throw errors.argType("options.oaepLabel", "of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer", o.oaepLabel);
+    }
     const bytes = typeof data === "string" ? Buffer.from(data, o.encoding) : data;
     const label = typeof o.oaepLabel === "string" ? Buffer.from(o.oaepLabel, o.encoding) : o.oaepLabel;
     return native.rsaCrypt(what, keyOf(key, isPrivate), bytes, o.padding ?? usual, o.oaepHash, label);
@@ -347,8 +377,8 @@ function (native, p) {
   }
   methods(DiffieHellmanGroup, agreement);
   const curveChecked = (curve) => {
-    errors.string(curve, "curve");
-    if (!native.ecCurve(curve)) throw new Error("Invalid curve");
+    errors.string(curve, "curveName");
+    if (!native.ecCurve(curve)) throw new Error(curve === "secp256k1" ? "Failed to create key using named curve" : "Invalid curve");
   };
   const point = (key, encoding, format) => {
     if (format !== undefined && !["compressed", "uncompressed", "hybrid"].includes(format)) throw errors.make("TypeError", "ERR_CRYPTO_ECDH_INVALID_FORMAT", `Invalid ECDH format: ${format}`);
@@ -398,7 +428,7 @@ function (native, p) {
     const { privateKey, publicKey } = options;
     if (!isKey(publicKey)) throw errors.argType("options.publicKey", "an instance of KeyObject", publicKey);
     if (!isKey(privateKey)) throw errors.argType("options.privateKey", "an instance of KeyObject", privateKey);
-    if (privateKey.type !== "private") throw wrongType(privateKey.type, "private");
+    if (privateKey.type !== "private") throw errors.argType("options.privateKey", "private key", privateKey);
     const a = privateKey.asymmetricKeyType, b = publicKey.asymmetricKeyType;
     if (a === "dh" && b === "dh") {
       const own = agreed.get(privateKey), other = agreed.get(publicKey);
@@ -406,7 +436,8 @@ function (native, p) {
       const secret = native.modPow(other.public, own.private, own.prime);
       return Buffer.concat([Buffer.alloc(own.prime.length - secret.length), secret]);
     }
-    if (a !== b || a !== "ec" && a !== "x25519") throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY", `Incompatible key types for Diffie-Hellman: ${a} and ${b}`);
+    if (a !== b) throw errors.argValue("options.publicKey.asymmetricKeyType", b, "must equal privateKey.asymmetricKeyType");
+    if (a !== "ec" && a !== "x25519") throw errors.make("Error", "ERR_CRYPTO_INCOMPATIBLE_KEY", `Incompatible key types for Diffie-Hellman: ${a} and ${b}`);
     return native.agree(privateKey, publicKey);
   };
 
