@@ -93,6 +93,7 @@ type exchange struct {
 	mu       sync.Mutex // guards everything below
 	over     bool
 	body     event.Body
+	tunnel   event.Tunnel
 	stop     func(error)
 	canceled error
 }
@@ -123,7 +124,7 @@ func (x *exchange) finish(resp *event.Response, err error) {
 	}
 	x.over = true
 	if resp != nil {
-		x.body = resp.Body
+		x.body, x.tunnel = resp.Body, resp.Tunnel
 	}
 	x.mu.Unlock()
 	x.done(resp, err)
@@ -139,7 +140,7 @@ func (x *exchange) cancel(reason error) {
 		return
 	}
 	x.canceled = reason
-	over, body, stop := x.over, x.body, x.stop
+	over, body, tunnel, stop := x.over, x.body, x.tunnel, x.stop
 	x.over = true
 	x.mu.Unlock()
 	if stop != nil {
@@ -147,6 +148,9 @@ func (x *exchange) cancel(reason error) {
 	}
 	if body != nil {
 		body.Cancel(reason)
+	}
+	if tunnel != nil {
+		tunnel.Close()
 	}
 	if !over {
 		x.done(nil, reason)
@@ -160,6 +164,9 @@ func discard(resp *event.Response, reason error) {
 	}
 	if resp.Body != nil {
 		resp.Body.Cancel(reason)
+	}
+	if resp.Tunnel != nil {
+		resp.Tunnel.Close()
 	}
 	if resp.Socket != nil {
 		resp.Socket.Drop(CloseLost, LostCloseReason, reason)

@@ -24,7 +24,8 @@ type Dialer interface {
 	// words that workerd uses. Redirects are not followed.
 	//
 	// A request with Upgrade is a WebSocket handshake; if the peer agrees, the
-	// response has status 101 and a Socket.
+	// response has status 101 and a Socket. One with the method CONNECT opens a TCP
+	// connection (event.Tunnel).
 	//
 	// cancel ends the exchange at whatever stage it is: done gets the reason
 	// if it has not been called, a body that is still being read breaks with

@@ -68,7 +68,13 @@ func (d *Real) Do(req *event.Request, done func(*event.Response, error)) (cancel
 		if !x.begin() {
 			return
 		}
-		resp, err := d.exchange(ctx, req)
+		var resp *event.Response
+		var err error
+		if req.Method == http.MethodConnect {
+			resp, err = d.connect(ctx, req)
+		} else {
+			resp, err = d.exchange(ctx, req)
+		}
 		if err != nil {
 			stop(err)
 			if req.Body != nil {

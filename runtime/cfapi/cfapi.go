@@ -152,7 +152,7 @@ func (a *API) Module(specifier string) (exports *goja.Object, ok bool) {
 	case "cloudflare:email":
 		exports = a.emailModule()
 	case "cloudflare:sockets":
-		exports = a.absentModule(specifier, "connect", "TCP sockets are not built yet; use fetch() or a WebSocket")
+		exports = a.socketsModule()
 	case "cloudflare:workflows":
 		exports = a.workflowsModule()
 	default:
@@ -208,12 +208,10 @@ func (a *API) workflowsModule() *goja.Object {
 	return m
 }
 
-// absentModule can be imported; using it throws what is missing.
-func (a *API) absentModule(specifier, export, what string) *goja.Object {
+func (a *API) socketsModule() *goja.Object {
 	m := a.vm.NewObject()
-	m.Set(export, a.Engine.Func(export, 0, func(goja.FunctionCall) goja.Value {
-		a.Engine.Throw("Error", "%s of %q: %s.", export, specifier, what)
-		return nil
+	m.Set("connect", a.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
+		return a.Platform.Connect(call.Argument(0), call.Argument(1))
 	}))
 	return m
 }

@@ -62,6 +62,7 @@ type Response struct {
 	Header     Header
 	Body       Body    // nil: none (a null body)
 	Socket     *Socket // with status 101: the end that belongs to the receiver
+	Tunnel     Tunnel  // of a request with the method CONNECT that succeeded
 	URL        string  // final URL, of responses to an outbound fetch
 	Redirected bool
 	CF         []byte

@@ -20,8 +20,9 @@ type fetchState struct {
 	responseClass func() *engine.Class[*response]
 	socketClass   func() *engine.Class[*WebSocketHandle]
 	streams       streamState
-	carriers      *goja.Object // the prototype of carrier objects
-	carrying      bool         // a Request or Response is being read
+	connect       goja.Callable // js/tcpsocket.js, once it is loaded
+	carriers      *goja.Object  // the prototype of carrier objects
+	carrying      bool          // a Request or Response is being read
 }
 
 // lazily calls make once, in the global scope frame.

@@ -1,0 +1,152 @@
+// connect() of cloudflare:sockets: a TCP connection as two streams (workerd's
+// api/sockets.c++).
+function (native, p) {
+  "use strict";
+  const { readable: r, writable: w } = native;
+  const { TypeError, Error, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ObjectDefineProperty, ArrayBufferPrototypeGetByteLength: byteLength } = p;
+  const { defer, handled, VOID } = r;
+  const KEY = {}, FLUSH = {};
+  const CLOSED = "This socket has been closed.";
+  const NOT_STARTTLS = "The `secureTransport` socket option must be set to 'starttls' for startTls to be used.";
+
+  // stateOf a socket: its two streams, and how far each has come.
+  let stateOf;
+
+  const settle = (s, e) => {
+    if (s.over) return;
+    s.over = true;
+    native.close(s.handle);
+    if (e === undefined) s.closed.res(); else s.closed.rej(e);
+  };
+  // fail ends everything with an error: of the connection, or of one of its halves.
+  const fail = (s, e) => {
+    s.opened.rej(e);
+    r.errorC(s.S.C, e);
+    w.errorIfNeeded(s.W.C, e);
+    settle(s, e);
+  };
+  const ended = (s) => { if (s.readEnded && s.writeEnded) settle(s); };
+  const endWriting = (s) => { if (!w.closing(s.W)) handled(w.close(s.W)); };
+
+  const pull = (s) => then(s.opened.promise, () => {
+    if (s.over || s.secured) return undefined;
+    const d = defer();
+    s.reading = true;
+    native.read(s.handle, (kind, v) => {
+      s.reading = false;
+      d.res();
+      if (s.over || s.secured) return;
+      const C = s.S.C;
+      if (kind === 0) r.byteEnqueue(C, v, 0, byteLength(v));
+      else if (kind === 1 && s.closing) r.errorC(C, new TypeError(CLOSED)); // close() was first
+      else if (kind === 1) {
+        s.readEnded = true;
+        r.byteClose(C);
+        if (C.pend.length > 0) r.respond(C, 0);
+        if (s.halfOpen || s.writeEnded) ended(s); else endWriting(s);
+      } else fail(s, v);
+    });
+    return d.promise;
+  }, () => {});
+  // sending does one thing of the sending half, which has the connection to wait for.
+  const sending = (s, start) => then(s.opened.promise, () => {
+    const d = defer();
+    start((e) => {
+      if (e === undefined) { d.res(); return; }
+      d.rej(e);
+      fail(s, e);
+    });
+    return d.promise;
+  });
+
+  const make = (secure, options, host, hint) => {
+    const s = {
+      secure, host, hint, halfOpen: options.allowHalfOpen, opened: defer(), closed: defer(), handle: undefined,
+      readEnded: false, writeEnded: false, over: false, reading: false, closing: false, secured: false, upgraded: false, S: undefined, W: undefined,
+    };
+    handled(s.opened.promise);
+    handled(s.closed.promise);
+    s.S = r.create({ bytes: true, hwm: 0, pull: () => pull(s), cancel() { s.readEnded = true; then(s.opened.promise, () => { native.endRead(s.handle); ended(s); }, () => {}); return resolved(); } });
+    s.W = w.create({
+      hwm: options.highWaterMark,
+      write: (chunk) => chunk === FLUSH ? VOID : sending(s, (done) => native.write(s.handle, chunk, done)),
+      close: () => then(sending(s, (done) => native.closeWrite(s.handle, done)), () => {
+        s.writeEnded = true;
+        if (!s.halfOpen && s.readEnded) settle(s); else ended(s);
+      }),
+      abort: () => { s.writeEnded = true; then(s.opened.promise, () => settle(s), () => {}); return resolved(); },
+    });
+    return s;
+  };
+
+  class Socket {
+    #s;
+    static { stateOf = (o) => { if (typeof o !== "object" || o === null || !(#s in o)) throw new TypeError("Illegal invocation"); return o.#s; }; }
+    constructor(key = undefined, s = undefined) {
+      if (key !== KEY) throw new TypeError("Illegal constructor");
+      this.#s = s;
+    }
+    get readable() { return stateOf(this).S.obj; }
+    get writable() { return stateOf(this).W.obj; }
+    get closed() { return stateOf(this).closed.promise; }
+    get opened() { return stateOf(this).opened.promise; }
+    get upgraded() { return stateOf(this).upgraded; }
+    get secureTransport() { return stateOf(this).secure; }
+    close() {
+      const s = stateOf(this);
+      const over = () => {
+        if (s.over) return;
+        if (s.reading) r.errorC(s.S.C, new TypeError(CLOSED));
+        else if (s.S.st === r.READABLE) r.byteClose(s.S.C);
+        settle(s);
+      };
+      return then(s.opened.promise, () => {
+        if (s.over) return undefined;
+        s.closing = true;
+        endWriting(s); // what was written before leaves
+        const X = s.W.closeReq || s.W.closingNow;
+        return X ? then(X.promise, over, over) : over();
+      }, (e) => { throw e; });
+    }
+    startTls(options = undefined) {
+      const s = stateOf(this);
+      if (s.secure === "on") throw new TypeError("Cannot startTls on a TLS socket.");
+      if (s.secure !== "starttls") throw new TypeError(NOT_STARTTLS);
+      if (s.secured) throw new TypeError("startTls has already been called on this socket, or the socket was transferred over RPC.");
+      const name = options?.expectedServerHostname, t = make("on", { allowHalfOpen: s.halfOpen, highWaterMark: 1 }, s.host, s.hint);
+      s.secured = true;
+      const refuse = (e) => { fail(t, e); settle(s, e); };
+      try {
+        r.acquire(s.S); // neither half of this socket is of use any more
+        const X = w.acquire(s.W), d = defer();
+        then(s.opened.promise, () => w.write(X, FLUSH, d), refuse); // after all that was written
+        then(d.promise, () => native.secure(s.handle, name === undefined ? s.host : `${name}`, (e, remote) => {
+          s.upgraded = true;
+          if (e !== undefined) { refuse(failure(s.hint, e)); return; }
+          t.handle = s.handle;
+          s.over = true;
+          s.closed.res();
+          t.opened.res(info(remote));
+        }), refuse);
+      } catch (e) { refuse(e); }
+      return new Socket(KEY, t);
+    }
+  }
+  for (const name of ["readable", "writable", "closed", "opened", "upgraded", "secureTransport", "close", "startTls"]) {
+    ObjectDefineProperty(Socket.prototype, name, { enumerable: true });
+  }
+  ObjectDefineProperty(Socket.prototype, p.SymbolToStringTag, { value: "Socket", configurable: true });
+
+  const info = (remoteAddress) => ({ remoteAddress, localAddress: undefined });
+  const failure = (hint, cause) => new Error("proxy request failed, cannot connect to the specified address" +
+    (hint ? ". It looks like you might be trying to connect to a HTTP-based service — consider using fetch instead" : ""), { cause });
+
+  return (address, secure, allowHalfOpen, highWaterMark, host, hint) => {
+    const s = make(secure, { allowHalfOpen, highWaterMark }, host, hint);
+    s.handle = native.open(address, secure === "on", (e, remote) => {
+      if (e === undefined) { s.opened.res(info(remote)); return; }
+      fail(s, failure(s.hint, e));
+    });
+    return new Socket(KEY, s);
+  };
+}
