@@ -22,7 +22,7 @@ func (w *fetchWorld) logged(source string) string {
 }
 
 // What the console logs is what Node 24 logs for the same arguments:
-// testdata/console.txt holds expressions and Node's lines.
+// testdata/console.txt holds expressions and Node's lines; of proxies workerd's.
 func TestConsoleGolden(t *testing.T) {
 	w := newFetchWorld(t)
 	data, err := os.ReadFile("testdata/console.txt")
@@ -54,7 +54,7 @@ func TestConsoleOptions(t *testing.T) {
 	for _, c := range [][2]string{
 		{`console.dir(new Proxy({a: 1}, {b: 2}), {showProxy: true})`, "Proxy [ { a: 1 }, { b: 2 } ]"},
 		{`console.dir({get a() { return 1 }, get b() { return {c: 2} }, get d() { throw new Error("no") }}, {getters: true})`,
-			"{\n  a: [Getter: 1],\n  b: [Getter] { c: 2 },\n  d: [Getter: <Inspection threw (Error: no)>]\n}"},
+			"{\n  a: [Getter: 1],\n  b: [Getter] { c: 2 },\n  d: [Getter: <Inspection threw (no)>]\n}"},
 		{`console.dir([1], {showHidden: true}); console.dir({b: 1, a: 2}, {sorted: true}); console.dir({b: 1, a: 2}, {sorted: (x, y) => x < y ? 1 : -1})`,
 			"[ 1, [length]: 1 ]\n{ a: 2, b: 1 }\n{ b: 1, a: 2 }"},
 		{`console.dir([1, "a", null, undefined, true, 1n, Symbol("s")], {colors: true, breakLength: 1000})`,

@@ -90,7 +90,7 @@ func (in *inspector) value(v goja.Value, level int) string {
 	if !ok {
 		return in.primitive(v)
 	}
-	obj := self
+	obj, proxies := self, 0
 	for range inspectTraps {
 		proxy, isProxy := engine.AsProxy(obj)
 		if !isProxy {
@@ -102,6 +102,7 @@ func (in *inspector) value(v goja.Value, level int) string {
 		if obj = proxy.Target(); obj == nil {
 			return in.style("<Revoked Proxy>", "special")
 		}
+		proxies++
 	}
 	if obj.ExportType() == proxyType {
 		return "[Proxy]"
@@ -118,6 +119,9 @@ func (in *inspector) value(v goja.Value, level int) string {
 	}
 	text := "[Object]"
 	in.attempt(func() { text = in.object(obj, level) })
+	for range proxies {
+		text = in.style("Proxy(", "special") + text + in.style(")", "special")
+	}
 	return text
 }
 

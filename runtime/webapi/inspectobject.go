@@ -250,13 +250,21 @@ func (in *inspector) described(obj, d *goja.Object, level int) string {
 	return in.nested(d.Get("value"), level)
 }
 
+// threw is what a getter threw, of errors the message alone.
+func (in *inspector) threw(thrown goja.Value) string {
+	if obj, ok := thrown.(*goja.Object); ok && in.p.Engine.IsError(thrown) {
+		thrown = obj.Get("message")
+	}
+	return in.p.Engine.Text(thrown)
+}
+
 func (in *inspector) getter(obj *goja.Object, get goja.Value, label string, called bool, level int) string {
 	if !called {
 		return in.style("["+label+"]", "special")
 	}
 	var v goja.Value
 	if thrown := in.p.Engine.Try(func() { v = in.p.Engine.Call(get, obj) }); thrown != nil {
-		return in.style("["+label+": <Inspection threw ("+in.p.Engine.Text(thrown)+")>]", "special")
+		return in.style("["+label+": <Inspection threw ("+in.threw(thrown)+")>]", "special")
 	}
 	if _, isObject := v.(*goja.Object); isObject {
 		return in.style("["+label+"]", "special") + " " + in.nested(v, level)
