@@ -49,6 +49,12 @@ func (e *Engine) installArrays() {
 			return method(c)
 		})
 	}
+	e.wrap(e.vm.Get("Array").(*goja.Object), "from", func(c goja.FunctionCall, method function) goja.Value {
+		if o, ok := c.Argument(0).(*goja.Object); ok && (o.ExportType() == proxyType || e.plain.plain(o) != nil) {
+			return a.instead("from", c)
+		}
+		return method(c)
+	})
 	for _, name := range arrayMethods.calling {
 		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
 			if !a.ordinary(c.This) || !IsCallable(c.Argument(0)) {

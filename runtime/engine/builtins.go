@@ -39,6 +39,7 @@ func (e *Engine) installBuiltins() {
 			buffer, _ := asBuffer(call.Arguments)
 			return e.vm.ToValue(buffer.Detached())
 		}},
+		Func{"show", 1, func(call goja.FunctionCall) goja.Value { return e.vm.ToValue(e.Show(call.Argument(0))) }},
 		Func{"index", 2, func(call goja.FunctionCall) goja.Value {
 			return e.vm.ToValue(e.index(call.Argument(0), call.Argument(1).String()))
 		}},
@@ -57,6 +58,10 @@ func (e *Engine) installBuiltins() {
 		}},
 		Func{"keepShared", 1, func(call goja.FunctionCall) goja.Value {
 			e.shared = call.Argument(0).(*goja.Object)
+			return goja.Undefined()
+		}},
+		Func{"describes", 3, func(call goja.FunctionCall) goja.Value {
+			e.describeForProxies(call.Argument(0), call.Argument(1), call.Argument(2))
 			return goja.Undefined()
 		}},
 		Func{"keepTraps", 1, func(call goja.FunctionCall) goja.Value {
@@ -146,4 +151,24 @@ func toHalf(x float64) uint16 {
 	}
 	fraction, exp := math.Frexp(abs)                                                   // in [0.5, 1)
 	return sign | uint16((exp+13)<<10+int(math.RoundToEven(math.Ldexp(fraction, 11)))) // a carry moves the exponent on
+}
+
+// describeForProxies has what defines properties give a proxy's trap a descriptor
+// of its own, which described makes; all defines several, and key makes a key.
+func (e *Engine) describeForProxies(described, all, key goja.Value) {
+	object := e.vm.Get("Object").(*goja.Object)
+	for _, holder := range []*goja.Object{object, e.vm.Get("Reflect").(*goja.Object)} {
+		e.guard(holder, "defineProperty", func(c *goja.FunctionCall) {
+			if proxy, ok := c.Argument(0).(*goja.Object); ok && proxy.ExportType() == proxyType {
+				name := e.Call(key, goja.Undefined(), c.Argument(1))
+				c.Arguments = []goja.Value{proxy, name, e.Call(described, goja.Undefined(), c.Argument(2))}
+			}
+		})
+	}
+	e.wrap(object, "defineProperties", func(c goja.FunctionCall, method function) goja.Value {
+		if proxy, ok := c.Argument(0).(*goja.Object); ok && proxy.ExportType() == proxyType {
+			return e.Call(all, goja.Undefined(), proxy, c.Argument(1))
+		}
+		return method(c)
+	})
 }

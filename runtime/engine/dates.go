@@ -31,16 +31,16 @@ func (e *Engine) installDates() {
 }
 
 // primitive is ToPrimitive without a hint (ECMA-262, section 7.1.1).
-func (e *Engine) primitive(obj *goja.Object) goja.Value {
+func (e *Engine) primitive(obj *goja.Object) goja.Value { return e.primitiveFor(obj, "default") }
+
+// primitiveFor is ToPrimitive with the hint "default" or "number".
+func (e *Engine) primitiveFor(obj *goja.Object, hint string) goja.Value {
 	if method := obj.GetSymbol(goja.SymToPrimitive); method != nil && !goja.IsUndefined(method) && !goja.IsNull(method) {
 		if !IsCallable(method) {
-			shown := method.String()
-			if o, isObject := method.(*goja.Object); isObject {
-				shown = site{engine: e}.object(o)
-			}
-			e.Throw("TypeError", "'%s' returned for property 'Symbol(Symbol.toPrimitive)' of object '%s' is not a function", shown, site{engine: e}.object(obj))
+			shown := e.Show(method)
+			e.Throw("TypeError", "'%s' returned for property 'Symbol(Symbol.toPrimitive)' of object '%s' is not a function", shown, e.Show(obj))
 		}
-		v := e.Call(method, obj, e.String("default"))
+		v := e.Call(method, obj, e.String(hint))
 		if _, isObject := v.(*goja.Object); isObject {
 			e.Throw("TypeError", "Cannot convert object to primitive value")
 		}

@@ -184,6 +184,7 @@ func New(o Options) *Engine {
 	e.installMath()
 	e.installSources()
 	e.installBuiltins()
+	e.installCoercions()
 	e.natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.turnBody()

@@ -239,6 +239,9 @@ func (e *Engine) guardArrays() {
 		if len(c.Arguments) == 0 {
 			return
 		}
+		if obj, ok := c.Arguments[0].(*goja.Object); ok && e.plain.list(obj) != nil {
+			return
+		}
 		obj, ok := c.Arguments[0].(*goja.Object)
 		if ok && obj.GetSymbol(goja.SymIterator) == nil && e.arrayLength(obj) > MaxElements {
 			e.Throw("RangeError", badArrayLength)
@@ -374,6 +377,32 @@ func (e *Engine) guardedConstructor(target *goja.Object, class string, size int6
 	return guarded
 }
 
+// isTyped reports whether o is a typed array.
+func (e *Engine) isTyped(o *goja.Object) bool {
+	return theViews().ok && theInsides().implementation(o).Type() == theViews().array
+}
+
+// listOf is an array of what the constructor of a typed array takes from an object
+// (23.2.5.1, step 6.b.iii.5): what it iterates over, or its elements.
+func (e *Engine) listOf(o *goja.Object) *goja.Object {
+	method := o.GetSymbol(goja.SymIterator)
+	if method == nil || goja.IsUndefined(method) || goja.IsNull(method) {
+		return e.listFrom(o)
+	}
+	if !IsCallable(method) {
+		e.Throw("TypeError", "%s is not a function", site{engine: e}.show(method, true))
+	}
+	iterable := e.vm.NewObject()
+	iterator := e.Func("[Symbol.iterator]", 0, func(goja.FunctionCall) goja.Value { return e.Call(method, o) })
+	iterable.DefineDataPropertySymbol(goja.SymIterator, iterator, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	var values []goja.Value
+	e.vm.ForOf(iterable, func(v goja.Value) bool {
+		values = append(values, v)
+		return true
+	})
+	return e.arrayOf(values)
+}
+
 var arrayBufferType = reflect.TypeFor[goja.ArrayBuffer]()
 
 func (e *Engine) checkBuffer(class string, size int64, c *goja.FunctionCall) {
@@ -385,6 +414,10 @@ func (e *Engine) checkBuffer(class string, size int64, c *goja.FunctionCall) {
 	if obj, isObject := c.Arguments[0].(*goja.Object); isObject && class != "ArrayBuffer" {
 		if obj.ExportType() == arrayBufferType {
 			return // a view
+		}
+		if e.plain.list(obj) == nil && !e.isTyped(obj) {
+			c.Arguments = append([]goja.Value{e.listOf(obj)}, c.Arguments[1:]...)
+			obj = c.Arguments[0].(*goja.Object)
 		}
 		n = float64(e.arrayLength(obj))
 	} else {

@@ -13,6 +13,7 @@ func (e *Engine) hideSlots() {
 		if !ok {
 			return v
 		}
+		e.orderKeys(keys, c.Argument(0))
 		for i := int(keys.Get("length").ToInteger()) - 1; i >= 0; i-- { // symbols come last
 			key, isSymbol := keys.Get(e.vm.ToValue(i).String()).(*goja.Symbol)
 			if !isSymbol {
@@ -27,6 +28,13 @@ func (e *Engine) hideSlots() {
 	e.wrap(e.vm.Get("Reflect").(*goja.Object), "ownKeys", strip)
 	object := e.vm.Get("Object").(*goja.Object)
 	e.wrap(object, "getOwnPropertySymbols", strip)
+	e.wrap(object, "getOwnPropertyNames", func(c goja.FunctionCall, method function) goja.Value {
+		v := method(c)
+		if keys, ok := v.(*goja.Object); ok {
+			e.orderKeys(keys, c.Argument(0))
+		}
+		return v
+	})
 	e.wrap(object, "getOwnPropertyDescriptors", func(c goja.FunctionCall, method function) goja.Value {
 		v := method(c)
 		if all, ok := v.(*goja.Object); ok {
@@ -36,6 +44,19 @@ func (e *Engine) hideSlots() {
 		}
 		return v
 	})
+}
+
+// orderKeys puts a function's prototype behind its length and name, as
+// OrdinaryFunctionCreate and MakeConstructor (10.2.3, 10.2.5) make them.
+func (e *Engine) orderKeys(keys *goja.Object, of goja.Value) {
+	fn, ok := of.(*goja.Object)
+	list := e.plain.list(keys)
+	if !ok || list == nil || len(list.values) < 3 || fn.ClassName() != "Function" {
+		return
+	}
+	if k := list.values; textOf(k[0]).String() == "prototype" && textOf(k[1]).String() == "length" && textOf(k[2]).String() == "name" {
+		k[0], k[1], k[2] = k[1], k[2], k[0]
+	}
 }
 
 // listWithout is an array of the elements of list but for one.

@@ -3,7 +3,6 @@ package engine
 import (
 	"slices"
 	"strconv"
-	"unicode/utf16"
 
 	"github.com/dop251/goja"
 )
@@ -44,14 +43,6 @@ func (e *Engine) comparison(compare goja.Value) func(a, b goja.Value) float64 {
 		}
 		return v.ToFloat()
 	}
-}
-
-// textOf is ToString (7.1.17).
-func textOf(v goja.Value) goja.String {
-	if text, ok := v.ToString().(goja.String); ok {
-		return text
-	}
-	return goja.StringFromUTF16(utf16.Encode([]rune(v.String()))) // a number, which goja leaves as it is
 }
 
 const (

@@ -5,7 +5,7 @@ function (native, primordials) {
   "use strict";
   const { apply, construct, defineProperty, deleteProperty } = Reflect;
   const { isArray } = Array, { trunc, min, max } = Math;
-  const { species, isConcatSpreadable } = Symbol;
+  const { species, isConcatSpreadable, iterator: iteratorOf } = Symbol;
   const { MAX_SAFE_INTEGER } = Number, ArrayOf = Array, ObjectOf = Object, TypeErrorOf = TypeError, RangeErrorOf = RangeError;
   const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
   const receiver = (v, name) => {
@@ -234,6 +234,41 @@ function (native, primordials) {
       walk(length - k);
       for (; k < length; k++) if (k in o && o[k] === value) return k;
       return -1;
+    },
+    from(items, fn, self) { // 23.1.2.1
+      const C = this;
+      if (fn !== undefined) callable(fn);
+      const make = native.isConstructor(C), method = items[iteratorOf];
+      if (method === undefined || method === null) {
+        const length = lengthOf(items), a = make ? construct(C, [length]) : list(length);
+        walk(length);
+        for (let i = 0; i < length; i++) create(a, i, fn === undefined ? items[i] : apply(fn, self, [items[i], i]));
+        a.length = length;
+        return a;
+      }
+      callable(method);
+      const a = make ? construct(C, []) : [], iterator = apply(method, items, []);
+      if (!isObject(iterator)) throw new TypeErrorOf("Result of the Symbol.iterator method is not an object");
+      const { next } = iterator;
+      for (let i = 0; ; i++) {
+        callable(next);
+        const step = apply(next, iterator, []);
+        if (!isObject(step)) throw new TypeErrorOf(`Iterator result ${native.show(step)} is not an object`);
+        if (step.done) {
+          a.length = i;
+          return a;
+        }
+        const { value } = step;
+        try {
+          create(a, i, fn === undefined ? value : apply(fn, self, [value, i]));
+        } catch (error) {
+          try {
+            const close = iterator.return;
+            if (close !== undefined && close !== null) apply(close, iterator, []);
+          } catch { /* the first error counts */ }
+          throw error;
+        }
+      }
     },
     join(separator) { return joined(receiver(this, "join"), separator, (v) => `${v}`); },
     lastIndexOf(value, ...start) {

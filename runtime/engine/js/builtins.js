@@ -44,6 +44,7 @@ function (native, primordials) {
     Object.defineProperty(Object(receiver), key, { [side]: fn, enumerable: true, configurable: true });
   };
   const look = (receiver, key, side) => {
+    if (receiver === undefined || receiver === null) throw new TypeError(`Object.prototype.__lookup${side === "get" ? "G" : "S"}etter__ called on null or undefined`);
     if (typeof key !== "symbol") key = `${key}`;
     for (let o = Object(receiver); o !== null; o = getPrototypeOf(o)) {
       const d = getOwnPropertyDescriptor(o, key);
@@ -61,10 +62,10 @@ function (native, primordials) {
   const html = (name, tag, attribute) => {
     const text = (receiver) => {
       if (receiver === undefined || receiver === null) throw new TypeError(`String.prototype.${name} called on null or undefined`);
-      return String(receiver);
+      return `${receiver}`;
     };
     methods(String.prototype, { [name]: attribute === undefined ? { [name]() { return `<${tag}>${text(this)}</${tag}>`; } }[name]
-      : { [name](value) { const body = text(this); return `<${tag} ${attribute}="${String(value).replaceAll('"', "&quot;")}">${body}</${tag}>`; } }[name] });
+      : { [name](value) { const body = text(this); return `<${tag} ${attribute}="${`${value}`.replaceAll('"', "&quot;")}">${body}</${tag}>`; } }[name] });
   };
   for (const [name, tag, attribute] of [["anchor", "a", "name"], ["big", "big"], ["blink", "blink"], ["bold", "b"], ["fixed", "tt"],
     ["fontcolor", "font", "color"], ["fontsize", "font", "size"], ["italics", "i"], ["link", "a", "href"], ["small", "small"],
@@ -73,7 +74,7 @@ function (native, primordials) {
   methods(Date.prototype, {
     getYear() { return this.getFullYear() - 1900; },
     setYear(year) {
-      const y = Number(year);
+      const y = +year;
       if (y !== y) return this.setTime(NaN);
       const whole = Math.trunc(y);
       if (Number.isNaN(this.getTime())) this.setTime(0);
@@ -90,9 +91,11 @@ function (native, primordials) {
     return (text[0] === "-" ? "-" : "+") + text.slice(digits, year).padStart(6, "0") + text.slice(year);
   } }.toISOString);
   // 21.1.3.2: goja loses the sign where it pads with zeros.
-  const toExponential = Number.prototype.toExponential;
+  const { toExponential, valueOf } = Number.prototype;
+  const { trunc } = Math;
   hide(Number.prototype, "toExponential", { toExponential(fractionDigits) {
-    const x = typeof this === "number" ? this : apply(Number.prototype.valueOf, this, []);
+    const x = typeof this === "number" ? this : apply(valueOf, this, []);
+    if (fractionDigits !== undefined) fractionDigits = trunc(+fractionDigits) || 0;
     return x < 0 ? "-" + apply(toExponential, -x, [fractionDigits]) : apply(toExponential, x, [fractionDigits]);
   } }.toExponential);
   // 23.1.3.41
@@ -103,9 +106,14 @@ function (native, primordials) {
   deleteProperty(globalThis, "GoError");
 
   // 25.3.4: halves
+  const { getUint16, setUint16 } = DataView.prototype, bufferOf = getOwnPropertyDescriptor(DataView.prototype, "buffer").get;
   methods(DataView.prototype, {
-    getFloat16(byteOffset, littleEndian = undefined) { return native.fromHalf(this.getUint16(byteOffset, littleEndian)); },
-    setFloat16(byteOffset, value, littleEndian = undefined) { this.setUint16(byteOffset, native.toHalf(Number(value)), littleEndian); },
+    getFloat16(byteOffset, littleEndian = undefined) { return native.fromHalf(apply(getUint16, this, [byteOffset, littleEndian])); },
+    setFloat16(byteOffset, value, littleEndian = undefined) {
+      apply(bufferOf, this, []); // refuses what is no DataView
+      const at = native.index(byteOffset, "Offset is outside the bounds of the DataView");
+      apply(setUint16, this, [at, native.toHalf(+value), littleEndian]);
+    },
   });
   defineProperty(DataView.prototype.getFloat16, "length", { value: 1, configurable: true });
   defineProperty(DataView.prototype.setFloat16, "length", { value: 2, configurable: true });
@@ -145,6 +153,40 @@ function (native, primordials) {
       return apply(method, this, [plain ? other : setLike(other)]);
     } }[name]);
   }
+
+  // 10.5.6: the trap defineProperty gets a descriptor that is made for it (6.2.6.4,
+  // 6.2.6.5); goja hands on what it was given.
+  const described = (attributes) => {
+    if (!isObject(attributes)) throw new TypeError(`Property description must be an object: ${native.show(attributes)}`);
+    const found = { __proto__: null }, made = {};
+    for (const name of ["enumerable", "configurable", "value", "writable", "get", "set"]) {
+      if (!(name in attributes)) continue;
+      const v = attributes[name];
+      if (name === "get" || name === "set") {
+        if (v !== undefined && typeof v !== "function") throw new TypeError(`${name === "get" ? "Getter" : "Setter"} must be a function: ${native.show(v)}`);
+        found[name] = v;
+      } else {
+        found[name] = name === "value" ? v : !!v;
+      }
+    }
+    if (("get" in found || "set" in found) && ("value" in found || "writable" in found)) throw new TypeError("Invalid property descriptor. Cannot both specify accessors and a value or writable attribute");
+    for (const name of ["value", "writable", "get", "set", "enumerable", "configurable"]) {
+      if (name in found) defineProperty(made, name, { __proto__: null, value: found[name], writable: true, enumerable: true, configurable: true });
+    }
+    return made;
+  };
+  const key = (v) => (typeof v === "symbol" ? v : ownKeys({ __proto__: null, [v]: 0 })[0]);
+  native.describes(described, (target, properties) => {
+    if (properties === undefined || properties === null) throw new TypeError("Cannot convert undefined or null to object");
+    const list = [], from = Object(properties), names = ownKeys(from);
+    for (let i = 0; i < names.length; i++) {
+      if (getOwnPropertyDescriptor(from, names[i])?.enumerable) defineProperty(list, list.length, { __proto__: null, value: [names[i], described(from[names[i]])] });
+    }
+    for (let i = 0; i < list.length; i++) {
+      if (!defineProperty(target, list[i][0], list[i][1])) throw new TypeError(`'defineProperty' on proxy: trap returned falsish for property '${String(list[i][0])}'`);
+    }
+    return target;
+  }, key);
 
   proxies();
   halves();
@@ -332,13 +374,13 @@ function (native, primordials) {
     const integer = { __proto__: null, Int8Array: 8, Uint8Array: 8, Int16Array: 16, Uint16Array: 16, Int32Array: 32, Uint32Array: 32, BigInt64Array: 64, BigUint64Array: 64 };
     const at = (array, index, waitable) => {
       const name = isObject(array) ? apply(tag, array, []) : undefined;
-      if (waitable ? name !== "Int32Array" && name !== "BigInt64Array" : !(name in integer)) throw new TypeError(`${name || Array.isArray(array) ? `[object ${name ?? "Array"}]` : isObject(array) ? `#<${array.constructor?.name ?? "Object"}>` : String(array)} is not an ${waitable ? "int32 or BigInt64" : "integer"} typed array.`);
-      const i = Math.trunc(Number(index)) || 0;
-      if (i < 0 || i >= array.length) throw new RangeError(`Invalid atomic access index: ${index}`);
+      if (waitable ? name !== "Int32Array" && name !== "BigInt64Array" : !(name in integer)) throw new TypeError(`${name || Array.isArray(array) ? `[object ${name ?? "Array"}]` : native.show(array)} is not an ${waitable ? "int32 or BigInt64" : "integer"} typed array.`);
+      const i = trunc(+index) || 0;
+      if (i < 0 || i >= array.length) throw new RangeError(`Invalid atomic access index: ${i}`);
       return i;
     };
     const { asIntN } = BigInt; // which converts by ToBigInt: it takes no numbers
-    const convert = (array, value) => (integer[apply(tag, array, [])] === 64 ? asIntN(64, value) : Math.trunc(Number(value)) || 0);
+    const convert = (array, value) => (integer[apply(tag, array, [])] === 64 ? asIntN(64, value) : trunc(+value) || 0);
     const change = (fn) => (array, index, value) => {
       const i = at(array, index), v = convert(array, value), old = array[i];
       array[i] = fn(old, v);
@@ -373,7 +415,11 @@ function (native, primordials) {
         if (array[i] !== convert(array, value)) return { async: false, value: "not-equal" };
         throw new TypeError("Atomics.waitAsync: nothing can wake the waiter here, since workers have no threads");
       },
-      notify(array, index, count) { at(array, index, true); return 0; },
+      notify(array, index, count) {
+        at(array, index, true);
+        if (count !== undefined) trunc(+count);
+        return 0;
+      },
       pause(n) {
         if (n !== undefined && !Number.isInteger(n)) throw new TypeError("Atomics.pause argument must be undefined or an integer");
       },

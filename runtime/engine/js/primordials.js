@@ -19,7 +19,12 @@ function (native, undefinedPrimordials) {
   if (!own(Promise, "withResolvers")) {
     hide(Promise, "withResolvers", { withResolvers() {
       let resolve, reject;
-      const promise = new this((res, rej) => { resolve = res; reject = rej; });
+      const promise = new this((res, rej) => {
+        if (resolve !== undefined || reject !== undefined) throw new TypeError("Promise executor has already been invoked with non-undefined arguments");
+        resolve = res;
+        reject = rej;
+      });
+      if (typeof resolve !== "function" || typeof reject !== "function") throw new TypeError("Promise resolve or reject function is not callable");
       return { promise, resolve, reject };
     } }.withResolvers);
   }

@@ -21,14 +21,14 @@ function (native, primordials) {
     if (typeof fn !== "function") throw new TypeError(`${String(fn)} is not a function`);
     return fn;
   };
-  const integer = (v) => MathTrunc(Number(v)) || 0;
+  const integer = (v) => MathTrunc(+v) || 0;
   const relative = (v, n) => {
     const i = integer(v);
     return i < 0 ? MathMax(n + i, 0) : MathMin(i, n);
   };
   const end = (v, n) => (v === undefined ? n : relative(v, n));
   const isBig = (ta) => tagOf(ta)[0] === "B";
-  const convert = (ta, v) => (isBig(ta) ? BigInt.asIntN(64, v) : Number(v));
+  const convert = (ta, v) => (isBig(ta) ? BigInt.asIntN(64, v) : +v);
   // 23.2.4.1: TypedArraySpeciesCreate
   const create = (ta, ...args) => {
     let C = ta.constructor;
@@ -160,7 +160,7 @@ function (native, primordials) {
       return -1;
     },
     join(separator = undefined) {
-      const n = sizeOf(this), sep = separator === undefined ? "," : String(separator);
+      const n = sizeOf(this), sep = separator === undefined ? "," : `${separator}`;
       return ArrayPrototypeJoin(list(this, n, (v) => v), sep);
     },
     toLocaleString() {

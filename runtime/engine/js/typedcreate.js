@@ -40,7 +40,7 @@ function (native, primordials) {
       if (mapper !== undefined) callable(mapper);
       const method = source[Symbol.iterator];
       const values = method === undefined || method === null ? native.object(source) : listOf(source, method);
-      const n = MathMin(MathMax(MathTrunc(Number(values.length)) || 0, 0), 2 ** 53 - 1);
+      const n = MathMin(MathMax(MathTrunc(+values.length) || 0, 0), 2 ** 53 - 1);
       const made = create(C, n, "from");
       for (let k = 0; k < n; k++) made[k] = mapper === undefined ? values[k] : thisArg === undefined ? mapper(values[k], k) : apply(mapper, thisArg, [values[k], k]);
       return made;

@@ -188,7 +188,7 @@ function (native, primordials) {
   add(primordials.RegExp, { escape(s) { return native.escapeRegExp(s); } });
 
   add(Math, {
-    f16round(x) { return native.f16round(Number(x)); },
+    f16round(x) { return native.f16round(+x); },
     sumPrecise(items) {
       const list = [];
       for (const x of items) {
@@ -245,7 +245,7 @@ function (native, primordials) {
     const limitOf = (obj, n) => {
       object(obj);
       return guarded({ iterator: obj }, () => {
-        const number = Number(n);
+        const number = +n;
         if (number !== number) throw new RangeError(`${native.show(n)} must be positive`);
         const integer = primordials.MathTrunc(number);
         if (integer < 0) throw new RangeError(`${native.show(n)} must be positive`);
@@ -401,14 +401,14 @@ function (native, primordials) {
       },
       join(separator) {
         object(this);
-        const between = separator === undefined ? "," : guarded({ iterator: this }, () => String(separator));
+        const between = separator === undefined ? "," : guarded({ iterator: this }, () => `${separator}`);
         const it = direct(this);
         const list = [];
         for (;;) {
           const s = step(it);
           if (s.done) return primordials.ArrayPrototypeJoin(list, between);
           const { value } = s;
-          ArrayPrototypePush(list, value === undefined || value === null ? "" : guarded(it, () => String(value)));
+          ArrayPrototypePush(list, value === undefined || value === null ? "" : guarded(it, () => `${value}`));
         }
       },
       toArray() {

@@ -47,3 +47,23 @@ check("subclass", () => { class R extends RegExp { exec(s) { const m = super.exe
 check("exec that answers something else", () => [5, "x", undefined, true].map((v) => threw(() => RegExp.prototype[Symbol.match].call({ exec: () => v, flags: "" }, "a"))));
 // 25.3.2.1, 23.2.5.1: constructors without arguments, where buffers that can be resized exist
 check("no arguments", () => [new ArrayBuffer(1, { maxByteLength: 2 }).resizable, new Uint8Array().length, threw(() => new DataView())]);
+// 21.4.4: every argument is converted, of a date that is none too
+check("parts of a date", () => ["setHours", "setUTCMinutes", "setMonth", "setFullYear"].map((name) => { let n = 0; const o = { valueOf() { n++; return 1; } }; new Date(NaN)[name](o, o); new Date(0)[name](NaN, o); return n; }));
+check("Date.UTC", () => { let n = 0; const o = { valueOf() { n++; return NaN; } }; return [Date.UTC(o, o, o), n, threw(() => Date.UTC(1n)), threw(() => new Date(0).setHours(Symbol()))]; });
+// 22.1.3.32, 22.1.3.13, B.2.2
+check("texts", () => ["\u00a0a\ud800b\ufeff".trim().length, "\udc00 ".trimEnd().charCodeAt(0), threw(() => "a".anchor(Symbol())), threw(() => String.prototype.bold.call(Symbol()))]);
+check("a pattern's own method", () => { const log = []; const p = { get [Symbol.match]() { log.push("match"); }, get [Symbol.search]() { log.push("search"); }, toString() { log.push("text"); return "b"; } }; return ["abc".match(p).index, "abc".search(p), log]; });
+check("exponents", () => [(-7.25).toExponential("x"), (7.25).toExponential(NaN), threw(() => (1).toExponential(101)), (1.5).toExponential(undefined)]);
+// 20.2.3.6
+check("hasInstance", () => { class A {} const P = new Proxy(A, {}), has = Function.prototype[Symbol.hasInstance]; return [has.call(P, new A()), has.call(P, {}), has.call({}, {}), has.call(P, 1), new P() instanceof P]; });
+// 10.5.6: a trap's descriptor is made for it
+check("descriptors", () => { const log = []; const p = new Proxy({}, { defineProperty(t, k, d) { log.push(k, Object.getPrototypeOf(d) === Object.prototype, Object.keys(d)); return true; } }); const d = { configurable: 1, value: 2, extra: 3, __proto__: null }; Object.defineProperty(p, "a", d); Reflect.defineProperty(p, "b", { get: undefined }); Object.defineProperties(p, { c: d, d: new Map() }); return [log, threw(() => Object.defineProperty(p, "e", { get: 1 })), threw(() => Reflect.defineProperty(p, "f", 5)), threw(() => Object.defineProperties(p, { g: { get() {}, value: 1 } })), threw(() => Object.defineProperties(p))]; });
+check("keys of functions", () => [function () {}, class { static x; }, function* () {}, () => 1, async () => 1, { m() {} }.m].map((f) => Reflect.ownKeys(f)));
+// 27.2.4.8, 25.5.2, 21.2.1.1, 25.1.6.7, 23.1.2.1, 23.2.5.1
+check("capabilities", () => [threw(() => Promise.withResolvers.call(function (f) { f(1, 2); })), threw(() => Promise.withResolvers.call(function (f) { f(() => 1, () => 2); f(() => 1, () => 2); }))]);
+check("raw", () => ["1", " 1", "", "{}", "-Infinity", "null", '"a"', "tru"].map((s) => threw(() => JSON.rawJSON(s).rawJSON)).concat(JSON.rawJSON({ toString: () => "2" }).rawJSON));
+check("big integers", () => [threw(() => BigInt([1, 2])), threw(() => BigInt({ valueOf: () => 1.5 })), BigInt([7]), threw(() => Reflect.apply(BigInt, null, [])), threw(() => [].values().drop(1n))]);
+check("a slice of nothing", () => { const b = new ArrayBuffer(4); b.transfer(); return threw(() => b.slice(0)); });
+check("from", () => traced({ length: 2, 0: 5, 1: 6 }, (p) => Array.from(p, (v) => v + 1)) + traced({ length: 2, 0: 5, 1: 6 }, (p) => new Int8Array(p)) + traced([7, 8], (p) => Array.from(p)) + traced([7, 8], (p) => new Int8Array(p)));
+check("from closes", () => { let n = 0; const it = { [Symbol.iterator]: () => ({ next: () => ({ value: 1 }), return() { n++; return {}; } }) }; return [threw(() => Array.from(it, () => { throw new URIError(); })), threw(() => Array.from.call(function () { return Object.freeze({}); }, it)), n]; });
+check("halves", () => { const log = []; const d = new DataView(new ArrayBuffer(4)), o = (name, v) => ({ valueOf() { log.push(name); return v; } }); d.setFloat16(o("at", 1), o("value", 1.5)); return [d.getFloat16(1), log, threw(() => d.setFloat16(o("far", 9), o("then", 1))), log, threw(() => d.setUint8(o("once", 9), 1)), log]; });

@@ -1,0 +1,238 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/dop251/goja"
+)
+
+// Built-ins of goja that convert their arguments in another order than the
+// specification says, not all of them, or that show in an error what they were
+// given by way of its own toString.
+
+// installCoercions puts the conversions right.
+func (e *Engine) installCoercions() {
+	e.coerceDates()
+	e.coerceTexts()
+	e.coerceCallbacks()
+	e.coerceFunctions()
+	e.coerceMore()
+}
+
+// toNumber is ToNumber (7.1.4).
+func (e *Engine) toNumber(v goja.Value) goja.Value {
+	if obj, isObject := v.(*goja.Object); isObject {
+		v = e.primitiveFor(obj, "number")
+	}
+	switch e.typeOf(v) {
+	case "symbol":
+		e.Throw("TypeError", "Cannot convert a Symbol value to a number")
+	case "bigint":
+		e.Throw("TypeError", "Cannot convert a BigInt value to a number")
+	}
+	return v.ToNumber()
+}
+
+// coerceDates converts every argument of what sets a part of a date (21.4.4), also
+// once the date is known to be none.
+func (e *Engine) coerceDates() {
+	numbers := func(c *goja.FunctionCall, most int) {
+		args := slices.Clone(c.Arguments[:min(most, len(c.Arguments))])
+		for i, v := range args {
+			args[i] = e.toNumber(v)
+		}
+		c.Arguments = args
+	}
+	proto := e.prototype("Date")
+	for part, most := range map[string]int{"Milliseconds": 1, "Seconds": 2, "Minutes": 3, "Hours": 4, "Date": 1, "Month": 2, "FullYear": 3} { // order-independent: each is its own method
+		for _, name := range []string{"set" + part, "setUTC" + part} {
+			e.guard(proto, name, func(c *goja.FunctionCall) {
+				if date, ok := c.This.(*goja.Object); ok && date.ClassName() == "Date" {
+					numbers(c, most)
+				}
+			})
+		}
+	}
+	e.guard(e.vm.Get("Date").(*goja.Object), "UTC", func(c *goja.FunctionCall) { numbers(c, 7) })
+	if method, ok := proto.GetSymbol(goja.SymToPrimitive).(*goja.Object); ok {
+		Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			if _, isText := c.Argument(0).(goja.String); !isText && isObjectValue(c.This) {
+				e.Throw("TypeError", "Invalid hint: %s", e.Show(c.Argument(0)))
+			}
+			return original(c)
+		})
+	}
+}
+
+// coerceTexts: trim keeps halves of characters, and match and search ask what they
+// are given for its own method once.
+func (e *Engine) coerceTexts() {
+	proto := e.prototype("String")
+	for name, ends := range map[string][2]bool{"trim": {true, true}, "trimStart": {true, false}, "trimEnd": {false, true}} { // order-independent: each is its own method
+		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+			text, ok := c.This.(goja.String)
+			if !ok {
+				return method(c)
+			}
+			ascii, units := Text(text)
+			if units == nil || len(ascii) > 0 {
+				return method(c)
+			}
+			from, to := 0, len(units)
+			for ends[0] && from < to && isWhiteSpace(rune(units[from])) {
+				from++
+			}
+			for ends[1] && to > from && isWhiteSpace(rune(units[to-1])) {
+				to--
+			}
+			return text.Substring(from, to)
+		})
+	}
+	for name, symbol := range map[string]*goja.Symbol{"match": goja.SymMatch, "search": goja.SymSearch} { // order-independent: each is its own method
+		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+			pattern, ok := c.Argument(0).(*goja.Object)
+			if !ok || pattern.ClassName() == "RegExp" || goja.IsUndefined(c.This) || goja.IsNull(c.This) {
+				return method(c)
+			}
+			if own := pattern.GetSymbol(symbol); own != nil && !goja.IsUndefined(own) && !goja.IsNull(own) {
+				return e.Call(own, pattern, c.This)
+			}
+			text := textOf(c.This)
+			return method(goja.FunctionCall{This: text, Arguments: []goja.Value{textOf(pattern)}})
+		})
+	}
+}
+
+// coerceCallbacks refuses what is no function before goja asks for its text.
+func (e *Engine) coerceCallbacks() {
+	bare := func(v goja.Value) string {
+		if isObjectValue(v) {
+			return e.Show(v)
+		}
+		return e.Text(v)
+	}
+	typed := e.Primordial("TypedArray").Get("prototype").(*goja.Object)
+	for _, name := range arrayMethods.calling {
+		e.guard(typed, name, func(c *goja.FunctionCall) {
+			if fn := c.Argument(0); !IsCallable(fn) && isObjectValue(c.This) && theViews().ok && e.liveTyped(c.This.(*goja.Object)) {
+				e.Throw("TypeError", "%s is not a function", bare(fn))
+			}
+		})
+	}
+	for _, name := range arrayMethods.sorting {
+		e.guard(typed, name, func(c *goja.FunctionCall) {
+			if fn := c.Argument(0); !goja.IsUndefined(fn) && !IsCallable(fn) {
+				e.Throw("TypeError", "The comparison function must be either a function or undefined: %s", e.Show(fn))
+			}
+		})
+	}
+	e.guard(e.vm.Get("Array").(*goja.Object), "from", func(c *goja.FunctionCall) {
+		switch fn := c.Argument(1); {
+		case goja.IsUndefined(fn) || IsCallable(fn):
+		case isObjectValue(fn):
+			e.Throw("TypeError", "object is not a function")
+		default:
+			e.Throw("TypeError", "%s is not a function", site{engine: e}.show(fn, true))
+		}
+	})
+	e.guard(e.Primordial("TypedArray"), "from", func(c *goja.FunctionCall) {
+		_, makes := goja.AssertConstructor(c.This)
+		if fn := c.Argument(1); makes && !goja.IsUndefined(fn) && !IsCallable(fn) {
+			e.Throw("TypeError", "%s is not a function", bare(fn))
+		}
+	})
+}
+
+func (e *Engine) coerceFunctions() {
+	proto := e.prototype("Function")
+	e.guard(proto, "apply", func(c *goja.FunctionCall) {
+		if !IsCallable(c.This) {
+			e.Throw("TypeError", "Function.prototype.apply was called on %s, which is %s and not a function", e.Show(c.This), e.kind(c.This))
+		}
+	})
+	if method, ok := proto.GetSymbol(goja.SymHasInstance).(*goja.Object); ok {
+		Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			class, ok := c.This.(*goja.Object)
+			switch {
+			case !ok || !IsCallable(class):
+				return e.vm.ToValue(false)
+			case class.ExportType() != proxyType:
+				return original(c)
+			}
+			return e.vm.ToValue(e.ordinaryHasInstance(class, c.Argument(0)))
+		})
+	}
+}
+
+// ordinaryHasInstance is OrdinaryHasInstance (7.3.22) for what is no bound function.
+func (e *Engine) ordinaryHasInstance(class *goja.Object, v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	proto, ok := class.Get("prototype").(*goja.Object)
+	if !ok {
+		e.Throw("TypeError", "Function has non-object prototype '%s' in instanceof check", e.Text(class.Get("prototype")))
+	}
+	for o = o.Prototype(); o != nil; o = o.Prototype() {
+		if o == proto {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Engine) coerceMore() {
+	// 25.1.6.7: a buffer that is gone has no slice.
+	e.guard(e.prototype("ArrayBuffer"), "slice", func(c *goja.FunctionCall) {
+		if o, ok := c.This.(*goja.Object); ok && o.ExportType() == arrayBufferType && o.Export().(goja.ArrayBuffer).Detached() {
+			e.Throw("TypeError", "Cannot perform ArrayBuffer.prototype.slice on a detached ArrayBuffer")
+		}
+	})
+	// 21.2.1.1: an object is a primitive first.
+	e.guard(e.vm.GlobalObject(), "BigInt", func(c *goja.FunctionCall) {
+		v := c.Argument(0)
+		if o, ok := v.(*goja.Object); ok {
+			v = e.primitiveFor(o, "number")
+		}
+		if symbol, ok := v.(*goja.Symbol); ok {
+			e.Throw("TypeError", "Cannot convert %s to a BigInt", e.Show(symbol))
+		}
+		c.Arguments = []goja.Value{v}
+	})
+	// 25.3.1.5: an index is converted once.
+	data := e.prototype("DataView")
+	for _, name := range data.GetOwnPropertyNames() {
+		if !strings.HasPrefix(name, "get") && !strings.HasPrefix(name, "set") {
+			continue
+		}
+		e.guard(data, name, func(c *goja.FunctionCall) {
+			if view, ok := c.This.(*goja.Object); ok && isObjectValue(c.Argument(0)) && view.ClassName() == "DataView" {
+				c.Arguments = slices.Clone(c.Arguments)
+				c.Arguments[0] = e.vm.ToValue(e.index(e.toNumber(c.Arguments[0]), "Offset is outside the bounds of the DataView"))
+			}
+		})
+	}
+	// 25.5.2 of the proposal JSON.parse source text access: the text of a primitive.
+	if raw, ok := e.vm.Get("JSON").(*goja.Object).Get("rawJSON").(*goja.Object); ok {
+		Amend(raw, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			text := textOf(c.Argument(0))
+			s := text.String()
+			if s == "" || strings.ContainsAny(s[:1]+s[len(s)-1:], "\t\n\r ") || s[0] == '{' || s[0] == '[' {
+				e.Throw("SyntaxError", "Invalid value for JSON.rawJSON")
+			}
+			e.Call(e.Primordial("JSONParse"), goja.Undefined(), text)
+			return original(goja.FunctionCall{This: c.This, Arguments: []goja.Value{text}})
+		})
+	}
+}
+
+// textOf is ToString (7.1.17).
+func textOf(v goja.Value) goja.String {
+	if text, ok := v.ToString().(goja.String); ok {
+		return text
+	}
+	return goja.StringFromUTF16(utf16.Encode([]rune(v.String()))) // a number, which goja leaves as it is
+}
