@@ -70,14 +70,26 @@ func (b *Bundle) precompile() {
 		return
 	}
 	spawn("bundle.compile", b.compile)
+	for _, m := range b.modules {
+		if m.low != nil && m.low.format == formatWasm {
+			spawn("bundle.wasm", b.compileWasm)
+			return
+		}
+	}
+}
+
+// compileWasm compiles the WebAssembly modules, one after the other.
+func (b *Bundle) compileWasm() {
+	for _, m := range b.modules {
+		if m.low != nil && m.low.format == formatWasm {
+			m.compileWasm()
+		}
+	}
 }
 
 // compile compiles what loading evaluates, and what is known to be used.
 func (b *Bundle) compile() {
 	compile := func(m *module) {
-		if m.low != nil && m.low.format == formatWasm {
-			m.compileWasm()
-		}
 		if m.low != nil && m.low.code != "" {
 			// An error is kept in the unit and met again at its use.
 			_, _ = m.program()

@@ -78,7 +78,9 @@ func Thaw(path string, opts Options) *Bundle {
 	if r.bad {
 		return nil
 	}
+	b.bundler.opts.keepWasm()
 	b.compile()
+	b.compileWasm()
 	return b
 }
 

@@ -18,6 +18,7 @@ func (b *Bundler) wasm(src source, name string, last *unit) *unit {
 	if last != nil && last.text == src.text && last.low != nil && last.low.format == formatWasm {
 		return last
 	}
+	b.opts.keepWasm()
 	u := &unit{path: src.path, name: name, text: src.text, low: &lowered{format: formatWasm, key: b.opts.hash(src)}}
 	code, err := u.wasmCode()
 	if err == nil && len(src.text) <= smallWasm {
@@ -29,6 +30,13 @@ func (b *Bundler) wasm(src source, name string, last *unit) *unit {
 		}}
 	}
 	return b.keep(name, u)
+}
+
+// keepWasm has machine code kept where lowered code is.
+func (o *Options) keepWasm() {
+	if o.CacheDir != "" {
+		wasm.KeepIn(filepath.Join(o.CacheDir, "wasm"))
+	}
 }
 
 // wasmCode reads the module, once. It is safe for concurrent use.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 	"sync"
@@ -38,18 +39,50 @@ type compiler struct {
 	codes   map[[sha256.Size]byte]weak.Pointer[Code] // guarded by mu
 	recent  [keepCodes]*Code                         // guarded by mu: not to be compiled again when all their isolates have ended
 	next    int                                      // guarded by mu
+	homes   map[string]wazero.CompiledModule         // guarded by mu: the modules of our own, by their bytes
 	compile sync.Mutex                               // held while wazero compiles a module
 }
 
 // keepCodes is how many modules stay compiled while no isolate has them.
 const keepCodes = 16
 
+// keepIn is the directory in which compiled code is kept between processes.
+var keepIn struct {
+	mu  sync.Mutex
+	dir string // guarded by mu
+}
+
+// KeepIn has code that is compiled from now on kept in a directory, so that the
+// next process need not compile it. It is for all isolates of the process; the
+// first directory that is given holds, if it is before the first Read. A directory
+// that cannot be written costs time, no more. Safe for concurrent use.
+func KeepIn(dir string) {
+	keepIn.mu.Lock()
+	defer keepIn.mu.Unlock()
+	if keepIn.dir == "" {
+		keepIn.dir = dir
+	}
+}
+
+func (c *compiler) config() wazero.RuntimeConfig {
+	config := wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false).
+		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst | experimental.CoreFeaturesExceptionHandling)
+	keepIn.mu.Lock()
+	defer keepIn.mu.Unlock()
+	if keepIn.dir == "" {
+		return config
+	}
+	if cache, err := wazero.NewCompilationCacheWithDir(keepIn.dir); err == nil {
+		return config.WithCompilationCache(cache)
+	}
+	return config
+}
+
 var theCompiler = sync.OnceValues(func() (*compiler, error) {
-	e := &compiler{codes: map[[sha256.Size]byte]weak.Pointer[Code]{}}
+	e := &compiler{codes: map[[sha256.Size]byte]weak.Pointer[Code]{}, homes: map[string]wazero.CompiledModule{}}
 	ctx := context.Background()
 	err := guarded(func() (err error) {
-		e.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false).
-			WithCoreFeatures(api.CoreFeaturesV2|experimental.CoreFeaturesTailCall|experimental.CoreFeaturesExtendedConst|experimental.CoreFeaturesExceptionHandling))
+		e.runtime = wazero.NewRuntimeWithConfig(ctx, e.config())
 		ticks, err := e.runtime.NewHostModuleBuilder("minido").NewFunctionBuilder().
 			WithGoFunction(api.GoFunc(tick), nil, nil).Export("tick").Compile(ctx)
 		if err == nil {
@@ -143,9 +176,46 @@ func (c *Code) Compile() error {
 func (e *compiler) compiled(data []byte) (m wazero.CompiledModule, err error) {
 	e.compile.Lock()
 	defer e.compile.Unlock()
-	err = guarded(func() (err error) {
-		m, err = e.runtime.CompileModule(context.Background(), data)
-		return err
-	})
+	// Its workers are gone when it returns; what they make is the same in any order.
+	ctx := experimental.WithCompilationWorkers(context.Background(), max(1, runtime.GOMAXPROCS(0)/2))
+	// The second time wazero has what it could not write to the directory of KeepIn.
+	for range 2 {
+		err = guarded(func() (err error) {
+			m, err = e.runtime.CompileModule(ctx, data)
+			return err
+		})
+		var file *fs.PathError
+		if !errors.As(err, &file) {
+			break
+		}
+	}
 	return m, err
+}
+
+// maxHomes bounds the modules of our own that stay compiled.
+const maxHomes = 256
+
+// home is the code of a module of our own. The caller has to close it if it is not
+// kept.
+func (e *compiler) home(data []byte) (m wazero.CompiledModule, kept bool, err error) {
+	e.mu.Lock()
+	m = e.homes[string(data)]
+	e.mu.Unlock()
+	if m != nil {
+		return m, true, nil
+	}
+	if m, err = e.compiled(data); err != nil {
+		return nil, false, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch other := e.homes[string(data)]; {
+	case other != nil:
+		_ = m.Close(context.Background()) // frees memory; no error
+		return other, true, nil
+	case len(e.homes) < maxHomes:
+		e.homes[string(data)] = m
+		return m, true, nil
+	}
+	return m, false, nil
 }

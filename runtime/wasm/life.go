@@ -126,7 +126,7 @@ func (s *Store) home(binary []byte, from *instance) *instance {
 	if err != nil {
 		s.throw("RuntimeError", "%v", err)
 	}
-	compiled, err := e.compiled(binary)
+	compiled, kept, err := e.home(binary)
 	if err == nil {
 		var resolve func(string) api.Module
 		if from != nil {
@@ -139,6 +139,9 @@ func (s *Store) home(binary []byte, from *instance) *instance {
 		s.throw("RuntimeError", "%v", err)
 	}
 	s.born(i, &remains{mod: i.mod, borrowed: from != nil && i.linear == nil})
+	if kept {
+		return i
+	}
 	runtime.AddCleanup(i, func(m wazero.CompiledModule) { _ = m.Close(context.Background()) }, compiled) // frees memory; no error
 	return i
 }
