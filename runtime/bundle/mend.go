@@ -40,6 +40,8 @@ import (
 //   - var e where e is caught (mendcatch.go).
 //   - catch with finally (mendtry.go).
 //   - a < b < c (mendrelation.go).
+//   - The source of an arrow function lacks the parentheses that its body ends with.
+//   - Elements of patterns that goja's parser does not take (repair.go).
 //   - What cannot run (menddead.go).
 //   - arguments that arrow functions alone name (mendarguments.go).
 
@@ -92,6 +94,7 @@ func mend(program *ast.Program, m mender) (err error) {
 		}
 	}()
 	groupComparisons(program)
+	m.source = program.File.Source()
 	descend(program, m, false)
 	return nil
 }
@@ -102,9 +105,13 @@ func mend(program *ast.Program, m mender) (err error) {
 // class's constructor.
 type mender struct {
 	bounds, async, stacks, names, arguments bool
+	source                                  string // of the program
 }
 
 func (m mender) slot(e *ast.Expression, exact bool) {
+	if element := unwrapElement(*e); element != nil {
+		*e = element
+	}
 	if with := m.replacement(*e, exact); with != nil {
 		*e = with
 		return
@@ -140,6 +147,8 @@ func (m mender) node(n ast.Node, exact bool) {
 		pruneIf(n)
 	case *ast.ConditionalExpression:
 		pruneConditional(n)
+	case *ast.ArrowFunctionLiteral:
+		closeParentheses(n, m.source)
 	case *ast.TryStatement:
 		nestTry(n)
 	case *ast.CatchStatement:

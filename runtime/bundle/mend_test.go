@@ -343,3 +343,16 @@ func TestCodeThatCannotRun(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// ECMA-262, section 20.2.3.5: the text of a function is that of its source, to the
+// last parenthesis.
+func TestTextOfArrowFunctions(t *testing.T) {
+	for _, source := range []string{`() => (1, 2)`, `(a) => ((a))`, `x => ({ y: (x) })`, `() => (1).z`, `() => [(")")]`, `() => { return (1); }`, `() => (() => (1, (2)))`, `async (a = (1)) => (await a, 2)`} {
+		if got := runMended(t, goja.New(), "const f = "+source+"; String(f)", false).String(); got != source {
+			t.Errorf("got %s, want %s", got, source)
+		}
+		if got := runMended(t, goja.New(), "[String("+source+")][0]", false).String(); got != source {
+			t.Errorf("got %s, want %s", got, source)
+		}
+	}
+}

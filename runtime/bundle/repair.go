@@ -3,17 +3,19 @@ package bundle
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
+	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
 )
 
 // goja's parser refuses three forms that are valid and that packages use: a class
 // field named get, set or async with a value; an await in the concise body of an
-// arrow function that is the default value of a parameter; and an array pattern
-// with a default inside and a default of its own, as in (x, [y = 1] = []) => y,
-// that is not the only parameter of an arrow function. They are rewritten where the
-// parser stumbles, on the same line.
+// arrow function that is the default value of a parameter; and a default inside of
+// an array pattern that has a default of its own, as in ({ x: [y = 1] = [] }) => y,
+// where it takes the pattern for an expression first. They are rewritten where the
+// parser stumbles, on the same line, and all those of one kind at once.
 
 // suspectSyntax reports whether one of the forms may occur, which decides whether
 // the code is worth a parse.
@@ -22,7 +24,7 @@ func suspectSyntax(code string) bool {
 		if strings.Contains(line, "=> ") && strings.Contains(line, "await ") && asyncDefault(line) {
 			return true
 		}
-		if i := strings.Index(line, ", ["); i >= 0 && strings.Contains(line[i:], "] = ") {
+		if defaultInside(line) {
 			return true
 		}
 		rest := strings.TrimPrefix(strings.TrimLeft(line, " "), "static ")
@@ -31,6 +33,23 @@ func suspectSyntax(code string) bool {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+// defaultInside reports whether a line has an array with something assigned inside
+// and to it, or the end of one that began on another line.
+func defaultInside(line string) bool {
+	for end := strings.Index(line, "] = "); end >= 0; {
+		open := strings.LastIndexByte(line[:end], '[')
+		if open < 0 || strings.Contains(line[:end], " = ") && strings.Contains(line[strings.IndexByte(line, '['):end], " = ") {
+			return true
+		}
+		next := strings.Index(line[end+1:], "] = ")
+		if next < 0 {
+			return false
+		}
+		end += 1 + next
 	}
 	return false
 }
@@ -100,7 +119,7 @@ func repaired(code string) string {
 	if !suspectSyntax(code) {
 		return code
 	}
-	fixed := code
+	fixed, eager := code, true
 	for range repairMax {
 		_, err := parser.ParseFile(nil, "", fixed, 0, parser.WithDisableSourceMaps)
 		if err == nil {
@@ -110,18 +129,10 @@ func repaired(code string) string {
 		if !errors.As(err, &list) || len(list) == 0 {
 			return code
 		}
-		at, ok := offsetOf(fixed, list[0].Position.Line, list[0].Position.Column)
-		if !ok {
-			return code
-		}
-		next, ok := fixed, false
-		if strings.Contains(list[0].Message, "await-expression in formal parameters") {
-			next, ok = blockBody(fixed, at)
-		} else if strings.Contains(list[0].Message, "destructuring binding target") {
-			next, ok = commaAfterParameters(fixed, at)
-		} else if strings.HasSuffix(list[0].Message, "token =") {
-			// The position is that of the token after the equals sign.
-			next, ok = quoteField(fixed, strings.LastIndexByte(fixed[:at], '='))
+		next, ok := repairOnce(fixed, list, eager)
+		if !ok && eager {
+			next, ok = repairOnce(code, firstError(code), false) // one field at a time, from the beginning
+			eager = false
 		}
 		if !ok {
 			return code
@@ -129,6 +140,65 @@ func repaired(code string) string {
 		fixed = next
 	}
 	return code
+}
+
+// firstError is what the parser says of code.
+func firstError(code string) (list parser.ErrorList) {
+	_, err := parser.ParseFile(nil, "", code, 0, parser.WithDisableSourceMaps)
+	errors.As(err, &list)
+	return list
+}
+
+// repairOnce rewrites every place of the kind that the first error is of; of fields
+// those that look alike, if eager.
+func repairOnce(code string, list parser.ErrorList, eager bool) (string, bool) {
+	if len(list) == 0 {
+		return code, false
+	}
+	switch message := list[0].Message; {
+	case strings.Contains(message, awaitRefused):
+		return repairAll(code, list, awaitRefused, blockBody)
+	case strings.Contains(message, targetRefused):
+		return repairAll(code, list, targetRefused, wrapElement)
+	case strings.HasSuffix(message, "token ="):
+		at, ok := offsetOf(code, list[0].Position.Line, list[0].Position.Column)
+		if !ok {
+			return code, false
+		}
+		// The position is that of the token after the equals sign.
+		fixed, ok := quoteField(code, strings.LastIndexByte(code[:at], '='))
+		if ok && eager {
+			fixed = fieldLine.ReplaceAllString(fixed, `$1"$2" = `)
+		}
+		return fixed, ok
+	}
+	return code, false
+}
+
+// fieldLine is how esbuild writes such a field, or an assignment to such a variable.
+var fieldLine = regexp.MustCompile(`(?m)^( *(?:static )?)(get|set|async) = `)
+
+const (
+	awaitRefused  = "await-expression in formal parameters"
+	targetRefused = "destructuring binding target"
+)
+
+// repairAll rewrites the places of all errors of one kind, the last one first.
+func repairAll(code string, list parser.ErrorList, kind string, rewrite func(code string, at int) (string, bool)) (string, bool) {
+	var places []int
+	for _, e := range list {
+		if at, ok := offsetOf(code, e.Position.Line, e.Position.Column); ok && strings.Contains(e.Message, kind) {
+			places = append(places, at)
+		}
+	}
+	slices.Sort(places)
+	done := false
+	for _, at := range slices.Backward(slices.Compact(places)) {
+		if fixed, ok := rewrite(code, at); ok {
+			code, done = fixed, true
+		}
+	}
+	return code, done
 }
 
 // offsetOf converts a position (from 1) to an offset.
@@ -176,15 +246,33 @@ func blockBody(code string, at int) (string, bool) {
 	}
 }
 
-// commaAfterParameters puts a comma behind the last of the parameters around offset
-// at: the parser then reads them as parameters, and not as an expression first.
-func commaAfterParameters(code string, at int) (string, bool) {
-	for i := expressionEnd(code, at); i < len(code); i = expressionEnd(code, i+1) {
-		if code[i] == ')' && strings.HasPrefix(strings.TrimLeft(code[i+1:], " "), "=>") {
-			return code[:i] + "," + code[i:], !strings.HasSuffix(code[:i], ",")
-		}
+// wrapped is the property of the object pattern that an element with a default is
+// put into. goja takes that where it refuses the element; mend takes it out again.
+const wrapped = "$element"
+
+// wrapElement puts the element at offset at into an object pattern.
+func wrapElement(code string, at int) (string, bool) {
+	if strings.HasPrefix(code[at:], "{"+wrapped) {
+		return code, false
 	}
-	return "", false
+	end := expressionEnd(code, at)
+	return code[:at] + "{" + wrapped + ": " + code[at:end] + "}" + code[end:], true
+}
+
+// unwrapElement is the element in such a pattern, nil for any other expression.
+func unwrapElement(e ast.Expression) ast.Expression {
+	pattern, ok := e.(*ast.ObjectPattern)
+	if !ok || len(pattern.Properties) != 1 || pattern.Rest != nil {
+		return nil
+	}
+	property, ok := pattern.Properties[0].(*ast.PropertyKeyed)
+	if !ok || property.Computed {
+		return nil
+	}
+	if key, ok := property.Key.(*ast.StringLiteral); !ok || key.Value != wrapped {
+		return nil
+	}
+	return property.Value
 }
 
 // expressionEnd is where the expression at offset i ends: before a comma, a
