@@ -13,7 +13,8 @@ import (
 
 // urlParser has the path percent-encode set of the standard of today, which
 // has U+005E (^) in it (URL, section 1.3).
-var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')))
+var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+	whatwg.WithPreParseHostFunc(maskHost), whatwg.WithPostParseHostFunc(unmaskHost))
 
 // parseURL is the URL standard's parser; base may be "".
 func parseURL(text, base string) (*whatwg.Url, error) {

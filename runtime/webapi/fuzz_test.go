@@ -76,12 +76,3 @@ func FuzzHeaders(f *testing.F) {
 		}
 	})
 }
-
-func isASCII(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
