@@ -57,7 +57,7 @@ func (p *Platform) blobs() *engine.Class[blobHolder] {
 	s.blob = engine.DefineClass(p.Engine, engine.ClassDef[blobHolder]{
 		Name: "Blob",
 		New: func(call goja.ConstructorCall) blobHolder {
-			b := p.initBlob("Blob", call.Argument(0), call.Argument(1), 2)
+			b := p.initBlob("Blob", call.Argument(0), call.Argument(1), 2, func() {})
 			return &b
 		},
 		Accessors: []engine.Accessor[blobHolder]{
@@ -101,8 +101,8 @@ func (p *Platform) initFile(call goja.ConstructorCall) *file {
 		p.badConstruct("File", 2, "string")
 	}
 	options := call.Argument(2)
-	f := &file{name: utf8Of(p.toString(call.Arguments[1])), lastModified: p.milliseconds()}
-	f.blob = p.initBlob("File", call.Arguments[0], options, 3)
+	f := &file{lastModified: p.milliseconds()}
+	f.blob = p.initBlob("File", call.Arguments[0], options, 3, func() { f.name = utf8Of(p.toString(call.Arguments[1])) })
 	if at := get(options, "lastModified"); !goja.IsUndefined(at) {
 		if f.lastModified = math.Trunc(at.ToFloat()); math.IsNaN(f.lastModified) || math.IsInf(f.lastModified, 0) {
 			f.lastModified = 0
@@ -112,13 +112,22 @@ func (p *Platform) initFile(call goja.ConstructorCall) *file {
 }
 
 // initBlob joins the parts of a new blob; options are the class's nth argument.
-func (p *Platform) initBlob(class string, parts, options goja.Value, n int) blob {
+// Arguments are converted from left to right: between is called after the parts.
+func (p *Platform) initBlob(class string, parts, options goja.Value, n int, between func()) blob {
 	if _, ok := parts.(*goja.Object); !ok && !goja.IsUndefined(parts) {
 		p.badConstruct(class, 1, "Array")
 	}
 	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
 		p.badConstruct(class, n, "Options")
 	}
+	var list []blobPart
+	if sequence, ok := parts.(*goja.Object); ok {
+		if !engine.IsCallable(sequence.GetSymbol(goja.SymIterator)) {
+			p.badConstruct(class, 1, "Array")
+		}
+		list = p.blobParts(sequence)
+	}
+	between()
 	b, native := blob{}, false
 	if v := get(options, "endings"); !goja.IsUndefined(v) {
 		switch endings := p.toString(v).String(); endings {
@@ -132,48 +141,48 @@ func (p *Platform) initBlob(class string, parts, options goja.Value, n int) blob
 	if typ := get(options, "type"); !goja.IsUndefined(typ) {
 		b.typ = blobType(p.toString(typ))
 	}
-	if list, ok := parts.(*goja.Object); ok {
-		if !engine.IsCallable(list.GetSymbol(goja.SymIterator)) {
-			p.badConstruct(class, 1, "Array")
-		}
-		b.data = p.joinParts(list, native)
-	}
+	b.data = p.joinParts(list, native)
 	return b
 }
 
-// joinParts is the content of a sequence of strings, buffers and blobs; native
-// makes the line endings of its strings "\n".
-func (p *Platform) joinParts(list *goja.Object, native bool) []byte {
+// blobPart is one item of a new blob's sequence: the bytes of a blob or of a
+// buffer, or a string's.
+type blobPart struct {
+	data         []byte
+	blob, string bool
+}
+
+// blobParts converts the sequence, before the options are looked at.
+func (p *Platform) blobParts(sequence *goja.Object) (list []blobPart) {
+	p.forOf(sequence, func(part goja.Value) {
+		if h, ok := p.Engine.Attached(part).(blobHolder); ok {
+			list = append(list, blobPart{data: h.theBlob().data, blob: true})
+		} else if data, ok := p.bytesOf(part); ok {
+			list = append(list, blobPart{data: data})
+		} else {
+			list = append(list, blobPart{data: []byte(utf8Of(p.toString(part))), string: true})
+		}
+	})
+	return list
+}
+
+// joinParts is the content of the parts; native makes the line endings of the
+// strings "\n".
+func (p *Platform) joinParts(list []blobPart, native bool) []byte {
+	if len(list) == 1 && list[0].blob {
+		return list[0].data // a blob of one blob shares its bytes
+	}
 	var all []byte
-	own := false // all may be appended to: it is no other blob's
-	add := func(data []byte) {
+	for _, part := range list {
+		data := part.data
+		if part.string && native {
+			data = []byte(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)))
+		}
 		if size := len(all) + len(data); size > maxBufferedBytes {
 			p.Engine.Throw("RangeError", "Blob size %d exceeds limit %d", size, maxBufferedBytes)
 		}
-		if !own {
-			all, own = bytes.Clone(all), true
-		}
 		all = append(all, data...)
 	}
-	p.forOf(list, func(part goja.Value) {
-		if h, ok := p.Engine.Attached(part).(blobHolder); ok {
-			if data := h.theBlob().data; len(all) == 0 {
-				all, own = data, false // a blob of one blob shares its bytes
-			} else {
-				add(data)
-			}
-			return
-		}
-		if data, ok := p.bytesOf(part); ok {
-			add(data)
-			return
-		}
-		text := utf8Of(p.toString(part))
-		if native {
-			text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-		}
-		add([]byte(text))
-	})
 	return all
 }
 

@@ -89,6 +89,9 @@ func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
 			if err != nil {
 				p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)
 			}
+			if r.method == "HEAD" { // section 4.1: the body of its response is null
+				resp.Body = nil
+			}
 			return p.ResponseFromEvent(resp)
 		default:
 			p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)

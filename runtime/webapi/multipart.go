@@ -130,12 +130,12 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 // quotedParam finds name="value". What a browser escapes is read back (Fetch,
 // section 5.3: a backslash stands for itself), and so is a quote behind a
 // backslash, as other clients write it, where it cannot be the last.
-func quotedParam(params, name string) (string, bool) {
+func quotedParam(params, name string) (found string, ok bool) {
 	for params != "" {
 		params = strings.TrimLeft(params, "; \t")
-		key, rest, ok := strings.Cut(params, "=")
-		if !ok {
-			return "", false
+		key, rest, more := strings.Cut(params, "=")
+		if !more {
+			break
 		}
 		if !strings.HasPrefix(rest, `"`) {
 			_, params, _ = strings.Cut(rest, ";")
@@ -153,11 +153,11 @@ func quotedParam(params, name string) (string, bool) {
 			return "", false // the quotation mark at the end is missing
 		}
 		if strings.EqualFold(strings.TrimSpace(key), name) {
-			return formUnescaper.Replace(value.String()), true
+			found, ok = formUnescaper.Replace(value.String()), true // the last one counts
 		}
 		params = rest[i+1:]
 	}
-	return "", false
+	return found, ok
 }
 
 // formEscaper and formUnescaper are how the names of a form are quoted (HTML,

@@ -41,7 +41,7 @@ var errPattern = errors.New("invalid URL pattern")
 // newURLPattern is the constructor: (input, baseURL, options) or (input, options).
 func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 	input, base, options := call.Argument(0), call.Argument(1), call.Argument(2)
-	if _, isOptions := base.(*goja.Object); isOptions {
+	if _, isOptions := base.(*goja.Object); isOptions || goja.IsNull(base) && len(call.Arguments) == 2 {
 		base, options = goja.Undefined(), base
 	}
 	ignoreCase := get(options, "ignoreCase").ToBoolean()

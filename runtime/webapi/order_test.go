@@ -1,0 +1,29 @@
+package webapi
+
+import "testing"
+
+// Web IDL, section 3.7 (overload resolution): arguments are converted from left
+// to right, the members of a dictionary by the order of their names, those of
+// an inherited dictionary first.
+func TestArgumentOrder(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`globalThis.spy = (seen, name) => ({ toString() { seen.push(name); return "native" } })`)
+	w.tries([][2]string{
+		{`(o => { new Blob([spy(o, "part")], { get type() { o.push("get type"); return spy(o, "type") }, get endings() { o.push("get endings"); return spy(o, "endings") } }); return o })([])`,
+			`["part","get endings","endings","get type","type"]`},
+		{`(o => { new File([spy(o, "part")], spy(o, "name"), { get lastModified() { o.push("lastModified") }, get type() { o.push("type") } }); return o })([])`,
+			`["part","name","type","lastModified"]`},
+		{`new Blob(["a\r\nb", "\r", "\n"], { endings: "native" }).text().then(s => s.replaceAll("\r", "R"))`, "a\nb\n\n"},
+		// A second argument that is null is a dictionary, for the other overload has a string there.
+		{`new URLPattern({}, null).pathname + new URLPattern("https://a/x", null).pathname`, `*/x`},
+	})
+}
+
+// Fetch, section 4.1 (main fetch): the response to a HEAD has no body, whatever
+// the scheme.
+func TestHeadOfDataURL(t *testing.T) {
+	w := newFetchWorld(t)
+	w.tries([][2]string{
+		{`fetch("data:,x", { method: "HEAD" }).then(async r => [r.body, await r.text(), r.headers.get("content-type")])`, `[null,"","text/plain;charset=US-ASCII"]`},
+	})
+}
