@@ -27,3 +27,19 @@ func TestHeadOfDataURL(t *testing.T) {
 		{`fetch("data:,x", { method: "HEAD" }).then(async r => [r.body, await r.text(), r.headers.get("content-type")])`, `[null,"","text/plain;charset=US-ASCII"]`},
 	})
 }
+
+// HTML, section 2.7.3 (StructuredSerializeInternal, step 20): a platform object
+// that is not serializable is refused. Section 8.6 (timers): the callback's this
+// value is the global object, also in strict code.
+func TestStreamsAreNoPlainObjects(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`globalThis.refused = (v) => { try { structuredClone(v); return false } catch (e) { return e.name } }`)
+	w.tries([][2]string{
+		{`[new TransformStream(), new TextDecoderStream(), new CompressionStream("gzip"), new ReadableStream().getReader(), new WritableStream().getWriter()].map(refused)`,
+			`["DataCloneError","DataCloneError","DataCloneError","DataCloneError","DataCloneError"]`},
+		{`(c => { new ReadableStream({ type: "bytes", start(x) { c.push(x) } }); new TransformStream({ start(x) { c.push(x) } }); return c.map(refused) })([])`, `["DataCloneError","DataCloneError"]`},
+		{`refused(new (class extends TransformStream {})())`, `DataCloneError`},
+		{`structuredClone(Object.create({ a: 1 }, { b: { value: 2, enumerable: true } }))`, `{"b":2}`},
+		{`new Promise(resolve => setTimeout(function () { "use strict"; resolve(this === globalThis) }))`, `true`},
+	})
+}

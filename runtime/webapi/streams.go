@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -41,6 +42,7 @@ type streamState struct {
 	transform func() *goja.Object
 	loaded    bool // readable has run: there may be streams
 	calls     map[string]goja.Callable
+	protos    []*goja.Object // of the classes that there are
 	// Nil until transform or writable has run: there are no such streams.
 	fixed, isWritable, isTransform goja.Callable
 }
@@ -53,7 +55,14 @@ func (p *Platform) installStreams() {
 			if s.native == nil {
 				s.native = p.streamNative()
 			}
-			return e.Load(prelude, s.native).(*goja.Object)
+			exports := e.Load(prelude, s.native).(*goja.Object)
+			classes := exports.Get("classes")
+			if list, ok := classes.(*goja.Object); ok {
+				for _, name := range list.Keys() {
+					s.protos = append(s.protos, list.Get(name).(*goja.Object).Get("prototype").(*goja.Object))
+				}
+			}
+			return exports
 		})
 	}
 	readable, writable := load(readablePrelude), load(writablePrelude)
@@ -151,6 +160,18 @@ func (p *Platform) streamCall(name string, args ...goja.Value) goja.Value {
 		p.Engine.Rethrow(err)
 	}
 	return v
+}
+
+// inheritsStream reports whether an object is of a class of the preludes. It
+// runs no user code.
+func (p *Platform) inheritsStream(obj *goja.Object) bool {
+	for obj != nil && obj.ExportType() != proxyType {
+		if slices.Contains(p.fetch.streams.protos, obj) {
+			return true
+		}
+		obj = obj.Prototype()
+	}
+	return false
 }
 
 // streamKind names what kind of stream an object is, "" if it is none.

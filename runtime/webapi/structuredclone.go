@@ -11,8 +11,9 @@ import (
 )
 
 func (p *Platform) installClone() {
-	// Every object with a Go value is a platform object.
-	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.attachedTo(obj) != nil })
+	// Every object with a Go value is a platform object, and so is what the
+	// stream classes make.
+	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.attachedTo(obj) != nil || p.inheritsStream(obj) })
 	p.Hosts.Add(transferCodec{p}, hostTransferred)
 	p.Engine.LazyGlobal("structuredClone", func() goja.Value {
 		return p.globalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {

@@ -50,7 +50,7 @@ func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) go
 	if v := call.Argument(1); !goja.IsUndefined(v) {
 		delay = engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
 	}
-	return p.vm.ToValue(p.Engine.SetTimer(delay, repeat, func() { p.Engine.Call(fn, goja.Undefined(), args...) }))
+	return p.vm.ToValue(p.Engine.SetTimer(delay, repeat, func() { p.Engine.Call(fn, p.vm.GlobalObject(), args...) }))
 }
 
 // queueMicrotask runs fn among the promise jobs; what it throws is reported as
