@@ -43,3 +43,15 @@ func TestStreamsAreNoPlainObjects(t *testing.T) {
 		{`new Promise(resolve => setTimeout(function () { "use strict"; resolve(this === globalThis) }))`, `true`},
 	})
 }
+
+// Web Cryptography, section 18.4.4 (normalizing an algorithm): a digest that is
+// not registered is not supported, and MD5, which only digest() has, is none of
+// ECDSA's.
+func TestNoMD5InECDSA(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`globalThis.keys = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])`)
+	w.tries([][2]string{
+		{`crypto.subtle.sign({ name: "ECDSA", hash: "MD5" }, keys.privateKey, new Uint8Array(1)).catch(e => e.name)`, `NotSupportedError`},
+		{`crypto.subtle.verify({ name: "ECDSA", hash: "MD5" }, keys.publicKey, new Uint8Array(64), new Uint8Array(1)).catch(e => e.name)`, `NotSupportedError`},
+	})
+}

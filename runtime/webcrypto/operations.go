@@ -165,6 +165,9 @@ func DecryptWith(p *Params, k *Key, usage Usages, data []byte) ([]byte, error) {
 // steps 9 and 10).
 func CheckWrap(p *Params, wrapping *Key) error { return wrapping.check(p.Name, WrapKey) }
 
+// errMD5 says that ECDSA has no MD5: workerd refuses it too, from below.
+var errMD5 = fail(notSupportedError, "ECDSA does not support the digest MD5; use SHA-256, SHA-384 or SHA-512.")
+
 // SignWith is SubtleCrypto.sign (section 14.3.3). src serves RSA-PSS.
 func SignWith(p *Params, k *Key, data []byte, src io.Reader) ([]byte, error) {
 	if err := k.check(p.Name, Sign); err != nil {
@@ -182,6 +185,9 @@ func SignWith(p *Params, k *Key, data []byte, src io.Reader) ([]byte, error) {
 	case "RSA-PSS":
 		return k.rsa.signPSS(k.Algorithm.Hash, p.SaltLength, data, src)
 	case "ECDSA":
+		if p.Hash == "MD5" {
+			return nil, errMD5
+		}
 		return k.ec.sign(p.Hash, data)
 	}
 	return k.okp.sign(data), nil
@@ -204,6 +210,9 @@ func VerifyWith(p *Params, k *Key, signature, data []byte) (bool, error) {
 	case "RSA-PSS":
 		return k.rsa.verifyPSS(k.Algorithm.Hash, p.SaltLength, signature, data), nil
 	case "ECDSA":
+		if p.Hash == "MD5" {
+			return false, errMD5
+		}
 		return k.ec.verify(p.Hash, signature, data), nil
 	}
 	return k.okp.verify(signature, data), nil
