@@ -321,7 +321,7 @@ func TestRSAFactor(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	for _, p := range []*Params{
 		{Name: "ECDSA", NamedCurve: "P-256", Hash: "SHA-256"}, {Name: "ECDSA", NamedCurve: "P-384", Hash: "SHA-512"},
-		{Name: "ECDSA", NamedCurve: "P-521", Hash: "SHA-1"}, {Name: "ECDSA", NamedCurve: "P-256", Hash: "MD5"}, {Name: "Ed25519"},
+		{Name: "ECDSA", NamedCurve: "P-521", Hash: "SHA-1"}, {Name: "ECDSA", NamedCurve: "P-256", Hash: "SHA-512"}, {Name: "Ed25519"},
 		{Name: "RSA-PSS", Hash: "SHA-256", ModulusLength: 512, PublicExponent: []byte{1, 0, 1}, SaltLength: 20},
 	} {
 		run := func() ([]byte, []byte) {
