@@ -379,10 +379,10 @@ func (a *API) invoke(target *goja.Object, c *event.Call, kind receiver, done fun
 		}
 		finished = true
 		forget()
-		ctx.Release()
+		ctx.ReleaseFor()
 		done(p, err)
 	}
-	ctx.Hold()
+	ctx.HoldFor()
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
 	fail := func(reason goja.Value) {
 		ev := a.Failure(reason)

@@ -39,6 +39,7 @@ type Context struct {
 	ops         map[*Op]struct{}
 	atDeath     map[int64]func(error)
 	waitUntil   int
+	promised    int // those of waitUntil that HoldFor counted
 	idle        func()
 	subrequests int // since the last NewEvent
 }
@@ -190,6 +191,9 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	}
 	ops := c.Ops()
 	c.ops = nil
+	c.engine.stuck.ops -= len(ops)
+	c.engine.stuck.holds -= c.waitUntil - c.promised
+	c.engine.stuck.promised -= c.promised
 	for _, op := range ops {
 		op.abandon(reason)
 	}
@@ -218,7 +222,7 @@ func (c *Context) Crash() {
 func (c *Context) Disconnect(reason error) {
 	for _, op := range c.Ops() {
 		if op.connection {
-			delete(c.ops, op)
+			c.forgetOp(op)
 			op.abandon(reason)
 		}
 	}
@@ -263,18 +267,46 @@ func (c *Context) Ops() []*Op {
 	return all
 }
 
-// Hold counts a promise that the context waits for (waitUntil, a handler that
-// has not returned); Release takes it back. When nothing is held, no timer and
-// no operation is pending, the function given to WhenIdle is called.
-func (c *Context) Hold() { c.waitUntil++ }
+// Hold counts what keeps the context alive and may give it something to do, as
+// an open connection or a reference that others have; Release takes it back.
+// When nothing is held, the function given to WhenIdle is called.
+func (c *Context) Hold() {
+	c.waitUntil++
+	if c.dead == nil {
+		c.engine.stuck.holds++
+	}
+}
 
 // Release ends a Hold.
 func (c *Context) Release() {
 	c.waitUntil--
+	if c.dead == nil {
+		c.engine.stuck.holds--
+	}
 	c.checkIdle()
 }
 
-// Held is the number of unreleased Holds.
+// HoldFor is Hold for a promise that the context waits for (waitUntil, a handler
+// that has not returned): it gives nobody anything to do. ReleaseFor ends it.
+func (c *Context) HoldFor() {
+	c.waitUntil++
+	c.promised++
+	if c.dead == nil {
+		c.engine.stuck.promised++
+	}
+}
+
+// ReleaseFor ends a HoldFor.
+func (c *Context) ReleaseFor() {
+	c.waitUntil--
+	c.promised--
+	if c.dead == nil {
+		c.engine.stuck.promised--
+	}
+	c.checkIdle()
+}
+
+// Held is the number of unreleased Holds, those of HoldFor among them.
 func (c *Context) Held() int { return c.waitUntil }
 
 // WhenIdle sets the function to call once no Hold is left. It is called at

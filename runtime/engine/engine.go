@@ -119,6 +119,8 @@ type Engine struct {
 
 	maxSubrequests int // 0: no limit
 
+	stuck stuckState
+
 	watch    watchdog
 	unseen   int64 // bytes allocated since the heap was looked at, see Allocate
 	overflow overflow
@@ -260,6 +262,7 @@ func (e *Engine) Enter(f *Frame, cause string, fn func()) { e.enter(f, cause, fn
 func (e *Engine) enter(f *Frame, cause string, fn func()) {
 	e.admit(f, cause, fn)
 	e.runAfter()
+	e.lookWhetherStuck()
 }
 
 func (e *Engine) runAfter() {
@@ -289,6 +292,7 @@ func (e *Engine) admit(f *Frame, cause string, fn func()) {
 
 // turn is the one place where JavaScript starts to run.
 func (e *Engine) turn(f *Frame, cause string, fn func()) {
+	e.stuck.turns++
 	e.now = e.clock.Now()
 	f = f.WithCause(killpoint.Inherited(cause))
 	e.cur, e.root, e.cause = f, f, cmp.Or(f.Cause, cause)

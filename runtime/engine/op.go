@@ -36,6 +36,7 @@ func (e *Engine) StartOp(name string) *Op {
 		c.ops = map[*Op]struct{}{}
 	}
 	c.ops[op] = struct{}{}
+	e.stuck.ops++
 	return op
 }
 
@@ -119,7 +120,7 @@ func (op *Op) Drop() {
 
 func (op *Op) forget() {
 	if c := op.frame.Context; c != nil {
-		delete(c.ops, op)
+		c.forgetOp(op)
 	}
 	op.cancel = nil
 }

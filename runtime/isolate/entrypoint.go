@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -47,10 +49,10 @@ func (i *Isolate) defineExecution() {
 // rejection is logged.
 func (i *Isolate) waitUntil(promise goja.Value) {
 	c := i.Engine.Current()
-	c.Hold()
-	i.Engine.Await(promise, func(goja.Value) { c.Release() }, func(reason goja.Value) {
+	c.HoldFor()
+	i.Engine.Await(promise, func(goja.Value) { c.ReleaseFor() }, func(reason goja.Value) {
 		i.Engine.ReportUncaught(reason)
-		c.Release()
+		c.ReleaseFor()
 	})
 }
 
@@ -128,7 +130,8 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 	noRetry := false
 	t := &entrypoint{i: i, name: defaultEntrypoint}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "scheduled", func(ctx *engine.Context, end func()) {
-		finish := func(err error) { done(noRetry, err); end() }
+		forget := ctx.AtDeath(func(reason error) { done(noRetry, reason) })
+		finish := func(err error) { forget(); done(noRetry, err); end() }
 		thrown := i.Engine.Try(func() {
 			receiver, fn, args := t.handler(ctx, "scheduled")
 			controller := i.vm.NewObject()
@@ -161,16 +164,44 @@ func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engin
 			failed(&event.Error{Message: "the worker is not loaded"})
 			return
 		}
-		i.requests[ctx] = struct{}{}
+		i.dispatched++
+		r := &stateless{number: i.dispatched, pending: true}
+		i.requests[ctx] = r
 		ctx.AtDeath(func(error) { delete(i.requests, ctx) })
 		i.Engine.Enter(ctx.Frame(), cause, func() {
-			ctx.Hold()
-			fn(ctx, ctx.Release)
+			ctx.HoldFor()
+			fn(ctx, func() { r.pending = false; ctx.ReleaseFor() })
 			ctx.WhenIdle(func() { ctx.Finish(errFinished) })
 		})
 	})
 	if err != nil {
 		failed(ErrEnded)
+	}
+}
+
+// stateless is an event of the stateless worker. Loop-confined.
+type stateless struct {
+	number  int64
+	pending bool // its handler has not come to an end
+}
+
+// hungText is the reference's (workerd, io/io-context.c++).
+const hungText = "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/"
+
+// hung ends the stateless events that wait for promises which nothing can settle:
+// those whose handler has not answered fail, of the others nobody hears.
+func (i *Isolate) hung() {
+	contexts := slices.SortedFunc(maps.Keys(i.requests), func(a, b *engine.Context) int {
+		return cmp.Compare(i.requests[a].number, i.requests[b].number)
+	})
+	for _, ctx := range contexts {
+		switch r := i.requests[ctx]; {
+		case r == nil: // ended by the end of another one
+		case r.pending:
+			ctx.Kill(&event.Error{Name: "Error", Message: hungText})
+		default:
+			ctx.Finish(errFinished)
+		}
 	}
 }
 

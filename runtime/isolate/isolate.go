@@ -63,24 +63,26 @@ type Isolate struct {
 	Platform *webapi.Platform
 	CF       *cfapi.API
 
-	opts      Options
-	vm        *goja.Runtime
-	wasm      *wasm.Store
-	node      *nodeapi.Modules
-	exports   *goja.Object // the entry module's exports
-	loopbacks *goja.Object // ctx.exports
-	execution *engine.Class[*execution]
-	requests  map[*engine.Context]struct{} // stateless events in progress
-	abandoned bool
+	opts       Options
+	vm         *goja.Runtime
+	wasm       *wasm.Store
+	node       *nodeapi.Modules
+	exports    *goja.Object // the entry module's exports
+	loopbacks  *goja.Object // ctx.exports
+	execution  *engine.Class[*execution]
+	requests   map[*engine.Context]*stateless // in progress
+	dispatched int64                          // stateless events so far
+	abandoned  bool
 }
 
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
-	i := &Isolate{opts: o, requests: map[*engine.Context]struct{}{}}
+	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}}
 	i.Engine = engine.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})
+	i.Engine.OnStuck(i.hung)
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
 	i.wasm = wasm.Install(i.Engine)

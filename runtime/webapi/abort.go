@@ -300,6 +300,7 @@ func (c signalCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error
 		}
 		return reason
 	}
+	p.Engine.Current().Expect()
 	data, fired := carrier.Listen(func(data []byte) {
 		// A loop that has ended has no listeners either.
 		_ = p.Engine.Post(frame, "abort", func() { p.abortSignal(s, unpack(data)) })

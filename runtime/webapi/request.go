@@ -66,6 +66,9 @@ func (p *Platform) requestSignal(r *request) *abortSignal {
 	default:
 		r.ownSignal = p.newAbortSignal()
 		r.ownSignal.reason = r.gone
+		if c := p.Engine.Current(); c != nil && r.incoming && p.compat("enable_request_signal") {
+			c.Expect()
+		}
 	}
 	return r.ownSignal
 }
