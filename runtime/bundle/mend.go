@@ -41,6 +41,7 @@ import (
 //   - catch with finally (mendtry.go).
 //   - a < b < c (mendrelation.go).
 //   - The source of an arrow function lacks the parentheses that its body ends with.
+//   - Functions that are defaults of parameters (mendarrow.go).
 //   - Elements of patterns that goja's parser does not take (repair.go).
 //   - What cannot run (menddead.go).
 //   - arguments that arrow functions alone name (mendarguments.go).
@@ -149,6 +150,7 @@ func (m mender) node(n ast.Node, exact bool) {
 		pruneConditional(n)
 	case *ast.ArrowFunctionLiteral:
 		closeParentheses(n, m.source)
+		nameParameters(n.ParameterList)
 	case *ast.TryStatement:
 		nestTry(n)
 	case *ast.CatchStatement:
@@ -191,6 +193,7 @@ func (m mender) node(n ast.Node, exact bool) {
 }
 
 func (m mender) function(n *ast.FunctionLiteral, exact bool) {
+	nameParameters(n.ParameterList)
 	if m.async {
 		mendAsync(n)
 	}

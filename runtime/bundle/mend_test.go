@@ -356,3 +356,11 @@ func TestTextOfArrowFunctions(t *testing.T) {
 		}
 	}
 }
+
+// 8.6.3: the default of a parameter is named like it.
+func TestNamesOfDefaults(t *testing.T) {
+	const code = `[(p = () => {}) => p.name, function (p = function () {}) { return p.name }, (p = class {}) => p.name, { m(a, p = async () => {}) { return p.name } }.m, (p = class { static name() {} }) => typeof p.name, (p = (0, () => {})) => p.name, (p = function q() {}) => p.name].map((f) => f()).join()`
+	if got := runMended(t, goja.New(), code, false).String(); got != "p,p,p,p,function,,q" {
+		t.Fatal(got)
+	}
+}

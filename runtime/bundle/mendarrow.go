@@ -30,3 +30,34 @@ func closeParentheses(n *ast.ArrowFunctionLiteral, source string) {
 		n.Source += more
 	}
 }
+
+// nameParameters gives a nameless function that is the default of a parameter the
+// parameter's name (ECMA-262, section 8.6.3), which goja does for every other
+// binding: (f = () => 1) becomes (f = { f: () => 1 }.f).
+func nameParameters(list *ast.ParameterList) {
+	for _, b := range list.List {
+		target, ok := b.Target.(*ast.Identifier)
+		if !ok || !isNameless(b.Initializer) {
+			continue
+		}
+		at := b.Initializer.Idx0()
+		named := &ast.PropertyKeyed{Key: &ast.StringLiteral{Idx: at, Literal: string(target.Name), Value: target.Name}, Kind: ast.PropertyKindValue, Value: b.Initializer}
+		b.Initializer = &ast.DotExpression{
+			Left:       &ast.ObjectLiteral{LeftBrace: at, RightBrace: at, Value: []ast.Property{named}},
+			Identifier: ast.Identifier{Name: target.Name, Idx: at},
+		}
+	}
+}
+
+// isNameless reports whether e is an anonymous function or class (8.4.5).
+func isNameless(e ast.Expression) bool {
+	switch f := e.(type) {
+	case *ast.ArrowFunctionLiteral:
+		return true
+	case *ast.FunctionLiteral:
+		return f.Name == nil
+	case *ast.ClassLiteral:
+		return f.Name == nil
+	}
+	return false
+}
