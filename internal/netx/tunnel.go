@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"syscall"
 	"time"
 
 	"minido.dev/minido/internal/killpoint"
@@ -35,7 +36,7 @@ func (d *Real) connect(ctx context.Context, req *event.Request) (*event.Response
 	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", u.Host)
 	if err != nil {
-		return nil, reword(ctx, err)
+		return nil, unconnected(ctx, u, err)
 	}
 	if u.Scheme == "tls" {
 		secure := tls.Client(conn, d.clientTLS(u.Hostname()))
@@ -49,6 +50,26 @@ func (d *Real) connect(ctx context.Context, req *event.Request) (*event.Response
 		d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", cause)
 	}
 	return d.tunnelOver(conn, cause), nil
+}
+
+// unconnected says why there is no connection, in the words of Node's system errors.
+func unconnected(ctx context.Context, u *url.URL, err error) error {
+	var dns *net.DNSError
+	if context.Cause(ctx) == nil {
+		if errors.As(err, &dns) && dns.IsNotFound {
+			return &event.Error{Name: "Error", Message: "getaddrinfo ENOTFOUND " + u.Hostname()}
+		}
+		for _, x := range []struct {
+			code   string
+			number syscall.Errno
+		}{{"ECONNREFUSED", syscall.ECONNREFUSED}, {"ECONNRESET", syscall.ECONNRESET}, {"ETIMEDOUT", syscall.ETIMEDOUT},
+			{"EHOSTUNREACH", syscall.EHOSTUNREACH}, {"ENETUNREACH", syscall.ENETUNREACH}} {
+			if errors.Is(err, x.number) {
+				return &event.Error{Name: "Error", Message: "connect " + x.code + " " + u.Host}
+			}
+		}
+	}
+	return reword(ctx, err)
 }
 
 func (d *Real) clientTLS(name string) *tls.Config {

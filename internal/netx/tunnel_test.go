@@ -138,7 +138,7 @@ func TestTunnelFails(t *testing.T) {
 		}
 		closed := l.Addr().String()
 		l.Close()
-		if c := dial(t, d, "tcp://"+closed); c.err == nil || c.err.Error() != ErrLost.Error() {
+		if c := dial(t, d, "tcp://"+closed); c.err == nil || c.err.Error() != "connect ECONNREFUSED "+closed {
 			t.Errorf("%v", c.err)
 		}
 		for _, url := range []string{"tcp://" + strings.TrimRight(address, "0123456789"), "http://" + address, "tcp://[" + address} {

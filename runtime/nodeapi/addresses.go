@@ -49,3 +49,13 @@ func addressNatives(m *Modules) []engine.Func {
 		}},
 	}
 }
+
+// socketNatives are the natives of js/net_socket.js.
+func socketNatives(m *Modules) []engine.Func {
+	return []engine.Func{
+		// connect is that of cloudflare:sockets.
+		{Name: "connect", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.platform.Connect(c.Argument(0), c.Argument(1))
+		}},
+	}
+}

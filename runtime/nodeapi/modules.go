@@ -37,6 +37,8 @@ func init() {
 	internal("internal/http_server", "http_server.js", nil)
 	internal("internal/misc", "misc.js", miscModule)
 	internal("internal/fs_open", "fs_open.js", nil)
+	internal("internal/net_socket", "net_socket.js", socketNatives)
+	internal("internal/tls_socket", "tls_socket.js", nil)
 
 	js("assert", "assert.js", nil)
 	property("assert/strict", "assert", "strict")
@@ -47,6 +49,8 @@ func init() {
 	js("dns", "dns.js", addressNatives)
 	js("net", "net.js", addressNatives)
 	js("tls", "tls.js", nil)
+	alias("_tls_common", "tls")
+	alias("_tls_wrap", "tls")
 	property("dns/promises", "dns", "promises")
 	js("crypto", "crypto.js", cryptoModule)
 	js("diagnostics_channel", "diagnostics_channel.js", nil)
@@ -115,7 +119,7 @@ func mostlyMissing() {
 	}
 	for _, x := range []struct{ name, flag string }{
 		{"_stream_wrap", "enable_nodejs_stream_wrap_module"},
-		{"_tls_common", ""}, {"_tls_wrap", ""}, {"child_process", "enable_nodejs_child_process_module"},
+		{"child_process", "enable_nodejs_child_process_module"},
 		{"sqlite", "enable_nodejs_sqlite_module"}, {"wasi", "enable_nodejs_wasi_module"},
 	} {
 		goModule(x.name, makeUnsupported).flag = x.flag

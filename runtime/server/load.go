@@ -142,15 +142,20 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	for _, c := range p.Classes {
 		namespaces[c.ClassName] = s.space(c.UniqueKey)
 	}
+	loading := func(error) {}
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   webapi.NewCacheStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.machine(), Heap: s.opts.Heap,
-		Condemned: func(i *isolate.Isolate, reason error) { s.condemned(w, reason) },
+		Condemned: func(i *isolate.Isolate, reason error) {
+			loading(reason) // what is condemned before it is loaded never says that it is
+			s.condemned(w, reason)
+		},
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
 	err := s.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
+		loading = done
 		w.iso.Start(func(err error) {
 			if err != nil {
 				done(&LoadError{err.Error()})

@@ -1,4 +1,5 @@
-// node:net without sockets: addresses, block lists and the form of arguments
+// node:net without its sockets, which are in net_socket.js: addresses, block lists
+// and the form of arguments
 // (nodejs.org/api/net.html).
 function (native, p) {
   "use strict";
@@ -101,7 +102,7 @@ function (native, p) {
   }
 
   let timeout = 250, autoSelect = true;
-  return {
+  const net = {
     isIP: (s) => native.family(`${s}`), isIPv4, isIPv6, SocketAddress, BlockList,
     getDefaultAutoSelectFamily: () => autoSelect,
     setDefaultAutoSelectFamily(value) {
@@ -126,4 +127,8 @@ function (native, p) {
       return [options, typeof last === "function" ? last : null];
     },
   };
+  for (const [name, from] of [["Socket", "Socket"], ["Stream", "Socket"], ["connect", "connect"], ["createConnection", "connect"]]) {
+    native.lazy(net, name, () => native.require("internal/net_socket")[from]);
+  }
+  return net;
 }

@@ -1,4 +1,5 @@
-// node:tls without connections: who a certificate is for, and the form of ALPN
+// node:tls without its sockets, which are in tls_socket.js: who a certificate is
+// for, and the form of ALPN
 // (nodejs.org/api/tls.html).
 function (native, p) {
   "use strict";
@@ -67,6 +68,8 @@ function (native, p) {
     }
   };
 
-  return { CLIENT_RENEG_LIMIT: 3, CLIENT_RENEG_WINDOW: 600, DEFAULT_CIPHERS: "", DEFAULT_ECDH_CURVE: "auto", DEFAULT_MIN_VERSION: "TLSv1.2",
+  const tls = { CLIENT_RENEG_LIMIT: 3, CLIENT_RENEG_WINDOW: 600, DEFAULT_CIPHERS: "", DEFAULT_ECDH_CURVE: "auto", DEFAULT_MIN_VERSION: "TLSv1.2",
     DEFAULT_MAX_VERSION: "TLSv1.3", rootCertificates: [], getCiphers: () => [], checkServerIdentity, convertALPNProtocols };
+  for (const name of ["TLSSocket", "connect", "SecureContext", "createSecureContext"]) native.lazy(tls, name, () => native.require("internal/tls_socket")[name]);
+  return tls;
 }
