@@ -21,7 +21,7 @@ function (native, p) {
     return error;
   };
   const closed = () => errors.make("Error", "ERR_SOCKET_CLOSED", "Socket is closed");
-  const later = (code) => errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", `The options.${code} option is not implemented`);
+  const later = (code) => errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", `The options.${code} option is not implemented`); // the reference's text
 
   // A handle is an open connection, or one that is being opened: its streams.
   const handleOf = (socket) => ({ socket, reader: socket.readable.getReader(), writer: socket.writable.getWriter(), reading: false, remote: undefined, read: 0, written: 0 });

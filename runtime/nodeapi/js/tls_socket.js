@@ -32,7 +32,7 @@ function (native, p) {
     for (const name of ["isServer", "requestCert", "server", "requestOCSP", "SNICallback"]) if (o[name]) throw later(name);
     if (socket !== undefined && socket !== null && !(socket instanceof Duplex)) throw errors.argType("duplex", "an stream.Duplex", socket);
     if (socket && !(socket instanceof Socket)) {
-      throw errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", "TLS over a stream that is no net.Socket is not implemented");
+      throw errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", "TLS runs over a net.Socket alone: give tls.connect() one, or host and port");
     }
     ReflectApply(Socket, this, [{ ...o, allowHalfOpen: socket ? socket.allowHalfOpen : o.allowHalfOpen }]);
     ObjectAssign(this, { _tlsOptions: o, secureConnecting: true, servername: null, alpnProtocol: undefined, authorized: false, authorizationError: undefined, encrypted: true });
@@ -41,7 +41,7 @@ function (native, p) {
   ObjectSetPrototypeOf(TLSSocket.prototype, Socket.prototype);
   ObjectSetPrototypeOf(TLSSocket, Socket);
 
-  const absent = (name) => function () { throw new p.Error(`${name} is not implemented`); };
+  const absent = (name) => function () { throw new p.Error(`${name} is not implemented`); }; // the reference's text
   const methods = {
     _transport: "on",
     // _over begins TLS on the connection of a socket, once that is open.
@@ -81,7 +81,7 @@ function (native, p) {
     },
     exportKeyingMaterial(length) {
       if (typeof length !== "number") throw errors.argType("length", "of type number", length);
-      throw new p.Error("TLSSocket.exportKeyingMaterial is not implemented");
+      throw new p.Error("exportKeyingMaterial() is not available in minido: the keys of a session stay in the server's TLS.");
     },
     setMaxSendFragment(size) {
       if (typeof size !== "number") throw errors.argType("size", "of type number", size);
