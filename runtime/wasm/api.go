@@ -8,11 +8,13 @@ import (
 
 // classes are WebAssembly's in one isolate.
 type classes struct {
-	module   *engine.Class[*Code]
-	instance *engine.Class[*instanceObject]
-	memory   *engine.Class[*memory]
-	table    *engine.Class[*table]
-	global   *engine.Class[*global]
+	module    *engine.Class[*Code]
+	instance  *engine.Class[*instanceObject]
+	memory    *engine.Class[*memory]
+	table     *engine.Class[*table]
+	global    *engine.Class[*global]
+	tag       *engine.Class[*tag]
+	exception *engine.Class[*exception]
 }
 
 // instanceObject is what a WebAssembly.Instance has.
@@ -42,6 +44,7 @@ func (s *Store) namespace() *goja.Object {
 	s.defineTable()
 	s.defineMemory()
 	s.defineGlobal()
+	s.defineTags()
 	for _, name := range []string{"CompileError", "LinkError", "RuntimeError"} {
 		s.define(name, s.errors[name])
 	}

@@ -50,6 +50,12 @@ func (w *writer) global(g globalType) {
 
 // zero is the constant expression of a type's zero.
 func (w *writer) zero(t valueType) {
+	w.nothing(t)
+	w.bytes(opEnd)
+}
+
+// nothing pushes a type's zero.
+func (w *writer) nothing(t valueType) {
 	switch t {
 	case typeI32, typeI64:
 		w.bytes(opI32Const+(typeI32-t), 0) // the types count down
@@ -57,10 +63,12 @@ func (w *writer) zero(t valueType) {
 		w.bytes(0x43, 0, 0, 0, 0)
 	case typeF64:
 		w.bytes(0x44, 0, 0, 0, 0, 0, 0, 0, 0)
+	case typeV128:
+		w.bytes(opVector, vectorConst)
+		w.bytes(make([]byte, 16)...)
 	default:
-		w.bytes(0xd0, t)
+		w.bytes(opRefNull, t)
 	}
-	w.bytes(opEnd)
 }
 
 // entity writes what an import says of one.

@@ -22,7 +22,7 @@ var traps = map[string]string{
 	"invalid table access":          "table index is out of bounds",
 	"indirect call type mismatch":   "function signature mismatch",
 	"null reference":                "dereferencing a null pointer",
-	"uncaught exception":            "an exception of WebAssembly was not caught (minido does not hand it to JavaScript: WebAssembly.Exception is absent)",
+	"uncaught exception":            "an exception of WebAssembly was not caught (minido hands those of standard exception handling, try_table, not to JavaScript)",
 }
 
 // trapText is the class and the text of what a call into a module ended with.

@@ -36,9 +36,6 @@ func (x *externs) handle(s *Store, v goja.Value) uint64 {
 			return at
 		}
 	}
-	if len(x.free) == 0 && len(x.values) >= max(x.sweep, firstSweep) {
-		x.collect(s)
-	}
 	var at uint64
 	if n := len(x.free); n > 0 {
 		at, x.free = x.free[n-1], x.free[:n-1]
@@ -63,11 +60,11 @@ func (x *externs) value(at uint64) goja.Value {
 	return x.values[at-1]
 }
 
-// collect frees the places of values that no table and no global holds. While a
-// call is in progress its locals may hold any, so nothing is freed.
+// collect frees the places of values that no table and no global holds, if there
+// are many. While a call is in progress its arguments and locals may hold any, so
+// it is called before the outermost one.
 func (x *externs) collect(s *Store) {
-	x.sweep = 2 * len(x.values)
-	if s.active > 0 {
+	if len(x.free) > 0 || len(x.values) < max(x.sweep, firstSweep) {
 		return
 	}
 	held := make([]bool, len(x.values)+1)
@@ -101,6 +98,14 @@ func (i *instance) externrefs(hold func(uint64)) {
 			elements, _ := tableOf(i.mod, n)
 			for _, ref := range *elements {
 				hold(uint64(ref))
+			}
+		}
+	}
+	if i.thrown != nil {
+		for k, t := range i.code.rewritten.unwind.types {
+			if t == typeExternref {
+				v, _ := i.unwindGlobal(k).Value()
+				hold(v)
 			}
 		}
 	}

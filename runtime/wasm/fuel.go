@@ -1,28 +1,45 @@
 package wasm
 
+import "errors"
+
 // fuel is how many turns of loops and calls of functions an instance makes
 // before it asks whether it may go on: a fraction of a millisecond.
 const fuel = 50000
 
 // countDown is the code section with the counting in it; counts is false if no
 // function loops or calls, and nothing has to be counted.
-func (b *binary) countDown() (code []byte, counts bool, err error) {
+func (b *binary) countDown() (code []byte, counts bool, u *unwinding, err error) {
 	body, have := b.body(sectionCode)
 	if !have {
-		return nil, false, nil
+		return nil, false, nil, nil
 	}
+	code, counts, err = b.functionBodies(body, nil)
+	if errors.Is(err, errLegacy) {
+		counts, u = true, b.unwinding(len(b.globals)+1)
+		code, _, err = b.functionBodies(body, u)
+	}
+	return code, counts, u, err
+}
+
+// functionBodies writes the functions, with exceptions if u is not nil.
+func (b *binary) functionBodies(body []byte, u *unwinding) (code []byte, counts bool, err error) {
 	step := b.step()
 	r := &reader{data: body}
 	var w writer
 	n := r.u32()
 	w.u32(n)
 	var fn writer
+	at := b.imported[kindFunction]
 	for ; n > 0 && r.err == nil; n-- {
 		fn.buf = fn.buf[:0]
 		f := &reader{data: r.bytes(r.u32())}
-		if fn.function(f, step) {
+		switch {
+		case u != nil && at < len(b.functions):
+			fn.unwind(b, u, f, b.functions[at].function, step)
+		case fn.function(f, step):
 			counts = true
 		}
+		at++
 		if f.err != nil {
 			return nil, false, f.err
 		}

@@ -53,6 +53,11 @@ const maxIdle = 4
 // call is the function as JavaScript calls it.
 func (f *function) call(c goja.FunctionCall) goja.Value {
 	s := f.inst.store
+	if s.active == 0 {
+		s.extern.collect(s)
+	}
+	s.active++
+	defer s.leave()
 	var few [8]uint64
 	stack := few[:]
 	if n := max(len(f.typ.params), len(f.typ.results)); n > len(few) {
@@ -76,6 +81,8 @@ func (f *function) call(c goja.FunctionCall) goja.Value {
 	return s.vm.NewArray(list...)
 }
 
+func (s *Store) leave() { s.active-- }
+
 // mustPass throws if a value of the signature cannot be had in JavaScript.
 func (f *function) mustPass() {
 	if f.typ.has(typeV128) || f.typ.has(typeExnref) {
@@ -91,15 +98,16 @@ func (s *Store) run(f *function, stack []uint64) {
 	} else {
 		callee = f.inst.engine.NewFunction(f.index)
 	}
-	s.active++
 	err := callee.CallWithStack(s.ctx, stack)
-	s.active--
 	s.settle()
 	if err != nil {
 		s.raise(err) // its stack may be huge
 	}
 	if len(f.idle) < maxIdle {
 		f.idle = append(f.idle, callee)
+	}
+	if f.inst.pending() {
+		f.inst.throwPending()
 	}
 }
 

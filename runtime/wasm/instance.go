@@ -28,6 +28,8 @@ func (s *Store) instantiateCode(code *Code, object goja.Value, what string) *goj
 	}
 	if code.binary.start >= 0 {
 		f := i.function(uint32(code.binary.start))
+		s.active++
+		defer s.leave()
 		s.run(f, nil)
 	}
 	runtime.KeepAlive(i)
@@ -74,6 +76,9 @@ func (i *instance) connect(what string) {
 	}
 	left.mod = i.mod
 	s.born(i, left)
+	if u := i.code.rewritten.unwind; u != nil {
+		i.thrown = globalOf(i.mod, u.thrown)
+	}
 	if at := i.code.rewritten.fuel; at >= 0 {
 		elements, _ := tableOf(i.mod, at)
 		(*elements)[0] = engineOf(e.tick).FunctionInstanceReference(0)
@@ -98,6 +103,9 @@ func (i *instance) adopt() {
 	for n, g := range b.globals[len(i.globals):] {
 		i.globals = append(i.globals, &global{inst: i, index: b.imported[kindGlobal] + n, typ: g.global})
 	}
+	for _, t := range b.tags[len(i.tags):] {
+		i.tags = append(i.tags, &tag{params: t.function.params})
+	}
 }
 
 // exportsObject is the frozen object without a prototype that has the exports.
@@ -116,7 +124,11 @@ func (i *instance) exportsObject() *goja.Object {
 		case kindGlobal:
 			v = s.globalObject(i.globals[x.index], x.name)
 		default:
-			continue // tags: WebAssembly.Tag is absent
+			t := i.tags[x.index]
+			if t.object == nil {
+				t.object = s.classes.tag.Wrap(t)
+			}
+			v = t.object
 		}
 		exports.DefineDataProperty(x.name, v, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
 	}

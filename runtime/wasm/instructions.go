@@ -42,8 +42,8 @@ func (r *reader) instruction() instruction {
 			}
 			r.u32()
 		})
-	case op == 0x06 || op == 0x07 || op == 0x09 || op == 0x18 || op == 0x19:
-		r.fail(fmt.Errorf("legacy exception handling (instruction 0x%02x) is not supported by minido; compile with the standard one (exnref)", op))
+	case op == opTry || op == opCatch || op == opRethrow || op == opDelegate || op == opCatchAll:
+		r.fail(errLegacy)
 	case op == opEnd:
 		in.nesting = -1
 	case op == 0x0c, op == 0x0d, op == 0x08, op == opCall, op == opReturnCall, op == 0xd2, op >= 0x20 && op <= 0x26:

@@ -27,6 +27,8 @@ type instance struct {
 	memories  []*memory
 	tables    []*table
 	globals   []*global
+	tags      []*tag
+	thrown    cell                   // what it has thrown, if its exceptions are its own
 	links     map[*instance]struct{} // kept alive
 	providers []*instance            // kept alive: what the imports came through
 }

@@ -47,7 +47,7 @@ func (i *instance) readImports(what string, object goja.Value) {
 		case kindGlobal:
 			l.global(item, v)
 		case kindTag:
-			l.fail("tags cannot be imported in minido, where WebAssembly.Tag is absent")
+			l.tag(item, v)
 		}
 	}
 }
@@ -209,7 +209,11 @@ func (i *instance) hostOf(e *compiler) (code wazero.CompiledModule, mod api.Modu
 		at++
 		b = b.NewFunctionBuilder().WithGoFunction(api.GoFunc(func(_ context.Context, stack []uint64) {
 			defer carry()
-			w.Value().callImport(place, stack)
+			if i := w.Value(); i.thrown != nil {
+				i.callCatching(place, stack)
+			} else {
+				i.callImport(place, stack)
+			}
 		}), item.function.params, item.function.results).Export(strconv.Itoa(n))
 	}
 	ctx := context.Background()
@@ -220,6 +224,12 @@ func (i *instance) hostOf(e *compiler) (code wazero.CompiledModule, mod api.Modu
 		return err
 	})
 	return code, mod, err
+}
+
+// callCatching is callImport for an instance that catches what JavaScript throws.
+func (i *instance) callCatching(place int, stack []uint64) {
+	defer i.catches(stack[:len(i.imports[place].typ.results)])
+	i.callImport(place, stack)
 }
 
 // callImport runs an imported function: arguments and results are on the stack.

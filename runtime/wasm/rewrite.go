@@ -14,18 +14,19 @@ const (
 
 // rewritten is a module as wazero gets it.
 type rewritten struct {
-	bytes []byte
-	fuel  int // the table with the function to call when fuel has run out, or -1
+	bytes  []byte
+	fuel   int        // the table with the function to call when fuel has run out, or -1
+	unwind *unwinding // nil: exceptions are wazero's
 }
 
 // rewrite renames the imports, makes the start function an export and adds the
 // counting down.
 func (b *binary) rewrite() (*rewritten, error) {
-	code, counts, err := b.countDown()
+	code, counts, unwind, err := b.countDown()
 	if err != nil {
 		return nil, err
 	}
-	out := &rewritten{fuel: -1}
+	out := &rewritten{fuel: -1, unwind: unwind}
 	if counts {
 		out.fuel = len(b.tables)
 	}
@@ -36,7 +37,7 @@ func (b *binary) rewrite() (*rewritten, error) {
 		body, have := b.body(id)
 		switch {
 		case id == sectionImport && have:
-			w.section(id, b.renamed)
+			w.section(id, func(w *writer) { b.renamed(w, unwind != nil) })
 		case id == sectionType && counts:
 			w.section(id, func(w *writer) { w.appended(body, len(b.types), 0x60, 0, 0) })
 		case id == sectionTable && counts:
@@ -44,19 +45,10 @@ func (b *binary) rewrite() (*rewritten, error) {
 				w.appended(body, len(b.tables)-b.imported[kindTable], typeFuncref, 1, 1, 1)
 			})
 		case id == sectionGlobal && counts:
-			w.section(id, func(w *writer) {
-				w.appended(body, len(b.globals)-b.imported[kindGlobal], typeI32, 1)
-				w.bytes(opI32Const)
-				w.s32(fuel)
-				w.bytes(opEnd)
-			})
-		case id == sectionExport && b.start >= 0:
-			w.section(id, func(w *writer) {
-				w.appended(body, len(b.exports))
-				w.name(exportStart)
-				w.bytes(byte(kindFunction))
-				w.u32(uint32(b.start))
-			})
+			w.section(id, func(w *writer) { w.counters(body, len(b.globals)-b.imported[kindGlobal], unwind) })
+		case id == sectionTag && unwind != nil:
+		case id == sectionExport && (have || b.start >= 0):
+			w.section(id, func(w *writer) { b.exported(w, unwind != nil) })
 		case id == sectionCode && counts:
 			w.section(id, func(w *writer) { w.bytes(code...) })
 		case have:
@@ -89,11 +81,61 @@ func (w *writer) appended(body []byte, n int, extra ...byte) {
 	w.bytes(extra...)
 }
 
+// counters writes the globals and those that are added.
+func (w *writer) counters(body []byte, n int, u *unwinding) {
+	var more writer
+	more.bytes(typeI32, 1, opI32Const)
+	more.s32(fuel)
+	more.bytes(opEnd)
+	added := 1
+	if u != nil {
+		added += u.globals(&more)
+	}
+	r := reader{data: body}
+	if len(body) > 0 {
+		r.u32()
+	}
+	w.u32(uint32(n + added))
+	w.bytes(body[r.at:]...)
+	w.bytes(more.buf...)
+}
+
+// exported writes the exports, and that of the start function. Without tags there
+// are none in what wazero gets.
+func (b *binary) exported(w *writer, untagged bool) {
+	var items writer
+	n := uint32(0)
+	for _, x := range b.exports {
+		if x.kind == kindTag && untagged {
+			continue
+		}
+		n++
+		items.name(x.name)
+		items.bytes(byte(x.kind))
+		items.u32(x.index)
+	}
+	if b.start >= 0 {
+		n++
+		items.name(exportStart)
+		items.bytes(byte(kindFunction))
+		items.u32(uint32(b.start))
+	}
+	w.u32(n)
+	w.bytes(items.buf...)
+}
+
 // renamed writes the imports: functions are fromJS's by their number, the rest
 // is each the given one of a module named by its number.
-func (b *binary) renamed(w *writer) {
-	w.u32(uint32(len(b.imports)))
+func (b *binary) renamed(w *writer, untagged bool) {
+	n := len(b.imports)
+	if untagged {
+		n -= b.imported[kindTag]
+	}
+	w.u32(uint32(n))
 	for i, item := range b.imports {
+		if item.kind == kindTag && untagged {
+			continue
+		}
 		if item.kind == kindFunction {
 			w.name(fromJS)
 			w.name(strconv.Itoa(i))

@@ -21,6 +21,8 @@ type Store struct {
 	classes classes
 	errors  map[string]*goja.Object
 	helpers helpers
+	jsTag   *tag
+	trapped *goja.Object // the last trap
 
 	instances []weak.Pointer[instance]
 	contexts  map[uintptr]weak.Pointer[instance] // by what references to functions say of theirs
@@ -81,5 +83,6 @@ func (s *Store) raise(err error) {
 		panic(t.value)
 	}
 	class, text := trapText(err)
-	s.throw(class, "%s", text)
+	s.trapped = s.newError(class, text)
+	panic(s.trapped)
 }

@@ -1,6 +1,6 @@
 // WebAssembly JavaScript Interface (W3C), with V8's texts: each check is a line of the answer. The .wasm files
 // beside this are made of the .wat files by wabt's wat2wasm.
-import all from "./all.wasm"; import imp from "./imp.wasm"; import start from "./start.wasm"; import trapstart from "./trapstart.wasm"; import data from "./data.wasm"; import elem from "./elem.wasm"; import empty from "./empty.wasm";
+import all from "./all.wasm"; import imp from "./imp.wasm"; import start from "./start.wasm"; import trapstart from "./trapstart.wasm"; import data from "./data.wasm"; import elem from "./elem.wasm"; import empty from "./empty.wasm"; import exceptions from "./exceptions.wasm";
 const lines = [];
 const show = (v, d = 0) => typeof v === "bigint" ? v + "n" : typeof v === "function" ? `fn(${v.name},${v.length})` : typeof v === "string" ? JSON.stringify(v) : Object.is(v, -0) ? "-0" : v instanceof Error ? `${v.name}: ${v.message}` : v === null || typeof v !== "object" ? String(v) : Array.isArray(v) ? "[" + v.map((x) => show(x, d + 1)).join(", ") + "]" : Object.prototype.toString.call(v) !== "[object Object]" && !Object.keys(v).length ? Object.prototype.toString.call(v) : "{" + Object.keys(v).map((k) => k + ": " + show(v[k], d + 1)).join(", ") + "}";
 const queue = []; const t = (name, fn) => queue.push([name, fn]);
@@ -65,4 +65,15 @@ t("getter receivers", () => Object.getOwnPropertyDescriptor(WebAssembly.Memory.p
 t("subclass", () => { class M extends WebAssembly.Memory {} const m = new M({ initial: 1 }); return [m instanceof M, m.buffer.byteLength]; });
 t("import.meta", async () => Object.keys(await import("./all.wasm")));
 t("tag type", () => { const g = new WebAssembly.Tag({ parameters: ["i32"] }); const e = new WebAssembly.Exception(g, [5]); return [e.is(g), e.getArg(g, 0), e instanceof Error, String(e)]; });
+// Exceptions: https://github.com/WebAssembly/exception-handling, legacy and JavaScript's side
+const mine = { not: "an error" }; const inTag = new WebAssembly.Tag({ parameters: ["i32", "i64"] }); const other = new WebAssembly.Tag({ parameters: ["i32"] });
+const withValue = new WebAssembly.Exception(inTag, [8, 9n]), withOther = new WebAssembly.Exception(other, [1]);
+const jsThrows = (n) => { switch (n) { case 3: throw mine; case 4: throw withValue; case 5: throw withOther; case 6: X.unreachable(); case 7: return; case 8: throw null; } };
+const E = new WebAssembly.Instance(exceptions, { e: { js: jsThrows, get: (n) => { if (n) throw n; return 2; }, tag: inTag, jstag: WebAssembly.JSTag } }).exports;
+t("eh exports", () => [E.own, E.none, Object.keys(E).length, WebAssembly.Module.exports(exceptions)[0], WebAssembly.Module.imports(exceptions)[2]]);
+for (const n of [0, 1, 2, 3, 4, 5, 6, 7, 8]) for (const fn of ["which", "cleanup", "delegate", "indirect", "value", "nested", "stack"]) t(`eh ${fn} ${n}`, () => E[fn](n));
+for (const n of [0, 1, 2, 3, 4, 5, 6, 7, 8]) for (const fn of ["throw", "rethrown", "delegateout"]) t(`eh ${fn} ${n}`, () => { try { return ["returned", E[fn](n)]; } catch (e) { return e instanceof WebAssembly.Exception ? ["exception", e.is(E.own), e.is(E.none), e.is(inTag), e.is(other), e === withValue, e === withOther, e.is(inTag) ? [e.getArg(inTag, 0), e.getArg(inTag, 1)] : 0, e.stack] : [e === mine, e]; } });
+for (const fn of ["loop", "table", "trap", "traploop"]) t("eh " + fn, () => E[fn](0)); t("eh table 1", () => [E.table(1), E.table(2)]);
+t("eh link", () => new WebAssembly.Instance(exceptions, { e: { js: jsThrows, get: jsThrows, tag: 1, jstag: WebAssembly.JSTag } })); t("eh link type", () => new WebAssembly.Instance(exceptions, { e: { js: jsThrows, get: jsThrows, tag: other, jstag: WebAssembly.JSTag } }));
+t("Tag params", () => new WebAssembly.Tag({})); t("Tag bad", () => new WebAssembly.Tag({ parameters: ["x"] })); t("Exception no payload", () => new WebAssembly.Exception(inTag)); t("Exception few", () => new WebAssembly.Exception(inTag, [1])); t("Exception js", () => new WebAssembly.Exception(WebAssembly.JSTag, [1])); t("Exception convert", () => new WebAssembly.Exception(inTag, [1, 2])); t("Exception getArg", () => withValue.getArg(other, 0)); t("Exception getArg range", () => withValue.getArg(inTag, 5)); t("Exception getArg", () => withValue.getArg(1, 0)); t("Exception is", () => withValue.is(1)); t("Exception stack", () => [typeof new WebAssembly.Exception(other, [1], { traceStack: true }).stack, withValue.stack]);
 export default { async fetch(r) { for (const [n, f] of queue) { let v; try { v = show(await f()); } catch (e) { v = "THROWS " + (e instanceof Error ? `${e.name}(${e.constructor.name}): ${e.message}` : show(e)); } lines.push(n + " => " + v); } const s = lines.join("\n") + "\n"; lines.length = 0; return new Response(s); } };
