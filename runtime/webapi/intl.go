@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sort"
@@ -17,11 +18,8 @@ import (
 type intlState struct {
 	object *goja.Object
 	warned map[string]bool
+	data   map[string]*localeData // that was read
 }
-
-// dataLocales are the locales that Intl has data of; all others of English
-// and every other language fall back to en-US, with one line in the log.
-var dataLocales = map[string]bool{"en": true, "en-US": true, "en-GB": true, "en-CA": true, "sv-SE": true}
 
 // missingIntl are the constructors of ECMA-402 that are not here.
 // Each comes with what to do instead.
@@ -35,7 +33,8 @@ var missingIntl = [][2]string{
 var ownCase = map[string]bool{"tr": true, "az": true, "lt": true}
 
 // installIntl defines Intl (ECMA-402) and the methods that go through it. Its
-// data is en-US, production's default locale; plural rules are of all locales.
+// data is en-US, production's default locale, and that of intldata; plural rules are
+// of all locales.
 func (p *Platform) installIntl() {
 	p.Engine.LazyGlobal("Intl", func() goja.Value { return p.intl() })
 	e := p.Engine
@@ -143,7 +142,7 @@ func (p *Platform) intlClass(name string, ctor *goja.Object, all bool) *goja.Obj
 	ctor.DefineDataProperty("supportedLocalesOf", p.Engine.Func("supportedLocalesOf", 1, func(call goja.FunctionCall) goja.Value {
 		var found []any
 		for _, tag := range p.localeList(call.Argument(0)) {
-			if all || dataLocales[tag] {
+			if all || hasLocale(tag) {
 				found = append(found, tag)
 			}
 		}
@@ -197,6 +196,10 @@ func (p *Platform) localeList(v goja.Value) []string {
 
 func (p *Platform) parseLocale(text string) language.Tag {
 	tag, err := language.Raw.Parse(text)
+	var unknown language.ValueError
+	if errors.As(err, &unknown) {
+		err = nil // well formed, and of a language that nobody has data of
+	}
 	if err == nil {
 		tag, err = language.Default.Canonicalize(tag)
 	}
@@ -212,7 +215,7 @@ func (p *Platform) resolveLocale(v goja.Value) string {
 	tags := p.localeList(v)
 	for _, tag := range tags {
 		base, _, _ := strings.Cut(tag, "-u-")
-		if dataLocales[base] {
+		if hasLocale(base) {
 			return base
 		}
 	}

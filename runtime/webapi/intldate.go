@@ -34,6 +34,8 @@ type dateFormat struct {
 	fraction             int
 	cycle                string // h11, h12, h23, h24
 	dateStyle, timeStyle string
+	usualCycle           string
+	data                 *localeData // nil: en-US
 	format               *goja.Object
 }
 
@@ -60,6 +62,7 @@ func (f *dateFormat) field(name string) *string {
 
 func (p *Platform) newDateFormat(what string, locales, options goja.Value, defaults dateDefaults) *dateFormat {
 	f := &dateFormat{locale: p.resolveLocale(locales), zoneID: "UTC", zone: time.UTC}
+	f.data = p.dataOf(f.locale)
 	if !goja.IsUndefined(get(options, "dayPeriod")) {
 		p.Engine.Throw("RangeError", "minido's Intl.DateTimeFormat does not support the option dayPeriod; leave it out")
 	}
@@ -115,9 +118,10 @@ func (f *dateFormat) setDefaults(defaults dateDefaults, strict bool) {
 
 func (f *dateFormat) setCycle(p *Platform, what string, options goja.Value) {
 	f.cycle = "h12"
-	if f.locale == "en-GB" || f.locale == "sv-SE" {
-		f.cycle = "h23"
+	if f.data != nil {
+		f.cycle = f.data.find("cycle")
 	}
+	f.usualCycle = f.cycle
 	f.cycle = p.option(what, options, "hourCycle", f.cycle, "h11", "h12", "h23", "h24")
 	if v := get(options, "hour12"); !goja.IsUndefined(v) {
 		f.cycle = "h23"
@@ -194,9 +198,6 @@ func (f *dateFormat) styled() *dateFormat {
 		g.month, g.day, g.year = "short", "numeric", "numeric"
 	case "short":
 		g.month, g.day, g.year = "numeric", "numeric", "2-digit"
-		if f.locale == "en-GB" || f.locale == "sv-SE" {
-			g.year = "numeric"
-		}
 	}
 	switch f.timeStyle {
 	case "full":
@@ -214,6 +215,9 @@ func (f *dateFormat) styled() *dateFormat {
 // parts formats a time in ms since 1970.
 func (f *dateFormat) parts(ms float64) []part {
 	t := time.UnixMilli(int64(math.Trunc(ms))).In(f.zone)
+	if f.data != nil {
+		return f.localized(f.data, t)
+	}
 	g := f.styled()
 	date, clock := g.dateParts(t), g.timeParts(t)
 	if len(date) == 0 || len(clock) == 0 {
@@ -221,8 +225,6 @@ func (f *dateFormat) parts(ms float64) []part {
 	}
 	glue := ", "
 	switch {
-	case f.locale == "sv-SE":
-		glue = " "
 	case g.day == "" && g.month == "" && g.year == "":
 		glue = " " // a weekday alone
 	case g.month == "long":
@@ -248,9 +250,6 @@ func (f *dateFormat) dateParts(t time.Time) []part {
 		month, text = t.Month().String(), true
 	case "short":
 		month, text = t.Month().String()[:3], true
-		if f.locale == "en-GB" && t.Month() == time.September {
-			month = "Sept"
-		}
 	case "narrow":
 		month, text = t.Month().String()[:1], true
 	}
@@ -274,18 +273,11 @@ func (f *dateFormat) dateParts(t time.Time) []part {
 	after := len(out)
 	comma := func(glue string) string {
 		if len(out) == after && after > 0 {
-			if f.locale == "en-GB" && f.weekday == "long" {
-				return " "
-			}
 			return ", "
 		}
 		return glue
 	}
 	switch {
-	case text && f.locale == "en-GB":
-		add(comma(" "), "day", f.day, day)
-		add(comma(" "), "month", f.month, month)
-		add(comma(" "), "year", f.year, year)
 	case text:
 		add(comma(""), "month", f.month, month)
 		add(comma(" "), "day", f.day, day)
@@ -294,20 +286,6 @@ func (f *dateFormat) dateParts(t time.Time) []part {
 			glue = ", "
 		}
 		add(comma(glue), "year", f.year, year)
-	case f.locale == "en-CA" || f.locale == "sv-SE":
-		if f.month != "" && f.day != "" && f.year != "" {
-			month, day = f.digits("2-digit", int(t.Month())), f.digits("2-digit", t.Day())
-		}
-		add(comma(""), "year", f.year, year)
-		add(comma("-"), "month", f.month, month)
-		add(comma("-"), "day", f.day, day)
-	case f.locale == "en-GB":
-		if f.month != "" && f.day != "" {
-			month, day = f.digits("2-digit", int(t.Month())), f.digits("2-digit", t.Day())
-		}
-		add(comma(""), "day", f.day, day)
-		add(comma("/"), "month", f.month, month)
-		add(comma("/"), "year", f.year, year)
 	default:
 		add(comma(""), "month", f.month, month)
 		add(comma("/"), "day", f.day, day)
@@ -385,13 +363,6 @@ func (f *dateFormat) timeParts(t time.Time) []part {
 		period := "AM"
 		if t.Hour() >= 12 {
 			period = "PM"
-		}
-		switch f.locale {
-		case "en-CA":
-			period = period[:1] + "." + period[1:] + "."
-			period = strings.ToLower(period)
-		case "en-GB":
-			period = strings.ToLower(period)
 		}
 		add(" ", "dayPeriod", period)
 	}
@@ -537,7 +508,7 @@ func (p *Platform) dateOptions(f *dateFormat) goja.Value {
 	}
 	for _, x := range dateOptionValues {
 		if v := *f.field(x.name); v != "" {
-			o.Set(x.name, v)
+			o.Set(x.name, f.shown(x.name, v))
 		}
 	}
 	if f.fraction > 0 {

@@ -102,7 +102,10 @@ func (r *pluralRules) categories(p *Platform) goja.Value {
 }
 
 // listFormat is an Intl.ListFormat (ECMA-402, section 14). Immutable.
-type listFormat struct{ locale, kind, style string }
+type listFormat struct {
+	locale, kind, style string
+	data                *localeData // nil: en-US
+}
 
 func (f *listFormat) parts(items []string) []part {
 	word := "and"
@@ -119,8 +122,10 @@ func (f *listFormat) parts(items []string) []part {
 		last, pair = ", ", ", "
 	case f.kind == "conjunction" && f.style == "narrow":
 		last, pair = ", ", ", "
-	case f.locale == "en-GB":
-		last = pair
+	}
+	if f.data != nil {
+		own := f.data.list("l " + f.kind[:1] + f.style[:1])
+		pair, middle, last = own[0], own[1], own[2]
 	}
 	var out []part
 	for i, item := range items {
@@ -157,6 +162,7 @@ func (p *Platform) listFormatClass() *goja.Object {
 		New: func(call goja.ConstructorCall) *listFormat {
 			const what = "Intl.ListFormat"
 			f := &listFormat{locale: p.resolveLocale(call.Argument(0))}
+			f.data = p.dataOf(f.locale)
 			f.kind = p.option(what, call.Argument(1), "type", "conjunction", "conjunction", "disjunction", "unit")
 			f.style = p.option(what, call.Argument(1), "style", "long", "long", "short", "narrow")
 			return f
@@ -190,6 +196,9 @@ var relativeUnits = map[string][3]string{
 
 // parts formats a distance; the sign of zero counts.
 func (f *relativeTime) parts(n float64, unit string) []part {
+	if d := f.number.data; d != nil {
+		return f.localized(d, n, unit)
+	}
 	if f.numeric == "auto" {
 		if word := relativeWord(n, unit); word != "" {
 			return []part{{"literal", word}}
@@ -256,7 +265,7 @@ func (p *Platform) relativeTimeClass() *goja.Object {
 		Name: "Intl.RelativeTimeFormat",
 		New: func(call goja.ConstructorCall) *relativeTime {
 			const what = "Intl.RelativeTimeFormat"
-			f := &relativeTime{locale: p.resolveLocale(call.Argument(0)), number: p.newNumberFormat(what, goja.Undefined(), goja.Undefined())}
+			f := &relativeTime{locale: p.resolveLocale(call.Argument(0)), number: p.newNumberFormat(what, call.Argument(0), goja.Undefined())}
 			f.style = p.option(what, call.Argument(1), "style", "long", "long", "short", "narrow")
 			f.numeric = p.option(what, call.Argument(1), "numeric", "always", "always", "auto")
 			return f

@@ -20,6 +20,7 @@ type numberFormat struct {
 	minInteger, minFraction, maxFraction  int
 	minSignificant, maxSignificant        int // 0: fractions count
 	compactRounding                       bool
+	data                                  *localeData // nil: en-US
 	format                                *goja.Object
 }
 
@@ -69,6 +70,7 @@ var shortUnitPlurals = map[string]string{"day": " days", "week": " wks", "month"
 
 func (p *Platform) newNumberFormat(what string, locales, options goja.Value) *numberFormat {
 	f := &numberFormat{locale: p.resolveLocale(locales)}
+	f.data = p.dataOf(f.locale)
 	f.style = p.option(what, options, "style", "decimal", "decimal", "percent", "currency", "unit")
 	f.currency = strings.ToUpper(p.option(what, options, "currency", ""))
 	f.currencyDisplay = p.option(what, options, "currencyDisplay", "symbol", "code", "symbol", "narrowSymbol", "name")
@@ -179,9 +181,16 @@ func (f *numberFormat) parts(d decimal) []part {
 		d = d.shift(2)
 	}
 	var suffix []part
-	exponent := 0
+	exponent, form := 0, ""
+	switch {
+	case f.notation == "compact" && f.data != nil:
+		exponent, form = f.step(f.data, d)
+	}
 	switch f.notation {
 	case "compact":
+		if f.data != nil {
+			break
+		}
 		exponent, suffix = f.compact(d)
 	case "scientific", "engineering":
 		if !d.isZero() && d.special == "" {
@@ -198,13 +207,20 @@ func (f *numberFormat) parts(d decimal) []part {
 	}
 	number := f.digitParts(r)
 	if f.notation == "scientific" || f.notation == "engineering" {
-		suffix = append(suffix, part{"exponentSeparator", "E"})
+		separator, minus := "E", "-"
+		if f.data != nil {
+			separator, minus = f.data.find("n exp"), f.data.find("n minus")
+		}
+		suffix = append(suffix, part{"exponentSeparator", separator})
 		if exponent < 0 {
-			suffix = append(suffix, part{"exponentMinusSign", "-"})
+			suffix = append(suffix, part{"exponentMinusSign", minus})
 		}
 		suffix = append(suffix, part{"exponentInteger", strings.TrimPrefix(strconv.Itoa(exponent), "-")})
 	}
-	return f.decorate(d.negative, r.isZero(), d.special == "NaN", f.isOne(r), append(number, suffix...))
+	if form != "" {
+		number = compactParts(pluralForm(form, f.locale, r), number)
+	}
+	return f.decorate(d.negative, r, append(number, suffix...))
 }
 
 // compact chooses the step of a number: 999,999 rounds to 1M.
@@ -238,11 +254,13 @@ func (f *numberFormat) isOne(r decimal) bool {
 // digitParts writes the digits with groups and point.
 func (f *numberFormat) digitParts(r decimal) []part {
 	if r.special != "" {
-		kind := "nan"
 		if r.special == "∞" {
-			kind = "infinity"
+			return []part{{"infinity", r.special}}
 		}
-		return []part{{kind, r.special}}
+		if f.data != nil {
+			return []part{{"nan", f.data.find("n nan")}}
+		}
+		return []part{{"nan", r.special}}
 	}
 	fractions := f.minFraction
 	if f.minSignificant > 0 {
@@ -253,26 +271,42 @@ func (f *numberFormat) digitParts(r decimal) []part {
 	}
 	whole, fraction := r.split(max(f.minInteger, 1), fractions)
 	var out []part
-	group := f.grouping != "false" && len(whole) > 3 && (f.grouping != "min2" || len(whole) > 4)
+	separator, point, size, least := ",", ".", 3, 4
+	if d := f.data; d != nil {
+		separator, point = d.find("n group"), d.find("n decimal")
+		if own := d.find("n curdecimal"); own != "" && f.style == "currency" {
+			separator, point = d.find("n curgroup"), own
+		}
+		if d.find("n groups") == "2" {
+			size = 2
+		}
+		if d.find("n min") == "2" && f.grouping != "always" {
+			least = 5
+		}
+	}
+	group := f.grouping != "false" && len(whole) >= least && (f.grouping != "min2" || len(whole) > 4)
 	for i := 0; i < len(whole); {
 		n := len(whole)
 		if group {
-			n = i + (len(whole)-i-1)%3 + 1
+			if n = i + (len(whole)-3-i-1)%size + 1; len(whole)-i <= 3 {
+				n = len(whole)
+			}
 		}
 		if i > 0 {
-			out = append(out, part{"group", ","})
+			out = append(out, part{"group", separator})
 		}
 		out = append(out, part{"integer", whole[i:n]})
 		i = n
 	}
 	if fraction != "" {
-		out = append(out, part{"decimal", "."}, part{"fraction", fraction})
+		out = append(out, part{"decimal", point}, part{"fraction", fraction})
 	}
 	return out
 }
 
 // decorate adds sign, currency, percent sign or unit.
-func (f *numberFormat) decorate(negative, zero, nan, one bool, number []part) []part {
+func (f *numberFormat) decorate(negative bool, r decimal, number []part) []part {
+	zero, nan, one := r.isZero(), r.special == "NaN", f.isOne(r)
 	var sign []part
 	switch {
 	case nan && f.sign != "always":
@@ -281,6 +315,13 @@ func (f *numberFormat) decorate(negative, zero, nan, one bool, number []part) []
 		sign = []part{{"minusSign", "-"}}
 	case !negative && (f.sign == "always" || f.sign == "exceptZero" && !zero):
 		sign = []part{{"plusSign", "+"}}
+	}
+	if f.data != nil {
+		own := part{}
+		if len(sign) > 0 {
+			own = sign[0]
+		}
+		return f.dress(f.data, own, negative, r, number)
 	}
 	var before, after []part
 	switch f.style {
