@@ -107,8 +107,12 @@ func urlModule(m *Modules) []engine.Func {
 			if err == nil && !ascii {
 				out, err = profile.ToUnicode(name)
 			}
-			if err != nil {
+			switch {
+			case err == nil:
+			case strings.ContainsFunc(name, func(c rune) bool { return c >= utf8.RuneSelf }):
 				out = "" // as Node has it: an invalid name is the empty string
+			default:
+				out = name // as the URL standard has it: labels of ASCII that decode to nothing stay
 			}
 			return m.vm.ToValue(out)
 		}},
