@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/wasm"
 )
 
 // project writes a tree of files, named by path, and returns its directory.
@@ -72,7 +74,8 @@ func load(t *testing.T, b *Bundle) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.exports, r.pending, r.err = b.Load(r.vm, Host{Builtin: r.builtin, AsyncIterator: asyncIterator.(*goja.Object)})
+	r.exports, r.pending, r.err = b.Load(r.vm, Host{Builtin: r.builtin, AsyncIterator: asyncIterator.(*goja.Object),
+		Wasm: func(*wasm.Code) goja.Value { return r.vm.ToValue("module") }})
 	return r
 }
 

@@ -65,6 +65,7 @@ const one = make();
 export class H extends DurableObject { forever() { one.forever(); } ok() { return "ok"; } }
 export default serve({
   fib: (env, ctx, n) => one.fib(n), calls: (env, ctx, n) => one.calls(n), nop: (env, ctx, n) => one.nop(n),
+  hold: () => (one.memory.grow(320), one.memory.buffer.byteLength),
   forever: () => one.forever(), recursion: () => one.frec(0),
   many(env, ctx, n) { let s = 0; for (let i = 0; i < n; i++) { const e = make(); new Uint8Array(e.memory.buffer)[0] = 1; s += e.nop(1); } return s; },
   grow() { const e = make(); const old = e.memory.buffer; let pages = 1; try { for (;;) { e.memory.grow(64); pages += 64; } } catch (e) { return [pages, e.name, e.message, old.byteLength]; } },
@@ -113,6 +114,31 @@ func TestWasmInstancesEnd(t *testing.T) {
 	}
 	if after := heap(); after > before+16<<20 {
 		t.Errorf("the heap grew from %d to %d", before, after)
+	}
+}
+
+// An isolate that ends gives the memory of its instances back.
+func TestWasmIsolatesEnd(t *testing.T) {
+	w := runProject(t, Options{TurnLimit: testTurnLimit})
+	var before, after runtime.MemStats
+	w.call("!hold")
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	for range 6 {
+		if got := w.call("!hold"); !strings.Contains(got, "ok") {
+			t.Fatal(got)
+		}
+		w.Do("POST", "http://localhost/!forever", "[]") // condemns the isolate
+		if got := w.call("!hold"); got != `{"ok":21037056}` {
+			t.Fatal(got)
+		}
+	}
+	for range 3 { // what cleanups let go is collected by the next
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&after)
+	if after.HeapAlloc > before.HeapAlloc+50<<20 {
+		t.Errorf("the heap grew from %d to %d MB", before.HeapAlloc>>20, after.HeapAlloc>>20)
 	}
 }
 

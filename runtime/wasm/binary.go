@@ -199,6 +199,9 @@ func (b *binary) check() error {
 		}
 		names[x.name] = true
 	}
+	if len(b.memories) > 1 {
+		return errors.New("more than one memory is not supported by minido")
+	}
 	if b.start >= len(b.functions) {
 		return fmt.Errorf("the start function %d does not exist", b.start)
 	}

@@ -1,6 +1,6 @@
 // WebAssembly JavaScript Interface (W3C), with V8's texts: each check is a line of the answer. The .wasm files
 // beside this are made of the .wat files by wabt's wat2wasm.
-import all from "./all.wasm"; import imp from "./imp.wasm"; import start from "./start.wasm"; import trapstart from "./trapstart.wasm"; import data from "./data.wasm"; import elem from "./elem.wasm"; import empty from "./empty.wasm"; import exceptions from "./exceptions.wasm";
+import all from "./all.wasm"; import imp from "./imp.wasm"; import start from "./start.wasm"; import trapstart from "./trapstart.wasm"; import data from "./data.wasm"; import elem from "./elem.wasm"; import empty from "./empty.wasm"; import exceptions from "./exceptions.wasm"; import peer from "./peer.wasm";
 const lines = [];
 const show = (v, d = 0) => typeof v === "bigint" ? v + "n" : typeof v === "function" ? `fn(${v.name},${v.length})` : typeof v === "string" ? JSON.stringify(v) : Object.is(v, -0) ? "-0" : v instanceof Error ? `${v.name}: ${v.message}` : v === null || typeof v !== "object" ? String(v) : Array.isArray(v) ? "[" + v.map((x) => show(x, d + 1)).join(", ") + "]" : Object.prototype.toString.call(v) !== "[object Object]" && !Object.keys(v).length ? Object.prototype.toString.call(v) : "{" + Object.keys(v).map((k) => k + ": " + show(v[k], d + 1)).join(", ") + "}";
 const queue = []; const t = (name, fn) => queue.push([name, fn]);
@@ -65,6 +65,17 @@ t("getter receivers", () => Object.getOwnPropertyDescriptor(WebAssembly.Memory.p
 t("subclass", () => { class M extends WebAssembly.Memory {} const m = new M({ initial: 1 }); return [m instanceof M, m.buffer.byteLength]; });
 t("import.meta", async () => Object.keys(await import("./all.wasm")));
 t("tag type", () => { const g = new WebAssembly.Tag({ parameters: ["i32"] }); const e = new WebAssembly.Exception(g, [5]); return [e.is(g), e.getArg(g, 0), e instanceof Error, String(e)]; });
+// 5.1: instances that are linked with each other
+const P = new WebAssembly.Instance(peer, { e: { js: (a, b) => a * b } }).exports; const Q = new WebAssembly.Instance(imp, { m: P }).exports; const R = new WebAssembly.Instance(imp, { m: { ...P, ...Q, g: P.g } }).exports;
+t("linked", () => [Q.load(5), Q.mem === P.mem, Q.tab === P.tab, Q.gm === P.gm, Q.fn === P.fn, Q.callfn(), Q.sum(), P.gm.value, P.getgm(), R.load(5), R.fn === P.fn, R.mem === P.mem]);
+t("linked memory", () => { const b = P.mem.buffer; new Uint8Array(b)[6] = 9; const r = [Q.load(6), P.grow(), b.byteLength, Q.mem.buffer.byteLength, Q.load(70000)]; const c = P.mem.buffer; return [...r, R.mem.grow(1), c.byteLength, new Uint8Array(P.mem.buffer).length]; });
+t("linked table", () => [P.call(0), P.call(1), P.tab.get(0) === P.fn, P.tab.get(1).name, P.tab.get(1)(3, 4), Q.tab.set(0, X.add), P.call(0), P.tab.grow(1, Q.load), P.tab.length, Q.tab.get(2) === Q.load]);
+t("linked wrong", () => P.call(2)); t("globals of references", () => { const o = {}; P.gx.value = o; return [P.gf.value === P.fn, P.gx.value === o, (P.gx.value = undefined, P.gx.value)]; });
+t("function of another in a new table", () => { const tab = new WebAssembly.Table({ element: "anyfunc", initial: 2 }); tab.set(0, P.fn); tab.set(1, Q.callfn); return [tab.get(0) === P.fn, tab.get(0)(9, 1), tab.get(1)()]; });
+t("nan", () => P.f32nan()); t("simd", () => P.simd(21)); t("tail", () => P.tail(1000000));
+t("both ways", () => { let depth = 0; const e = new WebAssembly.Instance(peer, { e: { js: (a, b) => (depth++, e.again(a, b)) } }).exports; try { e.again(1, 2); } catch (x) { return [x.name, x.message, depth > 100]; } });
+t("in and out", () => { const e = new WebAssembly.Instance(peer, { e: { js: (a, b) => (a > 0 ? e.again(a - 1, b) + 1 : b) } }).exports; return e.again(50, 7); });
+t("order of reading", () => { const log = []; const p = (o, n) => new Proxy(o, { get: (o, k) => (log.push(n + String(k)), o[k]) }); try { lk(p({ m: p(good(), "m.") }, "")); } catch (e) { log.push(e.message); } return log; });
 // Exceptions: https://github.com/WebAssembly/exception-handling, legacy and JavaScript's side
 const mine = { not: "an error" }; const inTag = new WebAssembly.Tag({ parameters: ["i32", "i64"] }); const other = new WebAssembly.Tag({ parameters: ["i32"] });
 const withValue = new WebAssembly.Exception(inTag, [8, 9n]), withOther = new WebAssembly.Exception(other, [1]);
