@@ -22,7 +22,8 @@ type captured struct {
 var (
 	bytesType       = reflect.TypeFor[[]byte]()
 	arrayBufferType = reflect.TypeFor[goja.ArrayBuffer]()
-	arrayType       = reflect.TypeFor[[]any]()
+	arrayType       = reflect.TypeFor[[]any]()    // of arrays and Sets
+	pairsType       = reflect.TypeFor[[][2]any]() // of Maps
 )
 
 func capture(vm *goja.Runtime) captured {
@@ -76,7 +77,7 @@ func (m *Modules) kindOf(v goja.Value) viewKind {
 		return isUint8
 	case t == arrayBufferType:
 		return isArrayBuffer
-	case t != nil && t.Kind() == reflect.Slice && t != arrayType:
+	case t != nil && t.Kind() == reflect.Slice && t != arrayType && t != pairsType:
 		return isTypedArray
 	}
 	if obj.ClassName() == "DataView" || m.inherits(obj, m.prims.dataViewProto) {

@@ -232,7 +232,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		b.kind, b.buffer = bodyBuffer, data
 		return typ
 	}
-	if p.isIterable(v) {
+	if p.isIterable(v) && !p.saysItself(v) {
 		b.kind, b.stream = bodyStream, p.streamFromIterable(v)
 		return ""
 	}
@@ -262,6 +262,17 @@ func (p *Platform) isIterable(v *goja.Object) bool {
 		}
 	}
 	return false
+}
+
+// saysItself tells whether an iterable has a text of its own, which then is the
+// body: of what only iterates synchronously and is no array, a toString that is
+// not Object.prototype's, or a Symbol.toPrimitive (as workerd does).
+func (p *Platform) saysItself(v *goja.Object) bool {
+	if sym := p.symbol("asyncIterator"); sym != nil && engine.IsCallable(v.GetSymbol(sym)) || v.ClassName() == "Array" {
+		return false
+	}
+	text := v.Get("toString")
+	return text == nil || !text.SameAs(p.fetch.objectText) || !isMissing(v.GetSymbol(goja.SymToPrimitive))
 }
 
 // symbol is Symbol[name], also where goja lacks it.

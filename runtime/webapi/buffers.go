@@ -9,7 +9,8 @@ import (
 var (
 	promiseType     = reflect.TypeFor[*goja.Promise]()
 	arrayBufferType = reflect.TypeFor[goja.ArrayBuffer]()
-	listType        = reflect.TypeFor[[]any]()
+	listType        = reflect.TypeFor[[]any]()    // of arrays and Sets
+	pairsType       = reflect.TypeFor[[][2]any]() // of Maps
 )
 
 // promiseOf is the native promise that v is, nil if it is none.
@@ -49,7 +50,7 @@ func (p *Platform) memoryOf(v goja.Value) ([]byte, bool) {
 	}
 	class := ""
 	switch {
-	case t != nil && t.Kind() == reflect.Slice && t != listType:
+	case t != nil && t.Kind() == reflect.Slice && t != listType && t != pairsType:
 		class = "TypedArray"
 	case p.vm.InstanceOf(obj, p.Engine.Primordial("DataView")):
 		class = "DataView"

@@ -23,6 +23,7 @@ type fetchState struct {
 	connect       goja.Callable // js/tcpsocket.js, once it is loaded
 	carriers      *goja.Object  // the prototype of carrier objects
 	carrying      bool          // a Request or Response is being read
+	objectText    goja.Value    // Object.prototype.toString
 }
 
 // lazily calls make once, in the global scope frame.
@@ -40,6 +41,7 @@ func lazily[T any](e *engine.Engine, make func() T) func() T {
 
 func (p *Platform) installFetch() {
 	e, f := p.Engine, &p.fetch
+	f.objectText = p.vm.NewObject().Get("toString")
 	f.headersClass = lazily(e, p.defineHeaders)
 	f.requestClass = lazily(e, p.defineRequest)
 	f.responseClass = lazily(e, p.defineResponse)

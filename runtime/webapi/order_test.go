@@ -55,3 +55,21 @@ func TestNoMD5InECDSA(t *testing.T) {
 		{`crypto.subtle.verify({ name: "ECDSA", hash: "MD5" }, keys.publicKey, new Uint8Array(64), new Uint8Array(1)).catch(e => e.name)`, `NotSupportedError`},
 	})
 }
+
+// Web IDL, section 3.2.26 (buffer source types): a Map is no view. Fetch, section
+// 5 (body init), in workerd: what can be iterated over is a stream of its items,
+// but for what iterates synchronously and has a text of its own.
+func TestIterablesAsBodies(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`globalThis.items = { *[Symbol.iterator]() { yield new Uint8Array([105]) } };
+		globalThis.told = (v) => { const r = new Response(v); return r.text().then((s) => s + "," + r.headers.get("content-type"), (e) => e.name) }`)
+	w.tries([][2]string{
+		{`new Blob([new Map([[1, 2]]), new Set()]).text()`, `[object Map][object Set]`},
+		{`new TextDecoder().decode(new Map())`, `TypeError: Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView'.`},
+		{`crypto.subtle.digest("SHA-1", new Map()).catch(e => e.name)`, `TypeError`},
+		{`Promise.all([items, { ...items, toString() { return "text" } }, { ...items, [Symbol.toPrimitive]() { return "prim" } }, { ...items, valueOf() { return "no" } }].map(told))`,
+			`["i,null","text,text/plain;charset=UTF-8","prim,text/plain;charset=UTF-8","i,null"]`},
+		{`Promise.all([Object.assign([new Uint8Array([97])], { toString() { return "no" } }), { [Symbol.asyncIterator]() { let n = 0; return { async next() { return { value: new Uint8Array([97]), done: n++ === 1 } } } }, toString() { return "no" } }].map(told))`, `["a,null","a,null"]`},
+		{`Promise.all([new Map([["a", "b"]]), new Map()].map(told))`, `["TypeError",",null"]`},
+	})
+}
