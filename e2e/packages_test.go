@@ -17,7 +17,8 @@ func TestPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := dev(t, "--config", filepath.Join(fixture(t, "packages"), "wrangler.jsonc"), "--port", "0", "--mock-ai",
-		"--persist-to", filepath.Join(t.TempDir(), "state"))
+		"--persist-to", filepath.Join(t.TempDir(), "state"),
+		"--var", "REDIS:"+listen(t, redis), "--var", "POSTGRES:"+listen(t, postgres), "--var", "SMTP:"+listen(t, smtp))
 	for line := range strings.Lines(string(lines)) {
 		name, want, _ := strings.Cut(strings.TrimSpace(line), " ")
 		t.Run(name, func(t *testing.T) {

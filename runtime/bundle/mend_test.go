@@ -364,3 +364,20 @@ func TestNamesOfDefaults(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// The scanner for an expression's end stays within the code, whatever quotes are in
+// its regular expressions: it ends at the code's end then.
+func TestEndsOfExpressions(t *testing.T) {
+	for _, c := range []struct {
+		code string
+		end  int
+	}{{`f(")"), 1`, 6}, {"`${a(`)`)}` ) ", 12}, {"/[\"']/.test(x))", 15}, {"`${", 3}, {"\"\\", 2}, {"", 0}, {"a /* , */ b; c", 11}} {
+		if end := expressionEnd(c.code, 0); end != c.end {
+			t.Errorf("%q ends at %d, want %d", c.code, end, c.end)
+		}
+	}
+	const code = `(x => (/["']/.test(x)))` + "\n"
+	if got := runMended(t, goja.New(), "String("+code+")", false).String(); got == "" {
+		t.Error("no text")
+	}
+}

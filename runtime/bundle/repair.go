@@ -302,7 +302,7 @@ func expressionEnd(code string, i int) int {
 			}
 		}
 	}
-	return i
+	return len(code)
 }
 
 // stringEnd is the offset of the quote that closes the literal at offset i. A
@@ -317,5 +317,5 @@ func stringEnd(code string, i int) int {
 			i = expressionEnd(code, i+2)
 		}
 	}
-	return i
+	return min(i, len(code))
 }
