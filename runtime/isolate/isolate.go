@@ -85,7 +85,7 @@ func New(o Options) *Isolate {
 	i.Engine.OnStuck(i.hung)
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
-	i.wasm = wasm.Install(i.Engine)
+	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: o.Compat == nil || o.Compat("allow_eval_during_startup")})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.defineExecution()

@@ -31,11 +31,9 @@ func (s *Store) namespace() *goja.Object {
 	s.names = s.vm.NewObject()
 	s.loadHelpers()
 	s.names.DefineDataPropertySymbol(goja.SymToStringTag, s.vm.ToValue("WebAssembly"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	s.engine.DefineFunc(s.names, engine.Func{Name: "compile", Length: 1, Fn: func(goja.FunctionCall) goja.Value {
-		return s.promised(func() goja.Value {
-			s.throw("CompileError", disallowed, "WebAssembly.compile()")
-			return nil
-		})
+	s.engine.DefineFunc(s.names, engine.Func{Name: "compile", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		v := call.Argument(0)
+		return s.promised(func() goja.Value { return s.classes.module.Wrap(s.compileBytes(v, "WebAssembly.compile()")) })
 	}})
 	s.engine.DefineFunc(s.names, engine.Func{Name: "validate", Length: 1, Fn: s.validate})
 	s.engine.DefineFunc(s.names, engine.Func{Name: "instantiate", Length: 1, Fn: s.instantiateFunc})
@@ -96,6 +94,26 @@ func (s *Store) bytesOf(v goja.Value) ([]byte, bool) {
 	return all[from : from+n], true
 }
 
+// compileBytes makes a module of bytes, which is allowed while the global scope
+// runs. what names the operation in errors.
+func (s *Store) compileBytes(v goja.Value, what string) *Code {
+	if s.engine.Current() != nil || !s.opts.FromBytes {
+		s.throw("CompileError", disallowed, what)
+	}
+	data, ok := s.bytesOf(v)
+	if !ok {
+		s.throw("TypeError", "%s: Argument 0 must be a buffer source", what)
+	}
+	code, err := Read(append([]byte(nil), data...))
+	if err == nil {
+		err = code.Compile()
+	}
+	if err != nil {
+		s.throw("CompileError", "%s: %v", what, err)
+	}
+	return code
+}
+
 // validate is WebAssembly.validate.
 func (s *Store) validate(call goja.FunctionCall) goja.Value {
 	data, ok := s.bytesOf(call.Argument(0))
@@ -106,7 +124,7 @@ func (s *Store) validate(call goja.FunctionCall) goja.Value {
 	return s.vm.ToValue(err == nil && code.Compile() == nil)
 }
 
-// instantiateFunc is WebAssembly.instantiate: of modules, since bytes are refused.
+// instantiateFunc is WebAssembly.instantiate: of modules, or of bytes.
 func (s *Store) instantiateFunc(call goja.FunctionCall) goja.Value {
 	const what = "WebAssembly.instantiate()"
 	v, imports := call.Argument(0), call.Argument(1)
@@ -116,7 +134,12 @@ func (s *Store) instantiateFunc(call goja.FunctionCall) goja.Value {
 			if _, isObject := v.(*goja.Object); !isObject {
 				s.throw("TypeError", "%s: Argument 0 must be a buffer source or a WebAssembly.Module object", what)
 			}
-			s.throw("CompileError", disallowed, what)
+			code = s.compileBytes(v, what)
+			both := s.vm.NewObject()
+			instance := s.classes.instance.Wrap(&instanceObject{s.instantiateCode(code, imports, what)})
+			both.DefineDataProperty("module", s.classes.module.Wrap(code), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			both.DefineDataProperty("instance", instance, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			return both
 		}
 		return s.classes.instance.Wrap(&instanceObject{s.instantiateCode(code, imports, what)})
 	})
@@ -125,10 +148,7 @@ func (s *Store) instantiateFunc(call goja.FunctionCall) goja.Value {
 func (s *Store) defineModule() {
 	s.classes.module = engine.DefineClass(s.engine, engine.ClassDef[*Code]{
 		Name: "Module", Tag: "WebAssembly.Module", Length: 1, Called: "WebAssembly.Module(): WebAssembly.Module must be invoked with 'new'",
-		New: func(goja.ConstructorCall) *Code {
-			s.throw("CompileError", disallowed, "WebAssembly.Module()")
-			return nil
-		},
+		New: func(call goja.ConstructorCall) *Code { return s.compileBytes(call.Argument(0), "WebAssembly.Module()") },
 	})
 	static := func(name string, length int, fn func(b *binary, call goja.FunctionCall) []any) {
 		s.engine.DefineFunc(s.classes.module.Ctor, engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {

@@ -3,6 +3,7 @@ package wasm
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -35,6 +36,32 @@ func trapText(err error) (class, text string) {
 		return "RuntimeError", trap
 	}
 	return "RuntimeError", text
+}
+
+// wasmFrame is a line of wazero's stack: module.name(types) results, or $index for a
+// function without a name.
+var wasmFrame = regexp.MustCompile(`^\s*(?:[^\s(]*?\.)?(\$?)([^()]+)\(`)
+
+// addFrames puts the frames of the module on top of the error's stack.
+func (s *Store) addFrames(made *goja.Object, err error) {
+	_, trace, ok := strings.Cut(err.Error(), "wasm stack trace:\n")
+	if !ok {
+		return
+	}
+	first, rest, _ := strings.Cut(s.engine.Stack(made), "\n")
+	var b strings.Builder
+	b.WriteString(first)
+	for line := range strings.SplitSeq(trace, "\n") {
+		switch m := wasmFrame.FindStringSubmatch(line); {
+		case m == nil:
+		case m[1] != "":
+			fmt.Fprintf(&b, "\n    at wasm://wasm:wasm-function[%s]", m[2])
+		default:
+			fmt.Fprintf(&b, "\n    at %s (wasm://wasm)", m[2])
+		}
+	}
+	b.WriteString("\n" + rest)
+	made.DefineDataProperty("stack", s.vm.ToValue(b.String()), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // throw raises an error, also of WebAssembly's own classes; it does not return.

@@ -16,6 +16,7 @@ type Store struct {
 	engine *engine.Engine
 	vm     *goja.Runtime
 	ctx    context.Context // carries the store to tick
+	opts   Options
 
 	names   *goja.Object // WebAssembly, nil until it is used
 	classes classes
@@ -37,9 +38,17 @@ type growth struct{ pending bool }
 
 type storeKey struct{}
 
+// Options are how an isolate's WebAssembly is.
+type Options struct {
+	// FromBytes lets modules be made of bytes while the global scope runs, as
+	// production does since allow_eval_during_startup (2025-06-01). In handlers they
+	// never are.
+	FromBytes bool
+}
+
 // Install defines the global WebAssembly, which is made at its first use.
-func Install(e *engine.Engine) *Store {
-	s := &Store{engine: e, vm: e.VM(), growth: &growth{}, contexts: map[uintptr]weak.Pointer[instance]{}}
+func Install(e *engine.Engine, o Options) *Store {
+	s := &Store{opts: o, engine: e, vm: e.VM(), growth: &growth{}, contexts: map[uintptr]weak.Pointer[instance]{}}
 	s.ctx = context.WithValue(context.Background(), storeKey{}, s)
 	e.LazyGlobal("WebAssembly", func() goja.Value { return s.namespace() })
 	return s
@@ -84,5 +93,6 @@ func (s *Store) raise(err error) {
 	}
 	class, text := trapText(err)
 	s.trapped = s.newError(class, text)
+	s.addFrames(s.trapped, err)
 	panic(s.trapped)
 }

@@ -3,6 +3,7 @@ package webapi
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -35,6 +36,9 @@ func (in *inspector) platformShape(obj *goja.Object, class, tag string) shape {
 		}
 	}
 	names, getters := in.attributes(obj)
+	if strings.HasPrefix(tag, "WebAssembly.") { // V8's own, which Node shows without
+		names = nil
+	}
 	s := shape{open: prefix(class, tag, "Object", "") + "{", end: "}", filled: len(names) > 0, keys: in.keys(obj, false)}
 	s.parts = func() []string {
 		var parts []string

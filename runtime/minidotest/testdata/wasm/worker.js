@@ -65,6 +65,11 @@ t("getter receivers", () => Object.getOwnPropertyDescriptor(WebAssembly.Memory.p
 t("subclass", () => { class M extends WebAssembly.Memory {} const m = new M({ initial: 1 }); return [m instanceof M, m.buffer.byteLength]; });
 t("import.meta", async () => Object.keys(await import("./all.wasm")));
 t("tag type", () => { const g = new WebAssembly.Tag({ parameters: ["i32"] }); const e = new WebAssembly.Exception(g, [5]); return [e.is(g), e.getArg(g, 0), e instanceof Error, String(e)]; });
+// at startup, bytes may become modules
+const bare = new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0]); const startup = [];
+for (const [n, fn] of [["module", () => new WebAssembly.Module(bare)], ["instance", () => new WebAssembly.Instance(new WebAssembly.Module(bare.buffer)).exports], ["view", () => new WebAssembly.Module(new DataView(bare.buffer))], ["short", () => new WebAssembly.Module(bare.slice(2))], ["version", () => new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 2, 0, 0, 0]))], ["none", () => new WebAssembly.Module(new Uint8Array(0))], ["no buffer", () => new WebAssembly.Module("x")]]) try { startup.push(n + " " + show(fn())); } catch (e) { startup.push(`${n} ${e.name}: ${e.message}`); }
+t("startup", () => startup);
+t("stack of a trap", () => { try { X.unreachable(); } catch (e) { return e.stack.split("\n").slice(0, 2).map((l) => l.replace(/wasm\/[0-9a-f]+|:0x[0-9a-f]+/g, "")); } });
 // 5.1: instances that are linked with each other
 const P = new WebAssembly.Instance(peer, { e: { js: (a, b) => a * b } }).exports; const Q = new WebAssembly.Instance(imp, { m: P }).exports; const R = new WebAssembly.Instance(imp, { m: { ...P, ...Q, g: P.g } }).exports;
 t("linked", () => [Q.load(5), Q.mem === P.mem, Q.tab === P.tab, Q.gm === P.gm, Q.fn === P.fn, Q.callfn(), Q.sum(), P.gm.value, P.getgm(), R.load(5), R.fn === P.fn, R.mem === P.mem]);
