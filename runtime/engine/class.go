@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -138,6 +139,9 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		case def.Called != "":
 			panic(e.vm.NewTypeError(def.Called))
 		case !def.CallIsNew:
+			if strings.HasPrefix(def.Name, "Intl.") {
+				panic(e.vm.NewTypeError("Constructor %s requires 'new'", def.Name))
+			}
 			panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
 		}
 		made := e.vm.CreateObject(c.Proto)
@@ -279,29 +283,4 @@ func listed(name string) goja.Flag {
 		return goja.FLAG_TRUE
 	}
 	return goja.FLAG_FALSE
-}
-
-// LazyGlobal defines a global that is made at its first use, so that a worker
-// pays only for what it touches. make runs on the loop in the global scope
-// frame; reading it from native code (VM().Get) triggers it too.
-func (e *Engine) LazyGlobal(name string, make func() goja.Value) {
-	e.Lazy(e.vm.GlobalObject(), name, listed(name), make)
-}
-
-// Lazy is LazyGlobal for a property of any object.
-func (e *Engine) Lazy(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) {
-	settle := func(v goja.Value) {
-		obj.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, enumerable)
-	}
-	get := e.Func("get "+name, 0, func(goja.FunctionCall) goja.Value {
-		var v goja.Value
-		e.In(GlobalFrame, func() { v = make() })
-		settle(v)
-		return v
-	})
-	set := e.Func("set "+name, 1, func(call goja.FunctionCall) goja.Value {
-		settle(call.Argument(0))
-		return goja.Undefined()
-	})
-	obj.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, enumerable)
 }

@@ -132,8 +132,9 @@ type Engine struct {
 	objectProto, arrayProto *goja.Object
 	spare                   weak.Pointer[stringifier] // the last one
 
-	viewClasses map[string]*goja.Object // the constructors of typed arrays, by name
-	resizables  *resizables             // nil until there is a resizable buffer
+	viewClasses map[string]*goja.Object                // the constructors of typed arrays, by name
+	lazies      map[*goja.Object]map[string]goja.Value // getters of what is made at its first use, by object and name
+	resizables  *resizables                            // nil until there is a resizable buffer
 
 	proxyTraps goja.Value   // between a program's handler and its proxy, see ProxyHandler
 	shared     *goja.Object // knows SharedArrayBuffers; nil until the first one is made, see IsShared
@@ -147,7 +148,8 @@ type output struct {
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
-		names: map[string]*knownName{}, viewClasses: map[string]*goja.Object{},
+		lazies: map[*goja.Object]map[string]goja.Value{},
+		names:  map[string]*knownName{}, viewClasses: map[string]*goja.Object{},
 		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}
@@ -187,6 +189,7 @@ func New(o Options) *Engine {
 	e.installSources()
 	e.installBuiltins()
 	e.installCoercions()
+	e.installLazies()
 	e.natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.turnBody()

@@ -21,13 +21,6 @@ type intlState struct {
 	data   map[string]*localeData // that was read
 }
 
-// missingIntl are the constructors of ECMA-402 that are not here.
-// Each comes with what to do instead.
-var missingIntl = [][2]string{
-	{"DisplayNames", "use a table of your own, or a library with its own data"},
-	{"DurationFormat", "format the parts with Intl.NumberFormat"},
-}
-
 // ownCase are the languages whose letters change their case in a way of their own
 // (SpecialCasing.txt).
 var ownCase = map[string]bool{"tr": true, "az": true, "lt": true}
@@ -119,18 +112,9 @@ func (p *Platform) intl() *goja.Object {
 	}{
 		{"DateTimeFormat", p.dateTimeFormatClass}, {"NumberFormat", p.numberFormatClass}, {"Collator", p.collatorClass},
 		{"PluralRules", p.pluralRulesClass}, {"ListFormat", p.listFormatClass}, {"RelativeTimeFormat", p.relativeTimeClass},
-		{"Segmenter", p.segmenterClass}, {"Locale", p.localeClass},
+		{"Segmenter", p.segmenterClass}, {"Locale", p.localeClass}, {"DisplayNames", p.displayNamesClass}, {"DurationFormat", p.durationFormatClass},
 	} {
 		p.Engine.Lazy(st.object, c.name, goja.FLAG_FALSE, func() goja.Value { return c.make() })
-	}
-	for _, gap := range missingIntl {
-		type missing struct{}
-		name, instead := gap[0], gap[1]
-		class := engine.DefineClass(p.Engine, engine.ClassDef[missing]{Name: "Intl." + name, New: func(goja.ConstructorCall) missing {
-			p.Engine.Throw("Error", "minido has no Intl.%s; %s", name, instead)
-			return missing{}
-		}})
-		hide(name, class.Ctor)
 	}
 	return st.object
 }
@@ -308,58 +292,4 @@ func (p *Platform) supportedValuesOf(call goja.FunctionCall) goja.Value {
 	}
 	sort.Strings(values)
 	return p.vm.NewArray(anys(values)...)
-}
-
-// intlLocale is an Intl.Locale. Immutable.
-type intlLocale struct{ tag language.Tag }
-
-func (p *Platform) localeClass() *goja.Object {
-	text := func(name string, read func(t language.Tag) string) engine.Accessor[*intlLocale] {
-		return reader(name, func(l *intlLocale) goja.Value {
-			if s := read(l.tag); s != "" {
-				return p.vm.ToValue(s)
-			}
-			return goja.Undefined()
-		})
-	}
-	var class *engine.Class[*intlLocale]
-	class = engine.DefineClass(p.Engine, engine.ClassDef[*intlLocale]{
-		Name: "Intl.Locale", Length: 1,
-		New: func(call goja.ConstructorCall) *intlLocale {
-			tags := p.localeList(call.Argument(0))
-			if len(tags) != 1 {
-				p.Engine.Throw("TypeError", "First argument to Intl.Locale constructor can't be empty or missing")
-			}
-			return &intlLocale{p.parseLocale(tags[0])}
-		},
-		Accessors: []engine.Accessor[*intlLocale]{
-			text("language", func(t language.Tag) string { b, _, _ := t.Raw(); return b.String() }),
-			text("script", func(t language.Tag) string {
-				if _, s, _ := t.Raw(); s.String() != "Zzzz" {
-					return s.String()
-				}
-				return ""
-			}),
-			text("region", func(t language.Tag) string {
-				if _, _, r := t.Raw(); r.String() != "ZZ" {
-					return r.String()
-				}
-				return ""
-			}),
-			text("baseName", func(t language.Tag) string { base, _, _ := strings.Cut(t.String(), "-u-"); return base }),
-		},
-		Methods: []engine.Method[*intlLocale]{
-			{Name: "toString", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value { return p.vm.ToValue(l.tag.String()) }},
-			{Name: "maximize", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value {
-				b, _ := l.tag.Base()
-				s, _ := l.tag.Script()
-				r, _ := l.tag.Region()
-				if tag, err := language.Raw.Compose(l.tag, b, s, r); err == nil {
-					return class.Wrap(&intlLocale{tag})
-				}
-				return class.Wrap(l)
-			}},
-		},
-	})
-	return p.intlClass("Locale", class.Ctor, true)
 }

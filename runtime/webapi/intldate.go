@@ -32,6 +32,7 @@ type dateFormat struct {
 	day, hour, minute    string
 	second, zoneStyle    string
 	fraction             int
+	dayPeriod            string
 	cycle                string // h11, h12, h23, h24
 	dateStyle, timeStyle string
 	usualCycle           string
@@ -63,14 +64,15 @@ func (f *dateFormat) field(name string) *string {
 func (p *Platform) newDateFormat(what string, locales, options goja.Value, defaults dateDefaults) *dateFormat {
 	f := &dateFormat{locale: p.resolveLocale(locales), zoneID: "UTC", zone: time.UTC}
 	f.data = p.dataOf(f.locale)
-	if !goja.IsUndefined(get(options, "dayPeriod")) {
-		p.Engine.Throw("RangeError", "minido's Intl.DateTimeFormat does not support the option dayPeriod; leave it out")
+	f.dayPeriod = p.option(what, options, "dayPeriod", "", "narrow", "short", "long")
+	if f.dayPeriod != "" && f.data != nil {
+		p.Engine.Throw("RangeError", "minido's Intl.DateTimeFormat has the option dayPeriod in en-US alone; leave it out")
 	}
 	for _, o := range dateOptionValues {
 		*f.field(o.name) = p.option(what, options, o.name, "", o.allowed...)
 	}
 	f.fraction = p.numberOption(options, "fractionalSecondDigits", 1, 3, 0)
-	explicit := f.weekday+f.year+f.month+f.day+f.hour+f.minute+f.second != "" || f.fraction > 0
+	explicit := f.weekday+f.year+f.month+f.day+f.hour+f.minute+f.second+f.dayPeriod != "" || f.fraction > 0
 	styles := []string{"full", "long", "medium", "short"}
 	f.dateStyle = p.option(what, options, "dateStyle", "", styles...)
 	f.timeStyle = p.option(what, options, "timeStyle", "", styles...)
@@ -97,7 +99,7 @@ func (f *dateFormat) setDefaults(defaults dateDefaults, strict bool) {
 		return
 	}
 	hasDate := f.weekday+f.year+f.month+f.day != ""
-	hasTime := f.hour+f.minute+f.second != "" || f.fraction > 0
+	hasTime := f.hour+f.minute+f.second+f.dayPeriod != "" || f.fraction > 0
 	needed := !hasDate && !hasTime
 	if strict && defaults == dateOnly {
 		needed = !hasDate
@@ -359,7 +361,9 @@ func (f *dateFormat) timeParts(t time.Time) []part {
 	if f.fraction > 0 {
 		add(".", "fractionalSecond", fmt.Sprintf("%03d", t.Nanosecond()/1e6)[:f.fraction])
 	}
-	if f.hour != "" && half {
+	if f.dayPeriod != "" && (half || f.hour == "") {
+		add(" ", "dayPeriod", f.dayPeriodName(t))
+	} else if f.hour != "" && half {
 		period := "AM"
 		if t.Hour() >= 12 {
 			period = "PM"
@@ -484,15 +488,10 @@ func (p *Platform) dateTimeFormatClass() *goja.Object {
 				return p.partList(f.parts(p.dateArgument(call.Argument(0))))
 			}},
 			{Name: "formatRange", Length: 2, Fn: func(f *dateFormat, call goja.FunctionCall) goja.Value {
-				if isUndefined(call.Argument(0)) || isUndefined(call.Argument(1)) {
-					p.Engine.Throw("TypeError", "startDate or endDate cannot be undefined")
-				}
-				from := joinParts(f.parts(p.dateArgument(call.Argument(0))))
-				to := joinParts(f.parts(p.dateArgument(call.Argument(1))))
-				if from == to {
-					return p.vm.ToValue(from)
-				}
-				return p.vm.ToValue(from + " – " + to)
+				return p.vm.ToValue(joinRange(p.dateRange(f, call)))
+			}},
+			{Name: "formatRangeToParts", Length: 2, Fn: func(f *dateFormat, call goja.FunctionCall) goja.Value {
+				return p.rangeParts(p.dateRange(f, call))
 			}},
 			{Name: "resolvedOptions", Fn: func(f *dateFormat, _ goja.FunctionCall) goja.Value { return p.dateOptions(f) }},
 		},

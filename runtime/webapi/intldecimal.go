@@ -84,29 +84,7 @@ func (d decimal) round(fraction int) decimal { return d.keep(d.exp + fraction) }
 
 // keep keeps the first n digits, ties away from zero.
 func (d decimal) keep(n int) decimal {
-	if d.special != "" || n >= len(d.digits) {
-		return d
-	}
-	if n < 0 {
-		d.digits, d.exp = "", 0
-		return d
-	}
-	up := d.digits[n] >= '5'
-	kept := []byte(d.digits[:n])
-	if up {
-		i := n - 1
-		for ; i >= 0 && kept[i] == '9'; i-- {
-			kept[i] = '0'
-		}
-		if i >= 0 {
-			kept[i]++
-		} else {
-			kept = append([]byte{'1'}, kept...)
-			d.exp++
-		}
-	}
-	d.digits = string(kept)
-	return d.trim()
+	return d.keepBy(n, rounding{})
 }
 
 // split gives the digits before and after the point, at least as many as asked.

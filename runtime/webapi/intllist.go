@@ -66,6 +66,7 @@ func (p *Platform) pluralRulesClass() *goja.Object {
 				r.tag = p.parseLocale(tags[0])
 			}
 			r.kind = p.option(what, call.Argument(1), "type", "cardinal", "cardinal", "ordinal")
+			r.digits.rounding = p.readRounding(what, call.Argument(1))
 			r.digits.setDigits(p, call.Argument(1))
 			return r
 		},
@@ -73,10 +74,11 @@ func (p *Platform) pluralRulesClass() *goja.Object {
 			{Name: "select", Length: 1, Fn: func(r *pluralRules, call goja.FunctionCall) goja.Value {
 				return p.vm.ToValue(r.category(floatDecimal(math.Abs(call.Argument(0).ToFloat()))))
 			}},
+			{Name: "selectRange", Length: 2, Fn: func(r *pluralRules, call goja.FunctionCall) goja.Value { return p.selectRange(r, call) }},
 			{Name: "resolvedOptions", Fn: func(r *pluralRules, _ goja.FunctionCall) goja.Value {
 				o := p.record("locale", r.tag.String(), "type", r.kind, "notation", "standard", "minimumIntegerDigits", r.digits.minInteger,
 					"minimumFractionDigits", r.digits.minFraction, "maximumFractionDigits", r.digits.maxFraction, "pluralCategories", r.categories(p))
-				p.roundingOptions(o)
+				r.digits.rounding.show(o)
 				return o
 			}},
 		},

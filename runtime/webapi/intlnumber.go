@@ -20,6 +20,7 @@ type numberFormat struct {
 	minInteger, minFraction, maxFraction  int
 	minSignificant, maxSignificant        int // 0: fractions count
 	compactRounding                       bool
+	rounding                              rounding
 	data                                  *localeData // nil: en-US
 	format                                *goja.Object
 }
@@ -52,7 +53,7 @@ var units = map[string][4]string{
 	"megabyte": {" MB", "MB", " megabyte", " megabytes"}, "gigabit": {" Gb", "Gb", " gigabit", " gigabits"},
 	"gigabyte": {" GB", "GB", " gigabyte", " gigabytes"}, "terabyte": {" TB", "TB", " terabyte", " terabytes"},
 	"petabyte": {" PB", "PB", " petabyte", " petabytes"}, "percent": {"%", "%", " percent", " percent"},
-	"microsecond": {" μs", "μs", " microsecond", " microseconds"}, "millisecond": {" ms", "ms", " millisecond", " milliseconds"},
+	"nanosecond": {" ns", "ns", " nanosecond", " nanoseconds"}, "microsecond": {" μs", "μs", " microsecond", " microseconds"}, "millisecond": {" ms", "ms", " millisecond", " milliseconds"},
 	"second": {" sec", "s", " second", " seconds"}, "minute": {" min", "m", " minute", " minutes"}, "hour": {" hr", "h", " hour", " hours"},
 	"day": {" day", "d", " day", " days"}, "week": {" wk", "w", " week", " weeks"}, "month": {" mth", "m", " month", " months"},
 	"year": {" yr", "y", " year", " years"}, "meter": {" m", "m", " meter", " meters"}, "kilometer": {" km", "km", " kilometer", " kilometers"},
@@ -94,13 +95,14 @@ func (p *Platform) newNumberFormat(what string, locales, options goja.Value) *nu
 	default:
 		f.grouping = p.option(what, options, "useGrouping", "auto", "min2", "auto", "always", "true")
 	}
-	for _, name := range []string{"roundingIncrement", "roundingMode", "roundingPriority", "trailingZeroDisplay"} {
-		usual := map[string]string{"roundingIncrement": "1", "roundingMode": "halfExpand", "roundingPriority": "auto", "trailingZeroDisplay": "auto"}
-		if v := get(options, name); !goja.IsUndefined(v) && v.String() != usual[name] {
-			p.Engine.Throw("RangeError", "minido's Intl.NumberFormat supports only %q for the option %s; round the number before it is formatted", usual[name], name)
-		}
-	}
+	f.rounding = p.readRounding(what, options)
 	f.setDigits(p, options)
+	if f.rounding.increment > 1 && (f.maxSignificant > 0 || f.rounding.priority != "auto") {
+		p.Engine.Throw("TypeError", "Invalid option : roundingIncrement")
+	}
+	if f.rounding.increment > 1 && f.minFraction != f.maxFraction {
+		p.Engine.Throw("RangeError", "roundingIncrement value is out of range.")
+	}
 	return f
 }
 
@@ -138,7 +140,12 @@ func (f *numberFormat) setDigits(p *Platform, options goja.Value) {
 	if !goja.IsUndefined(get(options, "minimumSignificantDigits")) || !goja.IsUndefined(get(options, "maximumSignificantDigits")) {
 		f.minSignificant = p.numberOption(options, "minimumSignificantDigits", 1, 21, 1)
 		f.maxSignificant = p.numberOption(options, "maximumSignificantDigits", f.minSignificant, 21, 21)
-		return
+		if f.rounding.priority == "auto" || f.rounding.priority == "" {
+			return
+		}
+	}
+	if f.rounding.increment > 1 {
+		high = low
 	}
 	least, most := p.numberOption(options, "minimumFractionDigits", 0, 100, -1), p.numberOption(options, "maximumFractionDigits", 0, 100, -1)
 	f.compactRounding = f.notation == "compact" && least < 0 && most < 0
@@ -157,16 +164,8 @@ func (f *numberFormat) setDigits(p *Platform, options goja.Value) {
 
 // round gives the digits that the format shows.
 func (f *numberFormat) round(d decimal) decimal {
-	switch {
-	case f.maxSignificant > 0:
-		return d.keep(f.maxSignificant)
-	case f.compactRounding:
-		if d.exp >= 2 {
-			return d.round(0)
-		}
-		return d.keep(2)
-	}
-	return d.round(f.maxFraction)
+	d, _ = f.roundBy(d)
+	return d
 }
 
 // compactSteps are the suffixes of notation: "compact".
@@ -200,12 +199,12 @@ func (f *numberFormat) parts(d decimal) []part {
 			}
 		}
 	}
-	r := f.round(d.shift(-exponent))
+	r, by := f.roundBy(d.shift(-exponent))
 	if (f.notation == "scientific") && r.exp > 1 && r.special == "" {
 		exponent++
 		r = r.shift(-1)
 	}
-	number := f.digitParts(r)
+	number := by.digitParts(r)
 	if f.notation == "scientific" || f.notation == "engineering" {
 		separator, minus := "E", "-"
 		if f.data != nil {
@@ -298,7 +297,7 @@ func (f *numberFormat) digitParts(r decimal) []part {
 		out = append(out, part{"integer", whole[i:n]})
 		i = n
 	}
-	if fraction != "" {
+	if fraction != "" && (f.rounding.trailing != "stripIfInteger" || strings.Trim(fraction, "0") != "") {
 		out = append(out, part{"decimal", point}, part{"fraction", fraction})
 	}
 	return out
@@ -408,11 +407,10 @@ func (p *Platform) numberFormatClass() *goja.Object {
 				return p.partList(f.parts(p.decimalOf(call.Argument(0))))
 			}},
 			{Name: "formatRange", Length: 2, Fn: func(f *numberFormat, call goja.FunctionCall) goja.Value {
-				from, to := joinParts(f.parts(p.decimalOf(call.Argument(0)))), joinParts(f.parts(p.decimalOf(call.Argument(1))))
-				if from == to {
-					return p.vm.ToValue("~" + from)
-				}
-				return p.vm.ToValue(from + "–" + to)
+				return p.vm.ToValue(joinRange(p.numberRange(f, call)))
+			}},
+			{Name: "formatRangeToParts", Length: 2, Fn: func(f *numberFormat, call goja.FunctionCall) goja.Value {
+				return p.rangeParts(p.numberRange(f, call))
 			}},
 			{Name: "resolvedOptions", Fn: func(f *numberFormat, _ goja.FunctionCall) goja.Value { return p.numberOptions(f) }},
 		},
@@ -449,14 +447,14 @@ func (p *Platform) numberOptions(f *numberFormat) goja.Value {
 		o.Set("compactDisplay", f.compactDisplay)
 	}
 	o.Set("signDisplay", f.sign)
-	p.roundingOptions(o)
+	f.rounding.show(o)
 	return o
 }
 
-// roundingOptions are the ones that have one value here.
-func (p *Platform) roundingOptions(o *goja.Object) {
-	o.Set("roundingIncrement", 1)
-	o.Set("roundingMode", "halfExpand")
-	o.Set("roundingPriority", "auto")
-	o.Set("trailingZeroDisplay", "auto")
+// show adds the options of rounding to those of a format.
+func (r rounding) show(o *goja.Object) {
+	o.Set("roundingIncrement", r.increment)
+	o.Set("roundingMode", r.mode)
+	o.Set("roundingPriority", r.priority)
+	o.Set("trailingZeroDisplay", r.trailing)
 }
