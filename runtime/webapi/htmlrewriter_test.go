@@ -80,3 +80,30 @@ func TestHTMLSplitter(t *testing.T) {
 		}
 	}
 }
+
+// Of attributes with one name all are kept and the first counts; what was put in
+// the place of something stays when it is removed as well; an element within
+// removed content is removed; foreign content ends where HTML does not allow it
+// to go on (HTML, section 13.2.6.5). Each answer was also given by workerd.
+func TestHTMLRewriterOddDocuments(t *testing.T) {
+	w := newFetchWorld(t)
+	w.run(`globalThis.rw = (html, selector, handlers) => new HTMLRewriter().on(selector, handlers).transform(new Response(html)).text();
+	globalThis.spaces = async (html) => { const seen = []; await rw(html, "*", { element(e) { seen.push(e.tagName + " " + e.namespaceURI.slice(-4)); } }); return seen.join(); };
+	globalThis.odd = (fn) => rw("<div a=1 class=x CLASS='y' b class=z>t</div>", "div", { element: fn })`)
+	w.tries([][2]string{
+		{`odd((e) => e.setAttribute("class", "N"))`, `<div a=1 class="N" CLASS='y' b class=z>t</div>`},
+		{`odd((e) => e.removeAttribute("class"))`, `<div a=1 b>t</div>`},
+		{`odd((e) => e.prepend(JSON.stringify([...e.attributes, e.getAttribute("class")])))`, `<div a=1 class=x CLASS='y' b class=z>[["a","1"],["class","x"],["class","y"],["b",""],["class","z"],"x"]t</div>`},
+		{`odd((e) => { const it = e.attributes; e.removeAttribute("none"); it.next(); })`, `Error: The attributes of this element have been modified during iteration. You must create a new iterator after modifying attributes.`},
+		{`Promise.all(["[class=x]", "[class=y]", ".z"].map((s) => rw("<i class=x class=y class=z>", s, { element(e) { e.before("m"); } })))`, `["m<i class=x class=y class=z>","<i class=x class=y class=z>","<i class=x class=y class=z>"]`},
+		{`rw("<p>a<b>c</b>d</p>", "b", { element(e) { e.replace("R"); e.remove(); } })`, `<p>aRd</p>`},
+		{`rw("<p>a<b>c</b>d</p>", "b", { element(e) { e.replace("R"); e.removeAndKeepContent(); e.setInnerContent("I"); } })`, `<p>aRId</p>`},
+		{`rw("<p>a<!--c--></p>", "p", { text(t) { if (t.text) t.replace("R").remove(); }, comments(c) { c.replace("C"); c.remove(); } })`, `<p>RC</p>`},
+		{`(async (seen) => { await rw("<p><b><i></i></b></p><u></u>", "*", { element(e) { if (e.tagName === "p") e.setInnerContent(""); seen.push(e.tagName + e.removed); } }); return seen; })([])`, `["pfalse","btrue","itrue","ufalse"]`},
+		{`(async (seen) => { for (const s of ["<!--a--!>", "<!-->", "<!--->", "<!---->", "<!--a--->", "<!--a--!b-->", "<!--a-", "<!--a--", "<!--a"]) await rw("<p>" + s, "p", { comments(c) { seen.push(c.text); } }); return seen; })([])`, `["a","","","","a-","a--!b","a","a","a"]`},
+		{`spaces("<svg><g></g><div></div><g></g></svg><b></b>")`, `svg /svg,g /svg,div html,g html,b html`},
+		{`spaces("<svg><font></font><font color=red></font><g></g></svg>")`, `svg /svg,font /svg,font html,g html`},
+		{`spaces("<math><mi><b></b></mi><mo></mo><p></p><mo></mo></math>")`, `math thML,mi thML,b html,mo thML,p html,mo html`},
+		{`spaces("<svg><foreignObject><div><svg></svg></div></foreignObject><g></g></p><g></g></svg>")`, `svg /svg,foreignobject /svg,div html,svg /svg,g /svg,g html`},
+	})
+}

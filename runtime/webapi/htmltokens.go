@@ -97,7 +97,7 @@ func (s *htmlSplitter) feed(data []byte, last bool) []htmlToken {
 		z.Next()
 	}
 	for {
-		z.AllowCDATA(s.open.space != spaceHTML)
+		z.AllowCDATA(s.open.foreign())
 		kind := z.Next()
 		raw := z.Raw()
 		if !last && r.starved {
@@ -125,7 +125,7 @@ func (s *htmlSplitter) feed(data []byte, last bool) []htmlToken {
 		}
 		t := s.token(kind, string(raw))
 		out = append(out, t)
-		if t.kind == html.StartTagToken && s.open.space != spaceHTML {
+		if t.kind == html.StartTagToken && s.open.foreign() {
 			z.NextIsNotRawText()
 		}
 	}
@@ -189,6 +189,9 @@ func (s *htmlSplitter) startTag(t *htmlToken) {
 
 func (s *htmlSplitter) endTag(t *htmlToken, name string) {
 	s.rawText = ""
+	if name == "p" || name == "br" {
+		s.open.leaveForeign()
+	}
 	closed := s.open
 	for closed.parent != nil && closed.name != name {
 		closed = closed.parent
@@ -205,9 +208,12 @@ func (s *htmlSplitter) endTag(t *htmlToken, name string) {
 
 func enter(parent *openElement, t htmlToken) *openElement {
 	e := &openElement{name: lowerASCII(t.name), attrs: t.attrs, parent: parent, id: t.id}
-	e.space = parent.space
-	if parent.integrates() {
-		e.space = spaceHTML
+	if e.breaksOut() {
+		parent.leaveForeign()
+	}
+	e.space = spaceHTML
+	if parent.foreign() && !parent.integrates() {
+		e.space = parent.space
 	}
 	switch e.name {
 	case "svg":
@@ -222,6 +228,29 @@ func enter(parent *openElement, t htmlToken) *openElement {
 	parent.types[e.name]++
 	e.nth, e.nthType = parent.children, parent.types[e.name]
 	return e
+}
+
+// foreign tells whether what stands directly in an element is parsed by the
+// rules of foreign content, but for integration points.
+func (e *openElement) foreign() bool { return e.space != spaceHTML && !e.left }
+
+// breakouts are the elements before which foreign content ends (HTML, section
+// 13.2.6.5).
+const breakouts = " b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta nobr ol p pre ruby s small span strong strike sub sup table tt u ul var "
+
+func (e *openElement) breaksOut() bool {
+	if e.name != "font" {
+		return strings.Contains(breakouts, " "+e.name+" ")
+	}
+	return slices.ContainsFunc(e.attrs, func(a rawAttr) bool { return a.name == "color" || a.name == "face" || a.name == "size" })
+}
+
+// leaveForeign ends the foreign content that an element stands in, up to the
+// next integration point. The elements stay open for selectors.
+func (e *openElement) leaveForeign() {
+	for ; e != nil && e.foreign() && !e.integrates(); e = e.parent {
+		e.left = true
+	}
 }
 
 // integrates tells the elements within which HTML goes on (HTML, section
@@ -250,8 +279,8 @@ func around(e *openElement) []int {
 }
 
 // parseTag reads the name and the attributes of a start tag (HTML, section
-// 13.2.5.32 on). Of attributes with one name the first counts. slash reports
-// whether the tag closes itself.
+// 13.2.5.32 on). Of attributes with one name the first counts, and all are kept,
+// as in the reference. slash reports whether the tag closes itself.
 func parseTag(raw string) (name string, attrs []rawAttr, slash bool) {
 	const space = " \t\r\n\f"
 	s := strings.TrimSuffix(strings.TrimPrefix(raw, "<"), ">")
@@ -277,9 +306,7 @@ func parseTag(raw string) (name string, attrs []rawAttr, slash bool) {
 		}
 		a.raw = s[:len(s)-len(rest)]
 		s = rest
-		if !slices.ContainsFunc(attrs, func(b rawAttr) bool { return b.name == a.name }) {
-			attrs = append(attrs, a)
-		}
+		attrs = append(attrs, a)
 	}
 }
 
@@ -320,7 +347,17 @@ func parseDoctype(raw string) (name string, ids [2]*string) {
 // commentText is what a comment says, also one that is written as markup.
 func commentText(raw string) string {
 	if text, ok := strings.CutPrefix(raw, "<!--"); ok {
-		return strings.TrimSuffix(strings.TrimSuffix(text, ">"), "--")
+		switch text {
+		case ">", "->":
+			return ""
+		}
+		if text, ok := strings.CutSuffix(text, "--!>"); ok {
+			return text
+		}
+		if text, ok := strings.CutSuffix(text, ">"); ok {
+			return strings.TrimSuffix(text, "--")
+		}
+		return strings.TrimSuffix(strings.TrimSuffix(text, "-"), "-") // the document ends in it
 	}
 	raw = strings.TrimPrefix(raw, "<")
 	for _, mark := range []string{"!", "/"} {

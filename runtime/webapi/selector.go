@@ -28,6 +28,7 @@ type openElement struct {
 	types    map[string]int
 	id       int // of its start tag
 	space    string
+	left     bool  // foreign content ended in it
 	matches  []int // the selectors that it matches
 }
 

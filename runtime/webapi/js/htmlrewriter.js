@@ -28,7 +28,7 @@ function (native, p) {
   };
   // What handlers make of one token: what comes before and after it, and in its place.
   const mutations = () => ({ before: [], after: [], instead: [], removed: false });
-  const remove = (m) => { m.removed = true; m.instead = []; };
+  const remove = (m) => { m.removed = true; }; // what was put in its place stays
 
   const KEY = {};
   class Token {
@@ -93,7 +93,7 @@ function (native, p) {
     set tagName(v) { const x = of(this); x.name = checkTagName(`${v}`); x.changed = x.renamed = true; },
     get attributes() { const x = of(this); return attributesIterator({ element: x, version: x.version, at: 0 }); },
     get namespaceURI() { return of(this).space; },
-    get removed() { return of(this).m.removed; },
+    get removed() { const x = of(this); return x.m.removed || x.hidden; },
     getAttribute(name) { const x = of(this); named(arguments, 1, "getAttribute"); return attribute(x, name)?.value ?? null; },
     hasAttribute(name) { const x = of(this); named(arguments, 1, "hasAttribute"); return attribute(x, name) !== undefined; },
     setAttribute(name, value) {
@@ -110,7 +110,8 @@ function (native, p) {
       const x = of(this);
       named(arguments, 1, "removeAttribute");
       const a = attribute(x, name);
-      if (a) { x.attrs = x.attrs.filter((b) => b !== a); x.changed = true; x.version++; }
+      x.version++;
+      if (a) { x.attrs = x.attrs.filter((b) => b.name !== a.name); x.changed = true; }
       return this;
     },
     before(v) { const x = of(this); push(x.m.before, content(arguments, tag, "before")); return this; },
@@ -168,6 +169,8 @@ function (native, p) {
   // room for more, and more gives false when nothing more comes in.
   const rewrite = async (run, elements, documents, more, flush) => {
     const open = new p.Map(); // the elements that handlers have seen, by their ids
+    let hidden = 0; // how many removed contents the token stands in
+    const hide = (n) => { hidden += n; run.hide(n); };
     const call = async (x, object, handlers, name) => {
       for (const h of handlers) {
         if (h[name] === undefined) continue;
@@ -188,11 +191,11 @@ function (native, p) {
       switch (token.kind) {
         case START: {
           const x = token;
-          x.m = mutations(); x.version = 0;
+          x.m = mutations(); x.version = 0; x.hidden = hidden > 0;
           await call(x, element(x), handlers, "element");
           await write(x.m, () => { if (x.changed) run.write(startTag(x)); else run.raw(); });
           if (x.alone) return;
-          if (x.hides) run.hide(1);
+          if (x.hides) hide(1);
           open.set(x.id, x);
           return;
         }
@@ -201,7 +204,7 @@ function (native, p) {
           for (const id of token.closes) {
             const x = open.get(id);
             open.delete(id);
-            if (x.hides) run.hide(-1);
+            if (x.hides) hide(-1);
             if (x.renamed) { y.name = x.name; y.changed = true; }
             if (x.end) y.m = x.end;
             if (!x.onEnd) continue;
@@ -230,7 +233,7 @@ function (native, p) {
       for (let token; (token = run.next()) !== undefined;) await handle(token);
       if (on) await flush();
     }
-    for (const [, left] of open) if (left.hides) run.hide(-1); // what was to come at its end tag is lost
+    for (const [, left] of open) if (left.hides) hide(-1); // what was to come at its end tag is lost
     const x = { append: [] };
     await call(x, documentEnd(x), documents.toReversed(), "end");
     await put(x.append);
