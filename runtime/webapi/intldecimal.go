@@ -79,14 +79,6 @@ func (d decimal) shift(n int) decimal {
 	return d
 }
 
-// round keeps fraction digits after the point, ties away from zero.
-func (d decimal) round(fraction int) decimal { return d.keep(d.exp + fraction) }
-
-// keep keeps the first n digits, ties away from zero.
-func (d decimal) keep(n int) decimal {
-	return d.keepBy(n, rounding{})
-}
-
 // split gives the digits before and after the point, at least as many as asked.
 func (d decimal) split(integers, fractions int) (whole, fraction string) {
 	switch {
