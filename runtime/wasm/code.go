@@ -34,6 +34,7 @@ type Code struct {
 type compiler struct {
 	runtime wazero.Runtime
 	tick    api.Module // exports the function that is called when fuel runs out
+	ticks   uintptr    // the reference to it
 
 	mu      sync.Mutex
 	codes   map[[sha256.Size]byte]weak.Pointer[Code] // guarded by mu
@@ -93,7 +94,11 @@ var theCompiler = sync.OnceValues(func() (*compiler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly needs a processor of the kinds amd64 (with SSE 4.1) and arm64: %w", err)
 	}
-	return e, insidesKnown(e)
+	if err := insidesKnown(e); err != nil {
+		return nil, err
+	}
+	e.ticks = engineOf(e.tick).FunctionInstanceReference(0)
+	return e, nil
 })
 
 // anonymous is how everything is instantiated: without a name, a start or a world

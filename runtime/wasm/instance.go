@@ -81,7 +81,7 @@ func (i *instance) connect(what string) {
 	}
 	if at := i.code.rewritten.fuel; at >= 0 {
 		elements, _ := tableOf(i.mod, at)
-		(*elements)[0] = engineOf(e.tick).FunctionInstanceReference(0)
+		(*elements)[0] = e.ticks
 	}
 	me := weak.Make(i)
 	for _, n := range []int{0, len(i.imports)} { // an imported one, one of its own

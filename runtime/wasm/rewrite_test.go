@@ -36,7 +36,7 @@ func TestTryTable(t *testing.T) {
 	}
 	defer m.Close(t.Context())
 	elements, _ := tableOf(m, code.rewritten.fuel)
-	(*elements)[0] = engineOf(e.tick).FunctionInstanceReference(0)
+	(*elements)[0] = e.ticks
 	if got, err := m.ExportedFunction("f").Call(t.Context()); err != nil || got[0] != 5 {
 		t.Errorf("%v %v, want 5: what was thrown", got, err)
 	}
