@@ -94,7 +94,7 @@ func (p *Platform) compilePattern(init map[string]string, ignoreCase bool) (*url
 		opaque := false
 		if name == "pathname" {
 			protocol := out.components["protocol"]
-			opaque = protocol.text != "*" && protocol.text != "" && !p.matchesSpecial(protocol)
+			opaque = protocol.text != "*" && !p.matchesSpecial(protocol)
 		}
 		c, err := p.compileComponent(name, init[name], opaque, ignoreCase && (name == "pathname" || name == "search" || name == "hash"))
 		if err != nil {
