@@ -50,7 +50,7 @@ func (e *Engine) installArrays() {
 		})
 	}
 	e.wrap(e.vm.Get("Array").(*goja.Object), "from", func(c goja.FunctionCall, method function) goja.Value {
-		if o, ok := c.Argument(0).(*goja.Object); ok && (o.ExportType() == proxyType || e.plain.plain(o) != nil) {
+		if o, ok := c.Argument(0).(*goja.Object); ok && e.listening(o) {
 			return a.instead("from", c)
 		}
 		return method(c)
@@ -78,6 +78,16 @@ func (e *Engine) installArrays() {
 			return a.instead(name, c)
 		})
 	}
+}
+
+// listening reports whether code of an object's may notice how often it is asked for
+// its iterator or its length.
+func (e *Engine) listening(o *goja.Object) bool {
+	base := e.plain.plain(o)
+	if base == nil {
+		return o.ExportType() == proxyType
+	}
+	return base.symValues != nil || base.has("length") && e.plain.own(o, "length") == nil
 }
 
 // ordinary reports whether v is an array that goja may take for what it is. One

@@ -128,6 +128,9 @@ type Engine struct {
 
 	names                   map[string]*knownName // of properties that JSON texts had
 	plain                   *plainLayout
+	stackNames              *stackNames // nil if goja cannot be looked into
+	namingStack             bool
+	errorClass              *goja.Object
 	smallMaps               *mapNames
 	objectProto, arrayProto *goja.Object
 	spare                   weak.Pointer[stringifier] // the last one
@@ -184,6 +187,7 @@ func New(o Options) *Engine {
 	e.installTypedSorts()
 	e.hideSlots()
 	e.installErrorTexts()
+	e.installStackNames()
 	e.installDates()
 	e.installMath()
 	e.installSources()

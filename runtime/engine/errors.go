@@ -170,7 +170,10 @@ func (e *Engine) MapStack(stack string) string {
 }
 
 func (e *Engine) mapLine(line string) (string, bool) {
-	if strings.HasSuffix(line, "(native)") && strings.HasPrefix(strings.TrimSpace(line), "at ") {
+	if native, ok := strings.CutSuffix(line, " (native)"); ok && strings.HasPrefix(strings.TrimSpace(line), "at ") {
+		if name, shown := strings.CutSuffix(strings.TrimSpace(native), BuiltinFrame); shown {
+			return "    " + name + " (<anonymous>)", true
+		}
 		return "", false
 	}
 	m := gojaFrame.FindStringSubmatch(line)
@@ -188,8 +191,8 @@ func (e *Engine) mapLine(line string) (string, bool) {
 			file, ln, col = s, l, c
 		}
 	}
-	if fn == "" {
-		return fmt.Sprintf("    at %s:%d:%d", file, ln, col), true
+	if fn == "" || fn == "async" {
+		return fmt.Sprintf("    at %s%s:%d:%d", strings.TrimPrefix(fn+" ", " "), file, ln, col), true
 	}
 	return fmt.Sprintf("    at %s (%s:%d:%d)", fn, file, ln, col), true
 }

@@ -32,7 +32,9 @@ type insides struct {
 	interrupted                uintptr
 	callType                   reflect.Type // of an active call
 	callSB                     uintptr      // in it
-	code, source               uintptr      // in goja.Program
+	callProgram, callNewTarget uintptr
+	newTarget                  uintptr // in the virtual machine
+	code, source               uintptr // in goja.Program
 	codeType                   reflect.Type
 }
 
@@ -89,6 +91,7 @@ func learnInsides() *insides {
 	in.calls = calls.Offset
 	in.tries = field(t, "tryStack", kind(reflect.Slice)).Offset
 	in.callsMax = field(t, "maxCallStackSize", number).Offset
+	in.newTarget = field(t, "newTarget", is(reflect.TypeFor[goja.Value]())).Offset
 	in.interrupted = field(t, "interrupted", kind(reflect.Uint32)).Offset
 
 	t = reflect.TypeFor[goja.Program]()
@@ -99,6 +102,8 @@ func learnInsides() *insides {
 	if in.ok {
 		in.callType = calls.Type.Elem()
 		in.callSB = field(in.callType, "sb", number).Offset
+		in.callProgram = field(in.callType, "prg", is(reflect.TypeFor[*goja.Program]())).Offset
+		in.callNewTarget = field(in.callType, "newTarget", is(reflect.TypeFor[goja.Value]())).Offset
 	}
 	self := field(reflect.TypeFor[goja.Object](), "self", kind(reflect.Interface))
 	in.self = self.Index

@@ -3,7 +3,7 @@ package minidotest
 import "testing"
 
 // What code reads as an error's stack has V8's form, with the places of the
-// source (V8's stack trace API), but for the classes of methods ("Object.thrown").
+// source (V8's stack trace API).
 func TestStacksAreV8s(t *testing.T) {
 	w := newTest(t, `
 class Mine extends Error {}
@@ -32,7 +32,7 @@ export default serve({
 		"thrown":     `["TypeError: bad","    at inner (worker.ts:5:26)","    at outer (worker.ts:6:21)","    at thrown (worker.ts:7:46)","    at thrown (worker.ts:12:22)"]`,
 		"mine":       `["Error: own class","    at mine (worker.ts:13:20)"]`,
 		"dom":        `["AbortError: gone","    at dom (worker.ts:14:19)"]`,
-		"captured":   `["Error","    at captured (worker.ts:15:56)"]`,
+		"captured":   `["Error","    at Object.captured (worker.ts:15:56)"]`,
 		"ten":        `11`,
 		"limited":    `"Error: deep\n    at deep (worker.ts:10:71)"`,
 		"unlimited":  `true`,
@@ -42,6 +42,52 @@ export default serve({
 		"written":    `["own!",true]`,
 		"others":     `3`,
 		"descriptor": `["string",true,false,true,[]]`,
+	} {
+		w.want(`{"ok":`+want+`}`, "!"+name)
+	}
+}
+
+// V8's stack trace API: methods are shown with the class of their receiver, what
+// constructs with new, what waits with async, and the built-ins that called back;
+// call sites say the same. The lines are workerd's.
+func TestNamesInStacks(t *testing.T) {
+	w := newTest(t, `
+const lines = (e: unknown) => (e as Error).stack!.split("\n").slice(1).map((l) => l.replace(/\(?worker.ts:\d+:\d+\)?/, "@").trim()).filter((l) => !l.includes("harness.js"));
+const first = (f: () => unknown, n = 1) => { try { return lines(f()).slice(0, n); } catch (e) { return lines(e).slice(0, n); } };
+class Foo {
+  constructor(fail?: boolean) { if (fail) throw new Error("c"); }
+  method() { return new Error("m"); }
+  static make() { return new Error("s"); }
+  get value() { return new Error("g"); }
+  #own() { return new Error("p"); }
+  callsOwn() { return this.#own(); }
+  async later() { await null; return new Error("l"); }
+  [Symbol.iterator]() { return new Error("i"); }
+}
+class Bar extends Foo { method() { return super.method(); } }
+const object = { m() { return new Error(); }, named: function nm() { return new Error(); } };
+function Ctor(this: { e: Error }) { this.e = new Error(); }
+function plain() { return new Error("plain"); }
+async function a1() { await null; return new Error("a1"); }
+async function a2() { return await a1(); }
+const sites = (f: () => Error) => { const old = Error.prepareStackTrace; Error.prepareStackTrace = (e, s) => s; try { const s = f().stack as unknown as NodeJS.CallSite[]; return s.slice(0, 2).map((c) => [c.getFunctionName(), c.getTypeName(), c.getMethodName(), c.isToplevel(), c.isConstructor(), c.isNative()]); } finally { Error.prepareStackTrace = old; } };
+export default serve({
+  methods: () => [first(() => new Foo().method()), first(() => new Bar().method(), 2), first(() => Foo.make()), first(() => new Foo().value), first(() => new Foo().callsOwn(), 2), first(() => new Foo()[Symbol.iterator]()), first(() => object.m()), first(() => object.named())],
+  constructions: () => [first(() => new Foo(true)), first(() => new (Ctor as any)().e)],
+  receivers: () => [first(plain), first(() => plain.call(1 as any)), first(() => new Proxy({}, { get() { return new Error(); } } as any).a), first(() => String({ toString() { throw new Error(); } }))],
+  builtins: () => [first(() => [1].map(function cb() { return new Error(); })[0], 2), first(() => JSON.parse("{")), first(() => "a".replace("a", () => { throw new Error(); }), 2), first(() => new Map([[1, 2]]).forEach(() => { throw new Error(); }), 2), first(() => (1).toFixed(200)), first(() => [2, 1].sort(() => { throw new Error(); }), 2)],
+  waiting: async () => [lines(await a2()), lines(await new Foo().later())],
+  sites: () => [sites(() => new Foo().method()), sites(() => { try { return new Foo(true) as any; } catch (e) { return e; } }), sites(() => [1].map(() => new Error())[0])],
+  above() { const o: { stack?: string } = {}; const inner = () => Error.captureStackTrace(o, outer), outer = () => inner(); outer(); return lines(o).slice(0, 1); },
+});`, Options{})
+	for name, want := range map[string]string{
+		"methods":       `[["at Foo.method @"],["at Bar.method @","at Bar.method @"],["at Foo.make @"],["at get value @"],["at #own @","at Foo.callsOwn @"],["at [Symbol.iterator] @"],["at Object.m @"],["at Object.nm [as named] @"]]`,
+		"constructions": `[["at new Foo @"],["at new Ctor @"]]`,
+		"receivers":     `[["at plain @"],["at Number.plain @"],["at Object.get @"],["at Object.toString @"]]`,
+		"builtins":      `[["at cb @","at Array.map (<anonymous>)"],["at JSON.parse (<anonymous>)"],["at @","at String.replace (<anonymous>)"],["at @","at Map.forEach (<anonymous>)"],["at Number.toFixed (<anonymous>)"],["at @","at Array.sort (<anonymous>)"]]`,
+		"waiting":       `[["at a1 @","at async a2 @","at async waiting @"],["at Foo.later @","at async waiting @"]]`,
+		"sites":         `[[["method","Foo","method",false,false,false],[null,null,null,true,false,false]],[["Foo",null,null,false,true,false],[null,null,null,true,false,false]],[[null,null,null,true,false,false],["map","Array","map",false,false,false]]]`,
+		"above":         `["at Object.above @"]`,
 	} {
 		w.want(`{"ok":`+want+`}`, "!"+name)
 	}

@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"bytes"
 	"fmt"
 	"sort"
 
@@ -121,19 +120,8 @@ const maxStackFrames = 10
 // callStack is the stack of the code that runs now, in goja's form, which
 // engine.MapStack understands.
 func (p *Platform) callStack() string {
-	return formatFrames(p.vm.CaptureCallStack(maxStackFrames, nil))
-}
-
-// formatFrames writes frames as goja does in the stack of an Error.
-func formatFrames(frames []goja.StackFrame) string {
-	var b bytes.Buffer
-	b.WriteByte('\n')
-	for _, frame := range frames {
-		b.WriteString("\tat ")
-		frame.Write(&b)
-		b.WriteByte('\n')
-	}
-	return b.String()
+	frames := p.Engine.NamedStack(nil)
+	return engine.FormatFrames(frames[:min(len(frames), maxStackFrames)])
 }
 
 // NewDOMException makes a DOMException, for natives to throw or to reject with.

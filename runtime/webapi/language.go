@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"math"
 	"math/big"
-	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -92,15 +91,11 @@ func (p *Platform) errorHeader(v goja.Value) string {
 }
 
 // captureStack is (obj, above): obj gets the stack of the user's code that runs
-// now, without what is up to and including the function named above.
+// now, without what is up to and including the innermost call of above.
 func (p *Platform) captureStack(call goja.FunctionCall) goja.Value {
-	obj, above := call.Argument(0).(*goja.Object), call.Argument(1).String()
-	frames := userFrames(p.vm.CaptureCallStack(0, nil))
-	if i := slices.IndexFunc(frames, func(f goja.StackFrame) bool {
-		return above != "" && strings.TrimPrefix(f.FuncName(), "new ") == above
-	}); i >= 0 {
-		frames = frames[i+1:]
-	}
+	obj := call.Argument(0).(*goja.Object)
+	above, _ := call.Argument(1).(*goja.Object)
+	frames := userFrames(p.Engine.NamedStack(above))
 	p.describeStack(obj, frames)
 	return goja.Undefined()
 }
@@ -108,7 +103,7 @@ func (p *Platform) captureStack(call goja.FunctionCall) goja.Value {
 // userFrames are those from the innermost of the user's functions on.
 func userFrames(all []goja.StackFrame) (frames []goja.StackFrame) {
 	for _, f := range all {
-		if !strings.HasPrefix(f.SrcName(), "minido:") && (f.SrcName() != "<native>" || len(frames) > 0) {
+		if !strings.HasPrefix(f.SrcName(), "minido:") && (f.SrcName() != "<native>" || strings.HasSuffix(f.FuncName(), engine.BuiltinFrame)) {
 			frames = append(frames, f)
 		}
 	}
@@ -125,7 +120,7 @@ func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 		if prepare := class.Get("prepareStackTrace"); engine.IsCallable(prepare) {
 			sites := make([]any, len(frames))
 			for i, f := range frames {
-				at, name := f.Position(), f.FuncName()
+				at, name := f.Position(), strings.TrimSuffix(f.FuncName(), engine.BuiltinFrame)
 				if name == "<anonymous>" {
 					name = ""
 				}
@@ -134,7 +129,7 @@ func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 			}
 			stack = p.Engine.Call(prepare, class, obj, p.vm.NewArray(sites...))
 		} else {
-			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + formatFrames(frames)))
+			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + engine.FormatFrames(frames)))
 		}
 	}
 	obj.DefineDataProperty("stack", stack, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

@@ -153,7 +153,7 @@ function (native, primordials) {
     isError(v) { return native.isError(v); },
     captureStackTrace(obj, constructorOpt) {
       object(obj);
-      native.captureStack(obj, typeof constructorOpt === "function" ? constructorOpt.name : "");
+      native.captureStack(obj, typeof constructorOpt === "function" ? constructorOpt : undefined);
     },
   });
   if (!("stackTraceLimit" in Error)) Error.stackTraceLimit = 10;
@@ -164,18 +164,34 @@ function (native, primordials) {
     getScriptNameOrSourceURL() { return this.#site.file || null; }
     getLineNumber() { return this.#site.native ? null : this.#site.line; }
     getColumnNumber() { return this.#site.native ? null : this.#site.column; }
-    getFunctionName() { return this.#name() || null; }
-    getMethodName() { return this.#name() || null; }
-    #name() { return this.isConstructor() ? this.#site.name.slice(4) : this.#site.name; }
-    getTypeName() { return null; }
+    getFunctionName() { return this.#parts().name || null; }
+    getMethodName() { const { type, name, method } = this.#parts(); return method ?? (type === null ? null : name || null); }
+    // #parts takes "Type.name [as method]" apart.
+    #parts() {
+      let { name } = this.#site, type = null, method = null;
+      if (this.isConstructor()) return { type, name: name === "new <anonymous>" ? "" : name.slice(4), method };
+      if (this.isAsync()) name = name.slice(6);
+      const as = name.indexOf(" [as ");
+      if (as >= 0) {
+        method = name.slice(as + 5, -1);
+        name = name.slice(0, as);
+      }
+      const dot = name.indexOf(".");
+      if (dot > 0) {
+        type = name.slice(0, dot);
+        name = name.slice(dot + 1);
+      }
+      return { type, name: name === "<anonymous>" ? "" : name, method };
+    }
+    getTypeName() { return this.#parts().type; }
     getThis() { return undefined; }
     getFunction() { return undefined; }
     getEvalOrigin() { return undefined; }
-    isNative() { return this.#site.native; }
-    isToplevel() { return true; }
+    isNative() { return false; } // built-ins are not, in V8
+    isToplevel() { return this.#parts().type === null && !this.isConstructor(); }
     isEval() { return false; }
     isConstructor() { return this.#site.name.startsWith("new "); }
-    isAsync() { return false; }
+    isAsync() { return this.#site.name.startsWith("async"); }
     isPromiseAll() { return false; }
     getPromiseIndex() { return null; }
     toString() {

@@ -1,0 +1,381 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
+)
+
+// V8 names a method in a stack by the class of its receiver ("Foo.bar"), a
+// construction by "new", what waits by "async", and shows the built-ins that
+// called the program back. goja knows the names of functions. When an error is
+// made its frames are given V8's names, by a look at the calls that are active
+// then: what is on goja's stack for each of them.
+
+// BuiltinFrame ends the name of a frame of a built-in that V8 shows.
+const BuiltinFrame = "\x01"
+
+// stackNames gives frames their names. Loop-confined.
+type stackNames struct {
+	engine *Engine
+	m      machine
+	known  map[frameKey]unistring.String
+	active []activeCall // calls' memory
+}
+
+// frameKey is what a name depends on; receivers of one class differ in nothing
+// that is worth the time to look.
+type frameKey struct {
+	code        unsafe.Pointer // the program, or the function if it is native
+	proto       *goja.Object
+	constructed bool
+	async       bool
+}
+
+// maxStackNames bounds the names that are kept.
+const maxStackNames = 4096
+
+// gojaFrameOf mirrors goja.StackFrame.
+type gojaFrameOf struct {
+	program  unsafe.Pointer
+	funcName unistring.String
+	pc       int
+}
+
+// activeCall is a call on goja's stack: what runs, and where its receiver and
+// arguments lie.
+type activeCall struct {
+	program   unsafe.Pointer
+	newTarget goja.Value
+	sb        int
+}
+
+// calls are the active calls that a stack shows, the innermost first.
+func (s *stackNames) calls(most int) []activeCall {
+	in, at := s.m.in, s.m.at
+	list := s.active[:0]
+	add := func(c activeCall) {
+		if c.program != nil || c.sb > 0 {
+			list = append(list, c)
+		}
+	}
+	add(activeCall{*(*unsafe.Pointer)(unsafe.Add(at, in.program)), *(*goja.Value)(unsafe.Add(at, in.newTarget)), *s.m.number(in.sb)})
+	calls := (*sliceHeader)(unsafe.Add(at, in.calls))
+	size := in.callType.Size()
+	for i := calls.len - 1; i >= 0 && len(list) < most; i-- {
+		c := unsafe.Add(calls.data, uintptr(i)*size)
+		add(activeCall{*(*unsafe.Pointer)(unsafe.Add(c, in.callProgram)), *(*goja.Value)(unsafe.Add(c, in.callNewTarget)), *(*int)(unsafe.Add(c, in.callSB))})
+	}
+	s.active = list
+	return list
+}
+
+// name gives frames, which were captured now, their names.
+func (s *stackNames) name(frames []goja.StackFrame) {
+	if s == nil || len(frames) == 0 {
+		return
+	}
+	calls := s.calls(len(frames))
+	stack := *s.m.stack()
+	for i := range frames {
+		f := (*gojaFrameOf)(unsafe.Pointer(&frames[i]))
+		key := frameKey{code: f.program}
+		var fn *goja.Object
+		var this goja.Value
+		switch {
+		case i >= len(calls):
+			key.async = true
+		case calls[i].program != f.program:
+			return // not the calls of this stack
+		default:
+			c := calls[i]
+			if c.sb < 1 || c.sb > len(stack) {
+				continue
+			}
+			callee, ok := stack[c.sb-1].(*goja.Object)
+			if !ok || callee == nil {
+				continue
+			}
+			if fn = callee; f.program == nil {
+				if c.sb >= 2 {
+					this = stack[c.sb-2]
+				}
+				key.code = unsafe.Pointer(fn)
+			} else {
+				if c.sb == len(stack) || !s.runs(fn, f.program) {
+					continue
+				}
+				this, key.constructed = stack[c.sb], c.newTarget != nil && !goja.IsUndefined(c.newTarget)
+			}
+			key.proto = s.classOf(this)
+		}
+		name, ok := s.known[key]
+		if !ok {
+			if len(s.known) >= maxStackNames {
+				clear(s.known)
+			}
+			name = unistring.NewFromString(s.nameOf(key, f.funcName.String(), fn, this))
+			s.known[key] = name
+		}
+		f.funcName = name
+	}
+}
+
+// runs reports whether fn is a function of that program.
+func (s *stackNames) runs(fn *goja.Object, program unsafe.Pointer) bool {
+	v := s.m.in.implementation(fn)
+	offset, ok := s.m.in.programs[v.Type()]
+	return ok && *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset)) == program
+}
+
+// classOf is an object that stands for the class of a receiver; nil for none.
+func (s *stackNames) classOf(this goja.Value) *goja.Object {
+	switch v := this.(type) {
+	case nil:
+		return nil
+	case *goja.Object:
+		if v == nil || v == s.engine.vm.GlobalObject() {
+			return nil
+		}
+		if base := s.engine.plain.plain(v); base != nil && base.prototype != nil {
+			return base.prototype
+		}
+		if v.ExportType() == proxyType || IsCallable(v) {
+			return v
+		}
+		if p := v.Prototype(); p != nil {
+			return p
+		}
+		return v
+	}
+	if goja.IsUndefined(this) || goja.IsNull(this) {
+		return nil
+	}
+	class := s.engine.typeOf(this)
+	return s.engine.prototype(strings.ToUpper(class[:1]) + strings.Replace(class[1:], "igint", "igInt", 1))
+}
+
+func (s *stackNames) nameOf(key frameKey, gojas string, fn *goja.Object, this goja.Value) string {
+	name := gojas
+	if name == "<anonymous>" {
+		name = ""
+	}
+	if key.async {
+		return strings.TrimRight("async "+name, " ")
+	}
+	class := ""
+	if key.proto != nil {
+		class = s.typeName(this)
+	}
+	if own, ok := s.engine.ownText(fn, "name"); ok && !strings.HasPrefix(name, "new ") && own != "" {
+		name = own
+	}
+	if class == "" && key.constructed && !strings.HasPrefix(name, "new ") {
+		class = "Object"
+	}
+	switch {
+	case key.code == unsafe.Pointer(fn):
+		if class == "" || !shownBuiltins[class+"."+name] && !shownClasses[class] {
+			return gojas
+		}
+		return class + "." + name + BuiltinFrame
+	case key.constructed:
+		if name == "" {
+			name = "<anonymous>"
+		}
+		return "new " + strings.TrimPrefix(name, "new ")
+	case class == "" || strings.HasPrefix(name, "new ") || strings.HasPrefix(name, "<"):
+		return name
+	case name == "":
+		if method := s.methodName(fn, this); method != "" {
+			return class + "." + method
+		}
+		return class + ".<anonymous>"
+	}
+	shown := name
+	if isIdentifier(name) {
+		shown = class + "." + name
+	}
+	if method := s.methodName(fn, this); method != "" && method != name && !strings.HasSuffix(name, " "+method) && !strings.HasSuffix(name, "."+method) {
+		shown += " [as " + method + "]"
+	}
+	return shown
+}
+
+// shownClasses are the classes whose built-in methods V8 shows in stacks.
+var shownClasses = map[string]bool{"Array": true, "String": true, "Number": true, "JSON": true, "Map": true, "Set": true, "RegExp": true, "BigInt": true,
+	"Date": true, "Uint8Array": true, "Int8Array": true, "Uint16Array": true, "Int16Array": true, "Uint32Array": true, "Int32Array": true, "Float32Array": true,
+	"Float64Array": true, "Uint8ClampedArray": true, "BigInt64Array": true, "BigUint64Array": true, "ArrayBuffer": true, "DataView": true}
+
+// shownBuiltins are further ones.
+var shownBuiltins = map[string]bool{"Object.defineProperty": true, "Object.defineProperties": true, "Object.fromEntries": true, "Object.assign": true,
+	"Object.entries": true, "Object.groupBy": true, "Object.setPrototypeOf": true, "Object.create": true}
+
+// typeName is V8's word for the class of a receiver.
+func (s *stackNames) typeName(this goja.Value) string {
+	o, ok := this.(*goja.Object)
+	if !ok {
+		o = s.classOf(this)
+	}
+	switch {
+	case o.ExportType() == proxyType:
+		return "Proxy"
+	case IsCallable(o):
+		if name, ok := s.engine.ownText(o, "name"); ok && name != "" && strings.HasPrefix(s.engine.source(o), "class") || s.m.in.functionOf(o) != nil {
+			return name
+		}
+		return "Function"
+	}
+	name := s.engine.className(o)
+	if name == "Object" {
+		for p := o; p != nil && p.ExportType() != proxyType; p = p.Prototype() {
+			tag, ok := s.engine.Call(s.engine.Primordial("ObjectGetOwnPropertyDescriptor"), goja.Undefined(), p, goja.SymToStringTag).(*goja.Object)
+			if ok {
+				if text, isText := tag.Get("value").(goja.String); isText {
+					return text.String()
+				}
+				break
+			}
+		}
+	}
+	return name
+}
+
+// ownText is the text of an object's own property, if it is a text.
+func (e *Engine) ownText(o *goja.Object, name string) (string, bool) {
+	d, ok := e.Call(e.Primordial("ObjectGetOwnPropertyDescriptor"), goja.Undefined(), o, e.vm.ToValue(name)).(*goja.Object)
+	if !ok {
+		return "", false
+	}
+	text, ok := d.Get("value").(goja.String)
+	if !ok {
+		return "", false
+	}
+	return text.String(), true
+}
+
+// methodName is under which name a receiver has a function, "" if under none, or
+// under several that are not the function's.
+func (s *stackNames) methodName(fn *goja.Object, this goja.Value) string {
+	o, isObject := this.(*goja.Object)
+	if !isObject {
+		o = s.classOf(this)
+	}
+	own, _ := s.engine.ownText(fn, "name")
+	describe := s.engine.Primordial("ObjectGetOwnPropertyDescriptor")
+	found := ""
+	for level := 0; o != nil && o.ExportType() != proxyType && level < 8; o, level = o.Prototype(), level+1 {
+		names := o.GetOwnPropertyNames()
+		if len(names) > 200 {
+			return found
+		}
+		for _, name := range names {
+			d, ok := s.engine.Call(describe, goja.Undefined(), o, s.engine.vm.ToValue(name)).(*goja.Object)
+			if !ok {
+				continue
+			}
+			for _, part := range []string{"value", "get", "set"} {
+				if d.Get(part) != goja.Value(fn) {
+					continue
+				}
+				if name == own {
+					return name
+				}
+				if found != "" {
+					return ""
+				}
+				found = name
+			}
+		}
+	}
+	return found
+}
+
+func isIdentifier(name string) bool {
+	for i := range len(name) {
+		if !isWord(name[i]) || i == 0 && name[0] >= '0' && name[0] <= '9' {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// installStackNames has errors take their names when they are made.
+func (e *Engine) installStackNames() {
+	in := theInsides()
+	if !in.ok || !thePlainLayout().ok || unsafe.Sizeof(goja.StackFrame{}) != unsafe.Sizeof(gojaFrameOf{}) {
+		return
+	}
+	e.stackNames = &stackNames{engine: e, m: in.machineOf(e.vm), known: map[frameKey]unistring.String{}}
+	e.errorClass = e.Primordial("Error")
+	for _, class := range []string{"Error", "TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "EvalError", "AggregateError"} {
+		slot := in.constructorOf(e.Primordial(class))
+		if slot == nil {
+			continue
+		}
+		original := *slot
+		*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+			made := original(args, newTarget)
+			if frames, ok := UnreadStack(made); ok && !e.namingStack {
+				e.namingStack = true
+				e.stackNames.name(frames[:min(len(frames), e.shownFrames())])
+				e.namingStack = false
+			}
+			return made
+		}
+	}
+}
+
+// shownFrames is how many frames a stack is going to show.
+func (e *Engine) shownFrames() int {
+	const usual = 10
+	if v, ok := e.errorClass.Get("stackTraceLimit").(goja.Value); ok && v != nil {
+		return int(max(v.ToInteger(), usual))
+	}
+	return usual
+}
+
+// FormatFrames writes frames as goja does in the stack of an Error, but with the
+// names that they were given.
+func FormatFrames(frames []goja.StackFrame) string {
+	var b strings.Builder
+	b.WriteByte('\n')
+	for _, f := range frames {
+		name, at := (*gojaFrameOf)(unsafe.Pointer(&f)).funcName.String(), f.Position()
+		place := "native"
+		if f.SrcName() != "<native>" {
+			place = fmt.Sprintf("%s:%d:%d(0)", cmp.Or(at.Filename, "<eval>"), at.Line, at.Column)
+		}
+		if name == "" {
+			fmt.Fprintf(&b, "\tat %s\n", place)
+		} else {
+			fmt.Fprintf(&b, "\tat %s (%s)\n", name, place)
+		}
+	}
+	return b.String()
+}
+
+// NamedStack is the stack of the calls that are active, with V8's names, without
+// what is above the call of above; nil for all. Loop-confined.
+func (e *Engine) NamedStack(above *goja.Object) []goja.StackFrame {
+	frames := e.vm.CaptureCallStack(0, nil)
+	if e.stackNames == nil {
+		return frames
+	}
+	skip := 0
+	if above != nil {
+		stack := *e.stackNames.m.stack()
+		for i, c := range e.stackNames.calls(len(frames)) {
+			if c.sb > 0 && c.sb <= len(stack) && stack[c.sb-1] == goja.Value(above) {
+				skip = i + 1
+				break
+			}
+		}
+	}
+	e.stackNames.name(frames)
+	return frames[skip:]
+}
