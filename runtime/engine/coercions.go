@@ -90,6 +90,7 @@ func (e *Engine) coerceTexts() {
 			return text.Substring(from, to)
 		})
 	}
+	e.wrap(proto, "replaceAll", e.replaceNothing)
 	for name, symbol := range map[string]*goja.Symbol{"match": goja.SymMatch, "search": goja.SymSearch} { // order-independent: each is its own method
 		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
 			pattern, ok := c.Argument(0).(*goja.Object)
@@ -103,6 +104,75 @@ func (e *Engine) coerceTexts() {
 			return method(goja.FunctionCall{This: text, Arguments: []goja.Value{textOf(pattern)}})
 		})
 	}
+}
+
+// replaceNothing is String.prototype.replaceAll (22.1.3.20) of the empty string, in
+// whose search goja does not come to an end where a text is not ASCII.
+func (e *Engine) replaceNothing(c goja.FunctionCall, method function) goja.Value {
+	text, isText := c.This.(goja.String)
+	search := c.Argument(0)
+	if pattern, ok := search.(*goja.Object); ok && isText {
+		if own := pattern.GetSymbol(goja.SymReplace); own != nil && !goja.IsUndefined(own) && !goja.IsNull(own) {
+			return method(c)
+		}
+		search = textOf(pattern)
+		c.Arguments = append([]goja.Value{search}, c.Arguments[1:]...)
+	}
+	sought, ok := search.(goja.String)
+	if !ok || !isText || sought.Length() > 0 {
+		return method(c)
+	}
+	by := c.Argument(1)
+	if !IsCallable(by) {
+		by = textOf(by)
+	}
+	if ascii, units := Text(text); units == nil || len(ascii) > 0 {
+		return method(c)
+	}
+	var out []uint16
+	for i := range text.Length() + 1 {
+		put, isTemplate := by.(goja.String)
+		if !isTemplate {
+			put = textOf(e.Call(by, goja.Undefined(), sought, e.vm.ToValue(i), text))
+		} else if put.Length() > 0 {
+			put = substitutedNothing(put, text, i)
+		}
+		e.natives.look()
+		e.Allocate(2*int64(len(out)+put.Length()), badStringLength)
+		for k := range put.Length() {
+			out = append(out, put.CharAt(k))
+		}
+		if i < text.Length() {
+			out = append(out, text.CharAt(i))
+		}
+	}
+	return goja.StringFromUTF16(out)
+}
+
+// substitutedNothing is GetSubstitution (22.1.3.19.1) for an empty match at a place.
+func substitutedNothing(template, text goja.String, at int) goja.String {
+	out := template.Substring(0, 0)
+	for i := 0; i < template.Length(); i++ {
+		part, known := template.Substring(i, i+1), template.CharAt(i) == '$' && i+1 < template.Length()
+		if known {
+			switch template.CharAt(i + 1) {
+			case '$':
+			case '&':
+				part = template.Substring(0, 0)
+			case '`':
+				part = text.Substring(0, at)
+			case '\'':
+				part = text.Substring(at, text.Length())
+			default:
+				known = false
+			}
+		}
+		if known {
+			i++
+		}
+		out = out.Concat(part)
+	}
+	return out
 }
 
 // coerceCallbacks refuses what is no function before goja asks for its text.
