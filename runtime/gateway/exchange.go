@@ -2,12 +2,14 @@ package gateway
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -78,6 +80,7 @@ func (x *exchange) run() {
 		return
 	}
 	x.respond(res.resp)
+	x.drain()
 }
 
 // done is the handler's callback.
@@ -123,8 +126,32 @@ func discard(resp *event.Response) {
 	}
 }
 
-// finishBody gives the rest of the request's body up when the response is
-// written: net/http reads a short rest itself and keeps the connection.
+// drainMost is how much of a body nobody wants is read to keep its connection, and
+// drainPatience for how long: both are net/http's affair where it drains by itself.
+const (
+	drainMost     = 256 << 10
+	drainPatience = time.Second
+)
+
+// drain reads what the worker left of a short body, behind the response. net/http
+// would do so after the handler; but when both sides may talk at once it then
+// waits for the next request in two places, and panics.
+func (x *exchange) drain() {
+	if x.body == nil || x.r.ContentLength > drainMost || x.r.Header.Get("Expect") != "" {
+		return
+	}
+	x.body.Cancel(netx.ErrLost)
+	c := connOf(x.r)
+	if c == nil || c.dead.Load() || x.flusher.Flush() != nil {
+		return
+	}
+	timer := clock.Real{}.AfterFunc(drainPatience, c.stopReading)
+	defer timer.Stop()
+	// An error ends the connection, of which net/http hears by itself.
+	_, _ = io.CopyN(io.Discard, x.r.Body, drainMost+1)
+}
+
+// finishBody gives the rest of the request's body up when the response is written.
 func (x *exchange) finishBody() {
 	if x.body != nil {
 		x.body.Cancel(netx.ErrLost)

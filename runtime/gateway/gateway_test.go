@@ -373,6 +373,37 @@ func TestUnreadUpload(t *testing.T) {
 	}
 }
 
+// A short body that nobody reads costs no connection, and the server no panic: the
+// next request on it is answered, however the body and the response are framed.
+func TestUnreadBodyKeepsConnection(t *testing.T) {
+	w := start(t, Options{Handler: answer(func(r *event.Request) (*event.Response, error) {
+		if strings.Contains(r.URL, "chunked") {
+			return &event.Response{Status: 200, Body: netx.NewReaderBody(io.NopCloser(strings.NewReader("early")), -1, func(_ string, fn func()) { go fn() })}, nil
+		}
+		return text("early")
+	})})
+	c, err := net.Dial("tcp", w.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	br := bufio.NewReader(c)
+	for i, path := range []string{"/", "/chunked", "/", "/chunked"} {
+		head := "Content-Length: 100\r\n\r\n" + strings.Repeat("b", 100)
+		if i >= 2 {
+			head = "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+		}
+		fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\n%s", path, head)
+		resp, err := http.ReadResponse(br, nil)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "early" {
+			t.Fatalf("%d: %q %v", i, body, err)
+		}
+	}
+}
+
 // With points on, each effect has its two sides, and the end of a chunked body
 // is on the wire when its after-side is hit.
 func TestKillPoints(t *testing.T) {
