@@ -333,7 +333,7 @@ func (e *Engine) installStackNames() {
 // shownFrames is how many frames a stack is going to show.
 func (e *Engine) shownFrames() int {
 	const usual = 10
-	if v, ok := e.errorClass.Get("stackTraceLimit").(goja.Value); ok && v != nil {
+	if v := e.errorClass.Get("stackTraceLimit"); v != nil {
 		return int(max(v.ToInteger(), usual))
 	}
 	return usual
