@@ -43,7 +43,7 @@ func (e *Engine) installArrays() {
 	proto := e.prototype("Array")
 	for _, name := range arrayMethods.plain {
 		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
-			if !a.ordinary(c.This) {
+			if !a.ordinary(c.This) || name == "concat" && slices.ContainsFunc(c.Arguments, isProxy) {
 				return a.instead(name, c)
 			}
 			return method(c)
@@ -88,6 +88,11 @@ func (e *Engine) listening(o *goja.Object) bool {
 		return o.ExportType() == proxyType
 	}
 	return base.symValues != nil || base.has("length") && e.plain.own(o, "length") == nil
+}
+
+func isProxy(v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	return ok && o != nil && o.ExportType() == proxyType
 }
 
 // ordinary reports whether v is an array that goja may take for what it is. One

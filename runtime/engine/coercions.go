@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 )
@@ -91,6 +92,9 @@ func (e *Engine) coerceTexts() {
 		})
 	}
 	e.wrap(proto, "replaceAll", e.replaceNothing)
+	for _, name := range []string{"toLowerCase", "toUpperCase", "toLocaleLowerCase", "toLocaleUpperCase", "normalize"} {
+		e.wrap(proto, name, betweenHalves)
+	}
 	for name, symbol := range map[string]*goja.Symbol{"match": goja.SymMatch, "search": goja.SymSearch} { // order-independent: each is its own method
 		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
 			pattern, ok := c.Argument(0).(*goja.Object)
@@ -104,6 +108,38 @@ func (e *Engine) coerceTexts() {
 			return method(goja.FunctionCall{This: text, Arguments: []goja.Value{textOf(pattern)}})
 		})
 	}
+}
+
+// betweenHalves has a method see a text without the halves of characters in it, which
+// goja makes U+FFFD of: they stay as they are (22.1.3.28, 22.1.3.15).
+func betweenHalves(c goja.FunctionCall, method function) goja.Value {
+	text, ok := c.This.(goja.String)
+	if !ok {
+		return method(c)
+	}
+	_, units := Text(text)
+	out, from := text.Substring(0, 0), 0
+	part := func(to int) {
+		if to > from {
+			out = out.Concat(textOf(method(goja.FunctionCall{This: text.Substring(from, to), Arguments: c.Arguments})))
+		}
+	}
+	for i := 0; i < len(units); i++ {
+		if !utf16.IsSurrogate(rune(units[i])) {
+			continue
+		}
+		if i+1 < len(units) && utf16.DecodeRune(rune(units[i]), rune(units[i+1])) != utf8.RuneError {
+			i++
+			continue
+		}
+		part(i)
+		out, from = out.Concat(text.Substring(i, i+1)), i+1
+	}
+	if from == 0 {
+		return method(c)
+	}
+	part(len(units))
+	return out
 }
 
 // replaceNothing is String.prototype.replaceAll (22.1.3.20) of the empty string, in

@@ -69,3 +69,6 @@ check("from closes", () => { let n = 0; const it = { [Symbol.iterator]: () => ({
 check("halves", () => { const log = []; const d = new DataView(new ArrayBuffer(4)), o = (name, v) => ({ valueOf() { log.push(name); return v; } }); d.setFloat16(o("at", 1), o("value", 1.5)); return [d.getFloat16(1), log, threw(() => d.setFloat16(o("far", 9), o("then", 1))), log, threw(() => d.setUint8(o("once", 9), 1)), log]; });
 // 22.1.3.20
 check("replaceAll of nothing", () => [["a\ud800b", "-"], ["é", "[$`|$'|$&|$$]"], ["ü", (m, at, s) => m + at + s], ["", "x"], ["ab", "-"], ["😀", "-"], ["é", ""]].map(([s, by]) => [s.replaceAll("", by), s.replaceAll([], by)]));
+// 22.1.3.28, 22.1.3.15: halves of characters stay
+check("halves of characters", () => ["toLowerCase", "toUpperCase", "toLocaleLowerCase", "toLocaleUpperCase", "normalize"].map((name) => ["É\ud800ß\udc00é", "\ud800", "😀É\udfff", "ÄΣ", "e\u0301\ud800"].map((s) => Array.from(s[name](), (c) => c.codePointAt(0).toString(16)).join())));
+check("concat of a proxy", () => traced([1, , 2], (p) => [0].concat(p)));
