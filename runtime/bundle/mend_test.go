@@ -365,19 +365,27 @@ func TestNamesOfDefaults(t *testing.T) {
 	}
 }
 
-// The scanner for an expression's end stays within the code, whatever quotes are in
-// its regular expressions: it ends at the code's end then.
+// The scanner for an expression's end reads regular expressions, comments and
+// templates as what they are, and stays within the code.
 func TestEndsOfExpressions(t *testing.T) {
 	for _, c := range []struct {
 		code string
 		end  int
-	}{{`f(")"), 1`, 6}, {"`${a(`)`)}` ) ", 12}, {"/[\"']/.test(x))", 15}, {"`${", 3}, {"\"\\", 2}, {"", 0}, {"a /* , */ b; c", 11}} {
+	}{{`f(")"), 1`, 6}, {"`${a(`)`)}` ) ", 12}, {"/[\"'/]/.test(x))", 15}, {"/'/g, 1", 4}, {"a / b / c, '", 9}, {"a /= '/', 1", 8}, {"f(a) / 2 + /[)]/.b)", 18}, {"(// don't )\n1), 2", 14},
+		{"`${a, `b`}`, 1", 11}, {"/* , ' */ 1, 2", 11}, {"x => {\n  if (a) /'/.test(b);\n}, 1", 30}, {"return / '/, 1", 11}, {"a++ / b, '/", 7}, {"/a/ / 2, '/", 7}, {"/*/ ' */ 1, 2", 10}, {"`${", 3}, {"\"\\", 2}, {"", 0}, {"a /* , */ b; c", 11}} {
 		if end := expressionEnd(c.code, 0); end != c.end {
 			t.Errorf("%q ends at %d, want %d", c.code, end, c.end)
 		}
 	}
-	const code = `(x => (/["']/.test(x)))` + "\n"
-	if got := runMended(t, goja.New(), "String("+code+")", false).String(); got == "" {
-		t.Error("no text")
+}
+
+// 20.2.3.5: an arrow function's text has the parentheses that its body ends with,
+// wherever they began.
+func TestParenthesesOfArrows(t *testing.T) {
+	for _, source := range []string{`(x) => (/["']/.test(x), 1)`, `(a) => (b) => (a(), b)`, `x => x && (x(), 1)`, `x => x ? 1 : (x(), /[']/)`, `x => x + (1, 2)`, `(f = () => 1) => (f(")"), 1)`,
+		"(x) => (\n  // don't\n  (x + 1, 2)\n)", "x => (`${x, `)`}`, 1)", `x => (x)`, `x => f(x)`, `x => x`, `x => f(")(")`} {
+		if got := runMended(t, goja.New(), "String(("+source+"))", false).String(); got != source {
+			t.Errorf("got %s, want %s", got, source)
+		}
 	}
 }

@@ -17,13 +17,18 @@ func closeParentheses(n *ast.ArrowFunctionLiteral, source string) {
 	if start < 0 || inner < start || inner > len(source) || !strings.HasPrefix(source[start:], n.Source) {
 		return
 	}
+	from := start + len(n.Source)
 	arrow := strings.LastIndex(source[start:inner], "=>")
-	if arrow < 0 || !strings.Contains(source[start+arrow:inner], "(") {
+	if arrow < 0 || !strings.HasPrefix(strings.TrimLeft(source[from:], " \n"), ")") {
+		return
+	}
+	// Most bodies have all their parentheses: the code is not read again for them.
+	if !strings.Contains(source[start+arrow:inner], "(") && strings.Count(n.Source, "(") <= strings.Count(n.Source, ")") {
 		return
 	}
 	end := expressionEnd(source, start+arrow+len("=>"))
 	more := ""
-	if from := start + len(n.Source); end > from {
+	if end > from {
 		more = strings.TrimRight(source[from:end], " \n")
 	}
 	if strings.Trim(more, ") \n") == "" {
