@@ -6,13 +6,14 @@ import (
 )
 
 // expressionEnd is where the expression at offset i of esbuild's output ends: before
-// a comma, a semicolon or a closing bracket of its own level.
-func expressionEnd(code string, i int) int { return scanTo(code, i, ",;") }
+// a comma, a semicolon, a closing bracket or the colon of a conditional expression, of
+// its own level.
+func expressionEnd(code string, i int) int { return scanTo(code, i, ",;:") }
 
 // scanTo is the offset of the first closing bracket, or of the first of these
 // characters, that stands at the level of offset i; the code's end if there is none.
 func scanTo(code string, i int, stops string) int {
-	depth := 0
+	depth, conditions := 0, 0
 	for start := i; i < len(code); i++ {
 		switch c := code[i]; c {
 		case '(', '[', '{':
@@ -25,6 +26,17 @@ func scanTo(code string, i int, stops string) int {
 		case ',', ';':
 			if depth == 0 && strings.IndexByte(stops, c) >= 0 {
 				return i
+			}
+		case '?':
+			if depth == 0 && strings.HasPrefix(code[i:], "? ") && (i == 0 || code[i-1] != '?') {
+				conditions++
+			}
+		case ':':
+			if depth == 0 {
+				if conditions == 0 && strings.IndexByte(stops, c) >= 0 {
+					return i
+				}
+				conditions--
 			}
 		case '"', '\'', '`':
 			i = stringEnd(code, i)

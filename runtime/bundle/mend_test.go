@@ -372,7 +372,7 @@ func TestEndsOfExpressions(t *testing.T) {
 		code string
 		end  int
 	}{{`f(")"), 1`, 6}, {"`${a(`)`)}` ) ", 12}, {"/[\"'/]/.test(x))", 15}, {"/'/g, 1", 4}, {"a / b / c, '", 9}, {"a /= '/', 1", 8}, {"f(a) / 2 + /[)]/.b)", 18}, {"(// don't )\n1), 2", 14},
-		{"`${a, `b`}`, 1", 11}, {"/* , ' */ 1, 2", 11}, {"x => {\n  if (a) /'/.test(b);\n}, 1", 30}, {"return / '/, 1", 11}, {"a++ / b, '/", 7}, {"/a/ / 2, '/", 7}, {"/*/ ' */ 1, 2", 10}, {"`${", 3}, {"\"\\", 2}, {"", 0}, {"a /* , */ b; c", 11}} {
+		{"`${a, `b`}`, 1", 11}, {"/* , ' */ 1, 2", 11}, {"x => {\n  if (a) /'/.test(b);\n}, 1", 30}, {"return / '/, 1", 11}, {"a++ / b, '/", 7}, {"a ? b : c, 1", 9}, {"a ?? b : c", 7}, {"a?.b : c", 5}, {"/a/ / 2, '/", 7}, {"/*/ ' */ 1, 2", 10}, {"`${", 3}, {"\"\\", 2}, {"", 0}, {"a /* , */ b; c", 11}} {
 		if end := expressionEnd(c.code, 0); end != c.end {
 			t.Errorf("%q ends at %d, want %d", c.code, end, c.end)
 		}
@@ -387,5 +387,8 @@ func TestParenthesesOfArrows(t *testing.T) {
 		if got := runMended(t, goja.New(), "String(("+source+"))", false).String(); got != source {
 			t.Errorf("got %s, want %s", got, source)
 		}
+	}
+	if got := runMended(t, goja.New(), "String(f(1 ? (x) => (x(), 1) : (y) => (y(), 2))); function f(g) { return g }", false).String(); got != "(x) => (x(), 1)" {
+		t.Error("in a conditional expression:", got)
 	}
 }
