@@ -20,6 +20,7 @@ type mirror struct {
 	name    string // that TLS was begun with
 	refuses bool   // TLS
 	closed  int
+	stalled func(error) // a write that the peer does not take
 }
 
 func newMirror(w *fetchWorld) *mirror { return &mirror{w: w, back: event.NewPipe(-1)} }
@@ -33,6 +34,10 @@ func (m *mirror) RemoteAddress() string { return "192.0.2.1:7" }
 func (m *mirror) Write(chunk []byte, done func(error)) {
 	if string(chunk) == "break" {
 		done(errors.New("it broke"))
+		return
+	}
+	if string(chunk) == "stall" {
+		m.stalled = done
 		return
 	}
 	m.queue = append(m.queue, chunk)
@@ -61,7 +66,13 @@ func (m *mirror) CloseWrite(done func(error)) {
 	m.w.sched.Go("closed", func() { done(nil) })
 }
 
-func (m *mirror) Close() { m.closed++ }
+func (m *mirror) Close() {
+	m.closed++
+	if m.stalled != nil {
+		m.stalled(errors.New("closed"))
+		m.stalled = nil
+	}
+}
 
 func (m *mirror) Secure(name string, done func(*event.Response, error)) {
 	m.w.sched.Go("secured", func() {
@@ -190,6 +201,20 @@ func TestSocketFails(t *testing.T) {
 		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), r = s.readable.getReader(); const read = r.read().catch(String); return [await w.write("break").catch(String), await read, await s.closed.catch(String)]; })()`,
 			`["Error: it broke","Error: it broke","Error: it broke"]`},
 	})
+}
+
+// An abort does not wait for a peer that takes nothing: what is queued is rejected,
+// and the connection ends (workerd's api/streams/internal.c++, doAbort).
+func TestSocketAbortWhileWriting(t *testing.T) {
+	w, _, last := newTCPWorld(t)
+	w.tries([][2]string{
+		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(); await s.opened; const all = [w.write(bytes("stall")), w.write(bytes("more"))].map((p) => p.catch((e) => e.message));
+			return [await w.abort(new Error("stop")) === undefined, ...await Promise.all(all), await w.closed.catch((e) => e.message), await s.closed === undefined]; })()`, `[true,"stop","stop","stop",true]`},
+		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), all = [w.write(bytes("early")).catch((e) => e.message)]; return [await w.abort(new Error("stop")) === undefined, ...await Promise.all(all), await s.closed === undefined]; })()`, `[true,"stop",true]`},
+	})
+	if m := last(); m.closed == 0 || len(m.queue) > 0 {
+		t.Error("the connection was closed", m.closed, "times, and got", m.queue)
+	}
 }
 
 // startTls() gives a socket that goes on under TLS (workerd's api/sockets.c++,

@@ -49,20 +49,23 @@ function (native, p) {
     return d.promise;
   }, () => {});
   // sending does one thing of the sending half, which has the connection to wait for.
-  const sending = (s, start) => then(s.opened.promise, () => {
+  // The peer may never take it: cut ends the wait.
+  const sending = (s, start) => {
     const d = defer();
-    start((e) => {
+    let cut = false;
+    s.cut = (e) => { cut = true; d.rej(e); };
+    then(then(s.opened.promise, () => cut ? undefined : start((e) => {
       if (e === undefined) { d.res(); return; }
       d.rej(e);
-      fail(s, e);
-    });
+      if (!s.over) fail(s, e);
+    })), undefined, d.rej);
     return d.promise;
-  });
+  };
 
   const make = (secure, options, host, hint) => {
     const s = {
       secure, host, hint, halfOpen: options.allowHalfOpen, opened: defer(), closed: defer(), handle: undefined,
-      readEnded: false, writeEnded: false, over: false, reading: false, closing: false, secured: false, upgraded: false, S: undefined, W: undefined,
+      readEnded: false, writeEnded: false, over: false, reading: false, closing: false, secured: false, upgraded: false, cut: undefined, S: undefined, W: undefined,
     };
     handled(s.opened.promise);
     handled(s.closed.promise);
@@ -74,6 +77,8 @@ function (native, p) {
         s.writeEnded = true;
         if (!s.halfOpen && s.readEnded) settle(s); else ended(s);
       }),
+      // workerd's streams reject what is queued as soon as they are aborted.
+      interrupt: (e) => s.cut(e),
       abort: () => { s.writeEnded = true; then(s.opened.promise, () => settle(s), () => {}); return resolved(); },
     });
     return s;

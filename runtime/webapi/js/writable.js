@@ -53,6 +53,7 @@ function (native, p) {
     const late = W.st === ERRORING, d = defer();
     W.pendingAbort = { d, reason: late ? undefined : reason, late };
     if (!late) startErroring(W, reason);
+    if (W.C.interrupt && W.writing) W.C.interrupt(reason);
     return d.promise;
   };
   const close = (W) => {
@@ -160,17 +161,18 @@ function (native, p) {
     return W.st === ERRORED ? rejected(W.err) : close(W);
   };
 
-  // create makes a stream for use inside the platform; started is a promise or absent.
+  // create makes a stream for use inside the platform; started is a promise or absent,
+  // interrupt ends a write that an abort would wait for.
   const setUp = (hwm, size) => {
     const W = { st: WRITABLE, err: undefined, writer: undefined, reqs: [], writing: undefined, closeReq: undefined, closingNow: undefined, pendingAbort: undefined, bp: false, C: undefined, obj: undefined };
-    W.C = { W, q: [], n: 0, hwm, size, started: false, write: undefined, close: undefined, abort: undefined, abortController: undefined, aborted: undefined, obj: undefined };
+    W.C = { W, q: [], n: 0, hwm, size, started: false, write: undefined, close: undefined, abort: undefined, interrupt: undefined, abortController: undefined, aborted: undefined, obj: undefined };
     W.bp = hwm <= 0;
     return W;
   };
   const start = (C, started) => then(started, () => { C.started = true; advance(C); }, (e) => { C.started = true; rejection(C.W, e); });
-  const create = ({ write, close, abort, hwm = 1, size, started }) => {
+  const create = ({ write, close, abort, interrupt, hwm = 1, size, started }) => {
     const W = setUp(hwm, size), C = W.C;
-    C.write = write; C.close = close; C.abort = abort;
+    C.write = write; C.close = close; C.abort = abort; C.interrupt = interrupt;
     if (started) start(C, started); else C.started = true;
     new WritableStream(KEY, W);
     return W;
