@@ -65,20 +65,26 @@ func upstream(t *testing.T, secure bool, points *killpoint.Points, h http.Handle
 		d.Close()
 		srv.CloseClientConnections()
 		srv.Close()
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
-		for n := 0; runtime.NumGoroutine() > before; n++ {
-			if n > 5_000_000 {
-				buf := make([]byte, 1<<16)
-				t.Fatalf("goroutines are left:\n%s", buf[:runtime.Stack(buf, true)])
-			}
-			runtime.Gosched()
-		}
+		noneLeft(t, s, before)
 	})
 	return d, srv.URL
+}
+
+// noneLeft closes the scheduler and sees to it that no more goroutines run than before.
+func noneLeft(t *testing.T, s *sched.Threads, before int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := s.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	for n := 0; runtime.NumGoroutine() > before; n++ {
+		if n > 5_000_000 {
+			buf := make([]byte, 1<<16)
+			t.Fatalf("goroutines are left:\n%s", buf[:runtime.Stack(buf, true)])
+		}
+		runtime.Gosched()
+	}
 }
 
 type answer struct {

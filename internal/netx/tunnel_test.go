@@ -2,7 +2,6 @@ package netx
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
@@ -47,18 +46,7 @@ func peer(t *testing.T, serve func(c net.Conn, conf *tls.Config)) (d *Real, addr
 	t.Cleanup(func() {
 		l.Close()
 		wait(t, "the end of the server", over)
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		defer cancel()
-		if err := s.Close(ctx); err != nil {
-			t.Error(err)
-		}
-		for n := 0; runtime.NumGoroutine() > before; n++ {
-			if n > 5_000_000 {
-				t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-				break
-			}
-			runtime.Gosched()
-		}
+		noneLeft(t, s, before)
 	})
 	return d, l.Addr().String()
 }

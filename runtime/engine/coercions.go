@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf16"
@@ -110,6 +111,22 @@ func (e *Engine) coerceTexts() {
 	}
 }
 
+// LoneSurrogates yields where the halves of characters stand that have no other half
+// beside them (ECMA-262, section 11.1.4).
+func LoneSurrogates(units []uint16) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; i < len(units); i++ {
+			switch {
+			case !utf16.IsSurrogate(rune(units[i])):
+			case i+1 < len(units) && utf16.DecodeRune(rune(units[i]), rune(units[i+1])) != utf8.RuneError:
+				i++
+			case !yield(i):
+				return
+			}
+		}
+	}
+}
+
 // betweenHalves has a method see a text without the halves of characters in it, which
 // goja makes U+FFFD of: they stay as they are (22.1.3.28, 22.1.3.15).
 func betweenHalves(c goja.FunctionCall, method function) goja.Value {
@@ -124,14 +141,7 @@ func betweenHalves(c goja.FunctionCall, method function) goja.Value {
 			out = out.Concat(textOf(method(goja.FunctionCall{This: text.Substring(from, to), Arguments: c.Arguments})))
 		}
 	}
-	for i := 0; i < len(units); i++ {
-		if !utf16.IsSurrogate(rune(units[i])) {
-			continue
-		}
-		if i+1 < len(units) && utf16.DecodeRune(rune(units[i]), rune(units[i+1])) != utf8.RuneError {
-			i++
-			continue
-		}
+	for i := range LoneSurrogates(units) {
 		part(i)
 		out, from = out.Concat(text.Substring(i, i+1)), i+1
 	}

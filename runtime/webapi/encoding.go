@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -382,14 +381,7 @@ func (m *utf16Machine) decode(chunk []byte, flush bool) (decoded, bool) {
 		}
 		ok = false
 	}
-	for i := 0; i < len(units); i++ {
-		if !utf16.IsSurrogate(rune(units[i])) {
-			continue
-		}
-		if i+1 < len(units) && utf16.DecodeRune(rune(units[i]), rune(units[i+1])) != utf8.RuneError {
-			i++
-			continue
-		}
+	for i := range engine.LoneSurrogates(units) {
 		units[i], ok = utf8.RuneError, false
 	}
 	return decoded{units: units}, ok
