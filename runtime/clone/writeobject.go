@@ -3,6 +3,7 @@ package clone
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -200,7 +201,8 @@ func arrayIndex(key goja.Value) (int64, bool) {
 // happens to store the array; this is the same wherever a value can show it.
 func (w *Writer) writeArray(o *goja.Object) error {
 	items, extras, dense := w.c.layout.denseItems(o)
-	if !dense {
+	// goja counts an element twice that is defined again, and so misses a hole.
+	if !dense || slices.ContainsFunc(items, func(item goja.Value) bool { return item == nil }) {
 		return w.writeArrayByKeys(o)
 	}
 	holds := w.c.holds(items)
