@@ -153,3 +153,34 @@ func TestRefusalsAreListed(t *testing.T) {
 		w.out = nil
 	}
 }
+
+// What is refused within a module that is there throws an error that names it, and
+// has its row in docs/compatibility.md.
+func TestRefusedMembers(t *testing.T) {
+	b, err := os.ReadFile(compatibility)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rows, _ := strings.Cut(string(b), "Options and members that are refused")
+	w := newWorld(t, Options{})
+	for _, group := range []struct{ call, names string }{
+		{`require("http").request({ host: "a", NAME: { createConnection() {}, lookup() {}, socketPath: "x", maxHeaderSize: 1 }.NAME })`, "createConnection lookup socketPath maxHeaderSize"},
+		{`new (require("http").ServerResponse)({ method: "GET" }).NAME({})`, "addTrailers assignSocket detachSocket writeContinue writeProcessing writeEarlyHints"},
+		{`require("http").createServer({ NAME: 1 })`, "maxHeaderSize keepAliveTimeout connectionsCheckingInterval"},
+		{`new (require("https").Server)().NAME()`, "setSecureContext getTicketKeys setTicketKeys addContext"},
+		{`new (require("net").Socket)({ NAME: 1 })`, "fd objectMode readableObjectMode writableObjectMode"},
+		{`new (require("tls").TLSSocket)(undefined, { NAME: "NAME" === "rejectUnauthorized" ? false : ["x"] })`,
+			"rejectUnauthorized ALPNProtocols enableTrace pskCallback isServer requestCert server requestOCSP SNICallback"},
+		{`require("tls").connect({ port: 1, NAME: 1 })`, "minDHSize"},
+		{`new (require("tls").TLSSocket)().NAME(1)`, "getPeerCertificate getCertificate getPeerX509Certificate getX509Certificate setKeyCert exportKeyingMaterial"},
+	} {
+		for _, name := range strings.Fields(group.names) {
+			check(t, w, "", [][2]string{{`(async () => { try { ` + strings.ReplaceAll(group.call, "NAME", name) + `; return "it is taken"; } catch (e) { return e.message.includes("` + name + `") || e.message; } })()`, "true"}})
+			if !strings.Contains(rows, "`"+name+"`") && !strings.Contains(rows, "`"+name+":") {
+				t.Errorf("%s has no row", name)
+			}
+		}
+	}
+	check(t, w, "", [][2]string{{`(async () => { try { require("crypto").createPublicKey({ key: { kty: "oct", k: "AA" }, format: "jwk" }); } catch (e) { return e.message; } })()`,
+		`"JWK public key import is not implemented for this key type"`}})
+}

@@ -21,17 +21,23 @@ func seeds(f *testing.F) {
 	}
 }
 
+// rewrite makes a module as it is given to wazero; it is not if it is refused.
+func rewrite(data []byte) (out *rewritten, ok bool) {
+	b, err := readBinary(data)
+	if err != nil || b.ordered() != nil {
+		return out, false
+	}
+	out, err = b.rewrite()
+	return out, err == nil
+}
+
 // Whatever the bytes, reading and rewriting end, and do not panic; what is rewritten
 // can be read again.
 func FuzzRead(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := readBinary(data)
-		if err != nil || b.ordered() != nil {
-			return
-		}
-		out, err := b.rewrite()
-		if err != nil {
+		out, ok := rewrite(data)
+		if !ok {
 			return
 		}
 		if _, err := readBinary(out.bytes); err != nil {
@@ -49,12 +55,8 @@ func FuzzRewrite(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		b, err := readBinary(data)
-		if err != nil || b.ordered() != nil {
-			return
-		}
-		out, err := b.rewrite()
-		if err != nil {
+		out, ok := rewrite(data)
+		if !ok {
 			return
 		}
 		if m, err := e.compiled(data); err == nil {
