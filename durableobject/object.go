@@ -439,7 +439,7 @@ func (o *Object) failWith(err error) {
 	o.fail(resetError(err))
 }
 
-// resetError is what callers get when a commit fails (SEMANTICS 2). It carries
+// resetError is what callers get when a commit fails (docs/semantics.md 2). It carries
 // no durableObjectReset, as in the reference (io/actor-sqlite.c++).
 func resetError(err error) *event.Error {
 	if sqlite.IsCode(err, sqlite.CodeConstraint) {
@@ -521,7 +521,7 @@ func (o *Object) Busy() string {
 }
 
 // Hibernatable says why the object may not hibernate now (production's rules,
-// SEMANTICS 23), "" if it may.
+// docs/semantics.md 23), "" if it may.
 func (o *Object) Hibernatable() string {
 	if why := o.Busy(); why != "" {
 		return why

@@ -138,7 +138,7 @@ func (o *Object) exec(call goja.FunctionCall) goja.Value {
 }
 
 // sqlValue converts a binding: numbers bind as REAL, everything that is not a
-// number, null or bytes as its text (SEMANTICS 14).
+// number, null or bytes as its text (docs/semantics.md 14).
 func (r *Realm) sqlValue(v goja.Value) any {
 	if v == nil || goja.IsNull(v) || goja.IsUndefined(v) {
 		return nil

@@ -9,7 +9,7 @@ import (
 // DeleteAllOptions say what survives DeleteAll.
 type DeleteAllOptions struct {
 	// KeepAlarm keeps the alarm: the behaviour before compatibility date
-	// 2026-02-24 (SEMANTICS 12).
+	// 2026-02-24 (docs/semantics.md 12).
 	KeepAlarm bool
 	// FacetsPending records in the same transaction that the facets' files are
 	// to be deleted; see FacetDeletionPending.
@@ -22,7 +22,7 @@ var ErrInTransaction error = refuse("Cannot call deleteAll() within a transactio
 // DeleteAll drops everything the object stored: keys, SQL tables, views,
 // triggers and (unless kept) the alarm, in one transaction that it commits
 // itself; a crash leaves all or nothing. Uncommitted writes are discarded first
-// (SEMANTICS 34). It returns the number of keys that were there, uncommitted
+// (docs/semantics.md 34). It returns the number of keys that were there, uncommitted
 // ones included. Cursors are canceled, and connection-wide PRAGMAs return to
 // their defaults, as on the fresh database that workerd opens.
 //

@@ -39,7 +39,7 @@ func (e *SQLError) Unwrap() error { return e.err }
 
 // CommitError says that the open transaction could not be committed. The store
 // has rolled it back: nothing of the turn is on disk, and the object must be
-// reset (SEMANTICS 2). Immutable.
+// reset (docs/semantics.md 2). Immutable.
 type CommitError struct {
 	// Err is the reason, usually an *sqlite.Error.
 	Err error

@@ -33,7 +33,7 @@ const (
 	summedBytes = 16 << 20
 )
 
-// history keeps what is needed to return to an earlier state (SEMANTICS 18), in
+// history keeps what is needed to return to an earlier state (docs/semantics.md 18), in
 // a file of its own beside the database.
 //
 // The past is a row of segments. The live one is the WAL: it has every commit

@@ -103,7 +103,7 @@ func (s *Store) Count() (int, error) {
 	return int(st.ColumnInt64(0)), nil
 }
 
-// ListOptions choose keys. Order is that of the keys' UTF-8 bytes (SEMANTICS 9).
+// ListOptions choose keys. Order is that of the keys' UTF-8 bytes (docs/semantics.md 9).
 type ListOptions struct {
 	// Start is the first key, StartAfter the one after which to begin; End is
 	// the first key not listed. Prefix is what every key begins with. nil means

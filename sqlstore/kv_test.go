@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Listing agrees with a sorted map filtered by the rules of SEMANTICS 9, for
+// Listing agrees with a sorted map filtered by the rules of docs/semantics.md 9, for
 // every combination of options, while keys come and go.
 func TestListAgainstModel(t *testing.T) {
 	key := rapid.StringOfN(rapid.RuneFrom([]rune("ab\x00\x7fé\uffff\U0001F40E")), 0, 4, -1)

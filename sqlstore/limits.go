@@ -2,7 +2,7 @@ package sqlstore
 
 import "minido.dev/minido/internal/sqlite"
 
-// LimitsProfile chooses whose limits SQL meets (SEMANTICS 17).
+// LimitsProfile chooses whose limits SQL meets (docs/semantics.md 17).
 type LimitsProfile int
 
 const (

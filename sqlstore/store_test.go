@@ -348,7 +348,7 @@ func TestCommitFailure(t *testing.T) {
 }
 
 // On a full disk (here: a page limit) SQLite gives the whole transaction up: the
-// turn cannot commit, even if user code caught the error (SEMANTICS 2).
+// turn cannot commit, even if user code caught the error (docs/semantics.md 2).
 func TestFullDatabase(t *testing.T) {
 	s := openWith(t, options(filepath.Join(t.TempDir(), "a.sqlite")))
 	put(t, s, "kept", "v")

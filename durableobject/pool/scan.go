@@ -32,7 +32,7 @@ func (n *Namespace) look() leftOver {
 
 // scan gives the index the alarms of objects that it lacks, or has for later
 // than the object's own row says: after an unclean stop those of the objects
-// that were open, and without an index those of all objects (DESIGN 5).
+// that were open, and without an index those of all objects.
 func (n *Namespace) scan(was leftOver) error {
 	if !was.unclean && !was.noIndex || planted.ForgetAlarms {
 		return nil

@@ -111,7 +111,7 @@ func (a *API) isError(obj *goja.Object) bool {
 	return a.vm.InstanceOf(obj, a.Engine.Primordial("Error"))
 }
 
-// FromError makes the value that a failed call rejects with (SEMANTICS 7): the
+// FromError makes the value that a failed call rejects with (docs/semantics.md 7): the
 // thrown object where it crossed, with the flags of the failure; for anything
 // else that was thrown an Error with its text, as the reference has it.
 func (a *API) FromError(err error) goja.Value {

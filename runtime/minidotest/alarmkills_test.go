@@ -81,7 +81,7 @@ func wantFired(t *testing.T, where string, w *World, row, since int64, calls int
 }
 
 // Exactly the alarm of the object's row fires after a death at any effect point
-// of moving an alarm earlier, later, and clearing it (DESIGN 5).
+// of moving an alarm earlier, later, and clearing it.
 func TestRowFiresAfterDeathAtEveryPoint(t *testing.T) {
 	for _, name := range []string{"earlier", "later", "clear"} {
 		t.Run(name, func(t *testing.T) {

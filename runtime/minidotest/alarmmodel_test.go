@@ -31,7 +31,7 @@ export class M extends DurableObject {
 export default serve({});
 `
 
-// alarmModel is one object's alarm as SEMANTICS 19 to 22 have it: at what time
+// alarmModel is one object's alarm as docs/semantics.md 19 to 22 have it: at what time
 // it is due, how often the handler will throw, and what the calls must look like.
 type alarmModel struct {
 	at     int64 // 0 for none

@@ -16,7 +16,7 @@ import (
 	"minido.dev/minido/internal/sqlite"
 )
 
-// alarmWorker asks what SEMANTICS 19 to 21 say of alarms.
+// alarmWorker asks what docs/semantics.md 19 to 21 say of alarms.
 const alarmWorker = `
 const wait = (ms) => scheduler.wait(ms);
 const faulty = { built: [], left: 0 };
@@ -176,7 +176,7 @@ func (w *World) play(steps []step) (acked int) {
 // Whatever effect point a process dies at, with the next start and no request:
 // what was acknowledged is there, an alarm that was acknowledged fires, not
 // early, under the object's name, and in the end neither row nor index holds an
-// alarm (DESIGN 5).
+// alarm.
 func TestAlarmsSurviveDeathAtEveryPoint(t *testing.T) {
 	names := []string{"earlier", "chain", "set", "past", "later", "clear", "again", "retry", "wipe"}
 	if testing.Short() {
@@ -214,7 +214,7 @@ func TestAlarmsSurviveDeathAtEveryPoint(t *testing.T) {
 }
 
 // A handler that always throws is called seven times: after 2 s, doubling, with
-// at most a quarter more; then the alarm is dropped. Never early (SEMANTICS 20, 21).
+// at most a quarter more; then the alarm is dropped. Never early (docs/semantics.md 20, 21).
 func TestAlarmRetries(t *testing.T) {
 	w := newTest(t, clockwork, Options{})
 	w.want(`{"ok":1}`, "Clock/a/arm", 1, 1000, 0, 100)
@@ -259,7 +259,7 @@ export default serve({});
 }
 
 // Alarms fire after a restart with no request, overdue ones at once and under
-// the object's name; retry counts begin anew (SEMANTICS 22, 35).
+// the object's name; retry counts begin anew (docs/semantics.md 22, 35).
 func TestAlarmsAfterRestart(t *testing.T) {
 	w := newTest(t, clockwork, Options{})
 	w.want(`{"ok":1}`, "Clock/a/arm", 1, 5000, 1)

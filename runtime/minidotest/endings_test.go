@@ -10,7 +10,7 @@ import (
 )
 
 // blockWorker asks what becomes of sections that never end and of rejections
-// that nobody handles (SEMANTICS 6, 30).
+// that nobody handles (docs/semantics.md 6, 30).
 const blockWorker = `
 const full = (e) => ({ name: e.name, message: e.message, ...Object.fromEntries(Object.entries(e)) });
 const tell = async (fn) => { try { return { ok: (await fn()) ?? null }; } catch (e) { return full(e); } };
@@ -109,7 +109,7 @@ func TestNeverSettled(t *testing.T) {
 }
 
 // Outputs that follow nothing but allowUnconfirmed writes need no commit: a
-// write that they tell of may be lost. All others wait (SEMANTICS 2, DESIGN 1).
+// write that they tell of may be lost. All others wait (docs/semantics.md 2).
 func TestAllowUnconfirmed(t *testing.T) {
 	const source = `
 export class U extends DurableObject {

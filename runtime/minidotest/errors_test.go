@@ -1,7 +1,7 @@
 package minidotest
 
 // errorsWorker throws everything from everywhere: what callers get of it, with
-// which properties (SEMANTICS 7).
+// which properties (docs/semantics.md 7).
 const errorsWorker = `
 class Target extends RpcTarget { constructor() { super(); this.own = 1; } m() { return 1; } }
 class Custom extends Error { constructor(m) { super(m); this.name = "Custom"; this.extra = 5; } }

@@ -12,7 +12,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 )
 
-// facetWorker asks what SEMANTICS 29 says of ctx.facets.
+// facetWorker asks what docs/semantics.md 29 says of ctx.facets.
 const facetWorker = `
 let trace = [];
 export class Child extends DurableObject {
@@ -118,7 +118,7 @@ func (w *World) facetFiles(t *testing.T) []string {
 }
 
 // The files of facets have the names that wrangler gives them, deletion
-// removes them, and the index keeps the numbers (DESIGN 4).
+// removes them, and the index keeps the numbers.
 func TestFacetFiles(t *testing.T) {
 	w := newTest(t, facetFamily, Options{})
 	want := func(names ...string) {
@@ -142,7 +142,7 @@ func TestFacetFiles(t *testing.T) {
 
 // The parent's alarm finds what its facets had committed, whatever effect point
 // the process died at; deleteAll() is all or nothing, its facets' files
-// included (DESIGN 1).
+// included.
 func TestFacetsSurviveDeathAtEveryPoint(t *testing.T) {
 	scenario := func(w *World) (acked int) {
 		for _, method := range []string{"start", "wipe"} {

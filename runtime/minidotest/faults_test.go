@@ -28,7 +28,7 @@ export default serve({
 
 // On a full disk the call fails, whatever user code catches; the stub is broken,
 // a new one sees what was committed before, and once there is room again writes
-// succeed (SEMANTICS 2).
+// succeed (docs/semantics.md 2).
 func TestDiskFull(t *testing.T) {
 	var fault error
 	w := newTest(t, faultWorker, Options{Disk: func() error { return fault }})

@@ -114,7 +114,7 @@ export default serve({
 `
 
 // Calls that await nothing but storage run one after another, also when they
-// arrive together; calls that await timers interleave (SEMANTICS 1).
+// arrive together; calls that await timers interleave (docs/semantics.md 1).
 func TestInputGate(t *testing.T) {
 	for seed := range uint64(5) {
 		w := newTest(t, gatesWorker, Options{Seed: seed})
@@ -144,7 +144,7 @@ func TestInputGate(t *testing.T) {
 
 // A commit that fails makes the call reject although the code caught
 // everything; its stub stays broken, a new one sees what was committed before
-// (SEMANTICS 2).
+// (docs/semantics.md 2).
 func TestFailedCommit(t *testing.T) {
 	w := newTest(t, gatesWorker, Options{})
 	const failed = `{"err":{"name":"Error","message":"Durable Object was reset and rolled back to its last known good state because the application left the database in a state where constraints were violated: FOREIGN KEY constraint failed: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_FOREIGNKEY)"}}`
@@ -158,7 +158,7 @@ func TestFailedCommit(t *testing.T) {
 }
 
 // Frames and chunks of a body that follow a write wait for its commit, too
-// (SEMANTICS 35); the socket of the object that was reset is lost.
+// (docs/semantics.md 35); the socket of the object that was reset is lost.
 func TestFailedCommitDropsFramesAndChunks(t *testing.T) {
 	w := newTest(t, gatesWorker, Options{})
 	c := w.Dial("http://localhost/fetch/Gate/f/ws")
@@ -179,7 +179,7 @@ func TestFailedCommitDropsFramesAndChunks(t *testing.T) {
 }
 
 // An unawaited put is lost with ctx.abort() and kept with an ordinary throw,
-// which does not reset the object either (SEMANTICS 3, 4).
+// which does not reset the object either (docs/semantics.md 3, 4).
 func TestAbort(t *testing.T) {
 	w := newTest(t, gatesWorker, Options{})
 	for _, c := range []struct{ method, reason string }{
@@ -194,7 +194,7 @@ func TestAbort(t *testing.T) {
 }
 
 // A promise of one object that settles another's: each writes and sends in its
-// own name, and what the other loses is not lost with it (DESIGN 2).
+// own name, and what the other loses is not lost with it.
 func TestPromiseAcrossObjects(t *testing.T) {
 	w := newTest(t, `
 let settle;

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// namesWorker asks which stubs give an object its ctx.id.name (SEMANTICS 8).
+// namesWorker asks which stubs give an object its ctx.id.name (docs/semantics.md 8).
 const namesWorker = `
 export class A extends DurableObject {
   n() { return this.ctx.id.name; }

@@ -2,7 +2,7 @@ package minidotest
 
 import "testing"
 
-// What no golden has: an object takes 32,768 sockets and no more (SEMANTICS 24);
+// What no golden has: an object takes 32,768 sockets and no more (docs/semantics.md 24);
 // transaction() begins when the open implicit transaction has committed, so its
 // rollback leaves what was written before (34).
 func TestSocketLimitAndTransactionOrder(t *testing.T) {

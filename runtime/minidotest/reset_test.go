@@ -1,6 +1,6 @@
 package minidotest
 
-// resetWorker asks what SEMANTICS 4 to 6 say of ctx.abort(), blockConcurrencyWhile()
+// resetWorker asks what docs/semantics.md 4 to 6 say of ctx.abort(), blockConcurrencyWhile()
 // and constructors that fail.
 const resetWorker = `
 let builds = 0;

@@ -1,6 +1,6 @@
 package minidotest
 
-// rpcWorker asks stubs for everything that SEMANTICS 7, 8 and 28 say.
+// rpcWorker asks stubs for everything that docs/semantics.md 7, 8 and 28 say.
 const rpcWorker = `
 class Counter extends RpcTarget {
   #n = 0; own = 5;

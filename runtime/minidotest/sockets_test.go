@@ -109,7 +109,7 @@ func (c *Client) wants(want, text string) {
 }
 
 // Sockets, tags and attachments outlive the object's incarnations; the
-// constructor runs again on wake (SEMANTICS 24, 25).
+// constructor runs again on wake (docs/semantics.md 24, 25).
 func TestHibernation(t *testing.T) {
 	w := newTest(t, socketWorker, Options{Idle: 10 * time.Second})
 	a, b, c := w.room("a/one/x,y"), w.room("a/two/y"), w.room("a/greet/x,z,x")
@@ -163,7 +163,7 @@ func TestHibernation(t *testing.T) {
 }
 
 // How a connection ends reaches webSocketClose, in memory or not, and the
-// socket is listed until its handler has run (SEMANTICS 25).
+// socket is listed until its handler has run (docs/semantics.md 25).
 func TestSocketCloses(t *testing.T) {
 	w := newTest(t, socketWorker, Options{Idle: 10 * time.Second})
 	for _, sleeps := range []bool{false, true} {
@@ -229,7 +229,7 @@ func TestWakeByClose(t *testing.T) {
 }
 
 // A throw in a handler neither closes the socket nor resets the object; an
-// abort does both (SEMANTICS 25).
+// abort does both (docs/semantics.md 25).
 func TestSocketHandlersThatThrow(t *testing.T) {
 	w := newTest(t, socketWorker, Options{})
 	c := w.room("a/x")
@@ -250,7 +250,7 @@ func TestSocketHandlersThatThrow(t *testing.T) {
 }
 
 // The auto-response answers without waking the object and leaves a timestamp
-// (SEMANTICS 26).
+// (docs/semantics.md 26).
 func TestAutoResponse(t *testing.T) {
 	w := newTest(t, socketWorker, Options{Idle: 10 * time.Second})
 	c := w.room("a/x")
@@ -275,7 +275,7 @@ func TestAutoResponse(t *testing.T) {
 }
 
 // What production does not let hibernate stays: timers, accepted sockets,
-// work in progress (SEMANTICS 23).
+// work in progress (docs/semantics.md 23).
 func TestNotHibernatable(t *testing.T) {
 	w := newTest(t, socketWorker, Options{Idle: 10 * time.Second})
 	c := w.room("timer/x")

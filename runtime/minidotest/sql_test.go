@@ -1,6 +1,6 @@
 package minidotest
 
-// sqlWorker asks storage.sql for what SEMANTICS 14 to 16 say.
+// sqlWorker asks storage.sql for what docs/semantics.md 14 to 16 say.
 const sqlWorker = `
 const t = (fn) => attempt(fn);
 export class Q extends DurableObject {

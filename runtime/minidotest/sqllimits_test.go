@@ -1,7 +1,7 @@
 package minidotest
 
 // limitsWorker walks to both sides of the limits that SQL and storage have, and
-// through what the authorizer decides (SEMANTICS 16 and 17).
+// through what the authorizer decides (docs/semantics.md 16 and 17).
 const limitsWorker = `
 export class L extends DurableObject {
   st = this.ctx.storage; sql = this.ctx.storage.sql;

@@ -1,6 +1,6 @@
 package minidotest
 
-// storageWorker asks the KV side of storage for everything that SEMANTICS 9 to
+// storageWorker asks the KV side of storage for everything that docs/semantics.md 9 to
 // 13 and 34 say.
 const storageWorker = `
 const t = (fn) => attempt(fn);

@@ -43,7 +43,7 @@ func TestProcessEvents(t *testing.T) {
 	w.said("true 3", "nobody cares true")
 }
 
-// Module code gets no randomness and no timers (SEMANTICS: global scope).
+// Module code gets no randomness and no timers (docs/semantics.md 32).
 func TestGlobalScope(t *testing.T) {
 	w := newWorld(t, Options{})
 	w.global(`const crypto = require("crypto");

@@ -305,7 +305,7 @@ func (h *WebSocketHandle) checkOpen() {
 	h.owner.Check()
 }
 
-// close is WebSocket.close (SEMANTICS: 1000, 1001 to 4999 but for the codes
+// close is WebSocket.close (docs/semantics.md 27: 1000, 1001 to 4999 but for the codes
 // that never travel; a reason of at most 123 bytes).
 func (h *WebSocketHandle) close(code, reason goja.Value) {
 	p := h.p
