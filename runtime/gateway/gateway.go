@@ -2,8 +2,6 @@
 // what clients send into event.Request values, writes event.Response values
 // back, and owns the clients' WebSockets, so that these outlive the objects
 // that talk through them (hibernation). It knows nothing of JavaScript.
-//
-// It also serves a worker's static assets (assets.go).
 package gateway
 
 import (

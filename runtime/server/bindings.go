@@ -1,8 +1,6 @@
 package server
 
 import (
-	"errors"
-	"fmt"
 	"net/url"
 	"slices"
 
@@ -12,7 +10,6 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
-	"minido.dev/minido/runtime/gateway"
 )
 
 // BindingState is one line of the table of bindings that start-up prints.
@@ -171,52 +168,6 @@ func advice(b config.Binding) string {
 		return "Keep the data in a Durable Object's storage, or guard the code that uses the binding."
 	}
 	return "Guard the code that uses the binding, or run it with wrangler dev."
-}
-
-// openAssets opens the project's assets, or closes those of an earlier one.
-func (s *Server) openAssets(p *config.Project) error {
-	var assets *gateway.Assets
-	if p.Assets != nil {
-		var err error
-		if assets, err = gateway.OpenAssets(*p.Assets); err != nil {
-			return fmt.Errorf("assets (%s): %w", p.Assets.Where, err)
-		}
-		assets.NavigationPlain = !p.Compat("assets_navigation_prefers_asset_serving")
-		for _, problem := range assets.Problems() {
-			s.event(EventWarning, problem)
-		}
-	}
-	s.mu.Lock()
-	s.assets = assets
-	s.mu.Unlock()
-	return nil
-}
-
-// assetsTarget is env.ASSETS.
-type assetsTarget struct{ s *Server }
-
-// Dup implements event.Capability.
-func (t assetsTarget) Dup() event.Capability { return t }
-
-// Release implements event.Capability.
-func (t assetsTarget) Release() {}
-
-// Call implements event.Capability.
-func (t assetsTarget) Call(c *event.Call, done func(*event.Payload, error)) {
-	done(nil, &event.Error{Name: "TypeError", Message: "The assets binding has only fetch(); JS RPC to it is not available in minido."})
-}
-
-// Fetch implements cfapi.Target.
-func (t assetsTarget) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	t.s.mu.Lock()
-	assets := t.s.assets
-	t.s.mu.Unlock()
-	if assets == nil {
-		done(nil, errors.New("this worker has no assets any more"))
-		return func(error) {}
-	}
-	done(assets.Fetch(req), nil)
-	return func(error) {}
 }
 
 func pathOf(raw string) string {

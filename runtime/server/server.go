@@ -13,6 +13,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/assets"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
@@ -45,7 +46,7 @@ type Server struct {
 	queued  []func(*worker, error)     // requests that came meanwhile
 	// flushing: install is handing out queued; what comes now queues behind it.
 	flushing bool
-	assets   *gateway.Assets
+	assets   *assets.Service
 	closed   bool
 
 	bundler    *bundle.Bundler // nil before the first build, and with Options.Bundles
@@ -226,34 +227,34 @@ func (s *Server) Fetch(req *event.Request, done func(*event.Response, error)) (c
 		return func(error) {}
 	}
 	s.mu.Lock()
-	assets := s.assets
+	site := s.assets
 	s.mu.Unlock()
-	if assets != nil && !assets.WorkerFirst(pathOf(req.URL)) {
-		if resp, found := assets.Serve(req); found {
+	if site != nil && !site.WorkerFirst(pathOf(req.URL)) {
+		if resp, found := site.Serve(req); found {
 			done(resp, nil)
 			return func(error) {}
 		}
 	}
 	c := &canceler{}
-	s.fetchWorker(req, assets, c, done)
+	s.fetchWorker(req, site, c, done)
 	return c.cancel
 }
 
 // fetchWorker asks the worker; one that is replaced before it has begun to
 // answer passes the request on to its successor.
-func (s *Server) fetchWorker(req *event.Request, assets *gateway.Assets, c *canceler, done func(*event.Response, error)) {
+func (s *Server) fetchWorker(req *event.Request, site *assets.Service, c *canceler, done func(*event.Response, error)) {
 	s.withWorker(func(w *worker, err error) {
 		switch {
 		case err != nil:
 			done(nil, err)
-		case w.main == nil && assets != nil:
-			done(assets.Fetch(req), nil)
+		case w.main == nil && site != nil:
+			done(site.Fetch(req), nil)
 		case w.main == nil:
 			done(nil, errors.New("this project has neither a worker nor assets: set \"main\" in the wrangler file"))
 		default:
 			c.set(w.main.Fetch(req, func(resp *event.Response, err error) {
 				if errors.Is(err, isolate.ErrEnded) && !s.isClosed() {
-					s.fetchWorker(req, assets, c, done)
+					s.fetchWorker(req, site, c, done)
 					return
 				}
 				done(resp, err)

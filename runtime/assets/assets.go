@@ -1,4 +1,8 @@
-package gateway
+// Package assets serves a worker's static assets: a directory, its `_headers`,
+// `_redirects` and `.assetsignore`, and the rules of html_handling,
+// not_found_handling and run_worker_first. It knows nothing of JavaScript, nor of
+// the network.
+package assets
 
 import (
 	"crypto/sha256"
@@ -20,7 +24,7 @@ import (
 // MaxAssetBytes is the largest file that can be an asset, as on upload.
 const MaxAssetBytes = 25 << 20
 
-// Assets serves a directory as wrangler dev and production do (workers-sdk,
+// Service serves a directory as wrangler dev and production do (workers-sdk,
 // packages/workers-shared: asset-worker/src/handler.ts and
 // router-worker/src/worker.ts): html_handling, not_found_handling, ETags,
 // `_headers`, `_redirects` and `.assetsignore`. Files are looked up as they
@@ -29,7 +33,7 @@ const MaxAssetBytes = 25 << 20
 // No path leads out of the directory, symbolic links included. An ETag is a
 // hash of the content, so that equal files give equal histories. Safe for
 // concurrent use.
-type Assets struct {
+type Service struct {
 	// NavigationPlain switches off that browser navigations
 	// (Sec-Fetch-Mode: navigate) get the not-found handling before the worker
 	// is asked: compatibility flag assets_navigation_has_no_effect, or a
@@ -39,7 +43,7 @@ type Assets struct {
 	c config.Assets
 
 	mu    sync.Mutex // guards everything below
-	rules *assetRules
+	rules *ruleSet
 	seen  string // identity of the rule files that rules come from
 	etags map[string]etagEntry
 }
@@ -50,26 +54,26 @@ type etagEntry struct {
 	etag     string
 }
 
-// OpenAssets prepares the directory that c names; it must exist.
-func OpenAssets(c config.Assets) (*Assets, error) {
+// Open prepares the directory that c names; it must exist.
+func Open(c config.Assets) (*Service, error) {
 	if c.HTMLHandling == "" {
 		c.HTMLHandling = "auto-trailing-slash"
 	}
 	info, err := os.Stat(c.Directory)
 	if err != nil {
-		return nil, fmt.Errorf("gateway: the assets directory: %w", err)
+		return nil, fmt.Errorf("assets: the directory: %w", err)
 	}
 	if !info.IsDir() {
-		return nil, fmt.Errorf("gateway: assets.directory %s is not a directory", c.Directory)
+		return nil, fmt.Errorf("assets: directory %s is not a directory", c.Directory)
 	}
 	if b := strings.Trim(c.BasePath, "/"); b != "" {
-		return nil, fmt.Errorf("gateway: assets.base_path %q is not supported: put the files into a folder %q of the assets directory instead", c.BasePath, b)
+		return nil, fmt.Errorf("assets: base_path %q is not supported: put the files into a folder %q of the assets directory instead", c.BasePath, b)
 	}
-	return &Assets{c: c, etags: map[string]etagEntry{}}, nil
+	return &Service{c: c, etags: map[string]etagEntry{}}, nil
 }
 
 // Problems are the lines of `_headers` and `_redirects` that are ignored, and why.
-func (a *Assets) Problems() []string {
+func (a *Service) Problems() []string {
 	root, err := os.OpenRoot(a.c.Directory)
 	if err != nil {
 		return []string{err.Error()}
@@ -80,7 +84,7 @@ func (a *Assets) Problems() []string {
 
 // WorkerFirst reports whether a request for path goes to the worker without a
 // look at the assets.
-func (a *Assets) WorkerFirst(path string) bool {
+func (a *Service) WorkerFirst(path string) bool {
 	return !matchesGlob(a.c.AssetsFirst, path) && (a.c.RunWorkerFirst || matchesGlob(a.c.WorkerFirst, path))
 }
 
@@ -88,7 +92,7 @@ func (a *Assets) WorkerFirst(path string) bool {
 // the worker's. The not-found handling answers here only for navigations, for
 // paths that run_worker_first excludes with "!", and wherever run_worker_first
 // has rules. Ask WorkerFirst before.
-func (a *Assets) Serve(req *event.Request) (resp *event.Response, found bool) {
+func (a *Service) Serve(req *event.Request) (resp *event.Response, found bool) {
 	notFound := "none"
 	if len(a.c.WorkerFirst)+len(a.c.AssetsFirst) > 0 || !a.NavigationPlain && req.Header.Get("Sec-Fetch-Mode") == "navigate" {
 		notFound = a.c.NotFoundHandling
@@ -105,14 +109,14 @@ func (a *Assets) Serve(req *event.Request) (resp *event.Response, found bool) {
 
 // Fetch is env.ASSETS.fetch, and what serves a project that has no worker:
 // always a response, with the not-found handling of the configuration.
-func (a *Assets) Fetch(req *event.Request) *event.Response {
+func (a *Service) Fetch(req *event.Request) *event.Response {
 	resp, _ := a.respond(req, a.c.NotFoundHandling)
 	return resp
 }
 
 // respond answers a request; found is false if nothing is there for it, and
 // resp is then the 404 for it.
-func (a *Assets) respond(req *event.Request, notFound string) (resp *event.Response, found bool) {
+func (a *Service) respond(req *event.Request, notFound string) (resp *event.Response, found bool) {
 	u, err := whatwg.Parse(req.URL)
 	if err != nil {
 		return failed(fmt.Errorf("the URL %q: %w", req.URL, err)), true
@@ -129,7 +133,7 @@ func (a *Assets) respond(req *event.Request, notFound string) (resp *event.Respo
 	return resp, found
 }
 
-func (a *Assets) answer(req *event.Request, u *whatwg.Url, rules *assetRules, l *lookup) (*event.Response, bool) {
+func (a *Service) answer(req *event.Request, u *whatwg.Url, rules *ruleSet, l *lookup) (*event.Response, bool) {
 	pathname, proxied := u.Pathname(), false
 	if r, ok := rules.redirect(u); ok {
 		if r.status != 200 {
@@ -156,7 +160,7 @@ func (a *Assets) answer(req *event.Request, u *whatwg.Url, rules *assetRules, l 
 }
 
 // file answers with a file's content.
-func (a *Assets) file(req *event.Request, root *os.Root, in intent) *event.Response {
+func (a *Service) file(req *event.Request, root *os.Root, in intent) *event.Response {
 	name := strings.TrimPrefix(in.file, "/")
 	info, err := root.Stat(name)
 	if err != nil {
@@ -194,7 +198,7 @@ func (a *Assets) file(req *event.Request, root *os.Root, in intent) *event.Respo
 }
 
 // etag hashes data, or remembers that it has.
-func (a *Assets) etag(name string, info fs.FileInfo, data []byte) string {
+func (a *Service) etag(name string, info fs.FileInfo, data []byte) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if e, ok := a.etags[name]; ok && e.size == info.Size() && e.modified.Equal(info.ModTime()) {
@@ -211,7 +215,7 @@ func (a *Assets) etag(name string, info fs.FileInfo, data []byte) string {
 
 // currentRules are the rules of the directory's own files, read again when one
 // of them has changed.
-func (a *Assets) currentRules(root *os.Root) *assetRules {
+func (a *Service) currentRules(root *os.Root) *ruleSet {
 	seen := ""
 	for _, name := range []string{"_headers", "_redirects", ".assetsignore"} {
 		if info, err := root.Stat(name); err == nil {

@@ -1,4 +1,4 @@
-package gateway
+package assets
 
 import (
 	"errors"
@@ -22,9 +22,9 @@ const (
 	maxDynamicRedirects = 100
 )
 
-// assetRules is what `_headers`, `_redirects` and `.assetsignore` say.
+// ruleSet is what `_headers`, `_redirects` and `.assetsignore` say.
 // Immutable after readRules.
-type assetRules struct {
+type ruleSet struct {
 	static   map[string]redirectRule
 	dynamic  []redirectRule
 	headers  []headerRule
@@ -45,8 +45,8 @@ type headerRule struct {
 	unset []string
 }
 
-func readRules(root *os.Root, html string) *assetRules {
-	r := &assetRules{static: map[string]redirectRule{}}
+func readRules(root *os.Root, html string) *ruleSet {
+	r := &ruleSet{static: map[string]redirectRule{}}
 	read := func(name string) []string {
 		data, err := root.ReadFile(name)
 		if err != nil {
@@ -63,13 +63,13 @@ func readRules(root *os.Root, html string) *assetRules {
 	return r
 }
 
-func (r *assetRules) problem(file string, line int, format string, args ...any) {
+func (r *ruleSet) problem(file string, line int, format string, args ...any) {
 	r.problems = append(r.problems, fmt.Sprintf("%s:%d: %s", file, line+1, fmt.Sprintf(format, args...)))
 }
 
 var trailingComment = regexp.MustCompile(`\s+#.*$`)
 
-func (r *assetRules) parseRedirects(lines []string, html string) {
+func (r *ruleSet) parseRedirects(lines []string, html string) {
 	const file = "_redirects"
 	seen := map[string]bool{}
 	staticAllowed := true // static rules come before the first dynamic one
@@ -159,7 +159,7 @@ var (
 	hostPort = regexp.MustCompile(`:\d+$`)
 )
 
-func (r *assetRules) parseHeaders(lines []string) {
+func (r *ruleSet) parseHeaders(lines []string) {
 	const file = "_headers"
 	var rule *headerRule
 	began := 0
@@ -298,7 +298,7 @@ func fill(s string, re *regexp.Regexp, groups []string) string {
 
 // redirect is the first rule for u, with its destination worked out: a path
 // for status 200, otherwise a Location.
-func (r *assetRules) redirect(u *whatwg.Url) (redirectRule, bool) {
+func (r *ruleSet) redirect(u *whatwg.Url) (redirectRule, bool) {
 	rule, ok := r.static[u.Pathname()]
 	for i := 0; !ok && i < len(r.dynamic); i++ {
 		d := r.dynamic[i]
@@ -330,7 +330,7 @@ func (r *assetRules) redirect(u *whatwg.Url) (redirectRule, bool) {
 
 // decorate applies the header rules for u: what several rules set is combined,
 // what the response had is replaced.
-func (r *assetRules) decorate(u *whatwg.Url, resp *event.Response) {
+func (r *ruleSet) decorate(u *whatwg.Url, resp *event.Response) {
 	set := map[string]bool{}
 	for _, h := range r.headers {
 		subject := u.Pathname()

@@ -1,4 +1,4 @@
-package gateway
+package assets
 
 import (
 	"net/url"

@@ -1,4 +1,4 @@
-package gateway
+package assets
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 )
 
 // site writes files (name, content, ...) and opens them as assets.
-func site(t *testing.T, c config.Assets, files ...string) *Assets {
+func site(t *testing.T, c config.Assets, files ...string) *Service {
 	t.Helper()
 	c.Directory = t.TempDir()
 	for i := 0; i < len(files); i += 2 {
@@ -23,7 +23,7 @@ func site(t *testing.T, c config.Assets, files ...string) *Assets {
 			t.Fatal(err)
 		}
 	}
-	a, err := OpenAssets(c)
+	a, err := Open(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,11 +234,11 @@ func TestAssetsRules(t *testing.T) {
 }
 
 // A directory that is missing and a setting that is not supported are refused by name.
-func TestOpenAssetsErrors(t *testing.T) {
-	if _, err := OpenAssets(config.Assets{Directory: filepath.Join(t.TempDir(), "dist")}); err == nil || !strings.Contains(err.Error(), "dist") {
+func TestOpenErrors(t *testing.T) {
+	if _, err := Open(config.Assets{Directory: filepath.Join(t.TempDir(), "dist")}); err == nil || !strings.Contains(err.Error(), "dist") {
 		t.Errorf("%v", err)
 	}
-	if _, err := OpenAssets(config.Assets{Directory: t.TempDir(), BasePath: "/app"}); err == nil || !strings.Contains(err.Error(), "base_path") {
+	if _, err := Open(config.Assets{Directory: t.TempDir(), BasePath: "/app"}); err == nil || !strings.Contains(err.Error(), "base_path") {
 		t.Errorf("%v", err)
 	}
 }

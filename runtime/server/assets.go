@@ -1,0 +1,56 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"minido.dev/minido/runtime/assets"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/event"
+)
+
+// openAssets opens the project's assets, or closes those of an earlier one.
+func (s *Server) openAssets(p *config.Project) error {
+	var site *assets.Service
+	if p.Assets != nil {
+		var err error
+		if site, err = assets.Open(*p.Assets); err != nil {
+			return fmt.Errorf("assets (%s): %w", p.Assets.Where, err)
+		}
+		site.NavigationPlain = !p.Compat("assets_navigation_prefers_asset_serving")
+		for _, problem := range site.Problems() {
+			s.event(EventWarning, problem)
+		}
+	}
+	s.mu.Lock()
+	s.assets = site
+	s.mu.Unlock()
+	return nil
+}
+
+// assetsTarget is env.ASSETS.
+type assetsTarget struct{ s *Server }
+
+// Dup implements event.Capability.
+func (t assetsTarget) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (t assetsTarget) Release() {}
+
+// Call implements event.Capability.
+func (t assetsTarget) Call(c *event.Call, done func(*event.Payload, error)) {
+	done(nil, &event.Error{Name: "TypeError", Message: "The assets binding has only fetch(); JS RPC to it is not available in minido."})
+}
+
+// Fetch implements cfapi.Target.
+func (t assetsTarget) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	t.s.mu.Lock()
+	site := t.s.assets
+	t.s.mu.Unlock()
+	if site == nil {
+		done(nil, errors.New("this worker has no assets any more"))
+		return func(error) {}
+	}
+	done(site.Fetch(req), nil)
+	return func(error) {}
+}
