@@ -34,6 +34,7 @@ type abortState struct {
 
 type abortController struct{ signal *abortSignal }
 
+// Aborted reports whether the signal has aborted.
 func (s *abortSignal) aborted() bool { return s.reason != nil }
 
 // onAbort calls fn once when the signal aborts, before its listeners; the

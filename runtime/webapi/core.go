@@ -26,7 +26,6 @@ type coreState struct {
 	scope     scopeState
 	iterators iteratorState
 	crypto    cryptoState
-	transfer  *transferring // of the structured clone that runs now
 }
 
 // installCore defines the globals of everything but fetch and streams.
@@ -34,10 +33,10 @@ func (p *Platform) installCore() {
 	e := p.Engine
 	e.Global("self", p.vm.GlobalObject())
 	p.installErrors()
+	p.installClone()
 	p.installEvents()
 	p.installAbort()
 	p.installTimers()
-	p.installClone()
 	p.installPerformance()
 	p.installPerformanceObserver()
 	p.installURL()

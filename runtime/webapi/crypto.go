@@ -7,7 +7,6 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webcrypto"
 )
 
 // cryptoObject and subtleObject are the instances behind crypto and crypto.subtle.
@@ -19,8 +18,6 @@ type (
 // cryptoState holds the classes of the Web Cryptography API. Loop-confined.
 type cryptoState struct {
 	keys *engine.Class[*cryptoKey]
-	// cloning are the keys of the structuredClone that runs now.
-	cloning []*webcrypto.Key
 }
 
 // installCrypto defines crypto and its classes (Web Cryptography API; workerd:

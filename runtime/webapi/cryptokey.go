@@ -103,7 +103,7 @@ func (p *Platform) keyAlgorithm(a webcrypto.Algorithm) *goja.Object {
 const hostCryptoKey clone.HostTag = 1 << 24
 
 // keyCodec clones CryptoKeys (section 13.5): the clone shares the key, which is
-// immutable, and the bytes hold its place in Platform.core.crypto.cloning.
+// immutable, and the bytes hold the number that Cloner.Share gave it.
 type keyCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
@@ -118,9 +118,7 @@ func (c keyCodec) Match(obj *goja.Object, mode clone.Mode) bool {
 // Write implements clone.HostCodec.
 func (c keyCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	k, _ := c.p.core.crypto.keys.Of(obj)
-	st := &c.p.core.crypto
-	w.WriteUint32(uint32(len(st.cloning)))
-	st.cloning = append(st.cloning, k.key)
+	w.WriteUint32(c.p.cloner.Share(k.key))
 	return nil
 }
 
@@ -130,8 +128,8 @@ func (c keyCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st := &c.p.core.crypto; int(n) < len(st.cloning) {
-		return c.p.NewCryptoKey(st.cloning[n]), nil
+	if key, ok := c.p.cloner.Shared(n).(*webcrypto.Key); ok {
+		return c.p.NewCryptoKey(key), nil
 	}
 	return nil, &clone.DataCloneError{Message: "A CryptoKey cannot be read outside the structuredClone() that wrote it."}
 }

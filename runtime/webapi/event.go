@@ -367,6 +367,24 @@ func (p *Platform) newMessageEvent(data goja.Value, origin string) *goja.Object 
 	return wrapEvent(p, p.messageEventClass(), ev)
 }
 
+// newStreamedEvent makes an event of type typ that a stream of events brought
+// (HTML, section 9.2.6).
+func (p *Platform) newStreamedEvent(typ, data, origin, id string) *goja.Object {
+	ev := &messageEvent{data: p.vm.ToValue(data), origin: p.vm.ToValue(origin), lastEventID: p.vm.ToValue(id), source: goja.Null()}
+	p.setEvent(&ev.domEvent, typ)
+	ev.trusted = true
+	return wrapEvent(p, p.messageEventClass(), ev)
+}
+
+// newFailureEvent makes an "error" event that has a reason, and no text.
+func (p *Platform) newFailureEvent(reason goja.Value) *goja.Object {
+	zero, none := p.vm.ToValue(0), p.vm.ToValue("")
+	ev := &errorEvent{message: none, filename: none, lineno: zero, colno: zero, err: reason}
+	p.setEvent(&ev.domEvent, "error")
+	ev.trusted = true
+	return wrapEvent(p, p.errorEventClass(), ev)
+}
+
 // newCloseEvent makes the event of a connection that ended.
 func (p *Platform) newCloseEvent(code int, reason string, wasClean bool) *goja.Object {
 	ev := &closeEvent{code: code, reason: p.vm.ToValue(reason), wasClean: wasClean}

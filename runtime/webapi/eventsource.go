@@ -268,10 +268,7 @@ func (c *sourceConnection) deliver() {
 		next := c.pending[0]
 		c.pending = c.pending[1:]
 		s.lastID = next.id
-		ev := &messageEvent{data: p.vm.ToValue(next.data), origin: p.vm.ToValue(s.origin), lastEventID: p.vm.ToValue(next.id), source: goja.Null()}
-		p.setEvent(&ev.domEvent, next.typ)
-		ev.trusted = true
-		p.Fire(s.object, wrapEvent(p, p.messageEventClass(), ev))
+		p.Fire(s.object, p.newStreamedEvent(next.typ, next.data, s.origin, next.id))
 		if s.connection == c {
 			c.deliver()
 		}
@@ -311,11 +308,7 @@ func (s *eventSource) fail(reason goja.Value) {
 
 // fireError fires "error"; as in workerd the event has the reason, and no text.
 func (s *eventSource) fireError(reason goja.Value) {
-	p, zero, none := s.p, s.p.vm.ToValue(0), s.p.vm.ToValue("")
-	ev := &errorEvent{message: none, filename: none, lineno: zero, colno: zero, err: reason}
-	p.setEvent(&ev.domEvent, "error")
-	ev.trusted = true
-	p.Fire(s.object, wrapEvent(p, p.errorEventClass(), ev))
+	s.p.Fire(s.object, s.p.newFailureEvent(reason))
 }
 
 // close ends the source and what it reads.

@@ -40,6 +40,7 @@ type eventState struct {
 }
 
 func (p *Platform) installEvents() {
+	p.cloner.AddTransferable(Transferable{Refuse: p.untransferablePort, Move: p.transferPort})
 	p.lazyClass("EventTarget", func() *goja.Object { return p.eventTargets().Ctor })
 	p.lazyClass("Event", func() *goja.Object { return p.eventClass().Ctor })
 	p.lazyClass("CustomEvent", func() *goja.Object { return p.customEventClass().Ctor })

@@ -104,7 +104,7 @@ func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
 			panic(p.NewDOMException("DataCloneError", "A MessagePort cannot be sent through itself."))
 		}
 	}
-	clone, received := p.structuredClone(data, transfer)
+	clone, received := p.cloner.Clone(data, transfer)
 	var ports []*goja.Object
 	for _, obj := range received {
 		if _, ok := p.Engine.Attached(obj).(*messagePort); ok {
@@ -128,9 +128,20 @@ func (p *Platform) closePort(port *messagePort) {
 	}
 }
 
+// untransferablePort says why a port cannot be transferred, "" if it can; own is
+// false for what is no port.
+func (p *Platform) untransferablePort(obj *goja.Object) (text string, own bool) {
+	port, own := p.attachedTo(obj).(*messagePort)
+	if own && port.detached {
+		text = "The MessagePort has been transferred already."
+	}
+	return text, own
+}
+
 // transferPort makes the port that takes over this one's end of the channel and
 // the messages that wait there.
-func (p *Platform) transferPort(port *messagePort) *goja.Object {
+func (p *Platform) transferPort(obj *goja.Object) *goja.Object {
+	port := p.Engine.Attached(obj).(*messagePort)
 	next := p.newPort()
 	next.peer, next.waiting, next.closed = port.peer, port.waiting, port.closed
 	port.peer.peer = next

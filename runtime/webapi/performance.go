@@ -113,7 +113,7 @@ func (p *Platform) timestamp(v goja.Value) float64 {
 
 func (p *Platform) detailOf(detail goja.Value) goja.Value {
 	if !isMissing(detail) {
-		v, _ := p.structuredClone(detail, nil)
+		v, _ := p.cloner.Clone(detail, nil)
 		return v
 	}
 	return goja.Null()

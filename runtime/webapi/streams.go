@@ -48,6 +48,7 @@ type streamState struct {
 }
 
 func (p *Platform) installStreams() {
+	p.cloner.AddTransferable(Transferable{Refuse: p.untransferableStream, Move: p.transferStream})
 	e, s := p.Engine, &p.fetch.streams
 	s.calls = map[string]goja.Callable{}
 	load := func(prelude *engine.Prelude) func() *goja.Object {
@@ -196,6 +197,24 @@ func (p *Platform) streamKind(obj *goja.Object) string {
 		return "transform"
 	}
 	return ""
+}
+
+// untransferableStream says why a stream cannot be transferred, "" if it can;
+// own is false for what is no stream.
+func (p *Platform) untransferableStream(obj *goja.Object) (text string, own bool) {
+	if obj.ExportType() == proxyType {
+		return "", false
+	}
+	kind := p.streamKind(obj)
+	if kind != "" && !p.streamsCall(kind, "transferable", obj).ToBoolean() {
+		text = "A locked stream could not be transferred."
+	}
+	return text, kind != ""
+}
+
+// transferStream moves a stream into a new object.
+func (p *Platform) transferStream(obj *goja.Object) *goja.Object {
+	return p.streamsCall(p.streamKind(obj), "transfer", obj).(*goja.Object)
 }
 
 // streamsCall calls a function of a kind's prelude.

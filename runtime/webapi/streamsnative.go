@@ -43,7 +43,7 @@ func (p *Platform) streamNative() *goja.Object {
 			return e.Func("", 0, func(goja.FunctionCall) goja.Value { remove(); return goja.Undefined() })
 		}),
 		fn("clone", 1, func(arg func(int) goja.Value) goja.Value {
-			v, _ := p.structuredClone(arg(0), nil)
+			v, _ := p.cloner.Clone(arg(0), nil)
 			return v
 		}),
 		fn("newAbortController", 0, func(func(int) goja.Value) goja.Value { return p.construct("AbortController") }),

@@ -10,11 +10,34 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
+// Cloner is the structuredClone of an isolate and the transfer of platform
+// objects. Loop-confined.
+type Cloner struct {
+	p     *Platform
+	kinds []Transferable
+	now   *transferring // of the clone that runs now, nil between clones
+}
+
+// Transferable is a class of platform objects that a transfer list may name.
+type Transferable struct {
+	// Refuse says why obj cannot be transferred, "" if it can; own is false for
+	// an object of another class. It runs no user code.
+	Refuse func(obj *goja.Object) (text string, own bool)
+	// Move gives the object that takes the place of obj, which is of no use from
+	// then on.
+	Move func(obj *goja.Object) *goja.Object
+}
+
+// AddTransferable makes a class transferable. Classes are asked in the order
+// in which they were added.
+func (c *Cloner) AddTransferable(t Transferable) { c.kinds = append(c.kinds, t) }
+
 func (p *Platform) installClone() {
+	p.cloner = &Cloner{p: p}
 	// Every object with a Go value is a platform object, and so is what the
 	// stream classes make.
 	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.attachedTo(obj) != nil || p.inheritsStream(obj) })
-	p.Hosts.Add(transferCodec{p}, hostTransferred)
+	p.Hosts.Add(transferCodec{p.cloner}, hostTransferred)
 	p.Engine.LazyGlobal("structuredClone", func() goja.Value {
 		return p.globalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
 			p.need(call, 1, "", "structuredClone", "JsValue")
@@ -26,7 +49,7 @@ func (p *Platform) installClone() {
 			if list := get(options, "transfer"); !goja.IsUndefined(list) {
 				transfer = p.objects(list)
 			}
-			result, _ := p.structuredClone(call.Arguments[0], transfer)
+			result, _ := p.cloner.Clone(call.Arguments[0], transfer)
 			return result
 		})
 	})
@@ -67,12 +90,16 @@ const hostTransferred clone.HostTag = 1 << 20
 // transferring are the platform objects of the transfer list of the structured
 // clone that runs now, and those that stand for them on the other side, nil
 // until made. Loop-confined.
-type transferring struct{ from, to []*goja.Object }
+type transferring struct {
+	from, to []*goja.Object
+	shared   []any // Go values that the clone shares with the original
+}
 
-// structuredClone is HTML's StructuredSerializeWithTransfer and
+// Clone is HTML's StructuredSerializeWithTransfer and
 // StructuredDeserializeWithTransfer (sections 2.7.7 and 2.7.8): the clone, and
 // the platform objects that took the place of transferred ones.
-func (p *Platform) structuredClone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
+func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
+	p := c.p
 	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.compat("enhanced_error_serialization"), HostCallables: true}
 	refuse := func(text string) { panic(p.NewDOMException("DataCloneError", text)) }
 	t := &transferring{}
@@ -90,89 +117,87 @@ func (p *Platform) structuredClone(v goja.Value, transfer []*goja.Object) (resul
 			o.Transfer = append(o.Transfer, obj)
 			continue
 		}
-		if text := p.untransferable(obj); text != "" {
+		if _, text := c.kindOf(obj); text != "" {
 			refuse(text)
 		}
 		t.from = append(t.from, obj)
 	}
 	t.to = make([]*goja.Object, len(t.from))
-	kept, outer := p.core.crypto.cloning, p.core.transfer
-	p.core.transfer = t
-	defer func() { p.core.crypto.cloning, p.core.transfer = kept, outer }()
+	outer := c.now
+	c.now = t
+	defer func() { c.now = outer }()
 	result, err := p.Clone.StructuredClone(v, o)
 	if err != nil {
 		panic(p.CloneError(err))
 	}
 	for i := range t.from {
-		t.receive(p, i)
+		c.receive(t, i)
 	}
 	return result, t.to
 }
 
+// Share keeps a Go value that the clone which runs now has in common with the
+// original; Shared finds it by the number that Share gives. For codecs.
+func (c *Cloner) Share(v any) uint32 {
+	c.now.shared = append(c.now.shared, v)
+	return uint32(len(c.now.shared) - 1)
+}
+
+// Shared is what Share kept in the clone that runs now, nil if there is no such
+// thing.
+func (c *Cloner) Shared(n uint32) any {
+	if c.now == nil || int64(n) >= int64(len(c.now.shared)) {
+		return nil
+	}
+	return c.now.shared[n]
+}
+
 // receive makes the object that stands for the ith transferred one.
-func (t *transferring) receive(p *Platform, i int) *goja.Object {
+func (c *Cloner) receive(t *transferring, i int) *goja.Object {
 	if t.to[i] == nil {
-		t.to[i] = p.transferObject(t.from[i])
+		kind, _ := c.kindOf(t.from[i])
+		t.to[i] = kind.Move(t.from[i])
 	}
 	return t.to[i]
 }
 
-// untransferable says why an object cannot be transferred, "" if it can.
-func (p *Platform) untransferable(obj *goja.Object) string {
-	if port, ok := p.attachedTo(obj).(*messagePort); ok {
-		if port.detached {
-			return "The MessagePort has been transferred already."
+// kindOf is the class that transfers an object; refused says why it cannot be
+// transferred, "" if it can.
+func (c *Cloner) kindOf(obj *goja.Object) (kind Transferable, refused string) {
+	for _, k := range c.kinds {
+		if text, own := k.Refuse(obj); own {
+			return k, text
 		}
-		return ""
 	}
-	if obj.ExportType() == proxyType {
-		return "Object is not transferable"
-	}
-	switch kind := p.streamKind(obj); {
-	case kind == "":
-		return "Object is not transferable"
-	case p.streamsCall(kind, "transferable", obj).ToBoolean():
-		return ""
-	default:
-		return "A locked stream could not be transferred."
-	}
-}
-
-// transferObject moves a transferable platform object: the old one is of no use
-// from then on.
-func (p *Platform) transferObject(obj *goja.Object) *goja.Object {
-	if port, ok := p.Engine.Attached(obj).(*messagePort); ok {
-		return p.transferPort(port)
-	}
-	return p.streamsCall(p.streamKind(obj), "transfer", obj).(*goja.Object)
+	return Transferable{}, "Object is not transferable"
 }
 
 // transferCodec writes objects of the transfer list by their place in it.
-type transferCodec struct{ p *Platform }
+type transferCodec struct{ c *Cloner }
 
 // Match implements clone.HostCodec.
-func (c transferCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	t := c.p.core.transfer
+func (x transferCodec) Match(obj *goja.Object, mode clone.Mode) bool {
+	t := x.c.now
 	return mode == clone.StructuredClone && t != nil && slices.Contains(t.from, obj)
 }
 
 // Write implements clone.HostCodec.
-func (c transferCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	w.WriteUint32(uint32(slices.Index(c.p.core.transfer.from, obj)))
+func (x transferCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	w.WriteUint32(uint32(slices.Index(x.c.now.from, obj)))
 	return nil
 }
 
 // Read implements clone.HostCodec.
-func (c transferCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+func (x transferCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
 	i, err := r.ReadUint32()
 	if err != nil {
 		return nil, err
 	}
-	t := c.p.core.transfer
+	t := x.c.now
 	if t == nil || int(i) >= len(t.from) {
 		return nil, errors.New("a transferred object is missing")
 	}
-	return t.receive(c.p, int(i)), nil
+	return x.c.receive(t, int(i)), nil
 }
 
 // CloneError is the JavaScript value of an error from package clone: the

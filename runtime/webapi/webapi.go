@@ -43,8 +43,9 @@ type Platform struct {
 	vm   *goja.Runtime
 	opts Options
 
-	core  coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
-	fetch fetchState // fetch.go: streams, Headers, Request, Response, fetch, sockets
+	cloner *Cloner
+	core   coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
+	fetch  fetchState // fetch.go: streams, Headers, Request, Response, fetch, sockets
 }
 
 // Install defines the platform's globals in an engine in which no user code
