@@ -37,6 +37,12 @@ type abortController struct{ signal *abortSignal }
 // Aborted reports whether the signal has aborted.
 func (s *abortSignal) aborted() bool { return s.reason != nil }
 
+// Reason is what the signal aborted with, nil before.
+func (s *abortSignal) Reason() goja.Value { return s.reason }
+
+// Object is the AbortSignal object.
+func (s *abortSignal) Object() *goja.Object { return s.object }
+
 // onAbort calls fn once when the signal aborts, before its listeners; the
 // function it returns takes that back.
 func (s *abortSignal) onAbort(fn func(reason goja.Value)) (remove func()) {
@@ -62,6 +68,7 @@ func (s *abortSignal) onAbort(fn func(reason goja.Value)) (remove func()) {
 }
 
 func (p *Platform) installAbort() {
+	p.Hosts.Add(signalCodec{p}, clone.HostAbortSignal)
 	p.lazyClass("AbortSignal", func() *goja.Object { return p.abortSignals().Ctor })
 	p.lazyClass("AbortController", func() *goja.Object { return p.abortControllers().Ctor })
 }

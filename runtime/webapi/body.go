@@ -2,10 +2,6 @@ package webapi
 
 import (
 	"bytes"
-	"errors"
-	"io"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -13,18 +9,7 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-// maxBufferedBytes bounds what text(), json() and their relatives collect, as
-// production's memory limit does.
-const maxBufferedBytes = 128 << 20
-
-const (
-	textBodyUsed   = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
-	textLocked     = "This ReadableStream is currently locked to a reader."
-	textLockedBody = "This ReadableStream is locked to a reader, and cannot be used as a body."
-	textDisturbed  = "This ReadableStream is disturbed (has already been read from), and cannot be used as a body."
-	textTooLong    = "Memory limit exceeded before EOF."
-	textNotBytes   = "This ReadableStream did not return bytes."
-)
+const textBodyUsed = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
 
 // body is what Request and Response have in common (Fetch, section 5.3). A
 // body is bytes at hand, or comes from outside the isolate, or is a stream of
@@ -138,18 +123,7 @@ func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value
 		b.native = nil
 		return p.readNative(native, what, convert)
 	}
-	if p.streamLocked(b.stream) {
-		p.Engine.Throw("TypeError", textLocked)
-	}
-	if native, ok := p.takeNative(b.stream); ok {
-		return p.readNative(native, what, convert)
-	}
-	return p.readStream(b.stream, func(v goja.Value) ([]byte, bool) {
-		if b.leaves {
-			return p.chunkBytes(v)
-		}
-		return p.bytesOf(v)
-	}, convert)
+	return p.consumeStream(b.stream, what, b.leaves, convert)
 }
 
 // checkOwner throws if the body is another context's I/O.
@@ -157,35 +131,6 @@ func (p *Platform) checkOwner(b *body) {
 	if b.kind == bodyNative && b.owner != nil {
 		b.owner.Check()
 	}
-}
-
-// readNative collects a body from outside.
-func (p *Platform) readNative(source event.Body, what string, convert func([]byte) goja.Value) goja.Value {
-	if data, ok := event.Buffered(source); ok {
-		return convert(data)
-	}
-	op := p.Engine.StartOp("reading a body with " + what + "()").OnCancel(source.Cancel)
-	promise := op.Promise()
-	event.ReadAll(source, maxBufferedBytes, func(data []byte, err error) {
-		if err != nil {
-			op.Reject("body", func() goja.Value { return p.bodyError(err) })
-			return
-		}
-		op.Resolve("body", func() goja.Value { return convert(data) })
-	})
-	return promise
-}
-
-// bodyError is the JavaScript value of an error that broke a body.
-func (p *Platform) bodyError(err error) goja.Value {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return p.Engine.NewError("Error", "Network connection lost.")
-	}
-	var thrown *thrownValue
-	if errors.As(err, &thrown) && thrown.engine == p.Engine {
-		return thrown.value
-	}
-	return p.Engine.FromGo(err)
 }
 
 func (p *Platform) consumeFormData(b *body) goja.Value {
@@ -242,12 +187,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 
 // adoptStream makes a stream the body.
 func (p *Platform) adoptStream(b *body, stream *goja.Object) {
-	if p.streamDisturbed(stream) {
-		p.Engine.Throw("TypeError", textDisturbed)
-	}
-	if p.streamLocked(stream) {
-		p.Engine.Throw("TypeError", textLockedBody)
-	}
+	p.checkUsable(stream)
 	b.kind, b.stream = bodyStream, stream
 }
 
@@ -322,103 +262,5 @@ func (p *Platform) takeBody(b *body, gone func()) event.Body {
 		b.native = nil
 		return native
 	}
-	if p.streamLocked(b.stream) {
-		p.Engine.Throw("TypeError", textLocked)
-	}
-	if native, ok := p.takeNative(b.stream); ok {
-		return native
-	}
-	return p.pumpStream(b.stream, gone)
-}
-
-// promise calls fn and gives a promise for what it returns or throws.
-func (p *Platform) promise(fn func() goja.Value) goja.Value {
-	var v goja.Value
-	if ex := p.vm.Try(func() { v = fn() }); ex != nil {
-		return p.rejected(ex.Value())
-	}
-	if promiseOf(v) != nil {
-		return v
-	}
-	promise, resolve, _ := p.Engine.NewPromise()
-	resolve(v)
-	return p.vm.ToValue(promise)
-}
-
-// rejected is a promise rejected with reason.
-func (p *Platform) rejected(reason goja.Value) goja.Value {
-	promise, _, reject := p.Engine.NewPromise()
-	reject(reason)
-	return p.vm.ToValue(promise)
-}
-
-func (p *Platform) parseJSON(text goja.Value) goja.Value {
-	return p.Engine.Call(p.Engine.Primordial("JSONParse"), goja.Undefined(), text)
-}
-
-func (p *Platform) newArrayBuffer(data []byte) goja.Value {
-	return p.vm.ToValue(p.vm.NewArrayBuffer(data))
-}
-
-func (p *Platform) newUint8Array(data []byte) *goja.Object {
-	obj, err := p.vm.New(p.Engine.Primordial("Uint8Array"), p.newArrayBuffer(data))
-	if err != nil {
-		p.Engine.Rethrow(err)
-	}
-	return obj
-}
-
-// decodeText is the Encoding standard's "UTF-8 decode": a byte order mark is
-// dropped, what is not UTF-8 becomes U+FFFD.
-func (p *Platform) decodeText(data []byte) goja.Value {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	return p.Engine.String(validUTF8(data))
-}
-
-// validUTF8 replaces each maximal subpart of an ill-formed sequence by U+FFFD.
-func validUTF8(data []byte) string {
-	if utf8.Valid(data) {
-		return string(data)
-	}
-	var out strings.Builder
-	out.Grow(len(data) + 16)
-	for len(data) > 0 {
-		r, n := utf8.DecodeRune(data)
-		if r != utf8.RuneError || n > 1 {
-			out.Write(data[:n])
-			data = data[n:]
-			continue
-		}
-		out.WriteRune(utf8.RuneError)
-		data = data[illFormed(data):]
-	}
-	return out.String()
-}
-
-// illFormed is the length of the maximal subpart that data begins with.
-func illFormed(data []byte) int {
-	low, high, more := byte(0x80), byte(0xBF), 0
-	switch c := data[0]; {
-	case c >= 0xC2 && c <= 0xDF:
-		more = 1
-	case c >= 0xE0 && c <= 0xEF:
-		more = 2
-		if c == 0xE0 {
-			low = 0xA0
-		} else if c == 0xED {
-			high = 0x9F
-		}
-	case c >= 0xF0 && c <= 0xF4:
-		more = 3
-		if c == 0xF0 {
-			low = 0x90
-		} else if c == 0xF4 {
-			high = 0x8F
-		}
-	}
-	n := 1
-	for ; n <= more && n < len(data) && data[n] >= low && data[n] <= high; n++ {
-		low, high = 0x80, 0xBF
-	}
-	return n
+	return p.takeStream(b.stream, gone)
 }

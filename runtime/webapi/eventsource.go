@@ -158,7 +158,7 @@ func (s *eventSource) connect() {
 	if s.lastID != "" {
 		fields.Set("last-event-id", s.lastID)
 	}
-	init := p.record("headers", fields, "signal", c.signal.object)
+	init := p.record("headers", fields, "signal", c.signal.Object())
 	var promise goja.Value
 	if s.fetcher != nil {
 		promise = p.promise(func() goja.Value {
@@ -325,6 +325,6 @@ func (s *eventSource) close() {
 	}
 	s.p.abortSignal(c.signal, goja.Undefined())
 	if c.drain != nil {
-		c.drain.stop(c.signal.reason)
+		c.drain.stop(c.signal.Reason())
 	}
 }

@@ -21,8 +21,6 @@ type fetchState struct {
 	socketClass   func() *engine.Class[*WebSocketHandle]
 	streams       streamState
 	connect       goja.Callable // js/tcpsocket.js, once it is loaded
-	carriers      *goja.Object  // the prototype of carrier objects
-	carrying      bool          // a Request or Response is being read
 	objectText    goja.Value    // Object.prototype.toString
 }
 
@@ -117,7 +115,7 @@ type Abortable struct {
 func (p *Platform) abortableBy(r *request) *Abortable {
 	a := &Abortable{p: p, signal: p.sentSignal(r), unlisten: func() {}}
 	if a.signal != nil && a.signal.aborted() {
-		panic(a.signal.reason)
+		panic(a.signal.Reason())
 	}
 	return a
 }
@@ -330,24 +328,6 @@ func (p *Platform) abortableBody(source event.Body, signal *abortSignal) event.B
 	signal.onAbort(func(reason goja.Value) { b.abort(p.thrown(reason)) })
 	return b
 }
-
-// thrownValue carries a JavaScript value through Go code that knows errors.
-// Only its own isolate may look at the value; others see the description.
-type thrownValue struct {
-	description *event.Error
-	engine      *engine.Engine
-	value       goja.Value
-}
-
-func (p *Platform) thrown(v goja.Value) *thrownValue {
-	return &thrownValue{p.Engine.ToEvent(v), p.Engine, v}
-}
-
-// Unwrap gives the description.
-func (t *thrownValue) Unwrap() error { return t.description }
-
-// Error implements error.
-func (t *thrownValue) Error() string { return t.description.Error() }
 
 // abortable is a body that abort can break. Safe for concurrent use.
 type abortable struct {

@@ -65,7 +65,9 @@ func (p *Platform) requestSignal(r *request) *abortSignal {
 		r.ownSignal = p.dependentSignal(r.signal)
 	default:
 		r.ownSignal = p.newAbortSignal()
-		r.ownSignal.reason = r.gone
+		if r.gone != nil {
+			p.abortSignal(r.ownSignal, r.gone)
+		}
 		if c := p.Engine.Current(); c != nil && r.incoming && p.compat("enable_request_signal") {
 			c.Expect()
 		}
@@ -180,7 +182,7 @@ func (p *Platform) defineRequest() *engine.Class[*request] {
 			}),
 			get("fetcher", func(r *request) goja.Value { return orNull(r.fetcher) }),
 			get("signal", func(r *request) goja.Value {
-				return p.requestSignal(r).object
+				return p.requestSignal(r).Object()
 			}),
 			get("cf", func(r *request) goja.Value { return r.cf.get(p) }),
 			get("integrity", func(*request) goja.Value { return vm.ToValue("") }),

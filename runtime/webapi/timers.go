@@ -90,7 +90,7 @@ func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 		p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.")
 	}
 	if signal != nil && signal.aborted() {
-		panic(signal.reason)
+		panic(signal.Reason())
 	}
 	promise, resolve, reject := p.Engine.NewPromise()
 	var unlisten func()

@@ -1,0 +1,48 @@
+package webapi
+
+import (
+	"errors"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/event"
+)
+
+var proxyType = reflect.TypeFor[goja.Proxy]()
+
+// attachedTo is the Go value of an object, without running user code.
+func (p *Platform) attachedTo(obj *goja.Object) any {
+	return p.Engine.Attached(obj)
+}
+
+// payloadOf is the RPC message that a stream or a signal travels in.
+func payloadOf(external any, class string) (*event.Payload, error) {
+	payload, ok := external.(*event.Payload)
+	if !ok {
+		return nil, &clone.DataCloneError{Message: class + " can only be serialized for RPC."}
+	}
+	return payload, nil
+}
+
+// capability reads the index of something that a message carries.
+func capability[T any](r *clone.Reader, class string) (T, error) {
+	var none T
+	payload, err := payloadOf(r.External(), class)
+	if err != nil {
+		return none, err
+	}
+	i, err := r.ReadUint32()
+	if err != nil {
+		return none, err
+	}
+	if int(i) >= len(payload.Caps) {
+		return none, errors.New("an RPC message names a thing that it does not carry")
+	}
+	got, ok := payload.Caps[i].(T)
+	if !ok {
+		return none, errors.New("an RPC message names a thing of another kind")
+	}
+	return got, nil
+}

@@ -1,0 +1,227 @@
+package webapi
+
+import (
+	"io"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+func (p *Platform) installStreamCodecs() {
+	p.Hosts.Add(readableCodec{p}, clone.HostReadableStream)
+	p.Hosts.Add(writableCodec{p}, clone.HostWritableStream)
+}
+
+// BodyCarrier is the Go value of an object that stands for a stream in a value
+// that is being cloned, so that no stream need be made: see NewCarrier.
+type BodyCarrier interface {
+	// TakeBody takes the bytes out of JavaScript. They are all at hand if whole.
+	// It throws if they were taken before.
+	TakeBody() (b event.Body, whole bool)
+}
+
+// carriedBody is what a clone was given for a stream, while Carried reads.
+type carriedBody struct {
+	body  event.Body
+	owner *engine.Context
+}
+
+// newCarrier makes the object that stands for a stream.
+func (p *Platform) newCarrier(value any) *goja.Object {
+	s := &p.fetch.streams
+	if s.carriers == nil {
+		s.carriers = p.vm.NewObject() // codecs are not asked about objects with Object's prototype
+	}
+	obj := p.vm.CreateObject(s.carriers)
+	p.Engine.Attach(obj, value)
+	return obj
+}
+
+// carried calls read, which reads a value of a clone in which streams come as
+// what carriedBody knows.
+func (p *Platform) carried(read func() (goja.Value, error)) (goja.Value, error) {
+	s := &p.fetch.streams
+	outer := s.carrying
+	s.carrying = true
+	defer func() { s.carrying = outer }()
+	return read()
+}
+
+// carriedBody is the body that an object stands for which was read in carried,
+// and the context whose I/O it is.
+func (p *Platform) carriedBody(obj *goja.Object) (b event.Body, owner *engine.Context, ok bool) {
+	c, ok := p.Engine.Attached(obj).(*carriedBody)
+	if !ok {
+		return nil, nil, false
+	}
+	return c.body, c.owner, true
+}
+
+// readableCodec passes ReadableStreams as bodies.
+type readableCodec struct{ p *Platform }
+
+// Match implements clone.HostCodec.
+func (c readableCodec) Match(obj *goja.Object, _ clone.Mode) bool {
+	if obj.ExportType() == proxyType {
+		return false
+	}
+	_, isCarrier := c.p.Engine.Attached(obj).(BodyCarrier)
+	return isCarrier || c.p.isStream(obj)
+}
+
+// Write implements clone.HostCodec: the index of the body. The stream is
+// locked from then on.
+func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	p := c.p
+	payload, err := payloadOf(w.External(), "ReadableStream")
+	if err != nil {
+		return err
+	}
+	var out event.Body
+	whole := false
+	if carried, ok := p.Engine.Attached(obj).(BodyCarrier); ok {
+		out, whole = carried.TakeBody()
+	} else {
+		if p.streamDisturbed(obj) || p.streamLocked(obj) {
+			p.Engine.Throw("TypeError", textLockedReader)
+		}
+		out = p.takeStream(obj, nil)
+	}
+	if !whole {
+		out = disconnecting{out}
+	}
+	w.WriteUint32(uint32(len(payload.Caps)))
+	payload.Caps = append(payload.Caps, out)
+	return nil
+}
+
+// disconnecting is a body that crosses in an RPC message: why it broke stays on
+// its side.
+type disconnecting struct{ event.Body }
+
+// Read implements event.Body.
+func (d disconnecting) Read(cb func(chunk []byte, err error)) {
+	d.Body.Read(func(chunk []byte, err error) {
+		if err != nil && err != io.EOF {
+			err = &event.Error{Message: "ReadableStream received over RPC disconnected prematurely."}
+		}
+		cb(chunk, err)
+	})
+}
+
+// Read implements clone.HostCodec. Within a Request or Response the stream
+// object is made only when it is asked for; alone it is made now.
+func (c readableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	source, err := capability[event.Body](r, "ReadableStream")
+	if err != nil {
+		return nil, err
+	}
+	if p := c.p; p.fetch.streams.carrying {
+		return p.newCarrier(&carriedBody{source, p.Engine.Current()}), nil
+	}
+	return c.p.StreamFromBody(source), nil
+}
+
+// writableCodec passes WritableStreams as pipes: who gets one writes into it,
+// and this side carries the bytes to its stream.
+type writableCodec struct{ p *Platform }
+
+// Match implements clone.HostCodec.
+func (c writableCodec) Match(obj *goja.Object, _ clone.Mode) bool { return c.p.isWritable(obj) }
+
+// Write implements clone.HostCodec: the index of the pipe. The stream is
+// locked from then on.
+func (c writableCodec) Write(w *clone.Writer, obj *goja.Object) error {
+	payload, err := payloadOf(w.External(), "WritableStream")
+	if err != nil {
+		return err
+	}
+	pipe := c.p.pipeInto(obj)
+	w.WriteUint32(uint32(len(payload.Caps)))
+	payload.Caps = append(payload.Caps, pipe)
+	return nil
+}
+
+// Read implements clone.HostCodec.
+func (c writableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
+	pipe, err := capability[*event.Pipe](r, "WritableStream")
+	if err != nil {
+		return nil, err
+	}
+	return c.p.writableInto(pipe), nil
+}
+
+// isWritable tells WritableStreams from other objects.
+func (p *Platform) isWritable(obj *goja.Object) bool {
+	s := &p.fetch.streams
+	if s.isWritable == nil || obj.ExportType() == proxyType {
+		return false
+	}
+	v, err := s.isWritable(goja.Undefined(), obj)
+	if err != nil {
+		p.Engine.Rethrow(err)
+	}
+	return v.ToBoolean()
+}
+
+// pipeInto locks a WritableStream and writes to it what comes out of the pipe
+// it returns; the context stays alive until the pipe is closed.
+func (p *Platform) pipeInto(stream *goja.Object) *event.Pipe {
+	pipe := event.NewPipe(-1)
+	source := p.StreamFromBody(pipe)
+	p.Engine.IO("WritableStream").Hold()
+	c := p.Engine.Current()
+	release := func(goja.Value) { c.Release() }
+	p.Engine.Await(p.streamCall("pipeTo", source, stream), release, release)
+	return pipe
+}
+
+// errWriterGone is what a WritableStream that was passed is aborted with,
+// whatever the reason (workerd: api/streams, NoDeferredProxySink).
+var errWriterGone = &event.Error{Message: "WritableStream received over RPC was disconnected because the remote execution context has ended."}
+
+// writableInto makes the WritableStream that writes into a pipe; a write is
+// done when the other side has taken it.
+func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
+	e := p.Engine
+	owner := e.IO("WritableStream")
+	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(errContextEnded) })
+	write := func(call goja.FunctionCall) goja.Value {
+		owner.Check()
+		data, ok := p.bytesOf(call.Argument(0))
+		if !ok {
+			return p.rejected(e.NewError("TypeError", "This WritableStream only supports writing byte types."))
+		}
+		data = append([]byte(nil), data...)
+		done := e.StartOp("writing to a WritableStream")
+		promise := done.Promise()
+		owner.Emit(func() {
+			pipe.Write(data, func(err error) {
+				if err != nil {
+					done.Fail("write", err)
+					return
+				}
+				done.Resolve("write", func() goja.Value { return goja.Undefined() })
+			})
+		})
+		return promise
+	}
+	end := func(err func(goja.Value) error) func(goja.FunctionCall) goja.Value {
+		return func(call goja.FunctionCall) goja.Value {
+			op.Drop()
+			reason := err(call.Argument(0))
+			owner.Emit(func() { pipe.Close(reason) })
+			return p.promise(func() goja.Value { return goja.Undefined() })
+		}
+	}
+	sink := e.Native(
+		engine.Func{Name: "write", Length: 1, Fn: write},
+		engine.Func{Name: "close", Fn: end(func(goja.Value) error { return nil })},
+		engine.Func{Name: "abort", Length: 1, Fn: end(func(goja.Value) error { return errWriterGone })},
+	)
+	made := e.Call(p.fetch.streams.writable().Get("create"), goja.Undefined(), sink).(*goja.Object)
+	return made.Get("obj").(*goja.Object)
+}
