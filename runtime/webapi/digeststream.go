@@ -28,7 +28,7 @@ func (p *Platform) makeDigestStream() goja.Value {
 	native := p.Engine.Native(engine.Func{Name: "hash", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 		return p.digestOf(call.Argument(0))
 	}})
-	native.Set("WritableStream", p.fetch.streams.writable().Get("classes").(*goja.Object).Get("WritableStream"))
+	native.Set("WritableStream", p.streamClass("WritableStream"))
 	return p.Engine.Load(digestPrelude, native)
 }
 

@@ -1,8 +1,6 @@
 package webapi
 
 import (
-	"cmp"
-	"errors"
 	"strings"
 	"sync"
 
@@ -68,10 +66,6 @@ func (p *Platform) installFetch() {
 	p.installStreams()
 	p.installFetchCodecs()
 }
-
-// Exchange performs an HTTP exchange on behalf of the current context. done
-// is called once, from any goroutine; cancel may be called at any time.
-type Exchange func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 
 // Fetch is fetch(input, init) through any exchange: the global one's, or a
 // stub's. It gives a promise and never throws. The request leaves through the
@@ -152,7 +146,7 @@ func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.
 	if err := e.Subrequest(); err != nil {
 		e.Rethrow(err)
 	}
-	hops := &redirects{p: p, through: through, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
+	hops := &redirects{e: e, through: through, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
 	if r.kind == bodyBuffer {
 		hops.buffer = r.buffer
 	}
@@ -171,7 +165,7 @@ func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.
 	})
 	finish := func(resp *event.Response, err error) {
 		if err != nil {
-			op.Reject("fetch", func() goja.Value { stop.Fail(); return p.fetchError(err) })
+			op.Reject("fetch", func() goja.Value { stop.Fail(); return exchangeError(e, err) })
 			return
 		}
 		op.Resolve("fetch", func() goja.Value {
@@ -183,143 +177,6 @@ func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.
 	}
 	e.Current().Emit(func() { hops.start(req, finish) })
 	return promise
-}
-
-// fetchError is the JavaScript value of a failed exchange.
-func (p *Platform) fetchError(err error) goja.Value {
-	var ex *goja.Exception
-	var ev *event.Error
-	if errors.As(err, &ex) || errors.As(err, &ev) {
-		return p.Engine.FromGo(err)
-	}
-	return p.Engine.NewError("Error", err.Error())
-}
-
-// redirects follows redirects on the level of events (Fetch, section 4.4).
-// Safe for concurrent use.
-type redirects struct {
-	p       *Platform
-	through Exchange
-	frame   *engine.Frame
-	manual  bool
-	replay  bool   // the body can be sent again
-	buffer  []byte // to do so
-	hops    int
-
-	mu        sync.Mutex // guards the fields below
-	stop      func(error)
-	cancelled error
-}
-
-// maxRedirects is the limit of the Fetch standard and of workerd.
-const maxRedirects = 20
-
-// start sends one request; it runs on the loop.
-func (f *redirects) start(req *event.Request, done func(*event.Response, error)) {
-	f.mu.Lock()
-	cancelled := f.cancelled
-	f.mu.Unlock()
-	if cancelled != nil {
-		return
-	}
-	var stop func(error)
-	f.p.Engine.In(f.frame, func() {
-		stop = f.through(req, func(resp *event.Response, err error) {
-			if err != nil || f.manual || !isRedirectStatus(resp.Status) || !resp.Header.Has("location") {
-				if err == nil {
-					f.describe(req, resp)
-				}
-				done(resp, err)
-				return
-			}
-			f.follow(req, resp, done)
-		})
-	})
-	f.mu.Lock()
-	f.stop, cancelled = stop, f.cancelled
-	f.mu.Unlock()
-	if cancelled != nil && stop != nil {
-		stop(cancelled)
-	}
-}
-
-// describe sets what only the client knows of a response.
-func (f *redirects) describe(req *event.Request, resp *event.Response) {
-	resp.URL, _, _ = strings.Cut(cmp.Or(resp.URL, req.URL), "#") // Fetch, section 5.5: url has no fragment
-	resp.Redirected = resp.Redirected || f.hops > 0
-}
-
-func (f *redirects) cancel(reason error) {
-	f.mu.Lock()
-	stop := f.stop
-	if f.cancelled == nil {
-		f.cancelled = reason
-	}
-	f.mu.Unlock()
-	if stop != nil {
-		stop(reason)
-	}
-}
-
-// follow sends the next request, as a turn of the frame that fetched.
-func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*event.Response, error)) {
-	if resp.Body != nil {
-		resp.Body.Cancel(errors.New("redirected"))
-	}
-	next, err := f.next(req, resp)
-	if err != nil {
-		done(nil, err)
-		return
-	}
-	f.p.Engine.Post(f.frame, "redirect", func() {
-		f.hops++
-		if err := f.p.Engine.Subrequest(); err != nil {
-			done(nil, err)
-			return
-		}
-		f.start(next, done)
-	})
-}
-
-func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Request, error) {
-	fail := func(text string) (*event.Request, error) {
-		return nil, &event.Error{Name: "TypeError", Message: text}
-	}
-	if f.hops >= maxRedirects {
-		return fail("Too many redirects.")
-	}
-	target, err := parseURL(resp.Header.Get("location"), req.URL)
-	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
-		return fail("Invalid Location header; unable to follow redirect.")
-	}
-	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, Redirect: req.Redirect, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, Cause: req.Cause}
-	if resp.Status != 303 && !f.replay {
-		return fail("A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request from a buffer-like body initializer.")
-	}
-	if (resp.Status == 301 || resp.Status == 302) && req.Method == "POST" || resp.Status == 303 && req.Method != "HEAD" {
-		next.Method = "GET"
-	} else if f.buffer != nil {
-		next.Body = event.Bytes(append([]byte(nil), f.buffer...))
-	}
-	if from, err := parseURL(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
-		next.Header = without(next.Header, "authorization")
-	}
-	return next, nil
-}
-
-// without is a header without some lines.
-func without(h event.Header, names ...string) event.Header {
-	var out event.Header
-	for _, f := range h {
-		keep := true
-		for _, name := range names {
-			keep = keep && !strings.EqualFold(f.Name, name)
-		}
-		if keep {
-			out = append(out, f)
-		}
-	}
-	return out
 }
 
 // abortableBody breaks a body off when its fetch's signal is aborted.

@@ -269,7 +269,7 @@ func (p *Platform) rewriterNative() *goja.Object {
 			return p.invoke(v.(*goja.Object), "text")
 		}},
 	)
-	native.Set("ReadableStream", p.fetch.streams.readable().Get("classes").(*goja.Object).Get("ReadableStream"))
+	native.Set("ReadableStream", p.streamClass("ReadableStream"))
 	return native
 }
 

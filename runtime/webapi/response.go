@@ -263,10 +263,6 @@ func isNullBodyStatus(status int) bool {
 	return status == 101 || status == 204 || status == 205 || status == 304
 }
 
-func isRedirectStatus(status int) bool {
-	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308
-}
-
 // present is a property that is not undefined, nil otherwise.
 func present(obj *goja.Object, name string) goja.Value {
 	if v := obj.Get(name); v != nil && !goja.IsUndefined(v) {

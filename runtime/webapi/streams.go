@@ -110,6 +110,19 @@ func (p *Platform) installStreams() {
 	})
 }
 
+// streamClass is the class of that name, one of those of streams.
+func (p *Platform) streamClass(name string) *goja.Object {
+	s := &p.fetch.streams
+	load := s.transform
+	switch name {
+	case "ReadableStream":
+		load = s.readable
+	case "WritableStream":
+		load = s.writable
+	}
+	return load().Get("classes").(*goja.Object).Get(name).(*goja.Object)
+}
+
 func (p *Platform) streamGlobal(name string, exports func() *goja.Object) {
 	p.Engine.LazyGlobal(name, func() goja.Value { return exports().Get("classes").(*goja.Object).Get(name) })
 }

@@ -197,7 +197,7 @@ func (p *Platform) tcpNatives() *goja.Object {
 		return func(err error) {
 			op.Complete("socket", func() {
 				if err != nil {
-					tell(callback, p.fetchError(err))
+					tell(callback, exchangeError(e, err))
 					return
 				}
 				tell(callback)
@@ -259,7 +259,7 @@ func (p *Platform) openTunnel(url string, callback goja.Value) goja.Value {
 		e.Rethrow(err)
 	}
 	req := &event.Request{Method: "CONNECT", URL: url, Cause: e.Cause()}
-	attempt := &redirects{p: p, through: p.opts.Fetch, frame: e.Frame(), manual: true}
+	attempt := &redirects{e: e, through: p.opts.Fetch, frame: e.Frame(), manual: true}
 	op := e.StartOp("connect to " + url).OnCancel(attempt.cancel)
 	h.owner.Emit(func() {
 		attempt.start(req, func(resp *event.Response, err error) {
@@ -281,7 +281,7 @@ func (p *Platform) openTunnel(url string, callback goja.Value) goja.Value {
 func (p *Platform) opened(op *engine.Op, h *tcpHandle, resp *event.Response, err error, callback goja.Value) {
 	op.Complete("socket", func() {
 		if err != nil {
-			p.Engine.Call(callback, goja.Undefined(), p.fetchError(err))
+			p.Engine.Call(callback, goja.Undefined(), exchangeError(p.Engine, err))
 			return
 		}
 		if h.keep != nil { // it is the one that TLS has begun on

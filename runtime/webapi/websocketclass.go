@@ -209,7 +209,7 @@ func (h *WebSocketHandle) connect(req *event.Request) {
 func (h *WebSocketHandle) connected(resp *event.Response, err error) {
 	if err != nil {
 		h.gotClose, h.sentClose = true, true
-		h.dispatchError(h.p.fetchError(err))
+		h.dispatchError(exchangeError(h.p.Engine, err))
 		h.dispatchClose(1006, "Failed to establish websocket connection", false)
 		return
 	}

@@ -1,0 +1,158 @@
+package webapi
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+// Exchange performs an HTTP exchange on behalf of the current context. done
+// is called once, from any goroutine; cancel may be called at any time.
+type Exchange func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
+
+// exchangeError is the JavaScript value of a failed exchange.
+func exchangeError(e *engine.Engine, err error) goja.Value {
+	var ex *goja.Exception
+	var ev *event.Error
+	if errors.As(err, &ex) || errors.As(err, &ev) {
+		return e.FromGo(err)
+	}
+	return e.NewError("Error", err.Error())
+}
+
+// redirects follows redirects on the level of events (Fetch, section 4.4).
+// Safe for concurrent use.
+type redirects struct {
+	e       *engine.Engine
+	through Exchange
+	frame   *engine.Frame
+	manual  bool
+	replay  bool   // the body can be sent again
+	buffer  []byte // to do so
+	hops    int
+
+	mu        sync.Mutex // guards the fields below
+	stop      func(error)
+	cancelled error
+}
+
+// maxRedirects is the limit of the Fetch standard and of workerd.
+const maxRedirects = 20
+
+// start sends one request; it runs on the loop.
+func (f *redirects) start(req *event.Request, done func(*event.Response, error)) {
+	f.mu.Lock()
+	cancelled := f.cancelled
+	f.mu.Unlock()
+	if cancelled != nil {
+		return
+	}
+	var stop func(error)
+	f.e.In(f.frame, func() {
+		stop = f.through(req, func(resp *event.Response, err error) {
+			if err != nil || f.manual || !isRedirectStatus(resp.Status) || !resp.Header.Has("location") {
+				if err == nil {
+					f.describe(req, resp)
+				}
+				done(resp, err)
+				return
+			}
+			f.follow(req, resp, done)
+		})
+	})
+	f.mu.Lock()
+	f.stop, cancelled = stop, f.cancelled
+	f.mu.Unlock()
+	if cancelled != nil && stop != nil {
+		stop(cancelled)
+	}
+}
+
+// describe sets what only the client knows of a response.
+func (f *redirects) describe(req *event.Request, resp *event.Response) {
+	resp.URL, _, _ = strings.Cut(cmp.Or(resp.URL, req.URL), "#") // Fetch, section 5.5: url has no fragment
+	resp.Redirected = resp.Redirected || f.hops > 0
+}
+
+func (f *redirects) cancel(reason error) {
+	f.mu.Lock()
+	stop := f.stop
+	if f.cancelled == nil {
+		f.cancelled = reason
+	}
+	f.mu.Unlock()
+	if stop != nil {
+		stop(reason)
+	}
+}
+
+// follow sends the next request, as a turn of the frame that fetched.
+func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*event.Response, error)) {
+	if resp.Body != nil {
+		resp.Body.Cancel(errors.New("redirected"))
+	}
+	next, err := f.next(req, resp)
+	if err != nil {
+		done(nil, err)
+		return
+	}
+	f.e.Post(f.frame, "redirect", func() {
+		f.hops++
+		if err := f.e.Subrequest(); err != nil {
+			done(nil, err)
+			return
+		}
+		f.start(next, done)
+	})
+}
+
+func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Request, error) {
+	fail := func(text string) (*event.Request, error) {
+		return nil, &event.Error{Name: "TypeError", Message: text}
+	}
+	if f.hops >= maxRedirects {
+		return fail("Too many redirects.")
+	}
+	target, err := parseURL(resp.Header.Get("location"), req.URL)
+	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
+		return fail("Invalid Location header; unable to follow redirect.")
+	}
+	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, Redirect: req.Redirect, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, Cause: req.Cause}
+	if resp.Status != 303 && !f.replay {
+		return fail("A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request from a buffer-like body initializer.")
+	}
+	if (resp.Status == 301 || resp.Status == 302) && req.Method == "POST" || resp.Status == 303 && req.Method != "HEAD" {
+		next.Method = "GET"
+	} else if f.buffer != nil {
+		next.Body = event.Bytes(append([]byte(nil), f.buffer...))
+	}
+	if from, err := parseURL(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
+		next.Header = without(next.Header, "authorization")
+	}
+	return next, nil
+}
+
+// without is a header without some lines.
+func without(h event.Header, names ...string) event.Header {
+	var out event.Header
+	for _, f := range h {
+		keep := true
+		for _, name := range names {
+			keep = keep && !strings.EqualFold(f.Name, name)
+		}
+		if keep {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func isRedirectStatus(status int) bool {
+	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308
+}
