@@ -142,6 +142,13 @@ type pulled struct {
 	err   error
 }
 
+// pullBody reads a chunk of a body that belongs to a context, nil: anybody's. It
+// settles at once if the chunk is there, else in a turn of its own: with 0 and an
+// ArrayBuffer, with 1 at the end, or with 2 and an error.
+func (p *Platform) pullBody(b event.Body, owner *engine.Context, settle goja.Value) {
+	p.pullSource(&streamSource{b, owner}, settle)
+}
+
 // pullSource reads a chunk and settles the pull at once if it is there, else
 // in a turn of its own.
 func (p *Platform) pullSource(s *streamSource, settle goja.Value) {

@@ -189,9 +189,9 @@ func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
 	e := p.Engine
 	owner := e.IO("WritableStream")
 	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(errContextEnded) })
-	write := func(call goja.FunctionCall) goja.Value {
+	write := func(chunk goja.Value) goja.Value {
 		owner.Check()
-		data, ok := p.bytesOf(call.Argument(0))
+		data, ok := p.bytesOf(chunk)
 		if !ok {
 			return p.rejected(e.NewError("TypeError", "This WritableStream only supports writing byte types."))
 		}
@@ -209,19 +209,14 @@ func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
 		})
 		return promise
 	}
-	end := func(err func(goja.Value) error) func(goja.FunctionCall) goja.Value {
-		return func(call goja.FunctionCall) goja.Value {
-			op.Drop()
-			reason := err(call.Argument(0))
-			owner.Emit(func() { pipe.Close(reason) })
-			return p.promise(func() goja.Value { return goja.Undefined() })
-		}
+	end := func(reason error) goja.Value {
+		op.Drop()
+		owner.Emit(func() { pipe.Close(reason) })
+		return p.promise(func() goja.Value { return goja.Undefined() })
 	}
-	sink := e.Native(
-		engine.Func{Name: "write", Length: 1, Fn: write},
-		engine.Func{Name: "close", Fn: end(func(goja.Value) error { return nil })},
-		engine.Func{Name: "abort", Length: 1, Fn: end(func(goja.Value) error { return errWriterGone })},
-	)
-	made := e.Call(p.fetch.streams.writable().Get("create"), goja.Undefined(), sink).(*goja.Object)
-	return made.Get("obj").(*goja.Object)
+	return p.newDrainedStream(Sink{
+		HighWaterMark: 1, Write: write,
+		Close: func() goja.Value { return end(nil) },
+		Abort: func(goja.Value) goja.Value { return end(errWriterGone) },
+	}).Object()
 }

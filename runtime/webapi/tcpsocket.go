@@ -204,7 +204,9 @@ func (p *Platform) tcpNatives() *goja.Object {
 			})
 		}
 	}
-	native := e.Native(
+	return e.Native(
+		engine.Func{Name: "source", Length: 1, Fn: p.tcpSource},
+		engine.Func{Name: "sink", Length: 1, Fn: p.tcpSink},
 		engine.Func{Name: "open", Length: 3, Fn: func(call goja.FunctionCall) goja.Value {
 			scheme := "tcp://"
 			if call.Argument(1).ToBoolean() {
@@ -213,7 +215,7 @@ func (p *Platform) tcpNatives() *goja.Object {
 			return p.openTunnel(scheme+call.Argument(0).String(), call.Argument(2))
 		}},
 		fn("read", 2, func(call goja.FunctionCall, h *tcpHandle) {
-			p.pullSource(&streamSource{h.body, h.owner}, call.Argument(1))
+			p.pullBody(h.body, h.owner, call.Argument(1))
 		}),
 		fn("endRead", 1, func(_ goja.FunctionCall, h *tcpHandle) { h.body.Cancel(event.ErrCanceled) }),
 		fn("write", 3, func(call goja.FunctionCall, h *tcpHandle) {
@@ -246,9 +248,51 @@ func (p *Platform) tcpNatives() *goja.Object {
 			})
 		}),
 	)
-	native.Set("readable", p.fetch.streams.readable())
-	native.Set("writable", p.fetch.streams.writable())
-	return native
+}
+
+// tcpSource makes the receiving half of a Socket from {pull, cancel}, and what
+// tells of it.
+func (p *Platform) tcpSource(call goja.FunctionCall) goja.Value {
+	e, source := p.Engine, call.Argument(0)
+	s := p.newFedStream(ByteSource{
+		Pull:   func() goja.Value { return e.Call(get(source, "pull"), source) },
+		Cancel: func(reason goja.Value) goja.Value { return e.Call(get(source, "cancel"), source, reason) },
+	})
+	half := e.Native(
+		action("push", 1, s.Push), action("fail", 1, s.Fail),
+		action("end", 0, func(goja.Value) { s.End() }), action("lock", 0, func(goja.Value) { s.Lock() }),
+		engine.Func{Name: "open", Fn: func(goja.FunctionCall) goja.Value { return p.vm.ToValue(s.Open()) }},
+	)
+	half.Set("object", s.Object())
+	return half
+}
+
+// tcpSink makes the sending half of a Socket from {highWaterMark, write, close,
+// abort, interrupt}, and what tells of it.
+func (p *Platform) tcpSink(call goja.FunctionCall) goja.Value {
+	e, sink := p.Engine, call.Argument(0)
+	s := p.newDrainedStream(Sink{
+		HighWaterMark: get(sink, "highWaterMark").ToFloat(),
+		Write:         func(chunk goja.Value) goja.Value { return e.Call(get(sink, "write"), sink, chunk) },
+		Close:         func() goja.Value { return e.Call(get(sink, "close"), sink) },
+		Abort:         func(reason goja.Value) goja.Value { return e.Call(get(sink, "abort"), sink, reason) },
+		Interrupt:     func(reason goja.Value) { e.Call(get(sink, "interrupt"), sink, reason) },
+	})
+	half := e.Native(
+		action("fail", 1, s.Fail), action("end", 0, func(goja.Value) { s.End() }),
+		engine.Func{Name: "ending", Fn: func(goja.FunctionCall) goja.Value { return s.Ending() }},
+		engine.Func{Name: "lock", Fn: func(goja.FunctionCall) goja.Value { return s.Lock() }},
+	)
+	half.Set("object", s.Object())
+	return half
+}
+
+// action is a native that gives nothing back.
+func action(name string, length int, fn func(goja.Value)) engine.Func {
+	return engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {
+		fn(call.Argument(0))
+		return goja.Undefined()
+	}}
 }
 
 // openTunnel begins to connect and gives the handle.

@@ -723,6 +723,18 @@ function (native, p) {
     return T;
   };
   const untouched = (S) => S.C.src !== undefined && !S.disturbed && S.reader === undefined && S.C.n === 0 && !S.C.pulling;
+  // feed makes a stream of bytes, which come from Go, and what tells of them.
+  const feed = (pull, cancel) => {
+    const S = create({ bytes: true, hwm: 0, pull, cancel }), C = S.C;
+    return {
+      obj: S.obj,
+      push: (buffer) => byteEnqueue(C, buffer, 0, byteLength(buffer)),
+      end() { byteClose(C); if (C.pend.length > 0) respond(C, 0); },
+      fail: (e) => errorC(C, e),
+      open: () => S.st === READABLE,
+      lock() { acquire(S); },
+    };
+  };
   // spend leaves a stream as reading all of it does: closed, and locked for ever.
   const spend = (S) => { S.disturbed = true; S.C.src = undefined; if (S.st === READABLE) { forget(S.C); closeStream(S); } acquire(S); };
   return {
@@ -742,5 +754,6 @@ function (native, p) {
     detach: (o) => detach(streamOf(o)).obj,
     tee: (o) => { const [a, b] = tee(streamOf(o)); return [a.obj, b.obj]; },
     drain: (o, a, b, c) => drain(streamOf(o), a, b, c),
+    feed,
   };
 }

@@ -2,10 +2,10 @@
 // api/sockets.c++).
 function (native, p) {
   "use strict";
-  const { readable: r, writable: w } = native;
-  const { TypeError, Error, PromisePrototypeThen: then, PromiseResolve: resolved, PromiseReject: rejected, ObjectDefineProperty, ArrayBufferPrototypeGetByteLength: byteLength } = p;
-  const { defer, handled, VOID } = r;
-  const KEY = {}, FLUSH = {};
+  const { TypeError, Error, PromisePrototypeThen: then, PromiseResolve: resolved, Promise, ObjectDefineProperty } = p;
+  const KEY = {};
+  const defer = () => { const d = {}; d.promise = new Promise((res, rej) => { d.res = res; d.rej = rej; }); return d; };
+  const handled = (promise) => { then(promise, undefined, () => {}); };
   const CLOSED = "This socket has been closed.";
   const NOT_STARTTLS = "The `secureTransport` socket option must be set to 'starttls' for startTls to be used.";
 
@@ -21,12 +21,11 @@ function (native, p) {
   // fail ends everything with an error: of the connection, or of one of its halves.
   const fail = (s, e) => {
     s.opened.rej(e);
-    r.errorC(s.S.C, e);
-    w.errorIfNeeded(s.W.C, e);
+    s.S.fail(e);
+    s.W.fail(e);
     settle(s, e);
   };
   const ended = (s) => { if (s.readEnded && s.writeEnded) settle(s); };
-  const endWriting = (s) => { if (!w.closing(s.W)) handled(w.close(s.W)); };
 
   const pull = (s) => then(s.opened.promise, () => {
     if (s.over || s.secured) return undefined;
@@ -36,14 +35,12 @@ function (native, p) {
       s.reading = false;
       d.res();
       if (s.over || s.secured) return;
-      const C = s.S.C;
-      if (kind === 0) r.byteEnqueue(C, v, 0, byteLength(v));
-      else if (kind === 1 && s.closing) r.errorC(C, new TypeError(CLOSED)); // close() was first
+      if (kind === 0) s.S.push(v);
+      else if (kind === 1 && s.closing) s.S.fail(new TypeError(CLOSED)); // close() was first
       else if (kind === 1) {
         s.readEnded = true;
-        r.byteClose(C);
-        if (C.pend.length > 0) r.respond(C, 0);
-        if (s.halfOpen || s.writeEnded) ended(s); else endWriting(s);
+        s.S.end();
+        if (s.halfOpen || s.writeEnded) ended(s); else s.W.end();
       } else fail(s, v);
     });
     return d.promise;
@@ -69,10 +66,10 @@ function (native, p) {
     };
     handled(s.opened.promise);
     handled(s.closed.promise);
-    s.S = r.create({ bytes: true, hwm: 0, pull: () => pull(s), cancel() { s.readEnded = true; then(s.opened.promise, () => { native.endRead(s.handle); ended(s); }, () => {}); return resolved(); } });
-    s.W = w.create({
-      hwm: options.highWaterMark,
-      write: (chunk) => chunk === FLUSH ? VOID : sending(s, (done) => native.write(s.handle, chunk, done)),
+    s.S = native.source({ pull: () => pull(s), cancel() { s.readEnded = true; then(s.opened.promise, () => { native.endRead(s.handle); ended(s); }, () => {}); return resolved(); } });
+    s.W = native.sink({
+      highWaterMark: options.highWaterMark,
+      write: (chunk) => sending(s, (done) => native.write(s.handle, chunk, done)),
       close: () => then(sending(s, (done) => native.closeWrite(s.handle, done)), () => {
         s.writeEnded = true;
         if (!s.halfOpen && s.readEnded) settle(s); else ended(s);
@@ -91,8 +88,8 @@ function (native, p) {
       if (key !== KEY) throw new TypeError("Illegal constructor");
       this.#s = s;
     }
-    get readable() { return stateOf(this).S.obj; }
-    get writable() { return stateOf(this).W.obj; }
+    get readable() { return stateOf(this).S.object; }
+    get writable() { return stateOf(this).W.object; }
     get closed() { return stateOf(this).closed.promise; }
     get opened() { return stateOf(this).opened.promise; }
     get upgraded() { return stateOf(this).upgraded; }
@@ -101,16 +98,16 @@ function (native, p) {
       const s = stateOf(this);
       const over = () => {
         if (s.over) return;
-        if (s.reading) r.errorC(s.S.C, new TypeError(CLOSED));
-        else if (s.S.st === r.READABLE) r.byteClose(s.S.C);
+        if (s.reading) s.S.fail(new TypeError(CLOSED));
+        else if (s.S.open()) s.S.end();
         settle(s);
       };
       return then(s.opened.promise, () => {
         if (s.over) return undefined;
         s.closing = true;
-        endWriting(s); // what was written before leaves
-        const X = s.W.closeReq || s.W.closingNow;
-        return X ? then(X.promise, over, over) : over();
+        s.W.end(); // what was written before leaves
+        const ending = s.W.ending();
+        return ending ? then(ending, over, over) : over();
       }, (e) => { throw e; });
     }
     startTls(options = undefined) {
@@ -122,10 +119,9 @@ function (native, p) {
       s.secured = true;
       const refuse = (e) => { fail(t, e); settle(s, e); };
       try {
-        r.acquire(s.S); // neither half of this socket is of use any more
-        const X = w.acquire(s.W), d = defer();
-        then(s.opened.promise, () => w.write(X, FLUSH, d), refuse); // after all that was written
-        then(d.promise, () => native.secure(s.handle, name === undefined ? s.host : `${name}`, (e, remote) => {
+        s.S.lock(); // neither half of this socket is of use any more
+        const flush = s.W.lock();
+        then(then(s.opened.promise, flush), () => native.secure(s.handle, name === undefined ? s.host : `${name}`, (e, remote) => {
           s.upgraded = true;
           if (e !== undefined) { refuse(failure(s.hint, e)); return; }
           t.handle = s.handle;

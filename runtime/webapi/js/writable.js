@@ -275,10 +275,25 @@ function (native, p) {
     then(X.closed.promise, undefined, (e) => errorIfNeeded(T.C, e));
     return T;
   };
+  // sink makes a stream whose chunks Go takes, and what tells of them.
+  const FLUSH = {};
+  const sink = ({ write: take, close: end, abort: drop, interrupt, hwm }) => {
+    const W = create({ write: (chunk) => chunk === FLUSH ? r.VOID : take(chunk), close: end, abort: drop, interrupt, hwm });
+    return {
+      obj: W.obj,
+      fail: (e) => errorIfNeeded(W.C, e),
+      end() { if (!closing(W)) r.handled(close(W)); },
+      ending() { const X = W.closeReq || W.closingNow; return X && X.promise; },
+      lock() {
+        const X = acquire(W);
+        return () => { const d = r.defer(); write(X, FLUSH, d); return d.promise; };
+      },
+    };
+  };
 
   return {
     classes, WRITABLE, ERRORING, CLOSED, ERRORED, LOCKED, streamOf, acquire, release, write, close, abort, closing, closePropagating,
-    create, errorIfNeeded, advance, transferStream: transfer,
+    create, sink, errorIfNeeded, advance, transferStream: transfer,
     transferable: (o) => streamOf(o).writer === undefined,
     transfer: (o) => transfer(streamOf(o)).obj,
     isStream: (o) => streamOf(o) !== undefined,
