@@ -39,7 +39,7 @@ test: lint unit e2e
 
 # The tests of these packages run simulated worlds, on one goroutine each: the race
 # detector has nothing to find there, and makes them five times slower.
-ONE_GOROUTINE := /runtime/minidotest$$\|/runtime/nodeapi$$
+ONE_GOROUTINE := /runtime/minidotest$$\|/runtime/nodeapi$$\|/runtime/cfapi$$\|/durableobject$$\|/durableobject/pool$$
 
 unit: npm
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite testdata, and the README's table of what the systems survived")
+	"minido.dev/minido/internal/golden"
+)
 
 // The files that the last wrangler wrote, and what minido finds in them.
 const (
@@ -79,7 +78,7 @@ func TestDifferentialInterchange(t *testing.T) {
 			first, firstUnique := lookAt(t, s, "a/look"), lookAt(t, s, unique[0]+"/look")
 			looks[hands[0]] = first
 			kill(t, s)
-			if hands[0] == "wrangler" && *update {
+			if hands[0] == "wrangler" && golden.Update() {
 				writeGoldenState(t, l.state, first)
 			}
 

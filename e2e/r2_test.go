@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/internal/golden"
 )
 
 // bucketWorker starts the worker of testdata/r2 under a runtime.
@@ -38,7 +40,7 @@ func TestDifferentialBuckets(t *testing.T) {
 			s := bucketWorker(t, hands[0], state)
 			answers, left := lookAt(t, s, ""), lookAt(t, s, "look")
 			kill(t, s)
-			if hands[0] == "wrangler" && *update {
+			if hands[0] == "wrangler" && golden.Update() {
 				if err := os.WriteFile(goldenBuckets, []byte(answers), 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/runtime/control"
 )
 
@@ -297,7 +298,7 @@ func checkTable(t *testing.T, ran bool, document, got string) {
 	}
 	switch {
 	case old == got:
-	case *update && ran:
+	case golden.Update() && ran:
 		if err := os.WriteFile(path, []byte(before+tableBegin+got+tableEnd+after), 0o644); err != nil {
 			t.Fatal(err)
 		}

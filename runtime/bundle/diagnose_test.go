@@ -2,16 +2,15 @@ package bundle
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/dop251/goja"
-)
 
-var update = flag.Bool("update", false, "rewrite the goldens in testdata")
+	"minido.dev/minido/internal/golden"
+)
 
 // Every way a project can be at fault is reported at its line, with a frame
 // and, where there is one, a way out. The goldens are what a user reads.
@@ -54,16 +53,16 @@ func TestDiagnostics(t *testing.T) {
 				t.Fatalf("error = %v", err)
 			}
 			got := strings.ReplaceAll(be.Render(false), bd.opts.Dir, "DIR")
-			golden := filepath.Join("testdata", "diagnostics", c.name+".txt")
-			if *update {
-				if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {
+			file := filepath.Join("testdata", "diagnostics", c.name+".txt")
+			if golden.Update() {
+				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 					t.Fatal(err)
 				}
-				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			want, err := os.ReadFile(golden)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}

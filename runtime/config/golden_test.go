@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
-)
 
-var update = flag.Bool("update", false, "rewrite testdata/*.golden")
+	"minido.dev/minido/internal/golden"
+)
 
 // TestGolden loads every project under testdata and compares what Load says
 // and what it understood with the golden file beside it. A project is a txtar
@@ -43,16 +42,16 @@ func TestGolden(t *testing.T) {
 					out.WriteString(describeLoad(root, options))
 				}
 			}
-			golden := strings.TrimSuffix(path, ".txtar") + ".golden"
-			if *update {
-				writeFile(t, golden, []byte(out.String()))
+			file := strings.TrimSuffix(path, ".txtar") + ".golden"
+			if golden.Update() {
+				writeFile(t, file, []byte(out.String()))
 			}
-			want, err := os.ReadFile(golden)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatalf("%v (run with -update)", err)
 			}
 			if diff := cmp.Diff(string(want), out.String()); diff != "" {
-				t.Errorf("differs from %s (-want +got):\n%s", golden, diff)
+				t.Errorf("differs from %s (-want +got):\n%s", file, diff)
 			}
 		})
 	}

@@ -5,7 +5,7 @@ import "testing"
 // The Cache API keeps what may be kept, answers conditions and ranges, and
 // forgets (Cloudflare's documentation of the Cache API; RFC 9111).
 func TestCaches(t *testing.T) {
-	w := newTest(t, `
+	w := NewWorker(t, `
 const u = "http://example.com/a";
 export default serve({
   async put() {
@@ -28,8 +28,8 @@ export default serve({
   async remove() { return [await caches.default.delete(u), await caches.default.delete(u), await caches.default.match(u) === undefined]; },
 });
 `, Options{})
-	w.want(`{"ok":true}`, "!put")
-	w.want(`{"ok":["hello","HIT",206,"el","bytes 1-2/5",304,true]}`, "!match")
-	w.want(`{"ok":["TypeError","TypeError","TypeError","TypeError","TypeError"]}`, "!refuse")
-	w.want(`{"ok":[true,false,true]}`, "!remove")
+	w.Want(`{"ok":true}`, "!put")
+	w.Want(`{"ok":["hello","HIT",206,"el","bytes 1-2/5",304,true]}`, "!match")
+	w.Want(`{"ok":["TypeError","TypeError","TypeError","TypeError","TypeError"]}`, "!refuse")
+	w.Want(`{"ok":[true,false,true]}`, "!remove")
 }

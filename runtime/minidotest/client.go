@@ -88,3 +88,22 @@ func (c *Client) Next(n int) []string {
 	c.Messages = nil
 	return got
 }
+
+// Ask sends a message and returns the answer.
+func (c *Client) Ask(text string) string {
+	c.w.t.Helper()
+	c.Send(text)
+	got := c.Next(1)
+	if len(got) != 1 {
+		c.w.t.Fatalf("%s: got %q, closed %+v", text, got, c.Closed)
+	}
+	return got[0]
+}
+
+// Want compares the answer of Ask.
+func (c *Client) Want(want, text string) {
+	c.w.t.Helper()
+	if got := c.Ask(text); got != want {
+		c.w.t.Errorf("%s: got %s, want %s", text, got, want)
+	}
+}

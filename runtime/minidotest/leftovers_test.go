@@ -51,7 +51,7 @@ export default serve({ async use(env, ctx, name, times) { for (let i = 0; i < ti
 // What a worker no longer uses is collected: nothing of the platform's keeps an
 // object for each call that was ever made.
 func TestWhatIsUsedIsCollected(t *testing.T) {
-	w := newTest(t, garbageWorker, Options{})
+	w := NewWorker(t, garbageWorker, Options{})
 	w.History = nil // it grows with each call
 	live := func() int {
 		var m runtime.MemStats
@@ -62,16 +62,16 @@ func TestWhatIsUsedIsCollected(t *testing.T) {
 	const times = 200
 	for _, use := range []string{"call", "property", "pipelined", "target", "callback", "dup", "fetch", "failing", "proxy", "timer", "aborted",
 		"events", "stream", "storage"} {
-		w.want(`{"ok":null}`, "!use", use, times)
+		w.Want(`{"ok":null}`, "!use", use, times)
 		before := live()
-		w.want(`{"ok":null}`, "!use", use, times)
+		w.Want(`{"ok":null}`, "!use", use, times)
 		grown := live() - before
 		// What has cleanups takes more than one collection, and an abandoned cursor a turn.
 		for range 20 {
 			if grown <= times {
 				break
 			}
-			w.want(`{"ok":null}`, "!use", use, 1)
+			w.Want(`{"ok":null}`, "!use", use, 1)
 			w.History = nil
 			grown = live() - before
 		}
@@ -84,7 +84,7 @@ func TestWhatIsUsedIsCollected(t *testing.T) {
 // A turn that only reads holds nothing of its object's file when it has ended:
 // another tool may shorten the log, and the next turn writes.
 func TestReadsLetGoOfTheFile(t *testing.T) {
-	w := newTest(t, `
+	w := NewWorker(t, `
 export class G extends DurableObject {
   write() { this.ctx.storage.kv.put("key", 1); }
   read() { return [this.ctx.storage.kv.get("key"), this.ctx.storage.sql.exec("SELECT 2 AS n").one().n]; }
@@ -92,10 +92,10 @@ export class G extends DurableObject {
   nothing() {}
 }
 export default serve();`, Options{})
-	w.want(`{"ok":null}`, "G/a/write")
+	w.Want(`{"ok":null}`, "G/a/write")
 	shorten := func() {
 		t.Helper()
-		files, err := filepath.Glob(filepath.Join(w.options.Dir, "v3", "do", "test-G", strings.Repeat("?", 64)+".sqlite"))
+		files, err := filepath.Glob(filepath.Join(w.Dir(), "v3", "do", "test-G", strings.Repeat("?", 64)+".sqlite"))
 		if err != nil || len(files) != 1 {
 			t.Fatal(files, err)
 		}
@@ -109,12 +109,12 @@ export default serve();`, Options{})
 		}
 	}
 	for _, read := range []struct{ method, answer string }{{"read", `{"ok":[1,2]}`}, {"alarmAt", `{"ok":null}`}, {"nothing", `{"ok":null}`}} {
-		w.want(read.answer, "G/a/"+read.method)
+		w.Want(read.answer, "G/a/"+read.method)
 		shorten()
-		w.want(`{"ok":null}`, "G/a/write")
+		w.Want(`{"ok":null}`, "G/a/write")
 	}
 	w = w.Restart() // starting reads
-	w.want(`{"ok":null}`, "G/a/nothing")
+	w.Want(`{"ok":null}`, "G/a/nothing")
 	shorten()
-	w.want(`{"ok":null}`, "G/a/write")
+	w.Want(`{"ok":null}`, "G/a/write")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/world"
 )
@@ -19,12 +20,12 @@ var ErrKilled = world.ErrKilled
 func NewWorldFrom(t testing.TB, files map[string]string, o Options) *World {
 	t.Helper()
 	o.Project = t.TempDir()
-	writeFiles(t, o.Project, files)
+	WriteFiles(t, o.Project, files)
 	return NewWorld(t, o)
 }
 
-// writeFiles makes files below dir, by their paths with slashes.
-func writeFiles(t testing.TB, dir string, files map[string]string) {
+// WriteFiles makes files below dir, by their paths with slashes.
+func WriteFiles(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files { // order-independent: each file is written once
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -49,32 +50,60 @@ func (w *World) Stop() {
 func (w *World) Restart() *World {
 	w.t.Helper()
 	w.Stop()
-	return w.next(w.options.Dir)
+	return w.Next(w.options.Dir, nil)
 }
 
 // Revive starts the next life of a world that was killed, from the files as
 // they were when it died.
 func (w *World) Revive() *World {
 	w.t.Helper()
-	return w.reviveTo(nil)
+	return w.ReviveTo(nil)
 }
 
-// reviveTo is Revive for a life that ends at a point that kill picks.
-func (w *World) reviveTo(kill func(killpoint.Point) bool) *World {
+// ReviveTo is Revive for a life that ends at a point that kill picks.
+func (w *World) ReviveTo(kill func(killpoint.Point) bool) *World {
 	w.t.Helper()
 	if w.wreck == "" {
 		w.t.Fatal("the world has not died")
 	}
 	w.Stop()
-	return w.nextUntil(w.wreck, kill)
+	return w.Next(w.wreck, kill)
 }
 
-func (w *World) next(dir string) *World { return w.nextUntil(dir, nil) }
-
-func (w *World) nextUntil(dir string, kill func(killpoint.Point) bool) *World {
+// Next starts the next life on the files in dir; it ends at a point that kill
+// picks, if kill is not nil. The world itself has to be stopped before, if dir is
+// its own.
+func (w *World) Next(dir string, kill func(killpoint.Point) bool) *World {
 	o := w.options
 	o.Dir, o.Start, o.Kill, o.Seed = dir, w.clock.Now(), kill, o.Seed+1
 	return NewWorld(w.t, o)
+}
+
+// Dead reports whether the world was killed.
+func (w *World) Dead() bool { return w.wreck != "" }
+
+// Wreck is the directory with the files as they were when the world was killed,
+// "" while it lives.
+func (w *World) Wreck() string { return w.wreck }
+
+// Dir is the persist directory.
+func (w *World) Dir() string { return w.options.Dir }
+
+// Project is the worker project's directory.
+func (w *World) Project() string { return w.options.Project }
+
+// Options are those that the world was made with, directories filled in.
+func (w *World) Options() Options { return w.options }
+
+// Clock is the world's virtual clock.
+func (w *World) Clock() *clock.Virtual { return w.clock }
+
+// Pause steps the world for d of virtual time. A world that is killed meanwhile
+// gives ErrKilled.
+func (w *World) Pause(d time.Duration) error {
+	over := false
+	w.clock.AfterFunc(d, func() { over = true })
+	return w.Until(func() bool { return over })
 }
 
 // Advance steps the world for d of virtual time.
@@ -82,5 +111,17 @@ func (w *World) Advance(d time.Duration) {
 	w.t.Helper()
 	if err := w.world.Advance(d); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// T is the test that the world belongs to.
+func (w *World) T() testing.TB { return w.t }
+
+// CopyState copies the files of a persist directory; opening a database would
+// finish what the dead left half done.
+func CopyState(t testing.TB, from, to string) {
+	t.Helper()
+	if err := world.CopyState(from, to); err != nil {
+		t.Fatal(err)
 	}
 }

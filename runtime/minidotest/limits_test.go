@@ -72,11 +72,11 @@ export default serve({
 func TestCPULimit(t *testing.T) {
 	const cpu = `{"err":{"name":"Error","message":"Durable Object exceeded its CPU time limit and was reset.","durableObjectReset":true}}`
 	const lost = `{"err":{"name":"Error","message":"Network connection lost.","retryable":true}}`
-	w := newTest(t, hostileWorker, Options{TurnLimit: 200 * time.Millisecond})
+	w := NewWorker(t, hostileWorker, Options{TurnLimit: 200 * time.Millisecond})
 	for _, method := range []string{"spin", "spinLater"} {
-		bystander := w.send("H/b/wait", 1)
-		object := w.send("H/a/" + method)
-		got := w.all(object, bystander)
+		bystander := w.Post("H/b/wait", 1)
+		object := w.Post("H/a/" + method)
+		got := w.All(object, bystander)
 		// The stateless request that called the object runs in the same isolate.
 		if got[0] != "failed: Network connection lost." && got[0] != cpu {
 			t.Errorf("%s: %s", method, got[0])
@@ -88,9 +88,9 @@ func TestCPULimit(t *testing.T) {
 	if r := w.Do("POST", "http://localhost/!spin", "[]"); r.Err == nil || r.Err.Error() != "Worker exceeded CPU time limit." {
 		t.Errorf("the worker itself: %+v", r)
 	}
-	w.want(`{"ok":null}`, "H/a/get", "lost")
-	w.want(`{"ok":"ok"}`, "H/b/ok")
-	logged := strings.Join(w.logged("was exceeded"), "\n")
+	w.Want(`{"ok":null}`, "H/a/get", "lost")
+	w.Want(`{"ok":"ok"}`, "H/b/ok")
+	logged := strings.Join(w.Logged("was exceeded"), "\n")
 	for _, want := range []string{"during an event of H/a (rpc)", "worker.ts:", "during a request to the worker"} {
 		if !strings.Contains(logged, want) {
 			t.Errorf("the log does not say %q:\n%s", want, logged)
@@ -100,14 +100,14 @@ func TestCPULimit(t *testing.T) {
 
 // A match that backtracks without end is stopped, wherever a pattern can stand.
 func TestCPULimitOfRegExp(t *testing.T) {
-	w := newTest(t, hostileWorker, Options{TurnLimit: testTurnLimit})
+	w := NewWorker(t, hostileWorker, Options{TurnLimit: testTurnLimit})
 	for _, how := range []string{"literal", "constructed", "replaced", "split"} {
-		if got := w.call("H/a/backtrack", how); strings.HasPrefix(got, `{"ok"`) {
+		if got := w.Call("H/a/backtrack", how); strings.HasPrefix(got, `{"ok"`) {
 			t.Errorf("%s: got %s", how, got)
 		}
 	}
-	w.want(`{"ok":"ok"}`, "H/a/ok")
-	if logged := strings.Join(w.logged("was exceeded"), "\n"); !strings.Contains(logged, "worker.ts:") {
+	w.Want(`{"ok":"ok"}`, "H/a/ok")
+	if logged := strings.Join(w.Logged("was exceeded"), "\n"); !strings.Contains(logged, "worker.ts:") {
 		t.Errorf("the log does not say where:\n%s", logged)
 	}
 }
@@ -115,31 +115,31 @@ func TestCPULimitOfRegExp(t *testing.T) {
 // Code that never ends while the worker loads, or while an object is
 // constructed, is stopped with its place.
 func TestCPULimitOfStart(t *testing.T) {
-	w := newTest(t, `
+	w := NewWorker(t, `
 export class C extends DurableObject {
   constructor(ctx, env) { super(ctx, env); if (ctx.id.name === "spins") for (;;); }
   ok() { return "ok"; }
 }
 export default serve({});`, Options{TurnLimit: testTurnLimit})
-	if got := w.call("C/spins/ok"); strings.HasPrefix(got, `{"ok"`) {
+	if got := w.Call("C/spins/ok"); strings.HasPrefix(got, `{"ok"`) {
 		t.Errorf("got %s", got)
 	}
-	logged := strings.Join(w.logged("was exceeded"), "\n")
+	logged := strings.Join(w.Logged("was exceeded"), "\n")
 	for _, want := range []string{"during an event of C/spins (start)", "worker.ts:5:"} {
 		if !strings.Contains(logged, want) {
 			t.Errorf("the log does not say %q:\n%s", want, logged)
 		}
 	}
-	w.want(`{"ok":"ok"}`, "C/other/ok")
+	w.Want(`{"ok":"ok"}`, "C/other/ok")
 }
 
 // A statement of SQL without end is stopped as JavaScript is.
 func TestCPULimitOfSQL(t *testing.T) {
-	w := newTest(t, hostileWorker, Options{TurnLimit: 200 * time.Millisecond})
-	if got := w.call("H/a/spinSQL"); strings.HasPrefix(got, `{"ok"`) {
+	w := NewWorker(t, hostileWorker, Options{TurnLimit: 200 * time.Millisecond})
+	if got := w.Call("H/a/spinSQL"); strings.HasPrefix(got, `{"ok"`) {
 		t.Errorf("got %s", got)
 	}
-	w.want(`{"ok":"ok"}`, "H/a/ok")
+	w.Want(`{"ok":"ok"}`, "H/a/ok")
 }
 
 // Built-ins that make something large from something small refuse it, as V8
@@ -148,20 +148,20 @@ func TestSizeGuards(t *testing.T) {
 	var m runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&m)
-	w := newTest(t, hostileWorker, Options{Heap: engine.NewHeapWatch(m.HeapAlloc + 300<<20)})
+	w := NewWorker(t, hostileWorker, Options{Heap: engine.NewHeapWatch(m.HeapAlloc + 300<<20)})
 	for _, name := range strings.Fields(`repeat repeatObject repeatThis padStart padEnd buffer bytes floats like fill join joinLong joinNested from
 replaceAll replaceRegExp concat sort reverse many`) {
-		if got := w.call("H/a/bomb", name); !strings.HasPrefix(got, `{"ok":"RangeError: `) && (name != "joinNested" || !strings.Contains(got, "memory limit")) {
+		if got := w.Call("H/a/bomb", name); !strings.HasPrefix(got, `{"ok":"RangeError: `) && (name != "joinNested" || !strings.Contains(got, "memory limit")) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	w.want(`{"ok":[6,true,true,4,true,"Uint8Array","[object Float64Array]","abab","--a","1-2,3-","123",[0,1],"a1b3",1,"repeat",2,1,true,2,4]}`, "!harmless")
+	w.Want(`{"ok":[6,true,true,4,true,"Uint8Array","[object Float64Array]","abab","--a","1-2,3-","123",[0,1],"a1b3",1,"repeat",2,1,true,2,4]}`, "!harmless")
 }
 
 // Module code that never ends is stopped, and its place is in the user's source.
 func TestCPULimitOfModuleCode(t *testing.T) {
 	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{
+	WriteFiles(t, dir, map[string]string{
 		"w.ts":          "interface A { n: number }\nconst a: A = { n: 1 };\nfunction never() {\n  for (;;) a.n++;\n}\nnever();\nexport default { fetch() { return new Response('ok'); } };\n",
 		"wrangler.json": `{"name": "p", "main": "w.ts", "compatibility_date": "2026-08-01"}`,
 	})

@@ -61,32 +61,32 @@ export default serve({
 // far more than can exist, throw a RangeError (or a TypeError, where the search
 // for a property would never end); others go on.
 func TestNativesAreBounded(t *testing.T) {
-	w := newTest(t, nativesWorker, Options{})
+	w := NewWorker(t, nativesWorker, Options{})
 	for _, name := range strings.Fields(`delegation trim getter bound platform stringify join flat parse forEach indexOf slice shift apply reflect raw
 doubledFlat list asUintN digits shiftLeft shiftRight power product quotient remainder hidden
 assigned raised`) {
-		if got := w.call("H/a/run", name); got != `{"ok":"RangeError"}` {
+		if got := w.Call("H/a/run", name); got != `{"ok":"RangeError"}` {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
 	for _, name := range []string{"target", "handler"} {
-		if got := w.call("H/a/run", name); got != `{"ok":"TypeError"}` {
+		if got := w.Call("H/a/run", name); got != `{"ok":"TypeError"}` {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	w.want(`{"ok":["{\"a\":{\"b\":[2,{\"b\":3}]},\"b\":1}","{\"b\":2,\"a\":{\"b\":[3,{\"b\":4,\"c\":5}],\"c\":6},\"k\":\"\"}","[1,\"x\",false,null,null,\"1970-01-01T00:00:00.000Z\"]",`+
+	w.Want(`{"ok":["{\"a\":{\"b\":[2,{\"b\":3}]},\"b\":1}","{\"b\":2,\"a\":{\"b\":[3,{\"b\":4,\"c\":5}],\"c\":6},\"k\":\"\"}","[1,\"x\",false,null,null,\"1970-01-01T00:00:00.000Z\"]",`+
 		`"{\n  \"a\": [\n    1\n  ]\n}","{\"2\":3,\"a\":1}","TypeError","{\"a\":1}","\"{\\\"a\\\":[1]}\"","5","-5","255",`+
 		`"18446744073709551616","36893488147419103232","-1",512,4,2,15,20,"4","TypeError","TypeError",3,"join",true,true]}`, "!harmless")
-	w.want(`{"ok":"ok"}`, "H/a/ok")
+	w.Want(`{"ok":"ok"}`, "H/a/ok")
 }
 
 // What built-ins do without end, or for an age, is stopped as JavaScript is.
 func TestCPULimitOfNatives(t *testing.T) {
-	w := newTest(t, nativesWorker, Options{TurnLimit: testTurnLimit})
+	w := NewWorker(t, nativesWorker, Options{TurnLimit: testTurnLimit})
 	for _, name := range strings.Fields("spread from set join stringify replaced listed") {
-		if got := w.call("H/a/spin", name); strings.HasPrefix(got, `{"ok"`) || strings.Contains(got, "TypeError") {
+		if got := w.Call("H/a/spin", name); strings.HasPrefix(got, `{"ok"`) || strings.Contains(got, "TypeError") {
 			t.Errorf("%s: %s", name, got)
 		}
-		w.want(`{"ok":"ok"}`, "H/a/ok")
+		w.Want(`{"ok":"ok"}`, "H/a/ok")
 	}
 }

@@ -5,7 +5,7 @@ import "testing"
 // What code reads as an error's stack has V8's form, with the places of the
 // source (V8's stack trace API).
 func TestStacksAreV8s(t *testing.T) {
-	w := newTest(t, `
+	w := NewWorker(t, `
 class Mine extends Error {}
 function inner() { throw new TypeError("bad"); }
 const outer = () => inner();
@@ -43,7 +43,7 @@ export default serve({
 		"others":     `3`,
 		"descriptor": `["string",true,false,true,[]]`,
 	} {
-		w.want(`{"ok":`+want+`}`, "!"+name)
+		w.Want(`{"ok":`+want+`}`, "!"+name)
 	}
 }
 
@@ -51,7 +51,7 @@ export default serve({
 // constructs with new, what waits with async, and the built-ins that called back;
 // call sites say the same. The lines are workerd's.
 func TestNamesInStacks(t *testing.T) {
-	w := newTest(t, `
+	w := NewWorker(t, `
 const lines = (e: unknown) => (e as Error).stack!.split("\n").slice(1).map((l) => l.replace(/\(?worker.ts:\d+:\d+\)?/, "@").trim()).filter((l) => !l.includes("harness.js"));
 const first = (f: () => unknown, n = 1) => { try { return lines(f()).slice(0, n); } catch (e) { return lines(e).slice(0, n); } };
 class Foo {
@@ -89,6 +89,6 @@ export default serve({
 		"sites":         `[[["method","Foo","method",false,false,false],[null,null,null,true,false,false]],[["Foo",null,null,false,true,false],[null,null,null,true,false,false]],[[null,null,null,true,false,false],["map","Array","map",false,false,false]]]`,
 		"above":         `["at Object.above @"]`,
 	} {
-		w.want(`{"ok":`+want+`}`, "!"+name)
+		w.Want(`{"ok":`+want+`}`, "!"+name)
 	}
 }

@@ -28,7 +28,7 @@ export default serve({
   async atOnce(env) { const s = env.S.getByName("a"); return (await Promise.allSettled(Array.from({ length: 7 }, () => s.ok()))).map((r) => r.status[0]).join(""); },
 });`
 	w := NewWorldFrom(t, map[string]string{
-		"harness.js": harness, "worker.ts": source,
+		"harness.js": Harness, "worker.ts": source,
 		"wrangler.json": `{"name": "test", "main": "worker.ts", "compatibility_date": "2026-08-01", "limits": {"subrequests": 5},
 "durable_objects": {"bindings": [{"name": "S", "class_name": "S"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["S"]}]}`,
 	}, Options{})
@@ -42,12 +42,12 @@ export default serve({
 	})
 	const refused = `"Too many subrequests by single Worker invocati"`
 	for range 2 { // an object's count begins anew
-		w.want(`{"ok":[5,"Error: Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/wrangler/configuration/#limits"]}`, "S/a/calls", 9)
+		w.Want(`{"ok":[5,"Error: Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/wrangler/configuration/#limits"]}`, "S/a/calls", 9)
 	}
-	w.want(`{"ok":5}`, "S/a/calls", 5)
-	w.want(`{"ok":[5,`+refused+`]}`, "!fetches")
-	w.want(`{"ok":[2,`+refused+`]}`, "!redirects")
-	w.want(`{"ok":[5,`+refused+`]}`, "!stubFetches")
-	w.want(`{"ok":9}`, "!session")
-	w.want(`{"ok":"fffffrr"}`, "!atOnce")
+	w.Want(`{"ok":5}`, "S/a/calls", 5)
+	w.Want(`{"ok":[5,`+refused+`]}`, "!fetches")
+	w.Want(`{"ok":[2,`+refused+`]}`, "!redirects")
+	w.Want(`{"ok":[5,`+refused+`]}`, "!stubFetches")
+	w.Want(`{"ok":9}`, "!session")
+	w.Want(`{"ok":"fffffrr"}`, "!atOnce")
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/internal/reference"
 )
 
@@ -40,7 +41,7 @@ func TestWasmGolden(t *testing.T) {
 	if r.Err != nil || r.Status != 200 {
 		t.Fatal(r.Status, r.Err, r.Body)
 	}
-	compare(t, "testdata/wasm/worker.golden", linesOf(r.Body))
+	golden.Lines(t, "testdata/wasm/worker.golden", linesOf(r.Body))
 }
 
 // The reference gives the answers of the golden file, but for those lines that
@@ -54,7 +55,7 @@ func TestDifferentialWasm(t *testing.T) {
 	if status != 200 {
 		t.Fatal(status, text)
 	}
-	differing(t, "testdata/wasm/worker", linesOf(text))
+	Differing(t, "testdata/wasm/worker", linesOf(text))
 }
 
 // runWorker runs what takes long, makes much, or fails.
@@ -76,7 +77,7 @@ func runProject(t *testing.T, o Options) *World {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorldFrom(t, map[string]string{"worker.js": `import { DurableObject } from "cloudflare:workers"; import { serve } from "./harness.js";` + runWorker, "harness.js": harness, "run.wasm": string(b),
+	return NewWorldFrom(t, map[string]string{"worker.js": `import { DurableObject } from "cloudflare:workers"; import { serve } from "./harness.js";` + runWorker, "harness.js": Harness, "run.wasm": string(b),
 		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "durable_objects": {"bindings": [{"name": "H", "class_name": "H"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["H"]}]}`}, o)
 }
 
@@ -107,10 +108,10 @@ func TestWasmInstancesEnd(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
-	w.call("!many", 10)
+	w.Call("!many", 10)
 	before := heap()
 	for range 10 {
-		w.call("!many", 100) // 64 MB in all
+		w.Call("!many", 100) // 64 MB in all
 	}
 	if after := heap(); after > before+16<<20 {
 		t.Errorf("the heap grew from %d to %d", before, after)
@@ -121,15 +122,15 @@ func TestWasmInstancesEnd(t *testing.T) {
 func TestWasmIsolatesEnd(t *testing.T) {
 	w := runProject(t, Options{TurnLimit: testTurnLimit})
 	var before, after runtime.MemStats
-	w.call("!hold")
+	w.Call("!hold")
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for range 6 {
-		if got := w.call("!hold"); !strings.Contains(got, "ok") {
+		if got := w.Call("!hold"); !strings.Contains(got, "ok") {
 			t.Fatal(got)
 		}
 		w.Do("POST", "http://localhost/!forever", "[]") // condemns the isolate
-		if got := w.call("!hold"); got != `{"ok":21037056}` {
+		if got := w.Call("!hold"); got != `{"ok":21037056}` {
 			t.Fatal(got)
 		}
 	}

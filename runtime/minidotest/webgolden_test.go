@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/internal/reference"
 )
 
@@ -43,7 +44,7 @@ func TestWebGolden(t *testing.T) {
 		if r.Err != nil || r.Status != 200 {
 			t.Fatal(r.Status, r.Err, r.Body)
 		}
-		compare(t, path+".golden", linesOf(r.Body))
+		golden.Lines(t, path+".golden", linesOf(r.Body))
 	})
 }
 
@@ -56,6 +57,6 @@ func TestDifferentialWeb(t *testing.T) {
 		if status != 200 {
 			t.Fatal(status, text)
 		}
-		differing(t, path, linesOf(text))
+		Differing(t, path, linesOf(text))
 	})
 }

@@ -77,6 +77,16 @@ var Epoch = world.Epoch
 // NewWorld starts a project; the test's cleanup stops it.
 func NewWorld(t testing.TB, o Options) *World {
 	t.Helper()
+	w, err := Open(t, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Open is NewWorld for a project that may be refused.
+func Open(t testing.TB, o Options) (*World, error) {
+	t.Helper()
 	if o.Start.IsZero() {
 		o.Start = Epoch
 	}
@@ -107,11 +117,11 @@ func NewWorld(t testing.TB, o Options) *World {
 	}
 	x, err := world.Open(options)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	w.Server = x.Server
 	t.Cleanup(w.Stop)
-	return w
+	return w, nil
 }
 
 // Until steps the world until done reports true. Time jumps when nothing is

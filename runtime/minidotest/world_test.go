@@ -31,7 +31,7 @@ func counterHistory(t *testing.T, seed uint64) []string {
 	fired := func() bool { return strings.Count(w.Do("GET", "http://localhost/c1/alarms", "").Body, "fired") == 2 }
 	for !fired() {
 		pause := false
-		w.clock.AfterFunc(time.Minute, func() { pause = true })
+		w.Clock().AfterFunc(time.Minute, func() { pause = true })
 		if err := w.Until(func() bool { return pause }); err != nil {
 			t.Fatal(err)
 		}

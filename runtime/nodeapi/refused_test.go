@@ -2,7 +2,6 @@ package nodeapi
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -11,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
-)
 
-var update = flag.Bool("update", false, "rewrite the table of node: modules in docs/compatibility.md")
+	goldens "minido.dev/minido/internal/golden"
+)
 
 const compatibility = "../../docs/compatibility.md"
 
@@ -33,7 +32,7 @@ func TestCompatibility(t *testing.T) {
 	if string(table) == want {
 		return
 	}
-	if !*update {
+	if !goldens.Update() {
 		t.Fatalf("%s is not what the code refuses; run this test with -update. It should have\n%s", compatibility, want)
 	}
 	if err := os.WriteFile(compatibility, slices.Concat(before, []byte("<!-- node: -->\n"+want+"<!-- :node -->\n"), after), 0o644); err != nil {

@@ -1,0 +1,33 @@
+package minidotest
+
+import "minido.dev/minido/durableobject/pool"
+
+// Act does something to an object, by its class and name, and steps the world
+// until it is done.
+func (w *World) Act(class, object string, a pool.Action) error {
+	w.t.Helper()
+	ref, err := w.Server.Find(class, object)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.settled(func(done func(error)) { ref.Act(a, done) })
+}
+
+// ActOnIsolate does something to the server's isolate, and steps the world until
+// it is done.
+func (w *World) ActOnIsolate(a pool.Action) error {
+	w.t.Helper()
+	return w.settled(func(done func(error)) { w.Server.ActOnIsolate(a, done) })
+}
+
+// settled steps the world until act has called what it is given.
+func (w *World) settled(act func(done func(error))) error {
+	w.t.Helper()
+	var result error
+	done := false
+	act(func(err error) { result, done = err, true })
+	if err := w.Until(func() bool { return done }); err != nil {
+		w.t.Fatal(err)
+	}
+	return result
+}
