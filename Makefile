@@ -98,8 +98,10 @@ $(REFERENCE)/.package-lock.json: e2e/reference/package-lock.json
 	cd e2e/reference && $(NPM) install --no-save --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# BENCH takes flags: make bench BENCH='-only hello,workerd -seconds 1 -json'
-bench: build npm
+# BENCH takes flags: make bench BENCH='-only hello,workerd -seconds 1 -json'.
+# With -docs the figures go into docs/benchmarks.json and what is made from it.
+BENCH_NPM := e2e/bench/workers/agents/node_modules/.package-lock.json
+bench: build npm $(BENCH_NPM)
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' $(GO) run ./e2e/bench $(BENCH)
 
 # 64 clients on 1,000 objects that are evicted, reset and crashed; make test runs 4 s of it.
@@ -119,5 +121,5 @@ lint:
 	$(GO) test ./internal/house
 
 clean:
-	rm -rf bin minido-out $(dir $(NPM_DONE)) $(REFERENCE)
+	rm -rf bin minido-out $(dir $(NPM_DONE) $(BENCH_NPM)) $(REFERENCE)
 	find fixtures -name .wrangler -type d -prune -exec rm -rf {} +

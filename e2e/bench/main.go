@@ -22,6 +22,7 @@ import (
 	"syscall"
 	"time"
 
+	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
 )
@@ -50,6 +51,7 @@ func run(arguments []string) error {
 	flags.StringVar(&o.only, "only", "", "measure only the rows and the targets whose names contain one of these words, separated by commas: \"hello,workerd\"")
 	flags.Float64Var(&o.seconds, "seconds", 3, "how long each load lasts, at most 5")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of the table")
+	flags.BoolVar(&o.docs, "docs", false, "write docs/benchmarks.json, and the tables of docs/benchmarks.md and README.md, from this run")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -68,6 +70,7 @@ type options struct {
 	only    string
 	seconds float64
 	json    bool
+	docs    bool
 }
 
 // bench is one run. Immutable after prepare, but for the counter of
@@ -77,11 +80,15 @@ type bench struct {
 	clock   clock.Clock
 	sched   *sched.Threads
 	self    string // this program
+	top     string // the repository
+	binary  string // minido
 	tmp     string
 	dirs    int
 	targets []*target
 
 	hello, objects, fibers *project
+	agents                 *project         // nil if its npm packages are not installed
+	provider               *upstream.Server // the model that agents ask; nil without agents
 }
 
 func measure(ctx context.Context, o options) (err error) {
@@ -90,6 +97,9 @@ func measure(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() {
+		if b.provider != nil {
+			err = errors.Join(err, b.provider.Close())
+		}
 		closing, cancel := context.WithCancel(context.Background())
 		defer cancel()
 		defer b.clock.AfterFunc(closeLimit, cancel).Stop()
@@ -103,10 +113,37 @@ func measure(ctx context.Context, o options) (err error) {
 	if err != nil {
 		return err
 	}
-	if o.json {
-		return writeJSON(os.Stdout, before, machine(), results)
+	after := machine()
+	f := newFigures(before, after, results)
+	if o.docs {
+		if err := b.sign(ctx, &f); err != nil {
+			return err
+		}
+		if err := f.writeDocs(b.top); err != nil {
+			return err
+		}
 	}
-	return writeTable(os.Stdout, before, machine(), results)
+	if !o.json {
+		return writeTable(os.Stdout, before, after, results)
+	}
+	data, err := f.json()
+	if err != nil {
+		return err
+	}
+	_, err = os.Stdout.Write(data)
+	return err
+}
+
+// sign says what was measured, and when.
+func (b *bench) sign(ctx context.Context, f *figures) error {
+	git := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty")
+	git.Dir, git.Stderr = b.top, os.Stderr
+	commit, err := git.Output()
+	if err != nil {
+		return fmt.Errorf("the commit that was measured: %w", err)
+	}
+	f.Commit, f.Date = strings.TrimSpace(string(commit)), b.clock.Now().UTC().Format(time.DateOnly)
+	return nil
 }
 
 // prepare builds minido, unless MINIDO_BIN names it, and the projects.
@@ -115,6 +152,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	b.top = top
 	if b.self, err = os.Executable(); err != nil {
 		return err
 	}
@@ -127,6 +165,7 @@ func (b *bench) prepare(ctx context.Context) error {
 			return fmt.Errorf("building minido: %w", err)
 		}
 	}
+	b.binary = binary
 	reference := os.Getenv("MINIDO_REFERENCE")
 	if reference == "" {
 		reference = filepath.Join(top, "e2e", "reference", "node_modules")
@@ -151,6 +190,24 @@ func (b *bench) prepare(ctx context.Context) error {
 		name: "fibers", main: "src/worker.ts", classes: []string{"ResearchAgent"}, flags: []string{"nodejs_compat"},
 		vars: []variable{{"STEP_MS", fiberStep}, {"KEEP_ALIVE_MS", fmt.Sprint(heartbeat.Milliseconds())}},
 	}, fibers, projects)
+	if err != nil {
+		return err
+	}
+	return b.prepareAgents(filepath.Join(workers, "agents"), projects)
+}
+
+// prepareAgents starts the model provider, whose address the project is told.
+func (b *bench) prepareAgents(from, projects string) (err error) {
+	if _, err := os.Stat(filepath.Join(from, "node_modules")); err != nil {
+		return nil // its rows say so
+	}
+	if b.provider, err = startProvider(b.sched); err != nil {
+		return err
+	}
+	b.agents, err = newProject(project{
+		name: "agents", main: "src/worker.ts", classes: []string{"BenchChat", "BenchFiber"}, flags: []string{"nodejs_compat"},
+		vars: []variable{{"OPENAI_BASE_URL", b.provider.URL() + "/v1"}},
+	}, from, projects)
 	return err
 }
 

@@ -180,7 +180,8 @@ func (p *project) capnp(port int, stateDir string) string {
 	}
 	return fmt.Sprintf(`using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker), (name = "disk", disk = (path = %q, writable = true))],
+  services = [(name = "main", worker = .worker), (name = "disk", disk = (path = %q, writable = true)),
+    (name = "internet", network = (allow = ["public", "private", "local"]))],
   sockets = [(name = "http", address = "127.0.0.1:%d", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -91,35 +90,4 @@ func (d direction) ratio(ours, other cell) string {
 		r = 1 / r
 	}
 	return strconv.FormatFloat(r, 'g', 2, 64)
-}
-
-// writeJSON prints the same for programs.
-func writeJSON(w io.Writer, before, after string, results []result) error {
-	type target struct {
-		Name string `json:"name"`
-		cell
-	}
-	type line struct {
-		Name    string   `json:"name"`
-		Unit    string   `json:"unit"`
-		Goal    string   `json:"goal,omitempty"`
-		Targets []target `json:"targets"`
-	}
-	out := struct {
-		Before string `json:"machine_before"`
-		After  string `json:"machine_after"`
-		Rows   []line `json:"rows"`
-	}{Before: before, After: after}
-	for _, r := range results {
-		l := line{Name: r.name, Unit: r.unit, Goal: r.goal}
-		for i, c := range r.cells {
-			if c != (cell{}) {
-				l.Targets = append(l.Targets, target{targetNames[i], c})
-			}
-		}
-		out.Rows = append(out.Rows, l)
-	}
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(out)
 }
