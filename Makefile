@@ -8,6 +8,8 @@ BIN := bin/minido
 # Everything is built without cgo. The race detector alone needs it, and a C
 # compiler: without one the tests run without the detector, and say so.
 export CGO_ENABLED := 0
+# One way to compile: binaries, tests and linters share what is in the build cache.
+export GOFLAGS := -trimpath
 RACE := $(if $(shell command -v $$($(GO) env CC)),-race)
 
 # npm writes this file into node_modules last, so its age is the installation's.
@@ -15,11 +17,12 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: help demo test unit e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
+.PHONY: help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
 	@echo 'make test          everything that CI runs: lint, unit tests, end-to-end tests'
+	@echo 'make check         lint and the quick tests, in less than a minute'
 	@echo 'make build         bin/minido'
 	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
@@ -35,16 +38,29 @@ help:
 demo: build npm
 	$(BIN) demo
 
-test: lint unit e2e
+# What waits (clients, alarms, processes that start) and what computes go well side
+# by side. Each part's output is printed as a whole when it has ended.
+test: build npm
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint unit e2e
 
-# The tests of these packages run simulated worlds, on one goroutine each: the race
-# detector has nothing to find there, and makes them five times slower.
-ONE_GOROUTINE := /runtime/minidotest$$\|/runtime/nodeapi$$\|/runtime/cfapi$$\|/durableobject$$\|/durableobject/pool$$
+# The inner loop: lint, and the unit tests without the race detector and without
+# their long campaigns (-short).
+check: npm lint
+	$(GO) test -short -timeout 5m $$($(UNITS))
 
-unit: npm
+# Tests of these packages run on one goroutine (a simulated world, or nothing but
+# calls): the race detector has nothing to find there, and makes them five times slower.
+ONE_GOROUTINE := /durableobject\(/\|$$\)\|/internal/\(elementary\|heap\|regex\)$$\|/runtime/\(cfapi\|clone\|config\|event\|minidotest\|webcrypto\)$$\|/runtime/\(ecma\|nodeapi\|webapi\)\(/\|$$\)
+UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
+
+unit: plain race
+
+plain: npm
+	$(GO) test -timeout 30m $$($(UNITS) | grep '$(ONE_GOROUTINE)')
+
+race: npm
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
-	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -timeout 30m $$($(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$\|$(ONE_GOROUTINE)')
-	$(GO) test -timeout 30m $$($(GO) list ./... | grep '$(ONE_GOROUTINE)')
+	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -timeout 30m $$($(UNITS) | grep -v '$(ONE_GOROUTINE)')
 
 # The end-to-end tests drive the binary that users get.
 e2e: build npm
