@@ -9,6 +9,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // abortSignal is an AbortSignal (DOM, section 3.2). Loop-confined.
@@ -69,8 +70,8 @@ func (s *abortSignal) onAbort(fn func(reason goja.Value)) (remove func()) {
 
 func (p *Platform) installAbort() {
 	p.Hosts.Add(signalCodec{p}, clone.HostAbortSignal)
-	p.lazyClass("AbortSignal", func() *goja.Object { return p.abortSignals().Ctor })
-	p.lazyClass("AbortController", func() *goja.Object { return p.abortControllers().Ctor })
+	p.LazyClass("AbortSignal", func() *goja.Object { return p.abortSignals().Ctor })
+	p.LazyClass("AbortController", func() *goja.Object { return p.abortControllers().Ctor })
 }
 
 // newAbortSignal makes a signal and its object.
@@ -85,7 +86,7 @@ func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
 	if s.aborted() {
 		return
 	}
-	if isUndefined(reason) {
+	if webidl.IsUndefined(reason) {
 		reason = p.NewDOMException("AbortError", "The operation was aborted")
 	}
 	// All of them are aborted before any listener runs (DOM: signal abort).
@@ -121,8 +122,8 @@ func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
 	st.signal = engine.DefineClass(p.Engine, engine.ClassDef[*abortSignal]{
 		Name: "AbortSignal", Extends: p.eventTargets().Ctor,
 		Accessors: []engine.Accessor[*abortSignal]{
-			reader("aborted", func(s *abortSignal) goja.Value { return p.vm.ToValue(s.aborted()) }),
-			reader("reason", func(s *abortSignal) goja.Value {
+			webidl.Reader("aborted", func(s *abortSignal) goja.Value { return p.VM.ToValue(s.aborted()) }),
+			webidl.Reader("reason", func(s *abortSignal) goja.Value {
 				if s.reason == nil {
 					return goja.Undefined()
 				}
@@ -145,7 +146,7 @@ func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
 				return s.object
 			}},
 			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "AbortSignal", "timeout", "integer")
+				p.Need(call, 1, "AbortSignal", "timeout", "integer")
 				ms := math.Trunc(call.Arguments[0].ToFloat())
 				if !(ms >= 0 && ms <= 1<<53-1) {
 					p.Engine.Throw("TypeError", "AbortSignal.timeout() needs a number of milliseconds that is not negative.")
@@ -169,9 +170,9 @@ func (p *Platform) timeoutSignal(ms float64) *abortSignal {
 func (p *Platform) anySignal(signals goja.Value) *abortSignal {
 	var sources []*abortSignal
 	if _, ok := signals.(*goja.Object); !ok {
-		p.badArgument("AbortSignal", "any", 1, "Array")
+		p.BadArgument("AbortSignal", "any", 1, "Array")
 	}
-	p.forOf(signals, func(v goja.Value) {
+	p.ForOf(signals, func(v goja.Value) {
 		s, ok := p.Engine.Attached(v).(*abortSignal)
 		if !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for array element %d: the provided value is not of type 'AbortSignal'.", len(sources))
@@ -212,22 +213,6 @@ func (s *abortSignal) addDependent(d *abortSignal) {
 	}
 }
 
-// forOf calls fn with each item of an iterable; it throws a TypeError for
-// other values.
-func (p *Platform) forOf(iterable goja.Value, fn func(goja.Value)) {
-	if isMissing(iterable) {
-		p.Engine.Throw("TypeError", "%s is not iterable", p.Engine.Text(iterable))
-	}
-	if thrown := p.Engine.Try(func() {
-		p.vm.ForOf(iterable, func(v goja.Value) bool {
-			fn(v)
-			return true
-		})
-	}); thrown != nil {
-		panic(thrown)
-	}
-}
-
 func (p *Platform) abortControllers() *engine.Class[*abortController] {
 	st := &p.core.abort
 	if st.controller != nil {
@@ -237,7 +222,7 @@ func (p *Platform) abortControllers() *engine.Class[*abortController] {
 		Name: "AbortController",
 		New:  func(goja.ConstructorCall) *abortController { return &abortController{signal: p.newAbortSignal()} },
 		Accessors: []engine.Accessor[*abortController]{
-			reader("signal", func(c *abortController) goja.Value { return c.signal.object }),
+			webidl.Reader("signal", func(c *abortController) goja.Value { return c.signal.object }),
 		},
 		Methods: []engine.Method[*abortController]{
 			{Name: "abort", Fn: func(c *abortController, call goja.FunctionCall) goja.Value {
@@ -256,14 +241,14 @@ type signalCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c signalCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.attachedTo(obj).(*abortSignal)
+	_, ok := c.p.Engine.Attached(obj).(*abortSignal)
 	return ok
 }
 
 // Write implements clone.HostCodec: the index of what carries the abort.
 func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, s := c.p, c.p.attachedTo(obj).(*abortSignal)
-	if !p.compat("enable_abortsignal_rpc") {
+	p, s := c.p, c.p.Engine.Attached(obj).(*abortSignal)
+	if !p.Enabled("enable_abortsignal_rpc") {
 		return &clone.DataCloneError{Message: "AbortSignal serialization is not enabled."} // reference's text
 	}
 	payload, err := payloadOf(w.External(), "AbortSignal")
@@ -272,7 +257,7 @@ func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	}
 	carrier, owner := &event.Abort{}, p.Engine.IO("AbortSignal")
 	pack := func(reason goja.Value) []byte {
-		data, err := p.Clone.Serialize(reason, clone.Options{Mode: clone.RPC, EnhancedErrors: p.compat("enhanced_error_serialization")})
+		data, err := p.Clone.Serialize(reason, clone.Options{Mode: clone.RPC, EnhancedErrors: p.Enabled("enhanced_error_serialization")})
 		if err != nil {
 			return nil
 		}

@@ -18,7 +18,7 @@ func TestRequestSignal(t *testing.T) {
 	arrive := func() {
 		w.turn(func() {
 			incoming = w.p.RequestFromEvent(&event.Request{Method: "GET", URL: "http://x/"})
-			w.p.vm.Set("request", incoming)
+			w.p.VM.Set("request", incoming)
 		})
 	}
 	leave := func() { w.turn(func() { w.p.ClientGone(incoming); w.p.ClientGone(incoming) }) }

@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // blob is a Blob (File API, section 3). Its bytes are shared with its slices and
@@ -38,8 +39,8 @@ type blobState struct {
 }
 
 func (p *Platform) installBlobs() {
-	p.lazyClass("Blob", func() *goja.Object { return p.blobs().Ctor })
-	p.lazyClass("File", func() *goja.Object { return p.files().Ctor })
+	p.LazyClass("Blob", func() *goja.Object { return p.blobs().Ctor })
+	p.LazyClass("File", func() *goja.Object { return p.files().Ctor })
 	p.Hosts.Add(blobCodec{p}, clone.HostBlob)
 	p.Hosts.Add(fileCodec{p}, hostFile)
 }
@@ -51,7 +52,7 @@ func (p *Platform) blobs() *engine.Class[blobHolder] {
 	}
 	read := func(name string, convert func(b *blob) goja.Value) engine.Method[blobHolder] {
 		return engine.Method[blobHolder]{Name: name, Async: true, Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
-			return p.promise(func() goja.Value { return convert(h.theBlob()) })
+			return p.Promise(func() goja.Value { return convert(h.theBlob()) })
 		}}
 	}
 	s.blob = engine.DefineClass(p.Engine, engine.ClassDef[blobHolder]{
@@ -61,13 +62,13 @@ func (p *Platform) blobs() *engine.Class[blobHolder] {
 			return &b
 		},
 		Accessors: []engine.Accessor[blobHolder]{
-			reader("size", func(h blobHolder) goja.Value { return p.vm.ToValue(len(h.theBlob().data)) }),
-			reader("type", func(h blobHolder) goja.Value { return p.vm.ToValue(h.theBlob().typ) }),
+			webidl.Reader("size", func(h blobHolder) goja.Value { return p.VM.ToValue(len(h.theBlob().data)) }),
+			webidl.Reader("type", func(h blobHolder) goja.Value { return p.VM.ToValue(h.theBlob().typ) }),
 		},
 		Methods: []engine.Method[blobHolder]{
 			{Name: "slice", Fn: p.sliceBlob},
-			read("arrayBuffer", func(b *blob) goja.Value { return p.newArrayBuffer(bytes.Clone(b.data)) }),
-			read("bytes", func(b *blob) goja.Value { return p.newUint8Array(bytes.Clone(b.data)) }),
+			read("arrayBuffer", func(b *blob) goja.Value { return p.NewArrayBuffer(bytes.Clone(b.data)) }),
+			read("bytes", func(b *blob) goja.Value { return p.NewUint8Array(bytes.Clone(b.data)) }),
 			read("text", func(b *blob) goja.Value { return p.decodeText(b.data) }),
 			{Name: "stream", Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
 				p.Engine.IO("Blob.stream()")
@@ -84,8 +85,8 @@ func (p *Platform) files() *engine.Class[*file] {
 		s.file = engine.DefineClass(p.Engine, engine.ClassDef[*file]{
 			Name: "File", Length: 2, Extends: p.blobs().Ctor, New: p.initFile,
 			Accessors: []engine.Accessor[*file]{
-				reader("name", func(f *file) goja.Value { return p.vm.ToValue(f.name) }),
-				reader("lastModified", func(f *file) goja.Value { return p.vm.ToValue(f.lastModified) }),
+				webidl.Reader("name", func(f *file) goja.Value { return p.VM.ToValue(f.name) }),
+				webidl.Reader("lastModified", func(f *file) goja.Value { return p.VM.ToValue(f.lastModified) }),
 			},
 		})
 	}
@@ -95,15 +96,15 @@ func (p *Platform) files() *engine.Class[*file] {
 // initFile is the constructor (bits, name, {type, lastModified = now}).
 func (p *Platform) initFile(call goja.ConstructorCall) *file {
 	if goja.IsUndefined(call.Argument(0)) {
-		p.badConstruct("File", 1, "Array")
+		p.BadConstruct("File", 1, "Array")
 	}
 	if len(call.Arguments) < 2 {
-		p.badConstruct("File", 2, "string")
+		p.BadConstruct("File", 2, "string")
 	}
 	options := call.Argument(2)
 	f := &file{lastModified: p.milliseconds()}
-	f.blob = p.initBlob("File", call.Arguments[0], options, 3, func() { f.name = utf8Of(p.toString(call.Arguments[1])) })
-	if at := get(options, "lastModified"); !goja.IsUndefined(at) {
+	f.blob = p.initBlob("File", call.Arguments[0], options, 3, func() { f.name = webidl.UTF8Of(p.ToString(call.Arguments[1])) })
+	if at := webidl.Get(options, "lastModified"); !goja.IsUndefined(at) {
 		if f.lastModified = math.Trunc(at.ToFloat()); math.IsNaN(f.lastModified) || math.IsInf(f.lastModified, 0) {
 			f.lastModified = 0
 		}
@@ -115,22 +116,22 @@ func (p *Platform) initFile(call goja.ConstructorCall) *file {
 // Arguments are converted from left to right: between is called after the parts.
 func (p *Platform) initBlob(class string, parts, options goja.Value, n int, between func()) blob {
 	if _, ok := parts.(*goja.Object); !ok && !goja.IsUndefined(parts) {
-		p.badConstruct(class, 1, "Array")
+		p.BadConstruct(class, 1, "Array")
 	}
-	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
-		p.badConstruct(class, n, "Options")
+	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
+		p.BadConstruct(class, n, "Options")
 	}
 	var list []blobPart
 	if sequence, ok := parts.(*goja.Object); ok {
 		if !engine.IsCallable(sequence.GetSymbol(goja.SymIterator)) {
-			p.badConstruct(class, 1, "Array")
+			p.BadConstruct(class, 1, "Array")
 		}
 		list = p.blobParts(sequence)
 	}
 	between()
 	b, native := blob{}, false
-	if v := get(options, "endings"); !goja.IsUndefined(v) {
-		switch endings := p.toString(v).String(); endings {
+	if v := webidl.Get(options, "endings"); !goja.IsUndefined(v) {
+		switch endings := p.ToString(v).String(); endings {
 		case "native":
 			native = true
 		case "transparent":
@@ -138,8 +139,8 @@ func (p *Platform) initBlob(class string, parts, options goja.Value, n int, betw
 			p.Engine.Throw("TypeError", "Failed to construct '%s': the value '%s' is no valid 'endings'.", class, endings)
 		}
 	}
-	if typ := get(options, "type"); !goja.IsUndefined(typ) {
-		b.typ = blobType(p.toString(typ))
+	if typ := webidl.Get(options, "type"); !goja.IsUndefined(typ) {
+		b.typ = blobType(p.ToString(typ))
 	}
 	b.data = p.joinParts(list, native)
 	return b
@@ -154,13 +155,13 @@ type blobPart struct {
 
 // blobParts converts the sequence, before the options are looked at.
 func (p *Platform) blobParts(sequence *goja.Object) (list []blobPart) {
-	p.forOf(sequence, func(part goja.Value) {
+	p.ForOf(sequence, func(part goja.Value) {
 		if h, ok := p.Engine.Attached(part).(blobHolder); ok {
 			list = append(list, blobPart{data: h.theBlob().data, blob: true})
-		} else if data, ok := p.bytesOf(part); ok {
+		} else if data, ok := p.BytesOf(part); ok {
 			list = append(list, blobPart{data: data})
 		} else {
-			list = append(list, blobPart{data: []byte(utf8Of(p.toString(part))), string: true})
+			list = append(list, blobPart{data: []byte(webidl.UTF8Of(p.ToString(part))), string: true})
 		}
 	})
 	return list
@@ -224,7 +225,7 @@ func (p *Platform) sliceBlob(h blobHolder, call goja.FunctionCall) goja.Value {
 	start, end := position(0, 0), position(1, len(data))
 	part := &blob{data: data[start:max(start, end)]}
 	if v := call.Argument(2); !goja.IsUndefined(v) {
-		part.typ = blobType(p.toString(v))
+		part.typ = blobType(p.ToString(v))
 	}
 	return p.blobs().Wrap(part)
 }
@@ -245,13 +246,13 @@ type blobCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c blobCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.attachedTo(obj).(*blob)
+	_, ok := c.p.Engine.Attached(obj).(*blob)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c blobCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	c.p.attachedTo(obj).(blobHolder).theBlob().write(w)
+	c.p.Engine.Attached(obj).(blobHolder).theBlob().write(w)
 	return nil
 }
 
@@ -289,13 +290,13 @@ type fileCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c fileCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	_, ok := c.p.attachedTo(obj).(*file)
+	_, ok := c.p.Engine.Attached(obj).(*file)
 	return ok && mode == clone.StructuredClone
 }
 
 // Write implements clone.HostCodec.
 func (c fileCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	f := c.p.attachedTo(obj).(*file)
+	f := c.p.Engine.Attached(obj).(*file)
 	f.write(w)
 	w.WriteLengthDelimited(f.name)
 	w.WriteUint64(math.Float64bits(f.lastModified))

@@ -70,7 +70,7 @@ func TestBlobCodec(t *testing.T) {
 		{`structuredClone(new FormData())`, `DataCloneError: Could not serialize object of type "FormData". This type does not support serialization.`},
 	})
 	w.turn(func() {
-		v, err := w.p.vm.RunString(`new Blob(["hi"], {type: "a/b"})`)
+		v, err := w.p.VM.RunString(`new Blob(["hi"], {type: "a/b"})`)
 		if err != nil {
 			t.Fatal(err)
 		}

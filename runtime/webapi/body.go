@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 const textBodyUsed = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
@@ -45,7 +46,7 @@ func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Meth
 	async := func(name string, fn func(b *body) goja.Value) engine.Method[T] {
 		return engine.Method[T]{Name: name, Async: true, Fn: func(self T, _ goja.FunctionCall) goja.Value {
 			b := self.theBody()
-			return p.promise(func() goja.Value { return fn(b) })
+			return p.Promise(func() goja.Value { return fn(b) })
 		}}
 	}
 	method := func(name string, convert func(b *body, data []byte) goja.Value) engine.Method[T] {
@@ -55,12 +56,12 @@ func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Meth
 	}
 	text := func(_ *body, data []byte) goja.Value { return p.decodeText(data) }
 	accessors := []engine.Accessor[T]{
-		reader("body", func(self T) goja.Value { return p.bodyStreamValue(self.theBody()) }),
-		reader("bodyUsed", func(self T) goja.Value { return p.vm.ToValue(p.bodyUsed(self.theBody())) }),
+		webidl.Reader("body", func(self T) goja.Value { return p.bodyStreamValue(self.theBody()) }),
+		webidl.Reader("bodyUsed", func(self T) goja.Value { return p.VM.ToValue(p.bodyUsed(self.theBody())) }),
 	}
 	return accessors, []engine.Method[T]{
-		method("arrayBuffer", func(b *body, data []byte) goja.Value { return p.newArrayBuffer(data) }),
-		method("bytes", func(b *body, data []byte) goja.Value { return p.newUint8Array(data) }),
+		method("arrayBuffer", func(b *body, data []byte) goja.Value { return p.NewArrayBuffer(data) }),
+		method("bytes", func(b *body, data []byte) goja.Value { return p.NewUint8Array(data) }),
 		method("text", text),
 		method("json", func(b *body, data []byte) goja.Value { return p.parseJSON(text(b, data)) }),
 		async("formData", p.consumeFormData),
@@ -154,7 +155,7 @@ func (p *Platform) setBody(b *body, init goja.Value) {
 	case *goja.Object:
 		contentType = p.setObjectBody(b, v)
 	default:
-		b.kind, b.buffer, contentType = bodyBuffer, []byte(p.toString(init).String()), "text/plain;charset=UTF-8"
+		b.kind, b.buffer, contentType = bodyBuffer, []byte(p.ToString(init).String()), "text/plain;charset=UTF-8"
 	}
 	if b.kind == bodyBuffer {
 		p.Engine.IO("a body") // workerd makes a stream of it, which is I/O
@@ -165,7 +166,7 @@ func (p *Platform) setBody(b *body, init goja.Value) {
 }
 
 func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
-	if data, ok := p.bytesOf(v); ok {
+	if data, ok := p.BytesOf(v); ok {
 		b.kind, b.buffer = bodyBuffer, bytes.Clone(data)
 		return ""
 	}
@@ -177,7 +178,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		b.kind, b.buffer = bodyBuffer, data
 		return typ
 	}
-	if p.isIterable(v) && !p.saysItself(v) {
+	if p.IsIterable(v) && !p.saysItself(v) {
 		b.kind, b.stream = bodyStream, p.streamFromIterable(v)
 		return ""
 	}
@@ -191,34 +192,15 @@ func (p *Platform) adoptStream(b *body, stream *goja.Object) {
 	b.kind, b.stream = bodyStream, stream
 }
 
-// isIterable tells whether an object other than a String has an iterator.
-func (p *Platform) isIterable(v *goja.Object) bool {
-	if v.ClassName() == "String" {
-		return false
-	}
-	for _, sym := range []*goja.Symbol{p.symbol("asyncIterator"), goja.SymIterator} {
-		if sym != nil && engine.IsCallable(v.GetSymbol(sym)) {
-			return true
-		}
-	}
-	return false
-}
-
 // saysItself tells whether an iterable has a text of its own, which then is the
 // body: of what only iterates synchronously and is no array, a toString that is
 // not Object.prototype's, or a Symbol.toPrimitive (as workerd does).
 func (p *Platform) saysItself(v *goja.Object) bool {
-	if sym := p.symbol("asyncIterator"); sym != nil && engine.IsCallable(v.GetSymbol(sym)) || v.ClassName() == "Array" {
+	if sym := p.Symbol("asyncIterator"); sym != nil && engine.IsCallable(v.GetSymbol(sym)) || v.ClassName() == "Array" {
 		return false
 	}
 	text := v.Get("toString")
-	return text == nil || !text.SameAs(p.fetch.objectText) || !isMissing(v.GetSymbol(goja.SymToPrimitive))
-}
-
-// symbol is Symbol[name], also where goja lacks it.
-func (p *Platform) symbol(name string) *goja.Symbol {
-	sym, _ := p.Engine.Primordial("Symbol").Get(name).(*goja.Symbol)
-	return sym
+	return text == nil || !text.SameAs(p.fetch.objectText) || !webidl.IsMissing(v.GetSymbol(goja.SymToPrimitive))
 }
 
 // cloneBody makes dst a second reader of b (Fetch: clone a body). Bytes at
@@ -263,4 +245,15 @@ func (p *Platform) takeBody(b *body, gone func()) event.Body {
 		return native
 	}
 	return p.takeStream(b.stream, gone)
+}
+
+func (p *Platform) parseJSON(text goja.Value) goja.Value {
+	return p.Engine.Call(p.Engine.Primordial("JSONParse"), goja.Undefined(), text)
+}
+
+// decodeText is the Encoding standard's "UTF-8 decode": a byte order mark is
+// dropped, what is not UTF-8 becomes U+FFFD.
+func (p *Platform) decodeText(data []byte) goja.Value {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	return p.Engine.String(webidl.ValidUTF8(data))
 }

@@ -29,5 +29,5 @@ func (p *Platform) parseFormData(data []byte, contentType string) goja.Value {
 	if err != nil {
 		p.Engine.Throw("TypeError", "%s", err)
 	}
-	return p.newForm(parts, p.compat("formdata_parser_supports_files"))
+	return p.newForm(parts, p.Enabled("formdata_parser_supports_files"))
 }

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // cache is a Cache (workerd: api/cache.h). Loop-confined.
@@ -25,7 +26,7 @@ func (p *Platform) defineCaches() goja.Value {
 	first := class.Wrap(&cache{defaultCache})
 	missing := func(name string) engine.Method[storage] {
 		return engine.Method[storage]{Name: name, Async: true, Fn: func(storage, goja.FunctionCall) goja.Value {
-			return p.rejected(p.Engine.NewError("Error", "caches."+name+"() does not exist in Workers: use caches.default or caches.open(name)."))
+			return p.Rejected(p.Engine.NewError("Error", "caches."+name+"() does not exist in Workers: use caches.default or caches.open(name)."))
 		}}
 	}
 	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{
@@ -35,9 +36,9 @@ func (p *Platform) defineCaches() goja.Value {
 		},
 		Methods: []engine.Method[storage]{
 			{Name: "open", Length: 1, Async: true, Fn: func(_ storage, call goja.FunctionCall) goja.Value {
-				return p.promise(func() goja.Value {
-					p.need(call, 1, "CacheStorage", "open", "string")
-					return class.Wrap(&cache{p.toString(call.Arguments[0]).String()})
+				return p.Promise(func() goja.Value {
+					p.Need(call, 1, "CacheStorage", "open", "string")
+					return class.Wrap(&cache{p.ToString(call.Arguments[0]).String()})
 				})
 			}},
 			missing("match"), missing("has"), missing("delete"), missing("keys"),
@@ -51,8 +52,8 @@ func (p *Platform) defineCaches() goja.Value {
 func (p *Platform) defineCache() *engine.Class[*cache] {
 	method := func(name string, length int, fn func(c *cache, call goja.FunctionCall) goja.Value) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Length: length, Async: true, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
-			return p.promise(func() goja.Value {
-				p.need(call, length, "Cache", name, "Request or string")
+			return p.Promise(func() goja.Value {
+				p.Need(call, length, "Cache", name, "Request or string")
 				p.Engine.IO("the cache")
 				if p.opts.Caches == nil {
 					p.Engine.Throw("Error", "There is no cache: this isolate was started without a place to keep it.")
@@ -63,20 +64,20 @@ func (p *Platform) defineCache() *engine.Class[*cache] {
 	}
 	missing := func(name string) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Async: true, Fn: func(*cache, goja.FunctionCall) goja.Value {
-			return p.rejected(p.Engine.NewError("Error", "Cache."+name+"() does not exist in Workers: use match(), put() and delete()."))
+			return p.Rejected(p.Engine.NewError("Error", "Cache."+name+"() does not exist in Workers: use match(), put() and delete()."))
 		}}
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*cache]{
 		Name: "Cache",
 		Methods: []engine.Method[*cache]{
 			method("match", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheMatch(c, p.cacheRequest(call.Arguments[0]), get(call.Argument(1), "ignoreMethod").ToBoolean())
+				return p.cacheMatch(c, p.cacheRequest(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			method("put", 2, func(c *cache, call goja.FunctionCall) goja.Value {
 				return p.cachePut(c, p.cacheRequest(call.Arguments[0]), call.Arguments[1])
 			}),
 			method("delete", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheDelete(c, p.cacheRequest(call.Arguments[0]), get(call.Argument(1), "ignoreMethod").ToBoolean())
+				return p.cacheDelete(c, p.cacheRequest(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			missing("add"), missing("addAll"), missing("matchAll"), missing("keys"),
 		},
@@ -93,7 +94,7 @@ func (p *Platform) cacheRequest(v goja.Value) *request {
 
 // cacheKey is cf.cacheKey, or the URL without its fragment.
 func (p *Platform) cacheKey(r *request) string {
-	if key := get(r.cf.get(p), "cacheKey"); !isMissing(key) {
+	if key := webidl.Get(r.cf.get(p), "cacheKey"); !webidl.IsMissing(key) {
 		return key.String()
 	}
 	url, _, _ := strings.Cut(r.url, "#")
@@ -177,7 +178,7 @@ func cutRange(header string, resp *event.Response, content []byte) []byte {
 func (p *Platform) cachePut(c *cache, r *request, v goja.Value) goja.Value {
 	resp, ok := p.Engine.Attached(v).(*response)
 	if !ok {
-		p.badArgument("Cache", "put", 2, "Response")
+		p.BadArgument("Cache", "put", 2, "Response")
 	}
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
 	scheme, _, _ := strings.Cut(r.url, ":")
@@ -247,11 +248,11 @@ func cacheLife(h event.Header, now int64) (seconds int64, kept event.Header, sto
 
 func (p *Platform) cacheDelete(c *cache, r *request, ignoreMethod bool) goja.Value {
 	if r.method != "GET" && !ignoreMethod {
-		return p.vm.ToValue(false)
+		return p.VM.ToValue(false)
 	}
 	found, err := p.opts.Caches.remove(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
 	if err != nil {
 		p.Engine.Throw("Error", "%s", err)
 	}
-	return p.vm.ToValue(found)
+	return p.VM.ToValue(found)
 }

@@ -16,7 +16,7 @@ func (c *cfProperty) get(p *Platform) goja.Value {
 	if c.value == nil {
 		c.value = goja.Undefined()
 		if len(c.raw) > 0 {
-			c.value = p.parseJSON(p.vm.ToValue(string(c.raw)))
+			c.value = p.parseJSON(p.VM.ToValue(string(c.raw)))
 		}
 	}
 	return c.value

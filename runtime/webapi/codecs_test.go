@@ -16,7 +16,7 @@ import (
 func (w *fetchWorld) stored(name, source, golden string) {
 	w.t.Helper()
 	w.turn(func() {
-		v, err := w.p.vm.RunString(source)
+		v, err := w.p.VM.RunString(source)
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func (w *fetchWorld) stored(name, source, golden string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		w.p.vm.Set(name, again)
+		w.p.VM.Set(name, again)
 	})
 }
 
@@ -66,7 +66,7 @@ func send(t *testing.T, from, to *fetchWorld, source, name string) {
 	t.Helper()
 	payload := &event.Payload{}
 	from.turn(func() {
-		v, err := from.p.vm.RunString(source)
+		v, err := from.p.VM.RunString(source)
 		if err == nil {
 			payload.Bytes, err = from.p.Clone.Serialize(v, clone.Options{Mode: clone.RPC, ClassInstances: clone.Refused, External: payload})
 		}
@@ -79,7 +79,7 @@ func send(t *testing.T, from, to *fetchWorld, source, name string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to.p.vm.Set(name, v)
+		to.p.VM.Set(name, v)
 	})
 }
 

@@ -20,26 +20,26 @@ var functionKinds = engine.NewPrelude("codegen.js", `function () {
 // allow_eval_during_startup (2025-06-01), and throw EvalError in a handler.
 func (p *Platform) installCodeGeneration() {
 	guard := func() {
-		if p.Engine.Current() != nil || !p.compat("allow_eval_during_startup") {
+		if p.Engine.Current() != nil || !p.Enabled("allow_eval_during_startup") {
 			p.Engine.Throw("EvalError", codeGeneration)
 		}
 	}
-	for _, proto := range p.list(p.Engine.Load(functionKinds, p.Engine.Native())) {
+	for _, proto := range p.List(p.Engine.Load(functionKinds, p.Engine.Native())) {
 		proto := proto.(*goja.Object)
 		original := proto.Get("constructor").(*goja.Object)
 		name := original.Get("name").String()
-		guarded := p.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
+		guarded := p.VM.ToValue(func(call goja.ConstructorCall) *goja.Object {
 			if name != "Function" || len(call.Arguments) > 0 {
 				guard()
 			}
-			made, err := p.vm.New(original, append([]goja.Value(nil), call.Arguments...)...)
+			made, err := p.VM.New(original, append([]goja.Value(nil), call.Arguments...)...)
 			if err != nil {
 				p.Engine.Rethrow(err)
 			}
 			return made
 		}).(*goja.Object)
-		guarded.DefineDataProperty("name", p.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-		guarded.DefineDataProperty("length", p.vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		guarded.DefineDataProperty("name", p.VM.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		guarded.DefineDataProperty("length", p.VM.ToValue(1), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		guarded.DefineDataProperty("prototype", proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 		writable := goja.FLAG_FALSE
 		if name == "Function" {
@@ -48,7 +48,7 @@ func (p *Platform) installCodeGeneration() {
 		}
 		proto.DefineDataProperty("constructor", guarded, writable, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	eval, _ := goja.AssertFunction(p.vm.GlobalObject().Get("eval"))
+	eval, _ := goja.AssertFunction(p.VM.GlobalObject().Get("eval"))
 	p.Engine.Global("eval", p.Engine.Func("eval", 1, func(call goja.FunctionCall) goja.Value {
 		if goja.IsUndefined(call.Argument(0)) {
 			return goja.Undefined()
@@ -60,11 +60,4 @@ func (p *Platform) installCodeGeneration() {
 		}
 		return v
 	}))
-}
-
-// list is the items of an array of our own.
-func (p *Platform) list(v goja.Value) []goja.Value {
-	var items []goja.Value
-	p.forOf(v, func(item goja.Value) { items = append(items, item) })
-	return items
 }

@@ -152,10 +152,10 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 // Data after the end are refused when what came before them has been given
 // (Compression, "decompress and enqueue a chunk").
 func (p *Platform) code(c compressor, piece goja.Value, last bool, give goja.Value) {
-	data, _ := p.bytesOf(piece)
+	data, _ := p.BytesOf(piece)
 	out, err := c.code(data, last)
 	if err == nil || errors.Is(err, errTrailing) {
-		p.Engine.Call(give, goja.Undefined(), p.newArrayBuffer(out))
+		p.Engine.Call(give, goja.Undefined(), p.NewArrayBuffer(out))
 	}
 	if err != nil {
 		p.Engine.Throw("TypeError", "Decompression failed.")

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // installConsole defines console (WHATWG Console), written through the
@@ -27,11 +28,11 @@ type console struct {
 
 // makeConsole is the console object.
 func (p *Platform) makeConsole() goja.Value {
-	obj := p.consoleMethods(p.vm.CreateObject(p.vm.NewObject())) // Console, section 1: an empty object is in between
+	obj := p.consoleMethods(p.VM.CreateObject(p.VM.NewObject())) // Console, section 1: an empty object is in between
 	p.Engine.DefineFunc(obj, engine.Func{Name: "context", Length: 1, Fn: func(goja.FunctionCall) goja.Value {
-		return p.consoleMethods(p.vm.NewObject()) // V8's: a console with groups, counts and times of its own
+		return p.consoleMethods(p.VM.NewObject()) // V8's: a console with groups, counts and times of its own
 	}})
-	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("console"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("console"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return obj
 }
 
@@ -65,7 +66,7 @@ func (p *Platform) consoleMethods(obj *goja.Object) *goja.Object {
 	logger("dirxml", engine.Log)
 	define("table", c.table)
 	define("trace", func(args []goja.Value) {
-		c.write(engine.Log, strings.TrimRight(p.Engine.MapStack(stackHeader("Trace", c.format(args))+p.callStack()), "\n"))
+		c.write(engine.Log, strings.TrimRight(p.Engine.MapStack(webidl.StackHeader("Trace", c.format(args))+p.CallStack()), "\n"))
 	})
 	group := func(args []goja.Value) {
 		if len(args) > 0 {
@@ -96,7 +97,7 @@ func labelled(define func(name string, fn func(args []goja.Value))) func(name st
 	return func(name string, fn func(label string, args []goja.Value)) {
 		define(name, func(args []goja.Value) {
 			label := "default"
-			if v := argument(args, 0); !isUndefined(v) {
+			if v := argument(args, 0); !webidl.IsUndefined(v) {
 				label = v.String()
 			}
 			fn(label, args)
@@ -181,9 +182,9 @@ func (c *console) write(level engine.Level, text string) {
 func (c *console) assertion(args []goja.Value) {
 	rest := args[min(len(args), 1):]
 	if len(rest) > 0 && isText(rest[0]) {
-		rest[0] = c.p.vm.ToValue("Assertion failed: " + rest[0].String())
+		rest[0] = c.p.VM.ToValue("Assertion failed: " + rest[0].String())
 	} else {
-		rest = append([]goja.Value{c.p.vm.ToValue("Assertion failed")}, rest...)
+		rest = append([]goja.Value{c.p.VM.ToValue("Assertion failed")}, rest...)
 	}
 	c.write(engine.Error, c.format(rest))
 }
@@ -215,7 +216,7 @@ func (c *console) tableText(args []goja.Value) string {
 	t := &table{}
 	var only []string
 	if list, ok := argument(args, 1).(*goja.Object); ok {
-		c.p.forOf(list, func(v goja.Value) { only = append(only, v.String()) })
+		c.p.ForOf(list, func(v goja.Value) { only = append(only, v.String()) })
 		for _, name := range only {
 			t.column(name)
 		}
@@ -224,7 +225,7 @@ func (c *console) tableText(args []goja.Value) string {
 	switch in := (&inspector{p: c.p}); {
 	case in.has("MapPrototypeGetSize", obj):
 		index = "(iteration index)"
-		c.p.forOf(in.ask("MapPrototypeEntries", obj), func(v goja.Value) {
+		c.p.ForOf(in.ask("MapPrototypeEntries", obj), func(v goja.Value) {
 			pair := v.(*goja.Object)
 			row := t.row(strconv.Itoa(len(t.index)))
 			row["Key"], row["Values"] = c.cell(pair.Get("0")), c.cell(pair.Get("1"))
@@ -233,7 +234,7 @@ func (c *console) tableText(args []goja.Value) string {
 		t.values = t.values || len(t.index) > 0
 	case in.has("SetPrototypeGetSize", obj):
 		index = "(iteration index)"
-		c.p.forOf(in.ask("SetPrototypeValues", obj), func(v goja.Value) { c.row(t, strconv.Itoa(len(t.index)), v, only) })
+		c.p.ForOf(in.ask("SetPrototypeValues", obj), func(v goja.Value) { c.row(t, strconv.Itoa(len(t.index)), v, only) })
 	default:
 		for _, key := range obj.Keys() {
 			c.row(t, key, obj.Get(key), only)

@@ -108,7 +108,7 @@ func TestConsoleMethods(t *testing.T) {
 		Logger: func(l engine.Level, _ *engine.Context, text string) { levels[text] = l }})
 	p := Install(e, Options{})
 	e.Post(e.NewContext(engine.RequestContext, "").Frame(), "test", func() {
-		if _, err := p.vm.RunString(`for (const m of ["debug", "info", "log", "warn", "error"]) console[m](m)`); err != nil {
+		if _, err := p.VM.RunString(`for (const m of ["debug", "info", "log", "warn", "error"]) console[m](m)`); err != nil {
 			t.Error(err)
 		}
 	})

@@ -35,12 +35,12 @@ func BenchmarkInstallHeap(b *testing.B) {
 func BenchmarkEventDispatch(b *testing.B) {
 	w := newFetchWorld(b)
 	w.turn(func() {
-		v, err := w.p.vm.RunString(`var target = new EventTarget(), n = 0; target.addEventListener("message", e => { n += e.data }); (() => target)()`)
+		v, err := w.p.VM.RunString(`var target = new EventTarget(), n = 0; target.addEventListener("message", e => { n += e.data }); (() => target)()`)
 		if err != nil {
 			b.Fatal(err)
 		}
-		one := w.p.vm.ToValue(1)
-		target := v.ToObject(w.p.vm)
+		one := w.p.VM.ToValue(1)
+		target := v.ToObject(w.p.VM)
 		b.ReportAllocs()
 		for b.Loop() {
 			w.p.Fire(target, w.p.newMessageEvent(one, ""))
@@ -59,7 +59,7 @@ func BenchmarkRegExp(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			w.turn(func() {
 				for b.Loop() {
-					if _, err := w.p.vm.RunString("{" + source + "}"); err != nil {
+					if _, err := w.p.VM.RunString("{" + source + "}"); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -77,9 +77,9 @@ func BenchmarkURL(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			w.turn(func() {
-				w.p.vm.Set("text", text)
+				w.p.VM.Set("text", text)
 				for b.Loop() {
-					if _, err := w.p.vm.RunString(`for (let i = 0; i < 100; i++) new URL(text).pathname`); err != nil {
+					if _, err := w.p.VM.RunString(`for (let i = 0; i < 100; i++) new URL(text).pathname`); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // cryptoObject and subtleObject are the instances behind crypto and crypto.subtle.
@@ -25,8 +26,8 @@ type cryptoState struct {
 func (p *Platform) installCrypto() {
 	e := p.Engine
 	p.Hosts.Add(keyCodec{p}, hostCryptoKey)
-	subtles := lazily(e, p.defineSubtle)
-	cryptos := lazily(e, func() *engine.Class[cryptoObject] { return p.defineCrypto(subtles) })
+	subtles := webidl.Lazily(e, p.defineSubtle)
+	cryptos := webidl.Lazily(e, func() *engine.Class[cryptoObject] { return p.defineCrypto(subtles) })
 	e.LazyGlobal("crypto", func() goja.Value { return cryptos().Wrap(cryptoObject{}) })
 	e.LazyGlobal("Crypto", func() goja.Value { return cryptos().Ctor })
 	e.LazyGlobal("SubtleCrypto", func() goja.Value { return subtles().Ctor })
@@ -37,7 +38,7 @@ func (p *Platform) installCrypto() {
 const maxRandomBytes = 65536
 
 func (p *Platform) defineCrypto(subtles func() *engine.Class[subtleObject]) *engine.Class[cryptoObject] {
-	subtle := lazily(p.Engine, func() *goja.Object { return subtles().Wrap(subtleObject{}) })
+	subtle := webidl.Lazily(p.Engine, func() *goja.Object { return subtles().Wrap(subtleObject{}) })
 	class := engine.DefineClass(p.Engine, engine.ClassDef[cryptoObject]{
 		Name: "Crypto",
 		Accessors: []engine.Accessor[cryptoObject]{
@@ -52,7 +53,7 @@ func (p *Platform) defineCrypto(subtles func() *engine.Class[subtleObject]) *eng
 				var b [16]byte
 				p.Engine.Entropy().Read(b[:])
 				b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-				return p.vm.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:]))
+				return p.VM.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:]))
 			}},
 		},
 	})
@@ -62,17 +63,17 @@ func (p *Platform) defineCrypto(subtles func() *engine.Class[subtleObject]) *eng
 
 // getRandomValues is section 10.1.1.
 func (p *Platform) getRandomValues(v goja.Value) goja.Value {
-	data, isBytes := p.bytesOf(v)
-	if !isBytes || isArrayBuffer(v) {
-		p.badArgument("Crypto", "getRandomValues", 1, "ArrayBufferView")
+	data, isBytes := p.BytesOf(v)
+	if !isBytes || webidl.IsArrayBuffer(v) {
+		p.BadArgument("Crypto", "getRandomValues", 1, "ArrayBufferView")
 	}
 	// A DataView has no tag.
 	tag := p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v).String()
 	if !strings.Contains(tag, "Int") && !strings.Contains(tag, "Uint") {
-		p.throwDOM("TypeMismatchError", "ArrayBufferView argument to getRandomValues() must be an integer-typed view.")
+		p.ThrowDOM("TypeMismatchError", "ArrayBufferView argument to getRandomValues() must be an integer-typed view.")
 	}
 	if len(data) > maxRandomBytes {
-		p.throwDOM("QuotaExceededError", "getRandomValues() only accepts buffers of size <= 64K but provided %d bytes.", len(data))
+		p.ThrowDOM("QuotaExceededError", "getRandomValues() only accepts buffers of size <= 64K but provided %d bytes.", len(data))
 	}
 	p.Engine.IO("crypto.getRandomValues()")
 	p.Engine.Entropy().Read(data)

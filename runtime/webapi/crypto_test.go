@@ -119,7 +119,7 @@ func TestCryptoDeterministic(t *testing.T) {
 func TestCryptoInGlobalScope(t *testing.T) {
 	w := newFetchWorld(t)
 	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
-		if _, err := w.p.vm.RunString(cryptoPrelude + `
+		if _, err := w.p.VM.RunString(cryptoPrelude + `
 			hmac().then((k) => s.sign("HMAC", k, enc(""))).then((b) => say(b.byteLength));
 			s.importKey("raw", enc("x"), "PBKDF2", false, ["deriveBits"]).then((k) => s.deriveBits({ name: "PBKDF2", hash: "SHA-1", salt: enc(""), iterations: 2000 }, k, 8)).then((b) => say(b.byteLength));
 			s.generateKey({ name: "AES-CBC", length: 128 }, true, ["encrypt"]).catch((e) => say(e.message.slice(0, 51)));
@@ -141,7 +141,7 @@ func TestCryptoOffTheLoop(t *testing.T) {
 		await null; await null; await null; say("went on"); await work;
 		await crypto.subtle.generateKey({ name: "RSA-PSS", hash: "SHA-1", modulusLength: 512, publicExponent: new Uint8Array([7]) }, true, ["sign"]).catch((e) => say(e.name));`
 	w := newFetchWorld(t)
-	w.p.opts.Go = w.sched.Go
+	w.p.Go = w.sched.Go
 	w.run(source)
 	w.said("went on", "derived 1", "OperationError")
 	w.c = w.p.Engine.NewContext(engine.ObjectContext, "")
@@ -160,7 +160,7 @@ func TestCryptoOffTheLoop(t *testing.T) {
 		return goja.Undefined()
 	}))
 	e.Post(e.NewContext(engine.RequestContext, "").Frame(), "test", func() {
-		if _, err := p.vm.RunString("(async () => {" + source + "})().catch((e) => say('Error ' + e.message))"); err != nil {
+		if _, err := p.VM.RunString("(async () => {" + source + "})().catch((e) => say('Error ' + e.message))"); err != nil {
 			e.Rethrow(err)
 		}
 	})

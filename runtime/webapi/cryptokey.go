@@ -28,8 +28,8 @@ func (p *Platform) cryptoKeys() *engine.Class[*cryptoKey] {
 	st.keys = engine.DefineClass(p.Engine, engine.ClassDef[*cryptoKey]{
 		Name: "CryptoKey",
 		Accessors: []engine.Accessor[*cryptoKey]{
-			reader("type", func(k *cryptoKey) goja.Value { return p.vm.ToValue(string(k.key.Type)) }),
-			reader("extractable", func(k *cryptoKey) goja.Value { return p.vm.ToValue(k.key.Extractable) }),
+			reader("type", func(k *cryptoKey) goja.Value { return p.VM.ToValue(string(k.key.Type)) }),
+			reader("extractable", func(k *cryptoKey) goja.Value { return p.VM.ToValue(k.key.Extractable) }),
 			reader("algorithm", func(k *cryptoKey) goja.Value {
 				if k.algorithm == nil {
 					k.algorithm = p.keyAlgorithm(k.key.Algorithm)
@@ -38,7 +38,7 @@ func (p *Platform) cryptoKeys() *engine.Class[*cryptoKey] {
 			}),
 			reader("usages", func(k *cryptoKey) goja.Value {
 				if k.usages == nil {
-					k.usages = p.strings(k.key.Usages.Names())
+					k.usages = p.StringArray(k.key.Usages.Names())
 				}
 				return k.usages
 			}),
@@ -62,38 +62,24 @@ func (p *Platform) NewCryptoKey(k *webcrypto.Key) *goja.Object {
 	return p.cryptoKeys().Wrap(&cryptoKey{key: k})
 }
 
-// strings is an array of strings.
-func (p *Platform) strings(list []string) *goja.Object {
-	values := make([]any, len(list))
-	for i, s := range list {
-		values[i] = s
-	}
-	return p.vm.NewArray(values...)
-}
-
-// plain defines a property as object literals do, whatever setters prototypes have.
-func (p *Platform) plain(obj *goja.Object, name string, v any) {
-	obj.DefineDataProperty(name, p.vm.ToValue(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-}
-
 // keyAlgorithm is the KeyAlgorithm dictionary of a key.
 func (p *Platform) keyAlgorithm(a webcrypto.Algorithm) *goja.Object {
-	obj := p.vm.NewObject()
-	p.plain(obj, "name", a.Name)
+	obj := p.VM.NewObject()
+	p.DefinePlain(obj, "name", a.Name)
 	if a.ModulusLength != 0 {
-		p.plain(obj, "modulusLength", a.ModulusLength)
-		p.plain(obj, "publicExponent", p.newUint8Array(bytes.Clone(a.PublicExponent)))
+		p.DefinePlain(obj, "modulusLength", a.ModulusLength)
+		p.DefinePlain(obj, "publicExponent", p.NewUint8Array(bytes.Clone(a.PublicExponent)))
 	}
 	if a.Hash != "" {
-		hash := p.vm.NewObject()
-		p.plain(hash, "name", a.Hash)
-		p.plain(obj, "hash", hash)
+		hash := p.VM.NewObject()
+		p.DefinePlain(hash, "name", a.Hash)
+		p.DefinePlain(obj, "hash", hash)
 	}
 	if a.Length != 0 {
-		p.plain(obj, "length", a.Length)
+		p.DefinePlain(obj, "length", a.Length)
 	}
 	if a.NamedCurve != "" {
-		p.plain(obj, "namedCurve", a.NamedCurve)
+		p.DefinePlain(obj, "namedCurve", a.NamedCurve)
 	}
 	return obj
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/webcrypto"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // cryptoError is the JavaScript value of an error from package webcrypto.
@@ -36,7 +37,7 @@ func (p *Platform) algorithmIdentifier(v goja.Value) goja.Value {
 	if obj, ok := v.(*goja.Object); ok {
 		return obj
 	}
-	return p.toString(v)
+	return p.ToString(v)
 }
 
 // normalize is "normalize an algorithm" (section 18.4.4). It throws.
@@ -52,10 +53,10 @@ func (p *Platform) tryNormalize(op webcrypto.Operation, v goja.Value) (*webcrypt
 	v = p.algorithmIdentifier(v)
 	name := v
 	if _, ok := v.(*goja.Object); ok {
-		if name = get(v, "name"); isUndefined(name) {
+		if name = webidl.Get(v, "name"); webidl.IsUndefined(name) {
 			p.Engine.Throw("TypeError", "Missing field \"name\" in \"algorithm\".")
 		}
-		name = p.toString(name)
+		name = p.ToString(name)
 	}
 	canonical, members, err := webcrypto.Lookup(op, name.String())
 	if err != nil {
@@ -63,8 +64,8 @@ func (p *Platform) tryNormalize(op webcrypto.Operation, v goja.Value) (*webcrypt
 	}
 	params := &webcrypto.Params{Name: canonical}
 	for _, m := range members {
-		value := get(v, m.Name)
-		if isUndefined(value) {
+		value := webidl.Get(v, m.Name)
+		if webidl.IsUndefined(value) {
 			if m.Required {
 				p.Engine.Throw("TypeError", "Missing field %q in \"algorithm\".", m.Name)
 			}
@@ -84,7 +85,7 @@ func (p *Platform) setMember(params *webcrypto.Params, m webcrypto.Member, v goj
 	case webcrypto.HashMember:
 		params.Hash = p.normalize(webcrypto.OpDigest, v).Name
 	case webcrypto.StringMember:
-		params.NamedCurve = p.toString(v).String()
+		params.NamedCurve = p.ToString(v).String()
 	case webcrypto.CryptoKeyMember:
 		k, ok := p.cryptoKeys().Of(v)
 		if !ok {
@@ -92,23 +93,23 @@ func (p *Platform) setMember(params *webcrypto.Params, m webcrypto.Member, v goj
 		}
 		params.Public = k.key
 	case webcrypto.IntegerMember:
-		data, ok := p.bytesOf(v)
-		if !ok || isArrayBuffer(v) || p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v).String() != "Uint8Array" {
+		data, ok := p.BytesOf(v)
+		if !ok || webidl.IsArrayBuffer(v) || p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v).String() != "Uint8Array" {
 			bad("Uint8Array")
 		}
 		params.PublicExponent = bytes.Clone(data)
 	case webcrypto.BytesMember:
-		data, ok := p.bytesOf(v)
+		data, ok := p.BytesOf(v)
 		if !ok {
 			bad("BufferSource")
 		}
 		setBytes(params, m.Name, append([]byte{}, data...))
 	case webcrypto.OctetMember:
-		setNumber(params, m.Name, p.enforceRange(v, m.Name, math.MaxUint8))
+		setNumber(params, m.Name, p.EnforceRange(v, m.Name, math.MaxUint8))
 	case webcrypto.ShortMember:
-		setNumber(params, m.Name, p.enforceRange(v, m.Name, math.MaxUint16))
+		setNumber(params, m.Name, p.EnforceRange(v, m.Name, math.MaxUint16))
 	case webcrypto.LongMember:
-		setNumber(params, m.Name, p.enforceRange(v, m.Name, math.MaxUint32))
+		setNumber(params, m.Name, p.EnforceRange(v, m.Name, math.MaxUint32))
 	}
 }
 
@@ -146,34 +147,24 @@ func setNumber(params *webcrypto.Params, name string, n int) {
 	}
 }
 
-// enforceRange converts to an unsigned integer with [EnforceRange] (Web IDL,
-// section 3.2.4.9).
-func (p *Platform) enforceRange(v goja.Value, name string, limit float64) int {
-	n := math.Trunc(v.ToNumber().ToFloat())
-	if math.IsNaN(n) || n < 0 || n > limit {
-		p.Engine.Throw("TypeError", "The value of %q must be an integer between 0 and %.0f.", name, limit)
-	}
-	return int(n)
-}
-
 // jsonWebKey converts to a JsonWebKey dictionary (section 15).
 func (p *Platform) jsonWebKey(v goja.Value) *webcrypto.JWK {
 	j := &webcrypto.JWK{Fields: map[string]string{}}
 	for _, name := range webcrypto.JWKFields {
-		value := get(v, name)
+		value := webidl.Get(v, name)
 		switch {
-		case isUndefined(value):
+		case webidl.IsUndefined(value):
 		case name == "ext":
 			ext := value.ToBoolean()
 			j.Ext = &ext
 		case name == "key_ops":
 			j.HasKeyOps = true
-			p.sequence(value, name, "JsonWebKey", func(op goja.Value) { j.KeyOps = append(j.KeyOps, p.toString(op).String()) })
+			p.Sequence(value, name, "JsonWebKey", func(op goja.Value) { j.KeyOps = append(j.KeyOps, p.ToString(op).String()) })
 		case name == "oth":
 			j.HasOth = true
-			p.sequence(value, name, "JsonWebKey", func(goja.Value) {})
+			p.Sequence(value, name, "JsonWebKey", func(goja.Value) {})
 		default:
-			j.Fields[name] = p.toString(value).String()
+			j.Fields[name] = p.ToString(value).String()
 		}
 	}
 	return j
@@ -182,17 +173,17 @@ func (p *Platform) jsonWebKey(v goja.Value) *webcrypto.JWK {
 // exportedKey is what exportKey resolves with.
 func (p *Platform) exportedKey(x *webcrypto.Exported) goja.Value {
 	if x.JWK == nil {
-		return p.newArrayBuffer(x.Bytes)
+		return p.NewArrayBuffer(x.Bytes)
 	}
-	obj := p.vm.NewObject()
+	obj := p.VM.NewObject()
 	for _, name := range webcrypto.JWKExported {
 		switch text, ok := x.JWK.Fields[name]; {
 		case name == "key_ops":
-			p.plain(obj, name, p.strings(x.JWK.KeyOps))
+			p.DefinePlain(obj, name, p.StringArray(x.JWK.KeyOps))
 		case name == "ext":
-			p.plain(obj, name, *x.JWK.Ext)
+			p.DefinePlain(obj, name, *x.JWK.Ext)
 		case ok:
-			p.plain(obj, name, text)
+			p.DefinePlain(obj, name, text)
 		}
 	}
 	return obj
@@ -228,7 +219,7 @@ func jwkJSON(j *webcrypto.JWK) []byte {
 // JsonWebKey in a global object that nobody has patched.
 func (p *Platform) parseJWK(data []byte) *webcrypto.JWK {
 	var members map[string]json.RawMessage
-	bad := func() { p.throwDOM("DataError", "Missing \"kty\" field or corrupt JSON unwrapping key?") }
+	bad := func() { p.ThrowDOM("DataError", "Missing \"kty\" field or corrupt JSON unwrapping key?") }
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &members) != nil {
 		bad()
 	}

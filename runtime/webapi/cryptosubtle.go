@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webcrypto"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // subtleMethod is a method of SubtleCrypto that returns a promise: whatever it
@@ -45,10 +46,10 @@ func (p *Platform) defineSubtle() *engine.Class[subtleObject] {
 		{"unwrapKey", []string{"KeyFormat", data, key, algorithm, algorithm, "boolean", usages}, 7, p.subtleUnwrap},
 	} {
 		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.name, Length: m.length, Fn: func(call goja.FunctionCall) goja.Value {
-			return p.promise(func() goja.Value {
+			return p.Promise(func() goja.Value {
 				class.Self(call.This)
 				if n := len(call.Arguments); n < len(m.params) {
-					p.badArgument("SubtleCrypto", m.name, n+1, m.params[n])
+					p.BadArgument("SubtleCrypto", m.name, n+1, m.params[n])
 				}
 				return m.fn(subtleArgs{p, m.name, call})
 			})
@@ -61,12 +62,12 @@ func (p *Platform) defineSubtle() *engine.Class[subtleObject] {
 		if len(x) != len(y) {
 			p.Engine.Throw("TypeError", "Input buffers must have the same byte length.")
 		}
-		return p.vm.ToValue(subtle.ConstantTimeCompare(x, y) == 1)
+		return p.VM.ToValue(subtle.ConstantTimeCompare(x, y) == 1)
 	}})
 	return class
 }
 
-func (a subtleArgs) bad(n int, typ string) { a.p.badArgument("SubtleCrypto", a.name, n+1, typ) }
+func (a subtleArgs) bad(n int, typ string) { a.p.BadArgument("SubtleCrypto", a.name, n+1, typ) }
 
 func (a subtleArgs) algorithm(n int) goja.Value { return a.p.algorithmIdentifier(a.call.Argument(n)) }
 
@@ -82,11 +83,11 @@ func (a subtleArgs) key(n int) *webcrypto.Key {
 // specification copies after the algorithm is normalized.
 func (a subtleArgs) bytes(n int) func() []byte {
 	v := a.call.Argument(n)
-	if _, ok := a.p.bytesOf(v); !ok {
+	if _, ok := a.p.BytesOf(v); !ok {
 		a.bad(n, "BufferSource")
 	}
 	return func() []byte {
-		data, _ := a.p.bytesOf(v)
+		data, _ := a.p.BytesOf(v)
 		return append([]byte{}, data...)
 	}
 }
@@ -94,12 +95,12 @@ func (a subtleArgs) bytes(n int) func() []byte {
 func (a subtleArgs) boolean(n int) bool { return a.call.Argument(n).ToBoolean() }
 
 func (a subtleArgs) format(n int) string {
-	format := a.p.toString(a.call.Argument(n)).String()
+	format := a.p.ToString(a.call.Argument(n)).String()
 	switch format {
 	case "raw", "spki", "pkcs8", "jwk":
 		return format
 	case "raw-public", "raw-private", "raw-seed", "raw-secret":
-		if a.p.compat("webcrypto_modern_algorithms") {
+		if a.p.Enabled("webcrypto_modern_algorithms") {
 			return format
 		}
 	}
@@ -113,8 +114,8 @@ func (a subtleArgs) usages(n int) webcrypto.Usages {
 	if _, ok := v.(*goja.Object); !ok {
 		a.bad(n, "sequence<KeyUsage>")
 	}
-	a.p.forOf(v, func(v goja.Value) {
-		name := a.p.toString(v).String()
+	a.p.ForOf(v, func(v goja.Value) {
+		name := a.p.ToString(v).String()
 		usage := webcrypto.UsageNamed(name)
 		if usage == 0 {
 			a.p.Engine.Throw("TypeError", "%q is not a key usage.", name)
@@ -133,14 +134,14 @@ const costlyIterations = 1000
 // as in workerd, an await of crypto lets no other event in.
 func compute[T any](p *Platform, name string, costly bool, work func() (T, error), done func(T) goja.Value) goja.Value {
 	c := p.Engine.Current()
-	if !costly || p.opts.Go == nil || c == nil || c.Kind != engine.RequestContext {
+	if !costly || p.Go == nil || c == nil || c.Kind != engine.RequestContext {
 		v, err := work()
 		p.tried(err)
 		return done(v)
 	}
 	op := p.Engine.StartOp(name)
 	promise := op.Promise()
-	p.opts.Go(name, func() {
+	p.Go(name, func() {
 		v, err := work()
 		op.Resolve("crypto", func() goja.Value {
 			p.tried(err)
@@ -153,7 +154,7 @@ func compute[T any](p *Platform, name string, costly bool, work func() (T, error
 // buffer resolves with bytes.
 func (p *Platform) buffer(data []byte, err error) goja.Value {
 	p.tried(err)
-	return p.newArrayBuffer(data)
+	return p.NewArrayBuffer(data)
 }
 
 func (p *Platform) subtleEncrypt(a subtleArgs) goja.Value {
@@ -179,13 +180,13 @@ func (p *Platform) subtleVerify(a subtleArgs) goja.Value {
 	params := p.normalize(webcrypto.OpVerify, algorithm)
 	ok, err := webcrypto.VerifyWith(params, key, signature(), data())
 	p.tried(err)
-	return p.vm.ToValue(ok)
+	return p.VM.ToValue(ok)
 }
 
 func (p *Platform) subtleDigest(a subtleArgs) goja.Value {
 	algorithm, data := a.algorithm(0), a.bytes(1)
 	params := p.normalize(webcrypto.OpDigest, algorithm)
-	return p.newArrayBuffer(webcrypto.Digest(params.Name, data()))
+	return p.NewArrayBuffer(webcrypto.Digest(params.Name, data()))
 }
 
 func (p *Platform) subtleGenerate(a subtleArgs) goja.Value {
@@ -201,9 +202,9 @@ func (p *Platform) subtleGenerate(a subtleArgs) goja.Value {
 		if g.Secret != nil {
 			return p.NewCryptoKey(g.Secret)
 		}
-		pair := p.vm.NewObject()
-		p.plain(pair, "publicKey", p.NewCryptoKey(g.Public))
-		p.plain(pair, "privateKey", p.NewCryptoKey(g.Private))
+		pair := p.VM.NewObject()
+		p.DefinePlain(pair, "publicKey", p.NewCryptoKey(g.Public))
+		p.DefinePlain(pair, "privateKey", p.NewCryptoKey(g.Private))
 		return pair
 	})
 }
@@ -222,7 +223,7 @@ func (p *Platform) subtleDeriveKey(a subtleArgs) goja.Value {
 func (p *Platform) subtleDeriveBits(a subtleArgs) goja.Value {
 	algorithm, key := a.algorithm(0), a.key(1)
 	var length *int
-	if v := a.call.Argument(2); !isMissing(v) {
+	if v := a.call.Argument(2); !webidl.IsMissing(v) {
 		// unsigned long without [EnforceRange] wraps; workerd refuses what is negative.
 		n := v.ToNumber().ToFloat()
 		if n < 0 {
@@ -237,20 +238,20 @@ func (p *Platform) subtleDeriveBits(a subtleArgs) goja.Value {
 	params := p.normalize(webcrypto.OpDeriveBits, algorithm)
 	return compute(p, "crypto.subtle.deriveBits()", params.Iterations > costlyIterations, func() ([]byte, error) {
 		return webcrypto.Derive(params, key, webcrypto.DeriveBits, length)
-	}, p.newArrayBuffer)
+	}, p.NewArrayBuffer)
 }
 
 func (p *Platform) subtleImport(a subtleArgs) goja.Value {
 	format := a.format(0)
 	v := a.call.Argument(1)
 	_, isObject := v.(*goja.Object)
-	_, isBytes := p.bytesOf(v)
+	_, isBytes := p.BytesOf(v)
 	var jwk *webcrypto.JWK
 	var data func() []byte
 	switch {
 	case isBytes:
 		data = a.bytes(1)
-	case isObject || isMissing(v):
+	case isObject || webidl.IsMissing(v):
 		jwk = p.jsonWebKey(v)
 	default:
 		a.bad(1, "BufferSource or JsonWebKey")

@@ -12,6 +12,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webcrypto"
+	"minido.dev/minido/runtime/webidl"
 )
 
 //go:embed js/digest.js
@@ -39,16 +40,16 @@ func (p *Platform) digestOf(algorithm goja.Value) goja.Value {
 	written := new(big.Int)
 	return p.Engine.Native(
 		engine.Func{Name: "write", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			data, ok := p.bytesOf(call.Argument(0))
+			data, ok := p.BytesOf(call.Argument(0))
 			if text, isString := call.Argument(0).(goja.String); isString {
-				data, ok = []byte(utf8Of(text)), true
+				data, ok = []byte(webidl.UTF8Of(text)), true
 			}
 			h.Write(data)
 			written.Add(written, big.NewInt(int64(len(data))))
-			return p.vm.ToValue(ok)
+			return p.VM.ToValue(ok)
 		}},
-		engine.Func{Name: "sum", Fn: func(goja.FunctionCall) goja.Value { return p.newArrayBuffer(h.Sum(nil)) }},
-		engine.Func{Name: "written", Fn: func(goja.FunctionCall) goja.Value { return p.vm.ToValue(new(big.Int).Set(written)) }},
+		engine.Func{Name: "sum", Fn: func(goja.FunctionCall) goja.Value { return p.NewArrayBuffer(h.Sum(nil)) }},
+		engine.Func{Name: "written", Fn: func(goja.FunctionCall) goja.Value { return p.VM.ToValue(new(big.Int).Set(written)) }},
 	)
 }
 
@@ -56,7 +57,7 @@ func (p *Platform) newDigest(algorithm goja.Value) hash.Hash {
 	v := p.algorithmIdentifier(algorithm)
 	name := v
 	if _, ok := v.(*goja.Object); ok {
-		name = get(v, "name")
+		name = webidl.Get(v, "name")
 	}
 	switch strings.ToLower(name.String()) {
 	case "crc32":

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // encodingState holds the classes of the Encoding standard. Loop-confined.
@@ -28,57 +29,16 @@ const (
 // installEncoding defines TextEncoder, TextDecoder (Encoding standard), atob
 // and btoa (HTML, section 8.3).
 func (p *Platform) installEncoding() {
-	p.lazyClass("TextEncoder", func() *goja.Object { return p.textEncoders().Ctor })
-	p.lazyClass("TextDecoder", func() *goja.Object { return p.textDecoders().Ctor })
-	p.Engine.Global("atob", p.globalFunc("atob", 1, p.atob))
-	p.Engine.Global("btoa", p.globalFunc("btoa", 1, p.btoa))
-}
-
-// toString is JavaScript's ToString, which refuses symbols.
-func (p *Platform) toString(v goja.Value) goja.String {
-	switch s := v.ToString().(type) {
-	case goja.String:
-		return s
-	case *goja.Symbol:
-		p.Engine.Throw("TypeError", "Cannot convert a Symbol value to a string")
-		return nil
-	default: // goja leaves undefined, null and booleans as they are
-		return p.vm.ToValue(s.String()).(goja.String)
-	}
-}
-
-// utf8Of is a string as UTF-8, each lone surrogate as U+FFFD (Infra: convert to
-// a scalar value string).
-func utf8Of(s goja.String) string {
-	text := s.String()
-	if utf8.ValidString(text) {
-		return text
-	}
-	return validUTF8([]byte(text))
-}
-
-// latin1 makes the string whose code units are the bytes.
-func (p *Platform) latin1(data []byte) goja.Value {
-	for i, c := range data {
-		if c < utf8.RuneSelf {
-			continue
-		}
-		units := make([]uint16, len(data))
-		for i, c := range data[:i] {
-			units[i] = uint16(c)
-		}
-		for j, c := range data[i:] {
-			units[i+j] = uint16(c)
-		}
-		return goja.StringFromUTF16(units)
-	}
-	return p.vm.ToValue(string(data))
+	p.LazyClass("TextEncoder", func() *goja.Object { return p.textEncoders().Ctor })
+	p.LazyClass("TextDecoder", func() *goja.Object { return p.textDecoders().Ctor })
+	p.Engine.Global("atob", p.GlobalFunc("atob", 1, p.atob))
+	p.Engine.Global("btoa", p.GlobalFunc("btoa", 1, p.btoa))
 }
 
 // atob is the forgiving base64 decode of the Infra standard, section 7.
 func (p *Platform) atob(call goja.FunctionCall) goja.Value {
-	p.need(call, 1, "", "atob", "string")
-	text := p.toString(call.Arguments[0]).String()
+	p.Need(call, 1, "", "atob", "string")
+	text := p.ToString(call.Arguments[0]).String()
 	if strings.ContainsAny(text, "\t\n\f\r ") {
 		text = strings.NewReplacer("\t", "", "\n", "", "\f", "", "\r", "", " ", "").Replace(text)
 	}
@@ -89,23 +49,23 @@ func (p *Platform) atob(call goja.FunctionCall) goja.Value {
 	}
 	data, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil {
-		p.throwDOM("InvalidCharacterError", "%s", textNotBase64)
+		p.ThrowDOM("InvalidCharacterError", "%s", textNotBase64)
 	}
-	return p.latin1(data)
+	return p.Latin1(data)
 }
 
 func (p *Platform) btoa(call goja.FunctionCall) goja.Value {
-	p.need(call, 1, "", "btoa", "string")
-	s := p.toString(call.Arguments[0])
+	p.Need(call, 1, "", "btoa", "string")
+	s := p.ToString(call.Arguments[0])
 	data := make([]byte, s.Length())
 	for i := range data {
 		c := s.CharAt(i)
 		if c > 0xFF {
-			p.throwDOM("InvalidCharacterError", "%s", textNotLatin1)
+			p.ThrowDOM("InvalidCharacterError", "%s", textNotLatin1)
 		}
 		data[i] = byte(c)
 	}
-	return p.vm.ToValue(base64.StdEncoding.EncodeToString(data))
+	return p.VM.ToValue(base64.StdEncoding.EncodeToString(data))
 }
 
 // textEncoder has no state: it always writes UTF-8.
@@ -118,15 +78,15 @@ func (p *Platform) textEncoders() *engine.Class[textEncoder] {
 			Name: "TextEncoder",
 			New:  func(goja.ConstructorCall) textEncoder { return textEncoder{} },
 			Accessors: []engine.Accessor[textEncoder]{
-				reader("encoding", func(textEncoder) goja.Value { return p.vm.ToValue("utf-8") }),
+				webidl.Reader("encoding", func(textEncoder) goja.Value { return p.VM.ToValue("utf-8") }),
 			},
 			Methods: []engine.Method[textEncoder]{
 				{Name: "encode", Fn: func(_ textEncoder, call goja.FunctionCall) goja.Value {
 					v := call.Argument(0)
 					if goja.IsUndefined(v) {
-						return p.newUint8Array(nil)
+						return p.NewUint8Array(nil)
 					}
-					return p.newUint8Array([]byte(utf8Of(p.toString(v))))
+					return p.NewUint8Array([]byte(webidl.UTF8Of(p.ToString(v))))
 				}},
 				{Name: "encodeInto", Length: 2, Fn: p.encodeInto},
 			},
@@ -138,14 +98,14 @@ func (p *Platform) textEncoders() *engine.Class[textEncoder] {
 // encodeInto writes the characters that fit as a whole, and tells how many code
 // units it read and how many bytes it wrote.
 func (p *Platform) encodeInto(_ textEncoder, call goja.FunctionCall) goja.Value {
-	p.need(call, 1, "TextEncoder", "encodeInto", "string")
-	text := utf8Of(p.toString(call.Arguments[0]))
+	p.Need(call, 1, "TextEncoder", "encodeInto", "string")
+	text := webidl.UTF8Of(p.ToString(call.Arguments[0]))
 	v := call.Argument(1)
 	tag := p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v)
 	if tag.String() != "Uint8Array" {
-		p.badArgument("TextEncoder", "encodeInto", 2, "Uint8Array")
+		p.BadArgument("TextEncoder", "encodeInto", 2, "Uint8Array")
 	}
-	target, _ := p.bytesOf(v)
+	target, _ := p.BytesOf(v)
 	read, end := 0, 0
 	for i, r := range text {
 		n := utf8.RuneLen(r)
@@ -157,7 +117,7 @@ func (p *Platform) encodeInto(_ textEncoder, call goja.FunctionCall) goja.Value 
 			read++ // a surrogate pair
 		}
 	}
-	return p.record("read", read, "written", copy(target, text[:end]))
+	return p.Record("read", read, "written", copy(target, text[:end]))
 }
 
 // textDecoder is a TextDecoder. Loop-confined.
@@ -231,9 +191,9 @@ func (p *Platform) textDecoders() *engine.Class[*textDecoder] {
 		s.decoder = engine.DefineClass(p.Engine, engine.ClassDef[*textDecoder]{
 			Name: "TextDecoder", New: p.newTextDecoder,
 			Accessors: []engine.Accessor[*textDecoder]{
-				reader("encoding", func(d *textDecoder) goja.Value { return p.vm.ToValue(d.name) }),
-				reader("fatal", func(d *textDecoder) goja.Value { return p.vm.ToValue(d.fatal) }),
-				reader("ignoreBOM", func(d *textDecoder) goja.Value { return p.vm.ToValue(d.ignoreBOM) }),
+				webidl.Reader("encoding", func(d *textDecoder) goja.Value { return p.VM.ToValue(d.name) }),
+				webidl.Reader("fatal", func(d *textDecoder) goja.Value { return p.VM.ToValue(d.fatal) }),
+				webidl.Reader("ignoreBOM", func(d *textDecoder) goja.Value { return p.VM.ToValue(d.ignoreBOM) }),
 			},
 			Methods: []engine.Method[*textDecoder]{{Name: "decode", Fn: p.textDecode}},
 		})
@@ -244,17 +204,17 @@ func (p *Platform) textDecoders() *engine.Class[*textDecoder] {
 func (p *Platform) newTextDecoder(call goja.ConstructorCall) *textDecoder {
 	label := "utf-8"
 	if v := call.Argument(0); !goja.IsUndefined(v) {
-		label = p.toString(v).String()
+		label = p.ToString(v).String()
 	}
 	options := call.Argument(1)
-	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
-		p.badConstruct("TextDecoder", 2, "ConstructorOptions")
+	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
+		p.BadConstruct("TextDecoder", 2, "ConstructorOptions")
 	}
 	d, err := newDecoder(label)
 	if err != nil {
 		p.Engine.Throw("RangeError", "\"%s\" is %s.", label, err)
 	}
-	d.fatal, d.ignoreBOM = get(options, "fatal").ToBoolean(), get(options, "ignoreBOM").ToBoolean()
+	d.fatal, d.ignoreBOM = webidl.Get(options, "fatal").ToBoolean(), webidl.Get(options, "ignoreBOM").ToBoolean()
 	return d
 }
 
@@ -262,15 +222,15 @@ func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value
 	var data []byte
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		var ok bool
-		if data, ok = p.memoryOf(v); !ok {
-			p.badArgument("TextDecoder", "decode", 1, "ArrayBuffer or ArrayBufferView")
+		if data, ok = p.MemoryOf(v); !ok {
+			p.BadArgument("TextDecoder", "decode", 1, "ArrayBuffer or ArrayBufferView")
 		}
 	}
 	options := call.Argument(1)
-	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
-		p.badArgument("TextDecoder", "decode", 2, "DecodeOptions")
+	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
+		p.BadArgument("TextDecoder", "decode", 2, "DecodeOptions")
 	}
-	flush := !get(options, "stream").ToBoolean()
+	flush := !webidl.Get(options, "stream").ToBoolean()
 	text, ok := d.decode(data, flush)
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to decode input.")
@@ -328,7 +288,7 @@ func (m *utf8Machine) decode(chunk []byte, flush bool) (decoded, bool) {
 	if utf8.Valid(chunk) {
 		return decoded{text: string(chunk)}, true
 	}
-	return decoded{text: validUTF8(chunk)}, false
+	return decoded{text: webidl.ValidUTF8(chunk)}, false
 }
 
 // unfinished is the length of the character at the end of data of which more

@@ -1,13 +1,13 @@
 package webapi
 
 import (
-	"math"
 	"regexp"
 	"strconv"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // domEvent is an Event (DOM, section 2.2). Loop-confined.
@@ -69,21 +69,21 @@ type eventClasses struct {
 // initEvent reads the arguments (type, {bubbles, cancelable, composed}).
 func (p *Platform) initEvent(ev *domEvent, class string, call goja.ConstructorCall) (init goja.Value) {
 	if len(call.Arguments) == 0 {
-		p.badConstruct(class, 1, "string")
+		p.BadConstruct(class, 1, "string")
 	}
-	typ := p.toString(call.Arguments[0])
+	typ := p.ToString(call.Arguments[0])
 	init = call.Argument(1)
-	if _, ok := init.(*goja.Object); !ok && !isMissing(init) {
-		p.badConstruct(class, 2, "Init")
+	if _, ok := init.(*goja.Object); !ok && !webidl.IsMissing(init) {
+		p.BadConstruct(class, 2, "Init")
 	}
 	p.setEvent(ev, typ.String())
 	ev.typ = typ
 	p.trustAttribute(call.This)
-	if isMissing(init) {
+	if webidl.IsMissing(init) {
 		return goja.Undefined()
 	}
-	ev.bubbles, ev.cancelable = get(init, "bubbles").ToBoolean(), get(init, "cancelable").ToBoolean()
-	ev.composed = get(init, "composed").ToBoolean()
+	ev.bubbles, ev.cancelable = webidl.Get(init, "bubbles").ToBoolean(), webidl.Get(init, "cancelable").ToBoolean()
+	ev.composed = webidl.Get(init, "composed").ToBoolean()
 	return init
 }
 
@@ -97,7 +97,7 @@ func (p *Platform) trustAttribute(obj *goja.Object) {
 			if !ok {
 				p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 			}
-			return p.vm.ToValue(h.event().trusted)
+			return p.VM.ToValue(h.event().trusted)
 		})
 	}
 	obj.DefineAccessorProperty("isTrusted", st.trusted, nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
@@ -113,8 +113,8 @@ func wrapEvent[T eventHolder](p *Platform, class *engine.Class[T], ev T) *goja.O
 // reinitEvent is the initialize of the DOM standard, for initEvent() and its
 // likes. It reports false while the event is dispatched: then nothing changes.
 func (p *Platform) reinitEvent(ev *domEvent, class, method string, call goja.FunctionCall) bool {
-	p.need(call, 1, class, method, "string")
-	typ := p.toString(call.Arguments[0])
+	p.Need(call, 1, class, method, "string")
+	typ := p.ToString(call.Arguments[0])
 	bubbles, cancelable := call.Argument(1).ToBoolean(), call.Argument(2).ToBoolean()
 	if ev.dispatching {
 		return false
@@ -127,21 +127,8 @@ func (p *Platform) reinitEvent(ev *domEvent, class, method string, call goja.Fun
 
 // setEvent fills in a new event.
 func (p *Platform) setEvent(ev *domEvent, name string) {
-	ev.name, ev.typ = name, p.vm.ToValue(name)
+	ev.name, ev.typ = name, p.VM.ToValue(name)
 	ev.target, ev.current = goja.Null(), goja.Null()
-}
-
-// reader makes a read-only attribute.
-func reader[T any](name string, read func(T) goja.Value) engine.Accessor[T] {
-	return engine.Accessor[T]{Name: name, Get: func(self T, _ *goja.Object) goja.Value { return read(self) }}
-}
-
-// getOr is a property of an options object, or def.
-func getOr(v goja.Value, name string, def goja.Value) goja.Value {
-	if x := get(v, name); !goja.IsUndefined(x) {
-		return x
-	}
-	return def
 }
 
 func (p *Platform) eventClass() *engine.Class[eventHolder] {
@@ -150,10 +137,10 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 		return c.event
 	}
 	flag := func(name string, read func(ev *domEvent) bool) engine.Accessor[eventHolder] {
-		return reader(name, func(h eventHolder) goja.Value { return p.vm.ToValue(read(h.event())) })
+		return webidl.Reader(name, func(h eventHolder) goja.Value { return p.VM.ToValue(read(h.event())) })
 	}
 	value := func(name string, read func(ev *domEvent) goja.Value) engine.Accessor[eventHolder] {
-		return reader(name, func(h eventHolder) goja.Value { return read(h.event()) })
+		return webidl.Reader(name, func(h eventHolder) goja.Value { return read(h.event()) })
 	}
 	method := func(name string, fn func(ev *domEvent) goja.Value) engine.Method[eventHolder] {
 		return engine.Method[eventHolder]{Name: name, Fn: func(h eventHolder, _ goja.FunctionCall) goja.Value {
@@ -184,11 +171,11 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 			value("currentTarget", func(ev *domEvent) goja.Value { return ev.current }),
 			value("eventPhase", func(ev *domEvent) goja.Value {
 				if ev.dispatching {
-					return p.vm.ToValue(2)
+					return p.VM.ToValue(2)
 				}
-				return p.vm.ToValue(0)
+				return p.VM.ToValue(0)
 			}),
-			value("timeStamp", func(*domEvent) goja.Value { return p.vm.ToValue(0) }), // workerd's
+			value("timeStamp", func(*domEvent) goja.Value { return p.VM.ToValue(0) }), // workerd's
 			flag("bubbles", func(ev *domEvent) bool { return ev.bubbles }),
 			flag("cancelable", func(ev *domEvent) bool { return ev.cancelable }),
 			flag("composed", func(ev *domEvent) bool { return ev.composed }),
@@ -212,9 +199,9 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 			}},
 			method("composedPath", func(ev *domEvent) goja.Value {
 				if ev.dispatching {
-					return p.vm.NewArray(ev.current)
+					return p.VM.NewArray(ev.current)
 				}
-				return p.vm.NewArray()
+				return p.VM.NewArray()
 			}),
 		},
 	})
@@ -229,11 +216,11 @@ func (p *Platform) customEventClass() *engine.Class[*customEvent] {
 			New: func(call goja.ConstructorCall) *customEvent {
 				ev := &customEvent{}
 				init := p.initEvent(&ev.domEvent, "CustomEvent", call)
-				ev.detail = getOr(init, "detail", goja.Null())
+				ev.detail = webidl.GetOr(init, "detail", goja.Null())
 				return ev
 			},
 			Accessors: []engine.Accessor[*customEvent]{
-				reader("detail", func(ev *customEvent) goja.Value { return ev.detail }),
+				webidl.Reader("detail", func(ev *customEvent) goja.Value { return ev.detail }),
 			},
 			Methods: []engine.Method[*customEvent]{{Name: "initCustomEvent", Length: 1, Fn: func(ev *customEvent, call goja.FunctionCall) goja.Value {
 				if p.reinitEvent(&ev.domEvent, "CustomEvent", "initCustomEvent", call) {
@@ -256,9 +243,9 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 			New: func(call goja.ConstructorCall) *messageEvent {
 				ev := &messageEvent{}
 				init := p.initEvent(&ev.domEvent, "MessageEvent", call)
-				ev.data = getOr(init, "data", goja.Null())
-				ev.lastEventID, ev.origin = p.textOr(init, "lastEventId"), p.scalarOr(init, "origin")
-				ev.ports, ev.source = p.portsOf(get(init, "ports")), p.messageSource(get(init, "source"))
+				ev.data = webidl.GetOr(init, "data", goja.Null())
+				ev.lastEventID, ev.origin = p.TextOr(init, "lastEventId"), p.ScalarOr(init, "origin")
+				ev.ports, ev.source = p.portsOf(webidl.Get(init, "ports")), p.messageSource(webidl.Get(init, "source"))
 				return ev
 			},
 			Methods: []engine.Method[*messageEvent]{{Name: "initMessageEvent", Length: 1, Fn: func(ev *messageEvent, call goja.FunctionCall) goja.Value {
@@ -266,13 +253,13 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 				return goja.Undefined()
 			}}},
 			Accessors: []engine.Accessor[*messageEvent]{
-				reader("data", func(ev *messageEvent) goja.Value { return ev.data }),
-				reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
-				reader("lastEventId", func(ev *messageEvent) goja.Value { return ev.lastEventID }),
-				reader("source", func(ev *messageEvent) goja.Value { return ev.source }),
-				reader("ports", func(ev *messageEvent) goja.Value {
+				webidl.Reader("data", func(ev *messageEvent) goja.Value { return ev.data }),
+				webidl.Reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
+				webidl.Reader("lastEventId", func(ev *messageEvent) goja.Value { return ev.lastEventID }),
+				webidl.Reader("source", func(ev *messageEvent) goja.Value { return ev.source }),
+				webidl.Reader("ports", func(ev *messageEvent) goja.Value {
 					if ev.ports == nil {
-						ev.ports = frozenList[any](p, nil)
+						ev.ports = webidl.FrozenList[any](p.Realm, nil)
 					}
 					return ev.ports
 				}),
@@ -290,17 +277,17 @@ func (p *Platform) errorEventClass() *engine.Class[*errorEvent] {
 			New: func(call goja.ConstructorCall) *errorEvent {
 				ev := &errorEvent{}
 				init := p.initEvent(&ev.domEvent, "ErrorEvent", call)
-				ev.colno, ev.err = p.vm.ToValue(toUint32(get(init, "colno"))), getOr(init, "error", goja.Undefined())
-				ev.filename = p.scalarOr(init, "filename")
-				ev.lineno, ev.message = p.vm.ToValue(toUint32(get(init, "lineno"))), p.textOr(init, "message")
+				ev.colno, ev.err = p.VM.ToValue(webidl.ToUint32(webidl.Get(init, "colno"))), webidl.GetOr(init, "error", goja.Undefined())
+				ev.filename = p.ScalarOr(init, "filename")
+				ev.lineno, ev.message = p.VM.ToValue(webidl.ToUint32(webidl.Get(init, "lineno"))), p.TextOr(init, "message")
 				return ev
 			},
 			Accessors: []engine.Accessor[*errorEvent]{
-				reader("message", func(ev *errorEvent) goja.Value { return ev.message }),
-				reader("filename", func(ev *errorEvent) goja.Value { return ev.filename }),
-				reader("lineno", func(ev *errorEvent) goja.Value { return ev.lineno }),
-				reader("colno", func(ev *errorEvent) goja.Value { return ev.colno }),
-				reader("error", func(ev *errorEvent) goja.Value { return ev.err }),
+				webidl.Reader("message", func(ev *errorEvent) goja.Value { return ev.message }),
+				webidl.Reader("filename", func(ev *errorEvent) goja.Value { return ev.filename }),
+				webidl.Reader("lineno", func(ev *errorEvent) goja.Value { return ev.lineno }),
+				webidl.Reader("colno", func(ev *errorEvent) goja.Value { return ev.colno }),
+				webidl.Reader("error", func(ev *errorEvent) goja.Value { return ev.err }),
 			},
 		})
 	}
@@ -315,14 +302,14 @@ func (p *Platform) closeEventClass() *engine.Class[*closeEvent] {
 			New: func(call goja.ConstructorCall) *closeEvent {
 				ev := &closeEvent{}
 				init := p.initEvent(&ev.domEvent, "CloseEvent", call)
-				ev.code = int(uint16(toUint32(get(init, "code"))))
-				ev.reason, ev.wasClean = p.scalarOr(init, "reason"), get(init, "wasClean").ToBoolean()
+				ev.code = int(uint16(webidl.ToUint32(webidl.Get(init, "code"))))
+				ev.reason, ev.wasClean = p.ScalarOr(init, "reason"), webidl.Get(init, "wasClean").ToBoolean()
 				return ev
 			},
 			Accessors: []engine.Accessor[*closeEvent]{
-				reader("code", func(ev *closeEvent) goja.Value { return p.vm.ToValue(ev.code) }),
-				reader("reason", func(ev *closeEvent) goja.Value { return ev.reason }),
-				reader("wasClean", func(ev *closeEvent) goja.Value { return p.vm.ToValue(ev.wasClean) }),
+				webidl.Reader("code", func(ev *closeEvent) goja.Value { return p.VM.ToValue(ev.code) }),
+				webidl.Reader("reason", func(ev *closeEvent) goja.Value { return ev.reason }),
+				webidl.Reader("wasClean", func(ev *closeEvent) goja.Value { return p.VM.ToValue(ev.wasClean) }),
 			},
 		})
 	}
@@ -337,15 +324,15 @@ func (p *Platform) rejectionEventClass() *engine.Class[*rejectionEvent] {
 			New: func(call goja.ConstructorCall) *rejectionEvent {
 				ev := &rejectionEvent{}
 				init := p.initEvent(&ev.domEvent, "PromiseRejectionEvent", call)
-				ev.promise, ev.reason = get(init, "promise"), get(init, "reason")
+				ev.promise, ev.reason = webidl.Get(init, "promise"), webidl.Get(init, "reason")
 				if _, ok := ev.promise.(*goja.Object); !ok {
 					p.Engine.Throw("TypeError", "Failed to construct 'PromiseRejectionEvent': the field 'promise' of 'PromiseRejectionEventInit' is required.")
 				}
 				return ev
 			},
 			Accessors: []engine.Accessor[*rejectionEvent]{
-				reader("promise", func(ev *rejectionEvent) goja.Value { return ev.promise }),
-				reader("reason", func(ev *rejectionEvent) goja.Value { return ev.reason }),
+				webidl.Reader("promise", func(ev *rejectionEvent) goja.Value { return ev.promise }),
+				webidl.Reader("reason", func(ev *rejectionEvent) goja.Value { return ev.reason }),
 			},
 		})
 	}
@@ -361,7 +348,7 @@ func (p *Platform) newEvent(name string) *goja.Object {
 
 // newMessageEvent makes the event of a message that came in.
 func (p *Platform) newMessageEvent(data goja.Value, origin string) *goja.Object {
-	ev := &messageEvent{data: data, origin: p.vm.ToValue(origin), lastEventID: p.vm.ToValue(""), source: goja.Null()}
+	ev := &messageEvent{data: data, origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(""), source: goja.Null()}
 	p.setEvent(&ev.domEvent, "message")
 	ev.trusted = true
 	return wrapEvent(p, p.messageEventClass(), ev)
@@ -370,7 +357,7 @@ func (p *Platform) newMessageEvent(data goja.Value, origin string) *goja.Object 
 // newStreamedEvent makes an event of type typ that a stream of events brought
 // (HTML, section 9.2.6).
 func (p *Platform) newStreamedEvent(typ, data, origin, id string) *goja.Object {
-	ev := &messageEvent{data: p.vm.ToValue(data), origin: p.vm.ToValue(origin), lastEventID: p.vm.ToValue(id), source: goja.Null()}
+	ev := &messageEvent{data: p.VM.ToValue(data), origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(id), source: goja.Null()}
 	p.setEvent(&ev.domEvent, typ)
 	ev.trusted = true
 	return wrapEvent(p, p.messageEventClass(), ev)
@@ -378,7 +365,7 @@ func (p *Platform) newStreamedEvent(typ, data, origin, id string) *goja.Object {
 
 // newFailureEvent makes an "error" event that has a reason, and no text.
 func (p *Platform) newFailureEvent(reason goja.Value) *goja.Object {
-	zero, none := p.vm.ToValue(0), p.vm.ToValue("")
+	zero, none := p.VM.ToValue(0), p.VM.ToValue("")
 	ev := &errorEvent{message: none, filename: none, lineno: zero, colno: zero, err: reason}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted = true
@@ -387,7 +374,7 @@ func (p *Platform) newFailureEvent(reason goja.Value) *goja.Object {
 
 // newCloseEvent makes the event of a connection that ended.
 func (p *Platform) newCloseEvent(code int, reason string, wasClean bool) *goja.Object {
-	ev := &closeEvent{code: code, reason: p.vm.ToValue(reason), wasClean: wasClean}
+	ev := &closeEvent{code: code, reason: p.VM.ToValue(reason), wasClean: wasClean}
 	p.setEvent(&ev.domEvent, "close")
 	ev.trusted = true
 	return wrapEvent(p, p.closeEventClass(), ev)
@@ -396,7 +383,7 @@ func (p *Platform) newCloseEvent(code int, reason string, wasClean bool) *goja.O
 // newErrorEvent makes the event of a failure; v is what was thrown.
 func (p *Platform) newErrorEvent(message string, v goja.Value) *goja.Object {
 	file, line, column := p.throwSite(v)
-	ev := &errorEvent{message: p.vm.ToValue(message), filename: p.vm.ToValue(file), lineno: p.vm.ToValue(line), colno: p.vm.ToValue(column), err: v}
+	ev := &errorEvent{message: p.VM.ToValue(message), filename: p.VM.ToValue(file), lineno: p.VM.ToValue(line), colno: p.VM.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted, ev.cancelable = true, true
 	return wrapEvent(p, p.errorEventClass(), ev)
@@ -414,32 +401,6 @@ func (p *Platform) throwSite(v goja.Value) (file string, line, column int) {
 	return "", 0, 0
 }
 
-// textOr is a member of a dictionary as a DOMString, "" if it is missing;
-// scalarOr is the same as a USVString.
-func (p *Platform) textOr(init goja.Value, name string) goja.Value {
-	if v := get(init, name); !goja.IsUndefined(v) {
-		return p.toString(v)
-	}
-	return p.vm.ToValue("")
-}
-
-func (p *Platform) scalarOr(init goja.Value, name string) goja.Value {
-	return p.vm.ToValue(utf8Of(p.textOr(init, name).(goja.String)))
-}
-
-// toUint32 is JavaScript's ToUint32; undefined is 0.
-func toUint32(v goja.Value) uint32 {
-	f := math.Trunc(v.ToFloat())
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return 0
-	}
-	f = math.Mod(f, 1<<32)
-	if f < 0 {
-		f += 1 << 32
-	}
-	return uint32(f)
-}
-
 // portsOf converts a sequence<MessagePort>; undefined is none.
 func (p *Platform) portsOf(list goja.Value) goja.Value {
 	if goja.IsUndefined(list) {
@@ -447,16 +408,16 @@ func (p *Platform) portsOf(list goja.Value) goja.Value {
 	}
 	ports := p.objects(list)
 	for _, port := range ports {
-		if _, ok := p.attachedTo(port).(*messagePort); !ok {
+		if _, ok := p.Engine.Attached(port).(*messagePort); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'ports' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
 		}
 	}
-	return frozenList(p, ports)
+	return webidl.FrozenList(p.Realm, ports)
 }
 
 // messageSource converts a nullable MessageEventSource; undefined is null.
 func (p *Platform) messageSource(v goja.Value) goja.Value {
-	if isMissing(v) {
+	if webidl.IsMissing(v) {
 		return goja.Null()
 	}
 	if _, ok := p.Engine.Attached(v).(*messagePort); !ok {
@@ -477,7 +438,7 @@ func (p *Platform) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
 		}
 		return def
 	}
-	empty := p.vm.ToValue("")
-	ev.data, ev.origin, ev.lastEventID = or(3, goja.Null()), p.toString(or(4, empty)), p.toString(or(5, empty))
+	empty := p.VM.ToValue("")
+	ev.data, ev.origin, ev.lastEventID = or(3, goja.Null()), p.ToString(or(4, empty)), p.ToString(or(5, empty))
 	ev.source, ev.ports = p.messageSource(call.Argument(6)), p.portsOf(call.Argument(7))
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // States of an EventSource.
@@ -48,7 +49,7 @@ type sourceConnection struct {
 
 func (p *Platform) eventSourceClass() *goja.Object {
 	value := func(name string, get func(s *eventSource) any) engine.Accessor[*eventSource] {
-		return reader(name, func(s *eventSource) goja.Value { return p.vm.ToValue(get(s)) })
+		return webidl.Reader(name, func(s *eventSource) goja.Value { return p.VM.ToValue(get(s)) })
 	}
 	closing := func(s *eventSource, _ goja.FunctionCall) goja.Value {
 		s.close()
@@ -73,30 +74,30 @@ func (p *Platform) eventSourceClass() *goja.Object {
 		}}},
 		Constants: []engine.Constant{{Name: "CONNECTING", Value: sourceConnecting}, {Name: "OPEN", Value: sourceOpen}, {Name: "CLOSED", Value: sourceClosed}},
 	})
-	class.Proto.DefineDataPropertySymbol(p.symbol("dispose"), class.Proto.Get("close"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	class.Proto.DefineDataPropertySymbol(p.Symbol("dispose"), class.Proto.Get("close"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return class.Ctor
 }
 
 // newEventSource is new EventSource(url, {withCredentials, fetcher}).
 func (p *Platform) newEventSource(call goja.ConstructorCall) *eventSource {
 	if len(call.Arguments) == 0 {
-		p.badConstruct("EventSource", 1, "string")
+		p.BadConstruct("EventSource", 1, "string")
 	}
-	given, init := p.usv(call.Arguments[0]), call.Argument(1)
-	if _, ok := init.(*goja.Object); !ok && !isMissing(init) {
-		p.badConstruct("EventSource", 2, "EventSourceInit")
+	given, init := p.USV(call.Arguments[0]), call.Argument(1)
+	if _, ok := init.(*goja.Object); !ok && !webidl.IsMissing(init) {
+		p.BadConstruct("EventSource", 2, "EventSourceInit")
 	}
-	fetcher, credentials := get(init, "fetcher"), get(init, "withCredentials").ToBoolean()
+	fetcher, credentials := webidl.Get(init, "fetcher"), webidl.Get(init, "withCredentials").ToBoolean()
 	p.needRequest()
 	if credentials {
-		p.throwDOM("NotSupportedError", "The init.withCredentials option is not supported. It must be false or undefined.") // reference's text
+		p.ThrowDOM("NotSupportedError", "The init.withCredentials option is not supported. It must be false or undefined.") // reference's text
 	}
 	parsed, err := parseURL(given, "")
 	if err != nil {
-		p.throwDOM("SyntaxError", "Cannot open an EventSource to '%s'. The URL is invalid.", given)
+		p.ThrowDOM("SyntaxError", "Cannot open an EventSource to '%s'. The URL is invalid.", given)
 	}
 	s := &eventSource{p: p, object: call.This, frame: p.Engine.Frame(), url: parsed.Href(false), delay: defaultReconnection}
-	if !isMissing(fetcher) {
+	if !webidl.IsMissing(fetcher) {
 		s.fetcher = fetcher
 	}
 	s.connect()
@@ -106,7 +107,7 @@ func (p *Platform) newEventSource(call goja.ConstructorCall) *eventSource {
 // needRequest throws in the global scope.
 func (p *Platform) needRequest() {
 	if p.Engine.Current() == nil {
-		p.throwDOM("NotSupportedError", "An EventSource can only be created within the context of a worker request.") // reference's text
+		p.ThrowDOM("NotSupportedError", "An EventSource can only be created within the context of a worker request.") // reference's text
 	}
 }
 
@@ -114,7 +115,7 @@ func (p *Platform) needRequest() {
 func (p *Platform) readEvents(s *eventSource, v goja.Value) {
 	stream, ok := v.(*goja.Object)
 	if !ok || !p.isStream(v) {
-		p.badArgument("EventSource", "from", 1, "ReadableStream")
+		p.BadArgument("EventSource", "from", 1, "ReadableStream")
 	}
 	p.needRequest()
 	if p.streamLocked(stream) {
@@ -154,18 +155,18 @@ func (s *eventSource) connect() {
 	p := s.p
 	c := &sourceConnection{s: s, signal: p.newAbortSignal()}
 	s.connection = c
-	fields := p.record("accept", "text/event-stream", "cache-control", "no-cache")
+	fields := p.Record("accept", "text/event-stream", "cache-control", "no-cache")
 	if s.lastID != "" {
 		fields.Set("last-event-id", s.lastID)
 	}
-	init := p.record("headers", fields, "signal", c.signal.Object())
+	init := p.Record("headers", fields, "signal", c.signal.Object())
 	var promise goja.Value
 	if s.fetcher != nil {
-		promise = p.promise(func() goja.Value {
-			return p.invoke(s.fetcher.ToObject(p.vm), "fetch", p.vm.ToValue(s.url), init)
+		promise = p.Promise(func() goja.Value {
+			return p.Invoke(s.fetcher.ToObject(p.VM), "fetch", p.VM.ToValue(s.url), init)
 		})
 	} else {
-		promise = p.Fetch(p.vm.ToValue(s.url), init, p.opts.Fetch)
+		promise = p.Fetch(p.VM.ToValue(s.url), init, p.opts.Fetch)
 	}
 	p.Engine.Await(promise, func(v goja.Value) {
 		s.task("event source answer", c, func() { c.answered(v) })
@@ -188,7 +189,7 @@ func (c *sourceConnection) answered(v goja.Value) {
 	case !ok:
 		s.fail(p.Engine.NewError("TypeError", "The fetcher of an EventSource gave no Response."))
 	case r.status != 200:
-		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.vm.ToValue(r.status).String()+"."))
+		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.VM.ToValue(r.status).String()+"."))
 	case !hasType:
 		s.fail(p.NewDOMException("AbortError", "No content type header was present in the response."))
 	case mime.essence != "text/event-stream":
@@ -235,7 +236,7 @@ func (c *sourceConnection) chunk(v goja.Value) {
 	if s.connection != c {
 		return
 	}
-	data, ok := p.bytesOf(v)
+	data, ok := p.BytesOf(v)
 	if !ok {
 		s.task("event source end", c, func() { s.fail(p.Engine.NewError("TypeError", textNotBytes)) })
 		return

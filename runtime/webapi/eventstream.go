@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+
+	"minido.dev/minido/runtime/webidl"
 )
 
 // eventStream parses text/event-stream (HTML, section 9.2.6). Bytes go in as
@@ -77,7 +79,7 @@ func (s *eventStream) feed(chunk []byte) (events []streamedEvent, err error) {
 func (s *eventStream) line(line []byte) (ev streamedEvent, complete bool) {
 	if len(line) == 0 {
 		ev = streamedEvent{typ: s.typ, id: s.id, empty: len(s.data) == 0}
-		ev.data = validUTF8(bytes.TrimSuffix(s.data, []byte("\n")))
+		ev.data = webidl.ValidUTF8(bytes.TrimSuffix(s.data, []byte("\n")))
 		if ev.typ == "" {
 			ev.typ = "message"
 		}
@@ -90,10 +92,10 @@ func (s *eventStream) line(line []byte) (ev streamedEvent, complete bool) {
 	case "data":
 		s.data = append(append(s.data, value...), '\n')
 	case "event":
-		s.typ = validUTF8(value)
+		s.typ = webidl.ValidUTF8(value)
 	case "id":
 		if bytes.IndexByte(value, 0) < 0 {
-			s.id = validUTF8(value)
+			s.id = webidl.ValidUTF8(value)
 		}
 	case "retry":
 		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil { // digits alone

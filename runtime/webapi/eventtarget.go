@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // eventTarget holds the listeners of an EventTarget (DOM, section 2.7). Go
@@ -41,19 +42,19 @@ type eventState struct {
 
 func (p *Platform) installEvents() {
 	p.cloner.AddTransferable(Transferable{Refuse: p.untransferablePort, Move: p.transferPort})
-	p.lazyClass("EventTarget", func() *goja.Object { return p.eventTargets().Ctor })
-	p.lazyClass("Event", func() *goja.Object { return p.eventClass().Ctor })
-	p.lazyClass("CustomEvent", func() *goja.Object { return p.customEventClass().Ctor })
-	p.lazyClass("MessageEvent", func() *goja.Object { return p.messageEventClass().Ctor })
-	p.lazyClass("ErrorEvent", func() *goja.Object { return p.errorEventClass().Ctor })
-	p.lazyClass("CloseEvent", func() *goja.Object { return p.closeEventClass().Ctor })
-	p.lazyClass("EventSource", p.eventSourceClass)
-	p.lazyClass("PromiseRejectionEvent", func() *goja.Object { return p.rejectionEventClass().Ctor })
+	p.LazyClass("EventTarget", func() *goja.Object { return p.eventTargets().Ctor })
+	p.LazyClass("Event", func() *goja.Object { return p.eventClass().Ctor })
+	p.LazyClass("CustomEvent", func() *goja.Object { return p.customEventClass().Ctor })
+	p.LazyClass("MessageEvent", func() *goja.Object { return p.messageEventClass().Ctor })
+	p.LazyClass("ErrorEvent", func() *goja.Object { return p.errorEventClass().Ctor })
+	p.LazyClass("CloseEvent", func() *goja.Object { return p.closeEventClass().Ctor })
+	p.LazyClass("EventSource", p.eventSourceClass)
+	p.LazyClass("PromiseRejectionEvent", func() *goja.Object { return p.rejectionEventClass().Ctor })
 
-	global := p.vm.GlobalObject()
+	global := p.VM.GlobalObject()
 	for _, m := range p.targetMethods() {
 		p.Engine.Global(m.Name, p.Engine.Func(m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
-			if !isMissing(call.This) && call.This != global {
+			if !webidl.IsMissing(call.This) && call.This != global {
 				return m.Fn(p.targetOf(call.This), call)
 			}
 			call.This = global
@@ -61,8 +62,8 @@ func (p *Platform) installEvents() {
 		}))
 	}
 	p.Engine.LazyGlobal("reportError", func() goja.Value {
-		return p.globalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
-			p.need(call, 1, "", "reportError", "JsValue")
+		return p.GlobalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
+			p.Need(call, 1, "", "reportError", "JsValue")
 			p.Engine.ReportUncaught(call.Arguments[0])
 			return goja.Undefined()
 		})
@@ -84,7 +85,7 @@ func (p *Platform) HasListener(typ string) bool { return p.core.events.global.ha
 
 // DispatchGlobal dispatches an event, made from one of the platform's classes,
 // on globalThis. It reports false if a listener called preventDefault.
-func (p *Platform) DispatchGlobal(ev *goja.Object) bool { return p.Fire(p.vm.GlobalObject(), ev) }
+func (p *Platform) DispatchGlobal(ev *goja.Object) bool { return p.Fire(p.VM.GlobalObject(), ev) }
 
 func (p *Platform) fireRejection(typ string, promise *goja.Object, reason goja.Value) bool {
 	if !p.core.events.global.has(typ) {
@@ -100,7 +101,7 @@ func (p *Platform) fireRejection(typ string, promise *goja.Object, reason goja.V
 // throws in its turn is logged, not reported again.
 func (p *Platform) fireError(v goja.Value) bool {
 	st := &p.core.events
-	if st.reporting || !st.global.has("error") && !engine.IsCallable(p.vm.GlobalObject().Get("onerror")) {
+	if st.reporting || !st.global.has("error") && !engine.IsCallable(p.VM.GlobalObject().Get("onerror")) {
 		return false
 	}
 	st.reporting = true
@@ -128,7 +129,7 @@ func (p *Platform) eventTargets() *engine.Class[eventTargeter] {
 // targetOf is the eventTarget of an object, of globalThis too; it throws
 // IllegalInvocation for others.
 func (p *Platform) targetOf(v goja.Value) *eventTarget {
-	if v == p.vm.GlobalObject() {
+	if v == p.VM.GlobalObject() {
 		return &p.core.events.global
 	}
 	t, ok := p.Engine.Attached(v).(eventTargeter)
@@ -161,22 +162,22 @@ func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 			return goja.Undefined()
 		}},
 		{Name: "removeEventListener", Length: 2, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
-			p.need(call, 2, "EventTarget", "removeEventListener", "function or HandlerObject")
-			typ, callback := p.toString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", call.Arguments[1])
+			p.Need(call, 2, "EventTarget", "removeEventListener", "function or HandlerObject")
+			typ, callback := p.ToString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", call.Arguments[1])
 			t.remove(t.find(typ, callback, captureOf(call.Argument(2))))
 			return goja.Undefined()
 		}},
 		{Name: "dispatchEvent", Length: 1, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
 			holder, ok := p.Engine.Attached(call.Argument(0)).(eventHolder)
 			if !ok {
-				p.badArgument("EventTarget", "dispatchEvent", 1, "Event")
+				p.BadArgument("EventTarget", "dispatchEvent", 1, "Event")
 			}
 			ev := holder.event()
 			if ev.dispatching {
-				p.throwDOM("InvalidStateError", "The event is already being dispatched.")
+				p.ThrowDOM("InvalidStateError", "The event is already being dispatched.")
 			}
 			ev.trusted = false
-			return p.vm.ToValue(p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object)))
+			return p.VM.ToValue(p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object)))
 		}},
 	}
 }
@@ -184,7 +185,7 @@ func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
 // captureOf flattens the options of removeEventListener (DOM: flatten).
 func captureOf(options goja.Value) bool {
 	if _, ok := options.(*goja.Object); ok {
-		options = get(options, "capture")
+		options = webidl.Get(options, "capture")
 	}
 	return options.ToBoolean()
 }
@@ -192,19 +193,19 @@ func captureOf(options goja.Value) bool {
 // listenerOf is a callback argument; nil stands for null.
 func (p *Platform) listenerOf(method string, v goja.Value) *goja.Object {
 	callback, ok := v.(*goja.Object)
-	if !ok && !isMissing(v) {
-		p.badArgument("EventTarget", method, 2, "function or HandlerObject")
+	if !ok && !webidl.IsMissing(v) {
+		p.BadArgument("EventTarget", method, 2, "function or HandlerObject")
 	}
 	return callback
 }
 
 func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
-	p.need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
-	typ, options := p.toString(call.Arguments[0]).String(), call.Argument(2)
+	p.Need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
+	typ, options := p.ToString(call.Arguments[0]).String(), call.Argument(2)
 	callback := p.listenerOf("addEventListener", call.Arguments[1])
-	l := &listener{typ: typ, callback: callback, capture: captureOf(options), once: get(options, "once").ToBoolean(), passive: get(options, "passive").ToBoolean()}
+	l := &listener{typ: typ, callback: callback, capture: captureOf(options), once: webidl.Get(options, "once").ToBoolean(), passive: webidl.Get(options, "passive").ToBoolean()}
 	var signal *abortSignal
-	if v := get(options, "signal"); !goja.IsUndefined(v) {
+	if v := webidl.Get(options, "signal"); !goja.IsUndefined(v) {
 		var ok bool
 		if signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'AddEventListenerOptions': the provided value is not of type 'AbortSignal'.")
@@ -343,7 +344,7 @@ func (p *Platform) callListener(l *listener, this goja.Value, ev *domEvent, obj 
 	if err != nil {
 		p.Engine.Rethrow(err)
 	}
-	if l.handler && v != nil && v.StrictEquals(p.vm.ToValue(false)) {
+	if l.handler && v != nil && v.StrictEquals(p.VM.ToValue(false)) {
 		ev.canceled = ev.canceled || ev.cancelable
 	}
 }

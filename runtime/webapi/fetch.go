@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // fetchState is what fetch, bodies, streams and sockets keep per isolate.
@@ -22,26 +23,13 @@ type fetchState struct {
 	objectText    goja.Value    // Object.prototype.toString
 }
 
-// lazily calls make once, in the global scope frame.
-func lazily[T any](e *engine.Engine, make func() T) func() T {
-	var value T
-	made := false
-	return func() T {
-		if !made {
-			made = true
-			e.In(engine.GlobalFrame, func() { value = make() })
-		}
-		return value
-	}
-}
-
 func (p *Platform) installFetch() {
 	e, f := p.Engine, &p.fetch
-	f.objectText = p.vm.NewObject().Get("toString")
-	f.headersClass = lazily(e, p.defineHeaders)
-	f.requestClass = lazily(e, p.defineRequest)
-	f.responseClass = lazily(e, p.defineResponse)
-	f.socketClass = lazily(e, p.defineSocket)
+	f.objectText = p.VM.NewObject().Get("toString")
+	f.headersClass = webidl.Lazily(e, p.defineHeaders)
+	f.requestClass = webidl.Lazily(e, p.defineRequest)
+	f.responseClass = webidl.Lazily(e, p.defineResponse)
+	f.socketClass = webidl.Lazily(e, p.defineSocket)
 	e.LazyGlobal("Headers", func() goja.Value { return f.headersClass().Ctor })
 	e.LazyGlobal("Request", func() goja.Value { return f.requestClass().Ctor })
 	e.LazyGlobal("Response", func() goja.Value { return f.responseClass().Ctor })
@@ -50,15 +38,15 @@ func (p *Platform) installFetch() {
 	e.LazyGlobal("caches", p.defineCaches)
 	for _, name := range []string{"Cache", "CacheStorage"} {
 		e.LazyGlobal(name, func() goja.Value {
-			p.vm.GlobalObject().Get("caches")
-			return p.global(name)
+			p.VM.GlobalObject().Get("caches")
+			return p.GlobalClass(name)
 		})
 	}
 	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
-		if !p.calledOnGlobal(call) {
-			promise, _, reject := p.vm.NewPromise()
-			reject(p.vm.NewTypeError(engine.IllegalInvocation))
-			return p.vm.ToValue(promise)
+		if !p.CalledOnGlobal(call) {
+			promise, _, reject := p.VM.NewPromise()
+			reject(p.VM.NewTypeError(engine.IllegalInvocation))
+			return p.VM.ToValue(promise)
 		}
 		input, init := call.Argument(0), call.Argument(1)
 		return p.Fetch(input, init, p.opts.Fetch)
@@ -71,7 +59,7 @@ func (p *Platform) installFetch() {
 // stub's. It gives a promise and never throws. The request leaves through the
 // context's output gate.
 func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
-	return p.promise(func() goja.Value {
+	return p.Promise(func() goja.Value {
 		r := p.coerceRequest(input, init)
 		stop := p.abortableBy(r)
 		scheme, _, _ := strings.Cut(r.url, ":")

@@ -183,7 +183,7 @@ func TestNativeBodies(t *testing.T) {
 	w := newFetchWorld(t)
 	pipe := event.NewPipe(-1)
 	w.turn(func() {
-		w.p.vm.Set("request", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe,
+		w.p.VM.Set("request", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe,
 			Header: event.Header{{Name: "Content-Type", Value: "text/plain"}}, CF: []byte(`{"colo":"X"}`)}))
 	})
 	w.run(`say(request.bodyUsed); const p = request.text(); say(request.bodyUsed); say(await p); say(request.cf.colo); say(request.headers.get("content-type"))
@@ -200,7 +200,7 @@ func TestNativeBodies(t *testing.T) {
 	broken := event.NewPipe(-1)
 	broken.Close(errors.New("connection reset"))
 	w.turn(func() {
-		w.p.vm.Set("response", w.p.ResponseFromEvent(&event.Response{Status: 200, Body: broken}))
+		w.p.VM.Set("response", w.p.ResponseFromEvent(&event.Response{Status: 200, Body: broken}))
 	})
 	w.run(`try { await response.json() } catch (e) { say(e.message) }`)
 	w.said("connection reset")
@@ -211,13 +211,13 @@ func TestNativeBodies(t *testing.T) {
 func TestResponseToEvent(t *testing.T) {
 	w := newFetchWorld(t)
 	w.turn(func() {
-		v, _ := w.p.vm.RunString(`5`)
+		v, _ := w.p.VM.RunString(`5`)
 		if _, err := w.p.ResponseToEvent(v, nil); err == nil || err.Error() != "TypeError: Incorrect type for Promise: the Promise did not resolve to 'Response'." {
 			t.Errorf("error: %v", err)
 		}
 		foreign := event.NewPipe(7)
-		w.p.vm.Set("r", w.p.ResponseFromEvent(&event.Response{Status: 201, Body: foreign, Header: event.Header{{Name: "A", Value: "b"}}}))
-		v, _ = w.p.vm.RunString(`r.headers.get("a"); new Response("x"); r`)
+		w.p.VM.Set("r", w.p.ResponseFromEvent(&event.Response{Status: 201, Body: foreign, Header: event.Header{{Name: "A", Value: "b"}}}))
+		v, _ = w.p.VM.RunString(`r.headers.get("a"); new Response("x"); r`)
 		ev, err := w.p.ResponseToEvent(v, nil)
 		if err != nil || ev.Body != event.Body(foreign) || ev.Status != 201 {
 			t.Errorf("%+v, %v", ev, err)
@@ -225,7 +225,7 @@ func TestResponseToEvent(t *testing.T) {
 		if _, err := w.p.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already been used") {
 			t.Errorf("twice: %v", err)
 		}
-		v, _ = w.p.vm.RunString(`new Response("x", {status: 404, headers: {q: "1"}, encodeBody: "manual"})`)
+		v, _ = w.p.VM.RunString(`new Response("x", {status: 404, headers: {q: "1"}, encodeBody: "manual"})`)
 		ev, err = w.p.ResponseToEvent(v, nil)
 		whole, _ := event.Buffered(ev.Body)
 		if err != nil || string(whole) != "x" || ev.Status != 404 || ev.EncodeBody != "manual" || fmt.Sprint(ev.Header) != "[{q 1} {Content-Type text/plain;charset=UTF-8}]" {
@@ -240,7 +240,7 @@ func TestForeignContext(t *testing.T) {
 	w := newFetchWorld(t)
 	pipe := event.NewPipe(-1)
 	w.turn(func() {
-		w.p.vm.Set("r", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
+		w.p.VM.Set("r", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
 	})
 	w.run(`const [a] = Object.values(new WebSocketPair()); a.accept(); globalThis.a = a; r.body`)
 	w.c = w.p.Engine.NewContext(engine.RequestContext, "")
@@ -248,7 +248,7 @@ func TestForeignContext(t *testing.T) {
 	const refused = "Cannot perform I/O on behalf of a different request. I/O o"
 	w.said(refused, refused, refused)
 	w.p.Engine.Post(engine.GlobalFrame, "test", func() {
-		w.p.vm.RunString(`fetch("http://x/").catch(e => say(e.message.slice(0, 42))); try { new WebSocketPair() } catch (e) { say(e.message.slice(0, 42)) } try { new Response("x") } catch (e) { say(e.message.slice(0, 42)) } new Response(null).text().then(s => say("none" + s))`)
+		w.p.VM.RunString(`fetch("http://x/").catch(e => say(e.message.slice(0, 42))); try { new WebSocketPair() } catch (e) { say(e.message.slice(0, 42)) } try { new Response("x") } catch (e) { say(e.message.slice(0, 42)) } new Response(null).text().then(s => say("none" + s))`)
 	})
 	for w.sched.Step() {
 	}
@@ -304,7 +304,7 @@ func TestAbortBeforeTheResponse(t *testing.T) {
 		})()`, `[true,true]`},
 	})
 	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
-		if v, err := w.p.vm.RunString(`navigator.sendBeacon("http://a.test/")`); err != nil || v.ToBoolean() {
+		if v, err := w.p.VM.RunString(`navigator.sendBeacon("http://a.test/")`); err != nil || v.ToBoolean() {
 			t.Errorf("a beacon in the global scope: %v %v", v, err)
 		}
 	})

@@ -63,15 +63,15 @@ type requestCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c requestCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.attachedTo(obj).(*request)
+	_, ok := c.p.Engine.Attached(obj).(*request)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c requestCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, r := c.p, c.p.attachedTo(obj).(*request)
+	p, r := c.p, c.p.Engine.Attached(obj).(*request)
 	w.WriteLengthDelimited(r.url)
-	init := p.vm.NewObject()
+	init := p.VM.NewObject()
 	if r.method != "GET" {
 		init.Set("method", r.method)
 	}
@@ -110,7 +110,7 @@ func (c requestCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, erro
 	}
 	content := init.Get("body")
 	init.Delete("body")
-	q := p.newRequest(p.vm.ToValue(string(url)), init)
+	q := p.newRequest(p.VM.ToValue(string(url)), init)
 	if err := p.uncarry(&q.body, content); err != nil {
 		return nil, err
 	}
@@ -135,17 +135,17 @@ type responseCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c responseCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.attachedTo(obj).(*response)
+	_, ok := c.p.Engine.Attached(obj).(*response)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c responseCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, r := c.p, c.p.attachedTo(obj).(*response)
+	p, r := c.p, c.p.Engine.Attached(obj).(*response)
 	if err := w.WriteValue(p.carry(&r.body)); err != nil {
 		return err
 	}
-	init := p.vm.NewObject()
+	init := p.VM.NewObject()
 	if r.status != 200 {
 		init.Set("status", r.status)
 	}

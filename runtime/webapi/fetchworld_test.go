@@ -57,7 +57,7 @@ func newFetchWorld(t testing.TB) *fetchWorld {
 func (w *fetchWorld) run(source string) {
 	w.t.Helper()
 	w.turn(func() {
-		if _, err := w.p.vm.RunString("(async () => {" + source + "\n})().catch(e => say('THROWN ' + (e && e.stack || e)))"); err != nil {
+		if _, err := w.p.VM.RunString("(async () => {" + source + "\n})().catch(e => say('THROWN ' + (e && e.stack || e)))"); err != nil {
 			w.p.Engine.Rethrow(err)
 		}
 	})
@@ -120,7 +120,7 @@ func BenchmarkHello(b *testing.B) {
 	var handler goja.Value
 	done := make(chan *event.Response)
 	e.Post(engine.GlobalFrame, "load", func() {
-		handler, _ = p.vm.RunString(`(async function fetch(request, env, ctx) { return new Response("hello") })`)
+		handler, _ = p.VM.RunString(`(async function fetch(request, env, ctx) { return new Response("hello") })`)
 		done <- nil
 	})
 	<-done

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // formData is a FormData (XMLHttpRequest, section 5). Loop-confined.
@@ -21,7 +22,7 @@ type formEntry struct {
 type formState struct{ class *engine.Class[*formData] }
 
 func (p *Platform) installForms() {
-	p.lazyClass("FormData", func() *goja.Object { return p.forms().Ctor })
+	p.LazyClass("FormData", func() *goja.Object { return p.forms().Ctor })
 }
 
 func (p *Platform) forms() *engine.Class[*formData] {
@@ -31,8 +32,8 @@ func (p *Platform) forms() *engine.Class[*formData] {
 	}
 	named := func(name string, fn func(d *formData, key string) goja.Value) engine.Method[*formData] {
 		return engine.Method[*formData]{Name: name, Length: 1, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
-			p.need(call, 1, "FormData", name, "string")
-			return fn(d, utf8Of(p.toString(call.Arguments[0])))
+			p.Need(call, 1, "FormData", name, "string")
+			return fn(d, webidl.UTF8Of(p.ToString(call.Arguments[0])))
 		}}
 	}
 	list := func(name string, item func(e formEntry) goja.Value) engine.Method[*formData] {
@@ -69,11 +70,11 @@ func (p *Platform) forms() *engine.Class[*formData] {
 						all = append(all, e.value)
 					}
 				}
-				return p.vm.NewArray(all...)
+				return p.VM.NewArray(all...)
 			}),
-			named("has", func(d *formData, key string) goja.Value { return p.vm.ToValue(d.index(key) >= 0) }),
-			list("entries", func(e formEntry) goja.Value { return p.vm.NewArray(e.name, e.value) }),
-			list("keys", func(e formEntry) goja.Value { return p.vm.ToValue(e.name) }),
+			named("has", func(d *formData, key string) goja.Value { return p.VM.ToValue(d.index(key) >= 0) }),
+			list("entries", func(e formEntry) goja.Value { return p.VM.NewArray(e.name, e.value) }),
+			list("keys", func(e formEntry) goja.Value { return p.VM.ToValue(e.name) }),
 			list("values", func(e formEntry) goja.Value { return e.value }),
 			{Name: "forEach", Length: 1, Fn: p.formForEach},
 		},
@@ -102,17 +103,17 @@ func (d *formData) set(e formEntry) {
 // without a filename it has the name of the entry, where the standard says
 // "blob" (workerd: blobToFile in api/form-data.c++).
 func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
-	p.need(call, 1, "FormData", method, "string")
-	p.need(call, 2, "FormData", method, "File or Blob or string")
-	e := formEntry{name: utf8Of(p.toString(call.Arguments[0])), value: call.Arguments[1]}
+	p.Need(call, 1, "FormData", method, "string")
+	p.Need(call, 2, "FormData", method, "File or Blob or string")
+	e := formEntry{name: webidl.UTF8Of(p.ToString(call.Arguments[0])), value: call.Arguments[1]}
 	h, ok := p.Engine.Attached(e.value).(blobHolder)
 	if !ok {
-		e.value = p.vm.ToValue(utf8Of(p.toString(e.value)))
+		e.value = p.VM.ToValue(webidl.UTF8Of(p.ToString(e.value)))
 		return e
 	}
 	filename := e.name
 	if v := call.Argument(2); !goja.IsUndefined(v) {
-		filename = utf8Of(p.toString(v))
+		filename = webidl.UTF8Of(p.ToString(v))
 	} else if _, ok := h.(*file); ok {
 		return e
 	}
@@ -123,7 +124,7 @@ func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
 // formIterator walks over the live list.
 func (p *Platform) formIterator(d *formData, item func(e formEntry) goja.Value) goja.Value {
 	i := 0
-	return p.goIterator("FormData Iterator", func() (goja.Value, bool) {
+	return p.GoIterator("FormData Iterator", func() (goja.Value, bool) {
 		if i >= len(d.list) {
 			return nil, false
 		}
@@ -135,10 +136,10 @@ func (p *Platform) formIterator(d *formData, item func(e formEntry) goja.Value) 
 func (p *Platform) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 	fn, this, form := call.Argument(0), call.Argument(1), call.This
 	if !engine.IsCallable(fn) {
-		p.badArgument("FormData", "forEach", 1, "function")
+		p.BadArgument("FormData", "forEach", 1, "function")
 	}
 	for i := 0; i < len(d.list); i++ {
-		p.Engine.Call(fn, this, d.list[i].value, p.vm.ToValue(d.list[i].name), form)
+		p.Engine.Call(fn, this, d.list[i].value, p.VM.ToValue(d.list[i].name), form)
 	}
 	return goja.Undefined()
 }
@@ -167,7 +168,7 @@ func (p *Platform) newForm(parts []formPart, files bool) goja.Value {
 		if part.isFile && files {
 			d.list[i].value = p.newFile(part.data, part.contentType, part.filename)
 		} else {
-			d.list[i].value = p.Engine.String(validUTF8(part.data))
+			d.list[i].value = p.Engine.String(webidl.ValidUTF8(part.data))
 		}
 	}
 	return p.forms().Wrap(d)

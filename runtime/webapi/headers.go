@@ -126,10 +126,10 @@ func (p *Platform) headersObject(h *headers) *goja.Object {
 }
 
 func (p *Platform) defineHeaders() *engine.Class[*headers] {
-	vm := p.vm
+	vm := p.VM
 	method := func(name string, length int, fn func(h *headers, args []string) goja.Value) engine.Method[*headers] {
 		return engine.Method[*headers]{Name: name, Length: length, Fn: func(h *headers, call goja.FunctionCall) goja.Value {
-			return fn(h, p.stringArgs(call, length, name, "Headers"))
+			return fn(h, p.StringArgs(call, length, name, "Headers"))
 		}}
 	}
 	cls := engine.DefineClass(p.Engine, engine.ClassDef[*headers]{
@@ -195,7 +195,7 @@ func (p *Platform) headersForEach(h *headers, call goja.FunctionCall) goja.Value
 		if i >= len(list) {
 			return goja.Undefined()
 		}
-		p.Engine.Call(fn, this, p.vm.ToValue(list[i].Value), p.vm.ToValue(list[i].Name), obj)
+		p.Engine.Call(fn, this, p.VM.ToValue(list[i].Value), p.VM.ToValue(list[i].Name), obj)
 	}
 }
 
@@ -215,13 +215,13 @@ func (h *headers) live() func() event.Header {
 func (p *Platform) headersList(item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
 	return func(h *headers, _ goja.FunctionCall) goja.Value {
 		i, live := 0, h.live()
-		return p.goIterator("Headers Iterator", func() (goja.Value, bool) {
+		return p.GoIterator("Headers Iterator", func() (goja.Value, bool) {
 			list := live()
 			if i >= len(list) {
 				return nil, false
 			}
 			i++
-			return p.vm.ToValue(item(list[i-1])), true
+			return p.VM.ToValue(item(list[i-1])), true
 		})
 	}
 }
@@ -239,7 +239,7 @@ func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
 	if !ok {
 		p.Engine.Throw("TypeError", "%s", wrongType)
 	}
-	if other, ok := p.attachedTo(obj).(*headers); ok {
+	if other, ok := p.Engine.Attached(obj).(*headers); ok {
 		other.shared = true
 		h.list, h.shared = other.list, true
 		return
@@ -248,20 +248,20 @@ func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
 		p.fillPairs(h, obj)
 		return
 	}
-	p.forRecord(obj, func(key string, v goja.Value) {
-		value := p.headerValue(p.toString(v).String())
+	p.ForRecord(obj, func(key string, v goja.Value) {
+		value := p.headerValue(p.ToString(v).String())
 		h.append(p.headerName(key), value)
 	})
 }
 
 func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {
-	p.vm.ForOf(pairs, func(pair goja.Value) bool {
+	p.VM.ForOf(pairs, func(pair goja.Value) bool {
 		var items []string
 		if _, ok := pair.(*goja.Object); !ok {
 			p.Engine.Throw("TypeError", "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.")
 		}
-		p.vm.ForOf(pair, func(item goja.Value) bool {
-			items = append(items, p.toString(item).String())
+		p.VM.ForOf(pair, func(item goja.Value) bool {
+			items = append(items, p.ToString(item).String())
 			return len(items) < 3
 		})
 		if len(items) != 2 {
@@ -298,19 +298,4 @@ func (p *Platform) headerValue(value string) string {
 		p.Engine.Throw("TypeError", "Invalid header value.")
 	}
 	return value
-}
-
-// stringArgs converts the first n arguments to strings, in order.
-func (p *Platform) stringArgs(call goja.FunctionCall, n int, method, class string) []string {
-	if n == 0 {
-		return nil
-	}
-	args := make([]string, n)
-	for i := range args {
-		if i >= len(call.Arguments) {
-			p.Engine.Throw("TypeError", "Failed to execute '%s' on '%s': parameter %d is not of type 'string'.", method, class, i+1)
-		}
-		args[i] = p.toString(call.Arguments[i]).String()
-	}
-	return args
 }

@@ -31,14 +31,14 @@ type headersCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c headersCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.attachedTo(obj).(*headers)
+	_, ok := c.p.Engine.Attached(obj).(*headers)
 	return ok
 }
 
 // Write implements clone.HostCodec: the guard, the number of lines, then those
 // of common headers in the order of their numbers, then the others.
 func (c headersCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	h := c.p.attachedTo(obj).(*headers)
+	h := c.p.Engine.Attached(obj).(*headers)
 	guard := uint32(guardNone)
 	if h.immutable {
 		guard = guardImmutable

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 //go:embed js/htmlrewriter.js
@@ -31,8 +32,8 @@ type contentHandlers map[string]goja.Value
 // contentHandlersOf reads the members of a dictionary of handlers.
 func (p *Platform) contentHandlersOf(v goja.Value, method string, n int, typ string, members ...string) contentHandlers {
 	obj, ok := v.(*goja.Object)
-	if !ok && !isMissing(v) {
-		p.badArgument("HTMLRewriter", method, n, typ)
+	if !ok && !webidl.IsMissing(v) {
+		p.BadArgument("HTMLRewriter", method, n, typ)
 	}
 	h := contentHandlers{"self": v}
 	for _, name := range members {
@@ -40,7 +41,7 @@ func (p *Platform) contentHandlersOf(v goja.Value, method string, n int, typ str
 			break
 		}
 		fn := obj.Get(name)
-		if isUndefined(fn) {
+		if webidl.IsUndefined(fn) {
 			continue
 		}
 		if !engine.IsCallable(fn) {
@@ -53,15 +54,15 @@ func (p *Platform) contentHandlersOf(v goja.Value, method string, n int, typ str
 
 // htmlRewriterClass makes the class.
 func (p *Platform) htmlRewriterClass() *goja.Object {
-	rewrite := lazily(p.Engine, func() goja.Value { return p.Engine.Load(rewriterPrelude, p.rewriterNative()) })
+	rewrite := webidl.Lazily(p.Engine, func() goja.Value { return p.Engine.Load(rewriterPrelude, p.rewriterNative()) })
 	return engine.DefineClass(p.Engine, engine.ClassDef[*htmlRewriter]{
 		Name: "HTMLRewriter",
 		New:  func(goja.ConstructorCall) *htmlRewriter { return &htmlRewriter{} },
 		Methods: []engine.Method[*htmlRewriter]{
 			{Name: "on", Length: 2, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "HTMLRewriter", "on", "string")
-				p.need(call, 2, "HTMLRewriter", "on", "ElementContentHandlers")
-				text := p.toString(call.Arguments[0]).String()
+				p.Need(call, 1, "HTMLRewriter", "on", "string")
+				p.Need(call, 2, "HTMLRewriter", "on", "ElementContentHandlers")
+				text := p.ToString(call.Arguments[0]).String()
 				h := p.contentHandlersOf(call.Arguments[1], "on", 2, "ElementContentHandlers", "element", "comments", "text")
 				list, err := parseSelectors(text)
 				if err != nil {
@@ -71,14 +72,14 @@ func (p *Platform) htmlRewriterClass() *goja.Object {
 				return call.This
 			}},
 			{Name: "onDocument", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "HTMLRewriter", "onDocument", "DocumentContentHandlers")
+				p.Need(call, 1, "HTMLRewriter", "onDocument", "DocumentContentHandlers")
 				r.documents = append(r.documents, p.contentHandlersOf(call.Arguments[0], "onDocument", 1, "DocumentContentHandlers", "doctype", "comments", "text", "end"))
 				return call.This
 			}},
 			{Name: "transform", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
 				resp, ok := p.Engine.Attached(call.Argument(0)).(*response)
 				if !ok {
-					p.badArgument("HTMLRewriter", "transform", 1, "Response")
+					p.BadArgument("HTMLRewriter", "transform", 1, "Response")
 				}
 				return p.rewriteResponse(r, resp, rewrite())
 			}},
@@ -104,7 +105,7 @@ func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja
 	list := func(all []contentHandlers) goja.Value {
 		items := make([]any, len(all))
 		for i, h := range all {
-			obj := p.vm.NewObject()
+			obj := p.VM.NewObject()
 			for _, name := range []string{"self", "element", "doctype", "comments", "text", "end"} {
 				if h[name] != nil {
 					obj.Set(name, h[name])
@@ -112,7 +113,7 @@ func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja
 			}
 			items[i] = obj
 		}
-		return p.vm.NewArray(items...)
+		return p.VM.NewArray(items...)
 	}
 	rewritten := p.Engine.Call(rewrite, goja.Undefined(), run.native(), stream, list(r.elements), list(r.documents)).(*goja.Object)
 	p.adoptStream(&out.body, rewritten)
@@ -226,9 +227,9 @@ func (r *rewriting) native() *goja.Object {
 	}
 	return r.p.Engine.Native(
 		do("feed", func(v goja.Value) goja.Value {
-			data, ok := r.p.bytesOf(v)
+			data, ok := r.p.BytesOf(v)
 			if text, isString := v.(goja.String); isString {
-				data, ok = []byte(utf8Of(text)), true
+				data, ok = []byte(webidl.UTF8Of(text)), true
 			}
 			if !ok && !goja.IsUndefined(v) {
 				r.p.Engine.Throw("TypeError", textNotBytes)
@@ -238,7 +239,7 @@ func (r *rewriting) native() *goja.Object {
 		}),
 		do("next", func(goja.Value) goja.Value { return r.next() }),
 		do("raw", func(goja.Value) goja.Value { r.write(r.current.raw); return goja.Undefined() }),
-		do("write", func(v goja.Value) goja.Value { r.write(utf8Of(r.p.toString(v))); return goja.Undefined() }),
+		do("write", func(v goja.Value) goja.Value { r.write(webidl.UTF8Of(r.p.ToString(v))); return goja.Undefined() }),
 		do("hide", func(by goja.Value) goja.Value { r.hidden += int(by.ToInteger()); return goja.Undefined() }),
 		do("take", func(goja.Value) goja.Value {
 			if len(r.out) == 0 {
@@ -246,7 +247,7 @@ func (r *rewriting) native() *goja.Object {
 			}
 			out := r.out
 			r.out = nil
-			return r.p.newUint8Array(out)
+			return r.p.NewUint8Array(out)
 		}),
 	)
 }
@@ -255,18 +256,18 @@ func (r *rewriting) native() *goja.Object {
 func (p *Platform) rewriterNative() *goja.Object {
 	native := p.Engine.Native(
 		engine.Func{Name: "lower", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(lowerASCII(p.toString(call.Argument(0)).String()))
+			return p.VM.ToValue(lowerASCII(p.ToString(call.Argument(0)).String()))
 		}},
 		engine.Func{Name: "isBodySource", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			_, isResponse := p.Engine.Attached(call.Argument(0)).(*response)
-			return p.vm.ToValue(isResponse || p.isStream(call.Argument(0)))
+			return p.VM.ToValue(isResponse || p.isStream(call.Argument(0)))
 		}},
 		engine.Func{Name: "textOf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			v := call.Argument(0)
 			if p.isStream(v) {
-				v = p.construct("Response", v)
+				v = p.Construct("Response", v)
 			}
-			return p.invoke(v.(*goja.Object), "text")
+			return p.Invoke(v.(*goja.Object), "text")
 		}},
 	)
 	native.Set("ReadableStream", p.streamClass("ReadableStream"))
@@ -280,25 +281,25 @@ func (p *Platform) tokenObject(t htmlToken) *goja.Object {
 		for i, n := range numbers {
 			items[i] = n
 		}
-		return p.vm.NewArray(items...)
+		return p.VM.NewArray(items...)
 	}
-	obj := p.record("kind", int(t.kind), "matches", list(t.matches))
+	obj := p.Record("kind", int(t.kind), "matches", list(t.matches))
 	switch t.kind {
 	case html.StartTagToken:
 		attrs := make([]any, len(t.attrs))
 		for j, a := range t.attrs {
-			attrs[j] = p.record("name", validUTF8([]byte(a.name)), "value", validUTF8([]byte(a.value)), "raw", a.raw)
+			attrs[j] = p.Record("name", webidl.ValidUTF8([]byte(a.name)), "value", webidl.ValidUTF8([]byte(a.value)), "raw", a.raw)
 		}
-		obj = p.record("kind", int(t.kind), "matches", list(t.matches), "name", t.name, "id", t.id, "space", t.space,
-			"alone", t.alone, "slash", t.slash, "attrs", p.vm.NewArray(attrs...))
+		obj = p.Record("kind", int(t.kind), "matches", list(t.matches), "name", t.name, "id", t.id, "space", t.space,
+			"alone", t.alone, "slash", t.slash, "attrs", p.VM.NewArray(attrs...))
 	case html.EndTagToken:
 		obj.Set("name", t.name)
 		obj.Set("closes", list(t.closes))
 	case html.TextToken:
-		obj.Set("text", validUTF8([]byte(t.raw)))
+		obj.Set("text", webidl.ValidUTF8([]byte(t.raw)))
 		obj.Set("last", t.last)
 	case html.CommentToken:
-		obj.Set("text", validUTF8([]byte(commentText(t.raw))))
+		obj.Set("text", webidl.ValidUTF8([]byte(commentText(t.raw))))
 	case html.DoctypeToken:
 		obj.Set("name", t.name)
 		for j, name := range []string{"publicId", "systemId"} {

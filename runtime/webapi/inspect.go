@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 const (
@@ -104,7 +105,7 @@ func (in *inspector) value(v goja.Value, level int) string {
 		}
 		proxies++
 	}
-	if obj.ExportType() == proxyType {
+	if obj.ExportType() == webidl.ProxyType {
 		return "[Proxy]"
 	}
 	if in.o.custom {
@@ -165,12 +166,12 @@ func (in *inspector) custom(obj, self *goja.Object, level int) (text string, ok 
 		}
 		left := goja.Null()
 		if !math.IsInf(in.o.depth, 1) {
-			left = in.p.vm.ToValue(in.o.depth - float64(level))
+			left = in.p.VM.ToValue(in.o.depth - float64(level))
 		}
 		inspect := in.inspect
-		if isUndefined(inspect) {
+		if webidl.IsUndefined(inspect) {
 			inspect = in.p.Engine.Func("inspect", 2, func(call goja.FunctionCall) goja.Value {
-				return in.p.vm.ToValue(in.p.InspectWith(call.Argument(0), call.Argument(1), nil))
+				return in.p.VM.ToValue(in.p.InspectWith(call.Argument(0), call.Argument(1), nil))
 			})
 		}
 		v := in.p.Engine.Call(method, self, left, in.optionsObject(left), inspect)
@@ -189,7 +190,7 @@ func (in *inspector) custom(obj, self *goja.Object, level int) (text string, ok 
 // has broken Symbol.
 func (p *Platform) inspectSymbol() (symbol *goja.Symbol) {
 	p.Engine.Try(func() {
-		symbol, _ = p.invoke(p.Engine.Primordial("Symbol"), "for", p.vm.ToValue("nodejs.util.inspect.custom")).(*goja.Symbol)
+		symbol, _ = p.Invoke(p.Engine.Primordial("Symbol"), "for", p.VM.ToValue("nodejs.util.inspect.custom")).(*goja.Symbol)
 	})
 	return symbol
 }
@@ -200,7 +201,7 @@ func (in *inspector) primitive(v goja.Value) string {
 		return in.style(showSymbol(symbol), "symbol")
 	}
 	switch {
-	case isUndefined(v):
+	case webidl.IsUndefined(v):
 		return in.style("undefined", "undefined")
 	case goja.IsNull(v):
 		return in.style("null", "null")

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // formatter joins values to a line of text. Loop-confined.
@@ -105,7 +106,7 @@ func (f formatter) plain(o inspectOptions, v goja.Value) string {
 	e := f.p.Engine
 	native := !engine.IsCallable(v)
 	e.Try(func() {
-		if fn := obj.Get("toString"); native && engine.IsCallable(fn) && obj.ExportType() != proxyType {
+		if fn := obj.Get("toString"); native && engine.IsCallable(fn) && obj.ExportType() != webidl.ProxyType {
 			source := e.Call(e.Primordial("FunctionPrototypeToString"), goja.Undefined(), fn).String()
 			native = strings.Contains(source, "[native code]")
 		}

@@ -12,11 +12,12 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // arrayShape shows items, and a run of holes as one.
 func (in *inspector) arrayShape(obj *goja.Object, class, tag string) shape {
-	n := int(get(obj, "length").ToInteger())
+	n := int(webidl.Get(obj, "length").ToInteger())
 	s := shape{open: "[", end: "]", list: true, filled: n > 0, keys: in.keys(obj, true)}
 	if class != "Array" || tag != "" {
 		s.open = prefix(class, tag, "Array", fmt.Sprintf("(%d)", n)) + "["
@@ -26,7 +27,7 @@ func (in *inspector) arrayShape(obj *goja.Object, class, tag string) shape {
 		level, i := len(in.seen)-1, 0
 		var indices []int // those that there are; read at the first hole
 		for i < n && len(parts) < in.o.maxArray {
-			key := in.p.vm.ToValue(strconv.Itoa(i))
+			key := in.p.VM.ToValue(strconv.Itoa(i))
 			if d := in.descriptor(obj, key); d != nil {
 				parts = append(parts, in.described(obj, d, level))
 				i++
@@ -116,7 +117,7 @@ func (in *inspector) collectionShape(obj *goja.Object, kind, class, tag string) 
 	s.parts = func() []string {
 		var parts []string
 		level := len(in.seen) - 1
-		in.ask(kind+"PrototypeForEach", obj, in.p.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		in.ask(kind+"PrototypeForEach", obj, in.p.VM.ToValue(func(call goja.FunctionCall) goja.Value {
 			value, key := call.Argument(0), call.Argument(1)
 			switch {
 			case len(parts) == in.o.maxArray:
@@ -150,10 +151,10 @@ func (in *inspector) iteratorShape(obj *goja.Object, kind, tag string) shape {
 		}
 		for {
 			step := in.p.Engine.Call(next, goja.Undefined(), obj)
-			if get(step, "done").ToBoolean() {
+			if webidl.Get(step, "done").ToBoolean() {
 				return
 			}
-			items = append(items, get(step, "value"))
+			items = append(items, webidl.Get(step, "value"))
 		}
 	})
 	s.parts = func() (parts []string) {
@@ -164,7 +165,7 @@ func (in *inspector) iteratorShape(obj *goja.Object, kind, tag string) shape {
 				continue
 			}
 			in.indent += 2
-			pair := []string{in.value(get(item, "0"), level+1), in.value(get(item, "1"), level+1)}
+			pair := []string{in.value(webidl.Get(item, "0"), level+1), in.value(webidl.Get(item, "1"), level+1)}
 			parts = append(parts, in.join(shape{open: "[", end: "]", list: true}, pair, obj, level))
 			in.indent -= 2
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // shape is how an object is shown: a base (`[Function: f]`) and its parts
@@ -73,7 +74,7 @@ func (in *inspector) sort(parts []string, s shape) {
 		return
 	}
 	slices.SortStableFunc(parts, func(a, b string) int {
-		order := in.p.Engine.Call(in.o.comparer, goja.Undefined(), in.p.vm.ToValue(a), in.p.vm.ToValue(b)).ToFloat()
+		order := in.p.Engine.Call(in.o.comparer, goja.Undefined(), in.p.VM.ToValue(a), in.p.VM.ToValue(b)).ToFloat()
 		return cmp.Compare(order, 0)
 	})
 }
@@ -93,7 +94,7 @@ func (in *inspector) ask(method string, obj *goja.Object, args ...goja.Value) go
 
 // has reports whether obj is what a captured method works on.
 func (in *inspector) has(method string, obj *goja.Object, args ...goja.Value) bool {
-	return in.p.vm.Try(func() { in.ask(method, obj, args...) }) == nil
+	return in.p.VM.Try(func() { in.ask(method, obj, args...) }) == nil
 }
 
 // descriptor is the descriptor of an own property, nil if there is none.
@@ -105,8 +106,8 @@ func (in *inspector) descriptor(obj *goja.Object, key goja.Value) *goja.Object {
 // constructorName is the name of the nearest constructor in the prototype
 // chain, "" if there is none.
 func (in *inspector) constructorName(obj *goja.Object) string {
-	for p := obj; p != nil && p.ExportType() != proxyType; p = p.Prototype() {
-		d := in.descriptor(p, in.p.vm.ToValue("constructor"))
+	for p := obj; p != nil && p.ExportType() != webidl.ProxyType; p = p.Prototype() {
+		d := in.descriptor(p, in.p.VM.ToValue("constructor"))
 		if d == nil {
 			continue
 		}
@@ -121,7 +122,7 @@ func (in *inspector) constructorName(obj *goja.Object) string {
 
 // ownText is an own data property that is a string, "" if there is none.
 func (in *inspector) ownText(obj *goja.Object, key string) string {
-	if d := in.descriptor(obj, in.p.vm.ToValue(key)); d != nil {
+	if d := in.descriptor(obj, in.p.VM.ToValue(key)); d != nil {
 		if v := d.Get("value"); isText(v) {
 			return v.String()
 		}
@@ -131,7 +132,7 @@ func (in *inspector) ownText(obj *goja.Object, key string) string {
 
 // inherits is instanceof that runs none of the user's code.
 func (in *inspector) inherits(obj, ctor *goja.Object) bool {
-	d := in.descriptor(ctor, in.p.vm.ToValue("prototype"))
+	d := in.descriptor(ctor, in.p.VM.ToValue("prototype"))
 	if d == nil {
 		return false
 	}
@@ -140,7 +141,7 @@ func (in *inspector) inherits(obj, ctor *goja.Object) bool {
 		if goja.Value(p) == proto {
 			return true
 		}
-		if p.ExportType() == proxyType {
+		if p.ExportType() == webidl.ProxyType {
 			return false
 		}
 	}
@@ -179,12 +180,12 @@ func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
 	var keys []goja.Value
 	for _, name := range in.names(obj, named) {
 		if !named || !isIndex(name) {
-			keys = append(keys, in.p.vm.ToValue(name))
+			keys = append(keys, in.p.VM.ToValue(name))
 		}
 	}
 	if in.o.showHidden {
 		symbols := in.ask("ObjectGetOwnPropertySymbols", obj).(*goja.Object)
-		for i := range int(get(symbols, "length").ToInteger()) {
+		for i := range int(webidl.Get(symbols, "length").ToInteger()) {
 			keys = append(keys, symbols.Get(strconv.Itoa(i)))
 		}
 		return keys
@@ -202,7 +203,7 @@ func (in *inspector) names(obj *goja.Object, named bool) (names []string) {
 	switch {
 	case named && known:
 		for _, name := range all {
-			if in.o.showHidden || in.descriptor(obj, in.p.vm.ToValue(name)).Get("enumerable").ToBoolean() {
+			if in.o.showHidden || in.descriptor(obj, in.p.VM.ToValue(name)).Get("enumerable").ToBoolean() {
 				names = append(names, name)
 			}
 		}
@@ -240,11 +241,11 @@ func (in *inspector) property(obj *goja.Object, key goja.Value, level int) strin
 func (in *inspector) described(obj, d *goja.Object, level int) string {
 	get, set := d.Get("get"), d.Get("set")
 	switch {
-	case !isMissing(get) && !isMissing(set):
+	case !webidl.IsMissing(get) && !webidl.IsMissing(set):
 		return in.getter(obj, get, "Getter/Setter", in.o.pairs, level)
-	case !isMissing(get):
+	case !webidl.IsMissing(get):
 		return in.getter(obj, get, "Getter", in.o.getters, level)
-	case !isMissing(set):
+	case !webidl.IsMissing(set):
 		return in.style("[Setter]", "special")
 	}
 	return in.nested(d.Get("value"), level)
@@ -282,7 +283,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 	if t := in.ask("TypedArrayPrototypeGetTag", obj); !goja.IsUndefined(t) {
 		return in.typedShape(obj, class, tag, t.String())
 	}
-	if isArrayBuffer(obj) {
+	if webidl.IsArrayBuffer(obj) {
 		return in.bufferShape(obj, class, tag)
 	}
 	if kind == "Object" && (class != "Object" || tag != "") {
@@ -302,9 +303,9 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		return in.viewShape(obj, class, tag)
 	case kind == "Map" || kind == "Set":
 		return in.collectionShape(obj, kind, class, tag)
-	case promiseOf(obj) != nil:
+	case webidl.PromiseOf(obj) != nil:
 		s := braced("Promise")
-		s.filled, s.parts = true, func() []string { return in.promise(promiseOf(obj)) }
+		s.filled, s.parts = true, func() []string { return in.promise(webidl.PromiseOf(obj)) }
 		return s
 	case kind == "WeakMap" || kind == "WeakSet":
 		return braced(kind, in.style("<items unknown>", "special"))
@@ -344,7 +345,7 @@ func (in *inspector) regexpText(obj *goja.Object, class string) string {
 		return in.ask("RegExpPrototypeToString", obj).String()
 	}
 	if in.p.foreignOf(obj) == nil {
-		same, err := in.p.vm.New(in.p.Engine.Primordial("RegExp"), obj)
+		same, err := in.p.VM.New(in.p.Engine.Primordial("RegExp"), obj)
 		if err == nil {
 			err = same.SetPrototype(in.p.core.regexp.proto)
 		}
@@ -462,7 +463,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 	name, message := in.inherited(obj, "name"), in.inherited(obj, "message")
 	head, frames, traced := strings.Cut(stack, "\n    at ")
 	if head == "" && !traced {
-		head = stackHeader(name, message)
+		head = webidl.StackHeader(name, message)
 	}
 	switch {
 	case !strings.Contains(name, "Error") && !strings.HasPrefix(head, name) || class == "" || strings.Contains(head, class):
@@ -477,7 +478,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 	}
 	text = strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", in.indent))
 	var keys []goja.Value
-	_, platform := in.p.Engine.Attached(obj).(*domException)
+	platform := in.p.IsDOMException(obj)
 	for _, key := range in.keys(obj, false) {
 		if platform && (key.String() == "code" || key.String() == "stack") {
 			continue
@@ -490,7 +491,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 		keys = append(keys, key)
 	}
 	for _, hidden := range []string{"cause", "errors"} {
-		key := in.p.vm.ToValue(hidden)
+		key := in.p.VM.ToValue(hidden)
 		if d := in.descriptor(obj, key); d != nil && !in.o.showHidden && !d.Get("enumerable").ToBoolean() {
 			keys = append(keys, key)
 		}
@@ -501,7 +502,7 @@ func (in *inspector) errorShape(obj *goja.Object, class string) shape {
 // inherited is a property's text, "" if it has none.
 func (in *inspector) inherited(obj *goja.Object, name string) (text string) {
 	in.p.Engine.Try(func() {
-		if v := obj.Get(name); !isMissing(v) {
+		if v := obj.Get(name); !webidl.IsMissing(v) {
 			text = v.String()
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // inspectOptions are those of Node's util.inspect
@@ -38,15 +39,15 @@ func defaultInspect() inspectOptions {
 // read takes what options say; what they do not mention stays.
 func (o *inspectOptions) read(options goja.Value) {
 	flag := func(name string, to *bool) goja.Value {
-		v := get(options, name)
-		if !isUndefined(v) {
+		v := webidl.Get(options, name)
+		if !webidl.IsUndefined(v) {
 			*to = v.ToBoolean()
 		}
 		return v
 	}
 	length := func(name string, to *int) {
-		v := get(options, name)
-		if isUndefined(v) {
+		v := webidl.Get(options, name)
+		if webidl.IsUndefined(v) {
 			return
 		}
 		*to = unbounded
@@ -58,7 +59,7 @@ func (o *inspectOptions) read(options goja.Value) {
 	flag("colors", &o.colors)
 	flag("customInspect", &o.custom)
 	flag("showProxy", &o.showProxy)
-	if v := get(options, "getters"); !isUndefined(v) {
+	if v := webidl.Get(options, "getters"); !webidl.IsUndefined(v) {
 		both := v.ExportType() == boolType && v.ToBoolean()
 		o.getters, o.pairs = both || isText(v) && v.String() == "get", both || isText(v) && v.String() == "set"
 	}
@@ -69,12 +70,12 @@ func (o *inspectOptions) read(options goja.Value) {
 	length("maxArrayLength", &o.maxArray)
 	length("maxStringLength", &o.maxString)
 	length("breakLength", &o.breakLength)
-	if v := get(options, "depth"); !isUndefined(v) {
+	if v := webidl.Get(options, "depth"); !webidl.IsUndefined(v) {
 		if o.depth = v.ToFloat(); goja.IsNull(v) {
 			o.depth = math.Inf(1)
 		}
 	}
-	if v := get(options, "compact"); !isUndefined(v) {
+	if v := webidl.Get(options, "compact"); !webidl.IsUndefined(v) {
 		o.compact = int(v.ToInteger())
 		if v.ExportType() == boolType {
 			if o.compact = 0; v.ToBoolean() {
@@ -121,11 +122,11 @@ func (in *inspector) optionsObject(depth goja.Value) *goja.Object {
 	case in.o.pairs && !in.o.getters:
 		getters = "set"
 	}
-	return in.p.record("showHidden", in.o.showHidden, "depth", depth, "colors", in.o.colors, "customInspect", in.o.custom,
+	return in.p.Record("showHidden", in.o.showHidden, "depth", depth, "colors", in.o.colors, "customInspect", in.o.custom,
 		"showProxy", in.o.showProxy, "maxArrayLength", length(in.o.maxArray), "maxStringLength", length(in.o.maxString),
 		"breakLength", length(in.o.breakLength), "compact", compact, "sorted", in.o.sorted, "getters", getters,
 		"numericSeparator", in.o.separators,
 		"stylize", in.p.Engine.Func("stylize", 2, func(call goja.FunctionCall) goja.Value {
-			return in.p.vm.ToValue(in.style(call.Argument(0).String(), call.Argument(1).String()))
+			return in.p.VM.ToValue(in.style(call.Argument(0).String(), call.Argument(1).String()))
 		}))
 }

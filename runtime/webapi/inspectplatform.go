@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // costly are attributes that make something when they are read: an inspection
@@ -51,7 +52,7 @@ func (in *inspector) platformShape(obj *goja.Object, class, tag string) shape {
 					text = in.nested(v, level)
 				}
 			}
-			parts = append(parts, in.key(in.p.vm.ToValue(name), true)+": "+text)
+			parts = append(parts, in.key(in.p.VM.ToValue(name), true)+": "+text)
 		}
 		return parts
 	}
@@ -67,7 +68,7 @@ func (in *inspector) entries(obj *goja.Object) (pairs [][2]goja.Value) {
 			pairs = nil
 			return
 		}
-		in.p.Engine.Call(forEach, obj, in.p.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		in.p.Engine.Call(forEach, obj, in.p.VM.ToValue(func(call goja.FunctionCall) goja.Value {
 			pairs = append(pairs, [2]goja.Value{call.Argument(1), call.Argument(0)})
 			return goja.Undefined()
 		}))
@@ -82,10 +83,10 @@ func (in *inspector) entries(obj *goja.Object) (pairs [][2]goja.Value) {
 // subclass of the user's has none that are enumerable.
 func (in *inspector) attributes(obj *goja.Object) (names []string, getters []goja.Value) {
 	seen := map[string]bool{}
-	for p := obj.Prototype(); p != nil && p.ExportType() != proxyType; p = p.Prototype() {
+	for p := obj.Prototype(); p != nil && p.ExportType() != webidl.ProxyType; p = p.Prototype() {
 		for _, name := range p.Keys() {
-			d := in.descriptor(p, in.p.vm.ToValue(name))
-			if d == nil || isMissing(d.Get("get")) || seen[name] {
+			d := in.descriptor(p, in.p.VM.ToValue(name))
+			if d == nil || webidl.IsMissing(d.Get("get")) || seen[name] {
 				continue
 			}
 			if _, err := strconv.Atoi(name); err == nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/language"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // intlState is loop-confined; warned is bounded by the number of locales.
@@ -43,23 +44,23 @@ func (p *Platform) installIntl() {
 		through(proto("Date"), name, 0, func(call goja.FunctionCall) goja.Value {
 			ms := e.Call(e.Primordial("DatePrototypeGetTime"), goja.Undefined(), call.This).ToFloat()
 			if math.IsNaN(ms) {
-				return p.vm.ToValue("Invalid Date")
+				return p.VM.ToValue("Invalid Date")
 			}
 			f := p.newDateFormat("Date.prototype."+name, call.Argument(0), call.Argument(1), kind)
-			return p.vm.ToValue(joinParts(f.parts(ms)))
+			return p.VM.ToValue(joinParts(f.parts(ms)))
 		})
 	}
 	for _, class := range []string{"Number", "BigInt"} {
 		through(proto(class), "toLocaleString", 0, func(call goja.FunctionCall) goja.Value {
 			v := e.Call(e.Primordial(class+"PrototypeValueOf"), goja.Undefined(), call.This)
 			f := p.newNumberFormat("Intl.NumberFormat", call.Argument(0), call.Argument(1))
-			return p.vm.ToValue(joinParts(f.parts(p.decimalOf(v))))
+			return p.VM.ToValue(joinParts(f.parts(p.decimalOf(v))))
 		})
 	}
 	for name, upper := range map[string]bool{"toLocaleUpperCase": true, "toLocaleLowerCase": false} { // order-independent: each is its own method
 		method, _ := proto("String").Get(name).(*goja.Object)
 		engine.Amend(method, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
-			if isUndefined(c.Argument(0)) || isMissing(c.This) {
+			if webidl.IsUndefined(c.Argument(0)) || webidl.IsMissing(c.This) {
 				return method(c)
 			}
 			text := c.This.ToString()
@@ -77,17 +78,17 @@ func (p *Platform) installIntl() {
 	}
 	var plain *collation // made at the first use: its tables are large
 	through(proto("String"), "localeCompare", 1, func(call goja.FunctionCall) goja.Value {
-		if isMissing(call.This) {
+		if webidl.IsMissing(call.This) {
 			e.Throw("TypeError", "String.prototype.localeCompare called on null or undefined")
 		}
 		if plain == nil {
 			plain = newCollation(collatorOptions{sensitivity: "variant", caseFirst: "false"})
 		}
 		c := plain
-		if !isUndefined(call.Argument(1)) || !isUndefined(call.Argument(2)) {
+		if !webidl.IsUndefined(call.Argument(1)) || !webidl.IsUndefined(call.Argument(2)) {
 			c = newCollation(p.collatorOptions(call.Argument(1), call.Argument(2)))
 		}
-		return p.vm.ToValue(c.compare(call.This.String(), call.Argument(0).String()))
+		return p.VM.ToValue(c.compare(call.This.String(), call.Argument(0).String()))
 	})
 }
 
@@ -97,13 +98,13 @@ func (p *Platform) intl() *goja.Object {
 	if st.object != nil {
 		return st.object
 	}
-	st.object = p.vm.NewObject()
-	st.object.DefineDataPropertySymbol(goja.SymToStringTag, p.vm.ToValue("Intl"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	st.object = p.VM.NewObject()
+	st.object.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("Intl"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	hide := func(name string, v goja.Value) {
 		st.object.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	hide("getCanonicalLocales", p.Engine.Func("getCanonicalLocales", 1, func(call goja.FunctionCall) goja.Value {
-		return p.vm.NewArray(anys(p.localeList(call.Argument(0)))...)
+		return p.VM.NewArray(anys(p.localeList(call.Argument(0)))...)
 	}))
 	hide("supportedValuesOf", p.Engine.Func("supportedValuesOf", 1, p.supportedValuesOf))
 	for _, c := range []struct {
@@ -122,7 +123,7 @@ func (p *Platform) intl() *goja.Object {
 // intlClass completes a class of Intl: its name and supportedLocalesOf.
 func (p *Platform) intlClass(name string, ctor *goja.Object, all bool) *goja.Object {
 	p.Engine.HideMembers(ctor)
-	ctor.DefineDataProperty("name", p.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	ctor.DefineDataProperty("name", p.VM.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	ctor.DefineDataProperty("supportedLocalesOf", p.Engine.Func("supportedLocalesOf", 1, func(call goja.FunctionCall) goja.Value {
 		var found []any
 		for _, tag := range p.localeList(call.Argument(0)) {
@@ -130,7 +131,7 @@ func (p *Platform) intlClass(name string, ctor *goja.Object, all bool) *goja.Obj
 				found = append(found, tag)
 			}
 		}
-		return p.vm.NewArray(found...)
+		return p.VM.NewArray(found...)
 	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return ctor
 }
@@ -145,7 +146,7 @@ func anys(list []string) []any {
 
 // localeList is CanonicalizeLocaleList (ECMA-402, section 9.2.1).
 func (p *Platform) localeList(v goja.Value) []string {
-	if isUndefined(v) {
+	if webidl.IsUndefined(v) {
 		return nil
 	}
 	if goja.IsNull(v) {
@@ -168,8 +169,8 @@ func (p *Platform) localeList(v goja.Value) []string {
 		add(v)
 		return tags
 	}
-	obj := v.ToObject(p.vm)
-	length := get(obj, "length").ToInteger()
+	obj := v.ToObject(p.VM)
+	length := webidl.Get(obj, "length").ToInteger()
 	for i := int64(0); i < length; i++ {
 		if item := obj.Get(fmt.Sprint(i)); item != nil {
 			add(item)
@@ -216,7 +217,7 @@ func (p *Platform) resolveLocale(v goja.Value) string {
 
 // option reads a string option; of the allowed values, if any are given.
 func (p *Platform) option(what string, options goja.Value, name, def string, allowed ...string) string {
-	v := get(options, name)
+	v := webidl.Get(options, name)
 	if goja.IsUndefined(v) {
 		return def
 	}
@@ -235,7 +236,7 @@ func (p *Platform) option(what string, options goja.Value, name, def string, all
 
 // numberOption reads an integer option between low and high; def if absent.
 func (p *Platform) numberOption(options goja.Value, name string, low, high, def int) int {
-	v := get(options, name)
+	v := webidl.Get(options, name)
 	if goja.IsUndefined(v) {
 		return def
 	}
@@ -261,9 +262,9 @@ func joinParts(parts []part) string {
 func (p *Platform) partList(parts []part) goja.Value {
 	list := make([]any, len(parts))
 	for i, x := range parts {
-		list[i] = p.record("type", x.kind, "value", x.value)
+		list[i] = p.Record("type", x.kind, "value", x.value)
 	}
-	return p.vm.NewArray(list...)
+	return p.VM.NewArray(list...)
 }
 
 func (p *Platform) supportedValuesOf(call goja.FunctionCall) goja.Value {
@@ -291,5 +292,5 @@ func (p *Platform) supportedValuesOf(call goja.FunctionCall) goja.Value {
 		p.Engine.Throw("RangeError", "Invalid key : %s", key)
 	}
 	sort.Strings(values)
-	return p.vm.NewArray(anys(values)...)
+	return p.VM.NewArray(anys(values)...)
 }

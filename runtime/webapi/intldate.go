@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // zones do not depend on the machine's files
+	_ "time/tzdata"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // dateDefaults says which fields a format shows if no option asks for any.
@@ -79,7 +80,7 @@ func (p *Platform) newDateFormat(what string, locales, options goja.Value, defau
 	if f.dateStyle+f.timeStyle != "" && (explicit || f.zoneStyle != "") {
 		p.Engine.Throw("TypeError", "Invalid option : option")
 	}
-	if v := get(options, "timeZone"); !goja.IsUndefined(v) {
+	if v := webidl.Get(options, "timeZone"); !goja.IsUndefined(v) {
 		f.setZone(p, v.String())
 	}
 	if f.timeStyle != "" && defaults == dateOnly && strings.HasPrefix(what, "Date.") {
@@ -125,7 +126,7 @@ func (f *dateFormat) setCycle(p *Platform, what string, options goja.Value) {
 	}
 	f.usualCycle = f.cycle
 	f.cycle = p.option(what, options, "hourCycle", f.cycle, "h11", "h12", "h23", "h24")
-	if v := get(options, "hour12"); !goja.IsUndefined(v) {
+	if v := webidl.Get(options, "hour12"); !goja.IsUndefined(v) {
 		f.cycle = "h23"
 		if v.ToBoolean() {
 			f.cycle = "h12"
@@ -459,7 +460,7 @@ func gmtOffset(seconds int, long bool) string {
 
 // dateArgument is the time to format, now if v is undefined.
 func (p *Platform) dateArgument(v goja.Value) float64 {
-	if isUndefined(v) {
+	if webidl.IsUndefined(v) {
 		return p.milliseconds()
 	}
 	ms := v.ToFloat()
@@ -475,10 +476,10 @@ func (p *Platform) dateTimeFormatClass() *goja.Object {
 		New: func(call goja.ConstructorCall) *dateFormat {
 			return p.newDateFormat("Intl.DateTimeFormat", call.Argument(0), call.Argument(1), dateOnly)
 		},
-		Accessors: []engine.Accessor[*dateFormat]{reader("format", func(f *dateFormat) goja.Value {
+		Accessors: []engine.Accessor[*dateFormat]{webidl.Reader("format", func(f *dateFormat) goja.Value {
 			if f.format == nil {
 				f.format = p.Engine.Func("", 1, func(call goja.FunctionCall) goja.Value {
-					return p.vm.ToValue(joinParts(f.parts(p.dateArgument(call.Argument(0)))))
+					return p.VM.ToValue(joinParts(f.parts(p.dateArgument(call.Argument(0)))))
 				})
 			}
 			return f.format
@@ -488,7 +489,7 @@ func (p *Platform) dateTimeFormatClass() *goja.Object {
 				return p.partList(f.parts(p.dateArgument(call.Argument(0))))
 			}},
 			{Name: "formatRange", Length: 2, Fn: func(f *dateFormat, call goja.FunctionCall) goja.Value {
-				return p.vm.ToValue(joinRange(p.dateRange(f, call)))
+				return p.VM.ToValue(joinRange(p.dateRange(f, call)))
 			}},
 			{Name: "formatRangeToParts", Length: 2, Fn: func(f *dateFormat, call goja.FunctionCall) goja.Value {
 				return p.rangeParts(p.dateRange(f, call))
@@ -500,7 +501,7 @@ func (p *Platform) dateTimeFormatClass() *goja.Object {
 }
 
 func (p *Platform) dateOptions(f *dateFormat) goja.Value {
-	o := p.record("locale", f.locale, "calendar", "gregory", "numberingSystem", "latn", "timeZone", f.zoneID)
+	o := p.Record("locale", f.locale, "calendar", "gregory", "numberingSystem", "latn", "timeZone", f.zoneID)
 	if f.hour != "" || f.timeStyle != "" {
 		o.Set("hourCycle", f.cycle)
 		o.Set("hour12", f.cycle == "h12" || f.cycle == "h11")

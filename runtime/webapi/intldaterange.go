@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/webidl"
 )
 
 // between stands between the ends of a range of dates (CLDR: an en dash between spaces).
@@ -31,7 +33,7 @@ func (f *dateFormat) dayPeriodName(t time.Time) string {
 // dateRange is PartitionDateTimeRangePattern (ECMA-402, section 11.5.12): what both
 // ends have in common is written once where English does so.
 func (p *Platform) dateRange(f *dateFormat, call goja.FunctionCall) []rangePart {
-	if isUndefined(call.Argument(0)) || isUndefined(call.Argument(1)) {
+	if webidl.IsUndefined(call.Argument(0)) || webidl.IsUndefined(call.Argument(1)) {
 		p.Engine.Throw("TypeError", "Invalid time value")
 	}
 	start, end := p.dateArgument(call.Argument(0)), p.dateArgument(call.Argument(1))

@@ -21,7 +21,7 @@ type decimal struct {
 // decimalOf is ToIntlMathematicalValue (ECMA-402, section 16.5.16).
 func (p *Platform) decimalOf(v goja.Value) decimal {
 	if obj, ok := v.(*goja.Object); ok {
-		v = p.vm.ToValue(obj.ToNumber())
+		v = p.VM.ToValue(obj.ToNumber())
 	}
 	if n, ok := v.Export().(*big.Int); ok {
 		return newDecimal(n.String())

@@ -149,10 +149,10 @@ func (p *Platform) displayNamesClass() *goja.Object {
 				if name == "" {
 					name = code
 				}
-				return p.vm.ToValue(name)
+				return p.VM.ToValue(name)
 			}},
 			{Name: "resolvedOptions", Fn: func(d *displayNames, _ goja.FunctionCall) goja.Value {
-				o := p.record("locale", d.locale, "style", d.style, "type", d.kind, "fallback", d.fallback)
+				o := p.Record("locale", d.locale, "style", d.style, "type", d.kind, "fallback", d.fallback)
 				if d.kind == "language" {
 					o.Set("languageDisplay", d.dialects)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // durationUnits are the units of a duration from the longest, in the singular
@@ -34,7 +35,7 @@ func numericStyle(style string) bool { return style == "numeric" || style == "2-
 
 func (p *Platform) newDurationFormat(locales, options goja.Value) *durationFormat {
 	const what = "Intl.DurationFormat"
-	if !isUndefined(options) {
+	if !webidl.IsUndefined(options) {
 		if _, isObject := options.(*goja.Object); !isObject {
 			p.Engine.Throw("TypeError", "Incorrect options information provided")
 		}
@@ -106,7 +107,7 @@ func (p *Platform) durationOf(v goja.Value) [10]float64 {
 	any, sign := false, 0.0
 	for i, unit := range durationUnits {
 		v := obj.Get(unit + "s")
-		if isUndefined(v) {
+		if webidl.IsUndefined(v) {
 			continue
 		}
 		any = true
@@ -271,21 +272,21 @@ func (p *Platform) durationFormatClass() *goja.Object {
 				for _, x := range f.parts(p.durationOf(call.Argument(0))) {
 					b.WriteString(x.value)
 				}
-				return p.vm.ToValue(b.String())
+				return p.VM.ToValue(b.String())
 			}},
 			{Name: "formatToParts", Length: 1, Fn: func(f *durationFormat, call goja.FunctionCall) goja.Value {
 				var list []any
 				for _, x := range f.parts(p.durationOf(call.Argument(0))) {
-					o := p.record("type", x.kind, "value", x.value)
+					o := p.Record("type", x.kind, "value", x.value)
 					if x.unit != "" {
 						o.Set("unit", x.unit)
 					}
 					list = append(list, o)
 				}
-				return p.vm.NewArray(list...)
+				return p.VM.NewArray(list...)
 			}},
 			{Name: "resolvedOptions", Fn: func(f *durationFormat, _ goja.FunctionCall) goja.Value {
-				o := p.record("locale", f.locale, "numberingSystem", "latn", "style", f.style)
+				o := p.Record("locale", f.locale, "numberingSystem", "latn", "style", f.style)
 				for i, unit := range durationUnits {
 					o.Set(unit+"s", f.styles[i])
 					o.Set(unit+"sDisplay", f.shown[i])

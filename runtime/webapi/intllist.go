@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // pluralRules is an Intl.PluralRules (ECMA-402, section 17), of any locale.
@@ -72,11 +73,11 @@ func (p *Platform) pluralRulesClass() *goja.Object {
 		},
 		Methods: []engine.Method[*pluralRules]{
 			{Name: "select", Length: 1, Fn: func(r *pluralRules, call goja.FunctionCall) goja.Value {
-				return p.vm.ToValue(r.category(floatDecimal(math.Abs(call.Argument(0).ToFloat()))))
+				return p.VM.ToValue(r.category(floatDecimal(math.Abs(call.Argument(0).ToFloat()))))
 			}},
 			{Name: "selectRange", Length: 2, Fn: func(r *pluralRules, call goja.FunctionCall) goja.Value { return p.selectRange(r, call) }},
 			{Name: "resolvedOptions", Fn: func(r *pluralRules, _ goja.FunctionCall) goja.Value {
-				o := p.record("locale", r.tag.String(), "type", r.kind, "notation", "standard", "minimumIntegerDigits", r.digits.minInteger,
+				o := p.Record("locale", r.tag.String(), "type", r.kind, "notation", "standard", "minimumIntegerDigits", r.digits.minInteger,
 					"minimumFractionDigits", r.digits.minFraction, "maximumFractionDigits", r.digits.maxFraction, "pluralCategories", r.categories(p))
 				r.digits.rounding.show(o)
 				return o
@@ -100,7 +101,7 @@ func (r *pluralRules) categories(p *Platform) goja.Value {
 			list = append(list, form)
 		}
 	}
-	return p.vm.NewArray(list...)
+	return p.VM.NewArray(list...)
 }
 
 // listFormat is an Intl.ListFormat (ECMA-402, section 14). Immutable.
@@ -148,10 +149,10 @@ func (f *listFormat) parts(items []string) []part {
 func (p *Platform) listFormatClass() *goja.Object {
 	items := func(v goja.Value) []string {
 		var list []string
-		if isUndefined(v) {
+		if webidl.IsUndefined(v) {
 			return nil
 		}
-		p.forOf(v, func(item goja.Value) {
+		p.ForOf(v, func(item goja.Value) {
 			if _, ok := item.(goja.String); !ok {
 				p.Engine.Throw("TypeError", "Iterable yielded %s which is not a string", p.Engine.Text(item))
 			}
@@ -171,13 +172,13 @@ func (p *Platform) listFormatClass() *goja.Object {
 		},
 		Methods: []engine.Method[*listFormat]{
 			{Name: "format", Length: 1, Fn: func(f *listFormat, call goja.FunctionCall) goja.Value {
-				return p.vm.ToValue(joinParts(f.parts(items(call.Argument(0)))))
+				return p.VM.ToValue(joinParts(f.parts(items(call.Argument(0)))))
 			}},
 			{Name: "formatToParts", Length: 1, Fn: func(f *listFormat, call goja.FunctionCall) goja.Value {
 				return p.partList(f.parts(items(call.Argument(0))))
 			}},
 			{Name: "resolvedOptions", Fn: func(f *listFormat, _ goja.FunctionCall) goja.Value {
-				return p.record("locale", f.locale, "type", f.kind, "style", f.style)
+				return p.Record("locale", f.locale, "type", f.kind, "style", f.style)
 			}},
 		},
 	})
@@ -274,13 +275,13 @@ func (p *Platform) relativeTimeClass() *goja.Object {
 		},
 		Methods: []engine.Method[*relativeTime]{
 			{Name: "format", Length: 2, Fn: func(f *relativeTime, call goja.FunctionCall) goja.Value {
-				return p.vm.ToValue(joinParts(parts(f, call, "format")))
+				return p.VM.ToValue(joinParts(parts(f, call, "format")))
 			}},
 			{Name: "formatToParts", Length: 2, Fn: func(f *relativeTime, call goja.FunctionCall) goja.Value {
 				return p.partList(parts(f, call, "formatToParts"))
 			}},
 			{Name: "resolvedOptions", Fn: func(f *relativeTime, _ goja.FunctionCall) goja.Value {
-				return p.record("locale", f.locale, "style", f.style, "numeric", f.numeric, "numberingSystem", "latn")
+				return p.Record("locale", f.locale, "style", f.style, "numeric", f.numeric, "numberingSystem", "latn")
 			}},
 		},
 	})
@@ -356,7 +357,7 @@ func (p *Platform) collatorOptions(locales, options goja.Value) collatorOptions 
 	o.usage = p.option(what, options, "usage", "sort", "sort", "search")
 	o.sensitivity = p.option(what, options, "sensitivity", "variant", "base", "accent", "case", "variant")
 	o.caseFirst = p.option(what, options, "caseFirst", "false", "upper", "lower", "false")
-	if v := get(options, "numeric"); !goja.IsUndefined(v) {
+	if v := webidl.Get(options, "numeric"); !goja.IsUndefined(v) {
 		o.numeric = v.ToBoolean()
 	}
 	return o
@@ -368,10 +369,10 @@ func (p *Platform) collatorClass() *goja.Object {
 		New: func(call goja.ConstructorCall) *collation {
 			return newCollation(p.collatorOptions(call.Argument(0), call.Argument(1)))
 		},
-		Accessors: []engine.Accessor[*collation]{reader("compare", func(c *collation) goja.Value {
+		Accessors: []engine.Accessor[*collation]{webidl.Reader("compare", func(c *collation) goja.Value {
 			if c.bound == nil {
 				c.bound = p.Engine.Func("", 2, func(call goja.FunctionCall) goja.Value {
-					return p.vm.ToValue(c.compare(call.Argument(0).String(), call.Argument(1).String()))
+					return p.VM.ToValue(c.compare(call.Argument(0).String(), call.Argument(1).String()))
 				})
 			}
 			return c.bound
@@ -380,7 +381,7 @@ func (p *Platform) collatorClass() *goja.Object {
 			{Name: "resolvedOptions", Fn: func(c *collation, _ goja.FunctionCall) goja.Value {
 				o := c.options
 				base, _, _ := strings.Cut(o.locale.String(), "-u-")
-				return p.record("locale", base, "usage", o.usage, "sensitivity", o.sensitivity, "ignorePunctuation", false,
+				return p.Record("locale", base, "usage", o.usage, "sensitivity", o.sensitivity, "ignorePunctuation", false,
 					"collation", "default", "numeric", o.numeric, "caseFirst", o.caseFirst)
 			}},
 		},

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/text/language"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // intlLocale is an Intl.Locale (ECMA-402, section 15). Immutable.
@@ -50,7 +51,7 @@ func (p *Platform) newLocale(tag goja.Value, options goja.Value) *intlLocale {
 		if text == "" {
 			p.Engine.Throw("RangeError", "First argument to Intl.Locale constructor can't be empty or missing")
 		}
-		if p.vm.Try(func() { l = p.parseLocale(text) }) != nil || strings.HasPrefix(strings.ToLower(text), "x-") {
+		if p.VM.Try(func() { l = p.parseLocale(text) }) != nil || strings.HasPrefix(strings.ToLower(text), "x-") {
 			wrong()
 		}
 	}
@@ -59,7 +60,7 @@ func (p *Platform) newLocale(tag goja.Value, options goja.Value) *intlLocale {
 	}
 	base, script, region := l.Raw()
 	subtag := func(name string, form *regexp.Regexp, set func(text string) error) {
-		if text := p.option(what, options, name, ""); text != "" || !goja.IsUndefined(get(options, name)) {
+		if text := p.option(what, options, name, ""); text != "" || !goja.IsUndefined(webidl.Get(options, name)) {
 			if !form.MatchString(text) || set(text) != nil {
 				wrong()
 			}
@@ -73,11 +74,11 @@ func (p *Platform) newLocale(tag goja.Value, options goja.Value) *intlLocale {
 	}
 	for _, k := range localeKeys {
 		value := p.option(what, options, k.option, "", k.allowed...)
-		if goja.IsUndefined(get(options, k.option)) {
+		if goja.IsUndefined(webidl.Get(options, k.option)) {
 			continue
 		}
 		if k.option == "numeric" {
-			value = map[bool]string{true: "true", false: "false"}[get(options, k.option).ToBoolean()]
+			value = map[bool]string{true: "true", false: "false"}[webidl.Get(options, k.option).ToBoolean()]
 		} else if !typeForm.MatchString(value) {
 			wrong()
 		}
@@ -143,9 +144,9 @@ func (l *intlLocale) minimize() *intlLocale {
 
 func (p *Platform) localeClass() *goja.Object {
 	text := func(name string, read func(l *intlLocale) string) engine.Accessor[*intlLocale] {
-		return reader(name, func(l *intlLocale) goja.Value {
+		return webidl.Reader(name, func(l *intlLocale) goja.Value {
 			if s := read(l); s != "" {
-				return p.vm.ToValue(s)
+				return p.VM.ToValue(s)
 			}
 			return goja.Undefined()
 		})
@@ -159,7 +160,7 @@ func (p *Platform) localeClass() *goja.Object {
 	}
 	list := func(name string, of func(l *intlLocale) []string) engine.Method[*intlLocale] {
 		return engine.Method[*intlLocale]{Name: name, Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value {
-			return p.vm.NewArray(anys(of(l))...)
+			return p.VM.NewArray(anys(of(l))...)
 		}}
 	}
 	class = engine.DefineClass(p.Engine, engine.ClassDef[*intlLocale]{
@@ -185,13 +186,13 @@ func (p *Platform) localeClass() *goja.Object {
 			}),
 			keyword("calendar", "ca"), keyword("collation", "co"), keyword("firstDayOfWeek", "fw"), keyword("hourCycle", "hc"),
 			keyword("caseFirst", "kf"), keyword("numberingSystem", "nu"),
-			reader("numeric", func(l *intlLocale) goja.Value {
+			webidl.Reader("numeric", func(l *intlLocale) goja.Value {
 				value := l.tag.TypeForKey("kn")
-				return p.vm.ToValue(value == "true" || value == "" && slices.Contains(strings.Split(l.tag.String(), "-"), "kn"))
+				return p.VM.ToValue(value == "true" || value == "" && slices.Contains(strings.Split(l.tag.String(), "-"), "kn"))
 			}),
 		},
 		Methods: []engine.Method[*intlLocale]{
-			{Name: "toString", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value { return p.vm.ToValue(l.String()) }},
+			{Name: "toString", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value { return p.VM.ToValue(l.String()) }},
 			another("maximize", (*intlLocale).maximize), another("minimize", (*intlLocale).minimize),
 			list("getCalendars", func(l *intlLocale) []string { return l.keywordOr("ca", "gregory") }),
 			list("getCollations", func(l *intlLocale) []string { return l.keywordOr("co", "emoji", "eor") }),
@@ -206,7 +207,7 @@ func (p *Platform) localeClass() *goja.Object {
 			{Name: "getTimeZones", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value {
 				_, _, region := l.tag.Raw()
 				if zones := englishNames()["z "+region.String()]; zones != "" {
-					return p.vm.NewArray(anys(strings.Split(zones, ","))...)
+					return p.VM.NewArray(anys(strings.Split(zones, ","))...)
 				}
 				return goja.Undefined()
 			}},
@@ -217,7 +218,7 @@ func (p *Platform) localeClass() *goja.Object {
 				for _, day := range strings.Split(info[2:], ",") {
 					weekend = append(weekend, int(day[0]-'0'))
 				}
-				return p.record("firstDay", int(info[0]-'0'), "weekend", p.vm.NewArray(weekend...))
+				return p.Record("firstDay", int(info[0]-'0'), "weekend", p.VM.NewArray(weekend...))
 			}},
 			{Name: "getTextInfo", Fn: func(l *intlLocale, _ goja.FunctionCall) goja.Value {
 				_, script, _ := l.maximize().tag.Raw()
@@ -225,7 +226,7 @@ func (p *Platform) localeClass() *goja.Object {
 				if rightToLeft[script.String()] {
 					direction = "rtl"
 				}
-				return p.record("direction", direction)
+				return p.Record("direction", direction)
 			}},
 		},
 	})

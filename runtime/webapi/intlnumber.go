@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // numberFormat is an Intl.NumberFormat (ECMA-402, section 16). Immutable but
@@ -86,9 +87,9 @@ func (p *Platform) newNumberFormat(what string, locales, options goja.Value) *nu
 	if f.notation == "compact" {
 		f.grouping = "min2"
 	}
-	switch v := get(options, "useGrouping"); {
+	switch v := webidl.Get(options, "useGrouping"); {
 	case goja.IsUndefined(v):
-	case v == p.vm.ToValue(true):
+	case v == p.VM.ToValue(true):
 		f.grouping = "always"
 	case !v.ToBoolean() || v.String() == "false":
 		f.grouping = "false"
@@ -137,7 +138,7 @@ func (f *numberFormat) setDigits(p *Platform, options goja.Value) {
 		high = 0
 	}
 	f.minInteger = p.numberOption(options, "minimumIntegerDigits", 1, 21, 1)
-	if !goja.IsUndefined(get(options, "minimumSignificantDigits")) || !goja.IsUndefined(get(options, "maximumSignificantDigits")) {
+	if !goja.IsUndefined(webidl.Get(options, "minimumSignificantDigits")) || !goja.IsUndefined(webidl.Get(options, "maximumSignificantDigits")) {
 		f.minSignificant = p.numberOption(options, "minimumSignificantDigits", 1, 21, 1)
 		f.maxSignificant = p.numberOption(options, "maximumSignificantDigits", f.minSignificant, 21, 21)
 		if f.rounding.priority == "auto" || f.rounding.priority == "" {
@@ -394,10 +395,10 @@ func (p *Platform) numberFormatClass() *goja.Object {
 		New: func(call goja.ConstructorCall) *numberFormat {
 			return p.newNumberFormat("Intl.NumberFormat", call.Argument(0), call.Argument(1))
 		},
-		Accessors: []engine.Accessor[*numberFormat]{reader("format", func(f *numberFormat) goja.Value {
+		Accessors: []engine.Accessor[*numberFormat]{webidl.Reader("format", func(f *numberFormat) goja.Value {
 			if f.format == nil {
 				f.format = p.Engine.Func("", 1, func(call goja.FunctionCall) goja.Value {
-					return p.vm.ToValue(joinParts(f.parts(p.decimalOf(call.Argument(0)))))
+					return p.VM.ToValue(joinParts(f.parts(p.decimalOf(call.Argument(0)))))
 				})
 			}
 			return f.format
@@ -407,7 +408,7 @@ func (p *Platform) numberFormatClass() *goja.Object {
 				return p.partList(f.parts(p.decimalOf(call.Argument(0))))
 			}},
 			{Name: "formatRange", Length: 2, Fn: func(f *numberFormat, call goja.FunctionCall) goja.Value {
-				return p.vm.ToValue(joinRange(p.numberRange(f, call)))
+				return p.VM.ToValue(joinRange(p.numberRange(f, call)))
 			}},
 			{Name: "formatRangeToParts", Length: 2, Fn: func(f *numberFormat, call goja.FunctionCall) goja.Value {
 				return p.rangeParts(p.numberRange(f, call))
@@ -419,7 +420,7 @@ func (p *Platform) numberFormatClass() *goja.Object {
 }
 
 func (p *Platform) numberOptions(f *numberFormat) goja.Value {
-	o := p.record("locale", f.locale, "numberingSystem", "latn", "style", f.style)
+	o := p.Record("locale", f.locale, "numberingSystem", "latn", "style", f.style)
 	if f.style == "currency" {
 		o.Set("currency", f.currency)
 		o.Set("currencyDisplay", f.currencyDisplay)

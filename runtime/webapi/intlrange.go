@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/webidl"
 )
 
 // rangePart is a part with what it belongs to: startRange, endRange or shared.
@@ -15,9 +17,9 @@ type rangePart struct {
 func (p *Platform) rangeParts(parts []rangePart) goja.Value {
 	list := make([]any, len(parts))
 	for i, x := range parts {
-		list[i] = p.record("type", x.kind, "value", x.value, "source", x.source)
+		list[i] = p.Record("type", x.kind, "value", x.value, "source", x.source)
 	}
-	return p.vm.NewArray(list...)
+	return p.VM.NewArray(list...)
 }
 
 func joinRange(parts []rangePart) string {
@@ -40,7 +42,7 @@ func from(source string, parts []part) []rangePart {
 func (p *Platform) numberRange(f *numberFormat, call goja.FunctionCall) []rangePart {
 	read := func(i int, name string) decimal {
 		v := call.Argument(i)
-		if isUndefined(v) {
+		if webidl.IsUndefined(v) {
 			p.Engine.Throw("TypeError", "Invalid %s : undefined", name)
 		}
 		d := p.decimalOf(v)
@@ -77,12 +79,12 @@ func (p *Platform) numberRange(f *numberFormat, call goja.FunctionCall) []rangeP
 // of the start decides (CLDR, plural ranges).
 func (p *Platform) selectRange(r *pluralRules, call goja.FunctionCall) goja.Value {
 	if r.kind == "ordinal" {
-		return p.vm.ToValue("other")
+		return p.VM.ToValue("other")
 	}
 	var forms [2]string
 	for i, name := range []string{"startRange", "endRange"} {
 		v := call.Argument(i)
-		if isUndefined(v) {
+		if webidl.IsUndefined(v) {
 			p.Engine.Throw("TypeError", "Invalid %s : undefined", name)
 		}
 		x := v.ToFloat()
@@ -94,9 +96,9 @@ func (p *Platform) selectRange(r *pluralRules, call goja.FunctionCall) goja.Valu
 	base, _ := r.tag.Base()
 	if language := base.String(); language == "pt" || language == "fa" || language == "ar" && forms[1] != "few" && forms[1] != "many" {
 		if forms[0] == "one" && forms[1] == "other" {
-			return p.vm.ToValue("other")
+			return p.VM.ToValue("other")
 		}
-		return p.vm.ToValue(forms[0])
+		return p.VM.ToValue(forms[0])
 	}
-	return p.vm.ToValue(forms[1])
+	return p.VM.ToValue(forms[1])
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 //go:embed js/language.js
@@ -31,21 +32,21 @@ func (p *Platform) languageNatives() []engine.Func {
 		return engine.Func{Name: name, Fn: call}
 	}
 	return []engine.Func{
-		fn("show", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(p.show(c.Argument(0))) }),
+		fn("show", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.show(c.Argument(0))) }),
 		fn("isWellFormed", func(c goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(isWellFormed(c.Argument(0).ToString().(goja.String)))
+			return p.VM.ToValue(isWellFormed(c.Argument(0).ToString().(goja.String)))
 		}),
 		fn("toWellFormed", func(c goja.FunctionCall) goja.Value {
 			s := c.Argument(0).ToString().(goja.String)
 			if isWellFormed(s) {
 				return s
 			}
-			return p.vm.ToValue(s.String())
+			return p.VM.ToValue(s.String())
 		}),
 		fn("toLength", func(c goja.FunctionCall) goja.Value {
-			return p.vm.ToValue(min(max(c.Argument(0).ToInteger(), 0), 1<<53-1))
+			return p.VM.ToValue(min(max(c.Argument(0).ToInteger(), 0), 1<<53-1))
 		}),
-		fn("isError", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(isErrorObject(c.Argument(0))) }),
+		fn("isError", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(isErrorObject(c.Argument(0))) }),
 		fn("captureStack", p.captureStack),
 		fn("keepCallSite", func(c goja.FunctionCall) goja.Value {
 			p.core.callSite = c.Argument(0)
@@ -58,11 +59,11 @@ func (p *Platform) languageNatives() []engine.Func {
 			}
 			return escapeRegExp(s)
 		}),
-		fn("f16round", func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(f16round(c.Argument(0).ToFloat())) }),
+		fn("f16round", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(f16round(c.Argument(0).ToFloat())) }),
 		fn("sumPrecise", func(c goja.FunctionCall) goja.Value {
 			var list []float64
-			p.forOf(c.Argument(0), func(v goja.Value) { list = append(list, v.ToFloat()) })
-			return p.vm.ToValue(sumPrecise(list))
+			p.ForOf(c.Argument(0), func(v goja.Value) { list = append(list, v.ToFloat()) })
+			return p.VM.ToValue(sumPrecise(list))
 		}),
 	}
 }
@@ -78,16 +79,16 @@ func isErrorObject(v goja.Value) bool {
 
 func (p *Platform) errorHeader(v goja.Value) string {
 	name, message := "Error", ""
-	if x := get(v, "name"); !isUndefined(x) {
+	if x := webidl.Get(v, "name"); !webidl.IsUndefined(x) {
 		name = x.String()
 	}
-	if x := get(v, "message"); !isUndefined(x) {
+	if x := webidl.Get(v, "message"); !webidl.IsUndefined(x) {
 		message = x.String()
 	}
 	if name == "" {
 		return message
 	}
-	return stackHeader(name, message)
+	return webidl.StackHeader(name, message)
 }
 
 // captureStack is (obj, above): obj gets the stack of the user's code that runs
@@ -125,9 +126,9 @@ func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 					name = ""
 				}
 				sites[i] = p.Engine.Call(p.core.callSite, goja.Undefined(),
-					p.record("name", name, "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0))
+					p.Record("name", name, "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0))
 			}
-			stack = p.Engine.Call(prepare, class, obj, p.vm.NewArray(sites...))
+			stack = p.Engine.Call(prepare, class, obj, p.VM.NewArray(sites...))
 		} else {
 			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + engine.FormatFrames(frames)))
 		}
@@ -146,7 +147,7 @@ func (p *Platform) SettleStack(v goja.Value) {
 		p.describeStack(obj, userFrames(frames))
 		return
 	}
-	if _, ok := p.domExceptions().Of(obj); ok {
+	if p.IsDOMException(obj) {
 		if text, ok := obj.Get("stack").(goja.String); ok && strings.Contains(text.String(), "\n\tat ") {
 			obj.Set("stack", p.Engine.MapStack(text.String()))
 		}

@@ -64,12 +64,12 @@ func TestCodeGeneration(t *testing.T) {
 		{`(() => { class F extends Function {} ; return new F("x") })()`, `EvalError: Code generation from strings disallowed for this context`},
 	})
 	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
-		v, err := w.p.vm.RunString(`eval("1 + 1") + new Function("a", "return a")(40) + (() => {}).constructor("return 0")()`)
+		v, err := w.p.VM.RunString(`eval("1 + 1") + new Function("a", "return a")(40) + (() => {}).constructor("return 0")()`)
 		if err != nil || v.ToInteger() != 42 {
 			t.Errorf("in the global scope: %v %v", v, err)
 		}
 		w.flags["allow_eval_during_startup"] = true
-		if _, err := w.p.vm.RunString(`eval("1")`); err == nil {
+		if _, err := w.p.VM.RunString(`eval("1")`); err == nil {
 			t.Error("eval works against the compatibility flag")
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // messagePort is a MessagePort (HTML, section 9.4). Messages are delivered in
@@ -38,8 +39,8 @@ func (p *Platform) messageChannelClass() *goja.Object {
 			return c
 		},
 		Accessors: []engine.Accessor[*channel]{
-			reader("port1", func(c *channel) goja.Value { return c.port1.object }),
-			reader("port2", func(c *channel) goja.Value { return c.port2.object }),
+			webidl.Reader("port1", func(c *channel) goja.Value { return c.port1.object }),
+			webidl.Reader("port2", func(c *channel) goja.Value { return c.port2.object }),
 		},
 	}).Ctor
 }
@@ -66,7 +67,7 @@ func (p *Platform) messagePorts() *engine.Class[*messagePort] {
 		Accessors: []engine.Accessor[*messagePort]{onMessage, handlerAttribute[*messagePort]("messageerror"), handlerAttribute[*messagePort]("close")},
 		Methods: []engine.Method[*messagePort]{
 			{Name: "postMessage", Length: 1, Fn: func(port *messagePort, call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "MessagePort", "postMessage", "JsValue")
+				p.Need(call, 1, "MessagePort", "postMessage", "JsValue")
 				p.postMessage(port, call.Arguments[0], call.Argument(1))
 				return goja.Undefined()
 			}},
@@ -88,12 +89,12 @@ func (p *Platform) messagePorts() *engine.Class[*messagePort] {
 func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
 	list := goja.Undefined()
 	switch obj, ok := options.(*goja.Object); {
-	case ok && !isMissing(obj.GetSymbol(goja.SymIterator)):
+	case ok && !webidl.IsMissing(obj.GetSymbol(goja.SymIterator)):
 		list = obj
 	case ok:
-		list = get(obj, "transfer")
-	case !isMissing(options):
-		p.badArgument("MessagePort", "postMessage", 2, "Array or StructuredSerializeOptions")
+		list = webidl.Get(obj, "transfer")
+	case !webidl.IsMissing(options):
+		p.BadArgument("MessagePort", "postMessage", 2, "Array or StructuredSerializeOptions")
 	}
 	var transfer []*goja.Object
 	if !goja.IsUndefined(list) {
@@ -131,7 +132,7 @@ func (p *Platform) closePort(port *messagePort) {
 // untransferablePort says why a port cannot be transferred, "" if it can; own is
 // false for what is no port.
 func (p *Platform) untransferablePort(obj *goja.Object) (text string, own bool) {
-	port, own := p.attachedTo(obj).(*messagePort)
+	port, own := p.Engine.Attached(obj).(*messagePort)
 	if own && port.detached {
 		text = "The MessagePort has been transferred already."
 	}
@@ -163,7 +164,7 @@ func (p *Platform) deliver(port *messagePort, m *message) {
 		}
 		port.waiting = slices.Delete(port.waiting, at, at+1)
 		ev := p.newMessageEvent(m.data, "")
-		p.Engine.Attached(ev).(*messageEvent).ports = frozenList(p, m.ports)
+		p.Engine.Attached(ev).(*messageEvent).ports = webidl.FrozenList(p.Realm, m.ports)
 		p.Fire(port.object, ev)
 	})
 }
@@ -189,13 +190,4 @@ func (p *Platform) TakeMessage(v goja.Value) (data goja.Value, found, isPort boo
 	data = port.waiting[0].data
 	port.waiting = port.waiting[1:]
 	return data, true, true
-}
-
-// frozenList is a FrozenArray.
-func frozenList[T any](p *Platform, items []T) goja.Value {
-	list := make([]any, len(items))
-	for i, item := range items {
-		list[i] = item
-	}
-	return p.Engine.Call(p.Engine.Primordial("ObjectFreeze"), goja.Undefined(), p.vm.NewArray(list...))
 }

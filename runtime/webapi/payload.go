@@ -2,15 +2,12 @@ package webapi
 
 import (
 	"errors"
-	"reflect"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/event"
 )
-
-var proxyType = reflect.TypeFor[goja.Proxy]()
 
 // attachedTo is the Go value of an object, without running user code.
 func (p *Platform) attachedTo(obj *goja.Object) any {

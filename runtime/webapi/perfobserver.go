@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // performanceObserver is a PerformanceObserver (Performance Timeline, section
@@ -25,12 +26,12 @@ type performanceList []*performanceEntry
 var observedKinds = []string{"mark", "measure"}
 
 func (p *Platform) installPerformanceObserver() {
-	list := lazily(p.Engine, p.definePerformanceList)
-	p.lazyClass("PerformanceObserverEntryList", func() *goja.Object { return list().Ctor })
-	p.lazyClass("PerformanceResourceTiming", func() *goja.Object {
+	list := webidl.Lazily(p.Engine, p.definePerformanceList)
+	p.LazyClass("PerformanceObserverEntryList", func() *goja.Object { return list().Ctor })
+	p.LazyClass("PerformanceResourceTiming", func() *goja.Object {
 		return engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{Name: "PerformanceResourceTiming", Extends: p.performanceClasses().entry.Ctor}).Ctor
 	})
-	p.lazyClass("PerformanceObserver", func() *goja.Object { return p.definePerformanceObserver(list) })
+	p.LazyClass("PerformanceObserver", func() *goja.Object { return p.definePerformanceObserver(list) })
 }
 
 // timelineQueries are the three questions to a timeline, of those entries that
@@ -38,7 +39,7 @@ func (p *Platform) installPerformanceObserver() {
 func timelineQueries[T any](p *Platform, class string, list func(T) []*performanceEntry) []engine.Method[T] {
 	method := func(name string, length int, match func(call goja.FunctionCall, x *performanceEntry) bool) engine.Method[T] {
 		return engine.Method[T]{Name: name, Length: length, Fn: func(t T, call goja.FunctionCall) goja.Value {
-			p.need(call, length, class, name, "string")
+			p.Need(call, length, class, name, "string")
 			return p.entryList(list(t), func(x *performanceEntry) bool { return match(call, x) })
 		}}
 	}
@@ -65,7 +66,7 @@ func (p *Platform) definePerformanceObserver(list func() *engine.Class[performan
 		Name: "PerformanceObserver", Length: 1,
 		New: func(call goja.ConstructorCall) *performanceObserver {
 			if !engine.IsCallable(call.Argument(0)) {
-				p.badConstruct("PerformanceObserver", 1, "Value")
+				p.BadConstruct("PerformanceObserver", 1, "Value")
 			}
 			return &performanceObserver{callback: call.Argument(0)}
 		},
@@ -91,7 +92,7 @@ func (p *Platform) definePerformanceObserver(list func() *engine.Class[performan
 	for i, kind := range observedKinds {
 		kinds[i] = kind
 	}
-	supported := frozenList(p, kinds)
+	supported := webidl.FrozenList(p.Realm, kinds)
 	getter := p.Engine.Func("get supportedEntryTypes", 0, func(goja.FunctionCall) goja.Value { return supported })
 	class.Ctor.DefineAccessorProperty("supportedEntryTypes", getter, nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	return class.Ctor
@@ -101,7 +102,7 @@ func (p *Platform) definePerformanceObserver(list func() *engine.Class[performan
 // are not known are left out.
 func (p *Platform) observe(o *performanceObserver, options goja.Value, list func() *engine.Class[performanceList]) {
 	st := p.performanceClasses()
-	several, one := get(options, "entryTypes"), get(options, "type")
+	several, one := webidl.Get(options, "entryTypes"), webidl.Get(options, "type")
 	var kinds []string
 	switch {
 	case goja.IsUndefined(several) == goja.IsUndefined(one):
@@ -109,7 +110,7 @@ func (p *Platform) observe(o *performanceObserver, options goja.Value, list func
 	case !goja.IsUndefined(one):
 		kinds = append(slices.Clone(o.kinds), one.String())
 	default:
-		p.sequence(several, "entryTypes", "ObserveOptions", func(v goja.Value) { kinds = append(kinds, v.String()) })
+		p.Sequence(several, "entryTypes", "ObserveOptions", func(v goja.Value) { kinds = append(kinds, v.String()) })
 	}
 	o.kinds = slices.DeleteFunc(kinds, func(kind string) bool { return !slices.Contains(observedKinds, kind) })
 	if len(o.kinds) == 0 {
@@ -119,7 +120,7 @@ func (p *Platform) observe(o *performanceObserver, options goja.Value, list func
 		st.observers = append(st.observers, o)
 	}
 	st.lists = list
-	if !goja.IsUndefined(one) && get(options, "buffered").ToBoolean() {
+	if !goja.IsUndefined(one) && webidl.Get(options, "buffered").ToBoolean() {
 		for _, x := range st.entries {
 			if x.kind == one.String() {
 				p.tell(o, x)

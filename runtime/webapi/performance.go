@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // performanceState is the timeline of performance.mark and measure.
@@ -45,12 +46,12 @@ func (p *Platform) milliseconds() float64 {
 }
 
 func (p *Platform) installPerformance() {
-	class := lazily(p.Engine, p.definePerformance)
+	class := webidl.Lazily(p.Engine, p.definePerformance)
 	p.Engine.LazyGlobal("performance", func() goja.Value { return class().Wrap(&performance{}) })
-	p.lazyClass("Performance", func() *goja.Object { return class().Ctor })
-	p.lazyClass("PerformanceEntry", func() *goja.Object { return p.performanceClasses().entry.Ctor })
-	p.lazyClass("PerformanceMark", func() *goja.Object { return p.performanceClasses().mark.Ctor })
-	p.lazyClass("PerformanceMeasure", func() *goja.Object { return p.performanceClasses().measure.Ctor })
+	p.LazyClass("Performance", func() *goja.Object { return class().Ctor })
+	p.LazyClass("PerformanceEntry", func() *goja.Object { return p.performanceClasses().entry.Ctor })
+	p.LazyClass("PerformanceMark", func() *goja.Object { return p.performanceClasses().mark.Ctor })
+	p.LazyClass("PerformanceMeasure", func() *goja.Object { return p.performanceClasses().measure.Ctor })
 }
 
 func (p *Platform) performanceClasses() *performanceState {
@@ -58,17 +59,17 @@ func (p *Platform) performanceClasses() *performanceState {
 	if st.entry != nil {
 		return st
 	}
-	detail := reader("detail", func(x *performanceEntry) goja.Value { return x.detail })
+	detail := webidl.Reader("detail", func(x *performanceEntry) goja.Value { return x.detail })
 	st.entry = engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{
 		Name: "PerformanceEntry",
 		Accessors: []engine.Accessor[*performanceEntry]{
-			reader("name", func(x *performanceEntry) goja.Value { return p.vm.ToValue(x.name) }),
-			reader("entryType", func(x *performanceEntry) goja.Value { return p.vm.ToValue(x.kind) }),
-			reader("startTime", func(x *performanceEntry) goja.Value { return p.vm.ToValue(x.start) }),
-			reader("duration", func(x *performanceEntry) goja.Value { return p.vm.ToValue(x.duration) }),
+			webidl.Reader("name", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.name) }),
+			webidl.Reader("entryType", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.kind) }),
+			webidl.Reader("startTime", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.start) }),
+			webidl.Reader("duration", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.duration) }),
 		},
 		Methods: []engine.Method[*performanceEntry]{{Name: "toJSON", Fn: func(x *performanceEntry, _ goja.FunctionCall) goja.Value {
-			return p.record("name", x.name, "entryType", x.kind, "startTime", x.start, "duration", x.duration)
+			return p.Record("name", x.name, "entryType", x.kind, "startTime", x.start, "duration", x.duration)
 		}}},
 	})
 	st.mark = engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{
@@ -76,7 +77,7 @@ func (p *Platform) performanceClasses() *performanceState {
 		Accessors: []engine.Accessor[*performanceEntry]{detail},
 		New: func(call goja.ConstructorCall) *performanceEntry {
 			if len(call.Arguments) == 0 {
-				p.badConstruct("PerformanceMark", 1, "string")
+				p.BadConstruct("PerformanceMark", 1, "string")
 			}
 			return p.newMark(call.Arguments[0], call.Argument(1))
 		},
@@ -90,12 +91,12 @@ func (p *Platform) performanceClasses() *performanceState {
 
 // newMark is the PerformanceMark constructor (User Timing, section 3.2.1).
 func (p *Platform) newMark(name, options goja.Value) *performanceEntry {
-	x := &performanceEntry{name: p.toString(name).String(), kind: "mark", start: p.milliseconds()}
-	if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
-		p.badConstruct("PerformanceMark", 2, "PerformanceMarkOptions")
+	x := &performanceEntry{name: p.ToString(name).String(), kind: "mark", start: p.milliseconds()}
+	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
+		p.BadConstruct("PerformanceMark", 2, "PerformanceMarkOptions")
 	}
-	detail := get(options, "detail")
-	if at := get(options, "startTime"); !goja.IsUndefined(at) {
+	detail := webidl.Get(options, "detail")
+	if at := webidl.Get(options, "startTime"); !goja.IsUndefined(at) {
 		x.start = p.timestamp(at)
 	}
 	x.detail = p.detailOf(detail)
@@ -112,7 +113,7 @@ func (p *Platform) timestamp(v goja.Value) float64 {
 }
 
 func (p *Platform) detailOf(detail goja.Value) goja.Value {
-	if !isMissing(detail) {
+	if !webidl.IsMissing(detail) {
 		v, _ := p.cloner.Clone(detail, nil)
 		return v
 	}
@@ -139,7 +140,7 @@ func (p *Platform) definePerformance() *engine.Class[*performance] {
 	st := p.performanceClasses()
 	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[*performance] {
 		return engine.Method[*performance]{Name: name, Length: length, Fn: func(_ *performance, call goja.FunctionCall) goja.Value {
-			p.need(call, length, "Performance", name, "string")
+			p.Need(call, length, "Performance", name, "string")
 			return fn(call)
 		}}
 	}
@@ -159,17 +160,17 @@ func (p *Platform) definePerformance() *engine.Class[*performance] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*performance]{
 		Name: "Performance", Extends: p.eventTargets().Ctor,
 		Accessors: []engine.Accessor[*performance]{
-			reader("timeOrigin", func(*performance) goja.Value { return p.vm.ToValue(0) }),
+			webidl.Reader("timeOrigin", func(*performance) goja.Value { return p.VM.ToValue(0) }),
 		},
 		Methods: append(timelineQueries(p, "Performance", func(*performance) []*performanceEntry { return st.entries }),
-			method("now", 0, func(goja.FunctionCall) goja.Value { return p.vm.ToValue(p.milliseconds()) }),
+			method("now", 0, func(goja.FunctionCall) goja.Value { return p.VM.ToValue(p.milliseconds()) }),
 			method("mark", 1, func(call goja.FunctionCall) goja.Value {
 				return p.addEntry(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))
 			}),
 			method("measure", 1, func(call goja.FunctionCall) goja.Value { return p.measure(call) }),
 			method("clearMarks", 0, clear("mark")),
 			method("clearMeasures", 0, clear("measure")),
-			method("toJSON", 0, func(goja.FunctionCall) goja.Value { return p.record("timeOrigin", 0) }),
+			method("toJSON", 0, func(goja.FunctionCall) goja.Value { return p.Record("timeOrigin", 0) }),
 		),
 	})
 }
@@ -186,20 +187,20 @@ func (p *Platform) entryList(entries []*performanceEntry, match func(*performanc
 	for i, x := range found {
 		list[i] = x.object
 	}
-	return p.vm.NewArray(list...)
+	return p.VM.NewArray(list...)
 }
 
 // measure is performance.measure(name, startOrOptions, end) (User Timing).
 func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 	st := p.performanceClasses()
-	x := &performanceEntry{name: p.toString(call.Arguments[0]).String(), kind: "measure", detail: goja.Null()}
+	x := &performanceEntry{name: p.ToString(call.Arguments[0]).String(), kind: "measure", detail: goja.Null()}
 	start, end, duration := call.Argument(1), call.Argument(2), goja.Undefined()
 	if goja.IsNull(start) {
 		start = goja.Undefined()
 	}
 	if options, ok := start.(*goja.Object); ok {
-		mark, detail := end, get(options, "detail")
-		duration, end, start = get(options, "duration"), get(options, "end"), get(options, "start")
+		mark, detail := end, webidl.Get(options, "detail")
+		duration, end, start = webidl.Get(options, "duration"), webidl.Get(options, "end"), webidl.Get(options, "start")
 		spans := 0
 		for _, v := range []goja.Value{start, duration, end} {
 			if !goja.IsUndefined(v) {
@@ -225,7 +226,7 @@ func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 					return m.start
 				}
 			}
-			p.throwDOM("SyntaxError", "The mark '%s' does not exist.", name)
+			p.ThrowDOM("SyntaxError", "The mark '%s' does not exist.", name)
 		}
 		return p.timestamp(v)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"minido.dev/minido/internal/regex"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // foreign is what hangs on a regular expression that goja cannot run, or not as
@@ -119,7 +120,7 @@ func (p *Platform) installRegExp() {
 	st.compiled = map[patternKey]compiledPattern{}
 	st.matcher.Look = p.Engine.Pause
 	st.proto = original.Get("prototype").(*goja.Object)
-	st.ctor = p.vm.ToValue(p.newRegExp).(*goja.Object)
+	st.ctor = p.VM.ToValue(p.newRegExp).(*goja.Object)
 	engine.Amend(st.ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {
 		return p.regexpOf(c.Argument(0), c.Argument(1), true)
 	})
@@ -128,8 +129,8 @@ func (p *Platform) installRegExp() {
 			st.ctor.DefineDataProperty(name, original.Get(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		}
 	}
-	st.ctor.DefineDataProperty("name", p.vm.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	st.ctor.DefineDataProperty("length", p.vm.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	st.ctor.DefineDataProperty("name", p.VM.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	st.ctor.DefineDataProperty("length", p.VM.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	st.ctor.DefineDataProperty("prototype", st.proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	st.ctor.DefineAccessorPropertySymbol(goja.SymSpecies, p.Engine.Func("get [Symbol.species]", 0, func(call goja.FunctionCall) goja.Value {
 		return call.This
@@ -171,7 +172,7 @@ func (p *Platform) regexpGetters() {
 			p.Engine.Throw("TypeError", "Method RegExp.prototype.toString called on incompatible receiver %s", p.Engine.Text(call.This))
 		}
 		slash := p.Engine.String("/")
-		return slash.Concat(stringOf(get(obj, "source"))).Concat(slash).Concat(stringOf(get(obj, "flags")))
+		return slash.Concat(stringOf(webidl.Get(obj, "source"))).Concat(slash).Concat(stringOf(webidl.Get(obj, "flags")))
 	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	for name, flag := range map[string]string{"hasIndices": "d", "unicodeSets": "v"} { // order-independent: each is its own property
 		getter(name, func(this goja.Value) goja.Value {
@@ -183,7 +184,7 @@ func (p *Platform) regexpGetters() {
 				p.Engine.Throw("TypeError", "RegExp.prototype.%s getter called on non-RegExp object", name)
 			}
 			f := p.foreignOf(obj)
-			return p.vm.ToValue(f != nil && f.has(flag))
+			return p.VM.ToValue(f != nil && f.has(flag))
 		})
 	}
 }
@@ -200,7 +201,7 @@ func (p *Platform) flagsOf(this goja.Value) goja.Value {
 	var b strings.Builder
 	for _, f := range [...]struct{ name, flag string }{{"hasIndices", "d"}, {"global", "g"}, {"ignoreCase", "i"}, {"multiline", "m"},
 		{"dotAll", "s"}, {"unicode", "u"}, {"unicodeSets", "v"}, {"sticky", "y"}} {
-		if get(obj, f.name).ToBoolean() {
+		if webidl.Get(obj, f.name).ToBoolean() {
 			b.WriteString(f.flag)
 		}
 	}
@@ -225,11 +226,11 @@ func (p *Platform) regexpOf(pattern, flags goja.Value, called bool) *goja.Object
 	isRegExp := obj != nil && obj.ClassName() == "RegExp"
 	likeOne := isRegExp
 	if obj != nil {
-		if matcher := obj.GetSymbol(goja.SymMatch); !isUndefined(matcher) {
+		if matcher := obj.GetSymbol(goja.SymMatch); !webidl.IsUndefined(matcher) {
 			likeOne = matcher.ToBoolean()
 		}
 	}
-	if called && likeOne && goja.IsUndefined(flags) && get(obj, "constructor") == goja.Value(p.core.regexp.ctor) {
+	if called && likeOne && goja.IsUndefined(flags) && webidl.Get(obj, "constructor") == goja.Value(p.core.regexp.ctor) {
 		return obj
 	}
 	switch {
@@ -237,12 +238,12 @@ func (p *Platform) regexpOf(pattern, flags goja.Value, called bool) *goja.Object
 		source, shown := p.written(obj)
 		pattern = source
 		if goja.IsUndefined(flags) {
-			flags = p.vm.ToValue(shown)
+			flags = p.VM.ToValue(shown)
 		}
 	case likeOne:
-		pattern = get(obj, "source")
+		pattern = webidl.Get(obj, "source")
 		if goja.IsUndefined(flags) {
-			flags = get(obj, "flags")
+			flags = webidl.Get(obj, "flags")
 		}
 	}
 	return p.makeRegExp(textUnless(pattern), textUnless(flags).String())
@@ -331,13 +332,13 @@ func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPatte
 	if isForeign(s.pattern, key.flags) {
 		known := strings.NewReplacer("d", "", "v", "").Replace(key.flags)
 		shown := &foreign{source: source, flags: sortFlags(key.flags), pattern: s.pattern}
-		return compiledPattern{p.constructRegExp(p.Engine.String("(?:)"), p.vm.ToValue(known)), shown}
+		return compiledPattern{p.constructRegExp(p.Engine.String("(?:)"), p.VM.ToValue(known)), shown}
 	}
 	// A program that is not within another one would run promise jobs at its end.
-	if s.program == nil || len(p.vm.CaptureCallStack(1, nil)) == 0 {
-		return compiledPattern{object: p.constructRegExp(source, p.vm.ToValue(key.flags))}
+	if s.program == nil || len(p.VM.CaptureCallStack(1, nil)) == 0 {
+		return compiledPattern{object: p.constructRegExp(source, p.VM.ToValue(key.flags))}
 	}
-	value, err := p.vm.RunProgram(s.program)
+	value, err := p.VM.RunProgram(s.program)
 	if err != nil {
 		p.Engine.Rethrow(err) // an interrupt
 	}
@@ -352,8 +353,8 @@ func (p *Platform) constructRegExp(pattern, flags goja.Value) *goja.Object {
 		return obj
 	}
 	var ex *goja.Exception
-	if errors.As(err, &ex) && get(ex.Value(), "name").String() == "SyntaxError" {
-		p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %s", p.Engine.Text(pattern), p.Engine.Text(flags), get(ex.Value(), "message"))
+	if errors.As(err, &ex) && webidl.Get(ex.Value(), "name").String() == "SyntaxError" {
+		p.Engine.Throw("SyntaxError", "Invalid regular expression: /%s/%s: %s", p.Engine.Text(pattern), p.Engine.Text(flags), webidl.Get(ex.Value(), "message"))
 	}
 	p.Engine.Rethrow(err)
 	return nil
@@ -415,7 +416,7 @@ func (p *Platform) regExpSource(re *goja.Object) (source goja.Value, flags strin
 
 func (p *Platform) remakeRegExp(source goja.Value, flags string) (obj *goja.Object, err error) {
 	if ctor := p.core.regexp.ctor; ctor != nil {
-		return p.vm.New(ctor, source, p.vm.ToValue(flags))
+		return p.VM.New(ctor, source, p.VM.ToValue(flags))
 	}
-	return p.vm.New(p.Engine.Primordial("RegExp"), source, p.vm.ToValue(flags))
+	return p.VM.New(p.Engine.Primordial("RegExp"), source, p.VM.ToValue(flags))
 }

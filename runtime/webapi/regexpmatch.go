@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/internal/regex"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // native is what a function of goja's does.
@@ -51,7 +52,7 @@ func (p *Platform) regexpMethods() {
 	engine.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
 		result := p.step(c, method)
 		if found, ok := result.(*goja.Object); ok {
-			engine.OrderMatch(get(found, "value"))
+			engine.OrderMatch(webidl.Get(found, "value"))
 		}
 		return result
 	})
@@ -104,10 +105,10 @@ func (p *Platform) testByExec(c goja.FunctionCall, method native) goja.Value {
 		p.Engine.Throw("TypeError", "Method RegExp.prototype.test called on incompatible receiver %s", p.Engine.Text(c.This))
 	}
 	text := stringOf(c.Argument(0))
-	exec := get(obj, "exec")
+	exec := webidl.Get(obj, "exec")
 	if exec == goja.Value(p.core.regexp.exec) || !engine.IsCallable(exec) {
 		if f := p.foreignOf(obj); f != nil && f.pattern != nil {
-			return p.vm.ToValue(p.matchForeign(obj, f, text) != nil)
+			return p.VM.ToValue(p.matchForeign(obj, f, text) != nil)
 		}
 		return method(goja.FunctionCall{This: obj, Arguments: []goja.Value{text}})
 	}
@@ -115,7 +116,7 @@ func (p *Platform) testByExec(c goja.FunctionCall, method native) goja.Value {
 	if _, isObject := result.(*goja.Object); !isObject && !goja.IsNull(result) {
 		p.Engine.Throw("TypeError", "RegExp exec method returned something other than an Object or null")
 	}
-	return p.vm.ToValue(!goja.IsNull(result))
+	return p.VM.ToValue(!goja.IsNull(result))
 }
 
 // recompile is RegExp.prototype.compile (B.2.4.1): the object becomes as one that
@@ -131,7 +132,7 @@ func (p *Platform) recompile(c goja.FunctionCall, method native) goja.Value {
 			p.Engine.Throw("TypeError", "Invalid flags supplied to RegExp constructor '%s'", p.Engine.Text(flags))
 		}
 		source, shown := p.written(from)
-		pattern, flags = source, p.vm.ToValue(shown)
+		pattern, flags = source, p.VM.ToValue(shown)
 	}
 	made := p.makeRegExp(textUnless(pattern), textUnless(flags).String())
 	now := p.foreignOf(made)
@@ -151,7 +152,7 @@ func (p *Platform) recompile(c goja.FunctionCall, method native) goja.Value {
 // matchForeign is what RegExpBuiltinExec (22.2.7.2) does before it makes an
 // array: it finds the bounds of the groups, nil without a match.
 func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) (groups []int) {
-	at := int(min(max(get(obj, "lastIndex").ToInteger(), 0), 1<<53-1))
+	at := int(min(max(webidl.Get(obj, "lastIndex").ToInteger(), 0), 1<<53-1))
 	moves := f.has("g") || f.has("y")
 	if !moves {
 		at = 0
@@ -211,19 +212,19 @@ func (p *Platform) execForeign(obj *goja.Object, f *foreign, text goja.String) g
 		if from, to := groups[2*i], groups[2*i+1]; from >= 0 {
 			parts[i] = text.Substring(from, to)
 			if f.has("d") {
-				bounds[i] = p.vm.NewArray(from, to)
+				bounds[i] = p.VM.NewArray(from, to)
 			}
 		}
 	}
-	result := p.vm.NewArray(parts...)
+	result := p.VM.NewArray(parts...)
 	put := func(o *goja.Object, name string, v any) {
-		o.DefineDataProperty(name, p.vm.ToValue(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		o.DefineDataProperty(name, p.VM.ToValue(v), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
 	put(result, "index", groups[0])
 	put(result, "input", text)
 	put(result, "groups", p.named(f.pattern, parts))
 	if f.has("d") {
-		indices := p.vm.NewArray(bounds...)
+		indices := p.VM.NewArray(bounds...)
 		put(indices, "groups", p.named(f.pattern, bounds))
 		put(result, "indices", indices)
 	}
@@ -243,13 +244,13 @@ func (p *Platform) named(pattern *regex.Pattern, parts []any) goja.Value {
 			order = append(order, name)
 		}
 		if !again || goja.IsUndefined(old) {
-			values[name] = p.vm.ToValue(parts[i])
+			values[name] = p.VM.ToValue(parts[i])
 		}
 	}
 	if order == nil {
 		return goja.Undefined()
 	}
-	out := p.vm.CreateObject(nil)
+	out := p.VM.CreateObject(nil)
 	for _, name := range order {
 		out.DefineDataProperty(name, values[name], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
@@ -286,9 +287,9 @@ func (p *Platform) settle() (text goja.String, groups []int, ok bool) {
 	at, end := 0, -1
 	switch {
 	case l.result != nil:
-		at = int(get(l.result, "index").ToInteger())
+		at = int(webidl.Get(l.result, "index").ToInteger())
 	case !l.all: // test leaves lastIndex at the end of the match
-		end = int(get(re, "lastIndex").ToInteger())
+		end = int(webidl.Get(re, "lastIndex").ToInteger())
 	}
 	for more := true; more && at <= text.Length(); {
 		found := p.find(pattern, text, at, false, false)

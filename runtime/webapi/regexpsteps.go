@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 //go:embed js/regexpsteps.js
@@ -21,7 +22,7 @@ func (p *Platform) stepwise(name string, c goja.FunctionCall) goja.Value {
 	st := &p.core.regexp
 	if st.steps == nil {
 		st.steps = p.Engine.Load(regexpStepsPrelude, p.Engine.Native(
-			engine.Func{Name: "show", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(p.show(c.Argument(0))) }},
+			engine.Func{Name: "show", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.show(c.Argument(0))) }},
 			engine.Func{Name: "exec", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				return p.Engine.Call(st.exec, c.Argument(0), c.Argument(1))
 			}},
@@ -34,7 +35,7 @@ func (p *Platform) stepwise(name string, c goja.FunctionCall) goja.Value {
 // nothing of its own: no code can see how it is asked for matches.
 func (p *Platform) untouched(v goja.Value) bool {
 	obj, ok := v.(*goja.Object)
-	if !ok || p.foreignOf(v) == nil || !engine.Inherits(obj, p.core.regexp.proto) || get(p.core.regexp.proto, "exec") != goja.Value(p.core.regexp.exec) {
+	if !ok || p.foreignOf(v) == nil || !engine.Inherits(obj, p.core.regexp.proto) || webidl.Get(p.core.regexp.proto, "exec") != goja.Value(p.core.regexp.exec) {
 		return false
 	}
 	return len(obj.GetOwnPropertyNames()) == 1 // lastIndex

@@ -8,6 +8,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // request is the Go side of a Request object (Fetch, section 5.4; workerd's
@@ -47,7 +48,7 @@ func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
 // enable_request_signal). Call it in a turn of the request's context.
 func (p *Platform) ClientGone(incoming *goja.Object) {
 	r, ok := p.Engine.Attached(incoming).(*request)
-	if !ok || r.gone != nil || !p.compat("enable_request_signal") {
+	if !ok || r.gone != nil || !p.Enabled("enable_request_signal") {
 		return
 	}
 	r.gone = p.NewDOMException("AbortError", "The client has disconnected")
@@ -68,7 +69,7 @@ func (p *Platform) requestSignal(r *request) *abortSignal {
 		if r.gone != nil {
 			p.abortSignal(r.ownSignal, r.gone)
 		}
-		if c := p.Engine.Current(); c != nil && r.incoming && p.compat("enable_request_signal") {
+		if c := p.Engine.Current(); c != nil && r.incoming && p.Enabled("enable_request_signal") {
 			c.Expect()
 		}
 	}
@@ -77,7 +78,7 @@ func (p *Platform) requestSignal(r *request) *abortSignal {
 
 // followed is what the signal of a copy depends on, nil if it can never abort.
 func (p *Platform) followed(r *request) *abortSignal {
-	if r.signal == nil && r.incoming && p.compat("enable_request_signal") {
+	if r.signal == nil && r.incoming && p.Enabled("enable_request_signal") {
 		return p.requestSignal(r)
 	}
 	return r.signal
@@ -86,7 +87,7 @@ func (p *Platform) followed(r *request) *abortSignal {
 // sentSignal is what aborts the exchange that a request is sent with, nil for
 // nothing.
 func (p *Platform) sentSignal(r *request) *abortSignal {
-	if r.incoming && !p.compat("request_signal_passthrough") {
+	if r.incoming && !p.Enabled("request_signal_passthrough") {
 		return nil
 	}
 	return p.followed(r)
@@ -98,7 +99,7 @@ func (p *Platform) sentSignal(r *request) *abortSignal {
 // the current context. The error is a JavaScript exception (engine.FromGo).
 func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
 	var out *event.Request
-	if ex := p.vm.Try(func() { out = p.requestEvent(p.coerceRequest(v, goja.Undefined())) }); ex != nil {
+	if ex := p.VM.Try(func() { out = p.requestEvent(p.coerceRequest(v, goja.Undefined())) }); ex != nil {
 		return nil, ex
 	}
 	return out, nil
@@ -108,7 +109,7 @@ func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
 // the operation that sends it end with the abort of its signal. For stubs, whose
 // fetch takes the same arguments. A request that was aborted already is an error.
 func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, abortable *Abortable, err error) {
-	if ex := p.vm.Try(func() {
+	if ex := p.VM.Try(func() {
 		r := p.coerceRequest(input, init)
 		abortable = p.abortableBy(r)
 		ev = p.requestEvent(r)
@@ -148,7 +149,7 @@ func (p *Platform) coerceRequest(input, init goja.Value) *request {
 }
 
 func (p *Platform) defineRequest() *engine.Class[*request] {
-	vm := p.vm
+	vm := p.VM
 	get := func(name string, fn func(r *request) goja.Value) engine.Accessor[*request] {
 		return engine.Accessor[*request]{Name: name, Get: func(r *request, _ *goja.Object) goja.Value { return fn(r) }}
 	}
@@ -239,7 +240,7 @@ func (p *Platform) copyRequest(r, other *request, init *goja.Object) {
 		if _, ok := p.Engine.Attached(init).(*request); ok {
 			return
 		}
-		if v := present(init, "body"); v != nil {
+		if v := webidl.Present(init, "body"); v != nil {
 			return
 		}
 	}
@@ -285,21 +286,21 @@ func (p *Platform) initFromRequest(r, other *request) {
 // initRequest reads a RequestInit.
 func (p *Platform) initRequest(r *request, init *goja.Object) {
 	const dict = "RequestInitializerDict"
-	if v := present(init, "integrity"); v != nil && v.String() != "" {
+	if v := webidl.Present(init, "integrity"); v != nil && v.String() != "" {
 		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.") // reference's text
 	}
-	methodGiven := present(init, "method")
+	methodGiven := webidl.Present(init, "method")
 	if methodGiven != nil {
 		r.method = p.methodName(methodGiven.String())
 	}
-	if v := present(init, "headers"); v != nil {
+	if v := webidl.Present(init, "headers"); v != nil {
 		r.headers = headers{}
 		p.fillHeaders(&r.headers, v, "Incorrect type for the 'headers' field on '"+dict+"': the provided value is not of type 'Headers or Sequence or object'.")
 	}
-	if v := present(init, "fetcher"); v != nil && !goja.IsNull(v) {
+	if v := webidl.Present(init, "fetcher"); v != nil && !goja.IsNull(v) {
 		r.fetcher = v
 	}
-	if v := present(init, "signal"); v != nil {
+	if v := webidl.Present(init, "signal"); v != nil {
 		if r.signal = nil; !goja.IsNull(v) {
 			var ok bool
 			if r.signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
@@ -307,28 +308,28 @@ func (p *Platform) initRequest(r *request, init *goja.Object) {
 			}
 		}
 	}
-	if v := present(init, "cf"); v != nil {
+	if v := webidl.Present(init, "cf"); v != nil {
 		r.cf = p.newCF(v, dict)
 	}
-	bodyGiven := present(init, "body")
+	bodyGiven := webidl.Present(init, "body")
 	if bodyGiven != nil && !goja.IsNull(bodyGiven) {
 		r.body = body{h: &r.headers}
 		p.setBody(&r.body, bodyGiven)
 	}
-	if v := present(init, "redirect"); v != nil {
+	if v := webidl.Present(init, "redirect"); v != nil {
 		r.redirect = strings.ToLower(v.String())
 		if r.redirect != "follow" && r.redirect != "manual" {
 			p.Engine.Throw("TypeError", `Invalid redirect value, must be one of "follow" or "manual" ("error" won't be implemented since it does not make sense at the edge; use "manual" and check the response status code).`)
 		}
 	}
-	if v := present(init, "cache"); v != nil {
+	if v := webidl.Present(init, "cache"); v != nil {
 		switch r.cache = v.String(); r.cache {
 		case "no-store", "no-cache", "reload":
 		default:
 			p.Engine.Throw("TypeError", "Unsupported cache mode: %s", r.cache)
 		}
 	}
-	if v := present(init, "encodeResponseBody"); v != nil {
+	if v := webidl.Present(init, "encodeResponseBody"); v != nil {
 		r.encodeBody = p.bodyEncoding("encodeResponseBody", v)
 	}
 	if (methodGiven != nil || bodyGiven != nil) && (r.method == "GET" || r.method == "HEAD") && r.kind != bodyNull {

@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // response is the Go side of a Response object (Fetch, section 5.5; workerd's
@@ -54,7 +55,7 @@ func (p *Platform) ResponseToEvent(v goja.Value, gone func()) (*event.Response, 
 		return nil, &event.Error{Name: "TypeError", Message: "Incorrect type for Promise: the Promise did not resolve to 'Response'."}
 	}
 	var out *event.Response
-	if ex := p.vm.Try(func() { out = p.responseEvent(r, gone) }); ex != nil {
+	if ex := p.VM.Try(func() { out = p.responseEvent(r, gone) }); ex != nil {
 		return nil, ex
 	}
 	return out, nil
@@ -76,7 +77,7 @@ func (p *Platform) responseEvent(r *response, gone func()) *event.Response {
 }
 
 func (p *Platform) defineResponse() *engine.Class[*response] {
-	vm := p.vm
+	vm := p.VM
 	get := func(name string, fn func(r *response) goja.Value) engine.Accessor[*response] {
 		return engine.Accessor[*response]{Name: name, Get: func(r *response, _ *goja.Object) goja.Value { return fn(r) }}
 	}
@@ -96,7 +97,7 @@ func (p *Platform) defineResponse() *engine.Class[*response] {
 				return p.redirectResponse(call.Argument(0), call.Argument(1))
 			}},
 			{Name: "json", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "Response", "json", "JsValue")
+				p.Need(call, 1, "Response", "json", "JsValue")
 				return p.jsonResponse(call.Arguments[0], call.Argument(1))
 			}},
 		},
@@ -164,16 +165,16 @@ func (p *Platform) initResponse(r *response, init goja.Value) {
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to construct 'Response': constructor parameter 2 is not of type 'InitializerDict or Response'.")
 	}
-	if other, ok := p.attachedTo(obj).(*response); ok {
+	if other, ok := p.Engine.Attached(obj).(*response); ok {
 		r.status, r.statusText, r.encodeBody = other.status, other.statusText, other.encodeBody
 		r.headers = copyOf(&other.headers)
 		r.cf, r.socket = other.cf.clone(p), other.socket
 		return
 	}
-	if v := present(obj, "status"); v != nil {
-		r.status = toInt32(v)
+	if v := webidl.Present(obj, "status"); v != nil {
+		r.status = webidl.ToInt32(v)
 	}
-	if v := present(obj, "statusText"); v != nil {
+	if v := webidl.Present(obj, "statusText"); v != nil {
 		r.statusText = v.String()
 		for i := 0; i < len(r.statusText); i++ {
 			if r.statusText[i] < 0x20 {
@@ -181,16 +182,16 @@ func (p *Platform) initResponse(r *response, init goja.Value) {
 			}
 		}
 	}
-	if v := present(obj, "encodeBody"); v != nil {
+	if v := webidl.Present(obj, "encodeBody"); v != nil {
 		r.encodeBody = p.bodyEncoding("encodeBody", v)
 	}
-	if v := present(obj, "headers"); v != nil {
+	if v := webidl.Present(obj, "headers"); v != nil {
 		p.fillHeaders(&r.headers, v, "Incorrect type for the 'headers' field on 'InitializerDict': the provided value is not of type 'Headers or Sequence or object'.")
 	}
-	if v := present(obj, "cf"); v != nil {
+	if v := webidl.Present(obj, "cf"); v != nil {
 		r.cf = p.newCF(v, "InitializerDict")
 	}
-	if v := present(obj, "webSocket"); v != nil && !goja.IsNull(v) {
+	if v := webidl.Present(obj, "webSocket"); v != nil && !goja.IsNull(v) {
 		if _, ok := p.SocketOf(v); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'webSocket' field on 'InitializerDict': the provided value is not of type 'WebSocket'.")
 		}
@@ -226,7 +227,7 @@ func (p *Platform) cloneResponse(r *response) goja.Value {
 func (p *Platform) redirectResponse(url, status goja.Value) goja.Value {
 	text, code := url.String(), 302
 	if !goja.IsUndefined(status) {
-		code = toInt32(status)
+		code = webidl.ToInt32(status)
 	}
 	if !isRedirectStatus(code) {
 		p.Engine.Throw("RangeError", "%d is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308.", code)
@@ -245,7 +246,7 @@ func (p *Platform) redirectResponse(url, status goja.Value) goja.Value {
 func (p *Platform) jsonResponse(data, init goja.Value) goja.Value {
 	text := p.Engine.Call(p.Engine.Primordial("JSONStringify"), goja.Undefined(), data)
 	if goja.IsUndefined(text) {
-		text = p.vm.ToValue("undefined") // as workerd sends what JSON has no text for
+		text = p.VM.ToValue("undefined") // as workerd sends what JSON has no text for
 	}
 	r := &response{status: 200}
 	r.h = &r.headers

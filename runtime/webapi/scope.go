@@ -23,7 +23,7 @@ type scopeState struct {
 // interfaces of it that have no file of their own.
 func (p *Platform) installScope() {
 	p.installGlobalScopes()
-	p.Engine.Global("origin", p.vm.ToValue("null"))
+	p.Engine.Global("origin", p.VM.ToValue("null"))
 	p.Engine.LazyGlobal("ExtendableEvent", func() goja.Value {
 		return engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{Name: "ExtendableEvent", Extends: p.eventClass().Ctor}).Ctor
 	})
@@ -31,16 +31,16 @@ func (p *Platform) installScope() {
 	for _, name := range []string{"SuppressedError", "DisposableStack", "AsyncDisposableStack"} {
 		p.Engine.LazyGlobal(name, func() goja.Value {
 			if p.core.scope.disposables == nil {
-				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.vm.ToValue(p.show(c.Argument(0))) }}
+				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.show(c.Argument(0))) }}
 				p.core.scope.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show)).(*goja.Object)
 			}
 			return p.core.scope.disposables.Get(name)
 		})
 	}
-	p.lazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
-	p.lazyClass("MessageChannel", p.messageChannelClass)
-	p.lazyClass("URLPattern", p.urlPatternClass)
-	p.lazyClass("HTMLRewriter", p.htmlRewriterClass)
+	p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
+	p.LazyClass("MessageChannel", p.messageChannelClass)
+	p.LazyClass("URLPattern", p.urlPatternClass)
+	p.LazyClass("HTMLRewriter", p.htmlRewriterClass)
 }
 
 // installGlobalScopes gives globalThis its classes (HTML, section 10.2.1.1, and
@@ -55,7 +55,7 @@ func (p *Platform) installGlobalScopes() {
 		extends = class.Ctor
 		p.Engine.Global(name, class.Ctor)
 	}
-	global := p.vm.GlobalObject()
+	global := p.VM.GlobalObject()
 	global.SetPrototype(class.Proto)
 	if err := global.DeleteSymbol(goja.SymToStringTag); err != nil { // goja's own: "global"
 		panic(err)
@@ -63,26 +63,10 @@ func (p *Platform) installGlobalScopes() {
 	p.Engine.Attach(global, &p.core.events.global)
 }
 
-// calledOnGlobal reports whether an operation of the global scope was called on
-// it: as a plain function, or as a method of globalThis (Web IDL, section 3.7.7).
-func (p *Platform) calledOnGlobal(call goja.FunctionCall) bool {
-	return isMissing(call.This) || call.This == p.vm.GlobalObject()
-}
-
-// globalFunc makes an operation of the global scope.
-func (p *Platform) globalFunc(name string, length int, fn func(goja.FunctionCall) goja.Value) goja.Value {
-	return p.Engine.Func(name, length, func(call goja.FunctionCall) goja.Value {
-		if !p.calledOnGlobal(call) {
-			p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
-		}
-		return fn(call)
-	})
-}
-
 // makeCloudflare is the object Cloudflare: compatibilityFlags answers for
 // every flag by name (workerd: api/global-scope.h, class Cloudflare).
 func (p *Platform) makeCloudflare() goja.Value {
-	return p.record("compatibilityFlags", p.vm.NewDynamicObject(compatFlags{p}))
+	return p.Record("compatibilityFlags", p.VM.NewDynamicObject(compatFlags{p}))
 }
 
 // compatFlags shows the flags that are on as properties; which there are, only
@@ -92,7 +76,7 @@ type compatFlags struct{ p *Platform }
 // Get implements goja.DynamicObject.
 func (c compatFlags) Get(flag string) goja.Value {
 	if c.Has(flag) {
-		return c.p.vm.ToValue(true)
+		return c.p.VM.ToValue(true)
 	}
 	return nil
 }
@@ -101,7 +85,7 @@ func (c compatFlags) Get(flag string) goja.Value {
 func (c compatFlags) Set(string, goja.Value) bool { return false }
 
 // Has implements goja.DynamicObject.
-func (c compatFlags) Has(flag string) bool { return c.p.opts.Compat != nil && c.p.opts.Compat(flag) }
+func (c compatFlags) Has(flag string) bool { return c.p.Compat != nil && c.p.Compat(flag) }
 
 // Delete implements goja.DynamicObject.
 func (c compatFlags) Delete(string) bool { return false }

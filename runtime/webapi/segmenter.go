@@ -253,7 +253,7 @@ type segments struct {
 }
 
 func (p *Platform) segmentRecord(s *segments, x segment) goja.Value {
-	o := p.record("segment", s.text.Substring(x.start, x.end), "index", x.start, "input", s.text)
+	o := p.Record("segment", s.text.Substring(x.start, x.end), "index", x.start, "input", s.text)
 	if s.showWord {
 		o.Set("isWordLike", x.wordLike)
 	}
@@ -275,7 +275,7 @@ func (p *Platform) segmenterClass() *goja.Object {
 	})
 	result.Proto.DefineDataPropertySymbol(goja.SymIterator, p.Engine.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value {
 		s, i := result.Self(call.This), 0
-		return p.goIterator("Segmenter String Iterator", func() (goja.Value, bool) {
+		return p.GoIterator("Segmenter String Iterator", func() (goja.Value, bool) {
 			if i >= len(s.list) {
 				return nil, false
 			}
@@ -300,7 +300,7 @@ func (p *Platform) segmenterClass() *goja.Object {
 				return result.Wrap(&segments{text: text, list: split(locate(text)), showWord: s.granularity == "word"})
 			}},
 			{Name: "resolvedOptions", Fn: func(s *segmenter, _ goja.FunctionCall) goja.Value {
-				return p.record("locale", s.locale, "granularity", s.granularity)
+				return p.Record("locale", s.locale, "granularity", s.granularity)
 			}},
 		},
 	})

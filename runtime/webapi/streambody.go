@@ -36,7 +36,7 @@ func (p *Platform) StreamFromBody(b event.Body) *goja.Object {
 }
 
 func (p *Platform) streamFromBody(b event.Body, owner *engine.Context) *goja.Object {
-	src := p.vm.NewObject()
+	src := p.VM.NewObject()
 	p.Engine.Attach(src, &streamSource{b, owner})
 	return p.streamCall("fromSource", src).(*goja.Object)
 }
@@ -46,7 +46,7 @@ func (p *Platform) streamFromBody(b event.Body, owner *engine.Context) *goja.Obj
 // error is a JavaScript exception (engine.FromGo).
 func (p *Platform) BodyFromStream(v goja.Value) (event.Body, error) {
 	var out event.Body
-	if ex := p.vm.Try(func() {
+	if ex := p.VM.Try(func() {
 		stream, ok := v.(*goja.Object)
 		if !ok || !p.isStream(v) {
 			p.Engine.Throw("TypeError", "The value is not a ReadableStream.")
@@ -108,7 +108,7 @@ func (p *Platform) consumeStream(stream *goja.Object, what string, texts bool, c
 	if native, ok := p.takeNative(stream); ok {
 		return p.readNative(native, what, convert)
 	}
-	bytesOf := p.bytesOf
+	bytesOf := p.BytesOf
 	if texts {
 		bytesOf = p.chunkBytes
 	}
@@ -180,10 +180,10 @@ func (p *Platform) pullSource(s *streamSource, settle goja.Value) {
 func (p *Platform) settlePull(settle goja.Value, chunk []byte, err error) {
 	switch {
 	case err == nil:
-		p.Engine.Call(settle, goja.Undefined(), p.vm.ToValue(0), p.newArrayBuffer(chunk))
+		p.Engine.Call(settle, goja.Undefined(), p.VM.ToValue(0), p.NewArrayBuffer(chunk))
 	case err == io.EOF:
-		p.Engine.Call(settle, goja.Undefined(), p.vm.ToValue(1))
+		p.Engine.Call(settle, goja.Undefined(), p.VM.ToValue(1))
 	default:
-		p.Engine.Call(settle, goja.Undefined(), p.vm.ToValue(2), p.bodyError(err))
+		p.Engine.Call(settle, goja.Undefined(), p.VM.ToValue(2), p.bodyError(err))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 func (p *Platform) installStreamCodecs() {
@@ -33,9 +34,9 @@ type carriedBody struct {
 func (p *Platform) newCarrier(value any) *goja.Object {
 	s := &p.fetch.streams
 	if s.carriers == nil {
-		s.carriers = p.vm.NewObject() // codecs are not asked about objects with Object's prototype
+		s.carriers = p.VM.NewObject() // codecs are not asked about objects with Object's prototype
 	}
-	obj := p.vm.CreateObject(s.carriers)
+	obj := p.VM.CreateObject(s.carriers)
 	p.Engine.Attach(obj, value)
 	return obj
 }
@@ -65,7 +66,7 @@ type readableCodec struct{ p *Platform }
 
 // Match implements clone.HostCodec.
 func (c readableCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	if obj.ExportType() == proxyType {
+	if obj.ExportType() == webidl.ProxyType {
 		return false
 	}
 	_, isCarrier := c.p.Engine.Attached(obj).(BodyCarrier)
@@ -157,7 +158,7 @@ func (c writableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 // isWritable tells WritableStreams from other objects.
 func (p *Platform) isWritable(obj *goja.Object) bool {
 	s := &p.fetch.streams
-	if s.isWritable == nil || obj.ExportType() == proxyType {
+	if s.isWritable == nil || obj.ExportType() == webidl.ProxyType {
 		return false
 	}
 	v, err := s.isWritable(goja.Undefined(), obj)
@@ -191,9 +192,9 @@ func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
 	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(errContextEnded) })
 	write := func(chunk goja.Value) goja.Value {
 		owner.Check()
-		data, ok := p.bytesOf(chunk)
+		data, ok := p.BytesOf(chunk)
 		if !ok {
-			return p.rejected(e.NewError("TypeError", "This WritableStream only supports writing byte types."))
+			return p.Rejected(e.NewError("TypeError", "This WritableStream only supports writing byte types."))
 		}
 		data = append([]byte(nil), data...)
 		done := e.StartOp("writing to a WritableStream")
@@ -212,7 +213,7 @@ func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
 	end := func(reason error) goja.Value {
 		op.Drop()
 		owner.Emit(func() { pipe.Close(reason) })
-		return p.promise(func() goja.Value { return goja.Undefined() })
+		return p.Promise(func() goja.Value { return goja.Undefined() })
 	}
 	return p.newDrainedStream(Sink{
 		HighWaterMark: 1, Write: write,

@@ -19,7 +19,7 @@ type drainer struct {
 // told, perhaps before step returns.
 func (p *Platform) drain(stream *goja.Object, onChunk func(goja.Value), onClose func(), onError func(goja.Value)) *drainer {
 	fn := func(f func(goja.Value)) goja.Value {
-		return p.vm.ToValue(func(call goja.FunctionCall) goja.Value { f(call.Argument(0)); return goja.Undefined() })
+		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { f(call.Argument(0)); return goja.Undefined() })
 	}
 	handle := p.streamCall("drain", stream, fn(onChunk), fn(func(goja.Value) { onClose() }), fn(onError)).(*goja.Object)
 	d := &drainer{p: p}
@@ -70,7 +70,7 @@ func (p *Platform) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]b
 		}
 		ended = true
 		var v goja.Value
-		if ex := p.vm.Try(func() { v = convert(all) }); ex != nil {
+		if ex := p.VM.Try(func() { v = convert(all) }); ex != nil {
 			reject(ex.Value())
 			return
 		}
@@ -82,7 +82,7 @@ func (p *Platform) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]b
 		}
 	})
 	d.next()
-	return p.vm.ToValue(promise)
+	return p.VM.ToValue(promise)
 }
 
 var errContextEnded = errors.New("the context that streamed the body has ended")
@@ -123,7 +123,7 @@ func (p *Platform) chunkBytes(v goja.Value) ([]byte, bool) {
 	if text, isText := v.(goja.String); isText {
 		return []byte(text.String()), true
 	}
-	return p.bytesOf(v)
+	return p.BytesOf(v)
 }
 
 func (u *pump) chunk(v goja.Value) {

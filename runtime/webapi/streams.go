@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 //go:embed js/readable.js
@@ -51,7 +52,7 @@ func (p *Platform) installStreams() {
 	e, s := p.Engine, &p.fetch.streams
 	s.calls = map[string]goja.Callable{}
 	load := func(prelude *engine.Prelude) func() *goja.Object {
-		return lazily(e, func() *goja.Object {
+		return webidl.Lazily(e, func() *goja.Object {
 			if s.native == nil {
 				s.native = p.streamNative()
 			}
@@ -102,11 +103,11 @@ func (p *Platform) installStreams() {
 	}
 	e.LazyGlobal("ByteLengthQueuingStrategy", func() goja.Value {
 		return p.defineStrategy("ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
-			return chunk.ToObject(p.vm).Get("byteLength")
+			return chunk.ToObject(p.VM).Get("byteLength")
 		})
 	})
 	e.LazyGlobal("CountQueuingStrategy", func() goja.Value {
-		return p.defineStrategy("CountQueuingStrategy", func(goja.Value) goja.Value { return p.vm.ToValue(1) })
+		return p.defineStrategy("CountQueuingStrategy", func(goja.Value) goja.Value { return p.VM.ToValue(1) })
 	})
 }
 
@@ -147,7 +148,7 @@ func (p *Platform) defineStrategy(name string, size func(goja.Value) goja.Value)
 			if !ok {
 				p.Engine.Throw("TypeError", "Failed to construct '%s': constructor parameter 1 is not of type 'QueuingStrategyInit'.", name)
 			}
-			mark := present(init, "highWaterMark")
+			mark := webidl.Present(init, "highWaterMark")
 			if mark == nil {
 				p.Engine.Throw("TypeError", "Failed to construct '%s': the field 'highWaterMark' of 'QueuingStrategyInit' is required.", name)
 			}
@@ -178,7 +179,7 @@ func (p *Platform) streamCall(name string, args ...goja.Value) goja.Value {
 // inheritsStream reports whether an object is of a class of the preludes. It
 // runs no user code.
 func (p *Platform) inheritsStream(obj *goja.Object) bool {
-	for obj != nil && obj.ExportType() != proxyType {
+	for obj != nil && obj.ExportType() != webidl.ProxyType {
 		if slices.Contains(p.fetch.streams.protos, obj) {
 			return true
 		}
@@ -214,7 +215,7 @@ func (p *Platform) streamKind(obj *goja.Object) string {
 // untransferableStream says why a stream cannot be transferred, "" if it can;
 // own is false for what is no stream.
 func (p *Platform) untransferableStream(obj *goja.Object) (text string, own bool) {
-	if obj.ExportType() == proxyType {
+	if obj.ExportType() == webidl.ProxyType {
 		return "", false
 	}
 	kind := p.streamKind(obj)

@@ -256,7 +256,7 @@ func TestPump(t *testing.T) {
 	respond := func(source string) (r bodyReader, gone *int) {
 		gone = new(int)
 		w.turn(func() {
-			v, err := w.p.vm.RunString(source)
+			v, err := w.p.VM.RunString(source)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +275,7 @@ func TestPump(t *testing.T) {
 	if got := r.next(); got != "1" {
 		t.Errorf("chunk %q", got)
 	}
-	if got := w.p.vm.Get("pulled").ToInteger(); got != 2 {
+	if got := w.p.VM.Get("pulled").ToInteger(); got != 2 {
 		t.Errorf("pulled %d ahead of the reader, want 2", got)
 	}
 	var all string
@@ -320,7 +320,7 @@ const notBytesError = "TypeError: This ReadableStream did not return bytes."
 func TestNativeStreams(t *testing.T) {
 	w := streamWorld(t)
 	pipe := event.NewPipe(-1)
-	w.turn(func() { w.p.vm.Set("s", w.p.StreamFromBody(pipe)) })
+	w.turn(func() { w.p.VM.Set("s", w.p.StreamFromBody(pipe)) })
 	w.run(`const r = s.getReader(); for (;;) { const {value, done} = await r.read(); if (done) break; say([...value]) } say("end")`)
 	for _, text := range []string{"ab", "c"} {
 		pipe.Write([]byte(text), func(error) {})
@@ -346,7 +346,7 @@ func TestNativeStreams(t *testing.T) {
 	pipe = event.NewPipe(-1)
 	var why error
 	pipe.OnCancel(func(err error) { why = err })
-	w.turn(func() { w.p.vm.Set("s", w.p.StreamFromBody(pipe)) })
+	w.turn(func() { w.p.VM.Set("s", w.p.StreamFromBody(pipe)) })
 	w.run(`await s.cancel("enough")`)
 	if why == nil {
 		t.Error("the source was not cancelled")
@@ -356,7 +356,7 @@ func TestNativeStreams(t *testing.T) {
 func benchStream(b *testing.B, source string) {
 	w := newFetchWorld(b)
 	w.run(streamHelpers)
-	w.p.vm.Set("N", b.N)
+	w.p.VM.Set("N", b.N)
 	b.ResetTimer()
 	w.run(source)
 	b.StopTimer()
@@ -379,7 +379,7 @@ func BenchmarkPipeChunks(b *testing.B) {
 func BenchmarkNativeChunks(b *testing.B) {
 	w := newFetchWorld(b)
 	left := b.N
-	w.turn(func() { w.p.vm.Set("s", w.p.StreamFromBody(endless{&left})) })
+	w.turn(func() { w.p.VM.Set("s", w.p.StreamFromBody(endless{&left})) })
 	b.ResetTimer()
 	w.run(`const r = s.getReader(); while (!(await r.read()).done);`)
 }
@@ -387,10 +387,10 @@ func BenchmarkNativeChunks(b *testing.B) {
 // Chunks of a stream of JavaScript, pumped out of the isolate.
 func BenchmarkPumpChunks(b *testing.B) {
 	w := newFetchWorld(b)
-	w.p.vm.Set("N", b.N)
+	w.p.VM.Set("N", b.N)
 	var body event.Body
 	w.turn(func() {
-		v, _ := w.p.vm.RunString(`let n = 0, chunk = new Uint8Array(100); new Response(new ReadableStream({pull(c) { if (n++ === N) c.close(); else c.enqueue(chunk) }}))`)
+		v, _ := w.p.VM.RunString(`let n = 0, chunk = new Uint8Array(100); new Response(new ReadableStream({pull(c) { if (n++ === N) c.close(); else c.enqueue(chunk) }}))`)
 		ev, _ := w.p.ResponseToEvent(v, nil)
 		body = ev.Body
 	})

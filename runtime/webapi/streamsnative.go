@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // streamNative is the `native` of the stream preludes.
@@ -29,13 +30,13 @@ func (p *Platform) streamNative() *goja.Object {
 			return nil
 		}),
 		fn("microtask", 1, func(arg func(int) goja.Value) goja.Value {
-			return e.Call(e.Primordial("PromisePrototypeThen"), goja.Undefined(), p.promise(func() goja.Value { return goja.Undefined() }), arg(0))
+			return e.Call(e.Primordial("PromisePrototypeThen"), goja.Undefined(), p.Promise(func() goja.Value { return goja.Undefined() }), arg(0))
 		}),
 		fn("pipes", 0, func(func(int) goja.Value) goja.Value { return s.pipes() }),
 		fn("writable", 0, func(func(int) goja.Value) goja.Value { return s.writable() }),
 		fn("isSignal", 1, func(arg func(int) goja.Value) goja.Value {
 			_, ok := p.Engine.Attached(arg(0)).(*abortSignal)
-			return p.vm.ToValue(ok)
+			return p.VM.ToValue(ok)
 		}),
 		fn("onAbort", 2, func(arg func(int) goja.Value) goja.Value {
 			callback := arg(1)
@@ -46,22 +47,22 @@ func (p *Platform) streamNative() *goja.Object {
 			v, _ := p.cloner.Clone(arg(0), nil)
 			return v
 		}),
-		fn("newAbortController", 0, func(func(int) goja.Value) goja.Value { return p.construct("AbortController") }),
+		fn("newAbortController", 0, func(func(int) goja.Value) goja.Value { return p.Construct("AbortController") }),
 		fn("abort", 2, func(arg func(int) goja.Value) goja.Value {
-			return p.invoke(arg(0).(*goja.Object), "abort", arg(1))
+			return p.Invoke(arg(0).(*goja.Object), "abort", arg(1))
 		}),
 		fn("newTextDecoder", 2, func(arg func(int) goja.Value) goja.Value {
-			return p.construct("TextDecoder", arg(0), arg(1))
+			return p.Construct("TextDecoder", arg(0), arg(1))
 		}),
 		fn("decode", 3, func(arg func(int) goja.Value) goja.Value {
-			return p.invoke(arg(0).(*goja.Object), "decode", arg(1), p.record("stream", arg(2)))
+			return p.Invoke(arg(0).(*goja.Object), "decode", arg(1), p.Record("stream", arg(2)))
 		}),
 		fn("io", 1, func(arg func(int) goja.Value) goja.Value {
 			e.IO(arg(0).String())
 			return nil
 		}),
 		fn("newCodec", 2, func(arg func(int) goja.Value) goja.Value {
-			obj := p.vm.NewObject()
+			obj := p.VM.NewObject()
 			e.Attach(obj, newCompressor(arg(0).String(), arg(1).ToBoolean()))
 			return obj
 		}),
@@ -76,7 +77,7 @@ func (p *Platform) streamNative() *goja.Object {
 // bufferNative are the functions about bytes.
 func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) goja.Value) engine.Func) []engine.Func {
 	buffer := func(v goja.Value) goja.ArrayBuffer {
-		if !isArrayBuffer(v) {
+		if !webidl.IsArrayBuffer(v) {
 			p.Engine.Throw("TypeError", "not an ArrayBuffer")
 		}
 		return v.Export().(goja.ArrayBuffer)
@@ -96,11 +97,11 @@ func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) 
 			if resizable {
 				return p.Engine.NewResizableBuffer(data, limit)
 			}
-			return p.newArrayBuffer(data)
+			return p.NewArrayBuffer(data)
 		}),
-		fn("detached", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(buffer(arg(0)).Detached()) }),
-		fn("isBuffer", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(isArrayBuffer(arg(0))) }),
-		fn("length", 1, func(arg func(int) goja.Value) goja.Value { return p.vm.ToValue(len(buffer(arg(0)).Bytes())) }),
+		fn("detached", 1, func(arg func(int) goja.Value) goja.Value { return p.VM.ToValue(buffer(arg(0)).Detached()) }),
+		fn("isBuffer", 1, func(arg func(int) goja.Value) goja.Value { return p.VM.ToValue(webidl.IsArrayBuffer(arg(0))) }),
+		fn("length", 1, func(arg func(int) goja.Value) goja.Value { return p.VM.ToValue(len(buffer(arg(0)).Bytes())) }),
 		fn("copy", 5, func(arg func(int) goja.Value) goja.Value {
 			dst, src := buffer(arg(0)).Bytes(), buffer(arg(2)).Bytes()
 			to, from, n := int(arg(1).ToInteger()), int(arg(3).ToInteger()), int(arg(4).ToInteger())
@@ -111,12 +112,12 @@ func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) 
 			return nil
 		}),
 		fn("bytes", 1, func(arg func(int) goja.Value) goja.Value {
-			data, ok := p.bytesOf(arg(0))
+			data, ok := p.BytesOf(arg(0))
 			if !ok {
 				return nil
 			}
-			return p.newArrayBuffer(bytes.Clone(data))
+			return p.NewArrayBuffer(bytes.Clone(data))
 		}),
-		fn("encode", 1, func(arg func(int) goja.Value) goja.Value { return p.newArrayBuffer([]byte(arg(0).String())) }),
+		fn("encode", 1, func(arg func(int) goja.Value) goja.Value { return p.NewArrayBuffer([]byte(arg(0).String())) }),
 	}
 }

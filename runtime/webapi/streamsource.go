@@ -22,7 +22,7 @@ type FedStream struct {
 // newFedStream makes a stream that pulls when somebody reads, and not before.
 func (p *Platform) newFedStream(src ByteSource) *FedStream {
 	fn := func(f func(goja.Value) goja.Value) goja.Value {
-		return p.vm.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
+		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
 	}
 	handle := p.streamCall("feed", fn(func(goja.Value) goja.Value { return src.Pull() }), fn(src.Cancel))
 	return &FedStream{p.Engine, handle.(*goja.Object)}
@@ -70,9 +70,9 @@ type DrainedStream struct {
 // newDrainedStream makes a stream that writes into a sink.
 func (p *Platform) newDrainedStream(sink Sink) *DrainedStream {
 	fn := func(f func(goja.Value) goja.Value) goja.Value {
-		return p.vm.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
+		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
 	}
-	o := p.record("write", fn(sink.Write), "close", fn(func(goja.Value) goja.Value { return sink.Close() }), "abort", fn(sink.Abort), "hwm", sink.HighWaterMark)
+	o := p.Record("write", fn(sink.Write), "close", fn(func(goja.Value) goja.Value { return sink.Close() }), "abort", fn(sink.Abort), "hwm", sink.HighWaterMark)
 	if sink.Interrupt != nil {
 		o.Set("interrupt", fn(func(reason goja.Value) goja.Value { sink.Interrupt(reason); return goja.Undefined() }))
 	}

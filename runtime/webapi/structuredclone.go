@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
-	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // Cloner is the structuredClone of an isolate and the transfer of platform
@@ -36,51 +36,23 @@ func (p *Platform) installClone() {
 	p.cloner = &Cloner{p: p}
 	// Every object with a Go value is a platform object, and so is what the
 	// stream classes make.
-	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.attachedTo(obj) != nil || p.inheritsStream(obj) })
+	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.Engine.Attached(obj) != nil || p.inheritsStream(obj) })
 	p.Hosts.Add(transferCodec{p.cloner}, hostTransferred)
 	p.Engine.LazyGlobal("structuredClone", func() goja.Value {
-		return p.globalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
-			p.need(call, 1, "", "structuredClone", "JsValue")
+		return p.GlobalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
+			p.Need(call, 1, "", "structuredClone", "JsValue")
 			options := call.Argument(1)
-			if _, ok := options.(*goja.Object); !ok && !isMissing(options) {
-				p.badArgument("", "structuredClone", 2, "StructuredCloneOptions")
+			if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
+				p.BadArgument("", "structuredClone", 2, "StructuredCloneOptions")
 			}
 			var transfer []*goja.Object
-			if list := get(options, "transfer"); !goja.IsUndefined(list) {
+			if list := webidl.Get(options, "transfer"); !goja.IsUndefined(list) {
 				transfer = p.objects(list)
 			}
 			result, _ := p.cloner.Clone(call.Arguments[0], transfer)
 			return result
 		})
 	})
-}
-
-// objects converts a sequence<object>.
-func (p *Platform) objects(list goja.Value) []*goja.Object {
-	var all []*goja.Object
-	p.sequence(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
-		obj, ok := item.(*goja.Object)
-		if !ok {
-			p.notSequence("transfer", "StructuredCloneOptions")
-		}
-		all = append(all, obj)
-	})
-	return all
-}
-
-// sequence calls fn for the items of the member of a dictionary that is a
-// sequence: of an object that can be iterated over, which a string is not (Web
-// IDL, section 3.2.21).
-func (p *Platform) sequence(list goja.Value, member, dictionary string, fn func(goja.Value)) {
-	obj, ok := list.(*goja.Object)
-	if !ok || !engine.IsCallable(obj.GetSymbol(goja.SymIterator)) {
-		p.notSequence(member, dictionary)
-	}
-	p.forOf(list, fn)
-}
-
-func (p *Platform) notSequence(member, dictionary string) {
-	p.Engine.Throw("TypeError", "Incorrect type for the '%s' field on '%s': the provided value is not of type 'Array'.", member, dictionary)
 }
 
 // hostTransferred tags the place of a transferred platform object in the bytes
@@ -100,14 +72,14 @@ type transferring struct {
 // the platform objects that took the place of transferred ones.
 func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
 	p := c.p
-	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.compat("enhanced_error_serialization"), HostCallables: true}
+	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.Enabled("enhanced_error_serialization"), HostCallables: true}
 	refuse := func(text string) { panic(p.NewDOMException("DataCloneError", text)) }
 	t := &transferring{}
 	for i, obj := range transfer {
 		if slices.Contains(transfer[:i], obj) {
 			refuse("The transfer list names an object twice.")
 		}
-		if isArrayBuffer(obj) && !p.Engine.IsShared(obj) {
+		if webidl.IsArrayBuffer(obj) && !p.Engine.IsShared(obj) {
 			if obj.Export().(goja.ArrayBuffer).Detached() {
 				refuse("An ArrayBuffer is detached and could not be cloned.")
 			}
@@ -216,4 +188,17 @@ func (p *Platform) CloneError(err error) goja.Value {
 		return p.Engine.NewError("TypeError", clone.ErrNotTransferable.Error())
 	}
 	return p.Engine.FromGo(err)
+}
+
+// objects converts a sequence<object>.
+func (p *Platform) objects(list goja.Value) []*goja.Object {
+	var all []*goja.Object
+	p.Sequence(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
+		obj, ok := item.(*goja.Object)
+		if !ok {
+			p.NotSequence("transfer", "StructuredCloneOptions")
+		}
+		all = append(all, obj)
+	})
+	return all
 }

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 //go:embed js/tcpsocket.js
@@ -32,7 +33,7 @@ func (p *Platform) Connect(address, options goja.Value) goja.Value {
 	if p.fetch.connect == nil {
 		p.fetch.connect, _ = goja.AssertFunction(p.Engine.Load(tcpSocketPrelude, p.tcpNatives()))
 	}
-	vm := p.vm
+	vm := p.VM
 	socket, err := p.fetch.connect(goja.Undefined(), vm.ToValue(to.text), vm.ToValue(o.secure), vm.ToValue(o.allowHalfOpen), vm.ToValue(o.highWaterMark),
 		vm.ToValue(to.host), vm.ToValue(to.port == 80 || to.port == 443))
 	if err != nil {
@@ -52,7 +53,7 @@ func (p *Platform) socketAddress(v goja.Value) (a socketAddress) {
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
 	switch record := v.(type) {
 	case *goja.Object:
-		a.host, a.port = p.domString(record.Get("hostname")), p.socketPort(record.Get("port"))
+		a.host, a.port = p.DOMString(record.Get("hostname")), p.socketPort(record.Get("port"))
 		a.text = a.host + ":" + strconv.Itoa(a.port)
 	case nil:
 		refuse("Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'.")
@@ -60,7 +61,7 @@ func (p *Platform) socketAddress(v goja.Value) (a socketAddress) {
 		if goja.IsUndefined(v) || goja.IsNull(v) {
 			refuse("Failed to execute 'connect' on 'SocketsModule': parameter 1 is not of type 'SocketAddress or string'.")
 		}
-		a.text = p.domString(v)
+		a.text = p.DOMString(v)
 		if a.text == "" {
 			refuse("Specified address is missing hostname.")
 		}
@@ -92,14 +93,6 @@ func notInAddress(c rune) bool {
 
 func isAlphanumeric(c byte) bool {
 	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
-}
-
-// domString is Web IDL's conversion to a string.
-func (p *Platform) domString(v goja.Value) string {
-	if v == nil {
-		v = goja.Undefined()
-	}
-	return p.Engine.Call(p.Engine.Primordial("String"), goja.Undefined(), v).String()
 }
 
 func (p *Platform) socketPort(v goja.Value) int {
@@ -134,15 +127,15 @@ func (p *Platform) socketOptions(v goja.Value) socketOptions {
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to execute 'connect' on 'SocketsModule': parameter 2 is not of type 'SocketOptions'.")
 	}
-	if v := present(init, "secureTransport"); v != nil {
-		if o.secure = p.domString(v); o.secure != "off" && o.secure != "on" && o.secure != "starttls" {
+	if v := webidl.Present(init, "secureTransport"); v != nil {
+		if o.secure = p.DOMString(v); o.secure != "off" && o.secure != "on" && o.secure != "starttls" {
 			p.Engine.Throw("TypeError", "Unsupported value in secureTransport socket option: %s", o.secure)
 		}
 	}
-	if v := present(init, "allowHalfOpen"); v != nil {
+	if v := webidl.Present(init, "allowHalfOpen"); v != nil {
 		o.allowHalfOpen = v.ToBoolean()
 	}
-	if v := present(init, "highWaterMark"); v != nil {
+	if v := webidl.Present(init, "highWaterMark"); v != nil {
 		if o.highWaterMark = v.ToNumber().ToFloat(); math.IsNaN(o.highWaterMark) || o.highWaterMark < 0 {
 			p.Engine.Throw("TypeError", "The value cannot be converted because it is negative and this API expects a positive number.")
 		}
@@ -255,13 +248,13 @@ func (p *Platform) tcpNatives() *goja.Object {
 func (p *Platform) tcpSource(call goja.FunctionCall) goja.Value {
 	e, source := p.Engine, call.Argument(0)
 	s := p.newFedStream(ByteSource{
-		Pull:   func() goja.Value { return e.Call(get(source, "pull"), source) },
-		Cancel: func(reason goja.Value) goja.Value { return e.Call(get(source, "cancel"), source, reason) },
+		Pull:   func() goja.Value { return e.Call(webidl.Get(source, "pull"), source) },
+		Cancel: func(reason goja.Value) goja.Value { return e.Call(webidl.Get(source, "cancel"), source, reason) },
 	})
 	half := e.Native(
 		action("push", 1, s.Push), action("fail", 1, s.Fail),
 		action("end", 0, func(goja.Value) { s.End() }), action("lock", 0, func(goja.Value) { s.Lock() }),
-		engine.Func{Name: "open", Fn: func(goja.FunctionCall) goja.Value { return p.vm.ToValue(s.Open()) }},
+		engine.Func{Name: "open", Fn: func(goja.FunctionCall) goja.Value { return p.VM.ToValue(s.Open()) }},
 	)
 	half.Set("object", s.Object())
 	return half
@@ -272,11 +265,11 @@ func (p *Platform) tcpSource(call goja.FunctionCall) goja.Value {
 func (p *Platform) tcpSink(call goja.FunctionCall) goja.Value {
 	e, sink := p.Engine, call.Argument(0)
 	s := p.newDrainedStream(Sink{
-		HighWaterMark: get(sink, "highWaterMark").ToFloat(),
-		Write:         func(chunk goja.Value) goja.Value { return e.Call(get(sink, "write"), sink, chunk) },
-		Close:         func() goja.Value { return e.Call(get(sink, "close"), sink) },
-		Abort:         func(reason goja.Value) goja.Value { return e.Call(get(sink, "abort"), sink, reason) },
-		Interrupt:     func(reason goja.Value) { e.Call(get(sink, "interrupt"), sink, reason) },
+		HighWaterMark: webidl.Get(sink, "highWaterMark").ToFloat(),
+		Write:         func(chunk goja.Value) goja.Value { return e.Call(webidl.Get(sink, "write"), sink, chunk) },
+		Close:         func() goja.Value { return e.Call(webidl.Get(sink, "close"), sink) },
+		Abort:         func(reason goja.Value) goja.Value { return e.Call(webidl.Get(sink, "abort"), sink, reason) },
+		Interrupt:     func(reason goja.Value) { e.Call(webidl.Get(sink, "interrupt"), sink, reason) },
 	})
 	half := e.Native(
 		action("fail", 1, s.Fail), action("end", 0, func(goja.Value) { s.End() }),
@@ -316,7 +309,7 @@ func (p *Platform) openTunnel(url string, callback goja.Value) goja.Value {
 			p.opened(op, h, resp, err, callback)
 		})
 	})
-	handle := p.vm.NewObject()
+	handle := p.VM.NewObject()
 	e.Attach(handle, h)
 	return handle
 }

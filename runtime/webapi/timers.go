@@ -6,18 +6,19 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // installTimers defines setTimeout and its relatives (HTML, section 8.7),
 // queueMicrotask and scheduler.wait.
 func (p *Platform) installTimers() {
 	define := func(name string, length int, fn func(goja.FunctionCall) goja.Value) {
-		p.Engine.LazyGlobal(name, func() goja.Value { return p.globalFunc(name, length, fn) })
+		p.Engine.LazyGlobal(name, func() goja.Value { return p.GlobalFunc(name, length, fn) })
 	}
 	define("setTimeout", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
 	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
 	clear := func(call goja.FunctionCall) goja.Value {
-		if id := call.Argument(0); !isMissing(id) {
+		if id := call.Argument(0); !webidl.IsMissing(id) {
 			p.Engine.ClearTimer(id.ToInteger())
 		}
 		return goja.Undefined()
@@ -36,7 +37,7 @@ func (p *Platform) callback(what string, v goja.Value) goja.Value {
 	if engine.IsCallable(v) {
 		return v
 	}
-	p.badArgument("", what, 1, "function")
+	p.BadArgument("", what, 1, "function")
 	return nil
 }
 
@@ -50,13 +51,13 @@ func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) go
 	if v := call.Argument(1); !goja.IsUndefined(v) {
 		delay = engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
 	}
-	return p.vm.ToValue(p.Engine.SetTimer(delay, repeat, func() { p.Engine.Call(fn, p.vm.GlobalObject(), args...) }))
+	return p.VM.ToValue(p.Engine.SetTimer(delay, repeat, func() { p.Engine.Call(fn, p.VM.GlobalObject(), args...) }))
 }
 
 // queueMicrotask runs fn among the promise jobs; what it throws is reported as
 // an uncaught error, not as a rejection.
 func (p *Platform) queueMicrotask(fn goja.Value) {
-	job := p.vm.ToValue(func(goja.FunctionCall) goja.Value {
+	job := p.VM.ToValue(func(goja.FunctionCall) goja.Value {
 		if thrown := p.Engine.Try(func() { p.Engine.Call(fn, goja.Undefined()) }); thrown != nil {
 			p.Engine.ReportUncaught(thrown)
 		}
@@ -64,7 +65,7 @@ func (p *Platform) queueMicrotask(fn goja.Value) {
 	})
 	promise, resolve, _ := p.Engine.NewPromise()
 	resolve(goja.Undefined())
-	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), p.vm.ToValue(promise), job)
+	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), p.VM.ToValue(promise), job)
 }
 
 // makeScheduler is scheduler: workerd's src/workerd/api/scheduled.h.
@@ -74,17 +75,17 @@ func (p *Platform) makeScheduler() goja.Value {
 		Name: "Scheduler",
 		Methods: []engine.Method[scheduler]{{Name: "wait", Length: 1, Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
 			if len(call.Arguments) == 0 {
-				return p.rejected(p.Engine.NewError("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'."))
+				return p.Rejected(p.Engine.NewError("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'."))
 			}
 			delay, options := engine.Milliseconds(call.Arguments[0].ToFloat()), call.Argument(1)
-			return p.promise(func() goja.Value { return p.wait(delay, options) })
+			return p.Promise(func() goja.Value { return p.wait(delay, options) })
 		}}},
 	})
 	return class.Wrap(scheduler{})
 }
 
 func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
-	option := get(options, "signal")
+	option := webidl.Get(options, "signal")
 	signal, ok := p.Engine.Attached(option).(*abortSignal)
 	if !ok && !goja.IsUndefined(option) {
 		p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.")
@@ -106,5 +107,5 @@ func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 			reject(reason)
 		})
 	}
-	return p.vm.ToValue(promise)
+	return p.VM.ToValue(promise)
 }

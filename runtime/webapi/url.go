@@ -7,6 +7,7 @@ import (
 	"github.com/nlnwa/whatwg-url/url"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // urlState is what URL and URLSearchParams keep per isolate. Loop-confined.
@@ -25,10 +26,10 @@ type webURL struct {
 
 func (p *Platform) installURL() {
 	s := &p.core.url
-	s.class = lazily(p.Engine, p.defineURL)
-	s.params = lazily(p.Engine, p.defineSearchParams)
-	p.lazyClass("URL", func() *goja.Object { return s.class().Ctor })
-	p.lazyClass("URLSearchParams", func() *goja.Object { return s.params().Ctor })
+	s.class = webidl.Lazily(p.Engine, p.defineURL)
+	s.params = webidl.Lazily(p.Engine, p.defineSearchParams)
+	p.LazyClass("URL", func() *goja.Object { return s.class().Ctor })
+	p.LazyClass("URLSearchParams", func() *goja.Object { return s.params().Ctor })
 }
 
 var errNoBase = errors.New("the base is empty")
@@ -36,8 +37,8 @@ var errNoBase = errors.New("the base is empty")
 // parseAgainst parses input against an optional base; err says what is wrong.
 func (p *Platform) parseAgainst(input string, base goja.Value) (*webURL, error) {
 	text := ""
-	if !isUndefined(base) {
-		if text = p.usv(base); text == "" {
+	if !webidl.IsUndefined(base) {
+		if text = p.USV(base); text == "" {
 			return nil, errNoBase
 		}
 	} else if plain, ok := parsePlain(input); ok {
@@ -77,7 +78,7 @@ func (w *webURL) query() string {
 }
 
 func (p *Platform) defineURL() *engine.Class[*webURL] {
-	vm := p.vm
+	vm := p.VM
 	part := func(name string, plain func(u plainURL) string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
 		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value {
 			if w.u == nil {
@@ -86,18 +87,18 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			return vm.ToValue(get(w.u))
 		}}
 		if set != nil {
-			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.parsed(), p.usv(v)) }
+			a.Set = func(w *webURL, _ *goja.Object, v goja.Value) { set(w.parsed(), p.USV(v)) }
 		}
 		return a
 	}
 	search := part("search", plainURL.search, (*url.Url).Search, nil)
 	search.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		w.parsed().SetSearch(p.usv(v))
+		w.parsed().SetSearch(p.USV(v))
 		w.refresh()
 	}
 	href := part("href", func(u plainURL) string { return u.href }, hrefOf, nil)
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		u, err := parseURL(p.usv(v), "")
+		u, err := parseURL(p.USV(v), "")
 		if err != nil {
 			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
@@ -108,9 +109,9 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		Name: "URL", Length: 1,
 		New: func(call goja.ConstructorCall) *webURL {
 			if len(call.Arguments) == 0 {
-				p.badConstruct("URL", 1, "USVString")
+				p.BadConstruct("URL", 1, "USVString")
 			}
-			w, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+			w, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
 			if err != nil {
 				p.Engine.Throw("TypeError", "Invalid URL string.")
 			}
@@ -136,13 +137,13 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		},
 		Statics: []engine.Func{
 			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "URL", "canParse", "USVString")
-				_, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+				p.Need(call, 1, "URL", "canParse", "USVString")
+				_, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
 			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.need(call, 1, "URL", "parse", "USVString")
-				w, err := p.parseAgainst(p.usv(call.Arguments[0]), call.Argument(1))
+				p.Need(call, 1, "URL", "parse", "USVString")
+				w, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
 				if err != nil {
 					return goja.Null()
 				}

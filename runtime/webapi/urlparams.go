@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // searchParams is a URLSearchParams object (WHATWG URL, section 6.2).
@@ -18,9 +19,6 @@ type searchParams struct {
 }
 
 type formField struct{ name, value string }
-
-// usv is the conversion to USVString: a lone surrogate becomes U+FFFD.
-func (p *Platform) usv(v goja.Value) string { return utf8Of(p.toString(v)) }
 
 // changed writes the list back into the URL.
 func (s *searchParams) changed() {
@@ -44,7 +42,7 @@ func parseQuery(text string) []formField {
 
 func decodeForm(s string) string {
 	if !strings.ContainsAny(s, "+%") {
-		return validUTF8([]byte(s))
+		return webidl.ValidUTF8([]byte(s))
 	}
 	b := make([]byte, 0, len(s))
 	for i := 0; i < len(s); i++ {
@@ -58,7 +56,7 @@ func decodeForm(s string) string {
 			b = append(b, s[i])
 		}
 	}
-	return validUTF8(b)
+	return webidl.ValidUTF8(b)
 }
 
 func unhex(c byte) int {
@@ -105,21 +103,21 @@ func encodeForm(b *strings.Builder, s string) {
 }
 
 func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
-	vm := p.vm
+	vm := p.VM
 	method := func(name string, args int, fn func(s *searchParams, call goja.FunctionCall) goja.Value) engine.Method[*searchParams] {
 		return engine.Method[*searchParams]{Name: name, Length: args, Fn: func(s *searchParams, call goja.FunctionCall) goja.Value {
 			for n := 1; n <= args && name != "forEach"; n++ {
-				p.need(call, n, "URLSearchParams", name, "USVString")
+				p.Need(call, n, "URLSearchParams", name, "USVString")
 			}
 			return fn(s, call)
 		}}
 	}
 	matches := func(call goja.FunctionCall) func(f formField) bool {
-		name, second := p.usv(call.Argument(0)), call.Argument(1)
-		if isUndefined(second) {
+		name, second := p.USV(call.Argument(0)), call.Argument(1)
+		if webidl.IsUndefined(second) {
 			return func(f formField) bool { return f.name == name }
 		}
-		value := p.usv(second)
+		value := p.USV(second)
 		return func(f formField) bool { return f.name == name && f.value == value }
 	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*searchParams]{
@@ -132,7 +130,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 		}}},
 		Methods: []engine.Method[*searchParams]{
 			method("append", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				s.list = append(s.list, formField{p.usv(call.Argument(0)), p.usv(call.Argument(1))})
+				s.list = append(s.list, formField{p.USV(call.Argument(0)), p.USV(call.Argument(1))})
 				s.changed()
 				return goja.Undefined()
 			}),
@@ -149,7 +147,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				return goja.Undefined()
 			}),
 			method("get", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				name := p.usv(call.Argument(0))
+				name := p.USV(call.Argument(0))
 				for _, f := range s.list {
 					if f.name == name {
 						return vm.ToValue(f.value)
@@ -158,7 +156,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				return goja.Null()
 			}),
 			method("getAll", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				name, all := p.usv(call.Argument(0)), []any{}
+				name, all := p.USV(call.Argument(0)), []any{}
 				for _, f := range s.list {
 					if f.name == name {
 						all = append(all, f.value)
@@ -176,7 +174,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				return vm.ToValue(false)
 			}),
 			method("set", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
-				s.set(p.usv(call.Argument(0)), p.usv(call.Argument(1)))
+				s.set(p.USV(call.Argument(0)), p.USV(call.Argument(1)))
 				return goja.Undefined()
 			}),
 			method("sort", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
@@ -188,7 +186,7 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 			method("forEach", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
 				fn, self, this := call.Argument(0), call.Argument(1), call.This
 				if !engine.IsCallable(fn) {
-					p.badArgument("URLSearchParams", "forEach", 1, "function")
+					p.BadArgument("URLSearchParams", "forEach", 1, "function")
 				}
 				for i := 0; i < len(s.list); i++ {
 					f := s.list[i]
@@ -244,24 +242,24 @@ func lessUTF16(a, b string) bool {
 // searchInit is the constructor's argument: a string, a sequence of pairs, or
 // a record.
 func (p *Platform) searchInit(v goja.Value) []formField {
-	if isUndefined(v) {
+	if webidl.IsUndefined(v) {
 		return nil
 	}
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return parseQuery(trimQuery(p.usv(v)))
+		return parseQuery(trimQuery(p.USV(v)))
 	}
 	if s, ok := p.Engine.Attached(obj).(*searchParams); ok {
 		return append([]formField(nil), s.list...)
 	}
 	var out []formField
 	if it := obj.GetSymbol(goja.SymIterator); it != nil && engine.IsCallable(it) {
-		p.forOf(obj, func(pair goja.Value) {
+		p.ForOf(obj, func(pair goja.Value) {
 			var parts []string
 			if _, isObj := pair.(*goja.Object); !isObj {
 				p.Engine.Throw("TypeError", "Incorrect type: the provided value is not of type 'Sequence'.")
 			}
-			p.forOf(pair, func(x goja.Value) { parts = append(parts, p.usv(x)) })
+			p.ForOf(pair, func(x goja.Value) { parts = append(parts, p.USV(x)) })
 			if len(parts) != 2 {
 				p.Engine.Throw("TypeError", "Invalid URL search params sequence.")
 			}
@@ -270,14 +268,14 @@ func (p *Platform) searchInit(v goja.Value) []formField {
 		return out
 	}
 	record := &searchParams{}
-	p.forRecord(obj, func(key string, v goja.Value) { record.set(key, p.usv(v)) })
+	p.ForRecord(obj, func(key string, v goja.Value) { record.set(key, p.USV(v)) })
 	return record.list
 }
 
 // fieldIterator walks over the live list.
 func (p *Platform) fieldIterator(s *searchParams, show func(f formField) goja.Value) *goja.Object {
 	i := 0
-	return p.goIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
+	return p.GoIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
 		if i >= len(s.list) {
 			return nil, false
 		}

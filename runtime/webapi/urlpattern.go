@@ -11,6 +11,7 @@ import (
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // urlPattern is a URLPattern (URL Pattern standard). Immutable.
@@ -44,26 +45,26 @@ func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 	if _, isOptions := base.(*goja.Object); isOptions || goja.IsNull(base) && len(call.Arguments) == 2 {
 		base, options = goja.Undefined(), base
 	}
-	ignoreCase := get(options, "ignoreCase").ToBoolean()
+	ignoreCase := webidl.Get(options, "ignoreCase").ToBoolean()
 	var init map[string]string
 	var err error
-	if _, isInit := input.(*goja.Object); !isInit && !isMissing(input) {
-		init, err = parsePatternString(p.usv(input), func(protocol string) (bool, error) {
+	if _, isInit := input.(*goja.Object); !isInit && !webidl.IsMissing(input) {
+		init, err = parsePatternString(p.USV(input), func(protocol string) (bool, error) {
 			c, err := p.compileComponent("protocol", protocol, false, ignoreCase)
 			if err != nil {
 				return false, err
 			}
 			return p.matchesSpecial(c), nil
 		})
-		if _, hasProtocol := init["protocol"]; err == nil && !hasProtocol && isUndefined(base) {
+		if _, hasProtocol := init["protocol"]; err == nil && !hasProtocol && webidl.IsUndefined(base) {
 			err = errPattern
 		}
-		if err == nil && !isUndefined(base) {
-			init["baseURL"] = p.usv(base)
+		if err == nil && !webidl.IsUndefined(base) {
+			init["baseURL"] = p.USV(base)
 		}
 	} else {
 		init = p.patternInit(input)
-		if !isUndefined(base) {
+		if !webidl.IsUndefined(base) {
 			err = errPattern
 		}
 	}
@@ -132,7 +133,7 @@ func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) 
 		flags = "vi"
 	}
 	if thrown := p.Engine.Try(func() {
-		c.regexp, err = p.vm.New(p.core.regexp.ctor, p.vm.ToValue(source), p.vm.ToValue(flags))
+		c.regexp, err = p.VM.New(p.core.regexp.ctor, p.VM.ToValue(source), p.VM.ToValue(flags))
 	}); thrown != nil {
 		return nil, errors.New(p.Engine.Text(thrown))
 	}
@@ -141,7 +142,7 @@ func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) 
 
 // exec matches one component.
 func (p *Platform) execComponent(c *patternComponent, input string) (groups []goja.Value, ok bool) {
-	match, ok := p.Engine.Call(p.Engine.Primordial("RegExpPrototypeExec"), goja.Undefined(), c.regexp, p.vm.ToValue(input)).(*goja.Object)
+	match, ok := p.Engine.Call(p.Engine.Primordial("RegExpPrototypeExec"), goja.Undefined(), c.regexp, p.VM.ToValue(input)).(*goja.Object)
 	if !ok {
 		return nil, false
 	}
@@ -332,8 +333,8 @@ func canonicalComponent(name, value string, opaque bool) (string, error) {
 func (p *Platform) patternInit(v goja.Value) map[string]string {
 	init := map[string]string{}
 	for _, name := range patternInitMembers {
-		if member := get(v, name); !goja.IsUndefined(member) {
-			init[name] = p.usv(member)
+		if member := webidl.Get(v, name); !goja.IsUndefined(member) {
+			init[name] = p.USV(member)
 		}
 	}
 	return init
@@ -342,23 +343,23 @@ func (p *Platform) patternInit(v goja.Value) map[string]string {
 // urlParts are the components of a string or of an init that is to be matched,
 // and the arguments as the result shows them: converted.
 func (p *Platform) urlParts(input, base goja.Value) (parts map[string]string, inputs []any, err error) {
-	if _, ok := input.(*goja.Object); ok || isMissing(input) {
-		init, shown := p.patternInit(input), p.vm.NewObject()
+	if _, ok := input.(*goja.Object); ok || webidl.IsMissing(input) {
+		init, shown := p.patternInit(input), p.VM.NewObject()
 		for _, name := range patternInitMembers {
 			if text, given := init[name]; given {
-				p.plain(shown, name, text)
+				p.DefinePlain(shown, name, text)
 			}
 		}
-		if !isUndefined(base) {
+		if !webidl.IsUndefined(base) {
 			p.Engine.Throw("TypeError", "A base URL cannot be given together with an object.")
 		}
 		parts, err = processPatternInit(init, false)
 		return parts, []any{shown}, err
 	}
-	text, baseText := p.usv(input), ""
+	text, baseText := p.USV(input), ""
 	inputs = []any{text}
-	if !isUndefined(base) {
-		baseText = p.usv(base)
+	if !webidl.IsUndefined(base) {
+		baseText = p.USV(base)
 		inputs = append(inputs, baseText)
 	}
 	u, err := parseURL(text, baseText)
@@ -375,18 +376,18 @@ func (p *Platform) execPattern(pattern *urlPattern, call goja.FunctionCall) goja
 	if err != nil {
 		return goja.Null()
 	}
-	result := p.record("inputs", p.vm.NewArray(inputs...))
+	result := p.Record("inputs", p.VM.NewArray(inputs...))
 	for _, name := range patternComponents {
 		c := pattern.components[name]
 		values, ok := p.execComponent(c, parts[name])
 		if !ok {
 			return goja.Null()
 		}
-		groups := p.vm.NewObject()
+		groups := p.VM.NewObject()
 		for i, group := range c.names {
 			groups.Set(group, values[i])
 		}
-		result.Set(name, p.record("input", parts[name], "groups", groups))
+		result.Set(name, p.Record("input", parts[name], "groups", groups))
 	}
 	return result
 }
@@ -397,22 +398,22 @@ func (p *Platform) urlPatternClass() *goja.Object {
 		Methods: []engine.Method[*urlPattern]{
 			{Name: "exec", Fn: func(pattern *urlPattern, call goja.FunctionCall) goja.Value { return p.execPattern(pattern, call) }},
 			{Name: "test", Fn: func(pattern *urlPattern, call goja.FunctionCall) goja.Value {
-				return p.vm.ToValue(!goja.IsNull(p.execPattern(pattern, call)))
+				return p.VM.ToValue(!goja.IsNull(p.execPattern(pattern, call)))
 			}},
 		},
 	}
 	for _, name := range patternComponents {
-		def.Accessors = append(def.Accessors, reader(name, func(pattern *urlPattern) goja.Value {
-			return p.vm.ToValue(pattern.components[name].text)
+		def.Accessors = append(def.Accessors, webidl.Reader(name, func(pattern *urlPattern) goja.Value {
+			return p.VM.ToValue(pattern.components[name].text)
 		}))
 	}
-	def.Accessors = append(def.Accessors, reader("hasRegExpGroups", func(pattern *urlPattern) goja.Value {
+	def.Accessors = append(def.Accessors, webidl.Reader("hasRegExpGroups", func(pattern *urlPattern) goja.Value {
 		for _, name := range patternComponents {
 			if pattern.components[name].hasRegExp {
-				return p.vm.ToValue(true)
+				return p.VM.ToValue(true)
 			}
 		}
-		return p.vm.ToValue(false)
+		return p.VM.ToValue(false)
 	}))
 	return engine.DefineClass(p.Engine, def).Ctor
 }

@@ -92,7 +92,7 @@ func (p *Platform) finalizationRegistry() goja.Value {
 			if !engine.IsCallable(call.Argument(0)) {
 				p.Engine.Throw("TypeError", "FinalizationRegistry: cleanup must be callable")
 			}
-			tokens, err := p.vm.New(p.Engine.Primordial("WeakSet"))
+			tokens, err := p.VM.New(p.Engine.Primordial("WeakSet"))
 			if err != nil {
 				p.Engine.Rethrow(err)
 			}

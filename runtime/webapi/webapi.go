@@ -8,11 +8,10 @@
 package webapi
 
 import (
-	"github.com/dop251/goja"
-
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // Options are what the platform needs from outside. All functions are called
@@ -35,12 +34,7 @@ type Options struct {
 
 // Platform is the web platform of one isolate. Loop-confined.
 type Platform struct {
-	Engine *engine.Engine
-	Clone  *clone.Codec
-	// Hosts holds the codecs of platform objects; packages above add theirs.
-	Hosts *clone.Registry
-
-	vm   *goja.Runtime
+	*webidl.Realm
 	opts Options
 
 	cloner *Cloner
@@ -51,8 +45,8 @@ type Platform struct {
 // Install defines the platform's globals in an engine in which no user code
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
-	p := &Platform{Engine: e, Hosts: clone.NewRegistry(), vm: e.VM(), opts: o}
-	p.Clone = clone.New(p.vm, clone.Config{Registry: p.Hosts, RegExpSource: p.regExpSource, Resizable: e, Shared: e, NewRegExp: p.remakeRegExp})
+	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
+	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regExpSource, Resizable: e, Shared: e, NewRegExp: p.remakeRegExp})
 	p.installCore()
 	p.installFetch()
 	return p

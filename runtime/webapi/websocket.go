@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // MaxAttachmentBytes is the most that serializeAttachment takes.
@@ -134,7 +135,7 @@ func (p *Platform) newHandle(sock *event.Socket) *WebSocketHandle {
 	if sock != nil {
 		h.protocol = sock.Protocol
 	}
-	if p.compat("websocket_standard_binary_type") {
+	if p.Enabled("websocket_standard_binary_type") {
 		h.binaryType = "blob"
 	}
 	h.Attachment = h
@@ -221,11 +222,11 @@ func (r socketReceiver) OnMessage(m event.Message) {
 		var data goja.Value
 		switch {
 		case !m.Binary:
-			data = h.p.Engine.String(validUTF8(m.Data))
+			data = h.p.Engine.String(webidl.ValidUTF8(m.Data))
 		case h.binaryType == "blob":
 			data = h.p.newBlob(m.Data, "")
 		default:
-			data = h.p.newArrayBuffer(m.Data)
+			data = h.p.NewArrayBuffer(m.Data)
 		}
 		h.p.Fire(h.obj, h.p.newMessageEvent(data, ""))
 	})
@@ -245,7 +246,7 @@ func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 		case code == 0:
 			code = 1005
 		}
-		if clean && !h.sentClose && h.p.compat("web_socket_auto_reply_to_close") {
+		if clean && !h.sentClose && h.p.Enabled("web_socket_auto_reply_to_close") {
 			h.emitClose(code, reason)
 		}
 		h.dispatchClose(code, reason, clean)
@@ -272,7 +273,7 @@ func (h *WebSocketHandle) dispatchError(v goja.Value) {
 func (h *WebSocketHandle) send(v goja.Value) {
 	p := h.p
 	var m event.Message
-	if data, ok := p.bytesOf(v); ok {
+	if data, ok := p.BytesOf(v); ok {
 		m = event.Message{Binary: true, Data: append([]byte(nil), data...)}
 	} else if v == nil {
 		p.Engine.Throw("TypeError", "Failed to execute 'send' on 'WebSocket': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView or string'.")
@@ -312,7 +313,7 @@ func (h *WebSocketHandle) close(code, reason goja.Value) {
 	given := func(v goja.Value) bool { return v != nil && !goja.IsUndefined(v) }
 	n, text := 0, ""
 	if given(code) {
-		if n = toInt32(code); n < 1000 || n >= 5000 || n == 1004 || n == 1005 || n == 1006 || n == 1015 {
+		if n = webidl.ToInt32(code); n < 1000 || n >= 5000 || n == 1004 || n == 1005 || n == 1006 || n == 1015 {
 			panic(p.NewDOMException("InvalidAccessError", fmt.Sprintf("Invalid WebSocket close code: %d.", n)))
 		}
 	}

@@ -99,7 +99,7 @@ func TestWebSocketResponse(t *testing.T) {
 	var sock *event.Socket
 	upgrade := func() {
 		w.turn(func() {
-			v, err := w.p.vm.RunString(`(() => { const [client, server] = pair(), ev = globalThis.ev = []; trace(server, "", ev); server.accept(); server.send("welcome"); globalThis.server = server; globalThis.client = client;
+			v, err := w.p.VM.RunString(`(() => { const [client, server] = pair(), ev = globalThis.ev = []; trace(server, "", ev); server.accept(); server.send("welcome"); globalThis.server = server; globalThis.client = client;
 				return new Response(null, {status: 101, webSocket: client}) })()`)
 			if err != nil {
 				t.Fatal(err)
@@ -198,7 +198,7 @@ func TestWebSocketHibernation(t *testing.T) {
 	peer, store := &socketPeer{}, &storedAttachment{}
 	var sock *event.Socket
 	w.turn(func() {
-		h, ok := w.p.SocketOf(w.p.vm.Get("a"))
+		h, ok := w.p.SocketOf(w.p.VM.Get("a"))
 		if !ok {
 			t.Fatal("no handle")
 		}
@@ -217,8 +217,8 @@ func TestWebSocketHibernation(t *testing.T) {
 	}
 	again := newFetchWorld(t)
 	again.turn(func() {
-		again.p.vm.Set("ws", again.p.WrapSocket(sock, SocketOptions{Hibernatable: true, Attachment: store}))
-		h, _ := again.p.SocketOf(again.p.vm.Get("ws"))
+		again.p.VM.Set("ws", again.p.WrapSocket(sock, SocketOptions{Hibernatable: true, Attachment: store}))
+		h, _ := again.p.SocketOf(again.p.VM.Get("ws"))
 		h.MarkReceivedClose()
 	})
 	again.run(`say([ws.readyState, ws.deserializeAttachment().n]); ws.send("back"); ws.close(1000); say(ws.readyState)`)

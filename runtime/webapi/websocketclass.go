@@ -12,7 +12,7 @@ import (
 )
 
 func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
-	vm := p.vm
+	vm := p.VM
 	get := func(name string, fn func(h *WebSocketHandle) goja.Value) engine.Accessor[*WebSocketHandle] {
 		return engine.Accessor[*WebSocketHandle]{Name: name, Get: func(h *WebSocketHandle, _ *goja.Object) goja.Value { return fn(h) }}
 	}
@@ -47,7 +47,7 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 		Name: "WebSocket", Length: 1, Extends: p.eventTargets().Ctor,
 		New: func(call goja.ConstructorCall) *WebSocketHandle {
 			if len(call.Arguments) == 0 {
-				p.badConstruct("WebSocket", 1, "string")
+				p.BadConstruct("WebSocket", 1, "string")
 			}
 			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
 		},
@@ -85,7 +85,7 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 func (p *Platform) defineSocketPair() goja.Value {
 	type pair struct{ ends [2]goja.Value }
 	values := func(s *pair, _ goja.FunctionCall) goja.Value {
-		list := p.vm.NewArray(s.ends[0], s.ends[1])
+		list := p.VM.NewArray(s.ends[0], s.ends[1])
 		return p.Engine.Call(p.Engine.Primordial("ArrayPrototypeValues"), goja.Undefined(), list)
 	}
 	cls := engine.DefineClass(p.Engine, engine.ClassDef[*pair]{
@@ -109,7 +109,7 @@ func (p *Platform) defineSocketPair() goja.Value {
 func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value) *WebSocketHandle {
 	refuse := func(text string) { panic(p.NewDOMException("SyntaxError", "WebSocket Constructor: "+text)) }
 	p.Engine.IO("WebSocket")
-	parsed, err := parseURL(p.usv(target), "")
+	parsed, err := parseURL(p.USV(target), "")
 	if err != nil {
 		refuse("The url is invalid.")
 	}
@@ -139,7 +139,7 @@ func (p *Platform) subprotocols(v goja.Value, refuse func(string)) []string {
 	var names []string
 	switch list := v.(type) {
 	case *goja.Object:
-		p.vm.ForOf(list, func(item goja.Value) bool {
+		p.VM.ForOf(list, func(item goja.Value) bool {
 			name := item.String()
 			if !wsToken(name) {
 				refuse("One of the protocol header tokens is invalid.")
@@ -181,7 +181,7 @@ func (h *WebSocketHandle) connect(req *event.Request) {
 			h.op = nil
 			h.owner.Release()
 			if err == nil && (resp.Status != 101 || resp.Socket == nil) {
-				err = &event.Error{Name: "TypeError", Message: "Failed to establish the WebSocket connection: expected server to reply with HTTP status code 101 (switching protocols), but received " + p.vm.ToValue(resp.Status).String() + " instead."}
+				err = &event.Error{Name: "TypeError", Message: "Failed to establish the WebSocket connection: expected server to reply with HTTP status code 101 (switching protocols), but received " + p.VM.ToValue(resp.Status).String() + " instead."}
 				if resp.Body != nil {
 					resp.Body.Cancel(err)
 				}

@@ -1,4 +1,4 @@
-package webapi
+package webidl
 
 import (
 	"fmt"
@@ -13,10 +13,6 @@ import (
 // domException is a DOMException (Web IDL, section 3.14.1). Immutable.
 type domException struct {
 	name, message goja.Value
-}
-
-type errorState struct {
-	class *engine.Class[*domException]
 }
 
 // errorCodes are the names that have a legacy code, and the name of its constant.
@@ -43,62 +39,65 @@ var codelessErrors = map[string]bool{"EncodingError": true, "NotReadableError": 
 	"ConstraintError": true, "DataError": true, "TransactionInactiveError": true, "ReadOnlyError": true,
 	"VersionError": true, "OperationError": true, "NotAllowedError": true, "OptOutError": true}
 
-func (p *Platform) installErrors() {
-	p.lazyClass("DOMException", func() *goja.Object { return p.domExceptions().Ctor })
-	p.Hosts.Add(exceptionCodec{p}, clone.HostDOMException, clone.HostDOMExceptionV1)
-	p.Engine.SetErrorMaker(func(class, message string) *goja.Object {
+// InstallDOMException defines the global, its codec, and the errors that the
+// engine throws by such a name.
+func (r *Realm) InstallDOMException() {
+	r.LazyClass("DOMException", func() *goja.Object { return r.domExceptions().Ctor })
+	r.Hosts.Add(exceptionCodec{r}, clone.HostDOMException, clone.HostDOMExceptionV1)
+	r.Engine.SetErrorMaker(func(class, message string) *goja.Object {
 		if _, ok := errorCodes[class]; !ok && !codelessErrors[class] {
 			return nil
 		}
-		return p.NewDOMException(class, message)
+		return r.NewDOMException(class, message)
 	})
 }
 
-func (p *Platform) domExceptions() *engine.Class[*domException] {
-	if p.core.errors.class != nil {
-		return p.core.errors.class
+func (r *Realm) domExceptions() *engine.Class[*domException] {
+	if r.exceptions != nil {
+		return r.exceptions
 	}
 	var constants []engine.Constant
 	for _, c := range errorCodes {
 		constants = append(constants, engine.Constant{Name: c.constant, Value: c.code})
 	}
 	sort.Slice(constants, func(i, j int) bool { return constants[i].Value.(int) < constants[j].Value.(int) })
-	class := engine.DefineClass(p.Engine, engine.ClassDef[*domException]{
-		Name: "DOMException", New: p.newDOMException,
+	class := engine.DefineClass(r.Engine, engine.ClassDef[*domException]{
+		Name: "DOMException", New: r.newDOMException,
 		Accessors: []engine.Accessor[*domException]{
-			reader("name", func(x *domException) goja.Value { return x.name }),
-			reader("message", func(x *domException) goja.Value { return x.message }),
-			reader("code", func(x *domException) goja.Value { return p.vm.ToValue(errorCodes[x.name.String()].code) }),
+			Reader("name", func(x *domException) goja.Value { return x.name }),
+			Reader("message", func(x *domException) goja.Value { return x.message }),
+			Reader("code", func(x *domException) goja.Value { return r.VM.ToValue(errorCodes[x.name.String()].code) }),
 		},
 		Constants: constants,
 	})
-	class.Proto.SetPrototype(p.Engine.Primordial("Error").Get("prototype").(*goja.Object))
-	p.core.errors.class = class
+	class.Proto.SetPrototype(r.Engine.Primordial("Error").Get("prototype").(*goja.Object))
+	r.exceptions = class
 	return class
 }
 
 // newDOMException is the constructor: (message = "", name = "Error"). The
 // attributes are also properties of the instance, as in workerd
 // (src/workerd/jsg/dom-exception.h).
-func (p *Platform) newDOMException(call goja.ConstructorCall) *domException {
-	x := &domException{name: p.vm.ToValue("Error"), message: p.vm.ToValue("")}
+func (r *Realm) newDOMException(call goja.ConstructorCall) *domException {
+	x := &domException{name: r.VM.ToValue("Error"), message: r.VM.ToValue("")}
 	if v := call.Argument(0); !goja.IsUndefined(v) {
-		x.message = p.toString(v)
+		x.message = r.ToString(v)
 	}
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		x.name = p.toString(v)
+		x.name = r.ToString(v)
 	}
 	own := func(name string, v goja.Value) {
 		call.This.DefineDataProperty(name, v, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
-	own("code", p.vm.ToValue(errorCodes[x.name.String()].code))
+	own("code", r.VM.ToValue(errorCodes[x.name.String()].code))
 	own("name", x.name)
 	own("message", x.message)
-	p.setStack(call.This, stackHeader(x.name.String(), x.message.String()), "")
+	r.setStack(call.This, StackHeader(x.name.String(), x.message.String()), "")
 	return x
 }
 
-func stackHeader(name, message string) string {
+// StackHeader is the first line of an error's stack.
+func StackHeader(name, message string) string {
 	if message == "" {
 		return name
 	}
@@ -107,63 +106,63 @@ func stackHeader(name, message string) string {
 
 // setStack gives obj the stack of the code that runs now, or the one given,
 // under a header of its own.
-func (p *Platform) setStack(obj *goja.Object, header, stack string) {
+func (r *Realm) setStack(obj *goja.Object, header, stack string) {
 	if stack == "" {
-		stack = header + p.callStack()
+		stack = header + r.CallStack()
 	}
-	obj.DefineDataProperty("stack", p.vm.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	obj.DefineDataProperty("stack", r.VM.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
 // maxStackFrames bounds a DOMException's stack, as V8 bounds an Error's.
 const maxStackFrames = 10
 
-// callStack is the stack of the code that runs now, in goja's form, which
+// CallStack is the stack of the code that runs now, in goja's form, which
 // engine.MapStack understands.
-func (p *Platform) callStack() string {
-	frames := p.Engine.NamedStack(nil)
+func (r *Realm) CallStack() string {
+	frames := r.Engine.NamedStack(nil)
 	return engine.FormatFrames(frames[:min(len(frames), maxStackFrames)])
 }
 
 // NewDOMException makes a DOMException, for natives to throw or to reject with.
-func (p *Platform) NewDOMException(name, message string) *goja.Object {
-	obj, err := p.vm.New(p.domExceptions().Ctor, p.vm.ToValue(message), p.vm.ToValue(name))
+func (r *Realm) NewDOMException(name, message string) *goja.Object {
+	obj, err := r.VM.New(r.domExceptions().Ctor, r.VM.ToValue(message), r.VM.ToValue(name))
 	if err != nil {
-		p.Engine.Rethrow(err)
+		r.Engine.Rethrow(err)
 	}
 	return obj
 }
 
 // IsDOMException tells DOMExceptions from other objects. Loop-confined.
-func (p *Platform) IsDOMException(obj *goja.Object) bool {
-	_, ok := p.attachedTo(obj).(*domException)
+func (r *Realm) IsDOMException(obj *goja.Object) bool {
+	_, ok := r.Engine.Attached(obj).(*domException)
 	return ok
 }
 
-// throwDOM raises a DOMException.
-func (p *Platform) throwDOM(name, format string, args ...any) {
-	panic(p.NewDOMException(name, fmt.Sprintf(format, args...)))
+// ThrowDOM raises a DOMException.
+func (r *Realm) ThrowDOM(name, format string, args ...any) {
+	panic(r.NewDOMException(name, fmt.Sprintf(format, args...)))
 }
 
 // exceptionCodec clones DOMExceptions: name, message and stack, each
 // length-delimited; version 1 had message, name and an error with the stack
 // (workerd: src/workerd/jsg/dom-exception.c++).
-type exceptionCodec struct{ p *Platform }
+type exceptionCodec struct{ realm *Realm }
 
 // Match implements clone.HostCodec.
 func (c exceptionCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	if c.p.core.errors.class == nil {
+	if c.realm.exceptions == nil {
 		return false
 	}
-	_, ok := c.p.attachedTo(obj).(*domException)
+	_, ok := c.realm.Engine.Attached(obj).(*domException)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c exceptionCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	x, _ := c.p.core.errors.class.Of(obj)
+	x, _ := c.realm.exceptions.Of(obj)
 	w.WriteLengthDelimited(x.name.String())
 	w.WriteLengthDelimited(x.message.String())
-	w.WriteLengthDelimited(c.p.Engine.Stack(obj))
+	w.WriteLengthDelimited(c.realm.Engine.Stack(obj))
 	return nil
 }
 
@@ -184,7 +183,7 @@ func (c exceptionCodec) Read(r *clone.Reader, tag clone.HostTag) (*goja.Object, 
 		if err != nil {
 			return nil, err
 		}
-		stack = get(v, "stack").String()
+		stack = Get(v, "stack").String()
 	} else {
 		raw, err := r.ReadLengthDelimited()
 		if err != nil {
@@ -192,9 +191,9 @@ func (c exceptionCodec) Read(r *clone.Reader, tag clone.HostTag) (*goja.Object, 
 		}
 		stack = string(raw)
 	}
-	obj := c.p.NewDOMException(name, message)
+	obj := c.realm.NewDOMException(name, message)
 	if r.Mode() != clone.RPC {
-		c.p.setStack(obj, "", stack)
+		c.realm.setStack(obj, "", stack)
 	}
 	return obj, nil
 }
