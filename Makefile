@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
+.PHONY: fuzz help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -27,6 +27,7 @@ help:
 	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
+	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
@@ -128,6 +129,16 @@ load:
 differential: build npm $(REFERENCE)/.package-lock.json
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
 		$(GO) test -count=1 -timeout 30m -run Differential ./...
+
+# Every fuzz test in turn, FUZZ_SECONDS in all. What one finds it writes below its
+# package's testdata/fuzz, which go test runs from then on.
+FUZZ_SECONDS ?= 3600
+fuzz:
+	@tests=$$(git grep -oE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func ,\1 ,'); \
+	each=$$(( $(FUZZ_SECONDS) / $$(echo "$$tests" | wc -l) )); \
+	echo "$$tests" | { failed=; while read -r dir name; do echo "== $$name ($$dir), $$each s"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime "$${each}s" "./$$dir" || failed="$$failed $$name"; \
+	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }; }
 
 lint:
 	@unformatted=$$(git ls-files -co --exclude-standard '*.go' | xargs gofmt -l); \
