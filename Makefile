@@ -137,7 +137,7 @@ fuzz:
 	@tests=$$(git grep -oE '^func Fuzz[A-Za-z0-9_]+' -- '*_test.go' | sed -E 's,^(.*)/[^/]*:func ,\1 ,'); \
 	each=$$(( $(FUZZ_SECONDS) / $$(echo "$$tests" | wc -l) )); \
 	echo "$$tests" | { failed=; while read -r dir name; do echo "== $$name ($$dir), $$each s"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime "$${each}s" "./$$dir" || failed="$$failed $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime "$${each}s" "./$$dir" </dev/null || failed="$$failed $$name"; \
 	done; test -z "$$failed" || { echo "failed:$$failed"; exit 1; }; }
 
 lint:
