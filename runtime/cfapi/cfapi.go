@@ -7,7 +7,6 @@ package cfapi
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -232,28 +231,6 @@ func (a *API) Bind(bindings []Binding) {
 // ParseJSON makes the value of JSON text.
 func (a *API) ParseJSON(text string) goja.Value {
 	return a.Engine.Call(a.Engine.Primordial("JSONParse"), goja.Undefined(), a.vm.ToValue(text))
-}
-
-// Missing is a binding that minido does not have: it exists, and its first use
-// throws its kind, where it is configured, and what to do.
-func (a *API) Missing(kind, name, where, advice string) goja.Value {
-	text := fmt.Sprintf("env.%s is a binding of kind %q (%s), which minido does not offer. %s", name, kind, where, advice)
-	throw := func() goja.Value {
-		a.Engine.Throw("Error", "%s", text)
-		return nil
-	}
-	target := a.vm.NewObject()
-	proxy := a.vm.NewProxy(target, &goja.ProxyTrapConfig{
-		Get: func(_ *goja.Object, property string, _ goja.Value) goja.Value {
-			switch property {
-			case "then", "toJSON", "constructor", "toString", "valueOf":
-				return target.Get(property) // being looked at is not being used
-			}
-			return throw()
-		},
-		Set: func(*goja.Object, string, goja.Value, goja.Value) bool { throw(); return false },
-	})
-	return a.vm.ToValue(proxy)
 }
 
 // Service is a stub of a worker's entrypoint: a service binding, env.ASSETS,

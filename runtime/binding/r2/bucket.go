@@ -55,8 +55,8 @@ func (e *Error) Error() string { return fmt.Sprintf("%s (%d)", e.Text, e.Code) }
 
 var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
-// New returns a bucket; nothing is opened or created before its first use.
-func New(o Options) (*Bucket, error) {
+// Open returns a bucket; nothing is opened or created before its first use.
+func Open(o Options) (*Bucket, error) {
 	if !validName.MatchString(o.Name) {
 		return nil, fmt.Errorf("r2: %q is no name of a bucket", o.Name)
 	}
