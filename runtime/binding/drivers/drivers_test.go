@@ -1,22 +1,15 @@
 package drivers
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/driver"
 )
-
-var update = flag.Bool("update", false, "rewrite the table of bindings in docs/compatibility.md")
-
-const compatibility = "../../../docs/compatibility.md"
 
 // TestDocsSayWhatIsOffered shows that exactly the kinds with a driver are called
 // full or partial.
@@ -47,29 +40,10 @@ func TestEachDriverAlone(t *testing.T) {
 	}
 }
 
-// TestCompatibility shows that docs/compatibility.md has the table of bindings
+// TestCompatibility shows that docs/compatibility.md has the tables of bindings
 // that the kinds make.
 func TestCompatibility(t *testing.T) {
-	b, err := os.ReadFile(compatibility)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const begin, end = "<!-- bindings: -->\n", "<!-- :bindings -->\n"
-	before, rest, begins := bytes.Cut(b, []byte(begin))
-	table, after, ends := bytes.Cut(rest, []byte(end))
-	if !begins || !ends {
-		t.Fatal(compatibility + " has lost the marks of the table")
-	}
-	want := docsTable()
-	if string(table) == want {
-		return
-	}
-	if !*update {
-		t.Fatalf("%s is not what the kinds say; run this test with -update. It should have\n%s", compatibility, want)
-	}
-	if err := os.WriteFile(compatibility, slices.Concat(before, []byte(begin+want+end), after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	golden.Section(t, "../../../docs/compatibility.md", "bindings", docsTable())
 }
 
 func docsTable() string {
@@ -91,5 +65,5 @@ func docsTable() string {
 		}
 		fmt.Fprintf(&out, "| %s | `%s` | %s | %s | %s |\n", k.Title, k.Key, k.Docs.State, disk, k.Docs.Notes)
 	}
-	return out.String() + "\nAbsent (without a word beside it: "+binding.CommonAdvice+"):\n\n" + absent.String()
+	return out.String() + "\nAbsent (without a word beside it: " + binding.CommonAdvice + "):\n\n" + absent.String()
 }
