@@ -36,7 +36,7 @@ type arrays struct {
 
 // installArrays has the methods of Array.prototype choose.
 func (e *Engine) installArrays() {
-	if !e.plain.ok {
+	if !e.maker.plain.ok {
 		return
 	}
 	a := &arrays{engine: e}
@@ -83,11 +83,11 @@ func (e *Engine) installArrays() {
 // listening reports whether code of an object's may notice how often it is asked for
 // its iterator or its length.
 func (e *Engine) listening(o *goja.Object) bool {
-	base := e.plain.plain(o)
+	base := e.maker.plain.plain(o)
 	if base == nil {
 		return o.ExportType() == proxyType
 	}
-	return base.symValues != nil || base.has("length") && e.plain.own(o, "length") == nil
+	return base.HasSymbols() || base.has("length") && e.maker.plain.own(o, "length") == nil
 }
 
 func isProxy(v goja.Value) bool {
@@ -103,10 +103,10 @@ func (a *arrays) ordinary(v goja.Value) bool {
 	if !ok || o == nil {
 		return false
 	}
-	if list := a.engine.plain.list(o); list != nil {
-		return list.length <= MaxElements && len(list.baseObject.values) <= 1 // length alone: no constructor of its own
+	if list := a.engine.maker.plain.list(o); list != nil {
+		return list.Length() <= MaxElements && list.Properties() <= 1 // length alone: no constructor of its own
 	}
-	return !a.engine.plain.ok && o.ClassName() == "Array" && o.ExportType() != proxyType
+	return !a.engine.maker.plain.ok && o.ClassName() == "Array" && o.ExportType() != proxyType
 }
 
 // instead calls the method that takes every step.
@@ -124,7 +124,7 @@ func (a *arrays) instead(name string, c goja.FunctionCall) goja.Value {
 			Func{"sorted", 2, func(c goja.FunctionCall) goja.Value {
 				values := e.elements(c.Argument(0).(*goja.Object))
 				e.sortValues(values, c.Argument(1))
-				return e.arrayOf(values)
+				return e.maker.arrayOf(values)
 			}},
 			Func{"cyclic", 2, func(c goja.FunctionCall) goja.Value { return a.join(c.Argument(0).(*goja.Object), c.Argument(1)) }},
 			Func{"join", 2, func(c goja.FunctionCall) goja.Value {
@@ -166,23 +166,23 @@ func (e *Engine) elements(list *goja.Object) []goja.Value {
 // nil, and nothing has happened, if the array has holes or accessors.
 func (a *arrays) sortOrdinary(o *goja.Object, compare goja.Value, inPlace bool) goja.Value {
 	e := a.engine
-	list := e.plain.list(o)
-	if list == nil || len(list.values) != int(list.length) {
+	list := e.maker.plain.list(o)
+	if list == nil || len(list.Values()) != int(list.Length()) {
 		return nil
 	}
-	for _, v := range list.values {
-		if v == nil || wordsOf(&v).tab == e.plain.property {
+	for _, v := range list.Values() {
+		if v == nil || e.maker.plain.special(v) {
 			return nil
 		}
 	}
-	values := slices.Clone(list.values)
+	values := slices.Clone(list.Values())
 	e.sortValues(values, compare)
 	if !inPlace {
-		return e.arrayOf(values)
+		return e.maker.arrayOf(values)
 	}
 	for i, v := range values {
-		if now := e.plain.list(o); now != nil && i < len(now.values) && now.values[i] != nil && wordsOf(&now.values[i]).tab != e.plain.property {
-			now.values[i] = v
+		if now := e.maker.plain.list(o); now != nil && i < len(now.Values()) && now.Values()[i] != nil && !e.maker.plain.special(now.Values()[i]) {
+			now.Values()[i] = v
 			continue
 		}
 		if err := o.Set(strconv.Itoa(i), v); err != nil { // compare has changed the array

@@ -11,7 +11,7 @@ func (e *Engine) installDates() {
 		return e.vm.ToValue(parseDate(c.Argument(0).ToString().String()))
 	})
 	slot := theInsides().constructorOf(class)
-	if !theInsides().ok || slot == nil {
+	if slot == nil {
 		return // dates are goja's
 	}
 	original := *slot

@@ -126,14 +126,12 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
-	names                   map[string]*knownName // of properties that JSON texts had
-	plain                   *plainLayout
-	stackNames              *stackNames // nil if goja cannot be looked into
-	namingStack             bool
-	errorClass              *goja.Object
-	smallMaps               *mapNames
-	objectProto, arrayProto *goja.Object
-	spare                   weak.Pointer[stringifier] // the last one
+	names       map[string]*knownName // of properties that JSON texts had
+	stackNames  *stackNames           // nil if goja cannot be looked into
+	namingStack bool
+	errorClass  *goja.Object
+	maker       *Maker
+	spare       weak.Pointer[stringifier] // the last one
 
 	viewClasses map[string]*goja.Object                // the constructors of typed arrays, by name
 	lazies      map[*goja.Object]map[string]goja.Value // getters of what is made at its first use, by object and name
@@ -175,6 +173,7 @@ func New(o Options) *Engine {
 	})
 	e.vm.SetAsyncContextTracker(tracker{e})
 	e.vm.SetPromiseRejectionTracker(e.trackRejection)
+	e.maker = NewMaker(e.vm)
 	e.classes.init()
 	e.natives.init(e, depth)
 	e.watch.init(e, o.Watch, limit, o.Heap)
@@ -469,3 +468,6 @@ func (e *Engine) Drain() {
 
 // Done is closed when the loop has ended.
 func (e *Engine) Done() <-chan struct{} { return e.loop.Done() }
+
+// String is a string of valid UTF-8, as insides.Maker makes it.
+func (e *Engine) String(s string) goja.String { return e.maker.String(s) }

@@ -86,23 +86,6 @@ func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionC
 	holder.DefineDataProperty(name, wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// Amend has fn run in the place of what a native function does, which fn gets as
-// method; the function object stays the same. It reports false, and does nothing,
-// if goja cannot be looked into. Loop-confined.
-func Amend(native *goja.Object, fn func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value) bool {
-	in := theInsides()
-	if !in.ok {
-		return false
-	}
-	slot := in.functionOf(native)
-	if slot == nil {
-		return false
-	}
-	method := *slot
-	*slot = func(c goja.FunctionCall) goja.Value { return fn(c, method) }
-	return true
-}
-
 func (e *Engine) prototype(class string) *goja.Object {
 	return e.vm.Get(class).(*goja.Object).Get("prototype").(*goja.Object)
 }
@@ -239,7 +222,7 @@ func (e *Engine) guardArrays() {
 		if len(c.Arguments) == 0 {
 			return
 		}
-		if obj, ok := c.Arguments[0].(*goja.Object); ok && e.plain.list(obj) != nil {
+		if obj, ok := c.Arguments[0].(*goja.Object); ok && e.maker.plain.list(obj) != nil {
 			return
 		}
 		obj, ok := c.Arguments[0].(*goja.Object)
@@ -300,7 +283,7 @@ func (e *Engine) guardEmptySource(c *goja.FunctionCall) {
 		return
 	}
 	s, isView := theViews().shown(source)
-	if !isView || *s.length > 0 {
+	if !isView || s.Length() > 0 {
 		return
 	}
 	tag := func(v goja.Value) string { // "undefined" for what is no typed array
@@ -311,7 +294,7 @@ func (e *Engine) guardEmptySource(c *goja.FunctionCall) {
 	}
 	of := e.resizableOf(source)
 	buffer := e.Call(e.Primordial("TypedArrayPrototypeGetBuffer"), goja.Undefined(), source).Export().(goja.ArrayBuffer)
-	if buffer.Detached() || of != nil && *s.buffer == theInsides().implementation(of.nobody).UnsafePointer() {
+	if buffer.Detached() || of != nil && s.Over(of.nobody) {
 		return // goja refuses it
 	}
 	if target := tag(c.This); target != "undefined" && strings.HasPrefix(target, "Big") != strings.HasPrefix(tag(source), "Big") {
@@ -379,7 +362,7 @@ func (e *Engine) guardedConstructor(target *goja.Object, class string, size int6
 
 // isTyped reports whether o is a typed array.
 func (e *Engine) isTyped(o *goja.Object) bool {
-	return theViews().ok && theInsides().implementation(o).Type() == theViews().array
+	return theViews().isArray(o)
 }
 
 // listOf is an array of what the constructor of a typed array takes from an object
@@ -400,7 +383,7 @@ func (e *Engine) listOf(o *goja.Object) *goja.Object {
 		values = append(values, v)
 		return true
 	})
-	return e.arrayOf(values)
+	return e.maker.arrayOf(values)
 }
 
 var arrayBufferType = reflect.TypeFor[goja.ArrayBuffer]()
@@ -415,7 +398,7 @@ func (e *Engine) checkBuffer(class string, size int64, c *goja.FunctionCall) {
 		if obj.ExportType() == arrayBufferType {
 			return // a view
 		}
-		if e.plain.list(obj) == nil && !e.isTyped(obj) {
+		if e.maker.plain.list(obj) == nil && !e.isTyped(obj) {
 			c.Arguments = append([]goja.Value{e.listOf(obj)}, c.Arguments[1:]...)
 			obj = c.Arguments[0].(*goja.Object)
 		}

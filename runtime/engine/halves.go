@@ -146,6 +146,7 @@ var halfMethods = map[string]any{
 		return x < y
 	},
 	"typeMatch": func(_ *[]byte, v goja.Value) bool {
-		return IsNumber(v) && (v.ToFloat() == fromHalf(toHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
+		kind := v.ExportType().Kind()
+		return (kind == reflect.Int64 || kind == reflect.Float64) && (v.ToFloat() == fromHalf(toHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
 	},
 }

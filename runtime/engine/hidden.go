@@ -50,11 +50,11 @@ func (e *Engine) hideSlots() {
 // OrdinaryFunctionCreate and MakeConstructor (10.2.3, 10.2.5) make them.
 func (e *Engine) orderKeys(keys *goja.Object, of goja.Value) {
 	fn, ok := of.(*goja.Object)
-	list := e.plain.list(keys)
-	if !ok || list == nil || len(list.values) < 3 || fn.ClassName() != "Function" {
+	list := e.maker.plain.list(keys)
+	if !ok || list == nil || len(list.Values()) < 3 || fn.ClassName() != "Function" {
 		return
 	}
-	if k := list.values; textOf(k[0]).String() == "prototype" && textOf(k[1]).String() == "length" && textOf(k[2]).String() == "name" {
+	if k := list.Values(); textOf(k[0]).String() == "prototype" && textOf(k[1]).String() == "length" && textOf(k[2]).String() == "name" {
 		k[0], k[1], k[2] = k[1], k[2], k[0]
 	}
 }

@@ -38,19 +38,6 @@ type insides struct {
 	codeType                   reflect.Type
 }
 
-// implementation is a type of native functions, and where it keeps the Go
-// function.
-type implementation struct {
-	of     reflect.Type
-	offset uintptr
-}
-
-// constructor is goja's form of a native constructor.
-type constructor = func(args []goja.Value, newTarget *goja.Object) *goja.Object
-
-// function is goja's form of a native function.
-type function = func(goja.FunctionCall) goja.Value
-
 // sliceHeader is a slice whose elements are not looked at.
 type sliceHeader struct {
 	data     unsafe.Pointer
@@ -131,30 +118,6 @@ func learnInsides() *insides {
 		return true
 	})
 	return in
-}
-
-// constructorOf is where a native constructor keeps its Go function; nil for
-// other objects.
-func (in *insides) constructorOf(o *goja.Object) *constructor {
-	v := in.implementation(o)
-	for _, f := range in.constructors {
-		if v.Type() == f.of {
-			return (*constructor)(unsafe.Add(v.UnsafePointer(), f.offset))
-		}
-	}
-	return nil
-}
-
-// functionOf is where a native function keeps its Go function; nil for other
-// objects.
-func (in *insides) functionOf(o *goja.Object) *function {
-	v := in.implementation(o)
-	for _, f := range in.functions {
-		if v.Type() == f.of {
-			return (*function)(unsafe.Add(v.UnsafePointer(), f.offset))
-		}
-	}
-	return nil
 }
 
 func (in *insides) implementation(o *goja.Object) reflect.Value {

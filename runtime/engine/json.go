@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -17,8 +16,6 @@ import (
 
 // installJSON replaces JSON.parse and JSON.stringify.
 func (e *Engine) installJSON() {
-	e.plain, e.smallMaps = thePlainLayout(), theMapNames()
-	e.objectProto, e.arrayProto = e.vm.NewObject().Prototype(), e.vm.NewArray().Prototype()
 	json := e.vm.Get("JSON").(*goja.Object)
 	json.DefineDataProperty("parse", e.Func("parse", 2, func(call goja.FunctionCall) goja.Value {
 		text := e.stringOf(call.Argument(0))
@@ -61,22 +58,6 @@ func (e *Engine) parseJSON(text goja.String, records bool) (goja.Value, *record)
 	units := unitsOf(text)
 	p := jsonParser[uint16]{e: e, text: units, wide: units, records: records}
 	return p.parse()
-}
-
-// isASCII looks at eight bytes at a time.
-func isASCII(s string) bool {
-	bytes := unsafe.Slice(unsafe.StringData(s), len(s))
-	for ; len(bytes) >= 8; bytes = bytes[8:] {
-		if binary.LittleEndian.Uint64(bytes)&0x8080808080808080 != 0 {
-			return false
-		}
-	}
-	for _, c := range bytes {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // record is what a reviver may ask about a value: the source of a primitive.
@@ -295,7 +276,7 @@ func (p *jsonParser[U]) anyName() (name *knownName, kept bool) {
 	}
 	p.at = start + len(text) + 1
 	if name, kept = p.e.names[string(text)]; !kept {
-		made := p.e.smallMaps.know(unistring.String(text))
+		made := p.e.maker.know(unistring.String(text))
 		name = &made
 		if kept = len(p.e.names) < maxKnownNames; kept {
 			p.e.names[string(name.text)] = name
@@ -306,7 +287,7 @@ func (p *jsonParser[U]) anyName() (name *knownName, kept bool) {
 
 // strangeName reads a name that is not kept: long, escaped or not in ASCII.
 func (p *jsonParser[U]) strangeName() *knownName {
-	name := p.e.smallMaps.know(nameOf(p.string()))
+	name := p.e.maker.know(nameOf(p.string()))
 	return &name
 }
 
@@ -338,7 +319,7 @@ func (p *jsonParser[U]) array() (goja.Value, *record) {
 		}
 	}
 	p.depth--
-	array := p.e.arrayOf(p.items[from:])
+	array := p.e.maker.arrayOf(p.items[from:])
 	p.items = p.items[:from]
 	if r != nil {
 		r.value = array
@@ -388,7 +369,7 @@ func (p *jsonParser[U]) number() goja.Value {
 		}
 	}
 	if text := p.text[start:p.at]; integer && len(text) < 16 && !(len(text) == 2 && text[0] == '-' && text[1] == '0') {
-		return p.e.integerOf(integerIn(text))
+		return p.e.maker.integerOf(integerIn(text))
 	}
 	var buffer [32]byte
 	text := buffer[:0]
@@ -397,7 +378,7 @@ func (p *jsonParser[U]) number() goja.Value {
 	}
 	// The grammar has been checked; out of range is an infinity.
 	f, _ := strconv.ParseFloat(string(text), 64)
-	return p.e.numberOf(f)
+	return p.e.maker.numberOf(f)
 }
 
 // integerIn is the integer that at most 15 digits write, after a minus or not:
@@ -443,18 +424,18 @@ func (p *jsonParser[U]) string() goja.String {
 // stringOf is the string of units that begin at start in the text.
 func (p *jsonParser[U]) stringOf(s []U, start int, ascii bool) goja.String {
 	switch {
-	case len(s) == 1 && int(s[0]) < latin1 && p.e.plain.ok:
-		return p.e.plain.letters[s[0]]
+	case len(s) == 1 && int(s[0]) < latin1 && p.e.maker.plain.ok:
+		return p.e.maker.plain.letter(uint16(s[0]))
 	case p.whole != "":
-		return p.e.asciiString(p.own(p.whole[start : start+len(s)]))
+		return p.e.maker.asciiString(p.own(p.whole[start : start+len(s)]))
 	case ascii && len(s) <= shortText:
-		return p.e.shortString(p.wide[start : start+len(s)])
+		return p.e.maker.shortString(p.wide[start : start+len(s)])
 	case ascii:
 		bytes := make([]byte, len(s))
 		for i, c := range s {
 			bytes[i] = byte(c)
 		}
-		return p.e.asciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
+		return p.e.maker.asciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
 	}
 	return goja.StringFromUTF16(p.wide[start : start+len(s)])
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/binary"
 	"math"
-	"reflect"
 	"strconv"
 	"unsafe"
 
@@ -23,9 +22,9 @@ func (t *jsonText) length() int { return len(t.bytes) - t.extra }
 
 func (t *jsonText) value(e *Engine) goja.Value {
 	if t.extra == 0 {
-		return e.asciiString(string(t.bytes))
+		return e.maker.asciiString(string(t.bytes))
 	}
-	return e.wideString(t.units())
+	return e.maker.wideString(t.units())
 }
 
 // units are the code units after goja's mark.
@@ -208,41 +207,3 @@ var jsonEscapes = func() (escapes [0x80]string) {
 	}
 	return escapes
 }()
-
-// unitsOf are the code units of a string; they must not be changed.
-func unitsOf(s goja.String) []uint16 {
-	v := reflect.ValueOf(s)
-	if u := scannedUnits(v, s); u.IsValid() {
-		v = u
-	}
-	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint16 && v.Len() == s.Length()+1 {
-		return unsafe.Slice((*uint16)(v.UnsafePointer()), v.Len())[1:] // after goja's mark
-	}
-	units := make([]uint16, s.Length())
-	for i := range units {
-		units[i] = s.CharAt(i)
-	}
-	return units
-}
-
-// scannedUnits are the code units, with goja's mark, that goja keeps of a string that
-// came from Go: nil if it is ASCII. For other strings they are not valid.
-func scannedUnits(v reflect.Value, s goja.String) (units reflect.Value) {
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return units
-	}
-	s.Length() // which has it look through the string, once
-	if u := v.Elem().FieldByName("u"); u.Kind() == reflect.Slice {
-		units = u
-	}
-	return units
-}
-
-// asciiOf is the text of s, if it is ASCII.
-func asciiOf(s goja.String) (string, bool) {
-	if reflect.TypeOf(s).Kind() == reflect.Slice {
-		return "", false // goja keeps code units where there are others
-	}
-	a := s.String()
-	return a, len(a) == s.Length() && isASCII(a)
-}

@@ -104,3 +104,64 @@ func NamedProperties(o *goja.Object) (names []string, ok bool) {
 	}
 	return names, true
 }
+
+// UnreadStack is the stack of an error that no code has asked for its `stack`:
+// once it has, that is a property like others. Loop-confined.
+func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
+	l := thePlainLayout()
+	if !l.ok {
+		return nil, false
+	}
+	self := mirrorOf(o).self
+	if self.tab != l.failure || *(*bool)(unsafe.Add(self.data, l.read)) {
+		return nil, false
+	}
+	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
+}
+
+// jsonMember is a property that JSON reads or writes.
+type jsonMember struct {
+	name  unistring.String
+	value goja.Value // nil if it is not known yet
+}
+
+// appendMembers does so for an ordinary object; ok is false if there is a property
+// that needs more than a look: an accessor, an index, which has another place.
+func (l *plainLayout) appendMembers(list []jsonMember, o *goja.Object) (_ []jsonMember, ok bool) {
+	base := l.plain(o)
+	if base == nil {
+		return list, false
+	}
+	n := len(list)
+	for _, name := range base.propNames {
+		v := base.values[name]
+		if wordsOf(&v).tab == l.property || name != "" && name[0] >= '0' && name[0] <= '9' {
+			return list[:n], false
+		}
+		list = append(list, jsonMember{name, v})
+	}
+	return list, true
+}
+
+// element is that of an array, nil if it needs more than a look.
+func (l *plainLayout) element(o *goja.Object, i int) goja.Value {
+	list := l.list(o)
+	if list == nil || i >= len(list.values) {
+		return nil
+	}
+	if v := list.values[i]; wordsOf(&v).tab != l.property {
+		return v
+	}
+	return nil
+}
+
+// own is the value of an ordinary object's property, nil if it needs more than a
+// look.
+func (l *plainLayout) own(o *goja.Object, name unistring.String) goja.Value {
+	if base := l.plain(o); base != nil {
+		if v := base.values[name]; wordsOf(&v).tab != l.property {
+			return v
+		}
+	}
+	return nil
+}

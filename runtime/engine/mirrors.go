@@ -210,3 +210,36 @@ func (l *plainLayout) list(o *goja.Object) *gojaArray {
 	}
 	return nil
 }
+
+// special reports whether what stands for a property's value is an accessor, or not
+// writable, hidden or fixed.
+func (l *plainLayout) special(v goja.Value) bool { return wordsOf(&v).tab == l.property }
+
+// letter is the string of one unit below latin1; nil if strings are not known.
+func (l *plainLayout) letter(c uint16) goja.String {
+	if !l.ok {
+		return nil
+	}
+	return l.letters[c]
+}
+
+// HasSymbols reports whether it has properties whose keys are symbols.
+func (b *gojaBase) HasSymbols() bool { return b.symValues != nil }
+
+// Prototype is nil for none.
+func (b *gojaBase) Prototype() *goja.Object { return b.prototype }
+
+// Class is goja's word.
+func (b *gojaBase) Class() string { return b.class }
+
+// Values are the items where they lie; nil for a hole.
+func (a *gojaArray) Values() []goja.Value { return a.values }
+
+// Length is the value of the property length.
+func (a *gojaArray) Length() uint32 { return a.length }
+
+// Base is its part of an ordinary object.
+func (a *gojaArray) Base() *gojaBase { return &a.baseObject }
+
+// Properties is how many there are besides the items: length is one.
+func (a *gojaArray) Properties() int { return len(a.baseObject.values) }

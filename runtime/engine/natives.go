@@ -2,7 +2,6 @@ package engine
 
 import (
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/dop251/goja"
 )
@@ -35,7 +34,7 @@ var hiddenPrelude = NewPrelude("hidden.js", `function () {
 func (n *natives) init(e *Engine, depth int) {
 	n.engine, n.limit, n.interrupted = e, depth, new(uint32)
 	if in := theInsides(); in.ok {
-		n.interrupted = (*uint32)(unsafe.Add(in.machineOf(e.vm).at, in.interrupted))
+		n.interrupted = in.machineOf(e.vm).interruptFlag()
 	}
 }
 

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"strings"
-	"unsafe"
 
 	"github.com/dop251/goja"
-	"github.com/dop251/goja/file"
 )
 
 // installSources has Function.prototype.toString show built-ins that are written in
@@ -27,22 +25,4 @@ func (e *Engine) installSources() {
 		}
 		return v
 	})
-}
-
-// ours reports whether a function is of a prelude.
-func (in *insides) ours(fn *goja.Object) bool {
-	if !in.ok || fn.ClassName() != "Function" {
-		return false
-	}
-	v := in.implementation(fn)
-	offset, scripted := in.programs[v.Type()]
-	if !scripted {
-		return false
-	}
-	program := *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset))
-	if program == nil {
-		return false
-	}
-	src := *(**file.File)(unsafe.Add(program, in.source))
-	return src != nil && strings.HasPrefix(src.Name(), "minido:") && src.Name() != "minido:bundle"
 }

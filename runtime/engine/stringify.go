@@ -157,20 +157,20 @@ func (s *stringifier) count() {
 // lacksToJSON reports whether an object has no toJSON, as far as a look shows.
 func (s *stringifier) lacksToJSON(o *goja.Object) bool {
 	const name = "toJSON"
-	l := s.e.plain
+	l := s.e.maker.plain
 	base, known := l.plain(o), &s.bare[1]
 	if base == nil {
 		list := l.list(o)
 		if list == nil {
 			return false
 		}
-		base, known = &list.baseObject, &s.bare[0]
+		base, known = list.Base(), &s.bare[0]
 	}
 	if base.has(name) {
 		return false
 	}
-	if now := (bare{base.prototype, s.ran + 1}); *known != now {
-		if !s.e.lacks(base.prototype, name) {
+	if now := (bare{base.Prototype(), s.ran + 1}); *known != now {
+		if !s.e.maker.lacks(base.Prototype(), name) {
 			return false
 		}
 		*known = now
@@ -213,7 +213,7 @@ func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.V
 
 // unwrap is the primitive of a wrapper object (step 4); nil stands for a function.
 func (s *stringifier) unwrap(o *goja.Object) goja.Value {
-	if s.e.plain.plain(o) != nil || s.e.plain.list(o) != nil {
+	if s.e.maker.plain.plain(o) != nil || s.e.maker.plain.list(o) != nil {
 		return o
 	}
 	s.ran++
@@ -249,7 +249,7 @@ func (s *stringifier) key(at step) goja.Value {
 	if at.index >= 0 {
 		return s.e.vm.ToValue(strconv.Itoa(at.index))
 	}
-	return s.e.textOf(at.name)
+	return s.e.maker.textOf(at.name)
 }
 
 // write writes a prepared value.
@@ -258,7 +258,7 @@ func (s *stringifier) write(v goja.Value, at step) {
 		s.nested(o, at)
 		return
 	}
-	if s.e.plain.writeScalar(&s.out, v) {
+	if s.out.scalar(s.e.maker.plain.Scalar(v)) {
 		return
 	}
 	if text, ok := v.(goja.String); ok {
@@ -279,8 +279,8 @@ func (s *stringifier) write(v goja.Value, at step) {
 
 // nested writes an object or an array, or a text that is JSON already.
 func (s *stringifier) nested(o *goja.Object, at step) {
-	base := s.e.plain.plain(o)
-	ordinary := base != nil && base.class == "Object"
+	base := s.e.maker.plain.plain(o)
+	ordinary := base != nil && base.Class() == "Object"
 	if !ordinary && o.ClassName() == "RawJSON" {
 		s.out.text(s.e.stringOf(o.Get("rawJSON")))
 		return
@@ -294,35 +294,25 @@ func (s *stringifier) nested(o *goja.Object, at step) {
 	s.path = s.path[:len(s.path)-1]
 }
 
-// isScalar reports whether a value is written as it is, for all that a look shows.
-func (l *plainLayout) isScalar(v goja.Value) bool {
-	switch wordsOf(&v).tab {
-	case l.ascii, l.wide, l.integer, l.float, l.boolean, l.null:
-		return l.ok
-	}
-	return false
-}
-
-// writeScalar writes a value for which a look is enough; false for any other.
-func (l *plainLayout) writeScalar(out *jsonText, v goja.Value) bool {
-	w := wordsOf(&v)
-	switch w.tab {
-	case l.ascii:
-		out.quoteASCII(*(*string)(w.data))
-	case l.wide:
-		out.quoteUnits((*(*[]uint16)(w.data))[1:]) // after goja's mark
-	case l.integer:
-		out.bytes = strconv.AppendInt(out.bytes, *(*int64)(w.data), 10)
-	case l.float:
-		if f := *(*float64)(w.data); math.IsNaN(f) || math.IsInf(f, 0) {
-			out.ascii("null")
+// scalar writes a value for which a look is enough; false for any other.
+func (t *jsonText) scalar(v Scalar) bool {
+	switch v.Kind {
+	case ASCIIScalar:
+		t.quoteASCII(v.ASCII())
+	case WideScalar:
+		t.quoteUnits(v.Units())
+	case IntegerScalar:
+		t.bytes = strconv.AppendInt(t.bytes, v.Integer(), 10)
+	case FloatScalar:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			t.ascii("null")
 		} else {
-			out.number(f)
+			t.number(f)
 		}
-	case l.boolean:
-		out.bytes = strconv.AppendBool(out.bytes, *(*bool)(w.data))
-	case l.null:
-		out.ascii("null")
+	case BooleanScalar:
+		t.bytes = strconv.AppendBool(t.bytes, v.Boolean())
+	case NullScalar:
+		t.ascii("null")
 	default:
 		return false
 	}
@@ -355,12 +345,12 @@ func (s *stringifier) array(array *goja.Object) {
 		s.line(0)
 		s.count()
 		at := step{index: i}
-		item := s.e.plain.element(array, i)
+		item := s.e.maker.plain.element(array, i)
 		if item == nil {
 			s.ran++
 			item = s.e.element(array, i)
 		}
-		if s.replacer == nil && item != nil && s.e.plain.writeScalar(&s.out, item) {
+		if s.replacer == nil && item != nil && s.out.scalar(s.e.maker.plain.Scalar(item)) {
 			continue
 		}
 		v := s.prepare(array, at, item)
@@ -376,8 +366,8 @@ func (s *stringifier) array(array *goja.Object) {
 }
 
 func (s *stringifier) length(array *goja.Object) int64 {
-	if list := s.e.plain.list(array); list != nil {
-		return int64(list.length)
+	if list := s.e.maker.plain.list(array); list != nil {
+		return int64(list.Length())
 	}
 	s.ran++
 	return s.e.arrayLength(array)
@@ -401,15 +391,15 @@ func (s *stringifier) object(object *goja.Object) {
 	for i := from; i < to; i++ {
 		m := s.members[i]
 		if m.value == nil || s.ran != seen {
-			if m.value = s.e.plain.own(object, m.name); m.value == nil {
+			if m.value = s.e.maker.plain.own(object, m.name); m.value == nil {
 				s.ran++
 				m.value = s.e.get(object, m.name)
 			}
 		}
 		s.count()
-		if s.replacer == nil && s.e.plain.isScalar(m.value) {
+		if scalar := s.e.maker.plain.Scalar(m.value); s.replacer == nil && scalar.Kind != NoScalar {
 			s.begin(m.name, empty)
-			s.e.plain.writeScalar(&s.out, m.value)
+			s.out.scalar(scalar)
 			empty = false
 			continue
 		}

@@ -82,8 +82,7 @@ func (e *Engine) guardTypedCreation() {
 
 // liveTyped reports whether o is a typed array whose buffer is there.
 func (e *Engine) liveTyped(o *goja.Object) bool {
-	v := theViews()
-	if !v.ok || theInsides().implementation(o).Type() != v.array {
+	if !theViews().isArray(o) {
 		return false
 	}
 	buffer := e.Call(e.Primordial("TypedArrayPrototypeGetBuffer"), goja.Undefined(), o).Export().(goja.ArrayBuffer)
