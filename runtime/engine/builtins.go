@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 //go:embed js/builtins.js
@@ -16,15 +17,15 @@ var builtinsPrelude = NewPrelude("builtins.js", builtinsSource)
 func (e *Engine) installBuiltins() {
 	e.Load(builtinsPrelude, e.Native(
 		Func{"fromHalf", 1, func(call goja.FunctionCall) goja.Value {
-			return e.vm.ToValue(fromHalf(uint16(call.Argument(0).ToInteger())))
+			return e.vm.ToValue(insides.FromHalf(uint16(call.Argument(0).ToInteger())))
 		}},
 		Func{"toHalf", 1, func(call goja.FunctionCall) goja.Value {
-			return e.vm.ToValue(toHalf(call.Argument(0).ToFloat()))
+			return e.vm.ToValue(insides.ToHalf(call.Argument(0).ToFloat()))
 		}},
 		Func{"adoptHalves", 2, func(call goja.FunctionCall) goja.Value {
 			array, isArray := call.Argument(0).(*goja.Object)
 			class, isClass := call.Argument(1).(*goja.Object)
-			return e.vm.ToValue(isArray && isClass && theHalves().adopt(theInsides(), array, class))
+			return e.vm.ToValue(isArray && isClass && insides.TheHalves().Adopt(insides.TheGoja(), array, class))
 		}},
 		Func{"isBuffer", 1, func(call goja.FunctionCall) goja.Value {
 			obj, ok := call.Argument(0).(*goja.Object)
@@ -128,7 +129,7 @@ func (e *Engine) describeForProxies(described, all, key goja.Value) {
 			}
 		})
 	}
-	e.wrap(object, "defineProperties", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(object, "defineProperties", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		if proxy, ok := c.Argument(0).(*goja.Object); ok && proxy.ExportType() == proxyType {
 			return e.Call(all, goja.Undefined(), proxy, c.Argument(1))
 		}

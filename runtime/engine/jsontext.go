@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // jsonText is a text that grows: each UTF-16 code unit by itself as one to three
@@ -22,9 +23,9 @@ func (t *jsonText) length() int { return len(t.bytes) - t.extra }
 
 func (t *jsonText) value(e *Engine) goja.Value {
 	if t.extra == 0 {
-		return e.maker.asciiString(string(t.bytes))
+		return e.maker.AsciiString(string(t.bytes))
 	}
-	return e.maker.wideString(t.units())
+	return e.maker.WideString(t.units())
 }
 
 // units are the code units after goja's mark.
@@ -89,11 +90,11 @@ func (t *jsonText) add(other *jsonText) {
 }
 
 func (t *jsonText) text(s goja.String) {
-	if a, ok := asciiOf(s); ok {
+	if a, ok := insides.AsciiOf(s); ok {
 		t.ascii(a)
 		return
 	}
-	for _, c := range unitsOf(s) {
+	for _, c := range insides.UnitsOf(s) {
 		t.unit(c)
 	}
 }
@@ -119,11 +120,11 @@ func (t *jsonText) number(f float64) {
 
 // quote is QuoteJSONString (ECMA-262, section 25.5.2.3).
 func (t *jsonText) quote(s goja.String) {
-	if a, ok := asciiOf(s); ok {
+	if a, ok := insides.AsciiOf(s); ok {
 		t.quoteASCII(a)
 		return
 	}
-	t.quoteUnits(unitsOf(s))
+	t.quoteUnits(insides.UnitsOf(s))
 }
 
 func (t *jsonText) quoteUnits(s []uint16) {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // A stack overflow is a RangeError that JavaScript can catch. goja's own
@@ -16,11 +17,11 @@ import (
 
 // overflow is loop-confined.
 type overflow struct {
-	machine  machine
-	bottom   *bottom // the native function below all
-	known    bool    // the machine may be looked into
-	standing bool    // a promise job stands on the root
-	making   bool    // the RangeError is being made: its stack is captured too
+	machine  insides.Machine
+	bottom   *insides.Bottom // the native function below all
+	known    bool            // the machine may be looked into
+	standing bool            // a promise job stands on the root
+	making   bool            // the RangeError is being made: its stack is captured too
 }
 
 // stackExceeded is V8's text.
@@ -32,19 +33,19 @@ const rootName = "minido:root"
 // init makes the root of fn, and gives what calls it.
 func (o *overflow) init(e *Engine, fn func(goja.FunctionCall) goja.Value) goja.Callable {
 	root := e.vm.ToValue(fn).(*goja.Object)
-	if in := theInsides(); in.ok {
-		o.known, o.machine = true, in.machineOf(e.vm)
-		o.bottom = o.machine.bottomOf(root)
+	if in := insides.TheGoja(); in.Known {
+		o.known, o.machine = true, in.MachineOf(e.vm)
+		o.bottom = o.machine.BottomOf(root)
 	}
 	name := e.vm.ToValue(rootName)
 	getter := e.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		if !o.known || o.making {
 			return name
 		}
-		if calls, limit := o.machine.depth(); calls > limit {
+		if calls, limit := o.machine.Depth(); calls > limit {
 			o.making = true
 			defer func() { o.making = false }()
-			o.machine.mend()
+			o.machine.Mend()
 			panic(e.NewError("RangeError", stackExceeded))
 		}
 		return name
@@ -63,10 +64,10 @@ func (o *overflow) stand() {
 	if !o.known || o.standing {
 		return
 	}
-	if calls, _ := o.machine.depth(); calls != 0 {
+	if calls, _ := o.machine.Depth(); calls != 0 {
 		return
 	}
-	o.bottom.stand()
+	o.bottom.Stand()
 	o.standing = true
 }
 
@@ -76,5 +77,5 @@ func (o *overflow) leave() {
 		return
 	}
 	o.standing = false
-	o.bottom.leave()
+	o.bottom.Leave()
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // What JSON does with objects, arrays and strings: by a look through the mirrors
@@ -13,20 +14,20 @@ import (
 // appendMembers appends an object's own enumerable properties. Their values are
 // those of now, if a look is enough; code of the user's may run otherwise, and
 // ran says so.
-func (e *Engine) appendMembers(list []jsonMember, o *goja.Object) (_ []jsonMember, ran bool) {
-	if list, ok := e.maker.plain.appendMembers(list, o); ok {
+func (e *Engine) appendMembers(list []insides.Property, o *goja.Object) (_ []insides.Property, ran bool) {
+	if list, ok := e.maker.Plain.AppendMembers(list, o); ok {
 		return list, false
 	}
 	keys := e.Call(e.Primordial("ObjectKeys"), goja.Undefined(), o).(*goja.Object)
 	for i := range int(e.arrayLength(keys)) {
-		list = append(list, jsonMember{name: nameOf(e.element(keys, i).(goja.String))})
+		list = append(list, insides.Property{Name: insides.NameOf(e.element(keys, i).(goja.String))})
 	}
 	return list, true
 }
 
 // element is Get(o, i), nil if there is none.
 func (e *Engine) element(o *goja.Object, i int) goja.Value {
-	if v := e.maker.plain.element(o, i); v != nil {
+	if v := e.maker.Plain.Element(o, i); v != nil {
 		return v
 	}
 	return o.Get(strconv.Itoa(i))
@@ -34,7 +35,7 @@ func (e *Engine) element(o *goja.Object, i int) goja.Value {
 
 // get is Get(o, name), nil if there is none.
 func (e *Engine) get(o *goja.Object, name unistring.String) goja.Value {
-	if v := e.maker.plain.own(o, name); v != nil {
+	if v := e.maker.Plain.Own(o, name); v != nil {
 		return v
 	}
 	if units := name.AsUtf16(); units != nil {
@@ -55,17 +56,17 @@ func (e *Engine) define(o *goja.Object, name unistring.String, v goja.Value) {
 		d.Set(flag, true)
 	}
 	d.Set("value", v)
-	e.Call(e.Primordial("ObjectDefineProperty"), goja.Undefined(), o, e.maker.textOf(name), d)
+	e.Call(e.Primordial("ObjectDefineProperty"), goja.Undefined(), o, e.maker.TextOf(name), d)
 }
 
 // objectOf makes an object that has these members, whatever the prototypes have.
-func (e *Engine) objectOf(members []parsedMember) *goja.Object {
-	if o := e.maker.objectOf(members); o != nil {
+func (e *Engine) objectOf(members []insides.Member) *goja.Object {
+	if o := e.maker.ObjectOf(members); o != nil {
 		return o
 	}
 	o := e.vm.NewObject()
 	for _, m := range members {
-		e.define(o, m.name.text, m.value)
+		e.define(o, m.Name.Text, m.Value)
 	}
 	return o
 }

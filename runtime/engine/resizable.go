@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 //go:embed js/resizable.js
@@ -68,7 +69,7 @@ func (e *Engine) limitOf(length int64, options goja.Value) (limit int, ok bool) 
 	switch n := e.index(asked, "Invalid array buffer max length"); {
 	case n < length:
 		e.Throw("RangeError", "Invalid array buffer max length")
-	case n > maxReserved || !theViews().ok:
+	case n > maxReserved || !insides.TheViews().Known:
 		e.Throw("RangeError", badBufferLength)
 	default:
 		limit = int(n)
@@ -121,7 +122,7 @@ func (e *Engine) ViewOfResizable(view *goja.Object) (resizable, tracking, outOfB
 	if of == nil {
 		return false, false, false
 	}
-	s, _ := theViews().shown(view)
+	s, _ := insides.TheViews().Look(view)
 	return true, of.viewed(view).tracking, s.Over(of.nobody)
 }
 
@@ -164,7 +165,7 @@ func (r *resizables) track(args []goja.Value, size int, construct func(args []go
 		}
 	}
 	view := construct(args)
-	if s, ok := theViews().shown(view); ok {
+	if s, ok := insides.TheViews().Look(view); ok {
 		of.views = append(of.views, resizedView{weak.Make(view), s.At() * s.Size(), s.Length() * s.Size(), tracking})
 		r.add(view, of)
 	}
@@ -188,7 +189,7 @@ func (e *Engine) resize(of *resizable, n int) {
 	if buffer == nil {
 		return
 	}
-	data := theViews().bytesOf(buffer)
+	data := insides.TheViews().BytesOf(buffer)
 	switch old := len(*data); {
 	case n > cap(*data):
 		e.Allocate(int64(n), badBufferLength)
@@ -208,7 +209,7 @@ func (e *Engine) resize(of *resizable, n int) {
 			continue
 		}
 		alive = append(alive, w)
-		s, _ := theViews().shown(view)
+		s, _ := insides.TheViews().Look(view)
 		if w.tracking {
 			w.length = (n - w.offset) / s.Size() * s.Size()
 		}
@@ -251,7 +252,7 @@ func (e *Engine) installResizables() {
 		if !ok {
 			continue
 		}
-		Amend(native, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(native, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			if e.resizableOf(c.This) == nil {
 				return original(c)
 			}
@@ -265,14 +266,14 @@ func (e *Engine) installResizables() {
 	data := e.Primordial("DataView")
 	for _, proto := range []*goja.Object{typed, data.Get("prototype").(*goja.Object)} {
 		descriptor := e.Call(e.Primordial("ObjectGetOwnPropertyDescriptor"), goja.Undefined(), proto, e.vm.ToValue("buffer")).(*goja.Object)
-		Amend(descriptor.Get("get").(*goja.Object), func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(descriptor.Get("get").(*goja.Object), func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			if of := e.resizableOf(c.This); of != nil {
 				return of.buffer.Value()
 			}
 			return original(c)
 		})
 	}
-	slot := theInsides().constructorOf(data)
+	slot := insides.TheGoja().ConstructorOf(data)
 	construct := *slot
 	*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 		return r.track(args, 1, func(args []goja.Value) *goja.Object { return construct(args, newTarget) })

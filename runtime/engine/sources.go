@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // installSources has Function.prototype.toString show built-ins that are written in
 // JavaScript here as it shows others (ECMA-262, section 20.2.3.5: NativeFunction);
 // programs tell built-ins by this text.
 func (e *Engine) installSources() {
-	e.wrap(e.prototype("Function"), "toString", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(e.prototype("Function"), "toString", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		fn, _ := c.This.(*goja.Object)
-		if fn != nil && theInsides().ours(fn) {
+		if fn != nil && insides.TheGoja().Prelude(fn) {
 			name := ""
 			if v := fn.Get("name"); v != nil {
 				name = v.String()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // V8 names a method in a stack by the class of its receiver ("Foo.bar"), a
@@ -22,9 +23,9 @@ const BuiltinFrame = "\x01"
 // stackNames gives frames their names. Loop-confined.
 type stackNames struct {
 	engine *Engine
-	m      machine
+	m      insides.Machine
 	known  map[frameKey]unistring.String
-	active []activeCall // calls' memory
+	active []insides.Call // calls' memory
 }
 
 // frameKey is what a name depends on; receivers of one class differ in nothing
@@ -44,38 +45,38 @@ func (s *stackNames) name(frames []goja.StackFrame) {
 	if s == nil || len(frames) == 0 {
 		return
 	}
-	s.active = s.m.calls(s.active, len(frames))
+	s.active = s.m.Calls(s.active, len(frames))
 	calls := s.active
-	stack := *s.m.stack()
+	stack := *s.m.Stack()
 	for i := range frames {
-		name, program := frameName(&frames[i]), frameProgram(&frames[i])
+		name, program := insides.FrameName(&frames[i]), insides.FrameProgram(&frames[i])
 		key := frameKey{code: program}
 		var fn *goja.Object
 		var this goja.Value
 		switch {
 		case i >= len(calls):
 			key.async = true
-		case calls[i].program != program:
+		case calls[i].Program != program:
 			return // not the calls of this stack
 		default:
 			c := calls[i]
-			if c.sb < 1 || c.sb > len(stack) {
+			if c.Sb < 1 || c.Sb > len(stack) {
 				continue
 			}
-			callee, ok := stack[c.sb-1].(*goja.Object)
+			callee, ok := stack[c.Sb-1].(*goja.Object)
 			if !ok || callee == nil {
 				continue
 			}
 			if fn = callee; program == nil {
-				if c.sb >= 2 {
-					this = stack[c.sb-2]
+				if c.Sb >= 2 {
+					this = stack[c.Sb-2]
 				}
 				key.code = unsafe.Pointer(fn)
 			} else {
-				if c.sb == len(stack) || !s.m.in.runs(fn, program) {
+				if c.Sb == len(stack) || !s.m.In.Runs(fn, program) {
 					continue
 				}
-				this, key.constructed = stack[c.sb], c.newTarget != nil && !goja.IsUndefined(c.newTarget)
+				this, key.constructed = stack[c.Sb], c.NewTarget != nil && !goja.IsUndefined(c.NewTarget)
 			}
 			key.proto = s.classOf(this)
 		}
@@ -100,7 +101,7 @@ func (s *stackNames) classOf(this goja.Value) *goja.Object {
 		if v == nil || v == s.engine.vm.GlobalObject() {
 			return nil
 		}
-		if base := s.engine.maker.plain.plain(v); base != nil && base.Prototype() != nil {
+		if base := s.engine.maker.Plain.Object(v); base != nil && base.Prototype() != nil {
 			return base.Prototype()
 		}
 		if v.ExportType() == proxyType || IsCallable(v) {
@@ -184,7 +185,7 @@ func (s *stackNames) typeName(this goja.Value) string {
 	case o.ExportType() == proxyType:
 		return "Proxy"
 	case IsCallable(o):
-		if name, ok := s.engine.ownText(o, "name"); ok && name != "" && strings.HasPrefix(s.engine.source(o), "class") || s.m.in.functionOf(o) != nil {
+		if name, ok := s.engine.ownText(o, "name"); ok && name != "" && strings.HasPrefix(s.engine.source(o), "class") || s.m.In.FunctionOf(o) != nil {
 			return name
 		}
 		return "Function"
@@ -265,21 +266,21 @@ func isIdentifier(name string) bool {
 
 // installStackNames has errors take their names when they are made.
 func (e *Engine) installStackNames() {
-	in := theInsides()
-	if !in.ok || !thePlainLayout().ok || !framesKnown() {
+	in := insides.TheGoja()
+	if !in.Known || !insides.ThePlainLayout().Known || !insides.FramesKnown() {
 		return
 	}
-	e.stackNames = &stackNames{engine: e, m: in.machineOf(e.vm), known: map[frameKey]unistring.String{}}
+	e.stackNames = &stackNames{engine: e, m: in.MachineOf(e.vm), known: map[frameKey]unistring.String{}}
 	e.errorClass = e.Primordial("Error")
 	for _, class := range []string{"Error", "TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "EvalError", "AggregateError"} {
-		slot := in.constructorOf(e.Primordial(class))
+		slot := in.ConstructorOf(e.Primordial(class))
 		if slot == nil {
 			continue
 		}
 		original := *slot
 		*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 			made := original(args, newTarget)
-			if frames, ok := UnreadStack(made); ok && !e.namingStack {
+			if frames, ok := insides.UnreadStack(made); ok && !e.namingStack {
 				e.namingStack = true
 				e.stackNames.name(frames[:min(len(frames), e.shownFrames())])
 				e.namingStack = false
@@ -304,7 +305,7 @@ func FormatFrames(frames []goja.StackFrame) string {
 	var b strings.Builder
 	b.WriteByte('\n')
 	for _, f := range frames {
-		name, at := frameName(&f).String(), f.Position()
+		name, at := insides.FrameName(&f).String(), f.Position()
 		place := "native"
 		if f.SrcName() != "<native>" {
 			place = fmt.Sprintf("%s:%d:%d(0)", cmp.Or(at.Filename, "<eval>"), at.Line, at.Column)
@@ -327,9 +328,9 @@ func (e *Engine) NamedStack(above *goja.Object) []goja.StackFrame {
 	}
 	skip := 0
 	if above != nil {
-		stack := *e.stackNames.m.stack()
-		for i, c := range e.stackNames.m.calls(nil, len(frames)) {
-			if c.sb > 0 && c.sb <= len(stack) && stack[c.sb-1] == goja.Value(above) {
+		stack := *e.stackNames.m.Stack()
+		for i, c := range e.stackNames.m.Calls(nil, len(frames)) {
+			if c.Sb > 0 && c.Sb <= len(stack) && stack[c.Sb-1] == goja.Value(above) {
 				skip = i + 1
 				break
 			}

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"reflect"
@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// goja says neither which value a failed access found nor where in the source
+// Goja says neither which value a failed access found nor where in the source
 // it failed, and its stack overflow passes every catch block. Both can be put
 // right only with a look at its virtual machine, which this file takes through
 // reflection: fields are found by name and type when the process starts.
@@ -17,8 +17,8 @@ import (
 // insides is immutable after learnInsides. If goja's internals were to change
 // so that a part is not found, ok is false, texts stay goja's own and an
 // overflow condemns the isolate; TestInsidesAreKnown says so.
-type insides struct {
-	ok bool
+type Goja struct {
+	Known bool
 
 	self         []int             // index path of goja.Object's implementation
 	functions    [2]implementation // of native functions
@@ -44,14 +44,15 @@ type sliceHeader struct {
 	len, cap int
 }
 
-var theInsides = sync.OnceValue(learnInsides)
+// TheGoja is learnt at the first call. Safe for concurrent use.
+var TheGoja = sync.OnceValue(learnInsides)
 
-func learnInsides() *insides {
-	in := &insides{ok: true}
+func learnInsides() *Goja {
+	in := &Goja{Known: true}
 	field := func(t reflect.Type, name string, fits func(reflect.Type) bool) reflect.StructField {
 		f, found := t.FieldByName(name)
 		if !found || !fits(f.Type) {
-			in.ok = false
+			in.Known = false
 			return reflect.StructField{Type: reflect.TypeFor[*struct{}]()}
 		}
 		return f
@@ -86,7 +87,7 @@ func learnInsides() *insides {
 	in.code, in.codeType = code.Offset, code.Type
 	in.source = field(t, "src", is(reflect.TypeFor[*file.File]())).Offset
 
-	if in.ok {
+	if in.Known {
 		in.callType = calls.Type.Elem()
 		in.callSB = field(in.callType, "sb", number).Offset
 		in.callProgram = field(in.callType, "prg", is(reflect.TypeFor[*goja.Program]())).Offset
@@ -94,13 +95,13 @@ func learnInsides() *insides {
 	}
 	self := field(reflect.TypeFor[goja.Object](), "self", kind(reflect.Interface))
 	in.self = self.Index
-	if !in.ok {
+	if !in.Known {
 		return in
 	}
 	runtime := goja.New()
 	for i, sample := range []string{"TypeError", "BigInt"} { // of each implementation
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
-		in.functions[i] = implementation{t, field(t.Elem(), "f", is(reflect.TypeFor[function]())).Offset}
+		in.functions[i] = implementation{t, field(t.Elem(), "f", is(reflect.TypeFor[Function]())).Offset}
 	}
 	for i, sample := range []string{"TypeError", "Date"} {
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
@@ -109,7 +110,7 @@ func learnInsides() *insides {
 	in.programs = map[reflect.Type]uintptr{}
 	samples, err := runtime.RunString("[function () {}, () => {}, class {}, ({ m() {} }).m, function* () {}, ({ *m() {} }).m, async () => {}, ({ async m() {} }).m, async function () {}]")
 	if err != nil {
-		in.ok = false
+		in.Known = false
 		return in
 	}
 	runtime.ForOf(samples, func(sample goja.Value) bool {
@@ -120,67 +121,69 @@ func learnInsides() *insides {
 	return in
 }
 
-func (in *insides) implementation(o *goja.Object) reflect.Value {
+func (in *Goja) implementation(o *goja.Object) reflect.Value {
 	return reflect.ValueOf(o).Elem().FieldByIndex(in.self).Elem()
 }
 
-// machine is the virtual machine of a runtime. Loop-confined.
-type machine struct {
-	in *insides
+// Machine is the virtual machine of a runtime. Loop-confined.
+type Machine struct {
+	In *Goja
 	at unsafe.Pointer
 }
 
-func (in *insides) machineOf(vm *goja.Runtime) machine {
-	return machine{in, *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(vm), in.vm))}
+// MachineOf is the virtual machine of a runtime; not to be called if it is not Known.
+func (in *Goja) MachineOf(vm *goja.Runtime) Machine {
+	return Machine{in, *(*unsafe.Pointer)(unsafe.Add(unsafe.Pointer(vm), in.vm))}
 }
 
-func (m machine) number(offset uintptr) *int { return (*int)(unsafe.Add(m.at, offset)) }
+func (m Machine) number(offset uintptr) *int { return (*int)(unsafe.Add(m.at, offset)) }
 
-func (m machine) stack() *[]goja.Value { return (*[]goja.Value)(unsafe.Add(m.at, m.in.stack)) }
+// Stack is the machine's stack of values, in use up to its pointer.
+func (m Machine) Stack() *[]goja.Value { return (*[]goja.Value)(unsafe.Add(m.at, m.In.stack)) }
 
-// depth is how many calls are active, and how many may be.
-func (m machine) depth() (calls, limit int) {
-	return (*sliceHeader)(unsafe.Add(m.at, m.in.calls)).len, *m.number(m.in.callsMax)
+// Depth is how many calls are active, and how many may be.
+func (m Machine) Depth() (calls, limit int) {
+	return (*sliceHeader)(unsafe.Add(m.at, m.In.calls)).len, *m.number(m.In.callsMax)
 }
 
-// peek is the nth value from the top of the stack, 1 for the top; nil below
+// Peek is the nth value from the top of the stack, 1 for the top; nil below
 // its end.
-func (m machine) peek(n int) goja.Value {
-	stack, sp := *m.stack(), *m.number(m.in.sp)
+func (m Machine) Peek(n int) goja.Value {
+	stack, sp := *m.Stack(), *m.number(m.In.sp)
 	if n < 1 || n > sp || sp > len(stack) {
 		return nil
 	}
 	return stack[sp-n]
 }
 
-// argument is the nth argument of the native function that runs, -2 for its
+// Argument is the nth argument of the native function that runs, -2 for its
 // receiver; nil without one.
-func (m machine) argument(n int) goja.Value {
-	stack, at := *m.stack(), *m.number(m.in.sb)+n
-	if *m.number(m.in.sb) < 1 || at < 0 || at >= *m.number(m.in.sp) || at >= len(stack) {
+func (m Machine) Argument(n int) goja.Value {
+	stack, at := *m.Stack(), *m.number(m.In.sb)+n
+	if *m.number(m.In.sb) < 1 || at < 0 || at >= *m.number(m.In.sp) || at >= len(stack) {
 		return nil
 	}
 	return stack[at]
 }
 
-// instruction is the one that runs, invalid in a native function.
-func (m machine) instruction() reflect.Value {
-	p := *(*unsafe.Pointer)(unsafe.Add(m.at, m.in.program))
+// Instruction is the one that runs, invalid in a native function.
+func (m Machine) Instruction() reflect.Value {
+	p := *(*unsafe.Pointer)(unsafe.Add(m.at, m.In.program))
 	if p == nil {
 		return reflect.Value{}
 	}
-	code := reflect.NewAt(m.in.codeType, unsafe.Add(p, m.in.code)).Elem()
-	if pc := *m.number(m.in.pc); pc >= 0 && pc < code.Len() {
+	code := reflect.NewAt(m.In.codeType, unsafe.Add(p, m.In.code)).Elem()
+	if pc := *m.number(m.In.pc); pc >= 0 && pc < code.Len() {
 		return code.Index(pc).Elem()
 	}
 	return reflect.Value{}
 }
 
-// source is the file whose code runs, nil in a native function.
-func (m machine) source() *file.File {
-	p := *(*unsafe.Pointer)(unsafe.Add(m.at, m.in.program))
+// Source is the file whose code runs, nil in a native function.
+func (m Machine) Source() *file.File {
+	p := *(*unsafe.Pointer)(unsafe.Add(m.at, m.In.program))
 	if p == nil {
 		return nil
 	}
-	return *(**file.File)(unsafe.Add(p, m.in.source))
+	return *(**file.File)(unsafe.Add(p, m.In.source))
 }

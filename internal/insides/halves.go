@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"math"
@@ -17,7 +17,7 @@ import (
 // their types are checked; if anything is not as expected, ok is false and
 // there is no Float16Array. Immutable after learnHalves.
 type halves struct {
-	ok       bool
+	Known    bool
 	table    *methodTable
 	elements uintptr // of the interface in an implementation
 	class    uintptr // of the default constructor in it
@@ -33,11 +33,12 @@ type methodTable struct {
 
 const elementMethods = 10
 
-var theHalves = sync.OnceValue(learnHalves)
+// TheHalves is learnt at the first call. Safe for concurrent use.
+var TheHalves = sync.OnceValue(learnHalves)
 
 func learnHalves() *halves {
-	in, h := theInsides(), &halves{}
-	if !in.ok {
+	in, h := TheGoja(), &halves{}
+	if !in.Known {
 		return h
 	}
 	vm := goja.New()
@@ -71,7 +72,7 @@ func learnHalves() *halves {
 		table.methods[i] = reflect.ValueOf(fn).Pointer()
 		replaced++
 	}
-	h.table, h.ok = &table, replaced == len(halfMethods)
+	h.table, h.Known = &table, replaced == len(halfMethods)
 	return h
 }
 
@@ -93,11 +94,11 @@ func sameMethod(fn, method reflect.Type) bool {
 	return true
 }
 
-// adopt makes array, a Uint16Array, one of halves, whose constructor is class.
+// Adopt makes array, a Uint16Array, one of halves, whose constructor is class.
 // It reports false for anything else.
-func (h *halves) adopt(in *insides, array, class *goja.Object) bool {
+func (h *halves) Adopt(in *Goja, array, class *goja.Object) bool {
 	v := in.implementation(array)
-	if !h.ok || v.Type() != h.array {
+	if !h.Known || v.Type() != h.array {
 		return false
 	}
 	*(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements)) = h.table
@@ -117,26 +118,26 @@ func half(data *[]byte, i int) *uint16 {
 var halfMethods = map[string]any{
 	"get": func(data *[]byte, i int) goja.Value {
 		var any *goja.Runtime // numbers belong to none
-		return any.ToValue(fromHalf(*half(data, i)))
+		return any.ToValue(FromHalf(*half(data, i)))
 	},
 	"set": func(data *[]byte, i int, v goja.Value) {
-		bits := toHalf(v.ToFloat()) // which may move the data, or take them away
+		bits := ToHalf(v.ToFloat()) // which may move the data, or take them away
 		if (i+1)*2 <= len(*data) {
 			*half(data, i) = bits
 		}
 	},
-	"toRaw": func(_ *[]byte, v goja.Value) uint64 { return uint64(toHalf(v.ToFloat())) },
+	"toRaw": func(_ *[]byte, v goja.Value) uint64 { return uint64(ToHalf(v.ToFloat())) },
 	"getRaw": func(data *[]byte, i int) uint64 {
-		switch x := fromHalf(*half(data, i)); {
+		switch x := FromHalf(*half(data, i)); {
 		case x == 0:
 			return 0
 		case math.IsNaN(x):
-			return uint64(toHalf(x))
+			return uint64(ToHalf(x))
 		}
 		return uint64(*half(data, i))
 	},
 	"less": func(data *[]byte, i, j int) bool {
-		x, y := fromHalf(*half(data, i)), fromHalf(*half(data, j))
+		x, y := FromHalf(*half(data, i)), FromHalf(*half(data, j))
 		switch {
 		case math.IsNaN(x) || math.IsNaN(y):
 			return !math.IsNaN(x)
@@ -147,6 +148,6 @@ var halfMethods = map[string]any{
 	},
 	"typeMatch": func(_ *[]byte, v goja.Value) bool {
 		kind := v.ExportType().Kind()
-		return (kind == reflect.Int64 || kind == reflect.Float64) && (v.ToFloat() == fromHalf(toHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
+		return (kind == reflect.Int64 || kind == reflect.Float64) && (v.ToFloat() == FromHalf(ToHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
 	},
 }

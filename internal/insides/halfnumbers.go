@@ -1,11 +1,11 @@
-package engine
+package insides
 
 import (
 	"math"
 )
 
-// fromHalf is the value of an IEEE 754 binary16.
-func fromHalf(bits uint16) float64 {
+// FromHalf is the value of an IEEE 754 binary16.
+func FromHalf(bits uint16) float64 {
 	sign, exp, mantissa := 1.0, int(bits>>10&31), float64(bits&1023)
 	if bits>>15 != 0 {
 		sign = -1
@@ -21,8 +21,8 @@ func fromHalf(bits uint16) float64 {
 	return sign * math.Ldexp(1+mantissa/1024, exp-15)
 }
 
-// toHalf rounds to the nearest binary16, ties to even.
-func toHalf(x float64) uint16 {
+// ToHalf rounds to the nearest binary16, ties to even.
+func ToHalf(x float64) uint16 {
 	sign := uint16(0)
 	if math.Signbit(x) {
 		sign = 1 << 15

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"reflect"
@@ -10,8 +10,8 @@ import (
 )
 
 // ours reports whether a function is of a prelude.
-func (in *insides) ours(fn *goja.Object) bool {
-	if !in.ok || fn.ClassName() != "Function" {
+func (in *Goja) Prelude(fn *goja.Object) bool {
+	if !in.Known || fn.ClassName() != "Function" {
 		return false
 	}
 	v := in.implementation(fn)
@@ -37,13 +37,13 @@ type implementation struct {
 // constructor is goja's form of a native constructor.
 type constructor = func(args []goja.Value, newTarget *goja.Object) *goja.Object
 
-// function is goja's form of a native function.
-type function = func(goja.FunctionCall) goja.Value
+// Function is goja's form of a native function.
+type Function = func(goja.FunctionCall) goja.Value
 
-// constructorOf is where a native constructor keeps its Go function; nil for
+// ConstructorOf is where a native constructor keeps its Go function; nil for
 // other objects.
-func (in *insides) constructorOf(o *goja.Object) *constructor {
-	if !in.ok {
+func (in *Goja) ConstructorOf(o *goja.Object) *constructor {
+	if !in.Known {
 		return nil
 	}
 	v := in.implementation(o)
@@ -55,16 +55,16 @@ func (in *insides) constructorOf(o *goja.Object) *constructor {
 	return nil
 }
 
-// functionOf is where a native function keeps its Go function; nil for other
+// FunctionOf is where a native function keeps its Go function; nil for other
 // objects.
-func (in *insides) functionOf(o *goja.Object) *function {
-	if !in.ok {
+func (in *Goja) FunctionOf(o *goja.Object) *Function {
+	if !in.Known {
 		return nil
 	}
 	v := in.implementation(o)
 	for _, f := range in.functions {
 		if v.Type() == f.of {
-			return (*function)(unsafe.Add(v.UnsafePointer(), f.offset))
+			return (*Function)(unsafe.Add(v.UnsafePointer(), f.offset))
 		}
 	}
 	return nil
@@ -74,11 +74,11 @@ func (in *insides) functionOf(o *goja.Object) *function {
 // method; the function object stays the same. It reports false, and does nothing,
 // if goja cannot be looked into. Loop-confined.
 func Amend(native *goja.Object, fn func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value) bool {
-	in := theInsides()
-	if !in.ok {
+	in := TheGoja()
+	if !in.Known {
 		return false
 	}
-	slot := in.functionOf(native)
+	slot := in.FunctionOf(native)
 	if slot == nil {
 		return false
 	}

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"errors"
@@ -29,7 +29,7 @@ type gojaObject struct {
 
 // gojaBase mirrors the implementation of an ordinary object, which the others
 // begin with.
-type gojaBase struct {
+type Object struct {
 	class                           string
 	val                             *goja.Object
 	prototype                       *goja.Object
@@ -42,8 +42,8 @@ type gojaBase struct {
 }
 
 // gojaArray mirrors the implementation of an array.
-type gojaArray struct {
-	baseObject     gojaBase
+type Array struct {
+	baseObject     Object
 	values         []goja.Value
 	length         uint32
 	objCount       int
@@ -87,8 +87,8 @@ func mirrors(mirror, original reflect.Type) bool {
 //
 // It is immutable. If goja's internals were to change, ok is false and JSON takes
 // the long way; TestInsidesAreKnown says so.
-type plainLayout struct {
-	ok bool
+type Plain struct {
+	Known bool
 
 	// Of an implementation.
 	object, array         unsafe.Pointer
@@ -102,38 +102,40 @@ type plainLayout struct {
 	// Of a goja.String.
 	asciiString, wideString unsafe.Pointer
 
-	letters [latin1]goja.String // the strings of one unit that occur most
+	letters [Latin1]goja.String // the strings of one unit that occur most
 }
 
-const latin1 = 256
+// Latin1 is how many strings of one unit exist beforehand.
+const Latin1 = 256
 
-var thePlainLayout = sync.OnceValue(func() *plainLayout {
-	if l := learnPlainLayout(); l.ok {
+// ThePlainLayout is learnt at the first call. Safe for concurrent use.
+var ThePlainLayout = sync.OnceValue(func() *Plain {
+	if l := learnPlainLayout(); l.Known {
 		return l
 	}
-	return &plainLayout{}
+	return &Plain{}
 })
 
-func learnPlainLayout() *plainLayout {
-	l := &plainLayout{ok: mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]())}
-	if !l.ok {
+func learnPlainLayout() *Plain {
+	l := &Plain{Known: mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]())}
+	if !l.Known {
 		return l
 	}
 	vm := goja.New()
 	object, array := vm.NewObject(), vm.NewArray()
 	object.DefineDataProperty("hidden", vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	base := reflect.TypeFor[gojaBase]()
-	l.object, l.array = l.begins(object, base), l.begins(array, reflect.TypeFor[gojaArray]())
+	base := reflect.TypeFor[Object]()
+	l.object, l.array = l.begins(object, base), l.begins(array, reflect.TypeFor[Array]())
 	l.builtin, l.builtinArray = l.begins(object.Prototype(), base), l.begins(array.Prototype(), base)
 	failure := vm.NewGoError(errors.New(""))
 	l.failure = l.begins(failure, base)
-	if l.ok = l.ok && object.Get("toJSON") == nil && array.Get("toJSON") == nil; !l.ok {
+	if l.Known = l.Known && object.Get("toJSON") == nil && array.Get("toJSON") == nil; !l.Known {
 		return l
 	}
 	l.learnFailure(failure)
 	l.property = l.word(baseOf(object).values["hidden"], reflect.Pointer)
-	if special := reflect.TypeOf(baseOf(object).values["hidden"]); !l.ok || !mirrors(reflect.TypeFor[gojaProperty](), special.Elem()) {
-		l.ok = false
+	if special := reflect.TypeOf(baseOf(object).values["hidden"]); !l.Known || !mirrors(reflect.TypeFor[gojaProperty](), special.Elem()) {
+		l.Known = false
 		return l
 	}
 	ascii, wide := vm.ToValue("a").ToString().(goja.String), goja.StringFromUTF16([]uint16{'ç'})
@@ -149,15 +151,15 @@ func learnPlainLayout() *plainLayout {
 
 // begins is the first word of an object's implementation, which has to be, or to
 // begin with, what the mirror shows.
-func (l *plainLayout) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer {
+func (l *Plain) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer {
 	t := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type()
 	if t.Kind() != reflect.Pointer {
-		l.ok = false
+		l.Known = false
 		return nil
 	}
 	for t = t.Elem(); !mirrors(mirror, t); t = t.Field(0).Type {
 		if t.Kind() != reflect.Struct || t.NumField() == 0 {
-			l.ok = false
+			l.Known = false
 			return nil
 		}
 	}
@@ -165,16 +167,16 @@ func (l *plainLayout) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer
 }
 
 // word is the first word of a value, whose Go type has to be of a kind.
-func (l *plainLayout) word(v goja.Value, kind reflect.Kind) unsafe.Pointer {
-	l.ok = l.ok && v != nil && reflect.TypeOf(v).Kind() == kind
+func (l *Plain) word(v goja.Value, kind reflect.Kind) unsafe.Pointer {
+	l.Known = l.Known && v != nil && reflect.TypeOf(v).Kind() == kind
 	return wordsOf(&v).tab
 }
 
-func (l *plainLayout) learnFailure(o *goja.Object) {
+func (l *Plain) learnFailure(o *goja.Object) {
 	t := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type().Elem()
 	frames, known := t.FieldByName("stack")
 	read, found := t.FieldByName("stackPropAdded")
-	l.ok = l.ok && known && found && frames.Type == reflect.TypeFor[[]goja.StackFrame]() && read.Type.Kind() == reflect.Bool
+	l.Known = l.Known && known && found && frames.Type == reflect.TypeFor[[]goja.StackFrame]() && read.Type.Kind() == reflect.Bool
 	l.frames, l.read = frames.Offset, read.Offset
 }
 
@@ -183,11 +185,11 @@ func wordsOf(v *goja.Value) *words { return (*words)(unsafe.Pointer(v)) }
 func mirrorOf(o *goja.Object) *gojaObject { return (*gojaObject)(unsafe.Pointer(o)) }
 
 // baseOf is for an object whose implementation is known to begin so.
-func baseOf(o *goja.Object) *gojaBase { return (*gojaBase)(mirrorOf(o).self.data) }
+func baseOf(o *goja.Object) *Object { return (*Object)(mirrorOf(o).self.data) }
 
-// has reports whether there is a property of that name. Few names are compared
+// Has reports whether there is a property of that name. Few names are compared
 // sooner than one is hashed.
-func (b *gojaBase) has(name unistring.String) bool {
+func (b *Object) Has(name unistring.String) bool {
 	if len(b.propNames) <= 8 {
 		return slices.Contains(b.propNames, name)
 	}
@@ -196,50 +198,50 @@ func (b *gojaBase) has(name unistring.String) bool {
 }
 
 // plain is an ordinary object, nil for any other.
-func (l *plainLayout) plain(o *goja.Object) *gojaBase {
-	if l.ok && mirrorOf(o).self.tab == l.object {
+func (l *Plain) Object(o *goja.Object) *Object {
+	if l.Known && mirrorOf(o).self.tab == l.object {
 		return baseOf(o)
 	}
 	return nil
 }
 
 // list is an array, nil for any other object, and for one with many holes.
-func (l *plainLayout) list(o *goja.Object) *gojaArray {
-	if l.ok && mirrorOf(o).self.tab == l.array {
-		return (*gojaArray)(mirrorOf(o).self.data)
+func (l *Plain) Array(o *goja.Object) *Array {
+	if l.Known && mirrorOf(o).self.tab == l.array {
+		return (*Array)(mirrorOf(o).self.data)
 	}
 	return nil
 }
 
-// special reports whether what stands for a property's value is an accessor, or not
+// Special reports whether what stands for a property's value is an accessor, or not
 // writable, hidden or fixed.
-func (l *plainLayout) special(v goja.Value) bool { return wordsOf(&v).tab == l.property }
+func (l *Plain) Special(v goja.Value) bool { return wordsOf(&v).tab == l.property }
 
-// letter is the string of one unit below latin1; nil if strings are not known.
-func (l *plainLayout) letter(c uint16) goja.String {
-	if !l.ok {
+// Letter is the string of one unit below latin1; nil if strings are not known.
+func (l *Plain) Letter(c uint16) goja.String {
+	if !l.Known {
 		return nil
 	}
 	return l.letters[c]
 }
 
 // HasSymbols reports whether it has properties whose keys are symbols.
-func (b *gojaBase) HasSymbols() bool { return b.symValues != nil }
+func (b *Object) HasSymbols() bool { return b.symValues != nil }
 
 // Prototype is nil for none.
-func (b *gojaBase) Prototype() *goja.Object { return b.prototype }
+func (b *Object) Prototype() *goja.Object { return b.prototype }
 
 // Class is goja's word.
-func (b *gojaBase) Class() string { return b.class }
+func (b *Object) Class() string { return b.class }
 
 // Values are the items where they lie; nil for a hole.
-func (a *gojaArray) Values() []goja.Value { return a.values }
+func (a *Array) Values() []goja.Value { return a.values }
 
 // Length is the value of the property length.
-func (a *gojaArray) Length() uint32 { return a.length }
+func (a *Array) Length() uint32 { return a.length }
 
 // Base is its part of an ordinary object.
-func (a *gojaArray) Base() *gojaBase { return &a.baseObject }
+func (a *Array) Base() *Object { return &a.baseObject }
 
 // Properties is how many there are besides the items: length is one.
-func (a *gojaArray) Properties() int { return len(a.baseObject.values) }
+func (a *Array) Properties() int { return len(a.baseObject.values) }

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"reflect"
@@ -19,7 +19,7 @@ type regexpLayout struct {
 
 var theRegexpLayout = sync.OnceValue(func() regexpLayout {
 	sample, err := goja.New().RunString("/a/")
-	if !thePlainLayout().ok || err != nil {
+	if !ThePlainLayout().Known || err != nil {
 		return regexpLayout{}
 	}
 	o := sample.(*goja.Object)
@@ -48,7 +48,7 @@ func OrderMatch(match goja.Value) {
 	if !isObject {
 		return
 	}
-	list := thePlainLayout().list(o)
+	list := ThePlainLayout().Array(o)
 	if list == nil {
 		return
 	}

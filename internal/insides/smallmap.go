@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"sync"
@@ -59,28 +59,29 @@ func (s *smallMap) own(seed uintptr) map[unistring.String]goja.Value {
 }
 
 // add gives the map the i-th entry: it has those before it, and none of that name.
-func (s *smallMap) add(i int, name *knownName, value goja.Value) {
-	s.group.slots[i] = mapSlot{name.text, value}
+func (s *smallMap) add(i int, name *Name, value goja.Value) {
+	s.group.slots[i] = mapSlot{name.Text, value}
 	s.group.control ^= (0x80 ^ uint64(name.hash)) << (8 * i)
 	s.head.used++
 }
 
 // mapNames is what a process knows of its small maps.
 type mapNames struct {
-	ok     bool
-	seed   uintptr   // of every map that is made here
-	length knownName // of arrays
+	Known  bool
+	seed   uintptr // of every map that is made here
+	length Name    // of arrays
 }
 
 // knownName is the name of a property, with its control byte in small maps.
-type knownName struct {
-	text unistring.String
+type Name struct {
+	Text unistring.String
 	hash uint8
-	next *knownName // which followed it last in a text: the first guess
+	Next *Name // which followed it last in a text: the first guess
 }
 
-var theMapNames = sync.OnceValue(func() *mapNames {
-	if m := learnMapNames(); m.ok {
+// TheMapNames is learnt at the first call. Safe for concurrent use.
+var TheMapNames = sync.OnceValue(func() *mapNames {
+	if m := learnMapNames(); m.Known {
 		return m
 	}
 	return &mapNames{}
@@ -122,16 +123,16 @@ func learnMapNames() *mapNames {
 		ours[text] = values[0]
 	}
 	n.length = n.know("length")
-	n.ok = len(ours) == len(texts)+2
+	n.Known = len(ours) == len(texts)+2
 	return n
 }
 
 // know is a name with its control byte: the one that the runtime gives it.
-func (n *mapNames) know(text unistring.String) knownName {
+func (n *mapNames) know(text unistring.String) Name {
 	if n.seed == 0 {
-		return knownName{text: text}
+		return Name{Text: text}
 	}
 	var s smallMap
 	s.own(n.seed)[text] = nil
-	return knownName{text: text, hash: uint8(s.group.control)}
+	return Name{Text: text, hash: uint8(s.group.control)}
 }

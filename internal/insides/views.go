@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"reflect"
@@ -8,9 +8,9 @@ import (
 	"github.com/dop251/goja"
 )
 
-// views is where goja keeps what a view shows. Immutable.
-type views struct {
-	ok                             bool
+// Views is where goja keeps what a view shows. Immutable.
+type Views struct {
+	Known                          bool
 	array, data, buffer            reflect.Type
 	arrayBuffer, arrayLen, arrayAt uintptr // in an array, in elements
 	elementSize                    uintptr
@@ -18,9 +18,10 @@ type views struct {
 	bytes                          uintptr // in a buffer
 }
 
-var theViews = sync.OnceValue(func() *views {
-	in, v := theInsides(), &views{}
-	if !in.ok {
+// TheViews is learnt at the first call. Safe for concurrent use.
+var TheViews = sync.OnceValue(func() *Views {
+	in, v := TheGoja(), &Views{}
+	if !in.Known {
 		return v
 	}
 	vm, ok := goja.New(), true
@@ -48,55 +49,55 @@ var theViews = sync.OnceValue(func() *views {
 	v.arrayLen, v.arrayAt, v.elementSize = field(v.array, "length", number), field(v.array, "offset", number), field(v.array, "elemSize", number)
 	v.dataLen, v.dataAt = field(v.data, "byteLen", number), field(v.data, "byteOffset", number)
 	v.bytes = field(v.buffer, "data", reflect.TypeFor[[]byte]())
-	v.ok = ok
+	v.Known = ok
 	return v
 })
 
 // shown is what a view shows of which buffer; size is that of an element.
-type shown struct {
+type View struct {
 	buffer     *unsafe.Pointer
 	length, at *int // in elements
 	size       int
 }
 
 // shown looks into a view; ok is false for anything else.
-func (v *views) shown(o *goja.Object) (s shown, ok bool) {
-	value := theInsides().implementation(o)
+func (v *Views) Look(o *goja.Object) (s View, ok bool) {
+	value := TheGoja().implementation(o)
 	place := func(offset uintptr) unsafe.Pointer { return unsafe.Add(value.UnsafePointer(), offset) }
 	switch value.Type() {
 	case v.array:
-		return shown{(*unsafe.Pointer)(place(v.arrayBuffer)), (*int)(place(v.arrayLen)), (*int)(place(v.arrayAt)), *(*int)(place(v.elementSize))}, true
+		return View{(*unsafe.Pointer)(place(v.arrayBuffer)), (*int)(place(v.arrayLen)), (*int)(place(v.arrayAt)), *(*int)(place(v.elementSize))}, true
 	case v.data:
-		return shown{(*unsafe.Pointer)(place(v.dataBuffer)), (*int)(place(v.dataLen)), (*int)(place(v.dataAt)), 1}, true
+		return View{(*unsafe.Pointer)(place(v.dataBuffer)), (*int)(place(v.dataLen)), (*int)(place(v.dataAt)), 1}, true
 	}
-	return shown{}, false
+	return View{}, false
 }
 
 // Over reports whether a view lies over buffer, which has to be one.
-func (s shown) Over(buffer *goja.Object) bool {
-	return *s.buffer == theInsides().implementation(buffer).UnsafePointer()
+func (s View) Over(buffer *goja.Object) bool {
+	return *s.buffer == TheGoja().implementation(buffer).UnsafePointer()
 }
 
 // Put has a view lie over buffer, at an offset and with a length in elements.
-func (s shown) Put(buffer *goja.Object, at, length int) {
-	*s.buffer, *s.at, *s.length = theInsides().implementation(buffer).UnsafePointer(), at, length
+func (s View) Put(buffer *goja.Object, at, length int) {
+	*s.buffer, *s.at, *s.length = TheGoja().implementation(buffer).UnsafePointer(), at, length
 }
 
-// bytesOf is where a buffer keeps its bytes.
-func (v *views) bytesOf(buffer *goja.Object) *[]byte {
-	return (*[]byte)(unsafe.Add(theInsides().implementation(buffer).UnsafePointer(), v.bytes))
+// BytesOf is where a buffer keeps its bytes.
+func (v *Views) BytesOf(buffer *goja.Object) *[]byte {
+	return (*[]byte)(unsafe.Add(TheGoja().implementation(buffer).UnsafePointer(), v.bytes))
 }
 
-// isArray reports whether o is a typed array.
-func (v *views) isArray(o *goja.Object) bool {
-	return v.ok && theInsides().implementation(o).Type() == v.array
+// IsArray reports whether o is a typed array.
+func (v *Views) IsArray(o *goja.Object) bool {
+	return v.Known && TheGoja().implementation(o).Type() == v.array
 }
 
 // Length is how many elements a view has.
-func (s shown) Length() int { return *s.length }
+func (s View) Length() int { return *s.length }
 
 // At is where a view begins, in elements.
-func (s shown) At() int { return *s.at }
+func (s View) At() int { return *s.at }
 
 // Size is that of an element, in bytes.
-func (s shown) Size() int { return s.size }
+func (s View) Size() int { return s.size }

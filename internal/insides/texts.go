@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"encoding/binary"
@@ -8,8 +8,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// unitsOf are the code units of a string; they must not be changed.
-func unitsOf(s goja.String) []uint16 {
+// UnitsOf are the code units of a string; they must not be changed.
+func UnitsOf(s goja.String) []uint16 {
 	v := reflect.ValueOf(s)
 	if u := scannedUnits(v, s); u.IsValid() {
 		v = u
@@ -37,8 +37,8 @@ func scannedUnits(v reflect.Value, s goja.String) (units reflect.Value) {
 	return units
 }
 
-// asciiOf is the text of s, if it is ASCII.
-func asciiOf(s goja.String) (string, bool) {
+// AsciiOf is the text of s, if it is ASCII.
+func AsciiOf(s goja.String) (string, bool) {
 	if reflect.TypeOf(s).Kind() == reflect.Slice {
 		return "", false // goja keeps code units where there are others
 	}
@@ -75,5 +75,5 @@ func Text(s goja.String) (ascii []byte, units []uint16) {
 		a := s.String()
 		return unsafe.Slice(unsafe.StringData(a), len(a)), nil
 	}
-	return nil, unitsOf(s)
+	return nil, UnitsOf(s)
 }

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"unsafe"
@@ -27,9 +27,9 @@ type Scalar struct {
 }
 
 // Scalar looks at a value.
-func (l *plainLayout) Scalar(v goja.Value) Scalar {
+func (l *Plain) Scalar(v goja.Value) Scalar {
 	w := wordsOf(&v)
-	if w.tab == nil || !l.ok {
+	if w.tab == nil || !l.Known {
 		return Scalar{}
 	}
 	switch w.tab {

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"reflect"
@@ -15,7 +15,7 @@ import (
 // iterators is where goja keeps how far the iterators of Maps and Sets have
 // come. Immutable; what goja does not have as expected is not in places.
 type iterators struct {
-	places map[reflect.Type]iteratorPlace
+	Places map[reflect.Type]iteratorPlace
 }
 
 // iteratorPlace is of one of the two kinds of iterators.
@@ -24,9 +24,10 @@ type iteratorPlace struct{ position, kind uintptr }
 // pairs is goja's number for an iterator of entries.
 const pairs = 2
 
-var theIterators = sync.OnceValue(func() *iterators {
-	in, its := theInsides(), &iterators{map[reflect.Type]iteratorPlace{}}
-	if !in.ok {
+// TheIterators is learnt at the first call. Safe for concurrent use.
+var TheIterators = sync.OnceValue(func() *iterators {
+	in, its := TheGoja(), &iterators{map[reflect.Type]iteratorPlace{}}
+	if !in.Known {
 		return its
 	}
 	vm := goja.New()
@@ -39,7 +40,7 @@ var theIterators = sync.OnceValue(func() *iterators {
 		position, found := t.Elem().FieldByName("iter")
 		kind, known := t.Elem().FieldByName("kind")
 		if found && known && position.Type.Kind() == reflect.Pointer && position.Type.Elem().Size() == unsafe.Sizeof([2]unsafe.Pointer{}) && kind.Type.Kind() == reflect.Int {
-			its.places[t] = iteratorPlace{position.Offset, kind.Offset}
+			its.Places[t] = iteratorPlace{position.Offset, kind.Offset}
 		}
 	}
 	return its
@@ -49,12 +50,12 @@ var theIterators = sync.OnceValue(func() *iterators {
 // puts the iterator back to where it was. inPairs says that it gives entries; ok
 // is false, and walk does not run, for anything else. Loop-confined.
 func Peek(iterator *goja.Object, walk func(inPairs bool)) (ok bool) {
-	in := theInsides()
-	if !in.ok {
+	in := TheGoja()
+	if !in.Known {
 		return false
 	}
 	v := in.implementation(iterator)
-	place, ok := theIterators().places[v.Type()]
+	place, ok := TheIterators().Places[v.Type()]
 	if !ok {
 		return false
 	}
@@ -68,18 +69,18 @@ func Peek(iterator *goja.Object, walk func(inPairs bool)) (ok bool) {
 	return true
 }
 
-// namedOffset is where arrays and views keep the names of properties that are
+// NamedOffset is where arrays and views keep the names of properties that are
 // not elements; ok is false if goja has it elsewhere. Immutable.
-var namedOffset = sync.OnceValue(func() (place struct {
+var NamedOffset = sync.OnceValue(func() (place struct {
 	offset uintptr
-	ok     bool
+	Known  bool
 }) {
 	t := reflect.ValueOf(goja.New().NewObject()).Elem().FieldByName("self").Elem().Type()
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
 		return place
 	}
 	if f, found := t.Elem().FieldByName("propNames"); found && f.Type == reflect.TypeFor[[]unistring.String]() {
-		place.offset, place.ok = f.Offset, true
+		place.offset, place.Known = f.Offset, true
 	}
 	return place
 })
@@ -88,15 +89,15 @@ var namedOffset = sync.OnceValue(func() (place struct {
 // that are not elements, enumerable or not; ok is false for other objects. It
 // takes no longer for a long array. Loop-confined.
 func NamedProperties(o *goja.Object) (names []string, ok bool) {
-	in, place := theInsides(), namedOffset()
-	if !in.ok || !place.ok {
+	in, place := TheGoja(), NamedOffset()
+	if !in.Known || !place.Known {
 		return nil, false
 	}
 	v := in.implementation(o)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
 		return nil, false
 	}
-	if base := v.Elem().Type().Field(0); o.ClassName() != "Array" && v.Type() != theViews().array || base.Name != "baseObject" || !base.Anonymous {
+	if base := v.Elem().Type().Field(0); o.ClassName() != "Array" && v.Type() != TheViews().array || base.Name != "baseObject" || !base.Anonymous {
 		return nil, false
 	}
 	for _, name := range *(*[]unistring.String)(unsafe.Add(v.UnsafePointer(), place.offset)) {
@@ -108,8 +109,8 @@ func NamedProperties(o *goja.Object) (names []string, ok bool) {
 // UnreadStack is the stack of an error that no code has asked for its `stack`:
 // once it has, that is a property like others. Loop-confined.
 func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
-	l := thePlainLayout()
-	if !l.ok {
+	l := ThePlainLayout()
+	if !l.Known {
 		return nil, false
 	}
 	self := mirrorOf(o).self
@@ -120,15 +121,15 @@ func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
 }
 
 // jsonMember is a property that JSON reads or writes.
-type jsonMember struct {
-	name  unistring.String
-	value goja.Value // nil if it is not known yet
+type Property struct {
+	Name  unistring.String
+	Value goja.Value // nil if it is not known yet
 }
 
-// appendMembers does so for an ordinary object; ok is false if there is a property
+// AppendMembers does so for an ordinary object; ok is false if there is a property
 // that needs more than a look: an accessor, an index, which has another place.
-func (l *plainLayout) appendMembers(list []jsonMember, o *goja.Object) (_ []jsonMember, ok bool) {
-	base := l.plain(o)
+func (l *Plain) AppendMembers(list []Property, o *goja.Object) (_ []Property, ok bool) {
+	base := l.Object(o)
 	if base == nil {
 		return list, false
 	}
@@ -138,14 +139,14 @@ func (l *plainLayout) appendMembers(list []jsonMember, o *goja.Object) (_ []json
 		if wordsOf(&v).tab == l.property || name != "" && name[0] >= '0' && name[0] <= '9' {
 			return list[:n], false
 		}
-		list = append(list, jsonMember{name, v})
+		list = append(list, Property{name, v})
 	}
 	return list, true
 }
 
-// element is that of an array, nil if it needs more than a look.
-func (l *plainLayout) element(o *goja.Object, i int) goja.Value {
-	list := l.list(o)
+// Element is that of an array, nil if it needs more than a look.
+func (l *Plain) Element(o *goja.Object, i int) goja.Value {
+	list := l.Array(o)
 	if list == nil || i >= len(list.values) {
 		return nil
 	}
@@ -155,10 +156,10 @@ func (l *plainLayout) element(o *goja.Object, i int) goja.Value {
 	return nil
 }
 
-// own is the value of an ordinary object's property, nil if it needs more than a
+// Own is the value of an ordinary object's property, nil if it needs more than a
 // look.
-func (l *plainLayout) own(o *goja.Object, name unistring.String) goja.Value {
-	if base := l.plain(o); base != nil {
+func (l *Plain) Own(o *goja.Object, name unistring.String) goja.Value {
+	if base := l.Object(o); base != nil {
 		if v := base.values[name]; wordsOf(&v).tab != l.property {
 			return v
 		}

@@ -1,4 +1,4 @@
-package engine
+package insides
 
 import (
 	"math"
@@ -12,20 +12,20 @@ import (
 type Maker struct {
 	vm                      *goja.Runtime
 	objectProto, arrayProto *goja.Object
-	plain                   *plainLayout
+	Plain                   *Plain
 	smallMaps               *mapNames
 }
 
 // NewMaker is the maker of a runtime in which no program has run yet.
 func NewMaker(vm *goja.Runtime) *Maker {
-	return &Maker{vm: vm, objectProto: vm.NewObject().Prototype(), arrayProto: vm.NewArray().Prototype(), plain: thePlainLayout(), smallMaps: theMapNames()}
+	return &Maker{vm: vm, objectProto: vm.NewObject().Prototype(), arrayProto: vm.NewArray().Prototype(), Plain: ThePlainLayout(), smallMaps: TheMapNames()}
 }
 
-// lacks reports whether a look shows that neither an object nor its prototypes have
+// Lacks reports whether a look shows that neither an object nor its prototypes have
 // a property. It is none that goja gives to Object.prototype or Array.prototype.
-func (e *Maker) lacks(o *goja.Object, name unistring.String) bool {
-	l := e.plain
-	if !l.ok {
+func (e *Maker) Lacks(o *goja.Object, name unistring.String) bool {
+	l := e.Plain
+	if !l.Known {
 		return false
 	}
 	for o != nil {
@@ -55,33 +55,33 @@ func (e *Maker) lacks(o *goja.Object, name unistring.String) bool {
 const fewMembers = 4
 
 // parsedMember is a property that JSON reads.
-type parsedMember struct {
-	name  *knownName
-	value goja.Value
+type Member struct {
+	Name  *Name
+	Value goja.Value
 }
 
-// objectOf makes an object that has these members, whatever the prototypes have.
+// ObjectOf makes an object that has these members, whatever the prototypes have.
 // Of two of one name, the second gives the value. It is nil if goja's objects are
 // not known: then they are made through goja's interface.
-func (e *Maker) objectOf(members []parsedMember) *goja.Object {
+func (e *Maker) ObjectOf(members []Member) *goja.Object {
 	switch {
-	case !e.plain.ok:
+	case !e.Plain.Known:
 		return nil
-	case e.smallMaps.ok && len(members) <= smallMapSlots && len(members) > 0 && differ(members):
+	case e.smallMaps.Known && len(members) <= smallMapSlots && len(members) > 0 && differ(members):
 		return e.smallObjectOf(members)
 	}
 	made := &struct {
 		object gojaObject
-		base   gojaBase
+		base   Object
 	}{}
 	o := e.asObject(&made.object, &made.base)
 	made.base.values = make(map[unistring.String]goja.Value, len(members))
 	names := make([]unistring.String, 0, len(members))
 	for i := range members {
 		m := &members[i]
-		made.base.values[m.name.text] = m.value
+		made.base.values[m.Name.Text] = m.Value
 		if len(made.base.values) > len(names) {
-			names = append(names, m.name.text)
+			names = append(names, m.Name.Text)
 		}
 	}
 	made.base.propNames = names
@@ -89,10 +89,10 @@ func (e *Maker) objectOf(members []parsedMember) *goja.Object {
 }
 
 // differ reports whether no two members have one name.
-func differ(members []parsedMember) bool {
+func differ(members []Member) bool {
 	for i := range members {
 		for j := range i {
-			if members[i].name == members[j].name || members[i].name.hash == members[j].name.hash && members[i].name.text == members[j].name.text {
+			if members[i].Name == members[j].Name || members[i].Name.hash == members[j].Name.hash && members[i].Name.Text == members[j].Name.Text {
 				return false
 			}
 		}
@@ -101,10 +101,10 @@ func differ(members []parsedMember) bool {
 }
 
 // smallObjectOf makes one of a few members, whose names differ, in one piece.
-func (e *Maker) smallObjectOf(members []parsedMember) *goja.Object {
+func (e *Maker) smallObjectOf(members []Member) *goja.Object {
 	made := &struct {
 		object gojaObject
-		base   gojaBase
+		base   Object
 		values smallMap
 		names  [fewMembers]unistring.String
 	}{}
@@ -116,34 +116,34 @@ func (e *Maker) smallObjectOf(members []parsedMember) *goja.Object {
 	}
 	for i := range members {
 		m := &members[i]
-		made.values.add(i, m.name, m.value)
-		names[i] = m.name.text
+		made.values.add(i, m.Name, m.Value)
+		names[i] = m.Name.Text
 	}
 	made.base.propNames = names[:len(members)]
 	return o
 }
 
 // asObject makes an ordinary object of its two parts, without properties.
-func (e *Maker) asObject(object *gojaObject, base *gojaBase) *goja.Object {
+func (e *Maker) asObject(object *gojaObject, base *Object) *goja.Object {
 	o := (*goja.Object)(unsafe.Pointer(object))
-	object.runtime, object.self = e.vm, words{e.plain.object, unsafe.Pointer(base)}
+	object.runtime, object.self = e.vm, words{e.Plain.object, unsafe.Pointer(base)}
 	base.class, base.val, base.prototype, base.extensible = "Object", o, e.objectProto, true
 	return o
 }
 
-// arrayOf makes an array of these items.
-func (e *Maker) arrayOf(items []goja.Value) *goja.Object {
+// ArrayOf makes an array of these items.
+func (e *Maker) ArrayOf(items []goja.Value) *goja.Object {
 	switch {
-	case !e.plain.ok:
+	case !e.Plain.Known:
 		list := make([]any, len(items))
 		for i, item := range items {
 			list[i] = item
 		}
 		return e.vm.NewArray(list...)
-	case e.smallMaps.ok:
+	case e.smallMaps.Known:
 		made := &struct {
 			object gojaObject
-			array  gojaArray
+			array  Array
 			values smallMap
 			names  [1]unistring.String
 			items  [fewMembers]goja.Value
@@ -157,7 +157,7 @@ func (e *Maker) arrayOf(items []goja.Value) *goja.Object {
 	}
 	made := &struct {
 		object gojaObject
-		array  gojaArray
+		array  Array
 		items  [fewMembers]goja.Value
 	}{}
 	o, length := e.asArray(&made.object, &made.array, append(made.items[:0:fewMembers], items...))
@@ -168,23 +168,23 @@ func (e *Maker) arrayOf(items []goja.Value) *goja.Object {
 
 // asArray makes an array of its two parts, without properties, and the one that is
 // its length.
-func (e *Maker) asArray(object *gojaObject, array *gojaArray, items []goja.Value) (o *goja.Object, length goja.Value) {
+func (e *Maker) asArray(object *gojaObject, array *Array, items []goja.Value) (o *goja.Object, length goja.Value) {
 	o = (*goja.Object)(unsafe.Pointer(object))
-	object.runtime, object.self = e.vm, words{e.plain.array, unsafe.Pointer(array)}
+	object.runtime, object.self = e.vm, words{e.Plain.array, unsafe.Pointer(array)}
 	base := &array.baseObject
 	base.class, base.val, base.prototype, base.extensible = "Array", o, e.arrayProto, true
 	array.values, array.length, array.objCount = items, uint32(len(items)), len(items)
 	array.lengthProp.writable = true
-	return o, boxed(e.plain.property, unsafe.Pointer(&array.lengthProp))
+	return o, boxed(e.Plain.property, unsafe.Pointer(&array.lengthProp))
 }
 
-// numberOf is a Number. goja keeps what is an integer as one.
-func (e *Maker) numberOf(f float64) goja.Value {
-	if !e.plain.ok || f == math.Trunc(f) || math.IsNaN(f) {
+// NumberOf is a Number. goja keeps what is an integer as one.
+func (e *Maker) NumberOf(f float64) goja.Value {
+	if !e.Plain.Known || f == math.Trunc(f) || math.IsNaN(f) {
 		return e.vm.ToValue(f)
 	}
 	box := f
-	return boxed(e.plain.float, unsafe.Pointer(&box))
+	return boxed(e.Plain.float, unsafe.Pointer(&box))
 }
 
 // boxed is the value whose words these are.
@@ -193,50 +193,50 @@ func boxed(tab, data unsafe.Pointer) (v goja.Value) {
 	return v
 }
 
-// integerOf is a Number that is an integer of at most 15 digits.
-func (e *Maker) integerOf(n int64) goja.Value {
-	if !e.plain.ok || n < 256 { // the small ones exist already
+// IntegerOf is a Number that is an integer of at most 15 digits.
+func (e *Maker) IntegerOf(n int64) goja.Value {
+	if !e.Plain.Known || n < 256 { // the small ones exist already
 		return e.vm.ToValue(n)
 	}
 	box := n
-	return boxed(e.plain.integer, unsafe.Pointer(&box))
+	return boxed(e.Plain.integer, unsafe.Pointer(&box))
 }
 
 // String is a string of valid UTF-8. Text in ASCII costs one look at it and one
 // small allocation; other text is converted when its units are asked for.
 func (e *Maker) String(s string) goja.String {
 	if isASCII(s) {
-		return e.asciiString(s)
+		return e.AsciiString(s)
 	}
 	return e.vm.ToValue(s).(goja.String)
 }
 
-// asciiString is a string of text that is known to be ASCII.
-func (e *Maker) asciiString(s string) goja.String {
-	if !e.plain.ok {
+// AsciiString is a string of text that is known to be ASCII.
+func (e *Maker) AsciiString(s string) goja.String {
+	if !e.Plain.Known {
 		return e.vm.ToValue(s).(goja.String)
 	}
 	text := s
-	return stringOver(e.plain.asciiString, unsafe.Pointer(&text))
+	return stringOver(e.Plain.asciiString, unsafe.Pointer(&text))
 }
 
-// shortText is how long a text has room with its string.
-const shortText = 16
+// ShortText is how long a text has room with its string.
+const ShortText = 16
 
-// shortString is a string of at most shortText units that are all ASCII.
-func (e *Maker) shortString(units []uint16) goja.String {
+// ShortString is a string of at most shortText units that are all ASCII.
+func (e *Maker) ShortString(units []uint16) goja.String {
 	made := &struct {
 		text  string
-		bytes [shortText]byte
+		bytes [ShortText]byte
 	}{}
 	for i, c := range units {
 		made.bytes[i] = byte(c)
 	}
 	made.text = unsafe.String(&made.bytes[0], len(units))
-	if !e.plain.ok {
+	if !e.Plain.Known {
 		return e.vm.ToValue(made.text).(goja.String)
 	}
-	return stringOver(e.plain.asciiString, unsafe.Pointer(&made.text))
+	return stringOver(e.Plain.asciiString, unsafe.Pointer(&made.text))
 }
 
 // stringOver is boxed for strings.
@@ -245,30 +245,31 @@ func stringOver(tab, data unsafe.Pointer) (text goja.String) {
 	return text
 }
 
-// wideString is a string of code units after goja's mark, that are not all ASCII.
+// WideString is a string of code units after goja's mark, that are not all ASCII.
 // It takes them over.
-func (e *Maker) wideString(units []uint16) goja.String {
-	if !e.plain.ok {
+func (e *Maker) WideString(units []uint16) goja.String {
+	if !e.Plain.Known {
 		return goja.StringFromUTF16(units[1:])
 	}
 	marked := units
-	return stringOver(e.plain.wideString, unsafe.Pointer(&marked))
+	return stringOver(e.Plain.wideString, unsafe.Pointer(&marked))
 }
 
-// nameOf is a string as goja names properties; textOf is the way back.
-func nameOf(s goja.String) unistring.String {
-	if a, ok := asciiOf(s); ok {
+// NameOf is a string as goja names properties; textOf is the way back.
+func NameOf(s goja.String) unistring.String {
+	if a, ok := AsciiOf(s); ok {
 		return unistring.String(a)
 	}
-	return unistring.FromUtf16(append([]uint16{unistring.BOM}, unitsOf(s)...))
+	return unistring.FromUtf16(append([]uint16{unistring.BOM}, UnitsOf(s)...))
 }
 
-func (e *Maker) textOf(name unistring.String) goja.Value {
+// TextOf is the string that a property is named by.
+func (e *Maker) TextOf(name unistring.String) goja.Value {
 	if units := name.AsUtf16(); units != nil {
 		return goja.StringFromUTF16(units[1:])
 	}
 	return e.vm.ToValue(string(name))
 }
 
-// know is a property's name with what a small map needs to know of it.
-func (e *Maker) know(text unistring.String) knownName { return e.smallMaps.know(text) }
+// Know is a property's name with what a small map needs to know of it.
+func (e *Maker) Know(text unistring.String) Name { return e.smallMaps.know(text) }
