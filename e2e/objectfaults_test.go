@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"minido.dev/minido/chaos"
@@ -37,6 +40,55 @@ func TestObjectFaults(t *testing.T) {
 				}
 			} else if code != chaos.Pass {
 				t.Errorf("code %d", code)
+			}
+		})
+	}
+}
+
+// A fault of an object begins at its point, not some time behind it: what a run of its
+// plan comes to, twenty runs come to. The object keeps its count in memory, which is a
+// bug: whether a fault falls before or behind the request in progress shows in what it
+// writes.
+func TestObjectFaultsReplay(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"wrangler.json": `{"name": "memo", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "MEMO", "class_name": "Memo"}]},
+			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Memo"]}]}`,
+		"w.js": `import { DurableObject } from "cloudflare:workers";
+			export class Memo extends DurableObject {
+			  count = 0;
+			  constructor(ctx, env) { super(ctx, env); ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS log (count INTEGER)"); }
+			  async fetch() {
+			    this.ctx.storage.sql.exec("INSERT INTO log VALUES (?)", ++this.count);
+			    return Response.json(this.count);
+			  }
+			}
+			export default { fetch: (request, env) => env.MEMO.getByName("m").fetch(request) };`,
+		"memo.chaos.ts": `import { scenario } from "minido:chaos";
+			export default scenario("memory is kept", {
+			  async drive({ fetch, attempt }) { for (let n = 0; n < 3; n++) await attempt(() => fetch("POST", "/add")); },
+			  check({ db, expect }) {
+			    const counts = db("Memo", "m").all("SELECT count FROM log ORDER BY rowid").map((r) => r.count);
+			    expect(counts).toEqual(counts.map((_, i) => i + 1));
+			  },
+			});`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, plan := range []string{
+		"hibernate@wake:after(Memo/m)/start#1", "hibernate@commit:after(Memo/m)/start#1", "crash@file:after(Memo/m)/start#1",
+		"crash@close:before(Memo/m)/fetch#3", "evict@commit:before(Memo/m)/fetch#2", "reset(isolate)@rpc:before()/fetch#1",
+	} {
+		t.Run(plan, func(t *testing.T) {
+			r, out := campaignOf(t, "replay", dir, "--plan", plan, "--runs", "20")
+			ends := map[string]int{}
+			for _, c := range r.Cases {
+				ends[string(c.Outcome)+" "+fmt.Sprint(c.Refused)]++
+			}
+			if len(r.Cases) != 20 || len(ends) != 1 || len(r.Missed) > 0 {
+				t.Errorf("%d runs ended as %v, missed %d\n%s", len(r.Cases), ends, len(r.Missed), out)
 			}
 		})
 	}

@@ -203,7 +203,7 @@ func driverOf(t *testing.T, project string, steps []string) (drive.Driver, runti
 	if err != nil || len(found) != 1 {
 		t.Fatalf("%d scenarios, %v", len(found), err)
 	}
-	script, err := scenario.Load(found[0], project, clock.Real{})
+	script, err := scenario.Load(found[0], project, "", clock.Real{})
 	if err != nil {
 		t.Fatal(err)
 	}

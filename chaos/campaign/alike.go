@@ -98,6 +98,10 @@ func (r *caseRun) likeness(plan fault.Plan) (Case, error) {
 	c.Ms, c.PlayedBack, c.Digest, c.Kills = 0, 0, "", slices.Clone(r.result.Kills)
 	c.lines, c.like, c.recording = nil, nil, nil
 	if r.evidence == nil || len(c.Kills) != len(plan) {
+		c.Missed = nil
+		for _, f := range plan[min(len(c.Kills), len(plan)):] {
+			c.Missed = append(c.Missed, f.String())
+		}
 		return c, nil // it was cut short
 	}
 	e := *r.evidence

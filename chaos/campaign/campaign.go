@@ -272,7 +272,7 @@ func (c *campaign) add(r Case) {
 	if r.Refused {
 		c.report.Refused++
 	}
-	if r.Unreached {
+	if r.Outcome == Unreached {
 		c.report.Unreached++
 	}
 	c.Progress(Event{Campaign: &c.report, Case: &r, Planned: c.planned})
@@ -337,7 +337,7 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 // unless that is the end of ctx.
 func (s *slot) run(ctx context.Context, g group) (Case, error) {
 	r, err := s.runCase(ctx, g, s.camp.caseDir())
-	if errors.Is(err, world.ErrAstray) { // what was recorded does not help here
+	if errors.Is(err, world.ErrAstray) && ctx.Err() == nil { // what was recorded does not help here
 		if err = os.RemoveAll(r.Dir); err != nil {
 			return r, fmt.Errorf("campaign: %w", err)
 		}
@@ -362,10 +362,10 @@ func (s *slot) try(ctx context.Context, g group) (Case, error) {
 		// What was drawn need not be there: another order of events has fewer points,
 		// and the first of two faults may take the second one's moment away.
 		if drawn := s.camp.report.Verb == "random" && (s.camp.Mode == Sim || len(g.plan) > 1); drawn && r.Outcome == Missed {
-			r.Outcome, r.Unreached = Passed, true
+			r.Outcome = Unreached
 		}
 		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim
-		keep := s.camp.Keep || r.Outcome != Passed && !again || slices.ContainsFunc(r.like, func(l Case) bool { return l.Outcome != Passed })
+		keep := s.camp.Keep || !r.Outcome.OK() && !again || slices.ContainsFunc(r.like, func(l Case) bool { return !l.Outcome.OK() })
 		if err := s.camp.settle(&r, keep); err != nil || !again {
 			return r, err
 		}

@@ -206,7 +206,8 @@ func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error)
 	sort.SliceStable(added, func(i, j int) bool { return order[added[i].Name] < order[added[j].Name] })
 	for _, r := range added {
 		switch {
-		case r.Outcome == Missed:
+		case r.Outcome == Unreached:
+		case len(r.Missed) > 0:
 			c.report.Missed = append(c.report.Missed, r.Name)
 		case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
 			c.report.Visited++
@@ -257,8 +258,8 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 	})
 }
 
-// Shrink looks for a smaller plan that fails in the same way: fewer faults, then
-// an earlier point. A plan counts as failing when two runs of it do. The report's
+// Shrink looks for a smaller plan that fails in the same way: one with fewer
+// faults. A plan counts as failing when two runs of it do. The report's
 // last case is the smallest that was found.
 func Shrink(ctx context.Context, o Options, plan fault.Plan) (Report, error) {
 	return with(ctx, "shrink", o, func(c *campaign, ctx context.Context) error {
@@ -313,7 +314,7 @@ func (c *campaign) fails(ctx context.Context, plan fault.Plan, key string) (*Cas
 		results = append(results, out[0].result)
 	}
 	for _, r := range results {
-		if r.Outcome == Passed || r.Outcome == Missed || r.Outcome == Broken {
+		if !r.failed() || r.Outcome == Broken {
 			return nil, nil
 		}
 		if key == "" {

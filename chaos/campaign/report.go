@@ -18,14 +18,20 @@ const (
 	Passed   Outcome = "passed"
 	Violated Outcome = "violated" // an invariant does not hold
 	Restless Outcome = "restless" // it never came to rest
-	Missed   Outcome = "missed"   // a fault did not happen where it should
+	Missed   Outcome = "missed"   // nothing is wrong, and a fault did not happen where it should
 	Broken   Outcome = "broken"   // the harness or the server failed by itself
+	// Unreached is Missed for a plan that was drawn: another order of events has fewer
+	// points. Such a run neither passed nor failed.
+	Unreached Outcome = "unreached"
 )
+
+// OK reports whether nothing is wrong: of Unreached, as far as it came.
+func (o Outcome) OK() bool { return o == Passed || o == Unreached }
 
 // code is the exit code that goes with an outcome.
 func (o Outcome) code() int {
 	switch o {
-	case Passed:
+	case Passed, Unreached:
 		return chaos.Pass
 	case Violated:
 		return chaos.Violated
@@ -59,8 +65,11 @@ type Case struct {
 	// Name is the plan's text.
 	Name    string  `json:"name"`
 	Outcome Outcome `json:"outcome"`
-	// Text says why, for every outcome but Passed and Violated.
-	Text       string            `json:"text,omitempty"`
+	// Text says why, for every outcome but Passed.
+	Text string `json:"text,omitempty"`
+	// Missed are the faults that did not happen, whatever the outcome: checkers judge
+	// also what happened without them.
+	Missed     []string          `json:"missed,omitempty"`
 	Violations []check.Violation `json:"violations,omitempty"`
 	// SameAs names the case that was run in place of this one: the deaths of both
 	// leave the very same world. Then Ms is 0, and Dir is the other's.
@@ -68,11 +77,9 @@ type Case struct {
 	// PlayedBack is how many of its lives no server lived: an earlier case had recorded
 	// them.
 	PlayedBack int `json:"played_back,omitempty"`
-	// Refused says that a fault was one that production would not do at that moment,
-	// Unreached that one of a drawn plan had no moment: then nothing was judged.
-	Refused   bool   `json:"refused,omitempty"`
-	Unreached bool   `json:"unreached,omitempty"`
-	Kills     []Kill `json:"kills"`
+	// Refused says that a fault was one that production would not do at that moment.
+	Refused bool   `json:"refused,omitempty"`
+	Kills   []Kill `json:"kills"`
 	// Checkers are those that had something to judge.
 	Checkers []string `json:"checkers,omitempty"`
 	// Ms is how long it took, Tries how often the plan was run.
@@ -107,7 +114,7 @@ type Case struct {
 }
 
 // failed reports whether something is wrong with what was run.
-func (c Case) failed() bool { return c.Outcome != Passed && c.Outcome != Missed }
+func (c Case) failed() bool { return !c.Outcome.OK() && c.Outcome != Missed }
 
 // pass takes a point of the last life: what came of a question that was asked
 // again is counted alone, since the next run need not have it.
@@ -146,7 +153,7 @@ type Report struct {
 	// PlayedBack is that of all cases.
 	PlayedBack int `json:"played_back,omitempty"`
 	// Refused counts the cases whose fault production would not do at its moment,
-	// Unreached those of a drawn plan that had a fault without a moment.
+	// Unreached those with that outcome.
 	Refused   int    `json:"refused,omitempty"`
 	Unreached int    `json:"unreached,omitempty"`
 	Seed      uint64 `json:"seed,omitempty"`
@@ -160,11 +167,12 @@ type Report struct {
 // Elapsed is Ms as a duration.
 func (r Report) Elapsed() time.Duration { return time.Duration(r.Ms * float64(time.Millisecond)) }
 
-// Failed are the cases that did not pass, in order.
+// Failed are the cases with which something is wrong, and those that missed a fault,
+// in order.
 func (r Report) Failed() []Case {
 	var out []Case
 	for _, c := range r.Cases {
-		if c.Outcome != Passed {
+		if !c.Outcome.OK() {
 			out = append(out, c)
 		}
 	}

@@ -69,12 +69,14 @@ func (a *actor) pass(p killpoint.Point) {
 			a.note(act, err)
 		default:
 			a.child.acting.Add(1)
-			if act.Arg == fault.Isolate && a.child.isServing() {
-				a.do(act, "") // queued on the isolate's loop: before all that this turn will cause
+			if a.child.isServing() {
+				a.do(act, p.Object) // queued on the isolate's loop here: before everything that follows from this point
 				continue
 			}
-			// It begins behind the point: it needs what may be locked here.
-			a.child.scheduler.Go("fault", func() { a.do(act, p.Object) })
+			a.child.scheduler.Go("fault", func() { // a point of the server's start: there is no loop yet
+				<-a.child.serving
+				a.do(act, p.Object)
+			})
 		}
 	}
 }
@@ -117,13 +119,19 @@ func machineError(why string, p killpoint.Point) error {
 	return &sqlite.Error{Code: e.code, Extended: e.code, Message: e.text, Offset: -1}
 }
 
+// do queues an act on the loop of the isolate that it concerns. It may be called under
+// the lock of Points: everything stands still until a new isolate is loaded, if one
+// is needed, so that the moment of the act does not depend on the machine's speed.
 func (a *actor) do(act process.Act, object string) {
-	<-a.child.serving
 	done := func(err error) {
 		a.note(act, err)
 		a.child.acting.Add(-1)
 	}
 	action := pool.Action{Verb: pool.Verb(act.Verb), Reason: "aborted by a fault"}
+	if act.Arg == fault.Isolate && action.Verb == pool.Reset {
+		a.child.server.ResetIsolate(done)
+		return
+	}
 	if act.Arg == fault.Isolate {
 		a.child.server.ActOnIsolate(action, done)
 		return

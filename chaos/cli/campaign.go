@@ -217,7 +217,7 @@ func (c *Common) useScenario(o *campaign.Options) error {
 			return &chaos.UsageError{Text: fmt.Sprintf("which scenario? Give --scenario with one of %s.", strings.Join(found, ", "))}
 		}
 	}
-	s, err := scenario.Load(file, c.Project, clock.Real{})
+	s, err := scenario.Load(file, c.Project, c.Env, clock.Real{})
 	if err != nil {
 		return err
 	}

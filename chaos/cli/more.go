@@ -55,7 +55,7 @@ func (c *Merge) run(out io.Writer) error {
 		return &ExitError{Code: chaos.Usage, Text: "minido: --reporter: " + err.Error()}
 	}
 	for i := range merged.Cases {
-		if merged.Cases[i].Outcome != campaign.Passed {
+		if !merged.Cases[i].Outcome.OK() {
 			reporters.Progress(campaign.Event{Campaign: &merged, Case: &merged.Cases[i]})
 		}
 	}

@@ -1,6 +1,7 @@
 package drive
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,7 +159,8 @@ func (d *Steps) Run(ctx context.Context, s *Session) error {
 
 // NewSession returns a session without a server. limit bounds each step.
 func NewSession(h *history.Recorder, s sched.Scheduler, limit time.Duration) *Session {
-	return &Session{history: h, scheduler: s, limit: limit, dial: agentrpc.DialTCP, exchange: exchange}
+	return &Session{history: h, scheduler: s, limit: limit, dial: agentrpc.DialTCP,
+		exchange: func(r *http.Request) (Result, error) { return exchange(s, r) }}
 }
 
 // Over has the session use another network than that of this machine. It comes
@@ -372,17 +374,49 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 	return result, err
 }
 
-func exchange(request *http.Request) (r Result, err error) {
-	// A simulation's clients ask for no compression either: the chunks of an answer
-	// are the same.
-	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true}
-	defer transport.CloseIdleConnections()
-	response, err := transport.RoundTrip(request)
+// exchange sends a request on a connection of its own and reads the answer to the
+// end of the connection, which the server closes last: when it returns, the server
+// has passed every effect point of the answer. A client that goes on as soon as it
+// has the body would race with the last of them.
+func exchange(scheduler sched.Scheduler, request *http.Request) (r Result, err error) {
+	ctx := request.Context()
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", request.URL.Host)
+	if err != nil {
+		return Result{}, err
+	}
+	over := make(chan struct{})
+	scheduler.Go("exchange", func() {
+		select {
+		case <-ctx.Done():
+			_ = conn.Close() // what waits for the server then fails
+		case <-over:
+		}
+	})
+	defer func() {
+		close(over)
+		if ctx.Err() != nil {
+			err = errors.Join(err, context.Cause(ctx))
+		}
+		if closeErr := conn.Close(); !errors.Is(closeErr, net.ErrClosed) {
+			err = errors.Join(err, closeErr)
+		}
+	}()
+	if err := request.Write(conn); err != nil {
+		return Result{}, err
+	}
+	in := bufio.NewReader(conn)
+	response, err := http.ReadResponse(in, request)
+	for err == nil && response.StatusCode < http.StatusOK && response.StatusCode != http.StatusSwitchingProtocols {
+		response, err = http.ReadResponse(in, request)
+	}
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, response.Body.Close()) }()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	if err == nil && len(body) < maxBody {
+		_, _ = io.Copy(io.Discard, in) // the answer is whole; how the connection ends says nothing more
+	}
 	return Result{Data: asJSON(body), Status: response.StatusCode}, err
 }
 

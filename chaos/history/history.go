@@ -43,6 +43,13 @@ const ByClient = "the client closed it"
 // ByFault is the Who of a Note on a fault that happened.
 const ByFault = "fault"
 
+// ByHarness and ByChecker are the Who of Notes that are no observations: what the
+// harness and a checker say to them.
+const (
+	ByHarness = "harness"
+	ByChecker = "checker"
+)
+
 // Event is one line of a history. Immutable once recorded.
 type Event struct {
 	// N counts from 1; the order of N is the order of recording.

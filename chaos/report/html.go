@@ -36,7 +36,7 @@ func WriteHTML(w io.Writer, r campaign.Report) error {
 	view := pageView{Report: r, Groups: grouped(r)}
 	for _, wanted := range []bool{true, false} {
 		for _, c := range r.Cases {
-			if (c.Outcome != campaign.Passed) != wanted {
+			if !c.Outcome.OK() != wanted {
 				continue
 			}
 			v := caseView{Case: c}

@@ -55,7 +55,7 @@ func (l *list) progress(e campaign.Event) {
 	default:
 		l.done++
 		l.ms += e.Case.Ms
-		if e.Case.Outcome != campaign.Passed {
+		if !e.Case.Outcome.OK() {
 			l.bad++
 			l.tell(*e.Case)
 		}
@@ -84,10 +84,10 @@ func (l *list) tell(c campaign.Case) {
 		l.say("    %7.0f ms  SIGKILL %d at %s, %d fibers cut", k.AtMs, i+1, k.Point, k.Fibers)
 	}
 	for _, v := range c.Violations {
-		l.say("    %s", v)
+		l.say("    %s", indented(v.String()))
 	}
 	if c.Text != "" {
-		l.say("    %s", strings.ReplaceAll(c.Text, "\n", "\n    "))
+		l.say("    %s", indented(c.Text))
 	}
 	if c.SameAs != "" {
 		l.say("    the very same world as %s", c.SameAs)
@@ -100,6 +100,9 @@ func (l *list) tell(c campaign.Case) {
 	}
 	l.say("    %s", c.Replay)
 }
+
+// indented has the lines behind the first stand under it.
+func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 func (l *list) end(r campaign.Report) error {
 	if r.Dir == "" {
@@ -122,7 +125,7 @@ func (l *list) end(r campaign.Report) error {
 		words = append(words, l.paint(amber, "never happened: "+strings.Join(r.Unmet, "; ")))
 	}
 	if r.Unreached > 0 {
-		words = append(words, fmt.Sprintf("%d drawn plans had a fault without a moment", r.Unreached))
+		words = append(words, fmt.Sprintf("%d of the runs do not count: they never came to a fault that was drawn for them", r.Unreached))
 	}
 	if r.Skipped > 0 {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))

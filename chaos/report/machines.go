@@ -49,7 +49,7 @@ func WriteJUnit(w io.Writer, r campaign.Report) error {
 		case campaign.Broken:
 			t.Error = p
 			s.Errors++
-		case campaign.Missed:
+		case campaign.Missed, campaign.Unreached:
 			t.Skipped = p
 			s.Skipped++
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -20,6 +21,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/config"
 )
 
 //go:embed js/prelude.js
@@ -45,7 +47,7 @@ type Scenario struct {
 	// AI is the scripted model that it wants, nil for none.
 	AI *upstream.Model
 
-	project string
+	project func() (*config.Project, error) // read at the first call
 	program *goja.Program
 	prelude *goja.Program
 	clock   clock.Clock
@@ -72,12 +74,13 @@ func Find(project string) ([]string, error) {
 	return out, nil
 }
 
-// Load reads a scenario for the project.
+// Load reads a scenario for the project, and for an environment of its wrangler
+// file, "" for none.
 //
 // # Errors
 //
 // *chaos.UsageError, with the place in the file.
-func Load(file, project string, c clock.Clock) (*Scenario, error) {
+func Load(file, project, env string, c clock.Clock) (*Scenario, error) {
 	usage := func(format string, args ...any) error {
 		return &chaos.UsageError{Text: "the scenario " + file + ": " + fmt.Sprintf(format, args...)}
 	}
@@ -85,7 +88,8 @@ func Load(file, project string, c clock.Clock) (*Scenario, error) {
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	s := &Scenario{File: file, project: project, clock: c}
+	s := &Scenario{File: file, clock: c}
+	s.project = sync.OnceValues(func() (*config.Project, error) { return chaos.LoadProject(project, env, nil) })
 	if s.program, err = goja.Compile(file, code, false); err != nil {
 		return nil, usage("%v", err)
 	}
@@ -115,7 +119,7 @@ func bundle(file string) (string, error) {
 		})
 	}}
 	r := api.Build(api.BuildOptions{EntryPoints: []string{file}, Bundle: true, Format: api.FormatIIFE, GlobalName: "__scenario",
-		Target: api.ES2017, Platform: api.PlatformNeutral, Plugins: []api.Plugin{virtual}, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8})
+		Target: api.ES2017, Platform: api.PlatformNeutral, Plugins: []api.Plugin{virtual}, Outdir: filepath.Dir(file), Sourcemap: api.SourceMapInline, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8})
 	if len(r.Errors) > 0 {
 		text := api.FormatMessages(r.Errors, api.FormatMessagesOptions{})
 		return "", errors.New(strings.TrimSpace(strings.Join(text, "")))

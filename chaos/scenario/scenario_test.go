@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/clock"
 )
 
@@ -19,7 +20,7 @@ func load(t *testing.T, text string) (*Scenario, error) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return Load(file, filepath.Dir(file), clock.Real{})
+	return Load(file, filepath.Dir(file), "", clock.Real{})
 }
 
 // What a scenario says about itself is read; its check sees the history, notes
@@ -75,6 +76,64 @@ func TestLoadRefuses(t *testing.T) {
 		_, err := load(t, text)
 		if err == nil || !chaos.IsUsage(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q, got %v", want, err)
+		}
+	}
+}
+
+// A check that throws is a violation of its case, with the user's stack and the lines
+// of source; so is one that never ends.
+func TestCheckThatThrows(t *testing.T) {
+	for body, want := range map[string][]string{
+		"const rows: { n: number }[] = [];\n    rows[0].n;":             {"check threw TypeError: Cannot read property 'n' of undefined", "a.chaos.ts:6:", "> 6 |     rows[0].n;"},
+		"await Promise.resolve();\n    throw new Error('two\\nlines');": {"check threw Error: two\nlines", "> 6 |     throw new Error"},
+		"throw 7":                     {"check threw 7"},
+		"await new Promise(() => {})": {"check waits for something that never comes"},
+	} {
+		s, err := load(t, "import { scenario } from \"minido:chaos\";\nexport default scenario(\"it holds\", {\n  async drive() {},\n  async check({ db }) {\n    "+body+"\n  },\n});\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, _, err := s.Check(check.Evidence{})
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %v, %v", body, found, err)
+		}
+		for _, w := range want {
+			if !strings.Contains(found[0].Text, w) || strings.Contains(found[0].Text, "minido:chaos") {
+				t.Errorf("%s: want %q in\n%s", body, w, found[0].Text)
+			}
+		}
+	}
+}
+
+// db() of an object or a class that is not there says so, with what is there, and
+// names no file: two runs of one seed lie in two directories.
+func TestDatabaseThatIsMissing(t *testing.T) {
+	const key = "shop-Cart"
+	ids := objectid.NewNamespace(key)
+	facts := check.Evidence{Events: []history.Event{{Kind: history.Point, Text: "commit:after(Cart/c1)/rpc#1"}}}
+	for _, id := range []string{ids.FromName("c1").String(), ids.FromName("silent").String()} {
+		facts.Rest.Objects = append(facts.Rest.Objects, check.Object{Namespace: key, ID: id})
+	}
+	facts.Rest.Dir = t.TempDir()
+	for call, want := range map[string]string{
+		`db("Cart", "c2")`: `check threw Error: db("Cart", "c2"): there is no such object at rest; of class Cart there are "c1", the id ` + ids.FromName("silent").String(),
+		`db("Card", "c1")`: `check threw Error: db("Card", "c1"): the project binds no class or binding of that name; it binds Cart`,
+	} {
+		s, err := load(t, "import { scenario } from \"minido:chaos\";\nexport default scenario(\"it holds\", {\n  async drive() {},\n  check({ db }) { "+call+".all(\"SELECT 1\"); },\n});\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{
+			"a.js":          "export class Cart {}",
+			"wrangler.json": `{"name": "shop", "main": "a.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "CART", "class_name": "Cart"}]}}`,
+		} {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(s.File), name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		found, _, err := s.Check(facts)
+		if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].Text, want+"\n") || strings.Contains(found[0].Text, facts.Rest.Dir) {
+			t.Errorf("%v, %v\nwant %s", found, err, want)
 		}
 	}
 }

@@ -155,22 +155,25 @@ func (r Ref) File() string { return r.e.ns.file(r.e.identity()) }
 // Label is "Class/name".
 func (r Ref) Label() string { return r.e.label() }
 
-// Act does something to an object, on its loop. done is called exactly once;
-// for Reset when the object can be entered anew, not when old work has ended.
-// Only FireAlarm starts an object that is not in memory: the others report
-// ErrNotRunning. The error is a *RefusedError where production would not.
+// Act does something to an object, on its loop, behind what was posted there
+// before: an object that is being started then runs. done is called exactly
+// once; for Reset when the object can be entered anew, not when old work has
+// ended. Only FireAlarm starts an object that is not in memory: the others report
+// ErrNotRunning. The error is a *RefusedError where production would not. Safe
+// for concurrent use, also under the lock of killpoint.Points.
 func (r Ref) Act(a Action, done func(error)) {
 	if a.Verb == FireAlarm {
 		r.e.with(nil, func(o *durableobject.Object) { o.FireAlarm(done) }, done)
 		return
 	}
-	o := r.e.current()
-	if o == nil {
+	was, realm := r.e.whereabouts()
+	if realm == nil {
 		done(ErrNotRunning)
 		return
 	}
-	err := o.Realm().Isolate().Engine.PostLoop(func() {
-		if r.e.current() != o {
+	err := realm.Isolate().Engine.PostLoop(func() {
+		o := r.e.current()
+		if o == nil || was != nil && o != was || o.Realm() != realm {
 			done(ErrNotRunning)
 			return
 		}

@@ -64,6 +64,18 @@ func (e *entry) current() *durableobject.Object {
 	return e.object
 }
 
+// whereabouts are the incarnation in memory, nil for none, and the realm in which
+// it runs or would be started, nil while there is none.
+func (e *entry) whereabouts() (*durableobject.Object, *durableobject.Realm) {
+	p := e.ns.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e.object != nil {
+		return e.object, e.object.Realm()
+	}
+	return nil, p.realm
+}
+
 func (e *entry) identity() objectid.ID {
 	e.ns.pool.mu.Lock()
 	defer e.ns.pool.mu.Unlock()

@@ -177,6 +177,21 @@ func (s *Server) discard(w *worker, a pool.Action, done func(error)) {
 	s.renew(w, done)
 }
 
+// ResetIsolate is ActOnIsolate with Reset where the caller stands still until the new
+// isolate is loaded: the update is queued on the old one's loop when it returns,
+// before everything that is caused later. It may be called on that loop, and under
+// the lock of killpoint.Points: loading passes no effect point.
+func (s *Server) ResetIsolate(done func(error)) {
+	s.mu.Lock()
+	w := s.current
+	s.mu.Unlock()
+	if w == nil || w.iso == nil {
+		done(ErrNoIsolate)
+		return
+	}
+	s.resetIsolate(w, done)
+}
+
 // resetIsolate is a code update with the same code.
 func (s *Server) resetIsolate(w *worker, done func(error)) {
 	next, err := s.load(context.Background(), w.project, w.bundle)

@@ -1,0 +1,365 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/agentrpc"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/internal/killpoint"
+)
+
+// play is the life cycle of a case: a life for each kill of the plan and one more,
+// each driven, broken and buried; and when one comes to rest, or to another end
+// than its death, the verdict. Checkers always have the last word: also where a
+// fault did not happen, where the clients gave up, or where there is no rest.
+func (r *caseRun) play(ctx context.Context) error {
+	for n := 0; ; n++ {
+		var life fault.Plan
+		if n < len(r.lives) { // a person may kill more often (Options.Step)
+			life = r.lives[n]
+		}
+		died, err := r.live(ctx, n, life)
+		if died {
+			if err := r.bury(n, life); err != nil {
+				return err
+			}
+			continue
+		}
+		var early *end
+		if err != nil && !errors.As(err, &early) {
+			return err
+		}
+		return errors.Join(err, r.judge(n, life, err != nil && early.outcome != Missed))
+	}
+}
+
+// live runs one life: until its kill has ended it, or until the system is at rest.
+func (r *caseRun) live(ctx context.Context, n int, life fault.Plan) (dead bool, err error) {
+	who := serverName(n)
+	r.history.Add(history.Event{Kind: history.Start, Who: who})
+	b, err := r.world.Begin(ctx, n, life)
+	if errors.Is(err, errDied) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	r.history.Add(history.Event{Kind: history.Ready, Who: who, Text: b.url})
+	if k := len(r.result.Kills); k > 0 {
+		r.result.Kills[k-1].ReadyMs = b.readyMs
+	}
+	r.world.Drive(ctx, r.driver)
+	dead, err = r.attend(ctx, life.Kill())
+	return dead, r.world.Leave(dead, err)
+}
+
+func serverName(n int) string { return fmt.Sprintf("server-%d", n+1) }
+
+// attend waits for the end of a life: its death by f, or the system's rest.
+func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err error) {
+	for {
+		h, err := r.world.Next(ctx, r.driver)
+		if err != nil {
+			return false, err
+		}
+		switch h.what {
+		case died:
+			return true, nil
+		case due:
+			return true, r.world.Kill()
+		case driven:
+			if err := r.stopped(h.err); err != nil {
+				return false, err
+			}
+			if !r.driver.Finished() {
+				r.world.Drive(ctx, r.driver)
+			}
+		case rested:
+			switch {
+			case f != nil && f.After > 0: // nothing would happen until then
+				return true, r.world.Kill()
+			case f != nil:
+				r.miss(*f, "the system came to rest before")
+			case !r.driver.Finished():
+				return false, ended(Broken, "the clients have not done all that they should")
+			}
+			return false, nil
+		}
+	}
+}
+
+// stopped looks at how the driver ended while the server lives.
+func (r *caseRun) stopped(err error) error {
+	var failure *drive.Failure
+	switch {
+	case errors.As(err, &failure):
+		return r.failed(failure)
+	case errors.Is(err, drive.ErrUnsent):
+		return fmt.Errorf("campaign: the server lives and cannot be reached: %w", err)
+	case err == nil, errors.Is(err, agentrpc.ErrLost):
+		return nil // the worker itself closed the socket: its checkers say whether it may
+	}
+	return err
+}
+
+// failed is what a driver's failure means.
+func (r *caseRun) failed(f *drive.Failure) error {
+	switch {
+	case len(r.plan) == 0:
+		return &chaos.UsageError{Text: "without any fault, " + f.Text}
+	case f.Refused && r.plan.Spoils():
+		return nil // an answer that a fault may have spoilt: the clients have done what they could
+	}
+	return ended(Violated, "%w", f)
+}
+
+// miss notes a fault that did not happen.
+func (r *caseRun) miss(f fault.Fault, why string) {
+	r.result.Missed = append(r.result.Missed, f.String())
+	r.missed = append(r.missed, fmt.Sprintf("%s did not happen: %s", f, why))
+}
+
+// bury takes down what a death left behind.
+func (r *caseRun) bury(n int, life fault.Plan) error {
+	at := float64(r.history.Elapsed().Microseconds()) / 1000
+	left, err := r.world.Death()
+	if err != nil {
+		return err
+	}
+	if err := r.take(n, life, left); err != nil {
+		return err
+	}
+	k := Kill{AtMs: at}
+	if i := len(left.points); i > 0 {
+		k.Point = left.points[i-1].Label
+	}
+	r.history.Add(history.Event{Kind: history.Kill, Who: serverName(n), Text: k.Point})
+	// The files are read when the case is over: the next server must not wait for it.
+	r.copies = append(r.copies, left.copied)
+	r.result.Kills = append(r.result.Kills, k)
+	return r.world.Bury()
+}
+
+// take has the history say what happened in a life, and completes the times of the
+// death before it.
+func (r *caseRun) take(n int, life fault.Plan, left remains) error {
+	began := r.world.Now().Add(-r.history.Elapsed())
+	for _, p := range left.points {
+		e := history.Event{Kind: history.Point, Who: serverName(n), Text: p.Label}
+		if p.AtNs != 0 {
+			at, err := json.Marshal(map[string]float64{"at_ms": msBetween(began, time.Unix(0, p.AtNs))})
+			if err != nil {
+				return fmt.Errorf("campaign: %w", err)
+			}
+			e.Data = at
+		}
+		r.history.Add(e)
+	}
+	if p, recovered := firstCommit(left.points); recovered && n > 0 && p.AtNs != 0 {
+		r.result.Kills[n-1].RecoveredMs = msBetween(left.since, time.Unix(0, p.AtNs))
+	}
+	return r.takeActs(began, life, left.acted)
+}
+
+// takeActs takes what was done in a life beside its kill into the history. A fault
+// whose point was not passed was missed; one that production would not have done
+// then was refused.
+func (r *caseRun) takeActs(began time.Time, life fault.Plan, acted []process.Acted) error {
+	done := map[string]bool{}
+	for _, a := range acted {
+		done[a.Fault] = true
+		text := a.Fault
+		blow := history.Blow{AtMs: msBetween(began, time.Unix(0, a.AtNs))}
+		if f, err := fault.Parse(a.Fault); err == nil {
+			blow.Ends = f.EndsObjects() && a.Refused == ""
+		}
+		switch {
+		case a.Error != "":
+			return fmt.Errorf("campaign: %s failed: %s", a.Fault, a.Error)
+		case a.Refused != "":
+			text += " was refused: " + a.Refused
+			r.result.Refused, r.result.Text = true, text
+		}
+		at, err := json.Marshal(blow)
+		if err != nil {
+			return fmt.Errorf("campaign: acts: %w", err)
+		}
+		r.history.Add(history.Event{Kind: history.Note, Who: history.ByFault, Text: text, Data: at})
+	}
+	for _, f := range life {
+		if f.Verb != "" && !done[f.String()] {
+			r.miss(f, "the server did not pass its point")
+		}
+	}
+	return nil
+}
+
+func msBetween(from, to time.Time) float64 { return float64(to.Sub(from).Microseconds()) / 1000 }
+
+// firstCommit is the first of points that follows a commit.
+func firstCommit(points []process.Point) (process.Point, bool) {
+	for _, p := range points {
+		if at, err := killpoint.ParseLabel(p.Label); err == nil && at.Kind == killpoint.Commit && at.Side == killpoint.After {
+			return p, true
+		}
+	}
+	return process.Point{}, false
+}
+
+// judge ends the last life, reads what all of them left, and asks the checkers.
+// restless says that the last one never came to rest.
+func (r *caseRun) judge(n int, life fault.Plan, restless bool) error {
+	left, err := r.world.End()
+	if err != nil {
+		return err
+	}
+	if err := r.take(n, life, left); err != nil {
+		return err
+	}
+	for i, p := range left.points {
+		if r.result.pass(p.Label) && left.states != nil {
+			r.result.states = append(r.result.states, left.states[i])
+		}
+	}
+	r.result.recording = left.recording
+	for _, never := range r.lives[min(n+1, len(r.lives)):] {
+		for _, f := range never {
+			r.miss(f, "the life that it belongs to never began")
+		}
+	}
+	r.askedFor()
+	return r.verdict(left.copied, restless)
+}
+
+// askedFor checks that the upstreams were asked often enough for their faults, and
+// notes how often.
+func (r *caseRun) askedFor() {
+	if r.model != nil {
+		r.result.Asked = r.model.server.Arrived()
+	}
+	if r.sink != nil {
+		r.result.Effects = r.sink.arrived()
+	}
+	for _, f := range r.plan {
+		if f.Upstream == nil {
+			continue
+		}
+		n := r.result.Asked
+		if f.Sink {
+			n = r.result.Effects
+		}
+		if n < f.Upstream.Request {
+			r.miss(f, fmt.Sprintf("%d requests came", n))
+		}
+	}
+}
+
+// verdict asks the checkers, once the files at rest are in end.
+func (r *caseRun) verdict(end copied, restless bool) error {
+	deaths, err := r.readDeaths()
+	if err != nil {
+		return err
+	}
+	rest, err := end.read(true)
+	if err != nil {
+		return err
+	}
+	r.evidence = &check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
+	if err := r.ask(&r.result, *r.evidence); err != nil {
+		return err
+	}
+	for _, v := range r.result.Violations {
+		r.history.Add(history.Event{Kind: history.Note, Who: history.ByChecker, Text: v.String()})
+	}
+	return nil
+}
+
+// readDeaths reads the files of each death, counts what it cut, and says how long
+// what it left had to wait.
+func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
+	var out []check.Snapshot
+	for i, c := range r.copies {
+		s, err := c.read(false)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range s.Objects {
+			r.result.Kills[i].Fibers += len(o.Fibers.Interrupted())
+		}
+		r.result.Kills[i].wait(s)
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// ask takes into c what the checkers say to e.
+func (r *caseRun) ask(c *Case, e check.Evidence) error {
+	c.Violations, c.Checkers = check.Judge(r.camp.checkers, e)
+	if r.camp.Script != nil {
+		found, marks, err := r.camp.Script.Check(e)
+		if err != nil {
+			return fmt.Errorf("campaign: %w", err)
+		}
+		r.camp.mark(marks)
+		c.Violations = append(c.Violations, found...)
+		c.Checkers = append(c.Checkers, "scenario")
+	}
+	if len(c.Violations) > 0 {
+		c.Outcome = Violated
+	}
+	return nil
+}
+
+// conclude gives the case its outcome; what remains is fatal. A violation outranks
+// a fault that did not happen, and both are told.
+func (r *caseRun) conclude(err error) error {
+	if chaos.IsUsage(err) || isFatal(err) {
+		return err
+	}
+	texts := append([]string{}, r.missed...)
+	switch {
+	case err != nil:
+		r.result.Outcome = Broken
+		var e *end
+		if errors.As(err, &e) {
+			r.result.Outcome = e.outcome
+		}
+		texts = append([]string{err.Error()}, texts...)
+	case r.result.Outcome == Passed && len(r.missed) > 0:
+		r.result.Outcome = Missed
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	if r.result.Text != "" {
+		texts = append(texts, r.result.Text)
+	}
+	r.result.Text = strings.Join(texts, "\n")
+	r.history.Add(history.Event{Kind: history.Note, Who: history.ByHarness, Text: string(r.result.Outcome) + ": " + r.result.Text})
+	return nil
+}
+
+// wait sets WaitedMs: from when the next server was ready until the first alarm of s
+// was due, or something else had the system work again.
+func (k *Kill) wait(s check.Snapshot) {
+	due := math.Inf(1)
+	for _, o := range s.Objects {
+		if o.Row.Set {
+			due = min(due, msBetween(s.At, o.Row.At))
+		}
+	}
+	if !math.IsInf(due, 1) { // else it was no alarm that had it work again
+		k.WaitedMs = max(0, min(due, k.RecoveredMs)-k.ReadyMs)
+	}
+}
