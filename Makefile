@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: fuzz help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
+.PHONY: fuzz fuzz-syntax help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -27,6 +27,7 @@ help:
 	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
+	@echo 'make fuzz-syntax   SYNTAX=20000 random programs over the syntax around await, compared with the reference'
 	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
@@ -129,6 +130,13 @@ load:
 differential: build npm $(REFERENCE)/.package-lock.json
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
 		$(GO) test -count=1 -timeout 30m -run Differential ./...
+
+# SYNTAX random programs over the syntax around await and yield, run by workerd too.
+# SYNTAX=20000@7 begins with the seed 7.
+SYNTAX ?= 20000
+fuzz-syntax: $(REFERENCE)/.package-lock.json
+	MINIDO_SYNTAX='$(SYNTAX)' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
+		$(GO) test -count=1 -timeout 60m -run 'TestDifferentialSyntax$$' ./runtime/bundle
 
 # Every fuzz test in turn, FUZZ_SECONDS in all. What one finds it writes below its
 # package's testdata/fuzz, which go test runs from then on.

@@ -70,7 +70,7 @@ func load(t *testing.T, b *Bundle) *run {
 		r.log = append(r.log, strings.Join(parts, " "))
 		return goja.Undefined()
 	})
-	asyncIterator, err := r.vm.RunString(`Symbol.asyncIterator ??= Symbol("Symbol.asyncIterator"); ({ [Symbol.asyncIterator]() { return this; } })`)
+	asyncIterator, err := r.vm.RunString(`Symbol.asyncIterator ??= Symbol("Symbol.asyncIterator"); Symbol.dispose ??= Symbol("Symbol.dispose"); Symbol.asyncDispose ??= Symbol("Symbol.asyncDispose"); ({ [Symbol.asyncIterator]() { return this; } })`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@
 // microtask queue as they say. The body of an async generator is a generator
 // that yields Awaiting for an await, Passed for what yield* passes on, and any
 // other value for a yield. Evaluated once per runtime, before user code.
-(function (AsyncIteratorPrototype) {
+(function (AsyncIteratorPrototype, guardAwait) {
   "use strict";
   const { apply } = Reflect;
   const { create, defineProperty, getPrototypeOf, setPrototypeOf: inherit } = Object;
@@ -11,7 +11,7 @@
   const Type = TypeError, Eval = EvalError, P = Promise, promiseResolve = P.resolve, promiseThen = P.prototype.then;
   const Generator = getPrototypeOf(function* () {}).prototype;
   const { next: resume, throw: raise, return: leave } = Generator;
-  const resolved = (v) => apply(promiseResolve, P, [v]);
+  const resolved = (v) => apply(promiseResolve, P, [guardAwait(v)]);
   const then = (promise, yes, no) => apply(promiseThen, promise, [yes, no]);
   const isObject = (v) => (typeof v === "object" && v !== null) || typeof v === "function";
   const shown = (v) => (isObject(v) ? "#<" + (v.constructor?.name || "Object") + ">" : typeof v === "string" ? `"${v}"` : String(v));

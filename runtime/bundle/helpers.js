@@ -4,6 +4,7 @@
 (function (isNamespace, touch) {
   "use strict";
   const { create, defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf, hasOwn, keys } = Object;
+  const { apply, get, ownKeys, set } = Reflect, P = Promise, Type = TypeError;
 
   // A getter for each of many names. One descriptor and plain loops: real bundles
   // have thousands of names, and each object, iterator and for-in costs.
@@ -38,7 +39,7 @@
   const usual = 1n << 4096n, least = -usual;
   let longest; // made when it is needed: it takes 512 KB
   const tooBig = () => new Range("Maximum BigInt size exceeded");
-  const numeric = (v) => typeof v === "number" || typeof v === "bigint" ? v : -(-v);
+  const numeric = (v) => typeof v === "number" || typeof v === "bigint" ? v : v--; // as it was, converted once
   const asString = BigInt.prototype.toString, call = Function.prototype.call;
   const digits = (n) => call.call(asString, n, 16).length;
 
@@ -93,6 +94,43 @@
     __toESMNode: (mod) => wrap(mod, true),
     __toCommonJS: (ns) => ns,
     __reExport: (target, mod) => copy(target, mod, "default"),
+    // A promise of what is no promise, for await, which has goja ask any object for its
+    // constructor, and take one that answers with Promise for a promise.
+    settled: (v) => new P((done) => done(v)),
+    // The object that a property with a computed key is spread from.
+    $own: (key, value, nameless) => {
+      const d = { __proto__: null, value, writable: true, enumerable: true, configurable: true }, o = defineProperty({ __proto__: null }, key, d);
+      if (nameless) {
+        key = ownKeys(o)[0];
+        const given = getOwnPropertyDescriptor(value, "name");
+        if (given === undefined || given.value === "") defineProperty(value, "name", { __proto__: null, value: typeof key === "symbol" ? (key.description === undefined ? "" : `[${key.description}]`) : key, configurable: true });
+      }
+      return o;
+    },
+    // Calls a method that an optional chain was taken apart for.
+    $call: (fn, self, args) => {
+      if (typeof fn !== "function") throw new Type(`${String(fn)} is not a function`);
+      return apply(fn, self, args);
+    },
+    // What has a member that is assigned to by reference, which goja makes an object of.
+    $base: (v) => {
+      if (v !== null && (typeof v === "object" || typeof v === "function")) return v;
+      if (v === null || v === undefined) {
+        return new Proxy({}, {
+          get: (o, key) => { throw new Type(`Cannot read properties of ${v} (reading '${String(key)}')`); },
+          set: (o, key) => { throw new Type(`Cannot set properties of ${v} (setting '${String(key)}')`); },
+        });
+      }
+      return new Proxy(Object(v), {
+        get: (o, key) => get(o, key, v),
+        set: (o, key, value) => {
+          if (set(o, key, value, v)) return true;
+          const d = getOwnPropertyDescriptor(o, key);
+          if (d !== undefined) throw new Type(`Cannot assign to read only property '${String(key)}' of ${typeof v} '${String(v)}'`);
+          throw new Type(`Cannot create property '${String(key)}' on ${typeof v} '${String(v)}'`);
+        },
+      });
+    },
     // Getters for names that exist before their module has run.
     announce: (ns, id, names) => {
       for (let i = 0, n = names.length; i < n; i++) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -19,17 +20,22 @@ var helpersSource string
 //go:embed generators.js
 var generatorsSource string
 
-// helperFile is one of the two: a function that answers with an object of helpers.
+//go:embed disposal.js
+var disposalSource string
+
+// helperFile is one of the three: a function that answers with an object of helpers.
 type helperFile struct {
 	program func() *goja.Program
 	names   []string
 }
 
 var interop = helperFile{compiled("helpers.js", helpersSource),
-	[]string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight, factor}}
+	[]string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight, factor, memberBase, chainCall, ownHelper}}
 
 var generators = helperFile{compiled("generators.js", generatorsSource),
 	[]string{"__await", asyncGenerator, "__yieldStar", "__forAwait", awaitResult, awaitReturn, asyncFunction, delegation}}
+
+var disposal = helperFile{compiled("disposal.js", disposalSource), []string{"__using", disposeHelper}}
 
 func compiled(name, source string) func() *goja.Program {
 	return sync.OnceValue(func() *goja.Program {
@@ -121,6 +127,7 @@ type instance struct {
 	announce goja.Callable
 	adopt    goja.Callable
 	parse    goja.Callable // JSON.parse
+	settled  goja.Callable // makes a promise of what is none
 	esm      *goja.Object  // the `module` that ESM code writes to and nobody reads
 	orders   map[int][]int
 }
@@ -181,7 +188,12 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	if base == nil {
 		base = vm.NewObject()
 	}
-	if _, err = generators.install(in, base); err != nil {
+	in.settled, _ = goja.AssertFunction(obj.Get("settled"))
+	in.helpers[awaitGuard] = vm.ToValue(in.guardAwait)
+	if _, err = generators.install(in, base, in.helpers[awaitGuard]); err != nil {
+		return nil, err
+	}
+	if _, err = disposal.install(in); err != nil {
 		return nil, err
 	}
 	in.helpers[stackReader] = vm.ToValue(func(call goja.FunctionCall) goja.Value {
@@ -199,6 +211,22 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	}
 	return in, nil
 }
+
+// guardAwait is the helper of await.
+func (in *instance) guardAwait(call goja.FunctionCall) goja.Value {
+	v := call.Argument(0)
+	o, ok := v.(*goja.Object)
+	if !ok || o.ExportType() == promiseType {
+		return v
+	}
+	promise, err := in.settled(goja.Undefined(), v)
+	if err != nil {
+		in.throw(err)
+	}
+	return promise
+}
+
+var promiseType = reflect.TypeFor[*goja.Promise]()
 
 func jsonParse(vm *goja.Runtime) (goja.Callable, error) {
 	if o, ok := vm.Get("JSON").(*goja.Object); ok {

@@ -70,7 +70,7 @@ type lowered struct {
 // about deferred namespaces, and need not be evaluated once per file.
 var shared = map[string]bool{
 	"__export": true, "__toESM": true, "__toCommonJS": true, "__reExport": true, "__name": true, "__copyProps": true, "__pow": true,
-	"__await": true, "__asyncGenerator": true, "__yieldStar": true, "__forAwait": true,
+	"__using": true, disposeHelper: true, "__await": true, "__asyncGenerator": true, "__yieldStar": true, "__forAwait": true,
 }
 
 // plain are the aliases that esbuild's helpers stand on; kept only if a helper
@@ -161,6 +161,18 @@ func (l *lowered) wrap(out, sourcefile string) {
 	}
 	if readsStack.MatchString(body) {
 		l.helpers = append(l.helpers, stackReader)
+	}
+	if strings.Contains(body, "await ") {
+		l.helpers = append(l.helpers, awaitGuard)
+	}
+	if assignsMembers.MatchString(body) {
+		l.helpers = append(l.helpers, memberBase)
+	}
+	if strings.Contains(body, "?.") && strings.Contains(body, "...") {
+		l.helpers = append(l.helpers, chainCall)
+	}
+	if mayHaveAccessor.MatchString(body) {
+		l.helpers = append(l.helpers, ownHelper)
 	}
 	if hasAsync(prologue) {
 		l.helpers = append(l.helpers, awaitResult, awaitReturn, asyncFunction, delegation)

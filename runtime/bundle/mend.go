@@ -45,6 +45,12 @@ import (
 //   - Elements of patterns that goja's parser does not take (repair.go).
 //   - What cannot run (menddead.go).
 //   - arguments that arrow functions alone name (mendarguments.go).
+//   - v ??= x, and members in patterns (mendassign.go).
+//   - a?.m(...xs) (mendchain.go).
+//   - delete f() (menddelete.go).
+//   - { get a() {}, [k]: 1 } (mendliteral.go).
+//   - using and await using (mendusing.go).
+//   - await x where x is an object and no promise.
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
@@ -57,6 +63,11 @@ const (
 const stackReader = "$stack"
 
 var readsStack = regexp.MustCompile(`\.stack\b`)
+
+// awaitGuard is the helper of what is awaited: goja asks every object for its
+// constructor, not only promises (ECMA-262, section 27.2.4.7.1), and takes one that
+// answers with Promise for a promise, which ends in a panic.
+const awaitGuard = "$await"
 
 // bounds names the helper of each operator that has one.
 var bounds = map[token.Token]unistring.String{
@@ -106,12 +117,28 @@ func mend(program *ast.Program, m mender) (err error) {
 // class's constructor.
 type mender struct {
 	bounds, async, stacks, names, arguments bool
+	awaits, members, accessors              bool
 	source                                  string // of the program
 }
 
 func (m mender) slot(e *ast.Expression, exact bool) {
 	if element := unwrapElement(*e); element != nil {
 		*e = element
+	}
+	if plain, ok := (*e).(*ast.AssignExpression); ok && m.members {
+		if with := plainLogical(plain); with != nil {
+			*e = with
+		}
+	}
+	if wrapped := wrapChain(*e); wrapped != nil {
+		m.chain(*e, exact)
+		*e = wrapped
+		return
+	}
+	if deletion, ok := (*e).(*ast.UnaryExpression); ok {
+		if with := evaluateDeleted(deletion); with != nil {
+			*e = with
+		}
 	}
 	if with := m.replacement(*e, exact); with != nil {
 		*e = with
@@ -150,8 +177,12 @@ func (m mender) node(n ast.Node, exact bool) {
 		pruneConditional(n)
 	case *ast.ArrowFunctionLiteral:
 		closeParentheses(n, m.source)
+		if n.Async {
+			splitArrow(n)
+		}
 		nameParameters(n.ParameterList)
 	case *ast.TryStatement:
+		mendUsing(n)
 		nestTry(n)
 	case *ast.CatchStatement:
 		letRedeclare(n)
@@ -163,6 +194,7 @@ func (m mender) node(n ast.Node, exact bool) {
 			m.unname(&n.Initializer, key.Value)
 		}
 	case *ast.PropertyKeyed:
+		keepClassName(n)
 		if key, ok := n.Key.(*ast.StringLiteral); ok && !n.Computed && n.Kind == ast.PropertyKindValue {
 			m.unname(&n.Value, key.Value)
 		}
@@ -183,7 +215,34 @@ func (m mender) node(n ast.Node, exact bool) {
 		if !isNumber(n.Left) { // it takes no BigInt
 			m.bound(n.Operator, &n.Right)
 		}
+	case *ast.AwaitExpression:
+		if m.awaits {
+			n.Argument = call(awaitGuard, n.Argument)
+		}
+	case *ast.CallExpression:
+		if callee, ok := n.Callee.(*ast.OptionalChain); ok { // (a?.m)(): an arrow function would lose what this is
+			m.chain(callee, exact)
+			for i := range n.ArgumentList {
+				m.slot(&n.ArgumentList[i], exact)
+			}
+			return
+		}
+	case *ast.ObjectLiteral:
+		if m.accessors {
+			defineComputed(n)
+		}
+	case *ast.ArrayPattern, *ast.ObjectPattern:
+		if m.members {
+			checkBases(n)
+		}
+	case *ast.ForIntoExpression:
+		if m.members {
+			checkBase(&n.Expression)
+		}
 	case *ast.AssignExpression:
+		if logical[n.Operator] && m.members {
+			checkBase(&n.Left)
+		}
 		m.bound(n.Operator, &n.Right)
 		if target, ok := n.Left.(*ast.Identifier); ok && n.Operator == token.ASSIGN {
 			m.unname(&n.Right, target.Name)
@@ -200,7 +259,18 @@ func (m mender) function(n *ast.FunctionLiteral, exact bool) {
 	if m.arguments {
 		nameArguments(n)
 	}
+	if n.Async || n.Generator {
+		splitChains(&n.Body.List)
+	}
 	descend(n, m, exact)
+}
+
+// chain visits what is in an optional chain, or in the deletion of one.
+func (m mender) chain(e ast.Expression, exact bool) {
+	if deletion, ok := e.(*ast.UnaryExpression); ok {
+		e = deletion.Operand
+	}
+	m.slot(&e.(*ast.OptionalChain).Expression, exact)
 }
 
 // replacement is what takes the place of a node, or nil.

@@ -61,6 +61,8 @@ func (f *argumentsFinder) node(n ast.Node, flag bool) {
 		return
 	case *ast.ArrowFunctionLiteral:
 		flag = true
+	case *ast.OptionalChain:
+		flag = flag || litters(n.Expression) // it becomes one (mendchain.go)
 	}
 	if !f.found {
 		descend(n, f, flag)
@@ -79,14 +81,20 @@ func (f *argumentsFinder) list(l *[]ast.Statement, flag bool) {
 type argumentsNamer struct{}
 
 func (v argumentsNamer) slot(e *ast.Expression, flag bool) {
-	arrow, ok := (*e).(*ast.ArrowFunctionLiteral)
-	if !ok {
+	switch x := (*e).(type) {
+	case *ast.ArrowFunctionLiteral:
+	case *ast.OptionalChain:
+		if !litters(x.Expression) {
+			v.node(x, flag)
+			return
+		}
+	default:
 		v.node(*e, flag)
 		return
 	}
 	var f argumentsFinder
-	if f.node(arrow, true); f.found {
-		*e = &ast.SequenceExpression{Sequence: []ast.Expression{&ast.Identifier{Name: argumentsName, Idx: arrow.Start}, arrow}}
+	if f.node(*e, true); f.found {
+		*e = &ast.SequenceExpression{Sequence: []ast.Expression{&ast.Identifier{Name: argumentsName, Idx: (*e).Idx0()}, *e}}
 	}
 }
 

@@ -53,7 +53,7 @@ func (u *unit) program() (*goja.Program, error) {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
 			has := func(helper string) bool { return slices.Contains(u.low.helpers, helper) }
-			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader), names: has(nameHelper), arguments: strings.Contains(u.low.code, argumentsName)}
+			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader), names: has(nameHelper), awaits: has(awaitGuard), members: has(memberBase), accessors: has(ownHelper), arguments: strings.Contains(u.low.code, argumentsName)}
 			if err = mend(ast, m); err == nil {
 				u.prog, err = goja.CompileAST(ast, false)
 			}

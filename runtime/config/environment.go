@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -26,10 +27,11 @@ func (s *selection) field(key string) *node {
 	if s.env == nil {
 		return present(s.top.get(key))
 	}
-	if own := present(s.env.get(key)); own != nil && !wranglerFile().fileOnly[key] {
+	_, fileOnly := fileOnlyFields[key]
+	if own := present(s.env.get(key)); own != nil && !fileOnly {
 		return own
 	}
-	if wranglerFile().notInherited[key] {
+	if slices.Contains(notInherited, key) {
 		return nil
 	}
 	return present(s.top.get(key))
@@ -64,7 +66,7 @@ func (s *selection) at(where Position, severity Severity, message, hint string) 
 // mistake in one must not stop the others.
 func checkFile(rep *report, root *node, envName string) *node {
 	c := &checker{rep: rep, elsewhere: explainKey}
-	c.check("", root, wranglerFile().file)
+	c.check("", root, fileSchema)
 	if envName == "" {
 		return nil
 	}
@@ -72,7 +74,7 @@ func checkFile(rep *report, root *node, envName string) *node {
 	env := envs.get(envName)
 	if env != nil {
 		if env.kind == kindObject {
-			c.check("env."+envName, env, wranglerFile().environment)
+			c.check("env."+envName, env, environmentSchema)
 		}
 		return env
 	}
@@ -99,7 +101,7 @@ func explainKey(path, key string) string {
 		return hint
 	}
 	if isEnvironmentPath(path) {
-		if wranglerFile().fileOnly[key] {
+		if _, ok := fileOnlyFields[key]; ok {
 			return fmt.Sprintf("%q can only stand at the top level", key)
 		}
 	}
@@ -117,7 +119,7 @@ func warnNotInherited(rep *report, sel *selection) {
 		return
 	}
 	for _, m := range sel.top.entries() {
-		if !wranglerFile().notInherited[m.key] {
+		if !slices.Contains(notInherited, m.key) {
 			continue
 		}
 		own := sel.env.get(m.key)

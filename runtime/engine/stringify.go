@@ -10,7 +10,6 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
-	"minido.dev/minido/internal/insides"
 )
 
 // JSON.stringify (ECMA-262, section 25.5.2): several times faster than goja's,
@@ -24,7 +23,7 @@ type stringifier struct {
 	gap      jsonText
 	replacer goja.Callable
 	allowed  []unistring.String // a list of properties; nil if there is none
-	members  []insides.Property // of the objects that are being written
+	members  []jsonMember       // of the objects that are being written
 	path     []step             // these objects, outermost first
 	values   int
 	ran      int     // how often code of the user's may have run
@@ -94,7 +93,7 @@ func (s *stringifier) list(list *goja.Object) {
 		if item == nil || !isName(item) {
 			continue
 		}
-		if name := insides.NameOf(s.e.stringOf(item)); !seen[name] {
+		if name := nameOf(s.e.stringOf(item)); !seen[name] {
 			seen[name] = true
 			s.allowed = append(s.allowed, name)
 		}
@@ -158,20 +157,20 @@ func (s *stringifier) count() {
 // lacksToJSON reports whether an object has no toJSON, as far as a look shows.
 func (s *stringifier) lacksToJSON(o *goja.Object) bool {
 	const name = "toJSON"
-	l := s.e.maker.Plain
-	base, known := l.Object(o), &s.bare[1]
+	l := s.e.plain
+	base, known := l.plain(o), &s.bare[1]
 	if base == nil {
-		list := l.Array(o)
+		list := l.list(o)
 		if list == nil {
 			return false
 		}
-		base, known = list.Base(), &s.bare[0]
+		base, known = &list.baseObject, &s.bare[0]
 	}
-	if base.Has(name) {
+	if base.has(name) {
 		return false
 	}
-	if now := (bare{base.Prototype(), s.ran + 1}); *known != now {
-		if !s.e.maker.Lacks(base.Prototype(), name) {
+	if now := (bare{base.prototype, s.ran + 1}); *known != now {
+		if !s.e.lacks(base.prototype, name) {
 			return false
 		}
 		*known = now
@@ -214,7 +213,7 @@ func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.V
 
 // unwrap is the primitive of a wrapper object (step 4); nil stands for a function.
 func (s *stringifier) unwrap(o *goja.Object) goja.Value {
-	if s.e.maker.Plain.Object(o) != nil || s.e.maker.Plain.Array(o) != nil {
+	if s.e.plain.plain(o) != nil || s.e.plain.list(o) != nil {
 		return o
 	}
 	s.ran++
@@ -250,7 +249,7 @@ func (s *stringifier) key(at step) goja.Value {
 	if at.index >= 0 {
 		return s.e.vm.ToValue(strconv.Itoa(at.index))
 	}
-	return s.e.maker.TextOf(at.name)
+	return s.e.textOf(at.name)
 }
 
 // write writes a prepared value.
@@ -259,7 +258,7 @@ func (s *stringifier) write(v goja.Value, at step) {
 		s.nested(o, at)
 		return
 	}
-	if s.out.scalar(s.e.maker.Plain.Scalar(v)) {
+	if s.e.plain.writeScalar(&s.out, v) {
 		return
 	}
 	if text, ok := v.(goja.String); ok {
@@ -280,8 +279,8 @@ func (s *stringifier) write(v goja.Value, at step) {
 
 // nested writes an object or an array, or a text that is JSON already.
 func (s *stringifier) nested(o *goja.Object, at step) {
-	base := s.e.maker.Plain.Object(o)
-	ordinary := base != nil && base.Class() == "Object"
+	base := s.e.plain.plain(o)
+	ordinary := base != nil && base.class == "Object"
 	if !ordinary && o.ClassName() == "RawJSON" {
 		s.out.text(s.e.stringOf(o.Get("rawJSON")))
 		return
@@ -295,25 +294,35 @@ func (s *stringifier) nested(o *goja.Object, at step) {
 	s.path = s.path[:len(s.path)-1]
 }
 
-// scalar writes a value for which a look is enough; false for any other.
-func (t *jsonText) scalar(v insides.Scalar) bool {
-	switch v.Kind {
-	case insides.ASCIIScalar:
-		t.quoteASCII(v.ASCII())
-	case insides.WideScalar:
-		t.quoteUnits(v.Units())
-	case insides.IntegerScalar:
-		t.bytes = strconv.AppendInt(t.bytes, v.Integer(), 10)
-	case insides.FloatScalar:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			t.ascii("null")
+// isScalar reports whether a value is written as it is, for all that a look shows.
+func (l *plainLayout) isScalar(v goja.Value) bool {
+	switch wordsOf(&v).tab {
+	case l.ascii, l.wide, l.integer, l.float, l.boolean, l.null:
+		return l.ok
+	}
+	return false
+}
+
+// writeScalar writes a value for which a look is enough; false for any other.
+func (l *plainLayout) writeScalar(out *jsonText, v goja.Value) bool {
+	w := wordsOf(&v)
+	switch w.tab {
+	case l.ascii:
+		out.quoteASCII(*(*string)(w.data))
+	case l.wide:
+		out.quoteUnits((*(*[]uint16)(w.data))[1:]) // after goja's mark
+	case l.integer:
+		out.bytes = strconv.AppendInt(out.bytes, *(*int64)(w.data), 10)
+	case l.float:
+		if f := *(*float64)(w.data); math.IsNaN(f) || math.IsInf(f, 0) {
+			out.ascii("null")
 		} else {
-			t.number(f)
+			out.number(f)
 		}
-	case insides.BooleanScalar:
-		t.bytes = strconv.AppendBool(t.bytes, v.Boolean())
-	case insides.NullScalar:
-		t.ascii("null")
+	case l.boolean:
+		out.bytes = strconv.AppendBool(out.bytes, *(*bool)(w.data))
+	case l.null:
+		out.ascii("null")
 	default:
 		return false
 	}
@@ -346,12 +355,12 @@ func (s *stringifier) array(array *goja.Object) {
 		s.line(0)
 		s.count()
 		at := step{index: i}
-		item := s.e.maker.Plain.Element(array, i)
+		item := s.e.plain.element(array, i)
 		if item == nil {
 			s.ran++
 			item = s.e.element(array, i)
 		}
-		if s.replacer == nil && item != nil && s.out.scalar(s.e.maker.Plain.Scalar(item)) {
+		if s.replacer == nil && item != nil && s.e.plain.writeScalar(&s.out, item) {
 			continue
 		}
 		v := s.prepare(array, at, item)
@@ -367,8 +376,8 @@ func (s *stringifier) array(array *goja.Object) {
 }
 
 func (s *stringifier) length(array *goja.Object) int64 {
-	if list := s.e.maker.Plain.Array(array); list != nil {
-		return int64(list.Length())
+	if list := s.e.plain.list(array); list != nil {
+		return int64(list.length)
 	}
 	s.ran++
 	return s.e.arrayLength(array)
@@ -378,7 +387,7 @@ func (s *stringifier) object(object *goja.Object) {
 	from := len(s.members)
 	if s.allowed != nil {
 		for _, name := range s.allowed {
-			s.members = append(s.members, insides.Property{Name: name})
+			s.members = append(s.members, jsonMember{name: name})
 		}
 	} else {
 		var ran bool
@@ -391,22 +400,22 @@ func (s *stringifier) object(object *goja.Object) {
 	empty := true
 	for i := from; i < to; i++ {
 		m := s.members[i]
-		if m.Value == nil || s.ran != seen {
-			if m.Value = s.e.maker.Plain.Own(object, m.Name); m.Value == nil {
+		if m.value == nil || s.ran != seen {
+			if m.value = s.e.plain.own(object, m.name); m.value == nil {
 				s.ran++
-				m.Value = s.e.get(object, m.Name)
+				m.value = s.e.get(object, m.name)
 			}
 		}
 		s.count()
-		if scalar := s.e.maker.Plain.Scalar(m.Value); s.replacer == nil && scalar.Kind != insides.NoScalar {
-			s.begin(m.Name, empty)
-			s.out.scalar(scalar)
+		if s.replacer == nil && s.e.plain.isScalar(m.value) {
+			s.begin(m.name, empty)
+			s.e.plain.writeScalar(&s.out, m.value)
 			empty = false
 			continue
 		}
-		at := step{name: m.Name, index: -1}
-		if v := s.prepare(object, at, m.Value); v != nil {
-			s.begin(m.Name, empty)
+		at := step{name: m.name, index: -1}
+		if v := s.prepare(object, at, m.value); v != nil {
+			s.begin(m.name, empty)
 			s.write(v, at)
 			empty = false
 		}

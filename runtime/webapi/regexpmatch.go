@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strings"
 
-	"minido.dev/minido/internal/insides"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/regex"
@@ -27,13 +25,13 @@ func (p *Platform) regexpMethods() {
 		re, text := c.This, c.Argument(0)
 		result := method(c)
 		if found, ok := result.(*goja.Object); ok {
-			insides.OrderMatch(found)
+			engine.OrderMatch(found)
 			st.last = lastMatch{regexp: re, text: text, result: found}
 		}
 		return result
 	})
 	p.amend("test", func(c goja.FunctionCall, method native) goja.Value {
-		if !insides.StandardRegExp(c.This) {
+		if !engine.StandardRegExp(c.This) {
 			return p.testByExec(c, method)
 		}
 		re, text := c.This, c.Argument(0)
@@ -44,17 +42,17 @@ func (p *Platform) regexpMethods() {
 		return result
 	})
 	p.amend("compile", p.recompile)
-	insides.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
-		if !insides.StandardRegExp(c.This) && !p.untouched(c.This) {
+	engine.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+		if !engine.StandardRegExp(c.This) && !p.untouched(c.This) {
 			return p.stepwise("split", c)
 		}
 		return p.step(c, method)
 	})
 	every := p.Engine.Call(st.proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
-	insides.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+	engine.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
 		result := p.step(c, method)
 		if found, ok := result.(*goja.Object); ok {
-			insides.OrderMatch(webidl.Get(found, "value"))
+			engine.OrderMatch(webidl.Get(found, "value"))
 		}
 		return result
 	})
@@ -65,16 +63,16 @@ func (p *Platform) regexpMethods() {
 		goja.SymSearch:  func(result, _ goja.Value) bool { return result.ToInteger() >= 0 },
 	} {
 		if method, ok := st.proto.GetSymbol(symbol).(*goja.Object); ok {
-			insides.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
+			engine.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
 				re, text := c.This, c.Argument(0)
-				if !insides.StandardRegExp(re) {
+				if !engine.StandardRegExp(re) {
 					if p.untouched(re) {
 						return p.step(c, method)
 					}
 					return p.stepwise(names[symbol], c)
 				}
 				result := method(c)
-				if insides.OrderMatch(result); matched(result, text) {
+				if engine.OrderMatch(result); matched(result, text) {
 					st.last = lastMatch{regexp: re, text: text, all: true}
 				}
 				return result
@@ -86,7 +84,7 @@ func (p *Platform) regexpMethods() {
 func (p *Platform) amend(name string, fn func(c goja.FunctionCall, method native) goja.Value) *goja.Object {
 	method, ok := p.core.regexp.proto.Get(name).(*goja.Object)
 	if ok {
-		insides.Amend(method, fn)
+		engine.Amend(method, fn)
 	}
 	return method
 }
@@ -181,7 +179,7 @@ func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) 
 // a text of characters is led from within one to the next.
 func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky, stepping bool) []int {
 	m := &p.core.regexp.matcher
-	ascii, units := insides.Text(text)
+	ascii, units := engine.Text(text)
 	var groups []int
 	var err error
 	if units == nil {

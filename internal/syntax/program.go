@@ -1,0 +1,189 @@
+package syntax
+
+import (
+	"fmt"
+	"strings"
+
+	"minido.dev/minido/internal/entropy"
+)
+
+// Program is one program: the text of an expression that is a function of world().
+// The same seed and size give the same program; one of a smaller size begins like it,
+// which is how a program that shows a fault is made smaller. Size is about the number
+// of expressions and statements.
+func Program(seed uint64, size int) string {
+	g := &generator{random: entropy.NewSeeded(seed), budget: size}
+	g.scope = &scope{async: true, function: true, returns: true}
+	g.declare("v", anything, true)
+	g.declare("w", anything, true)
+	g.declare("xs", anything, true)
+	g.declare("k", anything, false)
+	head := "let v = " + g.pick("undefined", "null", "0", "1", `"s"`) + ", w = " + g.pick("2", "undefined", `""`) + ", xs = [1, , 3]; const k = 5;"
+	if g.chance(3) {
+		head = "" // they are parameters, below
+	}
+	body := g.statements(3 + g.n(4))
+	if head == "" {
+		return fmt.Sprintf("async (W) => { const %s = W; return await (async function(v, w = t(\"default w\", 2), ...xs) { const k = 5;\n%s\n})(%s); }", Names, body, g.pick("", "undefined, 1", "null, undefined, 3, 4"))
+	}
+	return fmt.Sprintf("async (W) => { const %s = W; %s\n%s\n}", Names, head, body)
+}
+
+// kind says what a variable may hold.
+type kind byte
+
+const (
+	anything kind = iota
+	function
+	class
+	generatorOf // a generator function
+	asyncGeneratorOf
+	asyncFunction
+)
+
+type variable struct {
+	name    string
+	kind    kind
+	mutable bool
+}
+
+// scope is a block, or the body of a function.
+type scope struct {
+	outer            *scope
+	variables        []variable
+	function, arrow  bool
+	async, generator bool
+	returns          bool     // return may stand here
+	super, private   bool     // super.x, this.#p may stand here
+	loop, breakable  bool     // continue, break
+	labels           []string // of the function
+	plain            bool     // neither await nor yield: a parameter, a static block
+	fresh            bool     // holds nothing of its own that closures may read later
+}
+
+// generator makes one program. Confined to its call.
+type generator struct {
+	random *entropy.Seeded
+	budget int // of nodes; simple ones are made when it is spent
+	depth  int // of expressions
+	scope  *scope
+	names  int
+	traces int
+}
+
+func (g *generator) n(n int) int         { return int(g.random.Uint64() % uint64(n)) }
+func (g *generator) chance(one int) bool { return g.n(one) == 0 }
+
+func (g *generator) pick(from ...string) string { return from[g.n(len(from))] }
+
+func (g *generator) name() string {
+	g.names++
+	return fmt.Sprintf("v%d", g.names)
+}
+
+// mark is a label of the trace, unique in the program.
+func (g *generator) mark() string {
+	g.traces++
+	return fmt.Sprintf("%q", fmt.Sprintf("t%d", g.traces))
+}
+
+func (g *generator) declare(name string, k kind, mutable bool) {
+	g.scope.variables = append(g.scope.variables, variable{name, k, mutable})
+}
+
+// variables that are visible and suit.
+func (g *generator) visible(suits func(variable) bool) []variable {
+	var all []variable
+	for s := g.scope; s != nil; s = s.outer {
+		for _, v := range s.variables {
+			if suits(v) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// variable is the name of a visible one.
+func (g *generator) variable(suits func(variable) bool) string {
+	all := g.visible(suits)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[g.n(len(all))].name
+}
+
+func mutable(v variable) bool { return v.mutable }
+
+func is(k kind) func(variable) bool { return func(v variable) bool { return v.kind == k } }
+
+// within makes text in a scope of its own.
+func (g *generator) within(s scope, make func() string) string {
+	s.outer = g.scope
+	if !s.function {
+		o := g.scope
+		s.async, s.generator, s.arrow, s.plain, s.returns = o.async, o.generator, o.arrow, s.plain || o.plain, o.returns
+		s.super, s.private = o.super, o.private
+		s.loop, s.breakable = s.loop || o.loop, s.breakable || o.breakable
+		s.labels = append(s.labels, o.labels...)
+	} else if s.arrow {
+		s.super, s.private = g.scope.super, g.scope.private
+	}
+	g.scope = &s
+	text := make()
+	g.scope = s.outer
+	return text
+}
+
+// function is the parameters and the body of a function, from "(" to "}".
+func (g *generator) function(s scope) string {
+	s.function, s.returns = true, true
+	between := " "
+	if s.arrow {
+		between = " => "
+	}
+	return g.within(s, func() string {
+		g.scope.plain = true
+		params := g.parameters()
+		g.scope.plain = false
+		if s.arrow && g.chance(3) {
+			return params + between + "(" + g.expr() + ")"
+		}
+		return params + between + "{\n" + g.statements(1+g.n(3)) + "\n}"
+	})
+}
+
+func (g *generator) parameters() string {
+	var list []string
+	for range g.n(3) {
+		name := g.name()
+		switch g.n(4) {
+		case 0:
+			list = append(list, name+" = "+g.expr())
+		case 1:
+			list = append(list, g.pattern(2, func() string { name := g.name(); defer g.declare(name, anything, true); return name })+" = "+g.iterable())
+			continue
+		default:
+			list = append(list, name)
+		}
+		g.declare(name, anything, true)
+	}
+	if g.chance(4) {
+		name := g.name()
+		list = append(list, "..."+name)
+		g.declare(name, anything, true)
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}
+
+func (g *generator) arguments() string {
+	var list []string
+	for range g.n(3) {
+		if g.chance(4) {
+			list = append(list, "..."+g.iterable())
+		} else {
+			list = append(list, g.expr())
+		}
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}

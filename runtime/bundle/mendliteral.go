@@ -1,0 +1,48 @@
+package bundle
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/dop251/goja/ast"
+)
+
+// goja assigns what has a computed key in an object literal, where it has to be defined
+// (ECMA-262, section 13.2.5.5): behind an accessor of the same name in the literal
+// that fails, or calls the setter. There it is spread from an object of its own.
+
+// ownHelper makes that object.
+const ownHelper = "$own"
+
+// keepClassName mends a property with a computed key that holds a class: goja names the
+// class by the key, also if it has a name.
+func keepClassName(n *ast.PropertyKeyed) {
+	if c, ok := n.Value.(*ast.ClassLiteral); ok && n.Computed && c.Name != nil {
+		n.Value = &ast.SequenceExpression{Sequence: []ast.Expression{c}}
+	}
+}
+
+// mayHaveAccessor finds code with an accessor and a computed key.
+var mayHaveAccessor = regexp.MustCompile(`(?s)\b[gs]et [\w$#"'\[].*\]: `)
+
+// defineComputed mends an object literal.
+func defineComputed(n *ast.ObjectLiteral) {
+	accessor := slices.IndexFunc(n.Value, func(p ast.Property) bool {
+		keyed, ok := p.(*ast.PropertyKeyed)
+		return ok && (keyed.Kind == ast.PropertyKindGet || keyed.Kind == ast.PropertyKindSet)
+	})
+	if accessor < 0 {
+		return
+	}
+	for i := accessor + 1; i < len(n.Value); i++ {
+		keyed, ok := n.Value[i].(*ast.PropertyKeyed)
+		if !ok || !keyed.Computed || keyed.Kind != ast.PropertyKindValue {
+			continue
+		}
+		args := []ast.Expression{keyed.Key, keyed.Value}
+		if isNameless(keyed.Value) {
+			args = append(args, &ast.BooleanLiteral{Idx: keyed.Key.Idx0(), Value: true})
+		}
+		n.Value[i] = &ast.SpreadElement{Expression: call(ownHelper, args...)}
+	}
+}

@@ -1,0 +1,43 @@
+// A variable is assigned to by a logical operator across an await.
+let v; v ??= await p(1); log(v); v &&= await p(2); log(v); v = 0; v ||= await p(3); log(v);
+// The same of parameters, in nested calls.
+log(await (async (a, b = 0) => { a ??= await p(1); b ||= await (async (c) => { c ??= await p(2); return c; })(); return [a, b]; })());
+// The same across a yield, and in an async generator.
+log(drain((function* (a) { let b = 1; a ??= yield 1; b &&= yield 2; return [a, b]; })())); log(await adrain((async function* (a) { a ??= yield await p(1); return a; })()));
+// A function that a logical operator assigns has the variable's name.
+let f1, f2; f1 ??= () => 1; f2 ||= class {}; log(f1.name, f2.name);
+// What is awaited is asked for no constructor.
+log(await { constructor: Promise, a: 1 }); const seen = []; await new Proxy({}, { get(o, k) { seen.push(k); } }); log(seen);
+// Promise.prototype is a thenable that is no promise.
+try { await Promise.prototype; } catch (e) { log(e); }
+// The same in an async generator.
+log(await adrain((async function* () { yield await { constructor: Promise }; yield { constructor: Promise, b: 1 }; })()));
+// An optional chain that ends before a call with spread arguments.
+const q = undefined; log(q?.m(...[1]), [q?.(...[2]), 5], O?.c?.m(...it("a", 1)).x, 1); log(O.m?.(...[1, 2]), delete q?.m(...[1]).a, delete O?.n?.zz?.(...[1])?.a);
+// The same with arguments, in defaults, and where the chain is called.
+(function () { log(q1?.(...arguments), O.m?.(...arguments), ((x = O?.m(...arguments)) => x)()); })(1, 2); var q1; try { (q1?.m(...[1]).x)(); } catch (e) { log(e); }
+// The same with an await or a yield among the arguments.
+log(O.b?.(...await p([1])), O.m?.(...await p([1])), delete O.z?.m(...await p([2]))?.a, O.n.x?.()(await p(1)), await (async () => O.b?.(...await p(1)))());
+const g = (function* () { log(this.m?.(...yield 1), this?.m?.(...yield 2), this.q?.(...yield 3)); }).call({ m(...a) { return [this.w, ...a]; }, w: 5 }); log(g.next(), g.next([1]), g.next([2]), g.next([3]));
+// An optional call of what an optional call gives.
+let q = { a() { log(this === q); return null; } }; log(q.a?.()?.(), q.z?.().b, q.z?.()(), q.z?.()?.()?.(), q?.z?.()?.a(), q.b?.c()?.(), (q?.a)(), (() => null)()?.()?.(), 1); log(O.b?.()?.()?.a);
+// delete evaluates what is no reference.
+log(delete t("a"), delete (t("b"), O.a), delete (t("c") ? O.a : 1)); const del = () => { delete t("d", 2); }; del();
+// A computed key behind an accessor of the same name.
+const k = t("c", "c"); log({ get [k]() { return 1; }, [k]: t("v", null) }, { set c(v) { log(v); }, a: 1, [k]: 2, ["x" + k]: 3 }); const s = { get c() { return 1; }, [k]: () => 1 }; log(s.c.name);
+// A class under a computed key keeps its name.
+const k = t("c", "c"); log({ [k]: class N {} }, { [k]: class {} }, { [k]: class N { static { t("x"); } } });
+// A member of a primitive value is assigned to.
+const n = 5; for (const f of [() => { n.x ??= 2; }, () => { n[1] ||= 2; "abc".length &&= 3; }, () => { [n.x] = [1]; }, () => { ({ a: "abc"[1] } = { a: 1 }); }, () => { for (n.x of [1]); }]) try { f(); } catch (e) { log(e.message); }
+// A member of null is assigned to in a pattern: the value is fetched first.
+let xs = null; for (const f of [() => { [xs.a] = it("q", 1); }, () => { xs.a ??= t("z"); }, () => { ({ a: xs[t("k", "k")] } = O); }, () => { for (xs.q of it("w", 1)); }, () => { [xs.a = t("d")] = []; }]) try { f(); } catch (e) { log(e.message); }
+// using in a loop: an error that was caught is not thrown by the next round.
+for (const i of [1, 2, 3]) try { using x = d(i); if (i < 2) fail("q"); log(i); } catch (e) { log(e); }
+// await using takes as many turns of the microtask queue as it has to await.
+const beat = (async () => { for (let i = 0; i < 12; i++) { t("beat " + i); await null; } })(); { await using a = null; } log(1); { await using a = ad("q"); } log(2); { await using a = ad("q"), b = null, c = ad("r"); using e = d("s"); await using f = d("u"); } log(3); await beat;
+// Errors of resources, one after the other.
+const bad = (k) => ({ [Symbol.asyncDispose]() { t(k); return r(k); } }); try { await using a = bad("a"), b = bad("b"); using c = { [Symbol.dispose]() { fail("c"); } }; fail("body"); } catch (e) { log(e); }
+// The texts of what is no resource.
+for (const v of [1, {}, { [Symbol.dispose]: 1 }]) { try { using x = v; } catch (e) { log(e.message); } try { await using x = v; } catch (e) { log(e.message); } } try { await using x = { [Symbol.asyncDispose]: 3 }; } catch (e) { log(e.message); }
+// Operands are converted once.
+let w = 5; w %= O; w = 5 >> O; w = 5 * O;
