@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"crypto/sha1"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -33,13 +32,29 @@ func hasToken(h http.Header, name, token string) bool {
 	return false
 }
 
-// IsUpgrade reports whether r asks for a WebSocket.
+// IsUpgrade reports whether r asks for a WebSocket. Like workerd it does not
+// look at Connection.
 func IsUpgrade(r *http.Request) bool {
-	return len(r.Header["Upgrade"]) > 0 && hasToken(r.Header, "Upgrade", "websocket") && hasToken(r.Header, "Connection", "upgrade")
+	return len(r.Header["Upgrade"]) > 0 && hasToken(r.Header, "Upgrade", "websocket")
 }
 
-// ErrHandshake is wrapped by Accept's error where the client is at fault.
-var ErrHandshake = errors.New("not a WebSocket handshake")
+// HandshakeError is a handshake that the client has got wrong, with workerd's
+// answer to it (kj/compat/http.c++, acceptWebSocket). Immutable.
+type HandshakeError struct {
+	Status int
+	Text   string
+	Header event.Header // beside the content type
+}
+
+// Error implements error.
+func (e *HandshakeError) Error() string { return e.Text }
+
+var (
+	errNotGet  = &HandshakeError{http.StatusBadRequest, "ERROR: WebSocket must be initiated with a GET request.", nil}
+	errVersion = &HandshakeError{http.StatusUpgradeRequired, "ERROR: The requested WebSocket version is not supported.",
+		event.Header{{Name: "Sec-WebSocket-Version", Value: "13"}}}
+	errNoKey = &HandshakeError{http.StatusBadRequest, "ERROR: Missing Sec-WebSocket-Key", nil}
+)
 
 // Accept completes the server's side of a handshake with a head of its own,
 // and takes the connection over. header is what the worker's response has; the
@@ -47,17 +62,16 @@ var ErrHandshake = errors.New("not a WebSocket handshake")
 // write of the head. The request's origin is not looked at: as in production
 // that is the worker's decision.
 //
-// If it returns an error that wraps ErrHandshake, nothing has been written.
+// If it returns a *HandshakeError, nothing has been written.
 func Accept(w http.ResponseWriter, r *http.Request, header event.Header, effect func(write func() error) error) (*Conn, error) {
 	key := strings.TrimSpace(r.Header.Get("Sec-Websocket-Key"))
-	raw, err := base64.StdEncoding.DecodeString(key)
 	switch {
-	case !IsUpgrade(r) || r.Method != http.MethodGet:
-		return nil, fmt.Errorf("%w: it takes GET with Connection: Upgrade and Upgrade: websocket", ErrHandshake)
+	case r.Method != http.MethodGet:
+		return nil, errNotGet
 	case r.Header.Get("Sec-Websocket-Version") != "13":
-		return nil, fmt.Errorf("%w: Sec-WebSocket-Version must be 13", ErrHandshake)
-	case err != nil || len(raw) != 16:
-		return nil, fmt.Errorf("%w: Sec-WebSocket-Key must be 16 bytes in base64", ErrHandshake)
+		return nil, errVersion
+	case key == "":
+		return nil, errNoKey
 	}
 	head := []byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Accept: " + acceptKey(key) + "\r\n")
 	for _, f := range header {

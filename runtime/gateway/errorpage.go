@@ -72,11 +72,11 @@ func (x *exchange) page(status int, header event.Header, text string) {
 		if !points.On() {
 			return nil
 		}
-		return x.flusher.Flush()
+		return x.w.FlushError()
 	})
 	x.headWritten(status)
 	if err != nil {
 		x.broken(nil)
 	}
-	x.end(int64(len(text)))
+	x.end()
 }

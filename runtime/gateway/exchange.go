@@ -2,14 +2,14 @@ package gateway
 
 import (
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/http1"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -20,13 +20,16 @@ import (
 // hangs up.
 var errGone = &event.Error{Name: "Error", Message: "The client disconnected."}
 
+// errNoUpgrade is workerd's error (api/http.c++, Response::send).
+var errNoUpgrade = &event.Error{Name: "TypeError",
+	Message: `Worker tried to return a WebSocket in a response to a request which did not contain the header "Upgrade: websocket".`}
+
 // exchange is one request on its way through. Its connection's goroutine owns
 // it, except for what mu guards.
 type exchange struct {
 	g       *Gateway
-	w       http.ResponseWriter
+	w       *http1.Response
 	r       *http.Request
-	flusher *http.ResponseController
 	result  chan result // holds one
 	body    *netx.ReaderBody
 	cancel  func(error)
@@ -36,6 +39,9 @@ type exchange struct {
 	encoder *encoder // nil: the body goes out as it is
 	object  string   // whose response it is, for kill points
 	cause   string   // what it counts as there
+
+	// cutShort: the request's body is malformed, or its client ended within it.
+	cutShort atomic.Bool
 
 	mu   sync.Mutex // guards gone
 	gone bool       // nobody waits for the result any more
@@ -65,22 +71,35 @@ func (x *exchange) run() {
 		case res = <-x.result:
 		case <-x.r.Context().Done():
 			x.abandon()
-			return
+			panic(http.ErrAbortHandler) // a status now would tell of something that has not happened
 		}
 	}
 	if res.err != nil || res.resp == nil {
 		if res.err == nil {
 			res.err = errors.New("the worker gave no response")
 		}
+		if x.cutShort.Load() && isLost(res.err) {
+			panic(http.ErrAbortHandler) // as workerd does: it was the client that broke off
+		}
 		x.fail(res.err)
 		return
 	}
 	if res.resp.Socket != nil {
+		if !netx.IsUpgrade(x.r) {
+			discard(res.resp)
+			x.fail(errNoUpgrade)
+			return
+		}
 		x.upgrade(res.resp)
 		return
 	}
 	x.respond(res.resp)
-	x.drain()
+}
+
+// isLost reports whether err is what reading a body that breaks off gives.
+func isLost(err error) bool {
+	var e *event.Error
+	return errors.As(err, &e) && e.Message == netx.ErrLost.Message
 }
 
 // done is the handler's callback.
@@ -126,31 +145,6 @@ func discard(resp *event.Response) {
 	}
 }
 
-// drainMost is how much of a body nobody wants is read to keep its connection, and
-// drainPatience for how long: both are net/http's affair where it drains by itself.
-const (
-	drainMost     = 256 << 10
-	drainPatience = time.Second
-)
-
-// drain reads what the worker left of a short body, behind the response. net/http
-// would do so after the handler; but when both sides may talk at once it then
-// waits for the next request in two places, and panics.
-func (x *exchange) drain() {
-	if x.body == nil || x.r.ContentLength > drainMost || x.r.Header.Get("Expect") != "" {
-		return
-	}
-	x.body.Cancel(netx.ErrLost)
-	c := connOf(x.r)
-	if c == nil || c.dead.Load() || x.flusher.Flush() != nil {
-		return
-	}
-	timer := clock.Real{}.AfterFunc(drainPatience, c.stopReading)
-	defer timer.Stop()
-	// An error ends the connection, of which net/http hears by itself.
-	_, _ = io.CopyN(io.Discard, x.r.Body, drainMost+1)
-}
-
 // finishBody gives the rest of the request's body up when the response is written.
 func (x *exchange) finishBody() {
 	if x.body != nil {
@@ -186,16 +180,8 @@ func (x *exchange) request() *event.Request {
 		Cause:    killpoint.Inherited(x.cause),
 	}
 	if r.Body != nil && r.Body != http.NoBody {
-		// A worker may answer while it reads. Where that cannot be enabled,
-		// net/http reads the body before it writes.
-		_ = x.flusher.EnableFullDuplex()
 		body := netx.NewReaderBody(r.Body, r.ContentLength, x.g.opts.Scheduler.Go)
-		body.Fail = func(error) error { lost := *netx.ErrLost; return &lost }
-		body.Unblock = func() {
-			if c := connOf(r); c != nil && body.Busy() {
-				c.stopReading()
-			}
-		}
+		body.Fail = func(error) error { x.cutShort.Store(true); lost := *netx.ErrLost; return &lost }
 		x.body, req.Body = body, body
 	}
 	return req
@@ -236,9 +222,10 @@ func (x *exchange) upgrade(resp *event.Response) {
 	})
 	if err != nil {
 		resp.Socket.Drop(netx.CloseLost, netx.LostCloseReason, nil)
-		if errors.Is(err, netx.ErrHandshake) {
-			x.page(http.StatusUpgradeRequired, event.Header{{Name: "Connection", Value: "Upgrade"}, {Name: "Upgrade", Value: "websocket"},
-				{Name: "Content-Type", Value: "text/plain; charset=utf-8"}}, err.Error()+"\n")
+		var wrong *netx.HandshakeError
+		if errors.As(err, &wrong) {
+			x.w.CloseAfter()
+			x.page(wrong.Status, append(event.Header{{Name: "Content-Type", Value: "text/plain"}}, wrong.Header...), wrong.Text)
 			return
 		}
 		x.g.opts.Warn(err.Error())

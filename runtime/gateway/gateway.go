@@ -8,15 +8,15 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"strings"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/http1"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -66,7 +66,7 @@ const DefaultCF = `{"colo":"DFW","country":"US","continent":"NA","city":"Austin"
 // Gateway serves clients. Safe for concurrent use.
 type Gateway struct {
 	opts     Options
-	server   *http.Server
+	server   *http1.Server
 	inFlight atomic.Int64
 
 	mu       sync.Mutex // guards everything below
@@ -92,23 +92,13 @@ func New(o Options) *Gateway {
 		o.Warn = func(string) {}
 	}
 	g := &Gateway{opts: o, sockets: map[*netx.Coupling]struct{}{}, idle: make(chan struct{})}
-	g.server = &http.Server{
-		Handler:                      g,
-		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     log.New(warner(o.Warn), "", 0),
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, connKey{}, c)
-		},
+	g.server = &http1.Server{
+		Handler: g,
+		Spawn:   func(name string, fn func()) { sched.Attend(o.Scheduler, name, fn) },
+		Clock:   clock.Real{},
+		Warn:    o.Warn,
 	}
 	return g
-}
-
-type warner func(string)
-
-// Write implements io.Writer for the server's own messages.
-func (w warner) Write(line []byte) (int, error) {
-	w(strings.TrimSpace(string(line)))
-	return len(line), nil
 }
 
 // Serve accepts connections until Close, and then returns nil. It may be
@@ -119,7 +109,7 @@ func (g *Gateway) Serve(ln net.Listener) error {
 		g.bound = append(g.bound, addr.IP)
 		g.mu.Unlock()
 	}
-	err := g.server.Serve(listener{ln})
+	err := g.server.Serve(ln)
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
@@ -147,9 +137,6 @@ func (g *Gateway) Close(ctx context.Context) error {
 		c.Cut(nil)
 	}
 	err := g.server.Shutdown(ctx)
-	if err != nil {
-		err = errors.Join(err, g.server.Close())
-	}
 	late := make(chan struct{})
 	grace := g.opts.Machine.AfterFunc(5*time.Second, func() { close(late) })
 	defer grace.Stop()
@@ -183,6 +170,7 @@ func (g *Gateway) leave() {
 }
 
 // ServeHTTP implements http.Handler: one request, on its connection's goroutine.
+// w is a *http1.Response.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !g.enter() {
 		refuse(w, http.StatusServiceUnavailable, "minido is shutting down.\n")
@@ -203,7 +191,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusServiceUnavailable, "Too many requests are in progress.\n")
 		return
 	}
-	x := &exchange{g: g, w: w, r: r, flusher: http.NewResponseController(w), result: make(chan result, 1)}
+	x := &exchange{g: g, w: w.(*http1.Response), r: r, result: make(chan result, 1)}
 	defer x.free()
 	if g.opts.Log != nil {
 		x.start = g.opts.Machine.Now()
@@ -214,6 +202,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func refuse(w http.ResponseWriter, status int, text string) {
 	h := w.Header()
 	h["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, text) // a client that is gone needs no answer
 }

@@ -91,13 +91,13 @@ func (x *exchange) stream(status int, body event.Body, length int64) {
 	points := x.g.opts.Points
 	x.w.WriteHeader(status)
 	if points.On() {
-		if points.Effect(killpoint.Response, x.object, x.cause, x.flusher.Flush) != nil {
+		if points.Effect(killpoint.Response, x.object, x.cause, x.w.FlushError) != nil {
 			x.broken(body)
 		}
 	}
 	if body == nil {
 		x.headWritten(status)
-		x.end(length)
+		x.end()
 		return
 	}
 	p := &puller{x: x, body: body, status: status, next: make(chan chunk, 1)}
@@ -127,7 +127,7 @@ func (x *exchange) stream(status int, body event.Body, length int64) {
 		x.broken(nil)
 	}
 	p.log()
-	x.end(length)
+	x.end()
 }
 
 // puller takes a body chunk by chunk on the connection's goroutine.
@@ -148,7 +148,7 @@ func (p *puller) pull() ([]byte, error) {
 		return c.data, c.err
 	default:
 	}
-	if p.x.flusher.Flush() != nil {
+	if p.x.w.FlushError() != nil {
 		p.x.broken(p.body)
 	}
 	p.log()
@@ -183,23 +183,18 @@ func (x *exchange) write(data []byte) error {
 		if _, err := x.w.Write(data); err != nil {
 			return err
 		}
-		return x.flusher.Flush()
+		return x.w.FlushError()
 	})
 }
 
-// end is the effect of a body's end. That of a chunked one is a write, which
-// net/http does after the handler.
-func (x *exchange) end(length int64) {
+// end is the effect of a body's end.
+func (x *exchange) end() {
 	points := x.g.opts.Points
 	if !points.On() {
 		return
 	}
-	around := func(write func() error) error { return points.Effect(killpoint.Close, x.object, x.cause, write) }
-	if c := connOf(x.r); length < 0 && c != nil && x.r.ProtoAtLeast(1, 1) {
-		c.last.Store(&around)
-		return
-	}
-	_ = around(func() error { return nil }) // nothing is left to write, so nothing can fail
+	// A response that cannot be ended ends its connection.
+	_ = points.Effect(killpoint.Close, x.object, x.cause, x.w.Finish)
 }
 
 // broken ends a response whose client is gone. It does not return.
