@@ -30,3 +30,35 @@ func TestWrite(t *testing.T) {
 	}
 	Lines(t, path, nil)
 }
+
+// A section of a document is compared, and what is around it stays.
+func TestSection(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "doc.md")
+	if err := os.WriteFile(path, []byte("a\n<!-- x: -->\nold\n<!-- :x -->\nz\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	Section(t, path, "x", "old\n")
+	probe := &failures{TB: t}
+	probe.run(func() { Section(probe, path, "x", "new\n") })
+	probe.run(func() { Section(probe, path, "y", "old\n") })
+	if probe.count != 2 {
+		t.Errorf("%d failures, want 2", probe.count)
+	}
+}
+
+// failures counts calls of Fatalf, which end the function that run calls.
+type failures struct {
+	testing.TB
+	count int
+}
+
+func (f *failures) Fatalf(string, ...any) { f.count++; panic(f) }
+
+func (f *failures) run(fn func()) {
+	defer func() {
+		if x := recover(); x != nil && x != any(f) {
+			panic(x)
+		}
+	}()
+	fn()
+}

@@ -18,7 +18,7 @@ var writes = map[string][]string{
 	"durableobject":      {"Commit", "os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
 	"durableobject/pool": {"Commit", "os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
 	"alarms":             {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
-	"runtime/r2":         {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
+	"runtime/binding/r2": {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
 	"runtime/webapi":     {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
 }
 

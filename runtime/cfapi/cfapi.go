@@ -7,7 +7,6 @@ package cfapi
 
 import (
 	_ "embed"
-	"fmt"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -141,81 +140,6 @@ func (a *API) DurableObjectClass() *goja.Object { return a.durableObject }
 // EntrypointClass is the base class WorkerEntrypoint of cloudflare:workers.
 func (a *API) EntrypointClass() *goja.Object { return a.entrypoint }
 
-// Module is a cloudflare: module's exports; ok is false for one that does not exist.
-func (a *API) Module(specifier string) (exports *goja.Object, ok bool) {
-	if m := a.modules[specifier]; m != nil {
-		return m, true
-	}
-	switch specifier {
-	case "cloudflare:workers":
-		exports = a.workersModule()
-	case "cloudflare:email":
-		exports = a.emailModule()
-	case "cloudflare:sockets":
-		exports = a.socketsModule()
-	case "cloudflare:workflows":
-		exports = a.workflowsModule()
-	default:
-		return nil, false
-	}
-	a.modules[specifier] = exports
-	return exports, true
-}
-
-func (a *API) workersModule() *goja.Object {
-	m := a.vm.NewObject()
-	for _, name := range []string{"DurableObject", "WorkerEntrypoint", "WorkflowEntrypoint", "RpcTarget", "RpcStub", "RpcPromise", "RpcProperty",
-		"ServiceStub", "env", "exports"} {
-		m.Set(name, a.js.Get(name))
-	}
-	m.Set("waitUntil", a.Engine.Func("waitUntil", 1, func(call goja.FunctionCall) goja.Value {
-		a.Engine.IO("waitUntil()")
-		a.opts.WaitUntil(call.Argument(0))
-		return goja.Undefined()
-	}))
-	a.defineOverrides(m)
-	return m
-}
-
-func (a *API) emailModule() *goja.Object {
-	m := a.vm.NewObject()
-	type email struct{ from, to string }
-	cls := engine.DefineClass(a.Engine, engine.ClassDef[*email]{
-		Name: "EmailMessage", Length: 3,
-		New: func(call goja.ConstructorCall) *email {
-			if len(call.Arguments) < 3 {
-				a.Engine.Throw("TypeError", "Failed to construct 'EmailMessage': 3 arguments required: from, to, raw")
-			}
-			call.This.DefineDataProperty("raw", call.Arguments[2], goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-			return &email{call.Arguments[0].String(), call.Arguments[1].String()}
-		},
-		Accessors: []engine.Accessor[*email]{
-			{Name: "from", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.from) }},
-			{Name: "to", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.to) }},
-		},
-	})
-	m.Set("EmailMessage", cls.Ctor)
-	return m
-}
-
-func (a *API) workflowsModule() *goja.Object {
-	m := a.vm.NewObject()
-	v, err := a.vm.RunString(`(class NonRetryableError extends Error { constructor(message, name = "NonRetryableError") { super(message); this.name = name; } })`)
-	if err != nil {
-		panic(err)
-	}
-	m.Set("NonRetryableError", v)
-	return m
-}
-
-func (a *API) socketsModule() *goja.Object {
-	m := a.vm.NewObject()
-	m.Set("connect", a.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
-		return a.Platform.Connect(call.Argument(0), call.Argument(1))
-	}))
-	return m
-}
-
 // Binding is one property of env.
 type Binding struct {
 	Name string
@@ -232,28 +156,6 @@ func (a *API) Bind(bindings []Binding) {
 // ParseJSON makes the value of JSON text.
 func (a *API) ParseJSON(text string) goja.Value {
 	return a.Engine.Call(a.Engine.Primordial("JSONParse"), goja.Undefined(), a.vm.ToValue(text))
-}
-
-// Missing is a binding that minido does not have: it exists, and its first use
-// throws its kind, where it is configured, and what to do.
-func (a *API) Missing(kind, name, where, advice string) goja.Value {
-	text := fmt.Sprintf("env.%s is a binding of kind %q (%s), which minido does not offer. %s", name, kind, where, advice)
-	throw := func() goja.Value {
-		a.Engine.Throw("Error", "%s", text)
-		return nil
-	}
-	target := a.vm.NewObject()
-	proxy := a.vm.NewProxy(target, &goja.ProxyTrapConfig{
-		Get: func(_ *goja.Object, property string, _ goja.Value) goja.Value {
-			switch property {
-			case "then", "toJSON", "constructor", "toString", "valueOf":
-				return target.Get(property) // being looked at is not being used
-			}
-			return throw()
-		},
-		Set: func(*goja.Object, string, goja.Value, goja.Value) bool { throw(); return false },
-	})
-	return a.vm.ToValue(proxy)
 }
 
 // Service is a stub of a worker's entrypoint: a service binding, env.ASSETS,

@@ -60,7 +60,7 @@ func (l *local) Call(c *event.Call, done func(*event.Payload, error)) {
 		return
 	}
 	l.api.Deliver(l.context, cmp.Or(c.Cause, "rpc"), func(f *engine.Frame) {
-		l.api.invoke(l.target, c, receiver{reserved: reservedOfTransients, transient: true}, done)
+		receiver{api: l.api, target: l.target, reserved: reservedOfTransients, transient: true}.invoke(c, done)
 	}, func(err error) { done(nil, err) })
 }
 

@@ -9,45 +9,50 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"minido.dev/minido/runtime/binding"
 )
 
-// TestSchemaKnowsEveryBinding shows that the table of kinds and the schema
-// agree: every section exists, its entries have the member that names them, and
-// no kind stands twice.
+// TestSchemaKnowsEveryBinding shows that each kind says of its own section what
+// the reader needs: its entries have the member that names them, and every type
+// and format of its schema is one that the checker knows.
 func TestSchemaKnowsEveryBinding(t *testing.T) {
-	kinds := map[BindingKind]bool{}
-	for _, spec := range bindingSpecs {
-		if kinds[spec.kind] {
-			t.Errorf("%s stands twice", spec.kind)
-		}
-		kinds[spec.kind] = true
-		at := fileSchema
-		for _, part := range spec.at {
-			if at = at.fields[part].schema; at == nil {
-				t.Fatalf("%s: the schema has no %v", spec.kind, spec.at)
+	var check func(path string, s *binding.Schema)
+	check = func(path string, s *binding.Schema) {
+		for _, name := range s.Type {
+			if typeNames[name] == 0 {
+				t.Errorf("%s: unknown type %q", path, name)
 			}
 		}
-		if spec.shape == shapeList {
-			at = at.elem
+		if s.Format != "" && formats[s.Format] == nil {
+			t.Errorf("%s: unknown format %q", path, s.Format)
 		}
-		if _, ok := at.fields[spec.name]; !ok && spec.shape != shapeMap {
-			t.Errorf("%s: the schema of %v has no %q", spec.kind, spec.at, spec.name)
+		for _, name := range s.Required {
+			if s.Properties[name] == nil {
+				t.Errorf("%s: %q is required and not described", path, name)
+			}
 		}
-		if spec.kind.Title() != spec.title {
-			t.Errorf("%s: title %q", spec.kind, spec.kind.Title())
+		for name, p := range s.Properties {
+			check(path+"."+name, p)
+		}
+		if s.Items != nil {
+			check(path+"[]", s.Items)
 		}
 	}
-}
-
-// TestNotInheritedIsKnown shows that the list of keys that environments do not
-// inherit names keys that exist, once each and in order.
-func TestNotInheritedIsKnown(t *testing.T) {
-	for i, key := range notInherited {
-		if _, ok := environmentFields[key]; !ok {
-			t.Errorf("%q is not in the schema", key)
+	for _, k := range binding.Kinds() {
+		check(k.Key, k.Schema)
+		if k.Bindings == nil || k.Bindings.Name == "" {
+			continue
 		}
-		if i > 0 && notInherited[i-1] >= key {
-			t.Errorf("%q is out of order", key)
+		at := wranglerFile().file.fields[k.Key].schema
+		if k.Bindings.At != "" {
+			at = at.fields[k.Bindings.At].schema
+		}
+		if at.elem != nil {
+			at = at.elem
+		}
+		if !at.fields[k.Bindings.Name].required && k.Scope != binding.ScopeInherited {
+			t.Errorf("%s: the schema of %s does not require %q", k.ID, k.Key, k.Bindings.Name)
 		}
 	}
 }

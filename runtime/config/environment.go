@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -27,11 +26,10 @@ func (s *selection) field(key string) *node {
 	if s.env == nil {
 		return present(s.top.get(key))
 	}
-	_, fileOnly := fileOnlyFields[key]
-	if own := present(s.env.get(key)); own != nil && !fileOnly {
+	if own := present(s.env.get(key)); own != nil && !wranglerFile().fileOnly[key] {
 		return own
 	}
-	if slices.Contains(notInherited, key) {
+	if wranglerFile().notInherited[key] {
 		return nil
 	}
 	return present(s.top.get(key))
@@ -66,7 +64,7 @@ func (s *selection) at(where Position, severity Severity, message, hint string) 
 // mistake in one must not stop the others.
 func checkFile(rep *report, root *node, envName string) *node {
 	c := &checker{rep: rep, elsewhere: explainKey}
-	c.check("", root, fileSchema)
+	c.check("", root, wranglerFile().file)
 	if envName == "" {
 		return nil
 	}
@@ -74,7 +72,7 @@ func checkFile(rep *report, root *node, envName string) *node {
 	env := envs.get(envName)
 	if env != nil {
 		if env.kind == kindObject {
-			c.check("env."+envName, env, environmentSchema)
+			c.check("env."+envName, env, wranglerFile().environment)
 		}
 		return env
 	}
@@ -101,7 +99,7 @@ func explainKey(path, key string) string {
 		return hint
 	}
 	if isEnvironmentPath(path) {
-		if _, ok := fileOnlyFields[key]; ok {
+		if wranglerFile().fileOnly[key] {
 			return fmt.Sprintf("%q can only stand at the top level", key)
 		}
 	}
@@ -119,7 +117,7 @@ func warnNotInherited(rep *report, sel *selection) {
 		return
 	}
 	for _, m := range sel.top.entries() {
-		if !slices.Contains(notInherited, m.key) {
+		if !wranglerFile().notInherited[m.key] {
 			continue
 		}
 		own := sel.env.get(m.key)

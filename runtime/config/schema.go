@@ -48,8 +48,11 @@ type schema struct {
 	// elem is the schema of array elements and, for an object without fields,
 	// of its values.
 	elem *schema
-	// enum lists the accepted strings.
-	enum []string
+	// enum lists the accepted strings, numbers the accepted numbers; unit is what
+	// these count, for messages.
+	enum    []string
+	numbers []float64
+	unit    string
 	// each runs after the shape is known to be right.
 	each func(c *checker, path string, n *node)
 }
@@ -132,6 +135,8 @@ func (c *checker) check(path string, n *node, s *schema) bool {
 	switch n.kind {
 	case kindString:
 		ok = c.checkEnum(path, n, s)
+	case kindNumber:
+		ok = c.checkNumbers(path, n, s)
 	case kindArray:
 		if s.elem != nil {
 			for i, item := range n.items {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // goja's methods of Array.prototype take short cuts that proxies, objects like
@@ -36,27 +37,27 @@ type arrays struct {
 
 // installArrays has the methods of Array.prototype choose.
 func (e *Engine) installArrays() {
-	if !e.plain.ok {
+	if !e.maker.Plain.Known {
 		return
 	}
 	a := &arrays{engine: e}
 	proto := e.prototype("Array")
 	for _, name := range arrayMethods.plain {
-		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+		e.wrap(proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			if !a.ordinary(c.This) || name == "concat" && slices.ContainsFunc(c.Arguments, isProxy) {
 				return a.instead(name, c)
 			}
 			return method(c)
 		})
 	}
-	e.wrap(e.vm.Get("Array").(*goja.Object), "from", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(e.vm.Get("Array").(*goja.Object), "from", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		if o, ok := c.Argument(0).(*goja.Object); ok && e.listening(o) {
 			return a.instead("from", c)
 		}
 		return method(c)
 	})
 	for _, name := range arrayMethods.calling {
-		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+		e.wrap(proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			if !a.ordinary(c.This) || !IsCallable(c.Argument(0)) {
 				return a.instead(name, c)
 			}
@@ -64,7 +65,7 @@ func (e *Engine) installArrays() {
 		})
 	}
 	for _, name := range arrayMethods.sorting {
-		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+		e.wrap(proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			if compare := c.Argument(0); a.ordinary(c.This) {
 				if goja.IsUndefined(compare) {
 					return method(c)
@@ -83,11 +84,11 @@ func (e *Engine) installArrays() {
 // listening reports whether code of an object's may notice how often it is asked for
 // its iterator or its length.
 func (e *Engine) listening(o *goja.Object) bool {
-	base := e.plain.plain(o)
+	base := e.maker.Plain.Object(o)
 	if base == nil {
 		return o.ExportType() == proxyType
 	}
-	return base.symValues != nil || base.has("length") && e.plain.own(o, "length") == nil
+	return base.HasSymbols() || base.Has("length") && e.maker.Plain.Own(o, "length") == nil
 }
 
 func isProxy(v goja.Value) bool {
@@ -103,10 +104,10 @@ func (a *arrays) ordinary(v goja.Value) bool {
 	if !ok || o == nil {
 		return false
 	}
-	if list := a.engine.plain.list(o); list != nil {
-		return list.length <= MaxElements && len(list.baseObject.values) <= 1 // length alone: no constructor of its own
+	if list := a.engine.maker.Plain.Array(o); list != nil {
+		return list.Length() <= MaxElements && list.Properties() <= 1 // length alone: no constructor of its own
 	}
-	return !a.engine.plain.ok && o.ClassName() == "Array" && o.ExportType() != proxyType
+	return !a.engine.maker.Plain.Known && o.ClassName() == "Array" && o.ExportType() != proxyType
 }
 
 // instead calls the method that takes every step.
@@ -124,7 +125,7 @@ func (a *arrays) instead(name string, c goja.FunctionCall) goja.Value {
 			Func{"sorted", 2, func(c goja.FunctionCall) goja.Value {
 				values := e.elements(c.Argument(0).(*goja.Object))
 				e.sortValues(values, c.Argument(1))
-				return e.arrayOf(values)
+				return e.maker.ArrayOf(values)
 			}},
 			Func{"cyclic", 2, func(c goja.FunctionCall) goja.Value { return a.join(c.Argument(0).(*goja.Object), c.Argument(1)) }},
 			Func{"join", 2, func(c goja.FunctionCall) goja.Value {
@@ -166,23 +167,23 @@ func (e *Engine) elements(list *goja.Object) []goja.Value {
 // nil, and nothing has happened, if the array has holes or accessors.
 func (a *arrays) sortOrdinary(o *goja.Object, compare goja.Value, inPlace bool) goja.Value {
 	e := a.engine
-	list := e.plain.list(o)
-	if list == nil || len(list.values) != int(list.length) {
+	list := e.maker.Plain.Array(o)
+	if list == nil || len(list.Values()) != int(list.Length()) {
 		return nil
 	}
-	for _, v := range list.values {
-		if v == nil || wordsOf(&v).tab == e.plain.property {
+	for _, v := range list.Values() {
+		if v == nil || e.maker.Plain.Special(v) {
 			return nil
 		}
 	}
-	values := slices.Clone(list.values)
+	values := slices.Clone(list.Values())
 	e.sortValues(values, compare)
 	if !inPlace {
-		return e.arrayOf(values)
+		return e.maker.ArrayOf(values)
 	}
 	for i, v := range values {
-		if now := e.plain.list(o); now != nil && i < len(now.values) && now.values[i] != nil && wordsOf(&now.values[i]).tab != e.plain.property {
-			now.values[i] = v
+		if now := e.maker.Plain.Array(o); now != nil && i < len(now.Values()) && now.Values()[i] != nil && !e.maker.Plain.Special(now.Values()[i]) {
+			now.Values()[i] = v
 			continue
 		}
 		if err := o.Set(strconv.Itoa(i), v); err != nil { // compare has changed the array

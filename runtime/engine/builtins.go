@@ -2,9 +2,9 @@ package engine
 
 import (
 	_ "embed"
-	"math"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 //go:embed js/builtins.js
@@ -17,15 +17,15 @@ var builtinsPrelude = NewPrelude("builtins.js", builtinsSource)
 func (e *Engine) installBuiltins() {
 	e.Load(builtinsPrelude, e.Native(
 		Func{"fromHalf", 1, func(call goja.FunctionCall) goja.Value {
-			return e.vm.ToValue(fromHalf(uint16(call.Argument(0).ToInteger())))
+			return e.vm.ToValue(insides.FromHalf(uint16(call.Argument(0).ToInteger())))
 		}},
 		Func{"toHalf", 1, func(call goja.FunctionCall) goja.Value {
-			return e.vm.ToValue(toHalf(call.Argument(0).ToFloat()))
+			return e.vm.ToValue(insides.ToHalf(call.Argument(0).ToFloat()))
 		}},
 		Func{"adoptHalves", 2, func(call goja.FunctionCall) goja.Value {
 			array, isArray := call.Argument(0).(*goja.Object)
 			class, isClass := call.Argument(1).(*goja.Object)
-			return e.vm.ToValue(isArray && isClass && theHalves().adopt(theInsides(), array, class))
+			return e.vm.ToValue(isArray && isClass && insides.TheHalves().Adopt(insides.TheGoja(), array, class))
 		}},
 		Func{"isBuffer", 1, func(call goja.FunctionCall) goja.Value {
 			obj, ok := call.Argument(0).(*goja.Object)
@@ -117,42 +117,6 @@ func Inherits(obj *goja.Object, proto goja.Value) bool {
 	return obj != nil && obj.ExportType() != proxyType && goja.Value(obj.Prototype()) == proto
 }
 
-// fromHalf is the value of an IEEE 754 binary16.
-func fromHalf(bits uint16) float64 {
-	sign, exp, mantissa := 1.0, int(bits>>10&31), float64(bits&1023)
-	if bits>>15 != 0 {
-		sign = -1
-	}
-	switch {
-	case exp == 31 && mantissa != 0:
-		return math.NaN()
-	case exp == 31:
-		return math.Inf(int(sign))
-	case exp == 0:
-		return math.Copysign(math.Ldexp(mantissa, -24), sign)
-	}
-	return sign * math.Ldexp(1+mantissa/1024, exp-15)
-}
-
-// toHalf rounds to the nearest binary16, ties to even.
-func toHalf(x float64) uint16 {
-	sign := uint16(0)
-	if math.Signbit(x) {
-		sign = 1 << 15
-	}
-	abs := math.Abs(x)
-	switch {
-	case math.IsNaN(x):
-		return 0x7e00
-	case abs >= 65520:
-		return sign | 0x7c00
-	case abs < math.Ldexp(1, -14):
-		return sign | uint16(math.RoundToEven(math.Ldexp(abs, 24)))
-	}
-	fraction, exp := math.Frexp(abs)                                                   // in [0.5, 1)
-	return sign | uint16((exp+13)<<10+int(math.RoundToEven(math.Ldexp(fraction, 11)))) // a carry moves the exponent on
-}
-
 // describeForProxies has what defines properties give a proxy's trap a descriptor
 // of its own, which described makes; all defines several, and key makes a key.
 func (e *Engine) describeForProxies(described, all, key goja.Value) {
@@ -165,7 +129,7 @@ func (e *Engine) describeForProxies(described, all, key goja.Value) {
 			}
 		})
 	}
-	e.wrap(object, "defineProperties", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(object, "defineProperties", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		if proxy, ok := c.Argument(0).(*goja.Object); ok && proxy.ExportType() == proxyType {
 			return e.Call(all, goja.Undefined(), proxy, c.Argument(1))
 		}

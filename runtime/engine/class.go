@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // Class is a JavaScript class implemented in Go: instances are ordinary
@@ -132,7 +133,7 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	}).(*goja.Object)
 	// A call: Name(), obj.Name(), or Name.call(obj). goja makes one of an object a
 	// construction, so that is not left to it.
-	called := func(call goja.FunctionCall, _ function) goja.Value {
+	called := func(call goja.FunctionCall, _ insides.Function) goja.Value {
 		switch {
 		case def.New == nil:
 			panic(e.vm.NewTypeError("Illegal constructor"))
@@ -148,7 +149,7 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 		e.Attach(made, def.New(goja.ConstructorCall{This: made, Arguments: call.Arguments}))
 		return made
 	}
-	if !Amend(c.Ctor, called) {
+	if !insides.Amend(c.Ctor, called) {
 		panic("engine: goja has changed: its constructors cannot be looked into")
 	}
 	e.nameFunc(c.Ctor, def.Name, def.Length)

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // Built-ins of goja that convert their arguments in another order than the
@@ -59,7 +60,7 @@ func (e *Engine) coerceDates() {
 	}
 	e.guard(e.vm.Get("Date").(*goja.Object), "UTC", func(c *goja.FunctionCall) { numbers(c, 7) })
 	if method, ok := proto.GetSymbol(goja.SymToPrimitive).(*goja.Object); ok {
-		Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			if _, isText := c.Argument(0).(goja.String); !isText && isObjectValue(c.This) {
 				e.Throw("TypeError", "Invalid hint: %s", e.Show(c.Argument(0)))
 			}
@@ -73,12 +74,12 @@ func (e *Engine) coerceDates() {
 func (e *Engine) coerceTexts() {
 	proto := e.prototype("String")
 	for name, ends := range map[string][2]bool{"trim": {true, true}, "trimStart": {true, false}, "trimEnd": {false, true}} { // order-independent: each is its own method
-		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+		e.wrap(proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			text, ok := c.This.(goja.String)
 			if !ok {
 				return method(c)
 			}
-			ascii, units := Text(text)
+			ascii, units := insides.Text(text)
 			if units == nil || len(ascii) > 0 {
 				return method(c)
 			}
@@ -97,7 +98,7 @@ func (e *Engine) coerceTexts() {
 		e.wrap(proto, name, betweenHalves)
 	}
 	for name, symbol := range map[string]*goja.Symbol{"match": goja.SymMatch, "search": goja.SymSearch} { // order-independent: each is its own method
-		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+		e.wrap(proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			pattern, ok := c.Argument(0).(*goja.Object)
 			if !ok || pattern.ClassName() == "RegExp" || goja.IsUndefined(c.This) || goja.IsNull(c.This) {
 				return method(c)
@@ -129,12 +130,12 @@ func LoneSurrogates(units []uint16) iter.Seq[int] {
 
 // betweenHalves has a method see a text without the halves of characters in it, which
 // goja makes U+FFFD of: they stay as they are (22.1.3.28, 22.1.3.15).
-func betweenHalves(c goja.FunctionCall, method function) goja.Value {
+func betweenHalves(c goja.FunctionCall, method insides.Function) goja.Value {
 	text, ok := c.This.(goja.String)
 	if !ok {
 		return method(c)
 	}
-	_, units := Text(text)
+	_, units := insides.Text(text)
 	out, from := text.Substring(0, 0), 0
 	part := func(to int) {
 		if to > from {
@@ -154,7 +155,7 @@ func betweenHalves(c goja.FunctionCall, method function) goja.Value {
 
 // replaceNothing is String.prototype.replaceAll (22.1.3.20) of the empty string, in
 // whose search goja does not come to an end where a text is not ASCII.
-func (e *Engine) replaceNothing(c goja.FunctionCall, method function) goja.Value {
+func (e *Engine) replaceNothing(c goja.FunctionCall, method insides.Function) goja.Value {
 	text, isText := c.This.(goja.String)
 	search := c.Argument(0)
 	if pattern, ok := search.(*goja.Object); ok && isText {
@@ -172,7 +173,7 @@ func (e *Engine) replaceNothing(c goja.FunctionCall, method function) goja.Value
 	if !IsCallable(by) {
 		by = textOf(by)
 	}
-	if ascii, units := Text(text); units == nil || len(ascii) > 0 {
+	if ascii, units := insides.Text(text); units == nil || len(ascii) > 0 {
 		return method(c)
 	}
 	var out []uint16
@@ -232,7 +233,7 @@ func (e *Engine) coerceCallbacks() {
 	typed := e.Primordial("TypedArray").Get("prototype").(*goja.Object)
 	for _, name := range arrayMethods.calling {
 		e.guard(typed, name, func(c *goja.FunctionCall) {
-			if fn := c.Argument(0); !IsCallable(fn) && isObjectValue(c.This) && theViews().ok && e.liveTyped(c.This.(*goja.Object)) {
+			if fn := c.Argument(0); !IsCallable(fn) && isObjectValue(c.This) && insides.TheViews().Known && e.liveTyped(c.This.(*goja.Object)) {
 				e.Throw("TypeError", "%s is not a function", bare(fn))
 			}
 		})
@@ -269,7 +270,7 @@ func (e *Engine) coerceFunctions() {
 		}
 	})
 	if method, ok := proto.GetSymbol(goja.SymHasInstance).(*goja.Object); ok {
-		Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			class, ok := c.This.(*goja.Object)
 			switch {
 			case !ok || !IsCallable(class):
@@ -333,7 +334,7 @@ func (e *Engine) coerceMore() {
 	}
 	// 25.5.2 of the proposal JSON.parse source text access: the text of a primitive.
 	if raw, ok := e.vm.Get("JSON").(*goja.Object).Get("rawJSON").(*goja.Object); ok {
-		Amend(raw, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(raw, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			text := textOf(c.Argument(0))
 			s := text.String()
 			if s == "" || strings.ContainsAny(s[:1]+s[len(s)-1:], "\t\n\r ") || s[0] == '{' || s[0] == '[' {

@@ -2,16 +2,17 @@ package engine
 
 import (
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // installDates has Date.parse and `new Date(text)` read texts as V8 does.
 func (e *Engine) installDates() {
 	class := e.vm.Get("Date").(*goja.Object)
-	e.wrap(class, "parse", func(c goja.FunctionCall, _ function) goja.Value {
+	e.wrap(class, "parse", func(c goja.FunctionCall, _ insides.Function) goja.Value {
 		return e.vm.ToValue(parseDate(c.Argument(0).ToString().String()))
 	})
-	slot := theInsides().constructorOf(class)
-	if !theInsides().ok || slot == nil {
+	slot := insides.TheGoja().ConstructorOf(class)
+	if slot == nil {
 		return // dates are goja's
 	}
 	original := *slot

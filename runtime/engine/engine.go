@@ -22,6 +22,7 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 )
@@ -126,14 +127,12 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
-	names                   map[string]*knownName // of properties that JSON texts had
-	plain                   *plainLayout
-	stackNames              *stackNames // nil if goja cannot be looked into
-	namingStack             bool
-	errorClass              *goja.Object
-	smallMaps               *mapNames
-	objectProto, arrayProto *goja.Object
-	spare                   weak.Pointer[stringifier] // the last one
+	names       map[string]*insides.Name // of properties that JSON texts had
+	stackNames  *stackNames              // nil if goja cannot be looked into
+	namingStack bool
+	errorClass  *goja.Object
+	maker       *insides.Maker
+	spare       weak.Pointer[stringifier] // the last one
 
 	viewClasses map[string]*goja.Object                // the constructors of typed arrays, by name
 	lazies      map[*goja.Object]map[string]goja.Value // getters of what is made at its first use, by object and name
@@ -152,7 +151,7 @@ type output struct {
 func New(o Options) *Engine {
 	e := &Engine{
 		lazies: map[*goja.Object]map[string]goja.Value{},
-		names:  map[string]*knownName{}, viewClasses: map[string]*goja.Object{},
+		names:  map[string]*insides.Name{}, viewClasses: map[string]*goja.Object{},
 		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}
@@ -175,6 +174,7 @@ func New(o Options) *Engine {
 	})
 	e.vm.SetAsyncContextTracker(tracker{e})
 	e.vm.SetPromiseRejectionTracker(e.trackRejection)
+	e.maker = insides.NewMaker(e.vm)
 	e.classes.init()
 	e.natives.init(e, depth)
 	e.watch.init(e, o.Watch, limit, o.Heap)
@@ -469,3 +469,6 @@ func (e *Engine) Drain() {
 
 // Done is closed when the loop has ended.
 func (e *Engine) Done() <-chan struct{} { return e.loop.Done() }
+
+// String is a string of valid UTF-8, as insides.Maker makes it.
+func (e *Engine) String(s string) goja.String { return e.maker.String(s) }

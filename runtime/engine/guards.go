@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // A native of goja cannot be interrupted, and an allocation that fails ends the
@@ -57,7 +58,7 @@ func (e *Engine) guardSizes() {
 // guard puts a check before a method. What it converts, by user code perhaps,
 // it gives to the method in its converted form.
 func (e *Engine) guard(holder *goja.Object, name string, check func(c *goja.FunctionCall)) {
-	e.wrap(holder, name, func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(holder, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 		check(&c)
 		return method(c)
 	})
@@ -65,12 +66,12 @@ func (e *Engine) guard(holder *goja.Object, name string, check func(c *goja.Func
 
 // wrap replaces what a method does; its function object stays the same, if goja
 // can be looked into.
-func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionCall, method function) goja.Value) {
+func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionCall, method insides.Function) goja.Value) {
 	old, ok := holder.Get(name).(*goja.Object)
 	if !ok {
 		return // a method that goja does not have
 	}
-	if Amend(old, fn) {
+	if insides.Amend(old, fn) {
 		return
 	}
 	call, _ := goja.AssertFunction(old)
@@ -84,23 +85,6 @@ func (e *Engine) wrap(holder *goja.Object, name string, fn func(c goja.FunctionC
 		})
 	})
 	holder.DefineDataProperty(name, wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-}
-
-// Amend has fn run in the place of what a native function does, which fn gets as
-// method; the function object stays the same. It reports false, and does nothing,
-// if goja cannot be looked into. Loop-confined.
-func Amend(native *goja.Object, fn func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value) bool {
-	in := theInsides()
-	if !in.ok {
-		return false
-	}
-	slot := in.functionOf(native)
-	if slot == nil {
-		return false
-	}
-	method := *slot
-	*slot = func(c goja.FunctionCall) goja.Value { return fn(c, method) }
-	return true
 }
 
 func (e *Engine) prototype(class string) *goja.Object {
@@ -239,7 +223,7 @@ func (e *Engine) guardArrays() {
 		if len(c.Arguments) == 0 {
 			return
 		}
-		if obj, ok := c.Arguments[0].(*goja.Object); ok && e.plain.list(obj) != nil {
+		if obj, ok := c.Arguments[0].(*goja.Object); ok && e.maker.Plain.Array(obj) != nil {
 			return
 		}
 		obj, ok := c.Arguments[0].(*goja.Object)
@@ -296,11 +280,11 @@ func (e *Engine) guardBuffers() {
 // place, once it is clear that the specification would not refuse the array.
 func (e *Engine) guardEmptySource(c *goja.FunctionCall) {
 	source, ok := c.Argument(0).(*goja.Object)
-	if !ok || !theViews().ok {
+	if !ok || !insides.TheViews().Known {
 		return
 	}
-	s, isView := theViews().shown(source)
-	if !isView || *s.length > 0 {
+	s, isView := insides.TheViews().Look(source)
+	if !isView || s.Length() > 0 {
 		return
 	}
 	tag := func(v goja.Value) string { // "undefined" for what is no typed array
@@ -311,7 +295,7 @@ func (e *Engine) guardEmptySource(c *goja.FunctionCall) {
 	}
 	of := e.resizableOf(source)
 	buffer := e.Call(e.Primordial("TypedArrayPrototypeGetBuffer"), goja.Undefined(), source).Export().(goja.ArrayBuffer)
-	if buffer.Detached() || of != nil && *s.buffer == theInsides().implementation(of.nobody).UnsafePointer() {
+	if buffer.Detached() || of != nil && s.Over(of.nobody) {
 		return // goja refuses it
 	}
 	if target := tag(c.This); target != "undefined" && strings.HasPrefix(target, "Big") != strings.HasPrefix(tag(source), "Big") {
@@ -370,7 +354,7 @@ func (e *Engine) guardedConstructor(target *goja.Object, class string, size int6
 		}
 	}
 	guarded.SetPrototype(target.Prototype())
-	Amend(guarded, func(goja.FunctionCall, func(goja.FunctionCall) goja.Value) goja.Value {
+	insides.Amend(guarded, func(goja.FunctionCall, func(goja.FunctionCall) goja.Value) goja.Value {
 		e.Throw("TypeError", "Constructor %s requires 'new'", class)
 		return nil
 	})
@@ -379,7 +363,7 @@ func (e *Engine) guardedConstructor(target *goja.Object, class string, size int6
 
 // isTyped reports whether o is a typed array.
 func (e *Engine) isTyped(o *goja.Object) bool {
-	return theViews().ok && theInsides().implementation(o).Type() == theViews().array
+	return insides.TheViews().IsArray(o)
 }
 
 // listOf is an array of what the constructor of a typed array takes from an object
@@ -400,7 +384,7 @@ func (e *Engine) listOf(o *goja.Object) *goja.Object {
 		values = append(values, v)
 		return true
 	})
-	return e.arrayOf(values)
+	return e.maker.ArrayOf(values)
 }
 
 var arrayBufferType = reflect.TypeFor[goja.ArrayBuffer]()
@@ -415,7 +399,7 @@ func (e *Engine) checkBuffer(class string, size int64, c *goja.FunctionCall) {
 		if obj.ExportType() == arrayBufferType {
 			return // a view
 		}
-		if e.plain.list(obj) == nil && !e.isTyped(obj) {
+		if e.maker.Plain.Array(obj) == nil && !e.isTyped(obj) {
 			c.Arguments = append([]goja.Value{e.listOf(obj)}, c.Arguments[1:]...)
 			obj = c.Arguments[0].(*goja.Object)
 		}

@@ -1,13 +1,14 @@
 package engine
 
 import (
+	"minido.dev/minido/internal/insides"
 	"testing"
 )
 
 // Float16Array is a typed array in every respect (ECMA-262, 23.2), and its
 // elements are IEEE 754 halves.
 func TestFloat16Array(t *testing.T) {
-	if !theHalves().ok {
+	if !insides.TheHalves().Known {
 		t.Fatal("goja's typed arrays are not as halves.go expects them")
 	}
 	for source, want := range map[string]string{

@@ -1,13 +1,16 @@
 package engine
 
-import "github.com/dop251/goja"
+import (
+	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
+)
 
 // hideSlots keeps the symbol under which platform objects carry their Go value
 // from everyone who lists the keys of an object: they are internal slots
 // (ECMA-262, section 6.1.7.2), which no reflection shows.
 func (e *Engine) hideSlots() {
 	slot := e.classes.slot
-	strip := func(c goja.FunctionCall, method function) goja.Value {
+	strip := func(c goja.FunctionCall, method insides.Function) goja.Value {
 		v := method(c)
 		keys, ok := v.(*goja.Object)
 		if !ok {
@@ -28,14 +31,14 @@ func (e *Engine) hideSlots() {
 	e.wrap(e.vm.Get("Reflect").(*goja.Object), "ownKeys", strip)
 	object := e.vm.Get("Object").(*goja.Object)
 	e.wrap(object, "getOwnPropertySymbols", strip)
-	e.wrap(object, "getOwnPropertyNames", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(object, "getOwnPropertyNames", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		v := method(c)
 		if keys, ok := v.(*goja.Object); ok {
 			e.orderKeys(keys, c.Argument(0))
 		}
 		return v
 	})
-	e.wrap(object, "getOwnPropertyDescriptors", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(object, "getOwnPropertyDescriptors", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		v := method(c)
 		if all, ok := v.(*goja.Object); ok {
 			if err := all.DeleteSymbol(slot); err != nil {
@@ -50,11 +53,11 @@ func (e *Engine) hideSlots() {
 // OrdinaryFunctionCreate and MakeConstructor (10.2.3, 10.2.5) make them.
 func (e *Engine) orderKeys(keys *goja.Object, of goja.Value) {
 	fn, ok := of.(*goja.Object)
-	list := e.plain.list(keys)
-	if !ok || list == nil || len(list.values) < 3 || fn.ClassName() != "Function" {
+	list := e.maker.Plain.Array(keys)
+	if !ok || list == nil || len(list.Values()) < 3 || fn.ClassName() != "Function" {
 		return
 	}
-	if k := list.values; textOf(k[0]).String() == "prototype" && textOf(k[1]).String() == "length" && textOf(k[2]).String() == "name" {
+	if k := list.Values(); textOf(k[0]).String() == "prototype" && textOf(k[1]).String() == "length" && textOf(k[2]).String() == "name" {
 		k[0], k[1], k[2] = k[1], k[2], k[0]
 	}
 }

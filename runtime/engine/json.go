@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // JSON.parse (ECMA-262, section 25.5.1): several times faster than goja's,
@@ -17,8 +17,6 @@ import (
 
 // installJSON replaces JSON.parse and JSON.stringify.
 func (e *Engine) installJSON() {
-	e.plain, e.smallMaps = thePlainLayout(), theMapNames()
-	e.objectProto, e.arrayProto = e.vm.NewObject().Prototype(), e.vm.NewArray().Prototype()
 	json := e.vm.Get("JSON").(*goja.Object)
 	json.DefineDataProperty("parse", e.Func("parse", 2, func(call goja.FunctionCall) goja.Value {
 		text := e.stringOf(call.Argument(0))
@@ -54,29 +52,13 @@ func (e *Engine) ParseJSON(text goja.String) goja.Value {
 }
 
 func (e *Engine) parseJSON(text goja.String, records bool) (goja.Value, *record) {
-	if s, ok := asciiOf(text); ok && s != "" {
+	if s, ok := insides.AsciiOf(text); ok && s != "" {
 		p := jsonParser[byte]{e: e, text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
 		return p.parse()
 	}
-	units := unitsOf(text)
+	units := insides.UnitsOf(text)
 	p := jsonParser[uint16]{e: e, text: units, wide: units, records: records}
 	return p.parse()
-}
-
-// isASCII looks at eight bytes at a time.
-func isASCII(s string) bool {
-	bytes := unsafe.Slice(unsafe.StringData(s), len(s))
-	for ; len(bytes) >= 8; bytes = bytes[8:] {
-		if binary.LittleEndian.Uint64(bytes)&0x8080808080808080 != 0 {
-			return false
-		}
-	}
-	for _, c := range bytes {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
 }
 
 // record is what a reviver may ask about a value: the source of a primitive.
@@ -91,12 +73,12 @@ type record struct {
 type jsonParser[U byte | uint16] struct {
 	e       *Engine
 	text    []U
-	whole   string         // the text, if it is ASCII
-	wide    []uint16       // the text, if it is not
-	block   []byte         // with room for strings, see own
-	items   []goja.Value   // of the arrays that are being read
-	members []parsedMember // of the objects that are being read
-	last    *knownName     // that was read
+	whole   string           // the text, if it is ASCII
+	wide    []uint16         // the text, if it is not
+	block   []byte           // with room for strings, see own
+	items   []goja.Value     // of the arrays that are being read
+	members []insides.Member // of the objects that are being read
+	last    *insides.Name    // that was read
 	at      int
 	depth   int
 	records bool
@@ -204,9 +186,9 @@ func (p *jsonParser[U]) object() (goja.Value, *record) {
 			}
 			p.at++
 			v, m := p.value()
-			p.members = append(p.members, parsedMember{key, v})
+			p.members = append(p.members, insides.Member{Name: key, Value: v})
 			if r != nil {
-				r.members[key.text.String()] = m
+				r.members[key.Text.String()] = m
 			}
 			p.space()
 			switch p.peek() {
@@ -235,14 +217,14 @@ const maxKnownName, maxKnownNames = 64, 4096
 
 // name reads a property's name. Those of one text repeat, mostly in one order, and
 // so do those of one isolate's texts: each is made once, and keeps no text alive.
-func (p *jsonParser[U]) name() *knownName {
-	if p.last != nil && p.last.next != nil && p.skip(p.last.next.text) {
-		p.last = p.last.next
+func (p *jsonParser[U]) name() *insides.Name {
+	if p.last != nil && p.last.Next != nil && p.skip(p.last.Next.Text) {
+		p.last = p.last.Next
 		return p.last
 	}
 	name, kept := p.anyName()
 	if kept && p.last != nil {
-		p.last.next = name
+		p.last.Next = name
 	}
 	p.last = name
 	return name
@@ -270,7 +252,7 @@ func (p *jsonParser[U]) skip(name unistring.String) bool {
 }
 
 // anyName reads a name, and says whether the isolate keeps it.
-func (p *jsonParser[U]) anyName() (name *knownName, kept bool) {
+func (p *jsonParser[U]) anyName() (name *insides.Name, kept bool) {
 	var buffer [maxKnownName]byte
 	text, start := buffer[:0], p.at+1
 	if p.whole != "" {
@@ -295,18 +277,18 @@ func (p *jsonParser[U]) anyName() (name *knownName, kept bool) {
 	}
 	p.at = start + len(text) + 1
 	if name, kept = p.e.names[string(text)]; !kept {
-		made := p.e.smallMaps.know(unistring.String(text))
+		made := p.e.maker.Know(unistring.String(text))
 		name = &made
 		if kept = len(p.e.names) < maxKnownNames; kept {
-			p.e.names[string(name.text)] = name
+			p.e.names[string(name.Text)] = name
 		}
 	}
 	return name, kept
 }
 
 // strangeName reads a name that is not kept: long, escaped or not in ASCII.
-func (p *jsonParser[U]) strangeName() *knownName {
-	name := p.e.smallMaps.know(nameOf(p.string()))
+func (p *jsonParser[U]) strangeName() *insides.Name {
+	name := p.e.maker.Know(insides.NameOf(p.string()))
 	return &name
 }
 
@@ -338,7 +320,7 @@ func (p *jsonParser[U]) array() (goja.Value, *record) {
 		}
 	}
 	p.depth--
-	array := p.e.arrayOf(p.items[from:])
+	array := p.e.maker.ArrayOf(p.items[from:])
 	p.items = p.items[:from]
 	if r != nil {
 		r.value = array
@@ -388,7 +370,7 @@ func (p *jsonParser[U]) number() goja.Value {
 		}
 	}
 	if text := p.text[start:p.at]; integer && len(text) < 16 && !(len(text) == 2 && text[0] == '-' && text[1] == '0') {
-		return p.e.integerOf(integerIn(text))
+		return p.e.maker.IntegerOf(integerIn(text))
 	}
 	var buffer [32]byte
 	text := buffer[:0]
@@ -397,7 +379,7 @@ func (p *jsonParser[U]) number() goja.Value {
 	}
 	// The grammar has been checked; out of range is an infinity.
 	f, _ := strconv.ParseFloat(string(text), 64)
-	return p.e.numberOf(f)
+	return p.e.maker.NumberOf(f)
 }
 
 // integerIn is the integer that at most 15 digits write, after a minus or not:
@@ -443,18 +425,18 @@ func (p *jsonParser[U]) string() goja.String {
 // stringOf is the string of units that begin at start in the text.
 func (p *jsonParser[U]) stringOf(s []U, start int, ascii bool) goja.String {
 	switch {
-	case len(s) == 1 && int(s[0]) < latin1 && p.e.plain.ok:
-		return p.e.plain.letters[s[0]]
+	case len(s) == 1 && int(s[0]) < insides.Latin1 && p.e.maker.Plain.Known:
+		return p.e.maker.Plain.Letter(uint16(s[0]))
 	case p.whole != "":
-		return p.e.asciiString(p.own(p.whole[start : start+len(s)]))
-	case ascii && len(s) <= shortText:
-		return p.e.shortString(p.wide[start : start+len(s)])
+		return p.e.maker.AsciiString(p.own(p.whole[start : start+len(s)]))
+	case ascii && len(s) <= insides.ShortText:
+		return p.e.maker.ShortString(p.wide[start : start+len(s)])
 	case ascii:
 		bytes := make([]byte, len(s))
 		for i, c := range s {
 			bytes[i] = byte(c)
 		}
-		return p.e.asciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
+		return p.e.maker.AsciiString(unsafe.String(unsafe.SliceData(bytes), len(bytes)))
 	}
 	return goja.StringFromUTF16(p.wide[start : start+len(s)])
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // jsonProbe shows of a text what JSON.parse makes of it, as far as a program can
@@ -69,7 +70,7 @@ func jsonWorlds(t *testing.T) (looks, asks, original func(text string) string) {
 		}
 	}
 	a, b := newWorld(t), newWorld(t)
-	b.e.plain = &plainLayout{}
+	b.e.maker.Plain = &insides.Plain{}
 	return run(a.e.VM()), run(b.e.VM()), run(goja.New())
 }
 
@@ -131,7 +132,7 @@ var jsonSeeds = []string{
 // looks into goja answers what one without does.
 func TestStringifyWhilePrograms(t *testing.T) {
 	a, b := newWorld(t), newWorld(t)
-	b.e.plain = &plainLayout{}
+	b.e.maker.Plain = &insides.Plain{}
 	shown := func(w *world, source string) (text string) {
 		w.e.Post(GlobalFrame, "test", func() {
 			v, err := w.e.VM().RunString("{ const log = []; try { log.push((() => {" + source + "})()) } catch (e) { log.push(e.name + ': ' + e.message) }; log.map(String).join(' | ') }")

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // JSON.stringify and JSON.parse (ECMA-262, section 25.5); what V8 answers.
@@ -103,7 +104,7 @@ func TestParsedStringsAreTheirOwn(t *testing.T) {
 	w.e.Post(GlobalFrame, "test", func() {
 		o := w.e.ParseJSON(w.e.String(text)).(*goja.Object)
 		for name, want := range map[string]string{"id": "a short string of many", "empty": "", "long": long} {
-			got, ok := asciiOf(o.Get(name).(goja.String))
+			got, ok := insides.AsciiOf(o.Get(name).(goja.String))
 			if !ok || got != want {
 				t.Errorf("%s is %q", name, got)
 			}

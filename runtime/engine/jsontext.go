@@ -3,12 +3,12 @@ package engine
 import (
 	"encoding/binary"
 	"math"
-	"reflect"
 	"strconv"
 	"unsafe"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // jsonText is a text that grows: each UTF-16 code unit by itself as one to three
@@ -23,9 +23,9 @@ func (t *jsonText) length() int { return len(t.bytes) - t.extra }
 
 func (t *jsonText) value(e *Engine) goja.Value {
 	if t.extra == 0 {
-		return e.asciiString(string(t.bytes))
+		return e.maker.AsciiString(string(t.bytes))
 	}
-	return e.wideString(t.units())
+	return e.maker.WideString(t.units())
 }
 
 // units are the code units after goja's mark.
@@ -90,11 +90,11 @@ func (t *jsonText) add(other *jsonText) {
 }
 
 func (t *jsonText) text(s goja.String) {
-	if a, ok := asciiOf(s); ok {
+	if a, ok := insides.AsciiOf(s); ok {
 		t.ascii(a)
 		return
 	}
-	for _, c := range unitsOf(s) {
+	for _, c := range insides.UnitsOf(s) {
 		t.unit(c)
 	}
 }
@@ -120,11 +120,11 @@ func (t *jsonText) number(f float64) {
 
 // quote is QuoteJSONString (ECMA-262, section 25.5.2.3).
 func (t *jsonText) quote(s goja.String) {
-	if a, ok := asciiOf(s); ok {
+	if a, ok := insides.AsciiOf(s); ok {
 		t.quoteASCII(a)
 		return
 	}
-	t.quoteUnits(unitsOf(s))
+	t.quoteUnits(insides.UnitsOf(s))
 }
 
 func (t *jsonText) quoteUnits(s []uint16) {
@@ -208,41 +208,3 @@ var jsonEscapes = func() (escapes [0x80]string) {
 	}
 	return escapes
 }()
-
-// unitsOf are the code units of a string; they must not be changed.
-func unitsOf(s goja.String) []uint16 {
-	v := reflect.ValueOf(s)
-	if u := scannedUnits(v, s); u.IsValid() {
-		v = u
-	}
-	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint16 && v.Len() == s.Length()+1 {
-		return unsafe.Slice((*uint16)(v.UnsafePointer()), v.Len())[1:] // after goja's mark
-	}
-	units := make([]uint16, s.Length())
-	for i := range units {
-		units[i] = s.CharAt(i)
-	}
-	return units
-}
-
-// scannedUnits are the code units, with goja's mark, that goja keeps of a string that
-// came from Go: nil if it is ASCII. For other strings they are not valid.
-func scannedUnits(v reflect.Value, s goja.String) (units reflect.Value) {
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return units
-	}
-	s.Length() // which has it look through the string, once
-	if u := v.Elem().FieldByName("u"); u.Kind() == reflect.Slice {
-		units = u
-	}
-	return units
-}
-
-// asciiOf is the text of s, if it is ASCII.
-func asciiOf(s goja.String) (string, bool) {
-	if reflect.TypeOf(s).Kind() == reflect.Slice {
-		return "", false // goja keeps code units where there are others
-	}
-	a := s.String()
-	return a, len(a) == s.Length() && isASCII(a)
-}

@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/dop251/goja"
+import (
+	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
+)
 
 // LazyGlobal defines a global that is made at its first use, so that a worker
 // pays only for what it touches. make runs on the loop in the global scope
@@ -41,7 +44,7 @@ func (e *Engine) Lazy(obj *goja.Object, name string, enumerable goja.Flag, make 
 func (e *Engine) installLazies() {
 	for _, class := range []string{"Object", "Reflect"} {
 		describe, _ := e.vm.Get(class).(*goja.Object).Get("getOwnPropertyDescriptor").(*goja.Object)
-		Amend(describe, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(describe, func(c goja.FunctionCall, method func(goja.FunctionCall) goja.Value) goja.Value {
 			if obj, ok := c.Argument(0).(*goja.Object); ok && len(e.lazies[obj]) > 0 {
 				if key, isText := c.Argument(1).(goja.String); isText {
 					if get := e.lazies[obj][key.String()]; get != nil {

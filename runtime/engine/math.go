@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/elementary"
+	"minido.dev/minido/internal/insides"
 )
 
 // installMath gives the functions of Math that ECMA-262 does not define to the last
@@ -20,7 +21,7 @@ func (e *Engine) installMath() {
 		{"log10", elementary.Log10}, {"log1p", elementary.Log1p}, {"log2", elementary.Log2}, {"sin", elementary.Sin},
 		{"sinh", elementary.Sinh}, {"tan", elementary.Tan}, {"tanh", elementary.Tanh},
 	} {
-		e.wrap(object, f.name, func(c goja.FunctionCall, _ function) goja.Value {
+		e.wrap(object, f.name, func(c goja.FunctionCall, _ insides.Function) goja.Value {
 			return e.vm.ToValue(f.fn(c.Argument(0).ToFloat()))
 		})
 	}
@@ -28,12 +29,12 @@ func (e *Engine) installMath() {
 		name string
 		fn   func(a, b float64) float64
 	}{{"atan2", elementary.Atan2}, {"pow", elementary.Pow}} {
-		e.wrap(object, f.name, func(c goja.FunctionCall, _ function) goja.Value {
+		e.wrap(object, f.name, func(c goja.FunctionCall, _ insides.Function) goja.Value {
 			a := c.Argument(0).ToFloat()
 			return e.vm.ToValue(f.fn(a, c.Argument(1).ToFloat()))
 		})
 	}
-	e.wrap(object, "hypot", func(c goja.FunctionCall, _ function) goja.Value {
+	e.wrap(object, "hypot", func(c goja.FunctionCall, _ insides.Function) goja.Value {
 		list := make([]float64, len(c.Arguments))
 		for i, v := range c.Arguments {
 			list[i] = v.ToFloat()

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // goja's natives neither notice an interrupt nor count as calls when they call
@@ -34,15 +34,15 @@ var hiddenPrelude = NewPrelude("hidden.js", `function () {
 
 func (n *natives) init(e *Engine, depth int) {
 	n.engine, n.limit, n.interrupted = e, depth, new(uint32)
-	if in := theInsides(); in.ok {
-		n.interrupted = (*uint32)(unsafe.Add(in.machineOf(e.vm).at, in.interrupted))
+	if in := insides.TheGoja(); in.Known {
+		n.interrupted = in.MachineOf(e.vm).InterruptFlag()
 	}
 }
 
 // bound bounds the natives that exist; Func bounds those that follow.
 func (n *natives) bound(e *Engine) {
 	n.pause, _ = goja.AssertFunction(e.Load(pausePrelude, nil))
-	if in := theInsides(); in.ok {
+	if in := insides.TheGoja(); in.Known {
 		w := walk{in: in, natives: n, seen: map[*goja.Object]bool{}}
 		w.visit(e.vm.GlobalObject())
 		w.visit(e.Load(hiddenPrelude, nil))
@@ -52,7 +52,7 @@ func (n *natives) bound(e *Engine) {
 // walk visits what JavaScript can reach. Getters are called, not visited, but
 // for the one that calls what a user can define.
 type walk struct {
-	in      *insides
+	in      *insides.Goja
 	natives *natives
 	seen    map[*goja.Object]bool
 }
@@ -63,7 +63,7 @@ func (w *walk) visit(v goja.Value) {
 		return
 	}
 	w.seen[o] = true
-	if slot := w.in.functionOf(o); slot != nil && *slot != nil {
+	if slot := w.in.FunctionOf(o); slot != nil && *slot != nil {
 		*slot = w.natives.bounded(*slot)
 	}
 	for _, name := range o.GetOwnPropertyNames() {
@@ -84,7 +84,7 @@ func (w *walk) property(get func() goja.Value) {
 }
 
 // bounded is fn with the checks before it.
-func (n *natives) bounded(fn function) function {
+func (n *natives) bounded(fn insides.Function) insides.Function {
 	return func(c goja.FunctionCall) goja.Value {
 		if n.depth >= n.limit && !n.refusing {
 			n.refuse()

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // guardNumbers has conversions to numbers round once, to the nearest, where goja
 // adds up digits or gives up (ECMA-262, sections 7.1.4.1.1, 19.2.5 and 21.1.1.1).
 func (e *Engine) guardNumbers() {
-	e.wrap(e.vm.GlobalObject(), "parseInt", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(e.vm.GlobalObject(), "parseInt", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		if e.firstText(&c) == nil {
 			return method(c)
 		}
@@ -22,7 +23,7 @@ func (e *Engine) guardNumbers() {
 		}
 		return e.vm.ToValue(longInteger(c.Arguments[0].String(), int(int32(uint32(c.Argument(1).ToInteger())))))
 	})
-	e.wrap(e.vm.GlobalObject(), "Number", func(c goja.FunctionCall, method function) goja.Value {
+	e.wrap(e.vm.GlobalObject(), "Number", func(c goja.FunctionCall, method insides.Function) goja.Value {
 		if len(c.Arguments) == 0 {
 			return method(c)
 		}

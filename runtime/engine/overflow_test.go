@@ -4,17 +4,18 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // The parts of goja that the engine looks into are where it expects them.
 func TestInsidesAreKnown(t *testing.T) {
-	if !theInsides().ok || !thePlainLayout().ok {
+	if !insides.TheGoja().Known || !insides.ThePlainLayout().Known {
 		t.Fatal("goja has changed: insides.go or plain.go has to follow")
 	}
-	if !theMapNames().ok {
+	if !insides.TheMapNames().Known {
 		t.Fatal("Go's maps have changed: smallmap.go has to follow")
 	}
-	if !theHalves().ok || !theViews().ok || len(theIterators().places) != 2 || !namedOffset().ok {
+	if !insides.TheHalves().Known || !insides.TheViews().Known || len(insides.TheIterators().Places) != 2 || !insides.NamedOffset().Known {
 		t.Fatal("goja has changed: halves.go, resizable.go or looks.go has to follow")
 	}
 }

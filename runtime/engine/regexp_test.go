@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // Whatever goja keeps a string as, its text is what it has; and what goja has looked
@@ -19,7 +20,7 @@ func TestText(t *testing.T) {
 		}
 		for _, v := range []goja.Value{inJS, vm.ToValue(want)} {
 			s := v.(goja.String)
-			ascii, units := Text(s)
+			ascii, units := insides.Text(s)
 			if len(ascii)+len(units) != s.Length() {
 				t.Errorf("%q is %d long, its text %q %v", want, s.Length(), ascii, units)
 			}
@@ -28,7 +29,7 @@ func TestText(t *testing.T) {
 					t.Errorf("%q at %d", want, i)
 				}
 			}
-			if n := testing.AllocsPerRun(10, func() { Text(s) }); n > 0 {
+			if n := testing.AllocsPerRun(10, func() { insides.Text(s) }); n > 0 {
 				t.Errorf("%q (%T): %v allocations", want, v, n)
 			}
 		}

@@ -3,12 +3,10 @@ package engine
 import (
 	_ "embed"
 	"math"
-	"reflect"
-	"sync"
-	"unsafe"
 	"weak"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 //go:embed js/resizable.js
@@ -48,70 +46,6 @@ type resizedView struct {
 // maxReserved bounds maxByteLength, as V8's address space does.
 const maxReserved = 1 << 32
 
-// views is where goja keeps what a view shows. Immutable.
-type views struct {
-	ok                             bool
-	array, data, buffer            reflect.Type
-	arrayBuffer, arrayLen, arrayAt uintptr // in an array, in elements
-	elementSize                    uintptr
-	dataBuffer, dataLen, dataAt    uintptr // in a DataView
-	bytes                          uintptr // in a buffer
-}
-
-var theViews = sync.OnceValue(func() *views {
-	in, v := theInsides(), &views{}
-	if !in.ok {
-		return v
-	}
-	vm, ok := goja.New(), true
-	typeOf := func(class string, args ...goja.Value) reflect.Type {
-		o, err := vm.New(vm.Get(class), args...)
-		if ok = ok && err == nil; !ok {
-			return reflect.TypeFor[*struct{}]()
-		}
-		t := in.implementation(o).Type()
-		ok = t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
-		return t
-	}
-	v.buffer = typeOf("ArrayBuffer")
-	v.array, v.data = typeOf("Uint8Array"), typeOf("DataView", vm.ToValue(vm.NewArrayBuffer(nil)))
-	field := func(t reflect.Type, name string, want reflect.Type) uintptr {
-		if !ok {
-			return 0
-		}
-		f, found := t.Elem().FieldByName(name)
-		ok = found && f.Type == want && len(f.Index) == 1
-		return f.Offset
-	}
-	number := reflect.TypeFor[int]()
-	v.arrayBuffer, v.dataBuffer = field(v.array, "viewedArrayBuf", v.buffer), field(v.data, "viewedArrayBuf", v.buffer)
-	v.arrayLen, v.arrayAt, v.elementSize = field(v.array, "length", number), field(v.array, "offset", number), field(v.array, "elemSize", number)
-	v.dataLen, v.dataAt = field(v.data, "byteLen", number), field(v.data, "byteOffset", number)
-	v.bytes = field(v.buffer, "data", reflect.TypeFor[[]byte]())
-	v.ok = ok
-	return v
-})
-
-// shown is what a view shows of which buffer; size is that of an element.
-type shown struct {
-	buffer     *unsafe.Pointer
-	length, at *int // in elements
-	size       int
-}
-
-// shown looks into a view; ok is false for anything else.
-func (v *views) shown(o *goja.Object) (s shown, ok bool) {
-	value := theInsides().implementation(o)
-	place := func(offset uintptr) unsafe.Pointer { return unsafe.Add(value.UnsafePointer(), offset) }
-	switch value.Type() {
-	case v.array:
-		return shown{(*unsafe.Pointer)(place(v.arrayBuffer)), (*int)(place(v.arrayLen)), (*int)(place(v.arrayAt)), *(*int)(place(v.elementSize))}, true
-	case v.data:
-		return shown{(*unsafe.Pointer)(place(v.dataBuffer)), (*int)(place(v.dataLen)), (*int)(place(v.dataAt)), 1}, true
-	}
-	return shown{}, false
-}
-
 // resizableOf is what is known of a resizable buffer or of a view on one, nil
 // for anything else.
 func (e *Engine) resizableOf(v goja.Value) *resizable {
@@ -135,7 +69,7 @@ func (e *Engine) limitOf(length int64, options goja.Value) (limit int, ok bool) 
 	switch n := e.index(asked, "Invalid array buffer max length"); {
 	case n < length:
 		e.Throw("RangeError", "Invalid array buffer max length")
-	case n > maxReserved || !theViews().ok:
+	case n > maxReserved || !insides.TheViews().Known:
 		e.Throw("RangeError", badBufferLength)
 	default:
 		limit = int(n)
@@ -188,8 +122,8 @@ func (e *Engine) ViewOfResizable(view *goja.Object) (resizable, tracking, outOfB
 	if of == nil {
 		return false, false, false
 	}
-	s, _ := theViews().shown(view)
-	return true, of.viewed(view).tracking, *s.buffer == theInsides().implementation(of.nobody).UnsafePointer()
+	s, _ := insides.TheViews().Look(view)
+	return true, of.viewed(view).tracking, s.Over(of.nobody)
 }
 
 func (r *resizables) add(o *goja.Object, of *resizable) {
@@ -231,8 +165,8 @@ func (r *resizables) track(args []goja.Value, size int, construct func(args []go
 		}
 	}
 	view := construct(args)
-	if s, ok := theViews().shown(view); ok {
-		of.views = append(of.views, resizedView{weak.Make(view), *s.at * s.size, *s.length * s.size, tracking})
+	if s, ok := insides.TheViews().Look(view); ok {
+		of.views = append(of.views, resizedView{weak.Make(view), s.At() * s.Size(), s.Length() * s.Size(), tracking})
 		r.add(view, of)
 	}
 	return view
@@ -255,8 +189,7 @@ func (e *Engine) resize(of *resizable, n int) {
 	if buffer == nil {
 		return
 	}
-	impl := theInsides().implementation(buffer).UnsafePointer()
-	data := (*[]byte)(unsafe.Add(impl, theViews().bytes))
+	data := insides.TheViews().BytesOf(buffer)
 	switch old := len(*data); {
 	case n > cap(*data):
 		e.Allocate(int64(n), badBufferLength)
@@ -276,15 +209,15 @@ func (e *Engine) resize(of *resizable, n int) {
 			continue
 		}
 		alive = append(alive, w)
-		s, _ := theViews().shown(view)
+		s, _ := insides.TheViews().Look(view)
 		if w.tracking {
-			w.length = (n - w.offset) / s.size * s.size
+			w.length = (n - w.offset) / s.Size() * s.Size()
 		}
 		if w.offset > n || w.offset+w.length > n {
-			*s.buffer, *s.at, *s.length = theInsides().implementation(of.nobody).UnsafePointer(), 0, 0
+			s.Put(of.nobody, 0, 0)
 			continue
 		}
-		*s.buffer, *s.at, *s.length = impl, w.offset/s.size, w.length/s.size
+		s.Put(buffer, w.offset/s.Size(), w.length/s.Size())
 	}
 	of.views = alive
 }
@@ -319,7 +252,7 @@ func (e *Engine) installResizables() {
 		if !ok {
 			continue
 		}
-		Amend(native, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(native, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			if e.resizableOf(c.This) == nil {
 				return original(c)
 			}
@@ -333,14 +266,14 @@ func (e *Engine) installResizables() {
 	data := e.Primordial("DataView")
 	for _, proto := range []*goja.Object{typed, data.Get("prototype").(*goja.Object)} {
 		descriptor := e.Call(e.Primordial("ObjectGetOwnPropertyDescriptor"), goja.Undefined(), proto, e.vm.ToValue("buffer")).(*goja.Object)
-		Amend(descriptor.Get("get").(*goja.Object), func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+		insides.Amend(descriptor.Get("get").(*goja.Object), func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
 			if of := e.resizableOf(c.This); of != nil {
 				return of.buffer.Value()
 			}
 			return original(c)
 		})
 	}
-	slot := theInsides().constructorOf(data)
+	slot := insides.TheGoja().ConstructorOf(data)
 	construct := *slot
 	*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 		return r.track(args, 1, func(args []goja.Value) *goja.Object { return construct(args, newTarget) })

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // Which pairs a sort compares, and in which order, is left to the implementation
@@ -352,9 +353,9 @@ merging:
 func (e *Engine) installTypedSorts() {
 	proto := e.Primordial("TypedArray").Get("prototype").(*goja.Object)
 	for _, name := range []string{"sort", "toSorted"} {
-		e.wrap(proto, name, func(c goja.FunctionCall, method function) goja.Value {
+		e.wrap(proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			array, ok := c.This.(*goja.Object)
-			if compare := c.Argument(0); ok && IsCallable(compare) && theViews().ok && e.liveTyped(array) {
+			if compare := c.Argument(0); ok && IsCallable(compare) && insides.TheViews().Known && e.liveTyped(array) {
 				into := array
 				if name == "toSorted" {
 					into = method(goja.FunctionCall{This: array}).(*goja.Object)

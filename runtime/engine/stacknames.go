@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // V8 names a method in a stack by the class of its receiver ("Foo.bar"), a
@@ -22,9 +23,9 @@ const BuiltinFrame = "\x01"
 // stackNames gives frames their names. Loop-confined.
 type stackNames struct {
 	engine *Engine
-	m      machine
+	m      insides.Machine
 	known  map[frameKey]unistring.String
-	active []activeCall // calls' memory
+	active []insides.Call // calls' memory
 }
 
 // frameKey is what a name depends on; receivers of one class differ in nothing
@@ -39,97 +40,56 @@ type frameKey struct {
 // maxStackNames bounds the names that are kept.
 const maxStackNames = 4096
 
-// gojaFrameOf mirrors goja.StackFrame.
-type gojaFrameOf struct {
-	program  unsafe.Pointer
-	funcName unistring.String
-	pc       int
-}
-
-// activeCall is a call on goja's stack: what runs, and where its receiver and
-// arguments lie.
-type activeCall struct {
-	program   unsafe.Pointer
-	newTarget goja.Value
-	sb        int
-}
-
-// calls are the active calls that a stack shows, the innermost first.
-func (s *stackNames) calls(most int) []activeCall {
-	in, at := s.m.in, s.m.at
-	list := s.active[:0]
-	add := func(c activeCall) {
-		if c.program != nil || c.sb > 0 {
-			list = append(list, c)
-		}
-	}
-	add(activeCall{*(*unsafe.Pointer)(unsafe.Add(at, in.program)), *(*goja.Value)(unsafe.Add(at, in.newTarget)), *s.m.number(in.sb)})
-	calls := (*sliceHeader)(unsafe.Add(at, in.calls))
-	size := in.callType.Size()
-	for i := calls.len - 1; i >= 0 && len(list) < most; i-- {
-		c := unsafe.Add(calls.data, uintptr(i)*size)
-		add(activeCall{*(*unsafe.Pointer)(unsafe.Add(c, in.callProgram)), *(*goja.Value)(unsafe.Add(c, in.callNewTarget)), *(*int)(unsafe.Add(c, in.callSB))})
-	}
-	s.active = list
-	return list
-}
-
 // name gives frames, which were captured now, their names.
 func (s *stackNames) name(frames []goja.StackFrame) {
 	if s == nil || len(frames) == 0 {
 		return
 	}
-	calls := s.calls(len(frames))
-	stack := *s.m.stack()
+	s.active = s.m.Calls(s.active, len(frames))
+	calls := s.active
+	stack := *s.m.Stack()
 	for i := range frames {
-		f := (*gojaFrameOf)(unsafe.Pointer(&frames[i]))
-		key := frameKey{code: f.program}
+		name, program := insides.FrameName(&frames[i]), insides.FrameProgram(&frames[i])
+		key := frameKey{code: program}
 		var fn *goja.Object
 		var this goja.Value
 		switch {
 		case i >= len(calls):
 			key.async = true
-		case calls[i].program != f.program:
+		case calls[i].Program != program:
 			return // not the calls of this stack
 		default:
 			c := calls[i]
-			if c.sb < 1 || c.sb > len(stack) {
+			if c.Sb < 1 || c.Sb > len(stack) {
 				continue
 			}
-			callee, ok := stack[c.sb-1].(*goja.Object)
+			callee, ok := stack[c.Sb-1].(*goja.Object)
 			if !ok || callee == nil {
 				continue
 			}
-			if fn = callee; f.program == nil {
-				if c.sb >= 2 {
-					this = stack[c.sb-2]
+			if fn = callee; program == nil {
+				if c.Sb >= 2 {
+					this = stack[c.Sb-2]
 				}
 				key.code = unsafe.Pointer(fn)
 			} else {
-				if c.sb == len(stack) || !s.runs(fn, f.program) {
+				if c.Sb == len(stack) || !s.m.In.Runs(fn, program) {
 					continue
 				}
-				this, key.constructed = stack[c.sb], c.newTarget != nil && !goja.IsUndefined(c.newTarget)
+				this, key.constructed = stack[c.Sb], c.NewTarget != nil && !goja.IsUndefined(c.NewTarget)
 			}
 			key.proto = s.classOf(this)
 		}
-		name, ok := s.known[key]
+		known, ok := s.known[key]
 		if !ok {
 			if len(s.known) >= maxStackNames {
 				clear(s.known)
 			}
-			name = unistring.NewFromString(s.nameOf(key, f.funcName.String(), fn, this))
-			s.known[key] = name
+			known = unistring.NewFromString(s.nameOf(key, name.String(), fn, this))
+			s.known[key] = known
 		}
-		f.funcName = name
+		*name = known
 	}
-}
-
-// runs reports whether fn is a function of that program.
-func (s *stackNames) runs(fn *goja.Object, program unsafe.Pointer) bool {
-	v := s.m.in.implementation(fn)
-	offset, ok := s.m.in.programs[v.Type()]
-	return ok && *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset)) == program
 }
 
 // classOf is an object that stands for the class of a receiver; nil for none.
@@ -141,8 +101,8 @@ func (s *stackNames) classOf(this goja.Value) *goja.Object {
 		if v == nil || v == s.engine.vm.GlobalObject() {
 			return nil
 		}
-		if base := s.engine.plain.plain(v); base != nil && base.prototype != nil {
-			return base.prototype
+		if base := s.engine.maker.Plain.Object(v); base != nil && base.Prototype() != nil {
+			return base.Prototype()
 		}
 		if v.ExportType() == proxyType || IsCallable(v) {
 			return v
@@ -225,7 +185,7 @@ func (s *stackNames) typeName(this goja.Value) string {
 	case o.ExportType() == proxyType:
 		return "Proxy"
 	case IsCallable(o):
-		if name, ok := s.engine.ownText(o, "name"); ok && name != "" && strings.HasPrefix(s.engine.source(o), "class") || s.m.in.functionOf(o) != nil {
+		if name, ok := s.engine.ownText(o, "name"); ok && name != "" && strings.HasPrefix(s.engine.source(o), "class") || s.m.In.FunctionOf(o) != nil {
 			return name
 		}
 		return "Function"
@@ -306,21 +266,21 @@ func isIdentifier(name string) bool {
 
 // installStackNames has errors take their names when they are made.
 func (e *Engine) installStackNames() {
-	in := theInsides()
-	if !in.ok || !thePlainLayout().ok || unsafe.Sizeof(goja.StackFrame{}) != unsafe.Sizeof(gojaFrameOf{}) {
+	in := insides.TheGoja()
+	if !in.Known || !insides.ThePlainLayout().Known || !insides.FramesKnown() {
 		return
 	}
-	e.stackNames = &stackNames{engine: e, m: in.machineOf(e.vm), known: map[frameKey]unistring.String{}}
+	e.stackNames = &stackNames{engine: e, m: in.MachineOf(e.vm), known: map[frameKey]unistring.String{}}
 	e.errorClass = e.Primordial("Error")
 	for _, class := range []string{"Error", "TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "EvalError", "AggregateError"} {
-		slot := in.constructorOf(e.Primordial(class))
+		slot := in.ConstructorOf(e.Primordial(class))
 		if slot == nil {
 			continue
 		}
 		original := *slot
 		*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 			made := original(args, newTarget)
-			if frames, ok := UnreadStack(made); ok && !e.namingStack {
+			if frames, ok := insides.UnreadStack(made); ok && !e.namingStack {
 				e.namingStack = true
 				e.stackNames.name(frames[:min(len(frames), e.shownFrames())])
 				e.namingStack = false
@@ -345,7 +305,7 @@ func FormatFrames(frames []goja.StackFrame) string {
 	var b strings.Builder
 	b.WriteByte('\n')
 	for _, f := range frames {
-		name, at := (*gojaFrameOf)(unsafe.Pointer(&f)).funcName.String(), f.Position()
+		name, at := insides.FrameName(&f).String(), f.Position()
 		place := "native"
 		if f.SrcName() != "<native>" {
 			place = fmt.Sprintf("%s:%d:%d(0)", cmp.Or(at.Filename, "<eval>"), at.Line, at.Column)
@@ -368,9 +328,9 @@ func (e *Engine) NamedStack(above *goja.Object) []goja.StackFrame {
 	}
 	skip := 0
 	if above != nil {
-		stack := *e.stackNames.m.stack()
-		for i, c := range e.stackNames.calls(len(frames)) {
-			if c.sb > 0 && c.sb <= len(stack) && stack[c.sb-1] == goja.Value(above) {
+		stack := *e.stackNames.m.Stack()
+		for i, c := range e.stackNames.m.Calls(nil, len(frames)) {
+			if c.Sb > 0 && c.Sb <= len(stack) && stack[c.Sb-1] == goja.Value(above) {
 				skip = i + 1
 				break
 			}

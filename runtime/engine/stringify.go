@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/unistring"
+	"minido.dev/minido/internal/insides"
 )
 
 // JSON.stringify (ECMA-262, section 25.5.2): several times faster than goja's,
@@ -23,7 +24,7 @@ type stringifier struct {
 	gap      jsonText
 	replacer goja.Callable
 	allowed  []unistring.String // a list of properties; nil if there is none
-	members  []jsonMember       // of the objects that are being written
+	members  []insides.Property // of the objects that are being written
 	path     []step             // these objects, outermost first
 	values   int
 	ran      int     // how often code of the user's may have run
@@ -93,7 +94,7 @@ func (s *stringifier) list(list *goja.Object) {
 		if item == nil || !isName(item) {
 			continue
 		}
-		if name := nameOf(s.e.stringOf(item)); !seen[name] {
+		if name := insides.NameOf(s.e.stringOf(item)); !seen[name] {
 			seen[name] = true
 			s.allowed = append(s.allowed, name)
 		}
@@ -157,20 +158,20 @@ func (s *stringifier) count() {
 // lacksToJSON reports whether an object has no toJSON, as far as a look shows.
 func (s *stringifier) lacksToJSON(o *goja.Object) bool {
 	const name = "toJSON"
-	l := s.e.plain
-	base, known := l.plain(o), &s.bare[1]
+	l := s.e.maker.Plain
+	base, known := l.Object(o), &s.bare[1]
 	if base == nil {
-		list := l.list(o)
+		list := l.Array(o)
 		if list == nil {
 			return false
 		}
-		base, known = &list.baseObject, &s.bare[0]
+		base, known = list.Base(), &s.bare[0]
 	}
-	if base.has(name) {
+	if base.Has(name) {
 		return false
 	}
-	if now := (bare{base.prototype, s.ran + 1}); *known != now {
-		if !s.e.lacks(base.prototype, name) {
+	if now := (bare{base.Prototype(), s.ran + 1}); *known != now {
+		if !s.e.maker.Lacks(base.Prototype(), name) {
 			return false
 		}
 		*known = now
@@ -213,7 +214,7 @@ func (s *stringifier) prepare(holder *goja.Object, at step, v goja.Value) goja.V
 
 // unwrap is the primitive of a wrapper object (step 4); nil stands for a function.
 func (s *stringifier) unwrap(o *goja.Object) goja.Value {
-	if s.e.plain.plain(o) != nil || s.e.plain.list(o) != nil {
+	if s.e.maker.Plain.Object(o) != nil || s.e.maker.Plain.Array(o) != nil {
 		return o
 	}
 	s.ran++
@@ -249,7 +250,7 @@ func (s *stringifier) key(at step) goja.Value {
 	if at.index >= 0 {
 		return s.e.vm.ToValue(strconv.Itoa(at.index))
 	}
-	return s.e.textOf(at.name)
+	return s.e.maker.TextOf(at.name)
 }
 
 // write writes a prepared value.
@@ -258,7 +259,7 @@ func (s *stringifier) write(v goja.Value, at step) {
 		s.nested(o, at)
 		return
 	}
-	if s.e.plain.writeScalar(&s.out, v) {
+	if s.out.scalar(s.e.maker.Plain.Scalar(v)) {
 		return
 	}
 	if text, ok := v.(goja.String); ok {
@@ -279,8 +280,8 @@ func (s *stringifier) write(v goja.Value, at step) {
 
 // nested writes an object or an array, or a text that is JSON already.
 func (s *stringifier) nested(o *goja.Object, at step) {
-	base := s.e.plain.plain(o)
-	ordinary := base != nil && base.class == "Object"
+	base := s.e.maker.Plain.Object(o)
+	ordinary := base != nil && base.Class() == "Object"
 	if !ordinary && o.ClassName() == "RawJSON" {
 		s.out.text(s.e.stringOf(o.Get("rawJSON")))
 		return
@@ -294,35 +295,25 @@ func (s *stringifier) nested(o *goja.Object, at step) {
 	s.path = s.path[:len(s.path)-1]
 }
 
-// isScalar reports whether a value is written as it is, for all that a look shows.
-func (l *plainLayout) isScalar(v goja.Value) bool {
-	switch wordsOf(&v).tab {
-	case l.ascii, l.wide, l.integer, l.float, l.boolean, l.null:
-		return l.ok
-	}
-	return false
-}
-
-// writeScalar writes a value for which a look is enough; false for any other.
-func (l *plainLayout) writeScalar(out *jsonText, v goja.Value) bool {
-	w := wordsOf(&v)
-	switch w.tab {
-	case l.ascii:
-		out.quoteASCII(*(*string)(w.data))
-	case l.wide:
-		out.quoteUnits((*(*[]uint16)(w.data))[1:]) // after goja's mark
-	case l.integer:
-		out.bytes = strconv.AppendInt(out.bytes, *(*int64)(w.data), 10)
-	case l.float:
-		if f := *(*float64)(w.data); math.IsNaN(f) || math.IsInf(f, 0) {
-			out.ascii("null")
+// scalar writes a value for which a look is enough; false for any other.
+func (t *jsonText) scalar(v insides.Scalar) bool {
+	switch v.Kind {
+	case insides.ASCIIScalar:
+		t.quoteASCII(v.ASCII())
+	case insides.WideScalar:
+		t.quoteUnits(v.Units())
+	case insides.IntegerScalar:
+		t.bytes = strconv.AppendInt(t.bytes, v.Integer(), 10)
+	case insides.FloatScalar:
+		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
+			t.ascii("null")
 		} else {
-			out.number(f)
+			t.number(f)
 		}
-	case l.boolean:
-		out.bytes = strconv.AppendBool(out.bytes, *(*bool)(w.data))
-	case l.null:
-		out.ascii("null")
+	case insides.BooleanScalar:
+		t.bytes = strconv.AppendBool(t.bytes, v.Boolean())
+	case insides.NullScalar:
+		t.ascii("null")
 	default:
 		return false
 	}
@@ -355,12 +346,12 @@ func (s *stringifier) array(array *goja.Object) {
 		s.line(0)
 		s.count()
 		at := step{index: i}
-		item := s.e.plain.element(array, i)
+		item := s.e.maker.Plain.Element(array, i)
 		if item == nil {
 			s.ran++
 			item = s.e.element(array, i)
 		}
-		if s.replacer == nil && item != nil && s.e.plain.writeScalar(&s.out, item) {
+		if s.replacer == nil && item != nil && s.out.scalar(s.e.maker.Plain.Scalar(item)) {
 			continue
 		}
 		v := s.prepare(array, at, item)
@@ -376,8 +367,8 @@ func (s *stringifier) array(array *goja.Object) {
 }
 
 func (s *stringifier) length(array *goja.Object) int64 {
-	if list := s.e.plain.list(array); list != nil {
-		return int64(list.length)
+	if list := s.e.maker.Plain.Array(array); list != nil {
+		return int64(list.Length())
 	}
 	s.ran++
 	return s.e.arrayLength(array)
@@ -387,7 +378,7 @@ func (s *stringifier) object(object *goja.Object) {
 	from := len(s.members)
 	if s.allowed != nil {
 		for _, name := range s.allowed {
-			s.members = append(s.members, jsonMember{name: name})
+			s.members = append(s.members, insides.Property{Name: name})
 		}
 	} else {
 		var ran bool
@@ -400,22 +391,22 @@ func (s *stringifier) object(object *goja.Object) {
 	empty := true
 	for i := from; i < to; i++ {
 		m := s.members[i]
-		if m.value == nil || s.ran != seen {
-			if m.value = s.e.plain.own(object, m.name); m.value == nil {
+		if m.Value == nil || s.ran != seen {
+			if m.Value = s.e.maker.Plain.Own(object, m.Name); m.Value == nil {
 				s.ran++
-				m.value = s.e.get(object, m.name)
+				m.Value = s.e.get(object, m.Name)
 			}
 		}
 		s.count()
-		if s.replacer == nil && s.e.plain.isScalar(m.value) {
-			s.begin(m.name, empty)
-			s.e.plain.writeScalar(&s.out, m.value)
+		if scalar := s.e.maker.Plain.Scalar(m.Value); s.replacer == nil && scalar.Kind != insides.NoScalar {
+			s.begin(m.Name, empty)
+			s.out.scalar(scalar)
 			empty = false
 			continue
 		}
-		at := step{name: m.name, index: -1}
-		if v := s.prepare(object, at, m.value); v != nil {
-			s.begin(m.name, empty)
+		at := step{name: m.Name, index: -1}
+		if v := s.prepare(object, at, m.Value); v != nil {
+			s.begin(m.Name, empty)
 			s.write(v, at)
 			empty = false
 		}

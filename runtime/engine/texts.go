@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 // Programs match on the texts of V8's errors. goja makes its own errors by
@@ -16,14 +17,14 @@ import (
 
 // installErrorTexts wraps the built-in error constructors.
 func (e *Engine) installErrorTexts() {
-	in := theInsides()
-	if !in.ok {
+	in := insides.TheGoja()
+	if !in.Known {
 		return
 	}
-	m := in.machineOf(e.vm)
+	m := in.MachineOf(e.vm)
 	for _, class := range []string{"TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "AggregateError"} {
 		object := e.Primordial(class)
-		slot := in.constructorOf(object)
+		slot := in.ConstructorOf(object)
 		if slot == nil {
 			continue
 		}
@@ -55,12 +56,12 @@ var stringType = reflect.TypeFor[string]()
 // site is where an error is thrown. It is valid only then.
 type site struct {
 	engine  *Engine
-	machine machine
+	machine insides.Machine
 }
 
 // op is the name of goja's instruction, "" in a native function.
 func (s site) op() string {
-	i := s.machine.instruction()
+	i := s.machine.Instruction()
 	if !i.IsValid() {
 		return ""
 	}
@@ -70,7 +71,7 @@ func (s site) op() string {
 
 // count is the number of arguments of a call or construction.
 func (s site) count() int {
-	if i := s.machine.instruction(); i.IsValid() && i.CanUint() {
+	if i := s.machine.Instruction(); i.IsValid() && i.CanUint() {
 		return int(i.Uint())
 	}
 	return 0
@@ -78,7 +79,7 @@ func (s site) count() int {
 
 // key is the name of a property that an instruction has built in.
 func (s site) key() string {
-	if i := s.machine.instruction(); i.IsValid() && i.CanConvert(stringType) {
+	if i := s.machine.Instruction(); i.IsValid() && i.CanConvert(stringType) {
 		return i.Convert(stringType).String()
 	}
 	return ""
@@ -86,7 +87,7 @@ func (s site) key() string {
 
 // position is the source and the offset in it, ok false in a native function.
 func (s site) position() (src string, offset int, ok bool) {
-	f := s.machine.source()
+	f := s.machine.Source()
 	if f == nil {
 		return "", 0, false
 	}
@@ -242,7 +243,7 @@ func (s site) rangeText(text string) string {
 	case text == "exponent must be positive":
 		return "Exponent must be positive"
 	case text == "Invalid count value":
-		return "Invalid count value: " + s.show(s.machine.peek(1), false)
+		return "Invalid count value: " + s.show(s.machine.Peek(1), false)
 	case strings.HasPrefix(text, "Byte length of "), strings.HasPrefix(text, "Start offset of "):
 		return strings.ToLower(text[:1]) + text[1:]
 	case strings.HasPrefix(text, "Index ") && strings.HasSuffix(text, " is out of bounds"):
@@ -251,7 +252,7 @@ func (s site) rangeText(text string) string {
 		n := strings.TrimSuffix(strings.TrimPrefix(text, "Cannot convert "), " to a BigInt")
 		return "The number " + n + " cannot be converted to a BigInt because it is not an integer"
 	case strings.HasPrefix(text, "Invalid index "):
-		callee, _ := s.machine.peek(s.count() + 1).(*goja.Object)
+		callee, _ := s.machine.Peek(s.count() + 1).(*goja.Object)
 		if callee != nil && s.op() == "new" {
 			if name := callee.Get("name"); name != nil && strings.HasPrefix(name.String(), "ArrayBuffer") {
 				return "Invalid array buffer length"
@@ -284,7 +285,7 @@ var rules = []rule{
 	{"Super constructor is not a constructor", func(site, string) string { return "Super constructor is not a constructor" }},
 	{"Class constructor cannot be invoked", func(s site, _ string) string {
 		name := ""
-		if callee, ok := s.machine.peek(s.count() + 1).(*goja.Object); ok && s.op() == "call" {
+		if callee, ok := s.machine.Peek(s.count() + 1).(*goja.Object); ok && s.op() == "call" {
 			if v := callee.Get("name"); v != nil {
 				name = v.String() + " "
 			}
@@ -292,10 +293,10 @@ var rules = []rule{
 		return "Class constructor " + name + "cannot be invoked without 'new'"
 	}},
 	{"Class extends value is not a constructor", func(s site, _ string) string {
-		return "Class extends value " + s.show(s.machine.peek(1), false) + " is not a constructor or null"
+		return "Class extends value " + s.show(s.machine.Peek(1), false) + " is not a constructor or null"
 	}},
 	{"Class extends value does not have", func(s site, _ string) string {
-		if c, ok := s.machine.peek(1).(*goja.Object); ok {
+		if c, ok := s.machine.Peek(1).(*goja.Object); ok {
 			return "Class extends value does not have valid prototype property " + s.show(c.Get("prototype"), false)
 		}
 		return ""
@@ -310,7 +311,7 @@ var rules = []rule{
 		if strings.Contains(strings.ToLower(s.op()), "elem") {
 			n = 2
 		}
-		return "Cannot delete property '" + name + "' of " + s.show(s.machine.peek(n), false)
+		return "Cannot delete property '" + name + "' of " + s.show(s.machine.Peek(n), false)
 	}},
 	{"Receiver is not an object: ", func(s site, rest string) string {
 		base, key := s.target()
@@ -319,11 +320,11 @@ var rules = []rule{
 	{"Could not convert ", func(site, string) string { return "Cannot convert object to primitive value" }},
 	{"No initial value", func(site, string) string { return "Reduce of empty array with no initial value" }},
 	{"The comparison function must be either a function or undefined", func(s site, _ string) string {
-		return "The comparison function must be either a function or undefined: " + s.show(s.machine.peek(1), false)
+		return "The comparison function must be either a function or undefined: " + s.show(s.machine.Peek(1), false)
 	}},
 	{"Method ", func(s site, rest string) string {
-		if before, ok := strings.CutSuffix(rest, " incompatible receiver"); ok && s.machine.argument(0) != nil {
-			return "Method " + before + " incompatible receiver " + s.show(s.machine.argument(0), false)
+		if before, ok := strings.CutSuffix(rest, " incompatible receiver"); ok && s.machine.Argument(0) != nil {
+			return "Method " + before + " incompatible receiver " + s.show(s.machine.Argument(0), false)
 		}
 		if before, ok := strings.CutSuffix(rest, " [object Object]"); ok {
 			return "Method " + before + " #<Object>"
@@ -358,9 +359,9 @@ func (s site) read(rest string) string {
 	key, depth := rest[:end], 1
 	if op := s.op(); strings.HasPrefix(op, "getElem") || op == "getKey" {
 		depth = 2
-		if symbol, ok := s.machine.peek(1).(*goja.Symbol); ok {
+		if symbol, ok := s.machine.Peek(1).(*goja.Symbol); ok {
 			if symbol == goja.SymIterator {
-				return s.show(s.machine.peek(2), true) + " is not iterable (cannot read property Symbol(Symbol.iterator))"
+				return s.show(s.machine.Peek(2), true) + " is not iterable (cannot read property Symbol(Symbol.iterator))"
 			}
 			key = "Symbol(" + symbol.String() + ")"
 		}
@@ -369,7 +370,7 @@ func (s site) read(rest string) string {
 		}
 	}
 	base := "undefined"
-	if v := s.machine.peek(depth); v != nil && goja.IsNull(v) {
+	if v := s.machine.Peek(depth); v != nil && goja.IsNull(v) {
 		base = "null"
 	}
 	return "Cannot read properties of " + base + " (reading '" + key + "')"
@@ -378,7 +379,7 @@ func (s site) read(rest string) string {
 // called: a call of something that is no function, whose last name is member.
 func (s site) called(member string) string {
 	if src, offset, ok := s.position(); ok && strings.HasPrefix(s.op(), "call") {
-		if v := s.machine.peek(s.count() + 2); member == "Symbol.asyncIterator" {
+		if v := s.machine.Peek(s.count() + 2); member == "Symbol.asyncIterator" {
 			return s.show(v, false) + " is not async iterable"
 		} else if member == "Symbol.iterator" && strings.HasSuffix(strings.TrimRight(src[:offset], " "), `[__knownSymbol("iterator")]`) {
 			return s.show(v, false) + " is not async iterable"
@@ -398,7 +399,7 @@ func (s site) notObject(shown string) string {
 	case op == "":
 		return s.nativeNotObject(shown)
 	case op == "new":
-		callee, isObject := s.machine.peek(s.count() + 1).(*goja.Object)
+		callee, isObject := s.machine.Peek(s.count() + 1).(*goja.Object)
 		if !isObject {
 			return s.constructed()
 		}
@@ -412,7 +413,7 @@ func (s site) notObject(shown string) string {
 	case op == "op_instanceof":
 		return "Right-hand side of 'instanceof' is not an object"
 	case op == "op_in", op == "inOp":
-		return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", s.engine.Text(s.machine.peek(2)), shown)
+		return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", s.engine.Text(s.machine.Peek(2)), shown)
 	case strings.HasPrefix(op, "privateIn"):
 		if src, offset, ok := s.position(); ok {
 			before := strings.TrimRight(src[:offset], " ")
@@ -445,7 +446,7 @@ func (s site) inConstructor(name, shown string) string {
 // argument is the argument of a construction that goja shows as shown.
 func (s site) argument(shown string) string {
 	for n := s.count(); n > 0; n-- {
-		if v := s.machine.peek(n); v != nil && s.engine.Text(v) == shown {
+		if v := s.machine.Peek(n); v != nil && s.engine.Text(v) == shown {
 			return s.show(v, false)
 		}
 	}
@@ -491,7 +492,7 @@ var nativeCallbacks = map[string]bool{"map": true, "forEach": true, "filter": tr
 func (s site) nativeArgument(shown string) string {
 	stack := s.machine
 	for n := 1; n <= 4; n++ {
-		v := stack.peek(n)
+		v := stack.Peek(n)
 		if v == nil {
 			break
 		}
@@ -509,12 +510,12 @@ func (s site) nativeArgument(shown string) string {
 func (s site) target() (base goja.Value, key string) {
 	op := s.op()
 	if strings.HasPrefix(op, "setElem") {
-		if v := s.machine.peek(2); v != nil {
+		if v := s.machine.Peek(2); v != nil {
 			key = s.engine.Text(v)
 		}
-		return s.machine.peek(3), key
+		return s.machine.Peek(3), key
 	}
-	return s.machine.peek(2), s.key()
+	return s.machine.Peek(2), s.key()
 }
 
 // nullish: null or undefined where an object is needed.
@@ -540,7 +541,7 @@ func (s site) readOnly(rest string) string {
 		return fmt.Sprintf("Cannot assign to read only property '%s' of string '%s'", key, s.engine.Text(base))
 	}
 	if op := s.op(); !strings.HasPrefix(op, "setProp") && !strings.HasPrefix(op, "setElem") {
-		if of, ok := s.machine.argument(0).(*goja.Object); ok && op == "" && (of.ClassName() == "RegExp" || of.ClassName() == "Array") {
+		if of, ok := s.machine.Argument(0).(*goja.Object); ok && op == "" && (of.ClassName() == "RegExp" || of.ClassName() == "Array") {
 			return fmt.Sprintf("Cannot assign to read only property '%s' of object '[object %s]'", key, of.ClassName())
 		}
 		return fmt.Sprintf("Cannot assign to read only property '%s' of object", key)
@@ -591,7 +592,7 @@ func (s site) constructed() string {
 
 // notIterable names the expression where the source shows it, else the value.
 func (s site) notIterable() string {
-	v := s.machine.peek(1)
+	v := s.machine.Peek(1)
 	if op := s.op(); op == "pushArraySpread" || op == "pushSpread" || strings.HasPrefix(op, "iterate") {
 		if src, offset, ok := s.position(); ok {
 			if op == "pushSpread" {
@@ -610,7 +611,7 @@ func (s site) notIterable() string {
 		return s.show(v, false) + " is not iterable"
 	}
 	if s.op() == "new" {
-		v = s.machine.peek(s.count())
+		v = s.machine.Peek(s.count())
 	}
 	if object, ok := v.(*goja.Object); ok {
 		return s.object(object) + " is not iterable"
@@ -626,7 +627,7 @@ func (s site) destructured() string {
 		}
 		return ""
 	}
-	value := s.show(s.machine.peek(1), false)
+	value := s.show(s.machine.Peek(1), false)
 	src, offset, ok := s.position()
 	if !ok {
 		return "Cannot destructure '" + value + "' as it is " + value + "."

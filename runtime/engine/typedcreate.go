@@ -4,6 +4,7 @@ import (
 	_ "embed"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides"
 )
 
 //go:embed js/typedcreate.js
@@ -43,7 +44,7 @@ func (e *Engine) guardTypedCreation() {
 	}
 	amend := func(holder *goja.Object, name string, fn func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value) {
 		if native, ok := holder.Get(name).(*goja.Object); ok {
-			Amend(native, fn)
+			insides.Amend(native, fn)
 		}
 	}
 	amend(typed, "from", func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
@@ -82,8 +83,7 @@ func (e *Engine) guardTypedCreation() {
 
 // liveTyped reports whether o is a typed array whose buffer is there.
 func (e *Engine) liveTyped(o *goja.Object) bool {
-	v := theViews()
-	if !v.ok || theInsides().implementation(o).Type() != v.array {
+	if !insides.TheViews().IsArray(o) {
 		return false
 	}
 	buffer := e.Call(e.Primordial("TypedArrayPrototypeGetBuffer"), goja.Undefined(), o).Export().(goja.ArrayBuffer)

@@ -24,7 +24,7 @@ func (e *Engine) guardCalls() {
 		list, ok := c.Argument(i).(*goja.Object)
 		switch {
 		case !ok:
-		case e.plain.list(list) != nil:
+		case e.maker.Plain.Array(list) != nil:
 			bound(list)
 		default:
 			args := slices.Clone(c.Arguments)
@@ -134,7 +134,7 @@ func (e *Engine) listFrom(o *goja.Object) *goja.Object {
 			values[i] = goja.Undefined()
 		}
 	}
-	return e.arrayOf(values)
+	return e.maker.ArrayOf(values)
 }
 
 // guardFlat adds up what flat will put together: an array may hold another one

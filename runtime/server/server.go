@@ -407,7 +407,7 @@ func (s *Server) Close(ctx context.Context) error {
 		bundler.Close()
 	}
 	if s.session != nil && s.session.members[0] == s {
-		errs = append(errs, s.session.buckets.close())
+		errs = append(errs, s.session.drivers.Close())
 	}
 	if s.lock != nil {
 		errs = append(errs, s.lock.release())
@@ -429,7 +429,7 @@ func (s *Server) Abandon() {
 			m.bundler.Close()
 		}
 	}
-	_ = s.session.buckets.close() // their world has died; what was committed is on disk
+	_ = s.session.drivers.Close() // their world has died; what was committed is on disk
 	if s.lock != nil {
 		_ = s.lock.release() // closing a file that nobody wrote to
 	}

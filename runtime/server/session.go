@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/binding/drivers"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
@@ -19,7 +20,7 @@ import (
 // all configurations, so any goroutine may read it.
 type session struct {
 	members []*Server
-	buckets buckets // shared: a bucket has one owner
+	drivers *drivers.Drivers // of env; nil before openDrivers
 }
 
 // find is the worker of that name; nil if it does not run in this session. The
@@ -36,6 +37,7 @@ func (x *session) find(name string) *Server {
 // join loads the configurations of the further workers.
 func (s *Server) join() error {
 	s.session = &session{members: []*Server{s}}
+	s.openDrivers()
 	for _, c := range s.opts.Others {
 		project, warnings, err := config.Load(c)
 		s.warnings = append(s.warnings, warnings...)

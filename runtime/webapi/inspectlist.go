@@ -9,9 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"minido.dev/minido/internal/insides"
+
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -145,7 +146,7 @@ func (in *inspector) iteratorShape(obj *goja.Object, kind, tag string) shape {
 	}
 	var items []goja.Value
 	paired := false
-	s.filled = engine.Peek(obj, func(inPairs bool) {
+	s.filled = insides.Peek(obj, func(inPairs bool) {
 		if paired = inPairs; paired {
 			s.open = "[" + strings.Replace(tag, " Iterator", " Entries", 1) + "] {"
 		}

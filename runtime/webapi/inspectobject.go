@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -199,7 +200,7 @@ func (in *inspector) keys(obj *goja.Object, named bool) []goja.Value {
 // names are those of the properties to show. Where indices are not wanted, a long
 // array is not asked for them.
 func (in *inspector) names(obj *goja.Object, named bool) (names []string) {
-	all, known := engine.NamedProperties(obj)
+	all, known := insides.NamedProperties(obj)
 	switch {
 	case named && known:
 		for _, name := range all {
@@ -372,7 +373,7 @@ func (in *inspector) brand(obj *goja.Object) string {
 	}
 	switch tag := in.ask("ObjectPrototypeToString", obj).String(); tag {
 	case "[object Map Iterator]", "[object Set Iterator]":
-		if engine.Peek(obj, func(bool) {}) {
+		if insides.Peek(obj, func(bool) {}) {
 			return tag[len("[object ") : len(tag)-1]
 		}
 	}

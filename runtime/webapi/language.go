@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -143,7 +144,7 @@ func (p *Platform) SettleStack(v goja.Value) {
 	if !ok {
 		return
 	}
-	if frames, ok := engine.UnreadStack(obj); ok {
+	if frames, ok := insides.UnreadStack(obj); ok {
 		p.describeStack(obj, userFrames(frames))
 		return
 	}

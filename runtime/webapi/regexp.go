@@ -6,12 +6,13 @@ import (
 	"sync"
 	"unicode/utf16"
 
+	"minido.dev/minido/internal/insides"
+
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	gojafile "github.com/dop251/goja/file"
 
 	"minido.dev/minido/internal/regex"
-	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -121,7 +122,7 @@ func (p *Platform) installRegExp() {
 	st.matcher.Look = p.Engine.Pause
 	st.proto = original.Get("prototype").(*goja.Object)
 	st.ctor = p.VM.ToValue(p.newRegExp).(*goja.Object)
-	engine.Amend(st.ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {
+	insides.Amend(st.ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {
 		return p.regexpOf(c.Argument(0), c.Argument(1), true)
 	})
 	for _, name := range original.GetOwnPropertyNames() {
@@ -144,7 +145,7 @@ func (p *Platform) installRegExp() {
 
 // foreignOf is what hangs on v, nil for an ordinary regular expression.
 func (p *Platform) foreignOf(v goja.Value) *foreign {
-	if engine.StandardRegExp(v) {
+	if insides.StandardRegExp(v) {
 		return nil
 	}
 	f, _ := p.Engine.Attached(v).(*foreign)
@@ -191,7 +192,7 @@ func (p *Platform) regexpGetters() {
 
 // flagsOf is get RegExp.prototype.flags (22.2.6.4).
 func (p *Platform) flagsOf(this goja.Value) goja.Value {
-	if engine.StandardRegExp(this) {
+	if insides.StandardRegExp(this) {
 		return p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), this)
 	}
 	obj, ok := this.(*goja.Object)
@@ -269,7 +270,7 @@ func stringOf(v goja.Value) goja.String {
 // escapes a slash that stands in a class.
 func (p *Platform) ordinarySource(re goja.Value) goja.Value {
 	if obj, ok := re.(*goja.Object); ok {
-		if text := engine.RegExpText(obj); text != nil {
+		if text := insides.RegExpText(obj); text != nil {
 			return escapeSource(text)
 		}
 	}
@@ -312,7 +313,7 @@ func (key patternKey) wellFormed() bool { return !strings.ContainsRune(key.sourc
 
 // codeUnits are those of a string.
 func codeUnits(s goja.String) []uint16 {
-	ascii, units := engine.Text(s)
+	ascii, units := insides.Text(s)
 	for _, c := range ascii {
 		units = append(units, uint16(c))
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 
+	"minido.dev/minido/internal/insides"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/regex"
@@ -25,13 +27,13 @@ func (p *Platform) regexpMethods() {
 		re, text := c.This, c.Argument(0)
 		result := method(c)
 		if found, ok := result.(*goja.Object); ok {
-			engine.OrderMatch(found)
+			insides.OrderMatch(found)
 			st.last = lastMatch{regexp: re, text: text, result: found}
 		}
 		return result
 	})
 	p.amend("test", func(c goja.FunctionCall, method native) goja.Value {
-		if !engine.StandardRegExp(c.This) {
+		if !insides.StandardRegExp(c.This) {
 			return p.testByExec(c, method)
 		}
 		re, text := c.This, c.Argument(0)
@@ -42,17 +44,17 @@ func (p *Platform) regexpMethods() {
 		return result
 	})
 	p.amend("compile", p.recompile)
-	engine.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
-		if !engine.StandardRegExp(c.This) && !p.untouched(c.This) {
+	insides.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+		if !insides.StandardRegExp(c.This) && !p.untouched(c.This) {
 			return p.stepwise("split", c)
 		}
 		return p.step(c, method)
 	})
 	every := p.Engine.Call(st.proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
-	engine.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+	insides.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
 		result := p.step(c, method)
 		if found, ok := result.(*goja.Object); ok {
-			engine.OrderMatch(webidl.Get(found, "value"))
+			insides.OrderMatch(webidl.Get(found, "value"))
 		}
 		return result
 	})
@@ -63,16 +65,16 @@ func (p *Platform) regexpMethods() {
 		goja.SymSearch:  func(result, _ goja.Value) bool { return result.ToInteger() >= 0 },
 	} {
 		if method, ok := st.proto.GetSymbol(symbol).(*goja.Object); ok {
-			engine.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
+			insides.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
 				re, text := c.This, c.Argument(0)
-				if !engine.StandardRegExp(re) {
+				if !insides.StandardRegExp(re) {
 					if p.untouched(re) {
 						return p.step(c, method)
 					}
 					return p.stepwise(names[symbol], c)
 				}
 				result := method(c)
-				if engine.OrderMatch(result); matched(result, text) {
+				if insides.OrderMatch(result); matched(result, text) {
 					st.last = lastMatch{regexp: re, text: text, all: true}
 				}
 				return result
@@ -84,7 +86,7 @@ func (p *Platform) regexpMethods() {
 func (p *Platform) amend(name string, fn func(c goja.FunctionCall, method native) goja.Value) *goja.Object {
 	method, ok := p.core.regexp.proto.Get(name).(*goja.Object)
 	if ok {
-		engine.Amend(method, fn)
+		insides.Amend(method, fn)
 	}
 	return method
 }
@@ -179,7 +181,7 @@ func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) 
 // a text of characters is led from within one to the next.
 func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky, stepping bool) []int {
 	m := &p.core.regexp.matcher
-	ascii, units := engine.Text(text)
+	ascii, units := insides.Text(text)
 	var groups []int
 	var err error
 	if units == nil {

@@ -1,0 +1,66 @@
+package insides
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
+)
+
+// gojaFrameOf mirrors goja.StackFrame.
+type gojaFrameOf struct {
+	program  unsafe.Pointer
+	funcName unistring.String
+	pc       int
+}
+
+// activeCall is a call on goja's stack: what runs, and where its receiver and
+// arguments lie.
+type Call struct {
+	Program   unsafe.Pointer
+	NewTarget goja.Value
+	Sb        int
+}
+
+// Calls are the active calls that a stack shows, the innermost first.
+func (m Machine) Calls(list []Call, most int) []Call {
+	in, at := m.In, m.at
+	list = list[:0]
+	add := func(c Call) {
+		if c.Program != nil || c.Sb > 0 {
+			list = append(list, c)
+		}
+	}
+	add(Call{*(*unsafe.Pointer)(unsafe.Add(at, in.program)), *(*goja.Value)(unsafe.Add(at, in.newTarget)), *m.number(in.sb)})
+	calls := (*sliceHeader)(unsafe.Add(at, in.calls))
+	size := in.callType.Size()
+	for i := calls.len - 1; i >= 0 && len(list) < most; i-- {
+		c := unsafe.Add(calls.data, uintptr(i)*size)
+		add(Call{*(*unsafe.Pointer)(unsafe.Add(c, in.callProgram)), *(*goja.Value)(unsafe.Add(c, in.callNewTarget)), *(*int)(unsafe.Add(c, in.callSB))})
+	}
+	return list
+}
+
+// Runs reports whether fn is a function of that program.
+func (in *Goja) Runs(fn *goja.Object, program unsafe.Pointer) bool {
+	v := in.implementation(fn)
+	offset, ok := in.programs[v.Type()]
+	return ok && *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset)) == program
+}
+
+// FrameName is where a frame keeps the name of its function.
+func FrameName(f *goja.StackFrame) *unistring.String {
+	return &(*gojaFrameOf)(unsafe.Pointer(f)).funcName
+}
+
+// FrameProgram is what a frame's function was compiled to; nil for a native.
+func FrameProgram(f *goja.StackFrame) unsafe.Pointer {
+	return (*gojaFrameOf)(unsafe.Pointer(f)).program
+}
+
+// FramesKnown reports whether goja.StackFrame is as its mirror says.
+var FramesKnown = sync.OnceValue(func() bool {
+	return mirrors(reflect.TypeFor[gojaFrameOf](), reflect.TypeFor[goja.StackFrame]())
+})

@@ -1,0 +1,153 @@
+package insides
+
+import (
+	"math"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// goja has no array of halves, and its typed arrays know their elements through
+// an interface whose methods nobody else can declare. But a Float16Array
+// differs from a Uint16Array in nothing but how an element is read, written and
+// compared: so halves is the method table of goja's Uint16Array with functions
+// of ours at these places. Which method has which place reflection says, and
+// their types are checked; if anything is not as expected, ok is false and
+// there is no Float16Array. Immutable after learnHalves.
+type halves struct {
+	Known    bool
+	table    *methodTable
+	elements uintptr // of the interface in an implementation
+	class    uintptr // of the default constructor in it
+	array    reflect.Type
+}
+
+// methodTable is what an interface value of Go begins with (internal/abi.ITab).
+type methodTable struct {
+	_, _    unsafe.Pointer // the interface's type, the value's
+	_       uint32
+	methods [elementMethods]uintptr
+}
+
+const elementMethods = 10
+
+// TheHalves is learnt at the first call. Safe for concurrent use.
+var TheHalves = sync.OnceValue(learnHalves)
+
+func learnHalves() *halves {
+	in, h := TheGoja(), &halves{}
+	if !in.Known {
+		return h
+	}
+	vm := goja.New()
+	sample, err := vm.New(vm.Get("Uint16Array"))
+	if err != nil {
+		return h
+	}
+	v := in.implementation(sample)
+	h.array = v.Type()
+	if h.array.Kind() != reflect.Pointer || h.array.Elem().Kind() != reflect.Struct {
+		return h
+	}
+	elements, found := h.array.Elem().FieldByName("typedArray")
+	class, known := h.array.Elem().FieldByName("defaultCtor")
+	if !found || !known || elements.Type.Kind() != reflect.Interface || elements.Type.NumMethod() != elementMethods ||
+		class.Type != reflect.TypeFor[*goja.Object]() {
+		return h
+	}
+	h.elements, h.class = elements.Offset, class.Offset
+	table := **(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements))
+	replaced := 0
+	for i := range elements.Type.NumMethod() { // in the order of the table
+		m := elements.Type.Method(i)
+		fn, ours := halfMethods[m.Name]
+		if !ours {
+			continue
+		}
+		if !sameMethod(reflect.TypeOf(fn), m.Type) {
+			return h
+		}
+		table.methods[i] = reflect.ValueOf(fn).Pointer()
+		replaced++
+	}
+	h.table, h.Known = &table, replaced == len(halfMethods)
+	return h
+}
+
+// sameMethod reports whether fn is method with the receiver as its first parameter.
+func sameMethod(fn, method reflect.Type) bool {
+	if fn.NumIn() != method.NumIn()+1 || fn.NumOut() != method.NumOut() {
+		return false
+	}
+	for i := range method.NumIn() {
+		if fn.In(i+1) != method.In(i) {
+			return false
+		}
+	}
+	for i := range method.NumOut() {
+		if fn.Out(i) != method.Out(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// Adopt makes array, a Uint16Array, one of halves, whose constructor is class.
+// It reports false for anything else.
+func (h *halves) Adopt(in *Goja, array, class *goja.Object) bool {
+	v := in.implementation(array)
+	if !h.Known || v.Type() != h.array {
+		return false
+	}
+	*(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements)) = h.table
+	*(**goja.Object)(unsafe.Add(v.UnsafePointer(), h.class)) = class
+	return true
+}
+
+// half is an element: the receiver points to the buffer's bytes, an index
+// counts elements, and goja has checked it.
+func half(data *[]byte, i int) *uint16 {
+	return (*uint16)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(*data)), i*2))
+}
+
+// halfMethods are the methods of goja's interface that know what an element is.
+// Raw elements are what includes and indexOf compare, so zeros are equal there,
+// and every NaN is.
+var halfMethods = map[string]any{
+	"get": func(data *[]byte, i int) goja.Value {
+		var any *goja.Runtime // numbers belong to none
+		return any.ToValue(FromHalf(*half(data, i)))
+	},
+	"set": func(data *[]byte, i int, v goja.Value) {
+		bits := ToHalf(v.ToFloat()) // which may move the data, or take them away
+		if (i+1)*2 <= len(*data) {
+			*half(data, i) = bits
+		}
+	},
+	"toRaw": func(_ *[]byte, v goja.Value) uint64 { return uint64(ToHalf(v.ToFloat())) },
+	"getRaw": func(data *[]byte, i int) uint64 {
+		switch x := FromHalf(*half(data, i)); {
+		case x == 0:
+			return 0
+		case math.IsNaN(x):
+			return uint64(ToHalf(x))
+		}
+		return uint64(*half(data, i))
+	},
+	"less": func(data *[]byte, i, j int) bool {
+		x, y := FromHalf(*half(data, i)), FromHalf(*half(data, j))
+		switch {
+		case math.IsNaN(x) || math.IsNaN(y):
+			return !math.IsNaN(x)
+		case x == 0 && y == 0:
+			return math.Signbit(x) && !math.Signbit(y)
+		}
+		return x < y
+	},
+	"typeMatch": func(_ *[]byte, v goja.Value) bool {
+		kind := v.ExportType().Kind()
+		return (kind == reflect.Int64 || kind == reflect.Float64) && (v.ToFloat() == FromHalf(ToHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
+	},
+}

@@ -1,0 +1,168 @@
+package insides
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja/unistring"
+)
+
+// What an inspector wants to see of goja's objects without changing them, or
+// without the cost of the way through its interface.
+
+// iterators is where goja keeps how far the iterators of Maps and Sets have
+// come. Immutable; what goja does not have as expected is not in places.
+type iterators struct {
+	Places map[reflect.Type]iteratorPlace
+}
+
+// iteratorPlace is of one of the two kinds of iterators.
+type iteratorPlace struct{ position, kind uintptr }
+
+// pairs is goja's number for an iterator of entries.
+const pairs = 2
+
+// TheIterators is learnt at the first call. Safe for concurrent use.
+var TheIterators = sync.OnceValue(func() *iterators {
+	in, its := TheGoja(), &iterators{map[reflect.Type]iteratorPlace{}}
+	if !in.Known {
+		return its
+	}
+	vm := goja.New()
+	for _, source := range []string{"new Map().keys()", "new Set().keys()"} {
+		v, err := vm.RunString(source)
+		if err != nil {
+			continue
+		}
+		t := in.implementation(v.(*goja.Object)).Type()
+		position, found := t.Elem().FieldByName("iter")
+		kind, known := t.Elem().FieldByName("kind")
+		if found && known && position.Type.Kind() == reflect.Pointer && position.Type.Elem().Size() == unsafe.Sizeof([2]unsafe.Pointer{}) && kind.Type.Kind() == reflect.Int {
+			its.Places[t] = iteratorPlace{position.Offset, kind.Offset}
+		}
+	}
+	return its
+})
+
+// Peek runs walk, which may call next on the iterator of a Map or Set, and then
+// puts the iterator back to where it was. inPairs says that it gives entries; ok
+// is false, and walk does not run, for anything else. Loop-confined.
+func Peek(iterator *goja.Object, walk func(inPairs bool)) (ok bool) {
+	in := TheGoja()
+	if !in.Known {
+		return false
+	}
+	v := in.implementation(iterator)
+	place, ok := TheIterators().Places[v.Type()]
+	if !ok {
+		return false
+	}
+	at := (*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), place.position))
+	position := *at
+	if position != nil { // nil at its end
+		state := *(*[2]unsafe.Pointer)(position)
+		defer func() { *at, *(*[2]unsafe.Pointer)(position) = position, state }()
+	}
+	walk(*(*int)(unsafe.Add(v.UnsafePointer(), place.kind)) == pairs)
+	return true
+}
+
+// NamedOffset is where arrays and views keep the names of properties that are
+// not elements; ok is false if goja has it elsewhere. Immutable.
+var NamedOffset = sync.OnceValue(func() (place struct {
+	offset uintptr
+	Known  bool
+}) {
+	t := reflect.ValueOf(goja.New().NewObject()).Elem().FieldByName("self").Elem().Type()
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return place
+	}
+	if f, found := t.Elem().FieldByName("propNames"); found && f.Type == reflect.TypeFor[[]unistring.String]() {
+		place.offset, place.Known = f.Offset, true
+	}
+	return place
+})
+
+// NamedProperties are the names of the properties of an array or a typed array
+// that are not elements, enumerable or not; ok is false for other objects. It
+// takes no longer for a long array. Loop-confined.
+func NamedProperties(o *goja.Object) (names []string, ok bool) {
+	in, place := TheGoja(), NamedOffset()
+	if !in.Known || !place.Known {
+		return nil, false
+	}
+	v := in.implementation(o)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return nil, false
+	}
+	if base := v.Elem().Type().Field(0); o.ClassName() != "Array" && v.Type() != TheViews().array || base.Name != "baseObject" || !base.Anonymous {
+		return nil, false
+	}
+	for _, name := range *(*[]unistring.String)(unsafe.Add(v.UnsafePointer(), place.offset)) {
+		names = append(names, name.String())
+	}
+	return names, true
+}
+
+// UnreadStack is the stack of an error that no code has asked for its `stack`:
+// once it has, that is a property like others. Loop-confined.
+func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
+	l := ThePlainLayout()
+	if !l.Known {
+		return nil, false
+	}
+	self := mirrorOf(o).self
+	if self.tab != l.failure || *(*bool)(unsafe.Add(self.data, l.read)) {
+		return nil, false
+	}
+	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
+}
+
+// jsonMember is a property that JSON reads or writes.
+type Property struct {
+	Name  unistring.String
+	Value goja.Value // nil if it is not known yet
+}
+
+// AppendMembers does so for an ordinary object; ok is false if there is a property
+// that needs more than a look: an accessor, an index, which has another place.
+func (l *Plain) AppendMembers(list []Property, o *goja.Object) (_ []Property, ok bool) {
+	base := l.Object(o)
+	if base == nil {
+		return list, false
+	}
+	n := len(list)
+	for _, name := range base.propNames {
+		v := base.values[name]
+		if wordsOf(&v).tab == l.property || name != "" && name[0] >= '0' && name[0] <= '9' {
+			return list[:n], false
+		}
+		list = append(list, Property{name, v})
+	}
+	return list, true
+}
+
+// Element is that of an array, nil if it needs more than a look.
+func (l *Plain) Element(o *goja.Object, i int) goja.Value {
+	list := l.Array(o)
+	if list == nil || i >= len(list.values) {
+		return nil
+	}
+	if v := list.values[i]; wordsOf(&v).tab != l.property {
+		return v
+	}
+	return nil
+}
+
+// Own is the value of an ordinary object's property, nil if it needs more than a
+// look.
+func (l *Plain) Own(o *goja.Object, name unistring.String) goja.Value {
+	if base := l.Object(o); base != nil {
+		if v := base.values[name]; wordsOf(&v).tab != l.property {
+			return v
+		}
+	}
+	return nil
+}

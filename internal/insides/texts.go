@@ -1,0 +1,79 @@
+package insides
+
+import (
+	"encoding/binary"
+	"reflect"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// UnitsOf are the code units of a string; they must not be changed.
+func UnitsOf(s goja.String) []uint16 {
+	v := reflect.ValueOf(s)
+	if u := scannedUnits(v, s); u.IsValid() {
+		v = u
+	}
+	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint16 && v.Len() == s.Length()+1 {
+		return unsafe.Slice((*uint16)(v.UnsafePointer()), v.Len())[1:] // after goja's mark
+	}
+	units := make([]uint16, s.Length())
+	for i := range units {
+		units[i] = s.CharAt(i)
+	}
+	return units
+}
+
+// scannedUnits are the code units, with goja's mark, that goja keeps of a string that
+// came from Go: nil if it is ASCII. For other strings they are not valid.
+func scannedUnits(v reflect.Value, s goja.String) (units reflect.Value) {
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return units
+	}
+	s.Length() // which has it look through the string, once
+	if u := v.Elem().FieldByName("u"); u.Kind() == reflect.Slice {
+		units = u
+	}
+	return units
+}
+
+// AsciiOf is the text of s, if it is ASCII.
+func AsciiOf(s goja.String) (string, bool) {
+	if reflect.TypeOf(s).Kind() == reflect.Slice {
+		return "", false // goja keeps code units where there are others
+	}
+	a := s.String()
+	return a, len(a) == s.Length() && isASCII(a)
+}
+
+// isASCII looks at eight bytes at a time.
+func isASCII(s string) bool {
+	bytes := unsafe.Slice(unsafe.StringData(s), len(s))
+	for ; len(bytes) >= 8; bytes = bytes[8:] {
+		if binary.LittleEndian.Uint64(bytes)&0x8080808080808080 != 0 {
+			return false
+		}
+	}
+	for _, c := range bytes {
+		if c >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// Text is a string as bytes, if it is ASCII, and as code units otherwise. Both are
+// only to be read. It does not go through a string that goja has looked through:
+// each of many matches in a long text asks for it.
+func Text(s goja.String) (ascii []byte, units []uint16) {
+	v := reflect.ValueOf(s)
+	isASCII := v.Kind() == reflect.String
+	if u := scannedUnits(v, s); u.IsValid() {
+		isASCII = u.IsNil()
+	}
+	if isASCII {
+		a := s.String()
+		return unsafe.Slice(unsafe.StringData(a), len(a)), nil
+	}
+	return nil, UnitsOf(s)
+}

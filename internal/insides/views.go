@@ -1,0 +1,103 @@
+package insides
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// Views is where goja keeps what a view shows. Immutable.
+type Views struct {
+	Known                          bool
+	array, data, buffer            reflect.Type
+	arrayBuffer, arrayLen, arrayAt uintptr // in an array, in elements
+	elementSize                    uintptr
+	dataBuffer, dataLen, dataAt    uintptr // in a DataView
+	bytes                          uintptr // in a buffer
+}
+
+// TheViews is learnt at the first call. Safe for concurrent use.
+var TheViews = sync.OnceValue(func() *Views {
+	in, v := TheGoja(), &Views{}
+	if !in.Known {
+		return v
+	}
+	vm, ok := goja.New(), true
+	typeOf := func(class string, args ...goja.Value) reflect.Type {
+		o, err := vm.New(vm.Get(class), args...)
+		if ok = ok && err == nil; !ok {
+			return reflect.TypeFor[*struct{}]()
+		}
+		t := in.implementation(o).Type()
+		ok = t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
+		return t
+	}
+	v.buffer = typeOf("ArrayBuffer")
+	v.array, v.data = typeOf("Uint8Array"), typeOf("DataView", vm.ToValue(vm.NewArrayBuffer(nil)))
+	field := func(t reflect.Type, name string, want reflect.Type) uintptr {
+		if !ok {
+			return 0
+		}
+		f, found := t.Elem().FieldByName(name)
+		ok = found && f.Type == want && len(f.Index) == 1
+		return f.Offset
+	}
+	number := reflect.TypeFor[int]()
+	v.arrayBuffer, v.dataBuffer = field(v.array, "viewedArrayBuf", v.buffer), field(v.data, "viewedArrayBuf", v.buffer)
+	v.arrayLen, v.arrayAt, v.elementSize = field(v.array, "length", number), field(v.array, "offset", number), field(v.array, "elemSize", number)
+	v.dataLen, v.dataAt = field(v.data, "byteLen", number), field(v.data, "byteOffset", number)
+	v.bytes = field(v.buffer, "data", reflect.TypeFor[[]byte]())
+	v.Known = ok
+	return v
+})
+
+// shown is what a view shows of which buffer; size is that of an element.
+type View struct {
+	buffer     *unsafe.Pointer
+	length, at *int // in elements
+	size       int
+}
+
+// shown looks into a view; ok is false for anything else.
+func (v *Views) Look(o *goja.Object) (s View, ok bool) {
+	value := TheGoja().implementation(o)
+	place := func(offset uintptr) unsafe.Pointer { return unsafe.Add(value.UnsafePointer(), offset) }
+	switch value.Type() {
+	case v.array:
+		return View{(*unsafe.Pointer)(place(v.arrayBuffer)), (*int)(place(v.arrayLen)), (*int)(place(v.arrayAt)), *(*int)(place(v.elementSize))}, true
+	case v.data:
+		return View{(*unsafe.Pointer)(place(v.dataBuffer)), (*int)(place(v.dataLen)), (*int)(place(v.dataAt)), 1}, true
+	}
+	return View{}, false
+}
+
+// Over reports whether a view lies over buffer, which has to be one.
+func (s View) Over(buffer *goja.Object) bool {
+	return *s.buffer == TheGoja().implementation(buffer).UnsafePointer()
+}
+
+// Put has a view lie over buffer, at an offset and with a length in elements.
+func (s View) Put(buffer *goja.Object, at, length int) {
+	*s.buffer, *s.at, *s.length = TheGoja().implementation(buffer).UnsafePointer(), at, length
+}
+
+// BytesOf is where a buffer keeps its bytes.
+func (v *Views) BytesOf(buffer *goja.Object) *[]byte {
+	return (*[]byte)(unsafe.Add(TheGoja().implementation(buffer).UnsafePointer(), v.bytes))
+}
+
+// IsArray reports whether o is a typed array.
+func (v *Views) IsArray(o *goja.Object) bool {
+	return v.Known && TheGoja().implementation(o).Type() == v.array
+}
+
+// Length is how many elements a view has.
+func (s View) Length() int { return *s.length }
+
+// At is where a view begins, in elements.
+func (s View) At() int { return *s.at }
+
+// Size is that of an element, in bytes.
+func (s View) Size() int { return s.size }

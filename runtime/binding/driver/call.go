@@ -1,0 +1,44 @@
+package driver
+
+import (
+	"bytes"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/engine"
+)
+
+// Operation is something that a binding does outside the loop: args is JSON, body
+// bytes that came with it; done is called once, from any goroutine, with JSON and
+// the bytes that come back. It must not block.
+type Operation func(op string, args, body []byte, done func(reply, data []byte, err error))
+
+// Call is a function for a binding's JavaScript, call(op, args, body): a promise
+// of [reply, data]. The operation leaves as an output does, after what its object
+// has written before. what names the kind in stacks and errors ("R2").
+func Call(a *cfapi.API, what string, run Operation) engine.Func {
+	return engine.Func{Name: "call", Length: 3, Fn: func(call goja.FunctionCall) goja.Value {
+		name, args := call.Argument(0).String(), []byte(call.Argument(1).String())
+		var body []byte
+		if buffer, ok := call.Argument(2).Export().(goja.ArrayBuffer); ok {
+			body = bytes.Clone(buffer.Bytes())
+		}
+		c := a.Engine.IO(what)
+		op := a.Engine.StartOp(what + " " + name)
+		promise := op.Promise()
+		c.Emit(func() {
+			run(name, args, body, func(reply, data []byte, err error) {
+				if err != nil {
+					op.Reject(what, func() goja.Value { return a.Engine.NewError("Error", name+": "+err.Error()) })
+					return
+				}
+				op.Resolve(what, func() goja.Value {
+					vm := a.Engine.VM()
+					return vm.NewArray(a.ParseJSON(string(reply)), vm.NewArrayBuffer(data))
+				})
+			})
+		})
+		return promise
+	}}
+}

@@ -1,0 +1,77 @@
+// Package driver is what a kind of binding implements so that workers can use it:
+// it makes the property of env. The kinds are data (runtime/binding); the drivers
+// are listed in runtime/binding/drivers, and runtime/server runs them.
+package driver
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/binding"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/event"
+)
+
+// Driver offers one kind of binding to the workers of a session. Safe for
+// concurrent use, but for Make.
+type Driver interface {
+	// Offered reports whether the binding works. Where it does not, its first use
+	// throws the kind's advice, unless Make makes something better.
+	Offered(w Worker, b config.Binding) bool
+	// Make makes the property of env, before user code runs: it may take what it
+	// needs from the platform's globals. It is called on the loop of a's engine.
+	Make(a *cfapi.API, w Worker, b config.Binding) goja.Value
+	// Close ends what the driver has opened.
+	Close() error
+}
+
+// Session is what the drivers of the workers that run together share.
+type Session struct {
+	Scheduler sched.Scheduler
+	Entropy   entropy.Source
+	Points    *killpoint.Points
+	// PersistDir is the state directory. It is "" until a standby is put to work,
+	// before which no event can arrive.
+	PersistDir func() string
+	// AI is the URL of a provider that answers for Workers AI; "" is none.
+	AI string
+}
+
+// Dir is where bindings of the kind have their state, in miniflare's layout. The
+// driver makes it when there is something to keep.
+func (s *Session) Dir(kind binding.ID) (string, error) {
+	dir := s.PersistDir()
+	if dir == "" {
+		return "", errors.New("there is no persist directory yet")
+	}
+	return filepath.Join(dir, "v3", binding.Lookup(kind).State), nil
+}
+
+// Worker is the worker that env belongs to. Safe for concurrent use.
+type Worker interface {
+	Project() *config.Project
+	// Running reports whether a worker of that name is this one or runs beside it.
+	Running(script string) bool
+	// Service is an entrypoint of a worker, "" for the default one. A worker that
+	// does not run is a target that says so.
+	Service(script, entrypoint string, props *event.Payload) cfapi.Target
+	// Namespace is what a Durable Object binding names.
+	Namespace(b config.Binding) cfapi.Namespace
+	// Assets is the project's assets; it has them.
+	Assets() cfapi.Target
+}
+
+// Stateless is embedded by drivers that open nothing and always work.
+type Stateless struct{}
+
+// Offered implements Driver.
+func (Stateless) Offered(Worker, config.Binding) bool { return true }
+
+// Close implements Driver.
+func (Stateless) Close() error { return nil }

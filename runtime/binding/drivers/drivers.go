@@ -1,0 +1,54 @@
+// Package drivers lists the kinds of bindings that minido offers. A new kind is a
+// folder below runtime/binding, and a line here.
+package drivers
+
+import (
+	"errors"
+
+	"minido.dev/minido/runtime/binding"
+	"minido.dev/minido/runtime/binding/ai"
+	"minido.dev/minido/runtime/binding/assets"
+	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/binding/durableobject"
+	"minido.dev/minido/runtime/binding/r2"
+	"minido.dev/minido/runtime/binding/service"
+	"minido.dev/minido/runtime/binding/vars"
+	"minido.dev/minido/runtime/binding/versionmetadata"
+)
+
+var makers = map[binding.ID]func(*driver.Session) driver.Driver{
+	"ai":                       ai.New,
+	"assets":                   assets.New,
+	"durable_object_namespace": durableobject.New,
+	"r2_bucket":                r2.New,
+	"service":                  service.New,
+	"vars":                     vars.New,
+	"version_metadata":         versionmetadata.New,
+}
+
+// Drivers are the drivers of one session. Safe for concurrent use.
+type Drivers struct{ open map[binding.ID]driver.Driver }
+
+// Open makes them.
+func Open(s *driver.Session) *Drivers {
+	d := &Drivers{open: make(map[binding.ID]driver.Driver, len(makers))}
+	for id, make := range makers { // order-independent: nothing is opened before it is used
+		d.open[id] = make(s)
+	}
+	return d
+}
+
+// Of is the driver of a kind; nil for one that minido does not offer.
+func (d *Drivers) Of(kind binding.ID) driver.Driver { return d.open[kind] }
+
+// Close closes them.
+func (d *Drivers) Close() error {
+	if d == nil {
+		return nil
+	}
+	var errs []error
+	for _, one := range d.open { // order-independent: each has files of its own
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
+}

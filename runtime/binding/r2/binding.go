@@ -1,0 +1,111 @@
+package r2
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+)
+
+const kind = "r2_bucket"
+
+//go:embed r2.js
+var source string
+
+var prelude = engine.NewPrelude("r2.js", source)
+
+// buckets are the buckets that the workers of a session have asked for: each has
+// one owner. Safe for concurrent use.
+type buckets struct {
+	driver.Stateless
+	session *driver.Session
+
+	mu   sync.Mutex // guards open
+	open map[string]*Bucket
+}
+
+// New makes the driver of R2 bindings.
+func New(s *driver.Session) driver.Driver {
+	return &buckets{session: s, open: map[string]*Bucket{}}
+}
+
+// Make implements driver.Driver.
+func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+	create := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, "r2", d.operation(bucketName(b)))))
+	global := a.Engine.VM().GlobalObject()
+	return a.Engine.Call(create, goja.Undefined(), global.Get("Response"), global.Get("Headers"), global.Get("Blob"), global.Get("ReadableStream"))
+}
+
+// bucketName is the bucket that a binding names, as wrangler dev chooses it.
+func bucketName(b config.Binding) string {
+	for _, p := range []string{"preview_bucket_name", "bucket_name"} {
+		if name := b.Param(p); name != "" {
+			return name
+		}
+	}
+	return b.Name
+}
+
+// operation is what a binding to the bucket does. The bucket is made at the first
+// of them: a standby learns its persist directory only when it is put to work.
+func (d *buckets) operation(name string) driver.Operation {
+	return func(op string, args, body []byte, done func(reply, data []byte, err error)) {
+		d.session.Scheduler.Go("r2 "+op, func() {
+			var r Request
+			if err := json.Unmarshal(args, &r); err != nil {
+				done(nil, nil, err)
+				return
+			}
+			bucket, err := d.get(name)
+			if err != nil {
+				done(nil, nil, err)
+				return
+			}
+			reply, data, err := bucket.Do(op, r, body)
+			if err != nil {
+				done(nil, nil, err)
+				return
+			}
+			text, err := json.Marshal(reply)
+			done(text, data, err)
+		})
+	}
+}
+
+func (d *buckets) get(name string) (*Bucket, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if known := d.open[name]; known != nil {
+		return known, nil
+	}
+	dir, err := d.session.Dir(kind)
+	if err != nil {
+		return nil, err
+	}
+	bucket, err := Open(Options{Dir: dir, Name: name,
+		Clock: d.session.Scheduler.Clock(), Entropy: d.session.Entropy.Fork("r2 " + name), Points: d.session.Points})
+	if err != nil {
+		return nil, err
+	}
+	d.open[name] = bucket
+	return bucket, nil
+}
+
+// Close implements driver.Driver.
+func (d *buckets) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for _, bucket := range d.open { // order-independent: each has a file of its own
+		errs = append(errs, bucket.Close())
+	}
+	d.open = map[string]*Bucket{}
+	return errors.Join(errs...)
+}

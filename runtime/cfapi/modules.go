@@ -1,0 +1,130 @@
+package cfapi
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// Module is a cloudflare: module's exports; ok is false for one that does not exist.
+func (a *API) Module(specifier string) (exports *goja.Object, ok bool) {
+	if m := a.modules[specifier]; m != nil {
+		return m, true
+	}
+	switch specifier {
+	case "cloudflare:workers":
+		exports = modules{a}.workers()
+	case "cloudflare:email":
+		exports = modules{a}.email()
+	case "cloudflare:sockets":
+		exports = modules{a}.sockets()
+	case "cloudflare:workflows":
+		exports = modules{a}.workflows()
+	default:
+		return nil, false
+	}
+	a.modules[specifier] = exports
+	return exports, true
+}
+
+// modules makes the cloudflare: modules of an API.
+type modules struct{ api *API }
+
+func (mods modules) workers() *goja.Object {
+	a := mods.api
+	m := a.vm.NewObject()
+	for _, name := range []string{"DurableObject", "WorkerEntrypoint", "WorkflowEntrypoint", "RpcTarget", "RpcStub", "RpcPromise", "RpcProperty",
+		"ServiceStub", "env", "exports"} {
+		m.Set(name, a.js.Get(name))
+	}
+	m.Set("waitUntil", a.Engine.Func("waitUntil", 1, func(call goja.FunctionCall) goja.Value {
+		a.Engine.IO("waitUntil()")
+		a.opts.WaitUntil(call.Argument(0))
+		return goja.Undefined()
+	}))
+	mods.defineOverrides(m)
+	return m
+}
+
+func (mods modules) email() *goja.Object {
+	a := mods.api
+	m := a.vm.NewObject()
+	type email struct{ from, to string }
+	cls := engine.DefineClass(a.Engine, engine.ClassDef[*email]{
+		Name: "EmailMessage", Length: 3,
+		New: func(call goja.ConstructorCall) *email {
+			if len(call.Arguments) < 3 {
+				a.Engine.Throw("TypeError", "Failed to construct 'EmailMessage': 3 arguments required: from, to, raw")
+			}
+			call.This.DefineDataProperty("raw", call.Arguments[2], goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+			return &email{call.Arguments[0].String(), call.Arguments[1].String()}
+		},
+		Accessors: []engine.Accessor[*email]{
+			{Name: "from", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.from) }},
+			{Name: "to", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.to) }},
+		},
+	})
+	m.Set("EmailMessage", cls.Ctor)
+	return m
+}
+
+func (mods modules) workflows() *goja.Object {
+	a := mods.api
+	m := a.vm.NewObject()
+	v, err := a.vm.RunString(`(class NonRetryableError extends Error { constructor(message, name = "NonRetryableError") { super(message); this.name = name; } })`)
+	if err != nil {
+		panic(err)
+	}
+	m.Set("NonRetryableError", v)
+	return m
+}
+
+func (mods modules) sockets() *goja.Object {
+	a := mods.api
+	m := a.vm.NewObject()
+	m.Set("connect", a.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
+		return a.Platform.Connect(call.Argument(0), call.Argument(1))
+	}))
+	return m
+}
+
+// override is one thing that a with... function puts in place.
+type override struct {
+	key   any
+	value goja.Value
+}
+
+// defineOverrides puts withEnv, withExports and withEnvAndExports on the module.
+func (mods modules) defineOverrides(m *goja.Object) {
+	a := mods.api
+	define := func(name string, keys ...any) {
+		a.Engine.DefineFunc(m, engine.Func{Name: name, Length: len(keys) + 1, Fn: func(call goja.FunctionCall) goja.Value {
+			var set []override
+			for i, key := range keys {
+				set = append(set, override{key, call.Argument(i)})
+			}
+			fn := call.Argument(len(keys))
+			if !engine.IsCallable(fn) {
+				a.Engine.Throw("TypeError", "Failed to execute '%s' on 'EnvModule': parameter %d is not of type 'function'.", name, len(keys)+1)
+			}
+			return mods.with(set, fn)
+		}})
+	}
+	define("withEnv", envKey{})
+	define("withExports", exportsKey{})
+	define("withEnvAndExports", envKey{}, exportsKey{})
+}
+
+// with calls fn in a frame in which env or exports are others; what fn starts
+// keeps them. A value that is no object changes nothing, as in the reference.
+func (mods modules) with(set []override, fn goja.Value) (result goja.Value) {
+	a := mods.api
+	f := a.Engine.Frame()
+	for _, o := range set {
+		if _, ok := o.value.(*goja.Object); ok {
+			f = f.WithLocal(o.key, o.value)
+		}
+	}
+	a.Engine.In(f, func() { result = a.Engine.Call(fn, goja.Undefined()) })
+	return result
+}
