@@ -48,26 +48,6 @@ func BenchmarkEventDispatch(b *testing.B) {
 	})
 }
 
-func BenchmarkRegExp(b *testing.B) {
-	w := newFetchWorld(b)
-	for name, source := range map[string]string{
-		"construct": `for (let i = 0; i < 100; i++) new RegExp("a+b", "g")`,
-		"literal":   `for (let i = 0; i < 100; i++) /a+b/g.exec("xxaab")`,
-		"replace":   `for (let i = 0; i < 100; i++) "xxaabaab".replace(/a+b/g, "-")`,
-		"property":  `for (let i = 0; i < 100; i++) "xxaabaab".replace(new RegExp("\\p{Lu}", "gu"), "-")`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			w.turn(func() {
-				for b.Loop() {
-					if _, err := w.p.VM.RunString("{" + source + "}"); err != nil {
-						b.Fatal(err)
-					}
-				}
-			})
-		})
-	}
-}
-
 // What e2e/bench measures, and a URL that the parser has to read.
 func BenchmarkURL(b *testing.B) {
 	w := newFetchWorld(b)

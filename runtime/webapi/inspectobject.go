@@ -345,17 +345,17 @@ func (in *inspector) regexpText(obj *goja.Object, class string) string {
 	if class != "" {
 		return in.ask("RegExpPrototypeToString", obj).String()
 	}
-	if in.p.foreignOf(obj) == nil {
+	if in.p.regexps.ForeignOf(obj) == nil {
 		same, err := in.p.VM.New(in.p.Engine.Primordial("RegExp"), obj)
 		if err == nil {
-			err = same.SetPrototype(in.p.core.regexp.proto)
+			err = same.SetPrototype(in.p.regexps.Proto)
 		}
 		if err != nil {
 			panic(err)
 		}
 		obj = same
 	}
-	source, flags := in.p.written(obj)
+	source, flags := in.p.regexps.Written(obj)
 	return "/" + source.String() + "/" + flags
 }
 

@@ -24,7 +24,7 @@ func (p *Platform) installLanguage() {
 	p.Engine.Load(languagePrelude, p.Engine.Native(p.languageNatives()...))
 	p.installCodeGeneration()
 	p.installWeak()
-	p.installRegExp()
+	p.regexps.Install()
 	p.installIntl()
 }
 
@@ -33,7 +33,7 @@ func (p *Platform) languageNatives() []engine.Func {
 		return engine.Func{Name: name, Fn: call}
 	}
 	return []engine.Func{
-		fn("show", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.show(c.Argument(0))) }),
+		fn("show", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Engine.Show(c.Argument(0))) }),
 		fn("isWellFormed", func(c goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(isWellFormed(c.Argument(0).ToString().(goja.String)))
 		}),
@@ -68,9 +68,6 @@ func (p *Platform) languageNatives() []engine.Func {
 		}),
 	}
 }
-
-// show is a value in a message: strings quoted, objects by their class.
-func (p *Platform) show(v goja.Value) string { return p.Engine.Show(v) }
 
 // isErrorObject is Error.isError: what the Error constructors made.
 func isErrorObject(v goja.Value) bool {

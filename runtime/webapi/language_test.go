@@ -76,3 +76,10 @@ func TestCodeGeneration(t *testing.T) {
 	for w.sched.Step() {
 	}
 }
+
+// A structured clone of a regular expression has the pattern that the user wrote.
+func TestRegExpClone(t *testing.T) {
+	newFetchWorld(t).tries([][2]string{
+		{`structuredClone(new RegExp("\\p{L}", "gu")).source + structuredClone(new RegExp("\\p{L}", "gu")).test("é")`, `\p{L}true`},
+	})
+}

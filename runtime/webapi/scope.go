@@ -31,7 +31,7 @@ func (p *Platform) installScope() {
 	for _, name := range []string{"SuppressedError", "DisposableStack", "AsyncDisposableStack"} {
 		p.Engine.LazyGlobal(name, func() goja.Value {
 			if p.core.scope.disposables == nil {
-				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.show(c.Argument(0))) }}
+				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Engine.Show(c.Argument(0))) }}
 				p.core.scope.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show)).(*goja.Object)
 			}
 			return p.core.scope.disposables.Get(name)

@@ -133,7 +133,7 @@ func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) 
 		flags = "vi"
 	}
 	if thrown := p.Engine.Try(func() {
-		c.regexp, err = p.VM.New(p.core.regexp.ctor, p.VM.ToValue(source), p.VM.ToValue(flags))
+		c.regexp, err = p.VM.New(p.regexps.Ctor, p.VM.ToValue(source), p.VM.ToValue(flags))
 	}); thrown != nil {
 		return nil, errors.New(p.Engine.Text(thrown))
 	}

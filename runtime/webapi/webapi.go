@@ -9,6 +9,7 @@ package webapi
 
 import (
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webidl"
@@ -35,7 +36,8 @@ type Options struct {
 // Platform is the web platform of one isolate. Loop-confined.
 type Platform struct {
 	*webidl.Realm
-	opts Options
+	regexps *regexp.Class
+	opts    Options
 
 	cloner *Cloner
 	core   coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
@@ -46,7 +48,8 @@ type Platform struct {
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
-	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regExpSource, Resizable: e, Shared: e, NewRegExp: p.remakeRegExp})
+	p.regexps = regexp.New(p.Realm)
+	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
 	p.installCore()
 	p.installFetch()
 	return p

@@ -1,4 +1,4 @@
-package webapi
+package regexp
 
 import (
 	"errors"
@@ -18,17 +18,16 @@ type native = func(goja.FunctionCall) goja.Value
 
 // regexpMethods has the methods of RegExp.prototype match foreign patterns, and
 // remember what RegExp.$1 and the like ask for.
-func (p *Platform) regexpMethods() {
-	st := &p.core.regexp
-	st.exec = p.amend("exec", func(c goja.FunctionCall, method native) goja.Value {
-		if f := p.foreignOf(c.This); f != nil && f.pattern != nil {
+func (p *Class) regexpMethods() {
+	p.exec = p.amend("exec", func(c goja.FunctionCall, method native) goja.Value {
+		if f := p.ForeignOf(c.This); f != nil && f.pattern != nil {
 			return p.execForeign(c.This.(*goja.Object), f, stringOf(c.Argument(0)))
 		}
 		re, text := c.This, c.Argument(0)
 		result := method(c)
 		if found, ok := result.(*goja.Object); ok {
 			insides.OrderMatch(found)
-			st.last = lastMatch{regexp: re, text: text, result: found}
+			p.last = lastMatch{regexp: re, text: text, result: found}
 		}
 		return result
 	})
@@ -39,18 +38,18 @@ func (p *Platform) regexpMethods() {
 		re, text := c.This, c.Argument(0)
 		result := method(c)
 		if result.ToBoolean() {
-			st.last = lastMatch{regexp: re, text: text}
+			p.last = lastMatch{regexp: re, text: text}
 		}
 		return result
 	})
 	p.amend("compile", p.recompile)
-	insides.Amend(st.proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
+	insides.Amend(p.Proto.GetSymbol(goja.SymSplit).(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
 		if !insides.StandardRegExp(c.This) && !p.untouched(c.This) {
 			return p.stepwise("split", c)
 		}
 		return p.step(c, method)
 	})
-	every := p.Engine.Call(st.proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
+	every := p.Engine.Call(p.Proto.GetSymbol(goja.SymMatchAll), p.constructRegExp(p.Engine.String("a"), goja.Undefined()), p.Engine.String(""))
 	insides.Amend(every.(*goja.Object).Prototype().Get("next").(*goja.Object), func(c goja.FunctionCall, method native) goja.Value {
 		result := p.step(c, method)
 		if found, ok := result.(*goja.Object); ok {
@@ -64,7 +63,7 @@ func (p *Platform) regexpMethods() {
 		goja.SymReplace: func(result, text goja.Value) bool { return !result.StrictEquals(text) },
 		goja.SymSearch:  func(result, _ goja.Value) bool { return result.ToInteger() >= 0 },
 	} {
-		if method, ok := st.proto.GetSymbol(symbol).(*goja.Object); ok {
+		if method, ok := p.Proto.GetSymbol(symbol).(*goja.Object); ok {
 			insides.Amend(method, func(c goja.FunctionCall, method native) goja.Value {
 				re, text := c.This, c.Argument(0)
 				if !insides.StandardRegExp(re) {
@@ -75,7 +74,7 @@ func (p *Platform) regexpMethods() {
 				}
 				result := method(c)
 				if insides.OrderMatch(result); matched(result, text) {
-					st.last = lastMatch{regexp: re, text: text, all: true}
+					p.last = lastMatch{regexp: re, text: text, all: true}
 				}
 				return result
 			})
@@ -83,8 +82,8 @@ func (p *Platform) regexpMethods() {
 	}
 }
 
-func (p *Platform) amend(name string, fn func(c goja.FunctionCall, method native) goja.Value) *goja.Object {
-	method, ok := p.core.regexp.proto.Get(name).(*goja.Object)
+func (p *Class) amend(name string, fn func(c goja.FunctionCall, method native) goja.Value) *goja.Object {
+	method, ok := p.Proto.Get(name).(*goja.Object)
 	if ok {
 		insides.Amend(method, fn)
 	}
@@ -93,23 +92,23 @@ func (p *Platform) amend(name string, fn func(c goja.FunctionCall, method native
 
 // step runs a method of goja's that moves through a text by code units where the
 // pattern has the flag v (find).
-func (p *Platform) step(c goja.FunctionCall, method native) goja.Value {
-	p.core.regexp.stepping++
-	defer func() { p.core.regexp.stepping-- }()
+func (p *Class) step(c goja.FunctionCall, method native) goja.Value {
+	p.stepping++
+	defer func() { p.stepping-- }()
 	return method(c)
 }
 
 // testByExec is RegExp.prototype.test (22.2.6.16) for what goja would match by
 // itself, whatever exec is.
-func (p *Platform) testByExec(c goja.FunctionCall, method native) goja.Value {
+func (p *Class) testByExec(c goja.FunctionCall, method native) goja.Value {
 	obj, ok := c.This.(*goja.Object)
 	if !ok {
 		p.Engine.Throw("TypeError", "Method RegExp.prototype.test called on incompatible receiver %s", p.Engine.Text(c.This))
 	}
 	text := stringOf(c.Argument(0))
 	exec := webidl.Get(obj, "exec")
-	if exec == goja.Value(p.core.regexp.exec) || !engine.IsCallable(exec) {
-		if f := p.foreignOf(obj); f != nil && f.pattern != nil {
+	if exec == goja.Value(p.exec) || !engine.IsCallable(exec) {
+		if f := p.ForeignOf(obj); f != nil && f.pattern != nil {
 			return p.VM.ToValue(p.matchForeign(obj, f, text) != nil)
 		}
 		return method(goja.FunctionCall{This: obj, Arguments: []goja.Value{text}})
@@ -123,7 +122,7 @@ func (p *Platform) testByExec(c goja.FunctionCall, method native) goja.Value {
 
 // recompile is RegExp.prototype.compile (B.2.4.1): the object becomes as one that
 // is made of the same arguments.
-func (p *Platform) recompile(c goja.FunctionCall, method native) goja.Value {
+func (p *Class) recompile(c goja.FunctionCall, method native) goja.Value {
 	obj, ok := c.This.(*goja.Object)
 	if !ok || obj.ClassName() != "RegExp" {
 		return method(c) // which says so
@@ -133,16 +132,16 @@ func (p *Platform) recompile(c goja.FunctionCall, method native) goja.Value {
 		if !goja.IsUndefined(flags) {
 			p.Engine.Throw("TypeError", "Invalid flags supplied to RegExp constructor '%s'", p.Engine.Text(flags))
 		}
-		source, shown := p.written(from)
+		source, shown := p.Written(from)
 		pattern, flags = source, p.VM.ToValue(shown)
 	}
 	made := p.makeRegExp(textUnless(pattern), textUnless(flags).String())
-	now := p.foreignOf(made)
-	switch was := p.foreignOf(obj); {
+	now := p.ForeignOf(made)
+	switch was := p.ForeignOf(obj); {
 	case was != nil && now != nil:
 		*was = *now
 	case was != nil:
-		source, shown := p.written(made)
+		source, shown := p.Written(made)
 		*was = foreign{source: source, flags: shown}
 	case now != nil:
 		p.Engine.Attach(obj, now)
@@ -153,17 +152,17 @@ func (p *Platform) recompile(c goja.FunctionCall, method native) goja.Value {
 
 // matchForeign is what RegExpBuiltinExec (22.2.7.2) does before it makes an
 // array: it finds the bounds of the groups, nil without a match.
-func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) (groups []int) {
+func (p *Class) matchForeign(obj *goja.Object, f *foreign, text goja.String) (groups []int) {
 	at := int(min(max(webidl.Get(obj, "lastIndex").ToInteger(), 0), 1<<53-1))
 	moves := f.has("g") || f.has("y")
 	if !moves {
 		at = 0
 	}
 	if at <= text.Length() {
-		groups = p.find(f.pattern, text, at, f.has("y"), f.has("v") && p.core.regexp.stepping > 0)
+		groups = p.find(f.pattern, text, at, f.has("y"), f.has("v") && p.stepping > 0)
 	}
 	if groups != nil {
-		p.core.regexp.last = lastMatch{regexp: obj, text: text, groups: groups}
+		p.last = lastMatch{regexp: obj, text: text, groups: groups}
 	}
 	if moves {
 		end := 0
@@ -179,8 +178,8 @@ func (p *Platform) matchForeign(obj *goja.Object, f *foreign, text goja.String) 
 
 // find matches a pattern. A method of goja's that is stepping by code units through
 // a text of characters is led from within one to the next.
-func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky, stepping bool) []int {
-	m := &p.core.regexp.matcher
+func (p *Class) find(pattern *regex.Pattern, text goja.String, at int, sticky, stepping bool) []int {
+	m := &p.matcher
 	ascii, units := insides.Text(text)
 	var groups []int
 	var err error
@@ -202,7 +201,7 @@ func (p *Platform) find(pattern *regex.Pattern, text goja.String, at int, sticky
 }
 
 // execForeign is RegExpBuiltinExec (22.2.7.2).
-func (p *Platform) execForeign(obj *goja.Object, f *foreign, text goja.String) goja.Value {
+func (p *Class) execForeign(obj *goja.Object, f *foreign, text goja.String) goja.Value {
 	groups := p.matchForeign(obj, f, text)
 	if groups == nil {
 		return goja.Null()
@@ -234,7 +233,7 @@ func (p *Platform) execForeign(obj *goja.Object, f *foreign, text goja.String) g
 }
 
 // named is the object of a match's named groups, undefined without any.
-func (p *Platform) named(pattern *regex.Pattern, parts []any) goja.Value {
+func (p *Class) named(pattern *regex.Pattern, parts []any) goja.Value {
 	values := map[string]goja.Value{}
 	var order []string
 	for i, name := range pattern.Names {
@@ -271,8 +270,8 @@ type lastMatch struct {
 }
 
 // settle finds the last match's groups; ok is false if there was none yet.
-func (p *Platform) settle() (text goja.String, groups []int, ok bool) {
-	l := &p.core.regexp.last
+func (p *Class) settle() (text goja.String, groups []int, ok bool) {
+	l := &p.last
 	if l.regexp == nil {
 		return nil, nil, false
 	}
@@ -281,7 +280,7 @@ func (p *Platform) settle() (text goja.String, groups []int, ok bool) {
 		return text, l.groups, true
 	}
 	re := l.regexp.(*goja.Object)
-	source, flags := p.written(re)
+	source, flags := p.Written(re)
 	pattern, err := regex.Parse(codeUnits(textUnless(source)), flags)
 	if err != nil {
 		return nil, nil, false
@@ -306,7 +305,7 @@ func (p *Platform) settle() (text goja.String, groups []int, ok bool) {
 
 // legacyStatics gives RegExp its properties of the last match (V8's, and the
 // proposal's of legacy static properties).
-func (p *Platform) legacyStatics() {
+func (p *Class) legacyStatics() {
 	part := func(bounds func(text goja.String, groups []int) (from, to int)) func() goja.Value {
 		return func() goja.Value {
 			if text, groups, ok := p.settle(); ok {
@@ -326,13 +325,13 @@ func (p *Platform) legacyStatics() {
 		})
 	}
 	input := func() goja.Value {
-		if set := p.core.regexp.last.input; set != nil {
+		if set := p.last.input; set != nil {
 			return set
 		}
 		return part(func(text goja.String, _ []int) (int, int) { return 0, text.Length() })()
 	}
 	set := func(goja.Value) {}
-	p.static(input, func(v goja.Value) { p.core.regexp.last.input = stringOf(v) }, "input", "$_")
+	p.static(input, func(v goja.Value) { p.last.input = stringOf(v) }, "input", "$_")
 	p.static(group(0), set, "lastMatch", "$&")
 	p.static(part(func(_ goja.String, groups []int) (int, int) {
 		if len(groups) == 2 {
@@ -348,9 +347,9 @@ func (p *Platform) legacyStatics() {
 }
 
 // static defines an accessor of RegExp under each of the names.
-func (p *Platform) static(get func() goja.Value, set func(goja.Value), names ...string) {
+func (p *Class) static(get func() goja.Value, set func(goja.Value), names ...string) {
 	for _, name := range names {
-		p.core.regexp.ctor.DefineAccessorProperty(name,
+		p.Ctor.DefineAccessorProperty(name,
 			p.Engine.Func("get "+name, 0, func(goja.FunctionCall) goja.Value { return get() }),
 			p.Engine.Func("set "+name, 1, func(c goja.FunctionCall) goja.Value {
 				set(c.Argument(0))

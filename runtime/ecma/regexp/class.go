@@ -1,4 +1,6 @@
-package webapi
+// Package regexp is RegExp with all of ECMAScript's patterns (ECMA-262, section
+// 22.2): what goja's own matcher lacks is matched by internal/regex.
+package regexp
 
 import (
 	"errors"
@@ -39,10 +41,12 @@ type compiledPattern struct {
 	foreign *foreign // what hangs on those made from it, each its own; nil for ordinary ones
 }
 
-// regexpState is loop-confined; compiled is bounded by maxCompiled.
-type regexpState struct {
-	ctor      *goja.Object
-	proto     *goja.Object
+// Class is loop-confined; compiled is bounded by maxCompiled.
+type Class struct {
+	*webidl.Realm
+
+	Ctor      *goja.Object
+	Proto     *goja.Object
 	exec      *goja.Object // RegExp.prototype.exec, as it was
 	steps     *goja.Object // the methods of regexpsteps.js, nil until they are needed
 	construct goja.Constructor
@@ -110,41 +114,43 @@ func isForeign(pattern *regex.Pattern, flags string) bool {
 	return strings.Contains(flags, "d") || pattern.Foreign()
 }
 
-// installRegExp replaces the RegExp constructor by one that knows all of
+// New makes the class; Install defines it.
+func New(r *webidl.Realm) *Class { return &Class{Realm: r} }
+
+// Install replaces the RegExp constructor by one that knows all of
 // ECMAScript's patterns. Literals are not affected: the bundle turns those that
 // need it into constructor calls. RegExp.prototype stays goja's, and with it
 // the fast paths of match, replace and split.
-func (p *Platform) installRegExp() {
-	st := &p.core.regexp
+func (p *Class) Install() {
 	original := p.Engine.Primordial("RegExp")
-	st.construct, _ = goja.AssertConstructor(original)
-	st.compiled = map[patternKey]compiledPattern{}
-	st.matcher.Look = p.Engine.Pause
-	st.proto = original.Get("prototype").(*goja.Object)
-	st.ctor = p.VM.ToValue(p.newRegExp).(*goja.Object)
-	insides.Amend(st.ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {
+	p.construct, _ = goja.AssertConstructor(original)
+	p.compiled = map[patternKey]compiledPattern{}
+	p.matcher.Look = p.Engine.Pause
+	p.Proto = original.Get("prototype").(*goja.Object)
+	p.Ctor = p.VM.ToValue(p.newRegExp).(*goja.Object)
+	insides.Amend(p.Ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {
 		return p.regexpOf(c.Argument(0), c.Argument(1), true)
 	})
 	for _, name := range original.GetOwnPropertyNames() {
 		if name != "prototype" && name != "name" && name != "length" {
-			st.ctor.DefineDataProperty(name, original.Get(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+			p.Ctor.DefineDataProperty(name, original.Get(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		}
 	}
-	st.ctor.DefineDataProperty("name", p.VM.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	st.ctor.DefineDataProperty("length", p.VM.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	st.ctor.DefineDataProperty("prototype", st.proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	st.ctor.DefineAccessorPropertySymbol(goja.SymSpecies, p.Engine.Func("get [Symbol.species]", 0, func(call goja.FunctionCall) goja.Value {
+	p.Ctor.DefineDataProperty("name", p.VM.ToValue("RegExp"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.Ctor.DefineDataProperty("length", p.VM.ToValue(2), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.Ctor.DefineDataProperty("prototype", p.Proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	p.Ctor.DefineAccessorPropertySymbol(goja.SymSpecies, p.Engine.Func("get [Symbol.species]", 0, func(call goja.FunctionCall) goja.Value {
 		return call.This
 	}), nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	st.proto.DefineDataProperty("constructor", st.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	p.Engine.Global("RegExp", st.ctor)
+	p.Proto.DefineDataProperty("constructor", p.Ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.Engine.Global("RegExp", p.Ctor)
 	p.regexpGetters()
 	p.regexpMethods()
 	p.legacyStatics()
 }
 
-// foreignOf is what hangs on v, nil for an ordinary regular expression.
-func (p *Platform) foreignOf(v goja.Value) *foreign {
+// ForeignOf is what hangs on v, nil for an ordinary regular expression.
+func (p *Class) ForeignOf(v goja.Value) *foreign {
 	if insides.StandardRegExp(v) {
 		return nil
 	}
@@ -154,14 +160,14 @@ func (p *Platform) foreignOf(v goja.Value) *foreign {
 
 // regexpGetters makes source and flags show what the user wrote, and adds the
 // getters of flags that goja lacks.
-func (p *Platform) regexpGetters() {
-	proto := p.core.regexp.proto
+func (p *Class) regexpGetters() {
+	proto := p.Proto
 	getter := func(name string, fn func(this goja.Value) goja.Value) {
 		proto.DefineAccessorProperty(name, p.Engine.Func("get "+name, 0, func(call goja.FunctionCall) goja.Value { return fn(call.This) }),
 			nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	getter("source", func(this goja.Value) goja.Value {
-		if f := p.foreignOf(this); f != nil {
+		if f := p.ForeignOf(this); f != nil {
 			return f.source
 		}
 		return p.ordinarySource(this)
@@ -184,14 +190,14 @@ func (p *Platform) regexpGetters() {
 			if !ok || obj.ClassName() != "RegExp" {
 				p.Engine.Throw("TypeError", "RegExp.prototype.%s getter called on non-RegExp object", name)
 			}
-			f := p.foreignOf(obj)
+			f := p.ForeignOf(obj)
 			return p.VM.ToValue(f != nil && f.has(flag))
 		})
 	}
 }
 
 // flagsOf is get RegExp.prototype.flags (22.2.6.4).
-func (p *Platform) flagsOf(this goja.Value) goja.Value {
+func (p *Class) flagsOf(this goja.Value) goja.Value {
 	if insides.StandardRegExp(this) {
 		return p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), this)
 	}
@@ -210,9 +216,9 @@ func (p *Platform) flagsOf(this goja.Value) goja.Value {
 }
 
 // newRegExp is new RegExp(pattern, flags) (22.2.4.1).
-func (p *Platform) newRegExp(call goja.ConstructorCall) *goja.Object {
+func (p *Class) newRegExp(call goja.ConstructorCall) *goja.Object {
 	made := p.regexpOf(call.Argument(0), call.Argument(1), false)
-	if call.NewTarget != nil && call.NewTarget != p.core.regexp.ctor {
+	if call.NewTarget != nil && call.NewTarget != p.Ctor {
 		if proto, _ := call.NewTarget.Get("prototype").(*goja.Object); proto != nil {
 			made.SetPrototype(proto)
 		}
@@ -222,7 +228,7 @@ func (p *Platform) newRegExp(call goja.ConstructorCall) *goja.Object {
 
 // regexpOf is a regular expression of another, of what looks like one, or of a
 // text. Called without new it may be the argument itself.
-func (p *Platform) regexpOf(pattern, flags goja.Value, called bool) *goja.Object {
+func (p *Class) regexpOf(pattern, flags goja.Value, called bool) *goja.Object {
 	obj, _ := pattern.(*goja.Object)
 	isRegExp := obj != nil && obj.ClassName() == "RegExp"
 	likeOne := isRegExp
@@ -231,12 +237,12 @@ func (p *Platform) regexpOf(pattern, flags goja.Value, called bool) *goja.Object
 			likeOne = matcher.ToBoolean()
 		}
 	}
-	if called && likeOne && goja.IsUndefined(flags) && webidl.Get(obj, "constructor") == goja.Value(p.core.regexp.ctor) {
+	if called && likeOne && goja.IsUndefined(flags) && webidl.Get(obj, "constructor") == goja.Value(p.Ctor) {
 		return obj
 	}
 	switch {
 	case isRegExp:
-		source, shown := p.written(obj)
+		source, shown := p.Written(obj)
 		pattern = source
 		if goja.IsUndefined(flags) {
 			flags = p.VM.ToValue(shown)
@@ -268,7 +274,7 @@ func stringOf(v goja.Value) goja.String {
 
 // ordinarySource is the source of a regular expression that is goja's. Its own getter
 // escapes a slash that stands in a class.
-func (p *Platform) ordinarySource(re goja.Value) goja.Value {
+func (p *Class) ordinarySource(re goja.Value) goja.Value {
 	if obj, ok := re.(*goja.Object); ok {
 		if text := insides.RegExpText(obj); text != nil {
 			return escapeSource(text)
@@ -277,33 +283,32 @@ func (p *Platform) ordinarySource(re goja.Value) goja.Value {
 	return p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetSource"), goja.Undefined(), re)
 }
 
-// written is a regular expression's source and flags, whatever its properties are.
-func (p *Platform) written(re *goja.Object) (source goja.Value, flags string) {
-	if f := p.foreignOf(re); f != nil {
+// Written is a regular expression's source and flags, whatever its properties are.
+func (p *Class) Written(re *goja.Object) (source goja.Value, flags string) {
+	if f := p.ForeignOf(re); f != nil {
 		return f.source, f.flags
 	}
 	return p.ordinarySource(re), p.Engine.Call(p.Engine.Primordial("RegExpPrototypeGetFlags"), goja.Undefined(), re).String()
 }
 
 // makeRegExp makes a regular expression of RegExp's own.
-func (p *Platform) makeRegExp(text goja.String, flags string) *goja.Object {
-	st := &p.core.regexp
+func (p *Class) makeRegExp(text goja.String, flags string) *goja.Object {
 	key := patternKey{text.String(), flags}
-	c, known := st.compiled[key]
+	c, known := p.compiled[key]
 	if !known {
 		c = p.compileRegExp(text, key)
 		if key.wellFormed() {
-			if len(st.compiled) >= maxCompiled {
-				clear(st.compiled)
+			if len(p.compiled) >= maxCompiled {
+				clear(p.compiled)
 			}
-			st.compiled[key] = c
+			p.compiled[key] = c
 		}
 	}
 	obj := p.constructRegExp(c.object, goja.Undefined())
 	if c.foreign != nil {
 		own := *c.foreign
 		p.Engine.Attach(obj, &own)
-		obj.SetPrototype(st.proto) // which makes goja's methods ask exec
+		obj.SetPrototype(p.Proto) // which makes goja's methods ask exec
 	}
 	return obj
 }
@@ -321,7 +326,7 @@ func codeUnits(s goja.String) []uint16 {
 }
 
 // compileRegExp makes the regular expression that others are made from.
-func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPattern {
+func (p *Class) compileRegExp(text goja.String, key patternKey) compiledPattern {
 	if !regex.ParseFlags(key.flags) {
 		p.Engine.Throw("SyntaxError", "Invalid flags supplied to RegExp constructor '%s'", key.flags)
 	}
@@ -348,8 +353,8 @@ func (p *Platform) compileRegExp(text goja.String, key patternKey) compiledPatte
 
 // constructRegExp calls goja's constructor. What it refuses of a valid pattern gets
 // the form of V8's messages.
-func (p *Platform) constructRegExp(pattern, flags goja.Value) *goja.Object {
-	obj, err := p.core.regexp.construct(p.core.regexp.ctor, pattern, flags)
+func (p *Class) constructRegExp(pattern, flags goja.Value) *goja.Object {
+	obj, err := p.construct(p.Ctor, pattern, flags)
 	if err == nil {
 		return obj
 	}
@@ -406,17 +411,19 @@ func sortFlags(flags string) string {
 	return b.String()
 }
 
-// regExpSource and remakeRegExp let package clone see patterns as users wrote them.
-func (p *Platform) regExpSource(re *goja.Object) (source goja.Value, flags string, ok bool) {
-	f := p.foreignOf(re)
+// Source is the pattern of a regular expression and its flags as the user wrote
+// them, for package clone; ok is false for what goja has itself.
+func (p *Class) Source(re *goja.Object) (source goja.Value, flags string, ok bool) {
+	f := p.ForeignOf(re)
 	if f == nil {
 		return nil, "", false
 	}
 	return f.source, f.flags, true
 }
 
-func (p *Platform) remakeRegExp(source goja.Value, flags string) (obj *goja.Object, err error) {
-	if ctor := p.core.regexp.ctor; ctor != nil {
+// Remake makes a regular expression that was cloned.
+func (p *Class) Remake(source goja.Value, flags string) (obj *goja.Object, err error) {
+	if ctor := p.Ctor; ctor != nil {
 		return p.VM.New(ctor, source, p.VM.ToValue(flags))
 	}
 	return p.VM.New(p.Engine.Primordial("RegExp"), source, p.VM.ToValue(flags))
