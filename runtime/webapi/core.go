@@ -21,7 +21,6 @@ type coreState struct {
 	blobs    blobState
 	forms    formState
 	weak     weakState
-	intl     intlState
 	scope    scopeState
 	crypto   cryptoState
 }

@@ -25,7 +25,7 @@ func (p *Platform) installLanguage() {
 	p.installCodeGeneration()
 	p.installWeak()
 	p.regexps.Install()
-	p.installIntl()
+	p.intls.Install()
 }
 
 func (p *Platform) languageNatives() []engine.Func {

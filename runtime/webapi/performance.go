@@ -36,14 +36,7 @@ type performanceEntry struct {
 // performance is the object of the timeline.
 type performance struct{ eventTarget }
 
-// milliseconds is the time that JavaScript sees, in ms since 1970: workerd's
-// time origin is 0, so that performance.now() equals Date.now() (performance.h).
-func (p *Platform) milliseconds() float64 {
-	if p.Engine.Current() == nil {
-		return 0 // the global scope has no time
-	}
-	return float64(p.Engine.Now().UnixMilli())
-}
+func (p *Platform) milliseconds() float64 { return p.Milliseconds() }
 
 func (p *Platform) installPerformance() {
 	class := webidl.Lazily(p.Engine, p.definePerformance)

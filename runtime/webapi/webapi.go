@@ -9,6 +9,7 @@ package webapi
 
 import (
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/ecma/intl"
 	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -37,6 +38,7 @@ type Options struct {
 type Platform struct {
 	*webidl.Realm
 	regexps *regexp.Class
+	intls   *intl.Intl
 	opts    Options
 
 	cloner *Cloner
@@ -49,6 +51,7 @@ type Platform struct {
 func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
 	p.regexps = regexp.New(p.Realm)
+	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
 	p.installCore()
 	p.installFetch()

@@ -101,3 +101,12 @@ func (r *Realm) GlobalFunc(name string, length int, fn func(goja.FunctionCall) g
 		return fn(call)
 	})
 }
+
+// Milliseconds is the time that JavaScript sees, in ms since 1970: workerd's
+// time origin is 0, so that performance.now() equals Date.now() (performance.h).
+func (r *Realm) Milliseconds() float64 {
+	if r.Engine.Current() == nil {
+		return 0 // the global scope has no time
+	}
+	return float64(r.Engine.Now().UnixMilli())
+}

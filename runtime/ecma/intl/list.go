@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"math"
@@ -57,7 +57,7 @@ func lastDigits(s string) int {
 	return n
 }
 
-func (p *Platform) pluralRulesClass() *goja.Object {
+func (p *Intl) pluralRulesClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*pluralRules]{
 		Name: "Intl.PluralRules",
 		New: func(call goja.ConstructorCall) *pluralRules {
@@ -88,7 +88,7 @@ func (p *Platform) pluralRulesClass() *goja.Object {
 }
 
 // categories are the forms that numbers of the locale take.
-func (r *pluralRules) categories(p *Platform) goja.Value {
+func (r *pluralRules) categories(p *Intl) goja.Value {
 	seen := map[string]bool{"other": true}
 	for n := 0; n < 1000; n++ {
 		seen[r.category(floatDecimal(float64(n)))] = true
@@ -146,7 +146,7 @@ func (f *listFormat) parts(items []string) []part {
 	return out
 }
 
-func (p *Platform) listFormatClass() *goja.Object {
+func (p *Intl) listFormatClass() *goja.Object {
 	items := func(v goja.Value) []string {
 		var list []string
 		if webidl.IsUndefined(v) {
@@ -253,7 +253,7 @@ func relativeWord(n float64, unit string) string {
 	return "last " + unit
 }
 
-func (p *Platform) relativeTimeClass() *goja.Object {
+func (p *Intl) relativeTimeClass() *goja.Object {
 	parts := func(f *relativeTime, call goja.FunctionCall, method string) []part {
 		n, unit := call.Argument(0).ToFloat(), strings.TrimSuffix(call.Argument(1).String(), "s")
 		if _, ok := relativeUnits[unit]; !ok {
@@ -345,7 +345,7 @@ func (c *collation) compare(a, b string) int {
 	return c.full.CompareString(a, b)
 }
 
-func (p *Platform) collatorOptions(locales, options goja.Value) collatorOptions {
+func (p *Intl) collatorOptions(locales, options goja.Value) collatorOptions {
 	const what = "Intl.Collator"
 	o := collatorOptions{locale: language.AmericanEnglish}
 	if tags := p.localeList(locales); len(tags) > 0 {
@@ -363,7 +363,7 @@ func (p *Platform) collatorOptions(locales, options goja.Value) collatorOptions 
 	return o
 }
 
-func (p *Platform) collatorClass() *goja.Object {
+func (p *Intl) collatorClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*collation]{
 		Name: "Intl.Collator", CallIsNew: true,
 		New: func(call goja.ConstructorCall) *collation {

@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	_ "embed"
@@ -113,7 +113,7 @@ func (d *displayNames) usualCase(code string) string {
 	return code
 }
 
-func (p *Platform) displayNamesClass() *goja.Object {
+func (p *Intl) displayNamesClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*displayNames]{
 		Name: "Intl.DisplayNames", Length: 2,
 		New: func(call goja.ConstructorCall) *displayNames {
@@ -164,13 +164,12 @@ func (p *Platform) displayNamesClass() *goja.Object {
 }
 
 // englishOnly says once that names come in English.
-func (p *Platform) englishOnly(locale string) {
-	st := &p.core.intl
-	if st.warned == nil {
-		st.warned = map[string]bool{}
+func (p *Intl) englishOnly(locale string) {
+	if p.warned == nil {
+		p.warned = map[string]bool{}
 	}
-	if key := "names " + locale; !st.warned[key] {
-		st.warned[key] = true
+	if key := "names " + locale; !p.warned[key] {
+		p.warned[key] = true
 		p.Engine.Log(engine.Warn, "Intl.DisplayNames: minido has English names only, and shows them for \""+locale+"\"; production has its own")
 	}
 }

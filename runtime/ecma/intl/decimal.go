@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"math"
@@ -19,7 +19,7 @@ type decimal struct {
 }
 
 // decimalOf is ToIntlMathematicalValue (ECMA-402, section 16.5.16).
-func (p *Platform) decimalOf(v goja.Value) decimal {
+func (p *Intl) decimalOf(v goja.Value) decimal {
 	if obj, ok := v.(*goja.Object); ok {
 		v = p.VM.ToValue(obj.ToNumber())
 	}

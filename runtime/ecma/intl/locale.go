@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"embed"
@@ -51,7 +51,7 @@ var localeTables = sync.OnceValue(func() map[string]*localeData {
 
 // dataOf is the data of a locale that resolveLocale chose; nil for en-US.
 // It is read at its first use.
-func (p *Platform) dataOf(locale string) *localeData {
+func (p *Intl) dataOf(locale string) *localeData {
 	tables := localeTables()
 	name := locale
 	if same := sameData[locale]; same != "" {
@@ -67,11 +67,10 @@ func (p *Platform) dataOf(locale string) *localeData {
 			return nil
 		}
 	}
-	st := &p.core.intl
-	if st.data == nil {
-		st.data = map[string]*localeData{}
+	if p.data == nil {
+		p.data = map[string]*localeData{}
 	}
-	if read := st.data[name]; read != nil {
+	if read := p.data[name]; read != nil {
 		return read
 	}
 	read := readLocale(name)
@@ -79,7 +78,7 @@ func (p *Platform) dataOf(locale string) *localeData {
 		lang, _, _ := strings.Cut(name, "-")
 		read.parent = p.dataOf(lang)
 	}
-	st.data[name] = read
+	p.data[name] = read
 	return read
 }
 

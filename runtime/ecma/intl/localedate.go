@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"fmt"

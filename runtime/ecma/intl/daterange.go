@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"time"
@@ -32,7 +32,7 @@ func (f *dateFormat) dayPeriodName(t time.Time) string {
 
 // dateRange is PartitionDateTimeRangePattern (ECMA-402, section 11.5.12): what both
 // ends have in common is written once where English does so.
-func (p *Platform) dateRange(f *dateFormat, call goja.FunctionCall) []rangePart {
+func (p *Intl) dateRange(f *dateFormat, call goja.FunctionCall) []rangePart {
 	if webidl.IsUndefined(call.Argument(0)) || webidl.IsUndefined(call.Argument(1)) {
 		p.Engine.Throw("TypeError", "Invalid time value")
 	}

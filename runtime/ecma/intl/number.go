@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"strconv"
@@ -70,7 +70,7 @@ var units = map[string][4]string{
 // shortUnitPlurals are the short forms that differ for many.
 var shortUnitPlurals = map[string]string{"day": " days", "week": " wks", "month": " mths", "year": " yrs"}
 
-func (p *Platform) newNumberFormat(what string, locales, options goja.Value) *numberFormat {
+func (p *Intl) newNumberFormat(what string, locales, options goja.Value) *numberFormat {
 	f := &numberFormat{locale: p.resolveLocale(locales)}
 	f.data = p.dataOf(f.locale)
 	f.style = p.option(what, options, "style", "decimal", "decimal", "percent", "currency", "unit")
@@ -107,7 +107,7 @@ func (p *Platform) newNumberFormat(what string, locales, options goja.Value) *nu
 	return f
 }
 
-func (f *numberFormat) checkStyle(p *Platform) {
+func (f *numberFormat) checkStyle(p *Intl) {
 	if f.currency != "" && (len(f.currency) != 3 || strings.Trim(f.currency, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") != "") {
 		p.Engine.Throw("RangeError", "Invalid currency code : %s", f.currency)
 	}
@@ -125,7 +125,7 @@ func (f *numberFormat) checkStyle(p *Platform) {
 }
 
 // setDigits is SetNumberFormatDigitOptions (ECMA-402, section 16.1.3).
-func (f *numberFormat) setDigits(p *Platform, options goja.Value) {
+func (f *numberFormat) setDigits(p *Intl, options goja.Value) {
 	low, high := 0, 3
 	switch {
 	case f.style == "currency" && f.notation == "standard":
@@ -389,7 +389,7 @@ func (f *numberFormat) currencyParts(one bool) (before, after []part) {
 	return before, nil
 }
 
-func (p *Platform) numberFormatClass() *goja.Object {
+func (p *Intl) numberFormatClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*numberFormat]{
 		Name: "Intl.NumberFormat", CallIsNew: true,
 		New: func(call goja.ConstructorCall) *numberFormat {
@@ -419,7 +419,7 @@ func (p *Platform) numberFormatClass() *goja.Object {
 	return p.intlClass("NumberFormat", class.Ctor, false)
 }
 
-func (p *Platform) numberOptions(f *numberFormat) goja.Value {
+func (p *Intl) numberOptions(f *numberFormat) goja.Value {
 	o := p.Record("locale", f.locale, "numberingSystem", "latn", "style", f.style)
 	if f.style == "currency" {
 		o.Set("currency", f.currency)

@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"maps"
@@ -253,7 +253,7 @@ type segments struct {
 	showWord bool
 }
 
-func (p *Platform) segmentRecord(s *segments, x segment) goja.Value {
+func (p *Intl) segmentRecord(s *segments, x segment) goja.Value {
 	o := p.Record("segment", s.text.Substring(x.start, x.end), "index", x.start, "input", s.text)
 	if s.showWord {
 		o.Set("isWordLike", x.wordLike)
@@ -261,7 +261,7 @@ func (p *Platform) segmentRecord(s *segments, x segment) goja.Value {
 	return o
 }
 
-func (p *Platform) segmenterClass() *goja.Object {
+func (p *Intl) segmenterClass() *goja.Object {
 	result := engine.DefineClass(p.Engine, engine.ClassDef[*segments]{
 		Name: "Segments",
 		Methods: []engine.Method[*segments]{{Name: "containing", Length: 1, Fn: func(s *segments, call goja.FunctionCall) goja.Value {

@@ -1,4 +1,7 @@
-package webapi
+// Package intl is Intl (ECMA-402), the methods of the language that go through
+// it, and Intl.Segmenter (UAX #29). Its data is en-US, production's default, and
+// that of intldata.
+package intl
 
 import (
 	"errors"
@@ -17,12 +20,18 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// intlState is loop-confined; warned is bounded by the number of locales.
-type intlState struct {
+// Intl is Intl in one isolate. Loop-confined; warned is bounded by the number of
+// locales.
+type Intl struct {
+	*webidl.Realm
+
 	object *goja.Object
 	warned map[string]bool
 	data   map[string]*localeData // that was read
 }
+
+// New makes the part; Install defines its globals.
+func New(r *webidl.Realm) *Intl { return &Intl{Realm: r} }
 
 // ownCase are the languages whose letters change their case in a way of their own
 // (SpecialCasing.txt).
@@ -31,8 +40,8 @@ var ownCase = map[string]bool{"tr": true, "az": true, "lt": true}
 // installIntl defines Intl (ECMA-402) and the methods that go through it. Its
 // data is en-US, production's default locale, and that of intldata; plural rules are
 // of all locales.
-func (p *Platform) installIntl() {
-	p.Engine.LazyGlobal("Intl", func() goja.Value { return p.intl() })
+func (p *Intl) Install() {
+	p.Engine.LazyGlobal("Intl", func() goja.Value { return p.namespace() })
 	e := p.Engine
 	through := func(proto *goja.Object, name string, length int, fn func(call goja.FunctionCall) goja.Value) {
 		proto.DefineDataProperty(name, e.Func(name, length, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -95,15 +104,14 @@ func (p *Platform) installIntl() {
 }
 
 // intl is the Intl object.
-func (p *Platform) intl() *goja.Object {
-	st := &p.core.intl
-	if st.object != nil {
-		return st.object
+func (p *Intl) namespace() *goja.Object {
+	if p.object != nil {
+		return p.object
 	}
-	st.object = p.VM.NewObject()
-	st.object.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("Intl"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.object = p.VM.NewObject()
+	p.object.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("Intl"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	hide := func(name string, v goja.Value) {
-		st.object.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		p.object.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	hide("getCanonicalLocales", p.Engine.Func("getCanonicalLocales", 1, func(call goja.FunctionCall) goja.Value {
 		return p.VM.NewArray(anys(p.localeList(call.Argument(0)))...)
@@ -117,13 +125,13 @@ func (p *Platform) intl() *goja.Object {
 		{"PluralRules", p.pluralRulesClass}, {"ListFormat", p.listFormatClass}, {"RelativeTimeFormat", p.relativeTimeClass},
 		{"Segmenter", p.segmenterClass}, {"Locale", p.localeClass}, {"DisplayNames", p.displayNamesClass}, {"DurationFormat", p.durationFormatClass},
 	} {
-		p.Engine.Lazy(st.object, c.name, goja.FLAG_FALSE, func() goja.Value { return c.make() })
+		p.Engine.Lazy(p.object, c.name, goja.FLAG_FALSE, func() goja.Value { return c.make() })
 	}
-	return st.object
+	return p.object
 }
 
 // intlClass completes a class of Intl: its name and supportedLocalesOf.
-func (p *Platform) intlClass(name string, ctor *goja.Object, all bool) *goja.Object {
+func (p *Intl) intlClass(name string, ctor *goja.Object, all bool) *goja.Object {
 	p.Engine.HideMembers(ctor)
 	ctor.DefineDataProperty("name", p.VM.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	ctor.DefineDataProperty("supportedLocalesOf", p.Engine.Func("supportedLocalesOf", 1, func(call goja.FunctionCall) goja.Value {
@@ -147,7 +155,7 @@ func anys(list []string) []any {
 }
 
 // localeList is CanonicalizeLocaleList (ECMA-402, section 9.2.1).
-func (p *Platform) localeList(v goja.Value) []string {
+func (p *Intl) localeList(v goja.Value) []string {
 	if webidl.IsUndefined(v) {
 		return nil
 	}
@@ -181,7 +189,7 @@ func (p *Platform) localeList(v goja.Value) []string {
 	return tags
 }
 
-func (p *Platform) parseLocale(text string) language.Tag {
+func (p *Intl) parseLocale(text string) language.Tag {
 	tag, err := language.Raw.Parse(text)
 	var unknown language.ValueError
 	if errors.As(err, &unknown) {
@@ -198,7 +206,7 @@ func (p *Platform) parseLocale(text string) language.Tag {
 
 // resolveLocale is the first requested locale that there is data of, en-US
 // without one.
-func (p *Platform) resolveLocale(v goja.Value) string {
+func (p *Intl) resolveLocale(v goja.Value) string {
 	tags := p.localeList(v)
 	for _, tag := range tags {
 		base, _, _ := strings.Cut(tag, "-u-")
@@ -206,19 +214,18 @@ func (p *Platform) resolveLocale(v goja.Value) string {
 			return base
 		}
 	}
-	st := &p.core.intl
-	if len(tags) > 0 && !st.warned[tags[0]] {
-		if st.warned == nil {
-			st.warned = map[string]bool{}
+	if len(tags) > 0 && !p.warned[tags[0]] {
+		if p.warned == nil {
+			p.warned = map[string]bool{}
 		}
-		st.warned[tags[0]] = true
+		p.warned[tags[0]] = true
 		p.Engine.Log(engine.Warn, fmt.Sprintf("Intl: minido has no data of the locale %q and formats as en-US instead; production has it", tags[0]))
 	}
 	return "en-US"
 }
 
 // option reads a string option; of the allowed values, if any are given.
-func (p *Platform) option(what string, options goja.Value, name, def string, allowed ...string) string {
+func (p *Intl) option(what string, options goja.Value, name, def string, allowed ...string) string {
 	v := webidl.Get(options, name)
 	if goja.IsUndefined(v) {
 		return def
@@ -237,7 +244,7 @@ func (p *Platform) option(what string, options goja.Value, name, def string, all
 }
 
 // numberOption reads an integer option between low and high; def if absent.
-func (p *Platform) numberOption(options goja.Value, name string, low, high, def int) int {
+func (p *Intl) numberOption(options goja.Value, name string, low, high, def int) int {
 	v := webidl.Get(options, name)
 	if goja.IsUndefined(v) {
 		return def
@@ -261,7 +268,7 @@ func joinParts(parts []part) string {
 }
 
 // partList shows parts as formatToParts does.
-func (p *Platform) partList(parts []part) goja.Value {
+func (p *Intl) partList(parts []part) goja.Value {
 	list := make([]any, len(parts))
 	for i, x := range parts {
 		list[i] = p.Record("type", x.kind, "value", x.value)
@@ -269,7 +276,7 @@ func (p *Platform) partList(parts []part) goja.Value {
 	return p.VM.NewArray(list...)
 }
 
-func (p *Platform) supportedValuesOf(call goja.FunctionCall) goja.Value {
+func (p *Intl) supportedValuesOf(call goja.FunctionCall) goja.Value {
 	var values []string
 	switch key := call.Argument(0).String(); key {
 	case "calendar":

@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"math/big"
@@ -18,7 +18,7 @@ var roundingModes = []string{"ceil", "floor", "expand", "trunc", "halfCeil", "ha
 
 var roundingIncrements = []int{1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 2500, 5000}
 
-func (p *Platform) readRounding(what string, options goja.Value) rounding {
+func (p *Intl) readRounding(what string, options goja.Value) rounding {
 	r := rounding{increment: p.numberOption(options, "roundingIncrement", 1, 5000, 1)}
 	if !slices.Contains(roundingIncrements, r.increment) {
 		p.Engine.Throw("RangeError", "roundingIncrement value is out of range.")

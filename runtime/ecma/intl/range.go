@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"math"
@@ -14,7 +14,7 @@ type rangePart struct {
 	source string
 }
 
-func (p *Platform) rangeParts(parts []rangePart) goja.Value {
+func (p *Intl) rangeParts(parts []rangePart) goja.Value {
 	list := make([]any, len(parts))
 	for i, x := range parts {
 		list[i] = p.Record("type", x.kind, "value", x.value, "source", x.source)
@@ -39,7 +39,7 @@ func from(source string, parts []part) []rangePart {
 }
 
 // numberRange is PartitionNumberRangePattern (ECMA-402, section 16.5.19).
-func (p *Platform) numberRange(f *numberFormat, call goja.FunctionCall) []rangePart {
+func (p *Intl) numberRange(f *numberFormat, call goja.FunctionCall) []rangePart {
 	read := func(i int, name string) decimal {
 		v := call.Argument(i)
 		if webidl.IsUndefined(v) {
@@ -77,7 +77,7 @@ func (p *Platform) numberRange(f *numberFormat, call goja.FunctionCall) []rangeP
 
 // selectRange is the plural form of a range: that of its end, but where the form
 // of the start decides (CLDR, plural ranges).
-func (p *Platform) selectRange(r *pluralRules, call goja.FunctionCall) goja.Value {
+func (p *Intl) selectRange(r *pluralRules, call goja.FunctionCall) goja.Value {
 	if r.kind == "ordinal" {
 		return p.VM.ToValue("other")
 	}

@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"os"
@@ -9,7 +9,7 @@ import (
 // Dates are formatted as workerd's ICU does for en-US, and as far as numbers go
 // for the locales that programs use to get ISO dates.
 func TestIntlDates(t *testing.T) {
-	newFetchWorld(t).tries([][2]string{
+	newWorld(t).Tries([][2]string{
 		{`new Intl.DateTimeFormat().resolvedOptions()`, `{"locale":"en-US","calendar":"gregory","numberingSystem":"latn","timeZone":"UTC","year":"numeric","month":"numeric","day":"numeric"}`},
 		{`new Intl.DateTimeFormat("en-US",{timeZone:"America/New_York",hour:"numeric",month:"long"}).resolvedOptions()`, `{"locale":"en-US","calendar":"gregory","numberingSystem":"latn","timeZone":"America/New_York","hourCycle":"h12","hour12":true,"month":"long","hour":"numeric"}`},
 		{`new Date(0).toLocaleString()`, `1/1/1970, 12:00:00 AM`},
@@ -76,7 +76,7 @@ func TestIntlDates(t *testing.T) {
 // Numbers, lists, relative times, plurals, collation and segments are those of
 // workerd's ICU.
 func TestIntlNumbersAndText(t *testing.T) {
-	newFetchWorld(t).tries([][2]string{
+	newWorld(t).Tries([][2]string{
 		{`(1234567.891).toLocaleString()`, `1,234,567.891`},
 		{`(-1234.5).toLocaleString()`, `-1,234.5`},
 		{`(0.000001234).toLocaleString()`, `0`},
@@ -144,15 +144,15 @@ func TestIntlNumbersAndText(t *testing.T) {
 // What Intl lacks is named: an option throws, a locale without data is logged
 // once and formats as en-US.
 func TestIntlGaps(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`
+	w := newWorld(t)
+	w.Run(`
 		for (const f of [() => new Date(0).toLocaleString("de", { hour: "numeric", dayPeriod: "short" }), () => new Date(0).toLocaleString("not a tag")])
 			try { f(); say("formatted") } catch (e) { say(e.name + ": " + e.message) }
 		say(new Date(0).toLocaleDateString("mt-MT") + new Date(0).toLocaleDateString("mt-MT"));
 	`)
-	log := w.logs
-	w.logs = nil
-	w.said("RangeError: minido's Intl.DateTimeFormat has the option dayPeriod in en-US alone; leave it out",
+	log := w.Logs
+	w.Logs = nil
+	w.Said("RangeError: minido's Intl.DateTimeFormat has the option dayPeriod in en-US alone; leave it out",
 		"RangeError: Invalid language tag: not a tag", "1/1/19701/1/1970")
 	if len(log) != 1 || !strings.Contains(log[0], `no data of the locale "mt-MT"`) {
 		t.Errorf("log: %q", log)
@@ -173,17 +173,17 @@ func intlGolden(t *testing.T, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newFetchWorld(t)
+	w := newWorld(t)
 	prologue, expr, want := "", "", ""
 	check := func() {
 		if expr == "" {
 			return
 		}
-		w.run("(() => { " + prologue + " say(JSON.stringify(" + expr + ")); })()")
-		if got := w.out; len(got) != 1 || got[0] != want {
+		w.Run("(() => { " + prologue + " say(JSON.stringify(" + expr + ")); })()")
+		if got := w.Out; len(got) != 1 || got[0] != want {
 			t.Errorf("%.200s\n got %.2000s\nwant %.2000s", expr, got, want)
 		}
-		w.out = nil
+		w.Out = nil
 	}
 	for line := range strings.Lines(string(data)) {
 		kind, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

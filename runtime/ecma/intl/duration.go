@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"math"
@@ -28,12 +28,12 @@ type durationFormat struct {
 	styles, shown  [10]string // by unit: its style, and "auto" or "always"
 	fractionDigits int        // -1: as many as there are
 	list           *listFormat
-	p              *Platform
+	p              *Intl
 }
 
 func numericStyle(style string) bool { return style == "numeric" || style == "2-digit" }
 
-func (p *Platform) newDurationFormat(locales, options goja.Value) *durationFormat {
+func (p *Intl) newDurationFormat(locales, options goja.Value) *durationFormat {
 	const what = "Intl.DurationFormat"
 	if !webidl.IsUndefined(options) {
 		if _, isObject := options.(*goja.Object); !isObject {
@@ -95,7 +95,7 @@ func (p *Platform) newDurationFormat(locales, options goja.Value) *durationForma
 }
 
 // durationOf reads a duration: an object with at least one unit.
-func (p *Platform) durationOf(v goja.Value) [10]float64 {
+func (p *Intl) durationOf(v goja.Value) [10]float64 {
 	var d [10]float64
 	obj, isObject := v.(*goja.Object)
 	if !isObject {
@@ -130,7 +130,7 @@ func (p *Platform) durationOf(v goja.Value) [10]float64 {
 }
 
 // durationText reads the form of ISO 8601 ("P1DT2H30M").
-func (p *Platform) durationText(text string) [10]float64 {
+func (p *Intl) durationText(text string) [10]float64 {
 	var d [10]float64
 	rest, sign := strings.ToUpper(text), 1.0
 	if cut, ok := strings.CutPrefix(rest, "-"); ok {
@@ -260,7 +260,7 @@ func (f *durationFormat) withFraction(d [10]float64, unit int) decimal {
 	return newDecimal(total.String()).shift(-3 * (len(d) - 1 - unit))
 }
 
-func (p *Platform) durationFormatClass() *goja.Object {
+func (p *Intl) durationFormatClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*durationFormat]{
 		Name: "Intl.DurationFormat",
 		New: func(call goja.ConstructorCall) *durationFormat {

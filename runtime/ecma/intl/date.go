@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"fmt"
@@ -62,7 +62,7 @@ func (f *dateFormat) field(name string) *string {
 		"minute": &f.minute, "second": &f.second, "timeZoneName": &f.zoneStyle}[name]
 }
 
-func (p *Platform) newDateFormat(what string, locales, options goja.Value, defaults dateDefaults) *dateFormat {
+func (p *Intl) newDateFormat(what string, locales, options goja.Value, defaults dateDefaults) *dateFormat {
 	f := &dateFormat{locale: p.resolveLocale(locales), zoneID: "UTC", zone: time.UTC}
 	f.data = p.dataOf(f.locale)
 	f.dayPeriod = p.option(what, options, "dayPeriod", "", "narrow", "short", "long")
@@ -119,7 +119,7 @@ func (f *dateFormat) setDefaults(defaults dateDefaults, strict bool) {
 	}
 }
 
-func (f *dateFormat) setCycle(p *Platform, what string, options goja.Value) {
+func (f *dateFormat) setCycle(p *Intl, what string, options goja.Value) {
 	f.cycle = "h12"
 	if f.data != nil {
 		f.cycle = f.data.find("cycle")
@@ -134,7 +134,7 @@ func (f *dateFormat) setCycle(p *Platform, what string, options goja.Value) {
 	}
 }
 
-func (f *dateFormat) setZone(p *Platform, name string) {
+func (f *dateFormat) setZone(p *Intl, name string) {
 	if len(name) > 0 && (name[0] == '+' || name[0] == '-') {
 		digits := strings.Replace(name[1:], ":", "", 1)
 		if len(digits) == 2 {
@@ -459,9 +459,9 @@ func gmtOffset(seconds int, long bool) string {
 }
 
 // dateArgument is the time to format, now if v is undefined.
-func (p *Platform) dateArgument(v goja.Value) float64 {
+func (p *Intl) dateArgument(v goja.Value) float64 {
 	if webidl.IsUndefined(v) {
-		return p.milliseconds()
+		return p.Milliseconds()
 	}
 	ms := v.ToFloat()
 	if math.IsNaN(ms) || math.Abs(ms) > 8.64e15 {
@@ -470,7 +470,7 @@ func (p *Platform) dateArgument(v goja.Value) float64 {
 	return ms
 }
 
-func (p *Platform) dateTimeFormatClass() *goja.Object {
+func (p *Intl) dateTimeFormatClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*dateFormat]{
 		Name: "Intl.DateTimeFormat", CallIsNew: true,
 		New: func(call goja.ConstructorCall) *dateFormat {
@@ -500,7 +500,7 @@ func (p *Platform) dateTimeFormatClass() *goja.Object {
 	return p.intlClass("DateTimeFormat", class.Ctor, false)
 }
 
-func (p *Platform) dateOptions(f *dateFormat) goja.Value {
+func (p *Intl) dateOptions(f *dateFormat) goja.Value {
 	o := p.Record("locale", f.locale, "calendar", "gregory", "numberingSystem", "latn", "timeZone", f.zoneID)
 	if f.hour != "" || f.timeStyle != "" {
 		o.Set("hourCycle", f.cycle)

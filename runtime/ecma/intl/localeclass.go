@@ -1,4 +1,4 @@
-package webapi
+package intl
 
 import (
 	"cmp"
@@ -35,7 +35,7 @@ var localeKeys = []struct {
 }
 
 // newLocale is the constructor: a tag with the options over it.
-func (p *Platform) newLocale(tag goja.Value, options goja.Value) *intlLocale {
+func (p *Intl) newLocale(tag goja.Value, options goja.Value) *intlLocale {
 	const what = "locale"
 	wrong := func() { p.Engine.Throw("RangeError", "Incorrect locale information provided") }
 	if _, isObject := tag.(*goja.Object); !isObject {
@@ -142,7 +142,7 @@ func (l *intlLocale) minimize() *intlLocale {
 	return full
 }
 
-func (p *Platform) localeClass() *goja.Object {
+func (p *Intl) localeClass() *goja.Object {
 	text := func(name string, read func(l *intlLocale) string) engine.Accessor[*intlLocale] {
 		return webidl.Reader(name, func(l *intlLocale) goja.Value {
 			if s := read(l); s != "" {
