@@ -11,8 +11,6 @@ import (
 // made at their first use; the functions that return them are the only way to
 // reach them. Loop-confined.
 type coreState struct {
-	callSite goja.Value // makes the CallSite of a frame, in js/language.js
-
 	events   eventState
 	abort    abortState
 	perf     performanceState
@@ -20,7 +18,6 @@ type coreState struct {
 	encoding encodingState
 	blobs    blobState
 	forms    formState
-	weak     weakState
 	scope    scopeState
 	crypto   cryptoState
 }
@@ -42,7 +39,9 @@ func (p *Platform) installCore() {
 	p.installEncoding()
 	p.installBlobs()
 	p.installForms()
-	p.installLanguage()
+	p.lang.Install()
+	p.regexps.Install()
+	p.intls.Install()
 	p.installScope()
 	navigators := webidl.Lazily(e, p.defineNavigator)
 	p.LazyClass("Navigator", func() *goja.Object { return navigators().Ctor })

@@ -1,22 +1,14 @@
 package webapi
 
 import (
-	_ "embed"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
 )
 
-//go:embed js/disposable.js
-var disposableSource string
-
-var disposablePrelude = engine.NewPrelude("disposable.js", disposableSource)
-
 // scopeState is loop-confined.
 type scopeState struct {
-	disposables *goja.Object
-	port        *engine.Class[*messagePort]
+	port *engine.Class[*messagePort]
 }
 
 // installScope defines what describes the global scope itself, and small
@@ -28,15 +20,7 @@ func (p *Platform) installScope() {
 		return engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{Name: "ExtendableEvent", Extends: p.eventClass().Ctor}).Ctor
 	})
 	p.Engine.LazyGlobal("Cloudflare", p.makeCloudflare)
-	for _, name := range []string{"SuppressedError", "DisposableStack", "AsyncDisposableStack"} {
-		p.Engine.LazyGlobal(name, func() goja.Value {
-			if p.core.scope.disposables == nil {
-				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Engine.Show(c.Argument(0))) }}
-				p.core.scope.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show)).(*goja.Object)
-			}
-			return p.core.scope.disposables.Get(name)
-		})
-	}
+	p.lang.InstallDisposables()
 	p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
 	p.LazyClass("MessageChannel", p.messageChannelClass)
 	p.LazyClass("URLPattern", p.urlPatternClass)

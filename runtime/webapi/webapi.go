@@ -8,8 +8,11 @@
 package webapi
 
 import (
+	"github.com/dop251/goja"
+
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/ecma/intl"
+	"minido.dev/minido/runtime/ecma/lang"
 	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -39,6 +42,7 @@ type Platform struct {
 	*webidl.Realm
 	regexps *regexp.Class
 	intls   *intl.Intl
+	lang    *lang.Language
 	opts    Options
 
 	cloner *Cloner
@@ -50,6 +54,7 @@ type Platform struct {
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
+	p.lang = lang.New(p.Realm)
 	p.regexps = regexp.New(p.Realm)
 	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
@@ -57,3 +62,6 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.installFetch()
 	return p
 }
+
+// SettleStack is called before code reads v.stack (lang.Language.SettleStack).
+func (p *Platform) SettleStack(v goja.Value) { p.lang.SettleStack(v) }

@@ -1,4 +1,4 @@
-package webapi
+package lang
 
 import (
 	"github.com/dop251/goja"
@@ -18,7 +18,7 @@ var functionKinds = engine.NewPrelude("codegen.js", `function () {
 // from strings, also those that are reached through a function's prototype.
 // Without any text there is nothing to refuse. They work while the global scope runs, as in production since
 // allow_eval_during_startup (2025-06-01), and throw EvalError in a handler.
-func (p *Platform) installCodeGeneration() {
+func (p *Language) installCodeGeneration() {
 	guard := func() {
 		if p.Engine.Current() != nil || !p.Enabled("allow_eval_during_startup") {
 			p.Engine.Throw("EvalError", codeGeneration)

@@ -1,4 +1,7 @@
-package webapi
+// Package lang is what goja lacks of ECMAScript and what V8 adds to it: iterator
+// helpers, groupBy, stacks of errors, weak references, code from strings,
+// disposable stacks.
+package lang
 
 import (
 	_ "embed"
@@ -19,16 +22,26 @@ var languageSource string
 
 var languagePrelude = engine.NewPrelude("language.js", languageSource)
 
-// installLanguage adds what goja lacks of ECMAScript.
-func (p *Platform) installLanguage() {
+// Language is the language of one isolate. Loop-confined.
+type Language struct {
+	*webidl.Realm
+
+	callSite    goja.Value     // makes the CallSite of a frame, in js/language.js
+	kept        []*goja.Object // what WeakRef.deref has shown, until the turn ends (ECMA-262, section 9.10: KeepDuringJob)
+	disposables *goja.Object   // the classes of js/disposable.js, nil until one is needed
+}
+
+// New makes the part; Install defines its globals.
+func New(r *webidl.Realm) *Language { return &Language{Realm: r} }
+
+// Install adds what goja lacks of ECMAScript.
+func (p *Language) Install() {
 	p.Engine.Load(languagePrelude, p.Engine.Native(p.languageNatives()...))
 	p.installCodeGeneration()
 	p.installWeak()
-	p.regexps.Install()
-	p.intls.Install()
 }
 
-func (p *Platform) languageNatives() []engine.Func {
+func (p *Language) languageNatives() []engine.Func {
 	fn := func(name string, call func(goja.FunctionCall) goja.Value) engine.Func {
 		return engine.Func{Name: name, Fn: call}
 	}
@@ -50,7 +63,7 @@ func (p *Platform) languageNatives() []engine.Func {
 		fn("isError", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(isErrorObject(c.Argument(0))) }),
 		fn("captureStack", p.captureStack),
 		fn("keepCallSite", func(c goja.FunctionCall) goja.Value {
-			p.core.callSite = c.Argument(0)
+			p.callSite = c.Argument(0)
 			return goja.Undefined()
 		}),
 		fn("escapeRegExp", func(c goja.FunctionCall) goja.Value {
@@ -75,7 +88,7 @@ func isErrorObject(v goja.Value) bool {
 	return ok && obj.ClassName() == "Error"
 }
 
-func (p *Platform) errorHeader(v goja.Value) string {
+func (p *Language) errorHeader(v goja.Value) string {
 	name, message := "Error", ""
 	if x := webidl.Get(v, "name"); !webidl.IsUndefined(x) {
 		name = x.String()
@@ -91,7 +104,7 @@ func (p *Platform) errorHeader(v goja.Value) string {
 
 // captureStack is (obj, above): obj gets the stack of the user's code that runs
 // now, without what is up to and including the innermost call of above.
-func (p *Platform) captureStack(call goja.FunctionCall) goja.Value {
+func (p *Language) captureStack(call goja.FunctionCall) goja.Value {
 	obj := call.Argument(0).(*goja.Object)
 	above, _ := call.Argument(1).(*goja.Object)
 	frames := userFrames(p.Engine.NamedStack(above))
@@ -111,7 +124,7 @@ func userFrames(all []goja.StackFrame) (frames []goja.StackFrame) {
 
 // describeStack gives obj its `stack`, as V8 does: by Error.prepareStackTrace, if
 // there is one, and no more than Error.stackTraceLimit frames.
-func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
+func (p *Language) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 	class := p.Engine.Primordial("Error")
 	var stack goja.Value = goja.Undefined()
 	if limit := class.Get("stackTraceLimit"); limit != nil && engine.IsNumber(limit) {
@@ -123,7 +136,7 @@ func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 				if name == "<anonymous>" {
 					name = ""
 				}
-				sites[i] = p.Engine.Call(p.core.callSite, goja.Undefined(),
+				sites[i] = p.Engine.Call(p.callSite, goja.Undefined(),
 					p.Record("name", name, "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0))
 			}
 			stack = p.Engine.Call(prepare, class, obj, p.VM.NewArray(sites...))
@@ -136,7 +149,7 @@ func (p *Platform) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 
 // SettleStack is called before code reads v.stack: what goja or a DOMException
 // has kept of the stack gets V8's form, with the places of the user's source.
-func (p *Platform) SettleStack(v goja.Value) {
+func (p *Language) SettleStack(v goja.Value) {
 	obj, ok := v.(*goja.Object)
 	if !ok {
 		return

@@ -1,4 +1,4 @@
-package webapi
+package lang
 
 import (
 	"weak"
@@ -8,12 +8,6 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/runtime/engine"
 )
-
-// weakState keeps what WeakRef.deref has shown alive until the turn ends
-// (ECMA-262, section 9.10: KeepDuringJob). Loop-confined.
-type weakState struct {
-	kept []*goja.Object
-}
 
 // weakRef is a WeakRef. What it refers to is held strongly where the garbage
 // collector must not be observable: on a virtual clock, runs with one seed are
@@ -29,7 +23,7 @@ type weakRef struct {
 // WeakSet of what unregister would find. Loop-confined.
 type finalizers struct{ tokens *goja.Object }
 
-func (p *Platform) installWeak() {
+func (p *Language) installWeak() {
 	simulated := clock.IsVirtual(p.Engine.Clock())
 	p.Engine.LazyGlobal("WeakRef", func() goja.Value {
 		ctor := engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{
@@ -53,7 +47,7 @@ func (p *Platform) installWeak() {
 	p.Engine.LazyGlobal("FinalizationRegistry", func() goja.Value { return p.finalizationRegistry() })
 }
 
-func (p *Platform) newWeakRef(target goja.Value, simulated bool) *weakRef {
+func (p *Language) newWeakRef(target goja.Value, simulated bool) *weakRef {
 	p.canBeWeak("WeakRef: invalid target", target)
 	obj, ok := target.(*goja.Object)
 	if !ok || simulated {
@@ -65,7 +59,7 @@ func (p *Platform) newWeakRef(target goja.Value, simulated bool) *weakRef {
 
 // canBeWeak throws unless v is an object or a symbol that is not registered
 // (ECMA-262, section 9.14: CanBeHeldWeakly).
-func (p *Platform) canBeWeak(message string, v goja.Value) {
+func (p *Language) canBeWeak(message string, v goja.Value) {
 	switch v.(type) {
 	case *goja.Object:
 		return
@@ -77,15 +71,14 @@ func (p *Platform) canBeWeak(message string, v goja.Value) {
 	p.Engine.Throw("TypeError", "%s", message)
 }
 
-func (p *Platform) keep(obj *goja.Object) {
-	st := &p.core.weak
-	if len(st.kept) == 0 {
-		p.Engine.AtTurnEnd(func() { st.kept = nil })
+func (p *Language) keep(obj *goja.Object) {
+	if len(p.kept) == 0 {
+		p.Engine.AtTurnEnd(func() { p.kept = nil })
 	}
-	st.kept = append(st.kept, obj)
+	p.kept = append(p.kept, obj)
 }
 
-func (p *Platform) finalizationRegistry() goja.Value {
+func (p *Language) finalizationRegistry() goja.Value {
 	ctor := engine.DefineClass(p.Engine, engine.ClassDef[*finalizers]{
 		Name: "FinalizationRegistry", Length: 1,
 		New: func(call goja.ConstructorCall) *finalizers {
