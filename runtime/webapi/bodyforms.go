@@ -4,14 +4,16 @@ import (
 	"encoding/hex"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/webapi/url"
 )
 
 // platformBody is the content of a Blob, FormData or URLSearchParams, and its
 // type.
 func (p *Platform) platformBody(v *goja.Object) (data []byte, contentType string, ok bool) {
 	switch x := p.Engine.Attached(v).(type) {
-	case *searchParams:
-		return []byte(serializeQuery(x.list)), "application/x-www-form-urlencoded;charset=UTF-8", true
+	case *url.SearchParams:
+		return []byte(x.Encoded()), "application/x-www-form-urlencoded;charset=UTF-8", true
 	case blobHolder:
 		return x.theBlob().data, x.theBlob().typ, true
 	case *formData:

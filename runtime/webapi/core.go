@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -14,7 +15,6 @@ type coreState struct {
 	events   eventState
 	abort    abortState
 	perf     performanceState
-	url      urlState
 	encoding encodingState
 	blobs    blobState
 	forms    formState
@@ -33,7 +33,7 @@ func (p *Platform) installCore() {
 	p.installTimers()
 	p.installPerformance()
 	p.installPerformanceObserver()
-	p.installURL()
+	p.urls.Install()
 	p.installCrypto()
 	p.installConsole()
 	p.installEncoding()
@@ -75,7 +75,7 @@ func (p *Platform) defineNavigator() *engine.Class[navigator] {
 // the context waits for and nobody hears of.
 func (p *Platform) sendBeacon(call goja.FunctionCall) goja.Value {
 	p.Need(call, 1, "Navigator", "sendBeacon", "USVString")
-	target, err := parseURL(p.USV(call.Arguments[0]), "")
+	target, err := url.Parse(p.USV(call.Arguments[0]), "")
 	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
 		p.Engine.Throw("TypeError", "Failed to execute 'sendBeacon' on 'Navigator': parameter 1 is not a URL of http or https.")
 	}
@@ -92,7 +92,7 @@ func (p *Platform) sendBeacon(call goja.FunctionCall) goja.Value {
 	c := p.Engine.IO("sendBeacon")
 	c.Hold()
 	done := p.VM.ToValue(func(goja.FunctionCall) goja.Value { c.Release(); return goja.Undefined() })
-	sent := p.Fetch(p.VM.ToValue(hrefOf(target)), p.Record("method", "POST", "body", body), p.opts.Fetch)
+	sent := p.Fetch(p.VM.ToValue(url.Href(target)), p.Record("method", "POST", "body", body), p.opts.Fetch)
 	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), sent, done, done)
 	return p.VM.ToValue(true)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -92,7 +93,7 @@ func (p *Platform) newEventSource(call goja.ConstructorCall) *eventSource {
 	if credentials {
 		p.ThrowDOM("NotSupportedError", "The init.withCredentials option is not supported. It must be false or undefined.") // reference's text
 	}
-	parsed, err := parseURL(given, "")
+	parsed, err := url.Parse(given, "")
 	if err != nil {
 		p.ThrowDOM("SyntaxError", "Cannot open an EventSource to '%s'. The URL is invalid.", given)
 	}
@@ -195,10 +196,10 @@ func (c *sourceConnection) answered(v goja.Value) {
 	case mime.essence != "text/event-stream":
 		s.fail(p.NewDOMException("AbortError", "The content type '"+typ+"' is invalid."))
 	default:
-		if final, err := parseURL(r.url, ""); err == nil {
-			s.origin = originOf(final)
-		} else if own, err := parseURL(s.url, ""); err == nil {
-			s.origin = originOf(own) // a Response that a fetcher made has no URL
+		if final, err := url.Parse(r.url, ""); err == nil {
+			s.origin = url.Origin(final)
+		} else if own, err := url.Parse(s.url, ""); err == nil {
+			s.origin = url.Origin(own) // a Response that a fetcher made has no URL
 		}
 		stream, ok := p.bodyStreamValue(&r.body).(*goja.Object)
 		if ok {

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/url"
 )
 
 // Exchange performs an HTTP exchange on behalf of the current context. done
@@ -119,7 +120,7 @@ func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Reque
 	if f.hops >= maxRedirects {
 		return fail("Too many redirects.")
 	}
-	target, err := parseURL(resp.Header.Get("location"), req.URL)
+	target, err := url.Parse(resp.Header.Get("location"), req.URL)
 	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
 		return fail("Invalid Location header; unable to follow redirect.")
 	}
@@ -132,7 +133,7 @@ func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Reque
 	} else if f.buffer != nil {
 		next.Body = event.Bytes(append([]byte(nil), f.buffer...))
 	}
-	if from, err := parseURL(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
+	if from, err := url.Parse(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
 		next.Header = without(next.Header, "authorization")
 	}
 	return next, nil

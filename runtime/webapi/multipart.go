@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"minido.dev/minido/runtime/webapi/url"
 )
 
 // formPart is one entry of a form (XMLHttpRequest standard, section 5).
@@ -48,8 +50,8 @@ func parseFormBody(data []byte, contentType string) ([]formPart, error) {
 			return nil, formError("Non-utf-8 application/x-www-form-urlencoded body.")
 		}
 		var parts []formPart
-		for _, f := range parseQuery(string(data)) {
-			parts = append(parts, formPart{name: f.name, data: []byte(f.value)})
+		for _, f := range url.ParseQuery(string(data)) {
+			parts = append(parts, formPart{name: f.Name, data: []byte(f.Value)})
 		}
 		return parts, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -213,7 +214,7 @@ func (p *Platform) newRequest(input, init goja.Value) *request {
 		p.copyRequest(r, other, dict)
 	} else {
 		text := input.String()
-		parsed, err := parseURL(text, "")
+		parsed, err := url.Parse(text, "")
 		if err != nil {
 			p.Engine.Throw("TypeError", "Invalid URL: %s", text)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -224,15 +225,15 @@ func (p *Platform) cloneResponse(r *response) goja.Value {
 	return p.fetch.responseClass().Wrap(c)
 }
 
-func (p *Platform) redirectResponse(url, status goja.Value) goja.Value {
-	text, code := url.String(), 302
+func (p *Platform) redirectResponse(target, status goja.Value) goja.Value {
+	text, code := target.String(), 302
 	if !goja.IsUndefined(status) {
 		code = webidl.ToInt32(status)
 	}
 	if !isRedirectStatus(code) {
 		p.Engine.Throw("RangeError", "%d is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308.", code)
 	}
-	parsed, err := parseURL(text, "")
+	parsed, err := url.Parse(text, "")
 	if err != nil {
 		p.Engine.Throw("TypeError", "Unable to parse URL: %s", text)
 	}

@@ -23,7 +23,7 @@ func (p *Platform) installScope() {
 	p.lang.InstallDisposables()
 	p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
 	p.LazyClass("MessageChannel", p.messageChannelClass)
-	p.LazyClass("URLPattern", p.urlPatternClass)
+	p.urls.InstallPattern(p.regexps.Ctor)
 	p.LazyClass("HTMLRewriter", p.htmlRewriterClass)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -65,7 +66,7 @@ func (p *Platform) socketAddress(v goja.Value) (a socketAddress) {
 		if a.text == "" {
 			refuse("Specified address is missing hostname.")
 		}
-		u, err := parseURL("https://"+a.text, "")
+		u, err := url.Parse("https://"+a.text, "")
 		switch {
 		case err != nil:
 			refuse("Specified address could not be parsed.")

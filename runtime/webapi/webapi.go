@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -43,6 +44,7 @@ type Platform struct {
 	regexps *regexp.Class
 	intls   *intl.Intl
 	lang    *lang.Language
+	urls    *url.Classes
 	opts    Options
 
 	cloner *Cloner
@@ -56,6 +58,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
 	p.lang = lang.New(p.Realm)
 	p.regexps = regexp.New(p.Realm)
+	p.urls = url.New(p.Realm)
 	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
 	p.installCore()

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/url"
 )
 
 func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
@@ -109,11 +110,11 @@ func (p *Platform) defineSocketPair() goja.Value {
 func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value) *WebSocketHandle {
 	refuse := func(text string) { panic(p.NewDOMException("SyntaxError", "WebSocket Constructor: "+text)) }
 	p.Engine.IO("WebSocket")
-	parsed, err := parseURL(p.USV(target), "")
+	parsed, err := url.Parse(p.USV(target), "")
 	if err != nil {
 		refuse("The url is invalid.")
 	}
-	address := hrefOf(parsed)
+	address := url.Href(parsed)
 	switch parsed.Scheme() {
 	case "ws":
 		parsed.SetProtocol("http:")
@@ -131,7 +132,7 @@ func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value)
 	}
 	h := p.newHandle(nil)
 	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, address, true
-	h.connect(&event.Request{Method: "GET", URL: hrefOf(parsed), Header: header, Redirect: "manual", Upgrade: true})
+	h.connect(&event.Request{Method: "GET", URL: url.Href(parsed), Header: header, Redirect: "manual", Upgrade: true})
 	return h
 }
 

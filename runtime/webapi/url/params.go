@@ -1,4 +1,4 @@
-package webapi
+package url
 
 import (
 	"sort"
@@ -11,24 +11,27 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// searchParams is a URLSearchParams object (WHATWG URL, section 6.2).
+// SearchParams is a URLSearchParams object (WHATWG URL, section 6.2).
 // Loop-confined.
-type searchParams struct {
+type SearchParams struct {
 	list []formField
 	url  *webURL // the URL that it belongs to, nil for none
 }
 
-type formField struct{ name, value string }
+type formField struct{ Name, Value string }
+
+// Encoded is the list as application/x-www-form-urlencoded (section 5.2).
+func (s *SearchParams) Encoded() string { return serializeQuery(s.list) }
 
 // changed writes the list back into the URL.
-func (s *searchParams) changed() {
+func (s *SearchParams) changed() {
 	if s.url != nil {
 		s.url.parsed().SetSearch(serializeQuery(s.list))
 	}
 }
 
-// parseQuery is the application/x-www-form-urlencoded parser (section 5.1).
-func parseQuery(text string) []formField {
+// ParseQuery is the application/x-www-form-urlencoded parser (section 5.1).
+func ParseQuery(text string) []formField {
 	var out []formField
 	for part := range strings.SplitSeq(text, "&") {
 		if part == "" {
@@ -78,9 +81,9 @@ func serializeQuery(list []formField) string {
 		if i > 0 {
 			b.WriteByte('&')
 		}
-		encodeForm(&b, f.name)
+		encodeForm(&b, f.Name)
 		b.WriteByte('=')
-		encodeForm(&b, f.value)
+		encodeForm(&b, f.Value)
 	}
 	return b.String()
 }
@@ -102,10 +105,10 @@ func encodeForm(b *strings.Builder, s string) {
 	}
 }
 
-func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
+func (p *Classes) defineSearchParams() *engine.Class[*SearchParams] {
 	vm := p.VM
-	method := func(name string, args int, fn func(s *searchParams, call goja.FunctionCall) goja.Value) engine.Method[*searchParams] {
-		return engine.Method[*searchParams]{Name: name, Length: args, Fn: func(s *searchParams, call goja.FunctionCall) goja.Value {
+	method := func(name string, args int, fn func(s *SearchParams, call goja.FunctionCall) goja.Value) engine.Method[*SearchParams] {
+		return engine.Method[*SearchParams]{Name: name, Length: args, Fn: func(s *SearchParams, call goja.FunctionCall) goja.Value {
 			for n := 1; n <= args && name != "forEach"; n++ {
 				p.Need(call, n, "URLSearchParams", name, "USVString")
 			}
@@ -115,26 +118,26 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 	matches := func(call goja.FunctionCall) func(f formField) bool {
 		name, second := p.USV(call.Argument(0)), call.Argument(1)
 		if webidl.IsUndefined(second) {
-			return func(f formField) bool { return f.name == name }
+			return func(f formField) bool { return f.Name == name }
 		}
 		value := p.USV(second)
-		return func(f formField) bool { return f.name == name && f.value == value }
+		return func(f formField) bool { return f.Name == name && f.Value == value }
 	}
-	class := engine.DefineClass(p.Engine, engine.ClassDef[*searchParams]{
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*SearchParams]{
 		Name: "URLSearchParams",
-		New: func(call goja.ConstructorCall) *searchParams {
-			return &searchParams{list: p.searchInit(call.Argument(0))}
+		New: func(call goja.ConstructorCall) *SearchParams {
+			return &SearchParams{list: p.searchInit(call.Argument(0))}
 		},
-		Accessors: []engine.Accessor[*searchParams]{{Name: "size", Get: func(s *searchParams, _ *goja.Object) goja.Value {
+		Accessors: []engine.Accessor[*SearchParams]{{Name: "size", Get: func(s *SearchParams, _ *goja.Object) goja.Value {
 			return vm.ToValue(len(s.list))
 		}}},
-		Methods: []engine.Method[*searchParams]{
-			method("append", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
+		Methods: []engine.Method[*SearchParams]{
+			method("append", 2, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				s.list = append(s.list, formField{p.USV(call.Argument(0)), p.USV(call.Argument(1))})
 				s.changed()
 				return goja.Undefined()
 			}),
-			method("delete", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+			method("delete", 1, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				match := matches(call)
 				var kept []formField
 				for _, f := range s.list {
@@ -146,25 +149,25 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				s.changed()
 				return goja.Undefined()
 			}),
-			method("get", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+			method("get", 1, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				name := p.USV(call.Argument(0))
 				for _, f := range s.list {
-					if f.name == name {
-						return vm.ToValue(f.value)
+					if f.Name == name {
+						return vm.ToValue(f.Value)
 					}
 				}
 				return goja.Null()
 			}),
-			method("getAll", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+			method("getAll", 1, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				name, all := p.USV(call.Argument(0)), []any{}
 				for _, f := range s.list {
-					if f.name == name {
-						all = append(all, f.value)
+					if f.Name == name {
+						all = append(all, f.Value)
 					}
 				}
 				return vm.NewArray(all...)
 			}),
-			method("has", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+			method("has", 1, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				match := matches(call)
 				for _, f := range s.list {
 					if match(f) {
@@ -173,35 +176,35 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 				}
 				return vm.ToValue(false)
 			}),
-			method("set", 2, func(s *searchParams, call goja.FunctionCall) goja.Value {
+			method("set", 2, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				s.set(p.USV(call.Argument(0)), p.USV(call.Argument(1)))
 				return goja.Undefined()
 			}),
-			method("sort", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
-				sort.SliceStable(s.list, func(i, j int) bool { return lessUTF16(s.list[i].name, s.list[j].name) })
+			method("sort", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
+				sort.SliceStable(s.list, func(i, j int) bool { return lessUTF16(s.list[i].Name, s.list[j].Name) })
 				s.changed()
 				return goja.Undefined()
 			}),
-			method("toString", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeQuery(s.list)) }),
-			method("forEach", 1, func(s *searchParams, call goja.FunctionCall) goja.Value {
+			method("toString", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value { return vm.ToValue(serializeQuery(s.list)) }),
+			method("forEach", 1, func(s *SearchParams, call goja.FunctionCall) goja.Value {
 				fn, self, this := call.Argument(0), call.Argument(1), call.This
 				if !engine.IsCallable(fn) {
 					p.BadArgument("URLSearchParams", "forEach", 1, "function")
 				}
 				for i := 0; i < len(s.list); i++ {
 					f := s.list[i]
-					p.Engine.Call(fn, self, vm.ToValue(f.value), vm.ToValue(f.name), this)
+					p.Engine.Call(fn, self, vm.ToValue(f.Value), vm.ToValue(f.Name), this)
 				}
 				return goja.Undefined()
 			}),
-			method("keys", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
-				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.name) })
+			method("keys", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
+				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.Name) })
 			}),
-			method("values", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
-				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.value) })
+			method("values", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
+				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.Value) })
 			}),
-			method("entries", 0, func(s *searchParams, _ goja.FunctionCall) goja.Value {
-				return p.fieldIterator(s, func(f formField) goja.Value { return vm.NewArray(f.name, f.value) })
+			method("entries", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
+				return p.fieldIterator(s, func(f formField) goja.Value { return vm.NewArray(f.Name, f.Value) })
 			}),
 		},
 	})
@@ -209,12 +212,12 @@ func (p *Platform) defineSearchParams() *engine.Class[*searchParams] {
 	return class
 }
 
-func (s *searchParams) set(name, value string) {
+func (s *SearchParams) set(name, value string) {
 	var out []formField
 	found := false
 	for _, f := range s.list {
 		switch {
-		case f.name != name:
+		case f.Name != name:
 			out = append(out, f)
 		case !found:
 			found = true
@@ -241,15 +244,15 @@ func lessUTF16(a, b string) bool {
 
 // searchInit is the constructor's argument: a string, a sequence of pairs, or
 // a record.
-func (p *Platform) searchInit(v goja.Value) []formField {
+func (p *Classes) searchInit(v goja.Value) []formField {
 	if webidl.IsUndefined(v) {
 		return nil
 	}
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return parseQuery(trimQuery(p.USV(v)))
+		return ParseQuery(trimQuery(p.USV(v)))
 	}
-	if s, ok := p.Engine.Attached(obj).(*searchParams); ok {
+	if s, ok := p.Engine.Attached(obj).(*SearchParams); ok {
 		return append([]formField(nil), s.list...)
 	}
 	var out []formField
@@ -267,13 +270,13 @@ func (p *Platform) searchInit(v goja.Value) []formField {
 		})
 		return out
 	}
-	record := &searchParams{}
+	record := &SearchParams{}
 	p.ForRecord(obj, func(key string, v goja.Value) { record.set(key, p.USV(v)) })
 	return record.list
 }
 
 // fieldIterator walks over the live list.
-func (p *Platform) fieldIterator(s *searchParams, show func(f formField) goja.Value) *goja.Object {
+func (p *Classes) fieldIterator(s *SearchParams, show func(f formField) goja.Value) *goja.Object {
 	i := 0
 	return p.GoIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
 		if i >= len(s.list) {

@@ -1,4 +1,4 @@
-package webapi
+package url
 
 import (
 	"errors"
@@ -40,7 +40,7 @@ var specialPorts = map[string]string{"http": "80", "https": "443", "ws": "80", "
 var errPattern = errors.New("invalid URL pattern")
 
 // newURLPattern is the constructor: (input, baseURL, options) or (input, options).
-func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
+func (p *Classes) newURLPattern(call goja.ConstructorCall) *urlPattern {
 	input, base, options := call.Argument(0), call.Argument(1), call.Argument(2)
 	if _, isOptions := base.(*goja.Object); isOptions || goja.IsNull(base) && len(call.Arguments) == 2 {
 		base, options = goja.Undefined(), base
@@ -81,7 +81,7 @@ func (p *Platform) newURLPattern(call goja.ConstructorCall) *urlPattern {
 	return pattern
 }
 
-func (p *Platform) compilePattern(init map[string]string, ignoreCase bool) (*urlPattern, error) {
+func (p *Classes) compilePattern(init map[string]string, ignoreCase bool) (*urlPattern, error) {
 	for _, name := range patternComponents {
 		if _, ok := init[name]; !ok {
 			init[name] = "*"
@@ -106,7 +106,7 @@ func (p *Platform) compilePattern(init map[string]string, ignoreCase bool) (*url
 	return out, nil
 }
 
-func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) (*patternComponent, error) {
+func (p *Classes) compileComponent(name, text string, opaque, ignoreCase bool) (*patternComponent, error) {
 	syntax := patternSyntax{}
 	switch {
 	case name == "hostname":
@@ -133,7 +133,7 @@ func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) 
 		flags = "vi"
 	}
 	if thrown := p.Engine.Try(func() {
-		c.regexp, err = p.VM.New(p.regexps.Ctor, p.VM.ToValue(source), p.VM.ToValue(flags))
+		c.regexp, err = p.VM.New(p.regexp, p.VM.ToValue(source), p.VM.ToValue(flags))
 	}); thrown != nil {
 		return nil, errors.New(p.Engine.Text(thrown))
 	}
@@ -141,7 +141,7 @@ func (p *Platform) compileComponent(name, text string, opaque, ignoreCase bool) 
 }
 
 // exec matches one component.
-func (p *Platform) execComponent(c *patternComponent, input string) (groups []goja.Value, ok bool) {
+func (p *Classes) execComponent(c *patternComponent, input string) (groups []goja.Value, ok bool) {
 	match, ok := p.Engine.Call(p.Engine.Primordial("RegExpPrototypeExec"), goja.Undefined(), c.regexp, p.VM.ToValue(input)).(*goja.Object)
 	if !ok {
 		return nil, false
@@ -152,7 +152,7 @@ func (p *Platform) execComponent(c *patternComponent, input string) (groups []go
 	return groups, true
 }
 
-func (p *Platform) matchesSpecial(c *patternComponent) bool {
+func (p *Classes) matchesSpecial(c *patternComponent) bool {
 	for _, scheme := range []string{"http", "https", "ws", "wss", "ftp", "file"} {
 		if _, ok := p.execComponent(c, scheme); ok {
 			return true
@@ -166,7 +166,7 @@ func (p *Platform) matchesSpecial(c *patternComponent) bool {
 func processPatternInit(init map[string]string, pattern bool) (map[string]string, error) {
 	out := map[string]string{}
 	if base, ok := init["baseURL"]; ok {
-		u, err := parseURL(base, "")
+		u, err := Parse(base, "")
 		if err != nil {
 			return nil, err
 		}
@@ -187,7 +187,7 @@ func processPatternInit(init map[string]string, pattern bool) (map[string]string
 		case "pathname":
 			if base, hasBase := init["baseURL"]; hasBase && !strings.HasPrefix(value, "/") &&
 				!(pattern && (strings.HasPrefix(value, `\/`) || strings.HasPrefix(value, "{/"))) {
-				if u, err := parseURL(base, ""); err == nil && !u.OpaquePath() {
+				if u, err := Parse(base, ""); err == nil && !u.OpaquePath() {
 					dir := u.Pathname()
 					value = escapePattern(dir[:strings.LastIndexByte(dir, '/')+1], pattern) + value
 				}
@@ -276,13 +276,13 @@ func canonicalComponent(name, value string, opaque bool) (string, error) {
 	if value == "" {
 		return "", nil
 	}
-	dummy, err := parseURL("https://dummy.invalid/", "")
+	dummy, err := Parse("https://dummy.invalid/", "")
 	if err != nil {
 		return "", err
 	}
 	switch name {
 	case "protocol":
-		u, err := parseURL(value+"://dummy.invalid", "")
+		u, err := Parse(value+"://dummy.invalid", "")
 		if err != nil {
 			return "", err
 		}
@@ -309,7 +309,7 @@ func canonicalComponent(name, value string, opaque bool) (string, error) {
 		return strconv.FormatUint(n, 10), nil
 	case "pathname":
 		if opaque {
-			u, err := parseURL("data:"+value, "")
+			u, err := Parse("data:"+value, "")
 			if err != nil {
 				return "", err
 			}
@@ -330,7 +330,7 @@ func canonicalComponent(name, value string, opaque bool) (string, error) {
 }
 
 // patternInit converts to a URLPatternInit; what is missing is an empty one.
-func (p *Platform) patternInit(v goja.Value) map[string]string {
+func (p *Classes) patternInit(v goja.Value) map[string]string {
 	init := map[string]string{}
 	for _, name := range patternInitMembers {
 		if member := webidl.Get(v, name); !goja.IsUndefined(member) {
@@ -342,7 +342,7 @@ func (p *Platform) patternInit(v goja.Value) map[string]string {
 
 // urlParts are the components of a string or of an init that is to be matched,
 // and the arguments as the result shows them: converted.
-func (p *Platform) urlParts(input, base goja.Value) (parts map[string]string, inputs []any, err error) {
+func (p *Classes) urlParts(input, base goja.Value) (parts map[string]string, inputs []any, err error) {
 	if _, ok := input.(*goja.Object); ok || webidl.IsMissing(input) {
 		init, shown := p.patternInit(input), p.VM.NewObject()
 		for _, name := range patternInitMembers {
@@ -362,7 +362,7 @@ func (p *Platform) urlParts(input, base goja.Value) (parts map[string]string, in
 		baseText = p.USV(base)
 		inputs = append(inputs, baseText)
 	}
-	u, err := parseURL(text, baseText)
+	u, err := Parse(text, baseText)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -371,7 +371,7 @@ func (p *Platform) urlParts(input, base goja.Value) (parts map[string]string, in
 	return parts, inputs, nil
 }
 
-func (p *Platform) execPattern(pattern *urlPattern, call goja.FunctionCall) goja.Value {
+func (p *Classes) execPattern(pattern *urlPattern, call goja.FunctionCall) goja.Value {
 	parts, inputs, err := p.urlParts(call.Argument(0), call.Argument(1))
 	if err != nil {
 		return goja.Null()
@@ -392,7 +392,7 @@ func (p *Platform) execPattern(pattern *urlPattern, call goja.FunctionCall) goja
 	return result
 }
 
-func (p *Platform) urlPatternClass() *goja.Object {
+func (p *Classes) urlPatternClass() *goja.Object {
 	def := engine.ClassDef[*urlPattern]{
 		Name: "URLPattern", New: p.newURLPattern,
 		Methods: []engine.Method[*urlPattern]{
@@ -416,4 +416,11 @@ func (p *Platform) urlPatternClass() *goja.Object {
 		return p.VM.ToValue(false)
 	}))
 	return engine.DefineClass(p.Engine, def).Ctor
+}
+
+// installURLPattern defines URLPattern, whose groups are matched by expressions
+// that the constructor regexp makes.
+func (p *Classes) InstallPattern(regexp *goja.Object) {
+	p.regexp = regexp
+	p.LazyClass("URLPattern", p.urlPatternClass)
 }

@@ -1,4 +1,4 @@
-package webapi
+package url
 
 import "testing"
 
@@ -16,14 +16,14 @@ func TestURLHosts(t *testing.T) {
 		{"0x", "0.0.0.0"}, {"0x7F.1", "127.0.0.1"}, {"1.2.3.08", ""}, {"\uff11\uff12\uff17.1", "127.0.0.1"}, {"99999999999999999999", ""}, {"1g", "1g"},
 	} {
 		got := ""
-		if u, err := parseURL("http://"+c.host+"/", ""); err == nil {
+		if u, err := Parse("http://"+c.host+"/", ""); err == nil {
 			got = u.Host()
 		}
 		if got != c.want {
 			t.Errorf("http://%s/ has the host %q, want %q", c.host, got, c.want)
 		}
 	}
-	if u, err := parseURL("foo://xn--A.%C3%A9+1/", ""); err != nil || u.Host() != "xn--A.%C3%A9+1" {
+	if u, err := Parse("foo://xn--A.%C3%A9+1/", ""); err != nil || u.Host() != "xn--A.%C3%A9+1" {
 		t.Error("an opaque host is changed", u, err)
 	}
 }

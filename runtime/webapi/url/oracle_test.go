@@ -1,10 +1,10 @@
-package webapi
+package url
 
 import "testing"
 
-// URLs parse, serialize and change as workerd's do.
+// Classes parse, serialize and change as workerd's do.
 func TestURLAgainstReference(t *testing.T) {
-	newFetchWorld(t).tries([][2]string{
+	newWorld(t).Tries([][2]string{
 		{`new URL("x")`, `TypeError: Invalid URL string.`},
 		{`new URL("x", "y")`, `TypeError: Invalid URL string.`},
 		{`(() => { const u = new URL("http://a/b"); u.href = "::"; return u.href })()`, `TypeError: Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.`},
@@ -33,7 +33,7 @@ func TestURLAgainstReference(t *testing.T) {
 		{`(() => { const u = new URL("http://a"); u.protocol = "https"; u.pathname = "x y"; u.hash = "q"; u.port = "8080"; u.username = "u"; u.hostname = "b.c"; u.password = "p:/"; u.search = "a b"; return [u.href, u.origin, u.host, u.username, u.password] })()`, `["https://u:p%3A%2F@b.c:8080/x%20y?a%20b#q","https://b.c:8080","b.c:8080","u","p%3A%2F"]`},
 		{`(() => { const u = new URL("http://a:81/p?q#f"); u.port = ""; u.hash = ""; u.search = ""; u.protocol = "mailto"; return u.href })()`, `http://a/p`},
 		{`[new URL("http://a").origin, new URL("file:///x").origin, new URL("data:x").origin, new URL("blob:http://a/x").origin, new URL("foo://bar").origin]`, `["http://a","null","null","http://a","null"]`},
-		{`URL.createObjectURL(new Blob([]))`, `Error: URL.createObjectURL() is not implemented`},
+		{`URL.createObjectURL({})`, `Error: URL.createObjectURL() is not implemented`},
 		{`(() => { class U extends URL { get x() { return 1 } } const u = new U("http://a/"); return [u.x, u.href, u instanceof URL] })()`, `[1,"http://a/",true]`},
 		{`(() => { const p = new URLSearchParams("a=1&b=2&c=3"); const seen = []; for (const [k] of p) { seen.push(k); if (k === "a") p.delete("b") } return seen })()`, `["a","c"]`},
 		{`String(new URLSearchParams("a=~!*()'-._&b=%F0%9F%98%80&c=\u20ac"))`, `a=%7E%21*%28%29%27-._&b=%F0%9F%98%80&c=%E2%82%AC`},

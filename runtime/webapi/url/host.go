@@ -1,4 +1,4 @@
-package webapi
+package url
 
 import (
 	"slices"
@@ -44,7 +44,7 @@ func maskHost(u *whatwg.Url, host string) string {
 	if host == "" || host[0] == '[' || !slices.Contains([]string{"http", "https", "ws", "wss", "ftp", "file"}, u.Scheme()) {
 		return host
 	}
-	domain, ok := domainToASCII(percentDecode(host))
+	domain, ok := domainToASCII(PercentDecode(host))
 	if !ok || strings.Contains(domain, "%") {
 		return noHost
 	}

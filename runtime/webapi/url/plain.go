@@ -1,4 +1,4 @@
-package webapi
+package url
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 
 // plainURL is a URL that is its own serialization but for dot segments: http or
 // https, a lower-case name as its host, and nothing else that the URL standard's
-// parser would change. Most URLs of workers are, and reading their parts needs no
+// parser would change. Most Classes of workers are, and reading their parts needs no
 // parser. Immutable.
 type plainURL struct {
 	href string

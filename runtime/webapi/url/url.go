@@ -1,4 +1,6 @@
-package webapi
+// Package url is URL and URLSearchParams (the URL standard, with IDNA of UTS 46)
+// and URLPattern. Parse serves what else reads URLs.
+package url
 
 import (
 	"errors"
@@ -10,32 +12,38 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// urlState is what URL and URLSearchParams keep per isolate. Loop-confined.
-type urlState struct {
+// Classes are the classes of one isolate. Loop-confined.
+type Classes struct {
+	*webidl.Realm
+
 	class  func() *engine.Class[*webURL]
-	params func() *engine.Class[*searchParams]
+	params func() *engine.Class[*SearchParams]
+	regexp *goja.Object // the constructor for URLPattern
 }
+
+// New makes the part; Install defines its globals.
+func New(r *webidl.Realm) *Classes { return &Classes{Realm: r} }
 
 // webURL is a URL object (WHATWG URL, section 6.1). Loop-confined.
 type webURL struct {
 	plain  plainURL // the URL as long as u is nil
 	u      *url.Url
-	params *searchParams // made at first use; follows u
+	params *SearchParams // made at first use; follows u
 	object *goja.Object  // the URLSearchParams object of params
 }
 
-func (p *Platform) installURL() {
-	s := &p.core.url
-	s.class = webidl.Lazily(p.Engine, p.defineURL)
-	s.params = webidl.Lazily(p.Engine, p.defineSearchParams)
-	p.LazyClass("URL", func() *goja.Object { return s.class().Ctor })
-	p.LazyClass("URLSearchParams", func() *goja.Object { return s.params().Ctor })
+// Install defines URL and URLSearchParams.
+func (p *Classes) Install() {
+	p.class = webidl.Lazily(p.Engine, p.defineURL)
+	p.params = webidl.Lazily(p.Engine, p.defineSearchParams)
+	p.LazyClass("URL", func() *goja.Object { return p.class().Ctor })
+	p.LazyClass("URLSearchParams", func() *goja.Object { return p.params().Ctor })
 }
 
 var errNoBase = errors.New("the base is empty")
 
 // parseAgainst parses input against an optional base; err says what is wrong.
-func (p *Platform) parseAgainst(input string, base goja.Value) (*webURL, error) {
+func (p *Classes) parseAgainst(input string, base goja.Value) (*webURL, error) {
 	text := ""
 	if !webidl.IsUndefined(base) {
 		if text = p.USV(base); text == "" {
@@ -44,7 +52,7 @@ func (p *Platform) parseAgainst(input string, base goja.Value) (*webURL, error) 
 	} else if plain, ok := parsePlain(input); ok {
 		return &webURL{plain: plain}, nil
 	}
-	u, err := parseURL(input, text)
+	u, err := Parse(input, text)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +62,7 @@ func (p *Platform) parseAgainst(input string, base goja.Value) (*webURL, error) 
 // parsed is the URL in the parser's form, to be changed.
 func (w *webURL) parsed() *url.Url {
 	if w.u == nil {
-		u, err := parseURL(w.plain.href, "")
+		u, err := Parse(w.plain.href, "")
 		if err != nil {
 			panic("a plain URL does not parse: " + w.plain.href)
 		}
@@ -67,7 +75,7 @@ func (w *webURL) href() string {
 	if w.u == nil {
 		return w.plain.href
 	}
-	return hrefOf(w.u)
+	return Href(w.u)
 }
 
 func (w *webURL) query() string {
@@ -77,7 +85,7 @@ func (w *webURL) query() string {
 	return w.u.Search()
 }
 
-func (p *Platform) defineURL() *engine.Class[*webURL] {
+func (p *Classes) defineURL() *engine.Class[*webURL] {
 	vm := p.VM
 	part := func(name string, plain func(u plainURL) string, get func(u *url.Url) string, set func(u *url.Url, v string)) engine.Accessor[*webURL] {
 		a := engine.Accessor[*webURL]{Name: name, Get: func(w *webURL, _ *goja.Object) goja.Value {
@@ -96,9 +104,9 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 		w.parsed().SetSearch(p.USV(v))
 		w.refresh()
 	}
-	href := part("href", func(u plainURL) string { return u.href }, hrefOf, nil)
+	href := part("href", func(u plainURL) string { return u.href }, Href, nil)
 	href.Set = func(w *webURL, _ *goja.Object, v goja.Value) {
-		u, err := parseURL(p.USV(v), "")
+		u, err := Parse(p.USV(v), "")
 		if err != nil {
 			p.Engine.Throw("TypeError", "Failed to set the 'href' property on 'URL': the provided value is not of type 'valid URL string'.")
 		}
@@ -118,7 +126,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 			return w
 		},
 		Accessors: []engine.Accessor[*webURL]{
-			part("origin", plainURL.origin, originOf, nil),
+			part("origin", plainURL.origin, Origin, nil),
 			href,
 			part("protocol", plainURL.protocol, (*url.Url).Protocol, (*url.Url).SetProtocol),
 			part("username", plainURL.username, (*url.Url).Username, (*url.Url).SetUsername),
@@ -147,7 +155,7 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 				if err != nil {
 					return goja.Null()
 				}
-				return p.core.url.class().Wrap(w)
+				return p.class().Wrap(w)
 			}},
 			p.noObjectURL("createObjectURL"), p.noObjectURL("revokeObjectURL"),
 		},
@@ -156,34 +164,35 @@ func (p *Platform) defineURL() *engine.Class[*webURL] {
 }
 
 // noObjectURL is a function that workerd has only to refuse it.
-func (p *Platform) noObjectURL(name string) engine.Func {
+func (p *Classes) noObjectURL(name string) engine.Func {
 	return engine.Func{Name: name, Length: 1, Fn: func(goja.FunctionCall) goja.Value {
 		p.Engine.Throw("Error", "URL.%s() is not implemented", name) // reference's text
 		return nil
 	}}
 }
 
-func hrefOf(u *url.Url) string { return u.Href(false) }
+// Href is the serialized URL.
+func Href(u *url.Url) string { return u.Href(false) }
 
 // originOf is the serialized origin: opaque ("null") but for the special
-// schemes, and for blob: URLs that of the URL inside.
-func originOf(u *url.Url) string {
+// schemes, and for blob: Classes that of the URL inside.
+func Origin(u *url.Url) string {
 	switch u.Scheme() {
 	case "http", "https", "ws", "wss", "ftp":
 		return u.Protocol() + "//" + u.Host()
 	case "blob":
-		if inner, err := parseURL(u.Pathname(), ""); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
-			return originOf(inner)
+		if inner, err := Parse(u.Pathname(), ""); err == nil && (inner.Scheme() == "http" || inner.Scheme() == "https") {
+			return Origin(inner)
 		}
 	}
 	return "null"
 }
 
 // paramsOf is url.searchParams: one object that follows the URL.
-func (p *Platform) paramsOf(w *webURL) *goja.Object {
+func (p *Classes) paramsOf(w *webURL) *goja.Object {
 	if w.object == nil {
-		w.params = &searchParams{url: w, list: parseQuery(trimQuery(w.query()))}
-		w.object = p.core.url.params().Wrap(w.params)
+		w.params = &SearchParams{url: w, list: ParseQuery(trimQuery(w.query()))}
+		w.object = p.params().Wrap(w.params)
 	}
 	return w.object
 }
@@ -191,7 +200,7 @@ func (p *Platform) paramsOf(w *webURL) *goja.Object {
 // refresh makes searchParams follow a new query.
 func (w *webURL) refresh() {
 	if w.params != nil {
-		w.params.list = parseQuery(trimQuery(w.query()))
+		w.params.list = ParseQuery(trimQuery(w.query()))
 	}
 }
 

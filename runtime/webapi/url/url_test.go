@@ -1,4 +1,4 @@
-package webapi
+package url
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 // URL parsing, setters, and searchParams that follow in both directions
 // (WHATWG URL, sections 6.1 and 6.2).
 func TestURL(t *testing.T) {
-	w := newFetchWorld(t)
+	w := newWorld(t)
 	for _, c := range []struct{ script, want string }{
 		{`return new URL("../x?a=1#h", "http://u:p@EXAMPLE.com:80/b/c/d").href`, "http://u:p@example.com/b/x?a=1#h"},
 		{`const u = new URL("http://a/?x=1"); u.searchParams.append("y", "a b&c"); return u.href`, "http://a/?x=1&y=a+b%26c"},
@@ -20,20 +20,20 @@ func TestURL(t *testing.T) {
 		{`const s = new URLSearchParams("b=2&a=1&b=3"); s.sort(); s.set("b", "4"); s.delete("a"); return String(s) + s.size`, "b=41"},
 		{`return JSON.stringify({ u: new URL("http://a") })`, `{"u":"http://a/"}`},
 	} {
-		w.run("say((() => {" + c.script + "})())")
-		w.said(c.want)
+		w.Run("say((() => {" + c.script + "})())")
+		w.Said(c.want)
 	}
 }
 
 // comparePlain finds that the parts of a plain URL are the parser's.
 func comparePlain(t *testing.T, text string, u plainURL) {
 	t.Helper()
-	want, err := parseURL(text, "")
+	want, err := Parse(text, "")
 	if err != nil {
 		t.Fatalf("%q is no URL: %v", text, err)
 	}
 	got := []string{u.href, u.origin(), u.protocol(), u.host(), u.hostname(), u.port(), u.pathname(), u.search(), u.hash(), u.username(), u.password()}
-	if parts := []string{hrefOf(want), originOf(want), want.Protocol(), want.Host(), want.Hostname(), want.Port(), want.Pathname(), want.Search(), want.Hash(), want.Username(), want.Password()}; !slices.Equal(got, parts) {
+	if parts := []string{Href(want), Origin(want), want.Protocol(), want.Host(), want.Hostname(), want.Port(), want.Pathname(), want.Search(), want.Hash(), want.Username(), want.Password()}; !slices.Equal(got, parts) {
 		t.Fatalf("%q: %q, want %q", text, got, parts)
 	}
 }
@@ -77,6 +77,6 @@ func TestPlainURL(t *testing.T) {
 		}
 	}
 	if plain < 100 || others < 100 {
-		t.Errorf("%d plain URLs and %d others: the lists show too little", plain, others)
+		t.Errorf("%d plain Classes and %d others: the lists show too little", plain, others)
 	}
 }

@@ -1,4 +1,4 @@
-package webapi
+package url
 
 // The constructor string parser of the URL Pattern standard (section 2.1.4):
 // it tells which part of a string is the pattern of which component.

@@ -1,0 +1,48 @@
+package url
+
+import (
+	"encoding/hex"
+	"strings"
+
+	whatwg "github.com/nlnwa/whatwg-url/url"
+)
+
+// urlParser has the path percent-encode set of the standard of today, which
+// has U+005E (^) in it (URL, section 1.3).
+var urlParser = whatwg.NewParser(whatwg.WithPathPercentEncodeSet(whatwg.PathPercentEncodeSet.Set('^')),
+	whatwg.WithPreParseHostFunc(maskHost), whatwg.WithPostParseHostFunc(unmaskHost))
+
+// parseURL is the URL standard's parser; base may be "".
+func Parse(text, base string) (*whatwg.Url, error) {
+	parse := func() (*whatwg.Url, error) { return urlParser.Parse(text) }
+	if base != "" {
+		parse = func() (*whatwg.Url, error) { return urlParser.ParseRef(base, text) }
+	}
+	u, err := parse()
+	if err != nil || !u.OpaquePath() || !strings.HasSuffix(u.Pathname(), " ") {
+		return u, err
+	}
+	// The space that a query or a fragment follows is encoded (section 4.4,
+	// opaque path state).
+	href, end := u.Href(false), len(u.Protocol())+len(u.Pathname())
+	if end == len(href) {
+		return u, nil
+	}
+	return urlParser.Parse(href[:end-1] + "%20" + href[end:])
+}
+
+// PercentDecode decodes %XX; what is none stays (URL, section 1.3).
+func PercentDecode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if c, err := hex.DecodeString(s[i+1 : i+3]); err == nil {
+				b.WriteByte(c[0])
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
