@@ -35,7 +35,7 @@ func ends(t *testing.T, h *process.Child) int {
 
 // run of the fiber agent that is to be killed when it is told so.
 func fiberRun(t *testing.T, more ...string) []string {
-	return append([]string{fixture(t, "fibers"), `["tides"]`, "--call", "startResearch", "--on", "research-agent/r1",
+	return append([]string{fixture(t, "fibers"), "--call", `ResearchAgent/r1.startResearch("tides")`,
 		"--var", "STEP_MS:200", "--var", "KEEP_ALIVE_MS:1000", "--dir", filepath.Join(t.TempDir(), "out")}, more...)
 }
 
@@ -48,10 +48,10 @@ func TestChaosCommand(t *testing.T) {
 	}{
 		"it passes":          {fiberRun(t), 0, []string{"SIGKILL", "onFiberRecovered ran", "PASS"}},
 		"points are listed":  {fiberRun(t, "--list-points"), 0, []string{"commit:after(ResearchAgent/r1)/"}},
-		"no such method":     {append(fiberRun(t), "--call", "nonsense"), 2, []string{"nonsense"}},
-		"no such agent":      {append(fiberRun(t), "--on", "nobody/r1"), 2, []string{"it has research-agent"}},
-		"no such project":    {[]string{"nowhere", "--call", "x", "--on", "a/b"}, 2, []string{"nowhere"}},
-		"the moment is past": {fiberRun(t, "--kill-at-checkpoint", "9"), 5, []string{"missed", "replay with:\nminido chaos "}},
+		"no such method":     {fiberRun(t, "--call", "ResearchAgent/r1.nonsense()", "--list-points"), 2, []string{"nonsense"}},
+		"no such agent":      {fiberRun(t, "--call", "Nobody/r1.m()", "--list-points"), 2, []string{"Nobody/r1"}},
+		"no such project":    {[]string{"nowhere", "--call", "A/b.x()"}, 2, []string{"nowhere"}},
+		"the moment is past": {fiberRun(t, "--kill-at-checkpoint", "9"), 5, []string{"did not happen", "replay with:\nminido chaos "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := harness(t, c.args...)

@@ -5,39 +5,68 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/demo"
 	"minido.dev/minido/chaos/evidence"
-	"minido.dev/minido/chaos/process"
 )
 
 // stepMs is how long one of the fiber's five steps takes.
 const stepMs = 300
 
-// interrupt runs the fiber agent (npm agents, unmodified) under the harness.
-func interrupt(t *testing.T, change func(*chaos.Options)) chaos.Report {
+// interrupt runs a fiber agent (npm agents, unmodified) under the harness, whose
+// checkers decide, and which must see what its recovery hook was given.
+func interrupt(t *testing.T, name, call string, plan string, flags ...string) campaign.Case {
 	t.Helper()
-	var story bytes.Buffer
-	o := chaos.Options{
-		Project: fixture(t, "fibers"), Call: "startResearch", Args: `["tides"]`, On: "research-agent/r1",
-		Vars: []string{fmt.Sprintf("STEP_MS:%d", stepMs), "KEEP_ALIVE_MS:1000"}, Timeout: 60 * time.Second,
-		Out: &story, Dir: filepath.Join(t.TempDir(), "out"), Server: []string{minido, "dev"},
+	flags = append([]string{"--call", call, "--plan", plan, "--timeout", "60s"}, flags...)
+	r, out := campaignOf(t, "replay", fixture(t, name), flags...)
+	if r.Code != chaos.Pass || len(r.Cases) != 1 {
+		t.Fatalf("code %d:\n%s", r.Code, out)
 	}
-	change(&o)
-	report, err := chaos.Run(t.Context(), o)
-	t.Log(story.String())
-	if err != nil || report.Code != chaos.Pass {
-		t.Fatalf("code %d: %v", report.Code, err)
+	c := r.Cases[0]
+	if want := strings.Count(plan, "kill@"); len(c.Kills) != want || !slices.Contains(c.Checkers, "fibers") {
+		t.Fatalf("%d kills, want %d: %+v", len(c.Kills), want, c)
 	}
-	if !report.HooksVisible || len(report.Kills) != max(o.Kills, 1) {
-		t.Fatalf("report %+v", report)
+	return c
+}
+
+// filesOf reads the files that a case left at the end, or at a death.
+func filesOf(t *testing.T, c campaign.Case, name string) check.Snapshot {
+	t.Helper()
+	s, err := check.ReadSnapshot(filepath.Join(c.Dir, name), time.Time{}, false)
+	if err != nil {
+		t.Fatal(err)
 	}
-	checkBooks(t, report, filepath.Base(o.Project))
-	return report
+	return s
+}
+
+// noted checks that the agent has noted so many calls of its recovery hook.
+func noted(t *testing.T, c campaign.Case, want int) {
+	t.Helper()
+	got := 0
+	for _, o := range filesOf(t, c, "end").Objects {
+		got += len(o.Fibers.Hooks())
+	}
+	if got != want {
+		t.Errorf("the recovery hook ran %d times, want %d", got, want)
+	}
+}
+
+// research runs the fiber that the books of checkBooks are about.
+func research(t *testing.T, name string, recovery chaos.Recovery, plan string) campaign.Case {
+	t.Helper()
+	c := interrupt(t, name, `ResearchAgent/r1.startResearch("tides")`, plan,
+		"--recover", string(recovery), "--var", fmt.Sprintf("STEP_MS:%d", stepMs), "--var", "KEEP_ALIVE_MS:1000")
+	noted(t, c, len(c.Kills))
+	checkBooks(t, c, name)
+	return c
 }
 
 // row of a table of the agent's, from the files that a run left.
@@ -68,9 +97,9 @@ func query(t *testing.T, dir, project, sql string) []evidence.Row {
 // writes in the turn of each stash: the snapshot that the hook got has exactly
 // as many steps as stash() had returned with for that fiber. And the job was
 // completed once, with the answer of an uninterrupted run.
-func checkBooks(t *testing.T, report chaos.Report, project string) {
+func checkBooks(t *testing.T, c campaign.Case, project string) {
 	t.Helper()
-	end := filepath.Join(report.Dir, "end")
+	end := filepath.Join(c.Dir, "end")
 	for _, i := range query(t, end, project, "SELECT fiber, snapshot FROM research_interruptions ORDER BY seq") {
 		last := 0
 		for _, row := range query(t, end, project, "SELECT fiber, event, detail FROM research_log ORDER BY seq") {
@@ -108,37 +137,43 @@ func checkBooks(t *testing.T, report chaos.Report, project string) {
 	}
 }
 
-// stepsAt is how many steps the snapshots of a kill's fibers hold.
-func stepsAt(t *testing.T, k chaos.Kill) int {
+// stepsAt is how many steps the snapshot of the fiber holds that the nth death cut.
+func stepsAt(t *testing.T, c campaign.Case, n int) int {
 	t.Helper()
-	if len(k.Interrupted) != 1 {
-		t.Fatalf("the kill cut %d fibers, want 1: %+v", len(k.Interrupted), k)
+	if k := c.Kills[n-1]; k.Fibers != 1 {
+		t.Fatalf("the kill cut %d fibers, want 1: %+v", k.Fibers, k)
 	}
-	var snapshot struct{ Found []string }
-	if text := k.Interrupted[0].Snapshot; text != "" {
-		if err := json.Unmarshal([]byte(text), &snapshot); err != nil {
-			t.Fatal(err)
+	for _, o := range filesOf(t, c, fmt.Sprintf("death-%d", n)).Objects {
+		for _, f := range o.Fibers.Interrupted() {
+			var snapshot struct{ Found []string }
+			if f.Snapshot != "" {
+				if err := json.Unmarshal([]byte(f.Snapshot), &snapshot); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return len(snapshot.Found)
 		}
 	}
-	return len(snapshot.Found)
+	t.Fatal("no fiber on the disk")
+	return 0
 }
 
-// SIGKILL in the middle of a step, twice in one fiber's life: nobody asks, or a
+// SIGKILL at a fiber's second checkpoint, twice in one fiber's life: nobody asks, or a
 // client connects at once. Each time the hook gets the last checkpoint.
 func TestFiberKilledInTheMiddleOfAStep(t *testing.T) {
 	for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 		t.Run(string(recovery), func(t *testing.T) {
 			t.Parallel()
-			report := interrupt(t, func(o *chaos.Options) { o.Recover, o.Kills, o.KillAtCheckpoint = recovery, 2, 2 })
-			for i, k := range report.Kills {
-				if k.Recovered <= 0 {
+			c := research(t, "fibers", recovery, "kill@checkpoint#2; kill@checkpoint#2")
+			for i, k := range c.Kills {
+				if k.RecoveredMs <= 0 {
 					t.Errorf("kill %d was not recovered: %+v", i+1, k)
 				}
-				t.Logf("kill %d: recovered after %v", i+1, k.Recovered)
+				t.Logf("kill %d: recovered after %v ms", i+1, k.RecoveredMs)
 			}
 			// Two checkpoints in the first life. In the second the first one is the
 			// old fiber's, taken over.
-			if first, second := stepsAt(t, report.Kills[0]), stepsAt(t, report.Kills[1]); first != 2 || second != 3 {
+			if first, second := stepsAt(t, c, 1), stepsAt(t, c, 2); first != 2 || second != 3 {
 				t.Errorf("killed after %d and %d steps, want 2 and 3", first, second)
 			}
 		})
@@ -147,20 +182,16 @@ func TestFiberKilledInTheMiddleOfAStep(t *testing.T) {
 
 // pointOf finds the label of the nth commit, on the given side, of a turn of
 // the agent that something caused.
-func pointOf(t *testing.T, points []process.Point, prefix string, n int) string {
+func pointOf(t *testing.T, points []string, prefix string, n int) string {
 	t.Helper()
-	for _, p := range points {
-		if strings.HasPrefix(p.Label, prefix) {
+	for _, label := range points {
+		if strings.HasPrefix(label, prefix) {
 			if n--; n == 0 {
-				return p.Label
+				return label
 			}
 		}
 	}
-	var labels []string
-	for _, p := range points {
-		labels = append(labels, p.Label)
-	}
-	t.Fatalf("no point %s* that often:\n%s", prefix, strings.Join(labels, "\n"))
+	t.Fatalf("no point %s* that often:\n%s", prefix, strings.Join(points, "\n"))
 	return ""
 }
 
@@ -169,13 +200,7 @@ func pointOf(t *testing.T, points []process.Point, prefix string, n int) string 
 // all the same. After the commit of a checkpoint: the hook gets it. Before: the
 // hook gets the one before.
 func TestFiberKilledAroundACommit(t *testing.T) {
-	points, report, err := chaos.ListPoints(t.Context(), chaos.Options{
-		Project: fixture(t, "fibers"), Call: "startResearch", Args: `["tides"]`, On: "research-agent/r1",
-		Vars: []string{fmt.Sprintf("STEP_MS:%d", stepMs), "KEEP_ALIVE_MS:1000"}, Dir: filepath.Join(t.TempDir(), "out"), Server: []string{minido, "dev"},
-	})
-	if err != nil {
-		t.Fatalf("code %d: %v", report.Code, err)
-	}
+	points := listPoints(t, fiberRun(t, "--list-points", "--var", fmt.Sprintf("STEP_MS:%d", stepMs))...)
 	begin := beginsFiber(t, points)
 	for name, c := range map[string]struct {
 		at    string
@@ -187,12 +212,11 @@ func TestFiberKilledAroundACommit(t *testing.T) {
 	} {
 		for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 			t.Run(name+"/"+string(recovery), func(t *testing.T) {
-				report := interrupt(t, func(o *chaos.Options) { o.Recover, o.KillAt = recovery, c.at })
-				k := report.Kills[0]
-				if !k.ByItself || k.Point != c.at {
-					t.Errorf("died at %s, want %s", k.Point, c.at)
+				k := research(t, "fibers", recovery, "kill@"+c.at)
+				if k.Kills[0].Point != c.at {
+					t.Errorf("died at %s, want %s", k.Kills[0].Point, c.at)
 				}
-				if got := stepsAt(t, k); got != c.steps {
+				if got := stepsAt(t, k, 1); got != c.steps {
 					t.Errorf("%d steps on disk, want %d", got, c.steps)
 				}
 			})
@@ -200,15 +224,31 @@ func TestFiberKilledAroundACommit(t *testing.T) {
 	}
 }
 
+// listPoints runs `minido chaos run --list-points` and returns the labels.
+func listPoints(t *testing.T, args ...string) []string {
+	t.Helper()
+	h := harness(t, args...)
+	if code := ends(t, h); code != chaos.Pass {
+		t.Fatalf("exit code %d:\n%s", code, h.Output())
+	}
+	var labels []string
+	for _, m := range listedPoint.FindAllStringSubmatch(h.Output(), -1) {
+		labels = append(labels, m[1])
+	}
+	return labels
+}
+
+var listedPoint = regexp.MustCompile(`(?m)^ +[0-9]+  (.*)$`)
+
 // beginsFiber is the last commit before the frame that answers the call.
-func beginsFiber(t *testing.T, points []process.Point) string {
+func beginsFiber(t *testing.T, points []string) string {
 	t.Helper()
 	commit, label := "", ""
 	for _, p := range points {
 		switch {
-		case strings.HasPrefix(p.Label, "commit:after(ResearchAgent/r1)/message"):
-			commit = p.Label
-		case strings.HasPrefix(p.Label, "frame:before(") && commit != "" && label == "":
+		case strings.HasPrefix(p, "commit:after(ResearchAgent/r1)/message"):
+			commit = p
+		case strings.HasPrefix(p, "frame:before(") && commit != "" && label == "":
 			label = commit
 		}
 	}
@@ -221,7 +261,7 @@ func beginsFiber(t *testing.T, points []process.Point) string {
 // The demonstration shows a newcomer a kill and a recovery, on one screen.
 func TestDemo(t *testing.T) {
 	var out bytes.Buffer
-	report, err := demo.Run(t.Context(), demo.Options{Fixture: fixture(t, "fibers"), Out: &out, Dir: filepath.Join(t.TempDir(), "out"), Server: []string{minido, "dev"}})
+	report, err := demo.Run(t.Context(), demo.Options{Fixture: fixture(t, "fibers"), Out: &out, Dir: filepath.Join(t.TempDir(), "out"), Server: []string{minido, "chaos-child"}})
 	if err != nil || report.Code != chaos.Pass {
 		t.Fatalf("code %d, %v\n%s", report.Code, err, out.String())
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -25,46 +26,34 @@ func TestFiberGenerations(t *testing.T) {
 		for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 			t.Run(name+"/"+string(recovery), func(t *testing.T) {
 				t.Parallel()
-				interrupt(t, func(o *chaos.Options) {
-					o.Project, o.Recover, o.Kills, o.KillAtCheckpoint = fixture(t, name), recovery, 2, 2
-				})
+				research(t, name, recovery, "kill@checkpoint#2; kill@checkpoint#2")
 			})
 		}
 	}
 	for _, name := range generations {
 		t.Run(name+"/two at once", func(t *testing.T) {
 			t.Parallel()
-			report := survive(t, name, func(o *chaos.Options) {
-				o.Call, o.Args, o.On, o.Kills, o.KillAtCheckpoint = "startPair", `["tides"]`, "research-agent/r1", 2, 2
-			})
-			for i, k := range report.Kills {
-				if len(k.Interrupted) != 2 {
-					t.Errorf("kill %d cut %d fibers, want 2", i+1, len(k.Interrupted))
+			c := survive(t, name, `ResearchAgent/r1.startPair("tides")`, chaos.ByAlarm, "kill@checkpoint#2; kill@checkpoint#2")
+			for i, k := range c.Kills {
+				if k.Fibers != 2 {
+					t.Errorf("kill %d cut %d fibers, want 2", i+1, k.Fibers)
 				}
 			}
 		})
 	}
 }
 
-// survive runs an agent of a fibers fixture under the harness, whose checkers
-// decide.
-func survive(t *testing.T, name string, change func(*chaos.Options)) chaos.Report {
+// survive runs an agent of a fibers fixture under the harness; each kill must have
+// been noted by a recovery hook.
+func survive(t *testing.T, name, call string, recovery chaos.Recovery, plan string) campaign.Case {
 	t.Helper()
-	var story strings.Builder
-	o := chaos.Options{
-		Project: fixture(t, name), Vars: []string{"STEP_MS:200", "KEEP_ALIVE_MS:700"},
-		Out: &story, Dir: t.TempDir() + "/out", Server: []string{minido, "dev"}, Timeout: limit,
+	c := interrupt(t, name, call, plan, "--recover", string(recovery), "--var", "STEP_MS:200", "--var", "KEEP_ALIVE_MS:700")
+	fibers := 0
+	for _, k := range c.Kills {
+		fibers += k.Fibers
 	}
-	change(&o)
-	report, err := chaos.Run(t.Context(), o)
-	t.Log(story.String())
-	if err != nil || report.Code != chaos.Pass {
-		t.Fatalf("code %d: %v", report.Code, err)
-	}
-	if !report.HooksVisible || len(report.Kills) != max(o.Kills, 1) {
-		t.Fatalf("report %+v", report)
-	}
-	return report
+	noted(t, c, fibers)
+	return c
 }
 
 // A managed fiber that is cut is finished by its hook, once.
@@ -73,9 +62,7 @@ func TestManagedFiberKilled(t *testing.T) {
 		for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 			t.Run(name+"/"+string(recovery), func(t *testing.T) {
 				t.Parallel()
-				survive(t, name, func(o *chaos.Options) {
-					o.Call, o.Args, o.On, o.Recover = "accept", `["order-1", 6, "finish"]`, "delivery-agent/d1", recovery
-				})
+				survive(t, name, `DeliveryAgent/d1.accept("order-1", 6, "finish")`, recovery, "kill@checkpoint#2")
 			})
 		}
 	}
@@ -86,9 +73,7 @@ func TestSubAgentFiberKilled(t *testing.T) {
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			survive(t, name, func(o *chaos.Options) {
-				o.Call, o.Args, o.On, o.Kills = "send", `["north", 6]`, "lead-agent/l1", 2
-			})
+			survive(t, name, `LeadAgent/l1.send("north", 6)`, chaos.ByAlarm, "kill@checkpoint#2; kill@checkpoint#2")
 		})
 	}
 }

@@ -105,6 +105,9 @@ func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, e
 // once runs the plan in w, and closes it.
 func (r *caseRun) once(ctx context.Context, w World) (err error) {
 	r.world = w
+	if tell := r.camp.Observe; tell != nil && r.log != nil {
+		r.history.Observe(func(e history.Event) { tell(r.dir, e) })
+	}
 	if r.driver, err = r.camp.newDriver(len(r.plan) == 0); err == nil {
 		err = r.play(ctx)
 	}

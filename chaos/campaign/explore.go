@@ -216,6 +216,24 @@ func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error)
 	return out, err
 }
 
+// Points are the labels of the effect points that a run without faults passes, in
+// order.
+//
+// # Errors
+//
+// As Enumerate; *chaos.UsageError where the run itself fails.
+func Points(ctx context.Context, o Options) (labels []string, r Report, err error) {
+	r, err = with(ctx, "points", o, func(c *campaign, ctx context.Context) error {
+		clean, err := c.clean(ctx)
+		labels = clean.Points
+		if errors.Is(err, errFailedClean) {
+			return nil
+		}
+		return err
+	})
+	return labels, r, err
+}
+
 // Replay runs one plan runs times.
 func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, error) {
 	return with(ctx, "replay", o, func(c *campaign, ctx context.Context) error {

@@ -120,6 +120,7 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 		}
 		w.session.Disconnect()
 	}
+	b.pid = w.child.Pid()
 	return b, nil
 }
 
@@ -127,7 +128,7 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 func (w *processWorld) order() process.Order {
 	o := process.Order{Persist: w.state, Points: w.pointLog(w.n), ClockMs: w.ahead.Milliseconds()}
 	if f := w.life.Kill(); f != nil {
-		o.Arm = f.Point
+		o.Arm, o.Checkpoint = f.Point, f.Checkpoint
 	}
 	for _, f := range w.life {
 		if f.Verb != "" {
@@ -253,7 +254,7 @@ func (w *processWorld) Kill() error {
 // gone says whether a child that has ended did so as the plan says.
 func (w *processWorld) gone() error {
 	f := w.life.Kill()
-	if exit, _ := w.child.Exit(); f == nil || !exit.Killed || f.Point != "" && !exit.SelfKilled() {
+	if exit, _ := w.child.Exit(); f == nil || !exit.Killed || f.After == 0 && !exit.SelfKilled() {
 		return fmt.Errorf("campaign: %w", w.child.ExitError())
 	}
 	return nil
@@ -289,12 +290,14 @@ func (w *processWorld) Death() (remains, error) {
 		return left, err
 	}
 	left.since = before
-	if f := w.life.Kill(); f.Point != "" {
+	f, n := w.life.Kill(), len(left.points)
+	if f.Point != "" {
 		if err := diedWhereAimed(f.Point, left.points); err != nil {
 			return left, err
 		}
-		// A server that was killed at a time may have done nothing for long.
-		w.died = time.Unix(0, left.points[len(left.points)-1].AtNs)
+	}
+	if f.After == 0 && n > 0 { // else it may have done nothing for long
+		w.died = time.Unix(0, left.points[n-1].AtNs)
 	}
 	return left, nil
 }

@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/fibers"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/chaos/upstream"
@@ -44,6 +45,7 @@ type simWorld struct {
 
 	driving  []*sim.Driving // of the present life; the last one may still run
 	running  bool           // it does
+	broken   error          // what kept a checkpoint from being seen
 	due      bool           // the moment of a kill at a time has come
 	timer    clock.Timer    // of that; nil without one
 	deadline time.Time      // beside the time that drive() lets pass
@@ -116,10 +118,14 @@ func (w *simWorld) Now() time.Time { return w.system.Sim.Now() }
 func (w *simWorld) Begin(_ context.Context, n int, life fault.Plan) (b born, err error) {
 	var kill func(killpoint.Point) bool
 	f := life.Kill()
-	if f != nil && f.Point != "" {
-		if kill, err = killpoint.ParseTarget(f.Point); err != nil {
-			return b, fmt.Errorf("campaign: %w", err)
-		}
+	switch {
+	case f != nil && f.Point != "":
+		kill, err = killpoint.ParseTarget(f.Point)
+	case f != nil && f.Checkpoint > 0:
+		kill, err = w.atCheckpoint(f.Checkpoint)
+	}
+	if err != nil {
+		return b, fmt.Errorf("campaign: %w", err)
 	}
 	if kill != nil && n < len(w.known) && w.known[n].Fit() {
 		w.playedBack++
@@ -142,6 +148,16 @@ func (w *simWorld) Begin(_ context.Context, n int, life fault.Plan) (b born, err
 	}
 	w.deadline = w.Now().Add(w.system.Timeout() - w.system.Session.Granted())
 	return born{url: sim.URL}, nil // no time passes between two lives
+}
+
+// atCheckpoint is the target of a kill at a fiber's checkpoint.
+func (w *simWorld) atCheckpoint(n int) (func(killpoint.Point) bool, error) {
+	c, err := fibers.NewCheckpoints(w.system.State(), n)
+	return func(p killpoint.Point) bool {
+		hit, err := c.Hit(p)
+		w.broken = errors.Join(w.broken, err)
+		return hit
+	}, err
 }
 
 // Drive implements World.
@@ -265,7 +281,7 @@ func (w *simWorld) remains(name string) remains {
 // Close implements World.
 func (w *simWorld) Close() error {
 	w.digest = w.system.Digest()
-	return w.system.End()
+	return errors.Join(w.broken, w.system.End())
 }
 
 // maxRecordings bounds what all recordings of a campaign hold, in bytes. Lives beyond

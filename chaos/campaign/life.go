@@ -55,7 +55,11 @@ func (r *caseRun) live(ctx context.Context, n int, life fault.Plan) (dead bool, 
 	if err != nil {
 		return false, err
 	}
-	r.history.Add(history.Event{Kind: history.Ready, Who: who, Text: b.url})
+	ready := history.Event{Kind: history.Ready, Who: who, Text: b.url}
+	if b.pid != 0 {
+		ready.Data = json.RawMessage(fmt.Sprintf(`{"pid":%d}`, b.pid))
+	}
+	r.history.Add(ready)
 	if k := len(r.result.Kills); k > 0 {
 		r.result.Kills[k-1].ReadyMs = b.readyMs
 	}

@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/upstream"
 )
 
@@ -115,6 +116,10 @@ type Options struct {
 	NoStandby bool
 	// Progress is told what happens, one event at a time; nil is told nothing.
 	Progress func(Event)
+	// Observe, unless nil, is told each event of each case's history when it is
+	// recorded, from any goroutine, with the case's directory. It must not wait for the
+	// case.
+	Observe func(dir string, e history.Event)
 	// Log gets what children write, beyond each case's server.log; nil drops it.
 	Log io.Writer
 }

@@ -48,6 +48,7 @@ type World interface {
 // born is how a life began.
 type born struct {
 	url     string
+	pid     int     // of the server's process; 0 in a simulation
 	readyMs float64 // since the last death
 }
 

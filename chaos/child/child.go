@@ -19,6 +19,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"minido.dev/minido/chaos/fibers"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
@@ -211,6 +212,18 @@ func (c *child) hold(ctx context.Context) (string, error) {
 	}
 }
 
+// atCheckpoint is the target of a kill at a fiber's checkpoint.
+func atCheckpoint(o process.Order) (func(killpoint.Point) bool, error) {
+	c, err := fibers.NewCheckpoints(o.Persist, o.Checkpoint)
+	return func(p killpoint.Point) bool {
+		hit, err := c.Hit(p)
+		if err != nil {
+			panic(fmt.Sprintf("child: %v", err)) // a kill that is missed for this would be a lie
+		}
+		return hit
+	}, err
+}
+
 // arm sets where to die and where to record.
 func (c *child) arm(o process.Order) error {
 	var target func(killpoint.Point) bool
@@ -218,6 +231,11 @@ func (c *child) arm(o process.Order) error {
 	var err error
 	if o.Arm != "" {
 		if target, err = killpoint.ParseTarget(o.Arm); err != nil {
+			return fmt.Errorf("child: %w", err)
+		}
+	}
+	if o.Checkpoint > 0 {
+		if target, err = atCheckpoint(o); err != nil {
 			return fmt.Errorf("child: %w", err)
 		}
 	}

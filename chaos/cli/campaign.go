@@ -32,7 +32,7 @@ in one line that replays it.
   minido chaos replay . --call '...' --plan 'kill@commit:after(ResearchAgent/r1)/timer#3'
   minido chaos shrink . --call '...' --plan '...'
                             the smallest plan that still fails
-  minido chaos run . '["tides"]' --call startResearch --on research-agent/r1
+  minido chaos run . --call '...'
                             one kill, told as a story
 
 What clients do: --call 'Class/name.method(args)' for @callable methods, --chat 'Class/name: text' for chat agents,
@@ -69,7 +69,7 @@ type Common struct {
 
 	Jobs      int      `placeholder:"N" help:"How many runs go on at a time. Default: twice the processors."`
 	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts; reports are put together by minido chaos merge."`
-	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, json, junit, github or html; may be repeated. Default: list."`
+	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), json, junit, github or html; may be repeated. Default: list; story for run."`
 	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
 	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
 	NoStandby bool     `hidden:"" help:"Start each server only when it is needed."`
@@ -249,7 +249,7 @@ func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Op
 	if err != nil {
 		return &ExitError{Code: chaos.Usage, Text: "minido: --reporter: " + err.Error()}
 	}
-	o.Progress = reporters.Progress
+	o.Progress, o.Observe = reporters.Progress, reporters.Observe()
 	if o.Mode == campaign.Sim {
 		debug.SetGCPercent(sim.Garbage)
 	}

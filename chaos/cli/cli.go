@@ -5,14 +5,11 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
-	"minido.dev/minido/chaos"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
 )
@@ -44,62 +41,6 @@ func (e *ExitError) Error() string { return e.Text }
 
 // ExitCode is the exit code of the process.
 func (e *ExitError) ExitCode() int { return e.Code }
-
-// Run implements kong's command interface. It handles signals itself: the
-// first one ends the run, and its children with it. The error is an *ExitError.
-func (c *Once) Run() error {
-	ctx, cause, stop := untilSignal()
-	defer stop()
-	return c.run(ctx, cause, os.Stdout)
-}
-
-func (c *Once) run(ctx context.Context, signalled func() int, out io.Writer) error {
-	o := chaos.Options{
-		Project: c.Project, Env: c.Env, Vars: c.Var, On: c.On, Call: c.Call, Args: c.Args, Chat: c.Chat,
-		KillAt: c.KillAt, KillAfter: c.KillAfter, KillAtCheckpoint: c.KillAtCheckpoint, Kills: c.Kills,
-		Recover: chaos.Recovery(c.Recover), Timeout: c.Timeout, Out: out, Color: Color(out), Dir: c.Dir,
-	}
-	var report chaos.Report
-	var err error
-	if c.ListPoints {
-		report, err = list(ctx, o, out)
-	} else {
-		report, err = chaos.Run(ctx, o)
-	}
-	if n := signalled(); n != 0 {
-		return &ExitError{Code: chaos.Signal + n, Text: "minido: stopped by a signal"}
-	}
-	if report.Code == chaos.Pass && err == nil {
-		return nil
-	}
-	text := ""
-	if err != nil {
-		text = "minido: " + err.Error()
-		if !chaos.IsUsage(err) && report.Replay != "" {
-			text += "\nreplay with:\n" + report.Replay
-		}
-	}
-	return &ExitError{Code: report.Code, Text: text}
-}
-
-// list prints the points of a run without a kill, after its story.
-func list(ctx context.Context, o chaos.Options, out io.Writer) (chaos.Report, error) {
-	points, report, err := chaos.ListPoints(ctx, o)
-	if err != nil {
-		return report, err
-	}
-	var b strings.Builder
-	for _, p := range points {
-		fmt.Fprintf(&b, "%5d  %s\n", p.N, p.Label)
-	}
-	if len(points) == 0 {
-		return report, errors.New("the server recorded no effect points")
-	}
-	if _, err := io.WriteString(out, b.String()); err != nil {
-		return report, fmt.Errorf("the list: %w", err)
-	}
-	return report, nil
-}
 
 // Color reports whether out is a terminal that wants colours.
 func Color(out io.Writer) bool {

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,32 +31,65 @@ func parse(t *testing.T, args ...string) (*Once, error) {
 
 // The command lines of the help, and those that a failed run prints, parse.
 func TestParse(t *testing.T) {
-	c, err := parse(t, "fixtures/fibers", "--call", "startResearch", `["tides"]`, "--on", "research-agent/r1",
+	c, err := parse(t, "fixtures/fibers", "--call", `ResearchAgent/r1.startResearch("tides")`,
 		"--kill-at", "commit:after(ResearchAgent/r1)/timer#2", "--recover", "request", "--var", "A:1,2", "--var", "B:2", "--timeout", "1m0s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Project != "fixtures/fibers" || c.Args != `["tides"]` || c.Call != "startResearch" || c.Kills != 1 || c.Timeout != time.Minute ||
-		c.Recover != "request" || len(c.Var) != 2 || c.Var[0] != "A:1,2" {
-		t.Errorf("%+v", c)
+	plan, err := c.plan()
+	if err != nil || plan.String() != "kill@commit:after(ResearchAgent/r1)/timer#2" || c.Project != "fixtures/fibers" || len(c.Call) != 1 ||
+		c.Timeout != time.Minute || c.Recover != "request" || len(c.Var) != 2 || c.Var[0] != "A:1,2" {
+		t.Errorf("%+v, %v", c, err)
 	}
-	for _, args := range [][]string{{"."}, {".", "--on", "a/b", "--recover", "prayer"}, {".", "--on", "a/b", "--kill-after", "soon"}} {
+	for _, args := range [][]string{{".", "--recover", "prayer"}, {".", "--kill-after", "soon"}} {
 		if _, err := parse(t, args...); err == nil {
 			t.Errorf("%v was accepted", args)
 		}
 	}
 }
 
-func none() int { return 0 }
+// The flags of run make a plan; without any it kills at the second checkpoint.
+func TestPlanOfRun(t *testing.T) {
+	for want, c := range map[string]Once{
+		"kill@checkpoint#2":                       {Kills: 1},
+		"kill@checkpoint#3; kill@checkpoint#3":    {Kills: 2, KillAtCheckpoint: 3},
+		"kill@after(2s)":                          {Kills: 1, KillAfter: 2 * time.Second},
+		"kill@commit:after#1":                     {Kills: 1, KillAt: "commit:after#1"},
+		"choose one of --kill-at, --kill-after":   {KillAt: "1", KillAfter: time.Second},
+		"times and counts must not be negative":   {Kills: -1},
+		"--kill-at: fault \"kill@comit:after#1\"": {KillAt: "comit:after#1"},
+	} {
+		plan, err := c.plan()
+		if err != nil && !strings.HasPrefix(err.Error(), want) || err == nil && plan.String() != want {
+			t.Errorf("want %q, got %s, %v", want, plan, err)
+		}
+	}
+}
+
+// A call in the notation of earlier versions is refused with the one to write.
+func TestOldNotation(t *testing.T) {
+	for want, args := range map[string][]string{
+		`--call 'ResearchAgent/r1.startResearch("tides")'`: {".", `["tides"]`, "--call", "startResearch", "--on", "research-agent/r1"},
+		`--call 'Worker/w1.start()'`:                       {".", "--call", "start", "--on", "Worker/w1"},
+		`--chat 'ChatAgent/c1: hello'`:                     {".", "--chat", "hello", "--on", "chat-agent/c1"},
+	} {
+		c, err := parse(t, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var exit *ExitError
+		if err := c.run(io.Discard); !errors.As(err, &exit) || exit.ExitCode() != chaos.Usage || !strings.HasSuffix(exit.Error(), "write "+want) {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+}
 
 // A mistake is an exit code and a text, both for a run and for a list.
 func TestRunReportsUsage(t *testing.T) {
 	for _, list := range []bool{false, true} {
-		c := Once{Project: filepath.Join(t.TempDir(), "nowhere"), On: "a/b", Call: "m", Kills: 1, Recover: "alarm", ListPoints: list}
-		var out bytes.Buffer
-		err := c.run(context.Background(), none, &out)
+		c := Once{Common: Common{Project: filepath.Join(t.TempDir(), "nowhere"), Call: []string{"A/b.m()"}, Mode: "process"}, Kills: 1, ListPoints: list}
 		var exit *ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != chaos.Usage || !strings.Contains(exit.Error(), "there is no project") {
+		if err := c.run(io.Discard); !errors.As(err, &exit) || exit.ExitCode() != chaos.Usage || !strings.Contains(exit.Error(), "there is no project") {
 			t.Errorf("err = %v", err)
 		}
 	}
@@ -81,10 +114,8 @@ func TestSignalled(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the signal did not end the context")
 	}
-	c := Once{Project: "nowhere", On: "a/b", Call: "m"}
-	var exit *ExitError
-	if err := c.run(ctx, number, &bytes.Buffer{}); !errors.As(err, &exit) || exit.ExitCode() != 130 {
-		t.Errorf("err = %v", err)
+	if n := number(); n != int(syscall.SIGINT) {
+		t.Errorf("signal %d, want %d", n, syscall.SIGINT)
 	}
 }
 

@@ -12,7 +12,11 @@ import (
 	"path/filepath"
 
 	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/report"
 )
 
 // Options say where the agent is and where to show it.
@@ -24,22 +28,22 @@ type Options struct {
 	Color bool
 	// Dir gets the evidence; "" makes a new directory below minido-out.
 	Dir string
-	// Server is the command that serves, see chaos.Options.
+	// Server is the command that serves, see campaign.Options.
 	Server []string
 }
 
 // Run starts the agent's research, kills the server with SIGKILL once two steps
-// of five have been checkpointed, starts it again, touches nothing, and shows
-// that the fiber goes on from its last checkpoint and ends with the answer of
-// an uninterrupted run. The report's code is the exit code.
+// of five have been checkpointed, starts it again, sends nothing, and shows that the
+// fiber goes on from its last checkpoint and ends with the answer of an uninterrupted
+// run. The report's code is the exit code.
 //
 // # Errors
 //
-// As chaos.Run; in addition an answer that is not the uninterrupted one, or a
+// As campaign.Replay; in addition an answer that is not the uninterrupted one, or a
 // job that was not completed exactly once, is an error with the code Violated.
-func Run(ctx context.Context, o Options) (chaos.Report, error) {
+func Run(ctx context.Context, o Options) (campaign.Report, error) {
 	if _, err := os.Stat(filepath.Join(o.Fixture, "node_modules", "agents")); errors.Is(err, fs.ErrNotExist) {
-		return chaos.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
+		return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
 			"%s has no node_modules/agents: install the npm packages first (make npm)", o.Fixture)}
 	}
 	say := func(format string, args ...any) {
@@ -47,22 +51,33 @@ func Run(ctx context.Context, o Options) (chaos.Report, error) {
 		_, _ = fmt.Fprintf(o.Out, format+"\n", args...)
 	}
 	say("ResearchAgent (npm agents 0.32.0, unmodified) works through five steps in a fiber and")
-	say("checkpoints after each. The server dies by SIGKILL in the third.\n")
-	report, err := chaos.Run(ctx, chaos.Options{
-		Project: o.Fixture, Call: "startResearch", Args: `["tides"]`, On: "research-agent/r1", Vars: []string{"STEP_MS:800"},
-		KillAtCheckpoint: 2, Recover: chaos.ByAlarm, Out: o.Out, Color: o.Color, Dir: o.Dir, Server: o.Server,
-	})
-	if err != nil || report.Code != chaos.Pass {
-		return report, err
-	}
-	answer, err := readAnswer(report.Dir)
+	say("stores a checkpoint after each. The server dies by SIGKILL in the third.\n")
+	step, err := drive.Parse(drive.Call, `ResearchAgent/r1.startResearch("tides")`)
 	if err != nil {
-		report.Code = chaos.Violated
-		return report, err
+		return campaign.Report{Code: chaos.Broken}, err
 	}
-	say("\nThe agent's answer, as if nothing had happened: %s", answer)
-	return report, nil
+	reporters, err := report.Open([]string{"story"}, o.Out, o.Color, false)
+	if err != nil {
+		return campaign.Report{Code: chaos.Broken}, err
+	}
+	r, err := campaign.Replay(ctx, campaign.Options{
+		Project: o.Fixture, Steps: []drive.Step{step}, Vars: vars, CommandVars: vars, Recover: chaos.ByAlarm, Jobs: 1, Keep: true,
+		Dir: o.Dir, Server: o.Server, Progress: reporters.Progress, Observe: reporters.Observe(),
+	}, fault.Plan{{Checkpoint: 2}}, 1)
+	if err = errors.Join(err, reporters.End(r)); err != nil || r.Code != chaos.Pass {
+		return r, err
+	}
+	answer, err := readAnswer(r.Cases[0].Dir)
+	if err != nil {
+		r.Code = chaos.Violated
+		return r, err
+	}
+	say("\nThe agent's answer, the same as without the kill: %s", answer)
+	return r, nil
 }
+
+// vars have each step take so long that a person can follow.
+var vars = []string{"STEP_MS:800"}
 
 // wanted is what an uninterrupted run answers (fixtures/fibers/src/research.ts).
 const wanted = "search tides #1; read tides #2; compare tides #3; draft tides #4; review tides #5"

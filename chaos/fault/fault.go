@@ -4,6 +4,7 @@
 //
 //	kill@commit:after(ResearchAgent/r1)/alarm#17   SIGKILL at that effect point
 //	kill@after(350ms)                              SIGKILL so long after the server was ready, or at rest if that is sooner
+//	kill@checkpoint#2                              SIGKILL at the commit by which a fiber has stored its second snapshot in this life
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
 //	crash@commit:after(Room/lobby)/message#2       what production does to one object, at that point: to the point's own
 //	crash(isolate)@fetch:before#1                  or to all of them, and module state; also evict, hibernate, reset, abort
@@ -20,6 +21,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,6 +69,9 @@ type Fault struct {
 	// After is how long after the server was ready the harness kills it; if the
 	// system is at rest before, then.
 	After time.Duration
+	// Checkpoint kills at the commit by which a fiber has stored so many snapshots in the
+	// present life; 0 for every other fault.
+	Checkpoint int
 	// Upstream is what the scripted model, or with Sink the effect sink, does to one
 	// of its requests, counted over all lives; nil for every other fault.
 	Upstream *upstream.Fault
@@ -82,6 +87,9 @@ func (f Fault) EndsObjects() bool {
 	return f.Verb != "" && f.Verb != Hibernate && f.Verb != Slow && f.Verb != Jump && f.Arg != "dns"
 }
 
+// checkpoint is what stands for the point of a kill at a fiber's checkpoint.
+const checkpoint = "checkpoint#"
+
 // prefix and sinkPrefix mark the faults of the upstreams.
 const (
 	prefix     = "upstream."
@@ -95,6 +103,8 @@ func (f Fault) String() string {
 		return sinkPrefix + f.Upstream.String()
 	case f.Upstream != nil:
 		return prefix + f.Upstream.String()
+	case f.Checkpoint > 0:
+		return "kill@" + checkpoint + strconv.Itoa(f.Checkpoint)
 	case f.Verb != "" || f.Point != "":
 		return f.Kind() + "@" + f.Point
 	}
@@ -257,6 +267,13 @@ func Parse(text string) (Fault, error) {
 			return Fault{}, fmt.Errorf("fault %q: after() needs a time above zero such as 350ms", text)
 		}
 		return Fault{After: d}, nil
+	}
+	if number, ok := strings.CutPrefix(at, checkpoint); ok && f.IsKill() {
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 1 {
+			return Fault{}, fmt.Errorf("fault %q: checkpoints count from 1", text)
+		}
+		return Fault{Checkpoint: n}, nil
 	}
 	if _, err := killpoint.ParseTarget(at); err != nil {
 		return Fault{}, fmt.Errorf("fault %q: %w", text, err)

@@ -2,7 +2,6 @@ package fibers
 
 import (
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -91,29 +90,6 @@ func TestCheckFindsPlantedBugs(t *testing.T) {
 		got := Check(c.deaths, c.rest, 0)
 		if len(got) != 1 || got[0].Invariant != c.want {
 			t.Errorf("%s: got %v, want one violation of %s", name, got, c.want)
-		}
-	}
-}
-
-// An agent is at rest when neither rows nor an imminent alarm are left; the
-// reason says what is.
-func TestAtRest(t *testing.T) {
-	now := time.Unix(1_000_000, 0)
-	for _, c := range []struct {
-		d    Database
-		want string
-	}{
-		{Database{}, ""},
-		{Database{Managed: []Managed{{ID: "f", Status: "interrupted"}}}, ""},
-		{Database{AlarmSet: true, Alarm: now.Add(24 * time.Hour)}, ""},
-		{Database{AlarmSet: true, Alarm: now.Add(time.Second)}, "alarm"},
-		{Database{AlarmSet: true, Alarm: now.Add(-time.Hour)}, "alarm"},
-		{Database{Runs: []Run{cut}}, "cf_agents_runs has research:job-1 (f1)"},
-		{Database{Managed: []Managed{{ID: "f", Status: "pending"}}}, "pending"},
-	} {
-		rest, why := own(c.d).AtRest(now)
-		if rest != (c.want == "") || !strings.Contains(why, c.want) {
-			t.Errorf("%+v: %v, %q", c.d, rest, why)
 		}
 	}
 }

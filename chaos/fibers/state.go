@@ -190,30 +190,6 @@ func (s State) Hooks() []Hook {
 	return out
 }
 
-// AlarmHorizon is how far off an alarm may be for an agent to count as at rest
-// all the same: a daily schedule is not work in progress.
-const AlarmHorizon = time.Minute
-
-// AtRest says whether nothing is left to do: no fiber row, no fiber that the
-// ledger expects to go on, no alarm within AlarmHorizon. If not, why names what
-// is left. A caller waits until it stays so for a while.
-func (s State) AtRest(now time.Time) (rest bool, why string) {
-	for _, d := range s.Databases {
-		if len(d.Runs) > 0 {
-			return false, fmt.Sprintf("cf_agents_runs has %s", describeRuns(d.Runs))
-		}
-		for _, m := range d.Managed {
-			if m.live() {
-				return false, fmt.Sprintf("cf_agents_fibers says that %s (%s) is %s", m.Name, m.ID, m.Status)
-			}
-		}
-		if d.AlarmSet && d.Alarm.Before(now.Add(AlarmHorizon)) {
-			return false, fmt.Sprintf("an alarm is set for %s (%+.1f s from now)", d.Alarm.UTC().Format(time.RFC3339Nano), d.Alarm.Sub(now).Seconds())
-		}
-	}
-	return true, ""
-}
-
 func describeRuns(runs []Run) string {
 	var parts []string
 	for _, r := range runs {

@@ -97,6 +97,7 @@ type Recorder struct {
 	out    io.Writer
 	events []Event
 	err    error
+	told   func(Event)
 }
 
 // NewRecorder returns an empty history whose time starts now. Each event is
@@ -131,7 +132,18 @@ func (r *Recorder) Add(e Event) Event {
 		}
 		r.err = err
 	}
+	if r.told != nil {
+		r.told(e)
+	}
 	return e
+}
+
+// Observe has fn told each event that is recorded from now on, in their order. fn
+// must not record one.
+func (r *Recorder) Observe(fn func(Event)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.told = fn
 }
 
 // Events returns a copy of what was recorded so far, in order.

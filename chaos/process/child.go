@@ -30,9 +30,6 @@ const (
 	EnvKillPoint = "MINIDO_KILLPOINT"
 	// EnvKillPointLog names the file to which each point appends a JSON line.
 	EnvKillPointLog = "MINIDO_KILLPOINT_LOG"
-	// EnvKillPointStep, if not empty, has the child stop behind each commit that it
-	// has logged, until it reads a byte from standard input.
-	EnvKillPointStep = "MINIDO_KILLPOINT_STEP"
 )
 
 // Options say what to run. The zero value of each field but Command and
@@ -56,9 +53,6 @@ type Options struct {
 	// PointLog is where the child records its points; "" does not record.
 	// It must not exist yet.
 	PointLog string
-	// Step has the child stop behind each commit, see Child.StepOn; it needs
-	// PointLog, and its standard input is taken.
-	Step bool
 	// Scheduler runs the goroutine that reaps the child, and gives the clock.
 	Scheduler sched.Scheduler
 }
@@ -69,7 +63,6 @@ type Child struct {
 	cmd     *exec.Cmd
 	output  *output
 	exited  chan struct{} // closed once exit is set
-	steps   *os.File      // where Options.Step is, else nil
 
 	mu     sync.Mutex // guards everything below
 	killed bool       // by the harness, through Kill or Close
@@ -129,14 +122,6 @@ func Start(o Options) (*Child, error) {
 	if o.Stdout != nil {
 		c.cmd.Stdout = o.Stdout
 	}
-	if o.Step {
-		theirs, ours, err := os.Pipe()
-		if err != nil {
-			return nil, fmt.Errorf("process: start: %w", err)
-		}
-		defer theirs.Close() // the child has its own
-		o.Stdin, c.steps = theirs, ours
-	}
 	if o.Stdin != nil {
 		c.cmd.Stdin = o.Stdin
 	}
@@ -149,14 +134,8 @@ func Start(o Options) (*Child, error) {
 	if o.PointLog != "" {
 		c.cmd.Env = append(c.cmd.Env, EnvKillPointLog+"="+o.PointLog)
 	}
-	if o.Step {
-		c.cmd.Env = append(c.cmd.Env, EnvKillPointStep+"=1")
-	}
 	detach(c.cmd)
 	if err := c.cmd.Start(); err != nil {
-		if c.steps != nil {
-			err = errors.Join(err, c.steps.Close())
-		}
 		return nil, fmt.Errorf("process: start: %w", err)
 	}
 	o.Scheduler.Go("reap "+o.Command[0], c.reap)
@@ -179,9 +158,6 @@ func (c *Child) reap() {
 	// What the leader left behind in its group goes with it.
 	killGroup(c.cmd.Process.Pid)
 	c.output.end()
-	if c.steps != nil {
-		_ = c.steps.Close() // a pipe that nobody reads has nothing to lose
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reaped = true

@@ -57,8 +57,8 @@ func ReadPoints(path string) ([]Point, error) {
 }
 
 // PointsFromEnvironment arms and records a process's effect points as the
-// environment says (EnvKillPoint, EnvKillPointLog, EnvKillPointStep). Without
-// these they are off, until the control API arms a crash.
+// environment says (EnvKillPoint, EnvKillPointLog). Without these they are off,
+// until the control API arms a crash.
 func PointsFromEnvironment() (*killpoint.Points, error) {
 	o := killpoint.Options{Off: true}
 	if target := os.Getenv(EnvKillPoint); target != "" {
@@ -74,51 +74,8 @@ func PointsFromEnvironment() (*killpoint.Points, error) {
 			return nil, fmt.Errorf("%s: %w", EnvKillPointLog, err)
 		}
 		o.Record, o.Off = record, false
-		if os.Getenv(EnvKillPointStep) != "" {
-			o.Record = stepping(record)
-		}
 	}
 	return killpoint.New(o), nil
-}
-
-// stepping stops the process behind each commit, once it is recorded, until a
-// byte comes on standard input. Its end means that the harness is gone, and that
-// nobody counts steps any more.
-func stepping(record func(killpoint.Point)) func(killpoint.Point) {
-	alone := false
-	return func(p killpoint.Point) {
-		record(p)
-		if !alone && isStep(p) {
-			_, err := os.Stdin.Read(make([]byte, 1))
-			alone = err != nil
-		}
-	}
-}
-
-// isStep reports whether a stepping process stops at p.
-func isStep(p killpoint.Point) bool { return p.Kind == killpoint.Commit && p.Side == killpoint.After }
-
-// Steps is how many commits a child that was started with Step has come to; it
-// stands still behind the last one until it was told to go on as often.
-func (c *Child) Steps() (int, error) {
-	points, err := c.Points()
-	n := 0
-	for _, p := range points {
-		at, err := killpoint.ParseLabel(p.Label)
-		if err != nil {
-			return n, fmt.Errorf("process: points: %w", err)
-		}
-		if isStep(at) {
-			n++
-		}
-	}
-	return n, err
-}
-
-// StepOn lets a child that was started with Step go on to its next commit. One
-// that has ended is for Exit to tell.
-func (c *Child) StepOn() {
-	_, _ = c.steps.Write([]byte{'\n'}) // fails only if nobody reads any more
 }
 
 // RecordPoints returns a record function for killpoint.Options that appends a

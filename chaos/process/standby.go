@@ -23,6 +23,8 @@ type Order struct {
 	Persist string `json:"persist,omitempty"`
 	Arm     string `json:"arm,omitempty"`
 	Points  string `json:"points,omitempty"`
+	// Checkpoint is that of fault.Fault, in place of Arm.
+	Checkpoint int `json:"checkpoint,omitempty"`
 	// Acts are done to objects at points, Acted is the file that gets a line for
 	// each.
 	Acts  []Act  `json:"acts,omitempty"`

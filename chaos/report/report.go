@@ -1,5 +1,5 @@
-// Package report shows a campaign: to a person while it runs (list), and to
-// machines when it is over (json, junit, github, html).
+// Package report shows a campaign: to a person while it runs (list, or story for a
+// single case), and to machines when it is over (json, junit, github, html).
 package report
 
 import (
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/history"
 )
 
 // Set is the reporters of one campaign. Progress may be called from any
@@ -19,7 +20,11 @@ import (
 type Set struct {
 	progress []func(campaign.Event)
 	ends     []func(campaign.Report) error
+	observe  func(dir string, e history.Event)
 }
+
+// Observe is for campaign.Options.Observe: nil if no reporter wants it.
+func (s *Set) Observe() func(dir string, e history.Event) { return s.observe }
 
 // Progress passes an event on.
 func (s *Set) Progress(e campaign.Event) {
@@ -63,9 +68,14 @@ func Open(kinds []string, out io.Writer, color, live bool) (*Set, error) {
 			s.ends = append(s.ends, l.end)
 			continue
 		}
+		if kind == "story" {
+			t := newTeller(out, color)
+			s.progress, s.ends, s.observe = append(s.progress, t.progress), append(s.ends, t.end), t.observe
+			continue
+		}
 		write := writers[kind]
 		if write == nil {
-			return nil, fmt.Errorf("%q is none of list, json, junit, github, html", kind)
+			return nil, fmt.Errorf("%q is none of list, story, json, junit, github, html", kind)
 		}
 		jsonToo = jsonToo && !(kind == "json" && file == "")
 		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, kind, file, r, write) })

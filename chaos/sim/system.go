@@ -21,7 +21,6 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
-	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -294,7 +293,3 @@ func (x *Driving) Stop(s *System) error {
 	}
 	return s.Sim.Until(func() bool { return x.done }, world.DefaultLimit)
 }
-
-// Shared is what the systems of one campaign share: bundles. Safe for concurrent
-// use.
-type Shared struct{ Bundles server.Bundles }
