@@ -35,12 +35,9 @@ func newDrawing(source entropy.Source, clean Case, o Options) *drawing {
 	machine := !d.sim
 	add(len(clean.Points) > 0, 8, func() fault.Fault { return d.at("kill") })
 	add(true, 2, func() fault.Fault { return fault.Fault{After: d.time()} })
-	add(machine, 4, func() fault.Fault {
-		return d.at("evict", "hibernate", "reset", "abort", "crash", "evict(isolate)", "reset(isolate)", "crash(isolate)")
-	})
-	add(machine, 3, func() fault.Fault { return d.at("fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)") })
-	add(machine, 1, func() fault.Fault { return d.at("slow(20ms)", "slow(300ms)") })
-	add(machine, 1, func() fault.Fault { return d.at("jump(-1s)", "jump(1s)", "jump(10m)") })
+	for _, k := range fault.Kinds() {
+		add(machine, k.Weight, func() fault.Fault { return d.at(k.Draws...) })
+	}
 	add(o.AI != nil && clean.Asked > 0, 3, func() fault.Fault { return fault.Fault{Upstream: d.answer(clean.Asked)} })
 	add(o.SinkVar != "" && clean.Effects > 0, 2, func() fault.Fault { return fault.Fault{Upstream: d.answer(clean.Effects), Sink: true} })
 	return d

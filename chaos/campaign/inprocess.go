@@ -132,7 +132,7 @@ func (w *processWorld) order() process.Order {
 	}
 	for _, f := range w.life {
 		if f.Verb != "" {
-			o.Acts = append(o.Acts, process.Act{Verb: string(f.Verb), Arg: f.Arg, Point: f.Point, Fault: f.String()})
+			o.Acts = append(o.Acts, f.String())
 			o.Acted = w.actLog(w.n)
 		}
 	}

@@ -10,6 +10,7 @@
 //	crash(isolate)@fetch:before#1                  or to all of them, and module state; also evict, hibernate, reset, abort
 //	fail(full)@commit:before(Room/lobby)/message#2 the disk is full: the write at that point fails; also fail(io), fail(busy)
 //	fail(sync)@commit:after(Room/lobby)/message#2  it was written, and its sync fails
+//	refuse@fetch:before/alarm#1                    the server that is fetched from takes no connection
 //	fail(dns)@fetch:before/alarm#1                 the name of the server that is fetched from does not resolve
 //	slow(200ms)@commit:before#3                    the disk, and every effect with it, stands still for so long
 //	jump(5m)@alarm:before#1                        the machine's clock is set forward there, for this life and those after it
@@ -29,32 +30,9 @@ import (
 	"minido.dev/minido/internal/killpoint"
 )
 
-// Verb is what a fault does at its point: "" is a kill of the process; evict to
-// crash happen to one object or to the isolate, as docs/control.md says; fail and
-// slow to the disk, jump to the clock.
+// Verb is what a fault within a process is called; "" is a kill of the process, and a
+// fault of an upstream. Each has a Kind.
 type Verb string
-
-// The verbs of faults within a process.
-const (
-	Evict     Verb = "evict"
-	Hibernate Verb = "hibernate"
-	Reset     Verb = "reset"
-	Abort     Verb = "abort"
-	Crash     Verb = "crash"
-	Fail      Verb = "fail"
-	Slow      Verb = "slow"
-	Jump      Verb = "jump"
-)
-
-// Isolate is the Arg of what is done to the whole isolate instead of the point's
-// object.
-const Isolate = "isolate"
-
-// args are the arguments of each verb that is one of a few words.
-var args = map[Verb][]string{
-	Evict: {"", Isolate}, Reset: {"", Isolate}, Crash: {"", Isolate}, Hibernate: {""}, Abort: {""},
-	Fail: {"full", "io", "busy", "sync", "dns"},
-}
 
 // Fault is one fault. Immutable.
 type Fault struct {
@@ -84,7 +62,8 @@ func (f Fault) IsKill() bool { return f.Verb == "" && f.Upstream == nil }
 // EndsObjects reports whether objects of a living server lose their memory and
 // their sockets by it.
 func (f Fault) EndsObjects() bool {
-	return f.Verb != "" && f.Verb != Hibernate && f.Verb != Slow && f.Verb != Jump && f.Arg != "dns"
+	k := kindOf(f.Verb)
+	return k != nil && k.EndsObjects(f.Arg)
 }
 
 // checkpoint is what stands for the point of a kill at a fiber's checkpoint.
@@ -122,63 +101,32 @@ func (f Fault) Kind() string {
 	return string(f.Verb)
 }
 
-// Happens says whether the fault can be done at its point: an object's needs one
-// there, a write that fails needs the before-side of a write, a sync its
-// after-side, and a name a fetch.
+// Happens says whether the fault can be done at its point.
 func (f Fault) Happens() bool {
-	if f.Verb == "" {
-		return true
+	k := kindOf(f.Verb)
+	if k == nil {
+		return true // a kill
 	}
 	at, err := killpoint.ParseLabel(f.Point)
 	if err != nil {
 		return true // a number, or a label without an object: only the run can tell
 	}
-	switch f.Verb {
-	case Fail:
-		return f.fails(at)
-	case Slow, Jump:
-		return true
-	}
-	// What a store's label has in this place is a bucket or a cache.
-	return f.Arg == Isolate || at.Kind != killpoint.Store && strings.Contains(at.Object, "/")
-}
-
-// fails is Happens for Fail.
-func (f Fault) fails(at killpoint.Point) bool {
-	row := at.Kind == killpoint.Commit || at.Kind == killpoint.Index
-	switch f.Arg {
-	case "sync":
-		return at.Kind == killpoint.Commit && at.Side == killpoint.After // an index syncs within its write
-	case "dns":
-		return at.Kind == killpoint.Fetch && at.Side == killpoint.Before
-	}
-	return (row || at.Kind == killpoint.Store) && at.Side == killpoint.Before
+	return k.Happens(f.Arg, at)
 }
 
 var kindForm = regexp.MustCompile(`^([a-z]+)(?:\(([^()]*)\))?$`)
 
 // ParseKind reads what Kind wrote, into a Fault without a point.
 func ParseKind(text string) (Fault, error) {
-	bad := fmt.Errorf("fault %q: write kill, evict, hibernate, reset, abort or crash; evict, reset and crash also with (isolate); "+
-		"fail(full), fail(io), fail(busy), fail(sync), fail(dns); slow(200ms); jump(5m)", text)
-	m := kindForm.FindStringSubmatch(text)
-	if m == nil {
-		return Fault{}, bad
-	}
-	f := Fault{Verb: Verb(m[1]), Arg: m[2]}
 	if text == "kill" {
 		return Fault{}, nil
 	}
-	switch words, known := args[f.Verb]; {
-	case known && slices.Contains(words, f.Arg):
-		return f, nil
-	case f.Verb == Slow || f.Verb == Jump:
-		if d, err := time.ParseDuration(f.Arg); err != nil || d == 0 || d < 0 && f.Verb == Slow {
-			return Fault{}, bad
+	if m := kindForm.FindStringSubmatch(text); m != nil {
+		if k := kindOf(Verb(m[1])); k != nil && k.Takes(m[2]) {
+			return Fault{Verb: k.Verb, Arg: m[2]}, nil
 		}
-		return f, nil
 	}
-	return Fault{}, bad
+	return Fault{}, fmt.Errorf("fault %q: write kill, %s", text, strings.Join(forms(), ", "))
 }
 
 // Plan is the faults of one case: each kill ends a life of the server, and what
@@ -279,8 +227,8 @@ func Parse(text string) (Fault, error) {
 		return Fault{}, fmt.Errorf("fault %q: %w", text, err)
 	}
 	f.Point = at
-	if f.Verb == Fail && !f.Happens() {
-		return Fault{}, fmt.Errorf("fault %q: write fail(full), fail(io) or fail(busy) with the before-side of a commit, index or store, fail(sync) with the after-side of a commit, fail(dns) with fetch:before", text)
+	if k := kindOf(f.Verb); k != nil && k.Where != "" && !f.Happens() {
+		return Fault{}, fmt.Errorf("fault %q: %s", text, k.Where)
 	}
 	return f, nil
 }
@@ -310,4 +258,4 @@ func ParsePlan(text string) (Plan, error) {
 }
 
 // separator is where the next fault begins, two bytes behind.
-var separator = regexp.MustCompile(`; (?:kill|evict|hibernate|reset|abort|crash|fail|slow|jump|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)
+var separator = regexp.MustCompile(`; (?:kill|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)

@@ -25,24 +25,14 @@ type Order struct {
 	Points  string `json:"points,omitempty"`
 	// Checkpoint is that of fault.Fault, in place of Arm.
 	Checkpoint int `json:"checkpoint,omitempty"`
-	// Acts are done to objects at points, Acted is the file that gets a line for
-	// each.
-	Acts  []Act  `json:"acts,omitempty"`
-	Acted string `json:"acted,omitempty"`
+	// Acts are faults that are no kill, as package fault writes them; Acted is the file
+	// that gets a line for each.
+	Acts  []string `json:"acts,omitempty"`
+	Acted string   `json:"acted,omitempty"`
 	// ClockMs is how far the child's clock is ahead of the machine's.
 	ClockMs int64 `json:"clock_ms,omitempty"`
 	// HorizonMs, of DoPending: an alarm that is due later is not work.
 	HorizonMs int64 `json:"horizon_ms,omitempty"`
-}
-
-// Act is what a child does at a point, in the words of package fault. What is
-// done to an object or an isolate begins there, and the effect goes on meanwhile.
-type Act struct {
-	Verb  string `json:"verb"`
-	Arg   string `json:"arg,omitempty"`
-	Point string `json:"point"`
-	// Fault is the fault's text, for the line.
-	Fault string `json:"fault"`
 }
 
 // Acted is a line of the file: an act that has come to its end.

@@ -1,0 +1,53 @@
+package fault
+
+import (
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/killpoint"
+)
+
+// The verbs of what production does to objects, in the words of docs/control.md.
+const (
+	Evict     Verb = "evict"
+	Hibernate Verb = "hibernate"
+	Reset     Verb = "reset"
+	Abort     Verb = "abort"
+	Crash     Verb = "crash"
+)
+
+// Isolate is the argument of what is done to the whole isolate instead of the point's
+// object.
+const Isolate = "isolate"
+
+var (
+	evict     = ofObject(Evict, "the point's object, or with `(isolate)` every object and module state, is dropped from memory, as after a long idle time; refused while it is busy", "", Isolate)
+	hibernate = ofObject(Hibernate, "the object is dropped from memory and its sockets stay open; refused while something keeps it awake", "")
+	reset     = ofObject(Reset, "a code update: work in flight stops at its next storage access, new requests reach new code", "", Isolate)
+	abort     = ofObject(Abort, "`ctx.abort()`", "")
+	crash     = ofObject(Crash, "the object, or the isolate, dies as if its process did", "", Isolate)
+)
+
+// ofObject is a kind that acts on the point's object, or on the isolate.
+func ofObject(verb Verb, does string, args ...string) Kind {
+	k := Kind{Verb: verb, Does: does, Weight: 1, Takes: oneOf(args...), EndsObjects: always}
+	if verb == Hibernate {
+		k.EndsObjects = never
+	}
+	for _, arg := range args {
+		k.Forms = append(k.Forms, Fault{Verb: verb, Arg: arg}.Kind())
+	}
+	k.Draws = k.Forms
+	k.Happens = func(arg string, at killpoint.Point) bool { return arg == Isolate || hasObject(at) }
+	k.Do = func(m Machine, arg string, at killpoint.Point, done func(error)) error {
+		a := pool.Action{Verb: pool.Verb(verb), Reason: "aborted by a fault"}
+		switch {
+		case arg == Isolate:
+			m.Isolate(a, done)
+		case !hasObject(at):
+			done(&pool.RefusedError{Reason: "no object is at this point"})
+		default:
+			m.Object(at.Object, a, done)
+		}
+		return nil
+	}
+	return k
+}

@@ -1,0 +1,53 @@
+package fault
+
+import (
+	"time"
+
+	"minido.dev/minido/internal/killpoint"
+)
+
+// The verbs of faults of time.
+const (
+	Slow Verb = "slow"
+	Jump Verb = "jump"
+)
+
+var slow = Kind{
+	Verb:  Slow,
+	Forms: []string{"slow(200ms)"},
+	Does:  "the disk stands still for so long, and every effect with it",
+	Draws: []string{"slow(20ms)", "slow(300ms)"}, Weight: 1,
+	Takes: func(arg string) bool {
+		d, err := time.ParseDuration(arg)
+		return err == nil && d > 0
+	},
+	Happens: anywhere, EndsObjects: never,
+	Do: func(m Machine, arg string, _ killpoint.Point, done func(error)) error {
+		d, err := time.ParseDuration(arg)
+		if err == nil {
+			err = m.Pause(d)
+		}
+		done(err)
+		return nil
+	},
+}
+
+var jump = Kind{
+	Verb:  Jump,
+	Forms: []string{"jump(5m)", "jump(-20s)"},
+	Does:  "the machine's clock is set forward or back, for this life and those after it; running timers do not move",
+	Draws: []string{"jump(-1s)", "jump(1s)", "jump(10m)"}, Weight: 1,
+	Takes: func(arg string) bool {
+		d, err := time.ParseDuration(arg)
+		return err == nil && d != 0
+	},
+	Happens: anywhere, EndsObjects: never,
+	Do: func(m Machine, arg string, _ killpoint.Point, done func(error)) error {
+		d, err := time.ParseDuration(arg)
+		if err == nil {
+			m.Jump(d)
+		}
+		done(err)
+		return nil
+	},
+}
