@@ -3,6 +3,7 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"minido.dev/minido/runtime/binding"
@@ -94,12 +95,12 @@ type Attachment struct {
 
 // decodeBindings lists what the selected environment puts on env, and what it
 // attaches beside it.
-func decodeBindings(sel *selection) (bindings []Binding, attachments []Attachment) {
+func decodeBindings(rep *report, sel *selection) (bindings []Binding, attachments []Attachment) {
 	for _, k := range binding.Kinds() {
 		top := sel.field(k.Key)
 		if k.Bindings != nil {
 			n, section := member(top, k.Key, k.Bindings.At)
-			bindings = append(bindings, decodeKind(sel, k, n, section)...)
+			bindings = append(bindings, decodeKind(rep, sel, k, n, section)...)
 		}
 		for _, a := range k.Attachments {
 			list, section := member(top, k.Key, a.At)
@@ -136,7 +137,7 @@ func decodeAttachments(list *node, section, title string) (out []Attachment) {
 
 // decodeKind reads the bindings of one kind: an array of objects, one object, or
 // an object that has files by the names of their bindings.
-func decodeKind(sel *selection, k *binding.Kind, n *node, section string) (out []Binding) {
+func decodeKind(rep *report, sel *selection, k *binding.Kind, n *node, section string) (out []Binding) {
 	if k.Bindings.Name == "" {
 		for _, m := range n.entries() {
 			out = append(out, Binding{
@@ -157,6 +158,7 @@ func decodeKind(sel *selection, k *binding.Kind, n *node, section string) (out [
 		}
 		if named := binding.Lookup(binding.ID(entry.get("type").str())); k.ID == unsafeKind && named != nil && named.Unsafe {
 			b.Kind = named.ID
+			(&checker{rep: rep}).check(section, entry, declaredUnsafe(named))
 		}
 		out = append(out, b)
 	}
@@ -171,6 +173,14 @@ func decodeKind(sel *selection, k *binding.Kind, n *node, section string) (out [
 
 // unsafeKind is the section whose entries name their kind themselves.
 const unsafeKind = "unsafe"
+
+// declaredUnsafe is the schema of a kind's entry among unsafe.bindings.
+func declaredUnsafe(k *binding.Kind) *schema {
+	entry := *compile(k.Schema.Items)
+	entry.fields = maps.Clone(entry.fields)
+	entry.fields["type"] = field{schema: aString, required: true}
+	return &entry
+}
 
 // params returns the members of an entry as plain values; empty for anything
 // but an object.

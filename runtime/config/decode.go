@@ -26,7 +26,7 @@ func (l *loader) decode(sel *selection) *Project {
 	decodeDurableObjects(l.rep, sel, p)
 	l.decodeTriggers(sel, p)
 	decodeDev(sel, p)
-	p.Bindings, p.Attachments = decodeBindings(sel)
+	p.Bindings, p.Attachments = decodeBindings(l.rep, sel)
 	checkUniqueNames(l.rep, sel, p.Bindings)
 	vars := &varLoader{
 		rep: l.rep, sel: sel, options: l.options, root: l.root, dir: sel.dir, process: l.process,
