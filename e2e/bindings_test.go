@@ -17,6 +17,7 @@ var bindings = []struct {
 	handedOver bool
 }{
 	{name: "r2", handedOver: true},
+	{name: "ratelimit"},
 }
 
 // bindingWorker starts the worker of a binding under a runtime.

@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
 	"minido.dev/minido/runtime/binding/r2"
+	"minido.dev/minido/runtime/binding/ratelimit"
 	"minido.dev/minido/runtime/binding/service"
 	"minido.dev/minido/runtime/binding/vars"
 	"minido.dev/minido/runtime/binding/versionmetadata"
@@ -20,6 +21,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"ai":                       ai.New,
 	"assets":                   assets.New,
 	"durable_object_namespace": durableobject.New,
+	"ratelimit":                ratelimit.New,
 	"r2_bucket":                r2.New,
 	"service":                  service.New,
 	"vars":                     vars.New,
