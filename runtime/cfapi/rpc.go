@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi"
 )
 
 // MaxPayloadBytes is the largest RPC message, as in production.
@@ -240,36 +241,9 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
-	input, init := call.Argument(1), call.Argument(2)
-	return a.promised(func() goja.Value { return a.fetch(target, input, init) })
-}
-
-func (a *API) fetch(target Target, input, init goja.Value) goja.Value {
-	req, stop, err := a.Platform.RequestFor(input, init)
-	if err != nil {
-		a.Engine.Rethrow(err)
-	}
-	if err := a.Engine.Subrequest(); err != nil {
-		a.Engine.Rethrow(err)
-	}
-	op := a.Engine.StartOp("fetch " + req.URL)
-	promise := op.Promise()
-	var cancel, aborted = func(error) {}, error(nil)
-	stop.Watch(op, func(reason error) { aborted = reason; cancel(reason) })
-	a.emit(killpoint.RPC, func() {
-		if aborted != nil {
-			return
-		}
-		cancel = target.Fetch(req, func(resp *event.Response, err error) {
-			if err != nil {
-				op.Reject("rpc", func() goja.Value { stop.Fail(); return a.FromError(err) })
-				return
-			}
-			op.Resolve("rpc", func() goja.Value { return stop.Response(resp) })
-		})
-		op.OnCancel(cancel)
+	return a.Platform.FetchBy(call.Argument(1), call.Argument(2), webapi.Route{
+		Through: target.Fetch, Emit: func(release func()) { a.emit(killpoint.RPC, release) }, Failure: a.FromError, Cause: "rpc",
 	})
-	return promise
 }
 
 // nativeWrap is native.wrap(value): a stub's capability for a local target.

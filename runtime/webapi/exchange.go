@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 	"sync"
@@ -17,6 +16,19 @@ import (
 // is called once, from any goroutine; cancel may be called at any time.
 type Exchange func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 
+// Route is the way of a request to who answers it.
+type Route struct {
+	// Through performs the exchange; nil has nowhere to go.
+	Through Exchange
+	// Emit releases each request, those after a redirect too, as an output of the
+	// current context.
+	Emit func(release func())
+	// Failure is what a failed exchange rejects with. It runs on the loop.
+	Failure func(error) goja.Value
+	// Cause names the turn in which the promise settles.
+	Cause string
+}
+
 // exchangeError is the JavaScript value of a failed exchange.
 func exchangeError(e *engine.Engine, err error) goja.Value {
 	var ex *goja.Exception
@@ -30,13 +42,13 @@ func exchangeError(e *engine.Engine, err error) goja.Value {
 // redirects follows redirects on the level of events (Fetch, section 4.4).
 // Safe for concurrent use.
 type redirects struct {
-	e       *engine.Engine
-	through Exchange
-	frame   *engine.Frame
-	manual  bool
-	replay  bool   // the body can be sent again
-	buffer  []byte // to do so
-	hops    int
+	e      *engine.Engine
+	route  Route
+	frame  *engine.Frame
+	manual bool
+	replay bool   // the body can be sent again
+	buffer []byte // to do so
+	hops   int
 
 	mu        sync.Mutex // guards the fields below
 	stop      func(error)
@@ -46,8 +58,13 @@ type redirects struct {
 // maxRedirects is the limit of the Fetch standard and of workerd.
 const maxRedirects = 20
 
-// start sends one request; it runs on the loop.
+// start emits one request. It belongs to a turn of the frame.
 func (f *redirects) start(req *event.Request, done func(*event.Response, error)) {
+	f.route.Emit(func() { f.send(req, done) })
+}
+
+// send sends one request; it runs on the loop.
+func (f *redirects) send(req *event.Request, done func(*event.Response, error)) {
 	f.mu.Lock()
 	cancelled := f.cancelled
 	f.mu.Unlock()
@@ -56,7 +73,7 @@ func (f *redirects) start(req *event.Request, done func(*event.Response, error))
 	}
 	var stop func(error)
 	f.e.In(f.frame, func() {
-		stop = f.through(req, func(resp *event.Response, err error) {
+		stop = f.route.Through(req, func(resp *event.Response, err error) {
 			if err != nil || f.manual || !isRedirectStatus(resp.Status) || !resp.Header.Has("location") {
 				if err == nil {
 					f.describe(req, resp)
@@ -77,8 +94,8 @@ func (f *redirects) start(req *event.Request, done func(*event.Response, error))
 
 // describe sets what only the client knows of a response.
 func (f *redirects) describe(req *event.Request, resp *event.Response) {
-	resp.URL, _, _ = strings.Cut(cmp.Or(resp.URL, req.URL), "#") // Fetch, section 5.5: url has no fragment
-	resp.Redirected = resp.Redirected || f.hops > 0
+	resp.URL, _, _ = strings.Cut(req.URL, "#") // Fetch, section 5.5: url has no fragment
+	resp.Redirected = f.hops > 0
 }
 
 func (f *redirects) cancel(reason error) {

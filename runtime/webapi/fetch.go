@@ -55,10 +55,19 @@ func (p *Platform) installFetch() {
 	p.installFetchCodecs()
 }
 
-// Fetch is fetch(input, init) through any exchange: the global one's, or a
-// stub's. It gives a promise and never throws. The request leaves through the
-// context's output gate.
+// Fetch is fetch(input, init) through the network. It gives a promise and never
+// throws. Requests leave through the context's output gate.
 func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
+	return p.FetchBy(input, init, Route{
+		Through: through, Emit: func(release func()) { p.Engine.Current().Emit(release) },
+		Failure: func(err error) goja.Value { return exchangeError(p.Engine, err) }, Cause: "fetch",
+	})
+}
+
+// FetchBy is fetch(input, init) by any route: that of a stub differs from the
+// network's in nothing else, redirects included (workerd: api/http.c++,
+// fetchImpl).
+func (p *Platform) FetchBy(input, init goja.Value, route Route) goja.Value {
 	return p.Promise(func() goja.Value {
 		r := p.coerceRequest(input, init)
 		stop := p.abortableBy(r)
@@ -78,33 +87,33 @@ func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
 		default:
 			p.Engine.Throw("TypeError", "Fetch API cannot load: %s", r.url)
 		}
-		if through == nil {
+		if route.Through == nil {
 			p.Engine.Throw("Error", "fetch() has nowhere to go: this isolate was started without access to a network.")
 		}
-		return p.exchange(r, stop, through)
+		return p.exchange(r, stop, route)
 	})
 }
 
-// Abortable is an exchange that the signal of its request may end.
+// abortableExchange is an exchange that the signal of its request may end.
 // Loop-confined.
-type Abortable struct {
+type abortableExchange struct {
 	p        *Platform
 	signal   *abortSignal // nil: nothing ends it
 	unlisten func()
 }
 
 // abortableBy throws if the request was aborted already.
-func (p *Platform) abortableBy(r *request) *Abortable {
-	a := &Abortable{p: p, signal: p.sentSignal(r), unlisten: func() {}}
+func (p *Platform) abortableBy(r *request) *abortableExchange {
+	a := &abortableExchange{p: p, signal: p.sentSignal(r), unlisten: func() {}}
 	if a.signal != nil && a.signal.aborted() {
 		panic(a.signal.Reason())
 	}
 	return a
 }
 
-// Watch makes the abort reject op's promise and call cancel, in this order: what
+// watch makes the abort reject op's promise and call cancel, in this order: what
 // is cancelled may answer with an error of its own at once.
-func (a *Abortable) Watch(op *engine.Op, cancel func(error)) {
+func (a *abortableExchange) watch(op *engine.Op, cancel func(error)) {
 	if a.signal == nil {
 		return
 	}
@@ -114,12 +123,12 @@ func (a *Abortable) Watch(op *engine.Op, cancel func(error)) {
 	})
 }
 
-// Fail ends the watch: there is no response.
-func (a *Abortable) Fail() { a.unlisten() }
+// fail ends the watch: there is no response.
+func (a *abortableExchange) fail() { a.unlisten() }
 
-// Response ends the watch and makes the Response object, whose body the signal
+// response ends the watch and makes the Response object, whose body the signal
 // can still break off.
-func (a *Abortable) Response(resp *event.Response) goja.Value {
+func (a *abortableExchange) response(resp *event.Response) goja.Value {
 	a.unlisten()
 	if a.signal != nil && resp.Body != nil {
 		resp.Body = a.p.abortableBody(resp.Body, a.signal)
@@ -128,13 +137,13 @@ func (a *Abortable) Response(resp *event.Response) goja.Value {
 }
 
 // exchange sends a request and gives the promise of its response.
-func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.Value {
+func (p *Platform) exchange(r *request, stop *abortableExchange, route Route) goja.Value {
 	e := p.Engine
 	e.IO("fetch")
 	if err := e.Subrequest(); err != nil {
 		e.Rethrow(err)
 	}
-	hops := &redirects{e: e, through: through, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
+	hops := &redirects{e: e, route: route, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
 	if r.kind == bodyBuffer {
 		hops.buffer = r.buffer
 	}
@@ -145,7 +154,7 @@ func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.
 	op := e.StartOp("fetch " + req.URL).OnCancel(hops.cancel)
 	promise := op.Promise()
 	noBody := req.Method == "HEAD"
-	stop.Watch(op, func(reason error) {
+	stop.watch(op, func(reason error) {
 		if req.Body != nil {
 			req.Body.Cancel(reason)
 		}
@@ -153,17 +162,17 @@ func (p *Platform) exchange(r *request, stop *Abortable, through Exchange) goja.
 	})
 	finish := func(resp *event.Response, err error) {
 		if err != nil {
-			op.Reject("fetch", func() goja.Value { stop.Fail(); return exchangeError(e, err) })
+			op.Reject(route.Cause, func() goja.Value { stop.fail(); return route.Failure(err) })
 			return
 		}
-		op.Resolve("fetch", func() goja.Value {
+		op.Resolve(route.Cause, func() goja.Value {
 			if noBody {
 				resp.Body = nil
 			}
-			return stop.Response(resp)
+			return stop.response(resp)
 		})
 	}
-	e.Current().Emit(func() { hops.start(req, finish) })
+	hops.start(req, finish)
 	return promise
 }
 

@@ -106,20 +106,6 @@ func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
 	return out, nil
 }
 
-// RequestFor is what fetch(input, init) would send: the event, and what lets
-// the operation that sends it end with the abort of its signal. For stubs, whose
-// fetch takes the same arguments. A request that was aborted already is an error.
-func (p *Platform) RequestFor(input, init goja.Value) (ev *event.Request, abortable *Abortable, err error) {
-	if ex := p.VM.Try(func() {
-		r := p.coerceRequest(input, init)
-		abortable = p.abortableBy(r)
-		ev = p.requestEvent(r)
-	}); ex != nil {
-		return nil, nil, ex
-	}
-	return ev, abortable, nil
-}
-
 func (p *Platform) requestEvent(r *request) *event.Request {
 	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), Redirect: r.redirect, CF: r.cf.json(p),
 		Raw: r.encodeBody == "manual", Cause: killpoint.Inherited(p.Engine.Cause())}

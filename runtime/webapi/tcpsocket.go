@@ -297,18 +297,16 @@ func (p *Platform) openTunnel(url string, callback goja.Value) goja.Value {
 		e.Rethrow(err)
 	}
 	req := &event.Request{Method: "CONNECT", URL: url, Cause: e.Cause()}
-	attempt := &redirects{e: e, through: p.opts.Fetch, frame: e.Frame(), manual: true}
+	attempt := &redirects{e: e, route: Route{Through: p.opts.Fetch, Emit: func(release func()) { h.owner.Emit(release) }}, frame: e.Frame(), manual: true}
 	op := e.StartOp("connect to " + url).OnCancel(attempt.cancel)
-	h.owner.Emit(func() {
-		attempt.start(req, func(resp *event.Response, err error) {
-			if err == nil && resp.Tunnel == nil {
-				if resp.Body != nil {
-					resp.Body.Cancel(event.ErrCanceled)
-				}
-				err = &event.Error{Name: "Error", Message: "The network opens no TCP connections to " + url + "."}
+	attempt.start(req, func(resp *event.Response, err error) {
+		if err == nil && resp.Tunnel == nil {
+			if resp.Body != nil {
+				resp.Body.Cancel(event.ErrCanceled)
 			}
-			p.opened(op, h, resp, err, callback)
-		})
+			err = &event.Error{Name: "Error", Message: "The network opens no TCP connections to " + url + "."}
+		}
+		p.opened(op, h, resp, err, callback)
 	})
 	handle := p.VM.NewObject()
 	e.Attach(handle, h)
