@@ -39,12 +39,11 @@ func (h Header) Has(name string) bool {
 // Request is an HTTP request on its way into a context or out of one. It is
 // immutable once handed on; its Body has one consumer.
 type Request struct {
-	Method   string
-	URL      string // absolute
-	Header   Header
-	Body     Body   // nil: none
-	Redirect string // "follow", "manual" or "error"; "" is "follow"
-	CF       []byte // JSON of request.cf; nil: none
+	Method string
+	URL    string // absolute
+	Header Header
+	Body   Body   // nil: none
+	CF     []byte // JSON of request.cf; nil: none
 	// Upgrade says that the peer asked for a WebSocket (Upgrade: websocket).
 	Upgrade bool
 	// Raw says that the response's body is wanted as it travels, in whatever

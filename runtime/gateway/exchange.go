@@ -175,9 +175,8 @@ func (x *exchange) request() *event.Request {
 		Header: header,
 		CF:     x.g.opts.CF,
 		// A redirect is the client's to follow.
-		Redirect: "manual",
-		Upgrade:  netx.IsUpgrade(r),
-		Cause:    killpoint.Inherited(x.cause),
+		Upgrade: netx.IsUpgrade(r),
+		Cause:   killpoint.Inherited(x.cause),
 	}
 	if r.Body != nil && r.Body != http.NoBody {
 		body := netx.NewReaderBody(r.Body, r.ContentLength, x.g.opts.Scheduler.Go)

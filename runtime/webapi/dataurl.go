@@ -44,7 +44,7 @@ func dataResponse(text string) (*event.Response, error) {
 	if !ok {
 		mime = mimeType{"text/plain", []mimeParam{{"charset", "US-ASCII"}}}
 	}
-	return &event.Response{Status: 200, StatusText: "OK", URL: "data:" + text, Body: event.Bytes(content),
+	return &event.Response{Status: 200, StatusText: "OK", Body: event.Bytes(content),
 		Header: event.Header{{Name: "Content-Type", Value: mime.String()}}}, nil
 }
 

@@ -20,6 +20,8 @@ type Exchange func(req *event.Request, done func(*event.Response, error)) (cance
 type Route struct {
 	// Through performs the exchange; nil has nowhere to go.
 	Through Exchange
+	// Network says that the exchange speaks HTTP, and no other scheme.
+	Network bool
 	// Emit releases each request, those after a redirect too, as an output of the
 	// current context.
 	Emit func(release func())
@@ -42,13 +44,13 @@ func exchangeError(e *engine.Engine, err error) goja.Value {
 // redirects follows redirects on the level of events (Fetch, section 4.4).
 // Safe for concurrent use.
 type redirects struct {
-	e      *engine.Engine
-	route  Route
-	frame  *engine.Frame
-	manual bool
-	replay bool   // the body can be sent again
-	buffer []byte // to do so
-	hops   int
+	e       *engine.Engine
+	route   Route
+	frame   *engine.Frame
+	manual  bool
+	replay  bool     // the body can be sent again
+	buffer  []byte   // to do so
+	visited []string // the URLs before the present one
 
 	mu        sync.Mutex // guards the fields below
 	stop      func(error)
@@ -95,7 +97,7 @@ func (f *redirects) send(req *event.Request, done func(*event.Response, error)) 
 // describe sets what only the client knows of a response.
 func (f *redirects) describe(req *event.Request, resp *event.Response) {
 	resp.URL, _, _ = strings.Cut(req.URL, "#") // Fetch, section 5.5: url has no fragment
-	resp.Redirected = f.hops > 0
+	resp.Redirected = len(f.visited) > 0
 }
 
 func (f *redirects) cancel(reason error) {
@@ -121,7 +123,7 @@ func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*
 		return
 	}
 	f.e.Post(f.frame, "redirect", func() {
-		f.hops++
+		f.visited = append(f.visited, req.URL)
 		if err := f.e.Subrequest(); err != nil {
 			done(nil, err)
 			return
@@ -134,14 +136,14 @@ func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Reque
 	fail := func(text string) (*event.Request, error) {
 		return nil, &event.Error{Name: "TypeError", Message: text}
 	}
-	if f.hops >= maxRedirects {
-		return fail("Too many redirects.")
+	if len(f.visited) >= maxRedirects {
+		return fail("Too many redirects." + strings.Join(append(f.visited, req.URL), ", "))
 	}
 	target, err := url.Parse(resp.Header.Get("location"), req.URL)
-	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
+	if err != nil || f.route.Network && target.Scheme() != "http" && target.Scheme() != "https" {
 		return fail("Invalid Location header; unable to follow redirect.")
 	}
-	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, Redirect: req.Redirect, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, Cause: req.Cause}
+	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, Cause: req.Cause}
 	if resp.Status != 303 && !f.replay {
 		return fail("A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request from a buffer-like body initializer.")
 	}

@@ -59,7 +59,7 @@ func (p *Platform) installFetch() {
 // throws. Requests leave through the context's output gate.
 func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
 	return p.FetchBy(input, init, Route{
-		Through: through, Emit: func(release func()) { p.Engine.Current().Emit(release) },
+		Through: through, Network: true, Emit: func(release func()) { p.Engine.Current().Emit(release) },
 		Failure: func(err error) goja.Value { return exchangeError(p.Engine, err) }, Cause: "fetch",
 	})
 }

@@ -171,7 +171,7 @@ func TestRedirects(t *testing.T) {
 		return func(error) {}
 	}
 	saw = nil
-	w.tries([][2]string{{get("/", `{}`), `TypeError: Too many redirects.`}})
+	w.tries([][2]string{{get("/", `{}`), "TypeError: Too many redirects.http://a/" + strings.Repeat(", http://a/", maxRedirects)}})
 	if len(saw) != 21 {
 		t.Errorf("%d requests, want 21", len(saw))
 	}

@@ -34,7 +34,7 @@ type request struct {
 // before JavaScript asks for it.
 func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
 	r := &request{
-		method: ev.Method, url: ev.URL, redirect: ev.Redirect, cf: cfProperty{raw: ev.CF},
+		method: ev.Method, url: ev.URL, redirect: "manual", cf: cfProperty{raw: ev.CF},
 		headers: headers{list: ev.Header, shared: true, immutable: true}, incoming: true,
 	}
 	r.h = &r.headers
@@ -107,7 +107,7 @@ func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
 }
 
 func (p *Platform) requestEvent(r *request) *event.Request {
-	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), Redirect: r.redirect, CF: r.cf.json(p),
+	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), CF: r.cf.json(p),
 		Raw: r.encodeBody == "manual", Cause: killpoint.Inherited(p.Engine.Cause())}
 	upgrade, _ := r.headers.get("upgrade")
 	ev.Upgrade = strings.EqualFold(upgrade, "websocket")

@@ -132,7 +132,7 @@ func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value)
 	}
 	h := p.newHandle(nil)
 	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, address, true
-	h.connect(&event.Request{Method: "GET", URL: url.Href(parsed), Header: header, Redirect: "manual", Upgrade: true})
+	h.connect(&event.Request{Method: "GET", URL: url.Href(parsed), Header: header, Upgrade: true})
 	return h
 }
 

@@ -262,7 +262,7 @@ func (x *recordedReceiver) OnError(err error) {
 // asked, answered, sent and taken tell what enters a server, as far as it is there
 // at once.
 func asked(r *event.Request) string {
-	return fmt.Sprintf("%s %q %q %s %q %v %q %s", r.Method, r.URL, r.Header, r.Redirect, r.CF, r.Upgrade, r.Cause, event.Peek(r.Body))
+	return fmt.Sprintf("%s %q %q %q %v %q %s", r.Method, r.URL, r.Header, r.CF, r.Upgrade, r.Cause, event.Peek(r.Body))
 }
 
 func answered(r *event.Response, err error) string {
