@@ -12,14 +12,13 @@ import (
 // made at their first use; the functions that return them are the only way to
 // reach them. Loop-confined.
 type coreState struct {
-	events   eventState
-	abort    abortState
-	perf     performanceState
-	encoding encodingState
-	blobs    blobState
-	forms    formState
-	scope    scopeState
-	crypto   cryptoState
+	events eventState
+	abort  abortState
+	perf   performanceState
+	blobs  blobState
+	forms  formState
+	scope  scopeState
+	crypto cryptoState
 }
 
 // installCore defines the globals of everything but fetch and streams.
@@ -36,7 +35,7 @@ func (p *Platform) installCore() {
 	p.urls.Install()
 	p.installCrypto()
 	p.installConsole()
-	p.installEncoding()
+	p.encodings.Install()
 	p.installBlobs()
 	p.installForms()
 	p.lang.Install()

@@ -6,10 +6,11 @@ import (
 
 	"github.com/dop251/goja"
 	"golang.org/x/net/html"
-	"golang.org/x/text/encoding"
+	textencoding "golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -128,8 +129,8 @@ type rewriting struct {
 	elements []contentHandlers // of each selector
 	document contentHandlers   // which handlers any of the document's have
 	splitter *htmlSplitter
-	decoder  *textDecoder      // nil: the document is UTF-8
-	encoder  *encoding.Encoder // as decoder
+	decoder  *encoding.TextDecoder // nil: the document is UTF-8
+	encoder  *textencoding.Encoder // as decoder
 	tokens   []htmlToken
 	current  htmlToken // the one that the prelude has
 	hidden   int       // how many elements around lose their content
@@ -150,18 +151,18 @@ func (p *Platform) newRewriting(r *htmlRewriter, resp *response) *rewriting {
 	if !ok {
 		return run
 	}
-	decoder, err := newDecoder(label)
+	decoder, err := encoding.NewDecoder(label)
 	if err != nil {
 		p.Engine.Throw("TypeError", "Parser error: Unknown character encoding has been provided.")
 	}
-	switch decoder.name {
+	switch decoder.Name {
 	case "utf-8":
 		return run
 	case "utf-16le", "utf-16be", "iso-2022-jp":
 		p.Engine.Throw("TypeError", "Parser error: Expected ASCII-compatible encoding.")
 	}
-	if enc, err := htmlindex.Get(decoder.name); err == nil {
-		run.decoder, run.encoder = decoder, encoding.HTMLEscapeUnsupported(enc.NewEncoder())
+	if enc, err := htmlindex.Get(decoder.Name); err == nil {
+		run.decoder, run.encoder = decoder, textencoding.HTMLEscapeUnsupported(enc.NewEncoder())
 	}
 	return run
 }
@@ -169,8 +170,8 @@ func (p *Platform) newRewriting(r *htmlRewriter, resp *response) *rewriting {
 // feed takes bytes of the document; last says that they are its end.
 func (r *rewriting) feed(data []byte, last bool) {
 	if r.decoder != nil {
-		text, _ := r.decoder.decode(data, last)
-		data = []byte(r.p.decodedText(text).String())
+		text, _ := r.decoder.Decode(data, last)
+		data = []byte(r.p.encodings.Value(text).String())
 	}
 	r.tokens = append(r.tokens, r.splitter.feed(data, last)...)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"minido.dev/minido/runtime/webapi/encoding"
 )
 
 // htmlToken is a piece of a document as it is written, and what of the
@@ -137,7 +139,7 @@ func wholeText(raw []byte) int {
 	if bytes.HasPrefix(raw, []byte("<!")) {
 		return 0
 	}
-	n := len(raw) - unfinished(raw)
+	n := len(raw) - encoding.Unfinished(raw)
 	if i := bytes.LastIndexByte(raw, '<'); i >= 0 && i >= n-2 {
 		n = i
 	}

@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -41,11 +42,12 @@ type Options struct {
 // Platform is the web platform of one isolate. Loop-confined.
 type Platform struct {
 	*webidl.Realm
-	regexps *regexp.Class
-	intls   *intl.Intl
-	lang    *lang.Language
-	urls    *url.Classes
-	opts    Options
+	regexps   *regexp.Class
+	intls     *intl.Intl
+	lang      *lang.Language
+	urls      *url.Classes
+	encodings *encoding.Classes
+	opts      Options
 
 	cloner *Cloner
 	core   coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
@@ -59,6 +61,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.lang = lang.New(p.Realm)
 	p.regexps = regexp.New(p.Realm)
 	p.urls = url.New(p.Realm)
+	p.encodings = encoding.New(p.Realm)
 	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
 	p.installCore()

@@ -1,4 +1,4 @@
-package webapi
+package encoding
 
 import (
 	"slices"
@@ -67,7 +67,7 @@ func newMultibyteMachine(name string) *multibyteMachine {
 
 func (m *multibyteMachine) reset() { m.pending, m.set, m.escaped = nil, 'B', false }
 
-func (m *multibyteMachine) decode(chunk []byte, flush bool) (decoded, bool) {
+func (m *multibyteMachine) decode(chunk []byte, flush bool) (Text, bool) {
 	if len(m.pending) > 0 {
 		chunk = append(m.pending, chunk...)
 		m.pending = nil
@@ -101,7 +101,7 @@ func (m *multibyteMachine) decode(chunk []byte, flush bool) (decoded, bool) {
 	} else {
 		m.pending = slices.Clone(chunk)
 	}
-	return decoded{units: units}, ok
+	return Text{units: units}, ok
 }
 
 // lookup is the character of a whole sequence in the index.

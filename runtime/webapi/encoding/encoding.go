@@ -1,4 +1,6 @@
-package webapi
+// Package encoding is TextEncoder and TextDecoder with the encodings of the
+// Encoding standard, and atob and btoa (HTML, section 8.3).
+package encoding
 
 import (
 	"encoding/base64"
@@ -14,11 +16,16 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// encodingState holds the classes of the Encoding standard. Loop-confined.
-type encodingState struct {
+// Classes are the classes of one isolate. Loop-confined.
+type Classes struct {
+	*webidl.Realm
+
 	encoder *engine.Class[textEncoder]
-	decoder *engine.Class[*textDecoder]
+	decoder *engine.Class[*TextDecoder]
 }
+
+// New makes the part; Install defines its globals.
+func New(r *webidl.Realm) *Classes { return &Classes{Realm: r} }
 
 // Texts of workerd's src/workerd/api/global-scope.c++.
 const (
@@ -28,7 +35,7 @@ const (
 
 // installEncoding defines TextEncoder, TextDecoder (Encoding standard), atob
 // and btoa (HTML, section 8.3).
-func (p *Platform) installEncoding() {
+func (p *Classes) Install() {
 	p.LazyClass("TextEncoder", func() *goja.Object { return p.textEncoders().Ctor })
 	p.LazyClass("TextDecoder", func() *goja.Object { return p.textDecoders().Ctor })
 	p.Engine.Global("atob", p.GlobalFunc("atob", 1, p.atob))
@@ -36,7 +43,7 @@ func (p *Platform) installEncoding() {
 }
 
 // atob is the forgiving base64 decode of the Infra standard, section 7.
-func (p *Platform) atob(call goja.FunctionCall) goja.Value {
+func (p *Classes) atob(call goja.FunctionCall) goja.Value {
 	p.Need(call, 1, "", "atob", "string")
 	text := p.ToString(call.Arguments[0]).String()
 	if strings.ContainsAny(text, "\t\n\f\r ") {
@@ -54,7 +61,7 @@ func (p *Platform) atob(call goja.FunctionCall) goja.Value {
 	return p.Latin1(data)
 }
 
-func (p *Platform) btoa(call goja.FunctionCall) goja.Value {
+func (p *Classes) btoa(call goja.FunctionCall) goja.Value {
 	p.Need(call, 1, "", "btoa", "string")
 	s := p.ToString(call.Arguments[0])
 	data := make([]byte, s.Length())
@@ -71,8 +78,8 @@ func (p *Platform) btoa(call goja.FunctionCall) goja.Value {
 // textEncoder has no state: it always writes UTF-8.
 type textEncoder struct{}
 
-func (p *Platform) textEncoders() *engine.Class[textEncoder] {
-	s := &p.core.encoding
+func (p *Classes) textEncoders() *engine.Class[textEncoder] {
+	s := p
 	if s.encoder == nil {
 		s.encoder = engine.DefineClass(p.Engine, engine.ClassDef[textEncoder]{
 			Name: "TextEncoder",
@@ -97,7 +104,7 @@ func (p *Platform) textEncoders() *engine.Class[textEncoder] {
 
 // encodeInto writes the characters that fit as a whole, and tells how many code
 // units it read and how many bytes it wrote.
-func (p *Platform) encodeInto(_ textEncoder, call goja.FunctionCall) goja.Value {
+func (p *Classes) encodeInto(_ textEncoder, call goja.FunctionCall) goja.Value {
 	p.Need(call, 1, "TextEncoder", "encodeInto", "string")
 	text := webidl.UTF8Of(p.ToString(call.Arguments[0]))
 	v := call.Argument(1)
@@ -120,9 +127,9 @@ func (p *Platform) encodeInto(_ textEncoder, call goja.FunctionCall) goja.Value 
 	return p.Record("read", read, "written", copy(target, text[:end]))
 }
 
-// textDecoder is a TextDecoder. Loop-confined.
-type textDecoder struct {
-	name             string
+// TextDecoder is a TextDecoder. Loop-confined.
+type TextDecoder struct {
+	Name             string
 	fatal, ignoreBOM bool
 	mark             bool // the encoding is one of Unicode: a byte order mark may lead
 	began            bool // the place of the mark is past
@@ -132,21 +139,21 @@ type textDecoder struct {
 // decodeMachine decodes a sequence of chunks; flush ends it, and leaves the
 // machine at the start of another.
 type decodeMachine interface {
-	decode(chunk []byte, flush bool) (text decoded, ok bool)
+	decode(chunk []byte, flush bool) (text Text, ok bool)
 	reset()
 }
 
-// decoded is text in the form its machine makes: units if that is not nil.
+// Text is text in the form its machine makes: units if that is not nil.
 // Malformed input is U+FFFD in it.
-type decoded struct {
+type Text struct {
 	text  string
 	units []uint16
 }
 
 var errNoEncoding = errors.New("not a valid encoding")
 
-// newDecoder finds an encoding by one of its labels (Encoding, section 4.2).
-func newDecoder(label string) (*textDecoder, error) {
+// NewDecoder finds an encoding by one of its labels (Encoding, section 4.2).
+func NewDecoder(label string) (*TextDecoder, error) {
 	label = strings.Trim(label, "\t\n\f\r ")
 	for i := 0; i < len(label); i++ {
 		if label[i] <= ' ' || label[i] >= utf8.RuneSelf {
@@ -161,7 +168,7 @@ func newDecoder(label string) (*textDecoder, error) {
 	if err != nil {
 		return nil, errNoEncoding
 	}
-	d := &textDecoder{name: name}
+	d := &TextDecoder{Name: name}
 	switch name {
 	case "replacement":
 		return nil, errNoEncoding
@@ -185,23 +192,23 @@ func newDecoder(label string) (*textDecoder, error) {
 	return d, nil
 }
 
-func (p *Platform) textDecoders() *engine.Class[*textDecoder] {
-	s := &p.core.encoding
+func (p *Classes) textDecoders() *engine.Class[*TextDecoder] {
+	s := p
 	if s.decoder == nil {
-		s.decoder = engine.DefineClass(p.Engine, engine.ClassDef[*textDecoder]{
+		s.decoder = engine.DefineClass(p.Engine, engine.ClassDef[*TextDecoder]{
 			Name: "TextDecoder", New: p.newTextDecoder,
-			Accessors: []engine.Accessor[*textDecoder]{
-				webidl.Reader("encoding", func(d *textDecoder) goja.Value { return p.VM.ToValue(d.name) }),
-				webidl.Reader("fatal", func(d *textDecoder) goja.Value { return p.VM.ToValue(d.fatal) }),
-				webidl.Reader("ignoreBOM", func(d *textDecoder) goja.Value { return p.VM.ToValue(d.ignoreBOM) }),
+			Accessors: []engine.Accessor[*TextDecoder]{
+				webidl.Reader("encoding", func(d *TextDecoder) goja.Value { return p.VM.ToValue(d.Name) }),
+				webidl.Reader("fatal", func(d *TextDecoder) goja.Value { return p.VM.ToValue(d.fatal) }),
+				webidl.Reader("ignoreBOM", func(d *TextDecoder) goja.Value { return p.VM.ToValue(d.ignoreBOM) }),
 			},
-			Methods: []engine.Method[*textDecoder]{{Name: "decode", Fn: p.textDecode}},
+			Methods: []engine.Method[*TextDecoder]{{Name: "decode", Fn: p.textDecode}},
 		})
 	}
 	return s.decoder
 }
 
-func (p *Platform) newTextDecoder(call goja.ConstructorCall) *textDecoder {
+func (p *Classes) newTextDecoder(call goja.ConstructorCall) *TextDecoder {
 	label := "utf-8"
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		label = p.ToString(v).String()
@@ -210,7 +217,7 @@ func (p *Platform) newTextDecoder(call goja.ConstructorCall) *textDecoder {
 	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
 		p.BadConstruct("TextDecoder", 2, "ConstructorOptions")
 	}
-	d, err := newDecoder(label)
+	d, err := NewDecoder(label)
 	if err != nil {
 		p.Engine.Throw("RangeError", "\"%s\" is %s.", label, err)
 	}
@@ -218,7 +225,7 @@ func (p *Platform) newTextDecoder(call goja.ConstructorCall) *textDecoder {
 	return d
 }
 
-func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value {
+func (p *Classes) textDecode(d *TextDecoder, call goja.FunctionCall) goja.Value {
 	var data []byte
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		var ok bool
@@ -231,29 +238,29 @@ func (p *Platform) textDecode(d *textDecoder, call goja.FunctionCall) goja.Value
 		p.BadArgument("TextDecoder", "decode", 2, "DecodeOptions")
 	}
 	flush := !webidl.Get(options, "stream").ToBoolean()
-	text, ok := d.decode(data, flush)
+	text, ok := d.Decode(data, flush)
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to decode input.")
 	}
-	return p.decodedText(text)
+	return p.Value(text)
 }
 
-// decodedText is decoded text as a JavaScript string.
-func (p *Platform) decodedText(text decoded) goja.Value {
+// Value is decoded text as a JavaScript string.
+func (p *Classes) Value(text Text) goja.Value {
 	if text.units != nil {
 		return goja.StringFromUTF16(text.units)
 	}
 	return p.Engine.String(text.text)
 }
 
-// decode decodes one chunk of a stream; ok is false if the decoder is fatal and
+// Decode decodes one chunk of a stream; ok is false if the decoder is fatal and
 // the input malformed, which ends the stream too.
-func (d *textDecoder) decode(chunk []byte, flush bool) (text decoded, ok bool) {
+func (d *TextDecoder) Decode(chunk []byte, flush bool) (text Text, ok bool) {
 	text, ok = d.machine.decode(chunk, flush)
 	if !ok && d.fatal {
 		d.machine.reset()
 		d.began = false
-		return decoded{}, false
+		return Text{}, false
 	}
 	if d.mark && !d.began && (text.text != "" || len(text.units) > 0) {
 		d.began = true
@@ -275,25 +282,25 @@ type utf8Machine struct{ pending []byte }
 
 func (m *utf8Machine) reset() { m.pending = nil }
 
-func (m *utf8Machine) decode(chunk []byte, flush bool) (decoded, bool) {
+func (m *utf8Machine) decode(chunk []byte, flush bool) (Text, bool) {
 	if len(m.pending) > 0 {
 		chunk = append(m.pending, chunk...)
 		m.pending = nil
 	}
 	if !flush {
-		whole := len(chunk) - unfinished(chunk)
+		whole := len(chunk) - Unfinished(chunk)
 		m.pending = append(m.pending, chunk[whole:]...)
 		chunk = chunk[:whole]
 	}
 	if utf8.Valid(chunk) {
-		return decoded{text: string(chunk)}, true
+		return Text{text: string(chunk)}, true
 	}
-	return decoded{text: webidl.ValidUTF8(chunk)}, false
+	return Text{text: webidl.ValidUTF8(chunk)}, false
 }
 
-// unfinished is the length of the character at the end of data of which more
+// Unfinished is the length of the character at the end of data of which more
 // bytes may follow, 0 if there is none.
-func unfinished(data []byte) int {
+func Unfinished(data []byte) int {
 	for n := 1; n <= 3 && n <= len(data); n++ {
 		tail := data[len(data)-n:]
 		if utf8.RuneStart(tail[0]) {
@@ -314,7 +321,7 @@ type utf16Machine struct {
 
 func (m *utf16Machine) reset() { m.pending = nil }
 
-func (m *utf16Machine) decode(chunk []byte, flush bool) (decoded, bool) {
+func (m *utf16Machine) decode(chunk []byte, flush bool) (Text, bool) {
 	if len(m.pending) > 0 {
 		chunk = append(m.pending, chunk...)
 		m.pending = nil
@@ -344,7 +351,7 @@ func (m *utf16Machine) decode(chunk []byte, flush bool) (decoded, bool) {
 	for i := range engine.LoneSurrogates(units) {
 		units[i], ok = utf8.RuneError, false
 	}
-	return decoded{units: units}, ok
+	return Text{units: units}, ok
 }
 
 // byteMachine decodes the encodings of one byte per character. Immutable.
@@ -352,7 +359,7 @@ type byteMachine struct{ table *charmap.Charmap }
 
 func (m byteMachine) reset() {}
 
-func (m byteMachine) decode(chunk []byte, _ bool) (decoded, bool) {
+func (m byteMachine) decode(chunk []byte, _ bool) (Text, bool) {
 	units, ok := make([]uint16, len(chunk)), true
 	for i, c := range chunk {
 		r := m.table.DecodeByte(c)
@@ -367,7 +374,7 @@ func (m byteMachine) decode(chunk []byte, _ bool) (decoded, bool) {
 		}
 		units[i] = uint16(r)
 	}
-	return decoded{units: units}, ok
+	return Text{units: units}, ok
 }
 
 // userMachine decodes x-user-defined (Encoding, section 14.5.1). Immutable.
@@ -375,12 +382,12 @@ type userMachine struct{}
 
 func (userMachine) reset() {}
 
-func (userMachine) decode(chunk []byte, _ bool) (decoded, bool) {
+func (userMachine) decode(chunk []byte, _ bool) (Text, bool) {
 	units := make([]uint16, len(chunk))
 	for i, c := range chunk {
 		if units[i] = uint16(c); c >= 0x80 {
 			units[i] += 0xF780 - 0x80
 		}
 	}
-	return decoded{units: units}, true
+	return Text{units: units}, true
 }

@@ -1,4 +1,4 @@
-package webapi
+package encoding
 
 import (
 	"slices"
@@ -11,8 +11,8 @@ import (
 // Encoding standard, section 8.2: TextEncoder writes UTF-8, lone surrogates as
 // U+FFFD; encodeInto writes only whole characters.
 func TestTextEncoder(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := newWorld(t)
+	w.Tries([][2]string{
 		{`new TextEncoder().encoding`, `utf-8`},
 		{`Array.from(new TextEncoder().encode("aé€😀"))`, `[97,195,169,226,130,172,240,159,152,128]`},
 		{`Array.from(new TextEncoder().encode("\ud83dx\ude00"))`, `[239,191,189,120,239,191,189]`},
@@ -31,11 +31,11 @@ func TestTextEncoder(t *testing.T) {
 // Encoding standard, section 8.1: labels, fatal, ignoreBOM and stream of
 // TextDecoder.
 func TestTextDecoder(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`globalThis.d = (label, bytes, o) => new TextDecoder(label, o).decode(new Uint8Array(bytes));
+	w := newWorld(t)
+	w.Run(`globalThis.d = (label, bytes, o) => new TextDecoder(label, o).decode(new Uint8Array(bytes));
 		globalThis.codes = (s) => Array.from({length: s.length}, (_, i) => s.charCodeAt(i).toString(16)).join(" ");
 		globalThis.parts = (label, list, o) => { const x = new TextDecoder(label, o); return list.map((b) => x.decode(new Uint8Array(b), {stream: true})).concat(x.decode()) }`)
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(x => [x.encoding, x.fatal, x.ignoreBOM])(new TextDecoder())`, `["utf-8",false,false]`},
 		{`(x => [x.encoding, x.fatal, x.ignoreBOM])(new TextDecoder(" Latin1\n", {fatal: true, ignoreBOM: 1}))`, `["windows-1252",true,true]`},
 		{`["UTF8", "utf-16", "ucs-2", "unicodefffe", "sjis", "x-gbk", "gb18030", "big5-hkscs", "euc-kr", "koi8-ru", "logical", "visual", "cp866", "mac", "iso-2022-jp"].map((l) => new TextDecoder(l).encoding)`,
@@ -73,8 +73,8 @@ func TestTextDecoder(t *testing.T) {
 
 // HTML, section 8.3 (atob, btoa) and Infra, section 7 (forgiving base64).
 func TestBase64(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := newWorld(t)
+	w.Tries([][2]string{
 		{`[btoa(""), btoa("a"), btoa("ab"), btoa("\xff\x00\x80"), btoa(12), btoa(null)]`, `["","YQ==","YWI=","/wCA","MTI=","bnVsbA=="]`},
 		{`btoa("€")`, `InvalidCharacterError: ` + textNotLatin1},
 		{`btoa()`, `TypeError: Failed to execute 'btoa' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'string'.`},
@@ -97,24 +97,24 @@ func FuzzTextDecoderStream(f *testing.F) {
 	f.Add([]byte("\x1b$B$\"\x1b(B\x82\xa0\x81\x30\x81\x30\x8e\xa2"), uint8(2))
 	f.Fuzz(func(t *testing.T, data []byte, step uint8) {
 		for _, label := range labels {
-			d, err := newDecoder(label)
+			d, err := NewDecoder(label)
 			if err != nil {
 				t.Fatal(err)
 			}
-			text := func(x decoded) []uint16 {
+			text := func(x Text) []uint16 {
 				if x.units != nil {
 					return x.units
 				}
 				return utf16.Encode([]rune(x.text))
 			}
-			whole, _ := d.decode(data, true)
+			whole, _ := d.Decode(data, true)
 			var cut []uint16
 			n := int(step)%5 + 1
 			for rest := data; len(rest) > 0; rest = rest[min(n, len(rest)):] {
-				x, _ := d.decode(rest[:min(n, len(rest))], false)
+				x, _ := d.Decode(rest[:min(n, len(rest))], false)
 				cut = append(cut, text(x)...)
 			}
-			x, _ := d.decode(nil, true)
+			x, _ := d.Decode(nil, true)
 			if cut = append(cut, text(x)...); !slices.Equal(cut, text(whole)) {
 				t.Fatalf("%s: %x in steps of %d gave %x, at once %x", label, data, n, cut, text(whole))
 			}
