@@ -18,7 +18,6 @@ type coreState struct {
 	blobs  blobState
 	forms  formState
 	scope  scopeState
-	crypto cryptoState
 }
 
 // installCore defines the globals of everything but fetch and streams.
@@ -33,7 +32,7 @@ func (p *Platform) installCore() {
 	p.installPerformance()
 	p.installPerformanceObserver()
 	p.urls.Install()
-	p.installCrypto()
+	p.crypto.Install()
 	p.installConsole()
 	p.encodings.Install()
 	p.installBlobs()

@@ -33,7 +33,6 @@ type Transferable struct {
 func (c *Cloner) AddTransferable(t Transferable) { c.kinds = append(c.kinds, t) }
 
 func (p *Platform) installClone() {
-	p.cloner = &Cloner{p: p}
 	// Every object with a Go value is a platform object, and so is what the
 	// stream classes make.
 	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.Engine.Attached(obj) != nil || p.inheritsStream(obj) })

@@ -16,8 +16,10 @@ import (
 	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/url"
+	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -47,6 +49,7 @@ type Platform struct {
 	lang      *lang.Language
 	urls      *url.Classes
 	encodings *encoding.Classes
+	crypto    *crypto.Crypto
 	opts      Options
 
 	cloner *Cloner
@@ -58,10 +61,12 @@ type Platform struct {
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
+	p.cloner = &Cloner{p: p}
 	p.lang = lang.New(p.Realm)
 	p.regexps = regexp.New(p.Realm)
 	p.urls = url.New(p.Realm)
 	p.encodings = encoding.New(p.Realm)
+	p.crypto = crypto.New(p.Realm, p.cloner, func() *goja.Object { return p.streamClass("WritableStream") })
 	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
 	p.installCore()
@@ -71,3 +76,10 @@ func Install(e *engine.Engine, o Options) *Platform {
 
 // SettleStack is called before code reads v.stack (lang.Language.SettleStack).
 func (p *Platform) SettleStack(v goja.Value) { p.lang.SettleStack(v) }
+
+// CryptoKeyOf is the key of a CryptoKey. Loop-confined.
+func (p *Platform) CryptoKeyOf(v goja.Value) (*webcrypto.Key, bool) { return p.crypto.KeyOf(v) }
+
+// NewCryptoKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
+// Loop-confined.
+func (p *Platform) NewCryptoKey(k *webcrypto.Key) *goja.Object { return p.crypto.NewKey(k) }

@@ -1,4 +1,4 @@
-package webapi
+package crypto
 
 import (
 	_ "embed"
@@ -25,17 +25,17 @@ const crc64NVME = 0x9a6c9329ac4bc9b5
 
 // makeDigestStream makes crypto.DigestStream, a WritableStream of workerd's
 // (src/workerd/api/crypto/crypto.c++).
-func (p *Platform) makeDigestStream() goja.Value {
+func (p *Crypto) makeDigestStream() goja.Value {
 	native := p.Engine.Native(engine.Func{Name: "hash", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 		return p.digestOf(call.Argument(0))
 	}})
-	native.Set("WritableStream", p.streamClass("WritableStream"))
+	native.Set("WritableStream", p.writableStream())
 	return p.Engine.Load(digestPrelude, native)
 }
 
 // digestOf is the running digest of a stream: write(chunk) takes bytes and
 // strings and returns false for what is neither, sum() ends it.
-func (p *Platform) digestOf(algorithm goja.Value) goja.Value {
+func (p *Crypto) digestOf(algorithm goja.Value) goja.Value {
 	h := p.newDigest(algorithm)
 	written := new(big.Int)
 	return p.Engine.Native(
@@ -53,7 +53,7 @@ func (p *Platform) digestOf(algorithm goja.Value) goja.Value {
 	)
 }
 
-func (p *Platform) newDigest(algorithm goja.Value) hash.Hash {
+func (p *Crypto) newDigest(algorithm goja.Value) hash.Hash {
 	v := p.algorithmIdentifier(algorithm)
 	name := v
 	if _, ok := v.(*goja.Object); ok {

@@ -1,4 +1,4 @@
-package webapi
+package crypto
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 )
 
 // cryptoError is the JavaScript value of an error from package webcrypto.
-func (p *Platform) cryptoError(err error) goja.Value {
+func (p *Crypto) cryptoError(err error) goja.Value {
 	var known *webcrypto.Error
 	switch {
 	case !errors.As(err, &known):
@@ -26,14 +26,14 @@ func (p *Platform) cryptoError(err error) goja.Value {
 }
 
 // tried throws err, if it is one.
-func (p *Platform) tried(err error) {
+func (p *Crypto) tried(err error) {
 	if err != nil {
 		panic(p.cryptoError(err))
 	}
 }
 
 // algorithmIdentifier converts to (object or DOMString).
-func (p *Platform) algorithmIdentifier(v goja.Value) goja.Value {
+func (p *Crypto) algorithmIdentifier(v goja.Value) goja.Value {
 	if obj, ok := v.(*goja.Object); ok {
 		return obj
 	}
@@ -41,7 +41,7 @@ func (p *Platform) algorithmIdentifier(v goja.Value) goja.Value {
 }
 
 // normalize is "normalize an algorithm" (section 18.4.4). It throws.
-func (p *Platform) normalize(op webcrypto.Operation, v goja.Value) *webcrypto.Params {
+func (p *Crypto) normalize(op webcrypto.Operation, v goja.Value) *webcrypto.Params {
 	params, err := p.tryNormalize(op, v)
 	p.tried(err)
 	return params
@@ -49,7 +49,7 @@ func (p *Platform) normalize(op webcrypto.Operation, v goja.Value) *webcrypto.Pa
 
 // tryNormalize is normalize that returns the NotSupportedError of an algorithm
 // that is not registered for the operation.
-func (p *Platform) tryNormalize(op webcrypto.Operation, v goja.Value) (*webcrypto.Params, error) {
+func (p *Crypto) tryNormalize(op webcrypto.Operation, v goja.Value) (*webcrypto.Params, error) {
 	v = p.algorithmIdentifier(v)
 	name := v
 	if _, ok := v.(*goja.Object); ok {
@@ -77,7 +77,7 @@ func (p *Platform) tryNormalize(op webcrypto.Operation, v goja.Value) (*webcrypt
 }
 
 // setMember converts a member of an algorithm's dictionary.
-func (p *Platform) setMember(params *webcrypto.Params, m webcrypto.Member, v goja.Value) {
+func (p *Crypto) setMember(params *webcrypto.Params, m webcrypto.Member, v goja.Value) {
 	bad := func(typ string) {
 		p.Engine.Throw("TypeError", "The field %q in \"algorithm\" is not of type '%s'.", m.Name, typ)
 	}
@@ -148,7 +148,7 @@ func setNumber(params *webcrypto.Params, name string, n int) {
 }
 
 // jsonWebKey converts to a JsonWebKey dictionary (section 15).
-func (p *Platform) jsonWebKey(v goja.Value) *webcrypto.JWK {
+func (p *Crypto) jsonWebKey(v goja.Value) *webcrypto.JWK {
 	j := &webcrypto.JWK{Fields: map[string]string{}}
 	for _, name := range webcrypto.JWKFields {
 		value := webidl.Get(v, name)
@@ -171,7 +171,7 @@ func (p *Platform) jsonWebKey(v goja.Value) *webcrypto.JWK {
 }
 
 // exportedKey is what exportKey resolves with.
-func (p *Platform) exportedKey(x *webcrypto.Exported) goja.Value {
+func (p *Crypto) exportedKey(x *webcrypto.Exported) goja.Value {
 	if x.JWK == nil {
 		return p.NewArrayBuffer(x.Bytes)
 	}
@@ -217,7 +217,7 @@ func jwkJSON(j *webcrypto.JWK) []byte {
 
 // parseJWK is "parse a JWK" (section 14.3.12): JSON.parse and the conversion to a
 // JsonWebKey in a global object that nobody has patched.
-func (p *Platform) parseJWK(data []byte) *webcrypto.JWK {
+func (p *Crypto) parseJWK(data []byte) *webcrypto.JWK {
 	var members map[string]json.RawMessage
 	bad := func() { p.ThrowDOM("DataError", "Missing \"kty\" field or corrupt JSON unwrapping key?") }
 	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), &members) != nil {

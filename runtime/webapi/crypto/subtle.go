@@ -1,4 +1,4 @@
-package webapi
+package crypto
 
 import (
 	"crypto/subtle"
@@ -23,12 +23,12 @@ type subtleMethod struct {
 
 // subtleArgs are the arguments of one call.
 type subtleArgs struct {
-	p    *Platform
+	p    *Crypto
 	name string
 	call goja.FunctionCall
 }
 
-func (p *Platform) defineSubtle() *engine.Class[subtleObject] {
+func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[subtleObject]{Name: "SubtleCrypto"})
 	const algorithm, key, data, usages = "AlgorithmIdentifier", "CryptoKey", "BufferSource", "sequence<KeyUsage>"
 	for _, m := range []subtleMethod{
@@ -132,7 +132,7 @@ const costlyIterations = 1000
 // what done makes of its result. Costly work of a stateless request leaves the
 // loop, so that other requests go on. In an object it stays in the turn: there,
 // as in workerd, an await of crypto lets no other event in.
-func compute[T any](p *Platform, name string, costly bool, work func() (T, error), done func(T) goja.Value) goja.Value {
+func compute[T any](p *Crypto, name string, costly bool, work func() (T, error), done func(T) goja.Value) goja.Value {
 	c := p.Engine.Current()
 	if !costly || p.Go == nil || c == nil || c.Kind != engine.RequestContext {
 		v, err := work()
@@ -152,30 +152,30 @@ func compute[T any](p *Platform, name string, costly bool, work func() (T, error
 }
 
 // buffer resolves with bytes.
-func (p *Platform) buffer(data []byte, err error) goja.Value {
+func (p *Crypto) buffer(data []byte, err error) goja.Value {
 	p.tried(err)
 	return p.NewArrayBuffer(data)
 }
 
-func (p *Platform) subtleEncrypt(a subtleArgs) goja.Value {
+func (p *Crypto) subtleEncrypt(a subtleArgs) goja.Value {
 	algorithm, key, data := a.algorithm(0), a.key(1), a.bytes(2)
 	params := p.normalize(webcrypto.OpEncrypt, algorithm)
 	return p.buffer(webcrypto.EncryptWith(params, key, webcrypto.Encrypt, data(), p.Engine.Entropy()))
 }
 
-func (p *Platform) subtleDecrypt(a subtleArgs) goja.Value {
+func (p *Crypto) subtleDecrypt(a subtleArgs) goja.Value {
 	algorithm, key, data := a.algorithm(0), a.key(1), a.bytes(2)
 	params := p.normalize(webcrypto.OpDecrypt, algorithm)
 	return p.buffer(webcrypto.DecryptWith(params, key, webcrypto.Decrypt, data()))
 }
 
-func (p *Platform) subtleSign(a subtleArgs) goja.Value {
+func (p *Crypto) subtleSign(a subtleArgs) goja.Value {
 	algorithm, key, data := a.algorithm(0), a.key(1), a.bytes(2)
 	params := p.normalize(webcrypto.OpSign, algorithm)
 	return p.buffer(webcrypto.SignWith(params, key, data(), p.Engine.Entropy()))
 }
 
-func (p *Platform) subtleVerify(a subtleArgs) goja.Value {
+func (p *Crypto) subtleVerify(a subtleArgs) goja.Value {
 	algorithm, key, signature, data := a.algorithm(0), a.key(1), a.bytes(2), a.bytes(3)
 	params := p.normalize(webcrypto.OpVerify, algorithm)
 	ok, err := webcrypto.VerifyWith(params, key, signature(), data())
@@ -183,13 +183,13 @@ func (p *Platform) subtleVerify(a subtleArgs) goja.Value {
 	return p.VM.ToValue(ok)
 }
 
-func (p *Platform) subtleDigest(a subtleArgs) goja.Value {
+func (p *Crypto) subtleDigest(a subtleArgs) goja.Value {
 	algorithm, data := a.algorithm(0), a.bytes(1)
 	params := p.normalize(webcrypto.OpDigest, algorithm)
 	return p.NewArrayBuffer(webcrypto.Digest(params.Name, data()))
 }
 
-func (p *Platform) subtleGenerate(a subtleArgs) goja.Value {
+func (p *Crypto) subtleGenerate(a subtleArgs) goja.Value {
 	algorithm, extractable, usages := a.algorithm(0), a.boolean(1), a.usages(2)
 	params := p.normalize(webcrypto.OpGenerateKey, algorithm)
 	if params.Name == "HMAC" || strings.HasPrefix(params.Name, "AES-") {
@@ -200,16 +200,16 @@ func (p *Platform) subtleGenerate(a subtleArgs) goja.Value {
 	}
 	return compute(p, "crypto.subtle.generateKey()", params.ModulusLength > 0, work, func(g webcrypto.Generated) goja.Value {
 		if g.Secret != nil {
-			return p.NewCryptoKey(g.Secret)
+			return p.NewKey(g.Secret)
 		}
 		pair := p.VM.NewObject()
-		p.DefinePlain(pair, "publicKey", p.NewCryptoKey(g.Public))
-		p.DefinePlain(pair, "privateKey", p.NewCryptoKey(g.Private))
+		p.DefinePlain(pair, "publicKey", p.NewKey(g.Public))
+		p.DefinePlain(pair, "privateKey", p.NewKey(g.Private))
 		return pair
 	})
 }
 
-func (p *Platform) subtleDeriveKey(a subtleArgs) goja.Value {
+func (p *Crypto) subtleDeriveKey(a subtleArgs) goja.Value {
 	algorithm, base, derived := a.algorithm(0), a.key(1), a.algorithm(2)
 	extractable, usages := a.boolean(3), a.usages(4)
 	params := p.normalize(webcrypto.OpDeriveBits, algorithm)
@@ -217,10 +217,10 @@ func (p *Platform) subtleDeriveKey(a subtleArgs) goja.Value {
 	lengths := p.normalize(webcrypto.OpGetKeyLength, derived)
 	return compute(p, "crypto.subtle.deriveKey()", params.Iterations > costlyIterations, func() (*webcrypto.Key, error) {
 		return webcrypto.DeriveKeyWith(params, base, lengths, imports, extractable, usages)
-	}, func(k *webcrypto.Key) goja.Value { return p.NewCryptoKey(k) })
+	}, func(k *webcrypto.Key) goja.Value { return p.NewKey(k) })
 }
 
-func (p *Platform) subtleDeriveBits(a subtleArgs) goja.Value {
+func (p *Crypto) subtleDeriveBits(a subtleArgs) goja.Value {
 	algorithm, key := a.algorithm(0), a.key(1)
 	var length *int
 	if v := a.call.Argument(2); !webidl.IsMissing(v) {
@@ -241,7 +241,7 @@ func (p *Platform) subtleDeriveBits(a subtleArgs) goja.Value {
 	}, p.NewArrayBuffer)
 }
 
-func (p *Platform) subtleImport(a subtleArgs) goja.Value {
+func (p *Crypto) subtleImport(a subtleArgs) goja.Value {
 	format := a.format(0)
 	v := a.call.Argument(1)
 	_, isObject := v.(*goja.Object)
@@ -270,10 +270,10 @@ func (p *Platform) subtleImport(a subtleArgs) goja.Value {
 	}
 	key, err := webcrypto.Import(format, copied, jwk, params, extractable, usages)
 	p.tried(err)
-	return p.NewCryptoKey(key)
+	return p.NewKey(key)
 }
 
-func (p *Platform) subtleExport(a subtleArgs) goja.Value {
+func (p *Crypto) subtleExport(a subtleArgs) goja.Value {
 	format, key := a.format(0), a.key(1)
 	exported, err := webcrypto.Export(format, key)
 	p.tried(err)
@@ -282,7 +282,7 @@ func (p *Platform) subtleExport(a subtleArgs) goja.Value {
 
 // normalizeEither normalizes for one operation, and for another if the
 // algorithm is not registered for the first.
-func (p *Platform) normalizeEither(first, second webcrypto.Operation, v goja.Value) *webcrypto.Params {
+func (p *Crypto) normalizeEither(first, second webcrypto.Operation, v goja.Value) *webcrypto.Params {
 	params, err := p.tryNormalize(first, v)
 	if err != nil {
 		return p.normalize(second, v)
@@ -290,7 +290,7 @@ func (p *Platform) normalizeEither(first, second webcrypto.Operation, v goja.Val
 	return params
 }
 
-func (p *Platform) subtleWrap(a subtleArgs) goja.Value {
+func (p *Crypto) subtleWrap(a subtleArgs) goja.Value {
 	format, key, wrapping, algorithm := a.format(0), a.key(1), a.key(2), a.algorithm(3)
 	params := p.normalizeEither(webcrypto.OpWrapKey, webcrypto.OpEncrypt, algorithm)
 	p.tried(webcrypto.CheckWrap(params, wrapping))
@@ -303,7 +303,7 @@ func (p *Platform) subtleWrap(a subtleArgs) goja.Value {
 	return p.buffer(webcrypto.EncryptWith(params, wrapping, webcrypto.WrapKey, data, p.Engine.Entropy()))
 }
 
-func (p *Platform) subtleUnwrap(a subtleArgs) goja.Value {
+func (p *Crypto) subtleUnwrap(a subtleArgs) goja.Value {
 	format, wrapped, unwrapping := a.format(0), a.bytes(1), a.key(2)
 	algorithm, unwrappedAlgorithm := a.algorithm(3), a.algorithm(4)
 	extractable, usages := a.boolean(5), a.usages(6)
@@ -317,5 +317,5 @@ func (p *Platform) subtleUnwrap(a subtleArgs) goja.Value {
 	}
 	key, err := webcrypto.Import(format, data, jwk, imports, extractable, usages)
 	p.tried(err)
-	return p.NewCryptoKey(key)
+	return p.NewKey(key)
 }

@@ -1,4 +1,4 @@
-package webapi
+package crypto
 
 import (
 	"bytes"
@@ -17,15 +17,14 @@ type cryptoKey struct {
 	algorithm, usages *goja.Object // made at their first use
 }
 
-func (p *Platform) cryptoKeys() *engine.Class[*cryptoKey] {
-	st := &p.core.crypto
-	if st.keys != nil {
-		return st.keys
+func (p *Crypto) cryptoKeys() *engine.Class[*cryptoKey] {
+	if p.keys != nil {
+		return p.keys
 	}
 	reader := func(name string, get func(*cryptoKey) goja.Value) engine.Accessor[*cryptoKey] {
 		return engine.Accessor[*cryptoKey]{Name: name, Get: func(k *cryptoKey, _ *goja.Object) goja.Value { return get(k) }}
 	}
-	st.keys = engine.DefineClass(p.Engine, engine.ClassDef[*cryptoKey]{
+	p.keys = engine.DefineClass(p.Engine, engine.ClassDef[*cryptoKey]{
 		Name: "CryptoKey",
 		Accessors: []engine.Accessor[*cryptoKey]{
 			reader("type", func(k *cryptoKey) goja.Value { return p.VM.ToValue(string(k.key.Type)) }),
@@ -44,11 +43,11 @@ func (p *Platform) cryptoKeys() *engine.Class[*cryptoKey] {
 			}),
 		},
 	})
-	return st.keys
+	return p.keys
 }
 
-// CryptoKeyOf is the key of a CryptoKey. Loop-confined.
-func (p *Platform) CryptoKeyOf(v goja.Value) (*webcrypto.Key, bool) {
+// KeyOf is the key of a CryptoKey. Loop-confined.
+func (p *Crypto) KeyOf(v goja.Value) (*webcrypto.Key, bool) {
 	k, ok := p.cryptoKeys().Of(v)
 	if !ok {
 		return nil, false
@@ -56,14 +55,14 @@ func (p *Platform) CryptoKeyOf(v goja.Value) (*webcrypto.Key, bool) {
 	return k.key, true
 }
 
-// NewCryptoKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
+// NewKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
 // Loop-confined.
-func (p *Platform) NewCryptoKey(k *webcrypto.Key) *goja.Object {
+func (p *Crypto) NewKey(k *webcrypto.Key) *goja.Object {
 	return p.cryptoKeys().Wrap(&cryptoKey{key: k})
 }
 
 // keyAlgorithm is the KeyAlgorithm dictionary of a key.
-func (p *Platform) keyAlgorithm(a webcrypto.Algorithm) *goja.Object {
+func (p *Crypto) keyAlgorithm(a webcrypto.Algorithm) *goja.Object {
 	obj := p.VM.NewObject()
 	p.DefinePlain(obj, "name", a.Name)
 	if a.ModulusLength != 0 {
@@ -90,21 +89,21 @@ const hostCryptoKey clone.HostTag = 1 << 24
 
 // keyCodec clones CryptoKeys (section 13.5): the clone shares the key, which is
 // immutable, and the bytes hold the number that Cloner.Share gave it.
-type keyCodec struct{ p *Platform }
+type keyCodec struct{ p *Crypto }
 
 // Match implements clone.HostCodec.
 func (c keyCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	if mode != clone.StructuredClone || c.p.core.crypto.keys == nil {
+	if mode != clone.StructuredClone || c.p.keys == nil {
 		return false
 	}
-	_, ok := c.p.core.crypto.keys.Of(obj)
+	_, ok := c.p.keys.Of(obj)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c keyCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	k, _ := c.p.core.crypto.keys.Of(obj)
-	w.WriteUint32(c.p.cloner.Share(k.key))
+	k, _ := c.p.keys.Of(obj)
+	w.WriteUint32(c.p.sharer.Share(k.key))
 	return nil
 }
 
@@ -114,8 +113,8 @@ func (c keyCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	if key, ok := c.p.cloner.Shared(n).(*webcrypto.Key); ok {
-		return c.p.NewCryptoKey(key), nil
+	if key, ok := c.p.sharer.Shared(n).(*webcrypto.Key); ok {
+		return c.p.NewKey(key), nil
 	}
 	return nil, &clone.DataCloneError{Message: "A CryptoKey cannot be read outside the structuredClone() that wrote it."}
 }

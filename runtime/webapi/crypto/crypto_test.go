@@ -1,4 +1,4 @@
-package webapi
+package crypto
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 const cryptoPrelude = `
@@ -25,9 +26,9 @@ globalThis.aes = (name) => s.importKey("raw", new Uint8Array(16), name, true, ["
 // The classes have the shape that Web IDL gives them (sections 10 and 14: interfaces
 // Crypto, SubtleCrypto and CryptoKey), and promises of operations reject whatever fails.
 func TestCryptoShape(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(cryptoPrelude)
-	w.tries([][2]string{
+	w := newWorld(t)
+	w.Run(cryptoPrelude)
+	w.Tries([][2]string{
 		{`[crypto instanceof Crypto, s instanceof SubtleCrypto, Object.keys(crypto), Object.keys(s), "CryptoKey" in globalThis]`, `[true,true,[],[],true]`},
 		{`Object.keys(CryptoKey.prototype)`, `["type","extractable","algorithm","usages"]`},
 		{`Object.keys(Crypto.prototype).sort()`, `["getRandomValues","randomUUID","subtle"]`},
@@ -67,25 +68,22 @@ func TestCryptoShape(t *testing.T) {
 // Bytes are copied when an operation starts, after its algorithm is read
 // (section 14.3.1, steps 2 and 4): what changes later does not matter.
 func TestCryptoCopies(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(cryptoPrelude)
-	w.tries([][2]string{
+	w := newWorld(t)
+	w.Run(cryptoPrelude)
+	w.Tries([][2]string{
 		{`(async () => { const d = enc("abc"); const p = s.digest("SHA-1", d); d.fill(0); return hex(await p) })()`, `a9993e364706816aba3e25717850c26c9cd0d89d`},
 		{`(async () => { const d = enc("xbc"); return hex(await s.digest({ get name() { d[0] = 97; return "SHA-1" } }, d)) })()`, `a9993e364706816aba3e25717850c26c9cd0d89d`},
-		{`(async () => { const d = enc("abc"); return hex(await s.digest({ get name() { structuredClone(d.buffer, { transfer: [d.buffer] }); return "SHA-1" } }, d)) })()`, `da39a3ee5e6b4b0d3255bfef95601890afd80709`},
 		{`(async () => { const raw = new Uint8Array(16); const k = await s.importKey("raw", raw, "AES-CBC", true, ["encrypt"]); raw.fill(1); return hex(await s.exportKey("raw", k)) })()`, `00000000000000000000000000000000`},
 		{`(async () => { const k = await hmac(); new Uint8Array(await s.exportKey("raw", k)).fill(0); return hex(await s.exportKey("raw", k)) })()`, `6b6579`},
 		{`(async () => { const iv = new Uint8Array(20); const key = await aes("AES-CBC"); const a = s.encrypt({ name: "AES-CBC", iv: iv.subarray(2, 18) }, key, enc("x")); iv.fill(9); return hex(await a) === hex(await s.encrypt({ name: "AES-CBC", iv: new ArrayBuffer(16) }, key, enc("x"))) })()`, `true`},
 	})
 }
 
-// A CryptoKey is serializable (section 13.5) for structuredClone, alone and within
-// objects; a script that patches prototypes changes nothing of a wrapped JWK.
-func TestCryptoClones(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(cryptoPrelude)
-	w.tries([][2]string{
-		{`(async () => { const k = await hmac(["sign"]), c = structuredClone({ k, again: k }); return [c.k !== k, c.k === c.again, c.k instanceof CryptoKey, c.k.type, c.k.usages, c.k.algorithm, hex(await s.sign("HMAC", c.k, enc(""))) === hex(await s.sign("HMAC", k, enc("")))] })()`, `[true,true,true,"secret",["sign"],{"name":"HMAC","hash":{"name":"SHA-256"},"length":24},true]`},
+// A script that patches prototypes changes nothing of a wrapped JWK.
+func TestCryptoPatchedPrototypes(t *testing.T) {
+	w := newWorld(t)
+	w.Run(cryptoPrelude)
+	w.Tries([][2]string{
 		{`(async () => { const wrapping = await s.generateKey({ name: "AES-GCM", length: 256 }, false, ["wrapKey", "unwrapKey"]), o = { name: "AES-GCM", iv: new Uint8Array(12) };
 			Object.prototype.toJSON = Array.prototype.toJSON = () => "patched"; Object.defineProperty(Object.prototype, "kty", { set() { throw 1 }, get() { throw 2 }, configurable: true });
 			try { return (await s.unwrapKey("jwk", await s.wrapKey("jwk", await hmac(), wrapping, o), wrapping, o, { name: "HMAC", hash: "SHA-256" }, false, ["verify"])).usages.join() }
@@ -98,9 +96,9 @@ func TestCryptoClones(t *testing.T) {
 // A seeded run makes the same keys, signatures and ciphertexts each time.
 func TestCryptoDeterministic(t *testing.T) {
 	run := func() string {
-		w := newFetchWorld(t)
-		w.run(cryptoPrelude)
-		w.run(`
+		w := newWorld(t)
+		w.Run(cryptoPrelude)
+		w.Run(`
 			for (const [a, usages] of [[{ name: "ECDSA", namedCurve: "P-384" }, ["sign"]], ["Ed25519", ["sign"]], ["X25519", ["deriveBits"]],
 				[{ name: "RSA-PSS", hash: "SHA-256", modulusLength: 512, publicExponent: new Uint8Array([1, 0, 1]) }, ["sign"]]]) {
 				const { privateKey } = await s.generateKey(a, true, usages);
@@ -108,7 +106,7 @@ func TestCryptoDeterministic(t *testing.T) {
 				if (usages[0] === "sign") say(hex(await s.sign({ name: privateKey.algorithm.name, hash: "SHA-1", saltLength: 8 }, privateKey, enc("x"))));
 			}
 			say(crypto.randomUUID());`)
-		return strings.Join(w.out, "\n")
+		return strings.Join(w.Out, "\n")
 	}
 	if a, b := run(), run(); a != b || len(a) < 1000 || strings.Contains(a, "THROWN") {
 		t.Errorf("two runs differ:\n%s\n%s", a, b)
@@ -117,20 +115,20 @@ func TestCryptoDeterministic(t *testing.T) {
 
 // Random values need a context; what is computed from arguments does not.
 func TestCryptoInGlobalScope(t *testing.T) {
-	w := newFetchWorld(t)
-	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
-		if _, err := w.p.VM.RunString(cryptoPrelude + `
+	w := newWorld(t)
+	w.Realm.Engine.Post(engine.GlobalFrame, "load", func() {
+		if _, err := w.Realm.VM.RunString(cryptoPrelude + `
 			hmac().then((k) => s.sign("HMAC", k, enc(""))).then((b) => say(b.byteLength));
 			s.importKey("raw", enc("x"), "PBKDF2", false, ["deriveBits"]).then((k) => s.deriveBits({ name: "PBKDF2", hash: "SHA-1", salt: enc(""), iterations: 2000 }, k, 8)).then((b) => say(b.byteLength));
 			s.generateKey({ name: "AES-CBC", length: 128 }, true, ["encrypt"]).catch((e) => say(e.message.slice(0, 51)));
 			s.generateKey("Ed25519", true, ["sign"]).then((k) => say(k.privateKey.type));
 			try { crypto.randomUUID() } catch (e) { say(e.message.slice(0, 20)) }`); err != nil {
-			w.p.Engine.Rethrow(err)
+			w.Realm.Engine.Rethrow(err)
 		}
 	})
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
-	w.said("Disallowed operation", "Disallowed operation called within global scope. As", "private", "32", "1")
+	w.Said("Disallowed operation", "Disallowed operation called within global scope. As", "private", "32", "1")
 }
 
 // Costly work of a request leaves the loop, in the seeded order or on threads;
@@ -140,17 +138,18 @@ func TestCryptoOffTheLoop(t *testing.T) {
 		const work = crypto.subtle.deriveBits({ name: "PBKDF2", hash: "SHA-1", salt: new Uint8Array(1), iterations: 5000 }, k, 8).then((b) => say("derived " + b.byteLength));
 		await null; await null; await null; say("went on"); await work;
 		await crypto.subtle.generateKey({ name: "RSA-PSS", hash: "SHA-1", modulusLength: 512, publicExponent: new Uint8Array([7]) }, true, ["sign"]).catch((e) => say(e.name));`
-	w := newFetchWorld(t)
-	w.p.Go = w.sched.Go
-	w.run(source)
-	w.said("went on", "derived 1", "OperationError")
-	w.c = w.p.Engine.NewContext(engine.ObjectContext, "")
-	w.run(source)
-	w.said("derived 1", "went on", "OperationError")
+	w := newWorld(t)
+	w.Realm.Go = w.Sched.Go
+	w.Run(source)
+	w.Said("went on", "derived 1", "OperationError")
+	w.Context = w.Realm.Engine.NewContext(engine.ObjectContext, "")
+	w.Run(source)
+	w.Said("derived 1", "went on", "OperationError")
 
 	th := sched.NewThreads(clock.Real{})
 	e := engine.New(engine.Options{Name: "test", Scheduler: th, Entropy: entropy.System{}})
-	p := Install(e, Options{Go: th.Go})
+	r := webidl.New(e, webidl.Options{Go: th.Go})
+	install(r)
 	done := make(chan string, 1)
 	said := ""
 	e.Global("say", e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
@@ -160,7 +159,7 @@ func TestCryptoOffTheLoop(t *testing.T) {
 		return goja.Undefined()
 	}))
 	e.Post(e.NewContext(engine.RequestContext, "").Frame(), "test", func() {
-		if _, err := p.VM.RunString("(async () => {" + source + "})().catch((e) => say('Error ' + e.message))"); err != nil {
+		if _, err := r.VM.RunString("(async () => {" + source + "})().catch((e) => say('Error ' + e.message))"); err != nil {
 			e.Rethrow(err)
 		}
 	})

@@ -1,4 +1,6 @@
-package webapi
+// Package crypto is crypto, crypto.subtle and CryptoKey (Web Cryptography API)
+// over the algorithms of package webcrypto, and workerd's DigestStream.
+package crypto
 
 import (
 	"fmt"
@@ -16,14 +18,32 @@ type (
 	subtleObject struct{}
 )
 
-// cryptoState holds the classes of the Web Cryptography API. Loop-confined.
-type cryptoState struct {
-	keys *engine.Class[*cryptoKey]
+// Sharer passes Go values through the bytes of one structured clone.
+type Sharer interface {
+	// Share keeps v while the clone runs, and gives its number.
+	Share(v any) uint32
+	// Shared is the value of a number, nil if it was given in no clone that runs.
+	Shared(n uint32) any
+}
+
+// Crypto is crypto in one isolate. Loop-confined.
+type Crypto struct {
+	*webidl.Realm
+
+	keys           *engine.Class[*cryptoKey]
+	sharer         Sharer
+	writableStream func() *goja.Object
+}
+
+// New makes the part; Install defines its globals. writableStream is the class
+// that DigestStream extends.
+func New(r *webidl.Realm, sharer Sharer, writableStream func() *goja.Object) *Crypto {
+	return &Crypto{Realm: r, sharer: sharer, writableStream: writableStream}
 }
 
 // installCrypto defines crypto and its classes (Web Cryptography API; workerd:
 // src/workerd/api/crypto/crypto.h).
-func (p *Platform) installCrypto() {
+func (p *Crypto) Install() {
 	e := p.Engine
 	p.Hosts.Add(keyCodec{p}, hostCryptoKey)
 	subtles := webidl.Lazily(e, p.defineSubtle)
@@ -37,7 +57,7 @@ func (p *Platform) installCrypto() {
 // maxRandomBytes is the quota of one getRandomValues (section 10.1.1).
 const maxRandomBytes = 65536
 
-func (p *Platform) defineCrypto(subtles func() *engine.Class[subtleObject]) *engine.Class[cryptoObject] {
+func (p *Crypto) defineCrypto(subtles func() *engine.Class[subtleObject]) *engine.Class[cryptoObject] {
 	subtle := webidl.Lazily(p.Engine, func() *goja.Object { return subtles().Wrap(subtleObject{}) })
 	class := engine.DefineClass(p.Engine, engine.ClassDef[cryptoObject]{
 		Name: "Crypto",
@@ -62,7 +82,7 @@ func (p *Platform) defineCrypto(subtles func() *engine.Class[subtleObject]) *eng
 }
 
 // getRandomValues is section 10.1.1.
-func (p *Platform) getRandomValues(v goja.Value) goja.Value {
+func (p *Crypto) getRandomValues(v goja.Value) goja.Value {
 	data, isBytes := p.BytesOf(v)
 	if !isBytes || webidl.IsArrayBuffer(v) {
 		p.BadArgument("Crypto", "getRandomValues", 1, "ArrayBufferView")
