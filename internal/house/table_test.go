@@ -63,6 +63,9 @@ func parseTable(markdown string) ([]row, error) {
 func find(rows []row, rel string) (row, bool) {
 	best, ok := row{}, false
 	for _, r := range rows {
+		if r.pattern == rel {
+			return r, true
+		}
 		if r.matches(rel) && (!ok || len(strings.TrimSuffix(r.pattern, "/...")) > len(strings.TrimSuffix(best.pattern, "/..."))) {
 			best, ok = r, true
 		}

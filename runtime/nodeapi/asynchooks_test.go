@@ -1,6 +1,8 @@
 package nodeapi
 
 import (
+	"minido.dev/minido/runtime/nodeapi/node"
+	"slices"
 	"strings"
 	"testing"
 
@@ -151,8 +153,8 @@ func TestSurface(t *testing.T) {
 					t.Fatal(err)
 				}
 				obj := v.ToObject(w.e.VM())
-				for _, key := range surface[name] {
-					if !w.m.hasOwn(obj, key) && obj.Get(key) == nil {
+				for _, key := range node.Surface(name) {
+					if obj.Get(key) == nil && !slices.Contains(obj.GetOwnPropertyNames(), key) {
 						t.Errorf("no %s", key)
 					}
 				}

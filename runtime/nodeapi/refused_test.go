@@ -3,6 +3,7 @@ package nodeapi
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	goldens "minido.dev/minido/internal/golden"
+	"minido.dev/minido/runtime/nodeapi/node"
 )
 
 // docs/compatibility.md has each module and what it refuses, as the table of
@@ -24,16 +26,16 @@ func compatibilityTable() string {
 	fmt.Fprintln(&out, "| module | refuses | so does workerd | instead |\n|---|---|---|---|")
 	for _, name := range append(Names(), "cloudflare:node") {
 		before := out.Len()
-		for _, r := range refusals {
-			if r.module == name {
+		for _, r := range node.Refusals() {
+			if r.Module == name {
 				as := ""
-				if r.text != "" {
+				if r.Text != "" {
 					as = "yes"
 				}
-				fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, "`"+strings.Join(r.names, "`, `")+"`", as, strings.ReplaceAll(r.advice, "|", "\\|"))
+				fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, "`"+strings.Join(r.Names, "`, `")+"`", as, strings.ReplaceAll(r.Advice, "|", "\\|"))
 			}
 		}
-		if same, ok := sameAs[name]; ok {
+		if same := node.SameAs(name); same != "" {
 			fmt.Fprintf(&out, "| `%s` | as `%s` | | |\n", name, same)
 		} else if out.Len() == before {
 			full = append(full, "`"+name+"`")
@@ -64,7 +66,7 @@ func TestRefusalsThrow(t *testing.T) {
 	w.e.Global("refuses", w.e.Func("refuses", 3, func(c goja.FunctionCall) goja.Value {
 		call, api := c.Argument(0), c.Argument(1).String()
 		thrown := w.e.Try(func() { w.e.Call(call, goja.Undefined()) })
-		if want := w.m.refused(api).Get("message").String(); thrown == nil || !strings.Contains(thrown.String(), want) {
+		if want := w.m.Refused(api).Get("message").String(); thrown == nil || !strings.Contains(thrown.String(), want) {
 			t.Errorf("%s: threw %v, want %q", api, thrown, want)
 		}
 		return goja.Undefined()
@@ -74,15 +76,15 @@ func TestRefusalsThrow(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.e.Global("cloudflare", cloudflare)
-	for _, r := range refusals {
-		for _, name := range r.names {
-			api := r.module + "." + name
+	for _, r := range node.Refusals() {
+		for _, name := range r.Names {
+			api := r.Module + "." + name
 			call := refusedCalls[api]
 			if call == "" {
 				call = "m." + name + "()"
 			}
-			module := fmt.Sprintf("require(\"node:%s\")", r.module)
-			if r.module == "cloudflare:node" {
+			module := fmt.Sprintf("require(\"node:%s\")", r.Module)
+			if r.Module == "cloudflare:node" {
 				module = "cloudflare"
 			}
 			w.in(fmt.Sprintf(`const m = %s; refuses(() => { %s }, %q)`, module, call, api))
@@ -100,30 +102,30 @@ func TestRefusalsAreListed(t *testing.T) {
 		}
 	}
 	refused := regexp.MustCompile(`(?:errors\.refused|m\.refused|missing)\("([a-z0-9_/]+\.[^"]+)"\)`)
-	files, err := sources.ReadDir("js")
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("*/js/*.js")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no preludes: ", err)
 	}
 	for _, f := range files {
-		b, err := sources.ReadFile("js/" + f.Name())
+		b, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, x := range refused.FindAllSubmatch(b, -1) {
-			if refusalOf[string(x[1])] == nil {
-				t.Errorf("js/%s refuses %s, which is not in refused.txt", f.Name(), x[1])
+			if node.RefusalOf(string(x[1])) == nil {
+				t.Errorf("%s refuses %s, which is not in refused.txt", f, x[1])
 			}
 		}
 	}
 	for _, name := range Names() {
 		of := name
-		if same, ok := sameAs[name]; ok {
+		if same := node.SameAs(name); same != "" {
 			of = same
 		}
 		w.in(fmt.Sprintf(`const m = require("node:%s"), fill = require("process").kill.toString();
-			for (const k of %q.split(" ")) if (k in m && typeof m[k] === "function" && m[k].toString() === fill) say(k)`, name, strings.Join(surface[name], " ")))
+			for (const k of %q.split(" ")) if (k in m && typeof m[k] === "function" && m[k].toString() === fill) say(k)`, name, strings.Join(node.Surface(name), " ")))
 		for _, key := range w.out {
-			if refusalOf[of+"."+key] == nil {
+			if node.RefusalOf(of+"."+key) == nil {
 				t.Errorf("%s.%s throws and is not in refused.txt", name, key)
 			}
 		}

@@ -1,0 +1,103 @@
+package process
+
+import (
+	"math/big"
+	"sort"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/nodeapi/node"
+)
+
+// processModule are the natives of js/process.js.
+func processModule(base *node.Modules) []engine.Func {
+	m := &module{Modules: base}
+
+	return []engine.Func{
+		{Name: "env", Fn: func(goja.FunctionCall) goja.Value { return m.environment() }},
+		{Name: "nanoseconds", Fn: func(goja.FunctionCall) goja.Value {
+			return m.VM.ToValue(big.NewInt(m.Engine.Now().UnixNano()))
+		}},
+		{Name: "builtin", Length: 1, Fn: m.builtin},
+		{Name: "logLine", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			m.LogLine(int(c.Argument(0).ToInteger()), c.Argument(1).String())
+			return goja.Undefined()
+		}},
+		{Name: "write", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			b, _ := m.Bytes(c.Argument(1))
+			m.writeOut(int(c.Argument(0).ToInteger()), node.DecodeUTF8(b))
+			return goja.Undefined()
+		}},
+	}
+}
+
+// environment is the first content of process.env, by name.
+func (m *module) environment() goja.Value {
+	o := m.VM.NewObject()
+	if m.Options.Env == nil || !m.Options.Compat("nodejs_compat_populate_process_env") {
+		return o
+	}
+	env := m.Options.Env()
+	names := make([]string, 0, len(env))
+	for name := range env {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		m.Define(o, name, m.VM.ToValue(env[name]))
+	}
+	return o
+}
+
+// builtin is a module by name, undefined if there is none.
+func (m *module) builtin(c goja.FunctionCall) goja.Value {
+	name, ok := m.Resolve(c.Argument(0).String())
+	if !ok {
+		return goja.Undefined()
+	}
+	return m.Load(name)
+}
+
+// writeOut logs whole lines of what is written to standard output or error,
+// and keeps the last, unfinished one.
+func (m *module) writeOut(fd int, text string) {
+	b := &m.output[fd]
+	for {
+		line, rest, found := strings.Cut(text, "\n")
+		if !found {
+			b.WriteString(text)
+			break
+		}
+		b.WriteString(line)
+		m.LogLine(fd, b.String())
+		b.Reset()
+		text = rest
+	}
+	if b.Len() > maxOutputLine {
+		m.LogLine(fd, b.String())
+		b.Reset()
+	}
+}
+
+// maxOutputLine bounds, in bytes, what is kept of a line that does not end.
+const maxOutputLine = 64 << 10
+
+// moduleModule are the natives of js/module.js.
+func moduleModule(base *node.Modules) []engine.Func {
+	m := &module{Modules: base}
+
+	return []engine.Func{
+		{Name: "builtin", Length: 1, Fn: m.builtin},
+		{Name: "names", Fn: func(goja.FunctionCall) goja.Value {
+			var names []string
+			for _, n := range m.Registry.Names() {
+				if !node.PrefixOnly[n] {
+					names = append(names, n)
+				}
+			}
+			return m.List(names)
+		}},
+	}
+}

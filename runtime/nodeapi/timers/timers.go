@@ -1,0 +1,196 @@
+package timers
+
+import (
+	"time"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/nodeapi/node"
+)
+
+// timeout is a Timeout or an Immediate (nodejs.org/api/timers.html). Timers
+// hold no process open here, so ref and unref change nothing but hasRef.
+// Loop-confined.
+type timeout struct {
+	fn     goja.Value
+	args   []goja.Value
+	delay  time.Duration
+	repeat bool
+	id     int64
+	active bool
+	unref  bool
+}
+
+// timerClasses are the two classes of node:timers. Loop-confined.
+type timerClasses struct{ timeout, immediate *engine.Class[*timeout] }
+
+// installTimers defines setImmediate and clearImmediate, and, where the flag
+// asks for it, setTimeout and its relatives as those of node:timers, which
+// return objects (compatibility-date.capnp, enable_nodejs_global_timers).
+func installTimers(m *node.Modules) {
+	names := []string{"setImmediate", "clearImmediate"}
+	if m.Options.Compat("enable_nodejs_global_timers") {
+		names = append(names, "setTimeout", "clearTimeout", "setInterval", "clearInterval")
+	}
+	for _, name := range names {
+		m.LazyGlobal(name, "timers")
+	}
+}
+
+// makeTimers makes node:timers.
+func makeTimers(base *node.Modules) goja.Value {
+	m := &module{Modules: base}
+
+	m.timers = m.timerClasses()
+	e := m.Engine
+	start := func(name string, repeat bool) engine.Func {
+		return engine.Func{Name: name, Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			t := &timeout{fn: m.Function(c.Argument(0), "callback"), repeat: repeat, delay: timerDelay(c.Argument(1))}
+			if len(c.Arguments) > 2 {
+				t.args = append(t.args, c.Arguments[2:]...)
+			}
+			obj := m.timers.timeout.Wrap(t)
+			m.startTimer(t)
+			return obj
+		}}
+	}
+	stop := func(name string) engine.Func {
+		return engine.Func{Name: name, Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			m.clearTimer(c.Argument(0))
+			return goja.Undefined()
+		}}
+	}
+	exports := e.Native(
+		start("setTimeout", false), start("setInterval", true), stop("clearTimeout"), stop("clearInterval"), stop("clearImmediate"), stop("unenroll"),
+		engine.Func{Name: "active", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			if t, ok := c.Argument(0).(*goja.Object); ok && engine.IsCallable(t.Get("refresh")) {
+				e.Call(t.Get("refresh"), t)
+			}
+			return goja.Undefined()
+		}},
+		engine.Func{Name: "setImmediate", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			t := &timeout{fn: m.Function(c.Argument(0), "callback")}
+			if len(c.Arguments) > 1 {
+				t.args = append(t.args, c.Arguments[1:]...)
+			}
+			obj := m.timers.immediate.Wrap(t)
+			m.startTimer(t)
+			return obj
+		}},
+	)
+	m.Define(exports, "Timeout", m.timers.timeout.Ctor)
+	e.Lazy(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.Load("timers/promises") })
+	custom := m.SymbolFor("nodejs.util.promisify.custom")
+	for _, name := range []string{"setTimeout", "setImmediate"} {
+		get := e.Func("promisified", 0, func(goja.FunctionCall) goja.Value {
+			return m.Load("timers/promises").(*goja.Object).Get(name)
+		})
+		exports.Get(name).(*goja.Object).DefineAccessorPropertySymbol(custom, get, nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	}
+	return exports
+}
+
+// timerDelay is a delay in milliseconds; what is none is 0, as in workerd, where
+// Node itself waits for at least a millisecond.
+func timerDelay(v goja.Value) time.Duration {
+	if node.Absent(v) {
+		return 0
+	}
+	f := v.ToFloat()
+	if !(f >= 0 && f <= 1<<31-1) {
+		f = 0
+	}
+	return engine.Milliseconds(f).Truncate(time.Millisecond)
+}
+
+func (m *module) timerClasses() *timerClasses {
+	type method = engine.Method[*timeout]
+	self := func(fn func(t *timeout)) func(*timeout, goja.FunctionCall) goja.Value {
+		return func(t *timeout, c goja.FunctionCall) goja.Value {
+			fn(t)
+			return c.This
+		}
+	}
+	common := []method{
+		{Name: "ref", Fn: self(func(t *timeout) { t.unref = false })},
+		{Name: "unref", Fn: self(func(t *timeout) { t.unref = true })},
+		{Name: "hasRef", Fn: func(t *timeout, _ goja.FunctionCall) goja.Value { return m.VM.ToValue(!t.unref) }},
+	}
+	c := &timerClasses{
+		timeout: engine.DefineClass(m.Engine, engine.ClassDef[*timeout]{Name: "Timeout", Methods: append([]method{
+			{Name: "refresh", Fn: self(func(t *timeout) {
+				if t.active {
+					m.stopTimer(t)
+					m.startTimer(t)
+				}
+			})},
+			{Name: "close", Fn: self(m.stopTimer)},
+		}, common...)}),
+		immediate: engine.DefineClass(m.Engine, engine.ClassDef[*timeout]{Name: "Immediate", Methods: common}),
+	}
+	primitive := m.Engine.Func("[Symbol.toPrimitive]", 0, func(call goja.FunctionCall) goja.Value {
+		return m.VM.ToValue(c.timeout.Self(call.This).id)
+	})
+	c.timeout.Proto.DefineDataPropertySymbol(goja.SymToPrimitive, primitive, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	dispose := m.Engine.Func("[Symbol.dispose]", 0, func(call goja.FunctionCall) goja.Value {
+		if t, ok := m.Engine.Attached(call.This).(*timeout); ok {
+			m.stopTimer(t)
+		}
+		return goja.Undefined()
+	})
+	if s, ok := m.VM.Get("Symbol").(*goja.Object).Get("dispose").(*goja.Symbol); ok {
+		for _, class := range []*engine.Class[*timeout]{c.timeout, c.immediate} {
+			class.Proto.DefineDataPropertySymbol(s, dispose, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		}
+	}
+	return c
+}
+
+func (m *module) startTimer(t *timeout) {
+	t.active = true
+	t.id = m.Engine.SetTimer(t.delay, t.repeat, func() {
+		t.active = t.repeat
+		m.Engine.Call(t.fn, goja.Undefined(), t.args...)
+	})
+}
+
+func (m *module) stopTimer(t *timeout) {
+	if t.active {
+		t.active = false
+		m.Engine.ClearTimer(t.id)
+	}
+}
+
+// clearTimer takes a Timeout, an Immediate, or a number that one became.
+func (m *module) clearTimer(v goja.Value) {
+	if t, ok := m.Engine.Attached(v).(*timeout); ok {
+		m.stopTimer(t)
+		return
+	}
+	if node.IsNumber(v) || node.IsString(v) {
+		m.Engine.ClearTimer(v.ToInteger())
+	}
+}
+
+// timersPromisesModule are the natives of js/timers_promises.js.
+func timersPromisesModule(base *node.Modules) []engine.Func {
+	m := &module{Modules: base}
+
+	return []engine.Func{
+		{Name: "set", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+			fn := c.Argument(2)
+			delay := timerDelay(c.Argument(0))
+			if v := c.Argument(0); node.IsNumber(v) && v.ToFloat() == 0 {
+				delay = 0
+			}
+			return m.VM.ToValue(m.Engine.SetTimer(delay, c.Argument(1).ToBoolean(), func() { m.Engine.Call(fn, goja.Undefined()) }))
+		}},
+		{Name: "clear", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			if node.IsNumber(c.Argument(0)) {
+				m.Engine.ClearTimer(c.Argument(0).ToInteger())
+			}
+			return goja.Undefined()
+		}},
+	}
+}
