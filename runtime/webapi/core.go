@@ -33,7 +33,7 @@ func (p *Platform) installCore() {
 	p.installPerformanceObserver()
 	p.urls.Install()
 	p.crypto.Install()
-	p.installConsole()
+	p.console.Install()
 	p.encodings.Install()
 	p.installBlobs()
 	p.installForms()

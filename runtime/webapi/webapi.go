@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
+	"minido.dev/minido/runtime/webapi/inspect"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
@@ -47,6 +48,7 @@ type Platform struct {
 	regexps   *regexp.Class
 	intls     *intl.Intl
 	lang      *lang.Language
+	console   *inspect.Console
 	urls      *url.Classes
 	encodings *encoding.Classes
 	crypto    *crypto.Crypto
@@ -65,6 +67,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.lang = lang.New(p.Realm)
 	p.regexps = regexp.New(p.Realm)
 	p.urls = url.New(p.Realm)
+	p.console = inspect.New(p.Realm, p.regexps)
 	p.encodings = encoding.New(p.Realm)
 	p.crypto = crypto.New(p.Realm, p.cloner, func() *goja.Object { return p.streamClass("WritableStream") })
 	p.intls = intl.New(p.Realm)
@@ -83,3 +86,18 @@ func (p *Platform) CryptoKeyOf(v goja.Value) (*webcrypto.Key, bool) { return p.c
 // NewCryptoKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
 // Loop-confined.
 func (p *Platform) NewCryptoKey(k *webcrypto.Key) *goja.Object { return p.crypto.NewKey(k) }
+
+// InspectWith is util.inspect(v, options); inspect is what custom methods get.
+func (p *Platform) InspectWith(v, options, inspect goja.Value) string {
+	return p.console.InspectWith(v, options, inspect)
+}
+
+// FormatWith is util.formatWithOptions.
+func (p *Platform) FormatWith(options, inspect goja.Value, args []goja.Value) string {
+	return p.console.FormatWith(options, inspect, args)
+}
+
+// ConsoleTable is the text of console.table.
+func (p *Platform) ConsoleTable(data, columns goja.Value) string {
+	return p.console.Table(data, columns)
+}

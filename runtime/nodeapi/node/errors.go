@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/inspect"
 )
 
 // NewError makes an error of a built-in class with Node's `code`; an empty
@@ -120,15 +120,15 @@ func (m *Modules) receivedNumber(v goja.Value) string {
 	switch x := v.Export().(type) {
 	case int64:
 		if x > 1<<32 || x < -(1<<32) {
-			return webapi.GroupDigits(strconv.FormatInt(x, 10))
+			return inspect.GroupDigits(strconv.FormatInt(x, 10))
 		}
 	case float64:
 		if x == math.Trunc(x) && math.Abs(x) > 1<<32 {
-			return webapi.GroupDigits(m.Engine.Text(v))
+			return inspect.GroupDigits(m.Engine.Text(v))
 		}
 	case *big.Int:
 		if x.CmpAbs(big.NewInt(1<<32)) > 0 {
-			return webapi.GroupDigits(x.String()) + "n"
+			return inspect.GroupDigits(x.String()) + "n"
 		}
 		return x.String() + "n"
 	}

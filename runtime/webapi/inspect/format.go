@@ -1,4 +1,4 @@
-package webapi
+package inspect
 
 import (
 	"strings"
@@ -11,14 +11,14 @@ import (
 
 // formatter joins values to a line of text. Loop-confined.
 type formatter struct {
-	p       *Platform
+	p       *Console
 	inspect goja.Value
 	lenient bool // exceptions of the user's code are swallowed
 }
 
 // FormatWith is Node's util.formatWithOptions(options, ...args); inspect and
 // exceptions are as for InspectWith. Loop-confined.
-func (p *Platform) FormatWith(options, inspect goja.Value, args []goja.Value) string {
+func (p *Console) FormatWith(options, inspect goja.Value, args []goja.Value) string {
 	o := defaultInspect()
 	o.read(options)
 	return formatter{p: p, inspect: inspect}.format(o, args)

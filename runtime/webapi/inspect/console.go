@@ -1,4 +1,6 @@
-package webapi
+// Package inspect is console, and how it and util.inspect show values: as Node's
+// util.inspect does, platform objects as workerd does.
+package inspect
 
 import (
 	"fmt"
@@ -10,24 +12,36 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// installConsole defines console (WHATWG Console), written through the
-// engine's logger.
-func (p *Platform) installConsole() { p.Engine.LazyGlobal("console", p.makeConsole) }
+// Console is console, and what shows values as it does, in one isolate.
+// Loop-confined.
+type Console struct {
+	*webidl.Realm
+
+	regexps *regexp.Class
+}
+
+// New makes the console; Install defines it. regexps tells what expressions
+// their users wrote.
+func New(r *webidl.Realm, regexps *regexp.Class) *Console { return &Console{r, regexps} }
+
+// Install defines console (WHATWG Console), written through the engine's logger.
+func (p *Console) Install() { p.Engine.LazyGlobal("console", p.makeConsole) }
 
 // console is the state of one isolate's console. Loop-confined.
 type console struct {
-	p      *Platform
+	p      *Console
 	indent int // groups that are open
 	counts map[string]int
 	timers map[string]time.Time
 }
 
 // makeConsole is the console object.
-func (p *Platform) makeConsole() goja.Value {
+func (p *Console) makeConsole() goja.Value {
 	obj := p.consoleMethods(p.VM.CreateObject(p.VM.NewObject())) // Console, section 1: an empty object is in between
 	p.Engine.DefineFunc(obj, engine.Func{Name: "context", Length: 1, Fn: func(goja.FunctionCall) goja.Value {
 		return p.consoleMethods(p.VM.NewObject()) // V8's: a console with groups, counts and times of its own
@@ -38,7 +52,7 @@ func (p *Platform) makeConsole() goja.Value {
 
 // consoleMethods puts the methods of a console on obj, in V8's order. They never
 // throw, whatever they are given, and need no receiver.
-func (p *Platform) consoleMethods(obj *goja.Object) *goja.Object {
+func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 	c := &console{p: p, counts: map[string]int{}, timers: map[string]time.Time{}}
 	define := func(name string, fn func(args []goja.Value)) {
 		p.Engine.DefineFunc(obj, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
@@ -204,7 +218,7 @@ func isText(v goja.Value) bool {
 func (c *console) table(args []goja.Value) { c.write(engine.Log, c.tableText(args)) }
 
 // ConsoleTable is what console.table(data, columns) shows. Loop-confined.
-func (p *Platform) ConsoleTable(data, columns goja.Value) string {
+func (p *Console) Table(data, columns goja.Value) string {
 	return (&console{p: p}).tableText([]goja.Value{data, columns})
 }
 

@@ -1,4 +1,4 @@
-package webapi
+package inspect
 
 import (
 	"math"
@@ -22,7 +22,7 @@ const (
 
 // inspector renders one value. Loop-confined.
 type inspector struct {
-	p        *Platform
+	p        *Console
 	o        inspectOptions
 	inspect  goja.Value   // util.inspect, for custom inspect methods; nil: one is made
 	lenient  bool         // exceptions of the user's code are swallowed
@@ -33,22 +33,19 @@ type inspector struct {
 	circular []*goja.Object // those that were found within themselves
 }
 
-// Inspect shows a value as the console does: in the form of Node's
-// util.inspect, nested two levels deep, with source-mapped stacks of errors.
-// It never throws and calls none of the user's code but custom inspect methods
-// (Symbol.for("nodejs.util.inspect.custom")) and toStringTag getters, whose
-// exceptions it swallows. Loop-confined.
-func (p *Platform) Inspect(v goja.Value) string { return p.inspectQuietly(v, defaultInspect()) }
-
-// inspectDeep is Inspect for another depth.
-func (p *Platform) inspectDeep(v goja.Value, depth float64) string {
+// inspectDeep is inspectQuietly for another depth.
+func (p *Console) inspectDeep(v goja.Value, depth float64) string {
 	o := defaultInspect()
 	o.depth = depth
 	return p.inspectQuietly(v, o)
 }
 
-// inspectQuietly is Inspect with options.
-func (p *Platform) inspectQuietly(v goja.Value, o inspectOptions) (text string) {
+// inspectQuietly shows a value as the console does: in the form of Node's
+// util.inspect, nested as deep as o says, with source-mapped stacks of errors.
+// It never throws and calls none of the user's code but custom inspect methods
+// (Symbol.for("nodejs.util.inspect.custom")) and toStringTag getters, whose
+// exceptions it swallows. Loop-confined.
+func (p *Console) inspectQuietly(v goja.Value, o inspectOptions) (text string) {
 	in := &inspector{p: p, o: o, lenient: true, symbol: p.inspectSymbol()}
 	if thrown := p.Engine.Try(func() { text = in.value(v, 0) }); thrown != nil {
 		return "[a value that cannot be shown]"
@@ -59,13 +56,13 @@ func (p *Platform) inspectQuietly(v goja.Value, o inspectOptions) (text string) 
 // InspectWith is Node's util.inspect(v, options); inspect is that function
 // itself, which custom inspect methods are given. Exceptions of the user's code
 // pass through. Loop-confined.
-func (p *Platform) InspectWith(v, options, inspect goja.Value) string {
+func (p *Console) InspectWith(v, options, inspect goja.Value) string {
 	o := defaultInspect()
 	o.read(options)
 	return p.inspectStrictly(v, o, inspect)
 }
 
-func (p *Platform) inspectStrictly(v goja.Value, o inspectOptions, inspect goja.Value) string {
+func (p *Console) inspectStrictly(v goja.Value, o inspectOptions, inspect goja.Value) string {
 	in := &inspector{p: p, o: o, inspect: inspect, symbol: p.inspectSymbol()}
 	return in.value(v, 0)
 }
@@ -188,7 +185,7 @@ func (in *inspector) custom(obj, self *goja.Object, level int) (text string, ok 
 
 // inspectSymbol is Symbol.for("nodejs.util.inspect.custom"), nil if user code
 // has broken Symbol.
-func (p *Platform) inspectSymbol() (symbol *goja.Symbol) {
+func (p *Console) inspectSymbol() (symbol *goja.Symbol) {
 	p.Engine.Try(func() {
 		symbol, _ = p.Invoke(p.Engine.Primordial("Symbol"), "for", p.VM.ToValue("nodejs.util.inspect.custom")).(*goja.Symbol)
 	})
