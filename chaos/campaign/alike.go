@@ -10,7 +10,7 @@ import (
 	"minido.dev/minido/runtime/world"
 )
 
-// group is plans whose deaths leave the very same world (sim.State): one is run,
+// group is plans whose deaths leave the same world (sim.State): one is run,
 // and the others, which would only do the same again, are judged by it.
 type group struct {
 	plan  fault.Plan

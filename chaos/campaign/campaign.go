@@ -72,7 +72,8 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 		err = errors.Join(err, c.close())
 	}
 	c.report.Ms = msBetween(began, c.clock.Now())
-	if verb == "enumerate" || verb == "random" {
+	c.report.Stopped = ctx.Err() != nil
+	if !c.report.Stopped && (verb == "enumerate" || verb == "random") {
 		c.report.Unmet = c.unmet()
 	}
 	c.report.conclude()
@@ -344,8 +345,12 @@ func (s *slot) run(ctx context.Context, g group) (Case, error) {
 		g.known = nil
 		r, err = s.runCase(ctx, g, s.camp.caseDir())
 	}
-	if err != nil && ctx.Err() == nil {
+	switch {
+	case err == nil:
+	case ctx.Err() == nil:
 		err = errors.Join(err, s.camp.settle(&r, true))
+	default: // a case that was cut says nothing
+		err = errors.Join(err, s.camp.settle(&r, s.camp.Keep))
 	}
 	return r, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -262,6 +263,11 @@ func (w *simWorld) End() (remains, error) {
 		return remains{}, err
 	}
 	left := w.remains("end")
+	dir := filepath.Join(filepath.Dir(left.dir), left.name)
+	if err := os.Rename(left.dir, dir); err != nil {
+		return remains{}, fmt.Errorf("campaign: %w", err)
+	}
+	left.dir = dir
 	left.states = w.system.States
 	if w.system.Recording.Fit() && w.camp.keeps(w.system.Recording) {
 		left.recording = w.system.Recording

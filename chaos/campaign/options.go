@@ -69,7 +69,7 @@ type Options struct {
 	// that fails is always run twice.
 	SelfCheck bool
 	// Each has a simulation run every point of Enumerate. Otherwise points at which
-	// a death leaves the very same world are run once and judged each.
+	// a death leaves the same world are run once and judged each.
 	Each bool
 	// Step, unless nil, is a person who walks through a simulation by hand.
 	Step *Stepper

@@ -72,7 +72,7 @@ type Case struct {
 	Missed     []string          `json:"missed,omitempty"`
 	Violations []check.Violation `json:"violations,omitempty"`
 	// SameAs names the case that was run in place of this one: the deaths of both
-	// leave the very same world. Then Ms is 0, and Dir is the other's.
+	// leave the same world. Then Ms is 0, and Dir is the other's.
 	SameAs string `json:"same_as,omitempty"`
 	// PlayedBack is how many of its lives no server lived: an earlier case had recorded
 	// them.
@@ -158,7 +158,10 @@ type Report struct {
 	Unreached int    `json:"unreached,omitempty"`
 	Seed      uint64 `json:"seed,omitempty"`
 	Shard     string `json:"shard,omitempty"`
-	Cases     []Case `json:"cases"`
+	// Stopped says that the campaign was ended from outside: Cases are those that had
+	// run by then, and marks that they did not meet say nothing.
+	Stopped bool   `json:"stopped,omitempty"`
+	Cases   []Case `json:"cases"`
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`

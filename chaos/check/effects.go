@@ -17,6 +17,13 @@ type effectChecker struct{}
 
 func (effectChecker) Name() string { return "effects" }
 
+func (effectChecker) Doc() Doc {
+	return Doc{"what arrives at the effect sink (`--effects VAR`)", []Invariant{
+		{"effect-once", "a name without an idempotency key arrives once"},
+		{"effect-one-key", "all arrivals of a name carry the same idempotency key"},
+	}}
+}
+
 func (effectChecker) Applies(e Evidence) bool {
 	for _, ev := range e.Events {
 		if ev.Kind == history.Effect {

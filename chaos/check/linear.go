@@ -44,7 +44,15 @@ type linearChecker struct{}
 // linearLimit bounds the search; what takes longer is not judged a violation.
 const linearLimit = 5 * time.Second
 
-func (linearChecker) Name() string            { return "linearizable" }
+func (linearChecker) Name() string { return "linearizable" }
+
+func (linearChecker) Doc() Doc {
+	return Doc{"calls that `--model 'counter(add,get)'` or `'register(put,get)'` declares", []Invariant{
+		{"counter", "one order of all calls explains their answers; a call whose answer was lost may or may not have happened"},
+		{"register", "the same of a register"},
+	}}
+}
+
 func (linearChecker) Applies(e Evidence) bool { return len(e.Models) > 0 }
 
 func (c linearChecker) Check(e Evidence) []Violation {

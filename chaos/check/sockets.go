@@ -18,6 +18,13 @@ type socketChecker struct{}
 
 func (socketChecker) Name() string { return "sockets" }
 
+func (socketChecker) Doc() Doc {
+	return Doc{"the WebSockets of the harness's clients", []Invariant{
+		{"not-dropped", "a socket stays open while the server lives, until either side closes it"},
+		{"silent-after-close", "nothing arrives after a socket has closed"},
+	}}
+}
+
 func (socketChecker) Applies(e Evidence) bool {
 	for _, ev := range e.Events {
 		if ev.Kind == history.Connect {

@@ -22,12 +22,12 @@ import (
 	"minido.dev/minido/internal/clock"
 )
 
-const help = `Drives an agent, kills the server with SIGKILL, starts it again on the same files, waits until nothing is left to do,
-and checks what must hold. Every kill is at an effect point with a name (a commit, a frame, an alarm), so a finding ends
-in one line that replays it.
+const help = `Does what clients do, kills the server with SIGKILL, starts it again on the same files, waits until nothing is left to
+do, and checks what must hold. Every kill is at an effect point with a name (a commit, a frame, an alarm), so every finding
+comes with the command that replays it.
 
   minido chaos enumerate . --call 'ResearchAgent/r1.startResearch("tides")'
-                            visit every crash point of this call, one fresh run each; --depth 2 kills the recovery, too
+                            visit every crash point of this call, one run each; --depth 2 kills the recovery, too
   minido chaos random . --call '...' --seed 7 --runs 100
   minido chaos replay . --call '...' --plan 'kill@commit:after(ResearchAgent/r1)/timer#3'
   minido chaos shrink . --call '...' --plan '...'
@@ -55,20 +55,20 @@ type Common struct {
 	Model   []string `placeholder:"MODEL" sep:"none" help:"Calls that must behave as one counter(add,get) or register(put,get)."`
 	Effects string   `placeholder:"VAR" help:"Set this variable to the URL of a sink; each effect POSTed to URL/NAME must happen once."`
 
-	MockAI bool   `name:"mock-ai" help:"A scripted model that outlives the servers answers env.AI, OpenAI Responses and Anthropic Messages."`
-	AIURL  string `name:"ai-url" placeholder:"URL" help:"Send what env.AI.run() asks to this provider: POST URL/ai/run/MODEL."`
+	MockAI bool   `name:"mock-ai" help:"Start a scripted model that survives the kills. It answers env.AI, OpenAI Responses and Anthropic Messages."`
+	AIURL  string `name:"ai-url" placeholder:"URL" help:"Send the requests of env.AI.run() to this provider: POST URL/ai/run/MODEL."`
 
-	Recover string        `enum:"alarm,request," default:"" help:"After a kill, alarm: touch nothing, the agent has to wake by itself (default); request: connect at once."`
-	Timeout time.Duration `help:"How long a life may take until nothing is left to do. Default: 30s."`
+	Recover string        `enum:"alarm,request," default:"" help:"After a kill, alarm: send nothing, the agent has to wake up by itself (default); request: connect a client at once."`
+	Timeout time.Duration `help:"How long each life of the server may take until nothing is left to do. Default: 1m30s."`
 	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
 	Var     []string      `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
 
 	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; what it finds, process confirms."`
 	Seed      uint64 `default:"1" help:"Draws the plans of random; in a simulation, chooses the order of events."`
-	SelfCheck bool   `help:"Run each case of a simulation twice and compare: what differs is a bug of minido's."`
+	SelfCheck bool   `help:"Run each case of a simulation twice and compare: a difference is a bug in minido."`
 
-	Jobs      int      `placeholder:"N" help:"How many runs go on at a time. Default: twice the processors."`
-	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts; reports are put together by minido chaos merge."`
+	Jobs      int      `placeholder:"N" help:"How many runs at a time. Default: twice the number of processors; in a simulation that number."`
+	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts. minido chaos merge merges the reports."`
 	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), json, junit, github or html; may be repeated. Default: list; story for run."`
 	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
 	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
@@ -78,10 +78,10 @@ type Common struct {
 // Enumerate is \`minido chaos enumerate\`.
 type Enumerate struct {
 	Common
-	Depth int    `default:"1" help:"1: one kill a run. 2: then another one at each point of the recovery."`
-	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or evict, hibernate, reset, abort, crash of the point's object; evict(isolate), reset(isolate), crash(isolate); or fail(full), fail(sync), fail(dns), slow(200ms), jump(5m). See docs/chaos.md."`
-	Max   int    `placeholder:"N" help:"Visit at most so many points of each depth, spread evenly."`
-	Each  bool   `help:"In a simulation, run every point. Otherwise points at which a death leaves the very same world (files, clients, instant) are run once and judged each."`
+	Depth int    `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
+	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
+	Max   int    `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
+	Each  bool   `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
 }
 
 // Run implements kong's command interface.
@@ -100,7 +100,7 @@ func (c *Enumerate) Run() error {
 type Random struct {
 	Common
 	Runs int           `default:"50" help:"How many plans."`
-	For  time.Duration `placeholder:"TIME" help:"Of a simulation: go on with new seeds for so long, on all processors."`
+	For  time.Duration `placeholder:"TIME" help:"In a simulation: continue with new seeds for this long, on all processors."`
 }
 
 // Run implements kong's command interface.
@@ -117,7 +117,7 @@ type Replay struct {
 	Plan string `required:"" placeholder:"PLAN" help:"Faults, for example 'kill@commit:after(Agent/a1)/alarm#2; kill@after(350ms)', or none."`
 	Runs int    `default:"1" help:"How often."`
 
-	Step    bool `help:"Walk through the plan by hand, in a simulation: event by event, with objects, timers, SQL, and kills where you like. ? lists the commands."`
+	Step    bool `help:"Walk through the plan by hand, in a simulation: event by event, with objects, timers, SQL, and kills wherever you like. ? lists the commands."`
 	Sigkill bool `hidden:"" help:"In a simulation, die for real: the files are then what SIGKILL leaves."`
 }
 

@@ -17,13 +17,13 @@ import (
 // Chaos is `minido chaos`. Its fields are kong's; a zero value is filled by
 // parsing.
 type Chaos struct {
-	Enumerate Enumerate `cmd:"" help:"Kill at every labelled point that a clean run passes, one run each."`
-	Random    Random    `cmd:"" help:"Faults of all kinds at points and times that a seed draws."`
+	Enumerate Enumerate `cmd:"" help:"Kill at every effect point that a run without faults passes, one run each."`
+	Random    Random    `cmd:"" help:"Run plans that a seed draws from all kinds of faults."`
 	Replay    Replay    `cmd:"" help:"Run one plan of faults, as a finding printed it."`
-	Shrink    Shrink    `cmd:"" help:"Make a plan that fails smaller."`
-	Merge     Merge     `cmd:"" help:"Put the reports of shards together."`
+	Shrink    Shrink    `cmd:"" help:"Look for a smaller plan that still fails."`
+	Merge     Merge     `cmd:"" help:"Merge the reports of shards."`
 	Init      Init      `cmd:"" help:"Write a first scenario for a project."`
-	Once      Once      `cmd:"" name:"run" default:"withargs" help:"Kill once or a few times, and tell the story (the default)."`
+	Once      Once      `cmd:"" name:"run" default:"withargs" help:"Run one plan and tell it as a story (the default)."`
 }
 
 // Help implements kong's HelpProvider.

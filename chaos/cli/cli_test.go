@@ -169,3 +169,32 @@ func TestInit(t *testing.T) {
 	}
 	refused("is there already")
 }
+
+// merge writes report.json where --out says, and nowhere without it.
+func TestMergeWritesWhereItIsTold(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	for name, shard := range map[string]string{"a.json": "1/2", "b.json": "2/2"} {
+		text := `{"verb": "enumerate", "project": "p", "shard": "` + shard + `", "cases": [{"name": "kill@1", "outcome": "passed"}], "dir": "x"}`
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for out, want := range map[string]string{"": "", "all": "all/report.json", "merged.json": "merged.json"} {
+		var b bytes.Buffer
+		if err := (&Merge{Files: []string{"a.json", "b.json"}, Out: out}).run(&b); err != nil || !strings.Contains(b.String(), "PASS  2 runs") {
+			t.Fatalf("--out %q: %v\n%s", out, err, b.String())
+		}
+		if _, err := os.Stat("report.json"); err == nil {
+			t.Errorf("--out %q wrote report.json into the current directory", out)
+		}
+		if want != "" {
+			if data, err := os.ReadFile(want); err != nil || !strings.Contains(string(data), `"outcome": "passed"`) {
+				t.Errorf("--out %q: %v: %s", out, err, data)
+			}
+		}
+	}
+	if err := (&Merge{Files: []string{"a.json"}, Reporter: []string{"junit"}}).run(io.Discard); err == nil || !strings.Contains(err.Error(), "--out") {
+		t.Errorf("a report that goes nowhere: %v", err)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos"
@@ -20,7 +21,7 @@ import (
 type Merge struct {
 	Files    []string `arg:"" help:"report.json of each shard."`
 	Reporter []string `placeholder:"KIND[=FILE]" help:"As for enumerate. Default: list."`
-	Dir      string   `placeholder:"DIR" default:"." help:"Where reports go that name no file."`
+	Out      string   `placeholder:"DIR|FILE.json" help:"Directory of the reports that name no file, and of report.json; or the file of the merged report.json. Without it only what --reporter names is written."`
 }
 
 // Run implements kong's command interface.
@@ -46,11 +47,20 @@ func (c *Merge) run(out io.Writer) error {
 	if err != nil {
 		return &ExitError{Code: chaos.Usage, Text: "minido: " + err.Error()}
 	}
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return &ExitError{Code: chaos.Broken, Text: "minido: " + err.Error()}
+	kinds := c.Reporter
+	switch {
+	case filepath.Ext(c.Out) == ".json":
+		if len(kinds) == 0 {
+			kinds = []string{"list"}
+		}
+		kinds = append(slices.Clone(kinds), "json="+c.Out)
+	case c.Out != "":
+		if err := os.MkdirAll(c.Out, 0o755); err != nil {
+			return &ExitError{Code: chaos.Broken, Text: "minido: " + err.Error()}
+		}
+		merged.Dir = c.Out
 	}
-	merged.Dir = c.Dir
-	reporters, err := report.Open(c.Reporter, out, Color(out), false)
+	reporters, err := report.Open(kinds, out, Color(out), false)
 	if err != nil {
 		return &ExitError{Code: chaos.Usage, Text: "minido: --reporter: " + err.Error()}
 	}

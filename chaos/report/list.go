@@ -90,7 +90,7 @@ func (l *list) tell(c campaign.Case) {
 		l.say("    %s", indented(c.Text))
 	}
 	if c.SameAs != "" {
-		l.say("    the very same world as %s", c.SameAs)
+		l.say("    leaves the same world as %s", c.SameAs)
 	}
 	if c.Dir != "" {
 		l.say("    evidence: %s", c.Dir)
@@ -105,15 +105,18 @@ func (l *list) tell(c campaign.Case) {
 func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n    ") }
 
 func (l *list) end(r campaign.Report) error {
-	if r.Dir == "" {
+	if r.Dir == "" && len(r.Cases) == 0 {
 		return nil // it never began
 	}
 	words := []string{fmt.Sprintf("%d runs, %d kills in %.1f s", len(r.Cases)-r.Same, r.Kills, r.Elapsed().Seconds())}
+	if r.Stopped {
+		words = append(words, "stopped before the rest")
+	}
 	if r.Points > 0 && r.Verb == "enumerate" {
 		words = append(words, fmt.Sprintf("visited %d of %d points", l.firstKills(r), r.Points))
 	}
 	if r.Same > 0 {
-		words = append(words, fmt.Sprintf("%d of the deaths leave the very same world as another: judged, not run again", r.Same))
+		words = append(words, fmt.Sprintf("%d deaths leave the same world as another one: judged, not run again", r.Same))
 	}
 	if r.Verb == "replay" && len(r.Cases) > 1 {
 		words = append(words, fmt.Sprintf("fails in %d of %d runs", len(r.Failed()), len(r.Cases)))
@@ -125,35 +128,40 @@ func (l *list) end(r campaign.Report) error {
 		words = append(words, l.paint(amber, "never happened: "+strings.Join(r.Unmet, "; ")))
 	}
 	if r.Unreached > 0 {
-		words = append(words, fmt.Sprintf("%d of the runs do not count: they never came to a fault that was drawn for them", r.Unreached))
+		words = append(words, fmt.Sprintf("%d runs never came to a fault that was drawn for them, and do not count as passed", r.Unreached))
 	}
 	if r.Skipped > 0 {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
 	}
 	if r.Questions > 0 {
-		words = append(words, fmt.Sprintf("%d points of questions asked again are not visited", r.Questions))
+		words = append(words, fmt.Sprintf("%d points of repeated questions not visited", r.Questions))
 	}
 	if r.PlayedBack > 0 {
-		words = append(words, fmt.Sprintf("%d of the lives before a death played back", r.PlayedBack))
+		words = append(words, fmt.Sprintf("%d lives before a death played back", r.PlayedBack))
 	} else if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 { // of lives that were lived
 		words = append(words, fmt.Sprintf("%.0f cycles a minute", float64(r.Kills)*60000/r.Ms))
 	}
 	if ready, recovered, work := recovery(r); ready > 0 {
 		text := fmt.Sprintf("SIGKILL to ready %.0f ms", ready)
 		if recovered > 0 {
-			text += fmt.Sprintf(", to the next commit %.0f ms, %.0f ms of it without the wait for an alarm", recovered, work)
+			text += fmt.Sprintf(", to the next commit %.0f ms (%.0f ms without the wait for an alarm)", recovered, work)
 		}
 		words = append(words, text+" (medians)")
 	}
 	verdict, color := "PASS", green
-	if r.Code != chaos.Pass {
+	switch {
+	case r.Stopped:
+		verdict, color = "STOPPED", amber
+	case r.Code != chaos.Pass:
 		verdict, color = "FAIL", red
 	}
 	l.say("%s  %s", l.paint(color, verdict), strings.Join(words, ", "))
 	if groups := grouped(r); len(groups) > 0 {
 		l.say("%s", strings.Join(groups, "\n"))
 	}
-	l.say("report: %s/report.json", r.Dir)
+	if r.Dir != "" {
+		l.say("report: %s/report.json", r.Dir)
+	}
 	return nil
 }
 

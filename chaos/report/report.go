@@ -92,8 +92,11 @@ func writeTo(out io.Writer, kind, file string, r campaign.Report, write func(io.
 		if kind == "github" {
 			return write(out, r)
 		}
+		if r.Dir == "" && len(r.Cases) > 0 && kind != "json" {
+			return fmt.Errorf("report: %s: where to? Write --reporter %s=FILE, or name a directory with --out", kind, kind)
+		}
 		if r.Dir == "" {
-			return nil // it did not come so far
+			return nil // it did not come so far, or is a merged report that nobody wants as a file
 		}
 		file = filepath.Join(r.Dir, files[kind])
 	}

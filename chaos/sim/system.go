@@ -52,7 +52,7 @@ type Options struct {
 }
 
 // State is what a death at an effect point leaves. Two of one life that are equal
-// leave the very same world behind: nothing has happened between them that anyone
+// leave the same world behind: nothing has happened between them that anyone
 // but the server itself could have noticed, no time has passed, and the files have
 // the same bytes. What follows is then the same too.
 type State struct {

@@ -11,6 +11,7 @@ package killpoint
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -260,8 +261,29 @@ func ParseLabel(text string) (Point, error) {
 	return p, err
 }
 
-var kinds = map[Kind]bool{Commit: true, Index: true, File: true, Store: true, Alarm: true, Wake: true,
-	Response: true, Chunk: true, Frame: true, Close: true, Fetch: true, RPC: true}
+// KindDoc says for people which effect a kind names.
+type KindDoc struct {
+	Kind   Kind
+	Effect string
+}
+
+// Kinds lists all kinds.
+func Kinds() []KindDoc {
+	return []KindDoc{
+		{Commit, "an object's implicit transaction is committed to its database"},
+		{Index, "a row of the namespace's alarm index is written"},
+		{File, "a database or a facet's file is created or deleted"},
+		{Store, "a write to another store: the cache, R2"},
+		{Alarm, "an alarm is delivered (`before`), and its handler has ended (`after`)"},
+		{Wake, "an object's constructor has finished; it has no `before`"},
+		{Response, "the head of a response is sent"},
+		{Chunk, "a chunk of a body is sent"},
+		{Frame, "a WebSocket frame is sent"},
+		{Close, "a body or a WebSocket is ended"},
+		{Fetch, "a request leaves for another server (`before`), and the head of the answer has come (`after`)"},
+		{RPC, "a call to another object, or its result, is sent"},
+	}
+}
 
 func parseLabel(text string) (want Point, occurrence int, err error) {
 	bad := func(why string) (Point, int, error) {
@@ -298,7 +320,7 @@ func parseLabel(text string) (want Point, occurrence int, err error) {
 	if !ok || want.Side != Before && want.Side != After {
 		return bad("the side must be before or after")
 	}
-	if !kinds[want.Kind] {
+	if !slices.ContainsFunc(Kinds(), func(k KindDoc) bool { return k.Kind == want.Kind }) {
 		return bad("unknown kind " + strconv.Quote(kind))
 	}
 	return want, occurrence, nil
