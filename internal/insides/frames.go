@@ -16,7 +16,7 @@ type gojaFrameOf struct {
 	pc       int
 }
 
-// activeCall is a call on goja's stack: what runs, and where its receiver and
+// Call is a call on goja's stack: what runs, and where its receiver and
 // arguments lie.
 type Call struct {
 	Program   unsafe.Pointer

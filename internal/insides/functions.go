@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja/file"
 )
 
-// ours reports whether a function is of a prelude.
+// Prelude reports whether a function is of a prelude.
 func (in *Goja) Prelude(fn *goja.Object) bool {
 	if !in.Known || fn.ClassName() != "Function" {
 		return false

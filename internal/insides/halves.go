@@ -147,7 +147,7 @@ var halfMethods = map[string]any{
 		return x < y
 	},
 	"typeMatch": func(_ *[]byte, v goja.Value) bool {
-		kind := v.ExportType().Kind()
-		return (kind == reflect.Int64 || kind == reflect.Float64) && (v.ToFloat() == FromHalf(ToHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
+		t := v.ExportType()
+		return (t == reflect.TypeFor[int64]() || t == reflect.TypeFor[float64]()) && (v.ToFloat() == FromHalf(ToHalf(v.ToFloat())) || math.IsNaN(v.ToFloat()))
 	},
 }

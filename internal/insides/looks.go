@@ -120,7 +120,7 @@ func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
 	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
 }
 
-// jsonMember is a property that JSON reads or writes.
+// Property is a property that JSON reads or writes.
 type Property struct {
 	Name  unistring.String
 	Value goja.Value // nil if it is not known yet

@@ -54,7 +54,7 @@ func (e *Maker) Lacks(o *goja.Object, name unistring.String) bool {
 // fewMembers is how many names, or items, have room with their object.
 const fewMembers = 4
 
-// parsedMember is a property that JSON reads.
+// Member is a property that JSON reads.
 type Member struct {
 	Name  *Name
 	Value goja.Value

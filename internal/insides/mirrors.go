@@ -27,7 +27,7 @@ type gojaObject struct {
 	runtime *goja.Runtime
 }
 
-// gojaBase mirrors the implementation of an ordinary object, which the others
+// Object mirrors the implementation of an ordinary object, which the others
 // begin with.
 type Object struct {
 	class                           string
@@ -41,7 +41,7 @@ type Object struct {
 	privateElements                 unsafe.Pointer
 }
 
-// gojaArray mirrors the implementation of an array.
+// Array mirrors the implementation of an array.
 type Array struct {
 	baseObject     Object
 	values         []goja.Value
@@ -82,7 +82,7 @@ func mirrors(mirror, original reflect.Type) bool {
 	return true
 }
 
-// plainLayout is how goja's objects, arrays and primitives are told apart: by
+// Plain is how goja's objects, arrays and primitives are told apart: by
 // the first word of an interface value.
 //
 // It is immutable. If goja's internals were to change, ok is false and JSON takes
@@ -197,7 +197,7 @@ func (b *Object) Has(name unistring.String) bool {
 	return has
 }
 
-// plain is an ordinary object, nil for any other.
+// Object is an ordinary object, nil for any other.
 func (l *Plain) Object(o *goja.Object) *Object {
 	if l.Known && mirrorOf(o).self.tab == l.object {
 		return baseOf(o)
@@ -205,7 +205,7 @@ func (l *Plain) Object(o *goja.Object) *Object {
 	return nil
 }
 
-// list is an array, nil for any other object, and for one with many holes.
+// Array is an array, nil for any other object, and for one with many holes.
 func (l *Plain) Array(o *goja.Object) *Array {
 	if l.Known && mirrorOf(o).self.tab == l.array {
 		return (*Array)(mirrorOf(o).self.data)

@@ -72,7 +72,7 @@ type mapNames struct {
 	length Name    // of arrays
 }
 
-// knownName is the name of a property, with its control byte in small maps.
+// Name is the name of a property, with its control byte in small maps.
 type Name struct {
 	Text unistring.String
 	hash uint8

@@ -60,7 +60,7 @@ type View struct {
 	size       int
 }
 
-// shown looks into a view; ok is false for anything else.
+// Look looks into a view; ok is false for anything else.
 func (v *Views) Look(o *goja.Object) (s View, ok bool) {
 	value := TheGoja().implementation(o)
 	place := func(offset uintptr) unsafe.Pointer { return unsafe.Add(value.UnsafePointer(), offset) }

@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi"
@@ -114,12 +115,12 @@ func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
 // values for two collections after the key's last use, and for ever if they lead
 // to the key.
 func (a *API) nativeEntry(call goja.FunctionCall) goja.Value {
-	proxy, ok := engine.AsProxy(call.Argument(0))
+	proxy, ok := builtin.AsProxy(call.Argument(0))
 	if !ok {
 		return goja.Undefined()
 	}
 	handler := proxy.Handler()
-	if slices.ContainsFunc(a.traps, func(traps goja.Value) bool { return engine.Inherits(handler, traps) }) {
+	if slices.ContainsFunc(a.traps, func(traps goja.Value) bool { return builtin.Inherits(handler, traps) }) {
 		return handler
 	}
 	return goja.Undefined()

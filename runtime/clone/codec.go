@@ -75,14 +75,14 @@ type Config struct {
 	NewRegExp func(source goja.Value, flags string) (*goja.Object, error)
 }
 
-// ResizableBuffers is a runtime that has resizable buffers (engine.Engine).
+// ResizableBuffers is a runtime that has resizable buffers (buffers.Runtime).
 type ResizableBuffers interface {
 	MaxByteLength(buffer *goja.Object) (limit int, ok bool)
 	NewResizableBuffer(content []byte, limit int) *goja.Object
 	ViewOfResizable(view *goja.Object) (resizable, tracking, outOfBounds bool)
 }
 
-// SharedBuffers is a runtime that has SharedArrayBuffers (engine.Engine).
+// SharedBuffers is a runtime that has SharedArrayBuffers (buffers.Runtime).
 type SharedBuffers interface {
 	IsShared(buffer *goja.Object) bool
 	ShareMemory(buffer *goja.Object) *goja.Object

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"cmp"
+	"reflect"
 	"strings"
 
 	"github.com/dop251/goja"
+
 	"minido.dev/minido/internal/insides"
 )
 
@@ -89,6 +91,9 @@ func (*holder) Has(string) bool             { return false }
 func (*holder) Delete(string) bool          { return true }
 func (*holder) Keys() []string              { return nil }
 
+// Slot is the symbol under which objects carry their Go value.
+func (e *Engine) Slot() *goja.Symbol { return e.classes.slot }
+
 // Attach hangs a Go value on an object, where Attached finds it.
 func (e *Engine) Attach(obj *goja.Object, value any) {
 	obj.DefineDataPropertySymbol(e.classes.slot, e.vm.NewDynamicObject(&holder{value, obj}),
@@ -100,11 +105,11 @@ func (e *Engine) Attach(obj *goja.Object, value any) {
 // section 3.2: "platform object that implements I").
 func (e *Engine) Attached(v goja.Value) any {
 	obj, ok := v.(*goja.Object)
-	if !ok || obj.ExportType() == proxyType {
+	if !ok || obj.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return nil
 	}
 	for p := obj.Prototype(); p != nil; p = p.Prototype() {
-		if p.ExportType() == proxyType { // its code must not see the symbol
+		if p.ExportType() == reflect.TypeFor[goja.Proxy]() { // its code must not see the symbol
 			if !e.Call(e.Primordial("ObjectPrototypeHasOwnProperty"), goja.Undefined(), obj, e.classes.slot).ToBoolean() {
 				return nil
 			}

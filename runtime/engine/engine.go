@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
-	"weak"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
@@ -54,6 +53,7 @@ type Options struct {
 	Name      string
 	Scheduler sched.Scheduler
 	Entropy   entropy.Source
+	Language  Language     // nil: JavaScript is what goja makes of it
 	Mapper    SourceMapper // nil: positions are shown as compiled
 	Logger    Logger       // nil: nothing is logged
 	// TurnLimit is how long one turn may compute before it is interrupted and
@@ -71,6 +71,14 @@ type Options struct {
 	// Condemned is called once, on the loop, when the isolate must not be used
 	// any more: after an interrupt, a stack overflow or a bug in a native.
 	Condemned func(reason error)
+}
+
+// Language makes goja's built-ins those of V8. It is immutable.
+type Language interface {
+	// Prepare replaces built-ins before they are captured as primordials.
+	Prepare(e *Engine)
+	// Install does the rest, before any code of a program has run.
+	Install(e *Engine)
 }
 
 // Defaults of Options.
@@ -109,7 +117,6 @@ type Engine struct {
 	rejected rejections
 	prims    *goja.Object
 	classes  classSlots
-	kept     keptBuffers
 
 	errorMaker func(class, message string) *goja.Object
 
@@ -127,19 +134,11 @@ type Engine struct {
 	overflow overflow
 	natives  natives
 
-	names       map[string]*insides.Name // of properties that JSON texts had
-	stackNames  *stackNames              // nil if goja cannot be looked into
-	namingStack bool
-	errorClass  *goja.Object
-	maker       *insides.Maker
-	spare       weak.Pointer[stringifier] // the last one
+	maker *insides.Maker
 
-	viewClasses map[string]*goja.Object                // the constructors of typed arrays, by name
-	lazies      map[*goja.Object]map[string]goja.Value // getters of what is made at its first use, by object and name
-	resizables  *resizables                            // nil until there is a resizable buffer
+	lazies map[*goja.Object]map[string]goja.Value // getters of what is made at its first use, by object and name
+	locals map[any]any                            // by *Local
 
-	proxyTraps goja.Value   // between a program's handler and its proxy, see ProxyHandler
-	shared     *goja.Object // knows SharedArrayBuffers; nil until the first one is made, see IsShared
 }
 
 type output struct {
@@ -150,8 +149,7 @@ type output struct {
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
-		lazies: map[*goja.Object]map[string]goja.Value{},
-		names:  map[string]*insides.Name{}, viewClasses: map[string]*goja.Object{},
+		lazies: map[*goja.Object]map[string]goja.Value{}, locals: map[any]any{},
 		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
 		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
 	}
@@ -179,20 +177,13 @@ func New(o Options) *Engine {
 	e.natives.init(e, depth)
 	e.watch.init(e, o.Watch, limit, o.Heap)
 	e.timers.init(e)
-	e.installJSON()
-	e.installWeakKeys()
+	if o.Language != nil {
+		o.Language.Prepare(e)
+	}
 	e.prims = e.loadPrimordials()
-	e.guardSizes()
-	e.installArrays()
-	e.installTypedSorts()
-	e.hideSlots()
-	e.installErrorTexts()
-	e.installStackNames()
-	e.installDates()
-	e.installMath()
-	e.installSources()
-	e.installBuiltins()
-	e.installCoercions()
+	if o.Language != nil {
+		o.Language.Install(e)
+	}
 	e.installLazies()
 	e.natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
@@ -472,3 +463,6 @@ func (e *Engine) Done() <-chan struct{} { return e.loop.Done() }
 
 // String is a string of valid UTF-8, as insides.Maker makes it.
 func (e *Engine) String(s string) goja.String { return e.maker.String(s) }
+
+// Maker makes values where goja's interface takes longer.
+func (e *Engine) Maker() *insides.Maker { return e.maker }

@@ -246,3 +246,6 @@ func (e *Engine) Rethrow(err error) {
 	}
 	panic(err)
 }
+
+// BuiltinFrame ends the name of a frame of a built-in that V8 shows.
+const BuiltinFrame = "\x01"

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/dop251/goja"
+
 	"minido.dev/minido/internal/insides"
 )
 

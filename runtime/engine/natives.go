@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/dop251/goja"
+
 	"minido.dev/minido/internal/insides"
 )
 
@@ -101,7 +102,7 @@ func (n *natives) leave() { n.depth-- }
 func (n *natives) refuse() {
 	n.refusing = true
 	defer func() { n.refusing = false }()
-	n.engine.Throw("RangeError", stackExceeded)
+	n.engine.Throw("RangeError", StackExceeded)
 }
 
 // look ends the turn if it has been interrupted.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/dop251/goja"
+
 	"minido.dev/minido/internal/insides"
 )
 
@@ -24,8 +25,8 @@ type overflow struct {
 	making   bool            // the RangeError is being made: its stack is captured too
 }
 
-// stackExceeded is V8's text.
-const stackExceeded = "Maximum call stack size exceeded"
+// StackExceeded is V8's text.
+const StackExceeded = "Maximum call stack size exceeded"
 
 // rootName marks the lowest frame, which no stack shows.
 const rootName = "minido:root"
@@ -46,7 +47,7 @@ func (o *overflow) init(e *Engine, fn func(goja.FunctionCall) goja.Value) goja.C
 			o.making = true
 			defer func() { o.making = false }()
 			o.machine.Mend()
-			panic(e.NewError("RangeError", stackExceeded))
+			panic(e.NewError("RangeError", StackExceeded))
 		}
 		return name
 	})

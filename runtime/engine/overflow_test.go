@@ -4,21 +4,7 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
-	"minido.dev/minido/internal/insides"
 )
-
-// The parts of goja that the engine looks into are where it expects them.
-func TestInsidesAreKnown(t *testing.T) {
-	if !insides.TheGoja().Known || !insides.ThePlainLayout().Known {
-		t.Fatal("goja has changed: insides.go or plain.go has to follow")
-	}
-	if !insides.TheMapNames().Known {
-		t.Fatal("Go's maps have changed: smallmap.go has to follow")
-	}
-	if !insides.TheHalves().Known || !insides.TheViews().Known || len(insides.TheIterators().Places) != 2 || !insides.NamedOffset().Known {
-		t.Fatal("goja has changed: halves.go, resizable.go or looks.go has to follow")
-	}
-}
 
 // However JavaScript recurses, in a turn's first function and in a microtask,
 // the overflow is a RangeError that it can catch, finally blocks run, and the

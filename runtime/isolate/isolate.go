@@ -11,6 +11,8 @@ import (
 	"sort"
 	"time"
 
+	"minido.dev/minido/runtime/ecma"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
@@ -78,7 +80,7 @@ type Isolate struct {
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}}
-	i.Engine = engine.New(engine.Options{
+	i.Engine = ecma.New(engine.Options{
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})

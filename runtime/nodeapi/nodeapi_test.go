@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/ecma"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
@@ -37,7 +39,7 @@ func newWorld(t testing.TB, o Options) *world {
 	}
 	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0)), net: echo}
 	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))
-	w.e = engine.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
+	w.e = ecma.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
 		Logger:    func(l engine.Level, c *engine.Context, text string) { w.logs = append(w.logs, text) },
 		Condemned: func(reason error) { t.Errorf("condemned: %v", reason) }})
 	w.e.Global("say", w.e.Func("say", 1, func(c goja.FunctionCall) goja.Value {

@@ -5,6 +5,8 @@ import (
 	"weak"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/ecma/buffers"
 )
 
 const (
@@ -68,7 +70,7 @@ func (m *memory) view() goja.Value {
 		s := m.inst.store
 		all, _ := m.inst.mod.Memory().Read(0, m.inst.mod.Memory().Size())
 		m.buffer = s.vm.ToValue(s.vm.NewArrayBuffer(all)).(*goja.Object)
-		s.engine.Keep(m.buffer)
+		buffers.Keep(s.engine, m.buffer)
 		m.inst.linear.grown = false
 		s.memories = append(s.memories, weak.Make(m))
 	}
@@ -121,7 +123,7 @@ func (s *Store) settle() {
 func (m *memory) detach() {
 	s := m.inst.store
 	if b, ok := m.buffer.Export().(goja.ArrayBuffer); ok {
-		s.engine.Release(m.buffer)
+		buffers.Release(s.engine, m.buffer)
 		b.Detach()
 	}
 	m.buffer = nil

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"testing"
 
+	"minido.dev/minido/runtime/ecma"
+
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
@@ -21,7 +23,7 @@ func BenchmarkInstallHeap(b *testing.B) {
 	var all []*Platform
 	for b.Loop() {
 		b.StopTimer()
-		e := engine.New(engine.Options{Name: "bench", Scheduler: s, Entropy: entropy.NewSeeded(1)})
+		e := ecma.New(engine.Options{Name: "bench", Scheduler: s, Entropy: entropy.NewSeeded(1)})
 		b.StartTimer()
 		all = append(all, Install(e, Options{}))
 	}

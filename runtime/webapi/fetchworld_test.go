@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/ecma"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
@@ -32,7 +34,7 @@ type fetchWorld struct {
 func newFetchWorld(t testing.TB) *fetchWorld {
 	w := &fetchWorld{t: t, flags: map[string]bool{}}
 	w.sched = sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
-	e := engine.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
+	e := ecma.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
 		Logger: func(l engine.Level, c *engine.Context, text string) { w.logs = append(w.logs, text) }})
 	w.p = Install(e, Options{
 		Fetch: func(req *event.Request, done func(*event.Response, error)) func(error) {
@@ -115,7 +117,7 @@ func (w *fetchWorld) tries(cases [][2]string) {
 // A hello worker, on real threads: event in, Request, handler, Response, event out.
 func BenchmarkHello(b *testing.B) {
 	th := sched.NewThreads(clock.Real{})
-	e := engine.New(engine.Options{Name: "bench", Scheduler: th, Entropy: entropy.System{}})
+	e := ecma.New(engine.Options{Name: "bench", Scheduler: th, Entropy: entropy.System{}})
 	p := Install(e, Options{})
 	var handler goja.Value
 	done := make(chan *event.Response)

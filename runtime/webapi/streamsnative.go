@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -88,14 +89,14 @@ func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) 
 			if b.Detached() {
 				p.Engine.Throw("TypeError", "Unable to use a detached ArrayBuffer.")
 			}
-			if p.Engine.IsShared(arg(0).(*goja.Object)) || p.Engine.Kept(arg(0)) {
+			if buffers.IsShared(p.Engine, arg(0).(*goja.Object)) || buffers.Kept(p.Engine, arg(0)) {
 				p.Engine.Throw("TypeError", "Unable to use non-detachable ArrayBuffer.")
 			}
 			data := b.Bytes()
-			limit, resizable := p.Engine.MaxByteLength(arg(0).(*goja.Object))
+			limit, resizable := buffers.MaxByteLength(p.Engine, arg(0).(*goja.Object))
 			b.Detach()
 			if resizable {
-				return p.Engine.NewResizableBuffer(data, limit)
+				return buffers.NewResizableBuffer(p.Engine, data, limit)
 			}
 			return p.NewArrayBuffer(data)
 		}),

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -78,11 +79,11 @@ func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value
 		if slices.Contains(transfer[:i], obj) {
 			refuse("The transfer list names an object twice.")
 		}
-		if webidl.IsArrayBuffer(obj) && !p.Engine.IsShared(obj) {
+		if webidl.IsArrayBuffer(obj) && !buffers.IsShared(p.Engine, obj) {
 			if obj.Export().(goja.ArrayBuffer).Detached() {
 				refuse("An ArrayBuffer is detached and could not be cloned.")
 			}
-			if p.Engine.Kept(obj) {
+			if buffers.Kept(p.Engine, obj) {
 				refuse("Object is not transferable.")
 			}
 			o.Transfer = append(o.Transfer, obj)

@@ -10,6 +10,8 @@ package webapi
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/buffers"
+
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/ecma/intl"
 	"minido.dev/minido/runtime/ecma/lang"
@@ -71,7 +73,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.encodings = encoding.New(p.Realm)
 	p.crypto = crypto.New(p.Realm, p.cloner, func() *goja.Object { return p.streamClass("WritableStream") })
 	p.intls = intl.New(p.Realm)
-	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: e, Shared: e, NewRegExp: p.regexps.Remake})
+	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}, NewRegExp: p.regexps.Remake})
 	p.installCore()
 	p.installFetch()
 	return p

@@ -4,6 +4,8 @@ import (
 	"reflect"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/ecma/buffers"
 )
 
 var (
@@ -21,7 +23,7 @@ func IsArrayBuffer(v goja.Value) bool {
 // BytesOf is the memory of a BufferSource, an ArrayBuffer or a view: not a copy.
 // A SharedArrayBuffer is none (Web IDL, section 3.2.25).
 func (r *Realm) BytesOf(v goja.Value) ([]byte, bool) {
-	if obj, ok := v.(*goja.Object); ok && r.Engine.IsShared(obj) {
+	if obj, ok := v.(*goja.Object); ok && buffers.IsShared(r.Engine, obj) {
 		return nil, false
 	}
 	return r.MemoryOf(v)

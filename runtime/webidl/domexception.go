@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/ecma/errortext"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -119,8 +120,8 @@ const maxStackFrames = 10
 // CallStack is the stack of the code that runs now, in goja's form, which
 // engine.MapStack understands.
 func (r *Realm) CallStack() string {
-	frames := r.Engine.NamedStack(nil)
-	return engine.FormatFrames(frames[:min(len(frames), maxStackFrames)])
+	frames := errortext.NamedStack(r.Engine, nil)
+	return errortext.FormatFrames(frames[:min(len(frames), maxStackFrames)])
 }
 
 // NewDOMException makes a DOMException, for natives to throw or to reject with.

@@ -3,6 +3,8 @@ package lang
 import (
 	_ "embed"
 
+	"minido.dev/minido/runtime/ecma/builtin"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -19,7 +21,7 @@ func (p *Language) InstallDisposables() {
 	for _, name := range []string{"SuppressedError", "DisposableStack", "AsyncDisposableStack"} {
 		p.Engine.LazyGlobal(name, func() goja.Value {
 			if p.disposables == nil {
-				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Engine.Show(c.Argument(0))) }}
+				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.Show(p.Engine, c.Argument(0))) }}
 				p.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show)).(*goja.Object)
 			}
 			return p.disposables.Get(name)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"minido.dev/minido/runtime/ecma/builtin"
+	"minido.dev/minido/runtime/ecma/errortext"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/insides"
@@ -46,7 +49,7 @@ func (p *Language) languageNatives() []engine.Func {
 		return engine.Func{Name: name, Fn: call}
 	}
 	return []engine.Func{
-		fn("show", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Engine.Show(c.Argument(0))) }),
+		fn("show", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.Show(p.Engine, c.Argument(0))) }),
 		fn("isWellFormed", func(c goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(isWellFormed(c.Argument(0).ToString().(goja.String)))
 		}),
@@ -107,7 +110,7 @@ func (p *Language) errorHeader(v goja.Value) string {
 func (p *Language) captureStack(call goja.FunctionCall) goja.Value {
 	obj := call.Argument(0).(*goja.Object)
 	above, _ := call.Argument(1).(*goja.Object)
-	frames := userFrames(p.Engine.NamedStack(above))
+	frames := userFrames(errortext.NamedStack(p.Engine, above))
 	p.describeStack(obj, frames)
 	return goja.Undefined()
 }
@@ -127,7 +130,7 @@ func userFrames(all []goja.StackFrame) (frames []goja.StackFrame) {
 func (p *Language) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 	class := p.Engine.Primordial("Error")
 	var stack goja.Value = goja.Undefined()
-	if limit := class.Get("stackTraceLimit"); limit != nil && engine.IsNumber(limit) {
+	if limit := class.Get("stackTraceLimit"); limit != nil && builtin.IsNumber(limit) {
 		frames = frames[:min(max(limit.ToInteger(), 0), int64(len(frames)))]
 		if prepare := class.Get("prepareStackTrace"); engine.IsCallable(prepare) {
 			sites := make([]any, len(frames))
@@ -141,7 +144,7 @@ func (p *Language) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 			}
 			stack = p.Engine.Call(prepare, class, obj, p.VM.NewArray(sites...))
 		} else {
-			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + engine.FormatFrames(frames)))
+			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + errortext.FormatFrames(frames)))
 		}
 	}
 	obj.DefineDataProperty("stack", stack, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)

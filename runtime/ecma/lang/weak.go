@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -98,13 +99,13 @@ func (p *Language) finalizationRegistry() goja.Value {
 					p.Engine.Throw("TypeError", "FinalizationRegistry.prototype.register: target and holdings must not be same")
 				}
 				if token := call.Argument(2); !goja.IsUndefined(token) {
-					p.canBeWeak("Invalid unregisterToken ('"+p.Engine.Show(token)+"')", token)
+					p.canBeWeak("Invalid unregisterToken ('"+builtin.Show(p.Engine, token)+"')", token)
 					p.Engine.Call(p.Engine.Primordial("WeakSetPrototypeAdd"), goja.Undefined(), f.tokens, token)
 				}
 				return goja.Undefined()
 			}},
 			{Name: "unregister", Length: 1, Fn: func(f *finalizers, call goja.FunctionCall) goja.Value {
-				p.canBeWeak("Invalid unregisterToken ('"+p.Engine.Show(call.Argument(0))+"')", call.Argument(0))
+				p.canBeWeak("Invalid unregisterToken ('"+builtin.Show(p.Engine, call.Argument(0))+"')", call.Argument(0))
 				return p.Engine.Call(p.Engine.Primordial("WeakSetPrototypeDelete"), goja.Undefined(), f.tokens, call.Argument(0))
 			}},
 		},

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"slices"
 
+	"minido.dev/minido/runtime/ecma/builtin"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -21,7 +23,7 @@ var regexpStepsPrelude = engine.NewPrelude("regexpsteps.js", regexpStepsSource)
 func (p *Class) stepwise(name string, c goja.FunctionCall) goja.Value {
 	if p.steps == nil {
 		p.steps = p.Engine.Load(regexpStepsPrelude, p.Engine.Native(
-			engine.Func{Name: "show", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Engine.Show(c.Argument(0))) }},
+			engine.Func{Name: "show", Length: 1, Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.Show(p.Engine, c.Argument(0))) }},
 			engine.Func{Name: "exec", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				return p.Engine.Call(p.exec, c.Argument(0), c.Argument(1))
 			}},
@@ -34,7 +36,7 @@ func (p *Class) stepwise(name string, c goja.FunctionCall) goja.Value {
 // nothing of its own: no code can see how it is asked for matches.
 func (p *Class) untouched(v goja.Value) bool {
 	obj, ok := v.(*goja.Object)
-	if !ok || p.ForeignOf(v) == nil || !engine.Inherits(obj, p.Proto) || webidl.Get(p.Proto, "exec") != goja.Value(p.exec) {
+	if !ok || p.ForeignOf(v) == nil || !builtin.Inherits(obj, p.Proto) || webidl.Get(p.Proto, "exec") != goja.Value(p.exec) {
 		return false
 	}
 	return len(obj.GetOwnPropertyNames()) == 1 // lastIndex

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/ecma"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
@@ -147,7 +149,7 @@ func TestCryptoOffTheLoop(t *testing.T) {
 	w.Said("derived 1", "went on", "OperationError")
 
 	th := sched.NewThreads(clock.Real{})
-	e := engine.New(engine.Options{Name: "test", Scheduler: th, Entropy: entropy.System{}})
+	e := ecma.New(engine.Options{Name: "test", Scheduler: th, Entropy: entropy.System{}})
 	r := webidl.New(e, webidl.Options{Go: th.Go})
 	install(r)
 	done := make(chan string, 1)

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -348,7 +349,7 @@ func (m *utf16Machine) decode(chunk []byte, flush bool) (Text, bool) {
 		}
 		ok = false
 	}
-	for i := range engine.LoneSurrogates(units) {
+	for i := range builtin.LoneSurrogates(units) {
 		units[i], ok = utf8.RuneError, false
 	}
 	return Text{units: units}, ok

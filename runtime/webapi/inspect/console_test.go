@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/runtime/ecma"
+
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -98,7 +100,7 @@ func TestConsoleMethods(t *testing.T) {
 		}
 	}
 	levels := map[string]engine.Level{}
-	e := engine.New(engine.Options{Name: "levels", Scheduler: w.Sched, Entropy: w.Realm.Engine.Entropy(),
+	e := ecma.New(engine.Options{Name: "levels", Scheduler: w.Sched, Entropy: w.Realm.Engine.Entropy(),
 		Logger: func(l engine.Level, _ *engine.Context, text string) { levels[text] = l }})
 	r := webidl.New(e, webidl.Options{})
 	install(r)

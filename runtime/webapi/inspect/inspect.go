@@ -11,6 +11,8 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -90,7 +92,7 @@ func (in *inspector) value(v goja.Value, level int) string {
 	}
 	obj, proxies := self, 0
 	for range inspectTraps {
-		proxy, isProxy := engine.AsProxy(obj)
+		proxy, isProxy := builtin.AsProxy(obj)
 		if !isProxy {
 			break
 		}
@@ -128,7 +130,7 @@ func (in *inspector) showProxy(proxy goja.Proxy, level int) string {
 	if float64(level) > in.o.depth {
 		return in.style("Proxy [Array]", "special")
 	}
-	target, handler := proxy.Target(), in.p.Engine.ProxyHandler(proxy)
+	target, handler := proxy.Target(), ecma.ProxyHandler(in.p.Engine, proxy)
 	if target == nil || handler == nil {
 		return in.style("<Revoked Proxy>", "special")
 	}

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/ecma"
+	"minido.dev/minido/runtime/ecma/buffers"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
@@ -34,10 +37,10 @@ type World struct {
 func New(t testing.TB, install func(*webidl.Realm)) *World {
 	w := &World{T: t, Off: map[string]bool{}}
 	w.Sched = sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
-	e := engine.New(engine.Options{Name: "test", Scheduler: w.Sched, Entropy: entropy.NewSeeded(1),
+	e := ecma.New(engine.Options{Name: "test", Scheduler: w.Sched, Entropy: entropy.NewSeeded(1),
 		Logger: func(_ engine.Level, _ *engine.Context, text string) { w.Logs = append(w.Logs, text) }})
 	w.Use(webidl.New(e, webidl.Options{Compat: func(flag string) bool { return !w.Off[flag] }}))
-	w.Realm.Clone = clone.New(w.Realm.VM, clone.Config{Registry: w.Realm.Hosts, Resizable: e, Shared: e})
+	w.Realm.Clone = clone.New(w.Realm.VM, clone.Config{Registry: w.Realm.Hosts, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}})
 	if install != nil {
 		install(w.Realm)
 	}

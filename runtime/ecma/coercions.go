@@ -1,0 +1,319 @@
+package ecma
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/ecma/array"
+	"minido.dev/minido/runtime/ecma/buffers"
+	"minido.dev/minido/runtime/ecma/builtin"
+	"minido.dev/minido/runtime/engine"
+)
+
+// Built-ins of goja that convert their arguments in another order than the
+// specification says, not all of them, or that show in an error what they were
+// given by way of its own toString.
+
+// installCoercions puts the conversions right.
+func installCoercions(e *engine.Engine) {
+	coerceDates(e)
+	coerceTexts(e)
+	coerceCallbacks(e)
+	coerceFunctions(e)
+	coerceMore(e)
+}
+
+// coerceDates converts every argument of what sets a part of a date (21.4.4), also
+// once the date is known to be none.
+func coerceDates(e *engine.Engine) {
+	numbers := func(c *goja.FunctionCall, most int) {
+		args := slices.Clone(c.Arguments[:min(most, len(c.Arguments))])
+		for i, v := range args {
+			args[i] = builtin.ToNumber(e, v)
+		}
+		c.Arguments = args
+	}
+	proto := builtin.Prototype(e, "Date")
+	for part, most := range map[string]int{"Milliseconds": 1, "Seconds": 2, "Minutes": 3, "Hours": 4, "Date": 1, "Month": 2, "FullYear": 3} { // order-independent: each is its own method
+		for _, name := range []string{"set" + part, "setUTC" + part} {
+			builtin.Guard(e, proto, name, func(c *goja.FunctionCall) {
+				if date, ok := c.This.(*goja.Object); ok && date.ClassName() == "Date" {
+					numbers(c, most)
+				}
+			})
+		}
+	}
+	builtin.Guard(e, e.VM().Get("Date").(*goja.Object), "UTC", func(c *goja.FunctionCall) { numbers(c, 7) })
+	if method, ok := proto.GetSymbol(goja.SymToPrimitive).(*goja.Object); ok {
+		insides.Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			if _, isText := c.Argument(0).(goja.String); !isText && builtin.IsObjectValue(c.This) {
+				e.Throw("TypeError", "Invalid hint: %s", builtin.Show(e, c.Argument(0)))
+			}
+			return original(c)
+		})
+	}
+}
+
+// coerceTexts: trim keeps halves of characters, and match and search ask what they
+// are given for its own method once.
+func coerceTexts(e *engine.Engine) {
+	proto := builtin.Prototype(e, "String")
+	for name, ends := range map[string][2]bool{"trim": {true, true}, "trimStart": {true, false}, "trimEnd": {false, true}} { // order-independent: each is its own method
+		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
+			text, ok := c.This.(goja.String)
+			if !ok {
+				return method(c)
+			}
+			ascii, units := insides.Text(text)
+			if units == nil || len(ascii) > 0 {
+				return method(c)
+			}
+			from, to := 0, len(units)
+			for ends[0] && from < to && builtin.IsWhiteSpace(rune(units[from])) {
+				from++
+			}
+			for ends[1] && to > from && builtin.IsWhiteSpace(rune(units[to-1])) {
+				to--
+			}
+			return text.Substring(from, to)
+		})
+	}
+	builtin.Wrap(e, proto, "replaceAll", func(c goja.FunctionCall, method insides.Function) goja.Value { return replaceNothing(e, c, method) })
+	for _, name := range []string{"toLowerCase", "toUpperCase", "toLocaleLowerCase", "toLocaleUpperCase", "normalize"} {
+		builtin.Wrap(e, proto, name, betweenHalves)
+	}
+	for name, symbol := range map[string]*goja.Symbol{"match": goja.SymMatch, "search": goja.SymSearch} { // order-independent: each is its own method
+		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
+			pattern, ok := c.Argument(0).(*goja.Object)
+			if !ok || pattern.ClassName() == "RegExp" || goja.IsUndefined(c.This) || goja.IsNull(c.This) {
+				return method(c)
+			}
+			if own := pattern.GetSymbol(symbol); own != nil && !goja.IsUndefined(own) && !goja.IsNull(own) {
+				return e.Call(own, pattern, c.This)
+			}
+			text := builtin.TextOf(c.This)
+			return method(goja.FunctionCall{This: text, Arguments: []goja.Value{builtin.TextOf(pattern)}})
+		})
+	}
+}
+
+// betweenHalves has a method see a text without the halves of characters in it, which
+// goja makes U+FFFD of: they stay as they are (22.1.3.28, 22.1.3.15).
+func betweenHalves(c goja.FunctionCall, method insides.Function) goja.Value {
+	text, ok := c.This.(goja.String)
+	if !ok {
+		return method(c)
+	}
+	_, units := insides.Text(text)
+	out, from := text.Substring(0, 0), 0
+	part := func(to int) {
+		if to > from {
+			out = out.Concat(builtin.TextOf(method(goja.FunctionCall{This: text.Substring(from, to), Arguments: c.Arguments})))
+		}
+	}
+	for i := range builtin.LoneSurrogates(units) {
+		part(i)
+		out, from = out.Concat(text.Substring(i, i+1)), i+1
+	}
+	if from == 0 {
+		return method(c)
+	}
+	part(len(units))
+	return out
+}
+
+// replaceNothing is String.prototype.replaceAll (22.1.3.20) of the empty string, in
+// whose search goja does not come to an end where a text is not ASCII.
+func replaceNothing(e *engine.Engine, c goja.FunctionCall, method insides.Function) goja.Value {
+	text, isText := c.This.(goja.String)
+	search := c.Argument(0)
+	if pattern, ok := search.(*goja.Object); ok && isText {
+		if own := pattern.GetSymbol(goja.SymReplace); own != nil && !goja.IsUndefined(own) && !goja.IsNull(own) {
+			return method(c)
+		}
+		search = builtin.TextOf(pattern)
+		c.Arguments = append([]goja.Value{search}, c.Arguments[1:]...)
+	}
+	sought, ok := search.(goja.String)
+	if !ok || !isText || sought.Length() > 0 {
+		return method(c)
+	}
+	by := c.Argument(1)
+	if !engine.IsCallable(by) {
+		by = builtin.TextOf(by)
+	}
+	if ascii, units := insides.Text(text); units == nil || len(ascii) > 0 {
+		return method(c)
+	}
+	var out []uint16
+	for i := range text.Length() + 1 {
+		put, isTemplate := by.(goja.String)
+		if !isTemplate {
+			put = builtin.TextOf(e.Call(by, goja.Undefined(), sought, e.VM().ToValue(i), text))
+		} else if put.Length() > 0 {
+			put = substitutedNothing(put, text, i)
+		}
+		e.Pause()
+		e.Allocate(2*int64(len(out)+put.Length()), builtin.BadStringLength)
+		for k := range put.Length() {
+			out = append(out, put.CharAt(k))
+		}
+		if i < text.Length() {
+			out = append(out, text.CharAt(i))
+		}
+	}
+	return goja.StringFromUTF16(out)
+}
+
+// substitutedNothing is GetSubstitution (22.1.3.19.1) for an empty match at a place.
+func substitutedNothing(template, text goja.String, at int) goja.String {
+	out := template.Substring(0, 0)
+	for i := 0; i < template.Length(); i++ {
+		part, known := template.Substring(i, i+1), template.CharAt(i) == '$' && i+1 < template.Length()
+		if known {
+			switch template.CharAt(i + 1) {
+			case '$':
+			case '&':
+				part = template.Substring(0, 0)
+			case '`':
+				part = text.Substring(0, at)
+			case '\'':
+				part = text.Substring(at, text.Length())
+			default:
+				known = false
+			}
+		}
+		if known {
+			i++
+		}
+		out = out.Concat(part)
+	}
+	return out
+}
+
+// coerceCallbacks refuses what is no function before goja asks for its text.
+func coerceCallbacks(e *engine.Engine) {
+	bare := func(v goja.Value) string {
+		if builtin.IsObjectValue(v) {
+			return builtin.Show(e, v)
+		}
+		return e.Text(v)
+	}
+	typed := e.Primordial("TypedArray").Get("prototype").(*goja.Object)
+	for _, name := range array.Methods.Calling {
+		builtin.Guard(e, typed, name, func(c *goja.FunctionCall) {
+			if fn := c.Argument(0); !engine.IsCallable(fn) && builtin.IsObjectValue(c.This) && insides.TheViews().Known && buffers.LiveTyped(e, c.This.(*goja.Object)) {
+				e.Throw("TypeError", "%s is not a function", bare(fn))
+			}
+		})
+	}
+	for _, name := range array.Methods.Sorting {
+		builtin.Guard(e, typed, name, func(c *goja.FunctionCall) {
+			if fn := c.Argument(0); !goja.IsUndefined(fn) && !engine.IsCallable(fn) {
+				e.Throw("TypeError", "The comparison function must be either a function or undefined: %s", builtin.Show(e, fn))
+			}
+		})
+	}
+	builtin.Guard(e, e.VM().Get("Array").(*goja.Object), "from", func(c *goja.FunctionCall) {
+		switch fn := c.Argument(1); {
+		case goja.IsUndefined(fn) || engine.IsCallable(fn):
+		case builtin.IsObjectValue(fn):
+			e.Throw("TypeError", "object is not a function")
+		default:
+			e.Throw("TypeError", "%s is not a function", builtin.Describe(e, fn, true))
+		}
+	})
+	builtin.Guard(e, e.Primordial("TypedArray"), "from", func(c *goja.FunctionCall) {
+		_, makes := goja.AssertConstructor(c.This)
+		if fn := c.Argument(1); makes && !goja.IsUndefined(fn) && !engine.IsCallable(fn) {
+			e.Throw("TypeError", "%s is not a function", bare(fn))
+		}
+	})
+}
+
+func coerceFunctions(e *engine.Engine) {
+	proto := builtin.Prototype(e, "Function")
+	builtin.Guard(e, proto, "apply", func(c *goja.FunctionCall) {
+		if !engine.IsCallable(c.This) {
+			e.Throw("TypeError", "Function.prototype.apply was called on %s, which is %s and not a function", builtin.Show(e, c.This), builtin.KindOf(e, c.This))
+		}
+	})
+	if method, ok := proto.GetSymbol(goja.SymHasInstance).(*goja.Object); ok {
+		insides.Amend(method, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			class, ok := c.This.(*goja.Object)
+			switch {
+			case !ok || !engine.IsCallable(class):
+				return e.VM().ToValue(false)
+			case class.ExportType() != builtin.ProxyType:
+				return original(c)
+			}
+			return e.VM().ToValue(ordinaryHasInstance(e, class, c.Argument(0)))
+		})
+	}
+}
+
+// ordinaryHasInstance is OrdinaryHasInstance (7.3.22) for what is no bound function.
+func ordinaryHasInstance(e *engine.Engine, class *goja.Object, v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	proto, ok := class.Get("prototype").(*goja.Object)
+	if !ok {
+		e.Throw("TypeError", "Function has non-object prototype '%s' in instanceof check", e.Text(class.Get("prototype")))
+	}
+	for o = o.Prototype(); o != nil; o = o.Prototype() {
+		if o == proto {
+			return true
+		}
+	}
+	return false
+}
+
+func coerceMore(e *engine.Engine) {
+	// 25.1.6.7: a buffer that is gone has no slice.
+	builtin.Guard(e, builtin.Prototype(e, "ArrayBuffer"), "slice", func(c *goja.FunctionCall) {
+		if o, ok := c.This.(*goja.Object); ok && o.ExportType() == builtin.ArrayBufferType && o.Export().(goja.ArrayBuffer).Detached() {
+			e.Throw("TypeError", "Cannot perform ArrayBuffer.prototype.slice on a detached ArrayBuffer")
+		}
+	})
+	// 21.2.1.1: an object is a primitive first.
+	builtin.Guard(e, e.VM().GlobalObject(), "BigInt", func(c *goja.FunctionCall) {
+		v := c.Argument(0)
+		if o, ok := v.(*goja.Object); ok {
+			v = builtin.ToPrimitiveFor(e, o, "number")
+		}
+		if symbol, ok := v.(*goja.Symbol); ok {
+			e.Throw("TypeError", "Cannot convert %s to a BigInt", builtin.Show(e, symbol))
+		}
+		c.Arguments = []goja.Value{v}
+	})
+	// 25.3.1.5: an index is converted once.
+	data := builtin.Prototype(e, "DataView")
+	for _, name := range data.GetOwnPropertyNames() {
+		if !strings.HasPrefix(name, "get") && !strings.HasPrefix(name, "set") {
+			continue
+		}
+		builtin.Guard(e, data, name, func(c *goja.FunctionCall) {
+			if view, ok := c.This.(*goja.Object); ok && builtin.IsObjectValue(c.Argument(0)) && view.ClassName() == "DataView" {
+				c.Arguments = slices.Clone(c.Arguments)
+				c.Arguments[0] = e.VM().ToValue(builtin.ToIndex(e, builtin.ToNumber(e, c.Arguments[0]), "Offset is outside the bounds of the DataView"))
+			}
+		})
+	}
+	// 25.5.2 of the proposal JSON.parse source text access: the text of a primitive.
+	if raw, ok := e.VM().Get("JSON").(*goja.Object).Get("rawJSON").(*goja.Object); ok {
+		insides.Amend(raw, func(c goja.FunctionCall, original func(goja.FunctionCall) goja.Value) goja.Value {
+			text := builtin.TextOf(c.Argument(0))
+			s := text.String()
+			if s == "" || strings.ContainsAny(s[:1]+s[len(s)-1:], "\t\n\r ") || s[0] == '{' || s[0] == '[' {
+				e.Throw("SyntaxError", "Invalid value for JSON.rawJSON")
+			}
+			e.Call(e.Primordial("JSONParse"), goja.Undefined(), text)
+			return original(goja.FunctionCall{This: c.This, Arguments: []goja.Value{text}})
+		})
+	}
+}

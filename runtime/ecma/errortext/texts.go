@@ -1,0 +1,622 @@
+// Package errortext gives errors V8's texts and stacks V8's names, which programs
+// match on. Everything is loop-confined.
+package errortext
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/ecma/builtin"
+	"minido.dev/minido/runtime/engine"
+)
+
+// Programs match on the texts of V8's errors. goja makes its own errors by
+// calling the built-in constructors, so the constructors are where its texts
+// become V8's (messages of V8: src/common/message-template.h). What user code
+// constructs passes unchanged.
+
+// InstallTexts wraps the built-in error constructors.
+func InstallTexts(e *engine.Engine) {
+	in := insides.TheGoja()
+	if !in.Known {
+		return
+	}
+	m := in.MachineOf(e.VM())
+	for _, class := range []string{"TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "AggregateError"} {
+		object := e.Primordial(class)
+		slot := in.ConstructorOf(object)
+		if slot == nil {
+			continue
+		}
+		original := *slot
+		*slot = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+			// goja itself names the class as the new target; `new` names none.
+			if newTarget == object && class == "AggregateError" && len(args) < 2 { // of Promise.any
+				errors := goja.Value(e.VM().NewArray())
+				if len(args) == 1 {
+					errors = args[0]
+				}
+				return original([]goja.Value{errors, e.VM().ToValue("All promises were rejected")}, newTarget)
+			}
+			if newTarget == object && len(args) == 1 {
+				if text, ok := args[0].(goja.String); ok {
+					s := site{engine: e, machine: m}
+					if better := s.text(class, text.String()); better != "" {
+						return original([]goja.Value{e.VM().ToValue(better)}, newTarget)
+					}
+				}
+			}
+			return original(args, newTarget)
+		}
+	}
+}
+
+var stringType = reflect.TypeFor[string]()
+
+// site is where an error is thrown. It is valid only then.
+type site struct {
+	engine  *engine.Engine
+	machine insides.Machine
+}
+
+// op is the name of goja's instruction, "" in a native function.
+func (s site) op() string {
+	i := s.machine.Instruction()
+	if !i.IsValid() {
+		return ""
+	}
+	name := i.Type().String()
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(name, "*"), "goja."), "_")
+}
+
+// count is the number of arguments of a call or construction.
+func (s site) count() int {
+	if i := s.machine.Instruction(); i.IsValid() && i.CanUint() {
+		return int(i.Uint())
+	}
+	return 0
+}
+
+// key is the name of a property that an instruction has built in.
+func (s site) key() string {
+	if i := s.machine.Instruction(); i.IsValid() && i.CanConvert(stringType) {
+		return i.Convert(stringType).String()
+	}
+	return ""
+}
+
+// position is the source and the offset in it, ok false in a native function.
+func (s site) position() (src string, offset int, ok bool) {
+	f := s.machine.Source()
+	if f == nil {
+		return "", 0, false
+	}
+	frames := s.engine.VM().CaptureCallStack(1, nil)
+	if len(frames) == 0 {
+		return "", 0, false
+	}
+	at := frames[0].Position()
+	src = f.Source()
+	for line := 1; line < at.Line; line++ {
+		n := strings.IndexByte(src[offset:], '\n')
+		if n < 0 {
+			return "", 0, false
+		}
+		offset += n + 1
+	}
+	return src, offset + max(at.Column-1, 0), true
+}
+
+func (s site) function() string {
+	if frames := s.engine.VM().CaptureCallStack(1, nil); len(frames) > 0 {
+		return frames[0].FuncName()
+	}
+	return ""
+}
+
+// text is V8's text for goja's, "" to keep it.
+func (s site) text(class, text string) string {
+	if class == "TypeError" {
+		for _, r := range rules {
+			if rest, ok := strings.CutPrefix(text, r.prefix); ok {
+				return r.text(s, rest)
+			}
+		}
+		return ""
+	}
+	if better, ok := fixedTexts[text]; ok {
+		return better
+	}
+	switch {
+	case class == "ReferenceError" && strings.HasPrefix(text, "Cannot access a variable"):
+		if src, offset, ok := s.position(); ok {
+			if name := wordAt(src, offset); name != "" {
+				return "Cannot access '" + name + "' before initialization"
+			}
+		}
+	case class == "RangeError":
+		return s.rangeText(text)
+	case class == "SyntaxError" && strings.HasPrefix(text, "Invalid regular expression: /"):
+		return patternText(text)
+	}
+	return ""
+}
+
+// fixedTexts are texts that need no context.
+var fixedTexts = map[string]string{
+	"Malformed URI": "URI malformed",
+	"The iterator does not provide a 'throw' method":                                         "The iterator does not provide a 'throw' method.",
+	"radix must be an integer between 2 and 36":                                              "toString() radix argument must be between 2 and 36",
+	"exponent must be positive":                                                              "Exponent must be positive",
+	"toFixed() precision must be between 0 and 100":                                          "toFixed() digits argument must be between 0 and 100",
+	"toExponential() precision must be between 0 and 100":                                    "toExponential() argument must be between 0 and 100",
+	"toPrecision() precision must be between 1 and 100":                                      "toPrecision() argument must be between 1 and 100",
+	"The normalization form should be one of NFC, NFD, NFKC, NFKD":                           "The normalization form should be one of NFC, NFD, NFKC, NFKD.",
+	"Must call super constructor in derived class before returning from derived constructor": "Must call super constructor in derived class before accessing 'this' or returning from derived constructor",
+}
+
+// patternFaults are V8's words for what the parsers of goja's regular
+// expressions object to.
+var patternFaults = []struct{ theirs, ours string }{
+	{"missing argument to repetition operator", "Nothing to repeat"},
+	{"invalid nested repetition operator", "Nothing to repeat"},
+	{"trailing backslash at end of expression", `\ at end of pattern`},
+	{"illegal \\ at end of pattern", `\ at end of pattern`},
+	{"invalid character class range", "Range out of order in character class"},
+	{"reverse", "Range out of order in character class"},
+	{"invalid repeat count", "numbers out of order in {} quantifier"},
+	{"reference to undefined group name", "Invalid named capture referenced"},
+	{"invalid capture group name", "Invalid capture group name"},
+	{"unexpected )", "Unmatched ')'"},
+	{"missing closing )", "Unterminated group"},
+	{"missing closing ]", "Unterminated character class"},
+}
+
+// patternText is the text for a pattern that goja's parsers refuse.
+func patternText(text string) string {
+	head, fault, found := strings.Cut(text, ": Invalid regular expression (re")
+	if !found {
+		return ""
+	}
+	for _, f := range patternFaults {
+		if strings.Contains(fault, f.theirs) {
+			return head + ": " + f.ours
+		}
+	}
+	return ""
+}
+
+func (s site) rangeText(text string) string {
+	switch {
+	case text == "Source is too large", text == "offset should be >= 0": // of %TypedArray%.prototype.set
+		return "offset is out of bounds"
+	case text == "exponent must be positive":
+		return "Exponent must be positive"
+	case text == "Invalid count value":
+		return "Invalid count value: " + builtin.Describe(s.engine, s.machine.Peek(1), false)
+	case strings.HasPrefix(text, "Byte length of "), strings.HasPrefix(text, "Start offset of "):
+		return strings.ToLower(text[:1]) + text[1:]
+	case strings.HasPrefix(text, "Index ") && strings.HasSuffix(text, " is out of bounds"):
+		return "Offset is outside the bounds of the DataView"
+	case strings.HasPrefix(text, "Cannot convert ") && strings.HasSuffix(text, " to a BigInt"):
+		n := strings.TrimSuffix(strings.TrimPrefix(text, "Cannot convert "), " to a BigInt")
+		return "The number " + n + " cannot be converted to a BigInt because it is not an integer"
+	case strings.HasPrefix(text, "Invalid index "):
+		callee, _ := s.machine.Peek(s.count() + 1).(*goja.Object)
+		if callee != nil && s.op() == "new" {
+			if name := callee.Get("name"); name != nil && strings.HasPrefix(name.String(), "ArrayBuffer") {
+				return "Invalid array buffer length"
+			}
+		}
+		if s.function() == "with" {
+			return "Invalid index : " + strings.TrimPrefix(text, "Invalid index ")
+		}
+		return "Invalid typed array length: " + strings.TrimPrefix(text, "Invalid index ")
+	}
+	return ""
+}
+
+type rule struct {
+	prefix string
+	text   func(s site, rest string) string
+}
+
+// rules are asked in this order, by the start of goja's text.
+var rules = []rule{
+	{"Cannot read property '", site.read},
+	{"Object has no member '", func(s site, rest string) string { return s.called(strings.TrimSuffix(rest, "'")) }},
+	{"Value is not an object: ", site.notObject},
+	{"Value is not callable: ", func(s site, rest string) string { return s.nativeArgument(rest) + " is not a function" }},
+	{"Cannot convert undefined or null to object", func(s site, _ string) string { return s.nullish() }},
+	{"Value is not object coercible", func(s site, _ string) string { return s.destructured() }},
+	{"object is not iterable", func(s site, _ string) string { return s.notIterable() }},
+	{"iterator.next is missing or not a function", func(s site, _ string) string { return s.notIterable() }},
+	{"Value is not a constructor", func(s site, _ string) string { return s.constructed() }},
+	{"Super constructor is not a constructor", func(site, string) string { return "Super constructor is not a constructor" }},
+	{"Class constructor cannot be invoked", func(s site, _ string) string {
+		name := ""
+		if callee, ok := s.machine.Peek(s.count() + 1).(*goja.Object); ok && s.op() == "call" {
+			if v := callee.Get("name"); v != nil {
+				name = v.String() + " "
+			}
+		}
+		return "Class constructor " + name + "cannot be invoked without 'new'"
+	}},
+	{"Class extends value is not a constructor", func(s site, _ string) string {
+		return "Class extends value " + builtin.Describe(s.engine, s.machine.Peek(1), false) + " is not a constructor or null"
+	}},
+	{"Class extends value does not have", func(s site, _ string) string {
+		if c, ok := s.machine.Peek(1).(*goja.Object); ok {
+			return "Class extends value does not have valid prototype property " + builtin.Describe(s.engine, c.Get("prototype"), false)
+		}
+		return ""
+	}},
+	{"Cannot write private member ", func(_ site, rest string) string {
+		return "Cannot write private member " + strings.Replace(rest, " from an object", " to an object", 1)
+	}},
+	{"Cannot assign to read only property '", site.readOnly},
+	{"Cannot delete property '", func(s site, rest string) string {
+		name, _, _ := strings.Cut(rest, "' of ")
+		n := 1
+		if strings.Contains(strings.ToLower(s.op()), "elem") {
+			n = 2
+		}
+		return "Cannot delete property '" + name + "' of " + builtin.Describe(s.engine, s.machine.Peek(n), false)
+	}},
+	{"Receiver is not an object: ", func(s site, rest string) string {
+		base, key := s.target()
+		return fmt.Sprintf("Cannot create property '%s' on %s", key, s.primitive(base, rest))
+	}},
+	{"Could not convert ", func(site, string) string { return "Cannot convert object to primitive value" }},
+	{"No initial value", func(site, string) string { return "Reduce of empty array with no initial value" }},
+	{"The comparison function must be either a function or undefined", func(s site, _ string) string {
+		return "The comparison function must be either a function or undefined: " + builtin.Describe(s.engine, s.machine.Peek(1), false)
+	}},
+	{"Method ", func(s site, rest string) string {
+		if before, ok := strings.CutSuffix(rest, " incompatible receiver"); ok && s.machine.Argument(0) != nil {
+			return "Method " + before + " incompatible receiver " + builtin.Describe(s.engine, s.machine.Argument(0), false)
+		}
+		if before, ok := strings.CutSuffix(rest, " [object Object]"); ok {
+			return "Method " + before + " #<Object>"
+		}
+		return ""
+	}},
+	{"Constructor Promise requires", func(site, string) string { return "Promise constructor cannot be invoked without 'new'" }},
+	{"[object Object] is not extensible", func(site, string) string { return "#<Object> is not extensible" }},
+	{"Expecting a function in instanceof check", func(site, string) string { return "Right-hand side of 'instanceof' is not callable" }},
+	{"Proxy already revoked", func(s site, _ string) string {
+		trap := "get"
+		if strings.HasPrefix(s.op(), "set") {
+			trap = "set"
+		}
+		return "Cannot perform '" + trap + "' on a proxy that has been revoked"
+	}},
+	{"RegExp doesn't have global flag set", func(site, string) string {
+		return "String.prototype.matchAll called with a non-global RegExp argument"
+	}},
+	{"Illegal generator state", func(site, string) string { return "Generator is already running" }},
+	{"Invalid property descriptor. Cannot both", func(_ site, rest string) string {
+		return "Invalid property descriptor. Cannot both" + rest + ", #<Object>"
+	}},
+}
+
+// read: property `rest` of a base that is null or undefined.
+func (s site) read(rest string) string {
+	end := strings.LastIndex(rest, "' of ")
+	if end < 0 {
+		return ""
+	}
+	key, depth := rest[:end], 1
+	if op := s.op(); strings.HasPrefix(op, "getElem") || op == "getKey" {
+		depth = 2
+		if symbol, ok := s.machine.Peek(1).(*goja.Symbol); ok {
+			if symbol == goja.SymIterator {
+				return builtin.Describe(s.engine, s.machine.Peek(2), true) + " is not iterable (cannot read property Symbol(Symbol.iterator))"
+			}
+			key = "Symbol(" + symbol.String() + ")"
+		}
+		if op == "getElemRecv" {
+			depth = 1
+		}
+	}
+	base := "undefined"
+	if v := s.machine.Peek(depth); v != nil && goja.IsNull(v) {
+		base = "null"
+	}
+	return "Cannot read properties of " + base + " (reading '" + key + "')"
+}
+
+// called: a call of something that is no function, whose last name is member.
+func (s site) called(member string) string {
+	if src, offset, ok := s.position(); ok && strings.HasPrefix(s.op(), "call") {
+		if v := s.machine.Peek(s.count() + 2); member == "Symbol.asyncIterator" {
+			return builtin.Describe(s.engine, v, false) + " is not async iterable"
+		} else if member == "Symbol.iterator" && strings.HasSuffix(strings.TrimRight(src[:offset], " "), `[__knownSymbol("iterator")]`) {
+			return builtin.Describe(s.engine, v, false) + " is not async iterable"
+		}
+		if callee := calleeBefore(src, offset); callee != intermediate || member == "" {
+			return callee + " is not a function"
+		}
+	}
+	if member == "Symbol.iterator" || member == "Symbol.asyncIterator" {
+		return s.notIterable()
+	}
+	return intermediate + "." + member + " is not a function"
+}
+
+func (s site) notObject(shown string) string {
+	switch op := s.op(); {
+	case op == "":
+		return s.nativeNotObject(shown)
+	case op == "new":
+		callee, isObject := s.machine.Peek(s.count() + 1).(*goja.Object)
+		if !isObject {
+			return s.constructed()
+		}
+		name := ""
+		if v := callee.Get("name"); v != nil {
+			name = v.String()
+		}
+		return s.inConstructor(name, shown)
+	case strings.HasPrefix(op, "call"):
+		return s.called("")
+	case op == "op_instanceof":
+		return "Right-hand side of 'instanceof' is not an object"
+	case op == "op_in", op == "inOp":
+		return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", s.engine.Text(s.machine.Peek(2)), shown)
+	case strings.HasPrefix(op, "privateIn"):
+		if src, offset, ok := s.position(); ok {
+			before := strings.TrimRight(src[:offset], " ")
+			before = strings.TrimRight(strings.TrimSuffix(before, "in"), " ")
+			return fmt.Sprintf("Cannot use 'in' operator to search for '%s' in %s", before[operandStart(before, len(before)):], shown)
+		}
+	case strings.HasPrefix(op, "iterate"), strings.HasPrefix(op, "push"):
+		return "Result of the Symbol.iterator method is not an object"
+	case strings.HasPrefix(op, "iterNext"):
+		return "Iterator result " + shown + " is not an object"
+	}
+	return shown + " is not an object"
+}
+
+// inConstructor: an argument of a built-in class that must be an object.
+func (s site) inConstructor(name, shown string) string {
+	switch name {
+	case "Promise":
+		return "Promise resolver " + s.argument(shown) + " is not a function"
+	case "Map":
+		return "Iterator value " + shown + " is not an entry object"
+	case "WeakMap":
+		return "Invalid value used as weak map key"
+	case "WeakSet":
+		return "Invalid value used in weak set"
+	}
+	return s.argument(shown) + " is not an object"
+}
+
+// argument is the argument of a construction that goja shows as shown.
+func (s site) argument(shown string) string {
+	for n := s.count(); n > 0; n-- {
+		if v := s.machine.Peek(n); v != nil && s.engine.Text(v) == shown {
+			return builtin.Describe(s.engine, v, false)
+		}
+	}
+	return shown
+}
+
+// nativeNotObject: a built-in function got something else than an object.
+func (s site) nativeNotObject(shown string) string {
+	name := s.function()
+	switch name {
+	case "fromEntries":
+		return "Iterator value " + shown + " is not an entry object"
+	case "call", "apply", "bind":
+		kind := "string"
+		if _, err := strconv.ParseFloat(shown, 64); err == nil {
+			kind = "number"
+		} else if shown == "undefined" || shown == "null" {
+			kind = shown
+		}
+		article := "a"
+		if kind == "undefined" {
+			article = "an"
+		}
+		return fmt.Sprintf("Function.prototype.%s was called on %s, which is %s %s and not a function", name, shown, article, kind)
+	case "construct":
+		return shown + " is not a constructor"
+	case "ownKeys", "getPrototypeOf", "setPrototypeOf", "has", "get", "set", "deleteProperty", "isExtensible", "preventExtensions", "getOwnPropertyDescriptor":
+		return "Reflect." + name + " called on non-object"
+	}
+	if nativeCallbacks[name] {
+		return s.nativeArgument(shown) + " is not a function"
+	}
+	return s.nativeArgument(shown) + " is not an object"
+}
+
+// nativeCallbacks are the built-in functions whose arguments that must be
+// objects are functions.
+var nativeCallbacks = map[string]bool{"map": true, "forEach": true, "filter": true, "find": true, "findIndex": true, "findLast": true,
+	"findLastIndex": true, "some": true, "every": true, "reduce": true, "reduceRight": true, "flatMap": true, "sort": true, "from": true,
+	"replace": true, "then": true, "finally": true, "groupBy": true}
+
+// nativeArgument is shown with the type of the argument that it shows.
+func (s site) nativeArgument(shown string) string {
+	stack := s.machine
+	for n := 1; n <= 4; n++ {
+		v := stack.Peek(n)
+		if v == nil {
+			break
+		}
+		if _, object := v.(*goja.Object); !object && s.engine.Text(v) == shown {
+			return builtin.Describe(s.engine, v, !goja.IsNull(v))
+		}
+	}
+	if strings.HasPrefix(shown, "[object ") {
+		return "#<" + strings.TrimSuffix(strings.TrimPrefix(shown, "[object "), "]") + ">"
+	}
+	return shown
+}
+
+// target is what an assignment writes to, and the key.
+func (s site) target() (base goja.Value, key string) {
+	op := s.op()
+	if strings.HasPrefix(op, "setElem") {
+		if v := s.machine.Peek(2); v != nil {
+			key = s.engine.Text(v)
+		}
+		return s.machine.Peek(3), key
+	}
+	return s.machine.Peek(2), s.key()
+}
+
+// nullish: null or undefined where an object is needed.
+func (s site) nullish() string {
+	op := s.op()
+	switch {
+	case strings.HasPrefix(op, "setProp"), strings.HasPrefix(op, "setElem"):
+		base, key := s.target()
+		return fmt.Sprintf("Cannot set properties of %s (setting '%s')", builtin.Describe(s.engine, base, false), key)
+	case strings.HasPrefix(op, "iterate"), strings.HasPrefix(op, "push"):
+		return s.notIterable()
+	}
+	return ""
+}
+
+func (s site) readOnly(rest string) string {
+	key := strings.TrimSuffix(rest, "'")
+	if strings.HasPrefix(key, "#") {
+		return "'" + key + "' was defined without a setter"
+	}
+	if key, isString := strings.CutSuffix(rest, "' of a String"); isString {
+		base, _ := s.target()
+		return fmt.Sprintf("Cannot assign to read only property '%s' of string '%s'", key, s.engine.Text(base))
+	}
+	if op := s.op(); !strings.HasPrefix(op, "setProp") && !strings.HasPrefix(op, "setElem") {
+		if of, ok := s.machine.Argument(0).(*goja.Object); ok && op == "" && (of.ClassName() == "RegExp" || of.ClassName() == "Array") {
+			return fmt.Sprintf("Cannot assign to read only property '%s' of object '[object %s]'", key, of.ClassName())
+		}
+		return fmt.Sprintf("Cannot assign to read only property '%s' of object", key)
+	}
+	base, _ := s.target()
+	object, ok := base.(*goja.Object)
+	if !ok {
+		return fmt.Sprintf("Cannot assign to read only property '%s' of %s", key, s.primitive(base, s.engine.Text(base)))
+	}
+	if s.hasGetter(object, key) {
+		return fmt.Sprintf("Cannot set property %s of %s which has only a getter", key, builtin.DescribeObject(s.engine, object))
+	}
+	return fmt.Sprintf("Cannot assign to read only property '%s' of object '%s'", key, builtin.DescribeObject(s.engine, object))
+}
+
+// hasGetter reports whether a property is an accessor, on o or its prototypes.
+func (s site) hasGetter(o *goja.Object, key string) bool {
+	found := false
+	s.engine.VM().Try(func() {
+		for ; o != nil && !found; o = o.Prototype() {
+			describe := s.engine.Primordial("ObjectGetOwnPropertyDescriptor")
+			d, ok := s.engine.Call(describe, goja.Undefined(), o, s.engine.VM().ToValue(key)).(*goja.Object)
+			if ok {
+				found = d.Get("get") != nil
+				return
+			}
+		}
+	})
+	return found
+}
+
+// primitive shows a base of an assignment, as in "string 'abc'".
+func (s site) primitive(v goja.Value, text string) string {
+	if v == nil {
+		return "'" + text + "'"
+	}
+	kind, _, _ := strings.Cut(builtin.Describe(s.engine, v, true), " ")
+	return kind + " '" + s.engine.Text(v) + "'"
+}
+
+// constructed: `new` on something that is no constructor.
+func (s site) constructed() string {
+	if src, offset, ok := s.position(); ok && s.op() == "new" {
+		return operandAfter(src, offset, true) + " is not a constructor"
+	}
+	return s.nativeArgument(intermediate) + " is not a constructor"
+}
+
+// notIterable names the expression where the source shows it, else the value.
+func (s site) notIterable() string {
+	v := s.machine.Peek(1)
+	if op := s.op(); op == "pushArraySpread" || op == "pushSpread" || strings.HasPrefix(op, "iterate") {
+		if src, offset, ok := s.position(); ok {
+			if op == "pushSpread" {
+				return "Spread syntax requires ...iterable[Symbol.iterator] to be a function"
+			}
+			if name := operandAfter(src, offset, false); name != intermediate && name != "" && !strings.HasPrefix(name, "(") && !keywords[name] {
+				return name + " is not iterable"
+			}
+		}
+		if object, ok := v.(*goja.Object); ok {
+			return builtin.DescribeObject(s.engine, object) + " is not iterable"
+		}
+		if v == nil || goja.IsUndefined(v) {
+			return "undefined is not iterable (cannot read property Symbol(Symbol.iterator))"
+		}
+		return builtin.Describe(s.engine, v, false) + " is not iterable"
+	}
+	if s.op() == "new" {
+		v = s.machine.Peek(s.count())
+	}
+	if object, ok := v.(*goja.Object); ok {
+		return builtin.DescribeObject(s.engine, object) + " is not iterable"
+	}
+	return builtin.Describe(s.engine, v, true) + " is not iterable (cannot read property Symbol(Symbol.iterator))"
+}
+
+// destructured: an object pattern met null or undefined.
+func (s site) destructured() string {
+	if s.op() != "checkObjectCoercible" {
+		if name := s.function(); name != "" {
+			return "String.prototype." + name + " called on null or undefined"
+		}
+		return ""
+	}
+	value := builtin.Describe(s.engine, s.machine.Peek(1), false)
+	src, offset, ok := s.position()
+	if !ok {
+		return "Cannot destructure '" + value + "' as it is " + value + "."
+	}
+	name := operandAfter(src, offset, false)
+	if name == intermediate || strings.HasPrefix(name, "(") || name == "" || keywords[name] {
+		name = value
+	}
+	key := firstKey(src, offset)
+	if key != "" && (name == value || name == key) && src[offset] != '{' && src[offset] != '(' {
+		return "Cannot read properties of " + value + " (reading '" + key + "')"
+	}
+	if key != "" {
+		return "Cannot destructure property '" + key + "' of '" + name + "' as it is " + value + "."
+	}
+	return "Cannot destructure '" + name + "' as it is " + value + "."
+}
+
+// firstKey is the first name of the object pattern before offset
+// ("{ a, b } = value") or at it (a parameter).
+func firstKey(src string, offset int) string {
+	before := strings.TrimRight(src[:offset], " ")
+	if rest, ok := strings.CutSuffix(before, "="); ok {
+		rest = strings.TrimRight(rest, " ")
+		if strings.HasSuffix(rest, "}") {
+			if open := opening(rest); open >= 0 {
+				return wordAt(rest, open+1+len(rest[open+1:])-len(strings.TrimLeft(rest[open+1:], " \n")))
+			}
+		}
+		return ""
+	}
+	if at := strings.IndexByte(src[offset:min(len(src), offset+80)], '{'); at >= 0 && strings.Trim(src[offset:offset+at], "( ") == "" {
+		inner := src[offset+at+1:]
+		return wordAt(inner, len(inner)-len(strings.TrimLeft(inner, " \n")))
+	}
+	return ""
+}

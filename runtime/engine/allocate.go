@@ -1,0 +1,21 @@
+package engine
+
+// Allocate throws a RangeError if n bytes more are too much for one value, or
+// for the heap's limit. Natives call it before they make something large.
+func (e *Engine) Allocate(n int64, message string) {
+	if n > MaxValueBytes || n < 0 {
+		e.Throw("RangeError", "%s", message)
+	}
+	const often = 16 << 20
+	if e.unseen += n; e.unseen >= often {
+		if e.watch.heap.over(uint64(n)) {
+			e.Throw("RangeError", "%s", message)
+		}
+		e.unseen = 0
+	}
+}
+
+// MaxValueBytes bounds one string or buffer. A native of goja cannot be interrupted,
+// and an allocation that fails ends the process: what makes something large asks
+// Allocate first. It is production's memory limit of an isolate.
+const MaxValueBytes = 128 << 20
