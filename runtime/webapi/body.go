@@ -7,6 +7,8 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/mime"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -54,7 +56,7 @@ func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Meth
 			return p.consume(b, name, func(data []byte) goja.Value { return convert(b, data) })
 		})
 	}
-	text := func(_ *body, data []byte) goja.Value { return p.decodeText(data) }
+	text := func(_ *body, data []byte) goja.Value { return p.DecodeUTF8(data) }
 	accessors := []engine.Accessor[T]{
 		webidl.Reader("body", func(self T) goja.Value { return p.bodyStreamValue(self.theBody()) }),
 		webidl.Reader("bodyUsed", func(self T) goja.Value { return p.VM.ToValue(p.bodyUsed(self.theBody())) }),
@@ -67,8 +69,8 @@ func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Meth
 		async("formData", p.consumeFormData),
 		method("blob", func(b *body, data []byte) goja.Value {
 			typ, _ := b.h.get("content-type")
-			mime, _ := extractMIME(typ)
-			return p.newBlob(data, mime.String())
+			mime, _ := mime.Extract(typ)
+			return p.Blobs.NewBlob(data, mime.String())
 		}),
 	}
 }
@@ -76,7 +78,7 @@ func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Meth
 // bodyUsed tells whether anything has been read of the body.
 func (p *Platform) bodyUsed(b *body) bool {
 	if b.stream != nil {
-		return p.streamDisturbed(b.stream)
+		return p.Streams.Disturbed(b.stream)
 	}
 	return b.used
 }
@@ -98,9 +100,9 @@ func (p *Platform) openStream(b *body) *goja.Object {
 	if b.kind == bodyBuffer {
 		source = event.Bytes(bytes.Clone(b.buffer))
 	}
-	stream := p.streamFromBody(source, b.owner)
+	stream := p.Streams.FromBodyOf(source, b.owner)
 	if b.used {
-		p.spendStream(stream)
+		p.Streams.Spend(stream)
 	}
 	return stream
 }
@@ -122,9 +124,9 @@ func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value
 		}
 		native := b.native
 		b.native = nil
-		return p.readNative(native, what, convert)
+		return p.Streams.ReadBody(native, what, convert)
 	}
-	return p.consumeStream(b.stream, what, b.leaves, convert)
+	return p.Streams.Consume(b.stream, what, b.leaves, convert)
 }
 
 // checkOwner throws if the body is another context's I/O.
@@ -170,7 +172,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		b.kind, b.buffer = bodyBuffer, bytes.Clone(data)
 		return ""
 	}
-	if p.isStream(v) {
+	if p.Streams.Is(v) {
 		p.adoptStream(b, v)
 		return ""
 	}
@@ -179,7 +181,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		return typ
 	}
 	if p.IsIterable(v) && !p.saysItself(v) {
-		b.kind, b.stream = bodyStream, p.streamFromIterable(v)
+		b.kind, b.stream = bodyStream, p.Streams.FromIterable(v)
 		return ""
 	}
 	b.kind, b.buffer = bodyBuffer, []byte(v.String())
@@ -188,7 +190,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 
 // adoptStream makes a stream the body.
 func (p *Platform) adoptStream(b *body, stream *goja.Object) {
-	p.checkUsable(stream)
+	p.Streams.CheckUsable(stream)
 	b.kind, b.stream = bodyStream, stream
 }
 
@@ -209,15 +211,15 @@ func (p *Platform) cloneBody(dst, b *body) {
 	if b.kind == bodyNull {
 		return
 	}
-	if b.stream != nil && p.streamLocked(b.stream) || p.bodyUsed(b) {
-		p.Engine.Throw("TypeError", textLocked)
+	if b.stream != nil && p.Streams.Locked(b.stream) || p.bodyUsed(b) {
+		p.Engine.Throw("TypeError", streams.TextLocked)
 	}
 	if b.kind == bodyBuffer && b.stream == nil {
 		dst.kind, dst.buffer = bodyBuffer, b.buffer
 		return
 	}
 	p.bodyStreamValue(b)
-	one, two := p.teeStream(b.stream)
+	one, two := p.Streams.Tee(b.stream)
 	buffer := b.buffer
 	b.stream, dst.stream = one, two
 	dst.kind, dst.buffer = b.kind, buffer
@@ -244,16 +246,9 @@ func (p *Platform) takeBody(b *body, gone func()) event.Body {
 		b.native = nil
 		return native
 	}
-	return p.takeStream(b.stream, gone)
+	return p.Streams.Take(b.stream, gone)
 }
 
 func (p *Platform) parseJSON(text goja.Value) goja.Value {
 	return p.Engine.Call(p.Engine.Primordial("JSONParse"), goja.Undefined(), text)
-}
-
-// decodeText is the Encoding standard's "UTF-8 decode": a byte order mark is
-// dropped, what is not UTF-8 becomes U+FFFD.
-func (p *Platform) decodeText(data []byte) goja.Value {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
-	return p.Engine.String(webidl.ValidUTF8(data))
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/url"
 )
 
@@ -14,8 +15,8 @@ func (p *Platform) platformBody(v *goja.Object) (data []byte, contentType string
 	switch x := p.Engine.Attached(v).(type) {
 	case *url.SearchParams:
 		return []byte(x.Encoded()), "application/x-www-form-urlencoded;charset=UTF-8", true
-	case blobHolder:
-		return x.theBlob().data, x.theBlob().typ, true
+	case blob.Holder:
+		return x.TheBlob().Data, x.TheBlob().Type, true
 	case *formData:
 		var random [16]byte
 		p.Engine.Entropy().Read(random[:])

@@ -94,7 +94,7 @@ func settleBoth(a, b *fetchWorld) {
 func TestRPCCodecs(t *testing.T) {
 	a, b := newFetchWorld(t), newFetchWorld(t)
 	send(t, a, b, `new Response("hello", {status: 201, statusText: "Made", headers: {x: "1"}, cf: {k: [1]}})`, "r")
-	if a.p.fetch.streams.loaded || b.p.fetch.streams.loaded {
+	if a.p.Streams.Loaded() || b.p.Streams.Loaded() {
 		t.Error("a stream was made for a body at hand")
 	}
 	b.run(`say([r instanceof Response, r.status, r.statusText, r.headers.get("x"), r.cf.k[0], await r.text()])`)

@@ -4,6 +4,10 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/blob"
+	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/performance"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -12,12 +16,7 @@ import (
 // made at their first use; the functions that return them are the only way to
 // reach them. Loop-confined.
 type coreState struct {
-	events eventState
-	abort  abortState
-	perf   performanceState
-	blobs  blobState
-	forms  formState
-	scope  scopeState
+	forms formState
 }
 
 // installCore defines the globals of everything but fetch and streams.
@@ -25,17 +24,19 @@ func (p *Platform) installCore() {
 	e := p.Engine
 	e.Global("self", p.VM.GlobalObject())
 	p.InstallDOMException()
-	p.installClone()
-	p.installEvents()
-	p.installAbort()
+	// Every object with a Go value is a platform object, and so is what the
+	// stream classes make.
+	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.Engine.Attached(obj) != nil || p.Streams.Inherits(obj) })
+	p.Events = events.New(p.Realm, p.cloner)
+	p.LazyClass("EventSource", p.eventSourceClass)
+	p.Streams = streams.New(p.Realm, p.cloner)
 	p.installTimers()
-	p.installPerformance()
-	p.installPerformanceObserver()
+	performance.New(p.Realm, p.cloner, p.Events)
 	p.urls.Install()
 	p.crypto.Install()
 	p.console.Install()
 	p.encodings.Install()
-	p.installBlobs()
+	p.Blobs = blob.New(p.Realm, p.Streams)
 	p.installForms()
 	p.lang.Install()
 	p.regexps.Install()
@@ -81,7 +82,7 @@ func (p *Platform) sendBeacon(call goja.FunctionCall) goja.Value {
 	if webidl.IsUndefined(body) {
 		body = goja.Null()
 	}
-	if p.isStream(body) {
+	if p.Streams.Is(body) {
 		p.Engine.Throw("TypeError", "Failed to execute 'sendBeacon' on 'Navigator': a ReadableStream cannot be sent.")
 	}
 	if p.Engine.Current() == nil {

@@ -45,7 +45,7 @@ func BenchmarkEventDispatch(b *testing.B) {
 		target := v.ToObject(w.p.VM)
 		b.ReportAllocs()
 		for b.Loop() {
-			w.p.Fire(target, w.p.newMessageEvent(one, ""))
+			w.p.Events.Fire(target, w.p.Events.NewMessage(one, ""))
 		}
 	})
 }

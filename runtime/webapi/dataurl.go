@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/mime"
 	"minido.dev/minido/runtime/webapi/url"
 )
 
@@ -40,12 +41,12 @@ func dataResponse(text string) (*event.Response, error) {
 	if strings.HasPrefix(meta, ";") {
 		meta = "text/plain" + meta
 	}
-	mime, ok := parseMIME(meta)
+	typ, ok := mime.Parse(meta)
 	if !ok {
-		mime = mimeType{"text/plain", []mimeParam{{"charset", "US-ASCII"}}}
+		typ = mime.Type{Essence: "text/plain", Params: []mime.Parameter{{Name: "charset", Value: "US-ASCII"}}}
 	}
 	return &event.Response{Status: 200, StatusText: "OK", Body: event.Bytes(content),
-		Header: event.Header{{Name: "Content-Type", Value: mime.String()}}}, nil
+		Header: event.Header{{Name: "Content-Type", Value: typ.String()}}}, nil
 }
 
 // cutBase64 takes a final ";base64" away, whatever its case and the spaces in it.

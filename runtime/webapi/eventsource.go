@@ -6,6 +6,9 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/mime"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -23,7 +26,7 @@ const defaultReconnection = 2 * time.Second
 // eventSource is an EventSource (HTML, section 9.2), or one that reads a given
 // stream (workerd: api/eventsource.c++). Loop-confined.
 type eventSource struct {
-	eventTarget
+	events.Target
 	p       *Platform
 	object  *goja.Object
 	frame   *engine.Frame
@@ -42,8 +45,8 @@ type eventSource struct {
 // the source points at it. Loop-confined.
 type sourceConnection struct {
 	s       *eventSource
-	signal  *abortSignal // aborts its fetch
-	drain   *drainer     // nil until there is a body
+	signal  *events.Signal   // aborts its fetch
+	drain   *streams.Drainer // nil until there is a body
 	stream  *eventStream
 	pending []streamedEvent
 }
@@ -58,13 +61,13 @@ func (p *Platform) eventSourceClass() *goja.Object {
 	}
 	var class *engine.Class[*eventSource]
 	class = engine.DefineClass(p.Engine, engine.ClassDef[*eventSource]{
-		Name: "EventSource", Length: 1, Extends: p.eventTargets().Ctor,
+		Name: "EventSource", Length: 1, Extends: p.Events.Targets().Ctor,
 		New: func(call goja.ConstructorCall) *eventSource { return p.newEventSource(call) },
 		Accessors: []engine.Accessor[*eventSource]{
 			value("url", func(s *eventSource) any { return s.url }),
 			value("withCredentials", func(*eventSource) any { return false }),
 			value("readyState", func(s *eventSource) any { return s.state }),
-			handlerAttribute[*eventSource]("open"), handlerAttribute[*eventSource]("message"), handlerAttribute[*eventSource]("error"),
+			events.HandlerAttribute[*eventSource]("open"), events.HandlerAttribute[*eventSource]("message"), events.HandlerAttribute[*eventSource]("error"),
 		},
 		Methods: []engine.Method[*eventSource]{{Name: "close", Fn: closing}},
 		Statics: []engine.Func{{Name: "from", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
@@ -115,18 +118,18 @@ func (p *Platform) needRequest() {
 // readEvents is EventSource.from(stream): there is nothing to reconnect to.
 func (p *Platform) readEvents(s *eventSource, v goja.Value) {
 	stream, ok := v.(*goja.Object)
-	if !ok || !p.isStream(v) {
+	if !ok || !p.Streams.Is(v) {
 		p.BadArgument("EventSource", "from", 1, "ReadableStream")
 	}
 	p.needRequest()
-	if p.streamLocked(stream) {
+	if p.Streams.Locked(stream) {
 		p.Engine.Throw("TypeError", "This ReadableStream is locked.")
 	}
-	if p.streamDisturbed(stream) {
+	if p.Streams.Disturbed(stream) {
 		p.Engine.Throw("TypeError", "This ReadableStream has already been read from.")
 	}
 	s.frame = p.Engine.Frame()
-	c := &sourceConnection{s: s, signal: p.newAbortSignal()}
+	c := &sourceConnection{s: s, signal: p.Events.NewSignal()}
 	s.connection, s.state = c, sourceOpen
 	c.lock(stream)
 	s.task("event source open", c, func() {
@@ -148,13 +151,13 @@ func (s *eventSource) task(cause string, c *sourceConnection, fn func()) {
 // announce is "announce the connection".
 func (s *eventSource) announce() {
 	s.state = sourceOpen
-	s.p.Fire(s.object, s.p.newEvent("open"))
+	s.p.Events.Fire(s.object, s.p.Events.New("open"))
 }
 
 // connect fetches; what becomes of it comes as events.
 func (s *eventSource) connect() {
 	p := s.p
-	c := &sourceConnection{s: s, signal: p.newAbortSignal()}
+	c := &sourceConnection{s: s, signal: p.Events.NewSignal()}
 	s.connection = c
 	fields := p.Record("accept", "text/event-stream", "cache-control", "no-cache")
 	if s.lastID != "" {
@@ -185,7 +188,7 @@ func (c *sourceConnection) answered(v goja.Value) {
 	if ok {
 		typ, hasType = r.headers.get("content-type")
 	}
-	mime, _ := parseMIME(typ)
+	mime, _ := mime.Parse(typ)
 	switch {
 	case !ok:
 		s.fail(p.Engine.NewError("TypeError", "The fetcher of an EventSource gave no Response."))
@@ -193,7 +196,7 @@ func (c *sourceConnection) answered(v goja.Value) {
 		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.VM.ToValue(r.status).String()+"."))
 	case !hasType:
 		s.fail(p.NewDOMException("AbortError", "No content type header was present in the response."))
-	case mime.essence != "text/event-stream":
+	case mime.Essence != "text/event-stream":
 		s.fail(p.NewDOMException("AbortError", "The content type '"+typ+"' is invalid."))
 	default:
 		if final, err := url.Parse(r.url, ""); err == nil {
@@ -221,13 +224,13 @@ func (c *sourceConnection) lock(stream *goja.Object) {
 	ended := func(reason goja.Value) {
 		s.task("event source end", c, func() { s.reestablish(reason) })
 	}
-	c.drain = p.drain(stream, c.chunk, func() { ended(p.Engine.NewError("Error", "The server disconnected.")) }, ended)
+	c.drain = p.Streams.Drain(stream, c.chunk, func() { ended(p.Engine.NewError("Error", "The server disconnected.")) }, ended)
 }
 
 // read asks for a chunk, unless a listener has closed the source.
 func (c *sourceConnection) read() {
 	if c.s.connection == c {
-		c.drain.next()
+		c.drain.Next()
 	}
 }
 
@@ -239,7 +242,7 @@ func (c *sourceConnection) chunk(v goja.Value) {
 	}
 	data, ok := p.BytesOf(v)
 	if !ok {
-		s.task("event source end", c, func() { s.fail(p.Engine.NewError("TypeError", textNotBytes)) })
+		s.task("event source end", c, func() { s.fail(p.Engine.NewError("TypeError", streams.TextNotBytes)) })
 		return
 	}
 	events, err := c.stream.feed(data)
@@ -270,7 +273,7 @@ func (c *sourceConnection) deliver() {
 		next := c.pending[0]
 		c.pending = c.pending[1:]
 		s.lastID = next.id
-		p.Fire(s.object, p.newStreamedEvent(next.typ, next.data, s.origin, next.id))
+		p.Events.Fire(s.object, p.Events.NewStreamed(next.typ, next.data, s.origin, next.id))
 		if s.connection == c {
 			c.deliver()
 		}
@@ -310,7 +313,7 @@ func (s *eventSource) fail(reason goja.Value) {
 
 // fireError fires "error"; as in workerd the event has the reason, and no text.
 func (s *eventSource) fireError(reason goja.Value) {
-	s.p.Fire(s.object, s.p.newFailureEvent(reason))
+	s.p.Events.Fire(s.object, s.p.Events.NewFailure(reason))
 }
 
 // close ends the source and what it reads.
@@ -325,8 +328,8 @@ func (s *eventSource) close() {
 	if c == nil {
 		return
 	}
-	s.p.abortSignal(c.signal, goja.Undefined())
+	s.p.Events.Abort(c.signal, goja.Undefined())
 	if c.drain != nil {
-		c.drain.stop(c.signal.Reason())
+		c.drain.Stop(c.signal.Reason())
 	}
 }

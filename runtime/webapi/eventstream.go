@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -69,7 +70,7 @@ func (s *eventStream) feed(chunk []byte) (events []streamedEvent, err error) {
 			events = append(events, ev)
 		}
 	}
-	if len(s.rest)+len(s.data) > maxBufferedBytes {
+	if len(s.rest)+len(s.data) > streams.MaxBufferedBytes {
 		return events, errEventTooLong
 	}
 	return events, nil

@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -18,7 +19,6 @@ type fetchState struct {
 	requestClass  func() *engine.Class[*request]
 	responseClass func() *engine.Class[*response]
 	socketClass   func() *engine.Class[*WebSocketHandle]
-	streams       streamState
 	connect       goja.Callable // js/tcpsocket.js, once it is loaded
 	objectText    goja.Value    // Object.prototype.toString
 }
@@ -51,7 +51,6 @@ func (p *Platform) installFetch() {
 		input, init := call.Argument(0), call.Argument(1)
 		return p.Fetch(input, init, p.opts.Fetch)
 	}))
-	p.installStreams()
 	p.installFetchCodecs()
 }
 
@@ -98,14 +97,14 @@ func (p *Platform) FetchBy(input, init goja.Value, route Route) goja.Value {
 // Loop-confined.
 type abortableExchange struct {
 	p        *Platform
-	signal   *abortSignal // nil: nothing ends it
+	signal   *events.Signal // nil: nothing ends it
 	unlisten func()
 }
 
 // abortableBy throws if the request was aborted already.
 func (p *Platform) abortableBy(r *request) *abortableExchange {
 	a := &abortableExchange{p: p, signal: p.sentSignal(r), unlisten: func() {}}
-	if a.signal != nil && a.signal.aborted() {
+	if a.signal != nil && a.signal.Aborted() {
 		panic(a.signal.Reason())
 	}
 	return a
@@ -117,9 +116,9 @@ func (a *abortableExchange) watch(op *engine.Op, cancel func(error)) {
 	if a.signal == nil {
 		return
 	}
-	a.unlisten = a.signal.onAbort(func(reason goja.Value) {
+	a.unlisten = a.signal.OnAbort(func(reason goja.Value) {
 		op.Reject("abort", func() goja.Value { return reason })
-		cancel(a.p.thrown(reason))
+		cancel(a.p.Streams.Thrown(reason))
 	})
 }
 
@@ -177,9 +176,9 @@ func (p *Platform) exchange(r *request, stop *abortableExchange, route Route) go
 }
 
 // abortableBody breaks a body off when its fetch's signal is aborted.
-func (p *Platform) abortableBody(source event.Body, signal *abortSignal) event.Body {
+func (p *Platform) abortableBody(source event.Body, signal *events.Signal) event.Body {
 	b := &abortable{Body: source}
-	signal.onAbort(func(reason goja.Value) { b.abort(p.thrown(reason)) })
+	signal.OnAbort(func(reason goja.Value) { b.abort(p.Streams.Thrown(reason)) })
 	return b
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/streams"
 )
 
 func (p *Platform) installFetchCodecs() {
@@ -24,8 +25,8 @@ type carrier struct {
 
 // TakeBody implements BodyCarrier.
 func (c *carrier) TakeBody() (out event.Body, whole bool) {
-	if c.p.bodyUsed(c.b) || c.b.stream != nil && c.p.streamLocked(c.b.stream) {
-		c.p.Engine.Throw("TypeError", textLockedReader)
+	if c.p.bodyUsed(c.b) || c.b.stream != nil && c.p.Streams.Locked(c.b.stream) {
+		c.p.Engine.Throw("TypeError", streams.TextLockedReader)
 	}
 	whole = c.b.kind == bodyBuffer
 	return c.p.takeBody(c.b, nil), whole
@@ -37,7 +38,7 @@ func (p *Platform) carry(b *body) goja.Value {
 	if b.kind == bodyNull {
 		return goja.Null()
 	}
-	return p.newCarrier(&carrier{p, b})
+	return p.Streams.NewCarrier(&carrier{p, b})
 }
 
 // uncarry gives a read body to b.
@@ -46,11 +47,11 @@ func (p *Platform) uncarry(b *body, v goja.Value) error {
 	switch {
 	case !ok:
 		return nil
-	case p.isStream(obj):
+	case p.Streams.Is(obj):
 		p.adoptStream(b, obj)
 		return nil
 	}
-	native, owner, ok := p.carriedBody(obj)
+	native, owner, ok := p.Streams.CarriedBody(obj)
 	if !ok {
 		return errors.New("a body is no stream")
 	}
@@ -118,7 +119,7 @@ func (c requestCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, erro
 }
 
 func (p *Platform) readDict(r *clone.Reader) (*goja.Object, error) {
-	v, err := p.carried(r.ReadValue)
+	v, err := p.Streams.Carried(r.ReadValue)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +169,7 @@ func (c responseCodec) Write(w *clone.Writer, obj *goja.Object) error {
 // Read implements clone.HostCodec.
 func (c responseCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
 	p := c.p
-	content, err := p.carried(r.ReadValue)
+	content, err := p.Streams.Carried(r.ReadValue)
 	if err != nil {
 		return nil, err
 	}

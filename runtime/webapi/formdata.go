@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -106,7 +107,7 @@ func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
 	p.Need(call, 1, "FormData", method, "string")
 	p.Need(call, 2, "FormData", method, "File or Blob or string")
 	e := formEntry{name: webidl.UTF8Of(p.ToString(call.Arguments[0])), value: call.Arguments[1]}
-	h, ok := p.Engine.Attached(e.value).(blobHolder)
+	h, ok := p.Engine.Attached(e.value).(blob.Holder)
 	if !ok {
 		e.value = p.VM.ToValue(webidl.UTF8Of(p.ToString(e.value)))
 		return e
@@ -114,10 +115,10 @@ func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
 	filename := e.name
 	if v := call.Argument(2); !goja.IsUndefined(v) {
 		filename = webidl.UTF8Of(p.ToString(v))
-	} else if _, ok := h.(*file); ok {
+	} else if _, ok := h.(*blob.File); ok {
 		return e
 	}
-	e.value = p.newFile(h.theBlob().data, h.theBlob().typ, filename)
+	e.value = p.Blobs.NewFile(h.TheBlob().Data, h.TheBlob().Type, filename)
 	return e
 }
 
@@ -149,9 +150,9 @@ func (p *Platform) formParts(d *formData) []formPart {
 	parts := make([]formPart, len(d.list))
 	for i, e := range d.list {
 		parts[i].name = formNewlines(e.name)
-		if f, ok := p.Engine.Attached(e.value).(*file); ok {
-			parts[i].isFile, parts[i].data = true, f.data
-			parts[i].filename, parts[i].contentType = f.name, f.typ
+		if f, ok := p.Engine.Attached(e.value).(*blob.File); ok {
+			parts[i].isFile, parts[i].data = true, f.Data
+			parts[i].filename, parts[i].contentType = f.Name, f.Type
 		} else {
 			parts[i].data = []byte(formNewlines(e.value.String()))
 		}
@@ -166,7 +167,7 @@ func (p *Platform) newForm(parts []formPart, files bool) goja.Value {
 	for i, part := range parts {
 		d.list[i].name = part.name
 		if part.isFile && files {
-			d.list[i].value = p.newFile(part.data, part.contentType, part.filename)
+			d.list[i].value = p.Blobs.NewFile(part.data, part.contentType, part.filename)
 		} else {
 			d.list[i].value = p.Engine.String(webidl.ValidUTF8(part.data))
 		}

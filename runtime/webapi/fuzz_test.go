@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/mime"
 )
 
 // Fetch, section 5.1: whatever the lines, the sorted list has each name once
@@ -34,9 +35,9 @@ func FuzzHeaders(f *testing.F) {
 				t.Fatalf("get(%q) gives %q, the list %q", field.Name, value, field.Value)
 			}
 		}
-		if mime, ok := parseMIME(v1); ok {
-			if again, ok := parseMIME(mime.String()); !ok || again.String() != mime.String() {
-				t.Fatalf("%q: %q parses to %q", v1, mime, again)
+		if typ, ok := mime.Parse(v1); ok {
+			if again, ok := mime.Parse(typ.String()); !ok || again.String() != typ.String() {
+				t.Fatalf("%q: %q parses to %q", v1, typ, again)
 			}
 		}
 	})

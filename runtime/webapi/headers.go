@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/mime"
 )
 
 // headers is the Go side of a Headers object (Fetch, section 5.1; workerd's
@@ -279,16 +280,11 @@ func (p *Platform) headerName(name string) string {
 		p.Engine.Throw("TypeError", "Invalid header name.")
 	}
 	for i := 0; i < len(name); i++ {
-		if !isToken(name[i]) {
+		if !mime.IsToken(name[i]) {
 			p.Engine.Throw("TypeError", "Invalid header name.")
 		}
 	}
 	return name
-}
-
-func isToken(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||
-		strings.IndexByte("!#$%&'*+.^_`|~", c) >= 0
 }
 
 // headerValue trims HTTP whitespace. Values are UTF-8, as workerd has them.

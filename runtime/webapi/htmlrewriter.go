@@ -11,6 +11,8 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/encoding"
+	"minido.dev/minido/runtime/webapi/mime"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -100,7 +102,7 @@ func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja
 	run := p.newRewriting(r, resp)
 	out.headers.delete("content-length")
 	stream := p.bodyStreamValue(&resp.body).(*goja.Object)
-	if p.streamLocked(stream) || p.streamDisturbed(stream) {
+	if p.Streams.Locked(stream) || p.Streams.Disturbed(stream) {
 		p.Engine.Throw("TypeError", "The ReadableStream has been locked to a reader.")
 	}
 	list := func(all []contentHandlers) goja.Value {
@@ -146,8 +148,8 @@ func (p *Platform) newRewriting(r *htmlRewriter, resp *response) *rewriting {
 		}
 	}
 	typ, _ := resp.headers.get("content-type")
-	mime, _ := extractMIME(typ)
-	label, ok := mime.param("charset")
+	mime, _ := mime.Extract(typ)
+	label, ok := mime.Param("charset")
 	if !ok {
 		return run
 	}
@@ -233,7 +235,7 @@ func (r *rewriting) native() *goja.Object {
 				data, ok = []byte(webidl.UTF8Of(text)), true
 			}
 			if !ok && !goja.IsUndefined(v) {
-				r.p.Engine.Throw("TypeError", textNotBytes)
+				r.p.Engine.Throw("TypeError", streams.TextNotBytes)
 			}
 			r.feed(data, goja.IsUndefined(v))
 			return goja.Undefined()
@@ -257,21 +259,21 @@ func (r *rewriting) native() *goja.Object {
 func (p *Platform) rewriterNative() *goja.Object {
 	native := p.Engine.Native(
 		engine.Func{Name: "lower", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			return p.VM.ToValue(lowerASCII(p.ToString(call.Argument(0)).String()))
+			return p.VM.ToValue(mime.LowerASCII(p.ToString(call.Argument(0)).String()))
 		}},
 		engine.Func{Name: "isBodySource", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			_, isResponse := p.Engine.Attached(call.Argument(0)).(*response)
-			return p.VM.ToValue(isResponse || p.isStream(call.Argument(0)))
+			return p.VM.ToValue(isResponse || p.Streams.Is(call.Argument(0)))
 		}},
 		engine.Func{Name: "textOf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			v := call.Argument(0)
-			if p.isStream(v) {
+			if p.Streams.Is(v) {
 				v = p.Construct("Response", v)
 			}
 			return p.Invoke(v.(*goja.Object), "text")
 		}},
 	)
-	native.Set("ReadableStream", p.streamClass("ReadableStream"))
+	native.Set("ReadableStream", p.Streams.Class("ReadableStream"))
 	return native
 }
 

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"minido.dev/minido/runtime/webapi/encoding"
+	"minido.dev/minido/runtime/webapi/mime"
 )
 
 // htmlToken is a piece of a document as it is written, and what of the
@@ -155,7 +156,7 @@ func (s *htmlSplitter) token(kind html.TokenType, raw string) htmlToken {
 		s.startTag(&t)
 	case html.EndTagToken:
 		t.name, _, _ = parseTag(strings.Replace(raw, "/", "", 1))
-		s.endTag(&t, lowerASCII(t.name))
+		s.endTag(&t, mime.LowerASCII(t.name))
 	case html.DoctypeToken:
 		t.name, t.doctype = parseDoctype(raw)
 	default:
@@ -209,7 +210,7 @@ func (s *htmlSplitter) endTag(t *htmlToken, name string) {
 }
 
 func enter(parent *openElement, t htmlToken) *openElement {
-	e := &openElement{name: lowerASCII(t.name), attrs: t.attrs, parent: parent, id: t.id}
+	e := &openElement{name: mime.LowerASCII(t.name), attrs: t.attrs, parent: parent, id: t.id}
 	if e.breaksOut() {
 		parent.leaveForeign()
 	}
@@ -263,7 +264,7 @@ func (e *openElement) integrates() bool {
 		return e.name == "foreignobject" || e.name == "desc" || e.name == "title"
 	case spaceMath:
 		encoding, _ := e.attr("encoding")
-		encoding = lowerASCII(encoding)
+		encoding = mime.LowerASCII(encoding)
 		return strings.Contains(" mi mo mn ms mtext ", " "+e.name+" ") ||
 			e.name == "annotation-xml" && (encoding == "text/html" || encoding == "application/xhtml+xml")
 	}
@@ -301,7 +302,7 @@ func parseTag(raw string) (name string, attrs []rawAttr, slash bool) {
 		if end == 0 {
 			end = len(s)
 		}
-		a := rawAttr{name: lowerASCII(s[:end])}
+		a := rawAttr{name: mime.LowerASCII(s[:end])}
 		rest := s[end:]
 		if after, ok := strings.CutPrefix(strings.TrimLeft(rest, space), "="); ok {
 			a.value, rest = attrValue(strings.TrimLeft(after, space))
@@ -336,14 +337,14 @@ func parseDoctype(raw string) (name string, ids [2]*string) {
 	case "system":
 		at = 1
 	default:
-		return lowerASCII(name), ids
+		return mime.LowerASCII(name), ids
 	}
 	for rest = strings.TrimSpace(rest[6:]); at < 2 && rest != "" && (rest[0] == '"' || rest[0] == '\''); at++ {
 		var id string
 		id, rest, _ = strings.Cut(rest[1:], rest[:1])
 		ids[at], rest = &id, strings.TrimSpace(rest)
 	}
-	return lowerASCII(name), ids
+	return mime.LowerASCII(name), ids
 }
 
 // commentText is what a comment says, also one that is written as markup.

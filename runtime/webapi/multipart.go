@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"minido.dev/minido/runtime/webapi/mime"
 	"minido.dev/minido/runtime/webapi/url"
 )
 
@@ -31,19 +32,19 @@ func (e formError) Error() string { return string(e) }
 // parseFormBody reads the body of a form; the errors are workerd's texts
 // (api/form-data.c++).
 func parseFormBody(data []byte, contentType string) ([]formPart, error) {
-	typ, ok := parseMIME(contentType)
+	typ, ok := mime.Parse(contentType)
 	if !ok {
 		return nil, formError(textFormType)
 	}
-	switch typ.essence {
+	switch typ.Essence {
 	case "multipart/form-data":
-		boundary, _ := typ.param("boundary")
+		boundary, _ := typ.Param("boundary")
 		if boundary == "" {
 			return nil, formError(textNoBoundary)
 		}
 		return parseMultipart(data, boundary)
 	case "application/x-www-form-urlencoded":
-		charset, _ := typ.param("charset")
+		charset, _ := typ.Param("charset")
 		switch strings.ToLower(charset) {
 		case "", "utf-8", "utf8", "unicode-1-1-utf-8":
 		default:

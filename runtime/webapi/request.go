@@ -8,6 +8,8 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -21,12 +23,12 @@ type request struct {
 	cache       string
 	headers     headers
 	cf          cfProperty
-	signal      *abortSignal // nil if none was given
-	ownSignal   *abortSignal // what `signal` shows, nil until made: one that depends on signal
-	incoming    bool         // it came into the context
-	gone        goja.Value   // why it was aborted before ownSignal was made, nil if it was not
-	fetcher     goja.Value   // nil: the global fetch
-	encodeBody  string       // encodeResponseBody: "manual" or ""
+	signal      *events.Signal // nil if none was given
+	ownSignal   *events.Signal // what `signal` shows, nil until made: one that depends on signal
+	incoming    bool           // it came into the context
+	gone        goja.Value     // why it was aborted before ownSignal was made, nil if it was not
+	fetcher     goja.Value     // nil: the global fetch
+	encodeBody  string         // encodeResponseBody: "manual" or ""
 }
 
 // RequestFromEvent makes the Request object of an event that enters the
@@ -54,21 +56,21 @@ func (p *Platform) ClientGone(incoming *goja.Object) {
 	}
 	r.gone = p.NewDOMException("AbortError", "The client has disconnected")
 	if r.ownSignal != nil {
-		p.abortSignal(r.ownSignal, r.gone)
+		p.Events.Abort(r.ownSignal, r.gone)
 	}
 }
 
 // requestSignal is the signal that a request shows. It is made when it is first
 // asked for.
-func (p *Platform) requestSignal(r *request) *abortSignal {
+func (p *Platform) requestSignal(r *request) *events.Signal {
 	switch {
 	case r.ownSignal != nil:
 	case r.signal != nil:
-		r.ownSignal = p.dependentSignal(r.signal)
+		r.ownSignal = p.Events.DependentSignal(r.signal)
 	default:
-		r.ownSignal = p.newAbortSignal()
+		r.ownSignal = p.Events.NewSignal()
 		if r.gone != nil {
-			p.abortSignal(r.ownSignal, r.gone)
+			p.Events.Abort(r.ownSignal, r.gone)
 		}
 		if c := p.Engine.Current(); c != nil && r.incoming && p.Enabled("enable_request_signal") {
 			c.Expect()
@@ -78,7 +80,7 @@ func (p *Platform) requestSignal(r *request) *abortSignal {
 }
 
 // followed is what the signal of a copy depends on, nil if it can never abort.
-func (p *Platform) followed(r *request) *abortSignal {
+func (p *Platform) followed(r *request) *events.Signal {
 	if r.signal == nil && r.incoming && p.Enabled("enable_request_signal") {
 		return p.requestSignal(r)
 	}
@@ -87,7 +89,7 @@ func (p *Platform) followed(r *request) *abortSignal {
 
 // sentSignal is what aborts the exchange that a request is sent with, nil for
 // nothing.
-func (p *Platform) sentSignal(r *request) *abortSignal {
+func (p *Platform) sentSignal(r *request) *events.Signal {
 	if r.incoming && !p.Enabled("request_signal_passthrough") {
 		return nil
 	}
@@ -245,11 +247,11 @@ func (p *Platform) moveBody(dst, src *body) {
 		dst.kind, dst.buffer, dst.native, dst.owner = src.kind, src.buffer, src.native, src.owner
 		src.used, src.native = true, nil
 	default:
-		if p.streamLocked(src.stream) {
-			p.Engine.Throw("TypeError", textLocked)
+		if p.Streams.Locked(src.stream) {
+			p.Engine.Throw("TypeError", streams.TextLocked)
 		}
 		dst.kind, dst.buffer = src.kind, src.buffer
-		dst.stream = p.detachStream(src.stream)
+		dst.stream = p.Streams.Detach(src.stream)
 	}
 }
 
@@ -264,8 +266,8 @@ func (p *Platform) initFromRequest(r, other *request) {
 		return
 	}
 	stream := p.bodyStreamValue(&other.body).(*goja.Object)
-	if p.streamDisturbed(stream) {
-		p.Engine.Throw("TypeError", textDisturbed)
+	if p.Streams.Disturbed(stream) {
+		p.Engine.Throw("TypeError", streams.TextDisturbed)
 	}
 	r.body = body{kind: bodyStream, stream: stream, h: &r.headers}
 }
@@ -290,7 +292,7 @@ func (p *Platform) initRequest(r *request, init *goja.Object) {
 	if v := webidl.Present(init, "signal"); v != nil {
 		if r.signal = nil; !goja.IsNull(v) {
 			var ok bool
-			if r.signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
+			if r.signal, ok = p.Engine.Attached(v).(*events.Signal); !ok {
 				p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on '"+dict+"': the provided value is not of type 'AbortSignal'.")
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"minido.dev/minido/runtime/webapi/mime"
 )
 
 // selector is one complex selector of those HTMLRewriter knows (Cloudflare's
@@ -190,7 +192,7 @@ func (p *selectorParser) compound() (*selector, error) {
 			return nil, errSelectorToken
 		}
 	}
-	if name = lowerASCII(name); name != "" {
+	if name = mime.LowerASCII(name); name != "" {
 		add(func(e *openElement) bool { return e.name == name })
 	}
 	for !p.ended() {
@@ -260,7 +262,7 @@ func (p *selectorParser) attribute() (func(e *openElement) bool, error) {
 	p.pos++
 	p.space()
 	spaced := p.take("|") && p.next() != '='
-	name := lowerASCII(p.ident())
+	name := mime.LowerASCII(p.ident())
 	switch {
 	case strings.HasPrefix(p.text[p.pos:], "*|") || !spaced && p.next() == '|' && !strings.HasPrefix(p.text[p.pos:], "|="):
 		return nil, errSelectorNamespace
@@ -301,7 +303,7 @@ func (p *selectorParser) attribute() (func(e *openElement) bool, error) {
 	return func(e *openElement) bool {
 		got, ok := e.attr(name)
 		if fold || perSpace && e.space == spaceHTML {
-			return ok && compareAttr(op, lowerASCII(got), lowerASCII(want))
+			return ok && compareAttr(op, mime.LowerASCII(got), mime.LowerASCII(want))
 		}
 		return ok && compareAttr(op, got, want)
 	}, nil
@@ -329,7 +331,7 @@ func (p *selectorParser) pseudo() (func(e *openElement) bool, error) {
 	if p.take(":") && !p.ended() {
 		return nil, errSelectorPseudo
 	}
-	name := lowerASCII(p.ident())
+	name := mime.LowerASCII(p.ident())
 	switch {
 	case name == "" && p.ended():
 		return nil, errSelectorEnd
@@ -376,7 +378,7 @@ var nthForm = regexp.MustCompile(`^(?:([+-]?\d*)n(?:\s*([+-])\s*(\d+))?|([+-]?\d
 
 // parseNth reads an+b, odd and even (CSS Syntax, section 6.2).
 func parseNth(text string) (a, b int, err error) {
-	text = lowerASCII(strings.Trim(text, " \t\r\n\f"))
+	text = mime.LowerASCII(strings.Trim(text, " \t\r\n\f"))
 	switch text {
 	case "odd":
 		return 2, 1, nil

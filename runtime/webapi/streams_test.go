@@ -308,7 +308,7 @@ func TestPump(t *testing.T) {
 
 	r, _ = respond(`new Response(new ReadableStream())`)
 	w.turn(func() { w.c.Kill(errors.New("evicted")) })
-	if got := r.next(); got != errContextEnded.Error() {
+	if got := r.next(); got != "the context that streamed the body has ended" {
 		t.Errorf("after the kill: %q", got)
 	}
 }
@@ -320,7 +320,7 @@ const notBytesError = "TypeError: This ReadableStream did not return bytes."
 func TestNativeStreams(t *testing.T) {
 	w := streamWorld(t)
 	pipe := event.NewPipe(-1)
-	w.turn(func() { w.p.VM.Set("s", w.p.StreamFromBody(pipe)) })
+	w.turn(func() { w.p.VM.Set("s", w.p.Streams.FromBody(pipe)) })
 	w.run(`const r = s.getReader(); for (;;) { const {value, done} = await r.read(); if (done) break; say([...value]) } say("end")`)
 	for _, text := range []string{"ab", "c"} {
 		pipe.Write([]byte(text), func(error) {})
@@ -334,19 +334,19 @@ func TestNativeStreams(t *testing.T) {
 
 	pipe = event.NewPipe(-1)
 	w.turn(func() {
-		s := w.p.StreamFromBody(pipe)
-		b, err := w.p.BodyFromStream(s)
+		s := w.p.Streams.FromBody(pipe)
+		b, err := w.p.Streams.BodyFrom(s)
 		if err != nil || b != event.Body(pipe) {
 			t.Errorf("%v, %v", b, err)
 		}
-		if _, err = w.p.BodyFromStream(s); err == nil || !strings.Contains(err.Error(), "disturbed") {
+		if _, err = w.p.Streams.BodyFrom(s); err == nil || !strings.Contains(err.Error(), "disturbed") {
 			t.Errorf("twice: %v", err)
 		}
 	})
 	pipe = event.NewPipe(-1)
 	var why error
 	pipe.OnCancel(func(err error) { why = err })
-	w.turn(func() { w.p.VM.Set("s", w.p.StreamFromBody(pipe)) })
+	w.turn(func() { w.p.VM.Set("s", w.p.Streams.FromBody(pipe)) })
 	w.run(`await s.cancel("enough")`)
 	if why == nil {
 		t.Error("the source was not cancelled")
@@ -379,7 +379,7 @@ func BenchmarkPipeChunks(b *testing.B) {
 func BenchmarkNativeChunks(b *testing.B) {
 	w := newFetchWorld(b)
 	left := b.N
-	w.turn(func() { w.p.VM.Set("s", w.p.StreamFromBody(endless{&left})) })
+	w.turn(func() { w.p.VM.Set("s", w.p.Streams.FromBody(endless{&left})) })
 	b.ResetTimer()
 	w.run(`const r = s.getReader(); while (!(await r.read()).done);`)
 }
@@ -410,8 +410,8 @@ func BenchmarkInstall(b *testing.B) {
 	}{
 		{"nothing", func(*Platform) {}},
 		{"response", func(p *Platform) { p.fetch.responseClass() }},
-		{"readable", func(p *Platform) { p.fetch.streams.readable() }},
-		{"transform", func(p *Platform) { p.fetch.streams.transform() }},
+		{"readable", func(p *Platform) { p.Streams.Class("ReadableStream") }},
+		{"transform", func(p *Platform) { p.Streams.Class("TransformStream") }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()

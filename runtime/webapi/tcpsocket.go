@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -209,11 +210,11 @@ func (p *Platform) tcpNatives() *goja.Object {
 			return p.openTunnel(scheme+call.Argument(0).String(), call.Argument(2))
 		}},
 		fn("read", 2, func(call goja.FunctionCall, h *tcpHandle) {
-			p.pullBody(h.body, h.owner, call.Argument(1))
+			p.Streams.PullBody(h.body, h.owner, call.Argument(1))
 		}),
 		fn("endRead", 1, func(_ goja.FunctionCall, h *tcpHandle) { h.body.Cancel(event.ErrCanceled) }),
 		fn("write", 3, func(call goja.FunctionCall, h *tcpHandle) {
-			data, ok := p.chunkBytes(call.Argument(1))
+			data, ok := p.Streams.ChunkBytes(call.Argument(1))
 			if !ok {
 				e.Throw("TypeError", "This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView type on its writable side.")
 			}
@@ -248,7 +249,7 @@ func (p *Platform) tcpNatives() *goja.Object {
 // tells of it.
 func (p *Platform) tcpSource(call goja.FunctionCall) goja.Value {
 	e, source := p.Engine, call.Argument(0)
-	s := p.newFedStream(ByteSource{
+	s := p.Streams.NewFed(streams.ByteSource{
 		Pull:   func() goja.Value { return e.Call(webidl.Get(source, "pull"), source) },
 		Cancel: func(reason goja.Value) goja.Value { return e.Call(webidl.Get(source, "cancel"), source, reason) },
 	})
@@ -265,7 +266,7 @@ func (p *Platform) tcpSource(call goja.FunctionCall) goja.Value {
 // abort, interrupt}, and what tells of it.
 func (p *Platform) tcpSink(call goja.FunctionCall) goja.Value {
 	e, sink := p.Engine, call.Argument(0)
-	s := p.newDrainedStream(Sink{
+	s := p.Streams.NewDrained(streams.Sink{
 		HighWaterMark: webidl.Get(sink, "highWaterMark").ToFloat(),
 		Write:         func(chunk goja.Value) goja.Value { return e.Call(webidl.Get(sink, "write"), sink, chunk) },
 		Close:         func() goja.Value { return e.Call(webidl.Get(sink, "close"), sink) },

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -86,11 +87,11 @@ func (p *Platform) makeScheduler() goja.Value {
 
 func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 	option := webidl.Get(options, "signal")
-	signal, ok := p.Engine.Attached(option).(*abortSignal)
+	signal, ok := p.Engine.Attached(option).(*events.Signal)
 	if !ok && !goja.IsUndefined(option) {
 		p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.")
 	}
-	if signal != nil && signal.aborted() {
+	if signal != nil && signal.Aborted() {
 		panic(signal.Reason())
 	}
 	promise, resolve, reject := p.Engine.NewPromise()
@@ -102,7 +103,7 @@ func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 		resolve(goja.Undefined())
 	})
 	if signal != nil {
-		unlisten = signal.onAbort(func(reason goja.Value) {
+		unlisten = signal.OnAbort(func(reason goja.Value) {
 			p.Engine.ClearTimer(id)
 			reject(reason)
 		})

@@ -18,9 +18,13 @@ import (
 	"minido.dev/minido/runtime/ecma/regexp"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
+	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/inspect"
+	"minido.dev/minido/runtime/webapi/streams"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
@@ -56,7 +60,11 @@ type Platform struct {
 	crypto    *crypto.Crypto
 	opts      Options
 
-	cloner *Cloner
+	Events  *events.Events
+	Streams *streams.Streams
+	Blobs   *blob.Blobs
+
+	cloner *structured.Cloner
 	core   coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
 	fetch  fetchState // fetch.go: streams, Headers, Request, Response, fetch, sockets
 }
@@ -65,13 +73,13 @@ type Platform struct {
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
 	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
-	p.cloner = &Cloner{p: p}
+	p.cloner = structured.New(p.Realm)
 	p.lang = lang.New(p.Realm)
 	p.regexps = regexp.New(p.Realm)
 	p.urls = url.New(p.Realm)
 	p.console = inspect.New(p.Realm, p.regexps)
 	p.encodings = encoding.New(p.Realm)
-	p.crypto = crypto.New(p.Realm, p.cloner, func() *goja.Object { return p.streamClass("WritableStream") })
+	p.crypto = crypto.New(p.Realm, p.cloner, func() *goja.Object { return p.Streams.Class("WritableStream") })
 	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}, NewRegExp: p.regexps.Remake})
 	p.installCore()

@@ -12,6 +12,9 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/mime"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -29,7 +32,7 @@ type Attachment interface {
 // event.Socket, and how far JavaScript has come with it (workerd's
 // api/web-socket.c++). Loop-confined; the Socket itself is safe for concurrent use.
 type WebSocketHandle struct {
-	eventTarget
+	events.Target
 	// Socket is this end; nil while a client socket connects.
 	Socket *event.Socket
 	// Attachment is set by who takes the socket for hibernation.
@@ -224,11 +227,11 @@ func (r socketReceiver) OnMessage(m event.Message) {
 		case !m.Binary:
 			data = h.p.Engine.String(webidl.ValidUTF8(m.Data))
 		case h.binaryType == "blob":
-			data = h.p.newBlob(m.Data, "")
+			data = h.p.Blobs.NewBlob(m.Data, "")
 		default:
 			data = h.p.NewArrayBuffer(m.Data)
 		}
-		h.p.Fire(h.obj, h.p.newMessageEvent(data, ""))
+		h.p.Events.Fire(h.obj, h.p.Events.NewMessage(data, ""))
 	})
 }
 
@@ -261,12 +264,12 @@ func (r socketReceiver) OnError(err error) {
 }
 
 func (h *WebSocketHandle) dispatchClose(code int, reason string, clean bool) {
-	h.p.Fire(h.obj, h.p.newCloseEvent(code, reason, clean))
+	h.p.Events.Fire(h.obj, h.p.Events.NewClose(code, reason, clean))
 }
 
 func (h *WebSocketHandle) dispatchError(v goja.Value) {
 	h.failed = true
-	h.p.Fire(h.obj, h.p.newErrorEvent("Uncaught "+h.p.Engine.Text(v), v))
+	h.p.Events.Fire(h.obj, h.p.Events.NewError("Uncaught "+h.p.Engine.Text(v), v))
 }
 
 // send is WebSocket.send: an output of the current context.
@@ -350,7 +353,7 @@ func (h *WebSocketHandle) emitClose(code int, reason string) {
 func (h *WebSocketHandle) serializeAttachment(v goja.Value) {
 	data, err := h.p.Clone.Serialize(v, clone.Options{Mode: clone.Attachment})
 	if err != nil {
-		panic(h.p.CloneError(err))
+		panic(structured.Error(h.p.Realm, err))
 	}
 	if len(data) > MaxAttachmentBytes {
 		h.p.Engine.Throw("Error", "A WebSocket 'attachment' cannot be larger than %d bytes.'attachment' was %d bytes.", MaxAttachmentBytes, len(data))
@@ -365,7 +368,7 @@ func (h *WebSocketHandle) deserializeAttachment() goja.Value {
 	}
 	v, err := h.p.Clone.Deserialize(data, clone.Options{Mode: clone.Attachment})
 	if err != nil {
-		panic(h.p.CloneError(err))
+		panic(structured.Error(h.p.Realm, err))
 	}
 	return v
 }
@@ -373,7 +376,7 @@ func (h *WebSocketHandle) deserializeAttachment() goja.Value {
 // wsToken is a subprotocol name (RFC 6455, section 4.1).
 func wsToken(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if !isToken(s[i]) {
+		if !mime.IsToken(s[i]) {
 			return false
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/url"
 )
 
@@ -41,11 +42,11 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 					h.binaryType = s
 				}
 			}},
-		handlerAttribute[*WebSocketHandle]("open"), handlerAttribute[*WebSocketHandle]("message"),
-		handlerAttribute[*WebSocketHandle]("close"), handlerAttribute[*WebSocketHandle]("error"),
+		events.HandlerAttribute[*WebSocketHandle]("open"), events.HandlerAttribute[*WebSocketHandle]("message"),
+		events.HandlerAttribute[*WebSocketHandle]("close"), events.HandlerAttribute[*WebSocketHandle]("error"),
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*WebSocketHandle]{
-		Name: "WebSocket", Length: 1, Extends: p.eventTargets().Ctor,
+		Name: "WebSocket", Length: 1, Extends: p.Events.Targets().Ctor,
 		New: func(call goja.ConstructorCall) *WebSocketHandle {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("WebSocket", 1, "string")
@@ -221,5 +222,5 @@ func (h *WebSocketHandle) connected(resp *event.Response, err error) {
 	}
 	h.Socket, h.protocol = resp.Socket, resp.Header.Get("sec-websocket-protocol")
 	h.open()
-	h.p.Fire(h.obj, h.p.newEvent("open"))
+	h.p.Events.Fire(h.obj, h.p.Events.New("open"))
 }

@@ -1,6 +1,7 @@
 package webidl
 
 import (
+	"bytes"
 	"math"
 	"strings"
 	"unicode/utf8"
@@ -166,4 +167,11 @@ func ToInt32(v goja.Value) int {
 		return 0
 	}
 	return int(f)
+}
+
+// DecodeUTF8 is the Encoding standard's "UTF-8 decode": a byte order mark is
+// dropped, what is not UTF-8 becomes U+FFFD.
+func (r *Realm) DecodeUTF8(data []byte) goja.Value {
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	return r.Engine.String(ValidUTF8(data))
 }

@@ -12,7 +12,7 @@ func miscModule(base *node.Modules) []engine.Func {
 	m := &module{Modules: base}
 
 	return []engine.Func{{Name: "receive", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-		data, found, isPort := m.Platform.TakeMessage(c.Argument(0))
+		data, found, isPort := m.Platform.Events.TakeMessage(c.Argument(0))
 		if !isPort {
 			m.ThrowArgType("port", "a MessagePort instance", c.Argument(0))
 		}

@@ -12,7 +12,7 @@ func eventsModule(base *node.Modules) []engine.Func {
 	m := &module{Modules: base}
 
 	return []engine.Func{{Name: "listeners", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-		list, ok := m.Platform.Listeners(c.Argument(0), c.Argument(1).String())
+		list, ok := m.Platform.Events.Listeners(c.Argument(0), c.Argument(1).String())
 		if !ok {
 			return goja.Undefined()
 		}

@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"errors"
@@ -18,7 +18,9 @@ type thrownValue struct {
 	value       goja.Value
 }
 
-func (p *Platform) thrown(v goja.Value) *thrownValue {
+// Thrown is a JavaScript value as an error of Go, for a body to break with. Its
+// own isolate gets the value back, others see a description.
+func (p *Streams) Thrown(v goja.Value) error {
 	return &thrownValue{p.Engine.ToEvent(v), p.Engine, v}
 }
 
@@ -29,7 +31,7 @@ func (t *thrownValue) Unwrap() error { return t.description }
 func (t *thrownValue) Error() string { return t.description.Error() }
 
 // bodyError is the JavaScript value of an error that broke a body.
-func (p *Platform) bodyError(err error) goja.Value {
+func (p *Streams) bodyError(err error) goja.Value {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return p.Engine.NewError("Error", "Network connection lost.")
 	}

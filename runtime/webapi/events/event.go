@@ -1,4 +1,4 @@
-package webapi
+package events
 
 import (
 	"regexp"
@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -56,8 +57,8 @@ type (
 	}
 )
 
-// eventClasses are the classes of events, each made at its first use.
-type eventClasses struct {
+// classes are the classes of events, each made at its first use.
+type classes struct {
 	event     *engine.Class[eventHolder]
 	custom    *engine.Class[*customEvent]
 	message   *engine.Class[*messageEvent]
@@ -67,7 +68,7 @@ type eventClasses struct {
 }
 
 // initEvent reads the arguments (type, {bubbles, cancelable, composed}).
-func (p *Platform) initEvent(ev *domEvent, class string, call goja.ConstructorCall) (init goja.Value) {
+func (p *Events) initEvent(ev *domEvent, class string, call goja.ConstructorCall) (init goja.Value) {
 	if len(call.Arguments) == 0 {
 		p.BadConstruct(class, 1, "string")
 	}
@@ -89,8 +90,8 @@ func (p *Platform) initEvent(ev *domEvent, class string, call goja.ConstructorCa
 
 // trustAttribute gives an event isTrusted, which is an attribute of instances
 // that cannot be taken away ([LegacyUnforgeable]). All share one getter.
-func (p *Platform) trustAttribute(obj *goja.Object) {
-	st := &p.core.events
+func (p *Events) trustAttribute(obj *goja.Object) {
+	st := p
 	if st.trusted == nil {
 		st.trusted = p.Engine.Func("get isTrusted", 0, func(call goja.FunctionCall) goja.Value {
 			h, ok := p.Engine.Attached(call.This).(eventHolder)
@@ -104,7 +105,7 @@ func (p *Platform) trustAttribute(obj *goja.Object) {
 }
 
 // wrapEvent makes the object of an event of the platform's own.
-func wrapEvent[T eventHolder](p *Platform, class *engine.Class[T], ev T) *goja.Object {
+func wrapEvent[T eventHolder](p *Events, class *engine.Class[T], ev T) *goja.Object {
 	obj := class.Wrap(ev)
 	p.trustAttribute(obj)
 	return obj
@@ -112,7 +113,7 @@ func wrapEvent[T eventHolder](p *Platform, class *engine.Class[T], ev T) *goja.O
 
 // reinitEvent is the initialize of the DOM standard, for initEvent() and its
 // likes. It reports false while the event is dispatched: then nothing changes.
-func (p *Platform) reinitEvent(ev *domEvent, class, method string, call goja.FunctionCall) bool {
+func (p *Events) reinitEvent(ev *domEvent, class, method string, call goja.FunctionCall) bool {
 	p.Need(call, 1, class, method, "string")
 	typ := p.ToString(call.Arguments[0])
 	bubbles, cancelable := call.Argument(1).ToBoolean(), call.Argument(2).ToBoolean()
@@ -126,13 +127,13 @@ func (p *Platform) reinitEvent(ev *domEvent, class, method string, call goja.Fun
 }
 
 // setEvent fills in a new event.
-func (p *Platform) setEvent(ev *domEvent, name string) {
+func (p *Events) setEvent(ev *domEvent, name string) {
 	ev.name, ev.typ = name, p.VM.ToValue(name)
 	ev.target, ev.current = goja.Null(), goja.Null()
 }
 
-func (p *Platform) eventClass() *engine.Class[eventHolder] {
-	c := &p.core.events.classes
+func (p *Events) eventClass() *engine.Class[eventHolder] {
+	c := &p.classes
 	if c.event != nil {
 		return c.event
 	}
@@ -208,8 +209,8 @@ func (p *Platform) eventClass() *engine.Class[eventHolder] {
 	return c.event
 }
 
-func (p *Platform) customEventClass() *engine.Class[*customEvent] {
-	c := &p.core.events.classes
+func (p *Events) customEventClass() *engine.Class[*customEvent] {
+	c := &p.classes
 	if c.custom == nil {
 		c.custom = engine.DefineClass(p.Engine, engine.ClassDef[*customEvent]{
 			Name: "CustomEvent", Length: 1, Extends: p.eventClass().Ctor,
@@ -235,8 +236,8 @@ func (p *Platform) customEventClass() *engine.Class[*customEvent] {
 	return c.custom
 }
 
-func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
-	c := &p.core.events.classes
+func (p *Events) messageEventClass() *engine.Class[*messageEvent] {
+	c := &p.classes
 	if c.message == nil {
 		c.message = engine.DefineClass(p.Engine, engine.ClassDef[*messageEvent]{
 			Name: "MessageEvent", Length: 1, Extends: p.eventClass().Ctor,
@@ -269,8 +270,8 @@ func (p *Platform) messageEventClass() *engine.Class[*messageEvent] {
 	return c.message
 }
 
-func (p *Platform) errorEventClass() *engine.Class[*errorEvent] {
-	c := &p.core.events.classes
+func (p *Events) errorEventClass() *engine.Class[*errorEvent] {
+	c := &p.classes
 	if c.err == nil {
 		c.err = engine.DefineClass(p.Engine, engine.ClassDef[*errorEvent]{
 			Name: "ErrorEvent", Length: 1, Extends: p.eventClass().Ctor,
@@ -294,8 +295,8 @@ func (p *Platform) errorEventClass() *engine.Class[*errorEvent] {
 	return c.err
 }
 
-func (p *Platform) closeEventClass() *engine.Class[*closeEvent] {
-	c := &p.core.events.classes
+func (p *Events) closeEventClass() *engine.Class[*closeEvent] {
+	c := &p.classes
 	if c.closed == nil {
 		c.closed = engine.DefineClass(p.Engine, engine.ClassDef[*closeEvent]{
 			Name: "CloseEvent", Length: 1, Extends: p.eventClass().Ctor,
@@ -316,8 +317,8 @@ func (p *Platform) closeEventClass() *engine.Class[*closeEvent] {
 	return c.closed
 }
 
-func (p *Platform) rejectionEventClass() *engine.Class[*rejectionEvent] {
-	c := &p.core.events.classes
+func (p *Events) rejectionEventClass() *engine.Class[*rejectionEvent] {
+	c := &p.classes
 	if c.rejection == nil {
 		c.rejection = engine.DefineClass(p.Engine, engine.ClassDef[*rejectionEvent]{
 			Name: "PromiseRejectionEvent", Length: 2, Extends: p.eventClass().Ctor,
@@ -339,32 +340,32 @@ func (p *Platform) rejectionEventClass() *engine.Class[*rejectionEvent] {
 	return c.rejection
 }
 
-// newEvent makes a trusted Event without further data.
-func (p *Platform) newEvent(name string) *goja.Object {
+// New makes a trusted Event without further data.
+func (p *Events) New(name string) *goja.Object {
 	ev := &domEvent{trusted: true}
 	p.setEvent(ev, name)
 	return wrapEvent[eventHolder](p, p.eventClass(), ev)
 }
 
-// newMessageEvent makes the event of a message that came in.
-func (p *Platform) newMessageEvent(data goja.Value, origin string) *goja.Object {
+// NewMessage makes the event of a message that came in.
+func (p *Events) NewMessage(data goja.Value, origin string) *goja.Object {
 	ev := &messageEvent{data: data, origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(""), source: goja.Null()}
 	p.setEvent(&ev.domEvent, "message")
 	ev.trusted = true
 	return wrapEvent(p, p.messageEventClass(), ev)
 }
 
-// newStreamedEvent makes an event of type typ that a stream of events brought
+// NewStreamed makes an event of type typ that a stream of events brought
 // (HTML, section 9.2.6).
-func (p *Platform) newStreamedEvent(typ, data, origin, id string) *goja.Object {
+func (p *Events) NewStreamed(typ, data, origin, id string) *goja.Object {
 	ev := &messageEvent{data: p.VM.ToValue(data), origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(id), source: goja.Null()}
 	p.setEvent(&ev.domEvent, typ)
 	ev.trusted = true
 	return wrapEvent(p, p.messageEventClass(), ev)
 }
 
-// newFailureEvent makes an "error" event that has a reason, and no text.
-func (p *Platform) newFailureEvent(reason goja.Value) *goja.Object {
+// NewFailure makes an "error" event that has a reason, and no text.
+func (p *Events) NewFailure(reason goja.Value) *goja.Object {
 	zero, none := p.VM.ToValue(0), p.VM.ToValue("")
 	ev := &errorEvent{message: none, filename: none, lineno: zero, colno: zero, err: reason}
 	p.setEvent(&ev.domEvent, "error")
@@ -372,16 +373,16 @@ func (p *Platform) newFailureEvent(reason goja.Value) *goja.Object {
 	return wrapEvent(p, p.errorEventClass(), ev)
 }
 
-// newCloseEvent makes the event of a connection that ended.
-func (p *Platform) newCloseEvent(code int, reason string, wasClean bool) *goja.Object {
+// NewClose makes the event of a connection that ended.
+func (p *Events) NewClose(code int, reason string, wasClean bool) *goja.Object {
 	ev := &closeEvent{code: code, reason: p.VM.ToValue(reason), wasClean: wasClean}
 	p.setEvent(&ev.domEvent, "close")
 	ev.trusted = true
 	return wrapEvent(p, p.closeEventClass(), ev)
 }
 
-// newErrorEvent makes the event of a failure; v is what was thrown.
-func (p *Platform) newErrorEvent(message string, v goja.Value) *goja.Object {
+// NewError makes the event of a failure; v is what was thrown.
+func (p *Events) NewError(message string, v goja.Value) *goja.Object {
 	file, line, column := p.throwSite(v)
 	ev := &errorEvent{message: p.VM.ToValue(message), filename: p.VM.ToValue(file), lineno: p.VM.ToValue(line), colno: p.VM.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
@@ -392,7 +393,7 @@ func (p *Platform) newErrorEvent(message string, v goja.Value) *goja.Object {
 var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
 
 // throwSite is the topmost position of an error's stack.
-func (p *Platform) throwSite(v goja.Value) (file string, line, column int) {
+func (p *Events) throwSite(v goja.Value) (file string, line, column int) {
 	if m := stackPosition.FindStringSubmatch(p.Engine.Stack(v)); m != nil {
 		line, _ = strconv.Atoi(m[2])
 		column, _ = strconv.Atoi(m[3])
@@ -402,13 +403,13 @@ func (p *Platform) throwSite(v goja.Value) (file string, line, column int) {
 }
 
 // portsOf converts a sequence<MessagePort>; undefined is none.
-func (p *Platform) portsOf(list goja.Value) goja.Value {
+func (p *Events) portsOf(list goja.Value) goja.Value {
 	if goja.IsUndefined(list) {
 		return nil
 	}
-	ports := p.objects(list)
+	ports := structured.TransferList(p.Realm, list)
 	for _, port := range ports {
-		if _, ok := p.Engine.Attached(port).(*messagePort); !ok {
+		if _, ok := p.Engine.Attached(port).(*Port); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'ports' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
 		}
 	}
@@ -416,11 +417,11 @@ func (p *Platform) portsOf(list goja.Value) goja.Value {
 }
 
 // messageSource converts a nullable MessageEventSource; undefined is null.
-func (p *Platform) messageSource(v goja.Value) goja.Value {
+func (p *Events) messageSource(v goja.Value) goja.Value {
 	if webidl.IsMissing(v) {
 		return goja.Null()
 	}
-	if _, ok := p.Engine.Attached(v).(*messagePort); !ok {
+	if _, ok := p.Engine.Attached(v).(*Port); !ok {
 		p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
 	}
 	return v
@@ -428,7 +429,7 @@ func (p *Platform) messageSource(v goja.Value) goja.Value {
 
 // initMessageEvent is initMessageEvent(type, bubbles, cancelable, data, origin,
 // lastEventId, source, ports).
-func (p *Platform) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
+func (p *Events) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
 	if !p.reinitEvent(&ev.domEvent, "MessageEvent", "initMessageEvent", call) {
 		return
 	}

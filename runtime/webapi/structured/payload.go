@@ -1,21 +1,14 @@
-package webapi
+package structured
 
 import (
 	"errors"
-
-	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/event"
 )
 
-// attachedTo is the Go value of an object, without running user code.
-func (p *Platform) attachedTo(obj *goja.Object) any {
-	return p.Engine.Attached(obj)
-}
-
-// payloadOf is the RPC message that a stream or a signal travels in.
-func payloadOf(external any, class string) (*event.Payload, error) {
+// Payload is the RPC message that a stream or a signal travels in.
+func Payload(external any, class string) (*event.Payload, error) {
 	payload, ok := external.(*event.Payload)
 	if !ok {
 		return nil, &clone.DataCloneError{Message: class + " can only be serialized for RPC."}
@@ -23,10 +16,10 @@ func payloadOf(external any, class string) (*event.Payload, error) {
 	return payload, nil
 }
 
-// capability reads the index of something that a message carries.
-func capability[T any](r *clone.Reader, class string) (T, error) {
+// Capability reads the index of something that a message carries.
+func Capability[T any](r *clone.Reader, class string) (T, error) {
 	var none T
-	payload, err := payloadOf(r.External(), class)
+	payload, err := Payload(r.External(), class)
 	if err != nil {
 		return none, err
 	}

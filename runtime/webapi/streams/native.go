@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"bytes"
@@ -7,12 +7,13 @@ import (
 
 	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// streamNative is the `native` of the stream preludes.
-func (p *Platform) streamNative() *goja.Object {
-	e, s := p.Engine, &p.fetch.streams
+// natives is the `native` of the stream preludes.
+func (p *Streams) natives() *goja.Object {
+	e, s := p.Engine, &p.state
 	fn := func(name string, length int, f func(args func(int) goja.Value) goja.Value) engine.Func {
 		return engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {
 			if v := f(call.Argument); v != nil {
@@ -23,11 +24,11 @@ func (p *Platform) streamNative() *goja.Object {
 	}
 	native := e.Native(append(p.bufferNative(fn),
 		fn("pull", 2, func(arg func(int) goja.Value) goja.Value {
-			p.pullSource(e.Attached(arg(0)).(*streamSource), arg(1))
+			p.pull(e.Attached(arg(0)).(*source), arg(1))
 			return nil
 		}),
 		fn("cancel", 2, func(arg func(int) goja.Value) goja.Value {
-			e.Attached(arg(0)).(*streamSource).body.Cancel(e.ToEvent(arg(1)))
+			e.Attached(arg(0)).(*source).body.Cancel(e.ToEvent(arg(1)))
 			return nil
 		}),
 		fn("microtask", 1, func(arg func(int) goja.Value) goja.Value {
@@ -36,12 +37,12 @@ func (p *Platform) streamNative() *goja.Object {
 		fn("pipes", 0, func(func(int) goja.Value) goja.Value { return s.pipes() }),
 		fn("writable", 0, func(func(int) goja.Value) goja.Value { return s.writable() }),
 		fn("isSignal", 1, func(arg func(int) goja.Value) goja.Value {
-			_, ok := p.Engine.Attached(arg(0)).(*abortSignal)
+			_, ok := p.Engine.Attached(arg(0)).(*events.Signal)
 			return p.VM.ToValue(ok)
 		}),
 		fn("onAbort", 2, func(arg func(int) goja.Value) goja.Value {
 			callback := arg(1)
-			remove := p.Engine.Attached(arg(0)).(*abortSignal).onAbort(func(reason goja.Value) { e.Call(callback, goja.Undefined(), reason) })
+			remove := p.Engine.Attached(arg(0)).(*events.Signal).OnAbort(func(reason goja.Value) { e.Call(callback, goja.Undefined(), reason) })
 			return e.Func("", 0, func(goja.FunctionCall) goja.Value { remove(); return goja.Undefined() })
 		}),
 		fn("clone", 1, func(arg func(int) goja.Value) goja.Value {
@@ -76,7 +77,7 @@ func (p *Platform) streamNative() *goja.Object {
 }
 
 // bufferNative are the functions about bytes.
-func (p *Platform) bufferNative(fn func(string, int, func(func(int) goja.Value) goja.Value) engine.Func) []engine.Func {
+func (p *Streams) bufferNative(fn func(string, int, func(func(int) goja.Value) goja.Value) engine.Func) []engine.Func {
 	buffer := func(v goja.Value) goja.ArrayBuffer {
 		if !webidl.IsArrayBuffer(v) {
 			p.Engine.Throw("TypeError", "not an ArrayBuffer")

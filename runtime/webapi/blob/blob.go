@@ -1,4 +1,5 @@
-package webapi
+// Package blob is the File API: Blob and File.
+package blob
 
 import (
 	"bytes"
@@ -10,83 +11,91 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// blob is a Blob (File API, section 3). Its bytes are shared with its slices and
+// Blob is a Blob (File API, section 3). Its bytes are shared with its slices and
 // with the bodies made of it: what JavaScript may write to is a copy. Immutable.
-type blob struct {
-	data []byte
-	typ  string
+type Blob struct {
+	Data []byte
+	Type string
 }
 
-// file is a File (File API, section 4). Immutable.
-type file struct {
-	blob
-	name         string
+// File is a File (File API, section 4). Immutable.
+type File struct {
+	Blob
+	Name         string
 	lastModified float64 // milliseconds since the epoch
 }
 
-// blobHolder is a Blob or a File.
-type blobHolder interface{ theBlob() *blob }
+// Holder is a Blob or a File.
+type Holder interface{ TheBlob() *Blob }
 
-func (b *blob) theBlob() *blob { return b }
+// TheBlob implements Holder.
+func (b *Blob) TheBlob() *Blob { return b }
 
-// blobState holds the classes of the File API. Loop-confined.
-type blobState struct {
-	blob *engine.Class[blobHolder]
-	file *engine.Class[*file]
+// Blobs is what an isolate has of the File API. Loop-confined.
+type Blobs struct {
+	*webidl.Realm
+	streams *streams.Streams
+
+	blob *engine.Class[Holder]
+	file *engine.Class[*File]
 }
 
-func (p *Platform) installBlobs() {
+// New defines Blob and File in a realm.
+func New(r *webidl.Realm, streams *streams.Streams) *Blobs {
+	p := &Blobs{Realm: r, streams: streams}
 	p.LazyClass("Blob", func() *goja.Object { return p.blobs().Ctor })
 	p.LazyClass("File", func() *goja.Object { return p.files().Ctor })
 	p.Hosts.Add(blobCodec{p}, clone.HostBlob)
 	p.Hosts.Add(fileCodec{p}, hostFile)
+	return p
 }
 
-func (p *Platform) blobs() *engine.Class[blobHolder] {
-	s := &p.core.blobs
+func (p *Blobs) blobs() *engine.Class[Holder] {
+	s := p
 	if s.blob != nil {
 		return s.blob
 	}
-	read := func(name string, convert func(b *blob) goja.Value) engine.Method[blobHolder] {
-		return engine.Method[blobHolder]{Name: name, Async: true, Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
-			return p.Promise(func() goja.Value { return convert(h.theBlob()) })
+	read := func(name string, convert func(b *Blob) goja.Value) engine.Method[Holder] {
+		return engine.Method[Holder]{Name: name, Async: true, Fn: func(h Holder, _ goja.FunctionCall) goja.Value {
+			return p.Promise(func() goja.Value { return convert(h.TheBlob()) })
 		}}
 	}
-	s.blob = engine.DefineClass(p.Engine, engine.ClassDef[blobHolder]{
+	s.blob = engine.DefineClass(p.Engine, engine.ClassDef[Holder]{
 		Name: "Blob",
-		New: func(call goja.ConstructorCall) blobHolder {
+		New: func(call goja.ConstructorCall) Holder {
 			b := p.initBlob("Blob", call.Argument(0), call.Argument(1), 2, func() {})
 			return &b
 		},
-		Accessors: []engine.Accessor[blobHolder]{
-			webidl.Reader("size", func(h blobHolder) goja.Value { return p.VM.ToValue(len(h.theBlob().data)) }),
-			webidl.Reader("type", func(h blobHolder) goja.Value { return p.VM.ToValue(h.theBlob().typ) }),
+		Accessors: []engine.Accessor[Holder]{
+			webidl.Reader("size", func(h Holder) goja.Value { return p.VM.ToValue(len(h.TheBlob().Data)) }),
+			webidl.Reader("type", func(h Holder) goja.Value { return p.VM.ToValue(h.TheBlob().Type) }),
 		},
-		Methods: []engine.Method[blobHolder]{
+		Methods: []engine.Method[Holder]{
 			{Name: "slice", Fn: p.sliceBlob},
-			read("arrayBuffer", func(b *blob) goja.Value { return p.NewArrayBuffer(bytes.Clone(b.data)) }),
-			read("bytes", func(b *blob) goja.Value { return p.NewUint8Array(bytes.Clone(b.data)) }),
-			read("text", func(b *blob) goja.Value { return p.decodeText(b.data) }),
-			{Name: "stream", Fn: func(h blobHolder, _ goja.FunctionCall) goja.Value {
+			read("arrayBuffer", func(b *Blob) goja.Value { return p.NewArrayBuffer(bytes.Clone(b.Data)) }),
+			read("bytes", func(b *Blob) goja.Value { return p.NewUint8Array(bytes.Clone(b.Data)) }),
+			read("text", func(b *Blob) goja.Value { return p.DecodeUTF8(b.Data) }),
+			{Name: "stream", Fn: func(h Holder, _ goja.FunctionCall) goja.Value {
 				p.Engine.IO("Blob.stream()")
-				return p.StreamFromBody(event.Bytes(bytes.Clone(h.theBlob().data)))
+				return p.streams.FromBody(event.Bytes(bytes.Clone(h.TheBlob().Data)))
 			}},
 		},
 	})
 	return s.blob
 }
 
-func (p *Platform) files() *engine.Class[*file] {
-	s := &p.core.blobs
+func (p *Blobs) files() *engine.Class[*File] {
+	s := p
 	if s.file == nil {
-		s.file = engine.DefineClass(p.Engine, engine.ClassDef[*file]{
+		s.file = engine.DefineClass(p.Engine, engine.ClassDef[*File]{
 			Name: "File", Length: 2, Extends: p.blobs().Ctor, New: p.initFile,
-			Accessors: []engine.Accessor[*file]{
-				webidl.Reader("name", func(f *file) goja.Value { return p.VM.ToValue(f.name) }),
-				webidl.Reader("lastModified", func(f *file) goja.Value { return p.VM.ToValue(f.lastModified) }),
+			Accessors: []engine.Accessor[*File]{
+				webidl.Reader("name", func(f *File) goja.Value { return p.VM.ToValue(f.Name) }),
+				webidl.Reader("lastModified", func(f *File) goja.Value { return p.VM.ToValue(f.lastModified) }),
 			},
 		})
 	}
@@ -94,7 +103,7 @@ func (p *Platform) files() *engine.Class[*file] {
 }
 
 // initFile is the constructor (bits, name, {type, lastModified = now}).
-func (p *Platform) initFile(call goja.ConstructorCall) *file {
+func (p *Blobs) initFile(call goja.ConstructorCall) *File {
 	if goja.IsUndefined(call.Argument(0)) {
 		p.BadConstruct("File", 1, "Array")
 	}
@@ -102,8 +111,8 @@ func (p *Platform) initFile(call goja.ConstructorCall) *file {
 		p.BadConstruct("File", 2, "string")
 	}
 	options := call.Argument(2)
-	f := &file{lastModified: p.milliseconds()}
-	f.blob = p.initBlob("File", call.Arguments[0], options, 3, func() { f.name = webidl.UTF8Of(p.ToString(call.Arguments[1])) })
+	f := &File{lastModified: p.Milliseconds()}
+	f.Blob = p.initBlob("File", call.Arguments[0], options, 3, func() { f.Name = webidl.UTF8Of(p.ToString(call.Arguments[1])) })
 	if at := webidl.Get(options, "lastModified"); !goja.IsUndefined(at) {
 		if f.lastModified = math.Trunc(at.ToFloat()); math.IsNaN(f.lastModified) || math.IsInf(f.lastModified, 0) {
 			f.lastModified = 0
@@ -114,7 +123,7 @@ func (p *Platform) initFile(call goja.ConstructorCall) *file {
 
 // initBlob joins the parts of a new blob; options are the class's nth argument.
 // Arguments are converted from left to right: between is called after the parts.
-func (p *Platform) initBlob(class string, parts, options goja.Value, n int, between func()) blob {
+func (p *Blobs) initBlob(class string, parts, options goja.Value, n int, between func()) Blob {
 	if _, ok := parts.(*goja.Object); !ok && !goja.IsUndefined(parts) {
 		p.BadConstruct(class, 1, "Array")
 	}
@@ -129,7 +138,7 @@ func (p *Platform) initBlob(class string, parts, options goja.Value, n int, betw
 		list = p.blobParts(sequence)
 	}
 	between()
-	b, native := blob{}, false
+	b, native := Blob{}, false
 	if v := webidl.Get(options, "endings"); !goja.IsUndefined(v) {
 		switch endings := p.ToString(v).String(); endings {
 		case "native":
@@ -140,28 +149,28 @@ func (p *Platform) initBlob(class string, parts, options goja.Value, n int, betw
 		}
 	}
 	if typ := webidl.Get(options, "type"); !goja.IsUndefined(typ) {
-		b.typ = blobType(p.ToString(typ))
+		b.Type = blobType(p.ToString(typ))
 	}
-	b.data = p.joinParts(list, native)
+	b.Data = p.joinParts(list, native)
 	return b
 }
 
 // blobPart is one item of a new blob's sequence: the bytes of a blob or of a
 // buffer, or a string's.
 type blobPart struct {
-	data         []byte
+	Data         []byte
 	blob, string bool
 }
 
 // blobParts converts the sequence, before the options are looked at.
-func (p *Platform) blobParts(sequence *goja.Object) (list []blobPart) {
+func (p *Blobs) blobParts(sequence *goja.Object) (list []blobPart) {
 	p.ForOf(sequence, func(part goja.Value) {
-		if h, ok := p.Engine.Attached(part).(blobHolder); ok {
-			list = append(list, blobPart{data: h.theBlob().data, blob: true})
+		if h, ok := p.Engine.Attached(part).(Holder); ok {
+			list = append(list, blobPart{Data: h.TheBlob().Data, blob: true})
 		} else if data, ok := p.BytesOf(part); ok {
-			list = append(list, blobPart{data: data})
+			list = append(list, blobPart{Data: data})
 		} else {
-			list = append(list, blobPart{data: []byte(webidl.UTF8Of(p.ToString(part))), string: true})
+			list = append(list, blobPart{Data: []byte(webidl.UTF8Of(p.ToString(part))), string: true})
 		}
 	})
 	return list
@@ -169,18 +178,18 @@ func (p *Platform) blobParts(sequence *goja.Object) (list []blobPart) {
 
 // joinParts is the content of the parts; native makes the line endings of the
 // strings "\n".
-func (p *Platform) joinParts(list []blobPart, native bool) []byte {
+func (p *Blobs) joinParts(list []blobPart, native bool) []byte {
 	if len(list) == 1 && list[0].blob {
-		return list[0].data // a blob of one blob shares its bytes
+		return list[0].Data // a blob of one blob shares its bytes
 	}
 	var all []byte
 	for _, part := range list {
-		data := part.data
+		data := part.Data
 		if part.string && native {
 			data = []byte(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)))
 		}
-		if size := len(all) + len(data); size > maxBufferedBytes {
-			p.Engine.Throw("RangeError", "Blob size %d exceeds limit %d", size, maxBufferedBytes)
+		if size := len(all) + len(data); size > streams.MaxBufferedBytes {
+			p.Engine.Throw("RangeError", "Blob size %d exceeds limit %d", size, streams.MaxBufferedBytes)
 		}
 		all = append(all, data...)
 	}
@@ -204,8 +213,8 @@ func blobType(s goja.String) string {
 
 // sliceBlob is slice(start = 0, end = size, type = ""); negative positions count
 // from the end.
-func (p *Platform) sliceBlob(h blobHolder, call goja.FunctionCall) goja.Value {
-	data := h.theBlob().data
+func (p *Blobs) sliceBlob(h Holder, call goja.FunctionCall) goja.Value {
+	data := h.TheBlob().Data
 	position := func(i, def int) int {
 		v := call.Argument(i)
 		if goja.IsUndefined(v) {
@@ -223,43 +232,43 @@ func (p *Platform) sliceBlob(h blobHolder, call goja.FunctionCall) goja.Value {
 		return int(min(at, size))
 	}
 	start, end := position(0, 0), position(1, len(data))
-	part := &blob{data: data[start:max(start, end)]}
+	part := &Blob{Data: data[start:max(start, end)]}
 	if v := call.Argument(2); !goja.IsUndefined(v) {
-		part.typ = blobType(p.ToString(v))
+		part.Type = blobType(p.ToString(v))
 	}
 	return p.blobs().Wrap(part)
 }
 
-// newBlob makes a Blob around bytes that nobody changes from now on. The type is
+// NewBlob makes a Blob around bytes that nobody changes from now on. The type is
 // taken as it is.
-func (p *Platform) newBlob(data []byte, typ string) goja.Value {
-	return p.blobs().Wrap(&blob{data, typ})
+func (p *Blobs) NewBlob(data []byte, typ string) goja.Value {
+	return p.blobs().Wrap(&Blob{data, typ})
 }
 
-// newFile is newBlob for a File that was modified now.
-func (p *Platform) newFile(data []byte, typ, name string) goja.Value {
-	return p.files().Wrap(&file{blob{data, typ}, name, p.milliseconds()})
+// NewFile is newBlob for a File that was modified now.
+func (p *Blobs) NewFile(data []byte, typ, name string) goja.Value {
+	return p.files().Wrap(&File{Blob{data, typ}, name, p.Milliseconds()})
 }
 
 // blobCodec clones Blobs: type and content, each length-delimited.
-type blobCodec struct{ p *Platform }
+type blobCodec struct{ p *Blobs }
 
 // Match implements clone.HostCodec.
 func (c blobCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.Engine.Attached(obj).(*blob)
+	_, ok := c.p.Engine.Attached(obj).(*Blob)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c blobCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	c.p.Engine.Attached(obj).(blobHolder).theBlob().write(w)
+	c.p.Engine.Attached(obj).(Holder).TheBlob().write(w)
 	return nil
 }
 
-func (b *blob) write(w *clone.Writer) {
-	w.WriteLengthDelimited(b.typ)
-	w.WriteUint64(uint64(len(b.data)))
-	w.WriteRaw(b.data)
+func (b *Blob) write(w *clone.Writer) {
+	w.WriteLengthDelimited(b.Type)
+	w.WriteUint64(uint64(len(b.Data)))
+	w.WriteRaw(b.Data)
 }
 
 // Read implements clone.HostCodec.
@@ -271,13 +280,13 @@ func (c blobCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) 
 	return c.p.blobs().Wrap(&b), nil
 }
 
-func readBlob(r *clone.Reader) (blob, error) {
+func readBlob(r *clone.Reader) (Blob, error) {
 	typ, err := r.ReadLengthDelimited()
 	if err != nil {
-		return blob{}, err
+		return Blob{}, err
 	}
 	data, err := r.ReadLengthDelimited()
-	return blob{bytes.Clone(data), string(typ)}, err
+	return Blob{bytes.Clone(data), string(typ)}, err
 }
 
 // hostFile tags a File in the bytes of a structured clone, which never leave
@@ -286,19 +295,19 @@ const hostFile clone.HostTag = 1<<20 + 1
 
 // fileCodec clones Files (File API, section 4) in structuredClone: the blob,
 // then name and time.
-type fileCodec struct{ p *Platform }
+type fileCodec struct{ p *Blobs }
 
 // Match implements clone.HostCodec.
 func (c fileCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	_, ok := c.p.Engine.Attached(obj).(*file)
+	_, ok := c.p.Engine.Attached(obj).(*File)
 	return ok && mode == clone.StructuredClone
 }
 
 // Write implements clone.HostCodec.
 func (c fileCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	f := c.p.Engine.Attached(obj).(*file)
+	f := c.p.Engine.Attached(obj).(*File)
 	f.write(w)
-	w.WriteLengthDelimited(f.name)
+	w.WriteLengthDelimited(f.Name)
 	w.WriteUint64(math.Float64bits(f.lastModified))
 	return nil
 }
@@ -314,5 +323,5 @@ func (c fileCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) 
 		return nil, err
 	}
 	at, err := r.ReadUint64()
-	return c.p.files().Wrap(&file{b, string(name), math.Float64frombits(at)}), err
+	return c.p.files().Wrap(&File{b, string(name), math.Float64frombits(at)}), err
 }

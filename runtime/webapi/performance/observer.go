@@ -1,4 +1,4 @@
-package webapi
+package performance
 
 import (
 	"slices"
@@ -9,82 +9,82 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// performanceObserver is a PerformanceObserver (Performance Timeline, section
+// observer is a PerformanceObserver (Performance Timeline, section
 // 4). Its entries are handed over in a turn of their own. Loop-confined.
-type performanceObserver struct {
+type observer struct {
 	callback goja.Value
 	object   *goja.Object
 	kinds    []string
-	queue    []*performanceEntry
+	queue    []*entry
 	due      bool // a turn that calls back is on its way
 }
 
-// performanceList is a PerformanceObserverEntryList.
-type performanceList []*performanceEntry
+// entries is a PerformanceObserverEntryList.
+type entries []*entry
 
 // observedKinds are the types of entries that come onto the timeline.
 var observedKinds = []string{"mark", "measure"}
 
-func (p *Platform) installPerformanceObserver() {
+func (p *Timeline) installObserver() {
 	list := webidl.Lazily(p.Engine, p.definePerformanceList)
 	p.LazyClass("PerformanceObserverEntryList", func() *goja.Object { return list().Ctor })
 	p.LazyClass("PerformanceResourceTiming", func() *goja.Object {
-		return engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{Name: "PerformanceResourceTiming", Extends: p.performanceClasses().entry.Ctor}).Ctor
+		return engine.DefineClass(p.Engine, engine.ClassDef[*entry]{Name: "PerformanceResourceTiming", Extends: p.performanceClasses().entry.Ctor}).Ctor
 	})
 	p.LazyClass("PerformanceObserver", func() *goja.Object { return p.definePerformanceObserver(list) })
 }
 
 // timelineQueries are the three questions to a timeline, of those entries that
 // list gives.
-func timelineQueries[T any](p *Platform, class string, list func(T) []*performanceEntry) []engine.Method[T] {
-	method := func(name string, length int, match func(call goja.FunctionCall, x *performanceEntry) bool) engine.Method[T] {
+func timelineQueries[T any](p *Timeline, class string, list func(T) []*entry) []engine.Method[T] {
+	method := func(name string, length int, match func(call goja.FunctionCall, x *entry) bool) engine.Method[T] {
 		return engine.Method[T]{Name: name, Length: length, Fn: func(t T, call goja.FunctionCall) goja.Value {
 			p.Need(call, length, class, name, "string")
-			return p.entryList(list(t), func(x *performanceEntry) bool { return match(call, x) })
+			return p.entryList(list(t), func(x *entry) bool { return match(call, x) })
 		}}
 	}
 	return []engine.Method[T]{
-		method("getEntries", 0, func(goja.FunctionCall, *performanceEntry) bool { return true }),
-		method("getEntriesByType", 1, func(call goja.FunctionCall, x *performanceEntry) bool { return x.kind == call.Argument(0).String() }),
-		method("getEntriesByName", 1, func(call goja.FunctionCall, x *performanceEntry) bool {
+		method("getEntries", 0, func(goja.FunctionCall, *entry) bool { return true }),
+		method("getEntriesByType", 1, func(call goja.FunctionCall, x *entry) bool { return x.kind == call.Argument(0).String() }),
+		method("getEntriesByName", 1, func(call goja.FunctionCall, x *entry) bool {
 			kind := call.Argument(1)
 			return x.name == call.Argument(0).String() && (goja.IsUndefined(kind) || x.kind == kind.String())
 		}),
 	}
 }
 
-func (p *Platform) definePerformanceList() *engine.Class[performanceList] {
-	return engine.DefineClass(p.Engine, engine.ClassDef[performanceList]{
+func (p *Timeline) definePerformanceList() *engine.Class[entries] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[entries]{
 		Name:    "PerformanceObserverEntryList",
-		Methods: timelineQueries(p, "PerformanceObserverEntryList", func(l performanceList) []*performanceEntry { return l }),
+		Methods: timelineQueries(p, "PerformanceObserverEntryList", func(l entries) []*entry { return l }),
 	})
 }
 
-func (p *Platform) definePerformanceObserver(list func() *engine.Class[performanceList]) *goja.Object {
+func (p *Timeline) definePerformanceObserver(list func() *engine.Class[entries]) *goja.Object {
 	st := p.performanceClasses()
-	class := engine.DefineClass(p.Engine, engine.ClassDef[*performanceObserver]{
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*observer]{
 		Name: "PerformanceObserver", Length: 1,
-		New: func(call goja.ConstructorCall) *performanceObserver {
+		New: func(call goja.ConstructorCall) *observer {
 			if !engine.IsCallable(call.Argument(0)) {
 				p.BadConstruct("PerformanceObserver", 1, "Value")
 			}
-			return &performanceObserver{callback: call.Argument(0)}
+			return &observer{callback: call.Argument(0)}
 		},
-		Methods: []engine.Method[*performanceObserver]{
-			{Name: "observe", Fn: func(o *performanceObserver, call goja.FunctionCall) goja.Value {
+		Methods: []engine.Method[*observer]{
+			{Name: "observe", Fn: func(o *observer, call goja.FunctionCall) goja.Value {
 				o.object = call.This.(*goja.Object)
 				p.observe(o, call.Argument(0), list)
 				return goja.Undefined()
 			}},
-			{Name: "disconnect", Fn: func(o *performanceObserver, _ goja.FunctionCall) goja.Value {
+			{Name: "disconnect", Fn: func(o *observer, _ goja.FunctionCall) goja.Value {
 				o.kinds, o.queue = nil, nil
-				st.observers = slices.DeleteFunc(st.observers, func(x *performanceObserver) bool { return x == o })
+				st.observers = slices.DeleteFunc(st.observers, func(x *observer) bool { return x == o })
 				return goja.Undefined()
 			}},
-			{Name: "takeRecords", Fn: func(o *performanceObserver, _ goja.FunctionCall) goja.Value {
+			{Name: "takeRecords", Fn: func(o *observer, _ goja.FunctionCall) goja.Value {
 				taken := o.queue
 				o.queue = nil
-				return p.entryList(taken, func(*performanceEntry) bool { return true })
+				return p.entryList(taken, func(*entry) bool { return true })
 			}},
 		},
 	})
@@ -100,7 +100,7 @@ func (p *Platform) definePerformanceObserver(list func() *engine.Class[performan
 
 // observe is observe({entryTypes}) and observe({type, buffered}); kinds that
 // are not known are left out.
-func (p *Platform) observe(o *performanceObserver, options goja.Value, list func() *engine.Class[performanceList]) {
+func (p *Timeline) observe(o *observer, options goja.Value, list func() *engine.Class[entries]) {
 	st := p.performanceClasses()
 	several, one := webidl.Get(options, "entryTypes"), webidl.Get(options, "type")
 	var kinds []string
@@ -130,7 +130,7 @@ func (p *Platform) observe(o *performanceObserver, options goja.Value, list func
 }
 
 // tell queues an entry for an observer, which is called in a turn to come.
-func (p *Platform) tell(o *performanceObserver, x *performanceEntry) {
+func (p *Timeline) tell(o *observer, x *entry) {
 	o.queue = append(o.queue, x)
 	if o.due {
 		return
@@ -140,7 +140,7 @@ func (p *Platform) tell(o *performanceObserver, x *performanceEntry) {
 		o.due = false
 		taken := o.queue
 		if o.queue = nil; len(taken) > 0 {
-			p.Engine.Call(o.callback, o.object, p.performanceClasses().lists().Wrap(performanceList(taken)), o.object)
+			p.Engine.Call(o.callback, o.object, p.performanceClasses().lists().Wrap(entries(taken)), o.object)
 		}
 	})
 }

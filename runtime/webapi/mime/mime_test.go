@@ -1,6 +1,8 @@
-package webapi
+package mime
 
-import "testing"
+import (
+	"testing"
+)
 
 // MIME types parse and serialize as the MIME Sniffing standard says.
 func TestMIME(t *testing.T) {
@@ -21,7 +23,7 @@ func TestMIME(t *testing.T) {
 		`text/html;x=",text/plain"`:        `text/html;x=",text/plain"`,
 	} {
 		got := ""
-		if m, ok := extractMIME(in); ok {
+		if m, ok := Extract(in); ok {
 			got = m.String()
 		}
 		if got != want {

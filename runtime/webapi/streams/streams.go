@@ -1,4 +1,8 @@
-package webapi
+// Package streams is the Streams standard of an isolate, with what workerd adds:
+// identity and fixed length streams, text coding, compression, and streams as
+// bodies. Other packages reach a stream through the methods of Streams, Fed,
+// Drained and Drainer alone; how a stream keeps its state is not theirs to know.
+package streams
 
 import (
 	_ "embed"
@@ -7,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -30,8 +35,8 @@ var (
 	transformPrelude = engine.NewPrelude("transform.js", transformSource)
 )
 
-// streamState holds the stream preludes of an isolate. Loop-confined.
-type streamState struct {
+// state holds the stream preludes of an isolate. Loop-confined.
+type state struct {
 	native    *goja.Object
 	readable  func() *goja.Object
 	pipes     func() *goja.Object
@@ -46,15 +51,30 @@ type streamState struct {
 	fixed, isWritable, isTransform goja.Callable
 }
 
-func (p *Platform) installStreams() {
-	p.cloner.AddTransferable(Transferable{Refuse: p.untransferableStream, Move: p.transferStream})
-	p.installStreamCodecs()
-	e, s := p.Engine, &p.fetch.streams
+// Streams is what an isolate has of streams. Loop-confined.
+type Streams struct {
+	*webidl.Realm
+	cloner *structured.Cloner
+	state
+}
+
+// New defines the globals of streams in a realm and makes them transferable.
+// Text coding streams use the global TextDecoder, aborts those of package events.
+func New(r *webidl.Realm, cloner *structured.Cloner) *Streams {
+	p := &Streams{Realm: r, cloner: cloner}
+	p.install()
+	return p
+}
+
+func (p *Streams) install() {
+	p.cloner.AddTransferable(structured.Transferable{Refuse: p.untransferable, Move: p.move})
+	p.installCodecs()
+	e, s := p.Engine, &p.state
 	s.calls = map[string]goja.Callable{}
 	load := func(prelude *engine.Prelude) func() *goja.Object {
 		return webidl.Lazily(e, func() *goja.Object {
 			if s.native == nil {
-				s.native = p.streamNative()
+				s.native = p.natives()
 			}
 			exports := e.Load(prelude, s.native).(*goja.Object)
 			classes := exports.Get("classes")
@@ -92,14 +112,14 @@ func (p *Platform) installStreams() {
 	}
 	for _, name := range []string{"ReadableStream", "ReadableStreamDefaultReader", "ReadableStreamBYOBReader",
 		"ReadableStreamDefaultController", "ReadableByteStreamController", "ReadableStreamBYOBRequest"} {
-		p.streamGlobal(name, s.readable)
+		p.global(name, s.readable)
 	}
 	for _, name := range []string{"WritableStream", "WritableStreamDefaultWriter", "WritableStreamDefaultController"} {
-		p.streamGlobal(name, s.writable)
+		p.global(name, s.writable)
 	}
 	for _, name := range []string{"TransformStream", "TransformStreamDefaultController", "IdentityTransformStream", "FixedLengthStream",
 		"TextEncoderStream", "TextDecoderStream", "CompressionStream", "DecompressionStream"} {
-		p.streamGlobal(name, s.transform)
+		p.global(name, s.transform)
 	}
 	e.LazyGlobal("ByteLengthQueuingStrategy", func() goja.Value {
 		return p.defineStrategy("ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
@@ -111,9 +131,9 @@ func (p *Platform) installStreams() {
 	})
 }
 
-// streamClass is the class of that name, one of those of streams.
-func (p *Platform) streamClass(name string) *goja.Object {
-	s := &p.fetch.streams
+// Class is the class of that name, one of those of streams.
+func (p *Streams) Class(name string) *goja.Object {
+	s := &p.state
 	load := s.transform
 	switch name {
 	case "ReadableStream":
@@ -124,12 +144,16 @@ func (p *Platform) streamClass(name string) *goja.Object {
 	return load().Get("classes").(*goja.Object).Get(name).(*goja.Object)
 }
 
-func (p *Platform) streamGlobal(name string, exports func() *goja.Object) {
+func (p *Streams) global(name string, exports func() *goja.Object) {
 	p.Engine.LazyGlobal(name, func() goja.Value { return exports().Get("classes").(*goja.Object).Get(name) })
 }
 
+// Loaded reports whether there may be streams: their classes are made at their
+// first use.
+func (p *Streams) Loaded() bool { return p.loaded }
+
 // defineStrategy makes one of the two queuing strategies (Streams, section 7).
-func (p *Platform) defineStrategy(name string, size func(goja.Value) goja.Value) goja.Value {
+func (p *Streams) defineStrategy(name string, size func(goja.Value) goja.Value) goja.Value {
 	type strategy struct{ highWaterMark goja.Value }
 	length := 0
 	if name == "ByteLengthQueuingStrategy" {
@@ -161,9 +185,9 @@ func (p *Platform) defineStrategy(name string, size func(goja.Value) goja.Value)
 	}).Ctor
 }
 
-// streamCall calls one of the readable prelude's functions for Go.
-func (p *Platform) streamCall(name string, args ...goja.Value) goja.Value {
-	s := &p.fetch.streams
+// call calls one of the readable prelude's functions for Go.
+func (p *Streams) call(name string, args ...goja.Value) goja.Value {
+	s := &p.state
 	fn := s.calls[name]
 	if fn == nil {
 		fn, _ = goja.AssertFunction(s.readable().Get(name))
@@ -176,11 +200,11 @@ func (p *Platform) streamCall(name string, args ...goja.Value) goja.Value {
 	return v
 }
 
-// inheritsStream reports whether an object is of a class of the preludes. It
+// Inherits reports whether an object is of a class of the preludes. It
 // runs no user code.
-func (p *Platform) inheritsStream(obj *goja.Object) bool {
+func (p *Streams) Inherits(obj *goja.Object) bool {
 	for obj != nil && obj.ExportType() != webidl.ProxyType {
-		if slices.Contains(p.fetch.streams.protos, obj) {
+		if slices.Contains(p.protos, obj) {
 			return true
 		}
 		obj = obj.Prototype()
@@ -188,9 +212,9 @@ func (p *Platform) inheritsStream(obj *goja.Object) bool {
 	return false
 }
 
-// streamKind names what kind of stream an object is, "" if it is none.
-func (p *Platform) streamKind(obj *goja.Object) string {
-	s := &p.fetch.streams
+// kindOf names what kind of stream an object is, "" if it is none.
+func (p *Streams) kindOf(obj *goja.Object) string {
+	s := &p.state
 	is := func(test goja.Callable) bool {
 		if test == nil {
 			return false
@@ -202,7 +226,7 @@ func (p *Platform) streamKind(obj *goja.Object) string {
 		return v.ToBoolean()
 	}
 	switch {
-	case p.isStream(obj):
+	case p.Is(obj):
 		return "readable"
 	case is(s.isWritable):
 		return "writable"
@@ -212,56 +236,61 @@ func (p *Platform) streamKind(obj *goja.Object) string {
 	return ""
 }
 
-// untransferableStream says why a stream cannot be transferred, "" if it can;
+// untransferable says why a stream cannot be transferred, "" if it can;
 // own is false for what is no stream.
-func (p *Platform) untransferableStream(obj *goja.Object) (text string, own bool) {
+func (p *Streams) untransferable(obj *goja.Object) (text string, own bool) {
 	if obj.ExportType() == webidl.ProxyType {
 		return "", false
 	}
-	kind := p.streamKind(obj)
-	if kind != "" && !p.streamsCall(kind, "transferable", obj).ToBoolean() {
+	kind := p.kindOf(obj)
+	if kind != "" && !p.callOf(kind, "transferable", obj).ToBoolean() {
 		text = "A locked stream could not be transferred."
 	}
 	return text, kind != ""
 }
 
-// transferStream moves a stream into a new object.
-func (p *Platform) transferStream(obj *goja.Object) *goja.Object {
-	return p.streamsCall(p.streamKind(obj), "transfer", obj).(*goja.Object)
+// move moves a stream into a new object.
+func (p *Streams) move(obj *goja.Object) *goja.Object {
+	return p.callOf(p.kindOf(obj), "transfer", obj).(*goja.Object)
 }
 
-// streamsCall calls a function of a kind's prelude.
-func (p *Platform) streamsCall(kind, name string, args ...goja.Value) goja.Value {
-	s := &p.fetch.streams
+// callOf calls a function of a kind's prelude.
+func (p *Streams) callOf(kind, name string, args ...goja.Value) goja.Value {
+	s := &p.state
 	exports := map[string]func() *goja.Object{"readable": s.readable, "writable": s.writable, "transform": s.transform}[kind]()
 	return p.Engine.Call(exports.Get(name), goja.Undefined(), args...)
 }
 
-func (p *Platform) isStream(v goja.Value) bool {
-	return p.fetch.streams.loaded && p.streamCall("isStream", v).ToBoolean()
+// Is tells ReadableStreams from other values. It runs no user code.
+func (p *Streams) Is(v goja.Value) bool {
+	return p.loaded && p.call("isStream", v).ToBoolean()
 }
 
-func (p *Platform) streamDisturbed(s *goja.Object) bool {
-	return p.streamCall("disturbed", s).ToBoolean()
+// Disturbed reports whether a ReadableStream has been read from or canceled.
+func (p *Streams) Disturbed(s *goja.Object) bool {
+	return p.call("disturbed", s).ToBoolean()
 }
 
-func (p *Platform) streamLocked(s *goja.Object) bool { return p.streamCall("locked", s).ToBoolean() }
+// Locked reports whether a ReadableStream has a reader.
+func (p *Streams) Locked(s *goja.Object) bool { return p.call("locked", s).ToBoolean() }
 
-// spendStream leaves a stream closed, disturbed and locked.
-func (p *Platform) spendStream(s *goja.Object) { p.streamCall("spend", s) }
+// Spend leaves a stream closed, disturbed and locked.
+func (p *Streams) Spend(s *goja.Object) { p.call("spend", s) }
 
-// detachStream moves a stream into a new object and leaves the old one locked.
-func (p *Platform) detachStream(s *goja.Object) *goja.Object {
-	return p.streamCall("detach", s).(*goja.Object)
+// Detach moves a stream into a new object and leaves the old one locked.
+func (p *Streams) Detach(s *goja.Object) *goja.Object {
+	return p.call("detach", s).(*goja.Object)
 }
 
-func (p *Platform) teeStream(s *goja.Object) (a, b *goja.Object) {
-	pair := p.streamCall("tee", s).(*goja.Object)
+// Tee makes two streams of one, which is locked then. It throws if it was locked.
+func (p *Streams) Tee(s *goja.Object) (a, b *goja.Object) {
+	pair := p.call("tee", s).(*goja.Object)
 	return pair.Get("0").(*goja.Object), pair.Get("1").(*goja.Object)
 }
 
-func (p *Platform) streamFromIterable(v goja.Value) *goja.Object {
-	stream, ok := p.streamCall("from", v).(*goja.Object)
+// FromIterable is ReadableStream.from.
+func (p *Streams) FromIterable(v goja.Value) *goja.Object {
+	stream, ok := p.call("from", v).(*goja.Object)
 	if !ok {
 		panic("ReadableStream.from gave no stream")
 	}

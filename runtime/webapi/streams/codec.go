@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"io"
@@ -8,10 +8,11 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
-func (p *Platform) installStreamCodecs() {
+func (p *Streams) installCodecs() {
 	p.Hosts.Add(readableCodec{p}, clone.HostReadableStream)
 	p.Hosts.Add(writableCodec{p}, clone.HostWritableStream)
 }
@@ -30,9 +31,9 @@ type carriedBody struct {
 	owner *engine.Context
 }
 
-// newCarrier makes the object that stands for a stream.
-func (p *Platform) newCarrier(value any) *goja.Object {
-	s := &p.fetch.streams
+// NewCarrier makes the object that stands for a stream.
+func (p *Streams) NewCarrier(value any) *goja.Object {
+	s := &p.state
 	if s.carriers == nil {
 		s.carriers = p.VM.NewObject() // codecs are not asked about objects with Object's prototype
 	}
@@ -41,19 +42,19 @@ func (p *Platform) newCarrier(value any) *goja.Object {
 	return obj
 }
 
-// carried calls read, which reads a value of a clone in which streams come as
+// Carried calls read, which reads a value of a clone in which streams come as
 // what carriedBody knows.
-func (p *Platform) carried(read func() (goja.Value, error)) (goja.Value, error) {
-	s := &p.fetch.streams
+func (p *Streams) Carried(read func() (goja.Value, error)) (goja.Value, error) {
+	s := &p.state
 	outer := s.carrying
 	s.carrying = true
 	defer func() { s.carrying = outer }()
 	return read()
 }
 
-// carriedBody is the body that an object stands for which was read in carried,
+// CarriedBody is the body that an object stands for which was read in carried,
 // and the context whose I/O it is.
-func (p *Platform) carriedBody(obj *goja.Object) (b event.Body, owner *engine.Context, ok bool) {
+func (p *Streams) CarriedBody(obj *goja.Object) (b event.Body, owner *engine.Context, ok bool) {
 	c, ok := p.Engine.Attached(obj).(*carriedBody)
 	if !ok {
 		return nil, nil, false
@@ -62,7 +63,7 @@ func (p *Platform) carriedBody(obj *goja.Object) (b event.Body, owner *engine.Co
 }
 
 // readableCodec passes ReadableStreams as bodies.
-type readableCodec struct{ p *Platform }
+type readableCodec struct{ p *Streams }
 
 // Match implements clone.HostCodec.
 func (c readableCodec) Match(obj *goja.Object, _ clone.Mode) bool {
@@ -70,14 +71,14 @@ func (c readableCodec) Match(obj *goja.Object, _ clone.Mode) bool {
 		return false
 	}
 	_, isCarrier := c.p.Engine.Attached(obj).(BodyCarrier)
-	return isCarrier || c.p.isStream(obj)
+	return isCarrier || c.p.Is(obj)
 }
 
 // Write implements clone.HostCodec: the index of the body. The stream is
 // locked from then on.
 func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	p := c.p
-	payload, err := payloadOf(w.External(), "ReadableStream")
+	payload, err := structured.Payload(w.External(), "ReadableStream")
 	if err != nil {
 		return err
 	}
@@ -86,10 +87,10 @@ func (c readableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if carried, ok := p.Engine.Attached(obj).(BodyCarrier); ok {
 		out, whole = carried.TakeBody()
 	} else {
-		if p.streamDisturbed(obj) || p.streamLocked(obj) {
-			p.Engine.Throw("TypeError", textLockedReader)
+		if p.Disturbed(obj) || p.Locked(obj) {
+			p.Engine.Throw("TypeError", TextLockedReader)
 		}
-		out = p.takeStream(obj, nil)
+		out = p.Take(obj, nil)
 	}
 	if !whole {
 		out = disconnecting{out}
@@ -116,19 +117,19 @@ func (d disconnecting) Read(cb func(chunk []byte, err error)) {
 // Read implements clone.HostCodec. Within a Request or Response the stream
 // object is made only when it is asked for; alone it is made now.
 func (c readableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	source, err := capability[event.Body](r, "ReadableStream")
+	source, err := structured.Capability[event.Body](r, "ReadableStream")
 	if err != nil {
 		return nil, err
 	}
-	if p := c.p; p.fetch.streams.carrying {
-		return p.newCarrier(&carriedBody{source, p.Engine.Current()}), nil
+	if p := c.p; p.carrying {
+		return p.NewCarrier(&carriedBody{source, p.Engine.Current()}), nil
 	}
-	return c.p.StreamFromBody(source), nil
+	return c.p.FromBody(source), nil
 }
 
 // writableCodec passes WritableStreams as pipes: who gets one writes into it,
 // and this side carries the bytes to its stream.
-type writableCodec struct{ p *Platform }
+type writableCodec struct{ p *Streams }
 
 // Match implements clone.HostCodec.
 func (c writableCodec) Match(obj *goja.Object, _ clone.Mode) bool { return c.p.isWritable(obj) }
@@ -136,7 +137,7 @@ func (c writableCodec) Match(obj *goja.Object, _ clone.Mode) bool { return c.p.i
 // Write implements clone.HostCodec: the index of the pipe. The stream is
 // locked from then on.
 func (c writableCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	payload, err := payloadOf(w.External(), "WritableStream")
+	payload, err := structured.Payload(w.External(), "WritableStream")
 	if err != nil {
 		return err
 	}
@@ -148,7 +149,7 @@ func (c writableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 
 // Read implements clone.HostCodec.
 func (c writableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	pipe, err := capability[*event.Pipe](r, "WritableStream")
+	pipe, err := structured.Capability[*event.Pipe](r, "WritableStream")
 	if err != nil {
 		return nil, err
 	}
@@ -156,8 +157,8 @@ func (c writableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 }
 
 // isWritable tells WritableStreams from other objects.
-func (p *Platform) isWritable(obj *goja.Object) bool {
-	s := &p.fetch.streams
+func (p *Streams) isWritable(obj *goja.Object) bool {
+	s := &p.state
 	if s.isWritable == nil || obj.ExportType() == webidl.ProxyType {
 		return false
 	}
@@ -170,13 +171,13 @@ func (p *Platform) isWritable(obj *goja.Object) bool {
 
 // pipeInto locks a WritableStream and writes to it what comes out of the pipe
 // it returns; the context stays alive until the pipe is closed.
-func (p *Platform) pipeInto(stream *goja.Object) *event.Pipe {
+func (p *Streams) pipeInto(stream *goja.Object) *event.Pipe {
 	pipe := event.NewPipe(-1)
-	source := p.StreamFromBody(pipe)
+	source := p.FromBody(pipe)
 	p.Engine.IO("WritableStream").Hold()
 	c := p.Engine.Current()
 	release := func(goja.Value) { c.Release() }
-	p.Engine.Await(p.streamCall("pipeTo", source, stream), release, release)
+	p.Engine.Await(p.call("pipeTo", source, stream), release, release)
 	return pipe
 }
 
@@ -186,7 +187,7 @@ var errWriterGone = &event.Error{Message: "WritableStream received over RPC was 
 
 // writableInto makes the WritableStream that writes into a pipe; a write is
 // done when the other side has taken it.
-func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
+func (p *Streams) writableInto(pipe *event.Pipe) *goja.Object {
 	e := p.Engine
 	owner := e.IO("WritableStream")
 	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(errContextEnded) })
@@ -215,7 +216,7 @@ func (p *Platform) writableInto(pipe *event.Pipe) *goja.Object {
 		owner.Emit(func() { pipe.Close(reason) })
 		return p.Promise(func() goja.Value { return goja.Undefined() })
 	}
-	return p.newDrainedStream(Sink{
+	return p.NewDrained(Sink{
 		HighWaterMark: 1, Write: write,
 		Close: func() goja.Value { return end(nil) },
 		Abort: func(goja.Value) goja.Value { return end(errWriterGone) },

@@ -1,4 +1,7 @@
-package webapi
+// Package structured is structuredClone and the transfer of platform objects
+// (HTML, section 2.7). Classes add themselves: what can be cloned as a codec of
+// package clone, what can be transferred here.
+package structured
 
 import (
 	"errors"
@@ -14,7 +17,7 @@ import (
 // Cloner is the structuredClone of an isolate and the transfer of platform
 // objects. Loop-confined.
 type Cloner struct {
-	p     *Platform
+	*webidl.Realm
 	kinds []Transferable
 	now   *transferring // of the clone that runs now, nil between clones
 }
@@ -33,26 +36,26 @@ type Transferable struct {
 // in which they were added.
 func (c *Cloner) AddTransferable(t Transferable) { c.kinds = append(c.kinds, t) }
 
-func (p *Platform) installClone() {
-	// Every object with a Go value is a platform object, and so is what the
-	// stream classes make.
-	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.Engine.Attached(obj) != nil || p.inheritsStream(obj) })
-	p.Hosts.Add(transferCodec{p.cloner}, hostTransferred)
-	p.Engine.LazyGlobal("structuredClone", func() goja.Value {
-		return p.GlobalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
-			p.Need(call, 1, "", "structuredClone", "JsValue")
+// New makes the Cloner of a realm, and the global structuredClone.
+func New(r *webidl.Realm) *Cloner {
+	c := &Cloner{Realm: r}
+	r.Hosts.Add(transferCodec{c}, hostTransferred)
+	r.Engine.LazyGlobal("structuredClone", func() goja.Value {
+		return r.GlobalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
+			r.Need(call, 1, "", "structuredClone", "JsValue")
 			options := call.Argument(1)
 			if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
-				p.BadArgument("", "structuredClone", 2, "StructuredCloneOptions")
+				r.BadArgument("", "structuredClone", 2, "StructuredCloneOptions")
 			}
 			var transfer []*goja.Object
 			if list := webidl.Get(options, "transfer"); !goja.IsUndefined(list) {
-				transfer = p.objects(list)
+				transfer = TransferList(r, list)
 			}
-			result, _ := p.cloner.Clone(call.Arguments[0], transfer)
+			result, _ := c.Clone(call.Arguments[0], transfer)
 			return result
 		})
 	})
+	return c
 }
 
 // hostTransferred tags the place of a transferred platform object in the bytes
@@ -71,19 +74,18 @@ type transferring struct {
 // StructuredDeserializeWithTransfer (sections 2.7.7 and 2.7.8): the clone, and
 // the platform objects that took the place of transferred ones.
 func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
-	p := c.p
-	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: p.Enabled("enhanced_error_serialization"), HostCallables: true}
-	refuse := func(text string) { panic(p.NewDOMException("DataCloneError", text)) }
+	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: c.Enabled("enhanced_error_serialization"), HostCallables: true}
+	refuse := func(text string) { panic(c.NewDOMException("DataCloneError", text)) }
 	t := &transferring{}
 	for i, obj := range transfer {
 		if slices.Contains(transfer[:i], obj) {
 			refuse("The transfer list names an object twice.")
 		}
-		if webidl.IsArrayBuffer(obj) && !buffers.IsShared(p.Engine, obj) {
+		if webidl.IsArrayBuffer(obj) && !buffers.IsShared(c.Engine, obj) {
 			if obj.Export().(goja.ArrayBuffer).Detached() {
 				refuse("An ArrayBuffer is detached and could not be cloned.")
 			}
-			if buffers.Kept(p.Engine, obj) {
+			if buffers.Kept(c.Engine, obj) {
 				refuse("Object is not transferable.")
 			}
 			o.Transfer = append(o.Transfer, obj)
@@ -98,9 +100,9 @@ func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value
 	outer := c.now
 	c.now = t
 	defer func() { c.now = outer }()
-	result, err := p.Clone.StructuredClone(v, o)
+	result, err := c.Realm.Clone.StructuredClone(v, o)
 	if err != nil {
-		panic(p.CloneError(err))
+		panic(Error(c.Realm, err))
 	}
 	for i := range t.from {
 		c.receive(t, i)
@@ -172,31 +174,31 @@ func (x transferCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 	return x.c.receive(t, int(i)), nil
 }
 
-// CloneError is the JavaScript value of an error from package clone: the
+// Error is the JavaScript value of an error from package clone: the
 // DOMException DataCloneError for what cannot be cloned.
-func (p *Platform) CloneError(err error) goja.Value {
+func Error(r *webidl.Realm, err error) goja.Value {
 	var refused *clone.DataCloneError
 	var damaged *clone.DeserializeError
 	switch {
 	case errors.As(err, &refused):
-		return p.NewDOMException("DataCloneError", refused.Message)
+		return r.NewDOMException("DataCloneError", refused.Message)
 	case errors.As(err, &damaged):
-		return p.NewDOMException("DataCloneError", damaged.Error())
+		return r.NewDOMException("DataCloneError", damaged.Error())
 	case errors.Is(err, clone.ErrTooDeep):
-		return p.Engine.NewError("RangeError", clone.ErrTooDeep.Error())
+		return r.Engine.NewError("RangeError", clone.ErrTooDeep.Error())
 	case errors.Is(err, clone.ErrNotTransferable):
-		return p.Engine.NewError("TypeError", clone.ErrNotTransferable.Error())
+		return r.Engine.NewError("TypeError", clone.ErrNotTransferable.Error())
 	}
-	return p.Engine.FromGo(err)
+	return r.Engine.FromGo(err)
 }
 
-// objects converts a sequence<object>.
-func (p *Platform) objects(list goja.Value) []*goja.Object {
+// TransferList converts a sequence<object>, such as a transfer list.
+func TransferList(r *webidl.Realm, list goja.Value) []*goja.Object {
 	var all []*goja.Object
-	p.Sequence(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
+	r.Sequence(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
 		obj, ok := item.(*goja.Object)
 		if !ok {
-			p.NotSequence("transfer", "StructuredCloneOptions")
+			r.NotSequence("transfer", "StructuredCloneOptions")
 		}
 		all = append(all, obj)
 	})

@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"github.com/dop251/goja"
@@ -14,18 +14,18 @@ type ByteSource struct {
 }
 
 // FedStream is a ReadableStream whose bytes Go brings. Loop-confined.
-type FedStream struct {
+type Fed struct {
 	e      *engine.Engine
 	handle *goja.Object
 }
 
-// newFedStream makes a stream that pulls when somebody reads, and not before.
-func (p *Platform) newFedStream(src ByteSource) *FedStream {
+// NewFed makes a stream that pulls when somebody reads, and not before.
+func (p *Streams) NewFed(src ByteSource) *Fed {
 	fn := func(f func(goja.Value) goja.Value) goja.Value {
 		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
 	}
-	handle := p.streamCall("feed", fn(func(goja.Value) goja.Value { return src.Pull() }), fn(src.Cancel))
-	return &FedStream{p.Engine, handle.(*goja.Object)}
+	handle := p.call("feed", fn(func(goja.Value) goja.Value { return src.Pull() }), fn(src.Cancel))
+	return &Fed{p.Engine, handle.(*goja.Object)}
 }
 
 func callHandle(e *engine.Engine, handle *goja.Object, name string, args ...goja.Value) goja.Value {
@@ -33,22 +33,22 @@ func callHandle(e *engine.Engine, handle *goja.Object, name string, args ...goja
 }
 
 // Object is the ReadableStream.
-func (s *FedStream) Object() *goja.Object { return s.handle.Get("obj").(*goja.Object) }
+func (s *Fed) Object() *goja.Object { return s.handle.Get("obj").(*goja.Object) }
 
 // Push hands over an ArrayBuffer; it belongs to the stream from then on.
-func (s *FedStream) Push(buffer goja.Value) { callHandle(s.e, s.handle, "push", buffer) }
+func (s *Fed) Push(buffer goja.Value) { callHandle(s.e, s.handle, "push", buffer) }
 
 // End closes the stream when what was pushed has been read.
-func (s *FedStream) End() { callHandle(s.e, s.handle, "end") }
+func (s *Fed) End() { callHandle(s.e, s.handle, "end") }
 
 // Fail breaks the stream off, unless it has ended.
-func (s *FedStream) Fail(reason goja.Value) { callHandle(s.e, s.handle, "fail", reason) }
+func (s *Fed) Fail(reason goja.Value) { callHandle(s.e, s.handle, "fail", reason) }
 
 // Open reports whether the stream has neither ended nor failed.
-func (s *FedStream) Open() bool { return callHandle(s.e, s.handle, "open").ToBoolean() }
+func (s *Fed) Open() bool { return callHandle(s.e, s.handle, "open").ToBoolean() }
 
 // Lock locks the stream for ever. It throws if it is locked.
-func (s *FedStream) Lock() { callHandle(s.e, s.handle, "lock") }
+func (s *Fed) Lock() { callHandle(s.e, s.handle, "lock") }
 
 // Sink takes the chunks of a WritableStream. Write, Close and Abort return
 // promises; the next chunk comes when the one before has been taken.
@@ -62,13 +62,13 @@ type Sink struct {
 }
 
 // DrainedStream is a WritableStream whose chunks Go takes. Loop-confined.
-type DrainedStream struct {
+type Drained struct {
 	e      *engine.Engine
 	handle *goja.Object
 }
 
-// newDrainedStream makes a stream that writes into a sink.
-func (p *Platform) newDrainedStream(sink Sink) *DrainedStream {
+// NewDrained makes a stream that writes into a sink.
+func (p *Streams) NewDrained(sink Sink) *Drained {
 	fn := func(f func(goja.Value) goja.Value) goja.Value {
 		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
 	}
@@ -76,21 +76,21 @@ func (p *Platform) newDrainedStream(sink Sink) *DrainedStream {
 	if sink.Interrupt != nil {
 		o.Set("interrupt", fn(func(reason goja.Value) goja.Value { sink.Interrupt(reason); return goja.Undefined() }))
 	}
-	return &DrainedStream{p.Engine, p.streamsCall("writable", "sink", o).(*goja.Object)}
+	return &Drained{p.Engine, p.callOf("writable", "sink", o).(*goja.Object)}
 }
 
 // Object is the WritableStream.
-func (s *DrainedStream) Object() *goja.Object { return s.handle.Get("obj").(*goja.Object) }
+func (s *Drained) Object() *goja.Object { return s.handle.Get("obj").(*goja.Object) }
 
 // Fail breaks the stream off, unless it has ended.
-func (s *DrainedStream) Fail(reason goja.Value) { callHandle(s.e, s.handle, "fail", reason) }
+func (s *Drained) Fail(reason goja.Value) { callHandle(s.e, s.handle, "fail", reason) }
 
 // End closes the stream when what was written has been taken.
-func (s *DrainedStream) End() { callHandle(s.e, s.handle, "end") }
+func (s *Drained) End() { callHandle(s.e, s.handle, "end") }
 
 // Ending is the promise of a close that is not done, undefined if there is none.
-func (s *DrainedStream) Ending() goja.Value { return callHandle(s.e, s.handle, "ending") }
+func (s *Drained) Ending() goja.Value { return callHandle(s.e, s.handle, "ending") }
 
 // Lock locks the stream for ever; it throws if it is locked. flush gives the
 // promise that all which was written before has been taken.
-func (s *DrainedStream) Lock() (flush goja.Value) { return callHandle(s.e, s.handle, "lock") }
+func (s *Drained) Lock() (flush goja.Value) { return callHandle(s.e, s.handle, "lock") }

@@ -1,21 +1,24 @@
-package webapi
+// Package mime parses and writes media types (MIME Sniffing, section 4), and
+// knows the tokens of HTTP.
+package mime
 
 import (
 	"strings"
 )
 
-// mimeType is a MIME type record (MIME Sniffing, section 4). Immutable.
-type mimeType struct {
-	essence string // type/subtype, in lower case
-	params  []mimeParam
+// Type is a MIME type record (MIME Sniffing, section 4). Immutable.
+type Type struct {
+	Essence string // type/subtype, in lower case
+	Params  []Parameter
 }
 
-type mimeParam struct{ name, value string }
+// Parameter is a parameter of a media type.
+type Parameter struct{ Name, Value string }
 
 const httpSpace = " \t\r\n"
 
-// parseMIME is the standard's parse a MIME type; ok is false for failure.
-func parseMIME(s string) (m mimeType, ok bool) {
+// Parse is the standard's parse a MIME type; ok is false for failure.
+func Parse(s string) (m Type, ok bool) {
 	s = strings.Trim(s, httpSpace)
 	typ, rest, found := strings.Cut(s, "/")
 	if !found || !isTokenString(typ) {
@@ -25,15 +28,15 @@ func parseMIME(s string) (m mimeType, ok bool) {
 	if sub = strings.TrimRight(sub, httpSpace); !isTokenString(sub) {
 		return m, false
 	}
-	m.essence = lowerASCII(typ + "/" + sub)
+	m.Essence = LowerASCII(typ + "/" + sub)
 	for more {
-		var p mimeParam
+		var p Parameter
 		rest = strings.TrimLeft(rest, httpSpace)
 		i := strings.IndexAny(rest, ";=")
 		if i < 0 {
 			break
 		}
-		p.name = lowerASCII(rest[:i])
+		p.Name = LowerASCII(rest[:i])
 		hasValue := rest[i] == '='
 		rest = rest[i+1:]
 		if !hasValue {
@@ -41,15 +44,15 @@ func parseMIME(s string) (m mimeType, ok bool) {
 		}
 		quoted := strings.HasPrefix(rest, `"`)
 		if quoted {
-			p.value, rest = cutQuoted(rest[1:])
+			p.Value, rest = cutQuoted(rest[1:])
 			_, rest, more = strings.Cut(rest, ";")
 		} else {
-			p.value, rest, more = strings.Cut(rest, ";")
-			p.value = strings.TrimRight(p.value, httpSpace)
+			p.Value, rest, more = strings.Cut(rest, ";")
+			p.Value = strings.TrimRight(p.Value, httpSpace)
 		}
-		_, taken := m.param(p.name)
-		if (quoted || p.value != "") && isTokenString(p.name) && isQuotable(p.value) && !taken {
-			m.params = append(m.params, p)
+		_, taken := m.Param(p.Name)
+		if (quoted || p.Value != "") && isTokenString(p.Name) && isQuotable(p.Value) && !taken {
+			m.Params = append(m.Params, p)
 		}
 	}
 	return m, true
@@ -73,44 +76,44 @@ func cutQuoted(s string) (value, rest string) {
 	return b.String(), ""
 }
 
-// param is a parameter's value.
-func (m mimeType) param(name string) (value string, ok bool) {
-	for _, p := range m.params {
-		if p.name == name {
-			return p.value, true
+// Param is a parameter's value.
+func (m Type) Param(name string) (value string, ok bool) {
+	for _, p := range m.Params {
+		if p.Name == name {
+			return p.Value, true
 		}
 	}
 	return "", false
 }
 
 // String serializes a MIME type.
-func (m mimeType) String() string {
-	s := m.essence
-	for _, p := range m.params {
-		value := p.value
+func (m Type) String() string {
+	s := m.Essence
+	for _, p := range m.Params {
+		value := p.Value
 		if !isTokenString(value) {
 			value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`
 		}
-		s += ";" + p.name + "=" + value
+		s += ";" + p.Name + "=" + value
 	}
 	return s
 }
 
-// extractMIME is Fetch's extract a MIME type, from the value of Content-Type.
-func extractMIME(value string) (m mimeType, ok bool) {
+// Extract is Fetch's extract a MIME type, from the value of Content-Type.
+func Extract(value string) (m Type, ok bool) {
 	charset, essence := "", ""
 	for value != "" {
 		var one string
 		one, value = cutListItem(value)
-		next, good := parseMIME(one)
-		if !good || next.essence == "*/*" {
+		next, good := Parse(one)
+		if !good || next.Essence == "*/*" {
 			continue
 		}
 		m, ok = next, true
-		if given, has := m.param("charset"); has || m.essence != essence {
-			charset, essence = given, m.essence
+		if given, has := m.Param("charset"); has || m.Essence != essence {
+			charset, essence = given, m.Essence
 		} else if charset != "" {
-			m.params = append(m.params, mimeParam{"charset", charset})
+			m.Params = append(m.Params, Parameter{"charset", charset})
 		}
 	}
 	return m, ok
@@ -135,7 +138,7 @@ func cutListItem(s string) (item, rest string) {
 
 func isTokenString(s string) bool {
 	for i := 0; i < len(s); i++ {
-		if !isToken(s[i]) {
+		if !IsToken(s[i]) {
 			return false
 		}
 	}
@@ -152,11 +155,18 @@ func isQuotable(s string) bool {
 	return true
 }
 
-func lowerASCII(s string) string {
+// LowerASCII makes the letters A to Z lower case, and no others.
+func LowerASCII(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' {
 			return r + 'a' - 'A'
 		}
 		return r
 	}, s)
+}
+
+// IsToken reports whether c may be in an HTTP token (RFC 9110, section 5.6.2).
+func IsToken(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' ||
+		strings.IndexByte("!#$%&'*+.^_`|~", c) >= 0
 }

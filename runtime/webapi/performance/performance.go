@@ -1,4 +1,6 @@
-package webapi
+// Package performance is the timeline of an isolate: performance.now, mark,
+// measure, and those who observe it (Performance Timeline, User Timing).
+package performance
 
 import (
 	"math"
@@ -8,25 +10,31 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// performanceState is the timeline of performance.mark and measure.
-// Loop-confined; bounded by maxEntries.
-type performanceState struct {
-	entries []*performanceEntry
-	entry   *engine.Class[*performanceEntry]
-	mark    *engine.Class[*performanceEntry]
-	measure *engine.Class[*performanceEntry]
+// Timeline is the timeline of performance.mark and measure. Loop-confined;
+// bounded by maxEntries.
+type Timeline struct {
+	*webidl.Realm
+	cloner *structured.Cloner
+	events *events.Events
 
-	observers []*performanceObserver
-	lists     func() *engine.Class[performanceList]
+	entries []*entry
+	entry   *engine.Class[*entry]
+	mark    *engine.Class[*entry]
+	measure *engine.Class[*entry]
+
+	observers []*observer
+	lists     func() *engine.Class[entries]
 }
 
 // maxEntries bounds the timeline; the oldest entries go first.
 const maxEntries = 10000
 
-type performanceEntry struct {
+type entry struct {
 	name, kind      string
 	start, duration float64
 	detail          goja.Value
@@ -34,57 +42,59 @@ type performanceEntry struct {
 }
 
 // performance is the object of the timeline.
-type performance struct{ eventTarget }
+type object struct{ events.Target }
 
-func (p *Platform) milliseconds() float64 { return p.Milliseconds() }
-
-func (p *Platform) installPerformance() {
+// New defines the globals of the timeline in a realm.
+func New(r *webidl.Realm, cloner *structured.Cloner, ev *events.Events) *Timeline {
+	p := &Timeline{Realm: r, cloner: cloner, events: ev}
 	class := webidl.Lazily(p.Engine, p.definePerformance)
-	p.Engine.LazyGlobal("performance", func() goja.Value { return class().Wrap(&performance{}) })
+	p.Engine.LazyGlobal("performance", func() goja.Value { return class().Wrap(&object{}) })
 	p.LazyClass("Performance", func() *goja.Object { return class().Ctor })
 	p.LazyClass("PerformanceEntry", func() *goja.Object { return p.performanceClasses().entry.Ctor })
 	p.LazyClass("PerformanceMark", func() *goja.Object { return p.performanceClasses().mark.Ctor })
 	p.LazyClass("PerformanceMeasure", func() *goja.Object { return p.performanceClasses().measure.Ctor })
+	p.installObserver()
+	return p
 }
 
-func (p *Platform) performanceClasses() *performanceState {
-	st := &p.core.perf
+func (p *Timeline) performanceClasses() *Timeline {
+	st := p
 	if st.entry != nil {
 		return st
 	}
-	detail := webidl.Reader("detail", func(x *performanceEntry) goja.Value { return x.detail })
-	st.entry = engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{
+	detail := webidl.Reader("detail", func(x *entry) goja.Value { return x.detail })
+	st.entry = engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
 		Name: "PerformanceEntry",
-		Accessors: []engine.Accessor[*performanceEntry]{
-			webidl.Reader("name", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.name) }),
-			webidl.Reader("entryType", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.kind) }),
-			webidl.Reader("startTime", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.start) }),
-			webidl.Reader("duration", func(x *performanceEntry) goja.Value { return p.VM.ToValue(x.duration) }),
+		Accessors: []engine.Accessor[*entry]{
+			webidl.Reader("name", func(x *entry) goja.Value { return p.VM.ToValue(x.name) }),
+			webidl.Reader("entryType", func(x *entry) goja.Value { return p.VM.ToValue(x.kind) }),
+			webidl.Reader("startTime", func(x *entry) goja.Value { return p.VM.ToValue(x.start) }),
+			webidl.Reader("duration", func(x *entry) goja.Value { return p.VM.ToValue(x.duration) }),
 		},
-		Methods: []engine.Method[*performanceEntry]{{Name: "toJSON", Fn: func(x *performanceEntry, _ goja.FunctionCall) goja.Value {
+		Methods: []engine.Method[*entry]{{Name: "toJSON", Fn: func(x *entry, _ goja.FunctionCall) goja.Value {
 			return p.Record("name", x.name, "entryType", x.kind, "startTime", x.start, "duration", x.duration)
 		}}},
 	})
-	st.mark = engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{
+	st.mark = engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
 		Name: "PerformanceMark", Extends: st.entry.Ctor, Length: 1,
-		Accessors: []engine.Accessor[*performanceEntry]{detail},
-		New: func(call goja.ConstructorCall) *performanceEntry {
+		Accessors: []engine.Accessor[*entry]{detail},
+		New: func(call goja.ConstructorCall) *entry {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("PerformanceMark", 1, "string")
 			}
 			return p.newMark(call.Arguments[0], call.Argument(1))
 		},
 	})
-	st.measure = engine.DefineClass(p.Engine, engine.ClassDef[*performanceEntry]{
+	st.measure = engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
 		Name: "PerformanceMeasure", Extends: st.entry.Ctor,
-		Accessors: []engine.Accessor[*performanceEntry]{detail},
+		Accessors: []engine.Accessor[*entry]{detail},
 	})
 	return st
 }
 
 // newMark is the PerformanceMark constructor (User Timing, section 3.2.1).
-func (p *Platform) newMark(name, options goja.Value) *performanceEntry {
-	x := &performanceEntry{name: p.ToString(name).String(), kind: "mark", start: p.milliseconds()}
+func (p *Timeline) newMark(name, options goja.Value) *entry {
+	x := &entry{name: p.ToString(name).String(), kind: "mark", start: p.Milliseconds()}
 	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
 		p.BadConstruct("PerformanceMark", 2, "PerformanceMarkOptions")
 	}
@@ -97,7 +107,7 @@ func (p *Platform) newMark(name, options goja.Value) *performanceEntry {
 }
 
 // timestamp is a DOMHighResTimeStamp that is not negative.
-func (p *Platform) timestamp(v goja.Value) float64 {
+func (p *Timeline) timestamp(v goja.Value) float64 {
 	at := v.ToFloat()
 	if !(at >= 0) || math.IsInf(at, 0) {
 		p.Engine.Throw("TypeError", "A time of the timeline must be a number that is finite and not negative.")
@@ -105,7 +115,7 @@ func (p *Platform) timestamp(v goja.Value) float64 {
 	return at
 }
 
-func (p *Platform) detailOf(detail goja.Value) goja.Value {
+func (p *Timeline) detailOf(detail goja.Value) goja.Value {
 	if !webidl.IsMissing(detail) {
 		v, _ := p.cloner.Clone(detail, nil)
 		return v
@@ -114,7 +124,7 @@ func (p *Platform) detailOf(detail goja.Value) goja.Value {
 }
 
 // addEntry puts an entry of the class on the timeline.
-func (p *Platform) addEntry(class *engine.Class[*performanceEntry], x *performanceEntry) goja.Value {
+func (p *Timeline) addEntry(class *engine.Class[*entry], x *entry) goja.Value {
 	st := p.performanceClasses()
 	x.object = class.Wrap(x)
 	if len(st.entries) >= maxEntries {
@@ -129,10 +139,10 @@ func (p *Platform) addEntry(class *engine.Class[*performanceEntry], x *performan
 	return x.object
 }
 
-func (p *Platform) definePerformance() *engine.Class[*performance] {
+func (p *Timeline) definePerformance() *engine.Class[*object] {
 	st := p.performanceClasses()
-	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[*performance] {
-		return engine.Method[*performance]{Name: name, Length: length, Fn: func(_ *performance, call goja.FunctionCall) goja.Value {
+	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[*object] {
+		return engine.Method[*object]{Name: name, Length: length, Fn: func(_ *object, call goja.FunctionCall) goja.Value {
 			p.Need(call, length, "Performance", name, "string")
 			return fn(call)
 		}}
@@ -140,7 +150,7 @@ func (p *Platform) definePerformance() *engine.Class[*performance] {
 	clear := func(kind string) func(call goja.FunctionCall) goja.Value {
 		return func(call goja.FunctionCall) goja.Value {
 			name, all := call.Argument(0).String(), goja.IsUndefined(call.Argument(0))
-			var kept []*performanceEntry
+			var kept []*entry
 			for _, x := range st.entries {
 				if x.kind != kind || !all && x.name != name {
 					kept = append(kept, x)
@@ -150,17 +160,17 @@ func (p *Platform) definePerformance() *engine.Class[*performance] {
 			return goja.Undefined()
 		}
 	}
-	return engine.DefineClass(p.Engine, engine.ClassDef[*performance]{
-		Name: "Performance", Extends: p.eventTargets().Ctor,
-		Accessors: []engine.Accessor[*performance]{
-			webidl.Reader("timeOrigin", func(*performance) goja.Value { return p.VM.ToValue(0) }),
+	return engine.DefineClass(p.Engine, engine.ClassDef[*object]{
+		Name: "Performance", Extends: p.events.Targets().Ctor,
+		Accessors: []engine.Accessor[*object]{
+			webidl.Reader("timeOrigin", func(*object) goja.Value { return p.VM.ToValue(0) }),
 		},
-		Methods: append(timelineQueries(p, "Performance", func(*performance) []*performanceEntry { return st.entries }),
-			method("now", 0, func(goja.FunctionCall) goja.Value { return p.VM.ToValue(p.milliseconds()) }),
+		Methods: append(timelineQueries(p, "Performance", func(*object) []*entry { return st.entries }),
+			method("now", 0, func(goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Milliseconds()) }),
 			method("mark", 1, func(call goja.FunctionCall) goja.Value {
 				return p.addEntry(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))
 			}),
-			method("measure", 1, func(call goja.FunctionCall) goja.Value { return p.measure(call) }),
+			method("measure", 1, func(call goja.FunctionCall) goja.Value { return p.newMeasure(call) }),
 			method("clearMarks", 0, clear("mark")),
 			method("clearMeasures", 0, clear("measure")),
 			method("toJSON", 0, func(goja.FunctionCall) goja.Value { return p.Record("timeOrigin", 0) }),
@@ -168,8 +178,8 @@ func (p *Platform) definePerformance() *engine.Class[*performance] {
 	})
 }
 
-func (p *Platform) entryList(entries []*performanceEntry, match func(*performanceEntry) bool) goja.Value {
-	var found []*performanceEntry
+func (p *Timeline) entryList(entries []*entry, match func(*entry) bool) goja.Value {
+	var found []*entry
 	for _, x := range entries {
 		if match(x) {
 			found = append(found, x)
@@ -184,9 +194,9 @@ func (p *Platform) entryList(entries []*performanceEntry, match func(*performanc
 }
 
 // measure is performance.measure(name, startOrOptions, end) (User Timing).
-func (p *Platform) measure(call goja.FunctionCall) goja.Value {
+func (p *Timeline) newMeasure(call goja.FunctionCall) goja.Value {
 	st := p.performanceClasses()
-	x := &performanceEntry{name: p.ToString(call.Arguments[0]).String(), kind: "measure", detail: goja.Null()}
+	x := &entry{name: p.ToString(call.Arguments[0]).String(), kind: "measure", detail: goja.Null()}
 	start, end, duration := call.Argument(1), call.Argument(2), goja.Undefined()
 	if goja.IsNull(start) {
 		start = goja.Undefined()
@@ -223,7 +233,7 @@ func (p *Platform) measure(call goja.FunctionCall) goja.Value {
 		}
 		return p.timestamp(v)
 	}
-	until := at(end, p.milliseconds())
+	until := at(end, p.Milliseconds())
 	x.start = at(start, 0)
 	if !goja.IsUndefined(duration) {
 		if goja.IsUndefined(start) {

@@ -1,4 +1,4 @@
-package webapi
+package events
 
 import (
 	"math"
@@ -9,18 +9,19 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// abortSignal is an AbortSignal (DOM, section 3.2). Loop-confined.
-type abortSignal struct {
-	eventTarget
+// Signal is an AbortSignal (DOM, section 3.2). Loop-confined.
+type Signal struct {
+	Target
 	object     *goja.Object
 	reason     goja.Value // nil until aborted
 	algorithms []*abortAlgorithm
-	dependent  bool           // made by AbortSignal.any
-	sources    []*abortSignal // of a dependent one; none of them is dependent
-	dependents []*abortSignal // in the order of their creation
+	dependent  bool      // made by AbortSignal.any
+	sources    []*Signal // of a dependent one; none of them is dependent
+	dependents []*Signal // in the order of their creation
 }
 
 type abortAlgorithm struct {
@@ -28,26 +29,21 @@ type abortAlgorithm struct {
 	gone bool
 }
 
-type abortState struct {
-	signal     *engine.Class[*abortSignal]
-	controller *engine.Class[*abortController]
-}
-
-type abortController struct{ signal *abortSignal }
+type abortController struct{ signal *Signal }
 
 // Aborted reports whether the signal has aborted.
-func (s *abortSignal) aborted() bool { return s.reason != nil }
+func (s *Signal) Aborted() bool { return s.reason != nil }
 
 // Reason is what the signal aborted with, nil before.
-func (s *abortSignal) Reason() goja.Value { return s.reason }
+func (s *Signal) Reason() goja.Value { return s.reason }
 
 // Object is the AbortSignal object.
-func (s *abortSignal) Object() *goja.Object { return s.object }
+func (s *Signal) Object() *goja.Object { return s.object }
 
-// onAbort calls fn once when the signal aborts, before its listeners; the
+// OnAbort calls fn once when the signal aborts, before its listeners; the
 // function it returns takes that back.
-func (s *abortSignal) onAbort(fn func(reason goja.Value)) (remove func()) {
-	if s.aborted() {
+func (s *Signal) OnAbort(fn func(reason goja.Value)) (remove func()) {
+	if s.Aborted() {
 		fn(s.reason)
 		return func() {}
 	}
@@ -68,22 +64,16 @@ func (s *abortSignal) onAbort(fn func(reason goja.Value)) (remove func()) {
 	}
 }
 
-func (p *Platform) installAbort() {
-	p.Hosts.Add(signalCodec{p}, clone.HostAbortSignal)
-	p.LazyClass("AbortSignal", func() *goja.Object { return p.abortSignals().Ctor })
-	p.LazyClass("AbortController", func() *goja.Object { return p.abortControllers().Ctor })
-}
-
-// newAbortSignal makes a signal and its object.
-func (p *Platform) newAbortSignal() *abortSignal {
-	s := &abortSignal{}
-	s.object = p.abortSignals().Wrap(s)
+// NewSignal makes a signal and its object.
+func (p *Events) NewSignal() *Signal {
+	s := &Signal{}
+	s.object = p.signals().Wrap(s)
 	return s
 }
 
-// abortSignal aborts s and what depends on it.
-func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
-	if s.aborted() {
+// Abort aborts s and what depends on it.
+func (p *Events) Abort(s *Signal, reason goja.Value) {
+	if s.Aborted() {
 		return
 	}
 	if webidl.IsUndefined(reason) {
@@ -91,9 +81,9 @@ func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
 	}
 	// All of them are aborted before any listener runs (DOM: signal abort).
 	s.reason = reason
-	all := []*abortSignal{s}
+	all := []*Signal{s}
 	for _, d := range s.dependents {
-		if !d.aborted() {
+		if !d.Aborted() {
 			d.reason = reason
 			all = append(all, d)
 		}
@@ -108,32 +98,32 @@ func (p *Platform) abortSignal(s *abortSignal, reason goja.Value) {
 				a.fn(reason)
 			}
 		}
-		if ev := p.newEvent("abort"); x.has("abort") || engine.IsCallable(x.object.Get("onabort")) {
-			p.dispatch(&x.eventTarget, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev)
+		if ev := p.New("abort"); x.has("abort") || engine.IsCallable(x.object.Get("onabort")) {
+			p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev)
 		}
 	}
 }
 
-func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
-	st := &p.core.abort
+func (p *Events) signals() *engine.Class[*Signal] {
+	st := p
 	if st.signal != nil {
 		return st.signal
 	}
-	st.signal = engine.DefineClass(p.Engine, engine.ClassDef[*abortSignal]{
-		Name: "AbortSignal", Extends: p.eventTargets().Ctor,
-		Accessors: []engine.Accessor[*abortSignal]{
-			webidl.Reader("aborted", func(s *abortSignal) goja.Value { return p.VM.ToValue(s.aborted()) }),
-			webidl.Reader("reason", func(s *abortSignal) goja.Value {
+	st.signal = engine.DefineClass(p.Engine, engine.ClassDef[*Signal]{
+		Name: "AbortSignal", Extends: p.Targets().Ctor,
+		Accessors: []engine.Accessor[*Signal]{
+			webidl.Reader("aborted", func(s *Signal) goja.Value { return p.VM.ToValue(s.Aborted()) }),
+			webidl.Reader("reason", func(s *Signal) goja.Value {
 				if s.reason == nil {
 					return goja.Undefined()
 				}
 				return s.reason
 			}),
-			handlerAttribute[*abortSignal]("abort"),
+			HandlerAttribute[*Signal]("abort"),
 		},
-		Methods: []engine.Method[*abortSignal]{
-			{Name: "throwIfAborted", Fn: func(s *abortSignal, _ goja.FunctionCall) goja.Value {
-				if s.aborted() {
+		Methods: []engine.Method[*Signal]{
+			{Name: "throwIfAborted", Fn: func(s *Signal, _ goja.FunctionCall) goja.Value {
+				if s.Aborted() {
 					panic(s.reason)
 				}
 				return goja.Undefined()
@@ -141,8 +131,8 @@ func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
 		},
 		Statics: []engine.Func{
 			{Name: "abort", Fn: func(call goja.FunctionCall) goja.Value {
-				s := p.newAbortSignal()
-				p.abortSignal(s, call.Argument(0))
+				s := p.NewSignal()
+				p.Abort(s, call.Argument(0))
 				return s.object
 			}},
 			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
@@ -159,35 +149,35 @@ func (p *Platform) abortSignals() *engine.Class[*abortSignal] {
 	return st.signal
 }
 
-func (p *Platform) timeoutSignal(ms float64) *abortSignal {
-	s := p.newAbortSignal()
+func (p *Events) timeoutSignal(ms float64) *Signal {
+	s := p.NewSignal()
 	p.Engine.SetTimer(engine.Milliseconds(ms), false, func() {
-		p.abortSignal(s, p.NewDOMException("TimeoutError", "The operation was aborted due to timeout"))
+		p.Abort(s, p.NewDOMException("TimeoutError", "The operation was aborted due to timeout"))
 	})
 	return s
 }
 
-func (p *Platform) anySignal(signals goja.Value) *abortSignal {
-	var sources []*abortSignal
+func (p *Events) anySignal(signals goja.Value) *Signal {
+	var sources []*Signal
 	if _, ok := signals.(*goja.Object); !ok {
 		p.BadArgument("AbortSignal", "any", 1, "Array")
 	}
 	p.ForOf(signals, func(v goja.Value) {
-		s, ok := p.Engine.Attached(v).(*abortSignal)
+		s, ok := p.Engine.Attached(v).(*Signal)
 		if !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for array element %d: the provided value is not of type 'AbortSignal'.", len(sources))
 		}
 		sources = append(sources, s)
 	})
-	return p.dependentSignal(sources...)
+	return p.DependentSignal(sources...)
 }
 
-// dependentSignal makes a signal that aborts with the first of its sources
+// DependentSignal makes a signal that aborts with the first of its sources
 // (DOM: create a dependent abort signal).
-func (p *Platform) dependentSignal(sources ...*abortSignal) *abortSignal {
-	result := p.newAbortSignal()
+func (p *Events) DependentSignal(sources ...*Signal) *Signal {
+	result := p.NewSignal()
 	for _, s := range sources {
-		if s.aborted() {
+		if s.Aborted() {
 			result.reason = s.reason
 			return result
 		}
@@ -206,27 +196,27 @@ func (p *Platform) dependentSignal(sources ...*abortSignal) *abortSignal {
 }
 
 // addDependent makes d abort with s.
-func (s *abortSignal) addDependent(d *abortSignal) {
+func (s *Signal) addDependent(d *Signal) {
 	if !slices.Contains(d.sources, s) {
 		d.sources = append(d.sources, s)
 		s.dependents = append(s.dependents, d)
 	}
 }
 
-func (p *Platform) abortControllers() *engine.Class[*abortController] {
-	st := &p.core.abort
+func (p *Events) abortControllers() *engine.Class[*abortController] {
+	st := p
 	if st.controller != nil {
 		return st.controller
 	}
 	st.controller = engine.DefineClass(p.Engine, engine.ClassDef[*abortController]{
 		Name: "AbortController",
-		New:  func(goja.ConstructorCall) *abortController { return &abortController{signal: p.newAbortSignal()} },
+		New:  func(goja.ConstructorCall) *abortController { return &abortController{signal: p.NewSignal()} },
 		Accessors: []engine.Accessor[*abortController]{
 			webidl.Reader("signal", func(c *abortController) goja.Value { return c.signal.object }),
 		},
 		Methods: []engine.Method[*abortController]{
 			{Name: "abort", Fn: func(c *abortController, call goja.FunctionCall) goja.Value {
-				p.abortSignal(c.signal, call.Argument(0))
+				p.Abort(c.signal, call.Argument(0))
 				return goja.Undefined()
 			}},
 		},
@@ -237,21 +227,21 @@ func (p *Platform) abortControllers() *engine.Class[*abortController] {
 // signalCodec passes AbortSignals in RPC messages (workerd: api/basics.c++,
 // AbortSignal::serialize): one that aborts later aborts there too, with a
 // clone of its reason, or not at all if the reason cannot be cloned.
-type signalCodec struct{ p *Platform }
+type signalCodec struct{ p *Events }
 
 // Match implements clone.HostCodec.
 func (c signalCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.Engine.Attached(obj).(*abortSignal)
+	_, ok := c.p.Engine.Attached(obj).(*Signal)
 	return ok
 }
 
 // Write implements clone.HostCodec: the index of what carries the abort.
 func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, s := c.p, c.p.Engine.Attached(obj).(*abortSignal)
+	p, s := c.p, c.p.Engine.Attached(obj).(*Signal)
 	if !p.Enabled("enable_abortsignal_rpc") {
 		return &clone.DataCloneError{Message: "AbortSignal serialization is not enabled."} // reference's text
 	}
-	payload, err := payloadOf(w.External(), "AbortSignal")
+	payload, err := structured.Payload(w.External(), "AbortSignal")
 	if err != nil {
 		return err
 	}
@@ -263,12 +253,12 @@ func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 		}
 		return data
 	}
-	if s.aborted() {
+	if s.Aborted() {
 		if data := pack(s.reason); data != nil {
 			carrier.Fire(data)
 		}
 	} else {
-		s.onAbort(func(reason goja.Value) {
+		s.OnAbort(func(reason goja.Value) {
 			if data := pack(reason); data != nil {
 				owner.Emit(func() { carrier.Fire(data) })
 			}
@@ -281,11 +271,11 @@ func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 
 // Read implements clone.HostCodec.
 func (c signalCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	carrier, err := capability[*event.Abort](r, "AbortSignal")
+	carrier, err := structured.Capability[*event.Abort](r, "AbortSignal")
 	if err != nil {
 		return nil, err
 	}
-	p, s, frame := c.p, c.p.newAbortSignal(), c.p.Engine.Frame()
+	p, s, frame := c.p, c.p.NewSignal(), c.p.Engine.Frame()
 	unpack := func(data []byte) goja.Value {
 		reason, err := p.Clone.Deserialize(data, clone.Options{Mode: clone.RPC})
 		if err != nil {
@@ -296,10 +286,10 @@ func (c signalCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error
 	p.Engine.Current().Expect()
 	data, fired := carrier.Listen(func(data []byte) {
 		// A loop that has ended has no listeners either.
-		_ = p.Engine.Post(frame, "abort", func() { p.abortSignal(s, unpack(data)) })
+		_ = p.Engine.Post(frame, "abort", func() { p.Abort(s, unpack(data)) })
 	})
 	if fired {
-		p.abortSignal(s, unpack(data))
+		p.Abort(s, unpack(data))
 	}
 	return s.object, nil
 }

@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"bytes"
@@ -151,7 +151,7 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 // code runs a codec for a transform stream, and hands to give what it tells.
 // Data after the end are refused when what came before them has been given
 // (Compression, "decompress and enqueue a chunk").
-func (p *Platform) code(c compressor, piece goja.Value, last bool, give goja.Value) {
+func (p *Streams) code(c compressor, piece goja.Value, last bool, give goja.Value) {
 	data, _ := p.BytesOf(piece)
 	out, err := c.code(data, last)
 	if err == nil || errors.Is(err, errTrailing) {

@@ -1,4 +1,4 @@
-package webapi
+package events
 
 import (
 	"github.com/dop251/goja"
@@ -7,18 +7,18 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// eventTarget holds the listeners of an EventTarget (DOM, section 2.7). Go
+// Target holds the listeners of an EventTarget (DOM, section 2.7). Go
 // values of classes that extend EventTarget embed it, which makes their
 // instances targets. Loop-confined.
-type eventTarget struct {
+type Target struct {
 	listeners []*listener          // in the order in which they were added
 	handlers  map[string]*listener // the `on...` attributes of classes that declare them, by type
 }
 
-// eventTargeter is an EventTarget of any class.
-type eventTargeter interface{ events() *eventTarget }
+// Targeter is an EventTarget of any class.
+type Targeter interface{ events() *Target }
 
-func (t *eventTarget) events() *eventTarget { return t }
+func (t *Target) events() *Target { return t }
 
 // listener is one registration.
 type listener struct {
@@ -32,63 +32,16 @@ type listener struct {
 	unsignal func() // forgets the signal that would remove it
 }
 
-type eventState struct {
-	classes   eventClasses
-	target    *engine.Class[eventTargeter]
-	global    eventTarget
-	reporting bool         // an "error" event is being dispatched
-	trusted   *goja.Object // the getter of isTrusted
-}
-
-func (p *Platform) installEvents() {
-	p.cloner.AddTransferable(Transferable{Refuse: p.untransferablePort, Move: p.transferPort})
-	p.LazyClass("EventTarget", func() *goja.Object { return p.eventTargets().Ctor })
-	p.LazyClass("Event", func() *goja.Object { return p.eventClass().Ctor })
-	p.LazyClass("CustomEvent", func() *goja.Object { return p.customEventClass().Ctor })
-	p.LazyClass("MessageEvent", func() *goja.Object { return p.messageEventClass().Ctor })
-	p.LazyClass("ErrorEvent", func() *goja.Object { return p.errorEventClass().Ctor })
-	p.LazyClass("CloseEvent", func() *goja.Object { return p.closeEventClass().Ctor })
-	p.LazyClass("EventSource", p.eventSourceClass)
-	p.LazyClass("PromiseRejectionEvent", func() *goja.Object { return p.rejectionEventClass().Ctor })
-
-	global := p.VM.GlobalObject()
-	for _, m := range p.targetMethods() {
-		p.Engine.Global(m.Name, p.Engine.Func(m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
-			if !webidl.IsMissing(call.This) && call.This != global {
-				return m.Fn(p.targetOf(call.This), call)
-			}
-			call.This = global
-			return m.Fn(&p.core.events.global, call)
-		}))
-	}
-	p.Engine.LazyGlobal("reportError", func() goja.Value {
-		return p.GlobalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
-			p.Need(call, 1, "", "reportError", "JsValue")
-			p.Engine.ReportUncaught(call.Arguments[0])
-			return goja.Undefined()
-		})
-	})
-	p.Engine.SetHooks(engine.Hooks{
-		UnhandledRejection: func(promise *goja.Object, reason goja.Value) bool {
-			return p.fireRejection("unhandledrejection", promise, reason)
-		},
-		RejectionHandled: func(promise *goja.Object, reason goja.Value) {
-			p.fireRejection("rejectionhandled", promise, reason)
-		},
-		UncaughtError: p.fireError,
-	})
-}
-
 // HasListener reports whether the worker listens for an event on globalThis
 // (the service-worker syntax: "fetch", "scheduled").
-func (p *Platform) HasListener(typ string) bool { return p.core.events.global.has(typ) }
+func (p *Events) HasListener(typ string) bool { return p.global.has(typ) }
 
 // DispatchGlobal dispatches an event, made from one of the platform's classes,
 // on globalThis. It reports false if a listener called preventDefault.
-func (p *Platform) DispatchGlobal(ev *goja.Object) bool { return p.Fire(p.VM.GlobalObject(), ev) }
+func (p *Events) DispatchGlobal(ev *goja.Object) bool { return p.Fire(p.VM.GlobalObject(), ev) }
 
-func (p *Platform) fireRejection(typ string, promise *goja.Object, reason goja.Value) bool {
-	if !p.core.events.global.has(typ) {
+func (p *Events) fireRejection(typ string, promise *goja.Object, reason goja.Value) bool {
+	if !p.global.has(typ) {
 		return false
 	}
 	ev := &rejectionEvent{promise: promise, reason: reason}
@@ -99,40 +52,41 @@ func (p *Platform) fireRejection(typ string, promise *goja.Object, reason goja.V
 
 // fireError turns an uncaught exception into the "error" event. A listener that
 // throws in its turn is logged, not reported again.
-func (p *Platform) fireError(v goja.Value) bool {
-	st := &p.core.events
+func (p *Events) fireError(v goja.Value) bool {
+	st := p
 	if st.reporting || !st.global.has("error") && !engine.IsCallable(p.VM.GlobalObject().Get("onerror")) {
 		return false
 	}
 	st.reporting = true
 	defer func() { st.reporting = false }()
-	return !p.DispatchGlobal(p.newErrorEvent("Uncaught "+p.Engine.Text(v), v))
+	return !p.DispatchGlobal(p.NewError("Uncaught "+p.Engine.Text(v), v))
 }
 
-func (p *Platform) eventTargets() *engine.Class[eventTargeter] {
-	st := &p.core.events
+// Targets is the class EventTarget.
+func (p *Events) Targets() *engine.Class[Targeter] {
+	st := p
 	if st.target != nil {
 		return st.target
 	}
-	var methods []engine.Method[eventTargeter]
+	var methods []engine.Method[Targeter]
 	for _, m := range p.targetMethods() {
-		methods = append(methods, engine.Method[eventTargeter]{Name: m.Name, Length: m.Length,
-			Fn: func(t eventTargeter, call goja.FunctionCall) goja.Value { return m.Fn(t.events(), call) }})
+		methods = append(methods, engine.Method[Targeter]{Name: m.Name, Length: m.Length,
+			Fn: func(t Targeter, call goja.FunctionCall) goja.Value { return m.Fn(t.events(), call) }})
 	}
-	st.target = engine.DefineClass(p.Engine, engine.ClassDef[eventTargeter]{
+	st.target = engine.DefineClass(p.Engine, engine.ClassDef[Targeter]{
 		Name: "EventTarget", Methods: methods,
-		New: func(goja.ConstructorCall) eventTargeter { return &eventTarget{} },
+		New: func(goja.ConstructorCall) Targeter { return &Target{} },
 	})
 	return st.target
 }
 
 // targetOf is the eventTarget of an object, of globalThis too; it throws
 // IllegalInvocation for others.
-func (p *Platform) targetOf(v goja.Value) *eventTarget {
+func (p *Events) targetOf(v goja.Value) *Target {
 	if v == p.VM.GlobalObject() {
-		return &p.core.events.global
+		return &p.global
 	}
-	t, ok := p.Engine.Attached(v).(eventTargeter)
+	t, ok := p.Engine.Attached(v).(Targeter)
 	if !ok {
 		p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 	}
@@ -142,8 +96,8 @@ func (p *Platform) targetOf(v goja.Value) *eventTarget {
 // Listeners are the callbacks of an EventTarget for events of a type, in the
 // order in which they were added; ok is false for what is no target.
 // Loop-confined.
-func (p *Platform) Listeners(v goja.Value, typ string) (list []any, ok bool) {
-	var t *eventTarget
+func (p *Events) Listeners(v goja.Value, typ string) (list []any, ok bool) {
+	var t *Target
 	if p.Engine.Try(func() { t = p.targetOf(v) }) != nil {
 		return nil, false
 	}
@@ -155,19 +109,19 @@ func (p *Platform) Listeners(v goja.Value, typ string) (list []any, ok bool) {
 	return list, true
 }
 
-func (p *Platform) targetMethods() []engine.Method[*eventTarget] {
-	return []engine.Method[*eventTarget]{
-		{Name: "addEventListener", Length: 2, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
+func (p *Events) targetMethods() []engine.Method[*Target] {
+	return []engine.Method[*Target]{
+		{Name: "addEventListener", Length: 2, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
 			p.addListener(t, call)
 			return goja.Undefined()
 		}},
-		{Name: "removeEventListener", Length: 2, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
+		{Name: "removeEventListener", Length: 2, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
 			p.Need(call, 2, "EventTarget", "removeEventListener", "function or HandlerObject")
 			typ, callback := p.ToString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", call.Arguments[1])
 			t.remove(t.find(typ, callback, captureOf(call.Argument(2))))
 			return goja.Undefined()
 		}},
-		{Name: "dispatchEvent", Length: 1, Fn: func(t *eventTarget, call goja.FunctionCall) goja.Value {
+		{Name: "dispatchEvent", Length: 1, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
 			holder, ok := p.Engine.Attached(call.Argument(0)).(eventHolder)
 			if !ok {
 				p.BadArgument("EventTarget", "dispatchEvent", 1, "Event")
@@ -191,7 +145,7 @@ func captureOf(options goja.Value) bool {
 }
 
 // listenerOf is a callback argument; nil stands for null.
-func (p *Platform) listenerOf(method string, v goja.Value) *goja.Object {
+func (p *Events) listenerOf(method string, v goja.Value) *goja.Object {
 	callback, ok := v.(*goja.Object)
 	if !ok && !webidl.IsMissing(v) {
 		p.BadArgument("EventTarget", method, 2, "function or HandlerObject")
@@ -199,18 +153,18 @@ func (p *Platform) listenerOf(method string, v goja.Value) *goja.Object {
 	return callback
 }
 
-func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
+func (p *Events) addListener(t *Target, call goja.FunctionCall) {
 	p.Need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
 	typ, options := p.ToString(call.Arguments[0]).String(), call.Argument(2)
 	callback := p.listenerOf("addEventListener", call.Arguments[1])
 	l := &listener{typ: typ, callback: callback, capture: captureOf(options), once: webidl.Get(options, "once").ToBoolean(), passive: webidl.Get(options, "passive").ToBoolean()}
-	var signal *abortSignal
+	var signal *Signal
 	if v := webidl.Get(options, "signal"); !goja.IsUndefined(v) {
 		var ok bool
-		if signal, ok = p.Engine.Attached(v).(*abortSignal); !ok {
+		if signal, ok = p.Engine.Attached(v).(*Signal); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'AddEventListenerOptions': the provided value is not of type 'AbortSignal'.")
 		}
-		if signal.aborted() {
+		if signal.Aborted() {
 			return
 		}
 	}
@@ -219,11 +173,11 @@ func (p *Platform) addListener(t *eventTarget, call goja.FunctionCall) {
 	}
 	t.listeners = append(t.listeners, l)
 	if signal != nil {
-		l.unsignal = signal.onAbort(func(goja.Value) { t.remove(l) })
+		l.unsignal = signal.OnAbort(func(goja.Value) { t.remove(l) })
 	}
 }
 
-func (t *eventTarget) find(typ string, callback *goja.Object, capture bool) *listener {
+func (t *Target) find(typ string, callback *goja.Object, capture bool) *listener {
 	for _, l := range t.listeners {
 		if l.typ == typ && l.callback == callback && l.capture == capture && !l.handler {
 			return l
@@ -232,7 +186,7 @@ func (t *eventTarget) find(typ string, callback *goja.Object, capture bool) *lis
 	return nil
 }
 
-func (t *eventTarget) has(typ string) bool {
+func (t *Target) has(typ string) bool {
 	for _, l := range t.listeners {
 		if l.typ == typ {
 			return true
@@ -243,7 +197,7 @@ func (t *eventTarget) has(typ string) bool {
 
 // remove takes a listener away, also from a dispatch in progress. The slice is
 // replaced, not changed: a dispatch may be walking it.
-func (t *eventTarget) remove(l *listener) {
+func (t *Target) remove(l *listener) {
 	if l == nil || l.removed {
 		return
 	}
@@ -262,14 +216,14 @@ func (t *eventTarget) remove(l *listener) {
 
 // Fire dispatches an event that the platform made on a target object. It
 // reports false if a listener called preventDefault.
-func (p *Platform) Fire(target, ev *goja.Object) (proceed bool) {
+func (p *Events) Fire(target, ev *goja.Object) (proceed bool) {
 	return p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev)
 }
 
 // dispatch is DOM's dispatch for targets without parents: the listeners of the
 // capturing phase, then the others. What one of them throws is reported. It
 // reports false if the event was canceled.
-func (p *Platform) dispatch(t *eventTarget, this goja.Value, ev *domEvent, obj *goja.Object) bool {
+func (p *Events) dispatch(t *Target, this goja.Value, ev *domEvent, obj *goja.Object) bool {
 	ev.target, ev.current, ev.dispatching = this, this, true
 	defer func() {
 		ev.dispatching, ev.passive, ev.stopped, ev.stoppedNow, ev.current = false, false, false, false, goja.Null()
@@ -293,7 +247,7 @@ func (p *Platform) dispatch(t *eventTarget, this goja.Value, ev *domEvent, obj *
 
 // callOwnHandler calls a property on<type> that is no attribute of the class,
 // as workerd does for every target (api/basics.c++).
-func (p *Platform) callOwnHandler(t *eventTarget, target *goja.Object, ev *domEvent, obj *goja.Object) {
+func (p *Events) callOwnHandler(t *Target, target *goja.Object, ev *domEvent, obj *goja.Object) {
 	if t.handlers[ev.name] != nil {
 		return
 	}
@@ -305,14 +259,14 @@ func (p *Platform) callOwnHandler(t *eventTarget, target *goja.Object, ev *domEv
 }
 
 // report reports what a callback threw.
-func (p *Platform) report(err error) {
+func (p *Events) report(err error) {
 	if thrown := p.Engine.Try(func() { p.Engine.Rethrow(err) }); thrown != nil {
 		p.Engine.ReportUncaught(thrown)
 	}
 }
 
 // invokeListeners is DOM's inner invoke for one phase.
-func (p *Platform) invokeListeners(t *eventTarget, walk []*listener, capture bool, this goja.Value, ev *domEvent, obj *goja.Object) {
+func (p *Events) invokeListeners(t *Target, walk []*listener, capture bool, this goja.Value, ev *domEvent, obj *goja.Object) {
 	for _, l := range walk {
 		if ev.stoppedNow {
 			return
@@ -331,7 +285,7 @@ func (p *Platform) invokeListeners(t *eventTarget, walk []*listener, capture boo
 	}
 }
 
-func (p *Platform) callListener(l *listener, this goja.Value, ev *domEvent, obj *goja.Object) {
+func (p *Events) callListener(l *listener, this goja.Value, ev *domEvent, obj *goja.Object) {
 	call, ok := goja.AssertFunction(l.callback)
 	switch {
 	case !ok && l.handler:
@@ -349,10 +303,10 @@ func (p *Platform) callListener(l *listener, this goja.Value, ev *domEvent, obj 
 	}
 }
 
-// handlerAttribute is an `on...` attribute (HTML, section 8.1.8.1): what is no
+// HandlerAttribute is an `on...` attribute (HTML, section 8.1.8.1): what is no
 // object reads as null. Its place among the listeners is that of its first
 // value; a later one takes over the place, null gives it up.
-func handlerAttribute[T eventTargeter](typ string) engine.Accessor[T] {
+func HandlerAttribute[T Targeter](typ string) engine.Accessor[T] {
 	return engine.Accessor[T]{Name: "on" + typ,
 		Get: func(self T, _ *goja.Object) goja.Value {
 			if l := self.events().handlers[typ]; l != nil {

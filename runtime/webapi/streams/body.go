@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"io"
@@ -10,49 +10,51 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-// maxBufferedBytes bounds what text(), json() and their relatives collect, as
+// MaxBufferedBytes bounds what text(), json() and their relatives collect, as
 // production's memory limit does.
-const maxBufferedBytes = 128 << 20
+const MaxBufferedBytes = 128 << 20
 
+// workerd's texts for streams that cannot be used.
 const (
-	textLockedReader = "The ReadableStream has been locked to a reader."
-	textLocked       = "This ReadableStream is currently locked to a reader."
+	TextLockedReader = "The ReadableStream has been locked to a reader."
+	TextLocked       = "This ReadableStream is currently locked to a reader."
 	textLockedBody   = "This ReadableStream is locked to a reader, and cannot be used as a body."
-	textDisturbed    = "This ReadableStream is disturbed (has already been read from), and cannot be used as a body."
+	TextDisturbed    = "This ReadableStream is disturbed (has already been read from), and cannot be used as a body."
 	textTooLong      = "Memory limit exceeded before EOF."
-	textNotBytes     = "This ReadableStream did not return bytes."
+	TextNotBytes     = "This ReadableStream did not return bytes."
 )
 
-// streamSource is a body from outside behind a ReadableStream.
-type streamSource struct {
+// source is a body from outside behind a ReadableStream.
+type source struct {
 	body  event.Body
 	owner *engine.Context // nil: anybody's
 }
 
 // StreamFromBody makes a ReadableStream of bytes that come from outside; it
 // belongs to the current context.
-func (p *Platform) StreamFromBody(b event.Body) *goja.Object {
-	return p.streamFromBody(b, p.Engine.Current())
+func (p *Streams) FromBody(b event.Body) *goja.Object {
+	return p.FromBodyOf(b, p.Engine.Current())
 }
 
-func (p *Platform) streamFromBody(b event.Body, owner *engine.Context) *goja.Object {
+// FromBodyOf is FromBody for what belongs to owner; nil: to nobody.
+func (p *Streams) FromBodyOf(b event.Body, owner *engine.Context) *goja.Object {
 	src := p.VM.NewObject()
-	p.Engine.Attach(src, &streamSource{b, owner})
-	return p.streamCall("fromSource", src).(*goja.Object)
+	p.Engine.Attach(src, &source{b, owner})
+	return p.call("fromSource", src).(*goja.Object)
 }
 
 // BodyFromStream takes a ReadableStream's bytes out of JavaScript, as the body
 // of a response is: see ResponseToEvent. The stream is locked from then on. The
 // error is a JavaScript exception (engine.FromGo).
-func (p *Platform) BodyFromStream(v goja.Value) (event.Body, error) {
+func (p *Streams) BodyFrom(v goja.Value) (event.Body, error) {
 	var out event.Body
 	if ex := p.VM.Try(func() {
 		stream, ok := v.(*goja.Object)
-		if !ok || !p.isStream(v) {
+		if !ok || !p.Is(v) {
 			p.Engine.Throw("TypeError", "The value is not a ReadableStream.")
 		}
-		p.checkUsable(stream)
-		out = p.takeStream(stream, nil)
+		p.CheckUsable(stream)
+		out = p.Take(stream, nil)
 	}); ex != nil {
 		return nil, ex
 	}
@@ -61,68 +63,68 @@ func (p *Platform) BodyFromStream(v goja.Value) (event.Body, error) {
 
 // takeNative takes the source of a stream that nobody has touched. It throws
 // if the source is another context's I/O.
-func (p *Platform) takeNative(s *goja.Object) (event.Body, bool) {
-	src, ok := p.Engine.Attached(p.streamCall("source", s)).(*streamSource)
+func (p *Streams) takeNative(s *goja.Object) (event.Body, bool) {
+	src, ok := p.Engine.Attached(p.call("source", s)).(*source)
 	if !ok {
 		return nil, false
 	}
 	if src.owner != nil {
 		src.owner.Check()
 	}
-	p.spendStream(s)
+	p.Spend(s)
 	return src.body, true
 }
 
-// checkUsable throws unless a stream can be used as a body.
-func (p *Platform) checkUsable(stream *goja.Object) {
-	if p.streamDisturbed(stream) {
-		p.Engine.Throw("TypeError", textDisturbed)
+// CheckUsable throws unless a stream can be used as a body.
+func (p *Streams) CheckUsable(stream *goja.Object) {
+	if p.Disturbed(stream) {
+		p.Engine.Throw("TypeError", TextDisturbed)
 	}
-	if p.streamLocked(stream) {
+	if p.Locked(stream) {
 		p.Engine.Throw("TypeError", textLockedBody)
 	}
 }
 
-// takeStream moves the bytes of a stream out of JavaScript. What came from
+// Take moves the bytes of a stream out of JavaScript. What came from
 // outside passes through; else the current context pumps the stream, chunk by
 // chunk through its output gate, and is held until the stream ends. gone, if not
 // nil, is called at most once, in a turn, when nobody reads on. It throws if the
 // stream is locked.
-func (p *Platform) takeStream(stream *goja.Object, gone func()) event.Body {
-	if p.streamLocked(stream) {
-		p.Engine.Throw("TypeError", textLocked)
+func (p *Streams) Take(stream *goja.Object, gone func()) event.Body {
+	if p.Locked(stream) {
+		p.Engine.Throw("TypeError", TextLocked)
 	}
 	if native, ok := p.takeNative(stream); ok {
 		return native
 	}
-	return p.pumpStream(stream, gone)
+	return p.pump(stream, gone)
 }
 
-// consumeStream reads a whole stream and gives the promise of what convert
+// Consume reads a whole stream and gives the promise of what convert
 // makes of its bytes, or that itself if they are at hand. Strings among its
 // chunks count as UTF-8 if texts. It throws if the stream is locked.
-func (p *Platform) consumeStream(stream *goja.Object, what string, texts bool, convert func([]byte) goja.Value) goja.Value {
-	if p.streamLocked(stream) {
-		p.Engine.Throw("TypeError", textLocked)
+func (p *Streams) Consume(stream *goja.Object, what string, texts bool, convert func([]byte) goja.Value) goja.Value {
+	if p.Locked(stream) {
+		p.Engine.Throw("TypeError", TextLocked)
 	}
 	if native, ok := p.takeNative(stream); ok {
-		return p.readNative(native, what, convert)
+		return p.ReadBody(native, what, convert)
 	}
 	bytesOf := p.BytesOf
 	if texts {
-		bytesOf = p.chunkBytes
+		bytesOf = p.ChunkBytes
 	}
 	return p.readStream(stream, bytesOf, convert)
 }
 
-// readNative collects a body from outside.
-func (p *Platform) readNative(source event.Body, what string, convert func([]byte) goja.Value) goja.Value {
+// ReadBody collects a body from outside.
+func (p *Streams) ReadBody(source event.Body, what string, convert func([]byte) goja.Value) goja.Value {
 	if data, ok := event.Buffered(source); ok {
 		return convert(data)
 	}
 	op := p.Engine.StartOp("reading a body with " + what + "()").OnCancel(source.Cancel)
 	promise := op.Promise()
-	event.ReadAll(source, maxBufferedBytes, func(data []byte, err error) {
+	event.ReadAll(source, MaxBufferedBytes, func(data []byte, err error) {
 		if err != nil {
 			op.Reject("body", func() goja.Value { return p.bodyError(err) })
 			return
@@ -142,16 +144,16 @@ type pulled struct {
 	err   error
 }
 
-// pullBody reads a chunk of a body that belongs to a context, nil: anybody's. It
+// PullBody reads a chunk of a body that belongs to a context, nil: anybody's. It
 // settles at once if the chunk is there, else in a turn of its own: with 0 and an
 // ArrayBuffer, with 1 at the end, or with 2 and an error.
-func (p *Platform) pullBody(b event.Body, owner *engine.Context, settle goja.Value) {
-	p.pullSource(&streamSource{b, owner}, settle)
+func (p *Streams) PullBody(b event.Body, owner *engine.Context, settle goja.Value) {
+	p.pull(&source{b, owner}, settle)
 }
 
-// pullSource reads a chunk and settles the pull at once if it is there, else
+// pull reads a chunk and settles the pull at once if it is there, else
 // in a turn of its own.
-func (p *Platform) pullSource(s *streamSource, settle goja.Value) {
+func (p *Streams) pull(s *source, settle goja.Value) {
 	if s.owner != nil {
 		s.owner.Check()
 	}
@@ -177,7 +179,7 @@ func (p *Platform) pullSource(s *streamSource, settle goja.Value) {
 }
 
 // settlePull tells the stream: 0 a chunk, 1 the end, 2 an error.
-func (p *Platform) settlePull(settle goja.Value, chunk []byte, err error) {
+func (p *Streams) settlePull(settle goja.Value, chunk []byte, err error) {
 	switch {
 	case err == nil:
 		p.Engine.Call(settle, goja.Undefined(), p.VM.ToValue(0), p.NewArrayBuffer(chunk))

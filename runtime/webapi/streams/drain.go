@@ -1,4 +1,4 @@
-package webapi
+package streams
 
 import (
 	"errors"
@@ -9,32 +9,34 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-// drainer reads a stream of JavaScript from Go. Loop-confined.
-type drainer struct {
-	p            *Platform
+// Drainer reads a stream of JavaScript from Go. Loop-confined.
+type Drainer struct {
+	p            *Streams
 	step, cancel goja.Callable
 }
 
-// drain locks a stream; each step asks for a chunk, of which the callbacks are
+// Drain locks a stream; each step asks for a chunk, of which the callbacks are
 // told, perhaps before step returns.
-func (p *Platform) drain(stream *goja.Object, onChunk func(goja.Value), onClose func(), onError func(goja.Value)) *drainer {
+func (p *Streams) Drain(stream *goja.Object, onChunk func(goja.Value), onClose func(), onError func(goja.Value)) *Drainer {
 	fn := func(f func(goja.Value)) goja.Value {
 		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { f(call.Argument(0)); return goja.Undefined() })
 	}
-	handle := p.streamCall("drain", stream, fn(onChunk), fn(func(goja.Value) { onClose() }), fn(onError)).(*goja.Object)
-	d := &drainer{p: p}
+	handle := p.call("drain", stream, fn(onChunk), fn(func(goja.Value) { onClose() }), fn(onError)).(*goja.Object)
+	d := &Drainer{p: p}
 	d.step, _ = goja.AssertFunction(handle.Get("step"))
 	d.cancel, _ = goja.AssertFunction(handle.Get("cancel"))
 	return d
 }
 
-func (d *drainer) next() {
+// Next asks for a chunk.
+func (d *Drainer) Next() {
 	if _, err := d.step(goja.Undefined()); err != nil {
 		d.p.Engine.Rethrow(err)
 	}
 }
 
-func (d *drainer) stop(reason goja.Value) {
+// Stop cancels the stream.
+func (d *Drainer) Stop(reason goja.Value) {
 	if _, err := d.cancel(goja.Undefined(), reason); err != nil {
 		d.p.Engine.Rethrow(err)
 	}
@@ -42,27 +44,27 @@ func (d *drainer) stop(reason goja.Value) {
 
 // readStream collects a stream, whose chunks are bytes as bytesOf has it, and
 // gives the promise of them all.
-func (p *Platform) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]byte, bool), convert func([]byte) goja.Value) goja.Value {
+func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]byte, bool), convert func([]byte) goja.Value) goja.Value {
 	promise, resolve, reject := p.Engine.NewPromise()
 	var all []byte
-	var d *drainer
+	var d *Drainer
 	ended := false
 	fail := func(reason goja.Value) {
 		ended = true
 		reject(reason)
-		d.stop(reason)
+		d.Stop(reason)
 	}
-	d = p.drain(stream, func(v goja.Value) {
+	d = p.Drain(stream, func(v goja.Value) {
 		data, ok := bytesOf(v)
 		switch {
 		case ended:
 		case !ok:
-			fail(p.Engine.NewError("TypeError", textNotBytes))
-		case len(all)+len(data) > maxBufferedBytes:
+			fail(p.Engine.NewError("TypeError", TextNotBytes))
+		case len(all)+len(data) > MaxBufferedBytes:
 			fail(p.Engine.NewError("TypeError", textTooLong))
 		default:
 			all = append(all, data...)
-			d.next()
+			d.Next()
 		}
 	}, func() {
 		if ended {
@@ -81,7 +83,7 @@ func (p *Platform) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]b
 			reject(reason)
 		}
 	})
-	d.next()
+	d.Next()
 	return p.VM.ToValue(promise)
 }
 
@@ -90,55 +92,55 @@ var errContextEnded = errors.New("the context that streamed the body has ended")
 // pump carries a stream of JavaScript out of the isolate, one chunk at a time:
 // each leaves through the context's output gate, and the next is read when it
 // has been taken. Loop-confined.
-type pump struct {
-	p     *Platform
+type pumping struct {
+	p     *Streams
 	c     *engine.Context
 	frame *engine.Frame
 	op    *engine.Op
 	pipe  *event.Pipe
-	d     *drainer
+	d     *Drainer
 	ended bool
 	gone  func() // told when nobody reads on
 }
 
-func (p *Platform) pumpStream(stream *goja.Object, gone func()) event.Body {
+func (p *Streams) pump(stream *goja.Object, gone func()) event.Body {
 	e := p.Engine
-	u := &pump{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), gone: gone}
+	u := &pumping{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), gone: gone}
 	u.op = e.StartOp("streaming a body").OnCancel(func(error) {
 		u.ended = true
 		u.pipe.Close(errContextEnded)
 	})
 	u.c.Hold()
-	u.d = p.drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.ToEvent(reason)) })
+	u.d = p.Drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.ToEvent(reason)) })
 	u.pipe.OnCancel(func(reason error) {
 		e.Post(u.frame, "body canceled", func() { u.abandon(reason) })
 	})
-	u.d.next()
+	u.d.Next()
 	return u.pipe
 }
 
-// chunkBytes is what a chunk of a stream puts on the wire: a string is sent as
+// ChunkBytes is what a chunk of a stream puts on the wire: a string is sent as
 // UTF-8 (as in workerd, where the body mixin alone insists on bytes).
-func (p *Platform) chunkBytes(v goja.Value) ([]byte, bool) {
+func (p *Streams) ChunkBytes(v goja.Value) ([]byte, bool) {
 	if text, isText := v.(goja.String); isText {
 		return []byte(text.String()), true
 	}
 	return p.BytesOf(v)
 }
 
-func (u *pump) chunk(v goja.Value) {
+func (u *pumping) chunk(v goja.Value) {
 	if u.ended {
 		return
 	}
-	data, ok := u.p.chunkBytes(v)
+	data, ok := u.p.ChunkBytes(v)
 	if !ok {
-		err := u.p.Engine.NewError("TypeError", textNotBytes)
+		err := u.p.Engine.NewError("TypeError", TextNotBytes)
 		u.finish(u.p.Engine.ToEvent(err))
-		u.d.stop(err)
+		u.d.Stop(err)
 		return
 	}
 	if len(data) == 0 {
-		u.d.next()
+		u.d.Next()
 		return
 	}
 	data = append([]byte(nil), data...)
@@ -150,7 +152,7 @@ func (u *pump) chunk(v goja.Value) {
 				case err != nil:
 					u.abandon(err)
 				default:
-					u.d.next()
+					u.d.Next()
 				}
 			})
 		})
@@ -158,19 +160,19 @@ func (u *pump) chunk(v goja.Value) {
 }
 
 // abandon stops the stream because nobody reads on.
-func (u *pump) abandon(reason error) {
+func (u *pumping) abandon(reason error) {
 	if u.ended {
 		return
 	}
 	u.ended = true
-	u.d.stop(u.p.bodyError(reason))
+	u.d.Stop(u.p.bodyError(reason))
 	if u.gone != nil {
 		u.gone()
 	}
 	u.close(reason)
 }
 
-func (u *pump) finish(err error) {
+func (u *pumping) finish(err error) {
 	if u.ended {
 		return
 	}
@@ -179,15 +181,15 @@ func (u *pump) finish(err error) {
 }
 
 // close tells the reader, and lets the context go.
-func (u *pump) close(err error) {
+func (u *pumping) close(err error) {
 	u.op.Drop()
 	u.c.Emit(func() { u.pipe.Close(err) })
 	u.c.Release()
 }
 
 // fixedLength is the length of a FixedLengthStream's readable side, else -1.
-func (p *Platform) fixedLength(stream *goja.Object) int64 {
-	fixed := p.fetch.streams.fixed
+func (p *Streams) fixedLength(stream *goja.Object) int64 {
+	fixed := p.fixed
 	if fixed == nil {
 		return -1
 	}

@@ -1,4 +1,4 @@
-package webapi
+package events
 
 import (
 	"slices"
@@ -6,21 +6,22 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// messagePort is a MessagePort (HTML, section 9.4). Messages are delivered in
+// Port is a MessagePort (HTML, section 9.4). Messages are delivered in
 // turns of their own; until the port is started or listened to they wait.
 // Loop-confined.
-type messagePort struct {
-	eventTarget
+type Port struct {
+	Target
 	object   *goja.Object
-	peer     *messagePort
+	peer     *Port
 	waiting  []*message // posted, and not dispatched yet
 	started  bool
 	closed   bool
-	detached bool         // it was transferred:
-	moved    *messagePort // this port took its place
+	detached bool  // it was transferred:
+	moved    *Port // this port took its place
 }
 
 // message is what was posted: its data and the ports that came with it.
@@ -29,8 +30,8 @@ type message struct {
 	ports []*goja.Object
 }
 
-func (p *Platform) messageChannelClass() *goja.Object {
-	type channel struct{ port1, port2 *messagePort }
+func (p *Events) messageChannelClass() *goja.Object {
+	type channel struct{ port1, port2 *Port }
 	return engine.DefineClass(p.Engine, engine.ClassDef[*channel]{
 		Name: "MessageChannel",
 		New: func(goja.ConstructorCall) *channel {
@@ -45,37 +46,37 @@ func (p *Platform) messageChannelClass() *goja.Object {
 	}).Ctor
 }
 
-func (p *Platform) newPort() *messagePort {
-	port := &messagePort{}
+func (p *Events) newPort() *Port {
+	port := &Port{}
 	port.object = p.messagePorts().Wrap(port)
 	return port
 }
 
-func (p *Platform) messagePorts() *engine.Class[*messagePort] {
-	st := &p.core.scope
+func (p *Events) messagePorts() *engine.Class[*Port] {
+	st := p
 	if st.port != nil {
 		return st.port
 	}
-	onMessage := handlerAttribute[*messagePort]("message")
+	onMessage := HandlerAttribute[*Port]("message")
 	set := onMessage.Set
-	onMessage.Set = func(port *messagePort, this *goja.Object, v goja.Value) {
+	onMessage.Set = func(port *Port, this *goja.Object, v goja.Value) {
 		set(port, this, v)
 		p.startPort(port)
 	}
-	st.port = engine.DefineClass(p.Engine, engine.ClassDef[*messagePort]{
-		Name: "MessagePort", Extends: p.eventTargets().Ctor,
-		Accessors: []engine.Accessor[*messagePort]{onMessage, handlerAttribute[*messagePort]("messageerror"), handlerAttribute[*messagePort]("close")},
-		Methods: []engine.Method[*messagePort]{
-			{Name: "postMessage", Length: 1, Fn: func(port *messagePort, call goja.FunctionCall) goja.Value {
+	st.port = engine.DefineClass(p.Engine, engine.ClassDef[*Port]{
+		Name: "MessagePort", Extends: p.Targets().Ctor,
+		Accessors: []engine.Accessor[*Port]{onMessage, HandlerAttribute[*Port]("messageerror"), HandlerAttribute[*Port]("close")},
+		Methods: []engine.Method[*Port]{
+			{Name: "postMessage", Length: 1, Fn: func(port *Port, call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "MessagePort", "postMessage", "JsValue")
 				p.postMessage(port, call.Arguments[0], call.Argument(1))
 				return goja.Undefined()
 			}},
-			{Name: "start", Fn: func(port *messagePort, _ goja.FunctionCall) goja.Value {
+			{Name: "start", Fn: func(port *Port, _ goja.FunctionCall) goja.Value {
 				p.startPort(port)
 				return goja.Undefined()
 			}},
-			{Name: "close", Fn: func(port *messagePort, _ goja.FunctionCall) goja.Value {
+			{Name: "close", Fn: func(port *Port, _ goja.FunctionCall) goja.Value {
 				p.closePort(port)
 				return goja.Undefined()
 			}},
@@ -86,7 +87,7 @@ func (p *Platform) messagePorts() *engine.Class[*messagePort] {
 
 // postMessage is postMessage(message, transfer) and postMessage(message,
 // {transfer}).
-func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
+func (p *Events) postMessage(port *Port, data, options goja.Value) {
 	list := goja.Undefined()
 	switch obj, ok := options.(*goja.Object); {
 	case ok && !webidl.IsMissing(obj.GetSymbol(goja.SymIterator)):
@@ -98,7 +99,7 @@ func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
 	}
 	var transfer []*goja.Object
 	if !goja.IsUndefined(list) {
-		transfer = p.objects(list)
+		transfer = structured.TransferList(p.Realm, list)
 	}
 	for _, obj := range transfer {
 		if obj == port.object {
@@ -108,7 +109,7 @@ func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
 	clone, received := p.cloner.Clone(data, transfer)
 	var ports []*goja.Object
 	for _, obj := range received {
-		if _, ok := p.Engine.Attached(obj).(*messagePort); ok {
+		if _, ok := p.Engine.Attached(obj).(*Port); ok {
 			ports = append(ports, obj)
 		}
 	}
@@ -119,20 +120,20 @@ func (p *Platform) postMessage(port *messagePort, data, options goja.Value) {
 }
 
 // closePort ends a channel: both ports are told.
-func (p *Platform) closePort(port *messagePort) {
+func (p *Events) closePort(port *Port) {
 	if port.closed || port.detached {
 		return
 	}
 	port.closed, port.peer.closed = true, true
-	for _, end := range []*messagePort{port.peer, port} {
-		p.Engine.Post(p.Engine.Frame(), "port closed", func() { p.Fire(end.object, p.newEvent("close")) })
+	for _, end := range []*Port{port.peer, port} {
+		p.Engine.Post(p.Engine.Frame(), "port closed", func() { p.Fire(end.object, p.New("close")) })
 	}
 }
 
 // untransferablePort says why a port cannot be transferred, "" if it can; own is
 // false for what is no port.
-func (p *Platform) untransferablePort(obj *goja.Object) (text string, own bool) {
-	port, own := p.Engine.Attached(obj).(*messagePort)
+func (p *Events) untransferablePort(obj *goja.Object) (text string, own bool) {
+	port, own := p.Engine.Attached(obj).(*Port)
 	if own && port.detached {
 		text = "The MessagePort has been transferred already."
 	}
@@ -141,8 +142,8 @@ func (p *Platform) untransferablePort(obj *goja.Object) (text string, own bool) 
 
 // transferPort makes the port that takes over this one's end of the channel and
 // the messages that wait there.
-func (p *Platform) transferPort(obj *goja.Object) *goja.Object {
-	port := p.Engine.Attached(obj).(*messagePort)
+func (p *Events) transferPort(obj *goja.Object) *goja.Object {
+	port := p.Engine.Attached(obj).(*Port)
 	next := p.newPort()
 	next.peer, next.waiting, next.closed = port.peer, port.waiting, port.closed
 	port.peer.peer = next
@@ -153,7 +154,7 @@ func (p *Platform) transferPort(obj *goja.Object) *goja.Object {
 
 // deliver dispatches a message that waits in a turn to come; without anyone to
 // hear it, it waits for the port to be started.
-func (p *Platform) deliver(port *messagePort, m *message) {
+func (p *Events) deliver(port *Port, m *message) {
 	p.Engine.Post(p.Engine.Frame(), "message", func() {
 		for port.moved != nil {
 			port = port.moved
@@ -163,13 +164,13 @@ func (p *Platform) deliver(port *messagePort, m *message) {
 			return
 		}
 		port.waiting = slices.Delete(port.waiting, at, at+1)
-		ev := p.newMessageEvent(m.data, "")
+		ev := p.NewMessage(m.data, "")
 		p.Engine.Attached(ev).(*messageEvent).ports = webidl.FrozenList(p.Realm, m.ports)
 		p.Fire(port.object, ev)
 	})
 }
 
-func (p *Platform) startPort(port *messagePort) {
+func (p *Events) startPort(port *Port) {
 	port.started = true
 	for _, m := range port.waiting {
 		p.deliver(port, m)
@@ -179,8 +180,8 @@ func (p *Platform) startPort(port *messagePort) {
 // TakeMessage is the message that has waited longest at a MessagePort, for
 // receiveMessageOnPort of node:worker_threads; isPort is false for what is no
 // port. It is not dispatched any more. Loop-confined.
-func (p *Platform) TakeMessage(v goja.Value) (data goja.Value, found, isPort bool) {
-	port, ok := p.Engine.Attached(v).(*messagePort)
+func (p *Events) TakeMessage(v goja.Value) (data goja.Value, found, isPort bool) {
+	port, ok := p.Engine.Attached(v).(*Port)
 	if !ok {
 		return nil, false, false
 	}
