@@ -86,8 +86,10 @@ func TestDrawTakesTheWholeCatalogue(t *testing.T) {
 	}
 	model := &upstream.Model{}
 	of := []string{"refuse", "cut", "truncate", "slice", "stall", "slow", "status"}
-	all := []string{"kill", "evict", "hibernate", "reset", "abort", "crash", "evict(isolate)", "reset(isolate)", "crash(isolate)",
-		"fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)", "slow(20ms)", "slow(300ms)", "jump(-1s)", "jump(1s)", "jump(10m)"}
+	all := []string{"kill"}
+	for _, k := range fault.Kinds() {
+		all = append(all, k.Draws...)
+	}
 	both := append([]string{"kill"}, prefixed("upstream.", of)...)
 	both = append(both, prefixed("sink.", of)...)
 	for _, x := range []struct {
