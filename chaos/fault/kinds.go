@@ -49,7 +49,7 @@ type Machine interface {
 
 // Kinds are all of them. A new one is a file of its own and a name here.
 func Kinds() []Kind {
-	return []Kind{evict, hibernate, reset, abort, crash, fail, slow, jump}
+	return []Kind{evict, hibernate, reset, abort, crash, fail, slow, jump, refuse}
 }
 
 func kindOf(v Verb) *Kind {
