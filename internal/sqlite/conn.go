@@ -52,6 +52,8 @@ type Options struct {
 	// and makes it fail with its error; see ErrDiskFull. It serves the injection
 	// of faults and must not use the connection.
 	BeforeWrite func() error
+	// Files, if set, is told of what SQLite does to the database's files.
+	Files FileObserver
 }
 
 // Sync says what a commit survives; it is PRAGMA synchronous for a database with
@@ -94,8 +96,11 @@ type Conn struct {
 	onWAL     func(frames int)
 
 	beforeWrite func() error
-	vfsOpen     uintptr   // the system's xOpen; see watchDisk
-	methods     []uintptr // diskMethods
+	files       FileObserver
+	watched     map[uintptr]*watchedFile // open files by SQLite's handle; nil without files
+	vfsOpen     uintptr                  // the system's xOpen; see watchDisk
+	vfsDelete   uintptr                  // the system's xDelete
+	methods     []uintptr                // diskMethods
 
 	interruptMu sync.Mutex // orders Interrupt before or after Close; guards closed
 	closed      bool
@@ -110,7 +115,7 @@ func Open(o Options) (*Conn, error) {
 	if o.Thread == nil {
 		o.Thread = &Thread{}
 	}
-	c := &Conn{thread: o.Thread, tls: o.Thread.enter(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, handle: uintptr(connHandle.Add(1))}
+	c := &Conn{thread: o.Thread, tls: o.Thread.enter(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, files: o.Files, handle: uintptr(connHandle.Add(1))}
 	processOnce.Do(func() {
 		useHeap(c.tls)
 		pinUTC(c.tls)

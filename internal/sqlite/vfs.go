@@ -52,7 +52,7 @@ func (c *Conn) newVFS() (name uintptr, err error) {
 	v.FxCurrentTime = currentTimePtr
 	v.FxCurrentTimeInt64 = currentTimeInt64Ptr
 	c.vfsName = name
-	if c.beforeWrite != nil {
+	if c.beforeWrite != nil || c.files != nil {
 		c.watchDisk(v)
 	}
 	if rc := sqlite3.Xsqlite3_vfs_register(c.tls, c.vfs, 0); rc != sqlite3.SQLITE_OK {
