@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/sqlite"
 )
 
@@ -38,6 +39,7 @@ type indexOptions struct {
 	sync sqlite.Sync
 	now  func() time.Time
 	rand io.Reader
+	disk *disk.Disk
 	// create runs what makes a new file appear, because of cause.
 	create func(cause string, fn func() error) error
 }
@@ -47,7 +49,7 @@ func openIndex(o indexOptions) (*index, error) {
 	x := &index{indexOptions: o, path: filepath.Join(o.dir, IndexFile)}
 	switch _, err := os.Stat(x.path); {
 	case errors.Is(err, os.ErrNotExist):
-		if err := os.MkdirAll(o.dir, 0o700); err != nil {
+		if err := o.disk.MkdirAll(o.dir, 0o700); err != nil {
 			return nil, fmt.Errorf("alarms: open: %w", err)
 		}
 		return x, nil
@@ -69,7 +71,11 @@ func (x *index) open() error {
 }
 
 func (x *index) connect() error {
-	conn, err := sqlite.Open(sqlite.Options{Path: x.path, Now: x.now, Rand: x.rand})
+	o := sqlite.Options{Path: x.path, Now: x.now, Rand: x.rand}
+	if x.disk != nil {
+		o.Files = x.disk
+	}
+	conn, err := sqlite.Open(o)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/heap"
 	"minido.dev/minido/internal/killpoint"
@@ -103,6 +104,8 @@ type Options struct {
 	MaxWait time.Duration
 	// Sync is the durability of each write.
 	Sync sqlite.Sync
+	// Disk, if set, is where the indexes are: one that records what has been synced.
+	Disk *disk.Disk
 }
 
 // Namespace says where one namespace's index is.
@@ -162,7 +165,7 @@ func (s *Scheduler) Open(n Namespace) error {
 		return fmt.Errorf("alarms: open %s: it is open already", n.Key)
 	}
 	x, err := openIndex(indexOptions{
-		dir: n.Dir, sync: s.opts.Sync, now: s.opts.Clock.Now, rand: s.opts.Entropy.Fork("alarms/" + n.Key),
+		dir: n.Dir, disk: s.opts.Disk, sync: s.opts.Sync, now: s.opts.Clock.Now, rand: s.opts.Entropy.Fork("alarms/" + n.Key),
 		create: func(cause string, fn func() error) error {
 			return s.opts.Points.Effect(killpoint.File, n.Class, cause, fn)
 		},

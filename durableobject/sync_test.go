@@ -101,47 +101,80 @@ func TestFailedSync(t *testing.T) {
 	}
 }
 
+// burst writes five times, and says the largest number that a client has seen.
+func burst(w *minidotest.World, enough func(seen int) bool) (seen int, err error) {
+	var rs []*minidotest.Response
+	for _, method := range []string{"add", "add", "addAndSync", "addInTransaction", "add"} {
+		rs = append(rs, w.Post("Counter/a/"+method))
+	}
+	look := func() bool {
+		done := true
+		for _, r := range rs {
+			var n int
+			if _, err := fmt.Sscanf(r.Text(), `{"ok":%d}`, &n); err == nil {
+				seen = max(seen, n)
+			}
+			done = done && r.Done()
+		}
+		return done || enough(seen)
+	}
+	err = w.Until(look)
+	look()
+	return seen, err
+}
+
+// keeps holds what the next life has against what was seen.
+func keeps(t *testing.T, where string, w *minidotest.World, seen int) {
+	t.Helper()
+	var kept int
+	next := w.Revive()
+	defer next.Stop()
+	if _, err := fmt.Sscanf(next.Call("Counter/a/peek"), `{"ok":%d}`, &kept); err != nil {
+		t.Fatalf("%s: %v", where, err)
+	}
+	if kept < seen {
+		t.Errorf("%s: %d were acknowledged, %d are there", where, seen, kept)
+	}
+}
+
 // Death at each effect point of a burst with full syncs loses no value that a
 // client has seen.
 func TestDeathBetweenCommitAndSync(t *testing.T) {
-	burst := func(w *minidotest.World) (seen int, err error) {
-		var rs []*minidotest.Response
-		for _, method := range []string{"add", "add", "addAndSync", "addInTransaction", "add"} {
-			rs = append(rs, w.Post("Counter/a/"+method))
-		}
-		for _, r := range rs {
-			if err = w.Until(r.Done); err != nil {
-				break
-			}
-		}
-		for _, r := range rs {
-			var n int
-			if _, scanErr := fmt.Sscanf(r.Text(), `{"ok":%d}`, &n); scanErr == nil {
-				seen = max(seen, n)
-			}
-		}
-		return seen, err
-	}
-	w := minidotest.NewWorker(t, syncWorker, minidotest.Options{Seed: 3, SyncFull: true})
-	if seen, err := burst(w); err != nil || seen != 5 {
+	minidotest.EachDeath(t, testDeathBetweenCommitAndSync)
+}
+
+func testDeathBetweenCommitAndSync(t *testing.T, d minidotest.Death) {
+	all := func(int) bool { return false }
+	w := minidotest.NewWorker(t, syncWorker, d.With(minidotest.Options{Seed: 3}))
+	if seen, err := burst(w, all); err != nil || seen != 5 {
 		t.Fatalf("%d, %v", seen, err)
 	}
 	points := len(w.Logged(" point "))
 	for n := 1; n <= points; n++ {
 		hits := 0
-		w := minidotest.NewWorker(t, syncWorker, minidotest.Options{Seed: 3, SyncFull: true, Kill: func(killpoint.Point) bool { hits++; return hits == n }})
-		seen, err := burst(w)
+		w := minidotest.NewWorker(t, syncWorker, d.With(minidotest.Options{Seed: 3, Kill: func(killpoint.Point) bool { hits++; return hits == n }}))
+		seen, err := burst(w, all)
 		if err == nil {
 			break // the points before the world was up are not visited
 		}
-		var kept int
-		next := w.Revive()
-		if _, err := fmt.Sscanf(next.Call("Counter/a/peek"), `{"ok":%d}`, &kept); err != nil {
-			t.Fatalf("death at point %d: %v", n, err)
-		}
-		if kept < seen {
-			t.Errorf("death at point %d: %d were acknowledged, %d are there", n, seen, kept)
-		}
-		next.Stop()
+		keeps(t, fmt.Sprintf("death at point %d", n), w, seen)
 	}
+}
+
+// Death in the moment in which a client sees a value, whatever the order of
+// syncs and answers, does not lose that value.
+func TestDeathAtAcknowledgement(t *testing.T) {
+	minidotest.EachDeath(t, func(t *testing.T, d minidotest.Death) {
+		for seed := range uint64(2) {
+			for n := 1; n <= 5; n++ {
+				w := minidotest.NewWorker(t, syncWorker, d.With(minidotest.Options{Seed: seed}))
+				seen, err := burst(w, func(seen int) bool { return seen >= n })
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.Kill()
+				keeps(t, fmt.Sprintf("seed %d, %d seen", seed, seen), w, seen)
+			}
+		}
+	})
 }

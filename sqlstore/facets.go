@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"minido.dev/minido/internal/disk"
 )
 
 // facetMagic begins every index file (workerd's server/facet-tree-index.h).
@@ -35,22 +37,23 @@ type facetKey struct {
 // parent id and name length, two bytes each, and the name; all little-endian.
 // The file only grows. Loop-confined.
 type FacetIndex struct {
-	f      *os.File
+	f      *disk.File
+	disk   *disk.Disk
 	path   string
 	size   int64 // end of the last good entry
 	facets []Facet
 	byKey  map[facetKey]int
 }
 
-// OpenFacetIndex opens or creates an index. A tail that makes no sense is the
+// OpenFacetIndex opens or creates an index on d, which may be nil. A tail that makes no sense is the
 // trace of a crash while an entry was written, which nobody relied on; it is
 // cut off. A file that begins with anything but the magic number is an error.
-func OpenFacetIndex(path string) (*FacetIndex, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+func OpenFacetIndex(d *disk.Disk, path string) (*FacetIndex, error) {
+	f, err := d.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: facets: %w", err)
 	}
-	x := &FacetIndex{f: f, path: path, byKey: make(map[facetKey]int)}
+	x := &FacetIndex{f: f, disk: d, path: path, byKey: make(map[facetKey]int)}
 	if err := x.load(); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("sqlstore: facets of %s: %w", path, err)
@@ -87,7 +90,7 @@ func (x *FacetIndex) load() error {
 		if err := x.append(magic[:]); err != nil {
 			return err
 		}
-		return syncDir(filepath.Dir(x.path))
+		return x.disk.SyncDir(filepath.Dir(x.path))
 	}
 	if err := x.parse(b); err != nil {
 		return err
@@ -198,20 +201,6 @@ func (x *FacetIndex) All() []Facet { return append([]Facet(nil), x.facets...) }
 func (x *FacetIndex) Close() error {
 	if err := x.f.Close(); err != nil {
 		return fmt.Errorf("sqlstore: facets: %w", err)
-	}
-	return nil
-}
-
-// syncDir makes a new file's name durable. Some systems cannot sync a
-// directory; there the name is as durable as the system makes it.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrInvalid) {
-		return err
 	}
 	return nil
 }

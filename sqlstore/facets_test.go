@@ -11,7 +11,7 @@ import (
 
 func openFacets(t *testing.T, p string) *FacetIndex {
 	t.Helper()
-	x, err := OpenFacetIndex(p)
+	x, err := OpenFacetIndex(nil, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestFacetErrors(t *testing.T) {
 	if err := os.WriteFile(p, []byte("something else entirely"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenFacetIndex(p); err == nil || !strings.Contains(err.Error(), p) {
+	if _, err := OpenFacetIndex(nil, p); err == nil || !strings.Contains(err.Error(), p) {
 		t.Error(err)
 	}
 	x := openFacets(t, filepath.Join(dir, "y"))

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sqlite"
 )
@@ -57,8 +58,9 @@ type history struct {
 	limit               int64  // bytes of the file
 	every               uint32 // frames between checkpoints
 
-	f    *os.File // nil until there is something to write
-	size int64    // of the good part of f
+	disk *disk.Disk
+	f    *disk.File // nil until there is something to write
+	size int64      // of the good part of f
 
 	id       [16]byte
 	began    int64 // when the state before segment number began to hold
@@ -85,7 +87,7 @@ type history struct {
 // was created just now. What prevents a history is kept in its err.
 func openHistory(o Options, conn *sqlite.Conn, created bool) (*history, *restore) {
 	h := &history{
-		path: o.Path + "-history", wal: o.Path + "-wal", database: o.Path, conn: conn,
+		path: o.Path + "-history", wal: o.Path + "-wal", database: o.Path, conn: conn, disk: o.Disk,
 		clock: o.Clock, random: o.Entropy, sync: o.Sync == sqlite.Full, limit: o.HistoryBytes, fresh: true,
 		every: checkpointFrames,
 	}
@@ -136,7 +138,7 @@ func (h *history) resume(created bool) (*restore, error) {
 		h.number = st.number + 1 // bookmarks stay in order
 		return nil, nil
 	}
-	if h.f, err = os.OpenFile(h.path, os.O_RDWR, 0); err != nil {
+	if h.f, err = h.disk.OpenFile(h.path, os.O_RDWR, 0); err != nil {
 		return nil, err
 	}
 	h.size, h.id, h.number, h.restores = st.end, st.id, st.number, st.restores
@@ -200,7 +202,7 @@ func (h *history) append(sync bool, records ...[]byte) error {
 
 // create begins the file, with everything that a later opening needs.
 func (h *history) create() error {
-	f, err := os.OpenFile(h.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := h.disk.OpenFile(h.path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -221,7 +223,7 @@ func (h *history) create() error {
 		records = append(records, fp.record())
 	}
 	if h.sync {
-		if err := syncDir(filepath.Dir(h.path)); err != nil {
+		if err := h.disk.SyncDir(filepath.Dir(h.path)); err != nil {
 			return err
 		}
 	}
@@ -316,7 +318,7 @@ func (h *history) checkpoint() {
 	if h.err != nil {
 		// A history that the database outruns would give wrong states.
 		h.from = h.frames
-		h.err = errors.Join(h.err, RemoveHistory(h.database))
+		h.err = errors.Join(h.err, h.remove())
 	}
 	if err := h.conn.Checkpoint(); err != nil {
 		return // tried again: nothing depends on a checkpoint
@@ -393,11 +395,10 @@ func (h *history) recognizes(f fingerprint) bool {
 	return err == nil && now.sum == f.sum
 }
 
-// RemoveHistory deletes the history file that belongs to a database file, if
-// there is one. The database must be closed.
-func RemoveHistory(path string) error {
-	if err := os.Remove(path + "-history"); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("sqlstore: remove history: %w", err)
+// remove deletes the file, which no longer fits what the database is to become.
+func (h *history) remove() error {
+	if err := h.disk.Remove(h.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
 }

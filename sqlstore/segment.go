@@ -7,6 +7,7 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+	"path/filepath"
 	"sort"
 )
 
@@ -303,7 +304,7 @@ func (h *history) shorten() error {
 // replace puts a new file into the place of the history file.
 func (h *history) replace(b []byte) error {
 	tmp := h.path + ".new"
-	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := h.disk.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -315,12 +316,15 @@ func (h *history) replace(b []byte) error {
 		return err
 	}
 	h.f = nil
-	if err := os.Rename(tmp, h.path); err != nil {
+	if err := h.disk.Rename(tmp, h.path); err != nil {
 		return err
 	}
-	if h.f, err = os.OpenFile(h.path, os.O_RDWR, 0); err != nil {
+	if h.f, err = h.disk.OpenFile(h.path, os.O_RDWR, 0); err != nil {
 		return err
 	}
 	h.size = int64(len(b))
+	if h.sync {
+		return h.disk.SyncDir(filepath.Dir(h.path))
+	}
 	return nil
 }

@@ -31,6 +31,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sqlite"
 )
@@ -67,6 +68,8 @@ type Options struct {
 	// can be announced as an effect; it must call restore once and return its
 	// error.
 	OnRestore func(restore func() error) error
+	// Disk, if set, is where the files are: one that records what has been synced.
+	Disk *disk.Disk
 
 	// Thread, if set, is shared by stores that one loop alone uses; it saves each
 	// some 40 KB.
@@ -91,6 +94,7 @@ const busyTimeout = 2 * time.Second
 type Store struct {
 	conn  *sqlite.Conn // nil once closed
 	path  string
+	disk  *disk.Disk
 	rules rules
 	cache stmtCache
 	txn   txn
@@ -126,11 +130,11 @@ func Open(o Options) (*Store, error) {
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		fresh = path != sqlite.Memory
 	}
-	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 30, Thread: o.Thread, BeforeWrite: o.BeforeWrite})
+	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 30, Thread: o.Thread, BeforeWrite: o.BeforeWrite, Files: observer(o.Disk)})
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: open: %w", err)
 	}
-	s := &Store{conn: conn, path: path, fresh: fresh, interrupt: conn.Interrupt}
+	s := &Store{conn: conn, path: path, disk: o.Disk, fresh: fresh, interrupt: conn.Interrupt}
 	if err = s.setUp(o); err == nil && o.HistoryBytes > 0 && path != sqlite.Memory {
 		err = s.setUpHistory(o, fresh)
 	}
@@ -143,6 +147,14 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
 	return s, nil
+}
+
+// observer is d for SQLite; a nil disk observes nothing.
+func observer(d *disk.Disk) sqlite.FileObserver {
+	if d == nil {
+		return nil
+	}
+	return d
 }
 
 func (s *Store) setUp(o Options) error {

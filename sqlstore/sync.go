@@ -16,19 +16,19 @@ func (s *Store) Unsynced() bool { return s.unsynced }
 // committed is in the file but may be lost with the machine.
 func (s *Store) Syncer() func() error {
 	s.unsynced = false
-	name := s.path + "-wal"
+	name, d := s.path+"-wal", s.disk
 	return func() error {
 		// SQLite locks the database file and its index of the log, never the log:
 		// opening and closing it here takes no lock away (fcntl's locks are the
 		// process's, not the handle's).
-		wal, err := os.OpenFile(name, os.O_RDWR, 0)
+		wal, err := d.OpenFile(name, os.O_RDWR, 0)
 		if errors.Is(err, os.ErrNotExist) {
 			return nil // the store was closed
 		}
 		if err != nil {
 			return fmt.Errorf("sqlstore: sync: %w", err)
 		}
-		err = syncFile(wal)
+		err = d.Sync(name, func() error { return syncFile(wal.File) })
 		if err := errors.Join(err, wal.Close()); err != nil {
 			return fmt.Errorf("sqlstore: sync: %w", err)
 		}

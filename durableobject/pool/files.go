@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -35,7 +36,7 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
 				Path: path, Thread: thread, Clock: p.opts.Clock, Entropy: p.chanceOf(filepath.Base(path)),
-				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk,
+				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk, Disk: p.opts.Files,
 				OnRestore: func(restore func() error) error {
 					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)
 				},
@@ -44,6 +45,9 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 				p.opened.add(store)
 			}
 			return err
+		}
+		if err := sqlstore.FinishDelete(p.opts.Files, path, p.opts.Sync == sqlite.Full); err != nil {
+			return nil, err
 		}
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			err := open()
@@ -80,7 +84,7 @@ func (r *facetRoot) open() (*sqlstore.FacetIndex, error) {
 	if r.index != nil {
 		return r.index, nil
 	}
-	x, err := sqlstore.OpenFacetIndex(r.base + ".facets")
+	x, err := sqlstore.OpenFacetIndex(r.entry.ns.pool.opts.Files, r.base+".facets")
 	if err != nil {
 		return nil, err
 	}
@@ -139,12 +143,8 @@ func (f *facetFiles) remove(list []sqlstore.Facet, number int) error {
 	}
 	r := f.root
 	return r.entry.ns.pool.opts.Points.Effect(killpoint.File, r.entry.label(), "facet", func() error {
-		for _, suffix := range []string{"-shm", "-wal", ""} {
-			if err := os.Remove(r.path(number) + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("delete facet: %w", err)
-			}
-		}
-		return sqlstore.RemoveHistory(r.path(number))
+		o := r.entry.ns.pool.opts
+		return sqlstore.Delete(o.Files, r.path(number), o.Sync == sqlite.Full)
 	})
 }
 

@@ -6,7 +6,6 @@ package pool
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sort"
 	"sync"
@@ -16,6 +15,7 @@ import (
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sqlite"
@@ -37,6 +37,9 @@ type Options struct {
 	// Disk, if set, is asked before each write to an object's database and makes
 	// it fail with its error (sqlstore.Options.BeforeWrite).
 	Disk func() error
+	// Files, if set, is the disk that all files are on: one that records what has
+	// been synced.
+	Files *disk.Disk
 	// Policy says when objects leave memory by themselves.
 	Policy Policy
 	// Report is told what fails where no caller waits.
@@ -70,7 +73,7 @@ func New(o Options) *Pool {
 	p := &Pool{opts: o, namespaces: map[string]*Namespace{}, chance: o.Entropy.Fork("eviction")}
 	p.alarms = alarms.New(alarms.Options{
 		Clock: o.Clock, Entropy: o.Entropy.Fork("alarms"), Deliver: p.deliverAlarm, Report: o.Report, Points: o.Points,
-		MaxWait: time.Minute, Sync: o.Sync,
+		MaxWait: time.Minute, Sync: o.Sync, Disk: o.Files,
 	})
 	return p
 }
@@ -108,7 +111,7 @@ func (p *Pool) Open(class, uniqueKey string) (*Namespace, error) {
 // openFiles makes the namespace's directory and loads its alarms.
 func (n *Namespace) openFiles() error {
 	n.dir = filepath.Join(n.pool.opts.Dir, n.key)
-	if err := os.MkdirAll(n.dir, 0o700); err != nil {
+	if err := n.pool.opts.Files.MkdirAll(n.dir, 0o700); err != nil {
 		return fmt.Errorf("pool: open %s: %w", n.class, err)
 	}
 	was := n.look()

@@ -79,6 +79,9 @@ func (w *World) Next(dir string, kill func(killpoint.Point) bool) *World {
 	return NewWorld(w.t, o)
 }
 
+// Kill ends the world between two steps.
+func (w *World) Kill() { w.world.Kill() }
+
 // Dead reports whether the world was killed.
 func (w *World) Dead() bool { return w.wreck != "" }
 

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/config"
@@ -35,8 +36,12 @@ type Options struct {
 	// world dies as a process does that gets SIGKILL; Until then returns ErrKilled, and Revive
 	// starts the next life from what was on disk.
 	Kill func(killpoint.Point) bool
+	// Power, if not nil, makes deaths losses of power; see world.Options.
+	Power func(killpoint.Point) (chance entropy.Source, lost bool)
 	// SyncFull makes commits sync as they do in "minido dev".
 	SyncFull bool
+	// SyncTakes is how long syncs take; see world.Options.
+	SyncTakes time.Duration
 	// Disk, if not nil, is asked before each write to an object's database and
 	// makes it fail with its error.
 	Disk func() error
@@ -104,7 +109,7 @@ func Open(t testing.TB, o Options) (*World, error) {
 	}
 	options := world.Options{
 		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others, Seed: o.Seed, Dir: o.Dir, CacheDir: t.TempDir(),
-		Eviction: o.policy(), Limits: sqlstore.Prod, Disk: o.Disk, SyncFull: o.SyncFull, Start: o.Start, TurnLimit: o.TurnLimit, Heap: o.Heap,
+		Eviction: o.policy(), Limits: sqlstore.Prod, Disk: o.Disk, Power: o.Power, SyncTakes: o.SyncTakes, SyncFull: o.SyncFull, Start: o.Start, TurnLimit: o.TurnLimit, Heap: o.Heap,
 		Network: func(x *world.World) { w.world, w.Net, w.clock = x, x.Net, x.Clock() },
 		Record:  func(line string) { w.History = append(w.History, line) },
 		Wreck: func() string {

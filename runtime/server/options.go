@@ -11,6 +11,7 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -63,6 +64,9 @@ type Options struct {
 	// Disk, if set, is asked before each write to an object's database and makes
 	// it fail with its error: a full disk, a broken one (pool.Options.Disk).
 	Disk func() error
+	// Files, if set, is the disk that objects and alarms are on: one that records
+	// what has been synced (pool.Options.Files).
+	Files *disk.Disk
 	// Eviction says when objects leave memory by themselves.
 	Eviction pool.Policy
 	// Opened, if set, is called for each object that comes into memory. It must not

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -84,6 +85,9 @@ func (w *World) save() {
 	var err error
 	if from := w.options.From; from != nil {
 		err = from.states[w.at.Number-1].write(dir)
+	} else if chance, lost := w.losesPower(); lost {
+		w.Note("power lost")
+		err = w.files.Fall(w.options.Dir, dir, chance, isNoState)
 	} else {
 		err = CopyState(w.options.Dir, dir)
 	}
@@ -91,6 +95,15 @@ func (w *World) save() {
 		w.fail("copy what a killed world left", err)
 	}
 	w.wreck = dir
+}
+
+// losesPower reports whether the death is a loss of power, and what chooses what
+// survives it.
+func (w *World) losesPower() (chance entropy.Source, lost bool) {
+	if w.options.Power == nil {
+		return nil, false
+	}
+	return w.options.Power(w.at)
 }
 
 // fail keeps the error of what cannot return one.
@@ -142,11 +155,17 @@ func walkState(dir string, fn func(path, rel string, isDir bool) error) error {
 		if err != nil {
 			return err
 		}
-		if !d.IsDir() && (strings.HasSuffix(rel, "-shm") || filepath.Dir(rel) == ".") {
+		if !d.IsDir() && isNoState(rel) {
 			return nil
 		}
 		return fn(path, rel, d.IsDir())
 	})
+}
+
+// isNoState says whether a file of a persist directory dies with its process, or
+// belongs to nobody.
+func isNoState(rel string) bool {
+	return strings.HasSuffix(rel, "-shm") || filepath.Dir(rel) == "."
 }
 
 func copyFile(from, to string) error {

@@ -2,6 +2,7 @@ package world
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -17,6 +18,8 @@ type scope struct {
 	timers map[int]*scopedTimer
 	loops  []sched.Loop
 	posts  int // to loops
+	// syncTakes delays the functions that sync what an object has committed.
+	syncTakes time.Duration
 }
 
 func newScope(s *Sim) *scope { return &scope{sim: s, timers: map[int]*scopedTimer{}} }
@@ -65,11 +68,18 @@ func (s *scope) Go(name string, fn func()) {
 	if s.over {
 		return
 	}
-	s.sim.sched.Go(name, func() {
-		if !s.over {
-			fn()
-		}
-	})
+	run := func() {
+		s.sim.sched.Go(name, func() {
+			if !s.over {
+				fn()
+			}
+		})
+	}
+	if s.syncTakes > 0 && strings.HasPrefix(name, "sync ") {
+		s.Clock().AfterFunc(s.syncTakes, run)
+		return
+	}
+	run()
 }
 
 // Close implements sched.Scheduler.

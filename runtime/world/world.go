@@ -16,6 +16,7 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sqlite"
@@ -48,8 +49,16 @@ type Options struct {
 	Limits   sqlstore.LimitsProfile
 	// Disk fails writes; see server.Options.
 	Disk func() error
+	// Power, if not nil, makes the deaths for which it reports lost losses of power
+	// rather than of the process: what was not synced may be gone. chance chooses
+	// what of it survives; nil: nothing does. It is asked once, at the death; the
+	// zero Point is a Kill between two steps. It means little without SyncFull.
+	Power func(p killpoint.Point) (chance entropy.Source, lost bool)
 	// SyncFull makes commits sync as they do in "minido dev".
 	SyncFull bool
+	// SyncTakes is how long, in virtual time, a sync off the loop takes: everything
+	// else that can happen then happens before it. It needs SyncFull.
+	SyncTakes time.Duration
 	// Start is the virtual time at which the world begins; zero means Epoch.
 	Start time.Time
 	// Network makes the upstreams that the worker can reach, from the start; nil
@@ -98,7 +107,8 @@ type World struct {
 	scope    *scope
 	points   *killpoint.Points
 	door     door
-	recorder *recorder // nil without one
+	recorder *recorder  // nil without one
+	files    *disk.Disk // nil without Options.Power
 	astray   error
 	dead     bool
 	buried   bool
@@ -129,7 +139,11 @@ func Open(o Options) (w *World, err error) {
 		w.Sim.Record = o.Record
 	}
 	w.lives++
+	if o.Power != nil {
+		w.files = disk.New()
+	}
 	w.scope = newScope(w.Sim)
+	w.scope.syncTakes = o.SyncTakes
 	w.points = killpoint.New(killpoint.Options{Record: w.pass, Target: o.Kill, Die: w.die})
 	if o.Network != nil {
 		o.Network(w)
@@ -170,7 +184,7 @@ func (w *World) start() (err error) {
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
-		Sync: mode, Limits: o.Limits, Disk: o.Disk, Eviction: o.Eviction,
+		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { note("log " + text) },
 		Events: func(ev server.Event) {
 			note(fmt.Sprintf("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)))
