@@ -27,20 +27,43 @@ func rowOf(t *testing.T, dir string) int64 {
 	if _, err := os.Stat(path); err != nil {
 		return 0
 	}
+	return number(t, path, "SELECT value FROM _cf_METADATA WHERE key = 1 AND value IS NOT NULL") / int64(time.Millisecond)
+}
+
+// number is the result of a query on a database; 0 if there is no row, or no
+// table.
+func number(t *testing.T, path, sql string) int64 {
+	t.Helper()
 	c, err := sqlite.Open(sqlite.Options{Path: path, Now: time.Now, Rand: entropy.NewSeeded(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	st, _, err := c.Prepare("SELECT value FROM _cf_METADATA WHERE key = 1 AND value IS NOT NULL", false)
+	st, _, err := c.Prepare(sql, false)
 	if err != nil {
-		return 0 // no table: no alarm was ever set
+		return 0
 	}
 	defer st.Finalize()
 	if row, err := st.Step(); err != nil || !row {
 		return 0
 	}
-	return st.ColumnInt64(0) / int64(time.Millisecond)
+	return st.ColumnInt64(0)
+}
+
+// wantNoLater holds the index that a death left against the row: for those who
+// trust it, as workerd does, it is there and not later.
+func wantNoLater(t *testing.T, where, dir string, row int64) {
+	t.Helper()
+	work := t.TempDir()
+	minidotest.CopyState(t, dir, work)
+	path := filepath.Join(work, "v3", "do", "test-Clock", "metadata.sqlite")
+	var at int64
+	if _, err := os.Stat(path); err == nil {
+		at = number(t, path, "SELECT scheduled_time FROM _cf_ALARM") / int64(time.Millisecond)
+	}
+	if row != 0 && (at == 0 || at > row) {
+		t.Errorf("%s: the row is %d, the index has %d", where, row, at)
+	}
 }
 
 // befores lists the numbers of the effects' before-sides: a death at an
@@ -81,6 +104,10 @@ func wantFired(t *testing.T, where string, w *minidotest.World, row, since int64
 // Exactly the alarm of the object's row fires after a death at any effect point
 // of moving an alarm earlier, later, and clearing it.
 func TestRowFiresAfterDeathAtEveryPoint(t *testing.T) {
+	minidotest.EachDeath(t, testRowFiresAfterDeath)
+}
+
+func testRowFiresAfterDeath(t *testing.T, d minidotest.Death) {
 	for _, name := range []string{"earlier", "later", "clear"} {
 		t.Run(name, func(t *testing.T) {
 			var steps []step
@@ -89,16 +116,17 @@ func TestRowFiresAfterDeathAtEveryPoint(t *testing.T) {
 					steps = append(steps, s) // no alarm fires before the death
 				}
 			}
-			w := minidotest.NewWorker(t, clockwork, minidotest.Options{})
+			w := minidotest.NewWorker(t, clockwork, d.With(minidotest.Options{}))
 			play(w, steps)
 			for _, n := range befores(w) {
-				w := minidotest.NewWorld(t, minidotest.Options{Project: w.Project(), Kill: func(p killpoint.Point) bool { return p.Number == n }})
+				w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: w.Project(), Kill: func(p killpoint.Point) bool { return p.Number == n }}))
 				play(w, steps)
 				if !w.Dead() {
 					w.Stop()
 					continue
 				}
 				where, row, since := w.Logged("killed at")[0], rowOf(t, w.Wreck()), w.Now().UnixMilli()
+				wantNoLater(t, where, w.Wreck(), row)
 				w = w.Revive()
 				w.Advance(time.Hour)
 				wantFired(t, where, w, row, since, 1)
@@ -112,9 +140,13 @@ func TestRowFiresAfterDeathAtEveryPoint(t *testing.T) {
 // before the index heard of it. A second death at any effect point of that
 // wake-up loses nothing.
 func TestEarlyWakeUpSurvivesDeathAtEveryPoint(t *testing.T) {
+	minidotest.EachDeath(t, testEarlyWakeUpSurvivesDeath)
+}
+
+func testEarlyWakeUpSurvivesDeath(t *testing.T, d minidotest.Death) {
 	steps := scenarios["later"]
 	var between killpoint.Point
-	w := minidotest.NewWorker(t, clockwork, minidotest.Options{})
+	w := minidotest.NewWorker(t, clockwork, d.With(minidotest.Options{}))
 	files := w.Project()
 	play(w, steps)
 	for _, line := range w.Logged("index:before(Clock/a)") {
@@ -126,7 +158,7 @@ func TestEarlyWakeUpSurvivesDeathAtEveryPoint(t *testing.T) {
 		between = p // the last one moves the index later
 	}
 	firstDeath := func() *minidotest.World {
-		w := minidotest.NewWorld(t, minidotest.Options{Project: files, Kill: func(p killpoint.Point) bool { return p.Label() == between.Label() }})
+		w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: files, Kill: func(p killpoint.Point) bool { return p.Label() == between.Label() }}))
 		play(w, steps)
 		if !w.Dead() {
 			t.Fatalf("did not die at %s", between.Label())

@@ -97,7 +97,8 @@ func TestAlarmModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var dead func(killpoint.Point) bool
 		kill := func(p killpoint.Point) bool { return dead != nil && dead(p) }
-		w := minidotest.NewWorker(t, modelWorker, minidotest.Options{Idle: 20 * time.Second, Kill: kill})
+		d := rapid.SampledFrom(minidotest.Deaths).Draw(rt, "death")
+		w := minidotest.NewWorker(t, modelWorker, d.With(minidotest.Options{Idle: 20 * time.Second, Kill: kill, SyncTakes: time.Nanosecond}))
 		defer func() { w.Stop() }()
 		var m alarmModel
 		observe := func() {

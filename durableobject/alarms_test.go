@@ -179,6 +179,10 @@ func play(w *minidotest.World, steps []step) (acked int) {
 // early, under the object's name, and in the end neither row nor index holds an
 // alarm.
 func TestAlarmsSurviveDeathAtEveryPoint(t *testing.T) {
+	minidotest.EachDeath(t, testAlarmsSurviveDeath)
+}
+
+func testAlarmsSurviveDeath(t *testing.T, d minidotest.Death) {
 	names := []string{"earlier", "chain", "set", "past", "later", "clear", "again", "retry", "wipe"}
 	if testing.Short() {
 		names = names[:2]
@@ -186,7 +190,7 @@ func TestAlarmsSurviveDeathAtEveryPoint(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			steps := scenarios[name]
-			w := minidotest.NewWorker(t, clockwork, minidotest.Options{})
+			w := minidotest.NewWorker(t, clockwork, d.With(minidotest.Options{}))
 			play(w, steps)
 			numbers := befores(w)
 			if len(numbers) < 4 {
@@ -194,7 +198,7 @@ func TestAlarmsSurviveDeathAtEveryPoint(t *testing.T) {
 			}
 			files, deaths := w.Project(), 0
 			for _, n := range numbers {
-				w := minidotest.NewWorld(t, minidotest.Options{Project: files, Kill: func(p killpoint.Point) bool { return p.Number == n }})
+				w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: files, Kill: func(p killpoint.Point) bool { return p.Number == n }}))
 				acked := play(w, steps)
 				if !w.Dead() {
 					w.Stop()

@@ -99,16 +99,18 @@ func TestBookmarks(t *testing.T) {
 
 // A world that dies at any effect point around a restore has the old state or
 // the new one, never a mixture, and the restore that was acknowledged happens.
-func TestBookmarksSurviveKills(t *testing.T) {
+func TestBookmarksSurviveKills(t *testing.T) { minidotest.EachDeath(t, testBookmarksSurvive) }
+
+func testBookmarksSurvive(t *testing.T, d minidotest.Death) {
 	for n := range 30 {
 		seen := 0
 		armed := false
-		w := minidotest.NewWorker(t, bookmarkWorker, minidotest.Options{Kill: func(killpoint.Point) bool {
+		w := minidotest.NewWorker(t, bookmarkWorker, d.With(minidotest.Options{Kill: func(killpoint.Point) bool {
 			if armed {
 				seen++
 			}
 			return armed && seen == n+1
-		}})
+		}}))
 		_, one := set(w, "B/a", "1")
 		set(w, "B/a", "2")
 		armed = true

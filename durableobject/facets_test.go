@@ -145,6 +145,10 @@ func TestFacetFiles(t *testing.T) {
 // the process died at; deleteAll() is all or nothing, its facets' files
 // included.
 func TestFacetsSurviveDeathAtEveryPoint(t *testing.T) {
+	minidotest.EachDeath(t, testFacetsSurviveDeath)
+}
+
+func testFacetsSurviveDeath(t *testing.T, d minidotest.Death) {
 	scenario := func(w *minidotest.World) (acked int) {
 		for _, method := range []string{"start", "wipe"} {
 			r := w.Post("Parent/a/" + method)
@@ -162,13 +166,13 @@ func TestFacetsSurviveDeathAtEveryPoint(t *testing.T) {
 		}
 		return acked
 	}
-	w := minidotest.NewWorker(t, facetFamily, minidotest.Options{})
+	w := minidotest.NewWorker(t, facetFamily, d.With(minidotest.Options{}))
 	scenario(w)
 	for i, n := range befores(w) {
 		if testing.Short() && i%7 > 0 {
 			continue
 		}
-		w := minidotest.NewWorld(t, minidotest.Options{Project: w.Project(), Kill: func(p killpoint.Point) bool { return p.Number == n }})
+		w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: w.Project(), Kill: func(p killpoint.Point) bool { return p.Number == n }}))
 		acked := scenario(w)
 		if !w.Dead() {
 			w.Stop()

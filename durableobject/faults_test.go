@@ -91,7 +91,7 @@ func TestDiskFullNowAndThen(t *testing.T) {
 }
 
 // A damaged file is named, with the way out; other objects are not affected, and
-// with the file moved away the object starts empty.
+// with its files moved away the object starts empty.
 func TestDamagedFile(t *testing.T) {
 	w := minidotest.NewWorker(t, faultWorker, minidotest.Options{})
 	w.Want(`{"ok":"acknowledged"}`, "F/a/write", "1")
@@ -125,8 +125,15 @@ func TestDamagedFile(t *testing.T) {
 			t.Errorf("%s lacks %s", both, want)
 		}
 	}
-	if err := os.Rename(damaged, damaged+".bad"); err != nil {
+	away := t.TempDir()
+	all, err := filepath.Glob(damaged + "*")
+	if err != nil {
 		t.Fatal(err)
+	}
+	for _, path := range all {
+		if err := os.Rename(path, filepath.Join(away, filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
 	}
 	both = w.Call("F/a/read") + w.Call("F/b/read")
 	if !strings.Contains(both, `{"ok":[null,0]}`) {

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -292,6 +291,13 @@ func (s *Store) setUpHistory(o Options, created bool) error {
 	o.Entropy = o.Entropy.Fork("history")
 	h, pending := openHistory(o, s.conn, created)
 	s.history = h
+	var damaged *CorruptError
+	if errors.As(h.err, &damaged) {
+		return damaged
+	}
+	if h.err != nil {
+		o.warn(&DamageWarning{h.path, h.err.Error()})
+	}
 	if pending == nil || h.err != nil {
 		return nil
 	}
@@ -338,7 +344,9 @@ func (s *Store) restore(o Options, r restore) error {
 	if err != nil {
 		return err
 	}
-	err = quickCheck(src)
+	if err = checkStructure(src); err != nil {
+		err = fmt.Errorf("the reconstructed state is damaged: %w", err)
+	}
 	if err == nil {
 		err = s.conn.CopyFrom(src)
 	}
@@ -346,6 +354,11 @@ func (s *Store) restore(o Options, r restore) error {
 		return err
 	}
 	s.forgetTables()
+	// The copy has to be on the disk before the history says that it is.
+	s.unsynced = s.syncLater
+	if err := s.Sync(); err != nil {
+		return err
+	}
 	// SQLite announces the copy's commit after the next statement only.
 	if err := s.conn.Exec("SELECT 1"); err != nil {
 		return err
@@ -371,19 +384,4 @@ func (h *history) writeState(st *historyState, target point, path string) error 
 		return err
 	})
 	return errors.Join(err, f.Close())
-}
-
-func quickCheck(c *sqlite.Conn) error {
-	st, _, err := c.Prepare("PRAGMA quick_check(1)", false)
-	if err != nil {
-		return err
-	}
-	defer st.Finalize()
-	if row, err := st.Step(); err != nil || !row {
-		return errors.Join(err, io.ErrUnexpectedEOF)
-	}
-	if text := st.ColumnText(0); text != "ok" {
-		return fmt.Errorf("the reconstructed state is damaged: %s", text)
-	}
-	return nil
 }

@@ -7,18 +7,23 @@ import (
 	"minido.dev/minido/internal/sqlite"
 )
 
-// CorruptError says that a file is not, or no longer, a readable SQLite
-// database. Other stores are not affected. Immutable.
+// CorruptError says that a file of a store is not, or no longer, what it has to
+// be. Other stores are not affected. Immutable.
 type CorruptError struct {
-	// Path is the database file.
+	// Path is the file: the database, or one that belongs to it.
 	Path string
-	// Err is SQLite's own error.
+	// Err is what is wrong: for a database SQLite's own error.
 	Err error
+	// Way is what a user can do; "" is the usual way out for a database.
+	Way string
 }
 
 // Error implements error; it names the file and the way out.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("the database file %s is damaged or not a SQLite database (%v); move it away to start this object empty, or restore it from a copy", e.Path, e.Err)
+	if e.Way != "" {
+		return fmt.Sprintf("the file %s is damaged: %v; %s", e.Path, e.Err, e.Way)
+	}
+	return fmt.Sprintf("the database file %s is damaged or not a SQLite database (%v); move it away, with the files whose names begin with its name, to start this object empty, or restore it from a copy", e.Path, e.Err)
 }
 
 // Unwrap gives SQLite's error.

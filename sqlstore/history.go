@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/disk"
@@ -80,14 +81,19 @@ type history struct {
 	marked   bool   // whether tail is written
 	lastMark int64  // time of the last mark
 
-	err error // why there is no history
+	// synced is a frame of the WAL's generation up to which it is on the disk. It is
+	// set by whoever syncs, on any goroutine.
+	synced *atomic.Uint32
+
+	warn func(error)
+	err  error // why there is no history
 }
 
 // openHistory finds out where the history stands. fresh says that the database
 // was created just now. What prevents a history is kept in its err.
 func openHistory(o Options, conn *sqlite.Conn, created bool) (*history, *restore) {
 	h := &history{
-		path: o.Path + "-history", wal: o.Path + "-wal", database: o.Path, conn: conn, disk: o.Disk,
+		path: o.Path + "-history", wal: o.Path + "-wal", database: o.Path, conn: conn, disk: o.Disk, warn: o.warn, synced: &atomic.Uint32{},
 		clock: o.Clock, random: o.Entropy, sync: o.Sync == sqlite.Full, limit: o.HistoryBytes, fresh: true,
 		every: checkpointFrames,
 	}
@@ -132,6 +138,12 @@ func (h *history) resume(created bool) (*restore, error) {
 	h.tail, h.marked = mark{frames, h.began}, true
 	if st == nil {
 		return nil, nil
+	}
+	if err := h.missing(st, salt, frames); err != nil {
+		return nil, err
+	}
+	if err := h.checkFile(st); err != nil {
+		return nil, err
 	}
 	same := frames > 0 && st.known && st.salt == salt && frames >= st.from
 	if !same && (st.file == nil || !h.recognizes(*st.file)) {
@@ -266,6 +278,7 @@ func (h *history) note() error {
 		w.close()
 		if !h.known || w.salt != h.salt {
 			h.salt, h.known, h.from, h.frames = w.salt, true, 0, 0
+			h.synced = &atomic.Uint32{}
 			h.tail, h.marked = mark{0, h.tail.time}, true
 			if h.f != nil {
 				records = append(records, h.generation())
@@ -275,12 +288,12 @@ func (h *history) note() error {
 	}
 	now := h.now()
 	if !h.marked && (now >= h.tail.time+markMillis || now < h.tail.time) {
-		records = append(records, h.tail.record())
+		records = append(records, h.mark(h.tail))
 		h.lastMark = h.tail.time
 	}
 	h.tail, h.marked = mark{h.hooked, now}, false
 	if now >= h.lastMark+markMillis || now < h.lastMark {
-		records = append(records, h.tail.record())
+		records = append(records, h.mark(h.tail))
 		h.lastMark, h.marked = now, true
 	}
 	if len(records) == 0 {
@@ -289,7 +302,10 @@ func (h *history) note() error {
 	return h.append(false, records...)
 }
 
-func (m mark) record() []byte { return record(recordMark, words(int64(m.frame), m.time)) }
+// mark is the record of a mark.
+func (h *history) mark(m mark) []byte {
+	return record(recordMark, words(int64(m.frame), m.time, int64(min(h.synced.Load(), m.frame))))
+}
 
 // flush makes the last commit a point that can be returned to.
 func (h *history) flush() error {
@@ -297,7 +313,7 @@ func (h *history) flush() error {
 		return nil
 	}
 	if !h.marked {
-		if err := h.append(true, h.tail.record()); err != nil {
+		if err := h.append(true, h.mark(h.tail)); err != nil {
 			return err
 		}
 		h.lastMark, h.marked = h.tail.time, true
@@ -329,7 +345,9 @@ func (h *history) checkpoint() {
 	}
 	fp, err := h.fingerprint(true)
 	if err == nil {
-		err = h.append(false, fp.record())
+		// Synced before the WAL begins anew or is deleted: from then on it alone says
+		// that the database file is the one that the history goes on from.
+		err = h.append(true, fp.record())
 	}
 	if err == nil && h.size > h.limit {
 		err = h.shorten()

@@ -80,6 +80,8 @@ type historyState struct {
 	known    bool // whether salt is
 	from     uint32
 	marks    []mark
+	synced   uint32 // a frame up to which the live segment's WAL was on the disk
+	stale    bool   // file was taken before the last checkpoint
 	file     *fingerprint
 	pending  *restore
 	restores uint32           // asked for so far
@@ -188,14 +190,19 @@ func (h *historyState) apply(kind uint32, b []byte, ref segmentRef) error {
 		h.began, h.number = v[2], uint32(v[3])
 	case recordGeneration:
 		h.number, h.salt, h.from, h.known = uint32(v[0]), walSalt{uint32(v[1]), uint32(v[2])}, uint32(v[3]), true
+		h.synced = 0
 	case recordMark:
 		h.marks = append(h.marks, mark{uint32(v[0]), v[1]})
+		if len(v) > 2 { // others than the first versions wrote it
+			h.synced = max(h.synced, uint32(v[2]))
+		}
 	case recordSegment:
 		ref.number, ref.from, ref.to, ref.first, ref.last = uint32(v[0]), uint32(v[1]), uint32(v[2]), v[3], v[4]
 		h.segments = append(h.segments, ref)
-		h.number, h.from, h.marks = ref.number+1, ref.to, nil
+		h.number, h.from, h.marks, h.synced, h.stale = ref.number+1, ref.to, nil, 0, true
 	case recordFingerprint:
 		h.file = &fingerprint{size: v[0], modified: v[1], sum: uint32(v[2]), summed: v[3] != 0}
+		h.stale = false
 	case recordRestore:
 		h.restores = uint32(v[0])
 		h.pending = &restore{id: uint32(v[0]), target: point{uint32(v[1]), uint32(v[2])}}

@@ -60,6 +60,9 @@ func (h *history) archive() error {
 			last.time = m.time // a clock that went back marked the same commit again
 			continue
 		}
+		if int(m.frame) > len(heads) {
+			return fmt.Errorf("a mark names frame %d of %d", m.frame, len(heads))
+		}
 		points = append(points, stamp{m, heads[m.frame-1].commit})
 	}
 	versions, frames := versionsOf(heads, h.from, points)
@@ -286,11 +289,14 @@ func (h *history) shorten() error {
 		if _, err := h.f.ReadAt(payload, ref.offset); err != nil {
 			return err
 		}
+		if crc32.Checksum(payload, castagnoli) != ref.checksum {
+			return fmt.Errorf("segment %d is damaged", ref.number)
+		}
 		b = append(b, record(recordSegment, payload)...)
 	}
 	b = append(b, h.generation()...)
 	for _, m := range st.marks {
-		b = append(b, m.record()...)
+		b = append(b, h.mark(m)...)
 	}
 	if st.file != nil {
 		b = append(b, st.file.record()...)

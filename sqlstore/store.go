@@ -75,6 +75,10 @@ type Options struct {
 	// some 40 KB.
 	Thread *Thread
 
+	// Warn, if set, is told by Open what it found wrong with the files and went on
+	// without: a *DamageWarning.
+	Warn func(error)
+
 	checkpointFrames uint32 // of tests: how long a WAL is archived and checkpointed
 }
 
@@ -107,7 +111,8 @@ type Store struct {
 
 	fresh     bool // the file is new, and no sync that it needs has reached it
 	syncLater bool
-	unsynced  bool // a commit since the last sync; only with syncLater
+	identity  os.FileInfo // of the file that was opened; nil in memory
+	unsynced  bool        // a commit since the last sync; only with syncLater
 
 	begin, commit, rollback *sqlite.Stmt // nil until used; see runOwn
 
@@ -126,9 +131,22 @@ func Open(o Options) (*Store, error) {
 	if path == "" {
 		path = sqlite.Memory
 	}
+	if err := clearUnborn(o.Disk, path); err != nil {
+		return nil, err
+	}
+	if path != sqlite.Memory {
+		if err := checkIndex(path, o.warn); err != nil {
+			return nil, err
+		}
+	}
 	fresh := false
 	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		fresh = path != sqlite.Memory
+	}
+	if fresh {
+		if err := checkPresent(path); err != nil {
+			return nil, err
+		}
 	}
 	conn, err := sqlite.Open(sqlite.Options{Path: path, Now: o.Clock.Now, Rand: o.Entropy, LookasideSlots: 30, Thread: o.Thread, BeforeWrite: o.BeforeWrite, Files: observer(o.Disk)})
 	if err != nil {
@@ -146,7 +164,19 @@ func Open(o Options) (*Store, error) {
 		}
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
+	if path != sqlite.Memory {
+		if s.identity, err = os.Stat(path); err != nil {
+			return nil, errors.Join(fmt.Errorf("sqlstore: open: %w", err), conn.Close())
+		}
+	}
 	return s, nil
+}
+
+// warn tells what Open found wrong.
+func (o Options) warn(err error) {
+	if o.Warn != nil {
+		o.Warn(err)
+	}
 }
 
 // observer is d for SQLite; a nil disk observes nothing.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync/atomic"
 )
 
 // Unsynced reports whether a commit was made since the last Sync or Syncer
@@ -17,6 +18,10 @@ func (s *Store) Unsynced() bool { return s.unsynced }
 func (s *Store) Syncer() func() error {
 	s.unsynced = false
 	name, d := s.path+"-wal", s.disk
+	frames, synced := uint32(0), &atomic.Uint32{}
+	if s.history != nil {
+		frames, synced = s.history.frames, s.history.synced
+	}
 	return func() error {
 		// SQLite locks the database file and its index of the log, never the log:
 		// opening and closing it here takes no lock away (fcntl's locks are the
@@ -32,6 +37,7 @@ func (s *Store) Syncer() func() error {
 		if err := errors.Join(err, wal.Close()); err != nil {
 			return fmt.Errorf("sqlstore: sync: %w", err)
 		}
+		synced.Store(max(frames, synced.Load())) // one sync of a store at a time
 		return nil
 	}
 }

@@ -137,6 +137,12 @@ func (s *Store) Commit() error {
 	if err == nil {
 		err = s.runOwn(&s.commit, "COMMIT")
 	}
+	if err == nil && wrote {
+		if err := s.stillThere(); err != nil {
+			s.txn = txn{serial: s.txn.serial}
+			return &CommitError{Err: err}
+		}
+	}
 	if err == nil {
 		s.unsynced = s.unsynced || wrote && s.syncLater
 		s.txn = txn{serial: s.txn.serial}

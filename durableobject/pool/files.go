@@ -28,6 +28,11 @@ func (p *Pool) chanceOf(file string) entropy.Source {
 	return p.opts.Entropy.Fork(fmt.Sprintf("%s %d", file, p.opens))
 }
 
+// warn is what a store is given to tell what it found wrong with its files.
+func (p *Pool) warn(label string) func(error) {
+	return func(err error) { p.opts.Report(fmt.Errorf("%s: %w", label, err)) }
+}
+
 // opener opens a database file; its creation is an effect.
 func (e *entry) opener(path string) durableobject.StoreOpener {
 	p := e.ns.pool
@@ -36,7 +41,7 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 		open := func() (err error) {
 			store, err = sqlstore.Open(sqlstore.Options{
 				Path: path, Thread: thread, Clock: p.opts.Clock, Entropy: p.chanceOf(filepath.Base(path)),
-				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk, Disk: p.opts.Files,
+				Sync: p.opts.Sync, SyncLater: true, Limits: p.opts.Limits, HistoryBytes: sqlstore.DefaultHistoryBytes, BeforeWrite: p.opts.Disk, Disk: p.opts.Files, Warn: p.warn(e.label()),
 				OnRestore: func(restore func() error) error {
 					return p.opts.Points.Effect(killpoint.File, e.label(), "restore", restore)
 				},

@@ -70,7 +70,7 @@ func (n *Namespace) scan(was leftOver) error {
 func (n *Namespace) scanObject(id string) (err error) {
 	o := n.pool.opts
 	store, err := sqlstore.Open(sqlstore.Options{
-		Path: filepath.Join(n.dir, id+".sqlite"), Clock: o.Clock, Entropy: o.Entropy.Fork(id), Sync: o.Sync, Limits: o.Limits, Disk: o.Files,
+		Path: filepath.Join(n.dir, id+".sqlite"), Clock: o.Clock, Entropy: o.Entropy.Fork(id), Sync: o.Sync, Limits: o.Limits, Disk: o.Files, Warn: n.pool.warn(n.class + "/" + id),
 		// Closing a database ends its log, which the history must have before.
 		HistoryBytes: sqlstore.DefaultHistoryBytes,
 		OnRestore: func(restore func() error) error {

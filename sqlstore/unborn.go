@@ -1,0 +1,67 @@
+package sqlstore
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"minido.dev/minido/internal/disk"
+)
+
+// unbornPage is the length of a database in which nothing was ever committed.
+const unbornPage = 4096
+
+// clearUnborn empties the file of a database that a loss of power left half
+// written while it was created: Open does not sync it, for there is nothing to
+// lose before the first commit, which does. Such a file has neither a log nor a
+// history, and holds sectors of zeros or of an empty database's only page.
+// Anything else is left alone.
+func clearUnborn(d *disk.Disk, path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 || info.Size() > unbornPage || held(path) != "" {
+		return nil // the opening reports what cannot be looked at
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("sqlstore: open: %w", err)
+	}
+	if !isUnborn(b) {
+		return nil
+	}
+	f, err := d.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("sqlstore: open: %w", err)
+	}
+	if err := errors.Join(f.Truncate(0), f.Close()); err != nil {
+		return fmt.Errorf("sqlstore: open: %w", err)
+	}
+	return nil
+}
+
+// isUnborn says whether b, of at most one page, is what a loss of power leaves of
+// an empty database's page (https://www.sqlite.org/fileformat2.html): zeros, or
+// its only sector with content and zeros or nothing after it.
+func isUnborn(b []byte) bool {
+	const header, leaf = 100, 8 // bytes
+	zeros := func(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
+	if zeros(b) {
+		return true
+	}
+	return len(b) < unbornPage && len(b) >= header+leaf && string(b[:16]) == "SQLite format 3\x00" &&
+		binary.BigEndian.Uint32(b[28:]) == 1 && b[header] == 0x0d && zeros(b[header+1:header+5]) && zeros(b[header+leaf:])
+}
+
+// held names the file, if there is one, that shows that the database at path has
+// held something; "" if none does.
+func held(path string) string {
+	for _, suffix := range []string{"-history", "-wal"} {
+		info, err := os.Stat(path + suffix)
+		if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return path + suffix
+		}
+	}
+	return ""
+}
