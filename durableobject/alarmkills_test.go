@@ -66,11 +66,13 @@ func wantNoLater(t *testing.T, where, dir string, row int64) {
 	}
 }
 
-// befores lists the numbers of the effects' before-sides: a death at an
-// after-side leaves what a death at the next before-side leaves.
-func befores(w *minidotest.World) (numbers []int) {
+// moments lists the numbers of the points at which deaths differ. Of the process
+// they differ at the effects' before-sides: a death at an after-side leaves what
+// one at the next before-side leaves. Of the machine they differ at all, for
+// syncs are no effects.
+func moments(w *minidotest.World, d minidotest.Death) (numbers []int) {
 	for i, line := range w.Logged(" point ") {
-		if !strings.Contains(line, ":after(") || strings.Contains(line, " wake:") {
+		if d.LosesPower() || !strings.Contains(line, ":after(") || strings.Contains(line, " wake:") {
 			numbers = append(numbers, i+1)
 		}
 	}
@@ -118,8 +120,8 @@ func testRowFiresAfterDeath(t *testing.T, d minidotest.Death) {
 			}
 			w := minidotest.NewWorker(t, clockwork, d.With(minidotest.Options{}))
 			play(w, steps)
-			for _, n := range befores(w) {
-				w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: w.Project(), Kill: func(p killpoint.Point) bool { return p.Number == n }}))
+			for _, n := range moments(w, d) {
+				w := w.Again(d.With(minidotest.Options{Kill: func(p killpoint.Point) bool { return p.Number == n }}))
 				play(w, steps)
 				if !w.Dead() {
 					w.Stop()
@@ -147,7 +149,7 @@ func testEarlyWakeUpSurvivesDeath(t *testing.T, d minidotest.Death) {
 	steps := scenarios["later"]
 	var between killpoint.Point
 	w := minidotest.NewWorker(t, clockwork, d.With(minidotest.Options{}))
-	files := w.Project()
+	first := w
 	play(w, steps)
 	for _, line := range w.Logged("index:before(Clock/a)") {
 		_, label, _ := strings.Cut(line, " point ")
@@ -158,7 +160,7 @@ func testEarlyWakeUpSurvivesDeath(t *testing.T, d minidotest.Death) {
 		between = p // the last one moves the index later
 	}
 	firstDeath := func() *minidotest.World {
-		w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: files, Kill: func(p killpoint.Point) bool { return p.Label() == between.Label() }}))
+		w := first.Again(d.With(minidotest.Options{Kill: func(p killpoint.Point) bool { return p.Label() == between.Label() }}))
 		play(w, steps)
 		if !w.Dead() {
 			t.Fatalf("did not die at %s", between.Label())
@@ -169,7 +171,7 @@ func testEarlyWakeUpSurvivesDeath(t *testing.T, d minidotest.Death) {
 	row, since := rowOf(t, w.Wreck()), w.Now().UnixMilli()
 	w = w.Revive()
 	w.Advance(time.Hour)
-	numbers := befores(w)
+	numbers := moments(w, d)
 	wantFired(t, "one death", w, row, since, 1)
 	deaths := 0
 	for _, n := range numbers {

@@ -168,11 +168,11 @@ func testFacetsSurviveDeath(t *testing.T, d minidotest.Death) {
 	}
 	w := minidotest.NewWorker(t, facetFamily, d.With(minidotest.Options{}))
 	scenario(w)
-	for i, n := range befores(w) {
+	for i, n := range moments(w, d) {
 		if testing.Short() && i%7 > 0 {
 			continue
 		}
-		w := minidotest.NewWorld(t, d.With(minidotest.Options{Project: w.Project(), Kill: func(p killpoint.Point) bool { return p.Number == n }}))
+		w := w.Again(d.With(minidotest.Options{Kill: func(p killpoint.Point) bool { return p.Number == n }}))
 		acked := scenario(w)
 		if !w.Dead() {
 			w.Stop()

@@ -152,7 +152,7 @@ func testDeathBetweenCommitAndSync(t *testing.T, d minidotest.Death) {
 	points := len(w.Logged(" point "))
 	for n := 1; n <= points; n++ {
 		hits := 0
-		w := minidotest.NewWorker(t, syncWorker, d.With(minidotest.Options{Seed: 3, Kill: func(killpoint.Point) bool { hits++; return hits == n }}))
+		w := w.Again(d.With(minidotest.Options{Seed: 3, Kill: func(killpoint.Point) bool { hits++; return hits == n }}))
 		seen, err := burst(w, all)
 		if err == nil {
 			break // the points before the world was up are not visited

@@ -47,7 +47,6 @@ type node struct {
 	dir     bool
 	durable []byte
 	pending []change // since the last sync
-	applied int      // changes that became durable
 }
 
 // change is a write, or a truncation if data is nil.
@@ -134,26 +133,19 @@ func (d *Disk) change(kind, path string, c change) {
 	d.note(kind, path)
 }
 
-// Sync runs sync, which syncs the file at path; what was written before it began
-// is durable once it has succeeded.
+// Sync makes durable what was written to the file at path. sync syncs the real
+// file; a recording disk needs no such thing, and only remembers.
 func (d *Disk) Sync(path string, sync func() error) error {
 	if d == nil {
 		return sync()
 	}
 	path = filepath.Clean(path)
 	d.mu.Lock()
-	n, until := d.names[path], 0
-	if n != nil {
-		until = n.applied + len(n.pending)
-	}
-	d.mu.Unlock()
-	if err := sync(); err != nil || n == nil {
-		return err
-	}
-	d.mu.Lock()
-	for len(n.pending) > 0 && n.applied < until {
-		n.durable = n.pending[0].apply(n.durable)
-		n.pending, n.applied = n.pending[1:], n.applied+1
+	if n := d.names[path]; n != nil {
+		for _, c := range n.pending {
+			n.durable = c.apply(n.durable)
+		}
+		n.pending = nil
 	}
 	d.note("sync", path)
 	return nil
@@ -319,6 +311,10 @@ func (d *Disk) Rename(from, to string) error {
 // SyncDir makes the names in a directory durable. Some systems cannot sync a
 // directory; there a name is as durable as the system makes it.
 func (d *Disk) SyncDir(dir string) error {
+	if d != nil {
+		d.SyncedDir(dir)
+		return nil
+	}
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -327,11 +323,7 @@ func (d *Disk) SyncDir(dir string) error {
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrInvalid) {
 		err = nil
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	d.SyncedDir(dir)
-	return nil
+	return errors.Join(err, f.Close())
 }
 
 // MkdirAll is os.MkdirAll with a sync of each directory that gets a new name.

@@ -17,7 +17,8 @@ var ErrDiskFull = errors.New("no space left on device")
 // FileObserver is told, after the fact, of what SQLite does to the files of a
 // database: the database itself, its log, its journal. It is not told of
 // temporary files, nor of the log's index, which is memory. It is called on the
-// connection's goroutine and must not use the connection.
+// connection's goroutine and must not use the connection. It stands for the disk:
+// a file that is observed is not synced to the real one.
 type FileObserver interface {
 	// Opened: created says that the file was not there before.
 	Opened(path string, created bool)
@@ -140,15 +141,15 @@ func diskTruncate(tls *libc.TLS, file uintptr, size sqlite3.Tsqlite3_int64) int3
 
 func diskSync(tls *libc.TLS, file uintptr, flags int32) int32 {
 	c, base, f := watchedBy(file)
-	rc := goFunc[func(*libc.TLS, uintptr, int32) int32](base.FxSync)(tls, file, flags)
-	if rc == sqlite3.SQLITE_OK && f != nil {
-		c.files.Synced(f.path)
-		if f.dirSync {
-			f.dirSync = false
-			c.files.SyncedDir(filepath.Dir(f.path))
-		}
+	if f == nil {
+		return goFunc[func(*libc.TLS, uintptr, int32) int32](base.FxSync)(tls, file, flags)
 	}
-	return rc
+	c.files.Synced(f.path)
+	if f.dirSync {
+		f.dirSync = false
+		c.files.SyncedDir(filepath.Dir(f.path))
+	}
+	return sqlite3.SQLITE_OK
 }
 
 func diskDelete(tls *libc.TLS, vfs, name uintptr, syncDir int32) int32 {

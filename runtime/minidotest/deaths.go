@@ -17,7 +17,7 @@ type Death struct {
 // Deaths are all ways: of the process, of the machine with nothing that was not
 // synced, of the machine with some of it.
 var Deaths = []Death{
-	{Name: "killed"},
+	{Name: "killed", power: func(killpoint.Point) (entropy.Source, bool) { return nil, false }},
 	{Name: "power", power: func(killpoint.Point) (entropy.Source, bool) { return nil, true }},
 	{Name: "torn", power: func(p killpoint.Point) (entropy.Source, bool) {
 		return entropy.NewSeeded(uint64(p.Number)), true
@@ -33,6 +33,12 @@ func (d Death) With(o Options) Options {
 		o.SyncTakes = 5 * time.Millisecond
 	}
 	return o
+}
+
+// LosesPower reports whether what was not synced may be gone.
+func (d Death) LosesPower() bool {
+	_, lost := d.power(killpoint.Point{})
+	return lost
 }
 
 // EachDeath runs a test for each way of dying.

@@ -120,6 +120,13 @@ func (w *World) Advance(d time.Duration) {
 // T is the test that the world belongs to.
 func (w *World) T() testing.TB { return w.t }
 
+// Again starts another world of the same project, which is not bundled again.
+func (w *World) Again(o Options) *World {
+	w.t.Helper()
+	o.Project, o.bundles = w.options.Project, w.options.bundles
+	return NewWorld(w.t, o)
+}
+
 // CopyState copies the files of a persist directory; opening a database would
 // finish what the dead left half done.
 func CopyState(t testing.TB, from, to string) {

@@ -49,6 +49,8 @@ type Options struct {
 	TurnLimit time.Duration
 	// Heap bounds the memory of the process; nil does not.
 	Heap *engine.HeapWatch
+
+	bundles *server.Bundles // of the project, for all its worlds; nil makes them
 }
 
 func (o Options) policy() pool.Policy {
@@ -102,13 +104,16 @@ func Open(t testing.TB, o Options) (*World, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if o.bundles == nil {
+		o.bundles = &server.Bundles{}
+	}
 	w := &World{t: t, options: o}
 	var others []config.Options
 	for _, dir := range o.Others {
 		others = append(others, config.Options{Dir: filepath.Join(project, dir), Vars: o.Vars})
 	}
 	options := world.Options{
-		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others, Seed: o.Seed, Dir: o.Dir, CacheDir: t.TempDir(),
+		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others, Seed: o.Seed, Dir: o.Dir, CacheDir: t.TempDir(), Bundles: o.bundles,
 		Eviction: o.policy(), Limits: sqlstore.Prod, Disk: o.Disk, Power: o.Power, SyncTakes: o.SyncTakes, SyncFull: o.SyncFull, Start: o.Start, TurnLimit: o.TurnLimit, Heap: o.Heap,
 		Network: func(x *world.World) { w.world, w.Net, w.clock = x, x.Net, x.Clock() },
 		Record:  func(line string) { w.History = append(w.History, line) },
