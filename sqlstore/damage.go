@@ -138,18 +138,25 @@ func checkIndex(path string, warn func(error)) error {
 	return nil
 }
 
+// openFile is the database file that a store has opened. The zero value is that
+// of a store in memory.
+type openFile struct {
+	path string
+	info os.FileInfo
+}
+
 // stillThere reports, as an error, that the files of an open store have been
 // deleted or replaced: what is committed to them is in no file any more.
-func (s *Store) stillThere() error {
-	if s.identity == nil {
+func (f openFile) stillThere() error {
+	if f.info == nil {
 		return nil
 	}
-	info, err := os.Stat(s.path)
-	if err == nil && os.SameFile(info, s.identity) {
-		if _, err = os.Stat(s.path + "-wal"); err == nil {
+	info, err := os.Stat(f.path)
+	if err == nil && os.SameFile(info, f.info) {
+		if _, err = os.Stat(f.path + "-wal"); err == nil {
 			return nil
 		}
-		return &CorruptError{Path: s.path + "-wal", Err: errors.New("it was deleted while the database was open"), Way: "the last writes are lost; start this object again, or restore it from a copy"}
+		return &CorruptError{Path: f.path + "-wal", Err: errors.New("it was deleted while the database was open"), Way: "the last writes are lost; start this object again, or restore it from a copy"}
 	}
-	return &CorruptError{Path: s.path, Err: errors.New("it was deleted or replaced while it was open"), Way: "the last writes are lost; start the server again, or restore the file from a copy"}
+	return &CorruptError{Path: f.path, Err: errors.New("it was deleted or replaced while it was open"), Way: "the last writes are lost; start the server again, or restore the file from a copy"}
 }

@@ -52,14 +52,17 @@ func (s *Store) DeleteAll(o DeleteAllOptions) (keys int, err error) {
 	if err := s.run("PRAGMA foreign_keys=OFF"); err != nil {
 		return 0, err
 	}
-	err = s.dropEverything(o)
+	err = (deletion{s}).dropEverything(o)
 	return keys, errors.Join(err, s.run(defaults))
 }
 
-func (s *Store) dropEverything(o DeleteAllOptions) error {
+// deletion is a DeleteAll under way.
+type deletion struct{ *Store }
+
+func (s deletion) dropEverything(o DeleteAllOptions) error {
 	alarm, keep, err := int64(0), false, error(nil)
 	if o.KeepAlarm {
-		if alarm, keep, err = s.metadata(metaAlarm); err != nil {
+		if alarm, keep, err = (metaTable{s.Store}).read(metaAlarm); err != nil {
 			return err
 		}
 	}
@@ -69,10 +72,10 @@ func (s *Store) dropEverything(o DeleteAllOptions) error {
 	err = s.dropObjects()
 	s.forgetTables()
 	if err == nil && keep {
-		err = s.setMetadata(metaAlarm, alarm)
+		err = (metaTable{s.Store}).write(metaAlarm, alarm)
 	}
 	if err == nil && o.FacetsPending {
-		err = s.setMetadata(metaFacetsPending, int64(1))
+		err = (metaTable{s.Store}).write(metaFacetsPending, int64(1))
 	}
 	s.cache.clear()
 	if err != nil {
@@ -86,7 +89,7 @@ func (s *Store) dropEverything(o DeleteAllOptions) error {
 
 // dropObjects drops what the schema lists, dependents first. A virtual table
 // takes its shadow tables along.
-func (s *Store) dropObjects() error {
+func (s deletion) dropObjects() error {
 	for _, kind := range []struct{ drop, where string }{
 		{"TRIGGER", "type = 'trigger'"},
 		{"VIEW", "type = 'view'"},
@@ -107,7 +110,7 @@ func (s *Store) dropObjects() error {
 }
 
 // names runs a query of one text column.
-func (s *Store) names(sql string) ([]string, error) {
+func (s deletion) names(sql string) ([]string, error) {
 	st, err := s.own(sql)
 	if err != nil {
 		return nil, err

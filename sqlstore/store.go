@@ -111,8 +111,8 @@ type Store struct {
 
 	fresh     bool // the file is new, and no sync that it needs has reached it
 	syncLater bool
-	identity  os.FileInfo // of the file that was opened; nil in memory
-	unsynced  bool        // a commit since the last sync; only with syncLater
+	file      openFile
+	unsynced  bool // a commit since the last sync; only with syncLater
 
 	begin, commit, rollback *sqlite.Stmt // nil until used; see runOwn
 
@@ -165,9 +165,11 @@ func Open(o Options) (*Store, error) {
 		return nil, fmt.Errorf("sqlstore: open %s: %w", path, err)
 	}
 	if path != sqlite.Memory {
-		if s.identity, err = os.Stat(path); err != nil {
-			return nil, errors.Join(fmt.Errorf("sqlstore: open: %w", err), conn.Close())
+		info, err := os.Stat(path)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("sqlstore: open: %w", err), s.Close())
 		}
+		s.file = openFile{path, info}
 	}
 	return s, nil
 }

@@ -138,7 +138,7 @@ func (s *Store) Commit() error {
 		err = s.runOwn(&s.commit, "COMMIT")
 	}
 	if err == nil && wrote {
-		if err := s.stillThere(); err != nil {
+		if err := s.file.stillThere(); err != nil {
 			s.txn = txn{serial: s.txn.serial}
 			return &CommitError{Err: err}
 		}
