@@ -40,7 +40,7 @@ type run struct {
 	b       *Bundle
 	vm      *goja.Runtime
 	exports *goja.Object
-	pending *goja.Promise
+	pending *Pending
 	log     []string
 	err     error
 }

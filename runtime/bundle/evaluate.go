@@ -168,6 +168,8 @@ func (in *instance) helper(r *record, name string) goja.Value {
 			}
 			return goja.Undefined()
 		})
+	case name == awaitGuard && r.low.async:
+		return in.awaitHelper(r)
 	case helperName(name) == "__toESM" && r.node:
 		return in.helpers["__toESMNode"]
 	}

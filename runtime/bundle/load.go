@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -113,6 +114,7 @@ type record struct {
 	err      error
 	promise  *goja.Promise // of an evaluation that waits
 	importer string        // who first imported it while it was deferred
+	awaits   int           // the offset, in the unit's code, of the await at the top level that was reached last
 }
 
 // instance is one bundle in one runtime. Loop-confined.
@@ -139,7 +141,7 @@ type instance struct {
 // error is what the module code threw (*goja.Exception), or an interruption.
 //
 // It must be called on vm's loop. Deferred modules keep using host afterwards.
-func (b *Bundle) Load(vm *goja.Runtime, host Host) (exports *goja.Object, pending *goja.Promise, err error) {
+func (b *Bundle) Load(vm *goja.Runtime, host Host) (exports *goja.Object, pending *Pending, err error) {
 	in, err := newInstance(b, vm, host)
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +150,7 @@ func (b *Bundle) Load(vm *goja.Runtime, host Host) (exports *goja.Object, pendin
 	if entry.waits {
 		in.namespace(entry)
 		p := in.evaluateAsync(entry)
-		return in.entryExports(entry), p, nil
+		return in.entryExports(entry), &Pending{p, in}, nil
 	}
 	if err := in.evaluate(entry); err != nil {
 		return nil, nil, err
@@ -189,7 +191,7 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 		base = vm.NewObject()
 	}
 	in.settled, _ = goja.AssertFunction(obj.Get("settled"))
-	in.helpers[awaitGuard] = vm.ToValue(in.guardAwait)
+	in.helpers[awaitGuard] = vm.ToValue(func(call goja.FunctionCall) goja.Value { return in.settledOf(call.Argument(0)) })
 	if _, err = generators.install(in, base, in.helpers[awaitGuard]); err != nil {
 		return nil, err
 	}
@@ -212,9 +214,43 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	return in, nil
 }
 
-// guardAwait is the helper of await.
-func (in *instance) guardAwait(call goja.FunctionCall) goja.Value {
-	v := call.Argument(0)
+// Pending is an evaluation that waits for a module's top-level await. Loop-confined.
+type Pending struct {
+	// Promise is that of the whole evaluation.
+	Promise *goja.Promise
+
+	in *instance
+}
+
+// Where is the await that the evaluation waits for, as a place in the file's
+// source; false if it waits for none.
+func (p *Pending) Where() (file string, line, col int, ok bool) {
+	for _, r := range p.in.records {
+		if r.state != stateRunning || r.promise == nil {
+			continue
+		}
+		before := r.low.code[:min(r.awaits, len(r.low.code))]
+		line, col = strings.Count(before, "\n")+1, len(before)-strings.LastIndexByte(before, '\n')
+		if src, l, c, ok := p.in.b.MapPosition(r.name, line, col); ok {
+			return src, l, c, true
+		}
+		return r.name, line, col, true
+	}
+	return "", 0, 0, false
+}
+
+// awaitHelper is the helper of await of a module that awaits at its top level.
+func (in *instance) awaitHelper(r *record) goja.Value {
+	return in.vm.ToValue(func(call goja.FunctionCall) goja.Value {
+		if len(call.Arguments) > 1 {
+			r.awaits = int(call.Argument(1).ToInteger())
+		}
+		return in.settledOf(call.Argument(0))
+	})
+}
+
+// settledOf is what to await for a value: itself, or a promise of an object that is none.
+func (in *instance) settledOf(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ExportType() == promiseType {
 		return v

@@ -3,6 +3,7 @@ package bundle
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 
@@ -118,6 +119,7 @@ func mend(program *ast.Program, m mender) (err error) {
 type mender struct {
 	bounds, async, stacks, names, arguments bool
 	awaits, members, accessors              bool
+	top                                     bool   // in what was a module's top level (transform.go, asyncStage)
 	source                                  string // of the program
 }
 
@@ -176,6 +178,7 @@ func (m mender) node(n ast.Node, exact bool) {
 	case *ast.ConditionalExpression:
 		pruneConditional(n)
 	case *ast.ArrowFunctionLiteral:
+		m.top = false
 		closeParentheses(n, m.source)
 		if n.Async {
 			splitArrow(n)
@@ -200,7 +203,11 @@ func (m mender) node(n ast.Node, exact bool) {
 		}
 		if method, ok := n.Value.(*ast.FunctionLiteral); ok && n.Kind != ast.PropertyKindValue {
 			m.slot(&n.Key, exact)
-			m.function(method, false)
+			if key, ok := n.Key.(*ast.StringLiteral); ok && method.Async && strings.HasSuffix(key.Value.String(), asyncUnit) {
+				m.topLevel(method)
+			} else {
+				m.function(method, false)
+			}
 			return
 		}
 	case *ast.DotExpression:
@@ -217,7 +224,12 @@ func (m mender) node(n ast.Node, exact bool) {
 		}
 	case *ast.AwaitExpression:
 		if m.awaits {
-			n.Argument = call(awaitGuard, n.Argument)
+			args := []ast.Expression{n.Argument}
+			if m.top {
+				at := int(n.Await) - 1
+				args = append(args, &ast.NumberLiteral{Idx: n.Await, Literal: strconv.Itoa(at), Value: int64(at)})
+			}
+			n.Argument = call(awaitGuard, args...)
 		}
 	case *ast.CallExpression:
 		if callee, ok := n.Callee.(*ast.OptionalChain); ok { // (a?.m)(): an arrow function would lose what this is
@@ -251,7 +263,18 @@ func (m mender) node(n ast.Node, exact bool) {
 	descend(n, m, exact)
 }
 
+// topLevel is function for what esbuild makes of a module that awaits.
+func (m mender) topLevel(n *ast.FunctionLiteral) {
+	if m.async {
+		mendAsync(n)
+	}
+	splitChains(&n.Body.List)
+	m.top = true
+	descend(n, m, false)
+}
+
 func (m mender) function(n *ast.FunctionLiteral, exact bool) {
+	m.top = false
 	nameParameters(n.ParameterList)
 	if m.async {
 		mendAsync(n)

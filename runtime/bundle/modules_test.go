@@ -145,7 +145,7 @@ export * from "./slow";
 		"sync.ts":  `export const s = "sync"`,
 	}, Options{})
 	r.wantLog("slow 1", "slow 2", "sync", "after 7", "main 7", "v 1", "5 6")
-	if !r.b.Async() || r.pending == nil || r.pending.State() != goja.PromiseStateFulfilled {
+	if !r.b.Async() || r.pending == nil || r.pending.Promise.State() != goja.PromiseStateFulfilled {
 		t.Fatalf("pending = %+v", r.pending)
 	}
 	if v := r.exports.Get("a"); v == nil || v.ToInteger() != 7 {
@@ -160,8 +160,24 @@ func TestTopLevelAwaitRejects(t *testing.T) {
 		"bad.ts":  `await Promise.reject(new Error("no"))`,
 	}, Options{})
 	r.wantLog()
-	if r.pending == nil || r.pending.State() != goja.PromiseStateRejected {
+	if r.pending == nil || r.pending.Promise.State() != goja.PromiseStateRejected {
 		t.Fatalf("pending = %+v", r.pending)
+	}
+}
+
+// An evaluation that waits for ever names the await that it waits for, whatever awaits
+// came before it and go on in other functions.
+func TestTopLevelAwaitUnsettled(t *testing.T) {
+	r := runFiles(t, map[string]string{
+		"main.ts": `import "./slow"; log("never")`,
+		"slow.ts": "const late = () => new Promise<void>(() => {});\nawait null;\n(async () => { for (;;) { await null; await late(); } })();\nexport const y =\n  [await Promise.all([late(),\n  1])];",
+	}, Options{})
+	r.wantLog()
+	if r.pending == nil || r.pending.Promise.State() != goja.PromiseStatePending {
+		t.Fatalf("pending = %+v", r.pending)
+	}
+	if file, line, col, ok := r.pending.Where(); !ok || file != "slow.ts" || line != 5 || col != 4 {
+		t.Errorf("it waits at %s:%d:%d, %v", file, line, col, ok)
 	}
 }
 

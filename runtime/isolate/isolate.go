@@ -128,14 +128,38 @@ func (i *Isolate) Start(ready func(error)) {
 			ready(nil)
 			return
 		}
-		i.Engine.Await(i.vm.ToValue(pending), func(goja.Value) {
+		answered := false
+		answer := func(err error) {
+			if !answered {
+				answered = true
+				ready(err)
+			}
+		}
+		i.Engine.Await(i.vm.ToValue(pending.Promise), func(goja.Value) {
 			i.prepare()
-			ready(nil)
-		}, func(reason goja.Value) { ready(errors.New(i.Engine.Stack(reason))) })
+			answer(nil)
+		}, func(reason goja.Value) { answer(errors.New(i.Engine.Stack(reason))) })
+		// The global scope has no timers and no I/O: what its microtasks leave pending
+		// stays so.
+		i.Engine.AfterTurn(func() {
+			if pending.Promise.State() == goja.PromiseStatePending {
+				answer(unsettled(pending))
+			}
+		})
 	})
 	if err != nil {
 		ready(err)
 	}
+}
+
+// unsettled is the reference's error of a module whose top-level await nothing
+// settles (workerd, jsg/modules.c++), with its place.
+func unsettled(p *bundle.Pending) error {
+	text := "Error: Top-level await in module is unsettled."
+	if file, line, col, ok := p.Where(); ok {
+		text += fmt.Sprintf("\n    at %s:%d:%d", file, line, col)
+	}
+	return errors.New(text)
 }
 
 // describe shows an error of module code with its source-mapped stack.
