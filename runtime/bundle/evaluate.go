@@ -3,6 +3,7 @@ package bundle
 import (
 	"errors"
 	"fmt"
+	"minido.dev/minido/runtime/bundle/mend"
 
 	"github.com/dop251/goja"
 )
@@ -168,12 +169,12 @@ func (in *instance) helper(r *record, name string) goja.Value {
 			}
 			return goja.Undefined()
 		})
-	case name == awaitGuard && r.low.async:
+	case name == mend.AwaitGuard && r.low.async:
 		return in.awaitHelper(r)
-	case helperName(name) == "__toESM" && r.node:
+	case mend.Name(name) == "__toESM" && r.node:
 		return in.helpers["__toESMNode"]
 	}
-	return in.helpers[helperName(name)]
+	return in.helpers[mend.Name(name)]
 }
 
 // start calls the async function that holds the body of a module with a

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"minido.dev/minido/runtime/bundle/mend"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -31,12 +32,12 @@ type helperFile struct {
 }
 
 var interop = helperFile{compiled("helpers.js", helpersSource),
-	[]string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", shiftLeft, shiftRight, factor, memberBase, chainCall, ownHelper}}
+	[]string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", mend.ShiftLeft, mend.ShiftRight, mend.Factor, mend.MemberBase, mend.ChainCall, mend.OwnHelper}}
 
 var generators = helperFile{compiled("generators.js", generatorsSource),
-	[]string{"__await", asyncGenerator, "__yieldStar", "__forAwait", awaitResult, awaitReturn, asyncFunction, delegation}}
+	[]string{"__await", mend.AsyncGenerator, "__yieldStar", "__forAwait", mend.AwaitResult, mend.AwaitReturn, mend.AsyncFunction, mend.Delegation}}
 
-var disposal = helperFile{compiled("disposal.js", disposalSource), []string{"__using", disposeHelper}}
+var disposal = helperFile{compiled("disposal.js", disposalSource), []string{"__using", mend.DisposeHelper}}
 
 func compiled(name, source string) func() *goja.Program {
 	return sync.OnceValue(func() *goja.Program {
@@ -191,14 +192,14 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 		base = vm.NewObject()
 	}
 	in.settled, _ = goja.AssertFunction(obj.Get("settled"))
-	in.helpers[awaitGuard] = vm.ToValue(func(call goja.FunctionCall) goja.Value { return in.settledOf(call.Argument(0)) })
-	if _, err = generators.install(in, base, in.helpers[awaitGuard]); err != nil {
+	in.helpers[mend.AwaitGuard] = vm.ToValue(func(call goja.FunctionCall) goja.Value { return in.settledOf(call.Argument(0)) })
+	if _, err = generators.install(in, base, in.helpers[mend.AwaitGuard]); err != nil {
 		return nil, err
 	}
 	if _, err = disposal.install(in); err != nil {
 		return nil, err
 	}
-	in.helpers[stackReader] = vm.ToValue(func(call goja.FunctionCall) goja.Value {
+	in.helpers[mend.StackReader] = vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		of := call.Argument(0)
 		if host.SettleStack != nil {
 			host.SettleStack(of)

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"crypto/sha256"
+	"minido.dev/minido/runtime/bundle/mend"
 	"regexp"
 	"strings"
 )
@@ -70,7 +71,7 @@ type lowered struct {
 // about deferred namespaces, and need not be evaluated once per file.
 var shared = map[string]bool{
 	"__export": true, "__toESM": true, "__toCommonJS": true, "__reExport": true, "__name": true, "__copyProps": true, "__pow": true,
-	"__using": true, disposeHelper: true, "__await": true, "__asyncGenerator": true, "__yieldStar": true, "__forAwait": true,
+	"__using": true, mend.DisposeHelper: true, "__await": true, "__asyncGenerator": true, "__yieldStar": true, "__forAwait": true,
 }
 
 // plain are the aliases that esbuild's helpers stand on; kept only if a helper
@@ -111,27 +112,23 @@ func ownHelpers(prologue string) (names []string, kept string) {
 	var sb strings.Builder
 	for _, d := range decls {
 		switch {
-		case shared[helperName(d.name)]:
-			if helperName(d.name) != "__copyProps" {
+		case shared[mend.Name(d.name)]:
+			if mend.Name(d.name) != "__copyProps" {
 				names = append(names, d.name)
 			}
-		case !plain[helperName(d.name)]:
+		case !plain[mend.Name(d.name)]:
 			sb.WriteString(d.text)
 		}
 	}
 	kept = sb.String()
 	var low strings.Builder
 	for _, d := range decls {
-		if plain[helperName(d.name)] && strings.Contains(kept, d.name) {
+		if plain[mend.Name(d.name)] && strings.Contains(kept, d.name) {
 			low.WriteString(d.text)
 		}
 	}
 	return names, low.String() + kept
 }
-
-// helperName is a helper's name without the number that esbuild appends where
-// the file has a name like it.
-func helperName(name string) string { return strings.TrimRight(name, "0123456789") }
 
 // wrap turns esbuild's CommonJS output into the function that load.go calls,
 // and reads off what the file exports. The namespace object is the `exports`
@@ -142,9 +139,9 @@ func (l *lowered) wrap(out, sourcefile string) {
 	names, kept := ownHelpers(prologue)
 	l.helpers = names
 	if l.async {
-		body = strings.Replace(body, "var "+asyncUnit+"_exports = {};", "var "+asyncUnit+"_exports = exports;", 1)
-		l.exports = exportBlock(body, asyncUnit+"_exports")
-		if strings.Contains(body, "("+asyncUnit+"_exports, ") && strings.Contains(body, "__reExport") {
+		body = strings.Replace(body, "var "+mend.AsyncUnit+"_exports = {};", "var "+mend.AsyncUnit+"_exports = exports;", 1)
+		l.exports = exportBlock(body, mend.AsyncUnit+"_exports")
+		if strings.Contains(body, "("+mend.AsyncUnit+"_exports, ") && strings.Contains(body, "__reExport") {
 			l.stars = append(l.stars, "") // unknown until it runs
 		}
 	} else if ns := namespaceName(body); ns != "" {
@@ -156,27 +153,7 @@ func (l *lowered) wrap(out, sourcefile string) {
 		body = strings.Replace(body, importMeta+" = {};", importMeta+" = $meta;", 1)
 		l.helpers = append(l.helpers, "$meta")
 	}
-	if mayBound(body) {
-		l.helpers = append(l.helpers, shiftLeft, shiftRight, factor)
-	}
-	if readsStack.MatchString(body) {
-		l.helpers = append(l.helpers, stackReader)
-	}
-	if strings.Contains(body, "await ") {
-		l.helpers = append(l.helpers, awaitGuard)
-	}
-	if assignsMembers.MatchString(body) {
-		l.helpers = append(l.helpers, memberBase)
-	}
-	if strings.Contains(body, "?.") && strings.Contains(body, "...") {
-		l.helpers = append(l.helpers, chainCall)
-	}
-	if mayHaveAccessor.MatchString(body) {
-		l.helpers = append(l.helpers, ownHelper)
-	}
-	if hasAsync(prologue) {
-		l.helpers = append(l.helpers, awaitResult, awaitReturn, asyncFunction, delegation)
-	}
+	l.helpers = append(l.helpers, mend.Helpers(prologue, body)...)
 	head := "(function(exports,require,module"
 	for _, n := range l.helpers {
 		head += "," + n
@@ -186,7 +163,7 @@ func (l *lowered) wrap(out, sourcefile string) {
 		// One line, so that the code's second line is always the file's first.
 		head += joinLines(kept)
 	}
-	l.code = repaired(head + "\n" + body + "\n})")
+	l.code = mend.Parseable(head + "\n" + body + "\n})")
 }
 
 const importMeta = "var import_meta"

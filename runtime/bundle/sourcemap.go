@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"encoding/json"
+	"minido.dev/minido/runtime/bundle/mend"
 	"path"
 	"path/filepath"
 	"slices"
@@ -165,7 +166,7 @@ func (m *module) sourceName(source string) string {
 	if m.whole != nil {
 		name = m.whole.name
 	}
-	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, asyncUnit) ||
+	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, mend.AsyncUnit) ||
 		strings.HasPrefix(source, splitNamespace+":") {
 		return name
 	}

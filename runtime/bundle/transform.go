@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"minido.dev/minido/runtime/bundle/mend"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -201,10 +202,6 @@ func outputCode(r api.BuildResult) (string, error) {
 	return "", fmt.Errorf("esbuild returned no JavaScript")
 }
 
-// asyncUnit is the path, and the stem of the identifiers, of a file that
-// awaits at its top level.
-const asyncUnit = "minido_async_unit"
-
 func isTopLevelAwait(m api.Message) bool {
 	return strings.HasPrefix(m.Text, "Top-level await is currently not supported")
 }
@@ -215,7 +212,7 @@ func isTopLevelAwait(m api.Message) bool {
 // so the result is lowered a second time.
 func (o *Options) asyncStage(s source, maps bool) api.BuildResult {
 	opts := o.inner(s)
-	opts.Stdin = &api.StdinOptions{Contents: `export default () => import("` + asyncUnit + `")`, Loader: api.LoaderJS}
+	opts.Stdin = &api.StdinOptions{Contents: `export default () => import("` + mend.AsyncUnit + `")`, Loader: api.LoaderJS}
 	opts.Format = api.FormatESModule
 	opts.Supported = map[string]bool{"dynamic-import": true, "import-meta": true, "top-level-await": true}
 	for k, v := range supported {
@@ -228,8 +225,8 @@ func (o *Options) asyncStage(s source, maps bool) api.BuildResult {
 	}
 	externals := opts.Plugins[0]
 	opts.Plugins = []api.Plugin{{Name: "minido-async", Setup: func(b api.PluginBuild) {
-		b.OnResolve(api.OnResolveOptions{Filter: "^" + asyncUnit + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: asyncUnit, Namespace: "minido"}, nil
+		b.OnResolve(api.OnResolveOptions{Filter: "^" + mend.AsyncUnit + "$"}, func(api.OnResolveArgs) (api.OnResolveResult, error) {
+			return api.OnResolveResult{Path: mend.AsyncUnit, Namespace: "minido"}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
 			return api.OnLoadResult{Contents: &s.text, Loader: s.loader}, nil
@@ -240,7 +237,7 @@ func (o *Options) asyncStage(s source, maps bool) api.BuildResult {
 
 // asyncSecond lowers the output of asyncStage to CommonJS.
 func (o *Options) asyncSecond(s source, stage string, maps bool) api.BuildResult {
-	stage += "\nexport { init_" + asyncUnit + " as __init };\n"
+	stage += "\nexport { init_" + mend.AsyncUnit + " as __init };\n"
 	opts := o.inner(source{path: s.path, text: stage, loader: api.LoaderJS, tsconfig: "{}"})
 	if maps {
 		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude

@@ -2,8 +2,7 @@ package bundle
 
 import (
 	"fmt"
-	"slices"
-	"strings"
+	"minido.dev/minido/runtime/bundle/mend"
 	"sync"
 	"sync/atomic"
 
@@ -52,9 +51,7 @@ func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
-			has := func(helper string) bool { return slices.Contains(u.low.helpers, helper) }
-			m := mender{bounds: has(factor), async: has(asyncFunction), stacks: has(stackReader), names: has(nameHelper), awaits: has(awaitGuard), members: has(memberBase), accessors: has(ownHelper), arguments: strings.Contains(u.low.code, argumentsName)}
-			if err = mend(ast, m); err == nil {
+			if err = mend.Unit(ast, u.low.helpers); err == nil {
 				u.prog, err = goja.CompileAST(ast, false)
 			}
 		}

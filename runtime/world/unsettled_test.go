@@ -1,4 +1,4 @@
-package server_test
+package world_test
 
 import (
 	"os"

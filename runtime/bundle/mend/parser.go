@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"errors"
@@ -105,16 +105,16 @@ func unreadable(code string) (literal string, found bool) {
 		_, rest, ok := strings.Cut(err.Error(), "unexpected unicode length while parsing '")
 		literal, found = strings.TrimSuffix(rest, "'"), ok
 	}()
-	_, _ = parser.ParseFile(nil, "", code, 0, parser.WithDisableSourceMaps) // repaired looks at the error
+	_, _ = parser.ParseFile(nil, "", code, 0, parser.WithDisableSourceMaps) // Parseable looks at the error
 	return "", false
 }
 
 // repairMax bounds the rewrites in one file.
 const repairMax = 500
 
-// repaired returns code that goja parses, or code itself if there is nothing to
+// Parseable returns code that goja parses, or code itself if there is nothing to
 // do or the error is another one.
-func repaired(code string) string {
+func Parseable(code string) string {
 	code = splitLast(code)
 	if !suspectSyntax(code) {
 		return code

@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"github.com/dop251/goja"
@@ -24,8 +24,8 @@ import (
 // of the microtask queue late: what stands in for the helper (disposal.js) says what to
 // await, one after the other.
 
-// disposeHelper is esbuild's.
-const disposeHelper = "__callDispose"
+// DisposeHelper is esbuild's.
+const DisposeHelper = "__callDispose"
 
 // mendUsing mends a try statement, if it is such a block.
 func mendUsing(n *ast.TryStatement) {
@@ -61,7 +61,7 @@ func disposalCall(e ast.Expression) *ast.CallExpression {
 	if !ok || len(c.ArgumentList) != 3 {
 		return nil
 	}
-	if callee, ok := c.Callee.(*ast.Identifier); !ok || helperName(callee.Name.String()) != disposeHelper {
+	if callee, ok := c.Callee.(*ast.Identifier); !ok || Name(callee.Name.String()) != DisposeHelper {
 		return nil
 	}
 	return c
@@ -98,7 +98,7 @@ func disposalLoop(s ast.Statement) ast.Statement {
 	text := name.Name.String()
 	tree, err := goja.Parse("", "while ("+text+") { try { 0; } catch ($error) { "+text+".fail($error); } "+text+" = "+text+".next(); }", parser.WithDisableSourceMaps)
 	if err != nil {
-		panic("bundle: disposalLoop: " + err.Error())
+		panic("mend: disposalLoop: " + err.Error())
 	}
 	loop := tree.Body[0].(*ast.WhileStatement)
 	attempt := loop.Body.(*ast.BlockStatement).List[0].(*ast.TryStatement)

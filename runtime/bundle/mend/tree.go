@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"fmt"
@@ -185,7 +185,7 @@ func descend(n ast.Node, v visitor, flag bool) {
 		*ast.EmptyStatement, *ast.Identifier, *ast.MetaProperty, *ast.NullLiteral, *ast.NumberLiteral, *ast.PrivateIdentifier,
 		*ast.RegExpLiteral, *ast.StringLiteral, *ast.SuperExpression, *ast.ThisExpression:
 	default:
-		panic(fmt.Sprintf("bundle: descend: %T", n))
+		panic(fmt.Sprintf("mend: descend: %T", n))
 	}
 }
 

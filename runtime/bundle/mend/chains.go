@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"fmt"
@@ -86,10 +86,10 @@ func wrapChain(e ast.Expression) ast.Expression {
 // the chains apart that wrapChain must not have.
 type chainSplitter struct{ variables int }
 
-// chainVariable holds what a link of a chain is, and chainCall calls a method of it.
+// chainVariable holds what a link of a chain is, and ChainCall calls a method of it.
 const (
 	chainVariable = "$chain"
-	chainCall     = "$call"
+	ChainCall     = "$call"
 )
 
 // splitChains mends the body of a function.
@@ -213,7 +213,7 @@ func (s *chainSplitter) split(chain ast.Expression, deletes bool) ast.Expression
 			this = s.hold(&m.Left)
 		}
 		if this != nil {
-			*above = call(chainCall, held(), this, &ast.ArrayLiteral{LeftBracket: value.Idx0(), Value: method.ArgumentList})
+			*above = call(ChainCall, held(), this, &ast.ArrayLiteral{LeftBracket: value.Idx0(), Value: method.ArgumentList})
 		}
 	}
 	absent := ast.Expression(&ast.UnaryExpression{Operator: token.VOID, Idx: value.Idx0(), Operand: &ast.NumberLiteral{Idx: value.Idx0(), Literal: "0", Value: int64(0)}})

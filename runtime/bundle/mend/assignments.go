@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"regexp"
@@ -27,11 +27,11 @@ func plainLogical(n *ast.AssignExpression) ast.Expression {
 	return &ast.BinaryExpression{Operator: n.Operator, Left: name, Right: set}
 }
 
-// memberBase is the helper of what has a member that is assigned to by reference: in a
+// MemberBase is the helper of what has a member that is assigned to by reference: in a
 // pattern, or by one of the operators. goja makes an object of a primitive value there,
 // which takes the member and is gone, where assigning has to throw, and throws for
 // undefined and null before the value is there (sections 13.15.5 and 6.2.5.6).
-const memberBase = "$base"
+const MemberBase = "$base"
 
 // assignsMembers finds code that may have such a member.
 var assignsMembers = regexp.MustCompile(`\?\?=|\|\|=|&&=|[\]}] = |[\]}\w$] of `)
@@ -54,7 +54,7 @@ func checkBase(target *ast.Expression) {
 	switch (*base).(type) {
 	case *ast.ThisExpression, *ast.SuperExpression:
 	default:
-		*base = call(memberBase, *base)
+		*base = call(MemberBase, *base)
 	}
 }
 

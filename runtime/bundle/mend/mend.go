@@ -1,8 +1,9 @@
-package bundle
+package mend
 
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -55,25 +56,25 @@ import (
 
 // The helpers: of shifts to the left and to the right, and of *, / and %.
 const (
-	shiftLeft  = "$shl"
-	shiftRight = "$shr"
-	factor     = "$mul"
+	ShiftLeft  = "$shl"
+	ShiftRight = "$shr"
+	Factor     = "$mul"
 )
 
-// stackReader is the helper of x.stack, and readsStack finds code that has one.
-const stackReader = "$stack"
+// StackReader is the helper of x.stack, and readsStack finds code that has one.
+const StackReader = "$stack"
 
 var readsStack = regexp.MustCompile(`\.stack\b`)
 
-// awaitGuard is the helper of what is awaited: goja asks every object for its
+// AwaitGuard is the helper of what is awaited: goja asks every object for its
 // constructor, not only promises (ECMA-262, section 27.2.4.7.1), and takes one that
 // answers with Promise for a promise, which ends in a panic.
-const awaitGuard = "$await"
+const AwaitGuard = "$await"
 
 // bounds names the helper of each operator that has one.
 var bounds = map[token.Token]unistring.String{
-	token.SHIFT_LEFT: shiftLeft, token.SHIFT_RIGHT: shiftRight,
-	token.MULTIPLY: factor, token.SLASH: factor, token.REMAINDER: factor,
+	token.SHIFT_LEFT: ShiftLeft, token.SHIFT_RIGHT: ShiftRight,
+	token.MULTIPLY: Factor, token.SLASH: Factor, token.REMAINDER: Factor,
 }
 
 // mayBound looks in esbuild's output for operators of bounds with something else
@@ -95,7 +96,18 @@ func mayBound(code string) bool {
 	return false
 }
 
-// mend replaces the expressions in a program. The error is a goja.CompilerSyntaxError.
+// Unit replaces the expressions in a program that has these helpers in scope. The
+// error is a goja.CompilerSyntaxError.
+func Unit(program *ast.Program, helpers []string) error {
+	has := func(helper string) bool { return slices.Contains(helpers, helper) }
+	return mend(program, mender{
+		bounds: has(Factor), async: has(AsyncFunction), stacks: has(StackReader), names: has(nameHelper),
+		awaits: has(AwaitGuard), members: has(MemberBase), accessors: has(OwnHelper),
+		arguments: strings.Contains(program.File.Source(), argumentsName),
+	})
+}
+
+// mend is Unit; the error is a goja.CompilerSyntaxError.
 func mend(program *ast.Program, m mender) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -203,7 +215,7 @@ func (m mender) node(n ast.Node, exact bool) {
 		}
 		if method, ok := n.Value.(*ast.FunctionLiteral); ok && n.Kind != ast.PropertyKindValue {
 			m.slot(&n.Key, exact)
-			if key, ok := n.Key.(*ast.StringLiteral); ok && method.Async && strings.HasSuffix(key.Value.String(), asyncUnit) {
+			if key, ok := n.Key.(*ast.StringLiteral); ok && method.Async && strings.HasSuffix(key.Value.String(), AsyncUnit) {
 				m.topLevel(method)
 			} else {
 				m.function(method, false)
@@ -229,7 +241,7 @@ func (m mender) node(n ast.Node, exact bool) {
 				at := int(n.Await) - 1
 				args = append(args, &ast.NumberLiteral{Idx: n.Await, Literal: strconv.Itoa(at), Value: int64(at)})
 			}
-			n.Argument = call(awaitGuard, args...)
+			n.Argument = call(AwaitGuard, args...)
 		}
 	case *ast.CallExpression:
 		if callee, ok := n.Callee.(*ast.OptionalChain); ok { // (a?.m)(): an arrow function would lose what this is
@@ -314,7 +326,7 @@ func (m mender) replacement(node ast.Expression, exact bool) ast.Expression {
 			return nil
 		}
 		m.function(n, false)
-		return call(asyncFunction, n)
+		return call(AsyncFunction, n)
 	case *ast.RegExpLiteral:
 		pattern, err := regex.Parse(utf16.Encode([]rune(n.Pattern)), n.Flags)
 		if err != nil {
@@ -427,7 +439,7 @@ func (m mender) bound(op token.Token, right *ast.Expression) {
 	operand, at := *right, (*right).Idx0()
 	call := &ast.CallExpression{Callee: &ast.Identifier{Name: helper, Idx: at}, LeftParenthesis: at, ArgumentList: []ast.Expression{operand}}
 	*right = call
-	if name, ok := operand.(*ast.Identifier); ok && helper == factor {
+	if name, ok := operand.(*ast.Identifier); ok && helper == Factor {
 		kind := &ast.UnaryExpression{Operator: token.TYPEOF, Idx: at, Operand: name}
 		number := &ast.StringLiteral{Idx: at, Value: "number"}
 		isOne := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: kind, Right: number, Comparison: true}
@@ -464,7 +476,7 @@ func settleStack(n *ast.DotExpression) {
 		}
 		break
 	}
-	*of = call(stackReader, *of)
+	*of = call(StackReader, *of)
 }
 
 // isNumber says that the expression is a literal, and not of a BigInt.

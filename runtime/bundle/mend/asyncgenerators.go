@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"strings"
@@ -19,17 +19,17 @@ import (
 
 // The helpers of generators.js, by what asks for them.
 const (
-	asyncGenerator = "__asyncGenerator"
-	awaitResult    = "$result"
-	awaitReturn    = "$return"
-	asyncFunction  = "$async"
-	delegation     = "$delegate"
+	AsyncGenerator = "__asyncGenerator"
+	AwaitResult    = "$result"
+	AwaitReturn    = "$return"
+	AsyncFunction  = "$async"
+	Delegation     = "$delegate"
 	superOf        = "$super" // declared where it is needed
 )
 
 // hasAsync reports whether a unit holds what this file mends.
 func hasAsync(code string) bool {
-	return strings.Contains(code, asyncGenerator) || strings.Contains(code, "__forAwait")
+	return strings.Contains(code, AsyncGenerator) || strings.Contains(code, "__forAwait")
 }
 
 // asyncBody is the inner function of what was an async generator, or nil.
@@ -46,7 +46,7 @@ func asyncBody(n *ast.FunctionLiteral) *ast.FunctionLiteral {
 		return nil
 	}
 	callee, ok := call.Callee.(*ast.Identifier)
-	if !ok || helperName(callee.Name.String()) != asyncGenerator {
+	if !ok || Name(callee.Name.String()) != AsyncGenerator {
 		return nil
 	}
 	body, _ := call.ArgumentList[2].(*ast.FunctionLiteral)
@@ -90,7 +90,7 @@ func superMember(e ast.Expression) ast.Expression {
 func superDeclaration() ast.Statement {
 	tree, err := goja.Parse("", "({ m() { const "+superOf+" = (key) => super[key]; } })", parser.WithDisableSourceMaps)
 	if err != nil {
-		panic("bundle: superDeclaration: " + err.Error())
+		panic("mend: superDeclaration: " + err.Error())
 	}
 	object := tree.Body[0].(*ast.ExpressionStatement).Expression.(*ast.ObjectLiteral)
 	return object.Value[0].(*ast.PropertyKeyed).Value.(*ast.FunctionLiteral).Body.List[0]
@@ -130,11 +130,11 @@ func (r *asyncRewriter) node(n ast.Node, own bool) {
 		own = false
 	case *ast.ReturnStatement:
 		if own && x.Argument != nil {
-			x.Argument = &ast.YieldExpression{Yield: x.Return, Argument: call(awaitReturn, x.Argument)}
+			x.Argument = &ast.YieldExpression{Yield: x.Return, Argument: call(AwaitReturn, x.Argument)}
 		}
 	case *ast.YieldExpression:
 		if star, ok := x.Argument.(*ast.CallExpression); ok && x.Delegate && own {
-			star.Callee = &ast.Identifier{Name: delegation, Idx: star.Callee.Idx0()}
+			star.Callee = &ast.Identifier{Name: Delegation, Idx: star.Callee.Idx0()}
 		}
 	}
 	descend(n, r, own)
@@ -146,7 +146,7 @@ func markDeclarations(list []ast.Statement) []ast.Statement {
 	var marks []ast.Statement
 	for _, s := range list {
 		if d, ok := s.(*ast.FunctionDeclaration); ok && asyncBody(d.Function) != nil {
-			marks = append(marks, &ast.ExpressionStatement{Expression: call(asyncFunction, &ast.Identifier{Name: d.Function.Name.Name, Idx: d.Function.Name.Idx})})
+			marks = append(marks, &ast.ExpressionStatement{Expression: call(AsyncFunction, &ast.Identifier{Name: d.Function.Name.Name, Idx: d.Function.Name.Idx})})
 		}
 	}
 	if marks == nil {
@@ -180,7 +180,7 @@ func checkResult(n *ast.DotExpression) {
 	}
 	if member, ok := next.Callee.(*ast.DotExpression); ok && member.Identifier.Name == "next" {
 		if it, ok := member.Left.(*ast.Identifier); ok && strings.HasPrefix(it.Name.String(), "iter") {
-			n.Left = call(awaitResult, assign)
+			n.Left = call(AwaitResult, assign)
 		}
 	}
 }

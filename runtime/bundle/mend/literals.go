@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"regexp"
@@ -11,8 +11,8 @@ import (
 // (ECMA-262, section 13.2.5.5): behind an accessor of the same name in the literal
 // that fails, or calls the setter. There it is spread from an object of its own.
 
-// ownHelper makes that object.
-const ownHelper = "$own"
+// OwnHelper makes that object.
+const OwnHelper = "$own"
 
 // keepClassName mends a property with a computed key that holds a class: goja names the
 // class by the key, also if it has a name.
@@ -43,6 +43,6 @@ func defineComputed(n *ast.ObjectLiteral) {
 		if isNameless(keyed.Value) {
 			args = append(args, &ast.BooleanLiteral{Idx: keyed.Key.Idx0(), Value: true})
 		}
-		n.Value[i] = &ast.SpreadElement{Expression: call(ownHelper, args...)}
+		n.Value[i] = &ast.SpreadElement{Expression: call(OwnHelper, args...)}
 	}
 }

@@ -1,4 +1,4 @@
-package bundle
+package mend
 
 import (
 	"github.com/dop251/goja/ast"
