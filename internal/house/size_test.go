@@ -23,7 +23,6 @@ const (
 var oversize = map[string]int{
 	"runtime/webapi.Platform":   253,
 	"runtime/engine.Engine":     181,
-	"runtime/bundle":            7700,
 	"internal/syntax.generator": 67,
 	"durableobject.Object":      98,
 	"runtime/server.Server":     71,
