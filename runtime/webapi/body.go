@@ -144,7 +144,7 @@ func (p *Platform) consumeFormData(b *body) goja.Value {
 	if !ok {
 		p.Engine.Throw("TypeError", "Parsing a Body as FormData requires a Content-Type header.")
 	}
-	return p.consume(b, "formData", func(data []byte) goja.Value { return p.parseFormData(data, typ) })
+	return p.consume(b, "formData", func(data []byte) goja.Value { return p.forms.ParseBody(data, typ) })
 }
 
 // setBody gives a new Request or Response its body (Fetch: extract a body) and
@@ -176,7 +176,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		p.adoptStream(b, v)
 		return ""
 	}
-	if data, typ, ok := p.platformBody(v); ok {
+	if data, typ, ok := p.forms.Body(v); ok {
 		b.kind, b.buffer = bodyBuffer, data
 		return typ
 	}

@@ -6,18 +6,12 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/performance"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
-
-// coreState is what the platform without fetch keeps per isolate. Classes are
-// made at their first use; the functions that return them are the only way to
-// reach them. Loop-confined.
-type coreState struct {
-	forms formState
-}
 
 // installCore defines the globals of everything but fetch and streams.
 func (p *Platform) installCore() {
@@ -37,7 +31,7 @@ func (p *Platform) installCore() {
 	p.console.Install()
 	p.encodings.Install()
 	p.Blobs = blob.New(p.Realm, p.Streams)
-	p.installForms()
+	p.forms = form.New(p.Realm, p.Blobs)
 	p.lang.Install()
 	p.regexps.Install()
 	p.intls.Install()

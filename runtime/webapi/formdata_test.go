@@ -1,7 +1,6 @@
 package webapi
 
 import (
-	"reflect"
 	"testing"
 )
 
@@ -47,47 +46,8 @@ func TestFormDataBody(t *testing.T) {
 		{`(async r => [...await r.formData()])(new Response("a=1&b=%C3%A9+x&a=", {headers: {"content-type": "application/x-www-form-urlencoded"}}))`, `[["a","1"],["b","é x"],["a",""]]`},
 		{`(async f => { f.append("a\\b", "c\\"); return [...await new Response(f).formData()] })(new FormData())`, `[["a\\b","c\\"]]`},
 		{`(f => { f.append("a\\", ""); return typeof new Response(f) })(new FormData())`, `object`},
-		{`new Response("x", {headers: {"content-type": "text/plain"}}).formData()`, `TypeError: ` + textFormType},
+		{`new Response("x", {headers: {"content-type": "text/plain"}}).formData()`, "TypeError: Unrecognized Content-Type header value. FormData can only parse the following MIME types: multipart/form-data, application/x-www-form-urlencoded"},
 	})
 	w.flags["formdata_parser_supports_files"] = true
 	w.tries([][2]string{{`(async r => (await r.formData()).get("f"))(` + sent + `)`, `xy`}})
-}
-
-// RFC 7578: whatever arrives as multipart/form-data, the parser answers, and
-// what it has read it can write and read again.
-func FuzzMultipart(f *testing.F) {
-	head := "--B\r\nContent-Disposition: form-data; "
-	for _, seed := range []string{"", "--B--", head + "name=\"a\"\r\n\r\n1\r\n--B--", "--B\nContent-Disposition: form-data; name=\"a\"; filename=\"b\\\"c\"\nContent-Type: t/u\n\n1\n--B--",
-		"pre\r\n" + head + "name=\"a\"\r\n\r\n--B\r\n\r\n--B--", head + "name=\"a\"\r\n\r\n1\r\n--B\r\n", head + "name=a;x", head + "name=\"\\", "--B\r\n\r\n\r\n--B--"} {
-		f.Add([]byte(seed), "B")
-	}
-	f.Fuzz(func(t *testing.T, data []byte, boundary string) {
-		parts, err := parseMultipart(data, boundary)
-		if err != nil {
-			return
-		}
-		for i, p := range parts {
-			if int64(len(p.data)) > int64(len(data)) {
-				t.Fatalf("part %d has more bytes than the body", i)
-			}
-			parts[i].name, parts[i].filename, parts[i].contentType = "n", "f", "t/u"
-			if !p.isFile {
-				parts[i].filename, parts[i].contentType = "", ""
-			}
-		}
-		const other = "a boundary that no body has 3141592653589793"
-		again, err := parseMultipart(writeMultipart(parts, other), other)
-		if err != nil || len(again) != len(parts) {
-			t.Fatalf("%d of %d parts came back, %v", len(again), len(parts), err)
-		}
-		for i := range parts {
-			if string(again[i].data) != string(parts[i].data) {
-				t.Fatalf("part %d: %q, was %q", i, again[i].data, parts[i].data)
-			}
-			again[i].data = parts[i].data // nil and empty are the same
-			if !reflect.DeepEqual(again[i], parts[i]) {
-				t.Fatalf("part %d: %+v, was %+v", i, again[i], parts[i])
-			}
-		}
-	})
 }

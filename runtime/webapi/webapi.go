@@ -10,9 +10,8 @@ package webapi
 import (
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/runtime/ecma/buffers"
-
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/ecma/intl"
 	"minido.dev/minido/runtime/ecma/lang"
 	"minido.dev/minido/runtime/ecma/regexp"
@@ -22,6 +21,7 @@ import (
 	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/inspect"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/structured"
@@ -65,7 +65,7 @@ type Platform struct {
 	Blobs   *blob.Blobs
 
 	cloner *structured.Cloner
-	core   coreState  // core.go: DOMException, events, abort, URL, encoding, crypto, ...
+	forms  *form.Forms
 	fetch  fetchState // fetch.go: streams, Headers, Request, Response, fetch, sockets
 }
 

@@ -1,4 +1,6 @@
-package webapi
+// Package form is FormData, how forms are written and read as bodies, and what
+// else of the platform has a body and a media type of its own.
+package form
 
 import (
 	"slices"
@@ -19,15 +21,22 @@ type formEntry struct {
 	value goja.Value
 }
 
-// formState holds the class of FormData. Loop-confined.
-type formState struct{ class *engine.Class[*formData] }
-
-func (p *Platform) installForms() {
-	p.LazyClass("FormData", func() *goja.Object { return p.forms().Ctor })
+// Forms is what an isolate has of forms. Loop-confined.
+type Forms struct {
+	*webidl.Realm
+	blobs *blob.Blobs
+	class *engine.Class[*formData]
 }
 
-func (p *Platform) forms() *engine.Class[*formData] {
-	s := &p.core.forms
+// New defines FormData in a realm.
+func New(r *webidl.Realm, blobs *blob.Blobs) *Forms {
+	p := &Forms{Realm: r, blobs: blobs}
+	p.LazyClass("FormData", func() *goja.Object { return p.forms().Ctor })
+	return p
+}
+
+func (p *Forms) forms() *engine.Class[*formData] {
+	s := p
 	if s.class != nil {
 		return s.class
 	}
@@ -103,7 +112,7 @@ func (d *formData) set(e formEntry) {
 // formEntry reads the arguments (name, value, filename). A Blob becomes a File;
 // without a filename it has the name of the entry, where the standard says
 // "blob" (workerd: blobToFile in api/form-data.c++).
-func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
+func (p *Forms) formEntry(method string, call goja.FunctionCall) formEntry {
 	p.Need(call, 1, "FormData", method, "string")
 	p.Need(call, 2, "FormData", method, "File or Blob or string")
 	e := formEntry{name: webidl.UTF8Of(p.ToString(call.Arguments[0])), value: call.Arguments[1]}
@@ -118,12 +127,12 @@ func (p *Platform) formEntry(method string, call goja.FunctionCall) formEntry {
 	} else if _, ok := h.(*blob.File); ok {
 		return e
 	}
-	e.value = p.Blobs.NewFile(h.TheBlob().Data, h.TheBlob().Type, filename)
+	e.value = p.blobs.NewFile(h.TheBlob().Data, h.TheBlob().Type, filename)
 	return e
 }
 
 // formIterator walks over the live list.
-func (p *Platform) formIterator(d *formData, item func(e formEntry) goja.Value) goja.Value {
+func (p *Forms) formIterator(d *formData, item func(e formEntry) goja.Value) goja.Value {
 	i := 0
 	return p.GoIterator("FormData Iterator", func() (goja.Value, bool) {
 		if i >= len(d.list) {
@@ -134,7 +143,7 @@ func (p *Platform) formIterator(d *formData, item func(e formEntry) goja.Value) 
 	})
 }
 
-func (p *Platform) formForEach(d *formData, call goja.FunctionCall) goja.Value {
+func (p *Forms) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 	fn, this, form := call.Argument(0), call.Argument(1), call.This
 	if !engine.IsCallable(fn) {
 		p.BadArgument("FormData", "forEach", 1, "function")
@@ -146,7 +155,7 @@ func (p *Platform) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 }
 
 // formParts is the form as it is sent.
-func (p *Platform) formParts(d *formData) []formPart {
+func (p *Forms) formParts(d *formData) []formPart {
 	parts := make([]formPart, len(d.list))
 	for i, e := range d.list {
 		parts[i].name = formNewlines(e.name)
@@ -162,12 +171,12 @@ func (p *Platform) formParts(d *formData) []formPart {
 
 // newForm makes the FormData of parts; without files, the content of a file is
 // a string.
-func (p *Platform) newForm(parts []formPart, files bool) goja.Value {
+func (p *Forms) newForm(parts []formPart, files bool) goja.Value {
 	d := &formData{list: make([]formEntry, len(parts))}
 	for i, part := range parts {
 		d.list[i].name = part.name
 		if part.isFile && files {
-			d.list[i].value = p.Blobs.NewFile(part.data, part.contentType, part.filename)
+			d.list[i].value = p.blobs.NewFile(part.data, part.contentType, part.filename)
 		} else {
 			d.list[i].value = p.Engine.String(webidl.ValidUTF8(part.data))
 		}

@@ -1,4 +1,4 @@
-package webapi
+package form
 
 import (
 	"encoding/hex"
@@ -9,9 +9,9 @@ import (
 	"minido.dev/minido/runtime/webapi/url"
 )
 
-// platformBody is the content of a Blob, FormData or URLSearchParams, and its
+// Body is the content of a Blob, FormData or URLSearchParams, and its
 // type.
-func (p *Platform) platformBody(v *goja.Object) (data []byte, contentType string, ok bool) {
+func (p *Forms) Body(v *goja.Object) (data []byte, contentType string, ok bool) {
 	switch x := p.Engine.Attached(v).(type) {
 	case *url.SearchParams:
 		return []byte(x.Encoded()), "application/x-www-form-urlencoded;charset=UTF-8", true
@@ -26,8 +26,8 @@ func (p *Platform) platformBody(v *goja.Object) (data []byte, contentType string
 	return nil, "", false
 }
 
-// parseFormData makes the FormData of a body.
-func (p *Platform) parseFormData(data []byte, contentType string) goja.Value {
+// ParseBody makes the FormData of a body.
+func (p *Forms) ParseBody(data []byte, contentType string) goja.Value {
 	parts, err := parseFormBody(data, contentType)
 	if err != nil {
 		p.Engine.Throw("TypeError", "%s", err)
