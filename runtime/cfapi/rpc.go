@@ -11,7 +11,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
-	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/exchange"
 )
 
 // MaxPayloadBytes is the largest RPC message, as in production.
@@ -241,7 +241,7 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
-	return a.Platform.FetchBy(call.Argument(1), call.Argument(2), webapi.Route{
+	return a.Platform.FetchBy(call.Argument(1), call.Argument(2), exchange.Route{
 		Through: target.Fetch, Emit: func(release func()) { a.emit(killpoint.RPC, release) }, Failure: a.FromError, Cause: "rpc",
 	})
 }

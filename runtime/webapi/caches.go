@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -166,11 +167,11 @@ func cutRange(header string, resp *event.Response, content []byte) []byte {
 	total := strconv.FormatInt(size, 10)
 	if start > end {
 		resp.Status, resp.StatusText = http.StatusRequestedRangeNotSatisfiable, "Range Not Satisfiable"
-		resp.Header = append(without(resp.Header, "content-length"), event.Field{Name: "Content-Range", Value: "bytes */" + total})
+		resp.Header = append(exchange.Without(resp.Header, "content-length"), event.Field{Name: "Content-Range", Value: "bytes */" + total})
 		return nil
 	}
 	resp.Status, resp.StatusText = http.StatusPartialContent, "Partial Content"
-	resp.Header = append(without(resp.Header, "content-length"),
+	resp.Header = append(exchange.Without(resp.Header, "content-length"),
 		event.Field{Name: "Content-Range", Value: "bytes " + strconv.FormatInt(start, 10) + "-" + strconv.FormatInt(end, 10) + "/" + total})
 	return content[start : end+1]
 }
@@ -227,7 +228,7 @@ func cacheLife(h event.Header, now int64) (seconds int64, kept event.Header, sto
 	has := func(name string) bool { _, ok := directives[name]; return ok }
 	kept = h
 	if strings.EqualFold(directives["private"], "set-cookie") {
-		kept = without(h, "set-cookie")
+		kept = exchange.Without(h, "set-cookie")
 		delete(directives, "private")
 	}
 	if has("private") || has("no-store") || has("no-cache") || kept.Has("set-cookie") {

@@ -9,6 +9,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -56,17 +57,17 @@ func (p *Platform) installFetch() {
 
 // Fetch is fetch(input, init) through the network. It gives a promise and never
 // throws. Requests leave through the context's output gate.
-func (p *Platform) Fetch(input, init goja.Value, through Exchange) goja.Value {
-	return p.FetchBy(input, init, Route{
+func (p *Platform) Fetch(input, init goja.Value, through exchange.Exchange) goja.Value {
+	return p.FetchBy(input, init, exchange.Route{
 		Through: through, Network: true, Emit: func(release func()) { p.Engine.Current().Emit(release) },
-		Failure: func(err error) goja.Value { return exchangeError(p.Engine, err) }, Cause: "fetch",
+		Failure: func(err error) goja.Value { return exchange.Error(p.Engine, err) }, Cause: "fetch",
 	})
 }
 
 // FetchBy is fetch(input, init) by any route: that of a stub differs from the
 // network's in nothing else, redirects included (workerd: api/http.c++,
 // fetchImpl).
-func (p *Platform) FetchBy(input, init goja.Value, route Route) goja.Value {
+func (p *Platform) FetchBy(input, init goja.Value, route exchange.Route) goja.Value {
 	return p.Promise(func() goja.Value {
 		r := p.coerceRequest(input, init)
 		stop := p.abortableBy(r)
@@ -136,28 +137,28 @@ func (a *abortableExchange) response(resp *event.Response) goja.Value {
 }
 
 // exchange sends a request and gives the promise of its response.
-func (p *Platform) exchange(r *request, stop *abortableExchange, route Route) goja.Value {
+func (p *Platform) exchange(r *request, stop *abortableExchange, route exchange.Route) goja.Value {
 	e := p.Engine
 	e.IO("fetch")
 	if err := e.Subrequest(); err != nil {
 		e.Rethrow(err)
 	}
-	hops := &redirects{e: e, route: route, frame: e.Frame(), replay: r.kind != bodyNative && r.kind != bodyStream}
+	hops := &exchange.Attempt{Engine: e, Route: route, Frame: e.Frame(), Replay: r.kind != bodyNative && r.kind != bodyStream}
 	if r.kind == bodyBuffer {
-		hops.buffer = r.buffer
+		hops.Buffer = r.buffer
 	}
 	req := p.requestEvent(r)
 	if r.redirect == "manual" {
-		hops.manual = true
+		hops.Manual = true
 	}
-	op := e.StartOp("fetch " + req.URL).OnCancel(hops.cancel)
+	op := e.StartOp("fetch " + req.URL).OnCancel(hops.Cancel)
 	promise := op.Promise()
 	noBody := req.Method == "HEAD"
 	stop.watch(op, func(reason error) {
 		if req.Body != nil {
 			req.Body.Cancel(reason)
 		}
-		hops.cancel(reason)
+		hops.Cancel(reason)
 	})
 	finish := func(resp *event.Response, err error) {
 		if err != nil {
@@ -171,7 +172,7 @@ func (p *Platform) exchange(r *request, stop *abortableExchange, route Route) go
 			return stop.response(resp)
 		})
 	}
-	hops.start(req, finish)
+	hops.Start(req, finish)
 	return promise
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/exchange"
 )
 
 // Headers: case-insensitive, values trimmed and joined, iteration sorted and in
@@ -171,7 +172,7 @@ func TestRedirects(t *testing.T) {
 		return func(error) {}
 	}
 	saw = nil
-	w.tries([][2]string{{get("/", `{}`), "TypeError: Too many redirects.http://a/" + strings.Repeat(", http://a/", maxRedirects)}})
+	w.tries([][2]string{{get("/", `{}`), "TypeError: Too many redirects.http://a/" + strings.Repeat(", http://a/", exchange.MaxRedirects)}})
 	if len(saw) != 21 {
 		t.Errorf("%d requests, want 21", len(saw))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -230,7 +231,7 @@ func (p *Platform) redirectResponse(target, status goja.Value) goja.Value {
 	if !goja.IsUndefined(status) {
 		code = webidl.ToInt32(status)
 	}
-	if !isRedirectStatus(code) {
+	if !exchange.IsRedirect(code) {
 		p.Engine.Throw("RangeError", "%d is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308.", code)
 	}
 	parsed, err := url.Parse(text, "")

@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webidl"
@@ -192,7 +193,7 @@ func (p *Platform) tcpNatives() *goja.Object {
 		return func(err error) {
 			op.Complete("socket", func() {
 				if err != nil {
-					tell(callback, exchangeError(e, err))
+					tell(callback, exchange.Error(e, err))
 					return
 				}
 				tell(callback)
@@ -298,9 +299,9 @@ func (p *Platform) openTunnel(url string, callback goja.Value) goja.Value {
 		e.Rethrow(err)
 	}
 	req := &event.Request{Method: "CONNECT", URL: url, Cause: e.Cause()}
-	attempt := &redirects{e: e, route: Route{Through: p.opts.Fetch, Emit: func(release func()) { h.owner.Emit(release) }}, frame: e.Frame(), manual: true}
-	op := e.StartOp("connect to " + url).OnCancel(attempt.cancel)
-	attempt.start(req, func(resp *event.Response, err error) {
+	attempt := &exchange.Attempt{Engine: e, Route: exchange.Route{Through: p.opts.Fetch, Emit: func(release func()) { h.owner.Emit(release) }}, Frame: e.Frame(), Manual: true}
+	op := e.StartOp("connect to " + url).OnCancel(attempt.Cancel)
+	attempt.Start(req, func(resp *event.Response, err error) {
 		if err == nil && resp.Tunnel == nil {
 			if resp.Body != nil {
 				resp.Body.Cancel(event.ErrCanceled)
@@ -318,7 +319,7 @@ func (p *Platform) openTunnel(url string, callback goja.Value) goja.Value {
 func (p *Platform) opened(op *engine.Op, h *tcpHandle, resp *event.Response, err error, callback goja.Value) {
 	op.Complete("socket", func() {
 		if err != nil {
-			p.Engine.Call(callback, goja.Undefined(), exchangeError(p.Engine, err))
+			p.Engine.Call(callback, goja.Undefined(), exchange.Error(p.Engine, err))
 			return
 		}
 		if h.keep != nil { // it is the one that TLS has begun on

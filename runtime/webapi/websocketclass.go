@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/url"
 )
 
@@ -211,7 +212,7 @@ func (h *WebSocketHandle) connect(req *event.Request) {
 func (h *WebSocketHandle) connected(resp *event.Response, err error) {
 	if err != nil {
 		h.gotClose, h.sentClose = true, true
-		h.dispatchError(exchangeError(h.p.Engine, err))
+		h.dispatchError(exchange.Error(h.p.Engine, err))
 		h.dispatchClose(1006, "Failed to establish websocket connection", false)
 		return
 	}

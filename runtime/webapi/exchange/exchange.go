@@ -1,4 +1,6 @@
-package webapi
+// Package exchange is one HTTP exchange with whoever answers it: the way there,
+// the redirects on it, and what its failure is in JavaScript.
+package exchange
 
 import (
 	"errors"
@@ -31,8 +33,8 @@ type Route struct {
 	Cause string
 }
 
-// exchangeError is the JavaScript value of a failed exchange.
-func exchangeError(e *engine.Engine, err error) goja.Value {
+// Error is the JavaScript value of a failed exchange.
+func Error(e *engine.Engine, err error) goja.Value {
 	var ex *goja.Exception
 	var ev *event.Error
 	if errors.As(err, &ex) || errors.As(err, &ev) {
@@ -41,32 +43,32 @@ func exchangeError(e *engine.Engine, err error) goja.Value {
 	return e.NewError("Error", err.Error())
 }
 
-// redirects follows redirects on the level of events (Fetch, section 4.4).
-// Safe for concurrent use.
-type redirects struct {
-	e       *engine.Engine
-	route   Route
-	frame   *engine.Frame
-	manual  bool
-	replay  bool     // the body can be sent again
-	buffer  []byte   // to do so
-	visited []string // the URLs before the present one
+// Attempt is an exchange that follows redirects, on the level of events (Fetch,
+// section 4.4). Its exported fields are set before Start. Safe for concurrent use.
+type Attempt struct {
+	Engine *engine.Engine
+	Route  Route
+	Frame  *engine.Frame // whose exchange it is
+	Manual bool          // redirects are answers
+	Replay bool          // the body can be sent again
+	Buffer []byte        // to do so
 
+	visited   []string   // the URLs before the present one
 	mu        sync.Mutex // guards the fields below
 	stop      func(error)
 	cancelled error
 }
 
 // maxRedirects is the limit of the Fetch standard and of workerd.
-const maxRedirects = 20
+const MaxRedirects = 20
 
-// start emits one request. It belongs to a turn of the frame.
-func (f *redirects) start(req *event.Request, done func(*event.Response, error)) {
-	f.route.Emit(func() { f.send(req, done) })
+// Start emits one request. It belongs to a turn of the frame.
+func (f *Attempt) Start(req *event.Request, done func(*event.Response, error)) {
+	f.Route.Emit(func() { f.send(req, done) })
 }
 
 // send sends one request; it runs on the loop.
-func (f *redirects) send(req *event.Request, done func(*event.Response, error)) {
+func (f *Attempt) send(req *event.Request, done func(*event.Response, error)) {
 	f.mu.Lock()
 	cancelled := f.cancelled
 	f.mu.Unlock()
@@ -74,9 +76,9 @@ func (f *redirects) send(req *event.Request, done func(*event.Response, error)) 
 		return
 	}
 	var stop func(error)
-	f.e.In(f.frame, func() {
-		stop = f.route.Through(req, func(resp *event.Response, err error) {
-			if err != nil || f.manual || !isRedirectStatus(resp.Status) || !resp.Header.Has("location") {
+	f.Engine.In(f.Frame, func() {
+		stop = f.Route.Through(req, func(resp *event.Response, err error) {
+			if err != nil || f.Manual || !IsRedirect(resp.Status) || !resp.Header.Has("location") {
 				if err == nil {
 					f.describe(req, resp)
 				}
@@ -95,12 +97,13 @@ func (f *redirects) send(req *event.Request, done func(*event.Response, error)) 
 }
 
 // describe sets what only the client knows of a response.
-func (f *redirects) describe(req *event.Request, resp *event.Response) {
+func (f *Attempt) describe(req *event.Request, resp *event.Response) {
 	resp.URL, _, _ = strings.Cut(req.URL, "#") // Fetch, section 5.5: url has no fragment
 	resp.Redirected = len(f.visited) > 0
 }
 
-func (f *redirects) cancel(reason error) {
+// Cancel ends the attempt, also one that has not begun.
+func (f *Attempt) Cancel(reason error) {
 	f.mu.Lock()
 	stop := f.stop
 	if f.cancelled == nil {
@@ -113,7 +116,7 @@ func (f *redirects) cancel(reason error) {
 }
 
 // follow sends the next request, as a turn of the frame that fetched.
-func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*event.Response, error)) {
+func (f *Attempt) follow(req *event.Request, resp *event.Response, done func(*event.Response, error)) {
 	if resp.Body != nil {
 		resp.Body.Cancel(errors.New("redirected"))
 	}
@@ -122,44 +125,44 @@ func (f *redirects) follow(req *event.Request, resp *event.Response, done func(*
 		done(nil, err)
 		return
 	}
-	f.e.Post(f.frame, "redirect", func() {
+	f.Engine.Post(f.Frame, "redirect", func() {
 		f.visited = append(f.visited, req.URL)
-		if err := f.e.Subrequest(); err != nil {
+		if err := f.Engine.Subrequest(); err != nil {
 			done(nil, err)
 			return
 		}
-		f.start(next, done)
+		f.Start(next, done)
 	})
 }
 
-func (f *redirects) next(req *event.Request, resp *event.Response) (*event.Request, error) {
+func (f *Attempt) next(req *event.Request, resp *event.Response) (*event.Request, error) {
 	fail := func(text string) (*event.Request, error) {
 		return nil, &event.Error{Name: "TypeError", Message: text}
 	}
-	if len(f.visited) >= maxRedirects {
+	if len(f.visited) >= MaxRedirects {
 		return fail("Too many redirects." + strings.Join(append(f.visited, req.URL), ", "))
 	}
 	target, err := url.Parse(resp.Header.Get("location"), req.URL)
-	if err != nil || f.route.Network && target.Scheme() != "http" && target.Scheme() != "https" {
+	if err != nil || f.Route.Network && target.Scheme() != "http" && target.Scheme() != "https" {
 		return fail("Invalid Location header; unable to follow redirect.")
 	}
 	next := &event.Request{Method: req.Method, URL: target.Href(false), Header: req.Header, CF: req.CF, Upgrade: req.Upgrade, Raw: req.Raw, Cause: req.Cause}
-	if resp.Status != 303 && !f.replay {
+	if resp.Status != 303 && !f.Replay {
 		return fail("A request with a one-time-use body (it was initialized from a stream, not a buffer) encountered a redirect requiring the body to be retransmitted. To avoid this error in the future, construct this request from a buffer-like body initializer.")
 	}
 	if (resp.Status == 301 || resp.Status == 302) && req.Method == "POST" || resp.Status == 303 && req.Method != "HEAD" {
 		next.Method = "GET"
-	} else if f.buffer != nil {
-		next.Body = event.Bytes(append([]byte(nil), f.buffer...))
+	} else if f.Buffer != nil {
+		next.Body = event.Bytes(append([]byte(nil), f.Buffer...))
 	}
 	if from, err := url.Parse(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
-		next.Header = without(next.Header, "authorization")
+		next.Header = Without(next.Header, "authorization")
 	}
 	return next, nil
 }
 
-// without is a header without some lines.
-func without(h event.Header, names ...string) event.Header {
+// Without is a header without some lines.
+func Without(h event.Header, names ...string) event.Header {
 	var out event.Header
 	for _, f := range h {
 		keep := true
@@ -173,6 +176,7 @@ func without(h event.Header, names ...string) event.Header {
 	return out
 }
 
-func isRedirectStatus(status int) bool {
+// IsRedirect reports whether a status asks to fetch another URL.
+func IsRedirect(status int) bool {
 	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308
 }
