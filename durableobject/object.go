@@ -15,7 +15,7 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
-	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -83,7 +83,7 @@ type Object struct {
 	// the next realm begins.
 	superseded bool
 
-	handles       map[*HibernatableSocket]*webapi.WebSocketHandle
+	handles       map[*HibernatableSocket]*websocket.Handle
 	socketTimeout time.Duration
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/websocket"
 )
 
 // autoResponse is WebSocketRequestResponsePair.
@@ -126,7 +126,7 @@ func (r *Realm) checkAutoResponse(p *autoResponse) {
 
 func (o *Object) acceptWebSocket(v, tagList goja.Value) {
 	r := o.realm
-	handle, ok := r.iso.Platform.SocketOf(v)
+	handle, ok := r.iso.Platform.WebSockets.Of(v)
 	if !ok {
 		r.eng.Throw("TypeError", "Failed to execute 'acceptWebSocket' on 'DurableObjectState': parameter 1 is not of type 'WebSocket'.")
 	}
@@ -169,9 +169,9 @@ func (o *Object) tags(v goja.Value) []string {
 	return tags
 }
 
-func (o *Object) remember(h *HibernatableSocket, handle *webapi.WebSocketHandle) {
+func (o *Object) remember(h *HibernatableSocket, handle *websocket.Handle) {
 	if o.handles == nil {
-		o.handles = map[*HibernatableSocket]*webapi.WebSocketHandle{}
+		o.handles = map[*HibernatableSocket]*websocket.Handle{}
 	}
 	o.handles[h] = handle
 }
@@ -179,22 +179,22 @@ func (o *Object) remember(h *HibernatableSocket, handle *webapi.WebSocketHandle)
 // handleOf is the WebSocket object of a socket in this incarnation. It is OPEN
 // until the peer's Close is delivered, although that may be what has woken the
 // object: so it is in workerd, and a constructor still finds who is leaving.
-func (o *Object) handleOf(h *HibernatableSocket) *webapi.WebSocketHandle {
+func (o *Object) handleOf(h *HibernatableSocket) *websocket.Handle {
 	if handle := o.handles[h]; handle != nil {
 		return handle
 	}
 	p := o.realm.iso.Platform
-	obj := p.WrapSocket(h.sock, webapi.SocketOptions{
+	obj := p.WebSockets.Wrap(h.sock, websocket.Options{
 		Hibernatable: true, Attachment: h, SentClose: h.sock.Sent(),
 	})
-	handle, _ := p.SocketOf(obj)
+	handle, _ := p.WebSockets.Of(obj)
 	handle.Host = h
 	o.remember(h, handle)
 	return handle
 }
 
 func (o *Object) hibernatable(v goja.Value, method string) *HibernatableSocket {
-	handle, ok := o.realm.iso.Platform.SocketOf(v)
+	handle, ok := o.realm.iso.Platform.WebSockets.Of(v)
 	if !ok {
 		o.realm.eng.Throw("TypeError", "Failed to execute '%s' on 'DurableObjectState': parameter 1 is not of type 'WebSocket'.", method)
 	}

@@ -113,14 +113,14 @@ func (s *SocketSet) DropAll(code int, reason string) {
 	}
 }
 
-// LoadAttachment implements webapi.Attachment.
+// LoadAttachment implements websocket.Attachment.
 func (h *HibernatableSocket) LoadAttachment() []byte {
 	h.set.mu.Lock()
 	defer h.set.mu.Unlock()
 	return h.attachment
 }
 
-// StoreAttachment implements webapi.Attachment.
+// StoreAttachment implements websocket.Attachment.
 func (h *HibernatableSocket) StoreAttachment(b []byte) {
 	h.set.mu.Lock()
 	h.attachment = b

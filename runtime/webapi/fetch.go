@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/exchange"
+	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -19,7 +20,6 @@ type fetchState struct {
 	headersClass  func() *engine.Class[*headers]
 	requestClass  func() *engine.Class[*request]
 	responseClass func() *engine.Class[*response]
-	socketClass   func() *engine.Class[*WebSocketHandle]
 	connect       goja.Callable // js/tcpsocket.js, once it is loaded
 	objectText    goja.Value    // Object.prototype.toString
 }
@@ -30,12 +30,10 @@ func (p *Platform) installFetch() {
 	f.headersClass = webidl.Lazily(e, p.defineHeaders)
 	f.requestClass = webidl.Lazily(e, p.defineRequest)
 	f.responseClass = webidl.Lazily(e, p.defineResponse)
-	f.socketClass = webidl.Lazily(e, p.defineSocket)
 	e.LazyGlobal("Headers", func() goja.Value { return f.headersClass().Ctor })
 	e.LazyGlobal("Request", func() goja.Value { return f.requestClass().Ctor })
 	e.LazyGlobal("Response", func() goja.Value { return f.responseClass().Ctor })
-	e.LazyGlobal("WebSocket", func() goja.Value { return f.socketClass().Ctor })
-	e.LazyGlobal("WebSocketPair", p.defineSocketPair)
+	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
 	e.LazyGlobal("caches", p.defineCaches)
 	for _, name := range []string{"Cache", "CacheStorage"} {
 		e.LazyGlobal(name, func() goja.Value {

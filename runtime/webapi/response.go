@@ -9,6 +9,7 @@ import (
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/url"
+	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -40,7 +41,7 @@ func (p *Platform) ResponseFromEvent(ev *event.Response) *goja.Object {
 		r.kind, r.native, r.owner = bodyNative, ev.Body, p.Engine.Current()
 	}
 	if ev.Socket != nil {
-		r.socket = p.WrapSocket(ev.Socket, SocketOptions{})
+		r.socket = p.WebSockets.Wrap(ev.Socket, websocket.Options{})
 	}
 	return p.fetch.responseClass().Wrap(r)
 }
@@ -72,7 +73,7 @@ func (p *Platform) responseEvent(r *response, gone func()) *event.Response {
 		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody, Object: r.object,
 	}
 	if r.socket != nil {
-		ev.Socket = p.coupleSocket(r.socket)
+		ev.Socket = p.WebSockets.Couple(r.socket)
 	}
 	ev.Body = p.takeBody(&r.body, gone)
 	return ev
@@ -194,7 +195,7 @@ func (p *Platform) initResponse(r *response, init goja.Value) {
 		r.cf = p.newCF(v, "InitializerDict")
 	}
 	if v := webidl.Present(obj, "webSocket"); v != nil && !goja.IsNull(v) {
-		if _, ok := p.SocketOf(v); !ok {
+		if _, ok := p.WebSockets.Of(v); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'webSocket' field on 'InitializerDict': the provided value is not of type 'WebSocket'.")
 		}
 		r.socket = v

@@ -26,6 +26,7 @@ import (
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webapi/url"
+	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -60,9 +61,10 @@ type Platform struct {
 	crypto    *crypto.Crypto
 	opts      Options
 
-	Events  *events.Events
-	Streams *streams.Streams
-	Blobs   *blob.Blobs
+	Events     *events.Events
+	Streams    *streams.Streams
+	Blobs      *blob.Blobs
+	WebSockets *websocket.Sockets
 
 	cloner *structured.Cloner
 	forms  *form.Forms

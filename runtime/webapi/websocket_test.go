@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/websocket"
 )
 
 const pairHelper = `globalThis.pair = () => Object.values(new WebSocketPair());
@@ -198,7 +199,7 @@ func TestWebSocketHibernation(t *testing.T) {
 	peer, store := &socketPeer{}, &storedAttachment{}
 	var sock *event.Socket
 	w.turn(func() {
-		h, ok := w.p.SocketOf(w.p.VM.Get("a"))
+		h, ok := w.p.WebSockets.Of(w.p.VM.Get("a"))
 		if !ok {
 			t.Fatal("no handle")
 		}
@@ -217,8 +218,8 @@ func TestWebSocketHibernation(t *testing.T) {
 	}
 	again := newFetchWorld(t)
 	again.turn(func() {
-		again.p.VM.Set("ws", again.p.WrapSocket(sock, SocketOptions{Hibernatable: true, Attachment: store}))
-		h, _ := again.p.SocketOf(again.p.VM.Get("ws"))
+		again.p.VM.Set("ws", again.p.WebSockets.Wrap(sock, websocket.Options{Hibernatable: true, Attachment: store}))
+		h, _ := again.p.WebSockets.Of(again.p.VM.Get("ws"))
 		h.MarkReceivedClose()
 	})
 	again.run(`say([ws.readyState, ws.deserializeAttachment().n]); ws.send("back"); ws.close(1000); say(ws.readyState)`)

@@ -1,4 +1,6 @@
-package webapi
+// Package websocket is WebSocket and WebSocketPair: clients, sockets of responses,
+// and those that an object takes for hibernation.
+package websocket
 
 import (
 	"cmp"
@@ -12,11 +14,32 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/mime"
 	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
+
+// Sockets is what an isolate has of WebSockets. Loop-confined.
+type Sockets struct {
+	*webidl.Realm
+	events  *events.Events
+	blobs   *blob.Blobs
+	through exchange.Exchange // nil: clients have nowhere to go
+	class   func() *engine.Class[*Handle]
+}
+
+// New defines WebSocket and WebSocketPair in a realm; through is the network of
+// new WebSocket(), nil for none.
+func New(r *webidl.Realm, ev *events.Events, blobs *blob.Blobs, through exchange.Exchange) *Sockets {
+	p := &Sockets{Realm: r, events: ev, blobs: blobs, through: through}
+	p.class = webidl.Lazily(r.Engine, p.define)
+	r.Engine.LazyGlobal("WebSocket", func() goja.Value { return p.class().Ctor })
+	r.Engine.LazyGlobal("WebSocketPair", p.definePair)
+	return p
+}
 
 // MaxAttachmentBytes is the most that serializeAttachment takes.
 const MaxAttachmentBytes = 16384
@@ -28,10 +51,10 @@ type Attachment interface {
 	StoreAttachment(b []byte)
 }
 
-// WebSocketHandle is the Go side of a WebSocket object: one end of an
+// Handle is the Go side of a WebSocket object: one end of an
 // event.Socket, and how far JavaScript has come with it (workerd's
 // api/web-socket.c++). Loop-confined; the Socket itself is safe for concurrent use.
-type WebSocketHandle struct {
+type Handle struct {
 	events.Target
 	// Socket is this end; nil while a client socket connects.
 	Socket *event.Socket
@@ -40,7 +63,7 @@ type WebSocketHandle struct {
 	// Host is what the socket is to the package that took it.
 	Host any
 
-	p          *Platform
+	p          *Sockets
 	obj        *goja.Object
 	state      socketState
 	owner      *engine.Context
@@ -69,30 +92,30 @@ const (
 )
 
 // LoadAttachment implements Attachment.
-func (h *WebSocketHandle) LoadAttachment() []byte { return h.attachment }
+func (h *Handle) LoadAttachment() []byte { return h.attachment }
 
 // StoreAttachment implements Attachment.
-func (h *WebSocketHandle) StoreAttachment(b []byte) { h.attachment = b }
+func (h *Handle) StoreAttachment(b []byte) { h.attachment = b }
 
 // Object is the WebSocket object.
-func (h *WebSocketHandle) Object() *goja.Object { return h.obj }
+func (h *Handle) Object() *goja.Object { return h.obj }
 
 // Protocol is the negotiated subprotocol, "" if none.
-func (h *WebSocketHandle) Protocol() string { return h.protocol }
+func (h *Handle) Protocol() string { return h.protocol }
 
 // SentClose reports whether close() was called on this end.
-func (h *WebSocketHandle) SentClose() bool { return h.sentClose }
+func (h *Handle) SentClose() bool { return h.sentClose }
 
 // MarkReceivedClose is called by who took the socket when the peer's Close
 // frame, or the loss of the connection, has arrived.
-func (h *WebSocketHandle) MarkReceivedClose() { h.gotClose = true }
+func (h *Handle) MarkReceivedClose() { h.gotClose = true }
 
 // MarkSentClose is called by who took the socket when it answers the peer's
 // Close frame itself.
-func (h *WebSocketHandle) MarkSentClose() { h.sentClose = true }
+func (h *Handle) MarkSentClose() { h.sentClose = true }
 
 // ReadyState is WebSocket.readyState.
-func (h *WebSocketHandle) ReadyState() int {
+func (h *Handle) ReadyState() int {
 	switch {
 	case h.gotClose && h.sentClose, h.failed:
 		return 3
@@ -104,23 +127,23 @@ func (h *WebSocketHandle) ReadyState() int {
 	return 1
 }
 
-// SocketOf is the handle of a WebSocket object.
-func (p *Platform) SocketOf(v goja.Value) (*WebSocketHandle, bool) {
-	h, ok := p.Engine.Attached(v).(*WebSocketHandle)
+// Of is the handle of a WebSocket object.
+func (p *Sockets) Of(v goja.Value) (*Handle, bool) {
+	h, ok := p.Engine.Attached(v).(*Handle)
 	return h, ok
 }
 
-// SocketOptions describe a socket that JavaScript did not make.
-type SocketOptions struct {
+// Options describe a socket that JavaScript did not make.
+type Options struct {
 	// Hibernatable: the socket was taken for hibernation in an earlier life.
 	Hibernatable bool
 	Attachment   Attachment // nil: kept in the handle
 	SentClose    bool
 }
 
-// WrapSocket makes the WebSocket object of one end of a socket, in the current
+// Wrap makes the WebSocket object of one end of a socket, in the current
 // context: of a fetch's response, or after hibernation.
-func (p *Platform) WrapSocket(sock *event.Socket, o SocketOptions) *goja.Object {
+func (p *Sockets) Wrap(sock *event.Socket, o Options) *goja.Object {
 	h := p.newHandle(sock)
 	if o.Hibernatable {
 		h.state = socketHibernatable
@@ -129,12 +152,12 @@ func (p *Platform) WrapSocket(sock *event.Socket, o SocketOptions) *goja.Object 
 		h.Attachment = o.Attachment
 	}
 	h.sentClose = o.SentClose
-	h.obj = p.fetch.socketClass().Wrap(h)
+	h.obj = p.class().Wrap(h)
 	return h.obj
 }
 
-func (p *Platform) newHandle(sock *event.Socket) *WebSocketHandle {
-	h := &WebSocketHandle{p: p, Socket: sock, state: socketIdle, owner: p.Engine.Current(), frame: p.Engine.Frame(), binaryType: "arraybuffer"}
+func (p *Sockets) newHandle(sock *event.Socket) *Handle {
+	h := &Handle{p: p, Socket: sock, state: socketIdle, owner: p.Engine.Current(), frame: p.Engine.Frame(), binaryType: "arraybuffer"}
 	if sock != nil {
 		h.protocol = sock.Protocol
 	}
@@ -148,7 +171,7 @@ func (p *Platform) newHandle(sock *event.Socket) *WebSocketHandle {
 // TakeForHibernation marks the socket as accepted by the object that runs now;
 // its events go to whoever binds the Socket from then on, and send and close
 // keep working. It throws if the socket was accepted or returned before.
-func (h *WebSocketHandle) TakeForHibernation() *event.Socket {
+func (h *Handle) TakeForHibernation() *event.Socket {
 	if h.state == socketAccepted || h.state == socketHibernatable {
 		h.p.Engine.Throw("Error", "Cannot call `acceptWebSocket()` if the WebSocket was already accepted via `accept()`")
 	}
@@ -159,9 +182,9 @@ func (h *WebSocketHandle) TakeForHibernation() *event.Socket {
 	return h.Socket
 }
 
-// coupleSocket gives the socket of a 101 response away.
-func (p *Platform) coupleSocket(v goja.Value) *event.Socket {
-	h, _ := p.SocketOf(v)
+// Couple gives the socket of a 101 response away.
+func (p *Sockets) Couple(v goja.Value) *event.Socket {
+	h, _ := p.Of(v)
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
 	switch h.state {
 	case socketConnecting:
@@ -179,7 +202,7 @@ func (p *Platform) coupleSocket(v goja.Value) *event.Socket {
 
 // accept begins to deliver events to JavaScript. The context stays alive until
 // the socket is closed.
-func (h *WebSocketHandle) accept() {
+func (h *Handle) accept() {
 	refuse := func(text string) { h.p.Engine.Throw("TypeError", "%s", text) }
 	switch h.state {
 	case socketConnecting:
@@ -194,7 +217,7 @@ func (h *WebSocketHandle) accept() {
 	h.open()
 }
 
-func (h *WebSocketHandle) open() {
+func (h *Handle) open() {
 	e, sock := h.p.Engine, h.Socket
 	h.owner, h.frame, h.state = e.IO("accept"), e.Frame(), socketAccepted
 	h.owner.Hold()
@@ -205,7 +228,7 @@ func (h *WebSocketHandle) open() {
 }
 
 // settle lets the context go once neither side will send any more.
-func (h *WebSocketHandle) settle() {
+func (h *Handle) settle() {
 	if h.op == nil || !h.failed && !(h.gotClose && h.sentClose) {
 		return
 	}
@@ -216,7 +239,7 @@ func (h *WebSocketHandle) settle() {
 }
 
 // socketReceiver posts what arrives to the loop.
-type socketReceiver struct{ h *WebSocketHandle }
+type socketReceiver struct{ h *Handle }
 
 // OnMessage implements event.Receiver.
 func (r socketReceiver) OnMessage(m event.Message) {
@@ -227,11 +250,11 @@ func (r socketReceiver) OnMessage(m event.Message) {
 		case !m.Binary:
 			data = h.p.Engine.String(webidl.ValidUTF8(m.Data))
 		case h.binaryType == "blob":
-			data = h.p.Blobs.NewBlob(m.Data, "")
+			data = h.p.blobs.NewBlob(m.Data, "")
 		default:
 			data = h.p.NewArrayBuffer(m.Data)
 		}
-		h.p.Events.Fire(h.obj, h.p.Events.NewMessage(data, ""))
+		h.p.events.Fire(h.obj, h.p.events.NewMessage(data, ""))
 	})
 }
 
@@ -263,17 +286,17 @@ func (r socketReceiver) OnError(err error) {
 	h.p.Engine.Post(h.frame, "websocket error", func() { h.dispatchError(h.p.Engine.FromGo(err)) })
 }
 
-func (h *WebSocketHandle) dispatchClose(code int, reason string, clean bool) {
-	h.p.Events.Fire(h.obj, h.p.Events.NewClose(code, reason, clean))
+func (h *Handle) dispatchClose(code int, reason string, clean bool) {
+	h.p.events.Fire(h.obj, h.p.events.NewClose(code, reason, clean))
 }
 
-func (h *WebSocketHandle) dispatchError(v goja.Value) {
+func (h *Handle) dispatchError(v goja.Value) {
 	h.failed = true
-	h.p.Events.Fire(h.obj, h.p.Events.NewError("Uncaught "+h.p.Engine.Text(v), v))
+	h.p.events.Fire(h.obj, h.p.events.NewError("Uncaught "+h.p.Engine.Text(v), v))
 }
 
 // send is WebSocket.send: an output of the current context.
-func (h *WebSocketHandle) send(v goja.Value) {
+func (h *Handle) send(v goja.Value) {
 	p := h.p
 	var m event.Message
 	if data, ok := p.BytesOf(v); ok {
@@ -302,7 +325,7 @@ func (h *WebSocketHandle) send(v goja.Value) {
 }
 
 // checkOpen throws unless this context may send.
-func (h *WebSocketHandle) checkOpen() {
+func (h *Handle) checkOpen() {
 	if h.state != socketAccepted && h.state != socketHibernatable {
 		h.p.Engine.Throw("TypeError", "You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.")
 	}
@@ -311,7 +334,7 @@ func (h *WebSocketHandle) checkOpen() {
 
 // close is WebSocket.close (docs/semantics.md 27: 1000, 1001 to 4999 but for the codes
 // that never travel; a reason of at most 123 bytes).
-func (h *WebSocketHandle) close(code, reason goja.Value) {
+func (h *Handle) close(code, reason goja.Value) {
 	p := h.p
 	given := func(v goja.Value) bool { return v != nil && !goja.IsUndefined(v) }
 	n, text := 0, ""
@@ -341,7 +364,7 @@ func (h *WebSocketHandle) close(code, reason goja.Value) {
 	h.settle()
 }
 
-func (h *WebSocketHandle) emitClose(code int, reason string) {
+func (h *Handle) emitClose(code int, reason string) {
 	if code == 1005 {
 		code = 0
 	}
@@ -350,7 +373,7 @@ func (h *WebSocketHandle) emitClose(code int, reason string) {
 	h.owner.Emit(func() { sock.Close(code, reason) })
 }
 
-func (h *WebSocketHandle) serializeAttachment(v goja.Value) {
+func (h *Handle) serializeAttachment(v goja.Value) {
 	data, err := h.p.Clone.Serialize(v, clone.Options{Mode: clone.Attachment})
 	if err != nil {
 		panic(structured.Error(h.p.Realm, err))
@@ -361,7 +384,7 @@ func (h *WebSocketHandle) serializeAttachment(v goja.Value) {
 	h.Attachment.StoreAttachment(data)
 }
 
-func (h *WebSocketHandle) deserializeAttachment() goja.Value {
+func (h *Handle) deserializeAttachment() goja.Value {
 	data := h.Attachment.LoadAttachment()
 	if data == nil {
 		return goja.Null()

@@ -1,4 +1,4 @@
-package webapi
+package websocket
 
 import (
 	"errors"
@@ -14,62 +14,62 @@ import (
 	"minido.dev/minido/runtime/webapi/url"
 )
 
-func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
+func (p *Sockets) define() *engine.Class[*Handle] {
 	vm := p.VM
-	get := func(name string, fn func(h *WebSocketHandle) goja.Value) engine.Accessor[*WebSocketHandle] {
-		return engine.Accessor[*WebSocketHandle]{Name: name, Get: func(h *WebSocketHandle, _ *goja.Object) goja.Value { return fn(h) }}
+	get := func(name string, fn func(h *Handle) goja.Value) engine.Accessor[*Handle] {
+		return engine.Accessor[*Handle]{Name: name, Get: func(h *Handle, _ *goja.Object) goja.Value { return fn(h) }}
 	}
-	method := func(name string, length int, fn func(h *WebSocketHandle, call goja.FunctionCall)) engine.Method[*WebSocketHandle] {
-		return engine.Method[*WebSocketHandle]{Name: name, Length: length, Fn: func(h *WebSocketHandle, call goja.FunctionCall) goja.Value {
+	method := func(name string, length int, fn func(h *Handle, call goja.FunctionCall)) engine.Method[*Handle] {
+		return engine.Method[*Handle]{Name: name, Length: length, Fn: func(h *Handle, call goja.FunctionCall) goja.Value {
 			fn(h, call)
 			return goja.Undefined()
 		}}
 	}
-	accessors := []engine.Accessor[*WebSocketHandle]{
-		get("readyState", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.ReadyState()) }),
-		get("bufferedAmount", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.buffered) }),
-		get("url", func(h *WebSocketHandle) goja.Value {
+	accessors := []engine.Accessor[*Handle]{
+		get("readyState", func(h *Handle) goja.Value { return vm.ToValue(h.ReadyState()) }),
+		get("bufferedAmount", func(h *Handle) goja.Value { return vm.ToValue(h.buffered) }),
+		get("url", func(h *Handle) goja.Value {
 			if !h.hasURL {
 				return goja.Null()
 			}
 			return vm.ToValue(h.url)
 		}),
-		get("protocol", func(h *WebSocketHandle) goja.Value { return vm.ToValue(h.protocol) }),
-		get("extensions", func(*WebSocketHandle) goja.Value { return vm.ToValue("") }), // none is offered
+		get("protocol", func(h *Handle) goja.Value { return vm.ToValue(h.protocol) }),
+		get("extensions", func(*Handle) goja.Value { return vm.ToValue("") }), // none is offered
 		{Name: "binaryType",
-			Get: func(h *WebSocketHandle, _ *goja.Object) goja.Value { return vm.ToValue(h.binaryType) },
-			Set: func(h *WebSocketHandle, _ *goja.Object, v goja.Value) {
+			Get: func(h *Handle, _ *goja.Object) goja.Value { return vm.ToValue(h.binaryType) },
+			Set: func(h *Handle, _ *goja.Object, v goja.Value) {
 				if s := v.String(); s == "blob" || s == "arraybuffer" {
 					h.binaryType = s
 				}
 			}},
-		events.HandlerAttribute[*WebSocketHandle]("open"), events.HandlerAttribute[*WebSocketHandle]("message"),
-		events.HandlerAttribute[*WebSocketHandle]("close"), events.HandlerAttribute[*WebSocketHandle]("error"),
+		events.HandlerAttribute[*Handle]("open"), events.HandlerAttribute[*Handle]("message"),
+		events.HandlerAttribute[*Handle]("close"), events.HandlerAttribute[*Handle]("error"),
 	}
-	return engine.DefineClass(p.Engine, engine.ClassDef[*WebSocketHandle]{
-		Name: "WebSocket", Length: 1, Extends: p.Events.Targets().Ctor,
-		New: func(call goja.ConstructorCall) *WebSocketHandle {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*Handle]{
+		Name: "WebSocket", Length: 1, Extends: p.events.Targets().Ctor,
+		New: func(call goja.ConstructorCall) *Handle {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("WebSocket", 1, "string")
 			}
 			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
 		},
-		Methods: []engine.Method[*WebSocketHandle]{
-			method("accept", 0, func(h *WebSocketHandle, call goja.FunctionCall) { h.accept() }),
-			method("send", 1, func(h *WebSocketHandle, call goja.FunctionCall) {
+		Methods: []engine.Method[*Handle]{
+			method("accept", 0, func(h *Handle, call goja.FunctionCall) { h.accept() }),
+			method("send", 1, func(h *Handle, call goja.FunctionCall) {
 				if len(call.Arguments) == 0 {
 					h.send(nil)
 				}
 				h.send(call.Argument(0))
 			}),
-			method("close", 0, func(h *WebSocketHandle, call goja.FunctionCall) { h.close(call.Argument(0), call.Argument(1)) }),
-			method("serializeAttachment", 1, func(h *WebSocketHandle, call goja.FunctionCall) {
+			method("close", 0, func(h *Handle, call goja.FunctionCall) { h.close(call.Argument(0), call.Argument(1)) }),
+			method("serializeAttachment", 1, func(h *Handle, call goja.FunctionCall) {
 				if len(call.Arguments) == 0 {
 					p.Engine.Throw("TypeError", "Failed to execute 'serializeAttachment' on 'WebSocket': parameter 1 is not of type 'Value'.")
 				}
 				h.serializeAttachment(call.Arguments[0])
 			}),
-			{Name: "deserializeAttachment", Fn: func(h *WebSocketHandle, _ goja.FunctionCall) goja.Value {
+			{Name: "deserializeAttachment", Fn: func(h *Handle, _ goja.FunctionCall) goja.Value {
 				return h.deserializeAttachment()
 			}},
 		},
@@ -83,9 +83,9 @@ func (p *Platform) defineSocket() *engine.Class[*WebSocketHandle] {
 	})
 }
 
-// defineSocketPair makes the class whose instances hold two connected sockets
+// definePair makes the class whose instances hold two connected sockets
 // under 0 and 1.
-func (p *Platform) defineSocketPair() goja.Value {
+func (p *Sockets) definePair() goja.Value {
 	type pair struct{ ends [2]goja.Value }
 	values := func(s *pair, _ goja.FunctionCall) goja.Value {
 		list := p.VM.NewArray(s.ends[0], s.ends[1])
@@ -96,7 +96,7 @@ func (p *Platform) defineSocketPair() goja.Value {
 		New: func(call goja.ConstructorCall) *pair {
 			p.Engine.IO("WebSocketPair")
 			a, b := event.NewSocketPair()
-			s := &pair{[2]goja.Value{p.WrapSocket(a, SocketOptions{}), p.WrapSocket(b, SocketOptions{})}}
+			s := &pair{[2]goja.Value{p.Wrap(a, Options{}), p.Wrap(b, Options{})}}
 			call.This.DefineDataProperty("0", s.ends[0], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 			call.This.DefineDataProperty("1", s.ends[1], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 			return s
@@ -109,7 +109,7 @@ func (p *Platform) defineSocketPair() goja.Value {
 }
 
 // connectSocket is `new WebSocket(url, protocols)`: a client.
-func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value) *WebSocketHandle {
+func (p *Sockets) connectSocket(obj *goja.Object, target, protocols goja.Value) *Handle {
 	refuse := func(text string) { panic(p.NewDOMException("SyntaxError", "WebSocket Constructor: "+text)) }
 	p.Engine.IO("WebSocket")
 	parsed, err := url.Parse(p.USV(target), "")
@@ -138,7 +138,7 @@ func (p *Platform) connectSocket(obj *goja.Object, target, protocols goja.Value)
 	return h
 }
 
-func (p *Platform) subprotocols(v goja.Value, refuse func(string)) []string {
+func (p *Sockets) subprotocols(v goja.Value, refuse func(string)) []string {
 	var names []string
 	switch list := v.(type) {
 	case *goja.Object:
@@ -166,7 +166,7 @@ func (p *Platform) subprotocols(v goja.Value, refuse func(string)) []string {
 }
 
 // connect asks for the socket; the answer becomes "open", or "error" and "close".
-func (h *WebSocketHandle) connect(req *event.Request) {
+func (h *Handle) connect(req *event.Request) {
 	p, e := h.p, h.p.Engine
 	var cancel func(error)
 	if err := e.Subrequest(); err != nil {
@@ -198,18 +198,18 @@ func (h *WebSocketHandle) connect(req *event.Request) {
 			cancel(reason)
 		}
 	}
-	if p.opts.Fetch == nil {
+	if p.through == nil {
 		answer(nil, errors.New("new WebSocket() has nowhere to go: this isolate was started without access to a network"))
 		return
 	}
 	h.owner.Emit(func() {
 		if !h.sentClose {
-			e.In(frame, func() { cancel = p.opts.Fetch(req, answer) })
+			e.In(frame, func() { cancel = p.through(req, answer) })
 		}
 	})
 }
 
-func (h *WebSocketHandle) connected(resp *event.Response, err error) {
+func (h *Handle) connected(resp *event.Response, err error) {
 	if err != nil {
 		h.gotClose, h.sentClose = true, true
 		h.dispatchError(exchange.Error(h.p.Engine, err))
@@ -223,5 +223,5 @@ func (h *WebSocketHandle) connected(resp *event.Response, err error) {
 	}
 	h.Socket, h.protocol = resp.Socket, resp.Header.Get("sec-websocket-protocol")
 	h.open()
-	h.p.Events.Fire(h.obj, h.p.Events.New("open"))
+	h.p.events.Fire(h.obj, h.p.events.New("open"))
 }
