@@ -7,6 +7,7 @@ import (
 	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/form"
+	"minido.dev/minido/runtime/webapi/html"
 	"minido.dev/minido/runtime/webapi/performance"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
@@ -24,6 +25,7 @@ func (p *Platform) installCore() {
 	p.Events = events.New(p.Realm, p.cloner)
 	p.LazyClass("EventSource", p.eventSourceClass)
 	p.Streams = streams.New(p.Realm, p.cloner)
+	p.html = html.New(p.Realm, rewriterHost{p}, p.Streams, p.encodings)
 	p.installTimers()
 	performance.New(p.Realm, p.cloner, p.Events)
 	p.urls.Install()

@@ -1,12 +1,6 @@
 package webapi
 
-import (
-	"reflect"
-	"strings"
-	"testing"
-
-	"golang.org/x/net/html"
-)
+import "testing"
 
 // HTMLRewriter selects, mutates and passes through as the reference does; each
 // answer was also given by workerd.
@@ -33,52 +27,6 @@ func TestHTMLRewriter(t *testing.T) {
 		{`Promise.all(["p", "div > *", "p.a.b", "[x^=a]", '[x="ABC" i]', "p:nth-child(3)", "p:nth-of-type(2)", "p:not(.a)", "#i, .d"].map(mark))`, `["1,3","1,2,3","1","1","1","3","3","3",",2"]`},
 		{`new HTMLRewriter().on("a:hover", {})`, `TypeError: Parser error: Unsupported pseudo-class or pseudo-element in selector.`},
 	})
-}
-
-// Where a document is cut on its way makes no difference to its tokens, but that
-// a text comes in parts (HTML, section 13.2.5: the tokenizer has states, not
-// chunks).
-func TestHTMLSplitter(t *testing.T) {
-	selectors, err := parseSelectors("div p, g, script")
-	if err != nil {
-		t.Fatal(err)
-	}
-	split := func(parts ...string) (out []htmlToken) {
-		s := newHTMLSplitter([][]*selector{selectors})
-		for i, part := range parts {
-			for _, token := range s.feed([]byte(part), i == len(parts)-1) {
-				if last := len(out) - 1; last >= 0 && token.kind == html.TextToken && out[last].kind == html.TextToken {
-					out[last].raw += token.raw
-					out[last].last = token.last
-				} else {
-					out = append(out, token)
-				}
-			}
-		}
-		return out
-	}
-	for _, doc := range []string{
-		`<!DOCTYPE html><div a="x>y"  B='2' c>1 < 2 &amp; é<p>日本</div><!-- c -- d --></p>`,
-		`<script>if (a<b) "</p>" <!-- </script><style>a</b></style><textarea><p></textarea><p/>`,
-		`<svg><style><p></style><![CDATA[<p>]]><g/><foreignObject><div><p>x</p></div></foreignObject></svg>`,
-		`a<`, `a</`, `<p`, `<!--`, `<?pi?></ x><!x>`,
-	} {
-		whole := split(doc)
-		var raw strings.Builder
-		for _, token := range whole {
-			raw.WriteString(token.raw)
-		}
-		if raw.String() != doc {
-			t.Errorf("%q became %q", doc, raw.String())
-		}
-		for i := range len(doc) {
-			for j := i; j < len(doc); j += 7 {
-				if got := split(doc[:i], doc[i:j], doc[j:]); !reflect.DeepEqual(got, whole) {
-					t.Fatalf("%q cut at %d and %d: %+v, want %+v", doc, i, j, got, whole)
-				}
-			}
-		}
-	}
 }
 
 // Of attributes with one name all are kept and the first counts; what was put in

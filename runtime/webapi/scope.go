@@ -11,7 +11,7 @@ func (p *Platform) installScope() {
 	p.Engine.LazyGlobal("Cloudflare", p.makeCloudflare)
 	p.lang.InstallDisposables()
 	p.urls.InstallPattern(p.regexps.Ctor)
-	p.LazyClass("HTMLRewriter", p.htmlRewriterClass)
+	p.html.Install()
 }
 
 // makeCloudflare is the object Cloudflare: compatibilityFlags answers for

@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/form"
+	"minido.dev/minido/runtime/webapi/html"
 	"minido.dev/minido/runtime/webapi/inspect"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/structured"
@@ -59,6 +60,7 @@ type Platform struct {
 	urls      *url.Classes
 	encodings *encoding.Classes
 	crypto    *crypto.Crypto
+	html      *html.Rewriters
 	opts      Options
 
 	Events     *events.Events

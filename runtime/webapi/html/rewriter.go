@@ -1,4 +1,6 @@
-package webapi
+// Package html is HTMLRewriter: it splits documents as they come in, selects
+// elements and gives them to handlers (workerd: api/html-rewriter.h).
+package html
 
 import (
 	_ "embed"
@@ -21,6 +23,33 @@ var rewriterSource string
 
 var rewriterPrelude = engine.NewPrelude("htmlrewriter.js", rewriterSource)
 
+// Host is what the rewriter needs of fetch. Loop-confined.
+type Host interface {
+	// Rewritten makes the response that v is, with another body; ok is false if v
+	// is no Response. start is called unless there is no body, with the charset
+	// that its type names, and what it returns is called with the stream of the body.
+	Rewritten(v goja.Value, start func(charset string, named bool) func(stream *goja.Object) *goja.Object) (out goja.Value, ok bool)
+	// IsResponse tells what a content may be read from, streams apart.
+	IsResponse(v goja.Value) bool
+}
+
+// Rewriters is HTMLRewriter in one isolate. Loop-confined.
+type Rewriters struct {
+	*webidl.Realm
+
+	host      Host
+	streams   *streams.Streams
+	encodings *encoding.Classes
+}
+
+// New makes the part; Install defines its class.
+func New(r *webidl.Realm, host Host, streams *streams.Streams, encodings *encoding.Classes) *Rewriters {
+	return &Rewriters{r, host, streams, encodings}
+}
+
+// Install defines HTMLRewriter.
+func (p *Rewriters) Install() { p.LazyClass("HTMLRewriter", p.htmlRewriterClass) }
+
 // htmlRewriter is an HTMLRewriter (workerd: api/html-rewriter.h). Loop-confined.
 type htmlRewriter struct {
 	selectors [][]*selector
@@ -33,7 +62,7 @@ type htmlRewriter struct {
 type contentHandlers map[string]goja.Value
 
 // contentHandlersOf reads the members of a dictionary of handlers.
-func (p *Platform) contentHandlersOf(v goja.Value, method string, n int, typ string, members ...string) contentHandlers {
+func (p *Rewriters) contentHandlersOf(v goja.Value, method string, n int, typ string, members ...string) contentHandlers {
 	obj, ok := v.(*goja.Object)
 	if !ok && !webidl.IsMissing(v) {
 		p.BadArgument("HTMLRewriter", method, n, typ)
@@ -56,7 +85,7 @@ func (p *Platform) contentHandlersOf(v goja.Value, method string, n int, typ str
 }
 
 // htmlRewriterClass makes the class.
-func (p *Platform) htmlRewriterClass() *goja.Object {
+func (p *Rewriters) htmlRewriterClass() *goja.Object {
 	rewrite := webidl.Lazily(p.Engine, func() goja.Value { return p.Engine.Load(rewriterPrelude, p.rewriterNative()) })
 	return engine.DefineClass(p.Engine, engine.ClassDef[*htmlRewriter]{
 		Name: "HTMLRewriter",
@@ -80,31 +109,15 @@ func (p *Platform) htmlRewriterClass() *goja.Object {
 				return call.This
 			}},
 			{Name: "transform", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
-				resp, ok := p.Engine.Attached(call.Argument(0)).(*response)
-				if !ok {
-					p.BadArgument("HTMLRewriter", "transform", 1, "Response")
-				}
-				return p.rewriteResponse(r, resp, rewrite())
+				return p.rewriteResponse(r, call.Argument(0), rewrite())
 			}},
 		},
 	}).Ctor
 }
 
-// rewriteResponse makes the response whose body is that of resp, rewritten as
-// it comes in.
-func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja.Value) goja.Value {
-	out := &response{status: resp.status, statusText: resp.statusText, url: resp.url, redirected: resp.redirected,
-		headers: copyOf(&resp.headers), cf: resp.cf.clone(p), encodeBody: resp.encodeBody}
-	out.h = &out.headers
-	if resp.kind == bodyNull {
-		return p.fetch.responseClass().Wrap(out)
-	}
-	run := p.newRewriting(r, resp)
-	out.headers.delete("content-length")
-	stream := p.bodyStreamValue(&resp.body).(*goja.Object)
-	if p.Streams.Locked(stream) || p.Streams.Disturbed(stream) {
-		p.Engine.Throw("TypeError", "The ReadableStream has been locked to a reader.")
-	}
+// rewriteResponse makes the response whose body is that of v, rewritten as it
+// comes in.
+func (p *Rewriters) rewriteResponse(r *htmlRewriter, v, rewrite goja.Value) goja.Value {
 	list := func(all []contentHandlers) goja.Value {
 		items := make([]any, len(all))
 		for i, h := range all {
@@ -118,16 +131,23 @@ func (p *Platform) rewriteResponse(r *htmlRewriter, resp *response, rewrite goja
 		}
 		return p.VM.NewArray(items...)
 	}
-	rewritten := p.Engine.Call(rewrite, goja.Undefined(), run.native(), stream, list(r.elements), list(r.documents)).(*goja.Object)
-	p.adoptStream(&out.body, rewritten)
-	return p.fetch.responseClass().Wrap(out)
+	out, ok := p.host.Rewritten(v, func(charset string, named bool) func(*goja.Object) *goja.Object {
+		run := p.newRewriting(r, charset, named)
+		return func(stream *goja.Object) *goja.Object {
+			return p.Engine.Call(rewrite, goja.Undefined(), run.native(), stream, list(r.elements), list(r.documents)).(*goja.Object)
+		}
+	})
+	if !ok {
+		p.BadArgument("HTMLRewriter", "transform", 1, "Response")
+	}
+	return out
 }
 
 // rewriting is one document on its way through a rewriter: what has come in is
 // split, what no handler asks for is written as it is, and the prelude is given
 // the rest. Loop-confined.
 type rewriting struct {
-	p        *Platform
+	p        *Rewriters
 	elements []contentHandlers // of each selector
 	document contentHandlers   // which handlers any of the document's have
 	splitter *htmlSplitter
@@ -140,20 +160,17 @@ type rewriting struct {
 }
 
 // newRewriting starts with the encoding that the response names.
-func (p *Platform) newRewriting(r *htmlRewriter, resp *response) *rewriting {
+func (p *Rewriters) newRewriting(r *htmlRewriter, charset string, named bool) *rewriting {
 	run := &rewriting{p: p, elements: r.elements, document: contentHandlers{}, splitter: newHTMLSplitter(r.selectors)}
 	for _, h := range r.documents {
 		for name, fn := range h {
 			run.document[name] = fn
 		}
 	}
-	typ, _ := resp.headers.get("content-type")
-	mime, _ := mime.Extract(typ)
-	label, ok := mime.Param("charset")
-	if !ok {
+	if !named {
 		return run
 	}
-	decoder, err := encoding.NewDecoder(label)
+	decoder, err := encoding.NewDecoder(charset)
 	if err != nil {
 		p.Engine.Throw("TypeError", "Parser error: Unknown character encoding has been provided.")
 	}
@@ -256,29 +273,28 @@ func (r *rewriting) native() *goja.Object {
 }
 
 // rewriterNative is the `native` of the prelude.
-func (p *Platform) rewriterNative() *goja.Object {
+func (p *Rewriters) rewriterNative() *goja.Object {
 	native := p.Engine.Native(
 		engine.Func{Name: "lower", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(mime.LowerASCII(p.ToString(call.Argument(0)).String()))
 		}},
 		engine.Func{Name: "isBodySource", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-			_, isResponse := p.Engine.Attached(call.Argument(0)).(*response)
-			return p.VM.ToValue(isResponse || p.Streams.Is(call.Argument(0)))
+			return p.VM.ToValue(p.host.IsResponse(call.Argument(0)) || p.streams.Is(call.Argument(0)))
 		}},
 		engine.Func{Name: "textOf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			v := call.Argument(0)
-			if p.Streams.Is(v) {
+			if p.streams.Is(v) {
 				v = p.Construct("Response", v)
 			}
 			return p.Invoke(v.(*goja.Object), "text")
 		}},
 	)
-	native.Set("ReadableStream", p.Streams.Class("ReadableStream"))
+	native.Set("ReadableStream", p.streams.Class("ReadableStream"))
 	return native
 }
 
 // tokenObject makes a token's JavaScript object.
-func (p *Platform) tokenObject(t htmlToken) *goja.Object {
+func (p *Rewriters) tokenObject(t htmlToken) *goja.Object {
 	list := func(numbers []int) goja.Value {
 		items := make([]any, len(numbers))
 		for i, n := range numbers {
