@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
 
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/wasm"
 )
 
@@ -53,6 +54,9 @@ func (u *unit) program() (*goja.Program, error) {
 		if err == nil {
 			if err = mend.Unit(ast, u.low.helpers); err == nil {
 				u.prog, err = goja.CompileAST(ast, false)
+			}
+			if err == nil {
+				insides.AskBeforeJoining(u.prog)
 			}
 		}
 		if err != nil {

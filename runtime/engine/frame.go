@@ -114,6 +114,9 @@ func (e *Engine) In(f *Frame, fn func()) {
 // tracker carries frames through promise jobs.
 type tracker struct{ e *Engine }
 
+// Join implements insides.Joiner.
+func (t tracker) Join(n int) { t.e.Allocate(int64(n), badStringLength) }
+
 func (t tracker) Grab() any { return t.e.cur }
 
 func (t tracker) Resumed(f any) {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/parser"
+
+	"minido.dev/minido/internal/insides"
 )
 
 // Prelude is JavaScript of our own: a function expression of (native,
@@ -27,6 +29,9 @@ func (p *Prelude) compile() *goja.Program {
 		ast, err := goja.Parse("minido:"+p.name, "("+p.source+"\n)", parser.WithDisableSourceMaps)
 		if err == nil {
 			p.program, err = goja.CompileAST(ast, true)
+		}
+		if err == nil {
+			insides.AskBeforeJoining(p.program)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("prelude %s does not compile: %v", p.name, err))

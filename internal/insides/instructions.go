@@ -1,0 +1,234 @@
+package insides
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// goja joins strings without asking anybody, and `s += s` in a loop makes a
+// value of gigabytes in two dozen steps. So the two instructions that join
+// strings get, in every program that is compiled, method tables of ours, which
+// are goja's but for the one method: that asks first and then calls goja's.
+
+// joining is what the replacement needs to know. Immutable after learn, but
+// for programs.
+type joining struct {
+	known       bool
+	add, concat instructionKind
+	runtime     uintptr                    // in the virtual machine
+	tracker     uintptr                    // in the runtime
+	numbers     [2]unsafe.Pointer          // method tables of numbers as values
+	mu          sync.Mutex                 // guards programs
+	programs    map[reflect.Type][]uintptr // where instructions keep programs of functions
+	theirs      *Goja
+}
+
+// instructionKind is a kind of instruction.
+type instructionKind struct {
+	table    unsafe.Pointer    // goja's method table
+	original executing         // its method
+	ours     *instructionTable // what replaces the table
+}
+
+// instructionTable is a method table of goja's interface of instructions
+// (internal/abi.ITab).
+type instructionTable struct {
+	_, _ unsafe.Pointer
+	_    uint32
+	exec uintptr
+}
+
+// executing is the method of instructions: of what the interface points to, and
+// the virtual machine.
+type executing = func(instruction, machine unsafe.Pointer)
+
+// Joiner is asked before strings are joined. The runtime's AsyncContextTracker
+// implements it: the one thing of the engine that goja keeps.
+type Joiner interface {
+	// Join is called on the loop before a string of n characters is made of
+	// others; it may panic with a JavaScript value.
+	Join(n int)
+}
+
+// joinAsked is the length from which a Joiner is asked.
+const joinAsked = 256 << 10
+
+// joined is written once, by learn, before any program is changed.
+var (
+	joined joining
+	learn  sync.Once
+)
+
+func (j *joining) learn() {
+	in := TheGoja()
+	j.programs, j.theirs = map[reflect.Type][]uintptr{}, in
+	if !in.Known {
+		return
+	}
+	machine, _ := reflect.TypeFor[goja.Runtime]().FieldByName("vm")
+	r, found := machine.Type.Elem().FieldByName("r")
+	tracker, kept := reflect.TypeFor[goja.Runtime]().FieldByName("asyncContextTracker")
+	if !found || !kept || r.Type != reflect.TypeFor[*goja.Runtime]() || tracker.Type != reflect.TypeFor[goja.AsyncContextTracker]() ||
+		in.codeType.Elem().Kind() != reflect.Interface || in.codeType.Elem().NumMethod() != 1 {
+		return
+	}
+	exec := in.codeType.Elem().Method(0)
+	if exec.Type.NumIn() != 1 || exec.Type.In(0) != machine.Type || exec.Type.NumOut() != 0 {
+		return
+	}
+	j.runtime, j.tracker = r.Offset, tracker.Offset
+	program, err := goja.Compile("", "var a; a + a; `${a}${a}`", false)
+	if err != nil {
+		return
+	}
+	code := j.code(program)
+	for i := range code {
+		switch j.typeOf(&code[i]).Name() {
+		case "_add":
+			j.add = replaced(code[i].tab, addition)
+		case "concatStrings":
+			if j.typeOf(&code[i]).Kind() == reflect.Int {
+				j.concat = replaced(code[i].tab, template)
+			}
+		}
+	}
+	var nobody *goja.Runtime // numbers belong to none
+	for i, sample := range []any{1, 1.5} {
+		v := nobody.ToValue(sample)
+		j.numbers[i] = wordsOf(&v).tab
+	}
+	j.known = j.add.ours != nil && j.concat.ours != nil
+}
+
+// replaced is a kind of instruction whose method is exec.
+func replaced(table unsafe.Pointer, exec executing) instructionKind {
+	ours := *(*instructionTable)(table)
+	original := &ours.exec // a func value points to where its code's address is
+	kept := *original
+	ours.exec = reflect.ValueOf(exec).Pointer()
+	at := &kept
+	return instructionKind{table, *(*executing)(unsafe.Pointer(&at)), &ours}
+}
+
+// code is a program's instructions.
+func (j *joining) code(program *goja.Program) []words {
+	return *(*[]words)(unsafe.Add(unsafe.Pointer(program), j.theirs.code))
+}
+
+func (j *joining) typeOf(instruction *words) reflect.Type {
+	return reflect.NewAt(j.theirs.codeType.Elem(), unsafe.Pointer(instruction)).Elem().Elem().Type()
+}
+
+// AskBeforeJoining has a program, and the functions in it, ask the Joiner of the
+// runtime that runs it before it makes a long string of others. Call it once,
+// before the program runs. It reports false, and does nothing, if goja is not
+// known.
+func AskBeforeJoining(program *goja.Program) bool {
+	j := &joined
+	learn.Do(j.learn)
+	if !j.known || program == nil {
+		return j.known
+	}
+	pending, seen := []*goja.Program{program}, map[*goja.Program]bool{}
+	for len(pending) > 0 {
+		p := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if p == nil || seen[p] {
+			continue
+		}
+		seen[p] = true
+		code := j.code(p)
+		for i := range code {
+			switch code[i].tab {
+			case j.add.table:
+				code[i].tab = unsafe.Pointer(j.add.ours)
+			case j.concat.table:
+				code[i].tab = unsafe.Pointer(j.concat.ours)
+			default:
+				pending = j.inner(&code[i], pending)
+			}
+		}
+	}
+	return true
+}
+
+// inner appends the programs that an instruction keeps.
+func (j *joining) inner(instruction *words, list []*goja.Program) []*goja.Program {
+	t := j.typeOf(instruction)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return list
+	}
+	j.mu.Lock()
+	places, known := j.programs[t]
+	if !known {
+		places = programsIn(t, 0, nil)
+		j.programs[t] = places
+	}
+	j.mu.Unlock()
+	for _, at := range places {
+		list = append(list, *(**goja.Program)(unsafe.Add(instruction.data, at)))
+	}
+	return list
+}
+
+// programsIn appends the places of programs in a struct.
+func programsIn(t reflect.Type, base uintptr, list []uintptr) []uintptr {
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Type == reflect.TypeFor[*goja.Program]():
+			list = append(list, base+f.Offset)
+		case f.Type.Kind() == reflect.Struct:
+			list = programsIn(f.Type, base+f.Offset, list)
+		}
+	}
+	return list
+}
+
+// addition is the method of `+`.
+func addition(instruction, machine unsafe.Pointer) {
+	j := &joined
+	m := Machine{j.theirs, machine}
+	stack, sp := *m.Stack(), *m.number(m.In.sp)
+	if tab := wordsOf(&stack[sp-2]).tab; tab != j.numbers[0] && tab != j.numbers[1] {
+		left, _ := stack[sp-2].(goja.String)
+		right, _ := stack[sp-1].(goja.String)
+		if left != nil && right != nil {
+			if n := left.Length() + right.Length(); n >= joinAsked {
+				j.ask(machine, n)
+			}
+		}
+	}
+	j.add.original(instruction, machine)
+}
+
+// template is the method of template literals; the instruction is the number of
+// their parts.
+func template(instruction, machine unsafe.Pointer) {
+	j := &joined
+	m := Machine{j.theirs, machine}
+	stack, sp, n := *m.Stack(), *m.number(m.In.sp), 0
+	for _, v := range stack[sp-*(*int)(instruction) : sp] {
+		if s, ok := v.(goja.String); ok {
+			n += s.Length()
+		}
+	}
+	if n >= joinAsked {
+		j.ask(machine, n)
+	}
+	j.concat.original(instruction, machine)
+}
+
+// ask asks the runtime's Joiner.
+func (j *joining) ask(machine unsafe.Pointer, n int) {
+	runtime := *(*unsafe.Pointer)(unsafe.Add(machine, j.runtime))
+	tracker := *(*goja.AsyncContextTracker)(unsafe.Add(runtime, j.tracker))
+	if joiner, ok := tracker.(Joiner); ok {
+		joiner.Join(n)
+	}
+}
