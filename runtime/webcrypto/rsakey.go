@@ -104,6 +104,10 @@ func smallPrimes() []int64 {
 // 186-5, table B.1 asks for 5 at 1024 bits).
 const millerRabin = 5
 
+// Stopper is a source of randomness that can end a search for primes: Stopped is
+// asked before each that is tried.
+type Stopper interface{ Stopped() error }
+
 // prime finds a prime p of that many bits, its two highest set so that the
 // product of two has full length, with p-1 coprime to e. Candidates follow each
 // other from a random start; how many bytes are read depends on nothing but how
@@ -132,6 +136,11 @@ func prime(bits int, e *big.Int, src io.Reader) (*big.Int, error) {
 			p := new(big.Int).Add(start, word.SetInt64(delta))
 			if p.BitLen() != bits {
 				break
+			}
+			if s, ok := src.(Stopper); ok {
+				if err := s.Stopped(); err != nil {
+					return nil, err
+				}
 			}
 			if rest.GCD(nil, nil, rest.Sub(p, one), e).Cmp(one) == 0 && p.ProbablyPrime(millerRabin) {
 				return p, nil

@@ -2,7 +2,7 @@ package crypto
 
 import (
 	"crypto/hkdf"
-	"crypto/pbkdf2"
+	"crypto/hmac"
 	"crypto/subtle"
 	"encoding/binary"
 	"fmt"
@@ -29,7 +29,7 @@ func cryptoModule(base *node.Modules) []engine.Func {
 		engine.Func{Name: "randomPrime", Length: 1, Fn: m.randomPrime},
 		engine.Func{Name: "isPrime", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			n, ok := node.BigOf(c.Argument(0))
-			return m.VM.ToValue(ok && n.ProbablyPrime(20))
+			return m.VM.ToValue(ok && m.isPrime(n))
 		}},
 		engine.Func{Name: "bigOf", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			return m.VM.ToValue(new(big.Int).SetBytes(m.AnyBytes(c.Argument(0), "number")))
@@ -129,10 +129,32 @@ func (m *module) randomPrime(c goja.FunctionCall) goja.Value {
 			n.Sub(n, half.Mod(n, add))
 			n.Add(n, rem)
 		}
-		if n.BitLen() == bits && (!safe || half.Rsh(n, 1).ProbablyPrime(20)) && n.ProbablyPrime(20) {
+		if n.BitLen() == bits && (!safe || m.isPrime(half.Rsh(n, 1))) && m.isPrime(n) {
 			return m.VM.ToValue(n)
 		}
 	}
+}
+
+// isPrime ends the turn if it has been interrupted: a search is many calls. Each
+// takes seconds at most, since long numbers need few rounds (FIPS 186-5, table B.1).
+func (m *module) isPrime(n *big.Int) bool {
+	m.Engine.Pause()
+	if n.BitLen() <= 1024 {
+		return n.ProbablyPrime(20)
+	}
+	return !dividedBySmall(n) && n.ProbablyPrime(5)
+}
+
+// dividedBySmall reports whether a number of more than 64 bits has a small divisor,
+// far faster than a test of its primality does.
+func dividedBySmall(n *big.Int) bool {
+	var word, rest big.Int
+	for d := int64(3); d < 1<<12; d += 2 {
+		if rest.Mod(n, word.SetInt64(d)).Sign() == 0 {
+			return true
+		}
+	}
+	return n.Bit(0) == 0
 }
 
 // arrayOf is an ArrayBuffer over data, which it takes over.
@@ -172,17 +194,42 @@ func (m *module) pbkdf2(c goja.FunctionCall) goja.Value {
 	if length == 0 {
 		return m.NewBuffer(nil)
 	}
-	key, err := pbkdf2.Key(make, string(password), salt, iterations, length)
-	if err != nil {
-		m.Throw("Error", "", "PBKDF2 failed: %v", err)
+	m.Engine.Allocate(int64(length), "Array buffer allocation failed")
+	return m.NewBuffer(m.stretch(hmac.New(make, password), salt, iterations, length))
+}
+
+// pauseIterations is after how many rounds of a hash an interrupt is looked for.
+const pauseIterations = 1 << 12
+
+// stretch is PBKDF2 (RFC 8018, 5.2). It ends the turn if that has been interrupted.
+func (m *module) stretch(mac hash.Hash, salt []byte, iterations, length int) []byte {
+	key := make([]byte, 0, length+mac.Size())
+	var block, u []byte
+	for index := uint32(1); len(key) < length; index++ {
+		m.Engine.Pause()
+		mac.Reset()
+		mac.Write(salt)
+		mac.Write(binary.BigEndian.AppendUint32(nil, index))
+		u = mac.Sum(u[:0])
+		block = append(block[:0], u...)
+		for i := 1; i < iterations; i++ {
+			if i%pauseIterations == 0 {
+				m.Engine.Pause()
+			}
+			mac.Reset()
+			mac.Write(u)
+			u = mac.Sum(u[:0])
+			subtle.XORBytes(block, block, u)
+		}
+		key = append(key, block...)
 	}
-	return m.NewBuffer(key)
+	return key[:length]
 }
 
 // maxScryptMemory is Node's default of `maxmem`.
 const maxScryptMemory = 32 << 20
 
-// maxScryptCost is the N that workerd names when it refuses one.
+// maxScryptCost is the largest product of N, r and p, as in workerd.
 const maxScryptCost = 1 << 20
 
 // scrypt is (password, salt, keylen, N, r, p, maxmem).
@@ -194,12 +241,16 @@ func (m *module) scrypt(c goja.FunctionCall) goja.Value {
 	if v := c.Argument(6); !node.Absent(v) {
 		limit = v.ToFloat()
 	}
+	if limit > math.MaxUint32 {
+		m.Throw("TypeError", "", "Value out of range. Must be less than or equal to 4294967295.")
+	}
+	if float64(n)*float64(r)*float64(p) > maxScryptCost {
+		m.Throw("RangeError", "", "Scrypt failed: cost exceeds maximum (%d).", maxScryptCost)
+	}
 	if 128*float64(n)*float64(r) > limit {
-		if n >= maxScryptCost {
-			m.Throw("RangeError", "", "Scrypt failed: cost exceeds maximum (%d).", maxScryptCost)
-		}
 		m.Throw("Error", "", "Scrypt failed")
 	}
+	m.Engine.Allocate(128*n*r, "Array buffer allocation failed")
 	if length == 0 {
 		return m.NewBuffer(nil)
 	}

@@ -11,6 +11,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"slices"
 	"strings"
@@ -452,11 +453,23 @@ func (m *module) keyGenerate(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
+// interruptible is the isolate's randomness for a search that goes on in a turn.
+type interruptible struct {
+	io.Reader
+	engine *engine.Engine
+}
+
+// Stopped implements webcrypto.Stopper: it ends an interrupted turn by itself.
+func (i interruptible) Stopped() error {
+	i.engine.Pause()
+	return nil
+}
+
 func (m *module) generate(kind string, size, exponent goja.Value) (*asymmetricKey, error) {
 	switch kind {
 	case "rsa":
 		p := webcrypto.Params{Name: "RSASSA-PKCS1-v1_5", Hash: "SHA-256", ModulusLength: int(size.ToInteger()), PublicExponent: big.NewInt(exponent.ToInteger()).Bytes()}
-		made, err := webcrypto.Generate(&p, true, webcrypto.Sign, m.Engine.Entropy())
+		made, err := webcrypto.Generate(&p, true, webcrypto.Sign, interruptible{m.Engine.Entropy(), m.Engine})
 		if err != nil {
 			return nil, err
 		}

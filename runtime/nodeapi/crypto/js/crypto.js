@@ -123,6 +123,8 @@ function (native, p) {
     const n = big(candidate, "candidate");
     errors.object(options, "options");
     if (options.checks !== undefined) errors.integer(options.checks, "options.checks", 0, 2147483647);
+    if (options.checks > 64) throw new RangeError("Invalid number of checks");
+    if (n >= 1n << 8192n) throw new RangeError("checkPrime candidate exceeds maximum size");
     return native.isPrime(n);
   };
   const prime = (size, options = {}) => {

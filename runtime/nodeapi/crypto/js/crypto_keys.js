@@ -179,7 +179,11 @@ function (native, p) {
       } else if (primeLength === undefined) {
         throw errors.make("Error", "ERR_MISSING_OPTION", "At least one of the group, prime, or primeLength options");
       } else errors.integer(primeLength, "options.primeLength", 0, 2147483647);
-      dh = new DiffieHellman(prime ?? primeLength, generator);
+      try {
+        dh = new DiffieHellman(prime ?? primeLength, generator);
+      } catch (error) {
+        throw prime === undefined ? error : new Error("Failed to generate key");
+      }
     }
     dh.generateKeys();
     const parts = { prime: dh.getPrime(), generator: dh.getGenerator(), public: dh.getPublicKey() };
@@ -358,10 +362,17 @@ function (native, p) {
   function DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding) {
     if (!(this instanceof DiffieHellman)) return new DiffieHellman(sizeOrKey, keyEncoding, generator, generatorEncoding);
     if (keyEncoding !== undefined && keyEncoding !== null && !Buffer.isEncoding(keyEncoding) && keyEncoding !== "buffer") { generatorEncoding = generator; generator = keyEncoding; keyEncoding = undefined; }
-    if (typeof sizeOrKey === "number") errors.integer(sizeOrKey, "sizeOrKey", -2147483648, 2147483647);
+    if (typeof sizeOrKey === "number") {
+      errors.integer(sizeOrKey, "sizeOrKey", -2147483648, 2147483647);
+      if (sizeOrKey > 8192) throw new RangeError("DiffieHellman init failed: requested prime size too large");
+      if (sizeOrKey < 2) throw new Error("DiffieHellman init failed: could not generate parameters");
+    }
     const prime = typeof sizeOrKey === "number" ? Buffer.from(native.require("crypto").generatePrimeSync(sizeOrKey, { safe: sizeOrKey <= 512 })) : sizedBytes(sizeOrKey, keyEncoding, "sizeOrKey");
     const g = generatorOf(generator || 2, generatorEncoding);
     if (native.dhFits(g, prime) < 0) throw errors.make("Error", "ERR_OSSL_DH_BAD_GENERATOR", "error:02800065:Diffie-Hellman routines::bad generator");
+    if (prime.length > 1024) throw new RangeError("DiffieHellman init failed: key is too large");
+    if (prime.length === 0) throw new Error("DiffieHellman init failed: invalid key");
+    if (native.dhFits(prime, Buffer.from([5])) < 0 || (prime[prime.length - 1] & 1) === 0) throw new Error("DiffieHellman init failed: Invalid DH prime generated");
     starting(this, prime, g);
   }
   methods(DiffieHellman, { ...agreement,
