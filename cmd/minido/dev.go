@@ -125,7 +125,7 @@ func (c *devCommand) heap() *engine.HeapWatch {
 		return nil
 	}
 	limit := uint64(c.HeapMB) << 20
-	debug.SetMemoryLimit(int64(limit + limit/4))
+	debug.SetMemoryLimit(int64(limit))
 	return engine.NewHeapWatch(limit)
 }
 

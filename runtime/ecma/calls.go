@@ -57,7 +57,9 @@ func guardCalls(e *engine.Engine) {
 			bound(template.Get("raw"))
 		}
 	})
+	guardTextAsObject(e)
 	builtin.Guard(e, builtin.Prototype(e, "String"), "split", func(c *goja.FunctionCall) {
+		e.Fit(indexBytes*builtin.StringLength(c.This)/(builtin.StringLength(c.Argument(0))+1), builtin.BadArrayLength)
 		if builtin.StringLength(c.This) > builtin.MaxElements && builtin.StringLength(c.Argument(0)) < 8 {
 			if n := c.Argument(1); goja.IsUndefined(n) || n.ToFloat() > builtin.MaxElements {
 				e.Throw("RangeError", builtin.BadArrayLength)
@@ -65,6 +67,32 @@ func guardCalls(e *engine.Engine) {
 		}
 	})
 	array.GuardFlat(e)
+}
+
+// What a character costs that becomes an element or a property's name, in bytes;
+// and how many become properties of one object: each is a step of a native that
+// cannot be interrupted.
+const (
+	indexBytes = 64
+	maxIndexes = 1 << 18
+)
+
+// guardTextAsObject bounds what is made of the characters of a string as the
+// properties that they are.
+func guardTextAsObject(e *engine.Engine) {
+	object := e.VM().Get("Object").(*goja.Object)
+	for _, name := range []string{"keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors", "freeze", "seal"} {
+		builtin.Guard(e, object, name, func(c *goja.FunctionCall) {
+			e.Fit(indexBytes*builtin.StringLength(c.Argument(0)), builtin.BadArrayLength)
+		})
+	}
+	builtin.Guard(e, object, "assign", func(c *goja.FunctionCall) {
+		for i, source := range c.Arguments {
+			if i > 0 && builtin.StringLength(source) > maxIndexes {
+				e.Throw("RangeError", builtin.BadArrayLength)
+			}
+		}
+	})
 }
 
 // constructor refuses what is none.

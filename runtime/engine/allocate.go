@@ -15,6 +15,17 @@ func (e *Engine) Allocate(n int64, message string) {
 	}
 }
 
+// Fit throws a RangeError if n bytes more are too much for the heap's limit: of
+// what is made of many small values, which no bound of one value concerns.
+func (e *Engine) Fit(n int64, message string) {
+	if n > 1<<20 && e.watch.heap.over(uint64(n)) {
+		e.Throw("RangeError", "%s", message)
+	}
+}
+
+// badStringLength is V8's text.
+const badStringLength = "Invalid string length"
+
 // MaxValueBytes bounds one string or buffer. A native of goja cannot be interrupted,
 // and an allocation that fails ends the process: what makes something large asks
 // Allocate first. It is production's memory limit of an isolate.

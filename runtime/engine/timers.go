@@ -140,13 +140,17 @@ func (q *timerQueue) arm() {
 	})
 }
 
-// fire runs every timer that is due, each in a turn of its own.
+// firedAtOnce is how many timers run before other events have their turn.
+const firedAtOnce = 64
+
+// fire runs the timers that are due, each in a turn of its own; when there are
+// very many, other events come in between.
 func (q *timerQueue) fire() {
 	q.armed = nil
 	now := q.clock().Now()
 	last := q.seq // timers set by these turns wait for the next round
 	var later []*timer
-	for q.heap.Len() > 0 && !q.heap.First().at.After(now) {
+	for fired := 0; q.heap.Len() > 0 && !q.heap.First().at.After(now) && fired < firedAtOnce; fired++ {
 		t := q.heap.Pop()
 		if t.seq > last {
 			later = append(later, t)

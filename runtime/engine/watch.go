@@ -149,24 +149,33 @@ func (e *Engine) Interruptible(fn *func()) { e.watch.native.Store(fn) }
 
 // HeapWatch bounds the memory of the process that JavaScript fills. goja's
 // objects live in Go's heap, which knows no owners: what the heap grew by while
-// an isolate's turn ran is put down to that isolate. When the limit is exceeded
-// and a collection does not help, the isolate that grew most is condemned, if
-// it runs a turn and grew by a quarter of the limit or more. Safe for
-// concurrent use.
+// turns went on is shared out among the isolates whose turns they were, and what
+// a collection frees is taken from all in proportion. When the limit is exceeded
+// and a collection does not help, the isolate that grew most is condemned if it
+// grew by a quarter of the limit or more, whether or not it runs a turn at the
+// moment: an isolate that computes while another one fills the heap is not to
+// blame. Safe for concurrent use.
 type HeapWatch struct {
 	limit uint64
 
-	mu    sync.Mutex          // guards everything below
-	last  uint64              // the heap at the last look
-	at    time.Time           // of the last look
-	grown map[*Engine]*uint64 // bytes by which the heap grew in turns of each
+	mu    sync.Mutex         // guards everything below
+	last  uint64             // the heap at the last look
+	at    time.Time          // of the last look
+	grown map[*Engine]*share // what each is thought to occupy
 
 	collecting bool
 }
 
+// share is an isolate's part of the heap.
+type share struct {
+	bytes  float64
+	turn   uint64  // of the isolate, at the last look
+	weight float64 // of its turns since then
+}
+
 // NewHeapWatch returns a watch with a limit in bytes.
 func NewHeapWatch(limit uint64) *HeapWatch {
-	return &HeapWatch{limit: limit, last: heapBytes(), grown: map[*Engine]*uint64{}}
+	return &HeapWatch{limit: limit, last: heapBytes(), grown: map[*Engine]*share{}}
 }
 
 // heapBytes is what objects occupy, garbage that is not collected yet included.
@@ -181,26 +190,16 @@ func heapBytes() uint64 {
 func (h *HeapWatch) look(e *Engine) {
 	h.mu.Lock()
 	now := heapBytes()
-	g := h.grown[e]
-	if g == nil {
-		g = new(uint64)
-		h.grown[e] = g
-	}
 	// Between two looks in a row nothing but huge values grows so much. After longer,
 	// between two turns or on a busy machine, it may be garbage.
 	at := e.watch.clock.Now()
 	sudden := now > h.last && now-h.last >= h.limit/4 && at.Sub(h.at) <= suddenTime
 	h.at = at
-	if now > h.last {
-		*g += now - h.last
-	} else {
-		*g -= min(*g, h.last-now)
-	}
-	h.last = now
+	h.account(e, now)
 	switch {
 	case now <= h.limit:
 	case sudden || now > 2*h.limit:
-		h.blame(e, *g, now)
+		h.blame(now)
 	case !h.collecting:
 		h.collecting = true
 		h.mu.Unlock()
@@ -208,31 +207,72 @@ func (h *HeapWatch) look(e *Engine) {
 		h.mu.Lock()
 		h.collecting = false
 		if now = heapBytes(); now > h.limit {
-			h.blame(e, *g, now)
+			h.account(e, now)
+			h.blame(now)
 		}
 	}
 	h.mu.Unlock()
 }
 
-// blame condemns e unless another isolate is to blame, or one that is being let
-// go. Call it with mu held.
-func (h *HeapWatch) blame(e *Engine, grown, now uint64) {
-	if grown < h.limit/4 || h.worst() != e {
+// account shares out what the heap has grown or shrunk by since the last look,
+// among e and the isolates that have run turns since: a turn that has gone on all
+// the time counts most. Call it with mu held.
+func (h *HeapWatch) account(e *Engine, now uint64) {
+	if h.grown[e] == nil {
+		h.grown[e] = &share{}
+	}
+	last := h.last
+	h.last = now
+	if now < last {
+		for _, s := range h.grown { // order-independent: each shrinks alike
+			s.bytes *= float64(now) / float64(last)
+		}
 		return
 	}
-	delete(h.grown, e)
-	e.watch.interrupt(&LimitError{Resource: Memory, Detail: fmt.Sprintf("the heap grew to %d MB, over its limit of %d MB, by %d MB", now>>20, h.limit>>20, grown>>20)})
-}
-
-// worst is the isolate with a turn in progress that the heap grew most under.
-func (h *HeapWatch) worst() (worst *Engine) {
-	var most uint64
-	for e, g := range h.grown { // order-independent: equal growth makes either a suspect
-		if e.watch.turn.Load()%2 == 1 && (worst == nil || *g > most) {
-			worst, most = e, *g
+	var total float64
+	for x, s := range h.grown { // order-independent: each gets the same
+		turn := x.watch.turn.Load()
+		switch {
+		case turn%2 == 1 && turn == s.turn:
+			s.weight = 1
+		case turn%2 == 1:
+			s.weight = 0.3 // it may have begun at any time
+		case turn != s.turn:
+			s.weight = 0.1
+		default:
+			s.weight = 0
+		}
+		s.turn = turn
+		total += s.weight
+	}
+	for _, s := range h.grown { // order-independent: each has its own
+		if total > 0 {
+			s.bytes += float64(now-last) * s.weight / total
 		}
 	}
-	return worst
+}
+
+// blame condemns the isolate that grew most, if it grew by much. Call it with mu
+// held.
+func (h *HeapWatch) blame(now uint64) {
+	var worst *Engine
+	for e, s := range h.grown { // order-independent: equal growth makes either a suspect
+		if worst == nil || s.bytes > h.grown[worst].bytes {
+			worst = e
+		}
+	}
+	grown := uint64(h.grown[worst].bytes)
+	if grown < h.limit/4 {
+		return
+	}
+	delete(h.grown, worst)
+	reason := &LimitError{Resource: Memory, Detail: fmt.Sprintf("the heap grew to %d MB, over its limit of %d MB, by %d MB", now>>20, h.limit>>20, grown>>20)}
+	if worst.watch.turn.Load()%2 == 1 {
+		worst.watch.interrupt(reason)
+		return
+	}
+	// It is between two turns. An error says that it has ended already.
+	_ = worst.loop.Post(func() { worst.Condemn(reason) })
 }
 
 // over reports, without waiting for the next look, whether the limit is
@@ -240,6 +280,9 @@ func (h *HeapWatch) worst() (worst *Engine) {
 func (h *HeapWatch) over(more uint64) bool {
 	if h == nil || heapBytes()+more <= h.limit {
 		return false
+	}
+	if more > h.limit {
+		return true
 	}
 	runtime.GC()
 	return heapBytes()+more > h.limit

@@ -74,3 +74,65 @@ func TestGarbageIsNoGrowth(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// An isolate that computes while the heap is full of another one's values is not
+// to blame, also when the other one runs no turn at the moment.
+func TestTheInnocentIsSpared(t *testing.T) {
+	w, innocent := newWorld(t), newWorld(t)
+	runtime.GC()
+	h := NewHeapWatch(heapBytes() + 64<<20)
+	var kept [][]byte
+	turn := func(e *Engine, megabytes int) func() {
+		return func() {
+			kept = append(kept, make([]byte, megabytes<<20))
+			h.look(e)
+			if _, err := e.VM().RunString("0"); err != nil {
+				e.Rethrow(err)
+			}
+		}
+	}
+	for _, step := range []struct {
+		w         *world
+		megabytes int
+	}{{w, 0}, {innocent, 0}, {w, 20}, {w, 20}, {innocent, 20}, {innocent, 15}} {
+		if err := step.w.e.Post(GlobalFrame, "test", turn(step.w.e, step.megabytes)); err != nil {
+			t.Fatal(err)
+		}
+		step.w.run()
+	}
+	w.run()
+	runtime.KeepAlive(kept)
+	var limit *LimitError
+	if err := w.e.CondemnedBy(); !errors.As(err, &limit) || limit.Resource != Memory {
+		t.Errorf("the one that filled the heap was condemned by: %v", err)
+	}
+	if err := innocent.e.CondemnedBy(); err != nil {
+		t.Errorf("the innocent: %v", err)
+	}
+}
+
+// Very many timers that are due let other events in between.
+func TestTimersLetOthersIn(t *testing.T) {
+	w := newWorld(t)
+	const timers = 10 * firedAtOnce
+	fired, between := 0, -1
+	if err := w.e.Post(w.e.NewContext(RequestContext, "").Frame(), "test", func() {
+		for range timers {
+			w.e.SetTimer(0, false, func() {
+				if fired++; fired == 1 {
+					if err := w.e.Post(GlobalFrame, "event", func() { between = fired }); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.run()
+	w.clock.Advance(time.Second)
+	w.run()
+	if between != firedAtOnce || fired != timers {
+		t.Errorf("an event came after %d of %d timers", between, fired)
+	}
+}

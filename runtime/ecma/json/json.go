@@ -70,6 +70,9 @@ type record struct {
 	members map[string]*record
 }
 
+// pauseValues is after how many values an interrupt is looked for.
+const pauseValues = 1 << 10
+
 // parser is one parse of ASCII bytes or of UTF-16 code units.
 type parser[U byte | uint16] struct {
 	e       *engine.Engine
@@ -81,6 +84,7 @@ type parser[U byte | uint16] struct {
 	members []insides.Member         // of the objects that are being read
 	names   map[string]*insides.Name // of the isolate
 	last    *insides.Name            // that was read
+	values  uint                     // so far
 	at      int
 	depth   int
 	records bool
@@ -111,6 +115,9 @@ func (p *parser[U]) space() {
 
 // value parses any value; r is nil unless records are asked for.
 func (p *parser[U]) value() (v goja.Value, r *record) {
+	if p.values++; p.values%pauseValues == 0 {
+		p.e.Pause()
+	}
 	p.space()
 	if p.at >= len(p.text) {
 		p.unexpected(p.at)
