@@ -29,6 +29,7 @@ help:
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make fuzz-syntax   SYNTAX=20000 random programs over the syntax around await, compared with the reference'
 	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
+	@echo 'make hostile       workers that use everything up, beside a neighbour: memory, latency and recovery as a table'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
@@ -67,6 +68,12 @@ race: npm
 # The end-to-end tests drive the binary that users get.
 e2e: build npm
 	MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m ./e2e/...
+
+# Each attack in a process of its own; HOSTILE="zip" runs those whose names contain it.
+# Timings hold on a machine that does nothing else.
+HOSTILE ?= all
+hostile: build
+	MINIDO_HOSTILE='$(HOSTILE)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 60m ./e2e/hostile
 
 SOAK ?= 1m
 soak: build npm
