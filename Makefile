@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: fuzz fuzz-syntax help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
+.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e soak campaign equivalence swarm cycles build npm bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -36,6 +36,7 @@ help:
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
 	@echo 'make cycles        how long a kill and a recovery take, with and without a standby'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
+	@echo 'make dead          functions that neither minido nor a test calls'
 	@echo 'make clean         remove what the others made'
 
 demo: build npm
@@ -44,7 +45,7 @@ demo: build npm
 # What waits (clients, alarms, processes that start) and what computes go well side
 # by side. Each part's output is printed as a whole when it has ended.
 test: build npm
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint unit e2e
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint dead unit e2e
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).
@@ -161,6 +162,10 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
 	$(GO) test ./internal/house
+
+# Functions that no program and no test reaches.
+dead:
+	@dead=$$($(GO) tool deadcode -test ./...); test -z "$$dead" || { echo "used by nobody:"; echo "$$dead"; exit 1; }
 
 clean:
 	rm -rf bin minido-out $(dir $(NPM_DONE) $(BENCH_NPM)) $(REFERENCE)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/config"
+
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
@@ -44,7 +46,7 @@ type sleeperAbout struct {
 func TestDifferentialIndex(t *testing.T) {
 	dir := t.TempDir()
 	options := reference.Options{Script: sleeper, Name: "app", Classes: []string{"Sleeper"}, Dir: dir}
-	ids := objectid.NewNamespace(objectid.UniqueKey("app", "Sleeper"))
+	ids := objectid.NewNamespace(config.UniqueKey("app", "Sleeper"))
 	far := time.Now().Add(time.Hour).UnixMilli()
 
 	w := reference.Start(t, options)

@@ -38,7 +38,7 @@ var ErrNamespace = errors.New("alarms: the namespace is not open")
 
 // Object names the owner of an alarm.
 type Object struct {
-	Namespace string // the unique key, see objectid.UniqueKey
+	Namespace string // the unique key, see config.UniqueKey
 	ID        string // 64 lower-case hexadecimal digits
 	Name      string // as in ctx.id.name; "" if unknown, which keeps a stored one
 }

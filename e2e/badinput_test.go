@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/runtime/config"
+
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/objectid"
@@ -167,7 +169,7 @@ func TestCorruptDatabase(t *testing.T) {
 	if err := s.Stop(t.Context(), 20*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	id := objectid.NewNamespace(objectid.UniqueKey("counter", "Counter")).FromName("bad").String()
+	id := objectid.NewNamespace(config.UniqueKey("counter", "Counter")).FromName("bad").String()
 	file := filepath.Join(state, "v3", "do", "counter-Counter", id+".sqlite")
 	if err := os.WriteFile(file, []byte(strings.Repeat("this is no database. ", 1000)), 0o600); err != nil {
 		t.Fatal(err)

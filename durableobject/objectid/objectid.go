@@ -76,10 +76,6 @@ type Namespace struct {
 	macs      sync.Pool // of hash.Hash, keyed
 }
 
-// UniqueKey is the unique key that wrangler gives to the namespace of a class:
-// also the name of its folder on disk.
-func UniqueKey(script, class string) string { return script + "-" + class }
-
 // NewNamespace returns the namespace of a unique key (see UniqueKey).
 func NewNamespace(uniqueKey string) *Namespace {
 	key := sha256.Sum256([]byte(uniqueKey))

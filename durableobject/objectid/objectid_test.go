@@ -13,7 +13,7 @@ import (
 // The ids of names are those of the reference: wrangler 4.164.0 with workerd
 // 1.20261117.1, script "ids", classes Alpha and Beta.
 func TestFromNameIsTheReferences(t *testing.T) {
-	alpha := NewNamespace(UniqueKey("ids", "Alpha"))
+	alpha := NewNamespace("ids-Alpha")
 	for _, c := range []struct{ name, want string }{
 		{"", "aa854bf24d6e73638fcc0f54e73a94166eced251c8b9eb0f3d3163b90d318493"},
 		{"r1", "b0f330bdf0eef74cdf57815dfed7fde385470ba1e36cc43c7f3a4f85081f3926"},
@@ -33,7 +33,7 @@ func TestFromNameIsTheReferences(t *testing.T) {
 			t.Errorf("FromName(%.20q) has the name %.20q, %v", c.name, name, ok)
 		}
 	}
-	beta := NewNamespace(UniqueKey("ids", "Beta")).FromName("r1")
+	beta := NewNamespace("ids-Beta").FromName("r1")
 	if want := "fdc8143deda052428a45048858a690fc6676fb225264a3e725bfc7b00d6495d1"; beta.String() != want {
 		t.Errorf("another class: %s, want %s", beta, want)
 	}

@@ -72,3 +72,10 @@ func thirds(x *big.Float) (out [3]float64) {
 	}
 	return out
 }
+
+// parts is a big.Float as two doubles.
+func parts(x *big.Float) pair {
+	hi, _ := x.Float64()
+	lo, _ := new(big.Float).SetPrec(x.Prec()).Sub(x, new(big.Float).SetFloat64(hi)).Float64()
+	return pair{hi, lo}
+}

@@ -130,13 +130,6 @@ func settle(x *big.Float) float64 {
 	return y
 }
 
-// parts is a big.Float as two doubles.
-func parts(x *big.Float) pair {
-	hi, _ := x.Float64()
-	lo, _ := new(big.Float).SetPrec(x.Prec()).Sub(x, new(big.Float).SetFloat64(hi)).Float64()
-	return pair{hi, lo}
-}
-
 // constants are those that more than one function uses.
 type constants struct {
 	pi, right        pair // right is pi/2

@@ -101,14 +101,6 @@ func (w *World) Options() Options { return w.options }
 // Clock is the world's virtual clock.
 func (w *World) Clock() *clock.Virtual { return w.clock }
 
-// Pause steps the world for d of virtual time. A world that is killed meanwhile
-// gives ErrKilled.
-func (w *World) Pause(d time.Duration) error {
-	over := false
-	w.clock.AfterFunc(d, func() { over = true })
-	return w.Until(func() bool { return over })
-}
-
 // Advance steps the world for d of virtual time.
 func (w *World) Advance(d time.Duration) {
 	w.t.Helper()

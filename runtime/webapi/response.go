@@ -1,8 +1,6 @@
 package webapi
 
 import (
-	"math"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -265,21 +263,4 @@ func (p *Platform) jsonResponse(data, init goja.Value) goja.Value {
 
 func isNullBodyStatus(status int) bool {
 	return status == 101 || status == 204 || status == 205 || status == 304
-}
-
-// present is a property that is not undefined, nil otherwise.
-func present(obj *goja.Object, name string) goja.Value {
-	if v := obj.Get(name); v != nil && !goja.IsUndefined(v) {
-		return v
-	}
-	return nil
-}
-
-// toInt32 is Web IDL's conversion to a long, without the wrap-around.
-func toInt32(v goja.Value) int {
-	f := v.ToFloat()
-	if math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > math.MaxInt32 {
-		return 0
-	}
-	return int(f)
 }

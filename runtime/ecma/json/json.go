@@ -38,12 +38,6 @@ func Install(e *engine.Engine) {
 	json.DefineDataProperty("stringify", e.Func("stringify", 3, func(c goja.FunctionCall) goja.Value { return stringify(e, c) }), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// Parse is JSON.parse(text), without a reviver. It throws a SyntaxError.
-func Parse(e *engine.Engine, text goja.String) goja.Value {
-	v, _ := parseText(e, text, false)
-	return v
-}
-
 func parseText(e *engine.Engine, text goja.String, records bool) (goja.Value, *record) {
 	if s, ok := insides.AsciiOf(text); ok && s != "" {
 		p := parser[byte]{e: e, names: states.Of(e).names, text: unsafe.Slice(unsafe.StringData(s), len(s)), whole: s, records: records}
