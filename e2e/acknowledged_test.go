@@ -120,6 +120,7 @@ var pointsToDieAt = []string{"commit:before#%d", "commit:after#%d", "response:be
 // or of an answer. After each death the next server has every acknowledged write,
 // no write twice, and SQL and KV in step.
 func TestNoAcknowledgedWriteIsLost(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

@@ -70,6 +70,7 @@ export default { fetch() { return new Response("fine"); } };
 // The mistakes of a project are reported with file, line and column, a code
 // frame and what to do, and end with code 2; so does the harness, in either mode.
 func TestBadProjects(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  []string
@@ -119,12 +120,14 @@ func TestBadProjects(t *testing.T) {
 
 // A wrong flag, and a wrangler file that is not there, are said with code 2.
 func TestBadFlags(t *testing.T) {
+	t.Parallel()
 	contains(t, refused(t, "--prot", "8787"), "--prot")
 	contains(t, refused(t, "--config", filepath.Join(t.TempDir(), "missing.jsonc")), "missing.jsonc")
 }
 
 // A port that is taken is named, with the flag that chooses another.
 func TestPortInUse(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -138,6 +141,7 @@ func TestPortInUse(t *testing.T) {
 // A persist directory that another minido holds is refused, with its process
 // id; the holder goes on, and its end frees the directory, also by SIGKILL.
 func TestPersistDirectoryInUse(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
 	flags := []string{"--config", filepath.Join(fixture(t, "counter"), "wrangler.jsonc"), "--port", "0", "--persist-to", state}
 	holder := dev(t, flags...)
@@ -158,6 +162,7 @@ func TestPersistDirectoryInUse(t *testing.T) {
 // A damaged database is reported by its file to whoever asks for its object,
 // and every other object goes on.
 func TestCorruptDatabase(t *testing.T) {
+	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
 	flags := []string{"--config", filepath.Join(fixture(t, "counter"), "wrangler.jsonc"), "--port", "0", "--persist-to", state}
 	s := dev(t, flags...)
@@ -195,6 +200,7 @@ func TestCorruptDatabase(t *testing.T) {
 // What a configuration attaches beside env, and nothing here offers, is named at
 // the start with its line: a container.
 func TestContainersAreNamed(t *testing.T) {
+	t.Parallel()
 	dir := project(t, map[string]string{
 		"wrangler.jsonc": "{ \"name\": \"c\", \"main\": \"w.js\", \"compatibility_date\": \"2026-01-01\",\n  \"containers\": [{ \"class_name\": \"Box\", \"image\": \"./Dockerfile\" }] }\n",
 		"w.js":           "export default { fetch() { return new Response(\"ok\"); } };\n",

@@ -41,6 +41,7 @@ func answersOf(t *testing.T, name string) string {
 
 // The answers of a binding are those that wrangler dev gave.
 func TestBindingAnswers(t *testing.T) {
+	t.Parallel()
 	for _, b := range bindings {
 		t.Run(b.name, func(t *testing.T) {
 			same(t, "wrangler answers, minido answers", answersOf(t, b.name), lookAt(t, bindingWorker(t, "minido", b.name, t.TempDir()), ""))

@@ -41,6 +41,7 @@ func fiberRun(t *testing.T, more ...string) []string {
 
 // The command's exit codes say how a run went, and its last words what to do.
 func TestChaosCommand(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		code int
@@ -107,6 +108,7 @@ func gone(t *testing.T, pid int) {
 // Ctrl-C ends a run with code 130; SIGKILL of the harness ends its server too
 // (where the kernel can do that). Neither leaves anything running.
 func TestChaosCommandIsStopped(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no signals")
 	}
@@ -136,6 +138,7 @@ func TestChaosCommandIsStopped(t *testing.T) {
 
 // A newcomer's way: init, then enumerate, with nothing edited in between.
 func TestChaosInitThenEnumerate(t *testing.T) {
+	t.Parallel()
 	dir := project(t, map[string]string{
 		"wrangler.jsonc": `{ "name": "tally", "main": "tally.ts", "compatibility_date": "2026-01-01",
 			"durable_objects": { "bindings": [{ "name": "TALLY", "class_name": "Tally" }] },

@@ -49,6 +49,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 // A campaign that is interrupted ends with 128 + the signal's number, and one
 // whose harness is killed just ends; neither leaves a child behind.
 func TestCampaignLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
 	for name, sig := range map[string]syscall.Signal{"interrupted": syscall.SIGINT, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

@@ -155,6 +155,7 @@ type chatBooks struct {
 // stored anything of it, in the middle, and between the last word and the end.
 // One SIGKILL cuts them all; each is whole afterwards, once.
 func TestChatCutEverywhere(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"chat", "chat-0.10"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -205,6 +206,7 @@ func TestChatResumedDuringTheHook(t *testing.T) {
 // The recovery itself is cut, and a client that connects during the second one
 // sees the rest of the answer.
 func TestChatCutDuringRecovery(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"chat", "chat-0.10"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -293,6 +295,7 @@ func (c chatting) isWholeAfter(agent, wanted string, recoveries int) {
 // was running is not lost silently; the request's body and the client's tools
 // are restored.
 func TestChatRecoveryOptions(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"chat", "chat-0.10"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -35,6 +35,7 @@ func (o *subject) hasSeen(client *agentrpc.Client, word string) {
 // tool's result are parts of their own before the text, each there once; what
 // onChatMessage stashed is recoveryData, and nothing where nothing was stashed.
 func TestChatPartsAreRecovered(t *testing.T) {
+	t.Parallel()
 	for _, name := range chatGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +91,7 @@ func TestChatPartsAreRecovered(t *testing.T) {
 // A client that leaves in the middle of an answer does not end it: who comes
 // instead is told all of it, and so is who stays.
 func TestChatClientsLeaveAndJoin(t *testing.T) {
+	t.Parallel()
 	for _, name := range chatGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -27,6 +27,7 @@ func commandsOf(t *testing.T, name string) []string {
 // The shell lines of docs/ci work as they stand there: the shards of a workflow
 // and of an indexed Job leave reports that the last line puts together.
 func TestLinesOfCI(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("the lines are for a POSIX shell")
 	}

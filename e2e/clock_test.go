@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 )
@@ -48,22 +50,35 @@ export default { async fetch(req, env) {
   return new Response(null, { status: 404 });
 } };`
 
-// clockServer runs the worker on a clock of the mode, and ctl talks to it.
-func clockServer(t *testing.T, mode string, flags ...string) (server, func(args ...string) string) {
+// clockServer runs the worker on a clock of the mode; ctl talks to it, and so does
+// try, which may fail.
+func clockServer(t *testing.T, mode string, flags ...string) (s server, ctl func(args ...string) string, try func(args ...string) (string, error)) {
 	t.Helper()
 	tokens := t.TempDir()
-	t.Setenv("MINIDO_CONTROL_DIR", tokens)
+	env := []string{"MINIDO_CONTROL_DIR=" + tokens}
 	dir := project(t, map[string]string{"worker.js": clockWorker, "wrangler.json": `{"name": "clock", "main": "worker.js", "compatibility_date": "2026-08-01",
 		"durable_objects": {"bindings": [{"name": "BOX", "class_name": "Box"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Box"]}]}`})
-	s := dev(t, append([]string{"-c", filepath.Join(dir, "wrangler.json"), "--port", "0", "--clock", mode, "--persist-to", filepath.Join(t.TempDir(), "state")}, flags...)...)
+	var err error
+	command := append([]string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0", "--clock", mode,
+		"--persist-to", filepath.Join(t.TempDir(), "state")}, flags...)
+	s, err = launch(t, process.Options{Command: command, Env: env})
+	if err != nil {
+		t.Fatal(err)
+	}
+	try = func(args ...string) (string, error) {
+		cmd := exec.Command(minido, append([]string{"ctl", "clock"}, args...)...)
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
 	return s, func(args ...string) string {
 		t.Helper()
-		out, err := exec.Command(minido, append([]string{"ctl", "clock"}, args...)...).CombinedOutput()
+		out, err := try(args...)
 		if err != nil {
 			t.Fatalf("ctl clock %v: %v\n%s", args, err, out)
 		}
-		return string(out)
-	}
+		return out
+	}, try
 }
 
 // later does a request beside the test, once as many as wanted sleep.
@@ -95,7 +110,8 @@ func pause(t *testing.T, d time.Duration) {
 // With --clock virtual time stands still: Date, SQL, timers and alarms wait until
 // it is advanced, and each timer then runs at its own moment.
 func TestDevVirtualClock(t *testing.T) {
-	s, ctl := clockServer(t, "virtual")
+	t.Parallel()
+	s, ctl, try := clockServer(t, "virtual")
 	var began, still, born, reborn int64
 	get(t, s.url+"/now", &began)
 	get(t, s.url+"/born", &born)
@@ -135,7 +151,7 @@ func TestDevVirtualClock(t *testing.T) {
 		get(t, s.url+"/now", &now)
 		return now > still
 	})
-	if out, err := exec.Command(minido, "ctl", "clock", "advance", "1m").CombinedOutput(); err == nil || !strings.Contains(string(out), "machine's pace") {
+	if out, err := try("advance", "1m"); err == nil || !strings.Contains(out, "machine's pace") {
 		t.Errorf("a real clock was advanced: %v %s", err, out)
 	}
 }
@@ -143,12 +159,13 @@ func TestDevVirtualClock(t *testing.T) {
 // With --clock auto time jumps to what is next, but never past an answer that is
 // still to come from outside.
 func TestDevAutoClock(t *testing.T) {
+	t.Parallel()
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		pause(t, 300*time.Millisecond)
 		fmt.Fprint(w, "answer")
 	}))
 	defer up.Close()
-	s, ctl := clockServer(t, "auto", "--var", "UP:"+up.URL)
+	s, ctl, _ := clockServer(t, "auto", "--var", "UP:"+up.URL)
 	if _, text := ask(t, "GET", s.url+"/sleep?ms=86400000"); text != "86400000" {
 		t.Errorf("a day took %s ms", text)
 	}

@@ -304,6 +304,7 @@ func TestEquivalenceOfInvariants(t *testing.T) {
 // And a run whose first lives were played back is, in all that was observable, the
 // run in which they were lived.
 func TestSameWorlds(t *testing.T) {
+	t.Parallel()
 	eachSubject(t, false, func(t *testing.T, name string, steps []string) {
 		depth := "1"
 		switch {

@@ -59,6 +59,7 @@ func of(events []history.Event, kind history.Kind, text string) []history.Event 
 // Faults of the disk and of the clock happen at their points, are seen by the
 // worker and its clients as a machine's would be, and break no invariant.
 func TestFaultsOfTheMachine(t *testing.T) {
+	t.Parallel()
 	steps := []string{"--fetch", "POST /add", "--fetch", "POST /add", "--fetch", "POST /job", "--fetch", "GET /sum", "--fetch", "GET /now",
 		"--effects", "SINK", "--model", "counter(POST /add,GET /sum)"}
 	const second = "@commit:before(Store/s1)/rpc#2"
@@ -149,6 +150,7 @@ func failsOnce(t *testing.T, events []history.Event, request string) {
 // Faults of the network to a model happen to the request that they name; one that
 // never came is missed, and without a model there is nothing to break.
 func TestFaultsOfUpstreams(t *testing.T) {
+	t.Parallel()
 	chats := []string{"--mock-ai", "--var", "KEEP_ALIVE_MS:1000"}
 	var parts []string
 	for i, f := range []string{"slow(1ms)@request#1", "stall(50ms,3)@request#2", "cut(700)@request#3", "status(429)@request#4", "refuse@request#5"} {

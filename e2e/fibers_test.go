@@ -161,6 +161,7 @@ func stepsAt(t *testing.T, c campaign.Case, n int) int {
 // SIGKILL at a fiber's second checkpoint, twice in one fiber's life: nobody asks, or a
 // client connects at once. Each time the hook gets the last checkpoint.
 func TestFiberKilledInTheMiddleOfAStep(t *testing.T) {
+	t.Parallel()
 	for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 		t.Run(string(recovery), func(t *testing.T) {
 			t.Parallel()
@@ -200,6 +201,7 @@ func pointOf(t *testing.T, points []string, prefix string, n int) string {
 // all the same. After the commit of a checkpoint: the hook gets it. Before: the
 // hook gets the one before.
 func TestFiberKilledAroundACommit(t *testing.T) {
+	t.Parallel()
 	points := listPoints(t, fiberRun(t, "--list-points", "--var", fmt.Sprintf("STEP_MS:%d", stepMs))...)
 	begin := beginsFiber(t, points)
 	for name, c := range map[string]struct {
@@ -260,6 +262,7 @@ func beginsFiber(t *testing.T, points []string) string {
 
 // The demonstration shows a newcomer a kill and a recovery, on one screen.
 func TestDemo(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	report, err := demo.Run(t.Context(), demo.Options{Fixture: fixture(t, "fibers"), Out: &out, Dir: filepath.Join(t.TempDir(), "out"), Server: []string{minido, "chaos-child"}})
 	if err != nil || report.Code != chaos.Pass {

@@ -23,6 +23,7 @@ func field(name string, rows int) map[string]any { return map[string]any{"name":
 // Fibers that nothing interrupts: completed, retried, failed after their
 // retries, cancelled.
 func TestForeverFibersWithoutDeath(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"forever", "forever-0.5"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -62,6 +63,7 @@ func TestForeverFibersWithoutDeath(t *testing.T) {
 // the first generation the heartbeat's row finds them, with nobody asking; in
 // the later one the test asks, since its heartbeat is 30 s.
 func TestForeverFibersKilled(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"forever", "forever-0.5"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -130,6 +132,7 @@ func checkRows(t *testing.T, log []string, name string, rows int) {
 // A chat stream is whole for a client that stays and for one that joins; cut,
 // what was stored of it is kept, and nothing of it is wrong.
 func TestForeverChat(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"forever", "forever-0.5"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -22,6 +22,7 @@ var managedGenerations = generations[:2]
 // Two fibers at once, one of which stashes through AsyncLocalStorage, are cut
 // twice; each is recovered with its own snapshot, by every generation.
 func TestFiberGenerations(t *testing.T) {
+	t.Parallel()
 	for _, name := range generations[1:] {
 		for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 			t.Run(name+"/"+string(recovery), func(t *testing.T) {
@@ -58,6 +59,7 @@ func survive(t *testing.T, name, call string, recovery chaos.Recovery, plan stri
 
 // A managed fiber that is cut is finished by its hook, once.
 func TestManagedFiberKilled(t *testing.T) {
+	t.Parallel()
 	for _, name := range managedGenerations {
 		for _, recovery := range []chaos.Recovery{chaos.ByAlarm, chaos.ByRequest} {
 			t.Run(name+"/"+string(recovery), func(t *testing.T) {
@@ -70,6 +72,7 @@ func TestManagedFiberKilled(t *testing.T) {
 
 // A sub-agent's fiber is cut twice; the lead's alarm finds it.
 func TestSubAgentFiberKilled(t *testing.T) {
+	t.Parallel()
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +94,7 @@ type fiberStatus struct {
 // once, a cancelled fiber stays cancelled, and the hook's answer decides what
 // becomes of an interrupted one.
 func TestManagedFiberLedger(t *testing.T) {
+	t.Parallel()
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -173,6 +177,7 @@ func checkDelivered(t *testing.T, parts []string, key string, n int) {
 // Schedules fire after a death, also one that was due while nothing ran, and
 // the queue goes on in order.
 func TestSchedulesAndQueueAfterDeath(t *testing.T) {
+	t.Parallel()
 	for _, name := range generations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -224,6 +229,7 @@ func count(list []string, s string) int {
 // A sub-agent's schedule is the lead's alarm, and fires after a death with
 // nobody asking.
 func TestSubAgentScheduleAfterDeath(t *testing.T) {
+	t.Parallel()
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -271,6 +277,7 @@ func (s stubborn) of(name string) (at []float64) {
 // is too old; it does not keep the others from being recovered, of which a scan
 // takes as many as it has time for.
 func TestFiberThatCannotBeRecovered(t *testing.T) {
+	t.Parallel()
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -302,6 +309,7 @@ func (s stubborn) check(t *testing.T) {
 // The same in a world whose time is exact: while scans get nothing done, the gaps
 // between them grow.
 func TestFiberRecoveryBacksOff(t *testing.T) {
+	t.Parallel()
 	for _, name := range managedGenerations {
 		t.Run(name, func(t *testing.T) {
 			w := simulation(t, fixture(t, name), world.Options{})
@@ -333,6 +341,7 @@ func TestFiberRecoveryBacksOff(t *testing.T) {
 // no row; cut, its snapshot reaches the hook. Outside a fiber there is nothing to
 // stash into.
 func TestFiberThatIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	for _, name := range generations {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -104,6 +104,7 @@ func TestDifferentialInterchange(t *testing.T) {
 
 // The files of a wrangler that was killed, checked in, open without it.
 func TestWranglerState(t *testing.T) {
+	t.Parallel()
 	l := &lives{t: t, state: filepath.Join(t.TempDir(), "state")}
 	readGoldenState(t, l.state)
 	want, err := os.ReadFile(goldenLook)

@@ -74,6 +74,7 @@ func loseIsolate(t testing.TB, w *world.World) {
 // its isolate every 100 s. Each topic ends with the whole answer, once; the
 // fibers that were cut were recovered by their own heartbeat.
 func TestHalfAnHourOfResearchWithEvictions(t *testing.T) {
+	t.Parallel()
 	w := simulation(t, fixture(t, "fibers"), world.Options{Config: config.Options{Vars: []string{"STEP_MS:60000", "KEEP_ALIVE_MS:30000"}}})
 	const agent = "/agents/research-agent/r1"
 	askWorld(t, w, "GET", agent+"/done", nil)
@@ -117,6 +118,7 @@ func TestHalfAnHourOfResearchWithEvictions(t *testing.T) {
 // An agent that does something every ten minutes does it 144 times a day, and is
 // out of memory in between.
 func TestOneDayOfSchedules(t *testing.T) {
+	t.Parallel()
 	w := simulation(t, schedules(t), world.Options{Eviction: pool.ProdPolicy()})
 	askWorld(t, w, "GET", "/every?seconds=600", nil)
 	began := clock.Real{}.Now()
@@ -190,6 +192,7 @@ export default { async fetch(req, env) {
 // An alarm handler that has run for 15 minutes is cut, and the alarm is tried
 // again; one of 14 minutes ends by itself.
 func TestAlarmIsCutAfterAQuarterOfAnHour(t *testing.T) {
+	t.Parallel()
 	dir := oneClass(t, slowAlarm, "Slow")
 	for _, c := range []struct {
 		minutes      int
@@ -210,6 +213,7 @@ func TestAlarmIsCutAfterAQuarterOfAnHour(t *testing.T) {
 // A handler that always throws is tried six more times, after 2, 4, 8, 16, 32
 // and 64 s, and then no more.
 func TestAlarmRetriesAreExhausted(t *testing.T) {
+	t.Parallel()
 	w := simulation(t, oneClass(t, slowAlarm, "Slow"), world.Options{})
 	askWorld(t, w, "POST", "/?fail=1", nil)
 	if err := w.Advance(24 * time.Hour); err != nil {
@@ -237,6 +241,7 @@ func TestAlarmRetriesAreExhausted(t *testing.T) {
 // Under production's policy an agent that keeps itself alive goes on for ten
 // minutes in one life; the same work without it is cut after 70 to 140 s.
 func TestKeepAliveAgainstProductionsEviction(t *testing.T) {
+	t.Parallel()
 	dir := oneClass(t, `
 import { DurableObject } from "cloudflare:workers";
 export class Worker extends DurableObject {

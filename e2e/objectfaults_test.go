@@ -14,6 +14,7 @@ import (
 // whose state is in a module variable does not survive the loss of its isolate,
 // and does survive that of its object.
 func TestObjectFaults(t *testing.T) {
+	t.Parallel()
 	steps := append(append([]string{}, adds...), job...)
 	for _, c := range []struct {
 		fault, bug, want string
@@ -50,6 +51,7 @@ func TestObjectFaults(t *testing.T) {
 // bug: whether a fault falls before or behind the request in progress shows in what it
 // writes.
 func TestObjectFaultsReplay(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"wrangler.json": `{"name": "memo", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "MEMO", "class_name": "Memo"}]},

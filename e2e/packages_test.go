@@ -12,6 +12,7 @@ import (
 // Packages of npm that Workers use load, and do what they are for: each line of
 // testdata/packages.txt is a package and what fixtures/packages answers for it.
 func TestPackages(t *testing.T) {
+	t.Parallel()
 	lines, err := os.ReadFile("testdata/packages.txt")
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,7 @@ var job = []string{"--fetch", "POST /job"}
 // pass, and named by the invariant that it breaks; its replay line fails again.
 // Without a bug nothing is found and no point is missed.
 func TestPlantedBugsOfWorkers(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		bug   string
 		steps []string
@@ -111,6 +112,7 @@ func replayOf(t *testing.T, bin string, env []string, c campaign.Case, more ...s
 // sockets. The same build without
 // a bug passes.
 func TestPlantedBugsOfMinido(t *testing.T) {
+	t.Parallel()
 	bin := plantedMinido(t)
 	t.Run("determinism", func(t *testing.T) { plantedNondeterminism(t, bin) })
 	fresh := []string{"--scenario", filepath.Join(fixture(t, "planted"), "fresh.chaos.ts"), "--fault", "crash(isolate)", "--max", "8"}
@@ -207,6 +209,7 @@ func plantedNondeterminism(t *testing.T, bin string) {
 // A plan with more than it takes shrinks to what it takes, and a replay says how
 // often it fails.
 func TestFindingShrinks(t *testing.T) {
+	t.Parallel()
 	flags := []string{"--fetch", "POST /job", "--effects", "SINK", "--var", "BUG:no-key", "--plan"}
 	const enough = "kill@fetch:after()/fetch#1"
 	r, out := campaignOf(t, "shrink", fixture(t, "planted"), append(flags, "slow(1ms)@alarm:before(Store/s1)/alarm#1; "+enough+"; kill@after(1s)")...)
@@ -223,6 +226,7 @@ func TestFindingShrinks(t *testing.T) {
 // the SDK stores, too, operations without a ledger, roles of sockets that died.
 // Without them, the same deaths do no harm.
 func TestPlantedBugsOfAgents(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ project, bug, steps, at, want string }{
 		{"chat", "late-stash", "--call|Worker/w1.start()|--effects|SINK", "kill@fetch:after()/fetch#2", "effects/effect-once"},
 		{"chat", "appends-twice", "--chat|Talker/t1: hello|--mock-ai", "kill@frame:after(Talker/t1)/body chunk#24", "chat/one-answer"},

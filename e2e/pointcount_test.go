@@ -50,6 +50,7 @@ const streamWorker = `export default { fetch(request) {
 // that came to the clients, requests by the server that got them. No log grows but
 // within an effect that has a point.
 func TestPointsAgreeWithTheOutside(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		fixture string
 		steps   []string
@@ -414,6 +415,7 @@ func walCommits(log []byte) (n int) {
 
 // A commit without a point is seen, by the next point and by the count.
 func TestCommitWithoutPointIsSeen(t *testing.T) {
+	t.Parallel()
 	w := &watch{t: t, persist: t.TempDir(), points: map[killpoint.Kind]int{}}
 	points := killpoint.New(killpoint.Options{Record: w.pass})
 	s, err := sqlstore.Open(sqlstore.Options{Path: filepath.Join(w.persist, "a.sqlite"), Clock: clock.Real{}, Entropy: entropy.System{}, Sync: sqlite.Off})

@@ -20,6 +20,7 @@ import (
 // Rounds in which a fiber still works are none of the counted ones, for how many
 // there are is the machine's affair.
 func TestQuestionsAskedAgainAreNoPoints(t *testing.T) {
+	t.Parallel()
 	type asks struct{ fixture, drive string }
 	sum := `async drive({ fetch, until }) {
 		await fetch("POST", "/add");

@@ -347,6 +347,7 @@ func (s *stage) check(lossless bool) {
 // sides connect again, and no message is doubled, reordered or misdirected; no
 // key of a socket that is gone is left.
 func TestRelayIsHit(t *testing.T) {
+	t.Parallel()
 	for _, b := range blows {
 		t.Run(b.name, func(t *testing.T) {
 			t.Parallel()
@@ -408,6 +409,7 @@ func (s *stage) leave() {
 // A replaced socket whose client never answers the Close frame stays listed. The
 // room that wakes does not give it its role back; the sides talk on.
 func TestRelaySocketThatDoesNotClose(t *testing.T) {
+	t.Parallel()
 	l := begin(t, "relay")
 	s := newStage(l, "r")
 	ctx, cancel := wait.WithLimit(t.Context(), clock.Real{}, limit)
@@ -439,6 +441,7 @@ func TestRelaySocketThatDoesNotClose(t *testing.T) {
 // The heartbeat counts the time of a session for both users, also across
 // hibernation and death, and closes sockets that never took a role.
 func TestRelayHeartbeat(t *testing.T) {
+	t.Parallel()
 	l := begin(t, "relay", "UNJOINED_MS:0")
 	s := newStage(l, "r")
 	s.mac.dial()

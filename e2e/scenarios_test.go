@@ -20,6 +20,7 @@ import (
 // and nothing but the named mistake of a generation of the packages is found.
 // Where that mistake lies, a run that dies there finds it.
 func TestScenariosOfFixtures(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		fixture string
 		finds   string // a known mistake of the packages

@@ -12,6 +12,7 @@ import (
 // calls the other; a change of the other's code is taken up, and its objects
 // keep what they stored.
 func TestSeveralWorkers(t *testing.T) {
+	t.Parallel()
 	back := func(text string) string {
 		return `import { DurableObject, WorkerEntrypoint } from "cloudflare:workers";
 export class Count extends DurableObject { add() { const n = (this.ctx.storage.kv.get("n") ?? 0) + 1; this.ctx.storage.kv.put("n", n); return n; } }

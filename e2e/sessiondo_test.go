@@ -202,6 +202,7 @@ func (o *tool) checkEffects(t *testing.T, session string) {
 // The id of an operation is the same for each attempt at it, and for each order in
 // which its arguments are written; where it stands in its turn makes another.
 func TestSessionOperationIDs(t *testing.T) {
+	t.Parallel()
 	o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
 	o.session().say("paid")
 	o.session().untilRest(1)
@@ -230,6 +231,7 @@ func TestSessionOperationIDs(t *testing.T) {
 // session takes the next message. A turn that ends its own object, and one whose
 // server is killed six times.
 func TestSessionGivesUp(t *testing.T) {
+	t.Parallel()
 	checkGivenUp := func(o *subject) {
 		o.t.Helper()
 		s := o.session()
@@ -270,6 +272,7 @@ func TestSessionGivesUp(t *testing.T) {
 // What survives, row by row of the page's table: SIGKILL of the server, and then of
 // the sandbox.
 func TestSessionWhatSurvives(t *testing.T) {
+	t.Parallel()
 	o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
 	s, box := o.session(), o.box
 	s.say("work " + strings.Repeat("long ", 30))
@@ -342,6 +345,7 @@ func TestSessionWhatSurvives(t *testing.T) {
 // A sandbox that dies with a command in it: nobody can say whether it has
 // happened, so it is not run again, and the agent is told.
 func TestSessionSandboxDies(t *testing.T) {
+	t.Parallel()
 	o := &subject{stageSet: beginSessionSet(t, dev), name: "s"}
 	s, box := o.session(), o.box
 	s.say("slow")

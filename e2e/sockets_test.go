@@ -115,6 +115,7 @@ func listen(t *testing.T, serve func(c net.Conn)) (address string) {
 // Workers talk to servers over TCP, through cloudflare:sockets, node:net and
 // node:tls; certificates are checked against the system's.
 func TestSockets(t *testing.T) {
+	t.Parallel()
 	https := httptest.NewUnstartedServer(nil)
 	https.StartTLS()
 	conf := &tls.Config{Certificates: https.TLS.Certificates}

@@ -35,6 +35,7 @@ func (m *stalling) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // again in life after life. Without progress for five minutes it is given up: the
 // model is not asked any more.
 func TestStreamGoesStaleAfterFiveMinutes(t *testing.T) {
+	t.Parallel()
 	s, err := sim.New(sim.Options{Dir: t.TempDir(), Timeout: time.Hour, World: world.Options{CacheDir: t.TempDir(), Bundles: &bundles,
 		AI: "http://model.test", Config: config.Options{Dir: fixture(t, "chat")}}})
 	if err != nil {

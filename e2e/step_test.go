@@ -9,6 +9,7 @@ import (
 // A person walks through a simulation from a pipe: event by event, with a look at
 // what there is, and a kill from which the agent recovers.
 func TestStepThroughASimulation(t *testing.T) {
+	t.Parallel()
 	walk := []string{"n", "?", "o", "t", "w", "sql ResearchAgent/r1 SELECT count(*) AS n FROM sqlite_schema", "sql nonsense", "jump"}
 	for range 7 { // into the fibers' work
 		walk = append(walk, "p")

@@ -192,6 +192,7 @@ func (s loop) check(answer string) {
 // Of many that resume at once, one wins; the others learn what they met. A
 // version that is not the present one is refused.
 func TestStepLoopClaims(t *testing.T) {
+	t.Parallel()
 	l := begin(t, "steploop", "STEP_MS:5")
 	s := loop{l, "s"}
 	s.do("execute", map[string]any{"script": "errand", "input": "walk"})
@@ -229,6 +230,7 @@ func TestStepLoopClaims(t *testing.T) {
 // How a loop stops: the model, maxSteps, stopWhen, an interrupt, a deadline, a
 // refusal, a failure; and what a failed start leaves.
 func TestStepLoopEnds(t *testing.T) {
+	t.Parallel()
 	l := begin(t, "steploop", "STEP_MS:5")
 	run := func(name string, request map[string]any) loopBooks {
 		s := loop{l, name}

@@ -28,6 +28,7 @@ func answers(t *testing.T, url string, status int, parts ...string) {
 // Hono, wrangler.toml, .dev.vars, TypeScript paths and a Durable Object work as
 // they are.
 func TestStrangerNotes(t *testing.T) {
+	t.Parallel()
 	s := stranger(t, "notes/wrangler.toml")
 	answers(t, s.url+"/", http.StatusOK, "<title>Notes (dev)</title>") // the title of .dev.vars, over that of the vars
 	post := func(token string) (int, string) {
@@ -61,6 +62,7 @@ func TestStrangerNotes(t *testing.T) {
 // Static assets, the single-page fallback, run_worker_first with its exception,
 // and the ASSETS binding work as they are.
 func TestStrangerGallery(t *testing.T) {
+	t.Parallel()
 	s := stranger(t, "gallery/wrangler.jsonc")
 	answers(t, s.url+"/", http.StatusOK, "<")
 	_, page := ask(t, "GET", s.url+"/")
@@ -82,6 +84,7 @@ func TestStrangerGallery(t *testing.T) {
 // A project with bindings that are not there starts, answers where they are not
 // used, and names the binding with its kind and its line where they are.
 func TestStrangerAssistant(t *testing.T) {
+	t.Parallel()
 	s := stranger(t, "assistant/wrangler.jsonc")
 	contains(t, s.Output(), "env.AI", "env.CACHE")
 	answers(t, s.url+"/?q=tides", http.StatusOK, `"AI"`, `"CACHE"`, "tides")

@@ -174,6 +174,7 @@ func systems() []system {
 // breaks one, the moment names it and pins it. The README's table is what this
 // test found.
 func TestSystemsSurvive(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	survived := map[string]int{} // of "fixture fault"
 	all := systems()

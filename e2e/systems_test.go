@@ -10,6 +10,7 @@ import (
 // in a run of its own, and its invariants hold; no point and no mark is missed. Of
 // more than 80 points some are taken, spread evenly: all of them take minutes.
 func TestSystemsSurviveEffectPoints(t *testing.T) {
+	t.Parallel()
 	for name, most := range map[string]string{"relay": "80", "steploop": "50", "session": "60"} {
 		t.Run(name, func(t *testing.T) {
 			out, err := exec.Command(minido, "chaos", "enumerate", fixture(t, name), "--dir", t.TempDir(), "--max", most).CombinedOutput()
