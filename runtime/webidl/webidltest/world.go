@@ -39,22 +39,17 @@ func New(t testing.TB, install func(*webidl.Realm)) *World {
 	w.Sched = sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
 	e := ecma.New(engine.Options{Name: "test", Scheduler: w.Sched, Entropy: entropy.NewSeeded(1),
 		Logger: func(_ engine.Level, _ *engine.Context, text string) { w.Logs = append(w.Logs, text) }})
-	w.Use(webidl.New(e, webidl.Options{Compat: func(flag string) bool { return !w.Off[flag] }}))
+	w.Realm = webidl.New(e, webidl.Options{Compat: func(flag string) bool { return !w.Off[flag] }})
 	w.Realm.Clone = clone.New(w.Realm.VM, clone.Config{Registry: w.Realm.Hosts, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}})
 	if install != nil {
 		install(w.Realm)
 	}
-	return w
-}
-
-// Use makes r the world's realm, with a context of a request and say().
-func (w *World) Use(r *webidl.Realm) {
-	w.Realm = r
-	r.Engine.Global("say", r.Engine.Func("say", 1, func(c goja.FunctionCall) goja.Value {
+	e.Global("say", e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
 		w.Out = append(w.Out, c.Argument(0).String())
 		return goja.Undefined()
 	}))
-	w.Context = r.Engine.NewContext(engine.RequestContext, "")
+	w.Context = e.NewContext(engine.RequestContext, "")
+	return w
 }
 
 // Run runs source as the body of an async function in a turn of the context,
