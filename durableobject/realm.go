@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/sqlstore"
@@ -18,7 +19,7 @@ type Realm struct {
 	eng    *engine.Engine
 	vm     *goja.Runtime
 	points *killpoint.Points
-	compat func(string) bool
+	compat func(compat.Flag) bool
 
 	state    *engine.Class[*Object]
 	storage  *engine.Class[*Object]
@@ -38,7 +39,7 @@ type Realm struct {
 }
 
 // NewRealm defines the classes. Call it on the isolate's loop.
-func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag string) bool) *Realm {
+func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag compat.Flag) bool) *Realm {
 	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat}
 	r.listIter, r.rowIter = r.defineIterators("ListIterator"), r.defineIterators("RowIterator")
 	r.alarmInfo = engine.DefineClass(r.eng, engine.ClassDef[struct{}]{Name: "AlarmInvocationInfo"})

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/websocket"
 )
@@ -294,7 +295,7 @@ func (o *Object) closed(ev SocketEvent) {
 	o.opts.Sockets.remove(ev.Socket)
 	handle := o.handles[ev.Socket]
 	delete(o.handles, ev.Socket)
-	if o.ended || !ev.Clean || handle == nil || handle.SentClose() || !o.realm.compat("web_socket_auto_reply_to_close") {
+	if o.ended || !ev.Clean || handle == nil || handle.SentClose() || !o.realm.compat(compat.WebSocketAutoReplyToClose) {
 		return
 	}
 	handle.MarkSentClose()

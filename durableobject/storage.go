@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/sqlstore"
 )
@@ -57,7 +58,7 @@ func (r *Realm) defineStorage() {
 // encode clones a value for storage.
 func (o *Object) encode(v goja.Value) []byte {
 	b, err := o.realm.iso.Platform.Clone.Serialize(v, clone.Options{
-		Mode: clone.Storage, EnhancedErrors: o.realm.compat("enhanced_error_serialization"), HostCallables: true,
+		Mode: clone.Storage, EnhancedErrors: o.realm.compat(compat.EnhancedErrorSerialization), HostCallables: true,
 	})
 	if err != nil {
 		o.realm.cloneError(err)
@@ -284,7 +285,7 @@ func (o *Object) deleteAll() {
 	if o.txns > 0 {
 		o.realm.eng.Throw("Error", "Cannot call deleteAll() within a transaction")
 	}
-	keepAlarm := !o.realm.compat("delete_all_deletes_alarm")
+	keepAlarm := !o.realm.compat(compat.DeleteAllDeletesAlarm)
 	o.loadAlarm()
 	hasFacets := o.opts.Facets != nil && o.opts.Facets.Any()
 	err := o.realm.points.Effect(killpoint.Commit, o.opts.Label, o.realm.eng.Cause(), func() error {

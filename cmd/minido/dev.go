@@ -331,8 +331,33 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 	for _, a := range s.Project().Attachments {
 		t.line("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", "not offered"), a.Where)
 	}
+	if text := unheeded(s.Project()); text != "" {
+		t.line("%s", t.paint("2", text))
+	}
 	// Scripts wait for the words and the URL: no colour comes between them.
 	t.line("Ready on %s %s", s.URL(), t.paint("2", "("+took.Round(time.Millisecond).String()+")"))
+}
+
+// shownFlags bounds how many flags the line of unheeded names.
+const shownFlags = 4
+
+// unheeded says in one line in which compatibility flags workerd, at the project's
+// date, differs from minido; "" if in none.
+func unheeded(p *config.Project) string {
+	_, flags := p.CompatSet().Unheeded()
+	if len(flags) == 0 {
+		return ""
+	}
+	var names []string
+	for _, f := range flags[:min(len(flags), shownFlags)] {
+		names = append(names, f.String())
+	}
+	more := ""
+	if n := len(flags) - len(names); n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("At the compatibility date %s workerd differs in %s%s (\"Compatibility flags\" in docs/compatibility.md)",
+		p.CompatibilityDate, strings.Join(names, ", "), more)
 }
 
 func (t *terminal) bindings(of string, list []server.BindingState) string {

@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -38,7 +39,7 @@ type Unsendable interface {
 type Options struct {
 	Points *killpoint.Points
 	// Compat answers for a compatibility flag (its enable name).
-	Compat func(flag string) bool
+	Compat func(flag compat.Flag) bool
 	// WaitUntil extends the life of the current context until the promise settles.
 	WaitUntil func(promise goja.Value)
 }

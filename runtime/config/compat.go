@@ -2,44 +2,18 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
+
+	"minido.dev/minido/runtime/compat"
 )
 
-// LatestCompatibilityDate is the newest date whose behaviour the flag table
-// knows: the "supportedCompatibilityDate" of workerd 1.20261117. A worker that
-// asks for a later one gets this one, with a warning, as under miniflare.
-const LatestCompatibilityDate = "2026-11-24"
+// LatestCompatibilityDate is the newest date that minido knows.
+const LatestCompatibilityDate = compat.LatestDate
 
 // DefaultCompatibilityDate counts when a project names none; wrangler 4.164
 // uses the same.
 const DefaultCompatibilityDate = "2026-11-17"
-
-// compatFlag is one row of workerd's compatibility flag table.
-type compatFlag struct {
-	enable, disable string // the names that switch it on and off; disable may be ""
-	date            string // on by default from this compatibility date; "" for never
-	impliedBy       string // on when one of these (comma-separated enable names) is on ...
-	impliedDate     string // ... and the compatibility date is this or later
-	experimental    bool   // workerd wants --experimental, which its dev tools pass
-}
-
-// CompatFlagState is one compatibility flag as it applies to a project.
-type CompatFlagState struct {
-	Name string // the enabling name
-	On   bool
-	// Why says what decided: "flag", "date", "implied" or "default".
-	Why string
-	// Experimental flags can change without notice; production refuses them.
-	Experimental bool
-}
-
-// compatSet is a resolved set of flags. Immutable after resolveCompat.
-type compatSet struct {
-	date  string
-	asked []string // compatibility_flags
-}
 
 // validCompatDate reports whether s is a date as workerd takes it: YYYY-MM-DD,
 // month 1-12, day 1-31, year not 0. It does not know the lengths of months,
@@ -77,49 +51,6 @@ var compatibilityDate = (&schema{types: tString}).with(func(c *checker, path str
 	c.rep.errorAt(n, hint, "%q must be a date of the form YYYY-MM-DD, but is %s", path, n.brief())
 })
 
-// compatIndex finds rows of compatFlags by either name. Immutable.
-var compatIndex = func() map[string]int {
-	index := make(map[string]int, 2*len(compatFlags))
-	for i, f := range compatFlags {
-		index[f.enable] = i
-		if f.disable != "" {
-			index[f.disable] = i
-		}
-	}
-	return index
-}()
-
-// lookupCompat finds a row by either of its names.
-func lookupCompat(name string) (flag compatFlag, enables, found bool) {
-	i, found := compatIndex[name]
-	if !found {
-		return compatFlag{}, false, false
-	}
-	return compatFlags[i], compatFlags[i].enable == name, true
-}
-
-// on decides one flag; depth guards against a cycle in the table.
-func (s compatSet) on(f compatFlag, depth int) (bool, string) {
-	switch {
-	case f.disable != "" && slices.Contains(s.asked, f.disable):
-		return false, "flag"
-	case slices.Contains(s.asked, f.enable):
-		return true, "flag"
-	case f.date != "" && s.date >= f.date:
-		return true, "date"
-	}
-	if f.impliedBy != "" && s.date >= f.impliedDate && depth < 8 {
-		for _, name := range strings.Split(f.impliedBy, ",") {
-			if by, enables, ok := lookupCompat(name); ok && enables {
-				if yes, _ := s.on(by, depth+1); yes {
-					return true, "implied"
-				}
-			}
-		}
-	}
-	return false, "default"
-}
-
 // resolveCompat reads date and flags of the selection, reporting what workerd
 // would refuse. A flag that the table does not know warns: it may be newer
 // than the table.
@@ -145,14 +76,15 @@ func resolveCompat(rep *report, sel *selection) (date string, flags []string) {
 		if name == "" {
 			continue
 		}
-		f, enables, known := lookupCompat(name)
+		f, enables, known := compat.Lookup(name)
+		row := f.Row()
 		switch {
 		case asked[name] != nil:
 			rep.errorAt(n, "remove one of the two", "the compatibility flag %q is here twice", name)
 		case !known:
 			rep.warnAt(n, didYouMean(name, compatNames()), "unknown compatibility flag %q; it has no effect", name)
-		case enables && f.disable != "" && asked[f.disable] != nil, !enables && asked[f.enable] != nil:
-			rep.errorAt(n, "keep the one you mean", "the compatibility flags %q and %q contradict each other", f.enable, f.disable)
+		case enables && row.Disable != "" && asked[row.Disable] != nil, !enables && asked[row.Name] != nil:
+			rep.errorAt(n, "keep the one you mean", "the compatibility flags %q and %q contradict each other", row.Name, row.Disable)
 		}
 		asked[name] = n
 		flags = append(flags, name)
@@ -162,42 +94,37 @@ func resolveCompat(rep *report, sel *selection) (date string, flags []string) {
 
 func compatNames() []string {
 	var names []string
-	for _, f := range compatFlags {
-		names = append(names, f.enable)
-		if f.disable != "" {
-			names = append(names, f.disable)
+	for _, f := range compat.Flags() {
+		row := f.Row()
+		names = append(names, row.Name)
+		if row.Disable != "" {
+			names = append(names, row.Disable)
 		}
 	}
 	return names
 }
 
-// Compat reports whether a compatibility flag is on: named in
-// compatibility_flags, on by default at the project's compatibility date, or
-// implied by another flag that is on. Both names of a flag work; the disabling
-// one gives the opposite answer. A flag that the table does not know is on
-// exactly if compatibility_flags names it. Safe for concurrent use. Source:
-// workerd's compatibility-date.capnp and compileCompatibilityFlags.
-func (p *Project) Compat(flag string) bool {
-	f, enables, found := lookupCompat(flag)
-	if !found {
-		return slices.Contains(p.CompatibilityFlags, flag)
-	}
-	on, _ := p.compatSet().on(f, 0)
-	return on == enables
+// Compat reports whether a compatibility flag is on. Safe for concurrent use.
+func (p *Project) Compat(flag compat.Flag) bool { return p.CompatSet().On(flag) }
+
+// CompatSet is the date and the flags that decide what Compat says.
+func (p *Project) CompatSet() compat.Set {
+	return compat.Set{Date: p.CompatibilityDate, Asked: p.CompatibilityFlags}
 }
 
-// CompatStates lists every flag of the table and what decided it, in the
-// table's order. For start-up logs and tests.
-func (p *Project) CompatStates() []CompatFlagState {
-	set := p.compatSet()
-	out := make([]CompatFlagState, 0, len(compatFlags))
-	for _, f := range compatFlags {
-		on, why := set.on(f, 0)
-		out = append(out, CompatFlagState{Name: f.enable, On: on, Why: why, Experimental: f.experimental})
+// checkUnheeded warns about flags that the project names, that minido does not act
+// on and that are otherwise than minido behaves.
+func checkUnheeded(rep *report, sel *selection, p *Project) {
+	named, _ := p.CompatSet().Unheeded()
+	for _, f := range named {
+		row, behaves := f.Row(), "on"
+		if row.State == compat.NeverOn {
+			behaves = "off"
+		}
+		for _, n := range sel.field("compatibility_flags").elements() {
+			if n.str() == row.Name || n.str() == row.Disable {
+				rep.warnAt(n, "", "minido does not act on the compatibility flag %q: it behaves as if %q were %s", n.text, row.Name, behaves)
+			}
+		}
 	}
-	return out
-}
-
-func (p *Project) compatSet() compatSet {
-	return compatSet{date: p.CompatibilityDate, asked: p.CompatibilityFlags}
 }

@@ -50,59 +50,8 @@ func TestCompatFollowsDateAndFlags(t *testing.T) {
 		if tc.flags != "" {
 			p.CompatibilityFlags = strings.Split(tc.flags, ",")
 		}
-		if got := p.Compat(tc.name); got != tc.want {
+		if got := p.CompatSet().Named(tc.name); got != tc.want {
 			t.Errorf("at %s with [%s]: %s = %v, want %v", tc.date, tc.flags, tc.name, got, tc.want)
-		}
-	}
-}
-
-// TestCompatTableIsSound checks what the lookups take for granted: unique
-// names, valid dates, and implications that name flags of the table.
-func TestCompatTableIsSound(t *testing.T) {
-	seen := map[string]bool{}
-	for _, f := range compatFlags {
-		for _, name := range []string{f.enable, f.disable} {
-			if name != "" && seen[name] {
-				t.Errorf("%s stands twice", name)
-			}
-			seen[name] = true
-		}
-		for _, date := range []string{f.date, f.impliedDate} {
-			if date != "" && !validCompatDate(date) {
-				t.Errorf("%s: bad date %q", f.enable, date)
-			}
-		}
-		if (f.impliedBy == "") != (f.impliedDate == "") {
-			t.Errorf("%s: half an implication", f.enable)
-		}
-		for _, by := range strings.Split(f.impliedBy, ",") {
-			if _, enables, ok := lookupCompat(by); by != "" && !(ok && enables) {
-				t.Errorf("%s: implied by %q, which enables nothing", f.enable, by)
-			}
-		}
-	}
-	if !validCompatDate(LatestCompatibilityDate) || DefaultCompatibilityDate > LatestCompatibilityDate {
-		t.Error("the default date is later than the latest")
-	}
-}
-
-// TestCompatStatesSayWhy shows the reasons of start-up's list.
-func TestCompatStatesSayWhy(t *testing.T) {
-	p := &Project{CompatibilityDate: "2025-01-01", CompatibilityFlags: []string{"nodejs_compat", "url_original"}}
-	why := map[string]CompatFlagState{}
-	for _, s := range p.CompatStates() {
-		why[s.Name] = s
-	}
-	for name, want := range map[string]CompatFlagState{
-		"nodejs_compat":      {Name: "nodejs_compat", On: true, Why: "flag"},
-		"url_standard":       {Name: "url_standard", On: false, Why: "flag"},
-		"nodejs_compat_v2":   {Name: "nodejs_compat_v2", On: true, Why: "implied"},
-		"global_navigator":   {Name: "global_navigator", On: true, Why: "date"},
-		"enable_ctx_exports": {Name: "enable_ctx_exports", On: false, Why: "default"},
-		"unsafe_module":      {Name: "unsafe_module", On: false, Why: "default", Experimental: true},
-	} {
-		if why[name] != want {
-			t.Errorf("%s: %+v, want %+v", name, why[name], want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"minido.dev/minido/runtime/binding"
+	"minido.dev/minido/runtime/compat"
 )
 
 // TestSchemaKnowsEveryBinding shows that each kind says of its own section what
@@ -229,7 +230,7 @@ func TestLoadManyAtOnce(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			p, warnings, err := Load(Options{Dir: dir, ConfigPath: name + ".json"})
-			if err != nil || p.Name != name || len(warnings) != 1 || !p.Compat("nodejs_compat") {
+			if err != nil || p.Name != name || len(warnings) != 1 || !p.Compat(compat.NodejsCompat) {
 				t.Errorf("%s: %+v %v %v", name, p, warnings, err)
 			}
 		}()

@@ -23,6 +23,7 @@ func (l *loader) decode(sel *selection) *Project {
 	if flags := l.options.CompatibilityFlags; len(flags) > 0 {
 		p.CompatibilityFlags = flags
 	}
+	checkUnheeded(l.rep, sel, p)
 	decodeDurableObjects(l.rep, sel, p)
 	l.decodeTriggers(sel, p)
 	decodeDev(sel, p)

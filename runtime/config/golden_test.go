@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"minido.dev/minido/internal/golden"
+	"minido.dev/minido/runtime/compat"
 )
 
 // TestGolden loads every project under testdata and compares what Load says
@@ -126,7 +127,7 @@ func describeProject(b *strings.Builder, p *Project) {
 	row("config", p.ConfigFile)
 	row("main", strings.TrimSpace(p.Main+" "+p.MainWhere.String()))
 	row("base_dir", p.BaseDir)
-	row("compat", fmt.Sprintf("%s %v nodejs_compat=%v", p.CompatibilityDate, p.CompatibilityFlags, p.Compat("nodejs_compat")))
+	row("compat", fmt.Sprintf("%s %v nodejs_compat=%v", p.CompatibilityDate, p.CompatibilityFlags, p.Compat(compat.NodejsCompat)))
 	row("no_bundle", p.NoBundle)
 	row("additional", p.FindAdditionalModules)
 	row("minify", p.Minify)

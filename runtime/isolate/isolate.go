@@ -21,6 +21,7 @@ import (
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/nodeapi"
@@ -36,7 +37,7 @@ type Options struct {
 	Bundle    *bundle.Bundle
 	Points    *killpoint.Points
 	Log       engine.Logger
-	Compat    func(flag string) bool
+	Compat    func(flag compat.Flag) bool
 	// Fetch is the way out of the worker.
 	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 	// Caches is where the Cache API keeps responses; nil: there is none.
@@ -87,7 +88,7 @@ func New(o Options) *Isolate {
 	i.Engine.OnStuck(i.hung)
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
-	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: o.Compat == nil || o.Compat("allow_eval_during_startup")})
+	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: o.Compat == nil || o.Compat(compat.AllowEvalDuringStartup)})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.defineExecution()
@@ -99,15 +100,15 @@ func (i *Isolate) Name() string { return i.opts.Name }
 
 // HasBuiltin says, before any isolate exists, which builtin modules a worker
 // with these compatibility flags can import.
-func HasBuiltin(compat func(flag string) bool) func(spec string) bool {
+func HasBuiltin(on func(flag compat.Flag) bool) func(spec string) bool {
 	return func(spec string) bool {
 		switch spec {
 		case "cloudflare:workers", "cloudflare:email", "cloudflare:sockets", "cloudflare:workflows":
 			return true
 		case "cloudflare:node":
-			return compat("nodejs_compat")
+			return on(compat.NodejsCompat)
 		}
-		return nodeapi.Offered(spec, compat)
+		return nodeapi.Offered(spec, on)
 	}
 }
 

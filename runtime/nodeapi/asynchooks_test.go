@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -124,7 +125,7 @@ func TestRequire(t *testing.T) {
 			t.Errorf("%s: %v", c[0], err)
 		}
 	}
-	off := newWorld(t, Options{Compat: func(flag string) bool { return flag == "nodejs_als" }})
+	off := newWorld(t, Options{Compat: func(flag compat.Flag) bool { return flag == compat.NodejsAls }})
 	if !off.m.Has("node:async_hooks") || off.m.Has("path") {
 		t.Error("nodejs_als offers async_hooks alone")
 	}

@@ -21,6 +21,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/asynchooks"
 	"minido.dev/minido/runtime/nodeapi/buffer"
@@ -91,6 +92,6 @@ func Has(spec string) bool { return registry().Has(spec) }
 func Names() []string { return registry().Names() }
 
 // Offered is Has under a worker's compatibility flags. Pure.
-func Offered(spec string, compat func(flag string) bool) bool {
-	return registry().Offered(spec, compat)
+func Offered(spec string, on func(flag compat.Flag) bool) bool {
+	return registry().Offered(spec, on)
 }

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi"
@@ -35,7 +36,7 @@ type world struct {
 
 func newWorld(t testing.TB, o Options) *world {
 	if o.Compat == nil {
-		o.Compat = func(flag string) bool { return flag != "nodejs_process_version_24" }
+		o.Compat = func(flag compat.Flag) bool { return flag != compat.NodejsProcessVersion24 }
 	}
 	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0)), net: echo}
 	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))

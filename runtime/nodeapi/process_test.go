@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -28,7 +29,7 @@ func TestProcessEnv(t *testing.T) {
 	w := newWorld(t, Options{Env: env})
 	w.in(`say(JSON.stringify(process.env))`)
 	w.said(`{"A":"1","B":"2"}`)
-	off := newWorld(t, Options{Env: env, Compat: func(flag string) bool { return flag != "nodejs_compat_populate_process_env" }})
+	off := newWorld(t, Options{Env: env, Compat: func(flag compat.Flag) bool { return flag != compat.NodejsCompatPopulateProcessEnv }})
 	off.in(`say(JSON.stringify(process.env))`)
 	off.said(`{}`)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"minido.dev/minido/runtime/assets"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 )
@@ -17,7 +18,7 @@ func (s *Server) openAssets(p *config.Project) error {
 		if site, err = assets.Open(*p.Assets); err != nil {
 			return fmt.Errorf("assets (%s): %w", p.Assets.Where, err)
 		}
-		site.NavigationPlain = !p.Compat("assets_navigation_prefers_asset_serving")
+		site.NavigationPlain = !p.Compat(compat.AssetsNavigationPrefersAssetServing)
 		for _, problem := range site.Problems() {
 			s.event(EventWarning, problem)
 		}

@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -323,7 +324,7 @@ func (s *Server) failQueued(err error) {
 func environ(p *config.Project) func() map[string]string {
 	return func() map[string]string {
 		env := map[string]string{}
-		if !p.Compat("nodejs_compat_populate_process_env") {
+		if !p.Compat(compat.NodejsCompatPopulateProcessEnv) {
 			return env
 		}
 		for _, v := range p.Vars {

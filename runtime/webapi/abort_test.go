@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -42,12 +43,12 @@ func TestRequestSignal(t *testing.T) {
 	w.run(send)
 	leave()
 	w.said("cancelled: AbortError: The client has disconnected", "The client has disconnected")
-	w.flags["request_signal_passthrough"] = true
+	w.flags[compat.RequestSignalPassthrough] = true
 	arrive()
 	w.run(send)
 	leave()
 	w.said()
-	w.flags["enable_request_signal"] = true
+	w.flags[compat.EnableRequestSignal] = true
 	arrive()
 	w.run(`request.signal.onabort = () => say("aborted")`)
 	leave()
@@ -69,6 +70,6 @@ func TestSignalsOfRequests(t *testing.T) {
 		{`fetch("http://x", { signal: AbortSignal.abort(new RangeError("before")) })`, "RangeError: before"},
 		{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal can only be serialized for RPC."},
 	})
-	w.flags["enable_abortsignal_rpc"] = true
+	w.flags[compat.EnableAbortsignalRpc] = true
 	w.tries([][2]string{{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal serialization is not enabled."}})
 }

@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -28,11 +29,11 @@ type fetchWorld struct {
 	out   []string
 	logs  []string
 	net   func(req *event.Request, done func(*event.Response, error)) func(error)
-	flags map[string]bool // compatibility flags that are off
+	flags map[compat.Flag]bool // compatibility flags that are off
 }
 
 func newFetchWorld(t testing.TB) *fetchWorld {
-	w := &fetchWorld{t: t, flags: map[string]bool{}}
+	w := &fetchWorld{t: t, flags: map[compat.Flag]bool{}}
 	w.sched = sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
 	e := ecma.New(engine.Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),
 		Logger: func(l engine.Level, c *engine.Context, text string) { w.logs = append(w.logs, text) }})
@@ -44,7 +45,7 @@ func newFetchWorld(t testing.TB) *fetchWorld {
 			}
 			return w.net(req, done)
 		},
-		Compat: func(flag string) bool { return !w.flags[flag] },
+		Compat: func(flag compat.Flag) bool { return !w.flags[flag] },
 	})
 	e.Global("say", e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
 		w.out = append(w.out, c.Argument(0).String())

@@ -2,6 +2,8 @@ package webapi
 
 import (
 	"testing"
+
+	"minido.dev/minido/runtime/compat"
 )
 
 // XMLHttpRequest standard, section 5: the list of a FormData.
@@ -48,6 +50,6 @@ func TestFormDataBody(t *testing.T) {
 		{`(f => { f.append("a\\", ""); return typeof new Response(f) })(new FormData())`, `object`},
 		{`new Response("x", {headers: {"content-type": "text/plain"}}).formData()`, "TypeError: Unrecognized Content-Type header value. FormData can only parse the following MIME types: multipart/form-data, application/x-www-form-urlencoded"},
 	})
-	w.flags["formdata_parser_supports_files"] = true
+	w.flags[compat.FormdataParserSupportsFiles] = true
 	w.tries([][2]string{{`(async r => (await r.formData()).get("f"))(` + sent + `)`, `xy`}})
 }

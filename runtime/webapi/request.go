@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/events"
@@ -51,7 +52,7 @@ func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
 // enable_request_signal). Call it in a turn of the request's context.
 func (p *Platform) ClientGone(incoming *goja.Object) {
 	r, ok := p.Engine.Attached(incoming).(*request)
-	if !ok || r.gone != nil || !p.Enabled("enable_request_signal") {
+	if !ok || r.gone != nil || !p.Enabled(compat.EnableRequestSignal) {
 		return
 	}
 	r.gone = p.NewDOMException("AbortError", "The client has disconnected")
@@ -72,7 +73,7 @@ func (p *Platform) requestSignal(r *request) *events.Signal {
 		if r.gone != nil {
 			p.Events.Abort(r.ownSignal, r.gone)
 		}
-		if c := p.Engine.Current(); c != nil && r.incoming && p.Enabled("enable_request_signal") {
+		if c := p.Engine.Current(); c != nil && r.incoming && p.Enabled(compat.EnableRequestSignal) {
 			c.Expect()
 		}
 	}
@@ -81,7 +82,7 @@ func (p *Platform) requestSignal(r *request) *events.Signal {
 
 // followed is what the signal of a copy depends on, nil if it can never abort.
 func (p *Platform) followed(r *request) *events.Signal {
-	if r.signal == nil && r.incoming && p.Enabled("enable_request_signal") {
+	if r.signal == nil && r.incoming && p.Enabled(compat.EnableRequestSignal) {
 		return p.requestSignal(r)
 	}
 	return r.signal
@@ -90,7 +91,7 @@ func (p *Platform) followed(r *request) *events.Signal {
 // sentSignal is what aborts the exchange that a request is sent with, nil for
 // nothing.
 func (p *Platform) sentSignal(r *request) *events.Signal {
-	if r.incoming && !p.Enabled("request_signal_passthrough") {
+	if r.incoming && !p.Enabled(compat.RequestSignalPassthrough) {
 		return nil
 	}
 	return p.followed(r)

@@ -2,6 +2,8 @@ package webapi
 
 import (
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/compat"
 )
 
 // installScope defines what describes the global scope itself, and small
@@ -14,32 +16,13 @@ func (p *Platform) installScope() {
 	p.html.Install()
 }
 
-// makeCloudflare is the object Cloudflare: compatibilityFlags answers for
-// every flag by name (workerd: api/global-scope.h, class Cloudflare).
+// makeCloudflare is the object Cloudflare: compatibilityFlags has every flag by
+// the name that switches it on (workerd: api/global-scope.h, class Cloudflare).
 func (p *Platform) makeCloudflare() goja.Value {
-	return p.Record("compatibilityFlags", p.VM.NewDynamicObject(compatFlags{p}))
-}
-
-// compatFlags shows the flags that are on as properties; which there are, only
-// Options.Compat knows, so they are not listed.
-type compatFlags struct{ p *Platform }
-
-// Get implements goja.DynamicObject.
-func (c compatFlags) Get(flag string) goja.Value {
-	if c.Has(flag) {
-		return c.p.VM.ToValue(true)
+	flags := p.VM.CreateObject(nil)
+	for _, f := range compat.Flags() {
+		flags.DefineDataProperty(f.String(), p.VM.ToValue(p.Enabled(f)), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
 	}
-	return nil
+	p.Engine.Call(p.Engine.Primordial("ObjectPreventExtensions"), goja.Undefined(), flags)
+	return p.Record("compatibilityFlags", flags)
 }
-
-// Set implements goja.DynamicObject.
-func (c compatFlags) Set(string, goja.Value) bool { return false }
-
-// Has implements goja.DynamicObject.
-func (c compatFlags) Has(flag string) bool { return c.p.Compat != nil && c.p.Compat(flag) }
-
-// Delete implements goja.DynamicObject.
-func (c compatFlags) Delete(string) bool { return false }
-
-// Keys implements goja.DynamicObject.
-func (c compatFlags) Keys() []string { return nil }

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/ecma/intl"
 	"minido.dev/minido/runtime/ecma/lang"
@@ -40,7 +41,7 @@ type Options struct {
 	// function cancels.
 	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 	// Compat answers for a compatibility flag (its enable name).
-	Compat func(flag string) bool
+	Compat func(flag compat.Flag) bool
 	// Go runs fn off the loop, as sched.Scheduler.Go does. Nil: what would be
 	// computed there is computed on the loop.
 	Go func(name string, fn func())

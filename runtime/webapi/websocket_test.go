@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/websocket"
 )
@@ -65,7 +66,7 @@ func TestWebSocketPair(t *testing.T) {
 		a.accept(); b.accept(); b.send("hi"); b.send(new Uint8Array([1, 2])); b.send(new DataView(new ArrayBuffer(1))); a.send(7);
 		a.close(3001, "bye"); ev.push(a.readyState); await new Promise(r => setTimeout(r, 20)); say(JSON.stringify([...ev, a.readyState, b.readyState]))`
 	w := newFetchWorld(t)
-	w.flags["websocket_standard_binary_type"] = true
+	w.flags[compat.WebsocketStandardBinaryType] = true
 	w.run(pairHelper)
 	w.run(script)
 	const arrived = `[2,"amessage","hi","amessage","[object ArrayBuffer]","amessage","[object ArrayBuffer]","bmessage","7","bclose",3001,"bye",true,`
@@ -73,7 +74,7 @@ func TestWebSocketPair(t *testing.T) {
 	if w.c.Held() != 0 || len(w.c.Ops()) != 0 {
 		t.Errorf("after the close: %d holds, %d operations", w.c.Held(), len(w.c.Ops()))
 	}
-	w.flags["web_socket_auto_reply_to_close"] = true
+	w.flags[compat.WebSocketAutoReplyToClose] = true
 	w.run(script)
 	w.said(arrived + `2,2,2]`)
 	w.run(`const [a, b] = pair(), ev = []; a.onmessage = (e) => ev.push("on" + e.data); b.onclose = (e) => { ev.push(e.code, e.reason, e.wasClean); b.close() };

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -15,7 +16,7 @@ import (
 type Options struct {
 	// Compat answers for a compatibility flag (its enable name). Nil: every flag
 	// is as at the newest compatibility date.
-	Compat func(flag string) bool
+	Compat func(flag compat.Flag) bool
 	// Go runs fn off the loop, as sched.Scheduler.Go does. Nil: what would be
 	// computed there is computed on the loop.
 	Go func(name string, fn func())
@@ -84,7 +85,7 @@ func (r *Realm) Invoke(obj *goja.Object, method string, args ...goja.Value) goja
 }
 
 // Enabled reports whether a compatibility flag is on.
-func (r *Realm) Enabled(flag string) bool { return r.Compat == nil || r.Compat(flag) }
+func (r *Realm) Enabled(flag compat.Flag) bool { return r.Compat == nil || r.Compat(flag) }
 
 // CalledOnGlobal reports whether an operation of the global scope was called on
 // it: as a plain function, or as a method of globalThis (Web IDL, section 3.7.7).

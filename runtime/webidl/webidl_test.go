@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma"
 	"minido.dev/minido/runtime/engine"
 )
@@ -21,7 +22,7 @@ func inRealm(t *testing.T, fn func(r *Realm)) {
 	t.Helper()
 	s := sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
 	e := ecma.New(engine.Options{Name: "test", Scheduler: s, Entropy: entropy.NewSeeded(1)})
-	r := New(e, Options{Compat: func(flag string) bool { return flag == "on" }})
+	r := New(e, Options{Compat: func(flag compat.Flag) bool { return flag == compat.NodejsAls }})
 	r.Clone = clone.New(r.VM, clone.Config{Registry: r.Hosts})
 	r.InstallDOMException()
 	ran := false
@@ -122,7 +123,7 @@ func TestRealm(t *testing.T) {
 		if rejected.State() != goja.PromiseStateRejected || !r.IsDOMException(reason) || Get(reason, "code").ToInteger() != 20 {
 			t.Error("rejected with", reason)
 		}
-		if !r.Enabled("on") || r.Enabled("off") {
+		if !r.Enabled(compat.NodejsAls) || r.Enabled(compat.UrlStandard) {
 			t.Error("flags are not those of the options")
 		}
 	})

@@ -3,6 +3,7 @@ package lang
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -20,7 +21,7 @@ var functionKinds = engine.NewPrelude("codegen.js", `function () {
 // allow_eval_during_startup (2025-06-01), and throw EvalError in a handler.
 func (p *Language) installCodeGeneration() {
 	guard := func() {
-		if p.Engine.Current() != nil || !p.Enabled("allow_eval_during_startup") {
+		if p.Engine.Current() != nil || !p.Enabled(compat.AllowEvalDuringStartup) {
 			p.Engine.Throw("EvalError", codeGeneration)
 		}
 	}

@@ -3,6 +3,7 @@ package lang
 import (
 	"testing"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -65,7 +66,7 @@ func TestCodeGeneration(t *testing.T) {
 		if err != nil || v.ToInteger() != 42 {
 			t.Errorf("in the global scope: %v %v", v, err)
 		}
-		w.Off["allow_eval_during_startup"] = true
+		w.Off[compat.AllowEvalDuringStartup] = true
 		if _, err := w.Realm.VM.RunString(`eval("1")`); err == nil {
 			t.Error("eval works against the compatibility flag")
 		}

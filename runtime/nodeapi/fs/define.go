@@ -4,6 +4,7 @@ package fs
 import (
 	"embed"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -14,8 +15,8 @@ var files embed.FS
 func Define(r *node.Registry) {
 	s := node.Sources{Registry: r, Files: files}
 	s.Internal("internal/fs_open", "fs_open.js", nil)
-	s.JS("fs", "fs.js", fsModule).Flag("enable_nodejs_fs_module")
-	s.Property("fs/promises", "fs", "promises").Flag("enable_nodejs_fs_module")
+	s.JS("fs", "fs.js", fsModule).Flag(compat.EnableNodejsFsModule)
+	s.Property("fs/promises", "fs", "promises").Flag(compat.EnableNodejsFsModule)
 }
 
 // module is one of them in one isolate. Loop-confined.

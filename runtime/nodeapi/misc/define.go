@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -17,27 +18,33 @@ var files embed.FS
 func Define(r *node.Registry) {
 	s := node.Sources{Registry: r, Files: files}
 	s.Internal("internal/misc", "misc.js", miscModule)
-	for _, x := range []struct{ name, flag string }{
-		{"_http_common", "enable_nodejs_http_modules"}, {"cluster", "enable_nodejs_cluster_module"},
-		{"dgram", "enable_nodejs_dgram_module"},
-		{"domain", "enable_nodejs_domain_module"}, {"http2", "enable_nodejs_http2_module"}, {"inspector", "enable_nodejs_inspector_module"},
-		{"repl", "enable_nodejs_repl_module"}, {"trace_events", "enable_nodejs_trace_events_module"},
-		{"tty", "enable_nodejs_tty_module"}, {"v8", "enable_nodejs_v8_module"}, {"vm", "enable_nodejs_vm_module"},
-		{"worker_threads", "enable_nodejs_worker_threads_module"},
+	for _, x := range []struct {
+		name string
+		flag compat.Flag
+	}{
+		{"_http_common", compat.EnableNodejsHttpModules}, {"cluster", compat.EnableNodejsClusterModule},
+		{"dgram", compat.EnableNodejsDgramModule},
+		{"domain", compat.EnableNodejsDomainModule}, {"http2", compat.EnableNodejsHttp2Module}, {"inspector", compat.EnableNodejsInspectorModule},
+		{"repl", compat.EnableNodejsReplModule}, {"trace_events", compat.EnableNodejsTraceEventsModule},
+		{"tty", compat.EnableNodejsTtyModule}, {"v8", compat.EnableNodejsV8Module}, {"vm", compat.EnableNodejsVmModule},
+		{"worker_threads", compat.EnableNodejsWorkerThreadsModule},
 	} {
 		s.Go(x.name, func(m *node.Modules) goja.Value {
 			make := m.Load("internal/misc").(*goja.Object).Get(x.name)
 			return m.Engine.Call(make, goja.Undefined())
 		}).Flag(x.flag)
 	}
-	for _, x := range []struct{ name, flag string }{
-		{"_stream_wrap", "enable_nodejs_stream_wrap_module"},
-		{"child_process", "enable_nodejs_child_process_module"},
-		{"sqlite", "enable_nodejs_sqlite_module"}, {"wasi", "enable_nodejs_wasi_module"},
+	for _, x := range []struct {
+		name string
+		flag compat.Flag
+	}{
+		{"_stream_wrap", compat.EnableNodejsStreamWrapModule},
+		{"child_process", compat.EnableNodejsChildProcessModule},
+		{"sqlite", compat.EnableNodejsSqliteModule}, {"wasi", compat.EnableNodejsWasiModule},
 	} {
 		s.Go(x.name, makeUnsupported).Flag(x.flag)
 	}
-	s.Alias("inspector/promises", "inspector").Flag("enable_nodejs_inspector_module")
+	s.Alias("inspector/promises", "inspector").Flag(compat.EnableNodejsInspectorModule)
 }
 
 // module is one of them in one isolate. Loop-confined.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -28,18 +29,18 @@ func Define(r *node.Registry) {
 	s.JS("tls", "tls.js", nil)
 	s.Alias("_tls_common", "tls")
 	s.Alias("_tls_wrap", "tls")
-	s.Property("http", "internal/http", "http").Flag("enable_nodejs_http_modules")
-	s.Property("https", "internal/http", "https").Flag("enable_nodejs_http_modules")
+	s.Property("http", "internal/http", "http").Flag(compat.EnableNodejsHttpModules)
+	s.Property("https", "internal/http", "https").Flag(compat.EnableNodejsHttpModules)
 	s.Go("_http_server", func(m *node.Modules) goja.Value {
 		exports := m.VM.NewObject()
 		for _, name := range []string{"STATUS_CODES", "Server", "ServerResponse"} {
 			m.Define(exports, name, m.Load("http").(*goja.Object).Get(name))
 		}
 		return exports
-	}).Flag("enable_nodejs_http_server_modules")
-	s.Property("_http_outgoing", "internal/http_outgoing", "exports").Flag("enable_nodejs_http_modules")
+	}).Flag(compat.EnableNodejsHttpServerModules)
+	s.Property("_http_outgoing", "internal/http_outgoing", "exports").Flag(compat.EnableNodejsHttpModules)
 	for _, name := range []string{"_http_agent", "_http_client", "_http_incoming"} {
-		s.Alias(name, "http").Flag("enable_nodejs_http_modules")
+		s.Alias(name, "http").Flag(compat.EnableNodejsHttpModules)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -16,13 +17,13 @@ type Definition struct {
 	prelude  *engine.Prelude
 	native   func(m *Modules) []engine.Func
 	make     func(m *Modules) goja.Value
-	internal bool   // only for other modules
-	flag     string // the compatibility flag that it needs besides nodejs_compat
+	internal bool        // only for other modules
+	flag     compat.Flag // the compatibility flag that it needs besides nodejs_compat
 }
 
 // Flag says that the module needs a compatibility flag besides nodejs_compat: the
 // one that workerd's compatibility-date.capnp puts on modules that came late.
-func (d *Definition) Flag(name string) *Definition {
+func (d *Definition) Flag(name compat.Flag) *Definition {
 	d.flag = name
 	return d
 }
@@ -118,16 +119,16 @@ func (r *Registry) Names() []string {
 // Offered is Has under a worker's compatibility flags: nodejs_als alone gives
 // async_hooks, and newer modules have flags of their own
 // (compatibility-date.capnp). Pure.
-func (r *Registry) Offered(spec string, compat func(flag string) bool) bool {
+func (r *Registry) Offered(spec string, on func(flag compat.Flag) bool) bool {
 	name := strings.TrimPrefix(spec, "node:")
 	d, found := r.definitions[name]
 	if !found || d.internal || (PrefixOnly[name] && name == spec) {
 		return false
 	}
-	if name == "async_hooks" && compat("nodejs_als") {
+	if name == "async_hooks" && on(compat.NodejsAls) {
 		return true
 	}
-	return (compat("nodejs_compat") || compat("nodejs_compat_v2")) && (d.flag == "" || compat(d.flag))
+	return (on(compat.NodejsCompat) || on(compat.NodejsCompatV2)) && (d.flag == 0 || on(d.flag))
 }
 
 // PrefixOnly are modules whose bare name is left to packages. Immutable.

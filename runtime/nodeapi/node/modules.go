@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi"
 )
@@ -21,7 +22,7 @@ type Options struct {
 	Env func() map[string]string
 	// Compat answers for a compatibility flag (its enable name); nil means that
 	// every flag is on.
-	Compat func(flag string) bool
+	Compat func(flag compat.Flag) bool
 	// Files are the worker's own modules, shown under /bundle; nil means none.
 	Files func() map[string][]byte
 }
@@ -47,12 +48,12 @@ type Modules struct {
 // use. p may be nil in tests.
 func New(r *Registry, e *engine.Engine, p *webapi.Platform, o Options) *Modules {
 	if o.Compat == nil {
-		o.Compat = func(string) bool { return true }
+		o.Compat = func(compat.Flag) bool { return true }
 	}
 	m := &Modules{Engine: e, Platform: p, VM: e.VM(), Options: o, Registry: r,
 		loaded: map[string]goja.Value{}, loading: map[string]bool{}, symbols: map[string]*goja.Symbol{}}
 	m.Prims = capture(m.VM)
-	if m.Options.Compat("nodejs_compat_v2") {
+	if m.Options.Compat(compat.NodejsCompatV2) {
 		for _, install := range r.globals {
 			install(m)
 		}
@@ -92,8 +93,8 @@ func (m *Modules) unknown(spec string) error {
 	if !found || d.internal {
 		return TextError(fmt.Sprintf("No such module %q: Node.js modules that Workers have are listed by require(\"node:module\").builtinModules", spec))
 	}
-	flag := "nodejs_compat"
-	if d.flag != "" && m.Options.Compat(flag) {
+	flag := compat.NodejsCompat
+	if d.flag != 0 && m.Options.Compat(flag) {
 		flag = d.flag
 	}
 	return TextError(fmt.Sprintf("No such module %q: it needs the compatibility flag %s (set compatibility_flags, or a newer compatibility_date)", spec, flag))
@@ -161,10 +162,11 @@ func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 	}))
 	m.Define(obj, "errors", m.errorsObject())
 	m.Define(obj, "compat", m.Engine.Func("compat", 1, func(call goja.FunctionCall) goja.Value {
-		return m.VM.ToValue(m.Options.Compat(call.Argument(0).String()))
+		flag, enables, _ := compat.Lookup(call.Argument(0).String())
+		return m.VM.ToValue(m.Options.Compat(flag) == enables)
 	}))
 	version := nodeVersion22
-	if m.Options.Compat("nodejs_process_version_24") {
+	if m.Options.Compat(compat.NodejsProcessVersion24) {
 		version = nodeVersion24
 	}
 	m.Define(obj, "nodeVersion", m.VM.ToValue(version))

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"strings"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -17,8 +18,8 @@ func Define(r *node.Registry) {
 	s.Internal("internal/constants", "constants.js", nil)
 	s.JS("constants", "constants_module.js", nil)
 	s.JS("module", "module.js", moduleModule)
-	s.JS("os", "os.js", nil).Flag("enable_nodejs_os_module")
-	s.JS("perf_hooks", "perf_hooks.js", nil).Flag("enable_nodejs_perf_hooks_module")
+	s.JS("os", "os.js", nil).Flag(compat.EnableNodejsOsModule)
+	s.JS("perf_hooks", "perf_hooks.js", nil).Flag(compat.EnableNodejsPerfHooksModule)
 	s.JS("process", "process.js", processModule)
 	s.Globals(func(m *node.Modules) { m.LazyGlobal("process", "process") })
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
@@ -36,7 +37,7 @@ func processModule(base *node.Modules) []engine.Func {
 // environment is the first content of process.env, by name.
 func (m *module) environment() goja.Value {
 	o := m.VM.NewObject()
-	if m.Options.Env == nil || !m.Options.Compat("nodejs_compat_populate_process_env") {
+	if m.Options.Env == nil || !m.Options.Compat(compat.NodejsCompatPopulateProcessEnv) {
 		return o
 	}
 	env := m.Options.Env()

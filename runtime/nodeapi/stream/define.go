@@ -5,6 +5,7 @@ import (
 	"embed"
 	"strings"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -27,8 +28,8 @@ func Define(r *node.Registry) {
 	s.JS("stream/consumers", "stream_consumers.js", nil)
 	s.Property("stream/promises", "stream", "promises")
 	s.JS("stream/web", "stream_web_module.js", nil)
-	s.JS("readline", "readline.js", nil).Flag("enable_nodejs_readline_module")
-	s.Property("readline/promises", "readline", "promises").Flag("enable_nodejs_readline_module")
+	s.JS("readline", "readline.js", nil).Flag(compat.EnableNodejsReadlineModule)
+	s.Property("readline/promises", "readline", "promises").Flag(compat.EnableNodejsReadlineModule)
 	for _, part := range []string{"Duplex", "PassThrough", "Readable", "Transform", "Writable"} {
 		s.Property("_stream_"+strings.ToLower(part), "stream", part)
 	}

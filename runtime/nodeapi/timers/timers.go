@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
@@ -30,7 +31,7 @@ type timerClasses struct{ timeout, immediate *engine.Class[*timeout] }
 // return objects (compatibility-date.capnp, enable_nodejs_global_timers).
 func installTimers(m *node.Modules) {
 	names := []string{"setImmediate", "clearImmediate"}
-	if m.Options.Compat("enable_nodejs_global_timers") {
+	if m.Options.Compat(compat.EnableNodejsGlobalTimers) {
 		names = append(names, "setTimeout", "clearTimeout", "setInterval", "clearInterval")
 	}
 	for _, name := range names {

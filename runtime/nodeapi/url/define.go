@@ -4,6 +4,7 @@ package url
 import (
 	"embed"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -13,7 +14,7 @@ var files embed.FS
 // Define declares the modules.
 func Define(r *node.Registry) {
 	s := node.Sources{Registry: r, Files: files}
-	s.JS("punycode", "punycode.js", punycodeModule).Flag("enable_nodejs_punycode_module")
+	s.JS("punycode", "punycode.js", punycodeModule).Flag(compat.EnableNodejsPunycodeModule)
 	s.JS("querystring", "querystring.js", querystringModule)
 	s.JS("url", "url.js", urlModule)
 }

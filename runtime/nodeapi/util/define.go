@@ -4,6 +4,7 @@ package util
 import (
 	"embed"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -18,7 +19,7 @@ func Define(r *node.Registry) {
 	s.Internal("internal/mime", "mime.js", nil)
 	s.JS("assert", "assert.js", nil)
 	s.Property("assert/strict", "assert", "strict")
-	s.JS("console", "console.js", consoleModule).Flag("enable_nodejs_console_module")
+	s.JS("console", "console.js", consoleModule).Flag(compat.EnableNodejsConsoleModule)
 	s.Alias("sys", "util")
 	s.JS("test", "test.js", nil)
 	s.JS("util", "util.js", utilModule)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
@@ -100,7 +101,7 @@ func (a subtleArgs) format(n int) string {
 	case "raw", "spki", "pkcs8", "jwk":
 		return format
 	case "raw-public", "raw-private", "raw-seed", "raw-secret":
-		if a.p.Enabled("webcrypto_modern_algorithms") {
+		if a.p.Enabled(compat.WebcryptoModernAlgorithms) {
 			return format
 		}
 	}

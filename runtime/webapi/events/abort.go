@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/structured"
@@ -238,7 +239,7 @@ func (c signalCodec) Match(obj *goja.Object, _ clone.Mode) bool {
 // Write implements clone.HostCodec: the index of what carries the abort.
 func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	p, s := c.p, c.p.Engine.Attached(obj).(*Signal)
-	if !p.Enabled("enable_abortsignal_rpc") {
+	if !p.Enabled(compat.EnableAbortsignalRpc) {
 		return &clone.DataCloneError{Message: "AbortSignal serialization is not enabled."} // reference's text
 	}
 	payload, err := structured.Payload(w.External(), "AbortSignal")
@@ -247,7 +248,7 @@ func (c signalCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	}
 	carrier, owner := &event.Abort{}, p.Engine.IO("AbortSignal")
 	pack := func(reason goja.Value) []byte {
-		data, err := p.Clone.Serialize(reason, clone.Options{Mode: clone.RPC, EnhancedErrors: p.Enabled("enhanced_error_serialization")})
+		data, err := p.Clone.Serialize(reason, clone.Options{Mode: clone.RPC, EnhancedErrors: p.Enabled(compat.EnhancedErrorSerialization)})
 		if err != nil {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/url"
 )
@@ -32,5 +33,5 @@ func (p *Forms) ParseBody(data []byte, contentType string) goja.Value {
 	if err != nil {
 		p.Engine.Throw("TypeError", "%s", err)
 	}
-	return p.newForm(parts, p.Enabled("formdata_parser_supports_files"))
+	return p.newForm(parts, p.Enabled(compat.FormdataParserSupportsFiles))
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/buffers"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -74,7 +75,7 @@ type transferring struct {
 // StructuredDeserializeWithTransfer (sections 2.7.7 and 2.7.8): the clone, and
 // the platform objects that took the place of transferred ones.
 func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
-	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: c.Enabled("enhanced_error_serialization"), HostCallables: true}
+	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: c.Enabled(compat.EnhancedErrorSerialization), HostCallables: true}
 	refuse := func(text string) { panic(c.NewDOMException("DataCloneError", text)) }
 	t := &transferring{}
 	for i, obj := range transfer {

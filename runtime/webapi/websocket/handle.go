@@ -12,6 +12,7 @@ import (
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/blob"
@@ -161,7 +162,7 @@ func (p *Sockets) newHandle(sock *event.Socket) *Handle {
 	if sock != nil {
 		h.protocol = sock.Protocol
 	}
-	if p.Enabled("websocket_standard_binary_type") {
+	if p.Enabled(compat.WebsocketStandardBinaryType) {
 		h.binaryType = "blob"
 	}
 	h.Attachment = h
@@ -272,7 +273,7 @@ func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 		case code == 0:
 			code = 1005
 		}
-		if clean && !h.sentClose && h.p.Enabled("web_socket_auto_reply_to_close") {
+		if clean && !h.sentClose && h.p.Enabled(compat.WebSocketAutoReplyToClose) {
 			h.emitClose(code, reason)
 		}
 		h.dispatchClose(code, reason, clean)

@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -27,19 +28,19 @@ type World struct {
 	Sched   *sched.Seeded
 	Realm   *webidl.Realm
 	Context *engine.Context
-	Out     []string        // what the script said
-	Logs    []string        // what the engine logged
-	Off     map[string]bool // compatibility flags that are off
+	Out     []string             // what the script said
+	Logs    []string             // what the engine logged
+	Off     map[compat.Flag]bool // compatibility flags that are off
 }
 
 // New makes a world. install defines the globals that the test needs; it may
 // be nil, and it may set Realm.Clone, which is that of plain values otherwise.
 func New(t testing.TB, install func(*webidl.Realm)) *World {
-	w := &World{T: t, Off: map[string]bool{}}
+	w := &World{T: t, Off: map[compat.Flag]bool{}}
 	w.Sched = sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
 	e := ecma.New(engine.Options{Name: "test", Scheduler: w.Sched, Entropy: entropy.NewSeeded(1),
 		Logger: func(_ engine.Level, _ *engine.Context, text string) { w.Logs = append(w.Logs, text) }})
-	w.Realm = webidl.New(e, webidl.Options{Compat: func(flag string) bool { return !w.Off[flag] }})
+	w.Realm = webidl.New(e, webidl.Options{Compat: func(flag compat.Flag) bool { return !w.Off[flag] }})
 	w.Realm.Clone = clone.New(w.Realm.VM, clone.Config{Registry: w.Realm.Hosts, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}})
 	if install != nil {
 		install(w.Realm)
