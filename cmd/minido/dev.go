@@ -125,7 +125,7 @@ func (c *devCommand) heap() *engine.HeapWatch {
 		return nil
 	}
 	limit := uint64(c.HeapMB) << 20
-	debug.SetMemoryLimit(int64(limit))
+	debug.SetMemoryLimit(int64(limit + limit/8))
 	return engine.NewHeapWatch(limit)
 }
 

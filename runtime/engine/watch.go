@@ -164,7 +164,17 @@ type HeapWatch struct {
 	grown map[*Engine]*share // what each is thought to occupy
 
 	collecting bool
+	collected  time.Time // when the limit was last reached and a collection helped
+	repeated   int       // how many did with no rest between them
 }
+
+// collectRest is the time between two collections that the limit asks for, after
+// which the second one is a new beginning; collectMost is how many may follow each
+// other faster: the process does nothing else by then.
+const (
+	collectRest = 300 * time.Millisecond
+	collectMost = 5
+)
 
 // share is an isolate's part of the heap.
 type share struct {
@@ -206,7 +216,12 @@ func (h *HeapWatch) look(e *Engine) {
 		runtime.GC()
 		h.mu.Lock()
 		h.collecting = false
-		if now = heapBytes(); now > h.limit {
+		if h.repeated++; at.Sub(h.collected) > collectRest {
+			h.repeated = 0
+		}
+		h.collected = at
+		// A heap that has to be collected all the time is full.
+		if now = heapBytes(); now > h.limit || h.repeated >= collectMost {
 			h.account(e, now)
 			h.blame(now)
 		}

@@ -10,6 +10,7 @@ import (
 	"math/bits"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/andybalholm/brotli"
@@ -96,6 +97,13 @@ const maxZstdWindow = 1 << 27
 // copy reads a decompressor to its end.
 func (d *decoding) copy(r io.Reader) error {
 	for chunk := make([]byte, 16<<10); ; {
+		if free := cap(d.out) - len(d.out); free < len(chunk) {
+			more := max(len(d.out), 4*len(chunk))
+			if !d.o.room(len(d.out) + more) {
+				return errTooLarge
+			}
+			d.out = slices.Grow(d.out, more)
+		}
 		n, err := r.Read(chunk)
 		if d.sum != nil {
 			d.sum.Write(chunk[:n])

@@ -44,7 +44,13 @@ type coderOptions struct {
 	strategy   int // of zstd: whether to write a checksum
 	dictionary []byte
 	limit      int // bytes that one step may put out
+	// room reports whether a step may go on and take so many bytes more: it may not
+	// when the turn has been interrupted, or the heap's limit would be exceeded.
+	room func(bytes int) bool
 }
+
+// stepBytes is how much is compressed between two looks for an interrupt.
+const stepBytes = 256 << 10
 
 // maxZlibOutput bounds what one step puts out: an isolate's memory.
 const maxZlibOutput = 128 << 20
@@ -59,6 +65,7 @@ func zlibModule(base *node.Modules) []engine.Func {
 	return []engine.Func{
 		{Name: "coder", Length: 8, Fn: func(c goja.FunctionCall) goja.Value {
 			o := coderOptions{level: int(node.ToInt64(c.Argument(2))), limit: maxZlibOutput, window: int(node.ToInt64(c.Argument(5))), strategy: int(node.ToInt64(c.Argument(6))), memory: int(node.ToInt64(c.Argument(7)))}
+			o.room = func(bytes int) bool { return !m.Engine.Interrupted() && m.Engine.Fits(int64(bytes)) }
 			if v := c.Argument(4); node.IsNumber(v) && v.ToFloat() < maxZlibOutput {
 				o.limit = int(v.ToFloat())
 			}
@@ -116,13 +123,14 @@ func (m *module) zlibCode(c goja.FunctionCall) goja.Value {
 	}
 	out, err := k.code(data, coderStep(c.Argument(2).ToInteger()))
 	if err != nil {
+		m.Engine.Pause() // it may be why
 		panic(m.zlibError(err))
 	}
 	return m.NewBuffer(out)
 }
 
 func newCoder(format string, o coderOptions) (coder, error) {
-	c := &encoder{limit: o.limit}
+	c := &encoder{limit: o.limit, room: o.room}
 	switch format {
 	case "gunzip", "inflate", "inflateraw", "unzip", "brotlidecompress", "zstddecompress":
 		return newDecoder(format, o), nil
@@ -148,6 +156,7 @@ type compressor interface {
 
 // encoder compresses with a writer of a format. Loop-confined.
 type encoder struct {
+	room   func(bytes int) bool
 	out    bytes.Buffer
 	w      compressor
 	limit  int
@@ -158,8 +167,14 @@ func (c *encoder) code(piece []byte, how coderStep) ([]byte, error) {
 	if c.closed {
 		return nil, nil
 	}
-	if _, err := c.w.Write(piece); err != nil {
-		return nil, err
+	for len(piece) > 0 {
+		n := min(len(piece), stepBytes)
+		if _, err := c.w.Write(piece[:n]); err != nil {
+			return nil, err
+		}
+		if piece = piece[n:]; len(piece) > 0 && !c.room(0) {
+			return nil, errTooLarge
+		}
 	}
 	return c.finish(how)
 }
@@ -229,6 +244,11 @@ func (c *deflater) code(piece []byte, how coderStep) ([]byte, error) {
 		c.crc = crc32.Update(c.crc, crc32.IEEETable, piece)
 	case "deflate":
 		c.sum.Write(piece)
+	}
+	for ; len(piece) > stepBytes; piece = piece[stepBytes:] {
+		if c.state.deflate(piece[:stepBytes], coderMore); !c.o.room(2 * len(c.state.out)) {
+			return nil, errTooLarge
+		}
 	}
 	c.state.deflate(piece, how)
 	out := append(c.head, c.state.out...)
