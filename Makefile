@@ -45,7 +45,7 @@ demo: build npm
 # What waits (clients, alarms, processes that start) and what computes go well side
 # by side. Each part's output is printed as a whole when it has ended.
 test: build npm
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint dead unit e2e
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target lint dead unit e2e
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).

@@ -92,9 +92,6 @@ func (w *World) Wreck() string { return w.wreck }
 // Dir is the persist directory.
 func (w *World) Dir() string { return w.options.Dir }
 
-// Project is the worker project's directory.
-func (w *World) Project() string { return w.options.Project }
-
 // Options are those that the world was made with, directories filled in.
 func (w *World) Options() Options { return w.options }
 
