@@ -241,7 +241,7 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 	if !ok {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
-	return a.Platform.FetchBy(call.Argument(1), call.Argument(2), exchange.Route{
+	return a.Platform.Fetch.DoBy(call.Argument(1), call.Argument(2), exchange.Route{
 		Through: target.Fetch, Emit: func(release func()) { a.emit(killpoint.RPC, release) }, Failure: a.FromError, Cause: "rpc",
 	})
 }

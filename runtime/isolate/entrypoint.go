@@ -260,8 +260,8 @@ var errFinished = fmt.Errorf("the request has been answered")
 // when the context dies first. Call gone, in a turn of the context, when nobody
 // waits for the response any more: it aborts the request's signal.
 func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) goja.Value, done func(*event.Response, error)) (gone func()) {
-	request := i.Platform.RequestFromEvent(req)
-	gone = func() { i.Platform.ClientGone(request) }
+	request := i.Platform.Fetch.RequestFromEvent(req)
+	gone = func() { i.Platform.Fetch.ClientGone(request) }
 	ctx := i.Engine.IO("a fetch handler")
 	finished := false
 	forget := func() {}
@@ -283,7 +283,7 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 			var resp *event.Response
 			bad := i.Engine.Try(func() {
 				var err error
-				if resp, err = i.Platform.ResponseToEvent(v, gone); err != nil {
+				if resp, err = i.Platform.Fetch.ResponseToEvent(v, gone); err != nil {
 					i.Engine.Rethrow(err)
 				}
 			})

@@ -18,11 +18,11 @@ func TestRequestSignal(t *testing.T) {
 	var incoming *goja.Object
 	arrive := func() {
 		w.turn(func() {
-			incoming = w.p.RequestFromEvent(&event.Request{Method: "GET", URL: "http://x/"})
+			incoming = w.p.Fetch.RequestFromEvent(&event.Request{Method: "GET", URL: "http://x/"})
 			w.p.VM.Set("request", incoming)
 		})
 	}
-	leave := func() { w.turn(func() { w.p.ClientGone(incoming); w.p.ClientGone(incoming) }) }
+	leave := func() { w.turn(func() { w.p.Fetch.ClientGone(incoming); w.p.Fetch.ClientGone(incoming) }) }
 	arrive()
 	w.run(`globalThis.seen = request; const copies = { c: request.clone(), n: new Request(request), i: new Request("http://y", request), none: new Request(request, { signal: null }) };
 		say([request.signal === seen.signal, request.signal.aborted, copies.c.signal === request.signal].join());

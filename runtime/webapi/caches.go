@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
+	"minido.dev/minido/runtime/webapi/fetch"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -18,6 +19,18 @@ type cache struct{ name string }
 
 // defaultCache cannot be the name of a cache that is opened.
 const defaultCache = "\x00default"
+
+// installCaches defines the globals of the Cache API.
+func (p *Platform) installCaches() {
+	e := p.Engine
+	e.LazyGlobal("caches", p.defineCaches)
+	for _, name := range []string{"Cache", "CacheStorage"} {
+		e.LazyGlobal(name, func() goja.Value {
+			p.VM.GlobalObject().Get("caches")
+			return p.GlobalClass(name)
+		})
+	}
+}
 
 // defineCaches makes `caches`: what the Workers runtime has of the CacheStorage
 // of Service Workers, by the rules of Cloudflare's documentation of the Cache API.
@@ -72,38 +85,30 @@ func (p *Platform) defineCache() *engine.Class[*cache] {
 		Name: "Cache",
 		Methods: []engine.Method[*cache]{
 			method("match", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheMatch(c, p.cacheRequest(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
+				return p.cacheMatch(c, p.Fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			method("put", 2, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cachePut(c, p.cacheRequest(call.Arguments[0]), call.Arguments[1])
+				return p.cachePut(c, p.Fetch.RequestOf(call.Arguments[0]), call.Arguments[1])
 			}),
 			method("delete", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheDelete(c, p.cacheRequest(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
+				return p.cacheDelete(c, p.Fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			missing("add"), missing("addAll"), missing("matchAll"), missing("keys"),
 		},
 	})
 }
 
-// cacheRequest is a Request, or one made of a URL.
-func (p *Platform) cacheRequest(v goja.Value) *request {
-	if r, ok := p.Engine.Attached(v).(*request); ok {
-		return r
-	}
-	return p.newRequest(v, goja.Undefined())
-}
-
 // cacheKey is cf.cacheKey, or the URL without its fragment.
-func (p *Platform) cacheKey(r *request) string {
-	if key := webidl.Get(r.cf.get(p), "cacheKey"); !webidl.IsMissing(key) {
+func (p *Platform) cacheKey(r *fetch.Request) string {
+	if key := webidl.Get(p.Fetch.CF(r), "cacheKey"); !webidl.IsMissing(key) {
 		return key.String()
 	}
-	url, _, _ := strings.Cut(r.url, "#")
+	url, _, _ := strings.Cut(r.URL(), "#")
 	return url
 }
 
-func (p *Platform) cacheMatch(c *cache, r *request, ignoreMethod bool) goja.Value {
-	if r.method != "GET" && r.method != "HEAD" && !ignoreMethod {
+func (p *Platform) cacheMatch(c *cache, r *fetch.Request, ignoreMethod bool) goja.Value {
+	if r.Method() != "GET" && r.Method() != "HEAD" && !ignoreMethod {
 		return goja.Undefined()
 	}
 	found, ok, err := p.opts.Caches.get(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
@@ -116,19 +121,19 @@ func (p *Platform) cacheMatch(c *cache, r *request, ignoreMethod bool) goja.Valu
 	resp := &event.Response{Status: found.Status, StatusText: found.StatusText, Header: append(found.Header, event.Field{Name: "CF-Cache-Status", Value: "HIT"})}
 	content := found.body
 	switch {
-	case notModified(&r.headers, found.Header):
+	case notModified(r, found.Header):
 		resp.Status, resp.StatusText, content = http.StatusNotModified, "Not Modified", nil
-	case r.headers.list.Has("range") && found.Status == http.StatusOK:
-		content = cutRange(r.headers.list.Get("range"), resp, content)
+	case r.Header().Has("range") && found.Status == http.StatusOK:
+		content = cutRange(r.Header().Get("range"), resp, content)
 	}
 	resp.Body = event.Bytes(content)
-	return p.ResponseFromEvent(resp)
+	return p.Fetch.ResponseFromEvent(resp)
 }
 
 // notModified tells whether the client's copy is the stored one (RFC 9110,
 // section 13.2.2).
-func notModified(asked *headers, stored event.Header) bool {
-	if tags, ok := asked.get("if-none-match"); ok {
+func notModified(asked *fetch.Request, stored event.Header) bool {
+	if tags, ok := asked.Field("if-none-match"); ok {
 		etag := strings.TrimPrefix(stored.Get("etag"), "W/")
 		for tag := range strings.SplitSeq(tags, ",") {
 			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == "*" || etag != "" && tag == etag {
@@ -137,7 +142,7 @@ func notModified(asked *headers, stored event.Header) bool {
 		}
 		return false
 	}
-	since, ok := asked.get("if-modified-since")
+	since, ok := asked.Field("if-modified-since")
 	if !ok {
 		return false
 	}
@@ -176,32 +181,31 @@ func cutRange(header string, resp *event.Response, content []byte) []byte {
 	return content[start : end+1]
 }
 
-func (p *Platform) cachePut(c *cache, r *request, v goja.Value) goja.Value {
-	resp, ok := p.Engine.Attached(v).(*response)
+func (p *Platform) cachePut(c *cache, r *fetch.Request, v goja.Value) goja.Value {
+	resp, ok := p.Fetch.ResponseOf(v)
 	if !ok {
 		p.BadArgument("Cache", "put", 2, "Response")
 	}
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
-	scheme, _, _ := strings.Cut(r.url, ":")
-	switch vary, _ := resp.headers.get("vary"); {
+	scheme, _, _ := strings.Cut(r.URL(), ":")
+	switch vary, _ := resp.Field("vary"); {
 	case scheme != "http" && scheme != "https":
 		refuse("Cannot cache the response to a URL that is neither http nor https.")
-	case r.method != "GET":
+	case r.Method() != "GET":
 		refuse("Cannot cache response to non-GET request.")
-	case resp.status == http.StatusPartialContent:
+	case resp.Status() == http.StatusPartialContent:
 		refuse("Cannot cache response to a range request (206 Partial Content).")
 	case strings.Contains(vary, "*"):
 		refuse("Cannot cache response with 'Vary: *' header.")
-	case resp.socket != nil:
+	case resp.IsHandshake():
 		refuse("Cannot cache WebSocket upgrade response.")
 	}
-	entry := cached{URL: p.cacheKey(r), Status: resp.status, StatusText: resp.statusText, Header: resp.headers.share()}
+	entry := cached{URL: p.cacheKey(r), Status: resp.Status(), StatusText: resp.StatusText(), Header: resp.Header()}
 	now := p.Engine.Now().UnixMilli()
 	ttl, header, storable := cacheLife(entry.Header, now)
 	entry.Header, entry.Expires = header, now+ttl*1000
-	resp.body.leaves = true
-	return p.consume(&resp.body, "caches.put", func(data []byte) goja.Value {
-		if !storable || ttl <= 0 || resp.status == http.StatusNotModified {
+	return p.Fetch.ReadAll(resp, "caches.put", func(data []byte) goja.Value {
+		if !storable || ttl <= 0 || resp.Status() == http.StatusNotModified {
 			return goja.Undefined()
 		}
 		entry.body = data
@@ -247,8 +251,8 @@ func cacheLife(h event.Header, now int64) (seconds int64, kept event.Header, sto
 	return 0, kept, false
 }
 
-func (p *Platform) cacheDelete(c *cache, r *request, ignoreMethod bool) goja.Value {
-	if r.method != "GET" && !ignoreMethod {
+func (p *Platform) cacheDelete(c *cache, r *fetch.Request, ignoreMethod bool) goja.Value {
+	if r.Method() != "GET" && !ignoreMethod {
 		return p.VM.ToValue(false)
 	}
 	found, err := p.opts.Caches.remove(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())

@@ -7,7 +7,6 @@ import (
 	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/form"
-	"minido.dev/minido/runtime/webapi/html"
 	"minido.dev/minido/runtime/webapi/performance"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
@@ -25,7 +24,6 @@ func (p *Platform) installCore() {
 	p.Events = events.New(p.Realm, p.cloner)
 	p.LazyClass("EventSource", p.eventSourceClass)
 	p.Streams = streams.New(p.Realm, p.cloner)
-	p.html = html.New(p.Realm, rewriterHost{p}, p.Streams, p.encodings)
 	p.installTimers()
 	performance.New(p.Realm, p.cloner, p.Events)
 	p.urls.Install()
@@ -87,7 +85,7 @@ func (p *Platform) sendBeacon(call goja.FunctionCall) goja.Value {
 	c := p.Engine.IO("sendBeacon")
 	c.Hold()
 	done := p.VM.ToValue(func(goja.FunctionCall) goja.Value { c.Release(); return goja.Undefined() })
-	sent := p.Fetch(p.VM.ToValue(url.Href(target)), p.Record("method", "POST", "body", body), p.opts.Fetch)
+	sent := p.Fetch.Do(p.VM.ToValue(url.Href(target)), p.Record("method", "POST", "body", body))
 	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), sent, done, done)
 	return p.VM.ToValue(true)
 }

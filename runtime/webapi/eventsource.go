@@ -170,7 +170,7 @@ func (s *eventSource) connect() {
 			return p.Invoke(s.fetcher.ToObject(p.VM), "fetch", p.VM.ToValue(s.url), init)
 		})
 	} else {
-		promise = p.Fetch(p.VM.ToValue(s.url), init, p.opts.Fetch)
+		promise = p.Fetch.Do(p.VM.ToValue(s.url), init)
 	}
 	p.Engine.Await(promise, func(v goja.Value) {
 		s.task("event source answer", c, func() { c.answered(v) })
@@ -183,33 +183,33 @@ func (s *eventSource) connect() {
 // the connection for good.
 func (c *sourceConnection) answered(v goja.Value) {
 	s, p := c.s, c.s.p
-	r, ok := p.Engine.Attached(v).(*response)
+	r, ok := p.Fetch.ResponseOf(v)
 	typ, hasType := "", false
 	if ok {
-		typ, hasType = r.headers.get("content-type")
+		typ, hasType = r.Field("content-type")
 	}
 	mime, _ := mime.Parse(typ)
 	switch {
 	case !ok:
 		s.fail(p.Engine.NewError("TypeError", "The fetcher of an EventSource gave no Response."))
-	case r.status != 200:
-		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.VM.ToValue(r.status).String()+"."))
+	case r.Status() != 200:
+		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.VM.ToValue(r.Status()).String()+"."))
 	case !hasType:
 		s.fail(p.NewDOMException("AbortError", "No content type header was present in the response."))
 	case mime.Essence != "text/event-stream":
 		s.fail(p.NewDOMException("AbortError", "The content type '"+typ+"' is invalid."))
 	default:
-		if final, err := url.Parse(r.url, ""); err == nil {
+		if final, err := url.Parse(r.URL(), ""); err == nil {
 			s.origin = url.Origin(final)
 		} else if own, err := url.Parse(s.url, ""); err == nil {
 			s.origin = url.Origin(own) // a Response that a fetcher made has no URL
 		}
-		stream, ok := p.bodyStreamValue(&r.body).(*goja.Object)
-		if ok {
+		stream := p.Fetch.Stream(r)
+		if stream != nil {
 			c.lock(stream)
 		}
 		s.announce()
-		if ok {
+		if stream != nil {
 			c.read()
 		} else if s.connection == c {
 			s.reestablish(p.Engine.NewError("Error", "The server provided no content. Will try reconnecting."))

@@ -184,7 +184,7 @@ func TestNativeBodies(t *testing.T) {
 	w := newFetchWorld(t)
 	pipe := event.NewPipe(-1)
 	w.turn(func() {
-		w.p.VM.Set("request", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe,
+		w.p.VM.Set("request", w.p.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe,
 			Header: event.Header{{Name: "Content-Type", Value: "text/plain"}}, CF: []byte(`{"colo":"X"}`)}))
 	})
 	w.run(`say(request.bodyUsed); const p = request.text(); say(request.bodyUsed); say(await p); say(request.cf.colo); say(request.headers.get("content-type"))
@@ -201,7 +201,7 @@ func TestNativeBodies(t *testing.T) {
 	broken := event.NewPipe(-1)
 	broken.Close(errors.New("connection reset"))
 	w.turn(func() {
-		w.p.VM.Set("response", w.p.ResponseFromEvent(&event.Response{Status: 200, Body: broken}))
+		w.p.VM.Set("response", w.p.Fetch.ResponseFromEvent(&event.Response{Status: 200, Body: broken}))
 	})
 	w.run(`try { await response.json() } catch (e) { say(e.message) }`)
 	w.said("connection reset")
@@ -213,21 +213,21 @@ func TestResponseToEvent(t *testing.T) {
 	w := newFetchWorld(t)
 	w.turn(func() {
 		v, _ := w.p.VM.RunString(`5`)
-		if _, err := w.p.ResponseToEvent(v, nil); err == nil || err.Error() != "TypeError: Incorrect type for Promise: the Promise did not resolve to 'Response'." {
+		if _, err := w.p.Fetch.ResponseToEvent(v, nil); err == nil || err.Error() != "TypeError: Incorrect type for Promise: the Promise did not resolve to 'Response'." {
 			t.Errorf("error: %v", err)
 		}
 		foreign := event.NewPipe(7)
-		w.p.VM.Set("r", w.p.ResponseFromEvent(&event.Response{Status: 201, Body: foreign, Header: event.Header{{Name: "A", Value: "b"}}}))
+		w.p.VM.Set("r", w.p.Fetch.ResponseFromEvent(&event.Response{Status: 201, Body: foreign, Header: event.Header{{Name: "A", Value: "b"}}}))
 		v, _ = w.p.VM.RunString(`r.headers.get("a"); new Response("x"); r`)
-		ev, err := w.p.ResponseToEvent(v, nil)
+		ev, err := w.p.Fetch.ResponseToEvent(v, nil)
 		if err != nil || ev.Body != event.Body(foreign) || ev.Status != 201 {
 			t.Errorf("%+v, %v", ev, err)
 		}
-		if _, err := w.p.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already been used") {
+		if _, err := w.p.Fetch.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already been used") {
 			t.Errorf("twice: %v", err)
 		}
 		v, _ = w.p.VM.RunString(`new Response("x", {status: 404, headers: {q: "1"}, encodeBody: "manual"})`)
-		ev, err = w.p.ResponseToEvent(v, nil)
+		ev, err = w.p.Fetch.ResponseToEvent(v, nil)
 		whole, _ := event.Buffered(ev.Body)
 		if err != nil || string(whole) != "x" || ev.Status != 404 || ev.EncodeBody != "manual" || fmt.Sprint(ev.Header) != "[{q 1} {Content-Type text/plain;charset=UTF-8}]" {
 			t.Errorf("%+v, %v", ev, err)
@@ -241,7 +241,7 @@ func TestForeignContext(t *testing.T) {
 	w := newFetchWorld(t)
 	pipe := event.NewPipe(-1)
 	w.turn(func() {
-		w.p.VM.Set("r", w.p.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
+		w.p.VM.Set("r", w.p.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
 	})
 	w.run(`const [a] = Object.values(new WebSocketPair()); a.accept(); globalThis.a = a; r.body`)
 	w.c = w.p.Engine.NewContext(engine.RequestContext, "")

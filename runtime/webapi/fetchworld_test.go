@@ -132,9 +132,9 @@ func BenchmarkHello(b *testing.B) {
 	for b.Loop() {
 		c := e.NewContext(engine.RequestContext, "")
 		e.Post(c.Frame(), "fetch", func() {
-			v := e.Call(handler, goja.Undefined(), p.RequestFromEvent(req))
+			v := e.Call(handler, goja.Undefined(), p.Fetch.RequestFromEvent(req))
 			e.Await(v, func(v goja.Value) {
-				ev, err := p.ResponseToEvent(v, nil)
+				ev, err := p.Fetch.ResponseToEvent(v, nil)
 				if err != nil {
 					b.Error(err)
 				}

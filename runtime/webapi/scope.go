@@ -13,7 +13,6 @@ func (p *Platform) installScope() {
 	p.Engine.LazyGlobal("Cloudflare", p.makeCloudflare)
 	p.lang.InstallDisposables()
 	p.urls.InstallPattern(p.regexps.Ctor)
-	p.html.Install()
 }
 
 // makeCloudflare is the object Cloudflare: compatibilityFlags has every flag by

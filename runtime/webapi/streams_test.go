@@ -260,7 +260,7 @@ func TestPump(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ev, err := w.p.ResponseToEvent(v, func() { *gone++ })
+			ev, err := w.p.Fetch.ResponseToEvent(v, func() { *gone++ })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -391,7 +391,7 @@ func BenchmarkPumpChunks(b *testing.B) {
 	var body event.Body
 	w.turn(func() {
 		v, _ := w.p.VM.RunString(`let n = 0, chunk = new Uint8Array(100); new Response(new ReadableStream({pull(c) { if (n++ === N) c.close(); else c.enqueue(chunk) }}))`)
-		ev, _ := w.p.ResponseToEvent(v, nil)
+		ev, _ := w.p.Fetch.ResponseToEvent(v, nil)
 		body = ev.Body
 	})
 	b.ResetTimer()
@@ -409,7 +409,7 @@ func BenchmarkInstall(b *testing.B) {
 		use  func(*Platform)
 	}{
 		{"nothing", func(*Platform) {}},
-		{"response", func(p *Platform) { p.fetch.responseClass() }},
+		{"response", func(p *Platform) { p.GlobalClass("Response") }},
 		{"readable", func(p *Platform) { p.Streams.Class("ReadableStream") }},
 		{"transform", func(p *Platform) { p.Streams.Class("TransformStream") }},
 	} {

@@ -33,11 +33,11 @@ func (p *Platform) Connect(address, options goja.Value) goja.Value {
 	if p.opts.Fetch == nil {
 		p.Engine.Throw("Error", "connect() has nowhere to go: this isolate was started without access to a network.")
 	}
-	if p.fetch.connect == nil {
-		p.fetch.connect, _ = goja.AssertFunction(p.Engine.Load(tcpSocketPrelude, p.tcpNatives()))
+	if p.connect == nil {
+		p.connect, _ = goja.AssertFunction(p.Engine.Load(tcpSocketPrelude, p.tcpNatives()))
 	}
 	vm := p.VM
-	socket, err := p.fetch.connect(goja.Undefined(), vm.ToValue(to.text), vm.ToValue(o.secure), vm.ToValue(o.allowHalfOpen), vm.ToValue(o.highWaterMark),
+	socket, err := p.connect(goja.Undefined(), vm.ToValue(to.text), vm.ToValue(o.secure), vm.ToValue(o.allowHalfOpen), vm.ToValue(o.highWaterMark),
 		vm.ToValue(to.host), vm.ToValue(to.port == 80 || to.port == 443))
 	if err != nil {
 		p.Engine.Rethrow(err)

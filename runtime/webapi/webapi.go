@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/fetch"
 	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/html"
 	"minido.dev/minido/runtime/webapi/inspect"
@@ -68,10 +69,11 @@ type Platform struct {
 	Streams    *streams.Streams
 	Blobs      *blob.Blobs
 	WebSockets *websocket.Sockets
+	Fetch      *fetch.Fetch
 
-	cloner *structured.Cloner
-	forms  *form.Forms
-	fetch  fetchState // fetch.go: streams, Headers, Request, Response, fetch, sockets
+	cloner  *structured.Cloner
+	forms   *form.Forms
+	connect goja.Callable // js/tcpsocket.js, once it is loaded
 }
 
 // Install defines the platform's globals in an engine in which no user code
@@ -88,7 +90,11 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.intls = intl.New(p.Realm)
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}, NewRegExp: p.regexps.Remake})
 	p.installCore()
-	p.installFetch()
+	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
+	p.installCaches()
+	p.Fetch = fetch.New(p.Realm, fetch.Parts{Events: p.Events, Streams: p.Streams, Blobs: p.Blobs, Forms: p.forms, Sockets: p.WebSockets}, p.opts.Fetch)
+	p.html = html.New(p.Realm, p.Fetch, p.Streams, p.encodings)
+	p.html.Install()
 	return p
 }
 

@@ -106,14 +106,14 @@ func TestWebSocketResponse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ev, err := w.p.ResponseToEvent(v, nil)
+			ev, err := w.p.Fetch.ResponseToEvent(v, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if sock = ev.Socket; ev.Status != 101 {
 				t.Errorf("status %d", ev.Status)
 			}
-			if _, err = w.p.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already used in a response") {
+			if _, err = w.p.Fetch.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already used in a response") {
 				t.Errorf("twice: %v", err)
 			}
 		})

@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"bytes"
@@ -7,12 +7,24 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/blob"
+	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/mime"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webidl"
 )
 
 const textBodyUsed = "Body has already been used. It can only be used once. Use tee() first if you need to read it twice."
+
+// bodies is how the bodies of Requests and Responses are made and read.
+// Loop-confined.
+type bodies struct {
+	*webidl.Realm
+	streams    *streams.Streams
+	blobs      *blob.Blobs
+	forms      *form.Forms
+	objectText goja.Value // Object.prototype.toString
+}
 
 // body is what Request and Response have in common (Fetch, section 5.3). A
 // body is bytes at hand, or comes from outside the isolate, or is a stream of
@@ -44,7 +56,7 @@ type bodyHolder interface{ theBody() *body }
 func (b *body) theBody() *body { return b }
 
 // bodyMembers are the members of the mixin Body, for Request and for Response.
-func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Method[T]) {
+func bodyMembers[T bodyHolder](p *bodies) ([]engine.Accessor[T], []engine.Method[T]) {
 	async := func(name string, fn func(b *body) goja.Value) engine.Method[T] {
 		return engine.Method[T]{Name: name, Async: true, Fn: func(self T, _ goja.FunctionCall) goja.Value {
 			b := self.theBody()
@@ -70,21 +82,21 @@ func bodyMembers[T bodyHolder](p *Platform) ([]engine.Accessor[T], []engine.Meth
 		method("blob", func(b *body, data []byte) goja.Value {
 			typ, _ := b.h.get("content-type")
 			mime, _ := mime.Extract(typ)
-			return p.Blobs.NewBlob(data, mime.String())
+			return p.blobs.NewBlob(data, mime.String())
 		}),
 	}
 }
 
 // bodyUsed tells whether anything has been read of the body.
-func (p *Platform) bodyUsed(b *body) bool {
+func (p *bodies) bodyUsed(b *body) bool {
 	if b.stream != nil {
-		return p.Streams.Disturbed(b.stream)
+		return p.streams.Disturbed(b.stream)
 	}
 	return b.used
 }
 
 // bodyStreamValue is the `body` property.
-func (p *Platform) bodyStreamValue(b *body) goja.Value {
+func (p *bodies) bodyStreamValue(b *body) goja.Value {
 	if b.kind == bodyNull {
 		return goja.Null()
 	}
@@ -95,21 +107,21 @@ func (p *Platform) bodyStreamValue(b *body) goja.Value {
 }
 
 // openStream makes the ReadableStream of a body that has none.
-func (p *Platform) openStream(b *body) *goja.Object {
+func (p *bodies) openStream(b *body) *goja.Object {
 	source := b.native
 	if b.kind == bodyBuffer {
 		source = event.Bytes(bytes.Clone(b.buffer))
 	}
-	stream := p.Streams.FromBodyOf(source, b.owner)
+	stream := p.streams.FromBodyOf(source, b.owner)
 	if b.used {
-		p.Streams.Spend(stream)
+		p.streams.Spend(stream)
 	}
 	return stream
 }
 
 // consume reads the whole body, once, and gives a promise, or the value itself
 // if the bytes are at hand. The bytes handed to convert are its own.
-func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value) goja.Value {
+func (p *bodies) consume(b *body, what string, convert func([]byte) goja.Value) goja.Value {
 	if b.kind == bodyNull {
 		return convert(nil)
 	}
@@ -124,19 +136,19 @@ func (p *Platform) consume(b *body, what string, convert func([]byte) goja.Value
 		}
 		native := b.native
 		b.native = nil
-		return p.Streams.ReadBody(native, what, convert)
+		return p.streams.ReadBody(native, what, convert)
 	}
-	return p.Streams.Consume(b.stream, what, b.leaves, convert)
+	return p.streams.Consume(b.stream, what, b.leaves, convert)
 }
 
 // checkOwner throws if the body is another context's I/O.
-func (p *Platform) checkOwner(b *body) {
+func (p *bodies) checkOwner(b *body) {
 	if b.kind == bodyNative && b.owner != nil {
 		b.owner.Check()
 	}
 }
 
-func (p *Platform) consumeFormData(b *body) goja.Value {
+func (p *bodies) consumeFormData(b *body) goja.Value {
 	if p.bodyUsed(b) {
 		p.Engine.Throw("TypeError", textBodyUsed)
 	}
@@ -149,7 +161,7 @@ func (p *Platform) consumeFormData(b *body) goja.Value {
 
 // setBody gives a new Request or Response its body (Fetch: extract a body) and
 // the Content-Type that goes with it.
-func (p *Platform) setBody(b *body, init goja.Value) {
+func (p *bodies) setBody(b *body, init goja.Value) {
 	var contentType string
 	switch v := init.(type) {
 	case goja.String:
@@ -167,12 +179,12 @@ func (p *Platform) setBody(b *body, init goja.Value) {
 	}
 }
 
-func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
+func (p *bodies) setObjectBody(b *body, v *goja.Object) (contentType string) {
 	if data, ok := p.BytesOf(v); ok {
 		b.kind, b.buffer = bodyBuffer, bytes.Clone(data)
 		return ""
 	}
-	if p.Streams.Is(v) {
+	if p.streams.Is(v) {
 		p.adoptStream(b, v)
 		return ""
 	}
@@ -181,7 +193,7 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		return typ
 	}
 	if p.IsIterable(v) && !p.saysItself(v) {
-		b.kind, b.stream = bodyStream, p.Streams.FromIterable(v)
+		b.kind, b.stream = bodyStream, p.streams.FromIterable(v)
 		return ""
 	}
 	b.kind, b.buffer = bodyBuffer, []byte(v.String())
@@ -189,29 +201,29 @@ func (p *Platform) setObjectBody(b *body, v *goja.Object) (contentType string) {
 }
 
 // adoptStream makes a stream the body.
-func (p *Platform) adoptStream(b *body, stream *goja.Object) {
-	p.Streams.CheckUsable(stream)
+func (p *bodies) adoptStream(b *body, stream *goja.Object) {
+	p.streams.CheckUsable(stream)
 	b.kind, b.stream = bodyStream, stream
 }
 
 // saysItself tells whether an iterable has a text of its own, which then is the
 // body: of what only iterates synchronously and is no array, a toString that is
 // not Object.prototype's, or a Symbol.toPrimitive (as workerd does).
-func (p *Platform) saysItself(v *goja.Object) bool {
+func (p *bodies) saysItself(v *goja.Object) bool {
 	if sym := p.Symbol("asyncIterator"); sym != nil && engine.IsCallable(v.GetSymbol(sym)) || v.ClassName() == "Array" {
 		return false
 	}
 	text := v.Get("toString")
-	return text == nil || !text.SameAs(p.fetch.objectText) || !webidl.IsMissing(v.GetSymbol(goja.SymToPrimitive))
+	return text == nil || !text.SameAs(p.objectText) || !webidl.IsMissing(v.GetSymbol(goja.SymToPrimitive))
 }
 
 // cloneBody makes dst a second reader of b (Fetch: clone a body). Bytes at
 // hand are shared; a stream is teed.
-func (p *Platform) cloneBody(dst, b *body) {
+func (p *bodies) cloneBody(dst, b *body) {
 	if b.kind == bodyNull {
 		return
 	}
-	if b.stream != nil && p.Streams.Locked(b.stream) || p.bodyUsed(b) {
+	if b.stream != nil && p.streams.Locked(b.stream) || p.bodyUsed(b) {
 		p.Engine.Throw("TypeError", streams.TextLocked)
 	}
 	if b.kind == bodyBuffer && b.stream == nil {
@@ -219,7 +231,7 @@ func (p *Platform) cloneBody(dst, b *body) {
 		return
 	}
 	p.bodyStreamValue(b)
-	one, two := p.Streams.Tee(b.stream)
+	one, two := p.streams.Tee(b.stream)
 	buffer := b.buffer
 	b.stream, dst.stream = one, two
 	dst.kind, dst.buffer = b.kind, buffer
@@ -229,7 +241,7 @@ func (p *Platform) cloneBody(dst, b *body) {
 // takeBody moves the bytes of b out of JavaScript: the body of an event. b
 // counts as used. gone, if not nil, is called at most once, in a turn, when a
 // stream of JavaScript is being pumped out and nobody reads on.
-func (p *Platform) takeBody(b *body, gone func()) event.Body {
+func (p *bodies) takeBody(b *body, gone func()) event.Body {
 	if b.kind == bodyNull {
 		return nil
 	}
@@ -246,9 +258,9 @@ func (p *Platform) takeBody(b *body, gone func()) event.Body {
 		b.native = nil
 		return native
 	}
-	return p.Streams.Take(b.stream, gone)
+	return p.streams.Take(b.stream, gone)
 }
 
-func (p *Platform) parseJSON(text goja.Value) goja.Value {
+func (p *bodies) parseJSON(text goja.Value) goja.Value {
 	return p.Engine.Call(p.Engine.Primordial("JSONParse"), goja.Undefined(), text)
 }

@@ -1,4 +1,6 @@
-package webapi
+// Package fetch is the Fetch standard as workerd has it: Headers, Request,
+// Response, their bodies, and fetch itself.
+package fetch
 
 import (
 	"strings"
@@ -8,39 +10,50 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/exchange"
+	"minido.dev/minido/runtime/webapi/form"
+	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// fetchState is what fetch, bodies, streams and sockets keep per isolate.
-// Classes are made at their first use. Loop-confined.
-type fetchState struct {
-	headersClass  func() *engine.Class[*headers]
-	requestClass  func() *engine.Class[*request]
-	responseClass func() *engine.Class[*response]
-	connect       goja.Callable // js/tcpsocket.js, once it is loaded
-	objectText    goja.Value    // Object.prototype.toString
+// Parts are the parts of the platform that fetch is made with.
+type Parts struct {
+	Events  *events.Events
+	Streams *streams.Streams
+	Blobs   *blob.Blobs
+	Forms   *form.Forms
+	Sockets *websocket.Sockets
 }
 
-func (p *Platform) installFetch() {
-	e, f := p.Engine, &p.fetch
-	f.objectText = p.VM.NewObject().Get("toString")
-	f.headersClass = webidl.Lazily(e, p.defineHeaders)
-	f.requestClass = webidl.Lazily(e, p.defineRequest)
-	f.responseClass = webidl.Lazily(e, p.defineResponse)
-	e.LazyGlobal("Headers", func() goja.Value { return f.headersClass().Ctor })
-	e.LazyGlobal("Request", func() goja.Value { return f.requestClass().Ctor })
-	e.LazyGlobal("Response", func() goja.Value { return f.responseClass().Ctor })
-	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
-	e.LazyGlobal("caches", p.defineCaches)
-	for _, name := range []string{"Cache", "CacheStorage"} {
-		e.LazyGlobal(name, func() goja.Value {
-			p.VM.GlobalObject().Get("caches")
-			return p.GlobalClass(name)
-		})
-	}
+// Fetch is what an isolate has of fetch. Classes are made at their first use.
+// Loop-confined.
+type Fetch struct {
+	*webidl.Realm
+	bodies
+	events  *events.Events
+	sockets *websocket.Sockets
+	through exchange.Exchange // nil: nowhere to go
+
+	headersClass  func() *engine.Class[*headers]
+	requestClass  func() *engine.Class[*Request]
+	responseClass func() *engine.Class[*Response]
+}
+
+// New defines the globals of fetch in a realm; through is its network, nil for
+// none.
+func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
+	p := &Fetch{Realm: r, bodies: bodies{r, parts.Streams, parts.Blobs, parts.Forms, r.VM.NewObject().Get("toString")},
+		events: parts.Events, sockets: parts.Sockets, through: through}
+	e := r.Engine
+	p.headersClass = webidl.Lazily(e, p.defineHeaders)
+	p.requestClass = webidl.Lazily(e, p.defineRequest)
+	p.responseClass = webidl.Lazily(e, p.defineResponse)
+	e.LazyGlobal("Headers", func() goja.Value { return p.headersClass().Ctor })
+	e.LazyGlobal("Request", func() goja.Value { return p.requestClass().Ctor })
+	e.LazyGlobal("Response", func() goja.Value { return p.responseClass().Ctor })
 	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
 		if !p.CalledOnGlobal(call) {
 			promise, _, reject := p.VM.NewPromise()
@@ -48,24 +61,25 @@ func (p *Platform) installFetch() {
 			return p.VM.ToValue(promise)
 		}
 		input, init := call.Argument(0), call.Argument(1)
-		return p.Fetch(input, init, p.opts.Fetch)
+		return p.Do(input, init)
 	}))
-	p.installFetchCodecs()
+	p.installCodecs()
+	return p
 }
 
-// Fetch is fetch(input, init) through the network. It gives a promise and never
+// Do is fetch(input, init) through the network. It gives a promise and never
 // throws. Requests leave through the context's output gate.
-func (p *Platform) Fetch(input, init goja.Value, through exchange.Exchange) goja.Value {
-	return p.FetchBy(input, init, exchange.Route{
-		Through: through, Network: true, Emit: func(release func()) { p.Engine.Current().Emit(release) },
+func (p *Fetch) Do(input, init goja.Value) goja.Value {
+	return p.DoBy(input, init, exchange.Route{
+		Through: p.through, Network: true, Emit: func(release func()) { p.Engine.Current().Emit(release) },
 		Failure: func(err error) goja.Value { return exchange.Error(p.Engine, err) }, Cause: "fetch",
 	})
 }
 
-// FetchBy is fetch(input, init) by any route: that of a stub differs from the
+// DoBy is fetch(input, init) by any route: that of a stub differs from the
 // network's in nothing else, redirects included (workerd: api/http.c++,
 // fetchImpl).
-func (p *Platform) FetchBy(input, init goja.Value, route exchange.Route) goja.Value {
+func (p *Fetch) DoBy(input, init goja.Value, route exchange.Route) goja.Value {
 	return p.Promise(func() goja.Value {
 		r := p.coerceRequest(input, init)
 		stop := p.abortableBy(r)
@@ -95,13 +109,13 @@ func (p *Platform) FetchBy(input, init goja.Value, route exchange.Route) goja.Va
 // abortableExchange is an exchange that the signal of its request may end.
 // Loop-confined.
 type abortableExchange struct {
-	p        *Platform
+	p        *Fetch
 	signal   *events.Signal // nil: nothing ends it
 	unlisten func()
 }
 
 // abortableBy throws if the request was aborted already.
-func (p *Platform) abortableBy(r *request) *abortableExchange {
+func (p *Fetch) abortableBy(r *Request) *abortableExchange {
 	a := &abortableExchange{p: p, signal: p.sentSignal(r), unlisten: func() {}}
 	if a.signal != nil && a.signal.Aborted() {
 		panic(a.signal.Reason())
@@ -117,7 +131,7 @@ func (a *abortableExchange) watch(op *engine.Op, cancel func(error)) {
 	}
 	a.unlisten = a.signal.OnAbort(func(reason goja.Value) {
 		op.Reject("abort", func() goja.Value { return reason })
-		cancel(a.p.Streams.Thrown(reason))
+		cancel(a.p.streams.Thrown(reason))
 	})
 }
 
@@ -135,7 +149,7 @@ func (a *abortableExchange) response(resp *event.Response) goja.Value {
 }
 
 // exchange sends a request and gives the promise of its response.
-func (p *Platform) exchange(r *request, stop *abortableExchange, route exchange.Route) goja.Value {
+func (p *Fetch) exchange(r *Request, stop *abortableExchange, route exchange.Route) goja.Value {
 	e := p.Engine
 	e.IO("fetch")
 	if err := e.Subrequest(); err != nil {
@@ -175,9 +189,9 @@ func (p *Platform) exchange(r *request, stop *abortableExchange, route exchange.
 }
 
 // abortableBody breaks a body off when its fetch's signal is aborted.
-func (p *Platform) abortableBody(source event.Body, signal *events.Signal) event.Body {
+func (p *Fetch) abortableBody(source event.Body, signal *events.Signal) event.Body {
 	b := &abortable{Body: source}
-	signal.OnAbort(func(reason goja.Value) { b.abort(p.Streams.Thrown(reason)) })
+	signal.OnAbort(func(reason goja.Value) { b.abort(p.streams.Thrown(reason)) })
 	return b
 }
 

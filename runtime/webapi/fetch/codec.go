@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"minido.dev/minido/runtime/webapi/streams"
 )
 
-func (p *Platform) installFetchCodecs() {
+func (p *Fetch) installCodecs() {
 	p.Hosts.Add(headersCodec{p}, clone.HostHeaders)
 	p.Hosts.Add(requestCodec{p}, clone.HostRequest)
 	p.Hosts.Add(responseCodec{p}, clone.HostResponse)
@@ -19,13 +19,13 @@ func (p *Platform) installFetchCodecs() {
 // carrier stands for a body inside a Request or Response that is being cloned,
 // so that no stream object need be made. Loop-confined.
 type carrier struct {
-	p *Platform
+	p *Fetch
 	b *body
 }
 
 // TakeBody implements BodyCarrier.
 func (c *carrier) TakeBody() (out event.Body, whole bool) {
-	if c.p.bodyUsed(c.b) || c.b.stream != nil && c.p.Streams.Locked(c.b.stream) {
+	if c.p.bodyUsed(c.b) || c.b.stream != nil && c.p.streams.Locked(c.b.stream) {
 		c.p.Engine.Throw("TypeError", streams.TextLockedReader)
 	}
 	whole = c.b.kind == bodyBuffer
@@ -34,24 +34,24 @@ func (c *carrier) TakeBody() (out event.Body, whole bool) {
 
 // carry is what is written for a body: null, or an object that readableCodec
 // writes.
-func (p *Platform) carry(b *body) goja.Value {
+func (p *Fetch) carry(b *body) goja.Value {
 	if b.kind == bodyNull {
 		return goja.Null()
 	}
-	return p.Streams.NewCarrier(&carrier{p, b})
+	return p.streams.NewCarrier(&carrier{p, b})
 }
 
 // uncarry gives a read body to b.
-func (p *Platform) uncarry(b *body, v goja.Value) error {
+func (p *Fetch) uncarry(b *body, v goja.Value) error {
 	obj, ok := v.(*goja.Object)
 	switch {
 	case !ok:
 		return nil
-	case p.Streams.Is(obj):
+	case p.streams.Is(obj):
 		p.adoptStream(b, obj)
 		return nil
 	}
-	native, owner, ok := p.Streams.CarriedBody(obj)
+	native, owner, ok := p.streams.CarriedBody(obj)
 	if !ok {
 		return errors.New("a body is no stream")
 	}
@@ -60,17 +60,17 @@ func (p *Platform) uncarry(b *body, v goja.Value) error {
 }
 
 // requestCodec writes Request::serialize's bytes: the URL, then a RequestInit.
-type requestCodec struct{ p *Platform }
+type requestCodec struct{ p *Fetch }
 
 // Match implements clone.HostCodec.
 func (c requestCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.Engine.Attached(obj).(*request)
+	_, ok := c.p.Engine.Attached(obj).(*Request)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c requestCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, r := c.p, c.p.Engine.Attached(obj).(*request)
+	p, r := c.p, c.p.Engine.Attached(obj).(*Request)
 	w.WriteLengthDelimited(r.url)
 	init := p.VM.NewObject()
 	if r.method != "GET" {
@@ -115,11 +115,11 @@ func (c requestCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, erro
 	if err := p.uncarry(&q.body, content); err != nil {
 		return nil, err
 	}
-	return p.fetch.requestClass().Wrap(q), nil
+	return p.requestClass().Wrap(q), nil
 }
 
-func (p *Platform) readDict(r *clone.Reader) (*goja.Object, error) {
-	v, err := p.Streams.Carried(r.ReadValue)
+func (p *Fetch) readDict(r *clone.Reader) (*goja.Object, error) {
+	v, err := p.streams.Carried(r.ReadValue)
 	if err != nil {
 		return nil, err
 	}
@@ -132,17 +132,17 @@ func (p *Platform) readDict(r *clone.Reader) (*goja.Object, error) {
 
 // responseCodec writes Response::serialize's bytes: the body, then a
 // ResponseInit.
-type responseCodec struct{ p *Platform }
+type responseCodec struct{ p *Fetch }
 
 // Match implements clone.HostCodec.
 func (c responseCodec) Match(obj *goja.Object, _ clone.Mode) bool {
-	_, ok := c.p.Engine.Attached(obj).(*response)
+	_, ok := c.p.Engine.Attached(obj).(*Response)
 	return ok
 }
 
 // Write implements clone.HostCodec.
 func (c responseCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	p, r := c.p, c.p.Engine.Attached(obj).(*response)
+	p, r := c.p, c.p.Engine.Attached(obj).(*Response)
 	if err := w.WriteValue(p.carry(&r.body)); err != nil {
 		return err
 	}
@@ -169,7 +169,7 @@ func (c responseCodec) Write(w *clone.Writer, obj *goja.Object) error {
 // Read implements clone.HostCodec.
 func (c responseCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
 	p := c.p
-	content, err := p.Streams.Carried(r.ReadValue)
+	content, err := p.streams.Carried(r.ReadValue)
 	if err != nil {
 		return nil, err
 	}
@@ -177,11 +177,11 @@ func (c responseCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 	if err != nil {
 		return nil, err
 	}
-	q := &response{status: 200}
+	q := &Response{status: 200}
 	q.h = &q.headers
 	p.initResponse(q, init)
 	if err := p.uncarry(&q.body, content); err != nil {
 		return nil, err
 	}
-	return p.fetch.responseClass().Wrap(q), nil
+	return p.responseClass().Wrap(q), nil
 }

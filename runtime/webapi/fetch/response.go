@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"github.com/dop251/goja"
@@ -11,9 +11,9 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// response is the Go side of a Response object (Fetch, section 5.5; workerd's
+// Response is the Go side of a Response object (Fetch, section 5.5; workerd's
 // api/http.c++). Loop-confined.
-type response struct {
+type Response struct {
 	body
 	status     int
 	statusText string
@@ -28,8 +28,8 @@ type response struct {
 
 // ResponseFromEvent makes the Response object of an event: an outbound fetch's
 // or a stub's. Its body is not read before JavaScript asks for it.
-func (p *Platform) ResponseFromEvent(ev *event.Response) *goja.Object {
-	r := &response{
+func (p *Fetch) ResponseFromEvent(ev *event.Response) *goja.Object {
+	r := &Response{
 		status: ev.Status, statusText: ev.StatusText, url: ev.URL, redirected: ev.Redirected,
 		headers: headers{list: ev.Header, shared: true, immutable: true}, encodeBody: ev.EncodeBody,
 		cf: cfProperty{raw: ev.CF}, object: ev.Object,
@@ -39,9 +39,9 @@ func (p *Platform) ResponseFromEvent(ev *event.Response) *goja.Object {
 		r.kind, r.native, r.owner = bodyNative, ev.Body, p.Engine.Current()
 	}
 	if ev.Socket != nil {
-		r.socket = p.WebSockets.Wrap(ev.Socket, websocket.Options{})
+		r.socket = p.sockets.Wrap(ev.Socket, websocket.Options{})
 	}
-	return p.fetch.responseClass().Wrap(r)
+	return p.responseClass().Wrap(r)
 }
 
 // ResponseToEvent makes the event of what a fetch handler returned. A body
@@ -50,8 +50,8 @@ func (p *Platform) ResponseFromEvent(ev *event.Response) *goja.Object {
 // is held until the stream ends; gone, if not nil, is called in a turn when the
 // receiver gives such a stream up. The error is a JavaScript exception's value (engine.FromGo gives it back): workerd's
 // TypeError if v is no Response.
-func (p *Platform) ResponseToEvent(v goja.Value, gone func()) (*event.Response, error) {
-	r, ok := p.Engine.Attached(v).(*response)
+func (p *Fetch) ResponseToEvent(v goja.Value, gone func()) (*event.Response, error) {
+	r, ok := p.Engine.Attached(v).(*Response)
 	if !ok {
 		return nil, &event.Error{Name: "TypeError", Message: "Incorrect type for Promise: the Promise did not resolve to 'Response'."}
 	}
@@ -62,7 +62,7 @@ func (p *Platform) ResponseToEvent(v goja.Value, gone func()) (*event.Response, 
 	return out, nil
 }
 
-func (p *Platform) responseEvent(r *response, gone func()) *event.Response {
+func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 	if r.status == 0 {
 		p.Engine.Throw("TypeError", "Response.error() cannot be returned: it has no status.")
 	}
@@ -71,28 +71,28 @@ func (p *Platform) responseEvent(r *response, gone func()) *event.Response {
 		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody, Object: r.object,
 	}
 	if r.socket != nil {
-		ev.Socket = p.WebSockets.Couple(r.socket)
+		ev.Socket = p.sockets.Couple(r.socket)
 	}
 	ev.Body = p.takeBody(&r.body, gone)
 	return ev
 }
 
-func (p *Platform) defineResponse() *engine.Class[*response] {
+func (p *Fetch) defineResponse() *engine.Class[*Response] {
 	vm := p.VM
-	get := func(name string, fn func(r *response) goja.Value) engine.Accessor[*response] {
-		return engine.Accessor[*response]{Name: name, Get: func(r *response, _ *goja.Object) goja.Value { return fn(r) }}
+	get := func(name string, fn func(r *Response) goja.Value) engine.Accessor[*Response] {
+		return engine.Accessor[*Response]{Name: name, Get: func(r *Response, _ *goja.Object) goja.Value { return fn(r) }}
 	}
-	accessors, methods := bodyMembers[*response](p)
-	return engine.DefineClass(p.Engine, engine.ClassDef[*response]{
+	accessors, methods := bodyMembers[*Response](&p.bodies)
+	return engine.DefineClass(p.Engine, engine.ClassDef[*Response]{
 		Name: "Response",
-		New: func(call goja.ConstructorCall) *response {
+		New: func(call goja.ConstructorCall) *Response {
 			return p.newResponse(call.Argument(0), call.Argument(1))
 		},
 		Statics: []engine.Func{
 			{Name: "error", Fn: func(goja.FunctionCall) goja.Value {
-				r := &response{headers: headers{immutable: true}}
+				r := &Response{headers: headers{immutable: true}}
 				r.h = &r.headers
-				return p.fetch.responseClass().Wrap(r)
+				return p.responseClass().Wrap(r)
 			}},
 			{Name: "redirect", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 				return p.redirectResponse(call.Argument(0), call.Argument(1))
@@ -102,24 +102,24 @@ func (p *Platform) defineResponse() *engine.Class[*response] {
 				return p.jsonResponse(call.Arguments[0], call.Argument(1))
 			}},
 		},
-		Methods: append(methods, engine.Method[*response]{Name: "clone", Fn: func(r *response, _ goja.FunctionCall) goja.Value {
+		Methods: append(methods, engine.Method[*Response]{Name: "clone", Fn: func(r *Response, _ goja.FunctionCall) goja.Value {
 			return p.cloneResponse(r)
 		}}),
-		Accessors: append(accessors, []engine.Accessor[*response]{
-			get("status", func(r *response) goja.Value { return vm.ToValue(r.status) }),
-			get("statusText", func(r *response) goja.Value { return vm.ToValue(r.statusText) }),
-			get("headers", func(r *response) goja.Value { return p.headersObject(&r.headers) }),
-			get("ok", func(r *response) goja.Value { return vm.ToValue(r.status >= 200 && r.status < 300) }),
-			get("redirected", func(r *response) goja.Value { return vm.ToValue(r.redirected) }),
-			get("url", func(r *response) goja.Value { return vm.ToValue(r.url) }),
-			get("webSocket", func(r *response) goja.Value {
+		Accessors: append(accessors, []engine.Accessor[*Response]{
+			get("status", func(r *Response) goja.Value { return vm.ToValue(r.status) }),
+			get("statusText", func(r *Response) goja.Value { return vm.ToValue(r.statusText) }),
+			get("headers", func(r *Response) goja.Value { return p.headersObject(&r.headers) }),
+			get("ok", func(r *Response) goja.Value { return vm.ToValue(r.status >= 200 && r.status < 300) }),
+			get("redirected", func(r *Response) goja.Value { return vm.ToValue(r.redirected) }),
+			get("url", func(r *Response) goja.Value { return vm.ToValue(r.url) }),
+			get("webSocket", func(r *Response) goja.Value {
 				if r.socket == nil {
 					return goja.Null()
 				}
 				return r.socket
 			}),
-			get("cf", func(r *response) goja.Value { return r.cf.get(p) }),
-			get("type", func(r *response) goja.Value {
+			get("cf", func(r *Response) goja.Value { return r.cf.get(p) }),
+			get("type", func(r *Response) goja.Value {
 				if r.status == 0 {
 					return vm.ToValue("error")
 				}
@@ -129,8 +129,8 @@ func (p *Platform) defineResponse() *engine.Class[*response] {
 	})
 }
 
-func (p *Platform) newResponse(bodyInit, init goja.Value) *response {
-	r := &response{status: 200}
+func (p *Fetch) newResponse(bodyInit, init goja.Value) *Response {
+	r := &Response{status: 200}
 	r.h = &r.headers
 	if !goja.IsUndefined(init) && !goja.IsNull(init) {
 		p.initResponse(r, init)
@@ -140,7 +140,7 @@ func (p *Platform) newResponse(bodyInit, init goja.Value) *response {
 }
 
 // finishResponse checks the status and gives the response its body.
-func (p *Platform) finishResponse(r *response, bodyInit goja.Value) {
+func (p *Fetch) finishResponse(r *Response, bodyInit goja.Value) {
 	if r.socket != nil {
 		if r.status != 101 {
 			p.Engine.Throw("RangeError", "Responses with a WebSocket must have status code 101.")
@@ -161,12 +161,12 @@ func (p *Platform) finishResponse(r *response, bodyInit goja.Value) {
 }
 
 // initResponse reads a ResponseInit; a Response serves as one.
-func (p *Platform) initResponse(r *response, init goja.Value) {
+func (p *Fetch) initResponse(r *Response, init goja.Value) {
 	obj, ok := init.(*goja.Object)
 	if !ok {
 		p.Engine.Throw("TypeError", "Failed to construct 'Response': constructor parameter 2 is not of type 'InitializerDict or Response'.")
 	}
-	if other, ok := p.Engine.Attached(obj).(*response); ok {
+	if other, ok := p.Engine.Attached(obj).(*Response); ok {
 		r.status, r.statusText, r.encodeBody = other.status, other.statusText, other.encodeBody
 		r.headers = copyOf(&other.headers)
 		r.cf, r.socket = other.cf.clone(p), other.socket
@@ -193,7 +193,7 @@ func (p *Platform) initResponse(r *response, init goja.Value) {
 		r.cf = p.newCF(v, "InitializerDict")
 	}
 	if v := webidl.Present(obj, "webSocket"); v != nil && !goja.IsNull(v) {
-		if _, ok := p.WebSockets.Of(v); !ok {
+		if _, ok := p.sockets.Of(v); !ok {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'webSocket' field on 'InitializerDict': the provided value is not of type 'WebSocket'.")
 		}
 		r.socket = v
@@ -201,7 +201,7 @@ func (p *Platform) initResponse(r *response, init goja.Value) {
 }
 
 // bodyEncoding is "manual", or "" for "automatic".
-func (p *Platform) bodyEncoding(field string, v goja.Value) string {
+func (p *Fetch) bodyEncoding(field string, v goja.Value) string {
 	switch s := v.String(); s {
 	case "manual":
 		return s
@@ -213,19 +213,19 @@ func (p *Platform) bodyEncoding(field string, v goja.Value) string {
 	}
 }
 
-func (p *Platform) cloneResponse(r *response) goja.Value {
+func (p *Fetch) cloneResponse(r *Response) goja.Value {
 	if r.socket != nil {
 		p.Engine.Throw("TypeError", "Cannot clone a response to a WebSocket handshake.")
 	}
-	c := &response{status: r.status, statusText: r.statusText, url: r.url, redirected: r.redirected,
+	c := &Response{status: r.status, statusText: r.statusText, url: r.url, redirected: r.redirected,
 		headers: copyOf(&r.headers), cf: r.cf.clone(p), encodeBody: r.encodeBody}
 	c.headers.immutable = r.headers.immutable
 	c.h = &c.headers
 	p.cloneBody(&c.body, &r.body)
-	return p.fetch.responseClass().Wrap(c)
+	return p.responseClass().Wrap(c)
 }
 
-func (p *Platform) redirectResponse(target, status goja.Value) goja.Value {
+func (p *Fetch) redirectResponse(target, status goja.Value) goja.Value {
 	text, code := target.String(), 302
 	if !goja.IsUndefined(status) {
 		code = webidl.ToInt32(status)
@@ -238,18 +238,18 @@ func (p *Platform) redirectResponse(target, status goja.Value) goja.Value {
 		p.Engine.Throw("TypeError", "Unable to parse URL: %s", text)
 	}
 	p.Engine.IO("Response.redirect()") // as every body, though this one is null
-	r := &response{status: code, headers: headers{
+	r := &Response{status: code, headers: headers{
 		list: event.Header{{Name: "Location", Value: parsed.Href(false)}}, immutable: true}}
 	r.h = &r.headers
-	return p.fetch.responseClass().Wrap(r)
+	return p.responseClass().Wrap(r)
 }
 
-func (p *Platform) jsonResponse(data, init goja.Value) goja.Value {
+func (p *Fetch) jsonResponse(data, init goja.Value) goja.Value {
 	text := p.Engine.Call(p.Engine.Primordial("JSONStringify"), goja.Undefined(), data)
 	if goja.IsUndefined(text) {
 		text = p.VM.ToValue("undefined") // as workerd sends what JSON has no text for
 	}
-	r := &response{status: 200}
+	r := &Response{status: 200}
 	r.h = &r.headers
 	if !goja.IsUndefined(init) && !goja.IsNull(init) {
 		p.initResponse(r, init)
@@ -258,7 +258,7 @@ func (p *Platform) jsonResponse(data, init goja.Value) goja.Value {
 		r.headers.set("content-type", "application/json")
 	}
 	p.finishResponse(r, text)
-	return p.fetch.responseClass().Wrap(r)
+	return p.responseClass().Wrap(r)
 }
 
 func isNullBodyStatus(status int) bool {

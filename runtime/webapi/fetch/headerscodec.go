@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"fmt"
@@ -27,7 +27,7 @@ const (
 )
 
 // headersCodec writes Headers::serialize's bytes (workerd, api/headers.c++).
-type headersCodec struct{ p *Platform }
+type headersCodec struct{ p *Fetch }
 
 // Match implements clone.HostCodec.
 func (c headersCodec) Match(obj *goja.Object, _ clone.Mode) bool {

@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"slices"
@@ -119,14 +119,14 @@ func (h *headers) cookies() []any {
 }
 
 // headersObject is the Headers object of h.
-func (p *Platform) headersObject(h *headers) *goja.Object {
+func (p *Fetch) headersObject(h *headers) *goja.Object {
 	if h.obj == nil {
-		h.obj = p.fetch.headersClass().Wrap(h)
+		h.obj = p.headersClass().Wrap(h)
 	}
 	return h.obj
 }
 
-func (p *Platform) defineHeaders() *engine.Class[*headers] {
+func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 	vm := p.VM
 	method := func(name string, length int, fn func(h *headers, args []string) goja.Value) engine.Method[*headers] {
 		return engine.Method[*headers]{Name: name, Length: length, Fn: func(h *headers, call goja.FunctionCall) goja.Value {
@@ -186,7 +186,7 @@ func (p *Platform) defineHeaders() *engine.Class[*headers] {
 	return cls
 }
 
-func (p *Platform) headersForEach(h *headers, call goja.FunctionCall) goja.Value {
+func (p *Fetch) headersForEach(h *headers, call goja.FunctionCall) goja.Value {
 	fn, this, obj := call.Argument(0), call.Argument(1), p.headersObject(h)
 	if _, ok := goja.AssertFunction(fn); !ok {
 		p.Engine.Throw("TypeError", "Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'function'.")
@@ -213,7 +213,7 @@ func (h *headers) live() func() event.Header {
 
 // headersList makes an iterator over the sorted list. Changes show: the
 // iterator is a position in the list (Web IDL, section 3.7.9).
-func (p *Platform) headersList(item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
+func (p *Fetch) headersList(item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
 	return func(h *headers, _ goja.FunctionCall) goja.Value {
 		i, live := 0, h.live()
 		return p.GoIterator("Headers Iterator", func() (goja.Value, bool) {
@@ -227,7 +227,7 @@ func (p *Platform) headersList(item func(event.Field) any) func(*headers, goja.F
 	}
 }
 
-func (p *Platform) checkMutable(h *headers) {
+func (p *Fetch) checkMutable(h *headers) {
 	if h.immutable {
 		p.Engine.Throw("TypeError", "Can't modify immutable headers.")
 	}
@@ -235,7 +235,7 @@ func (p *Platform) checkMutable(h *headers) {
 
 // fillHeaders appends what a HeadersInit holds; wrongType is thrown for
 // anything else.
-func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
+func (p *Fetch) fillHeaders(h *headers, init goja.Value, wrongType string) {
 	obj, ok := init.(*goja.Object)
 	if !ok {
 		p.Engine.Throw("TypeError", "%s", wrongType)
@@ -255,7 +255,7 @@ func (p *Platform) fillHeaders(h *headers, init goja.Value, wrongType string) {
 	})
 }
 
-func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {
+func (p *Fetch) fillPairs(h *headers, pairs *goja.Object) {
 	p.VM.ForOf(pairs, func(pair goja.Value) bool {
 		var items []string
 		if _, ok := pair.(*goja.Object); !ok {
@@ -275,7 +275,7 @@ func (p *Platform) fillPairs(h *headers, pairs *goja.Object) {
 }
 
 // headerName checks an HTTP token (RFC 9110, section 5.6.2).
-func (p *Platform) headerName(name string) string {
+func (p *Fetch) headerName(name string) string {
 	if name == "" {
 		p.Engine.Throw("TypeError", "Invalid header name.")
 	}
@@ -288,7 +288,7 @@ func (p *Platform) headerName(name string) string {
 }
 
 // headerValue trims HTTP whitespace. Values are UTF-8, as workerd has them.
-func (p *Platform) headerValue(value string) string {
+func (p *Fetch) headerValue(value string) string {
 	value = strings.Trim(value, " \t\r\n")
 	if strings.ContainsAny(value, "\r\n\x00") {
 		p.Engine.Throw("TypeError", "Invalid header value.")

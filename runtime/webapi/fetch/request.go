@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"strings"
@@ -15,9 +15,9 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// request is the Go side of a Request object (Fetch, section 5.4; workerd's
+// Request is the Go side of a Request object (Fetch, section 5.4; workerd's
 // api/http.c++). Loop-confined.
-type request struct {
+type Request struct {
 	body
 	method, url string
 	redirect    string // "follow" or "manual"; "" is "follow"
@@ -35,8 +35,8 @@ type request struct {
 // RequestFromEvent makes the Request object of an event that enters the
 // current context. Its headers are immutable and nothing of it is converted
 // before JavaScript asks for it.
-func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
-	r := &request{
+func (p *Fetch) RequestFromEvent(ev *event.Request) *goja.Object {
+	r := &Request{
 		method: ev.Method, url: ev.URL, redirect: "manual", cf: cfProperty{raw: ev.CF},
 		headers: headers{list: ev.Header, shared: true, immutable: true}, incoming: true,
 	}
@@ -44,34 +44,34 @@ func (p *Platform) RequestFromEvent(ev *event.Request) *goja.Object {
 	if ev.Body != nil {
 		r.kind, r.native, r.owner = bodyNative, ev.Body, p.Engine.Current()
 	}
-	return p.fetch.requestClass().Wrap(r)
+	return p.requestClass().Wrap(r)
 }
 
 // ClientGone aborts the signal of an incoming request, made by
 // RequestFromEvent: whoever sent it has stopped waiting (compatibility flag
 // enable_request_signal). Call it in a turn of the request's context.
-func (p *Platform) ClientGone(incoming *goja.Object) {
-	r, ok := p.Engine.Attached(incoming).(*request)
+func (p *Fetch) ClientGone(incoming *goja.Object) {
+	r, ok := p.Engine.Attached(incoming).(*Request)
 	if !ok || r.gone != nil || !p.Enabled(compat.EnableRequestSignal) {
 		return
 	}
 	r.gone = p.NewDOMException("AbortError", "The client has disconnected")
 	if r.ownSignal != nil {
-		p.Events.Abort(r.ownSignal, r.gone)
+		p.events.Abort(r.ownSignal, r.gone)
 	}
 }
 
 // requestSignal is the signal that a request shows. It is made when it is first
 // asked for.
-func (p *Platform) requestSignal(r *request) *events.Signal {
+func (p *Fetch) requestSignal(r *Request) *events.Signal {
 	switch {
 	case r.ownSignal != nil:
 	case r.signal != nil:
-		r.ownSignal = p.Events.DependentSignal(r.signal)
+		r.ownSignal = p.events.DependentSignal(r.signal)
 	default:
-		r.ownSignal = p.Events.NewSignal()
+		r.ownSignal = p.events.NewSignal()
 		if r.gone != nil {
-			p.Events.Abort(r.ownSignal, r.gone)
+			p.events.Abort(r.ownSignal, r.gone)
 		}
 		if c := p.Engine.Current(); c != nil && r.incoming && p.Enabled(compat.EnableRequestSignal) {
 			c.Expect()
@@ -81,7 +81,7 @@ func (p *Platform) requestSignal(r *request) *events.Signal {
 }
 
 // followed is what the signal of a copy depends on, nil if it can never abort.
-func (p *Platform) followed(r *request) *events.Signal {
+func (p *Fetch) followed(r *Request) *events.Signal {
 	if r.signal == nil && r.incoming && p.Enabled(compat.EnableRequestSignal) {
 		return p.requestSignal(r)
 	}
@@ -90,7 +90,7 @@ func (p *Platform) followed(r *request) *events.Signal {
 
 // sentSignal is what aborts the exchange that a request is sent with, nil for
 // nothing.
-func (p *Platform) sentSignal(r *request) *events.Signal {
+func (p *Fetch) sentSignal(r *Request) *events.Signal {
 	if r.incoming && !p.Enabled(compat.RequestSignalPassthrough) {
 		return nil
 	}
@@ -101,7 +101,7 @@ func (p *Platform) sentSignal(r *request) *events.Signal {
 // other values go through the Request constructor, as fetch() does with its
 // first argument. The body counts as used; a stream of JavaScript is pumped by
 // the current context. The error is a JavaScript exception (engine.FromGo).
-func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
+func (p *Fetch) RequestToEvent(v goja.Value) (*event.Request, error) {
 	var out *event.Request
 	if ex := p.VM.Try(func() { out = p.requestEvent(p.coerceRequest(v, goja.Undefined())) }); ex != nil {
 		return nil, ex
@@ -109,7 +109,7 @@ func (p *Platform) RequestToEvent(v goja.Value) (*event.Request, error) {
 	return out, nil
 }
 
-func (p *Platform) requestEvent(r *request) *event.Request {
+func (p *Fetch) requestEvent(r *Request) *event.Request {
 	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), CF: r.cf.json(p),
 		Raw: r.encodeBody == "manual", Cause: killpoint.Inherited(p.Engine.Cause())}
 	upgrade, _ := r.headers.get("upgrade")
@@ -131,17 +131,17 @@ func (p *Platform) requestEvent(r *request) *event.Request {
 }
 
 // coerceRequest is the request that fetch(input, init) is about.
-func (p *Platform) coerceRequest(input, init goja.Value) *request {
-	if r, ok := p.Engine.Attached(input).(*request); ok && (init == nil || goja.IsUndefined(init)) {
+func (p *Fetch) coerceRequest(input, init goja.Value) *Request {
+	if r, ok := p.Engine.Attached(input).(*Request); ok && (init == nil || goja.IsUndefined(init)) {
 		return r
 	}
 	return p.newRequest(input, init)
 }
 
-func (p *Platform) defineRequest() *engine.Class[*request] {
+func (p *Fetch) defineRequest() *engine.Class[*Request] {
 	vm := p.VM
-	get := func(name string, fn func(r *request) goja.Value) engine.Accessor[*request] {
-		return engine.Accessor[*request]{Name: name, Get: func(r *request, _ *goja.Object) goja.Value { return fn(r) }}
+	get := func(name string, fn func(r *Request) goja.Value) engine.Accessor[*Request] {
+		return engine.Accessor[*Request]{Name: name, Get: func(r *Request, _ *goja.Object) goja.Value { return fn(r) }}
 	}
 	orNull := func(v goja.Value) goja.Value {
 		if v == nil {
@@ -149,36 +149,36 @@ func (p *Platform) defineRequest() *engine.Class[*request] {
 		}
 		return v
 	}
-	accessors, methods := bodyMembers[*request](p)
-	return engine.DefineClass(p.Engine, engine.ClassDef[*request]{
+	accessors, methods := bodyMembers[*Request](&p.bodies)
+	return engine.DefineClass(p.Engine, engine.ClassDef[*Request]{
 		Name: "Request", Length: 1,
-		New: func(call goja.ConstructorCall) *request {
+		New: func(call goja.ConstructorCall) *Request {
 			if len(call.Arguments) == 0 {
 				p.Engine.Throw("TypeError", "Failed to construct 'Request': constructor parameter 1 is not of type 'Request or string'.")
 			}
 			return p.newRequest(call.Argument(0), call.Argument(1))
 		},
-		Methods: append(methods, engine.Method[*request]{Name: "clone", Fn: func(r *request, _ goja.FunctionCall) goja.Value {
+		Methods: append(methods, engine.Method[*Request]{Name: "clone", Fn: func(r *Request, _ goja.FunctionCall) goja.Value {
 			return p.cloneRequest(r)
 		}}),
-		Accessors: append(accessors, []engine.Accessor[*request]{
-			get("method", func(r *request) goja.Value { return vm.ToValue(r.method) }),
-			get("url", func(r *request) goja.Value { return vm.ToValue(r.url) }),
-			get("headers", func(r *request) goja.Value { return p.headersObject(&r.headers) }),
-			get("redirect", func(r *request) goja.Value {
+		Accessors: append(accessors, []engine.Accessor[*Request]{
+			get("method", func(r *Request) goja.Value { return vm.ToValue(r.method) }),
+			get("url", func(r *Request) goja.Value { return vm.ToValue(r.url) }),
+			get("headers", func(r *Request) goja.Value { return p.headersObject(&r.headers) }),
+			get("redirect", func(r *Request) goja.Value {
 				if r.redirect == "" {
 					return vm.ToValue("follow")
 				}
 				return vm.ToValue(r.redirect)
 			}),
-			get("fetcher", func(r *request) goja.Value { return orNull(r.fetcher) }),
-			get("signal", func(r *request) goja.Value {
+			get("fetcher", func(r *Request) goja.Value { return orNull(r.fetcher) }),
+			get("signal", func(r *Request) goja.Value {
 				return p.requestSignal(r).Object()
 			}),
-			get("cf", func(r *request) goja.Value { return r.cf.get(p) }),
-			get("integrity", func(*request) goja.Value { return vm.ToValue("") }),
-			get("keepalive", func(*request) goja.Value { return vm.ToValue(false) }),
-			get("cache", func(r *request) goja.Value {
+			get("cf", func(r *Request) goja.Value { return r.cf.get(p) }),
+			get("integrity", func(*Request) goja.Value { return vm.ToValue("") }),
+			get("keepalive", func(*Request) goja.Value { return vm.ToValue(false) }),
+			get("cache", func(r *Request) goja.Value {
 				if r.cache == "" {
 					return goja.Undefined()
 				}
@@ -188,8 +188,8 @@ func (p *Platform) defineRequest() *engine.Class[*request] {
 	})
 }
 
-func (p *Platform) newRequest(input, init goja.Value) *request {
-	r := &request{method: "GET"}
+func (p *Fetch) newRequest(input, init goja.Value) *Request {
+	r := &Request{method: "GET"}
 	r.h = &r.headers
 	var dict *goja.Object
 	if init != nil && !goja.IsUndefined(init) && !goja.IsNull(init) {
@@ -199,7 +199,7 @@ func (p *Platform) newRequest(input, init goja.Value) *request {
 		}
 		dict = obj
 	}
-	if other, ok := p.Engine.Attached(input).(*request); ok {
+	if other, ok := p.Engine.Attached(input).(*Request); ok {
 		p.copyRequest(r, other, dict)
 	} else {
 		text := input.String()
@@ -212,7 +212,7 @@ func (p *Platform) newRequest(input, init goja.Value) *request {
 	if dict == nil {
 		return r
 	}
-	if other, ok := p.Engine.Attached(dict).(*request); ok {
+	if other, ok := p.Engine.Attached(dict).(*Request); ok {
 		p.initFromRequest(r, other)
 		return r
 	}
@@ -222,12 +222,12 @@ func (p *Platform) newRequest(input, init goja.Value) *request {
 
 // copyRequest takes over a Request given as input. A body in init replaces
 // the input's, which then is left alone (whatwg/fetch issue 674).
-func (p *Platform) copyRequest(r, other *request, init *goja.Object) {
+func (p *Fetch) copyRequest(r, other *Request, init *goja.Object) {
 	r.url, r.method, r.redirect, r.cache = other.url, other.method, other.redirect, other.cache
 	r.signal, r.fetcher, r.encodeBody = p.followed(other), other.fetcher, other.encodeBody
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if init != nil {
-		if _, ok := p.Engine.Attached(init).(*request); ok {
+		if _, ok := p.Engine.Attached(init).(*Request); ok {
 			return
 		}
 		if v := webidl.Present(init, "body"); v != nil {
@@ -241,24 +241,24 @@ func (p *Platform) copyRequest(r, other *request, init *goja.Object) {
 }
 
 // moveBody leaves src used and locked.
-func (p *Platform) moveBody(dst, src *body) {
+func (p *Fetch) moveBody(dst, src *body) {
 	switch {
 	case src.kind == bodyNull:
 	case src.stream == nil:
 		dst.kind, dst.buffer, dst.native, dst.owner = src.kind, src.buffer, src.native, src.owner
 		src.used, src.native = true, nil
 	default:
-		if p.Streams.Locked(src.stream) {
+		if p.streams.Locked(src.stream) {
 			p.Engine.Throw("TypeError", streams.TextLocked)
 		}
 		dst.kind, dst.buffer = src.kind, src.buffer
-		dst.stream = p.Streams.Detach(src.stream)
+		dst.stream = p.streams.Detach(src.stream)
 	}
 }
 
 // initFromRequest treats a Request in the place of RequestInit as a dictionary
 // that shares its body.
-func (p *Platform) initFromRequest(r, other *request) {
+func (p *Fetch) initFromRequest(r, other *Request) {
 	r.method, r.redirect, r.cache, r.encodeBody = other.method, other.redirect, other.cache, other.encodeBody
 	r.signal, r.fetcher = p.followed(other), other.fetcher
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
@@ -267,14 +267,14 @@ func (p *Platform) initFromRequest(r, other *request) {
 		return
 	}
 	stream := p.bodyStreamValue(&other.body).(*goja.Object)
-	if p.Streams.Disturbed(stream) {
+	if p.streams.Disturbed(stream) {
 		p.Engine.Throw("TypeError", streams.TextDisturbed)
 	}
 	r.body = body{kind: bodyStream, stream: stream, h: &r.headers}
 }
 
 // initRequest reads a RequestInit.
-func (p *Platform) initRequest(r *request, init *goja.Object) {
+func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 	const dict = "RequestInitializerDict"
 	if v := webidl.Present(init, "integrity"); v != nil && v.String() != "" {
 		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.") // reference's text
@@ -331,7 +331,7 @@ func (p *Platform) initRequest(r *request, init *goja.Object) {
 const methods = " GET HEAD POST PUT DELETE PATCH PURGE OPTIONS TRACE COPY LOCK MKCOL MOVE PROPFIND PROPPATCH SEARCH UNLOCK ACL REPORT MKACTIVITY CHECKOUT MERGE MSEARCH NOTIFY SUBSCRIBE UNSUBSCRIBE QUERY BAN "
 
 // methodName checks a method and gives it in upper case.
-func (p *Platform) methodName(name string) string {
+func (p *Fetch) methodName(name string) string {
 	upper := strings.ToUpper(name)
 	if name == "" || strings.Contains(name, " ") || !strings.Contains(methods, " "+upper+" ") {
 		p.Engine.Throw("TypeError", "Invalid HTTP method string: %s", name)
@@ -339,11 +339,11 @@ func (p *Platform) methodName(name string) string {
 	return upper
 }
 
-func (p *Platform) cloneRequest(r *request) goja.Value {
-	c := &request{method: r.method, url: r.url, redirect: r.redirect, cache: r.cache, headers: copyOf(&r.headers),
+func (p *Fetch) cloneRequest(r *Request) goja.Value {
+	c := &Request{method: r.method, url: r.url, redirect: r.redirect, cache: r.cache, headers: copyOf(&r.headers),
 		cf: r.cf.clone(p), signal: p.followed(r), fetcher: r.fetcher, encodeBody: r.encodeBody}
 	c.headers.immutable = r.headers.immutable
 	c.h = &c.headers
 	p.cloneBody(&c.body, &r.body)
-	return p.fetch.requestClass().Wrap(c)
+	return p.requestClass().Wrap(c)
 }

@@ -1,4 +1,4 @@
-package webapi
+package fetch
 
 import (
 	"github.com/dop251/goja"
@@ -12,7 +12,7 @@ type cfProperty struct {
 }
 
 // get is the object, undefined if there is none.
-func (c *cfProperty) get(p *Platform) goja.Value {
+func (c *cfProperty) get(p *Fetch) goja.Value {
 	if c.value == nil {
 		c.value = goja.Undefined()
 		if len(c.raw) > 0 {
@@ -23,7 +23,7 @@ func (c *cfProperty) get(p *Platform) goja.Value {
 }
 
 // json is the property as an event carries it, nil if there is none.
-func (c *cfProperty) json(p *Platform) []byte {
+func (c *cfProperty) json(p *Fetch) []byte {
 	if c.value == nil {
 		return c.raw
 	}
@@ -37,10 +37,10 @@ func (c *cfProperty) json(p *Platform) []byte {
 	return []byte(text.String())
 }
 
-func (c *cfProperty) clone(p *Platform) cfProperty { return cfProperty{raw: c.json(p)} }
+func (c *cfProperty) clone(p *Fetch) cfProperty { return cfProperty{raw: c.json(p)} }
 
 // newCF copies an object that user code gave.
-func (p *Platform) newCF(v goja.Value, dict string) cfProperty {
+func (p *Fetch) newCF(v goja.Value, dict string) cfProperty {
 	if goja.IsNull(v) {
 		return cfProperty{}
 	}
