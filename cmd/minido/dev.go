@@ -165,7 +165,7 @@ func (c *devCommand) options(term *terminal) server.Options {
 		Config: first, Others: others,
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
 		TurnLimit: time.Duration(c.CPUMs) * time.Millisecond, Heap: c.heap(),
-		Watch: !c.NoWatch, NoDefer: c.NoDefer, TestScheduled: c.TestScheduled,
+		Watch: !c.NoWatch, NoDefer: c.NoDefer, Ahead: true, TestScheduled: c.TestScheduled,
 		Console: term.console, Requests: term.request, Events: term.event, BuildOutput: os.Stderr,
 		Address: c.address(),
 	}

@@ -28,6 +28,8 @@ const show = (v, deep = 0) => {
   if (v.hidden) return v.hidden;
   return "{" + Reflect.ownKeys(v).map((k) => { const d = Object.getOwnPropertyDescriptor(v, k); return String(k) + (d.get || d.set ? "*" : ":" + show(d.value, deep + 1)); }) + "}";
 };
+// Not logged: goja converts what is called and no function, for the text of its error.
+const conversions = new Set([Symbol.toPrimitive, Symbol.toStringTag, "valueOf", "toString"]);
 const world = () => {
   const out = [];
   let fuel = 24;
@@ -37,7 +39,7 @@ const world = () => {
   const p = (v) => new Promise((done) => done(v)), r = (v) => Promise.reject(new Own(v)), fail = (v) => { throw new Own(v); };
   const z = () => fuel-- > 0;
   const O = new Proxy({ a: 1, b: null, c: undefined, d: "s", m(...v) { log("O.m", ...v); return this === O ? O : 7; }, n: { q: 0, w: undefined } }, {
-    get(o, k, self) { t("get " + String(k)); return o[k]; },
+    get(o, k, self) { if (!conversions.has(k)) t("get " + String(k)); return o[k]; },
     set(o, k, v, self) { t("set " + String(k) + "=" + show(v)); o[k] = v; return true; },
     has(o, k) { t("has " + String(k)); return k in o; },
     deleteProperty(o, k) { t("delete " + String(k)); return delete o[k]; },

@@ -161,7 +161,11 @@ func (g *generator) parameters() string {
 		case 0:
 			list = append(list, name+" = "+g.expr())
 		case 1:
-			list = append(list, g.pattern(2, func() string { name := g.name(); defer g.declare(name, anything, true); return name })+" = "+g.iterable())
+			var names []string
+			list = append(list, g.pattern(2, func() string { names = append(names, g.name()); return names[len(names)-1] })+" = "+g.iterable())
+			for _, name := range names {
+				g.declare(name, anything, true) // goja has no dead zone for them in functions among their defaults
+			}
 			continue
 		default:
 			list = append(list, name)

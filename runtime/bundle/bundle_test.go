@@ -59,7 +59,10 @@ func build(t *testing.T, opts Options) *Bundle {
 	return b
 }
 
-func load(t *testing.T, b *Bundle) *run {
+func load(t *testing.T, b *Bundle) *run { return loadWith(t, b, func(*Host) {}) }
+
+// loadWith is load by a host that change has changed.
+func loadWith(t *testing.T, b *Bundle, change func(*Host)) *run {
 	t.Helper()
 	r := &run{t: t, b: b, vm: goja.New()}
 	r.set("log", func(call goja.FunctionCall) goja.Value {
@@ -74,8 +77,10 @@ func load(t *testing.T, b *Bundle) *run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.exports, r.pending, r.err = b.Load(r.vm, Host{Builtin: r.builtin, AsyncIterator: asyncIterator.(*goja.Object),
-		Wasm: func(*wasm.Code) goja.Value { return r.vm.ToValue("module") }})
+	host := Host{Builtin: r.builtin, AsyncIterator: asyncIterator.(*goja.Object),
+		Wasm: func(*wasm.Code) goja.Value { return r.vm.ToValue("module") }}
+	change(&host)
+	r.exports, r.pending, r.err = b.Load(r.vm, host)
 	return r
 }
 

@@ -27,4 +27,6 @@
 // evaluated when one of its exports is first read. Until then its namespace is
 // an object whose getters do that. Modules of the project itself, CommonJS
 // modules, and modules that await at the top level always run in import order.
+// Where the host asks for it (Host.Ahead), deferred modules that the entry
+// imports are evaluated one by one once the bundle is loaded.
 package bundle

@@ -55,7 +55,7 @@ func (in *instance) blame(r *record, err error) {
 		return
 	}
 	obj, ok := ex.Value().(*goja.Object)
-	if !ok || obj.ClassName() != "Error" {
+	if !ok || obj.ClassName() != "Error" || r.importer == "" {
 		return
 	}
 	note := fmt.Sprintf("\n    (while loading %s, deferred until its first use; imported by %s)", r.name, r.importer)
@@ -116,7 +116,9 @@ func trimBOM(s string) string {
 // runCode calls the unit's function. For a module that awaits, it leaves the
 // promise in r.promise.
 func (in *instance) runCode(r *record) error {
-	r.used.Store(true)
+	if !in.early {
+		r.used.Store(true)
+	}
 	prog, err := r.program()
 	if err != nil {
 		return fmt.Errorf("bundle: %w", err)

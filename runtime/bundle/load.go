@@ -89,6 +89,9 @@ type Host struct {
 	// Wasm makes the WebAssembly.Module of what a .wasm file holds; nil: importing
 	// one is an error.
 	Wasm func(code *wasm.Code) goja.Value
+	// Ahead, if not nil, is called by Load with what evaluates deferred modules before
+	// they are used, once the bundle is loaded.
+	Ahead func(*Ahead)
 	// SettleStack is called with what code reads a member named stack of, before
 	// it does. nil leaves stacks as goja writes them.
 	SettleStack func(goja.Value)
@@ -133,6 +136,7 @@ type instance struct {
 	settled  goja.Callable // makes a promise of what is none
 	esm      *goja.Object  // the `module` that ESM code writes to and nobody reads
 	orders   map[int][]int
+	early    bool // what is evaluated now, nobody has asked for
 }
 
 // Load evaluates the entry in vm and returns its exports: the namespace, whose
@@ -146,6 +150,9 @@ func (b *Bundle) Load(vm *goja.Runtime, host Host) (exports *goja.Object, pendin
 	in, err := newInstance(b, vm, host)
 	if err != nil {
 		return nil, nil, err
+	}
+	if host.Ahead != nil {
+		host.Ahead(in.ahead())
 	}
 	entry := in.records[b.entry]
 	if entry.waits {

@@ -76,6 +76,7 @@ type Isolate struct {
 	requests   map[*engine.Context]*stateless // in progress
 	dispatched int64                          // stateless events so far
 	abandoned  bool
+	ahead      *bundle.Ahead // until EvaluateAhead
 }
 
 // New makes the isolate with its globals; Start evaluates the bundle.
@@ -118,7 +119,8 @@ func HasBuiltin(on func(flag compat.Flag) bool) func(spec string) bool {
 func (i *Isolate) Start(ready func(error)) {
 	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
 		i.CF.Bind(i.opts.Bindings)
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.SettleStack, Wasm: i.wasm.Module})
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.SettleStack, Wasm: i.wasm.Module,
+			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
 			ready(i.describe(err))
 			return
@@ -151,6 +153,30 @@ func (i *Isolate) Start(ready func(error)) {
 	if err != nil {
 		ready(err)
 	}
+}
+
+// EvaluateAhead evaluates the modules that wait for their first use, each in a turn of
+// its own behind what is queued on the loop, and compiles each off the loop before.
+// Call it once, after Start has said that the worker is loaded. Safe for concurrent use.
+func (i *Isolate) EvaluateAhead() {
+	// An isolate that has ended drops what is posted.
+	_ = i.Engine.PostLoop(func() {
+		if a := i.ahead; a != nil {
+			i.ahead = nil
+			i.evaluateNext(a)
+		}
+	})
+}
+
+func (i *Isolate) evaluateNext(a *bundle.Ahead) {
+	i.Engine.Background("bundle.ahead", func() {
+		if a.Compile() {
+			_ = i.Engine.Post(engine.GlobalFrame, "evaluate ahead", func() {
+				a.Evaluate()
+				i.evaluateNext(a)
+			})
+		}
+	})
 }
 
 // unsettled is the reference's error of a module whose top-level await nothing

@@ -304,6 +304,9 @@ func (s *Server) renew(old *worker, done func(error)) {
 			done(err)
 			return
 		}
+		s.mu.Lock()
+		s.ahead = false // what ended the isolate may have been a module that nobody asks for
+		s.mu.Unlock()
 		s.install(w)
 		done(nil)
 	})

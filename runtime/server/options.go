@@ -92,6 +92,11 @@ type Options struct {
 	// NoDefer evaluates every module in import order.
 	NoDefer bool
 
+	// Ahead evaluates deferred modules once a worker is loaded, before they are used.
+	// It changes when code runs, and takes time of the loop: simulations, and processes
+	// whose recovery is measured, go without.
+	Ahead bool
+
 	// Console gets what the worker logs, Requests what the listener answers,
 	// Events what happens to the server (reloads, errors); nil drops them.
 	Console  engine.Logger

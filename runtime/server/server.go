@@ -46,8 +46,10 @@ type Server struct {
 	queued  []func(*worker, error)     // requests that came meanwhile
 	// flushing: install is handing out queued; what comes now queues behind it.
 	flushing bool
-	assets   *assets.Service
-	closed   bool
+	// ahead: the start is over, and workers evaluate their deferred modules.
+	ahead  bool
+	assets *assets.Service
+	closed bool
 
 	bundler    *bundle.Bundler // nil before the first build, and with Options.Bundles
 	bundlerKey string          // what it bundles
@@ -121,7 +123,24 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 			m.event(EventWarning, fmt.Sprintf("changes of files are not noticed: %v", err))
 		}
 	}
+	if o.Ahead {
+		for _, m := range s.session.members {
+			evaluateAhead(m)
+		}
+	}
 	return s, nil
+}
+
+// evaluateAhead has the worker in service, and those that follow it, evaluate their
+// deferred modules.
+func evaluateAhead(s *Server) {
+	s.mu.Lock()
+	s.ahead = true
+	w := s.current
+	s.mu.Unlock()
+	if w != nil {
+		w.iso.EvaluateAhead()
+	}
 }
 
 // openPool makes the place of the worker's objects and opens their namespaces.
@@ -321,7 +340,11 @@ func (s *Server) install(w *worker) {
 		queued := s.queued
 		if s.current != w || len(queued) == 0 {
 			s.flushing = false
+			ahead := s.ahead
 			s.mu.Unlock()
+			if ahead {
+				w.iso.EvaluateAhead()
+			}
 			return
 		}
 		s.queued = nil

@@ -91,6 +91,8 @@ type Options struct {
 	// Entropy replaces the chance of the seed in the server, for tests of what
 	// happens then; nil is the seed's.
 	Entropy entropy.Source
+	// Ahead is server.Options.Ahead.
+	Ahead bool
 	// AI is the URL of a provider of Workers AI, on the network; see server.Options.
 	AI string
 }
@@ -182,7 +184,7 @@ func (w *World) start() (err error) {
 	so := server.Options{
 		Config: o.Config, Others: o.Others, Address: server.Address{None: true},
 		PersistDir: o.Dir, CacheDir: o.CacheDir, Bundles: o.Bundles,
-		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI,
+		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI, Ahead: o.Ahead,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction,
 		Console: func(_ engine.Level, _ *engine.Context, text string) { note("log " + text) },

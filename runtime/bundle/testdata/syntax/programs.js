@@ -40,4 +40,4 @@ const bad = (k) => ({ [Symbol.asyncDispose]() { t(k); return r(k); } }); try { a
 // The texts of what is no resource.
 for (const v of [1, {}, { [Symbol.dispose]: 1 }]) { try { using x = v; } catch (e) { log(e.message); } try { await using x = v; } catch (e) { log(e.message); } } try { await using x = { [Symbol.asyncDispose]: 3 }; } catch (e) { log(e.message); }
 // Operands are converted once.
-let w = 5; w %= O; w = 5 >> O; w = 5 * O;
+const o = { valueOf() { t("v"); return 2; } }; let w = 5; w %= o; log(w, 5 >> o, 5 * o, 5 << o, 5 / o);
