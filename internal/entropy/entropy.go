@@ -26,12 +26,20 @@ type Source interface {
 	Fork(name string) Source
 }
 
+// readBytes is the most that is asked of the operating system at once.
+const readBytes = 256 << 10
+
 // System reads the operating system's cryptographic generator.
 type System struct{}
 
 // Read implements Source.
 func (System) Read(p []byte) (int, error) {
-	crand.Read(p) // never fails since Go 1.24: it ends the program instead
+	for rest := p; len(rest) > 0; {
+		// Never fails since Go 1.24: it ends the program instead. A long call could not
+		// be preempted, and the collector waits for it.
+		n, _ := crand.Read(rest[:min(len(rest), readBytes)])
+		rest = rest[n:]
+	}
 	return len(p), nil
 }
 

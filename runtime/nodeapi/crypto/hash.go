@@ -119,7 +119,7 @@ func (m *module) hashNatives() []engine.Func {
 				m.Throw("Error", "", "Digest method not supported")
 			}
 			h := make()
-			h.Write(m.dataBytes(c.Argument(1), "input", nil))
+			m.feed(h, m.dataBytes(c.Argument(1), "input", nil))
 			return m.encoded(h.Sum(nil), c.Argument(2))
 		}},
 		{Name: "hashSize", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
@@ -165,7 +165,7 @@ func (m *module) hashUpdate(c goja.FunctionCall) goja.Value {
 	if d.done {
 		m.Throw("Error", "ERR_CRYPTO_HASH_FINALIZED", "Digest already called")
 	}
-	d.h.Write(data)
+	m.feed(d.h, data)
 	return c.Argument(0)
 }
 
@@ -254,3 +254,18 @@ func rawKey(k *webcrypto.Key) ([]byte, error) {
 
 // secretKey is the material of a SecretKeyObject. Immutable.
 type secretKey struct{ data []byte }
+
+// feedBytes is how much is hashed between two looks for an interrupt. A longer call
+// could not be preempted either, and the collector, with every other isolate, would
+// wait for it.
+const feedBytes = 1 << 20
+
+// feed hashes data. It ends the turn if that has been interrupted.
+func (m *module) feed(h hash.Hash, data []byte) {
+	for len(data) > feedBytes {
+		h.Write(data[:feedBytes])
+		data = data[feedBytes:]
+		m.Engine.Pause()
+	}
+	h.Write(data)
+}
