@@ -2,6 +2,7 @@ package durableobject
 
 import (
 	"errors"
+	"fmt"
 	"sort"
 
 	"github.com/dop251/goja"
@@ -287,6 +288,12 @@ func (o *Object) deleteAll() {
 	}
 	keepAlarm := !o.realm.compat(compat.DeleteAllDeletesAlarm)
 	o.loadAlarm()
+	if before, _ := o.alarm.indexWrites(); keepAlarm && before != nil {
+		// The alarm that is kept may be one that this turn has set, for earlier.
+		if err := before(o.opts.Alarms, o.realm.eng.Cause()); err != nil {
+			o.realm.storageError(fmt.Errorf("alarm index: %w", err))
+		}
+	}
 	hasFacets := o.opts.Facets != nil && o.opts.Facets.Any()
 	err := o.realm.points.Effect(killpoint.Commit, o.opts.Label, o.realm.eng.Cause(), func() error {
 		_, err := o.db().DeleteAll(sqlstore.DeleteAllOptions{KeepAlarm: keepAlarm, FacetsPending: hasFacets})
@@ -300,10 +307,6 @@ func (o *Object) deleteAll() {
 	}
 	if !keepAlarm {
 		o.alarm.changed, o.alarm.next, o.alarm.deferred = true, nil, false
-	} else {
-		a := &o.alarm
-		a.changed, a.rearmed = false, false
-		a.deferred = a.running && a.row != nil && *a.row == a.at
 	}
 	if hasFacets {
 		if err := o.store.Sync(); err != nil { // files must not be gone before the rows are

@@ -8,8 +8,9 @@ import (
 
 // DeleteAllOptions say what survives DeleteAll.
 type DeleteAllOptions struct {
-	// KeepAlarm keeps the alarm: the behaviour before compatibility date
-	// 2026-02-24 (docs/semantics.md 12).
+	// KeepAlarm keeps the alarm as it is now, set or deleted by a write that is
+	// not committed yet: the behaviour before compatibility date 2026-02-24
+	// (docs/semantics.md 12; ActorSqlite::deleteAll in io/actor-sqlite.c++).
 	KeepAlarm bool
 	// FacetsPending records in the same transaction that the facets' files are
 	// to be deleted; see FacetDeletionPending.
@@ -39,6 +40,12 @@ func (s *Store) DeleteAll(o DeleteAllOptions) (keys int, err error) {
 	if keys, err = s.Count(); err != nil {
 		return 0, err
 	}
+	alarm := int64(0)
+	if o.KeepAlarm {
+		if alarm, o.KeepAlarm, err = (metaTable{s}).read(metaAlarm); err != nil {
+			return 0, err
+		}
+	}
 	// A dropped table must not have readers.
 	s.cursors.cancelAll(errReset)
 	if err := s.Rollback(); err != nil {
@@ -52,26 +59,20 @@ func (s *Store) DeleteAll(o DeleteAllOptions) (keys int, err error) {
 	if err := s.run("PRAGMA foreign_keys=OFF"); err != nil {
 		return 0, err
 	}
-	err = (deletion{s}).dropEverything(o)
+	err = (deletion{s}).dropEverything(o, alarm)
 	return keys, errors.Join(err, s.run(defaults))
 }
 
 // deletion is a DeleteAll under way.
 type deletion struct{ *Store }
 
-func (s deletion) dropEverything(o DeleteAllOptions) error {
-	alarm, keep, err := int64(0), false, error(nil)
-	if o.KeepAlarm {
-		if alarm, keep, err = (metaTable{s.Store}).read(metaAlarm); err != nil {
-			return err
-		}
-	}
+func (s deletion) dropEverything(o DeleteAllOptions, alarm int64) error {
 	if err := s.beginWrite(); err != nil {
 		return err
 	}
-	err = s.dropObjects()
+	err := s.dropObjects()
 	s.forgetTables()
-	if err == nil && keep {
+	if err == nil && o.KeepAlarm {
 		err = (metaTable{s.Store}).write(metaAlarm, alarm)
 	}
 	if err == nil && o.FacetsPending {

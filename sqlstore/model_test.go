@@ -280,7 +280,7 @@ func TestModel(t *testing.T) {
 				if keys != len(m.now.kv) {
 					t.Fatalf("deleteAll counts %d keys of %d", keys, len(m.now.kv))
 				}
-				alarm := m.committed.alarm
+				alarm := m.now.alarm
 				if !keep {
 					alarm = 0
 				}

@@ -5,6 +5,7 @@ package reference
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -34,6 +35,7 @@ type Options struct {
 	Name    string            // the script's name: unique keys are NAME-CLASS
 	Classes []string          // the Durable Object classes, each bound under its own name
 	Wasm    map[string]string // WebAssembly modules by name: what they hold
+	Date    string            // the compatibility date; "" is 2026-08-01
 	Dir     string            // where state is kept, as --persist-to DIR/v3/do would; must exist
 }
 
@@ -45,7 +47,7 @@ const config :Workerd.Config = (
 );
 const worker :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")%s],
-  compatibilityDate = "2026-08-01",
+  compatibilityDate = "%s",
   durableObjectNamespaces = [%s],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [%s],
@@ -72,7 +74,7 @@ func Start(t testing.TB, o Options) *Workerd {
 		write(t, filepath.Join(tmp, name), o.Wasm[name])
 	}
 	write(t, filepath.Join(tmp, "worker.js"), o.Script)
-	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, modulesText, namespaces, bindings))
+	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, modulesText, cmp.Or(o.Date, "2026-08-01"), namespaces, bindings))
 
 	r, w, err := os.Pipe()
 	if err != nil {

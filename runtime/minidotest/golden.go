@@ -48,7 +48,7 @@ func RunDifferentialGoldens(t *testing.T, all []Golden) {
 	for _, g := range all {
 		t.Run(g.Name, func(t *testing.T) {
 			p := reference.Start(t, reference.Options{Name: "test", Classes: ClassesOf(g.Source), Dir: t.TempDir(),
-				Script: strings.Split(Imports, "\n")[0] + "\n" + strings.ReplaceAll(Harness, "export ", "") + g.Source})
+				Script: Script(g.Source)})
 			theirs := g.lines(func(path, body string) (int, string) { return p.Post("/"+path, body) })
 			Differing(t, filepath.Join("testdata", g.Name), theirs)
 		})

@@ -1,6 +1,7 @@
 package minidotest
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -24,6 +25,11 @@ const Imports = `import { DurableObject, RpcTarget, WorkerEntrypoint, RpcStub } 
 import { serve, show, attempt } from "./harness.js";
 `
 
+// Script is the worker as one module, for the reference.
+func Script(source string) string {
+	return strings.Split(Imports, "\n")[0] + "\n" + strings.ReplaceAll(Harness, "export ", "") + source
+}
+
 // ClassesOf lists the durable object classes that a source exports.
 func ClassesOf(source string) (names []string) {
 	for _, m := range classes.FindAllStringSubmatch(source, -1) {
@@ -45,9 +51,9 @@ func NewWorker(t testing.TB, source string, o Options) *World {
 	return NewWorldFrom(t, map[string]string{
 		"harness.js": Harness,
 		"worker.ts":  Imports + source,
-		"wrangler.json": fmt.Sprintf(`{"name": "test", "main": "worker.ts", "compatibility_date": "2026-08-01",
+		"wrangler.json": fmt.Sprintf(`{"name": "test", "main": "worker.ts", "compatibility_date": %q,
 "durable_objects": {"bindings": [%s]}, "migrations": [{"tag": "v1", "new_sqlite_classes": [%s]}]}`,
-			strings.Join(bindings, ", "), strings.Join(names, ", ")),
+			cmp.Or(o.Date, "2026-08-01"), strings.Join(bindings, ", "), strings.Join(names, ", ")),
 	}, o)
 }
 

@@ -30,6 +30,7 @@ type Options struct {
 	// Eviction, if not nil, is the whole policy instead of Idle.
 	Eviction *pool.Policy
 	Vars     []string // KEY:VALUE
+	Date     string   // the compatibility date of NewWorker's project; "" is 2026-08-01
 	// Start is the virtual time at which the world begins; zero means Epoch.
 	Start time.Time
 	// Kill, if not nil, picks the effect point, after the start, at which the
