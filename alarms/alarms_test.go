@@ -55,7 +55,8 @@ func (w *world) start() *world {
 	o.Report = func(err error) { w.report = append(w.report, err) }
 	w.s = New(o)
 	w.open = nil
-	w.must(w.s.Open(Namespace{Key: testNamespace, Class: "Agent", Dir: w.nsDir()}))
+	_, err := w.s.Open(Namespace{Key: testNamespace, Class: "Agent", Dir: w.nsDir()})
+	w.must(err)
 	w.s.Start()
 	return w
 }
@@ -569,7 +570,7 @@ func TestOlderAndBrokenIndexes(t *testing.T) {
 	path := filepath.Join(broken, IndexFile)
 	w.must(os.WriteFile(path, []byte(strings.Repeat("not a database ", 500)), 0o600))
 	w.start()
-	err = w.s.Open(Namespace{Key: "broken", Class: "B", Dir: broken})
+	_, err = w.s.Open(Namespace{Key: "broken", Class: "B", Dir: broken})
 	if err == nil || !strings.Contains(err.Error(), path) || !sqlite.IsCode(err, sqlite.CodeNotADB) {
 		t.Errorf("a broken index: %v", err)
 	}
@@ -579,7 +580,7 @@ func TestOlderAndBrokenIndexes(t *testing.T) {
 	if got := w.rows(); got != "a=5named" {
 		t.Errorf("the index has %q", got)
 	}
-	if err := w.s.Open(Namespace{Key: testNamespace, Class: "Agent", Dir: w.nsDir()}); err == nil {
+	if _, err := w.s.Open(Namespace{Key: testNamespace, Class: "Agent", Dir: w.nsDir()}); err == nil {
 		t.Error("a namespace was opened twice")
 	}
 }
@@ -592,9 +593,9 @@ func TestClose(t *testing.T) {
 	w.must(w.s.Close())
 	w.advanceTo(10)
 	w.want()
+	_, opened := w.s.Open(Namespace{Key: "x", Dir: t.TempDir()})
 	for _, err := range []error{
-		w.s.Set(obj("a"), 1, "rpc"), w.s.Clear(obj("a"), "rpc"), w.s.Reconcile(obj("a"), nil, "wake"),
-		w.s.Open(Namespace{Key: "x", Dir: t.TempDir()}),
+		opened, w.s.Set(obj("a"), 1, "rpc"), w.s.Clear(obj("a"), "rpc"), w.s.Reconcile(obj("a"), nil, "wake"),
 	} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("after Close: %v", err)

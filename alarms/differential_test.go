@@ -61,7 +61,7 @@ func TestDifferentialIndex(t *testing.T) {
 	virtual := clock.NewVirtual(time.Now())
 	s := New(Options{Clock: virtual, Entropy: entropy.NewSeeded(1), Deliver: func(d Delivery) { got = append(got, d) }})
 	namespaceDir := filepath.Join(dir, ids.UniqueKey())
-	if err := s.Open(Namespace{Key: ids.UniqueKey(), Class: "Sleeper", Dir: namespaceDir}); err != nil {
+	if _, err := s.Open(Namespace{Key: ids.UniqueKey(), Class: "Sleeper", Dir: namespaceDir}); err != nil {
 		t.Fatal(err)
 	}
 	s.Start()

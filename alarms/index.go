@@ -32,6 +32,8 @@ type index struct {
 	path        string
 	conn        *sqlite.Conn // nil while there is no file
 	set, delete *sqlite.Stmt
+	found       bool        // it was there before
+	info        os.FileInfo // of the open file
 }
 
 type indexOptions struct {
@@ -47,7 +49,8 @@ type indexOptions struct {
 // openIndex opens the index in o.dir, which it makes, if there is one.
 func openIndex(o indexOptions) (*index, error) {
 	x := &index{indexOptions: o, path: filepath.Join(o.dir, IndexFile)}
-	switch _, err := os.Stat(x.path); {
+	info, err := os.Stat(x.path)
+	switch {
 	case errors.Is(err, os.ErrNotExist):
 		if err := o.disk.MkdirAll(o.dir, 0o700); err != nil {
 			return nil, fmt.Errorf("alarms: open: %w", err)
@@ -55,6 +58,10 @@ func openIndex(o indexOptions) (*index, error) {
 		return x, nil
 	case err != nil:
 		return nil, fmt.Errorf("alarms: open: %w", err)
+	}
+	x.found = true
+	if info.Size() == 0 {
+		return nil, &DamageError{x.path, errors.New("it is empty")}
 	}
 	if err := x.open(); err != nil {
 		return nil, err
@@ -81,6 +88,14 @@ func (x *index) connect() error {
 	}
 	x.conn = conn
 	if err := conn.Exec("PRAGMA synchronous=" + x.sync.String() + "; PRAGMA journal_mode=WAL"); err != nil {
+		return x.damaged(err)
+	}
+	if x.found {
+		if err := x.check(); err != nil {
+			return err
+		}
+	}
+	if x.info, err = os.Stat(x.path); err != nil {
 		return err
 	}
 	err = conn.Exec(`CREATE TABLE IF NOT EXISTS _cf_ALARM (
@@ -147,7 +162,7 @@ func (x *index) load() ([]record, error) {
 	var rows []record
 	err := x.each(`SELECT actor_id, scheduled_time, actor_name FROM _cf_ALARM ORDER BY actor_id`, func(st *sqlite.Stmt) error {
 		if st.ColumnType(0) != sqlite.Text || st.ColumnType(1) != sqlite.Integer {
-			return fmt.Errorf("the row of actor_id %q has no integer scheduled_time", st.ColumnText(0))
+			return &DamageError{x.path, fmt.Errorf("the row of actor_id %q has no integer scheduled_time", st.ColumnText(0))}
 		}
 		r := record{id: strings.ToLower(st.ColumnText(0)), atNs: st.ColumnInt64(1)}
 		if st.ColumnType(2) == sqlite.Text {
@@ -196,12 +211,28 @@ func (x *index) run(st *sqlite.Stmt, err error) error {
 	if err == nil {
 		_, err = st.Step()
 	}
+	if err == nil {
+		err = x.stillThere()
+	}
 	st.Reset()
 	st.ClearBindings()
 	if err != nil {
 		return fmt.Errorf("alarms: write %s: %w", x.path, err)
 	}
 	return nil
+}
+
+// conclude seals the rows, so that the next opening can tell whether they are
+// still the same, and closes the index.
+func (x *index) conclude() error {
+	if x.conn == nil {
+		return nil
+	}
+	rows, err := x.load()
+	if err == nil {
+		err = x.seal(sumOf(rows))
+	}
+	return errors.Join(err, x.close((*sqlite.Conn).Close))
 }
 
 // close ends the connection as end does. It is idempotent.

@@ -153,16 +153,17 @@ func New(o Options) *Scheduler {
 //
 // # Errors
 //
-// An index that cannot be opened or read is named in the error; the other
-// namespaces go on.
-func (s *Scheduler) Open(n Namespace) error {
+// An index that cannot be opened or read is named in the error, a *DamageError if
+// it is damaged; the other namespaces go on. changed says that the rows are not
+// those of the last Close: another program has written them, or they are damaged.
+func (s *Scheduler) Open(n Namespace) (changed bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return ErrClosed
+		return false, ErrClosed
 	}
 	if s.namespaces[n.Key] != nil {
-		return fmt.Errorf("alarms: open %s: it is open already", n.Key)
+		return false, fmt.Errorf("alarms: open %s: it is open already", n.Key)
 	}
 	x, err := openIndex(indexOptions{
 		dir: n.Dir, disk: s.opts.Disk, sync: s.opts.Sync, now: s.opts.Clock.Now, rand: s.opts.Entropy.Fork("alarms/" + n.Key),
@@ -171,11 +172,14 @@ func (s *Scheduler) Open(n Namespace) error {
 		},
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	rows, err := x.load()
+	if err == nil && x.conn != nil {
+		changed, err = x.verify(rows)
+	}
 	if err != nil {
-		return errors.Join(err, x.close((*sqlite.Conn).Close))
+		return false, errors.Join(x.damaged(err), x.close((*sqlite.Conn).Close))
 	}
 	s.namespaces[n.Key] = &namespace{class: n.Class, index: x}
 	if planted.ForgetAlarms {
@@ -185,7 +189,7 @@ func (s *Scheduler) Open(n Namespace) error {
 		s.wait(&entry{key: key{n.Key, r.id}, name: r.name}, r.atNs)
 	}
 	s.arm()
-	return nil
+	return changed, nil
 }
 
 // Make makes a namespace's index, if there is none. It comes before the
@@ -344,12 +348,14 @@ func (s *Scheduler) Ahead() (running int, dueNs int64, ok bool) {
 // Close stops delivering and closes the indexes. Handlers that run go on; their
 // outcome is not recorded, so that their alarms are delivered after the next
 // start.
-func (s *Scheduler) Close() error { return s.end((*sqlite.Conn).Close) }
+func (s *Scheduler) Close() error { return s.end((*index).conclude) }
 
 // Drop is Close, and leaves the indexes' files as the death of the process does.
-func (s *Scheduler) Drop() error { return s.end((*sqlite.Conn).Drop) }
+func (s *Scheduler) Drop() error {
+	return s.end(func(x *index) error { return x.close((*sqlite.Conn).Drop) })
+}
 
-func (s *Scheduler) end(how func(*sqlite.Conn) error) error {
+func (s *Scheduler) end(how func(*index) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -359,7 +365,7 @@ func (s *Scheduler) end(how func(*sqlite.Conn) error) error {
 	s.stopTimer()
 	var errs []error
 	for _, k := range sortedKeys(s.namespaces) {
-		errs = append(errs, s.namespaces[k].index.close(how))
+		errs = append(errs, how(s.namespaces[k].index))
 	}
 	return errors.Join(errs...)
 }

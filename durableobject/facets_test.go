@@ -129,15 +129,15 @@ func TestFacetFiles(t *testing.T) {
 		}
 	}
 	w.Want(`{"ok":"started"}`, "Parent/a/start")
-	want("1.sqlite", "2.sqlite", "3.sqlite", "facets", "sqlite")
+	want("1.sqlite", "2.sqlite", "3.sqlite", "facets", "facets-sum", "sqlite")
 	w.Want(`{"ok":"forgotten"}`, "Parent/a/forget")
-	want("3.sqlite", "facets", "sqlite")
+	want("3.sqlite", "facets", "facets-sum", "sqlite")
 	w.Want(`{"ok":[0,2,0]}`, "Parent/a/left")
-	want("1.sqlite", "2.sqlite", "3.sqlite", "facets", "sqlite")
+	want("1.sqlite", "2.sqlite", "3.sqlite", "facets", "facets-sum", "sqlite")
 	w = w.Restart()
 	w.Want(`{"ok":[0,2,0]}`, "Parent/a/left")
 	w.Want(`{"ok":"wiped"}`, "Parent/a/wipe")
-	want("facets", "sqlite")
+	want("facets", "facets-sum", "sqlite")
 	w.Want(`{"ok":[0,0,0]}`, "Parent/a/left")
 }
 

@@ -148,15 +148,24 @@ type openFile struct {
 // stillThere reports, as an error, that the files of an open store have been
 // deleted or replaced: what is committed to them is in no file any more.
 func (f openFile) stillThere() error {
+	if err := f.same(); err != nil || f.info == nil {
+		return err
+	}
+	if _, err := os.Stat(f.path + "-wal"); err != nil {
+		return &CorruptError{Path: f.path + "-wal", Err: errors.New("it was deleted while the database was open"), Way: "the last writes are lost; start this object again, or restore it from a copy"}
+	}
+	return nil
+}
+
+// same is stillThere for the database file alone: a log exists only once
+// something has been committed.
+func (f openFile) same() error {
 	if f.info == nil {
 		return nil
 	}
 	info, err := os.Stat(f.path)
 	if err == nil && os.SameFile(info, f.info) {
-		if _, err = os.Stat(f.path + "-wal"); err == nil {
-			return nil
-		}
-		return &CorruptError{Path: f.path + "-wal", Err: errors.New("it was deleted while the database was open"), Way: "the last writes are lost; start this object again, or restore it from a copy"}
+		return nil
 	}
 	return &CorruptError{Path: f.path, Err: errors.New("it was deleted or replaced while it was open"), Way: "the last writes are lost; start the server again, or restore the file from a copy"}
 }

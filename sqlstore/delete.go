@@ -27,10 +27,16 @@ func Delete(d *disk.Disk, path string, sync bool) error {
 	return FinishDelete(d, path, sync)
 }
 
+// Deleting reports whether a Delete of the file at path has begun and not ended.
+func Deleting(path string) bool {
+	_, err := os.Stat(path + deletedSuffix)
+	return !errors.Is(err, fs.ErrNotExist) // what cannot be looked at fails later
+}
+
 // FinishDelete does the rest of a Delete that a death has interrupted, if there
 // is one. It comes before the file is opened again.
 func FinishDelete(d *disk.Disk, path string, sync bool) error {
-	if _, err := os.Stat(path + deletedSuffix); errors.Is(err, fs.ErrNotExist) {
+	if !Deleting(path) {
 		return nil
 	}
 	settle := func() error {

@@ -40,7 +40,8 @@ type FacetIndex struct {
 	f      *disk.File
 	disk   *disk.Disk
 	path   string
-	size   int64 // end of the last good entry
+	sum    []byte // the good part
+	size   int64  // end of the last good entry
 	facets []Facet
 	byKey  map[facetKey]int
 }
@@ -66,13 +67,16 @@ func OpenFacetIndex(d *disk.Disk, path string) (*FacetIndex, error) {
 func ReadFacets(path string) ([]Facet, error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		err = checkSum(path, nil)
+		if err == nil {
+			return nil, nil
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("sqlstore: facets: %w", err)
 	}
 	x := &FacetIndex{path: path, byKey: make(map[facetKey]int)}
-	if err := x.parse(b); err != nil {
+	if err := errors.Join(checkSum(path, b), x.parse(b)); err != nil {
 		return nil, fmt.Errorf("sqlstore: facets of %s: %w", path, err)
 	}
 	return x.facets, nil
@@ -84,6 +88,9 @@ func (x *FacetIndex) load() error {
 		return err
 	}
 	if len(b) <= 8 {
+		if err := errors.Join(checkSum(x.path, b), x.checkNumbers()); err != nil {
+			return err
+		}
 		// New, or a crash while the magic number was written: no entry exists.
 		var magic [8]byte
 		binary.LittleEndian.PutUint64(magic[:], facetMagic)
@@ -92,7 +99,11 @@ func (x *FacetIndex) load() error {
 		}
 		return x.disk.SyncDir(filepath.Dir(x.path))
 	}
-	if err := x.parse(b); err != nil {
+	if err := errors.Join(checkSum(x.path, b), x.parse(b)); err != nil {
+		return err
+	}
+	x.sum = append([]byte{}, b[:x.size]...)
+	if err := x.checkNumbers(); err != nil {
 		return err
 	}
 	if x.size < int64(len(b)) {
@@ -145,7 +156,8 @@ func (x *FacetIndex) append(b []byte) error {
 		return errors.Join(err, x.f.Truncate(x.size))
 	}
 	x.size += int64(len(b))
-	return nil
+	x.sum = append(x.sum, b...)
+	return x.noteSum(x.sum)
 }
 
 // Lookup gives the id of a facet that has one.

@@ -65,9 +65,7 @@ func TestFacetTornTail(t *testing.T) {
 	full := []byte("\x57\xef\xb0\xc5\x5b\xce\xcd\xc4" + "\x00\x00\x02\x00ab" + "\x01\x00\x01\x00c")
 	for n := range len(full) + 1 {
 		p := filepath.Join(dir, "x")
-		if err := os.WriteFile(p, full[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFacets(t, p, string(full[:n]))
 		want := 0
 		if n >= 14 {
 			want = 1
@@ -100,9 +98,7 @@ func TestFacetErrors(t *testing.T) {
 		"empty name": "\x00\x00\x00\x00zzzz", "unknown parent": "\x02\x00\x01\x00b", "duplicate": "\x00\x00\x01\x00a", "overrun": "\x00\x00\xff\x00abc",
 	} {
 		p := filepath.Join(dir, "x")
-		if err := os.WriteFile(p, []byte(head+tail), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFacets(t, p, head+tail)
 		if x := openFacets(t, p); len(x.All()) != 1 {
 			t.Errorf("%s: %v", name, x.All())
 		}
@@ -123,4 +119,59 @@ func TestFacetErrors(t *testing.T) {
 			t.Errorf("accepted parent %d, %d bytes", bad.Parent, len(bad.Name))
 		}
 	}
+}
+
+// writeFacets makes an index as another program does.
+func writeFacets(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.Remove(path + "-sum"); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An index that minido wrote is refused, by its name, once a byte of it has
+// changed or is missing, or a facet's file has a number that it does not know.
+func TestFacetDamage(t *testing.T) {
+	refused := func(what, p string) {
+		t.Helper()
+		if _, err := OpenFacetIndex(nil, p); err == nil || !strings.Contains(err.Error(), p) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	p := filepath.Join(t.TempDir(), "a.facets")
+	x := openFacets(t, p)
+	for _, name := range []string{"one", "two", "three"} {
+		facetID(t, x, 0, name)
+	}
+	whole, err := os.ReadFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		b := append([]byte{}, whole...)
+		b[i] ^= 0x10
+		for what, text := range map[string][]byte{"flip": b, "cut": whole[:i]} {
+			if err := os.WriteFile(p, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			refused(what, p)
+			if _, err := ReadFacets(p); err == nil {
+				t.Errorf("%s at byte %d is read", what, i)
+			}
+		}
+	}
+	if err := os.Remove(p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadFacets(p); err == nil {
+		t.Error("a missing index is read")
+	}
+	writeFacets(t, p, string(whole[:14]))
+	if err := os.WriteFile(filepath.Join(filepath.Dir(p), "a.3.sqlite"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused("an unknown number", p)
 }

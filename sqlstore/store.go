@@ -234,7 +234,8 @@ func (s *Store) Close() error {
 	s.cursors.cancelAll(ErrClosed)
 	// A rollback that fails, on a damaged file, is made good by the closing.
 	rolledBack := s.Rollback() == nil
-	return s.end(rolledBack, (*sqlite.Conn).Close)
+	gone := s.file.same()
+	return errors.Join(gone, s.end(rolledBack && gone == nil, (*sqlite.Conn).Close))
 }
 
 // Drop closes the file as the death of the process does, see sqlite's Conn.Drop:

@@ -51,8 +51,11 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 			}
 			return err
 		}
-		if err := sqlstore.FinishDelete(p.opts.Files, path, p.opts.Sync == sqlite.Full); err != nil {
-			return nil, err
+		if sqlstore.Deleting(path) {
+			finish := func() error { return sqlstore.FinishDelete(p.opts.Files, path, p.opts.Sync == sqlite.Full) }
+			if err := p.opts.Points.Effect(killpoint.File, e.label(), "start", finish); err != nil {
+				return nil, err
+			}
 		}
 		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 			err := open()

@@ -115,7 +115,7 @@ func (n *Namespace) openFiles() error {
 		return fmt.Errorf("pool: open %s: %w", n.class, err)
 	}
 	was := n.look()
-	if err := n.pool.alarms.Open(alarms.Namespace{Key: n.key, Class: n.class, Dir: n.dir}); err != nil {
+	if err := n.openAlarms(&was); err != nil {
 		return fmt.Errorf("pool: open %s: %w", n.class, err)
 	}
 	return n.scan(was)
