@@ -31,6 +31,8 @@ help:
 	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
 	@echo 'make hostile       workers that use everything up, beside a neighbour: memory, latency and recovery as a table'
 	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
+	@echo 'make damage        what becomes of 352 damaged state directories, as a table'
+	@echo 'make mutants       each line of the commit path changed, and the test that notices'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
@@ -79,6 +81,15 @@ hostile: build
 SOAK ?= 1m
 soak: build npm
 	MINIDO_SOAK='$(SOAK)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run Soak ./e2e
+
+# 352 damaged state directories, and what becomes of each; make test tries one in eleven.
+damage:
+	MINIDO_DAMAGE=1 $(GO) test -count=1 -timeout 30m -v -run 'TestDamage$$|TestFilesVanish' ./durableobject
+
+# Changes the code of commits and of the alarm index one line at a time, and looks
+# whether a test notices; goes on where it was stopped. MUTANTS='-for 30m -only txn.go'
+mutants: npm
+	$(GO) run ./e2e/mutants $(MUTANTS)
 
 # Each point of each fixture: a simulated world that is dropped there against a
 # process that gets SIGKILL there; and the labels and verdicts of real runs against

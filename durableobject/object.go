@@ -313,6 +313,9 @@ func (o *Object) Commit(cause string) bool {
 	return true
 }
 
+// errIndex is wrapped by failures to write the alarm index.
+var errIndex = errors.New("alarm index")
+
 // commit writes in the order that keeps the index no later than the row: an
 // earlier alarm goes into the index before the commit, a later one or none
 // after it.
@@ -324,7 +327,7 @@ func (o *Object) commit(cause string) {
 	if before != nil {
 		if err := before(o.opts.Alarms, cause); err != nil {
 			if !errors.Is(err, errFacetAlarm) {
-				err = fmt.Errorf("alarm index: %w", err)
+				err = fmt.Errorf("%w: %w", errIndex, err)
 			}
 			o.failWith(err)
 			return
@@ -347,7 +350,7 @@ func (o *Object) commit(cause string) {
 			return
 		}
 		if err := after(o.opts.Alarms, cause); err != nil {
-			o.failWith(fmt.Errorf("alarm index: %w", err))
+			o.failWith(fmt.Errorf("%w: %w", errIndex, err))
 			return
 		}
 	}
@@ -435,6 +438,10 @@ func (o *Object) failWith(err error) {
 	if errors.Is(err, killpoint.ErrCrashed) {
 		o.Crash()
 		return
+	}
+	var damaged *sqlstore.CorruptError
+	if errors.As(err, &damaged) || errors.Is(err, errIndex) {
+		o.realm.eng.Log(engine.Error, o.opts.Label+": "+err.Error()) // whoever calls need not show it to anyone
 	}
 	o.fail(resetError(err))
 }

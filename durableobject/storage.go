@@ -291,7 +291,7 @@ func (o *Object) deleteAll() {
 	if before, _ := o.alarm.indexWrites(); keepAlarm && before != nil {
 		// The alarm that is kept may be one that this turn has set, for earlier.
 		if err := before(o.opts.Alarms, o.realm.eng.Cause()); err != nil {
-			o.realm.storageError(fmt.Errorf("alarm index: %w", err))
+			o.realm.storageError(fmt.Errorf("%w: %w", errIndex, err))
 		}
 	}
 	hasFacets := o.opts.Facets != nil && o.opts.Facets.Any()

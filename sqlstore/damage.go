@@ -60,6 +60,20 @@ func (h *history) missing(st *historyState, salt walSalt, frames uint32) error {
 	return nil
 }
 
+// checkTail warns of a history file whose end makes no sense: of st, nil for none,
+// is what could be read.
+func (h *history) checkTail(st *historyState) {
+	info, err := os.Stat(h.path)
+	if err != nil || info.Size() == 0 || st != nil && st.end == info.Size() {
+		return
+	}
+	end := int64(0)
+	if st != nil {
+		end = st.end
+	}
+	h.warn(&DamageWarning{h.path, fmt.Sprintf("%d bytes of it make sense, of %d; a loss of power or damage: states of the object that only the rest knew cannot be returned to", end, info.Size())})
+}
+
 func instant(ms int64) string { return time.UnixMilli(ms).UTC().Format(time.RFC3339Nano) }
 
 // checkFile looks at a database file that is not the one which the last

@@ -128,6 +128,7 @@ func (h *history) resume(created bool) (*restore, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.checkTail(st)
 	h.hooked, h.frames, h.loose = frames, frames, frames > 0
 	h.number, h.from = 1, frames
 	h.salt, h.known = salt, frames > 0

@@ -94,17 +94,32 @@ func (r *facetRoot) open() (*sqlstore.FacetIndex, error) {
 	}
 	x, err := sqlstore.OpenFacetIndex(r.entry.ns.pool.opts.Files, r.base+".facets")
 	if err != nil {
-		return nil, err
+		return nil, r.told(err)
 	}
 	r.index = x
 	return x, nil
+}
+
+// list reads the index.
+func (r *facetRoot) list() ([]sqlstore.Facet, error) {
+	list, err := sqlstore.ReadFacets(r.base + ".facets")
+	return list, r.told(err)
+}
+
+// told reports an index that is damaged: code may keep the error to itself.
+func (r *facetRoot) told(err error) error {
+	var damaged *sqlstore.CorruptError
+	if errors.As(err, &damaged) {
+		r.entry.ns.pool.opts.Report(fmt.Errorf("%s: %w", r.entry.label(), err))
+	}
+	return err
 }
 
 func (r *facetRoot) path(number int) string { return fmt.Sprintf("%s.%d.sqlite", r.base, number) }
 
 // Any implements durableobject.FacetFiles.
 func (f *facetFiles) Any() bool {
-	list, err := sqlstore.ReadFacets(f.root.base + ".facets")
+	list, err := f.root.list()
 	return err != nil || len(list) > 0 // an index that cannot be read is looked at again when it matters
 }
 
@@ -128,7 +143,7 @@ func (f *facetFiles) Child(name string) (durableobject.StoreOpener, durableobjec
 
 // Delete implements durableobject.FacetFiles.
 func (f *facetFiles) Delete(name string) error {
-	list, err := sqlstore.ReadFacets(f.root.base + ".facets")
+	list, err := f.root.list()
 	if err != nil {
 		return err
 	}
@@ -158,7 +173,7 @@ func (f *facetFiles) remove(list []sqlstore.Facet, number int) error {
 
 // DeleteAll implements durableobject.FacetFiles.
 func (f *facetFiles) DeleteAll() error {
-	list, err := sqlstore.ReadFacets(f.root.base + ".facets")
+	list, err := f.root.list()
 	if err != nil {
 		return err
 	}

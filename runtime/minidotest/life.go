@@ -112,8 +112,18 @@ func (w *World) T() testing.TB { return w.t }
 // Again starts another world of the same project, which is not bundled again.
 func (w *World) Again(o Options) *World {
 	w.t.Helper()
+	next, err := w.TryAgain(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return next
+}
+
+// TryAgain is Again for a world that may not start.
+func (w *World) TryAgain(o Options) (*World, error) {
+	w.t.Helper()
 	o.Project, o.bundles = w.options.Project, w.options.bundles
-	return NewWorld(w.t, o)
+	return Open(w.t, o)
 }
 
 // CopyState copies the files of a persist directory; opening a database would

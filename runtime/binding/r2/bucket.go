@@ -110,25 +110,49 @@ func (b *Bucket) open() error {
 	if b.db != nil {
 		return nil
 	}
-	const class = "miniflare-R2BucketObject"
 	for _, dir := range []string{filepath.Join(b.opts.Dir, class), b.blobs()} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("r2: %w", err)
 		}
 	}
-	id := objectid.NewNamespace(class).FromName(b.opts.Name)
-	path := filepath.Join(b.opts.Dir, class, id.String()+".sqlite")
+	if err := b.checkPresent(); err != nil {
+		return err
+	}
 	return b.effect("open", func() error {
-		db, err := sqlite.Open(sqlite.Options{Path: path, Now: b.opts.Clock.Now, Rand: b.opts.Entropy})
+		db, err := sqlite.Open(sqlite.Options{Path: b.database(), Now: b.opts.Clock.Now, Rand: b.opts.Entropy})
 		if err != nil {
 			return fmt.Errorf("r2: %w", err)
 		}
-		if err := db.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;" + schema); err != nil {
-			return errors.Join(fmt.Errorf("r2: %w", err), db.Close())
-		}
 		b.db = db
+		if err := b.prepare(); err != nil {
+			b.db = nil
+			return errors.Join(err, db.Close())
+		}
 		return nil
 	})
+}
+
+// prepare makes the tables of a database that was opened.
+func (b *Bucket) prepare() error {
+	if err := b.db.Exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"); err != nil {
+		return b.wrap(err)
+	}
+	if err := b.check(); err != nil {
+		return err
+	}
+	if err := b.db.Exec(schema); err != nil {
+		return b.wrap(err)
+	}
+	return nil
+}
+
+// class is the namespace that miniflare keeps buckets in.
+const class = "miniflare-R2BucketObject"
+
+// database is the path of the bucket's database.
+func (b *Bucket) database() string {
+	id := objectid.NewNamespace(class).FromName(b.opts.Name)
+	return filepath.Join(b.opts.Dir, class, id.String()+".sqlite")
 }
 
 func (b *Bucket) blobs() string { return filepath.Join(b.opts.Dir, b.opts.Name, "blobs") }
@@ -142,7 +166,7 @@ func (b *Bucket) effect(what string, fn func() error) error {
 func (b *Bucket) query(sql string, take func(st *sqlite.Stmt) error, args ...any) error {
 	st, _, err := b.db.Prepare(sql, false)
 	if err != nil {
-		return fmt.Errorf("r2: %w", err)
+		return b.wrap(err)
 	}
 	defer st.Finalize()
 	for i, a := range args {
@@ -153,7 +177,7 @@ func (b *Bucket) query(sql string, take func(st *sqlite.Stmt) error, args ...any
 	for {
 		row, err := st.Step()
 		if err != nil {
-			return fmt.Errorf("r2: %w", err)
+			return b.wrap(err)
 		}
 		if !row {
 			return nil

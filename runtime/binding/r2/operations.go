@@ -9,8 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -123,12 +121,9 @@ func (b *Bucket) get(r Request, head bool) (Reply, []byte, error) {
 			return Reply{}, nil, err
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(b.blobs(), filepath.Base(found.blob)))
+	data, err := b.readBlob(found)
 	if err != nil {
-		return Reply{}, nil, fmt.Errorf("r2: the bytes of %q: %w", r.Key, err)
-	}
-	if int64(len(data)) != found.Size {
-		return Reply{}, nil, fmt.Errorf("r2: %q has %d bytes on disk, and should have %d", r.Key, len(data), found.Size)
+		return Reply{}, nil, err
 	}
 	return Reply{Object: &object, HasBody: true}, data[offset : offset+length], nil
 }
