@@ -66,7 +66,7 @@ func (a *API) defineIDs() {
 			}},
 			{Name: "get", Length: 2, Fn: a.namespaceGet},
 			{Name: "getByName", Length: 2, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
-				return a.stubFor(n.ns, n.ns.IDs().FromName(a.nameArg(call, "getByName")))
+				return a.stubFor(n.ns, a.ObjectID(n.ns.IDs().FromName(a.nameArg(call, "getByName"))))
 			}},
 			{Name: "jurisdiction", Length: 1, Fn: func(n *namespace, call goja.FunctionCall) goja.Value {
 				a.noJurisdiction(call.Argument(0))
@@ -98,18 +98,20 @@ func (a *API) namespaceGet(n *namespace, call goja.FunctionCall) goja.Value {
 	if err := n.ns.IDs().Check(id.id); err != nil {
 		a.Engine.Throw("TypeError", "%s", err)
 	}
-	return a.stubFor(n.ns, id.id)
+	return a.stubFor(n.ns, call.Arguments[0].(*goja.Object))
 }
 
-// stubFor makes the stub; Object.keys(stub) is name, which may be undefined, and id.
-func (a *API) stubFor(ns Namespace, id objectid.ID) goja.Value {
+// stubFor makes the stub of the object whose DurableObjectId is given;
+// Object.keys(stub) is name, which may be undefined, and id, that very object.
+func (a *API) stubFor(ns Namespace, idObject *goja.Object) goja.Value {
+	id, _ := a.IDOf(idObject)
 	a.Engine.IO("a Durable Object stub")
 	own := a.vm.NewObject()
 	own.Set("name", goja.Undefined())
 	if name, ok := id.Name(); ok {
 		own.Set("name", name)
 	}
-	own.Set("id", a.ObjectID(id))
+	own.Set("id", idObject)
 	v, err := a.objectStub(goja.Undefined(), a.handle(ns.Stub(id)), own)
 	if err != nil {
 		a.Engine.Rethrow(err)

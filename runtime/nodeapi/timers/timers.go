@@ -92,17 +92,14 @@ func makeTimers(base *node.Modules) goja.Value {
 	return exports
 }
 
-// timerDelay is a delay in milliseconds; what is none is 0, as in workerd, where
-// Node itself waits for at least a millisecond.
+// timerDelay is a delay in milliseconds. As in workerd, what is none is 0, where
+// Node itself waits for at least a millisecond, and a delay above 2^31-1 is a long
+// wait, where Node itself fires after a millisecond.
 func timerDelay(v goja.Value) time.Duration {
 	if node.Absent(v) {
 		return 0
 	}
-	f := v.ToFloat()
-	if !(f >= 0 && f <= 1<<31-1) {
-		f = 0
-	}
-	return engine.Milliseconds(f).Truncate(time.Millisecond)
+	return engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
 }
 
 func (m *module) timerClasses() *timerClasses {

@@ -100,7 +100,7 @@ func (p *Events) Abort(s *Signal, reason goja.Value) {
 			}
 		}
 		if ev := p.New("abort"); x.has("abort") || engine.IsCallable(x.object.Get("onabort")) {
-			p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev)
+			p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev, true)
 		}
 	}
 }

@@ -21,7 +21,7 @@ type domEvent struct {
 	composed        bool
 	trusted         bool
 	canceled        bool
-	stopped         bool // stopPropagation
+	stopped         bool // stopPropagation: targets have no parents, so that it only shows as cancelBubble
 	stoppedNow      bool // stopImmediatePropagation
 	passive         bool // a passive listener runs: preventDefault does nothing
 	dispatching     bool
@@ -67,19 +67,19 @@ type classes struct {
 	rejection *engine.Class[*rejectionEvent]
 }
 
-// initEvent reads the arguments (type, {bubbles, cancelable, composed}).
-func (p *Events) initEvent(ev *domEvent, class string, call goja.ConstructorCall) (init goja.Value) {
+// initEvent reads the arguments (type, {bubbles, cancelable, composed}); dict is
+// the name of the latter's type.
+func (p *Events) initEvent(ev *domEvent, class, dict string, call goja.ConstructorCall) (init goja.Value) {
 	if len(call.Arguments) == 0 {
 		p.BadConstruct(class, 1, "string")
 	}
 	typ := p.ToString(call.Arguments[0])
 	init = call.Argument(1)
 	if _, ok := init.(*goja.Object); !ok && !webidl.IsMissing(init) {
-		p.BadConstruct(class, 2, "Init")
+		p.BadConstruct(class, 2, dict)
 	}
 	p.setEvent(ev, typ.String())
 	ev.typ = typ
-	p.trustAttribute(call.This)
 	if webidl.IsMissing(init) {
 		return goja.Undefined()
 	}
@@ -88,48 +88,10 @@ func (p *Events) initEvent(ev *domEvent, class string, call goja.ConstructorCall
 	return init
 }
 
-// trustAttribute gives an event isTrusted, which is an attribute of instances
-// that cannot be taken away ([LegacyUnforgeable]). All share one getter.
-func (p *Events) trustAttribute(obj *goja.Object) {
-	st := p
-	if st.trusted == nil {
-		st.trusted = p.Engine.Func("get isTrusted", 0, func(call goja.FunctionCall) goja.Value {
-			h, ok := p.Engine.Attached(call.This).(eventHolder)
-			if !ok {
-				p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
-			}
-			return p.VM.ToValue(h.event().trusted)
-		})
-	}
-	obj.DefineAccessorProperty("isTrusted", st.trusted, nil, goja.FLAG_FALSE, goja.FLAG_TRUE)
-}
-
-// wrapEvent makes the object of an event of the platform's own.
-func wrapEvent[T eventHolder](p *Events, class *engine.Class[T], ev T) *goja.Object {
-	obj := class.Wrap(ev)
-	p.trustAttribute(obj)
-	return obj
-}
-
-// reinitEvent is the initialize of the DOM standard, for initEvent() and its
-// likes. It reports false while the event is dispatched: then nothing changes.
-func (p *Events) reinitEvent(ev *domEvent, class, method string, call goja.FunctionCall) bool {
-	p.Need(call, 1, class, method, "string")
-	typ := p.ToString(call.Arguments[0])
-	bubbles, cancelable := call.Argument(1).ToBoolean(), call.Argument(2).ToBoolean()
-	if ev.dispatching {
-		return false
-	}
-	ev.stopped, ev.stoppedNow, ev.canceled, ev.trusted = false, false, false, false
-	p.setEvent(ev, typ.String())
-	ev.typ, ev.bubbles, ev.cancelable = typ, bubbles, cancelable
-	return true
-}
-
 // setEvent fills in a new event.
 func (p *Events) setEvent(ev *domEvent, name string) {
 	ev.name, ev.typ = name, p.VM.ToValue(name)
-	ev.target, ev.current = goja.Null(), goja.Null()
+	ev.target, ev.current = goja.Undefined(), goja.Undefined()
 }
 
 func (p *Events) eventClass() *engine.Class[eventHolder] {
@@ -161,7 +123,7 @@ func (p *Events) eventClass() *engine.Class[eventHolder] {
 		Name: "Event", Length: 1,
 		New: func(call goja.ConstructorCall) eventHolder {
 			ev := &domEvent{}
-			p.initEvent(ev, "Event", call)
+			p.initEvent(ev, "Event", "Init", call)
 			return ev
 		},
 		Constants: []engine.Constant{{Name: "NONE", Value: 0}, {Name: "CAPTURING_PHASE", Value: 1}, {Name: "AT_TARGET", Value: 2}, {Name: "BUBBLING_PHASE", Value: 3}},
@@ -181,11 +143,8 @@ func (p *Events) eventClass() *engine.Class[eventHolder] {
 			flag("cancelable", func(ev *domEvent) bool { return ev.cancelable }),
 			flag("composed", func(ev *domEvent) bool { return ev.composed }),
 			flag("defaultPrevented", func(ev *domEvent) bool { return ev.canceled }),
-			set(flag("returnValue", func(ev *domEvent) bool { return !ev.canceled }), func(ev *domEvent, on bool) {
-				if !on {
-					prevent(ev)
-				}
-			}),
+			flag("returnValue", func(ev *domEvent) bool { return !ev.canceled }), // read only in workerd
+			flag("isTrusted", func(ev *domEvent) bool { return ev.trusted }),
 			set(flag("cancelBubble", func(ev *domEvent) bool { return ev.stopped }), func(ev *domEvent, on bool) {
 				ev.stopped = ev.stopped || on
 			}),
@@ -193,11 +152,7 @@ func (p *Events) eventClass() *engine.Class[eventHolder] {
 		Methods: []engine.Method[eventHolder]{
 			method("preventDefault", prevent),
 			method("stopPropagation", stop),
-			method("stopImmediatePropagation", func(ev *domEvent) goja.Value { ev.stoppedNow = true; return stop(ev) }),
-			{Name: "initEvent", Length: 1, Fn: func(h eventHolder, call goja.FunctionCall) goja.Value {
-				p.reinitEvent(h.event(), "Event", "initEvent", call)
-				return goja.Undefined()
-			}},
+			method("stopImmediatePropagation", func(ev *domEvent) goja.Value { ev.stoppedNow = true; return goja.Undefined() }),
 			method("composedPath", func(ev *domEvent) goja.Value {
 				if ev.dispatching {
 					return p.VM.NewArray(ev.current)
@@ -216,21 +171,13 @@ func (p *Events) customEventClass() *engine.Class[*customEvent] {
 			Name: "CustomEvent", Length: 1, Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *customEvent {
 				ev := &customEvent{}
-				init := p.initEvent(&ev.domEvent, "CustomEvent", call)
-				ev.detail = webidl.GetOr(init, "detail", goja.Null())
+				init := p.initEvent(&ev.domEvent, "CustomEvent", "CustomEventInit", call)
+				ev.detail = webidl.Get(init, "detail")
 				return ev
 			},
 			Accessors: []engine.Accessor[*customEvent]{
 				webidl.Reader("detail", func(ev *customEvent) goja.Value { return ev.detail }),
 			},
-			Methods: []engine.Method[*customEvent]{{Name: "initCustomEvent", Length: 1, Fn: func(ev *customEvent, call goja.FunctionCall) goja.Value {
-				if p.reinitEvent(&ev.domEvent, "CustomEvent", "initCustomEvent", call) {
-					if ev.detail = goja.Null(); len(call.Arguments) > 3 && !goja.IsUndefined(call.Arguments[3]) {
-						ev.detail = call.Arguments[3]
-					}
-				}
-				return goja.Undefined()
-			}}},
 		})
 	}
 	return c.custom
@@ -243,16 +190,12 @@ func (p *Events) messageEventClass() *engine.Class[*messageEvent] {
 			Name: "MessageEvent", Length: 1, Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *messageEvent {
 				ev := &messageEvent{}
-				init := p.initEvent(&ev.domEvent, "MessageEvent", call)
+				init := p.initEvent(&ev.domEvent, "MessageEvent", "Initializer", call)
 				ev.data = webidl.GetOr(init, "data", goja.Null())
 				ev.lastEventID, ev.origin = p.TextOr(init, "lastEventId"), p.ScalarOr(init, "origin")
 				ev.ports, ev.source = p.portsOf(webidl.Get(init, "ports")), p.messageSource(webidl.Get(init, "source"))
 				return ev
 			},
-			Methods: []engine.Method[*messageEvent]{{Name: "initMessageEvent", Length: 1, Fn: func(ev *messageEvent, call goja.FunctionCall) goja.Value {
-				p.initMessageEvent(ev, call)
-				return goja.Undefined()
-			}}},
 			Accessors: []engine.Accessor[*messageEvent]{
 				webidl.Reader("data", func(ev *messageEvent) goja.Value { return ev.data }),
 				webidl.Reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
@@ -277,7 +220,7 @@ func (p *Events) errorEventClass() *engine.Class[*errorEvent] {
 			Name: "ErrorEvent", Length: 1, Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *errorEvent {
 				ev := &errorEvent{}
-				init := p.initEvent(&ev.domEvent, "ErrorEvent", call)
+				init := p.initEvent(&ev.domEvent, "ErrorEvent", "ErrorEventInit", call)
 				ev.colno, ev.err = p.VM.ToValue(webidl.ToUint32(webidl.Get(init, "colno"))), webidl.GetOr(init, "error", goja.Undefined())
 				ev.filename = p.ScalarOr(init, "filename")
 				ev.lineno, ev.message = p.VM.ToValue(webidl.ToUint32(webidl.Get(init, "lineno"))), p.TextOr(init, "message")
@@ -302,7 +245,7 @@ func (p *Events) closeEventClass() *engine.Class[*closeEvent] {
 			Name: "CloseEvent", Length: 1, Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *closeEvent {
 				ev := &closeEvent{}
-				init := p.initEvent(&ev.domEvent, "CloseEvent", call)
+				init := p.initEvent(&ev.domEvent, "CloseEvent", "Initializer", call)
 				ev.code = int(uint16(webidl.ToUint32(webidl.Get(init, "code"))))
 				ev.reason, ev.wasClean = p.ScalarOr(init, "reason"), webidl.Get(init, "wasClean").ToBoolean()
 				return ev
@@ -321,16 +264,7 @@ func (p *Events) rejectionEventClass() *engine.Class[*rejectionEvent] {
 	c := &p.classes
 	if c.rejection == nil {
 		c.rejection = engine.DefineClass(p.Engine, engine.ClassDef[*rejectionEvent]{
-			Name: "PromiseRejectionEvent", Length: 2, Extends: p.eventClass().Ctor,
-			New: func(call goja.ConstructorCall) *rejectionEvent {
-				ev := &rejectionEvent{}
-				init := p.initEvent(&ev.domEvent, "PromiseRejectionEvent", call)
-				ev.promise, ev.reason = webidl.Get(init, "promise"), webidl.Get(init, "reason")
-				if _, ok := ev.promise.(*goja.Object); !ok {
-					p.Engine.Throw("TypeError", "Failed to construct 'PromiseRejectionEvent': the field 'promise' of 'PromiseRejectionEventInit' is required.")
-				}
-				return ev
-			},
+			Name: "PromiseRejectionEvent", Extends: p.eventClass().Ctor,
 			Accessors: []engine.Accessor[*rejectionEvent]{
 				webidl.Reader("promise", func(ev *rejectionEvent) goja.Value { return ev.promise }),
 				webidl.Reader("reason", func(ev *rejectionEvent) goja.Value { return ev.reason }),
@@ -344,7 +278,7 @@ func (p *Events) rejectionEventClass() *engine.Class[*rejectionEvent] {
 func (p *Events) New(name string) *goja.Object {
 	ev := &domEvent{trusted: true}
 	p.setEvent(ev, name)
-	return wrapEvent[eventHolder](p, p.eventClass(), ev)
+	return p.eventClass().Wrap(ev)
 }
 
 // NewMessage makes the event of a message that came in.
@@ -352,7 +286,7 @@ func (p *Events) NewMessage(data goja.Value, origin string) *goja.Object {
 	ev := &messageEvent{data: data, origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(""), source: goja.Null()}
 	p.setEvent(&ev.domEvent, "message")
 	ev.trusted = true
-	return wrapEvent(p, p.messageEventClass(), ev)
+	return p.messageEventClass().Wrap(ev)
 }
 
 // NewStreamed makes an event of type typ that a stream of events brought
@@ -361,7 +295,7 @@ func (p *Events) NewStreamed(typ, data, origin, id string) *goja.Object {
 	ev := &messageEvent{data: p.VM.ToValue(data), origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(id), source: goja.Null()}
 	p.setEvent(&ev.domEvent, typ)
 	ev.trusted = true
-	return wrapEvent(p, p.messageEventClass(), ev)
+	return p.messageEventClass().Wrap(ev)
 }
 
 // NewFailure makes an "error" event that has a reason, and no text.
@@ -370,7 +304,7 @@ func (p *Events) NewFailure(reason goja.Value) *goja.Object {
 	ev := &errorEvent{message: none, filename: none, lineno: zero, colno: zero, err: reason}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted = true
-	return wrapEvent(p, p.errorEventClass(), ev)
+	return p.errorEventClass().Wrap(ev)
 }
 
 // NewClose makes the event of a connection that ended.
@@ -378,7 +312,7 @@ func (p *Events) NewClose(code int, reason string, wasClean bool) *goja.Object {
 	ev := &closeEvent{code: code, reason: p.VM.ToValue(reason), wasClean: wasClean}
 	p.setEvent(&ev.domEvent, "close")
 	ev.trusted = true
-	return wrapEvent(p, p.closeEventClass(), ev)
+	return p.closeEventClass().Wrap(ev)
 }
 
 // NewError makes the event of a failure; v is what was thrown.
@@ -387,7 +321,7 @@ func (p *Events) NewError(message string, v goja.Value) *goja.Object {
 	ev := &errorEvent{message: p.VM.ToValue(message), filename: p.VM.ToValue(file), lineno: p.VM.ToValue(line), colno: p.VM.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted, ev.cancelable = true, true
-	return wrapEvent(p, p.errorEventClass(), ev)
+	return p.errorEventClass().Wrap(ev)
 }
 
 var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
@@ -425,21 +359,4 @@ func (p *Events) messageSource(v goja.Value) goja.Value {
 		p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
 	}
 	return v
-}
-
-// initMessageEvent is initMessageEvent(type, bubbles, cancelable, data, origin,
-// lastEventId, source, ports).
-func (p *Events) initMessageEvent(ev *messageEvent, call goja.FunctionCall) {
-	if !p.reinitEvent(&ev.domEvent, "MessageEvent", "initMessageEvent", call) {
-		return
-	}
-	or := func(i int, def goja.Value) goja.Value {
-		if v := call.Argument(i); !goja.IsUndefined(v) {
-			return v
-		}
-		return def
-	}
-	empty := p.VM.ToValue("")
-	ev.data, ev.origin, ev.lastEventID = or(3, goja.Null()), p.ToString(or(4, empty)), p.ToString(or(5, empty))
-	ev.source, ev.ports = p.messageSource(call.Argument(6)), p.portsOf(call.Argument(7))
 }

@@ -24,8 +24,8 @@ func (t *Target) events() *Target { return t }
 type listener struct {
 	typ      string
 	callback *goja.Object // a function, or an object with handleEvent
+	method   goja.Value   // what handleEvent was when the listener was added; nil for a function
 	handler  bool         // it is an `on...` attribute
-	capture  bool
 	once     bool
 	passive  bool
 	removed  bool
@@ -47,7 +47,7 @@ func (p *Events) fireRejection(typ string, promise *goja.Object, reason goja.Val
 	ev := &rejectionEvent{promise: promise, reason: reason}
 	p.setEvent(&ev.domEvent, typ)
 	ev.trusted, ev.cancelable = true, typ == "unhandledrejection"
-	return !p.DispatchGlobal(wrapEvent(p, p.rejectionEventClass(), ev))
+	return !p.DispatchGlobal(p.rejectionEventClass().Wrap(ev))
 }
 
 // fireError turns an uncaught exception into the "error" event. A listener that
@@ -116,9 +116,11 @@ func (p *Events) targetMethods() []engine.Method[*Target] {
 			return goja.Undefined()
 		}},
 		{Name: "removeEventListener", Length: 2, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
-			p.Need(call, 2, "EventTarget", "removeEventListener", "function or HandlerObject")
-			typ, callback := p.ToString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", call.Arguments[1])
-			t.remove(t.find(typ, callback, captureOf(call.Argument(2))))
+			p.Need(call, 2, "EventTarget", "removeEventListener", "Object")
+			typ, callback := p.ToString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", "Object", call.Arguments[1])
+			capture, what := captureOf(call.Argument(2))
+			p.noCapture("removeEventListener", capture, what)
+			t.remove(t.find(typ, callback))
 			return goja.Undefined()
 		}},
 		{Name: "dispatchEvent", Length: 1, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
@@ -131,24 +133,36 @@ func (p *Events) targetMethods() []engine.Method[*Target] {
 				p.ThrowDOM("InvalidStateError", "The event is already being dispatched.")
 			}
 			ev.trusted = false
-			return p.VM.ToValue(p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object)))
+			proceed, thrown := p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object), false)
+			if thrown != nil {
+				panic(thrown)
+			}
+			return p.VM.ToValue(proceed)
 		}},
 	}
 }
 
-// captureOf flattens the options of removeEventListener (DOM: flatten).
-func captureOf(options goja.Value) bool {
+// captureOf reads whether options ask for the capturing phase, and by which name.
+func captureOf(options goja.Value) (capture bool, what string) {
 	if _, ok := options.(*goja.Object); ok {
-		options = webidl.Get(options, "capture")
+		return webidl.Get(options, "capture").ToBoolean(), "options.capture"
 	}
-	return options.ToBoolean()
+	return options.ToBoolean(), "useCapture"
+}
+
+// noCapture refuses listeners of the capturing phase, as workerd does
+// (api/basics.c++).
+func (p *Events) noCapture(method string, capture bool, what string) {
+	if capture {
+		p.Engine.Throw("TypeError", "%s(): %s must be false.", method, what)
+	}
 }
 
 // listenerOf is a callback argument; nil stands for null.
-func (p *Events) listenerOf(method string, v goja.Value) *goja.Object {
+func (p *Events) listenerOf(method, kind string, v goja.Value) *goja.Object {
 	callback, ok := v.(*goja.Object)
 	if !ok && !webidl.IsMissing(v) {
-		p.BadArgument("EventTarget", method, 2, "function or HandlerObject")
+		p.BadArgument("EventTarget", method, 2, kind)
 	}
 	return callback
 }
@@ -156,8 +170,15 @@ func (p *Events) listenerOf(method string, v goja.Value) *goja.Object {
 func (p *Events) addListener(t *Target, call goja.FunctionCall) {
 	p.Need(call, 2, "EventTarget", "addEventListener", "function or HandlerObject")
 	typ, options := p.ToString(call.Arguments[0]).String(), call.Argument(2)
-	callback := p.listenerOf("addEventListener", call.Arguments[1])
-	l := &listener{typ: typ, callback: callback, capture: captureOf(options), once: webidl.Get(options, "once").ToBoolean(), passive: webidl.Get(options, "passive").ToBoolean()}
+	callback := p.listenerOf("addEventListener", "function or HandlerObject", call.Arguments[1])
+	var method goja.Value
+	if callback != nil && !engine.IsCallable(callback) {
+		if method = callback.Get("handleEvent"); method == nil || !engine.IsCallable(method) {
+			p.Engine.Throw("TypeError", "Incorrect type for the 'handleEvent' field on 'HandlerObject': the provided value is not of type 'function'.")
+		}
+	}
+	capture, what := captureOf(options)
+	l := &listener{typ: typ, callback: callback, method: method, passive: webidl.Get(options, "passive").ToBoolean(), once: webidl.Get(options, "once").ToBoolean()}
 	var signal *Signal
 	if v := webidl.Get(options, "signal"); !goja.IsUndefined(v) {
 		var ok bool
@@ -168,7 +189,11 @@ func (p *Events) addListener(t *Target, call goja.FunctionCall) {
 			return
 		}
 	}
-	if callback == nil || t.find(typ, callback, l.capture) != nil {
+	if callback == nil {
+		return
+	}
+	p.noCapture("addEventListener", capture, what)
+	if t.find(typ, callback) != nil {
 		return
 	}
 	t.listeners = append(t.listeners, l)
@@ -177,9 +202,9 @@ func (p *Events) addListener(t *Target, call goja.FunctionCall) {
 	}
 }
 
-func (t *Target) find(typ string, callback *goja.Object, capture bool) *listener {
+func (t *Target) find(typ string, callback *goja.Object) *listener {
 	for _, l := range t.listeners {
-		if l.typ == typ && l.callback == callback && l.capture == capture && !l.handler {
+		if l.typ == typ && l.callback == callback && !l.handler {
 			return l
 		}
 	}
@@ -217,87 +242,69 @@ func (t *Target) remove(l *listener) {
 // Fire dispatches an event that the platform made on a target object. It
 // reports false if a listener called preventDefault.
 func (p *Events) Fire(target, ev *goja.Object) (proceed bool) {
-	return p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev)
+	proceed, _ = p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev, true)
+	return proceed
 }
 
-// dispatch is DOM's dispatch for targets without parents: the listeners of the
-// capturing phase, then the others. What one of them throws is reported. It
-// reports false if the event was canceled.
-func (p *Events) dispatch(t *Target, this goja.Value, ev *domEvent, obj *goja.Object) bool {
+// dispatch is workerd's dispatch (api/basics.c++): the property on<type>, then
+// the listeners in the order in which they were added. It reports false if the
+// event was canceled. What a listener throws ends the dispatch and is returned,
+// unless report says that it is reported, and the others run.
+func (p *Events) dispatch(t *Target, this goja.Value, ev *domEvent, obj *goja.Object, report bool) (proceed bool, thrown goja.Value) {
 	ev.target, ev.current, ev.dispatching = this, this, true
-	defer func() {
-		ev.dispatching, ev.passive, ev.stopped, ev.stoppedNow, ev.current = false, false, false, false, goja.Null()
-	}()
-	walk, capturing := t.listeners, false
-	for _, l := range walk {
-		capturing = capturing || l.capture && l.typ == ev.name
+	defer func() { ev.dispatching, ev.passive = false, false }()
+	call := func(fn func()) bool {
+		if thrown = p.Engine.Try(fn); thrown != nil && report {
+			p.Engine.ReportUncaught(thrown)
+			thrown = nil
+		}
+		return thrown == nil
 	}
-	if capturing {
-		p.invokeListeners(t, walk, true, this, ev, obj)
+	walk := t.listeners
+	if ev.stoppedNow {
+		return !ev.canceled, nil
 	}
-	if ev.stopped {
-		return !ev.canceled
-	}
-	if target, ok := this.(*goja.Object); ok {
-		p.callOwnHandler(t, target, ev, obj)
-	}
-	p.invokeListeners(t, walk, false, this, ev, obj)
-	return !ev.canceled
-}
-
-// callOwnHandler calls a property on<type> that is no attribute of the class,
-// as workerd does for every target (api/basics.c++).
-func (p *Events) callOwnHandler(t *Target, target *goja.Object, ev *domEvent, obj *goja.Object) {
-	if t.handlers[ev.name] != nil {
-		return
-	}
-	if call, ok := goja.AssertFunction(target.Get("on" + ev.name)); ok {
-		if _, err := call(target, obj); err != nil {
-			p.report(err)
+	if target, ok := this.(*goja.Object); ok && t.handlers[ev.name] == nil {
+		if !call(func() { p.callOwnHandler(target, ev, obj) }) {
+			return false, thrown
 		}
 	}
-}
-
-// report reports what a callback threw.
-func (p *Events) report(err error) {
-	if thrown := p.Engine.Try(func() { p.Engine.Rethrow(err) }); thrown != nil {
-		p.Engine.ReportUncaught(thrown)
-	}
-}
-
-// invokeListeners is DOM's inner invoke for one phase.
-func (p *Events) invokeListeners(t *Target, walk []*listener, capture bool, this goja.Value, ev *domEvent, obj *goja.Object) {
 	for _, l := range walk {
 		if ev.stoppedNow {
-			return
+			break
 		}
-		if l.typ != ev.name || l.capture != capture || l.removed {
+		if l.typ != ev.name || l.removed {
 			continue
 		}
 		if l.once {
 			t.remove(l)
 		}
 		ev.passive = l.passive
-		if thrown := p.Engine.Try(func() { p.callListener(l, this, ev, obj) }); thrown != nil {
-			p.Engine.ReportUncaught(thrown)
+		if !call(func() { p.callListener(l, this, ev, obj) }) {
+			return false, thrown
 		}
 		ev.passive = false
+	}
+	return !ev.canceled, nil
+}
+
+// callOwnHandler calls a property on<type> that is no attribute of the class,
+// as workerd does for every target (api/basics.c++).
+func (p *Events) callOwnHandler(target *goja.Object, ev *domEvent, obj *goja.Object) {
+	if handler := target.Get("on" + ev.name); engine.IsCallable(handler) {
+		p.Engine.Call(handler, target, obj)
 	}
 }
 
 func (p *Events) callListener(l *listener, this goja.Value, ev *domEvent, obj *goja.Object) {
-	call, ok := goja.AssertFunction(l.callback)
-	switch {
-	case !ok && l.handler:
-		return // an object that is no function: the attribute does nothing
-	case !ok:
-		p.Engine.Call(l.callback.Get("handleEvent"), l.callback, obj)
+	if l.method != nil {
+		p.Engine.Call(l.method, l.callback, obj)
 		return
 	}
-	v, err := call(this, obj)
-	if err != nil {
-		p.Engine.Rethrow(err)
+	if l.handler && !engine.IsCallable(l.callback) {
+		return // an object that is no function: the attribute does nothing
 	}
+	v := p.Engine.Call(l.callback, this, obj)
 	if l.handler && v != nil && v.StrictEquals(p.VM.ToValue(false)) {
 		ev.canceled = ev.canceled || ev.cancelable
 	}

@@ -951,3 +951,34 @@ check("sc resizable", () => {
   out.push(t.fixed.length, t.tracking.length, b.detached, b.maxByteLength, threw(() => b.resize(1)));
   return [out, structuredClone(new ArrayBuffer(0, { maxByteLength: 0 })).resizable];
 });
+// api/basics.c++: listeners of the capturing phase are refused by these texts,
+// handleEvent is read once, and what a listener throws leaves dispatchEvent.
+check("capture texts", () => {
+  const t = new ET();
+  const text = (fn) => {
+    try {
+      return fn();
+    } catch (e) {
+      return e.message;
+    }
+  };
+  const f = () => {};
+  return [true, { capture: 1 }, 0, ""].flatMap((options) => [
+    text(() => t.addEventListener("a", f, options)),
+    text(() => t.removeEventListener("a", f, options)),
+    text(() => t.addEventListener("a", null, options)),
+    text(() => t.addEventListener("a", {}, options)),
+  ]);
+});
+check("throw ends dispatch", () => {
+  const t = new ET();
+  const log = [];
+  t.ona = () => log.push("own");
+  t.addEventListener("a", () => {
+    log.push(1);
+    throw new RangeError("boom");
+  });
+  t.addEventListener("a", () => log.push(2));
+  const e = new Event("a");
+  return [threw(() => t.dispatchEvent(e)), threw(() => t.dispatchEvent(e)), log, e.eventPhase, e.currentTarget === t];
+});
