@@ -2,7 +2,6 @@ package insides
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -11,7 +10,7 @@ import (
 
 // gojaFrameOf mirrors goja.StackFrame.
 type gojaFrameOf struct {
-	program  unsafe.Pointer
+	prg      unsafe.Pointer
 	funcName unistring.String
 	pc       int
 }
@@ -57,10 +56,12 @@ func FrameName(f *goja.StackFrame) *unistring.String {
 
 // FrameProgram is what a frame's function was compiled to; nil for a native.
 func FrameProgram(f *goja.StackFrame) unsafe.Pointer {
-	return (*gojaFrameOf)(unsafe.Pointer(f)).program
+	return (*gojaFrameOf)(unsafe.Pointer(f)).prg
 }
 
 // FramesKnown reports whether goja.StackFrame is as its mirror says.
-var FramesKnown = sync.OnceValue(func() bool {
-	return mirrors(reflect.TypeFor[gojaFrameOf](), reflect.TypeFor[goja.StackFrame]())
-})
+var FramesKnown = learnt(learnFrames)
+
+func learnFrames(l *look) bool {
+	return l.mirrors(reflect.TypeFor[gojaFrameOf](), reflect.TypeFor[goja.StackFrame]())
+}

@@ -3,7 +3,6 @@ package insides
 import (
 	"math"
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -26,7 +25,8 @@ type halves struct {
 
 // methodTable is what an interface value of Go begins with (internal/abi.ITab).
 type methodTable struct {
-	_, _    unsafe.Pointer // the interface's type, the value's
+	_       unsafe.Pointer // the interface's type
+	value   unsafe.Pointer // the value's
 	_       uint32
 	methods [elementMethods]uintptr
 }
@@ -34,46 +34,56 @@ type methodTable struct {
 const elementMethods = 10
 
 // TheHalves is learnt at the first call. Safe for concurrent use.
-var TheHalves = sync.OnceValue(learnHalves)
+var TheHalves = learnt(learnKnownHalves)
 
-func learnHalves() *halves {
+func learnKnownHalves(l *look) *halves {
+	if h := learnHalves(l); l.known() {
+		h.Known = true
+		return h
+	}
+	return &halves{}
+}
+
+func learnHalves(l *look) *halves {
 	in, h := TheGoja(), &halves{}
-	if !in.Known {
+	if !l.is("goja.Object.self", "known", in.Known) {
 		return h
 	}
 	vm := goja.New()
 	sample, err := vm.New(vm.Get("Uint16Array"))
-	if err != nil {
+	if !l.is("new Uint16Array", "an object", err == nil) {
 		return h
 	}
 	v := in.implementation(sample)
 	h.array = v.Type()
-	if h.array.Kind() != reflect.Pointer || h.array.Elem().Kind() != reflect.Struct {
+	elements := l.field(h.array, "typedArray", "an interface of ten methods", func(t reflect.Type) bool {
+		return t.Kind() == reflect.Interface && t.NumMethod() == elementMethods
+	})
+	h.elements, h.class = elements.Offset, l.typed(h.array, "defaultCtor", reflect.TypeFor[*goja.Object]())
+	if !l.known() {
 		return h
 	}
-	elements, found := h.array.Elem().FieldByName("typedArray")
-	class, known := h.array.Elem().FieldByName("defaultCtor")
-	if !found || !known || elements.Type.Kind() != reflect.Interface || elements.Type.NumMethod() != elementMethods ||
-		class.Type != reflect.TypeFor[*goja.Object]() {
-		return h
-	}
-	h.elements, h.class = elements.Offset, class.Offset
-	table := **(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements))
+	theirs := *(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements))
+	table := *theirs
+	held := reflect.NewAt(elements.Type, unsafe.Add(v.UnsafePointer(), h.elements)).Elem().Elem().Type()
+	l.is("the method table of an interface", "its type's, as internal/abi.ITab has it", table.value == typeWord(held))
 	replaced := 0
 	for i := range elements.Type.NumMethod() { // in the order of the table
 		m := elements.Type.Method(i)
-		fn, ours := halfMethods[m.Name]
-		if !ours {
-			continue
+		if fn, ours := halfMethods[m.Name]; ours && l.is(elements.Type.String()+"."+m.Name, m.Type.String(), sameMethod(reflect.TypeOf(fn), m.Type)) {
+			table.methods[i] = reflect.ValueOf(fn).Pointer()
+			replaced++
 		}
-		if !sameMethod(reflect.TypeOf(fn), m.Type) {
-			return h
-		}
-		table.methods[i] = reflect.ValueOf(fn).Pointer()
-		replaced++
 	}
-	h.table, h.Known = &table, replaced == len(halfMethods)
+	l.is(elements.Type.String(), "six methods that know what an element is", replaced == len(halfMethods))
+	h.table = &table
 	return h
+}
+
+// typeWord is what an interface value that holds a t begins with.
+func typeWord(t reflect.Type) unsafe.Pointer {
+	v := reflect.Zero(t).Interface()
+	return (*words)(unsafe.Pointer(&v)).tab
 }
 
 // sameMethod reports whether fn is method with the receiver as its first parameter.

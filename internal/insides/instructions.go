@@ -36,9 +36,10 @@ type instructionKind struct {
 // instructionTable is a method table of goja's interface of instructions
 // (internal/abi.ITab).
 type instructionTable struct {
-	_, _ unsafe.Pointer
-	_    uint32
-	exec uintptr
+	_     unsafe.Pointer // the interface's type
+	value unsafe.Pointer // the instruction's
+	_     uint32
+	exec  uintptr
 }
 
 // executing is the method of instructions: of what the interface points to, and
@@ -62,37 +63,36 @@ var (
 	learn  sync.Once
 )
 
-func (j *joining) learn() {
+func (j *joining) learn(l *look) {
 	in := TheGoja()
 	j.programs, j.theirs = map[reflect.Type][]uintptr{}, in
-	if !in.Known {
+	if !l.is("goja.Object.self", "known", in.Known) {
 		return
 	}
-	machine, _ := reflect.TypeFor[goja.Runtime]().FieldByName("vm")
-	r, found := machine.Type.Elem().FieldByName("r")
-	tracker, kept := reflect.TypeFor[goja.Runtime]().FieldByName("asyncContextTracker")
-	if !found || !kept || r.Type != reflect.TypeFor[*goja.Runtime]() || tracker.Type != reflect.TypeFor[goja.AsyncContextTracker]() ||
-		in.codeType.Elem().Kind() != reflect.Interface || in.codeType.Elem().NumMethod() != 1 {
-		return
+	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	j.runtime = l.typed(machine.Type, "r", reflect.TypeFor[*goja.Runtime]())
+	j.tracker = l.typed(reflect.TypeFor[goja.Runtime](), "asyncContextTracker", reflect.TypeFor[goja.AsyncContextTracker]())
+	kind := in.codeType.Elem()
+	one := kind.Kind() == reflect.Interface && kind.NumMethod() == 1
+	if one {
+		exec := kind.Method(0).Type
+		one = exec.NumIn() == 1 && exec.In(0) == machine.Type && exec.NumOut() == 0
 	}
-	exec := in.codeType.Elem().Method(0)
-	if exec.Type.NumIn() != 1 || exec.Type.In(0) != machine.Type || exec.Type.NumOut() != 0 {
-		return
-	}
-	j.runtime, j.tracker = r.Offset, tracker.Offset
 	program, err := goja.Compile("", "var a; a + a; `${a}${a}`", false)
-	if err != nil {
+	if !l.is(kind.String(), "an interface of one method, of the machine", one) || !l.is("an instruction", "compiled", err == nil) || !l.known() {
 		return
 	}
 	code := j.code(program)
 	for i := range code {
-		switch j.typeOf(&code[i]).Name() {
-		case "_add":
+		t := j.typeOf(&code[i])
+		l.is("the method table of an instruction", "its type's, as internal/abi.ITab has it", (*instructionTable)(code[i].tab).value == typeWord(t))
+		switch {
+		case !l.known():
+			return
+		case t.Name() == "_add":
 			j.add = replaced(code[i].tab, addition)
-		case "concatStrings":
-			if j.typeOf(&code[i]).Kind() == reflect.Int {
-				j.concat = replaced(code[i].tab, template)
-			}
+		case t.Name() == "concatStrings" && t.Kind() == reflect.Int:
+			j.concat = replaced(code[i].tab, template)
 		}
 	}
 	var nobody *goja.Runtime // numbers belong to none
@@ -100,7 +100,9 @@ func (j *joining) learn() {
 		v := nobody.ToValue(sample)
 		j.numbers[i] = wordsOf(&v).tab
 	}
-	j.known = j.add.ours != nil && j.concat.ours != nil
+	l.is("goja._add", "the instruction of +", j.add.ours != nil)
+	l.is("goja.concatStrings", "the instruction of templates, an int", j.concat.ours != nil)
+	j.known = l.known()
 }
 
 // replaced is a kind of instruction whose method is exec.
@@ -128,7 +130,7 @@ func (j *joining) typeOf(instruction *words) reflect.Type {
 // known.
 func AskBeforeJoining(program *goja.Program) bool {
 	j := &joined
-	learn.Do(j.learn)
+	learn.Do(func() { j.learn(&look{}) })
 	if !j.known || program == nil {
 		return j.known
 	}

@@ -2,7 +2,6 @@ package insides
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -25,26 +24,33 @@ type iteratorPlace struct{ position, kind uintptr }
 const pairs = 2
 
 // TheIterators is learnt at the first call. Safe for concurrent use.
-var TheIterators = sync.OnceValue(func() *iterators {
+var TheIterators = learnt(learnIterators)
+
+func learnIterators(l *look) *iterators {
 	in, its := TheGoja(), &iterators{map[reflect.Type]iteratorPlace{}}
-	if !in.Known {
+	if !l.is("goja.Object.self", "known", in.Known) {
 		return its
 	}
 	vm := goja.New()
 	for _, source := range []string{"new Map().keys()", "new Set().keys()"} {
 		v, err := vm.RunString(source)
-		if err != nil {
-			continue
+		if !l.is(source, "an object", err == nil) {
+			break
 		}
 		t := in.implementation(v.(*goja.Object)).Type()
-		position, found := t.Elem().FieldByName("iter")
-		kind, known := t.Elem().FieldByName("kind")
-		if found && known && position.Type.Kind() == reflect.Pointer && position.Type.Elem().Size() == unsafe.Sizeof([2]unsafe.Pointer{}) && kind.Type.Kind() == reflect.Int {
+		position, kind := l.kind(t, "iter", reflect.Pointer), l.kind(t, "kind", reflect.Int)
+		if l.known() && l.mirrors(reflect.TypeFor[gojaPosition](), position.Type.Elem()) {
 			its.Places[t] = iteratorPlace{position.Offset, kind.Offset}
 		}
 	}
+	if !l.known() {
+		clear(its.Places)
+	}
 	return its
-})
+}
+
+// gojaPosition mirrors how far an iterator has come.
+type gojaPosition struct{ m, cur unsafe.Pointer }
 
 // Peek runs walk, which may call next on the iterator of a Map or Set, and then
 // puts the iterator back to where it was. inPairs says that it gives entries; ok
@@ -62,8 +68,8 @@ func Peek(iterator *goja.Object, walk func(inPairs bool)) (ok bool) {
 	at := (*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), place.position))
 	position := *at
 	if position != nil { // nil at its end
-		state := *(*[2]unsafe.Pointer)(position)
-		defer func() { *at, *(*[2]unsafe.Pointer)(position) = position, state }()
+		state := *(*gojaPosition)(position)
+		defer func() { *at, *(*gojaPosition)(position) = position, state }()
 	}
 	walk(*(*int)(unsafe.Add(v.UnsafePointer(), place.kind)) == pairs)
 	return true
@@ -71,19 +77,21 @@ func Peek(iterator *goja.Object, walk func(inPairs bool)) (ok bool) {
 
 // NamedOffset is where arrays and views keep the names of properties that are
 // not elements; ok is false if goja has it elsewhere. Immutable.
-var NamedOffset = sync.OnceValue(func() (place struct {
+var NamedOffset = learnt(learnNamed)
+
+func learnNamed(l *look) namedPlace {
+	if l.kind(reflect.TypeFor[goja.Object](), "self", reflect.Interface); !l.known() {
+		return namedPlace{}
+	}
+	t := implementationOf(goja.New().NewObject())
+	return namedPlace{l.within(t, "propNames", reflect.TypeFor[[]unistring.String]()), l.known()}
+}
+
+// namedPlace is an offset; Known is false if goja has it elsewhere.
+type namedPlace struct {
 	offset uintptr
 	Known  bool
-}) {
-	t := reflect.ValueOf(goja.New().NewObject()).Elem().FieldByName("self").Elem().Type()
-	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
-		return place
-	}
-	if f, found := t.Elem().FieldByName("propNames"); found && f.Type == reflect.TypeFor[[]unistring.String]() {
-		place.offset, place.Known = f.Offset, true
-	}
-	return place
-})
+}
 
 // NamedProperties are the names of the properties of an array or a typed array
 // that are not elements, enumerable or not; ok is false for other objects. It

@@ -2,7 +2,6 @@ package insides
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -45,79 +44,60 @@ type sliceHeader struct {
 }
 
 // TheGoja is learnt at the first call. Safe for concurrent use.
-var TheGoja = sync.OnceValue(learnInsides)
+var TheGoja = learnt(learnGoja)
 
-func learnInsides() *Goja {
-	in := &Goja{Known: true}
-	field := func(t reflect.Type, name string, fits func(reflect.Type) bool) reflect.StructField {
-		f, found := t.FieldByName(name)
-		if !found || !fits(f.Type) {
-			in.Known = false
-			return reflect.StructField{Type: reflect.TypeFor[*struct{}]()}
-		}
-		return f
-	}
-	is := func(want reflect.Type) func(reflect.Type) bool {
-		return func(t reflect.Type) bool { return t == want }
-	}
-	kind := func(want reflect.Kind) func(reflect.Type) bool {
-		return func(t reflect.Type) bool { return t.Kind() == want }
-	}
-	number := is(reflect.TypeFor[int]())
-
-	machine := field(reflect.TypeFor[goja.Runtime](), "vm", kind(reflect.Pointer))
+func learnGoja(l *look) *Goja {
+	in := &Goja{}
+	number, value, program := reflect.TypeFor[int](), reflect.TypeFor[goja.Value](), reflect.TypeFor[*goja.Program]()
+	machine := l.kind(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
 	in.vm = machine.Offset
-	t := machine.Type.Elem()
-	in.stack = field(t, "stack", func(t reflect.Type) bool {
-		return t.Kind() == reflect.Slice && t.Elem() == reflect.TypeFor[goja.Value]()
+	t := machine.Type
+	in.stack = l.field(t, "stack", "a slice of goja.Value", func(t reflect.Type) bool {
+		return t.Kind() == reflect.Slice && t.Elem() == value
 	}).Offset
-	in.sp, in.sb, in.pc = field(t, "sp", number).Offset, field(t, "sb", number).Offset, field(t, "pc", number).Offset
-	in.program = field(t, "prg", is(reflect.TypeFor[*goja.Program]())).Offset
-	calls := field(t, "callStack", func(t reflect.Type) bool {
+	in.sp, in.sb, in.pc = l.typed(t, "sp", number), l.typed(t, "sb", number), l.typed(t, "pc", number)
+	in.program = l.typed(t, "prg", program)
+	calls := l.field(t, "callStack", "a slice of structs", func(t reflect.Type) bool {
 		return t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct
 	})
-	in.calls = calls.Offset
-	in.tries = field(t, "tryStack", kind(reflect.Slice)).Offset
-	in.callsMax = field(t, "maxCallStackSize", number).Offset
-	in.newTarget = field(t, "newTarget", is(reflect.TypeFor[goja.Value]())).Offset
-	in.interrupted = field(t, "interrupted", kind(reflect.Uint32)).Offset
+	in.calls, in.tries = calls.Offset, l.kind(t, "tryStack", reflect.Slice).Offset
+	in.callsMax, in.newTarget = l.typed(t, "maxCallStackSize", number), l.typed(t, "newTarget", value)
+	in.interrupted = l.typed(t, "interrupted", reflect.TypeFor[uint32]())
 
 	t = reflect.TypeFor[goja.Program]()
-	code := field(t, "code", kind(reflect.Slice))
+	code := l.kind(t, "code", reflect.Slice)
 	in.code, in.codeType = code.Offset, code.Type
-	in.source = field(t, "src", is(reflect.TypeFor[*file.File]())).Offset
+	in.source = l.typed(t, "src", reflect.TypeFor[*file.File]())
 
-	if in.Known {
-		in.callType = calls.Type.Elem()
-		in.callSB = field(in.callType, "sb", number).Offset
-		in.callProgram = field(in.callType, "prg", is(reflect.TypeFor[*goja.Program]())).Offset
-		in.callNewTarget = field(in.callType, "newTarget", is(reflect.TypeFor[goja.Value]())).Offset
+	if in.callType = calls.Type.Elem(); l.known() {
+		in.callSB, in.callProgram, in.callNewTarget = l.typed(in.callType, "sb", number), l.typed(in.callType, "prg", program), l.typed(in.callType, "newTarget", value)
 	}
-	self := field(reflect.TypeFor[goja.Object](), "self", kind(reflect.Interface))
-	in.self = self.Index
-	if !in.Known {
-		return in
+	in.self = l.kind(reflect.TypeFor[goja.Object](), "self", reflect.Interface).Index
+	if !l.known() {
+		return &Goja{}
 	}
 	runtime := goja.New()
 	for i, sample := range []string{"TypeError", "BigInt"} { // of each implementation
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
-		in.functions[i] = implementation{t, field(t.Elem(), "f", is(reflect.TypeFor[Function]())).Offset}
+		in.functions[i] = implementation{t, l.within(t, "f", reflect.TypeFor[Function]())}
 	}
 	for i, sample := range []string{"TypeError", "Date"} {
 		t := in.implementation(runtime.Get(sample).(*goja.Object)).Type()
-		in.constructors[i] = implementation{t, field(t.Elem(), "construct", is(reflect.TypeFor[constructor]())).Offset}
+		in.constructors[i] = implementation{t, l.within(t, "construct", reflect.TypeFor[constructor]())}
 	}
 	in.programs = map[reflect.Type]uintptr{}
 	samples, err := runtime.RunString("[function () {}, () => {}, class {}, ({ m() {} }).m, function* () {}, ({ *m() {} }).m, async () => {}, ({ async m() {} }).m, async function () {}]")
-	if err != nil {
-		in.Known = false
-		return in
+	if !l.is("functions of each kind", "samples that run", err == nil) {
+		return &Goja{}
 	}
 	runtime.ForOf(samples, func(sample goja.Value) bool {
 		t := in.implementation(sample.(*goja.Object)).Type()
-		in.programs[t] = field(t.Elem(), "prg", is(reflect.TypeFor[*goja.Program]())).Offset
+		in.programs[t] = l.within(t, "prg", program)
 		return true
 	})
+	if in.Known = l.known(); !in.Known {
+		return &Goja{}
+	}
 	return in
 }
 

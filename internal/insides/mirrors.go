@@ -4,7 +4,6 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -59,29 +58,6 @@ type gojaProperty struct {
 	getterFunc, setterFunc                       *goja.Object
 }
 
-// mirrors reports whether a value of type original has the memory that its
-// mirror says.
-func mirrors(mirror, original reflect.Type) bool {
-	switch {
-	case mirror == original:
-		return true
-	case mirror == reflect.TypeFor[words]():
-		return original.Kind() == reflect.Interface
-	case mirror.Kind() == reflect.UnsafePointer:
-		return original.Kind() == reflect.Pointer || original.Kind() == reflect.Map
-	case mirror.Kind() != reflect.Struct || original.Kind() != reflect.Struct ||
-		mirror.NumField() != original.NumField() || mirror.Size() != original.Size():
-		return false
-	}
-	for i := range mirror.NumField() {
-		m, o := mirror.Field(i), original.Field(i)
-		if m.Name != o.Name || m.Offset != o.Offset || !mirrors(m.Type, o.Type) {
-			return false
-		}
-	}
-	return true
-}
-
 // Plain is how goja's objects, arrays and primitives are told apart: by
 // the first word of an interface value.
 //
@@ -109,75 +85,78 @@ type Plain struct {
 const Latin1 = 256
 
 // ThePlainLayout is learnt at the first call. Safe for concurrent use.
-var ThePlainLayout = sync.OnceValue(func() *Plain {
-	if l := learnPlainLayout(); l.Known {
-		return l
+var ThePlainLayout = learnt(learnKnownPlain)
+
+func learnKnownPlain(l *look) *Plain {
+	if p := learnPlain(l); l.known() {
+		p.Known = true
+		return p
 	}
 	return &Plain{}
-})
+}
 
-func learnPlainLayout() *Plain {
-	l := &Plain{Known: mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]())}
-	if !l.Known {
-		return l
+func learnPlain(l *look) *Plain {
+	p := &Plain{}
+	if !l.mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]()) {
+		return p
 	}
 	vm := goja.New()
 	object, array := vm.NewObject(), vm.NewArray()
 	object.DefineDataProperty("hidden", vm.ToValue(1), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	base := reflect.TypeFor[Object]()
-	l.object, l.array = l.begins(object, base), l.begins(array, reflect.TypeFor[Array]())
-	l.builtin, l.builtinArray = l.begins(object.Prototype(), base), l.begins(array.Prototype(), base)
+	p.object, p.array = l.begins(object, base), l.begins(array, reflect.TypeFor[Array]())
+	p.builtin, p.builtinArray = l.begins(object.Prototype(), base), l.begins(array.Prototype(), base)
 	failure := vm.NewGoError(errors.New(""))
-	l.failure = l.begins(failure, base)
-	if l.Known = l.Known && object.Get("toJSON") == nil && array.Get("toJSON") == nil; !l.Known {
-		return l
+	p.failure = l.begins(failure, base)
+	l.is("Object.prototype.toJSON", "none", object.Get("toJSON") == nil && array.Get("toJSON") == nil)
+	if !l.known() {
+		return p
 	}
-	l.learnFailure(failure)
-	l.property = l.word(baseOf(object).values["hidden"], reflect.Pointer)
-	if special := reflect.TypeOf(baseOf(object).values["hidden"]); !l.Known || !mirrors(reflect.TypeFor[gojaProperty](), special.Elem()) {
-		l.Known = false
-		return l
+	t := implementationOf(failure)
+	p.frames, p.read = l.within(t, "stack", reflect.TypeFor[[]goja.StackFrame]()), l.within(t, "stackPropAdded", reflect.TypeFor[bool]())
+	special := baseOf(object).values["hidden"]
+	if p.property = l.word("a property that is hidden", special, reflect.Pointer); !l.known() || !l.mirrors(reflect.TypeFor[gojaProperty](), reflect.TypeOf(special).Elem()) {
+		return p
 	}
 	ascii, wide := vm.ToValue("a").ToString().(goja.String), goja.StringFromUTF16([]uint16{'ç'})
-	l.asciiString, l.wideString = (*words)(unsafe.Pointer(&ascii)).tab, (*words)(unsafe.Pointer(&wide)).tab
-	l.ascii, l.wide = l.word(ascii, reflect.String), l.word(wide, reflect.Slice)
-	l.integer, l.float = l.word(vm.ToValue(1), reflect.Int64), l.word(vm.ToValue(1.5), reflect.Float64)
-	l.boolean, l.null = l.word(vm.ToValue(true), reflect.Bool), l.word(goja.Null(), reflect.Struct)
-	for c := range l.letters {
-		l.letters[c] = goja.StringFromUTF16([]uint16{uint16(c)})
+	p.asciiString, p.wideString = (*words)(unsafe.Pointer(&ascii)).tab, (*words)(unsafe.Pointer(&wide)).tab
+	p.ascii, p.wide = l.word("a string in ASCII", ascii, reflect.String), l.word("another string", wide, reflect.Slice)
+	p.integer, p.float = l.word("an integer", vm.ToValue(1), reflect.Int64), l.word("another number", vm.ToValue(1.5), reflect.Float64)
+	p.boolean, p.null = l.word("a boolean", vm.ToValue(true), reflect.Bool), l.word("null", goja.Null(), reflect.Struct)
+	for c := range p.letters {
+		p.letters[c] = goja.StringFromUTF16([]uint16{uint16(c)})
 	}
-	return l
+	return p
+}
+
+// implementationOf is the type behind an object, whose self is known to be an
+// interface.
+func implementationOf(o *goja.Object) reflect.Type {
+	return reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type()
 }
 
 // begins is the first word of an object's implementation, which has to be, or to
 // begin with, what the mirror shows.
-func (l *Plain) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer {
-	t := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type()
+func (l *look) begins(o *goja.Object, mirror reflect.Type) unsafe.Pointer {
+	t := implementationOf(o)
 	if t.Kind() != reflect.Pointer {
-		l.Known = false
+		l.is(t.String(), "a pointer", false)
 		return nil
 	}
-	for t = t.Elem(); !mirrors(mirror, t); t = t.Field(0).Type {
-		if t.Kind() != reflect.Struct || t.NumField() == 0 {
-			l.Known = false
-			return nil
-		}
+	// Go to the embedded struct that has the mirror's first member for its own.
+	for t = t.Elem(); t.Kind() == reflect.Struct && t.NumField() > 0 && t.Field(0).Name != mirror.Field(0).Name; {
+		t = t.Field(0).Type
+	}
+	if !l.mirrors(mirror, t) {
+		l.is(t.String(), "the beginning of "+implementationOf(o).String(), false)
 	}
 	return mirrorOf(o).self.tab
 }
 
 // word is the first word of a value, whose Go type has to be of a kind.
-func (l *Plain) word(v goja.Value, kind reflect.Kind) unsafe.Pointer {
-	l.Known = l.Known && v != nil && reflect.TypeOf(v).Kind() == kind
+func (l *look) word(what string, v goja.Value, kind reflect.Kind) unsafe.Pointer {
+	l.is("goja.Value of "+what, "a "+kind.String(), v != nil && reflect.TypeOf(v).Kind() == kind)
 	return wordsOf(&v).tab
-}
-
-func (l *Plain) learnFailure(o *goja.Object) {
-	t := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type().Elem()
-	frames, known := t.FieldByName("stack")
-	read, found := t.FieldByName("stackPropAdded")
-	l.Known = l.Known && known && found && frames.Type == reflect.TypeFor[[]goja.StackFrame]() && read.Type.Kind() == reflect.Bool
-	l.frames, l.read = frames.Offset, read.Offset
 }
 
 func wordsOf(v *goja.Value) *words { return (*words)(unsafe.Pointer(v)) }

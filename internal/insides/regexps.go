@@ -2,7 +2,6 @@ package insides
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -17,18 +16,21 @@ type regexpLayout struct {
 	standard, source uintptr
 }
 
-var theRegexpLayout = sync.OnceValue(func() regexpLayout {
+var theRegexpLayout = learnt(learnRegexps)
+
+func learnRegexps(l *look) regexpLayout {
 	sample, err := goja.New().RunString("/a/")
-	if !ThePlainLayout().Known || err != nil {
+	if !l.is("goja.Object.self", "known", ThePlainLayout().Known) || !l.is("/a/", "an object", err == nil) {
 		return regexpLayout{}
 	}
 	o := sample.(*goja.Object)
-	t := reflect.ValueOf(o).Elem().FieldByName("self").Elem().Type().Elem()
-	standard, known := t.FieldByName("standard")
-	source, found := t.FieldByName("source")
-	ok := known && found && standard.Type.Kind() == reflect.Bool && source.Type == reflect.TypeFor[goja.String]()
-	return regexpLayout{ok, mirrorOf(o).self.tab, standard.Offset, source.Offset}
-})
+	t := implementationOf(o)
+	standard, source := l.typed(t, "standard", reflect.TypeFor[bool]()), l.typed(t, "source", reflect.TypeFor[goja.String]())
+	if !l.known() {
+		return regexpLayout{}
+	}
+	return regexpLayout{true, mirrorOf(o).self.tab, standard, source}
+}
 
 // RegExpText is what a regular expression of goja's was made of, nil if that is not
 // known. Loop-confined.

@@ -1,7 +1,6 @@
 package insides
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -80,50 +79,54 @@ type Name struct {
 }
 
 // TheMapNames is learnt at the first call. Safe for concurrent use.
-var TheMapNames = sync.OnceValue(func() *mapNames {
-	if m := learnMapNames(); m.Known {
+var TheMapNames = learnt(learnKnownMapNames)
+
+func learnKnownMapNames(l *look) *mapNames {
+	if m := learnMapNames(l); l.known() {
+		m.Known = true
 		return m
 	}
 	return &mapNames{}
-})
+}
 
 // headOf is the head of a map that the runtime has made, or that is one of ours.
 func headOf(m map[unistring.String]goja.Value) *mapHead {
 	return *(**mapHead)(unsafe.Pointer(&m))
 }
 
-func learnMapNames() *mapNames {
+func learnMapNames(l *look) *mapNames {
 	real := map[unistring.String]goja.Value{}
 	values := []goja.Value{goja.Null(), goja.Undefined()}
 	texts := []unistring.String{"", "a", "length", "a name of more than sixteen bytes", "ç", "five", "six", "seven"}
 	for i, text := range texts {
 		real[text] = values[i%2]
 	}
-	head := headOf(real)
-	if unsafe.Sizeof(uintptr(0)) != 8 || head.used != smallMapSlots || head.directory != 0 || head.group == nil {
-		return &mapNames{}
+	n, head := &mapNames{}, headOf(real)
+	l.is("uintptr", "8 bytes", unsafe.Sizeof(uintptr(0)) == 8)
+	if !l.is("the head of a map", "eight used slots of one group", l.known() && head.used == smallMapSlots && head.directory == 0 && head.group != nil) {
+		return n
 	}
-	n := &mapNames{seed: head.seed}
 	// Ours, with what the runtime says of each name alone, is the runtime's.
+	n.seed = head.seed
 	var s smallMap
 	ours := s.own(n.seed)
 	for i, text := range texts {
 		name := n.know(text)
 		s.add(i, &name, values[i%2])
 	}
-	if s.group != *(*mapGroup)(head.group) || s.head.used != head.used || len(ours) != len(texts) {
-		return &mapNames{}
+	if !l.is("the group of a map", "the bytes that its entries make", s.group == *(*mapGroup)(head.group) && s.head.used == head.used && len(ours) == len(texts)) {
+		return n
 	}
 	// It can be read, and changed: also beyond its group.
 	delete(ours, "five")
+	same := true
 	for _, text := range append(texts, "nine", "ten") {
-		if v, has := ours[text]; has != (text != "five" && text != "nine" && text != "ten") || has && v != real[text] {
-			return &mapNames{}
-		}
+		v, has := ours[text]
+		same = same && has == (text != "five" && text != "nine" && text != "ten") && (!has || v == real[text])
 		ours[text] = values[0]
 	}
+	l.is("a map that is made by hand", "read, emptied and grown as others", same && len(ours) == len(texts)+2)
 	n.length = n.know("length")
-	n.Known = len(ours) == len(texts)+2
 	return n
 }
 

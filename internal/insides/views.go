@@ -2,7 +2,6 @@ package insides
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -19,41 +18,35 @@ type Views struct {
 }
 
 // TheViews is learnt at the first call. Safe for concurrent use.
-var TheViews = sync.OnceValue(func() *Views {
+var TheViews = learnt(learnViews)
+
+func learnViews(l *look) *Views {
 	in, v := TheGoja(), &Views{}
-	if !in.Known {
+	if !l.is("goja.Object.self", "known", in.Known) {
 		return v
 	}
-	vm, ok := goja.New(), true
+	vm := goja.New()
 	typeOf := func(class string, args ...goja.Value) reflect.Type {
 		o, err := vm.New(vm.Get(class), args...)
-		if ok = ok && err == nil; !ok {
+		if !l.is("new "+class, "an object", err == nil) {
 			return reflect.TypeFor[*struct{}]()
 		}
-		t := in.implementation(o).Type()
-		ok = t.Kind() == reflect.Pointer && t.Elem().Kind() == reflect.Struct
-		return t
+		return in.implementation(o).Type()
 	}
 	v.buffer = typeOf("ArrayBuffer")
 	v.array, v.data = typeOf("Uint8Array"), typeOf("DataView", vm.ToValue(vm.NewArrayBuffer(nil)))
-	field := func(t reflect.Type, name string, want reflect.Type) uintptr {
-		if !ok {
-			return 0
-		}
-		f, found := t.Elem().FieldByName(name)
-		ok = found && f.Type == want && len(f.Index) == 1
-		return f.Offset
-	}
 	number := reflect.TypeFor[int]()
-	v.arrayBuffer, v.dataBuffer = field(v.array, "viewedArrayBuf", v.buffer), field(v.data, "viewedArrayBuf", v.buffer)
-	v.arrayLen, v.arrayAt, v.elementSize = field(v.array, "length", number), field(v.array, "offset", number), field(v.array, "elemSize", number)
-	v.dataLen, v.dataAt = field(v.data, "byteLen", number), field(v.data, "byteOffset", number)
-	v.bytes = field(v.buffer, "data", reflect.TypeFor[[]byte]())
-	v.Known = ok
+	v.arrayBuffer, v.dataBuffer = l.typed(v.array, "viewedArrayBuf", v.buffer), l.typed(v.data, "viewedArrayBuf", v.buffer)
+	v.arrayLen, v.arrayAt, v.elementSize = l.typed(v.array, "length", number), l.typed(v.array, "offset", number), l.typed(v.array, "elemSize", number)
+	v.dataLen, v.dataAt = l.typed(v.data, "byteLen", number), l.typed(v.data, "byteOffset", number)
+	v.bytes = l.typed(v.buffer, "data", reflect.TypeFor[[]byte]())
+	if v.Known = l.known(); !v.Known {
+		return &Views{}
+	}
 	return v
-})
+}
 
-// shown is what a view shows of which buffer; size is that of an element.
+// View is what a view shows of which buffer; size is that of an element.
 type View struct {
 	buffer     *unsafe.Pointer
 	length, at *int // in elements

@@ -24,4 +24,7 @@ const (
 	KeepModuleState = false
 	// DropSockets cuts the sockets of an object that hibernates.
 	DropSockets = false
+	// Layout takes one member of goja's types, such as "goja.vm.stack", for another
+	// than expected, see package insides.
+	Layout = ""
 )

@@ -16,4 +16,5 @@ var (
 	Goroutine       = bug == "goroutine"
 	KeepModuleState = bug == "keep-module-state"
 	DropSockets     = bug == "drop-sockets"
+	Layout          = os.Getenv("MINIDO_PLANTED_LAYOUT")
 )

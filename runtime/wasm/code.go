@@ -14,6 +14,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"minido.dev/minido/internal/insides/instances"
 )
 
 // Code is a module: read, and compiled when it is first instantiated or asked
@@ -94,10 +95,10 @@ var theCompiler = sync.OnceValues(func() (*compiler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("WebAssembly needs a processor of the kinds amd64 (with SSE 4.1) and arm64: %w", err)
 	}
-	if err := insidesKnown(e); err != nil {
+	if err := guarded(func() error { return instances.Check(e.tick, "") }); err != nil {
 		return nil, err
 	}
-	e.ticks = engineOf(e.tick).FunctionInstanceReference(0)
+	e.ticks = instances.EngineOf(e.tick).FunctionInstanceReference(0)
 	return e, nil
 })
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides/instances"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -200,7 +201,7 @@ var globalTypes = map[string]valueType{"i32": typeI32, "i64": typeI64, "f32": ty
 // newGlobal makes a global that is no module's.
 func (s *Store) newGlobal(typ globalType, bits uint64) *global {
 	i := s.home(moduleOf(entity{kind: kindGlobal, global: typ}), nil)
-	presetGlobal(i.mod, bits)
+	instances.PresetGlobal(i.mod, bits)
 	g := &global{inst: i, typ: typ}
 	i.globals = []*global{g}
 	return g

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides/instances"
 )
 
 // externs are the values of JavaScript that modules hold: an externref is a
@@ -95,7 +96,7 @@ func (x *externs) collect(s *Store) {
 func (i *instance) externrefs(hold func(uint64)) {
 	for n, t := range i.tables {
 		if t.typ.element == typeExternref && t.inst == i {
-			elements, _ := tableOf(i.mod, n)
+			elements, _ := instances.TableOf(i.mod, n)
 			for _, ref := range *elements {
 				hold(uint64(ref))
 			}
@@ -111,7 +112,7 @@ func (i *instance) externrefs(hold func(uint64)) {
 	}
 	for n, g := range i.globals {
 		if g.typ.value == typeExternref && g.inst == i {
-			v, _ := globalOf(i.mod, n).Value()
+			v, _ := instances.GlobalOf(i.mod, n).Value()
 			hold(v)
 		}
 	}

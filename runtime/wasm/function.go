@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/tetratelabs/wazero/api"
+	"minido.dev/minido/internal/insides/instances"
 )
 
 // function is an Exported Function (JS interface, section 5.5): one for each
@@ -116,8 +117,8 @@ func (s *Store) functionOf(ref uint64) goja.Value {
 	if ref == 0 {
 		return goja.Null()
 	}
-	at := codeOf(uintptr(ref))
-	i := s.contexts[at.instance].Value()
+	at := instances.CodeOf(uintptr(ref))
+	i := s.contexts[at.Instance].Value()
 	if i == nil {
 		s.throw("RuntimeError", "a reference to a function whose instance is gone")
 	}
@@ -129,11 +130,11 @@ func (s *Store) functionOf(ref uint64) goja.Value {
 }
 
 // indexOf finds the function of an instance that has this code.
-func (i *instance) indexOf(at code) (uint32, bool) {
+func (i *instance) indexOf(at instances.Code) (uint32, bool) {
 	if i.byCode == nil {
-		i.byCode = map[code]uint32{}
+		i.byCode = map[instances.Code]uint32{}
 		for n := range i.code.binary.functions {
-			i.byCode[codeOf(i.engine.FunctionInstanceReference(uint32(n)))] = uint32(n)
+			i.byCode[instances.CodeOf(i.engine.FunctionInstanceReference(uint32(n)))] = uint32(n)
 		}
 	}
 	index, ok := i.byCode[at]

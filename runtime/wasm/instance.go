@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides/instances"
 )
 
 // instantiateCode is "instantiate a WebAssembly module" (JS interface, section
@@ -78,16 +79,16 @@ func (i *instance) connect(what string) {
 	left.mod = i.mod
 	s.born(i, left)
 	if u := i.code.rewritten.unwind; u != nil {
-		i.thrown = globalOf(i.mod, u.thrown)
+		i.thrown = instances.GlobalOf(i.mod, u.thrown)
 	}
 	if at := i.code.rewritten.fuel; at >= 0 {
-		elements, _ := tableOf(i.mod, at)
+		elements, _ := instances.TableOf(i.mod, at)
 		(*elements)[0] = e.ticks
 	}
 	me := weak.Make(i)
 	for _, n := range []int{0, len(i.imports)} { // an imported one, one of its own
 		if n < len(i.code.binary.functions) {
-			s.contexts[codeOf(i.engine.FunctionInstanceReference(uint32(n))).instance] = me
+			s.contexts[instances.CodeOf(i.engine.FunctionInstanceReference(uint32(n))).Instance] = me
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+	"minido.dev/minido/internal/insides/instances"
 )
 
 // instance is an instance of a module, or of a module of our own (code is nil)
@@ -18,17 +19,17 @@ type instance struct {
 	store  *Store
 	code   *Code
 	mod    api.Module
-	engine moduleEngine
+	engine instances.Engine
 	linear *linear // the memory that it defines, if any
 
 	imports   []imported // the functions
 	functions map[uint32]*function
-	byCode    map[code]uint32
+	byCode    map[instances.Code]uint32
 	memories  []*memory
 	tables    []*table
 	globals   []*global
 	tags      []*tag
-	thrown    cell                   // what it has thrown, if its exceptions are its own
+	thrown    instances.Cell         // what it has thrown, if its exceptions are its own
 	links     map[*instance]struct{} // kept alive
 	providers []*instance            // kept alive: what the imports came through
 }
@@ -46,7 +47,7 @@ func (r *remains) close() {
 	// Closing frees memory alone; its errors are those of files, of which there are none.
 	if r.mod != nil {
 		if r.borrowed {
-			withoutMemory(r.mod)
+			instances.WithoutMemory(r.mod)
 		}
 		_ = r.mod.Close(ctx)
 	}
@@ -116,7 +117,7 @@ func (s *Store) instantiate(i *instance, compiled wazero.CompiledModule, from fu
 		return err
 	})
 	if err == nil {
-		i.engine = engineOf(i.mod)
+		i.engine = instances.EngineOf(i.mod)
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package wasm
 
 import (
+	"minido.dev/minido/internal/insides/instances"
 	"testing"
 )
 
@@ -35,7 +36,7 @@ func TestTryTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close(t.Context())
-	elements, _ := tableOf(m, code.rewritten.fuel)
+	elements, _ := instances.TableOf(m, code.rewritten.fuel)
 	(*elements)[0] = e.ticks
 	if got, err := m.ExportedFunction("f").Call(t.Context()); err != nil || got[0] != 5 {
 		t.Errorf("%v %v, want 5: what was thrown", got, err)

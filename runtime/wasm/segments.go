@@ -1,5 +1,7 @@
 package wasm
 
+import "minido.dev/minido/internal/insides/instances"
+
 // element is an active element segment: what it writes where.
 type element struct {
 	table  uint32
@@ -79,7 +81,7 @@ func (b *binary) overflowing(i *instance) bool {
 		offset := uint64(e.offset)
 		if e.global >= 0 && e.global < len(i.globals) {
 			g := i.globals[e.global]
-			lo, _ := globalOf(g.inst.mod, g.index).Value()
+			lo, _ := instances.GlobalOf(g.inst.mod, g.index).Value()
 			offset = uint64(uint32(lo))
 		}
 		if int(e.table) < len(i.tables) && offset+uint64(e.count) > uint64(i.tables[e.table].length()) {

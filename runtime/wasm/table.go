@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"github.com/dop251/goja"
+	"minido.dev/minido/internal/insides/instances"
 )
 
 // maxTable is V8's bound on the elements of a table (v8: kV8MaxWasmTableSize).
@@ -18,7 +19,7 @@ type table struct {
 }
 
 func (t *table) elements() *[]uintptr {
-	elements, _ := tableOf(t.inst.mod, t.index)
+	elements, _ := instances.TableOf(t.inst.mod, t.index)
 	return elements
 }
 
@@ -56,7 +57,7 @@ func (t *table) grow(delta uint32, with uintptr) (before int, ok bool) {
 	if uint64(before)+uint64(delta) > limit {
 		return 0, false
 	}
-	_, g := tableOf(t.inst.mod, t.index)
+	_, g := instances.TableOf(t.inst.mod, t.index)
 	g.Grow(delta, with)
 	return before, true
 }
@@ -72,8 +73,8 @@ type global struct {
 }
 
 func (g *global) get() goja.Value {
-	lo, _ := globalOf(g.inst.mod, g.index).Value()
+	lo, _ := instances.GlobalOf(g.inst.mod, g.index).Value()
 	return g.inst.store.toJS(lo, g.typ.value)
 }
 
-func (g *global) set(v uint64) { globalOf(g.inst.mod, g.index).SetValue(v, 0) }
+func (g *global) set(v uint64) { instances.GlobalOf(g.inst.mod, g.index).SetValue(v, 0) }

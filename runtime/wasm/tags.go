@@ -3,6 +3,7 @@ package wasm
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides/instances"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -147,7 +148,9 @@ func (i *instance) pending() bool {
 	return uint32(v) != 0
 }
 
-func (i *instance) unwindGlobal(k int) cell { return globalOf(i.mod, i.code.rewritten.unwind.value+k) }
+func (i *instance) unwindGlobal(k int) instances.Cell {
+	return instances.GlobalOf(i.mod, i.code.rewritten.unwind.value+k)
+}
 
 // throwPending throws it in JavaScript.
 func (i *instance) throwPending() {

@@ -1,0 +1,41 @@
+package insides
+
+import "fmt"
+
+// part is one dependence on what is no interface.
+type part struct {
+	name  string
+	of    string // whose inside it is
+	uses  string // what is done with it
+	lost  string // what is otherwise without it
+	learn func(l *look)
+}
+
+// parts are all of them, in the order in which they build on each other.
+var parts = []part{
+	{"the virtual machine", "goja", "the texts of errors, the names in stacks, overflows that code can catch, interrupts of native functions, built-ins that are amended in place",
+		"errors have goja's own texts and stacks its names, a stack overflow condemns the isolate, a native that calls natives is not interrupted, and what amends a built-in replaces it by another function",
+		func(l *look) { learnGoja(l) }},
+	{"values", "goja", "JSON, clones, the stack of an error before code asks for it", "JSON and clones go through goja's interface, which is several times slower, and stacks have goja's names",
+		func(l *look) { learnPlain(l) }},
+	{"frames", "goja", "the names in stacks", "stacks have goja's names", func(l *look) { learnFrames(l) }},
+	{"maps", "Go", "the objects that JSON.parse makes, in one piece", "JSON.parse makes maps one by one, which is slower", func(l *look) { learnMapNames(l) }},
+	{"views", "goja", "resizable buffers, and views of them", "a maxByteLength is refused", func(l *look) { learnViews(l) }},
+	{"typed arrays", "goja", "Float16Array", "there is no Float16Array", func(l *look) { learnHalves(l) }},
+	{"iterators", "goja", "what an inspector shows of iterators of Maps and Sets", "it does not show what they have yet to give", func(l *look) { learnIterators(l) }},
+	{"names of properties", "goja", "what an inspector shows of arrays besides their items", "it goes through all names, which takes long for a long array", func(l *look) { learnNamed(l) }},
+	{"regular expressions", "goja", "patterns as they were written; matches in one call where no code can see them", "a RegExp is asked through its properties each time, and its source is goja's", func(l *look) { learnRegexps(l) }},
+	{"instructions", "goja", "a bound of strings before they are joined", "a program can join strings until the heap's limit condemns its isolate", func(l *look) { new(joining).learn(l) }},
+}
+
+// Unknown tells of each part that is not as expected what is lost, as a line for a
+// log. It learns all parts.
+func Unknown() (lines []string) {
+	for _, p := range parts {
+		l := &look{}
+		if p.learn(l); !l.known() {
+			lines = append(lines, fmt.Sprintf("the layout of %s's %s is unknown (%s is not as expected): %s", p.of, p.name, l.lost, p.lost))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,105 @@
+package insides
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write docs/insides.md anew")
+
+// All parts are where they are expected.
+func TestInsidesAreKnown(t *testing.T) {
+	for _, line := range Unknown() {
+		t.Error(line)
+	}
+	for name, known := range map[string]bool{
+		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
+		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(),
+	} {
+		if !known {
+			t.Errorf("%s: not known", name)
+		}
+	}
+}
+
+// Whatever one member is otherwise, the parts that look at it know that they do not
+// know it, no other does, and none reads or writes a place that it has not checked.
+func TestAnyMemberMayBeWrong(t *testing.T) {
+	for _, p := range parts {
+		sound := &look{}
+		p.learn(sound)
+		if len(sound.asked) == 0 {
+			t.Errorf("%s: nothing is looked at", p.name)
+		}
+		for _, entry := range sound.asked {
+			member, _, _ := strings.Cut(entry, ": ")
+			l := &look{wrong: member}
+			if p.learn(l); l.known() || l.lost != member {
+				t.Errorf("%s without %s: lost %q", p.name, member, l.lost)
+			}
+		}
+	}
+}
+
+// The parts that are learnt with a wrong member say so.
+func TestUnknownParts(t *testing.T) {
+	if in := learnGoja(&look{wrong: "goja.vm.stack"}); in.Known {
+		t.Error("the virtual machine is known")
+	}
+	if learnKnownPlain(&look{wrong: "goja.baseObject.values"}).Known || learnFrames(&look{wrong: "goja.StackFrame.funcName"}) {
+		t.Error("values or frames are known")
+	}
+	if learnKnownMapNames(&look{wrong: "the group of a map"}).Known || learnViews(&look{wrong: "goja.typedArrayObject.offset"}).Known {
+		t.Error("maps or views are known")
+	}
+	if learnKnownHalves(&look{wrong: "goja.typedArray.less"}).Known || len(learnIterators(&look{wrong: "goja.orderedMapIter.cur"}).Places) > 0 {
+		t.Error("typed arrays or iterators are known")
+	}
+	if learnNamed(&look{wrong: "goja.baseObject.propNames"}).Known || learnRegexps(&look{wrong: "goja.regexpObject.standard"}).ok {
+		t.Error("names or regular expressions are known")
+	}
+	j := &joining{}
+	if j.learn(&look{wrong: "goja._add"}); j.known {
+		t.Error("instructions are known")
+	}
+}
+
+const listBegins, listEnds = "<!-- list: go test ./internal/insides -update -->\n", "<!-- end of list -->"
+
+// docs/insides.md lists each part with what is looked at.
+func TestDocument(t *testing.T) {
+	path := filepath.Join("..", "..", "docs", "insides.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(text), listBegins)
+	_, after, ends := strings.Cut(rest, listEnds)
+	if !begins || !ends {
+		t.Fatalf("%s has no place for the list", path)
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		l := &look{}
+		p.learn(l)
+		fmt.Fprintf(&b, "\n### %s%s (%s)\n\n- For: %s.\n- Without: %s.\n- Looked at:\n", strings.ToUpper(p.name[:1]), p.name[1:], p.of, p.uses, p.lost)
+		for _, entry := range l.asked {
+			what, as, _ := strings.Cut(entry, ": ")
+			fmt.Fprintf(&b, "  - `%s`: %s\n", what, as)
+		}
+	}
+	want := before + listBegins + b.String() + "\n" + listEnds + after
+	if want == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is not what the package looks at: run go test ./internal/insides -update", path)
+	}
+	if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
