@@ -144,15 +144,17 @@ func stepsAt(t *testing.T, c campaign.Case, n int) int {
 		t.Fatalf("the kill cut %d fibers, want 1: %+v", k.Fibers, k)
 	}
 	for _, o := range filesOf(t, c, fmt.Sprintf("death-%d", n)).Objects {
-		for _, f := range o.Fibers.Interrupted() {
-			var snapshot struct{ Found []string }
-			if f.Snapshot != "" {
-				if err := json.Unmarshal([]byte(f.Snapshot), &snapshot); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return len(snapshot.Found)
+		cut := o.Fibers.Interrupted()
+		if len(cut) == 0 {
+			continue
 		}
+		var snapshot struct{ Found []string }
+		if cut[0].Snapshot != "" {
+			if err := json.Unmarshal([]byte(cut[0].Snapshot), &snapshot); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(snapshot.Found)
 	}
 	t.Fatal("no fiber on the disk")
 	return 0

@@ -73,10 +73,10 @@ func (s deletion) dropEverything(o DeleteAllOptions, alarm int64) error {
 	err := s.dropObjects()
 	s.forgetTables()
 	if err == nil && o.KeepAlarm {
-		err = (metaTable{s.Store}).write(metaAlarm, alarm)
+		err = metaTable(s).write(metaAlarm, alarm)
 	}
 	if err == nil && o.FacetsPending {
-		err = (metaTable{s.Store}).write(metaFacetsPending, int64(1))
+		err = metaTable(s).write(metaFacetsPending, int64(1))
 	}
 	s.cache.clear()
 	if err != nil {

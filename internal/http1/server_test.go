@@ -197,8 +197,7 @@ func TestAnswers(t *testing.T) {
 // while it streams, gets the whole answer.
 func TestHalfClose(t *testing.T) {
 	work := make(chan struct{})
-	var w *world
-	w = start(t, &Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+	w := start(t, &Server{Handler: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		io.WriteString(rw, "begun ")
 		rw.(*Response).FlushError()
 		select {

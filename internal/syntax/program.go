@@ -58,7 +58,6 @@ type scope struct {
 	loop, breakable  bool     // continue, break
 	labels           []string // of the function
 	plain            bool     // neither await nor yield: a parameter, a static block
-	fresh            bool     // holds nothing of its own that closures may read later
 }
 
 // generator makes one program. Confined to its call.

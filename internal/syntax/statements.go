@@ -95,7 +95,7 @@ func (g *generator) declaration() string {
 	}
 	name := g.name()
 	text := word + " " + name
-	if word == "const" || g.chance(4) == false {
+	if word == "const" || !g.chance(4) {
 		text += " = " + g.expr()
 	}
 	g.declare(name, anything, word != "const")

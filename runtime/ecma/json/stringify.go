@@ -50,7 +50,6 @@ type step struct {
 
 var (
 	bigIntType = reflect.TypeFor[*big.Int]()
-	intType    = reflect.TypeFor[int64]()
 	floatType  = reflect.TypeFor[float64]()
 )
 
