@@ -26,7 +26,6 @@ package sqlstore
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"time"
 
@@ -140,11 +139,9 @@ func Open(o Options) (*Store, error) {
 		}
 	}
 	fresh := false
-	if info, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
-		fresh = path != sqlite.Memory
-	}
-	if fresh {
-		if err := checkPresent(path); err != nil {
+	if path != sqlite.Memory {
+		var err error
+		if fresh, err = neverCommitted(path); err != nil {
 			return nil, err
 		}
 	}

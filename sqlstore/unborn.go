@@ -41,6 +41,21 @@ func clearUnborn(d *disk.Disk, path string) error {
 	return nil
 }
 
+// neverCommitted says whether nothing was ever committed to the database at path,
+// so that no sync may have reached it: it is missing or empty, or has the one page
+// of an empty database. One that is missing or empty although something beside it
+// shows that it held data is an error: opening it would begin anew in silence.
+func neverCommitted(path string) (bool, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0:
+		return true, checkPresent(path)
+	case err != nil:
+		return false, fmt.Errorf("sqlstore: open: %w", err)
+	}
+	return info.Size() <= unbornPage && held(path) == "", nil
+}
+
 // isUnborn says whether b, of at most one page, is what a loss of power leaves of
 // an empty database's page (https://www.sqlite.org/fileformat2.html): zeros, or
 // its only sector with content and zeros or nothing after it.
