@@ -24,7 +24,6 @@ type powerLife struct {
 	dir    string
 	s      *Store
 	losses int // so far
-	wanted int
 
 	busy         bool  // a loss is being looked at
 	acked, tried int64 // turns: synced, begun
