@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"minido.dev/minido/durableobject/objectid"
-	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/minidotest"
@@ -70,7 +69,7 @@ func stateOf(t *testing.T, killed bool) (w *minidotest.World, dir string, answer
 	write(1)
 	write(2)
 	for _, name := range []string{"a", "b"} {
-		if err := w.Act("D", name, pool.Action{Verb: pool.Evict, Force: true}); err != nil {
+		if err := w.Evict("D", name); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -31,3 +31,8 @@ func (w *World) settled(act func(done func(error))) error {
 	}
 	return result
 }
+
+// Evict takes an object out of memory, whatever it is doing.
+func (w *World) Evict(class, object string) error {
+	return w.Act(class, object, pool.Action{Verb: pool.Evict, Force: true})
+}
