@@ -183,15 +183,6 @@ var ErrNoAlarm = errors.New("the object has no alarm")
 func (o *Object) FireAlarm(done func(error)) {
 	o.deliver(alarms.CauseFire, func() {
 		defer o.done()
-		if o.opts.Alarms == nil || o.currentAlarm() == nil || o.alarm.deferred {
-			done(ErrNoAlarm)
-			return
-		}
-		if thrown := o.realm.eng.Try(func() { o.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
-			done(o.realm.eng.ToEvent(thrown))
-			return
-		}
-		o.alarm.rearmed = true
 		finished := false
 		finish := func(err error) {
 			if !finished {
@@ -200,6 +191,15 @@ func (o *Object) FireAlarm(done func(error)) {
 			}
 		}
 		o.ctx.AtDeath(func(error) { finish(o.refusal()) })
+		if o.opts.Alarms == nil || o.currentAlarm() == nil || o.alarm.deferred {
+			finish(ErrNoAlarm)
+			return
+		}
+		if thrown := o.realm.eng.Try(func() { o.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
+			finish(o.realm.eng.ToEvent(thrown))
+			return
+		}
+		o.alarm.rearmed = true
 		o.ctx.Emit(func() { finish(nil) })
 	}, done)
 }

@@ -85,6 +85,7 @@ func (t *entrypoint) Release() {}
 
 // Call implements event.Capability.
 func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
+	done = once(done)
 	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), cmp.Or(c.Cause, "rpc"), func(ctx *engine.Context, end func()) {
 		target, err := t.instance(ctx)
 		if err != nil {
@@ -107,6 +108,7 @@ func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 // Fetch implements cfapi.Target.
 func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	i := t.i
+	done = once(done)
 	ctx := i.Engine.NewContext(engine.RequestContext, "")
 	ended, gone := func() {}, func() {}
 	i.dispatch(ctx, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
@@ -128,6 +130,7 @@ func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)
 // for concurrent use.
 func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bool, err error)) {
 	noRetry := false
+	done = once(done)
 	t := &entrypoint{i: i, name: defaultEntrypoint}
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "scheduled", func(ctx *engine.Context, end func()) {
 		forget := ctx.AtDeath(func(reason error) { done(noRetry, reason) })
@@ -153,7 +156,9 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 
 // dispatch runs an event of the stateless worker in a context of its own, which
 // ends when end was called and nothing is held any more. failed is called
-// instead of fn if the isolate cannot take the event. Safe for concurrent use.
+// instead of fn if the isolate cannot take the event, and also after fn has begun
+// if the context ends before fn returns: it was interrupted, perhaps before it had
+// arranged for that. Safe for concurrent use.
 func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
 	err := i.Engine.PostLoop(func() {
 		if i.Engine.CondemnedBy() != nil || i.abandoned {
@@ -168,14 +173,29 @@ func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engin
 		r := &stateless{number: i.dispatched, pending: true}
 		i.requests[ctx] = r
 		ctx.AtDeath(func(error) { delete(i.requests, ctx) })
+		forget := ctx.AtDeath(func(error) { failed(ErrEnded) }) // before any code ran
 		i.Engine.Enter(ctx.Frame(), cause, func() {
+			forget()
+			forget = ctx.AtDeath(failed)
 			ctx.HoldFor()
 			fn(ctx, func() { r.pending = false; ctx.ReleaseFor() })
+			forget()
 			ctx.WhenIdle(func() { ctx.Finish(errFinished) })
 		})
 	})
 	if err != nil {
 		failed(ErrEnded)
+	}
+}
+
+// once is fn for the first call only. Loop-confined.
+func once[A, B any](fn func(A, B)) func(A, B) {
+	called := false
+	return func(a A, b B) {
+		if !called {
+			called = true
+			fn(a, b)
+		}
 	}
 }
 
@@ -260,8 +280,6 @@ var errFinished = fmt.Errorf("the request has been answered")
 // when the context dies first. Call gone, in a turn of the context, when nobody
 // waits for the response any more: it aborts the request's signal.
 func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) goja.Value, done func(*event.Response, error)) (gone func()) {
-	request := i.Platform.Fetch.RequestFromEvent(req)
-	gone = func() { i.Platform.Fetch.ClientGone(request) }
 	ctx := i.Engine.IO("a fetch handler")
 	finished := false
 	forget := func() {}
@@ -274,6 +292,8 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 		done(resp, err)
 	}
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
+	request := i.Platform.Fetch.RequestFromEvent(req) // JavaScript, which may be interrupted
+	gone = func() { i.Platform.Fetch.ClientGone(request) }
 	fail := func(reason goja.Value) {
 		ev := i.CF.Failure(reason)
 		i.emit(ctx, func() { finish(nil, ev) })
