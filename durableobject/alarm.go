@@ -73,7 +73,7 @@ func (a *alarmState) committed() {
 }
 
 // loadAlarm reads the row once per incarnation.
-func (o *Object) loadAlarm() {
+func (o wakeUp) loadAlarm() {
 	o.mayUseStorage()
 	a := &o.alarm
 	if a.loaded {
@@ -90,7 +90,7 @@ func (o *Object) loadAlarm() {
 	}
 }
 
-func (o *Object) currentAlarm() *int64 {
+func (o wakeUp) currentAlarm() *int64 {
 	o.loadAlarm()
 	if o.alarm.changed {
 		return o.alarm.next
@@ -100,8 +100,8 @@ func (o *Object) currentAlarm() *int64 {
 
 // getAlarm implements storage.getAlarm(): null inside the handler, unless it
 // has set a new one.
-func (o *Object) getAlarm() goja.Value {
-	at := o.currentAlarm()
+func (o storage) getAlarm() goja.Value {
+	at := o.wakeUp().currentAlarm()
 	if at == nil || o.alarm.deferred {
 		return goja.Null()
 	}
@@ -109,7 +109,7 @@ func (o *Object) getAlarm() goja.Value {
 }
 
 // setAlarm implements storage.setAlarm(); v is a Date or milliseconds.
-func (o *Object) setAlarm(v, options goja.Value) {
+func (o storage) setAlarm(v, options goja.Value) {
 	r := o.realm
 	ms, unconfirmed := alarmTime(r.eng, v), allowsUnconfirmed(options)
 	if !o.hasAlarm {
@@ -119,7 +119,7 @@ func (o *Object) setAlarm(v, options goja.Value) {
 	if ms < now {
 		ms = now // a time in the past means now
 	}
-	o.loadAlarm()
+	o.wakeUp().loadAlarm()
 	if err := o.db().SetAlarm(ms); err != nil {
 		r.storageError(err)
 	}
@@ -166,9 +166,9 @@ func date(e *engine.Engine, v goja.Value, method string) int64 {
 // deleteAlarm implements storage.deleteAlarm(). While the handler runs it
 // deletes the running alarm, too: a handler that then throws is not called
 // again, as in the reference.
-func (o *Object) deleteAlarm(options goja.Value) {
+func (o storage) deleteAlarm(options goja.Value) {
 	unconfirmed := allowsUnconfirmed(options)
-	if o.currentAlarm() == nil {
+	if o.wakeUp().currentAlarm() == nil {
 		return
 	}
 	if err := o.db().ClearAlarm(); err != nil {
@@ -215,22 +215,22 @@ func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 		forget = o.ctx.AtDeath(func(error) {
 			if o.failure != nil && !o.stopped {
 				if retryCount >= alarms.MaxRetries {
-					o.dropAlarm()
+					o.wakeUp().dropAlarm()
 				}
 				finish(AlarmFailed, o.failure) // abort(), a failed commit, a turn without end
 				return
 			}
 			finish(AlarmInterrupted, o.refusal())
 		})
-		if !o.alarmDue(finish) {
+		if !o.wakeUp().alarmDue(finish) {
 			return
 		}
-		o.runAlarm(retryCount, finish)
+		o.wakeUp().runAlarm(retryCount, finish)
 	}, func(err error) { done(AlarmInterrupted, err) })
 }
 
 // alarmDue compares the wake-up with the row.
-func (o *Object) alarmDue(finish func(AlarmResult, error)) bool {
+func (o wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 	at := o.currentAlarm()
 	if at != nil && *at <= o.realm.eng.Now().UnixMilli() {
 		return true
@@ -251,7 +251,7 @@ func (o *Object) alarmDue(finish func(AlarmResult, error)) bool {
 	return false
 }
 
-func (o *Object) runAlarm(retryCount int, finish func(AlarmResult, error)) {
+func (o wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 	r, a := o.realm, &o.alarm
 	a.running, a.deferred, a.at = true, true, *o.currentAlarm()
 	limit := r.eng.SetTimer(alarmLimit, false, func() {
@@ -303,7 +303,7 @@ func (o *Object) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 }
 
 // forgetAlarm deletes the row of the alarm whose handler has succeeded.
-func (o *Object) forgetAlarm() {
+func (o wakeUp) forgetAlarm() {
 	a := &o.alarm
 	if !a.deferred {
 		return
@@ -318,7 +318,7 @@ func (o *Object) forgetAlarm() {
 
 // dropAlarm deletes the row of an alarm that is not tried again, of an object
 // that is about to end and loses everything else that it has not committed.
-func (o *Object) dropAlarm() {
+func (o wakeUp) dropAlarm() {
 	if !o.alarm.deferred || o.store == nil {
 		return
 	}

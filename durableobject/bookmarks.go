@@ -8,7 +8,7 @@ import (
 
 // currentBookmark implements storage.getCurrentBookmark(): the state after what
 // was written so far, which it commits unless a transaction is open.
-func (o *Object) currentBookmark() goja.Value {
+func (o storage) currentBookmark() goja.Value {
 	if o.txns == 0 {
 		o.commitNow()
 	}
@@ -20,7 +20,7 @@ func (o *Object) currentBookmark() goja.Value {
 }
 
 // bookmarkForTime implements storage.getBookmarkForTime(date or milliseconds).
-func (o *Object) bookmarkForTime(c goja.FunctionCall) goja.Value {
+func (o storage) bookmarkForTime(c goja.FunctionCall) goja.Value {
 	ms := date(o.realm.eng, c.Argument(0), "getBookmarkForTime")
 	if o.txns == 0 {
 		o.commitNow()
@@ -35,7 +35,7 @@ func (o *Object) bookmarkForTime(c goja.FunctionCall) goja.Value {
 // restoreBookmark implements storage.onNextSessionRestoreBookmark(bookmark): the
 // object's next incarnation begins with the state that it names. Applications
 // call ctx.abort() to begin that one.
-func (o *Object) restoreBookmark(c goja.FunctionCall) goja.Value {
+func (o storage) restoreBookmark(c goja.FunctionCall) goja.Value {
 	r := o.realm
 	r.need(c, 1, "DurableObjectStorage", "onNextSessionRestoreBookmark", "string")
 	bookmark := r.text(c.Argument(0))

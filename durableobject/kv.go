@@ -26,7 +26,7 @@ func (r *Realm) defineKV() {
 		Methods: []engine.Method[*syncKV]{
 			method("get", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "get", "string")
-				if v := k.o.value(r.text(c.Argument(0))); v != nil {
+				if v := k.o.storage().value(r.text(c.Argument(0))); v != nil {
 					return v
 				}
 				return goja.Undefined()
@@ -34,20 +34,20 @@ func (r *Realm) defineKV() {
 			method("put", 2, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "put", "string")
 				r.need(c, 2, "SyncKvStorage", "put", "Value")
-				k.o.put(r.text(c.Argument(0)), c.Argument(1)) // undefined is a value here
+				k.o.storage().put(r.text(c.Argument(0)), c.Argument(1)) // undefined is a value here
 				return goja.Undefined()
 			}),
 			method("delete", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "delete", "string")
-				return r.vm.ToValue(k.o.delete(r.text(c.Argument(0))))
+				return r.vm.ToValue(k.o.storage().delete(r.text(c.Argument(0))))
 			}),
-			method("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.listSync(c.Argument(0)) }),
+			method("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.storage().listSync(c.Argument(0)) }),
 		},
 	})
 }
 
 // listSync returns an iterable iterator of [key, value].
-func (o *Object) listSync(options goja.Value) goja.Value {
+func (o storage) listSync(options goja.Value) goja.Value {
 	r := o.realm
 	opts := r.listOptions(options, "SyncKvStorage")
 	it, err := o.db().List(opts)
@@ -60,7 +60,7 @@ func (o *Object) listSync(options goja.Value) goja.Value {
 	}
 	list := &kvIterator{it: it}
 	o.kvList = list
-	return r.listIter.wrap(o, func() (goja.Value, bool) {
+	return r.listIter.wrap(o.Object, func() (goja.Value, bool) {
 		o.mayUseStorage()
 		if list.expired {
 			r.eng.Throw("Error", "%s", kvListExpired)

@@ -55,7 +55,7 @@ func (o *Object) Status() Status {
 	for _, op := range o.ctx.Ops() {
 		s.Waiting = append(s.Waiting, op.Name)
 	}
-	for _, f := range o.sortedFacets() {
+	for _, f := range o.facetTree().sortedFacets() {
 		if f.object != nil {
 			s.Facets = append(s.Facets, f.name)
 		}
@@ -76,7 +76,7 @@ func (o *Object) Status() Status {
 // of it. Timers are no events. Loop-confined.
 func (o *Object) IdleSince() time.Time {
 	at := o.idleAt
-	for _, f := range o.sortedFacets() {
+	for _, f := range o.facetTree().sortedFacets() {
 		if f.object == nil {
 			continue
 		}
@@ -135,7 +135,7 @@ func (o *Object) Supersede() {
 		o.ctx.LetGo(o.sealed)
 	}
 	o.superseded, o.stopped = true, true
-	for _, f := range o.sortedFacets() {
+	for _, f := range o.facetTree().sortedFacets() {
 		if f.object != nil {
 			f.object.Supersede()
 		}
@@ -191,11 +191,11 @@ func (o *Object) FireAlarm(done func(error)) {
 			}
 		}
 		o.ctx.AtDeath(func(error) { finish(o.refusal()) })
-		if o.opts.Alarms == nil || o.currentAlarm() == nil || o.alarm.deferred {
+		if o.opts.Alarms == nil || o.wakeUp().currentAlarm() == nil || o.alarm.deferred {
 			finish(ErrNoAlarm)
 			return
 		}
-		if thrown := o.realm.eng.Try(func() { o.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
+		if thrown := o.realm.eng.Try(func() { o.storage().setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
 			finish(o.realm.eng.ToEvent(thrown))
 			return
 		}

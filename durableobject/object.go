@@ -493,7 +493,7 @@ func (o *Object) finish(failure *event.Error, reason error) {
 	}
 	o.ended, o.failure = true, failure
 	ev := failure
-	for _, f := range o.sortedFacets() {
+	for _, f := range o.facetTree().sortedFacets() {
 		f.stop(ev)
 	}
 	o.ctx.Kill(reason)
@@ -517,7 +517,7 @@ func (o *Object) Busy() string {
 	case o.syncing:
 		return "what it wrote is not on disk yet"
 	}
-	for _, f := range o.sortedFacets() {
+	for _, f := range o.facetTree().sortedFacets() {
 		if f.object != nil {
 			if why := f.object.Busy(); why != "" {
 				return "its facet " + f.name + ": " + why
@@ -544,7 +544,7 @@ func (o *Object) Hibernatable() string {
 	if n := o.ctx.Held(); n > 0 {
 		return fmt.Sprintf("%d promises given to waitUntil() or open sockets keep it alive", n)
 	}
-	for _, f := range o.sortedFacets() {
+	for _, f := range o.facetTree().sortedFacets() {
 		if f.object != nil {
 			if why := f.object.Hibernatable(); why != "" {
 				return "its facet " + f.name + ": " + why

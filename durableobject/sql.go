@@ -28,7 +28,7 @@ func (r *Realm) defineSQL() {
 	r.sql = engine.DefineClass(r.eng, engine.ClassDef[*sqlAPI]{
 		Name: "SqlStorage",
 		Methods: []engine.Method[*sqlAPI]{
-			method("exec", 1, func(s *sqlAPI, c goja.FunctionCall) goja.Value { return s.o.exec(c) }),
+			method("exec", 1, func(s *sqlAPI, c goja.FunctionCall) goja.Value { return s.o.storage().exec(c) }),
 		},
 		Accessors: []engine.Accessor[*sqlAPI]{{Name: "databaseSize", Get: func(s *sqlAPI, _ *goja.Object) goja.Value {
 			s.o.ctx.Check()
@@ -106,7 +106,7 @@ func (r *Realm) defineSQL() {
 }
 
 // exec implements sql.exec(query, ...bindings).
-func (o *Object) exec(call goja.FunctionCall) goja.Value {
+func (o storage) exec(call goja.FunctionCall) goja.Value {
 	r := o.realm
 	r.need(call, 1, "SqlStorage", "exec", "String")
 	query := r.text(call.Arguments[0])
@@ -124,7 +124,7 @@ func (o *Object) exec(call goja.FunctionCall) goja.Value {
 	if err != nil {
 		r.storageError(err)
 	}
-	cur := &sqlCursor{o: o, c: c, names: c.ColumnNames()}
+	cur := &sqlCursor{o: o.Object, c: c, names: c.ColumnNames()}
 	if len(cur.names) > 0 {
 		// Weak, since a cleanup's argument is a root: through the store it would hold
 		// the isolate that holds the cursor, and none of them would ever be collected.

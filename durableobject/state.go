@@ -80,7 +80,7 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 	}
 	if opts, ok := options.(*goja.Object); ok {
 		if retry := opts.Get("retryAlarm"); retry != nil && !goja.IsUndefined(retry) && !retry.ToBoolean() {
-			o.giveUpAlarm()
+			o.wakeUp().giveUpAlarm()
 		}
 	}
 	o.fail(ev)
@@ -89,7 +89,7 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 
 // giveUpAlarm drops the alarm whose handler is running (abort with
 // {retryAlarm: false}): what else is uncommitted is lost, the deletion is not.
-func (o *Object) giveUpAlarm() {
+func (o wakeUp) giveUpAlarm() {
 	if !o.alarm.running || !o.alarm.deferred || o.superseded {
 		return
 	}

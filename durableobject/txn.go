@@ -42,19 +42,25 @@ func (r *Realm) defineTxn() {
 	r.txn = engine.DefineClass(r.eng, engine.ClassDef[*asyncTxn]{
 		Name: "DurableObjectTransaction",
 		Methods: []engine.Method[*asyncTxn]{
-			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncGet(c, "DurableObjectTransaction") }),
-			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.asyncPut(c.Argument(0), c.Argument(1), goja.Undefined())
+			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value {
+				return o.storage().asyncGet(c, "DurableObjectTransaction")
 			}),
-			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncDelete(c, "DurableObjectTransaction") }),
-			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.asyncList(c, "DurableObjectTransaction") }),
-			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.getAlarm() }),
+			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
+				return o.storage().asyncPut(c.Argument(0), c.Argument(1), goja.Undefined())
+			}),
+			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value {
+				return o.storage().asyncDelete(c, "DurableObjectTransaction")
+			}),
+			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value {
+				return o.storage().asyncList(c, "DurableObjectTransaction")
+			}),
+			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().getAlarm() }),
 			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				o.setAlarm(c.Argument(0), goja.Undefined())
+				o.storage().setAlarm(c.Argument(0), goja.Undefined())
 				return goja.Undefined()
 			}),
 			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-				o.deleteAlarm(goja.Undefined())
+				o.storage().deleteAlarm(goja.Undefined())
 				return goja.Undefined()
 			}),
 			async("deleteAll", 0, func(o *Object, c goja.FunctionCall) goja.Value {
@@ -84,7 +90,7 @@ func (t *asyncTxn) rollback() {
 // transaction implements storage.transaction(): what was written before it
 // commits first; the closure is a critical section, so closures run one after
 // another and no other event sees what is not committed.
-func (o *Object) transaction(closure goja.Value) goja.Value {
+func (o storage) transaction(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
 		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
@@ -105,7 +111,7 @@ func (o *Object) transaction(closure goja.Value) goja.Value {
 	return r.vm.ToValue(promise)
 }
 
-func (o *Object) runTransaction(s *critical, closure goja.Value, resolve, reject func(any) error) {
+func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject func(any) error) {
 	r := o.realm
 	finish := func(settle func(any) error, v goja.Value) {
 		o.ctx.Release()
@@ -117,7 +123,7 @@ func (o *Object) runTransaction(s *critical, closure goja.Value, resolve, reject
 		finish(reject, r.eng.FromGo(err))
 		return
 	}
-	t := &asyncTxn{o: o, savepoint: sp, alarm: o.alarm.pending()}
+	t := &asyncTxn{o: o.Object, savepoint: sp, alarm: o.alarm.pending()}
 	o.txns++
 	o.wrote()
 	end := func(settle func(any) error, v goja.Value, keep bool) {
@@ -154,7 +160,7 @@ func (o *Object) runTransaction(s *critical, closure goja.Value, resolve, reject
 // transactionSync implements storage.transactionSync(): a savepoint around a
 // synchronous closure. What an async closure does after its first await is
 // outside, as in the reference.
-func (o *Object) transactionSync(closure goja.Value) goja.Value {
+func (o storage) transactionSync(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
 		r.eng.Throw("TypeError", "Failed to execute 'transactionSync' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")

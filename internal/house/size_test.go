@@ -23,7 +23,6 @@ const (
 var oversize = map[string]int{
 	"runtime/engine.Engine":     181,
 	"internal/syntax.generator": 67,
-	"durableobject.Object":      98,
 	"runtime/server.Server":     71,
 }
 
