@@ -16,8 +16,8 @@ const Fail Verb = "fail"
 var fail = Kind{
 	Verb:  Fail,
 	Forms: []string{"fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)"},
-	Does: "the disk is full, broken or locked: the write at that point fails. `sync`: the commit was written and could not be synced, so that nobody gets its answer. " +
-		"`dns`: the name of the server that is fetched from does not resolve",
+	Does: "the write at that point fails: the disk is full, broken or locked. `sync`: the commit was written but not synced, so its answer is never sent. " +
+		"`dns`: the host name of a fetch does not resolve",
 	Draws: []string{"fail(full)", "fail(io)", "fail(busy)", "fail(sync)", "fail(dns)"}, Weight: 3,
 	Takes:       oneOf("full", "io", "busy", "sync", "dns"),
 	Happens:     canFail,

@@ -100,7 +100,8 @@ type Order struct {
 	Made int `json:"made"`
 }
 
-// Docs is the kind's row in docs/compatibility.md.
+// Docs is what docs/compatibility.md says of the kind: a row, and a line below
+// the table.
 type Docs struct {
 	State State  `json:"state"`
 	Notes string `json:"notes"` // what is missing or different, in Markdown

@@ -32,7 +32,9 @@ func compatibilityTable() string {
 				if r.Text != "" {
 					as = "yes"
 				}
-				fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, "`"+strings.Join(r.Names, "`, `")+"`", as, strings.ReplaceAll(r.Advice, "|", "\\|"))
+				for _, names := range rowsOfNames(r.Names) {
+					fmt.Fprintf(&out, "| `%s` | %s | %s | %s |\n", name, names, as, strings.ReplaceAll(r.Advice, "|", "\\|"))
+				}
 			}
 		}
 		if same := node.SameAs(name); same != "" {
@@ -43,6 +45,25 @@ func compatibilityTable() string {
 	}
 	fmt.Fprintf(&out, "\nNothing is refused in %s.\n", strings.Join(full, ", "))
 	return out.String()
+}
+
+// rowsOfNames lists names as code, in as many cells as keep each short enough
+// for a table (internal/house bounds the length of a cell).
+func rowsOfNames(names []string) []string {
+	const longest = 160
+	rows := []string{""}
+	for _, name := range names {
+		last := &rows[len(rows)-1]
+		switch {
+		case *last == "":
+			*last = "`" + name + "`"
+		case len(*last)+len(name) > longest:
+			rows = append(rows, "`"+name+"`")
+		default:
+			*last += ", `" + name + "`"
+		}
+	}
+	return rows
 }
 
 // How APIs are called that are not functions of their module.

@@ -47,8 +47,8 @@ func TestCompatibility(t *testing.T) {
 }
 
 func docsTable() string {
-	var out, absent strings.Builder
-	fmt.Fprintln(&out, "| binding | key | state | on disk | missing or different |\n|---|---|---|---|---|")
+	var out, details, absent strings.Builder
+	fmt.Fprintln(&out, "| binding | key | state | on disk |\n|---|---|---|---|")
 	fmt.Fprintln(&absent, "| binding | key | instead |\n|---|---|---|")
 	for _, k := range binding.Kinds() {
 		if k.Docs.State == binding.Absent {
@@ -63,7 +63,10 @@ func docsTable() string {
 		if k.State != "" {
 			disk = "`v3/" + k.State + "`"
 		}
-		fmt.Fprintf(&out, "| %s | `%s` | %s | %s | %s |\n", k.Title, k.Key, k.Docs.State, disk, k.Docs.Notes)
+		fmt.Fprintf(&out, "| %s | `%s` | %s | %s |\n", k.Title, k.Key, k.Docs.State, disk)
+		if k.Docs.Notes != "" {
+			fmt.Fprintf(&details, "- %s: %s.\n", k.Title, strings.TrimSuffix(k.Docs.Notes, "."))
+		}
 	}
-	return out.String() + "\nAbsent (without a word beside it: " + binding.CommonAdvice + "):\n\n" + absent.String()
+	return out.String() + "\n" + details.String() + "\nAbsent (where the last column is empty: " + binding.CommonAdvice + "):\n\n" + absent.String()
 }
