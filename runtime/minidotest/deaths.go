@@ -44,6 +44,9 @@ func (d Death) LosesPower() bool {
 // EachDeath runs a test for each way of dying.
 func EachDeath(t *testing.T, test func(t *testing.T, d Death)) {
 	for _, d := range Deaths {
-		t.Run(d.Name, func(t *testing.T) { test(t, d) })
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel() // they wait for the disk
+			test(t, d)
+		})
 	}
 }
