@@ -30,7 +30,7 @@ help:
 	@echo 'make fuzz-syntax   SYNTAX=20000 random programs over the syntax around await, compared with the reference'
 	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
 	@echo 'make hostile       workers that use everything up, beside a neighbour: memory, latency and recovery as a table'
-	@echo 'make soak          hundreds of rooms hibernate and wake under traffic for SOAK=1m'
+	@echo 'make soak          KILLS=10000 SIGKILLs and LOSSES=10000 losses of power lose nothing; rooms hibernate for SOAK=1m'
 	@echo 'make damage        what becomes of 352 damaged state directories, as a table'
 	@echo 'make mutants       each line of the commit path changed, and the test that notices'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
@@ -78,8 +78,15 @@ HOSTILE ?= all
 hostile: build
 	MINIDO_HOSTILE='$(HOSTILE)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 60m ./e2e/hostile
 
+# No acknowledged write is lost by KILLS deaths of a server by SIGKILL, nor by LOSSES losses
+# of power, of a store after any operation of the disk and of a whole world at any effect
+# point; a failure prints what runs it again. Then rooms hibernate and wake for SOAK.
+KILLS ?= 10000
+LOSSES ?= 10000
 SOAK ?= 1m
 soak: build npm
+	MINIDO_POWER_LOSSES=$(LOSSES) $(GO) test -count=1 -timeout 240m -v -run 'TestPowerLoss' ./sqlstore ./durableobject
+	MINIDO_KILLS=$(KILLS) MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 600m -v -run TestNoAcknowledgedWriteIsLost ./e2e
 	MINIDO_SOAK='$(SOAK)' MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run Soak ./e2e
 
 # 352 damaged state directories, and what becomes of each; make test tries one in eleven.

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 )
 
-// kills is how many times the server dies in TestNoAcknowledgedWriteIsLost.
+// kills is how many times a server dies over one state directory.
 const kills = 100
 
 // counters are the objects that are written to, all at the same time.
@@ -114,58 +116,121 @@ func (l *ledger) check(t *testing.T, url string, life int) (rows int) {
 // itself; %d is how often the moment passes first.
 var pointsToDieAt = []string{"commit:before#%d", "commit:after#%d", "response:before#%d", "response:after#%d", "rpc:before#%d"}
 
-// TestNoAcknowledgedWriteIsLost kills the server 100 times while six clients
+// TestNoAcknowledgedWriteIsLost kills the server again and again while six clients
 // write to three objects: half of the times from outside, after some number of
 // acknowledged writes, and half by itself at a point on either side of a commit
 // or of an answer. After each death the next server has every acknowledged write,
 // no write twice, and SQL and KV in step.
+//
+// MINIDO_KILLS says how often (100; make soak: 10,000), MINIDO_KILLS_SEED with
+// which seed the first hundred begins. Each hundred has a state directory and a
+// seed of its own, which is what a failure names.
 func TestNoAcknowledgedWriteIsLost(t *testing.T) {
 	t.Parallel()
-	state := filepath.Join(t.TempDir(), "state")
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	chance := rand.New(rand.NewPCG(seed, 0))
-	books := newLedger()
-	acked, selfKills := int64(0), 0
-	for life := 1; life <= kills+1; life++ {
-		var kill func()
-		enough := int64(1 + chance.IntN(40))
-		point := fmt.Sprintf(pointsToDieAt[chance.IntN(len(pointsToDieAt))], 1+chance.IntN(60))
-		if life%2 == 1 {
-			point = ""
-		}
-		s, err := tryDev(t, point, "--config", filepath.Join(fixture(t, "counter"), "wrangler.jsonc"),
-			"--port", "0", "--persist-to", state, "--log-level", "error", "--no-watch")
-		if err != nil {
-			t.Fatalf("life %d (%s): %v", life, point, err)
-		}
-		if life == kills+1 {
-			rows := books.check(t, s.url, life)
-			t.Logf("%d kills (%d at a point), %d writes acknowledged, %d on disk", kills, selfKills, acked, rows)
-			return
-		}
-		if point == "" {
-			books.check(t, s.url, life)
-			kill = func() {
-				if err := s.Kill(); err != nil {
-					t.Error(err)
-				}
+	wanted := int(envNumber(t, "MINIDO_KILLS", kills))
+	seed := envNumber(t, "MINIDO_KILLS_SEED", uint64(time.Now().UnixNano()))
+	var sum killed
+	for sum.kills < wanted {
+		n := min(kills, wanted-sum.kills)
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+			h := hundred{t: t, seed: seed, state: filepath.Join(t.TempDir(), "state"), books: newLedger(), chance: rand.New(rand.NewPCG(seed, 0))}
+			h.run(n)
+			if t.Failed() {
+				t.Logf("again: MINIDO_KILLS=%d MINIDO_KILLS_SEED=%d go test -v -run TestNoAcknowledgedWriteIsLost ./e2e", n, seed)
 			}
-		} else {
-			enough = 0
-		}
-		acked += books.load(t, s.url, life, enough, kill)
-		awaitExit(t, s)
-		exit, _ := s.Exit()
-		if !exit.Killed || exit.ByHarness == (point != "") {
-			t.Fatalf("life %d (%q) ended with %+v:\n%s", life, point, exit, s.Tail())
-		}
-		if exit.SelfKilled() {
-			selfKills++
-		}
+			sum.kills, sum.itself, sum.acked, sum.rows = sum.kills+n, sum.itself+h.itself, sum.acked+h.acked, sum.rows+h.rows
+		})
 		if t.Failed() {
 			return
 		}
+		t.Logf("%d kills (%d at a point), %d writes acknowledged, %d on disk", sum.kills, sum.itself, sum.acked, sum.rows)
+		seed++
+	}
+}
+
+// envNumber is a number from the environment.
+func envNumber(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatal(name, ": ", err)
+	}
+	return n
+}
+
+// killed counts what was seen.
+type killed struct {
+	kills, itself int // itself: of which the server died by itself at a point
+	acked         int64
+	rows          int
+}
+
+// hundred is up to a hundred lives of a server over one state directory.
+type hundred struct {
+	t      *testing.T
+	seed   uint64
+	state  string
+	books  *ledger
+	chance *rand.Rand
+	killed
+}
+
+// run lives n lives that end by SIGKILL, and one that shows what is left.
+func (h *hundred) run(n int) {
+	for life := 1; life <= n && !h.t.Failed(); life++ {
+		h.life(life)
+	}
+	if h.t.Failed() {
+		return
+	}
+	s := h.start(n+1, "")
+	h.rows = h.books.check(h.t, s.url, n+1)
+	if err := s.Kill(); err != nil {
+		h.t.Error(err)
+	}
+	awaitExit(h.t, s)
+}
+
+func (h *hundred) start(life int, point string) server {
+	s, err := tryDev(h.t, point, "--config", filepath.Join(fixture(h.t, "counter"), "wrangler.jsonc"),
+		"--port", "0", "--persist-to", h.state, "--log-level", "error", "--no-watch")
+	if err != nil {
+		h.t.Fatalf("life %d (%s): %v", life, point, err)
+	}
+	return s
+}
+
+// life starts the server and writes until it is dead.
+func (h *hundred) life(life int) {
+	var kill func()
+	enough := int64(1 + h.chance.IntN(40))
+	point := fmt.Sprintf(pointsToDieAt[h.chance.IntN(len(pointsToDieAt))], 1+h.chance.IntN(60))
+	if life%2 == 1 {
+		point = ""
+	}
+	s := h.start(life, point)
+	if point == "" {
+		h.books.check(h.t, s.url, life)
+		kill = func() {
+			if err := s.Kill(); err != nil {
+				h.t.Error(err)
+			}
+		}
+	} else {
+		enough = 0
+	}
+	h.acked += h.books.load(h.t, s.url, life, enough, kill)
+	awaitExit(h.t, s)
+	exit, _ := s.Exit()
+	if !exit.Killed || exit.ByHarness == (point != "") {
+		h.t.Fatalf("life %d (%q) ended with %+v:\n%s", life, point, exit, s.Tail())
+	}
+	if exit.SelfKilled() {
+		h.itself++
 	}
 }
 
