@@ -254,10 +254,10 @@ func (o wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 func (o wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 	r, a := o.realm, &o.alarm
 	a.running, a.deferred, a.at = true, true, *o.currentAlarm()
-	limit := r.eng.SetTimer(alarmLimit, false, func() {
+	limit := r.eng.Timers.Set(alarmLimit, false, func() {
 		o.fail(&event.Error{Message: "Alarm exceeded its allowed execution time of 15 minutes.", ObjectReset: true, Overloaded: true})
 	})
-	end := func() { a.running = false; r.eng.ClearTimer(limit) }
+	end := func() { a.running = false; r.eng.Timers.Clear(limit) }
 	failed := func(reason goja.Value) {
 		if o.ended { // by the handler itself: AtDeath has told the outcome
 			return

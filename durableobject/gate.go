@@ -116,7 +116,7 @@ func (o *Object) blockConcurrencyWhile(callback goja.Value) goja.Value {
 
 func (o *Object) runCritical(s *critical, callback goja.Value, resolve func(any) error) {
 	e := o.realm.eng
-	timeout := e.SetTimer(criticalTimeout, false, func() {
+	timeout := e.Timers.Set(criticalTimeout, false, func() {
 		o.fail(&event.Error{Message: blockTimeoutText, Overloaded: true, ObjectReset: true})
 	})
 	broken := func(reason goja.Value) {
@@ -132,7 +132,7 @@ func (o *Object) runCritical(s *critical, callback goja.Value, resolve func(any)
 			if o.ended {
 				return
 			}
-			e.ClearTimer(timeout)
+			e.Timers.Clear(timeout)
 			o.ctx.Release()
 			o.leave(s)
 			resolve(v)

@@ -115,7 +115,7 @@ func (r *Realm) promised(fn func() goja.Value) goja.Value {
 func (o *Object) db() *sqlstore.Store {
 	o.ctx.Check()
 	o.mayUseStorage()
-	o.realm.eng.Interruptible(&o.interrupt)
+	o.realm.eng.Watchdog.Interruptible(&o.interrupt)
 	o.ctx.MarkUnconfirmed() // the end of the turn ends what only reads, too
 	return o.store
 }

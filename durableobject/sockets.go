@@ -253,7 +253,7 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 		forget = o.ctx.AtDeath(func(error) { finish() })
 		e := o.realm.eng
 		report := func(reason goja.Value) {
-			e.ReportUncaught(reason)
+			e.Uncaught.Report(reason)
 			finish()
 		}
 		thrown := e.Try(func() { e.Await(o.sockets().callSocketHandler(ev), func(goja.Value) { finish() }, report) })

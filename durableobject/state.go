@@ -64,7 +64,7 @@ func (o *Object) waitUntil(promise goja.Value) {
 	e := o.realm.eng
 	o.ctx.Hold()
 	e.Await(promise, func(goja.Value) { o.ctx.Release() }, func(reason goja.Value) {
-		e.ReportUncaught(reason)
+		e.Uncaught.Report(reason)
 		o.ctx.Release()
 	})
 }

@@ -59,7 +59,7 @@ func guardCalls(e *engine.Engine) {
 	})
 	guardTextAsObject(e)
 	builtin.Guard(e, builtin.Prototype(e, "String"), "split", func(c *goja.FunctionCall) {
-		e.Fit(indexBytes*builtin.StringLength(c.This)/(builtin.StringLength(c.Argument(0))+1), builtin.BadArrayLength)
+		e.Memory.Fit(indexBytes*builtin.StringLength(c.This)/(builtin.StringLength(c.Argument(0))+1), builtin.BadArrayLength)
 		if builtin.StringLength(c.This) > builtin.MaxElements && builtin.StringLength(c.Argument(0)) < 8 {
 			if n := c.Argument(1); goja.IsUndefined(n) || n.ToFloat() > builtin.MaxElements {
 				e.Throw("RangeError", builtin.BadArrayLength)
@@ -83,7 +83,7 @@ func guardTextAsObject(e *engine.Engine) {
 	object := e.VM().Get("Object").(*goja.Object)
 	for _, name := range []string{"keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors", "freeze", "seal"} {
 		builtin.Guard(e, object, name, func(c *goja.FunctionCall) {
-			e.Fit(indexBytes*builtin.StringLength(c.Argument(0)), builtin.BadArrayLength)
+			e.Memory.Fit(indexBytes*builtin.StringLength(c.Argument(0)), builtin.BadArrayLength)
 		})
 	}
 	builtin.Guard(e, object, "assign", func(c *goja.FunctionCall) {

@@ -156,8 +156,8 @@ func replaceNothing(e *engine.Engine, c goja.FunctionCall, method insides.Functi
 		} else if put.Length() > 0 {
 			put = substitutedNothing(put, text, i)
 		}
-		e.Pause()
-		e.Allocate(2*int64(len(out)+put.Length()), builtin.BadStringLength)
+		e.Natives.Pause()
+		e.Memory.Allocate(2*int64(len(out)+put.Length()), builtin.BadStringLength)
 		for k := range put.Length() {
 			out = append(out, put.CharAt(k))
 		}

@@ -18,13 +18,13 @@ func guardStrings(e *engine.Engine) {
 			if math.IsInf(n, 1) {
 				e.Throw("RangeError", "Invalid count value: Infinity")
 			}
-			e.Allocate(builtin.Product(n, int64(s.Length())), builtin.BadStringLength)
+			e.Memory.Allocate(builtin.Product(n, int64(s.Length())), builtin.BadStringLength)
 		}
 	})
 	for _, name := range []string{"padStart", "padEnd"} {
 		builtin.Guard(e, p, name, func(c *goja.FunctionCall) {
 			if builtin.ReceiverText(e, c) != nil {
-				e.Allocate(builtin.Product(builtin.NumberAt(e, c, 0), 1), builtin.BadStringLength)
+				e.Memory.Allocate(builtin.Product(builtin.NumberAt(e, c, 0), 1), builtin.BadStringLength)
 			}
 		})
 	}
@@ -49,7 +49,7 @@ func checkReplace(e *engine.Engine, length, replacement int64, c *goja.FunctionC
 	case worst <= engine.MaxValueBytes:
 	case isText:
 		matches := strings.Count(c.This.String(), pattern.String())
-		e.Allocate(length+builtin.Product(float64(matches), replacement), builtin.BadStringLength)
+		e.Memory.Allocate(length+builtin.Product(float64(matches), replacement), builtin.BadStringLength)
 	case worst > maxRegExpReplacement:
 		e.Throw("RangeError", builtin.BadStringLength)
 	}

@@ -240,7 +240,7 @@ func (c *Class[T]) Self(v goja.Value) T {
 
 // Func makes a native function object.
 func (e *Engine) Func(name string, length int, fn func(goja.FunctionCall) goja.Value) *goja.Object {
-	obj := e.vm.ToValue(e.natives.bounded(fn)).(*goja.Object)
+	obj := e.vm.ToValue(e.Natives.bounded(fn)).(*goja.Object)
 	e.nameFunc(obj, name, length)
 	return obj
 }

@@ -191,9 +191,9 @@ func (c *Context) end(reason error, keepOutputs bool) {
 	}
 	ops := c.Ops()
 	c.ops = nil
-	c.engine.stuck.ops -= len(ops)
-	c.engine.stuck.holds -= c.waitUntil - c.promised
-	c.engine.stuck.promised -= c.promised
+	c.engine.Hangs.ops -= len(ops)
+	c.engine.Hangs.holds -= c.waitUntil - c.promised
+	c.engine.Hangs.promised -= c.promised
 	for _, op := range ops {
 		op.abandon(reason)
 	}
@@ -238,8 +238,8 @@ func (c *Context) AtDeath(fn func(reason error)) (remove func()) {
 	if c.atDeath == nil {
 		c.atDeath = map[int64]func(error){}
 	}
-	c.engine.timers.seq++
-	id := c.engine.timers.seq
+	c.engine.Timers.seq++
+	id := c.engine.Timers.seq
 	c.atDeath[id] = fn
 	return func() { delete(c.atDeath, id) }
 }
@@ -273,7 +273,7 @@ func (c *Context) Ops() []*Op {
 func (c *Context) Hold() {
 	c.waitUntil++
 	if c.dead == nil {
-		c.engine.stuck.holds++
+		c.engine.Hangs.holds++
 	}
 }
 
@@ -281,7 +281,7 @@ func (c *Context) Hold() {
 func (c *Context) Release() {
 	c.waitUntil--
 	if c.dead == nil {
-		c.engine.stuck.holds--
+		c.engine.Hangs.holds--
 	}
 	c.checkIdle()
 }
@@ -292,7 +292,7 @@ func (c *Context) HoldFor() {
 	c.waitUntil++
 	c.promised++
 	if c.dead == nil {
-		c.engine.stuck.promised++
+		c.engine.Hangs.promised++
 	}
 }
 
@@ -301,7 +301,7 @@ func (c *Context) ReleaseFor() {
 	c.waitUntil--
 	c.promised--
 	if c.dead == nil {
-		c.engine.stuck.promised--
+		c.engine.Hangs.promised--
 	}
 	c.checkIdle()
 }

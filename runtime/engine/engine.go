@@ -113,10 +113,17 @@ type Engine struct {
 	after     []func() // run between this turn and the next event
 	atEnd     []func() // run once at the end of the turn, before commits
 
-	timers   timerQueue
-	rejected rejections
-	prims    *goja.Object
-	classes  classSlots
+	// The parts, each with a noun of its own. Nobody sets them.
+
+	Timers   Timers
+	Uncaught Uncaught
+	Hangs    Hangs
+	Memory   MemoryLimit
+	Natives  Natives
+	Watchdog Watchdog
+
+	prims   *goja.Object
+	classes classSlots
 
 	errorMaker func(class, message string) *goja.Object
 
@@ -127,12 +134,7 @@ type Engine struct {
 
 	maxSubrequests int // 0: no limit
 
-	stuck stuckState
-
-	watch    watchdog
-	unseen   int64 // bytes allocated since the heap was looked at, see Allocate
 	overflow overflow
-	natives  natives
 
 	maker *insides.Maker
 
@@ -171,12 +173,13 @@ func New(o Options) *Engine {
 		return e.now
 	})
 	e.vm.SetAsyncContextTracker(tracker{e})
-	e.vm.SetPromiseRejectionTracker(e.trackRejection)
+	e.vm.SetPromiseRejectionTracker(e.Uncaught.track)
+	e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e
+	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
 	e.classes.init()
-	e.natives.init(e, depth)
-	e.watch.init(e, o.Watch, limit, o.Heap)
-	e.timers.init(e)
+	e.Natives.init(e, depth)
+	e.Watchdog.init(e, o.Watch, limit, o.Heap)
 	if o.Language != nil {
 		o.Language.Prepare(e)
 	}
@@ -185,7 +188,7 @@ func New(o Options) *Engine {
 		o.Language.Install(e)
 	}
 	e.installLazies()
-	e.natives.bound(e)
+	e.Natives.bound(e)
 	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.turnBody()
 		return goja.Undefined()
@@ -260,7 +263,7 @@ func (e *Engine) Enter(f *Frame, cause string, fn func()) { e.enter(f, cause, fn
 func (e *Engine) enter(f *Frame, cause string, fn func()) {
 	e.admit(f, cause, fn)
 	e.runAfter()
-	e.lookWhetherStuck()
+	e.Hangs.look()
 }
 
 func (e *Engine) runAfter() {
@@ -290,13 +293,13 @@ func (e *Engine) admit(f *Frame, cause string, fn func()) {
 
 // turn is the one place where JavaScript starts to run.
 func (e *Engine) turn(f *Frame, cause string, fn func()) {
-	e.stuck.turns++
+	e.Hangs.turns++
 	e.now = e.clock.Now()
 	f = f.WithCause(killpoint.Inherited(cause))
 	e.cur, e.root, e.cause = f, f, cmp.Or(f.Cause, cause)
 	e.run(fn)
-	for e.condemned == nil && e.rejected.pending() {
-		e.run(e.reportRejections)
+	for e.condemned == nil && e.Uncaught.pending() {
+		e.run(e.Uncaught.judge)
 	}
 	e.finish()
 	e.cur, e.root = nil, nil
@@ -306,10 +309,10 @@ func (e *Engine) turn(f *Frame, cause string, fn func()) {
 // microtasks when it returns.
 func (e *Engine) run(fn func()) {
 	e.turnBody = fn
-	e.watch.begin()
+	e.Watchdog.begin()
 	defer func() {
 		e.overflow.leave()
-		e.watch.end()
+		e.Watchdog.end()
 		e.turnBody = nil
 		if x := recover(); x != nil {
 			if death, ok := x.(killpoint.Death); ok {
@@ -330,7 +333,7 @@ func (e *Engine) run(fn func()) {
 		e.Condemn(stopped)
 		return
 	}
-	e.ReportUncaught(e.Thrown(err))
+	e.Uncaught.Report(e.Thrown(err))
 }
 
 // Stopped is why JavaScript was stopped from outside, with the place in the
@@ -444,18 +447,18 @@ func (e *Engine) Interrupt(reason error) { e.vm.Interrupt(reason) }
 // function that runs at the moment: Done does. Safe for concurrent use.
 func (e *Engine) Close() {
 	e.loop.Close()
-	e.timers.close()
-	e.watch.close()
-	e.watch.heap.forget(e)
+	e.Timers.close()
+	e.Watchdog.close()
+	e.Watchdog.heap.forget(e)
 }
 
 // Drain is Close for a loop whose queue still holds events: they run first, so
 // that each can tell its caller that it came too late. Safe for concurrent use.
 func (e *Engine) Drain() {
 	e.loop.Drain()
-	e.timers.close()
-	e.watch.close()
-	e.watch.heap.forget(e)
+	e.Timers.close()
+	e.Watchdog.close()
+	e.Watchdog.heap.forget(e)
 }
 
 // Done is closed when the loop has ended.

@@ -37,7 +37,7 @@ func newWorld(t *testing.T) *world {
 	}))
 	w.e.Global("setTimeout", w.e.Func("setTimeout", 2, func(c goja.FunctionCall) goja.Value {
 		fn := c.Argument(0)
-		return vm.ToValue(w.e.SetTimer(Milliseconds(c.Argument(1).ToFloat()), false, func() { w.e.Call(fn, goja.Undefined()) }))
+		return vm.ToValue(w.e.Timers.Set(Milliseconds(c.Argument(1).ToFloat()), false, func() { w.e.Call(fn, goja.Undefined()) }))
 	}))
 	w.e.Global("op", w.e.Func("op", 1, func(c goja.FunctionCall) goja.Value {
 		v := c.Argument(0)

@@ -115,7 +115,7 @@ func (e *Engine) In(f *Frame, fn func()) {
 type tracker struct{ e *Engine }
 
 // Join implements insides.Joiner.
-func (t tracker) Join(n int) { t.e.Allocate(int64(n), badStringLength) }
+func (t tracker) Join(n int) { t.e.Memory.Allocate(int64(n), badStringLength) }
 
 func (t tracker) Grab() any { return t.e.cur }
 

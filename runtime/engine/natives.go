@@ -14,8 +14,9 @@ import (
 // looks for an interrupt and counts how deep it is in others. What iterates or
 // recurses without calling a function is bounded in guards.go.
 
-// natives is loop-confined.
-type natives struct {
+// Natives are the native functions of a runtime: how deep they call each other,
+// and whether they are to stop. Loop-confined.
+type Natives struct {
 	engine      *Engine
 	depth       int // how many are active
 	limit       int
@@ -33,7 +34,7 @@ var hiddenPrelude = NewPrelude("hidden.js", `function () {
   return [[].values(), new Map().values(), new Set().values(), ""[Symbol.iterator](), "".matchAll(/a/g), (function* () {})(), async () => {}, flags];
 }`)
 
-func (n *natives) init(e *Engine, depth int) {
+func (n *Natives) init(e *Engine, depth int) {
 	n.engine, n.limit, n.interrupted = e, depth, new(uint32)
 	if in := insides.TheGoja(); in.Known {
 		n.interrupted = in.MachineOf(e.vm).InterruptFlag()
@@ -41,7 +42,7 @@ func (n *natives) init(e *Engine, depth int) {
 }
 
 // bound bounds the natives that exist; Func bounds those that follow.
-func (n *natives) bound(e *Engine) {
+func (n *Natives) bound(e *Engine) {
 	n.pause, _ = goja.AssertFunction(e.Load(pausePrelude, nil))
 	if in := insides.TheGoja(); in.Known {
 		w := walk{in: in, natives: n, seen: map[*goja.Object]bool{}}
@@ -54,7 +55,7 @@ func (n *natives) bound(e *Engine) {
 // for the one that calls what a user can define.
 type walk struct {
 	in      *insides.Goja
-	natives *natives
+	natives *Natives
 	seen    map[*goja.Object]bool
 }
 
@@ -85,28 +86,29 @@ func (w *walk) property(get func() goja.Value) {
 }
 
 // bounded is fn with the checks before it.
-func (n *natives) bounded(fn insides.Function) insides.Function {
+func (n *Natives) bounded(fn insides.Function) insides.Function {
 	return func(c goja.FunctionCall) goja.Value {
 		if n.depth >= n.limit && !n.refusing {
 			n.refuse()
 		}
-		n.look()
+		n.Pause()
 		n.depth++
 		defer n.leave()
 		return fn(c)
 	}
 }
 
-func (n *natives) leave() { n.depth-- }
+func (n *Natives) leave() { n.depth-- }
 
-func (n *natives) refuse() {
+func (n *Natives) refuse() {
 	n.refusing = true
 	defer func() { n.refusing = false }()
 	n.engine.Throw("RangeError", StackExceeded)
 }
 
-// look ends the turn if it has been interrupted.
-func (n *natives) look() {
+// Pause ends the turn if it has been interrupted: natives that take long call it
+// now and then.
+func (n *Natives) Pause() {
 	if atomic.LoadUint32(n.interrupted) == 0 || n.pause == nil {
 		return
 	}
@@ -114,3 +116,7 @@ func (n *natives) look() {
 		n.engine.Rethrow(err)
 	}
 }
+
+// Interrupted reports whether the turn is to end: what cannot call Pause where it
+// works asks, stops, and calls it later.
+func (n *Natives) Interrupted() bool { return atomic.LoadUint32(n.interrupted) != 0 }

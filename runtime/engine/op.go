@@ -30,13 +30,13 @@ type Op struct {
 // global scope.
 func (e *Engine) StartOp(name string) *Op {
 	c := e.IO(name)
-	e.timers.seq++
-	op := &Op{Name: name, id: e.timers.seq, engine: e, frame: e.cur}
+	e.Timers.seq++
+	op := &Op{Name: name, id: e.Timers.seq, engine: e, frame: e.cur}
 	if c.ops == nil {
 		c.ops = map[*Op]struct{}{}
 	}
 	c.ops[op] = struct{}{}
-	e.stuck.ops++
+	e.Hangs.ops++
 	return op
 }
 

@@ -23,7 +23,3 @@ func init() { BoundMatches(DefaultTurnLimit) }
 // they differ. Without it DefaultTurnLimit holds. Call it before anything
 // compiles JavaScript.
 func BoundMatches(limit time.Duration) { regexp2.DefaultMatchTimeout = limit + matchGrace }
-
-// Pause ends the turn if it has been interrupted: natives that take long call it
-// now and then. Loop-confined.
-func (e *Engine) Pause() { e.natives.look() }

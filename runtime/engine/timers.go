@@ -12,7 +12,7 @@ import (
 // timer is one setTimeout or setInterval.
 type timer struct {
 	id       int64
-	queue    *timerQueue
+	queue    *Timers
 	frame    *Frame
 	at       time.Time
 	seq      int64
@@ -31,9 +31,9 @@ func (t *timer) Before(o *timer) bool {
 	return t.seq < o.seq
 }
 
-// timerQueue orders the isolate's timers by deadline, then by when they were
+// Timers orders the isolate's timers by deadline, then by when they were
 // set, and keeps one clock timer armed for the earliest. Loop-confined.
-type timerQueue struct {
+type Timers struct {
 	engine *Engine
 	seq    int64 // also numbers operations
 	heap   heap.Queue[*timer]
@@ -41,8 +41,6 @@ type timerQueue struct {
 	armAt  time.Time
 	closed bool
 }
-
-func (q *timerQueue) init(e *Engine) { q.engine = e }
 
 // PendingTimer is a setTimeout or setInterval that has not run yet.
 type PendingTimer struct {
@@ -52,10 +50,10 @@ type PendingTimer struct {
 	Repeat bool
 }
 
-// PendingTimers lists the isolate's timers by deadline. Loop-confined.
-func (e *Engine) PendingTimers() []PendingTimer {
+// Pending lists the isolate's timers by deadline. Loop-confined.
+func (q *Timers) Pending() []PendingTimer {
 	var all []*timer
-	for t := range e.timers.heap.All() {
+	for t := range q.heap.All() {
 		all = append(all, t)
 	}
 	slices.SortFunc(all, func(a, b *timer) int {
@@ -71,13 +69,12 @@ func (e *Engine) PendingTimers() []PendingTimer {
 	return out
 }
 
-// SetTimer calls fn as a turn of the current frame after delay, or every delay
+// Set calls fn as a turn of the current frame after delay, or every delay
 // if repeat. The id is unique in the isolate. It throws in the global scope.
-func (e *Engine) SetTimer(delay time.Duration, repeat bool, fn func()) int64 {
-	c := e.IO("timer")
-	q := &e.timers
+func (q *Timers) Set(delay time.Duration, repeat bool, fn func()) int64 {
+	c := q.engine.IO("timer")
 	q.seq++
-	t := &timer{id: q.seq, queue: q, frame: e.cur, fn: fn, seq: q.seq}
+	t := &timer{id: q.seq, queue: q, frame: q.engine.cur, fn: fn, seq: q.seq}
 	t.at = q.clock().Now().Add(delay)
 	if repeat {
 		t.interval = max(delay, time.Millisecond)
@@ -91,9 +88,9 @@ func (e *Engine) SetTimer(delay time.Duration, repeat bool, fn func()) int64 {
 	return t.id
 }
 
-// ClearTimer cancels a timer of the current context; other ids are ignored.
-func (e *Engine) ClearTimer(id int64) {
-	if c := e.Current(); c != nil {
+// Clear cancels a timer of the current context; other ids are ignored.
+func (q *Timers) Clear(id int64) {
+	if c := q.engine.Current(); c != nil {
 		if t := c.timers[id]; t != nil {
 			t.cancel()
 		}
@@ -119,11 +116,11 @@ func (t *timer) cancel() {
 }
 
 // clock is what deadlines are told by: no timer moves when the time of day is set.
-func (q *timerQueue) clock() clock.Clock { return clock.Steady(q.engine.clock) }
+func (q *Timers) clock() clock.Clock { return clock.Steady(q.engine.clock) }
 
 // arm keeps the clock timer at the earliest deadline. A clock timer that was
 // armed too early is left alone: it finds nothing due and arms anew.
-func (q *timerQueue) arm() {
+func (q *Timers) arm() {
 	if q.heap.Len() == 0 || q.closed {
 		return
 	}
@@ -145,7 +142,7 @@ const firedAtOnce = 64
 
 // fire runs the timers that are due, each in a turn of its own; when there are
 // very many, other events come in between.
-func (q *timerQueue) fire() {
+func (q *Timers) fire() {
 	q.armed = nil
 	now := q.clock().Now()
 	last := q.seq // timers set by these turns wait for the next round
@@ -184,6 +181,6 @@ func (q *timerQueue) fire() {
 	q.arm()
 }
 
-func (q *timerQueue) close() {
+func (q *Timers) close() {
 	q.engine.loop.Post(func() { q.closed = true })
 }

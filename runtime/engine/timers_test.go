@@ -40,8 +40,8 @@ func TestTimersThatMultiplyLetOtherEventsIn(t *testing.T) {
 		if turns.Add(1) == 20_000 {
 			close(many)
 		}
-		e.SetTimer(0, false, multiply)
-		e.SetTimer(0, false, multiply)
+		e.Timers.Set(0, false, multiply)
+		e.Timers.Set(0, false, multiply)
 	}
 	frame := e.NewContext(RequestContext, "").Frame()
 	e.Post(frame, "test", multiply)

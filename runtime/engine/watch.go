@@ -74,10 +74,10 @@ const tickTime = 10 * time.Millisecond
 // suddenTime is how long two looks in a row may be apart.
 const suddenTime = 3 * tickTime
 
-// watchdog interrupts a turn that computes for longer than the limit, and has
+// Watchdog interrupts a turn that computes for longer than the limit, and has
 // the heap looked at meanwhile. It arms one clock timer at a time, only while
 // turns run, so that a turn costs two atomic stores.
-type watchdog struct {
+type Watchdog struct {
 	engine *Engine
 	clock  clock.Clock
 	limit  time.Duration
@@ -89,7 +89,7 @@ type watchdog struct {
 	native atomic.Pointer[func()] // interrupts what the turn may wait for outside JavaScript
 }
 
-func (w *watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *HeapWatch) {
+func (w *Watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *HeapWatch) {
 	if c == nil {
 		c = e.clock
 	}
@@ -97,18 +97,18 @@ func (w *watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *Hea
 	w.tick = max(min(limit/8, tickTime), time.Millisecond)
 }
 
-func (w *watchdog) begin() {
+func (w *Watchdog) begin() {
 	w.turn.Add(1)
 	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
 		w.arm(0, time.Time{})
 	}
 }
 
-func (w *watchdog) end() { w.turn.Add(1) }
+func (w *Watchdog) end() { w.turn.Add(1) }
 
 // arm looks again in a moment; seen is the turn that ran at the last look, and
 // since when it has been seen.
-func (w *watchdog) arm(seen uint64, since time.Time) {
+func (w *Watchdog) arm(seen uint64, since time.Time) {
 	if seen == 0 {
 		seen, since = w.turn.Load(), w.clock.Now()
 	}
@@ -133,19 +133,19 @@ func (w *watchdog) arm(seen uint64, since time.Time) {
 }
 
 // interrupt stops JavaScript and what it waits for.
-func (w *watchdog) interrupt(reason *LimitError) {
+func (w *Watchdog) interrupt(reason *LimitError) {
 	w.engine.vm.Interrupt(reason)
 	if fn := w.native.Load(); fn != nil {
 		(*fn)()
 	}
 }
 
-func (w *watchdog) close() { w.closed.Store(true) }
+func (w *Watchdog) close() { w.closed.Store(true) }
 
 // Interruptible tells the watchdog how to stop what natives of the present turn
 // do outside JavaScript, such as a statement of SQLite: *fn is called from
 // another goroutine when the turn exceeds a limit.
-func (e *Engine) Interruptible(fn *func()) { e.watch.native.Store(fn) }
+func (w *Watchdog) Interruptible(fn *func()) { w.native.Store(fn) }
 
 // HeapWatch bounds the memory of the process that JavaScript fills. goja's
 // objects live in Go's heap, which knows no owners: what the heap grew by while
@@ -202,7 +202,7 @@ func (h *HeapWatch) look(e *Engine) {
 	now := heapBytes()
 	// Between two looks in a row nothing but huge values grows so much. After longer,
 	// between two turns or on a busy machine, it may be garbage.
-	at := e.watch.clock.Now()
+	at := e.Watchdog.clock.Now()
 	sudden := now > h.last && now-h.last >= h.limit/4 && at.Sub(h.at) <= suddenTime
 	h.at = at
 	h.account(e, now)
@@ -246,7 +246,7 @@ func (h *HeapWatch) account(e *Engine, now uint64) {
 	}
 	var total float64
 	for x, s := range h.grown { // order-independent: each gets the same
-		turn := x.watch.turn.Load()
+		turn := x.Watchdog.turn.Load()
 		switch {
 		case turn%2 == 1 && turn == s.turn:
 			s.weight = 1
@@ -282,8 +282,8 @@ func (h *HeapWatch) blame(now uint64) {
 	}
 	delete(h.grown, worst)
 	reason := &LimitError{Resource: Memory, Detail: fmt.Sprintf("the heap grew to %d MB, over its limit of %d MB, by %d MB", now>>20, h.limit>>20, grown>>20)}
-	if worst.watch.turn.Load()%2 == 1 {
-		worst.watch.interrupt(reason)
+	if worst.Watchdog.turn.Load()%2 == 1 {
+		worst.Watchdog.interrupt(reason)
 		return
 	}
 	// It is between two turns. An error says that it has ended already.

@@ -118,7 +118,7 @@ func TestTimersLetOthersIn(t *testing.T) {
 	fired, between := 0, -1
 	if err := w.e.Post(w.e.NewContext(RequestContext, "").Frame(), "test", func() {
 		for range timers {
-			w.e.SetTimer(0, false, func() {
+			w.e.Timers.Set(0, false, func() {
 				if fired++; fired == 1 {
 					if err := w.e.Post(GlobalFrame, "event", func() { between = fired }); err != nil {
 						t.Error(err)

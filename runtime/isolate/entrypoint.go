@@ -51,7 +51,7 @@ func (i *Isolate) waitUntil(promise goja.Value) {
 	c := i.Engine.Current()
 	c.HoldFor()
 	i.Engine.Await(promise, func(goja.Value) { c.ReleaseFor() }, func(reason goja.Value) {
-		i.Engine.ReportUncaught(reason)
+		i.Engine.Uncaught.Report(reason)
 		c.ReleaseFor()
 	})
 }

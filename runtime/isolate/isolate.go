@@ -86,7 +86,7 @@ func New(o Options) *Isolate {
 		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})
-	i.Engine.OnStuck(i.hung)
+	i.Engine.Hangs.Notify(i.hung)
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: o.Compat == nil || o.Compat(compat.AllowEvalDuringStartup)})

@@ -99,7 +99,7 @@ func (s *Server) Look() (all []Sight, err error) {
 		w := m.current
 		m.mu.Unlock()
 		if w != nil && w.iso != nil {
-			sight.Requests, sight.Timers = w.iso.InProgress(), w.iso.Engine.PendingTimers()
+			sight.Requests, sight.Timers = w.iso.InProgress(), w.iso.Engine.Timers.Pending()
 		}
 		all = append(all, sight)
 	}

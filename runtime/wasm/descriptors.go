@@ -83,7 +83,7 @@ func (s *Store) defineMemory() {
 			if l.min > pageLimit {
 				s.throw("RangeError", "%s: could not allocate memory: %s", where, bound)
 			}
-			s.engine.Allocate(int64(l.min)*pageSize, where+": could not allocate memory")
+			s.engine.Memory.Allocate(int64(l.min)*pageSize, where+": could not allocate memory")
 			i := s.home(moduleOf(entity{kind: kindMemory, memory: l}), nil)
 			m := &memory{inst: i, typ: l, object: call.This}
 			i.memories = []*memory{m}

@@ -44,7 +44,7 @@ func (i *instance) bounds(what string) {
 		if m.memory.min > pageLimit {
 			i.store.throw("RangeError", "%s: Out of memory: Cannot allocate Wasm memory for new instance: %s", what, bound)
 		}
-		i.store.engine.Allocate(int64(m.memory.min)*pageSize, what+": Out of memory: Cannot allocate Wasm memory for new instance")
+		i.store.engine.Memory.Allocate(int64(m.memory.min)*pageSize, what+": Out of memory: Cannot allocate Wasm memory for new instance")
 	}
 	for _, t := range b.tables[b.imported[kindTable]:] {
 		if t.table.limits.min > maxTable {

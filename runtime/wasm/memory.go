@@ -91,7 +91,7 @@ func (m *memory) grow(delta uint32) goja.Value {
 	if before+uint64(delta) > pageLimit {
 		s.throw("RangeError", "WebAssembly.Memory.grow(): Unable to grow instance memory: %s", bound)
 	}
-	s.engine.Allocate(int64(before+uint64(delta))*pageSize, "WebAssembly.Memory.grow(): Unable to grow instance memory")
+	s.engine.Memory.Allocate(int64(before+uint64(delta))*pageSize, "WebAssembly.Memory.grow(): Unable to grow instance memory")
 	m.inst.mod.Memory().Grow(delta)
 	m.inst.linear.grown, s.growth.pending = true, true // also by 0 pages
 	s.settle()

@@ -68,7 +68,7 @@ func tick(ctx context.Context, _ []uint64) {
 		return
 	}
 	defer carry()
-	s.engine.Pause()
+	s.engine.Natives.Pause()
 }
 
 // thrown carries what JavaScript throws through wazero, which wraps errors and

@@ -296,7 +296,7 @@ func (s *eventSource) reestablish(reason goja.Value) {
 	if s.state != sourceConnecting || s.timer != 0 {
 		return // the listener closed it
 	}
-	s.timer = s.p.Engine.SetTimer(s.delay, false, func() {
+	s.timer = s.p.Engine.Timers.Set(s.delay, false, func() {
 		s.timer = 0
 		s.connect()
 	})
@@ -322,7 +322,7 @@ func (s *eventSource) close() {
 	c := s.connection
 	s.connection = nil
 	if s.timer != 0 {
-		s.p.Engine.ClearTimer(s.timer)
+		s.p.Engine.Timers.Clear(s.timer)
 		s.timer = 0
 	}
 	if c == nil {

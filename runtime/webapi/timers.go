@@ -20,7 +20,7 @@ func (p *Platform) installTimers() {
 	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
 	clear := func(call goja.FunctionCall) goja.Value {
 		if id := call.Argument(0); !webidl.IsMissing(id) {
-			p.Engine.ClearTimer(id.ToInteger())
+			p.Engine.Timers.Clear(id.ToInteger())
 		}
 		return goja.Undefined()
 	}
@@ -52,7 +52,7 @@ func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) go
 	if v := call.Argument(1); !goja.IsUndefined(v) {
 		delay = engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
 	}
-	return p.VM.ToValue(p.Engine.SetTimer(delay, repeat, func() { p.Engine.Call(fn, p.VM.GlobalObject(), args...) }))
+	return p.VM.ToValue(p.Engine.Timers.Set(delay, repeat, func() { p.Engine.Call(fn, p.VM.GlobalObject(), args...) }))
 }
 
 // queueMicrotask runs fn among the promise jobs; what it throws is reported as
@@ -60,7 +60,7 @@ func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) go
 func (p *Platform) queueMicrotask(fn goja.Value) {
 	job := p.VM.ToValue(func(goja.FunctionCall) goja.Value {
 		if thrown := p.Engine.Try(func() { p.Engine.Call(fn, goja.Undefined()) }); thrown != nil {
-			p.Engine.ReportUncaught(thrown)
+			p.Engine.Uncaught.Report(thrown)
 		}
 		return goja.Undefined()
 	})
@@ -96,7 +96,7 @@ func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 	}
 	promise, resolve, reject := p.Engine.NewPromise()
 	var unlisten func()
-	id := p.Engine.SetTimer(delay, false, func() {
+	id := p.Engine.Timers.Set(delay, false, func() {
 		if unlisten != nil {
 			unlisten()
 		}
@@ -104,7 +104,7 @@ func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
 	})
 	if signal != nil {
 		unlisten = signal.OnAbort(func(reason goja.Value) {
-			p.Engine.ClearTimer(id)
+			p.Engine.Timers.Clear(id)
 			reject(reason)
 		})
 	}

@@ -27,7 +27,7 @@ func checkFlat(e *engine.Engine, array *goja.Object, depth float64, level int, t
 	if level > builtin.MaxNesting {
 		e.Throw("RangeError", engine.StackExceeded)
 	}
-	e.Pause()
+	e.Natives.Pause()
 	n := builtin.LengthOf(e, array)
 	if *total += n + 1; *total > builtin.MaxElements {
 		e.Throw("RangeError", builtin.BadArrayLength)
@@ -102,5 +102,5 @@ func checkJoin(e *engine.Engine, c *goja.FunctionCall) {
 			total += builtin.StringLength(obj.Get(strconv.Itoa(i)))
 		}
 	}
-	e.Allocate(total, builtin.BadStringLength)
+	e.Memory.Allocate(total, builtin.BadStringLength)
 }

@@ -174,7 +174,7 @@ func checkBuffer(e *engine.Engine, class string, size int64, c *goja.FunctionCal
 	if class != "ArrayBuffer" {
 		message = "Invalid typed array length: " + strconv.FormatFloat(n, 'f', -1, 64)
 	}
-	e.Allocate(builtin.Product(n, size), message)
+	e.Memory.Allocate(builtin.Product(n, size), message)
 }
 
 // Transfer moves the bytes of a buffer into a new one of n bytes, which can be
@@ -186,7 +186,7 @@ func Transfer(e *engine.Engine, v goja.Value, n int64, limit goja.Value) goja.Va
 	}
 	data := buffer.Bytes()
 	if n != int64(len(data)) {
-		e.Allocate(n, builtin.BadBufferLength)
+		e.Memory.Allocate(n, builtin.BadBufferLength)
 		moved := make([]byte, n)
 		copy(moved, data)
 		data = moved

@@ -176,7 +176,7 @@ func Resize(e *engine.Engine, of *resizable, n int) {
 	data := insides.TheViews().BytesOf(buffer)
 	switch old := len(*data); {
 	case n > cap(*data):
-		e.Allocate(int64(n), builtin.BadBufferLength)
+		e.Memory.Allocate(int64(n), builtin.BadBufferLength)
 		grown := make([]byte, n, min(max(n, 2*old), of.Limit))
 		copy(grown, *data)
 		*data = grown

@@ -110,7 +110,7 @@ func (p *parser[U]) space() {
 // value parses any value; r is nil unless records are asked for.
 func (p *parser[U]) value() (v goja.Value, r *record) {
 	if p.values++; p.values%pauseValues == 0 {
-		p.e.Pause()
+		p.e.Natives.Pause()
 	}
 	p.space()
 	if p.at >= len(p.text) {

@@ -147,7 +147,7 @@ func (s *stringifier) count() {
 		s.e.Throw("RangeError", builtin.BadStringLength)
 	}
 	if s.values++; s.values%1024 == 0 {
-		s.e.Pause()
+		s.e.Natives.Pause()
 	}
 }
 

@@ -125,7 +125,7 @@ func (p *Class) Install() {
 	original := p.Engine.Primordial("RegExp")
 	p.construct, _ = goja.AssertConstructor(original)
 	p.compiled = map[patternKey]compiledPattern{}
-	p.matcher.Look = p.Engine.Pause
+	p.matcher.Look = p.Engine.Natives.Pause
 	p.Proto = original.Get("prototype").(*goja.Object)
 	p.Ctor = p.VM.ToValue(p.newRegExp).(*goja.Object)
 	insides.Amend(p.Ctor, func(c goja.FunctionCall, _ func(goja.FunctionCall) goja.Value) goja.Value {

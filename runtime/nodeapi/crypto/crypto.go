@@ -138,7 +138,7 @@ func (m *module) randomPrime(c goja.FunctionCall) goja.Value {
 // isPrime ends the turn if it has been interrupted: a search is many calls. Each
 // takes seconds at most, since long numbers need few rounds (FIPS 186-5, table B.1).
 func (m *module) isPrime(n *big.Int) bool {
-	m.Engine.Pause()
+	m.Engine.Natives.Pause()
 	if n.BitLen() <= 1024 {
 		return n.ProbablyPrime(20)
 	}
@@ -194,7 +194,7 @@ func (m *module) pbkdf2(c goja.FunctionCall) goja.Value {
 	if length == 0 {
 		return m.NewBuffer(nil)
 	}
-	m.Engine.Allocate(int64(length), "Array buffer allocation failed")
+	m.Engine.Memory.Allocate(int64(length), "Array buffer allocation failed")
 	return m.NewBuffer(m.stretch(hmac.New(make, password), salt, iterations, length))
 }
 
@@ -206,7 +206,7 @@ func (m *module) stretch(mac hash.Hash, salt []byte, iterations, length int) []b
 	key := make([]byte, 0, length+mac.Size())
 	var block, u []byte
 	for index := uint32(1); len(key) < length; index++ {
-		m.Engine.Pause()
+		m.Engine.Natives.Pause()
 		mac.Reset()
 		mac.Write(salt)
 		mac.Write(binary.BigEndian.AppendUint32(nil, index))
@@ -214,7 +214,7 @@ func (m *module) stretch(mac hash.Hash, salt []byte, iterations, length int) []b
 		block = append(block[:0], u...)
 		for i := 1; i < iterations; i++ {
 			if i%pauseIterations == 0 {
-				m.Engine.Pause()
+				m.Engine.Natives.Pause()
 			}
 			mac.Reset()
 			mac.Write(u)
@@ -250,7 +250,7 @@ func (m *module) scrypt(c goja.FunctionCall) goja.Value {
 	if 128*float64(n)*float64(r) > limit {
 		m.Throw("Error", "", "Scrypt failed")
 	}
-	m.Engine.Allocate(128*n*r, "Array buffer allocation failed")
+	m.Engine.Memory.Allocate(128*n*r, "Array buffer allocation failed")
 	if length == 0 {
 		return m.NewBuffer(nil)
 	}

@@ -265,7 +265,7 @@ func (m *module) feed(h hash.Hash, data []byte) {
 	for len(data) > feedBytes {
 		h.Write(data[:feedBytes])
 		data = data[feedBytes:]
-		m.Engine.Pause()
+		m.Engine.Natives.Pause()
 	}
 	h.Write(data)
 }

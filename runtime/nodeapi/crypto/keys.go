@@ -461,7 +461,7 @@ type interruptible struct {
 
 // Stopped implements webcrypto.Stopper: it ends an interrupted turn by itself.
 func (i interruptible) Stopped() error {
-	i.engine.Pause()
+	i.engine.Natives.Pause()
 	return nil
 }
 

@@ -316,7 +316,7 @@ func globClass(text string) (class string, n int) {
 }
 
 // matcher is for one call into Go: it ends with the turn.
-func (m *module) matcher() *regex.Matcher { return &regex.Matcher{Look: m.Engine.Pause} }
+func (m *module) matcher() *regex.Matcher { return &regex.Matcher{Look: m.Engine.Natives.Pause} }
 
 // glob is newGlob for programs: nil for what is no pattern, which matches nothing.
 func (m *module) glob(pattern string, kind globKind) *glob {

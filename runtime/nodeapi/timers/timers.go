@@ -147,7 +147,7 @@ func (m *module) timerClasses() *timerClasses {
 
 func (m *module) startTimer(t *timeout) {
 	t.active = true
-	t.id = m.Engine.SetTimer(t.delay, t.repeat, func() {
+	t.id = m.Engine.Timers.Set(t.delay, t.repeat, func() {
 		t.active = t.repeat
 		m.Engine.Call(t.fn, goja.Undefined(), t.args...)
 	})
@@ -156,7 +156,7 @@ func (m *module) startTimer(t *timeout) {
 func (m *module) stopTimer(t *timeout) {
 	if t.active {
 		t.active = false
-		m.Engine.ClearTimer(t.id)
+		m.Engine.Timers.Clear(t.id)
 	}
 }
 
@@ -167,7 +167,7 @@ func (m *module) clearTimer(v goja.Value) {
 		return
 	}
 	if node.IsNumber(v) || node.IsString(v) {
-		m.Engine.ClearTimer(v.ToInteger())
+		m.Engine.Timers.Clear(v.ToInteger())
 	}
 }
 
@@ -182,11 +182,11 @@ func timersPromisesModule(base *node.Modules) []engine.Func {
 			if v := c.Argument(0); node.IsNumber(v) && v.ToFloat() == 0 {
 				delay = 0
 			}
-			return m.VM.ToValue(m.Engine.SetTimer(delay, c.Argument(1).ToBoolean(), func() { m.Engine.Call(fn, goja.Undefined()) }))
+			return m.VM.ToValue(m.Engine.Timers.Set(delay, c.Argument(1).ToBoolean(), func() { m.Engine.Call(fn, goja.Undefined()) }))
 		}},
 		{Name: "clear", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			if node.IsNumber(c.Argument(0)) {
-				m.Engine.ClearTimer(c.Argument(0).ToInteger())
+				m.Engine.Timers.Clear(c.Argument(0).ToInteger())
 			}
 			return goja.Undefined()
 		}},

@@ -65,7 +65,7 @@ func zlibModule(base *node.Modules) []engine.Func {
 	return []engine.Func{
 		{Name: "coder", Length: 8, Fn: func(c goja.FunctionCall) goja.Value {
 			o := coderOptions{level: int(node.ToInt64(c.Argument(2))), limit: maxZlibOutput, window: int(node.ToInt64(c.Argument(5))), strategy: int(node.ToInt64(c.Argument(6))), memory: int(node.ToInt64(c.Argument(7)))}
-			o.room = func(bytes int) bool { return !m.Engine.Interrupted() && m.Engine.Fits(int64(bytes)) }
+			o.room = func(bytes int) bool { return !m.Engine.Natives.Interrupted() && m.Engine.Memory.Fits(int64(bytes)) }
 			if v := c.Argument(4); node.IsNumber(v) && v.ToFloat() < maxZlibOutput {
 				o.limit = int(v.ToFloat())
 			}
@@ -123,7 +123,7 @@ func (m *module) zlibCode(c goja.FunctionCall) goja.Value {
 	}
 	out, err := k.code(data, coderStep(c.Argument(2).ToInteger()))
 	if err != nil {
-		m.Engine.Pause() // it may be why
+		m.Engine.Natives.Pause() // it may be why
 		panic(m.zlibError(err))
 	}
 	return m.NewBuffer(out)

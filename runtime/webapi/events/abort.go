@@ -152,7 +152,7 @@ func (p *Events) signals() *engine.Class[*Signal] {
 
 func (p *Events) timeoutSignal(ms float64) *Signal {
 	s := p.NewSignal()
-	p.Engine.SetTimer(engine.Milliseconds(ms), false, func() {
+	p.Engine.Timers.Set(engine.Milliseconds(ms), false, func() {
 		p.Abort(s, p.NewDOMException("TimeoutError", "The operation was aborted due to timeout"))
 	})
 	return s

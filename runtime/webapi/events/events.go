@@ -67,11 +67,11 @@ func (p *Events) installGlobalTarget() {
 	p.Engine.LazyGlobal("reportError", func() goja.Value {
 		return p.GlobalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
 			p.Need(call, 1, "", "reportError", "JsValue")
-			p.Engine.ReportUncaught(call.Arguments[0])
+			p.Engine.Uncaught.Report(call.Arguments[0])
 			return goja.Undefined()
 		})
 	})
-	p.Engine.SetHooks(engine.Hooks{
+	p.Engine.Uncaught.SetHooks(engine.Hooks{
 		UnhandledRejection: func(promise *goja.Object, reason goja.Value) bool {
 			return p.fireRejection("unhandledrejection", promise, reason)
 		},

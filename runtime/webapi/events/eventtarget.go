@@ -255,7 +255,7 @@ func (p *Events) dispatch(t *Target, this goja.Value, ev *domEvent, obj *goja.Ob
 	defer func() { ev.dispatching, ev.passive = false, false }()
 	call := func(fn func()) bool {
 		if thrown = p.Engine.Try(fn); thrown != nil && report {
-			p.Engine.ReportUncaught(thrown)
+			p.Engine.Uncaught.Report(thrown)
 			thrown = nil
 		}
 		return thrown == nil

@@ -1,36 +1,38 @@
 package engine
 
-import "sync/atomic"
+// MemoryLimit bounds what natives make: goja cannot be interrupted while it allocates,
+// and an allocation that fails ends the process. Loop-confined.
+type MemoryLimit struct {
+	engine *Engine
+	heap   *HeapWatch // nil: the heap has no limit
+	unseen int64      // bytes allocated since the heap was looked at
+}
 
 // Allocate throws a RangeError if n bytes more are too much for one value, or
 // for the heap's limit. Natives call it before they make something large.
-func (e *Engine) Allocate(n int64, message string) {
+func (m *MemoryLimit) Allocate(n int64, message string) {
 	if n > MaxValueBytes || n < 0 {
-		e.Throw("RangeError", "%s", message)
+		m.engine.Throw("RangeError", "%s", message)
 	}
 	const often = 16 << 20
-	if e.unseen += n; e.unseen >= often {
-		if e.watch.heap.over(uint64(n)) {
-			e.Throw("RangeError", "%s", message)
+	if m.unseen += n; m.unseen >= often {
+		if m.heap.over(uint64(n)) {
+			m.engine.Throw("RangeError", "%s", message)
 		}
-		e.unseen = 0
+		m.unseen = 0
 	}
 }
 
 // Fit throws a RangeError if n bytes more are too much for the heap's limit: of
 // what is made of many small values, which no bound of one value concerns.
-func (e *Engine) Fit(n int64, message string) {
-	if !e.Fits(n) {
-		e.Throw("RangeError", "%s", message)
+func (m *MemoryLimit) Fit(n int64, message string) {
+	if !m.Fits(n) {
+		m.engine.Throw("RangeError", "%s", message)
 	}
 }
 
 // Fits reports whether n bytes more are within the heap's limit.
-func (e *Engine) Fits(n int64) bool { return n <= 1<<20 || !e.watch.heap.over(uint64(n)) }
-
-// Interrupted reports whether the turn is to end: what cannot call Pause where it
-// works asks, stops, and calls it later.
-func (e *Engine) Interrupted() bool { return atomic.LoadUint32(e.natives.interrupted) != 0 }
+func (m *MemoryLimit) Fits(n int64) bool { return n <= 1<<20 || !m.heap.over(uint64(n)) }
 
 // badStringLength is V8's text.
 const badStringLength = "Invalid string length"

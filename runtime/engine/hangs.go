@@ -1,8 +1,9 @@
 package engine
 
-// stuckState counts what may still give the isolate's contexts something to do.
-// Loop-confined.
-type stuckState struct {
+// Hangs finds out that contexts wait for what cannot happen any more: it counts
+// what may still give the isolate's contexts something to do. Loop-confined.
+type Hangs struct {
+	engine   *Engine
 	ops      int // operations in progress
 	holds    int // Holds of living contexts, without those of HoldFor
 	promised int // HoldFors of living contexts
@@ -11,32 +12,30 @@ type stuckState struct {
 	tell     func()
 }
 
-// OnStuck sets what is called when promises are waited for (Context.HoldFor) that
+// Notify sets what is called when promises are waited for (Context.HoldFor) that
 // nothing can settle any more: no context of the isolate has a timer, an
 // operation or a Hold, and nothing is queued on the loop. It is called on the
 // loop, outside any turn, after each turn that leaves the isolate so. Set it
 // before the first turn.
-func (e *Engine) OnStuck(fn func()) { e.stuck.tell = fn }
+func (h *Hangs) Notify(fn func()) { h.tell = fn }
 
-func (e *Engine) isStuck() bool {
-	s := &e.stuck
-	return s.promised > 0 && s.ops == 0 && s.holds == 0 && e.timers.heap.Len() == 0 && e.condemned == nil
+func (h *Hangs) hung() bool {
+	return h.promised > 0 && h.ops == 0 && h.holds == 0 && h.engine.Timers.heap.Len() == 0 && h.engine.condemned == nil
 }
 
-// lookWhetherStuck looks again behind what turns have queued on the loop.
-func (e *Engine) lookWhetherStuck() {
-	s := &e.stuck
-	if s.tell == nil || s.asked || !e.isStuck() {
+// look looks again behind what turns have queued on the loop.
+func (h *Hangs) look() {
+	if h.tell == nil || h.asked || !h.hung() {
 		return
 	}
-	turns := s.turns
-	s.asked = e.loop.Post(func() {
-		s.asked = false
+	turns := h.turns
+	h.asked = h.engine.loop.Post(func() {
+		h.asked = false
 		switch {
-		case turns != s.turns:
-			e.lookWhetherStuck()
-		case e.isStuck():
-			s.tell()
+		case turns != h.turns:
+			h.look()
+		case h.hung():
+			h.tell()
 		}
 	}) == nil
 }
@@ -48,13 +47,13 @@ func (c *Context) Expect() {
 		return
 	}
 	e := c.engine
-	e.stuck.holds++
-	c.AtDeath(func(error) { e.stuck.holds-- })
+	e.Hangs.holds++
+	c.AtDeath(func(error) { e.Hangs.holds-- })
 }
 
 func (c *Context) forgetOp(op *Op) {
 	if _, pending := c.ops[op]; pending {
 		delete(c.ops, op)
-		c.engine.stuck.ops--
+		c.engine.Hangs.ops--
 	}
 }

@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/dop251/goja"
+)
+
+// Hooks let the web platform turn the engine's reports into events. Each
+// reports whether it dealt with the matter (an event listener called
+// preventDefault); if not, the engine logs it.
+type Hooks struct {
+	UnhandledRejection func(promise *goja.Object, reason goja.Value) bool
+	RejectionHandled   func(promise *goja.Object, reason goja.Value)
+	UncaughtError      func(v goja.Value) bool
+}
+
+// Uncaught is what no code has caught: exceptions, and promises that were rejected
+// without a handler. These are judged at the end of the turn, so that a handler
+// added later in the same turn counts. Loop-confined.
+type Uncaught struct {
+	engine   *Engine
+	hooks    Hooks
+	fresh    []*goja.Promise
+	frames   map[*goja.Promise]*Frame
+	reported map[*goja.Promise]struct{} // bounded by maxReported
+}
+
+// maxReported bounds the memory for promises that may yet be handled late.
+const maxReported = 1000
+
+// SetHooks replaces the hooks.
+func (u *Uncaught) SetHooks(h Hooks) { u.hooks = h }
+
+func (u *Uncaught) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
+	if u.frames == nil {
+		u.frames, u.reported = map[*goja.Promise]*Frame{}, map[*goja.Promise]struct{}{}
+	}
+	if op == goja.PromiseRejectionReject {
+		u.fresh = append(u.fresh, p)
+		u.frames[p] = u.engine.Frame()
+		return
+	}
+	delete(u.frames, p)
+	if _, late := u.reported[p]; late {
+		delete(u.reported, p)
+		if u.hooks.RejectionHandled != nil {
+			u.hooks.RejectionHandled(u.engine.vm.ToValue(p).(*goja.Object), p.Result())
+		}
+	}
+}
+
+func (u *Uncaught) pending() bool { return len(u.fresh) > 0 }
+
+// judge runs as JavaScript at the end of a turn.
+func (u *Uncaught) judge() {
+	fresh := u.fresh
+	u.fresh = nil
+	for _, p := range fresh {
+		frame, still := u.frames[p]
+		if !still {
+			continue
+		}
+		delete(u.frames, p)
+		if frame.Context != nil && frame.Context.dead != nil {
+			continue // what an ended context leaves behind concerns nobody
+		}
+		if len(u.reported) < maxReported {
+			u.reported[p] = struct{}{}
+		}
+		u.engine.In(frame, func() {
+			obj := u.engine.vm.ToValue(p).(*goja.Object)
+			if u.hooks.UnhandledRejection == nil || !u.hooks.UnhandledRejection(obj, p.Result()) {
+				u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Stack(p.Result())))
+			}
+		})
+	}
+}
+
+// Report reports an exception that reached the top of a callback.
+func (u *Uncaught) Report(v goja.Value) {
+	if h := u.hooks.UncaughtError; h != nil && h(v) {
+		return
+	}
+	u.engine.Log(Error, "Uncaught "+u.engine.Stack(v))
+}
