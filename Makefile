@@ -96,7 +96,7 @@ damage:
 # Changes the code of commits and of the alarm index one line at a time, and looks
 # whether a test notices; goes on where it was stopped. MUTANTS='-for 30m -only txn.go'
 mutants: npm
-	$(GO) run ./e2e/mutants $(MUTANTS)
+	nice -n 19 $(GO) run ./e2e/mutants $(MUTANTS)
 
 # Each point of each fixture: a simulated world that is dropped there against a
 # process that gets SIGKILL there; and the labels and verdicts of real runs against

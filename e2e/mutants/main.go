@@ -3,11 +3,15 @@
 //
 // It covers the path of a commit and the index of alarms (targets.go): it deletes
 // statements, swaps neighbours, negates conditions, moves bounds by one, drops
-// errors. Each mutant is built with go test -overlay and tested by the target's
-// packages, the fastest first. What a run has found stands in the results file,
-// under the name of the mutant and a sum of the tests and the code: a run that
-// was stopped goes on where it was. Mutants that change nothing that can be seen
-// are listed in equivalent.txt, each with its reason.
+// calls and errors, returns at once. First each test of the target's packages runs
+// by itself, to learn what it covers and how long it takes (plan.go). Then each
+// mutant is built with go test -overlay, and the tests that cover it run, the
+// quickest first. What a run has found stands in the results file, under the name
+// of the mutant and a sum of the tests and the code: a run that was stopped goes
+// on where it was. Mutants are taken in an order without meaning, so that those
+// tested so far are a sample of all; the named ones (targets.go) come first.
+// Mutants that change nothing that can be seen are listed in equivalent.txt, each
+// with its reason.
 //
 // The exit code is 1 if a mutant lives.
 package main
@@ -17,6 +21,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -26,10 +31,11 @@ func main() {
 	o := options{clock: clock.Real{}}
 	flag.StringVar(&o.top, "top", ".", "the repository")
 	flag.StringVar(&o.results, "results", "minido-out/mutants.jsonl", "what earlier runs found")
+	flag.StringVar(&o.plan, "plan", "minido-out/mutants-tests.json", "what each test covers, from an earlier run")
 	flag.StringVar(&o.only, "only", "", "only mutants whose name contains this")
-	flag.IntVar(&o.parallel, "parallel", 2, "tests at the same time")
-	flag.IntVar(&o.every, "every", 1, "only each nth mutant")
-	flag.DurationVar(&o.limit, "for", 0, "start no test after this long; 0: until all are done")
+	flag.IntVar(&o.parallel, "parallel", 1, "mutants at the same time")
+	flag.IntVar(&o.most, "most", 0, "test at most this many; 0: all")
+	flag.DurationVar(&o.limit, "for", 0, "begin no mutant after this long; 0: until all are done")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and end")
 	flag.Parse()
 	alive, err := run(o)
@@ -43,45 +49,59 @@ func main() {
 }
 
 type options struct {
-	top, results, only string
-	parallel, every    int
-	limit              time.Duration
-	list               bool
-	clock              clock.Clock
+	top, results, plan, only string
+	parallel, most           int
+	limit                    time.Duration
+	list                     bool
+	clock                    clock.Clock
+}
+
+// job is a mutant to be tested.
+type job struct {
+	mutant
+	equivalent string // why it changes nothing, "" if it does
 }
 
 func run(o options) (alive int, err error) {
 	if o.top, err = filepath.Abs(o.top); err != nil {
 		return 0, err
 	}
-	same, err := readEquivalents(filepath.Join(o.top, "e2e", "mutants", "equivalent.txt"))
+	jobs, err := allJobs(o.top)
 	if err != nil {
 		return 0, err
 	}
-	var jobs []job
-	n := 0
-	for _, t := range targets {
-		list, err := mutate(o.top, t.file, t.funcs)
-		if err != nil {
-			return 0, err
+	wanted := jobs[:0]
+	for _, j := range jobs {
+		if strings.Contains(j.name(), o.only) {
+			wanted = append(wanted, j)
 		}
-		for _, m := range list {
-			if n++; matches(o, m, n) {
-				jobs = append(jobs, job{mutant: m, tests: t.tests, equivalent: same[m.name()]})
-				delete(same, m.name())
-			} else {
-				delete(same, m.name())
-			}
-		}
-	}
-	for name := range same { // order-independent: any one is an error
-		return 0, fmt.Errorf("equivalent.txt names a mutant that does not exist: %s", name)
 	}
 	if o.list {
-		for _, j := range jobs {
+		for _, j := range wanted {
 			fmt.Println(j.name())
 		}
 		return 0, nil
 	}
-	return testAll(o, jobs)
+	return testAll(o, wanted)
+}
+
+// allJobs lists all mutants, in the order of testing.
+func allJobs(top string) ([]job, error) {
+	same, err := readEquivalents(filepath.Join(top, "e2e", "mutants", "equivalent.txt"))
+	if err != nil {
+		return nil, err
+	}
+	all, err := allMutants(top)
+	if err != nil {
+		return nil, err
+	}
+	var jobs []job
+	for _, m := range all {
+		jobs = append(jobs, job{mutant: m, equivalent: same[m.name()]})
+		delete(same, m.name())
+	}
+	for name := range same { // order-independent: any one is an error
+		return nil, fmt.Errorf("equivalent.txt names a mutant that does not exist: %s", name)
+	}
+	return jobs, nil
 }

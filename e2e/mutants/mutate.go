@@ -5,7 +5,9 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"hash/crc32"
 	"os"
+	"sort"
 	"strconv"
 	"strings"
 )
@@ -20,6 +22,19 @@ type mutant struct {
 	line     int
 	from, to int // bytes of the file
 	with     string
+	start    place
+	end      place
+}
+
+// place is a line and a column of a file, from 1.
+type place struct{ Line, Column int }
+
+func (p place) before(q place) bool {
+	return p.Line < q.Line || p.Line == q.Line && p.Column < q.Column
+}
+
+func placeAt(src []byte, offset int) place {
+	return place{1 + strings.Count(string(src[:offset]), "\n"), offset - strings.LastIndexByte(string(src[:offset]), '\n')}
 }
 
 // name identifies the mutant while its function's text stays.
@@ -35,6 +50,10 @@ type mutator struct {
 	fn    string
 	count map[string]int
 	out   []mutant
+	// failing says that the function's only result is an error.
+	failing bool
+	// whole are conditions that are negated as a whole already.
+	whole map[ast.Node]bool
 }
 
 // mutate lists the mutants of the functions of a file; no names mean all.
@@ -43,7 +62,7 @@ func mutate(top, file string, names []string) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &mutator{file: file, src: src, fset: token.NewFileSet(), count: map[string]int{}}
+	m := &mutator{file: file, src: src, fset: token.NewFileSet(), count: map[string]int{}, whole: map[ast.Node]bool{}}
 	f, err := parser.ParseFile(m.fset, file, src, parser.SkipObjectResolution)
 	if err != nil {
 		return nil, err
@@ -57,8 +76,9 @@ func mutate(top, file string, names []string) ([]mutant, error) {
 		if !ok || fn.Body == nil || len(names) > 0 && !wanted[fn.Name.Name] {
 			continue
 		}
-		m.fn = fn.Name.Name
+		m.fn, m.failing = fn.Name.Name, false
 		delete(wanted, m.fn)
+		m.early(fn)
 		ast.Inspect(fn.Body, m.visit)
 	}
 	if len(names) > 0 && len(wanted) > 0 {
@@ -82,7 +102,7 @@ func (m *mutator) addRange(op string, from, to int, with string) {
 	}
 	key := m.fn + op + text
 	m.out = append(m.out, mutant{File: m.file, Func: m.fn, Op: op, Text: text, Nth: m.count[key],
-		line: 1 + strings.Count(string(m.src[:from]), "\n"), from: from, to: to, with: with})
+		line: placeAt(m.src, from).Line, from: from, to: to, with: with, start: placeAt(m.src, from), end: placeAt(m.src, to)})
 	m.count[key]++
 }
 
@@ -93,10 +113,13 @@ func (m *mutator) visit(n ast.Node) bool {
 	case *ast.CaseClause:
 		m.statements(n.Body)
 	case *ast.IfStmt:
-		m.add("negate", n.Cond, "!("+m.text(n.Cond)+")")
+		if strings.Contains(m.text(n.Cond), "planted.") { // false in every build but one for tests
+			return false
+		}
+		m.negate(n.Cond)
 	case *ast.ForStmt:
 		if n.Cond != nil {
-			m.add("negate", n.Cond, "!("+m.text(n.Cond)+")")
+			m.negate(n.Cond)
 		}
 	case *ast.BinaryExpr:
 		m.binary(n)
@@ -106,23 +129,73 @@ func (m *mutator) visit(n ast.Node) bool {
 		}
 	case *ast.ReturnStmt:
 		if len(n.Results) == 1 {
-			if text := m.text(n.Results[0]); text == "err" || strings.HasPrefix(text, "fmt.Errorf(") || strings.HasPrefix(text, "errors.Join(") {
-				m.add("drop error", n.Results[0], "nil")
-			}
+			m.result(n.Results[0])
 		}
 	}
 	return true
 }
 
+// early makes the function end before it has done anything.
+func (m *mutator) early(fn *ast.FuncDecl) {
+	at := m.offset(fn.Body.Lbrace) + 1
+	switch r := fn.Type.Results; {
+	case len(fn.Body.List) == 0:
+	case r == nil:
+		m.addAt(at, "return early", "\nreturn\n")
+	case len(r.List) == 1 && len(r.List[0].Names) <= 1 && m.text(r.List[0].Type) == "error":
+		m.failing = true
+		m.addAt(at, "return early", "\nreturn nil\n")
+	}
+}
+
+// addAt adds a mutant that inserts a statement.
+func (m *mutator) addAt(at int, op, with string) {
+	m.addRange(op, at, at, with)
+}
+
+func (m *mutator) negate(cond ast.Expr) {
+	m.whole[cond] = true
+	m.add("negate", cond, "!("+m.text(cond)+")")
+}
+
+// result drops an error that is returned, or the call that may give it, or
+// negates a comparison.
+func (m *mutator) result(n ast.Expr) {
+	text := m.text(n)
+	switch x := n.(type) {
+	case *ast.CallExpr:
+		if strings.HasPrefix(text, "fmt.Errorf(") || strings.HasPrefix(text, "errors.Join(") {
+			m.add("drop error", n, "nil")
+		} else if m.failing {
+			m.add("drop call", n, "nil")
+		}
+	case *ast.Ident:
+		if text == "err" {
+			m.add("drop error", n, "nil")
+		}
+	case *ast.UnaryExpr:
+		if x.Op == token.NOT {
+			m.negate(n)
+		}
+	}
+}
+
 // binary changes a comparison by one, or a conjunction.
 func (m *mutator) binary(n *ast.BinaryExpr) {
-	other := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&"}[n.Op]
+	other := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.LAND: "||", token.LOR: "&&",
+		token.EQL: "!=", token.NEQ: "=="}[n.Op]
 	if other == "" {
 		return
 	}
 	op := "off by one"
-	if n.Op == token.LAND || n.Op == token.LOR {
+	switch n.Op {
+	case token.LAND, token.LOR:
 		op = "and/or"
+	case token.EQL, token.NEQ:
+		if m.whole[n] {
+			return
+		}
+		op = "negate"
 	}
 	m.add(op, n, m.text(n.X)+" "+other+" "+m.text(n.Y))
 }
@@ -151,4 +224,45 @@ func deletable(s ast.Stmt) bool {
 		return s.Tok != token.DEFINE
 	}
 	return false
+}
+
+// allMutants lists the named mutants and then those of the targets, in an order
+// without meaning that stays the same.
+func allMutants(top string) ([]mutant, error) {
+	var out []mutant
+	for _, t := range targets {
+		list, err := mutate(top, t.file, t.funcs)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, list...)
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i].name(), out[j].name()
+		if x, y := crc32.ChecksumIEEE([]byte(a)), crc32.ChecksumIEEE([]byte(b)); x != y {
+			return x < y
+		}
+		return a < b
+	})
+	byHand, err := namedMutants(top)
+	return append(byHand, out...), err
+}
+
+// namedMutants finds the places of the mutants by hand.
+func namedMutants(top string) ([]mutant, error) {
+	var out []mutant
+	for _, n := range named {
+		src, err := os.ReadFile(top + "/" + n.file)
+		if err != nil {
+			return nil, err
+		}
+		from := strings.Index(string(src), n.old)
+		if strings.Count(string(src), n.old) != 1 {
+			return nil, fmt.Errorf("%s: the mutant %q looks for one %q", n.file, n.name, n.old)
+		}
+		to := from + len(n.old)
+		out = append(out, mutant{File: n.file, Func: n.fn, Op: "named", Text: n.name, line: placeAt(src, from).Line,
+			from: from, to: to, with: n.with, start: placeAt(src, from), end: placeAt(src, to)})
+	}
+	return out, nil
 }

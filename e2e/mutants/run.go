@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,16 +17,6 @@ import (
 
 	"minido.dev/minido/internal/sched"
 )
-
-// perTest bounds one call of go test; a mutant that hangs is noticed.
-const perTest = "10m"
-
-// job is a mutant to be tested.
-type job struct {
-	mutant
-	tests      []suite
-	equivalent string // why it changes nothing, "" if it does
-}
 
 // verdict is what became of a mutant.
 type verdict string
@@ -43,7 +32,7 @@ type result struct {
 	Name    string  `json:"name"`
 	Sum     uint32  `json:"sum"` // of the code and the tests
 	Verdict verdict `json:"verdict"`
-	By      string  `json:"by,omitempty"` // the test that failed
+	By      string  `json:"by,omitempty"` // the test that failed, or how many did not
 }
 
 // readEquivalents reads the names of mutants that change nothing, and why: lines
@@ -67,10 +56,6 @@ func readEquivalents(path string) (map[string]string, error) {
 	return out, nil
 }
 
-func matches(o options, m mutant, n int) bool {
-	return strings.Contains(m.name(), o.only) && n%o.every == 0
-}
-
 // testAll tests the jobs that have no result yet, prints a table, and counts
 // those that live.
 func testAll(o options, jobs []job) (alive int, err error) {
@@ -86,23 +71,27 @@ func testAll(o options, jobs []job) (alive int, err error) {
 		return 0, err
 	}
 	defer out.Close()
-	r := &runner{options: o, jobs: jobs, done: done, out: out, sums: map[string]uint32{}}
+	r := &runner{options: o, jobs: jobs, done: done, out: out}
+	if err := r.learn(); err != nil {
+		return 0, err
+	}
 	if err := r.all(); err != nil {
 		return 0, err
 	}
 	return r.table(), nil
 }
 
-// runner tests mutants in parallel.
+// runner tests mutants, several at the same time.
 type runner struct {
 	options
-	jobs []job
+	jobs  []job
+	tests plan // immutable after learn
 
 	mu     sync.Mutex // guards what follows
 	next   int
+	begun  int
 	done   map[string]result
 	out    *os.File
-	sums   map[string]uint32 // of packages
 	failed error
 	ended  sync.WaitGroup
 }
@@ -136,48 +125,15 @@ func (r *runner) all() error {
 func (r *runner) take() (job, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for r.failed == nil && r.next < len(r.jobs) {
+	for r.failed == nil && r.next < len(r.jobs) && (r.most == 0 || r.begun < r.most) {
 		j := r.jobs[r.next]
 		r.next++
-		sum, err := r.sum(j)
-		if err != nil {
-			r.failed = err
-			return job{}, false
-		}
-		if d, ok := r.done[j.name()]; j.equivalent == "" && (!ok || d.Sum != sum) {
+		if d, ok := r.done[j.name()]; j.equivalent == "" && (!ok || d.Sum != r.tests.Sum) {
+			r.begun++
 			return j, true
 		}
 	}
 	return job{}, false
-}
-
-// sum is of the mutant's file and the tests that guard it.
-func (r *runner) sum(j job) (uint32, error) {
-	s := crc32.NewIEEE()
-	b, err := os.ReadFile(filepath.Join(r.top, j.File))
-	if err != nil {
-		return 0, err
-	}
-	s.Write(b)
-	for _, t := range j.tests {
-		if _, ok := r.sums[t.pkg]; !ok {
-			files, err := filepath.Glob(filepath.Join(r.top, t.pkg, "*_test.go"))
-			if err != nil {
-				return 0, err
-			}
-			p := crc32.NewIEEE()
-			for _, f := range files {
-				b, err := os.ReadFile(f)
-				if err != nil {
-					return 0, err
-				}
-				p.Write(b)
-			}
-			r.sums[t.pkg] = p.Sum32()
-		}
-		fmt.Fprint(s, t, r.sums[t.pkg])
-	}
-	return s.Sum32(), nil
 }
 
 // test builds and tests one mutant, and writes what was found.
@@ -203,62 +159,112 @@ func (r *runner) test(j job) error {
 		return err
 	}
 	began := r.clock.Now()
-	found := result{Name: j.name(), Verdict: living}
-	for _, t := range j.tests {
-		if found.Verdict, found.By, err = r.goTest(dir, config, t); err != nil {
-			return err
-		}
-		if found.Verdict != living {
-			break
-		}
+	found := result{Name: j.name(), Sum: r.tests.Sum}
+	if found.Verdict, found.By, err = r.judge(dir, config, j.mutant); err != nil {
+		return err
 	}
 	return r.note(j, found, r.clock.Now().Sub(began))
 }
 
-// goTest runs one suite over the mutant.
-func (r *runner) goTest(dir, overlay string, t suite) (verdict, string, error) {
-	args := []string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-timeout", perTest}
-	if t.run != "" {
-		args = append(args, "-run", t.run)
+// atOnce is how many seconds of tests run in one process.
+const atOnce = 3
+
+// judge runs the tests that cover a mutant until one fails: by package, the
+// quickest first.
+func (r *runner) judge(dir, overlay string, m mutant) (verdict, string, error) {
+	ran := 0
+	for _, pkg := range packages {
+		var names []string
+		seconds := 0.0
+		binary := filepath.Join(dir, filepath.Base(pkg)+".test")
+		flush := func() (verdict, string, error) {
+			if len(names) == 0 {
+				return living, "", nil
+			}
+			if _, err := os.Stat(binary); err != nil {
+				if b, err := r.build(binary, overlay, pkg); err != nil {
+					return unbuilt, firstError(string(b)), nil
+				}
+			}
+			ran += len(names)
+			out, err := r.runTests(dir, pkg, binary, names, 60+5*seconds)
+			names, seconds = nil, 0
+			var exit *exec.ExitError
+			switch {
+			case err == nil:
+				return living, "", nil
+			case errors.As(err, &exit):
+				return killed, pkg + " " + firstFailure(out), nil
+			}
+			return "", "", err
+		}
+		for _, c := range r.tests.Tests {
+			if c.Package != pkg || !c.covers(m) {
+				continue
+			}
+			if seconds+c.Seconds > atOnce {
+				if v, by, err := flush(); v != living || err != nil {
+					return v, by, err
+				}
+			}
+			names, seconds = append(names, c.Name), seconds+c.Seconds
+		}
+		if v, by, err := flush(); v != living || err != nil {
+			return v, by, err
+		}
 	}
-	cmd := exec.Command("go", append(args, t.pkg)...)
+	return living, fmt.Sprintf("%d tests cover it", ran), nil
+}
+
+func (r *runner) build(binary, overlay, pkg string) ([]byte, error) {
+	cmd := exec.Command("go", "test", "-c", "-overlay", overlay, "-vet=off", "-o", binary, pkg)
 	cmd.Dir = r.top
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "CGO_ENABLED=0")
+	return cmd.CombinedOutput()
+}
+
+// runTests runs tests of a package with bounds that a mutant may need: on time,
+// on memory, on what is written into a file.
+func (r *runner) runTests(dir, pkg, binary string, names []string, seconds float64, more ...string) (string, error) {
+	args := append([]string{"-c", `ulimit -v 16000000; ulimit -f 4000000; exec "$0" "$@"`, binary, "-test.count=1", "-test.failfast",
+		"-test.timeout", time.Duration(seconds * float64(time.Second)).String(),
+		"-test.run", "^(" + strings.Join(names, "|") + ")$"}, more...)
+	cmd := exec.Command("sh", args...)
+	cmd.Dir = filepath.Join(r.top, pkg)
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir)
 	b, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return living, "", nil
-	case !errors.As(err, &exit):
-		return "", "", err
-	case strings.Contains(string(b), "[build failed]"):
-		return unbuilt, "", nil
-	}
-	return killed, t.pkg + " " + firstFailure(string(b)), nil
+	return string(b), err
 }
 
 // firstFailure names the test that failed, or the panic.
 func firstFailure(output string) string {
+	failure := "failed"
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
 		if name, ok := strings.CutPrefix(line, "--- FAIL: "); ok {
 			name, _, _ = strings.Cut(name, " ")
 			return name
 		}
-		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") {
-			return line
+		if failure == "failed" && (strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ")) {
+			failure = line
 		}
 	}
-	return "failed"
+	return failure
+}
+
+// firstError is the compiler's first complaint.
+func firstError(output string) string {
+	for line := range strings.Lines(output) {
+		if !strings.HasPrefix(line, "#") {
+			_, text, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			return text
+		}
+	}
+	return ""
 }
 
 func (r *runner) note(j job, found result, took time.Duration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var err error
-	if found.Sum, err = r.sum(j); err != nil {
-		return err
-	}
 	b, err := json.Marshal(found)
 	if err != nil {
 		return err
@@ -294,9 +300,9 @@ func readResults(path string) (map[string]result, error) {
 
 // table prints what is known of all jobs, and counts those that live.
 func (r *runner) table() (alive int) {
-	counts := map[string]map[verdict]int{}
+	const equivalent, untested, total verdict = "equivalent", "untested", "mutants"
+	counts := map[string]map[verdict]int{"all": {}}
 	var files []string
-	const equivalent, untested verdict = "equivalent", "untested"
 	for _, j := range r.jobs {
 		if counts[j.File] == nil {
 			counts[j.File] = map[verdict]int{}
@@ -305,22 +311,30 @@ func (r *runner) table() (alive int) {
 		v := untested
 		if j.equivalent != "" {
 			v = equivalent
-		} else if d, ok := r.done[j.name()]; ok {
-			if sum, err := r.sum(j); err == nil && sum == d.Sum {
-				v = d.Verdict
-			}
+		} else if d, ok := r.done[j.name()]; ok && d.Sum == r.tests.Sum {
+			v = d.Verdict
 		}
-		counts[j.File][v]++
+		for _, row := range []string{j.File, "all"} {
+			counts[row][v]++
+			counts[row][total]++
+		}
 		if v == living {
 			alive++
-			fmt.Printf("ALIVE %s:%d %s: %s: %s\n", j.File, j.line, j.Func, j.Op, j.Text)
+			fmt.Printf("ALIVE %s:%d %s: %s: %s (%s)\n", j.File, j.line, j.Func, j.Op, j.Text, r.done[j.name()].By)
 		}
 	}
 	sort.Strings(files)
-	fmt.Printf("\n%-28s %7s %7s %11s %10s %9s\n", "file", killed, living, equivalent, unbuilt, untested)
-	for _, f := range files {
-		c := counts[f]
-		fmt.Printf("%-28s %7d %7d %11d %10d %9d\n", f, c[killed], c[living], c[equivalent], c[unbuilt], c[untested])
+	columns := []verdict{total, killed, living, equivalent, unbuilt, untested}
+	fmt.Printf("\n%-28s", "file")
+	for _, v := range columns {
+		fmt.Printf(" %10s", v)
 	}
+	for _, f := range append(files, "all") {
+		fmt.Printf("\n%-28s", f)
+		for _, v := range columns {
+			fmt.Printf(" %10d", counts[f][v])
+		}
+	}
+	fmt.Println()
 	return alive
 }

@@ -2,30 +2,46 @@ package main
 
 import "strings"
 
-// target is code to mutate and the tests that guard it.
+// packages have the tests that guard the targets, the quickest first.
+var packages = []string{"./sqlstore", "./alarms", "./durableobject"}
+
+// target is code to mutate; no names of functions mean all.
 type target struct {
 	file  string
-	funcs []string // none: all
-	tests []suite
+	funcs []string
 }
 
-// suite is one call of go test, of which a failure kills the mutant.
-type suite struct{ pkg, run string }
-
-var (
-	storeTests = []suite{{"./sqlstore", ""}, {"./durableobject", "TestDeath|TestRowFires|TestBookmarks|TestFailed|TestOutputs|TestDiskFull"}}
-	alarmTests = []suite{{"./alarms", ""}, {"./durableobject", "Alarm|TestRowFires|TestEarly|TestUnclean|TestGolden/alarms|TestNames"}}
-	ownTests   = []suite{{"./durableobject", "TestDeath|TestFailed|TestOutputs|TestFrames|TestInputGate|TestAbort|TestGolden|TestAllow|TestPromise"},
-		{"./durableobject", "Alarm|TestRowFires|TestEarly|TestUnclean|TestFacets|TestDiskFull"}}
-)
-
 var targets = []target{
-	{file: "sqlstore/txn.go", tests: storeTests},
-	{file: "sqlstore/sync.go", tests: storeTests},
-	{file: "durableobject/object.go", funcs: strings.Fields("Commit commit seal startSync synced commitNow wrote recover failWith"), tests: ownTests},
-	{file: "durableobject/gate.go", tests: ownTests},
-	{file: "durableobject/alarm.go", funcs: strings.Fields("pending restore indexWrites same committed loadAlarm currentAlarm setAlarm deleteAlarm alarmDue forgetAlarm dropAlarm"), tests: ownTests},
-	{file: "alarms/index.go", tests: alarmTests},
-	{file: "alarms/scheduler.go", tests: alarmTests},
-	{file: "alarms/deliver.go", tests: alarmTests},
+	{file: "sqlstore/txn.go"},
+	{file: "sqlstore/sync.go"},
+	{file: "sqlstore/store.go", funcs: strings.Fields("Open setUp Close Drop end")},
+	{file: "sqlstore/history.go"},
+	{file: "sqlstore/segment.go"},
+	{file: "sqlstore/walfile.go"},
+	{file: "sqlstore/unborn.go"},
+	{file: "sqlstore/delete.go"},
+	{file: "sqlstore/deleteall.go"},
+	{file: "sqlstore/facets.go"},
+	{file: "sqlstore/facetsum.go"},
+	{file: "durableobject/object.go", funcs: strings.Fields("Commit commit seal startSync synced commitNow wrote unconfirmedIf recover failWith finish")},
+	{file: "durableobject/gate.go"},
+	{file: "durableobject/txn.go"},
+	{file: "durableobject/alarm.go", funcs: strings.Fields("pending restore indexWrites same committed loadAlarm currentAlarm setAlarm deleteAlarm alarmDue forgetAlarm dropAlarm")},
+	{file: "runtime/engine/context.go", funcs: strings.Fields("MarkDirty MarkUnconfirmed ClearDirty Emit Holds HoldBack LetGo HeldBack release")},
+	{file: "alarms/index.go"},
+	{file: "alarms/scheduler.go"},
+	{file: "alarms/deliver.go"},
+}
+
+// named are mutants by hand: mistakes that somebody could make, each of which
+// breaks a promise.
+var named = []struct{ name, file, fn, old, with string }{
+	{"outputs leave before the sync", "durableobject/object.go", "seal",
+		"o.sealed = o.ctx.HoldBack()", "o.sealed++"},
+	{"the index is written before the row is on disk", "durableobject/object.go", "commit",
+		"err := o.store.Sync(); err != nil { // the index", "err := error(nil); err != nil { // the index"},
+	{"a sync lets go of commits that came after its start", "durableobject/object.go", "startSync",
+		"func() { o.synced(mark, err) }", "func() { o.synced(o.sealed, err) }"},
+	{"a sync counts before it has succeeded", "sqlstore/sync.go", "Syncer",
+		"err = d.Sync(name, func() error { return syncFile(wal.File) })", "_ = d"},
 }
