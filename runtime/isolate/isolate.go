@@ -11,8 +11,6 @@ import (
 	"sort"
 	"time"
 
-	"minido.dev/minido/runtime/ecma"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
@@ -22,11 +20,13 @@ import (
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/ecma"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/nodeapi"
 	"minido.dev/minido/runtime/wasm"
 	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/caches"
 )
 
 // Options describe a worker to load. Immutable once given to New.
@@ -41,7 +41,7 @@ type Options struct {
 	// Fetch is the way out of the worker.
 	Fetch func(req *event.Request, done func(*event.Response, error)) (cancel func(error))
 	// Caches is where the Cache API keeps responses; nil: there is none.
-	Caches *webapi.CacheStore
+	Caches *caches.Store
 	// Bindings are env; Environ is process.env.
 	Bindings []cfapi.Binding
 	Environ  func() map[string]string

@@ -21,7 +21,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
-	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/caches"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -147,7 +147,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
-		Caches:   webapi.NewCacheStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
+		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.machine(), Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) {
 			loading(reason) // what is condemned before it is loaded never says that it is

@@ -19,6 +19,7 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/blob"
+	"minido.dev/minido/runtime/webapi/caches"
 	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/events"
@@ -47,7 +48,7 @@ type Options struct {
 	// computed there is computed on the loop.
 	Go func(name string, fn func())
 	// Caches keeps what is put into caches; nil: every use of them throws.
-	Caches *CacheStore
+	Caches *caches.Store
 	// UserAgent is navigator.userAgent, "Cloudflare-Workers" if empty.
 	UserAgent string
 }
@@ -91,8 +92,8 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}, NewRegExp: p.regexps.Remake})
 	p.installCore()
 	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
-	p.installCaches()
 	p.Fetch = fetch.New(p.Realm, fetch.Parts{Events: p.Events, Streams: p.Streams, Blobs: p.Blobs, Forms: p.forms, Sockets: p.WebSockets}, p.opts.Fetch)
+	caches.New(p.Realm, p.Fetch, p.opts.Caches)
 	p.html = html.New(p.Realm, p.Fetch, p.Streams, p.encodings)
 	p.html.Install()
 	return p

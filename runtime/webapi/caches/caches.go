@@ -1,4 +1,5 @@
-package webapi
+// Package caches is the Cache API: caches.default, named caches, and their store.
+package caches
 
 import (
 	"net/http"
@@ -20,9 +21,16 @@ type cache struct{ name string }
 // defaultCache cannot be the name of a cache that is opened.
 const defaultCache = "\x00default"
 
-// installCaches defines the globals of the Cache API.
-func (p *Platform) installCaches() {
-	e := p.Engine
+// Caches is the Cache API in one isolate. Loop-confined.
+type Caches struct {
+	*webidl.Realm
+	fetch *fetch.Fetch
+	store *Store // nil: every use throws
+}
+
+// New defines the globals of the Cache API in a realm.
+func New(r *webidl.Realm, f *fetch.Fetch, store *Store) *Caches {
+	p, e := &Caches{r, f, store}, r.Engine
 	e.LazyGlobal("caches", p.defineCaches)
 	for _, name := range []string{"Cache", "CacheStorage"} {
 		e.LazyGlobal(name, func() goja.Value {
@@ -30,11 +38,12 @@ func (p *Platform) installCaches() {
 			return p.GlobalClass(name)
 		})
 	}
+	return p
 }
 
 // defineCaches makes `caches`: what the Workers runtime has of the CacheStorage
 // of Service Workers, by the rules of Cloudflare's documentation of the Cache API.
-func (p *Platform) defineCaches() goja.Value {
+func (p *Caches) defineCaches() goja.Value {
 	type storage struct{}
 	class := p.defineCache()
 	first := class.Wrap(&cache{defaultCache})
@@ -63,13 +72,13 @@ func (p *Platform) defineCaches() goja.Value {
 	return storages.Wrap(storage{})
 }
 
-func (p *Platform) defineCache() *engine.Class[*cache] {
+func (p *Caches) defineCache() *engine.Class[*cache] {
 	method := func(name string, length int, fn func(c *cache, call goja.FunctionCall) goja.Value) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Length: length, Async: true, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
 			return p.Promise(func() goja.Value {
 				p.Need(call, length, "Cache", name, "Request or string")
 				p.Engine.IO("the cache")
-				if p.opts.Caches == nil {
+				if p.store == nil {
 					p.Engine.Throw("Error", "There is no cache: this isolate was started without a place to keep it.")
 				}
 				return fn(c, call)
@@ -85,13 +94,13 @@ func (p *Platform) defineCache() *engine.Class[*cache] {
 		Name: "Cache",
 		Methods: []engine.Method[*cache]{
 			method("match", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheMatch(c, p.Fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
+				return p.cacheMatch(c, p.fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			method("put", 2, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cachePut(c, p.Fetch.RequestOf(call.Arguments[0]), call.Arguments[1])
+				return p.cachePut(c, p.fetch.RequestOf(call.Arguments[0]), call.Arguments[1])
 			}),
 			method("delete", 1, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cacheDelete(c, p.Fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
+				return p.cacheDelete(c, p.fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			missing("add"), missing("addAll"), missing("matchAll"), missing("keys"),
 		},
@@ -99,19 +108,19 @@ func (p *Platform) defineCache() *engine.Class[*cache] {
 }
 
 // cacheKey is cf.cacheKey, or the URL without its fragment.
-func (p *Platform) cacheKey(r *fetch.Request) string {
-	if key := webidl.Get(p.Fetch.CF(r), "cacheKey"); !webidl.IsMissing(key) {
+func (p *Caches) cacheKey(r *fetch.Request) string {
+	if key := webidl.Get(p.fetch.CF(r), "cacheKey"); !webidl.IsMissing(key) {
 		return key.String()
 	}
 	url, _, _ := strings.Cut(r.URL(), "#")
 	return url
 }
 
-func (p *Platform) cacheMatch(c *cache, r *fetch.Request, ignoreMethod bool) goja.Value {
+func (p *Caches) cacheMatch(c *cache, r *fetch.Request, ignoreMethod bool) goja.Value {
 	if r.Method() != "GET" && r.Method() != "HEAD" && !ignoreMethod {
 		return goja.Undefined()
 	}
-	found, ok, err := p.opts.Caches.get(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
+	found, ok, err := p.store.get(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
 	if err != nil {
 		p.Engine.Throw("Error", "%s", err)
 	}
@@ -127,7 +136,7 @@ func (p *Platform) cacheMatch(c *cache, r *fetch.Request, ignoreMethod bool) goj
 		content = cutRange(r.Header().Get("range"), resp, content)
 	}
 	resp.Body = event.Bytes(content)
-	return p.Fetch.ResponseFromEvent(resp)
+	return p.fetch.ResponseFromEvent(resp)
 }
 
 // notModified tells whether the client's copy is the stored one (RFC 9110,
@@ -181,8 +190,8 @@ func cutRange(header string, resp *event.Response, content []byte) []byte {
 	return content[start : end+1]
 }
 
-func (p *Platform) cachePut(c *cache, r *fetch.Request, v goja.Value) goja.Value {
-	resp, ok := p.Fetch.ResponseOf(v)
+func (p *Caches) cachePut(c *cache, r *fetch.Request, v goja.Value) goja.Value {
+	resp, ok := p.fetch.ResponseOf(v)
 	if !ok {
 		p.BadArgument("Cache", "put", 2, "Response")
 	}
@@ -204,12 +213,12 @@ func (p *Platform) cachePut(c *cache, r *fetch.Request, v goja.Value) goja.Value
 	now := p.Engine.Now().UnixMilli()
 	ttl, header, storable := cacheLife(entry.Header, now)
 	entry.Header, entry.Expires = header, now+ttl*1000
-	return p.Fetch.ReadAll(resp, "caches.put", func(data []byte) goja.Value {
+	return p.fetch.ReadAll(resp, "caches.put", func(data []byte) goja.Value {
 		if !storable || ttl <= 0 || resp.Status() == http.StatusNotModified {
 			return goja.Undefined()
 		}
 		entry.body = data
-		if err := p.opts.Caches.put(c.name, entry); err != nil {
+		if err := p.store.put(c.name, entry); err != nil {
 			p.Engine.Throw("Error", "%s", err)
 		}
 		return goja.Undefined()
@@ -251,11 +260,11 @@ func cacheLife(h event.Header, now int64) (seconds int64, kept event.Header, sto
 	return 0, kept, false
 }
 
-func (p *Platform) cacheDelete(c *cache, r *fetch.Request, ignoreMethod bool) goja.Value {
+func (p *Caches) cacheDelete(c *cache, r *fetch.Request, ignoreMethod bool) goja.Value {
 	if r.Method() != "GET" && !ignoreMethod {
 		return p.VM.ToValue(false)
 	}
-	found, err := p.opts.Caches.remove(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
+	found, err := p.store.remove(c.name, p.cacheKey(r), p.Engine.Now().UnixMilli())
 	if err != nil {
 		p.Engine.Throw("Error", "%s", err)
 	}

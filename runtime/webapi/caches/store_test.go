@@ -1,4 +1,4 @@
-package webapi
+package caches
 
 import (
 	"strings"
@@ -12,7 +12,7 @@ import (
 func TestCacheStoreKillPoints(t *testing.T) {
 	var labels []string
 	points := killpoint.New(killpoint.Options{Record: func(p killpoint.Point) { labels = append(labels, p.Label()) }})
-	s := NewCacheStore(t.TempDir(), points)
+	s := NewStore(t.TempDir(), points)
 	if err := s.put("default", cached{URL: "http://x/", Expires: 2}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package webapi
+package caches
 
 import (
 	"bytes"
@@ -18,19 +18,19 @@ import (
 // CacheStore keeps what workers put into their caches: a file for each response
 // below a folder of each cache. Files appear by renaming, so that a crash leaves
 // the old response or the new one. Safe for concurrent use.
-type CacheStore struct {
+type Store struct {
 	dir    string
 	points *killpoint.Points
 }
 
 // NewCacheStore keeps responses below dir, which is made when it is needed. Each
 // change is an effect of points.
-func NewCacheStore(dir string, points *killpoint.Points) *CacheStore {
-	return &CacheStore{dir: dir, points: points}
+func NewStore(dir string, points *killpoint.Points) *Store {
+	return &Store{dir: dir, points: points}
 }
 
 // effect changes a cache, between two points.
-func (s *CacheStore) effect(cache, what string, fn func() error) error {
+func (s *Store) effect(cache, what string, fn func() error) error {
 	return s.points.Effect(killpoint.Store, "cache/"+cache, what, fn)
 }
 
@@ -44,7 +44,7 @@ type cached struct {
 	body       []byte
 }
 
-func (s *CacheStore) path(cache, url string) string {
+func (s *Store) path(cache, url string) string {
 	name := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
 		return hex.EncodeToString(sum[:])
@@ -54,7 +54,7 @@ func (s *CacheStore) path(cache, url string) string {
 
 // get gives the response stored under a URL; ok is false if there is none or it
 // has expired.
-func (s *CacheStore) get(cache, url string, now int64) (c cached, ok bool, err error) {
+func (s *Store) get(cache, url string, now int64) (c cached, ok bool, err error) {
 	b, err := os.ReadFile(s.path(cache, url))
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, false, nil
@@ -71,7 +71,7 @@ func (s *CacheStore) get(cache, url string, now int64) (c cached, ok bool, err e
 }
 
 // put stores a response.
-func (s *CacheStore) put(cache string, c cached) error {
+func (s *Store) put(cache string, c cached) error {
 	head, err := json.Marshal(c)
 	if err != nil {
 		return fmt.Errorf("write the cache: %w", err)
@@ -95,7 +95,7 @@ func (s *CacheStore) put(cache string, c cached) error {
 }
 
 // remove takes a response away and tells whether there was one.
-func (s *CacheStore) remove(cache, url string, now int64) (bool, error) {
+func (s *Store) remove(cache, url string, now int64) (bool, error) {
 	_, found, err := s.get(cache, url, now)
 	if err != nil {
 		return false, err
