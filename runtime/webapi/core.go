@@ -22,7 +22,6 @@ func (p *Platform) installCore() {
 	// stream classes make.
 	p.Hosts.RefuseOthers(func(obj *goja.Object) bool { return p.Engine.Attached(obj) != nil || p.Streams.Inherits(obj) })
 	p.Events = events.New(p.Realm, p.cloner)
-	p.LazyClass("EventSource", p.eventSourceClass)
 	p.Streams = streams.New(p.Realm, p.cloner)
 	p.installTimers()
 	performance.New(p.Realm, p.cloner, p.Events)

@@ -23,6 +23,7 @@ import (
 	"minido.dev/minido/runtime/webapi/crypto"
 	"minido.dev/minido/runtime/webapi/encoding"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/eventsource"
 	"minido.dev/minido/runtime/webapi/fetch"
 	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/html"
@@ -93,6 +94,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.installCore()
 	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
 	p.Fetch = fetch.New(p.Realm, fetch.Parts{Events: p.Events, Streams: p.Streams, Blobs: p.Blobs, Forms: p.forms, Sockets: p.WebSockets}, p.opts.Fetch)
+	eventsource.Install(p.Realm, p.Events, p.Streams, p.Fetch)
 	caches.New(p.Realm, p.Fetch, p.opts.Caches)
 	p.html = html.New(p.Realm, p.Fetch, p.Streams, p.encodings)
 	p.html.Install()

@@ -1,4 +1,6 @@
-package webapi
+// Package eventsource is EventSource (HTML, section 9.2), and the parser of
+// text/event-stream.
+package eventsource
 
 import (
 	"time"
@@ -7,6 +9,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/events"
+	"minido.dev/minido/runtime/webapi/fetch"
 	"minido.dev/minido/runtime/webapi/mime"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/url"
@@ -27,7 +30,7 @@ const defaultReconnection = 2 * time.Second
 // stream (workerd: api/eventsource.c++). Loop-confined.
 type eventSource struct {
 	events.Target
-	p       *Platform
+	p       *sources
 	object  *goja.Object
 	frame   *engine.Frame
 	url     string // "" of a given stream
@@ -51,7 +54,21 @@ type sourceConnection struct {
 	pending []streamedEvent
 }
 
-func (p *Platform) eventSourceClass() *goja.Object {
+// sources is what every EventSource of an isolate needs. Loop-confined.
+type sources struct {
+	*webidl.Realm
+	events  *events.Events
+	streams *streams.Streams
+	fetch   *fetch.Fetch
+}
+
+// Install defines EventSource in a realm.
+func Install(r *webidl.Realm, ev *events.Events, streams *streams.Streams, f *fetch.Fetch) {
+	p := &sources{r, ev, streams, f}
+	p.LazyClass("EventSource", p.class)
+}
+
+func (p *sources) class() *goja.Object {
 	value := func(name string, get func(s *eventSource) any) engine.Accessor[*eventSource] {
 		return webidl.Reader(name, func(s *eventSource) goja.Value { return p.VM.ToValue(get(s)) })
 	}
@@ -61,7 +78,7 @@ func (p *Platform) eventSourceClass() *goja.Object {
 	}
 	var class *engine.Class[*eventSource]
 	class = engine.DefineClass(p.Engine, engine.ClassDef[*eventSource]{
-		Name: "EventSource", Length: 1, Extends: p.Events.Targets().Ctor,
+		Name: "EventSource", Length: 1, Extends: p.events.Targets().Ctor,
 		New: func(call goja.ConstructorCall) *eventSource { return p.newEventSource(call) },
 		Accessors: []engine.Accessor[*eventSource]{
 			value("url", func(s *eventSource) any { return s.url }),
@@ -83,7 +100,7 @@ func (p *Platform) eventSourceClass() *goja.Object {
 }
 
 // newEventSource is new EventSource(url, {withCredentials, fetcher}).
-func (p *Platform) newEventSource(call goja.ConstructorCall) *eventSource {
+func (p *sources) newEventSource(call goja.ConstructorCall) *eventSource {
 	if len(call.Arguments) == 0 {
 		p.BadConstruct("EventSource", 1, "string")
 	}
@@ -109,27 +126,27 @@ func (p *Platform) newEventSource(call goja.ConstructorCall) *eventSource {
 }
 
 // needRequest throws in the global scope.
-func (p *Platform) needRequest() {
+func (p *sources) needRequest() {
 	if p.Engine.Current() == nil {
 		p.ThrowDOM("NotSupportedError", "An EventSource can only be created within the context of a worker request.") // reference's text
 	}
 }
 
 // readEvents is EventSource.from(stream): there is nothing to reconnect to.
-func (p *Platform) readEvents(s *eventSource, v goja.Value) {
+func (p *sources) readEvents(s *eventSource, v goja.Value) {
 	stream, ok := v.(*goja.Object)
-	if !ok || !p.Streams.Is(v) {
+	if !ok || !p.streams.Is(v) {
 		p.BadArgument("EventSource", "from", 1, "ReadableStream")
 	}
 	p.needRequest()
-	if p.Streams.Locked(stream) {
+	if p.streams.Locked(stream) {
 		p.Engine.Throw("TypeError", "This ReadableStream is locked.")
 	}
-	if p.Streams.Disturbed(stream) {
+	if p.streams.Disturbed(stream) {
 		p.Engine.Throw("TypeError", "This ReadableStream has already been read from.")
 	}
 	s.frame = p.Engine.Frame()
-	c := &sourceConnection{s: s, signal: p.Events.NewSignal()}
+	c := &sourceConnection{s: s, signal: p.events.NewSignal()}
 	s.connection, s.state = c, sourceOpen
 	c.lock(stream)
 	s.task("event source open", c, func() {
@@ -151,13 +168,13 @@ func (s *eventSource) task(cause string, c *sourceConnection, fn func()) {
 // announce is "announce the connection".
 func (s *eventSource) announce() {
 	s.state = sourceOpen
-	s.p.Events.Fire(s.object, s.p.Events.New("open"))
+	s.p.events.Fire(s.object, s.p.events.New("open"))
 }
 
 // connect fetches; what becomes of it comes as events.
 func (s *eventSource) connect() {
 	p := s.p
-	c := &sourceConnection{s: s, signal: p.Events.NewSignal()}
+	c := &sourceConnection{s: s, signal: p.events.NewSignal()}
 	s.connection = c
 	fields := p.Record("accept", "text/event-stream", "cache-control", "no-cache")
 	if s.lastID != "" {
@@ -170,7 +187,7 @@ func (s *eventSource) connect() {
 			return p.Invoke(s.fetcher.ToObject(p.VM), "fetch", p.VM.ToValue(s.url), init)
 		})
 	} else {
-		promise = p.Fetch.Do(p.VM.ToValue(s.url), init)
+		promise = p.fetch.Do(p.VM.ToValue(s.url), init)
 	}
 	p.Engine.Await(promise, func(v goja.Value) {
 		s.task("event source answer", c, func() { c.answered(v) })
@@ -183,7 +200,7 @@ func (s *eventSource) connect() {
 // the connection for good.
 func (c *sourceConnection) answered(v goja.Value) {
 	s, p := c.s, c.s.p
-	r, ok := p.Fetch.ResponseOf(v)
+	r, ok := p.fetch.ResponseOf(v)
 	typ, hasType := "", false
 	if ok {
 		typ, hasType = r.Field("content-type")
@@ -204,7 +221,7 @@ func (c *sourceConnection) answered(v goja.Value) {
 		} else if own, err := url.Parse(s.url, ""); err == nil {
 			s.origin = url.Origin(own) // a Response that a fetcher made has no URL
 		}
-		stream := p.Fetch.Stream(r)
+		stream := p.fetch.Stream(r)
 		if stream != nil {
 			c.lock(stream)
 		}
@@ -224,7 +241,7 @@ func (c *sourceConnection) lock(stream *goja.Object) {
 	ended := func(reason goja.Value) {
 		s.task("event source end", c, func() { s.reestablish(reason) })
 	}
-	c.drain = p.Streams.Drain(stream, c.chunk, func() { ended(p.Engine.NewError("Error", "The server disconnected.")) }, ended)
+	c.drain = p.streams.Drain(stream, c.chunk, func() { ended(p.Engine.NewError("Error", "The server disconnected.")) }, ended)
 }
 
 // read asks for a chunk, unless a listener has closed the source.
@@ -273,7 +290,7 @@ func (c *sourceConnection) deliver() {
 		next := c.pending[0]
 		c.pending = c.pending[1:]
 		s.lastID = next.id
-		p.Events.Fire(s.object, p.Events.NewStreamed(next.typ, next.data, s.origin, next.id))
+		p.events.Fire(s.object, p.events.NewStreamed(next.typ, next.data, s.origin, next.id))
 		if s.connection == c {
 			c.deliver()
 		}
@@ -313,7 +330,7 @@ func (s *eventSource) fail(reason goja.Value) {
 
 // fireError fires "error"; as in workerd the event has the reason, and no text.
 func (s *eventSource) fireError(reason goja.Value) {
-	s.p.Events.Fire(s.object, s.p.Events.NewFailure(reason))
+	s.p.events.Fire(s.object, s.p.events.NewFailure(reason))
 }
 
 // close ends the source and what it reads.
@@ -328,7 +345,7 @@ func (s *eventSource) close() {
 	if c == nil {
 		return
 	}
-	s.p.Events.Abort(c.signal, goja.Undefined())
+	s.p.events.Abort(c.signal, goja.Undefined())
 	if c.drain != nil {
 		c.drain.Stop(c.signal.Reason())
 	}
