@@ -13,22 +13,22 @@ import (
 // writes are the calls by which something becomes durable or visible, by the
 // folder that makes them. Those of os count with their package's name.
 var writes = map[string][]string{
-	"internal/netx":      {"WriteMessage", "WriteMessages", "WriteClose"},
-	"runtime/gateway":    {"WriteMessage", "WriteMessages", "WriteClose"},
-	"durableobject":      {"Commit", "os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
-	"durableobject/pool": {"Commit", "os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
-	"alarms":             {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
-	"runtime/binding/r2": {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
-	"runtime/webapi":     {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
+	"internal/netx":         {"WriteMessage", "WriteMessages", "WriteClose"},
+	"runtime/gateway":       {"WriteMessage", "WriteMessages", "WriteClose"},
+	"durableobject":         {"Commit", "os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
+	"durableobject/pool":    {"Commit", "os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
+	"alarms":                {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
+	"runtime/binding/r2":    {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
+	"runtime/webapi/caches": {"os.Rename", "os.Remove", "os.OpenFile", "os.Create", "os.WriteFile"},
 }
 
 // withoutPoint are the writes that need no effect point of their own, by folder,
 // function and call.
 var withoutPoint = map[string]string{
-	"internal/netx broken WriteClose":   "the peer broke the protocol; what it is told is no output of a worker",
-	"internal/netx write WriteMessages": "points are off there",
-	"durableobject commit Commit":       "nothing is dirty there: it ends an empty transaction",
-	"runtime/webapi put os.Remove":      "a temporary file that nobody knows",
+	"internal/netx broken WriteClose":     "the peer broke the protocol; what it is told is no output of a worker",
+	"internal/netx write WriteMessages":   "points are off there",
+	"durableobject commit Commit":         "nothing is dirty there: it ends an empty transaction",
+	"runtime/webapi/caches put os.Remove": "a temporary file that nobody knows",
 }
 
 // unmarked lists the writes of a file that no function given to an Effect makes.

@@ -83,7 +83,7 @@ func (mods modules) sockets() *goja.Object {
 	a := mods.api
 	m := a.vm.NewObject()
 	m.Set("connect", a.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
-		return a.Platform.Connect(call.Argument(0), call.Argument(1))
+		return a.Platform.TCP.Connect(call.Argument(0), call.Argument(1))
 	}))
 	return m
 }

@@ -108,7 +108,7 @@ func newTCPWorld(t *testing.T) (w *fetchWorld, asked *[]string, last func() *mir
 		return func(error) {}
 	}
 	w.p.Engine.Global("connect", w.p.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
-		return w.p.Connect(call.Argument(0), call.Argument(1))
+		return w.p.TCP.Connect(call.Argument(0), call.Argument(1))
 	}))
 	w.run(`globalThis.bytes = (s) => new TextEncoder().encode(s); globalThis.text = (b) => new TextDecoder().decode(b);`)
 	return w, asked, func() *mirror { return m }

@@ -28,6 +28,7 @@ import (
 	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/html"
 	"minido.dev/minido/runtime/webapi/inspect"
+	"minido.dev/minido/runtime/webapi/socket"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webapi/url"
@@ -72,10 +73,10 @@ type Platform struct {
 	Blobs      *blob.Blobs
 	WebSockets *websocket.Sockets
 	Fetch      *fetch.Fetch
+	TCP        *socket.Sockets // connect() of cloudflare:sockets
 
-	cloner  *structured.Cloner
-	forms   *form.Forms
-	connect goja.Callable // js/tcpsocket.js, once it is loaded
+	cloner *structured.Cloner
+	forms  *form.Forms
 }
 
 // Install defines the platform's globals in an engine in which no user code
@@ -93,6 +94,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}, NewRegExp: p.regexps.Remake})
 	p.installCore()
 	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
+	p.TCP = socket.New(p.Realm, p.Streams, p.opts.Fetch)
 	p.Fetch = fetch.New(p.Realm, fetch.Parts{Events: p.Events, Streams: p.Streams, Blobs: p.Blobs, Forms: p.forms, Sockets: p.WebSockets}, p.opts.Fetch)
 	eventsource.Install(p.Realm, p.Events, p.Streams, p.Fetch)
 	caches.New(p.Realm, p.Fetch, p.opts.Caches)

@@ -60,7 +60,7 @@ func socketNatives(base *node.Modules) []engine.Func {
 	return []engine.Func{
 		// connect is that of cloudflare:sockets.
 		{Name: "connect", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.Platform.Connect(c.Argument(0), c.Argument(1))
+			return m.Platform.TCP.Connect(c.Argument(0), c.Argument(1))
 		}},
 	}
 }
