@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -37,6 +38,7 @@ type Options struct {
 	Wasm    map[string]string // WebAssembly modules by name: what they hold
 	Date    string            // the compatibility date; "" is 2026-08-01
 	Dir     string            // where state is kept, as --persist-to DIR/v3/do would; must exist
+	Flags   []string          // compatibility flags
 }
 
 // config is the worker as Cap'n Proto text (workerd.capnp).
@@ -47,7 +49,8 @@ const config :Workerd.Config = (
 );
 const worker :Workerd.Worker = (
   modules = [(name = "worker.js", esModule = embed "worker.js")%s],
-  compatibilityDate = "%s",
+  compatibilityDate = %q,
+  compatibilityFlags = [%s],
   durableObjectNamespaces = [%s],
   durableObjectStorage = (localDisk = "disk"),
   bindings = [%s],
@@ -74,7 +77,7 @@ func Start(t testing.TB, o Options) *Workerd {
 		write(t, filepath.Join(tmp, name), o.Wasm[name])
 	}
 	write(t, filepath.Join(tmp, "worker.js"), o.Script)
-	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, modulesText, cmp.Or(o.Date, "2026-08-01"), namespaces, bindings))
+	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, modulesText, cmp.Or(o.Date, "2026-08-01"), quoted(o.Flags), namespaces, bindings))
 
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -161,4 +164,13 @@ func (p *Workerd) Kill() {
 	}
 	// The error says that it was killed, which is what was asked for.
 	_ = p.cmd.Wait()
+}
+
+// quoted is a list of texts in Cap'n Proto's notation.
+func quoted(texts []string) string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, strconv.Quote(text))
+	}
+	return strings.Join(out, ", ")
 }

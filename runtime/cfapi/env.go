@@ -1,6 +1,10 @@
 package cfapi
 
-import "github.com/dop251/goja"
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/compat"
+)
 
 // envKey and exportsKey are where a frame has what withEnv() and withExports()
 // put in place of the isolate's own (workerd: api/workers-module.h, EnvModule).
@@ -14,6 +18,9 @@ func (a *API) currentEnv(goja.FunctionCall) goja.Value {
 	if v := a.Engine.Frame().Local(envKey{}); v != nil {
 		return v
 	}
+	if a.Platform.Enabled(compat.DisallowImportableEnv) {
+		return a.vm.NewObject()
+	}
 	return a.env
 }
 
@@ -23,7 +30,7 @@ func (a *API) currentExports(goja.FunctionCall) goja.Value {
 	if v := a.Engine.Frame().Local(exportsKey{}); v != nil {
 		return v
 	}
-	if a.exports == nil {
+	if a.exports == nil || a.Platform.Enabled(compat.DisallowImportableEnv) {
 		return a.vm.NewObject()
 	}
 	return a.exports

@@ -11,6 +11,7 @@ import (
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -378,7 +379,9 @@ func (i *Isolate) executionContext(ctx *engine.Context, props *event.Payload) *g
 	}
 	// They are properties of its own, as in the reference.
 	obj.DefineDataProperty("props", given, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-	obj.DefineDataProperty("exports", i.loopbacks, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	if i.enabled(compat.EnableCtxExports) {
+		obj.DefineDataProperty("exports", i.loopbacks, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
 	return obj
 }
 

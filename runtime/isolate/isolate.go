@@ -89,12 +89,15 @@ func New(o Options) *Isolate {
 	i.Engine.Hangs.Notify(i.hung)
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
-	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: o.Compat == nil || o.Compat(compat.AllowEvalDuringStartup)})
+	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.defineExecution()
 	return i
 }
+
+// enabled reports whether a compatibility flag is on.
+func (i *Isolate) enabled(flag compat.Flag) bool { return i.opts.Compat == nil || i.opts.Compat(flag) }
 
 // Name is the script's name. Safe for concurrent use.
 func (i *Isolate) Name() string { return i.opts.Name }

@@ -3,6 +3,7 @@ package webapi
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/blob"
 	"minido.dev/minido/runtime/webapi/events"
@@ -52,13 +53,16 @@ func (p *Platform) defineNavigator() *engine.Class[navigator] {
 		return engine.Accessor[navigator]{Name: name, Get: func(navigator, *goja.Object) goja.Value { return p.VM.ToValue(value) }}
 	}
 	languages := webidl.FrozenList(p.Realm, []string{"en"})
+	accessors := []engine.Accessor[navigator]{
+		text("userAgent", agent), text("platform", ""),
+		{Name: "hardwareConcurrency", Get: func(navigator, *goja.Object) goja.Value { return p.VM.ToValue(1) }},
+	}
+	if p.Enabled(compat.EnableNavigatorLanguage) {
+		accessors = append(accessors, text("language", "en"),
+			engine.Accessor[navigator]{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return languages }})
+	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
-		Name: "Navigator",
-		Accessors: []engine.Accessor[navigator]{
-			text("userAgent", agent), text("platform", ""), text("language", "en"),
-			{Name: "hardwareConcurrency", Get: func(navigator, *goja.Object) goja.Value { return p.VM.ToValue(1) }},
-			{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return languages }},
-		},
+		Name: "Navigator", Accessors: accessors,
 		Methods: []engine.Method[navigator]{{Name: "sendBeacon", Length: 1, Fn: func(_ navigator, call goja.FunctionCall) goja.Value { return p.sendBeacon(call) }}},
 	})
 }

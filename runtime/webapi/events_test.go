@@ -3,6 +3,8 @@ package webapi
 import (
 	"strings"
 	"testing"
+
+	"minido.dev/minido/runtime/compat"
 )
 
 // Events behave as workerd's do, also where it departs from the DOM standard:
@@ -10,6 +12,7 @@ import (
 // `on...` property is called first, and no event is immune to preventDefault.
 func TestEvents(t *testing.T) {
 	w := newFetchWorld(t)
+	w.flags[compat.SpecCompliantDispatchExceptions] = true
 	w.tries([][2]string{
 		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>{l.push(1); throw new Error("boo")}); t.addEventListener("x",()=>l.push(2)); try { t.dispatchEvent(new Event("x")) } catch (e) { l.push("T"+e.message) } return l})()`, `[1,"Tboo"]`},
 		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>l.push(1)); t.onx=()=>l.push("on"); t.dispatchEvent(new Event("x")); return l})()`, `["on",1]`},

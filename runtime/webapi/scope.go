@@ -10,6 +10,12 @@ import (
 // interfaces of it that have no file of their own.
 func (p *Platform) installScope() {
 	p.Engine.Global("origin", p.VM.ToValue("null"))
+	if !p.Enabled(compat.NoGlobalImportscripts) {
+		p.Engine.Global("importScripts", p.Engine.Func("importScripts", 0, func(goja.FunctionCall) goja.Value {
+			p.Engine.Throw("Error", "Failed to execute 'importScripts' on 'WorkerGlobalScope': the method is not implemented.") // reference's text
+			return nil
+		}))
+	}
 	p.Engine.LazyGlobal("Cloudflare", p.makeCloudflare)
 	p.lang.InstallDisposables()
 	p.urls.InstallPattern(p.regexps.Ctor)

@@ -85,7 +85,12 @@ func (r *Realm) Invoke(obj *goja.Object, method string, args ...goja.Value) goja
 }
 
 // Enabled reports whether a compatibility flag is on.
-func (r *Realm) Enabled(flag compat.Flag) bool { return r.Compat == nil || r.Compat(flag) }
+func (r *Realm) Enabled(flag compat.Flag) bool {
+	if r.Compat == nil {
+		return compat.Set{Date: compat.LatestDate}.On(flag)
+	}
+	return r.Compat(flag)
+}
 
 // CalledOnGlobal reports whether an operation of the global scope was called on
 // it: as a plain function, or as a method of globalThis (Web IDL, section 3.7.7).

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
@@ -25,6 +26,9 @@ type weakRef struct {
 type finalizers struct{ tokens *goja.Object }
 
 func (p *Language) installWeak() {
+	if !p.Enabled(compat.EnableWeakRef) {
+		return
+	}
 	simulated := clock.IsVirtual(p.Engine.Clock())
 	p.Engine.LazyGlobal("WeakRef", func() goja.Value {
 		ctor := engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{

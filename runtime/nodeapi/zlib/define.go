@@ -4,6 +4,7 @@ package zlib
 import (
 	"embed"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
 
@@ -13,7 +14,7 @@ var files embed.FS
 // Define declares the modules.
 func Define(r *node.Registry) {
 	s := node.Sources{Registry: r, Files: files}
-	s.JS("zlib", "zlib.js", zlibModule)
+	s.JS("zlib", "zlib.js", zlibModule).Flag(compat.NodejsZlib)
 }
 
 // module is one of them in one isolate. Loop-confined.

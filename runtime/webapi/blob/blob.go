@@ -78,7 +78,7 @@ func (p *Blobs) blobs() *engine.Class[Holder] {
 			{Name: "slice", Fn: p.sliceBlob},
 			read("arrayBuffer", func(b *Blob) goja.Value { return p.NewArrayBuffer(bytes.Clone(b.Data)) }),
 			read("bytes", func(b *Blob) goja.Value { return p.NewUint8Array(bytes.Clone(b.Data)) }),
-			read("text", func(b *Blob) goja.Value { return p.DecodeUTF8(b.Data) }),
+			read("text", func(b *Blob) goja.Value { return p.Engine.String(webidl.ValidUTF8(b.Data)) }),
 			{Name: "stream", Fn: func(h Holder, _ goja.FunctionCall) goja.Value {
 				p.Engine.IO("Blob.stream()")
 				return p.streams.FromBody(event.Bytes(bytes.Clone(h.TheBlob().Data)))

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
@@ -222,6 +223,9 @@ func (p *Classes) newTextDecoder(call goja.ConstructorCall) *TextDecoder {
 	if err != nil {
 		p.Engine.Throw("RangeError", "\"%s\" is %s.", label, err)
 	}
+	if m, utf16 := d.machine.(*utf16Machine); utf16 && !m.big {
+		m.lone = !p.Enabled(compat.TextDecoderReplaceSurrogates)
+	}
 	d.fatal, d.ignoreBOM = webidl.Get(options, "fatal").ToBoolean(), webidl.Get(options, "ignoreBOM").ToBoolean()
 	return d
 }
@@ -317,6 +321,7 @@ func Unfinished(data []byte) int {
 // utf16Machine decodes UTF-16. Loop-confined.
 type utf16Machine struct {
 	big     bool
+	lone    bool   // lone surrogates stay
 	pending []byte // an odd byte, or a leading surrogate and perhaps an odd byte
 }
 
@@ -346,10 +351,15 @@ func (m *utf16Machine) decode(chunk []byte, flush bool) (Text, bool) {
 		// An odd byte is an error, together with the surrogate that it follows.
 		if n == 0 || units[n-1]&0xFC00 != 0xD800 {
 			units = append(units, utf8.RuneError)
+		} else {
+			units[n-1] = utf8.RuneError
 		}
 		ok = false
 	}
 	for i := range builtin.LoneSurrogates(units) {
+		if m.lone {
+			break
+		}
 		units[i], ok = utf8.RuneError, false
 	}
 	return Text{units: units}, ok

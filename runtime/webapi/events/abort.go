@@ -72,8 +72,12 @@ func (p *Events) NewSignal() *Signal {
 	return s
 }
 
-// Abort aborts s and what depends on it.
-func (p *Events) Abort(s *Signal, reason goja.Value) {
+// Abort aborts s and what depends on it. What a listener throws is reported.
+func (p *Events) Abort(s *Signal, reason goja.Value) { p.abort(s, reason, true) }
+
+// abort aborts s and what depends on it. Unless what a listener throws is to be
+// reported, it ends the abort and is thrown on.
+func (p *Events) abort(s *Signal, reason goja.Value, report bool) {
 	if s.Aborted() {
 		return
 	}
@@ -100,7 +104,9 @@ func (p *Events) Abort(s *Signal, reason goja.Value) {
 			}
 		}
 		if ev := p.New("abort"); x.has("abort") || engine.IsCallable(x.object.Get("onabort")) {
-			p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev, true)
+			if _, thrown := p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev, report); thrown != nil {
+				panic(thrown)
+			}
 		}
 	}
 }
@@ -217,7 +223,7 @@ func (p *Events) abortControllers() *engine.Class[*abortController] {
 		},
 		Methods: []engine.Method[*abortController]{
 			{Name: "abort", Fn: func(c *abortController, call goja.FunctionCall) goja.Value {
-				p.Abort(c.signal, call.Argument(0))
+				p.abort(c.signal, call.Argument(0), p.Enabled(compat.SpecCompliantDispatchExceptions))
 				return goja.Undefined()
 			}},
 		},

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
@@ -23,7 +24,8 @@ type Events struct {
 	controller *engine.Class[*abortController]
 	port       *engine.Class[*Port]
 	global     Target
-	reporting  bool // an "error" event is being dispatched
+	reporting  bool         // an "error" event is being dispatched
+	trusted    *goja.Object // the getter of isTrusted
 }
 
 // New defines the globals of events in a realm, makes messagePorts
@@ -41,8 +43,10 @@ func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 	p.LazyClass("PromiseRejectionEvent", func() *goja.Object { return p.rejectionEventClass().Ctor })
 	p.LazyClass("AbortSignal", func() *goja.Object { return p.signals().Ctor })
 	p.LazyClass("AbortController", func() *goja.Object { return p.abortControllers().Ctor })
-	p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
-	p.LazyClass("MessageChannel", p.messageChannelClass)
+	if p.Enabled(compat.ExposeGlobalMessageChannel) {
+		p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
+		p.LazyClass("MessageChannel", p.messageChannelClass)
+	}
 	p.Engine.LazyGlobal("ExtendableEvent", func() goja.Value {
 		return engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{Name: "ExtendableEvent", Extends: p.eventClass().Ctor}).Ctor
 	})

@@ -3,6 +3,7 @@ package events
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -133,7 +134,8 @@ func (p *Events) targetMethods() []engine.Method[*Target] {
 				p.ThrowDOM("InvalidStateError", "The event is already being dispatched.")
 			}
 			ev.trusted = false
-			proceed, thrown := p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object), false)
+			proceed, thrown := p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object),
+				p.Enabled(compat.SpecCompliantDispatchExceptions))
 			if thrown != nil {
 				panic(thrown)
 			}
@@ -300,6 +302,9 @@ func (p *Events) callListener(l *listener, this goja.Value, ev *domEvent, obj *g
 	if l.method != nil {
 		p.Engine.Call(l.method, l.callback, obj)
 		return
+	}
+	if l.handler || !p.Enabled(compat.SetEventTargetThis) {
+		this = p.VM.GlobalObject() // as in the reference
 	}
 	if l.handler && !engine.IsCallable(l.callback) {
 		return // an object that is no function: the attribute does nothing

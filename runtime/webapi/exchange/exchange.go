@@ -52,6 +52,8 @@ type Attempt struct {
 	Manual bool          // redirects are answers
 	Replay bool          // the body can be sent again
 	Buffer []byte        // to do so
+	// KeepAuthorization sends the header of that name to other origins too.
+	KeepAuthorization bool
 
 	visited   []string   // the URLs before the present one
 	mu        sync.Mutex // guards the fields below
@@ -155,7 +157,7 @@ func (f *Attempt) next(req *event.Request, resp *event.Response) (*event.Request
 	} else if f.Buffer != nil {
 		next.Body = event.Bytes(append([]byte(nil), f.Buffer...))
 	}
-	if from, err := url.Parse(req.URL, ""); err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host() {
+	if from, err := url.Parse(req.URL, ""); !f.KeepAuthorization && (err != nil || from.Scheme() != target.Scheme() || from.Host() != target.Host()) {
 		next.Header = Without(next.Header, "authorization")
 	}
 	return next, nil

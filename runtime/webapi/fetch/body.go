@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/blob"
@@ -68,7 +69,12 @@ func bodyMembers[T bodyHolder](p *bodies) ([]engine.Accessor[T], []engine.Method
 			return p.consume(b, name, func(data []byte) goja.Value { return convert(b, data) })
 		})
 	}
-	text := func(_ *body, data []byte) goja.Value { return p.DecodeUTF8(data) }
+	text := func(_ *body, data []byte) goja.Value {
+		if !p.Enabled(compat.StripBomInReadAllText) {
+			return p.Engine.String(webidl.ValidUTF8(data))
+		}
+		return p.DecodeUTF8(data)
+	}
 	accessors := []engine.Accessor[T]{
 		webidl.Reader("body", func(self T) goja.Value { return p.bodyStreamValue(self.theBody()) }),
 		webidl.Reader("bodyUsed", func(self T) goja.Value { return p.VM.ToValue(p.bodyUsed(self.theBody())) }),
@@ -192,7 +198,7 @@ func (p *bodies) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		b.kind, b.buffer = bodyBuffer, data
 		return typ
 	}
-	if p.IsIterable(v) && !p.saysItself(v) {
+	if p.Enabled(compat.FetchIterableTypeSupport) && p.IsIterable(v) && !p.saysItself(v) {
 		b.kind, b.stream = bodyStream, p.streams.FromIterable(v)
 		return ""
 	}

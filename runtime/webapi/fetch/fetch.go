@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/blob"
@@ -155,7 +156,8 @@ func (p *Fetch) exchange(r *Request, stop *abortableExchange, route exchange.Rou
 	if err := e.Subrequest(); err != nil {
 		e.Rethrow(err)
 	}
-	hops := &exchange.Attempt{Engine: e, Route: route, Frame: e.Frame(), Replay: r.kind != bodyNative && r.kind != bodyStream}
+	hops := &exchange.Attempt{Engine: e, Route: route, Frame: e.Frame(), Replay: r.kind != bodyNative && r.kind != bodyStream,
+		KeepAuthorization: !p.Enabled(compat.StripAuthorizationOnCrossOriginRedirect)}
 	if r.kind == bodyBuffer {
 		hops.Buffer = r.buffer
 	}

@@ -150,6 +150,14 @@ func (p *Fetch) defineRequest() *engine.Class[*Request] {
 		return v
 	}
 	accessors, methods := bodyMembers[*Request](&p.bodies)
+	if p.Enabled(compat.CacheOptionEnabled) {
+		accessors = append(accessors, get("cache", func(r *Request) goja.Value {
+			if r.cache == "" {
+				return goja.Undefined()
+			}
+			return vm.ToValue(r.cache)
+		}))
+	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*Request]{
 		Name: "Request", Length: 1,
 		New: func(call goja.ConstructorCall) *Request {
@@ -178,12 +186,6 @@ func (p *Fetch) defineRequest() *engine.Class[*Request] {
 			get("cf", func(r *Request) goja.Value { return r.cf.get(p) }),
 			get("integrity", func(*Request) goja.Value { return vm.ToValue("") }),
 			get("keepalive", func(*Request) goja.Value { return vm.ToValue(false) }),
-			get("cache", func(r *Request) goja.Value {
-				if r.cache == "" {
-					return goja.Undefined()
-				}
-				return vm.ToValue(r.cache)
-			}),
 		}...),
 	})
 }
@@ -313,9 +315,12 @@ func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 		}
 	}
 	if v := webidl.Present(init, "cache"); v != nil {
-		switch r.cache = v.String(); r.cache {
-		case "no-store", "no-cache", "reload":
-		default:
+		if !p.Enabled(compat.CacheOptionEnabled) {
+			p.Engine.Throw("Error", "The 'cache' field on 'RequestInitializerDict' is not implemented.") // reference's text
+		}
+		r.cache = v.String()
+		known := r.cache == "no-store" || r.cache == "no-cache" && p.Enabled(compat.CacheNoCacheEnabled) || r.cache == "reload" && p.Enabled(compat.CacheReloadEnabled)
+		if !known {
 			p.Engine.Throw("TypeError", "Unsupported cache mode: %s", r.cache)
 		}
 	}
@@ -333,6 +338,9 @@ const methods = " GET HEAD POST PUT DELETE PATCH PURGE OPTIONS TRACE COPY LOCK M
 // methodName checks a method and gives it in upper case.
 func (p *Fetch) methodName(name string) string {
 	upper := strings.ToUpper(name)
+	if !p.Enabled(compat.UpperCaseAllHttpMethods) && !strings.Contains(" DELETE GET HEAD OPTIONS POST PUT ", " "+upper+" ") {
+		upper = name
+	}
 	if name == "" || strings.Contains(name, " ") || !strings.Contains(methods, " "+upper+" ") {
 		p.Engine.Throw("TypeError", "Invalid HTTP method string: %s", name)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/structured"
@@ -49,6 +50,9 @@ func New(r *webidl.Realm, cloner *structured.Cloner, ev *events.Events) *Timelin
 	p := &Timeline{Realm: r, cloner: cloner, events: ev}
 	class := webidl.Lazily(p.Engine, p.definePerformance)
 	p.Engine.LazyGlobal("performance", func() goja.Value { return class().Wrap(&object{}) })
+	if !p.Enabled(compat.EnableGlobalPerformanceClasses) {
+		return p
+	}
 	p.LazyClass("Performance", func() *goja.Object { return class().Ctor })
 	p.LazyClass("PerformanceEntry", func() *goja.Object { return p.performanceClasses().entry.Ctor })
 	p.LazyClass("PerformanceMark", func() *goja.Object { return p.performanceClasses().mark.Ctor })

@@ -348,7 +348,7 @@ func (h *Handle) close(code, reason goja.Value) {
 		if text = reason.String(); !given(code) {
 			panic(p.NewDOMException("InvalidAccessError", "If you specify a WebSocket close reason, you must also specify a code."))
 		}
-		if len(text) > 123 {
+		if len(text) > 123 && h.p.Enabled(compat.WebsocketCloseReasonByteLimit) {
 			panic(p.NewDOMException("SyntaxError", "WebSocket close reason must not be longer than 123 bytes when UTF-8 encoded."))
 		}
 	}
