@@ -1,10 +1,9 @@
 // Package webapi is the web platform of an isolate: what the WHATWG and W3C
 // specifications define and Workers offer, as globals of one engine.Engine.
 //
-// A file holds one specification's part. Globals are made at their first use
-// (engine.LazyGlobal), so that a worker pays only for what it touches. State
-// machines over JavaScript values are preludes (js/*.js); bytes, codecs,
-// parsing and hashing are Go.
+// Each specification's part is a package of its own; this one puts them together.
+// Globals are made at their first use (engine.LazyGlobal), so that a worker pays
+// only for what it touches.
 package webapi
 
 import (
@@ -28,12 +27,13 @@ import (
 	"minido.dev/minido/runtime/webapi/form"
 	"minido.dev/minido/runtime/webapi/html"
 	"minido.dev/minido/runtime/webapi/inspect"
+	"minido.dev/minido/runtime/webapi/performance"
+	"minido.dev/minido/runtime/webapi/scope"
 	"minido.dev/minido/runtime/webapi/socket"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webapi/url"
 	"minido.dev/minido/runtime/webapi/websocket"
-	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -51,79 +51,61 @@ type Options struct {
 	Go func(name string, fn func())
 	// Caches keeps what is put into caches; nil: every use of them throws.
 	Caches *caches.Store
-	// UserAgent is navigator.userAgent, "Cloudflare-Workers" if empty.
-	UserAgent string
 }
 
-// Platform is the web platform of one isolate. Loop-confined.
+// Platform is the web platform of one isolate: the parts that other packages
+// use. Loop-confined.
 type Platform struct {
 	*webidl.Realm
-	regexps   *regexp.Class
-	intls     *intl.Intl
-	lang      *lang.Language
-	console   *inspect.Console
-	urls      *url.Classes
-	encodings *encoding.Classes
-	crypto    *crypto.Crypto
-	html      *html.Rewriters
-	opts      Options
-
+	Language   *lang.Language
 	Events     *events.Events
 	Streams    *streams.Streams
 	Blobs      *blob.Blobs
 	WebSockets *websocket.Sockets
-	Fetch      *fetch.Fetch
 	TCP        *socket.Sockets // connect() of cloudflare:sockets
-
-	cloner *structured.Cloner
-	forms  *form.Forms
+	Fetch      *fetch.Fetch
+	Crypto     *crypto.Crypto
+	Console    *inspect.Console
 }
 
 // Install defines the platform's globals in an engine in which no user code
 // has run yet.
 func Install(e *engine.Engine, o Options) *Platform {
-	p := &Platform{Realm: webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go}), opts: o}
-	p.cloner = structured.New(p.Realm)
-	p.lang = lang.New(p.Realm)
-	p.regexps = regexp.New(p.Realm)
-	p.urls = url.New(p.Realm)
-	p.console = inspect.New(p.Realm, p.regexps)
-	p.encodings = encoding.New(p.Realm)
-	p.crypto = crypto.New(p.Realm, p.cloner, func() *goja.Object { return p.Streams.Class("WritableStream") })
-	p.intls = intl.New(p.Realm)
-	p.Clone = clone.New(p.VM, clone.Config{Registry: p.Hosts, RegExpSource: p.regexps.Source, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}, NewRegExp: p.regexps.Remake})
-	p.installCore()
-	p.WebSockets = websocket.New(p.Realm, p.Events, p.Blobs, p.opts.Fetch)
-	p.TCP = socket.New(p.Realm, p.Streams, p.opts.Fetch)
-	p.Fetch = fetch.New(p.Realm, fetch.Parts{Events: p.Events, Streams: p.Streams, Blobs: p.Blobs, Forms: p.forms, Sockets: p.WebSockets}, p.opts.Fetch)
-	eventsource.Install(p.Realm, p.Events, p.Streams, p.Fetch)
-	caches.New(p.Realm, p.Fetch, p.opts.Caches)
-	p.html = html.New(p.Realm, p.Fetch, p.Streams, p.encodings)
-	p.html.Install()
+	r := webidl.New(e, webidl.Options{Compat: o.Compat, Go: o.Go})
+	p := &Platform{Realm: r, Language: lang.New(r)}
+	regexps, cloner := regexp.New(r), structured.New(r)
+	memory := buffers.Runtime{Engine: e}
+	r.Clone = clone.New(r.VM, clone.Config{Registry: r.Hosts, RegExpSource: regexps.Source, Resizable: memory, Shared: memory, NewRegExp: regexps.Remake})
+	r.InstallDOMException()
+	// Every object with a Go value is a platform object, and so is what the
+	// stream classes make.
+	r.Hosts.RefuseOthers(func(obj *goja.Object) bool { return e.Attached(obj) != nil || p.Streams.Inherits(obj) })
+
+	p.Language.Install()
+	p.Language.InstallDisposables()
+	regexps.Install()
+	intl.New(r).Install()
+
+	urls := url.New(r)
+	urls.Install()
+	urls.InstallPattern(regexps.Ctor)
+	encodings := encoding.New(r)
+	encodings.Install()
+	p.Console = inspect.New(r, regexps)
+	p.Console.Install()
+	p.Events = events.New(r, cloner)
+	performance.New(r, cloner, p.Events)
+	p.Streams = streams.New(r, cloner)
+	p.Crypto = crypto.New(r, cloner, func() *goja.Object { return p.Streams.Class("WritableStream") })
+	p.Crypto.Install()
+	p.Blobs = blob.New(r, p.Streams)
+	forms := form.New(r, p.Blobs)
+	p.WebSockets = websocket.New(r, p.Events, p.Blobs, o.Fetch)
+	p.TCP = socket.New(r, p.Streams, o.Fetch)
+	p.Fetch = fetch.New(r, fetch.Parts{Events: p.Events, Streams: p.Streams, Blobs: p.Blobs, Forms: forms, Sockets: p.WebSockets}, o.Fetch)
+	eventsource.Install(r, p.Events, p.Streams, p.Fetch)
+	caches.New(r, p.Fetch, o.Caches)
+	html.New(r, p.Fetch, p.Streams, encodings).Install()
+	scope.Install(r, scope.Parts{Fetch: p.Fetch, Streams: p.Streams})
 	return p
-}
-
-// SettleStack is called before code reads v.stack (lang.Language.SettleStack).
-func (p *Platform) SettleStack(v goja.Value) { p.lang.SettleStack(v) }
-
-// CryptoKeyOf is the key of a CryptoKey. Loop-confined.
-func (p *Platform) CryptoKeyOf(v goja.Value) (*webcrypto.Key, bool) { return p.crypto.KeyOf(v) }
-
-// NewCryptoKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
-// Loop-confined.
-func (p *Platform) NewCryptoKey(k *webcrypto.Key) *goja.Object { return p.crypto.NewKey(k) }
-
-// InspectWith is util.inspect(v, options); inspect is what custom methods get.
-func (p *Platform) InspectWith(v, options, inspect goja.Value) string {
-	return p.console.InspectWith(v, options, inspect)
-}
-
-// FormatWith is util.formatWithOptions.
-func (p *Platform) FormatWith(options, inspect goja.Value, args []goja.Value) string {
-	return p.console.FormatWith(options, inspect, args)
-}
-
-// ConsoleTable is the text of console.table.
-func (p *Platform) ConsoleTable(data, columns goja.Value) string {
-	return p.console.Table(data, columns)
 }

@@ -233,7 +233,7 @@ func (m *module) keyBytes(v goja.Value) ([]byte, bool) {
 	if k, ok := m.Engine.Attached(v).(*secretKey); ok {
 		return k.data, true
 	}
-	if k, ok := m.Platform.CryptoKeyOf(v); ok && k.Type == webcrypto.Secret {
+	if k, ok := m.Platform.Crypto.KeyOf(v); ok && k.Type == webcrypto.Secret {
 		data, err := rawKey(k)
 		return data, err == nil
 	}

@@ -507,7 +507,7 @@ func (m *module) scalar(curve elliptic.Curve) *ecdsa.PrivateKey {
 
 // keyFrom is (CryptoKey, object): object gets its material; the type is told.
 func (m *module) keyFrom(c goja.FunctionCall) goja.Value {
-	k, ok := m.Platform.CryptoKeyOf(c.Argument(0))
+	k, ok := m.Platform.Crypto.KeyOf(c.Argument(0))
 	if !ok {
 		m.ThrowArgType("key", "an instance of CryptoKey", c.Argument(0))
 	}
@@ -557,5 +557,5 @@ func (m *module) keyToCrypto(c goja.FunctionCall) goja.Value {
 	} else if err != nil {
 		m.Throw("Error", "ERR_CRYPTO_OPERATION_FAILED", "%v", err)
 	}
-	return m.Platform.NewCryptoKey(k)
+	return m.Platform.Crypto.NewKey(k)
 }

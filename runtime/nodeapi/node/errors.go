@@ -288,7 +288,7 @@ func (m *Modules) argValue(c goja.FunctionCall) goja.Value {
 
 // ArgValueError makes ERR_INVALID_ARG_VALUE.
 func (m *Modules) ArgValueError(name string, v goja.Value, reason string) *goja.Object {
-	shown := m.Platform.InspectWith(v, goja.Undefined(), goja.Undefined())
+	shown := m.Platform.Console.InspectWith(v, goja.Undefined(), goja.Undefined())
 	if r := []rune(shown); len(r) > 128 {
 		shown = string(r[:128]) + "..."
 	}

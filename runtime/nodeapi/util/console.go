@@ -12,6 +12,6 @@ func consoleModule(base *node.Modules) []engine.Func {
 	m := &module{Modules: base}
 
 	return []engine.Func{{Name: "table", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-		return m.VM.ToValue(m.Platform.ConsoleTable(c.Argument(0), c.Argument(1)))
+		return m.VM.ToValue(m.Platform.Console.Table(c.Argument(0), c.Argument(1)))
 	}}}
 }

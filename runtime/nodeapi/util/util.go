@@ -61,7 +61,7 @@ func utilModule(base *node.Modules) []engine.Func {
 
 	return []engine.Func{
 		{Name: "inspect", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.VM.ToValue(m.Platform.InspectWith(c.Argument(0), c.Argument(1), m.inspectFunction()))
+			return m.VM.ToValue(m.Platform.Console.InspectWith(c.Argument(0), c.Argument(1), m.inspectFunction()))
 		}},
 		{Name: "format", Length: 2, Fn: m.format},
 		{Name: "logLine", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
@@ -97,7 +97,7 @@ func (m *module) format(c goja.FunctionCall) goja.Value {
 	for i := range args {
 		args[i] = node.OrUndefined(list.Get(strconv.Itoa(i)))
 	}
-	return m.VM.ToValue(m.Platform.FormatWith(options, m.inspectFunction(), args))
+	return m.VM.ToValue(m.Platform.Console.FormatWith(options, m.inspectFunction(), args))
 }
 
 // parseEnv reads the text of a .env file as util.parseEnv does: later lines

@@ -1,4 +1,4 @@
-package webapi
+package scope
 
 import (
 	"time"
@@ -12,7 +12,7 @@ import (
 
 // installTimers defines setTimeout and its relatives (HTML, section 8.7),
 // queueMicrotask and scheduler.wait.
-func (p *Platform) installTimers() {
+func (p *scope) installTimers() {
 	define := func(name string, length int, fn func(goja.FunctionCall) goja.Value) {
 		p.Engine.LazyGlobal(name, func() goja.Value { return p.GlobalFunc(name, length, fn) })
 	}
@@ -34,7 +34,7 @@ func (p *Platform) installTimers() {
 }
 
 // callback checks that v is a function: code in strings is none.
-func (p *Platform) callback(what string, v goja.Value) goja.Value {
+func (p *scope) callback(what string, v goja.Value) goja.Value {
 	if engine.IsCallable(v) {
 		return v
 	}
@@ -42,7 +42,7 @@ func (p *Platform) callback(what string, v goja.Value) goja.Value {
 	return nil
 }
 
-func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) goja.Value {
+func (p *scope) setTimer(what string, call goja.FunctionCall, repeat bool) goja.Value {
 	fn := p.callback(what, call.Argument(0))
 	var args []goja.Value
 	if len(call.Arguments) > 2 {
@@ -57,7 +57,7 @@ func (p *Platform) setTimer(what string, call goja.FunctionCall, repeat bool) go
 
 // queueMicrotask runs fn among the promise jobs; what it throws is reported as
 // an uncaught error, not as a rejection.
-func (p *Platform) queueMicrotask(fn goja.Value) {
+func (p *scope) queueMicrotask(fn goja.Value) {
 	job := p.VM.ToValue(func(goja.FunctionCall) goja.Value {
 		if thrown := p.Engine.Try(func() { p.Engine.Call(fn, goja.Undefined()) }); thrown != nil {
 			p.Engine.Uncaught.Report(thrown)
@@ -70,7 +70,7 @@ func (p *Platform) queueMicrotask(fn goja.Value) {
 }
 
 // makeScheduler is scheduler: workerd's src/workerd/api/scheduled.h.
-func (p *Platform) makeScheduler() goja.Value {
+func (p *scope) makeScheduler() goja.Value {
 	type scheduler struct{}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[scheduler]{
 		Name: "Scheduler",
@@ -85,7 +85,7 @@ func (p *Platform) makeScheduler() goja.Value {
 	return class.Wrap(scheduler{})
 }
 
-func (p *Platform) wait(delay time.Duration, options goja.Value) goja.Value {
+func (p *scope) wait(delay time.Duration, options goja.Value) goja.Value {
 	option := webidl.Get(options, "signal")
 	signal, ok := p.Engine.Attached(option).(*events.Signal)
 	if !ok && !goja.IsUndefined(option) {
