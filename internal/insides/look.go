@@ -90,6 +90,8 @@ func (l *look) mirrors(mirror, original reflect.Type) bool {
 		return original.Kind() == reflect.Interface
 	case mirror.Kind() == reflect.UnsafePointer:
 		return original.Kind() == reflect.Pointer || original.Kind() == reflect.Map
+	case mirror.Kind() == reflect.Int:
+		return original.Kind() == reflect.Int
 	case mirror.Kind() != reflect.Struct || original.Kind() != reflect.Struct:
 		return false
 	}

@@ -18,7 +18,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	}
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
-		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(),
+		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known,
 	} {
 		if !known {
 			t.Errorf("%s: not known", name)
@@ -61,6 +61,9 @@ func TestUnknownParts(t *testing.T) {
 	}
 	if learnNamed(&look{wrong: "goja.baseObject.propNames"}).Known || learnRegexps(&look{wrong: "goja.regexpObject.standard"}).ok {
 		t.Error("names or regular expressions are known")
+	}
+	if learnKnownPromises(&look{wrong: "goja.Promise.handled"}).Known {
+		t.Error("promises are known")
 	}
 	j := &joining{}
 	if j.learn(&look{wrong: "goja._add"}); j.known {

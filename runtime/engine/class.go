@@ -38,6 +38,9 @@ type ClassDef[T any] struct {
 	Extends   *goja.Object
 	Methods   []Method[T]
 	Accessors []Accessor[T]
+	// Promises are attributes that are promises: a wrong receiver gets a rejected
+	// one, as with a Method that is Async.
+	Promises  []Accessor[T]
 	Statics   []Func
 	Constants []Constant // on both constructor and prototype
 }
@@ -181,6 +184,15 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	}
 	for _, a := range def.Accessors {
 		c.accessor(a)
+	}
+	for _, a := range def.Promises {
+		c.Proto.DefineAccessorProperty(a.Name, e.Func("get "+a.Name, 0, func(call goja.FunctionCall) goja.Value {
+			self, ok := c.Of(call.This)
+			if !ok {
+				return e.Promises.Rejected(e.vm.NewTypeError(IllegalInvocation)).Object()
+			}
+			return a.Get(self, nil)
+		}), nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
 	for _, f := range def.Statics {
 		e.DefineFunc(c.Ctor, f)

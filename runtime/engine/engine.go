@@ -121,6 +121,7 @@ type Engine struct {
 	Memory   MemoryLimit
 	Natives  Natives
 	Watchdog Watchdog
+	Promises Promises
 
 	prims   *goja.Object
 	classes classSlots
@@ -177,6 +178,7 @@ func New(o Options) *Engine {
 	e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e
 	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
+	e.Promises.engine = e
 	e.classes.init()
 	e.Natives.init(e, depth)
 	e.Watchdog.init(e, o.Watch, limit, o.Heap)

@@ -38,9 +38,7 @@ func (p *Streams) FromBody(b event.Body) *goja.Object {
 
 // FromBodyOf is FromBody for what belongs to owner; nil: to nobody.
 func (p *Streams) FromBodyOf(b event.Body, owner *engine.Context) *goja.Object {
-	src := p.VM.NewObject()
-	p.Engine.Attach(src, &source{b, owner})
-	return p.call("fromSource", src).(*goja.Object)
+	return p.fromSource(&source{b, owner}).object()
 }
 
 // BodyFromStream takes a ReadableStream's bytes out of JavaScript, as the body
@@ -63,15 +61,16 @@ func (p *Streams) BodyFrom(v goja.Value) (event.Body, error) {
 
 // takeNative takes the source of a stream that nobody has touched. It throws
 // if the source is another context's I/O.
-func (p *Streams) takeNative(s *goja.Object) (event.Body, bool) {
-	src, ok := p.Engine.Attached(p.call("source", s)).(*source)
-	if !ok {
+func (p *Streams) takeNative(obj *goja.Object) (event.Body, bool) {
+	s := p.stream(obj)
+	if !s.untouched() {
 		return nil, false
 	}
+	src := s.controller.source
 	if src.owner != nil {
 		src.owner.Check()
 	}
-	p.Spend(s)
+	s.spend()
 	return src.body, true
 }
 
@@ -148,12 +147,12 @@ type pulled struct {
 // settles at once if the chunk is there, else in a turn of its own: with 0 and an
 // ArrayBuffer, with 1 at the end, or with 2 and an error.
 func (p *Streams) PullBody(b event.Body, owner *engine.Context, settle goja.Value) {
-	p.pull(&source{b, owner}, settle)
+	p.pull(&source{b, owner}, func(chunk []byte, err error) { p.settlePull(settle, chunk, err) })
 }
 
 // pull reads a chunk and settles the pull at once if it is there, else
 // in a turn of its own.
-func (p *Streams) pull(s *source, settle goja.Value) {
+func (p *Streams) pull(s *source, settle func(chunk []byte, err error)) {
 	if s.owner != nil {
 		s.owner.Check()
 	}
@@ -164,21 +163,21 @@ func (p *Streams) pull(s *source, settle goja.Value) {
 		x.done, x.chunk, x.err = true, chunk, err
 		x.mu.Unlock()
 		if op != nil {
-			op.Complete("body chunk", func() { p.settlePull(settle, chunk, err) })
+			op.Complete("body chunk", func() { settle(chunk, err) })
 		}
 	})
 	x.mu.Lock()
 	if x.done {
 		chunk, err := x.chunk, x.err
 		x.mu.Unlock()
-		p.settlePull(settle, chunk, err)
+		settle(chunk, err)
 		return
 	}
 	x.op = p.Engine.StartOp("reading a body").OnCancel(s.body.Cancel)
 	x.mu.Unlock()
 }
 
-// settlePull tells the stream: 0 a chunk, 1 the end, 2 an error.
+// settlePull tells who called PullBody: 0 a chunk, 1 the end, 2 an error.
 func (p *Streams) settlePull(settle goja.Value, chunk []byte, err error) {
 	switch {
 	case err == nil:
@@ -188,4 +187,61 @@ func (p *Streams) settlePull(settle goja.Value, chunk []byte, err error) {
 	default:
 		p.Engine.Call(settle, goja.Undefined(), p.VM.ToValue(2), p.bodyError(err))
 	}
+}
+
+// fromSource makes the stream of a body: it is pulled by callbacks, when somebody
+// reads, and not before.
+func (p *Streams) fromSource(src *source) *readable {
+	s := p.create(readableOptions{bytes: true})
+	c := s.controller
+	c.source = src
+	c.pull = func() *engine.Deferred {
+		thrown := p.Engine.Try(func() { p.pull(c.source, c.settled) })
+		if thrown == nil {
+			return nil
+		}
+		// Another context's code asked: it fails, the stream does not.
+		c.pulling = false
+		if r := c.stream.reader; r != nil {
+			c.pending = queue[*pullInto]{}
+			r.fail(thrown)
+		}
+		return nil
+	}
+	c.cancel = func(reason goja.Value) *engine.Deferred {
+		if src := c.source; src != nil {
+			c.source = nil
+			src.body.Cancel(p.Engine.ToEvent(reason))
+		}
+		return p.done()
+	}
+	return s
+}
+
+// settled is told what a pull of a source has given.
+func (c *controller) settled(chunk []byte, err error) {
+	c.pulling = false
+	if c.stream.state != stateReadable {
+		return
+	}
+	if err == nil {
+		c.give(chunk)
+		if c.again {
+			c.again = false
+			c.callPull()
+		}
+		return
+	}
+	c.source = nil
+	if err != io.EOF {
+		c.fail(c.p.bodyError(err))
+		return
+	}
+	if !c.pending.empty() {
+		if d := *c.pending.first(); d.filled%d.size != 0 {
+			c.fail(c.p.typeError(textPartial))
+			return
+		}
+	}
+	c.endBytes()
 }

@@ -33,7 +33,7 @@ type carriedBody struct {
 
 // NewCarrier makes the object that stands for a stream.
 func (p *Streams) NewCarrier(value any) *goja.Object {
-	s := &p.state
+	s := p
 	if s.carriers == nil {
 		s.carriers = p.VM.NewObject() // codecs are not asked about objects with Object's prototype
 	}
@@ -45,7 +45,7 @@ func (p *Streams) NewCarrier(value any) *goja.Object {
 // Carried calls read, which reads a value of a clone in which streams come as
 // what carriedBody knows.
 func (p *Streams) Carried(read func() (goja.Value, error)) (goja.Value, error) {
-	s := &p.state
+	s := p
 	outer := s.carrying
 	s.carrying = true
 	defer func() { s.carrying = outer }()
@@ -132,7 +132,7 @@ func (c readableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 type writableCodec struct{ p *Streams }
 
 // Match implements clone.HostCodec.
-func (c writableCodec) Match(obj *goja.Object, _ clone.Mode) bool { return c.p.isWritable(obj) }
+func (c writableCodec) Match(obj *goja.Object, _ clone.Mode) bool { return c.p.writableOf(obj) != nil }
 
 // Write implements clone.HostCodec: the index of the pipe. The stream is
 // locked from then on.
@@ -141,7 +141,7 @@ func (c writableCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if err != nil {
 		return err
 	}
-	pipe := c.p.pipeInto(obj)
+	pipe := c.pipeInto(obj)
 	w.WriteUint32(uint32(len(payload.Caps)))
 	payload.Caps = append(payload.Caps, pipe)
 	return nil
@@ -153,31 +153,19 @@ func (c writableCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, err
 	if err != nil {
 		return nil, err
 	}
-	return c.p.writableInto(pipe), nil
-}
-
-// isWritable tells WritableStreams from other objects.
-func (p *Streams) isWritable(obj *goja.Object) bool {
-	s := &p.state
-	if s.isWritable == nil || obj.ExportType() == webidl.ProxyType {
-		return false
-	}
-	v, err := s.isWritable(goja.Undefined(), obj)
-	if err != nil {
-		p.Engine.Rethrow(err)
-	}
-	return v.ToBoolean()
+	return c.writableInto(pipe), nil
 }
 
 // pipeInto locks a WritableStream and writes to it what comes out of the pipe
 // it returns; the context stays alive until the pipe is closed.
-func (p *Streams) pipeInto(stream *goja.Object) *event.Pipe {
+func (c writableCodec) pipeInto(stream *goja.Object) *event.Pipe {
+	p := c.p
 	pipe := event.NewPipe(-1)
 	source := p.FromBody(pipe)
 	p.Engine.IO("WritableStream").Hold()
-	c := p.Engine.Current()
-	release := func(goja.Value) { c.Release() }
-	p.Engine.Await(p.call("pipeTo", source, stream), release, release)
+	holder := p.Engine.Current()
+	release := func(goja.Value) { holder.Release() }
+	p.Engine.Await(p.stream(source).pipeTo(stream, goja.Undefined()).Object(), release, release)
 	return pipe
 }
 
@@ -187,7 +175,8 @@ var errWriterGone = &event.Error{Message: "WritableStream received over RPC was 
 
 // writableInto makes the WritableStream that writes into a pipe; a write is
 // done when the other side has taken it.
-func (p *Streams) writableInto(pipe *event.Pipe) *goja.Object {
+func (c writableCodec) writableInto(pipe *event.Pipe) *goja.Object {
+	p := c.p
 	e := p.Engine
 	owner := e.IO("WritableStream")
 	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(errContextEnded) })

@@ -8,9 +8,12 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
 	"runtime"
 
 	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
 )
 
 var errTrailing = errors.New("data after the end")
@@ -151,13 +154,36 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 // code runs a codec for a transform stream, and hands to give what it tells.
 // Data after the end are refused when what came before them has been given
 // (Compression, "decompress and enqueue a chunk").
-func (p *Streams) code(c compressor, piece goja.Value, last bool, give goja.Value) {
-	data, _ := p.BytesOf(piece)
-	out, err := c.code(data, last)
+func (p *Streams) code(c compressor, piece []byte, last bool, give func(goja.Value)) {
+	out, err := c.code(piece, last)
 	if err == nil || errors.Is(err, errTrailing) {
-		p.Engine.Call(give, goja.Undefined(), p.NewArrayBuffer(out))
+		p.giveBytes(out, give)
 	}
 	if err != nil {
 		p.Engine.Throw("TypeError", "Decompression failed.")
 	}
+}
+
+// defineCompression is CompressionStream or DecompressionStream (Compression,
+// sections 4 and 5).
+func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*mapping] {
+	return mappingClass(p, name, 1, func(call goja.ConstructorCall) *mapping {
+		format := p.DOMString(call.Argument(0))
+		if format != "gzip" && format != "deflate" && format != "deflate-raw" {
+			p.Engine.Throw("TypeError", "The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.")
+		}
+		p.Engine.IO(name)
+		c := newCompressor(format, decompress)
+		return p.newMapping(mapped{
+			chunk: func(chunk goja.Value, give func(goja.Value)) {
+				data, ok := p.chunkCopy(chunk)
+				if !ok {
+					p.Engine.Throw("TypeError", "Failed to execute 'write' on '%s': the chunk is not of type 'BufferSource'.", name)
+				}
+				p.code(c, data, false, give)
+			},
+			end:  func(give func(goja.Value)) { p.code(c, nil, true, give) },
+			mark: math.Inf(1), // as workerd, whose writers wait for no reader
+		})
+	})
 }

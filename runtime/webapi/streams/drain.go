@@ -11,36 +11,44 @@ import (
 
 // Drainer reads a stream of JavaScript from Go. Loop-confined.
 type Drainer struct {
-	p            *Streams
-	step, cancel goja.Callable
+	r           *reader
+	busy, again bool
+	onChunk     func(goja.Value)
+	onClose     func()
+	onError     func(goja.Value)
 }
 
 // Drain locks a stream; each step asks for a chunk, of which the callbacks are
-// told, perhaps before step returns.
+// told, perhaps before step returns. It throws if the stream is locked.
 func (p *Streams) Drain(stream *goja.Object, onChunk func(goja.Value), onClose func(), onError func(goja.Value)) *Drainer {
-	fn := func(f func(goja.Value)) goja.Value {
-		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { f(call.Argument(0)); return goja.Undefined() })
-	}
-	handle := p.call("drain", stream, fn(onChunk), fn(func(goja.Value) { onClose() }), fn(onError)).(*goja.Object)
-	d := &Drainer{p: p}
-	d.step, _ = goja.AssertFunction(handle.Get("step"))
-	d.cancel, _ = goja.AssertFunction(handle.Get("cancel"))
-	return d
+	return &Drainer{r: p.stream(stream).acquire(false), onChunk: onChunk, onClose: onClose, onError: onError}
 }
 
-// Next asks for a chunk.
+// Next asks for a chunk. It calls itself only when a chunk comes later.
 func (d *Drainer) Next() {
-	if _, err := d.step(goja.Undefined()); err != nil {
-		d.p.Engine.Rethrow(err)
+	if d.busy {
+		d.again = true
+		return
 	}
+	d.busy = true
+	for d.again = true; d.again; {
+		d.again = false
+		if d.r.stream != nil {
+			d.r.read((*drainRead)(d))
+		}
+	}
+	d.busy = false
 }
 
 // Stop cancels the stream.
-func (d *Drainer) Stop(reason goja.Value) {
-	if _, err := d.cancel(goja.Undefined(), reason); err != nil {
-		d.p.Engine.Rethrow(err)
-	}
-}
+func (d *Drainer) Stop(reason goja.Value) { d.r.cancel(reason).Handled() }
+
+// drainRead is a Drainer as who reads.
+type drainRead Drainer
+
+func (d *drainRead) chunk(v goja.Value)     { d.onChunk(v) }
+func (d *drainRead) close(goja.Value)       { d.onClose() }
+func (d *drainRead) fail(reason goja.Value) { d.onError(reason) }
 
 // readStream collects a stream, whose chunks are bytes as bytesOf has it, and
 // gives the promise of them all.
@@ -188,14 +196,4 @@ func (u *pumping) close(err error) {
 }
 
 // fixedLength is the length of a FixedLengthStream's readable side, else -1.
-func (p *Streams) fixedLength(stream *goja.Object) int64 {
-	fixed := p.fixed
-	if fixed == nil {
-		return -1
-	}
-	v, err := fixed(goja.Undefined(), stream)
-	if err != nil {
-		p.Engine.Rethrow(err)
-	}
-	return v.ToInteger()
-}
+func (p *Streams) fixedLength(stream *goja.Object) int64 { return p.stream(stream).fixed }

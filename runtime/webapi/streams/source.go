@@ -13,42 +13,38 @@ type ByteSource struct {
 	Cancel func(reason goja.Value) goja.Value
 }
 
-// FedStream is a ReadableStream whose bytes Go brings. Loop-confined.
-type Fed struct {
-	e      *engine.Engine
-	handle *goja.Object
-}
+// Fed is a ReadableStream whose bytes Go brings. Loop-confined.
+type Fed struct{ s *readable }
 
 // NewFed makes a stream that pulls when somebody reads, and not before.
 func (p *Streams) NewFed(src ByteSource) *Fed {
-	fn := func(f func(goja.Value) goja.Value) goja.Value {
-		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
-	}
-	handle := p.call("feed", fn(func(goja.Value) goja.Value { return src.Pull() }), fn(src.Cancel))
-	return &Fed{p.Engine, handle.(*goja.Object)}
-}
-
-func callHandle(e *engine.Engine, handle *goja.Object, name string, args ...goja.Value) goja.Value {
-	return e.Call(handle.Get(name), handle, args...)
+	return &Fed{p.create(readableOptions{
+		bytes:  true,
+		pull:   func() *engine.Deferred { return p.promiseOf(src.Pull()) },
+		cancel: func(reason goja.Value) *engine.Deferred { return p.promiseOf(src.Cancel(reason)) },
+	})}
 }
 
 // Object is the ReadableStream.
-func (s *Fed) Object() *goja.Object { return s.handle.Get("obj").(*goja.Object) }
+func (s *Fed) Object() *goja.Object { return s.s.object() }
 
 // Push hands over an ArrayBuffer; it belongs to the stream from then on.
-func (s *Fed) Push(buffer goja.Value) { callHandle(s.e, s.handle, "push", buffer) }
+func (s *Fed) Push(buffer goja.Value) {
+	obj := buffer.(*goja.Object)
+	s.s.controller.enqueueBytes(piece{obj, 0, len(memory(obj))})
+}
 
 // End closes the stream when what was pushed has been read.
-func (s *Fed) End() { callHandle(s.e, s.handle, "end") }
+func (s *Fed) End() { s.s.controller.endBytes() }
 
 // Fail breaks the stream off, unless it has ended.
-func (s *Fed) Fail(reason goja.Value) { callHandle(s.e, s.handle, "fail", reason) }
+func (s *Fed) Fail(reason goja.Value) { s.s.controller.fail(reason) }
 
 // Open reports whether the stream has neither ended nor failed.
-func (s *Fed) Open() bool { return callHandle(s.e, s.handle, "open").ToBoolean() }
+func (s *Fed) Open() bool { return s.s.state == stateReadable }
 
 // Lock locks the stream for ever. It throws if it is locked.
-func (s *Fed) Lock() { callHandle(s.e, s.handle, "lock") }
+func (s *Fed) Lock() { s.s.acquire(false) }
 
 // Sink takes the chunks of a WritableStream. Write, Close and Abort return
 // promises; the next chunk comes when the one before has been taken.
@@ -61,36 +57,60 @@ type Sink struct {
 	Interrupt func(reason goja.Value)
 }
 
-// DrainedStream is a WritableStream whose chunks Go takes. Loop-confined.
+// Drained is a WritableStream whose chunks Go takes. Loop-confined.
 type Drained struct {
-	e      *engine.Engine
-	handle *goja.Object
+	w     *writable
+	flush *goja.Object // a chunk that is none: it waits for those before it
 }
 
 // NewDrained makes a stream that writes into a sink.
 func (p *Streams) NewDrained(sink Sink) *Drained {
-	fn := func(f func(goja.Value) goja.Value) goja.Value {
-		return p.VM.ToValue(func(call goja.FunctionCall) goja.Value { return f(call.Argument(0)) })
-	}
-	o := p.Record("write", fn(sink.Write), "close", fn(func(goja.Value) goja.Value { return sink.Close() }), "abort", fn(sink.Abort), "hwm", sink.HighWaterMark)
-	if sink.Interrupt != nil {
-		o.Set("interrupt", fn(func(reason goja.Value) goja.Value { sink.Interrupt(reason); return goja.Undefined() }))
-	}
-	return &Drained{p.Engine, p.callOf("writable", "sink", o).(*goja.Object)}
+	s := &Drained{flush: p.VM.NewObject()}
+	s.w = p.createWritable(sinkOf{
+		write: func(chunk goja.Value) *engine.Deferred {
+			if chunk == goja.Value(s.flush) {
+				return p.void
+			}
+			return p.promiseOf(sink.Write(chunk))
+		},
+		close:     func() *engine.Deferred { return p.promiseOf(sink.Close()) },
+		abort:     func(reason goja.Value) *engine.Deferred { return p.promiseOf(sink.Abort(reason)) },
+		interrupt: sink.Interrupt,
+	}, sink.HighWaterMark, nil, nil)
+	return s
 }
 
 // Object is the WritableStream.
-func (s *Drained) Object() *goja.Object { return s.handle.Get("obj").(*goja.Object) }
+func (s *Drained) Object() *goja.Object { return s.w.object() }
 
 // Fail breaks the stream off, unless it has ended.
-func (s *Drained) Fail(reason goja.Value) { callHandle(s.e, s.handle, "fail", reason) }
+func (s *Drained) Fail(reason goja.Value) { s.w.fail(reason) }
 
 // End closes the stream when what was written has been taken.
-func (s *Drained) End() { callHandle(s.e, s.handle, "end") }
+func (s *Drained) End() {
+	if !s.w.closing() {
+		s.w.close().Handled()
+	}
+}
 
 // Ending is the promise of a close that is not done, undefined if there is none.
-func (s *Drained) Ending() goja.Value { return callHandle(s.e, s.handle, "ending") }
+func (s *Drained) Ending() goja.Value {
+	switch {
+	case s.w.closeRequest != nil:
+		return s.w.closeRequest.Object()
+	case s.w.closingNow != nil:
+		return s.w.closingNow.Object()
+	}
+	return goja.Undefined()
+}
 
 // Lock locks the stream for ever; it throws if it is locked. flush gives the
 // promise that all which was written before has been taken.
-func (s *Drained) Lock() (flush goja.Value) { return callHandle(s.e, s.handle, "lock") }
+func (s *Drained) Lock() (flush goja.Value) {
+	x, p := s.w.acquire(), s.w.p
+	return p.VM.ToValue(func(goja.FunctionCall) goja.Value {
+		request := p.newWrite()
+		x.write(s.flush, request)
+		return request.Object()
+	})
+}

@@ -5,7 +5,6 @@
 package streams
 
 import (
-	_ "embed"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -15,145 +14,99 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-//go:embed js/readable.js
-var readableSource string
-
-//go:embed js/pipes.js
-var pipesSource string
-
-//go:embed js/writable.js
-var writableSource string
-
-//go:embed js/transform.js
-var transformSource string
-
-// One prelude for each kind of stream: what is not used is not compiled.
-var (
-	readablePrelude  = engine.NewPrelude("readable.js", readableSource)
-	pipesPrelude     = engine.NewPrelude("pipes.js", pipesSource)
-	writablePrelude  = engine.NewPrelude("writable.js", writableSource)
-	transformPrelude = engine.NewPrelude("transform.js", transformSource)
-)
-
-// state holds the stream preludes of an isolate. Loop-confined.
-type state struct {
-	native    *goja.Object
-	readable  func() *goja.Object
-	pipes     func() *goja.Object
-	writable  func() *goja.Object
-	transform func() *goja.Object
-	loaded    bool // readable has run: there may be streams
-	calls     map[string]goja.Callable
-	protos    []*goja.Object // of the classes that there are
-	carriers  *goja.Object   // the prototype of what stands for streams in clones
-	carrying  bool           // a clone is being read in which something stands for streams
-	// Nil until transform or writable has run: there are no such streams.
-	fixed, isWritable, isTransform goja.Callable
-}
-
 // Streams is what an isolate has of streams. Loop-confined.
 type Streams struct {
-	*webidl.Realm
-	cloner *structured.Cloner
-	state
+	*idl
+	cloner  *structured.Cloner
+	classes classes
+	loaded  bool           // there may be ReadableStreams
+	protos  []*goja.Object // of the classes that there are
+
+	iterators *goja.Object // the prototype of asynchronous iterators
+
+	carriers *goja.Object // the prototype of what stands for streams in clones
+	carrying bool         // a clone is being read in which something stands for streams
+}
+
+// classes are made at their first use.
+type classes struct {
+	readable                   func() *engine.Class[*readable]
+	reader                     func() *engine.Class[*reader]
+	byobReader                 func() *engine.Class[*byobReader]
+	controller                 func() *engine.Class[*controller]
+	byteController             func() *engine.Class[*byteController]
+	byobRequest                func() *engine.Class[*byobRequest]
+	writable                   func() *engine.Class[*writable]
+	writer                     func() *engine.Class[*writer]
+	writableController         func() *engine.Class[*writableController]
+	transform, identity, fixed func() *engine.Class[*transform]
+	transformController        func() *engine.Class[*transformController]
+	constructors               map[string]func() *goja.Object
 }
 
 // New defines the globals of streams in a realm and makes them transferable.
 // Text coding streams use the global TextDecoder, aborts those of package events.
 func New(r *webidl.Realm, cloner *structured.Cloner) *Streams {
-	p := &Streams{Realm: r, cloner: cloner}
+	p := &Streams{idl: &idl{views: &views{Realm: r, viewClasses: map[string]*goja.Object{}}}, cloner: cloner}
+	p.void = p.done()
+	p.classes.constructors = map[string]func() *goja.Object{}
 	p.install()
 	return p
+}
+
+// lazyClass defines the global of a class that is made at its first use.
+func lazyClass[T any](p *Streams, name string, define func(*Streams) *engine.Class[T]) func() *engine.Class[T] {
+	class := webidl.Lazily(p.Engine, func() *engine.Class[T] {
+		c := define(p)
+		p.protos = append(p.protos, c.Proto)
+		return c
+	})
+	p.classes.constructors[name] = func() *goja.Object { return class().Ctor }
+	p.LazyClass(name, p.classes.constructors[name])
+	return class
 }
 
 func (p *Streams) install() {
 	p.cloner.AddTransferable(structured.Transferable{Refuse: p.untransferable, Move: p.move})
 	p.installCodecs()
-	e, s := p.Engine, &p.state
-	s.calls = map[string]goja.Callable{}
-	load := func(prelude *engine.Prelude) func() *goja.Object {
-		return webidl.Lazily(e, func() *goja.Object {
-			if s.native == nil {
-				s.native = p.natives()
-			}
-			exports := e.Load(prelude, s.native).(*goja.Object)
-			classes := exports.Get("classes")
-			if list, ok := classes.(*goja.Object); ok {
-				for _, name := range list.Keys() {
-					s.protos = append(s.protos, list.Get(name).(*goja.Object).Get("prototype").(*goja.Object))
-				}
-			}
-			return exports
-		})
-	}
-	readable, writable := load(readablePrelude), load(writablePrelude)
-	s.readable = func() *goja.Object {
-		exports := readable()
-		if !s.loaded {
-			s.loaded = true
-			s.native.Set("readable", exports)
-		}
-		return exports
-	}
-	s.writable = func() *goja.Object {
-		s.readable()
-		exports := writable()
-		s.isWritable, _ = goja.AssertFunction(exports.Get("isStream"))
-		return exports
-	}
-	pipes, transform := load(pipesPrelude), load(transformPrelude)
-	s.pipes = func() *goja.Object { s.readable(); return pipes() }
-	s.transform = func() *goja.Object {
-		s.readable()
-		exports := transform()
-		s.fixed, _ = goja.AssertFunction(exports.Get("fixedLength"))
-		s.isTransform, _ = goja.AssertFunction(exports.Get("isStream"))
-		return exports
-	}
-	for _, name := range []string{"ReadableStream", "ReadableStreamDefaultReader", "ReadableStreamBYOBReader",
-		"ReadableStreamDefaultController", "ReadableByteStreamController", "ReadableStreamBYOBRequest"} {
-		p.global(name, s.readable)
-	}
-	for _, name := range []string{"WritableStream", "WritableStreamDefaultWriter", "WritableStreamDefaultController"} {
-		p.global(name, s.writable)
-	}
-	for _, name := range []string{"TransformStream", "TransformStreamDefaultController", "IdentityTransformStream", "FixedLengthStream",
-		"TextEncoderStream", "TextDecoderStream", "CompressionStream", "DecompressionStream"} {
-		p.global(name, s.transform)
-	}
+	c := &p.classes
+	c.readable = lazyClass(p, "ReadableStream", defineReadable)
+	c.reader = lazyClass(p, "ReadableStreamDefaultReader", defineReader)
+	c.byobReader = lazyClass(p, "ReadableStreamBYOBReader", defineBYOBReader)
+	c.controller = lazyClass(p, "ReadableStreamDefaultController", defineController)
+	c.byteController = lazyClass(p, "ReadableByteStreamController", defineByteController)
+	c.byobRequest = lazyClass(p, "ReadableStreamBYOBRequest", defineBYOBRequest)
+	c.writable = lazyClass(p, "WritableStream", defineWritable)
+	c.writer = lazyClass(p, "WritableStreamDefaultWriter", defineWriter)
+	c.writableController = lazyClass(p, "WritableStreamDefaultController", defineWritableController)
+	c.transform = lazyClass(p, "TransformStream", defineTransform)
+	c.transformController = lazyClass(p, "TransformStreamDefaultController", defineTransformController)
+	c.identity = lazyClass(p, "IdentityTransformStream", defineIdentity)
+	c.fixed = lazyClass(p, "FixedLengthStream", defineFixedLength)
+	lazyClass(p, "TextEncoderStream", defineTextEncoder)
+	lazyClass(p, "TextDecoderStream", defineTextDecoder)
+	lazyClass(p, "CompressionStream", func(p *Streams) *engine.Class[*mapping] { return defineCompression(p, "CompressionStream", false) })
+	lazyClass(p, "DecompressionStream", func(p *Streams) *engine.Class[*mapping] { return defineCompression(p, "DecompressionStream", true) })
+	e := p.Engine
 	e.LazyGlobal("ByteLengthQueuingStrategy", func() goja.Value {
-		return p.defineStrategy("ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
+		return defineStrategy(p, "ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
 			return chunk.ToObject(p.VM).Get("byteLength")
 		})
 	})
 	e.LazyGlobal("CountQueuingStrategy", func() goja.Value {
-		return p.defineStrategy("CountQueuingStrategy", func(goja.Value) goja.Value { return p.VM.ToValue(1) })
+		return defineStrategy(p, "CountQueuingStrategy", func(goja.Value) goja.Value { return p.VM.ToValue(1) })
 	})
 }
 
 // Class is the class of that name, one of those of streams.
-func (p *Streams) Class(name string) *goja.Object {
-	s := &p.state
-	load := s.transform
-	switch name {
-	case "ReadableStream":
-		load = s.readable
-	case "WritableStream":
-		load = s.writable
-	}
-	return load().Get("classes").(*goja.Object).Get(name).(*goja.Object)
-}
-
-func (p *Streams) global(name string, exports func() *goja.Object) {
-	p.Engine.LazyGlobal(name, func() goja.Value { return exports().Get("classes").(*goja.Object).Get(name) })
-}
+func (p *Streams) Class(name string) *goja.Object { return p.classes.constructors[name]() }
 
 // Loaded reports whether there may be streams: their classes are made at their
 // first use.
 func (p *Streams) Loaded() bool { return p.loaded }
 
 // defineStrategy makes one of the two queuing strategies (Streams, section 7).
-func (p *Streams) defineStrategy(name string, size func(goja.Value) goja.Value) goja.Value {
+func defineStrategy(p *Streams, name string, size func(goja.Value) goja.Value) goja.Value {
 	type strategy struct{ highWaterMark goja.Value }
 	length := 0
 	if name == "ByteLengthQueuingStrategy" {
@@ -185,23 +138,8 @@ func (p *Streams) defineStrategy(name string, size func(goja.Value) goja.Value) 
 	}).Ctor
 }
 
-// call calls one of the readable prelude's functions for Go.
-func (p *Streams) call(name string, args ...goja.Value) goja.Value {
-	s := &p.state
-	fn := s.calls[name]
-	if fn == nil {
-		fn, _ = goja.AssertFunction(s.readable().Get(name))
-		s.calls[name] = fn
-	}
-	v, err := fn(goja.Undefined(), args...)
-	if err != nil {
-		p.Engine.Rethrow(err)
-	}
-	return v
-}
-
-// Inherits reports whether an object is of a class of the preludes. It
-// runs no user code.
+// Inherits reports whether an object is of a class of streams. It runs no user
+// code.
 func (p *Streams) Inherits(obj *goja.Object) bool {
 	for obj != nil && obj.ExportType() != webidl.ProxyType {
 		if slices.Contains(p.protos, obj) {
@@ -212,87 +150,26 @@ func (p *Streams) Inherits(obj *goja.Object) bool {
 	return false
 }
 
-// kindOf names what kind of stream an object is, "" if it is none.
-func (p *Streams) kindOf(obj *goja.Object) string {
-	s := &p.state
-	is := func(test goja.Callable) bool {
-		if test == nil {
-			return false
-		}
-		v, err := test(goja.Undefined(), obj)
-		if err != nil {
-			p.Engine.Rethrow(err)
-		}
-		return v.ToBoolean()
-	}
-	switch {
-	case p.Is(obj):
-		return "readable"
-	case is(s.isWritable):
-		return "writable"
-	case is(s.isTransform):
-		return "transform"
-	}
-	return ""
-}
-
-// untransferable says why a stream cannot be transferred, "" if it can;
-// own is false for what is no stream.
-func (p *Streams) untransferable(obj *goja.Object) (text string, own bool) {
-	if obj.ExportType() == webidl.ProxyType {
-		return "", false
-	}
-	kind := p.kindOf(obj)
-	if kind != "" && !p.callOf(kind, "transferable", obj).ToBoolean() {
-		text = "A locked stream could not be transferred."
-	}
-	return text, kind != ""
-}
-
-// move moves a stream into a new object.
-func (p *Streams) move(obj *goja.Object) *goja.Object {
-	return p.callOf(p.kindOf(obj), "transfer", obj).(*goja.Object)
-}
-
-// callOf calls a function of a kind's prelude.
-func (p *Streams) callOf(kind, name string, args ...goja.Value) goja.Value {
-	s := &p.state
-	exports := map[string]func() *goja.Object{"readable": s.readable, "writable": s.writable, "transform": s.transform}[kind]()
-	return p.Engine.Call(exports.Get(name), goja.Undefined(), args...)
-}
-
 // Is tells ReadableStreams from other values. It runs no user code.
-func (p *Streams) Is(v goja.Value) bool {
-	return p.loaded && p.call("isStream", v).ToBoolean()
-}
+func (p *Streams) Is(v goja.Value) bool { return p.readableOf(v) != nil }
 
 // Disturbed reports whether a ReadableStream has been read from or canceled.
-func (p *Streams) Disturbed(s *goja.Object) bool {
-	return p.call("disturbed", s).ToBoolean()
-}
+func (p *Streams) Disturbed(s *goja.Object) bool { return p.stream(s).disturbed }
 
 // Locked reports whether a ReadableStream has a reader.
-func (p *Streams) Locked(s *goja.Object) bool { return p.call("locked", s).ToBoolean() }
+func (p *Streams) Locked(s *goja.Object) bool { return p.stream(s).reader != nil }
 
 // Spend leaves a stream closed, disturbed and locked.
-func (p *Streams) Spend(s *goja.Object) { p.call("spend", s) }
+func (p *Streams) Spend(s *goja.Object) { p.stream(s).spend() }
 
 // Detach moves a stream into a new object and leaves the old one locked.
-func (p *Streams) Detach(s *goja.Object) *goja.Object {
-	return p.call("detach", s).(*goja.Object)
-}
+func (p *Streams) Detach(s *goja.Object) *goja.Object { return p.stream(s).detach().object() }
 
 // Tee makes two streams of one, which is locked then. It throws if it was locked.
 func (p *Streams) Tee(s *goja.Object) (a, b *goja.Object) {
-	pair := p.call("tee", s).(*goja.Object)
-	return pair.Get("0").(*goja.Object), pair.Get("1").(*goja.Object)
+	x, y := p.stream(s).tee()
+	return x.object(), y.object()
 }
 
 // FromIterable is ReadableStream.from.
-func (p *Streams) FromIterable(v goja.Value) *goja.Object {
-	stream, ok := p.call("from", v).(*goja.Object)
-	if !ok {
-		panic("ReadableStream.from gave no stream")
-	}
-	return stream
-}
+func (p *Streams) FromIterable(v goja.Value) *goja.Object { return p.from(v).object() }

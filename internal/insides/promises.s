@@ -1,0 +1,1 @@
+// What follows promises.go: Go wants a file in assembly where functions have no bodies.

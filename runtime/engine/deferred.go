@@ -1,0 +1,348 @@
+package engine
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
+)
+
+// Deferred is a promise as natives hold one (ECMA-262, section 27.2): it is
+// settled from Go, Go reacts to it in promise jobs, and JavaScript gets an object
+// only if it asks for one. Who reacts, natives and JavaScript alike, is called in
+// the order of asking, each in a job of its own, in the frame in which it asked.
+// Loop-confined.
+type Deferred struct {
+	engine    *Engine
+	state     goja.PromiseState
+	handled   bool // a rejection concerns nobody
+	foreign   bool // promise was made elsewhere, and is settled there
+	value     goja.Value
+	reactions []deferredReaction
+	promise   *goja.Promise // nil until JavaScript asks
+	resolve   func(any) error
+	reject    func(any) error // both only where goja's promises are not known
+}
+
+type deferredReaction struct {
+	frame    *Frame
+	ok, fail func(goja.Value)
+}
+
+// New makes a pending one.
+func (p *Promises) New() *Deferred { return &Deferred{engine: p.engine} }
+
+// Init makes a pending one of d, which is part of something else.
+func (d *Deferred) Init(e *Engine) *Deferred {
+	d.engine = e
+	return d
+}
+
+// Fulfilled makes one that is fulfilled with v, which is not looked into for a then().
+func (p *Promises) Fulfilled(v goja.Value) *Deferred {
+	return &Deferred{engine: p.engine, state: goja.PromiseStateFulfilled, value: v}
+}
+
+// Rejected makes one that is rejected.
+func (p *Promises) Rejected(reason goja.Value) *Deferred {
+	return &Deferred{engine: p.engine, state: goja.PromiseStateRejected, value: reason}
+}
+
+// Of is what PromiseResolve(%Promise%, v) gives (ECMA-262, section
+// 27.2.4.7.1), as a native reacts to it. It throws what looking into v throws.
+func (p *Promises) Of(v goja.Value) *Deferred {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		return p.Fulfilled(v)
+	}
+	if obj.ExportType() == promiseType && obj.Get("constructor") == goja.Value(p.constructor()) {
+		return &Deferred{engine: p.engine, foreign: true, promise: obj.Export().(*goja.Promise)}
+	}
+	d := p.New()
+	d.Resolve(v)
+	return d
+}
+
+func (p *Promises) constructor() *goja.Object {
+	if p.class == nil {
+		p.class = p.engine.Primordial("Promise")
+	}
+	return p.class
+}
+
+// Promises makes promises for natives, and queues promise jobs. Loop-confined.
+type Promises struct {
+	engine       *Engine
+	class, proto *goja.Object
+	fulfilled    *goja.Object // where goja's promises are not known
+	ways         *insides.Promises
+}
+
+// direct reports whether promises are made and jobs queued without goja's
+// interface.
+func (p *Promises) direct() bool {
+	if p.ways == nil {
+		p.ways = insides.ThePromises()
+	}
+	return p.ways.Known && p.engine.overflow.known
+}
+
+// Microtask calls fn in a promise job, in the frame of now.
+func (p *Promises) Microtask(fn func()) {
+	p.queueJob(p.engine.cur, func(goja.Value) { fn() }, nil)
+}
+
+// queueJob calls fn with v in a promise job of a frame.
+func (p *Promises) queueJob(frame *Frame, fn func(goja.Value), v goja.Value) {
+	e := p.engine
+	if p.direct() {
+		p.ways.Enqueue(e.vm, func() { p.runJob(frame, fn, v) })
+		return
+	}
+	if p.fulfilled == nil {
+		p.fulfilled = e.Call(e.Primordial("PromiseResolve"), goja.Undefined(), goja.Undefined()).(*goja.Object)
+	}
+	e.Call(e.Primordial("PromisePrototypeThen"), goja.Undefined(), p.fulfilled, e.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		e.In(frame, func() { fn(v) })
+		return goja.Undefined()
+	}))
+}
+
+// runJob is a job as goja runs it. What fn throws is reported as a rejection that
+// nobody handles.
+func (p *Promises) runJob(frame *Frame, fn func(goja.Value), v goja.Value) {
+	t := tracker{p.engine}
+	t.Resumed(frame)
+	ex := p.engine.vm.Try(func() {
+		p.engine.Natives.Pause()
+		fn(v)
+	})
+	t.Exited()
+	if ex != nil {
+		p.Rejected(ex.Value()).Object()
+	}
+}
+
+// Pending reports whether it is not settled.
+func (d *Deferred) Pending() bool { return d.State() == goja.PromiseStatePending }
+
+// State is what has become of it.
+func (d *Deferred) State() goja.PromiseState {
+	if d.foreign {
+		return d.promise.State()
+	}
+	return d.state
+}
+
+// Handled has a rejection concern nobody, and returns d.
+func (d *Deferred) Handled() *Deferred {
+	switch {
+	case d.promise == nil:
+		d.handled = true
+	case d.Pending() && d.engine.Promises.direct():
+		d.engine.Promises.ways.Handle(d.promise)
+	default:
+		d.Then(nil, nil)
+	}
+	return d
+}
+
+// Fulfil settles it with a value that is not looked into for a then(). A settled
+// one stays as it is.
+func (d *Deferred) Fulfil(v goja.Value) {
+	if d.state != goja.PromiseStatePending {
+		return
+	}
+	d.state, d.value = goja.PromiseStateFulfilled, v
+	reactions := d.reactions
+	d.reactions = nil
+	for _, r := range reactions {
+		d.engine.Promises.queueJob(r.frame, r.ok, v)
+	}
+	if d.promise != nil {
+		d.settle(d.promise)
+	}
+}
+
+// Reject settles it with a reason. A settled one stays as it is.
+func (d *Deferred) Reject(reason goja.Value) {
+	if d.state != goja.PromiseStatePending {
+		return
+	}
+	d.state, d.value = goja.PromiseStateRejected, reason
+	reactions := d.reactions
+	d.reactions = nil
+	for _, r := range reactions {
+		d.engine.Promises.queueJob(r.frame, r.fail, reason)
+	}
+	if d.promise != nil {
+		d.settle(d.promise)
+	}
+}
+
+// settle tells the object of a promise what it has become.
+func (d *Deferred) settle(p *goja.Promise) {
+	fulfilled := d.state == goja.PromiseStateFulfilled
+	switch {
+	case d.resolve == nil && fulfilled:
+		d.engine.Promises.ways.Fulfil(p, d.value)
+	case d.resolve == nil:
+		d.engine.Promises.ways.Reject(p, d.value)
+	case fulfilled:
+		d.resolve(d.value)
+	default:
+		d.reject(d.value)
+	}
+}
+
+// Resolve is what a promise's resolve function does (ECMA-262, section
+// 27.2.1.3.2): what has a then() is followed.
+func (d *Deferred) Resolve(v goja.Value) {
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		d.Fulfil(v)
+		return
+	}
+	e := d.engine
+	var then goja.Value
+	if ex := e.vm.Try(func() { then = obj.Get("then") }); ex != nil {
+		d.Reject(ex.Value())
+		return
+	}
+	call, ok := goja.AssertFunction(then)
+	if !ok {
+		d.Fulfil(v)
+		return
+	}
+	e.Promises.queueJob(e.cur, func(goja.Value) {
+		settled := false
+		settler := func(settle func(goja.Value)) goja.Value {
+			return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+				if !settled {
+					settled = true
+					settle(c.Argument(0))
+				}
+				return goja.Undefined()
+			})
+		}
+		if _, err := call(obj, settler(d.Resolve), settler(d.Reject)); err != nil {
+			reason := Caught(err)
+			if !settled {
+				settled = true
+				d.Reject(reason)
+			}
+		}
+	}, nil)
+}
+
+// Follow is Resolve with a promise: d becomes what other becomes, two jobs after it.
+func (d *Deferred) Follow(other *Deferred) {
+	d.engine.Promises.queueJob(d.engine.cur, func(goja.Value) { other.Then(d.Fulfil, d.Reject) }, nil)
+}
+
+func noReaction(goja.Value) {}
+
+// Then calls one of two functions in a job of its own once d is settled; nil does
+// nothing. What they throw is reported as a rejection that nobody handles.
+func (d *Deferred) Then(ok, fail func(goja.Value)) {
+	if ok == nil {
+		ok = noReaction
+	}
+	if fail == nil {
+		fail = noReaction
+	}
+	e := d.engine
+	switch {
+	case d.foreign || d.promise != nil && d.state == goja.PromiseStatePending:
+		e.Promises.react(d.promise, ok, fail)
+	case d.state == goja.PromiseStatePending:
+		d.handled = true
+		d.reactions = append(d.reactions, deferredReaction{e.cur, ok, fail})
+	case d.state == goja.PromiseStateFulfilled:
+		e.Promises.queueJob(e.cur, ok, d.value)
+	case d.promise != nil:
+		e.Promises.react(d.promise, ok, fail) // it counts as handled from now on
+	default:
+		d.handled = true
+		e.Promises.queueJob(e.cur, fail, d.value)
+	}
+}
+
+// react is Then for an object.
+func (s *Promises) react(p *goja.Promise, ok, fail func(goja.Value)) {
+	e := s.engine
+	if s.direct() {
+		s.ways.React(p, ok, fail)
+		return
+	}
+	frame := e.Frame()
+	native := func(fn func(goja.Value)) goja.Value {
+		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+			v := c.Argument(0)
+			e.In(frame, func() { fn(v) })
+			return goja.Undefined()
+		})
+	}
+	e.Call(e.Primordial("PromisePrototypeThen"), goja.Undefined(), e.vm.ToValue(p), native(ok), native(fail))
+}
+
+// Chain is then() as JavaScript has it: a promise for what one of two functions
+// makes of d. Each gets the promise that it is to settle; nil passes on what d is.
+func (d *Deferred) Chain(ok, fail func(v goja.Value, next *Deferred)) *Deferred {
+	next := d.engine.Promises.New()
+	through := func(fn func(goja.Value, *Deferred), pass func(goja.Value)) func(goja.Value) {
+		if fn == nil {
+			return pass
+		}
+		return func(v goja.Value) {
+			if ex := d.engine.vm.Try(func() { fn(v, next) }); ex != nil {
+				next.Reject(ex.Value())
+			}
+		}
+	}
+	d.Then(through(ok, next.Fulfil), through(fail, next.Reject))
+	return next
+}
+
+// Object is the promise as JavaScript sees it, always the same.
+func (d *Deferred) Object() *goja.Object {
+	e := d.engine
+	if d.promise == nil {
+		d.promise = d.make()
+	}
+	return e.vm.ToValue(d.promise).(*goja.Object)
+}
+
+func (d *Deferred) make() *goja.Promise {
+	e := d.engine
+	if !e.Promises.direct() {
+		p, resolve, reject := e.NewPromise()
+		d.resolve, d.reject = resolve, reject
+		if d.handled {
+			e.Promises.react(p, noReaction, noReaction)
+		}
+		if d.state != goja.PromiseStatePending {
+			d.settle(p)
+		}
+		return p
+	}
+	if e.Promises.proto == nil {
+		e.Promises.proto = e.Promises.constructor().Get("prototype").(*goja.Object)
+	}
+	p := e.Promises.ways.New(e.vm, e.Promises.proto)
+	if d.handled {
+		e.Promises.ways.Handle(p)
+	}
+	if d.state != goja.PromiseStatePending {
+		d.settle(p)
+	}
+	return p
+}
+
+// Caught is the value that was thrown, of an error that a call of goja returned;
+// an interrupt and what else cannot be caught go on.
+func Caught(err error) goja.Value {
+	if ex, ok := err.(*goja.Exception); ok {
+		return ex.Value()
+	}
+	panic(err)
+}

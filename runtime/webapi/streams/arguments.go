@@ -1,0 +1,192 @@
+package streams
+
+import (
+	"math"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
+)
+
+// idl converts arguments and makes promises and results. Loop-confined.
+type idl struct {
+	*views
+	void  *engine.Deferred // what is done already, for all who need no promise of their own
+	names struct{ value, done *insides.Name }
+}
+
+// callback is a function of an underlying source, sink or transformer; it is
+// called with that as its receiver.
+type callback struct {
+	fn   goja.Callable // nil: there is none
+	self goja.Value
+}
+
+// member is the function that a dictionary has under a name.
+func (p *idl) member(dict *goja.Object, name, owner string) callback {
+	if dict == nil {
+		return callback{}
+	}
+	v := dict.Get(name)
+	if webidl.IsUndefined(v) {
+		return callback{}
+	}
+	fn, ok := goja.AssertFunction(v)
+	if !ok {
+		p.Engine.Throw("TypeError", "Incorrect type for the '%s' field on '%s': the provided value is not of type 'function'.", name, owner)
+	}
+	return callback{fn, dict}
+}
+
+// argument is a member that may be anything.
+func argument(dict *goja.Object, name string) goja.Value {
+	if dict == nil {
+		return goja.Undefined()
+	}
+	if v := dict.Get(name); v != nil {
+		return v
+	}
+	return goja.Undefined()
+}
+
+// object is a constructor's argument that is an object; nil: it is missing.
+func (p *idl) object(v goja.Value, n int, owner, typ string) *goja.Object {
+	if webidl.IsUndefined(v) {
+		return nil
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		p.BadConstruct(owner, n, typ)
+	}
+	return obj
+}
+
+// options is a method's argument that is a dictionary; nil: it is missing.
+func (p *idl) options(v goja.Value, n int, owner, method, typ string) *goja.Object {
+	if webidl.IsMissing(v) {
+		return nil
+	}
+	obj, ok := v.(*goja.Object)
+	if !ok {
+		p.BadArgument(owner, method, n, typ)
+	}
+	return obj
+}
+
+// strategy is an argument that is a QueuingStrategy (Streams, section 7.1).
+type strategy struct {
+	mark   float64
+	marked bool
+	size   goja.Callable // nil: each chunk counts as 1
+}
+
+func (p *idl) strategy(v goja.Value, n int, owner string) (s strategy) {
+	var dict *goja.Object
+	if v != nil && !goja.IsNull(v) {
+		dict = p.object(v, n, owner, "StreamQueuingStrategy")
+	}
+	if mark := argument(dict, "highWaterMark"); !goja.IsUndefined(mark) {
+		s.mark, s.marked = mark.ToNumber().ToFloat(), true
+	}
+	s.size = p.member(dict, "size", "StreamQueuingStrategy").fn
+	return s
+}
+
+// highWaterMark is section 7.4 (ExtractHighWaterMark).
+func (p *idl) highWaterMark(s strategy, otherwise float64) float64 {
+	if !s.marked {
+		return otherwise
+	}
+	if !(s.mark >= 0) {
+		p.Engine.Throw("RangeError", "The strategy's highWaterMark must be a number that is not negative.")
+	}
+	return s.mark
+}
+
+const textBadSize = "The strategy's size() must return a finite number that is not negative."
+
+// sizeOf is what a strategy says of a chunk; thrown, if not nil, is what it threw.
+func (p *idl) sizeOf(size goja.Callable, chunk goja.Value) (n float64, thrown goja.Value) {
+	if size == nil {
+		return 1, nil
+	}
+	v, err := size(goja.Undefined(), chunk)
+	if err != nil {
+		return 0, engine.Caught(err)
+	}
+	if _, isObject := v.(*goja.Object); isObject {
+		thrown = p.Engine.Try(func() { n = v.ToNumber().ToFloat() })
+		return n, thrown
+	}
+	if _, isSymbol := v.(*goja.Symbol); isSymbol {
+		return 0, p.Engine.NewError("TypeError", "Cannot convert a Symbol value to a number")
+	}
+	return v.ToFloat(), nil
+}
+
+// finite reports whether a size is a finite number that is not negative.
+func finite(n float64) bool { return n >= 0 && !math.IsInf(n, 1) }
+
+// natural is an integer that is not negative.
+func (p *idl) natural(v goja.Value, what string) int {
+	n := math.Trunc(v.ToNumber().ToFloat())
+	if !(n >= 0 && n <= 1<<53-1) {
+		p.Engine.Throw("TypeError", "%s must be an integer that is not negative.", what)
+	}
+	return int(n)
+}
+
+// typeError makes a TypeError.
+func (p *idl) typeError(text string) goja.Value { return p.Engine.NewError("TypeError", text) }
+
+// refused is a rejected promise for JavaScript.
+func (p *idl) refused(text string) goja.Value {
+	return p.Engine.Promises.Rejected(p.typeError(text)).Object()
+}
+
+// done is a promise that is fulfilled with undefined.
+func (p *idl) done() *engine.Deferred { return p.Engine.Promises.Fulfilled(goja.Undefined()) }
+
+// invoke calls a callback and gives the promise of what it returns (Web IDL,
+// section 3.12, "invoke a callback function" that returns a promise).
+func (p *idl) invoke(c callback, args ...goja.Value) *engine.Deferred {
+	v, err := c.fn(c.self, args...)
+	if err != nil {
+		return p.Engine.Promises.Rejected(engine.Caught(err))
+	}
+	return p.promiseOf(v)
+}
+
+// promiseOf is a promise resolved with v.
+func (p *idl) promiseOf(v goja.Value) (d *engine.Deferred) {
+	if v == nil || goja.IsUndefined(v) {
+		return p.void
+	}
+	if _, isObject := v.(*goja.Object); !isObject {
+		return p.Engine.Promises.Fulfilled(v)
+	}
+	if thrown := p.Engine.Try(func() { d = p.Engine.Promises.Of(v) }); thrown != nil {
+		return p.Engine.Promises.Rejected(thrown)
+	}
+	return d
+}
+
+// attempt calls fn, which settles nothing by itself: what it throws rejects.
+func (p *idl) attempt(fn func()) *engine.Deferred {
+	if thrown := p.Engine.Try(fn); thrown != nil {
+		return p.Engine.Promises.Rejected(thrown)
+	}
+	return p.void
+}
+
+// promised is what a method that returns a promise gives for what fn returns or
+// throws.
+func (p *idl) promised(fn func() *engine.Deferred) goja.Value {
+	var d *engine.Deferred
+	if thrown := p.Engine.Try(func() { d = fn() }); thrown != nil {
+		d = p.Engine.Promises.Rejected(thrown)
+	}
+	return d.Object()
+}

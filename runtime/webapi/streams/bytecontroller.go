@@ -1,0 +1,401 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
+)
+
+const (
+	textPartial         = "Insufficient bytes to fill elements in the given buffer."
+	textClosedBytes     = "This ReadableByteStreamController is closed."
+	textDetachedRequest = "The BYOB request's buffer has been detached"
+)
+
+// byteController is a controller as JavaScript sees it where it is one of bytes.
+type byteController struct{ *controller }
+
+// The kinds of readers of a pullInto (Streams, section 4.7.2, "reader type").
+type pullIntoKind uint8
+
+const (
+	intoDefault pullIntoKind = iota // a chunk that was allocated automatically
+	intoView                        // a view that a BYOB reader gave
+	intoNobody                      // its reader has been released
+)
+
+// pullInto is a pull-into descriptor (section 4.7.2). Numbers are in bytes.
+type pullInto struct {
+	buffer              *goja.Object
+	bufferLen, off, len int
+	filled, min, size   int
+	class               *goja.Object
+	kind                pullIntoKind
+}
+
+// releaseSteps is [[ReleaseSteps]] (section 4.7.4).
+func (c *controller) releaseSteps() {
+	if !c.bytes || c.pending.empty() {
+		return
+	}
+	first := *c.pending.first()
+	first.kind = intoNobody
+	c.pending = queue[*pullInto]{}
+	c.pending.push(first)
+}
+
+func (c *controller) push(x piece) {
+	c.pieces.push(x)
+	c.size += float64(x.len)
+}
+
+// pushCopy is ReadableByteStreamControllerEnqueueClonedChunkToQueue.
+func (c *controller) pushCopy(buffer *goja.Object, off, n int) {
+	clone := c.p.newBuffer(n)
+	c.p.copyBytes(clone, 0, buffer, off, n)
+	c.push(piece{clone, 0, n})
+}
+
+// invalidate is ReadableByteStreamControllerInvalidateBYOBRequest.
+func (c *controller) invalidate() {
+	if c.request != nil {
+		c.request.controller, c.request.view = nil, goja.Null()
+		c.request = nil
+	}
+}
+
+// drained is ReadableByteStreamControllerHandleQueueDrain.
+func (c *controller) drained() {
+	if c.size == 0 && c.closing {
+		c.forget()
+		c.stream.close()
+		return
+	}
+	c.callPull()
+}
+
+// fromQueue is ReadableByteStreamControllerFillReadRequestFromQueue.
+func (c *controller) fromQueue(request readRequest) {
+	x := c.pieces.take()
+	c.size -= float64(x.len)
+	c.drained()
+	request.chunk(c.p.bytesOver(x))
+}
+
+// pullBytes is [[PullSteps]] of a byte controller (section 4.7.4).
+func (c *controller) pullBytes(request readRequest) {
+	if c.size > 0 {
+		c.fromQueue(request)
+		return
+	}
+	if n := c.autoAllocate; n > 0 {
+		var buffer *goja.Object
+		if thrown := c.p.Engine.Try(func() { buffer = c.p.newBuffer(n) }); thrown != nil {
+			request.fail(thrown)
+			return
+		}
+		c.pending.push(&pullInto{buffer: buffer, bufferLen: n, len: n, min: 1, size: 1, class: c.p.Engine.Primordial("Uint8Array"), kind: intoDefault})
+	}
+	c.stream.reader.requests.push(request)
+	c.callPull()
+}
+
+// view is what has been filled (ReadableByteStreamControllerConvertPullIntoDescriptor).
+func (d *pullInto) view(p *Streams) *goja.Object {
+	return p.newView(d.class, p.transfer(d.buffer), d.off, d.filled/d.size)
+}
+
+// commit is ReadableByteStreamControllerCommitPullIntoDescriptor.
+func (c *controller) commit(d *pullInto) {
+	v := d.view(c.p)
+	request := c.stream.reader.requests.take()
+	switch {
+	case c.stream.state != stateClosed:
+		request.chunk(v)
+	case d.kind == intoDefault:
+		request.close(nil)
+	default:
+		request.close(v)
+	}
+}
+
+// fill is ReadableByteStreamControllerFillPullIntoDescriptorFromQueue: it reports
+// whether the descriptor has what its reader needs.
+func (c *controller) fill(d *pullInto) bool {
+	most := d.filled + min(int(c.size), d.len-d.filled)
+	aligned := most - most%d.size
+	ready := aligned >= d.min
+	left := most - d.filled
+	if ready {
+		left = aligned - d.filled
+	}
+	for left > 0 {
+		x := c.pieces.first()
+		n := min(left, x.len)
+		c.p.copyBytes(d.buffer, d.off+d.filled, x.buffer, x.off, n)
+		if n == x.len {
+			c.pieces.take()
+		} else {
+			x.off += n
+			x.len -= n
+		}
+		c.size -= float64(n)
+		d.filled += n
+		left -= n
+	}
+	return ready
+}
+
+// fillPending is ReadableByteStreamControllerProcessPullIntoDescriptorsUsingQueue,
+// and commits what was filled.
+func (c *controller) fillPending() {
+	var done []*pullInto
+	for !c.pending.empty() && c.size > 0 {
+		if c.fill(*c.pending.first()) {
+			done = append(done, c.pending.take())
+		}
+	}
+	for _, d := range done {
+		c.commit(d)
+	}
+}
+
+// releaseDetached is ReadableByteStreamControllerEnqueueDetachedPullIntoToQueue.
+func (c *controller) releaseDetached(d *pullInto) {
+	if d.filled > 0 {
+		c.pushCopy(d.buffer, d.off, d.filled)
+	}
+	c.pending.take()
+}
+
+// enqueueBytes is ReadableByteStreamControllerEnqueue (section 4.9.5): the buffer
+// is the stream's from now on.
+func (c *controller) enqueueBytes(x piece) {
+	if !c.open() {
+		return
+	}
+	if !c.pending.empty() {
+		first := *c.pending.first()
+		if detached(first.buffer) {
+			c.p.Engine.Throw("TypeError", "%s and so cannot be filled with an enqueued chunk", textDetachedRequest)
+		}
+		c.invalidate()
+		first.buffer = c.p.transfer(first.buffer)
+		if first.kind == intoNobody {
+			c.releaseDetached(first)
+		}
+	}
+	switch r := c.stream.reader; {
+	case r == nil:
+		c.push(x)
+	case r.byob:
+		c.push(x)
+		c.fillPending()
+	default:
+		for !r.requests.empty() && c.size > 0 {
+			c.fromQueue(r.requests.take())
+		}
+		if r.requests.empty() {
+			c.push(x)
+			break
+		}
+		if !c.pending.empty() {
+			c.pending.take()
+		}
+		r.requests.take().chunk(c.p.bytesOver(x))
+	}
+	c.callPull()
+}
+
+// give enqueues bytes of Go's, which are the stream's from now on.
+func (c *controller) give(data []byte) {
+	c.enqueueBytes(piece{c.p.bufferOver(data), 0, len(data)})
+}
+
+// closeBytes is ReadableByteStreamControllerClose (section 4.9.5).
+func (c *controller) closeBytes() {
+	if !c.open() {
+		return
+	}
+	if c.size > 0 {
+		c.closing = true
+		return
+	}
+	if !c.pending.empty() {
+		if d := *c.pending.first(); d.filled%d.size != 0 {
+			reason := c.p.typeError(textPartial)
+			c.fail(reason)
+			panic(reason)
+		}
+	}
+	c.forget()
+	c.stream.close()
+}
+
+// endBytes closes a stream of the platform's own: who reads into a view gets it back.
+func (c *controller) endBytes() {
+	c.closeBytes()
+	if !c.pending.empty() {
+		c.respond(0)
+	}
+}
+
+// pullIntoView is ReadableByteStreamControllerPullInto (section 4.9.5).
+func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
+	p, s := c.p, c.stream
+	var buffer *goja.Object
+	if thrown := p.Engine.Try(func() { buffer = p.transfer(v.buffer) }); thrown != nil {
+		request.fail(thrown)
+		return
+	}
+	d := &pullInto{buffer: buffer, bufferLen: len(memory(buffer)), off: v.off, len: v.len, min: minimum * v.size, size: v.size, class: v.class, kind: intoView}
+	switch {
+	case !c.pending.empty():
+		c.pending.push(d)
+		s.reader.requests.push(request)
+		return
+	case s.state == stateClosed:
+		request.close(p.newView(d.class, buffer, d.off, 0))
+		return
+	case c.size > 0:
+		if c.fill(d) {
+			filled := d.view(p)
+			c.drained()
+			request.chunk(filled)
+			return
+		}
+		if c.closing {
+			reason := p.typeError(textPartial)
+			c.fail(reason)
+			request.fail(reason)
+			return
+		}
+	}
+	c.pending.push(d)
+	s.reader.requests.push(request)
+	c.callPull()
+}
+
+// responded is ReadableByteStreamControllerRespondInternal.
+func (c *controller) responded(n int) {
+	d := *c.pending.first()
+	c.invalidate()
+	switch {
+	case c.stream.state == stateClosed:
+		if d.kind == intoNobody {
+			c.pending.take()
+		}
+		if r := c.stream.reader; r != nil && r.byob {
+			for !r.requests.empty() {
+				c.commit(c.pending.take())
+			}
+		}
+	default:
+		d.filled += n
+		if d.kind == intoNobody {
+			c.releaseDetached(d)
+			c.fillPending()
+			break
+		}
+		if d.filled < d.min {
+			break
+		}
+		c.pending.take()
+		rest := d.filled % d.size
+		if rest > 0 {
+			c.pushCopy(d.buffer, d.off+d.filled-rest, rest)
+		}
+		d.filled -= rest
+		c.commit(d)
+		c.fillPending()
+	}
+	c.callPull()
+}
+
+// respond is ReadableByteStreamControllerRespond (section 4.9.5).
+func (c *controller) respond(n int) {
+	d := *c.pending.first()
+	switch {
+	case c.stream.state == stateClosed && n != 0:
+		c.p.Engine.Throw("TypeError", "bytesWritten must be zero after the stream is closed.")
+	case c.stream.state == stateClosed:
+	case n == 0:
+		c.p.Engine.Throw("TypeError", "bytesWritten must be more than zero while the stream is open.")
+	case d.filled+n > d.len:
+		c.p.Engine.Throw("RangeError", "Too many bytes in response to a BYOB read request.")
+	}
+	d.buffer = c.p.transfer(d.buffer)
+	c.responded(n)
+}
+
+// respondWithView is ReadableByteStreamControllerRespondWithNewView (section 4.9.5).
+func (c *controller) respondWithView(v view) {
+	d := *c.pending.first()
+	if detached(v.buffer) {
+		c.p.Engine.Throw("TypeError", "The given view's buffer has been detached.")
+	}
+	if (c.stream.state == stateClosed) != (v.len == 0) {
+		c.p.Engine.Throw("TypeError", "The given view has an invalid length.")
+	}
+	if d.off+d.filled != v.off || d.bufferLen != len(memory(v.buffer)) || d.filled+v.len > d.len {
+		c.p.Engine.Throw("RangeError", "The given view is not part of the BYOB request's buffer.")
+	}
+	d.buffer = c.p.transfer(v.buffer)
+	c.responded(v.len)
+}
+
+func defineByteController(p *Streams) *engine.Class[*byteController] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*byteController]{
+		Name: "ReadableByteStreamController",
+		Accessors: []engine.Accessor[*byteController]{
+			{Name: "byobRequest", Get: func(c *byteController, _ *goja.Object) goja.Value {
+				if request := c.byobRequest(); request != nil {
+					return request.object()
+				}
+				return goja.Null()
+			}},
+			{Name: "desiredSize", Get: func(c *byteController, _ *goja.Object) goja.Value { return c.desiredSize() }},
+		},
+		Methods: []engine.Method[*byteController]{
+			{Name: "close", Fn: func(c *byteController, _ goja.FunctionCall) goja.Value {
+				if !c.open() {
+					p.Engine.Throw("TypeError", "%s", textClosedBytes)
+				}
+				c.closeBytes()
+				return goja.Undefined()
+			}},
+			{Name: "enqueue", Length: 1, Fn: func(c *byteController, call goja.FunctionCall) goja.Value {
+				c.enqueueChunk(call.Argument(0))
+				return goja.Undefined()
+			}},
+			{Name: "error", Fn: func(c *byteController, call goja.FunctionCall) goja.Value {
+				c.fail(call.Argument(0))
+				return goja.Undefined()
+			}},
+		},
+	})
+}
+
+// enqueueChunk is section 4.7.3 (enqueue).
+func (c *byteController) enqueueChunk(chunk goja.Value) {
+	var x piece
+	switch {
+	case webidl.IsArrayBuffer(chunk):
+		x.buffer = chunk.(*goja.Object)
+		x.len = len(memory(x.buffer))
+	case c.p.isView(chunk):
+		v := c.p.viewOf(chunk)
+		x = piece{v.buffer, v.off, v.len}
+	default:
+		c.p.BadArgument("ReadableByteStreamController", "enqueue", 1, "BufferSource")
+	}
+	if x.len == 0 {
+		c.p.Engine.Throw("TypeError", "Cannot enqueue a zero-length ArrayBuffer.")
+	}
+	if !c.open() {
+		c.p.Engine.Throw("TypeError", "%s", textClosedBytes)
+	}
+	x.buffer = c.p.transfer(x.buffer)
+	c.enqueueBytes(x)
+}

@@ -1,0 +1,120 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// iterator is an asynchronous iterator of a ReadableStream (Web IDL, section
+// 3.7.10; Streams, section 4.2.5). Loop-confined.
+type iterator struct {
+	p        *Streams
+	r        *reader
+	keep     bool             // its end does not cancel the stream
+	ongoing  *engine.Deferred // nil: nothing is
+	finished bool
+}
+
+// values is ReadableStream's values().
+func (s *readable) values(choice goja.Value) goja.Value {
+	p := s.p
+	keep := argument(p.options(choice, 1, "ReadableStream", "values", "ReadableStreamValuesOptions"), "preventCancel").ToBoolean()
+	it := &iterator{p: p, r: s.acquire(false), keep: keep}
+	obj := p.VM.CreateObject(p.iteratorPrototype())
+	p.Engine.Attach(obj, it)
+	return obj
+}
+
+func (p *Streams) iteratorPrototype() *goja.Object {
+	if p.iterators != nil {
+		return p.iterators
+	}
+	proto := p.VM.CreateObject(p.Engine.Primordial("AsyncIteratorPrototype"))
+	method := func(name string, length int, fn func(*iterator, goja.Value) *engine.Deferred) {
+		p.Engine.DefineFunc(proto, engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {
+			it, ok := p.Engine.Attached(call.This).(*iterator)
+			if !ok {
+				return p.refused(engine.IllegalInvocation)
+			}
+			return fn(it, call.Argument(0)).Object()
+		}})
+	}
+	method("next", 0, func(it *iterator, _ goja.Value) *engine.Deferred { return it.next() })
+	method("return", 1, (*iterator).end)
+	proto.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("ReadableStream AsyncIterator"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.iterators = proto
+	return proto
+}
+
+// after runs steps once what is going on has ended, at once if nothing is.
+func (it *iterator) after(steps func() *engine.Deferred) *engine.Deferred {
+	if it.ongoing == nil {
+		it.ongoing = steps()
+		return it.ongoing
+	}
+	follow := func(_ goja.Value, next *engine.Deferred) { next.Follow(steps()) }
+	it.ongoing = it.ongoing.Chain(follow, follow)
+	return it.ongoing
+}
+
+func (it *iterator) next() *engine.Deferred { return it.after(it.step) }
+
+// step is "get the next iteration result" (Web IDL, section 3.7.10.2).
+func (it *iterator) step() *engine.Deferred {
+	p := it.p
+	if it.finished {
+		return p.Engine.Promises.Fulfilled(p.result(nil, true))
+	}
+	read := &iteratorRead{it: it}
+	read.Init(p.Engine)
+	it.r.read(read)
+	return read.Chain(func(v goja.Value, next *engine.Deferred) {
+		it.ongoing = nil
+		if read.ended {
+			it.finished = true
+		}
+		next.Resolve(p.result(v, read.ended))
+	}, func(reason goja.Value, next *engine.Deferred) {
+		it.ongoing, it.finished = nil, true
+		next.Reject(reason)
+	})
+}
+
+// end is "return": it cancels the stream, unless it is to be kept.
+func (it *iterator) end(value goja.Value) *engine.Deferred {
+	p := it.p
+	ended := it.after(func() *engine.Deferred {
+		if it.finished {
+			return p.void
+		}
+		it.finished = true
+		result := p.void
+		if !it.keep {
+			result = it.r.cancel(value)
+		}
+		it.r.release()
+		return result
+	})
+	return ended.Chain(func(_ goja.Value, next *engine.Deferred) { next.Resolve(p.result(value, true)) }, nil)
+}
+
+// iteratorRead is one read of an iterator.
+type iteratorRead struct {
+	engine.Deferred
+	it    *iterator
+	ended bool
+}
+
+func (r *iteratorRead) chunk(v goja.Value) { r.Fulfil(v) }
+
+func (r *iteratorRead) close(goja.Value) {
+	r.ended = true
+	r.it.r.release()
+	r.Fulfil(goja.Undefined())
+}
+
+func (r *iteratorRead) fail(reason goja.Value) {
+	r.it.r.release()
+	r.Reject(reason)
+}

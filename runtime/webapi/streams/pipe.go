@@ -1,0 +1,260 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/events"
+)
+
+// pipeOptions are StreamPipeOptions (Streams, section 4.2.1).
+type pipeOptions struct {
+	preventAbort, preventCancel, preventClose bool
+	signal                                    *events.Signal // nil: none
+}
+
+// pipeOptionsOf converts them, their members in their order.
+func (p *Streams) pipeOptionsOf(v goja.Value, method string) (o pipeOptions) {
+	dict := p.options(v, 2, "ReadableStream", method, "PipeToOptions")
+	o.preventAbort = argument(dict, "preventAbort").ToBoolean()
+	o.preventCancel = argument(dict, "preventCancel").ToBoolean()
+	o.preventClose = argument(dict, "preventClose").ToBoolean()
+	if signal := argument(dict, "signal"); !goja.IsUndefined(signal) {
+		var ok bool
+		if o.signal, ok = p.Engine.Attached(signal).(*events.Signal); !ok {
+			p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'PipeToOptions': the provided value is not of type 'AbortSignal'.")
+		}
+	}
+	return o
+}
+
+// pipeTo is section 4.2.4 (pipeTo). It throws what rejects the promise.
+func (s *readable) pipeTo(destination, options goja.Value) *engine.Deferred {
+	p := s.p
+	w := p.writableOf(destination)
+	if w == nil {
+		p.Engine.Throw("TypeError", "Failed to execute 'pipeTo' on 'ReadableStream': parameter 1 is not of type 'WritableStream'.")
+	}
+	o := p.pipeOptionsOf(options, "pipeTo")
+	s.checkLocks(w)
+	return s.pipe(w, o)
+}
+
+func (s *readable) checkLocks(w *writable) {
+	if s.reader != nil {
+		s.p.Engine.Throw("TypeError", TextLocked)
+	}
+	if w.writer != nil {
+		s.p.Engine.Throw("TypeError", textLockedWriter)
+	}
+}
+
+// through is section 4.2.4 (pipeThrough).
+func (s *readable) through(pair, options goja.Value) goja.Value {
+	p := s.p
+	transform, ok := pair.(*goja.Object)
+	if !ok {
+		p.BadArgument("ReadableStream", "pipeThrough", 1, "Transform")
+	}
+	out := argument(transform, "readable")
+	if p.readableOf(out) == nil {
+		p.Engine.Throw("TypeError", "Incorrect type for the 'readable' field on 'Transform': the provided value is not of type 'ReadableStream'.")
+	}
+	w := p.writableOf(argument(transform, "writable"))
+	if w == nil {
+		p.Engine.Throw("TypeError", "Incorrect type for the 'writable' field on 'Transform': the provided value is not of type 'WritableStream'.")
+	}
+	o := p.pipeOptionsOf(options, "pipeThrough")
+	s.checkLocks(w)
+	s.pipe(w, o)
+	return out
+}
+
+// piping is a pipe from one stream to another (section 4.9.1,
+// ReadableStreamPipeTo). Loop-confined.
+type piping struct {
+	pipeOptions
+	p          *Streams
+	s          *readable
+	w          *writable
+	r          *reader
+	x          *writer
+	result     *engine.Deferred
+	shutting   bool
+	unfinished int    // chunks that are read and not written
+	idle       func() // called once there are none
+	unlisten   func()
+	proceed    func(goja.Value) // next as a reaction, made once
+}
+
+func (s *readable) pipe(w *writable, o pipeOptions) *engine.Deferred {
+	u := &piping{pipeOptions: o, p: s.p, s: s, w: w, r: s.acquire(false), x: w.acquire(), result: s.p.Engine.Promises.New().Handled()}
+	u.proceed = func(goja.Value) { u.next() }
+	s.disturbed = true
+	if signal := o.signal; signal != nil {
+		aborted := signal.Aborted()
+		u.unlisten = signal.OnAbort(u.abort)
+		if aborted {
+			return u.result
+		}
+	}
+	u.watch()
+	u.step()
+	return u.result
+}
+
+// watch has errors and closing propagate.
+func (u *piping) watch() {
+	sourceFailed := func(reason goja.Value) {
+		u.shutdown(u.unless(u.preventAbort, func() *engine.Deferred { return u.w.abort(reason) }), true, reason)
+	}
+	cancel := func(reason goja.Value) func() *engine.Deferred {
+		return u.unless(u.preventCancel, func() *engine.Deferred { return u.s.cancel(reason) })
+	}
+	destinationFailed := func(reason goja.Value) { u.shutdown(cancel(reason), true, reason) }
+	sourceClosed := func(goja.Value) {
+		u.shutdown(u.unless(u.preventClose, u.x.closePropagating), false, nil)
+	}
+	if u.s.state == stateErrored {
+		sourceFailed(u.s.err)
+	} else {
+		u.r.whenClosed().Then(nil, sourceFailed)
+	}
+	if u.w.state == stateFailed {
+		destinationFailed(u.w.err)
+	} else {
+		u.x.closed.Then(nil, destinationFailed)
+	}
+	if u.s.state == stateClosed {
+		sourceClosed(nil)
+	} else {
+		u.r.whenClosed().Then(sourceClosed, nil)
+	}
+	if u.w.closing() || u.w.state == stateEnded {
+		reason := u.p.typeError(textEnded)
+		u.shutdown(cancel(reason), true, reason)
+	}
+}
+
+func (u *piping) unless(prevented bool, action func() *engine.Deferred) func() *engine.Deferred {
+	if prevented {
+		return nil
+	}
+	return action
+}
+
+// abort is what the signal does.
+func (u *piping) abort(reason goja.Value) {
+	u.shutdown(func() *engine.Deferred {
+		var actions []*engine.Deferred
+		if !u.preventAbort {
+			if u.w.state == stateWritable {
+				actions = append(actions, u.w.abort(reason))
+			} else {
+				actions = append(actions, u.p.done())
+			}
+		}
+		if !u.preventCancel {
+			if u.s.state == stateReadable {
+				actions = append(actions, u.s.cancel(reason))
+			} else {
+				actions = append(actions, u.p.done())
+			}
+		}
+		return u.p.all(actions)
+	}, true, reason)
+}
+
+// all is the promise that all of them are fulfilled.
+func (p *idl) all(list []*engine.Deferred) *engine.Deferred {
+	if len(list) == 0 {
+		return p.done()
+	}
+	result, left := p.Engine.Promises.New(), len(list)
+	for _, d := range list {
+		d.Then(func(goja.Value) {
+			if left--; left == 0 {
+				result.Fulfil(goja.Undefined())
+			}
+		}, result.Reject)
+	}
+	return result
+}
+
+// shutdown is "shutdown with an action"; action may be nil. Chunks that were read
+// are written before the pipe ends.
+func (u *piping) shutdown(action func() *engine.Deferred, failed bool, reason goja.Value) {
+	if u.shutting {
+		return
+	}
+	u.shutting = true
+	rest := func() {
+		if action == nil {
+			u.finalize(failed, reason)
+			return
+		}
+		action().Then(func(goja.Value) { u.finalize(failed, reason) }, func(reason goja.Value) { u.finalize(true, reason) })
+	}
+	switch {
+	case u.w.state != stateWritable || u.w.closing():
+		rest()
+	case u.unfinished > 0:
+		u.idle = func() { u.p.Engine.Promises.Microtask(rest) }
+	default:
+		u.p.Engine.Promises.Microtask(rest)
+	}
+}
+
+func (u *piping) finalize(failed bool, reason goja.Value) {
+	u.x.release()
+	u.r.release()
+	if u.unlisten != nil {
+		u.unlisten()
+	}
+	if failed {
+		u.result.Reject(reason)
+		return
+	}
+	u.result.Fulfil(goja.Undefined())
+}
+
+// step reads on once the destination takes more.
+func (u *piping) step() {
+	if !u.x.ready.Pending() {
+		u.next()
+		return
+	}
+	u.x.ready.Then(u.proceed, nil)
+}
+
+func (u *piping) next() {
+	if !u.shutting {
+		u.r.read((*pipeRead)(u))
+	}
+}
+
+// pipeRead is a pipe as who reads: a write may call user code, not from within a
+// read.
+type pipeRead piping
+
+func (u *pipeRead) chunk(v goja.Value) {
+	u.unfinished++
+	u.p.Engine.Promises.Microtask(func() {
+		u.x.write(v, (*pipeWrite)(u))
+		(*piping)(u).step()
+	})
+}
+
+func (u *pipeRead) close(goja.Value) {}
+func (u *pipeRead) fail(goja.Value)  {}
+
+// pipeWrite is a pipe as who has written.
+type pipeWrite piping
+
+func (u *pipeWrite) done() {
+	if u.unfinished--; u.unfinished == 0 && u.idle != nil {
+		u.idle()
+	}
+}
+
+func (u *pipeWrite) fail(goja.Value) { u.done() }

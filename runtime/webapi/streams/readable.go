@@ -1,0 +1,275 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// The states of a ReadableStream (Streams, section 4.2.2).
+type readableState uint8
+
+const (
+	stateReadable readableState = iota
+	stateClosed
+	stateErrored
+)
+
+const (
+	textReleasedReader = "This ReadableStream reader has been released."
+	textNoBYOB         = "This ReadableStream does not support BYOB reads."
+)
+
+// readable is a ReadableStream (section 4.2). Loop-confined.
+type readable struct {
+	p          *Streams
+	state      readableState
+	disturbed  bool
+	err        goja.Value // why it is errored
+	reader     *reader    // nil: it is not locked
+	controller *controller
+	obj        *goja.Object // nil until JavaScript sees it
+	fixed      int64        // how many bytes it will give, -1 if that is not known
+}
+
+func (p *Streams) newReadable() *readable { return &readable{p: p, fixed: -1} }
+
+// object is the stream as JavaScript sees it.
+func (s *readable) object() *goja.Object {
+	if s.obj == nil {
+		s.obj = s.p.classes.readable().Wrap(s)
+		s.p.loaded = true
+	}
+	return s.obj
+}
+
+// waiting reports whether somebody reads and has nothing yet.
+func (s *readable) waiting() bool { return s.reader != nil && !s.reader.requests.empty() }
+
+// close is ReadableStreamClose (section 4.9.2).
+func (s *readable) close() {
+	s.state = stateClosed
+	r := s.reader
+	if r == nil {
+		return
+	}
+	if r.closed != nil {
+		r.closed.Fulfil(goja.Undefined())
+	}
+	if r.byob {
+		return
+	}
+	for _, request := range r.requests.takeAll() {
+		request.close(nil)
+	}
+}
+
+// fail is ReadableStreamError (section 4.9.2).
+func (s *readable) fail(reason goja.Value) {
+	s.state, s.err = stateErrored, reason
+	r := s.reader
+	if r == nil {
+		return
+	}
+	if r.closed != nil {
+		r.closed.Handled().Reject(reason)
+	}
+	r.fail(reason)
+}
+
+// cancel is ReadableStreamCancel (section 4.9.2).
+func (s *readable) cancel(reason goja.Value) *engine.Deferred {
+	s.disturbed = true
+	switch s.state {
+	case stateClosed:
+		return s.p.done()
+	case stateErrored:
+		return s.p.Engine.Promises.Rejected(s.err)
+	}
+	s.close()
+	if r := s.reader; r != nil && r.byob {
+		for _, request := range r.requests.takeAll() {
+			request.close(goja.Undefined())
+		}
+	}
+	c := s.controller
+	cancel := c.cancel
+	c.clear()
+	result := s.p.void
+	if cancel != nil {
+		result = cancel(reason)
+	}
+	c.forget()
+	return result.Chain(func(_ goja.Value, next *engine.Deferred) { next.Fulfil(goja.Undefined()) }, nil)
+}
+
+// detach moves the stream into another one and leaves this one locked.
+func (s *readable) detach() *readable {
+	if s.reader != nil {
+		s.p.Engine.Throw("TypeError", "%s", TextLocked)
+	}
+	t, c := s.p.newReadable(), s.controller
+	t.state, t.err, t.controller, t.fixed = s.state, s.err, c, s.fixed
+	c.stream = t
+	s.p.newController(s, 0)
+	s.disturbed = true
+	s.acquire(false)
+	return t
+}
+
+// untouched reports whether the stream is as its source of Go's is.
+func (s *readable) untouched() bool {
+	c := s.controller
+	return c.source != nil && !s.disturbed && s.reader == nil && c.size == 0 && !c.pulling
+}
+
+// spend leaves the stream as reading all of it does: closed, and locked for ever.
+func (s *readable) spend() {
+	s.disturbed = true
+	s.controller.source = nil
+	if s.state == stateReadable {
+		s.controller.forget()
+		s.close()
+	}
+	s.acquire(false)
+}
+
+func defineReadable(p *Streams) *engine.Class[*readable] {
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*readable]{
+		Name: "ReadableStream",
+		New:  func(call goja.ConstructorCall) *readable { return constructReadable(p, call) },
+		Accessors: []engine.Accessor[*readable]{
+			{Name: "locked", Get: func(s *readable, _ *goja.Object) goja.Value { return p.VM.ToValue(s.reader != nil) }},
+		},
+		Methods: []engine.Method[*readable]{
+			{Name: "cancel", Async: true, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+				if s.reader != nil {
+					return p.refused(TextLocked)
+				}
+				return s.cancel(call.Argument(0)).Object()
+			}},
+			{Name: "getReader", Fn: func(s *readable, call goja.FunctionCall) goja.Value { return s.getReader(call.Argument(0)) }},
+			{Name: "pipeThrough", Length: 1, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+				return s.through(call.Argument(0), call.Argument(1))
+			}},
+			{Name: "pipeTo", Length: 1, Async: true, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+				return p.promised(func() *engine.Deferred { return s.pipeTo(call.Argument(0), call.Argument(1)) })
+			}},
+			{Name: "tee", Fn: func(s *readable, _ goja.FunctionCall) goja.Value {
+				a, b := s.tee()
+				return p.VM.NewArray(a.object(), b.object())
+			}},
+			{Name: "values", Fn: func(s *readable, call goja.FunctionCall) goja.Value { return s.values(call.Argument(0)) }},
+		},
+		Statics: []engine.Func{{Name: "from", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return p.from(call.Argument(0)).object()
+		}}},
+	})
+	class.Proto.DefineDataPropertySymbol(p.Symbol("asyncIterator"), class.Proto.Get("values"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	p.loaded = true
+	return class
+}
+
+// constructReadable is the constructor (section 4.2.4).
+func constructReadable(p *Streams, call goja.ConstructorCall) *readable {
+	source := p.object(call.Argument(0), 1, "ReadableStream", "UnderlyingSource")
+	queuing := p.strategy(call.Argument(1), 2, "ReadableStream")
+	s := p.newReadable()
+	s.obj = call.This
+	auto := -1
+	if v := argument(source, "autoAllocateChunkSize"); !goja.IsUndefined(v) {
+		auto = p.natural(v, "autoAllocateChunkSize")
+	}
+	cancel, pull, start := p.member(source, "cancel", "UnderlyingSource"), p.member(source, "pull", "UnderlyingSource"), p.member(source, "start", "UnderlyingSource")
+	var c *controller
+	kind := argument(source, "type")
+	if goja.IsUndefined(kind) {
+		c = p.newController(s, p.highWaterMark(queuing, 1))
+		c.sizes = queuing.size
+		c.obj = p.classes.controller().Wrap(c)
+	} else if text := p.DOMString(kind); text == "bytes" {
+		if queuing.size != nil {
+			p.Engine.Throw("RangeError", "The strategy of a byte stream cannot have a size().")
+		}
+		c = p.newController(s, p.highWaterMark(queuing, 0))
+		c.bytes = true
+		if auto == 0 {
+			p.Engine.Throw("TypeError", "The autoAllocateChunkSize option cannot be zero.")
+		}
+		c.autoAllocate = max(auto, 0)
+		c.obj = p.classes.byteController().Wrap(&byteController{c})
+	} else {
+		p.Engine.Throw("TypeError", "%q is not a valid type of ReadableStream.", text)
+	}
+	if pull.fn != nil {
+		c.pull = func() *engine.Deferred { return p.invoke(pull, c.obj) }
+	}
+	if cancel.fn != nil {
+		c.cancel = func(reason goja.Value) *engine.Deferred { return p.invoke(cancel, reason) }
+	}
+	started := p.void
+	if start.fn != nil {
+		v, err := start.fn(start.self, c.obj)
+		if err != nil {
+			p.Engine.Rethrow(err)
+		}
+		started = p.promiseOf(v)
+	}
+	c.startAfter(started)
+	return s
+}
+
+// getReader is section 4.2.4 (getReader).
+func (s *readable) getReader(choice goja.Value) goja.Value {
+	p := s.p
+	mode := argument(p.options(choice, 1, "ReadableStream", "getReader", "ReadableStreamGetReaderOptions"), "mode")
+	if goja.IsUndefined(mode) {
+		return p.classes.reader().Wrap(s.acquire(false))
+	}
+	if p.DOMString(mode) != "byob" {
+		p.Engine.Throw("TypeError", "mode must be undefined or 'byob' in call to getReader().")
+	}
+	return p.classes.byobReader().Wrap(&byobReader{s.acquire(true)})
+}
+
+// readableOf is the stream behind an object, nil if it is none.
+func (p *Streams) readableOf(v goja.Value) *readable {
+	if !p.loaded {
+		return nil
+	}
+	s, _ := p.Engine.Attached(v).(*readable)
+	return s
+}
+
+// stream is readableOf for what is known to be one.
+func (p *Streams) stream(obj *goja.Object) *readable {
+	s := p.readableOf(obj)
+	if s == nil {
+		p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
+	}
+	return s
+}
+
+// create makes a stream of the platform's own. With late it starts in a
+// microtask, as the standard's streams do.
+func (p *Streams) create(o readableOptions) *readable {
+	s := p.newReadable()
+	c := p.newController(s, o.mark)
+	c.pull, c.cancel, c.bytes = o.pull, o.cancel, o.bytes
+	c.sizes = o.sizes
+	c.started = !o.late
+	if o.late {
+		c.startAfter(p.void)
+	}
+	return s
+}
+
+// readableOptions describe a stream of the platform's own.
+type readableOptions struct {
+	pull   func() *engine.Deferred
+	cancel func(reason goja.Value) *engine.Deferred
+	mark   float64 // the high water mark
+	sizes  goja.Callable
+	bytes  bool
+	late   bool
+}

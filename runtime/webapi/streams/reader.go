@@ -1,0 +1,176 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/engine"
+)
+
+// readRequest is who waits for a chunk (Streams, sections 4.4.2 and 4.5.2: read
+// and read-into requests). Of the three one is called, once for each read.
+type readRequest interface {
+	chunk(v goja.Value)
+	// close gets the view of a read into one, nil or undefined where there is none.
+	close(view goja.Value)
+	fail(reason goja.Value)
+}
+
+// reader is what has locked a stream (section 4.3, ReadableStreamGenericReader).
+// Loop-confined.
+type reader struct {
+	p        *Streams
+	stream   *readable // nil: it has been released
+	byob     bool
+	requests queue[readRequest]
+	closed   *engine.Deferred // nil until it is asked for
+	gone     goja.Value       // what it was released with
+}
+
+// acquire locks a stream. It throws if it is locked, or gives no bytes to a reader
+// that brings its own buffers.
+func (s *readable) acquire(byob bool) *reader {
+	if s.reader != nil {
+		s.p.Engine.Throw("TypeError", "%s", TextLocked)
+	}
+	if byob && !s.controller.bytes {
+		s.p.Engine.Throw("TypeError", "%s", textNoBYOB)
+	}
+	s.reader = &reader{p: s.p, stream: s, byob: byob}
+	return s.reader
+}
+
+// whenClosed is the promise [[closedPromise]].
+func (r *reader) whenClosed() *engine.Deferred {
+	if r.closed != nil {
+		return r.closed
+	}
+	e := r.p.Engine
+	switch {
+	case r.gone != nil:
+		r.closed = e.Promises.Rejected(r.gone).Handled()
+	case r.stream.state == stateClosed:
+		r.closed = e.Promises.Fulfilled(goja.Undefined())
+	case r.stream.state == stateErrored:
+		r.closed = e.Promises.Rejected(r.stream.err).Handled()
+	default:
+		r.closed = e.Promises.New()
+	}
+	return r.closed
+}
+
+// release is ReadableStreamDefaultReaderRelease and its like for BYOB readers
+// (sections 4.9.3 and 4.9.4).
+func (r *reader) release() {
+	s := r.stream
+	if s == nil {
+		return
+	}
+	r.gone = r.p.typeError(textReleasedReader)
+	if r.closed != nil {
+		if s.state == stateReadable {
+			r.closed.Handled().Reject(r.gone)
+		} else {
+			r.closed = nil
+		}
+	}
+	s.controller.releaseSteps()
+	s.reader, r.stream = nil, nil
+	r.fail(r.gone)
+}
+
+// fail tells everybody who waits.
+func (r *reader) fail(reason goja.Value) {
+	for _, request := range r.requests.takeAll() {
+		request.fail(reason)
+	}
+}
+
+func (r *reader) cancel(reason goja.Value) *engine.Deferred {
+	if r.stream == nil {
+		return r.p.Engine.Promises.Rejected(r.p.typeError(textReleasedReader))
+	}
+	return r.stream.cancel(reason)
+}
+
+// read is ReadableStreamDefaultReaderRead (section 4.9.4).
+func (r *reader) read(request readRequest) {
+	s := r.stream
+	s.disturbed = true
+	switch {
+	case s.state == stateClosed:
+		request.close(nil)
+	case s.state == stateErrored:
+		request.fail(s.err)
+	case s.controller.bytes:
+		s.controller.pullBytes(request)
+	default:
+		s.controller.pullSteps(request)
+	}
+}
+
+// readResult is a read that JavaScript made.
+type readResult struct {
+	p *idl
+	engine.Deferred
+}
+
+func (p *idl) newRead() *readResult {
+	r := &readResult{p: p}
+	r.Init(p.Engine)
+	return r
+}
+
+func (r *readResult) chunk(v goja.Value)     { r.Resolve(r.p.result(v, false)) }
+func (r *readResult) close(view goja.Value)  { r.Resolve(r.p.result(view, true)) }
+func (r *readResult) fail(reason goja.Value) { r.Reject(reason) }
+
+// result is a ReadableStreamReadResult.
+func (p *idl) result(v goja.Value, done bool) *goja.Object {
+	if v == nil {
+		v = goja.Undefined()
+	}
+	if p.names.value == nil {
+		value, done := p.Engine.Maker().Know("value"), p.Engine.Maker().Know("done")
+		p.names.value, p.names.done = &value, &done
+	}
+	members := [2]insides.Member{{Name: p.names.value, Value: v}, {Name: p.names.done, Value: p.VM.ToValue(done)}}
+	if obj := p.Engine.Maker().ObjectOf(members[:]); obj != nil {
+		return obj
+	}
+	obj := p.VM.NewObject()
+	p.DefinePlain(obj, "value", v)
+	p.DefinePlain(obj, "done", done)
+	return obj
+}
+
+// lockOf is what the constructor of a reader does (sections 4.4.3 and 4.5.3).
+func lockOf(p *Streams, call goja.ConstructorCall, class string, byob bool) *reader {
+	s := p.readableOf(call.Argument(0))
+	if s == nil {
+		p.BadConstruct(class, 1, "ReadableStream")
+	}
+	return s.acquire(byob)
+}
+
+func defineReader(p *Streams) *engine.Class[*reader] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*reader]{
+		Name: "ReadableStreamDefaultReader", Length: 1,
+		New: func(call goja.ConstructorCall) *reader { return lockOf(p, call, "ReadableStreamDefaultReader", false) },
+		Methods: []engine.Method[*reader]{
+			{Name: "cancel", Async: true, Fn: func(r *reader, call goja.FunctionCall) goja.Value { return r.cancel(call.Argument(0)).Object() }},
+			{Name: "read", Async: true, Fn: func(r *reader, _ goja.FunctionCall) goja.Value {
+				if r.stream == nil {
+					return p.refused(textReleasedReader)
+				}
+				request := p.newRead()
+				r.read(request)
+				return request.Object()
+			}},
+			{Name: "releaseLock", Fn: func(r *reader, _ goja.FunctionCall) goja.Value { r.release(); return goja.Undefined() }},
+		},
+		Promises: []engine.Accessor[*reader]{
+			{Name: "closed", Get: func(r *reader, _ *goja.Object) goja.Value { return r.whenClosed().Object() }},
+		},
+	})
+}

@@ -1,0 +1,119 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// teeing is one stream that is read for two (Streams, section 4.9.1,
+// ReadableStreamDefaultTee and ReadableByteStreamTee). Loop-confined.
+type teeing struct {
+	p        *Streams
+	s        *readable
+	r        *reader // the one that cancels the source once both are canceled
+	branches [2]*readable
+	canceled [2]bool
+	reasons  [2]goja.Value
+	done     *engine.Deferred
+	reading  bool
+	byob     bool
+	again    [2]bool
+}
+
+// tee makes two streams of one. It throws if it is locked.
+func (s *readable) tee() (a, b *readable) {
+	p := s.p
+	t := &teeing{p: p, s: s, r: s.acquire(false), done: p.Engine.Promises.New(), reasons: [2]goja.Value{goja.Undefined(), goja.Undefined()}}
+	bytes := s.controller.bytes
+	for i := range t.branches {
+		o := readableOptions{mark: 1, late: true, cancel: func(reason goja.Value) *engine.Deferred { return t.cancel(i, reason) }}
+		o.pull = func() *engine.Deferred { t.pull(0); return p.void }
+		if bytes {
+			o.bytes, o.mark = true, 0
+			o.pull = func() *engine.Deferred { t.pullBytes(i); return p.void }
+		}
+		t.branches[i] = p.create(o)
+	}
+	t.forward(t.r)
+	return t.branches[0], t.branches[1]
+}
+
+// cancel ends one branch; the source ends with both.
+func (t *teeing) cancel(i int, reason goja.Value) *engine.Deferred {
+	t.canceled[i], t.reasons[i] = true, reason
+	if t.canceled[1-i] {
+		t.done.Follow(t.r.cancel(t.p.VM.NewArray(t.reasons[0], t.reasons[1])))
+	}
+	return t.done
+}
+
+// forward has the branches fail as the source does.
+func (t *teeing) forward(r *reader) {
+	r.whenClosed().Then(nil, func(reason goja.Value) {
+		if r != t.r {
+			return
+		}
+		t.failBoth(reason)
+		t.finish()
+	})
+}
+
+func (t *teeing) failBoth(reason goja.Value) {
+	for _, branch := range t.branches {
+		branch.controller.fail(reason)
+	}
+}
+
+// finish settles what cancel gave, unless both are canceled.
+func (t *teeing) finish() {
+	if !t.canceled[0] || !t.canceled[1] {
+		t.done.Fulfil(goja.Undefined())
+	}
+}
+
+// each calls fn for the branches that are not canceled.
+func (t *teeing) each(fn func(c *controller)) {
+	for i, branch := range t.branches {
+		if !t.canceled[i] {
+			fn(branch.controller)
+		}
+	}
+}
+
+func (t *teeing) pull(int) {
+	if t.reading {
+		t.again[0] = true
+		return
+	}
+	t.reading = true
+	t.r.read((*teeRead)(t))
+}
+
+// teeRead is a tee of values as who reads.
+type teeRead teeing
+
+func (r *teeRead) chunk(v goja.Value) {
+	t := (*teeing)(r)
+	t.p.Engine.Promises.Microtask(func() {
+		t.again[0] = false
+		t.each(func(c *controller) {
+			if thrown := c.enqueue(v); thrown != nil {
+				panic(thrown)
+			}
+		})
+		t.reading = false
+		if t.again[0] {
+			t.pull(0)
+		}
+	})
+}
+
+func (r *teeRead) close(goja.Value) {
+	t := (*teeing)(r)
+	t.reading = false
+	t.each((*controller).close)
+	t.finish()
+}
+
+func (r *teeRead) fail(goja.Value) { r.reading = false }

@@ -1,0 +1,311 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+const textTerminated = "The transform stream has been terminated"
+
+// transform is a TransformStream (Streams, section 6.2) and its controller
+// (section 6.3). Loop-confined.
+type transform struct {
+	p            *Streams
+	readable     *readable
+	writable     *writable
+	backpressure bool
+	change       *engine.Deferred // nil until somebody waits for another backpressure
+	finish       *engine.Deferred // nil until the end has begun
+	controller   *goja.Object
+	work         transformer
+}
+
+// transformer is what a transform does; nil functions do nothing.
+type transformer struct {
+	transform func(chunk goja.Value) *engine.Deferred
+	flush     func() *engine.Deferred
+	cancel    func(reason goja.Value) *engine.Deferred
+}
+
+// transformOptions are high water marks, strategies, and what both sides wait for
+// before they begin; nil: they begin at once.
+type transformOptions struct {
+	started              *engine.Deferred
+	writeMark, readMark  float64
+	writeSizes, readSize goja.Callable
+}
+
+// newTransform is InitializeTransformStream (section 6.4.1).
+func (p *Streams) newTransform(t *transform, o transformOptions) {
+	t.p = p
+	t.writable = p.createWritable(sinkOf{write: t.write, close: t.close, abort: t.abort}, o.writeMark, o.writeSizes, o.started)
+	t.readable = p.create(readableOptions{pull: func() *engine.Deferred {
+		t.setBackpressure(false)
+		return t.changed()
+	}, cancel: t.cancel, mark: o.readMark, sizes: o.readSize})
+	if o.started != nil {
+		c := t.readable.controller
+		c.started = false
+		o.started.Then(func(goja.Value) {
+			c.started = true
+			c.callPull()
+		}, t.fail)
+	}
+	t.setBackpressure(true)
+}
+
+// changed is [[backpressureChangePromise]].
+func (t *transform) changed() *engine.Deferred {
+	if t.change == nil {
+		t.change = t.p.Engine.Promises.New()
+	}
+	return t.change
+}
+
+// setBackpressure is TransformStreamSetBackpressure.
+func (t *transform) setBackpressure(backpressure bool) {
+	change := t.change
+	t.change, t.backpressure = nil, backpressure
+	if change != nil {
+		change.Fulfil(goja.Undefined())
+	}
+}
+
+// fail is TransformStreamError.
+func (t *transform) fail(reason goja.Value) {
+	t.readable.controller.fail(reason)
+	t.unblockWrite(reason)
+}
+
+// unblockWrite is TransformStreamErrorWritableAndUnblockWrite.
+func (t *transform) unblockWrite(reason goja.Value) {
+	t.work = transformer{}
+	t.writable.fail(reason)
+	if t.backpressure {
+		t.setBackpressure(false)
+	}
+}
+
+// enqueue is TransformStreamDefaultControllerEnqueue (section 6.4.2); thrown, if
+// not nil, is what it throws.
+func (t *transform) enqueue(chunk goja.Value) (thrown goja.Value) {
+	c := t.readable.controller
+	if !c.open() {
+		return t.p.typeError(textUnableToEnqueue)
+	}
+	if thrown := c.enqueue(chunk); thrown != nil {
+		t.unblockWrite(thrown)
+		return t.readable.err
+	}
+	if backpressure := !t.readable.waiting() && c.mark-c.size <= 0; backpressure != t.backpressure {
+		t.setBackpressure(true)
+	}
+	return nil
+}
+
+// terminate is TransformStreamDefaultControllerTerminate.
+func (t *transform) terminate() {
+	t.readable.controller.closeOpen()
+	t.unblockWrite(t.p.typeError(textTerminated))
+}
+
+// perform is TransformStreamDefaultControllerPerformTransform.
+func (t *transform) perform(chunk goja.Value) *engine.Deferred {
+	result := t.work.transform(chunk)
+	if result == t.p.void {
+		return result
+	}
+	return result.Chain(nil, func(reason goja.Value, next *engine.Deferred) {
+		t.fail(reason)
+		next.Reject(reason)
+	})
+}
+
+// write is TransformStreamDefaultSinkWriteAlgorithm (section 6.4.3).
+func (t *transform) write(chunk goja.Value) *engine.Deferred {
+	if !t.backpressure {
+		return t.perform(chunk)
+	}
+	return t.changed().Chain(func(_ goja.Value, next *engine.Deferred) {
+		if t.writable.state == stateErroring {
+			next.Reject(t.writable.err)
+			return
+		}
+		next.Follow(t.perform(chunk))
+	}, nil)
+}
+
+// outcome settles the end with done once result is there.
+func (t *transform) outcome(result *engine.Deferred, done func(finish *engine.Deferred)) *engine.Deferred {
+	finish := t.finish
+	t.work = transformer{}
+	result.Then(func(goja.Value) { done(finish) }, func(reason goja.Value) {
+		t.readable.controller.fail(reason)
+		t.unblockWrite(reason)
+		finish.Reject(reason)
+	})
+	return finish.Handled()
+}
+
+// close is TransformStreamDefaultSinkCloseAlgorithm (section 6.4.3).
+func (t *transform) close() *engine.Deferred {
+	if t.finish != nil {
+		return t.finish
+	}
+	t.finish = t.p.Engine.Promises.New()
+	result := t.p.void
+	if t.work.flush != nil {
+		result = t.work.flush()
+	}
+	return t.outcome(result, func(finish *engine.Deferred) {
+		if t.readable.state == stateErrored {
+			finish.Reject(t.readable.err)
+			return
+		}
+		t.readable.controller.closeOpen()
+		finish.Fulfil(goja.Undefined())
+	})
+}
+
+// canceled calls the transformer's cancel(), once.
+func (t *transform) canceled(reason goja.Value) *engine.Deferred {
+	t.finish = t.p.Engine.Promises.New()
+	if t.work.cancel == nil {
+		return t.p.void
+	}
+	return t.work.cancel(reason)
+}
+
+// abort is TransformStreamDefaultSinkAbortAlgorithm (section 6.4.3).
+func (t *transform) abort(reason goja.Value) *engine.Deferred {
+	if t.finish != nil {
+		return t.finish
+	}
+	return t.outcome(t.canceled(reason), func(finish *engine.Deferred) {
+		if t.readable.state == stateErrored {
+			finish.Reject(t.readable.err)
+			return
+		}
+		t.readable.controller.fail(reason)
+		finish.Fulfil(goja.Undefined())
+	})
+}
+
+// cancel is TransformStreamDefaultSourceCancelAlgorithm (section 6.4.4).
+func (t *transform) cancel(reason goja.Value) *engine.Deferred {
+	if t.finish != nil {
+		return t.finish
+	}
+	return t.outcome(t.canceled(reason), func(finish *engine.Deferred) {
+		if t.writable.state == stateFailed {
+			finish.Reject(t.writable.err)
+			return
+		}
+		t.writable.fail(reason)
+		if t.backpressure {
+			t.setBackpressure(false)
+		}
+		finish.Fulfil(goja.Undefined())
+	})
+}
+
+// constructTransform is the constructor (section 6.2.4).
+func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
+	const owner = "Transformer"
+	given := p.object(call.Argument(0), 1, "TransformStream", owner)
+	writing, reading := p.strategy(call.Argument(1), 2, "TransformStream"), p.strategy(call.Argument(2), 3, "TransformStream")
+	cancel, flush := p.member(given, "cancel", owner), p.member(given, "flush", owner)
+	readableType := argument(given, "readableType")
+	start, work := p.member(given, "start", owner), p.member(given, "transform", owner)
+	if !goja.IsUndefined(readableType) {
+		p.Engine.Throw("RangeError", "transformer.readableType must be undefined.")
+	}
+	if !goja.IsUndefined(argument(given, "writableType")) {
+		p.Engine.Throw("RangeError", "transformer.writableType must be undefined.")
+	}
+	readMark, writeMark := p.highWaterMark(reading, 0), p.highWaterMark(writing, 1)
+	began, started := p.Engine.Promises.New(), p.Engine.Promises.New()
+	started.Follow(began)
+	t := &transform{}
+	p.newTransform(t, transformOptions{started, writeMark, readMark, writing.size, reading.size})
+	t.controller = p.classes.transformController().Wrap(&transformController{t})
+	if work.fn != nil {
+		t.work.transform = func(chunk goja.Value) *engine.Deferred { return p.invoke(work, chunk, t.controller) }
+	} else {
+		t.work.transform = func(chunk goja.Value) *engine.Deferred {
+			if thrown := t.enqueue(chunk); thrown != nil {
+				return p.Engine.Promises.Rejected(thrown)
+			}
+			return p.void
+		}
+	}
+	if flush.fn != nil {
+		t.work.flush = func() *engine.Deferred { return p.invoke(flush, t.controller) }
+	}
+	if cancel.fn != nil {
+		t.work.cancel = func(reason goja.Value) *engine.Deferred { return p.invoke(cancel, reason) }
+	}
+	if start.fn == nil {
+		began.Fulfil(goja.Undefined())
+		return t
+	}
+	v, err := start.fn(start.self, t.controller)
+	if err != nil {
+		p.Engine.Rethrow(err)
+	}
+	began.Resolve(v)
+	return t
+}
+
+// pairOf gives what a class has of both sides.
+func pairOf[T any](of func(T) *transform) []engine.Accessor[T] {
+	return []engine.Accessor[T]{
+		{Name: "readable", Get: func(x T, _ *goja.Object) goja.Value { return of(x).readable.object() }},
+		{Name: "writable", Get: func(x T, _ *goja.Object) goja.Value { return of(x).writable.object() }},
+	}
+}
+
+func defineTransform(p *Streams) *engine.Class[*transform] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*transform]{
+		Name: "TransformStream", New: func(call goja.ConstructorCall) *transform { return constructTransform(p, call) },
+		Accessors: pairOf(func(t *transform) *transform { return t }),
+	})
+}
+
+// transformController is the controller as JavaScript sees it.
+type transformController struct{ *transform }
+
+func defineTransformController(p *Streams) *engine.Class[*transformController] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*transformController]{
+		Name: "TransformStreamDefaultController",
+		Accessors: []engine.Accessor[*transformController]{
+			{Name: "desiredSize", Get: func(c *transformController, _ *goja.Object) goja.Value {
+				return c.readable.controller.desiredSize()
+			}},
+		},
+		Methods: []engine.Method[*transformController]{
+			{Name: "enqueue", Fn: func(c *transformController, call goja.FunctionCall) goja.Value {
+				if thrown := c.enqueue(call.Argument(0)); thrown != nil {
+					panic(thrown)
+				}
+				return goja.Undefined()
+			}},
+			{Name: "error", Fn: func(c *transformController, call goja.FunctionCall) goja.Value {
+				c.transform.fail(call.Argument(0))
+				return goja.Undefined()
+			}},
+			{Name: "terminate", Fn: func(c *transformController, _ goja.FunctionCall) goja.Value {
+				c.terminate()
+				return goja.Undefined()
+			}},
+		},
+	})
+}
+
+// transformOf is the transform behind an object of TransformStream and what
+// extends it, nil if it is none.
+func (p *Streams) transformOf(v goja.Value) *transform {
+	t, _ := p.Engine.Attached(v).(*transform)
+	return t
+}

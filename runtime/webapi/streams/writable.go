@@ -1,0 +1,463 @@
+package streams
+
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/engine"
+)
+
+// The states of a WritableStream (Streams, section 5.2.2).
+type writableState uint8
+
+const (
+	stateWritable writableState = iota
+	stateErroring
+	stateEnded // "closed"
+	stateFailed
+)
+
+const (
+	textLockedWriter   = "This WritableStream is currently locked to a writer."
+	textReleasedWriter = "This WritableStream writer has been released."
+	textEnded          = "This WritableStream has been closed."
+)
+
+// writeRequest is who waits for a chunk to be written. One of the two is called,
+// once for each write.
+type writeRequest interface {
+	done()
+	fail(reason goja.Value)
+}
+
+// writePromise is a writeRequest of JavaScript's.
+type writePromise struct{ engine.Deferred }
+
+func (w *writePromise) done()                  { w.Fulfil(goja.Undefined()) }
+func (w *writePromise) fail(reason goja.Value) { w.Reject(reason) }
+
+func (p *idl) newWrite() *writePromise {
+	w := &writePromise{}
+	w.Init(p.Engine)
+	return w
+}
+
+// writable is a WritableStream and its controller (sections 5.2 and 5.4).
+// Loop-confined.
+type writable struct {
+	p            *Streams
+	state        writableState
+	backpressure bool
+	err          goja.Value
+	writer       *writer // nil: it is not locked
+	requests     queue[writeRequest]
+	writing      writeRequest // of the chunk that the sink has
+	closeRequest *engine.Deferred
+	closingNow   *engine.Deferred // the sink has been told to close
+	pendingAbort *pendingAbort
+	obj          *goja.Object // nil until JavaScript sees it
+
+	// The controller's.
+	started    bool
+	queue      queue[sized]
+	size, mark float64
+	sizes      goja.Callable
+	sink       sinkOf
+	signal     *goja.Object // its AbortController, nil until it is asked for
+	aborted    goja.Value   // why, nil: it is not
+	controller *goja.Object
+
+	written, writeFailed func(goja.Value) // made once
+}
+
+// sinkOf is what a stream writes to; nil functions do nothing.
+type sinkOf struct {
+	write func(chunk goja.Value) *engine.Deferred
+	close func() *engine.Deferred
+	abort func(reason goja.Value) *engine.Deferred
+	// interrupt ends a write that an abort would wait for.
+	interrupt func(reason goja.Value)
+}
+
+type pendingAbort struct {
+	promise *engine.Deferred
+	reason  goja.Value
+	late    bool // the stream was erroring already
+}
+
+func (p *Streams) newWritable(mark float64, sizes goja.Callable) *writable {
+	return &writable{p: p, mark: mark, sizes: sizes, backpressure: mark <= 0}
+}
+
+// createWritable makes a stream of the platform's own; with started, which may be
+// nil, it writes once that is fulfilled.
+func (p *Streams) createWritable(sink sinkOf, mark float64, sizes goja.Callable, started *engine.Deferred) *writable {
+	w := p.newWritable(mark, sizes)
+	w.sink = sink
+	if started == nil {
+		w.started = true
+	} else {
+		w.startAfter(started)
+	}
+	return w
+}
+
+func (w *writable) startAfter(started *engine.Deferred) {
+	started.Then(func(goja.Value) {
+		w.started = true
+		w.advance()
+	}, func(reason goja.Value) {
+		w.started = true
+		w.rejection(reason)
+	})
+}
+
+// object is the stream as JavaScript sees it.
+func (w *writable) object() *goja.Object {
+	if w.obj == nil {
+		w.obj = w.p.classes.writable().Wrap(w)
+	}
+	return w.obj
+}
+
+// closing is WritableStreamCloseQueuedOrInFlight.
+func (w *writable) closing() bool { return w.closeRequest != nil || w.closingNow != nil }
+
+// busy is WritableStreamHasOperationMarkedInFlight.
+func (w *writable) busy() bool { return w.writing != nil || w.closingNow != nil }
+
+// forget is WritableStreamDefaultControllerClearAlgorithms.
+func (w *writable) forget() { w.sink, w.sizes = sinkOf{}, nil }
+
+// startErroring is WritableStreamStartErroring (section 5.5.3).
+func (w *writable) startErroring(reason goja.Value) {
+	w.state, w.err = stateErroring, reason
+	if w.writer != nil {
+		w.writer.ready = w.p.broken(w.writer.ready, reason)
+	}
+	if !w.busy() && w.started {
+		w.finishErroring()
+	}
+}
+
+// rejectClosed is WritableStreamRejectCloseAndClosedPromiseIfNeeded.
+func (w *writable) rejectClosed() {
+	if w.closeRequest != nil {
+		w.closeRequest.Reject(w.err)
+		w.closeRequest = nil
+	}
+	if w.writer != nil && w.writer.closed.Pending() {
+		w.writer.closed.Handled().Reject(w.err)
+	}
+}
+
+// finishErroring is WritableStreamFinishErroring (section 5.5.3).
+func (w *writable) finishErroring() {
+	pending := w.pendingAbort
+	w.state = stateFailed
+	w.queue, w.size = queue[sized]{}, 0
+	for _, request := range w.requests.takeAll() {
+		request.fail(w.err)
+	}
+	w.pendingAbort = nil
+	if pending == nil {
+		w.rejectClosed()
+		return
+	}
+	if pending.late {
+		pending.promise.Reject(w.err)
+		w.rejectClosed()
+		return
+	}
+	result, abort := w.p.void, w.sink.abort
+	if abort != nil {
+		result = abort(pending.reason)
+	}
+	w.forget()
+	result.Then(func(goja.Value) {
+		pending.promise.Fulfil(goja.Undefined())
+		w.rejectClosed()
+	}, func(reason goja.Value) {
+		pending.promise.Reject(reason)
+		w.rejectClosed()
+	})
+}
+
+// rejection is WritableStreamDealWithRejection (section 5.5.3).
+func (w *writable) rejection(reason goja.Value) {
+	if w.state == stateWritable {
+		w.startErroring(reason)
+		return
+	}
+	w.finishErroring()
+}
+
+// abort is WritableStreamAbort (section 5.5.2).
+func (w *writable) abort(reason goja.Value) *engine.Deferred {
+	if w.state == stateEnded || w.state == stateFailed {
+		return w.p.done()
+	}
+	w.aborted = reason
+	if w.signal != nil {
+		w.p.Invoke(w.signal, "abort", reason)
+	}
+	if w.state == stateEnded || w.state == stateFailed {
+		return w.p.done()
+	}
+	if w.pendingAbort != nil {
+		return w.pendingAbort.promise
+	}
+	pending := &pendingAbort{promise: w.p.Engine.Promises.New(), late: w.state == stateErroring}
+	w.pendingAbort = pending
+	if pending.late {
+		pending.reason = goja.Undefined()
+	} else {
+		pending.reason = reason
+		w.startErroring(reason)
+	}
+	if interrupt := w.sink.interrupt; interrupt != nil && w.writing != nil {
+		interrupt(reason)
+	}
+	return pending.promise
+}
+
+// close is WritableStreamClose (section 5.5.2).
+func (w *writable) close() *engine.Deferred {
+	if w.state == stateEnded || w.state == stateFailed || w.closing() {
+		return w.p.Engine.Promises.Rejected(w.p.typeError(textEnded))
+	}
+	promise := w.p.Engine.Promises.New()
+	w.closeRequest = promise
+	if w.writer != nil && w.backpressure && w.state == stateWritable {
+		w.writer.ready.Fulfil(goja.Undefined())
+	}
+	w.queue.push(sized{close: true})
+	w.advance()
+	return promise
+}
+
+// updateBackpressure is WritableStreamUpdateBackpressure (section 5.5.3).
+func (w *writable) updateBackpressure() {
+	backpressure := w.mark-w.size <= 0
+	if w.writer != nil && backpressure != w.backpressure {
+		if backpressure {
+			w.writer.ready = w.p.Engine.Promises.New()
+		} else {
+			w.writer.ready.Fulfil(goja.Undefined())
+		}
+	}
+	w.backpressure = backpressure
+}
+
+// fail is WritableStreamDefaultControllerErrorIfNeeded.
+func (w *writable) fail(reason goja.Value) {
+	if w.state == stateWritable {
+		w.forget()
+		w.startErroring(reason)
+	}
+}
+
+func (w *writable) take() {
+	item := w.queue.take()
+	if w.size -= item.size; w.queue.empty() {
+		w.size = 0
+	}
+}
+
+// advance is WritableStreamDefaultControllerAdvanceQueueIfNeeded (section 5.5.4).
+func (w *writable) advance() {
+	if !w.started || w.writing != nil {
+		return
+	}
+	if w.state == stateErroring {
+		w.finishErroring()
+		return
+	}
+	if w.queue.empty() || w.state != stateWritable {
+		return
+	}
+	first := w.queue.first()
+	if first.close {
+		w.finish()
+		return
+	}
+	w.writing = w.requests.take()
+	result := w.p.void
+	if w.sink.write != nil {
+		result = w.sink.write(first.chunk)
+	}
+	if w.written == nil {
+		w.written, w.writeFailed = w.hasWritten, w.hasNotWritten
+	}
+	result.Then(w.written, w.writeFailed)
+}
+
+func (w *writable) hasWritten(goja.Value) {
+	w.writing.done()
+	w.writing = nil
+	w.take()
+	if !w.closing() && w.state == stateWritable {
+		w.updateBackpressure()
+	}
+	w.advance()
+}
+
+func (w *writable) hasNotWritten(reason goja.Value) {
+	if w.state == stateWritable {
+		w.forget()
+	}
+	w.writing.fail(reason)
+	w.writing = nil
+	w.rejection(reason)
+}
+
+// finish is WritableStreamDefaultControllerProcessClose (section 5.5.4).
+func (w *writable) finish() {
+	w.closingNow, w.closeRequest = w.closeRequest, nil
+	w.take()
+	result, end := w.p.void, w.sink.close
+	if end != nil {
+		result = end()
+	}
+	w.forget()
+	result.Then(func(goja.Value) {
+		w.closingNow.Fulfil(goja.Undefined())
+		w.closingNow = nil
+		if w.state == stateErroring {
+			w.err = nil
+			if w.pendingAbort != nil {
+				w.pendingAbort.promise.Fulfil(goja.Undefined())
+				w.pendingAbort = nil
+			}
+		}
+		w.state = stateEnded
+		if w.writer != nil {
+			w.writer.closed.Fulfil(goja.Undefined())
+		}
+	}, func(reason goja.Value) {
+		w.closingNow.Reject(reason)
+		w.closingNow = nil
+		if w.pendingAbort != nil {
+			w.pendingAbort.promise.Reject(reason)
+			w.pendingAbort = nil
+		}
+		w.rejection(reason)
+	})
+}
+
+// transferred moves the stream to another one, as that of readable streams does.
+func (w *writable) transferred() *writable {
+	p := w.p
+	x := w.acquire()
+	var t *writable
+	t = p.createWritable(sinkOf{
+		write: func(chunk goja.Value) *engine.Deferred {
+			request := p.newWrite()
+			if thrown := p.Engine.Try(func() {
+				copied, _ := p.cloner.Clone(chunk, nil)
+				x.write(copied, request)
+			}); thrown != nil {
+				w.abort(thrown).Handled()
+				request.Reject(thrown)
+			}
+			return &request.Deferred
+		},
+		close: x.closePropagating,
+		abort: w.abort,
+	}, 1, nil, nil)
+	x.closed.Then(nil, t.fail)
+	return t
+}
+
+func defineWritable(p *Streams) *engine.Class[*writable] {
+	class := engine.DefineClass(p.Engine, engine.ClassDef[*writable]{
+		Name: "WritableStream",
+		New:  func(call goja.ConstructorCall) *writable { return constructWritable(p, call) },
+		Accessors: []engine.Accessor[*writable]{
+			{Name: "locked", Get: func(w *writable, _ *goja.Object) goja.Value { return p.VM.ToValue(w.writer != nil) }},
+		},
+		Methods: []engine.Method[*writable]{
+			{Name: "abort", Async: true, Fn: func(w *writable, call goja.FunctionCall) goja.Value {
+				if w.writer != nil {
+					return p.refused(textLockedWriter)
+				}
+				return w.abort(call.Argument(0)).Object()
+			}},
+			{Name: "close", Async: true, Fn: func(w *writable, _ goja.FunctionCall) goja.Value {
+				if w.writer != nil {
+					return p.refused(textLockedWriter)
+				}
+				return w.close().Object()
+			}},
+			{Name: "getWriter", Fn: func(w *writable, _ goja.FunctionCall) goja.Value {
+				return p.classes.writer().Wrap(w.acquire())
+			}},
+		},
+	})
+	return class
+}
+
+// constructWritable is the constructor (section 5.2.4).
+func constructWritable(p *Streams, call goja.ConstructorCall) *writable {
+	const owner = "UnderlyingSink"
+	sink := p.object(call.Argument(0), 1, "WritableStream", owner)
+	queuing := p.strategy(call.Argument(1), 2, "WritableStream")
+	abort, end, start := p.member(sink, "abort", owner), p.member(sink, "close", owner), p.member(sink, "start", owner)
+	if !goja.IsUndefined(argument(sink, "type")) {
+		p.Engine.Throw("RangeError", "The type of an underlying sink must be undefined.")
+	}
+	write := p.member(sink, "write", owner)
+	w := p.newWritable(p.highWaterMark(queuing, 1), queuing.size)
+	w.obj = call.This
+	w.controller = p.classes.writableController().Wrap(&writableController{w})
+	if write.fn != nil {
+		w.sink.write = func(chunk goja.Value) *engine.Deferred { return p.invoke(write, chunk, w.controller) }
+	}
+	if end.fn != nil {
+		w.sink.close = func() *engine.Deferred { return p.invoke(end) }
+	}
+	if abort.fn != nil {
+		w.sink.abort = func(reason goja.Value) *engine.Deferred { return p.invoke(abort, reason) }
+	}
+	started := p.void
+	if start.fn != nil {
+		v, err := start.fn(start.self, w.controller)
+		if err != nil {
+			p.Engine.Rethrow(err)
+		}
+		started = p.promiseOf(v)
+	}
+	w.startAfter(started)
+	return w
+}
+
+// writableController is the controller as JavaScript sees it.
+type writableController struct{ *writable }
+
+func defineWritableController(p *Streams) *engine.Class[*writableController] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*writableController]{
+		Name: "WritableStreamDefaultController",
+		Accessors: []engine.Accessor[*writableController]{
+			{Name: "signal", Get: func(c *writableController, _ *goja.Object) goja.Value {
+				if c.signal == nil {
+					c.signal = p.Construct("AbortController")
+					if c.aborted != nil {
+						p.Invoke(c.signal, "abort", c.aborted)
+					}
+				}
+				return c.signal.Get("signal")
+			}},
+		},
+		Methods: []engine.Method[*writableController]{
+			{Name: "error", Fn: func(c *writableController, call goja.FunctionCall) goja.Value {
+				c.writable.fail(call.Argument(0))
+				return goja.Undefined()
+			}},
+		},
+	})
+}
+
+// writableOf is the stream behind an object, nil if it is none.
+func (p *Streams) writableOf(v goja.Value) *writable {
+	w, _ := p.Engine.Attached(v).(*writable)
+	return w
+}
