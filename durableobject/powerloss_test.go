@@ -18,11 +18,13 @@ func TestPowerLossLosesNoAcknowledgedWrite(t *testing.T) {
 	wanted, seed := powerNumber(t, "MINIDO_POWER_LOSSES", 30), powerNumber(t, "MINIDO_POWER_SEED", 1)
 	losses := 0
 	for next := losses; losses < wanted; seed++ {
-		for _, d := range minidotest.Deaths {
-			if d.LosesPower() {
-				losses += burstWithLosses(t, d, uint64(seed))
+		t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) { // its worlds are let go at its end
+			for _, d := range minidotest.Deaths {
+				if d.LosesPower() {
+					losses += burstWithLosses(t, d, uint64(seed))
+				}
 			}
-		}
+		})
 		if t.Failed() {
 			t.Fatalf("again: MINIDO_POWER_LOSSES=1 MINIDO_POWER_SEED=%d go test -run %s ./durableobject", seed, t.Name())
 		}

@@ -20,16 +20,17 @@ type decoder struct {
 	err  error
 }
 
-// arriving remembers how the bytes ended.
+// arriving remembers how the bytes ended, and whether there were any.
 type arriving struct {
 	io.ReadCloser
-	err error
+	err  error
+	came bool
 }
 
 // Read implements io.Reader.
 func (a *arriving) Read(p []byte) (n int, err error) {
 	n, err = a.ReadCloser.Read(p)
-	a.err = err
+	a.err, a.came = err, a.came || n > 0
 	return n, err
 }
 
@@ -49,19 +50,27 @@ func decode(src io.ReadCloser, encoding string) (io.ReadCloser, bool) {
 }
 
 // Read implements io.Reader. Errors: that of the connection, or a TypeError for
-// bytes that are not of the encoding.
+// bytes that are not of the encoding, or end too early (workerd:
+// api/system-streams.c++, EncodedAsyncInputStream). No bytes at all are no body.
 func (d *decoder) Read(p []byte) (n int, err error) {
 	if d.r == nil && d.err == nil {
-		d.r, d.err = d.open(&d.src)
+		if d.r, d.err = d.open(&d.src); d.err != nil {
+			d.r = nil // not a reader that is nil
+			if errors.Is(d.err, io.EOF) && d.src.came {
+				d.err = io.ErrUnexpectedEOF
+			}
+		}
 	}
 	if n, err = 0, d.err; err == nil {
 		n, err = d.r.Read(p)
 	}
 	switch {
-	case err == nil, err == io.EOF && d.r != nil:
+	case err == nil, err == io.EOF:
 		return n, err
 	case d.src.err != nil && !errors.Is(d.src.err, io.EOF):
 		return n, d.src.err
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return n, &event.Error{Name: "TypeError", Message: d.name + " compressed stream ended prematurely."}
 	}
 	return n, &event.Error{Name: "TypeError", Message: d.name + " decompression failed."}
 }
