@@ -191,6 +191,9 @@ func (b *base) read(page uint32, p []byte) error {
 	return err
 }
 
+// segmentHead is the length of what a segment's record begins with: eight words.
+const segmentHead = 64
+
 // loadSegment reads an archived segment's points and versions. Its content is
 // checked as a whole.
 func loadSegment(f io.ReaderAt, ref segmentRef) (*segment, error) {
@@ -199,10 +202,10 @@ func loadSegment(f io.ReaderAt, ref segmentRef) (*segment, error) {
 	if _, err := io.Copy(sum, io.NewSectionReader(f, ref.offset, int64(ref.length))); err != nil {
 		return nil, err
 	}
-	if sum.Sum32() != ref.checksum {
+	if sum.Sum32() != ref.checksum || ref.length < segmentHead {
 		return nil, damaged
 	}
-	head := make([]byte, 64)
+	head := make([]byte, segmentHead)
 	if _, err := f.ReadAt(head, ref.offset); err != nil {
 		return nil, err
 	}
@@ -210,12 +213,16 @@ func loadSegment(f io.ReaderAt, ref segmentRef) (*segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	points, versions := int(v[6]), int(v[7])
+	pageSize, points, versions, length := v[5], v[6], v[7], int64(ref.length)
+	if points < 1 || points > length || versions < 0 || versions > length || pageSize < 512 || pageSize > 65536 ||
+		segmentHead+points*24+versions*(8+pageSize) > length {
+		return nil, damaged
+	}
 	index := make([]byte, points*24+versions*8)
-	if _, err := f.ReadAt(index, ref.offset+64); err != nil {
+	if _, err := f.ReadAt(index, ref.offset+segmentHead); err != nil {
 		return nil, err
 	}
-	s := &segment{ref: ref, pageSize: int(v[5]), data: ref.offset + 64 + int64(len(index))}
+	s := &segment{ref: ref, pageSize: int(pageSize), data: ref.offset + segmentHead + int64(len(index))}
 	for range points {
 		w, err := wordsOf(index, 3)
 		if err != nil {
