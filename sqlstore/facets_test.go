@@ -5,8 +5,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/internal/disk"
+	"minido.dev/minido/internal/entropy"
 )
 
 func openFacets(t *testing.T, p string) *FacetIndex {
@@ -174,4 +178,30 @@ func TestFacetDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused("an unknown number", p)
+}
+
+// A facet whose number was given out is known after a loss of power at that
+// moment, the first one too, whose file is new.
+func TestFacetsSurvivePowerLoss(t *testing.T) {
+	dir, d := t.TempDir(), disk.New()
+	x, err := OpenFacetIndex(d, filepath.Join(dir, "x.facets"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 1; n <= 3; n++ {
+		facetID(t, x, 0, strconv.Itoa(n))
+		for _, chance := range []entropy.Source{nil, entropy.NewSeeded(uint64(n))} {
+			to := t.TempDir()
+			if err := d.Fall(dir, to, chance, func(string) bool { return false }); err != nil {
+				t.Fatal(err)
+			}
+			left, err := ReadFacets(filepath.Join(to, "x.facets"))
+			if err != nil || len(left) != n {
+				t.Fatalf("after facet %d there are %v, %v", n, left, err)
+			}
+		}
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

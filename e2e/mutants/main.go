@@ -35,6 +35,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "only mutants whose name contains this")
 	flag.IntVar(&o.parallel, "parallel", 1, "mutants at the same time")
 	flag.IntVar(&o.most, "most", 0, "test at most this many; 0: all")
+	flag.DurationVar(&o.budget, "budget", 30*time.Second, "of tests, by package, for each mutant without a name")
 	flag.DurationVar(&o.limit, "for", 0, "begin no mutant after this long; 0: until all are done")
 	flag.BoolVar(&o.list, "list", false, "list the mutants and end")
 	flag.Parse()
@@ -51,7 +52,7 @@ func main() {
 type options struct {
 	top, results, plan, only string
 	parallel, most           int
-	limit                    time.Duration
+	budget, limit            time.Duration
 	list                     bool
 	clock                    clock.Clock
 }

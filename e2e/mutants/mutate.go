@@ -208,12 +208,18 @@ func (m *mutator) statements(list []ast.Stmt) {
 			continue
 		}
 		m.add("delete", s, "")
-		if i+1 < len(list) && deletable(list[i+1]) {
+		if i+1 < len(list) && swappable(s) && swappable(list[i+1]) {
 			next := list[i+1]
 			from, to := m.offset(s.Pos()), m.offset(next.End())
 			m.addRange("swap", from, to, m.text(next)+"\n"+m.text(s))
 		}
 	}
+}
+
+// swappable leaves out what is deferred, whose place among its neighbours does not matter.
+func swappable(s ast.Stmt) bool {
+	_, deferred := s.(*ast.DeferStmt)
+	return deletable(s) && !deferred
 }
 
 func deletable(s ast.Stmt) bool {
