@@ -309,7 +309,7 @@ func (f *facet) run(options goja.Value) {
 		},
 	}
 	// The object starts outside this turn: its constructor is a turn of its own.
-	r.eng.AfterTurn(func() {
+	r.eng.Turns.After(func() {
 		f.starting = false
 		if f.broken != nil {
 			return

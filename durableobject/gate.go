@@ -90,7 +90,7 @@ func (o *Object) leave(s *critical) {
 	waiting := g.waiting
 	g.waiting = nil
 	for _, w := range waiting {
-		o.realm.eng.AfterTurn(w.resume)
+		o.realm.eng.Turns.After(w.resume)
 	}
 }
 
@@ -107,8 +107,8 @@ func (o *Object) blockConcurrencyWhile(callback goja.Value) goja.Value {
 	promise, resolve, _ := o.realm.eng.NewPromise()
 	o.ctx.Hold()
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
-		e.AfterTurn(func() {
-			e.Enter(inside, e.Cause(), func() { o.runCritical(s, callback, resolve) })
+		e.Turns.After(func() {
+			e.Turns.Enter(inside, e.Cause(), func() { o.runCritical(s, callback, resolve) })
 		})
 	})
 	return o.realm.vm.ToValue(promise)

@@ -108,7 +108,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 		started(err)
 		return obj
 	}
-	r.eng.Enter(obj.ctx.Frame(), "start", func() {
+	r.eng.Turns.Enter(obj.ctx.Frame(), "start", func() {
 		if thrown := r.eng.Try(obj.construct); thrown != nil {
 			ev := r.iso.CF.Failure(thrown)
 			ev.ObjectReset, ev.Remote = true, false
@@ -195,7 +195,7 @@ func (o *Object) deliverIn(f *engine.Frame, cause string, fn func(), refused fun
 		return
 	}
 	forget := o.ctx.AtDeath(func(error) { refused(o.refusal()) })
-	o.realm.eng.Enter(f, cause, func() {
+	o.realm.eng.Turns.Enter(f, cause, func() {
 		forget()
 		if o.superseded {
 			refused(ErrEvicted)
@@ -463,7 +463,7 @@ func (o *Object) fail(ev *event.Error) { o.end(ev) }
 // is what its callers get. Loop-confined; works at any moment.
 func (o *Object) Reset(ev *event.Error) {
 	if !o.ended {
-		o.stopped = o.realm.eng.CondemnedBy() == nil || o.realm.eng.Suspect() != o.ctx
+		o.stopped = o.realm.eng.Health.CondemnedBy() == nil || o.realm.eng.Health.Suspect() != o.ctx
 	}
 	o.end(ev)
 }

@@ -99,8 +99,8 @@ func (o storage) transaction(closure goja.Value) goja.Value {
 	promise, resolve, reject := r.eng.NewPromise()
 	o.ctx.Hold()
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
-		r.eng.AfterTurn(func() {
-			r.eng.Enter(inside, r.eng.Cause(), func() {
+		r.eng.Turns.After(func() {
+			r.eng.Turns.Enter(inside, r.eng.Cause(), func() {
 				if o.txns == 0 && o.db().Dirty() {
 					o.commitNow()
 				}

@@ -68,7 +68,7 @@ func (d *delivery) post(r *durableobject.Realm) error {
 // run delivers, on the loop of r.
 func (d *delivery) run(r *durableobject.Realm) {
 	e, s := d.entry, d.stub
-	if r.Isolate().Engine.CondemnedBy() != nil || !e.ns.pool.isCurrent(r) {
+	if r.Isolate().Engine.Health.CondemnedBy() != nil || !e.ns.pool.isCurrent(r) {
 		e.ns.pool.deliver(d) // the server is replacing the isolate
 		return
 	}

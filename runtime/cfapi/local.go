@@ -94,7 +94,7 @@ func (l *local) Release() {
 	// A closed loop has nothing left to dispose of.
 	_ = a.Engine.PostLoop(func() {
 		if last {
-			a.Engine.Enter(l.context.Frame(), "dispose", l.dispose)
+			a.Engine.Turns.Enter(l.context.Frame(), "dispose", l.dispose)
 		}
 		if l.sent {
 			l.context.Release()

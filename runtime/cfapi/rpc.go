@@ -299,7 +299,7 @@ func (a *API) Deliver(c *engine.Context, cause string, fn func(f *engine.Frame),
 		}
 		f := c.Frame()
 		forget := c.AtDeath(dead) // a gate may keep the event until the context ends
-		a.Engine.Enter(f, cause, func() {
+		a.Engine.Turns.Enter(f, cause, func() {
 			forget()
 			fn(f)
 		})

@@ -17,8 +17,8 @@ func (e *Engine) NewPromise() (p *goja.Promise, resolve, reject func(any) error)
 	watched := func(settle func(any) error) func(any) error {
 		return func(v any) error {
 			err := settle(v)
-			if err != nil && e.abrupt == nil {
-				e.abrupt = err
+			if err != nil && e.Turns.abrupt == nil {
+				e.Turns.abrupt = err
 			}
 			return err
 		}

@@ -47,7 +47,7 @@ type Context struct {
 // Gate is what an object brings to its context. Loop-confined.
 type Gate interface {
 	// Admit reports whether an event of frame f may run now. If not, the gate
-	// keeps resume and calls it, through Engine.AfterTurn, when it may.
+	// keeps resume and calls it, through Turns.After, when it may.
 	Admit(f *Frame, resume func()) bool
 	// Commit makes the turn's writes durable and reports true. If it cannot, it
 	// kills the context, so that the turn's outputs are dropped. It reports false
@@ -63,10 +63,10 @@ func (e *Engine) NewContext(kind Kind, label string) *Context {
 
 // Current is the context whose code runs now, nil in the global scope.
 func (e *Engine) Current() *Context {
-	if e.cur == nil {
+	if e.Turns.cur == nil {
 		return nil
 	}
-	return e.cur.Context
+	return e.Turns.cur.Context
 }
 
 // Engine is the isolate that the context lives in.
@@ -92,7 +92,7 @@ func (c *Context) MarkDirty() {
 func (c *Context) MarkUnconfirmed() {
 	if !c.isDirty && c.Gate != nil {
 		c.isDirty = true
-		c.engine.dirty = append(c.engine.dirty, c)
+		c.engine.Turns.dirty = append(c.engine.Turns.dirty, c)
 	}
 }
 
@@ -106,10 +106,10 @@ func (c *Context) ClearDirty() {
 		return
 	}
 	c.isDirty, c.holds = false, false
-	dirty := c.engine.dirty
+	dirty := c.engine.Turns.dirty
 	for i, d := range dirty {
 		if d == c {
-			c.engine.dirty = append(dirty[:i], dirty[i+1:]...)
+			c.engine.Turns.dirty = append(dirty[:i], dirty[i+1:]...)
 			return
 		}
 	}
@@ -128,7 +128,7 @@ func (c *Context) Emit(release func()) {
 		return
 	}
 	c.holding++
-	c.engine.held = append(c.engine.held, output{c, release})
+	c.engine.Turns.held = append(c.engine.Turns.held, output{c, release})
 }
 
 // behind is an output that leaves once LetGo was called with its mark.

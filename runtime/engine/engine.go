@@ -10,10 +10,8 @@
 package engine
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/dop251/goja"
@@ -22,7 +20,6 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/insides"
-	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 )
 
@@ -87,9 +84,6 @@ const (
 	DefaultCallDepth = 9000
 )
 
-// ErrCondemned is the reason that operations on a condemned isolate fail with.
-var ErrCondemned = errors.New("the isolate was condemned")
-
 // Engine is one isolate's runtime. Unless a method says otherwise it is
 // loop-confined: call it on the loop, or before the first Post.
 type Engine struct {
@@ -102,19 +96,10 @@ type Engine struct {
 	mapper  SourceMapper
 	logger  Logger
 
-	cur       *Frame // the frame whose code runs; nil between turns
-	root      *Frame // the frame that the turn started with
-	cause     string // what started the turn
-	now       time.Time
-	turnBody  func()
-	enterTurn goja.Callable
-	dirty     []*Context
-	held      []output
-	after     []func() // run between this turn and the next event
-	atEnd     []func() // run once at the end of the turn, before commits
-
 	// The parts, each with a noun of its own. Nobody sets them.
 
+	Turns    Turns
+	Health   Health
 	Timers   Timers
 	Uncaught Uncaught
 	Hangs    Hangs
@@ -128,11 +113,6 @@ type Engine struct {
 
 	errorMaker func(class, message string) *goja.Object
 
-	condemned   error
-	abrupt      error    // what ended the jobs that a settled promise ran
-	suspect     *Context // whose turn ran when the isolate was condemned
-	onCondemned func(error)
-
 	maxSubrequests int // 0: no limit
 
 	overflow overflow
@@ -144,17 +124,12 @@ type Engine struct {
 
 }
 
-type output struct {
-	context *Context
-	release func()
-}
-
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
 		lazies: map[*goja.Object]map[string]goja.Value{}, locals: map[any]any{},
 		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
-		mapper: o.Mapper, logger: o.Logger, onCondemned: o.Condemned, maxSubrequests: o.Subrequests,
+		mapper: o.Mapper, logger: o.Logger, maxSubrequests: o.Subrequests,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
 	if depth == 0 {
@@ -166,16 +141,17 @@ func New(o Options) *Engine {
 	e.vm.SetMaxCallStackSize(depth)
 	e.vm.SetParserOptions(parser.WithDisableSourceMaps)
 	e.vm.SetRandSource(o.Entropy.Float64)
-	e.now = e.clock.Now()
+	e.Turns.now = e.clock.Now()
 	e.vm.SetTimeSource(func() time.Time {
 		if e.Current() == nil {
 			return time.UnixMilli(0) // the global scope has no time, as in production
 		}
-		return e.now
+		return e.Turns.now
 	})
 	e.vm.SetAsyncContextTracker(tracker{e})
 	e.vm.SetPromiseRejectionTracker(e.Uncaught.track)
-	e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e
+	e.Turns.engine, e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e, e
+	e.Health.engine, e.Health.tell = e, o.Condemned
 	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
 	e.Promises.engine = e
@@ -191,8 +167,8 @@ func New(o Options) *Engine {
 	}
 	e.installLazies()
 	e.Natives.bound(e)
-	e.enterTurn = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
-		e.turnBody()
+	e.Turns.enter = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
+		e.Turns.body()
 		return goja.Undefined()
 	})
 	e.loop, e.spawn = o.Scheduler.NewLoop(o.Name), o.Scheduler.Go
@@ -212,15 +188,15 @@ func (e *Engine) Clock() clock.Clock { return e.clock }
 func (e *Engine) Entropy() entropy.Source { return e.entropy }
 
 // Now is the time that JavaScript sees: it stands still within a turn.
-func (e *Engine) Now() time.Time { return e.now }
+func (e *Engine) Now() time.Time { return e.Turns.now }
 
 // Cause names the event that started the turn, for kill points and messages, or
 // the cause of the frame whose code runs now, if it has one.
 func (e *Engine) Cause() string {
-	if e.cur != nil && e.cur.Cause != "" {
-		return e.cur.Cause
+	if e.Turns.cur != nil && e.Turns.cur.Cause != "" {
+		return e.Turns.cur.Cause
 	}
-	return e.cause
+	return e.Turns.cause
 }
 
 // Log passes a line to the logger, on behalf of the current context.
@@ -234,7 +210,7 @@ func (e *Engine) Log(level Level, text string) {
 // context then still lives; an input gate may delay it. It never blocks and is
 // safe for concurrent use. The error is sched.ErrClosed.
 func (e *Engine) Post(f *Frame, cause string, fn func()) error {
-	return e.loop.Post(func() { e.enter(f, cause, fn) })
+	return e.loop.Post(func() { e.Turns.Enter(f, cause, fn) })
 }
 
 // PostLoop runs fn on the loop outside any turn: fn must not run JavaScript.
@@ -242,101 +218,13 @@ func (e *Engine) Post(f *Frame, cause string, fn func()) error {
 func (e *Engine) PostLoop(fn func()) error {
 	return e.loop.Post(func() {
 		fn()
-		e.runAfter()
+		e.Turns.runAfter()
 	})
 }
 
 // Background runs fn off the loop, as sched.Scheduler's Go does; it gets back
 // onto it with PostLoop or an Op. Safe for concurrent use.
 func (e *Engine) Background(name string, fn func()) { e.spawn(name, fn) }
-
-// AfterTurn runs fn on the loop after the present turn (or loop function) is
-// complete and before the next event: how gates let in what they kept waiting
-// without letting later events overtake it.
-func (e *Engine) AfterTurn(fn func()) { e.after = append(e.after, fn) }
-
-// AtTurnEnd runs fn once when the microtasks of the present turn are drained,
-// before commits and outputs. fn must not run JavaScript.
-func (e *Engine) AtTurnEnd(fn func()) { e.atEnd = append(e.atEnd, fn) }
-
-// Enter is Post for code that is on the loop already, outside any turn.
-func (e *Engine) Enter(f *Frame, cause string, fn func()) { e.enter(f, cause, fn) }
-
-func (e *Engine) enter(f *Frame, cause string, fn func()) {
-	e.admit(f, cause, fn)
-	e.runAfter()
-	e.Hangs.look()
-}
-
-func (e *Engine) runAfter() {
-	for len(e.after) > 0 {
-		next := e.after[0]
-		e.after[0] = nil
-		e.after = e.after[1:]
-		next()
-	}
-	e.after = nil
-}
-
-func (e *Engine) admit(f *Frame, cause string, fn func()) {
-	if e.condemned != nil {
-		return
-	}
-	if c := f.Context; c != nil {
-		if c.dead != nil {
-			return
-		}
-		if c.Gate != nil && !c.Gate.Admit(f, func() { e.admit(f, cause, fn) }) {
-			return
-		}
-	}
-	e.turn(f, cause, fn)
-}
-
-// turn is the one place where JavaScript starts to run.
-func (e *Engine) turn(f *Frame, cause string, fn func()) {
-	e.Hangs.turns++
-	e.now = e.clock.Now()
-	f = f.WithCause(killpoint.Inherited(cause))
-	e.cur, e.root, e.cause = f, f, cmp.Or(f.Cause, cause)
-	e.run(fn)
-	for e.condemned == nil && e.Uncaught.pending() {
-		e.run(e.Uncaught.judge)
-	}
-	e.finish()
-	e.cur, e.root = nil, nil
-}
-
-// run calls fn from an outermost JavaScript call, so that goja drains the
-// microtasks when it returns.
-func (e *Engine) run(fn func()) {
-	e.turnBody = fn
-	e.Watchdog.begin()
-	defer func() {
-		e.overflow.leave()
-		e.Watchdog.end()
-		e.turnBody = nil
-		if x := recover(); x != nil {
-			if death, ok := x.(killpoint.Death); ok {
-				panic(death)
-			}
-			e.Condemn(fmt.Errorf("internal error: %v\n%s", x, debug.Stack()))
-		}
-	}()
-	_, err := e.enterTurn(goja.Undefined())
-	if err == nil {
-		err, e.abrupt = e.abrupt, nil
-	}
-	if err == nil {
-		return
-	}
-	if stopped := e.Stopped(err); stopped != nil {
-		e.vm.ClearInterrupt()
-		e.Condemn(stopped)
-		return
-	}
-	e.Uncaught.Report(e.Thrown(err))
-}
 
 // Stopped is why JavaScript was stopped from outside, with the place in the
 // user's code, if err, which a call of goja returned, says so; else nil. A stack
@@ -361,84 +249,6 @@ func (e *Engine) Stopped(err error) error {
 	}
 	return fmt.Errorf("%w%s", reason, where)
 }
-
-// finish ends a turn: commits, then outputs.
-func (e *Engine) finish() {
-	for len(e.atEnd) > 0 {
-		fns := e.atEnd
-		e.atEnd = nil
-		for _, fn := range fns {
-			fn()
-		}
-	}
-	if e.condemned != nil {
-		e.dirty, e.held = nil, nil
-		return
-	}
-	e.commit()
-	for len(e.held) > 0 {
-		held := e.held
-		e.held = nil
-		var waiting []output
-		for _, o := range held {
-			if o.context.holds && o.context.dead == nil {
-				waiting = append(waiting, o) // its transaction goes on in a later turn
-				continue
-			}
-			o.context.holding--
-			if o.context.dead == nil || o.context.keepOutputs {
-				o.context.release(o.release)
-			}
-		}
-		if len(waiting) > 0 {
-			e.held = append(waiting, e.held...)
-			if len(waiting) == len(e.held) {
-				return
-			}
-		}
-	}
-}
-
-// commit asks the gates of the contexts that wrote. One whose transaction spans
-// turns stays dirty.
-func (e *Engine) commit() {
-	dirty := e.dirty
-	e.dirty = nil
-	for _, c := range dirty {
-		c.isDirty = false
-		if c.dead != nil || c.Gate.Commit(e.cause) || c.dead != nil {
-			c.holds = false
-			continue
-		}
-		c.isDirty = true
-		e.dirty = append(e.dirty, c)
-	}
-	if e.dirty == nil {
-		e.dirty = dirty[:0]
-	}
-}
-
-// Condemn marks the isolate as unusable. Its contexts are not told here: the
-// Condemned callback does that.
-func (e *Engine) Condemn(reason error) {
-	if e.condemned != nil {
-		return
-	}
-	if e.root != nil {
-		e.suspect = e.root.Context
-	}
-	e.condemned = fmt.Errorf("%w: %w", ErrCondemned, reason)
-	if e.onCondemned != nil {
-		e.onCondemned(reason)
-	}
-}
-
-// CondemnedBy is why the isolate is unusable, nil while it is well.
-func (e *Engine) CondemnedBy() error { return e.condemned }
-
-// Suspect is the context whose turn ran when the isolate was condemned; nil
-// for the global scope, and while the isolate is well.
-func (e *Engine) Suspect() *Context { return e.suspect }
 
 // Interrupt stops the JavaScript that runs now, within about 100 ms; catch and
 // finally blocks are skipped and the isolate is condemned with reason. Safe for

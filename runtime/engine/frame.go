@@ -93,21 +93,21 @@ func (l *local) without(key any) *local {
 
 // Frame is the frame whose code runs now; outside any turn it is GlobalFrame.
 func (e *Engine) Frame() *Frame {
-	if e.cur == nil {
+	if e.Turns.cur == nil {
 		return GlobalFrame
 	}
-	return e.cur
+	return e.Turns.cur
 }
 
 // SetFrame changes the frame of the code that runs now, until its job ends or
 // SetFrame restores it (AsyncLocalStorage.enterWith).
-func (e *Engine) SetFrame(f *Frame) { e.cur = f }
+func (e *Engine) SetFrame(f *Frame) { e.Turns.cur = f }
 
 // In calls fn in frame f and restores the present frame, also when fn panics.
 func (e *Engine) In(f *Frame, fn func()) {
-	saved := e.cur
-	e.cur = f
-	defer func() { e.cur = saved }()
+	saved := e.Turns.cur
+	e.Turns.cur = f
+	defer func() { e.Turns.cur = saved }()
 	fn()
 }
 
@@ -117,10 +117,10 @@ type tracker struct{ e *Engine }
 // Join implements insides.Joiner.
 func (t tracker) Join(n int) { t.e.Memory.Allocate(int64(n), badStringLength) }
 
-func (t tracker) Grab() any { return t.e.cur }
+func (t tracker) Grab() any { return t.e.Turns.cur }
 
 func (t tracker) Resumed(f any) {
-	t.e.cur, _ = f.(*Frame)
+	t.e.Turns.cur, _ = f.(*Frame)
 	t.e.overflow.stand()
 }
 
@@ -130,7 +130,7 @@ func (t tracker) Resumed(f any) {
 // another context is never left standing.
 func (t tracker) Exited() {
 	t.e.overflow.leave()
-	if e := t.e; e.cur == nil || e.root == nil || e.cur.Context != e.root.Context {
-		e.cur = e.root
+	if e := t.e; e.Turns.cur == nil || e.Turns.root == nil || e.Turns.cur.Context != e.Turns.root.Context {
+		e.Turns.cur = e.Turns.root
 	}
 }

@@ -20,7 +20,7 @@ type Hangs struct {
 func (h *Hangs) Notify(fn func()) { h.tell = fn }
 
 func (h *Hangs) hung() bool {
-	return h.promised > 0 && h.ops == 0 && h.holds == 0 && h.engine.Timers.heap.Len() == 0 && h.engine.condemned == nil
+	return h.promised > 0 && h.ops == 0 && h.holds == 0 && h.engine.Timers.heap.Len() == 0 && h.engine.Health.reason == nil
 }
 
 // look looks again behind what turns have queued on the loop.

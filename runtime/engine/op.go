@@ -31,7 +31,7 @@ type Op struct {
 func (e *Engine) StartOp(name string) *Op {
 	c := e.IO(name)
 	e.Timers.seq++
-	op := &Op{Name: name, id: e.Timers.seq, engine: e, frame: e.cur}
+	op := &Op{Name: name, id: e.Timers.seq, engine: e, frame: e.Turns.cur}
 	if c.ops == nil {
 		c.ops = map[*Op]struct{}{}
 	}
@@ -77,7 +77,7 @@ func (op *Op) Complete(cause string, fn func()) {
 		return
 	}
 	op.engine.loop.Post(func() {
-		op.engine.enter(op.frame, cause, func() {
+		op.engine.Turns.Enter(op.frame, cause, func() {
 			op.forget()
 			fn()
 		})

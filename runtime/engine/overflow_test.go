@@ -40,8 +40,8 @@ func testOverflows(t *testing.T, w *world, depth int) {
 				t.Fatal(err)
 			}
 			w.out = nil
-			w.e.turn(GlobalFrame, "test", func() { w.e.Call(fn, goja.Undefined()) })
-			if reason := w.e.CondemnedBy(); reason != nil {
+			w.e.Turns.take(GlobalFrame, "test", func() { w.e.Call(fn, goja.Undefined()) })
+			if reason := w.e.Health.CondemnedBy(); reason != nil {
 				t.Fatalf("%s: condemned: %v", shape, reason)
 			}
 			if len(w.out) == 0 {

@@ -74,7 +74,7 @@ func (q *Timers) Pending() []PendingTimer {
 func (q *Timers) Set(delay time.Duration, repeat bool, fn func()) int64 {
 	c := q.engine.IO("timer")
 	q.seq++
-	t := &timer{id: q.seq, queue: q, frame: q.engine.cur, fn: fn, seq: q.seq}
+	t := &timer{id: q.seq, queue: q, frame: q.engine.Turns.cur, fn: fn, seq: q.seq}
 	t.at = q.clock().Now().Add(delay)
 	if repeat {
 		t.interval = max(delay, time.Millisecond)
@@ -157,14 +157,14 @@ func (q *Timers) fire() {
 			q.seq++
 			t.at, t.seq = now.Add(t.interval), q.seq
 			q.heap.Put(t)
-			q.engine.enter(t.frame, "timer", func() {
+			q.engine.Turns.Enter(t.frame, "timer", func() {
 				if !t.gone {
 					t.fn()
 				}
 			})
 			continue
 		}
-		q.engine.enter(t.frame, "timer", func() {
+		q.engine.Turns.Enter(t.frame, "timer", func() {
 			if !t.gone {
 				t.gone = true
 				delete(t.frame.Context.timers, t.id)

@@ -52,20 +52,13 @@ func (e *LimitError) Text(object bool) string {
 // in names the turn that the engine runs now.
 func (e *LimitError) in(eng *Engine, where string) *LimitError {
 	who := "a request to the worker"
-	switch c := eng.rootContext(); {
+	switch c := eng.Turns.context(); {
 	case c == nil:
 		who = "the evaluation of module code"
 	case c.Kind == ObjectContext:
 		who = "an event of " + c.Label
 	}
-	return &LimitError{e.Resource, e.Detail, fmt.Sprintf("%s (%s)%s", who, eng.cause, where)}
-}
-
-func (e *Engine) rootContext() *Context {
-	if e.root == nil {
-		return nil
-	}
-	return e.root.Context
+	return &LimitError{e.Resource, e.Detail, fmt.Sprintf("%s (%s)%s", who, eng.Turns.cause, where)}
 }
 
 // tickTime is how often a turn that goes on is looked at.
@@ -287,7 +280,7 @@ func (h *HeapWatch) blame(now uint64) {
 		return
 	}
 	// It is between two turns. An error says that it has ended already.
-	_ = worst.loop.Post(func() { worst.Condemn(reason) })
+	_ = worst.loop.Post(func() { worst.Health.Condemn(reason) })
 }
 
 // over reports, without waiting for the next look, whether the limit is

@@ -38,7 +38,7 @@ func TestHeapLimit(t *testing.T) {
 			if !errors.As(err, &limit) || limit.Resource != Memory || !strings.Contains(err.Error(), "during an event of Room/lobby (rpc)") {
 				t.Errorf("condemned by %v", err)
 			}
-			if e.Suspect() != c {
+			if e.Health.Suspect() != c {
 				t.Error("another context is suspected")
 			}
 			if err := th.Close(context.Background()); err != nil {
@@ -70,7 +70,7 @@ func TestGarbageIsNoGrowth(t *testing.T) {
 		}
 		w.run()
 	}
-	if err := w.e.CondemnedBy(); err != nil {
+	if err := w.e.Health.CondemnedBy(); err != nil {
 		t.Error(err)
 	}
 }
@@ -103,10 +103,10 @@ func TestTheInnocentIsSpared(t *testing.T) {
 	w.run()
 	runtime.KeepAlive(kept)
 	var limit *LimitError
-	if err := w.e.CondemnedBy(); !errors.As(err, &limit) || limit.Resource != Memory {
+	if err := w.e.Health.CondemnedBy(); !errors.As(err, &limit) || limit.Resource != Memory {
 		t.Errorf("the one that filled the heap was condemned by: %v", err)
 	}
-	if err := innocent.e.CondemnedBy(); err != nil {
+	if err := innocent.e.Health.CondemnedBy(); err != nil {
 		t.Errorf("the innocent: %v", err)
 	}
 }

@@ -162,7 +162,7 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 // arranged for that. Safe for concurrent use.
 func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
 	err := i.Engine.PostLoop(func() {
-		if i.Engine.CondemnedBy() != nil || i.abandoned {
+		if i.Engine.Health.CondemnedBy() != nil || i.abandoned {
 			failed(ErrEnded)
 			return
 		}
@@ -175,7 +175,7 @@ func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engin
 		i.requests[ctx] = r
 		ctx.AtDeath(func(error) { delete(i.requests, ctx) })
 		forget := ctx.AtDeath(func(error) { failed(ErrEnded) }) // before any code ran
-		i.Engine.Enter(ctx.Frame(), cause, func() {
+		i.Engine.Turns.Enter(ctx.Frame(), cause, func() {
 			forget()
 			forget = ctx.AtDeath(failed)
 			ctx.HoldFor()
@@ -254,7 +254,7 @@ func (i *Isolate) Condemnation(ctx *engine.Context, reason error) *event.Error {
 	switch {
 	case !errors.As(reason, &limit):
 		return &event.Error{Name: "Error", Message: reason.Error(), ObjectReset: object}
-	case ctx == i.Engine.Suspect(), limit.Resource == engine.Memory:
+	case ctx == i.Engine.Health.Suspect(), limit.Resource == engine.Memory:
 		return &event.Error{Name: "Error", Message: limit.Text(object), ObjectReset: object}
 	}
 	return &event.Error{Name: "Error", Message: "Network connection lost.", Retryable: true}

@@ -147,7 +147,7 @@ func (i *Isolate) Start(ready func(error)) {
 		}, func(reason goja.Value) { answer(errors.New(i.Engine.Stack(reason))) })
 		// The global scope has no timers and no I/O: what its microtasks leave pending
 		// stays so.
-		i.Engine.AfterTurn(func() {
+		i.Engine.Turns.After(func() {
 			if pending.Promise.State() == goja.PromiseStatePending {
 				answer(unsettled(pending))
 			}

@@ -78,7 +78,7 @@ func BenchmarkGetStore(b *testing.B) {
 	program := `const { AsyncLocalStorage } = require("async_hooks"); const als = new AsyncLocalStorage();
 		globalThis.bench = (n) => als.run(1, () => { let x; for (let i = 0; i < n; i++) x = als.getStore(); return x; });`
 	w.in(program)
-	w.e.Enter(w.c.Frame(), "bench", func() {
+	w.e.Turns.Enter(w.c.Frame(), "bench", func() {
 		b.ResetTimer()
 		w.e.Call(w.e.VM().Get("bench"), nil, w.e.VM().ToValue(b.N))
 	})
@@ -148,7 +148,7 @@ func TestSurface(t *testing.T) {
 	for _, name := range Names() {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, Options{})
-			w.e.Enter(engine.GlobalFrame, "test", func() {
+			w.e.Turns.Enter(engine.GlobalFrame, "test", func() {
 				v, err := w.m.Require("node:" + name)
 				if err != nil {
 					t.Fatal(err)

@@ -27,7 +27,7 @@ func BenchmarkInit(b *testing.B) {
 
 // init is how long the first import of a module takes.
 func (w *world) init(name string) (took time.Duration) {
-	w.e.Enter(engine.GlobalFrame, "init", func() {
+	w.e.Turns.Enter(engine.GlobalFrame, "init", func() {
 		began := time.Now()
 		if _, err := w.m.Require(name); err != nil {
 			w.t.Fatal(err)
@@ -40,7 +40,7 @@ func (w *world) init(name string) (took time.Duration) {
 func benchScript(b *testing.B, setup string) {
 	w := newWorld(b, Options{})
 	w.in(setup)
-	w.e.Enter(w.c.Frame(), "bench", func() {
+	w.e.Turns.Enter(w.c.Frame(), "bench", func() {
 		b.ResetTimer()
 		w.e.Call(w.e.VM().Get("bench"), nil, w.e.VM().ToValue(b.N))
 	})

@@ -31,7 +31,7 @@ func (w *world) load(files map[string]string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.e.Enter(engine.GlobalFrame, "load", func() {
+	w.e.Turns.Enter(engine.GlobalFrame, "load", func() {
 		if _, _, err := built.Load(w.e.VM(), bundle.Host{Builtin: func(spec string) (goja.Value, error) { return w.m.Require(spec) }}); err != nil {
 			w.e.Rethrow(err)
 		}

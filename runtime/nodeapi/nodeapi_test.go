@@ -96,7 +96,7 @@ func (w *world) said(want ...string) {
 func check(t *testing.T, w *world, prologue string, cases [][2]string) {
 	t.Helper()
 	for _, c := range cases {
-		if w.e.CondemnedBy() != nil {
+		if w.e.Health.CondemnedBy() != nil {
 			t.Fatal("condemned")
 		}
 		w.out, w.logs = nil, nil

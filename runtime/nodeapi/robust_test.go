@@ -53,7 +53,7 @@ func TestHostileArguments(t *testing.T) {
 				walk(exports, 1);
 				say("done");
 			`)
-			if err := w.e.CondemnedBy(); err != nil {
+			if err := w.e.Health.CondemnedBy(); err != nil {
 				t.Fatal(err)
 			}
 			if len(w.out) != 1 || w.out[0] != "done" {

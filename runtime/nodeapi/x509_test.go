@@ -48,7 +48,7 @@ func FuzzCertificate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w.t = t
 		w.in("read('" + base64.StdEncoding.EncodeToString(data) + "'); say('done')")
-		if err := w.e.CondemnedBy(); err != nil {
+		if err := w.e.Health.CondemnedBy(); err != nil {
 			t.Fatal(err)
 		}
 		if len(w.out) != 1 || len(w.logs) > 0 {

@@ -243,7 +243,7 @@ func (s *Server) retire(iso *isolate.Isolate, objects []*durableobject.Object) {
 		}
 		s.mu.Unlock()
 		if over {
-			iso.Engine.AfterTurn(end) // the objects' own grace ends in the same instant
+			iso.Engine.Turns.After(end) // the objects' own grace ends in the same instant
 		}
 	}
 	s.mu.Lock()

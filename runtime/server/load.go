@@ -168,7 +168,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		})
 	})
 	if err == nil {
-		err = w.iso.Engine.CondemnedBy()
+		err = w.iso.Engine.Health.CondemnedBy()
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.iso.Close(context.WithoutCancel(ctx)))

@@ -70,7 +70,7 @@ func (w *fetchWorld) turn(fn func()) {
 	w.p.Engine.Post(w.c.Frame(), "test", fn)
 	for w.sched.Step() {
 	}
-	if err := w.p.Engine.CondemnedBy(); err != nil {
+	if err := w.p.Engine.Health.CondemnedBy(); err != nil {
 		w.t.Fatal(err)
 	}
 }

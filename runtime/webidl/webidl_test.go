@@ -32,7 +32,7 @@ func inRealm(t *testing.T, fn func(r *Realm)) {
 	})
 	for s.Step() {
 	}
-	if err := e.CondemnedBy(); err != nil || !ran {
+	if err := e.Health.CondemnedBy(); err != nil || !ran {
 		t.Fatal("the turn did not end", err)
 	}
 }

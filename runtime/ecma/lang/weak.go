@@ -78,7 +78,7 @@ func (p *Language) canBeWeak(message string, v goja.Value) {
 
 func (p *Language) keep(obj *goja.Object) {
 	if len(p.kept) == 0 {
-		p.Engine.AtTurnEnd(func() { p.kept = nil })
+		p.Engine.Turns.AtEnd(func() { p.kept = nil })
 	}
 	p.kept = append(p.kept, obj)
 }

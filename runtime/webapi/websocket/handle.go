@@ -319,7 +319,7 @@ func (h *Handle) send(v goja.Value) {
 	sock := h.Socket
 	m.Cause = p.Engine.Cause()
 	if h.buffered == 0 {
-		p.Engine.AfterTurn(func() { h.buffered = 0 })
+		p.Engine.Turns.After(func() { h.buffered = 0 })
 	}
 	h.buffered += len(m.Data)
 	h.owner.Emit(func() { sock.Send(m) })

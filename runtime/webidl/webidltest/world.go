@@ -69,7 +69,7 @@ func (w *World) Turn(fn func()) {
 	w.Realm.Engine.Post(w.Context.Frame(), "test", fn)
 	for w.Sched.Step() {
 	}
-	if err := w.Realm.Engine.CondemnedBy(); err != nil {
+	if err := w.Realm.Engine.Health.CondemnedBy(); err != nil {
 		w.T.Fatal(err)
 	}
 }
