@@ -264,7 +264,7 @@ func (o wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 		}
 		end()
 		ev := r.iso.CF.Failure(reason)
-		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Stack(reason))
+		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Errors.Stack(reason))
 		kept := a.deferred
 		if retryCount >= alarms.MaxRetries {
 			o.forgetAlarm() // it is not called again

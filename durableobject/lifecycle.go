@@ -152,7 +152,7 @@ func (o *Object) Superseded() bool { return o.superseded }
 func (o *Object) mayUseStorage() {
 	if o.superseded {
 		o.fail(CodeUpdated())
-		panic(o.realm.eng.FromGo(o.failure))
+		panic(o.realm.eng.Errors.FromGo(o.failure))
 	}
 }
 
@@ -196,7 +196,7 @@ func (o *Object) FireAlarm(done func(error)) {
 			return
 		}
 		if thrown := o.realm.eng.Try(func() { o.storage().setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
-			finish(o.realm.eng.ToEvent(thrown))
+			finish(o.realm.eng.Errors.ToEvent(thrown))
 			return
 		}
 		o.alarm.rearmed = true

@@ -400,7 +400,7 @@ func (o *Object) commitNow() {
 	o.mayUseStorage()
 	o.commit(o.realm.eng.Cause())
 	if o.failure != nil {
-		panic(o.realm.eng.FromGo(o.failure))
+		panic(o.realm.eng.Errors.FromGo(o.failure))
 	}
 	o.ctx.ClearDirty()
 }

@@ -275,7 +275,7 @@ func (o sockets) callSocketHandler(ev SocketEvent) goja.Value {
 	case ev.Message != nil:
 		args = []goja.Value{ws, r.vm.ToValue(string(ev.Message.Data))}
 	case ev.Err != nil:
-		name, args = "webSocketError", []goja.Value{ws, r.eng.FromGo(ev.Err)}
+		name, args = "webSocketError", []goja.Value{ws, r.eng.Errors.FromGo(ev.Err)}
 	default:
 		handle.MarkReceivedClose()
 		name = "webSocketClose"

@@ -84,7 +84,7 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 		}
 	}
 	o.fail(ev)
-	panic(r.eng.FromGo(ev))
+	panic(r.eng.Errors.FromGo(ev))
 }
 
 // giveUpAlarm drops the alarm whose handler is running (abort with

@@ -51,7 +51,7 @@ func (r *Realm) defineStorage() {
 					o.commitNow()
 					if err := o.store.Sync(); err != nil {
 						o.failWith(err)
-						panic(r.eng.FromGo(o.failure))
+						panic(r.eng.Errors.FromGo(o.failure))
 					}
 				}
 				return goja.Undefined()

@@ -120,7 +120,7 @@ func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject
 	}
 	sp, err := o.store.Savepoint()
 	if err != nil {
-		finish(reject, r.eng.FromGo(err))
+		finish(reject, r.eng.Errors.FromGo(err))
 		return
 	}
 	t := &asyncTxn{o: o.Object, savepoint: sp, alarm: o.alarm.pending()}
@@ -139,7 +139,7 @@ func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject
 				o.alarm.restore(t.alarm)
 			}
 			if err != nil {
-				settle, v = reject, r.eng.FromGo(err)
+				settle, v = reject, r.eng.Errors.FromGo(err)
 			}
 		}
 		t.closed = true
@@ -173,7 +173,7 @@ func (o storage) transactionSync(closure goja.Value) goja.Value {
 	alarm := o.alarm.pending()
 	thrown := r.eng.Try(func() { v = r.eng.Call(closure, goja.Undefined()) })
 	if o.ended {
-		panic(r.eng.FromGo(o.orFailure(ErrEvicted)))
+		panic(r.eng.Errors.FromGo(o.orFailure(ErrEvicted)))
 	}
 	if thrown != nil {
 		if err := sp.Rollback(); err != nil {

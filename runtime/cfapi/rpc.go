@@ -83,7 +83,7 @@ func releaseCaps(p *event.Payload) {
 // crosses as a clone, in which there can be no references; one that cannot be
 // cloned, and anything that is no object, crosses by its text.
 func (a *API) Failure(reason goja.Value) *event.Error {
-	ev := a.Engine.ToEvent(reason)
+	ev := a.Engine.Errors.ToEvent(reason)
 	ev.Remote = true
 	ev.Thrown = nil
 	obj, isObject := reason.(*goja.Object)
@@ -117,20 +117,20 @@ func (a *API) isError(obj *goja.Object) bool {
 func (a *API) FromError(err error) goja.Value {
 	var ev *event.Error
 	if !errors.As(err, &ev) {
-		return a.Engine.FromGo(err)
+		return a.Engine.Errors.FromGo(err)
 	}
 	if ev.Thrown == nil {
-		return a.Engine.FromGo(ev)
+		return a.Engine.Errors.FromGo(ev)
 	}
 	var v goja.Value
 	if thrown := a.Engine.Try(func() { v = a.Unpack(ev.Thrown) }); thrown != nil {
-		return a.Engine.FromGo(ev)
+		return a.Engine.Errors.FromGo(ev)
 	}
 	if obj, ok := v.(*goja.Object); ok {
 		if ev.ObjectID != "" && !a.Platform.IsDOMException(obj) {
 			obj.Set("durableObjectId", ev.ObjectID)
 		}
-		a.Engine.SetErrorFlags(obj, ev)
+		a.Engine.Errors.SetFlags(obj, ev)
 	}
 	return v
 }

@@ -78,3 +78,17 @@ func (e *Engine) Try(fn func()) goja.Value {
 	}
 	return nil
 }
+
+// Call calls a JavaScript function and panics with what it throws, so that
+// natives pass exceptions through.
+func (e *Engine) Call(fn goja.Value, this goja.Value, args ...goja.Value) goja.Value {
+	call, ok := goja.AssertFunction(fn)
+	if !ok {
+		e.Throw("TypeError", "%s is not a function", e.Text(fn))
+	}
+	v, err := call(this, args...)
+	if err != nil {
+		e.Rethrow(err)
+	}
+	return v
+}

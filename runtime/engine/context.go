@@ -329,10 +329,10 @@ func (c *Context) checkIdle() {
 func (e *Engine) IO(what string) *Context {
 	c := e.Current()
 	if c == nil {
-		panic(e.NewError("Error", globalScopeText))
+		panic(e.Errors.New("Error", globalScopeText))
 	}
 	if c.dead != nil {
-		panic(e.NewError("Error", fmt.Sprintf("%s: the context has ended: %v", what, c.dead)))
+		panic(e.Errors.New("Error", fmt.Sprintf("%s: the context has ended: %v", what, c.dead)))
 	}
 	return c
 }
@@ -347,10 +347,10 @@ func (c *Context) Check() {
 		return
 	}
 	if cur == c {
-		panic(c.engine.NewError("Error", fmt.Sprintf("the object's instance has ended: %v", c.dead)))
+		panic(c.engine.Errors.New("Error", fmt.Sprintf("the object's instance has ended: %v", c.dead)))
 	}
 	if c.Kind == ObjectContext {
-		panic(c.engine.NewError("Error", "Cannot perform I/O on behalf of a different Durable Object. I/O objects (such as streams, request/response bodies, and others) created in the context of one Durable Object cannot be accessed from a different Durable Object in the same isolate. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
+		panic(c.engine.Errors.New("Error", "Cannot perform I/O on behalf of a different Durable Object. I/O objects (such as streams, request/response bodies, and others) created in the context of one Durable Object cannot be accessed from a different Durable Object in the same isolate. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
 	}
-	panic(c.engine.NewError("Error", "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler cannot be accessed from a different request's handler. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
+	panic(c.engine.Errors.New("Error", "Cannot perform I/O on behalf of a different request. I/O objects (such as streams, request/response bodies, and others) created in the context of one request handler cannot be accessed from a different request's handler. This is a limitation of Cloudflare Workers which allows us to improve overall performance."))
 }

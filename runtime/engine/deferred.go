@@ -88,7 +88,7 @@ func (p *Promises) direct() bool {
 
 // Microtask calls fn in a promise job, in the frame of now.
 func (p *Promises) Microtask(fn func()) {
-	p.queueJob(p.engine.cur, func(goja.Value) { fn() }, nil)
+	p.queueJob(p.engine.Turns.cur, func(goja.Value) { fn() }, nil)
 }
 
 // queueJob calls fn with v in a promise job of a frame.
@@ -213,7 +213,7 @@ func (d *Deferred) Resolve(v goja.Value) {
 		d.Fulfil(v)
 		return
 	}
-	e.Promises.queueJob(e.cur, func(goja.Value) {
+	e.Promises.queueJob(e.Turns.cur, func(goja.Value) {
 		settled := false
 		settler := func(settle func(goja.Value)) goja.Value {
 			return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
@@ -236,7 +236,7 @@ func (d *Deferred) Resolve(v goja.Value) {
 
 // Follow is Resolve with a promise: d becomes what other becomes, two jobs after it.
 func (d *Deferred) Follow(other *Deferred) {
-	d.engine.Promises.queueJob(d.engine.cur, func(goja.Value) { other.Then(d.Fulfil, d.Reject) }, nil)
+	d.engine.Promises.queueJob(d.engine.Turns.cur, func(goja.Value) { other.Then(d.Fulfil, d.Reject) }, nil)
 }
 
 func noReaction(goja.Value) {}
@@ -256,14 +256,14 @@ func (d *Deferred) Then(ok, fail func(goja.Value)) {
 		e.Promises.react(d.promise, ok, fail)
 	case d.state == goja.PromiseStatePending:
 		d.handled = true
-		d.reactions = append(d.reactions, deferredReaction{e.cur, ok, fail})
+		d.reactions = append(d.reactions, deferredReaction{e.Turns.cur, ok, fail})
 	case d.state == goja.PromiseStateFulfilled:
-		e.Promises.queueJob(e.cur, ok, d.value)
+		e.Promises.queueJob(e.Turns.cur, ok, d.value)
 	case d.promise != nil:
 		e.Promises.react(d.promise, ok, fail) // it counts as handled from now on
 	default:
 		d.handled = true
-		e.Promises.queueJob(e.cur, fail, d.value)
+		e.Promises.queueJob(e.Turns.cur, fail, d.value)
 	}
 }
 

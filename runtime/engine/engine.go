@@ -10,8 +10,6 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/dop251/goja"
@@ -93,43 +91,37 @@ type Engine struct {
 	spawn   func(name string, fn func())
 	clock   clock.Clock
 	entropy entropy.Source
-	mapper  SourceMapper
 	logger  Logger
 
 	// The parts, each with a noun of its own. Nobody sets them.
 
 	Turns    Turns
 	Health   Health
+	Errors   Errors
 	Timers   Timers
 	Uncaught Uncaught
 	Hangs    Hangs
 	Memory   MemoryLimit
 	Natives  Natives
+	Lazies   Lazies
 	Watchdog Watchdog
 	Promises Promises
 
-	prims   *goja.Object
-	classes classSlots
-
-	errorMaker func(class, message string) *goja.Object
+	overflow overflow
+	prims    *goja.Object
+	classes  classSlots
+	maker    *insides.Maker
+	locals   map[any]any // by *Local
 
 	maxSubrequests int // 0: no limit
-
-	overflow overflow
-
-	maker *insides.Maker
-
-	lazies map[*goja.Object]map[string]goja.Value // getters of what is made at its first use, by object and name
-	locals map[any]any                            // by *Local
-
 }
 
 // New creates a runtime with its loop. Close ends both.
 func New(o Options) *Engine {
 	e := &Engine{
-		lazies: map[*goja.Object]map[string]goja.Value{}, locals: map[any]any{},
-		name: o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
-		mapper: o.Mapper, logger: o.Logger, maxSubrequests: o.Subrequests,
+		locals: map[any]any{},
+		name:   o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
+		logger: o.Logger, maxSubrequests: o.Subrequests,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
 	if depth == 0 {
@@ -152,6 +144,8 @@ func New(o Options) *Engine {
 	e.vm.SetPromiseRejectionTracker(e.Uncaught.track)
 	e.Turns.engine, e.Timers.engine, e.Uncaught.engine, e.Hangs.engine = e, e, e, e
 	e.Health.engine, e.Health.tell = e, o.Condemned
+	e.Errors.engine, e.Errors.mapper = e, o.Mapper
+	e.Lazies.engine, e.Lazies.getters = e, map[*goja.Object]map[string]goja.Value{}
 	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
 	e.Promises.engine = e
@@ -165,7 +159,7 @@ func New(o Options) *Engine {
 	if o.Language != nil {
 		o.Language.Install(e)
 	}
-	e.installLazies()
+	e.Lazies.install()
 	e.Natives.bound(e)
 	e.Turns.enter = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.Turns.body()
@@ -225,30 +219,6 @@ func (e *Engine) PostLoop(fn func()) error {
 // Background runs fn off the loop, as sched.Scheduler's Go does; it gets back
 // onto it with PostLoop or an Op. Safe for concurrent use.
 func (e *Engine) Background(name string, fn func()) { e.spawn(name, fn) }
-
-// Stopped is why JavaScript was stopped from outside, with the place in the
-// user's code, if err, which a call of goja returned, says so; else nil. A stack
-// overflow is such a stop: it cannot be caught either.
-func (e *Engine) Stopped(err error) error {
-	var overflow *goja.StackOverflowError
-	if errors.As(err, &overflow) {
-		return fmt.Errorf("RangeError: Maximum call stack size exceeded%s", e.where(overflow.Stack()))
-	}
-	var interrupted *goja.InterruptedError
-	if !errors.As(err, &interrupted) {
-		return nil
-	}
-	where := e.where(interrupted.Stack())
-	reason, ok := interrupted.Value().(error)
-	if !ok {
-		return fmt.Errorf("%v%s", interrupted.Value(), where)
-	}
-	var limit *LimitError
-	if errors.As(reason, &limit) {
-		return limit.in(e, where)
-	}
-	return fmt.Errorf("%w%s", reason, where)
-}
 
 // Interrupt stops the JavaScript that runs now, within about 100 ms; catch and
 // finally blocks are skipped and the isolate is condemned with reason. Safe for

@@ -258,7 +258,7 @@ func TestClass(t *testing.T) {
 		Accessors: []Accessor[*counter]{{Name: "value", Get: func(c *counter, _ *goja.Object) goja.Value { return w.e.VM().ToValue(c.n) }}},
 	})
 	w.e.Global("Counter", cls.Ctor)
-	w.e.LazyGlobal("lazy", func() goja.Value { w.out = append(w.out, "made"); return w.e.VM().ToValue(42) })
+	w.e.Lazies.Global("lazy", func() goja.Value { w.out = append(w.out, "made"); return w.e.VM().ToValue(42) })
 	w.script(nil, `
 		class Sub extends Counter { #p = 7; constructor() { super(5); this.extra = 1 } get p() { return this.#p } }
 		const s = new Sub(); s.add(2).add(3);

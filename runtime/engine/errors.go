@@ -16,11 +16,19 @@ import (
 var errorClasses = map[string]bool{"Error": true, "TypeError": true, "RangeError": true, "SyntaxError": true,
 	"ReferenceError": true, "EvalError": true, "URIError": true, "AggregateError": true}
 
-// NewError makes an error of a built-in class; other class names become the
+// Errors are JavaScript's errors, to Go and from it, and their stacks in the
+// user's source. Loop-confined.
+type Errors struct {
+	engine *Engine
+	mapper SourceMapper
+	maker  func(class, message string) *goja.Object // of classes that are the platform's
+}
+
+// New makes an error of a built-in class; other class names become the
 // name of a plain Error.
-func (e *Engine) NewError(class, message string) *goja.Object {
-	if e.errorMaker != nil && !errorClasses[class] {
-		if obj := e.errorMaker(class, message); obj != nil {
+func (x *Errors) New(class, message string) *goja.Object {
+	if x.maker != nil && !errorClasses[class] {
+		if obj := x.maker(class, message); obj != nil {
 			return obj
 		}
 	}
@@ -28,47 +36,47 @@ func (e *Engine) NewError(class, message string) *goja.Object {
 	if !errorClasses[class] || class == "AggregateError" {
 		class = "Error"
 	}
-	obj, err := e.vm.New(e.Primordial(class), e.vm.ToValue(message))
+	obj, err := x.engine.vm.New(x.engine.Primordial(class), x.engine.vm.ToValue(message))
 	if err != nil {
 		panic(err)
 	}
 	if name != class && name != "" {
-		obj.DefineDataProperty("name", e.vm.ToValue(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		obj.DefineDataProperty("name", x.engine.vm.ToValue(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 	return obj
 }
 
-// SetErrorMaker lets the web platform make the errors of classes that are not
+// SetMaker lets the web platform make the errors of classes that are not
 // JavaScript's own (DOMException). maker returns nil for names it does not know.
-func (e *Engine) SetErrorMaker(maker func(class, message string) *goja.Object) { e.errorMaker = maker }
+func (x *Errors) SetMaker(maker func(class, message string) *goja.Object) { x.maker = maker }
 
 // Throw raises a JavaScript error from a native; it does not return.
 func (e *Engine) Throw(class, format string, args ...any) {
-	panic(e.NewError(class, fmt.Sprintf(format, args...)))
+	panic(e.Errors.New(class, fmt.Sprintf(format, args...)))
 }
 
 // FromGo makes the JavaScript value of a Go error: the value that was thrown,
 // if the error came from JavaScript; an Error with its class and flags, if it
 // is an *event.Error; else an Error with the text.
-func (e *Engine) FromGo(err error) goja.Value {
+func (x *Errors) FromGo(err error) goja.Value {
 	var ex *goja.Exception
 	if errors.As(err, &ex) {
 		return ex.Value()
 	}
 	var ev *event.Error
 	if !errors.As(err, &ev) {
-		return e.NewError("Error", err.Error())
+		return x.New("Error", err.Error())
 	}
-	obj := e.NewError(ev.Name, ev.Message)
+	obj := x.New(ev.Name, ev.Message)
 	if ev.Stack != "" {
-		obj.DefineDataProperty("stack", e.vm.ToValue(ev.Stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+		obj.DefineDataProperty("stack", x.engine.vm.ToValue(ev.Stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	e.SetErrorFlags(obj, ev)
+	x.SetFlags(obj, ev)
 	return obj
 }
 
-// SetErrorFlags puts the flags of a failure that crossed contexts on obj.
-func (e *Engine) SetErrorFlags(obj *goja.Object, ev *event.Error) {
+// SetFlags puts the flags of a failure that crossed contexts on obj.
+func (x *Errors) SetFlags(obj *goja.Object, ev *event.Error) {
 	for _, f := range []struct {
 		name string
 		on   bool
@@ -80,12 +88,12 @@ func (e *Engine) SetErrorFlags(obj *goja.Object, ev *event.Error) {
 }
 
 // ToEvent describes a thrown value for other contexts, without the value itself.
-func (e *Engine) ToEvent(v goja.Value) *event.Error {
+func (x *Errors) ToEvent(v goja.Value) *event.Error {
 	out := &event.Error{Name: "Error"}
-	ex := e.vm.Try(func() {
+	ex := x.engine.vm.Try(func() {
 		obj, ok := v.(*goja.Object)
-		if !ok || !e.IsError(v) {
-			out.Message = e.Text(v)
+		if !ok || !x.Is(v) {
+			out.Message = x.engine.Text(v)
 			return
 		}
 		if name := obj.Get("name"); name != nil {
@@ -94,7 +102,7 @@ func (e *Engine) ToEvent(v goja.Value) *event.Error {
 		if m := obj.Get("message"); m != nil {
 			out.Message = m.String()
 		}
-		out.Stack = e.Stack(v)
+		out.Stack = x.Stack(v)
 		flag := func(name string) bool { f := obj.Get(name); return f != nil && f.ToBoolean() }
 		out.Remote, out.Retryable = flag("remote"), flag("retryable")
 		out.Overloaded, out.ObjectReset = flag("overloaded"), flag("durableObjectReset")
@@ -105,14 +113,11 @@ func (e *Engine) ToEvent(v goja.Value) *event.Error {
 	return out
 }
 
-// IsError reports whether v is an instance of the built-in Error.
-func (e *Engine) IsError(v goja.Value) bool {
+// Is reports whether v is an instance of the built-in Error.
+func (x *Errors) Is(v goja.Value) bool {
 	_, ok := v.(*goja.Object)
-	return ok && e.vm.InstanceOf(v, e.Primordial("Error"))
+	return ok && x.engine.vm.InstanceOf(v, x.engine.Primordial("Error"))
 }
-
-// Thrown is the JavaScript value of an error that a goja call returned.
-func (e *Engine) Thrown(err error) goja.Value { return e.FromGo(err) }
 
 // Text is String(v) that never throws.
 func (e *Engine) Text(v goja.Value) (text string) {
@@ -127,21 +132,21 @@ func (e *Engine) Text(v goja.Value) (text string) {
 
 // Stack is the source-mapped stack of an error value, beginning with its name
 // and message; for other values their text.
-func (e *Engine) Stack(v goja.Value) string {
+func (x *Errors) Stack(v goja.Value) string {
 	obj, ok := v.(*goja.Object)
 	if !ok {
-		return e.Text(v)
+		return x.engine.Text(v)
 	}
 	var stack string
-	e.vm.Try(func() {
+	x.engine.vm.Try(func() {
 		if s := obj.Get("stack"); s != nil && !goja.IsUndefined(s) {
 			stack = s.String()
 		}
 	})
 	if stack == "" {
-		return e.Text(v)
+		return x.engine.Text(v)
 	}
-	return e.MapStack(stack)
+	return x.MapStack(stack)
 }
 
 // gojaFrame is a stack line as goja prints it: "at f (file:line:column(pc))"
@@ -151,13 +156,13 @@ var gojaFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.*?):(\d+):(\d+)\(\d+\)\
 // MapStack rewrites the stack text of goja into V8's form with positions of
 // the user's source. Frames of our own code are left out. Text in another form
 // passes unchanged, so mapping twice does no harm.
-func (e *Engine) MapStack(stack string) string {
+func (x *Errors) MapStack(stack string) string {
 	if !strings.Contains(stack, "\n") {
 		return stack
 	}
 	var b strings.Builder
 	for i, line := range strings.Split(strings.TrimRight(stack, "\n"), "\n") {
-		mapped, keep := e.mapLine(line)
+		mapped, keep := x.mapLine(line)
 		if !keep {
 			continue
 		}
@@ -169,7 +174,7 @@ func (e *Engine) MapStack(stack string) string {
 	return b.String()
 }
 
-func (e *Engine) mapLine(line string) (string, bool) {
+func (x *Errors) mapLine(line string) (string, bool) {
 	if native, ok := strings.CutSuffix(line, " (native)"); ok && strings.HasPrefix(strings.TrimSpace(line), "at ") {
 		if name, shown := strings.CutSuffix(strings.TrimSpace(native), BuiltinFrame); shown {
 			return "    " + name + " (<anonymous>)", true
@@ -186,8 +191,8 @@ func (e *Engine) mapLine(line string) (string, bool) {
 	}
 	ln, _ := strconv.Atoi(m[3])
 	col, _ := strconv.Atoi(m[4])
-	if e.mapper != nil {
-		if s, l, c, ok := e.mapper.MapPosition(file, ln, col); ok {
+	if x.mapper != nil {
+		if s, l, c, ok := x.mapper.MapPosition(file, ln, col); ok {
 			file, ln, col = s, l, c
 		}
 	}
@@ -198,15 +203,15 @@ func (e *Engine) mapLine(line string) (string, bool) {
 }
 
 // where shows the innermost frame of the user's code in a captured stack.
-func (e *Engine) where(stack []goja.StackFrame) string {
+func (x *Errors) where(stack []goja.StackFrame) string {
 	for _, f := range stack {
 		p := f.Position()
 		if p.Filename == "" || strings.HasPrefix(p.Filename, "minido:") {
 			continue
 		}
 		file, line, col := p.Filename, p.Line, p.Column
-		if e.mapper != nil {
-			if s, l, c, ok := e.mapper.MapPosition(file, line, col); ok {
+		if x.mapper != nil {
+			if s, l, c, ok := x.mapper.MapPosition(file, line, col); ok {
 				file, line, col = s, l, c
 			}
 		}
@@ -215,26 +220,12 @@ func (e *Engine) where(stack []goja.StackFrame) string {
 	return ""
 }
 
-// Call calls a JavaScript function and panics with what it throws, so that
-// natives pass exceptions through.
-func (e *Engine) Call(fn goja.Value, this goja.Value, args ...goja.Value) goja.Value {
-	call, ok := goja.AssertFunction(fn)
-	if !ok {
-		e.Throw("TypeError", "%s is not a function", e.Text(fn))
-	}
-	v, err := call(this, args...)
-	if err != nil {
-		e.Rethrow(err)
-	}
-	return v
-}
-
 // Rethrow raises, from a native, an error that a goja call returned, or an
 // *event.Error.
 func (e *Engine) Rethrow(err error) {
 	var ev *event.Error
 	if errors.As(err, &ev) {
-		panic(e.FromGo(ev))
+		panic(e.Errors.FromGo(ev))
 	}
 	var ex *goja.Exception
 	if errors.As(err, &ex) {

@@ -109,7 +109,7 @@ func (op *Op) Reject(cause string, make func() goja.Value) {
 
 // Fail rejects the promise with a Go error, as Engine.FromGo shows it.
 func (op *Op) Fail(cause string, err error) {
-	op.Reject(cause, func() goja.Value { return op.engine.FromGo(err) })
+	op.Reject(cause, func() goja.Value { return op.engine.Errors.FromGo(err) })
 }
 
 // Drop ends the operation without settling its promise. Loop-confined.

@@ -47,7 +47,7 @@ func (o *overflow) init(e *Engine, fn func(goja.FunctionCall) goja.Value) goja.C
 			o.making = true
 			defer func() { o.making = false }()
 			o.machine.Mend()
-			panic(e.NewError("RangeError", StackExceeded))
+			panic(e.Errors.New("RangeError", StackExceeded))
 		}
 		return name
 	})

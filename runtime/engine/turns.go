@@ -102,12 +102,12 @@ func (t *Turns) run(fn func()) {
 	if err == nil {
 		return
 	}
-	if stopped := e.Stopped(err); stopped != nil {
+	if stopped := e.Health.Stopped(err); stopped != nil {
 		e.vm.ClearInterrupt()
 		e.Health.Condemn(stopped)
 		return
 	}
-	e.Uncaught.Report(e.Thrown(err))
+	e.Uncaught.Report(e.Errors.FromGo(err))
 }
 
 // finish ends a turn: commits, then outputs.

@@ -71,7 +71,7 @@ func (u *Uncaught) judge() {
 		u.engine.In(frame, func() {
 			obj := u.engine.vm.ToValue(p).(*goja.Object)
 			if u.hooks.UnhandledRejection == nil || !u.hooks.UnhandledRejection(obj, p.Result()) {
-				u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Stack(p.Result())))
+				u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Errors.Stack(p.Result())))
 			}
 		})
 	}
@@ -82,5 +82,5 @@ func (u *Uncaught) Report(v goja.Value) {
 	if h := u.hooks.UncaughtError; h != nil && h(v) {
 		return
 	}
-	u.engine.Log(Error, "Uncaught "+u.engine.Stack(v))
+	u.engine.Log(Error, "Uncaught "+u.engine.Errors.Stack(v))
 }

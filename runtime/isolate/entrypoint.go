@@ -147,10 +147,10 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 				return goja.Undefined()
 			}))
 			result := i.Engine.Call(fn, receiver, append([]goja.Value{controller}, args...)...)
-			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.ToEvent(r)) })
+			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.Errors.ToEvent(r)) })
 		})
 		if thrown != nil {
-			finish(i.Engine.ToEvent(thrown))
+			finish(i.Engine.Errors.ToEvent(thrown))
 		}
 	}, func(err error) { done(false, err) })
 }

@@ -144,7 +144,7 @@ func (i *Isolate) Start(ready func(error)) {
 		i.Engine.Await(i.vm.ToValue(pending.Promise), func(goja.Value) {
 			i.prepare()
 			answer(nil)
-		}, func(reason goja.Value) { answer(errors.New(i.Engine.Stack(reason))) })
+		}, func(reason goja.Value) { answer(errors.New(i.Engine.Errors.Stack(reason))) })
 		// The global scope has no timers and no I/O: what its microtasks leave pending
 		// stays so.
 		i.Engine.Turns.After(func() {
@@ -196,9 +196,9 @@ func unsettled(p *bundle.Pending) error {
 func (i *Isolate) describe(err error) error {
 	var ex *goja.Exception
 	if errors.As(err, &ex) {
-		return errors.New(i.Engine.Stack(ex.Value()))
+		return errors.New(i.Engine.Errors.Stack(ex.Value()))
 	}
-	if stopped := i.Engine.Stopped(err); stopped != nil {
+	if stopped := i.Engine.Health.Stopped(err); stopped != nil {
 		return stopped
 	}
 	return err

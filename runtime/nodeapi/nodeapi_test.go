@@ -56,7 +56,7 @@ func newWorld(t testing.TB, o Options) *world {
 	w.e.Global("require", w.e.Func("require", 1, func(c goja.FunctionCall) goja.Value {
 		v, err := w.m.Require(c.Argument(0).String())
 		if err != nil {
-			panic(w.e.FromGo(err))
+			panic(w.e.Errors.FromGo(err))
 		}
 		return v
 	}))

@@ -48,7 +48,7 @@ func (s *Store) addFrames(made *goja.Object, err error) {
 	if !ok {
 		return
 	}
-	first, rest, _ := strings.Cut(s.engine.Stack(made), "\n")
+	first, rest, _ := strings.Cut(s.engine.Errors.Stack(made), "\n")
 	var b strings.Builder
 	b.WriteString(first)
 	for line := range strings.SplitSeq(trace, "\n") {
@@ -78,7 +78,7 @@ func (s *Store) newError(class, text string) *goja.Object {
 		}
 		return made
 	}
-	return s.engine.NewError(class, text)
+	return s.engine.Errors.New(class, text)
 }
 
 // helpers are what JavaScript says best.

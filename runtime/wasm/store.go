@@ -50,7 +50,7 @@ type Options struct {
 func Install(e *engine.Engine, o Options) *Store {
 	s := &Store{opts: o, engine: e, vm: e.VM(), growth: &growth{}, contexts: map[uintptr]weak.Pointer[instance]{}}
 	s.ctx = context.WithValue(context.Background(), storeKey{}, s)
-	e.LazyGlobal("WebAssembly", func() goja.Value { return s.namespace() })
+	e.Lazies.Global("WebAssembly", func() goja.Value { return s.namespace() })
 	return s
 }
 

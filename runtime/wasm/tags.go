@@ -95,7 +95,7 @@ func (s *Store) defineException() {
 				x.payload = append(x.payload, s.toJS(s.toWasm(v, t.params[n], nil), t.params[n]))
 			}
 			if o, ok := call.Argument(2).(*goja.Object); ok && member(o, "traceStack").ToBoolean() {
-				x.stack = s.engine.NewError("Error", "").Get("stack")
+				x.stack = s.engine.Errors.New("Error", "").Get("stack")
 			}
 			return x
 		},

@@ -2,7 +2,7 @@
 // specifications define and Workers offer, as globals of one engine.Engine.
 //
 // Each specification's part is a package of its own; this one puts them together.
-// Globals are made at their first use (engine.LazyGlobal), so that a worker pays
+// Globals are made at their first use (engine.Lazies.Global), so that a worker pays
 // only for what it touches.
 package webapi
 

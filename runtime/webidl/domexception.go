@@ -45,7 +45,7 @@ var codelessErrors = map[string]bool{"EncodingError": true, "NotReadableError": 
 func (r *Realm) InstallDOMException() {
 	r.LazyClass("DOMException", func() *goja.Object { return r.domExceptions().Ctor })
 	r.Hosts.Add(exceptionCodec{r}, clone.HostDOMException, clone.HostDOMExceptionV1)
-	r.Engine.SetErrorMaker(func(class, message string) *goja.Object {
+	r.Engine.Errors.SetMaker(func(class, message string) *goja.Object {
 		if _, ok := errorCodes[class]; !ok && !codelessErrors[class] {
 			return nil
 		}
@@ -118,7 +118,7 @@ func (r *Realm) setStack(obj *goja.Object, header, stack string) {
 const maxStackFrames = 10
 
 // CallStack is the stack of the code that runs now, in goja's form, which
-// engine.MapStack understands.
+// engine.Errors.MapStack understands.
 func (r *Realm) CallStack() string {
 	frames := errortext.NamedStack(r.Engine, nil)
 	return errortext.FormatFrames(frames[:min(len(frames), maxStackFrames)])
@@ -163,7 +163,7 @@ func (c exceptionCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	x, _ := c.realm.exceptions.Of(obj)
 	w.WriteLengthDelimited(x.name.String())
 	w.WriteLengthDelimited(x.message.String())
-	w.WriteLengthDelimited(c.realm.Engine.Stack(obj))
+	w.WriteLengthDelimited(c.realm.Engine.Errors.Stack(obj))
 	return nil
 }
 

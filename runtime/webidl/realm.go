@@ -58,7 +58,7 @@ func Lazily[T any](e *engine.Engine, make func() T) func() T {
 
 // LazyClass defines the global of a class that ctor makes.
 func (r *Realm) LazyClass(name string, ctor func() *goja.Object) {
-	r.Engine.LazyGlobal(name, func() goja.Value { return ctor() })
+	r.Engine.Lazies.Global(name, func() goja.Value { return ctor() })
 }
 
 // GlobalClass is a constructor of the platform.

@@ -30,7 +30,7 @@ func Call(a *cfapi.API, what string, run Operation) engine.Func {
 		c.Emit(func() {
 			run(name, args, body, func(reply, data []byte, err error) {
 				if err != nil {
-					op.Reject(what, func() goja.Value { return a.Engine.NewError("Error", name+": "+err.Error()) })
+					op.Reject(what, func() goja.Value { return a.Engine.Errors.New("Error", name+": "+err.Error()) })
 					return
 				}
 				op.Resolve(what, func() goja.Value {

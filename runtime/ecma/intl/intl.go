@@ -41,7 +41,7 @@ var ownCase = map[string]bool{"tr": true, "az": true, "lt": true}
 // data is en-US, production's default locale, and that of intldata; plural rules are
 // of all locales.
 func (p *Intl) Install() {
-	p.Engine.LazyGlobal("Intl", func() goja.Value { return p.namespace() })
+	p.Engine.Lazies.Global("Intl", func() goja.Value { return p.namespace() })
 	e := p.Engine
 	through := func(proto *goja.Object, name string, length int, fn func(call goja.FunctionCall) goja.Value) {
 		proto.DefineDataProperty(name, e.Func(name, length, fn), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -125,7 +125,7 @@ func (p *Intl) namespace() *goja.Object {
 		{"PluralRules", p.pluralRulesClass}, {"ListFormat", p.listFormatClass}, {"RelativeTimeFormat", p.relativeTimeClass},
 		{"Segmenter", p.segmenterClass}, {"Locale", p.localeClass}, {"DisplayNames", p.displayNamesClass}, {"DurationFormat", p.durationFormatClass},
 	} {
-		p.Engine.Lazy(p.object, c.name, goja.FLAG_FALSE, func() goja.Value { return c.make() })
+		p.Engine.Lazies.Property(p.object, c.name, goja.FLAG_FALSE, func() goja.Value { return c.make() })
 	}
 	return p.object
 }

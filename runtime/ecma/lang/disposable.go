@@ -19,7 +19,7 @@ var disposablePrelude = engine.NewPrelude("disposable.js", disposableSource)
 // resources (Explicit Resource Management).
 func (p *Language) InstallDisposables() {
 	for _, name := range []string{"SuppressedError", "DisposableStack", "AsyncDisposableStack"} {
-		p.Engine.LazyGlobal(name, func() goja.Value {
+		p.Engine.Lazies.Global(name, func() goja.Value {
 			if p.disposables == nil {
 				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.Show(p.Engine, c.Argument(0))) }}
 				p.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show)).(*goja.Object)

@@ -144,7 +144,7 @@ func (p *Language) describeStack(obj *goja.Object, frames []goja.StackFrame) {
 			}
 			stack = p.Engine.Call(prepare, class, obj, p.VM.NewArray(sites...))
 		} else {
-			stack = p.Engine.String(p.Engine.MapStack(p.errorHeader(obj) + errortext.FormatFrames(frames)))
+			stack = p.Engine.String(p.Engine.Errors.MapStack(p.errorHeader(obj) + errortext.FormatFrames(frames)))
 		}
 	}
 	obj.DefineDataProperty("stack", stack, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -163,7 +163,7 @@ func (p *Language) SettleStack(v goja.Value) {
 	}
 	if p.IsDOMException(obj) {
 		if text, ok := obj.Get("stack").(goja.String); ok && strings.Contains(text.String(), "\n\tat ") {
-			obj.Set("stack", p.Engine.MapStack(text.String()))
+			obj.Set("stack", p.Engine.Errors.MapStack(text.String()))
 		}
 	}
 }

@@ -30,7 +30,7 @@ func (p *Language) installWeak() {
 		return
 	}
 	simulated := clock.IsVirtual(p.Engine.Clock())
-	p.Engine.LazyGlobal("WeakRef", func() goja.Value {
+	p.Engine.Lazies.Global("WeakRef", func() goja.Value {
 		ctor := engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{
 			Name: "WeakRef", Length: 1,
 			New: func(call goja.ConstructorCall) *weakRef { return p.newWeakRef(call.Argument(0), simulated) },
@@ -49,7 +49,7 @@ func (p *Language) installWeak() {
 		p.Engine.HideMembers(ctor)
 		return ctor
 	})
-	p.Engine.LazyGlobal("FinalizationRegistry", func() goja.Value { return p.finalizationRegistry() })
+	p.Engine.Lazies.Global("FinalizationRegistry", func() goja.Value { return p.finalizationRegistry() })
 }
 
 func (p *Language) newWeakRef(target goja.Value, simulated bool) *weakRef {

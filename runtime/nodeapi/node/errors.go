@@ -16,7 +16,7 @@ import (
 // NewError makes an error of a built-in class with Node's `code`; an empty
 // code sets none (nodejs.org/api/errors.html, "Node.js error codes").
 func (m *Modules) NewError(class, code, message string) *goja.Object {
-	err := m.Engine.NewError(class, message)
+	err := m.Engine.Errors.New(class, message)
 	if code != "" {
 		m.Define(err, "code", m.VM.ToValue(code))
 	}

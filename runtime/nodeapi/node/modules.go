@@ -173,7 +173,7 @@ func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 	// lazy defines a property that is made when it is first read.
 	m.Define(obj, "lazy", m.Engine.Func("lazy", 3, func(call goja.FunctionCall) goja.Value {
 		target, fn := call.Argument(0).ToObject(m.VM), call.Argument(2)
-		m.Engine.Lazy(target, call.Argument(1).String(), goja.FLAG_TRUE, func() goja.Value {
+		m.Engine.Lazies.Property(target, call.Argument(1).String(), goja.FLAG_TRUE, func() goja.Value {
 			return m.Engine.Call(fn, goja.Undefined())
 		})
 		return target
@@ -206,7 +206,7 @@ func (m *Modules) Define(obj *goja.Object, name string, v goja.Value) {
 
 // LazyGlobal is an enumerable, writable global of a module, as in workerd.
 func (m *Modules) LazyGlobal(name, module string) {
-	m.Engine.Lazy(m.VM.GlobalObject(), name, goja.FLAG_TRUE, func() goja.Value {
+	m.Engine.Lazies.Property(m.VM.GlobalObject(), name, goja.FLAG_TRUE, func() goja.Value {
 		v := m.Load(module)
 		if obj, ok := v.(*goja.Object); ok && name != module {
 			return obj.Get(name)

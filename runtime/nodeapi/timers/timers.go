@@ -81,7 +81,7 @@ func makeTimers(base *node.Modules) goja.Value {
 		}},
 	)
 	m.Define(exports, "Timeout", m.timers.timeout.Ctor)
-	e.Lazy(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.Load("timers/promises") })
+	e.Lazies.Property(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.Load("timers/promises") })
 	custom := m.SymbolFor("nodejs.util.promisify.custom")
 	for _, name := range []string{"setTimeout", "setImmediate"} {
 		get := e.Func("promisified", 0, func(goja.FunctionCall) goja.Value {

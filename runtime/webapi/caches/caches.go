@@ -31,9 +31,9 @@ type Caches struct {
 // New defines the globals of the Cache API in a realm.
 func New(r *webidl.Realm, f *fetch.Fetch, store *Store) *Caches {
 	p, e := &Caches{r, f, store}, r.Engine
-	e.LazyGlobal("caches", p.defineCaches)
+	e.Lazies.Global("caches", p.defineCaches)
 	for _, name := range []string{"Cache", "CacheStorage"} {
-		e.LazyGlobal(name, func() goja.Value {
+		e.Lazies.Global(name, func() goja.Value {
 			p.VM.GlobalObject().Get("caches")
 			return p.GlobalClass(name)
 		})
@@ -49,7 +49,7 @@ func (p *Caches) defineCaches() goja.Value {
 	first := class.Wrap(&cache{defaultCache})
 	missing := func(name string) engine.Method[storage] {
 		return engine.Method[storage]{Name: name, Async: true, Fn: func(storage, goja.FunctionCall) goja.Value {
-			return p.Rejected(p.Engine.NewError("Error", "caches."+name+"() does not exist in Workers: use caches.default or caches.open(name)."))
+			return p.Rejected(p.Engine.Errors.New("Error", "caches."+name+"() does not exist in Workers: use caches.default or caches.open(name)."))
 		}}
 	}
 	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{
@@ -87,7 +87,7 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 	}
 	missing := func(name string) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Async: true, Fn: func(*cache, goja.FunctionCall) goja.Value {
-			return p.Rejected(p.Engine.NewError("Error", "Cache."+name+"() does not exist in Workers: use match(), put() and delete()."))
+			return p.Rejected(p.Engine.Errors.New("Error", "Cache."+name+"() does not exist in Workers: use match(), put() and delete()."))
 		}}
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*cache]{

@@ -48,10 +48,10 @@ func (p *Crypto) Install() {
 	p.Hosts.Add(keyCodec{p}, hostCryptoKey)
 	subtles := webidl.Lazily(e, p.defineSubtle)
 	cryptos := webidl.Lazily(e, func() *engine.Class[cryptoObject] { return p.defineCrypto(subtles) })
-	e.LazyGlobal("crypto", func() goja.Value { return cryptos().Wrap(cryptoObject{}) })
-	e.LazyGlobal("Crypto", func() goja.Value { return cryptos().Ctor })
-	e.LazyGlobal("SubtleCrypto", func() goja.Value { return subtles().Ctor })
-	e.LazyGlobal("CryptoKey", func() goja.Value { return p.cryptoKeys().Ctor })
+	e.Lazies.Global("crypto", func() goja.Value { return cryptos().Wrap(cryptoObject{}) })
+	e.Lazies.Global("Crypto", func() goja.Value { return cryptos().Ctor })
+	e.Lazies.Global("SubtleCrypto", func() goja.Value { return subtles().Ctor })
+	e.Lazies.Global("CryptoKey", func() goja.Value { return p.cryptoKeys().Ctor })
 }
 
 // maxRandomBytes is the quota of one getRandomValues (section 10.1.1).
@@ -77,7 +77,7 @@ func (p *Crypto) defineCrypto(subtles func() *engine.Class[subtleObject]) *engin
 			}},
 		},
 	})
-	p.Engine.Lazy(class.Proto, "DigestStream", goja.FLAG_FALSE, p.makeDigestStream)
+	p.Engine.Lazies.Property(class.Proto, "DigestStream", goja.FLAG_FALSE, p.makeDigestStream)
 	return class
 }
 

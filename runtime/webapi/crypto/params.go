@@ -18,9 +18,9 @@ func (p *Crypto) cryptoError(err error) goja.Value {
 	var known *webcrypto.Error
 	switch {
 	case !errors.As(err, &known):
-		return p.Engine.FromGo(err)
+		return p.Engine.Errors.FromGo(err)
 	case known.Name == "TypeError":
-		return p.Engine.NewError("TypeError", known.Message)
+		return p.Engine.Errors.New("TypeError", known.Message)
 	}
 	return p.NewDOMException(known.Name, known.Message)
 }

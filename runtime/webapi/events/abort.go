@@ -286,7 +286,7 @@ func (c signalCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error
 	unpack := func(data []byte) goja.Value {
 		reason, err := p.Clone.Deserialize(data, clone.Options{Mode: clone.RPC})
 		if err != nil {
-			return p.Engine.FromGo(err)
+			return p.Engine.Errors.FromGo(err)
 		}
 		return reason
 	}

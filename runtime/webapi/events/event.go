@@ -328,7 +328,7 @@ var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)
 
 // throwSite is the topmost position of an error's stack.
 func (p *Events) throwSite(v goja.Value) (file string, line, column int) {
-	if m := stackPosition.FindStringSubmatch(p.Engine.Stack(v)); m != nil {
+	if m := stackPosition.FindStringSubmatch(p.Engine.Errors.Stack(v)); m != nil {
 		line, _ = strconv.Atoi(m[2])
 		column, _ = strconv.Atoi(m[3])
 		return m[1], line, column

@@ -47,7 +47,7 @@ func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 		p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
 		p.LazyClass("MessageChannel", p.messageChannelClass)
 	}
-	p.Engine.LazyGlobal("ExtendableEvent", func() goja.Value {
+	p.Engine.Lazies.Global("ExtendableEvent", func() goja.Value {
 		return engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{Name: "ExtendableEvent", Extends: p.eventClass().Ctor}).Ctor
 	})
 	p.installGlobalTarget()
@@ -68,7 +68,7 @@ func (p *Events) installGlobalTarget() {
 			return m.Fn(&p.global, call)
 		}))
 	}
-	p.Engine.LazyGlobal("reportError", func() goja.Value {
+	p.Engine.Lazies.Global("reportError", func() goja.Value {
 		return p.GlobalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
 			p.Need(call, 1, "", "reportError", "JsValue")
 			p.Engine.Uncaught.Report(call.Arguments[0])

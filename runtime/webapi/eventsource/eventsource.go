@@ -208,7 +208,7 @@ func (c *sourceConnection) answered(v goja.Value) {
 	mime, _ := mime.Parse(typ)
 	switch {
 	case !ok:
-		s.fail(p.Engine.NewError("TypeError", "The fetcher of an EventSource gave no Response."))
+		s.fail(p.Engine.Errors.New("TypeError", "The fetcher of an EventSource gave no Response."))
 	case r.Status() != 200:
 		s.fail(p.NewDOMException("AbortError", "The response status code was "+p.VM.ToValue(r.Status()).String()+"."))
 	case !hasType:
@@ -229,7 +229,7 @@ func (c *sourceConnection) answered(v goja.Value) {
 		if stream != nil {
 			c.read()
 		} else if s.connection == c {
-			s.reestablish(p.Engine.NewError("Error", "The server provided no content. Will try reconnecting."))
+			s.reestablish(p.Engine.Errors.New("Error", "The server provided no content. Will try reconnecting."))
 		}
 	}
 }
@@ -241,7 +241,7 @@ func (c *sourceConnection) lock(stream *goja.Object) {
 	ended := func(reason goja.Value) {
 		s.task("event source end", c, func() { s.reestablish(reason) })
 	}
-	c.drain = p.streams.Drain(stream, c.chunk, func() { ended(p.Engine.NewError("Error", "The server disconnected.")) }, ended)
+	c.drain = p.streams.Drain(stream, c.chunk, func() { ended(p.Engine.Errors.New("Error", "The server disconnected.")) }, ended)
 }
 
 // read asks for a chunk, unless a listener has closed the source.
@@ -259,7 +259,7 @@ func (c *sourceConnection) chunk(v goja.Value) {
 	}
 	data, ok := p.BytesOf(v)
 	if !ok {
-		s.task("event source end", c, func() { s.fail(p.Engine.NewError("TypeError", streams.TextNotBytes)) })
+		s.task("event source end", c, func() { s.fail(p.Engine.Errors.New("TypeError", streams.TextNotBytes)) })
 		return
 	}
 	events, err := c.stream.feed(data)
@@ -268,7 +268,7 @@ func (c *sourceConnection) chunk(v goja.Value) {
 	}
 	c.pending = events
 	if err != nil {
-		s.task("event source end", c, func() { s.fail(p.Engine.FromGo(err)) })
+		s.task("event source end", c, func() { s.fail(p.Engine.Errors.FromGo(err)) })
 		return
 	}
 	c.deliver()

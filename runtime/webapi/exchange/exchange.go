@@ -38,9 +38,9 @@ func Error(e *engine.Engine, err error) goja.Value {
 	var ex *goja.Exception
 	var ev *event.Error
 	if errors.As(err, &ex) || errors.As(err, &ev) {
-		return e.FromGo(err)
+		return e.Errors.FromGo(err)
 	}
-	return e.NewError("Error", err.Error())
+	return e.Errors.New("Error", err.Error())
 }
 
 // Attempt is an exchange that follows redirects, on the level of events (Fetch,

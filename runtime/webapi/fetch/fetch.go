@@ -52,9 +52,9 @@ func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
 	p.headersClass = webidl.Lazily(e, p.defineHeaders)
 	p.requestClass = webidl.Lazily(e, p.defineRequest)
 	p.responseClass = webidl.Lazily(e, p.defineResponse)
-	e.LazyGlobal("Headers", func() goja.Value { return p.headersClass().Ctor })
-	e.LazyGlobal("Request", func() goja.Value { return p.requestClass().Ctor })
-	e.LazyGlobal("Response", func() goja.Value { return p.responseClass().Ctor })
+	e.Lazies.Global("Headers", func() goja.Value { return p.headersClass().Ctor })
+	e.Lazies.Global("Request", func() goja.Value { return p.requestClass().Ctor })
+	e.Lazies.Global("Response", func() goja.Value { return p.responseClass().Ctor })
 	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
 		if !p.CalledOnGlobal(call) {
 			promise, _, reject := p.VM.NewPromise()

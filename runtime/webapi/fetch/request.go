@@ -100,7 +100,7 @@ func (p *Fetch) sentSignal(r *Request) *events.Signal {
 // RequestToEvent makes the event of a Request object that leaves the context;
 // other values go through the Request constructor, as fetch() does with its
 // first argument. The body counts as used; a stream of JavaScript is pumped by
-// the current context. The error is a JavaScript exception (engine.FromGo).
+// the current context. The error is a JavaScript exception (engine.Errors.FromGo).
 func (p *Fetch) RequestToEvent(v goja.Value) (*event.Request, error) {
 	var out *event.Request
 	if ex := p.VM.Try(func() { out = p.requestEvent(p.coerceRequest(v, goja.Undefined())) }); ex != nil {

@@ -48,7 +48,7 @@ func (p *Fetch) ResponseFromEvent(ev *event.Response) *goja.Object {
 // that came from outside passes through; a stream of JavaScript is pumped by
 // the current context, chunk by chunk through its output gate, and the context
 // is held until the stream ends; gone, if not nil, is called in a turn when the
-// receiver gives such a stream up. The error is a JavaScript exception's value (engine.FromGo gives it back): workerd's
+// receiver gives such a stream up. The error is a JavaScript exception's value (engine.Errors.FromGo gives it back): workerd's
 // TypeError if v is no Response.
 func (p *Fetch) ResponseToEvent(v goja.Value, gone func()) (*event.Response, error) {
 	r, ok := p.Engine.Attached(v).(*Response)

@@ -30,7 +30,7 @@ type Console struct {
 func New(r *webidl.Realm, regexps *regexp.Class) *Console { return &Console{r, regexps} }
 
 // Install defines console (WHATWG Console), written through the engine's logger.
-func (p *Console) Install() { p.Engine.LazyGlobal("console", p.makeConsole) }
+func (p *Console) Install() { p.Engine.Lazies.Global("console", p.makeConsole) }
 
 // console is the state of one isolate's console. Loop-confined.
 type console struct {
@@ -80,7 +80,7 @@ func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 	logger("dirxml", engine.Log)
 	define("table", c.table)
 	define("trace", func(args []goja.Value) {
-		c.write(engine.Log, strings.TrimRight(p.Engine.MapStack(webidl.StackHeader("Trace", c.format(args))+p.CallStack()), "\n"))
+		c.write(engine.Log, strings.TrimRight(p.Engine.Errors.MapStack(webidl.StackHeader("Trace", c.format(args))+p.CallStack()), "\n"))
 	})
 	group := func(args []goja.Value) {
 		if len(args) > 0 {

@@ -254,7 +254,7 @@ func (in *inspector) described(obj, d *goja.Object, level int) string {
 
 // threw is what a getter threw, of errors the message alone.
 func (in *inspector) threw(thrown goja.Value) string {
-	if obj, ok := thrown.(*goja.Object); ok && in.p.Engine.IsError(thrown) {
+	if obj, ok := thrown.(*goja.Object); ok && in.p.Engine.Errors.Is(thrown) {
 		thrown = obj.Get("message")
 	}
 	return in.p.Engine.Text(thrown)
@@ -312,7 +312,7 @@ func (in *inspector) shapeOf(obj *goja.Object, class, tag string) shape {
 		return braced(kind, in.style("<items unknown>", "special"))
 	case kind == "Map Iterator" || kind == "Set Iterator":
 		return in.iteratorShape(obj, kind, tag)
-	case kind == "Error" || in.p.Engine.IsError(obj):
+	case kind == "Error" || in.p.Engine.Errors.Is(obj):
 		return in.errorShape(obj, class)
 	case kind == "Date":
 		text := "Invalid Date"
@@ -460,7 +460,7 @@ func (in *inspector) promise(promise *goja.Promise) []string {
 // errorShape shows an error by its stack, in positions of the user's source,
 // and what else hangs on it.
 func (in *inspector) errorShape(obj *goja.Object, class string) shape {
-	stack := in.p.Engine.Stack(obj)
+	stack := in.p.Engine.Errors.Stack(obj)
 	name, message := in.inherited(obj, "name"), in.inherited(obj, "message")
 	head, frames, traced := strings.Cut(stack, "\n    at ")
 	if head == "" && !traced {

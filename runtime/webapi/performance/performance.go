@@ -49,7 +49,7 @@ type object struct{ events.Target }
 func New(r *webidl.Realm, cloner *structured.Cloner, ev *events.Events) *Timeline {
 	p := &Timeline{Realm: r, cloner: cloner, events: ev}
 	class := webidl.Lazily(p.Engine, p.definePerformance)
-	p.Engine.LazyGlobal("performance", func() goja.Value { return class().Wrap(&object{}) })
+	p.Engine.Lazies.Global("performance", func() goja.Value { return class().Wrap(&object{}) })
 	if !p.Enabled(compat.EnableGlobalPerformanceClasses) {
 		return p
 	}

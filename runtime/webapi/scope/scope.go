@@ -37,11 +37,11 @@ func Install(r *webidl.Realm, parts Parts) {
 			return nil
 		}))
 	}
-	e.LazyGlobal("Cloudflare", p.makeCloudflare)
+	e.Lazies.Global("Cloudflare", p.makeCloudflare)
 	p.installTimers()
 	navigators := webidl.Lazily(e, p.defineNavigator)
 	p.LazyClass("Navigator", func() *goja.Object { return navigators().Ctor })
-	e.LazyGlobal("navigator", func() goja.Value { return navigators().Wrap(navigator{}) })
+	e.Lazies.Global("navigator", func() goja.Value { return navigators().Wrap(navigator{}) })
 }
 
 // makeCloudflare is the object Cloudflare: compatibilityFlags has every flag by

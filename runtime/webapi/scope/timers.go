@@ -14,7 +14,7 @@ import (
 // queueMicrotask and scheduler.wait.
 func (p *scope) installTimers() {
 	define := func(name string, length int, fn func(goja.FunctionCall) goja.Value) {
-		p.Engine.LazyGlobal(name, func() goja.Value { return p.GlobalFunc(name, length, fn) })
+		p.Engine.Lazies.Global(name, func() goja.Value { return p.GlobalFunc(name, length, fn) })
 	}
 	define("setTimeout", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
 	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
@@ -30,7 +30,7 @@ func (p *scope) installTimers() {
 		p.queueMicrotask(p.callback("queueMicrotask", call.Argument(0)))
 		return goja.Undefined()
 	})
-	p.Engine.LazyGlobal("scheduler", p.makeScheduler)
+	p.Engine.Lazies.Global("scheduler", p.makeScheduler)
 }
 
 // callback checks that v is a function: code in strings is none.
@@ -76,7 +76,7 @@ func (p *scope) makeScheduler() goja.Value {
 		Name: "Scheduler",
 		Methods: []engine.Method[scheduler]{{Name: "wait", Length: 1, Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
 			if len(call.Arguments) == 0 {
-				return p.Rejected(p.Engine.NewError("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'."))
+				return p.Rejected(p.Engine.Errors.New("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'."))
 			}
 			delay, options := engine.Milliseconds(call.Arguments[0].ToFloat()), call.Argument(1)
 			return p.Promise(func() goja.Value { return p.wait(delay, options) })

@@ -121,7 +121,7 @@ func (p *idl) sizeOf(size goja.Callable, chunk goja.Value) (n float64, thrown go
 		return n, thrown
 	}
 	if _, isSymbol := v.(*goja.Symbol); isSymbol {
-		return 0, p.Engine.NewError("TypeError", "Cannot convert a Symbol value to a number")
+		return 0, p.Engine.Errors.New("TypeError", "Cannot convert a Symbol value to a number")
 	}
 	return v.ToFloat(), nil
 }
@@ -139,7 +139,7 @@ func (p *idl) natural(v goja.Value, what string) int {
 }
 
 // typeError makes a TypeError.
-func (p *idl) typeError(text string) goja.Value { return p.Engine.NewError("TypeError", text) }
+func (p *idl) typeError(text string) goja.Value { return p.Engine.Errors.New("TypeError", text) }
 
 // refused is a rejected promise for JavaScript.
 func (p *idl) refused(text string) goja.Value {

@@ -43,7 +43,7 @@ func (p *Streams) FromBodyOf(b event.Body, owner *engine.Context) *goja.Object {
 
 // BodyFromStream takes a ReadableStream's bytes out of JavaScript, as the body
 // of a response is: see ResponseToEvent. The stream is locked from then on. The
-// error is a JavaScript exception (engine.FromGo).
+// error is a JavaScript exception (engine.Errors.FromGo).
 func (p *Streams) BodyFrom(v goja.Value) (event.Body, error) {
 	var out event.Body
 	if ex := p.VM.Try(func() {
@@ -211,7 +211,7 @@ func (p *Streams) fromSource(src *source) *readable {
 	c.cancel = func(reason goja.Value) *engine.Deferred {
 		if src := c.source; src != nil {
 			c.source = nil
-			src.body.Cancel(p.Engine.ToEvent(reason))
+			src.body.Cancel(p.Engine.Errors.ToEvent(reason))
 		}
 		return p.done()
 	}

@@ -184,7 +184,7 @@ func (c writableCodec) writableInto(pipe *event.Pipe) *goja.Object {
 		owner.Check()
 		data, ok := p.BytesOf(chunk)
 		if !ok {
-			return p.Rejected(e.NewError("TypeError", "This WritableStream only supports writing byte types."))
+			return p.Rejected(e.Errors.New("TypeError", "This WritableStream only supports writing byte types."))
 		}
 		data = append([]byte(nil), data...)
 		done := e.StartOp("writing to a WritableStream")

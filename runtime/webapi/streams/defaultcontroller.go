@@ -42,7 +42,7 @@ func (c *controller) enqueue(chunk goja.Value) (thrown goja.Value) {
 	} else {
 		n, thrown := c.p.sizeOf(c.sizes, chunk)
 		if thrown == nil && !finite(n) {
-			thrown = c.p.Engine.NewError("RangeError", textBadSize)
+			thrown = c.p.Engine.Errors.New("RangeError", textBadSize)
 		}
 		if thrown != nil {
 			c.fail(thrown)

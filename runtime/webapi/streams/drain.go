@@ -67,9 +67,9 @@ func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]by
 		switch {
 		case ended:
 		case !ok:
-			fail(p.Engine.NewError("TypeError", TextNotBytes))
+			fail(p.Engine.Errors.New("TypeError", TextNotBytes))
 		case len(all)+len(data) > MaxBufferedBytes:
-			fail(p.Engine.NewError("TypeError", textTooLong))
+			fail(p.Engine.Errors.New("TypeError", textTooLong))
 		default:
 			all = append(all, data...)
 			d.Next()
@@ -119,7 +119,7 @@ func (p *Streams) pump(stream *goja.Object, gone func()) event.Body {
 		u.pipe.Close(errContextEnded)
 	})
 	u.c.Hold()
-	u.d = p.Drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.ToEvent(reason)) })
+	u.d = p.Drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.Errors.ToEvent(reason)) })
 	u.pipe.OnCancel(func(reason error) {
 		e.Post(u.frame, "body canceled", func() { u.abandon(reason) })
 	})
@@ -142,8 +142,8 @@ func (u *pumping) chunk(v goja.Value) {
 	}
 	data, ok := u.p.ChunkBytes(v)
 	if !ok {
-		err := u.p.Engine.NewError("TypeError", TextNotBytes)
-		u.finish(u.p.Engine.ToEvent(err))
+		err := u.p.Engine.Errors.New("TypeError", TextNotBytes)
+		u.finish(u.p.Engine.Errors.ToEvent(err))
 		u.d.Stop(err)
 		return
 	}

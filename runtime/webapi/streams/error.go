@@ -21,7 +21,7 @@ type thrownValue struct {
 // Thrown is a JavaScript value as an error of Go, for a body to break with. Its
 // own isolate gets the value back, others see a description.
 func (p *Streams) Thrown(v goja.Value) error {
-	return &thrownValue{p.Engine.ToEvent(v), p.Engine, v}
+	return &thrownValue{p.Engine.Errors.ToEvent(v), p.Engine, v}
 }
 
 // Unwrap gives the description.
@@ -33,11 +33,11 @@ func (t *thrownValue) Error() string { return t.description.Error() }
 // bodyError is the JavaScript value of an error that broke a body.
 func (p *Streams) bodyError(err error) goja.Value {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return p.Engine.NewError("Error", "Network connection lost.")
+		return p.Engine.Errors.New("Error", "Network connection lost.")
 	}
 	var thrown *thrownValue
 	if errors.As(err, &thrown) && thrown.engine == p.Engine {
 		return thrown.value
 	}
-	return p.Engine.FromGo(err)
+	return p.Engine.Errors.FromGo(err)
 }

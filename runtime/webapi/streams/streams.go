@@ -88,12 +88,12 @@ func (p *Streams) install() {
 	lazyClass(p, "CompressionStream", func(p *Streams) *engine.Class[*mapping] { return defineCompression(p, "CompressionStream", false) })
 	lazyClass(p, "DecompressionStream", func(p *Streams) *engine.Class[*mapping] { return defineCompression(p, "DecompressionStream", true) })
 	e := p.Engine
-	e.LazyGlobal("ByteLengthQueuingStrategy", func() goja.Value {
+	e.Lazies.Global("ByteLengthQueuingStrategy", func() goja.Value {
 		return defineStrategy(p, "ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
 			return chunk.ToObject(p.VM).Get("byteLength")
 		})
 	})
-	e.LazyGlobal("CountQueuingStrategy", func() goja.Value {
+	e.Lazies.Global("CountQueuingStrategy", func() goja.Value {
 		return defineStrategy(p, "CountQueuingStrategy", func(goja.Value) goja.Value { return p.VM.ToValue(1) })
 	})
 }

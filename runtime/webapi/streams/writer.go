@@ -91,7 +91,7 @@ func (x *writer) write(chunk goja.Value, request writeRequest) {
 	}
 	w.requests.push(request)
 	if !finite(n) {
-		w.fail(p.Engine.NewError("RangeError", textBadSize))
+		w.fail(p.Engine.Errors.New("RangeError", textBadSize))
 		return
 	}
 	w.queue.push(sized{chunk: chunk, size: n})

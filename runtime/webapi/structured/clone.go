@@ -41,7 +41,7 @@ func (c *Cloner) AddTransferable(t Transferable) { c.kinds = append(c.kinds, t) 
 func New(r *webidl.Realm) *Cloner {
 	c := &Cloner{Realm: r}
 	r.Hosts.Add(transferCodec{c}, hostTransferred)
-	r.Engine.LazyGlobal("structuredClone", func() goja.Value {
+	r.Engine.Lazies.Global("structuredClone", func() goja.Value {
 		return r.GlobalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
 			r.Need(call, 1, "", "structuredClone", "JsValue")
 			options := call.Argument(1)
@@ -186,11 +186,11 @@ func Error(r *webidl.Realm, err error) goja.Value {
 	case errors.As(err, &damaged):
 		return r.NewDOMException("DataCloneError", damaged.Error())
 	case errors.Is(err, clone.ErrTooDeep):
-		return r.Engine.NewError("RangeError", clone.ErrTooDeep.Error())
+		return r.Engine.Errors.New("RangeError", clone.ErrTooDeep.Error())
 	case errors.Is(err, clone.ErrNotTransferable):
-		return r.Engine.NewError("TypeError", clone.ErrNotTransferable.Error())
+		return r.Engine.Errors.New("TypeError", clone.ErrNotTransferable.Error())
 	}
-	return r.Engine.FromGo(err)
+	return r.Engine.Errors.FromGo(err)
 }
 
 // TransferList converts a sequence<object>, such as a transfer list.

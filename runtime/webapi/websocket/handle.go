@@ -37,8 +37,8 @@ type Sockets struct {
 func New(r *webidl.Realm, ev *events.Events, blobs *blob.Blobs, through exchange.Exchange) *Sockets {
 	p := &Sockets{Realm: r, events: ev, blobs: blobs, through: through}
 	p.class = webidl.Lazily(r.Engine, p.define)
-	r.Engine.LazyGlobal("WebSocket", func() goja.Value { return p.class().Ctor })
-	r.Engine.LazyGlobal("WebSocketPair", p.definePair)
+	r.Engine.Lazies.Global("WebSocket", func() goja.Value { return p.class().Ctor })
+	r.Engine.Lazies.Global("WebSocketPair", p.definePair)
 	return p
 }
 
@@ -284,7 +284,7 @@ func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 // OnError implements event.Receiver.
 func (r socketReceiver) OnError(err error) {
 	h := r.h
-	h.p.Engine.Post(h.frame, "websocket error", func() { h.dispatchError(h.p.Engine.FromGo(err)) })
+	h.p.Engine.Post(h.frame, "websocket error", func() { h.dispatchError(h.p.Engine.Errors.FromGo(err)) })
 }
 
 func (h *Handle) dispatchClose(code int, reason string, clean bool) {
