@@ -585,6 +585,25 @@ func TestOlderAndBrokenIndexes(t *testing.T) {
 	}
 }
 
+// A row that is no alarm is damage, and the error names the index and the row.
+func TestRowsThatAreNoAlarms(t *testing.T) {
+	for _, row := range []string{`('abc', 'soon')`, `('abc', NULL)`, `(x'616263', 5)`} {
+		w := newWorld(t).start()
+		dir := filepath.Join(w.dir, "rows")
+		w.must(os.MkdirAll(dir, 0o700))
+		path := filepath.Join(dir, IndexFile)
+		conn, err := sqlite.Open(sqlite.Options{Path: path, Now: w.clock.Now, Rand: entropy.NewSeeded(2)})
+		w.must(err)
+		w.must(conn.Exec(`CREATE TABLE _cf_ALARM (actor_id TEXT PRIMARY KEY, scheduled_time INTEGER) WITHOUT ROWID; INSERT INTO _cf_ALARM VALUES ` + row))
+		w.must(conn.Close())
+		_, err = w.s.Open(Namespace{Key: "rows", Class: "R", Dir: dir})
+		var damaged *DamageError
+		if !errors.As(err, &damaged) || damaged.Path != path || !strings.Contains(err.Error(), `"abc"`) {
+			t.Errorf("%s: %v", row, err)
+		}
+	}
+}
+
 // After Close nothing is delivered, no timer is left and calls say so.
 func TestClose(t *testing.T) {
 	w := newWorld(t).start()

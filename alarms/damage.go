@@ -114,10 +114,13 @@ func (x *index) seal(sum int32) error {
 // are damaged.
 func (x *index) verify(rows []record) (changed bool, err error) {
 	sum, err := x.sealed()
-	if err != nil || sum == 0 {
-		return false, err
+	if err == nil && sum != 0 {
+		changed, err = sum != sumOf(rows), x.seal(0)
 	}
-	return sum != sumOf(rows), x.seal(0)
+	if err != nil {
+		return false, fmt.Errorf("alarms: open %s: %w", x.path, err)
+	}
+	return changed, nil
 }
 
 // stillThere reports, as an error, that the file of an open index was deleted or

@@ -104,7 +104,7 @@ func (r *runner) learnPackage(pkg string) error {
 	if b, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", pkg, err, b)
 	}
-	list := exec.Command(binary, "-test.list", "^Test")
+	list := exec.Command(binary, "-test.list", "^(Test|Fuzz)")
 	list.Dir = filepath.Join(r.top, pkg)
 	names, err := list.Output()
 	if err != nil {

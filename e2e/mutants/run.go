@@ -22,9 +22,10 @@ import (
 type verdict string
 
 const (
-	killed  verdict = "killed"
-	living  verdict = "alive"
-	unbuilt verdict = "not built" // the compiler refuses it
+	killed    verdict = "killed"
+	living    verdict = "alive"
+	undecided verdict = "undecided" // the budget was spent; the next run tries again
+	unbuilt   verdict = "not built" // the compiler refuses it
 )
 
 // result is a line of the results file.
@@ -128,7 +129,7 @@ func (r *runner) take() (job, bool) {
 	for r.failed == nil && r.next < len(r.jobs) && (r.most == 0 || r.begun < r.most) {
 		j := r.jobs[r.next]
 		r.next++
-		if d, ok := r.done[j.name()]; j.equivalent == "" && (!ok || d.Sum != r.tests.Sum) {
+		if d, ok := r.done[j.name()]; j.equivalent == "" && (!ok || d.Sum != r.tests.Sum || d.Verdict == undecided) {
 			r.begun++
 			return j, true
 		}
@@ -217,7 +218,10 @@ func (r *runner) judge(dir, overlay string, m mutant) (verdict, string, error) {
 			return v, by, err
 		}
 	}
-	return living, fmt.Sprintf("%d tests passed, %d were too long", ran, skipped), nil
+	if skipped > 0 {
+		return undecided, fmt.Sprintf("%d tests passed, %d were too long", ran, skipped), nil
+	}
+	return living, fmt.Sprintf("%d tests passed", ran), nil
 }
 
 func (r *runner) build(binary, overlay, pkg string) ([]byte, error) {
@@ -328,7 +332,7 @@ func (r *runner) table() (alive int) {
 		}
 	}
 	sort.Strings(files)
-	columns := []verdict{total, killed, living, equivalent, unbuilt, untested}
+	columns := []verdict{total, killed, living, undecided, equivalent, unbuilt, untested}
 	fmt.Printf("\n%-28s", "file")
 	for _, v := range columns {
 		fmt.Printf(" %10s", v)
