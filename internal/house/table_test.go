@@ -73,9 +73,13 @@ func find(rows []row, rel string) (row, bool) {
 	return best, ok
 }
 
-// testHelper runs a whole server in a test. External tests of any package may
-// import it, so that tests of behaviour lie beside the code that they test.
-const testHelper = "runtime/minidotest"
+// testHelper runs a whole server in a test, platformHelper an isolate with the
+// whole web platform. External tests of any package may import them, so that tests
+// of behaviour lie beside the code that they test.
+const (
+	testHelper     = "runtime/minidotest"
+	platformHelper = "runtime/webapi/webapitest"
+)
 
 // checkImports returns what the packages' imports, those of their tests
 // included, violate.
@@ -97,7 +101,7 @@ func checkImports(rows []row, pkgs []listed) []string {
 		for kind, list := range [][]string{p.Imports, p.TestImports, p.XTestImports} {
 			for _, path := range list {
 				rel, ours := strings.CutPrefix(path, modulePath+"/")
-				if !ours || rel == p.rel() || kind == 2 && rel == testHelper {
+				if !ours || rel == p.rel() || kind == 2 && (rel == testHelper || rel == platformHelper) {
 					continue
 				}
 				to, ok := find(rows, rel)

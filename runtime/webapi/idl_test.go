@@ -1,9 +1,11 @@
-package webapi
+package webapi_test
 
 import (
 	_ "embed"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 //go:embed testdata/idl.txt
@@ -56,7 +58,7 @@ async (name, ctor, parent, members) => {
 // Every interface has the members that its standard gives it, with the
 // attributes, names, lengths and refusals of Web IDL.
 func TestInterfaces(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	for line := range strings.Lines(idlTable) {
 		head, members, ok := strings.Cut(strings.TrimSpace(line), ": ")
 		if !ok || strings.HasPrefix(line, "#") {
@@ -64,11 +66,11 @@ func TestInterfaces(t *testing.T) {
 		}
 		head, parent, _ := strings.Cut(head, " < ")
 		name, length, _ := strings.Cut(strings.TrimSuffix(head, ")"), "(")
-		w.run(`for (const bad of await (` + checkInterface + `)("` + name + `", "` + length + `", "` + parent + `", "` + members + `".split(" "))) say(bad)`)
+		w.Run(`for (const bad of await (` + checkInterface + `)("` + name + `", "` + length + `", "` + parent + `", "` + members + `".split(" "))) say(bad)`)
 	}
-	for _, bad := range w.out {
+	for _, bad := range w.Out {
 		t.Error(bad)
 	}
-	w.out = nil
-	w.said()
+	w.Out = nil
+	w.Said()
 }

@@ -1,14 +1,18 @@
-package webapi
+package webapi_test
 
-import "testing"
+import (
+	"testing"
+
+	"minido.dev/minido/runtime/webapi/webapitest"
+)
 
 // Web IDL, section 3.7 (overload resolution): arguments are converted from left
 // to right, the members of a dictionary by the order of their names, those of
 // an inherited dictionary first.
 func TestArgumentOrder(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`globalThis.spy = (seen, name) => ({ toString() { seen.push(name); return "native" } })`)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Run(`globalThis.spy = (seen, name) => ({ toString() { seen.push(name); return "native" } })`)
+	w.Tries([][2]string{
 		{`(o => { new Blob([spy(o, "part")], { get type() { o.push("get type"); return spy(o, "type") }, get endings() { o.push("get endings"); return spy(o, "endings") } }); return o })([])`,
 			`["part","get endings","endings","get type","type"]`},
 		{`(o => { new File([spy(o, "part")], spy(o, "name"), { get lastModified() { o.push("lastModified") }, get type() { o.push("type") } }); return o })([])`,
@@ -22,8 +26,8 @@ func TestArgumentOrder(t *testing.T) {
 // Fetch, section 4.1 (main fetch): the response to a HEAD has no body, whatever
 // the scheme.
 func TestHeadOfDataURL(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`fetch("data:,x", { method: "HEAD" }).then(async r => [r.body, await r.text(), r.headers.get("content-type")])`, `[null,"","text/plain;charset=US-ASCII"]`},
 	})
 }
@@ -32,9 +36,9 @@ func TestHeadOfDataURL(t *testing.T) {
 // that is not serializable is refused. Section 8.6 (timers): the callback's this
 // value is the global object, also in strict code.
 func TestStreamsAreNoPlainObjects(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`globalThis.refused = (v) => { try { structuredClone(v); return false } catch (e) { return e.name } }`)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Run(`globalThis.refused = (v) => { try { structuredClone(v); return false } catch (e) { return e.name } }`)
+	w.Tries([][2]string{
 		{`[new TransformStream(), new TextDecoderStream(), new CompressionStream("gzip"), new ReadableStream().getReader(), new WritableStream().getWriter()].map(refused)`,
 			`["DataCloneError","DataCloneError","DataCloneError","DataCloneError","DataCloneError"]`},
 		{`(c => { new ReadableStream({ type: "bytes", start(x) { c.push(x) } }); new TransformStream({ start(x) { c.push(x) } }); return c.map(refused) })([])`, `["DataCloneError","DataCloneError"]`},
@@ -48,9 +52,9 @@ func TestStreamsAreNoPlainObjects(t *testing.T) {
 // not registered is not supported, and MD5, which only digest() has, is none of
 // ECDSA's.
 func TestNoMD5InECDSA(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`globalThis.keys = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])`)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Run(`globalThis.keys = await crypto.subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"])`)
+	w.Tries([][2]string{
 		{`crypto.subtle.sign({ name: "ECDSA", hash: "MD5" }, keys.privateKey, new Uint8Array(1)).catch(e => e.name)`, `NotSupportedError`},
 		{`crypto.subtle.verify({ name: "ECDSA", hash: "MD5" }, keys.publicKey, new Uint8Array(64), new Uint8Array(1)).catch(e => e.name)`, `NotSupportedError`},
 	})
@@ -60,10 +64,10 @@ func TestNoMD5InECDSA(t *testing.T) {
 // 5 (body init), in workerd: what can be iterated over is a stream of its items,
 // but for what iterates synchronously and has a text of its own.
 func TestIterablesAsBodies(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`globalThis.items = { *[Symbol.iterator]() { yield new Uint8Array([105]) } };
+	w := webapitest.New(t)
+	w.Run(`globalThis.items = { *[Symbol.iterator]() { yield new Uint8Array([105]) } };
 		globalThis.told = (v) => { const r = new Response(v); return r.text().then((s) => s + "," + r.headers.get("content-type"), (e) => e.name) }`)
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`new Blob([new Map([[1, 2]]), new Set()]).text()`, `[object Map][object Set]`},
 		{`new TextDecoder().decode(new Map())`, `TypeError: Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView'.`},
 		{`crypto.subtle.digest("SHA-1", new Map()).catch(e => e.name)`, `TypeError`},

@@ -1,11 +1,15 @@
-package webapi
+package webapi_test
 
-import "testing"
+import (
+	"testing"
+
+	"minido.dev/minido/runtime/webapi/webapitest"
+)
 
 // The platform takes what the language has beyond goja: regular expressions and
 // Float16Array.
 func TestLanguageInPlatform(t *testing.T) {
-	newFetchWorld(t).tries([][2]string{
+	webapitest.New(t).Tries([][2]string{
 		{`(() => { const a = structuredClone({ a: new Float16Array([1.5, -0]) }).a; return [a.constructor.name, a[0], Object.is(a[1], -0)] })()`, `["Float16Array",1.5,true]`},
 		{`crypto.getRandomValues(new Float16Array(1))`, `TypeMismatchError: ArrayBufferView argument to getRandomValues() must be an integer-typed view.`},
 		{`new Response(new Float16Array([1])).arrayBuffer().then((b) => [...new Uint8Array(b)])`, `[0,60]`},
@@ -24,9 +28,9 @@ globalThis.aes = (name) => s.importKey("raw", new Uint8Array(16), name, true, ["
 // A CryptoKey is serializable (Web Cryptography API, section 13.5), alone and
 // within objects; an algorithm's getter that transfers the data leaves none.
 func TestCryptoKeyClone(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(cryptoPrelude)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Run(cryptoPrelude)
+	w.Tries([][2]string{
 		{`(async () => { const d = enc("abc"); return hex(await s.digest({ get name() { structuredClone(d.buffer, { transfer: [d.buffer] }); return "SHA-1" } }, d)) })()`, `da39a3ee5e6b4b0d3255bfef95601890afd80709`},
 		{`(async () => { const k = await hmac(["sign"]), c = structuredClone({ k, again: k }); return [c.k !== k, c.k === c.again, c.k instanceof CryptoKey, c.k.type, c.k.usages, c.k.algorithm, hex(await s.sign("HMAC", c.k, enc(""))) === hex(await s.sign("HMAC", k, enc("")))] })()`, `[true,true,true,"secret",["sign"],{"name":"HMAC","hash":{"name":"SHA-256"},"length":24},true]`},
 	})

@@ -1,4 +1,4 @@
-package webapi
+package webapi_test
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // streamHelpers are what the snippets below share.
@@ -17,9 +19,9 @@ const streamHelpers = `
 	globalThis.native = () => new Response("abc").body;
 `
 
-func streamWorld(t testing.TB) *fetchWorld {
-	w := newFetchWorld(t)
-	w.run(streamHelpers)
+func streamWorld(t testing.TB) *webapitest.World {
+	w := webapitest.New(t)
+	w.Run(streamHelpers)
 	return w
 }
 
@@ -29,8 +31,8 @@ func TestReadableMisuse(t *testing.T) {
 	w := streamWorld(t)
 	const locked, released = `TypeError: This ReadableStream is currently locked to a reader.`, `TypeError: This ReadableStream reader has been released.`
 	for _, source := range []string{`rs("a", "b")`, `native()`} {
-		w.run(`globalThis.mk = () => ` + source)
-		w.tries([][2]string{
+		w.Run(`globalThis.mk = () => ` + source)
+		w.Tries([][2]string{
 			{`(s => { s.getReader(); return s.getReader() })(mk())`, locked},
 			{`mk().getReader({mode: "foo"})`, `TypeError: mode must be undefined or 'byob' in call to getReader().`},
 			{`(s => { s.getReader(); return s.cancel() })(mk())`, locked},
@@ -47,7 +49,7 @@ func TestReadableMisuse(t *testing.T) {
 			{`ReadableStream.prototype.getReader.call({})`, `TypeError: Illegal invocation: function called with incorrect ` + "`this`" + ` reference. See https://developers.cloudflare.com/workers/observability/errors/#illegal-invocation-errors for details.`},
 		})
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`rs("a").getReader({mode: "byob"})`, `TypeError: This ReadableStream does not support BYOB reads.`},
 		{`new ReadableStream({type: "foo"})`, `TypeError: "foo" is not a valid type of ReadableStream.`},
 		{`new ReadableStream({pull: 5})`, `TypeError: Incorrect type for the 'pull' field on 'UnderlyingSource': the provided value is not of type 'function'.`},
@@ -63,8 +65,8 @@ func TestReadableMisuse(t *testing.T) {
 // what cancel tells the source.
 func TestReadableDefault(t *testing.T) {
 	w := streamWorld(t)
-	w.run(`globalThis.ctl = (f, type) => { let c; const s = new ReadableStream({type, start(k) { c = k }}); return f(c, s) }`)
-	w.tries([][2]string{
+	w.Run(`globalThis.ctl = (f, type) => { let c; const s = new ReadableStream({type, start(k) { c = k }}); return f(c, s) }`)
+	w.Tries([][2]string{
 		{`all(rs(1, "b", null))`, `[1,"b","[null]"]`},
 		{`ctl(c => { c.close(); c.close() })`, `TypeError: This ReadableStream is closed.`},
 		{`ctl(c => { c.close(); c.enqueue(1) })`, `TypeError: Unable to enqueue`},
@@ -86,9 +88,9 @@ func TestReadableDefault(t *testing.T) {
 // can be answered in place or by enqueueing.
 func TestReadableBytes(t *testing.T) {
 	w := streamWorld(t)
-	w.run(`globalThis.byob = (source) => new ReadableStream({type: "bytes", ...source}).getReader({mode: "byob"});
+	w.Run(`globalThis.byob = (source) => new ReadableStream({type: "bytes", ...source}).getReader({mode: "byob"});
 		globalThis.show = ({value, done}) => value === undefined ? [done] : [value.constructor.name, [...value], value.byteOffset, value.buffer.byteLength, done]`)
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`byob().read(new Uint8Array(0))`, `TypeError: You must call read() on a "byob" reader with a positive-sized TypedArray object.`},
 		{`byob().read("x")`, `TypeError: Failed to execute 'read' on 'ReadableStreamBYOBReader': parameter 1 is not of type 'ArrayBufferView'.`},
 		{`byob().read(new Uint8Array(4), {min: 5})`, `RangeError: Minimum bytes to read (5) exceeds size of buffer (4).`},
@@ -113,8 +115,8 @@ func TestReadableBytes(t *testing.T) {
 // everything; from takes any iterable.
 func TestReadableIterationAndTee(t *testing.T) {
 	w := streamWorld(t)
-	w.run(`globalThis.each = async (it, stop) => { const out = []; for (;;) { const {value, done} = await it.next(); if (done) return out; out.push(value); if (value === stop) { await it.return("bye"); return out } } }`)
-	w.tries([][2]string{
+	w.Run(`globalThis.each = async (it, stop) => { const out = []; for (;;) { const {value, done} = await it.next(); if (done) return out; out.push(value); if (value === stop) { await it.return("bye"); return out } } }`)
+	w.Tries([][2]string{
 		{`(async () => { let why; const s = new ReadableStream({start(c) { c.enqueue(1); c.enqueue(2); c.enqueue(3) }, cancel(r) { why = r }}); return [await each(s[Symbol.asyncIterator](), 2), why, s.locked] })()`, `[[1,2],"bye",false]`},
 		{`(async () => { let why = "no"; const s = new ReadableStream({start(c) { c.enqueue(1); c.enqueue(2) }, cancel(r) { why = r }}); return [await each(s.values({preventCancel: true}), 1), why, (await s.getReader().read()).value] })()`, `[[1],"no",2]`},
 		{`(async () => { const it = rs(1, 2).values(); return Promise.all([it.next(), it.next(), it.next(), it.next()]).then(x => x.map(r => r.value ?? null)) })()`, `[1,2,null,null]`},
@@ -133,7 +135,7 @@ func TestReadableIterationAndTee(t *testing.T) {
 func TestWritable(t *testing.T) {
 	w := streamWorld(t)
 	const closed, locked, released = `TypeError: This WritableStream has been closed.`, `TypeError: This WritableStream is currently locked to a writer.`, `TypeError: This WritableStream writer has been released.`
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(w => { w.getWriter(); return w.getWriter() })(new WritableStream())`, locked},
 		{`(w => { w.getWriter(); return w.close() })(new WritableStream())`, locked},
 		{`(w => { w.getWriter(); return w.abort() })(new WritableStream())`, locked},
@@ -154,8 +156,8 @@ func TestWritable(t *testing.T) {
 // not to.
 func TestPipes(t *testing.T) {
 	w := streamWorld(t)
-	w.run(`globalThis.sink = (more) => { const got = []; const s = new WritableStream({write(v) { got.push(v) }, close() { got.push("closed") }, abort(r) { got.push("aborted " + (r && r.message || r)) }, ...more}); s.got = got; return s }`)
-	w.tries([][2]string{
+	w.Run(`globalThis.sink = (more) => { const got = []; const s = new WritableStream({write(v) { got.push(v) }, close() { got.push("closed") }, abort(r) { got.push("aborted " + (r && r.message || r)) }, ...more}); s.got = got; return s }`)
+	w.Tries([][2]string{
 		// Streams, section 4.9.1, "shut down with an action": abort() comes before
 		// cancel(), and its error is the pipe's, since both wait a turn.
 		{`(async () => { const l = [], s = new ReadableStream({cancel() { l.push("cancel"); throw "c" }}), d = new WritableStream({abort() { l.push("abort"); throw "a" }}); await s.pipeTo(d, {signal: AbortSignal.abort()}).catch(e => l.push(e)); return l })()`, `["abort","cancel","a"]`},
@@ -186,16 +188,16 @@ func TestPipes(t *testing.T) {
 // Compression streams undo each other, in any pieces; damaged data is refused.
 func TestCompression(t *testing.T) {
 	w := streamWorld(t)
-	w.run(`globalThis.squeeze = async (format, text) => new Response(new Response(text).body.pipeThrough(new CompressionStream(format))).bytes();
+	w.Run(`globalThis.squeeze = async (format, text) => new Response(new Response(text).body.pipeThrough(new CompressionStream(format))).bytes();
 		globalThis.swell = (format, data, n) => new Response(ReadableStream.from(Array.from({length: Math.ceil(data.length / n)}, (_, i) => data.slice(i * n, i * n + n))).pipeThrough(new DecompressionStream(format))).text()`)
 	text := `"lorem ".repeat(5000)`
 	for _, f := range []string{"gzip", "deflate", "deflate-raw"} {
-		w.tries([][2]string{
+		w.Tries([][2]string{
 			{`(async d => [d.length < 1000, (await swell("` + f + `", d, 7)) === ` + text + `, (await swell("` + f + `", d, 1e6)).length])(await squeeze("` + f + `", ` + text + `))`, `[true,true,30000]`},
 			{`(async d => swell("` + f + `", d.slice(0, d.length - 9), 50))(await squeeze("` + f + `", ` + text + `))`, `TypeError: Decompression failed.`},
 		})
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`new CompressionStream("foo")`, `TypeError: The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.`},
 		{`swell("gzip", bytes(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), 3)`, `TypeError: Decompression failed.`},
 		// Compression, "decompress and enqueue a chunk": data after the end are an
@@ -208,7 +210,7 @@ func TestCompression(t *testing.T) {
 func TestBodyStreams(t *testing.T) {
 	w := streamWorld(t)
 	const notBytes = `TypeError: This ReadableStream did not return bytes.`
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(async r => { const rd = r.body.getReader(), x = await rd.read(); return [x.value.constructor.name, x.value.length, r.bodyUsed, (await rd.read()).done] })(new Response("abc"))`, `["Uint8Array",3,true,true]`},
 		{`(async r => { r.body; return [r.bodyUsed, r.body === r.body, await r.text(), r.bodyUsed] })(new Response("abc"))`, `[false,true,"abc",true]`},
 		{`(r => { r.body.getReader(); return r.text() })(new Response("a"))`, `TypeError: This ReadableStream is currently locked to a reader.`},
@@ -231,7 +233,7 @@ func TestBodyStreams(t *testing.T) {
 
 // reader reads an event's body step by step.
 type bodyReader struct {
-	w    *fetchWorld
+	w    *webapitest.World
 	body event.Body
 }
 
@@ -243,7 +245,7 @@ func (r bodyReader) next() string {
 			out = err.Error()
 		}
 	})
-	for r.w.sched.Step() {
+	for r.w.Sched.Step() {
 	}
 	return out
 }
@@ -255,12 +257,12 @@ func TestPump(t *testing.T) {
 	w := streamWorld(t)
 	respond := func(source string) (r bodyReader, gone *int) {
 		gone = new(int)
-		w.turn(func() {
-			v, err := w.p.VM.RunString(source)
+		w.Turn(func() {
+			v, err := w.Platform.VM.RunString(source)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ev, err := w.p.Fetch.ResponseToEvent(v, func() { *gone++ })
+			ev, err := w.Platform.Fetch.ResponseToEvent(v, func() { *gone++ })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -269,34 +271,34 @@ func TestPump(t *testing.T) {
 		return r, gone
 	}
 	r, gone := respond(`globalThis.pulled = 0; new Response(new ReadableStream({pull(c) { pulled++; if (pulled > 9) c.close(); else c.enqueue(bytes(48 + pulled)) }}, {highWaterMark: 0}))`)
-	if got := w.c.Held(); got != 1 {
+	if got := w.Context.Held(); got != 1 {
 		t.Errorf("%d holds, want 1", got)
 	}
 	if got := r.next(); got != "1" {
 		t.Errorf("chunk %q", got)
 	}
-	if got := w.p.VM.Get("pulled").ToInteger(); got != 2 {
+	if got := w.Platform.VM.Get("pulled").ToInteger(); got != 2 {
 		t.Errorf("pulled %d ahead of the reader, want 2", got)
 	}
 	var all string
 	for i := 0; i < 8; i++ {
 		all += r.next()
 	}
-	if end := r.next(); all != "23456789" || end != "EOF" || *gone != 0 || w.c.Held() != 0 {
-		t.Errorf("%q, end %q, gone %d, held %d", all, end, *gone, w.c.Held())
+	if end := r.next(); all != "23456789" || end != "EOF" || *gone != 0 || w.Context.Held() != 0 {
+		t.Errorf("%q, end %q, gone %d, held %d", all, end, *gone, w.Context.Held())
 	}
 
 	r, _ = respond(`new Response(new ReadableStream({start(c) { c.enqueue(bytes(65)); c.enqueue("\u00e9"); c.enqueue(5) }, cancel(e) { say("canceled: " + e.message) }}))`)
 	if a, b, c := r.next(), r.next(), r.next(); a != "A" || b != "\u00e9" || c != notBytesError {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
-	w.said("canceled: This ReadableStream did not return bytes.")
+	w.Said("canceled: This ReadableStream did not return bytes.")
 
 	r, gone = respond(`new Response(new ReadableStream({cancel(e) { say("canceled: " + e.message) }}))`)
 	r.body.Cancel(errors.New("the client went away"))
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
-	w.said("canceled: the client went away")
+	w.Said("canceled: the client went away")
 	if *gone != 1 {
 		t.Errorf("told %d times that nobody reads on", *gone)
 	}
@@ -307,7 +309,7 @@ func TestPump(t *testing.T) {
 	}
 
 	r, _ = respond(`new Response(new ReadableStream())`)
-	w.turn(func() { w.c.Kill(errors.New("evicted")) })
+	w.Turn(func() { w.Context.Kill(errors.New("evicted")) })
 	if got := r.next(); got != "the context that streamed the body has ended" {
 		t.Errorf("after the kill: %q", got)
 	}
@@ -320,48 +322,48 @@ const notBytesError = "TypeError: This ReadableStream did not return bytes."
 func TestNativeStreams(t *testing.T) {
 	w := streamWorld(t)
 	pipe := event.NewPipe(-1)
-	w.turn(func() { w.p.VM.Set("s", w.p.Streams.FromBody(pipe)) })
-	w.run(`const r = s.getReader(); for (;;) { const {value, done} = await r.read(); if (done) break; say([...value]) } say("end")`)
+	w.Turn(func() { w.Platform.VM.Set("s", w.Platform.Streams.FromBody(pipe)) })
+	w.Run(`const r = s.getReader(); for (;;) { const {value, done} = await r.read(); if (done) break; say([...value]) } say("end")`)
 	for _, text := range []string{"ab", "c"} {
 		pipe.Write([]byte(text), func(error) {})
-		for w.sched.Step() {
+		for w.Sched.Step() {
 		}
 	}
 	pipe.Close(nil)
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
-	w.said("97,98", "99", "end")
+	w.Said("97,98", "99", "end")
 
 	pipe = event.NewPipe(-1)
-	w.turn(func() {
-		s := w.p.Streams.FromBody(pipe)
-		b, err := w.p.Streams.BodyFrom(s)
+	w.Turn(func() {
+		s := w.Platform.Streams.FromBody(pipe)
+		b, err := w.Platform.Streams.BodyFrom(s)
 		if err != nil || b != event.Body(pipe) {
 			t.Errorf("%v, %v", b, err)
 		}
-		if _, err = w.p.Streams.BodyFrom(s); err == nil || !strings.Contains(err.Error(), "disturbed") {
+		if _, err = w.Platform.Streams.BodyFrom(s); err == nil || !strings.Contains(err.Error(), "disturbed") {
 			t.Errorf("twice: %v", err)
 		}
 	})
 	pipe = event.NewPipe(-1)
 	var why error
 	pipe.OnCancel(func(err error) { why = err })
-	w.turn(func() { w.p.VM.Set("s", w.p.Streams.FromBody(pipe)) })
-	w.run(`await s.cancel("enough")`)
+	w.Turn(func() { w.Platform.VM.Set("s", w.Platform.Streams.FromBody(pipe)) })
+	w.Run(`await s.cancel("enough")`)
 	if why == nil {
 		t.Error("the source was not cancelled")
 	}
 }
 
 func benchStream(b *testing.B, source string) {
-	w := newFetchWorld(b)
-	w.run(streamHelpers)
-	w.p.VM.Set("N", b.N)
+	w := webapitest.New(b)
+	w.Run(streamHelpers)
+	w.Platform.VM.Set("N", b.N)
 	b.ResetTimer()
-	w.run(source)
+	w.Run(source)
 	b.StopTimer()
-	if len(w.out) > 0 {
-		b.Fatal(w.out)
+	if len(w.Out) > 0 {
+		b.Fatal(w.Out)
 	}
 }
 
@@ -377,27 +379,27 @@ func BenchmarkPipeChunks(b *testing.B) {
 
 // Chunks of a native body through a reader.
 func BenchmarkNativeChunks(b *testing.B) {
-	w := newFetchWorld(b)
+	w := webapitest.New(b)
 	left := b.N
-	w.turn(func() { w.p.VM.Set("s", w.p.Streams.FromBody(endless{&left})) })
+	w.Turn(func() { w.Platform.VM.Set("s", w.Platform.Streams.FromBody(endless{&left})) })
 	b.ResetTimer()
-	w.run(`const r = s.getReader(); while (!(await r.read()).done);`)
+	w.Run(`const r = s.getReader(); while (!(await r.read()).done);`)
 }
 
 // Chunks of a stream of JavaScript, pumped out of the isolate.
 func BenchmarkPumpChunks(b *testing.B) {
-	w := newFetchWorld(b)
-	w.p.VM.Set("N", b.N)
+	w := webapitest.New(b)
+	w.Platform.VM.Set("N", b.N)
 	var body event.Body
-	w.turn(func() {
-		v, _ := w.p.VM.RunString(`let n = 0, chunk = new Uint8Array(100); new Response(new ReadableStream({pull(c) { if (n++ === N) c.close(); else c.enqueue(chunk) }}))`)
-		ev, _ := w.p.Fetch.ResponseToEvent(v, nil)
+	w.Turn(func() {
+		v, _ := w.Platform.VM.RunString(`let n = 0, chunk = new Uint8Array(100); new Response(new ReadableStream({pull(c) { if (n++ === N) c.close(); else c.enqueue(chunk) }}))`)
+		ev, _ := w.Platform.Fetch.ResponseToEvent(v, nil)
 		body = ev.Body
 	})
 	b.ResetTimer()
 	done := false
 	event.ReadAll(body, 0, func([]byte, error) { done = true })
-	for !done && w.sched.Step() {
+	for !done && w.Sched.Step() {
 	}
 }
 
@@ -406,18 +408,18 @@ func BenchmarkPumpChunks(b *testing.B) {
 func BenchmarkInstall(b *testing.B) {
 	for _, c := range []struct {
 		name string
-		use  func(*Platform)
+		use  func(*webapi.Platform)
 	}{
-		{"nothing", func(*Platform) {}},
-		{"response", func(p *Platform) { p.GlobalClass("Response") }},
-		{"readable", func(p *Platform) { p.Streams.Class("ReadableStream") }},
-		{"transform", func(p *Platform) { p.Streams.Class("TransformStream") }},
+		{"nothing", func(*webapi.Platform) {}},
+		{"response", func(p *webapi.Platform) { p.GlobalClass("Response") }},
+		{"readable", func(p *webapi.Platform) { p.Streams.Class("ReadableStream") }},
+		{"transform", func(p *webapi.Platform) { p.Streams.Class("TransformStream") }},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				w := newFetchWorld(b)
-				w.turn(func() { c.use(w.p) })
+				w := webapitest.New(b)
+				w.Turn(func() { c.use(w.Platform) })
 			}
 		})
 	}

@@ -36,15 +36,24 @@ type World struct {
 // New makes a world. install defines the globals that the test needs; it may
 // be nil, and it may set Realm.Clone, which is that of plain values otherwise.
 func New(t testing.TB, install func(*webidl.Realm)) *World {
+	return NewWith(t, func(e *engine.Engine, enabled func(compat.Flag) bool) *webidl.Realm {
+		r := webidl.New(e, webidl.Options{Compat: enabled})
+		r.Clone = clone.New(r.VM, clone.Config{Registry: r.Hosts, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}})
+		if install != nil {
+			install(r)
+		}
+		return r
+	})
+}
+
+// NewWith makes a world whose realm define makes; enabled tells of a
+// compatibility flag that it is not Off.
+func NewWith(t testing.TB, define func(e *engine.Engine, enabled func(compat.Flag) bool) *webidl.Realm) *World {
 	w := &World{T: t, Off: map[compat.Flag]bool{}}
 	w.Sched = sched.NewSeeded(clock.NewVirtual(time.Unix(1000, 0)), entropy.NewSeeded(1))
 	e := ecma.New(engine.Options{Name: "test", Scheduler: w.Sched, Entropy: entropy.NewSeeded(1),
 		Logger: func(_ engine.Level, _ *engine.Context, text string) { w.Logs = append(w.Logs, text) }})
-	w.Realm = webidl.New(e, webidl.Options{Compat: func(flag compat.Flag) bool { return !w.Off[flag] }})
-	w.Realm.Clone = clone.New(w.Realm.VM, clone.Config{Registry: w.Realm.Hosts, Resizable: buffers.Runtime{Engine: e}, Shared: buffers.Runtime{Engine: e}})
-	if install != nil {
-		install(w.Realm)
-	}
+	w.Realm = define(e, func(flag compat.Flag) bool { return !w.Off[flag] })
 	e.Global("say", e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
 		w.Out = append(w.Out, c.Argument(0).String())
 		return goja.Undefined()

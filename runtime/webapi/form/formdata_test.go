@@ -1,16 +1,17 @@
-package webapi
+package form_test
 
 import (
 	"testing"
 
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // XMLHttpRequest standard, section 5: the list of a FormData.
 func TestFormData(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`globalThis.form = (...pairs) => { const f = new FormData(); for (const p of pairs) f.append(...p); return f }`)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Run(`globalThis.form = (...pairs) => { const f = new FormData(); for (const p of pairs) f.append(...p); return f }`)
+	w.Tries([][2]string{
 		{`[...form(["a", 1], ["b", "2"], ["a", null])]`, `[["a","1"],["b","2"],["a","null"]]`},
 		{`(f => [f.get("a"), f.get("x"), f.getAll("a"), f.getAll("x"), f.has("a"), f.has("x")])(form(["a", 1], ["b", 2], ["a", 3]))`, `["1",null,["1","3"],[],true,false]`},
 		{`(f => { f.set("a", 9); f.set("c", 4); return [...f] })(form(["b", 0], ["a", 1], ["b", 2], ["a", 3]))`, `[["b","0"],["a","9"],["b","2"],["c","4"]]`},
@@ -29,8 +30,8 @@ func TestFormData(t *testing.T) {
 // XMLHttpRequest standard, section 5, create an entry: a Blob becomes a File,
 // and a filename renames a File.
 func TestFormDataFiles(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(async f => { f.append("a", new Blob(["x"], {type: "t/u"}), "n.txt"); const v = f.get("a"); return [v instanceof File, v.name, v.type, await v.text(), f.get("a") === v] })(new FormData())`, `[true,"n.txt","t/u","x",true]`},
 		{`(f => { f.set("a", new Blob([])); return f.get("a").name })(new FormData())`, `a`},
 		{`((f, x) => { f.append("a", x); f.append("a", x, "m"); return [f.getAll("a")[0] === x, f.getAll("a")[1].name] })(new FormData(), new File([], "n"))`, `[true,"m"]`},
@@ -40,9 +41,9 @@ func TestFormDataFiles(t *testing.T) {
 
 // Fetch, section 5.3: a form as a body, and formData() of what arrives.
 func TestFormDataBody(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	const sent = `(() => { const f = new FormData(); f.append("a", "1\n2"); f.append("f", new File(["xy"], 'q".txt', {type: "t/u"})); return new Response(f) })()`
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(async r => { const f = await r.formData(), x = f.get("f"); return [f.get("a"), x.name, x.type, await x.text(), x.lastModified === Date.now()] })(` + sent + `)`, `["1\r\n2","q\".txt","t/u","xy",true]`},
 		{`(r => /^multipart\/form-data; boundary=[0-9a-f]{32}$/.test(r.headers.get("content-type")))(` + sent + `)`, `true`},
 		{`(async r => [...await r.formData()])(new Response("a=1&b=%C3%A9+x&a=", {headers: {"content-type": "application/x-www-form-urlencoded"}}))`, `[["a","1"],["b","é x"],["a",""]]`},
@@ -50,6 +51,6 @@ func TestFormDataBody(t *testing.T) {
 		{`(f => { f.append("a\\", ""); return typeof new Response(f) })(new FormData())`, `object`},
 		{`new Response("x", {headers: {"content-type": "text/plain"}}).formData()`, "TypeError: Unrecognized Content-Type header value. FormData can only parse the following MIME types: multipart/form-data, application/x-www-form-urlencoded"},
 	})
-	w.flags[compat.FormdataParserSupportsFiles] = true
-	w.tries([][2]string{{`(async r => (await r.formData()).get("f"))(` + sent + `)`, `xy`}})
+	w.Off[compat.FormdataParserSupportsFiles] = true
+	w.Tries([][2]string{{`(async r => (await r.formData()).get("f"))(` + sent + `)`, `xy`}})
 }

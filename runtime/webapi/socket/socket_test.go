@@ -1,4 +1,4 @@
-package webapi
+package socket_test
 
 import (
 	"errors"
@@ -7,12 +7,13 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // mirror is a peer that sends back what it gets, and hangs up when its client has.
 // It runs in the test's world.
 type mirror struct {
-	w       *fetchWorld
+	w       *webapitest.World
 	back    *event.Pipe
 	queue   [][]byte
 	busy    bool
@@ -23,7 +24,7 @@ type mirror struct {
 	stalled func(error) // a write that the peer does not take
 }
 
-func newMirror(w *fetchWorld) *mirror { return &mirror{w: w, back: event.NewPipe(-1)} }
+func newMirror(w *webapitest.World) *mirror { return &mirror{w: w, back: event.NewPipe(-1)} }
 
 func (m *mirror) response() *event.Response {
 	return &event.Response{Status: 200, Body: m.back, Tunnel: m}
@@ -42,7 +43,7 @@ func (m *mirror) Write(chunk []byte, done func(error)) {
 	}
 	m.queue = append(m.queue, chunk)
 	m.pump()
-	m.w.sched.Go("written", func() { done(nil) })
+	m.w.Sched.Go("written", func() { done(nil) })
 }
 
 func (m *mirror) pump() {
@@ -63,7 +64,7 @@ func (m *mirror) pump() {
 func (m *mirror) CloseWrite(done func(error)) {
 	m.over = true
 	m.pump()
-	m.w.sched.Go("closed", func() { done(nil) })
+	m.w.Sched.Go("closed", func() { done(nil) })
 }
 
 func (m *mirror) Close() {
@@ -75,7 +76,7 @@ func (m *mirror) Close() {
 }
 
 func (m *mirror) Secure(name string, done func(*event.Response, error)) {
-	m.w.sched.Go("secured", func() {
+	m.w.Sched.Go("secured", func() {
 		if m.name = name; m.refuses {
 			done(nil, errors.New("no TLS"))
 			return
@@ -87,13 +88,13 @@ func (m *mirror) Secure(name string, done func(*event.Response, error)) {
 
 // newTCPWorld has connect() as a global, and a network whose hosts are mirrors,
 // but for "nobody".
-func newTCPWorld(t *testing.T) (w *fetchWorld, asked *[]string, last func() *mirror) {
-	w = newFetchWorld(t)
+func newTCPWorld(t *testing.T) (w *webapitest.World, asked *[]string, last func() *mirror) {
+	w = webapitest.New(t)
 	asked = &[]string{}
 	var m *mirror
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		*asked = append(*asked, req.Method+" "+req.URL)
-		w.sched.Go("connected", func() {
+		w.Sched.Go("connected", func() {
 			if req.URL == "tcp://nobody:1" {
 				done(nil, errors.New("nobody is there"))
 				return
@@ -107,10 +108,10 @@ func newTCPWorld(t *testing.T) (w *fetchWorld, asked *[]string, last func() *mir
 		})
 		return func(error) {}
 	}
-	w.p.Engine.Global("connect", w.p.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
-		return w.p.TCP.Connect(call.Argument(0), call.Argument(1))
+	w.Platform.Engine.Global("connect", w.Platform.Engine.Func("connect", 2, func(call goja.FunctionCall) goja.Value {
+		return w.Platform.TCP.Connect(call.Argument(0), call.Argument(1))
 	}))
-	w.run(`globalThis.bytes = (s) => new TextEncoder().encode(s); globalThis.text = (b) => new TextDecoder().decode(b);`)
+	w.Run(`globalThis.bytes = (s) => new TextEncoder().encode(s); globalThis.text = (b) => new TextDecoder().decode(b);`)
 	return w, asked, func() *mirror { return m }
 }
 
@@ -119,7 +120,7 @@ func newTCPWorld(t *testing.T) (w *fetchWorld, asked *[]string, last func() *mir
 func TestConnectArguments(t *testing.T) {
 	w, asked, _ := newTCPWorld(t)
 	const unsupported = "TypeError: Specified address is empty string, contains unsupported characters or is too long."
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`connect("")`, "TypeError: Specified address is missing hostname."},
 		{`connect("127.0.0.1")`, "TypeError: Specified address is missing port."},
 		{`connect(5)`, "TypeError: Specified address is missing port."},
@@ -140,7 +141,7 @@ func TestConnectArguments(t *testing.T) {
 	if len(*asked) > 0 {
 		t.Errorf("the network was asked for %q", *asked)
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`[connect("a:443"), connect("[::1]:5"), connect({ hostname: "b", port: "7" }, null), connect("c:1", { secureTransport: "on" })].map((s) => s.secureTransport)`, `["off","off","off","on"]`},
 	})
 	for i, want := range []string{"CONNECT tcp://a:443", "CONNECT tcp://[::1]:5", "CONNECT tcp://b:7", "CONNECT tls://c:1"} {
@@ -153,7 +154,7 @@ func TestConnectArguments(t *testing.T) {
 // A Socket carries bytes both ways and ends as workerd's does.
 func TestSocket(t *testing.T) {
 	w, _, last := newTCPWorld(t)
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`Object.prototype.toString.call(connect("a:1"))`, "[object Socket]"},
 		{`new (connect("a:1").constructor)()`, "TypeError: Illegal constructor"},
 		{`Object.getOwnPropertyDescriptor(Object.getPrototypeOf(connect("a:1")), "closed").get.call({})`, "TypeError: Illegal invocation"},
@@ -177,13 +178,13 @@ func TestSocket(t *testing.T) {
 	if last().closed == 0 && !last().over {
 		t.Error("the last socket's end did not leave")
 	}
-	w.run(`const s = connect("a:1"); await s.opened; await s.close();`)
+	w.Run(`const s = connect("a:1"); await s.opened; await s.close();`)
 	if last().closed != 1 {
 		t.Errorf("close() closed the connection %d times", last().closed)
 	}
-	w.run(`const s = connect("a:1"); await s.opened; s.readable.getReader().read();`)
+	w.Run(`const s = connect("a:1"); await s.opened; s.readable.getReader().read();`)
 	open := last()
-	w.turn(func() { w.c.Kill(errors.New("the test is over")) })
+	w.Turn(func() { w.Context.Kill(errors.New("the test is over")) })
 	if open.closed == 0 {
 		t.Error("the connection outlived its context")
 	}
@@ -193,7 +194,7 @@ func TestSocket(t *testing.T) {
 func TestSocketFails(t *testing.T) {
 	w, _, _ := newTCPWorld(t)
 	const refused = "Error: proxy request failed, cannot connect to the specified address"
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(async () => { const s = connect("nobody:1"); return [await s.opened.catch((e) => String(e) + " (" + e.cause.message + ")"), await s.closed.catch(String), await s.readable.getReader().read().catch(String),
 			await s.writable.getWriter().write("x").catch(String), await s.close().catch(String)]; })()`,
 			`["` + refused + ` (nobody is there)","` + refused + `","` + refused + `","` + refused + `","` + refused + `"]`},
@@ -207,7 +208,7 @@ func TestSocketFails(t *testing.T) {
 // and the connection ends (workerd's api/streams/internal.c++, doAbort).
 func TestSocketAbortWhileWriting(t *testing.T) {
 	w, _, last := newTCPWorld(t)
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(); await s.opened; const all = [w.write(bytes("stall")), w.write(bytes("more"))].map((p) => p.catch((e) => e.message));
 			return [await w.abort(new Error("stop")) === undefined, ...await Promise.all(all), await w.closed.catch((e) => e.message), await s.closed === undefined]; })()`, `[true,"stop","stop","stop",true]`},
 		{`(async () => { const s = connect("a:1"), w = s.writable.getWriter(), all = [w.write(bytes("early")).catch((e) => e.message)]; return [await w.abort(new Error("stop")) === undefined, ...await Promise.all(all), await s.closed === undefined]; })()`, `[true,"stop",true]`},
@@ -221,7 +222,7 @@ func TestSocketAbortWhileWriting(t *testing.T) {
 // Socket::startTls).
 func TestStartTls(t *testing.T) {
 	w, _, last := newTCPWorld(t)
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`connect("a:1").startTls()`, "TypeError: The `secureTransport` socket option must be set to 'starttls' for startTls to be used."},
 		{`connect("a:1", { secureTransport: "on" }).startTls()`, "TypeError: Cannot startTls on a TLS socket."},
 		{`(async () => { const s = connect("a:1", { secureTransport: "starttls" }), w = s.writable.getWriter(); w.write("hello"); w.releaseLock();
@@ -234,7 +235,7 @@ func TestStartTls(t *testing.T) {
 	if last().name != "a" {
 		t.Errorf("TLS began with the name %q", last().name)
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(async () => { const s = connect("a:1", { secureTransport: "starttls" }); s.readable.getReader(); const t = s.startTls({ expectedServerHostname: "b" }); return t.opened; })()`,
 			"TypeError: This ReadableStream is currently locked to a reader."},
 		{`(async () => { const t = connect("a:1", { secureTransport: "starttls" }).startTls({ expectedServerHostname: "b" }); await t.opened; return "secure"; })()`, "secure"},

@@ -1,11 +1,15 @@
-package webapi
+package performance_test
 
-import "testing"
+import (
+	"testing"
+
+	"minido.dev/minido/runtime/webapi/webapitest"
+)
 
 // User Timing, sections 3 and 4: what marks and measures take and refuse.
 func TestUserTiming(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(() => { const m = performance.mark("a", { startTime: 5, detail: { x: [1] } }); return [m instanceof PerformanceMark, m.name, m.entryType, m.startTime, m.duration, m.detail, performance.getEntriesByName("a")[0] === m] })()`, `[true,"a","mark",5,0,{"x":[1]},true]`},
 		{`(() => { const m = performance.measure("m", { start: "a", duration: 3, detail: 0 }); return [m.startTime, m.duration, m.detail, performance.measure("n", { start: 1, end: 4 }).duration, performance.measure("o", { end: 9, duration: 4 }).startTime, performance.measure("p", undefined, "a").duration] })()`, `[5,3,0,3,5,5]`},
 		{`performance.getEntries().map((e) => e.name).join()`, `p,n,a,m,o`},

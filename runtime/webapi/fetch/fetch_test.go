@@ -1,4 +1,4 @@
-package webapi
+package fetch_test
 
 import (
 	"errors"
@@ -10,13 +10,14 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // Headers: case-insensitive, values trimmed and joined, iteration sorted and in
 // lower case, Set-Cookie apart, errors in workerd's words.
 func TestHeaders(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`new Headers({a: "ü"}).get("A")`, "ü"},
 		{`[...new Headers([["b","2"],["A","1"],["B"," 3 "]])]`, `[["a","1"],["b","2, 3"]]`},
 		{`[...new Headers([["Set-Cookie","1"],["z","2"],["set-cookie","3"],["B","4"]])]`, `[["b","4"],["set-cookie","1"],["set-cookie","3"],["z","2"]]`},
@@ -38,8 +39,8 @@ func TestHeaders(t *testing.T) {
 
 // Response: constructor rules, statics and their errors, as workerd has them.
 func TestResponse(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`new Response("x", {status: 99})`, `RangeError: Responses may only be constructed with status codes in the range 200 to 599, inclusive.`},
 		{`new Response("x", {status: 204})`, `TypeError: Response with null body status (101, 204, 205, or 304) cannot have a body.`},
 		{`new Response(null, {status: 204}).status`, `204`},
@@ -73,15 +74,15 @@ func TestResponse(t *testing.T) {
 		{`(r => { const q = new Response("b", r); return [q.status, q.headers.get("x"), q.statusText] })(new Response("a", {status: 404, statusText: "No", headers: {x: "1"}}))`, `[404,"1","No"]`},
 		{`(r => r.cf.a)(new Response("a", {cf: {a: [1]}}))`, `[1]`},
 	})
-	w.run(`class R extends Response { get twice() { return this.status * 2 } }; const r = new R("x", {status: 201}); say([r.twice, r instanceof Response, await r.text()])`)
-	w.said("402,true,x")
+	w.Run(`class R extends Response { get twice() { return this.status * 2 } }; const r = new R("x", {status: 201}); say([r.twice, r instanceof Response, await r.text()])`)
+	w.Said("402,true,x")
 }
 
 // Request: constructor rules and their errors, as workerd has them.
 func TestRequest(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	post := `new Request("http://x/", {method: "POST", body: "abc"})`
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`new Request("/x")`, `TypeError: Invalid URL: /x`},
 		{`new Request("http://x/", {method: "GET", body: "x"})`, `TypeError: Request with a GET or HEAD method cannot have a body.`},
 		{`new Request("http://x/", {method: "foo"})`, `TypeError: Invalid HTTP method string: foo`},
@@ -103,16 +104,16 @@ func TestRequest(t *testing.T) {
 
 // fetch: the request as the network sees it, the answer as JavaScript sees it.
 func TestFetch(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	var saw []string
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		event.ReadAll(req.Body, 0, func(body []byte, err error) {
 			saw = append(saw, fmt.Sprint(req.Method, " ", req.URL, " ", req.Header, " ", string(body)))
 			done(&event.Response{Status: 200, StatusText: "OK", Header: event.Header{{Name: "X", Value: "1"}}, Body: event.Bytes([]byte(`{"a":1}`))}, nil)
 		})
 		return func(error) {}
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`fetch("http://x/a#f", {method: "PUT", body: "b", headers: {q: 1}}).then(async r => [r.url, r.redirected, r.status, r.statusText, r.headers.get("x"), await r.json()])`, `["http://x/a",false,200,"OK","1",{"a":1}]`},
 		{`fetch("http://x/").then(r => r.headers.set("a", "b"))`, `TypeError: Can't modify immutable headers.`},
 		{`fetch("/x")`, `TypeError: Invalid URL: /x`},
@@ -123,20 +124,20 @@ func TestFetch(t *testing.T) {
 	if len(saw) != 2 || saw[0] != "PUT http://x/a#f [{q 1} {Content-Type text/plain;charset=UTF-8}] b" {
 		t.Errorf("the network saw %q", saw)
 	}
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		done(nil, errors.New("connection refused"))
 		return func(error) {}
 	}
-	w.tries([][2]string{{`fetch("http://x/")`, `Error: connection refused`}})
+	w.Tries([][2]string{{`fetch("http://x/")`, `Error: connection refused`}})
 }
 
 // Redirects are followed up to 20 times, with the methods of the standard, a
 // buffered body is sent again, a streamed one cannot be, Authorization stays
 // at its origin.
 func TestRedirects(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	var saw []string
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		event.ReadAll(req.Body, 0, func(body []byte, err error) {
 			saw = append(saw, strings.TrimSpace(fmt.Sprint(req.Method, " ", req.URL, " ", req.Header.Get("authorization"), " ", string(body))))
 			var code int
@@ -153,7 +154,7 @@ func TestRedirects(t *testing.T) {
 		return `fetch("http://a` + path + `", ` + init + `).then(async r => [r.status, r.url, r.redirected, await r.text()])`
 	}
 	init := `{method: "POST", body: "x", headers: {authorization: "me"}}`
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{get("/302/_end", init), `[200,"http://a/end",true,"end"]`},
 		{get("/307/_end", init), `[200,"http://a/end",true,"end"]`},
 		{get("/303/http:__b_end", init), `[200,"http://b/end",true,"end"]`},
@@ -166,13 +167,13 @@ func TestRedirects(t *testing.T) {
 	if fmt.Sprint(saw[:len(want)]) != fmt.Sprint(want) {
 		t.Errorf("the network saw\n%q, want\n%q", saw[:len(want)], want)
 	}
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		saw = append(saw, req.URL)
 		done(&event.Response{Status: 302, Header: event.Header{{Name: "Location", Value: req.URL}}}, nil)
 		return func(error) {}
 	}
 	saw = nil
-	w.tries([][2]string{{get("/", `{}`), "TypeError: Too many redirects.http://a/" + strings.Repeat(", http://a/", exchange.MaxRedirects)}})
+	w.Tries([][2]string{{get("/", `{}`), "TypeError: Too many redirects.http://a/" + strings.Repeat(", http://a/", exchange.MaxRedirects)}})
 	if len(saw) != 21 {
 		t.Errorf("%d requests, want 21", len(saw))
 	}
@@ -181,53 +182,53 @@ func TestRedirects(t *testing.T) {
 // A native body is read once, by whichever method, also when it arrives in
 // pieces or breaks.
 func TestNativeBodies(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	pipe := event.NewPipe(-1)
-	w.turn(func() {
-		w.p.VM.Set("request", w.p.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe,
+	w.Turn(func() {
+		w.Platform.VM.Set("request", w.Platform.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe,
 			Header: event.Header{{Name: "Content-Type", Value: "text/plain"}}, CF: []byte(`{"colo":"X"}`)}))
 	})
-	w.run(`say(request.bodyUsed); const p = request.text(); say(request.bodyUsed); say(await p); say(request.cf.colo); say(request.headers.get("content-type"))
+	w.Run(`say(request.bodyUsed); const p = request.text(); say(request.bodyUsed); say(await p); say(request.cf.colo); say(request.headers.get("content-type"))
 		try { await request.text() } catch (e) { say(e.message.slice(0, 27)) }
 		try { request.headers.set("a", "b") } catch (e) { say(e.message) }`)
 	pipe.Write([]byte("ab\xc3"), func(error) {})
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
 	pipe.Write([]byte("\xa9"), func(error) {})
 	pipe.Close(nil)
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
-	w.said("false", "true", "abé", "X", "text/plain", "Body has already been used.", "Can't modify immutable headers.")
+	w.Said("false", "true", "abé", "X", "text/plain", "Body has already been used.", "Can't modify immutable headers.")
 	broken := event.NewPipe(-1)
 	broken.Close(errors.New("connection reset"))
-	w.turn(func() {
-		w.p.VM.Set("response", w.p.Fetch.ResponseFromEvent(&event.Response{Status: 200, Body: broken}))
+	w.Turn(func() {
+		w.Platform.VM.Set("response", w.Platform.Fetch.ResponseFromEvent(&event.Response{Status: 200, Body: broken}))
 	})
-	w.run(`try { await response.json() } catch (e) { say(e.message) }`)
-	w.said("connection reset")
+	w.Run(`try { await response.json() } catch (e) { say(e.message) }`)
+	w.Said("connection reset")
 }
 
 // What a handler returns becomes an event; anything but a Response is the
 // TypeError of the reference; a foreign body passes through untouched.
 func TestResponseToEvent(t *testing.T) {
-	w := newFetchWorld(t)
-	w.turn(func() {
-		v, _ := w.p.VM.RunString(`5`)
-		if _, err := w.p.Fetch.ResponseToEvent(v, nil); err == nil || err.Error() != "TypeError: Incorrect type for Promise: the Promise did not resolve to 'Response'." {
+	w := webapitest.New(t)
+	w.Turn(func() {
+		v, _ := w.Platform.VM.RunString(`5`)
+		if _, err := w.Platform.Fetch.ResponseToEvent(v, nil); err == nil || err.Error() != "TypeError: Incorrect type for Promise: the Promise did not resolve to 'Response'." {
 			t.Errorf("error: %v", err)
 		}
 		foreign := event.NewPipe(7)
-		w.p.VM.Set("r", w.p.Fetch.ResponseFromEvent(&event.Response{Status: 201, Body: foreign, Header: event.Header{{Name: "A", Value: "b"}}}))
-		v, _ = w.p.VM.RunString(`r.headers.get("a"); new Response("x"); r`)
-		ev, err := w.p.Fetch.ResponseToEvent(v, nil)
+		w.Platform.VM.Set("r", w.Platform.Fetch.ResponseFromEvent(&event.Response{Status: 201, Body: foreign, Header: event.Header{{Name: "A", Value: "b"}}}))
+		v, _ = w.Platform.VM.RunString(`r.headers.get("a"); new Response("x"); r`)
+		ev, err := w.Platform.Fetch.ResponseToEvent(v, nil)
 		if err != nil || ev.Body != event.Body(foreign) || ev.Status != 201 {
 			t.Errorf("%+v, %v", ev, err)
 		}
-		if _, err := w.p.Fetch.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already been used") {
+		if _, err := w.Platform.Fetch.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already been used") {
 			t.Errorf("twice: %v", err)
 		}
-		v, _ = w.p.VM.RunString(`new Response("x", {status: 404, headers: {q: "1"}, encodeBody: "manual"})`)
-		ev, err = w.p.Fetch.ResponseToEvent(v, nil)
+		v, _ = w.Platform.VM.RunString(`new Response("x", {status: 404, headers: {q: "1"}, encodeBody: "manual"})`)
+		ev, err = w.Platform.Fetch.ResponseToEvent(v, nil)
 		whole, _ := event.Buffered(ev.Body)
 		if err != nil || string(whole) != "x" || ev.Status != 404 || ev.EncodeBody != "manual" || fmt.Sprint(ev.Header) != "[{q 1} {Content-Type text/plain;charset=UTF-8}]" {
 			t.Errorf("%+v, %v", ev, err)
@@ -238,38 +239,38 @@ func TestResponseToEvent(t *testing.T) {
 // What belongs to one request is refused to another; I/O in the global scope
 // is refused; a part that is missing names itself.
 func TestForeignContext(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	pipe := event.NewPipe(-1)
-	w.turn(func() {
-		w.p.VM.Set("r", w.p.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
+	w.Turn(func() {
+		w.Platform.VM.Set("r", w.Platform.Fetch.RequestFromEvent(&event.Request{Method: "POST", URL: "http://x/", Body: pipe}))
 	})
-	w.run(`const [a] = Object.values(new WebSocketPair()); a.accept(); globalThis.a = a; r.body`)
-	w.c = w.p.Engine.NewContext(engine.RequestContext, "")
-	w.run(`for (const f of [() => r.text(), () => r.body.getReader().read(), () => a.send("x")]) try { await f() } catch (e) { say(e.message.slice(0, 58)) }`)
+	w.Run(`const [a] = Object.values(new WebSocketPair()); a.accept(); globalThis.a = a; r.body`)
+	w.Context = w.Platform.Engine.NewContext(engine.RequestContext, "")
+	w.Run(`for (const f of [() => r.text(), () => r.body.getReader().read(), () => a.send("x")]) try { await f() } catch (e) { say(e.message.slice(0, 58)) }`)
 	const refused = "Cannot perform I/O on behalf of a different request. I/O o"
-	w.said(refused, refused, refused)
-	w.p.Engine.Post(engine.GlobalFrame, "test", func() {
-		w.p.VM.RunString(`fetch("http://x/").catch(e => say(e.message.slice(0, 42))); try { new WebSocketPair() } catch (e) { say(e.message.slice(0, 42)) } try { new Response("x") } catch (e) { say(e.message.slice(0, 42)) } new Response(null).text().then(s => say("none" + s))`)
+	w.Said(refused, refused, refused)
+	w.Platform.Engine.Post(engine.GlobalFrame, "test", func() {
+		w.Platform.VM.RunString(`fetch("http://x/").catch(e => say(e.message.slice(0, 42))); try { new WebSocketPair() } catch (e) { say(e.message.slice(0, 42)) } try { new Response("x") } catch (e) { say(e.message.slice(0, 42)) } new Response(null).text().then(s => say("none" + s))`)
 	})
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
 	const global = "Disallowed operation called within global "
-	w.said(global, global, global, "none")
-	w.run(`try { await caches.default.match("http://x") } catch (e) { say(e.message.slice(0, 40)) } try { await caches.keys() } catch (e) { say(e.message) }`)
-	w.said("There is no cache: this isolate was star", "caches.keys() does not exist in Workers: use caches.default or caches.open(name).")
+	w.Said(global, global, global, "none")
+	w.Run(`try { await caches.default.match("http://x") } catch (e) { say(e.message.slice(0, 40)) } try { await caches.keys() } catch (e) { say(e.message) }`)
+	w.Said("There is no cache: this isolate was star", "caches.keys() does not exist in Workers: use caches.default or caches.open(name).")
 }
 
 // Beacon, section 3: a POST leaves, and nobody hears of its end; what cannot be
 // sent is refused. Navigator's languages are one frozen array.
 func TestBeacon(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	var saw []string
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		saw = append(saw, req.Method+" "+req.URL)
 		done(nil, errors.New("gone"))
 		return func(error) {}
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`navigator.sendBeacon("http://a.test/x", new Blob(["z"]))`, `true`},
 		{`navigator.sendBeacon("ftp://a.test/")`, `TypeError: Failed to execute 'sendBeacon' on 'Navigator': parameter 1 is not a URL of http or https.`},
 		{`navigator.sendBeacon("http://a.test/", new ReadableStream())`, `TypeError: Failed to execute 'sendBeacon' on 'Navigator': a ReadableStream cannot be sent.`},
@@ -285,12 +286,12 @@ func TestBeacon(t *testing.T) {
 // signal's reason and the body that is sent is cancelled with it, whatever the
 // network says when it is cancelled.
 func TestAbortBeforeTheResponse(t *testing.T) {
-	w := newFetchWorld(t)
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w := webapitest.New(t)
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		return func(error) { done(nil, errors.New("the network's own error")) }
 	}
 	const abort = `const c = new AbortController(), p = fetch("http://a.test/", { signal: c.signal }); `
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(() => { ` + abort + `c.abort(); return p })()`, `AbortError: The operation was aborted`},
 		{`(() => { ` + abort + `c.abort("text"); return p.catch((e) => ["rejected", e]) })()`, `["rejected","text"]`},
 		{`(() => { const why = new RangeError("why"); ` + abort + `c.abort(why); return p.catch((e) => e === why) })()`, `true`},
@@ -304,11 +305,11 @@ func TestAbortBeforeTheResponse(t *testing.T) {
 			return [await p.catch((e) => e === why), await told1 === why];
 		})()`, `[true,true]`},
 	})
-	w.p.Engine.Post(engine.GlobalFrame, "load", func() {
-		if v, err := w.p.VM.RunString(`navigator.sendBeacon("http://a.test/")`); err != nil || v.ToBoolean() {
+	w.Platform.Engine.Post(engine.GlobalFrame, "load", func() {
+		if v, err := w.Platform.VM.RunString(`navigator.sendBeacon("http://a.test/")`); err != nil || v.ToBoolean() {
 			t.Errorf("a beacon in the global scope: %v %v", v, err)
 		}
 	})
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
 }

@@ -1,16 +1,17 @@
-package webapi
+package eventsource_test
 
 import (
 	"fmt"
 	"testing"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // events answers requests with these streams, one after the other, then 204.
-func (w *fetchWorld) events(streams ...string) (requests *[]*event.Request) {
+func events(w *webapitest.World, streams ...string) (requests *[]*event.Request) {
 	requests = new([]*event.Request)
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		*requests = append(*requests, req)
 		if len(*requests) > len(streams) {
 			done(&event.Response{Status: 204}, nil)
@@ -32,11 +33,11 @@ const listen = `
 // HTML, section 9.2: connecting, events in turns of their own, reconnection
 // with the last event ID after the time that the stream asked for, and the end.
 func TestEventSource(t *testing.T) {
-	w := newFetchWorld(t)
-	requests := w.events("retry: 50\nid: é1\ndata: a\n\nevent: x\ndata: b\n\nid: 2\n\n", "data: c\n\n")
-	w.run(`const es = new EventSource("http://a.test/b/../c?d#e"); say(es.url + " " + es.readyState + " " + es.withCredentials);` + listen +
+	w := webapitest.New(t)
+	requests := events(w, "retry: 50\nid: é1\ndata: a\n\nevent: x\ndata: b\n\nid: 2\n\n", "data: c\n\n")
+	w.Run(`const es = new EventSource("http://a.test/b/../c?d#e"); say(es.url + " " + es.readyState + " " + es.withCredentials);` + listen +
 		`es.addEventListener("message", (ev) => queueMicrotask(() => say("microtask of " + ev.data)));`)
-	w.said("http://a.test/c?d#e 0 false",
+	w.Said("http://a.test/c?d#e 0 false",
 		"open,,,,1,false,true", "message,a,é1,http://a.test,1,true,true", "microtask of a", "x,b,é1,http://a.test,1,true,true", "error The server disconnected. 0",
 		"open,,,,1,false,true", "message,c,2,http://a.test,1,true,true", "microtask of c", "error The server disconnected. 0",
 		"error The response status code was 204. 2")
@@ -53,31 +54,31 @@ func TestEventSource(t *testing.T) {
 
 // What ends an EventSource for good, and what it refuses.
 func TestEventSourceEnds(t *testing.T) {
-	w := newFetchWorld(t)
-	requests := w.events("data: a\n\ndata: b\n\n")
-	w.run(`const es = new EventSource("http://a.test/");` + listen + `es.onmessage = () => es.close();`)
-	w.said("open,,,,1,false,true", "message,a,,http://a.test,1,true,true")
+	w := webapitest.New(t)
+	requests := events(w, "data: a\n\ndata: b\n\n")
+	w.Run(`const es = new EventSource("http://a.test/");` + listen + `es.onmessage = () => es.close();`)
+	w.Said("open,,,,1,false,true", "message,a,,http://a.test,1,true,true")
 	if len(*requests) != 1 {
 		t.Errorf("%d requests after close()", len(*requests))
 	}
 
-	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
 		done(&event.Response{Status: 200, Header: event.Header{{Name: "Content-Type", Value: "text/plain"}}, Body: event.Bytes([]byte("data: a\n\n"))}, nil)
 		return func(error) {}
 	}
-	w.run(`const es = new EventSource("http://a.test/");` + listen)
-	w.said("error The content type 'text/plain' is invalid. 2")
+	w.Run(`const es = new EventSource("http://a.test/");` + listen)
+	w.Said("error The content type 'text/plain' is invalid. 2")
 
 	tries := 0
-	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
 		tries++
 		done(nil, &event.Error{Name: "Error", Message: fmt.Sprint("unreachable ", tries)})
 		return func(error) {}
 	}
-	w.run(`const es = new EventSource("http://a.test/");` + listen + `es.onerror = (ev) => { say(ev.error.message + " " + es.readyState); if (ev.error.message.includes("3")) es.close() }; const from = performance.now(); es.addEventListener("error", () => say(Math.round((performance.now() - from) / 1000) + " s"));`)
-	w.said("unreachable 1 0", "0 s", "unreachable 2 0", "2 s", "unreachable 3 0", "4 s")
+	w.Run(`const es = new EventSource("http://a.test/");` + listen + `es.onerror = (ev) => { say(ev.error.message + " " + es.readyState); if (ev.error.message.includes("3")) es.close() }; const from = performance.now(); es.addEventListener("error", () => say(Math.round((performance.now() - from) / 1000) + " s"));`)
+	w.Said("unreachable 1 0", "0 s", "unreachable 2 0", "2 s", "unreachable 3 0", "4 s")
 
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`new EventSource("nonsense")`, "SyntaxError: Cannot open an EventSource to 'nonsense'. The URL is invalid."},
 		{`new EventSource("http://a.test", { withCredentials: true })`, "NotSupportedError: The init.withCredentials option is not supported. It must be false or undefined."},
 		{`new EventSource()`, "TypeError: Failed to construct 'EventSource': constructor parameter 1 is not of type 'string'."},
@@ -90,14 +91,14 @@ func TestEventSourceEnds(t *testing.T) {
 // EventSource.from(stream) reads a stream of bytes, once; a fetcher is asked
 // in place of the global fetch.
 func TestEventSourceFrom(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`let c; const es = EventSource.from(new ReadableStream({ type: "bytes", start(x) { c = x }, cancel(r) { say("cancelled " + r.name) } })); say(JSON.stringify(es.url) + es.readyState);` + listen + `
+	w := webapitest.New(t)
+	w.Run(`let c; const es = EventSource.from(new ReadableStream({ type: "bytes", start(x) { c = x }, cancel(r) { say("cancelled " + r.name) } })); say(JSON.stringify(es.url) + es.readyState);` + listen + `
 		c.enqueue(new TextEncoder().encode("id: 4\nda")); await scheduler.wait(1);
 		c.enqueue(new TextEncoder().encode("ta: a\n\ndata: b\n\n")); await scheduler.wait(1);
 		es[Symbol.dispose](); es.close(); say(es.readyState)`)
-	w.said(`""1`, "open,,,,1,false,true", "message,a,4,,1,true,true", "message,b,4,,1,true,true", "cancelled AbortError", "2")
-	w.run(`const es = EventSource.from(new Response("data: a\n\n").body);` + listen)
-	w.said("open,,,,1,false,true", "message,a,,,1,true,true", "error The server disconnected. 2")
-	w.run(`const es = new EventSource("http://a.test/", { fetcher: { fetch: async (url, init) => { say(url + init.headers.accept); return Response.json({}) } } });` + listen)
-	w.said("http://a.test/text/event-stream", "error The content type 'application/json' is invalid. 2")
+	w.Said(`""1`, "open,,,,1,false,true", "message,a,4,,1,true,true", "message,b,4,,1,true,true", "cancelled AbortError", "2")
+	w.Run(`const es = EventSource.from(new Response("data: a\n\n").body);` + listen)
+	w.Said("open,,,,1,false,true", "message,a,,,1,true,true", "error The server disconnected. 2")
+	w.Run(`const es = new EventSource("http://a.test/", { fetcher: { fetch: async (url, init) => { say(url + init.headers.accept); return Response.json({}) } } });` + listen)
+	w.Said("http://a.test/text/event-stream", "error The content type 'application/json' is invalid. 2")
 }

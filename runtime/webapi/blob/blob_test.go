@@ -1,4 +1,4 @@
-package webapi
+package blob_test
 
 import (
 	"encoding/hex"
@@ -6,12 +6,13 @@ import (
 
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // File API, section 3: parts, size, type and slices of Blobs.
 func TestBlob(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(b => [b.size, b.type])(new Blob())`, `[0,""]`},
 		{`new Blob(["a€", new Uint8Array([98, 99]), new Uint8Array([100]).buffer, new Blob(["e"]), 5, null, "\ud800"]).text()`, "a€bcde5null\ufffd"},
 		{`new Blob(new Set(["x", "y"])).text()`, `xy`},
@@ -31,8 +32,8 @@ func TestBlob(t *testing.T) {
 
 // File API, section 3.3: each way to read a Blob gives bytes of its own.
 func TestBlobReading(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(async b => { const x = await b.bytes(); x[0] = 0; const y = new Uint8Array(await b.arrayBuffer()); y[1] = 0; return [Array.from(x), Array.from(y), await b.text()] })(new Blob(["ab"]))`, `[[0,98],[97,0],"ab"]`},
 		{`(async u => { const b = new Blob([u]); u[0] = 0; return b.text() })(new Uint8Array([97]))`, `a`},
 		{`(async a => { const b = new Blob([a, "x"]), c = new Blob([a, "y"]), d = new Blob([a]); return [await b.text(), await c.text(), await d.text(), await a.text()] })(new Blob(["abcdef"]).slice(1, 3))`, `["bcx","bcy","bc","bc"]`},
@@ -46,8 +47,8 @@ func TestBlobReading(t *testing.T) {
 
 // File API, section 4: a File is a Blob with a name and a date.
 func TestFile(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(f => [f.name, f.lastModified, f.type, f.size, f instanceof Blob])(new File(["abc"], "n\ud800", {type: "A/B", lastModified: 12}))`, "[\"n\ufffd\",12,\"a/b\",3,true]"},
 		{`[new File([], "n").lastModified === Date.now(), new File([], "n", {lastModified: NaN}).lastModified, new File([], undefined).name]`, `[true,0,"undefined"]`},
 		{`new File(["ab"], "n").slice(1).text()`, `b`},
@@ -61,22 +62,22 @@ func TestFile(t *testing.T) {
 // HTML, section 2.7: a Blob can be cloned, as workerd's bytes (tag 15: type,
 // then content); a File cannot.
 func TestBlobCodec(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(async b => [b instanceof Blob, b.type, await b.text()])(structuredClone(new Blob(["hé"], {type: "a/b"})))`, `[true,"a/b","hé"]`},
 		{`structuredClone(new FormData())`, `DataCloneError: Could not serialize object of type "FormData". This type does not support serialization.`},
 	})
-	w.turn(func() {
-		v, err := w.p.VM.RunString(`new Blob(["hi"], {type: "a/b"})`)
+	w.Turn(func() {
+		v, err := w.Platform.VM.RunString(`new Blob(["hi"], {type: "a/b"})`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := w.p.Clone.Serialize(v, clone.Options{})
+		data, err := w.Platform.Clone.Serialize(v, clone.Options{})
 		if got := hex.EncodeToString(data); err != nil || got != "ff0f5c0f03612f62026869" {
 			t.Errorf("%s, %v", got, err)
 		}
 		for n := range data {
-			if _, err := w.p.Clone.Deserialize(data[:n], clone.Options{}); err == nil {
+			if _, err := w.Platform.Clone.Deserialize(data[:n], clone.Options{}); err == nil {
 				t.Errorf("%d of %d bytes were read", n, len(data))
 			}
 		}
@@ -85,8 +86,8 @@ func TestBlobCodec(t *testing.T) {
 
 // File API, section 4: Files are serializable, here by structuredClone alone.
 func TestCloneFile(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`(async () => { const f = new File(["\ufeffé"], "n\u00e9", { type: "a/b", lastModified: 5 }), c = structuredClone({ f, g: f }); return [c.f === c.g, c.f !== f, c.f instanceof File, c.f.name, c.f.type, c.f.lastModified, await c.f.text(), c.f.size] })()`, "[true,true,true,\"né\",\"a/b\",5,\"\ufeffé\",5]"},
 	})
 }

@@ -1,16 +1,17 @@
-package webapi
+package scope_test
 
 import (
 	"testing"
 
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // The global scope and message channels behave as workerd's.
 func TestScope(t *testing.T) {
-	w := newFetchWorld(t)
-	w.flags[compat.NodejsAls] = true
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Off[compat.NodejsAls] = true
+	w.Tries([][2]string{
 		{`[origin, Object.prototype.toString.call(globalThis), Cloudflare.compatibilityFlags.nodejs_compat, Cloudflare.compatibilityFlags.nodejs_als, Cloudflare.compatibilityFlags.no_nodejs_compat]`,
 			`["null","[object ServiceWorkerGlobalScope]",true,false,null]`},
 		{`(f => [Object.keys(f).length, Object.keys(f)[0], Object.getPrototypeOf(f), Object.isFrozen(f), Object.getOwnPropertyDescriptor(f, "url_standard")])(Cloudflare.compatibilityFlags)`,

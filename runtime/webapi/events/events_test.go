@@ -1,19 +1,20 @@
-package webapi
+package events_test
 
 import (
 	"strings"
 	"testing"
 
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // Events behave as workerd's do, also where it departs from the DOM standard:
 // what a listener throws reaches the dispatcher and ends the dispatch, the
 // `on...` property is called first, and no event is immune to preventDefault.
 func TestEvents(t *testing.T) {
-	w := newFetchWorld(t)
-	w.flags[compat.SpecCompliantDispatchExceptions] = true
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Off[compat.SpecCompliantDispatchExceptions] = true
+	w.Tries([][2]string{
 		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>{l.push(1); throw new Error("boo")}); t.addEventListener("x",()=>l.push(2)); try { t.dispatchEvent(new Event("x")) } catch (e) { l.push("T"+e.message) } return l})()`, `[1,"Tboo"]`},
 		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",()=>l.push(1)); t.onx=()=>l.push("on"); t.dispatchEvent(new Event("x")); return l})()`, `["on",1]`},
 		{`(()=>{const t=new EventTarget(), l=[]; t.addEventListener("x",function(e){l.push(this===t, e.target===t, e.currentTarget===t, e.eventPhase, e.composedPath().length)}); const e=new Event("x"); t.dispatchEvent(e); return l.concat(e.target===t, String(e.currentTarget), e.eventPhase)})()`, `[true,true,true,2,1,true,"[object EventTarget]",0]`},
@@ -41,8 +42,8 @@ func TestEvents(t *testing.T) {
 // A signal aborts once, dependents included, with the reason it was given or
 // an AbortError; what listens for it is called in order.
 func TestAbort(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`[AbortSignal.abort().reason.name, AbortSignal.abort().reason.message, AbortSignal.abort(3).reason, AbortSignal.abort().reason.code]`, `["AbortError","The operation was aborted",3,20]`},
 		{`AbortSignal.abort(new TypeError("t")).throwIfAborted()`, `TypeError: t`},
 		{`(()=>{const a=new AbortController(), l=[]; a.signal.addEventListener("abort",()=>l.push(1)); a.signal.onabort=()=>l.push("on"); a.abort(5); a.abort(6); return l.concat(a.signal.reason, typeof a.signal.onabort)})()`, `[1,"on",5,"function"]`},
@@ -58,8 +59,8 @@ func TestAbort(t *testing.T) {
 // DOMExceptions carry name, message, code and stack as workerd's do: read-only
 // own properties.
 func TestDOMException(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`Object.keys(new DOMException("a","AbortError"))`, `["code","name","message","stack"]`},
 		{`String(new DOMException("m","AbortError"))`, `AbortError: m`},
 		{`[new DOMException("m","DataCloneError").code, DOMException.DATA_CLONE_ERR, new DOMException().name, new DOMException("m") instanceof Error, Object.prototype.toString.call(new DOMException())]`, `[25,25,"Error",true,"[object DOMException]"]`},
@@ -72,8 +73,8 @@ func TestDOMException(t *testing.T) {
 // What nobody catches becomes an event on globalThis; without a listener that
 // calls preventDefault it is logged.
 func TestGlobalEvents(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`
+	w := webapitest.New(t)
+	w.Run(`
 		addEventListener("unhandledrejection", e => { say(e.type + " " + e.reason + " " + (e.promise instanceof Promise)); e.preventDefault() });
 		addEventListener("rejectionhandled", e => say(e.type + " " + e.reason));
 		self.addEventListener("error", e => { say(e.message + " " + e.error?.message + " " + (e.lineno > 0)); e.preventDefault() });
@@ -81,11 +82,11 @@ func TestGlobalEvents(t *testing.T) {
 		reportError(new TypeError("r"));
 		queueMicrotask(() => { throw new Error("mt") });
 	`)
-	w.run(`late.catch(() => {})`)
-	w.said("Uncaught TypeError: r r true", "Uncaught Error: mt mt true", "unhandledrejection 7 true", "rejectionhandled 7")
-	w.run(`removeEventListener("error", null); dispatchEvent(new Event("error")); addEventListener("error", () => { throw new Error("listener") }); reportError(new Error("seen"))`)
-	w.out = nil
-	if got := strings.Join(w.logs, "\n"); !strings.Contains(got, "listener") {
+	w.Run(`late.catch(() => {})`)
+	w.Said("Uncaught TypeError: r r true", "Uncaught Error: mt mt true", "unhandledrejection 7 true", "rejectionhandled 7")
+	w.Run(`removeEventListener("error", null); dispatchEvent(new Event("error")); addEventListener("error", () => { throw new Error("listener") }); reportError(new Error("seen"))`)
+	w.Out = nil
+	if got := strings.Join(w.Logs, "\n"); !strings.Contains(got, "listener") {
 		t.Errorf("log: %s", got)
 	}
 }
@@ -93,8 +94,8 @@ func TestGlobalEvents(t *testing.T) {
 // Timers need a context, pass arguments and are cleared by id; scheduler.wait
 // heeds its signal; microtasks run before them.
 func TestTimers(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`
+	w := webapitest.New(t)
+	w.Run(`
 		setTimeout((a, b) => say("t" + a + b), 5, 1, 2);
 		queueMicrotask(() => say("micro"));
 		clearTimeout(setTimeout(() => say("never"), 1)); clearTimeout(undefined); clearTimeout("x");
@@ -103,8 +104,8 @@ func TestTimers(t *testing.T) {
 		const c = new AbortController(); setTimeout(() => c.abort("stop"), 1);
 		await scheduler.wait(1e6, { signal: c.signal }).catch(say);
 	`)
-	w.said("micro", "t12", "i1", "i2", "waited", "stop")
-	w.tries([][2]string{
+	w.Said("micro", "t12", "i1", "i2", "waited", "stop")
+	w.Tries([][2]string{
 		{`setTimeout("code")`, `TypeError: Failed to execute 'setTimeout' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`},
 		{`queueMicrotask(5)`, `TypeError: Failed to execute 'queueMicrotask' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`},
 	})
@@ -112,8 +113,8 @@ func TestTimers(t *testing.T) {
 
 // structuredClone copies, transfers and refuses with DataCloneError.
 func TestStructuredClone(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`structuredClone({a:[1,new Date(5)],b:new Map([[1,{c:2}]]).size})`, `{"a":[1,"1970-01-01T00:00:00.005Z"],"b":1}`},
 		{`structuredClone(()=>1)`, `DataCloneError: ()=>1 could not be cloned.`},
 		{`structuredClone()`, `TypeError: Failed to execute 'structuredClone' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'JsValue'.`},
@@ -125,8 +126,8 @@ func TestStructuredClone(t *testing.T) {
 
 // The clock of performance is Date's, as in workerd.
 func TestPerformance(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`[performance.now()-Date.now(), performance.timeOrigin]`, `[0,0]`},
 		{`(()=>{ performance.mark("a"); const m=performance.measure("q","a"); return [m.duration, performance.getEntriesByType("mark").length, performance.getEntriesByName("q")[0].entryType, JSON.stringify(performance.mark("z",{startTime:3,detail:{d:1}})), (performance.clearMarks(), performance.getEntries().length)] })()`,
 			`[0,1,"measure","{\"name\":\"z\",\"entryType\":\"mark\",\"startTime\":3,\"duration\":0}",1]`},
@@ -137,8 +138,8 @@ func TestPerformance(t *testing.T) {
 // PromiseRejectionEvents are trusted (DOM, section 2.9); scheduler.wait needs a
 // number, and an AbortSignal or nothing for its signal (Web IDL, section 3.2.24).
 func TestEventArguments(t *testing.T) {
-	w := newFetchWorld(t)
-	w.tries([][2]string{
+	w := webapitest.New(t)
+	w.Tries([][2]string{
 		{`new MessageEvent("m", { source: {} })`, `TypeError: Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.`},
 		{`(({ port1 }) => [new MessageEvent("m", { source: port1 }).source === port1, new MessageEvent("m", { source: undefined }).source])(new MessageChannel())`, `[true,null]`},
 		{`new Promise((resolve) => { addEventListener("unhandledrejection", (e) => { e.preventDefault(); resolve([e.isTrusted, e.reason]); }, { once: true }); Promise.reject(4); })`, `[true,4]`},

@@ -1,4 +1,4 @@
-package webapi
+package websocket_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/webapitest"
 	"minido.dev/minido/runtime/webapi/websocket"
 )
 
@@ -18,8 +19,8 @@ const pairHelper = `globalThis.pair = () => Object.values(new WebSocketPair());
 // Misuse of a WebSocketPair fails as workerd's does: codes, reasons, order of
 // calls, what send takes.
 func TestWebSocketMisuse(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(pairHelper)
+	w := webapitest.New(t)
+	w.Run(pairHelper)
 	const unaccepted = `TypeError: You must call one of accept() or state.acceptWebSocket() on this WebSocket before sending messages.`
 	cases := [][2]string{
 		{`(([a, b]) => [Object.keys(new WebSocketPair()), [...new WebSocketPair()].length, a.readyState, a.binaryType, a.url, a.protocol, a instanceof EventTarget])(pair())`, `[["0","1"],2,1,"blob",null,"",true]`},
@@ -56,7 +57,7 @@ func TestWebSocketMisuse(t *testing.T) {
 		}
 		cases = append(cases, [2]string{fmt.Sprintf(`(([a]) => { a.accept(); a.close(%d, "x"); return "ok" })(pair())`, code), want})
 	}
-	w.tries(cases)
+	w.Tries(cases)
 }
 
 // Both ends of a pair in one context: messages in order, text and binary, the
@@ -65,21 +66,21 @@ func TestWebSocketPair(t *testing.T) {
 	const script = `const [a, b] = pair(), ev = []; trace(a, "a", ev); trace(b, "b", ev);
 		a.accept(); b.accept(); b.send("hi"); b.send(new Uint8Array([1, 2])); b.send(new DataView(new ArrayBuffer(1))); a.send(7);
 		a.close(3001, "bye"); ev.push(a.readyState); await new Promise(r => setTimeout(r, 20)); say(JSON.stringify([...ev, a.readyState, b.readyState]))`
-	w := newFetchWorld(t)
-	w.flags[compat.WebsocketStandardBinaryType] = true
-	w.run(pairHelper)
-	w.run(script)
+	w := webapitest.New(t)
+	w.Off[compat.WebsocketStandardBinaryType] = true
+	w.Run(pairHelper)
+	w.Run(script)
 	const arrived = `[2,"amessage","hi","amessage","[object ArrayBuffer]","amessage","[object ArrayBuffer]","bmessage","7","bclose",3001,"bye",true,`
-	w.said(arrived + `3,"aclose",3001,"bye",true,3,3,3]`)
-	if w.c.Held() != 0 || len(w.c.Ops()) != 0 {
-		t.Errorf("after the close: %d holds, %d operations", w.c.Held(), len(w.c.Ops()))
+	w.Said(arrived + `3,"aclose",3001,"bye",true,3,3,3]`)
+	if w.Context.Held() != 0 || len(w.Context.Ops()) != 0 {
+		t.Errorf("after the close: %d holds, %d operations", w.Context.Held(), len(w.Context.Ops()))
 	}
-	w.flags[compat.WebSocketAutoReplyToClose] = true
-	w.run(script)
-	w.said(arrived + `2,2,2]`)
-	w.run(`const [a, b] = pair(), ev = []; a.onmessage = (e) => ev.push("on" + e.data); b.onclose = (e) => { ev.push(e.code, e.reason, e.wasClean); b.close() };
+	w.Off[compat.WebSocketAutoReplyToClose] = true
+	w.Run(script)
+	w.Said(arrived + `2,2,2]`)
+	w.Run(`const [a, b] = pair(), ev = []; a.onmessage = (e) => ev.push("on" + e.data); b.onclose = (e) => { ev.push(e.code, e.reason, e.wasClean); b.close() };
 		a.accept(); b.accept(); b.send("x"); a.onmessage = (e) => ev.push("new" + e.data); a.close(); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
-	w.said(`["newx",1005,"",true]`)
+	w.Said(`["newx",1005,"",true]`)
 }
 
 // socketPeer is the other side of a socket, outside of the isolate.
@@ -95,25 +96,25 @@ func (p *socketPeer) OnError(err error) { p.got = append(p.got, "error "+err.Err
 // does arrives at the end that was kept; a lost connection is 1006; the
 // context stays alive until the end.
 func TestWebSocketResponse(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(pairHelper)
+	w := webapitest.New(t)
+	w.Run(pairHelper)
 	peer := &socketPeer{}
 	var sock *event.Socket
 	upgrade := func() {
-		w.turn(func() {
-			v, err := w.p.VM.RunString(`(() => { const [client, server] = pair(), ev = globalThis.ev = []; trace(server, "", ev); server.accept(); server.send("welcome"); globalThis.server = server; globalThis.client = client;
+		w.Turn(func() {
+			v, err := w.Platform.VM.RunString(`(() => { const [client, server] = pair(), ev = globalThis.ev = []; trace(server, "", ev); server.accept(); server.send("welcome"); globalThis.server = server; globalThis.client = client;
 				return new Response(null, {status: 101, webSocket: client}) })()`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			ev, err := w.p.Fetch.ResponseToEvent(v, nil)
+			ev, err := w.Platform.Fetch.ResponseToEvent(v, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if sock = ev.Socket; ev.Status != 101 {
 				t.Errorf("status %d", ev.Status)
 			}
-			if _, err = w.p.Fetch.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already used in a response") {
+			if _, err = w.Platform.Fetch.ResponseToEvent(v, nil); err == nil || !strings.Contains(err.Error(), "already used in a response") {
 				t.Errorf("twice: %v", err)
 			}
 		})
@@ -121,24 +122,24 @@ func TestWebSocketResponse(t *testing.T) {
 	}
 	upgrade()
 	sock.Send(event.Message{Data: []byte("hello")})
-	w.run(`await 0; say(JSON.stringify(ev)); server.send("more"); server.close(4000, "done"); try { client.accept() } catch (e) { say(e.message) }`)
-	w.said(`["message","hello"]`, `Can't accept() WebSocket that was already used in a response.`)
-	if fmt.Sprint(peer.got) != "[welcome more close 4000 donetrue]" || w.c.Held() != 1 {
-		t.Errorf("the peer got %q; %d holds", peer.got, w.c.Held())
+	w.Run(`await 0; say(JSON.stringify(ev)); server.send("more"); server.close(4000, "done"); try { client.accept() } catch (e) { say(e.message) }`)
+	w.Said(`["message","hello"]`, `Can't accept() WebSocket that was already used in a response.`)
+	if fmt.Sprint(peer.got) != "[welcome more close 4000 donetrue]" || w.Context.Held() != 1 {
+		t.Errorf("the peer got %q; %d holds", peer.got, w.Context.Held())
 	}
 	sock.Close(4000, "done")
-	w.run(`say(JSON.stringify(ev.slice(2)))`)
-	w.said(`["close",4000,"done",true,3]`)
+	w.Run(`say(JSON.stringify(ev.slice(2)))`)
+	w.Said(`["close",4000,"done",true,3]`)
 	upgrade()
 	sock.Drop(1006, "", errors.New("connection reset"))
-	w.run(`say(JSON.stringify(ev)); server.send("dropped silently")`)
-	w.said(`["error","Uncaught Error: connection reset","close",1006,"WebSocket disconnected without sending Close frame.",false,3]`)
-	if w.c.Held() != 0 {
-		t.Errorf("%d holds", w.c.Held())
+	w.Run(`say(JSON.stringify(ev)); server.send("dropped silently")`)
+	w.Said(`["error","Uncaught Error: connection reset","close",1006,"WebSocket disconnected without sending Close frame.",false,3]`)
+	if w.Context.Held() != 0 {
+		t.Errorf("%d holds", w.Context.Held())
 	}
 	upgrade()
 	peer.got = nil
-	w.turn(func() { w.c.Kill(errors.New("evicted")) })
+	w.Turn(func() { w.Context.Kill(errors.New("evicted")) })
 	if fmt.Sprint(peer.got) != "[close 1006 false]" {
 		t.Errorf("after the kill the peer got %q", peer.got)
 	}
@@ -147,44 +148,44 @@ func TestWebSocketResponse(t *testing.T) {
 // A client socket connects through fetch with Upgrade; a refusal is an error
 // and a close event.
 func TestWebSocketClient(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(pairHelper)
+	w := webapitest.New(t)
+	w.Run(pairHelper)
 	near, far := event.NewSocketPair()
 	peer := &socketPeer{}
 	far.Bind(peer)
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		if !req.Upgrade || req.Header.Get("upgrade") != "websocket" || req.URL != "https://x/chat" || req.Header.Get("sec-websocket-protocol") != "a, b" {
 			t.Errorf("request %+v", req)
 		}
 		done(&event.Response{Status: 101, Socket: near, Header: event.Header{{Name: "Sec-WebSocket-Protocol", Value: "b"}}}, nil)
 		return func(error) {}
 	}
-	w.run(`const ws = globalThis.ws = new WebSocket("wss://x/chat", ["a", "b"]); say([ws.readyState, ws.url, ws.protocol]); const ev = globalThis.ev = []; trace(ws, "", ev);
+	w.Run(`const ws = globalThis.ws = new WebSocket("wss://x/chat", ["a", "b"]); say([ws.readyState, ws.url, ws.protocol]); const ev = globalThis.ev = []; trace(ws, "", ev);
 		ws.onopen = () => { say([ws.readyState, ws.protocol]); ws.send("hi") }`)
 	far.Send(event.Message{Data: []byte("yo")})
 	far.Close(1000, "")
-	w.run(`say(JSON.stringify(ev))`)
-	w.said("0,wss://x/chat,", "1,b", `["open","message","yo","close",1000,"",true,3]`)
+	w.Run(`say(JSON.stringify(ev))`)
+	w.Said("0,wss://x/chat,", "1,b", `["open","message","yo","close",1000,"",true,3]`)
 	if fmt.Sprint(peer.got) != "[hi close 1000 true]" {
 		t.Errorf("the peer got %q", peer.got)
 	}
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		done(&event.Response{Status: 200}, nil)
 		return func(error) {}
 	}
-	w.run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
-	w.said(`["error","Uncaught TypeError: Failed to establish the WebSocket connection: expected server to reply with HTTP status code 101 (switching protocols), but received 200 instead.","close",1006,"Failed to establish websocket connection",false,3]`)
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
+	w.Said(`["error","Uncaught TypeError: Failed to establish the WebSocket connection: expected server to reply with HTTP status code 101 (switching protocols), but received 200 instead.","close",1006,"Failed to establish websocket connection",false,3]`)
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		done(&event.Response{Status: 101, Socket: near}, nil)
 		return func(error) {}
 	}
 	near, far = event.NewSocketPair()
-	w.run(`const r = await fetch("http://x/", {headers: {Upgrade: "websocket"}}); say([r.status, r.webSocket.readyState]); globalThis.ws = r.webSocket; ws.accept(); ws.onmessage = (e) => say(e.data); ws.send("sent")`)
+	w.Run(`const r = await fetch("http://x/", {headers: {Upgrade: "websocket"}}); say([r.status, r.webSocket.readyState]); globalThis.ws = r.webSocket; ws.accept(); ws.onmessage = (e) => say(e.data); ws.send("sent")`)
 	far.Bind(&socketPeer{})
 	far.Send(event.Message{Data: []byte("got")})
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
-	w.said("101,1", "got")
+	w.Said("101,1", "got")
 }
 
 type storedAttachment struct{ b []byte }
@@ -195,36 +196,36 @@ func (s *storedAttachment) StoreAttachment(b []byte) { s.b = b }
 // A socket taken for hibernation sends and closes, leaves its events to who
 // took it, and comes back as an object with its attachment.
 func TestWebSocketHibernation(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(pairHelper + `const [a, b] = pair(); globalThis.a = a; globalThis.b = b; a.serializeAttachment("early")`)
+	w := webapitest.New(t)
+	w.Run(pairHelper + `const [a, b] = pair(); globalThis.a = a; globalThis.b = b; a.serializeAttachment("early")`)
 	peer, store := &socketPeer{}, &storedAttachment{}
 	var sock *event.Socket
-	w.turn(func() {
-		h, ok := w.p.WebSockets.Of(w.p.VM.Get("a"))
+	w.Turn(func() {
+		h, ok := w.Platform.WebSockets.Of(w.Platform.VM.Get("a"))
 		if !ok {
 			t.Fatal("no handle")
 		}
 		store.b = h.Attachment.LoadAttachment()
 		sock = h.TakeForHibernation()
 		h.Attachment = store
-		if thrown := w.p.Engine.Try(func() { h.TakeForHibernation() }); thrown == nil || !strings.Contains(thrown.String(), "Cannot call `acceptWebSocket()`") {
+		if thrown := w.Platform.Engine.Try(func() { h.TakeForHibernation() }); thrown == nil || !strings.Contains(thrown.String(), "Cannot call `acceptWebSocket()`") {
 			t.Errorf("twice: %v", thrown)
 		}
 	})
 	sock.Peer().Bind(peer)
-	w.run(`a.send("out"); try { a.accept() } catch (e) { say(e.message) } say(a.deserializeAttachment()); a.serializeAttachment({n: 1})`)
-	w.said("Can't accept() WebSocket after enabling hibernation.", "early")
-	if w.c.Held() != 0 || len(w.c.Ops()) != 0 {
+	w.Run(`a.send("out"); try { a.accept() } catch (e) { say(e.message) } say(a.deserializeAttachment()); a.serializeAttachment({n: 1})`)
+	w.Said("Can't accept() WebSocket after enabling hibernation.", "early")
+	if w.Context.Held() != 0 || len(w.Context.Ops()) != 0 {
 		t.Error("a hibernatable socket keeps its context alive")
 	}
-	again := newFetchWorld(t)
-	again.turn(func() {
-		again.p.VM.Set("ws", again.p.WebSockets.Wrap(sock, websocket.Options{Hibernatable: true, Attachment: store}))
-		h, _ := again.p.WebSockets.Of(again.p.VM.Get("ws"))
+	again := webapitest.New(t)
+	again.Turn(func() {
+		again.Platform.VM.Set("ws", again.Platform.WebSockets.Wrap(sock, websocket.Options{Hibernatable: true, Attachment: store}))
+		h, _ := again.Platform.WebSockets.Of(again.Platform.VM.Get("ws"))
 		h.MarkReceivedClose()
 	})
-	again.run(`say([ws.readyState, ws.deserializeAttachment().n]); ws.send("back"); ws.close(1000); say(ws.readyState)`)
-	again.said("2,1", "3")
+	again.Run(`say([ws.readyState, ws.deserializeAttachment().n]); ws.send("back"); ws.close(1000); say(ws.readyState)`)
+	again.Said("2,1", "3")
 	if fmt.Sprint(peer.got) != "[out back close 1000 true]" {
 		t.Errorf("the peer got %q", peer.got)
 	}
@@ -232,14 +233,14 @@ func TestWebSocketHibernation(t *testing.T) {
 
 // Aborting a fetch's signal cancels it, before and after the response.
 func TestFetchAbort(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	var canceled error
 	var answer func(*event.Response, error)
-	w.net = func(req *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {
 		answer = done
 		return func(err error) { canceled = err }
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`fetch("http://x/", {signal: AbortSignal.abort()})`, `AbortError: The operation was aborted`},
 		{`(async c => { const p = fetch("http://x/", {signal: c.signal}); c.abort(new Error("mine")); return p })(new AbortController())`, `Error: mine`},
 		{`new Request("http://x/", {signal: 5})`, `TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'.`},
@@ -252,12 +253,12 @@ func TestFetchAbort(t *testing.T) {
 	pipe := event.NewPipe(-1)
 	var why error
 	pipe.OnCancel(func(err error) { why = err })
-	w.run(`const c = globalThis.c = new AbortController(); const r = await fetch("http://x/", {signal: c.signal}); say(r.status); try { await r.text() } catch (e) { say(e.message) }`)
+	w.Run(`const c = globalThis.c = new AbortController(); const r = await fetch("http://x/", {signal: c.signal}); say(r.status); try { await r.text() } catch (e) { say(e.message) }`)
 	answer(&event.Response{Status: 200, Body: pipe}, nil)
-	for w.sched.Step() {
+	for w.Sched.Step() {
 	}
-	w.run(`c.abort(new Error("late"))`)
-	w.said("200", "late")
+	w.Run(`c.abort(new Error("late"))`)
+	w.Said("200", "late")
 	if why == nil {
 		t.Error("the body was not cancelled")
 	}
@@ -266,10 +267,10 @@ func TestFetchAbort(t *testing.T) {
 // WebSockets, section 3.1, close(): a socket that is still connecting gives up,
 // and says so with "error" and "close".
 func TestWebSocketClosedWhileConnecting(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	var told error
-	w.net = func(*event.Request, func(*event.Response, error)) func(error) { return func(err error) { told = err } }
-	w.tries([][2]string{{`(async () => {
+	w.Net = func(*event.Request, func(*event.Response, error)) func(error) { return func(err error) { told = err } }
+	w.Tries([][2]string{{`(async () => {
 		const ws = new WebSocket("ws://x/"), seen = [ws.readyState];
 		for (const type of ["open", "error", "close"]) ws.addEventListener(type, (e) => seen.push(type, ws.readyState, e.code));
 		const closed = new Promise((resolve) => ws.addEventListener("close", resolve));
@@ -290,17 +291,17 @@ func TestWebSocketClosedWhileConnecting(t *testing.T) {
 // A server that names an extension which was not offered has failed the
 // handshake (RFC 6455, section 4.1), and hears that its connection is lost.
 func TestWebSocketUnaskedExtension(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(pairHelper)
+	w := webapitest.New(t)
+	w.Run(pairHelper)
 	near, far := event.NewSocketPair()
 	peer := &socketPeer{}
 	far.Bind(peer)
-	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+	w.Net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
 		done(&event.Response{Status: 101, Socket: near, Header: event.Header{{Name: "Sec-WebSocket-Extensions", Value: "x-unheard-of"}}}, nil)
 		return func(error) {}
 	}
-	w.run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
-	w.said(`["error","Uncaught Error: the server uses a WebSocket extension that it was not offered","close",1006,"Failed to establish websocket connection",false,3]`)
+	w.Run(`const ws = new WebSocket("ws://x/"), ev = []; trace(ws, "", ev); await new Promise(r => setTimeout(r, 1)); say(JSON.stringify(ev))`)
+	w.Said(`["error","Uncaught Error: the server uses a WebSocket extension that it was not offered","close",1006,"Failed to establish websocket connection",false,3]`)
 	if fmt.Sprint(peer.got) != "[close 1006 false]" {
 		t.Errorf("the peer got %q", peer.got)
 	}
@@ -309,9 +310,9 @@ func TestWebSocketUnaskedExtension(t *testing.T) {
 // bufferedAmount counts the bytes that this task has sent (WebSockets, section
 // 3.1): UTF-8 of text, and none before the next task.
 func TestWebSocketBufferedAmount(t *testing.T) {
-	w := newFetchWorld(t)
-	w.run(`const [a, b] = Object.values(new WebSocketPair()); a.accept(); b.accept(); const seen = [a.bufferedAmount];
+	w := webapitest.New(t)
+	w.Run(`const [a, b] = Object.values(new WebSocketPair()); a.accept(); b.accept(); const seen = [a.bufferedAmount];
 		for (const m of ["\u00e9", "", new Uint8Array([1, 2, 3]).subarray(1), new ArrayBuffer(5)]) { a.send(m); seen.push(a.bufferedAmount); }
 		await null; seen.push(a.bufferedAmount, b.bufferedAmount); await new Promise(r => setTimeout(r, 1)); say(seen.concat(a.bufferedAmount))`)
-	w.said("0,2,2,4,9,9,0,0")
+	w.Said("0,2,2,4,9,9,0,0")
 }

@@ -1,4 +1,4 @@
-package webapi
+package events_test
 
 import (
 	"errors"
@@ -8,61 +8,64 @@ import (
 
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // The signal of an incoming request aborts when its client has gone, and so do
 // those of copies (workerd: enable_request_signal); a subrequest ends with it
 // only under request_signal_passthrough.
 func TestRequestSignal(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	var incoming *goja.Object
 	arrive := func() {
-		w.turn(func() {
-			incoming = w.p.Fetch.RequestFromEvent(&event.Request{Method: "GET", URL: "http://x/"})
-			w.p.VM.Set("request", incoming)
+		w.Turn(func() {
+			incoming = w.Platform.Fetch.RequestFromEvent(&event.Request{Method: "GET", URL: "http://x/"})
+			w.Platform.VM.Set("request", incoming)
 		})
 	}
-	leave := func() { w.turn(func() { w.p.Fetch.ClientGone(incoming); w.p.Fetch.ClientGone(incoming) }) }
+	leave := func() {
+		w.Turn(func() { w.Platform.Fetch.ClientGone(incoming); w.Platform.Fetch.ClientGone(incoming) })
+	}
 	arrive()
-	w.run(`globalThis.seen = request; const copies = { c: request.clone(), n: new Request(request), i: new Request("http://y", request), none: new Request(request, { signal: null }) };
+	w.Run(`globalThis.seen = request; const copies = { c: request.clone(), n: new Request(request), i: new Request("http://y", request), none: new Request(request, { signal: null }) };
 		say([request.signal === seen.signal, request.signal.aborted, copies.c.signal === request.signal].join());
 		for (const [k, r] of Object.entries({ request, ...copies })) r.signal.onabort = (e) => say(k + " " + r.signal.reason.name + " " + r.signal.reason.message + " " + e.isTrusted)`)
 	leave()
 	const reason = " AbortError The client has disconnected true"
-	w.said("true,false,false", "request"+reason, "c"+reason, "n"+reason, "i"+reason)
+	w.Said("true,false,false", "request"+reason, "c"+reason, "n"+reason, "i"+reason)
 	arrive()
 	leave()
-	w.run(`say(request.signal.aborted + " " + request.clone().signal.aborted + " " + request.signal.reason.message)`)
-	w.said("true true The client has disconnected")
+	w.Run(`say(request.signal.aborted + " " + request.clone().signal.aborted + " " + request.signal.reason.message)`)
+	w.Said("true true The client has disconnected")
 
-	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
-		return func(reason error) { w.out = append(w.out, "cancelled: "+reason.Error()) }
+	w.Net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+		return func(reason error) { w.Out = append(w.Out, "cancelled: "+reason.Error()) }
 	}
 	const send = `fetch(request).catch(e => say(e.message)); 0`
 	arrive()
-	w.run(send)
+	w.Run(send)
 	leave()
-	w.said("cancelled: AbortError: The client has disconnected", "The client has disconnected")
-	w.flags[compat.RequestSignalPassthrough] = true
+	w.Said("cancelled: AbortError: The client has disconnected", "The client has disconnected")
+	w.Off[compat.RequestSignalPassthrough] = true
 	arrive()
-	w.run(send)
+	w.Run(send)
 	leave()
-	w.said()
-	w.flags[compat.EnableRequestSignal] = true
+	w.Said()
+	w.Off[compat.EnableRequestSignal] = true
 	arrive()
-	w.run(`request.signal.onabort = () => say("aborted")`)
+	w.Run(`request.signal.onabort = () => say("aborted")`)
 	leave()
-	w.said()
+	w.Said()
 }
 
 // DOM, section 3.2: the signal of a Request depends on the one it was given.
 func TestSignalsOfRequests(t *testing.T) {
-	w := newFetchWorld(t)
-	w.net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
+	w := webapitest.New(t)
+	w.Net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
 		done(nil, errors.New("unreachable"))
 		return func(error) {}
 	}
-	w.tries([][2]string{
+	w.Tries([][2]string{
 		{`(() => { const c = new AbortController(), r = new Request("http://x", { signal: c.signal }); const l = [r.signal !== c.signal, r.signal === r.signal]; c.abort("why"); return [...l, r.signal.aborted, r.signal.reason] })()`, `[true,true,true,"why"]`},
 		{`(() => { const c = new AbortController(), r = new Request(new Request("http://x", { signal: c.signal }), { method: "POST" }).clone(); c.abort("why"); return r.signal.reason })()`, "why"},
 		{`new Request("http://x", { signal: {} })`, "TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'."},
@@ -70,6 +73,6 @@ func TestSignalsOfRequests(t *testing.T) {
 		{`fetch("http://x", { signal: AbortSignal.abort(new RangeError("before")) })`, "RangeError: before"},
 		{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal can only be serialized for RPC."},
 	})
-	w.flags[compat.EnableAbortsignalRpc] = true
-	w.tries([][2]string{{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal serialization is not enabled."}})
+	w.Off[compat.EnableAbortsignalRpc] = true
+	w.Tries([][2]string{{`structuredClone(AbortSignal.abort())`, "DataCloneError: AbortSignal serialization is not enabled."}})
 }

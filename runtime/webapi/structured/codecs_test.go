@@ -1,4 +1,4 @@
-package webapi
+package structured_test
 
 import (
 	"encoding/hex"
@@ -9,26 +9,27 @@ import (
 
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/webapi/webapitest"
 )
 
 // stored writes the value of source as objects store it, expects the bytes golden,
 // and reads them back as a global variable.
-func (w *fetchWorld) stored(name, source, golden string) {
-	w.t.Helper()
-	w.turn(func() {
-		v, err := w.p.VM.RunString(source)
+func stored(w *webapitest.World, name, source, golden string) {
+	w.T.Helper()
+	w.Turn(func() {
+		v, err := w.Platform.VM.RunString(source)
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		data, err := w.p.Clone.Serialize(v, clone.Options{})
+		data, err := w.Platform.Clone.Serialize(v, clone.Options{})
 		if err != nil || hex.EncodeToString(data) != golden {
-			w.t.Errorf("%x, %v", data, err)
+			w.T.Errorf("%x, %v", data, err)
 		}
-		again, err := w.p.Clone.Deserialize(data, clone.Options{})
+		again, err := w.Platform.Clone.Deserialize(data, clone.Options{})
 		if err != nil {
-			w.t.Fatal(err)
+			w.T.Fatal(err)
 		}
-		w.p.VM.Set(name, again)
+		w.Platform.VM.Set(name, again)
 	})
 }
 
@@ -36,22 +37,22 @@ func (w *fetchWorld) stored(name, source, golden string) {
 // clone), the flags of their views too, and come back resizable (V8,
 // value-serializer.cc: WriteJSArrayBuffer, WriteJSArrayBufferView).
 func TestResizableBuffersCodec(t *testing.T) {
-	w := newFetchWorld(t)
-	w.stored("views", `const b = new ArrayBuffer(4, { maxByteLength: 16 }); new Uint8Array(b).set([1, 2, 3, 4]); [new Uint8Array(b), new Uint8Array(b, 1, 2)]`,
+	w := webapitest.New(t)
+	stored(w, "views", `const b = new ArrayBuffer(4, { maxByteLength: 16 }); new Uint8Array(b).set([1, 2, 3, 4]); [new Uint8Array(b), new Uint8Array(b, 1, 2)]`,
 		"ff0f41027e04100102030456420000035e015642010202240002")
-	w.run(`const { buffer } = views[0]; buffer.resize(16); say([buffer.maxByteLength, views[1].buffer === buffer, views[0].length, views[1].length])`)
-	w.said("16,true,16,2")
+	w.Run(`const { buffer } = views[0]; buffer.resize(16); say([buffer.maxByteLength, views[1].buffer === buffer, views[0].length, views[1].length])`)
+	w.Said("16,true,16,2")
 }
 
 // Stored Headers are workerd's bytes (the golden file of package clone), and
 // come back as they were.
 func TestHeadersCodec(t *testing.T) {
-	w := newFetchWorld(t)
-	w.stored("h", `new Headers([["a", "1"], ["b", "2"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]])`,
+	w := webapitest.New(t)
+	stored(w, "h", `new Headers([["a", "1"], ["b", "2"], ["set-cookie", "x=1"], ["set-cookie", "y=2"]])`,
 		"ff0f5c0403042903783d312903793d3200016101310001620132")
-	w.run(`say(JSON.stringify([...h])); h.set("a", "3"); say(h.get("a"))`)
-	w.said(`[["a","1"],["b","2"],["set-cookie","x=1"],["set-cookie","y=2"]]`, "3")
-	w.tries([][2]string{
+	w.Run(`say(JSON.stringify([...h])); h.set("a", "3"); say(h.get("a"))`)
+	w.Said(`[["a","1"],["b","2"],["set-cookie","x=1"],["set-cookie","y=2"]]`, "3")
+	w.Tries([][2]string{
 		{`structuredClone(new Response(null, {status: 404, headers: {a: "b"}})).status`, `404`},
 		{`structuredClone(new Request("http://x/", {method: "PUT"})).method`, `PUT`},
 		{`structuredClone(new Response("x"))`, `DataCloneError: ReadableStream can only be serialized for RPC.`},
@@ -62,92 +63,92 @@ func TestHeadersCodec(t *testing.T) {
 }
 
 // send carries a value from one isolate's script to another's, as RPC does.
-func send(t *testing.T, from, to *fetchWorld, source, name string) {
+func send(t *testing.T, from, to *webapitest.World, source, name string) {
 	t.Helper()
 	payload := &event.Payload{}
-	from.turn(func() {
-		v, err := from.p.VM.RunString(source)
+	from.Turn(func() {
+		v, err := from.Platform.VM.RunString(source)
 		if err == nil {
-			payload.Bytes, err = from.p.Clone.Serialize(v, clone.Options{Mode: clone.RPC, ClassInstances: clone.Refused, External: payload})
+			payload.Bytes, err = from.Platform.Clone.Serialize(v, clone.Options{Mode: clone.RPC, ClassInstances: clone.Refused, External: payload})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	})
-	to.turn(func() {
-		v, err := to.p.Clone.Deserialize(payload.Bytes, clone.Options{Mode: clone.RPC, External: payload})
+	to.Turn(func() {
+		v, err := to.Platform.Clone.Deserialize(payload.Bytes, clone.Options{Mode: clone.RPC, External: payload})
 		if err != nil {
 			t.Fatal(err)
 		}
-		to.p.VM.Set(name, v)
+		to.Platform.VM.Set(name, v)
 	})
 }
 
 // settleBoth steps two worlds until neither has anything to do.
-func settleBoth(a, b *fetchWorld) {
-	for a.sched.Step() || b.sched.Step() {
+func settleBoth(a, b *webapitest.World) {
+	for a.Sched.Step() || b.Sched.Step() {
 	}
 }
 
 // Requests, responses and streams cross isolates with their bodies; a body at
 // hand makes no stream on either side.
 func TestRPCCodecs(t *testing.T) {
-	a, b := newFetchWorld(t), newFetchWorld(t)
+	a, b := webapitest.New(t), webapitest.New(t)
 	send(t, a, b, `new Response("hello", {status: 201, statusText: "Made", headers: {x: "1"}, cf: {k: [1]}})`, "r")
-	if a.p.Streams.Loaded() || b.p.Streams.Loaded() {
+	if a.Platform.Streams.Loaded() || b.Platform.Streams.Loaded() {
 		t.Error("a stream was made for a body at hand")
 	}
-	b.run(`say([r instanceof Response, r.status, r.statusText, r.headers.get("x"), r.cf.k[0], await r.text()])`)
-	b.said("true,201,Made,1,1,hello")
+	b.Run(`say([r instanceof Response, r.status, r.statusText, r.headers.get("x"), r.cf.k[0], await r.text()])`)
+	b.Said("true,201,Made,1,1,hello")
 	send(t, a, b, `new Request("http://x/p", {method: "POST", body: "b", redirect: "manual", headers: {y: "2"}})`, "q")
-	b.run(`say([q.method, q.url, q.redirect, q.headers.get("y"), await q.text()])`)
-	b.said("POST,http://x/p,manual,2,b")
+	b.Run(`say([q.method, q.url, q.redirect, q.headers.get("y"), await q.text()])`)
+	b.Said("POST,http://x/p,manual,2,b")
 	send(t, a, b, `new Response(new ReadableStream({start(c) { c.enqueue(new Uint8Array([72, 105])); c.close() }}))`, "s")
-	b.run(`s.text().then(say)`)
+	b.Run(`s.text().then(say)`)
 	settleBoth(a, b)
-	b.said("Hi")
+	b.Said("Hi")
 	send(t, a, b, `({deep: [new Response("in").body]})`, "o")
-	b.run(`say(await new Response(o.deep[0]).text())`)
-	b.said("in")
-	if a.c.Held() != 0 {
-		t.Errorf("%d holds", a.c.Held())
+	b.Run(`say(await new Response(o.deep[0]).text())`)
+	b.Said("in")
+	if a.Context.Held() != 0 {
+		t.Errorf("%d holds", a.Context.Held())
 	}
 }
 
 // A WritableStream that crossed isolates writes into the original one.
 func TestRPCWritable(t *testing.T) {
-	a, b := newFetchWorld(t), newFetchWorld(t)
+	a, b := webapitest.New(t), webapitest.New(t)
 	send(t, a, b, `new WritableStream({write(v) { say([...v]) }, close() { say("closed") }, abort(e) { say("aborted " + e.message) }})`, "w")
-	b.run(`const x = w.getWriter(); x.write(new Uint8Array([1, 2])); x.write(new Uint8Array([3])).then(() => say("written")); x.close().then(() => say("done")); x.closed.catch(() => {})`)
+	b.Run(`const x = w.getWriter(); x.write(new Uint8Array([1, 2])); x.write(new Uint8Array([3])).then(() => say("written")); x.close().then(() => say("done")); x.closed.catch(() => {})`)
 	settleBoth(a, b)
-	a.said("1,2", "3", "closed")
-	b.said("written", "done")
-	if a.c.Held() != 0 {
-		t.Errorf("%d holds", a.c.Held())
+	a.Said("1,2", "3", "closed")
+	b.Said("written", "done")
+	if a.Context.Held() != 0 {
+		t.Errorf("%d holds", a.Context.Held())
 	}
 	send(t, a, b, `new WritableStream({write(v) { throw new RangeError("full") }, abort(e) { say("never") }})`, "w")
-	b.run(`globalThis.x = w.getWriter(); x.closed.catch(() => {}); x.write(new Uint8Array([1, 2])).catch(() => {})`)
+	b.Run(`globalThis.x = w.getWriter(); x.closed.catch(() => {}); x.write(new Uint8Array([1, 2])).catch(() => {})`)
 	settleBoth(a, b)
-	b.run(`await x.write(new Uint8Array([1])).catch(e => say(e.message))`)
+	b.Run(`await x.write(new Uint8Array([1])).catch(e => say(e.message))`)
 	settleBoth(a, b)
-	b.said("full")
+	b.Said("full")
 	send(t, a, b, `new WritableStream({abort(e) { say("aborted " + e.message) }})`, "w")
-	b.run(`await w.abort(new Error("enough"))`)
+	b.Run(`await w.abort(new Error("enough"))`)
 	settleBoth(a, b)
-	a.said("aborted WritableStream received over RPC was disconnected because the remote execution context has ended.")
+	a.Said("aborted WritableStream received over RPC was disconnected because the remote execution context has ended.")
 }
 
 // Damaged bytes of host objects are refused with an error, not a crash.
 func TestDamagedCodecs(t *testing.T) {
-	w := newFetchWorld(t)
+	w := webapitest.New(t)
 	for _, text := range []string{"ff0f5c0403", "ff0f5c04030130", "ff0f5c0403017f0161", "ff0f5c0300", "ff0f5c050161", "ff0f5c06", "ff0f5c0600"} {
 		data, err := hex.DecodeString(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.turn(func() {
+		w.Turn(func() {
 			var v goja.Value
-			if v, err = w.p.Clone.Deserialize(data, clone.Options{Mode: clone.RPC, External: &event.Payload{}}); err == nil {
+			if v, err = w.Platform.Clone.Deserialize(data, clone.Options{Mode: clone.RPC, External: &event.Payload{}}); err == nil {
 				t.Errorf("%s gave %v", text, v)
 			} else if strings.Contains(err.Error(), "goroutine") {
 				t.Errorf("%s: %v", text, err)
