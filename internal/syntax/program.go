@@ -12,7 +12,7 @@ import (
 // which is how a program that shows a fault is made smaller. Size is about the number
 // of expressions and statements.
 func Program(seed uint64, size int) string {
-	g := &generator{random: entropy.NewSeeded(seed), budget: size}
+	g := &generator{dice: dice{entropy.NewSeeded(seed)}, budget: size}
 	g.scope = &scope{async: true, function: true, returns: true}
 	g.declare("v", anything, true)
 	g.declare("w", anything, true)
@@ -29,78 +29,12 @@ func Program(seed uint64, size int) string {
 	return fmt.Sprintf("async (W) => { const %s = W; %s\n%s\n}", Names, head, body)
 }
 
-// kind says what a variable may hold.
-type kind byte
-
-const (
-	anything kind = iota
-	function
-	class
-	generatorOf // a generator function
-	asyncGeneratorOf
-	asyncFunction
-)
-
-type variable struct {
-	name    string
-	kind    kind
-	mutable bool
-}
-
-// scope is a block, or the body of a function.
-type scope struct {
-	outer            *scope
-	variables        []variable
-	function, arrow  bool
-	async, generator bool
-	returns          bool     // return may stand here
-	super, private   bool     // super.x, this.#p may stand here
-	loop, breakable  bool     // continue, break
-	labels           []string // of the function
-	plain            bool     // neither await nor yield: a parameter, a static block
-}
-
 // generator makes one program. Confined to its call.
 type generator struct {
-	random *entropy.Seeded
+	dice
+	scopes
 	budget int // of nodes; simple ones are made when it is spent
 	depth  int // of expressions
-	scope  *scope
-	names  int
-	traces int
-}
-
-func (g *generator) n(n int) int         { return int(g.random.Uint64() % uint64(n)) }
-func (g *generator) chance(one int) bool { return g.n(one) == 0 }
-
-func (g *generator) pick(from ...string) string { return from[g.n(len(from))] }
-
-func (g *generator) name() string {
-	g.names++
-	return fmt.Sprintf("v%d", g.names)
-}
-
-// mark is a label of the trace, unique in the program.
-func (g *generator) mark() string {
-	g.traces++
-	return fmt.Sprintf("%q", fmt.Sprintf("t%d", g.traces))
-}
-
-func (g *generator) declare(name string, k kind, mutable bool) {
-	g.scope.variables = append(g.scope.variables, variable{name, k, mutable})
-}
-
-// variables that are visible and suit.
-func (g *generator) visible(suits func(variable) bool) []variable {
-	var all []variable
-	for s := g.scope; s != nil; s = s.outer {
-		for _, v := range s.variables {
-			if suits(v) {
-				all = append(all, v)
-			}
-		}
-	}
-	return all
 }
 
 // variable is the name of a visible one.
@@ -110,28 +44,6 @@ func (g *generator) variable(suits func(variable) bool) string {
 		return ""
 	}
 	return all[g.n(len(all))].name
-}
-
-func mutable(v variable) bool { return v.mutable }
-
-func is(k kind) func(variable) bool { return func(v variable) bool { return v.kind == k } }
-
-// within makes text in a scope of its own.
-func (g *generator) within(s scope, make func() string) string {
-	s.outer = g.scope
-	if !s.function {
-		o := g.scope
-		s.async, s.generator, s.arrow, s.plain, s.returns = o.async, o.generator, o.arrow, s.plain || o.plain, o.returns
-		s.super, s.private = o.super, o.private
-		s.loop, s.breakable = s.loop || o.loop, s.breakable || o.breakable
-		s.labels = append(s.labels, o.labels...)
-	} else if s.arrow {
-		s.super, s.private = g.scope.super, g.scope.private
-	}
-	g.scope = &s
-	text := make()
-	g.scope = s.outer
-	return text
 }
 
 // function is the parameters and the body of a function, from "(" to "}".

@@ -21,9 +21,6 @@ func (g *generator) loop() string {
 	return "{\n" + g.within(scope{loop: true, breakable: true}, func() string { return g.statements(1 + g.n(2)) }) + "\n}"
 }
 
-func (g *generator) canAwait() bool { return g.scope.async && !g.scope.plain }
-func (g *generator) canYield() bool { return g.scope.generator && !g.scope.plain }
-
 func (g *generator) statement() string {
 	if g.budget--; g.budget < 0 {
 		return "t(" + g.mark() + ");"

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"minido.dev/minido/runtime/config"
@@ -42,17 +41,9 @@ func (s *Server) preparePlaces(ctx context.Context, p *config.Project) error {
 	return nil
 }
 
-// objectsDir is where the pool's namespaces are, "" while that is not known.
-func (s *Server) objectsDir() string {
-	if s.opts.PersistDir == "" {
-		return ""
-	}
-	return filepath.Join(s.opts.PersistDir, "v3", "do")
-}
-
 // claim locks the state directory and opens the listener.
 func (s *Server) claim(ctx context.Context, p *config.Project) error {
-	err := s.patiently(ctx, func() (err error) {
+	err := s.opts.patiently(ctx, func() (err error) {
 		s.lock, err = lockDir(s.opts.PersistDir)
 		return err
 	})
@@ -60,7 +51,7 @@ func (s *Server) claim(ctx context.Context, p *config.Project) error {
 		return err
 	}
 	address := s.opts.Address.resolve(p.Dev)
-	return s.patiently(ctx, func() (err error) {
+	return s.opts.patiently(ctx, func() (err error) {
 		if s.listener, err = net.Listen("tcp", address); err != nil {
 			return &AddressError{Address: address, Err: err}
 		}
@@ -76,27 +67,6 @@ const (
 	patienceStep = 20 * time.Millisecond
 )
 
-// patiently tries again while another process holds the directory or the port,
-// until patience or ctx ends.
-func (s *Server) patiently(ctx context.Context, try func() error) error {
-	c := s.machine()
-	for deadline := c.Now().Add(patience); ; {
-		err := try()
-		var locked *LockedError
-		if held := errors.As(err, &locked) || errors.Is(err, syscall.EADDRINUSE); !held || !c.Now().Before(deadline) {
-			return err
-		}
-		again := make(chan struct{})
-		timer := c.AfterFunc(patienceStep, func() { close(again) })
-		select {
-		case <-again:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
-	}
-}
-
 // afterHold waits until the state directory is known and opens it. Nobody can
 // have sent an event before.
 func (s *Server) afterHold(ctx context.Context, p *config.Project) error {
@@ -110,7 +80,7 @@ func (s *Server) afterHold(ctx context.Context, p *config.Project) error {
 	}
 	for _, m := range s.session.members {
 		m.opts.PersistDir = dir
-		if err := m.pool.Locate(m.objectsDir()); err != nil {
+		if err := m.pool.Locate(m.opts.objectsDir()); err != nil {
 			return err
 		}
 	}

@@ -5,31 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"minido.dev/minido/durableobject"
-	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
-	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/webapi/caches"
-	"minido.dev/minido/sqlstore"
 )
 
 // build bundles the project and loads it into a new isolate. On the way it
 // replaces the server's assets.
 func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) {
 	if p.Build.Command != "" {
-		if err := s.customBuild(ctx, p.Build); err != nil {
+		if err := s.opts.customBuild(ctx, p.Build); err != nil {
 			return nil, err
 		}
 	}
@@ -44,7 +39,7 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 	if p.Main == "" {
 		return &worker{}, nil // assets alone
 	}
-	b, err := s.makeBundle(p)
+	b, err := s.bundling.make(p)
 	if err != nil {
 		return nil, err
 	}
@@ -52,87 +47,6 @@ func (s *Server) build(ctx context.Context, p *config.Project) (*worker, error) 
 		s.event(EventWarning, strings.TrimRight(bundle.RenderWarnings([]bundle.Message{w}, false), "\n"))
 	}
 	return s.load(ctx, p, b)
-}
-
-// makeBundle bundles the project, or takes what Options.Bundles has.
-func (s *Server) makeBundle(p *config.Project) (*bundle.Bundle, error) {
-	if s.opts.Bundles != nil {
-		return s.opts.Bundles.get(s.bundleOptions(p))
-	}
-	b, err := s.bundlerOf(p)
-	if err != nil {
-		return nil, err
-	}
-	return b.Build()
-}
-
-// bundlerOf is the bundler of the project: the last one, unless the configuration
-// says otherwise what is bundled.
-func (s *Server) bundlerOf(p *config.Project) (*bundle.Bundler, error) {
-	o := s.bundleOptions(p)
-	key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags) // they choose the builtins
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return nil, pool.ErrClosed // Close would not see a new one
-	case s.bundler == nil || s.bundlerKey != key:
-		if s.bundler != nil {
-			s.bundler.Close() // reloads come one at a time: it does nothing now
-		}
-		s.bundler, s.bundlerKey = bundle.New(o), key
-	}
-	return s.bundler, nil
-}
-
-// inputs are the files on which the last bundle depended.
-func (s *Server) inputs() []string {
-	s.mu.Lock()
-	b := s.bundler
-	s.mu.Unlock()
-	if b == nil {
-		return nil
-	}
-	return b.Inputs()
-}
-
-func (s *Server) bundleOptions(p *config.Project) bundle.Options {
-	o := bundle.Options{
-		Dir: p.Dir, Entry: p.Main, TSConfig: p.TSConfig, NoBundle: p.NoBundle, NoDefer: s.opts.NoDefer,
-		JSXFactory: p.JSXFactory, JSXFragment: p.JSXFragment, CacheDir: s.opts.CacheDir,
-		Alias: map[string]string{}, Define: map[string]string{},
-		Builtins: isolate.HasBuiltin(p.Compat), Spawn: s.opts.Scheduler.Go,
-	}
-	if p.FindAdditionalModules {
-		o.Additional = p.BaseDir
-	}
-	for _, kv := range p.Alias {
-		o.Alias[kv.Key] = kv.Value
-	}
-	for _, kv := range p.Define {
-		o.Define[kv.Key] = kv.Value
-	}
-	for _, r := range p.Rules {
-		if r.Default {
-			continue
-		}
-		// Default rules that still stand in the project are those that a rule of
-		// their type lets through.
-		through := slices.ContainsFunc(p.Rules, func(d config.Rule) bool { return d.Default && d.Type == r.Type })
-		o.Rules = append(o.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs, Fallthrough: through})
-	}
-	return o
-}
-
-// customBuild runs build.command as wrangler does, through the shell.
-func (s *Server) customBuild(ctx context.Context, b config.Build) error {
-	cmd := exec.CommandContext(ctx, "sh", "-c", b.Command)
-	cmd.Dir, cmd.Env = b.Cwd, processEnviron()
-	cmd.Stdout, cmd.Stderr = s.opts.BuildOutput, s.opts.BuildOutput
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("the custom build %q (%s) failed: %w", b.Command, b.Where, err)
-	}
-	return nil
 }
 
 // load evaluates a bundle in a new isolate and checks that the configured
@@ -148,14 +62,14 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
-		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.turnLimit(p), Subrequests: s.subrequests(p), Watch: s.machine(), Heap: s.opts.Heap,
+		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.opts.turnLimit(p), Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) {
 			loading(reason) // what is condemned before it is loaded never says that it is
 			s.condemned(w, reason)
 		},
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
-	err := s.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
+	err := s.opts.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
 		loading = done
 		w.iso.Start(func(err error) {
 			if err != nil {
@@ -183,23 +97,6 @@ func (s *Server) chance() entropy.Source {
 	defer s.mu.Unlock()
 	s.isolates++
 	return s.opts.Entropy.Fork(fmt.Sprintf("isolate %d", s.isolates))
-}
-
-// turnLimit is the flag's, else that of the configuration (limits.cpu_ms).
-func (s *Server) turnLimit(p *config.Project) time.Duration {
-	if s.opts.TurnLimit > 0 {
-		return s.opts.TurnLimit
-	}
-	return time.Duration(p.Limits.CPUMilliseconds) * time.Millisecond
-}
-
-// subrequests is the limit of the configuration (limits.subrequests), else
-// production's if its limits are in force; workerd has none.
-func (s *Server) subrequests(p *config.Project) int {
-	if n := p.Limits.Subrequests; n > 0 || s.opts.Limits == sqlstore.Local {
-		return n
-	}
-	return engine.DefaultSubrequests
 }
 
 // checkClasses reports bindings to classes that the worker does not export: its

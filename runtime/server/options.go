@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -158,4 +159,37 @@ type Event struct {
 	Err  error
 	// Worker is the worker concerned, "" for the primary one.
 	Worker string
+}
+
+// turnLimit is the flag's, else that of the configuration (limits.cpu_ms).
+func (o *Options) turnLimit(p *config.Project) time.Duration {
+	if o.TurnLimit > 0 {
+		return o.TurnLimit
+	}
+	return time.Duration(p.Limits.CPUMilliseconds) * time.Millisecond
+}
+
+// subrequests is the limit of the configuration (limits.subrequests), else
+// production's if its limits are in force; workerd has none.
+func (o *Options) subrequests(p *config.Project) int {
+	if n := p.Limits.Subrequests; n > 0 || o.Limits == sqlstore.Local {
+		return n
+	}
+	return engine.DefaultSubrequests
+}
+
+// objectsDir is where the pool's namespaces are, "" while that is not known.
+func (o *Options) objectsDir() string {
+	if o.PersistDir == "" {
+		return ""
+	}
+	return filepath.Join(o.PersistDir, "v3", "do")
+}
+
+// machine is the time of what the machine does.
+func (o *Options) machine() clock.Clock {
+	if o.Machine != nil {
+		return o.Machine
+	}
+	return o.Scheduler.Clock()
 }

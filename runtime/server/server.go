@@ -32,6 +32,7 @@ type Server struct {
 	listener net.Listener
 	watcher  *watcher
 	session  *session
+	bundling bundling
 
 	warnings []config.Diagnostic
 
@@ -51,9 +52,6 @@ type Server struct {
 	assets *assets.Service
 	closed bool
 
-	bundler    *bundle.Bundler // nil before the first build, and with Options.Bundles
-	bundlerKey string          // what it bundles
-
 	isolates int                              // so far
 	retiring map[*isolate.Isolate]clock.Timer // replaced, with work in flight
 }
@@ -70,11 +68,17 @@ type worker struct {
 	classes []string // that it exports; written before it is current
 }
 
+func newServer(o Options) *Server {
+	s := &Server{opts: o, spaces: map[string]*pool.Namespace{}}
+	s.bundling.opts, s.bundling.closed = &s.opts, s.isClosed
+	return s
+}
+
 // Start loads the project and answers on Options.Address. Errors are for
 // people: *config.ConfigError, *bundle.BuildError, *LockedError,
 // *AddressError, *LoadError, or an error of the system.
 func Start(ctx context.Context, o Options) (s *Server, err error) {
-	s = &Server{opts: o, spaces: map[string]*pool.Namespace{}}
+	s = newServer(o)
 	defer func() {
 		if x := recover(); x != nil { // a simulated death; anything else ends the process
 			s.Abandon()
@@ -147,7 +151,7 @@ func evaluateAhead(s *Server) {
 func (s *Server) openPool() error {
 	o := s.opts
 	s.pool = pool.New(pool.Options{
-		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: s.objectsDir(),
+		Clock: o.Scheduler.Clock(), Entropy: o.Entropy, Points: o.Points, Dir: s.opts.objectsDir(),
 		Sync: o.Sync, Limits: o.Limits, Disk: o.Disk, Files: o.Files, Policy: o.Eviction, Opened: o.Opened, Report: func(err error) { s.event(EventFailure, err.Error()) },
 	})
 	return s.openNamespaces(s.project)
@@ -161,7 +165,7 @@ func (s *Server) event(kind EventKind, text string) {
 
 // openNamespaces opens those of the project's classes that are not open yet.
 func (s *Server) openNamespaces(p *config.Project) error {
-	for _, c := range s.classes(p) {
+	for _, c := range s.session.classes(s, p) {
 		if err := s.openNamespace(c.ClassName, c.UniqueKey); err != nil {
 			return err
 		}
@@ -189,7 +193,7 @@ func (s *Server) openNamespace(class, uniqueKey string) error {
 // serve starts the gateway on the listener.
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
-		Scheduler: s.opts.Scheduler, Machine: s.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
+		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
 		Log: s.opts.Requests, Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
@@ -197,14 +201,6 @@ func (s *Server) serve() {
 			s.event(EventFailure, fmt.Sprintf("the listener failed: %v", err))
 		}
 	})
-}
-
-// machine is the time of what the machine does.
-func (s *Server) machine() clock.Clock {
-	if s.opts.Machine != nil {
-		return s.opts.Machine
-	}
-	return s.opts.Scheduler.Clock()
 }
 
 func (s *Server) isClosed() bool {
@@ -398,7 +394,7 @@ func (s *Server) Close(ctx context.Context) error {
 		return nil
 	}
 	s.closed = true
-	w, next, queued, bundler := s.current, s.next, s.queued, s.bundler
+	w, next, queued := s.current, s.next, s.queued
 	retired := s.retired()
 	s.current, s.next, s.queued = nil, nil, nil
 	s.mu.Unlock()
@@ -416,7 +412,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	errs = append(errs, s.closeOthers(ctx))
 	if s.pool != nil {
-		errs = append(errs, s.await(ctx, "close the objects", nil, s.pool.Close))
+		errs = append(errs, s.opts.await(ctx, "close the objects", nil, s.pool.Close))
 	}
 	for _, w := range []*worker{w, next} {
 		if w != nil && w.iso != nil {
@@ -426,9 +422,7 @@ func (s *Server) Close(ctx context.Context) error {
 	for _, iso := range retired {
 		errs = append(errs, iso.Close(ctx))
 	}
-	if bundler != nil {
-		bundler.Close()
-	}
+	s.bundling.close()
 	if s.session != nil && s.session.members[0] == s {
 		errs = append(errs, s.session.drivers.Close())
 	}
@@ -448,38 +442,11 @@ func (s *Server) Abandon() {
 		if m.pool != nil {
 			m.pool.Abandon()
 		}
-		if m.bundler != nil {
-			m.bundler.Close()
-		}
+		m.bundling.close()
 	}
 	_ = s.session.drivers.Close() // their world has died; what was committed is on disk
 	if s.lock != nil {
 		_ = s.lock.release() // closing a file that nobody wrote to
-	}
-}
-
-// await starts something and waits for its answer: blocking, or by driving the
-// scheduler. ended, if not nil, is closed when no answer will come any more.
-func (s *Server) await(ctx context.Context, what string, ended <-chan struct{}, start func(done func(error))) error {
-	answer := make(chan error, 1)
-	start(func(err error) {
-		select {
-		case answer <- err:
-		default: // only the first answer counts
-		}
-	})
-	if s.opts.Drive != nil {
-		if err := s.opts.Drive(func() bool { return len(answer) > 0 }); err != nil {
-			return fmt.Errorf("%s: %w", what, err)
-		}
-	}
-	select {
-	case err := <-answer:
-		return err
-	case <-ended:
-		return fmt.Errorf("%s: the isolate has ended", what)
-	case <-ctx.Done():
-		return fmt.Errorf("%s: %w", what, ctx.Err())
 	}
 }
 

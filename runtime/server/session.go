@@ -53,7 +53,8 @@ func (s *Server) join() error {
 		if events := s.opts.Events; events != nil {
 			o.Events = func(ev Event) { ev.Worker = project.Name; events(ev) }
 		}
-		m := &Server{opts: o, spaces: map[string]*pool.Namespace{}, project: project, session: s.session}
+		m := newServer(o)
+		m.project, m.session = project, s.session
 		s.session.members = append(s.session.members, m)
 	}
 	return nil
@@ -76,11 +77,11 @@ func (s *Server) Others() []*Server {
 	return s.session.members[1:]
 }
 
-// classes are the Durable Object classes of the project, and those that another
-// worker of the session binds to by script_name.
-func (s *Server) classes(p *config.Project) []config.DurableObjectClass {
+// classes are the Durable Object classes of a member's project, and those that
+// another worker of the session binds to by script_name.
+func (x *session) classes(s *Server, p *config.Project) []config.DurableObjectClass {
 	all := slices.Clone(p.Classes)
-	for _, m := range s.session.members {
+	for _, m := range x.members {
 		if m == s {
 			continue
 		}

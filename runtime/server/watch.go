@@ -46,7 +46,7 @@ func (s *Server) watch() error {
 
 // follow watches the directories of all files that matter now.
 func (w *watcher) follow() {
-	paths := slices.Concat(w.s.inputs(), w.s.Project().Files)
+	paths := slices.Concat(w.s.bundling.inputs(), w.s.Project().Files)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	clear(w.files)
@@ -78,7 +78,7 @@ func (w *watcher) run() {
 			w.mu.Lock()
 			matters := w.files[ev.Name] || w.files[filepath.Dir(ev.Name)]
 			if matters && w.timer == nil {
-				w.timer = w.s.machine().AfterFunc(settleTime, func() {
+				w.timer = w.s.opts.machine().AfterFunc(settleTime, func() {
 					w.mu.Lock()
 					w.timer = nil
 					w.mu.Unlock()

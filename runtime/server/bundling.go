@@ -1,0 +1,117 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"sync"
+
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/isolate"
+)
+
+// bundling bundles a server's project, again with what the last time found out.
+// Safe for concurrent use.
+type bundling struct {
+	opts   *Options
+	closed func() bool // the server is
+
+	mu      sync.Mutex      // guards everything below; taken before the server's
+	bundler *bundle.Bundler // nil before the first build, and with Options.Bundles
+	key     string          // what it bundles
+}
+
+// make bundles the project, or takes what Options.Bundles has.
+func (b *bundling) make(p *config.Project) (*bundle.Bundle, error) {
+	if b.opts.Bundles != nil {
+		return b.opts.Bundles.get(b.opts.bundle(p))
+	}
+	bundler, err := b.bundlerOf(p)
+	if err != nil {
+		return nil, err
+	}
+	return bundler.Build()
+}
+
+// bundlerOf is the bundler of the project: the last one, unless the configuration
+// says otherwise what is bundled.
+func (b *bundling) bundlerOf(p *config.Project) (*bundle.Bundler, error) {
+	o := b.opts.bundle(p)
+	key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags) // they choose the builtins
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed():
+		return nil, pool.ErrClosed // close would not see a new one
+	case b.bundler == nil || b.key != key:
+		if b.bundler != nil {
+			b.bundler.Close() // reloads come one at a time: it does nothing now
+		}
+		b.bundler, b.key = bundle.New(o), key
+	}
+	return b.bundler, nil
+}
+
+// inputs are the files on which the last bundle depended.
+func (b *bundling) inputs() []string {
+	b.mu.Lock()
+	bundler := b.bundler
+	b.mu.Unlock()
+	if bundler == nil {
+		return nil
+	}
+	return bundler.Inputs()
+}
+
+// close ends the bundler of a server that is closed.
+func (b *bundling) close() {
+	b.mu.Lock()
+	bundler := b.bundler
+	b.mu.Unlock()
+	if bundler != nil {
+		bundler.Close()
+	}
+}
+
+// bundle is how a project is bundled.
+func (o *Options) bundle(p *config.Project) bundle.Options {
+	b := bundle.Options{
+		Dir: p.Dir, Entry: p.Main, TSConfig: p.TSConfig, NoBundle: p.NoBundle, NoDefer: o.NoDefer,
+		JSXFactory: p.JSXFactory, JSXFragment: p.JSXFragment, CacheDir: o.CacheDir,
+		Alias: map[string]string{}, Define: map[string]string{},
+		Builtins: isolate.HasBuiltin(p.Compat), Spawn: o.Scheduler.Go,
+	}
+	if p.FindAdditionalModules {
+		b.Additional = p.BaseDir
+	}
+	for _, kv := range p.Alias {
+		b.Alias[kv.Key] = kv.Value
+	}
+	for _, kv := range p.Define {
+		b.Define[kv.Key] = kv.Value
+	}
+	for _, r := range p.Rules {
+		if r.Default {
+			continue
+		}
+		// Default rules that still stand in the project are those that a rule of
+		// their type lets through.
+		through := slices.ContainsFunc(p.Rules, func(d config.Rule) bool { return d.Default && d.Type == r.Type })
+		b.Rules = append(b.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs, Fallthrough: through})
+	}
+	return b
+}
+
+// customBuild runs build.command as wrangler does, through the shell.
+func (o *Options) customBuild(ctx context.Context, build config.Build) error {
+	cmd := exec.CommandContext(ctx, "sh", "-c", build.Command)
+	cmd.Dir, cmd.Env = build.Cwd, processEnviron()
+	cmd.Stdout, cmd.Stderr = o.BuildOutput, o.BuildOutput
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("the custom build %q (%s) failed: %w", build.Command, build.Where, err)
+	}
+	return nil
+}
