@@ -96,7 +96,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.Events = events.New(r, cloner)
 	performance.New(r, cloner, p.Events)
 	p.Streams = streams.New(r, cloner)
-	p.Crypto = crypto.New(r, cloner, func() *goja.Object { return p.Streams.Class("WritableStream") })
+	p.Crypto = crypto.New(r, func() *goja.Object { return p.Streams.Class("WritableStream") })
 	p.Crypto.Install()
 	p.Blobs = blob.New(r, p.Streams)
 	forms := form.New(r, p.Blobs)

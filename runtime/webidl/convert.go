@@ -147,6 +147,19 @@ func (r *Realm) EnforceRange(v goja.Value, name string, limit float64) int {
 	return int(n)
 }
 
+// Int32 is workerd's conversion to an int (jsg/value.h): what is no number is 0,
+// a number that does not fit is a TypeError.
+func (r *Realm) Int32(v goja.Value) int32 {
+	f := v.ToNumber().ToFloat()
+	if math.IsNaN(f) {
+		return 0
+	}
+	if f = math.Trunc(f); f < math.MinInt32 || f > math.MaxInt32 {
+		r.Engine.Throw("TypeError", "Value out of range. Must be between %d and %d (inclusive).", math.MinInt32, math.MaxInt32)
+	}
+	return int32(f)
+}
+
 // ToUint32 is JavaScript's ToUint32; undefined is 0.
 func ToUint32(v goja.Value) uint32 {
 	f := math.Trunc(v.ToFloat())

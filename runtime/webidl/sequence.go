@@ -3,6 +3,7 @@ package webidl
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -69,6 +70,15 @@ func (r *Realm) IsIterable(v *goja.Object) bool {
 		}
 	}
 	return false
+}
+
+// Array calls fn for the items of the member of a dictionary that workerd takes
+// as an array only, not as any iterable.
+func (r *Realm) Array(list goja.Value, member, dictionary string, fn func(goja.Value)) {
+	if obj, ok := list.(*goja.Object); !ok || !builtin.IsArray(r.Engine, obj) {
+		r.NotSequence(member, dictionary)
+	}
+	r.ForOf(list, fn)
 }
 
 // Sequence calls fn for the items of the member of a dictionary that is a

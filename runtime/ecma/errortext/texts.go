@@ -506,7 +506,7 @@ func (s site) readOnly(rest string) string {
 	if !ok {
 		return fmt.Sprintf("Cannot assign to read only property '%s' of %s", key, s.primitive(base, s.engine.Text(base)))
 	}
-	if s.hasGetter(object, key) {
+	if s.hasGetter(object, key) && s.engine.Attached(object) == nil { // workerd: attributes of its own classes are read only
 		return fmt.Sprintf("Cannot set property %s of %s which has only a getter", key, builtin.DescribeObject(s.engine, object))
 	}
 	return fmt.Sprintf("Cannot assign to read only property '%s' of object '%s'", key, builtin.DescribeObject(s.engine, object))

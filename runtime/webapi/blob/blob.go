@@ -50,7 +50,6 @@ func New(r *webidl.Realm, streams *streams.Streams) *Blobs {
 	p.LazyClass("Blob", func() *goja.Object { return p.blobs().Ctor })
 	p.LazyClass("File", func() *goja.Object { return p.files().Ctor })
 	p.Hosts.Add(blobCodec{p}, clone.HostBlob)
-	p.Hosts.Add(fileCodec{p}, hostFile)
 	return p
 }
 
@@ -287,41 +286,4 @@ func readBlob(r *clone.Reader) (Blob, error) {
 	}
 	data, err := r.ReadLengthDelimited()
 	return Blob{bytes.Clone(data), string(typ)}, err
-}
-
-// hostFile tags a File in the bytes of a structured clone, which never leave
-// the isolate: a File has no form that is stored or sent.
-const hostFile clone.HostTag = 1<<20 + 1
-
-// fileCodec clones Files (File API, section 4) in structuredClone: the blob,
-// then name and time.
-type fileCodec struct{ p *Blobs }
-
-// Match implements clone.HostCodec.
-func (c fileCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	_, ok := c.p.Engine.Attached(obj).(*File)
-	return ok && mode == clone.StructuredClone
-}
-
-// Write implements clone.HostCodec.
-func (c fileCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	f := c.p.Engine.Attached(obj).(*File)
-	f.write(w)
-	w.WriteLengthDelimited(f.Name)
-	w.WriteUint64(math.Float64bits(f.lastModified))
-	return nil
-}
-
-// Read implements clone.HostCodec.
-func (c fileCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	b, err := readBlob(r)
-	if err != nil {
-		return nil, err
-	}
-	name, err := r.ReadLengthDelimited()
-	if err != nil {
-		return nil, err
-	}
-	at, err := r.ReadUint64()
-	return c.p.files().Wrap(&File{b, string(name), math.Float64frombits(at)}), err
 }

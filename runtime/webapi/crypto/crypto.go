@@ -18,34 +18,24 @@ type (
 	subtleObject struct{}
 )
 
-// Sharer passes Go values through the bytes of one structured clone.
-type Sharer interface {
-	// Share keeps v while the clone runs, and gives its number.
-	Share(v any) uint32
-	// Shared is the value of a number, nil if it was given in no clone that runs.
-	Shared(n uint32) any
-}
-
 // Crypto is crypto in one isolate. Loop-confined.
 type Crypto struct {
 	*webidl.Realm
 
 	keys           *engine.Class[*cryptoKey]
-	sharer         Sharer
 	writableStream func() *goja.Object
 }
 
 // New makes the part; Install defines its globals. writableStream is the class
 // that DigestStream extends.
-func New(r *webidl.Realm, sharer Sharer, writableStream func() *goja.Object) *Crypto {
-	return &Crypto{Realm: r, sharer: sharer, writableStream: writableStream}
+func New(r *webidl.Realm, writableStream func() *goja.Object) *Crypto {
+	return &Crypto{Realm: r, writableStream: writableStream}
 }
 
 // installCrypto defines crypto and its classes (Web Cryptography API; workerd:
 // src/workerd/api/crypto/crypto.h).
 func (p *Crypto) Install() {
 	e := p.Engine
-	p.Hosts.Add(keyCodec{p}, hostCryptoKey)
 	subtles := webidl.Lazily(e, p.defineSubtle)
 	cryptos := webidl.Lazily(e, func() *engine.Class[cryptoObject] { return p.defineCrypto(subtles) })
 	e.Lazies.Global("crypto", func() goja.Value { return cryptos().Wrap(cryptoObject{}) })

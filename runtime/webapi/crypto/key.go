@@ -5,7 +5,6 @@ import (
 
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webcrypto"
 )
@@ -81,40 +80,4 @@ func (p *Crypto) keyAlgorithm(a webcrypto.Algorithm) *goja.Object {
 		p.DefinePlain(obj, "namedCurve", a.NamedCurve)
 	}
 	return obj
-}
-
-// hostCryptoKey is the tag of a CryptoKey within one structuredClone. It never
-// leaves the process: what is stored or sent refuses keys, as workerd does.
-const hostCryptoKey clone.HostTag = 1 << 24
-
-// keyCodec clones CryptoKeys (section 13.5): the clone shares the key, which is
-// immutable, and the bytes hold the number that Cloner.Share gave it.
-type keyCodec struct{ p *Crypto }
-
-// Match implements clone.HostCodec.
-func (c keyCodec) Match(obj *goja.Object, mode clone.Mode) bool {
-	if mode != clone.StructuredClone || c.p.keys == nil {
-		return false
-	}
-	_, ok := c.p.keys.Of(obj)
-	return ok
-}
-
-// Write implements clone.HostCodec.
-func (c keyCodec) Write(w *clone.Writer, obj *goja.Object) error {
-	k, _ := c.p.keys.Of(obj)
-	w.WriteUint32(c.p.sharer.Share(k.key))
-	return nil
-}
-
-// Read implements clone.HostCodec.
-func (c keyCodec) Read(r *clone.Reader, _ clone.HostTag) (*goja.Object, error) {
-	n, err := r.ReadUint32()
-	if err != nil {
-		return nil, err
-	}
-	if key, ok := c.p.sharer.Shared(n).(*webcrypto.Key); ok {
-		return c.p.NewKey(key), nil
-	}
-	return nil, &clone.DataCloneError{Message: "A CryptoKey cannot be read outside the structuredClone() that wrote it."}
 }

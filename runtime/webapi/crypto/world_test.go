@@ -16,5 +16,5 @@ func install(r *webidl.Realm) {
 	r.InstallDOMException()
 	lang.New(r).Install()
 	encoding.New(r).Install()
-	New(r, nil, nil).Install()
+	New(r, nil).Install()
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -20,7 +19,7 @@ type domEvent struct {
 	cancelable      bool
 	composed        bool
 	trusted         bool
-	canceled        bool
+	canceled        bool // preventDefault was called, also if the event is not cancelable
 	stopped         bool // stopPropagation: targets have no parents, so that it only shows as cancelBubble
 	stoppedNow      bool // stopImmediatePropagation
 	passive         bool // a passive listener runs: preventDefault does nothing
@@ -39,7 +38,8 @@ type (
 	}
 	messageEvent struct {
 		domEvent
-		data, origin, lastEventID, source, ports goja.Value
+		data, origin, lastEventID, source goja.Value
+		ports                             []any // *goja.Object, each of a Port
 	}
 	errorEvent struct {
 		domEvent
@@ -112,7 +112,7 @@ func (p *Events) eventClass() *engine.Class[eventHolder] {
 	}
 	stop := func(ev *domEvent) goja.Value { ev.stopped = true; return goja.Undefined() }
 	prevent := func(ev *domEvent) goja.Value {
-		ev.canceled = ev.canceled || ev.cancelable && !ev.passive
+		ev.canceled = ev.canceled || !ev.passive
 		return goja.Undefined()
 	}
 	set := func(a engine.Accessor[eventHolder], set func(ev *domEvent, on bool)) engine.Accessor[eventHolder] {
@@ -142,8 +142,8 @@ func (p *Events) eventClass() *engine.Class[eventHolder] {
 			flag("bubbles", func(ev *domEvent) bool { return ev.bubbles }),
 			flag("cancelable", func(ev *domEvent) bool { return ev.cancelable }),
 			flag("composed", func(ev *domEvent) bool { return ev.composed }),
-			flag("defaultPrevented", func(ev *domEvent) bool { return ev.canceled }),
-			flag("returnValue", func(ev *domEvent) bool { return !ev.canceled }), // read only in workerd
+			flag("defaultPrevented", func(ev *domEvent) bool { return ev.canceled && ev.cancelable }),
+			flag("returnValue", func(ev *domEvent) bool { return !ev.canceled || !ev.cancelable }), // read only in workerd
 			flag("isTrusted", func(ev *domEvent) bool { return ev.trusted }),
 			set(flag("cancelBubble", func(ev *domEvent) bool { return ev.stopped }), func(ev *domEvent, on bool) {
 				ev.stopped = ev.stopped || on
@@ -192,8 +192,9 @@ func (p *Events) messageEventClass() *engine.Class[*messageEvent] {
 				ev := &messageEvent{}
 				init := p.initEvent(&ev.domEvent, "MessageEvent", "Initializer", call)
 				ev.data = webidl.GetOr(init, "data", goja.Null())
-				ev.lastEventID, ev.origin = p.TextOr(init, "lastEventId"), p.ScalarOr(init, "origin")
-				ev.ports, ev.source = p.portsOf(webidl.Get(init, "ports")), p.messageSource(webidl.Get(init, "source"))
+				ev.origin, ev.lastEventID = p.ScalarOr(init, "origin"), p.TextOr(init, "lastEventId")
+				ev.source = p.messageSource(webidl.Get(init, "source"))
+				ev.ports = p.portsOf(webidl.Get(init, "ports"))
 				return ev
 			},
 			Accessors: []engine.Accessor[*messageEvent]{
@@ -201,11 +202,8 @@ func (p *Events) messageEventClass() *engine.Class[*messageEvent] {
 				webidl.Reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
 				webidl.Reader("lastEventId", func(ev *messageEvent) goja.Value { return ev.lastEventID }),
 				webidl.Reader("source", func(ev *messageEvent) goja.Value { return ev.source }),
-				webidl.Reader("ports", func(ev *messageEvent) goja.Value {
-					if ev.ports == nil {
-						ev.ports = webidl.FrozenList[any](p.Realm, nil)
-					}
-					return ev.ports
+				webidl.Reader("ports", func(ev *messageEvent) goja.Value { // a new list at each reading, as in workerd
+					return p.VM.NewArray(ev.ports...)
 				}),
 			},
 		})
@@ -221,9 +219,10 @@ func (p *Events) errorEventClass() *engine.Class[*errorEvent] {
 			New: func(call goja.ConstructorCall) *errorEvent {
 				ev := &errorEvent{}
 				init := p.initEvent(&ev.domEvent, "ErrorEvent", "ErrorEventInit", call)
-				ev.colno, ev.err = p.VM.ToValue(webidl.ToUint32(webidl.Get(init, "colno"))), webidl.GetOr(init, "error", goja.Undefined())
-				ev.filename = p.ScalarOr(init, "filename")
-				ev.lineno, ev.message = p.VM.ToValue(webidl.ToUint32(webidl.Get(init, "lineno"))), p.TextOr(init, "message")
+				ev.message, ev.filename = p.TextOr(init, "message"), p.ScalarOr(init, "filename")
+				ev.lineno = p.VM.ToValue(p.Int32(webidl.Get(init, "lineno")))
+				ev.colno = p.VM.ToValue(p.Int32(webidl.Get(init, "colno")))
+				ev.err = webidl.GetOr(init, "error", goja.Undefined())
 				return ev
 			},
 			Accessors: []engine.Accessor[*errorEvent]{
@@ -246,7 +245,7 @@ func (p *Events) closeEventClass() *engine.Class[*closeEvent] {
 			New: func(call goja.ConstructorCall) *closeEvent {
 				ev := &closeEvent{}
 				init := p.initEvent(&ev.domEvent, "CloseEvent", "Initializer", call)
-				ev.code = int(uint16(webidl.ToUint32(webidl.Get(init, "code"))))
+				ev.code = int(p.Int32(webidl.Get(init, "code")))
 				ev.reason, ev.wasClean = p.ScalarOr(init, "reason"), webidl.Get(init, "wasClean").ToBoolean()
 				return ev
 			},
@@ -320,7 +319,7 @@ func (p *Events) NewError(message string, v goja.Value) *goja.Object {
 	file, line, column := p.throwSite(v)
 	ev := &errorEvent{message: p.VM.ToValue(message), filename: p.VM.ToValue(file), lineno: p.VM.ToValue(line), colno: p.VM.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
-	ev.trusted, ev.cancelable = true, true
+	ev.trusted = true
 	return p.errorEventClass().Wrap(ev)
 }
 
@@ -336,18 +335,18 @@ func (p *Events) throwSite(v goja.Value) (file string, line, column int) {
 	return "", 0, 0
 }
 
-// portsOf converts a sequence<MessagePort>; undefined is none.
-func (p *Events) portsOf(list goja.Value) goja.Value {
+// portsOf converts an array of MessagePorts; undefined is none.
+func (p *Events) portsOf(list goja.Value) (ports []any) {
 	if goja.IsUndefined(list) {
 		return nil
 	}
-	ports := structured.TransferList(p.Realm, list)
-	for _, port := range ports {
+	p.Array(list, "ports", "Initializer", func(port goja.Value) {
 		if _, ok := p.Engine.Attached(port).(*Port); !ok {
-			p.Engine.Throw("TypeError", "Incorrect type for the 'ports' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
+			p.Engine.Throw("TypeError", "Incorrect type for array element %d: the provided value is not of type 'MessagePort'.", len(ports))
 		}
-	}
-	return webidl.FrozenList(p.Realm, ports)
+		ports = append(ports, port)
+	})
+	return ports
 }
 
 // messageSource converts a nullable MessageEventSource; undefined is null.
@@ -356,7 +355,7 @@ func (p *Events) messageSource(v goja.Value) goja.Value {
 		return goja.Null()
 	}
 	if _, ok := p.Engine.Attached(v).(*Port); !ok {
-		p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'MessageEventInit': the provided value is not of type 'MessagePort'.")
+		p.Engine.Throw("TypeError", "Incorrect type for the 'source' field on 'Initializer': the provided value is not of type 'MessagePort'.")
 	}
 	return v
 }

@@ -28,11 +28,10 @@ type Events struct {
 	trusted    *goja.Object // the getter of isTrusted
 }
 
-// New defines the globals of events in a realm, makes messagePorts
-// transferable, and makes globalThis an EventTarget.
+// New defines the globals of events in a realm, and makes globalThis an
+// EventTarget.
 func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 	p := &Events{Realm: r, cloner: cloner}
-	cloner.AddTransferable(structured.Transferable{Refuse: p.untransferablePort, Move: p.transferPort})
 	r.Hosts.Add(signalCodec{p}, clone.HostAbortSignal)
 	p.LazyClass("EventTarget", func() *goja.Object { return p.Targets().Ctor })
 	p.LazyClass("Event", func() *goja.Object { return p.eventClass().Ctor })

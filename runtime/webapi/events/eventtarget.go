@@ -14,6 +14,7 @@ import (
 type Target struct {
 	listeners []*listener          // in the order in which they were added
 	handlers  map[string]*listener // the `on...` attributes of classes that declare them, by type
+	changed   func(typ string)     // is told of listeners that come and go; nil: nobody asks
 }
 
 // Targeter is an EventTarget of any class.
@@ -47,7 +48,10 @@ func (p *Events) fireRejection(typ string, promise *goja.Object, reason goja.Val
 	}
 	ev := &rejectionEvent{promise: promise, reason: reason}
 	p.setEvent(&ev.domEvent, typ)
-	ev.trusted, ev.cancelable = true, typ == "unhandledrejection"
+	ev.trusted = true
+	if typ == "rejectionhandled" {
+		ev.reason = goja.Undefined() // as in workerd
+	}
 	return !p.DispatchGlobal(p.rejectionEventClass().Wrap(ev))
 }
 
@@ -199,6 +203,7 @@ func (p *Events) addListener(t *Target, call goja.FunctionCall) {
 		return
 	}
 	t.listeners = append(t.listeners, l)
+	t.tell(typ)
 	if signal != nil {
 		l.unsignal = signal.OnAbort(func(goja.Value) { t.remove(l) })
 	}
@@ -239,6 +244,14 @@ func (t *Target) remove(l *listener) {
 		}
 	}
 	t.listeners = rest
+	t.tell(l.typ)
+}
+
+// tell tells the target that its listeners of a type are others now.
+func (t *Target) tell(typ string) {
+	if t.changed != nil {
+		t.changed(typ)
+	}
 }
 
 // Fire dispatches an event that the platform made on a target object. It
@@ -309,10 +322,7 @@ func (p *Events) callListener(l *listener, this goja.Value, ev *domEvent, obj *g
 	if l.handler && !engine.IsCallable(l.callback) {
 		return // an object that is no function: the attribute does nothing
 	}
-	v := p.Engine.Call(l.callback, this, obj)
-	if l.handler && v != nil && v.StrictEquals(p.VM.ToValue(false)) {
-		ev.canceled = ev.canceled || ev.cancelable
-	}
+	p.Engine.Call(l.callback, this, obj)
 }
 
 // HandlerAttribute is an `on...` attribute (HTML, section 8.1.8.1): what is no
@@ -343,6 +353,7 @@ func HandlerAttribute[T Targeter](typ string) engine.Accessor[T] {
 				l = &listener{typ: typ, callback: callback, handler: true}
 				t.handlers[typ] = l
 				t.listeners = append(t.listeners, l)
+				t.tell(typ)
 			}
 		},
 	}

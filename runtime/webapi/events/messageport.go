@@ -5,29 +5,21 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
-// Port is a MessagePort (HTML, section 9.4). Messages are delivered in
-// turns of their own; until the port is started or listened to they wait.
-// Loop-confined.
+// Port is a MessagePort as workerd has it (api/messagechannel.c++): messages are
+// delivered in promise jobs; until the port is started or listened to they
+// wait. Nothing can be transferred through it. Loop-confined.
 type Port struct {
 	Target
-	object   *goja.Object
-	peer     *Port
-	waiting  []*message // posted, and not dispatched yet
-	started  bool
-	closed   bool
-	detached bool  // it was transferred:
-	moved    *Port // this port took its place
-}
-
-// message is what was posted: its data and the ports that came with it.
-type message struct {
-	data  goja.Value
-	ports []*goja.Object
+	object  *goja.Object
+	peer    *Port        // nil once the channel is closed
+	waiting []goja.Value // posted, and not on their way yet
+	started bool
+	closed  bool
 }
 
 func (p *Events) messageChannelClass() *goja.Object {
@@ -46,9 +38,20 @@ func (p *Events) messageChannelClass() *goja.Object {
 	}).Ctor
 }
 
+// newPort makes a port. Its first listener for messages starts it, and without
+// listeners it waits for the next one.
 func (p *Events) newPort() *Port {
 	port := &Port{}
 	port.object = p.messagePorts().Wrap(port)
+	port.changed = func(typ string) {
+		switch {
+		case typ != "message" || port.closed:
+		case port.has(typ):
+			p.startPort(port)
+		default:
+			port.started = false
+		}
+	}
 	return port
 }
 
@@ -57,19 +60,12 @@ func (p *Events) messagePorts() *engine.Class[*Port] {
 	if st.port != nil {
 		return st.port
 	}
-	onMessage := HandlerAttribute[*Port]("message")
-	set := onMessage.Set
-	onMessage.Set = func(port *Port, this *goja.Object, v goja.Value) {
-		set(port, this, v)
-		p.startPort(port)
-	}
 	st.port = engine.DefineClass(p.Engine, engine.ClassDef[*Port]{
 		Name: "MessagePort", Extends: p.Targets().Ctor,
-		Accessors: []engine.Accessor[*Port]{onMessage, HandlerAttribute[*Port]("messageerror"), HandlerAttribute[*Port]("close")},
+		Accessors: []engine.Accessor[*Port]{HandlerAttribute[*Port]("message"), HandlerAttribute[*Port]("messageerror"), HandlerAttribute[*Port]("close")},
 		Methods: []engine.Method[*Port]{
-			{Name: "postMessage", Length: 1, Fn: func(port *Port, call goja.FunctionCall) goja.Value {
-				p.Need(call, 1, "MessagePort", "postMessage", "JsValue")
-				p.postMessage(port, call.Arguments[0], call.Argument(1))
+			{Name: "postMessage", Fn: func(port *Port, call goja.FunctionCall) goja.Value {
+				p.postMessage(port, call.Argument(0), call.Argument(1))
 				return goja.Undefined()
 			}},
 			{Name: "start", Fn: func(port *Port, _ goja.FunctionCall) goja.Value {
@@ -86,95 +82,80 @@ func (p *Events) messagePorts() *engine.Class[*Port] {
 }
 
 // postMessage is postMessage(message, transfer) and postMessage(message,
-// {transfer}).
+// {transfer}); a transfer list that is not empty is refused.
 func (p *Events) postMessage(port *Port, data, options goja.Value) {
 	list := goja.Undefined()
 	switch obj, ok := options.(*goja.Object); {
-	case ok && !webidl.IsMissing(obj.GetSymbol(goja.SymIterator)):
+	case ok && builtin.IsArray(p.Engine, obj):
 		list = obj
 	case ok:
 		list = webidl.Get(obj, "transfer")
 	case !webidl.IsMissing(options):
-		p.BadArgument("MessagePort", "postMessage", 2, "Array or StructuredSerializeOptions")
+		p.BadArgument("MessagePort", "postMessage", 2, "Array or PostMessageOptions")
 	}
-	var transfer []*goja.Object
 	if !goja.IsUndefined(list) {
-		transfer = structured.TransferList(p.Realm, list)
-	}
-	for _, obj := range transfer {
-		if obj == port.object {
-			panic(p.NewDOMException("DataCloneError", "A MessagePort cannot be sent through itself."))
+		transfers := false
+		p.Array(list, "transfer", "PostMessageOptions", func(goja.Value) { transfers = true })
+		if transfers {
+			p.Engine.Throw("Error", "Transfer list is not supported")
 		}
 	}
-	clone, received := p.cloner.Clone(data, transfer)
-	var ports []*goja.Object
-	for _, obj := range received {
-		if _, ok := p.Engine.Attached(obj).(*Port); ok {
-			ports = append(ports, obj)
-		}
-	}
-	if peer := port.peer; peer != nil && !port.closed && !peer.closed {
-		peer.waiting = append(peer.waiting, &message{clone, ports})
-		p.deliver(peer, peer.waiting[len(peer.waiting)-1])
+	clone, _ := p.cloner.Clone(data, nil)
+	switch peer := port.peer; {
+	case peer == nil:
+	case peer.started:
+		p.deliver(peer, clone)
+	default:
+		peer.waiting = append(peer.waiting, clone)
 	}
 }
 
-// closePort ends a channel: both ports are told.
+// closePort ends a channel: both ports are told at once, the other one first.
 func (p *Events) closePort(port *Port) {
-	if port.closed || port.detached {
+	if port.closed {
 		return
 	}
-	port.closed, port.peer.closed = true, true
-	for _, end := range []*Port{port.peer, port} {
-		p.Engine.Post(p.Engine.Frame(), "port closed", func() { p.Fire(end.object, p.New("close")) })
+	peer := port.peer
+	port.closed, port.started, port.peer, port.waiting = true, false, nil, nil
+	if peer != nil {
+		p.closePort(peer)
 	}
+	p.Fire(port.object, p.New("close"))
 }
 
-// untransferablePort says why a port cannot be transferred, "" if it can; own is
-// false for what is no port.
-func (p *Events) untransferablePort(obj *goja.Object) (text string, own bool) {
-	port, own := p.Engine.Attached(obj).(*Port)
-	if own && port.detached {
-		text = "The MessagePort has been transferred already."
-	}
-	return text, own
-}
-
-// transferPort makes the port that takes over this one's end of the channel and
-// the messages that wait there.
-func (p *Events) transferPort(obj *goja.Object) *goja.Object {
-	port := p.Engine.Attached(obj).(*Port)
-	next := p.newPort()
-	next.peer, next.waiting, next.closed = port.peer, port.waiting, port.closed
-	port.peer.peer = next
-	port.peer, port.waiting, port.detached = nil, nil, true
-	port.moved = next
-	return next.object
-}
-
-// deliver dispatches a message that waits in a turn to come; without anyone to
-// hear it, it waits for the port to be started.
-func (p *Events) deliver(port *Port, m *message) {
-	p.Engine.Post(p.Engine.Frame(), "message", func() {
-		for port.moved != nil {
-			port = port.moved
+// deliver dispatches messages in one promise job. What a listener throws is
+// dispatched in its turn as the data of a "message" event, as in workerd; what
+// is thrown then rejects a promise that nobody handles.
+func (p *Events) deliver(port *Port, messages ...goja.Value) {
+	settled := p.Promise(goja.Undefined)
+	job := p.Engine.Func("", 0, func(goja.FunctionCall) goja.Value {
+		for _, data := range messages {
+			if thrown := p.dispatchMessage(port, data); thrown != nil {
+				if thrown = p.dispatchMessage(port, thrown); thrown != nil {
+					panic(thrown)
+				}
+			}
 		}
-		at := slices.Index(port.waiting, m)
-		if at < 0 || !port.started && !port.has("message") {
-			return
-		}
-		port.waiting = slices.Delete(port.waiting, at, at+1)
-		ev := p.NewMessage(m.data, "")
-		p.Engine.Attached(ev).(*messageEvent).ports = webidl.FrozenList(p.Realm, m.ports)
-		p.Fire(port.object, ev)
+		return goja.Undefined()
 	})
+	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), settled, job)
+}
+
+func (p *Events) dispatchMessage(port *Port, data goja.Value) (thrown goja.Value) {
+	ev := &messageEvent{data: data, origin: goja.Null(), lastEventID: p.VM.ToValue(""), source: port.object}
+	p.setEvent(&ev.domEvent, "message")
+	ev.trusted = true
+	_, thrown = p.dispatch(&port.Target, port.object, &ev.domEvent, p.messageEventClass().Wrap(ev), false)
+	return thrown
 }
 
 func (p *Events) startPort(port *Port) {
-	port.started = true
-	for _, m := range port.waiting {
-		p.deliver(port, m)
+	if port.closed || port.started {
+		return
 	}
+	port.started = true
+	p.deliver(port, port.waiting...)
+	port.waiting = nil
 }
 
 // TakeMessage is the message that has waited longest at a MessagePort, for
@@ -188,7 +169,6 @@ func (p *Events) TakeMessage(v goja.Value) (data goja.Value, found, isPort bool)
 	if len(port.waiting) == 0 {
 		return nil, false, true
 	}
-	data = port.waiting[0].data
-	port.waiting = port.waiting[1:]
+	data, port.waiting = port.waiting[0], slices.Delete(port.waiting, 0, 1)
 	return data, true, true
 }

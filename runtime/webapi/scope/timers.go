@@ -18,14 +18,15 @@ func (p *scope) installTimers() {
 	}
 	define("setTimeout", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
 	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
-	clear := func(call goja.FunctionCall) goja.Value {
-		if id := call.Argument(0); !webidl.IsMissing(id) {
-			p.Engine.Timers.Clear(id.ToInteger())
-		}
-		return goja.Undefined()
+	for _, name := range []string{"clearTimeout", "clearInterval"} {
+		define(name, 1, func(call goja.FunctionCall) goja.Value {
+			p.Need(call, 1, "", name, "Number")
+			if id := call.Arguments[0]; !webidl.IsMissing(id) {
+				p.Engine.Timers.Clear(id.ToInteger())
+			}
+			return goja.Undefined()
+		})
 	}
-	define("clearTimeout", 0, clear)
-	define("clearInterval", 0, clear)
 	define("queueMicrotask", 1, func(call goja.FunctionCall) goja.Value {
 		p.queueMicrotask(p.callback("queueMicrotask", call.Argument(0)))
 		return goja.Undefined()

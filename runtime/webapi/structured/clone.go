@@ -50,7 +50,7 @@ func New(r *webidl.Realm) *Cloner {
 			}
 			var transfer []*goja.Object
 			if list := webidl.Get(options, "transfer"); !goja.IsUndefined(list) {
-				transfer = TransferList(r, list)
+				transfer = transferList(r, list)
 			}
 			result, _ := c.Clone(call.Arguments[0], transfer)
 			return result
@@ -58,6 +58,8 @@ func New(r *webidl.Realm) *Cloner {
 	})
 	return c
 }
+
+const notTransferable = "Object is not transferable"
 
 // hostTransferred tags the place of a transferred platform object in the bytes
 // of a structured clone. Such bytes never leave the isolate.
@@ -68,34 +70,39 @@ const hostTransferred clone.HostTag = 1 << 20
 // until made. Loop-confined.
 type transferring struct {
 	from, to []*goja.Object
-	shared   []any // Go values that the clone shares with the original
 }
 
 // Clone is HTML's StructuredSerializeWithTransfer and
-// StructuredDeserializeWithTransfer (sections 2.7.7 and 2.7.8): the clone, and
-// the platform objects that took the place of transferred ones.
+// StructuredDeserializeWithTransfer (sections 2.7.7 and 2.7.8) as in workerd
+// (jsg/ser.c++): a view transfers its buffer, one that is detached or named
+// twice is passed over. It gives the clone, and the platform objects that took
+// the place of transferred ones.
 func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value, received []*goja.Object) {
 	o := clone.Options{Mode: clone.StructuredClone, EnhancedErrors: c.Enabled(compat.EnhancedErrorSerialization), HostCallables: true}
 	refuse := func(text string) { panic(c.NewDOMException("DataCloneError", text)) }
 	t := &transferring{}
-	for i, obj := range transfer {
-		if slices.Contains(transfer[:i], obj) {
-			refuse("The transfer list names an object twice.")
+	for _, obj := range transfer {
+		if buffer, ok := webidl.Get(obj, "buffer").(*goja.Object); ok && c.isView(obj) {
+			obj = buffer
 		}
 		if webidl.IsArrayBuffer(obj) && !buffers.IsShared(c.Engine, obj) {
-			if obj.Export().(goja.ArrayBuffer).Detached() {
-				refuse("An ArrayBuffer is detached and could not be cloned.")
-			}
-			if buffers.Kept(c.Engine, obj) {
+			switch {
+			case obj.Export().(goja.ArrayBuffer).Detached(), slices.Contains(o.Transfer, obj):
+			case buffers.Kept(c.Engine, obj):
 				refuse("Object is not transferable.")
+			default:
+				o.Transfer = append(o.Transfer, obj)
 			}
-			o.Transfer = append(o.Transfer, obj)
 			continue
 		}
-		if _, text := c.kindOf(obj); text != "" {
+		if kind, text := c.kindOf(obj); kind.Move == nil {
+			c.Engine.Throw("TypeError", notTransferable)
+		} else if text != "" {
 			refuse(text)
 		}
-		t.from = append(t.from, obj)
+		if !slices.Contains(t.from, obj) {
+			t.from = append(t.from, obj)
+		}
 	}
 	t.to = make([]*goja.Object, len(t.from))
 	outer := c.now
@@ -111,22 +118,6 @@ func (c *Cloner) Clone(v goja.Value, transfer []*goja.Object) (result goja.Value
 	return result, t.to
 }
 
-// Share keeps a Go value that the clone which runs now has in common with the
-// original; Shared finds it by the number that Share gives. For codecs.
-func (c *Cloner) Share(v any) uint32 {
-	c.now.shared = append(c.now.shared, v)
-	return uint32(len(c.now.shared) - 1)
-}
-
-// Shared is what Share kept in the clone that runs now, nil if there is no such
-// thing.
-func (c *Cloner) Shared(n uint32) any {
-	if c.now == nil || int64(n) >= int64(len(c.now.shared)) {
-		return nil
-	}
-	return c.now.shared[n]
-}
-
 // receive makes the object that stands for the ith transferred one.
 func (c *Cloner) receive(t *transferring, i int) *goja.Object {
 	if t.to[i] == nil {
@@ -134,6 +125,11 @@ func (c *Cloner) receive(t *transferring, i int) *goja.Object {
 		t.to[i] = kind.Move(t.from[i])
 	}
 	return t.to[i]
+}
+
+// isView reports whether obj is a view of an ArrayBuffer.
+func (c *Cloner) isView(obj *goja.Object) bool {
+	return c.Engine.Call(c.Engine.Primordial("ArrayBufferIsView"), goja.Undefined(), obj).ToBoolean()
 }
 
 // kindOf is the class that transfers an object; refused says why it cannot be
@@ -144,7 +140,7 @@ func (c *Cloner) kindOf(obj *goja.Object) (kind Transferable, refused string) {
 			return k, text
 		}
 	}
-	return Transferable{}, "Object is not transferable"
+	return Transferable{}, notTransferable
 }
 
 // transferCodec writes objects of the transfer list by their place in it.
@@ -193,13 +189,13 @@ func Error(r *webidl.Realm, err error) goja.Value {
 	return r.Engine.Errors.FromGo(err)
 }
 
-// TransferList converts a sequence<object>, such as a transfer list.
-func TransferList(r *webidl.Realm, list goja.Value) []*goja.Object {
+// transferList converts a transfer list.
+func transferList(r *webidl.Realm, list goja.Value) []*goja.Object {
 	var all []*goja.Object
-	r.Sequence(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
+	r.Array(list, "transfer", "StructuredCloneOptions", func(item goja.Value) {
 		obj, ok := item.(*goja.Object)
 		if !ok {
-			r.NotSequence("transfer", "StructuredCloneOptions")
+			r.Engine.Throw("TypeError", notTransferable)
 		}
 		all = append(all, obj)
 	})
