@@ -17,6 +17,9 @@
 //     the file's content alone and is cached on disk under its hash, so a warm
 //     start parses stubs.
 //
+// Three parts are packages of their own: mend repairs what goja does otherwise than
+// V8, toplevel cuts prebuilt bundles into their modules, sourcemap maps positions.
+//
 // link.go puts the two together: who imports whom, which names each module
 // exports, which modules may wait until they are first used, which wait for a
 // top-level await. load.go evaluates a linked bundle inside one goja runtime.

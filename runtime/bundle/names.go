@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/toplevel"
 )
 
 // importVar finds the variables that hold imported namespaces.
@@ -45,20 +47,16 @@ func suspect(code, variable string, names []string) bool {
 		if i < 0 {
 			return false
 		}
-		inside := i > 0 && isIdent(code[i-1])
+		inside := i > 0 && toplevel.IsIdent(code[i-1])
 		code = code[i+len(mark):]
 		end := 0
-		for end < len(code) && isIdent(code[end]) {
+		for end < len(code) && toplevel.IsIdent(code[end]) {
 			end++
 		}
 		if !inside && !slices.Contains(names, code[:end]) {
 			return true
 		}
 	}
-}
-
-func isIdent(c byte) bool {
-	return c == '_' || c == '$' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
 }
 
 // confirm lets esbuild link u against a module that has just those names.

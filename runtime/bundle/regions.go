@@ -5,33 +5,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"minido.dev/minido/runtime/bundle/toplevel"
 )
-
-// regionPath reads a comment at the start of a line: in esbuild's output those
-// are paths, or annotations that begin with @ and two underscores.
-func regionPath(line string) (string, bool) {
-	path, ok := strings.CutPrefix(line, "// ")
-	return path, ok && path != "" && !strings.HasPrefix(path, "@__")
-}
-
-// region is where a module begins in the bundle.
-type region struct {
-	line int // zero-based
-	path string
-}
-
-// regions lists the modules of a bundle; each ends where the next begins.
-func regions(text string) []region {
-	var list []region
-	line := 0
-	for text := range strings.SplitSeq(text, "\n") {
-		if path, ok := regionPath(text); ok {
-			list = append(list, region{line, path})
-		}
-		line++
-	}
-	return list
-}
 
 // deferredRegions are the regions whose modules may wait, by the rules that
 // hold for installed packages. Their package.json is looked for above the
@@ -42,8 +18,8 @@ func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
 	}
 	var list []string
 	verdicts := map[string]*pkgInfo{}
-	for _, r := range regions(text) {
-		name, file, ok := regionPackage(r.path)
+	for _, r := range toplevel.Regions(text) {
+		name, file, ok := regionPackage(r.Path)
 		if !ok {
 			continue
 		}
@@ -53,8 +29,8 @@ func (o *Options) deferredRegions(entry, text string, pkgs *packages) []string {
 			verdicts[name] = info
 		}
 		may := matchPackage(bundledDefer, name) || info.file != "" && info.pure(filepath.Join(info.dir, filepath.FromSlash(file)))
-		if o.mayDefer(name, may) && !slices.Contains(list, r.path) {
-			list = append(list, r.path)
+		if o.mayDefer(name, may) && !slices.Contains(list, r.Path) {
+			list = append(list, r.Path)
 		}
 	}
 	return list

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/toplevel"
 )
 
 // A prebuilt bundle is one file in one scope, so nothing in it could wait, and
@@ -94,8 +96,8 @@ func (o *Options) newSplitter(s source) *splitter {
 	if len(s.split) == 0 {
 		return nil
 	}
-	top, ok := scanTopLevel(s.text)
-	if !ok || top.exports < 0 {
+	top, ok := toplevel.Scan(s.text)
+	if !ok || top.Exports < 0 {
 		return nil
 	}
 	owners := map[string]int{}
@@ -110,22 +112,22 @@ func (o *Options) newSplitter(s source) *splitter {
 		sp.spans[now] = append(sp.spans[now], span{from, line})
 		now, from = owner, line
 	}
-	for i, r := range top.regions {
-		begin(r.line, owners[r.path])
+	for i, r := range top.Regions {
+		begin(r.Line, owners[r.Path])
 		end := len(sp.lines)
-		if i+1 < len(top.regions) {
-			end = top.regions[i+1].line
+		if i+1 < len(top.Regions) {
+			end = top.Regions[i+1].Line
 		}
-		if top.exports >= r.line && top.exports < end {
-			begin(top.exports, trunk)
+		if top.Exports >= r.Line && top.Exports < end {
+			begin(top.Exports, trunk)
 		}
 	}
 	begin(len(sp.lines), trunk)
-	sp.names = slices.Sorted(maps.Keys(top.declared))
+	sp.names = slices.Sorted(maps.Keys(top.Declared))
 	for _, name := range sp.names {
 		sp.declared[name] = trunk
-		if i := top.declared[name]; i >= 0 {
-			sp.declared[name] = owners[top.regions[i].path]
+		if i := top.Declared[name]; i >= 0 {
+			sp.declared[name] = owners[top.Regions[i].Path]
 		}
 	}
 	sp.countWords()
@@ -155,12 +157,12 @@ func (sp *splitter) countWords() {
 // addWords collects every word of the text: a superset of the names it uses.
 func addWords(set map[string]bool, text string) {
 	for i := 0; i < len(text); {
-		if !isIdent(text[i]) {
+		if !toplevel.IsIdent(text[i]) {
 			i++
 			continue
 		}
 		start := i
-		for i < len(text) && isIdent(text[i]) {
+		for i < len(text) && toplevel.IsIdent(text[i]) {
 			i++
 		}
 		set[text[start:i]] = true

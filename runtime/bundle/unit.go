@@ -2,7 +2,6 @@ package bundle
 
 import (
 	"fmt"
-	"minido.dev/minido/runtime/bundle/mend"
 	"sync"
 	"sync/atomic"
 
@@ -10,6 +9,8 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/bundle/mend"
+	"minido.dev/minido/runtime/bundle/sourcemap"
 	"minido.dev/minido/runtime/wasm"
 )
 
@@ -37,7 +38,7 @@ type unit struct {
 	wasmErr  error
 
 	mapOnce sync.Once
-	sm      *sourceMap // nil if there is none
+	sm      *sourcemap.Map // nil if there is none
 }
 
 // divide makes the parts of a prebuilt bundle. It is called once, by who made u.

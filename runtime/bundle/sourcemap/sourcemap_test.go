@@ -1,4 +1,4 @@
-package bundle
+package sourcemap
 
 import (
 	"encoding/json"
@@ -12,17 +12,18 @@ func FuzzSourceMap(f *testing.F) {
 	for _, seed := range []string{"AAAA;AACA,IAAI;;AAEA", ";;;", "A,AAAAA,gggggggggggggggggC", "!!,AA%AA;", "AADA;AADA", ""} {
 		f.Add(seed, "a.ts", 2, 3)
 	}
+	f.Add("0", "\xe5\xe7", 0, -24) // encoding/json replaces each byte that is no UTF-8
 	f.Fuzz(func(t *testing.T, mappings, source string, line, column int) {
 		text, err := json.Marshal(map[string]any{"version": 3, "sources": []string{source, "b"}, "mappings": mappings})
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, ok := newSourceMap(text)
+		m, ok := Parse(text)
 		if !ok {
 			t.Fatalf("%s is no source map", text)
 		}
-		got, gotLine, gotColumn, ok := m.lookup(line, column)
-		if known := strings.ToValidUTF8(source, "\ufffd"); ok && got != known && got != "b" {
+		got, gotLine, gotColumn, ok := m.Lookup(line, column)
+		if known := string([]rune(source)); ok && got != known && got != "b" {
 			t.Fatalf("%d:%d is in %q", line, column, got)
 		}
 		if strings.Trim(mappings, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/;,") != "" {
@@ -35,7 +36,7 @@ func FuzzSourceMap(f *testing.F) {
 		if !ok || got != want || gotLine != wantLine || gotColumn != wantColumn {
 			t.Fatalf("%q at %d:%d: %q %d:%d %v, want %q %d:%d", mappings, line, column, got, gotLine, gotColumn, ok, want, wantLine, wantColumn)
 		}
-		newSourceMap([]byte(mappings)) // no JSON
+		Parse([]byte(mappings)) // no JSON
 	})
 }
 

@@ -1,0 +1,113 @@
+package bundle
+
+import (
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle/mend"
+	"minido.dev/minido/runtime/bundle/sourcemap"
+)
+
+// MapPosition maps a position in a program, as goja's stacks give it (file is
+// the program's name, line and col count from 1), to the source. The map is
+// made when it is first asked for, by lowering the file once more; it fails
+// for files that are not part of the bundle, or have changed since. Columns
+// count UTF-16 units. Safe for concurrent use.
+func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, ok bool) {
+	id, known := b.byName[file]
+	if !known {
+		return "", 0, 0, false
+	}
+	m := b.modules[id]
+	sm := b.bundler.sourceMap(m.unit)
+	if sm == nil {
+		return "", 0, 0, false
+	}
+	// The program's first line is the function's head; its second is the line
+	// of esbuild's output after the cut.
+	src, l, c, ok = sm.Lookup(line-2+m.low.cut, sourcemap.Column(m.low.code, line, col))
+	if !ok {
+		return "", 0, 0, false
+	}
+	return m.sourceName(src), l + 1, c + 1, true
+}
+
+// sourceName turns a name in the source map into the name shown to the user.
+// The file itself is listed by its base name; a file that came with a source
+// map of its own lists its sources relative to itself.
+func (m *module) sourceName(source string) string {
+	name := m.name
+	if m.whole != nil {
+		name = m.whole.name
+	}
+	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, mend.AsyncUnit) ||
+		strings.HasPrefix(source, splitNamespace+":") {
+		return name
+	}
+	return path.Join(path.Dir(name), source)
+}
+
+// sourceMap returns u's map, or nil if it cannot be had.
+func (b *Bundler) sourceMap(u *unit) *sourcemap.Map {
+	u.mapOnce.Do(func() {
+		if u.low == nil || u.low.code == "" {
+			return
+		}
+		whole := u
+		if u.whole != nil {
+			whole = u.whole
+		}
+		src, ok := b.source(whole)
+		if !ok || b.opts.hash(src) != u.low.key {
+			return // the file has changed since
+		}
+		if len(whole.parts) > 0 {
+			u.sm = b.opts.splitMap(src, 1+slices.Index(whole.parts, u))
+		} else {
+			u.sm, _ = sourcemap.Parse(b.opts.mapOf(src, u.low.async))
+		}
+	})
+	return u.sm
+}
+
+// mapOf lowers the file again, this time with a source map.
+func (o *Options) mapOf(s source, async bool) []byte {
+	var r api.BuildResult
+	if async {
+		code, err := outputCode(o.asyncStage(s, true))
+		if err != nil {
+			return nil
+		}
+		r = o.asyncSecond(s, code, true)
+	} else {
+		opts := o.inner(s)
+		opts.Sourcemap, opts.SourcesContent = api.SourceMapExternal, api.SourcesContentExclude
+		if r = api.Build(opts); len(globDirs(r.Errors)) > 0 {
+			r = o.buildGlobs(s, true)
+		}
+	}
+	return mapFile(r)
+}
+
+// splitMap is the map of a prebuilt bundle's trunk (0) or of one of its parts.
+func (o *Options) splitMap(s source, owner int) *sourcemap.Map {
+	sp := o.newSplitter(s)
+	if sp == nil || owner >= len(sp.paths) {
+		return nil
+	}
+	sm, _ := sourcemap.Parse(mapFile(api.Build(sp.build([]int{owner}, true))))
+	return sm
+}
+
+func mapFile(r api.BuildResult) []byte {
+	for _, f := range r.OutputFiles {
+		if strings.HasSuffix(f.Path, ".map") {
+			return f.Contents
+		}
+	}
+	return nil
+}
