@@ -24,7 +24,7 @@ type alarmState struct {
 	// if the time is the same.
 	rearmed bool
 
-	running  bool  // the handler is being called
+	handling bool  // the handler is being called
 	at       int64 // the time whose handler runs
 	deferred bool  // the row still holds the running alarm: getAlarm() says null
 }
@@ -40,7 +40,7 @@ func (a *alarmState) pending() pendingAlarm {
 }
 
 func (a *alarmState) restore(p pendingAlarm) {
-	if !a.running { // the handler has ended meanwhile
+	if !a.handling { // the handler has ended meanwhile
 		p.deferred = false
 	}
 	a.changed, a.rearmed, a.deferred, a.next = p.changed, p.rearmed, p.deferred, p.next
@@ -73,9 +73,9 @@ func (a *alarmState) committed() {
 }
 
 // loadAlarm reads the row once per incarnation.
-func (o wakeUp) loadAlarm() {
+func (o *wakeUp) loadAlarm() {
 	o.mayUseStorage()
-	a := &o.alarm
+	a := &o.alarm.alarmState
 	if a.loaded {
 		return
 	}
@@ -90,7 +90,7 @@ func (o wakeUp) loadAlarm() {
 	}
 }
 
-func (o wakeUp) currentAlarm() *int64 {
+func (o *wakeUp) currentAlarm() *int64 {
 	o.loadAlarm()
 	if o.alarm.changed {
 		return o.alarm.next
@@ -100,8 +100,8 @@ func (o wakeUp) currentAlarm() *int64 {
 
 // getAlarm implements storage.getAlarm(): null inside the handler, unless it
 // has set a new one.
-func (o storage) getAlarm() goja.Value {
-	at := o.wakeUp().currentAlarm()
+func (o *storage) getAlarm() goja.Value {
+	at := o.alarm.currentAlarm()
 	if at == nil || o.alarm.deferred {
 		return goja.Null()
 	}
@@ -109,21 +109,21 @@ func (o storage) getAlarm() goja.Value {
 }
 
 // setAlarm implements storage.setAlarm(); v is a Date or milliseconds.
-func (o storage) setAlarm(v, options goja.Value) {
+func (o *storage) setAlarm(v, options goja.Value) {
 	r := o.realm
 	ms, unconfirmed := alarmTime(r.eng, v), allowsUnconfirmed(options)
-	if !o.hasAlarm {
+	if !o.alarm.defined {
 		r.eng.Throw("TypeError", "Your Durable Object class must have an alarm() handler in order to call setAlarm()")
 	}
 	now := r.eng.Now().UnixMilli()
 	if ms < now {
 		ms = now // a time in the past means now
 	}
-	o.wakeUp().loadAlarm()
+	o.alarm.loadAlarm()
 	if err := o.db().SetAlarm(ms); err != nil {
 		r.storageError(err)
 	}
-	a := &o.alarm
+	a := &o.alarm.alarmState
 	a.rearmed = a.rearmed || a.row != nil && *a.row <= now
 	a.changed, a.next, a.deferred = true, &ms, false
 	o.unconfirmedIf(unconfirmed, o.wrote)
@@ -166,15 +166,15 @@ func date(e *engine.Engine, v goja.Value, method string) int64 {
 // deleteAlarm implements storage.deleteAlarm(). While the handler runs it
 // deletes the running alarm, too: a handler that then throws is not called
 // again, as in the reference.
-func (o storage) deleteAlarm(options goja.Value) {
+func (o *storage) deleteAlarm(options goja.Value) {
 	unconfirmed := allowsUnconfirmed(options)
-	if o.wakeUp().currentAlarm() == nil {
+	if o.alarm.currentAlarm() == nil {
 		return
 	}
 	if err := o.db().ClearAlarm(); err != nil {
 		o.realm.storageError(err)
 	}
-	a := &o.alarm
+	a := &o.alarm.alarmState
 	a.changed, a.next, a.deferred = true, nil, false
 	o.unconfirmedIf(unconfirmed, o.wrote)
 }
@@ -215,22 +215,22 @@ func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 		forget = o.ctx.AtDeath(func(error) {
 			if o.failure != nil && !o.stopped {
 				if retryCount >= alarms.MaxRetries {
-					o.wakeUp().dropAlarm()
+					o.alarm.dropAlarm()
 				}
 				finish(AlarmFailed, o.failure) // abort(), a failed commit, a turn without end
 				return
 			}
 			finish(AlarmInterrupted, o.refusal())
 		})
-		if !o.wakeUp().alarmDue(finish) {
+		if !o.alarm.alarmDue(finish) {
 			return
 		}
-		o.wakeUp().runAlarm(retryCount, finish)
+		o.alarm.runAlarm(retryCount, finish)
 	}, func(err error) { done(AlarmInterrupted, err) })
 }
 
 // alarmDue compares the wake-up with the row.
-func (o wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
+func (o *wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 	at := o.currentAlarm()
 	if at != nil && *at <= o.realm.eng.Now().UnixMilli() {
 		return true
@@ -251,13 +251,13 @@ func (o wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 	return false
 }
 
-func (o wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
-	r, a := o.realm, &o.alarm
-	a.running, a.deferred, a.at = true, true, *o.currentAlarm()
+func (o *wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
+	r, a := o.realm, &o.alarm.alarmState
+	a.handling, a.deferred, a.at = true, true, *o.currentAlarm()
 	limit := r.eng.Timers.Set(alarmLimit, false, func() {
 		o.fail(&event.Error{Message: "Alarm exceeded its allowed execution time of 15 minutes.", ObjectReset: true, Overloaded: true})
 	})
-	end := func() { a.running = false; r.eng.Timers.Clear(limit) }
+	end := func() { a.handling = false; r.eng.Timers.Clear(limit) }
 	failed := func(reason goja.Value) {
 		if o.ended { // by the handler itself: AtDeath has told the outcome
 			return
@@ -303,8 +303,8 @@ func (o wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 }
 
 // forgetAlarm deletes the row of the alarm whose handler has succeeded.
-func (o wakeUp) forgetAlarm() {
-	a := &o.alarm
+func (o *wakeUp) forgetAlarm() {
+	a := &o.alarm.alarmState
 	if !a.deferred {
 		return
 	}
@@ -318,7 +318,7 @@ func (o wakeUp) forgetAlarm() {
 
 // dropAlarm deletes the row of an alarm that is not tried again, of an object
 // that is about to end and loses everything else that it has not committed.
-func (o wakeUp) dropAlarm() {
+func (o *wakeUp) dropAlarm() {
 	if !o.alarm.deferred || o.store == nil {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 
 // currentBookmark implements storage.getCurrentBookmark(): the state after what
 // was written so far, which it commits unless a transaction is open.
-func (o storage) currentBookmark() goja.Value {
-	if o.txns == 0 {
+func (o *storage) currentBookmark() goja.Value {
+	if o.storage.txns == 0 {
 		o.commitNow()
 	}
 	b, err := o.db().CurrentBookmark()
@@ -20,9 +20,9 @@ func (o storage) currentBookmark() goja.Value {
 }
 
 // bookmarkForTime implements storage.getBookmarkForTime(date or milliseconds).
-func (o storage) bookmarkForTime(c goja.FunctionCall) goja.Value {
+func (o *storage) bookmarkForTime(c goja.FunctionCall) goja.Value {
 	ms := date(o.realm.eng, c.Argument(0), "getBookmarkForTime")
-	if o.txns == 0 {
+	if o.storage.txns == 0 {
 		o.commitNow()
 	}
 	b, err := o.db().BookmarkForTime(ms)
@@ -35,7 +35,7 @@ func (o storage) bookmarkForTime(c goja.FunctionCall) goja.Value {
 // restoreBookmark implements storage.onNextSessionRestoreBookmark(bookmark): the
 // object's next incarnation begins with the state that it names. Applications
 // call ctx.abort() to begin that one.
-func (o storage) restoreBookmark(c goja.FunctionCall) goja.Value {
+func (o *storage) restoreBookmark(c goja.FunctionCall) goja.Value {
 	r := o.realm
 	r.need(c, 1, "DurableObjectStorage", "onNextSessionRestoreBookmark", "string")
 	bookmark := r.text(c.Argument(0))

@@ -83,11 +83,11 @@ func (r *Realm) defineFacets() {
 			method("abort", 2, func(f *facetsAPI, c goja.FunctionCall) goja.Value {
 				name := r.facetName(c, "abort")
 				r.need(c, 2, "DurableObjectFacets", "abort", "Value")
-				f.o.facetTree().abortFacet(name, r.iso.CF.Failure(c.Argument(1)))
+				f.o.facets.abortFacet(name, r.iso.CF.Failure(c.Argument(1)))
 				return goja.Undefined()
 			}),
 			method("delete", 1, func(f *facetsAPI, c goja.FunctionCall) goja.Value {
-				f.o.facetTree().deleteFacet(r.facetName(c, "delete"))
+				f.o.facets.deleteFacet(r.facetName(c, "delete"))
 				return goja.Undefined()
 			}),
 		},
@@ -108,40 +108,40 @@ func (r *Realm) facetName(c goja.FunctionCall, method string) string {
 }
 
 // facet finds the running facet of a name, or makes one.
-func (o facetTree) facet(name string, callback goja.Value, frame *engine.Frame) *facet {
-	f := o.facets[name]
+func (o *facetTree) facet(name string, callback goja.Value, frame *engine.Frame) *facet {
+	f := o.byName[name]
 	if f != nil && (f.broken == nil || f.unusable) {
 		return f
 	}
 	f = &facet{parent: o.Object, name: name, callback: callback, frame: frame}
 	f.sockets = o.opts.Sockets.sibling(f.wake)
-	if o.facets == nil {
-		o.facets = map[string]*facet{}
+	if o.byName == nil {
+		o.byName = map[string]*facet{}
 	}
-	o.facets[name] = f
+	o.byName[name] = f
 	return f
 }
 
-func (o facetTree) sortedFacets() []*facet {
-	all := make([]*facet, 0, len(o.facets))
-	for _, f := range o.facets {
+func (o *facetTree) sortedFacets() []*facet {
+	all := make([]*facet, 0, len(o.byName))
+	for _, f := range o.byName {
 		all = append(all, f)
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].name < all[j].name })
 	return all
 }
 
-func (o facetTree) abortFacet(name string, reason *event.Error) {
-	f := o.facets[name]
+func (o *facetTree) abortFacet(name string, reason *event.Error) {
+	f := o.byName[name]
 	if f == nil {
 		return
 	}
-	delete(o.facets, name)
+	delete(o.byName, name)
 	reason.Remote = false
 	f.stop(reason)
 }
 
-func (o facetTree) deleteFacet(name string) {
+func (o *facetTree) deleteFacet(name string) {
 	o.abortFacet(name, &event.Error{Message: "Facet was deleted."})
 	if err := o.opts.Facets.Delete(name); err != nil {
 		o.realm.eng.Throw("Error", "ctx.facets.delete(%q): %s", name, err)
@@ -150,7 +150,7 @@ func (o facetTree) deleteFacet(name string) {
 
 // deleteAllFacets follows a deleteAll() whose commit has noted that the facets'
 // files are to go.
-func (o facetTree) deleteAllFacets() {
+func (o *facetTree) deleteAllFacets() {
 	for _, f := range o.sortedFacets() {
 		o.abortFacet(f.name, &event.Error{Message: "Facet was deleted."})
 	}
@@ -224,7 +224,7 @@ func (s *facetStub) with(use func(o *Object), failed func(error)) {
 			return
 		}
 		if s.bound == nil {
-			s.bound = s.parent.facetTree().facet(s.name, s.callback, s.frame)
+			s.bound = s.parent.facets.facet(s.name, s.callback, s.frame)
 		}
 		f := s.bound
 		switch {

@@ -26,7 +26,7 @@ func (r *Realm) defineKV() {
 		Methods: []engine.Method[*syncKV]{
 			method("get", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "get", "string")
-				if v := k.o.storage().value(r.text(c.Argument(0))); v != nil {
+				if v := k.o.storage.value(r.text(c.Argument(0))); v != nil {
 					return v
 				}
 				return goja.Undefined()
@@ -34,32 +34,32 @@ func (r *Realm) defineKV() {
 			method("put", 2, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "put", "string")
 				r.need(c, 2, "SyncKvStorage", "put", "Value")
-				k.o.storage().put(r.text(c.Argument(0)), c.Argument(1)) // undefined is a value here
+				k.o.storage.put(r.text(c.Argument(0)), c.Argument(1)) // undefined is a value here
 				return goja.Undefined()
 			}),
 			method("delete", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "delete", "string")
-				return r.vm.ToValue(k.o.storage().delete(r.text(c.Argument(0))))
+				return r.vm.ToValue(k.o.storage.delete(r.text(c.Argument(0))))
 			}),
-			method("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.storage().listSync(c.Argument(0)) }),
+			method("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.storage.listSync(c.Argument(0)) }),
 		},
 	})
 }
 
 // listSync returns an iterable iterator of [key, value].
-func (o storage) listSync(options goja.Value) goja.Value {
+func (o *storage) listSync(options goja.Value) goja.Value {
 	r := o.realm
 	opts := r.listOptions(options, "SyncKvStorage")
 	it, err := o.db().List(opts)
 	if err != nil {
 		r.storageError(err)
 	}
-	if old := o.kvList; old != nil {
+	if old := o.storage.kvList; old != nil {
 		old.expired = true
 		old.it.Close()
 	}
 	list := &kvIterator{it: it}
-	o.kvList = list
+	o.storage.kvList = list
 	return r.listIter.wrap(o.Object, func() (goja.Value, bool) {
 		o.mayUseStorage()
 		if list.expired {
@@ -70,8 +70,8 @@ func (o storage) listSync(options goja.Value) goja.Value {
 			r.storageError(err)
 		}
 		if !ok {
-			if o.kvList == list {
-				o.kvList = nil
+			if o.storage.kvList == list {
+				o.storage.kvList = nil
 			}
 			return nil, false
 		}

@@ -50,12 +50,12 @@ type Status struct {
 func (o *Object) Status() Status {
 	s := Status{
 		Events: o.running, Busy: o.Busy(), Awake: o.Hibernatable(), Timers: o.ctx.Timers(), Held: o.ctx.Held(),
-		AlarmRunning: o.alarm.running,
+		AlarmRunning: o.alarm.handling,
 	}
 	for _, op := range o.ctx.Ops() {
 		s.Waiting = append(s.Waiting, op.Name)
 	}
-	for _, f := range o.facetTree().sortedFacets() {
+	for _, f := range o.facets.sortedFacets() {
 		if f.object != nil {
 			s.Facets = append(s.Facets, f.name)
 		}
@@ -76,7 +76,7 @@ func (o *Object) Status() Status {
 // of it. Timers are no events. Loop-confined.
 func (o *Object) IdleSince() time.Time {
 	at := o.idleAt
-	for _, f := range o.facetTree().sortedFacets() {
+	for _, f := range o.facets.sortedFacets() {
 		if f.object == nil {
 			continue
 		}
@@ -123,7 +123,7 @@ func (o *Object) Supersede() {
 	switch {
 	case o.ended || o.superseded:
 		return
-	case o.txns > 0 || o.running == 0:
+	case o.storage.txns > 0 || o.running == 0:
 		o.Reset(CodeUpdated())
 		return
 	}
@@ -135,7 +135,7 @@ func (o *Object) Supersede() {
 		o.ctx.LetGo(o.sealed)
 	}
 	o.superseded, o.stopped = true, true
-	for _, f := range o.facetTree().sortedFacets() {
+	for _, f := range o.facets.sortedFacets() {
 		if f.object != nil {
 			f.object.Supersede()
 		}
@@ -191,11 +191,11 @@ func (o *Object) FireAlarm(done func(error)) {
 			}
 		}
 		o.ctx.AtDeath(func(error) { finish(o.refusal()) })
-		if o.opts.Alarms == nil || o.wakeUp().currentAlarm() == nil || o.alarm.deferred {
+		if o.opts.Alarms == nil || o.alarm.currentAlarm() == nil || o.alarm.deferred {
 			finish(ErrNoAlarm)
 			return
 		}
-		if thrown := o.realm.eng.Try(func() { o.storage().setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
+		if thrown := o.realm.eng.Try(func() { o.storage.setAlarm(o.realm.vm.ToValue(o.realm.eng.Now().UnixMilli()), goja.Undefined()) }); thrown != nil {
 			finish(o.realm.eng.Errors.ToEvent(thrown))
 			return
 		}

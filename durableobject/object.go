@@ -15,7 +15,6 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
-	"minido.dev/minido/runtime/webapi/websocket"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -62,15 +61,14 @@ type Object struct {
 	store    *sqlstore.Store
 	gate     gate
 	instance *goja.Object
-	alarm    alarmState
-	facets   map[string]*facet
-	txns     int // open async transactions, outermost and nested
-	kvList   *kvIterator
+	storage  storage
+	alarm    wakeUp
+	sockets  sockets
+	facets   facetTree
 	failure  *event.Error
 	ended    bool
 	stopped  bool // by the platform: an alarm that this interrupts is no failure of its handler
 	running  int  // events that have started and not been answered
-	hasAlarm bool
 	// unconfirmed is set during writes that outputs need not wait for.
 	unconfirmed bool
 	interrupt   func()    // ends a statement of the store; from any goroutine
@@ -82,9 +80,6 @@ type Object struct {
 	// superseded: new code has taken the storage over. Set at most once, before
 	// the next realm begins.
 	superseded bool
-
-	handles       map[*HibernatableSocket]*websocket.Handle
-	socketTimeout time.Duration
 }
 
 // Start makes the object on the loop of its realm: it opens the store and runs
@@ -92,6 +87,7 @@ type Object struct {
 // on the loop.
 func (r *Realm) Start(o Options, started func(err error)) *Object {
 	obj := &Object{opts: o, realm: r, ctx: r.eng.NewContext(engine.ObjectContext, o.Label)}
+	obj.storage.Object, obj.alarm.Object, obj.sockets.Object, obj.facets.Object = obj, obj, obj, obj
 	obj.ctx.Host = obj
 	obj.idleAt = r.eng.Clock().Now()
 	obj.ctx.Gate = obj
@@ -164,7 +160,7 @@ func (o *Object) construct() {
 	if !ok {
 		r.eng.Throw("TypeError", "The worker %s does not export a class named %s; it exports %v.", r.iso.Name(), o.opts.Class, r.iso.ExportNames())
 	}
-	o.hasAlarm = engine.IsCallable(class.Get("prototype").(*goja.Object).Get("alarm"))
+	o.alarm.defined = engine.IsCallable(class.Get("prototype").(*goja.Object).Get("alarm"))
 	instance, err := r.vm.New(class, o.newState(), r.iso.CF.Env())
 	if err != nil {
 		r.eng.Rethrow(err)
@@ -303,7 +299,7 @@ func (o *Object) Admit(f *engine.Frame, resume func()) bool { return o.gate.admi
 
 // Commit implements engine.Gate: the implicit transaction and the alarm index.
 func (o *Object) Commit(cause string) bool {
-	if o.txns > 0 {
+	if o.storage.txns > 0 {
 		return false
 	}
 	if planted.AckBeforeCommit && cause == "rpc" {
@@ -493,7 +489,7 @@ func (o *Object) finish(failure *event.Error, reason error) {
 	}
 	o.ended, o.failure = true, failure
 	ev := failure
-	for _, f := range o.facetTree().sortedFacets() {
+	for _, f := range o.facets.sortedFacets() {
 		f.stop(ev)
 	}
 	o.ctx.Kill(reason)
@@ -510,14 +506,14 @@ func (o *Object) Busy() string {
 		return fmt.Sprintf("%d events are in progress", o.running)
 	case o.ctx.HeldBack():
 		return "its last commit is not on disk yet"
-	case o.alarm.running:
+	case o.alarm.handling:
 		return "its alarm handler is running"
 	case o.gate.current != nil:
 		return "blockConcurrencyWhile() is in progress"
 	case o.syncing:
 		return "what it wrote is not on disk yet"
 	}
-	for _, f := range o.facetTree().sortedFacets() {
+	for _, f := range o.facets.sortedFacets() {
 		if f.object != nil {
 			if why := f.object.Busy(); why != "" {
 				return "its facet " + f.name + ": " + why
@@ -544,7 +540,7 @@ func (o *Object) Hibernatable() string {
 	if n := o.ctx.Held(); n > 0 {
 		return fmt.Sprintf("%d promises given to waitUntil() or open sockets keep it alive", n)
 	}
-	for _, f := range o.facetTree().sortedFacets() {
+	for _, f := range o.facets.sortedFacets() {
 		if f.object != nil {
 			if why := f.object.Hibernatable(); why != "" {
 				return "its facet " + f.name + ": " + why

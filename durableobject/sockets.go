@@ -39,12 +39,12 @@ func (r *Realm) defineSockets() {
 func (r *Realm) socketMethods() []engine.Method[*Object] {
 	return []engine.Method[*Object]{
 		method("acceptWebSocket", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-			o.sockets().acceptWebSocket(c.Argument(0), c.Argument(1))
+			o.sockets.acceptWebSocket(c.Argument(0), c.Argument(1))
 			return goja.Undefined()
 		}),
-		method("getWebSockets", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.sockets().getWebSockets(c.Argument(0)) }),
+		method("getWebSockets", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.sockets.getWebSockets(c.Argument(0)) }),
 		method("getTags", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-			h := o.sockets().hibernatable(c.Argument(0), "getTags")
+			h := o.sockets.hibernatable(c.Argument(0), "getTags")
 			tags := make([]any, len(h.tags))
 			for i, t := range h.tags {
 				tags[i] = t
@@ -77,7 +77,7 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 			return r.autoResp.Wrap(&autoResponse{*s.request, s.reply})
 		}),
 		method("getWebSocketAutoResponseTimestamp", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-			h := o.sockets().hibernatable(c.Argument(0), "getWebSocketAutoResponseTimestamp")
+			h := o.sockets.hibernatable(c.Argument(0), "getWebSocketAutoResponseTimestamp")
 			h.set.mu.Lock()
 			at := h.autoAtMs
 			h.set.mu.Unlock()
@@ -98,17 +98,17 @@ func (r *Realm) socketMethods() []engine.Method[*Object] {
 				case n > maxEventTimeoutMs:
 					r.eng.Throw("Error", "Event timeout should not exceed %d ms.", maxEventTimeoutMs)
 				}
-				o.socketTimeout = time.Duration(ms.ToInteger()) * time.Millisecond
+				o.sockets.timeout = time.Duration(ms.ToInteger()) * time.Millisecond
 			} else {
-				o.socketTimeout = 0
+				o.sockets.timeout = 0
 			}
 			return goja.Undefined()
 		}),
 		method("getHibernatableWebSocketEventTimeout", 0, func(o *Object, _ goja.FunctionCall) goja.Value {
-			if o.socketTimeout == 0 {
+			if o.sockets.timeout == 0 {
 				return goja.Null()
 			}
-			return r.vm.ToValue(o.socketTimeout.Milliseconds())
+			return r.vm.ToValue(o.sockets.timeout.Milliseconds())
 		}),
 	}
 }
@@ -125,7 +125,7 @@ func (r *Realm) checkAutoResponse(p *autoResponse) {
 	}
 }
 
-func (o sockets) acceptWebSocket(v, tagList goja.Value) {
+func (o *sockets) acceptWebSocket(v, tagList goja.Value) {
 	r := o.realm
 	handle, ok := r.iso.Platform.WebSockets.Of(v)
 	if !ok {
@@ -145,7 +145,7 @@ func (o sockets) acceptWebSocket(v, tagList goja.Value) {
 
 // tags checks the tags of acceptWebSocket: at most 10 distinct ones of at most
 // 256 characters.
-func (o sockets) tags(v goja.Value) []string {
+func (o *sockets) tags(v goja.Value) []string {
 	r := o.realm
 	if goja.IsUndefined(v) {
 		return nil
@@ -170,7 +170,7 @@ func (o sockets) tags(v goja.Value) []string {
 	return tags
 }
 
-func (o sockets) remember(h *HibernatableSocket, handle *websocket.Handle) {
+func (o *sockets) remember(h *HibernatableSocket, handle *websocket.Handle) {
 	if o.handles == nil {
 		o.handles = map[*HibernatableSocket]*websocket.Handle{}
 	}
@@ -180,7 +180,7 @@ func (o sockets) remember(h *HibernatableSocket, handle *websocket.Handle) {
 // handleOf is the WebSocket object of a socket in this incarnation. It is OPEN
 // until the peer's Close is delivered, although that may be what has woken the
 // object: so it is in workerd, and a constructor still finds who is leaving.
-func (o sockets) handleOf(h *HibernatableSocket) *websocket.Handle {
+func (o *sockets) handleOf(h *HibernatableSocket) *websocket.Handle {
 	if handle := o.handles[h]; handle != nil {
 		return handle
 	}
@@ -194,7 +194,7 @@ func (o sockets) handleOf(h *HibernatableSocket) *websocket.Handle {
 	return handle
 }
 
-func (o sockets) hibernatable(v goja.Value, method string) *HibernatableSocket {
+func (o *sockets) hibernatable(v goja.Value, method string) *HibernatableSocket {
 	handle, ok := o.realm.iso.Platform.WebSockets.Of(v)
 	if !ok {
 		o.realm.eng.Throw("TypeError", "Failed to execute '%s' on 'DurableObjectState': parameter 1 is not of type 'WebSocket'.", method)
@@ -208,7 +208,7 @@ func (o sockets) hibernatable(v goja.Value, method string) *HibernatableSocket {
 
 // getWebSockets lists all sockets newest first, those of a tag in order of
 // acceptance.
-func (o sockets) getWebSockets(tag goja.Value) goja.Value {
+func (o *sockets) getWebSockets(tag goja.Value) goja.Value {
 	all := o.opts.Sockets.list()
 	tagged := tag != nil && !goja.IsUndefined(tag) && !goja.IsNull(tag)
 	var out []any
@@ -246,7 +246,7 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 			forget()
 			o.done()
 			if ev.Message == nil && ev.Err == nil {
-				o.closed(ev)
+				o.sockets.closed(ev)
 			}
 			done(nil)
 		}
@@ -256,14 +256,14 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 			e.Uncaught.Report(reason)
 			finish()
 		}
-		thrown := e.Try(func() { e.Await(o.sockets().callSocketHandler(ev), func(goja.Value) { finish() }, report) })
+		thrown := e.Try(func() { e.Await(o.sockets.callSocketHandler(ev), func(goja.Value) { finish() }, report) })
 		if thrown != nil {
 			report(thrown)
 		}
 	}, done)
 }
 
-func (o sockets) callSocketHandler(ev SocketEvent) goja.Value {
+func (o *sockets) callSocketHandler(ev SocketEvent) goja.Value {
 	r := o.realm
 	handle := o.handleOf(ev.Socket)
 	ws := handle.Object()
@@ -291,7 +291,7 @@ func (o sockets) callSocketHandler(ev SocketEvent) goja.Value {
 // closed forgets a socket whose close has been handled. Where the handler did
 // not answer the peer's Close frame, and answering is not left to it alone, the
 // frame is answered now: the handler itself still saw the socket CLOSING.
-func (o *Object) closed(ev SocketEvent) {
+func (o *sockets) closed(ev SocketEvent) {
 	o.opts.Sockets.remove(ev.Socket)
 	handle := o.handles[ev.Socket]
 	delete(o.handles, ev.Socket)

@@ -28,7 +28,7 @@ func (r *Realm) defineSQL() {
 	r.sql = engine.DefineClass(r.eng, engine.ClassDef[*sqlAPI]{
 		Name: "SqlStorage",
 		Methods: []engine.Method[*sqlAPI]{
-			method("exec", 1, func(s *sqlAPI, c goja.FunctionCall) goja.Value { return s.o.storage().exec(c) }),
+			method("exec", 1, func(s *sqlAPI, c goja.FunctionCall) goja.Value { return s.o.storage.exec(c) }),
 		},
 		Accessors: []engine.Accessor[*sqlAPI]{{Name: "databaseSize", Get: func(s *sqlAPI, _ *goja.Object) goja.Value {
 			s.o.ctx.Check()
@@ -106,7 +106,7 @@ func (r *Realm) defineSQL() {
 }
 
 // exec implements sql.exec(query, ...bindings).
-func (o storage) exec(call goja.FunctionCall) goja.Value {
+func (o *storage) exec(call goja.FunctionCall) goja.Value {
 	r := o.realm
 	r.need(call, 1, "SqlStorage", "exec", "String")
 	query := r.text(call.Arguments[0])

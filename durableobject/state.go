@@ -80,7 +80,7 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 	}
 	if opts, ok := options.(*goja.Object); ok {
 		if retry := opts.Get("retryAlarm"); retry != nil && !goja.IsUndefined(retry) && !retry.ToBoolean() {
-			o.wakeUp().giveUpAlarm()
+			o.alarm.giveUpAlarm()
 		}
 	}
 	o.fail(ev)
@@ -89,8 +89,8 @@ func (o *Object) abort(reason, options goja.Value) goja.Value {
 
 // giveUpAlarm drops the alarm whose handler is running (abort with
 // {retryAlarm: false}): what else is uncommitted is lost, the deletion is not.
-func (o wakeUp) giveUpAlarm() {
-	if !o.alarm.running || !o.alarm.deferred || o.superseded {
+func (o *wakeUp) giveUpAlarm() {
+	if !o.alarm.handling || !o.alarm.deferred || o.superseded {
 		return
 	}
 	if err := o.store.Rollback(); err != nil {

@@ -25,29 +25,29 @@ func (r *Realm) defineStorage() {
 		Name: "DurableObjectStorage",
 		Methods: []engine.Method[*Object]{
 			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncGet(c, "DurableObjectStorage")
+				return o.storage.asyncGet(c, "DurableObjectStorage")
 			}),
 			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncPut(c.Argument(0), c.Argument(1), c.Argument(2))
+				return o.storage.asyncPut(c.Argument(0), c.Argument(1), c.Argument(2))
 			}),
 			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncDelete(c, "DurableObjectStorage")
+				return o.storage.asyncDelete(c, "DurableObjectStorage")
 			}),
 			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncList(c, "DurableObjectStorage")
+				return o.storage.asyncList(c, "DurableObjectStorage")
 			}),
-			async("deleteAll", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.storage().deleteAll(); return goja.Undefined() }),
-			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().getAlarm() }),
+			async("deleteAll", 1, func(o *Object, c goja.FunctionCall) goja.Value { o.storage.deleteAll(); return goja.Undefined() }),
+			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.getAlarm() }),
 			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				o.storage().setAlarm(c.Argument(0), c.Argument(1))
+				o.storage.setAlarm(c.Argument(0), c.Argument(1))
 				return goja.Undefined()
 			}),
 			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-				o.storage().deleteAlarm(c.Argument(0))
+				o.storage.deleteAlarm(c.Argument(0))
 				return goja.Undefined()
 			}),
 			async("sync", 0, func(o *Object, c goja.FunctionCall) goja.Value {
-				if o.txns == 0 {
+				if o.storage.txns == 0 {
 					o.commitNow()
 					if err := o.store.Sync(); err != nil {
 						o.failWith(err)
@@ -56,17 +56,17 @@ func (r *Realm) defineStorage() {
 				}
 				return goja.Undefined()
 			}),
-			method("transaction", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().transaction(c.Argument(0)) }),
-			method("transactionSync", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().transactionSync(c.Argument(0)) }),
-			async("getCurrentBookmark", 0, func(o *Object, _ goja.FunctionCall) goja.Value { return o.storage().currentBookmark() }),
-			async("getBookmarkForTime", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().bookmarkForTime(c) }),
-			async("onNextSessionRestoreBookmark", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().restoreBookmark(c) }),
+			method("transaction", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.transaction(c.Argument(0)) }),
+			method("transactionSync", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.transactionSync(c.Argument(0)) }),
+			async("getCurrentBookmark", 0, func(o *Object, _ goja.FunctionCall) goja.Value { return o.storage.currentBookmark() }),
+			async("getBookmarkForTime", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.bookmarkForTime(c) }),
+			async("onNextSessionRestoreBookmark", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.restoreBookmark(c) }),
 		},
 	})
 }
 
 // encode clones a value for storage.
-func (o storage) encode(v goja.Value) []byte {
+func (o *storage) encode(v goja.Value) []byte {
 	b, err := o.realm.iso.Platform.Clone.Serialize(v, clone.Options{
 		Mode: clone.Storage, EnhancedErrors: o.realm.compat(compat.EnhancedErrorSerialization), HostCallables: true,
 	})
@@ -91,7 +91,7 @@ func (r *Realm) cloneError(err error) {
 	}
 }
 
-func (o storage) decode(b []byte) goja.Value {
+func (o *storage) decode(b []byte) goja.Value {
 	v, err := o.realm.iso.Platform.Clone.Deserialize(b, clone.Options{Mode: clone.Storage})
 	if err != nil {
 		o.realm.cloneError(err)
@@ -100,7 +100,7 @@ func (o storage) decode(b []byte) goja.Value {
 }
 
 // value reads and decodes one key; nil if it is not there.
-func (o storage) value(key string) goja.Value {
+func (o *storage) value(key string) goja.Value {
 	b, ok, err := o.db().Get(key)
 	if err != nil {
 		o.realm.storageError(err)
@@ -111,7 +111,7 @@ func (o storage) value(key string) goja.Value {
 	return o.decode(b)
 }
 
-func (o storage) asyncGet(c goja.FunctionCall, class string) goja.Value {
+func (o *storage) asyncGet(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
 	r.need(c, 1, class, "get", "string or Array")
 	key := c.Argument(0)
@@ -163,7 +163,7 @@ func (r *Realm) keyList(v goja.Value) (keys []string, many bool) {
 	return keys, true
 }
 
-func (o storage) asyncPut(key, value, options goja.Value) goja.Value {
+func (o *storage) asyncPut(key, value, options goja.Value) goja.Value {
 	r := o.realm
 	obj, isObject := key.(*goja.Object)
 	if !isObject {
@@ -195,16 +195,16 @@ func (o storage) asyncPut(key, value, options goja.Value) goja.Value {
 	return goja.Undefined()
 }
 
-func (o storage) put(key string, value goja.Value) { o.putBytes(key, o.encode(value)) }
+func (o *storage) put(key string, value goja.Value) { o.putBytes(key, o.encode(value)) }
 
-func (o storage) putBytes(key string, b []byte) {
+func (o *storage) putBytes(key string, b []byte) {
 	if err := o.db().Put(key, b); err != nil {
 		o.realm.storageError(err)
 	}
 	o.wrote()
 }
 
-func (o storage) delete(key string) bool {
+func (o *storage) delete(key string) bool {
 	existed, err := o.db().Delete(key)
 	if err != nil {
 		o.realm.storageError(err)
@@ -213,7 +213,7 @@ func (o storage) delete(key string) bool {
 	return existed
 }
 
-func (o storage) asyncDelete(c goja.FunctionCall, class string) goja.Value {
+func (o *storage) asyncDelete(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
 	r.need(c, 1, class, "delete", "string or Array")
 	key, unconfirmed := c.Argument(0), allowsUnconfirmed(c.Argument(1))
@@ -235,14 +235,14 @@ func (o storage) asyncDelete(c goja.FunctionCall, class string) goja.Value {
 	return r.vm.ToValue(n > 0)
 }
 
-func (o storage) asyncList(c goja.FunctionCall, class string) goja.Value {
+func (o *storage) asyncList(c goja.FunctionCall, class string) goja.Value {
 	r := o.realm
 	m := r.newMap()
 	o.each(r.listOptions(c.Argument(0), class), func(k string, v goja.Value) { r.mapSet(m, k, v) })
 	return m
 }
 
-func (o storage) each(opts sqlstore.ListOptions, fn func(key string, v goja.Value)) {
+func (o *storage) each(opts sqlstore.ListOptions, fn func(key string, v goja.Value)) {
 	it, err := o.db().List(opts)
 	if err != nil {
 		o.realm.storageError(err)
@@ -291,12 +291,12 @@ func (r *Realm) listOptions(v goja.Value, class string) (o sqlstore.ListOptions)
 	return o
 }
 
-func (o storage) deleteAll() {
-	if o.txns > 0 {
+func (o *storage) deleteAll() {
+	if o.storage.txns > 0 {
 		o.realm.eng.Throw("Error", "Cannot call deleteAll() within a transaction")
 	}
 	keepAlarm := !o.realm.compat(compat.DeleteAllDeletesAlarm)
-	o.wakeUp().loadAlarm()
+	o.alarm.loadAlarm()
 	if before, _ := o.alarm.indexWrites(); keepAlarm && before != nil {
 		// The alarm that is kept may be one that this turn has set, for earlier.
 		if err := before(o.opts.Alarms, o.realm.eng.Cause()); err != nil {
@@ -321,7 +321,7 @@ func (o storage) deleteAll() {
 		if err := o.store.Sync(); err != nil { // files must not be gone before the rows are
 			o.realm.storageError(err)
 		}
-		o.facetTree().deleteAllFacets()
+		o.facets.deleteAllFacets()
 	}
 	o.wrote()
 }

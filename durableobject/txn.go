@@ -43,24 +43,24 @@ func (r *Realm) defineTxn() {
 		Name: "DurableObjectTransaction",
 		Methods: []engine.Method[*asyncTxn]{
 			async("get", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncGet(c, "DurableObjectTransaction")
+				return o.storage.asyncGet(c, "DurableObjectTransaction")
 			}),
 			async("put", 3, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncPut(c.Argument(0), c.Argument(1), goja.Undefined())
+				return o.storage.asyncPut(c.Argument(0), c.Argument(1), goja.Undefined())
 			}),
 			async("delete", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncDelete(c, "DurableObjectTransaction")
+				return o.storage.asyncDelete(c, "DurableObjectTransaction")
 			}),
 			async("list", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-				return o.storage().asyncList(c, "DurableObjectTransaction")
+				return o.storage.asyncList(c, "DurableObjectTransaction")
 			}),
-			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage().getAlarm() }),
+			async("getAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value { return o.storage.getAlarm() }),
 			async("setAlarm", 2, func(o *Object, c goja.FunctionCall) goja.Value {
-				o.storage().setAlarm(c.Argument(0), goja.Undefined())
+				o.storage.setAlarm(c.Argument(0), goja.Undefined())
 				return goja.Undefined()
 			}),
 			async("deleteAlarm", 1, func(o *Object, c goja.FunctionCall) goja.Value {
-				o.storage().deleteAlarm(goja.Undefined())
+				o.storage.deleteAlarm(goja.Undefined())
 				return goja.Undefined()
 			}),
 			async("deleteAll", 0, func(o *Object, c goja.FunctionCall) goja.Value {
@@ -90,7 +90,7 @@ func (t *asyncTxn) rollback() {
 // transaction implements storage.transaction(): what was written before it
 // commits first; the closure is a critical section, so closures run one after
 // another and no other event sees what is not committed.
-func (o storage) transaction(closure goja.Value) goja.Value {
+func (o *storage) transaction(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
 		r.eng.Throw("TypeError", "Failed to execute 'transaction' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
@@ -101,7 +101,7 @@ func (o storage) transaction(closure goja.Value) goja.Value {
 	o.enter(frame, func(inside *engine.Frame, s *critical) {
 		r.eng.Turns.After(func() {
 			r.eng.Turns.Enter(inside, r.eng.Cause(), func() {
-				if o.txns == 0 && o.db().Dirty() {
+				if o.storage.txns == 0 && o.db().Dirty() {
 					o.commitNow()
 				}
 				o.runTransaction(s, closure, resolve, reject)
@@ -111,7 +111,7 @@ func (o storage) transaction(closure goja.Value) goja.Value {
 	return r.vm.ToValue(promise)
 }
 
-func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject func(any) error) {
+func (o *storage) runTransaction(s *critical, closure goja.Value, resolve, reject func(any) error) {
 	r := o.realm
 	finish := func(settle func(any) error, v goja.Value) {
 		o.ctx.Release()
@@ -124,7 +124,7 @@ func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject
 		return
 	}
 	t := &asyncTxn{o: o.Object, savepoint: sp, alarm: o.alarm.pending()}
-	o.txns++
+	o.storage.txns++
 	o.wrote()
 	end := func(settle func(any) error, v goja.Value, keep bool) {
 		if o.ended {
@@ -143,7 +143,7 @@ func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject
 			}
 		}
 		t.closed = true
-		o.txns--
+		o.storage.txns--
 		o.wrote() // the turn that ends the outermost transaction commits it
 		finish(settle, v)
 	}
@@ -160,7 +160,7 @@ func (o storage) runTransaction(s *critical, closure goja.Value, resolve, reject
 // transactionSync implements storage.transactionSync(): a savepoint around a
 // synchronous closure. What an async closure does after its first await is
 // outside, as in the reference.
-func (o storage) transactionSync(closure goja.Value) goja.Value {
+func (o *storage) transactionSync(closure goja.Value) goja.Value {
 	r := o.realm
 	if !engine.IsCallable(closure) {
 		r.eng.Throw("TypeError", "Failed to execute 'transactionSync' on 'DurableObjectStorage': parameter 1 is not of type 'function'.")
