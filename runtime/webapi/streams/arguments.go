@@ -53,7 +53,7 @@ func argument(dict *goja.Object, name string) goja.Value {
 
 // object is a constructor's argument that is an object; nil: it is missing.
 func (p *idl) object(v goja.Value, n int, owner, typ string) *goja.Object {
-	if webidl.IsUndefined(v) {
+	if webidl.IsMissing(v) {
 		return nil
 	}
 	obj, ok := v.(*goja.Object)
@@ -82,30 +82,48 @@ type strategy struct {
 	size   goja.Callable // nil: each chunk counts as 1
 }
 
-func (p *idl) strategy(v goja.Value, n int, owner string) (s strategy) {
-	var dict *goja.Object
-	if v != nil && !goja.IsNull(v) {
-		dict = p.object(v, n, owner, "StreamQueuingStrategy")
-	}
+func (p *idl) strategy(v goja.Value, n int, owner string) strategy {
+	return p.strategyOf(v, n, owner, "StreamQueuingStrategy")
+}
+
+func (p *idl) strategyOf(v goja.Value, n int, owner, typ string) (s strategy) {
+	dict := p.object(v, n, owner, typ)
 	if mark := argument(dict, "highWaterMark"); !goja.IsUndefined(mark) {
-		s.mark, s.marked = mark.ToNumber().ToFloat(), true
+		s.mark, s.marked = p.count(mark), true
 	}
 	s.size = p.member(dict, "size", "StreamQueuingStrategy").fn
 	return s
 }
 
-// highWaterMark is section 7.4 (ExtractHighWaterMark).
-func (p *idl) highWaterMark(s strategy, otherwise float64) float64 {
+// or is the high water mark, or another if the strategy has none.
+func (s strategy) or(otherwise float64) float64 {
 	if !s.marked {
 		return otherwise
-	}
-	if !(s.mark >= 0) {
-		p.Engine.Throw("RangeError", "The strategy's highWaterMark must be a number that is not negative.")
 	}
 	return s.mark
 }
 
-const textBadSize = "The strategy's size() must return a finite number that is not negative."
+// workerd's texts for numbers that are no count (src/workerd/jsg/value.h).
+const (
+	textNoInteger = "The value cannot be converted because it is not an integer."
+	textNegative  = "The value cannot be converted because it is negative and this API expects a positive bigint."
+)
+
+// count converts to an unsigned integer as workerd does: what is finite is cut off.
+// It throws a TypeError for other numbers.
+func (p *idl) count(v goja.Value) float64 {
+	if n, ok := v.Export().(int64); ok && n >= 0 {
+		return float64(n)
+	}
+	n := p.Engine.Call(p.Engine.Primordial("Number"), goja.Undefined(), v).ToFloat()
+	switch {
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		p.Engine.Throw("TypeError", textNoInteger)
+	case n <= -1:
+		p.Engine.Throw("TypeError", textNegative)
+	}
+	return math.Abs(math.Trunc(n))
+}
 
 // sizeOf is what a strategy says of a chunk; thrown, if not nil, is what it threw.
 func (p *idl) sizeOf(size goja.Callable, chunk goja.Value) (n float64, thrown goja.Value) {
@@ -116,18 +134,9 @@ func (p *idl) sizeOf(size goja.Callable, chunk goja.Value) (n float64, thrown go
 	if err != nil {
 		return 0, engine.Caught(err)
 	}
-	if _, isObject := v.(*goja.Object); isObject {
-		thrown = p.Engine.Try(func() { n = v.ToNumber().ToFloat() })
-		return n, thrown
-	}
-	if _, isSymbol := v.(*goja.Symbol); isSymbol {
-		return 0, p.Engine.Errors.New("TypeError", "Cannot convert a Symbol value to a number")
-	}
-	return v.ToFloat(), nil
+	thrown = p.Engine.Try(func() { n = p.count(v) })
+	return n, thrown
 }
-
-// finite reports whether a size is a finite number that is not negative.
-func finite(n float64) bool { return n >= 0 && !math.IsInf(n, 1) }
 
 // natural is an integer that is not negative.
 func (p *idl) natural(v goja.Value, what string) int {

@@ -193,6 +193,7 @@ func (p *Streams) settlePull(settle goja.Value, chunk []byte, err error) {
 // reads, and not before.
 func (p *Streams) fromSource(src *source) *readable {
 	s := p.create(readableOptions{bytes: true})
+	s.single = true
 	c := s.controller
 	c.source = src
 	c.pull = func() *engine.Deferred {

@@ -34,11 +34,11 @@ func (r *byobReader) readAtLeast(v view, minimum int) *engine.Deferred {
 	case minimum == 0:
 		throw("TypeError", "Requested invalid minimum number of bytes to read (%d).", minimum)
 	case minimum*v.size > v.len:
-		throw("RangeError", "Minimum bytes to read (%d) exceeds size of buffer (%d).", minimum*v.size, v.len)
+		throw("TypeError", "Minimum bytes to read (%d) exceeds size of buffer (%d).", minimum*v.size, v.len)
 	case r.stream == nil:
 		throw("TypeError", textReleasedReader)
 	}
-	s, request := r.stream, p.newRead()
+	s, request := r.stream, p.newReadOf(r.stream)
 	s.disturbed = true
 	if s.state == stateErrored {
 		request.fail(s.err)

@@ -54,7 +54,7 @@ func (t *teeing) clone(v goja.Value) (copied goja.Value, ok bool) {
 	})
 	if thrown != nil {
 		t.failBoth(thrown)
-		t.done.Follow(t.s.cancel(thrown))
+		t.s.cancel(thrown).Handled()
 		return nil, false
 	}
 	return copied, true
@@ -99,7 +99,6 @@ func (r *byteTeeRead) close(goja.Value) {
 			c.respond(0)
 		}
 	}
-	t.finish()
 }
 
 func (r *byteTeeRead) fail(goja.Value) { r.reading = false }
@@ -150,7 +149,6 @@ func (r *byteTeeInto) close(v goja.Value) {
 			other.respond(0)
 		}
 	}
-	t.finish()
 }
 
 func (r *byteTeeInto) fail(goja.Value) { r.t.reading = false }

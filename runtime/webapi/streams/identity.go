@@ -29,15 +29,28 @@ const (
 	textBytesOnly    = "This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView type on its writable side."
 )
 
+// sizeOf is the size of a chunk, as a strategy's size().
+func (x *identity) sizeOf(_ goja.Value, arguments ...goja.Value) (goja.Value, error) {
+	data, _ := x.p.chunkCopy(arguments[0])
+	return x.p.VM.ToValue(len(data)), nil
+}
+
 // newIdentity makes both sides; length is -1 if there is no limit.
-func (p *Streams) newIdentity(length int64) *transform {
+func (p *Streams) newIdentity(length int64, queuing strategy) *transform {
 	x := &identity{p: p, limited: length >= 0, left: length}
 	x.s = p.create(readableOptions{bytes: true, pull: x.pull, cancel: x.cancel})
-	x.s.fixed = length
+	x.s.fixed, x.s.single = length, true
+	var sizes goja.Callable
+	if queuing.marked { // then it counts bytes
+		if length >= 0 {
+			queuing.mark = min(queuing.mark, float64(length))
+		}
+		sizes = x.sizeOf
+	}
 	x.w = p.createWritable(sinkOf{write: x.write, close: x.close, abort: func(reason goja.Value) *engine.Deferred {
 		x.fail(reason)
 		return p.done()
-	}}, 1, nil, nil)
+	}}, queuing.or(1), sizes, nil)
 	return &transform{p: p, readable: x.s, writable: x.w}
 }
 
@@ -146,9 +159,10 @@ func (p *views) chunkCopy(chunk goja.Value) ([]byte, bool) {
 func defineIdentity(p *Streams) *engine.Class[*transform] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*transform]{
 		Name: "IdentityTransformStream", Extends: p.classes.transform().Ctor,
-		New: func(goja.ConstructorCall) *transform {
+		New: func(call goja.ConstructorCall) *transform {
+			queuing := p.strategyOf(call.Argument(0), 1, "IdentityTransformStream", "QueuingStrategy")
 			p.Engine.IO("IdentityTransformStream")
-			return p.newIdentity(-1)
+			return p.newIdentity(-1, queuing)
 		},
 	})
 }
@@ -168,8 +182,9 @@ func defineFixedLength(p *Streams) *engine.Class[*transform] {
 			if n < 0 {
 				p.Engine.Throw("TypeError", "The value cannot be converted because it is negative and this API expects a positive bigint.")
 			}
+			queuing := p.strategyOf(call.Argument(1), 2, "FixedLengthStream", "QueuingStrategy")
 			p.Engine.IO("IdentityTransformStream")
-			return p.newIdentity(int64(min(n, 1<<53)))
+			return p.newIdentity(int64(min(n, 1<<53)), queuing)
 		},
 	})
 }

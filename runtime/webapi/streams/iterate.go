@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -35,14 +36,14 @@ func (p *Streams) iteratorPrototype() *goja.Object {
 		p.Engine.DefineFunc(proto, engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {
 			it, ok := p.Engine.Attached(call.This).(*iterator)
 			if !ok {
-				return p.refused(engine.IllegalInvocation)
+				p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 			}
 			return fn(it, call.Argument(0)).Object()
 		}})
 	}
 	method("next", 0, func(it *iterator, _ goja.Value) *engine.Deferred { return it.next() })
 	method("return", 1, (*iterator).end)
-	proto.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("ReadableStream AsyncIterator"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	proto.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("ReadableStreamAsyncIterator"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	p.iterators = proto
 	return proto
 }
@@ -64,7 +65,7 @@ func (it *iterator) next() *engine.Deferred { return it.after(it.step) }
 func (it *iterator) step() *engine.Deferred {
 	p := it.p
 	if it.finished {
-		return p.Engine.Promises.Fulfilled(p.result(nil, true))
+		return p.Engine.Promises.Fulfilled(p.iterationResult(goja.Undefined(), true))
 	}
 	read := &iteratorRead{it: it}
 	read.Init(p.Engine)
@@ -74,9 +75,9 @@ func (it *iterator) step() *engine.Deferred {
 		if read.ended {
 			it.finished = true
 		}
-		next.Resolve(p.result(v, read.ended))
+		next.Resolve(p.iterationResult(v, read.ended))
 	}, func(reason goja.Value, next *engine.Deferred) {
-		it.ongoing, it.finished = nil, true
+		it.ongoing = nil
 		next.Reject(reason)
 	})
 }
@@ -96,7 +97,7 @@ func (it *iterator) end(value goja.Value) *engine.Deferred {
 		it.r.release()
 		return result
 	})
-	return ended.Chain(func(_ goja.Value, next *engine.Deferred) { next.Resolve(p.result(value, true)) }, nil)
+	return ended.Chain(func(_ goja.Value, next *engine.Deferred) { next.Resolve(p.iterationResult(value, true)) }, nil)
 }
 
 // iteratorRead is one read of an iterator.
@@ -114,7 +115,11 @@ func (r *iteratorRead) close(goja.Value) {
 	r.Fulfil(goja.Undefined())
 }
 
-func (r *iteratorRead) fail(reason goja.Value) {
-	r.it.r.release()
-	r.Reject(reason)
+// fail keeps the stream locked: each read that follows fails too, as in workerd.
+func (r *iteratorRead) fail(reason goja.Value) { r.Reject(reason) }
+
+// iterationResult is an IteratorResult, its members in workerd's order.
+func (p *idl) iterationResult(v goja.Value, done bool) *goja.Object {
+	p.learnNames()
+	return p.pair(insides.Member{Name: p.names.done, Value: p.VM.ToValue(done)}, insides.Member{Name: p.names.value, Value: v})
 }

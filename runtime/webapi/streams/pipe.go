@@ -146,39 +146,16 @@ func (u *piping) unless(prevented bool, action func() *engine.Deferred) func() *
 // abort is what the signal does.
 func (u *piping) abort(reason goja.Value) {
 	u.shutdown(func() *engine.Deferred {
-		var actions []*engine.Deferred
-		if !u.preventAbort {
-			if u.w.state == stateWritable {
-				actions = append(actions, u.w.abort(reason))
-			} else {
-				actions = append(actions, u.p.done())
-			}
+		// As in workerd the source is canceled first, and what becomes of that
+		// concerns nobody.
+		if !u.preventCancel && u.s.state == stateReadable {
+			u.s.cancel(reason).Handled()
 		}
-		if !u.preventCancel {
-			if u.s.state == stateReadable {
-				actions = append(actions, u.s.cancel(reason))
-			} else {
-				actions = append(actions, u.p.done())
-			}
+		if !u.preventAbort && u.w.state == stateWritable {
+			return u.w.abort(reason)
 		}
-		return u.p.all(actions)
+		return u.p.done()
 	}, true, reason)
-}
-
-// all is the promise that all of them are fulfilled.
-func (p *idl) all(list []*engine.Deferred) *engine.Deferred {
-	if len(list) == 0 {
-		return p.done()
-	}
-	result, left := p.Engine.Promises.New(), len(list)
-	for _, d := range list {
-		d.Then(func(goja.Value) {
-			if left--; left == 0 {
-				result.Fulfil(goja.Undefined())
-			}
-		}, result.Reject)
-	}
-	return result
 }
 
 // shutdown is "shutdown with an action"; action may be nil. Chunks that were read

@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // The states of a ReadableStream (Streams, section 4.2.2).
@@ -25,6 +26,8 @@ type readable struct {
 	p          *Streams
 	state      readableState
 	disturbed  bool
+	single     bool       // of the platform's own: one read at a time
+	reading    bool       // such a read is not over
 	err        goja.Value // why it is errored
 	reader     *reader    // nil: it is not locked
 	controller *controller
@@ -109,7 +112,7 @@ func (s *readable) detach() *readable {
 		s.p.Engine.Throw("TypeError", "%s", TextLocked)
 	}
 	t, c := s.p.newReadable(), s.controller
-	t.state, t.err, t.controller, t.fixed = s.state, s.err, c, s.fixed
+	t.state, t.err, t.controller, t.fixed, t.single = s.state, s.err, c, s.fixed, s.single
 	c.stream = t
 	s.p.newController(s, 0)
 	s.disturbed = true
@@ -170,36 +173,41 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 	return class
 }
 
-// constructReadable is the constructor (section 4.2.4).
+// constructReadable is the constructor (section 4.2.4). As in workerd the members
+// come in the order of their declaration, a strategy behind the source, and a
+// stream without start() has started.
 func constructReadable(p *Streams, call goja.ConstructorCall) *readable {
 	source := p.object(call.Argument(0), 1, "ReadableStream", "UnderlyingSource")
-	queuing := p.strategy(call.Argument(1), 2, "ReadableStream")
 	s := p.newReadable()
 	s.obj = call.This
-	auto := -1
-	if v := argument(source, "autoAllocateChunkSize"); !goja.IsUndefined(v) {
-		auto = p.natural(v, "autoAllocateChunkSize")
+	kind := ""
+	if v := argument(source, "type"); !goja.IsUndefined(v) {
+		kind = p.DOMString(v)
 	}
-	cancel, pull, start := p.member(source, "cancel", "UnderlyingSource"), p.member(source, "pull", "UnderlyingSource"), p.member(source, "start", "UnderlyingSource")
+	auto := defaultAllocation
+	if v := argument(source, "autoAllocateChunkSize"); !goja.IsUndefined(v) {
+		auto = webidl.ToInt32(v.ToNumber())
+	}
+	start, pull, cancel := p.member(source, "start", "UnderlyingSource"), p.member(source, "pull", "UnderlyingSource"), p.member(source, "cancel", "UnderlyingSource")
+	if v := argument(source, "expectedLength"); !goja.IsUndefined(v) {
+		p.count(v)
+	}
+	queuing := p.strategy(call.Argument(1), 2, "ReadableStream")
 	var c *controller
-	kind := argument(source, "type")
-	if goja.IsUndefined(kind) {
-		c = p.newController(s, p.highWaterMark(queuing, 1))
+	if kind == "" {
+		c = p.newController(s, queuing.or(1))
 		c.sizes = queuing.size
 		c.obj = p.classes.controller().Wrap(c)
-	} else if text := p.DOMString(kind); text == "bytes" {
-		if queuing.size != nil {
-			p.Engine.Throw("RangeError", "The strategy of a byte stream cannot have a size().")
-		}
-		c = p.newController(s, p.highWaterMark(queuing, 0))
+	} else if kind == "bytes" {
+		c = p.newController(s, queuing.or(0))
 		c.bytes = true
-		if auto == 0 {
+		if auto <= 0 {
 			p.Engine.Throw("TypeError", "The autoAllocateChunkSize option cannot be zero.")
 		}
-		c.autoAllocate = max(auto, 0)
+		c.autoAllocate = auto
 		c.obj = p.classes.byteController().Wrap(&byteController{c})
 	} else {
-		p.Engine.Throw("TypeError", "%q is not a valid type of ReadableStream.", text)
+		p.Engine.Throw("TypeError", "%q is not a valid type of ReadableStream.", kind)
 	}
 	if pull.fn != nil {
 		c.pull = func() *engine.Deferred { return p.invoke(pull, c.obj) }
@@ -207,17 +215,18 @@ func constructReadable(p *Streams, call goja.ConstructorCall) *readable {
 	if cancel.fn != nil {
 		c.cancel = func(reason goja.Value) *engine.Deferred { return p.invoke(cancel, reason) }
 	}
-	started := p.void
-	if start.fn != nil {
-		v, err := start.fn(start.self, c.obj)
-		if err != nil {
-			p.Engine.Rethrow(err)
-		}
-		started = p.promiseOf(v)
+	if start.fn == nil {
+		c.started = true
+		c.callPull()
+		return s
 	}
-	c.startAfter(started)
+	c.startAfter(p.invoke(start, c.obj))
 	return s
 }
+
+// defaultAllocation is how many bytes a stream of bytes allocates for a reader that
+// brings no buffer (workerd: UnderlyingSource::DEFAULT_AUTO_ALLOCATE_CHUNK_SIZE).
+const defaultAllocation = 4096
 
 // getReader is section 4.2.4 (getReader).
 func (s *readable) getReader(choice goja.Value) goja.Value {

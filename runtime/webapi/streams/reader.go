@@ -27,6 +27,10 @@ type reader struct {
 	gone     goja.Value       // what it was released with
 }
 
+// textSingleRead is what a second read says that has not waited for the first, of
+// a stream of the platform's own (workerd: src/workerd/api/streams/internal.c++).
+const textSingleRead = "This ReadableStream only supports a single pending read request at a time."
+
 // acquire locks a stream. It throws if it is locked, or gives no bytes to a reader
 // that brings its own buffers.
 func (s *readable) acquire(byob bool) *reader {
@@ -67,12 +71,11 @@ func (r *reader) release() {
 		return
 	}
 	r.gone = r.p.typeError(textReleasedReader)
+	if s.state != stateReadable {
+		r.whenClosed()
+	}
 	if r.closed != nil {
-		if s.state == stateReadable {
-			r.closed.Handled().Reject(r.gone)
-		} else {
-			r.closed = nil
-		}
+		r.closed.Handled().Reject(r.gone) // one that is settled stays as it is, as in workerd
 	}
 	s.controller.releaseSteps()
 	s.reader, r.stream = nil, nil
@@ -113,6 +116,7 @@ func (r *reader) read(request readRequest) {
 type readResult struct {
 	p *idl
 	engine.Deferred
+	of *readable // nil, or the stream that has one read at a time
 }
 
 func (p *idl) newRead() *readResult {
@@ -121,26 +125,69 @@ func (p *idl) newRead() *readResult {
 	return r
 }
 
-func (r *readResult) chunk(v goja.Value)     { r.Resolve(r.p.result(v, false)) }
-func (r *readResult) close(view goja.Value)  { r.Resolve(r.p.result(view, true)) }
-func (r *readResult) fail(reason goja.Value) { r.Reject(reason) }
+func (r *readResult) chunk(v goja.Value) {
+	r.over()
+	r.Resolve(r.p.result(v, false))
+}
+
+func (r *readResult) close(view goja.Value) {
+	r.over()
+	r.Resolve(r.p.result(view, true))
+}
+
+func (r *readResult) fail(reason goja.Value) {
+	r.over()
+	r.Reject(reason)
+}
+
+// over lets the next read begin, in a job before those that wait for this one.
+func (r *readResult) over() {
+	if s := r.of; s != nil {
+		r.of = nil
+		r.p.Engine.Promises.Microtask(func() { s.reading = false })
+	}
+}
+
+// newReadOf is a read of a stream. It throws if the stream has one read at a time
+// and one that is not over.
+func (p *idl) newReadOf(s *readable) *readResult {
+	r := p.newRead()
+	if !s.single {
+		return r
+	}
+	if s.reading && s.state == stateReadable {
+		p.Engine.Throw("TypeError", textSingleRead)
+	}
+	s.reading, r.of = true, s
+	return r
+}
 
 // result is a ReadableStreamReadResult.
 func (p *idl) result(v goja.Value, done bool) *goja.Object {
 	if v == nil {
 		v = goja.Undefined()
 	}
+	p.learnNames()
+	return p.pair(insides.Member{Name: p.names.value, Value: v}, insides.Member{Name: p.names.done, Value: p.VM.ToValue(done)})
+}
+
+func (p *idl) learnNames() {
 	if p.names.value == nil {
 		value, done := p.Engine.Maker().Know("value"), p.Engine.Maker().Know("done")
 		p.names.value, p.names.done = &value, &done
 	}
-	members := [2]insides.Member{{Name: p.names.value, Value: v}, {Name: p.names.done, Value: p.VM.ToValue(done)}}
+}
+
+// pair makes an object of two members.
+func (p *idl) pair(a, b insides.Member) *goja.Object {
+	members := [2]insides.Member{a, b}
 	if obj := p.Engine.Maker().ObjectOf(members[:]); obj != nil {
 		return obj
 	}
 	obj := p.VM.NewObject()
-	p.DefinePlain(obj, "value", v)
-	p.DefinePlain(obj, "done", done)
+	for _, m := range members {
+		p.DefinePlain(obj, string(m.Name.Text), m.Value)
+	}
 	return obj
 }
 
@@ -163,9 +210,11 @@ func defineReader(p *Streams) *engine.Class[*reader] {
 				if r.stream == nil {
 					return p.refused(textReleasedReader)
 				}
-				request := p.newRead()
-				r.read(request)
-				return request.Object()
+				return p.promised(func() *engine.Deferred {
+					request := p.newReadOf(r.stream)
+					r.read(request)
+					return &request.Deferred
+				})
 			}},
 			{Name: "releaseLock", Fn: func(r *reader, _ goja.FunctionCall) goja.Value { r.release(); return goja.Undefined() }},
 		},

@@ -90,7 +90,12 @@ func (p *Streams) install() {
 	e := p.Engine
 	e.Lazies.Global("ByteLengthQueuingStrategy", func() goja.Value {
 		return defineStrategy(p, "ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
-			return chunk.ToObject(p.VM).Get("byteLength")
+			if obj, ok := chunk.(*goja.Object); ok {
+				if n := argument(obj, "byteLength"); isNumber(n) {
+					return n
+				}
+			}
+			return goja.Undefined()
 		})
 	})
 	e.Lazies.Global("CountQueuingStrategy", func() goja.Value {
@@ -104,39 +109,6 @@ func (p *Streams) Class(name string) *goja.Object { return p.classes.constructor
 // Loaded reports whether there may be streams: their classes are made at their
 // first use.
 func (p *Streams) Loaded() bool { return p.loaded }
-
-// defineStrategy makes one of the two queuing strategies (Streams, section 7).
-func defineStrategy(p *Streams, name string, size func(goja.Value) goja.Value) goja.Value {
-	type strategy struct{ highWaterMark goja.Value }
-	length := 0
-	if name == "ByteLengthQueuingStrategy" {
-		length = 1
-	}
-	fn := p.Engine.Func("size", length, func(call goja.FunctionCall) goja.Value {
-		if v := size(call.Argument(0)); v != nil {
-			return v
-		}
-		return goja.Undefined()
-	})
-	return engine.DefineClass(p.Engine, engine.ClassDef[*strategy]{
-		Name: name, Length: 1,
-		New: func(call goja.ConstructorCall) *strategy {
-			init, ok := call.Argument(0).(*goja.Object)
-			if !ok {
-				p.Engine.Throw("TypeError", "Failed to construct '%s': constructor parameter 1 is not of type 'QueuingStrategyInit'.", name)
-			}
-			mark := webidl.Present(init, "highWaterMark")
-			if mark == nil {
-				p.Engine.Throw("TypeError", "Failed to construct '%s': the field 'highWaterMark' of 'QueuingStrategyInit' is required.", name)
-			}
-			return &strategy{mark.ToNumber()}
-		},
-		Accessors: []engine.Accessor[*strategy]{
-			{Name: "highWaterMark", Get: func(s *strategy, _ *goja.Object) goja.Value { return s.highWaterMark }},
-			{Name: "size", Get: func(*strategy, *goja.Object) goja.Value { return fn }},
-		},
-	}).Ctor
-}
 
 // Inherits reports whether an object is of a class of streams. It runs no user
 // code.

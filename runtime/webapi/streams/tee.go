@@ -14,8 +14,6 @@ type teeing struct {
 	r        *reader // the one that cancels the source once both are canceled
 	branches [2]*readable
 	canceled [2]bool
-	reasons  [2]goja.Value
-	done     *engine.Deferred
 	reading  bool
 	byob     bool
 	again    [2]bool
@@ -24,13 +22,13 @@ type teeing struct {
 // tee makes two streams of one. It throws if it is locked.
 func (s *readable) tee() (a, b *readable) {
 	p := s.p
-	t := &teeing{p: p, s: s, r: s.acquire(false), done: p.Engine.Promises.New(), reasons: [2]goja.Value{goja.Undefined(), goja.Undefined()}}
+	t := &teeing{p: p, s: s, r: s.acquire(false)}
 	bytes := s.controller.bytes
 	for i := range t.branches {
-		o := readableOptions{mark: 1, late: true, cancel: func(reason goja.Value) *engine.Deferred { return t.cancel(i, reason) }}
+		o := readableOptions{late: true, cancel: func(reason goja.Value) *engine.Deferred { return t.cancel(i, reason) }}
 		o.pull = func() *engine.Deferred { t.pull(0); return p.void }
 		if bytes {
-			o.bytes, o.mark = true, 0
+			o.bytes = true
 			o.pull = func() *engine.Deferred { t.pullBytes(i); return p.void }
 		}
 		t.branches[i] = p.create(o)
@@ -39,13 +37,14 @@ func (s *readable) tee() (a, b *readable) {
 	return t.branches[0], t.branches[1]
 }
 
-// cancel ends one branch; the source ends with both.
+// cancel ends one branch; the source ends with the second, and gets that one's
+// reason (workerd: src/workerd/api/streams/queue.h, where a tee shares the queue).
 func (t *teeing) cancel(i int, reason goja.Value) *engine.Deferred {
-	t.canceled[i], t.reasons[i] = true, reason
+	t.canceled[i] = true
 	if t.canceled[1-i] {
-		t.done.Follow(t.r.cancel(t.p.VM.NewArray(t.reasons[0], t.reasons[1])))
+		return t.r.cancel(reason)
 	}
-	return t.done
+	return t.p.done()
 }
 
 // forward has the branches fail as the source does.
@@ -55,20 +54,12 @@ func (t *teeing) forward(r *reader) {
 			return
 		}
 		t.failBoth(reason)
-		t.finish()
 	})
 }
 
 func (t *teeing) failBoth(reason goja.Value) {
 	for _, branch := range t.branches {
 		branch.controller.fail(reason)
-	}
-}
-
-// finish settles what cancel gave, unless both are canceled.
-func (t *teeing) finish() {
-	if !t.canceled[0] || !t.canceled[1] {
-		t.done.Fulfil(goja.Undefined())
 	}
 }
 
@@ -113,7 +104,6 @@ func (r *teeRead) close(goja.Value) {
 	t := (*teeing)(r)
 	t.reading = false
 	t.each((*controller).close)
-	t.finish()
 }
 
 func (r *teeRead) fail(goja.Value) { r.reading = false }

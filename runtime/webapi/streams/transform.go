@@ -6,6 +6,8 @@ import (
 	"minido.dev/minido/runtime/engine"
 )
 
+const textNotReadable = "The readable side of this TransformStream is no longer readable."
+
 const textTerminated = "The transform stream has been terminated"
 
 // transform is a TransformStream (Streams, section 6.2) and its controller
@@ -92,7 +94,7 @@ func (t *transform) unblockWrite(reason goja.Value) {
 func (t *transform) enqueue(chunk goja.Value) (thrown goja.Value) {
 	c := t.readable.controller
 	if !c.open() {
-		return t.p.typeError(textUnableToEnqueue)
+		return t.p.typeError(textNotReadable)
 	}
 	if thrown := c.enqueue(chunk); thrown != nil {
 		t.unblockWrite(thrown)
@@ -214,17 +216,19 @@ func (t *transform) cancel(reason goja.Value) *engine.Deferred {
 func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	const owner = "Transformer"
 	given := p.object(call.Argument(0), 1, "TransformStream", owner)
-	writing, reading := p.strategy(call.Argument(1), 2, "TransformStream"), p.strategy(call.Argument(2), 3, "TransformStream")
-	cancel, flush := p.member(given, "cancel", owner), p.member(given, "flush", owner)
-	readableType := argument(given, "readableType")
+	kinds := [2]goja.Value{argument(given, "readableType"), argument(given, "writableType")}
 	start, work := p.member(given, "start", owner), p.member(given, "transform", owner)
-	if !goja.IsUndefined(readableType) {
-		p.Engine.Throw("RangeError", "transformer.readableType must be undefined.")
+	flush, cancel := p.member(given, "flush", owner), p.member(given, "cancel", owner)
+	if v := argument(given, "expectedLength"); !goja.IsUndefined(v) {
+		p.count(v)
 	}
-	if !goja.IsUndefined(argument(given, "writableType")) {
-		p.Engine.Throw("RangeError", "transformer.writableType must be undefined.")
+	writing, reading := p.strategy(call.Argument(1), 2, "TransformStream"), p.strategy(call.Argument(2), 3, "TransformStream")
+	for i, name := range []string{"readableType", "writableType"} {
+		if !goja.IsUndefined(kinds[i]) {
+			p.Engine.Throw("TypeError", "transformer.%s must be undefined.", name)
+		}
 	}
-	readMark, writeMark := p.highWaterMark(reading, 0), p.highWaterMark(writing, 1)
+	readMark, writeMark := reading.or(0), writing.or(1)
 	began, started := p.Engine.Promises.New(), p.Engine.Promises.New()
 	started.Follow(began)
 	t := &transform{}
@@ -252,7 +256,8 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	}
 	v, err := start.fn(start.self, t.controller)
 	if err != nil {
-		p.Engine.Rethrow(err)
+		began.Reject(engine.Caught(err)) // as workerd, whose constructor does not throw it
+		return t
 	}
 	began.Resolve(v)
 	return t
@@ -281,6 +286,9 @@ func defineTransformController(p *Streams) *engine.Class[*transformController] {
 		Name: "TransformStreamDefaultController",
 		Accessors: []engine.Accessor[*transformController]{
 			{Name: "desiredSize", Get: func(c *transformController, _ *goja.Object) goja.Value {
+				if !c.readable.controller.open() {
+					return goja.Null() // as workerd
+				}
 				return c.readable.controller.desiredSize()
 			}},
 		},

@@ -222,7 +222,10 @@ func (w *writable) abort(reason goja.Value) *engine.Deferred {
 
 // close is WritableStreamClose (section 5.5.2).
 func (w *writable) close() *engine.Deferred {
-	if w.state == stateEnded || w.state == stateFailed || w.closing() {
+	if w.state == stateFailed {
+		return w.p.Engine.Promises.Rejected(w.err) // as workerd
+	}
+	if w.state == stateEnded || w.closing() {
 		return w.p.Engine.Promises.Rejected(w.p.typeError(textEnded))
 	}
 	promise := w.p.Engine.Promises.New()
@@ -396,17 +399,18 @@ func defineWritable(p *Streams) *engine.Class[*writable] {
 	return class
 }
 
-// constructWritable is the constructor (section 5.2.4).
+// constructWritable is the constructor (section 5.2.4), as workerd has it: see
+// constructReadable.
 func constructWritable(p *Streams, call goja.ConstructorCall) *writable {
 	const owner = "UnderlyingSink"
 	sink := p.object(call.Argument(0), 1, "WritableStream", owner)
-	queuing := p.strategy(call.Argument(1), 2, "WritableStream")
-	abort, end, start := p.member(sink, "abort", owner), p.member(sink, "close", owner), p.member(sink, "start", owner)
-	if !goja.IsUndefined(argument(sink, "type")) {
-		p.Engine.Throw("RangeError", "The type of an underlying sink must be undefined.")
+	if kind := argument(sink, "type"); !goja.IsUndefined(kind) {
+		p.DOMString(kind)
 	}
-	write := p.member(sink, "write", owner)
-	w := p.newWritable(p.highWaterMark(queuing, 1), queuing.size)
+	start, write := p.member(sink, "start", owner), p.member(sink, "write", owner)
+	abort, end := p.member(sink, "abort", owner), p.member(sink, "close", owner)
+	queuing := p.strategy(call.Argument(1), 2, "WritableStream")
+	w := p.newWritable(queuing.or(1), queuing.size)
 	w.obj = call.This
 	w.controller = p.classes.writableController().Wrap(&writableController{w})
 	if write.fn != nil {
@@ -418,15 +422,11 @@ func constructWritable(p *Streams, call goja.ConstructorCall) *writable {
 	if abort.fn != nil {
 		w.sink.abort = func(reason goja.Value) *engine.Deferred { return p.invoke(abort, reason) }
 	}
-	started := p.void
-	if start.fn != nil {
-		v, err := start.fn(start.self, w.controller)
-		if err != nil {
-			p.Engine.Rethrow(err)
-		}
-		started = p.promiseOf(v)
+	if start.fn == nil {
+		w.started = true
+		return w
 	}
-	w.startAfter(started)
+	w.startAfter(p.invoke(start, w.controller))
 	return w
 }
 

@@ -59,8 +59,28 @@ func (x *writer) release() {
 	reason := x.p.typeError(textReleasedWriter)
 	x.ready = x.p.broken(x.ready, reason)
 	x.closed = x.p.broken(x.closed, reason)
+	x.stream.dropRequests(reason)
 	x.stream.writer, x.stream = nil, nil
 }
+
+// dropRequests tells who waits for chunks that are queued that they wait no longer;
+// the chunks are written all the same. As in workerd streams of the platform's own
+// let them wait.
+func (w *writable) dropRequests(reason goja.Value) {
+	if w.controller == nil {
+		return
+	}
+	for i := w.requests.head; i < len(w.requests.items); i++ {
+		w.requests.items[i].fail(reason)
+		w.requests.items[i] = nobody{}
+	}
+}
+
+// nobody waits for a chunk to be written.
+type nobody struct{}
+
+func (nobody) done()           {}
+func (nobody) fail(goja.Value) {}
 
 // write is WritableStreamDefaultWriterWrite (section 5.5.5): the request is told
 // what has become of the chunk.
@@ -90,10 +110,6 @@ func (x *writer) write(chunk goja.Value, request writeRequest) {
 		return
 	}
 	w.requests.push(request)
-	if !finite(n) {
-		w.fail(p.Engine.Errors.New("RangeError", textBadSize))
-		return
-	}
 	w.queue.push(sized{chunk: chunk, size: n})
 	w.size += n
 	if !w.closing() && w.state == stateWritable {
