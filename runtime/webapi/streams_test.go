@@ -443,8 +443,8 @@ func (endless) Length() int64 { return -1 }
 // what workerd does (measured with its release in e2e/reference).
 func TestStreamsAsWorkerd(t *testing.T) {
 	w := streamWorld(t)
-	w.run(`globalThis.ms = async (n = 30) => { for (let i = 0; i < n; i++) await null }`)
-	w.tries([][2]string{
+	w.Run(`globalThis.ms = async (n = 30) => { for (let i = 0; i < n; i++) await null }`)
+	w.Tries([][2]string{
 		{`(l => { new ReadableStream({pull() { l.push("pull") }}); l.push("made"); return l })([])`, `["pull","made"]`},
 		{`(l => { new ReadableStream({start() { l.push("start") }, pull() { l.push("pull") }}); l.push("made"); return l })([])`, `["start","made","pull"]`},
 		{`(l => { const x = new WritableStream({write(v) { l.push("write" + v) }}).getWriter(); x.write(1); l.push("asked"); return l })([])`, `["write1","asked"]`},
