@@ -23,6 +23,8 @@ func TestObjectFaults(t *testing.T) {
 		{"crash", "none", "", true},
 		{"crash(isolate)", "none", "", false},
 		{"evict", "none", "", true},
+		{"evict(isolate)", "none", "", true},
+		{"fail(sync)", "none", "", false},
 		{"hibernate", "none", "", true},
 		{"reset", "none", "", true},
 		{"abort", "none", "", true},
@@ -82,6 +84,7 @@ func TestObjectFaultsReplay(t *testing.T) {
 	for _, plan := range []string{
 		"hibernate@wake:after(Memo/m)/start#1", "hibernate@commit:after(Memo/m)/start#1", "crash@file:after(Memo/m)/start#1",
 		"crash@close:before(Memo/m)/fetch#3", "evict@commit:before(Memo/m)/fetch#2", "reset(isolate)@rpc:before()/fetch#1",
+		"evict(isolate)@rpc:before()/fetch#1", "evict(isolate)@commit:after(Memo/m)/fetch#1", "fail(sync)@commit:after(Memo/m)/start#1", "fail(sync)@commit:after(Memo/m)/fetch#2",
 	} {
 		t.Run(plan, func(t *testing.T) {
 			r, out := campaignOf(t, "replay", dir, "--plan", plan, "--runs", "20")

@@ -355,3 +355,18 @@ func TestHistoryFailureIsNotTheCommits(t *testing.T) {
 		t.Errorf("no reason given: %v", err)
 	}
 }
+
+// A bookmark is given out once its state has its mark on disk, and not otherwise.
+func TestBookmarkNeedsItsMark(t *testing.T) {
+	k := newKeeper(t, t.TempDir())
+	for i := range 3 { // less than 10 ms apart: the last has no mark yet
+		k.put("k", fmt.Sprint(i))
+		k.commit()
+	}
+	if err := k.store.history.f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := k.store.CurrentBookmark(); err == nil {
+		t.Errorf("%s, whose mark could not be written", b)
+	}
+}

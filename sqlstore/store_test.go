@@ -541,3 +541,12 @@ func TestExport(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A file that cannot be made into a store, for the disk is full, is named.
+func TestOpenNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sqlite")
+	_, err := Open(Options{Path: path, Clock: clock.Real{}, Entropy: entropy.NewSeeded(1), BeforeWrite: func() error { return sqlite.ErrDiskFull }})
+	if err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+}
