@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -353,6 +354,34 @@ func TestHistoryFailureIsNotTheCommits(t *testing.T) {
 	k.check()
 	if _, err := k.store.CurrentBookmark(); err == nil || !strings.Contains(err.Error(), "point-in-time recovery of") {
 		t.Errorf("no reason given: %v", err)
+	}
+}
+
+// A WAL that ends before what a sync had put on the disk was damaged, whatever a loss
+// of power may take: opening says so.
+func TestCutOfSyncedFramesIsTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sqlite")
+	c := clock.NewVirtual(start)
+	o := Options{Path: path, Clock: c, Entropy: entropy.NewSeeded(1), Sync: sqlite.Full, SyncLater: true, HistoryBytes: DefaultHistoryBytes}
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 5 {
+		if err := errors.Join(s.Put(fmt.Sprint(i), []byte("v")), s.Commit(), s.Sync()); err != nil {
+			t.Fatal(err)
+		}
+		c.Advance(time.Second)
+	}
+	if err := s.Drop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path+"-wal", walHeader+frameHeader+4096); err != nil {
+		t.Fatal(err)
+	}
+	var damaged *CorruptError
+	if s, err := Open(o); !errors.As(err, &damaged) || damaged.Path != path+"-wal" {
+		t.Errorf("%v, %v", s, err)
 	}
 }
 
