@@ -16,7 +16,7 @@ type key struct{ namespace, id string }
 type entry struct {
 	key
 	name        string
-	scheduledNs int64 // the time the object asked for; what the handler is told
+	scheduledNs int64 // the time the object asked for; what the handler gets
 	dueNs       int64 // when the handler is to be called: later, if it is a retry
 	status      status
 	queued      bool  // an alarm was set while this one runs ...

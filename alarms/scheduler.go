@@ -91,7 +91,7 @@ type Options struct {
 	// without the scheduler's lock, must not block, and posts to the object's
 	// loop. Calls come in the order of due time, then namespace and id.
 	Deliver func(Delivery)
-	// Report is told what fails where no caller waits: writes of the index after
+	// Report gets errors for which no caller waits: writes of the index after
 	// a delivery, and alarms that are dropped. It must not block or call back.
 	Report func(error)
 	// Points, if not nil, are hit around each write of the index and delivery.

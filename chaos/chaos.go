@@ -16,7 +16,7 @@ const (
 	Violated = 1 // an invariant was violated
 	Usage    = 2 // the command line, the configuration or the project is wrong
 	Broken   = 3 // the harness or the server failed by itself
-	Restless = 4 // the system never came to rest
+	Restless = 4 // the system never became idle
 	Missed   = 5 // a fault did not happen where it should
 	Signal   = 128
 )

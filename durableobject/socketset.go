@@ -52,7 +52,7 @@ type HibernatableSocket struct {
 // NewSocketSet returns an empty set. Connect tells it who wakes the object.
 func NewSocketSet() *SocketSet { return &SocketSet{} }
 
-// Connect sets who is told of events. It must be called before the first
+// Connect sets the receiver of events. It must be called before the first
 // socket is accepted. c times auto-responses.
 func (s *SocketSet) Connect(c clock.Clock, wake func(ev SocketEvent)) {
 	s.mu.Lock()

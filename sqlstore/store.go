@@ -74,7 +74,7 @@ type Options struct {
 	// some 40 KB.
 	Thread *Thread
 
-	// Warn, if set, is told by Open what it found wrong with the files and went on
+	// Warn, if set, gets from Open each fault that it found in the files and went on
 	// without: a *DamageWarning.
 	Warn func(error)
 

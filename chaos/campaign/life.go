@@ -20,7 +20,7 @@ import (
 )
 
 // play is the life cycle of a case: a life for each kill of the plan and one more,
-// each driven, broken and buried; and when one comes to rest, or to another end
+// each driven, interrupted and closed; and when one becomes idle, or to another end
 // than its death, the verdict. Checkers always have the last word: also where a
 // fault did not happen, where the clients gave up, or where there is no rest.
 func (r *caseRun) play(ctx context.Context) error {
@@ -222,7 +222,7 @@ func firstCommit(points []process.Point) (process.Point, bool) {
 }
 
 // judge ends the last life, reads what all of them left, and asks the checkers.
-// restless says that the last one never came to rest.
+// restless says that the last one never became idle.
 func (r *caseRun) judge(n int, life fault.Plan, restless bool) error {
 	left, err := r.world.End()
 	if err != nil {
@@ -326,7 +326,7 @@ func (r *caseRun) ask(c *Case, e check.Evidence) error {
 }
 
 // conclude gives the case its outcome; what remains is fatal. A violation outranks
-// a fault that did not happen, and both are told.
+// a fault that did not happen, and the report has both.
 func (r *caseRun) conclude(err error) error {
 	if chaos.IsUsage(err) || isFatal(err) {
 		return err

@@ -114,9 +114,9 @@ type Options struct {
 	Server []string
 	// NoStandby starts each server only when it is needed.
 	NoStandby bool
-	// Progress is told what happens, one event at a time; nil is told nothing.
+	// Progress is called for each event, one at a time; may be nil.
 	Progress func(Event)
-	// Observe, unless nil, is told each event of each case's history when it is
+	// Observe, unless nil, gets each event of each case's history when it is
 	// recorded, from any goroutine, with the case's directory. It must not wait for the
 	// case.
 	Observe func(dir string, e history.Event)

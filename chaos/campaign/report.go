@@ -17,7 +17,7 @@ type Outcome string
 const (
 	Passed   Outcome = "passed"
 	Violated Outcome = "violated" // an invariant does not hold
-	Restless Outcome = "restless" // it never came to rest
+	Restless Outcome = "restless" // it never became idle
 	Missed   Outcome = "missed"   // nothing is wrong, and a fault did not happen where it should
 	Broken   Outcome = "broken"   // the harness or the server failed by itself
 	// Unreached is Missed for a plan that was drawn: another order of events has fewer

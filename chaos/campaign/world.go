@@ -25,7 +25,7 @@ type World interface {
 	Drive(ctx context.Context, d drive.Driver)
 	// Next waits for the next thing that happens in the present life. The error is an
 	// *end when the life is over and nothing has killed it, such as one that does
-	// not come to rest within its limit.
+	// not become idle within its limit.
 	Next(ctx context.Context, d drive.Driver) (happening, error)
 	// Kill ends the present life from outside, as SIGKILL does.
 	Kill() error

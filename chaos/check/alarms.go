@@ -19,9 +19,9 @@ func (alarmChecker) Name() string { return "alarms" }
 
 func (alarmChecker) Doc() Doc {
 	return Doc{"each object's alarm, and the namespace's alarm index", []Invariant{
-		{"index-not-later", "at each death the index has an alarm no later than the object's own row"},
-		{"fires", "at rest no alarm is due within a minute"},
-		{"index-agrees", "at rest the index and the object's row say the same"},
+		{"index-not-later", "at each death, the alarm in the index is no later than the one in the object's row"},
+		{"fires", "at rest, no alarm is due within a minute"},
+		{"index-agrees", "at rest, the index and the object's row have the same time"},
 	}}
 }
 

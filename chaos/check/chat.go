@@ -10,14 +10,14 @@ func (chatChecker) Name() string { return "chat" }
 
 func (chatChecker) Doc() Doc {
 	return Doc{"the messages and streams that a chat agent has stored", []Invariant{
-		{transcript.QuestionKept, "a question of whose answer a client was shown something is stored"},
+		{transcript.QuestionKept, "if a client was shown part of an answer, the question is stored"},
 		{transcript.OneAnswer, "each question has one answer"},
 		{transcript.AnswerWhole, "the answer holds all that the model said, once"},
 		{transcript.SeenKept, "the stored answer begins with what a client was shown"},
-		{transcript.ResumeAgrees, "so does what a client gets that comes back"},
-		{transcript.TerminalOnce, "nothing of an answer follows the frame that ends it"},
-		{transcript.ToolOnce, "no tool call stands twice in a conversation"},
-		{transcript.StreamEnded, "at rest no stream is open"},
+		{transcript.ResumeAgrees, "the stored answer also begins with what a client gets when it reconnects"},
+		{transcript.TerminalOnce, "no part of an answer follows the frame that ends it"},
+		{transcript.ToolOnce, "no tool call appears twice in a conversation"},
+		{transcript.StreamEnded, "at rest, no stream is open"},
 	}}
 }
 

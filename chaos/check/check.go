@@ -30,7 +30,7 @@ type Evidence struct {
 	// Deaths are the files at each death, in order, Rest the files at rest.
 	Deaths []Snapshot
 	Rest   Snapshot
-	// Restless is whether the last life never came to rest: Rest is then how it
+	// Restless is whether the last life never became idle: Rest is then how it
 	// was when the harness ended it.
 	Restless bool
 	// Models are the registers and counters that were declared.

@@ -10,11 +10,11 @@ func (fiberChecker) Name() string { return "fibers" }
 func (fiberChecker) Doc() Doc {
 	return Doc{"`cf_agents_runs`, `cf_agents_fibers`; the agent's own tables `*_interruptions (fiber, snapshot)` and `*_jobs (id, status, completions)`", []Invariant{
 		{fibers.HookOnce, "the recovery hook runs once for each fiber that a death interrupted"},
-		{fibers.HookSnapshot, "it gets the last snapshot that `stash()` stored"},
-		{fibers.NoOrphan, "at rest no fiber is left running in the SDK's tables"},
+		{fibers.HookSnapshot, "the recovery hook gets the last snapshot that `stash()` stored"},
+		{fibers.NoOrphan, "at rest, no fiber is left running in the SDK's tables"},
 		{fibers.AlarmWhileRunning, "while a fiber runs, an alarm is set that would bring the agent back"},
 		{fibers.EndsOnce, "every job ends, and none is completed twice"},
-		{fibers.NothingForgotten, "what was noted before a death is there after it"},
+		{fibers.NothingForgotten, "entries that were written before a death exist after it"},
 	}}
 }
 

@@ -49,7 +49,7 @@ func (linearChecker) Name() string { return "linearizable" }
 func (linearChecker) Doc() Doc {
 	return Doc{"calls that `--model 'counter(add,get)'` or `'register(put,get)'` declares", []Invariant{
 		{"counter", "one order of all calls explains their answers; a call whose answer was lost may or may not have happened"},
-		{"register", "the same of a register"},
+		{"register", "one order of all reads and writes explains their answers; a call whose answer was lost may or may not have happened"},
 	}}
 }
 

@@ -49,7 +49,7 @@ func (c *child) newActor(o process.Order) (*actor, error) {
 	return a, nil
 }
 
-// pass is told each point, under the lock of Points.
+// pass is called at each point, under the lock of Points.
 func (a *actor) pass(p killpoint.Point) {
 	a.failing = nil
 	for i, hits := range a.hits {

@@ -41,7 +41,7 @@ What must hold: fibers are recovered once and with their last checkpoint, alarms
 counters and registers are linearizable (--model), databases are whole, and the system comes to rest.
 
 Exit codes: 0 everything held, 1 an invariant was violated, 2 wrong flags, configuration or project, 3 the harness or
-the server failed by itself, 4 it never came to rest, 5 a point was missed, 128+n ended by signal n.`
+the server failed by itself, 4 it never became idle, 5 a point was missed, 128+n ended by signal n.`
 
 // Common are the flags of all commands that run cases.
 type Common struct {

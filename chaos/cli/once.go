@@ -42,7 +42,7 @@ until nothing is left to do, checks what must hold (the same as enumerate), and 
   minido chaos run . --call 'ResearchAgent/r1.startResearch("tides")' --list-points
 
 Exit codes: 0 everything held, 1 an invariant was violated, 2 wrong flags, configuration or project, 3 the harness or
-the server failed by itself, 4 the system never came to rest, 5 the moment of the kill did not come, 128+n signal n.`
+the server failed by itself, 4 the system never became idle, 5 the point of the kill was not reached, 128+n signal n.`
 }
 
 // Run implements kong's command interface. It handles signals itself: the

@@ -21,7 +21,7 @@ type Socket struct {
 	conn    agentrpc.Conn
 	who     string
 
-	ended sync.Once // its end is told to the history once
+	ended sync.Once // its end is written to the history once
 }
 
 // end tells the history why the connection has ended, in the words that the

@@ -26,7 +26,7 @@ const (
 	// next death or the end, and for no other. (A fiber whose recovery was cut by
 	// the next death is recovered again after it.)
 	HookOnce = "hook-once"
-	// HookSnapshot: it gets the last snapshot that stash() made durable.
+	// HookSnapshot: the hook gets the last snapshot that stash() made durable.
 	HookSnapshot = "hook-snapshot"
 	// NoOrphan: at rest neither table of the SDK holds a fiber that is not ended.
 	NoOrphan = "no-orphan"
@@ -35,7 +35,7 @@ const (
 	AlarmWhileRunning = "alarm-while-running"
 	// EndsOnce: every job ends, and none is completed twice.
 	EndsOnce = "ends-once"
-	// NothingForgotten: what was noted before a death is there after it.
+	// NothingForgotten: entries that were written before a death exist after it.
 	NothingForgotten = "nothing-forgotten"
 )
 

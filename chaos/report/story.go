@@ -33,7 +33,7 @@ type teller struct {
 
 	mu     sync.Mutex // guards everything below, and the output
 	deaths int
-	asked  map[string]bool // calls that were told: a question asked again is told once
+	asked  map[string]bool // calls already reported: a repeated question is reported once
 	last   float64         // of the last event, in milliseconds
 }
 

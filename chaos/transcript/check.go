@@ -18,7 +18,7 @@ type Violation struct {
 
 // The invariants, by name.
 const (
-	// QuestionKept: a question of whose answer a client was told something is stored.
+	// QuestionKept: if a client was shown part of an answer, the question is stored.
 	QuestionKept = "question-kept"
 	// OneAnswer: a stored question has one answer: one message, and one more for
 	// each synthetic message that asks the model to go on.
@@ -33,7 +33,7 @@ const (
 	ResumeAgrees = "resume-agrees"
 	// TerminalOnce: after the frame that ends an answer, none of it follows.
 	TerminalOnce = "terminal-once"
-	// ToolOnce: no tool call stands twice in a conversation.
+	// ToolOnce: no tool call appears twice in a conversation.
 	ToolOnce = "tool-once"
 	// StreamEnded: at rest no stream is under way.
 	StreamEnded = "stream-ended"

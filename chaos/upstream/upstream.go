@@ -34,7 +34,7 @@ type Options struct {
 	Script Script
 	// Pace is the time before each piece of an answer, default none.
 	Pace time.Duration
-	// Observe, when set, is told each request, on the goroutine that serves it.
+	// Observe, when set, gets each request, on the goroutine that serves it.
 	Observe func(Request)
 }
 

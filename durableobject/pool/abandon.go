@@ -23,7 +23,7 @@ func (o *openStores) add(s *sqlstore.Store) {
 }
 
 // Abandon closes the files of a pool whose world has died in a simulation, as
-// they are: no JavaScript runs, nobody is told. It must run on the goroutine on
+// they are: no JavaScript runs, and no caller gets an error. It must run on the goroutine on
 // which the world ran.
 func (p *Pool) Abandon() {
 	p.mu.Lock()

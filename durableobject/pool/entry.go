@@ -128,7 +128,7 @@ func (e *entry) ensure(r *durableobject.Realm, s *stub) *durableobject.Object {
 	return o
 }
 
-// ended is told, on the loop, that an incarnation is over. A reset closes the
+// ended is called on the loop when an incarnation is over. A reset closes the
 // object's sockets, an eviction leaves them.
 func (e *entry) ended(o *durableobject.Object, ev *event.Error) {
 	p := e.ns.pool

@@ -7,7 +7,7 @@ import (
 
 // Policy says when objects leave memory by themselves. Times count from the end
 // of the last event; timers and running work are no events. The zero value
-// keeps objects for ever.
+// never evicts objects.
 type Policy struct {
 	// Hibernate is how long an object must be idle that may hibernate (see
 	// durableobject.(*Object).Hibernatable); 0: it never does.

@@ -42,7 +42,7 @@ type Options struct {
 	Files *disk.Disk
 	// Policy says when objects leave memory by themselves.
 	Policy Policy
-	// Report is told what fails where no caller waits.
+	// Report gets errors for which no caller waits.
 	Report func(error)
 	// Opened, if set, is called on the loop for each object that comes into memory.
 	Opened func()

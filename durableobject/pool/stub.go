@@ -11,7 +11,7 @@ import (
 
 // stub is the Target of one stub in JavaScript. Calls arrive in the order in
 // which they were made. Once an incarnation that it talked to has failed, it
-// fails for ever with that error. Safe for concurrent use.
+// fails with that error from then on. Safe for concurrent use.
 type stub struct {
 	entry  *entry
 	id     objectid.ID           // with its name, if it was made from one

@@ -54,7 +54,7 @@ type Call struct {
 	Cause string
 }
 
-// Alarm says what an alarm handler is told.
+// Alarm is the argument of an alarm handler.
 type Alarm struct {
 	ScheduledMs int64 // milliseconds since the epoch
 	RetryCount  int

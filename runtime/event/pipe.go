@@ -12,7 +12,7 @@ var ErrCanceled = errors.New("body canceled by its reader")
 
 // Pipe is a Body fed by a writer elsewhere: a stream of JavaScript whose bytes
 // leave the isolate, or a socket whose bytes come in. It holds at most one
-// chunk; the writer is told when the chunk has been taken. Safe for concurrent use.
+// chunk; the writer is notified when the chunk has been taken. Safe for concurrent use.
 type Pipe struct {
 	length int64
 

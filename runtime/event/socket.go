@@ -14,7 +14,7 @@ type Message struct {
 	Cause string
 }
 
-// Receiver is told what arrives at one end of a socket, in order, one call at
+// Receiver gets what arrives at one end of a socket, in order, one call at
 // a time. Calls come from the goroutine that sent; a receiver posts and returns.
 type Receiver interface {
 	// OnMessage gets a message; the data belongs to the receiver.

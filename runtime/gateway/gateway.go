@@ -41,10 +41,10 @@ type Options struct {
 	AllowedHosts []string
 	// CF is the JSON of request.cf, DefaultCF if nil.
 	CF []byte
-	// Log, where set, is told of each request when its response's head has
+	// Log, if set, is called for each request when its response's head has
 	// been written. Calls come from many goroutines.
 	Log func(RequestLog)
-	// Warn, where set, is told of trouble with connections, one line each.
+	// Warn, if set, gets problems with connections, one line each.
 	Warn func(string)
 	// MaxInFlight bounds the requests in progress, WebSockets not counted; what
 	// comes above it is answered with 503. 4096 if 0.

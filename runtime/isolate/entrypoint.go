@@ -210,7 +210,7 @@ type stateless struct {
 const hungText = "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never generate a response. Refer to: https://developers.cloudflare.com/workers/observability/errors/"
 
 // hung ends the stateless events that wait for promises which nothing can settle:
-// those whose handler has not answered fail, of the others nobody hears.
+// those whose handler has not answered fail, the others are dropped silently.
 func (i *Isolate) hung() {
 	contexts := slices.SortedFunc(maps.Keys(i.requests), func(a, b *engine.Context) int {
 		return cmp.Compare(i.requests[a].number, i.requests[b].number)

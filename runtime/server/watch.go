@@ -58,7 +58,7 @@ func (w *watcher) follow() {
 		}
 		w.dirs[dir] = true
 		// A directory that does not exist cannot hold a file that changes; one
-		// that cannot be watched is told of.
+		// that cannot be watched is reported.
 		if err := w.fsn.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			w.s.event(EventWarning, fmt.Sprintf("changes in %s are not noticed: %v", dir, err))
 		}

@@ -162,7 +162,7 @@ func (x *exchange) end() {
 	x.loop.Close()
 }
 
-// Receiver is told what arrives at a client's WebSocket, in order.
+// Receiver gets what arrives at a client's WebSocket, in order.
 type Receiver struct {
 	Message func(binary bool, data []byte)
 	// Close is called once; nothing follows it.

@@ -235,7 +235,7 @@ func (w *recordedWire) Drop(code int, reason string, err error) {
 	w.r.run(op{kind: enterDrop, n: w.n, text: fmt.Sprint(code, reason, err)}, func() { w.wire.Drop(code, reason, err) })
 }
 
-// recordedReceiver is told what a socket brings to a client.
+// recordedReceiver gets what arrives for a client on a socket.
 type recordedReceiver struct {
 	to event.Receiver
 	r  *recorder

@@ -75,7 +75,7 @@ type Options struct {
 	Dead func(killpoint.Point)
 	// Record is Sim.Record.
 	Record func(line string)
-	// Point, if not nil, is told each effect point, and when it is passed.
+	// Point, if not nil, is called for each effect point, with its Moment.
 	Point func(p killpoint.Point, at Moment)
 	// Into, if not nil, records the life: it must be new.
 	Into *Recording
@@ -207,7 +207,7 @@ func (w *World) start() (err error) {
 	return err
 }
 
-// pass is told each effect point.
+// pass is called at each effect point.
 func (w *World) pass(p killpoint.Point) {
 	w.Note("point %s", p.Label())
 	if r := w.recorder; r != nil {

@@ -30,7 +30,7 @@ type Options struct {
 	Name    string
 	Clock   clock.Clock
 	Entropy entropy.Source
-	// Points is told each effect: blob (a file written), put, delete (a commit),
+	// Points is called for each effect: blob (a file written), put, delete (a commit),
 	// unlink (a file removed).
 	Points *killpoint.Points
 }

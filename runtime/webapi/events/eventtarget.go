@@ -14,7 +14,7 @@ import (
 type Target struct {
 	listeners []*listener          // in the order in which they were added
 	handlers  map[string]*listener // the `on...` attributes of classes that declare them, by type
-	changed   func(typ string)     // is told of listeners that come and go; nil: nobody asks
+	changed   func(typ string)     // called when a listener is added or removed; may be nil
 }
 
 // Targeter is an EventTarget of any class.

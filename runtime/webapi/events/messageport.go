@@ -110,7 +110,7 @@ func (p *Events) postMessage(port *Port, data, options goja.Value) {
 	}
 }
 
-// closePort ends a channel: both ports are told at once, the other one first.
+// closePort ends a channel: both ports are notified at once, the other one first.
 func (p *Events) closePort(port *Port) {
 	if port.closed {
 		return
