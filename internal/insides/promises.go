@@ -30,11 +30,14 @@ func enqueueJob(vm *goja.Runtime, job func())
 // reaction mirrors goja's record of what follows on a promise (ECMA-262,
 // PromiseReaction Records).
 type reaction struct {
-	capability  unsafe.Pointer // nil: nobody waits for what the handler returns
-	typ         int            // 0: fulfilled, 1: rejected
-	handler     unsafe.Pointer // of a jobCallback
+	//lint:ignore U1000 it stands for a field of goja's
+	capability unsafe.Pointer // nil: nobody waits for what the handler returns
+	typ        int            // 0: fulfilled, 1: rejected
+	handler    unsafe.Pointer // of a jobCallback
+	//lint:ignore U1000 it stands for a field of goja's
 	asyncRunner unsafe.Pointer
-	asyncCtx    any
+	//lint:ignore U1000 it stands for a field of goja's
+	asyncCtx any
 }
 
 // jobCallback mirrors what a reaction calls.

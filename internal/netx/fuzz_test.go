@@ -25,13 +25,13 @@ func (w *wire) Read(p []byte) (int, error) { return w.Reader.Read(p) }
 func (*wire) Close() error                 { return nil }
 
 // messages reads a connection to its end.
-func messages(in io.Reader, mask entropy.Source) (ms []event.Message, err error, answered []byte) {
+func messages(in io.Reader, mask entropy.Source) (ms []event.Message, answered []byte, err error) {
 	w := &wire{Reader: in}
 	c := NewConn(w, bufio.NewReaderSize(w, 16), mask)
 	for {
 		m, err := c.ReadMessage()
 		if err != nil {
-			return ms, err, w.Bytes()
+			return ms, w.Bytes(), err
 		}
 		ms = append(ms, m)
 	}
@@ -66,7 +66,7 @@ func FuzzFrames(f *testing.F) {
 		if !server {
 			mask = entropy.NewSeeded(1)
 		}
-		ms, err, answered := messages(bytes.NewReader(in), mask)
+		ms, answered, err := messages(bytes.NewReader(in), mask)
 		var violation *ProtocolError
 		if errors.As(err, &violation) && !onWire(violation.Code) {
 			t.Fatalf("code %d cannot be sent: %v", violation.Code, err)
@@ -74,7 +74,7 @@ func FuzzFrames(f *testing.F) {
 		if !server {
 			mask = entropy.NewSeeded(1)
 		}
-		slow, slowErr, slowAnswered := messages(iotest.OneByteReader(bytes.NewReader(in)), mask)
+		slow, slowAnswered, slowErr := messages(iotest.OneByteReader(bytes.NewReader(in)), mask)
 		if !sameMessages(ms, slow) || err.Error() != slowErr.Error() || !bytes.Equal(answered, slowAnswered) {
 			t.Fatalf("at once: %v %v %q; by the byte: %v %v %q", ms, err, answered, slow, slowErr, slowAnswered)
 		}
@@ -87,7 +87,7 @@ func FuzzFrames(f *testing.F) {
 		if server {
 			other = entropy.NewSeeded(2)
 		}
-		back, err, _ := messages(bytes.NewReader(out.Bytes()), other)
+		back, _, err := messages(bytes.NewReader(out.Bytes()), other)
 		if !sameMessages(ms, back) || !errors.Is(err, io.EOF) {
 			t.Fatalf("%d messages went, %d came, %v", len(ms), len(back), err)
 		}

@@ -24,8 +24,7 @@ type Events struct {
 	controller *engine.Class[*abortController]
 	port       *engine.Class[*Port]
 	global     Target
-	reporting  bool         // an "error" event is being dispatched
-	trusted    *goja.Object // the getter of isTrusted
+	reporting  bool // an "error" event is being dispatched
 }
 
 // New defines the globals of events in a realm, and makes globalThis an

@@ -40,8 +40,6 @@ func (q *queue[T]) takeAll() []T {
 	return items
 }
 
-func (q *queue[T]) len() int { return len(q.items) - q.head }
-
 // manyItems is how many items a queue keeps room for.
 const manyItems = 256
 

@@ -310,10 +310,3 @@ func defineTransformController(p *Streams) *engine.Class[*transformController] {
 		},
 	})
 }
-
-// transformOf is the transform behind an object of TransformStream and what
-// extends it, nil if it is none.
-func (p *Streams) transformOf(v goja.Value) *transform {
-	t, _ := p.Engine.Attached(v).(*transform)
-	return t
-}

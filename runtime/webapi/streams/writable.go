@@ -351,8 +351,7 @@ func (w *writable) finish() {
 func (w *writable) transferred() *writable {
 	p := w.p
 	x := w.acquire()
-	var t *writable
-	t = p.createWritable(sinkOf{
+	t := p.createWritable(sinkOf{
 		write: func(chunk goja.Value) *engine.Deferred {
 			request := p.newWrite()
 			if thrown := p.Engine.Try(func() {
