@@ -4,7 +4,6 @@ package blob
 import (
 	"bytes"
 	"math"
-	"strings"
 
 	"github.com/dop251/goja"
 
@@ -67,6 +66,7 @@ func (p *Blobs) blobs() *engine.Class[Holder] {
 		Name: "Blob",
 		New: func(call goja.ConstructorCall) Holder {
 			b := p.initBlob("Blob", call.Argument(0), call.Argument(1), 2, func() {})
+			p.noEndings(call.Argument(1))
 			return &b
 		},
 		Accessors: []engine.Accessor[Holder]{
@@ -113,10 +113,11 @@ func (p *Blobs) initFile(call goja.ConstructorCall) *File {
 	f := &File{lastModified: p.Milliseconds()}
 	f.Blob = p.initBlob("File", call.Arguments[0], options, 3, func() { f.Name = webidl.UTF8Of(p.ToString(call.Arguments[1])) })
 	if at := webidl.Get(options, "lastModified"); !goja.IsUndefined(at) {
-		if f.lastModified = math.Trunc(at.ToFloat()); math.IsNaN(f.lastModified) || math.IsInf(f.lastModified, 0) {
+		if f.lastModified = at.ToFloat(); math.IsNaN(f.lastModified) {
 			f.lastModified = 0
 		}
 	}
+	p.noEndings(options)
 	return f
 }
 
@@ -137,28 +138,19 @@ func (p *Blobs) initBlob(class string, parts, options goja.Value, n int, between
 		list = p.blobParts(sequence)
 	}
 	between()
-	b, native := Blob{}, false
-	if v := webidl.Get(options, "endings"); !goja.IsUndefined(v) {
-		switch endings := p.ToString(v).String(); endings {
-		case "native":
-			native = true
-		case "transparent":
-		default:
-			p.Engine.Throw("TypeError", "Failed to construct '%s': the value '%s' is no valid 'endings'.", class, endings)
-		}
-	}
+	b := Blob{}
 	if typ := webidl.Get(options, "type"); !goja.IsUndefined(typ) {
 		b.Type = blobType(p.ToString(typ))
 	}
-	b.Data = p.joinParts(list, native)
+	b.Data = p.joinParts(list)
 	return b
 }
 
 // blobPart is one item of a new blob's sequence: the bytes of a blob or of a
 // buffer, or a string's.
 type blobPart struct {
-	Data         []byte
-	blob, string bool
+	Data []byte
+	blob bool
 }
 
 // blobParts converts the sequence, before the options are looked at.
@@ -169,24 +161,27 @@ func (p *Blobs) blobParts(sequence *goja.Object) (list []blobPart) {
 		} else if data, ok := p.BytesOf(part); ok {
 			list = append(list, blobPart{Data: data})
 		} else {
-			list = append(list, blobPart{Data: []byte(webidl.UTF8Of(p.ToString(part))), string: true})
+			list = append(list, blobPart{Data: []byte(webidl.UTF8Of(p.ToString(part)))})
 		}
 	})
 	return list
 }
 
-// joinParts is the content of the parts; native makes the line endings of the
-// strings "\n".
-func (p *Blobs) joinParts(list []blobPart, native bool) []byte {
+// noEndings refuses the option "endings", as workerd does.
+func (p *Blobs) noEndings(options goja.Value) {
+	if !goja.IsUndefined(webidl.Get(options, "endings")) {
+		p.Engine.Throw("Error", "The 'endings' field on 'Options' is not implemented.")
+	}
+}
+
+// joinParts is the content of the parts.
+func (p *Blobs) joinParts(list []blobPart) []byte {
 	if len(list) == 1 && list[0].blob {
 		return list[0].Data // a blob of one blob shares its bytes
 	}
 	var all []byte
 	for _, part := range list {
 		data := part.Data
-		if part.string && native {
-			data = []byte(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data)))
-		}
 		if size := len(all) + len(data); size > streams.MaxBufferedBytes {
 			p.Engine.Throw("RangeError", "Blob size %d exceeds limit %d", size, streams.MaxBufferedBytes)
 		}
@@ -219,16 +214,11 @@ func (p *Blobs) sliceBlob(h Holder, call goja.FunctionCall) goja.Value {
 		if goja.IsUndefined(v) {
 			return def
 		}
-		// [Clamp] long long: to the nearest integer, halves to the even one.
-		size := float64(len(data))
-		at := math.RoundToEven(v.ToFloat())
+		at := int(p.Int32(v))
 		if at < 0 {
-			at += size
+			at += len(data)
 		}
-		if !(at > 0) { // nor is NaN
-			return 0
-		}
-		return int(min(at, size))
+		return min(max(at, 0), len(data))
 	}
 	start, end := position(0, 0), position(1, len(data))
 	part := &Blob{Data: data[start:max(start, end)]}

@@ -21,7 +21,7 @@ func TestBlob(t *testing.T) {
 		{`new Blob({})`, `TypeError: Failed to construct 'Blob': constructor parameter 1 is not of type 'Array'.`},
 		{`new Blob([], 5)`, `TypeError: Failed to construct 'Blob': constructor parameter 2 is not of type 'Options'.`},
 		{`new Blob([Symbol()])`, `TypeError: Cannot convert a Symbol value to a string`},
-		{`Promise.all([[], [2], [-2], [1, 3], [1, -1], [3, 1], [9], [0, Infinity], [NaN], [undefined, 2]].map(a => new Blob(["abcd"]).slice(...a).text()))`,
+		{`Promise.all([[], [2], [-2], [1, 3], [1, -1], [3, 1], [9], [0, 2**31-1], [NaN], [undefined, 2]].map(a => new Blob(["abcd"]).slice(...a).text()))`,
 			`["abcd","cd","cd","bc","bc","","","abcd","abcd","ab"]`},
 		{`[new Blob(["a"], {type: "x/y"}).slice().type, new Blob(["a"]).slice(0, 1, "X/Y").type]`, `["","x/y"]`},
 		{`Object.prototype.toString.call(new Blob())`, `[object Blob]`},

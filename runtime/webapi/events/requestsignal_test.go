@@ -58,7 +58,7 @@ func TestRequestSignal(t *testing.T) {
 	w.Said()
 }
 
-// DOM, section 3.2: the signal of a Request depends on the one it was given.
+// As in workerd, the signal of a Request is the one that it was given.
 func TestSignalsOfRequests(t *testing.T) {
 	w := webapitest.New(t)
 	w.Net = func(_ *event.Request, done func(*event.Response, error)) func(error) {
@@ -66,7 +66,7 @@ func TestSignalsOfRequests(t *testing.T) {
 		return func(error) {}
 	}
 	w.Tries([][2]string{
-		{`(() => { const c = new AbortController(), r = new Request("http://x", { signal: c.signal }); const l = [r.signal !== c.signal, r.signal === r.signal]; c.abort("why"); return [...l, r.signal.aborted, r.signal.reason] })()`, `[true,true,true,"why"]`},
+		{`(() => { const c = new AbortController(), r = new Request("http://x", { signal: c.signal }); const l = [r.signal === c.signal, r.signal === r.signal]; c.abort("why"); return [...l, r.signal.aborted, r.signal.reason] })()`, `[true,true,true,"why"]`},
 		{`(() => { const c = new AbortController(), r = new Request(new Request("http://x", { signal: c.signal }), { method: "POST" }).clone(); c.abort("why"); return r.signal.reason })()`, "why"},
 		{`new Request("http://x", { signal: {} })`, "TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'."},
 		{`new Request(new Request("http://x", { signal: AbortSignal.abort() }), { signal: null }).signal.aborted`, "false"},

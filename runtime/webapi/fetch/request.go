@@ -27,6 +27,7 @@ type Request struct {
 	signal      *events.Signal // nil if none was given
 	ownSignal   *events.Signal // what `signal` shows, nil until made: one that depends on signal
 	incoming    bool           // it came into the context
+	copied      bool           // signal is that of an incoming request, of which this is a copy
 	gone        goja.Value     // why it was aborted before ownSignal was made, nil if it was not
 	fetcher     goja.Value     // nil: the global fetch
 	encodeBody  string         // encodeResponseBody: "manual" or ""
@@ -67,7 +68,9 @@ func (p *Fetch) requestSignal(r *Request) *events.Signal {
 	switch {
 	case r.ownSignal != nil:
 	case r.signal != nil:
-		r.ownSignal = p.events.DependentSignal(r.signal)
+		if r.ownSignal = r.signal; r.copied {
+			r.ownSignal = p.events.DependentSignal(r.signal)
+		}
 	default:
 		r.ownSignal = p.events.NewSignal()
 		if r.gone != nil {
@@ -226,7 +229,7 @@ func (p *Fetch) newRequest(input, init goja.Value) *Request {
 // the input's, which then is left alone (whatwg/fetch issue 674).
 func (p *Fetch) copyRequest(r, other *Request, init *goja.Object) {
 	r.url, r.method, r.redirect, r.cache = other.url, other.method, other.redirect, other.cache
-	r.signal, r.fetcher, r.encodeBody = p.followed(other), other.fetcher, other.encodeBody
+	r.signal, r.copied, r.fetcher, r.encodeBody = p.followed(other), other.copied || other.incoming, other.fetcher, other.encodeBody
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if init != nil {
 		if _, ok := p.Engine.Attached(init).(*Request); ok {
@@ -262,7 +265,7 @@ func (p *Fetch) moveBody(dst, src *body) {
 // that shares its body.
 func (p *Fetch) initFromRequest(r, other *Request) {
 	r.method, r.redirect, r.cache, r.encodeBody = other.method, other.redirect, other.cache, other.encodeBody
-	r.signal, r.fetcher = p.followed(other), other.fetcher
+	r.signal, r.copied, r.fetcher = p.followed(other), other.copied || other.incoming, other.fetcher
 	r.headers, r.cf = copyOf(&other.headers), other.cf.clone(p)
 	if other.kind == bodyNull {
 		r.body = body{h: &r.headers}
@@ -278,9 +281,6 @@ func (p *Fetch) initFromRequest(r, other *Request) {
 // initRequest reads a RequestInit.
 func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 	const dict = "RequestInitializerDict"
-	if v := webidl.Present(init, "integrity"); v != nil && v.String() != "" {
-		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.") // reference's text
-	}
 	methodGiven := webidl.Present(init, "method")
 	if methodGiven != nil {
 		r.method = p.methodName(methodGiven.String())
@@ -288,20 +288,6 @@ func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 	if v := webidl.Present(init, "headers"); v != nil {
 		r.headers = headers{}
 		p.fillHeaders(&r.headers, v, "Incorrect type for the 'headers' field on '"+dict+"': the provided value is not of type 'Headers or Sequence or object'.")
-	}
-	if v := webidl.Present(init, "fetcher"); v != nil && !goja.IsNull(v) {
-		r.fetcher = v
-	}
-	if v := webidl.Present(init, "signal"); v != nil {
-		if r.signal = nil; !goja.IsNull(v) {
-			var ok bool
-			if r.signal, ok = p.Engine.Attached(v).(*events.Signal); !ok {
-				p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on '"+dict+"': the provided value is not of type 'AbortSignal'.")
-			}
-		}
-	}
-	if v := webidl.Present(init, "cf"); v != nil {
-		r.cf = p.newCF(v, dict)
 	}
 	bodyGiven := webidl.Present(init, "body")
 	if bodyGiven != nil && !goja.IsNull(bodyGiven) {
@@ -314,6 +300,12 @@ func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 			p.Engine.Throw("TypeError", `Invalid redirect value, must be one of "follow" or "manual" ("error" won't be implemented since it does not make sense at the edge; use "manual" and check the response status code).`)
 		}
 	}
+	if v := webidl.Present(init, "fetcher"); v != nil && !goja.IsNull(v) {
+		r.fetcher = v
+	}
+	if v := webidl.Present(init, "cf"); v != nil {
+		r.cf = p.newCF(v, dict)
+	}
 	if v := webidl.Present(init, "cache"); v != nil {
 		if !p.Enabled(compat.CacheOptionEnabled) {
 			p.Engine.Throw("Error", "The 'cache' field on 'RequestInitializerDict' is not implemented.") // reference's text
@@ -322,6 +314,17 @@ func (p *Fetch) initRequest(r *Request, init *goja.Object) {
 		known := r.cache == "no-store" || r.cache == "no-cache" && p.Enabled(compat.CacheNoCacheEnabled) || r.cache == "reload" && p.Enabled(compat.CacheReloadEnabled)
 		if !known {
 			p.Engine.Throw("TypeError", "Unsupported cache mode: %s", r.cache)
+		}
+	}
+	if v := webidl.Present(init, "integrity"); v != nil && v.String() != "" {
+		p.Engine.Throw("TypeError", "Subrequest integrity checking is not implemented. The integrity option must be either undefined or an empty string.") // reference's text
+	}
+	if v := webidl.Present(init, "signal"); v != nil {
+		if r.signal, r.copied = nil, false; !goja.IsNull(v) {
+			var ok bool
+			if r.signal, ok = p.Engine.Attached(v).(*events.Signal); !ok {
+				p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on '"+dict+"': the provided value is not of type 'AbortSignal'.")
+			}
 		}
 	}
 	if v := webidl.Present(init, "encodeResponseBody"); v != nil {
@@ -349,7 +352,7 @@ func (p *Fetch) methodName(name string) string {
 
 func (p *Fetch) cloneRequest(r *Request) goja.Value {
 	c := &Request{method: r.method, url: r.url, redirect: r.redirect, cache: r.cache, headers: copyOf(&r.headers),
-		cf: r.cf.clone(p), signal: p.followed(r), fetcher: r.fetcher, encodeBody: r.encodeBody}
+		cf: r.cf.clone(p), signal: p.followed(r), copied: r.copied || r.incoming, fetcher: r.fetcher, encodeBody: r.encodeBody}
 	c.headers.immutable = r.headers.immutable
 	c.h = &c.headers
 	p.cloneBody(&c.body, &r.body)

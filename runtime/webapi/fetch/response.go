@@ -183,9 +183,6 @@ func (p *Fetch) initResponse(r *Response, init goja.Value) {
 			}
 		}
 	}
-	if v := webidl.Present(obj, "encodeBody"); v != nil {
-		r.encodeBody = p.bodyEncoding("encodeBody", v)
-	}
 	if v := webidl.Present(obj, "headers"); v != nil {
 		p.fillHeaders(&r.headers, v, "Incorrect type for the 'headers' field on 'InitializerDict': the provided value is not of type 'Headers or Sequence or object'.")
 	}
@@ -197,6 +194,9 @@ func (p *Fetch) initResponse(r *Response, init goja.Value) {
 			p.Engine.Throw("TypeError", "Incorrect type for the 'webSocket' field on 'InitializerDict': the provided value is not of type 'WebSocket'.")
 		}
 		r.socket = v
+	}
+	if v := webidl.Present(obj, "encodeBody"); v != nil {
+		r.encodeBody = p.bodyEncoding("encodeBody", v)
 	}
 }
 

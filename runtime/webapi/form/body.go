@@ -22,7 +22,11 @@ func (p *Forms) Body(v *goja.Object) (data []byte, contentType string, ok bool) 
 		var random [16]byte
 		p.Engine.Entropy().Read(random[:])
 		boundary := hex.EncodeToString(random[:])
-		return writeMultipart(p.formParts(x), boundary), "multipart/form-data; boundary=" + boundary, true
+		data, err := writeMultipart(p.formParts(x), boundary)
+		if err != nil {
+			p.Engine.Throw("TypeError", "%s", err)
+		}
+		return data, "multipart/form-data; boundary=" + boundary, true
 	}
 	return nil, "", false
 }

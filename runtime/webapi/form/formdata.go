@@ -158,12 +158,12 @@ func (p *Forms) formForEach(d *formData, call goja.FunctionCall) goja.Value {
 func (p *Forms) formParts(d *formData) []formPart {
 	parts := make([]formPart, len(d.list))
 	for i, e := range d.list {
-		parts[i].name = formNewlines(e.name)
+		parts[i].name = e.name
 		if f, ok := p.Engine.Attached(e.value).(*blob.File); ok {
 			parts[i].isFile, parts[i].data = true, f.Data
 			parts[i].filename, parts[i].contentType = f.Name, f.Type
 		} else {
-			parts[i].data = []byte(formNewlines(e.value.String()))
+			parts[i].data = []byte(e.value.String())
 		}
 	}
 	return parts

@@ -124,15 +124,13 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 	if part.name, named = quotedParam(params, "name"); !named {
 		return part, nil, formError("Content-Disposition header in FormData part is missing a name.")
 	}
-	if part.filename, part.isFile = quotedParam(params, "filename"); part.isFile && part.contentType == "" {
-		part.contentType = "text/plain"
-	}
+	part.filename, _ = quotedParam(params, "filename")
+	part.isFile = part.filename != ""
 	return part, data, nil
 }
 
-// quotedParam finds name="value". What a browser escapes is read back (Fetch,
-// section 5.3: a backslash stands for itself), and so is a quote behind a
-// backslash, as other clients write it, where it cannot be the last.
+// quotedParam finds name="value", as workerd does: a backslash makes the next
+// character stand for itself, and what a browser writes as %22 stays so.
 func quotedParam(params, name string) (found string, ok bool) {
 	for params != "" {
 		params = strings.TrimLeft(params, "; \t")
@@ -147,7 +145,7 @@ func quotedParam(params, name string) (found string, ok bool) {
 		var value strings.Builder
 		i := 1
 		for ; i < len(rest) && rest[i] != '"'; i++ {
-			if strings.HasPrefix(rest[i:], `\"`) && strings.Trim(rest[i+2:], " \t") != "" && !strings.HasPrefix(rest[i+2:], ";") {
+			if rest[i] == '\\' && i+1 < len(rest) {
 				i++
 			}
 			value.WriteByte(rest[i])
@@ -156,34 +154,25 @@ func quotedParam(params, name string) (found string, ok bool) {
 			return "", false // the quotation mark at the end is missing
 		}
 		if strings.EqualFold(strings.TrimSpace(key), name) {
-			found, ok = formUnescaper.Replace(value.String()), true // the last one counts
+			found, ok = value.String(), true // the last one counts
 		}
 		params = rest[i+1:]
 	}
 	return found, ok
 }
 
-// formEscaper and formUnescaper are how the names of a form are quoted (HTML,
-// section 4.10.22.7).
-var (
-	formEscaper   = strings.NewReplacer("\n", "%0A", "\r", "%0D", `"`, "%22")
-	formUnescaper = strings.NewReplacer("%0A", "\n", "%0D", "\r", "%22", `"`)
-)
+// formEscaper is how names are quoted in workerd (api/form-data.c++): a carriage
+// return stays, and a backslash is doubled.
+var formEscaper = strings.NewReplacer("\n", "%0A", `"`, "%22", `\`, `\\`)
 
-// formNewlines makes every line end in CRLF, in names and in values that are no
-// files (same section).
-func formNewlines(s string) string {
-	if !strings.ContainsAny(s, "\r\n") {
-		return s
-	}
-	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
-	return strings.ReplaceAll(s, "\n", "\r\n")
-}
-
-// writeMultipart serializes a form (HTML, section 4.10.22.8; the end as workerd has it).
-func writeMultipart(parts []formPart, boundary string) []byte {
+// writeMultipart serializes a form as workerd does: line ends of names and values
+// stay as they are. It refuses a name that ends with a backslash.
+func writeMultipart(parts []formPart, boundary string) ([]byte, error) {
 	var out bytes.Buffer
 	for _, part := range parts {
+		if strings.HasSuffix(part.name, `\`) || part.isFile && strings.HasSuffix(part.filename, `\`) {
+			return nil, formError("Name or filename can't end with backslash")
+		}
 		fmt.Fprintf(&out, "--%s\r\nContent-Disposition: form-data; name=\"%s\"", boundary, formEscaper.Replace(part.name))
 		if part.isFile {
 			typ := part.contentType
@@ -197,5 +186,5 @@ func writeMultipart(parts []formPart, boundary string) []byte {
 		out.WriteString("\r\n")
 	}
 	fmt.Fprintf(&out, "--%s--", boundary)
-	return out.Bytes()
+	return out.Bytes(), nil
 }

@@ -23,9 +23,9 @@ func TestParseFormBody(t *testing.T) {
 		{head, "--Bx\r\n", "Boundary string was not succeeded by CRLF, LF, or '--'."},
 		{head, part + "name=\"a\"\r\n", "No multipart message header termination found."},
 		{"application/x-www-form-urlencoded;charset=latin1", "a=1", "Non-utf-8 application/x-www-form-urlencoded body."},
-		{head, part + "name=\"a%22b\\\"c\"\r\n\r\n1\r\n--B--", `[{a"b"c 1 false  }]`},
+		{head, part + "name=\"a%22b\\\"c\"\r\n\r\n1\r\n--B--", `[{a%22b"c 1 false  }]`},
 		{`multipart/form-data; boundary="B"`, "pre\r\n" + part + "name=\"a\"\r\n\r\n1\r\n--B\r\ncontent-disposition: Form-Data; filename=\"x.txt\"; name=\"f\"\r\ncontent-type: text/plain\r\n\r\nhe\r\nllo\r\n--B--\r\npost", "[{a 1 false  } {f he\r\nllo true x.txt text/plain}]"},
-		{head, part + "name=\"f\"; filename=\"\"\r\n\r\n1\r\n--B--", `[{f 1 true  text/plain}]`}, // Fetch, "multipart/form-data parser"
+		{head, part + "name=\"f\"; filename=\"\"\r\n\r\n1\r\n--B--", `[{f 1 false  }]`}, // Fetch, "multipart/form-data parser"
 		{"application/x-www-form-urlencoded", "a=1&b=%20x+y&&c", "[{a 1 false  } {b  x y false  } {c  false  }]"},
 		{"application/x-www-form-urlencoded;charset=UTF-8", "", "[]"},
 		{"text/plain", "a=1", textFormType},
@@ -50,15 +50,24 @@ func TestParseFormBody(t *testing.T) {
 // A form is written as workerd writes it, and read back.
 func TestWriteForm(t *testing.T) {
 	parts := []formPart{{name: "a\"b\r\n\\c", data: []byte("1\n2")}, {name: "f", isFile: true, filename: `n"x.txt`, contentType: "text/plain", data: []byte("xy")}, {name: "g", isFile: true, filename: "g", data: []byte("z")}}
-	got := string(writeMultipart(parts, "B"))
-	const want = "--B\r\nContent-Disposition: form-data; name=\"a%22b%0D%0A\\c\"\r\n\r\n1\n2\r\n" +
+	data, err := writeMultipart(parts, "B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := string(data)
+	const want = "--B\r\nContent-Disposition: form-data; name=\"a%22b\r%0A\\\\c\"\r\n\r\n1\n2\r\n" +
 		"--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"n%22x.txt\"\r\nContent-Type: text/plain\r\n\r\nxy\r\n" +
 		"--B\r\nContent-Disposition: form-data; name=\"g\"; filename=\"g\"\r\nContent-Type: application/octet-stream\r\n\r\nz\r\n--B--"
 	if got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if again, err := parseMultipart([]byte(got), "B"); err != nil || len(again) != 3 || string(again[1].data) != "xy" || again[0].name != parts[0].name || again[1].filename != parts[1].filename {
+	if again, err := parseMultipart([]byte(got), "B"); err != nil || len(again) != 3 || string(again[1].data) != "xy" || again[0].name != "a%22b\r%0A\\c" || again[1].filename != "n%22x.txt" {
 		t.Errorf("%v, %v", again, err)
+	}
+	for _, part := range []formPart{{name: `a\`}, {name: "f", isFile: true, filename: `n\`}} {
+		if _, err := writeMultipart([]formPart{part}, "B"); err == nil {
+			t.Errorf("%+v is written", part)
+		}
 	}
 }
 
@@ -85,7 +94,11 @@ func FuzzMultipart(f *testing.F) {
 			}
 		}
 		const other = "a boundary that no body has 3141592653589793"
-		again, err := parseMultipart(writeMultipart(parts, other), other)
+		written, err := writeMultipart(parts, other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseMultipart(written, other)
 		if err != nil || len(again) != len(parts) {
 			t.Fatalf("%d of %d parts came back, %v", len(again), len(parts), err)
 		}

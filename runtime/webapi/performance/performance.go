@@ -51,6 +51,7 @@ func New(r *webidl.Realm, cloner *structured.Cloner, ev *events.Events) *Timelin
 	class := webidl.Lazily(p.Engine, p.definePerformance)
 	p.Engine.Lazies.Global("performance", func() goja.Value { return class().Wrap(&object{}) })
 	if !p.Enabled(compat.EnableGlobalPerformanceClasses) {
+		class = webidl.Lazily(p.Engine, p.defineClock)
 		return p
 	}
 	p.LazyClass("Performance", func() *goja.Object { return class().Ctor })
@@ -143,6 +144,19 @@ func (p *Timeline) addEntry(class *engine.Class[*entry], x *entry) goja.Value {
 	return x.object
 }
 
+// defineClock is Performance without the flag: it has no timeline.
+func (p *Timeline) defineClock() *engine.Class[*object] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[*object]{Name: "Performance", Accessors: []engine.Accessor[*object]{p.origin()}, Methods: []engine.Method[*object]{p.now()}})
+}
+
+func (p *Timeline) origin() engine.Accessor[*object] {
+	return webidl.Reader("timeOrigin", func(*object) goja.Value { return p.VM.ToValue(0) })
+}
+
+func (p *Timeline) now() engine.Method[*object] {
+	return engine.Method[*object]{Name: "now", Fn: func(*object, goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Milliseconds()) }}
+}
+
 func (p *Timeline) definePerformance() *engine.Class[*object] {
 	st := p.performanceClasses()
 	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[*object] {
@@ -167,10 +181,10 @@ func (p *Timeline) definePerformance() *engine.Class[*object] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*object]{
 		Name: "Performance", Extends: p.events.Targets().Ctor,
 		Accessors: []engine.Accessor[*object]{
-			webidl.Reader("timeOrigin", func(*object) goja.Value { return p.VM.ToValue(0) }),
+			p.origin(),
 		},
 		Methods: append(timelineQueries(p, "Performance", func(*object) []*entry { return st.entries }),
-			method("now", 0, func(goja.FunctionCall) goja.Value { return p.VM.ToValue(p.Milliseconds()) }),
+			p.now(),
 			method("mark", 1, func(call goja.FunctionCall) goja.Value {
 				return p.addEntry(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))
 			}),
@@ -233,7 +247,7 @@ func (p *Timeline) newMeasure(call goja.FunctionCall) goja.Value {
 					return m.start
 				}
 			}
-			p.ThrowDOM("SyntaxError", "The mark '%s' does not exist.", name)
+			return 0 // as in workerd
 		}
 		return p.timestamp(v)
 	}
