@@ -170,7 +170,7 @@ func (p *Blobs) blobParts(sequence *goja.Object) (list []blobPart) {
 // noEndings refuses the option "endings", as workerd does.
 func (p *Blobs) noEndings(options goja.Value) {
 	if !goja.IsUndefined(webidl.Get(options, "endings")) {
-		p.Engine.Throw("Error", "The 'endings' field on 'Options' is not implemented.")
+		p.Engine.Throw("Error", "The 'endings' field on 'Options' is not implemented.") // reference's text
 	}
 }
 
