@@ -107,8 +107,11 @@ func sameMethod(fn, method reflect.Type) bool {
 // Adopt makes array, a Uint16Array, one of halves, whose constructor is class.
 // It reports false for anything else.
 func (h *halves) Adopt(in *Goja, array, class *goja.Object) bool {
+	if !h.Known {
+		return false
+	}
 	v := in.implementation(array)
-	if !h.Known || v.Type() != h.array {
+	if v.Type() != h.array {
 		return false
 	}
 	*(**methodTable)(unsafe.Add(v.UnsafePointer(), h.elements)) = h.table

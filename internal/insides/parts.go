@@ -1,6 +1,9 @@
 package insides
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // part is one dependence on what is no interface.
 type part struct {
@@ -13,8 +16,8 @@ type part struct {
 
 // parts are all of them, in the order in which they build on each other.
 var parts = []part{
-	{"the virtual machine", "goja", "the texts of errors, the names in stacks, overflows that code can catch, interrupts of native functions, built-ins that are amended in place",
-		"errors have goja's own texts and stacks its names, a stack overflow condemns the isolate, a native that calls natives is not interrupted, and what amends a built-in replaces it by another function",
+	{"virtual machine", "goja", "the texts of errors, the names in stacks, overflows that code can catch, interrupts of native functions, built-ins that are amended in place",
+		"errors have goja's own texts and stacks its names, a stack overflow condemns the isolate, a native that calls natives is not interrupted, a class of the platform that is called without new constructs, and what amends a built-in replaces it by another function",
 		func(l *look) { learnGoja(l) }},
 	{"values", "goja", "JSON, clones, the stack of an error before code asks for it", "JSON and clones go through goja's interface, which is several times slower, and stacks have goja's names",
 		func(l *look) { learnPlain(l) }},
@@ -30,8 +33,8 @@ var parts = []part{
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a
-// log. It learns all parts.
-func Unknown() (lines []string) {
+// log. Safe for concurrent use; its list must not be changed.
+var Unknown = sync.OnceValue(func() (lines []string) {
 	for _, p := range parts {
 		l := &look{}
 		if p.learn(l); !l.known() {
@@ -39,4 +42,4 @@ func Unknown() (lines []string) {
 		}
 	}
 	return lines
-}
+})

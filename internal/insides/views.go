@@ -55,6 +55,9 @@ type View struct {
 
 // Look looks into a view; ok is false for anything else.
 func (v *Views) Look(o *goja.Object) (s View, ok bool) {
+	if !v.Known {
+		return s, false
+	}
 	value := TheGoja().implementation(o)
 	place := func(offset uintptr) unsafe.Pointer { return unsafe.Add(value.UnsafePointer(), offset) }
 	switch value.Type() {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"minido.dev/minido/internal/insides"
+
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
@@ -95,6 +97,9 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 		return s, err
 	}
 	s.project = project
+	for _, line := range insides.Unknown() {
+		s.event(EventWarning, line)
+	}
 	if err := s.join(); err != nil {
 		return s, err
 	}

@@ -20,7 +20,7 @@ func Guard(e *engine.Engine, holder *goja.Object, name string, check func(c *goj
 }
 
 // Wrap replaces what a method does; its function object stays the same, if goja
-// can be looked into.
+// can be looked into; if not, another function takes its place.
 func Wrap(e *engine.Engine, holder *goja.Object, name string, fn func(c goja.FunctionCall, method insides.Function) goja.Value) {
 	old, ok := holder.Get(name).(*goja.Object)
 	if !ok {
@@ -28,6 +28,9 @@ func Wrap(e *engine.Engine, holder *goja.Object, name string, fn func(c goja.Fun
 	}
 	if insides.Amend(old, fn) {
 		return
+	}
+	if old.Get("prototype") != nil {
+		return // a class, which a function in its place would not be: it stays goja's
 	}
 	call, _ := goja.AssertFunction(old)
 	wrapped := e.Func(name, int(old.Get("length").ToInteger()), func(c goja.FunctionCall) goja.Value {
