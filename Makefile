@@ -44,15 +44,18 @@ help:
 demo: build npm
 	$(BIN) demo
 
-# What waits (clients, alarms, processes that start) and what computes go well side
-# by side. Each part's output is printed as a whole when it has ended.
-test: build npm
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target lint dead unit e2e
+# What waits (downloads, clients, alarms, processes that start) and what computes go
+# well side by side. Each part's output is printed as a whole when it has ended.
+test:
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target e2e unit lint dead
+
+# Tests are linked without debug information, which is faster; go vet is in lint.
+QUICK := -vet=off -ldflags=-w
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).
 check: npm lint
-	$(GO) test -short -timeout 5m $$($(UNITS))
+	$(GO) test $(QUICK) -short -timeout 5m $$($(UNITS))
 
 # Tests of these packages run on one goroutine (a simulated world, or nothing but
 # calls): the race detector has nothing to find there, and makes them five times slower.
@@ -62,15 +65,15 @@ UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
 unit: plain race
 
 plain: npm
-	$(GO) test -timeout 30m $$($(UNITS) | grep '$(ONE_GOROUTINE)')
+	$(GO) test $(QUICK) -timeout 30m $$($(UNITS) | grep '$(ONE_GOROUTINE)')
 
 race: npm
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
-	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) -timeout 30m $$($(UNITS) | grep -v '$(ONE_GOROUTINE)')
+	CGO_ENABLED=$(if $(RACE),1,0) $(GO) test $(RACE) $(QUICK) -timeout 30m $$($(UNITS) | grep -v '$(ONE_GOROUTINE)')
 
 # The end-to-end tests drive the binary that users get.
 e2e: build npm
-	MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m ./e2e/...
+	MINIDO_BIN='$(abspath $(BIN))' $(GO) test $(QUICK) -count=1 -timeout 30m ./e2e/...
 
 # Each attack in a process of its own; HOSTILE="zip" runs those whose names contain it.
 # Timings hold on a machine that does nothing else.
