@@ -152,15 +152,10 @@ func (d *Deferred) Fulfil(v goja.Value) {
 	if d.state != goja.PromiseStatePending {
 		return
 	}
-	d.state, d.value = goja.PromiseStateFulfilled, v
-	reactions := d.reactions
-	d.reactions = nil
-	for _, r := range reactions {
+	for _, r := range d.become(goja.PromiseStateFulfilled, v) {
 		d.engine.Promises.queueJob(r.frame, r.ok, v)
 	}
-	if d.promise != nil {
-		d.settle(d.promise)
-	}
+	d.show()
 }
 
 // Reject settles it with a reason. A settled one stays as it is.
@@ -168,12 +163,21 @@ func (d *Deferred) Reject(reason goja.Value) {
 	if d.state != goja.PromiseStatePending {
 		return
 	}
-	d.state, d.value = goja.PromiseStateRejected, reason
-	reactions := d.reactions
-	d.reactions = nil
-	for _, r := range reactions {
+	for _, r := range d.become(goja.PromiseStateRejected, reason) {
 		d.engine.Promises.queueJob(r.frame, r.fail, reason)
 	}
+	d.show()
+}
+
+// become settles it, and gives the reactions that are due.
+func (d *Deferred) become(state goja.PromiseState, v goja.Value) []deferredReaction {
+	due := d.reactions
+	d.state, d.value, d.reactions = state, v, nil
+	return due
+}
+
+// show settles the promise's object, if JavaScript has it.
+func (d *Deferred) show() {
 	if d.promise != nil {
 		d.settle(d.promise)
 	}

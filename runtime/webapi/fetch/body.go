@@ -135,16 +135,23 @@ func (p *bodies) consume(b *body, what string, convert func([]byte) goja.Value) 
 		p.Engine.Throw("TypeError", textBodyUsed)
 	}
 	if b.stream == nil {
-		p.checkOwner(b)
-		b.used = true
+		native := p.spend(b)
 		if b.kind == bodyBuffer {
 			return convert(bytes.Clone(b.buffer))
 		}
-		native := b.native
-		b.native = nil
 		return p.streams.ReadBody(native, what, convert)
 	}
 	return p.streams.Consume(b.stream, what, b.leaves, convert)
+}
+
+// spend marks a body without a stream as used, and gives its native content,
+// if it is not a buffer.
+func (p *bodies) spend(b *body) event.Body {
+	p.checkOwner(b)
+	b.used = true
+	native := b.native
+	b.native = nil
+	return native
 }
 
 // checkOwner throws if the body is another context's I/O.
@@ -255,13 +262,10 @@ func (p *bodies) takeBody(b *body, gone func()) event.Body {
 		p.Engine.Throw("TypeError", textBodyUsed)
 	}
 	if b.stream == nil {
-		p.checkOwner(b)
-		b.used = true
+		native := p.spend(b)
 		if b.kind == bodyBuffer {
 			return event.Bytes(bytes.Clone(b.buffer))
 		}
-		native := b.native
-		b.native = nil
 		return native
 	}
 	return p.streams.Take(b.stream, gone)

@@ -107,22 +107,31 @@ func (r inputOf) ReadByte() (byte, error) {
 	return b[0], err
 }
 
-func (x *inflation) run(yield func(struct{}) bool) {
-	in := inputOf{x, yield}
-	var r io.Reader
-	var err error
-	switch x.format {
+// byteReader is what a decompressor reads without reading ahead.
+type byteReader interface {
+	io.Reader
+	io.ByteReader
+}
+
+// decompressor reads one stream of a format. It may read the stream's head at once.
+func decompressor(format string, in byteReader) (io.Reader, error) {
+	switch format {
 	case "gzip":
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(in); err == nil {
-			z.Multistream(false)
-			r = z
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
 		}
+		z.Multistream(false)
+		return z, nil
 	case "deflate":
-		r, err = zlib.NewReader(in)
+		return zlib.NewReader(in)
 	default:
-		r = flate.NewReader(in)
+		return flate.NewReader(in), nil
 	}
+}
+
+func (x *inflation) run(yield func(struct{}) bool) {
+	r, err := decompressor(x.format, inputOf{x, yield})
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF // an empty input is no stream of its format
 	}

@@ -2,9 +2,6 @@ package streams
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"io"
 	"testing"
 )
@@ -69,20 +66,7 @@ func FuzzCompression(f *testing.F) {
 
 // plainInflate reads one stream of a format at once.
 func plainInflate(format string, in *bytes.Reader, most int64) ([]byte, error) {
-	var r io.Reader
-	var err error
-	switch format {
-	case "gzip":
-		var z *gzip.Reader
-		if z, err = gzip.NewReader(in); err == nil {
-			z.Multistream(false)
-			r = z
-		}
-	case "deflate":
-		r, err = zlib.NewReader(in)
-	default:
-		r = flate.NewReader(in)
-	}
+	r, err := decompressor(format, in)
 	if err != nil {
 		return nil, err
 	}
