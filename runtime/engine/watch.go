@@ -150,6 +150,7 @@ func (w *Watchdog) Interruptible(fn *func()) { w.native.Store(fn) }
 // blame. Safe for concurrent use.
 type HeapWatch struct {
 	limit uint64
+	heap  func() uint64 // what objects occupy, in bytes; safe for concurrent use
 
 	mu    sync.Mutex         // guards everything below
 	last  uint64             // the heap at the last look
@@ -178,7 +179,11 @@ type share struct {
 
 // NewHeapWatch returns a watch with a limit in bytes.
 func NewHeapWatch(limit uint64) *HeapWatch {
-	return &HeapWatch{limit: limit, last: heapBytes(), grown: map[*Engine]*share{}}
+	return newHeapWatch(limit, heapBytes)
+}
+
+func newHeapWatch(limit uint64, heap func() uint64) *HeapWatch {
+	return &HeapWatch{limit: limit, heap: heap, last: heap(), grown: map[*Engine]*share{}}
 }
 
 // heapBytes is what objects occupy, garbage that is not collected yet included.
@@ -192,7 +197,7 @@ func heapBytes() uint64 {
 // looks go on.
 func (h *HeapWatch) look(e *Engine) {
 	h.mu.Lock()
-	now := heapBytes()
+	now := h.heap()
 	// Between two looks in a row nothing but huge values grows so much. After longer,
 	// between two turns or on a busy machine, it may be garbage.
 	at := e.Watchdog.clock.Now()
@@ -214,7 +219,7 @@ func (h *HeapWatch) look(e *Engine) {
 		}
 		h.collected = at
 		// A heap that has to be collected all the time is full.
-		if now = heapBytes(); now > h.limit || h.repeated >= collectMost {
+		if now = h.heap(); now > h.limit || h.repeated >= collectMost {
 			h.account(e, now)
 			h.blame(now)
 		}
@@ -286,14 +291,14 @@ func (h *HeapWatch) blame(now uint64) {
 // over reports, without waiting for the next look, whether the limit is
 // exceeded and a collection does not help.
 func (h *HeapWatch) over(more uint64) bool {
-	if h == nil || heapBytes()+more <= h.limit {
+	if h == nil || h.heap()+more <= h.limit {
 		return false
 	}
 	if more > h.limit {
 		return true
 	}
 	runtime.GC()
-	return heapBytes()+more > h.limit
+	return h.heap()+more > h.limit
 }
 
 // forget drops an isolate that has ended.
