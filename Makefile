@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm bench load differential lint clean
+.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -39,6 +39,8 @@ help:
 	@echo 'make cycles        how long a kill and a recovery take, with and without a standby'
 	@echo 'make lint          gofmt, go vet, staticcheck, the house rules'
 	@echo 'make dead          functions that neither minido nor a test calls'
+	@echo 'make release       dist/: binaries of this commit for Linux, macOS and Windows, checksums, SBOM; RELEASE="-targets host" for this machine'
+	@echo 'make release-check one binary built twice, in two folders: the same bytes'
 	@echo 'make clean         remove what the others made'
 
 demo: build npm
@@ -132,6 +134,13 @@ cycles: build npm
 build:
 	$(GO) build -trimpath -o $(BIN) ./cmd/minido
 
+# RELEASE takes flags: make release RELEASE='-targets linux/amd64,darwin/arm64 -modified'.
+release:
+	$(GO) run ./internal/release $(RELEASE)
+
+release-check:
+	$(GO) run ./internal/release -check
+
 npm: $(NPM_DONE)
 
 %/node_modules/.package-lock.json: %/package-lock.json
@@ -189,5 +198,5 @@ dead:
 	@dead=$$($(GO) tool deadcode -test ./...); test -z "$$dead" || { echo "used by nobody:"; echo "$$dead"; exit 1; }
 
 clean:
-	rm -rf bin minido-out $(dir $(NPM_DONE) $(BENCH_NPM)) $(REFERENCE)
+	rm -rf bin dist minido-out $(dir $(NPM_DONE) $(BENCH_NPM)) $(REFERENCE)
 	find fixtures -name .wrangler -type d -prune -exec rm -rf {} +

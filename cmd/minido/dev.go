@@ -21,6 +21,7 @@ import (
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/internal/version"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/engine"
@@ -135,7 +136,7 @@ func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Schedul
 	if c.NoControl {
 		return none
 	}
-	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version})
+	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
 		return none

@@ -16,6 +16,8 @@ import (
 	"minido.dev/minido/chaos/child"
 	chaoscli "minido.dev/minido/chaos/cli"
 	"minido.dev/minido/chaos/demo"
+	"minido.dev/minido/internal/licenses"
+	"minido.dev/minido/internal/version"
 )
 
 // Exit codes, documented in the help and in docs/chaos.md.
@@ -24,22 +26,35 @@ const (
 	exitUsage   = 2 // the command line, the configuration or the worker's code is wrong
 )
 
-var version = "dev" // set by the linker
-
 type cli struct {
 	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
 	Ctl     ctlCommand     `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
 	Chaos   chaoscli.Chaos `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child   childCommand   `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo    demoCommand    `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Version versionCommand `cmd:"" help:"Print the version, the commit and its date."`
+
+	Licenses licensesCommand `cmd:"" help:"Print the licences of everything that is compiled into minido."`
+
+	PrintVersion kong.VersionFlag `name:"version" short:"v" help:"Print the version, the commit and its date."`
 }
 
 type versionCommand struct{}
 
 func (versionCommand) Run() error {
-	fmt.Println("minido", version)
-	return nil
+	_, err := fmt.Println(version.Current())
+	return err
+}
+
+type licensesCommand struct{}
+
+func (licensesCommand) Run() error {
+	text, err := licenses.Text()
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Print(text)
+	return err
 }
 
 // demoCommand shows the project's main job on the fiber fixture.
@@ -93,7 +108,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	var c cli
-	parser, err := kong.New(&c, kong.Name("minido"), kong.Description(description), kong.UsageOnError(),
+	parser, err := kong.New(&c, kong.Name("minido"), kong.Description(description), kong.UsageOnError(), kong.Vars{"version": version.Current().String()},
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
 		kong.Exit(func(code int) { panic(exitPanic(code)) }))
 	if err != nil {
