@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/runtime/binding/miniflare"
 )
 
 // Object is what is known of an object, beside its bytes. Immutable.
@@ -79,30 +80,28 @@ const (
 // # Errors
 //
 // *Error for what the service refuses.
-func (b *Bucket) Do(op string, r Request, body []byte) (Reply, []byte, error) {
+func (b *Bucket) Do(op string, r Request, body []byte) (reply Reply, data []byte, err error) {
 	for _, key := range append([]string{r.Key}, r.Keys...) {
 		if len(key) > maxKeyBytes {
 			return Reply{}, nil, &Error{"The specified object name is not valid.", 10020}
 		}
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.open(); err != nil {
-		return Reply{}, nil, err
-	}
-	switch op {
-	case "get", "head":
-		return b.get(r, op == "head")
-	case "put":
-		reply, err := b.put(r, body)
-		return reply, nil, err
-	case "list":
-		reply, err := b.list(r)
-		return reply, nil, err
-	case "delete":
-		return Reply{}, nil, b.delete(r.Keys)
-	}
-	return Reply{}, nil, fmt.Errorf("r2: there is no operation %q", op)
+	err = b.Store.Do(func() (err error) {
+		switch op {
+		case "get", "head":
+			reply, data, err = b.get(r, op == "head")
+		case "put":
+			reply, err = b.put(r, body)
+		case "list":
+			reply, err = b.list(r)
+		case "delete":
+			err = b.delete(r.Keys)
+		default:
+			err = fmt.Errorf("r2: there is no operation %q", op)
+		}
+		return err
+	})
+	return reply, data, err
 }
 
 func (b *Bucket) get(r Request, head bool) (Reply, []byte, error) {
@@ -185,7 +184,7 @@ func (b *Bucket) put(r Request, body []byte) (Reply, error) {
 	if _, err := b.opts.Entropy.Read(version[:]); err != nil {
 		return Reply{}, fmt.Errorf("r2: %w", err)
 	}
-	blob, err := b.writeBlob(body)
+	blob, err := b.WriteBlob(body)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -198,12 +197,12 @@ func (b *Bucket) put(r Request, body []byte) (Reply, error) {
 	if err != nil {
 		return Reply{}, fmt.Errorf("r2: %w", err)
 	}
-	err = b.effect("put", func() error {
-		return b.query("INSERT OR REPLACE INTO _mf_objects ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", nothing,
+	err = b.Effect("put", func() error {
+		return b.Query("INSERT OR REPLACE INTO _mf_objects ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", miniflare.Nothing,
 			o.Key, blob, o.Version, o.Size, o.Etag, o.Uploaded, string(sums), string(o.HTTPMetadata), string(o.CustomMetadata))
 	})
 	if err == nil && before != nil && before.blob != "" {
-		err = b.removeBlob(before.blob)
+		err = b.RemoveBlob(before.blob)
 	}
 	return Reply{Object: &o}, err
 }
@@ -222,15 +221,15 @@ func (b *Bucket) delete(keys []string) error {
 	if err != nil {
 		return fmt.Errorf("r2: %w", err)
 	}
-	err = b.effect("delete", func() error {
-		return b.query("DELETE FROM _mf_objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING coalesce(blob_id, '')", func(st *sqlite.Stmt) error {
+	err = b.Effect("delete", func() error {
+		return b.Query("DELETE FROM _mf_objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING coalesce(blob_id, '')", func(st *sqlite.Stmt) error {
 			blobs = append(blobs, st.ColumnText(0))
 			return nil
 		}, string(list))
 	})
 	for _, blob := range blobs {
 		if err == nil && blob != "" {
-			err = b.removeBlob(blob)
+			err = b.RemoveBlob(blob)
 		}
 	}
 	return err
@@ -253,7 +252,7 @@ func (b *Bucket) list(r Request) (Reply, error) {
 	}
 	var reply Reply
 	last, n := "", 0
-	err := b.query("SELECT "+columns+" FROM _mf_objects WHERE substr(key, 1, length(?1)) = ?1 AND (?2 = '' OR key > ?2) ORDER BY key", func(st *sqlite.Stmt) error {
+	err := b.Query("SELECT "+columns+" FROM _mf_objects WHERE substr(key, 1, length(?1)) = ?1 AND (?2 = '' OR key > ?2) ORDER BY key", func(st *sqlite.Stmt) error {
 		o, err := scan(st)
 		if err != nil {
 			return err
