@@ -14,6 +14,19 @@ import (
 // the bytes that come back. It must not block.
 type Operation func(op string, args, body []byte, done func(reply, data []byte, err error))
 
+// Async starts an operation outside the loop and is a promise of its value. run
+// starts it when it leaves, as an output does, after what its object has written
+// before; it must not block. It calls settle once, from any goroutine; make runs
+// on the loop, and what it throws rejects the promise. what names the kind in
+// stacks and errors ("R2").
+func Async(a *cfapi.API, what, name string, run func(settle func(make func() goja.Value))) goja.Value {
+	c := a.Engine.IO(what)
+	op := a.Engine.StartOp(what + " " + name)
+	promise := op.Promise()
+	c.Emit(func() { run(func(make func() goja.Value) { op.Resolve(what, make) }) })
+	return promise
+}
+
 // Call is a function for a binding's JavaScript, call(op, args, body): a promise
 // of [reply, data]. The operation leaves as an output does, after what its object
 // has written before. what names the kind in stacks and errors ("R2").
@@ -24,21 +37,16 @@ func Call(a *cfapi.API, what string, run Operation) engine.Func {
 		if buffer, ok := call.Argument(2).Export().(goja.ArrayBuffer); ok {
 			body = bytes.Clone(buffer.Bytes())
 		}
-		c := a.Engine.IO(what)
-		op := a.Engine.StartOp(what + " " + name)
-		promise := op.Promise()
-		c.Emit(func() {
+		return Async(a, what, name, func(settle func(func() goja.Value)) {
 			run(name, args, body, func(reply, data []byte, err error) {
-				if err != nil {
-					op.Reject(what, func() goja.Value { return a.Engine.Errors.New("Error", name+": "+err.Error()) })
-					return
-				}
-				op.Resolve(what, func() goja.Value {
+				settle(func() goja.Value {
+					if err != nil {
+						a.Engine.Throw("Error", "%s: %s", name, err)
+					}
 					vm := a.Engine.VM()
 					return vm.NewArray(a.ParseJSON(string(reply)), vm.NewArrayBuffer(data))
 				})
 			})
 		})
-		return promise
 	}}
 }

@@ -10,6 +10,7 @@ import (
 	"minido.dev/minido/runtime/binding/assets"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
+	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/binding/r2"
 	"minido.dev/minido/runtime/binding/ratelimit"
 	"minido.dev/minido/runtime/binding/service"
@@ -21,6 +22,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"ai":                       ai.New,
 	"assets":                   assets.New,
 	"durable_object_namespace": durableobject.New,
+	"kv_namespace":             kv.New,
 	"ratelimit":                ratelimit.New,
 	"r2_bucket":                r2.New,
 	"service":                  service.New,

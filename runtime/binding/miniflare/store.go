@@ -60,7 +60,7 @@ type Store struct {
 }
 
 // validName keeps names inside the directory, on every system.
-var validName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+var validName = regexp.MustCompile(`^[^./\\\x00-\x1f<>:"|?*][^/\\\x00-\x1f<>:"|?*]{0,127}$`)
 
 // busy is how long an operation waits for one of another process.
 const busy = 5 * time.Second
