@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check bench load differential lint clean
+.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -41,6 +41,8 @@ help:
 	@echo 'make dead          functions that neither minido nor a test calls'
 	@echo 'make release       dist/: binaries of this commit for Linux, macOS and Windows, checksums, SBOM; RELEASE="-targets host" for this machine'
 	@echo 'make release-check one binary built twice, in two folders: the same bytes'
+	@echo 'make npm-pack      dist/npm: the npm packages of the binaries that make release made'
+	@echo 'make npm-versions  the npm packages installed and used with Node 20, 22 and 24'
 	@echo 'make clean         remove what the others made'
 
 demo: build npm
@@ -140,6 +142,16 @@ release:
 
 release-check:
 	$(GO) run ./internal/release -check
+
+npm-pack:
+	node npm/pack.mjs dist
+
+# make test does it with the Node that is installed. The package node of npm brings the others.
+NODES ?= 20 22 24
+npm-versions: build npm
+	@for v in $(NODES); do dir=$(abspath bin)/node-$$v; \
+		$(NPM) install --prefix $$dir --no-save --no-audit --no-fund --loglevel=error node@$$v && \
+		PATH="$$dir/node_modules/node/bin:$$PATH" sh -c 'node --version && MINIDO_BIN="$(abspath $(BIN))" $(GO) test -count=1 -run TestNPMPackages ./e2e' || exit 1; done
 
 npm: $(NPM_DONE)
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +13,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/report"
-	"minido.dev/minido/chaos/scenario"
+	"minido.dev/minido/chaos/starter"
 )
 
 // Merge is `minido chaos merge`.
@@ -109,41 +108,5 @@ func (c *Init) write() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, b := range project.DurableObjects {
-		if b.Local {
-			names = append(names, b.ClassName)
-		}
-	}
-	if len(names) == 0 {
-		return nil, &chaos.UsageError{Text: project.Relative(project.ConfigFile) + " binds no Durable Object: there is nothing whose crash matters."}
-	}
-	classes, err := scenario.Classes(project.Dir, names)
-	if err != nil {
-		return nil, fmt.Errorf("init: %w", err)
-	}
-	name := project.Name
-	if name == "" {
-		name = "first"
-	}
-	var written []string
-	for _, f := range []struct{ name, text string }{
-		{name + scenario.Suffix, scenario.Template(name, classes)},
-		{"minido-chaos.d.ts", scenario.Types},
-	} {
-		path := filepath.Join(project.Dir, f.name)
-		file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
-		if errors.Is(err, fs.ErrExist) {
-			return nil, &chaos.UsageError{Text: path + " is there already; remove it first."}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("init: %w", err)
-		}
-		_, err = file.WriteString(f.text)
-		if err := errors.Join(err, file.Close()); err != nil {
-			return nil, fmt.Errorf("init: %w", err)
-		}
-		written = append(written, path)
-	}
-	return written, nil
+	return starter.Scenario(project)
 }

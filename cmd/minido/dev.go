@@ -101,11 +101,12 @@ func (c *devCommand) Run() error {
 		}
 		return &exitError{exitUsage, errors.New(term.explain(err))}
 	}
-	term.started(s, clock.Real{}.Now().Sub(began))
 	memory.started(s)
 	pacer := sched.NewPacer(sch, steered, clock.Real{})
 	machine.Go("pace", func() { pacer.Auto(ctx) })
+	// Who waits for "Ready" finds the control API.
 	stopControl := c.control(term, s, sch, pacer)
+	term.started(s, clock.Real{}.Now().Sub(began))
 
 	<-ctx.Done()
 	stop()

@@ -28,6 +28,7 @@ const (
 
 type cli struct {
 	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
+	Init    initCommand    `cmd:"" help:"Write a new project, or a first scenario and a CI file for the one in this directory."`
 	Ctl     ctlCommand     `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
 	Chaos   chaoscli.Chaos `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child   childCommand   `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`

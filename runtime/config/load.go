@@ -123,6 +123,10 @@ func (l *loader) environment() string {
 	return l.process[envSelect]
 }
 
+// Find is the wrangler file that a project in dir is read from: the nearest one, there
+// or above; "" if there is none. dir is absolute.
+func Find(dir string) string { return findUp(dir, configNames...) }
+
 // find settles which wrangler file is read; it reports false if there must be
 // one and is none.
 func (l *loader) find() bool {

@@ -1,0 +1,93 @@
+package starter
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/internal/version"
+)
+
+func put(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A directory without a wrangler file gets a project that loads, from each template.
+func TestNewProject(t *testing.T) {
+	for _, template := range []string{DurableObject, Agent} {
+		dir := filepath.Join(t.TempDir(), "My First App")
+		r, err := Write(Options{Dir: dir, Template: template, CI: "auto"})
+		if err != nil || !r.New || r.Packages != (template == Agent) {
+			t.Fatalf("%s: %+v, %v", template, r, err)
+		}
+		p, err := chaos.LoadProject(dir, "", nil)
+		if err != nil || p.Name != "my-first-app" || len(p.DurableObjects) != 1 {
+			t.Fatalf("%s: %+v, %v", template, p, err)
+		}
+		for _, f := range r.Files {
+			text := read(t, filepath.Join(dir, f.Path))
+			if strings.Contains(strings.ReplaceAll(text, "${{", ""), "{{") || f.Kept {
+				t.Errorf("%s: %+v:\n%s", template, f, text)
+			}
+		}
+		ci := read(t, filepath.Join(dir, ".github/workflows/chaos.yml"))
+		if !strings.Contains(ci, "minido@"+version.Number()+" chaos") || strings.Contains(ci, "npm install") != (template == Agent) {
+			t.Errorf("%s: %s", template, ci)
+		}
+		if !strings.Contains(read(t, filepath.Join(dir, "my-first-app.chaos.ts")), `scenario("my-first-app survives"`) {
+			t.Errorf("%s: the scenario has another name", template)
+		}
+	}
+}
+
+// A project gets what it lacks, and nothing that is there is changed.
+func TestExistingProject(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "wrangler.json"), `{"name": "shop", "main": "a.js", "compatibility_date": "2026-01-01",
+		"durable_objects": {"bindings": [{"name": "CART", "class_name": "Cart"}]}}`)
+	put(t, filepath.Join(dir, "a.js"), "export class Cart extends AIChatAgent {}\n")
+	put(t, filepath.Join(dir, "minido-chaos.d.ts"), "mine")
+	put(t, filepath.Join(dir, ".gitlab-ci.yml"), "mine")
+	put(t, filepath.Join(dir, "package-lock.json"), "{}")
+	put(t, filepath.Join(dir, "package.json"), "{}")
+	r, err := Write(Options{Dir: dir, Template: DurableObject, CI: "auto"})
+	if err != nil || r.New || !r.Packages {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if want := []File{{"shop.chaos.ts", false}, {"minido-chaos.d.ts", true}, {"minido.gitlab-ci.yml", false}}; !slices.Equal(r.Files, want) {
+		t.Errorf("%+v, want %+v", r.Files, want)
+	}
+	if got := read(t, filepath.Join(dir, "minido-chaos.d.ts")) + read(t, filepath.Join(dir, ".gitlab-ci.yml")); got != "minemine" {
+		t.Errorf("files that were there now hold %q", got)
+	}
+	if ci := read(t, filepath.Join(dir, "minido.gitlab-ci.yml")); !strings.Contains(ci, "- npm ci --ignore-scripts") {
+		t.Error(ci)
+	}
+	put(t, filepath.Join(dir, "shop.chaos.ts"), "edited")
+	again, err := Write(Options{Dir: dir, Template: DurableObject, CI: "gitlab"})
+	if err != nil || slices.ContainsFunc(again.Files, func(f File) bool { return !f.Kept }) || read(t, filepath.Join(dir, "shop.chaos.ts")) != "edited" {
+		t.Errorf("a second time: %+v, %v", again, err)
+	}
+	put(t, filepath.Join(dir, "wrangler.json"), `{"name": "shop", "main": "missing.js"`)
+	if _, err := Write(Options{Dir: dir, Template: DurableObject, CI: "none"}); !chaos.IsUsage(err) {
+		t.Errorf("a wrong wrangler file: %v", err)
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/starter"
+)
+
+type initCommand struct {
+	Dir string `arg:"" optional:"" default:"." help:"The project's directory; it is made if it does not exist."`
+
+	Env      string `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
+	Template string `enum:"durable-object,agent" default:"durable-object" help:"What a directory without a wrangler file gets. durable-object: a job that works in alarms, without packages. agent: one with npm agents, which npm installs."`
+	CI       string `name:"ci" enum:"auto,github,gitlab,none" default:"auto" help:"CI file to write: github, gitlab, none, or auto: the one that the project uses, else GitHub."`
+}
+
+// Help implements kong's HelpProvider.
+func (initCommand) Help() string {
+	return `Writes a new project where there is no wrangler file, and into a project a first scenario and a CI file. It asks
+nothing, and leaves every file that is there as it is.`
+}
+
+// Run implements kong's command interface.
+func (c *initCommand) Run() error { return c.run(os.Stdout) }
+
+func (c *initCommand) run(out io.Writer) error {
+	made, err := starter.Write(starter.Options{Dir: c.Dir, Env: c.Env, Template: c.Template, CI: c.CI})
+	if chaos.IsUsage(err) {
+		return &exitError{exitUsage, fmt.Errorf("minido: %w", err)}
+	}
+	if err != nil {
+		return err
+	}
+	text := ""
+	for _, f := range made.Files {
+		did := "wrote"
+		if f.Kept {
+			did = "kept "
+		}
+		text += did + " " + filepath.Join(c.Dir, filepath.FromSlash(f.Path)) + "\n"
+	}
+	text += "\nNow:\n\n"
+	if c.Dir != "." {
+		text += "  cd " + chaos.Quote(c.Dir) + "\n"
+	}
+	if made.Packages {
+		text += "  npm install\n"
+	}
+	text += "  minido dev                 # run it\n  minido chaos enumerate .   # kill it wherever it can be killed\n"
+	_, err = io.WriteString(out, text)
+	return err
+}
