@@ -27,12 +27,15 @@ const (
 )
 
 type cli struct {
-	Dev     devCommand     `cmd:"" help:"Run a worker project and reload it when its files change."`
-	Init    initCommand    `cmd:"" help:"Write a new project, or a first scenario and a CI file for the one in this directory."`
-	Ctl     ctlCommand     `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
-	Chaos   chaoscli.Chaos `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
-	Child   childCommand   `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
-	Demo    demoCommand    `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
+	Dev        devCommand        `cmd:"" help:"Run a worker project and reload it when its files change."`
+	Init       initCommand       `cmd:"" help:"Write a new project, or a first scenario and a CI file for the one in this directory."`
+	Doctor     doctorCommand     `cmd:"" help:"Say what in this project will not run here, with file and line, before it runs."`
+	Ctl        ctlCommand        `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
+	Chaos      chaoscli.Chaos    `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
+	Child      childCommand      `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
+	Demo       demoCommand       `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
+	Completion completionCommand `cmd:"" help:"Print the completions of a shell: bash, zsh, fish or powershell."`
+
 	Version versionCommand `cmd:"" help:"Print the version, the commit and its date."`
 
 	Licenses licensesCommand `cmd:"" help:"Print the licences of everything that is compiled into minido."`

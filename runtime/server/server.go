@@ -237,6 +237,18 @@ func (s *Server) Project() *config.Project {
 // Warnings are what config.Load had to say at the start.
 func (s *Server) Warnings() []config.Diagnostic { return s.warnings }
 
+// Sources are the worker's own modules, by their names in stacks and messages; nil
+// while it is being replaced.
+func (s *Server) Sources() map[string][]byte {
+	s.mu.Lock()
+	w := s.current
+	s.mu.Unlock()
+	if w == nil || w.bundle == nil {
+		return nil
+	}
+	return w.bundle.Files()
+}
+
 // PersistDir is the state directory.
 func (s *Server) PersistDir() string { return s.opts.PersistDir }
 
