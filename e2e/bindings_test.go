@@ -16,6 +16,7 @@ var bindings = []struct {
 	// handedOver says that /look shows what is on disk, also after a minute.
 	handedOver bool
 }{
+	{name: "d1", handedOver: true},
 	{name: "kv", handedOver: true},
 	{name: "r2", handedOver: true},
 	{name: "ratelimit"},

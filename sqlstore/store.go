@@ -289,6 +289,16 @@ func (s *Store) Closed() bool { return s.conn == nil }
 // called from any goroutine at any time.
 func (s *Store) Interrupt() { s.interrupt() }
 
+// Changes is how many rows the connection has changed since it was opened, in
+// all, and the rowid that was inserted last: total_changes() and
+// last_insert_rowid() of SQL.
+func (s *Store) Changes() (total, lastRowID int64) {
+	if s.conn == nil {
+		return 0, 0
+	}
+	return s.conn.TotalChanges(), s.conn.LastInsertRowID()
+}
+
 // DatabaseSize is what sql.databaseSize reports: the bytes of pages in use,
 // without free ones.
 func (s *Store) DatabaseSize() (int64, error) {

@@ -41,6 +41,7 @@ func (s *Server) openDrivers() {
 	s.session.drivers = drivers.Open(&driver.Session{
 		Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy, Points: s.opts.Points, AI: s.opts.AI,
 		PersistDir: func() string { return s.opts.PersistDir },
+		Limits:     s.opts.Limits, Sync: s.opts.Sync, Files: s.opts.Files, Report: func(err error) { s.event(EventFailure, err.Error()) },
 	})
 }
 

@@ -9,13 +9,16 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/internal/disk"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/sqlstore"
 )
 
 // Driver offers one kind of binding to the workers of a session. Safe for
@@ -39,6 +42,13 @@ type Session struct {
 	// PersistDir is the state directory. It is "" until a standby is put to work,
 	// before which no event can arrive.
 	PersistDir func() string
+	// Limits, Sync and Files are those of Durable Objects' databases, for the
+	// bindings that have such databases. Files may be nil: the system's.
+	Limits sqlstore.LimitsProfile
+	Sync   sqlite.Sync
+	Files  *disk.Disk
+	// Report is told of what a user should know of the files.
+	Report func(error)
 	// AI is the URL of a provider that answers for Workers AI; "" is none.
 	AI string
 }

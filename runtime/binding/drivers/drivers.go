@@ -8,6 +8,7 @@ import (
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/ai"
 	"minido.dev/minido/runtime/binding/assets"
+	"minido.dev/minido/runtime/binding/d1"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
 	"minido.dev/minido/runtime/binding/kv"
@@ -21,6 +22,7 @@ import (
 var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"ai":                       ai.New,
 	"assets":                   assets.New,
+	"d1":                       d1.New,
 	"durable_object_namespace": durableobject.New,
 	"kv_namespace":             kv.New,
 	"ratelimit":                ratelimit.New,
