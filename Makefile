@@ -45,7 +45,7 @@ help:
 	@echo 'make npm-versions  the npm packages installed and used with Node 20, 22 and 24'
 	@echo 'make clean         remove what the others made'
 
-demo: build npm
+demo: build fixtures/fibers/node_modules/.package-lock.json
 	$(BIN) demo
 
 # What waits (downloads, clients, alarms, processes that start) and what computes go

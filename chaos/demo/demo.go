@@ -44,7 +44,7 @@ type Options struct {
 func Run(ctx context.Context, o Options) (campaign.Report, error) {
 	if _, err := os.Stat(filepath.Join(o.Fixture, "node_modules", "agents")); errors.Is(err, fs.ErrNotExist) {
 		return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
-			"%s has no node_modules/agents: install the npm packages first (make npm)", o.Fixture)}
+			"%s has no node_modules/agents: install the npm packages first (npm ci there, or make npm)", o.Fixture)}
 	}
 	say := func(format string, args ...any) {
 		// A reader who has gone away does not stop the demonstration.
