@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions bench load differential lint clean
+.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -41,12 +41,17 @@ help:
 	@echo 'make dead          functions that neither minido nor a test calls'
 	@echo 'make release       dist/: binaries of this commit for Linux, macOS and Windows, checksums, SBOM; RELEASE="-targets host" for this machine'
 	@echo 'make release-check one binary built twice, in two folders: the same bytes'
+	@echo 'make release-start the arm64 binary of make release started under qemu-aarch64-static'
+	@echo 'make vet-systems   go vet for macOS and Windows'
+	@echo 'make newest        builds and tests a copy of the tree with the newest goja and wazero'
 	@echo 'make npm-pack      dist/npm: the npm packages of the binaries that make release made'
 	@echo 'make npm-versions  the npm packages installed and used with Node 20, 22 and 24'
 	@echo 'make clean         remove what the others made'
 
-demo: build fixtures/fibers/node_modules/.package-lock.json
-	$(BIN) demo
+# With MINIDO=minido it is shown by one that is installed, and nothing is compiled.
+MINIDO ?=
+demo: $(if $(MINIDO),,build) fixtures/fibers/node_modules/.package-lock.json
+	$(or $(MINIDO),$(BIN)) demo
 
 # What waits (downloads, clients, alarms, processes that start) and what computes go
 # well side by side. Each part's output is printed as a whole when it has ended.
@@ -142,6 +147,24 @@ release:
 
 release-check:
 	$(GO) run ./internal/release -check
+
+# QEMU runs a binary for another architecture (Debian: qemu-user-static).
+QEMU ?= qemu-aarch64-static
+release-start:
+	$(QEMU) dist/bin/linux-arm64/minido version
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && binary='$(abspath dist/bin/linux-arm64/minido)' && cd "$$dir" && \
+		$(QEMU) "$$binary" init first && cd first && $(QEMU) "$$binary" chaos enumerate . --mode sim --max 5
+
+vet-systems:
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+
+# What breaks first is what looks into the two (internal/insides), and what runs on them.
+NEWEST := github.com/dop251/goja github.com/tetratelabs/wazero
+newest:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && git archive HEAD | tar x -C "$$dir" && cd "$$dir" && \
+		$(GO) get $(NEWEST:=@latest) && $(GO) list -m $(NEWEST) && $(GO) build ./... && \
+		$(GO) test $(QUICK) -short ./internal/insides/... ./runtime/engine/... ./runtime/ecma/... ./runtime/wasm/... ./runtime/bundle/mend/...
 
 npm-pack:
 	node npm/pack.mjs dist

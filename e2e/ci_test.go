@@ -18,7 +18,7 @@ func commandsOf(t *testing.T, name string) []string {
 		t.Fatal(err)
 	}
 	var out []string
-	for _, m := range regexp.MustCompile(`(?m)^\s*- (?:run: )?(minido .*)$`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`(?m)^\s*(?:- )?(?:run: )?(minido chaos .*)$`).FindAllStringSubmatch(string(text), -1) {
 		out = append(out, m[1])
 	}
 	return out
@@ -38,6 +38,8 @@ func TestLinesOfCI(t *testing.T) {
 	}{
 		"chaos-github.yml":      {4, nil, ""},
 		"chaos-kubernetes.yaml": {8, func(shard int) string { return "JOB_COMPLETION_INDEX=" + string(rune('0'+shard)) }, "minido chaos merge out/*/report.json"},
+		"chaos-gitlab.yml":      {4, func(shard int) string { return "CI_NODE_INDEX=" + string(rune('1'+shard)) }, ""},
+		"action.yml":            {1, func(int) string { return "SHARD=1/8" }, "minido chaos merge out/report.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

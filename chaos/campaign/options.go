@@ -190,7 +190,7 @@ func (o Options) complete() (Options, error) {
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
 	}
-	if len(o.Server) == 0 {
+	if len(o.Server) == 0 && (o.Mode != Sim || o.Sigkill) { // other simulations start no process
 		self, err := os.Executable()
 		if err != nil {
 			return o, fmt.Errorf("campaign: this program's path: %w", err)

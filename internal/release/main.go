@@ -51,18 +51,19 @@ func main() {
 	out := flag.String("out", "dist", "directory of the archives; it is made, and files of the same names are replaced")
 	only := flag.String("targets", "", "comma-separated systems, such as linux/amd64; empty: all")
 	modified := flag.Bool("modified", false, "allow a tree with changes; its binaries say so")
+	url := flag.String("url", "", "address below which the archives will lie; adds a Homebrew formula")
 	check := flag.Bool("check", false, "build this machine's binary twice and compare; write nothing")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err := run(ctx, *out, *only, *modified, *check)
+	err := run(ctx, *out, *only, *url, *modified, *check)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, out, only string, modified, check bool) error {
+func run(ctx context.Context, out, only, url string, modified, check bool) error {
 	c, err := head(ctx, modified)
 	if err != nil {
 		return err
@@ -91,7 +92,15 @@ func run(ctx context.Context, out, only string, modified, check bool) error {
 	if err != nil {
 		return err
 	}
-	return writeSums(out, made, bom)
+	further := []string{bom}
+	if url != "" {
+		formula, err := writeFormula(out, url, made)
+		if err != nil {
+			return err
+		}
+		further = append(further, formula)
+	}
+	return writeSums(out, made, further...)
 }
 
 func choose(only string) ([]target, error) {

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"debug/buildinfo"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -133,5 +134,41 @@ func TestChoose(t *testing.T) {
 	}
 	if got, err := choose(""); err != nil || len(got) != 6 {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// The formula has each system's address and checksum, and is refused when one lacks.
+func TestFormula(t *testing.T) {
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "b")
+	if err := os.WriteFile(binary, []byte("binary"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var made []artifact
+	for _, system := range targets {
+		if system.os == "linux" || system.os == "darwin" {
+			a, err := pack(dir, binary, system, released)
+			if err != nil {
+				t.Fatal(err)
+			}
+			made = append(made, a)
+		}
+	}
+	path, err := writeFormula(dir, "https://example.org/files/", made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range made {
+		data, err := os.ReadFile(a.archive)
+		if want := fmt.Sprintf("url \"https://example.org/files/%s\"\n      sha256 \"%s\"", filepath.Base(a.archive), sum(data)); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("no %s (%v) in\n%s", want, err, text)
+		}
+	}
+	if _, err := writeFormula(dir, "https://example.org", made[1:]); err == nil || !strings.Contains(err.Error(), "linux/amd64") {
+		t.Errorf("without linux/amd64: %v", err)
 	}
 }
