@@ -331,6 +331,9 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 		t.line("%s", t.bindings("the worker "+other.Project().Name, other.Bindings()))
 	}
 	for _, a := range s.Project().Attachments {
+		if a.Offered {
+			continue
+		}
 		t.line("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", "not offered"), a.Where)
 	}
 	if text := unheeded(s.Project()); text != "" {

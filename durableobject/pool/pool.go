@@ -29,7 +29,8 @@ type Options struct {
 	Clock   clock.Clock
 	Entropy entropy.Source
 	Points  *killpoint.Points
-	// Dir is the directory of the namespaces: <persist>/v3/do. "" leaves it to
+	// Dir is the directory of the namespaces, <persist>/v3/do; other folders of
+	// namespaces (OpenIn) are beside it. "" leaves it to
 	// Locate: until then no file is touched, and no event may come.
 	Dir    string
 	Sync   sqlite.Sync
@@ -83,6 +84,7 @@ type Namespace struct {
 	pool    *Pool
 	class   string
 	key     string // the unique key
+	folder  string // below <persist>/v3: "do", or where the platform's own objects are
 	ids     *objectid.Namespace
 	dir     string
 	entries map[objectid.ID]*entry // by id without its name; guarded by pool.mu
@@ -93,10 +95,19 @@ var _ cfapi.Namespace = (*Namespace)(nil)
 // Open adds the namespace of a class; its directory is made, and its alarms are
 // loaded, now or by Locate. uniqueKey is <script>-<Class> and must be safe as a path segment.
 func (p *Pool) Open(class, uniqueKey string) (*Namespace, error) {
+	return p.OpenIn(Folder, class, uniqueKey)
+}
+
+// Folder is where the objects of workers are, below <persist>/v3.
+const Folder = "do"
+
+// OpenIn is Open for objects of the platform's own (driver.Class), which are in
+// another folder below <persist>/v3.
+func (p *Pool) OpenIn(folder, class, uniqueKey string) (*Namespace, error) {
 	if uniqueKey != filepath.Base(uniqueKey) || uniqueKey == "." || uniqueKey == ".." {
 		return nil, fmt.Errorf("pool: open %s: %q cannot be a directory name", class, uniqueKey)
 	}
-	n := &Namespace{pool: p, class: class, key: uniqueKey, ids: objectid.NewNamespace(uniqueKey), entries: map[objectid.ID]*entry{}}
+	n := &Namespace{pool: p, class: class, key: uniqueKey, folder: folder, ids: objectid.NewNamespace(uniqueKey), entries: map[objectid.ID]*entry{}}
 	if p.opts.Dir != "" {
 		if err := n.openFiles(); err != nil {
 			return nil, err
@@ -110,7 +121,7 @@ func (p *Pool) Open(class, uniqueKey string) (*Namespace, error) {
 
 // openFiles makes the namespace's directory and loads its alarms.
 func (n *Namespace) openFiles() error {
-	n.dir = filepath.Join(n.pool.opts.Dir, n.key)
+	n.dir = filepath.Join(filepath.Dir(n.pool.opts.Dir), n.folder, n.key)
 	if err := n.pool.opts.Files.MkdirAll(n.dir, 0o700); err != nil {
 		return fmt.Errorf("pool: open %s: %w", n.class, err)
 	}

@@ -35,6 +35,7 @@ const (
 	Close    Kind = "close"    // the end of a body or a socket
 	Fetch    Kind = "fetch"    // an outbound request
 	RPC      Kind = "rpc"      // a call to another object, or its result
+	Queue    Kind = "queue"    // a batch of a queue is handed to its consumer, or has been
 )
 
 // Side is before or after the effect.
@@ -282,6 +283,7 @@ func Kinds() []KindDoc {
 		{Close, "a body or a WebSocket is ended"},
 		{Fetch, "a request leaves for another server (`before`), and the head of the answer has come (`after`)"},
 		{RPC, "a call to another object, or its result, is sent"},
+		{Queue, "a batch of messages goes to its queue handler (`before`), and the handler has ended (`after`)"},
 	}
 }
 

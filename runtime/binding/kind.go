@@ -89,6 +89,9 @@ type Place struct {
 type Attachment struct {
 	At    string `json:"at"`
 	Title string `json:"title"`
+	// Offered says that entries work, but for those whose type is in Except.
+	Offered bool     `json:"offered"`
+	Except  []string `json:"except"`
 }
 
 // Order says where a kind stands among the others. Both count from 1; kinds

@@ -63,7 +63,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
 	fail := func(reason goja.Value) {
 		ev := a.Failure(reason)
-		a.emit(killpoint.RPC, func() { finish(nil, ev) })
+		a.Emit(killpoint.RPC, func() { finish(nil, ev) })
 	}
 	thrown := a.Engine.Try(func() {
 		a.Engine.Await(r.perform(c), func(v goja.Value) {
@@ -72,7 +72,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 				fail(bad)
 				return
 			}
-			a.emit(killpoint.RPC, func() { finish(p, nil) })
+			a.Emit(killpoint.RPC, func() { finish(p, nil) })
 		}, fail)
 	})
 	if thrown != nil {

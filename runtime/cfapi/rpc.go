@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/webapi/exchange"
@@ -50,6 +51,16 @@ func (a *API) Unpack(p *event.Payload) goja.Value {
 		a.throwClone(err)
 	}
 	return v
+}
+
+// Serialize clones v for a store: what passes by reference in calls is refused.
+// It throws DataCloneError.
+func (a *API) Serialize(v goja.Value) []byte {
+	b, err := a.Platform.Clone.Serialize(v, clone.Options{Mode: clone.Storage, EnhancedErrors: a.opts.Compat(compat.EnhancedErrorSerialization), HostCallables: true})
+	if err != nil {
+		a.throwClone(err)
+	}
+	return b
 }
 
 func (a *API) throwClone(err error) {
@@ -172,7 +183,7 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 	c.Cause = killpoint.Inherited(a.Engine.Cause())
 	op := a.Engine.StartOp("rpc " + strings.Join(c.Path, "."))
 	promise := op.Promise()
-	a.emit(killpoint.RPC, func() {
+	a.Emit(killpoint.RPC, func() {
 		cap.Call(c, func(p *event.Payload, err error) {
 			if c.Args != nil {
 				releaseCaps(c.Args) // what the callee wants to keep it has to dup()
@@ -215,8 +226,8 @@ func (a *API) result(p *event.Payload) goja.Value {
 	return v
 }
 
-// emit releases something to the outside, as an output of the current context.
-func (a *API) emit(kind killpoint.Kind, release func()) {
+// Emit releases something to the outside, between two effect points, as an output of the current context.
+func (a *API) Emit(kind killpoint.Kind, release func()) {
 	c := a.Engine.IO("a call")
 	if !a.opts.Points.On() {
 		c.Emit(release)
@@ -242,7 +253,7 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
 	return a.Platform.Fetch.DoBy(call.Argument(1), call.Argument(2), exchange.Route{
-		Through: target.Fetch, Emit: func(release func()) { a.emit(killpoint.RPC, release) }, Failure: a.FromError, Cause: "rpc",
+		Through: target.Fetch, Emit: func(release func()) { a.Emit(killpoint.RPC, release) }, Failure: a.FromError, Cause: "rpc",
 	})
 }
 

@@ -85,6 +85,10 @@ type Attachment struct {
 	// Section is where the file has it, without the environment:
 	// "queues.consumers[0]", "containers[0]".
 	Section string
+	// Kind is the kind of binding whose section has it; "" if none has.
+	Kind binding.ID
+	// Offered is false for what the worker runs without.
+	Offered bool
 	// Title is what it is, for people: "queue consumer".
 	Title string
 	// Where points at the entry.
@@ -104,11 +108,11 @@ func decodeBindings(rep *report, sel *selection) (bindings []Binding, attachment
 		}
 		for _, a := range k.Attachments {
 			list, section := member(top, k.Key, a.At)
-			attachments = append(attachments, decodeAttachments(list, section, a.Title)...)
+			attachments = append(attachments, decodeAttachments(list, section, k.ID, a)...)
 		}
 	}
 	events, section := member(sel.field("triggers"), "triggers", "events")
-	attachments = append(attachments, decodeAttachments(events, section, "event trigger")...)
+	attachments = append(attachments, decodeAttachments(events, section, "", binding.Attachment{Title: "event trigger"})...)
 	if site := sel.field("site"); site != nil {
 		attachments = append(attachments, Attachment{
 			Section: "site", Title: "Workers Site", Where: site.where(), Params: params(site),
@@ -126,10 +130,11 @@ func member(n *node, section, name string) (*node, string) {
 	return n.get(name), section + "." + name
 }
 
-func decodeAttachments(list *node, section, title string) (out []Attachment) {
+func decodeAttachments(list *node, section string, kind binding.ID, a binding.Attachment) (out []Attachment) {
 	for i, entry := range list.elements() {
 		out = append(out, Attachment{
-			Section: fmt.Sprintf("%s[%d]", section, i), Title: title, Where: entry.where(), Params: params(entry),
+			Section: fmt.Sprintf("%s[%d]", section, i), Kind: kind, Title: a.Title, Where: entry.where(), Params: params(entry),
+			Offered: a.Offered && !slices.Contains(a.Except, entry.get("type").str()),
 		})
 	}
 	return out

@@ -103,6 +103,9 @@ func Examine(ctx context.Context, o Options) (r Report, err error) {
 		return r, fmt.Errorf("doctor: %w", err)
 	}
 	for _, a := range project.Attachments {
+		if a.Offered {
+			continue
+		}
 		r.add(Finding{Throws, a.Where.String(), fmt.Sprintf("a %s (%s) is not offered; the worker runs without it", a.Title, a.Section), ""})
 	}
 	named, byDate := project.CompatSet().Unheeded()

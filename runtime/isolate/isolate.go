@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"time"
 
@@ -48,6 +50,9 @@ type Options struct {
 	// Namespaces are the durable object classes of this worker by class name:
 	// they stand on ctx.exports.
 	Namespaces map[string]cfapi.Namespace
+	// Platform are classes of Durable Objects of the platform's own, by names that
+	// no export has.
+	Platform map[string]func(i *Isolate) *goja.Object
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 	// Subrequests bounds the requests that one event makes; 0 does not.
@@ -72,6 +77,8 @@ type Isolate struct {
 	node       *nodeapi.Modules
 	exports    *goja.Object // the entry module's exports
 	loopbacks  *goja.Object // ctx.exports
+	platform   map[string]*goja.Object
+	queue      *queueEvents
 	execution  *engine.Class[*execution]
 	requests   map[*engine.Context]*stateless // in progress
 	dispatched int64                          // stateless events so far
@@ -122,6 +129,7 @@ func HasBuiltin(on func(flag compat.Flag) bool) func(spec string) bool {
 func (i *Isolate) Start(ready func(error)) {
 	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
 		i.CF.Bind(i.opts.Bindings)
+		i.definePlatform()
 		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.Language.SettleStack, Wasm: i.wasm.Module,
 			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
@@ -275,8 +283,21 @@ func (i *Isolate) Classes() []string {
 	return names
 }
 
-// Class is the exported class of that name; ok is false if there is none.
+// definePlatform makes the platform's own classes, before user code runs.
+func (i *Isolate) definePlatform() {
+	i.queue = i.newQueueEvents()
+	i.platform = map[string]*goja.Object{}
+	for _, name := range slices.Sorted(maps.Keys(i.opts.Platform)) {
+		i.platform[name] = i.opts.Platform[name](i)
+	}
+}
+
+// Class is the exported class of that name, or the platform's own; ok is false if
+// there is none.
 func (i *Isolate) Class(name string) (class *goja.Object, ok bool) {
+	if class, ok = i.platform[name]; ok {
+		return class, true
+	}
 	v, isObject := i.exports.Get(name).(*goja.Object)
 	if !isObject || !engine.IsCallable(v) {
 		return nil, false

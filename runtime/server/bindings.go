@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/isolate"
 )
 
 // BindingState is one line of the table of bindings that start-up prints.
@@ -68,6 +69,32 @@ type host struct {
 }
 
 var _ driver.Worker = host{}
+
+// hosting is what the platform's classes in an isolate can call of its worker.
+type hosting struct {
+	iso  *isolate.Isolate
+	host host
+}
+
+var _ driver.Handlers = hosting{}
+
+// Queue implements driver.Handlers.
+func (h hosting) Queue(b *event.QueueBatch, done func(*event.QueueResult, error)) {
+	h.iso.Queue(b, done)
+}
+
+// Entrypoint implements driver.Handlers.
+func (h hosting) Entrypoint(name string, props *event.Payload) cfapi.Target {
+	return h.iso.Entrypoint(name, props)
+}
+
+// Objects implements driver.Handlers.
+func (h hosting) Objects(uniqueKey string) cfapi.Namespace { return h.host.Objects(uniqueKey) }
+
+// Objects implements driver.Worker.
+func (h host) Objects(uniqueKey string) cfapi.Namespace {
+	return &platformSpace{from: h.s, uniqueKey: uniqueKey, ids: objectid.NewNamespace(uniqueKey)}
+}
 
 // Project implements driver.Worker.
 func (h host) Project() *config.Project { return h.p }

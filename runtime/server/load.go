@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dop251/goja"
+
 	"minido.dev/minido/durableobject"
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
@@ -57,12 +60,16 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	for _, c := range p.Classes {
 		namespaces[c.ClassName] = s.space(c.UniqueKey)
 	}
+	platform := map[string]func(*isolate.Isolate) *goja.Object{}
+	for _, c := range s.session.platform(s, p) {
+		platform[c.Name] = func(i *isolate.Isolate) *goja.Object { return c.Make(i.CF, hosting{i, host{s, p, w}}) }
+	}
 	loading := func(error) {}
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
 		Points: s.opts.Points, Log: s.opts.Console, Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
-		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, TurnLimit: s.opts.turnLimit(p), Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap,
+		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap,
 		Condemned: func(i *isolate.Isolate, reason error) {
 			loading(reason) // what is condemned before it is loaded never says that it is
 			s.condemned(w, reason)
@@ -131,7 +138,7 @@ func (s *Server) bindOthers(p *config.Project) error {
 		switch other := m.Project(); {
 		case !running: // it checks itself when it starts
 		case slices.Contains(classes, b.ClassName):
-			if err := m.openNamespace(b.ClassName, b.UniqueKey); err != nil {
+			if err := m.openNamespace(pool.Folder, b.ClassName, b.UniqueKey); err != nil {
 				return err
 			}
 		case other.Main == "":

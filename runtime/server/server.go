@@ -171,21 +171,27 @@ func (s *Server) event(kind EventKind, text string) {
 // openNamespaces opens those of the project's classes that are not open yet.
 func (s *Server) openNamespaces(p *config.Project) error {
 	for _, c := range s.session.classes(s, p) {
-		if err := s.openNamespace(c.ClassName, c.UniqueKey); err != nil {
+		if err := s.openNamespace(pool.Folder, c.ClassName, c.UniqueKey); err != nil {
+			return err
+		}
+	}
+	for _, c := range s.session.platform(s, p) {
+		if err := s.openNamespace(c.Folder, c.Name, c.UniqueKey); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// openNamespace opens that of a class, unless it is open.
-func (s *Server) openNamespace(class, uniqueKey string) error {
+// openNamespace opens that of a class whose objects are in a folder below
+// <persist>/v3, unless it is open.
+func (s *Server) openNamespace(folder, class, uniqueKey string) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	if s.space(uniqueKey) != nil {
 		return nil
 	}
-	n, err := s.pool.Open(class, uniqueKey)
+	n, err := s.pool.OpenIn(folder, class, uniqueKey)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/drivers"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
@@ -93,6 +94,25 @@ func (x *session) classes(s *Server, p *config.Project) []config.DurableObjectCl
 		}
 	}
 	return all
+}
+
+// platform are the platform's classes that a member hosts, with p as its
+// project.
+func (x *session) platform(s *Server, p *config.Project) (hosted []driver.Class) {
+	var projects []*config.Project
+	for _, m := range x.members {
+		if m == s {
+			projects = append(projects, p)
+			continue
+		}
+		projects = append(projects, m.Project())
+	}
+	for _, c := range x.drivers.Classes(projects) {
+		if c.Script == p.Name {
+			hosted = append(hosted, c)
+		}
+	}
+	return hosted
 }
 
 // space is an open namespace by its unique key, nil if there is none.
@@ -222,6 +242,33 @@ func (n *foreignSpace) Stub(id objectid.ID) cfapi.Target {
 	}
 	return broken{fmt.Errorf("the worker %q has no Durable Object class %q (bound as env.%s at %s)",
 		n.bind.ScriptName, n.bind.ClassName, n.bind.Name, n.bind.Where)}
+}
+
+// platformSpace is the objects of one of the platform's classes, which live with
+// the worker of the session that hosts it when they are called. Safe for
+// concurrent use.
+type platformSpace struct {
+	from      *Server
+	uniqueKey string
+	ids       *objectid.Namespace
+}
+
+var _ cfapi.Namespace = (*platformSpace)(nil)
+
+// Class implements cfapi.Namespace.
+func (n *platformSpace) Class() string { return n.uniqueKey }
+
+// IDs implements cfapi.Namespace.
+func (n *platformSpace) IDs() *objectid.Namespace { return n.ids }
+
+// Stub implements cfapi.Namespace.
+func (n *platformSpace) Stub(id objectid.ID) cfapi.Target {
+	for _, m := range n.from.session.members {
+		if space := m.space(n.uniqueKey); space != nil {
+			return space.Stub(id)
+		}
+	}
+	return broken{fmt.Errorf("no worker of this session hosts %s", n.uniqueKey)}
 }
 
 // broken is a Target that always fails.

@@ -75,6 +75,47 @@ type Worker interface {
 	Namespace(b config.Binding) cfapi.Namespace
 	// Assets is the project's assets; it has them.
 	Assets() cfapi.Target
+	// Objects are the objects of the platform's class with that unique key,
+	// wherever in the session they live. A class that no worker hosts is a
+	// namespace whose stubs say so.
+	Objects(uniqueKey string) cfapi.Namespace
+}
+
+// Hosting is a driver whose state is in Durable Objects of the platform's own: a
+// queue's broker, a Workflow's instances. They live in the isolate of a worker,
+// and so have gates, alarms, effect points and recovery like any object.
+type Hosting interface {
+	Driver
+	// Classes are those that the workers of a session need, at most one for each
+	// unique key. It depends on nothing but the projects.
+	Classes(projects []*config.Project) []Class
+}
+
+// Class is a class of Durable Objects of the platform's own. Immutable.
+type Class struct {
+	// Name is the class in labels and commands: no identifier, so that no class of
+	// a worker has it.
+	Name string
+	// UniqueKey names the folder of the objects, below v3 and the kind's own.
+	UniqueKey string
+	Folder    string
+	// Script is the worker whose isolate they live in.
+	Script string
+	// Make makes the class, on the loop, before user code runs.
+	Make func(a *cfapi.API, h Handlers) *goja.Object
+}
+
+// Handlers are what a hosted class can call of its worker. Safe for concurrent
+// use.
+type Handlers interface {
+	// Queue delivers a batch to the queue handler of the default export. done is
+	// called once; its error says that the event did not reach the handler or did
+	// not end.
+	Queue(b *event.QueueBatch, done func(*event.QueueResult, error))
+	// Entrypoint is an exported class or handler.
+	Entrypoint(name string, props *event.Payload) cfapi.Target
+	// Objects is Worker.Objects.
+	Objects(uniqueKey string) cfapi.Namespace
 }
 
 // Stateless is embedded by drivers that open nothing and always work.

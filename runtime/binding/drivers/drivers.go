@@ -4,6 +4,8 @@ package drivers
 
 import (
 	"errors"
+	"maps"
+	"slices"
 
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/ai"
@@ -12,11 +14,13 @@ import (
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
 	"minido.dev/minido/runtime/binding/kv"
+	"minido.dev/minido/runtime/binding/queue"
 	"minido.dev/minido/runtime/binding/r2"
 	"minido.dev/minido/runtime/binding/ratelimit"
 	"minido.dev/minido/runtime/binding/service"
 	"minido.dev/minido/runtime/binding/vars"
 	"minido.dev/minido/runtime/binding/versionmetadata"
+	"minido.dev/minido/runtime/config"
 )
 
 var makers = map[binding.ID]func(*driver.Session) driver.Driver{
@@ -25,6 +29,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"d1":                       d1.New,
 	"durable_object_namespace": durableobject.New,
 	"kv_namespace":             kv.New,
+	"queue":                    queue.New,
 	"ratelimit":                ratelimit.New,
 	"r2_bucket":                r2.New,
 	"service":                  service.New,
@@ -42,6 +47,17 @@ func Open(s *driver.Session) *Drivers {
 		d.open[id] = make(s)
 	}
 	return d
+}
+
+// Classes are the platform's classes that the workers of a session need, in the
+// order of the kinds' names.
+func (d *Drivers) Classes(projects []*config.Project) (all []driver.Class) {
+	for _, id := range slices.Sorted(maps.Keys(d.open)) {
+		if h, ok := d.open[id].(driver.Hosting); ok {
+			all = append(all, h.Classes(projects)...)
+		}
+	}
+	return all
 }
 
 // Of is the driver of a kind; nil for one that minido does not offer.

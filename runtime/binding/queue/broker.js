@@ -1,0 +1,181 @@
+// The broker of one queue: a Durable Object of the platform's own. A message is a
+// row until its consumer has acknowledged it, it has gone to the dead letter
+// queue, or its retention is over. Batches are delivered within the alarm: a
+// death before their results are committed leaves the rows, and the alarm comes
+// again. As in miniflare (workers/queues/broker.worker.ts) a batch is due when it
+// is full, or when its first message has waited for the consumer's timeout.
+function (native, p) {
+  "use strict";
+  const { ArrayPrototypePush, DateNow, MathMin, MathMax, JSONStringify, JSONParse } = p;
+  const retentionMs = 4 * 24 * 3600 * 1000; // production's default
+
+  return (DurableObject, name, consumer, deadLetters) => class QueueBroker extends DurableObject {
+    #sql;
+    #storage;
+    #count; // of messages that wait, and their bytes: counting rows would make sending slow
+    #bytes;
+    constructor(ctx, env) {
+      super(ctx, env);
+      this.#storage = ctx.storage;
+      this.#sql = ctx.storage.sql;
+      this.#sql.exec(`CREATE TABLE IF NOT EXISTS messages (
+        seq INTEGER PRIMARY KEY AUTOINCREMENT,
+        id TEXT NOT NULL UNIQUE,
+        timestamp INTEGER NOT NULL,
+        content_type TEXT NOT NULL,
+        body BLOB NOT NULL,
+        attempts INTEGER NOT NULL DEFAULT 0,
+        due INTEGER NOT NULL,
+        dead INTEGER NOT NULL DEFAULT 0
+      );
+      CREATE INDEX IF NOT EXISTS messages_due ON messages (dead, due, seq)`);
+      this.#recount();
+    }
+
+    #recount() {
+      const [row] = this.#sql.exec("SELECT count(*) AS n, coalesce(sum(length(body)), 0) AS bytes FROM messages WHERE dead = 0").toArray();
+      this.#count = row.n;
+      this.#bytes = row.bytes;
+    }
+
+    // The backlog is what has not been acknowledged, what is delayed included.
+    metrics() {
+      const [first] = this.#sql.exec("SELECT timestamp FROM messages ORDER BY seq LIMIT 1").toArray();
+      return [this.#count, this.#bytes, first?.timestamp];
+    }
+
+    async send(messages, fallback) {
+      const now = DateNow();
+      const metrics = this.metrics();
+      for (let i = 0; i < messages.length; i++) {
+        const m = messages[i];
+        const due = now + 1000 * (m.delay ?? fallback ?? 0);
+        // A dead letter that comes again, since its queue died before it forgot it, is there already.
+        this.#sql.exec("INSERT OR IGNORE INTO messages (id, timestamp, content_type, body, due) VALUES (?, ?, ?, ?, ?)",
+          m.id ?? native.id(), m.timestamp ?? now, m.type, m.body, due);
+        this.#count++;
+        this.#bytes += m.body.byteLength;
+      }
+      if (metrics[2] < now - retentionMs) {
+        this.#sql.exec("DELETE FROM messages WHERE timestamp < ?", now - retentionMs);
+        this.#recount();
+      }
+      await this.#schedule(now);
+      return metrics;
+    }
+
+    // When the next batch is due; undefined if nothing waits for one.
+    #next() {
+      if (this.#sql.exec("SELECT 1 FROM messages WHERE dead = 1 LIMIT 1").toArray().length > 0) return 0;
+      if (consumer === undefined) return undefined;
+      const [row] = this.#sql.exec("SELECT min(due) AS first FROM messages WHERE dead = 0").toArray();
+      if (row.first === null) return undefined;
+      const waited = row.first + 1000 * consumer.maxBatchTimeout;
+      const full = this.#sql.exec("SELECT due FROM messages WHERE dead = 0 ORDER BY due, seq LIMIT 1 OFFSET ?", consumer.maxBatchSize - 1).toArray();
+      return full.length > 0 ? MathMin(waited, full[0].due) : waited;
+    }
+
+    async #schedule(now) {
+      const next = this.#next();
+      if (next === undefined) return;
+      const at = MathMax(next, now);
+      const set = await this.#storage.getAlarm();
+      if (set === null || set > at) await this.#storage.setAlarm(at);
+    }
+
+    async alarm() {
+      await this.#bury();
+      if (consumer !== undefined) {
+        const batches = [];
+        const taken = { __proto__: null };
+        for (let i = 0; i < consumer.maxConcurrency; i++) {
+          const batch = this.#take(taken);
+          if (batch.length === 0) break;
+          ArrayPrototypePush(batches, this.#deliver(batch));
+        }
+        for (let i = 0; i < batches.length; i++) await batches[i];
+        await this.#bury();
+      }
+      await this.#schedule(DateNow());
+    }
+
+    // A batch that is due and not taken yet.
+    #take(taken) {
+      const now = DateNow();
+      const ready = [];
+      for (const row of this.#sql.exec("SELECT * FROM messages WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, consumer.maxBatchSize * consumer.maxConcurrency).toArray()) {
+        if (!taken[row.seq] && ready.length < consumer.maxBatchSize) ArrayPrototypePush(ready, row);
+      }
+      if (ready.length === 0) return ready;
+      if (ready.length < consumer.maxBatchSize && ready[0].due + 1000 * consumer.maxBatchTimeout > now) return [];
+      for (let i = 0; i < ready.length; i++) taken[ready[i].seq] = true;
+      return ready;
+    }
+
+    async #deliver(batch) {
+      const messages = [];
+      for (let i = 0; i < batch.length; i++) {
+        const row = batch[i];
+        ArrayPrototypePush(messages, { id: row.id, timestamp: row.timestamp, type: row.content_type, body: row.body, attempts: row.attempts + 1 });
+      }
+      const [count, bytes, oldest] = this.metrics();
+      let size = 0;
+      for (let i = 0; i < batch.length; i++) size += batch[i].body.byteLength;
+      const metrics = JSONStringify({ backlogCount: count - batch.length, backlogBytes: bytes - size, oldestMessageTimestamp: count > batch.length ? oldest : undefined });
+      const began = DateNow();
+      let result;
+      try {
+        result = JSONParse(await native.deliver(messages, metrics));
+      } catch (e) {
+        native.report(`queue ${name}: ${e.message}`);
+        result = { outcome: "exception" };
+      }
+      this.#apply(batch, result, DateNow() - began);
+    }
+
+    // What the consumer said of a batch, in one transaction with all that follows from it.
+    #apply(batch, result, tookMs) {
+      const retryAll = result.outcome !== "ok" || result.retryBatch?.retry === true;
+      const retries = { __proto__: null };
+      for (const r of result.retryMessages ?? []) retries[r.msgId] = r;
+      const acked = { __proto__: null };
+      const batchDelay = result.retryBatch?.delaySeconds ?? consumer.retryDelay;
+      const now = DateNow();
+      let failed = 0;
+      for (let i = 0; i < batch.length; i++) {
+        const row = batch[i];
+        if (!retryAll && retries[row.id] === undefined) {
+          this.#sql.exec("DELETE FROM messages WHERE seq = ?", row.seq);
+          continue;
+        }
+        failed++;
+        const attempts = row.attempts + 1, most = consumer.maxRetries + 1;
+        const after = `after ${most} failed attempt${most === 1 ? "" : "s"}`;
+        if (attempts < most) {
+          const delay = retries[row.id]?.delaySeconds ?? batchDelay;
+          this.#sql.exec("UPDATE messages SET attempts = ?, due = ? WHERE seq = ?", attempts, now + 1000 * delay, row.seq);
+        } else if (deadLetters !== undefined) {
+          native.report(`Moving message "${row.id}" on queue "${name}" to dead letter queue "${consumer.deadLetterQueue}" ${after}...`);
+          this.#sql.exec("UPDATE messages SET attempts = ?, dead = 1 WHERE seq = ?", attempts, row.seq);
+        } else {
+          native.report(`Dropped message "${row.id}" on queue "${name}" ${after}!`);
+          this.#sql.exec("DELETE FROM messages WHERE seq = ?", row.seq);
+        }
+      }
+      this.#recount();
+      native.delivered(`QUEUE ${name} ${batch.length - failed}/${batch.length} (${tookMs}ms)`);
+    }
+
+    // Dead letters keep their id and their time.
+    async #bury() {
+      const dead = this.#sql.exec("SELECT * FROM messages WHERE dead = 1 ORDER BY seq LIMIT 100").toArray();
+      if (dead.length === 0) return;
+      if (deadLetters !== undefined) {
+        const messages = [];
+        for (let i = 0; i < dead.length; i++) ArrayPrototypePush(messages, { id: dead[i].id, timestamp: dead[i].timestamp, type: dead[i].content_type, body: dead[i].body });
+        await deadLetters.send(messages, 0);
+      }
+      for (let i = 0; i < dead.length; i++) this.#sql.exec("DELETE FROM messages WHERE seq = ?", dead[i].seq);
+    }
+  };
+}
