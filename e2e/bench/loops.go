@@ -9,8 +9,24 @@ import (
 // loopRow measures what one operation costs that the worker repeats within one
 // request: the request's time, seen by the generator, by the operations in it.
 func loopRow(what string, times int) func(context.Context, *bench, *target) (cell, error) {
+	return loopRowOf(func(b *bench) *project { return b.objects }, what, times)
+}
+
+// bindingRow is loopRow for an operation of a binding, which workerd alone does not
+// have: miniflare brings them.
+func bindingRow(what string, times int) func(context.Context, *bench, *target) (cell, error) {
+	run := loopRowOf(func(b *bench) *project { return b.bindings }, what, times)
+	return func(ctx context.Context, b *bench, t *target) (cell, error) {
+		if t.name == "workerd" {
+			return cell{Error: "not without miniflare"}, nil
+		}
+		return run(ctx, b, t)
+	}
+}
+
+func loopRowOf(of func(*bench) *project, what string, times int) func(context.Context, *bench, *target) (cell, error) {
 	return func(ctx context.Context, b *bench, t *target) (c cell, err error) {
-		s, _, err := b.startAndAsk(ctx, t, b.fresh(b.objects), "/", 404)
+		s, _, err := b.startAndAsk(ctx, t, b.fresh(of(b)), "/", 404)
 		if err != nil {
 			return cell{}, err
 		}

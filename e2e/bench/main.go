@@ -86,9 +86,9 @@ type bench struct {
 	dirs    int
 	targets []*target
 
-	hello, objects, fibers *project
-	agents                 *project         // nil if its npm packages are not installed
-	provider               *upstream.Server // the model that agents ask; nil without agents
+	hello, objects, fibers, bindings *project
+	agents                           *project         // nil if its npm packages are not installed
+	provider                         *upstream.Server // the model that agents ask; nil without agents
 }
 
 func measure(ctx context.Context, o options) (err error) {
@@ -179,6 +179,13 @@ func (b *bench) prepare(ctx context.Context) error {
 	}
 	b.objects, err = newProject(project{name: "objects", main: "worker.ts", classes: []string{"Thing"}},
 		filepath.Join(workers, "objects"), projects)
+	if err != nil {
+		return err
+	}
+	b.bindings, err = newProject(project{name: "bindings", main: "worker.ts", bindings: map[string]any{
+		"kv_namespaces": []any{map[string]any{"binding": "KV", "id": "bench"}},
+		"d1_databases":  []any{map[string]any{"binding": "DB", "database_name": "bench", "database_id": "bench"}},
+	}}, filepath.Join(workers, "bindings"), projects)
 	if err != nil {
 		return err
 	}

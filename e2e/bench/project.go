@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,6 +28,8 @@ type project struct {
 	classes  []string // Durable Object classes, each bound under its own name
 	flags    []string // compatibility flags
 	vars     []variable
+	// bindings are further keys of the wrangler file; workerd alone has none of them.
+	bindings map[string]any
 }
 
 type variable struct{ name, value string }
@@ -158,8 +161,16 @@ func (p *project) writeConfig(dir, main string, noBundle bool) error {
 	if len(p.classes) > 0 {
 		config.Migrations = []migration{{"v1", p.classes}}
 	}
-	data, err := json.MarshalIndent(config, "", "  ")
+	data, err := json.Marshal(config)
 	if err != nil {
+		return err
+	}
+	all := map[string]any{}
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	maps.Copy(all, p.bindings)
+	if data, err = json.MarshalIndent(all, "", "  "); err != nil {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "wrangler.json"), append(data, '\n'), 0o600)

@@ -38,10 +38,20 @@ func (p *api) define() goja.Value {
 	}).Wrap(p)
 }
 
-// start runs an operation of the namespace after those that were started before
-// it. run is called off the loop, and what it returns on the loop, for the value.
-// method is what errors of the service call it.
-func (p *api) start(method string, run func(n *Namespace) (func() goja.Value, error)) goja.Value {
+// operation is what is done with a namespace. What it returns is called on the
+// loop, for the value.
+type operation func(n *Namespace) (func() goja.Value, error)
+
+// errNotAtHand is what an operation of startNow gives that has to be run off the loop.
+var errNotAtHand = errors.New("not at hand")
+
+// start runs an operation of the namespace, off the loop, after those that were
+// started before it. method is what errors of the service call it.
+func (p *api) start(method string, run operation) goja.Value { return p.startNow(method, nil, run) }
+
+// startNow is start, where now, if it is not nil, is run first, on the loop, unless
+// operations run or wait; it must not block for long.
+func (p *api) startNow(method string, now, run operation) goja.Value {
 	return driver.Async(p.API, "KV", method, func(settle func(func() goja.Value)) {
 		fail := func(err error) { settle(func() goja.Value { return p.fail(method, err) }) }
 		n, err := p.open()
@@ -49,14 +59,25 @@ func (p *api) start(method string, run func(n *Namespace) (func() goja.Value, er
 			fail(err)
 			return
 		}
-		n.Add("kv "+method, func() {
+		try := func(run operation) (done bool) {
 			value, err := run(n.Namespace)
-			if err != nil {
+			switch {
+			case errors.Is(err, errNotAtHand):
+				return false
+			case err != nil:
 				fail(err)
-				return
+			default:
+				settle(value)
 			}
-			settle(value)
-		})
+			return true
+		}
+		done := false
+		if now != nil {
+			n.TryNow("kv "+method, func() { done = try(now) })
+		}
+		if !done {
+			n.Add("kv "+method, func() { try(run) })
+		}
 	})
 }
 
@@ -125,10 +146,17 @@ func (p *api) get(call goja.FunctionCall, name string, metadata bool) goja.Value
 	key := p.Platform.USV(call.Arguments[0])
 	o := p.getOptions(call.Argument(1), metadata)
 	p.checkKey("GET", key)
-	return p.start("GET", func(n *Namespace) (func() goja.Value, error) {
-		if err := checkCacheTTL(o.cacheTTL); err != nil {
-			return nil, err
+	if err := checkCacheTTL(o.cacheTTL); err != nil {
+		return p.start("GET", func(*Namespace) (func() goja.Value, error) { return nil, err })
+	}
+	now := func(n *Namespace) (func() goja.Value, error) {
+		found, known, err := n.GetCached(key)
+		if err == nil && !known {
+			err = errNotAtHand
 		}
+		return func() goja.Value { return p.found(found, o) }, err
+	}
+	return p.startNow("GET", now, func(n *Namespace) (func() goja.Value, error) {
 		found, err := n.Get(key)
 		return func() goja.Value { return p.found(found, o) }, err
 	})

@@ -1,6 +1,8 @@
 package kv
 
 import (
+	"bytes"
+
 	"github.com/dop251/goja"
 )
 
@@ -64,12 +66,15 @@ func (p *api) bulk(keys []string, values []*Value, o getOptions) goja.Value {
 	return found
 }
 
+// byteOrderMark is dropped by the TextDecoder that miniflare reads bulk values with.
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
 func (p *api) bulkValue(v *Value, o getOptions) goja.Value {
 	if v == nil {
 		return goja.Null()
 	}
 	value, metadata := goja.Null(), goja.Null()
-	if ex := p.Engine.VM().Try(func() { value = p.valueAs(v.Data, o.kind) }); ex != nil {
+	if ex := p.Engine.VM().Try(func() { value = p.valueAs(bytes.TrimPrefix(v.Data, byteOrderMark), o.kind) }); ex != nil {
 		p.fail("GET_BULK", refusal(400, "At least one of the requested keys corresponds to a non-%s value", o.kind))
 	}
 	if goja.IsNull(value) || !o.metadata {

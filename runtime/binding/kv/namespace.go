@@ -84,6 +84,23 @@ func (n *Namespace) Get(key string) (found *Value, err error) {
 	return found, err
 }
 
+// GetCached is Get for a value that is at hand; known is false for any other key.
+// It reads the database, and no file of a value.
+func (n *Namespace) GetCached(key string) (found *Value, known bool, err error) {
+	err = n.store.Do(func() error {
+		blob, expires := "", int64(0)
+		if found, blob, expires, err = n.entry(key); err != nil {
+			return err
+		}
+		if known = found == nil; known || expires != 0 && expires <= n.store.Now() {
+			return nil
+		}
+		found.Data, known = n.cache.get(blob)
+		return nil
+	})
+	return found, known, err
+}
+
 // GetAll is Get for several keys, nil for those without a value.
 func (n *Namespace) GetAll(keys []string) (found []*Value, err error) {
 	err = n.store.Do(func() error {
@@ -99,14 +116,19 @@ func (n *Namespace) GetAll(keys []string) (found []*Value, err error) {
 	return found, err
 }
 
-func (n *Namespace) get(key string) (*Value, error) {
-	var found *Value
-	blob, expires := "", int64(0)
-	err := n.store.Query("SELECT blob_id, expiration, metadata FROM _mf_entries WHERE key = ?", func(row *sqlite.Stmt) error {
+// entry is what the table has of a key: nil, or an entry without its value, the
+// blob that has this, and when it expires, in milliseconds since the epoch.
+func (n *Namespace) entry(key string) (found *Value, blob string, expires int64, err error) {
+	err = n.store.Query("SELECT blob_id, expiration, metadata FROM _mf_entries WHERE key = ?", func(row *sqlite.Stmt) error {
 		blob, expires = row.ColumnText(0), row.ColumnInt64(1)
 		found = &Value{Entry: Entry{key, expires / 1000, row.ColumnText(2)}}
 		return nil
 	}, key)
+	return found, blob, expires, err
+}
+
+func (n *Namespace) get(key string) (*Value, error) {
+	found, blob, expires, err := n.entry(key)
 	if err != nil || found == nil {
 		return nil, err
 	}

@@ -32,6 +32,21 @@ func (q *Queue) Add(what string, operation func()) {
 	}
 }
 
+// TryNow runs an operation at once, on the caller's goroutine, unless others run or
+// wait. It is for what never blocks for long: the caller may be a loop.
+func (q *Queue) TryNow(what string, operation func()) bool {
+	q.mu.Lock()
+	if q.running {
+		q.mu.Unlock()
+		return false
+	}
+	q.running = true
+	q.mu.Unlock()
+	operation()
+	q.ended(what)
+	return true
+}
+
 func (q *Queue) next(what string) {
 	q.mu.Lock()
 	operation := q.waiting[0]
@@ -39,6 +54,11 @@ func (q *Queue) next(what string) {
 	q.waiting = q.waiting[1:]
 	q.mu.Unlock()
 	operation()
+	q.ended(what)
+}
+
+// ended goes on with what has come meanwhile.
+func (q *Queue) ended(what string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.running = len(q.waiting) > 0; q.running {
