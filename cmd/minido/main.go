@@ -31,6 +31,8 @@ type cli struct {
 	Init       initCommand       `cmd:"" help:"Write a new project, or a first scenario and a CI file for the one in this directory."`
 	Doctor     doctorCommand     `cmd:"" help:"Say what in this project will not run here, with file and line, before it runs."`
 	Ctl        ctlCommand        `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
+	KV         kvCommand         `cmd:"" name:"kv" help:"The KV namespaces of the state directory: get, put, list, delete."`
+	D1         d1Command         `cmd:"" name:"d1" help:"The D1 databases of the state directory: execute SQL, apply migrations."`
 	Chaos      chaoscli.Chaos    `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child      childCommand      `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo       demoCommand       `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`

@@ -31,6 +31,9 @@ type Options struct {
 	Sync    sqlite.Sync
 	Files   *disk.Disk
 	Report  func(error)
+	// NoBookmarks leaves the file alone that bookmarks need: for a second process,
+	// beside the one that keeps it.
+	NoBookmarks bool
 	// Points is called for each effect: open, commit.
 	Points *killpoint.Points
 }
@@ -79,8 +82,12 @@ func (d *Database) open() error {
 		if err := d.opts.Files.MkdirAll(filepath.Dir(d.Path()), 0o700); err != nil {
 			return fmt.Errorf("d1: %w", err)
 		}
-		d.store, err = sqlstore.Open(sqlstore.Options{Path: d.Path(), Clock: d.opts.Clock, Entropy: d.opts.Entropy, Sync: d.opts.Sync,
-			Limits: d.opts.Limits, Disk: d.opts.Files, HistoryBytes: sqlstore.DefaultHistoryBytes, Warn: d.opts.Report})
+		o := sqlstore.Options{Path: d.Path(), Clock: d.opts.Clock, Entropy: d.opts.Entropy, Sync: d.opts.Sync,
+			Limits: d.opts.Limits, Disk: d.opts.Files, Warn: d.opts.Report}
+		if !d.opts.NoBookmarks {
+			o.HistoryBytes = sqlstore.DefaultHistoryBytes
+		}
+		d.store, err = sqlstore.Open(o)
 		if err == nil {
 			d.size, err = d.store.DatabaseSize()
 		}

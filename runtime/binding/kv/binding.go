@@ -38,12 +38,12 @@ func New(s *driver.Session) driver.Driver {
 
 // Make implements driver.Driver.
 func (d *namespaces) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
-	p := &api{API: a, open: func() (*shared, error) { return d.get(id(b)) }}
+	p := &api{API: a, open: func() (*shared, error) { return d.get(ID(b)) }}
 	return p.define()
 }
 
-// id is the namespace that a binding names, as wrangler dev chooses it.
-func id(b config.Binding) string {
+// ID is the namespace that a binding names, as wrangler dev chooses it.
+func ID(b config.Binding) string {
 	return cmp.Or(b.Param("preview_id"), b.Param("id"), b.Name)
 }
 

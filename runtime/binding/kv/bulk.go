@@ -42,7 +42,7 @@ func checkBulk(keys []string, o getOptions) error {
 		return refusal(400, "You must request a minimum of 1 key")
 	}
 	for _, key := range keys {
-		if err := checkBulkKey(key); err != nil {
+		if err := checkKey(key); err != nil {
 			return err
 		}
 		if err := checkCacheTTL(o.cacheTTL); err != nil {

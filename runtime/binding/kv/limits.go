@@ -33,9 +33,9 @@ func checkKeyLength(key string) error {
 	return nil
 }
 
-// checkBulkKey checks a key of a bulk get; those of other operations are checked
-// where they are made.
-func checkBulkKey(key string) error {
+// checkKey checks a key as the service does; workerd checks those of single
+// operations before, with other texts.
+func checkKey(key string) error {
 	switch key {
 	case "":
 		return refusal(400, "Key names must not be empty")
@@ -53,9 +53,13 @@ func checkCacheTTL(ttl *int32) error {
 	return nil
 }
 
-// expires is when a value expires, in seconds since the epoch, 0 for never:
+// Expires is when a value expires, in seconds since the epoch, 0 for never:
 // what a put says, where now is in seconds since the epoch.
-func expires(now int64, expiration, ttl *int32) (int64, error) {
+//
+// # Errors
+//
+// *Error for what the service refuses.
+func Expires(now int64, expiration, ttl *int32) (int64, error) {
 	switch {
 	case ttl != nil && *ttl <= 0:
 		return 0, refusal(400, "Invalid expiration_ttl of %d. Please specify integer greater than 0.", *ttl)
@@ -89,6 +93,17 @@ func checkValue(length int) error {
 		return refusal(413, "Value length of %d exceeds limit of %d.", length, maxValueBytes)
 	}
 	return nil
+}
+
+// Check says what the service refuses of an entry and its value: an *Error.
+func (e Entry) Check(data []byte) error {
+	if err := checkKey(e.Key); err != nil {
+		return err
+	}
+	if err := checkMetadata(e.Metadata); err != nil {
+		return err
+	}
+	return checkValue(len(data))
 }
 
 func checkListLimit(limit int32) error {

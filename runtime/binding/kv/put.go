@@ -53,12 +53,9 @@ func (p *api) put(call goja.FunctionCall) goja.Value {
 func (p *api) store(key string, data []byte, o putOptions) goja.Value {
 	return p.start("PUT", func(n *Namespace) (func() goja.Value, error) {
 		e := Entry{Key: key, Metadata: o.metadata}
-		err := checkMetadata(o.metadata)
+		err := e.Check(data)
 		if err == nil {
-			err = checkValue(len(data))
-		}
-		if err == nil {
-			e.Expiration, err = expires(n.store.Now()/1000, o.expiration, o.ttl)
+			e.Expiration, err = Expires(n.store.Now()/1000, o.expiration, o.ttl)
 		}
 		if err == nil {
 			err = n.Put(e, data)
