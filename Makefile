@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest bench load differential lint clean
+.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -43,6 +43,9 @@ help:
 	@echo 'make release-check one binary built twice, in two folders: the same bytes'
 	@echo 'make release-start the arm64 binary of make release started under qemu-aarch64-static'
 	@echo 'make vet-systems   go vet for macOS and Windows'
+	@echo 'make docs          dist/docs: the documentation as a site, its links checked'
+	@echo 'make docs-test     runs the commands of the documentation'
+	@echo 'make recording     docs/demo.svg: a run of the demo as a picture'
 	@echo 'make newest        builds and tests a copy of the tree with the newest goja and wazero'
 	@echo 'make npm-pack      dist/npm: the npm packages of the binaries that make release made'
 	@echo 'make npm-versions  the npm packages installed and used with Node 20, 22 and 24'
@@ -147,6 +150,18 @@ release:
 
 release-check:
 	$(GO) run ./internal/release -check
+
+docs:
+	$(GO) run ./internal/site
+
+# make test does this too.
+docs-test: build
+	$(GO) test -count=1 ./internal/site ./internal/recording
+	$(GO) test -count=1 -run 'Reference|Documented' ./cmd/minido
+	MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -run 'TestDocumentedCommands|TestLinesOfCI' ./e2e
+
+recording: build fixtures/fibers/node_modules/.package-lock.json
+	$(GO) run ./internal/recording -out docs/demo.svg -title 'minido demo' $(BIN) demo
 
 # QEMU runs a binary for another architecture (Debian: qemu-user-static).
 QEMU ?= qemu-aarch64-static

@@ -114,9 +114,7 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
 	var c cli
-	parser, err := kong.New(&c, kong.Name("minido"), kong.Description(description), kong.UsageOnError(), kong.Vars{"version": version.Current().String()},
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
-		kong.Exit(func(code int) { panic(exitPanic(code)) }))
+	parser, err := newParser(&c)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "minido:", err)
 		return exitFailure
@@ -139,6 +137,13 @@ func run(args []string) int {
 		code = execute(parser, &c, read)
 	}()
 	return code
+}
+
+// newParser is the command line, which fills c.
+func newParser(c *cli) (*kong.Kong, error) {
+	return kong.New(c, kong.Name("minido"), kong.Description(description), kong.UsageOnError(), kong.Vars{"version": version.Current().String()},
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 110}),
+		kong.Exit(func(code int) { panic(exitPanic(code)) }))
 }
 
 // exitPanic carries the exit that kong asks for (--help) out of the parser.
