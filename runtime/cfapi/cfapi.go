@@ -142,6 +142,9 @@ func (a *API) DurableObjectClass() *goja.Object { return a.durableObject }
 // EntrypointClass is the base class WorkerEntrypoint of cloudflare:workers.
 func (a *API) EntrypointClass() *goja.Object { return a.entrypoint }
 
+// RPCTargetClass is RpcTarget.
+func (a *API) RPCTargetClass() *goja.Object { return a.rpcTarget }
+
 // Binding is one property of env.
 type Binding struct {
 	Name string

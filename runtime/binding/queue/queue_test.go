@@ -196,6 +196,9 @@ func TestDeathAtEveryPoint(t *testing.T) {
 			if !strings.Contains(line, ":before(") {
 				continue // a death at an after-side leaves what one at the next before-side leaves
 			}
+			if d.LosesPower() && !strings.Contains(line, "commit:") && !strings.Contains(line, "index:") {
+				continue // between two commits a disk loses the same
+			}
 			o := o
 			o.Kill = func(p killpoint.Point) bool { return p.Number == n }
 			w := first.Again(o)
@@ -216,7 +219,7 @@ func TestDeathAtEveryPoint(t *testing.T) {
 			}
 			w.Stop()
 		}
-		if deaths < 15 {
+		if deaths < 8 {
 			t.Errorf("%d deaths at %d points", deaths, len(points))
 		}
 	})

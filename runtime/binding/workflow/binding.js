@@ -1,0 +1,65 @@
+// The Workflow binding (miniflare: workers/workflows/wrapped-binding.worker.ts,
+// binding.worker.ts). Each instance is an object of the platform's own (engine.js).
+function (native, p) {
+  "use strict";
+  const { ArrayIsArray, ArrayPrototypePush, RegExpPrototypeExec } = p;
+  const maxBatch = 100, maxIdLength = 100;
+
+  const fail = (message, code) => {
+    const e = new p.Error(`(${code}) ${message}`);
+    e.name = "WorkflowError";
+    return e;
+  };
+  const validId = (id) => typeof id === "string" && id.length <= maxIdLength && RegExpPrototypeExec(/^[a-zA-Z0-9_][a-zA-Z0-9-_]*$/, id) !== null;
+  const invalidId = () => {
+    const e = new p.Error("Workflow instance has invalid id");
+    e.name = "WorkflowError";
+    return e;
+  };
+
+  class WorkflowInstance {
+    constructor(id) { this.id = id; }
+    async pause() { await native.stub(this.id).pause(); }
+    async resume() { await native.stub(this.id).resume(); }
+    async terminate(options) {
+      if (options?.rollback) throw new p.Error("Workflows: terminate({ rollback: true }) is not available in minido; terminate() is.");
+      await native.stub(this.id).terminate();
+    }
+    async restart(options) {
+      if (options?.from !== undefined) throw new p.Error("Workflows: restart({ from }) is not available in minido; restart() is.");
+      await native.stub(this.id).restart();
+    }
+    async status() { return native.stub(this.id).status(); }
+    async sendEvent(event) { await native.stub(this.id).sendEvent(event); }
+  }
+
+  class WorkflowImpl {
+    async get(id) {
+      const instance = new WorkflowInstance(id);
+      if (!(await native.stub(`${id}`).exists())) throw new p.Error("instance.not_found");
+      return instance;
+    }
+    async create(options) {
+      const id = options?.id === undefined ? native.id() : options.id;
+      if (!validId(id)) throw invalidId();
+      if (!(await native.stub(id).create(id, options?.params ?? {}))) {
+        throw fail(`Workflow instance with id "${id}" already exists`, "instance.already_exists");
+      }
+      return new WorkflowInstance(id);
+    }
+    async createBatch(batch) {
+      if (!ArrayIsArray(batch)) throw new p.Error("Workflows: createBatch() takes an array in minido; its other form is not available.");
+      if (batch.length === 0) throw new p.Error("WorkflowError: batchCreate should have at least 1 instance");
+      if (batch.length > maxBatch) throw new p.Error("WorkflowError: batchCreate only supports 100 instances at a time");
+      for (let i = 0; i < batch.length; i++) if (batch[i].id !== undefined && !validId(batch[i].id)) throw invalidId();
+      const created = [];
+      for (let i = 0; i < batch.length; i++) {
+        const id = batch[i].id ?? native.id();
+        // An instance that exists is left out, as in the reference.
+        if (await native.stub(id).create(id, batch[i].params ?? {})) ArrayPrototypePush(created, new WorkflowInstance(id));
+      }
+      return created;
+    }
+  }
+  return new WorkflowImpl();
+}

@@ -1,0 +1,395 @@
+// The engine of one Workflow instance: a Durable Object of the platform's own,
+// which calls run() of the worker's class and is the step that it gets. What a
+// step came to is a row before its caller hears of it; a run that died is begun
+// again, and steps that are decided answer from their rows. The run goes on
+// within the alarm, which comes again after a death; while only sleeps and events
+// are waited for the alarm is set to the first of them.
+function (native, p) {
+  "use strict";
+  const { DateNow, DatePrototypeGetTime, JSONParse, JSONStringify, MathMin, MathMax, ObjectKeys, PromiseResolve, RegExpPrototypeExec } = p;
+  const { setTimeout, clearTimeout } = native; // they refuse a receiver
+  const second = 1000, minute = 60 * second, hour = 60 * minute, day = 24 * hour;
+  const units = { __proto__: null, ms: 1, millisecond: 1, second, minute, hour, day, week: 7 * day, month: 30 * day, year: 365 * day };
+  const defaults = { retries: { limit: 5, delay: 1000, backoff: "exponential" }, timeout: "10 minutes" };
+  const maxNameLength = 256, maxResultBytes = 1 << 20;
+  // How long code between two steps is waited for within one alarm, and when the
+  // alarm then looks after it.
+  const graceMs = 1000, heartbeatMs = minute;
+  const finished = { __proto__: null, complete: true, errored: true, terminated: true };
+
+  const named = (name, message) => {
+    const e = new p.Error(message);
+    e.name = name;
+    return e;
+  };
+  const durationOf = (given) => {
+    if (typeof given === "number") return given;
+    const m = RegExpPrototypeExec(/^\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*$/i, `${given}`);
+    const unit = m === null ? undefined : units[m[2] === "m" ? "ms" : m[2].toLowerCase()];
+    if (unit === undefined) throw new p.TypeError(`Invalid duration: ${given}`);
+    return +m[1] * unit;
+  };
+  const nonRetryable = (e) => e?.name === "NonRetryableError" || (typeof e?.message === "string" && e.message.startsWith("NonRetryableError"));
+  const plain = (e) => (e !== null && typeof e === "object" && "message" in e ? { name: `${e.name}`, message: `${e.message}` } : { name: "Error", message: `${e}` });
+  const validConfig = (c) => {
+    if (c === null || typeof c !== "object") return false;
+    const keys = ObjectKeys(c);
+    for (let i = 0; i < keys.length; i++) if (keys[i] !== "retries" && keys[i] !== "timeout" && keys[i] !== "sensitive") return false;
+    const duration = (v) => (typeof v === "number" && v >= 0) || typeof v === "string";
+    if (c.timeout !== undefined && !duration(c.timeout)) return false;
+    const r = c.retries;
+    return r === undefined || (r !== null && typeof r === "object" && duration(r.delay) && typeof r.limit === "number" && r.limit >= 0 &&
+      (r.backoff === undefined || r.backoff === "constant" || r.backoff === "linear" || r.backoff === "exponential"));
+  };
+  const retryDelay = (config, attempt) => {
+    const delay = durationOf(config.retries.delay);
+    switch (config.retries.backoff) {
+      case "exponential": return delay * 2 ** (attempt - 1);
+      case "linear": return delay * attempt;
+      default: return delay;
+    }
+  };
+
+  return (DurableObject, RpcTarget, entrypoint, workflowName, stepLimit) => {
+    class WorkflowStep extends RpcTarget {
+      #engine;
+      #run;
+      #counts = { __proto__: null };
+      #steps = 0;
+      constructor(engine, run) {
+        super();
+        this.#engine = engine;
+        this.#run = run;
+      }
+      #key(kind, name) {
+        const counter = `${kind}:${name}`;
+        const n = (this.#counts[counter] = (this.#counts[counter] ?? 0) + 1);
+        return `${counter}-${n}`;
+      }
+      async do(name, ...rest) {
+        const callback = typeof rest[0] === "function" ? rest[0] : rest[1];
+        const config = typeof rest[0] === "function" ? {} : rest[0] ?? {};
+        if (typeof callback !== "function") throw named("WorkflowFatalError", `Step "${name}" requires a callback function`);
+        const last = rest[rest.length - 1];
+        if (last !== callback && last?.rollback !== undefined) throw named("WorkflowFatalError", "Workflows: step.do() with a rollback is not available in minido; undo in a step of its own.");
+        if (++this.#steps > stepLimit) {
+          throw named("WorkflowFatalError", `The limit of ${stepLimit} steps has been reached. This limit can be changed in your worker configuration.`);
+        }
+        if (typeof name !== "string" || name.length > maxNameLength || RegExpPrototypeExec(/[\x00-\x1f]/, name) !== null) {
+          throw named("WorkflowFatalError", `Step name "${name}" exceeds max length (${maxNameLength} chars) or invalid characters found`);
+        }
+        if (!validConfig(config)) {
+          throw named("WorkflowFatalError", `Step config for "${name}" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/`);
+        }
+        const full = { ...defaults, ...config, retries: { ...defaults.retries, ...config.retries } };
+        return this.#engine.perform(this.#run, this.#key("do", name), name, full, callback);
+      }
+      async sleep(name, duration) {
+        return this.#engine.sleep(this.#run, this.#key("sleep", name), DateNow() + durationOf(duration));
+      }
+      async sleepUntil(name, at) {
+        const wake = typeof at === "number" ? at : DatePrototypeGetTime(at);
+        const key = this.#key("sleep", name);
+        if (wake < DateNow() && !this.#engine.known(key)) throw new p.Error("You can't sleep until a time in the past, time-traveler");
+        return this.#engine.sleep(this.#run, key, wake);
+      }
+      async waitForEvent(name, options) {
+        return this.#engine.event(this.#run, this.#key("event", name), `${options.type}`, durationOf(options.timeout || "24 hours"));
+      }
+    }
+
+    return class WorkflowEngine extends DurableObject {
+      #sql;
+      #storage;
+      #run = 0; // of the present run; 0 is none. Steps of earlier ones are refused
+      #runs = 0;
+      #active = 0; // attempts of steps whose callback runs
+      #since = 0; // when the run's code was last answered: it may be about to come back
+      #waiters = { __proto__: null }; // by key: those who wait for time or an event
+      #poke = undefined;
+
+      constructor(ctx, env) {
+        super(ctx, env);
+        this.#storage = ctx.storage;
+        this.#sql = ctx.storage.sql;
+        this.#sql.exec(`CREATE TABLE IF NOT EXISTS instance (
+          one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, created INTEGER NOT NULL, params BLOB NOT NULL,
+          status TEXT NOT NULL, paused INTEGER, output BLOB, error TEXT
+        );
+        CREATE TABLE IF NOT EXISTS steps (
+          key TEXT PRIMARY KEY, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, wake INTEGER, event TEXT, value BLOB, error TEXT,
+          started INTEGER NOT NULL, ended INTEGER
+        );
+        CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, timestamp INTEGER NOT NULL, payload BLOB NOT NULL)`);
+      }
+
+      #instance() { return this.#sql.exec("SELECT * FROM instance").toArray()[0]; }
+      #existing() {
+        const row = this.#instance();
+        if (row === undefined) throw named("WorkflowError", "(instance.not_found) Instance does not exist");
+        return row;
+      }
+      #step(key) { return this.#sql.exec("SELECT * FROM steps WHERE key = ?", key).toArray()[0]; }
+      known(key) { return this.#step(key) !== undefined; }
+
+      // What the binding calls.
+      exists() { return this.#instance() !== undefined; }
+      async create(id, params) {
+        if (this.exists()) return false;
+        this.#sql.exec("INSERT INTO instance (one, id, created, params, status) VALUES (1, ?, ?, ?, 'queued')", id, DateNow(), native.serialize(params));
+        await this.#storage.setAlarm(DateNow());
+        return true;
+      }
+      status() {
+        const row = this.#existing();
+        const s = { status: row.status };
+        if (row.error !== null) s.error = JSONParse(row.error);
+        if (row.output !== null) s.output = native.deserialize(row.output);
+        return s;
+      }
+      async sendEvent(event) {
+        const row = this.#existing();
+        if (finished[row.status]) throw named("WorkflowError", "(instance.invalid_status) Cannot send an event to an instance that has ended");
+        this.#sql.exec("INSERT INTO events (type, timestamp, payload) VALUES (?, ?, ?)", `${event.type}`, DateNow(), native.serialize(event.payload));
+        await this.#awake();
+      }
+      async pause() {
+        const row = this.#existing();
+        if (finished[row.status] || row.status === "paused" || row.status === "waitingForPause") return;
+        this.#set("waitingForPause");
+        await this.#awake();
+      }
+      async resume() {
+        const row = this.#existing();
+        if (row.status === "waitingForPause") this.#set("running");
+        if (row.status !== "paused") return;
+        const asleep = DateNow() - row.paused; // pauses are no part of sleeps and timeouts
+        this.#sql.exec("UPDATE steps SET wake = wake + ? WHERE wake IS NOT NULL", asleep);
+        this.#sql.exec("UPDATE instance SET status = 'queued', paused = NULL");
+        await this.#awake();
+      }
+      async terminate() {
+        if (finished[this.#existing().status]) {
+          throw named("WorkflowError", "(instance.cannot_terminate) Cannot terminate instance since its on a finite state");
+        }
+        this.#set("terminated");
+        this.#abort("Aborting engine: User called terminate");
+        await this.#storage.deleteAlarm();
+      }
+      async restart() {
+        this.#existing();
+        this.#abort("Aborting engine: User called restart");
+        this.#sql.exec("DELETE FROM steps");
+        this.#sql.exec("DELETE FROM events");
+        this.#sql.exec("UPDATE instance SET status = 'queued', paused = NULL, output = NULL, error = NULL");
+        await this.#awake();
+      }
+
+      #set(status) { this.#sql.exec("UPDATE instance SET status = ?", status); }
+      async #awake() {
+        await this.#storage.setAlarm(DateNow());
+        this.#changed();
+      }
+      #changed() {
+        const poke = this.#poke;
+        this.#poke = undefined;
+        if (poke !== undefined) poke();
+      }
+      #abort(reason) {
+        this.#run = 0;
+        const keys = ObjectKeys(this.#waiters);
+        for (let i = 0; i < keys.length; i++) {
+          const waiter = this.#waiters[keys[i]];
+          delete this.#waiters[keys[i]];
+          waiter.reject(new p.Error(reason));
+        }
+        this.#changed();
+      }
+
+      // The run.
+      async alarm() {
+        const row = this.#instance();
+        if (row === undefined || finished[row.status] || row.status === "paused") return;
+        if (this.#run === 0 && row.status !== "waitingForPause") this.#begin(row);
+        for (;;) {
+          this.#fire();
+          if (this.#idle()) break;
+          await this.#until(this.#next());
+        }
+        const status = this.#instance().status;
+        if (finished[status] || status === "paused") return;
+        const next = this.#next();
+        const beat = this.#since + heartbeatMs;
+        if (next === undefined) await this.#storage.setAlarm(MathMax(beat, DateNow() + heartbeatMs));
+        else await this.#storage.setAlarm(beat > DateNow() ? MathMin(next, beat) : next);
+      }
+      #begin(row) {
+        const run = (this.#run = ++this.#runs);
+        this.#active = 0;
+        this.#since = DateNow();
+        this.#set("running");
+        const event = { payload: native.deserialize(row.params), timestamp: new p.Date(row.created), instanceId: row.id, workflowName };
+        this.#follow(run, event);
+      }
+      async #follow(run, event) {
+        let output, error;
+        try {
+          output = native.serialize(await entrypoint.run(event, new WorkflowStep(this, run)));
+        } catch (e) {
+          error = e;
+        }
+        if (this.#run !== run) return; // another run has taken over, or the instance was paused or ended
+        this.#run = 0;
+        if (error === undefined) this.#sql.exec("UPDATE instance SET status = 'complete', output = ?", output);
+        else this.#sql.exec("UPDATE instance SET status = 'errored', error = ?", JSONStringify(plain(error)));
+        this.#changed();
+      }
+      #came(run) {
+        if (this.#run !== run) throw new p.Error("Aborting engine: this run of the instance is over");
+      }
+      #idle() {
+        const status = this.#instance().status;
+        if (status === "waitingForPause" && this.#active === 0) {
+          this.#sql.exec("UPDATE instance SET status = 'paused', paused = ?", DateNow());
+          this.#abort("Aborting engine: User called pause");
+          return true;
+        }
+        if (finished[status]) return true;
+        return this.#active === 0 && DateNow() >= this.#since + graceMs;
+      }
+      // The first moment at which something is due.
+      #next() {
+        const [row] = this.#sql.exec("SELECT min(wake) AS wake FROM steps WHERE state IN ('waiting', 'retry')").toArray();
+        return row.wake ?? undefined;
+      }
+      async #until(wake) {
+        let at = wake ?? Infinity;
+        if (this.#active === 0) at = MathMin(at, this.#since + graceMs);
+        let resolve;
+        const changed = new p.Promise((r) => { resolve = r; });
+        this.#poke = resolve;
+        const timer = at === Infinity ? undefined : setTimeout(resolve, MathMin(MathMax(0, at - DateNow()), heartbeatMs));
+        await changed;
+        if (timer !== undefined) clearTimeout(timer);
+      }
+      // What is due is decided, and those who wait for it are told.
+      #fire() {
+        const now = DateNow();
+        for (const event of this.#sql.exec("SELECT * FROM events ORDER BY seq").toArray()) {
+          const [step] = this.#sql.exec("SELECT key FROM steps WHERE state = 'waiting' AND event = ? ORDER BY started, rowid LIMIT 1", event.type).toArray();
+          if (step === undefined) continue;
+          const value = { payload: native.deserialize(event.payload), timestamp: new p.Date(event.timestamp), type: event.type };
+          this.#sql.exec("DELETE FROM events WHERE seq = ?", event.seq);
+          this.#decide(step.key, value);
+        }
+        for (const step of this.#sql.exec("SELECT * FROM steps WHERE state IN ('waiting', 'retry') AND wake <= ? ORDER BY wake, rowid", now).toArray()) {
+          if (step.state === "retry") this.#tell(step.key);
+          else if (step.event === null) this.#decide(step.key, undefined);
+          else this.#refuse(step.key, named("WorkflowTimeoutError", `Execution timed out after ${step.wake - step.started}ms`));
+        }
+      }
+      #tell(key) {
+        const waiter = this.#waiters[key];
+        delete this.#waiters[key];
+        this.#since = DateNow();
+        if (waiter !== undefined) waiter.resolve();
+      }
+      #wait(key) {
+        return new p.Promise((resolve, reject) => {
+          this.#waiters[key] = { resolve, reject };
+          this.#changed();
+        });
+      }
+      // A step is decided once: later words of the same step change nothing.
+      #decide(key, value) {
+        const bytes = native.serialize(value);
+        this.#sql.exec("UPDATE steps SET state = 'done', value = ?, wake = NULL, ended = ? WHERE key = ? AND ended IS NULL", bytes, DateNow(), key);
+        this.#tell(key);
+      }
+      #refuse(key, error) {
+        this.#sql.exec("UPDATE steps SET state = 'failed', error = ?, wake = NULL, ended = ? WHERE key = ? AND ended IS NULL", JSONStringify(plain(error)), DateNow(), key);
+        this.#tell(key);
+      }
+      #answer(row) {
+        this.#since = DateNow();
+        this.#changed();
+        if (row.state === "done") return native.deserialize(row.value);
+        const e = JSONParse(row.error);
+        throw named(e.name, e.message);
+      }
+
+      async sleep(run, key, wake) {
+        this.#came(run);
+        if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, wake, started) VALUES (?, 'waiting', ?, ?)", key, wake, DateNow());
+        return this.#awaited(run, key);
+      }
+      async event(run, key, type, timeout) {
+        this.#came(run);
+        if (!this.known(key)) {
+          this.#sql.exec("INSERT INTO steps (key, state, event, wake, started) VALUES (?, 'waiting', ?, ?, ?)", key, type, DateNow() + timeout, DateNow());
+        }
+        return this.#awaited(run, key);
+      }
+      async #awaited(run, key) {
+        if (this.#step(key).ended === null) await this.#wait(key);
+        this.#came(run);
+        return this.#answer(this.#step(key));
+      }
+
+      async perform(run, key, name, config, callback) {
+        this.#came(run);
+        if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, started) VALUES (?, 'new', ?)", key, DateNow());
+        for (;;) {
+          let row = this.#step(key);
+          if (row.ended !== null) return this.#answer(row);
+          if (row.state === "retry" && row.wake > DateNow()) {
+            await this.#wait(key);
+            this.#came(run);
+          }
+          if (this.#instance().status === "waitingForPause") {
+            this.#changed();
+            await this.#wait(key); // ends with the pause
+          }
+          await this.#attempt(run, key, name, config, callback, row.attempts + 1);
+          this.#came(run);
+        }
+      }
+      async #attempt(run, key, name, config, callback, attempt) {
+        this.#sql.exec("UPDATE steps SET state = 'running', attempts = ?, wake = NULL WHERE key = ?", attempt, key);
+        this.#active++;
+        try {
+          const value = await this.#timely(callback({ step: { name, count: +key.slice(key.lastIndexOf("-") + 1) }, attempt, config }), config.timeout);
+          if (this.#run !== run) return;
+          let bytes;
+          try {
+            bytes = native.serialize(value);
+          } catch (e) {
+            throw named("NonRetryableError", `Value returned from step "${name}" is not serialisable`);
+          }
+          if (bytes.byteLength > maxResultBytes) throw named("WorkflowInternalError", `Step ${key.slice(3)} output is too large. Maximum allowed size is 1MiB.`);
+          this.#decide(key, value);
+        } catch (e) {
+          if (this.#run !== run) return;
+          if (nonRetryable(e) || attempt > config.retries.limit) this.#refuse(key, e);
+          else this.#sql.exec("UPDATE steps SET state = 'retry', wake = ? WHERE key = ?", DateNow() + retryDelay(config, attempt), key);
+        } finally {
+          if (this.#run === run) this.#active--;
+          this.#since = DateNow();
+          this.#changed();
+        }
+      }
+      async #timely(result, timeout) {
+        const ms = durationOf(timeout);
+        let timer;
+        const late = new p.Promise((_, reject) => {
+          timer = setTimeout(() => reject(named("WorkflowTimeoutError", `Execution timed out after ${ms}ms`)), ms);
+        });
+        try {
+          return await p.Promise.race([result, late]);
+        } finally {
+          clearTimeout(timer);
+        }
+      }
+    };
+  };
+}

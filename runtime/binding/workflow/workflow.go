@@ -1,0 +1,130 @@
+// Package workflow is Workflows: the binding on env, and the engine of each
+// instance, a Durable Object of the platform's own in v3/workflows/<workflow>.
+// Steps, sleeps and events are rows of it; recovery is that of Durable Objects.
+// The answers follow miniflare (@cloudflare/workflows-shared); the tables are
+// minido's own.
+package workflow
+
+import (
+	_ "embed"
+	"fmt"
+	"regexp"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/clone"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+)
+
+//go:embed binding.js
+var bindingSource string
+
+//go:embed engine.js
+var engineSource string
+
+var (
+	bindingPrelude = engine.NewPrelude("workflow-binding.js", bindingSource)
+	enginePrelude  = engine.NewPrelude("workflow-engine.js", engineSource)
+)
+
+const (
+	kind   = "workflow"
+	folder = "workflows"
+	// defaultSteps is how many steps an instance may have (limits.steps).
+	defaultSteps = 10_000
+)
+
+type workflows struct{ driver.Stateless }
+
+var _ driver.Hosting = workflows{}
+
+// New makes the driver of Workflows.
+func New(*driver.Session) driver.Driver { return workflows{} }
+
+// Offered implements driver.Driver.
+func (workflows) Offered(w driver.Worker, b config.Binding) bool {
+	return b.Param("script_name") == "" || w.Running(b.Param("script_name"))
+}
+
+// safeName are the names that can be a folder's.
+var safeName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// uniqueKey is the folder of a Workflow's instances.
+func uniqueKey(name string) string { return "minido-workflow-" + name }
+
+// Classes implements driver.Hosting: instances live with the worker that exports
+// the class.
+func (workflows) Classes(projects []*config.Project) (all []driver.Class) {
+	hosted := map[string]bool{}
+	for _, p := range projects {
+		for _, b := range p.Bindings {
+			name := b.Param("name")
+			if b.Kind != kind || hosted[name] || !safeName.MatchString(name) {
+				continue
+			}
+			hosted[name] = true
+			script := b.Param("script_name")
+			if script == "" {
+				script = p.Name
+			}
+			all = append(all, driver.Class{
+				Name: "workflow-" + name, UniqueKey: uniqueKey(name), Folder: folder, Script: script,
+				Make: func(a *cfapi.API, h driver.Handlers) *goja.Object { return newEngine(a, h, b) },
+			})
+		}
+	}
+	return all
+}
+
+// Make implements driver.Driver.
+func (workflows) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
+	vm := a.Engine.VM()
+	instances := w.Objects(uniqueKey(b.Param("name")))
+	native := a.Engine.Native(
+		engine.Func{Name: "stub", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return a.Service(instances.Stub(instances.IDs().FromName(call.Argument(0).String())))
+		}},
+		engine.Func{Name: "id", Fn: func(goja.FunctionCall) goja.Value {
+			var id [16]byte
+			if _, err := a.Engine.Entropy().Read(id[:]); err != nil {
+				a.Engine.Throw("Error", "workflow: %s", err)
+			}
+			id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a UUID of version 4 (RFC 9562, section 5.4)
+			return vm.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]))
+		}},
+	)
+	return a.Engine.Load(bindingPrelude, native)
+}
+
+// newEngine makes the class of a Workflow's instances.
+func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
+	vm := a.Engine.VM()
+	global := vm.GlobalObject()
+	native := a.Engine.Native(
+		engine.Func{Name: "serialize", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return vm.ToValue(vm.NewArrayBuffer(a.Serialize(call.Argument(0))))
+		}},
+		engine.Func{Name: "deserialize", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			data, _ := call.Argument(0).Export().(goja.ArrayBuffer)
+			v, err := a.Platform.Clone.Deserialize(data.Bytes(), clone.Options{Mode: clone.Storage})
+			if err != nil {
+				a.Engine.Rethrow(err)
+			}
+			return v
+		}},
+	)
+	native.Set("setTimeout", global.Get("setTimeout"))
+	native.Set("clearTimeout", global.Get("clearTimeout"))
+	steps := float64(defaultSteps)
+	if limits, ok := b.Params["limits"].(map[string]any); ok {
+		if n, ok := limits["steps"].(float64); ok {
+			steps = n
+		}
+	}
+	made := a.Engine.Load(enginePrelude, native)
+	entrypoint := a.Service(h.Entrypoint(b.Param("class_name"), nil))
+	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), a.RPCTargetClass(), entrypoint, vm.ToValue(b.Param("name")), vm.ToValue(steps)).(*goja.Object)
+}

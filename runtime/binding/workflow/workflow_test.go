@@ -1,0 +1,273 @@
+package workflow_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/minidotest"
+)
+
+const worker = `
+import { DurableObject, WorkflowEntrypoint } from "cloudflare:workers";
+import { NonRetryableError } from "cloudflare:workflows";
+export class Ledger extends DurableObject {
+  add(entry) { this.ctx.storage.kv.put("entries", [...this.entries(), entry]); return this.entries().length; }
+  entries() { return this.ctx.storage.kv.get("entries") ?? []; }
+}
+export class Order extends WorkflowEntrypoint {
+  async run(event, step) {
+    const ledger = this.env.LEDGER.getByName("l");
+    const say = (text) => ledger.add(text);
+    const p = event.payload;
+    switch (p.kind) {
+      case "order": {
+        const first = await step.do("first", async () => { await say("first"); return { n: 1, at: new Date(0) }; });
+        await step.sleep("nap", "1 hour");
+        const both = await Promise.all([
+          step.do("left", async () => { await say("left"); return "l"; }),
+          step.do("right", async () => { await say("right"); return "r"; }),
+        ]);
+        const paid = await step.waitForEvent("payment", { type: "paid", timeout: "60 days" });
+        const again = await step.do("first", async () => { await say("again"); return first.n + 1; });
+        return { first, both, paid: paid.payload, again, id: event.instanceId, name: event.workflowName, at: event.timestamp instanceof Date };
+      }
+      case "flaky":
+        return step.do("flaky", { retries: { limit: 3, delay: "10 seconds", backoff: "exponential" } }, async (ctx) => {
+          await say("attempt " + ctx.attempt + " at " + Math.round((Date.now() - p.began) / 1000));
+          if (ctx.attempt < (p.good ?? 99)) throw new TypeError("not yet");
+          return ctx.attempt;
+        });
+      case "fatal":
+        return step.do("fatal", async () => { await say("fatal"); throw new NonRetryableError("no way"); });
+      case "slow":
+        return step.do("slow", { timeout: "5 seconds", retries: { limit: 1, delay: 1 } }, () => new Promise(() => { setTimeout(() => {}, 60000); }));
+      case "months":
+        await step.sleep("long", "5 months");
+        await step.sleepUntil("longer", new Date(p.until));
+        return "woken";
+      case "past":
+        return step.sleepUntil("past", 1);
+      case "unheard":
+        return step.waitForEvent("silence", { type: "never", timeout: "1 minute" });
+      case "function":
+        return step.do("function", async () => ({ f: new WeakMap() }));
+      case "large":
+        return step.do("large", { retries: { limit: 0, delay: 1 } }, async () => "x".repeat(1100000));
+      case "bad config":
+        return step.do("bad", { retries: { limit: -1, delay: 1 } }, async () => 1);
+      case "caught":
+        try {
+          await step.do("caught", { retries: { limit: 0, delay: 1 } }, async () => { throw new RangeError("caught"); });
+        } catch (e) { return e.name + ": " + e.message; }
+    }
+  }
+}
+const attempt = async (fn) => {
+  try { return JSON.stringify((await fn()) ?? null); } catch (e) { return e.name + ": " + e.message; }
+};
+export default {
+  async fetch(req, env) {
+    const u = new URL(req.url), q = (name) => u.searchParams.get(name);
+    const W = env.ORDERS, id = q("id") ?? undefined;
+    switch (u.pathname) {
+      case "/entries": return Response.json(await env.LEDGER.getByName("l").entries());
+      case "/create": return new Response(await attempt(() => W.create({ id, params: { kind: q("kind"), began: Date.now(), until: +q("until"), good: q("good") ?? undefined } })));
+      case "/batch": return new Response(await attempt(async () => (await W.createBatch([{ id: "b1", params: { kind: "fatal" } }, { id: "b2", params: { kind: "past" } }])).map((i) => i.id)));
+      case "/event": return new Response(await attempt(async () => (await W.get(id)).sendEvent({ type: "paid", payload: { sum: 3 } })));
+      default: return new Response(await attempt(async () => (await W.get(id))[u.pathname.slice(1)]()));
+    }
+  },
+};`
+
+const configuration = `{"name": "shop", "main": "worker.js", "compatibility_date": "2026-03-20",
+"durable_objects": {"bindings": [{"name": "LEDGER", "class_name": "Ledger"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Ledger"]}],
+"workflows": [{"binding": "ORDERS", "name": "orders", "class_name": "Order"}]}`
+
+func open(t *testing.T, o minidotest.Options) *minidotest.World {
+	return minidotest.NewWorldFrom(t, map[string]string{"worker.js": worker, "wrangler.json": configuration}, o)
+}
+
+func get(w *minidotest.World, path string) string {
+	return w.Do("GET", "http://localhost"+path, "").Text()
+}
+
+// days are advanced one by one: a world gives up on a longer step.
+func days(w *minidotest.World, n int) {
+	for range n {
+		w.Advance(24 * time.Hour)
+	}
+}
+
+func want(t *testing.T, w *minidotest.World, path, text string) {
+	t.Helper()
+	if got := get(w, path); got != text {
+		t.Errorf("%s: %s, want %s", path, got, text)
+	}
+}
+
+const completed = `{"status":"complete","output":{"first":{"n":1,"at":"1970-01-01T00:00:00.000Z"},"both":["l","r"],"paid":{"sum":3},"again":2,"id":"o","name":"orders","at":true}}`
+
+// An instance goes through steps, sleeps and events; what it came to is its status.
+func TestInstance(t *testing.T) {
+	w := open(t, minidotest.Options{})
+	want(t, w, "/status?id=o", "Error: instance.not_found")
+	want(t, w, "/create?id=o&kind=order", `{"id":"o"}`)
+	want(t, w, "/create?id=o&kind=order", `WorkflowError: (instance.already_exists) Workflow instance with id "o" already exists`)
+	want(t, w, "/create?id=-&kind=order", `WorkflowError: Workflow instance has invalid id`)
+	w.Advance(59 * time.Minute)
+	want(t, w, "/entries", `["first"]`)
+	want(t, w, "/status?id=o", `{"status":"running"}`)
+	w.Advance(2 * time.Minute)
+	want(t, w, "/entries", `["first","left","right"]`)
+	days(w, 30)
+	want(t, w, "/event?id=o", `null`)
+	w.Advance(time.Minute)
+	want(t, w, "/status?id=o", completed)
+	want(t, w, "/terminate?id=o", `WorkflowError: (instance.cannot_terminate) Cannot terminate instance since its on a finite state`)
+	want(t, w, "/entries", `["first","left","right","again"]`)
+}
+
+// Steps are retried with their backoff; what fails for good ends the instance.
+func TestFailures(t *testing.T) {
+	w := open(t, minidotest.Options{})
+	get(w, "/create?id=f&kind=flaky&good=3")
+	w.Advance(2 * time.Minute)
+	want(t, w, "/entries", `["attempt 1 at 0","attempt 2 at 10","attempt 3 at 30"]`)
+	want(t, w, "/status?id=f", `{"status":"complete","output":3}`)
+	for kind, status := range map[string]string{
+		"flaky":      `{"status":"errored","error":{"name":"TypeError","message":"not yet"}}`,
+		"fatal":      `{"status":"errored","error":{"name":"NonRetryableError","message":"no way"}}`,
+		"slow":       `{"status":"errored","error":{"name":"WorkflowTimeoutError","message":"Execution timed out after 5000ms"}}`,
+		"past":       `{"status":"errored","error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
+		"unheard":    `{"status":"errored","error":{"name":"WorkflowTimeoutError","message":"Execution timed out after 60000ms"}}`,
+		"large":      `{"status":"errored","error":{"name":"WorkflowInternalError","message":"Step large-1 output is too large. Maximum allowed size is 1MiB."}}`,
+		"bad+config": `{"status":"errored","error":{"name":"WorkflowFatalError","message":"Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`,
+		"caught":     `{"status":"complete","output":"RangeError: caught"}`,
+	} {
+		id := strings.ReplaceAll(kind, "+", "_")
+		get(w, fmt.Sprintf("/create?id=%s&kind=%s", id, kind))
+		w.Advance(5 * time.Minute)
+		want(t, w, "/status?id="+id, status)
+	}
+	want(t, w, "/batch", `["b1","b2"]`)
+	want(t, w, "/batch", `[]`)
+}
+
+// An instance that is paused does nothing, its sleeps stand still; it goes on, is
+// restarted and is terminated as it is told.
+func TestControl(t *testing.T) {
+	w := open(t, minidotest.Options{})
+	get(w, "/create?id=o&kind=order")
+	w.Advance(30 * time.Minute)
+	want(t, w, "/pause?id=o", `null`)
+	w.Advance(24 * time.Hour)
+	want(t, w, "/status?id=o", `{"status":"paused"}`)
+	want(t, w, "/entries", `["first"]`)
+	want(t, w, "/resume?id=o", `null`)
+	w.Advance(29 * time.Minute)
+	want(t, w, "/entries", `["first"]`)
+	w.Advance(2 * time.Minute)
+	want(t, w, "/entries", `["first","left","right"]`)
+	want(t, w, "/restart?id=o", `null`)
+	w.Advance(2 * time.Minute)
+	want(t, w, "/entries", `["first","left","right","first"]`)
+	want(t, w, "/terminate?id=o", `null`)
+	w.Advance(2 * time.Hour)
+	want(t, w, "/status?id=o", `{"status":"terminated"}`)
+	want(t, w, "/entries", `["first","left","right","first"]`)
+}
+
+// Sleeps of months end when they are over, across restarts of the server.
+func TestSleepOfMonths(t *testing.T) {
+	w := open(t, minidotest.Options{})
+	until := w.Now().Add(400 * 24 * time.Hour)
+	get(w, fmt.Sprintf("/create?id=m&kind=months&until=%d", until.UnixMilli()))
+	days(w, 149)
+	w = w.Restart()
+	days(w, 250)
+	want(t, w, "/status?id=m", `{"status":"running"}`)
+	days(w, 2)
+	want(t, w, "/status?id=m", `{"status":"complete","output":"woken"}`)
+}
+
+// An instance that was acknowledged ends as it does undisturbed, after a death of
+// the process or of the machine at any effect point; no step runs again once its
+// result is known to the run, and an acknowledged event is not lost.
+func TestDeathAtEveryPoint(t *testing.T) {
+	minidotest.EachDeath(t, func(t *testing.T, d minidotest.Death) {
+		play := func(w *minidotest.World) (created, sent bool) {
+			until := func(done func() bool) bool {
+				if err := w.Until(done); err != nil && !w.Dead() {
+					t.Fatal(err)
+				}
+				return !w.Dead()
+			}
+			after := func(wait time.Duration) func() bool {
+				over := false
+				w.Clock().AfterFunc(wait, func() { over = true })
+				return func() bool { return over }
+			}
+			r := w.Send("GET", "http://localhost/create?id=o&kind=order", "")
+			alive := until(r.Done) && until(after(2*time.Hour))
+			created = r.Status == 200 && r.Body == `{"id":"o"}`
+			if !alive {
+				return created, false
+			}
+			r = w.Send("GET", "http://localhost/event?id=o", "")
+			if until(r.Done) {
+				until(after(time.Hour))
+			}
+			return created, r.Status == 200 && r.Body == "null"
+		}
+		first := open(t, d.With(minidotest.Options{}))
+		if created, sent := play(first); !created || !sent {
+			t.Fatal("nothing was done")
+		}
+		want(t, first, "/status?id=o", completed)
+		deaths := 0
+		for i, line := range first.Logged(" point ") {
+			if !strings.Contains(line, ":before(") {
+				continue // a death at an after-side leaves what one at the next before-side leaves
+			}
+			if d.LosesPower() && !strings.Contains(line, "commit:") && !strings.Contains(line, "index:") {
+				continue // between two commits a disk loses the same
+			}
+			w := first.Again(d.With(minidotest.Options{Kill: func(p killpoint.Point) bool { return p.Number == i+1 }}))
+			created, sent := play(w)
+			if !w.Dead() {
+				w.Stop()
+				continue
+			}
+			deaths++
+			where := w.Logged("killed at")[0]
+			w = w.Revive()
+			w.Advance(2 * time.Hour)
+			if !created {
+				get(w, "/create?id=o&kind=order")
+				w.Advance(2 * time.Hour)
+			}
+			if !sent {
+				get(w, "/event?id=o")
+				w.Advance(time.Minute)
+			}
+			if got := get(w, "/status?id=o"); got != completed {
+				t.Errorf("%s: %s, and should be %s", where, got, completed)
+			}
+			entries := get(w, "/entries")
+			// A death within an attempt repeats it; what the run went on from is not repeated.
+			for _, order := range [][2]string{{"first", "left"}, {"first", "right"}, {"left", "again"}, {"right", "again"}} {
+				before, after := strings.LastIndex(entries, `"`+order[0]+`"`), strings.Index(entries, `"`+order[1]+`"`)
+				if before < 0 || after < before || strings.Count(entries, `"`+order[0]+`"`) > 2 {
+					t.Errorf("%s: %q and %q: %s", where, order[0], order[1], entries)
+				}
+			}
+			w.Stop()
+		}
+		if deaths < 15 {
+			t.Errorf("%d deaths", deaths)
+		}
+	})
+}
