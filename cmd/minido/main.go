@@ -33,6 +33,7 @@ type cli struct {
 	Ctl        ctlCommand        `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"The KV namespaces of the state directory: get, put, list, delete."`
 	D1         d1Command         `cmd:"" name:"d1" help:"The D1 databases of the state directory: execute SQL, apply migrations."`
+	Test       testCommand       `cmd:"" help:"Run vitest suites inside the worker, in simulated worlds; with --chaos, under faults."`
 	Chaos      chaoscli.Chaos    `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child      childCommand      `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo       demoCommand       `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`
@@ -103,6 +104,7 @@ const description = `Runs Cloudflare Workers and Durable Objects on this machine
   minido dev --port 0 --persist-to /tmp/state
   minido chaos enumerate . --call 'ResearchAgent/r1.startResearch("tides")'
                                       kill the agent at every point where it can be killed, and check that it recovers
+  minido test --chaos evict           run the project's vitest suites, and again with objects evicted at every effect point
   minido ctl list                     the objects of the running server, and what they do
 
 State is kept in wrangler's own layout, so a directory written by "wrangler dev" opens here and the reverse.

@@ -40,7 +40,7 @@ var chapters = []struct {
 }{
 	{"Start", []string{"README.md", "docs/quickstart.md", "docs/concepts.md"}},
 	{"Guides", []string{"docs/guides.md", "docs/troubleshooting.md"}},
-	{"Reference", []string{"docs/cli.md", "docs/chaos.md", "docs/control.md", "docs/compatibility.md"}},
+	{"Reference", []string{"docs/cli.md", "docs/testing.md", "docs/chaos.md", "docs/control.md", "docs/compatibility.md"}},
 	{"How it works", []string{"docs/semantics.md", "docs/systems.md", "docs/rationale.md", "docs/insides.md", "docs/benchmarks.md"}},
 	{"Project", []string{"CHANGELOG.md", "SUPPORT.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md"}},
 }

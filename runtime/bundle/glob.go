@@ -9,10 +9,10 @@ import (
 // globs caches compiled patterns; guarded by itself.
 var globs sync.Map // string → *regexp.Regexp
 
-// matchGlob reports whether the slash-separated path matches the pattern:
+// MatchGlob reports whether the slash-separated path matches the pattern:
 // `*` and `?` stay inside a segment, `**` crosses them, `{a,b}` alternates. A
 // pattern without a slash is compared with the last segment.
-func matchGlob(pattern, path string) bool {
+func MatchGlob(pattern, path string) bool {
 	if !strings.Contains(pattern, "/") {
 		path = path[strings.LastIndexByte(path, '/')+1:]
 	}

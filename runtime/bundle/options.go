@@ -143,7 +143,7 @@ func (o *Options) moduleType(path string) (ModuleType, bool) {
 			continue
 		}
 		for _, g := range r.Globs {
-			if matchGlob(g, rel) {
+			if MatchGlob(g, rel) {
 				return r.Type, true
 			}
 		}

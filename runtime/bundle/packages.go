@@ -110,7 +110,7 @@ func (i *pkgInfo) pure(path string) bool {
 		return false
 	}
 	rel := relSlash(i.dir, path)
-	return !slices.ContainsFunc(*i.sideEffects, func(g string) bool { return matchGlob(g, rel) })
+	return !slices.ContainsFunc(*i.sideEffects, func(g string) bool { return MatchGlob(g, rel) })
 }
 
 // deferrable reports whether the module at path may wait until it is first
@@ -138,5 +138,5 @@ func (o *Options) mayDefer(name string, declared bool) bool {
 }
 
 func matchPackage(list []string, name string) bool {
-	return name != "" && slices.ContainsFunc(list, func(p string) bool { return p == name || matchGlob(p, name) })
+	return name != "" && slices.ContainsFunc(list, func(p string) bool { return p == name || MatchGlob(p, name) })
 }

@@ -223,7 +223,11 @@ func (b *Bundler) onLoad(a api.OnLoadArgs) (api.OnLoadResult, error) {
 	if a.Path == b.opts.Entry {
 		stub += additionalStub(s.extra)
 	}
-	return api.OnLoadResult{Contents: &stub, Loader: api.LoaderJS}, nil
+	r := api.OnLoadResult{Contents: &stub, Loader: api.LoaderJS}
+	if a.Namespace == virtualNamespace {
+		r.ResolveDir = b.opts.Dir
+	}
+	return r, nil
 }
 
 // stubOf is a file that imports what u imports, one import per line.

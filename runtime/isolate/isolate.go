@@ -60,6 +60,10 @@ type Options struct {
 	// Watch is the clock of limits, Heap bounds memory; see engine.Options.
 	Watch clock.Clock
 	Heap  *engine.HeapWatch
+	// LateInContext evaluates modules that are imported after the start in the
+	// context that imports them, with its I/O, instead of in the global scope: test
+	// files, which Cloudflare's pool for vitest evaluates in a request.
+	LateInContext bool
 	// Condemned is called once, on the loop, when the isolate must be replaced.
 	Condemned func(i *Isolate, reason error)
 }
@@ -212,7 +216,13 @@ func (i *Isolate) describe(err error) error {
 	return err
 }
 
-func (i *Isolate) inGlobalScope(fn func()) { i.Engine.In(engine.GlobalFrame, fn) }
+func (i *Isolate) inGlobalScope(fn func()) {
+	if i.opts.LateInContext {
+		fn()
+		return
+	}
+	i.Engine.In(engine.GlobalFrame, fn)
+}
 
 func (i *Isolate) builtin(spec string) (goja.Value, error) {
 	if m, ok := i.CF.Module(spec); ok {

@@ -65,7 +65,7 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 
 // bundleKey tells what is bundled from everything else, its builtins left out.
 func bundleKey(o bundle.Options) string {
-	return fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional})
+	return fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional, o.Virtual})
 }
 
 func (b *Bundles) file(key string) string {

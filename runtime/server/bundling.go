@@ -102,6 +102,9 @@ func (o *Options) bundle(p *config.Project) bundle.Options {
 		through := slices.ContainsFunc(p.Rules, func(d config.Rule) bool { return d.Default && d.Type == r.Type })
 		b.Rules = append(b.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs, Fallthrough: through})
 	}
+	if o.Amend != nil {
+		o.Amend(&b)
+	}
 	return b
 }
 

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
@@ -87,6 +88,10 @@ type Options struct {
 	TestScheduled bool
 	// Watch reloads the worker when its files change.
 	Watch bool
+	// Amend, if not nil, changes how the workers are bundled. It must be pure.
+	Amend func(*bundle.Options)
+	// LateInContext is isolate.Options.LateInContext.
+	LateInContext bool
 	// Bundles, if not nil, bundles each project once for all servers that share
 	// it. Not with Watch.
 	Bundles *Bundles

@@ -20,6 +20,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/server"
@@ -93,6 +94,11 @@ type Options struct {
 	Entropy entropy.Source
 	// Ahead is server.Options.Ahead.
 	Ahead bool
+	// Amend and LateInContext are those of server.Options.
+	Amend         func(*bundle.Options)
+	LateInContext bool
+	// Console, if not nil, gets what the worker logs, besides Record.
+	Console engine.Logger
 	// AI is the URL of a provider of Workers AI, on the network; see server.Options.
 	AI string
 }
@@ -187,7 +193,13 @@ func (w *World) start() (err error) {
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI, Ahead: o.Ahead,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction,
-		Console: func(_ engine.Level, _ *engine.Context, text string) { note("log " + text) },
+		Amend: o.Amend, LateInContext: o.LateInContext,
+		Console: func(level engine.Level, c *engine.Context, text string) {
+			note("log " + text)
+			if o.Console != nil {
+				o.Console(level, c, text)
+			}
+		},
 		Events: func(ev server.Event) {
 			note(fmt.Sprintf("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)))
 		},

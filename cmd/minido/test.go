@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/vitest"
+	"minido.dev/minido/vitest/report"
+)
+
+type testCommand struct {
+	Files []string `arg:"" optional:"" help:"Parts of paths: only test files that contain one of them run."`
+
+	Dir      string        `default:"." help:"The project's directory."`
+	Config   string        `placeholder:"FILE" help:"Vitest configuration. Default: vitest.config.* or vite.config.* in the directory."`
+	Name     string        `short:"t" name:"testNamePattern" placeholder:"REGEXP" help:"Only tests whose full name matches run."`
+	Reporter []string      `sep:"none" placeholder:"NAME[=FILE]" help:"default, verbose, dot, json, junit, github or tap, to the output or to a file. May be repeated."`
+	Bail     int           `placeholder:"N" help:"Stop after N failed tests."`
+	Retry    int           `default:"-1" placeholder:"N" help:"Run a failed test again up to N times."`
+	Timeout  time.Duration `name:"test-timeout" placeholder:"DURATION" help:"Limit of a test, in virtual time. Default: the configuration's, or 5s."`
+	Shard    string        `placeholder:"I/N" help:"Run the I-th of N parts of the test files."`
+	Update   bool          `short:"u" help:"Write snapshots that differ."`
+	Seed     uint64        `default:"1" help:"Seed of the simulated worlds."`
+	Chaos    string        `enum:",evict,hibernate,crash,kill" default:"" placeholder:"FAULT" help:"Run each test that passes again with a fault at each of its effect points: evict, hibernate, crash or kill."`
+	Points   int           `placeholder:"N" help:"With --chaos: at most N points of each test, evenly spread."`
+	At       int           `placeholder:"N" help:"With --chaos: only the N-th point."`
+
+	PassWithNoTests bool   `name:"passWithNoTests" help:"Exit with 0 if there are no test files."`
+	CacheDir        string `placeholder:"DIR" help:"Directory for transformed modules. Default: .wrangler/minido-test in the project."`
+}
+
+// Help implements kong's HelpProvider.
+func (testCommand) Help() string {
+	return `Runs a project's vitest suites inside its worker, in simulated worlds with virtual time and without Node.js
+(docs/testing.md). The project's own vitest is used: npm install --save-dev vitest.
+
+Exit codes: 0 all passed, 1 a test failed or a fault made one fail, 2 wrong flags, configuration or project.`
+}
+
+// Run implements kong's command interface.
+func (c *testCommand) Run() error { return c.run(os.Stdout) }
+
+func (c *testCommand) run(out io.Writer) error {
+	usage := func(format string, args ...any) error {
+		return &exitError{exitUsage, fmt.Errorf("minido: "+format, args...)}
+	}
+	o := vitest.Options{Files: c.Files, Config: c.Config, Name: c.Name, Update: c.Update, New: os.Getenv("CI") == "", Bail: c.Bail, Retry: c.Retry,
+		Timeout: c.Timeout, Seed: c.Seed, Chaos: vitest.Fault(c.Chaos), Points: c.Points, At: c.At, CacheDir: c.CacheDir, Clock: clock.Real{}, Out: out, Environ: os.Environ()}
+	var err error
+	if o.Dir, err = filepath.Abs(c.Dir); err != nil {
+		return err
+	}
+	if c.Chaos == "" && (c.Points != 0 || c.At != 0) {
+		return usage("--points and --at need --chaos")
+	}
+	if c.Shard != "" {
+		i, n, ok := strings.Cut(c.Shard, "/")
+		o.Shard, err = strconv.Atoi(i)
+		if err == nil {
+			o.Shards, err = strconv.Atoi(n)
+		}
+		if !ok || err != nil || o.Shard < 1 || o.Shard > o.Shards {
+			return usage("--shard %q: write I/N, for example 1/3", c.Shard)
+		}
+	}
+	names := c.Reporter
+	if len(names) == 0 {
+		names = []string{"default"}
+		if os.Getenv("GITHUB_ACTIONS") == "true" {
+			names = append(names, "github")
+		}
+	}
+	for _, name := range names {
+		if kind, _, _ := strings.Cut(name, "="); !report.Known(kind) {
+			return usage("--reporter %q: there are %s", kind, strings.Join(report.Names(), ", "))
+		}
+	}
+	r, err := vitest.Run(o)
+	if err != nil {
+		return explainTest(err)
+	}
+	for _, name := range names {
+		if err := write(name, r, out); err != nil {
+			return err
+		}
+	}
+	if len(r.Files) == 0 && !c.PassWithNoTests {
+		return &exitError{exitFailure, errors.New("minido: no test files were found")}
+	}
+	if r.Failed() {
+		return &exitError{exitFailure, nil}
+	}
+	return nil
+}
+
+// write writes one report.
+func write(name string, r *vitest.Report, out io.Writer) error {
+	kind, file, toFile := strings.Cut(name, "=")
+	text, err := report.Text(kind, r, useColor() && !toFile)
+	if err != nil {
+		return err
+	}
+	if !toFile {
+		_, err = io.WriteString(out, text)
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
+// explainTest makes of an error what people read, and its exit code.
+func explainTest(err error) error {
+	var usage *vitest.UsageError
+	var bad *config.ConfigError
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &usage), errors.As(err, &syntax):
+		return &exitError{exitUsage, fmt.Errorf("minido: %w", err)}
+	case errors.As(err, &bad):
+		text, _ := server.Explain(err, useColor())
+		return &exitError{exitUsage, errors.New(text)}
+	}
+	return err
+}

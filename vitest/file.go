@@ -1,0 +1,243 @@
+package vitest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/server"
+	"minido.dev/minido/runtime/world"
+)
+
+// fileRun is one run of one test file, in a world of its own. It belongs to the
+// goroutine that runs it.
+type fileRun struct {
+	project *project
+	bundles *server.Bundles
+	file    string // absolute
+	name    string // testNamePattern
+	seed    uint64
+	quiet   bool // what the tests log is dropped
+	// fault, with at counted from 1, is what happens in the test named test; at 0
+	// records its points.
+	fault Fault
+	test  string
+	at    int
+	armed killpoint.Point // where a crash happens
+
+	world    *world.World
+	host     host
+	points   []killpoint.Point // of objects, all of the run
+	watching bool              // the test runs
+	window   []killpoint.Point // of the test
+	due      string            // the object that an eviction waits for, "Class/name"
+	kill     killpoint.Point   // an armed crash that takes all objects with it; its Occurrence counts down to 0
+	crashed  bool              // that crash has happened, the others are still to come
+}
+
+// answer is what the suite's code returns.
+type answer struct {
+	Fatal     string
+	File      *Task
+	Snapshot  *Snapshot
+	Unhandled []Error
+}
+
+// do runs the file. The error is of this process; what the file does wrong is in
+// the answer.
+func (r *fileRun) do() (a *answer, err error) {
+	dir, err := os.MkdirTemp("", "minido-test-")
+	if err != nil {
+		return nil, fmt.Errorf("vitest: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	r.host.run = r
+	p := r.project
+	c := p.config
+	c.Entry = p.entry
+	r.world, err = world.Open(world.Options{Config: c, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, LateInContext: true,
+		Network: func(w *world.World) { w.Net.Handle(hostName, r.host.handle) }, Point: r.point, Console: r.log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.world.Stop()) }()
+	request, err := json.Marshal(r.request())
+	if err != nil {
+		return nil, fmt.Errorf("vitest: %w", err)
+	}
+	response := r.world.Send(&event.Request{Method: "POST", URL: "http://run.minido.test/", Header: event.Header{{Name: "Host", Value: "run.minido.test"}}, Body: event.Bytes(request)})
+	for !response.Done() {
+		if err := r.world.Until(func() bool { return response.Done() || len(r.host.queue) > 0 || r.due != "" || r.crashed }); err != nil {
+			return &answer{Fatal: "the test file never ends: " + err.Error()}, nil
+		}
+		if err := r.act(); err != nil {
+			return nil, err
+		}
+	}
+	if response.Err != nil {
+		return &answer{Fatal: response.Err.Error()}, nil
+	}
+	if response.Status != 200 {
+		return &answer{Fatal: fmt.Sprintf("the worker answered %d: %s", response.Status, response.Body)}, nil
+	}
+	a = &answer{}
+	if err := json.Unmarshal(response.Body, a); err != nil {
+		return nil, fmt.Errorf("vitest: %w", err)
+	}
+	return a, nil
+}
+
+// act does what is due between two steps.
+func (r *fileRun) act() error {
+	switch {
+	case r.crashed:
+		r.crashed = false
+		return r.host.actAll("crash", "")
+	case r.due != "":
+		object := r.due
+		r.due = ""
+		class, name, _ := strings.Cut(object, "/")
+		ref, err := r.world.Server.Address(class, name)
+		if err != nil {
+			return err
+		}
+		sockets := "close"
+		if r.fault == Hibernate {
+			sockets = "hibernate"
+		}
+		action, err := verb("evict", sockets)
+		if err != nil {
+			return err
+		}
+		return r.whenIdle(ref, action, object)
+	case len(r.host.queue) > 0:
+		r.host.answer()
+	}
+	return nil
+}
+
+// whenIdle evicts an object; one that is busy is due again after the next step,
+// until the test is over.
+func (r *fileRun) whenIdle(ref pool.Ref, action pool.Action, object string) error {
+	err, over := error(nil), false
+	ref.Act(action, func(e error) { err, over = e, true })
+	if stuck := r.world.Until(func() bool { return over }); stuck != nil {
+		return stuck
+	}
+	var refused *pool.RefusedError
+	if errors.As(err, &refused) {
+		if r.watching {
+			r.due = object
+			_, err = r.world.Step()
+			return err
+		}
+		return nil
+	}
+	if errors.Is(err, pool.ErrNotRunning) {
+		return nil
+	}
+	return err
+}
+
+// begins is told that a test begins.
+func (r *fileRun) begins(name string) error {
+	if name != r.test || r.watching {
+		return nil
+	}
+	r.watching, r.window = true, nil
+	if r.at == 0 || r.fault != Crash && r.fault != Kill {
+		return nil
+	}
+	if r.fault == Kill {
+		r.kill = r.armed
+	}
+	return arm(r.world, r.armed.Object, r.armed.Label())
+}
+
+// killsAt reports whether the crash that takes all objects with it is at p.
+func (r *fileRun) killsAt(p killpoint.Point) bool {
+	k := &r.kill
+	if k.Occurrence == 0 || p.Kind != k.Kind || p.Side != k.Side || p.Object != k.Object || k.Cause != "" && p.Cause != k.Cause {
+		return false
+	}
+	k.Occurrence--
+	return k.Occurrence == 0
+}
+
+// point is called at each effect point. Those of a whole class, the directory of
+// its files, are no object's.
+func (r *fileRun) point(p killpoint.Point, _ world.Moment) {
+	if !strings.Contains(p.Object, "/") {
+		return
+	}
+	r.points = append(r.points, p)
+	r.crashed = r.killsAt(p) || r.crashed
+	if !r.watching {
+		return
+	}
+	r.window = append(r.window, p)
+	if (r.fault == Evict || r.fault == Hibernate) && len(r.window) == r.at {
+		r.due = p.Object
+	}
+}
+
+func (r *fileRun) log(_ engine.Level, _ *engine.Context, text string) {
+	if !r.quiet {
+		_, _ = fmt.Fprintln(r.project.options.Out, text) // what reads it is gone
+	}
+}
+
+// request is what the suite's code is told.
+func (r *fileRun) request() map[string]any {
+	o, s := r.project.options, r.project.settings
+	config := map[string]any{
+		"root": s.root, "testTimeout": s.TestTimeout, "hookTimeout": s.HookTimeout, "retry": s.Retry, "globals": s.Globals, "setupFiles": r.project.setup(),
+		"testNamePattern": r.name, "allowOnly": true, "passWithNoTests": true, "maxConcurrency": 5, "includeTaskLocation": true, "tags": []string{}, "name": "", "isolate": true,
+		"sequence":     map[string]any{"seed": r.seed, "hooks": "stack", "setupFiles": "parallel", "concurrent": false, "shuffle": false},
+		"experimental": map[string]any{"importDurations": map[string]any{"limit": 0}}, "expect": map[string]any{}, "fakeTimers": map[string]any{"toFake": []string{"setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate", "Date"}},
+		"chaiConfig": map[string]any{}, "diff": map[string]any{},
+	}
+	for key, value := range s.Vitest { // order-independent: keys are unique
+		merge(config, key, value)
+	}
+	if o.Retry >= 0 {
+		config["retry"] = o.Retry
+	}
+	if o.Timeout > 0 {
+		config["testTimeout"] = o.Timeout.Milliseconds()
+	}
+	if o.Bail > 0 {
+		config["bail"] = o.Bail
+	}
+	update := "none"
+	switch {
+	case o.Update:
+		update = "all"
+	case o.New:
+		update = "new"
+	}
+	req := map[string]any{"file": r.file, "dir": r.project.worker.Dir, "config": config, "update": update}
+	if r.test != "" {
+		req["chaos"], req["update"] = r.test, "none"
+	}
+	return req
+}
+
+// merge sets a member of a configuration; one that is an object keeps what is
+// not given.
+func merge(config map[string]any, key string, value any) {
+	old, isObject := config[key].(map[string]any)
+	given, ok := value.(map[string]any)
+	if !isObject || !ok {
+		config[key] = value
+		return
+	}
+	maps.Copy(old, given)
+}

@@ -1,0 +1,324 @@
+package vitest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/world"
+)
+
+// hostName is where the suite's code reaches this process.
+const hostName = "minido.test"
+
+// question is what the suite's code asks for.
+type question struct {
+	op   string
+	args arguments
+	done func(value any, err error)
+}
+
+// arguments are those of all questions together.
+type arguments struct {
+	ID, Verb, Sockets, Binding, Path, Text, Point, Duration, Name string
+}
+
+// host answers a suite. It belongs to its world's goroutine; what it does to the
+// world it does between two steps, in run.
+type host struct {
+	run   *fileRun
+	queue []question
+}
+
+// handle implements netx.Handler.
+func (h *host) handle(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	reply := func(value any, err error) {
+		answer := map[string]any{"value": value}
+		if err != nil {
+			answer = map[string]any{"error": err.Error()}
+		}
+		text, err := json.Marshal(answer)
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		done(&event.Response{Status: 200, Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(text)}, nil)
+	}
+	event.ReadAll(req.Body, 0, func(body []byte, err error) {
+		var q question
+		u, uerr := url.Parse(req.URL)
+		if err = errors.Join(err, uerr); err == nil {
+			q.op, q.done = strings.TrimPrefix(u.Path, "/"), reply
+			err = json.Unmarshal(body, &q.args)
+		}
+		if err != nil {
+			reply(nil, err)
+			return
+		}
+		h.queue = append(h.queue, q)
+	})
+	return func(error) {}
+}
+
+// answer takes the next question.
+func (h *host) answer() {
+	q := h.queue[0]
+	h.queue = h.queue[1:]
+	value, err := h.do(q)
+	q.done(value, err)
+}
+
+func (h *host) do(q question) (any, error) {
+	a, w := q.args, h.run.world
+	switch q.op {
+	case "read":
+		text, err := os.ReadFile(a.Path)
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, nil
+		}
+		return string(text), err
+	case "write":
+		if err := h.inProject(a.Path); err != nil {
+			return nil, err
+		}
+		if err := os.MkdirAll(filepath.Dir(a.Path), 0o755); err != nil {
+			return nil, err
+		}
+		return nil, os.WriteFile(a.Path, []byte(a.Text), 0o644)
+	case "remove":
+		if err := h.inProject(a.Path); err != nil {
+			return nil, err
+		}
+		return nil, os.Remove(a.Path)
+	case "has-object":
+		_, err := h.find(a.ID)
+		return err == nil, nil
+	case "ids":
+		return h.ids(a.Binding)
+	case "act":
+		return nil, h.act(a.ID, a.Verb, a.Sockets)
+	case "act-all":
+		return nil, h.actAll(a.Verb, a.Sockets)
+	case "reset":
+		return nil, h.reset()
+	case "advance":
+		d, err := time.ParseDuration(a.Duration)
+		if err != nil || d < 0 {
+			return nil, fmt.Errorf("clock.advance: %q is no duration; write milliseconds, or a text such as \"30m\"", a.Duration)
+		}
+		return nil, w.Advance(d)
+	case "kill-at":
+		return nil, h.killAt(a.Point)
+	case "effects":
+		return labels(h.run.points), nil
+	case "seed":
+		return h.run.seed, nil
+	case "test-begins":
+		return nil, h.run.begins(a.Name)
+	case "test-ends":
+		h.run.watching = false
+		return nil, nil
+	}
+	return nil, fmt.Errorf("vitest: the suite asked for %q", q.op)
+}
+
+// inProject refuses files that are no business of a suite's snapshots.
+func (h *host) inProject(path string) error {
+	rel, err := filepath.Rel(h.run.project.settings.root, path)
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return fmt.Errorf("a snapshot outside of the project is not written: %s", path)
+	}
+	return nil
+}
+
+func labels(points []killpoint.Point) []string {
+	out := []string{}
+	for _, p := range points {
+		out = append(out, p.Label())
+	}
+	return out
+}
+
+// objects lists the objects of the project's own worker.
+func (h *host) objects() ([]pool.ObjectInfo, error) {
+	all, err := h.run.world.Server.Look()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0].Objects, nil
+}
+
+// find finds an object by its id. One that was never entered has no class yet:
+// it is looked for in each.
+func (h *host) find(id string) (pool.Ref, error) {
+	for _, c := range h.run.project.worker.Classes {
+		ref, err := h.run.world.Server.Worker("").Address(c.ClassName, id)
+		if err == nil && strings.HasSuffix(ref.File(), id+".sqlite") {
+			return ref, nil
+		}
+	}
+	return pool.Ref{}, errors.New("Durable Object test helpers can only be used with stubs pointing to objects defined within the same worker.")
+}
+
+func (h *host) ids(binding string) ([]string, error) {
+	class := ""
+	for _, b := range h.run.project.worker.DurableObjects {
+		if b.Name == binding {
+			class = b.ClassName
+		}
+	}
+	if class == "" {
+		return nil, fmt.Errorf("the binding %s is no Durable Object namespace of this worker", binding)
+	}
+	all, err := h.objects()
+	ids := []string{}
+	for _, o := range all {
+		if o.Class == class {
+			ids = append(ids, o.ID)
+		}
+	}
+	return ids, err
+}
+
+// verb is the action of a name; evictions close sockets or leave them.
+func verb(name, sockets string) (pool.Action, error) {
+	switch name {
+	case "crash":
+		return pool.Action{Verb: pool.Crash}, nil
+	case "abort":
+		return pool.Action{Verb: pool.Abort}, nil
+	case "evict":
+		switch sockets {
+		case "hibernate":
+			return pool.Action{Verb: pool.Hibernate}, nil
+		case "close":
+			return pool.Action{Verb: pool.Evict}, nil
+		}
+		return pool.Action{}, fmt.Errorf("webSockets must be \"hibernate\" or \"close\", not %q", sockets)
+	}
+	return pool.Action{}, fmt.Errorf("unknown fault %q", name)
+}
+
+// act does something to an object, once what it is doing is over, for at most
+// patience.
+func (h *host) act(id, name, sockets string) error {
+	action, err := verb(name, sockets)
+	if err != nil {
+		return err
+	}
+	ref, err := h.find(id)
+	if err != nil {
+		return err
+	}
+	return h.perform(ref, action)
+}
+
+// patience is how long, in virtual time, an eviction waits for an object that is
+// busy.
+const patience = 10 * time.Second
+
+func (h *host) perform(ref pool.Ref, action pool.Action) error {
+	w := h.run.world
+	deadline := w.Now().Add(patience)
+	for pause := time.Millisecond; ; pause *= 2 {
+		err, over := error(nil), false
+		ref.Act(action, func(e error) { err, over = e, true })
+		if stuck := w.Until(func() bool { return over }); stuck != nil {
+			return stuck
+		}
+		var refused *pool.RefusedError
+		switch {
+		case errors.Is(err, pool.ErrNotRunning):
+			return nil
+		case errors.As(err, &refused) && w.Now().Before(deadline):
+			if err := w.Advance(pause); err != nil {
+				return err
+			}
+		case err != nil:
+			return fmt.Errorf("%s %s: %w", action.Verb, ref.Label(), err)
+		default:
+			return nil
+		}
+	}
+}
+
+func (h *host) actAll(name, sockets string) error {
+	action, err := verb(name, sockets)
+	if err != nil {
+		return err
+	}
+	all, err := h.objects()
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		if o.Live == nil && o.Sockets == 0 {
+			continue
+		}
+		ref, err := h.run.world.Server.Find(o.Class, o.ID)
+		if err == nil {
+			err = h.perform(ref, action)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reset ends all objects and empties their storage.
+func (h *host) reset() error {
+	all, err := h.objects()
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		ref, err := h.run.world.Server.Find(o.Class, o.ID)
+		if errors.Is(err, pool.ErrNoObject) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := h.perform(ref, pool.Action{Verb: pool.Abort, Reason: "Application called deleteAllDurableObjects()."}); err != nil {
+			return err
+		}
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(ref.File() + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// killAt lets all objects die at an effect point.
+func (h *host) killAt(label string) error {
+	p, err := killpoint.ParseLabel(label)
+	if err != nil {
+		return err
+	}
+	if p.Object == "" {
+		return fmt.Errorf("killAt(%q): name an object, for example commit:after(Room/r)", label)
+	}
+	h.run.kill = p
+	return arm(h.run.world, p.Object, label)
+}
+
+// arm lets an object ("Class/name") crash at a point.
+func arm(w *world.World, object, label string) error {
+	class, name, _ := strings.Cut(object, "/")
+	ref, err := w.Server.Address(class, name)
+	if err != nil {
+		return err
+	}
+	return ref.ArmCrash(label)
+}

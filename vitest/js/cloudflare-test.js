@@ -1,0 +1,208 @@
+// The module cloudflare:test, with the names and errors of Cloudflare's own.
+import { env, exports, host, inObject } from "minido:suite";
+
+export { fetchMock } from "minido:fetch-mock";
+
+export { env };
+
+export const SELF = new Proxy({}, {
+  get(_, key) {
+    const value = exports.default[key];
+    return typeof value === "function" ? (...args) => exports.default[key](...args) : value;
+  },
+});
+
+const isNamespace = (v) => typeof v?.idFromName === "function" && typeof v.newUniqueId === "function" && typeof v.get === "function";
+const isStub = (v) => v != null && typeof v === "object" && typeof v.fetch === "function" && typeof v.id === "object";
+
+function needStub(fn, stub) {
+  if (!isStub(stub)) throw new TypeError(`Failed to execute '${fn}': parameter 1 is not of type 'DurableObjectStub'.`);
+}
+
+export async function runInDurableObject(stub, callback) {
+  needStub("runInDurableObject", stub);
+  if (typeof callback !== "function") throw new TypeError("Failed to execute 'runInDurableObject': parameter 2 is not of type 'function'.");
+  const ours = await host("has-object", { id: String(stub.id) });
+  if (!ours) throw new Error("Durable Object test helpers can only be used with stubs pointing to objects defined within the same worker.");
+  return inObject(stub, callback);
+}
+
+export async function runDurableObjectAlarm(stub) {
+  needStub("runDurableObjectAlarm", stub);
+  return runInDurableObject(stub, async (instance, state) => {
+    if (await state.storage.getAlarm() === null) return false;
+    await state.storage.deleteAlarm();
+    await instance.alarm?.();
+    return true;
+  });
+}
+
+export async function listDurableObjectIds(namespace) {
+  if (!isNamespace(namespace)) throw new TypeError("Failed to execute 'listDurableObjectIds': parameter 1 is not of type 'DurableObjectNamespace'.");
+  const binding = Object.keys(env).find((key) => env[key] === namespace);
+  if (binding === undefined) throw new Error("Expected to find bound name for namespace");
+  return (await host("ids", { binding })).map((id) => namespace.idFromString(id));
+}
+
+const sockets = (options) => options?.webSockets ?? "hibernate";
+
+export async function evictDurableObject(stub, options) {
+  needStub("evictDurableObject", stub);
+  await host("act", { id: String(stub.id), verb: "evict", sockets: sockets(options) });
+}
+
+export async function evictAllDurableObjects(options) {
+  await host("act-all", { verb: "evict", sockets: sockets(options) });
+}
+
+export const abortAllDurableObjects = () => host("act-all", { verb: "abort" });
+
+export const reset = () => host("reset");
+
+// Events.
+
+const flag = Symbol("construct");
+const pending = Symbol("waitUntil");
+
+function illegal(given) {
+  if (given !== flag) throw new TypeError("Illegal constructor");
+}
+
+class ExecutionContext {
+  [pending] = [];
+  exports = exports;
+  props = {};
+  constructor(given) { illegal(given); }
+  waitUntil(promise) {
+    if (!(this instanceof ExecutionContext)) throw new TypeError("Illegal invocation");
+    this[pending].push(promise);
+  }
+  passThroughOnException() {}
+}
+
+export const createExecutionContext = () => new ExecutionContext(flag);
+
+// waitLimit is production's limit for waitUntil(), in milliseconds.
+const waitLimit = 30_000;
+
+export async function waitOnExecutionContext(ctx) {
+  if (!Array.isArray(ctx?.[pending])) {
+    throw new TypeError("Failed to execute 'getWaitUntil': parameter 1 is not of type 'ExecutionContext'.\nYou must call 'createExecutionContext()' or 'createPagesEventContext()' to get an 'ExecutionContext' instance.");
+  }
+  const errors = [];
+  for (let list = ctx[pending].splice(0); list.length > 0; list = ctx[pending].splice(0)) {
+    let timer;
+    const late = new Promise((resolve) => { timer = setTimeout(resolve, waitLimit); });
+    const settled = await Promise.race([Promise.allSettled(list), late]);
+    clearTimeout(timer);
+    if (settled === undefined) {
+      console.warn(`${list.length} waitUntil promise(s) did not resolve within ${waitLimit / 1000}s and are abandoned.`);
+      break;
+    }
+    for (const s of settled) if (s.status === "rejected") errors.push(s.reason);
+  }
+  if (errors.length === 1) throw errors[0];
+  if (errors.length > 1) throw new AggregateError(errors);
+}
+
+class ScheduledController {
+  constructor(given, options) {
+    illegal(given);
+    const scheduledTime = Number(options?.scheduledTime ?? Date.now()), cron = String(options?.cron ?? "");
+    Object.defineProperties(this, { scheduledTime: { get: () => scheduledTime }, cron: { get: () => cron } });
+  }
+  noRetry() {
+    if (!(this instanceof ScheduledController)) throw new TypeError("Illegal invocation");
+  }
+}
+
+export function createScheduledController(options) {
+  if (options !== undefined && typeof options !== "object") throw new TypeError("Failed to execute 'createScheduledController': parameter 1 is not of type 'ScheduledOptions'.");
+  return new ScheduledController(flag, options);
+}
+
+const decided = Symbol("decision");
+
+class QueueMessage {
+  #batch;
+  [decided] = "";
+  constructor(given, batch, m) {
+    illegal(given);
+    this.#batch = batch;
+    const time = typeof m.timestamp === "number" ? m.timestamp : m.timestamp instanceof Date ? m.timestamp.getTime() : undefined;
+    if (time === undefined) throw new TypeError("Incorrect type for the 'timestamp' field on 'ServiceBindingQueueMessage': the provided value is not of type 'date'.");
+    if (typeof m.attempts !== "number") throw new TypeError("Incorrect type for the 'attempts' field on 'ServiceBindingQueueMessage': the provided value is not of type 'number'.");
+    if ("serializedBody" in m) throw new TypeError("Cannot use `serializedBody` with `createMessageBatch()`");
+    const fields = { id: String(m.id), timestamp: new Date(time), body: structuredClone(m.body), attempts: m.attempts };
+    for (const key of Object.keys(fields)) Object.defineProperty(this, key, { get: () => fields[key] });
+  }
+  #decide(what) {
+    const all = this.#batch[decided];
+    const before = all === what + "All" ? undefined : all || (this[decided] !== what && this[decided]);
+    if (all === what + "All" && what === "retry") return;
+    if (before) {
+      console.warn(`Received a call to ${what}() on message ${this.id} after ${before}() was already called. Calling ${what}() on a message after calling ${before}() has no effect.`);
+      return;
+    }
+    if (all !== "ackAll") this[decided] = what;
+  }
+  retry() { this.#decide("retry"); }
+  ack() { this.#decide("ack"); }
+}
+
+class MessageBatch {
+  [decided] = "";
+  constructor(given, queue, messages) {
+    illegal(given);
+    const fields = { queue: String(queue), messages: messages.map((m) => new QueueMessage(flag, this, m)),
+      metadata: { metrics: { backlogCount: 0, backlogBytes: 0, oldestMessageTimestamp: new Date(0) } } };
+    for (const key of Object.keys(fields)) Object.defineProperty(this, key, { get: () => fields[key] });
+  }
+  #decide(what, other) {
+    if (this[decided] === other) {
+      console.warn(`Received a call to ${what}() after ${other}() was already called. Calling ${what}() after calling ${other}() has no effect.`);
+      return;
+    }
+    this[decided] = what;
+  }
+  retryAll() { this.#decide("retryAll", "ackAll"); }
+  ackAll() { this.#decide("ackAll", "retryAll"); }
+}
+
+export function createMessageBatch(queue, messages) {
+  if (arguments.length === 0) throw new TypeError("Failed to execute 'createMessageBatch': parameter 1 is not of type 'string'.");
+  if (!Array.isArray(messages)) throw new TypeError("Failed to execute 'createMessageBatch': parameter 2 is not of type 'Array'.");
+  return new MessageBatch(flag, queue, messages);
+}
+
+export async function getQueueResult(batch, ctx) {
+  if (!(batch instanceof MessageBatch)) throw new TypeError("Failed to execute 'getQueueResult': parameter 1 is not of type 'MessageBatch'.\nYou must call 'createMessageBatch()' to get a 'MessageBatch' instance.");
+  if (!(ctx instanceof ExecutionContext)) throw new TypeError("Failed to execute 'getQueueResult': parameter 2 is not of type 'ExecutionContext'.\nYou must call 'createExecutionContext()' to get an 'ExecutionContext' instance.");
+  await waitOnExecutionContext(ctx);
+  const of = (what) => batch.messages.filter((m) => m[decided] === what);
+  return {
+    outcome: "ok", retryBatch: { retry: batch[decided] === "retryAll" }, ackAll: batch[decided] === "ackAll",
+    retryMessages: of("retry").map((m) => ({ msgId: m.id })), explicitAcks: of("ack").map((m) => m.id),
+  };
+}
+
+// What minido has not: each says so when it is called.
+
+const missing = (name, instead) => () => { throw new Error(`minido test does not offer ${name} of cloudflare:test; ${instead}`); };
+
+export const createPagesEventContext = missing("createPagesEventContext", "Pages Functions are not supported");
+export const introspectWorkflow = missing("introspectWorkflow", "workflows are tested through their instances' status");
+export const introspectWorkflowInstance = missing("introspectWorkflowInstance", "workflows are tested through their instances' status");
+export const adminSecretsStore = missing("adminSecretsStore", "set the secret in .dev.vars");
+
+export async function applyD1Migrations(db, migrations, table = "d1_migrations") {
+  if (typeof db?.prepare !== "function" || typeof db.batch !== "function") throw new TypeError("Failed to execute 'applyD1Migrations': parameter 1 is not of type 'D1Database'.");
+  if (!Array.isArray(migrations) || !migrations.every((m) => typeof m?.name === "string" && Array.isArray(m.queries))) throw new TypeError("Failed to execute 'applyD1Migrations': parameter 2 is not of type 'D1Migration[]'.");
+  if (typeof table !== "string") throw new TypeError("Failed to execute 'applyD1Migrations': parameter 3 is not of type 'string'.");
+  const name = `"${table.replaceAll('"', '""')}"`;
+  await db.prepare(`CREATE TABLE IF NOT EXISTS ${name} (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL);`).run();
+  const applied = new Set((await db.prepare(`SELECT name FROM ${name};`).all()).results.map((row) => row.name));
+  for (const m of migrations.filter((m) => !applied.has(m.name))) {
+    await db.batch([...m.queries.map((q) => db.prepare(q)), db.prepare(`INSERT INTO ${name} (name) VALUES (?);`).bind(m.name)]);
+  }
+}

@@ -1,0 +1,210 @@
+// The module minido:suite: what runs a project's vitest suites inside its worker.
+// The generated entry imports it before everything else; cloudflare:test and
+// minido:test share its state. One instance lives as long as its isolate.
+import { env, exports } from "cloudflare:workers";
+
+const fetch = globalThis.fetch; // tests replace the global one
+const { setTimeout, clearTimeout } = globalThis;
+
+// host asks the process that runs the suites to do something, and returns its answer.
+export async function host(op, args = {}) {
+  const response = await fetch("http://minido.test/" + op, { method: "POST", body: JSON.stringify(args) });
+  const answer = await response.json();
+  if (answer.error !== undefined) throw new Error(answer.error);
+  return answer.value;
+}
+
+const objectHost = "http://object.minido.test/";
+const actions = new Map();
+let actionCount = 0;
+
+// inObject runs callback(instance, state) as an event of the stub's object.
+export async function inObject(stub, callback) {
+  const url = objectHost + actionCount++;
+  const action = { callback, failed: false, result: undefined };
+  actions.set(url, action);
+  try {
+    const response = await stub.fetch(url, { redirect: "manual" });
+    if (action.failed) throw action.result;
+    return action.result instanceof Response ? response : action.result;
+  } finally {
+    actions.delete(url);
+  }
+}
+
+async function act(action, instance, state) {
+  try {
+    action.result = await action.callback(instance, state);
+    if (action.result instanceof Response) return action.result;
+  } catch (e) {
+    action.failed = true;
+    action.result = e;
+  }
+  return new Response(null, { status: 204 });
+}
+
+// wrapObject makes of a Durable Object class one whose instances tests can enter.
+export function wrapObject(Class, name) {
+  if (typeof Class !== "function") return Class;
+  const enter = (instance, state, own) => (request) => {
+    const action = actions.get(request.url);
+    if (action !== undefined) return act(action, instance, state);
+    if (typeof own !== "function") throw new TypeError("Handler does not export a fetch() function.");
+    return own.call(instance, request);
+  };
+  const states = new WeakMap();
+  const Wrapped = { [name]: class extends Class {
+    constructor(state, env) {
+      super(state, env);
+      states.set(this, state);
+      if (Object.hasOwn(this, "fetch")) this.fetch = enter(this, state, this.fetch);
+    }
+    fetch(request) { return enter(this, states.get(this), super.fetch)(request); }
+  } }[name];
+  return Wrapped;
+}
+
+// wrapDefault makes of the worker's default export one that also runs suites.
+export function wrapDefault(handler, suites) {
+  const isRun = (request) => request.url.startsWith("http://run.minido.test/");
+  const none = () => { throw new TypeError("Handler does not export a fetch() function."); };
+  if (typeof handler === "function") {
+    return class extends handler {
+      fetch(request) {
+        if (isRun(request)) return run(request, suites);
+        return super.fetch === undefined ? none() : super.fetch(request);
+      }
+    };
+  }
+  const wrapped = Object.create(handler ?? null);
+  wrapped.fetch = (request, env, ctx) => {
+    if (isRun(request)) return run(request, suites);
+    return typeof handler?.fetch === "function" ? handler.fetch(request, env, ctx) : none();
+  };
+  for (const key of ["scheduled", "queue", "email", "tail", "trace"]) {
+    if (typeof handler?.[key] === "function") wrapped[key] = (...args) => handler[key](...args);
+  }
+  return wrapped;
+}
+
+// The state that vitest's modules look for while they load and run.
+const state = {
+  ctx: { pool: "minido", projectName: "", config: {}, files: [], providedContext: {} },
+  config: { snapshotOptions: {}, experimental: {}, expect: {}, fakeTimers: {}, sequence: {}, root: "/" },
+  environment: { name: "minido", viteEnvironment: "ssr" },
+  evaluatedModules: { idToModuleMap: new Map(), getModuleById() {}, invalidateModule() {} },
+  moduleExecutionInfo: new Map(), resolvingModules: new Set(),
+  durations: { environment: 0, prepare: 0 }, providedContext: {}, metaEnv: {},
+  onCancel() {}, onCleanup() {}, onFilterStackTrace: (stack) => stack, rpc: {}, current: undefined, filepath: undefined,
+};
+Object.defineProperty(globalThis, "__vitest_worker__", { value: state, configurable: true, writable: true });
+Object.defineProperty(globalThis, "__vitest_mocker__", { configurable: true, writable: true, value: new Proxy({ reset() {} }, {
+  get(target, key) {
+    if (key in target) return target[key];
+    throw new Error(`minido test has no module mocks (vi.mock and what belongs to it: ${String(key)}); use vi.spyOn, or pass what is to be replaced as an argument`);
+  },
+}) });
+
+export const running = { file: "", chaosSkips: {}, recording: false };
+
+function snapshotEnvironment(options) {
+  return {
+    getVersion: () => "1",
+    getHeader: () => "// Vitest Snapshot v1, https://vitest.dev/guide/snapshot.html",
+    resolveRawPath: async (file, raw) => raw.startsWith("/") ? raw : file.slice(0, file.lastIndexOf("/") + 1) + raw,
+    resolvePath: async (file) => {
+      const cut = file.lastIndexOf("/");
+      return file.slice(0, cut) + "/__snapshots__" + file.slice(cut) + ".snap";
+    },
+    prepareDirectory: async () => {},
+    readSnapshotFile: (path) => host("read", { path }),
+    saveSnapshotFile: (path, text) => host("write", { path, text }),
+    removeSnapshotFile: (path) => host("remove", { path }),
+    processStackTrace: (frame) => {
+      if (frame.file && !frame.file.startsWith("/")) frame.file = options.dir + "/" + frame.file;
+      return frame;
+    },
+  };
+}
+
+// plain makes of a task what the reports need.
+function plain(task) {
+  const r = task.result;
+  return {
+    name: task.name, type: task.type, mode: task.mode, line: task.location?.line ?? 0,
+    state: r?.state ?? (task.mode === "todo" || task.mode === "skip" ? task.mode : ""), note: r?.note,
+    duration: r?.duration ?? 0, retries: r?.retryCount ?? 0,
+    errors: (r?.errors ?? []).map((e) => ({ name: String(e.name ?? "Error"), message: String(e.message ?? e), stack: String(e.stack ?? ""), diff: e.diff ?? "",
+      cause: e.cause ? String(e.cause.stack ?? e.cause.message ?? e.cause) : "" })),
+    chaosSkip: running.chaosSkips[task.id],
+    tasks: (task.tasks ?? []).map(plain),
+  };
+}
+
+async function run(request, suites) {
+  const options = await request.json();
+  const unhandled = [];
+  const listen = (event) => {
+    event.preventDefault();
+    unhandled.push(event.reason);
+  };
+  globalThis.addEventListener("unhandledrejection", listen);
+  try {
+    return Response.json(await runFile(options, suites, unhandled));
+  } catch (e) {
+    return Response.json({ fatal: String(e?.stack ?? e) });
+  }
+}
+
+async function runFile(options, suites, unhandled) {
+  const config = options.config;
+  const filter = config.testNamePattern;
+  if (filter) config.testNamePattern = new RegExp(filter);
+  Object.assign(state.config, config);
+  Object.assign(state, { filepath: options.file, config: state.config });
+  state.config.snapshotOptions = { expand: false, updateSnapshot: options.update, snapshotEnvironment: snapshotEnvironment(options), snapshotFormat: { printBasicPrototype: false, escapeString: false } };
+  state.ctx.config = state.config;
+  state.providedContext = state.ctx.providedContext = config.provide ?? {};
+  let snapshot;
+  state.rpc.snapshotSaved = async (result) => { snapshot = result; };
+  state.rpc.onCancel = state.rpc.onAfterSuiteRun = state.rpc.onUserConsoleLog = state.rpc.onTaskAnnotate = async () => {};
+  running.file = options.file;
+  const { TestRunner, startTests, vitest, processError } = await suites.runner();
+  if (config.globals) {
+    for (const key of ["suite", "test", "describe", "it", "chai", "expect", "assert", "vitest", "vi", "beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFailed", "onTestFinished", "expectTypeOf", "assertType", "aroundAll", "aroundEach"]) {
+      if (vitest[key] !== undefined) globalThis[key] = vitest[key];
+    }
+  }
+  const runner = new TestRunner(state.config);
+  runner.__setTraces?.({ $: (name, options, fn) => (fn ?? options)({ setAttribute() {}, setAttributes() {}, end() {} }) });
+  runner.importFile = (path) => {
+    const load = suites.files[path];
+    if (load === undefined) throw new Error("minido test has not bundled " + path);
+    return load();
+  };
+  if (options.chaos !== undefined) {
+    const before = runner.onBeforeRunTask.bind(runner);
+    runner.onBeforeRunTask = async (test) => {
+      await before(test);
+      if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test) });
+    };
+    const after = runner.onAfterRunTask.bind(runner);
+    runner.onAfterRunTask = async (test) => {
+      await host("test-ends", { name: fullName(test) });
+      return after(test);
+    };
+  }
+  const spec = { filepath: options.file, testLocations: undefined };
+  const [file] = await startTests([spec], runner);
+  await new Promise((resolve) => setTimeout(resolve, 0)); // rejections of the last test are reported by then
+  return { file: plain(file), snapshot, unhandled: unhandled.map((e) => processError(e)).map((e) => ({ name: String(e.name ?? "Error"), message: String(e.message ?? e), stack: String(e.stack ?? ""), diff: "", cause: "" })) };
+}
+
+export function fullName(task) {
+  const names = [];
+  for (let t = task; t && !("filepath" in t); t = t.suite) if (t.name) names.unshift(t.name);
+  return names.join(" > ");
+}
+
+export const currentTest = () => state.current;
+export { env, exports };

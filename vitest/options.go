@@ -1,0 +1,70 @@
+package vitest
+
+import (
+	"io"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+)
+
+// Options describe a run. Immutable; Dir, Clock and Out are required.
+type Options struct {
+	// Dir is the project's directory.
+	Dir string
+	// Files are parts of paths: only test files whose path contains one of them
+	// run. Empty runs all.
+	Files []string
+	// Config is the vitest configuration, relative to Dir; "" looks for one.
+	Config string
+	// Name is a regular expression: only tests whose full name it matches run.
+	Name string
+	// Update writes snapshots that are new or differ; without it, New says whether
+	// missing ones are written.
+	Update, New bool
+	// Bail stops after that many failed tests; 0 never does.
+	Bail int
+	// Retry runs a failed test again up to that many times; -1 leaves it to the
+	// configuration.
+	Retry int
+	// Timeout is testTimeout; 0 leaves it to the configuration.
+	Timeout time.Duration
+	// Shard and Shards take the Shard-th (from 1) of Shards parts of the files; 0
+	// takes all.
+	Shard, Shards int
+	// Seed is the seed of the simulated worlds.
+	Seed uint64
+	// Chaos repeats each test that passes with this fault at its effect points.
+	Chaos Fault
+	// Points bounds the effect points of a test that Chaos takes, evenly spread; 0
+	// takes all.
+	Points int
+	// At, with Chaos, takes the effect point with this number alone.
+	At int
+	// CacheDir holds transformed modules between runs; "" is below Dir.
+	CacheDir string
+	// Clock is the machine's.
+	Clock clock.Clock
+	// Out gets what the tests log.
+	Out io.Writer
+	// Environ is the process environment in the form of os.Environ.
+	Environ []string
+	// Progress, if not nil, is told of each file as it ends.
+	Progress func(*File)
+}
+
+// Fault is what Options.Chaos does to objects.
+type Fault string
+
+// The faults.
+const (
+	Evict     Fault = "evict"     // out of memory once idle; sockets are closed
+	Hibernate Fault = "hibernate" // out of memory once idle; sockets stay
+	Crash     Fault = "crash"     // the object dies at the point
+	Kill      Fault = "kill"      // all objects die at the point
+)
+
+// UsageError is a mistake in the project or on the command line, with what to do.
+type UsageError struct{ Text string }
+
+// Error implements error.
+func (e *UsageError) Error() string { return e.Text }

@@ -1,0 +1,195 @@
+package vitest
+
+import (
+	_ "embed" // the modules of the suites
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/config"
+)
+
+// The modules that suites import.
+var (
+	//go:embed js/suite.js
+	suiteModule string
+	//go:embed js/cloudflare-test.js
+	cloudflareTestModule string
+	//go:embed js/fetch-mock.js
+	fetchMockModule string
+	//go:embed js/minido-test.js
+	minidoTestModule string
+)
+
+// packages is the project's installation of vitest.
+type packages struct {
+	version string
+	vitest  string // directory
+	runner  string // directory of @vitest/runner
+	utils   string // directory of @vitest/utils
+}
+
+// locate finds vitest from the project's directory, and from vitest, as packages
+// find each other, what it is made of.
+func locate(dir string) (*packages, error) {
+	root, version, err := installed(dir, "vitest")
+	if err != nil {
+		return nil, err
+	}
+	major, err := strconv.Atoi(strings.Split(version, ".")[0])
+	if err != nil || major < 3 {
+		return nil, &UsageError{fmt.Sprintf("vitest %s is installed; minido test runs vitest 3 and newer: npm install --save-dev vitest", version)}
+	}
+	p := &packages{version: version, vitest: root}
+	if p.runner, _, err = installed(root, "@vitest/runner"); err != nil {
+		return nil, err
+	}
+	if p.utils, _, err = installed(root, "@vitest/utils"); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// installed finds a package in the node_modules of dir and the directories above.
+func installed(dir, name string) (root, version string, err error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		root := filepath.Join(at, "node_modules", filepath.FromSlash(name))
+		text, err := os.ReadFile(filepath.Join(root, "package.json"))
+		if err == nil {
+			var p struct{ Version string }
+			if err := json.Unmarshal(text, &p); err != nil {
+				return "", "", &UsageError{fmt.Sprintf("%s: %v", filepath.Join(root, "package.json"), err)}
+			}
+			if real, err := filepath.EvalSymlinks(root); err == nil {
+				root = real
+			}
+			return root, p.Version, nil
+		}
+		if filepath.Dir(at) == at {
+			return "", "", &UsageError{fmt.Sprintf("the package %s is not installed in %s: npm install --save-dev vitest (minido test runs the project's own vitest, without Node.js)", name, dir)}
+		}
+	}
+}
+
+// project is what is bundled: the worker, its suites and their runner.
+type project struct {
+	options  *Options
+	settings *settings
+	packages *packages
+	worker   *config.Project
+	config   config.Options // of the worlds
+	entry    string         // the generated main file
+	files    []string
+}
+
+// load reads the project's configurations.
+func (o *Options) load() (*project, error) {
+	s, err := o.settings()
+	if err != nil {
+		return nil, err
+	}
+	p := &project{options: o, settings: s}
+	if p.packages, err = locate(s.root); err != nil {
+		return nil, err
+	}
+	p.config = config.Options{Dir: o.Dir, ConfigPath: s.Wrangler, Env: s.Environment, Environ: o.Environ, CompatibilityDate: s.Date}
+	if s.Main != "" && s.Wrangler == "" {
+		p.config.Entry = s.Main
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Bindings)) {
+		value := s.Bindings[name]
+		text, ok := value.(string)
+		if !ok {
+			return nil, &UsageError{fmt.Sprintf("the pool's option miniflare.bindings.%s is no string; put it into \"vars\" of the wrangler file", name)}
+		}
+		p.config.Vars = append(p.config.Vars, name+":"+text)
+	}
+	if p.worker, _, err = config.Load(p.config); err != nil {
+		return nil, err
+	}
+	p.config.CompatibilityFlags = withFlags(slices.Concat(p.worker.CompatibilityFlags, s.Flags))
+	if p.worker.ConfigFile != "" {
+		p.config.ConfigPath = p.worker.ConfigFile
+	}
+	if p.files, err = o.find(s); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// withFlags adds what the runner needs, as Cloudflare's pool does.
+func withFlags(flags []string) []string {
+	flags = slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "no_nodejs_compat" || f == "disable_ctx_exports" })
+	for _, f := range []string{"nodejs_compat", "enable_ctx_exports"} {
+		if !slices.Contains(flags, f) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
+}
+
+// generate writes the main file of the worlds: the worker's exports, its objects
+// wrapped so that tests can enter them, and the suites.
+func (p *project) generate(files []string) error {
+	var sb strings.Builder
+	quote := func(s string) string { return strconv.Quote(filepath.ToSlash(s)) }
+	sb.WriteString("import { wrapDefault, wrapObject } from \"minido:suite\";\n")
+	main := "{}"
+	if p.worker.Main != "" {
+		main = "main"
+		fmt.Fprintf(&sb, "import * as main from %s;\nexport * from %s;\n", quote(p.worker.Main), quote(p.worker.Main))
+	}
+	for _, c := range p.worker.Classes {
+		fmt.Fprintf(&sb, "export const %s = wrapObject(%s.%s, %q);\n", c.ClassName, main, c.ClassName, c.ClassName)
+	}
+	runner := `const { TestRunner } = vitest;`
+	if strings.HasPrefix(p.packages.version, "3.") {
+		runner = fmt.Sprintf("const { VitestTestRunner: TestRunner } = await import(%s);", quote(filepath.Join(p.packages.vitest, "dist", "runners.js")))
+	}
+	fmt.Fprintf(&sb, `async function runner() {
+  const vitest = await import(%s);
+  const { startTests } = await import(%s);
+  const { processError } = await import(%s);
+  %s
+  return { vitest, TestRunner, startTests, processError };
+}
+const files = {
+`, quote(filepath.Join(p.packages.vitest, "dist", "index.js")), quote(filepath.Join(p.packages.runner, "dist", "index.js")), quote(filepath.Join(p.packages.utils, "dist", "error.js")), runner)
+	for _, f := range slices.Concat(p.setup(), files) {
+		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
+	}
+	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files });\n", main)
+	if err := os.WriteFile(p.entry, []byte(sb.String()), 0o600); err != nil {
+		return fmt.Errorf("vitest: %w", err)
+	}
+	return nil
+}
+
+// setup are the setup files, absolute.
+func (p *project) setup() (files []string) {
+	for _, f := range p.settings.SetupFiles {
+		if !filepath.IsAbs(f) {
+			f = filepath.Join(p.settings.root, f)
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// amend adds the runner's modules to a bundle.
+func (p *project) amend(b *bundle.Options) {
+	b.Virtual = map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule, "minido:test": minidoTestModule}
+	for from, to := range p.settings.Alias {
+		b.Alias[from] = to
+	}
+	b.Define["import.meta.vitest"] = "undefined"
+	for from, to := range p.settings.Define {
+		b.Define[from] = to
+	}
+}

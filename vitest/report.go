@@ -1,0 +1,119 @@
+package vitest
+
+import "time"
+
+// Report is the outcome of a run.
+type Report struct {
+	Dir      string
+	Version  string // of the project's vitest
+	Files    []*File
+	Findings []Finding
+	// Chaos is the fault of the run, Checked how often a test was repeated with it,
+	// Skips the tests that opted out.
+	Chaos   Fault
+	Checked int
+	// Lost counts runs in which a call of the test itself lost its connection and
+	// the test let that fail it: they say nothing about the worker.
+	Lost  int
+	Skips []Skip
+	Time  time.Duration // of the machine
+}
+
+// File is the outcome of one test file.
+type File struct {
+	Path      string // relative to Dir, with slashes
+	Root      *Task  // nil if it did not get as far
+	Unhandled []Error
+	Snapshot  Snapshot
+	// Fatal says why the file could not run, "" if it did.
+	Fatal string
+	Time  time.Duration // of the machine
+}
+
+// Task is a file, suite or test as vitest describes it.
+type Task struct {
+	Name, Type, Mode, State, Note string
+	Line                          int
+	Duration                      float64 // milliseconds of virtual time
+	Retries                       int
+	Errors                        []Error
+	ChaosSkip                     string
+	Tasks                         []*Task
+}
+
+// Error is an error of a test.
+type Error struct{ Name, Message, Stack, Diff, Cause string }
+
+// Snapshot counts what happened to a file's snapshots.
+type Snapshot struct {
+	Added, Matched, Unmatched, Updated int
+	Unchecked                          int
+	FileDeleted                        bool
+}
+
+// Finding is a test that fails with a fault at one effect point.
+type Finding struct {
+	File, Test string
+	Point      string // label
+	Number     int    // of the point within the test
+	Errors     []Error
+	Replay     string // a command line
+}
+
+// Skip is a test that opted out of faults.
+type Skip struct{ File, Test, Reason string }
+
+// Test is a test with its place.
+type Test struct {
+	*Task
+	Path []string // names of its suites and its own
+}
+
+// FullName is the names of the suites and the test as -t compares them.
+func (t Test) FullName() string { return join(t.Path, " ") }
+
+// Tests lists the tests of a file, in order.
+func (f *File) Tests() (all []Test) {
+	var walk func(t *Task, path []string)
+	walk = func(t *Task, path []string) {
+		for _, c := range t.Tasks {
+			at := append(path[:len(path):len(path)], c.Name)
+			if c.Type == "test" {
+				all = append(all, Test{c, at})
+				continue
+			}
+			walk(c, at)
+		}
+	}
+	if f.Root != nil {
+		walk(f.Root, nil)
+	}
+	return all
+}
+
+// Failed reports whether anything of the file failed.
+func (f *File) Failed() bool {
+	return f.Fatal != "" || len(f.Unhandled) > 0 || f.Root == nil || failed(f.Root)
+}
+
+func failed(t *Task) bool {
+	if t.State == "fail" || t.Type != "test" && len(t.Errors) > 0 {
+		return true
+	}
+	for _, c := range t.Tasks {
+		if failed(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// Failed reports whether anything of the run failed.
+func (r *Report) Failed() bool {
+	for _, f := range r.Files {
+		if f.Failed() {
+			return true
+		}
+	}
+	return len(r.Findings) > 0
+}

@@ -1,0 +1,267 @@
+// Package report writes the outcome of a run of suites for people and for
+// machines, in the forms that vitest's reporters have.
+package report
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"slices"
+	"strings"
+
+	"minido.dev/minido/vitest"
+)
+
+// form makes a report's text.
+type form func(r *vitest.Report, c colors) (string, error)
+
+// forms are the reporters by name.
+var forms = map[string]form{"default": people(false), "verbose": people(true), "dot": dots, "json": asJSON, "junit": asJUnit, "github": annotations, "tap": asTAP}
+
+// Names lists the reporters, sorted.
+func Names() (names []string) {
+	for name := range forms { // order-independent: sorted below
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Known reports whether there is a reporter of that name.
+func Known(name string) bool { return forms[name] != nil }
+
+// Text is the report in the form of a reporter.
+func Text(name string, r *vitest.Report, color bool) (string, error) {
+	f := forms[name]
+	if f == nil {
+		return "", fmt.Errorf("report: there is no reporter %q", name)
+	}
+	return f(r, colors(color))
+}
+
+// stateOf is a test's state as the reports name it.
+func stateOf(t vitest.Test) string {
+	switch {
+	case t.State == "pass":
+		return "passed"
+	case t.State == "fail":
+		return "failed"
+	case t.Mode == "todo":
+		return "todo"
+	default:
+		return "skipped"
+	}
+}
+
+// count counts tests by state.
+func count(r *vitest.Report) (files map[string]int, tests map[string]int) {
+	files, tests = map[string]int{}, map[string]int{}
+	for _, f := range r.Files {
+		if f.Failed() {
+			files["failed"]++
+		} else {
+			files["passed"]++
+		}
+		for _, t := range f.Tests() {
+			tests[stateOf(t)]++
+		}
+	}
+	return files, tests
+}
+
+func asJSON(r *vitest.Report, _ colors) (string, error) {
+	type assertion struct {
+		AncestorTitles  []string `json:"ancestorTitles"`
+		FullName        string   `json:"fullName"`
+		Status          string   `json:"status"`
+		Title           string   `json:"title"`
+		Duration        float64  `json:"duration"`
+		FailureMessages []string `json:"failureMessages"`
+	}
+	type suite struct {
+		AssertionResults []assertion `json:"assertionResults"`
+		Status           string      `json:"status"`
+		Message          string      `json:"message"`
+		Name             string      `json:"name"`
+	}
+	_, tests := count(r)
+	out := struct {
+		NumTotalTests   int              `json:"numTotalTests"`
+		NumPassedTests  int              `json:"numPassedTests"`
+		NumFailedTests  int              `json:"numFailedTests"`
+		NumPendingTests int              `json:"numPendingTests"`
+		NumTodoTests    int              `json:"numTodoTests"`
+		Success         bool             `json:"success"`
+		TestResults     []suite          `json:"testResults"`
+		Findings        []vitest.Finding `json:"findings,omitempty"`
+		Skips           []vitest.Skip    `json:"chaosSkips,omitempty"`
+	}{tests["passed"] + tests["failed"] + tests["skipped"] + tests["todo"], tests["passed"], tests["failed"], tests["skipped"], tests["todo"], !r.Failed(), []suite{}, r.Findings, r.Skips}
+	for _, f := range r.Files {
+		s := suite{AssertionResults: []assertion{}, Status: "passed", Name: f.Path, Message: f.Fatal}
+		if f.Failed() {
+			s.Status = "failed"
+		}
+		for _, e := range ownErrors(f) {
+			s.Message += e.Message
+		}
+		for _, t := range f.Tests() {
+			a := assertion{AncestorTitles: append([]string{}, t.Path[:len(t.Path)-1]...), FullName: t.FullName(), Status: stateOf(t), Title: t.Name, Duration: t.Duration, FailureMessages: []string{}}
+			for _, e := range t.Errors {
+				a.FailureMessages = append(a.FailureMessages, e.Stack)
+			}
+			s.AssertionResults = append(s.AssertionResults, a)
+		}
+		out.TestResults = append(out.TestResults, s)
+	}
+	text, err := json.Marshal(out)
+	return string(text) + "\n", err
+}
+
+// ownErrors are a file's errors that belong to no test.
+func ownErrors(f *vitest.File) (all []vitest.Error) {
+	if f.Fatal != "" {
+		all = append(all, vitest.Error{Name: "Error", Message: f.Fatal})
+	}
+	var walk func(t *vitest.Task)
+	walk = func(t *vitest.Task) {
+		if t.Type == "test" {
+			return
+		}
+		all = append(all, t.Errors...)
+		for _, c := range t.Tasks {
+			walk(c)
+		}
+	}
+	if f.Root != nil {
+		walk(f.Root)
+	}
+	for _, e := range f.Unhandled {
+		e.Message = "unhandled rejection: " + e.Message
+		all = append(all, e)
+	}
+	return all
+}
+
+func asJUnit(r *vitest.Report, _ colors) (string, error) {
+	type failure struct {
+		Message string `xml:"message,attr"`
+		Type    string `xml:"type,attr"`
+		Text    string `xml:",chardata"`
+	}
+	type testcase struct {
+		Class   string    `xml:"classname,attr"`
+		Name    string    `xml:"name,attr"`
+		Time    string    `xml:"time,attr"`
+		Failure []failure `xml:"failure"`
+		Error   []failure `xml:"error"`
+		Skipped *struct{} `xml:"skipped"`
+	}
+	type testsuite struct {
+		Name     string     `xml:"name,attr"`
+		Tests    int        `xml:"tests,attr"`
+		Failures int        `xml:"failures,attr"`
+		Errors   int        `xml:"errors,attr"`
+		Skipped  int        `xml:"skipped,attr"`
+		Cases    []testcase `xml:"testcase"`
+	}
+	out := struct {
+		XMLName xml.Name    `xml:"testsuites"`
+		Name    string      `xml:"name,attr"`
+		Suites  []testsuite `xml:"testsuite"`
+	}{Name: "minido test"}
+	asFailure := func(e vitest.Error) failure { return failure{e.Message, e.Name, e.Stack} }
+	for _, f := range r.Files {
+		s := testsuite{Name: f.Path}
+		for _, e := range ownErrors(f) {
+			s.Errors++
+			s.Cases = append(s.Cases, testcase{Class: f.Path, Name: f.Path, Time: "0", Error: []failure{asFailure(e)}})
+		}
+		for _, t := range f.Tests() {
+			c := testcase{Class: f.Path, Name: strings.Join(t.Path, " > "), Time: fmt.Sprintf("%.3f", t.Duration/1000)}
+			switch stateOf(t) {
+			case "failed":
+				s.Failures++
+				for _, e := range t.Errors {
+					c.Failure = append(c.Failure, asFailure(e))
+				}
+			case "skipped", "todo":
+				s.Skipped++
+				c.Skipped = &struct{}{}
+			}
+			s.Tests++
+			s.Cases = append(s.Cases, c)
+		}
+		out.Suites = append(out.Suites, s)
+	}
+	if len(r.Findings) > 0 {
+		s := testsuite{Name: "chaos " + string(r.Chaos), Tests: len(r.Findings), Failures: len(r.Findings)}
+		for _, x := range r.Findings {
+			c := testcase{Class: x.File, Name: x.Test + " at " + x.Point, Time: "0"}
+			for _, e := range x.Errors {
+				c.Failure = append(c.Failure, asFailure(e))
+			}
+			s.Cases = append(s.Cases, c)
+		}
+		out.Suites = append(out.Suites, s)
+	}
+	text, err := xml.MarshalIndent(out, "", "  ")
+	return xml.Header + string(text) + "\n", err
+}
+
+// directives are TAP's for tests that did not run; todo is a state of vitest's.
+var directives = map[string]string{"skipped": " # SKIP", "todo": " # " + strings.ToUpper("todo")}
+
+func asTAP(r *vitest.Report, _ colors) (string, error) {
+	var sb strings.Builder
+	n := 0
+	line := func(ok bool, name, directive string, errs []vitest.Error) {
+		n++
+		word := "ok"
+		if !ok {
+			word = "not ok"
+		}
+		fmt.Fprintf(&sb, "%s %d - %s%s\n", word, n, strings.ReplaceAll(name, "#", `\#`), directive)
+		for _, e := range errs {
+			fmt.Fprintf(&sb, "  ---\n  error:\n    name: %q\n    message: %q\n  ...\n", e.Name, e.Message)
+		}
+	}
+	for _, f := range r.Files {
+		if errs := ownErrors(f); len(errs) > 0 {
+			line(false, f.Path, "", errs)
+		}
+		for _, t := range f.Tests() {
+			line(stateOf(t) != "failed", f.Path+" > "+strings.Join(t.Path, " > "), directives[stateOf(t)], t.Errors)
+		}
+	}
+	for _, x := range r.Findings {
+		line(false, fmt.Sprintf("%s > %s with %s at %s", x.File, x.Test, r.Chaos, x.Point), "", x.Errors)
+	}
+	return fmt.Sprintf("TAP version 13\n1..%d\n%s", n, sb.String()), nil
+}
+
+func annotations(r *vitest.Report, _ colors) (string, error) {
+	var sb strings.Builder
+	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	line := func(f *vitest.File, title string, e vitest.Error) {
+		at := frameOf(r, f, e)
+		fmt.Fprintf(&sb, "::error file=%s,line=%d,column=%d,title=%s::%s\n", property.Replace(at.file), max(at.line, 1), max(at.column, 1), property.Replace(title), data.Replace(e.Message+"\n"+e.Diff))
+	}
+	for _, f := range r.Files {
+		for _, e := range ownErrors(f) {
+			line(f, f.Path, e)
+		}
+		for _, t := range f.Tests() {
+			for _, e := range t.Errors {
+				line(f, f.Path+" > "+strings.Join(t.Path, " > "), e)
+			}
+		}
+	}
+	for _, x := range r.Findings {
+		for _, e := range x.Errors {
+			e.Message = fmt.Sprintf("%s at %s: %s\nreplay: %s", r.Chaos, x.Point, e.Message, x.Replay)
+			line(&vitest.File{Path: x.File}, x.Test, e)
+		}
+	}
+	return sb.String(), nil
+}

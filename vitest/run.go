@@ -1,0 +1,254 @@
+package vitest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/server"
+)
+
+// Run runs a project's suites, one file after the other.
+//
+// # Errors
+//
+// *UsageError and *config.ConfigError for mistakes in the project; failed tests are
+// in the report.
+func Run(o Options) (*Report, error) {
+	began := o.Clock.Now()
+	if o.Name != "" {
+		if _, err := regexp.Compile(o.Name); err != nil {
+			return nil, &UsageError{fmt.Sprintf("-t %q: %v", o.Name, err)}
+		}
+	}
+	p, err := o.load()
+	if err != nil {
+		return nil, err
+	}
+	if o.CacheDir == "" {
+		o.CacheDir = filepath.Join(o.Dir, ".wrangler", "minido-test")
+	}
+	if err := os.MkdirAll(o.CacheDir, 0o700); err != nil {
+		return nil, fmt.Errorf("vitest: %w", err)
+	}
+	p.entry = filepath.Join(o.CacheDir, "main.js")
+	r := &runner{project: p, report: &Report{Dir: o.Dir, Version: p.packages.version, Chaos: o.Chaos}}
+	if err := r.all(); err != nil {
+		return nil, err
+	}
+	r.report.Time = o.Clock.Now().Sub(began)
+	return r.report, nil
+}
+
+// runner is one Run.
+type runner struct {
+	project  *project
+	report   *Report
+	bundles  *server.Bundles
+	separate bool // files are bundled one by one, since together they cannot be
+	fails    int
+}
+
+func (r *runner) all() error {
+	o, p := r.project.options, r.project
+	if err := r.bundle(p.files); err != nil {
+		return err
+	}
+	for _, path := range p.files {
+		if o.Bail > 0 && r.fails >= o.Bail {
+			break
+		}
+		f, err := r.file(path)
+		if err != nil {
+			return err
+		}
+		r.report.Files = append(r.report.Files, f)
+		if o.Progress != nil {
+			o.Progress(f)
+		}
+		if o.Chaos != "" && f.Root != nil {
+			if err := r.chaos(path, f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bundle prepares bundling of these files together.
+func (r *runner) bundle(files []string) error {
+	r.bundles = &server.Bundles{}
+	return r.project.generate(files)
+}
+
+// file runs one file.
+func (r *runner) file(path string) (*File, error) {
+	began := r.project.options.Clock.Now()
+	rel, err := filepath.Rel(r.project.settings.root, path)
+	if err != nil {
+		return nil, fmt.Errorf("vitest: %w", err)
+	}
+	f := &File{Path: filepath.ToSlash(rel)}
+	a, err := r.once(r.of(path))
+	if err != nil {
+		return nil, err
+	}
+	f.Fatal, f.Root, f.Unhandled = a.Fatal, a.File, a.Unhandled
+	if a.Snapshot != nil {
+		f.Snapshot = *a.Snapshot
+	}
+	for _, t := range f.Tests() {
+		if t.State == "fail" {
+			r.fails++
+		}
+	}
+	f.Time = r.project.options.Clock.Now().Sub(began)
+	return f, nil
+}
+
+func (r *runner) of(path string) *fileRun {
+	return &fileRun{project: r.project, bundles: r.bundles, file: path, name: r.project.options.Name, seed: r.project.options.Seed}
+}
+
+// once does a run. A file that breaks the bundle of all is found by bundling each
+// on its own.
+func (r *runner) once(run *fileRun) (*answer, error) {
+	if r.separate {
+		if err := r.bundle([]string{run.file}); err != nil {
+			return nil, err
+		}
+		run.bundles = r.bundles
+	}
+	a, err := run.do()
+	var broken *bundle.BuildError
+	var threw *server.LoadError
+	switch {
+	case errors.As(err, &broken) && !r.separate:
+		r.separate = true
+		return r.once(run)
+	case errors.As(err, &broken), errors.As(err, &threw):
+		text, _ := server.Explain(err, false)
+		return &answer{Fatal: strings.TrimSpace(text)}, nil
+	}
+	return a, err
+}
+
+// chaos repeats the tests of a file that passed, with the fault at their points.
+func (r *runner) chaos(path string, f *File) error {
+	o := r.project.options
+	for _, t := range f.Tests() {
+		if t.State != "pass" {
+			continue
+		}
+		if t.ChaosSkip != "" {
+			r.report.Skips = append(r.report.Skips, Skip{f.Path, join(t.Path, " > "), t.ChaosSkip})
+			continue
+		}
+		run := func(at int, armed killpoint.Point) (*fileRun, *answer, error) {
+			x := r.of(path)
+			x.name, x.quiet = "^"+regexp.QuoteMeta(t.FullName())+"$", true
+			x.test, x.fault, x.at, x.armed = join(t.Path, " > "), o.Chaos, at, armed
+			a, err := r.once(x)
+			return x, a, err
+		}
+		base, a, err := run(0, killpoint.Point{})
+		if err != nil {
+			return err
+		}
+		if bad := errorsOf(a); bad != nil {
+			r.report.Findings = append(r.report.Findings, Finding{File: f.Path, Test: join(t.Path, " > "), Point: "none: the test fails when it runs alone", Errors: bad})
+			continue
+		}
+		for _, n := range spread(len(base.window), o.Points, o.At) {
+			_, a, err := run(n, relative(base.window, n))
+			if err != nil {
+				return err
+			}
+			r.report.Checked++
+			switch bad := errorsOf(a); {
+			case bad == nil:
+			case onlyLost(bad):
+				r.report.Lost++
+			default:
+				r.report.Findings = append(r.report.Findings, Finding{File: f.Path, Test: join(t.Path, " > "), Point: base.window[n-1].Label(), Number: n, Errors: bad, Replay: r.replay(f, t, n)})
+			}
+		}
+	}
+	return nil
+}
+
+// spread chooses points from 1 to n: all, at most limit of them, or one.
+func spread(n, limit, one int) (points []int) {
+	if one > 0 {
+		if one > n {
+			return nil
+		}
+		return []int{one}
+	}
+	if limit <= 0 || limit > n {
+		limit = n
+	}
+	for i := range limit {
+		points = append(points, 1+i*n/limit)
+	}
+	return points
+}
+
+// relative is the nth point of a test, its occurrence counted within the test.
+func relative(window []killpoint.Point, n int) killpoint.Point {
+	p := window[n-1]
+	p.Occurrence = 0
+	for _, q := range window[:n] {
+		if q.Kind == p.Kind && q.Side == p.Side && q.Object == p.Object && q.Cause == p.Cause {
+			p.Occurrence++
+		}
+	}
+	return p
+}
+
+// errorsOf is what failed in a run, nil for nothing.
+func errorsOf(a *answer) (all []Error) {
+	if a.Fatal != "" {
+		return []Error{{Name: "Error", Message: a.Fatal}}
+	}
+	f := &File{Root: a.File, Unhandled: a.Unhandled}
+	if !f.Failed() {
+		return nil
+	}
+	for _, t := range f.Tests() {
+		all = append(all, t.Errors...)
+	}
+	if all = append(all, a.Unhandled...); a.File != nil {
+		all = append(all, a.File.Errors...)
+	}
+	if all == nil {
+		all = []Error{{Name: "Error", Message: "a hook of a suite failed"}}
+	}
+	return all
+}
+
+// onlyLost reports whether nothing but lost connections failed.
+func onlyLost(all []Error) bool {
+	return !slices.ContainsFunc(all, func(e Error) bool { return e.Message != durableobject.Lost().Message })
+}
+
+// replay is a command that runs one test with the fault at one point.
+func (r *runner) replay(f *File, t Test, n int) string {
+	o := r.project.options
+	return fmt.Sprintf("minido test %s --dir %s -t %s --chaos %s --at %d --seed %d", quote(f.Path), quote(o.Dir), quote("^"+regexp.QuoteMeta(t.FullName())+"$"), o.Chaos, n, o.Seed)
+}
+
+// quote quotes a word for a shell.
+func quote(word string) string {
+	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`!*?[](){}<>|&;~#^") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
