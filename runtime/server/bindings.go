@@ -39,7 +39,9 @@ func (s *Server) Bindings() []BindingState {
 
 // openDrivers makes what offers the bindings of the session's workers.
 func (s *Server) openDrivers() {
+	dynamic := &dynamics{opts: s.opts}
 	s.session.drivers = drivers.Open(&driver.Session{
+		Load:      dynamic.load,
 		Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy, Points: s.opts.Points, AI: s.opts.AI,
 		PersistDir: func() string { return s.opts.PersistDir },
 		Limits:     s.opts.Limits, Sync: s.opts.Sync, Files: s.opts.Files, Report: func(err error) { s.event(EventFailure, err.Error()) },

@@ -49,6 +49,9 @@ type Session struct {
 	Files  *disk.Disk
 	// Report is told of what a user should know of the files.
 	Report func(error)
+	// Load runs a worker in an isolate of its own. done is called once, from any
+	// goroutine.
+	Load func(code Code, done func(Loaded, error))
 	// AI is the URL of a provider that answers for Workers AI; "" is none.
 	AI string
 }

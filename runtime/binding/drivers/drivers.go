@@ -20,6 +20,7 @@ import (
 	"minido.dev/minido/runtime/binding/service"
 	"minido.dev/minido/runtime/binding/vars"
 	"minido.dev/minido/runtime/binding/versionmetadata"
+	"minido.dev/minido/runtime/binding/workerloader"
 	"minido.dev/minido/runtime/binding/workflow"
 	"minido.dev/minido/runtime/config"
 )
@@ -36,6 +37,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"service":                  service.New,
 	"vars":                     vars.New,
 	"version_metadata":         versionmetadata.New,
+	"worker_loader":            workerloader.New,
 	"workflow":                 workflow.New,
 }
 

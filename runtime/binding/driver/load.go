@@ -1,0 +1,40 @@
+package driver
+
+import (
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/event"
+)
+
+// Code is a worker that is loaded while another one runs (workerd:
+// api/worker-loader.h, WorkerCode).
+type Code struct {
+	// Name is the worker's in messages; "" is "dynamic".
+	Name  string
+	Date  string // compatibility date
+	Flags []string
+	Main  string // the name of the main module
+	// Modules are all that it can import, besides what the platform has.
+	Modules []Module
+	// Env is an object whose properties are EnvNames; nil is none.
+	Env      *event.Payload
+	EnvNames []string
+	// Outbound answers its fetches; nil is the session's way out.
+	Outbound cfapi.Target
+}
+
+// Module is a module of such a worker.
+type Module struct {
+	Name string
+	// Kind is "js", "cjs", "text", "data", "json" or "wasm".
+	Kind    string
+	Content []byte
+}
+
+// Loaded is a worker that was loaded. Safe for concurrent use.
+type Loaded interface {
+	Entrypoint(name string, props *event.Payload) cfapi.Target
+	// Alive is false once its isolate has been condemned.
+	Alive() bool
+	// Close ends it, and what it does.
+	Close()
+}

@@ -1,0 +1,332 @@
+// Package workerloader is the Worker Loader: workers whose code a worker hands
+// over while it runs, each in an isolate of its own.
+package workerloader
+
+import (
+	"bytes"
+	_ "embed"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+//go:embed loader.js
+var source string
+
+var prelude = engine.NewPrelude("worker-loader.js", source)
+
+// maxUnnamed bounds the isolates of workers without a name: the oldest ends when
+// another one is loaded.
+const maxUnnamed = 32
+
+// loaders are all workers that were loaded in a session. Safe for concurrent use.
+type loaders struct {
+	driver.Stateless
+	session *driver.Session
+
+	mu      sync.Mutex // guards the fields below
+	closed  bool
+	all     map[*dynamic]bool
+	unnamed []*dynamic
+}
+
+// New makes the driver of Worker Loaders.
+func New(s *driver.Session) driver.Driver {
+	return &loaders{session: s, all: map[*dynamic]bool{}}
+}
+
+// Make implements driver.Driver. Names are kept for as long as the isolate that
+// asks for them.
+func (d *loaders) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+	l := &loader{api: a, owner: d, named: map[string]*dynamic{}}
+	return a.Engine.Load(prelude, a.Engine.Native(
+		engine.Func{Name: "get", Length: 1, Fn: l.get},
+		engine.Func{Name: "provide", Length: 7, Fn: l.provide},
+		engine.Func{Name: "fail", Length: 2, Fn: l.fail},
+		engine.Func{Name: "entrypoint", Length: 3, Fn: l.entrypoint},
+	))
+}
+
+// Close implements driver.Driver.
+func (d *loaders) Close() error {
+	d.mu.Lock()
+	d.closed = true
+	all := d.all
+	d.all = map[*dynamic]bool{}
+	d.mu.Unlock()
+	for worker := range all { // order-independent: each has an isolate of its own
+		worker.close()
+	}
+	return nil
+}
+
+func (d *loaders) add(worker *dynamic, named bool) {
+	d.mu.Lock()
+	var oldest *dynamic
+	d.all[worker] = true
+	if !named {
+		d.unnamed = append(d.unnamed, worker)
+		if len(d.unnamed) > maxUnnamed {
+			oldest = d.unnamed[0]
+			d.unnamed = d.unnamed[1:]
+			delete(d.all, oldest)
+		}
+	}
+	d.mu.Unlock()
+	if oldest != nil {
+		oldest.close()
+	}
+}
+
+// loader is the binding of one isolate. Loop-confined.
+type loader struct {
+	api   *cfapi.API
+	owner *loaders
+	named map[string]*dynamic
+}
+
+// get is get(name): the worker, and whether its code is still wanted.
+func (l *loader) get(call goja.FunctionCall) goja.Value {
+	vm := l.api.Engine.VM()
+	l.api.Engine.IO("a Worker Loader")
+	answer := func(worker *dynamic, fresh bool) goja.Value {
+		handle := vm.NewObject()
+		l.api.Engine.Attach(handle, worker)
+		return vm.NewArray(handle, fresh)
+	}
+	name := call.Argument(0)
+	if goja.IsUndefined(name) {
+		worker := &dynamic{}
+		l.owner.add(worker, false)
+		return answer(worker, true)
+	}
+	if known := l.named[name.String()]; known != nil && known.usable() {
+		return answer(known, false)
+	}
+	worker := &dynamic{name: name.String()}
+	l.named[name.String()] = worker
+	l.owner.add(worker, true)
+	return answer(worker, true)
+}
+
+func (l *loader) worker(v goja.Value) *dynamic {
+	worker, ok := l.api.Engine.Attached(v).(*dynamic)
+	if !ok {
+		panic(l.api.Engine.VM().NewTypeError(engine.IllegalInvocation))
+	}
+	return worker
+}
+
+// fail is fail(worker, error): its code did not come.
+func (l *loader) fail(call goja.FunctionCall) goja.Value {
+	l.worker(call.Argument(0)).settle(nil, l.api.Failure(call.Argument(1)))
+	return goja.Undefined()
+}
+
+// provide is provide(worker, date, flags, main, modules, env, outbound).
+func (l *loader) provide(call goja.FunctionCall) goja.Value {
+	a, vm := l.api, l.api.Engine.VM()
+	worker := l.worker(call.Argument(0))
+	code := driver.Code{Name: worker.name, Date: call.Argument(1).String(), Main: call.Argument(3).String()}
+	for _, key := range call.Argument(2).ToObject(vm).Keys() {
+		code.Flags = append(code.Flags, call.Argument(2).ToObject(vm).Get(key).String())
+	}
+	list := call.Argument(4).ToObject(vm)
+	for _, key := range list.Keys() {
+		o := list.Get(key).(*goja.Object)
+		m := driver.Module{Name: o.Get("name").String(), Kind: o.Get("kind").String()}
+		if data := o.Get("data"); data != nil {
+			var view []byte
+			if err := vm.ExportTo(data, &view); err != nil {
+				a.Engine.Rethrow(err)
+			}
+			m.Content = bytes.Clone(view)
+		} else {
+			m.Content = []byte(o.Get("text").String())
+		}
+		code.Modules = append(code.Modules, m)
+	}
+	if env, ok := call.Argument(5).(*goja.Object); ok {
+		code.EnvNames = env.Keys()
+		code.Env = a.Pack(env)
+	}
+	switch outbound := call.Argument(6); {
+	case goja.IsUndefined(outbound):
+	case goja.IsNull(outbound):
+		code.Outbound = forbidden{}
+	default:
+		c, _ := a.TargetOf(outbound)
+		target, ok := c.(cfapi.Target)
+		if !ok {
+			a.Engine.Throw("TypeError", "Incorrect type for the 'globalOutbound' field on 'WorkerCode': the provided value is not of type 'Fetcher'.")
+		}
+		code.Outbound = target
+	}
+	l.owner.session.Load(code, worker.settle)
+	return goja.Undefined()
+}
+
+// entrypoint is entrypoint(worker, name, props).
+func (l *loader) entrypoint(call goja.FunctionCall) goja.Value {
+	var props *event.Payload
+	if given, ok := call.Argument(2).(*goja.Object); ok {
+		props = l.api.Pack(given)
+	}
+	return l.api.Service(&target{l.worker(call.Argument(0)), call.Argument(1).String(), props})
+}
+
+// dynamic is a worker that is loaded or will be. Safe for concurrent use.
+type dynamic struct {
+	name string // "" for one without
+
+	mu      sync.Mutex // guards the fields below
+	settled bool
+	closed  bool
+	loaded  driver.Loaded
+	err     error
+	waiting []func() // calls that came before the code, in order
+}
+
+func (w *dynamic) usable() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.closed && w.err == nil && (w.loaded == nil || w.loaded.Alive())
+}
+
+func (w *dynamic) settle(loaded driver.Loaded, err error) {
+	w.mu.Lock()
+	if w.settled || w.closed {
+		w.mu.Unlock()
+		if loaded != nil {
+			loaded.Close()
+		}
+		return
+	}
+	w.settled, w.loaded, w.err = true, loaded, err
+	waiting := w.waiting
+	w.waiting = nil
+	w.mu.Unlock()
+	for _, fn := range waiting {
+		fn()
+	}
+}
+
+// errEnded is what callers of a worker get whose isolate had to make room, or
+// whose session ends.
+var errEnded = &event.Error{Message: "The dynamic worker has been unloaded; load it again, or give it a name."}
+
+func (w *dynamic) close() {
+	w.mu.Lock()
+	loaded, waiting := w.loaded, w.waiting
+	if !w.closed {
+		w.closed, w.err = true, errEnded
+	}
+	w.waiting = nil
+	w.mu.Unlock()
+	for _, fn := range waiting {
+		fn()
+	}
+	if loaded != nil {
+		loaded.Close()
+	}
+}
+
+// when calls fn with the worker once it is loaded, or with why it is not.
+func (w *dynamic) when(fn func(driver.Loaded, error)) {
+	w.mu.Lock()
+	if !w.settled && !w.closed {
+		w.waiting = append(w.waiting, func() { w.when(fn) })
+		w.mu.Unlock()
+		return
+	}
+	loaded, err := w.loaded, w.err
+	w.mu.Unlock()
+	fn(loaded, err)
+}
+
+// target is an entrypoint of a dynamic worker. Safe for concurrent use.
+type target struct {
+	worker *dynamic
+	name   string
+	props  *event.Payload
+}
+
+var _ cfapi.Target = (*target)(nil)
+
+// Dup implements event.Capability; entrypoints need no counting.
+func (t *target) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (t *target) Release() {}
+
+// Call implements event.Capability.
+func (t *target) Call(c *event.Call, done func(*event.Payload, error)) {
+	t.worker.when(func(loaded driver.Loaded, err error) {
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		loaded.Entrypoint(t.name, t.props).Call(c, done)
+	})
+}
+
+// Fetch implements cfapi.Target.
+func (t *target) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	var mu sync.Mutex // guards stop and gone
+	var stop func(error)
+	var gone error
+	t.worker.when(func(loaded driver.Loaded, err error) {
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		begun := loaded.Entrypoint(t.name, t.props).Fetch(req, done)
+		mu.Lock()
+		stop = begun
+		reason := gone
+		mu.Unlock()
+		if reason != nil {
+			begun(reason)
+		}
+	})
+	return func(reason error) {
+		mu.Lock()
+		gone = reason
+		begun := stop
+		mu.Unlock()
+		if begun != nil {
+			begun(reason)
+		}
+	}
+}
+
+// forbidden is globalOutbound null: the worker has no way out but its bindings
+// (workerd: server/server.c++).
+type forbidden struct{}
+
+var _ cfapi.Target = forbidden{}
+
+// Dup implements event.Capability.
+func (t forbidden) Dup() event.Capability { return t }
+
+// Release implements event.Capability.
+func (forbidden) Release() {}
+
+const forbiddenText = "This worker is not permitted to access the internet via global functions like fetch(). It must use capabilities (such as bindings in 'env') to talk to the outside world."
+
+// Call implements event.Capability.
+func (forbidden) Call(_ *event.Call, done func(*event.Payload, error)) {
+	done(nil, &event.Error{Message: forbiddenText})
+}
+
+// Fetch implements cfapi.Target.
+func (forbidden) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
+	done(nil, &event.Error{Message: forbiddenText})
+	return func(error) {}
+}
