@@ -193,7 +193,9 @@ func TestNPMPackages(t *testing.T) {
 		t.Fatalf("npm installed %v of %v, %v", installed, slices.Sorted(maps.Values(nodeSystems)), err)
 	}
 	wants(run(0, "npx", "minido", "version"), "minido "+version.Number())
-	wants(run(0, "npx", "minido", "init"), "wrote jobs.chaos.ts")
+	began := run(0, "npx", "minido", "init")
+	wants(began, "wrote jobs.chaos.ts")
+	wants(began, "  npx minido dev ")
 	wants(run(2, "npx", "minido", "dev", "--no-such-flag"), "--no-such-flag")
 	wants(run(0, "npx", "minido", "chaos", "enumerate", ".", "--mode", "sim", "--max", "3"), "PASS  3 runs")
 	if err := os.WriteFile(filepath.Join(dir, "client.mjs"), []byte(nodeClient), 0o600); err != nil {

@@ -42,6 +42,10 @@ type Options struct {
 // As campaign.Replay; in addition an answer that is not the uninterrupted one, or a
 // job that was not completed exactly once, is an error with the code Violated.
 func Run(ctx context.Context, o Options) (campaign.Report, error) {
+	if _, err := os.Stat(o.Fixture); errors.Is(err, fs.ErrNotExist) {
+		return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
+			"there is no %s here: the demonstration runs in a clone of minido's repository. minido init --template agent writes an agent of your own.", o.Fixture)}
+	}
 	if _, err := os.Stat(filepath.Join(o.Fixture, "node_modules", "agents")); errors.Is(err, fs.ErrNotExist) {
 		return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: fmt.Sprintf(
 			"%s has no node_modules/agents: install the npm packages first (npm ci there, or make npm)", o.Fixture)}

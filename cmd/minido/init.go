@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -50,7 +51,8 @@ func (c *initCommand) run(out io.Writer) error {
 	if made.Packages {
 		text += "  npm install\n"
 	}
-	text += "  minido dev                 # run it\n  minido chaos enumerate .   # kill it wherever it can be killed\n"
+	program := cmp.Or(os.Getenv("MINIDO_COMMAND"), "minido") // set by the launcher of the npm package
+	text += fmt.Sprintf("  %[1]s dev                 # run it\n  %[1]s chaos enumerate .   # kill it wherever it can be killed\n", program)
 	_, err = io.WriteString(out, text)
 	return err
 }

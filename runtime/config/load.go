@@ -146,7 +146,7 @@ func (l *loader) find() bool {
 	}
 	if l.file == "" && l.entry == "" {
 		l.fail(Position{}, fmt.Sprintf("no %s in %s or a directory above it", quoted(configNames), from),
-			"name the worker's file: minido dev worker.ts\nor write a wrangler.jsonc: {\"name\": \"my-worker\", \"main\": \"src/index.ts\", \"compatibility_date\": \""+
+			"name the worker's file: minido dev worker.ts\nor begin a project: minido init\nor write a wrangler.jsonc: {\"name\": \"my-worker\", \"main\": \"src/index.ts\", \"compatibility_date\": \""+
 				DefaultCompatibilityDate+"\"}")
 		return false
 	}

@@ -13,7 +13,9 @@ try {
   console.error(`minido: ${error.message}`);
   process.exit(1);
 }
-const child = spawn(path, process.argv.slice(2), { stdio: "inherit" });
+// What minido tells people to type next is what they typed.
+const env = process.env.npm_command === "exec" ? { ...process.env, MINIDO_COMMAND: "npx minido" } : process.env;
+const child = spawn(path, process.argv.slice(2), { stdio: "inherit", env });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   // A terminal sends SIGINT to both; the child decides when it ends.
   process.on(signal, () => {
