@@ -37,19 +37,21 @@ type Options struct {
 	Env string
 	// Template is what a directory without a wrangler file gets.
 	Template string
-	// CI is "github", "gitlab", "none", or "auto": what the directory or the ones
-	// above it already use, GitHub if neither.
+	// CI is "github", "gitlab", "none", or "auto": GitLab where its file is at the top
+	// of the repository, else GitHub.
 	CI string
 }
 
 // File is one that Write meant to write.
 type File struct {
-	Path string // relative to the directory
+	Path string // relative to Result.Dir
 	Kept bool   // it was there, and was left as it is
 }
 
 // Result is what Write did.
 type Result struct {
+	// Dir is the project's directory, which can lie above the one that was named; absolute.
+	Dir   string
 	Files []File
 	// New says that there was no wrangler file.
 	New bool
@@ -87,7 +89,7 @@ func Write(o Options) (Result, error) {
 		return w.result, err
 	}
 	// A project found above the directory is where the files belong.
-	w.dir = project.Dir
+	w.dir, w.result.Dir = project.Dir, project.Dir
 	if err := w.scenario(project); err != nil {
 		return w.result, err
 	}
@@ -217,7 +219,7 @@ func (w *writer) template(from, to, name, install string) error {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	return w.write(to, strings.NewReplacer("{{name}}", name, "{{version}}", version.Number(), "{{install}}", install).Replace(string(b)))
+	return w.write(to, strings.NewReplacer("{{name}}", name, "{{directory}}", name, "{{version}}", version.Number(), "{{install}}", install).Replace(string(b)))
 }
 
 // scenario writes a first scenario, unless the project has one.
@@ -244,32 +246,68 @@ func (w *writer) scenario(project *config.Project) error {
 	return nil
 }
 
-// ci writes the CI file. Packages are installed there from a lockfile, if there is one.
+// ci writes the CI file at the top of the repository. Packages are installed there from
+// a lockfile, if there is one.
 func (w *writer) ci(kind string) error {
+	top := w.top()
+	within, err := filepath.Rel(top, w.dir)
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	up, err := filepath.Rel(w.dir, top)
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
+	within, up = filepath.ToSlash(within), filepath.ToSlash(up)
 	if kind == "auto" {
 		kind = "github"
-		if _, err := os.Stat(filepath.Join(w.dir, ".gitlab-ci.yml")); err == nil {
+		if _, err := os.Stat(filepath.Join(top, ".gitlab-ci.yml")); err == nil {
 			kind = "gitlab"
 		}
 	}
-	command := ""
+	var first []string // what is run before the campaign
+	if within != "." && kind == "gitlab" {
+		first = append(first, "cd "+chaos.Quote(within))
+	}
 	if _, err := os.Stat(filepath.Join(w.dir, "package.json")); err == nil {
-		command = "npm install --ignore-scripts"
+		command := "npm install --ignore-scripts"
 		if _, err := os.Stat(filepath.Join(w.dir, "package-lock.json")); err == nil {
 			command = "npm ci --ignore-scripts"
 		}
+		first = append(first, command)
+	}
+	lines := func(before string) (text string) {
+		for _, command := range first {
+			text += before + command + "\n"
+		}
+		return text
 	}
 	switch kind {
 	case "github":
-		if command != "" {
-			command = "      - run: " + command + "\n"
+		directory := ""
+		if within != "." {
+			directory = "    defaults:\n      run:\n        working-directory: " + within + "\n"
 		}
-		return w.template("templates/ci/github.yml", ".github/workflows/chaos.yml", "", command)
+		return w.template("templates/ci/github.yml", path.Join(up, ".github/workflows/chaos.yml"), directory, lines("      - run: "))
 	case "gitlab":
-		if command != "" {
-			command = "    - " + command + "\n"
+		directory := ""
+		if within != "." {
+			directory = within + "/"
 		}
-		return w.template("templates/ci/gitlab.yml", "minido.gitlab-ci.yml", "", command)
+		return w.template("templates/ci/gitlab.yml", path.Join(up, "minido.gitlab-ci.yml"), directory, lines("    - "))
 	}
 	return nil
+}
+
+// top is the directory of the repository that the project lies in; the project's own
+// without one.
+func (w *writer) top() string {
+	for dir := w.dir; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if filepath.Dir(dir) == dir {
+			return w.dir
+		}
+	}
 }

@@ -91,3 +91,26 @@ func TestExistingProject(t *testing.T) {
 		t.Errorf("a wrong wrangler file: %v", err)
 	}
 }
+
+// In a repository with several projects the CI file is at its top, where the service
+// looks for it, and works in the project's directory.
+func TestProjectWithinRepository(t *testing.T) {
+	top := t.TempDir()
+	put(t, filepath.Join(top, ".git", "HEAD"), "ref: refs/heads/main\n")
+	dir := filepath.Join(top, "packages", "jobs")
+	if _, err := Write(Options{Dir: dir, Template: DurableObject, CI: "auto"}); err != nil {
+		t.Fatal(err)
+	}
+	if ci := read(t, filepath.Join(top, ".github/workflows/chaos.yml")); !strings.Contains(ci, "    defaults:\n      run:\n        working-directory: packages/jobs\n    strategy:") {
+		t.Error(ci)
+	}
+	put(t, filepath.Join(top, ".gitlab-ci.yml"), "")
+	// From below the project, too.
+	r, err := Write(Options{Dir: filepath.Join(dir, "src"), Template: DurableObject, CI: "auto"})
+	if err != nil || r.New || r.Dir != dir {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	if ci := read(t, filepath.Join(top, "minido.gitlab-ci.yml")); !strings.Contains(ci, "    - cd packages/jobs\n    - npx") || !strings.Contains(ci, "junit: packages/jobs/junit.xml") {
+		t.Error(ci)
+	}
+}

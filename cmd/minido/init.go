@@ -36,17 +36,22 @@ func (c *initCommand) run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	// A project that lies above the directory is named in full.
+	dir := made.Dir
+	if named, err := filepath.Abs(c.Dir); err == nil && named == made.Dir {
+		dir = c.Dir
+	}
 	text := ""
 	for _, f := range made.Files {
 		did := "wrote"
 		if f.Kept {
 			did = "kept "
 		}
-		text += did + " " + filepath.Join(c.Dir, filepath.FromSlash(f.Path)) + "\n"
+		text += did + " " + filepath.Join(dir, filepath.FromSlash(f.Path)) + "\n"
 	}
 	text += "\nNow:\n\n"
-	if c.Dir != "." {
-		text += "  cd " + chaos.Quote(c.Dir) + "\n"
+	if dir != "." {
+		text += "  cd " + chaos.Quote(dir) + "\n"
 	}
 	if made.Packages {
 		text += "  npm install\n"
