@@ -128,6 +128,31 @@ func UnreadStack(o *goja.Object) (frames []goja.StackFrame, ok bool) {
 	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
 }
 
+// StackOf is the stack of an error, whether or not code has asked for it; ok is
+// false for other objects. Loop-confined.
+func StackOf(o *goja.Object) (frames []goja.StackFrame, ok bool) {
+	l := ThePlainLayout()
+	self := mirrorOf(o).self
+	if !l.Known || self.tab != l.failure {
+		return nil, false
+	}
+	return *(*[]goja.StackFrame)(unsafe.Add(self.data, l.frames)), true
+}
+
+// ReplaceStack gives an error whose stack is unread an accessor in the place of
+// goja's text, as its first property. goja formats no text then. Loop-confined.
+func ReplaceStack(o *goja.Object, getter, setter goja.Value) {
+	if _, ok := UnreadStack(o); !ok {
+		return
+	}
+	*(*bool)(unsafe.Add(mirrorOf(o).self.data, ThePlainLayout().read)) = true
+	o.DefineAccessorProperty("stack", getter, setter, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	if names := baseOf(o).propNames; len(names) > 1 && names[len(names)-1] == "stack" {
+		copy(names[1:], names)
+		names[0] = "stack"
+	}
+}
+
 // Property is a property that JSON reads or writes.
 type Property struct {
 	Name  unistring.String

@@ -92,9 +92,6 @@ type Host struct {
 	// Ahead, if not nil, is called by Load with what evaluates deferred modules before
 	// they are used, once the bundle is loaded.
 	Ahead func(*Ahead)
-	// SettleStack is called with what code reads a member named stack of, before
-	// it does. nil leaves stacks as goja writes them.
-	SettleStack func(goja.Value)
 }
 
 // state of a module in one runtime.
@@ -206,13 +203,6 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	if _, err = disposal.install(in); err != nil {
 		return nil, err
 	}
-	in.helpers[mend.StackReader] = vm.ToValue(func(call goja.FunctionCall) goja.Value {
-		of := call.Argument(0)
-		if host.SettleStack != nil {
-			host.SettleStack(of)
-		}
-		return of
-	})
 	in.helpers["__name"] = vm.ToValue(in.name)
 	in.announce, _ = goja.AssertFunction(obj.Get("announce"))
 	in.adopt, _ = goja.AssertFunction(obj.Get("adopt"))

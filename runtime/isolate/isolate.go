@@ -134,7 +134,7 @@ func (i *Isolate) Start(ready func(error)) {
 	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
 		i.CF.Bind(i.opts.Bindings)
 		i.definePlatform()
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), SettleStack: i.Platform.Language.SettleStack, Wasm: i.wasm.Module,
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Wasm: i.wasm.Module,
 			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
 			ready(i.describe(err))

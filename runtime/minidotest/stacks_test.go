@@ -26,7 +26,18 @@ export default serve({
   optional: () => [(new Error("x") as Error | undefined)?.stack?.split("\n")[0], ({ a: undefined } as { a?: { b: Error } }).a?.b.stack === undefined],
   written() { const e = new Error("x"); e.stack = "own"; e.stack += "!"; const all = [e.stack]; delete e.stack; return [...all, e.stack === undefined]; },
   others: () => { const parser = { stack: [1, 2] }; parser.stack.push(3); return parser.stack.length; },
-  descriptor() { const e = new Error("x"); e.stack; const d = Object.getOwnPropertyDescriptor(e, "stack")!; return [typeof d.value, d.writable, d.enumerable, d.configurable, Object.keys(e)]; },
+  descriptor() { const e = new Error("x"); e.stack; const d = Object.getOwnPropertyDescriptor(e, "stack")!; return [typeof d.get, typeof d.set, d.get!.name, "value" in d, d.enumerable, d.configurable, Object.getOwnPropertyNames(e), Object.keys(e)]; },
+  shared: () => Object.getOwnPropertyDescriptor(new Error("a"), "stack")!.get === Object.getOwnPropertyDescriptor(new Error("b"), "stack")!.get,
+  destructured() { const { stack } = new Error("x"); return ours(stack); },
+  parameter: () => ours((({ stack }) => stack)(new Error("x"))),
+  caught() { try { (null as any).x; } catch ({ stack }: any) { return ours(stack); } },
+  computed() { const key = "sta" + "ck"; return ours((new Error("x") as any)[key]); },
+  reflected: () => ours(Reflect.get(new Error("x"), "stack")),
+  byDescriptor() { const e = new Error("x"); return ours(Object.getOwnPropertyDescriptor(e, "stack")!.get!.call(e)); },
+  logged() { const e = new Error("x"); console.error(e); const { stack } = e; return ours(stack); },
+  domDestructured() { const { stack } = new DOMException("gone", "AbortError"); return ours(stack); },
+  unchanged() { const e = new Error("x"), { stack } = e; e.message = "y"; e.name = "Z"; return [e.stack === stack, stack!.split("\n")[0]]; },
+  writtenUnread() { const e = new Error("x"); e.stack = "own"; const { stack } = e; return [stack, typeof Object.getOwnPropertyDescriptor(e, "stack")!.get]; },
 });`, Options{})
 	for name, want := range map[string]string{
 		"thrown":     `["TypeError: bad","    at inner (worker.ts:5:26)","    at outer (worker.ts:6:21)","    at thrown (worker.ts:7:46)","    at thrown (worker.ts:12:22)"]`,
@@ -41,7 +52,19 @@ export default serve({
 		"optional":   `["Error: x",true]`,
 		"written":    `["own!",true]`,
 		"others":     `3`,
-		"descriptor": `["string",true,false,true,[]]`,
+		"descriptor": `["function","function","",false,false,true,["stack","message"],[]]`,
+		"shared":     `true`,
+
+		"destructured":    `["Error: x","    at Object.destructured (worker.ts:26:38)"]`,
+		"parameter":       `["Error: x","    at parameter (worker.ts:27:48)"]`,
+		"caught":          `["TypeError: Cannot read properties of null (reading 'x')","    at Object.caught (worker.ts:28:34)"]`,
+		"computed":        `["Error: x","    at Object.computed (worker.ts:29:55)"]`,
+		"reflected":       `["Error: x","    at reflected (worker.ts:30:37)"]`,
+		"byDescriptor":    `["Error: x","    at Object.byDescriptor (worker.ts:31:30)"]`,
+		"logged":          `["Error: x","    at Object.logged (worker.ts:32:24)"]`,
+		"domDestructured": `["AbortError: gone","    at Object.domDestructured (worker.ts:33:41)"]`,
+		"unchanged":       `[true,"Error: x"]`,
+		"writtenUnread":   `["own","function"]`,
 	} {
 		w.Want(`{"ok":`+want+`}`, "!"+name)
 	}

@@ -109,7 +109,7 @@ func StackHeader(name, message string) string {
 // under a header of its own.
 func (r *Realm) setStack(obj *goja.Object, header, stack string) {
 	if stack == "" {
-		stack = header + r.CallStack()
+		stack = r.Engine.Errors.MapStack(header + r.CallStack())
 	}
 	obj.DefineDataProperty("stack", r.VM.ToValue(stack), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }

@@ -22,9 +22,6 @@ func Helpers(prologue, body string) (names []string) {
 	if mayBound(body) {
 		names = append(names, ShiftLeft, ShiftRight, Factor)
 	}
-	if readsStack.MatchString(body) {
-		names = append(names, StackReader)
-	}
 	if strings.Contains(body, "await ") {
 		names = append(names, AwaitGuard)
 	}

@@ -2,7 +2,6 @@ package mend
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +31,6 @@ import (
 //     stops it. Operators are no functions that could refuse it. What stands on
 //     their right goes through a helper that bounds it, unless it is a number as
 //     the code stands. (esbuild turns ** into a call of a helper by itself.)
-//   - x.stack is a text of goja's own, with the places of the bundle. The helper
-//     has it written as V8 does before it is read.
 //   - const f = __name(() => {}, "f"), which esbuild writes to keep the name: goja
 //     gives it by itself, and to the function's place in stacks too, where it
 //     sees that the function is f.
@@ -60,11 +57,6 @@ const (
 	ShiftRight = "$shr"
 	Factor     = "$mul"
 )
-
-// StackReader is the helper of x.stack, and readsStack finds code that has one.
-const StackReader = "$stack"
-
-var readsStack = regexp.MustCompile(`\.stack\b`)
 
 // AwaitGuard is the helper of what is awaited: goja asks every object for its
 // constructor, not only promises (ECMA-262, section 27.2.4.7.1), and takes one that
@@ -101,7 +93,7 @@ func mayBound(code string) bool {
 func Unit(program *ast.Program, helpers []string) error {
 	has := func(helper string) bool { return slices.Contains(helpers, helper) }
 	return mend(program, mender{
-		bounds: has(Factor), async: has(AsyncFunction), stacks: has(StackReader), names: has(nameHelper),
+		bounds: has(Factor), async: has(AsyncFunction), names: has(nameHelper),
 		awaits: has(AwaitGuard), members: has(MemberBase), accessors: has(OwnHelper),
 		arguments: strings.Contains(program.File.Source(), argumentsName),
 	})
@@ -125,14 +117,14 @@ func mend(program *ast.Program, m mender) (err error) {
 }
 
 // mender says which helpers are in scope: those of operators, those of async
-// generators, that of stacks, and that of names; and whether the code names arguments.
+// generators, and that of names; and whether the code names arguments.
 // It is a visitor whose flag says that the innermost function that is no arrow is a
 // class's constructor.
 type mender struct {
-	bounds, async, stacks, names, arguments bool
-	awaits, members, accessors              bool
-	top                                     bool   // in what was a module's top level (transform.go, asyncStage)
-	source                                  string // of the program
+	bounds, async, names, arguments bool
+	awaits, members, accessors      bool
+	top                             bool   // in what was a module's top level (transform.go, asyncStage)
+	source                          string // of the program
 }
 
 func (m mender) slot(e *ast.Expression, exact bool) {
@@ -225,9 +217,6 @@ func (m mender) node(n ast.Node, exact bool) {
 	case *ast.DotExpression:
 		if m.async {
 			checkResult(n)
-		}
-		if m.stacks {
-			settleStack(n)
 		}
 	case *ast.BinaryExpression:
 		pruneLogical(n)
@@ -445,38 +434,6 @@ func (m mender) bound(op token.Token, right *ast.Expression) {
 		isOne := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: kind, Right: number, Comparison: true}
 		*right = &ast.ConditionalExpression{Test: isOne, Consequent: name, Alternate: call}
 	}
-}
-
-// settleStack makes $stack(x).stack of x.stack.
-func settleStack(n *ast.DotExpression) {
-	if n.Identifier.Name != "stack" {
-		return
-	}
-	of := &n.Left
-	if o, ok := n.Left.(*ast.Optional); ok {
-		of = &o.Expression
-	}
-	for inner := *of; ; {
-		switch x := inner.(type) {
-		case *ast.DotExpression:
-			inner = x.Left
-			continue
-		case *ast.BracketExpression:
-			inner = x.Left
-			continue
-		case *ast.CallExpression:
-			inner = x.Callee
-			continue
-		case *ast.ThisExpression:
-			if inner == *of {
-				return // seldom an error, often a stack of another kind
-			}
-		case *ast.SuperExpression, *ast.Optional:
-			return // no value, or one that the rest of the chain may not ask for
-		}
-		break
-	}
-	*of = call(StackReader, *of)
 }
 
 // isNumber says that the expression is a literal, and not of a BigInt.

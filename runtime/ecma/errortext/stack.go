@@ -28,6 +28,9 @@ type names struct {
 	active []insides.Call // calls' memory
 	naming bool           // names are being given
 	class  *goja.Object   // Error
+
+	getter, setter goja.Value // of the stack of an error that nobody has read
+	format         func(*goja.Object, []goja.StackFrame) goja.Value
 }
 
 // frameKey is what a name depends on; receivers of one class differ in nothing
@@ -271,6 +274,57 @@ func isIdentifier(name string) bool {
 	return name != ""
 }
 
+// FormatStacks has format make the text of an error's stack when code first asks for
+// it, in whatever way. Loop-confined.
+func FormatStacks(e *engine.Engine, format func(*goja.Object, []goja.StackFrame) goja.Value) {
+	if s := stacks.Of(e).names; s != nil {
+		s.format = format
+	}
+}
+
+// accessors makes what errors have as `stack`: V8's is an own accessor too
+// (src/builtins/accessors.cc, ErrorStackGetter). The first use keeps the value.
+func (s *names) accessors() {
+	vm := s.engine.VM()
+	keep := func(o *goja.Object, v goja.Value) {
+		get := func(goja.FunctionCall) goja.Value { return v }
+		set := func(call goja.FunctionCall) goja.Value {
+			v = call.Argument(0)
+			return goja.Undefined()
+		}
+		// A frozen error keeps its accessor, and is formatted each time.
+		_ = o.DefineAccessorProperty("stack", anonymous(vm, get), anonymous(vm, set), goja.FLAG_NOT_SET, goja.FLAG_NOT_SET)
+	}
+	s.getter = anonymous(vm, func(call goja.FunctionCall) goja.Value {
+		o, ok := call.This.(*goja.Object)
+		if !ok {
+			return goja.Undefined()
+		}
+		frames, ok := insides.StackOf(o)
+		if !ok || s.format == nil {
+			return goja.Undefined()
+		}
+		v := s.format(o, frames)
+		keep(o, v)
+		return v
+	})
+	s.setter = anonymous(vm, func(call goja.FunctionCall) goja.Value {
+		if o, ok := call.This.(*goja.Object); ok {
+			if _, ok := insides.StackOf(o); ok {
+				keep(o, call.Argument(0))
+			}
+		}
+		return goja.Undefined()
+	})
+}
+
+// anonymous makes a function whose name is empty.
+func anonymous(vm *goja.Runtime, fn func(goja.FunctionCall) goja.Value) goja.Value {
+	o := vm.ToValue(fn).(*goja.Object)
+	o.DefineDataProperty("name", vm.ToValue(""), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	return o
+}
+
 // InstallStacks has errors take their names when they are made.
 func InstallStacks(e *engine.Engine) {
 	in := insides.TheGoja()
@@ -279,6 +333,7 @@ func InstallStacks(e *engine.Engine) {
 	}
 	s := &names{engine: e, m: in.MachineOf(e.VM()), known: map[frameKey]unistring.String{}, class: e.Primordial("Error")}
 	stacks.Of(e).names = s
+	s.accessors()
 	for _, class := range []string{"Error", "TypeError", "ReferenceError", "SyntaxError", "RangeError", "URIError", "EvalError", "AggregateError"} {
 		slot := in.ConstructorOf(e.Primordial(class))
 		if slot == nil {
@@ -291,6 +346,9 @@ func InstallStacks(e *engine.Engine) {
 				s.naming = true
 				s.name(frames[:min(len(frames), s.shownFrames())])
 				s.naming = false
+				if s.format != nil {
+					insides.ReplaceStack(made, s.getter, s.setter)
+				}
 			}
 			return made
 		}

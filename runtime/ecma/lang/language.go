@@ -15,7 +15,6 @@ import (
 
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -42,6 +41,9 @@ func (p *Language) Install() {
 	p.Engine.Load(languagePrelude, p.Engine.Native(p.languageNatives()...))
 	p.installCodeGeneration()
 	p.installWeak()
+	errortext.FormatStacks(p.Engine, func(obj *goja.Object, frames []goja.StackFrame) goja.Value {
+		return p.formatStack(obj, userFrames(frames))
+	})
 }
 
 func (p *Language) languageNatives() []engine.Func {
@@ -125,47 +127,34 @@ func userFrames(all []goja.StackFrame) (frames []goja.StackFrame) {
 	return frames
 }
 
-// describeStack gives obj its `stack`, as V8 does: by Error.prepareStackTrace, if
-// there is one, and no more than Error.stackTraceLimit frames.
+// describeStack gives obj its `stack` (V8's Error.captureStackTrace).
 func (p *Language) describeStack(obj *goja.Object, frames []goja.StackFrame) {
-	class := p.Engine.Primordial("Error")
-	var stack goja.Value = goja.Undefined()
-	if limit := class.Get("stackTraceLimit"); limit != nil && builtin.IsNumber(limit) {
-		frames = frames[:min(max(limit.ToInteger(), 0), int64(len(frames)))]
-		if prepare := class.Get("prepareStackTrace"); engine.IsCallable(prepare) {
-			sites := make([]any, len(frames))
-			for i, f := range frames {
-				at, name := f.Position(), strings.TrimSuffix(f.FuncName(), engine.BuiltinFrame)
-				if name == "<anonymous>" {
-					name = ""
-				}
-				sites[i] = p.Engine.Call(p.callSite, goja.Undefined(),
-					p.Record("name", name, "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0))
-			}
-			stack = p.Engine.Call(prepare, class, obj, p.VM.NewArray(sites...))
-		} else {
-			stack = p.Engine.String(p.Engine.Errors.MapStack(p.errorHeader(obj) + errortext.FormatFrames(frames)))
-		}
-	}
-	obj.DefineDataProperty("stack", stack, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	obj.DefineDataProperty("stack", p.formatStack(obj, frames), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// SettleStack is called before code reads v.stack: what goja or a DOMException
-// has kept of the stack gets V8's form, with the places of the user's source.
-func (p *Language) SettleStack(v goja.Value) {
-	obj, ok := v.(*goja.Object)
-	if !ok {
-		return
+// formatStack is what obj has as `stack` in V8: what Error.prepareStackTrace makes, if
+// there is one, and no more than Error.stackTraceLimit frames.
+func (p *Language) formatStack(obj *goja.Object, frames []goja.StackFrame) goja.Value {
+	class := p.Engine.Primordial("Error")
+	limit := class.Get("stackTraceLimit")
+	if limit == nil || !builtin.IsNumber(limit) {
+		return goja.Undefined()
 	}
-	if frames, ok := insides.UnreadStack(obj); ok {
-		p.describeStack(obj, userFrames(frames))
-		return
+	frames = frames[:min(max(limit.ToInteger(), 0), int64(len(frames)))]
+	prepare := class.Get("prepareStackTrace")
+	if !engine.IsCallable(prepare) {
+		return p.Engine.String(p.Engine.Errors.MapStack(p.errorHeader(obj) + errortext.FormatFrames(frames)))
 	}
-	if p.IsDOMException(obj) {
-		if text, ok := obj.Get("stack").(goja.String); ok && strings.Contains(text.String(), "\n\tat ") {
-			obj.Set("stack", p.Engine.Errors.MapStack(text.String()))
+	sites := make([]any, len(frames))
+	for i, f := range frames {
+		at, name := f.Position(), strings.TrimSuffix(f.FuncName(), engine.BuiltinFrame)
+		if name == "<anonymous>" {
+			name = ""
 		}
+		sites[i] = p.Engine.Call(p.callSite, goja.Undefined(),
+			p.Record("name", name, "file", at.Filename, "line", at.Line, "column", at.Column, "native", at.Line == 0))
 	}
+	return p.Engine.Call(prepare, class, obj, p.VM.NewArray(sites...))
 }
 
 func isWellFormed(s goja.String) bool {
