@@ -20,6 +20,7 @@ var bindings = []struct {
 	{name: "kv", handedOver: true},
 	{name: "r2", handedOver: true},
 	{name: "ratelimit"},
+	{name: "data"},
 }
 
 // bindingWorker starts the worker of a binding under a runtime.

@@ -9,6 +9,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/binding/kv"
+	"minido.dev/minido/runtime/binding/secretsstore"
 )
 
 // kvCommand is `minido kv`: the KV namespaces of a project's state.
@@ -26,27 +27,38 @@ type kvKey struct {
 type kvFlags struct {
 	Binding     string `placeholder:"NAME" help:"The binding of the namespace."`
 	NamespaceID string `placeholder:"ID" help:"The id of the namespace, in place of --binding."`
+	// A store of secrets is a namespace, in a folder of its own.
+	SecretsStore string `placeholder:"ID" help:"The id of a Secrets Store, in place of --binding: its secrets are the keys."`
 	stateFlags
 }
 
 // with opens the namespace and runs fn.
 func (f *kvFlags) with(fn func(n *kv.Namespace) error) (err error) {
-	if (f.Binding == "") == (f.NamespaceID == "") {
-		return &exitError{exitUsage, errors.New("give either --binding or --namespace-id")}
+	given := 0
+	for _, name := range []string{f.Binding, f.NamespaceID, f.SecretsStore} {
+		if name != "" {
+			given++
+		}
+	}
+	if given != 1 {
+		return &exitError{exitUsage, errors.New("give one of --binding, --namespace-id and --secrets-store")}
 	}
 	p, err := f.project()
 	if err != nil {
 		return err
 	}
-	id := f.NamespaceID
+	o := kv.Options{Dir: f.dir(p, "kv_namespace"), ID: f.NamespaceID, Clock: clock.Real{}, Entropy: entropy.System{}}
+	if f.SecretsStore != "" {
+		o.Dir, o.Class, o.ID = f.dir(p, "secrets_store_secret"), secretsstore.Class, f.SecretsStore
+	}
 	if f.Binding != "" {
 		b, err := find(p, "kv_namespace", f.Binding, "")
 		if err != nil {
 			return err
 		}
-		id = kv.ID(b)
+		o.ID = kv.ID(b)
 	}
-	n, err := kv.Open(kv.Options{Dir: f.dir(p, "kv_namespace"), ID: id, Clock: clock.Real{}, Entropy: entropy.System{}})
+	n, err := kv.Open(o)
 	if err != nil {
 		return err
 	}
@@ -98,6 +110,13 @@ func (c *kvPut) Run() error {
 	}
 	if c.Metadata != "" && !json.Valid([]byte(c.Metadata)) {
 		return &exitError{exitUsage, errors.New("--metadata is no JSON")}
+	}
+	if c.SecretsStore != "" && c.Metadata == "" {
+		var id [16]byte
+		if _, err := (entropy.System{}).Read(id[:]); err != nil {
+			return err
+		}
+		c.Metadata = fmt.Sprintf(`{"uuid":"%x"}`, id) // by which wrangler knows a secret
 	}
 	e := kv.Entry{Key: c.KeyName, Metadata: c.Metadata}
 	if err := e.Check(data); err != nil {

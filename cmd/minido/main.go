@@ -34,6 +34,7 @@ type cli struct {
 	KV         kvCommand         `cmd:"" name:"kv" help:"The KV namespaces of the state directory: get, put, list, delete."`
 	D1         d1Command         `cmd:"" name:"d1" help:"The D1 databases of the state directory: execute SQL, apply migrations."`
 	Test       testCommand       `cmd:"" help:"Run vitest suites inside the worker, in simulated worlds; with --chaos, under faults."`
+	Analytics  analyticsCommand  `cmd:"" help:"Query what workers wrote to Analytics Engine datasets."`
 	Chaos      chaoscli.Chaos    `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`
 	Child      childCommand      `cmd:"" name:"chaos-child" hidden:"" help:"The server as the chaos harness runs it."`
 	Demo       demoCommand       `cmd:"" help:"Watch a real agent die by SIGKILL in the middle of its work, and recover."`

@@ -52,6 +52,8 @@ type Session struct {
 	// Load runs a worker in an isolate of its own. done is called once, from any
 	// goroutine.
 	Load func(code Code, done func(Loaded, error))
+	// Environ is the environment that the session was started in, as os.Environ.
+	Environ []string
 	// AI is the URL of a provider that answers for Workers AI; "" is none.
 	AI string
 }

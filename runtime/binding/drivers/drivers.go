@@ -9,14 +9,17 @@ import (
 
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/ai"
+	"minido.dev/minido/runtime/binding/analyticsengine"
 	"minido.dev/minido/runtime/binding/assets"
 	"minido.dev/minido/runtime/binding/d1"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
+	"minido.dev/minido/runtime/binding/hyperdrive"
 	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/binding/queue"
 	"minido.dev/minido/runtime/binding/r2"
 	"minido.dev/minido/runtime/binding/ratelimit"
+	"minido.dev/minido/runtime/binding/secretsstore"
 	"minido.dev/minido/runtime/binding/service"
 	"minido.dev/minido/runtime/binding/vars"
 	"minido.dev/minido/runtime/binding/versionmetadata"
@@ -27,13 +30,16 @@ import (
 
 var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"ai":                       ai.New,
+	"analytics_engine":         analyticsengine.New,
 	"assets":                   assets.New,
 	"d1":                       d1.New,
 	"durable_object_namespace": durableobject.New,
+	"hyperdrive":               hyperdrive.New,
 	"kv_namespace":             kv.New,
 	"queue":                    queue.New,
 	"ratelimit":                ratelimit.New,
 	"r2_bucket":                r2.New,
+	"secrets_store_secret":     secretsstore.New,
 	"service":                  service.New,
 	"vars":                     vars.New,
 	"version_metadata":         versionmetadata.New,

@@ -4,6 +4,7 @@
 package kv
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 type Options struct {
 	// Dir is v3/kv of the persist directory.
 	Dir string
+	// Class is miniflare's class of namespaces; "" is that of KV.
+	Class string
 	// ID is the namespace's id.
 	ID      string
 	Clock   clock.Clock
@@ -47,7 +50,7 @@ CREATE INDEX IF NOT EXISTS _mf_entries_expiration_idx ON _mf_entries(expiration)
 
 // Open returns a namespace; nothing is opened or created before its first use.
 func Open(o Options) (*Namespace, error) {
-	store, err := miniflare.New(miniflare.Options{Dir: o.Dir, Product: "kv", Noun: "namespace", Class: "miniflare-KVNamespaceObject", Name: o.ID,
+	store, err := miniflare.New(miniflare.Options{Dir: o.Dir, Product: "kv", Noun: "namespace", Class: cmp.Or(o.Class, "miniflare-KVNamespaceObject"), Name: o.ID,
 		Blobs: true, Schema: schema, Table: "_mf_entries", Clock: o.Clock, Entropy: o.Entropy, Points: o.Points})
 	return &Namespace{store, newCache()}, err
 }

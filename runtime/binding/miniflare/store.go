@@ -62,8 +62,8 @@ type Store struct {
 // validName keeps names inside the directory, on every system.
 var validName = regexp.MustCompile(`^[^./\\\x00-\x1f<>:"|?*][^/\\\x00-\x1f<>:"|?*]{0,127}$`)
 
-// busy is how long an operation waits for one of another process.
-const busy = 5 * time.Second
+// Busy is how long an operation waits for one of another process.
+const Busy = 5 * time.Second
 
 // New returns a store; nothing is opened or created before its first use.
 func New(o Options) (*Store, error) {
@@ -124,7 +124,7 @@ func (s *Store) open() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.opts.Product, err)
 		}
-		db.SetBusyTimeout(busy)
+		db.SetBusyTimeout(Busy)
 		s.db, s.statements = db, map[string]*sqlite.Stmt{}
 		if err := s.prepare(); err != nil {
 			return errors.Join(err, s.close())
@@ -148,9 +148,11 @@ func (s *Store) prepare() error {
 }
 
 // Path is the path of the database.
-func (s *Store) Path() string {
-	id := objectid.NewNamespace(s.opts.Class).FromName(s.opts.Name)
-	return filepath.Join(s.opts.Dir, s.opts.Class, id.String()+".sqlite")
+func (s *Store) Path() string { return PathOf(s.opts.Dir, s.opts.Class, s.opts.Name) }
+
+// PathOf is the path of the database of a name in a class, below a plugin's folder.
+func PathOf(dir, class, name string) string {
+	return filepath.Join(dir, class, objectid.NewNamespace(class).FromName(name).String()+".sqlite")
 }
 
 // Conn is the connection, for use within Do.

@@ -25,7 +25,8 @@ type Sockets struct {
 	*webidl.Realm
 	streams *streams.Streams
 	through exchange.Exchange
-	connect goja.Callable // js/socket.js, once it is loaded
+	connect goja.Callable     // js/socket.js, once it is loaded
+	routes  map[string]string // where addresses lead to that are not their own
 }
 
 // New prepares sockets in a realm. through answers a request with the method
@@ -42,6 +43,9 @@ func (p *Sockets) Connect(address, options goja.Value) goja.Value {
 	to := p.address(address)
 	o := p.options(options)
 	p.Engine.IO("connect()")
+	if route, ok := p.routes[to.text]; ok {
+		to.text = route
+	}
 	if p.through == nil {
 		p.Engine.Throw("Error", "connect() has nowhere to go: this isolate was started without access to a network.")
 	}
@@ -55,6 +59,15 @@ func (p *Sockets) Connect(address, options goja.Value) goja.Value {
 		p.Engine.Rethrow(err)
 	}
 	return socket
+}
+
+// Route makes connections to an address, host:port, go to another one: the host
+// names that a binding invents. Call it before user code runs.
+func (p *Sockets) Route(from, to string) {
+	if p.routes == nil {
+		p.routes = map[string]string{}
+	}
+	p.routes[from] = to
 }
 
 // handle is a connection behind a Socket of JavaScript. Loop-confined, but for

@@ -1,0 +1,94 @@
+// Package secretsstore is Secrets Store: each store is a KV namespace in a folder
+// of its own, as miniflare has it (miniflare: workers/secrets-store).
+package secretsstore
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/binding/kv"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+)
+
+const kind = "secrets_store_secret"
+
+// Class is miniflare's class of the stores.
+const Class = "miniflare-secrets-store-KVNamespaceObject"
+
+// stores are those that the workers of a session have asked for. Safe for
+// concurrent use.
+type stores struct {
+	driver.Stateless
+	session *driver.Session
+
+	mu   sync.Mutex // guards open
+	open map[string]*kv.Namespace
+}
+
+// New makes the driver of secrets of stores.
+func New(s *driver.Session) driver.Driver {
+	return &stores{session: s, open: map[string]*kv.Namespace{}}
+}
+
+// Make implements driver.Driver: an object with get(), as the Fetcher of
+// miniflare's entrypoint.
+func (d *stores) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+	type secret struct{}
+	store, name := b.Param("store_id"), b.Param("secret_name")
+	return engine.DefineClass(a.Engine, engine.ClassDef[secret]{Name: "Fetcher", Methods: []engine.Method[secret]{
+		{Name: "get", Async: true, Fn: func(secret, goja.FunctionCall) goja.Value { return d.get(a, store, name) }},
+	}}).Wrap(secret{})
+}
+
+func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
+	return driver.Async(a, "Secrets Store", "get", func(settle func(func() goja.Value)) {
+		d.session.Scheduler.Go("secret", func() {
+			value, err := d.value(store, name)
+			settle(func() goja.Value {
+				switch {
+				case err != nil:
+					a.Engine.Throw("Error", "%s", err)
+				case value == nil:
+					a.Engine.Throw("Error", "Secret \"%s\" not found", name)
+				}
+				return a.Engine.String(string(value.Data))
+			})
+		})
+	})
+}
+
+func (d *stores) value(store, name string) (*kv.Value, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.open[store]
+	if n == nil {
+		dir, err := d.session.Dir(kind)
+		if err != nil {
+			return nil, err
+		}
+		s := d.session
+		n, err = kv.Open(kv.Options{Dir: dir, Class: Class, ID: store, Clock: s.Scheduler.Clock(), Entropy: s.Entropy.Fork("secrets " + store), Points: s.Points})
+		if err != nil {
+			return nil, err
+		}
+		d.open[store] = n
+	}
+	return n.Get(name)
+}
+
+// Close implements driver.Driver.
+func (d *stores) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for _, n := range d.open { // order-independent: each has a file of its own
+		errs = append(errs, n.Close())
+	}
+	d.open = map[string]*kv.Namespace{}
+	return errors.Join(errs...)
+}
