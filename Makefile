@@ -25,6 +25,7 @@ help:
 	@echo 'make check         lint and the quick tests, in less than a minute'
 	@echo 'make build         bin/minido'
 	@echo 'make load          a minute of clients while objects are evicted, reset and crashed'
+	@echo 'make profile       BENCH=chat (tool, fiber, MCP): Go and JavaScript profiles and folded stacks of that row'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
 	@echo 'make fuzz-syntax   SYNTAX=20000 random programs over the syntax around await, compared with the reference'
@@ -209,6 +210,14 @@ $(REFERENCE)/.package-lock.json: e2e/reference/package-lock.json
 BENCH_NPM := e2e/bench/workers/agents/node_modules/.package-lock.json
 bench: build npm $(BENCH_NPM)
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' $(GO) run ./e2e/bench $(BENCH)
+
+# Profiles of minido in the agents' rows whose names have the word BENCH: go.pprof,
+# js.pprof, heap.pprof, and the stacks of the first two folded, as flame graphs are drawn
+# from; `go tool pprof -http` shows flame graphs too.
+PROFILES := bin/profiles
+profile: npm $(BENCH_NPM)
+	$(GO) build -tags profile -o bin/minido-profile ./cmd/minido
+	MINIDO_BIN='$(abspath bin/minido-profile)' $(GO) run ./e2e/bench -only '$(or $(BENCH),chat) ,minido' -seconds 1 -profile $(PROFILES)
 
 # 64 clients on 1,000 objects that are evicted, reset and crashed; make test runs 4 s of it.
 LOAD_SECONDS ?= 60

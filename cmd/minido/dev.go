@@ -80,6 +80,9 @@ func (c *devCommand) Run() error {
 
 	steered := clock.NewSteered(clock.Real{}, clock.Mode(c.Clock))
 	sch, machine := sched.NewThreads(steered), sched.NewThreads(clock.Real{})
+	if err := profiler(machine); err != nil {
+		return err
+	}
 	memory := newMemory(clock.Real{})
 	defer memory.stop()
 	stopMock, err := c.mockAI(machine) // its pauses are no work of the server's

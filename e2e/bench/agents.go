@@ -53,8 +53,9 @@ type agentWork func(ctx context.Context, b *bench, url string, run int) (operati
 
 // agentRow measures the CPU time that the server spends for each operation of
 // work, which depends less than the time on what else the machine does. The
-// first run is not counted.
-func agentRow(work agentWork) func(context.Context, *bench, *target) (cell, error) {
+// first run is not counted. Profiles, if they are asked for, go into a directory of that
+// name.
+func agentRow(name string, work agentWork) func(context.Context, *bench, *target) (cell, error) {
 	return func(ctx context.Context, b *bench, t *target) (c cell, err error) {
 		if b.agents == nil {
 			return cell{}, errors.New("the npm packages of e2e/bench/workers/agents are not installed: run make bench")
@@ -69,6 +70,11 @@ func agentRow(work agentWork) func(context.Context, *bench, *target) (cell, erro
 		var costs, walls []float64
 		var note string
 		for run := range agentRuns + 1 {
+			if run == 1 {
+				if err := s.startProfiles(ctx); err != nil {
+					return cell{}, err
+				}
+			}
 			before, err := groupUsage(s.child.Pid())
 			if err != nil {
 				return cell{}, err
@@ -91,6 +97,9 @@ func agentRow(work agentWork) func(context.Context, *bench, *target) (cell, erro
 			if run == agentRuns {
 				note += fmt.Sprintf("; RSS %.0f MB, peak %.0f", megabytes(after.rss), megabytes(after.peak))
 			}
+		}
+		if err := b.takeProfiles(ctx, s, name); err != nil {
+			return cell{}, err
 		}
 		c = spread(costs)
 		c.Note = fmt.Sprintf("wall %.0f ms; %s", spread(walls).Value, strings.TrimPrefix(note, "; "))

@@ -52,6 +52,7 @@ func run(arguments []string) error {
 	flags.Float64Var(&o.seconds, "seconds", 3, "how long each load lasts, at most 5")
 	flags.BoolVar(&o.json, "json", false, "print JSON instead of the table")
 	flags.BoolVar(&o.docs, "docs", false, "write docs/benchmarks.json, and the tables of docs/benchmarks.md and README.md, from this run")
+	flags.StringVar(&o.profile, "profile", "", "take profiles of minido in the agents' rows and write them below this directory; needs a minido that was built with -tags profile")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil
@@ -71,6 +72,7 @@ type options struct {
 	seconds float64
 	json    bool
 	docs    bool
+	profile string
 }
 
 // bench is one run. Immutable after prepare, but for the counter of

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -33,6 +34,8 @@ type target struct {
 	// command is what to start, and where.
 	command func(o startOptions, port int) (command []string, dir string, err error)
 	env     []string
+	// profiled says that a build of it takes profiles.
+	profiled bool
 }
 
 type startOptions struct {
@@ -46,6 +49,8 @@ type server struct {
 	child *process.Child
 	url   string // without a slash at its end
 	began time.Time
+
+	profiler string // where it takes commands for profiles, "" if it takes none
 }
 
 // start starts the target and returns at once.
@@ -58,12 +63,21 @@ func (b *bench) start(t *target, o startOptions) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", t.name, err)
 	}
+	env, profiler := t.env, ""
+	if b.profile != "" && t.profiled {
+		port, err := freePort()
+		if err != nil {
+			return nil, fmt.Errorf("start %s: %w", t.name, err)
+		}
+		address := fmt.Sprintf("127.0.0.1:%d", port)
+		env, profiler = append(slices.Clip(env), "MINIDO_PROFILE="+address), "http://"+address
+	}
 	began := b.clock.Now()
-	child, err := process.Start(process.Options{Command: command, Dir: dir, Env: t.env, Scheduler: b.sched})
+	child, err := process.Start(process.Options{Command: command, Dir: dir, Env: env, Scheduler: b.sched})
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", t.name, err)
 	}
-	return &server{child: child, url: fmt.Sprintf("http://127.0.0.1:%d", port), began: began}, nil
+	return &server{child: child, url: fmt.Sprintf("http://127.0.0.1:%d", port), began: began, profiler: profiler}, nil
 }
 
 // startAndAsk returns once the server has answered path with status, and how
@@ -143,7 +157,7 @@ func freePort() (port int, err error) {
 
 func minidoTarget(binary string) *target {
 	return &target{
-		name: "minido",
+		name: "minido", profiled: true,
 		layout: func(state, namespace string) string {
 			return filepath.Join(state, "v3", "do", namespace)
 		},
