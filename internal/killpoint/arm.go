@@ -44,7 +44,7 @@ func (p *Points) Arm(object, at string, crash func(Point)) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed = append(p.armed, &armed{want.Label(), object, target, crash})
-	p.on.Store(true)
+	p.turnOn()
 	return nil
 }
 
@@ -72,7 +72,7 @@ func (p *Points) Disarm() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.armed = nil
-	p.on.Store(p.always)
+	p.turnOn()
 }
 
 // crashes says whether the object was armed to crash at this point, and takes
@@ -91,7 +91,7 @@ func (p *Points) crashes(pt Point) bool {
 		return false
 	}
 	p.armed = left
-	p.on.Store(p.always || len(left) > 0)
+	p.turnOn()
 	hit.crash(pt)
 	return true
 }

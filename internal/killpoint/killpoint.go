@@ -66,7 +66,7 @@ func (p Point) Label() string {
 // while it is on, one lock orders every effect of the process.
 type Points struct {
 	on     atomic.Bool // recorded, aimed at, or armed
-	always bool        // on also without what is armed; guarded by mu
+	always bool        // on also without what is armed or watched; guarded by mu
 	armed  []*armed    // guarded by mu
 
 	mu     sync.Mutex
@@ -77,6 +77,7 @@ type Points struct {
 	die    func(Point)
 
 	interfere func(Point) error // guarded by mu
+	watchers  []*func(Point)    // guarded by mu
 }
 
 // Options says what a Points does with the points it sees.
@@ -206,6 +207,9 @@ func (p *Points) hit(kind Kind, side Side, object, cause string) (pt Point, cras
 	pt.Number, pt.Occurrence = p.number, p.seen[key]
 	if p.record != nil {
 		p.record(pt)
+	}
+	for _, fn := range p.watchers {
+		(*fn)(pt)
 	}
 	if p.target != nil && p.target(pt) {
 		p.die(pt)

@@ -8,7 +8,7 @@
 //   - it listens on a loopback address, whatever the worker listens on;
 //   - every request needs a random token, which lives in a file of mode 0600
 //     outside the project tree, under a name that cannot be guessed and that
-//     no bundler loads;
+//     no bundler loads; a page of the dashboard has one of its own;
 //   - the Host header must be literally a loopback name with the port (DNS
 //     rebinding), the Origin absent or the listener's own;
 //   - what changes anything is a POST of application/json, which no page can
@@ -26,11 +26,13 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -50,6 +52,8 @@ type Options struct {
 	Machine clock.Clock
 	// Version is minido's own.
 	Version string
+	// Feed is what happens in the server; nil where nobody records it.
+	Feed *feed.Feed
 }
 
 // Control is the running API. Safe for concurrent use.
@@ -60,6 +64,11 @@ type Control struct {
 	token    string
 	port     string
 	file     string // of the token
+	closing  chan struct{}
+
+	mu       sync.Mutex
+	tickets  secrets // guarded by mu
+	sessions secrets // of pages; guarded by mu
 }
 
 // Start listens and writes the token's file. Close ends both.
@@ -67,7 +76,7 @@ func Start(o Options) (*Control, error) {
 	if o.Machine == nil {
 		o.Machine = o.Scheduler.Clock()
 	}
-	c := &Control{opts: o}
+	c := &Control{opts: o, closing: make(chan struct{})}
 	secret := make([]byte, 32+16)
 	if _, err := o.Entropy.Read(secret); err != nil {
 		return nil, fmt.Errorf("control: %w", err)
@@ -110,6 +119,7 @@ func (c *Control) File() string { return c.file }
 
 // Close stops listening and removes the token's file.
 func (c *Control) Close(ctx context.Context) error {
+	close(c.closing)
 	err := c.http.Shutdown(ctx)
 	if err != nil {
 		err = c.http.Close()
@@ -150,7 +160,7 @@ func (c *Control) refusal(r *http.Request) (status int, why string) {
 		return http.StatusForbidden, "requests from web pages are refused"
 	case r.Method != http.MethodGet && r.Method != http.MethodPost:
 		return http.StatusMethodNotAllowed, "the method must be GET or POST"
-	case !c.authorized(r.Header.Values("Authorization")):
+	case !public(r) && !c.authorized(r.Header.Values("Authorization")):
 		return http.StatusUnauthorized, "the Authorization header must be Bearer and the token, which is in a file that `minido ctl` finds"
 	case r.Method == http.MethodPost && !isJSON(r.Header.Values("Content-Type")):
 		return http.StatusUnsupportedMediaType, "the Content-Type of a POST must be application/json"
@@ -180,7 +190,7 @@ func (c *Control) authorized(values []string) bool {
 		return false
 	}
 	given, ok := strings.CutPrefix(values[0], "Bearer ")
-	return ok && subtle.ConstantTimeCompare([]byte(given), []byte(c.token)) == 1
+	return ok && (subtle.ConstantTimeCompare([]byte(given), []byte(c.token)) == 1 || c.ofPage(given))
 }
 
 func isJSON(values []string) bool {

@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/runtime/dashboard"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -34,6 +35,10 @@ func (c *Control) routes() http.Handler {
 	m.HandleFunc("POST /v1/disarm", c.disarm)
 	m.HandleFunc("POST /v1/sql", c.sql)
 	m.HandleFunc("POST /v1/export", c.export)
+	m.HandleFunc("GET /v1/feed", c.follow)
+	m.HandleFunc("POST /v1/dashboard", c.ticket)
+	m.HandleFunc("POST "+sessionPath, c.session)
+	m.Handle("GET "+dashboard.Path+"/", dashboard.Handler())
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there is no "+r.Method+" "+r.URL.Path+"; docs/control.md lists what there is")
 	})

@@ -1,0 +1,66 @@
+package control
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"minido.dev/minido/runtime/feed"
+)
+
+// FeedLine is one line of GET /v1/feed: an entry, or how many were overwritten
+// before this client had read them.
+type FeedLine struct {
+	*feed.Entry
+	Lost int64 `json:"lost,omitempty"`
+}
+
+// feedBatch is how many entries are written at once.
+const feedBatch = 256
+
+// follow answers GET /v1/feed?after=SEQ&points=true: what has happened and what
+// happens, as lines of JSON, until the client leaves.
+func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	after, err := strconv.ParseInt(q.Get("after"), 10, 64)
+	if q.Get("after") != "" && (err != nil || after < 0) {
+		fail(w, http.StatusBadRequest, "bad_request", "after must be the seq of an entry, or 0")
+		return
+	}
+	if c.opts.Feed == nil {
+		fail(w, http.StatusNotFound, "not_found", "this server keeps no record of what happens")
+		return
+	}
+	if q.Get("points") == "true" {
+		defer c.opts.Feed.WatchPoints()()
+	}
+	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
+	out, to := http.NewResponseController(w), json.NewEncoder(w)
+	for once := q.Get("follow") == "false"; ; {
+		entries, lost, more := c.opts.Feed.After(after, feedBatch)
+		if lost > 0 && after > 0 {
+			if to.Encode(FeedLine{Lost: lost}) != nil {
+				return // the client is gone
+			}
+		}
+		for i := range entries {
+			after = entries[i].Seq
+			if to.Encode(FeedLine{Entry: &entries[i]}) != nil {
+				return
+			}
+		}
+		if len(entries) > 0 {
+			continue
+		}
+		if out.Flush() != nil || once {
+			return
+		}
+		select {
+		case <-more:
+		case <-r.Context().Done():
+			return
+		case <-c.closing:
+			return
+		}
+	}
+}

@@ -1,0 +1,68 @@
+import { follow, type Entry } from "./api";
+import { fill, h, message, span, time } from "./dom";
+import { List } from "./list";
+
+const kept = 20000; // entries in the page
+const mostLanes = 12;
+
+const tone = (e: Entry): string =>
+  e.kind === "request" ? (e.status! >= 500 ? "bad" : e.status! >= 400 ? "warn" : "good")
+    : e.level === "error" ? "bad" : e.level === "warn" ? "warn" : e.kind === "point" && e.effect === "commit" ? "good" : "";
+
+const lane = (e: Entry): string => e.object ? e.object : e.kind === "request" ? "clients" : e.kind === "event" ? "server" : "worker";
+
+function says(e: Entry): string {
+  switch (e.kind) {
+    case "request": return `${e.method} ${e.path} ${e.status} (${span(e.took_us! / 1000)})`;
+    case "point": return `${e.effect}:${e.side} /${e.cause}`;
+    default: return e.text ?? "";
+  }
+}
+
+// live is the page of what happens: lanes for clients, the worker and each object,
+// or requests and logs alone.
+export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean): void {
+  const fault = h("p", { class: "fault", role: "status" });
+  const count = h("span", { class: "note" });
+  const detail = h("pre", { class: "card", "aria-label": "The chosen entry", tabindex: 0 }, "Choose an entry.");
+  const search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Show entries that contain", input: () => refresh() });
+  const pause = h("button", { type: "button", "aria-pressed": "false", click: () => { paused = !paused; pause.setAttribute("aria-pressed", String(paused)); if (!paused) refresh(); } }, "Pause");
+  const clear = h("button", { type: "button", click: () => { all = []; lost = 0; lanes.length = 0; refresh(); } }, "Clear");
+  const legend = h("div", { class: "bar note" });
+  let all: Entry[] = [], lost = 0, paused = false, waiting = false;
+  const lanes: string[] = [];
+
+  const dots = (e: Entry): Node => h("span", { class: "lanes " + tone(e) }, ...lanes.slice(0, mostLanes).map(name => h("span", { class: name === lane(e) ? "lane hit" : "lane", title: name })));
+  const list = new List<Entry>(timeline ? "Timeline" : "Requests and logs", [
+    { title: "Time", width: "7.5rem", show: e => time(e.at_ms) },
+    ...(timeline ? [{ title: "Lanes", width: `${mostLanes * 16 + 20}px`, show: dots }] : []),
+    { title: "Where", width: "14rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
+    { title: "What", show: (e: Entry) => h("span", { class: tone(e) }, says(e).slice(0, 300).replaceAll("\n", " ⏎ ")) },
+  ], e => fill(detail, `${new Date(e.at_ms).toISOString()}  ${lane(e)}  ${e.kind}${e.level ? " " + e.level : ""}\n\n${says(e)}`), (a, b) => a.seq === b.seq);
+
+  function refresh(): void {
+    if (waiting || signal.aborted) return;
+    waiting = true;
+    requestAnimationFrame(() => {
+      waiting = false;
+      const text = search.value.toLowerCase();
+      const rows = text ? all.filter(e => (lane(e) + " " + says(e)).toLowerCase().includes(text)) : all;
+      list.set(rows, list.atEnd && list.selected === undefined);
+      fill(count, `${rows.length} entries${lost ? `, ${lost} came too fast to be shown` : ""}`);
+      if (timeline) fill(legend, ...lanes.slice(0, mostLanes).map((name, i) => h("span", { class: "mono" }, `${i + 1} ${name}`)), lanes.length > mostLanes && `and ${lanes.length - mostLanes} more`);
+    });
+  }
+
+  fill(main, h("div", { class: "bar" }, h("h1", {}, timeline ? "Timeline" : "Requests and logs"), search, pause, clear, count), fault, timeline && legend,
+    h("div", { class: "split" }, list.element, detail));
+  follow(timeline, signal, (entries, missed) => {
+    lost += missed;
+    for (const e of entries) {
+      if (!timeline && e.kind === "point") continue;
+      all.push(e);
+      if (!lanes.includes(lane(e))) lanes.push(lane(e));
+    }
+    if (all.length > kept) all = all.slice(-kept);
+    if (!paused) refresh();
+  }, text => fill(fault, text)).catch(error => fill(fault, message(error)));
+}

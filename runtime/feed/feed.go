@@ -1,0 +1,181 @@
+// Package feed is what happens in a running server, as a list that any number of
+// observers follow while it grows: what workers log, what the listener answers,
+// what happens to the server, and the effect points that its objects pass.
+package feed
+
+import (
+	"sync"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/server"
+)
+
+// Kind says what an Entry is about.
+type Kind string
+
+// The kinds of entries.
+const (
+	Log     Kind = "log"     // a line that a worker logged
+	Request Kind = "request" // a request that the listener has answered
+	Event   Kind = "event"   // something happened to the server: a reload, a warning, an error
+	Point   Kind = "point"   // an effect point (internal/killpoint)
+)
+
+// Entry is one thing that happened. Members that its kind does not have are absent.
+type Entry struct {
+	// Seq counts from 1.
+	Seq int64 `json:"seq"`
+	// AtMs is the machine's time, in milliseconds since the epoch.
+	AtMs int64 `json:"at_ms"`
+	Kind Kind  `json:"kind"`
+	// Object is "Class/name", absent for a stateless worker.
+	Object string `json:"object,omitempty"`
+	// Level is debug, info, log, warn or error.
+	Level string `json:"level,omitempty"`
+	Text  string `json:"text,omitempty"`
+
+	Method string `json:"method,omitempty"`
+	Path   string `json:"path,omitempty"`
+	Status int    `json:"status,omitempty"`
+	// TookUs is the time from the request's head to the response's, in microseconds.
+	TookUs int64 `json:"took_us,omitempty"`
+
+	// Effect and Side name a point, Cause what started its turn.
+	Effect string `json:"effect,omitempty"`
+	Side   string `json:"side,omitempty"`
+	Cause  string `json:"cause,omitempty"`
+}
+
+// Kept is how many entries a feed holds: what an observer finds when it comes, and
+// how far it may fall behind before entries are lost to it. maxText bounds the text
+// of each, in bytes.
+const (
+	Kept    = 8192
+	maxText = 8 << 10
+)
+
+// Feed is the list. Safe for concurrent use.
+type Feed struct {
+	clock  clock.Clock
+	points *killpoint.Points
+
+	mu    sync.Mutex    // guards the next three
+	ring  []Entry       // entry n is at (n-1) % Kept
+	last  int64         // the Seq of the last entry
+	grown chan struct{} // closed by the next entry; nil if nobody waits
+
+	watch    sync.Mutex // guards the next two; taken before mu
+	watching int        // how many want points
+	unwatch  func()
+}
+
+// New returns an empty feed. Its times are those of the clock; nil points are
+// never reported.
+func New(c clock.Clock, points *killpoint.Points) *Feed {
+	return &Feed{clock: c, points: points}
+}
+
+func (f *Feed) add(e Entry) {
+	if len(e.Text) > maxText {
+		e.Text = e.Text[:maxText] + "…"
+	}
+	e.AtMs = f.clock.Now().UnixMilli()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.last++
+	e.Seq = f.last
+	if len(f.ring) < Kept {
+		f.ring = append(f.ring, e)
+	} else {
+		f.ring[(e.Seq-1)%Kept] = e
+	}
+	if f.grown != nil {
+		close(f.grown)
+		f.grown = nil
+	}
+}
+
+var levelNames = map[engine.Level]string{engine.Debug: "debug", engine.Info: "info", engine.Log: "log", engine.Warn: "warn", engine.Error: "error"}
+
+// Console implements engine.Logger.
+func (f *Feed) Console(level engine.Level, c *engine.Context, text string) {
+	object := ""
+	if c != nil {
+		object = c.Label
+	}
+	f.add(Entry{Kind: Log, Level: levelNames[level], Object: object, Text: text})
+}
+
+// Request is told each request that was answered.
+func (f *Feed) Request(r gateway.RequestLog) {
+	f.add(Entry{Kind: Request, Method: r.Method, Path: r.Path, Status: r.Status, TookUs: max(1, r.Duration.Microseconds())})
+}
+
+// Event is told what happens to the server.
+func (f *Feed) Event(ev server.Event) {
+	level, text := engine.Info, ev.Text
+	switch ev.Kind {
+	case server.EventReloading:
+		text = "Files changed, reloading..."
+	case server.EventReloaded:
+		text = "Reloaded."
+	case server.EventBuildFailed:
+		level, text = engine.Error, "The change cannot be loaded; the earlier code goes on answering.\n"
+		explained, _ := server.Explain(ev.Err, false)
+		text += explained
+	case server.EventWarning:
+		level = engine.Warn
+	default:
+		level = engine.Error
+	}
+	if ev.Worker != "" {
+		text = "[" + ev.Worker + "] " + text
+	}
+	f.add(Entry{Kind: Event, Level: levelNames[level], Text: text})
+}
+
+// WatchPoints reports effect points, too, until the last of those who asked for it
+// has called stop. Effects of the process are one after another for that time.
+func (f *Feed) WatchPoints() (stop func()) {
+	f.watch.Lock()
+	defer f.watch.Unlock()
+	if f.watching++; f.watching == 1 {
+		f.unwatch = f.points.Watch(func(p killpoint.Point) {
+			f.add(Entry{Kind: Point, Object: p.Object, Effect: string(p.Kind), Side: string(p.Side), Cause: p.Cause})
+		})
+	}
+	return sync.OnceFunc(func() {
+		f.watch.Lock()
+		defer f.watch.Unlock()
+		if f.watching--; f.watching == 0 {
+			f.unwatch()
+		}
+	})
+}
+
+// After gives the entries behind seq, at most limit, oldest first, and how many of
+// them were overwritten before they could be read. Where there is none, more is
+// closed when there is one.
+func (f *Feed) After(seq int64, limit int) (entries []Entry, lost int64, more <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if seq > f.last { // of an earlier life of the server
+		seq = 0
+	}
+	if oldest := f.last - int64(len(f.ring)); seq < oldest {
+		lost, seq = oldest-seq, oldest
+	}
+	for n := seq + 1; n <= f.last && len(entries) < limit; n++ {
+		entries = append(entries, f.ring[(n-1)%Kept])
+	}
+	if len(entries) == 0 {
+		if f.grown == nil {
+			f.grown = make(chan struct{})
+		}
+		more = f.grown
+	}
+	return entries, lost, more
+}

@@ -1,0 +1,62 @@
+package feed
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/gateway"
+)
+
+// Observers read on from where they were, and are told what they have missed.
+func TestAfter(t *testing.T) {
+	f := New(clock.NewVirtual(time.UnixMilli(5000)), nil)
+	_, _, more := f.After(0, 10)
+	f.Console(engine.Warn, &engine.Context{Label: "Room/a"}, "careful")
+	select {
+	case <-more:
+	default:
+		t.Error("who waited is not told")
+	}
+	f.Request(gateway.RequestLog{Method: "GET", Path: "/x", Status: 404, Duration: 1500 * time.Microsecond})
+	got, lost, _ := f.After(0, 10)
+	if want := "[{1 5000 log Room/a warn careful   0 0   } {2 5000 request    GET /x 404 1500   }]"; fmt.Sprint(got) != want || lost != 0 {
+		t.Errorf("got %v, %d lost, want %s", got, lost, want)
+	}
+	for range Kept {
+		f.Console(engine.Log, nil, "x")
+	}
+	got, lost, _ = f.After(1, 3)
+	if lost != 1 || len(got) != 3 || got[0].Seq != 3 {
+		t.Errorf("after an overflow: %d lost, %v", lost, got)
+	}
+	if got, _, _ := f.After(1<<40, 1); len(got) != 1 {
+		t.Error("an observer of an earlier server gets nothing")
+	}
+}
+
+// Points are reported while anybody wants them, once each.
+func TestWatchPoints(t *testing.T) {
+	points := killpoint.New(killpoint.Options{Off: true})
+	f := New(clock.NewVirtual(time.UnixMilli(0)), points)
+	hit := func() int {
+		before := f.last
+		points.Hit(killpoint.Wake, killpoint.After, "Room/a", "rpc")
+		return int(f.last - before)
+	}
+	one, two := f.WatchPoints(), f.WatchPoints()
+	both := hit()
+	one()
+	one()
+	left := hit()
+	two()
+	if none := hit(); both != 1 || left != 1 || none != 0 || points.On() {
+		t.Errorf("a point was reported %d, %d and %d times; points are on: %v", both, left, none, points.On())
+	}
+	if e := f.ring[0]; e.Kind != Point || e.Object != "Room/a" || e.Effect != "wake" || e.Side != "after" || e.Cause != "rpc" {
+		t.Errorf("a point is %+v", e)
+	}
+}
