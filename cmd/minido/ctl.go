@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -31,6 +32,8 @@ type ctlCommand struct {
 	SQL       ctlSQL       `cmd:"" name:"sql" help:"Run one SELECT on an object's database, read-only."`
 	Export    ctlExport    `cmd:"" help:"Write a consistent copy of an object's database to a file."`
 	Clock     ctlClock     `cmd:"" help:"Show the server's clock, advance it, or let it stand or jump."`
+	Logs      ctlLogs      `cmd:"" help:"Show what workers log, requests, and what happens to the server."`
+	Top       ctlTop       `cmd:"" help:"Show the objects in memory, once a second."`
 	Status    ctlStatus    `cmd:"" help:"Show the server: addresses, memory, state directory."`
 }
 
@@ -175,28 +178,30 @@ type ctlList struct {
 func (l *ctlList) Run(c *ctlCommand) error {
 	var out struct{ Objects []control.Object }
 	return c.get("/v1/objects", &out, func(w io.Writer) {
-		fmt.Fprintln(w, "OBJECT\tSTATE\tSOCKETS\tALARM\tIDLE\tDATABASE\tKEPT AWAKE BY")
-		for _, o := range out.Objects {
-			if l.Class != "" && o.Class != l.Class {
-				continue
-			}
-			name, alarm, idle, size, awake := o.Name, "-", "-", "-", "-"
-			if name == "" {
-				name = o.ID
-			}
-			if o.AlarmMs != nil {
-				alarm = time.UnixMilli(*o.AlarmMs).UTC().Format(time.RFC3339)
-			}
-			if o.Live != nil {
-				idle = (time.Duration(o.Live.IdleMs) * time.Millisecond).Round(100 * time.Millisecond).String()
-				size = fmt.Sprintf("%d KB", o.Live.DatabaseBytes/1024)
-				if o.Live.Awake != "" {
-					awake = o.Live.Awake
-				}
-			}
-			fmt.Fprintf(w, "%s/%s\t%s\t%d\t%s\t%s\t%s\t%s\n", o.Class, name, o.State, o.Sockets, alarm, idle, size, awake)
-		}
+		listObjects(w, slices.DeleteFunc(out.Objects, func(o control.Object) bool { return l.Class != "" && o.Class != l.Class }))
 	})
+}
+
+// listObjects writes a table of objects.
+func listObjects(w io.Writer, objects []control.Object) {
+	fmt.Fprintln(w, "OBJECT\tSTATE\tSOCKETS\tALARM\tIDLE\tDATABASE\tKEPT AWAKE BY")
+	for _, o := range objects {
+		name, alarm, idle, size, awake := o.Name, "-", "-", "-", "-"
+		if name == "" {
+			name = o.ID
+		}
+		if o.AlarmMs != nil {
+			alarm = time.UnixMilli(*o.AlarmMs).UTC().Format(time.RFC3339)
+		}
+		if o.Live != nil {
+			idle = (time.Duration(o.Live.IdleMs) * time.Millisecond).Round(100 * time.Millisecond).String()
+			size = fmt.Sprintf("%d KB", o.Live.DatabaseBytes/1024)
+			if o.Live.Awake != "" {
+				awake = o.Live.Awake
+			}
+		}
+		fmt.Fprintf(w, "%s/%s\t%s\t%d\t%s\t%s\t%s\t%s\n", o.Class, name, o.State, o.Sockets, alarm, idle, size, awake)
+	}
 }
 
 type ctlEvict struct {

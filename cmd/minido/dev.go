@@ -25,6 +25,7 @@ import (
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/sqlstore"
@@ -89,7 +90,8 @@ func (c *devCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	opts := c.options(term)
+	happened := feed.New(clock.Real{}, points)
+	opts := c.options(term, happened)
 	opts.AI = strings.TrimRight(c.AIURL, "/")
 	if opts.Eviction, err = c.eviction(); err != nil {
 		return &exitError{exitUsage, err}
@@ -108,7 +110,7 @@ func (c *devCommand) Run() error {
 	pacer := sched.NewPacer(sch, steered, clock.Real{})
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	// Who waits for "Ready" finds the control API.
-	stopControl := c.control(term, s, sch, pacer)
+	stopControl := c.control(term, s, sch, pacer, happened)
 	term.started(s, clock.Real{}.Now().Sub(began))
 
 	<-ctx.Done()
@@ -135,12 +137,12 @@ func (c *devCommand) heap() *engine.HeapWatch {
 }
 
 // control starts the control API; without one the server goes on.
-func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler, pacer *sched.Pacer) (stop func(context.Context) error) {
+func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed) (stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
 	if c.NoControl {
 		return none
 	}
-	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version})
+	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version, Feed: happened})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
 		return none
@@ -151,7 +153,7 @@ func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Schedul
 // stopLimit is how long stopping waits for what is still running.
 const stopLimit = 5 * time.Second
 
-func (c *devCommand) options(term *terminal) server.Options {
+func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options {
 	first := config.Options{CompatibilityDate: c.CompatibilityDate, CompatibilityFlags: c.CompatibilityFlags, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
 	var others []config.Options
 	for i, path := range c.Config {
@@ -171,8 +173,14 @@ func (c *devCommand) options(term *terminal) server.Options {
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
 		TurnLimit: time.Duration(c.CPUMs) * time.Millisecond, Heap: c.heap(),
 		Watch: !c.NoWatch, NoDefer: c.NoDefer, Ahead: true, TestScheduled: c.TestScheduled,
-		Console: term.console, Requests: term.request, Events: term.event, BuildOutput: os.Stderr,
-		Address: c.address(),
+		Console: func(level engine.Level, c *engine.Context, text string) {
+			happened.Console(level, c, text)
+			term.console(level, c, text)
+		},
+		Requests:    func(r gateway.RequestLog) { happened.Request(r); term.request(r) },
+		Events:      func(ev server.Event) { happened.Event(ev); term.event(ev) },
+		BuildOutput: os.Stderr,
+		Address:     c.address(),
 	}
 	if c.Sync == "normal" {
 		o.Sync = sqlite.Normal
@@ -277,14 +285,17 @@ func (t *terminal) request(r gateway.RequestLog) {
 	if t.level > engine.Log {
 		return
 	}
-	color := "32"
+	t.line("[minido] %s %s %s (%s)", r.Method, r.Path, t.paint(statusColor(r.Status), strconv.Itoa(r.Status)), round(r.Duration))
+}
+
+func statusColor(status int) string {
 	switch {
-	case r.Status >= 500:
-		color = "31"
-	case r.Status >= 400:
-		color = "33"
+	case status >= 500:
+		return "31"
+	case status >= 400:
+		return "33"
 	}
-	t.line("[minido] %s %s %s (%s)", r.Method, r.Path, t.paint(color, strconv.Itoa(r.Status)), round(r.Duration))
+	return "32"
 }
 
 func round(d time.Duration) string {

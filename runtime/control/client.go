@@ -44,6 +44,12 @@ func (c *Client) Get(ctx context.Context, path string, into any) error {
 	return c.call(ctx, http.MethodGet, path, nil, into)
 }
 
+// Follow calls give with each line of the feed, until ctx ends or the server does.
+// query is that of GET /v1/feed.
+func (c *Client) Follow(ctx context.Context, query string, give func(FeedLine)) error {
+	return c.call(ctx, http.MethodGet, "/v1/feed?"+query, nil, &lines{give: give})
+}
+
 // Post sends a JSON body and reads a JSON answer; into may be nil, or an
 // io.Writer that gets the answer as it is.
 func (c *Client) Post(ctx context.Context, path string, body, into any) error {
@@ -85,5 +91,28 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, int
 		d := json.NewDecoder(resp.Body)
 		d.UseNumber()
 		return d.Decode(into)
+	}
+}
+
+// lines is a writer that decodes each line of JSON.
+type lines struct {
+	rest []byte
+	give func(FeedLine)
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest = append(l.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(l.rest, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		var got FeedLine
+		if err := json.Unmarshal(line, &got); err != nil {
+			return 0, fmt.Errorf("control: /v1/feed: %w", err)
+		}
+		l.rest = rest
+		l.give(got)
 	}
 }

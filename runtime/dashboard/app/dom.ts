@@ -26,7 +26,7 @@ export function span(ms: number): string {
   const s = Math.abs(ms) / 1000;
   if (s < 1) return `${Math.round(s * 1000)} ms`;
   if (s < 120) return `${s.toFixed(1)} s`;
-  if (s < 7200) return `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s`;
+  if (s < 7200) return s < 600 ? `${Math.floor(s / 60)} min ${Math.floor(s % 60)} s` : `${Math.floor(s / 60)} min`;
   return s < 172800 ? `${(s / 3600).toFixed(1)} h` : `${(s / 86400).toFixed(1)} days`;
 }
 

@@ -10,32 +10,34 @@ export class List<T> {
   readonly element: HTMLElement;
   private rows: T[] = [];
   private at = -1;
-  private pinned = false; // to the end
+  private end = false; // it stays at its end while rows come, until somebody scrolls
   private readonly scroll: HTMLElement;
   private readonly tall: HTMLElement;
   private waiting = false;
 
   constructor(label: string, private readonly columns: Column<T>[], private readonly chosen: (row: T) => void, private readonly same: (a: T, b: T) => boolean = Object.is) {
     this.tall = h("div", { role: "rowgroup" });
-    this.scroll = h("div", { class: "scroll", tabindex: 0, "aria-label": label, role: "presentation", keydown: (e: KeyboardEvent) => this.key(e), scroll: () => this.later() }, this.tall);
+    this.scroll = h("div", { class: "scroll", tabindex: 0, "aria-label": label, role: "presentation", keydown: (e: KeyboardEvent) => this.key(e), scroll: () => { this.end &&= this.atEnd; this.later(); } }, this.tall);
     const head = h("div", { class: "head", role: "row" }, ...columns.map(c => this.sized(h("div", { role: "columnheader" }, c.title), c)));
     this.element = h("div", { class: "list", role: "table", "aria-label": label }, head, this.scroll);
     new ResizeObserver(() => this.later()).observe(this.scroll);
   }
 
-  set(rows: T[], pin = false): void {
+  // set shows rows; stay keeps the last one in view, if nobody has scrolled away
+  // from it or chosen a row.
+  set(rows: T[], stay = false): void {
     const before = this.rows[this.at];
-    this.pinned = pin;
+    this.end = stay && before === undefined && (this.end || this.atEnd);
     this.rows = rows;
     this.at = before === undefined ? -1 : rows.findIndex(row => this.same(row, before));
     this.later();
   }
 
   get selected(): T | undefined { return this.rows[this.at]; }
-  get atEnd(): boolean { return this.scroll.scrollTop + this.scroll.clientHeight >= this.scroll.scrollHeight - 2 * height; }
+  private get atEnd(): boolean { return this.scroll.scrollTop + this.scroll.clientHeight >= this.scroll.scrollHeight - 2 * height; }
 
   private sized(cell: HTMLElement, column: Column<T>): HTMLElement {
-    cell.style.flex = column.width ? `0 0 ${column.width}` : "1 1 0";
+    cell.style.flex = column.width ? `0 1 ${column.width}` : "1 0 11rem";
     return cell;
   }
 
@@ -48,7 +50,7 @@ export class List<T> {
   private draw(): void {
     this.tall.style.height = `${this.rows.length * height}px`;
     this.element.setAttribute("aria-rowcount", String(this.rows.length + 1));
-    if (this.pinned) this.scroll.scrollTop = this.scroll.scrollHeight, this.pinned = false;
+    if (this.end) this.scroll.scrollTop = this.scroll.scrollHeight;
     const first = Math.max(0, Math.floor(this.scroll.scrollTop / height) - 4);
     const last = Math.min(this.rows.length, first + Math.ceil(this.scroll.clientHeight / height) + 8);
     const drawn: Node[] = [];

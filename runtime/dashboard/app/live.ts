@@ -19,6 +19,13 @@ function says(e: Entry): string {
   }
 }
 
+// lanesOf are clients and the stateless worker, then those that were active last.
+function lanesOf(entries: Entry[]): string[] {
+  const found = new Set<string>();
+  for (let i = entries.length - 1; i >= 0 && i >= entries.length - 1000 && found.size < mostLanes - 2; i--) found.add(lane(entries[i]!));
+  return ["clients", "worker", ...[...found].filter(name => name !== "clients" && name !== "worker").sort()];
+}
+
 // live is the page of what happens: lanes for clients, the worker and each object,
 // or requests and logs alone.
 export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean): void {
@@ -27,16 +34,16 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
   const detail = h("pre", { class: "card", "aria-label": "The chosen entry", tabindex: 0 }, "Choose an entry.");
   const search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Show entries that contain", input: () => refresh() });
   const pause = h("button", { type: "button", "aria-pressed": "false", click: () => { paused = !paused; pause.setAttribute("aria-pressed", String(paused)); if (!paused) refresh(); } }, "Pause");
-  const clear = h("button", { type: "button", click: () => { all = []; lost = 0; lanes.length = 0; refresh(); } }, "Clear");
+  const clear = h("button", { type: "button", click: () => { all = []; lost = 0; refresh(); } }, "Clear");
   const legend = h("div", { class: "bar note" });
   let all: Entry[] = [], lost = 0, paused = false, waiting = false;
-  const lanes: string[] = [];
+  let lanes: string[] = [];
 
-  const dots = (e: Entry): Node => h("span", { class: "lanes " + tone(e) }, ...lanes.slice(0, mostLanes).map(name => h("span", { class: name === lane(e) ? "lane hit" : "lane", title: name })));
+  const dots = (e: Entry): Node => h("span", { class: "lanes " + tone(e) }, ...lanes.map(name => h("span", { class: name === lane(e) ? "lane hit" : "lane", title: name })));
   const list = new List<Entry>(timeline ? "Timeline" : "Requests and logs", [
-    { title: "Time", width: "7.5rem", show: e => time(e.at_ms) },
+    { title: "Time", width: "8.5rem", show: e => time(e.at_ms) },
     ...(timeline ? [{ title: "Lanes", width: `${mostLanes * 16 + 20}px`, show: dots }] : []),
-    { title: "Where", width: "14rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
+    { title: "Where", width: "11rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
     { title: "What", show: (e: Entry) => h("span", { class: tone(e) }, says(e).slice(0, 300).replaceAll("\n", " ⏎ ")) },
   ], e => fill(detail, `${new Date(e.at_ms).toISOString()}  ${lane(e)}  ${e.kind}${e.level ? " " + e.level : ""}\n\n${says(e)}`), (a, b) => a.seq === b.seq);
 
@@ -47,9 +54,11 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
       waiting = false;
       const text = search.value.toLowerCase();
       const rows = text ? all.filter(e => (lane(e) + " " + says(e)).toLowerCase().includes(text)) : all;
-      list.set(rows, list.atEnd && list.selected === undefined);
+      list.set(rows, true);
       fill(count, `${rows.length} entries${lost ? `, ${lost} came too fast to be shown` : ""}`);
-      if (timeline) fill(legend, ...lanes.slice(0, mostLanes).map((name, i) => h("span", { class: "mono" }, `${i + 1} ${name}`)), lanes.length > mostLanes && `and ${lanes.length - mostLanes} more`);
+      if (!timeline) return;
+      lanes = lanesOf(rows);
+      fill(legend, "Lanes from left to right:", ...lanes.map(name => h("span", { class: "mono" }, name)));
     });
   }
 
@@ -60,7 +69,6 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
     for (const e of entries) {
       if (!timeline && e.kind === "point") continue;
       all.push(e);
-      if (!lanes.includes(lane(e))) lanes.push(lane(e));
     }
     if (all.length > kept) all = all.slice(-kept);
     if (!paused) refresh();

@@ -1,0 +1,216 @@
+// Package browser drives a real Chromium over its DevTools protocol, for tests of
+// what minido shows in a browser.
+package browser
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// patience bounds each step: a loaded machine takes its time.
+const patience = 30 * time.Second
+
+// Page is a tab. It is for one goroutine.
+type Page struct {
+	t       *testing.T
+	conn    *websocket.Conn
+	session string
+	last    int
+}
+
+// Open starts Chromium with one empty tab, until the test ends. Without Chromium
+// the test is skipped.
+func Open(t *testing.T) *Page {
+	t.Helper()
+	path := ""
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); err == nil {
+			path = found
+			break
+		}
+	}
+	if path == "" {
+		t.Skip("no chromium on this machine: install Debian's package chromium")
+	}
+	cmd := exec.Command(path, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--window-size=1280,800", "--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", "about:blank")
+	out, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address := ""
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if _, found, ok := strings.Cut(lines.Text(), "DevTools listening on "); ok {
+			address = found
+			break
+		}
+	}
+	p := &Page{t: t}
+	t.Cleanup(func() {
+		if p.conn != nil {
+			if _, err := p.try("Browser.close", nil); err != nil {
+				t.Log(err)
+			}
+			p.conn.CloseNow()
+		} else if err := cmd.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		for lines.Scan() { // until it has ended
+		}
+		_ = cmd.Wait() // how a browser ends says nothing
+	})
+	if address == "" {
+		t.Fatal("chromium does not say where it listens")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if p.conn, _, err = websocket.Dial(ctx, address, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.conn.SetReadLimit(64 << 20)
+	var target struct{ TargetID string }
+	p.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	var attached struct{ SessionID string }
+	p.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	p.session = attached.SessionID
+	p.call("Page.enable", nil, nil)
+	return p
+}
+
+func (p *Page) try(method string, params any) (json.RawMessage, error) {
+	p.last++
+	message := map[string]any{"id": p.last, "method": method}
+	if params != nil {
+		message["params"] = params
+	}
+	if p.session != "" {
+		message["sessionId"] = p.session
+	}
+	text, err := json.Marshal(message)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := p.conn.Write(ctx, websocket.MessageText, text); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	for {
+		_, text, err := p.conn.Read(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+		var answer struct {
+			ID     int
+			Result json.RawMessage
+			Error  *struct{ Message string }
+		}
+		if err := json.Unmarshal(text, &answer); err != nil {
+			return nil, err
+		}
+		if answer.ID != p.last {
+			continue // an event
+		}
+		if answer.Error != nil {
+			return nil, errors.New(method + ": " + answer.Error.Message)
+		}
+		return answer.Result, nil
+	}
+}
+
+func (p *Page) call(method string, params, into any) {
+	p.t.Helper()
+	result, err := p.try(method, params)
+	if err == nil && into != nil {
+		err = json.Unmarshal(result, into)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// Go navigates.
+func (p *Page) Go(url string) {
+	p.t.Helper()
+	var got struct{ ErrorText string }
+	p.call("Page.navigate", map[string]any{"url": url}, &got)
+	if got.ErrorText != "" {
+		p.t.Fatalf("%s: %s", url, got.ErrorText)
+	}
+}
+
+// Eval evaluates an expression in the page, awaits it, and returns it as text.
+func (p *Page) Eval(expression string) string {
+	p.t.Helper()
+	var got struct {
+		Result           struct{ Value any }
+		ExceptionDetails *struct{ Exception struct{ Description string } }
+	}
+	p.call("Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true, "userGesture": true}, &got)
+	if got.ExceptionDetails != nil {
+		p.t.Fatalf("%s: %s", expression, got.ExceptionDetails.Exception.Description)
+	}
+	return fmt.Sprint(got.Result.Value)
+}
+
+// Until waits until an expression is truthy, and returns it as text.
+func (p *Page) Until(expression string) string {
+	p.t.Helper()
+	got := p.Eval(`new Promise((done, fail) => {
+		const end = performance.now() + ` + fmt.Sprint(patience.Milliseconds()/2) + `;
+		const look = () => {
+			let value;
+			try { value = (` + expression + `) } catch {}
+			if (value) done(value);
+			else if (performance.now() > end) done("minido: it did not come");
+			else setTimeout(look, 20);
+		};
+		look();
+	})`)
+	if got == "minido: it did not come" {
+		p.t.Fatalf("%s never holds; the page shows:\n%s", expression, p.Eval("document.body.innerText"))
+	}
+	return got
+}
+
+// Click clicks the first element of a kind whose text is the given one.
+func (p *Page) Click(selector, text string) {
+	p.t.Helper()
+	quoted, _ := json.Marshal(text)
+	p.Until(`[...document.querySelectorAll("` + selector + `")].find(e => e.textContent.trim() === ` + string(quoted) + ` && !e.disabled && (e.click(), true))`)
+}
+
+// Dark has the page believe that its user prefers dark colours, or light ones.
+func (p *Page) Dark(dark bool) {
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+}
+
+// Screenshot is what the page looks like, as PNG.
+func (p *Page) Screenshot() []byte {
+	p.t.Helper()
+	var got struct{ Data string }
+	p.call("Page.captureScreenshot", map[string]any{"format": "png"}, &got)
+	b, err := base64.StdEncoding.DecodeString(got.Data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return b
+}

@@ -1,0 +1,136 @@
+package e2e
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/e2e/browser"
+	"minido.dev/minido/internal/golden"
+)
+
+// Everything that the worker of this test says, stores or is called is markup that
+// would change the page's title, if the dashboard took it for markup.
+const dashboardWorker = `
+import { DurableObject } from "cloudflare:workers";
+const evil = "<img src=x onerror=\"document.title = 'broken in'\">";
+export class Room extends DurableObject {
+  constructor(ctx, env) {
+    super(ctx, env);
+    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT)");
+    ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS \"" + evil.replaceAll('"', '""') + "\" (a)");
+  }
+  note(text) {
+    this.ctx.storage.sql.exec("INSERT INTO notes (text) VALUES (?)", text + evil);
+    console.log("stored", text, evil);
+    return this.ctx.storage.setAlarm(Date.now() + 3600e3);
+  }
+  alarm() { console.warn("the alarm rang"); this.ctx.storage.sql.exec("INSERT INTO notes (text) VALUES ('alarm')"); }
+}
+export default { async fetch(req, env) {
+  const url = new URL(req.url);
+  for (let i = 0; i < Number(url.searchParams.get("n") ?? 1); i++) await env.ROOM.getByName((url.searchParams.get("room") ?? evil) + (i || "")).note(url.pathname);
+  return new Response("ok");
+} };`
+
+// A person opens the dashboard and uses each of its pages.
+func TestDashboard(t *testing.T) {
+	page := browser.Open(t)
+	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
+	dir := project(t, map[string]string{"worker.js": dashboardWorker, "wrangler.json": `{"name": "rooms", "main": "worker.js", "compatibility_date": "2026-08-01",
+		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`})
+	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
+		"--clock", "virtual", "--persist-to", filepath.Join(t.TempDir(), "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() string {
+		cmd := exec.Command(minido, "dashboard")
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	ask(t, "GET", s.url+"/first?room=lobby&n=30")
+	ask(t, "GET", s.url+"/second")
+
+	address := open()
+	page.Go(address)
+	page.Until(`document.body.innerText.includes("31 of 31 objects")`)
+	if got := page.Eval(`location.hash`); got != "#/objects" {
+		t.Errorf("the ticket stays in the address: %s", got)
+	}
+	page.Click(".row [role=cell]:first-child", "Room/lobby")
+	page.Click("aside button", "Evict")
+	page.Until(`document.querySelector("aside dl").innerText.includes("stored")`)
+	page.Click("aside button", "Fire alarm")
+	page.Until(`document.querySelector("aside dl").innerText.includes("idle")`)
+	show(t, page, "objects")
+	page.Click("aside a", "Look at its data")
+	page.Until(`document.body.innerText.includes("notes") && document.body.innerText.includes("no rows")`)
+	page.Click("button", "notes")
+	page.Until(`document.body.innerText.includes("rows 1–2 of 2") && [...document.querySelectorAll("td")].some(e => e.textContent.startsWith("/first<img"))`)
+	page.Eval(`document.querySelector("textarea").value = "SELECT nonsense FROM notes"`)
+	page.Click("button", "Run")
+	page.Until(`document.querySelector(".fault").innerText.includes("no such column: nonsense")`)
+	page.Eval(`document.querySelector("textarea").value = "SELECT count(*) AS many FROM notes"`)
+	page.Click("button", "Plan")
+	page.Until(`document.querySelector("td") && document.body.innerText.includes("SCAN notes")`)
+	page.Click("button", "notes")
+	page.Until(`document.body.innerText.includes("rows 1–2 of 2")`)
+	show(t, page, "data")
+
+	page.Click("nav a", "Timeline")
+	page.Until(`document.body.innerText.includes("GET /second")`)
+	ask(t, "GET", s.url+"/third?room=lobby")
+	page.Until(`["commit:after /rpc", "rpc:before", "GET /third 200", "stored /third"].every(text => document.body.innerText.includes(text))`)
+	show(t, page, "timeline")
+	page.Click("nav a", "Requests and logs")
+	page.Until(`document.body.innerText.includes("the alarm rang") && !document.body.innerText.includes("commit:after")`)
+	page.Eval(`Object.assign(document.querySelector("input[type=search]"), { value: "third" }).dispatchEvent(new Event("input"))`)
+	page.Until(`document.body.innerText.includes("2 entries") && !document.body.innerText.includes("second")`)
+
+	page.Click("nav a", "Time")
+	page.Until(`document.querySelector("dl").innerText.includes("virtual") && document.querySelector("dl").innerText.includes("in 10")`) // until an object leaves memory
+	page.Click("button", "To the next timer")
+	page.Eval(`document.querySelector("select").value = "h", document.querySelector("input[type=number]").value = "2"`)
+	page.Click("button", "Advance by")
+	page.Until(`/due|none/.test(document.querySelector("dl").innerText)`)
+	show(t, page, "time")
+	page.Click("nav a", "Requests and logs")
+	page.Until(`[...document.querySelectorAll(".row")].filter(e => e.textContent.includes("the alarm rang")).length > 1`)
+
+	if title := page.Eval(`document.title`); strings.Contains(title, "broken in") {
+		t.Error("a text of the worker became markup")
+	}
+	page.Eval(`sessionStorage.clear()`)
+	page.Go("about:blank")
+	page.Go(address)
+	page.Until(`document.body.innerText.includes("was used before")`)
+	page.Go("about:blank")
+	page.Go(strings.Split(address, "#")[0])
+	page.Until(`document.body.innerText.includes("This page has no access")`)
+}
+
+// show looks at a page in light and dark; -update writes the pictures of docs.
+func show(t *testing.T, page *browser.Page, name string) {
+	t.Helper()
+	for _, dark := range []bool{false, true} {
+		page.Dark(dark)
+		page.Until(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+		picture := page.Screenshot()
+		if !golden.Update() {
+			continue
+		}
+		scheme := map[bool]string{true: "dark", false: "light"}[dark]
+		if err := os.WriteFile(filepath.Join("..", "docs", "dashboard", name+"-"+scheme+".png"), picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page.Dark(false)
+}
