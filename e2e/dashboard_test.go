@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos/process"
-	"minido.dev/minido/e2e/browser"
 	"minido.dev/minido/internal/golden"
 )
 
@@ -38,7 +37,7 @@ export default { async fetch(req, env) {
 
 // A person opens the dashboard and uses each of its pages.
 func TestDashboard(t *testing.T) {
-	page := browser.Open(t)
+	page := browse(t)
 	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
 	dir := project(t, map[string]string{"worker.js": dashboardWorker, "wrangler.json": `{"name": "rooms", "main": "worker.js", "compatibility_date": "2026-08-01",
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`})
@@ -60,70 +59,70 @@ func TestDashboard(t *testing.T) {
 	ask(t, "GET", s.url+"/second")
 
 	address := open()
-	page.Go(address)
-	page.Until(`document.body.innerText.includes("31 of 31 objects")`)
-	if got := page.Eval(`location.hash`); got != "#/objects" {
+	page.visit(address)
+	page.until(`document.body.innerText.includes("31 of 31 objects")`)
+	if got := page.eval(`location.hash`); got != "#/objects" {
 		t.Errorf("the ticket stays in the address: %s", got)
 	}
-	page.Click(".row [role=cell]:first-child", "Room/lobby")
-	page.Click("aside button", "Evict")
-	page.Until(`document.querySelector("aside dl").innerText.includes("stored")`)
-	page.Click("aside button", "Fire alarm")
-	page.Until(`document.querySelector("aside dl").innerText.includes("idle")`)
+	page.click(".row [role=cell]:first-child", "Room/lobby")
+	page.click("aside button", "Evict")
+	page.until(`document.querySelector("aside dl").innerText.includes("stored")`)
+	page.click("aside button", "Fire alarm")
+	page.until(`document.querySelector("aside dl").innerText.includes("idle")`)
 	show(t, page, "objects")
-	page.Click("aside a", "Look at its data")
-	page.Until(`document.body.innerText.includes("notes") && document.body.innerText.includes("no rows")`)
-	page.Click("button", "notes")
-	page.Until(`document.body.innerText.includes("rows 1–2 of 2") && [...document.querySelectorAll("td")].some(e => e.textContent.startsWith("/first<img"))`)
-	page.Eval(`document.querySelector("textarea").value = "SELECT nonsense FROM notes"`)
-	page.Click("button", "Run")
-	page.Until(`document.querySelector(".fault").innerText.includes("no such column: nonsense")`)
-	page.Eval(`document.querySelector("textarea").value = "SELECT count(*) AS many FROM notes"`)
-	page.Click("button", "Plan")
-	page.Until(`document.querySelector("td") && document.body.innerText.includes("SCAN notes")`)
-	page.Click("button", "notes")
-	page.Until(`document.body.innerText.includes("rows 1–2 of 2")`)
+	page.click("aside a", "Look at its data")
+	page.until(`document.body.innerText.includes("notes") && document.body.innerText.includes("no rows")`)
+	page.click("button", "notes")
+	page.until(`document.body.innerText.includes("rows 1–2 of 2") && [...document.querySelectorAll("td")].some(e => e.textContent.startsWith("/first<img"))`)
+	page.eval(`document.querySelector("textarea").value = "SELECT nonsense FROM notes"`)
+	page.click("button", "Run")
+	page.until(`document.querySelector(".fault").innerText.includes("no such column: nonsense")`)
+	page.eval(`document.querySelector("textarea").value = "SELECT count(*) AS many FROM notes"`)
+	page.click("button", "Plan")
+	page.until(`document.querySelector("td") && document.body.innerText.includes("SCAN notes")`)
+	page.click("button", "notes")
+	page.until(`document.body.innerText.includes("rows 1–2 of 2")`)
 	show(t, page, "data")
 
-	page.Click("nav a", "Timeline")
-	page.Until(`document.body.innerText.includes("GET /second")`)
+	page.click("nav a", "Timeline")
+	page.until(`document.body.innerText.includes("GET /second")`)
 	ask(t, "GET", s.url+"/third?room=lobby")
-	page.Until(`["commit:after /rpc", "rpc:before", "GET /third 200", "stored /third"].every(text => document.body.innerText.includes(text))`)
+	page.until(`["commit:after /rpc", "rpc:before", "GET /third 200", "stored /third"].every(text => document.body.innerText.includes(text))`)
 	show(t, page, "timeline")
-	page.Click("nav a", "Requests and logs")
-	page.Until(`document.body.innerText.includes("the alarm rang") && !document.body.innerText.includes("commit:after")`)
-	page.Eval(`Object.assign(document.querySelector("input[type=search]"), { value: "third" }).dispatchEvent(new Event("input"))`)
-	page.Until(`document.body.innerText.includes("2 entries") && !document.body.innerText.includes("second")`)
+	page.click("nav a", "Requests and logs")
+	page.until(`document.body.innerText.includes("the alarm rang") && !document.body.innerText.includes("commit:after")`)
+	page.eval(`Object.assign(document.querySelector("input[type=search]"), { value: "third" }).dispatchEvent(new Event("input"))`)
+	page.until(`document.body.innerText.includes("2 entries") && !document.body.innerText.includes("second")`)
 
-	page.Click("nav a", "Time")
-	page.Until(`document.querySelector("dl").innerText.includes("virtual") && document.querySelector("dl").innerText.includes("in 10")`) // until an object leaves memory
-	page.Click("button", "To the next timer")
-	page.Eval(`document.querySelector("select").value = "h", document.querySelector("input[type=number]").value = "2"`)
-	page.Click("button", "Advance by")
-	page.Until(`/due|none/.test(document.querySelector("dl").innerText)`)
+	page.click("nav a", "Time")
+	page.until(`document.querySelector("dl").innerText.includes("virtual") && document.querySelector("dl").innerText.includes("in 10")`) // until an object leaves memory
+	page.click("button", "To the next timer")
+	page.eval(`document.querySelector("select").value = "h", document.querySelector("input[type=number]").value = "2"`)
+	page.click("button", "Advance by")
+	page.until(`/due|none/.test(document.querySelector("dl").innerText)`)
 	show(t, page, "time")
-	page.Click("nav a", "Requests and logs")
-	page.Until(`[...document.querySelectorAll(".row")].filter(e => e.textContent.includes("the alarm rang")).length > 1`)
+	page.click("nav a", "Requests and logs")
+	page.until(`[...document.querySelectorAll(".row")].filter(e => e.textContent.includes("the alarm rang")).length > 1`)
 
-	if title := page.Eval(`document.title`); strings.Contains(title, "broken in") {
+	if title := page.eval(`document.title`); strings.Contains(title, "broken in") {
 		t.Error("a text of the worker became markup")
 	}
-	page.Eval(`sessionStorage.clear()`)
-	page.Go("about:blank")
-	page.Go(address)
-	page.Until(`document.body.innerText.includes("was used before")`)
-	page.Go("about:blank")
-	page.Go(strings.Split(address, "#")[0])
-	page.Until(`document.body.innerText.includes("This page has no access")`)
+	page.eval(`sessionStorage.clear()`)
+	page.visit("about:blank")
+	page.visit(address)
+	page.until(`document.body.innerText.includes("was used before")`)
+	page.visit("about:blank")
+	page.visit(strings.Split(address, "#")[0])
+	page.until(`document.body.innerText.includes("This page has no access")`)
 }
 
 // show looks at a page in light and dark; -update writes the pictures of docs.
-func show(t *testing.T, page *browser.Page, name string) {
+func show(t *testing.T, page *browserPage, name string) {
 	t.Helper()
 	for _, dark := range []bool{false, true} {
-		page.Dark(dark)
-		page.Until(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-		picture := page.Screenshot()
+		page.dark(dark)
+		page.until(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+		picture := page.screenshot()
 		if !golden.Update() {
 			continue
 		}
@@ -132,5 +131,5 @@ func show(t *testing.T, page *browser.Page, name string) {
 			t.Fatal(err)
 		}
 	}
-	page.Dark(false)
+	page.dark(false)
 }

@@ -23,6 +23,8 @@ import (
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -61,7 +63,8 @@ func start(t *testing.T) (*Control, *server.Server, *Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := Start(Options{Server: s, Scheduler: sch, Entropy: entropy.System{}, Dir: filepath.Join(t.TempDir(), "control"), Version: "test"})
+	c, err := Start(Options{Server: s, Scheduler: sch, Entropy: entropy.System{}, Dir: filepath.Join(t.TempDir(), "control"), Version: "test",
+		Feed: feed.New(clock.Real{}, s.Points())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -479,5 +482,31 @@ func TestExport(t *testing.T) {
 	}
 	if fmt.Sprint(rows) != "[?x]" {
 		t.Errorf("the copy holds %v", rows)
+	}
+}
+
+// The feed gives what was, and with follow what comes; when the server stops, it
+// ends.
+func TestFeed(t *testing.T) {
+	c, _, client := start(t)
+	c.opts.Feed.Console(engine.Warn, nil, "one")
+	var seen []string
+	if err := client.Follow(context.Background(), "follow=false", func(l FeedLine) { seen = append(seen, l.Text) }); err != nil || strings.Join(seen, " ") != "one" {
+		t.Errorf("the feed has %v, %v", seen, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	err := client.Follow(ctx, "after=0", func(l FeedLine) {
+		if seen = append(seen, l.Text); l.Text == "one" {
+			c.opts.Feed.Console(engine.Log, nil, "two")
+		} else {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || strings.Join(seen, " ") != "one one two" {
+		t.Errorf("the feed has %v, %v", seen, err)
+	}
+	if err := client.Get(context.Background(), "/v1/feed?after=x", nil); err == nil || !strings.Contains(err.Error(), "seq") {
+		t.Errorf("a wrong position: %v", err)
 	}
 }

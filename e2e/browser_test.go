@@ -1,6 +1,4 @@
-// Package browser drives a real Chromium over its DevTools protocol, for tests of
-// what minido shows in a browser.
-package browser
+package e2e
 
 import (
 	"bufio"
@@ -17,20 +15,21 @@ import (
 	"github.com/coder/websocket"
 )
 
-// patience bounds each step: a loaded machine takes its time.
+// patience bounds each step in the browser: a loaded machine takes its time.
 const patience = 30 * time.Second
 
-// Page is a tab. It is for one goroutine.
-type Page struct {
+// browserPage is a tab of a real Chromium, driven over its DevTools protocol. It is
+// for one goroutine.
+type browserPage struct {
 	t       *testing.T
 	conn    *websocket.Conn
 	session string
 	last    int
 }
 
-// Open starts Chromium with one empty tab, until the test ends. Without Chromium
+// browse starts Chromium with one empty tab, until the test ends. Without Chromium
 // the test is skipped.
-func Open(t *testing.T) *Page {
+func browse(t *testing.T) *browserPage {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -59,7 +58,7 @@ func Open(t *testing.T) *Page {
 			break
 		}
 	}
-	p := &Page{t: t}
+	p := &browserPage{t: t}
 	t.Cleanup(func() {
 		if p.conn != nil {
 			if _, err := p.try("Browser.close", nil); err != nil {
@@ -91,7 +90,7 @@ func Open(t *testing.T) *Page {
 	return p
 }
 
-func (p *Page) try(method string, params any) (json.RawMessage, error) {
+func (p *browserPage) try(method string, params any) (json.RawMessage, error) {
 	p.last++
 	message := map[string]any{"id": p.last, "method": method}
 	if params != nil {
@@ -132,7 +131,7 @@ func (p *Page) try(method string, params any) (json.RawMessage, error) {
 	}
 }
 
-func (p *Page) call(method string, params, into any) {
+func (p *browserPage) call(method string, params, into any) {
 	p.t.Helper()
 	result, err := p.try(method, params)
 	if err == nil && into != nil {
@@ -143,8 +142,8 @@ func (p *Page) call(method string, params, into any) {
 	}
 }
 
-// Go navigates.
-func (p *Page) Go(url string) {
+// visit navigates.
+func (p *browserPage) visit(url string) {
 	p.t.Helper()
 	var got struct{ ErrorText string }
 	p.call("Page.navigate", map[string]any{"url": url}, &got)
@@ -153,8 +152,8 @@ func (p *Page) Go(url string) {
 	}
 }
 
-// Eval evaluates an expression in the page, awaits it, and returns it as text.
-func (p *Page) Eval(expression string) string {
+// eval evaluates an expression in the page, awaits it, and returns it as text.
+func (p *browserPage) eval(expression string) string {
 	p.t.Helper()
 	var got struct {
 		Result           struct{ Value any }
@@ -167,10 +166,10 @@ func (p *Page) Eval(expression string) string {
 	return fmt.Sprint(got.Result.Value)
 }
 
-// Until waits until an expression is truthy, and returns it as text.
-func (p *Page) Until(expression string) string {
+// until waits until an expression is truthy, and returns it as text.
+func (p *browserPage) until(expression string) string {
 	p.t.Helper()
-	got := p.Eval(`new Promise((done, fail) => {
+	got := p.eval(`new Promise((done, fail) => {
 		const end = performance.now() + ` + fmt.Sprint(patience.Milliseconds()/2) + `;
 		const look = () => {
 			let value;
@@ -182,20 +181,20 @@ func (p *Page) Until(expression string) string {
 		look();
 	})`)
 	if got == "minido: it did not come" {
-		p.t.Fatalf("%s never holds; the page shows:\n%s", expression, p.Eval("document.body.innerText"))
+		p.t.Fatalf("%s never holds; the page shows:\n%s", expression, p.eval("document.body.innerText"))
 	}
 	return got
 }
 
-// Click clicks the first element of a kind whose text is the given one.
-func (p *Page) Click(selector, text string) {
+// click clicks the first element of a kind whose text is the given one.
+func (p *browserPage) click(selector, text string) {
 	p.t.Helper()
 	quoted, _ := json.Marshal(text)
-	p.Until(`[...document.querySelectorAll("` + selector + `")].find(e => e.textContent.trim() === ` + string(quoted) + ` && !e.disabled && (e.click(), true))`)
+	p.until(`[...document.querySelectorAll("` + selector + `")].find(e => e.textContent.trim() === ` + string(quoted) + ` && !e.disabled && (e.click(), true))`)
 }
 
-// Dark has the page believe that its user prefers dark colours, or light ones.
-func (p *Page) Dark(dark bool) {
+// dark has the page believe that its user prefers dark colours, or light ones.
+func (p *browserPage) dark(dark bool) {
 	scheme := "light"
 	if dark {
 		scheme = "dark"
@@ -203,8 +202,8 @@ func (p *Page) Dark(dark bool) {
 	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// Screenshot is what the page looks like, as PNG.
-func (p *Page) Screenshot() []byte {
+// screenshot is what the page looks like, as PNG.
+func (p *browserPage) screenshot() []byte {
 	p.t.Helper()
 	var got struct{ Data string }
 	p.call("Page.captureScreenshot", map[string]any{"format": "png"}, &got)
