@@ -71,5 +71,38 @@ export default { async fetch(req, env) {
   await t("writeHttpMetadata", async () => { await B.put("w", "x", { httpMetadata: new Headers({ "content-type": "text/html", "cache-control": "no-cache", "x-other": "1" }) }); const o = await B.get("w"); const h = new Headers(); o.writeHttpMetadata(h); return [...h]; });
   await t("multipart", async () => typeof B.createMultipartUpload);
   await t("bucket", async () => [B.constructor.name, Object.keys(B)]);
+  // Multipart uploads. Ids are random, and so are the etags of parts.
+  const five = (c) => new Uint8Array(5 * 1024 * 1024).fill(c.charCodeAt(0));
+  await t("create", async () => { const u = await B.createMultipartUpload("mp", { httpMetadata: { contentType: "text/x" }, customMetadata: { a: "b" } }); return [u.constructor.name, String(u), Object.keys(u), u.key, typeof u.uploadId, u.uploadId.length]; });
+  await t("upload", async () => {
+    const u = await B.createMultipartUpload("mp", { httpMetadata: { contentType: "text/x" }, customMetadata: { a: "b" } });
+    const one = await u.uploadPart(1, five("a")), two = await u.uploadPart(2, "tail");
+    const o = await u.complete([two, one]);
+    const parts = [Object.keys(one).sort(), one.partNumber, typeof one.etag, one.etag.length];
+    const mid = await (await B.get("mp", { range: { offset: 5 * 1024 * 1024 - 2, length: 4 } })).text();
+    const all = await (await B.get("mp")).text();
+    return [parts, show(o), mid, all.length, all.slice(-4), show(await B.head("mp"))];
+  });
+  await t("upload part again", async () => { const u = await B.createMultipartUpload("mp2"); await u.uploadPart(1, "old"); const p = await u.uploadPart(1, new Response("new").body); const o = await u.complete([p]); return [o.size, o.etag, await (await B.get("mp2")).text()]; });
+  await t("resumed", async () => { const u = await B.createMultipartUpload("mp3"); const r = B.resumeMultipartUpload("mp3", u.uploadId); const p = await r.uploadPart(7, new Blob(["blob"])); return [r.key, r.uploadId === u.uploadId, (await r.complete([p])).size]; });
+  await t("too small", async () => { const u = await B.createMultipartUpload("mp4"); const a = await u.uploadPart(1, "a"), b = await u.uploadPart(2, "b"); return u.complete([a, b]); });
+  await t("uneven", async () => { const u = await B.createMultipartUpload("mp4"); const a = await u.uploadPart(1, five("a")), b = await u.uploadPart(2, new Uint8Array(5 * 1024 * 1024 + 1)); return show(await u.complete([a, b])); });
+  await t("wrong etag", async () => { const u = await B.createMultipartUpload("mp4"); await u.uploadPart(1, "a"); return u.complete([{ partNumber: 1, etag: "nope" }]); });
+  await t("wrong number", async () => { const u = await B.createMultipartUpload("mp4"); const p = await u.uploadPart(1, "a"); return u.complete([{ partNumber: 2, etag: p.etag }]); });
+  await t("same part twice", async () => { const u = await B.createMultipartUpload("mp4"); const p = await u.uploadPart(1, "a"); return u.complete([p, p]); });
+  await t("no parts", async () => { const u = await B.createMultipartUpload("mp5"); return show(await u.complete([])); });
+  await t("abort", async () => { const u = await B.createMultipartUpload("mp4"); await u.uploadPart(1, "a"); return [await u.abort(), await u.abort()]; });
+  await t("after abort", async () => { const u = await B.createMultipartUpload("mp4"); await u.abort(); return u.uploadPart(1, "a"); });
+  await t("complete after abort", async () => { const u = await B.createMultipartUpload("mp4"); const p = await u.uploadPart(1, "a"); await u.abort(); return u.complete([p]); });
+  await t("complete twice", async () => { const u = await B.createMultipartUpload("mp6"); const p = await u.uploadPart(1, "a"); await u.complete([p]); return u.complete([p]); });
+  await t("unknown upload", () => B.resumeMultipartUpload("mp", "nope").uploadPart(1, "a"));
+  await t("complete unknown", () => B.resumeMultipartUpload("mp", "nope").complete([]));
+  await t("abort unknown", () => B.resumeMultipartUpload("mp", "nope").abort());
+  await t("upload of another key", async () => { const u = await B.createMultipartUpload("mp4"); return B.resumeMultipartUpload("mp5", u.uploadId).uploadPart(1, "a"); });
+  for (const n of [0, 10001, -1, "x", 1.5]) await t("part " + n, async () => { const u = await B.createMultipartUpload("mp4"); return (await u.uploadPart(n, "a")).partNumber; });
+  await t("put over an upload", async () => { await B.put("mp2", "whole"); return (await B.get("mp2")).text(); });
+  await t("upload over an object", async () => { const u = await B.createMultipartUpload("mp2"); const p = await u.uploadPart(1, "parts"); await u.complete([p]); return (await B.get("mp2")).text(); });
+  await t("delete an upload", async () => { await B.delete("mp3"); return B.head("mp3"); });
+  await B.delete("mp"); // its five megabytes are not for /look
   return Response.json(out.map((line) => JSON.stringify(line)));
 } }

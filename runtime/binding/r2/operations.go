@@ -54,6 +54,9 @@ type Request struct {
 	Cursor         string            `json:"cursor"`
 	Limit          *int              `json:"limit"`
 	Include        []string          `json:"include"`
+	UploadID       string            `json:"uploadId"`
+	PartNumber     int64             `json:"partNumber"`
+	Parts          []Part            `json:"parts"`
 }
 
 // Reply is an operation's answer.
@@ -67,6 +70,9 @@ type Reply struct {
 	Truncated bool     `json:"truncated,omitempty"`
 	Cursor    string   `json:"cursor,omitempty"`
 	Prefixes  []string `json:"prefixes,omitempty"`
+	// UploadID is that of an upload that was created, Etag that of a part.
+	UploadID string `json:"uploadId,omitempty"`
+	Etag     string `json:"etag,omitempty"`
 }
 
 const (
@@ -74,8 +80,8 @@ const (
 	maxList     = 1000
 )
 
-// Do runs get, head, put, list or delete, and returns the bytes of a get. It
-// blocks on the disk.
+// Do runs get, head, put, list, delete or an operation of a multipart upload, and
+// returns the bytes of a get. It blocks on the disk.
 //
 // # Errors
 //
@@ -96,6 +102,14 @@ func (b *Bucket) Do(op string, r Request, body []byte) (reply Reply, data []byte
 			reply, err = b.list(r)
 		case "delete":
 			err = b.delete(r.Keys)
+		case "createMultipartUpload":
+			reply, err = b.createUpload(r)
+		case "uploadPart":
+			reply, err = b.uploadPart(r, body)
+		case "completeMultipartUpload":
+			reply, err = b.completeUpload(r)
+		case "abortMultipartUpload":
+			err = b.abortUpload(r)
 		default:
 			err = fmt.Errorf("r2: there is no operation %q", op)
 		}
@@ -120,7 +134,7 @@ func (b *Bucket) get(r Request, head bool) (Reply, []byte, error) {
 			return Reply{}, nil, err
 		}
 	}
-	data, err := b.readBlob(found)
+	data, err := b.readObject(found)
 	if err != nil {
 		return Reply{}, nil, err
 	}
@@ -197,14 +211,17 @@ func (b *Bucket) put(r Request, body []byte) (Reply, error) {
 	if err != nil {
 		return Reply{}, fmt.Errorf("r2: %w", err)
 	}
+	var gone []string
 	err = b.Effect("put", func() error {
-		return b.Query("INSERT OR REPLACE INTO _mf_objects ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", miniflare.Nothing,
-			o.Key, blob, o.Version, o.Size, o.Etag, o.Uploaded, string(sums), string(o.HTTPMetadata), string(o.CustomMetadata))
+		return b.Transaction(func() error {
+			if gone, err = b.forget(o.Key); err != nil {
+				return err
+			}
+			return b.Query("INSERT OR REPLACE INTO _mf_objects ("+columns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", miniflare.Nothing,
+				o.Key, blob, o.Version, o.Size, o.Etag, o.Uploaded, string(sums), string(o.HTTPMetadata), string(o.CustomMetadata))
+		})
 	})
-	if err == nil && before != nil && before.blob != "" {
-		err = b.RemoveBlob(before.blob)
-	}
-	return Reply{Object: &o}, err
+	return Reply{Object: &o}, b.removeBlobs(err, gone)
 }
 
 func orEmpty(m json.RawMessage) json.RawMessage {
@@ -216,23 +233,20 @@ func orEmpty(m json.RawMessage) json.RawMessage {
 
 // delete deletes all keys in one commit, and their bytes after it.
 func (b *Bucket) delete(keys []string) error {
-	var blobs []string
-	list, err := json.Marshal(keys)
-	if err != nil {
-		return fmt.Errorf("r2: %w", err)
-	}
-	err = b.Effect("delete", func() error {
-		return b.Query("DELETE FROM _mf_objects WHERE key IN (SELECT value FROM json_each(?)) RETURNING coalesce(blob_id, '')", func(st *sqlite.Stmt) error {
-			blobs = append(blobs, st.ColumnText(0))
+	var gone []string
+	err := b.Effect("delete", func() error {
+		return b.Transaction(func() error {
+			for _, key := range keys {
+				blobs, err := b.forget(key)
+				if err != nil {
+					return err
+				}
+				gone = append(gone, blobs...)
+			}
 			return nil
-		}, string(list))
+		})
 	})
-	for _, blob := range blobs {
-		if err == nil && blob != "" {
-			err = b.RemoveBlob(blob)
-		}
-	}
-	return err
+	return b.removeBlobs(err, gone)
 }
 
 func (b *Bucket) list(r Request) (Reply, error) {

@@ -3,7 +3,7 @@
 function (native, p) {
   "use strict";
   const { JSONStringify, ObjectDefineProperty, ObjectEntries, ArrayIsArray, ArrayBufferIsView, ArrayPrototypePush, DatePrototypeGetTime,
-    StringPrototypeTrim, StringPrototypeSplit, StringPrototypeSlice, StringPrototypeStartsWith, RegExpPrototypeExec, StringPrototypeToLowerCase } = p;
+    StringPrototypeTrim, StringPrototypeSplit, StringPrototypeSlice, StringPrototypeStartsWith, RegExpPrototypeExec, StringPrototypeToLowerCase, MathTrunc } = p;
 
   return (Response, Headers, Blob, ReadableStream) => {
     const headersGet = p.uncurryThis(Headers.prototype.get);
@@ -136,7 +136,7 @@ function (native, p) {
       return out;
     };
 
-    const absent = (what) => { throw new p.Error(`R2: ${what} is not available in minido; put, get, head, list and delete are.`); };
+    const absent = (what) => { throw new p.Error(`R2: ${what} is not available in minido.`); };
     const call = (op, request, body) => native.call(op, JSONStringify(request), body);
 
     class R2Bucket {
@@ -187,10 +187,35 @@ function (native, p) {
         for (let i = 0; i < list.length; i++) ArrayPrototypePush(names, `${list[i]}`);
         await call("delete", { keys: names });
       }
-      async createMultipartUpload() { absent("a multipart upload"); }
-      resumeMultipartUpload() { absent("a multipart upload"); }
+      async createMultipartUpload(key, options) {
+        const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata), customMetadata: { ...options?.customMetadata } });
+        return new R2MultipartUpload(`${key}`, r.uploadId);
+      }
+      resumeMultipartUpload(key, uploadId) { return new R2MultipartUpload(`${key}`, `${uploadId}`); }
     }
-    for (const C of [R2Bucket, HeadResult, GetResult, Checksums]) ObjectDefineProperty(C, "toString", { value: () => `function ${C.name}() { [native code] }` });
+    class R2MultipartUpload {
+      constructor(key, uploadId) {
+        this.uploadId = uploadId;
+        this.key = key;
+      }
+      async uploadPart(partNumber, value, options) {
+        if (options?.ssecKey !== undefined) absent("encryption with your own key (ssecKey)");
+        const n = MathTrunc(+partNumber) || 0;
+        if (n < 1 || n > 10000) throw new p.TypeError(`Part number must be between 1 and 10000 (inclusive). Actual value was: ${n}`);
+        const bytes = await arrayBufferOf(new Response(value ?? ""));
+        const [r] = await call("uploadPart", { key: this.key, uploadId: this.uploadId, partNumber: n }, bytes);
+        return { partNumber: n, etag: r.etag };
+      }
+      async complete(parts) {
+        const named = [];
+        for (const { partNumber, etag } of parts) ArrayPrototypePush(named, { partNumber: MathTrunc(+partNumber) || 0, etag: `${etag}` });
+        const [r] = await call("completeMultipartUpload", { key: this.key, uploadId: this.uploadId, parts: named });
+        return make(HeadResult.prototype, r.object, undefined);
+      }
+      async abort() { await call("abortMultipartUpload", { key: this.key, uploadId: this.uploadId }); }
+    }
+    ObjectDefineProperty(R2MultipartUpload.prototype, p.SymbolToStringTag, { value: "R2MultipartUpload", configurable: true });
+    for (const C of [R2Bucket, R2MultipartUpload, HeadResult, GetResult, Checksums]) ObjectDefineProperty(C, "toString", { value: () => `function ${C.name}() { [native code] }` });
     return new R2Bucket();
   };
 }
