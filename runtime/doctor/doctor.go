@@ -173,7 +173,7 @@ func (r *Report) load(ctx context.Context, o Options) (err error) {
 	slices.SortStableFunc(r.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(b.Level, a.Level), comparePlaces(a.Where, b.Where))
 	})
-	return s.Close(ctx)
+	return s.Close(context.WithoutCancel(ctx))
 }
 
 // comparePlaces orders file:line:column by the file, then by the numbers.
