@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dop251/goja"
+
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/event"
@@ -85,6 +87,8 @@ func (h *host) do(q question) (any, error) {
 			return nil, nil
 		}
 		return string(text), err
+	case "read-snapshots":
+		return readSnapshots(a.Path)
 	case "write":
 		if err := h.inProject(a.Path); err != nil {
 			return nil, err
@@ -107,6 +111,8 @@ func (h *host) do(q question) (any, error) {
 		return nil, h.act(a.ID, a.Verb, a.Sockets)
 	case "act-all":
 		return nil, h.actAll(a.Verb, a.Sockets)
+	case "alarms":
+		return h.alarms()
 	case "reset":
 		return nil, h.reset()
 	case "advance":
@@ -128,6 +134,31 @@ func (h *host) do(q question) (any, error) {
 		return nil, nil
 	}
 	return nil, fmt.Errorf("vitest: the suite asked for %q", q.op)
+}
+
+// readSnapshots reads a snapshot file, which is a script, and evaluates it; nil if
+// there is none.
+func readSnapshots(path string) (any, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	vm := goja.New()
+	exports := vm.NewObject()
+	if err := vm.Set("exports", exports); err != nil {
+		return nil, err
+	}
+	if _, err := vm.RunScript(path, string(text)); err != nil {
+		return nil, fmt.Errorf("the snapshots in %s cannot be read: %w", path, err)
+	}
+	data := map[string]string{}
+	for _, key := range exports.Keys() {
+		data[key] = exports.Get(key).String()
+	}
+	return map[string]any{"text": string(text), "data": data}, nil
 }
 
 // inProject refuses files that are no business of a suite's snapshots.
@@ -274,7 +305,19 @@ func (h *host) actAll(name, sockets string) error {
 	return nil
 }
 
-// reset ends all objects and empties their storage.
+// alarms lists the objects that have one, by class and id.
+func (h *host) alarms() ([][2]string, error) {
+	all, err := h.objects()
+	list := [][2]string{}
+	for _, o := range all {
+		if o.Alarm != nil {
+			list = append(list, [2]string{o.Class, o.ID})
+		}
+	}
+	return list, err
+}
+
+// reset ends all objects and empties their storage. Their alarms are gone by then.
 func (h *host) reset() error {
 	all, err := h.objects()
 	if err != nil {
@@ -291,8 +334,12 @@ func (h *host) reset() error {
 		if err := h.perform(ref, pool.Action{Verb: pool.Abort, Reason: "Application called deleteAllDurableObjects()."}); err != nil {
 			return err
 		}
-		for _, suffix := range []string{"", "-wal", "-shm"} {
-			if err := os.Remove(ref.File() + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+		files, err := filepath.Glob(ref.File() + "*") // with its log and what is kept beside it
+		if err != nil {
+			return err
+		}
+		for _, file := range files {
+			if err := os.Remove(file); err != nil {
 				return err
 			}
 		}

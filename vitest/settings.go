@@ -92,6 +92,11 @@ func (o *Options) settings() (*settings, error) {
 	return s, nil
 }
 
+// virtualTimeout is the default limit of tests and hooks, in milliseconds of
+// virtual time. Vitest's 5 s are for tests that take the machine's time; here a
+// test that waits for minutes takes none.
+const virtualTimeout = 3_600_000
+
 // defaults fills in vitest's.
 func (s *settings) defaults() {
 	if len(s.Include) == 0 {
@@ -101,10 +106,10 @@ func (s *settings) defaults() {
 		s.Exclude = []string{"**/node_modules/**", "**/.git/**"}
 	}
 	if s.TestTimeout == 0 {
-		s.TestTimeout = 5000
+		s.TestTimeout = virtualTimeout
 	}
 	if s.HookTimeout == 0 {
-		s.HookTimeout = 10000
+		s.HookTimeout = virtualTimeout
 	}
 }
 

@@ -27,7 +27,7 @@ type testCommand struct {
 	Reporter []string      `sep:"none" placeholder:"NAME[=FILE]" help:"default, verbose, dot, json, junit, github or tap, to the output or to a file. May be repeated."`
 	Bail     int           `placeholder:"N" help:"Stop after N failed tests."`
 	Retry    int           `default:"-1" placeholder:"N" help:"Run a failed test again up to N times."`
-	Timeout  time.Duration `name:"test-timeout" placeholder:"DURATION" help:"Limit of a test, in virtual time. Default: the configuration's, or 5s."`
+	Timeout  time.Duration `name:"test-timeout" placeholder:"DURATION" help:"Limit of a test, in virtual time. Default: the configuration's, or 1h."`
 	Shard    string        `placeholder:"I/N" help:"Run the I-th of N parts of the test files."`
 	Update   bool          `short:"u" help:"Write snapshots that differ."`
 	Seed     uint64        `default:"1" help:"Seed of the simulated worlds."`

@@ -57,7 +57,12 @@ export async function evictAllDurableObjects(options) {
 
 export const abortAllDurableObjects = () => host("act-all", { verb: "abort" });
 
-export const reset = () => host("reset");
+export async function reset() {
+  for (const [name, id] of await host("alarms")) {
+    await inObject(exports[name].get(exports[name].idFromString(id)), (_, state) => state.storage.deleteAlarm());
+  }
+  await host("reset");
+}
 
 // Events.
 

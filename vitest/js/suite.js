@@ -98,14 +98,42 @@ const state = {
   onCancel() {}, onCleanup() {}, onFilterStackTrace: (stack) => stack, rpc: {}, current: undefined, filepath: undefined,
 };
 Object.defineProperty(globalThis, "__vitest_worker__", { value: state, configurable: true, writable: true });
-Object.defineProperty(globalThis, "__vitest_mocker__", { configurable: true, writable: true, value: new Proxy({ reset() {} }, {
-  get(target, key) {
-    if (key in target) return target[key];
-    throw new Error(`minido test has no module mocks (vi.mock and what belongs to it: ${String(key)}); use vi.spyOn, or pass what is to be replaced as an argument`);
+
+// Vitest copies an error member by member. A stack gets its form, with places of
+// the user's source, when code reads a member that it calls stack; vitest looks at
+// showDiff before it copies, so that is where the stack is read.
+let settled;
+Object.defineProperty(Error.prototype, "showDiff", {
+  configurable: true,
+  get() {
+    const error = this;
+    settled = error.stack;
+    return undefined;
   },
-}) });
+  set(value) { Object.defineProperty(this, "showDiff", { value, configurable: true, writable: true, enumerable: true }); },
+});
+
+// refuseMocks has what would replace modules throw an error that says so.
+function refuseMocks(vi) {
+  for (const name of ["mock", "unmock", "doMock", "doUnmock", "importActual", "importMock", "resetModules"]) {
+    vi[name] = () => { throw new Error(`minido test does not offer vi.${name}: modules cannot be mocked; use vi.spyOn, or pass what is to be replaced as an argument`); };
+  }
+}
 
 export const running = { file: "", chaosSkips: {}, recording: false };
+
+// evaluateOnce answers vitest's next new Function("exports", text): workers cannot
+// make code of strings, so the process that runs the suites has evaluated the file.
+function evaluateOnce(text, data) {
+  const original = globalThis.Function;
+  globalThis.Function = new Proxy(original, {
+    construct(target, args, newTarget) {
+      if (args.length !== 2 || args[1] !== text) return Reflect.construct(target, args, newTarget);
+      globalThis.Function = original;
+      return (exports) => Object.assign(exports, data);
+    },
+  });
+}
 
 function snapshotEnvironment(options) {
   return {
@@ -117,11 +145,18 @@ function snapshotEnvironment(options) {
       return file.slice(0, cut) + "/__snapshots__" + file.slice(cut) + ".snap";
     },
     prepareDirectory: async () => {},
-    readSnapshotFile: (path) => host("read", { path }),
+    readSnapshotFile: async (path) => {
+      if (!path.endsWith(".snap")) return host("read", { path });
+      const file = await host("read-snapshots", { path });
+      if (file === null) return null;
+      evaluateOnce(file.text, file.data);
+      return file.text;
+    },
     saveSnapshotFile: (path, text) => host("write", { path, text }),
     removeSnapshotFile: (path) => host("remove", { path }),
     processStackTrace: (frame) => {
-      if (frame.file && !frame.file.startsWith("/")) frame.file = options.dir + "/" + frame.file;
+      const file = frame.file?.replace(/^\/bundle\//, ""); // vitest resolves names from process.cwd()
+      if (file && !file.startsWith("/")) frame.file = options.dir + "/" + file;
       return frame;
     },
   };
@@ -170,6 +205,7 @@ async function runFile(options, suites, unhandled) {
   state.rpc.onCancel = state.rpc.onAfterSuiteRun = state.rpc.onUserConsoleLog = state.rpc.onTaskAnnotate = async () => {};
   running.file = options.file;
   const { TestRunner, startTests, vitest, processError } = await suites.runner();
+  refuseMocks(vitest.vi);
   if (config.globals) {
     for (const key of ["suite", "test", "describe", "it", "chai", "expect", "assert", "vitest", "vi", "beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFailed", "onTestFinished", "expectTypeOf", "assertType", "aroundAll", "aroundEach"]) {
       if (vitest[key] !== undefined) globalThis[key] = vitest[key];

@@ -181,7 +181,7 @@ var framePattern = regexp.MustCompile(`(?m)^\s*at (?:.*?\()?((?:file://)?[^():\s
 func framesOf(stack string) (frames []frame) {
 	for _, m := range framePattern.FindAllStringSubmatch(stack, -1) {
 		file := strings.TrimPrefix(m[1], "file://")
-		if strings.Contains(file, "node_modules/") || strings.HasPrefix(file, "virtual:") || strings.Contains(file, "minido-test/main.js") || strings.HasPrefix(file, "minido:") {
+		if strings.Contains(file, "node_modules/") || strings.HasPrefix(file, "virtual:") || strings.Contains(file, "minido-test/main.js") || strings.HasPrefix(file, "minido:") || strings.HasPrefix(file, "cloudflare:") {
 			continue
 		}
 		line, _ := strconv.Atoi(m[2])   // the pattern has digits

@@ -1,0 +1,151 @@
+package vitest_test
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/golden"
+	"minido.dev/minido/vitest"
+	"minido.dev/minido/vitest/report"
+)
+
+// run runs the suites of the fixture that a configuration names.
+func run(t *testing.T, o vitest.Options) *vitest.Report {
+	t.Helper()
+	dir, err := filepath.Abs("../fixtures/testing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Dir, o.Retry, o.Seed, o.Clock, o.Out = dir, -1, 1, clock.Real{}, io.Discard
+	r, err := vitest.Run(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// lines are the outcomes of a report, one for each test and error.
+func lines(r *vitest.Report) (all []string) {
+	first := func(e vitest.Error) string {
+		text, _, _ := strings.Cut(e.Name+": "+e.Message, "\n")
+		return "    " + strings.ReplaceAll(text, r.Dir, "DIR")
+	}
+	for _, f := range r.Files {
+		all = append(all, fmt.Sprintf("%s failed=%v", f.Path, f.Failed()))
+		if f.Fatal != "" {
+			all = append(all, first(vitest.Error{Name: "Error", Message: f.Fatal}))
+		}
+		if f.Root != nil {
+			for _, e := range f.Root.Errors {
+				all = append(all, first(e))
+			}
+		}
+		for _, e := range f.Unhandled {
+			all = append(all, first(e))
+		}
+		for _, x := range f.Tests() {
+			all = append(all, "  "+strings.Join(x.Path, " > ")+": "+x.State)
+			for _, e := range x.Errors {
+				all = append(all, first(e))
+			}
+		}
+	}
+	for _, x := range r.Findings {
+		all = append(all, fmt.Sprintf("%s > %s at %s", x.File, x.Test, x.Point))
+	}
+	for _, s := range r.Skips {
+		all = append(all, fmt.Sprintf("%s > %s skipped: %s", s.File, s.Test, s.Reason))
+	}
+	return all
+}
+
+// The fixture's suites over vitest and cloudflare:test have the outcomes that are
+// checked in.
+func TestSuites(t *testing.T) {
+	golden.Lines(t, "testdata/suites.txt", lines(run(t, vitest.Options{})))
+}
+
+// A suite with a mistake fails with what is wrong, and the others go on. A failure
+// is shown with its place in the TypeScript.
+func TestBrokenSuites(t *testing.T) {
+	r := run(t, vitest.Options{Config: "broken.config.ts"})
+	golden.Lines(t, "testdata/broken.txt", lines(r))
+	text, err := report.Text("default", r, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"-     3,\n+     2,", "❯ broken/diff.test.ts:3:31\n", "     3|   expect({ a: 1, b: [1, 2] })", "❯ broken/throws.test.ts:3:7\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+}
+
+// Faults find an object that keeps its state in memory alone, and pass the correct
+// ones; a finding's point repeats it.
+func TestChaos(t *testing.T) {
+	r := run(t, vitest.Options{Config: "chaos.config.ts", Chaos: vitest.Evict, Points: 6})
+	golden.Lines(t, "testdata/chaos.txt", lines(r))
+	if len(r.Findings) == 0 {
+		t.Fatal("evictions found nothing")
+	}
+	x := r.Findings[0]
+	again := run(t, vitest.Options{Config: "chaos.config.ts", Chaos: vitest.Evict, Files: []string{x.File}, Name: x.Test, At: x.Number})
+	if len(again.Findings) != 1 || again.Findings[0].Point != x.Point {
+		t.Errorf("the replay found %+v", again.Findings)
+	}
+	if r := run(t, vitest.Options{Config: "chaos.config.ts", Chaos: vitest.Crash, Points: 4}); len(r.Findings) != 0 || r.Checked == 0 {
+		t.Errorf("crashes: %d runs, %+v", r.Checked, r.Findings)
+	}
+}
+
+// Snapshots that are missing are written where they may be, and those that differ
+// when that is asked for; a snapshot of the file and one in the source.
+func TestSnapshotsAreWritten(t *testing.T) {
+	fixture, err := filepath.Abs("../fixtures/testing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(fixture, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01"}`, "w.ts": `export default {}`,
+		"s.test.ts": "import { expect, it } from \"vitest\";\nit(\"a\", () => {\n  expect({ a: 1 }).toMatchSnapshot();\n  expect([1 as number]).toMatchInlineSnapshot();\n});\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(name string) string {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	o := vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: clock.Real{}, Out: io.Discard, CacheDir: t.TempDir()}
+	if r, err := vitest.Run(o); err != nil || !r.Failed() {
+		t.Fatalf("without New: %v, failed=%v", err, r.Failed())
+	}
+	o.New = true
+	if r, err := vitest.Run(o); err != nil || r.Failed() {
+		t.Fatalf("with New: %v %v", err, lines(r))
+	}
+	if got := read("__snapshots__/s.test.ts.snap"); !strings.Contains(got, "exports[`a 1`] = `\n{\n  \"a\": 1,\n}\n`;") {
+		t.Errorf("the file has %q", got)
+	}
+	if got := read("s.test.ts"); !strings.Contains(got, "[1 as number]).toMatchInlineSnapshot(`\n    [\n      1,\n    ]\n  `);") {
+		t.Errorf("the source has %q", got)
+	}
+	o.New = false
+	if r, err := vitest.Run(o); err != nil || r.Failed() {
+		t.Fatalf("again: %v %v", err, lines(r))
+	}
+}
