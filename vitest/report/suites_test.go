@@ -1,4 +1,4 @@
-package vitest_test
+package report_test
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // run runs the suites of the fixture that a configuration names.
 func run(t *testing.T, o vitest.Options) *vitest.Report {
 	t.Helper()
-	dir, err := filepath.Abs("../fixtures/testing")
+	dir, err := filepath.Abs("../../fixtures/testing")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestChaos(t *testing.T) {
 // Snapshots that are missing are written where they may be, and those that differ
 // when that is asked for; a snapshot of the file and one in the source.
 func TestSnapshotsAreWritten(t *testing.T) {
-	fixture, err := filepath.Abs("../fixtures/testing")
+	fixture, err := filepath.Abs("../../fixtures/testing")
 	if err != nil {
 		t.Fatal(err)
 	}
