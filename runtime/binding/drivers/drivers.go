@@ -16,6 +16,7 @@ import (
 	"minido.dev/minido/runtime/binding/durableobject"
 	"minido.dev/minido/runtime/binding/hyperdrive"
 	"minido.dev/minido/runtime/binding/kv"
+	"minido.dev/minido/runtime/binding/pipeline"
 	"minido.dev/minido/runtime/binding/queue"
 	"minido.dev/minido/runtime/binding/r2"
 	"minido.dev/minido/runtime/binding/ratelimit"
@@ -36,6 +37,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"durable_object_namespace": durableobject.New,
 	"hyperdrive":               hyperdrive.New,
 	"kv_namespace":             kv.New,
+	"pipeline":                 pipeline.New,
 	"queue":                    queue.New,
 	"ratelimit":                ratelimit.New,
 	"r2_bucket":                r2.New,
