@@ -49,23 +49,37 @@ func (mods modules) workers() *goja.Object {
 func (mods modules) email() *goja.Object {
 	a := mods.api
 	m := a.vm.NewObject()
-	type email struct{ from, to string }
-	cls := engine.DefineClass(a.Engine, engine.ClassDef[*email]{
+	cls := engine.DefineClass(a.Engine, engine.ClassDef[*emailMessage]{
 		Name: "EmailMessage", Length: 3,
-		New: func(call goja.ConstructorCall) *email {
+		New: func(call goja.ConstructorCall) *emailMessage {
 			if len(call.Arguments) < 3 {
 				a.Engine.Throw("TypeError", "Failed to construct 'EmailMessage': 3 arguments required: from, to, raw")
 			}
 			call.This.DefineDataProperty("raw", call.Arguments[2], goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-			return &email{call.Arguments[0].String(), call.Arguments[1].String()}
+			return &emailMessage{call.Arguments[0].String(), call.Arguments[1].String(), call.Arguments[2]}
 		},
-		Accessors: []engine.Accessor[*email]{
-			{Name: "from", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.from) }},
-			{Name: "to", Get: func(m *email, _ *goja.Object) goja.Value { return a.vm.ToValue(m.to) }},
+		Accessors: []engine.Accessor[*emailMessage]{
+			{Name: "from", Get: func(m *emailMessage, _ *goja.Object) goja.Value { return a.vm.ToValue(m.from) }},
+			{Name: "to", Get: func(m *emailMessage, _ *goja.Object) goja.Value { return a.vm.ToValue(m.to) }},
 		},
 	})
 	m.Set("EmailMessage", cls.Ctor)
 	return m
+}
+
+// RawEmail is the text or stream of an EmailMessage; undefined for anything else.
+func (a *API) RawEmail(v goja.Value) goja.Value {
+	m, ok := a.Engine.Attached(v).(*emailMessage)
+	if !ok {
+		return goja.Undefined()
+	}
+	return m.raw
+}
+
+// emailMessage is an EmailMessage of cloudflare:email.
+type emailMessage struct {
+	from, to string
+	raw      goja.Value
 }
 
 func (mods modules) workflows() *goja.Object {

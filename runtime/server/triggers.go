@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +22,10 @@ const testScheduledPath = "/__scheduled"
 // false for every other request.
 func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) bool {
 	path := pathOf(req.URL)
+	if slices.Contains(emailPaths, path) {
+		email(s, req, done)
+		return true
+	}
 	found := path == testScheduledPath && s.opts.TestScheduled
 	for _, p := range scheduledPaths {
 		found = found || path == p

@@ -21,6 +21,7 @@ import (
 	"minido.dev/minido/runtime/binding/r2"
 	"minido.dev/minido/runtime/binding/ratelimit"
 	"minido.dev/minido/runtime/binding/secretsstore"
+	"minido.dev/minido/runtime/binding/sendemail"
 	"minido.dev/minido/runtime/binding/service"
 	"minido.dev/minido/runtime/binding/vars"
 	"minido.dev/minido/runtime/binding/versionmetadata"
@@ -42,6 +43,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"ratelimit":                ratelimit.New,
 	"r2_bucket":                r2.New,
 	"secrets_store_secret":     secretsstore.New,
+	"send_email":               sendemail.New,
 	"service":                  service.New,
 	"vars":                     vars.New,
 	"version_metadata":         versionmetadata.New,

@@ -1,0 +1,133 @@
+// Package mail checks messages as email workers send them, and keeps them in
+// files.
+package mail
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/mail"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
+)
+
+// Read parses a message's header.
+func Read(raw []byte) (*mail.Message, error) {
+	m, err := mail.ReadMessage(bytes.NewReader(raw))
+	if err != nil {
+		return nil, fmt.Errorf("could not parse email: %w", err)
+	}
+	return m, nil
+}
+
+// Check refuses what miniflare refuses of an EmailMessage, in its words
+// (workers/email/send_email.worker.ts).
+func Check(raw []byte, from string) error {
+	m, err := Read(raw)
+	if err != nil {
+		return err
+	}
+	if m.Header.Get("Message-ID") == "" {
+		return errors.New("invalid message-id")
+	}
+	if a, err := mail.ParseAddress(m.Header.Get("From")); err != nil || a.Address != from {
+		return errors.New("From: header does not match mail from")
+	}
+	if m.Header.Get("Received") != "" {
+		return errors.New("invalid headers set")
+	}
+	return nil
+}
+
+// CheckReply refuses a reply to an incoming message, as miniflare does
+// (workers/core/entry.worker.ts).
+func CheckReply(raw []byte, from string, incoming *mail.Message) error {
+	if !replyable(incoming) {
+		return errors.New("Original email is not replyable")
+	}
+	m, err := Read(raw)
+	if err != nil {
+		return err
+	}
+	a, err := mail.ParseAddress(m.Header.Get("From"))
+	switch id := incoming.Header.Get("Message-ID"); {
+	case err != nil || a.Address != from:
+		return errors.New("From: header does not match mail from")
+	case m.Header.Get("Received") != "":
+		return errors.New("invalid headers set")
+	case m.Header.Get("In-Reply-To") == "":
+		return errors.New("no In-Reply-To header found in reply message")
+	case m.Header.Get("In-Reply-To") != id:
+		return errors.New("In-Reply-To does not match original Message-ID")
+	case m.Header.Get("References") != "" && !strings.Contains(m.Header.Get("References"), id):
+		return errors.New("provided References header is invalid")
+	}
+	return nil
+}
+
+// maxReferences is how long a thread may be that a worker replies to.
+const maxReferences = 100
+
+func replyable(m *mail.Message) bool {
+	if v := strings.ToLower(m.Header.Get("X-Auto-Response-Suppress")); v != "" && v != "none" {
+		return false
+	}
+	if v := strings.ToLower(m.Header.Get("Auto-Submitted")); v != "" && v != "no" {
+		return false
+	}
+	references := strings.Fields(m.Header.Get("References"))
+	return (m.Header.Get("In-Reply-To") == "") == (len(references) == 0) && len(references) <= maxReferences
+}
+
+// Options say where messages are kept. Points may be nil.
+type Options struct {
+	Dir     string
+	Entropy entropy.Source
+	Points  *killpoint.Points
+}
+
+// Stored is a message in its file.
+type Stored struct {
+	MessageID string `json:"messageId"`
+	Path      string `json:"path"`
+}
+
+// ID is a random name.
+func ID(source entropy.Source) (string, error) {
+	var id [18]byte
+	if _, err := source.Read(id[:]); err != nil {
+		return "", fmt.Errorf("email: %w", err)
+	}
+	return hex.EncodeToString(id[:]), nil
+}
+
+// Store writes a message to folder/<id>.eml below Dir, durably, and gives it a
+// message id of the sender's domain.
+func Store(o Options, folder, from string, raw []byte) (Stored, error) {
+	id, err := ID(o.Entropy)
+	if err != nil {
+		return Stored{}, err
+	}
+	_, domain, _ := strings.Cut(from, "@")
+	s := Stored{MessageID: fmt.Sprintf("<%s@%s>", id, domain), Path: filepath.Join(o.Dir, folder, id+".eml")}
+	err = o.Points.Effect(killpoint.Store, "email/"+folder, "send", func() error {
+		if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
+			return fmt.Errorf("email: %w", err)
+		}
+		f, err := os.OpenFile(s.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if err != nil {
+			return fmt.Errorf("email: %w", err)
+		}
+		_, err = f.Write(raw)
+		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+			return fmt.Errorf("email: %w", err)
+		}
+		return nil
+	})
+	return s, err
+}

@@ -1,0 +1,93 @@
+// Package sendemail is the send_email binding: messages are checked as miniflare
+// checks them and written to v3/email, for the developer to read. Nothing is sent.
+package sendemail
+
+import (
+	_ "embed"
+	"encoding/json"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/binding/sendemail/mail"
+	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
+)
+
+const kind = "send_email"
+
+//go:embed sendemail.js
+var source string
+
+var prelude = engine.NewPrelude("send-email.js", source)
+
+type bindings struct {
+	driver.Stateless
+	session *driver.Session
+}
+
+// New makes the driver of send_email bindings.
+func New(s *driver.Session) driver.Driver { return &bindings{session: s} }
+
+// Make implements driver.Driver.
+func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+	vm := a.Engine.VM()
+	native := a.Engine.Native(
+		driver.Call(a, "send_email", d.send),
+		engine.Func{Name: "raw", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.RawEmail(call.Argument(0)) }},
+		engine.Func{Name: "boundary", Fn: func(goja.FunctionCall) goja.Value {
+			id, err := mail.ID(a.Engine.Entropy())
+			if err != nil {
+				a.Engine.Throw("Error", "send_email: %s", err)
+			}
+			return vm.ToValue(id)
+		}},
+		engine.Func{Name: "log", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			a.Engine.Log(engine.Info, call.Argument(0).String())
+			return goja.Undefined()
+		}},
+	)
+	settings := vm.NewObject()
+	for name, key := range map[string]string{"destination": "destination_address", "destinations": "allowed_destination_addresses", "senders": "allowed_sender_addresses"} { // order-independent: members of one object
+		if v := b.Params[key]; v != nil {
+			settings.Set(name, vm.ToValue(v))
+		}
+	}
+	create := a.Engine.Load(prelude, native)
+	return a.Engine.Call(create, goja.Undefined(), vm.GlobalObject().Get("Response"), settings)
+}
+
+// send checks a message and writes it.
+func (d *bindings) send(_ string, args, body []byte, done func(reply, data []byte, err error)) {
+	d.session.Scheduler.Go("send_email", func() {
+		var m struct {
+			From  string   `json:"from"`
+			To    []string `json:"to"`
+			Built bool     `json:"built"`
+		}
+		if err := json.Unmarshal(args, &m); err != nil {
+			done(nil, nil, err)
+			return
+		}
+		if !m.Built {
+			if bad := mail.Check(body, m.From); bad != nil {
+				text, err := json.Marshal(map[string]string{"refused": bad.Error()})
+				done(text, nil, err)
+				return
+			}
+		}
+		dir, err := d.session.Dir(kind)
+		if err != nil {
+			done(nil, nil, err)
+			return
+		}
+		stored, err := mail.Store(mail.Options{Dir: dir, Entropy: d.session.Entropy, Points: d.session.Points}, "sent", m.From, body)
+		if err != nil {
+			done(nil, nil, err)
+			return
+		}
+		text, err := json.Marshal(stored)
+		done(text, nil, err)
+	})
+}
