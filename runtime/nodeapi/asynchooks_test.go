@@ -42,6 +42,34 @@ func TestAsyncLocalStorage(t *testing.T) {
 		"allowed", "timer a")
 }
 
+// What a request has bound throws in another request, in the reference's words; what
+// the global scope has bound does not.
+func TestAsyncContextOfAnotherRequest(t *testing.T) {
+	w := newWorld(t, Options{})
+	w.global(`
+		globalThis.ah = require("node:async_hooks");
+		globalThis.als = new ah.AsyncLocalStorage();
+		globalThis.outside = als.run("module", () => ah.AsyncLocalStorage.snapshot());
+	`)
+	w.in(`
+		als.run("A", () => {
+			globalThis.snap = ah.AsyncLocalStorage.snapshot();
+			globalThis.resource = new ah.AsyncResource("x");
+			globalThis.bound = [ah.AsyncLocalStorage.bind(() => als.getStore()), ah.AsyncResource.bind(() => als.getStore()), resource.bind(() => als.getStore())];
+		});
+		say(snap(() => als.getStore()), ...bound.map((f) => f()));
+	`)
+	w.c = w.e.NewContext(engine.RequestContext, "")
+	w.in(`
+		for (const f of [() => snap(() => 1), () => snap(3), ...bound, () => resource.runInAsyncScope(() => 1)]) {
+			try { say("ran", f()); } catch (e) { say(e.name, e.message); }
+		}
+		say(outside(() => als.getStore()));
+	`)
+	refused := "Error Cannot call this AsyncLocalStorage bound function outside of the request in which it was created."
+	w.said("A A A A", refused, refused, refused, refused, refused, refused, "module")
+}
+
 // AsyncResource runs functions with the values that were current when it was
 // made (nodejs.org/api/async_context.html#class-asyncresource).
 func TestAsyncResource(t *testing.T) {

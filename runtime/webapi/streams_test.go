@@ -194,7 +194,9 @@ func TestCompression(t *testing.T) {
 	for _, f := range []string{"gzip", "deflate", "deflate-raw"} {
 		w.Tries([][2]string{
 			{`(async d => [d.length < 1000, (await swell("` + f + `", d, 7)) === ` + text + `, (await swell("` + f + `", d, 1e6)).length])(await squeeze("` + f + `", ` + text + `))`, `[true,true,30000]`},
-			{`(async d => swell("` + f + `", d.slice(0, d.length - 9), 50))(await squeeze("` + f + `", ` + text + `))`, `TypeError: Decompression failed.`},
+			{`(async d => swell("` + f + `", d.slice(0, d.length - 9), 50))(await squeeze("` + f + `", ` + text + `))`, `TypeError: Called close() on a decompression stream with incomplete data`},
+			{`swell("` + f + `", bytes(), 1)`, `TypeError: Called close() on a decompression stream with incomplete data`},
+			{`swell("` + f + `", bytes(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), 12)`, `TypeError: Decompression failed.`},
 		})
 	}
 	w.Tries([][2]string{

@@ -71,6 +71,7 @@ func (m *module) asyncLocalStorage() *goja.Object {
 			{Name: "snapshot", Fn: func(goja.FunctionCall) goja.Value {
 				frame := e.Frame()
 				return e.Func("", 0, func(call goja.FunctionCall) goja.Value {
+					m.requireContext(frame)
 					if !engine.IsCallable(call.Argument(0)) {
 						e.Throw("TypeError", "The function to run in the snapshot is not of type 'Function'.")
 					}
@@ -122,6 +123,16 @@ func (m *module) invoke(fn goja.Callable, this goja.Value, args []goja.Value) go
 	return v
 }
 
+// requireContext throws where the values of a frame belong to another request or
+// object than the code that runs: what the global scope has bound, all may use
+// (workerd: src/workerd/jsg/async-context.c++, with the flag
+// bind_asynclocalstorage_snapshot_to_request).
+func (m *module) requireContext(frame *engine.Frame) {
+	if frame.Context != nil && frame.Context != m.Engine.Frame().Context {
+		m.Engine.Throw("Error", "Cannot call this AsyncLocalStorage bound function outside of the request in which it was created.")
+	}
+}
+
 // bound is fn with the AsyncLocalStorage values of a frame; this is the
 // caller's unless self is given.
 func (m *module) bound(frame *engine.Frame, fn, self goja.Value) *goja.Object {
@@ -132,6 +143,7 @@ func (m *module) bound(frame *engine.Frame, fn, self goja.Value) *goja.Object {
 			receiver = self
 		}
 		args := append([]goja.Value(nil), call.Arguments...)
+		m.requireContext(frame)
 		m.Engine.In(m.Engine.Frame().WithLocalsOf(frame), func() { result = m.invoke(callable, receiver, args) })
 		return result
 	})
@@ -178,6 +190,7 @@ func (m *module) asyncResource() *goja.Object {
 				if len(call.Arguments) > 2 {
 					args = append(args, call.Arguments[2:]...)
 				}
+				m.requireContext(r.frame)
 				e.In(e.Frame().WithLocalsOf(r.frame), func() { result = m.invoke(fn, self, args) })
 				return result
 			}},

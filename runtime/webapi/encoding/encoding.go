@@ -216,6 +216,9 @@ func (p *Classes) newTextDecoder(call goja.ConstructorCall) *TextDecoder {
 		label = p.ToString(v).String()
 	}
 	options := call.Argument(1)
+	if goja.IsNull(options) { // the reference's text
+		p.Engine.Throw("TypeError", "Cannot initialize N7workerd3api11TextDecoder18ConstructorOptionsE with required members from an undefined or null value.")
+	}
 	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
 		p.BadConstruct("TextDecoder", 2, "ConstructorOptions")
 	}
@@ -239,6 +242,9 @@ func (p *Classes) textDecode(d *TextDecoder, call goja.FunctionCall) goja.Value 
 		}
 	}
 	options := call.Argument(1)
+	if goja.IsNull(options) { // the reference's text
+		p.Engine.Throw("TypeError", "Cannot initialize N7workerd3api11TextDecoder18ConstructorOptionsE with required members from an undefined or null value.")
+	}
 	if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {
 		p.BadArgument("TextDecoder", "decode", 2, "DecodeOptions")
 	}

@@ -44,6 +44,8 @@ func TestTextDecoder(t *testing.T) {
 		{`new TextDecoder("utf-8\u00a0")`, "RangeError: \"utf-8\u00a0\" is not a valid encoding."},
 		{`new TextDecoder("replacement")`, `RangeError: "replacement" is not a valid encoding.`},
 		{`new TextDecoder("hz-gb-2312")`, `RangeError: "hz-gb-2312" is not a valid encoding.`},
+		{`new TextDecoder("zz", null)`, `TypeError: Cannot initialize N7workerd3api11TextDecoder18ConstructorOptionsE with required members from an undefined or null value.`},
+		{`new TextDecoder("utf-8", undefined).encoding`, `utf-8`},
 		{`new TextDecoder("utf-8", 1)`, `TypeError: Failed to construct 'TextDecoder': constructor parameter 2 is not of type 'ConstructorOptions'.`},
 		{`new TextDecoder().decode("x")`, `TypeError: Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView'.`},
 		{`[new TextDecoder().decode(), new TextDecoder().decode(new Uint8Array([104, 105]).buffer), new TextDecoder().decode(new DataView(new Uint8Array([104, 105]).buffer, 1))]`, `["","hi","i"]`},

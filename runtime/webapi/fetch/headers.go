@@ -144,7 +144,7 @@ func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 		},
 		Methods: []engine.Method[*headers]{
 			method("get", 1, func(h *headers, args []string) goja.Value {
-				if v, ok := h.get(p.headerName(args[0])); ok {
+				if v, ok := h.get(p.nameAsked(args[0])); ok {
 					return vm.ToValue(v)
 				}
 				return goja.Null()
@@ -157,7 +157,7 @@ func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 			}),
 			method("getSetCookie", 0, func(h *headers, _ []string) goja.Value { return vm.NewArray(h.cookies()...) }),
 			method("has", 1, func(h *headers, args []string) goja.Value {
-				return vm.ToValue(h.list.Has(p.headerName(args[0])))
+				return vm.ToValue(h.list.Has(p.nameAsked(args[0])))
 			}),
 			method("set", 2, func(h *headers, args []string) goja.Value {
 				p.checkMutable(h)
@@ -258,8 +258,8 @@ func (p *Fetch) fillHeaders(h *headers, init goja.Value, wrongType string) {
 func (p *Fetch) fillPairs(h *headers, pairs *goja.Object) {
 	p.VM.ForOf(pairs, func(pair goja.Value) bool {
 		var items []string
-		if _, ok := pair.(*goja.Object); !ok {
-			p.Engine.Throw("TypeError", "To initialize a Headers object from a sequence, each inner sequence must have exactly two elements.")
+		if o, ok := pair.(*goja.Object); !ok || !engine.IsCallable(o.GetSymbol(goja.SymIterator)) {
+			p.Engine.Throw("TypeError", "Incorrect type: the provided value is not of type 'Sequence'.")
 		}
 		p.VM.ForOf(pair, func(item goja.Value) bool {
 			items = append(items, p.ToString(item).String())
@@ -272,6 +272,15 @@ func (p *Fetch) fillPairs(h *headers, pairs *goja.Object) {
 		h.append(p.headerName(items[0]), value)
 		return true
 	})
+}
+
+// nameAsked is a header's name to look for. The empty one is no error here, as in
+// workerd: no header has it.
+func (p *Fetch) nameAsked(name string) string {
+	if name == "" {
+		return name
+	}
+	return p.headerName(name)
 }
 
 // headerName checks an HTTP token (RFC 9110, section 5.6.2).

@@ -30,7 +30,7 @@ func Install(r *webidl.Realm, parts Parts) {
 	p := &scope{Realm: r, Parts: parts}
 	e := p.Engine
 	e.Global("self", p.VM.GlobalObject())
-	e.Global("origin", p.VM.ToValue("null"))
+	p.VM.GlobalObject().DefineDataProperty("origin", p.VM.ToValue("null"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	if !p.Enabled(compat.NoGlobalImportscripts) {
 		e.Global("importScripts", e.Func("importScripts", 0, func(goja.FunctionCall) goja.Value {
 			e.Throw("Error", "Failed to execute 'importScripts' on 'WorkerGlobalScope': the method is not implemented.") // reference's text

@@ -168,6 +168,9 @@ func (p *Streams) code(c compressor, piece []byte, last bool, give func(goja.Val
 	if err == nil || errors.Is(err, errTrailing) {
 		p.giveBytes(out, give)
 	}
+	if last && errors.Is(err, io.ErrUnexpectedEOF) {
+		p.Engine.Throw("TypeError", "Called close() on a decompression stream with incomplete data")
+	}
 	if err != nil {
 		p.Engine.Throw("TypeError", "Decompression failed.")
 	}
