@@ -147,6 +147,9 @@ type base struct {
 // baseOf needs the headers of the WAL's frames up to the segment's beginning.
 func (h *history) baseOf(w *walFile, heads []frameHead) (*base, error) {
 	b := &base{h: h, w: w, frames: map[uint32]uint32{}}
+	if h.from > uint32(len(heads)) {
+		return nil, fmt.Errorf("sqlstore: %s has %d frames that are whole, and its history goes on from frame %d: the file was cut off or changed", h.wal, len(heads), h.from)
+	}
 	for n := uint32(1); n <= h.from; n++ {
 		b.frames[heads[n-1].page] = n
 		if c := heads[n-1].commit; c != 0 {

@@ -321,6 +321,9 @@ func parseLabel(text string) (want Point, occurrence int, err error) {
 	} else if h, c, ok := strings.Cut(rest, "/"); ok {
 		head, want.Cause = h, c
 	}
+	if strings.ContainsAny(want.Cause, "()") {
+		return bad("a cause has no parenthesis")
+	}
 	kind, side, ok := strings.Cut(head, ":")
 	want.Kind, want.Side = Kind(kind), Side(side)
 	if !ok || want.Side != Before && want.Side != After {

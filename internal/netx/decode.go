@@ -1,6 +1,7 @@
 package netx
 
 import (
+	"bufio"
 	"errors"
 	"io"
 
@@ -40,7 +41,7 @@ func decode(src io.ReadCloser, encoding string) (io.ReadCloser, bool) {
 	d := &decoder{src: arriving{ReadCloser: src}}
 	switch encoding {
 	case "gzip":
-		d.name, d.open = "Gzip", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }
+		d.name, d.open = "Gzip", openGzip
 	case "br":
 		d.name, d.open = "Brotli", func(r io.Reader) (io.Reader, error) { return brotli.NewReader(r), nil }
 	default:
@@ -77,3 +78,41 @@ func (d *decoder) Read(p []byte) (n int, err error) {
 
 // Close implements io.Closer.
 func (d *decoder) Close() error { return d.src.Close() }
+
+// gzipMembers reads the members of a gzip stream one after another. The library
+// would do so, but takes one that ends within its header's texts for the end of all.
+type gzipMembers struct {
+	in *bufio.Reader
+	*gzip.Reader
+}
+
+func openGzip(r io.Reader) (io.Reader, error) {
+	in := bufio.NewReader(r)
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return nil, err
+	}
+	z.Multistream(false)
+	return &gzipMembers{in, z}, nil
+}
+
+// Read implements io.Reader.
+func (g *gzipMembers) Read(p []byte) (n int, err error) {
+	for {
+		if n, err = g.Reader.Read(p); n > 0 && err == io.EOF {
+			return n, nil
+		}
+		if err != io.EOF {
+			return n, err
+		}
+		if _, err := g.in.Peek(1); err != nil {
+			return 0, err // the end of what arrives, or of its connection
+		}
+		if err := g.Reset(g.in); errors.Is(err, io.EOF) {
+			return 0, io.ErrUnexpectedEOF
+		} else if err != nil {
+			return 0, err
+		}
+		g.Multistream(false)
+	}
+}

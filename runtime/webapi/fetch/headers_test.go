@@ -14,6 +14,9 @@ func FuzzHeaders(f *testing.F) {
 	f.Add("a", "1", "A", "2", "set-cookie", "x", uint8(0))
 	f.Add("b", " 1 ", "a", "", "B", "\xff", uint8(7))
 	f.Fuzz(func(t *testing.T, n1, v1, n2, v2, n3, v3 string, how uint8) {
+		if strings.ContainsFunc(n1+n2+n3, func(r rune) bool { return r >= 0x80 }) {
+			return // no name that Headers lets through
+		}
 		h := &headers{}
 		for i, field := range []event.Field{{Name: n1, Value: v1}, {Name: n2, Value: v2}, {Name: n3, Value: v3}} {
 			switch how >> (2 * i) & 3 {
@@ -31,7 +34,7 @@ func FuzzHeaders(f *testing.F) {
 			if i > 0 && (list[i-1].Name > field.Name || list[i-1].Name == field.Name && !cookie) {
 				t.Fatalf("%q is not in order", list)
 			}
-			if value, ok := h.get(field.Name); !ok || !cookie && !strings.ContainsFunc(field.Name, func(r rune) bool { return r >= 0x80 }) && value != field.Value {
+			if value, ok := h.get(field.Name); !ok || !cookie && value != field.Value {
 				t.Fatalf("get(%q) gives %q, the list %q", field.Name, value, field.Value)
 			}
 		}
