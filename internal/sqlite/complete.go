@@ -12,6 +12,7 @@ import (
 func Split(script string) (statements []string) {
 	tls := libc.NewTLS()
 	defer tls.Close()
+	prepareProcess(tls)
 	complete := func(sql string) bool {
 		z := cString(tls, sql)
 		defer free(tls, z)

@@ -106,6 +106,14 @@ type Conn struct {
 	closed      bool
 }
 
+// prepareProcess precedes SQLite's first use in the process.
+func prepareProcess(tls *libc.TLS) {
+	processOnce.Do(func() {
+		useHeap(tls)
+		pinUTC(tls)
+	})
+}
+
 // Open opens a database. A file that is not a database is reported by the first
 // statement (SQLITE_NOTADB), not by Open.
 func Open(o Options) (*Conn, error) {
@@ -116,10 +124,7 @@ func Open(o Options) (*Conn, error) {
 		o.Thread = &Thread{}
 	}
 	c := &Conn{thread: o.Thread, tls: o.Thread.enter(), path: o.Path, now: o.Now, rand: o.Rand, beforeWrite: o.BeforeWrite, files: o.Files, handle: uintptr(connHandle.Add(1))}
-	processOnce.Do(func() {
-		useHeap(c.tls)
-		pinUTC(c.tls)
-	})
+	prepareProcess(c.tls)
 	conns.Store(c.handle, c)
 	c.out = alloc(c.tls, 16)
 	if err := c.open(o); err != nil {

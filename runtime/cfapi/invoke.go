@@ -63,6 +63,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
 	fail := func(reason goja.Value) {
 		ev := a.Failure(reason)
+		a.Engine.Uncaught.Tell(reason)
 		a.Emit(killpoint.RPC, func() { finish(nil, ev) })
 	}
 	thrown := a.Engine.Try(func() {

@@ -82,5 +82,11 @@ func (u *Uncaught) Report(v goja.Value) {
 	if h := u.hooks.UncaughtError; h != nil && h(v) {
 		return
 	}
+	u.Tell(v)
+}
+
+// Tell logs what a handler or a method threw. Its caller gets it, too; listeners of
+// the global scope do not hear of it.
+func (u *Uncaught) Tell(v goja.Value) {
 	u.engine.Log(Error, "Uncaught "+u.engine.Errors.Stack(v))
 }

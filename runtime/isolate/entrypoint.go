@@ -297,6 +297,7 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 	gone = func() { i.Platform.Fetch.ClientGone(request) }
 	fail := func(reason goja.Value) {
 		ev := i.CF.Failure(reason)
+		i.Engine.Uncaught.Tell(reason)
 		i.emit(ctx, func() { finish(nil, ev) })
 	}
 	thrown := i.Engine.Try(func() {
