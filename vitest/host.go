@@ -196,7 +196,7 @@ func (h *host) find(id string) (pool.Ref, error) {
 			return ref, nil
 		}
 	}
-	return pool.Ref{}, errors.New("Durable Object test helpers can only be used with stubs pointing to objects defined within the same worker.")
+	return pool.Ref{}, errors.New("Durable Object test helpers can only be used with stubs pointing to objects defined within the same worker.") //lint:ignore ST1005 the text is the plugin's
 }
 
 func (h *host) ids(binding string) ([]string, error) {

@@ -117,7 +117,7 @@ type Meta struct {
 }
 
 // errNone is what a call without statements gives.
-var errNone = errors.New("No SQL statements detected.") //nolint:staticcheck // miniflare's text
+var errNone = errors.New("No SQL statements detected.") //lint:ignore ST1005 the text is miniflare's
 
 var comment = regexp.MustCompile(`(?m)^\s*--.*`)
 

@@ -36,7 +36,7 @@ func Check(raw []byte, from string) error {
 		return errors.New("invalid message-id")
 	}
 	if a, err := mail.ParseAddress(m.Header.Get("From")); err != nil || a.Address != from {
-		return errors.New("From: header does not match mail from")
+		return errNotFrom
 	}
 	if m.Header.Get("Received") != "" {
 		return errors.New("invalid headers set")
@@ -44,11 +44,13 @@ func Check(raw []byte, from string) error {
 	return nil
 }
 
+var errNotFrom = errors.New("From: header does not match mail from") //lint:ignore ST1005 the text is miniflare's
+
 // CheckReply refuses a reply to an incoming message, as miniflare does
 // (workers/core/entry.worker.ts).
 func CheckReply(raw []byte, from string, incoming *mail.Message) error {
 	if !replyable(incoming) {
-		return errors.New("Original email is not replyable")
+		return errors.New("Original email is not replyable") //lint:ignore ST1005 the text is miniflare's
 	}
 	m, err := Read(raw)
 	if err != nil {
@@ -57,7 +59,7 @@ func CheckReply(raw []byte, from string, incoming *mail.Message) error {
 	a, err := mail.ParseAddress(m.Header.Get("From"))
 	switch id := incoming.Header.Get("Message-ID"); {
 	case err != nil || a.Address != from:
-		return errors.New("From: header does not match mail from")
+		return errNotFrom
 	case m.Header.Get("Received") != "":
 		return errors.New("invalid headers set")
 	case m.Header.Get("In-Reply-To") == "":
