@@ -17,7 +17,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -35,6 +35,7 @@ help:
 	@echo 'make damage        what becomes of 352 damaged state directories, as a table'
 	@echo 'make mutants       each line of the commit path changed, and the test that notices'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
+	@echo 'make pairs         small workers with and without a recovery bug: which minido finds with no check of yours'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
 	@echo 'make cycles        how long a kill and a recovery take, with and without a standby'
@@ -119,6 +120,10 @@ mutants: npm
 # simulated ones.
 equivalence: build npm
 	MINIDO_EQUIVALENCE=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 120m -v -run Equivalence ./e2e
+
+# The workers of fixtures/pairs, each with a bug and without: what minido finds by itself.
+pairs: build
+	MINIDO_PAIRS=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run TestPairs ./e2e
 
 # 10,000 seeds over the six systems, each run twice and compared. A violation
 # (code 1) and a mark that no seed of a system met (5) do not stop the others.

@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// pairConfig is the configuration of each worker of fixtures/pairs: of its classes,
+// those that the source exports.
+func pairConfig(source string) string {
+	type binding struct {
+		Name  string `json:"name"`
+		Class string `json:"class_name"`
+	}
+	var bindings []binding
+	var classes []string
+	for _, class := range []string{"Room", "Ledger"} {
+		if strings.Contains(source, "export class "+class+" ") {
+			bindings, classes = append(bindings, binding{strings.ToUpper(class), class}), append(classes, class)
+		}
+	}
+	config, err := json.Marshal(map[string]any{"name": "pair", "main": "worker.ts", "compatibility_date": "2026-08-01",
+		"durable_objects": map[string]any{"bindings": bindings}, "migrations": []any{map[string]any{"tag": "v1", "new_sqlite_classes": classes}}})
+	if err != nil {
+		panic(err)
+	}
+	return string(config)
+}
+
+// verdict enumerates the deaths of a worker in simulation, with no check but those
+// that minido has by itself.
+func verdict(t *testing.T, source, drive string) (found bool, output string) {
+	t.Helper()
+	dir := project(t, map[string]string{"worker.ts": source, "wrangler.json": pairConfig(source), "drive.chaos.ts": drive})
+	cmd := exec.Command(minido, "chaos", "enumerate", dir, "--mode", "sim", "--dir", filepath.Join(t.TempDir(), "out"))
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return false, string(out)
+	case errors.As(err, &exit) && exit.ExitCode() == 1:
+		return true, string(out)
+	}
+	t.Fatalf("%v\n%s", err, out)
+	return false, ""
+}
+
+// knownFound are the pairs whose bug minido finds with no check of the user's.
+var knownFound = []string{"charge-again", "fresh-key"}
+
+// Of the workers in fixtures/pairs the correct ones pass, and the buggy ones are
+// found, as far as knownFound says. Without MINIDO_PAIRS only those are run.
+func TestPairs(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "fixtures", "pairs", "*.txtar"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d pairs, %v", len(files), err)
+	}
+	all := os.Getenv("MINIDO_PAIRS") != ""
+	var table strings.Builder
+	buggy, correct, run := 0, 0, 0
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
+		if !all && !slices.Contains(knownFound, name) {
+			continue
+		}
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := map[string]string{}
+		for _, f := range archive.Files {
+			part[f.Name] = string(f.Data)
+		}
+		run++
+		found, out := verdict(t, part["buggy.ts"], part["drive.chaos.ts"])
+		if found {
+			buggy++
+		}
+		if found != slices.Contains(knownFound, name) {
+			t.Errorf("%s: the bug is found: %v\n%s", name, found, out)
+		}
+		alarm, out := verdict(t, part["correct.ts"], part["drive.chaos.ts"])
+		if !alarm {
+			correct++
+		} else {
+			t.Errorf("%s: a correct worker is accused:\n%s", name, out)
+		}
+		fmt.Fprintf(&table, "%-24s %-6s %-8s %s\n", name, map[bool]string{true: "found", false: "missed"}[found], map[bool]string{true: "accused", false: "passes"}[alarm],
+			strings.SplitN(string(archive.Comment), ":", 2)[0])
+	}
+	if all {
+		fmt.Printf("%-24s %-6s %-8s %s\n%sfound %d of %d buggy workers, %d of %d correct ones pass\n", "pair", "buggy", "correct", "kind", table.String(), buggy, run, correct, run)
+	}
+}
