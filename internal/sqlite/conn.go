@@ -111,6 +111,7 @@ func prepareProcess(tls *libc.TLS) {
 	processOnce.Do(func() {
 		useHeap(tls)
 		pinUTC(tls)
+		copySystemVFS(tls)
 	})
 }
 

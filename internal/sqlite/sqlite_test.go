@@ -251,6 +251,25 @@ func TestClocksAreSeparate(t *testing.T) {
 	}
 }
 
+// Connections are opened and closed side by side. The race detector sees what they
+// share; this test says something only with -race.
+func TestOpenSideBySide(t *testing.T) {
+	for i := range 4 {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			for range 50 {
+				c, err := Open(Options{Path: Memory, Now: time.Now, Rand: entropy.System{}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := c.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // Errors have the text that workerd shows.
 func TestErrorTexts(t *testing.T) {
 	c := open(t, Memory)

@@ -31,23 +31,33 @@ func connOf(handle uintptr) *Conn {
 // vfsSize is the size of a VFS structure followed by the connection's handle.
 const vfsSize = unsafe.Sizeof(sqlite3.Tsqlite3_vfs{}) + unsafe.Sizeof(uintptr(0))
 
+// systemVFS is SQLite's default VFS as it is before the first connection. It is
+// copied once, since SQLite links later ones to the original, under its own lock.
+// Its zero value means that there is none.
+var systemVFS sqlite3.Tsqlite3_vfs
+
+func copySystemVFS(tls *libc.TLS) {
+	if base := sqlite3.Xsqlite3_vfs_find(tls, 0); base != 0 {
+		systemVFS = *(*sqlite3.Tsqlite3_vfs)(at(base))
+		systemVFS.FpNext = 0
+	}
+}
+
 // newVFS makes the connection's own VFS: a copy of the system's in which time
 // and randomness are the connection's. SQLite takes CURRENT_TIMESTAMP,
 // unixepoch('now') and their relatives from it, also in column defaults and
 // triggers. The copy is registered only while the database is opened, which is
 // when SQLite looks it up by name; the open connection holds a pointer to it.
 func (c *Conn) newVFS() (name uintptr, err error) {
-	base := sqlite3.Xsqlite3_vfs_find(c.tls, 0)
-	if base == 0 {
+	if systemVFS.FxOpen == 0 {
 		return 0, fmt.Errorf("sqlite: no default VFS")
 	}
 	c.vfs = alloc(c.tls, int(vfsSize))
 	v := (*sqlite3.Tsqlite3_vfs)(at(c.vfs))
-	*v = *(*sqlite3.Tsqlite3_vfs)(at(base))
+	*v = systemVFS
 	*(*uintptr)(at(c.vfs + unsafe.Sizeof(*v))) = c.handle
 	name = cString(c.tls, fmt.Sprintf("minido-%d", c.handle))
 	v.FzName = name
-	v.FpNext = 0
 	v.FxRandomness = randomnessPtr
 	v.FxCurrentTime = currentTimePtr
 	v.FxCurrentTimeInt64 = currentTimeInt64Ptr
