@@ -73,7 +73,7 @@ check: npm lint
 
 # Tests of these packages run on one goroutine (a simulated world, or nothing but
 # calls): the race detector has nothing to find there, and makes them five times slower.
-ONE_GOROUTINE := /durableobject\(/\|$$\)\|/internal/\(elementary\|heap\|regex\)$$\|/runtime/\(cfapi\|clone\|config\|event\|minidotest\|webcrypto\)$$\|/runtime/\(ecma\|nodeapi\|webapi\)\(/\|$$\)
+ONE_GOROUTINE := /durableobject\(/\|$$\)\|/internal/\(elementary\|heap\|regex\)$$\|/runtime/binding/\(queue\|workflow\)$$\|/vitest/report$$\|/runtime/\(cfapi\|clone\|config\|event\|minidotest\|webcrypto\)$$\|/runtime/\(ecma\|nodeapi\|webapi\)\(/\|$$\)
 UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
 
 unit: plain race

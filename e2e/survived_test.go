@@ -125,7 +125,7 @@ func (s system) run(t *testing.T, set *stageSet, fault string) (failed []string)
 		for i, m := range s.moments {
 			if (m.again != nil) == (blows == 2) {
 				group = append(group, m)
-				subjects = append(subjects, &subject{stageSet: set, name: fmt.Sprintf("m%d", i), fault: fault})
+				subjects = append(subjects, &subject{stageSet: set, name: fmt.Sprintf("%s-m%d", fault, i), fault: fault})
 				m.stand(subjects[len(subjects)-1])
 			}
 		}
@@ -180,15 +180,18 @@ func TestSystemsSurvive(t *testing.T) {
 	all := systems()
 	ran := t.Run("hit", func(t *testing.T) {
 		for _, s := range all {
-			for _, fault := range faults {
-				t.Run(s.fixture+"/"+fault, func(t *testing.T) {
-					t.Parallel()
-					failed := s.run(t, s.begin(t, steadyDev), fault)
-					mu.Lock()
-					defer mu.Unlock()
-					survived[s.fixture+" "+fault] = len(s.moments) - len(failed)
-				})
-			}
+			t.Run(s.fixture, func(t *testing.T) {
+				t.Parallel()
+				set := s.begin(t, steadyDev)
+				for _, fault := range faults {
+					t.Run(fault, func(t *testing.T) {
+						failed := s.run(t, set, fault)
+						mu.Lock()
+						defer mu.Unlock()
+						survived[s.fixture+" "+fault] = len(s.moments) - len(failed)
+					})
+				}
+			})
 		}
 	})
 	if len(survived) < len(all)*len(faults) {
