@@ -91,10 +91,18 @@ func (c *Control) ticket(w http.ResponseWriter, r *http.Request) {
 // ticket.
 const sessionPath = "/v1/dashboard/session"
 
+// SessionRequest is the body of POST /v1/dashboard/session.
+type SessionRequest struct {
+	Ticket string `json:"ticket"`
+}
+
+// SessionToken is its answer.
+type SessionToken struct {
+	Token string `json:"token"`
+}
+
 func (c *Control) session(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		Ticket string `json:"ticket"`
-	}
+	var req SessionRequest
 	if !read(w, r, &req) {
 		return
 	}
@@ -114,9 +122,7 @@ func (c *Control) session(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusForbidden, "forbidden", "this address was used before, or is older than two minutes; run `minido dashboard` again")
 		return
 	}
-	reply(w, http.StatusOK, struct {
-		Token string `json:"token"`
-	}{token})
+	reply(w, http.StatusOK, SessionToken{token})
 }
 
 // ofPage reports whether the token is that of a page's session.

@@ -23,21 +23,9 @@ const answerTime = 10 * time.Second
 
 func (c *Control) routes() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("GET /v1/status", c.status)
-	m.HandleFunc("GET /v1/objects", c.objects)
-	m.HandleFunc("GET /v1/clock", c.now)
-	m.HandleFunc("POST /v1/clock", c.setMode)
-	m.HandleFunc("POST /v1/clock/advance", c.advance)
-	for _, verb := range []pool.Verb{pool.Evict, pool.Hibernate, pool.Reset, pool.Abort, pool.Crash, pool.FireAlarm} {
-		m.HandleFunc("POST /v1/"+string(verb), func(w http.ResponseWriter, r *http.Request) { c.act(w, r, verb) })
+	for _, e := range c.endpoints() {
+		m.HandleFunc(e.method+" "+e.path, e.serve)
 	}
-	m.HandleFunc("GET /v1/armed", c.armed)
-	m.HandleFunc("POST /v1/disarm", c.disarm)
-	m.HandleFunc("POST /v1/sql", c.sql)
-	m.HandleFunc("POST /v1/export", c.export)
-	m.HandleFunc("GET /v1/feed", c.follow)
-	m.HandleFunc("POST /v1/dashboard", c.ticket)
-	m.HandleFunc("POST "+sessionPath, c.session)
 	m.Handle("GET "+dashboard.Path+"/", dashboard.Handler())
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there is no "+r.Method+" "+r.URL.Path+"; docs/control.md lists what there is")
@@ -204,9 +192,7 @@ func (c *Control) objects(w http.ResponseWriter, r *http.Request) {
 		failWith(w, err)
 		return
 	}
-	out := struct {
-		Objects []Object `json:"objects"`
-	}{[]Object{}}
+	out := Objects{[]Object{}}
 	for _, wo := range all {
 		for _, o := range wo.Objects {
 			out.Objects = append(out.Objects, object(wo.Worker, o))
@@ -275,9 +261,7 @@ func (c *Control) act(w http.ResponseWriter, r *http.Request, verb pool.Verb) {
 		failWith(w, err)
 		return
 	}
-	reply(w, http.StatusOK, struct {
-		Done string `json:"done"`
-	}{string(verb)})
+	reply(w, http.StatusOK, Done{string(verb)})
 }
 
 // arm answers POST /v1/crash with "at".
@@ -295,9 +279,7 @@ func (c *Control) arm(w http.ResponseWriter, req ActRequest, verb pool.Verb) {
 		fail(w, http.StatusBadRequest, "bad_request", err.Error())
 		return
 	}
-	reply(w, http.StatusOK, struct {
-		Done string `json:"done"`
-	}{"armed"})
+	reply(w, http.StatusOK, Done{"armed"})
 }
 
 // Armed is GET /v1/armed and the answer of POST /v1/disarm.

@@ -1,0 +1,73 @@
+package control
+
+import (
+	"net/http"
+
+	"minido.dev/minido/durableobject/pool"
+)
+
+// endpoint is one operation of the API: how it is served, and what the OpenAPI
+// document says of it. ask and answer are values of the types that the bodies hold; nil
+// is no body, and an answer of a content type of its own.
+type endpoint struct {
+	method, path string
+	summary      string
+	serve        http.HandlerFunc
+	query        []parameter
+	ask, answer  any
+	content      string // of the answer, if it is not JSON
+	public       bool   // needs no token
+}
+
+// parameter is one of a URL's query.
+type parameter struct{ name, kind, about string }
+
+// Objects is GET /v1/objects.
+type Objects struct {
+	Objects []Object `json:"objects"`
+}
+
+// Done is the answer of a verb: its name, or "armed".
+type Done struct {
+	Done string `json:"done"`
+}
+
+// endpoints are all operations, in the order of docs/control.md.
+func (c *Control) endpoints() []endpoint {
+	all := []endpoint{
+		{method: "GET", path: "/v1/status", summary: "The server, its process and its worker.", serve: c.status, answer: Status{}},
+		{method: "GET", path: "/v1/objects", summary: "Every object of every worker, in memory or stored.", serve: c.objects, answer: Objects{}},
+	}
+	verbs := []struct {
+		verb    pool.Verb
+		summary string
+	}{
+		{pool.Evict, "An idle object leaves memory; with force, a busy one too."},
+		{pool.Hibernate, "An object leaves memory and its clients stay connected."},
+		{pool.Reset, "What a deployment does to an object or an isolate."},
+		{pool.Abort, "ctx.abort(reason) from outside."},
+		{pool.Crash, "The machine dies under an object or an isolate; with at, when the object reaches an effect point."},
+		{pool.FireAlarm, "Moves the alarm of an object to the present."},
+	}
+	for _, v := range verbs {
+		all = append(all, endpoint{method: "POST", path: "/v1/" + string(v.verb), summary: v.summary,
+			serve: func(w http.ResponseWriter, r *http.Request) { c.act(w, r, v.verb) }, ask: ActRequest{}, answer: Done{}})
+	}
+	return append(all,
+		endpoint{method: "GET", path: "/v1/armed", summary: "The effect points that crashes wait for.", serve: c.armed, answer: Armed{}},
+		endpoint{method: "POST", path: "/v1/disarm", summary: "Takes all armed crashes back.", serve: c.disarm, ask: struct{}{}, answer: Armed{}},
+		endpoint{method: "GET", path: "/v1/clock", summary: "The time that workers see.", serve: c.now, answer: Clock{}},
+		endpoint{method: "POST", path: "/v1/clock", summary: "Sets the mode of the clock.", serve: c.setMode, ask: ModeRequest{}, answer: Clock{}},
+		endpoint{method: "POST", path: "/v1/clock/advance", summary: "Advances a clock of mode virtual or auto.", serve: c.advance, ask: AdvanceRequest{}, answer: Clock{}},
+		endpoint{method: "POST", path: "/v1/sql", summary: "One statement that reads an object's database.", serve: c.sql, ask: QueryRequest{}, answer: QueryResult{}},
+		endpoint{method: "POST", path: "/v1/export", summary: "A consistent copy of an object's database.", serve: c.export, ask: ExportRequest{}, content: "application/vnd.sqlite3"},
+		endpoint{method: "GET", path: "/v1/feed", summary: "What happens in the server: a line of JSON for each entry.", serve: c.follow, answer: FeedLine{}, content: "application/x-ndjson",
+			query: []parameter{
+				{"after", "integer", "Goes on behind the entry with this seq."},
+				{"points", "boolean", "Adds effect points from now on."},
+				{"follow", "boolean", "false ends the answer with what there is."},
+			}},
+		endpoint{method: "POST", path: "/v1/dashboard", summary: "An address that opens the dashboard, once.", serve: c.ticket, ask: struct{}{}, answer: DashboardURL{}},
+		endpoint{method: "POST", path: sessionPath, summary: "Exchanges the ticket of such an address for a token.", serve: c.session, ask: SessionRequest{}, answer: SessionToken{}, public: true},
+	)
+}
