@@ -157,7 +157,7 @@ func TestPlantedBugsOfMinido(t *testing.T) {
 func plantedMinido(t *testing.T) string {
 	t.Helper()
 	bin := filepath.Join(t.TempDir(), "minido-planted")
-	build := exec.Command("go", "build", "-tags", "plantedbugs", "-o", bin, "minido.dev/minido/cmd/minido")
+	build := exec.Command("go", "build", "-ldflags=-w", "-tags", "plantedbugs", "-o", bin, "minido.dev/minido/cmd/minido")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

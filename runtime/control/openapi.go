@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// codes are the error codes of each status that an answer can have.
-var codes = map[string]string{
-	"400": "bad_request: the body, the SQL or a parameter is wrong",
-	"401": "forbidden: the token is missing or wrong",
-	"403": "forbidden: the Host or Origin is not this listener's",
-	"404": "not_found: no such endpoint, class, object or worker",
-	"409": "refused, not_running, no_isolate, real_clock or failed: the message says why",
-	"503": "busy: JavaScript has been computing for too long",
+// failures are the statuses that any answer can have, with the codes of their errors.
+var failures = []struct{ status, about string }{
+	{"400", "bad_request: the body, the SQL or a parameter is wrong"},
+	{"401", "forbidden: the token is missing or wrong"},
+	{"403", "forbidden: the Host or Origin is not this listener's"},
+	{"404", "not_found: no such endpoint, class, object or worker"},
+	{"409", "refused, not_running, no_isolate, real_clock or failed: the message says why"},
+	{"503", "busy: JavaScript has been computing for too long"},
 }
 
 // OpenAPI describes the API as an OpenAPI 3.1 document, ready to be written as
@@ -58,11 +58,11 @@ func (e endpoint) operation(schemas map[string]any) map[string]any {
 		answer = schemaOf(reflect.TypeOf(e.answer), schemas)
 	}
 	responses := map[string]any{"200": body(content, answer, map[string]any{"description": "done"})}
-	for status, about := range codes {
-		if e.public && status == "401" {
+	for _, f := range failures {
+		if e.public && f.status == "401" {
 			continue
 		}
-		responses[status] = body("application/json", schemaOf(reflect.TypeOf(Failure{}), schemas), map[string]any{"description": about})
+		responses[f.status] = body("application/json", schemaOf(reflect.TypeOf(Failure{}), schemas), map[string]any{"description": f.about})
 	}
 	op := map[string]any{"operationId": e.id(), "summary": e.summary, "responses": responses}
 	if e.ask != nil {
