@@ -84,7 +84,7 @@ func (c *devCommand) Run() error {
 	if err := profiler(machine); err != nil {
 		return err
 	}
-	memory := newMemory(clock.Real{})
+	memory := newMemory(clock.Real{}, uint64(max(c.HeapMB, 0))<<20)
 	defer memory.stop()
 	stopMock, err := c.mockAI(machine) // its pauses are no work of the server's
 	if err != nil {

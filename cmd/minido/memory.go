@@ -43,11 +43,23 @@ const (
 	packLimit = 64 << 20
 )
 
+// A heap that is collected whenever it has doubled is marked again and again while
+// turns go on that allocate much. So a server with work, whose collections follow
+// each other within busyInterval, lets more garbage gather: roomPart of the memory
+// limit, whatever its live heap is. It costs memory only while the work goes on.
+const (
+	busyInterval = 2 * time.Second
+	roomPart     = 4
+	usualGrowth  = 100 // in percent of the live heap
+	largeGrowth  = 400
+)
+
 // memory tends Go's heap while a server runs: it starts fast, and gives back to
 // the system what it does not need when it is idle. Without that the heap stays
 // as large as the last burst of work has made it. Safe for concurrent use.
 type memory struct {
 	clock  clock.Clock
+	room   uint64   // for garbage while there is work, in bytes
 	server shrinker // set by started
 
 	objects atomic.Uint64 // that came into memory
@@ -57,19 +69,25 @@ type memory struct {
 	timer   clock.Timer
 	stopped bool
 	ballast *[ballastSize]byte
-	idle    bool   // at the last look
-	seen    uint64 // bytes allocated since the start, at the last look
-	trimmed uint64 // and when memory was given back
+	idle    bool      // at the last look
+	seen    uint64    // bytes allocated since the start, at the last look
+	trimmed uint64    // and when memory was given back
+	growth  int       // of the heap until it is collected, in percent
+	cycled  time.Time // the last collection
 }
+
+// cycle is garbage of which the collector says that it has collected it.
+type cycle struct{ of *memory }
 
 // shrinker is a server whose objects can do with less memory when they have
 // been idle for some time. Shrink must not wait for them.
 type shrinker interface{ Shrink(idle time.Duration) }
 
-// newMemory is for a process that starts; call started and stop.
-func newMemory(c clock.Clock) *memory {
-	debug.SetGCPercent(400) // starting allocates once and fast
-	return &memory{clock: c, ballast: new([ballastSize]byte)}
+// newMemory is for a process that starts; call started and stop. The heap's limit is
+// in bytes; 0 is none.
+func newMemory(c clock.Clock, limit uint64) *memory {
+	debug.SetGCPercent(largeGrowth) // starting allocates once and fast
+	return &memory{clock: c, room: limit / roomPart, ballast: new([ballastSize]byte)}
 }
 
 // started says that the server is up.
@@ -79,8 +97,41 @@ func (m *memory) started(s shrinker) {
 	m.server = s
 	// What modules that are evaluated ahead leave behind stands between what they keep:
 	// the heap would stay as large as it has been.
-	debug.SetGCPercent(100)
+	m.grow(usualGrowth)
+	runtime.SetFinalizer(&cycle{m}, (*cycle).ended)
 	m.timer = m.clock.AfterFunc(settleAfter, m.settle)
+}
+
+// ended is called after a collection.
+func (c *cycle) ended() {
+	m := c.of
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	now := m.clock.Now()
+	m.pace(now.Sub(m.cycled), metric("/gc/heap/live:bytes"))
+	m.cycled = now
+	runtime.SetFinalizer(&cycle{m}, (*cycle).ended)
+}
+
+// pace decides when to collect next; the last collection left live bytes and came so
+// long after the one before. Called with mu held.
+func (m *memory) pace(since time.Duration, live uint64) {
+	growth := usualGrowth
+	if since < busyInterval && live > packLimit && m.room > live {
+		growth = min(int(m.room*100/live), largeGrowth)
+	}
+	m.grow(growth)
+}
+
+// grow sets the growth. Called with mu held.
+func (m *memory) grow(percent int) {
+	if m.growth != percent {
+		m.growth = percent
+		debug.SetGCPercent(percent)
+	}
 }
 
 // opened says that an object has come into memory. It does not wait.
@@ -136,6 +187,7 @@ func (m *memory) look() {
 
 // trim gives memory back and arms the next look. Called with mu held.
 func (m *memory) trim(now uint64) {
+	m.grow(usualGrowth)
 	sqlite.Trim()
 	debug.FreeOSMemory()
 	m.seen, m.trimmed = now, now

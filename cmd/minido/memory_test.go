@@ -19,7 +19,7 @@ func (s *shrunk) Shrink(time.Duration) { *s++ }
 func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	c := clock.NewVirtual(time.Unix(0, 0))
-	m := newMemory(c)
+	m := newMemory(c, 0)
 	var objects shrunk
 	m.started(&objects)
 	defer m.stop()
@@ -68,7 +68,7 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 func TestObjectsArePacked(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	c := clock.NewVirtual(time.Unix(0, 0))
-	m := newMemory(c)
+	m := newMemory(c, 0)
 	open := func(n int) {
 		for range n {
 			m.opened()
@@ -92,4 +92,47 @@ func TestObjectsArePacked(t *testing.T) {
 		t.Error("a large heap was collected")
 	}
 	runtime.KeepAlive(large)
+}
+
+// While collections follow each other the heap has room for garbage; it has none
+// when they do not, for a small heap, and for one that fills the room by itself.
+func TestWorkHasRoomForGarbage(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(usualGrowth))
+	m := newMemory(clock.NewVirtual(time.Unix(0, 0)), 1024<<20)
+	for _, c := range []struct {
+		since  time.Duration
+		liveMB uint64
+		want   int
+	}{
+		{time.Second, 100, 256},
+		{time.Second, 65, 393},
+		{time.Second, 60, usualGrowth},
+		{time.Second, 256, usualGrowth},
+		{time.Second, 900, usualGrowth},
+		{busyInterval, 100, usualGrowth},
+	} {
+		m.pace(c.since, c.liveMB<<20)
+		if got := debug.SetGCPercent(m.growth); got != c.want || m.growth != c.want {
+			t.Errorf("%d MB live, %v after the collection before: the heap grows by %d %%, want %d", c.liveMB, c.since, got, c.want)
+		}
+	}
+	m.pace(0, 100<<20)
+	m.started(new(shrunk))
+	defer m.stop()
+	if m.growth != usualGrowth {
+		t.Errorf("a server that has started grows by %d %%", m.growth)
+	}
+	last := func() time.Time {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.cycled
+	}
+	for range 2 { // what hears of a collection hears of the next one
+		m.mu.Lock()
+		m.cycled = time.Time{}
+		m.mu.Unlock()
+		for last().IsZero() {
+			runtime.GC()
+		}
+	}
 }
