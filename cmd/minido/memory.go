@@ -47,8 +47,11 @@ const (
 // turns go on that allocate much. So a server with work, whose collections follow
 // each other within busyInterval, lets more garbage gather: roomPart of the memory
 // limit, whatever its live heap is. It costs memory only while the work goes on.
+// While objects come into memory there is no such room: they would take places
+// all over it, and keep it.
 const (
 	busyInterval = 2 * time.Second
+	manyObjects  = 3
 	roomPart     = 4
 	usualGrowth  = 100 // in percent of the live heap
 	largeGrowth  = 400
@@ -63,6 +66,8 @@ type memory struct {
 	server shrinker // set by started
 
 	objects atomic.Uint64 // that came into memory
+	come    atomic.Uint64 // of these, until the last collection
+	roomy   atomic.Bool   // the heap has room for garbage, however many come
 	packing atomic.Bool   // a collection for their sake is under way
 
 	mu      sync.Mutex // guards everything below
@@ -110,20 +115,22 @@ func (c *cycle) ended() {
 	if m.stopped {
 		return
 	}
-	now := m.clock.Now()
-	m.pace(now.Sub(m.cycled), metric("/gc/heap/live:bytes"))
+	now, objects := m.clock.Now(), m.objects.Load()
+	m.pace(now.Sub(m.cycled), objects-m.come.Load(), metric("/gc/heap/live:bytes"))
 	m.cycled = now
+	m.come.Store(objects)
 	runtime.SetFinalizer(&cycle{m}, (*cycle).ended)
 }
 
-// pace decides when to collect next; the last collection left live bytes and came so
-// long after the one before. Called with mu held.
-func (m *memory) pace(since time.Duration, live uint64) {
+// pace decides when to collect next; the last collection left live bytes, and came so
+// long and so many objects after the one before. Called with mu held.
+func (m *memory) pace(since time.Duration, objects, live uint64) {
 	growth := usualGrowth
-	if since < busyInterval && live > packLimit && m.room > live {
+	if since < busyInterval && objects < manyObjects && live > packLimit && m.room > live {
 		growth = min(int(m.room*100/live), largeGrowth)
 	}
 	m.grow(growth)
+	m.roomy.Store(growth != usualGrowth)
 }
 
 // grow sets the growth. Called with mu held.
@@ -136,9 +143,20 @@ func (m *memory) grow(percent int) {
 
 // opened says that an object has come into memory. It does not wait.
 func (m *memory) opened() {
-	if m.objects.Add(1)%packEvery == 0 && m.packing.CompareAndSwap(false, true) {
+	n := m.objects.Add(1)
+	if m.roomy.Load() && n-m.come.Load() >= manyObjects && m.roomy.CompareAndSwap(true, false) {
+		m.clock.AfterFunc(0, m.narrow)
+	}
+	if n%packEvery == 0 && m.packing.CompareAndSwap(false, true) {
 		m.clock.AfterFunc(0, m.pack)
 	}
+}
+
+// narrow takes the room for garbage away.
+func (m *memory) narrow() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.grow(usualGrowth)
 }
 
 // pack collects garbage from between objects.

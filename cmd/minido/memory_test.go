@@ -100,23 +100,35 @@ func TestWorkHasRoomForGarbage(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(usualGrowth))
 	m := newMemory(clock.NewVirtual(time.Unix(0, 0)), 1024<<20)
 	for _, c := range []struct {
-		since  time.Duration
-		liveMB uint64
-		want   int
+		since           time.Duration
+		objects, liveMB uint64
+		want            int
 	}{
-		{time.Second, 100, 256},
-		{time.Second, 65, 393},
-		{time.Second, 60, usualGrowth},
-		{time.Second, 256, usualGrowth},
-		{time.Second, 900, usualGrowth},
-		{busyInterval, 100, usualGrowth},
+		{time.Second, 1, 100, 256},
+		{time.Second, 1, 65, 393},
+		{time.Second, 1, 60, usualGrowth},
+		{time.Second, 1, 256, usualGrowth},
+		{time.Second, 1, 900, usualGrowth},
+		{time.Second, manyObjects, 100, usualGrowth},
+		{busyInterval, 0, 100, usualGrowth},
 	} {
-		m.pace(c.since, c.liveMB<<20)
+		m.pace(c.since, c.objects, c.liveMB<<20)
 		if got := debug.SetGCPercent(m.growth); got != c.want || m.growth != c.want {
-			t.Errorf("%d MB live, %v after the collection before: the heap grows by %d %%, want %d", c.liveMB, c.since, got, c.want)
+			t.Errorf("%d MB live, %v and %d objects after the collection before: the heap grows by %d %%, want %d", c.liveMB, c.since, c.objects, got, c.want)
 		}
 	}
-	m.pace(0, 100<<20)
+	m.pace(0, 0, 100<<20)
+	for range manyObjects - 1 {
+		m.opened()
+	}
+	if m.clock.(*clock.Virtual).Step() || m.growth == usualGrowth {
+		t.Errorf("%d objects took the room away", manyObjects-1)
+	}
+	m.opened()
+	if !m.clock.(*clock.Virtual).Step() || m.growth != usualGrowth {
+		t.Errorf("%d objects leave a growth of %d %%", manyObjects, m.growth)
+	}
+	m.pace(0, 0, 100<<20)
 	m.started(new(shrunk))
 	defer m.stop()
 	if m.growth != usualGrowth {
