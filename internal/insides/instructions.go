@@ -52,6 +52,8 @@ type Joiner interface {
 	// Join is called on the loop before a string of n characters is made of
 	// others; it may panic with a JavaScript value.
 	Join(n int)
+	// Appends is what is known of the runtime's strings. It is called on the loop.
+	Appends() *Appends
 }
 
 // joinAsked is the length from which a Joiner is asked.
@@ -197,16 +199,33 @@ func addition(instruction, machine unsafe.Pointer) {
 	j := &joined
 	m := Machine{j.theirs, machine}
 	stack, sp := *m.Stack(), *m.number(m.In.sp)
-	if tab := wordsOf(&stack[sp-2]).tab; tab != j.numbers[0] && tab != j.numbers[1] {
-		left, _ := stack[sp-2].(goja.String)
-		right, _ := stack[sp-1].(goja.String)
-		if left != nil && right != nil {
-			if n := left.Length() + right.Length(); n >= joinAsked {
-				j.ask(machine, n)
-			}
-		}
+	left := stack[sp-2]
+	if tab := wordsOf(&left).tab; tab == j.numbers[0] || tab == j.numbers[1] {
+		j.add.original(instruction, machine)
+		return
+	}
+	text, ok := left.(goja.String)
+	if !ok {
+		j.add.original(instruction, machine)
+		return
+	}
+	n := text.Length()
+	if right, ok := stack[sp-1].(goja.String); ok && n+right.Length() >= joinAsked {
+		j.ask(machine, n+right.Length())
+	}
+	if n < appendedFrom || !ThePlainLayout().Known {
+		j.add.original(instruction, machine)
+		return
+	}
+	appends := j.joiner(machine).Appends()
+	if made := appends.join(left, stack[sp-1]); made != nil {
+		stack[sp-2] = made
+		*m.number(m.In.sp)--
+		*m.number(m.In.pc)++
+		return
 	}
 	j.add.original(instruction, machine)
+	appends.remember((*m.Stack())[sp-2])
 }
 
 // template is the method of template literals; the instruction is the number of
@@ -227,10 +246,21 @@ func template(instruction, machine unsafe.Pointer) {
 }
 
 // ask asks the runtime's Joiner.
-func (j *joining) ask(machine unsafe.Pointer, n int) {
+func (j *joining) ask(machine unsafe.Pointer, n int) { j.joiner(machine).Join(n) }
+
+// joiner is the runtime's Joiner; one that does nothing if it has none.
+func (j *joining) joiner(machine unsafe.Pointer) Joiner {
 	runtime := *(*unsafe.Pointer)(unsafe.Add(machine, j.runtime))
 	tracker := *(*goja.AsyncContextTracker)(unsafe.Add(runtime, j.tracker))
 	if joiner, ok := tracker.(Joiner); ok {
-		joiner.Join(n)
+		return joiner
 	}
+	return noJoiner{}
 }
+
+// noJoiner is that of a runtime without an engine: it bounds nothing and appends as
+// goja does.
+type noJoiner struct{}
+
+func (noJoiner) Join(int)          {}
+func (noJoiner) Appends() *Appends { return &Appends{} }

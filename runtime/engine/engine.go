@@ -111,6 +111,7 @@ type Engine struct {
 	prims    *goja.Object
 	classes  classSlots
 	maker    *insides.Maker
+	appends  insides.Appends
 	locals   map[any]any // by *Local
 
 	maxSubrequests int // 0: no limit

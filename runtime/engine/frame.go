@@ -1,6 +1,10 @@
 package engine
 
-import "github.com/dop251/goja"
+import (
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/insides"
+)
 
 // Frame is where a piece of asynchronous work belongs: its context, the
 // critical section it is part of, and the values of AsyncLocalStorage. Promise
@@ -116,6 +120,9 @@ type tracker struct{ e *Engine }
 
 // Join implements insides.Joiner.
 func (t tracker) Join(n int) { t.e.Memory.Allocate(int64(n), badStringLength) }
+
+// Appends implements insides.Joiner.
+func (t tracker) Appends() *insides.Appends { return &t.e.appends }
 
 func (t tracker) Grab() any { return t.e.Turns.cur }
 
