@@ -18,11 +18,10 @@ import (
 type joining struct {
 	known       bool
 	add, concat instructionKind
-	runtime     uintptr                    // in the virtual machine
-	tracker     uintptr                    // in the runtime
-	numbers     [2]unsafe.Pointer          // method tables of numbers as values
-	mu          sync.Mutex                 // guards programs
-	programs    map[reflect.Type][]uintptr // where instructions keep programs of functions
+	runtime     uintptr           // in the virtual machine
+	tracker     uintptr           // in the runtime
+	numbers     [2]unsafe.Pointer // method tables of numbers as values
+	programs    programWalk
 	theirs      *Goja
 }
 
@@ -67,7 +66,7 @@ var (
 
 func (j *joining) learn(l *look) {
 	in := TheGoja()
-	j.programs, j.theirs = map[reflect.Type][]uintptr{}, in
+	j.programs, j.theirs = programWalk{theirs: in, places: map[reflect.Type][]uintptr{}}, in
 	if !l.is("goja.Object.self", "known", in.Known) {
 		return
 	}
@@ -84,9 +83,9 @@ func (j *joining) learn(l *look) {
 	if !l.is(kind.String(), "an interface of one method, of the machine", one) || !l.is("an instruction", "compiled", err == nil) || !l.known() {
 		return
 	}
-	code := j.code(program)
+	code := j.programs.code(program)
 	for i := range code {
-		t := j.typeOf(&code[i])
+		t := j.programs.typeOf(&code[i])
 		l.is("the method table of an instruction", "its type's, as internal/abi.ITab has it", (*instructionTable)(code[i].tab).value == typeWord(t))
 		switch {
 		case !l.known():
@@ -117,81 +116,32 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 	return instructionKind{table, *(*executing)(unsafe.Pointer(&at)), &ours}
 }
 
-// code is a program's instructions.
-func (j *joining) code(program *goja.Program) []words {
-	return *(*[]words)(unsafe.Add(unsafe.Pointer(program), j.theirs.code))
-}
-
-func (j *joining) typeOf(instruction *words) reflect.Type {
-	return reflect.NewAt(j.theirs.codeType.Elem(), unsafe.Pointer(instruction)).Elem().Elem().Type()
-}
-
-// AskBeforeJoining has a program, and the functions in it, ask the Joiner of the
-// runtime that runs it before it makes a long string of others. Call it once,
-// before the program runs. It reports false, and does nothing, if goja is not
-// known.
-func AskBeforeJoining(program *goja.Program) bool {
-	j := &joined
-	learn.Do(func() { j.learn(&look{}) })
+// Instrument has a program, and the functions in it, ask the Joiner of the runtime
+// that runs it before it makes a long string of others, and make async functions that
+// cost less. Call it once, before the program runs. It reports false if goja is not
+// known; then it does nothing, or only what does not depend on what is unknown.
+func Instrument(program *goja.Program) bool {
+	j, a := &joined, &theAsyncs
+	learn.Do(func() {
+		j.learn(&look{})
+		a.learn(&look{})
+	})
 	if !j.known || program == nil {
 		return j.known
 	}
-	pending, seen := []*goja.Program{program}, map[*goja.Program]bool{}
-	for len(pending) > 0 {
-		p := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		if p == nil || seen[p] {
-			continue
-		}
-		seen[p] = true
-		code := j.code(p)
-		for i := range code {
-			switch code[i].tab {
-			case j.add.table:
-				code[i].tab = unsafe.Pointer(j.add.ours)
-			case j.concat.table:
-				code[i].tab = unsafe.Pointer(j.concat.ours)
-			default:
-				pending = j.inner(&code[i], pending)
+	j.programs.each(program, func(instruction *words) {
+		switch instruction.tab {
+		case j.add.table:
+			instruction.tab = unsafe.Pointer(j.add.ours)
+		case j.concat.table:
+			instruction.tab = unsafe.Pointer(j.concat.ours)
+		default:
+			if a.known {
+				a.instrument(instruction)
 			}
 		}
-	}
+	})
 	return true
-}
-
-// inner appends the programs that an instruction keeps.
-func (j *joining) inner(instruction *words, list []*goja.Program) []*goja.Program {
-	t := j.typeOf(instruction)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return list
-	}
-	j.mu.Lock()
-	places, known := j.programs[t]
-	if !known {
-		places = programsIn(t, 0, nil)
-		j.programs[t] = places
-	}
-	j.mu.Unlock()
-	for _, at := range places {
-		list = append(list, *(**goja.Program)(unsafe.Add(instruction.data, at)))
-	}
-	return list
-}
-
-// programsIn appends the places of programs in a struct.
-func programsIn(t reflect.Type, base uintptr, list []uintptr) []uintptr {
-	for i := range t.NumField() {
-		switch f := t.Field(i); {
-		case f.Type == reflect.TypeFor[*goja.Program]():
-			list = append(list, base+f.Offset)
-		case f.Type.Kind() == reflect.Struct:
-			list = programsIn(f.Type, base+f.Offset, list)
-		}
-	}
-	return list
 }
 
 // addition is the method of `+`.

@@ -30,6 +30,7 @@ var parts = []part{
 	{"regular expressions", "goja", "patterns as they were written; matches in one call where no code can see them", "a RegExp is asked through its properties each time, and its source is goja's", func(l *look) { learnRegexps(l) }},
 	{"promises", "goja", "promises that natives make and wait for", "each has two functions of its own and another promise for who waits, which is slower", func(l *look) { learnPromises(l) }},
 	{"instructions", "goja", "a bound of strings before they are joined, room behind a string that is appended to", "a program can join strings until the heap's limit condemns its isolate, and each `s += piece` copies s", func(l *look) { new(joining).learn(l) }},
+	{"async functions", "goja", "calls and awaits with fewer pieces", "each call makes two functions that settle its promise, which is slower", func(l *look) { new(asyncs).learn(l) }},
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a

@@ -19,11 +19,17 @@ func TestInsidesAreKnown(t *testing.T) {
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
 		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known,
+		"async functions": theAsyncsKnown(),
 	} {
 		if !known {
 			t.Errorf("%s: not known", name)
 		}
 	}
+}
+
+func theAsyncsKnown() bool {
+	Instrument(nil)
+	return theAsyncs.known
 }
 
 // Whatever one member is otherwise, the parts that look at it know that they do not
@@ -68,6 +74,10 @@ func TestUnknownParts(t *testing.T) {
 	j := &joining{}
 	if j.learn(&look{wrong: "goja._add"}); j.known {
 		t.Error("instructions are known")
+	}
+	a := &asyncs{}
+	if a.learn(&look{wrong: "goja._loadSuper"}); a.known {
+		t.Error("async functions are known")
 	}
 }
 

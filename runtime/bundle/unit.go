@@ -57,7 +57,7 @@ func (u *unit) program() (*goja.Program, error) {
 				u.prog, err = goja.CompileAST(ast, false)
 			}
 			if err == nil {
-				insides.AskBeforeJoining(u.prog)
+				insides.Instrument(u.prog)
 			}
 		}
 		if err != nil {

@@ -22,7 +22,7 @@ func TestAppendedStrings(t *testing.T) {
 	}`
 	run := func(ours bool) goja.Callable {
 		program := goja.MustCompile("append.js", source, true)
-		if ours && !insides.AskBeforeJoining(program) {
+		if ours && !insides.Instrument(program) {
 			t.Fatal("goja has changed: internal/insides/instructions.go has to follow")
 		}
 		v, err := w.e.vm.RunProgram(program)
@@ -62,7 +62,7 @@ func TestAppendedStrings(t *testing.T) {
 func TestAppendingIsLinear(t *testing.T) {
 	w := newWorld(t)
 	program := goja.MustCompile("build.js", `(start, n) => { let s = start, o = { text: start }; for (let i = 0; i < n; i++) { s += "0123456789"; o.text += "0123456789"; } return s.length + o.text.length; }`, true)
-	insides.AskBeforeJoining(program)
+	insides.Instrument(program)
 	v, err := w.e.vm.RunProgram(program)
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestJoinedStringsAreBounded(t *testing.T) {
 			body := strings.ReplaceAll(shape, "JOIN", join)
 			src := `(() => { let s = long; try { return "made " + (` + body + `).length; } catch (e) { return String(e); } })()`
 			program := goja.MustCompile("test.js", src, true)
-			if !insides.AskBeforeJoining(program) {
+			if !insides.Instrument(program) {
 				t.Fatal("goja has changed: internal/insides/instructions.go has to follow")
 			}
 			v, err := w.e.vm.RunProgram(program)
@@ -44,7 +44,7 @@ func TestJoinedStringsAreBounded(t *testing.T) {
 		}
 	}
 	program := goja.MustCompile("sums.js", `[1 + 2, 1.5 + 1, "a" + 1, 1 + "a", "a" + "b", 1n + 2n, [] + {}, "\u4e00" + "a", true + 1, "a" + undefined, `+"`${1}${'b'}`"+`].join()`, true)
-	insides.AskBeforeJoining(program)
+	insides.Instrument(program)
 	if v, err := w.e.vm.RunProgram(program); err != nil || v.String() != "3,2.5,a1,1a,ab,3,[object Object],\u4e00a,2,aundefined,1b" {
 		t.Errorf("%v %v", v, err)
 	}

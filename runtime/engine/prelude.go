@@ -31,7 +31,7 @@ func (p *Prelude) compile() *goja.Program {
 			p.program, err = goja.CompileAST(ast, true)
 		}
 		if err == nil {
-			insides.AskBeforeJoining(p.program)
+			insides.Instrument(p.program)
 		}
 		if err != nil {
 			panic(fmt.Sprintf("prelude %s does not compile: %v", p.name, err))

@@ -1,0 +1,80 @@
+package insides
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// programWalk goes through the instructions of programs. Safe for concurrent use; not
+// to be copied after its first use.
+type programWalk struct {
+	theirs *Goja
+	mu     sync.Mutex                 // guards places
+	places map[reflect.Type][]uintptr // where instructions keep programs of functions
+}
+
+// code is a program's instructions.
+func (w *programWalk) code(program *goja.Program) []words {
+	return *(*[]words)(unsafe.Add(unsafe.Pointer(program), w.theirs.code))
+}
+
+func (w *programWalk) typeOf(instruction *words) reflect.Type {
+	return reflect.NewAt(w.theirs.codeType.Elem(), unsafe.Pointer(instruction)).Elem().Elem().Type()
+}
+
+// each calls fn with the instructions of a program and of the functions in it. fn may
+// change an instruction's method table.
+func (w *programWalk) each(program *goja.Program, fn func(instruction *words)) {
+	pending, seen := []*goja.Program{program}, map[*goja.Program]bool{}
+	for len(pending) > 0 {
+		p := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
+		if p == nil || seen[p] {
+			continue
+		}
+		seen[p] = true
+		code := w.code(p)
+		for i := range code {
+			pending = w.inner(&code[i], pending)
+			fn(&code[i])
+		}
+	}
+}
+
+// inner appends the programs that an instruction keeps.
+func (w *programWalk) inner(instruction *words, list []*goja.Program) []*goja.Program {
+	t := w.typeOf(instruction)
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return list
+	}
+	w.mu.Lock()
+	places, known := w.places[t]
+	if !known {
+		places = programsIn(t, 0, nil)
+		w.places[t] = places
+	}
+	w.mu.Unlock()
+	for _, at := range places {
+		list = append(list, *(**goja.Program)(unsafe.Add(instruction.data, at)))
+	}
+	return list
+}
+
+// programsIn appends the places of programs in a struct.
+func programsIn(t reflect.Type, base uintptr, list []uintptr) []uintptr {
+	for i := range t.NumField() {
+		switch f := t.Field(i); {
+		case f.Type == reflect.TypeFor[*goja.Program]():
+			list = append(list, base+f.Offset)
+		case f.Type.Kind() == reflect.Struct:
+			list = programsIn(f.Type, base+f.Offset, list)
+		}
+	}
+	return list
+}
