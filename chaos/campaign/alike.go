@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -90,7 +91,7 @@ func (g group) again(c Case) []group {
 }
 
 // likeness is the result of a plan whose deaths leave what those of r's left.
-func (r *caseRun) likeness(plan fault.Plan) (Case, error) {
+func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
 	o := r.camp.Options
 	o.Seed = r.result.Seed
 	c := r.result
@@ -115,7 +116,7 @@ func (r *caseRun) likeness(plan fault.Plan) (Case, error) {
 	if c.Outcome == Violated {
 		c.Outcome = Passed // unless it is violated, too
 	}
-	if err := r.ask(&c, e); err != nil {
+	if err := r.ask(ctx, &c, e); err != nil {
 		return c, err
 	}
 	c.Confirm = ""

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
@@ -52,6 +53,8 @@ type campaign struct {
 	cases    int // directories made
 	recorded int // bytes of recordings
 	marks    map[string]bool
+	known    map[string]*reference // runs without faults, by what was lost in them
+	mask     *oracle.Mask          // nil before it is learnt
 }
 
 // with opens a campaign, runs it, and ends whatever it started.

@@ -13,6 +13,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/runtime/world"
 )
@@ -38,7 +39,10 @@ type caseRun struct {
 	copies   []copied
 	missed   []string        // why faults did not happen
 	evidence *check.Evidence // that was judged; nil before
-	result   Case
+	state    *oracle.State   // at rest; nil where it is not compared
+	// reference is set for a run without faults that others are compared with.
+	reference *reference
+	result    Case
 }
 
 // copied is where the files of a dead server were copied to, and when.
@@ -108,7 +112,7 @@ func (r *caseRun) once(ctx context.Context, w World) (err error) {
 	if tell := r.camp.Observe; tell != nil && r.log != nil {
 		r.history.Observe(func(e history.Event) { tell(r.dir, e) })
 	}
-	if r.driver, err = r.camp.newDriver(len(r.plan) == 0); err == nil {
+	if r.driver, err = r.camp.newDriver(len(r.plan) == 0 && r.reference == nil); err == nil {
 		err = r.play(ctx)
 	}
 	r.result.Ms = float64(r.history.Elapsed().Microseconds()) / 1000

@@ -58,7 +58,10 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	if r.log != nil {
 		o.Log = r.log
 	}
-	o.States = len(r.plan) < s.camp.depth && s.camp.alike()
+	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
+	if r.reference != nil {
+		o.World.Start, o.Lose = r.reference.start, r.reference.lose
+	}
 	system, err := sim.New(o)
 	if err != nil {
 		return nil, err

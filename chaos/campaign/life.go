@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -40,7 +41,7 @@ func (r *caseRun) play(ctx context.Context) error {
 		if err != nil && !errors.As(err, &early) {
 			return err
 		}
-		return errors.Join(err, r.judge(n, life, err != nil && early.outcome != Missed))
+		return errors.Join(err, r.judge(ctx, n, life, err != nil && early.outcome != Missed))
 	}
 }
 
@@ -120,7 +121,7 @@ func (r *caseRun) stopped(err error) error {
 // failed is what a driver's failure means.
 func (r *caseRun) failed(f *drive.Failure) error {
 	switch {
-	case len(r.plan) == 0:
+	case len(r.plan) == 0 && r.reference == nil:
 		return &chaos.UsageError{Text: "without any fault, " + f.Text}
 	case f.Refused && r.plan.Spoils():
 		return nil // an answer that a fault may have spoilt: the clients have done what they could
@@ -223,7 +224,7 @@ func firstCommit(points []process.Point) (process.Point, bool) {
 
 // judge ends the last life, reads what all of them left, and asks the checkers.
 // restless says that the last one never became idle.
-func (r *caseRun) judge(n int, life fault.Plan, restless bool) error {
+func (r *caseRun) judge(ctx context.Context, n int, life fault.Plan, restless bool) error {
 	left, err := r.world.End()
 	if err != nil {
 		return err
@@ -243,7 +244,7 @@ func (r *caseRun) judge(n int, life fault.Plan, restless bool) error {
 		}
 	}
 	r.askedFor()
-	return r.verdict(left.copied, restless)
+	return r.verdict(ctx, left.copied, restless)
 }
 
 // askedFor checks that the upstreams were asked often enough for their faults, and
@@ -270,7 +271,10 @@ func (r *caseRun) askedFor() {
 }
 
 // verdict asks the checkers, once the files at rest are in end.
-func (r *caseRun) verdict(end copied, restless bool) error {
+func (r *caseRun) verdict(ctx context.Context, end copied, restless bool) error {
+	if r.reference != nil {
+		return r.reference.take(r, end.dir, restless)
+	}
 	deaths, err := r.readDeaths()
 	if err != nil {
 		return err
@@ -280,7 +284,14 @@ func (r *caseRun) verdict(end copied, restless bool) error {
 		return err
 	}
 	r.evidence = &check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
-	if err := r.ask(&r.result, *r.evidence); err != nil {
+	if r.compares(*r.evidence) {
+		state, err := oracle.Read(end.dir, r.evidence.Events)
+		if err != nil {
+			return fmt.Errorf("campaign: %w", err)
+		}
+		r.state = &state
+	}
+	if err := r.ask(ctx, &r.result, *r.evidence); err != nil {
 		return err
 	}
 	for _, v := range r.result.Violations {
@@ -308,7 +319,7 @@ func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
 }
 
 // ask takes into c what the checkers say to e.
-func (r *caseRun) ask(c *Case, e check.Evidence) error {
+func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
 	c.Violations, c.Checkers = check.Judge(r.camp.checkers, e)
 	if r.camp.Script != nil {
 		found, marks, err := r.camp.Script.Check(e)
@@ -318,6 +329,14 @@ func (r *caseRun) ask(c *Case, e check.Evidence) error {
 		r.camp.mark(marks)
 		c.Violations = append(c.Violations, found...)
 		c.Checkers = append(c.Checkers, "scenario")
+	}
+	if r.state != nil {
+		found, err := r.compare(ctx, e, len(c.Violations) > 0)
+		if err != nil {
+			return err
+		}
+		c.Violations = append(c.Violations, found...)
+		c.Checkers = append(c.Checkers, differential)
 	}
 	if len(c.Violations) > 0 {
 		c.Outcome = Violated

@@ -88,6 +88,10 @@ type Options struct {
 	AI *upstream.Model
 	// AIURL is a provider that runs elsewhere, in place of AI.
 	AIURL string
+	// NoDifferential has runs not compared with those without faults. Mask are patterns
+	// (path.Match) of tables, KV keys and table.column that are not compared.
+	NoDifferential bool
+	Mask           []string
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
 	// Idle evicts idle objects after so long; 0 never does.

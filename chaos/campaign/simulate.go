@@ -29,7 +29,7 @@ func (r *caseRun) simulate(ctx context.Context) error {
 		r.result.Confirm = o.confirm(r.labelled())
 	}
 	for _, plan := range r.like {
-		c, err := r.likeness(plan)
+		c, err := r.likeness(ctx, plan)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,285 @@
+package campaign
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/oracle"
+	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/runtime/world"
+)
+
+// differential is the name of the comparison among checkers.
+const differential = "differential"
+
+// maxCut bounds how many calls a fault may have cut for its run to be compared: each
+// doubles the outcomes that are allowed.
+const maxCut = 3
+
+// reference is a run without faults, in a simulation, that runs with faults are compared
+// with. In it the clients lose the same answers.
+type reference struct {
+	seed  uint64
+	start time.Time
+	lost  []cutCall
+
+	once   sync.Once // guards everything below
+	seen   map[string]int
+	state  *oracle.State // nil if there is none to compare with
+	broken map[string]bool
+	err    error
+}
+
+// cutCall is a client's request whose answer a fault has cut: the nth of its kind.
+type cutCall struct {
+	step      string
+	n         int
+	delivered bool
+}
+
+// step names a request whoever sends it.
+func step(method, path string, body []byte) string { return method + " " + path + " " + string(body) }
+
+// lose is sim.Options.Lose.
+func (f *reference) lose(method, path string, body []byte) *sim.Loss {
+	if !json.Valid(body) { // as the history has it
+		body, _ = json.Marshal(string(body)) // a string always marshals
+	}
+	name := step(method, path, body)
+	f.seen[name]++
+	for _, c := range f.lost {
+		if c.step == name && c.n == f.seen[name] {
+			return &sim.Loss{Delivered: c.delivered, Err: netx.ErrLost}
+		}
+	}
+	return nil
+}
+
+// take keeps what a run of the reference left.
+func (f *reference) take(r *caseRun, dir string, restless bool) error {
+	events := r.history.Events()
+	if restless || len(r.missed) > 0 {
+		return nil
+	}
+	state, err := oracle.Read(dir, events)
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	f.state, f.broken = &state, answeredBadly(events)
+	return nil
+}
+
+// answeredBadly are the requests that were answered with a status of 500 or more.
+func answeredBadly(events []history.Event) map[string]bool {
+	out := map[string]bool{}
+	for _, c := range callsOf(events) {
+		if c.end.Kind == history.Fail && strings.Contains(c.end.Text, ": status 5") {
+			out[c.step] = true
+		}
+	}
+	return out
+}
+
+// endedCall is a request and what its client learnt of it.
+type endedCall struct {
+	step string
+	end  history.Event // zero if nothing
+}
+
+// callsOf are the requests that reached a server, or may have, in order.
+func callsOf(events []history.Event) []endedCall {
+	at := map[string]int{}
+	var out []endedCall
+	for _, e := range events {
+		switch e.Kind {
+		case history.Call:
+			method, path, _ := strings.Cut(e.Text, " ")
+			at[e.Op] = len(out)
+			out = append(out, endedCall{step: step(method, path, e.Data)})
+		case history.Return, history.Fail, history.Unknown:
+			if i, known := at[e.Op]; known {
+				out[i].end = e
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(c endedCall) bool {
+		return c.end.Kind == history.Fail && strings.HasPrefix(c.end.Text, "not sent")
+	})
+}
+
+// cutIn are the requests whose answers were lost.
+func cutIn(events []history.Event) []cutCall {
+	var out []cutCall
+	seen := map[string]int{}
+	for _, c := range callsOf(events) {
+		seen[c.step]++
+		if c.end.Kind == history.Unknown || c.end.Kind == "" {
+			out = append(out, cutCall{step: c.step, n: seen[c.step]})
+		}
+	}
+	return out
+}
+
+// compares reports whether the state of this run can be compared: its faults are
+// deaths, it came to rest, and its clients sent requests alone. What sockets and calls of
+// agents lose is for the checkers of those.
+func (r *caseRun) compares(e check.Evidence) bool {
+	c := r.camp
+	if c.NoDifferential || c.report.Verb == "random" || c.AIURL != "" || c.Step != nil || c.Sigkill {
+		return false
+	}
+	if len(r.plan) == 0 || e.Restless || len(r.missed) > 0 || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() }) {
+		return false
+	}
+	return !slices.ContainsFunc(e.Events, func(e history.Event) bool {
+		return e.Kind == history.Connect || e.Kind == history.Call && e.Who != "client"
+	}) && len(cutIn(e.Events)) <= maxCut
+}
+
+// compare asks the oracle. known says that other checkers have found something: then
+// what the state lacks says nothing more.
+func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]check.Violation, error) {
+	if known {
+		return nil, nil
+	}
+	mask, err := r.learn(ctx)
+	if mask == nil || err != nil {
+		return nil, err
+	}
+	cut := cutIn(e.Events)
+	var allowed []oracle.State
+	fine := map[string]bool{} // answered badly without a fault, too
+	kind, differences := "", []oracle.Difference(nil)
+	for i := range seeds {
+		for outcomes := range 1 << len(cut) {
+			for j := range cut {
+				cut[j].delivered = outcomes&(1<<j) == 0
+			}
+			f := r.referTo(ctx, i, cut)
+			if f.err != nil {
+				return nil, f.err
+			}
+			if f.state == nil {
+				return nil, nil // it has no end of its own: take says why
+			}
+			for name := range f.broken { // order-independent: a set
+				fine[name] = true
+			}
+			allowed = append(allowed, *f.state)
+		}
+		if kind, differences = oracle.Judge(*r.state, allowed, *mask, len(cut) > 0); kind == "" {
+			break
+		}
+	}
+	return append(r.errors(e, fine), violations(kind, differences, mask)...), nil
+}
+
+// errors are the requests that fail after a death alone.
+func (r *caseRun) errors(e check.Evidence, fine map[string]bool) (out []check.Violation) {
+	told := map[string]bool{}
+	for _, c := range callsOf(e.Events) {
+		if c.end.Kind == history.Fail && strings.Contains(c.end.Text, ": status 5") && !fine[c.step] && !told[c.step] {
+			told[c.step] = true
+			out = append(out, check.Violation{Checker: differential, Invariant: oracle.Error,
+				Text: fmt.Sprintf("%s: %s; without the fault it succeeds", c.end.Text, c.end.Data)})
+		}
+	}
+	return out
+}
+
+// maxShown is how many differences a finding lists.
+const maxShown = 6
+
+func violations(kind string, differences []oracle.Difference, mask *oracle.Mask) []check.Violation {
+	if kind == "" {
+		return nil
+	}
+	var lines []string
+	for i, d := range differences {
+		if i == maxShown {
+			lines = append(lines, fmt.Sprintf("and %d more", len(differences)-i))
+			break
+		}
+		lines = append(lines, d.String())
+	}
+	text := "at rest " + strings.Join(lines, "; ")
+	if masked := mask.Masked(); len(masked) > 0 {
+		text += " (not compared: " + strings.Join(masked, ", ") + ")"
+	}
+	return []check.Violation{{Checker: differential, Invariant: kind, Text: text}}
+}
+
+// seeds are in how many orders of events the runs without faults happen, each at another
+// time; the last on a slow machine.
+const seeds = 3
+
+// referTo is the run without faults in the ith order of events in which these answers
+// were lost.
+func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall) *reference {
+	seed := r.camp.Seed + uint64(i)
+	if i == seeds-1 {
+		seed += 4 - seed%4 // sim.Slack
+	}
+	key := fmt.Sprint(seed, lost)
+	c := r.camp
+	c.mu.Lock()
+	f := c.known[key]
+	if f == nil {
+		f = &reference{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: slices.Clone(lost), seen: map[string]int{}}
+		if c.known == nil {
+			c.known = map[string]*reference{}
+		}
+		c.known[key] = f
+	}
+	c.mu.Unlock()
+	f.once.Do(func() { f.err = r.slot.run0(ctx, f) })
+	return f
+}
+
+// run0 runs the clients without a fault.
+func (s *slot) run0(ctx context.Context, f *reference) (err error) {
+	dir, err := os.MkdirTemp(s.camp.workshop.Room(s.camp.dir), "reference-")
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, reference: f, result: Case{Outcome: Passed, Kills: []Kill{}}}
+	return r.simulateOnce(ctx, f.seed)
+}
+
+// learn is what the runs of this campaign are compared without; nil if the system has no
+// end to compare with.
+func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
+	c := r.camp
+	c.mu.Lock()
+	mask := c.mask
+	c.mu.Unlock()
+	if mask != nil {
+		return mask, nil
+	}
+	var states []oracle.State
+	for i := range seeds {
+		f := r.referTo(ctx, i, nil)
+		if f.err != nil || f.state == nil {
+			return nil, f.err
+		}
+		states = append(states, *f.state)
+	}
+	learnt := oracle.Learn(states, c.Mask)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mask = &learnt
+	return c.mask, nil
+}

@@ -1,0 +1,281 @@
+package oracle
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Mask says what is not compared: what differs between runs without faults, and
+// what a project excludes. Immutable once learnt.
+type Mask struct {
+	columns map[string]bool // "namespace/table.column"; "namespace/table" is all of it
+	objects map[string]bool // namespaces whose ids differ: their objects are one heap of rows
+	given   []string        // patterns of table, or table.column
+}
+
+// counted are columns in which correct programs count attempts and note times of
+// their own; a death changes them, as it should.
+var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|tries|restart|recover|updated|heartbeat|lease|generation`)
+
+// Learn makes a mask of what differs between runs that differ in their seed and their
+// time alone. given are patterns of a user's (path.Match) of tables and table.column.
+func Learn(runs []State, given []string) Mask {
+	m := Mask{columns: map[string]bool{}, objects: map[string]bool{}, given: given}
+	for _, run := range runs[1:] {
+		for _, space := range union(runs[0].spaces(), run.spaces()) {
+			if !maps.Equal(runs[0].objects(space), run.objects(space)) {
+				m.objects[space] = true
+			}
+		}
+	}
+	first := runs[0].flat(Mask{objects: m.objects})
+	for _, run := range runs[1:] {
+		other := run.flat(Mask{objects: m.objects})
+		for _, at := range union(first, other) {
+			a, b := first[at], other[at]
+			if len(a.rows) != len(b.rows) || !slices.Equal(a.columns, b.columns) {
+				m.columns[at.key()] = true
+				continue
+			}
+			for i, column := range a.columns {
+				if !slices.Equal(a.column(i), b.column(i)) {
+					m.columns[at.key()+"."+column] = true
+				}
+			}
+		}
+	}
+	return m
+}
+
+// Masked lists what was learnt to differ, sorted, for people.
+func (m Mask) Masked() []string {
+	return slices.Sorted(maps.Keys(m.columns))
+}
+
+// hides reports whether a column is left out. The number of rows still counts.
+func (m Mask) hides(at place, column string) bool {
+	if strings.HasPrefix(at.name, kvPrefix) && counted.MatchString(at.name) {
+		return true
+	}
+	return m.columns[at.key()+"."+column] || counted.MatchString(column) || m.excludes(at.name+"."+column)
+}
+
+// excludes reports whether a user's pattern names a table, or a table.column.
+func (m Mask) excludes(name string) bool {
+	return slices.ContainsFunc(m.given, func(pattern string) bool {
+		matches, err := path.Match(pattern, strings.TrimPrefix(name, kvPrefix))
+		return err == nil && matches // Options checks patterns
+	})
+}
+
+// key is the place in any object of its class.
+func (at place) key() string { return at.namespace + "/" + at.name }
+
+// label is the place for people.
+func (at place) label() string {
+	if at.namespace == "" {
+		return strings.Trim(at.name, "()")
+	}
+	object := at.namespace
+	if at.object != "" {
+		id, facet, _ := strings.Cut(at.object, ".")
+		object += "/" + id[:min(len(id), 8)]
+		if facet != "" {
+			object += " facet " + facet
+		}
+	}
+	return object + " " + at.name
+}
+
+func (s State) spaces() map[string]bool {
+	out := map[string]bool{}
+	for at := range s.tables { // order-independent: a set
+		out[at.namespace] = true
+	}
+	return out
+}
+
+func (s State) objects(space string) map[string]bool {
+	out := map[string]bool{}
+	for at := range s.tables { // order-independent: a set
+		if at.namespace == space {
+			out[at.object] = true
+		}
+	}
+	return out
+}
+
+// flat is the tables with what the mask leaves of them.
+func (s State) flat(m Mask) map[place]table {
+	out := map[place]table{}
+	for _, at := range slices.SortedFunc(maps.Keys(s.tables), comparePlaces) {
+		t := s.tables[at]
+		if m.objects[at.namespace] {
+			at.object = ""
+		}
+		var kept []int
+		for i, column := range t.columns {
+			if !m.hides(at, column) {
+				kept = append(kept, i)
+			}
+		}
+		if m.columns[at.key()] || m.excludes(at.name) {
+			continue
+		}
+		into := out[at]
+		into.columns = pick(t.columns, kept)
+		for _, row := range t.rows {
+			into.rows = append(into.rows, pick(row, kept))
+		}
+		out[at] = into
+	}
+	return out
+}
+
+func pick(from []string, indexes []int) []string {
+	out := make([]string, len(indexes))
+	for i, n := range indexes {
+		out[i] = from[n]
+	}
+	return out
+}
+
+// column is the sorted cells of one.
+func (t table) column(i int) []string {
+	var out []string
+	for _, row := range t.rows {
+		out = append(out, row[i])
+	}
+	slices.Sort(out)
+	return out
+}
+
+// lines are the rows as text, with how often each is there.
+func (t table) lines() map[string]int {
+	out := map[string]int{}
+	for _, row := range t.rows {
+		out[show(t.columns, row)]++
+	}
+	return out
+}
+
+// show is a row for people.
+func show(columns, row []string) string {
+	var parts []string
+	for i, column := range columns {
+		cell := row[i]
+		if r := []rune(cell); len(r) > 60 {
+			cell = string(r[:60]) + "…" + fmt.Sprint(len(r))
+		}
+		parts = append(parts, column+"="+cell)
+	}
+	return strings.Join(parts, " ")
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.object, b.object), cmp.Compare(a.name, b.name))
+}
+
+func union[K comparable, V any](a, b map[K]V) []K {
+	all := slices.Collect(maps.Keys(a))
+	for k := range b { // order-independent: what is made of it is a set
+		if _, both := a[k]; !both {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// Difference is a row that is in one of two states more often than in the other.
+type Difference struct {
+	Place, Row string
+	// Got and Want are how often it is there, and how often it should be.
+	Got, Want int
+	at        place
+}
+
+// String is the difference on one line.
+func (d Difference) String() string {
+	switch {
+	case d.Got == 0:
+		return fmt.Sprintf("%s lacks %s", d.Place, d.Row)
+	case d.Want == 0:
+		return fmt.Sprintf("%s has %s", d.Place, d.Row)
+	}
+	return fmt.Sprintf("%s has %s %d times, not %d", d.Place, d.Row, d.Got, d.Want)
+}
+
+// Differences are what got has otherwise than want, in the order of places and rows.
+func Differences(got, want State, m Mask) []Difference {
+	a, b := got.flat(m), want.flat(m)
+	var out []Difference
+	places := union(a, b)
+	slices.SortFunc(places, comparePlaces)
+	for _, at := range places {
+		have, should := a[at].lines(), b[at].lines()
+		for _, row := range slices.Sorted(slices.Values(union(have, should))) {
+			if have[row] != should[row] {
+				out = append(out, Difference{at.label(), row, have[row], should[row], at})
+			}
+		}
+	}
+	return out
+}
+
+// The kinds of findings, which are the invariants of docs/chaos.md.
+const (
+	Missing  = "missing"  // something that was acknowledged, or had begun, is not there
+	Twice    = "twice"    // something is there more often than it was asked for
+	Half     = "half"     // a call that a fault cut is neither done nor undone
+	Diverged = "diverged" // it is there otherwise than without the fault
+	Orphaned = "orphaned" // an object or a row that nothing should have left
+	Error    = "error"    // a request fails that succeeds without the fault
+)
+
+// Judge compares got with every state that is allowed, and returns "" if it is one of
+// them, else the kind of the finding and the differences from the nearest. cut says that
+// a fault has cut a call, so that more than one outcome is allowed.
+func Judge(got State, allowed []State, m Mask, cut bool) (kind string, nearest []Difference) {
+	for i, want := range allowed {
+		diff := Differences(got, want, m)
+		if len(diff) == 0 {
+			return "", nil
+		}
+		if i == 0 || len(diff) < len(nearest) {
+			nearest = diff
+		}
+	}
+	return kindOf(nearest, cut), nearest
+}
+
+func kindOf(diff []Difference, cut bool) string {
+	lacks, more, extra := map[place]bool{}, false, map[place]bool{}
+	for _, d := range diff {
+		switch {
+		case d.Got < d.Want:
+			lacks[d.at] = true
+		case d.Want > 0:
+			more = true
+		default:
+			extra[d.at] = true
+		}
+	}
+	switch {
+	case len(extra) > 0 && len(lacks) > 0:
+		return Diverged
+	case len(lacks) > 0 && cut:
+		return Half
+	case len(lacks) > 0:
+		return Missing
+	case more:
+		return Twice
+	case cut:
+		return Half
+	}
+	return Orphaned
+}

@@ -1,0 +1,202 @@
+// Package oracle compares what a system left at rest after a fault with what it
+// leaves when nothing goes wrong: the rows of its tables, its KV entries, its alarms,
+// and what arrived at the effect sink. It asks for no knowledge of the project. What
+// differs from run to run by itself (ids, times, random values) is learnt from runs
+// without faults, and left out.
+package oracle
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"minido.dev/minido/chaos/evidence"
+	"minido.dev/minido/chaos/history"
+)
+
+// State is what a system left at rest. Immutable.
+type State struct {
+	tables map[place]table
+}
+
+// place is where a table is.
+type place struct {
+	// namespace is the folder of the object's class, "" for the effect sink. object is
+	// its id, and .N behind it a facet.
+	namespace, object string
+	// name of the table; the kinds that are none of SQL are in parentheses.
+	name string
+}
+
+// Tables that are none of SQL: a KV entry each, the alarm, the effects.
+const (
+	kvPrefix = "(KV) "
+	alarm    = "(alarm)"
+	effects  = "(effects)"
+)
+
+// table is rows of cells, in no order.
+type table struct {
+	columns []string
+	rows    [][]string
+}
+
+// bookkeeping are the tables of SQLite, of the runtime and of the agents SDK, whose
+// packages count attempts and interruptions in them; checkers of their own judge those.
+var bookkeeping = regexp.MustCompile(`^(sqlite_|_cf_|cf_|__)`)
+
+// Read reads the state of a persist directory that no server uses, and the effects in
+// the history of its run.
+func Read(dir string, events []history.Event) (State, error) {
+	s := State{tables: map[place]table{}}
+	root := filepath.Join(dir, "v3", "do")
+	spaces, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("oracle: %w", err)
+	}
+	for _, space := range spaces {
+		if !space.IsDir() {
+			continue
+		}
+		files, err := filepath.Glob(filepath.Join(root, space.Name(), "*.sqlite"))
+		if err != nil {
+			return s, fmt.Errorf("oracle: %w", err)
+		}
+		for _, file := range files {
+			object := strings.TrimSuffix(filepath.Base(file), ".sqlite")
+			if object == "metadata" {
+				continue // the alarm index: it follows the objects' own rows
+			}
+			if err := s.readObject(file, place{namespace: space.Name(), object: object}); err != nil {
+				return s, fmt.Errorf("oracle: %s: %w", file, err)
+			}
+		}
+	}
+	s.readEffects(events)
+	return s, nil
+}
+
+func (s State) readObject(file string, at place) (err error) {
+	db, err := evidence.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	names, err := db.Tables()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if name == "_cf_KV" {
+			if err := s.readKV(db, at); err != nil {
+				return err
+			}
+		}
+		if bookkeeping.MatchString(name) {
+			continue
+		}
+		rows, err := db.Query("SELECT * FROM " + evidence.QuoteName(name))
+		if err != nil {
+			return err
+		}
+		s.add(at, name, rows)
+	}
+	_, set, err := db.Alarm()
+	if err == nil && set {
+		s.put(at, alarm, table{[]string{"alarm"}, [][]string{{"set"}}})
+	}
+	return err
+}
+
+// readKV makes each entry a table of its own, so that each is masked for itself.
+func (s State) readKV(db *evidence.DB, at place) error {
+	rows, err := db.Query("SELECT key, value FROM _cf_KV")
+	for _, r := range rows {
+		name := kvPrefix + normal(r.Text("key"))
+		if bookkeeping.MatchString(r.Text("key")) {
+			continue
+		}
+		t := s.tables[place{at.namespace, at.object, name}]
+		t.columns = []string{"value"}
+		t.rows = append(t.rows, []string{text(r["value"])})
+		s.put(at, name, t)
+	}
+	return err
+}
+
+func (s State) add(at place, name string, rows []evidence.Row) {
+	if len(rows) == 0 {
+		return // as if it had not been created yet
+	}
+	var t table
+	for column := range rows[0] { // order-independent: sorted below
+		t.columns = append(t.columns, column)
+	}
+	slices.Sort(t.columns)
+	for _, r := range rows {
+		cells := make([]string, len(t.columns))
+		for i, column := range t.columns {
+			cells[i] = text(r[column])
+		}
+		t.rows = append(t.rows, cells)
+	}
+	s.put(at, name, t)
+}
+
+func (s State) put(at place, name string, t table) {
+	at.name = name
+	s.tables[at] = t
+}
+
+// readEffects takes each effect once: checkers of their own judge repetitions.
+func (s State) readEffects(events []history.Event) {
+	seen := map[string]bool{}
+	var t table
+	for _, e := range events {
+		if name := normal(e.Text); e.Kind == history.Effect && !seen[name] {
+			seen[name] = true
+			t.rows = append(t.rows, []string{name})
+		}
+	}
+	if t.rows != nil {
+		t.columns = []string{"name"}
+		s.put(place{}, effects, t)
+	}
+}
+
+// varying is what is never the same in two runs, within any text: dates, times in
+// milliseconds since 2001, UUIDs, long hexadecimal ids.
+var varying = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?|[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}|\b1\d{12}\b|\b[0-9a-f]{16,}\b`)
+
+func normal(s string) string { return varying.ReplaceAllString(s, "#") }
+
+// text is a cell as people read it.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "NULL"
+	case string:
+		return normal(v)
+	case []byte:
+		return normal(printable(v))
+	}
+	return normal(fmt.Sprint(v))
+}
+
+// printable shows the text within a serialized value.
+func printable(b []byte) string {
+	var out strings.Builder
+	for _, c := range b {
+		if c >= ' ' && c < 0x7f {
+			out.WriteByte(c)
+		} else {
+			fmt.Fprintf(&out, "\\x%02x", c)
+		}
+	}
+	return out.String()
+}
