@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"runtime"
 	"strconv"
 	"strings"
@@ -89,9 +90,10 @@ type Options struct {
 	// AIURL is a provider that runs elsewhere, in place of AI.
 	AIURL string
 	// NoDifferential has runs not compared with those without faults. Mask are patterns
-	// (path.Match) of tables, KV keys and table.column that are not compared.
-	NoDifferential bool
-	Mask           []string
+	// (path.Match) of tables, KV keys and table.column that are not compared; CommandMask
+	// those that a replay has to name.
+	NoDifferential    bool
+	Mask, CommandMask []string
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
 	// Idle evicts idle objects after so long; 0 never does.
@@ -176,6 +178,11 @@ func (o Options) complete() (Options, error) {
 	case o.Jobs < 0 || o.For < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
+	for _, pattern := range o.Mask {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return o, usage("--mask %q is no pattern: %v; write a table, a KV key or table.column, with * for any text.", pattern, err)
+		}
+	}
 	if o.Recover == "" {
 		o.Recover = chaos.ByAlarm
 	}
@@ -225,6 +232,12 @@ func (o Options) replay(plan fault.Plan) string {
 	}
 	for _, v := range o.CommandVars {
 		words = append(words, "--var", v)
+	}
+	for _, m := range o.CommandMask {
+		words = append(words, "--mask", m)
+	}
+	if o.NoDifferential {
+		words = append(words, "--no-differential")
 	}
 	if o.Env != "" {
 		words = append(words, "--env", o.Env)

@@ -54,7 +54,7 @@ func step(method, path string, body []byte) string { return method + " " + path 
 
 // lose is sim.Options.Lose.
 func (f *reference) lose(method, path string, body []byte) *sim.Loss {
-	if !json.Valid(body) { // as the history has it
+	if len(body) > 0 && !json.Valid(body) { // as the history has it
 		body, _ = json.Marshal(string(body)) // a string always marshals
 	}
 	name := step(method, path, body)
@@ -183,7 +183,30 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 			break
 		}
 	}
+	if kind != "" {
+		if kind, differences, err = r.recovered(allowed, *mask, kind, differences, len(cut) > 0); err != nil {
+			return nil, err
+		}
+	}
 	return append(r.errors(e, fine), violations(kind, differences, mask)...), nil
+}
+
+// recovered judges again without the rows with which the program records its recovery.
+func (r *caseRun) recovered(allowed []oracle.State, mask oracle.Mask, kind string, differences []oracle.Difference, cut bool) (string, []oracle.Difference, error) {
+	earlier := slices.Clone(allowed)
+	for _, death := range r.copies {
+		state, err := oracle.Read(death.dir, nil)
+		if err != nil {
+			return "", nil, fmt.Errorf("campaign: %w", err)
+		}
+		earlier = append(earlier, state)
+	}
+	loose, rest, ok := mask.Recovered(*r.state, earlier)
+	if !ok {
+		return kind, differences, nil
+	}
+	kind, differences = oracle.Judge(rest, allowed, loose, cut)
+	return kind, differences, nil
 }
 
 // errors are the requests that fail after a death alone.

@@ -58,6 +58,9 @@ type Common struct {
 	MockAI bool   `name:"mock-ai" help:"Start a scripted model that survives the kills. It answers env.AI, OpenAI Responses and Anthropic Messages."`
 	AIURL  string `name:"ai-url" placeholder:"URL" help:"Send the requests of env.AI.run() to this provider: POST URL/ai/run/MODEL."`
 
+	Mask           []string `placeholder:"PATTERN" sep:"none" help:"Tables, KV keys or table.column that may differ from a run without faults (log*, jobs.note); may be repeated."`
+	NoDifferential bool     `help:"Do not compare runs with runs without faults."`
+
 	Recover string        `enum:"alarm,request," default:"" help:"After a kill, alarm: send nothing, the agent has to wake up by itself (default); request: connect a client at once."`
 	Timeout time.Duration `help:"How long each life of the server may take until nothing is left to do. Default: 1m30s."`
 	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
@@ -157,7 +160,7 @@ func (c *Shrink) Run() error {
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
 		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
-		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck}
+		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
 	if c.MockAI {
 		o.AI = upstream.DefaultModel()
 	}
@@ -221,6 +224,7 @@ func (c *Common) useScenario(o *campaign.Options) error {
 	if err != nil {
 		return err
 	}
+	o.Mask = append(append([]string{}, s.Mask...), c.Mask...)
 	o.Script, o.Vars, o.Models = s, append(append([]string{}, s.Vars...), c.Var...), append(s.Models, o.Models...)
 	if o.Recover == "" {
 		o.Recover = s.Recover

@@ -16,9 +16,10 @@ type Mask struct {
 	columns map[string]bool // "namespace/table.column"; "namespace/table" is all of it
 	objects map[string]bool // namespaces whose ids differ: their objects are one heap of rows
 	given   []string        // patterns of table, or table.column
+	records map[string]bool // "namespace/table" with records of a recovery; nil without any
 }
 
-// counted are columns in which correct programs count attempts and note times of
+// counted are columns, KV entries and tables in which correct programs count attempts and note times of
 // their own; a death changes them, as it should.
 var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|tries|restart|recover|updated|heartbeat|lease|generation`)
 
@@ -59,7 +60,7 @@ func (m Mask) Masked() []string {
 
 // hides reports whether a column is left out. The number of rows still counts.
 func (m Mask) hides(at place, column string) bool {
-	if strings.HasPrefix(at.name, kvPrefix) && counted.MatchString(at.name) {
+	if counted.MatchString(at.name) {
 		return true
 	}
 	return m.columns[at.key()+"."+column] || counted.MatchString(column) || m.excludes(at.name+"."+column)
@@ -124,13 +125,19 @@ func (s State) flat(m Mask) map[place]table {
 				kept = append(kept, i)
 			}
 		}
-		if m.columns[at.key()] || m.excludes(at.name) {
+		if m.columns[at.key()] || m.excludes(at.name) || counted.MatchString(at.name) && !strings.HasPrefix(at.name, kvPrefix) {
 			continue
 		}
 		into := out[at]
 		into.columns = pick(t.columns, kept)
 		for _, row := range t.rows {
-			into.rows = append(into.rows, pick(row, kept))
+			row = pick(row, kept)
+			if m.records != nil {
+				for i := range row {
+					row[i] = digits.ReplaceAllString(row[i], "#")
+				}
+			}
+			into.rows = append(into.rows, row)
 		}
 		out[at] = into
 	}
@@ -219,6 +226,12 @@ func Differences(got, want State, m Mask) []Difference {
 	for _, at := range places {
 		have, should := a[at].lines(), b[at].lines()
 		for _, row := range slices.Sorted(slices.Values(union(have, should))) {
+			if have[row] < should[row] && (m.records[at.key()] || m.records != nil && at.name == effects) {
+				continue // the record is there in its place: it may say that this was given up
+			}
+			if have[row] > should[row] && m.records != nil && !word.MatchString(cells(row)) {
+				continue // what a turn that was recovered left behind has no names
+			}
 			if have[row] != should[row] {
 				out = append(out, Difference{at.label(), row, have[row], should[row], at})
 			}
@@ -226,6 +239,70 @@ func Differences(got, want State, m Mask) []Difference {
 	}
 	return out
 }
+
+// digits are what shifts when a recovery adds rows: numbers of rows, versions.
+var digits = regexp.MustCompile(`\d+`)
+
+// word is what programs name states and kinds of events with.
+var word = regexp.MustCompile(`[A-Za-z_]+`)
+
+// Recovered looks for rows with which a program records that it has recovered: they
+// have a word that no earlier state has in that column, neither of runs without faults nor
+// at the deaths. What is left of got is then compared without numbers, which such rows
+// shift. ok is false without any.
+func (m Mask) Recovered(got State, earlier []State) (loose Mask, rest State, ok bool) {
+	known := map[string]bool{}
+	for _, s := range earlier {
+		s.words(func(_ place, _ int, column, word string) { known[column+" "+word] = true })
+	}
+	records := map[place]map[int]bool{}
+	got.words(func(at place, row int, column, word string) {
+		if !known[column+" "+word] {
+			if records[at] == nil {
+				records[at] = map[int]bool{}
+			}
+			records[at][row] = true
+		}
+	})
+	if len(records) == 0 {
+		return m, got, false
+	}
+	loose, rest = m, State{tables: maps.Clone(got.tables)}
+	loose.records = map[string]bool{}
+	for at, rows := range records { // order-independent: each place has its own rows
+		loose.records[at.key()] = true
+		t := got.tables[at]
+		left := table{columns: t.columns}
+		for i, row := range t.rows {
+			if !rows[i] {
+				left.rows = append(left.rows, row)
+			}
+		}
+		rest.tables[at] = left
+	}
+	return loose, rest, true
+}
+
+// words tells each word of each row of a table of SQL, with its column.
+func (s State) words(tell func(at place, row int, column, word string)) {
+	for at, t := range s.tables { // order-independent: what is told is a set
+		if at.namespace == "" || strings.HasPrefix(at.name, "(") {
+			continue
+		}
+		for n, row := range t.rows {
+			for i, column := range t.columns {
+				for _, w := range word.FindAllString(row[i], -1) {
+					tell(at, n, at.key()+"."+column, w)
+				}
+			}
+		}
+	}
+}
+
+// cells are those of a row that show made, without the names of columns.
+func cells(row string) string { return columnName.ReplaceAllString(row, "") }
+
+var columnName = regexp.MustCompile(`(^| )[A-Za-z_]+=`)
 
 // The kinds of findings, which are the invariants of docs/chaos.md.
 const (

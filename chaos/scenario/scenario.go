@@ -37,13 +37,14 @@ var Types string
 type Scenario struct {
 	// File is where it was read, Name what it calls itself.
 	File, Name string
-	// Vars are KEY:VALUE; Recover, Timeout, Effects and Models are as the flags of
-	// the same names, zero where the scenario does not say.
+	// Vars are KEY:VALUE; Recover, Timeout, Effects, Models and Mask are as the flags
+	// of the same names, zero where the scenario does not say.
 	Vars    []string
 	Recover chaos.Recovery
 	Timeout time.Duration
 	Effects string
 	Models  []check.Model
+	Mask    []string
 	// AI is the scripted model that it wants, nil for none.
 	AI *upstream.Model
 
@@ -159,6 +160,11 @@ func (s *Scenario) readDefinition(e *engine) error {
 				return fmt.Errorf("models: %w", err)
 			}
 			s.Models = append(s.Models, m)
+		}
+	}
+	if mask, ok := d.Get("mask").(*goja.Object); ok {
+		for _, k := range mask.Keys() {
+			s.Mask = append(s.Mask, mask.Get(k).String())
 		}
 	}
 	return nil

@@ -106,6 +106,8 @@ declare module "minido:chaos" {
     ai?: boolean | { words?: number; pace?: Duration };
     /** counter(add,get) or register(put,get), with names of calls. */
     models?: string[];
+    /** Tables, KV keys and table.column that may differ from a run without faults: ["log*", "jobs.note"]. */
+    mask?: string[];
     /** What the clients do. A call that a kill cuts rejects with LostError; drive may let it pass. */
     drive(driver: Driver): Promise<void>;
     /** What must hold at rest, beside what is always checked. */
