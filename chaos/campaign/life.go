@@ -31,6 +31,13 @@ func (r *caseRun) play(ctx context.Context) error {
 			life = r.lives[n]
 		}
 		died, err := r.live(ctx, n, life)
+		if died && r.reference != nil {
+			left, err := r.world.Death()
+			if err != nil {
+				return err
+			}
+			return r.reference.take(r, left.dir, false)
+		}
 		if died {
 			if err := r.bury(n, life); err != nil {
 				return err

@@ -31,15 +31,22 @@ const maxCut = 3
 // reference is a run without faults, in a simulation, that runs with faults are compared
 // with. In it the clients lose the same answers.
 type reference struct {
-	seed  uint64
-	start time.Time
-	lost  []cutCall
+	terms
 
 	once   sync.Once // guards everything below
+	points []string
 	seen   map[string]int
 	state  *oracle.State // nil if there is none to compare with
 	broken map[string]bool
 	err    error
+}
+
+// terms are what a reference depends on.
+type terms struct {
+	seed  uint64
+	start time.Time
+	lost  []cutCall
+	birth string // a point at which an object has been constructed, and the run ends
 }
 
 // cutCall is a client's request whose answer a fault has cut: the nth of its kind.
@@ -77,7 +84,7 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	f.state, f.broken = &state, answeredBadly(events)
+	f.state, f.broken, f.points = &state, answeredBadly(events), r.result.Points
 	return nil
 }
 
@@ -255,12 +262,17 @@ func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall) *reference
 	if i == seeds-1 {
 		seed += 4 - seed%4 // sim.Slack
 	}
-	key := fmt.Sprint(seed, lost)
+	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: slices.Clone(lost)})
+}
+
+// refer runs a reference, unless that has been done.
+func (r *caseRun) refer(ctx context.Context, what terms) *reference {
+	key := fmt.Sprint(what.seed, what.lost, what.birth)
 	c := r.camp
 	c.mu.Lock()
 	f := c.known[key]
 	if f == nil {
-		f = &reference{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: slices.Clone(lost), seen: map[string]int{}}
+		f = &reference{terms: what, seen: map[string]int{}}
 		if c.known == nil {
 			c.known = map[string]*reference{}
 		}
@@ -279,6 +291,10 @@ func (s *slot) run0(ctx context.Context, f *reference) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, reference: f, result: Case{Outcome: Passed, Kills: []Kill{}}}
+	if f.birth != "" {
+		r.plan = fault.Plan{{Point: f.birth}}
+		r.lives = r.plan.Lives()
+	}
 	return r.simulateOnce(ctx, f.seed)
 }
 
@@ -300,7 +316,21 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 		}
 		states = append(states, *f.state)
 	}
-	learnt := oracle.Learn(states, c.Mask)
+	var births []oracle.State
+	first := r.referTo(ctx, 0, nil)
+	for _, label := range first.points {
+		if !strings.HasPrefix(label, "commit:after(") || !strings.HasSuffix(label, ")/start#1") {
+			continue
+		}
+		f := r.refer(ctx, terms{seed: first.seed, start: first.start, birth: label})
+		if f.err != nil {
+			return nil, f.err
+		}
+		if f.state != nil {
+			births = append(births, *f.state)
+		}
+	}
+	learnt := oracle.Learn(states, births, c.Mask)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.mask = &learnt

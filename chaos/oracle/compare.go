@@ -17,6 +17,7 @@ type Mask struct {
 	objects map[string]bool // namespaces whose ids differ: their objects are one heap of rows
 	given   []string        // patterns of table, or table.column
 	records map[string]bool // "namespace/table" with records of a recovery; nil without any
+	births  []State         // what constructors leave, an object each
 }
 
 // counted are columns, KV entries and tables in which correct programs count attempts and note times of
@@ -24,9 +25,11 @@ type Mask struct {
 var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|tries|restart|recover|updated|heartbeat|lease|generation`)
 
 // Learn makes a mask of what differs between runs that differ in their seed and their
-// time alone. given are patterns of a user's (path.Match) of tables and table.column.
-func Learn(runs []State, given []string) Mask {
-	m := Mask{columns: map[string]bool{}, objects: map[string]bool{}, given: given}
+// time alone. births are states in which an object has been constructed, and no more: a
+// fault may leave that of a call that is not done. given are patterns of a user's
+// (path.Match) of tables and table.column.
+func Learn(runs, births []State, given []string) Mask {
+	m := Mask{columns: map[string]bool{}, objects: map[string]bool{}, births: births, given: given}
 	for _, run := range runs[1:] {
 		for _, space := range union(runs[0].spaces(), run.spaces()) {
 			if !maps.Equal(runs[0].objects(space), run.objects(space)) {
@@ -219,7 +222,7 @@ func (d Difference) String() string {
 
 // Differences are what got has otherwise than want, in the order of places and rows.
 func Differences(got, want State, m Mask) []Difference {
-	a, b := got.flat(m), want.flat(m)
+	a, b := got.flat(m), want.born(got, m.births).flat(m)
 	var out []Difference
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
@@ -303,6 +306,22 @@ func (s State) words(tell func(at place, row int, column, word string)) {
 func cells(row string) string { return columnName.ReplaceAllString(row, "") }
 
 var columnName = regexp.MustCompile(`(^| )[A-Za-z_]+=`)
+
+// born is s with the objects that it lacks and got has, as their constructors leave them.
+func (s State) born(got State, births []State) State {
+	out := State{tables: maps.Clone(s.tables)}
+	for _, space := range slices.Collect(maps.Keys(got.spaces())) {
+		has := s.objects(space)
+		for _, birth := range births {
+			for at, t := range birth.tables { // order-independent: each place is copied once
+				if at.namespace == space && !has[at.object] && got.objects(space)[at.object] {
+					out.tables[at] = t
+				}
+			}
+		}
+	}
+	return out
+}
 
 // The kinds of findings, which are the invariants of docs/chaos.md.
 const (
