@@ -54,11 +54,14 @@ func verdict(t *testing.T, source, drive string) (found bool, output string) {
 	return false, ""
 }
 
-// knownFound are the pairs whose bug minido finds with no check of the user's.
-var knownFound = []string{"charge-again", "fresh-key"}
+// missed are the pairs whose bug minido does not find with no check of the user's.
+var missed = []string{"alarm-after-await"}
+
+// sample are the pairs that run without MINIDO_PAIRS.
+var sample = []string{"charge-again", "order-and-index", "popped-before-sent", "transfer-in-two-turns"}
 
 // Of the workers in fixtures/pairs the correct ones pass, and the buggy ones are
-// found, as far as knownFound says. Without MINIDO_PAIRS only those are run.
+// found but for those in missed. Without MINIDO_PAIRS only a sample is run.
 func TestPairs(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "fixtures", "pairs", "*.txtar"))
 	if err != nil || len(files) == 0 {
@@ -69,7 +72,7 @@ func TestPairs(t *testing.T) {
 	buggy, correct, run := 0, 0, 0
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txtar")
-		if !all && !slices.Contains(knownFound, name) {
+		if !all && !slices.Contains(sample, name) {
 			continue
 		}
 		archive, err := txtar.ParseFile(file)
@@ -85,7 +88,7 @@ func TestPairs(t *testing.T) {
 		if found {
 			buggy++
 		}
-		if found != slices.Contains(knownFound, name) {
+		if found == slices.Contains(missed, name) {
 			t.Errorf("%s: the bug is found: %v\n%s", name, found, out)
 		}
 		alarm, out := verdict(t, part["correct.ts"], part["drive.chaos.ts"])

@@ -33,9 +33,9 @@ type place struct {
 	name string
 }
 
-// Tables that are none of SQL: a KV entry each, the alarm, the effects.
+// Tables that are none of SQL: each key of a KV store,  the alarm, the effects.
 const (
-	kvPrefix = "(KV) "
+	kvPrefix = "(key) "
 	alarm    = "(alarm)"
 	effects  = "(effects)"
 )
@@ -50,35 +50,87 @@ type table struct {
 // packages count attempts and interruptions in them; checkers of their own judge those.
 var bookkeeping = regexp.MustCompile(`^(sqlite_|_cf_|cf_|__)`)
 
+// readers read the files of each folder below v3: objects of the project's classes,
+// and the bindings that keep data.
+var readers = map[string]func(s State, file string, at place) error{
+	"do": State.readObject,
+	"d1": State.readObject,
+	"kv": State.readKVNamespace,
+	"r2": State.readBucket,
+}
+
 // Read reads the state of a persist directory that no server uses, and the effects in
 // the history of its run.
 func Read(dir string, events []history.Event) (State, error) {
 	s := State{tables: map[place]table{}}
-	root := filepath.Join(dir, "v3", "do")
-	spaces, err := os.ReadDir(root)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return s, fmt.Errorf("oracle: %w", err)
-	}
-	for _, space := range spaces {
-		if !space.IsDir() {
-			continue
-		}
-		files, err := filepath.Glob(filepath.Join(root, space.Name(), "*.sqlite"))
+	for kind, read := range readers { // order-independent: each fills places of its own
+		files, err := fs.Glob(os.DirFS(dir), "v3/"+kind+"/*/*.sqlite")
 		if err != nil {
 			return s, fmt.Errorf("oracle: %w", err)
 		}
 		for _, file := range files {
+			file = filepath.Join(dir, filepath.FromSlash(file))
 			object := strings.TrimSuffix(filepath.Base(file), ".sqlite")
 			if object == "metadata" {
 				continue // the alarm index: it follows the objects' own rows
 			}
-			if err := s.readObject(file, place{namespace: space.Name(), object: object}); err != nil {
+			if err := read(s, file, place{namespace: filepath.Base(filepath.Dir(file)), object: object}); err != nil {
 				return s, fmt.Errorf("oracle: %s: %w", file, err)
 			}
 		}
 	}
 	s.readEffects(events)
 	return s, nil
+}
+
+// readKVNamespace reads the entries of a KV binding; their values are files.
+func (s State) readKVNamespace(file string, at place) error {
+	return s.readEntries(file, at, "SELECT key, blob_id, metadata FROM _mf_entries", func(r evidence.Row) (string, error) {
+		all := os.DirFS(filepath.Dir(filepath.Dir(file)))
+		blobs, err := fs.Glob(all, "*/blobs/"+r.Text("blob_id"))
+		if err != nil || len(blobs) == 0 {
+			return "", errors.Join(err, fmt.Errorf("the value of %q has no file", r.Text("key")))
+		}
+		value, err := fs.ReadFile(all, blobs[0])
+		return text(value) + " " + text(r["metadata"]), err
+	})
+}
+
+// readBucket reads the objects of an R2 binding; their values are compared by their ETag.
+func (s State) readBucket(file string, at place) error {
+	return s.readEntries(file, at, "SELECT key, etag, size FROM _mf_objects", func(r evidence.Row) (string, error) {
+		return fmt.Sprintf("%d bytes, %.8s", r.Int("size"), r.Text("etag")), nil
+	})
+}
+
+// readEntries makes each entry a table of its own, so that each is masked for itself.
+func (s State) readEntries(file string, at place, sql string, value func(evidence.Row) (string, error)) (err error) {
+	db, err := evidence.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	names, err := db.Tables()
+	if err != nil || !slices.ContainsFunc(names, func(name string) bool { return strings.HasSuffix(sql, " "+name) }) {
+		return err // died before the table was made
+	}
+	rows, err := db.Query(sql)
+	for _, r := range rows {
+		cell, err := value(r)
+		if err != nil {
+			return err
+		}
+		s.addEntry(at, r.Text("key"), cell)
+	}
+	return err
+}
+
+func (s State) addEntry(at place, key, value string) {
+	name := kvPrefix + normal(key)
+	t := s.tables[place{at.namespace, at.object, name}]
+	t.columns = []string{"value"}
+	t.rows = append(t.rows, []string{value})
+	s.put(at, name, t)
 }
 
 func (s State) readObject(file string, at place) (err error) {
@@ -113,18 +165,13 @@ func (s State) readObject(file string, at place) (err error) {
 	return err
 }
 
-// readKV makes each entry a table of its own, so that each is masked for itself.
+// readKV reads what ctx.storage.put has stored, but for what packages count there.
 func (s State) readKV(db *evidence.DB, at place) error {
 	rows, err := db.Query("SELECT key, value FROM _cf_KV")
 	for _, r := range rows {
-		name := kvPrefix + normal(r.Text("key"))
-		if bookkeeping.MatchString(r.Text("key")) {
-			continue
+		if key := r.Text("key"); !bookkeeping.MatchString(key) {
+			s.addEntry(at, key, text(r["value"]))
 		}
-		t := s.tables[place{at.namespace, at.object, name}]
-		t.columns = []string{"value"}
-		t.rows = append(t.rows, []string{text(r["value"])})
-		s.put(at, name, t)
 	}
 	return err
 }

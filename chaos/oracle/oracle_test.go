@@ -1,0 +1,145 @@
+package oracle
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/chaos/history"
+)
+
+// world makes a state of lines such as "app-Room/a jobs id=j1 state=done", or
+// "(effects) name=charge".
+func world(lines ...string) State {
+	s := State{tables: map[place]table{}}
+	for _, line := range lines {
+		words := strings.Split(line, " ")
+		at := place{name: effects}
+		if words[0] != effects {
+			at.namespace, at.object, _ = strings.Cut(words[0], "/")
+			at.name = words[1]
+			words = words[1:]
+		}
+		t := table{}
+		for _, cell := range words[1:] {
+			column, value, _ := strings.Cut(cell, "=")
+			t.columns = append(t.columns, column)
+			t.rows = [][]string{append(slices.Concat(t.rows...), normal(value))}
+		}
+		if known, ok := s.tables[at]; ok {
+			t.rows = append(known.rows, t.rows...)
+		}
+		s.tables[at] = t
+	}
+	return s
+}
+
+// A state that is allowed is no finding; any other is named by what is wrong with it.
+func TestJudge(t *testing.T) {
+	none := world()
+	done := world("app-Room/a jobs id=j1 state=done", "(effects) name=mail")
+	cases := []struct {
+		name    string
+		got     State
+		allowed []State
+		cut     bool
+		want    string
+	}{
+		{"as without the fault", done, []State{done}, false, ""},
+		{"one of two", none, []State{done, none}, true, ""},
+		{"the order of rows", world("a/x t id=1", "a/x t id=2"), []State{world("a/x t id=2", "a/x t id=1")}, false, ""},
+		{"acknowledged and gone", none, []State{done}, false, Missing},
+		{"an effect that never happens", world("app-Room/a jobs id=j1 state=done"), []State{done}, false, Missing},
+		{"half of it", world("app-Room/a jobs id=j1 state=done"), []State{done, none}, true, Half},
+		{"stuck", world("app-Room/a jobs id=j1 state=running", "(effects) name=mail"), []State{done}, false, Diverged},
+		{"twice", world("a/x t v=1", "a/x t v=1"), []State{world("a/x t v=1")}, false, Twice},
+		{"left over", world("a/x t v=1", "a/y t v=1"), []State{world("a/x t v=1")}, false, Orphaned},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			kind, diff := Judge(c.got, c.allowed, Learn([]State{done}, nil, nil), c.cut)
+			if kind != c.want || (kind == "") != (len(diff) == 0) {
+				t.Errorf("%q %v, want %q", kind, diff, c.want)
+			}
+		})
+	}
+}
+
+// What differs between runs without faults, by its name, or by a user's pattern, is
+// not compared; the number of rows still is.
+func TestMask(t *testing.T) {
+	one := world("a/x t id=abc v=1", "a/x log line=q", "a/x n k=1", "b/7 t v=1")
+	two := world("a/x t id=xyz v=1", "a/x log line=q", "a/x log line=r", "a/x n k=1", "b/8 t v=1")
+	m := Learn([]State{one, two}, nil, []string{"n.k"})
+	if want := []string{"a/log", "a/t.id"}; !slices.Equal(m.Masked(), want) {
+		t.Errorf("masked %v, want %v", m.Masked(), want)
+	}
+	for _, c := range []struct {
+		name string
+		got  State
+		want int
+	}{
+		{"what varies", world("a/x t id=other v=1", "a/x log line=z", "a/x n k=2", "b/9 t v=1"), 0},
+		{"a value", world("a/x t id=other v=2", "a/x n k=1", "b/9 t v=1"), 2},
+		{"a row more", world("a/x t id=p v=1", "a/x t id=q v=1", "a/x n k=1", "b/9 t v=1"), 1},
+	} {
+		if diff := Differences(c.got, one, m); len(diff) != c.want {
+			t.Errorf("%s: %v, want %d differences", c.name, diff, c.want)
+		}
+	}
+	counts := Learn([]State{world("a/x t attempts=1")}, nil, nil)
+	if diff := Differences(world("a/x t attempts=2"), world("a/x t attempts=1"), counts); diff != nil {
+		t.Errorf("attempts are compared: %v", diff)
+	}
+}
+
+// Rows in which a program says that it has recovered are allowed, and shift
+// numbers; rows as there were before the death are not.
+func TestRecords(t *testing.T) {
+	clean := world("a/x runs n=1 mode=execute", "a/x events seq=1 type=message")
+	death := world("a/x runs n=1 mode=execute")
+	m := Learn([]State{clean}, nil, nil)
+	recorded := world("a/x runs n=1 mode=execute", "a/x runs n=2 mode=recover", "a/x events seq=2 type=message")
+	loose, rest, ok := m.Recovered(recorded, []State{clean, death})
+	if kind, diff := Judge(rest, []State{clean}, loose, false); !ok || kind != "" {
+		t.Errorf("%v %q %v", ok, kind, diff)
+	}
+	twice := world("a/x runs n=1 mode=execute", "a/x runs n=2 mode=recover", "a/x events seq=1 type=message", "a/x events seq=2 type=message")
+	loose, rest, _ = m.Recovered(twice, []State{clean, death})
+	if kind, _ := Judge(rest, []State{clean}, loose, false); kind != Twice {
+		t.Errorf("a message twice beside a record is %q", kind)
+	}
+	stuck := world("a/x runs n=1 mode=running")
+	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}); ok {
+		t.Error("a state that the death left counts as a record of the recovery")
+	}
+}
+
+// An object that a call has created and not changed is as its constructor leaves it.
+func TestBirths(t *testing.T) {
+	born := world("a/x accounts name=ann balance=100")
+	m := Learn([]State{world("a/x accounts name=ann balance=70")}, []State{born}, nil)
+	if kind, diff := Judge(born, []State{world()}, m, true); kind != "" {
+		t.Errorf("%s %v", kind, diff)
+	}
+	if kind, _ := Judge(world("a/x accounts name=ann balance=90"), []State{world()}, m, true); kind == "" {
+		t.Error("an object that is otherwise passes")
+	}
+}
+
+// Dates, times, UUIDs and long ids are never compared; each effect counts once.
+func TestRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"at 2026-01-02T03:04:05.678Z": "at #", "1790000000000": "#", "123": "123",
+		"550e8400-e29b-41d4-a716-446655440000": "#", "5f2b6c7d8e9f0a1b": "#", "deadline": "deadline",
+	} {
+		if got := normal(text); got != want {
+			t.Errorf("%q is %q, want %q", text, got, want)
+		}
+	}
+	events := []history.Event{{Kind: history.Effect, Text: "mail"}, {Kind: history.Effect, Text: "mail"}, {Kind: history.Note, Text: "x"}}
+	s, err := Read(t.TempDir(), events)
+	if diff := Differences(s, world("(effects) name=mail"), Mask{}); err != nil || diff != nil {
+		t.Errorf("%v %v", err, diff)
+	}
+}
