@@ -138,6 +138,9 @@ func (s State) flat(m Mask) map[place]table {
 			if m.records != nil {
 				for i := range row {
 					row[i] = digits.ReplaceAllString(row[i], "#")
+					if strings.HasPrefix(at.name, kvPrefix) {
+						row[i] = "#" // it may hold such numbers, and a hash of them
+					}
 				}
 			}
 			into.rows = append(into.rows, row)
@@ -232,8 +235,8 @@ func Differences(got, want State, m Mask) []Difference {
 			if have[row] < should[row] && (m.records[at.key()] || m.records != nil && at.name == effects) {
 				continue // the record is there in its place: it may say that this was given up
 			}
-			if have[row] > should[row] && m.records != nil && !word.MatchString(cells(row)) {
-				continue // what a turn that was recovered left behind has no names
+			if have[row] > should[row] && m.records != nil && (strings.HasPrefix(at.name, kvPrefix) || !word.MatchString(cells(row))) {
+				continue // what a turn that was recovered left behind, or what belongs to a record
 			}
 			if have[row] != should[row] {
 				out = append(out, Difference{at.label(), row, have[row], should[row], at})
