@@ -313,7 +313,7 @@ var columnName = regexp.MustCompile(`(^| )[A-Za-z_]+=`)
 // born is s with the objects that it lacks and got has, as their constructors leave them.
 func (s State) born(got State, births []State) State {
 	out := State{tables: maps.Clone(s.tables)}
-	for _, space := range slices.Collect(maps.Keys(got.spaces())) {
+	for _, space := range slices.Sorted(maps.Keys(got.spaces())) {
 		has := s.objects(space)
 		for _, birth := range births {
 			for at, t := range birth.tables { // order-independent: each place is copied once
