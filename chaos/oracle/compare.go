@@ -196,7 +196,7 @@ func comparePlaces(a, b place) int {
 
 func union[K comparable, V any](a, b map[K]V) []K {
 	all := slices.Collect(maps.Keys(a)) // order-independent: a set
-	for k := range b { // order-independent: what is made of it is a set
+	for k := range b {                  // order-independent: what is made of it is a set
 		if _, both := a[k]; !both {
 			all = append(all, k)
 		}
