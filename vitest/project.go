@@ -33,6 +33,8 @@ type packages struct {
 	vitest  string // directory
 	runner  string // directory of @vitest/runner
 	utils   string // directory of @vitest/utils
+	mocker  string // directory of @vitest/mocker
+	spy     string // directory of @vitest/spy
 }
 
 // locate finds vitest from the project's directory, and from vitest, as packages
@@ -47,11 +49,10 @@ func locate(dir string) (*packages, error) {
 		return nil, &UsageError{fmt.Sprintf("vitest %s is installed; minido test runs vitest 3 and newer: npm install --save-dev vitest", version)}
 	}
 	p := &packages{version: version, vitest: root}
-	if p.runner, _, err = installed(root, "@vitest/runner"); err != nil {
-		return nil, err
-	}
-	if p.utils, _, err = installed(root, "@vitest/utils"); err != nil {
-		return nil, err
+	for name, at := range map[string]*string{"runner": &p.runner, "utils": &p.utils, "mocker": &p.mocker, "spy": &p.spy} { // order-independent: each is looked up by itself
+		if *at, _, err = installed(root, "@vitest/"+name); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }
@@ -156,11 +157,14 @@ func (p *project) generate(files []string) error {
   const vitest = await import(%s);
   const { startTests } = await import(%s);
   const { processError } = await import(%s);
+  const mocker = await import(%s);
+  const spy = await import(%s);
   %s
-  return { vitest, TestRunner, startTests, processError };
+  return { vitest, TestRunner, startTests, processError, mocker, spy };
 }
 const files = {
-`, quote(filepath.Join(p.packages.vitest, "dist", "index.js")), quote(filepath.Join(p.packages.runner, "dist", "index.js")), quote(filepath.Join(p.packages.utils, "dist", "error.js")), runner)
+`, quote(filepath.Join(p.packages.vitest, "dist", "index.js")), quote(filepath.Join(p.packages.runner, "dist", "index.js")), quote(filepath.Join(p.packages.utils, "dist", "error.js")),
+		quote(filepath.Join(p.packages.mocker, "dist", "index.js")), quote(filepath.Join(p.packages.spy, "dist", "index.js")), runner)
 	for _, f := range slices.Concat(p.setup(), files) {
 		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
 	}
@@ -188,6 +192,7 @@ func (p *project) amend(b *bundle.Options) {
 	for from, to := range p.settings.Alias {
 		b.Alias[from] = to
 	}
+	b.Mocks = true
 	b.Define["import.meta.vitest"] = "undefined"
 	for from, to := range p.settings.Define {
 		b.Define[from] = to

@@ -17,9 +17,10 @@ type Bundle struct {
 	byName  map[string]int
 	entry   int
 	// additional are the modules that may be imported by a computed name.
-	additional map[string]int
-	order      []int // what loading evaluates, in order
-	frozen     bool  // it came from a file: what is wanted is evaluated at once
+	additional     map[string]int
+	order          []int    // what loading evaluates, in order
+	mockedBuiltins []string // modules of the host that some file mocks
+	frozen         bool     // it came from a file: what is wanted is evaluated at once
 }
 
 // ExportNames are the names that the entry exports, sorted, `default` among

@@ -62,4 +62,4 @@ func (c *circles) visit(id int) {
 
 // lazy reports whether the module's names are there before it runs, and make it
 // run when they are read.
-func (m *module) lazy() bool { return m.deferred || m.circular }
+func (m *module) lazy() bool { return m.deferred || m.circular || m.mockable }

@@ -150,8 +150,12 @@ func (in *instance) runCode(r *record) error {
 	if r.low.format == formatCJS {
 		this = exports
 	}
-	if _, err := call(this, args...); err != nil {
+	v, err := call(this, args...)
+	if err != nil {
 		return err
+	}
+	if r.low.mocking {
+		r.promise, _ = v.Export().(*goja.Promise)
 	}
 	if r.low.async {
 		return in.start(r, mod)
@@ -161,6 +165,8 @@ func (in *instance) runCode(r *record) error {
 
 func (in *instance) helper(r *record, name string) goja.Value {
 	switch {
+	case name == mockHelper:
+		return in.mocksHelper(r)
 	case name == "$meta":
 		return in.meta(r)
 	case name == splitSelf:

@@ -32,6 +32,7 @@ type module struct {
 	stars    map[string]binding
 	deferred bool // evaluated when first used
 	waits    bool // it, or something it imports, awaits at the top level
+	mockable bool // some file mocks it
 	circular bool // it imports something that imports it
 }
 
@@ -64,8 +65,11 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 	if len(l.messages) > 0 {
 		return nil, &BuildError{sortMessages(l.messages)}
 	}
+	out := &Bundle{bundler: b, modules: l.modules, entry: entry, Warnings: sortMessages(s.warnings), byName: map[string]int{},
+		additional: additional}
 	l.exportNames()
 	l.awaits()
+	l.mockable(out)
 	project := s.pkgs.forFile(b.opts.Entry)
 	for _, m := range l.modules {
 		m.deferred = m.whole != nil || m.id != entry && m.low != nil && m.low.format == formatESM && m.known && !m.waits &&
@@ -75,8 +79,6 @@ func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
 	if msgs := l.checkNames(); len(msgs) > 0 {
 		return nil, &BuildError{sortMessages(msgs)}
 	}
-	out := &Bundle{bundler: b, modules: l.modules, entry: entry, Warnings: sortMessages(s.warnings), byName: map[string]int{},
-		additional: additional}
 	for _, m := range l.modules {
 		out.byName[m.name] = m.id
 	}
@@ -267,7 +269,7 @@ func (l *linker) awaits() {
 				importers[t.module] = append(importers[t.module], m.id)
 			}
 		}
-		if m.low.async {
+		if m.low.async || m.low.mocking {
 			m.waits = true
 			queue = append(queue, m.id)
 		}
@@ -296,7 +298,7 @@ func evaluationOrder(modules []*module, root int) []int {
 		}
 		seen[id] = true
 		for _, ref := range m.low.imports {
-			if t := m.deps[ref.tagged()]; ref.Kind == importStatement && t.module >= 0 && !modules[t.module].deferred {
+			if t := m.deps[ref.tagged()]; ref.Kind == importStatement && t.module >= 0 && !modules[t.module].deferred && !m.low.mocking && (!modules[t.module].mockable || modules[t.module].waits) {
 				visit(t.module)
 			}
 		}

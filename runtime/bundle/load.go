@@ -133,7 +133,9 @@ type instance struct {
 	settled  goja.Callable // makes a promise of what is none
 	esm      *goja.Object  // the `module` that ESM code writes to and nobody reads
 	orders   map[int][]int
-	early    bool // what is evaluated now, nobody has asked for
+	forwards goja.Callable // what importers of what may be mocked get
+	mocksOf  goja.Callable // the mocking functions of a file
+	early    bool          // what is evaluated now, nobody has asked for
 }
 
 // Load evaluates the entry in vm and returns its exports: the namespace, whose
@@ -202,6 +204,11 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	}
 	if _, err = disposal.install(in); err != nil {
 		return nil, err
+	}
+	if b.bundler.opts.Mocks {
+		if err = in.installMocks(); err != nil {
+			return nil, err
+		}
 	}
 	in.helpers["__name"] = vm.ToValue(in.name)
 	in.announce, _ = goja.AssertFunction(obj.Get("announce"))
@@ -362,6 +369,9 @@ func (in *instance) touch(call goja.FunctionCall) goja.Value {
 	}
 	if star, ok := r.stars[name]; ok {
 		from := in.records[star.module]
+		if from.mockable {
+			return orUndefined(in.forward(target{module: from.id}, importRef{}).ToObject(in.vm).Get(star.name))
+		}
 		v := in.namespace(from).Get(star.name)
 		if from.state == stateDone {
 			if _, err := in.adopt(goja.Undefined(), r.ns, in.vm.ToValue(name), from.ns, in.vm.ToValue(star.name)); err != nil {

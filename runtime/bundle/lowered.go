@@ -64,6 +64,9 @@ type lowered struct {
 	stars   []string    // specifiers of `export * from`
 	parts   []part      // modules taken out of a prebuilt bundle
 	globs   []string    // directories that patterns of imports look into; such a result is not kept
+	mocked  []string    // specifiers of modules that it mocks
+	mocking bool        // it is asynchronous, since it waits for mocks before its imports
+	hoisted []int       // lines of the code after the first that are moved up: their lines in esbuild's output after the cut
 	soft    []importRef // imports that may fail to resolve: inside try, or with catch
 }
 
@@ -133,7 +136,7 @@ func ownHelpers(prologue string) (names []string, kept string) {
 // wrap turns esbuild's CommonJS output into the function that load.go calls,
 // and reads off what the file exports. The namespace object is the `exports`
 // parameter, so that it exists before the code runs.
-func (l *lowered) wrap(out, sourcefile string) {
+func (l *lowered) wrap(out, sourcefile string, mocks bool) {
 	prologue, body := splitOutput(out, sourcefile)
 	l.cut = strings.Count(out[:len(out)-len(body)], "\n")
 	names, kept := ownHelpers(prologue)
@@ -154,7 +157,16 @@ func (l *lowered) wrap(out, sourcefile string) {
 		l.helpers = append(l.helpers, "$meta")
 	}
 	l.helpers = append(l.helpers, mend.Helpers(prologue, body)...)
-	head := "(function(exports,require,module"
+	head := "("
+	if mocks {
+		if body = l.mocks(body); !l.async {
+			body = l.hoist(body)
+		}
+	}
+	if l.mocking {
+		head += "async "
+	}
+	head += "function(exports,require,module"
 	for _, n := range l.helpers {
 		head += "," + n
 	}

@@ -29,7 +29,11 @@ func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, 
 	}
 	// The program's first line is the function's head; its second is the line
 	// of esbuild's output after the cut.
-	src, l, c, ok = sm.Lookup(line-2+m.low.cut, sourcemap.Column(m.low.code, line, col))
+	out := line - 2 - len(m.low.hoisted)
+	if out < 0 && line >= 2 {
+		out = m.low.hoisted[line-2]
+	}
+	src, l, c, ok = sm.Lookup(out+m.low.cut, sourcemap.Column(m.low.code, line, col))
 	if !ok {
 		return "", 0, 0, false
 	}

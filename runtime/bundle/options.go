@@ -85,6 +85,8 @@ type Options struct {
 	// Virtual holds modules by specifier whose TypeScript source comes from the
 	// host instead of a file.
 	Virtual map[string]string
+	// Mocks has the project's own files mock modules with vitest's vi.mock and its kin.
+	Mocks bool
 	// Spawn runs fn in the background, to compile programs ahead of their use;
 	// nil compiles each at its first use.
 	Spawn func(name string, fn func())

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dop251/goja"
 )
@@ -53,6 +54,8 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 		}
 	}
 	switch {
+	case t.builtin != "" && !inNodeModules(from.path) && slices.Contains(in.b.mockedBuiltins, t.builtin):
+		return in.forward(t, ref)
 	case t.builtin != "":
 		return in.builtin(from, ref, t.builtin)
 	case t.module < 0:
@@ -64,6 +67,9 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 	}
 	if t.self {
 		return in.selfOf(to)
+	}
+	if to.mockable {
+		return in.forward(t, ref)
 	}
 	if ref.Kind == importStatement && to.lazy() && to.state == stateNew {
 		if to.importer == "" {

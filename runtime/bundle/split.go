@@ -222,7 +222,7 @@ func (sp *splitter) lower() ([]*lowered, bool) {
 			}
 		}
 		l.imports = compactRefs(l.imports)
-		l.wrap(string(f.Contents), input)
+		l.wrap(string(f.Contents), input, false)
 		if owner == trunk {
 			l.borrow(splitSelf)
 		}

@@ -224,6 +224,12 @@ func (w *packWriter) lowered(l *lowered) {
 	w.refs(l.imports)
 	w.texts(l.exports)
 	w.texts(l.stars)
+	w.texts(l.mocked)
+	w.flag(l.mocking)
+	w.number(len(l.hoisted))
+	for _, line := range l.hoisted {
+		w.number(line)
+	}
 	w.number(len(l.parts))
 	for _, p := range l.parts {
 		w.text(p.path)
@@ -240,6 +246,11 @@ func (r *packReader) lowered(l *lowered) {
 	l.imports = r.refs()
 	l.exports = r.texts()
 	l.stars = r.texts()
+	l.mocked = r.texts()
+	l.mocking = r.flag()
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		l.hoisted = append(l.hoisted, r.number())
+	}
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		p := part{path: r.text(), low: &lowered{key: l.key}}
 		r.lowered(p.low)

@@ -18,7 +18,7 @@ import (
 
 // cacheVersion names the meaning of cached results; it changes whenever this
 // package or esbuild would produce something else for the same input.
-const cacheVersion = "minido-bundle-13 esbuild-0.28.2"
+const cacheVersion = "minido-bundle-14 esbuild-0.28.2"
 
 // supported are the features that goja has or lacks where the target alone
 // says otherwise. The target is ES2022 and not lower: older targets would lower
@@ -60,7 +60,7 @@ func (o *Options) hash(s source) [sha256.Size]byte {
 
 // fingerprint covers the options that reach the inner build.
 func (o *Options) fingerprint() string {
-	text, err := json.Marshal([]any{o.Define, o.JSXFactory, o.JSXFragment})
+	text, err := json.Marshal([]any{o.Define, o.JSXFactory, o.JSXFragment, o.Mocks})
 	if err != nil {
 		panic("bundle: fingerprint: " + err.Error()) // maps of strings always marshal
 	}
@@ -118,7 +118,7 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if len(r.Errors) > 0 {
 		return nil, convertAll(r.Errors, name)
 	}
-	if err := l.fill(r, s.base()); err != nil {
+	if err := l.fill(r, s.base(), o.mocks(s)); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	return l, convertAll(r.Warnings, name)
@@ -159,7 +159,7 @@ type metafile struct {
 }
 
 // fill reads the result of an inner build.
-func (l *lowered) fill(r api.BuildResult, base string) error {
+func (l *lowered) fill(r api.BuildResult, base string, mocks bool) error {
 	if err := l.fillImports(r); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (l *lowered) fill(r api.BuildResult, base string) error {
 	if err != nil {
 		return err
 	}
-	l.wrap(out, base)
+	l.wrap(out, base, mocks)
 	return nil
 }
 
@@ -266,7 +266,7 @@ func (o *Options) lowerAsync(l *lowered, s source, name string) (*lowered, []Mes
 	}
 	l.async = true
 	// The first stage still knows every import; the second gives the code.
-	if err := errors.Join(l.fillImports(first), l.fill(second, s.base())); err != nil {
+	if err := errors.Join(l.fillImports(first), l.fill(second, s.base(), o.mocks(s))); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	l.format = formatESM
