@@ -117,17 +117,21 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 }
 
 // Instrument has a program, and the functions in it, ask the Joiner of the runtime
-// that runs it before it makes a long string of others, and make async functions that
-// cost less. Call it once, before the program runs. It reports false if goja is not
+// that runs it before it makes a long string of others, make async functions that cost
+// less, and make no arguments that are only counted. Call it once, before the program runs. It reports false if goja is not
 // known; then it does nothing, or only what does not depend on what is unknown.
 func Instrument(program *goja.Program) bool {
-	j, a := &joined, &theAsyncs
+	j, a, c := &joined, &theAsyncs, &theCounting
 	learn.Do(func() {
 		j.learn(&look{})
 		a.learn(&look{})
+		c.learn(&look{})
 	})
 	if !j.known || program == nil {
 		return j.known
+	}
+	if c.known {
+		c.instrument(program)
 	}
 	j.programs.each(program, func(instruction *words) {
 		switch instruction.tab {

@@ -19,7 +19,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
 		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known,
-		"async functions": theAsyncsKnown(),
+		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known,
 	} {
 		if !known {
 			t.Errorf("%s: not known", name)
@@ -27,10 +27,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	}
 }
 
-func theAsyncsKnown() bool {
-	Instrument(nil)
-	return theAsyncs.known
-}
+func instrumented() bool { return Instrument(nil) }
 
 // Whatever one member is otherwise, the parts that look at it know that they do not
 // know it, no other does, and none reads or writes a place that it has not checked.
@@ -78,6 +75,10 @@ func TestUnknownParts(t *testing.T) {
 	a := &asyncs{}
 	if a.learn(&look{wrong: "goja._loadSuper"}); a.known {
 		t.Error("async functions are known")
+	}
+	c := &counting{}
+	if c.learn(&look{wrong: "goja.vm.args"}); c.known {
+		t.Error("arguments are known")
 	}
 }
 

@@ -25,9 +25,9 @@ func (w *programWalk) typeOf(instruction *words) reflect.Type {
 	return reflect.NewAt(w.theirs.codeType.Elem(), unsafe.Pointer(instruction)).Elem().Elem().Type()
 }
 
-// each calls fn with the instructions of a program and of the functions in it. fn may
-// change an instruction's method table.
-func (w *programWalk) each(program *goja.Program, fn func(instruction *words)) {
+// all calls fn with the instructions of a program, and of each function in it. fn may
+// change the method tables of instructions.
+func (w *programWalk) all(program *goja.Program, fn func(code []words)) {
 	pending, seen := []*goja.Program{program}, map[*goja.Program]bool{}
 	for len(pending) > 0 {
 		p := pending[len(pending)-1]
@@ -39,9 +39,18 @@ func (w *programWalk) each(program *goja.Program, fn func(instruction *words)) {
 		code := w.code(p)
 		for i := range code {
 			pending = w.inner(&code[i], pending)
+		}
+		fn(code)
+	}
+}
+
+// each is all for single instructions.
+func (w *programWalk) each(program *goja.Program, fn func(instruction *words)) {
+	w.all(program, func(code []words) {
+		for i := range code {
 			fn(&code[i])
 		}
-	}
+	})
 }
 
 // inner appends the programs that an instruction keeps.
