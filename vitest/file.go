@@ -223,7 +223,7 @@ func (r *fileRun) request() map[string]any {
 	case o.New:
 		update = "new"
 	}
-	req := map[string]any{"file": r.file, "dir": r.project.worker.Dir, "config": config, "update": update}
+	req := map[string]any{"file": r.file, "dir": r.project.worker.Dir, "env": s.Env, "config": config, "update": update}
 	if r.test != "" {
 		req["chaos"], req["update"] = r.test, "none"
 	}

@@ -30,6 +30,8 @@ type question struct {
 
 // arguments are those of all questions together.
 type arguments struct {
+	// Running has an object that is not in memory be an error.
+	Running                                                       bool
 	ID, Verb, Sockets, Binding, Path, Text, Point, Duration, Name string
 }
 
@@ -108,7 +110,7 @@ func (h *host) do(q question) (any, error) {
 	case "ids":
 		return h.ids(a.Binding)
 	case "act":
-		return nil, h.act(a.ID, a.Verb, a.Sockets)
+		return nil, h.act(a)
 	case "act-all":
 		return nil, h.actAll(a.Verb, a.Sockets)
 	case "alarms":
@@ -240,16 +242,23 @@ func verb(name, sockets string) (pool.Action, error) {
 
 // act does something to an object, once what it is doing is over, for at most
 // patience.
-func (h *host) act(id, name, sockets string) error {
-	action, err := verb(name, sockets)
+func (h *host) act(a arguments) error {
+	action, err := verb(a.Verb, a.Sockets)
 	if err != nil {
 		return err
 	}
-	ref, err := h.find(id)
+	ref, err := h.find(a.ID)
 	if err != nil {
 		return err
 	}
-	return h.perform(ref, action)
+	err = h.perform(ref, action)
+	switch {
+	case errors.Is(err, pool.ErrNotRunning) && a.Running:
+		return errors.New("Cannot evict Durable Object: it is not currently running.") //lint:ignore ST1005 the text is workerd's
+	case errors.Is(err, pool.ErrNotRunning):
+		return nil
+	}
+	return err
 }
 
 // patience is how long, in virtual time, an eviction waits for an object that is
@@ -267,8 +276,6 @@ func (h *host) perform(ref pool.Ref, action pool.Action) error {
 		}
 		var refused *pool.RefusedError
 		switch {
-		case errors.Is(err, pool.ErrNotRunning):
-			return nil
 		case errors.As(err, &refused) && w.Now().Before(deadline):
 			if err := w.Advance(pause); err != nil {
 				return err
@@ -298,7 +305,7 @@ func (h *host) actAll(name, sockets string) error {
 		if err == nil {
 			err = h.perform(ref, action)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, pool.ErrNotRunning) {
 			return err
 		}
 	}
@@ -331,7 +338,7 @@ func (h *host) reset() error {
 		if err != nil {
 			return err
 		}
-		if err := h.perform(ref, pool.Action{Verb: pool.Abort, Reason: "Application called deleteAllDurableObjects()."}); err != nil {
+		if err := h.perform(ref, pool.Action{Verb: pool.Abort, Reason: "Application called deleteAllDurableObjects()."}); err != nil && !errors.Is(err, pool.ErrNotRunning) {
 			return err
 		}
 		files, err := filepath.Glob(ref.File() + "*") // with its log and what is kept beside it

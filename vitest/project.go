@@ -89,27 +89,22 @@ type project struct {
 	files    []string
 }
 
-// load reads the project's configurations.
-func (o *Options) load() (*project, error) {
-	s, err := o.settings()
-	if err != nil {
-		return nil, err
-	}
-	p := &project{options: o, settings: s}
+// load reads the configuration of the worker, and finds the files.
+func (o *Options) load(s *settings) (p *project, err error) {
+	p = &project{options: o, settings: s}
 	if p.packages, err = locate(s.root); err != nil {
 		return nil, err
 	}
-	p.config = config.Options{Dir: o.Dir, ConfigPath: s.Wrangler, Env: s.Environment, Environ: o.Environ, CompatibilityDate: s.Date}
+	p.config = config.Options{Dir: s.dir(o), ConfigPath: s.Wrangler, Env: s.Environment, Environ: o.Environ, CompatibilityDate: s.Date}
 	if s.Main != "" && s.Wrangler == "" {
 		p.config.Entry = s.Main
 	}
+	p.config.NoFile = s.Plugin && s.Wrangler == "" // as the plugin
 	for _, name := range slices.Sorted(maps.Keys(s.Bindings)) {
-		value := s.Bindings[name]
-		text, ok := value.(string)
-		if !ok {
-			return nil, &UsageError{fmt.Sprintf("the pool's option miniflare.bindings.%s is no string; put it into \"vars\" of the wrangler file", name)}
-		}
-		p.config.Vars = append(p.config.Vars, name+":"+text)
+		p.config.Vars = append(p.config.Vars, name+":"+s.Bindings[name])
+	}
+	if len(s.Add) > 0 {
+		p.config.Add, p.config.AddFrom = s.Add, filepath.Base(s.file)
 	}
 	if p.worker, _, err = config.Load(p.config); err != nil {
 		return nil, err
@@ -122,6 +117,14 @@ func (o *Options) load() (*project, error) {
 		return nil, err
 	}
 	return p, nil
+}
+
+// dir is where the search for a wrangler file begins.
+func (s *settings) dir(o *Options) string {
+	if s.file != "" {
+		return filepath.Dir(s.file)
+	}
+	return o.Dir
 }
 
 // withFlags adds what the runner needs, as Cloudflare's pool does.
@@ -147,7 +150,7 @@ func (p *project) generate(files []string) error {
 		fmt.Fprintf(&sb, "import * as main from %s;\nexport * from %s;\n", quote(p.worker.Main), quote(p.worker.Main))
 	}
 	for _, c := range p.worker.Classes {
-		fmt.Fprintf(&sb, "export const %s = wrapObject(%s.%s, %q);\n", c.ClassName, main, c.ClassName, c.ClassName)
+		fmt.Fprintf(&sb, "export const %s = wrapObject(%s.%s, %q, %s);\n", c.ClassName, main, c.ClassName, c.ClassName, quote(p.worker.Main))
 	}
 	runner := `const { TestRunner } = vitest;`
 	if strings.HasPrefix(p.packages.version, "3.") {
@@ -193,6 +196,7 @@ func (p *project) amend(b *bundle.Options) {
 		b.Alias[from] = to
 	}
 	b.Mocks = true
+	b.Define["import.meta.env"] = "globalThis.__vitest_worker__.metaEnv"
 	b.Define["import.meta.vitest"] = "undefined"
 	for from, to := range p.settings.Define {
 		b.Define[from] = to

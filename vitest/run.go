@@ -28,7 +28,7 @@ func Run(o Options) (*Report, error) {
 			return nil, &UsageError{fmt.Sprintf("-t %q: %v", o.Name, err)}
 		}
 	}
-	p, err := o.load()
+	each, err := o.settings()
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +38,36 @@ func Run(o Options) (*Report, error) {
 	if err := os.MkdirAll(o.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
-	p.entry = filepath.Join(o.CacheDir, "main.js")
-	r := &runner{project: p, report: &Report{Dir: o.Dir, Version: p.packages.version, Chaos: o.Chaos}}
-	if err := r.all(); err != nil {
-		return nil, err
+	report := &Report{Dir: o.Dir, Chaos: o.Chaos}
+	for i, s := range each {
+		if err := o.project(s, i, report); err != nil {
+			return nil, err
+		}
 	}
-	r.report.Time = o.Clock.Now().Sub(began)
-	return r.report, nil
+	report.Time = o.Clock.Now().Sub(began)
+	return report, nil
+}
+
+// project runs one project of a configuration.
+func (o *Options) project(s *settings, number int, report *Report) (err error) {
+	p, err := o.load(s)
+	if err != nil {
+		return err
+	}
+	report.Version = p.packages.version
+	p.entry = filepath.Join(o.CacheDir, "main.js")
+	if number > 0 {
+		p.entry = filepath.Join(o.CacheDir, fmt.Sprintf("main-%d.js", number))
+	}
+	if len(p.files) > 0 {
+		tearDown, failed := s.globalSetup()
+		defer func() { err = errors.Join(err, tearDown()) }()
+		if failed != nil {
+			return failed
+		}
+	}
+	r := &runner{project: p, report: report}
+	return r.all()
 }
 
 // runner is one Run.

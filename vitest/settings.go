@@ -1,24 +1,17 @@
 package vitest
 
 import (
-	_ "embed" // the modules that configurations import
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/dop251/goja"
-	"github.com/evanw/esbuild/pkg/api"
 )
-
-//go:embed js/config.js
-var configModules string
 
 // settings are what of vitest's configuration a run uses.
 type settings struct {
 	root string // absolute
+	file string // the configuration, or ""
 
 	Include, Exclude, SetupFiles []string
 	Globals                      bool
@@ -30,10 +23,23 @@ type settings struct {
 	Vitest map[string]any
 	// Wrangler and Environment are the plugin's wrangler options, Main its main.
 	Wrangler, Environment, Main string
+	// Plugin says that there are options of the plugin.
+	Plugin bool
 	// Bindings, Date and Flags are the plugin's miniflare options that are known.
-	Bindings map[string]any
-	Date     string
-	Flags    []string
+	Bindings map[string]string
+	// Add is what they add to the wrangler file.
+	Add   json.RawMessage
+	Date  string
+	Flags []string
+	// Name is the project's, "" for one without.
+	Name string
+	// GlobalSetup are modules that run once before all files.
+	GlobalSetup []string
+	// Projects are those of test.projects: settings of their own, or a path.
+	Projects []struct {
+		Path     string
+		Settings *rawSettings
+	}
 	// Refused names options that are set and not supported.
 	Refused []string
 }
@@ -49,7 +55,7 @@ var configNames = func() (names []string) {
 }()
 
 // settings reads the configuration; a project without one has vitest's defaults.
-func (o *Options) settings() (*settings, error) {
+func (o *Options) settings() ([]*settings, error) {
 	file := ""
 	if o.Config != "" {
 		if file = o.Config; !filepath.IsAbs(file) {
@@ -70,26 +76,68 @@ func (o *Options) settings() (*settings, error) {
 			return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", file, err)}
 		}
 	}
-	s := &settings{root: o.Dir}
-	var raw struct {
-		settings
-		Root string
-	}
+	var raw rawSettings
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", file, err)}
 	}
-	*s = raw.settings
-	if s.root = o.Dir; raw.Root != "" {
-		s.root = raw.Root
-		if !filepath.IsAbs(s.root) {
-			s.root = filepath.Join(o.Dir, s.root)
+	return o.each(&raw, file)
+}
+
+// rawSettings are settings as js/config.js returns them.
+type rawSettings struct {
+	settings
+	Root string
+}
+
+// each are the settings of a configuration's projects; of one without, its own.
+func (o *Options) each(raw *rawSettings, file string) ([]*settings, error) {
+	if len(raw.Refused) > 0 {
+		return nil, &UsageError{fmt.Sprintf("the configuration %s: minido test does not support %s; take it out, or run this project with vitest", file, strings.Join(raw.Refused, ", "))}
+	}
+	if len(raw.Projects) == 0 {
+		s := raw.settings
+		s.file = file
+		if s.root = o.Dir; raw.Root != "" {
+			s.root = raw.Root
+			if !filepath.IsAbs(s.root) {
+				s.root = filepath.Join(o.Dir, s.root)
+			}
+		}
+		s.defaults()
+		return []*settings{&s}, nil
+	}
+	var all []*settings
+	for _, p := range raw.Projects {
+		if p.Settings != nil {
+			more, err := o.each(p.Settings, file)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, more...)
+			continue
+		}
+		if strings.HasPrefix(p.Path, "!") {
+			return nil, &UsageError{fmt.Sprintf("the configuration %s: test.projects: %q: minido test does not exclude projects; name those that run", file, p.Path)}
+		}
+		found, err := filepath.Glob(filepath.Join(o.Dir, filepath.FromSlash(p.Path)))
+		if err != nil || len(found) == 0 {
+			return nil, &UsageError{fmt.Sprintf("the configuration %s: test.projects: there is no %q", file, p.Path)}
+		}
+		for _, at := range found {
+			sub := *o
+			sub.Config = ""
+			if st, err := os.Stat(at); err != nil || !st.IsDir() {
+				sub.Config, at = at, filepath.Dir(at)
+			}
+			sub.Dir = at
+			more, err := sub.settings()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, more...)
 		}
 	}
-	if len(s.Refused) > 0 {
-		return nil, &UsageError{fmt.Sprintf("the configuration %s: minido test does not support %s; take it out, or run this project with vitest", file, strings.Join(s.Refused, ", "))}
-	}
-	s.defaults()
-	return s, nil
+	return all, nil
 }
 
 // virtualTimeout is the default limit of tests and hooks, in milliseconds of
@@ -110,52 +158,5 @@ func (s *settings) defaults() {
 	}
 	if s.HookTimeout == 0 {
 		s.HookTimeout = virtualTimeout
-	}
-}
-
-// evaluateConfig evaluates a configuration and returns what js/config.js makes of
-// its default export, as JSON.
-func evaluateConfig(file string) (string, error) {
-	virtual := api.Plugin{Name: "minido", Setup: func(b api.PluginBuild) {
-		known := `^(vitest/config|vite|@cloudflare/vitest-pool-workers(/config)?|(node:)?(path|url|process))$`
-		b.OnResolve(api.OnResolveOptions{Filter: known}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{Path: strings.TrimPrefix(a.Path, "node:"), Namespace: "minido"}, nil
-		})
-		b.OnResolve(api.OnResolveOptions{Filter: "^node:"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
-			return api.OnResolveResult{}, fmt.Errorf("minido test evaluates the configuration without Node.js: %s is not available there", a.Path)
-		})
-		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			return api.OnLoadResult{Contents: &configModules}, nil
-		})
-	}}
-	quoted, err := json.Marshal(map[string]string{"file": file, "dir": filepath.Dir(file), "url": "file://" + filepath.ToSlash(file)})
-	if err != nil {
-		return "", err
-	}
-	entry := fmt.Sprintf("import * as c from %q; import { settle } from \"vitest/config\"; globalThis.result = settle(c.default);", file)
-	r := api.Build(api.BuildOptions{Stdin: &api.StdinOptions{Contents: entry, ResolveDir: filepath.Dir(file)},
-		Bundle: true, Format: api.FormatIIFE, Target: api.ES2017, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Plugins: []api.Plugin{virtual}, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8,
-		Define: map[string]string{"import.meta.url": "__config.url", "import.meta.dirname": "__config.dir", "import.meta.filename": "__config.file", "__dirname": "__config.dir", "__filename": "__config.file"}})
-	if len(r.Errors) > 0 {
-		return "", errors.New(strings.TrimSpace(strings.Join(api.FormatMessages(r.Errors, api.FormatMessagesOptions{}), "")))
-	}
-	vm := goja.New()
-	if _, err := vm.RunString("globalThis.__config = " + string(quoted)); err != nil {
-		return "", err
-	}
-	if _, err := vm.RunScript(file, string(r.OutputFiles[0].Contents)); err != nil {
-		return "", err
-	}
-	p, ok := vm.Get("result").Export().(*goja.Promise)
-	if !ok {
-		return "", errors.New("it exports no configuration")
-	}
-	switch p.State() {
-	case goja.PromiseStateFulfilled:
-		return p.Result().String(), nil
-	case goja.PromiseStateRejected:
-		return "", errors.New(p.Result().String())
-	default:
-		return "", errors.New("its default export never settles: it waits for something that only Node.js has")
 	}
 }

@@ -36,10 +36,11 @@ func TestSettings(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, "vitest.config.ts", text)
-		s, err := (&Options{Dir: dir}).settings()
+		all, err := (&Options{Dir: dir}).settings()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
+		s := all[0]
 		if s.Wrangler != "./w.toml" || !s.Globals || s.TestTimeout != 7000 || s.Bindings["A"] != "1" || len(s.SetupFiles) != 1 || s.SetupFiles[0] != filepath.Join(dir, "setup.ts") {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -50,12 +51,15 @@ func TestSettings(t *testing.T) {
 // be evaluated.
 func TestRefusedSettings(t *testing.T) {
 	for text, want := range map[string]string{
-		`export default { test: { projects: ["a"], globalSetup: "x" } }`: "does not support test.projects, test.globalSetup",
-		`export default { plugins: [{ name: "react" }] }`:                "the plugin react",
-		`import fs from "node:fs"; export default { root: fs.cwd }`:      "without Node.js: node:fs",
-		`export default { test: `:                                        "Unexpected end of file",
-		`export default new Promise(() => {})`:                           "never settles",
-		`throw new Error("no way")`:                                      "no way",
+		`export default { test: { projects: ["a"] } }`:                            `test.projects: there is no "a"`,
+		`export default { test: { browser: {}, benchmark: {} } }`:                 "does not support test.browser, test.benchmark",
+		`export default { test: { projects: [{ plugins: [{ name: "vue" }] }] } }`: "the plugin vue",
+		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [], outboundService() {}, serviceBindings: { A: () => {} } } })] }`: "miniflare.workers (put it into the wrangler file), the pool's option miniflare.outboundService",
+		`export default { plugins: [{ name: "react" }] }`:           "the plugin react",
+		`import fs from "node:fs"; export default { root: fs.cwd }`: "without Node.js: node:fs",
+		`export default { test: `:                                   "Unexpected end of file",
+		`export default new Promise(() => {})`:                      "never settles",
+		`throw new Error("no way")`:                                 "no way",
 	} {
 		dir := t.TempDir()
 		write(t, dir, "vitest.config.mts", text)
@@ -80,7 +84,7 @@ func TestFind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := o.find(s)
+		files, err := o.find(s[0])
 		if err != nil {
 			t.Fatal(err)
 		}

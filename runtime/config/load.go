@@ -23,6 +23,8 @@ type Options struct {
 	// "main"; the search for a wrangler file begins in its directory, and none
 	// is needed.
 	Entry string
+	// NoFile says that there is no wrangler file: none is looked for.
+	NoFile bool
 	// Env is --env; "" takes CLOUDFLARE_ENV of Environ, or the top level.
 	Env string
 	// EnvFiles are the --env-file flags, relative to the wrangler file.
@@ -33,6 +35,11 @@ type Options struct {
 	// file's, unless they are empty; a date must be valid.
 	CompatibilityDate  string
 	CompatibilityFlags []string
+	// Add is the text of a JSON object whose members are added to the wrangler file's,
+	// or to those of its chosen environment: lists get its elements at their ends,
+	// objects its members, other values are replaced. AddFrom is how messages name it.
+	Add     []byte
+	AddFrom string
 	// Environ is the process environment in the form of os.Environ. Nothing
 	// else of the process is looked at.
 	Environ []string
@@ -99,7 +106,7 @@ func (l *loader) load() *Project {
 			return nil
 		}
 	}
-	if l.file != "" && !l.parse(sel) {
+	if l.file != "" && !l.parse(sel) || !l.add(sel) {
 		return nil
 	}
 	return l.decode(sel)
@@ -133,6 +140,9 @@ func (l *loader) find() bool {
 	if l.options.ConfigPath != "" {
 		l.userFile = l.abs(l.options.ConfigPath)
 		l.file = l.userFile
+		return true
+	}
+	if l.options.NoFile {
 		return true
 	}
 	from := l.root
@@ -252,6 +262,27 @@ func (l *loader) parse(sel *selection) bool {
 		return false // the schema has reported it
 	}
 	warnNotInherited(l.rep, sel)
+	return true
+}
+
+// add adds Options.Add to what was parsed.
+func (l *loader) add(sel *selection) bool {
+	if len(l.options.Add) == 0 {
+		return true
+	}
+	added := parseJSONC(newSource(l.options.AddFrom, l.options.Add), l.rep)
+	if added == nil {
+		return false
+	}
+	checkFile(l.rep, added, "")
+	switch {
+	case sel.top == nil:
+		sel.top, sel.src, sel.dir = added, added.src, l.root
+	case sel.env != nil:
+		sel.env.merge(added)
+	default:
+		sel.top.merge(added)
+	}
 	return true
 }
 

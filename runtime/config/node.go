@@ -53,6 +53,23 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
+// merge adds the members of other, which keep their places in their own text.
+func (n *node) merge(other *node) {
+	for _, m := range other.members {
+		own := n.get(m.key)
+		switch {
+		case own == nil:
+			n.members = append(n.members, m)
+		case own.kind == kindObject && m.kind == kindObject:
+			own.merge(m)
+		case own.kind == kindArray && m.kind == kindArray:
+			own.items = append(own.items, m.items...)
+		default:
+			*own = *m
+		}
+	}
+}
+
 // str returns the value of a string node, "" for anything else.
 func (n *node) str() string {
 	if n == nil || n.kind != kindString {

@@ -48,7 +48,7 @@ const sockets = (options) => options?.webSockets ?? "hibernate";
 
 export async function evictDurableObject(stub, options) {
   needStub("evictDurableObject", stub);
-  await host("act", { id: String(stub.id), verb: "evict", sockets: sockets(options) });
+  await host("act", { id: String(stub.id), verb: "evict", sockets: sockets(options), running: true });
 }
 
 export async function evictAllDurableObjects(options) {
@@ -62,9 +62,58 @@ export async function reset() {
     await inObject(exports[name].get(exports[name].idFromString(id)), (_, state) => state.storage.deleteAlarm());
   }
   await host("reset");
+  for (const binding of Object.values(env)) await empty(binding);
+}
+
+const ownTables = "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'";
+
+// empty deletes what a KV namespace, an R2 bucket or a D1 database holds.
+async function empty(binding) {
+  const has = (...names) => typeof binding === "object" && binding !== null && names.every((name) => typeof binding[name] === "function");
+  if (has("getWithMetadata", "put", "list")) {
+    for (let page = await binding.list(); ; page = await binding.list({ cursor: page.cursor })) {
+      for (const { name } of page.keys) await binding.delete(name);
+      if (page.list_complete) return;
+    }
+  }
+  if (has("createMultipartUpload", "head", "list")) {
+    for (let page = await binding.list(); ; page = await binding.list({ cursor: page.cursor })) {
+      await binding.delete(page.objects.map((object) => object.key));
+      if (!page.truncated) return;
+    }
+  }
+  if (has("prepare", "batch", "exec")) {
+    const { results } = await binding.prepare(`SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND ${ownTables} ORDER BY type DESC`).all();
+    if (results.length > 0) await binding.batch([binding.prepare("PRAGMA defer_foreign_keys = ON"), ...results.map(({ type, name }) => binding.prepare(`DROP ${type} "${name.replaceAll('"', '""')}"`))]);
+  }
 }
 
 // Events.
+
+// createPagesEventContext makes the argument of a Pages Function.
+export function createPagesEventContext(init) {
+  const wrong = (field, type) => { throw new TypeError(`Incorrect type for the '${field}' field on 'EventContextInit': the provided value is not of type '${type}'.`); };
+  const isObject = (v) => typeof v === "object" && v !== null;
+  if (!isObject(init)) throw new TypeError("Failed to execute 'createPagesEventContext': parameter 1 is not of type 'EventContextInit'.");
+  const { request, functionPath, next, params, data } = init;
+  if (!(request instanceof Request)) wrong("request", "Request");
+  if (functionPath !== undefined && typeof functionPath !== "string") wrong("functionPath", "string");
+  if (next !== undefined && typeof next !== "function") wrong("next", "function");
+  if (params !== undefined && !isObject(params)) wrong("params", "object");
+  if (data !== undefined && !isObject(data)) wrong("data", "object");
+  if (typeof env.ASSETS?.fetch !== "function") throw new TypeError("Cannot call `createPagesEventContext()` without defining `ASSETS` service binding");
+  const ctx = createExecutionContext();
+  return {
+    [pending]: ctx[pending],
+    request: next ? request.clone() : request, functionPath: functionPath ?? "", env, params: params ?? {}, data: data ?? {},
+    waitUntil: ctx.waitUntil.bind(ctx), passThroughOnException: ctx.passThroughOnException.bind(ctx),
+    async next(input, options) {
+      if (next === undefined) throw new TypeError("Cannot call `EventContext#next()` without including `next` property in 2nd argument to `createPagesEventContext()`");
+      if (input === undefined) return next(request);
+      return next(new Request(typeof input === "string" ? new URL(input, request.url).toString() : input, options));
+    },
+  };
+}
 
 const flag = Symbol("construct");
 const pending = Symbol("waitUntil");
@@ -195,7 +244,6 @@ export async function getQueueResult(batch, ctx) {
 
 const missing = (name, instead) => () => { throw new Error(`minido test does not offer ${name} of cloudflare:test; ${instead}`); };
 
-export const createPagesEventContext = missing("createPagesEventContext", "Pages Functions are not supported");
 export const introspectWorkflow = missing("introspectWorkflow", "workflows are tested through their instances' status");
 export const introspectWorkflowInstance = missing("introspectWorkflowInstance", "workflows are tested through their instances' status");
 export const adminSecretsStore = missing("adminSecretsStore", "set the secret in .dev.vars");

@@ -20,8 +20,13 @@ export function mergeConfig(a, b) {
 export const cloudflareTest = (options) => ({ name: "@cloudflare/vitest-pool-workers", cloudflare: options });
 export const cloudflarePool = (options) => ({ name: "cloudflare-pool", cloudflare: options });
 
-export function readD1Migrations() { throw new Error("readD1Migrations is not available: minido test evaluates the configuration without Node.js"); }
-export const buildPagesASSETSBinding = readD1Migrations;
+// readD1Migrations reads the files of a directory as { name, queries }.
+export async function readD1Migrations(path) {
+  if (typeof path === "string") return __migrations(path);
+  if (path !== null && typeof path === "object") throw new Error("readD1Migrations with options is not available in minido test: give it the directory");
+  throw new TypeError("Failed to execute 'readD1Migrations': parameter 1 is not of type 'string' or 'object'.");
+}
+export async function buildPagesASSETSBinding(path) { return { directory: path }; }
 
 function normalize(path) {
   const out = [];
@@ -46,7 +51,7 @@ globalThis.URL = class {
   toString() { return this.href; }
 };
 
-const known = new Set(["include", "exclude", "setupFiles", "globals", "testTimeout", "hookTimeout", "retry", "alias", "env", "root", "name", "pool", "poolOptions", "environment",
+const known = new Set(["include", "exclude", "setupFiles", "globals", "globalSetup", "projects", "testTimeout", "hookTimeout", "retry", "alias", "env", "root", "name", "pool", "poolOptions", "environment",
   "reporters", "coverage", "passWithNoTests", "isolate", "fileParallelism", "maxWorkers", "minWorkers", "watch", "deps", "server", "typecheck", "sequence", "bail", "clearMocks", "mockReset", "restoreMocks",
   "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "dangerouslyIgnoreUnhandledErrors", "maxConcurrency", "chaiConfig", "expect", "provide", "snapshotFormat", "slowTestThreshold", "silent", "includeTaskLocation", "css", "logHeapUsage", "teardownTimeout", "outputFile", "open", "ui", "api", "experimental", "onConsoleLog", "printConsoleTrace"]);
 const passed = ["sequence", "clearMocks", "mockReset", "restoreMocks", "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "maxConcurrency", "chaiConfig", "expect", "provide"];
@@ -61,12 +66,12 @@ export async function settle(given) {
   const test = config.test ?? {}, refused = [];
   for (const key of Object.keys(test)) if (!known.has(key)) refused.push("test." + key);
   const plugins = [config.plugins].flat(Infinity).filter(Boolean);
-  let options = plugins.map((p) => p.cloudflare).find((o) => o !== undefined) ?? test.pool?.cloudflare ?? test.poolOptions?.workers ?? {};
-  options = await options;
+  const found = plugins.map((p) => p.cloudflare).find((o) => o !== undefined) ?? test.pool?.cloudflare ?? test.poolOptions?.workers;
+  let options = await (found ?? {});
   if (typeof options === "function") options = await options({ inject: (key) => test.provide?.[key] });
   for (const key of Object.keys(options)) if (!pool.has(key)) refused.push("the pool's option " + key);
-  const { bindings, compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
-  for (const key of Object.keys(rest)) refused.push("the pool's option miniflare." + key + " (put it into the wrangler file)");
+  const { compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
+  const { texts, add } = worker(rest, refused);
   for (const p of plugins) if (!("cloudflare" in p)) refused.push("the plugin " + (p.name ?? "without a name"));
   const alias = {};
   for (const a of [config.resolve?.alias, test.alias]) {
@@ -81,8 +86,79 @@ export async function settle(given) {
   return JSON.stringify({
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
-    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, bindings, date: compatibilityDate, flags: compatibilityFlags, refused,
+    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, date: compatibilityDate, flags: compatibilityFlags, refused,
+    name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });
+}
+
+// projects are the configurations of test.projects: texts are paths of others.
+async function projects(given, parent) {
+  const all = [];
+  for (let p of given ?? []) {
+    if (typeof p === "string") { all.push({ path: p }); continue; }
+    if (typeof p === "function") p = p({ mode: "test", command: "serve", isSsrBuild: false, isPreview: false });
+    p = await p;
+    const { projects: _, ...test } = parent.test;
+    const base = p.extends === true ? { ...parent, test } : {};
+    if (typeof p.extends === "string") throw new Error("test.projects: extends with a path is not available in minido test; import that configuration and use mergeConfig");
+    all.push({ settings: JSON.parse(await settle(mergeConfig(base, p))) });
+  }
+  return all;
+}
+
+// worker makes of miniflare's options what a wrangler file says, in add; texts are bindings
+// that are above .dev.vars.
+function worker(options, refused) {
+  const texts = {}, vars = {}, add = {}, queues = {};
+  const named = (v, make) => Array.isArray(v) ? v.map((name) => make(name, name, {})) : Object.entries(v).map(([name, x]) => typeof x === "string" ? make(name, x, {}) : make(name, undefined, x));
+  const queue = (name) => String(name).toLowerCase().replaceAll("_", "-");
+  const known = {
+    bindings: (v) => { for (const [name, x] of Object.entries(v)) (typeof x === "string" ? texts : vars)[name] = x; },
+    kvNamespaces: (v) => { add.kv_namespaces = named(v, (binding, id, x) => ({ binding, id: id ?? x.id ?? binding })); },
+    d1Databases: (v) => { add.d1_databases = named(v, (binding, id, x) => ({ binding, database_name: binding, database_id: id ?? x.id ?? binding })); },
+    r2Buckets: (v) => { add.r2_buckets = named(v, (binding, id, x) => ({ binding, bucket_name: queue(id ?? x.id ?? binding) })); },
+    queueProducers: (v) => { queues.producers = named(v, (binding, name, x) => ({ binding, queue: queue(name ?? x.queueName), delivery_delay: x.deliveryDelay })); },
+    queueConsumers: (v) => {
+      queues.consumers = named(v, (name, _, x) => ({ queue: queue(name), max_batch_size: x.maxBatchSize, max_batch_timeout: x.maxBatchTimeout, max_retries: x.maxRetries ?? x.maxRetires,
+        dead_letter_queue: x.deadLetterQueue && queue(x.deadLetterQueue), retry_delay: x.retryDelay }));
+    },
+    durableObjects: (v) => {
+      add.durable_objects = { bindings: named(v, (name, class_name, x) => ({ name, class_name: class_name ?? x.className, script_name: x.scriptName })) };
+      const classes = named(v, (_, name, x) => x.useSQLite && !x.scriptName ? x.className : undefined).filter(Boolean);
+      if (classes.length > 0) add.migrations = [{ tag: "minido-test", new_sqlite_classes: classes }];
+    },
+    serviceBindings: (v) => {
+      add.services = [];
+      for (const [binding, x] of Object.entries(v)) {
+        if (typeof x === "function") refused.push(`the pool's option miniflare.serviceBindings.${binding} as a function (it would run in Node.js: put the stand-in into a worker of its own, or mock it with vi.spyOn)`);
+        else add.services.push(typeof x === "string" ? { binding, service: x } : { binding, service: x.name, entrypoint: x.entrypoint, props: x.props });
+      }
+    },
+    assets: (v) => { add.assets = { directory: v.directory, binding: v.binding }; },
+    verbose: () => {},
+  };
+  for (const [key, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (key in known) known[key](value);
+    else refused.push("the pool's option miniflare." + key + " (put it into the wrangler file)");
+  }
+  if (Object.keys(vars).length > 0) add.vars = vars;
+  if (Object.keys(queues).length > 0) add.queues = queues;
+  return { texts, add };
+}
+
+// setUp runs a file of test.globalSetup; what it provides is its result, as JSON. What
+// it leaves to tear down is kept.
+export async function setUp(module, config) {
+  const provided = {}, context = { config, provide: (key, value) => { provided[key] = value; }, onTestsRerun() {} };
+  const start = module.setup ?? module.default;
+  if (typeof start !== "function" && typeof module.teardown !== "function") throw new Error("it exports no function: setup, teardown or a default one");
+  const end = await start?.(Object.assign(context, { ...config }));
+  globalThis.tearDown = async () => {
+    await module.teardown?.();
+    if (typeof end === "function") await end();
+  };
+  return JSON.stringify(provided);
 }
 
 // expand writes a pattern of micromatch with what minido's globs have: "?(c|m)"

@@ -44,12 +44,12 @@ async function act(action, instance, state) {
 }
 
 // wrapObject makes of a Durable Object class one whose instances tests can enter.
-export function wrapObject(Class, name) {
+export function wrapObject(Class, name, main) {
   if (typeof Class !== "function") return Class;
   const enter = (instance, state, own) => (request) => {
     const action = actions.get(request.url);
     if (action !== undefined) return act(action, instance, state);
-    if (typeof own !== "function") throw new TypeError("Handler does not export a fetch() function.");
+    if (typeof own !== "function") throw new TypeError(`${name} exported by ${main} does not define a \`fetch()\` method`);
     return own.call(instance, request);
   };
   const states = new WeakMap();
@@ -210,6 +210,7 @@ async function runFile(options, suites, unhandled) {
   let snapshot;
   state.rpc.snapshotSaved = async (result) => { snapshot = result; };
   state.rpc.onCancel = state.rpc.onAfterSuiteRun = state.rpc.onUserConsoleLog = state.rpc.onTaskAnnotate = async () => {};
+  state.metaEnv = Object.assign(process.env, { MODE: "test", BASE_URL: "/", PROD: "", DEV: "1", SSR: "1" }, options.env);
   running.file = options.file;
   const { TestRunner, startTests, vitest, processError, mocker, spy } = await suites.runner();
   setMocker(mocker, spy.createMockInstance);

@@ -88,6 +88,9 @@ func failures(r *vitest.Report, c colors) string {
 	for _, f := range r.Files {
 		show(f, f.Path, ownErrors(f))
 		for _, t := range f.Tests() {
+			if stateOf(t) != "failed" {
+				continue // it passed when it was tried again
+			}
 			show(f, f.Path+" > "+strings.Join(t.Path, " > "), t.Errors)
 		}
 	}

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -107,7 +108,7 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 		for _, t := range f.Tests() {
 			a := assertion{AncestorTitles: append([]string{}, t.Path[:len(t.Path)-1]...), FullName: t.FullName(), Status: stateOf(t), Title: t.Name, Duration: t.Duration, FailureMessages: []string{}}
 			for _, e := range t.Errors {
-				a.FailureMessages = append(a.FailureMessages, e.Stack)
+				a.FailureMessages = append(a.FailureMessages, cmp.Or(e.Stack, e.Message))
 			}
 			s.AssertionResults = append(s.AssertionResults, a)
 		}

@@ -21,6 +21,12 @@ func run(t *testing.T, o vitest.Options) *vitest.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runIn(t, dir, o)
+}
+
+// runIn runs the suites of a project.
+func runIn(t *testing.T, dir string, o vitest.Options) *vitest.Report {
+	t.Helper()
 	o.Dir, o.Retry, o.Seed, o.Clock, o.Out = dir, -1, 1, clock.Real{}, io.Discard
 	r, err := vitest.Run(o)
 	if err != nil {
@@ -68,6 +74,12 @@ func lines(r *vitest.Report) (all []string) {
 // checked in.
 func TestSuites(t *testing.T) {
 	golden.Lines(t, "testdata/suites.txt", lines(run(t, vitest.Options{})))
+}
+
+// Suites over the options of Cloudflare's plugin have the outcomes that are checked in,
+// which are the plugin's (TestDifferentialSuites).
+func TestPluginSuites(t *testing.T) {
+	golden.Lines(t, "testdata/plugin.txt", lines(run(t, vitest.Options{Config: "plugin.config.ts"})))
 }
 
 // A suite with a mistake fails with what is wrong, and the others go on. A failure
