@@ -53,6 +53,8 @@ type Joiner interface {
 	Join(n int)
 	// Appends is what is known of the runtime's strings. It is called on the loop.
 	Appends() *Appends
+	// Iterating is what the runtime has of iterators. It is called on the loop.
+	Iterating() *Iterating
 }
 
 // joinAsked is the length from which a Joiner is asked.
@@ -118,14 +120,15 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 
 // Instrument has a program, and the functions in it, ask the Joiner of the runtime
 // that runs it before it makes a long string of others, make async functions that cost
-// less, and make no arguments that are only counted. Call it once, before the program runs. It reports false if goja is not
+// less, make no arguments that are only counted, and take the items of arrays from them. Call it once, before the program runs. It reports false if goja is not
 // known; then it does nothing, or only what does not depend on what is unknown.
 func Instrument(program *goja.Program) bool {
-	j, a, c := &joined, &theAsyncs, &theCounting
+	j, a, c, it := &joined, &theAsyncs, &theCounting, &theIterations
 	learn.Do(func() {
 		j.learn(&look{})
 		a.learn(&look{})
 		c.learn(&look{})
+		it.learn(&look{})
 	})
 	if !j.known || program == nil {
 		return j.known
@@ -142,6 +145,9 @@ func Instrument(program *goja.Program) bool {
 		default:
 			if a.known {
 				a.instrument(instruction)
+			}
+			if it.known {
+				it.instrument(instruction)
 			}
 		}
 	})
@@ -216,5 +222,6 @@ func (j *joining) joiner(machine unsafe.Pointer) Joiner {
 // goja does.
 type noJoiner struct{}
 
-func (noJoiner) Join(int)          {}
-func (noJoiner) Appends() *Appends { return &Appends{} }
+func (noJoiner) Join(int)              {}
+func (noJoiner) Appends() *Appends     { return &Appends{} }
+func (noJoiner) Iterating() *Iterating { return &Iterating{} }

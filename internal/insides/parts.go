@@ -32,6 +32,7 @@ var parts = []part{
 	{"instructions", "goja", "a bound of strings before they are joined, room behind a string that is appended to", "a program can join strings until the heap's limit condemns its isolate, and each `s += piece` copies s", func(l *look) { new(joining).learn(l) }},
 	{"async functions", "goja", "calls and awaits with fewer pieces", "each call makes two functions that settle its promise, which is slower", func(l *look) { new(asyncs).learn(l) }},
 	{"arguments", "goja", "functions that read the number of their arguments alone", "they make an object with all arguments, which is slower", func(l *look) { new(counting).learn(l) }},
+	{"iterations", "goja", "loops and patterns over arrays", "they make an object for each item, which is slower", func(l *look) { new(iterations).learn(l) }},
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a

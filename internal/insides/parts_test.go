@@ -19,7 +19,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
 		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known,
-		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known,
+		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known, "iterations": instrumented() && theIterations.known,
 	} {
 		if !known {
 			t.Errorf("%s: not known", name)
@@ -79,6 +79,10 @@ func TestUnknownParts(t *testing.T) {
 	c := &counting{}
 	if c.learn(&look{wrong: "goja.vm.args"}); c.known {
 		t.Error("arguments are known")
+	}
+	it := &iterations{}
+	if it.learn(&look{wrong: "goja.iterNext"}); it.known {
+		t.Error("iterations are known")
 	}
 }
 

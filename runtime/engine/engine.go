@@ -107,12 +107,13 @@ type Engine struct {
 	Watchdog Watchdog
 	Promises Promises
 
-	overflow overflow
-	prims    *goja.Object
-	classes  classSlots
-	maker    *insides.Maker
-	appends  insides.Appends
-	locals   map[any]any // by *Local
+	overflow  overflow
+	prims     *goja.Object
+	classes   classSlots
+	maker     *insides.Maker
+	appends   insides.Appends
+	iterating insides.Iterating
+	locals    map[any]any // by *Local
 
 	maxSubrequests int // 0: no limit
 }
@@ -149,6 +150,7 @@ func New(o Options) *Engine {
 	e.Lazies.engine, e.Lazies.getters = e, map[*goja.Object]map[string]goja.Value{}
 	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
+	e.iterating = insides.IteratingOf(e.vm)
 	e.Promises.engine = e
 	e.classes.init()
 	e.Natives.init(e, depth)

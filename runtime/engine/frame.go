@@ -124,6 +124,9 @@ func (t tracker) Join(n int) { t.e.Memory.Allocate(int64(n), badStringLength) }
 // Appends implements insides.Joiner.
 func (t tracker) Appends() *insides.Appends { return &t.e.appends }
 
+// Iterating implements insides.Joiner.
+func (t tracker) Iterating() *insides.Iterating { return &t.e.iterating }
+
 func (t tracker) Grab() any { return t.e.Turns.cur }
 
 func (t tracker) Resumed(f any) {
