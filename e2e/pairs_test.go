@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,21 +16,31 @@ import (
 )
 
 // pairConfig is the configuration of each worker of fixtures/pairs: of its classes,
-// those that the source exports.
+// those that the source exports, and of the other bindings those that it uses.
 func pairConfig(source string) string {
-	type binding struct {
-		Name  string `json:"name"`
-		Class string `json:"class_name"`
-	}
-	var bindings []binding
+	type object = map[string]any
+	var bindings []object
 	var classes []string
 	for _, class := range []string{"Room", "Ledger"} {
 		if strings.Contains(source, "export class "+class+" ") {
-			bindings, classes = append(bindings, binding{strings.ToUpper(class), class}), append(classes, class)
+			bindings, classes = append(bindings, object{"name": strings.ToUpper(class), "class_name": class}), append(classes, class)
 		}
 	}
-	config, err := json.Marshal(map[string]any{"name": "pair", "main": "worker.ts", "compatibility_date": "2026-08-01",
-		"durable_objects": map[string]any{"bindings": bindings}, "migrations": []any{map[string]any{"tag": "v1", "new_sqlite_classes": classes}}})
+	all := object{"name": "pair", "main": "worker.ts", "compatibility_date": "2026-08-01"}
+	if classes != nil {
+		all["durable_objects"], all["migrations"] = object{"bindings": bindings}, []object{{"tag": "v1", "new_sqlite_classes": classes}}
+	}
+	for use, configuration := range map[string]object{
+		"env.KV":    {"kv_namespaces": []object{{"binding": "KV", "id": "pairs"}}},
+		"env.DB":    {"d1_databases": []object{{"binding": "DB", "database_id": "pairs", "database_name": "pairs"}}},
+		"env.QUEUE": {"queues": object{"producers": []object{{"binding": "QUEUE", "queue": "pairs"}}, "consumers": []object{{"queue": "pairs", "max_batch_timeout": 1}}}},
+		"env.FLOW":  {"workflows": []object{{"binding": "FLOW", "name": "pairs", "class_name": "Flow"}}},
+	} {
+		if strings.Contains(source, use) {
+			maps.Copy(all, configuration)
+		}
+	}
+	config, err := json.Marshal(all)
 	if err != nil {
 		panic(err)
 	}

@@ -53,6 +53,7 @@ type terms struct {
 type cutCall struct {
 	step      string
 	n         int
+	until     bool // the client sends it again: as if it had been sent once
 	delivered bool
 }
 
@@ -101,8 +102,9 @@ func answeredBadly(events []history.Event) map[string]bool {
 
 // endedCall is a request and what its client learnt of it.
 type endedCall struct {
-	step string
-	end  history.Event // zero if nothing
+	step  string
+	until bool
+	end   history.Event // zero if nothing
 }
 
 // callsOf are the requests that reached a server, or may have, in order.
@@ -114,7 +116,7 @@ func callsOf(events []history.Event) []endedCall {
 		case history.Call:
 			method, path, _ := strings.Cut(e.Text, " ")
 			at[e.Op] = len(out)
-			out = append(out, endedCall{step: step(method, path, e.Data)})
+			out = append(out, endedCall{step: step(method, path, e.Data), until: e.Until})
 		case history.Return, history.Fail, history.Unknown:
 			if i, known := at[e.Op]; known {
 				out[i].end = e
@@ -133,7 +135,7 @@ func cutIn(events []history.Event) []cutCall {
 	for _, c := range callsOf(events) {
 		seen[c.step]++
 		if c.end.Kind == history.Unknown || c.end.Kind == "" {
-			out = append(out, cutCall{step: c.step, n: seen[c.step]})
+			out = append(out, cutCall{step: c.step, n: seen[c.step], until: c.until})
 		}
 	}
 	return out
@@ -171,8 +173,13 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 	kind, differences := "", []oracle.Difference(nil)
 	for i := range seeds {
 		for outcomes := range 1 << len(cut) {
+			again := false
 			for j := range cut {
 				cut[j].delivered = outcomes&(1<<j) == 0
+				again = again || cut[j].delivered && cut[j].until
+			}
+			if again {
+				continue // sent again, it must have its effect once
 			}
 			f := r.referTo(ctx, i, cut)
 			if f.err != nil {

@@ -355,7 +355,7 @@ func (s *Session) fetch(ctx context.Context, step Step) (Result, error) {
 		request.Header.Set(killpoint.QuestionMark, "1")
 	}
 	request.Close = true
-	s.history.Add(history.Event{Kind: history.Call, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: asJSON([]byte(step.Text))})
+	s.history.Add(history.Event{Kind: history.Call, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: asJSON([]byte(step.Text)), Until: step.Until})
 	result, err := s.exchange(request)
 	e := history.Event{Kind: history.Return, Who: "client", Op: op, Text: step.Method + " " + step.Path, Data: result.Data}
 	var refused *net.OpError

@@ -43,6 +43,8 @@ type Step struct {
 	// Again says that it is a question that was asked before in this life: its
 	// effect points count apart.
 	Again bool
+	// Until says that the client sends it again until it has an answer.
+	Until bool
 }
 
 // String is the step's text form, which its parser reads.

@@ -63,6 +63,8 @@ type Event struct {
 	Op string `json:"op,omitempty"`
 	// Text is for people: a method, a reason, a path.
 	Text string `json:"text,omitempty"`
+	// Until says of a Call that the client sends it again until it has an answer.
+	Until bool `json:"until,omitempty"`
 	// Data is the frame, the arguments or the result.
 	Data json.RawMessage `json:"data,omitempty"`
 }

@@ -22,7 +22,7 @@ type Mask struct {
 
 // counted are columns, KV entries and tables in which correct programs count attempts and note times of
 // their own; a death changes them, as it should.
-var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|tries|restart|recover|updated|heartbeat|lease|generation`)
+var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
 
 // Learn makes a mask of what differs between runs that differ in their seed and their
 // time alone. births are states in which an object has been constructed, and no more: a

@@ -173,7 +173,7 @@ func (e *engine) start(kind string, args []goja.Value, resolve, reject goja.Call
 // begin runs an operation against the present life.
 func (e *engine) begin(op *operation) {
 	session, ctx, c := e.session, e.ctx, e.session.Scheduler().Clock()
-	op.step.Again = e.again(op.asking)
+	op.step.Again, op.step.Until = e.again(op.asking), op.asking != nil
 	session.Go("scenario", func() {
 		switch op.kind {
 		case "sleep", "advance":
