@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/server"
 )
 
 // Options describe a run. Immutable; Dir, Clock and Out are required.
@@ -48,8 +49,14 @@ type Options struct {
 	Out io.Writer
 	// Environ is the process environment in the form of os.Environ.
 	Environ []string
+	// Repeat runs everything that many times, each with the next seed, until something fails; 0 is
+	// once.
+	Repeat int
 	// Progress, if not nil, is told of each file as it ends.
 	Progress func(*File)
+
+	only    []string        // absolute: only these files run; nil for all
+	bundles *server.Bundles // what is kept between runs
 }
 
 // Fault is what Options.Chaos does to objects.

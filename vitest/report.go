@@ -7,6 +7,7 @@ type Report struct {
 	Dir      string
 	Version  string // of the project's vitest
 	Files    []*File
+	Seed     uint64 // of the last run
 	Findings []Finding
 	// Chaos is the fault of the run, Checked how often a test was repeated with it,
 	// Skips the tests that opted out.
@@ -22,6 +23,7 @@ type Report struct {
 // File is the outcome of one test file.
 type File struct {
 	Path      string // relative to Dir, with slashes
+	Abs       string // absolute
 	Root      *Task  // nil if it did not get as far
 	Unhandled []Error
 	Snapshot  Snapshot

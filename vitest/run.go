@@ -39,10 +39,16 @@ func Run(o Options) (*Report, error) {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
 	report := &Report{Dir: o.Dir, Chaos: o.Chaos}
-	for i, s := range each {
-		if err := o.project(s, i, report); err != nil {
-			return nil, err
+	for range max(o.Repeat, 1) {
+		for i, s := range each {
+			if err := o.project(s, i, report); err != nil {
+				return nil, err
+			}
 		}
+		if report.Seed = o.Seed; report.Failed() {
+			break
+		}
+		o.Seed++
 	}
 	report.Time = o.Clock.Now().Sub(began)
 	return report, nil
@@ -85,6 +91,9 @@ func (r *runner) all() error {
 		return err
 	}
 	for _, path := range p.files {
+		if o.only != nil && !slices.Contains(o.only, path) && !slices.Contains(o.only, "?") {
+			continue
+		}
 		if o.Bail > 0 && r.fails >= o.Bail {
 			break
 		}
@@ -107,7 +116,11 @@ func (r *runner) all() error {
 
 // bundle prepares bundling of these files together.
 func (r *runner) bundle(files []string) error {
-	r.bundles = &server.Bundles{}
+	r.bundles = r.project.options.bundles
+	if r.bundles == nil {
+		r.bundles = &server.Bundles{}
+	}
+	r.bundles.Renew()
 	return r.project.generate(files)
 }
 
@@ -118,7 +131,7 @@ func (r *runner) file(path string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
-	f := &File{Path: filepath.ToSlash(rel)}
+	f := &File{Path: filepath.ToSlash(rel), Abs: path}
 	a, err := r.once(r.of(path))
 	if err != nil {
 		return nil, err

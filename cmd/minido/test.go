@@ -1,17 +1,21 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/vitest"
@@ -35,6 +39,10 @@ type testCommand struct {
 	Points   int           `placeholder:"N" help:"With --chaos: at most N points of each test, evenly spread."`
 	At       int           `placeholder:"N" help:"With --chaos: only the N-th point."`
 
+	Repeat   int  `placeholder:"N" help:"Run everything up to N times, each with the next seed, until something fails."`
+	Watch    bool `short:"w" help:"Stay, and run again the test files that a changed file reaches; keys, each with Enter, are listed after a run."`
+	Coverage bool `hidden:"" help:"Refused."`
+
 	PassWithNoTests bool   `name:"passWithNoTests" help:"Exit with 0 if there are no test files."`
 	CacheDir        string `placeholder:"DIR" help:"Directory for transformed modules. Default: .wrangler/minido-test in the project."`
 }
@@ -55,7 +63,7 @@ func (c *testCommand) run(out io.Writer) error {
 		return &exitError{exitUsage, fmt.Errorf("minido: "+format, args...)}
 	}
 	o := vitest.Options{Files: c.Files, Config: c.Config, Name: c.Name, Update: c.Update, New: os.Getenv("CI") == "", Bail: c.Bail, Retry: c.Retry,
-		Timeout: c.Timeout, Seed: c.Seed, Chaos: vitest.Fault(c.Chaos), Points: c.Points, At: c.At, CacheDir: c.CacheDir, Clock: clock.Real{}, Out: out, Environ: os.Environ()}
+		Timeout: c.Timeout, Seed: c.Seed, Chaos: vitest.Fault(c.Chaos), Points: c.Points, Repeat: c.Repeat, At: c.At, CacheDir: c.CacheDir, Clock: clock.Real{}, Out: out, Environ: os.Environ()}
 	var err error
 	if o.Dir, err = filepath.Abs(c.Dir); err != nil {
 		return err
@@ -85,6 +93,12 @@ func (c *testCommand) run(out io.Writer) error {
 			return usage("--reporter %q: there are %s", kind, strings.Join(report.Names(), ", "))
 		}
 	}
+	if c.Coverage {
+		return usage("--coverage: minido test measures no coverage; run vitest with Cloudflare's plugin and the provider istanbul for it")
+	}
+	if c.Watch {
+		return c.watch(o, names, out)
+	}
 	r, err := vitest.Run(o)
 	if err != nil {
 		return explainTest(err)
@@ -101,6 +115,30 @@ func (c *testCommand) run(out io.Writer) error {
 		return &exitError{exitFailure, nil}
 	}
 	return nil
+}
+
+// watch runs the suites until the user ends it.
+func (c *testCommand) watch(o vitest.Options, names []string, out io.Writer) error {
+	if c.Chaos != "" || c.Repeat > 0 {
+		return &exitError{exitUsage, errors.New("minido: --watch goes without --chaos and --repeat")}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var wrong error // of writing reports
+	show := func(r *vitest.Report) {
+		for _, name := range names {
+			wrong = errors.Join(wrong, write(name, r, out))
+		}
+		_, err := fmt.Fprintf(out, "\n Waiting for changes (%s)\n", vitest.Keys)
+		wrong = errors.Join(wrong, err)
+	}
+	failed := func(err error) {
+		_, werr := fmt.Fprintln(out, explainTest(err))
+		wrong = errors.Join(wrong, werr)
+	}
+	// The reader of the keys ends with the process.
+	err := vitest.Watch(ctx, o, os.Stdin, sched.NewThreads(o.Clock), show, failed)
+	return errors.Join(err, wrong)
 }
 
 // write writes one report.

@@ -20,9 +20,48 @@ type Bundles struct {
 	// Dir, if not "", holds frozen bundles for other processes, which load the
 	// same projects again and again: the lives of a real one. Keep puts them there.
 	Dir string
+	// Live keeps the bundlers, so that Renew only does again what has changed. Close
+	// must be called.
+	Live bool
 
-	mu   sync.Mutex // guards made
-	made map[string]*keptBundle
+	mu       sync.Mutex // guards what follows
+	made     map[string]*keptBundle
+	bundlers map[string]*bundle.Bundler
+}
+
+// Renew forgets the bundles: the files are read again.
+func (b *Bundles) Renew() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.made = nil
+}
+
+// Close ends the bundlers that Live has kept. Bundles stay usable.
+func (b *Bundles) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, bundler := range b.bundlers { // order-independent: each ends by itself
+		bundler.Close()
+	}
+	b.bundlers = nil
+	return nil
+}
+
+// bundler is the one of a key, and what ends its use.
+func (b *Bundles) bundler(key string, o bundle.Options) (*bundle.Bundler, func()) {
+	if !b.Live {
+		bundler := bundle.New(o)
+		return bundler, bundler.Close
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.bundlers == nil {
+		b.bundlers = map[string]*bundle.Bundler{}
+	}
+	if b.bundlers[key] == nil {
+		b.bundlers[key] = bundle.New(o)
+	}
+	return b.bundlers[key], func() {}
 }
 
 // keptBundle is made once, by whoever asks first; others wait.
@@ -56,8 +95,8 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 		if k.frozen {
 			return
 		}
-		bundler := bundle.New(o)
-		defer bundler.Close()
+		bundler, end := b.bundler(key, o)
+		defer end()
 		k.bundle, k.err = bundler.Build()
 	})
 	return k.bundle, k.err
@@ -65,7 +104,7 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 
 // bundleKey tells what is bundled from everything else, its builtins left out.
 func bundleKey(o bundle.Options) string {
-	return fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional, o.Virtual})
+	return fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional, o.Virtual, o.Mocks})
 }
 
 func (b *Bundles) file(key string) string {

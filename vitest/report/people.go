@@ -169,6 +169,9 @@ func summary(r *vitest.Report, c colors) string {
 			text += fmt.Sprintf("             %s > %s is skipped: %s\n", s.File, s.Test, s.Reason)
 		}
 	}
+	if r.Failed() {
+		text += fmt.Sprintf("       Seed  %d\n", r.Seed)
+	}
 	return text + fmt.Sprintf("   Duration  %dms (vitest %s)\n", r.Time.Milliseconds(), r.Version)
 }
 

@@ -1,0 +1,143 @@
+package report_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/vitest"
+)
+
+// project writes the files of a project that has the fixture's vitest.
+func project(t *testing.T, files map[string]string) string {
+	t.Helper()
+	modules, err := filepath.Abs("../../fixtures/testing/node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		put(t, filepath.Join(dir, name), text)
+	}
+	return dir
+}
+
+func put(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// replace replaces a file in one step, so that no run meets half of it.
+func replace(t *testing.T, file, text string) {
+	t.Helper()
+	fresh := filepath.Join(t.TempDir(), "fresh")
+	put(t, fresh, text)
+	if err := os.Rename(fresh, file); err != nil {
+		t.Fatal(err)
+	}
+}
+
+const worker = `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01"}`
+
+// Watching runs again the files that a change reaches through imports or through the
+// worker, and what the keys ask for.
+func TestWatch(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default { fetch: () => new Response("one") }`, "lib.ts": `export const n = 1;`,
+		"a.test.ts": `import { n } from "./lib"; import { it, expect } from "vitest"; it("has lib", () => expect(n).toBe(1));`,
+		"b.test.ts": `import { it } from "vitest"; it("has nothing", () => {});`,
+		"c.test.ts": `import { SELF } from "cloudflare:test"; import { it, expect } from "vitest"; it("has the worker", async () => expect(await (await SELF.fetch("http://x")).text()).toBe("one"));`,
+	})
+	in, keys := io.Pipe()
+	s := sched.NewThreads(clock.Real{})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	reports := make(chan string)
+	ended := make(chan error)
+	s.Go("watch", func() {
+		o := vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: clock.Real{}, Out: io.Discard}
+		ended <- vitest.Watch(ctx, o, in, s, func(r *vitest.Report) { reports <- strings.Join(lines(r), "\n") }, func(err error) { reports <- err.Error() })
+	})
+	key := func(line string) {
+		if _, err := io.WriteString(keys, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func(what string, want ...string) {
+		t.Helper()
+		got := <-reports
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%s: %q is missing in\n%s", what, w, got)
+			}
+		}
+		if files := strings.Count(got, ".test.ts failed="); files != len(want) && len(want) > 0 {
+			t.Errorf("%s: %d files ran:\n%s", what, files, got)
+		}
+	}
+	next("at first", "a.test.ts failed=false", "b.test.ts failed=false", "c.test.ts failed=false")
+	replace(t, filepath.Join(dir, "lib.ts"), `export const n = 2;`)
+	next("lib.ts changed", "a.test.ts failed=true")
+	key("f")
+	next("f", "a.test.ts failed=true")
+	replace(t, filepath.Join(dir, "w.ts"), `export default { fetch: () => new Response("two") }`)
+	next("w.ts changed", "c.test.ts failed=true")
+	key("p b.test")
+	next("p", "b.test.ts failed=false")
+	key("x")
+	if got := <-reports; !strings.Contains(got, `"x" is no key`) {
+		t.Error(got)
+	}
+	key("q")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := keys.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// The projects of a configuration run one after the other, each with its own settings;
+// a repetition has the next seed, and ends at the first failure.
+func TestProjectsAndRepeat(t *testing.T) {
+	dir := project(t, map[string]string{
+		"vitest.config.ts": `export default { define: { WHO: '"root"' }, test: { projects: ["packages/*", { extends: true, test: { name: "inline", include: ["own/*.test.ts"] } }] } };`,
+		"wrangler.jsonc":   worker, "w.ts": `export default {}`,
+		"own/o.test.ts":                 `import { it, expect } from "vitest"; declare const WHO: string; it("extends", () => expect(WHO).toBe("root"));`,
+		"packages/p/wrangler.jsonc":     worker,
+		"packages/p/w.ts":               `export default {}`,
+		"packages/p/vitest.config.ts":   `export default { define: { WHO: '"p"' } };`,
+		"packages/p/test/p.test.ts":     `import { it, expect } from "vitest"; declare const WHO: string; it("has its own", () => expect(WHO).toBe("p"));`,
+		"packages/q/wrangler.jsonc":     worker,
+		"packages/q/w.ts":               `export default {}`,
+		"packages/q/deep/q.test.ts":     `import { seed } from "minido:test"; import { it, expect } from "vitest"; it("fails with seed 8", async () => expect(await seed()).not.toBe(8));`,
+		"packages/q/node_modules/x.txt": "",
+	})
+	r := runIn(t, dir, vitest.Options{})
+	if got, want := strings.Join(lines(r), "\n"), "test/p.test.ts failed=false\n  has its own: pass\ndeep/q.test.ts failed=false\n  fails with seed 8: pass\nown/o.test.ts failed=false\n  extends: pass"; got != want {
+		t.Errorf("got\n%s", got)
+	}
+	r, err := vitest.Run(vitest.Options{Dir: dir, Retry: -1, Seed: 7, Repeat: 5, Clock: clock.Real{}, Out: io.Discard})
+	if err != nil || !r.Failed() || r.Seed != 8 || len(r.Files) != 6 {
+		t.Errorf("%v: seed %d, %d files", err, r.Seed, len(r.Files))
+	}
+}
