@@ -65,6 +65,12 @@ func (e *entry) opener(path string) durableobject.StoreOpener {
 			return nil, err
 		}
 		err := p.opts.Points.Effect(killpoint.File, e.label(), "start", open)
+		if err != nil && store != nil { // it was opened, and the object died right after
+			if cerr := store.Close(); cerr != nil {
+				err = errors.Join(err, cerr)
+			}
+			return nil, err
+		}
 		return store, err
 	}
 }

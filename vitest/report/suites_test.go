@@ -116,6 +116,23 @@ func TestChaos(t *testing.T) {
 	}
 }
 
+// Each fault finds the bug that is planted for it, and accuses no correct worker.
+func TestChaosPairs(t *testing.T) {
+	for _, fault := range []vitest.Fault{vitest.Hibernate, vitest.Crash, vitest.Kill} {
+		r := run(t, vitest.Options{Config: "pairs.config.ts", Files: []string{"pairs/" + string(fault)}, Chaos: fault})
+		found := map[string]int{}
+		for _, x := range r.Findings {
+			found[x.File]++
+			if strings.Contains(x.File, "correct") {
+				t.Errorf("%s is accused at %s: %v", x.File, x.Point, x.Errors)
+			}
+		}
+		if bug := "pairs/" + string(fault) + "-bug.test.ts"; found[bug] == 0 {
+			t.Errorf("%s: nothing was found in %d runs", bug, r.Checked)
+		}
+	}
+}
+
 // Snapshots that are missing are written where they may be, and those that differ
 // when that is asked for; a snapshot of the file and one in the source.
 func TestSnapshotsAreWritten(t *testing.T) {
