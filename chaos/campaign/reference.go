@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
@@ -89,15 +90,20 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	return nil
 }
 
-// answeredBadly are the requests that were answered with a status of 500 or more.
+// answeredBadly are the requests that were answered with a status of 500 or more, and
+// the calls of agents that threw.
 func answeredBadly(events []history.Event) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range callsOf(events) {
-		if c.end.Kind == history.Fail && strings.Contains(c.end.Text, ": status 5") {
+		if c.failed() {
 			out[c.step] = true
 		}
 	}
 	return out
+}
+
+func (c endedCall) failed() bool {
+	return c.end.Kind == history.Fail && (c.end.Who != "client" || strings.Contains(c.end.Text, ": status 5"))
 }
 
 // endedCall is a request and what its client learnt of it.
@@ -142,8 +148,8 @@ func cutIn(events []history.Event) []cutCall {
 }
 
 // compares reports whether the state of this run can be compared: its faults are
-// deaths, it came to rest, and its clients sent requests alone. What sockets and calls of
-// agents lose is for the checkers of those.
+// deaths, it came to rest, and its clients sent requests, or called agents and got all
+// answers. What sockets lose is for the checkers of those.
 func (r *caseRun) compares(e check.Evidence) bool {
 	c := r.camp
 	if c.NoDifferential || c.report.Verb == "random" || c.AIURL != "" || c.Step != nil || c.Sigkill {
@@ -152,9 +158,16 @@ func (r *caseRun) compares(e check.Evidence) bool {
 	if len(r.plan) == 0 || e.Restless || len(r.missed) > 0 || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() }) {
 		return false
 	}
-	return !slices.ContainsFunc(e.Events, func(e history.Event) bool {
-		return e.Kind == history.Connect || e.Kind == history.Call && e.Who != "client"
-	}) && len(cutIn(e.Events)) <= maxCut
+	cut := cutIn(e.Events)
+	for _, event := range e.Events {
+		switch {
+		case strings.HasPrefix(event.Who, drive.SocketPrefix):
+			return false // what its frames have done cannot be known
+		case event.Kind == history.Connect && len(cut) > 0:
+			return false // calls of agents that are cut cannot be lost in a reference
+		}
+	}
+	return len(cut) <= maxCut
 }
 
 // compare asks the oracle. known says that other checkers have found something: then
@@ -227,7 +240,7 @@ func (r *caseRun) recovered(allowed []oracle.State, mask oracle.Mask, kind strin
 func (r *caseRun) errors(e check.Evidence, fine map[string]bool) (out []check.Violation) {
 	told := map[string]bool{}
 	for _, c := range callsOf(e.Events) {
-		if c.end.Kind == history.Fail && strings.Contains(c.end.Text, ": status 5") && !fine[c.step] && !told[c.step] {
+		if c.failed() && !fine[c.step] && !told[c.step] {
 			told[c.step] = true
 			out = append(out, check.Violation{Checker: differential, Invariant: oracle.Error,
 				Text: fmt.Sprintf("%s: %s; without the fault it succeeds", c.end.Text, c.end.Data)})

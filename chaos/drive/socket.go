@@ -30,6 +30,9 @@ func (k *Socket) end(why string) {
 	k.ended.Do(func() { k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: why}) })
 }
 
+// SocketPrefix begins the Who of the events of a socket that a driver has opened.
+const SocketPrefix = "socket-"
+
 // OpenSocket connects to a path of the present server.
 //
 // # Errors
@@ -49,14 +52,14 @@ func (s *Session) OpenSocket(ctx context.Context, path string, header map[string
 	}
 	conn, response, err := s.dial(ctx, "ws"+strings.TrimPrefix(url, "http")+path, h)
 	if err != nil {
-		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprintf("socket-%d", n), Text: "connect " + path + ": " + err.Error()})
+		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprint(SocketPrefix, n), Text: "connect " + path + ": " + err.Error()})
 		if response != nil && response.StatusCode > 0 {
 			return nil, fmt.Errorf("%w: %s: status %d: %w", ErrRefused, path, response.StatusCode, err)
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
 	}
 	conn.SetReadLimit(agentrpc.MaxFrame)
-	socket := &Socket{session: s, conn: conn, who: fmt.Sprintf("socket-%d", n)}
+	socket := &Socket{session: s, conn: conn, who: fmt.Sprint(SocketPrefix, n)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.url != url { // the life ended meanwhile

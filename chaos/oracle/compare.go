@@ -20,8 +20,8 @@ type Mask struct {
 	births  []State         // what constructors leave, an object each
 }
 
-// counted are columns, KV entries and tables in which correct programs count attempts and note times of
-// their own; a death changes them, as it should.
+// counted are columns, KV entries and tables, and words of a row, with which correct
+// programs count and log attempts and note times; a death changes them, as it should.
 var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
 
 // Learn makes a mask of what differs between runs that differ in their seed and their
@@ -135,6 +135,9 @@ func (s State) flat(m Mask) map[place]table {
 		into.columns = pick(t.columns, kept)
 		for _, row := range t.rows {
 			row = pick(row, kept)
+			if slices.ContainsFunc(row, counted.MatchString) {
+				continue // a log of attempts
+			}
 			if m.records != nil {
 				for i := range row {
 					row[i] = digits.ReplaceAllString(row[i], "#")
