@@ -31,7 +31,7 @@ var theCounting counting
 
 func (c *counting) learn(l *look) {
 	c.theirs = TheGoja()
-	c.programs = programWalk{theirs: c.theirs, places: map[reflect.Type][]uintptr{}}
+	c.programs = programWalk{theirs: c.theirs, places: map[unsafe.Pointer][]uintptr{}}
 	if !l.is("goja.Object.self", "known", c.theirs.Known) {
 		return
 	}
@@ -100,22 +100,19 @@ func (c *counting) readsLength(instruction *words) bool {
 	return t.Name() == "getProp" && t.Kind() == reflect.String && *(*string)(instruction.data) == "length"
 }
 
-// instrument has the functions of a program make no arguments of which they read the
-// length alone.
-func (c *counting) instrument(program *goja.Program) {
-	c.programs.all(program, func(code []words) {
-		for i := range code {
-			if tab := code[i].tab; tab != c.mapped.table && tab != c.unmapped.table {
-				continue
-			}
-			if at := c.onlyCounted(code); at == i && code[i].tab == c.mapped.table {
-				code[i].tab = unsafe.Pointer(c.mapped.ours)
-			} else if at == i {
-				code[i].tab = unsafe.Pointer(c.unmapped.ours)
-			}
-			return
+// instrument has a function make no arguments of which it reads the length alone.
+func (c *counting) instrument(code []words) {
+	for i := range code {
+		if tab := code[i].tab; tab != c.mapped.table && tab != c.unmapped.table {
+			continue
 		}
-	})
+		if at := c.onlyCounted(code); at == i && code[i].tab == c.mapped.table {
+			code[i].tab = unsafe.Pointer(c.mapped.ours)
+		} else if at == i {
+			code[i].tab = unsafe.Pointer(c.unmapped.ours)
+		}
+		return
+	}
 }
 
 func countArguments(instruction, machine unsafe.Pointer) {

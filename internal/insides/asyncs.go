@@ -106,7 +106,7 @@ var asyncSamples = [3]struct {
 
 func (a *asyncs) learn(l *look) {
 	a.theirs = TheGoja()
-	a.programs = programWalk{theirs: a.theirs, places: map[reflect.Type][]uintptr{}}
+	a.programs = programWalk{theirs: a.theirs, places: map[unsafe.Pointer][]uintptr{}}
 	if !l.is("goja.Object.self", "known", a.theirs.Known) || !l.mirrors(reflect.TypeFor[gojaObject](), reflect.TypeFor[goja.Object]()) {
 		return
 	}
@@ -217,7 +217,7 @@ func (a *asyncs) instrument(instruction *words) {
 	for i := range a.kinds {
 		if kind := &a.kinds[i]; instruction.tab == kind.made.table {
 			home := false
-			for _, p := range a.programs.inner(instruction, nil) {
+			for _, p := range a.programs.inner(unsafe.Slice(instruction, 1), nil) {
 				a.programs.each(p, func(i *words) { home = home || i.tab == a.loadSuper })
 			}
 			if !home {

@@ -68,7 +68,7 @@ var (
 
 func (j *joining) learn(l *look) {
 	in := TheGoja()
-	j.programs, j.theirs = programWalk{theirs: in, places: map[reflect.Type][]uintptr{}}, in
+	j.programs, j.theirs = programWalk{theirs: in, places: map[unsafe.Pointer][]uintptr{}}, in
 	if !l.is("goja.Object.self", "known", in.Known) {
 		return
 	}
@@ -133,21 +133,23 @@ func Instrument(program *goja.Program) bool {
 	if !j.known || program == nil {
 		return j.known
 	}
-	if c.known {
-		c.instrument(program)
-	}
-	j.programs.each(program, func(instruction *words) {
-		switch instruction.tab {
-		case j.add.table:
-			instruction.tab = unsafe.Pointer(j.add.ours)
-		case j.concat.table:
-			instruction.tab = unsafe.Pointer(j.concat.ours)
-		default:
-			if a.known {
-				a.instrument(instruction)
-			}
-			if it.known {
-				it.instrument(instruction)
+	j.programs.all(program, func(code []words) {
+		if c.known {
+			c.instrument(code)
+		}
+		for i := range code {
+			switch instruction := &code[i]; instruction.tab {
+			case j.add.table:
+				instruction.tab = unsafe.Pointer(j.add.ours)
+			case j.concat.table:
+				instruction.tab = unsafe.Pointer(j.concat.ours)
+			default:
+				if a.known {
+					a.instrument(instruction)
+				}
+				if it.known {
+					it.instrument(instruction)
+				}
 			}
 		}
 	})

@@ -74,7 +74,7 @@ func (it *iterations) learn(l *look) {
 		return
 	}
 	it.items = *(*int)(unsafe.Add(mirrorOf(sample).self.data, it.kind))
-	walk := programWalk{theirs: it.theirs, places: map[reflect.Type][]uintptr{}}
+	walk := programWalk{theirs: it.theirs, places: map[unsafe.Pointer][]uintptr{}}
 	walk.each(program, func(i *words) {
 		switch t := walk.typeOf(i); {
 		case t.Name() == "iterNext" && t.Kind() == reflect.Int32:

@@ -12,8 +12,8 @@ import (
 // to be copied after its first use.
 type programWalk struct {
 	theirs *Goja
-	mu     sync.Mutex                 // guards places
-	places map[reflect.Type][]uintptr // where instructions keep programs of functions
+	mu     sync.Mutex                   // guards places
+	places map[unsafe.Pointer][]uintptr // where instructions keep programs of functions, by their method table
 }
 
 // code is a program's instructions.
@@ -37,9 +37,7 @@ func (w *programWalk) all(program *goja.Program, fn func(code []words)) {
 		}
 		seen[p] = true
 		code := w.code(p)
-		for i := range code {
-			pending = w.inner(&code[i], pending)
-		}
+		pending = w.inner(code, pending)
 		fn(code)
 	}
 }
@@ -53,24 +51,25 @@ func (w *programWalk) each(program *goja.Program, fn func(instruction *words)) {
 	})
 }
 
-// inner appends the programs that an instruction keeps.
-func (w *programWalk) inner(instruction *words, list []*goja.Program) []*goja.Program {
-	t := w.typeOf(instruction)
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return list
-	}
+// inner appends the programs that instructions keep.
+func (w *programWalk) inner(code []words, list []*goja.Program) []*goja.Program {
 	w.mu.Lock()
-	places, known := w.places[t]
-	if !known {
-		places = programsIn(t, 0, nil)
-		w.places[t] = places
-	}
-	w.mu.Unlock()
-	for _, at := range places {
-		list = append(list, *(**goja.Program)(unsafe.Add(instruction.data, at)))
+	defer w.mu.Unlock()
+	for i := range code {
+		places, known := w.places[code[i].tab]
+		if !known {
+			t := w.typeOf(&code[i])
+			if t.Kind() == reflect.Pointer {
+				t = t.Elem()
+			}
+			if t.Kind() == reflect.Struct {
+				places = programsIn(t, 0, nil)
+			}
+			w.places[code[i].tab] = places
+		}
+		for _, at := range places {
+			list = append(list, *(**goja.Program)(unsafe.Add(code[i].data, at)))
+		}
 	}
 	return list
 }
