@@ -88,10 +88,7 @@ func failures(r *vitest.Report, c colors) string {
 	for _, f := range r.Files {
 		show(f, f.Path, ownErrors(f))
 		for _, t := range f.Tests() {
-			if stateOf(t) != "failed" {
-				continue // it passed when it was tried again
-			}
-			show(f, f.Path+" > "+strings.Join(t.Path, " > "), t.Errors)
+			show(f, f.Path+" > "+strings.Join(t.Path, " > "), errorsOf(t))
 		}
 	}
 	for _, x := range r.Findings {

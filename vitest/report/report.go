@@ -143,6 +143,33 @@ func ownErrors(f *vitest.File) (all []vitest.Error) {
 	return all
 }
 
+// errorsOf are the errors of a test that failed: those of one that passed when it was
+// tried again are no errors of the run.
+func errorsOf(t vitest.Test) []vitest.Error {
+	if stateOf(t) != "failed" {
+		return nil
+	}
+	return t.Errors
+}
+
+// plain is an error as text without colours: what it says, its diff, its places.
+func plain(e vitest.Error) string {
+	text := e.Message
+	if e.Name != "" && !strings.HasPrefix(text, e.Name) {
+		text = e.Name + ": " + text
+	}
+	if e.Diff != "" {
+		text += "\n\n" + ansi.ReplaceAllString(e.Diff, "")
+	}
+	for i, x := range framesOf(e.Stack) {
+		if i == 0 {
+			text += "\n"
+		}
+		text += fmt.Sprintf("\n ❯ %s:%d:%d", x.file, x.line, x.column)
+	}
+	return text
+}
+
 func asJUnit(r *vitest.Report, _ colors) (string, error) {
 	type failure struct {
 		Message string `xml:"message,attr"`
@@ -163,26 +190,34 @@ func asJUnit(r *vitest.Report, _ colors) (string, error) {
 		Failures int        `xml:"failures,attr"`
 		Errors   int        `xml:"errors,attr"`
 		Skipped  int        `xml:"skipped,attr"`
+		Time     string     `xml:"time,attr"`
 		Cases    []testcase `xml:"testcase"`
 	}
 	out := struct {
-		XMLName xml.Name    `xml:"testsuites"`
-		Name    string      `xml:"name,attr"`
-		Suites  []testsuite `xml:"testsuite"`
-	}{Name: "minido test"}
-	asFailure := func(e vitest.Error) failure { return failure{e.Message, e.Name, e.Stack} }
+		XMLName  xml.Name    `xml:"testsuites"`
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Time     string      `xml:"time,attr"`
+		Suites   []testsuite `xml:"testsuite"`
+	}{Name: "vitest tests"}
+	asFailure := func(e vitest.Error) failure { return failure{e.Message, e.Name, "\n" + plain(e) + "\n"} }
+	seconds := func(ms float64) string { return fmt.Sprintf("%.3f", ms/1000) }
+	var whole float64 // milliseconds of virtual time
 	for _, f := range r.Files {
-		s := testsuite{Name: f.Path}
+		s, took := testsuite{Name: f.Path}, 0.0
 		for _, e := range ownErrors(f) {
 			s.Errors++
 			s.Cases = append(s.Cases, testcase{Class: f.Path, Name: f.Path, Time: "0", Error: []failure{asFailure(e)}})
 		}
 		for _, t := range f.Tests() {
-			c := testcase{Class: f.Path, Name: strings.Join(t.Path, " > "), Time: fmt.Sprintf("%.3f", t.Duration/1000)}
+			c := testcase{Class: f.Path, Name: strings.Join(t.Path, " > "), Time: seconds(t.Duration)}
+			took += t.Duration
 			switch stateOf(t) {
 			case "failed":
 				s.Failures++
-				for _, e := range t.Errors {
+				for _, e := range errorsOf(t) {
 					c.Failure = append(c.Failure, asFailure(e))
 				}
 			case "skipped", "todo":
@@ -192,10 +227,12 @@ func asJUnit(r *vitest.Report, _ colors) (string, error) {
 			s.Tests++
 			s.Cases = append(s.Cases, c)
 		}
+		s.Time = seconds(took)
+		whole += took
 		out.Suites = append(out.Suites, s)
 	}
 	if len(r.Findings) > 0 {
-		s := testsuite{Name: "chaos " + string(r.Chaos), Tests: len(r.Findings), Failures: len(r.Findings)}
+		s := testsuite{Name: "chaos " + string(r.Chaos), Tests: len(r.Findings), Failures: len(r.Findings), Time: "0"}
 		for _, x := range r.Findings {
 			c := testcase{Class: x.File, Name: x.Test + " at " + x.Point, Time: "0"}
 			for _, e := range x.Errors {
@@ -205,6 +242,10 @@ func asJUnit(r *vitest.Report, _ colors) (string, error) {
 		}
 		out.Suites = append(out.Suites, s)
 	}
+	for _, s := range out.Suites {
+		out.Tests, out.Failures, out.Errors = out.Tests+s.Tests, out.Failures+s.Failures, out.Errors+s.Errors
+	}
+	out.Time = seconds(whole)
 	text, err := xml.MarshalIndent(out, "", "  ")
 	return xml.Header + string(text) + "\n", err
 }
@@ -215,7 +256,7 @@ var directives = map[string]string{"skipped": " # SKIP", "todo": " # " + strings
 func asTAP(r *vitest.Report, _ colors) (string, error) {
 	var sb strings.Builder
 	n := 0
-	line := func(ok bool, name, directive string, errs []vitest.Error) {
+	line := func(f *vitest.File, ok bool, name, directive string, errs []vitest.Error) {
 		n++
 		word := "ok"
 		if !ok {
@@ -223,19 +264,25 @@ func asTAP(r *vitest.Report, _ colors) (string, error) {
 		}
 		fmt.Fprintf(&sb, "%s %d - %s%s\n", word, n, strings.ReplaceAll(name, "#", `\#`), directive)
 		for _, e := range errs {
-			fmt.Fprintf(&sb, "  ---\n  error:\n    name: %q\n    message: %q\n  ...\n", e.Name, e.Message)
+			fmt.Fprintf(&sb, "    ---\n    error:\n        name: %q\n        message: %q\n", e.Name, e.Message)
+			if at := frameOf(r, f, e); at.line > 0 {
+				fmt.Fprintf(&sb, "    at: \"%s:%d:%d\"\n", at.file, at.line, at.column)
+			}
+		}
+		if len(errs) > 0 {
+			sb.WriteString("    ...\n")
 		}
 	}
 	for _, f := range r.Files {
 		if errs := ownErrors(f); len(errs) > 0 {
-			line(false, f.Path, "", errs)
+			line(f, false, f.Path, "", errs)
 		}
 		for _, t := range f.Tests() {
-			line(stateOf(t) != "failed", f.Path+" > "+strings.Join(t.Path, " > "), directives[stateOf(t)], t.Errors)
+			line(f, stateOf(t) != "failed", f.Path+" > "+strings.Join(t.Path, " > "), directives[stateOf(t)], errorsOf(t))
 		}
 	}
 	for _, x := range r.Findings {
-		line(false, fmt.Sprintf("%s > %s with %s at %s", x.File, x.Test, r.Chaos, x.Point), "", x.Errors)
+		line(&vitest.File{Path: x.File}, false, fmt.Sprintf("%s > %s with %s at %s", x.File, x.Test, r.Chaos, x.Point), "", x.Errors)
 	}
 	return fmt.Sprintf("TAP version 13\n1..%d\n%s", n, sb.String()), nil
 }
@@ -246,14 +293,14 @@ func annotations(r *vitest.Report, _ colors) (string, error) {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	line := func(f *vitest.File, title string, e vitest.Error) {
 		at := frameOf(r, f, e)
-		fmt.Fprintf(&sb, "::error file=%s,line=%d,column=%d,title=%s::%s\n", property.Replace(at.file), max(at.line, 1), max(at.column, 1), property.Replace(title), data.Replace(e.Message+"\n"+e.Diff))
+		fmt.Fprintf(&sb, "::error file=%s,line=%d,column=%d,title=%s::%s\n", property.Replace(at.file), max(at.line, 1), max(at.column, 1), property.Replace(title), data.Replace(plain(e)))
 	}
 	for _, f := range r.Files {
 		for _, e := range ownErrors(f) {
 			line(f, f.Path, e)
 		}
 		for _, t := range f.Tests() {
-			for _, e := range t.Errors {
+			for _, e := range errorsOf(t) {
 				line(f, f.Path+" > "+strings.Join(t.Path, " > "), e)
 			}
 		}

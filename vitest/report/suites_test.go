@@ -116,6 +116,19 @@ func TestChaos(t *testing.T) {
 	}
 }
 
+// The reports for machines have vitest's shapes: tests that fail, are skipped, to be
+// written, tried again, and what is thrown without being an error.
+func TestReports(t *testing.T) {
+	r := run(t, vitest.Options{Config: "plugin.config.ts", Files: []string{"fails"}})
+	for _, kind := range []string{"junit", "tap", "github"} {
+		text, err := report.Text(kind, r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden.Lines(t, "testdata/report-"+kind+".txt", strings.Split(strings.ReplaceAll(text, r.Dir, "DIR"), "\n"))
+	}
+}
+
 // Each fault finds the bug that is planted for it, and accuses no correct worker.
 func TestChaosPairs(t *testing.T) {
 	for _, fault := range []vitest.Fault{vitest.Hibernate, vitest.Crash, vitest.Kill} {
