@@ -17,8 +17,9 @@ var webHarness string
 // webFiles calls run for each file of small expressions below testdata/web,
 // with a worker that answers with what each of them gives. Their answers are in
 // NAME.golden; NAME.differs has the lines of the reference that are not ours:
-// where the standard says so, ours are the standard's.
-func webFiles(t *testing.T, run func(t *testing.T, path, worker string)) {
+// where the standard says so, ours are the standard's. A file whose first line is
+// "// flag: A" runs with the compatibility flag A.
+func webFiles(t *testing.T, run func(t *testing.T, path, worker string, flag string)) {
 	files, err := filepath.Glob("testdata/web/*.js")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -29,7 +30,12 @@ func webFiles(t *testing.T, run func(t *testing.T, path, worker string)) {
 			t.Fatal(err)
 		}
 		path := strings.TrimSuffix(file, ".js")
-		t.Run(filepath.Base(path), func(t *testing.T) { run(t, path, webHarness+string(source)) })
+		first, _, _ := strings.Cut(string(source), "\n")
+		flag := ""
+		if name, ok := strings.CutPrefix(first, "// flag: "); ok {
+			flag = name
+		}
+		t.Run(filepath.Base(path), func(t *testing.T) { run(t, path, webHarness+string(source), flag) })
 	}
 }
 
@@ -37,9 +43,9 @@ func linesOf(text string) []string { return strings.Split(strings.TrimSuffix(tex
 
 // The web platform gives the answers of the golden files.
 func TestWebGolden(t *testing.T) {
-	webFiles(t, func(t *testing.T, path, worker string) {
+	webFiles(t, func(t *testing.T, path, worker string, flag string) {
 		w := NewWorldFrom(t, map[string]string{"worker.js": worker,
-			"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, Options{})
+			"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": ` + jsonList(flag) + `}`}, Options{})
 		r := w.Do("GET", "http://localhost/", "")
 		if r.Err != nil || r.Status != 200 {
 			t.Fatal(r.Status, r.Err, r.Body)
@@ -51,8 +57,8 @@ func TestWebGolden(t *testing.T) {
 // The reference gives the answers of the golden files, but for those lines that
 // are written down.
 func TestDifferentialWeb(t *testing.T) {
-	webFiles(t, func(t *testing.T, path, worker string) {
-		p := reference.Start(t, reference.Options{Name: "test", Dir: t.TempDir(), Script: worker})
+	webFiles(t, func(t *testing.T, path, worker string, flag string) {
+		p := reference.Start(t, reference.Options{Name: "test", Dir: t.TempDir(), Script: worker, Flags: strings.Fields(flag)})
 		status, text := p.Post("/", "")
 		if status != 200 {
 			t.Fatal(status, text)

@@ -95,7 +95,7 @@ func Install(e *engine.Engine, o Options) *Platform {
 	p.Console.Install()
 	p.Events = events.New(r, cloner)
 	performance.New(r, cloner, p.Events)
-	p.Streams = streams.New(r, cloner)
+	p.Streams = streams.New(r)
 	p.Crypto = crypto.New(r, func() *goja.Object { return p.Streams.Class("WritableStream") })
 	p.Crypto.Install()
 	p.Blobs = blob.New(r, p.Streams)

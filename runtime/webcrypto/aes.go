@@ -45,8 +45,8 @@ func importAES(p *Params, in *importInput) (*Key, error) {
 	case "raw":
 		secret = in.data
 	case "jwk":
-		if err := in.jwk.kty("oct", "Symmetric"); err != nil {
-			return nil, err
+		if kty := in.jwk.Fields["kty"]; kty != "oct" {
+			return nil, fail(dataError, "Symmetric \"jwk\" key import requires a JSON Web Key with Key Type parameter \"kty\" equal to \"oct\" (encountered %q).", kty)
 		}
 		k, ok := in.jwk.bytes("k")
 		if !ok {

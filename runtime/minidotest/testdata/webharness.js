@@ -2,6 +2,8 @@
 // each: its name and what it gave. Both minido and the reference run it.
 const queue = [];
 const check = (name, fn) => queue.push([name, fn]);
+// fn gives a list; each of its elements is a line.
+const each = (name, fn) => queue.push([name, fn, true]);
 const show = (v, depth = 0) => {
   if (typeof v === "bigint") return v + "n";
   if (typeof v === "function") return "fn " + v.name;
@@ -48,16 +50,18 @@ const flush = async () => {
 export default {
   async fetch() {
     const lines = [];
-    for (const [name, fn] of queue) {
+    for (const [name, fn, split] of queue) {
       const late = Symbol();
       let line;
+      let v;
       try {
-        const v = await Promise.race([(async () => fn())(), tick(3000).then(() => late)]);
+        v = await Promise.race([(async () => fn())(), tick(3000).then(() => late)]);
         line = v === late ? "never settles" : show(v);
       } catch (e) {
         line = failure("threw", e) + ": " + String(e?.message).slice(0, 150);
       }
-      lines.push(name + " => " + line);
+      if (split && Array.isArray(v)) v.forEach((x, i) => lines.push(`${name} ${i} => ${typeof x === "string" ? x.replaceAll("\n", "\\n") : show(x)}`));
+      else lines.push(name + " => " + line);
     }
     return new Response(lines.join("\n") + "\n");
   },

@@ -64,7 +64,7 @@ func (p *Classes) atob(call goja.FunctionCall) goja.Value {
 }
 
 func (p *Classes) btoa(call goja.FunctionCall) goja.Value {
-	p.Need(call, 1, "", "btoa", "string")
+	p.Need(call, 1, "", "btoa", "String")
 	s := p.ToString(call.Arguments[0])
 	data := make([]byte, s.Length())
 	for i := range data {

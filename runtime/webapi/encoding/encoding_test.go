@@ -79,7 +79,7 @@ func TestBase64(t *testing.T) {
 	w.Tries([][2]string{
 		{`[btoa(""), btoa("a"), btoa("ab"), btoa("\xff\x00\x80"), btoa(12), btoa(null)]`, `["","YQ==","YWI=","/wCA","MTI=","bnVsbA=="]`},
 		{`btoa("€")`, `InvalidCharacterError: ` + textNotLatin1},
-		{`btoa()`, `TypeError: Failed to execute 'btoa' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'string'.`},
+		{`btoa()`, `TypeError: Failed to execute 'btoa' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'String'.`},
 		{`[atob(""), atob("YQ=="), atob("YQ"), atob(" Y\tW\nI\f=\r"), atob("/wCA") === "\xff\x00\x80", atob("YR==")]`, `["","a","a","ab",true,"a"]`},
 		{`atob("YQ=")`, `InvalidCharacterError: ` + textNotBase64},
 		{`atob("Y")`, `InvalidCharacterError: ` + textNotBase64},

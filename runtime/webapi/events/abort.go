@@ -143,7 +143,7 @@ func (p *Events) signals() *engine.Class[*Signal] {
 				return s.object
 			}},
 			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
-				p.Need(call, 1, "AbortSignal", "timeout", "integer")
+				p.Need(call, 1, "AbortSignal", "timeout", "number")
 				ms := math.Trunc(call.Arguments[0].ToFloat())
 				return p.timeoutSignal(ms).object
 			}},

@@ -117,7 +117,7 @@ func TestStructuredClone(t *testing.T) {
 	w.Tries([][2]string{
 		{`structuredClone({a:[1,new Date(5)],b:new Map([[1,{c:2}]]).size})`, `{"a":[1,"1970-01-01T00:00:00.005Z"],"b":1}`},
 		{`structuredClone(()=>1)`, `DataCloneError: ()=>1 could not be cloned.`},
-		{`structuredClone()`, `TypeError: Failed to execute 'structuredClone' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'JsValue'.`},
+		{`structuredClone()`, `TypeError: Failed to execute 'structuredClone' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'Value'.`},
 		{`structuredClone({},{transfer:[{}]})`, `TypeError: Object is not transferable`},
 		{`(()=>{const b=new Uint8Array([1,2]).buffer; const c=structuredClone(b,{transfer:[b]}); return [b.byteLength,c.byteLength]})()`, `[0,2]`},
 		{`(()=>{const v=new Uint8Array(8).subarray(2,4); const c=structuredClone(v,{transfer:[v]}); return [v.length,c.length,c.byteOffset]})()`, `[0,2,2]`},
@@ -153,7 +153,7 @@ func TestEventArguments(t *testing.T) {
 		{`new MessageEvent("m", { source: {} })`, `TypeError: Incorrect type for the 'source' field on 'Initializer': the provided value is not of type 'MessagePort'.`},
 		{`(({ port1 }) => [new MessageEvent("m", { source: port1 }).source === port1, new MessageEvent("m", { source: undefined }).source])(new MessageChannel())`, `[true,null]`},
 		{`new Promise((resolve) => { addEventListener("unhandledrejection", (e) => { e.preventDefault(); resolve([e.isTrusted, e.reason]); }, { once: true }); Promise.reject(4); })`, `[true,4]`},
-		{`scheduler.wait()`, `TypeError: Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'.`},
+		{`scheduler.wait()`, `TypeError: Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'number'.`},
 		{`scheduler.wait(1, { signal: 5 })`, `TypeError: Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.`},
 		{`scheduler.wait(1, { signal: undefined })`, `undefined`},
 	})

@@ -100,7 +100,7 @@ func (p *Events) postMessage(port *Port, data, options goja.Value) {
 			p.Engine.Throw("Error", "Transfer list is not supported")
 		}
 	}
-	clone, _ := p.cloner.Clone(data, nil)
+	clone := p.cloner.Clone(data, nil)
 	switch peer := port.peer; {
 	case peer == nil:
 	case peer.started:

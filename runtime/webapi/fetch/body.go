@@ -237,7 +237,7 @@ func (p *bodies) cloneBody(dst, b *body) {
 		return
 	}
 	if b.stream != nil && p.streams.Locked(b.stream) || p.bodyUsed(b) {
-		p.Engine.Throw("TypeError", streams.TextLocked)
+		p.Engine.Throw("TypeError", streams.TextTeeLocked)
 	}
 	if b.kind == bodyBuffer && b.stream == nil {
 		dst.kind, dst.buffer = bodyBuffer, b.buffer

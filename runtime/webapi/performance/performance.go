@@ -122,7 +122,7 @@ func (p *Timeline) timestamp(v goja.Value) float64 {
 
 func (p *Timeline) detailOf(detail goja.Value) goja.Value {
 	if !webidl.IsMissing(detail) {
-		v, _ := p.cloner.Clone(detail, nil)
+		v := p.cloner.Clone(detail, nil)
 		return v
 	}
 	return goja.Null()

@@ -77,7 +77,7 @@ func (p *scope) makeScheduler() goja.Value {
 		Name: "Scheduler",
 		Methods: []engine.Method[scheduler]{{Name: "wait", Length: 1, Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
 			if len(call.Arguments) == 0 {
-				return p.Rejected(p.Engine.Errors.New("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'Number'."))
+				return p.Rejected(p.Engine.Errors.New("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'number'."))
 			}
 			delay, options := engine.Milliseconds(call.Arguments[0].ToFloat()), call.Argument(1)
 			return p.Promise(func() goja.Value { return p.wait(delay, options) })

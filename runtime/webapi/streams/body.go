@@ -18,6 +18,7 @@ const MaxBufferedBytes = 128 << 20
 const (
 	TextLockedReader = "The ReadableStream has been locked to a reader."
 	TextLocked       = "This ReadableStream is currently locked to a reader."
+	TextTeeLocked    = "This ReadableStream is currently locked to a reader," // workerd's comma
 	textLockedBody   = "This ReadableStream is locked to a reader, and cannot be used as a body."
 	TextDisturbed    = "This ReadableStream is disturbed (has already been read from), and cannot be used as a body."
 	textTooLong      = "Memory limit exceeded before EOF."

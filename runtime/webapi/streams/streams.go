@@ -10,14 +10,12 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webapi/structured"
 	"minido.dev/minido/runtime/webidl"
 )
 
 // Streams is what an isolate has of streams. Loop-confined.
 type Streams struct {
 	*idl
-	cloner  *structured.Cloner
 	classes classes
 	loaded  bool           // there may be ReadableStreams
 	protos  []*goja.Object // of the classes that there are
@@ -44,10 +42,10 @@ type classes struct {
 	constructors               map[string]func() *goja.Object
 }
 
-// New defines the globals of streams in a realm and makes them transferable.
+// New defines the globals of streams in a realm.
 // Text coding streams use the global TextDecoder, aborts those of package events.
-func New(r *webidl.Realm, cloner *structured.Cloner) *Streams {
-	p := &Streams{idl: &idl{views: &views{Realm: r, viewClasses: map[string]*goja.Object{}}}, cloner: cloner}
+func New(r *webidl.Realm) *Streams {
+	p := &Streams{idl: &idl{views: &views{Realm: r, viewClasses: map[string]*goja.Object{}}}}
 	p.void = p.done()
 	p.classes.constructors = map[string]func() *goja.Object{}
 	p.install()
@@ -67,7 +65,6 @@ func lazyClass[T any](p *Streams, name string, define func(*Streams) *engine.Cla
 }
 
 func (p *Streams) install() {
-	p.cloner.AddTransferable(structured.Transferable{Refuse: p.untransferable, Move: p.move})
 	p.installCodecs()
 	c := &p.classes
 	c.readable = lazyClass(p, "ReadableStream", defineReadable)

@@ -22,6 +22,9 @@ type teeing struct {
 // tee makes two streams of one. It throws if it is locked.
 func (s *readable) tee() (a, b *readable) {
 	p := s.p
+	if s.reader != nil {
+		p.Engine.Throw("TypeError", TextTeeLocked)
+	}
 	t := &teeing{p: p, s: s, r: s.acquire(false)}
 	bytes := s.controller.bytes
 	for i := range t.branches {

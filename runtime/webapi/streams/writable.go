@@ -347,29 +347,6 @@ func (w *writable) finish() {
 	})
 }
 
-// transferred moves the stream to another one, as that of readable streams does.
-func (w *writable) transferred() *writable {
-	p := w.p
-	x := w.acquire()
-	t := p.createWritable(sinkOf{
-		write: func(chunk goja.Value) *engine.Deferred {
-			request := p.newWrite()
-			if thrown := p.Engine.Try(func() {
-				copied, _ := p.cloner.Clone(chunk, nil)
-				x.write(copied, request)
-			}); thrown != nil {
-				w.abort(thrown).Handled()
-				request.Reject(thrown)
-			}
-			return &request.Deferred
-		},
-		close: x.closePropagating,
-		abort: w.abort,
-	}, 1, nil, nil)
-	x.closed.Then(nil, t.fail)
-	return t
-}
-
 func defineWritable(p *Streams) *engine.Class[*writable] {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*writable]{
 		Name: "WritableStream",

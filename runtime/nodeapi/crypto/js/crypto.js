@@ -84,7 +84,7 @@ function (native, p) {
     if (max === undefined || typeof max === "function") { callback = max; max = min; min = 0; }
     if (!p.Number.isSafeInteger(min)) throw errors.argType("min", "a safe integer", min);
     if (!p.Number.isSafeInteger(max)) throw errors.argType("max", "a safe integer", max);
-    if (max <= min) throw errors.range("min", "min < max", max);
+    if (max <= min) throw errors.range("min", "min < max", min);
     if (max - min > 2 ** 48 - 1) throw errors.range("max - min", "<= 281474976710655", max - min);
     const n = native.randomInt(min, max);
     if (callback === undefined) return n;
