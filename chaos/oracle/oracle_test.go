@@ -122,6 +122,10 @@ func TestBirths(t *testing.T) {
 	if kind, diff := Judge(born, []State{world()}, m, true); kind != "" {
 		t.Errorf("%s %v", kind, diff)
 	}
+	starts := Learn([]State{world("a/x starts n=1")}, []State{world("a/x starts n=1")}, nil)
+	if kind, diff := Judge(world("a/x starts n=1", "a/x starts n=2"), []State{world("a/x starts n=1")}, starts, false); kind != "" {
+		t.Errorf("a log of starts: %s %v", kind, diff)
+	}
 	if kind, _ := Judge(world("a/x accounts name=ann balance=90"), []State{world()}, m, true); kind == "" {
 		t.Error("an object that is otherwise passes")
 	}
