@@ -76,7 +76,7 @@ func (f *reference) lose(method, path string, body []byte) *sim.Loss {
 	return nil
 }
 
-// take keeps what a run of the reference left.
+// take keeps what a run of the reference left, if it came to rest.
 func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	events := r.history.Events()
 	if restless || len(r.missed) > 0 {
@@ -199,7 +199,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 				return nil, f.err
 			}
 			if f.state == nil {
-				return nil, nil // it has no end of its own: take says why
+				return nil, nil // the clients do not come to an end without these answers
 			}
 			for name := range f.broken { // order-independent: a set
 				fine[name] = true
@@ -215,7 +215,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 			return nil, err
 		}
 	}
-	return append(r.errors(e, fine), violations(kind, differences, mask)...), nil
+	return append(failures(e, fine), violations(kind, differences, mask)...), nil
 }
 
 // recovered judges again without the rows with which the program records its recovery.
@@ -236,8 +236,8 @@ func (r *caseRun) recovered(allowed []oracle.State, mask oracle.Mask, kind strin
 	return kind, differences, nil
 }
 
-// errors are the requests that fail after a death alone.
-func (r *caseRun) errors(e check.Evidence, fine map[string]bool) (out []check.Violation) {
+// failures are the requests that fail after a death alone.
+func failures(e check.Evidence, fine map[string]bool) (out []check.Violation) {
 	told := map[string]bool{}
 	for _, c := range callsOf(e.Events) {
 		if c.failed() && !fine[c.step] && !told[c.step] {
@@ -299,12 +299,12 @@ func (r *caseRun) refer(ctx context.Context, what terms) *reference {
 		c.known[key] = f
 	}
 	c.mu.Unlock()
-	f.once.Do(func() { f.err = r.slot.run0(ctx, f) })
+	f.once.Do(func() { f.err = r.slot.refer(ctx, f) })
 	return f
 }
 
-// run0 runs the clients without a fault.
-func (s *slot) run0(ctx context.Context, f *reference) (err error) {
+// refer runs the clients without a fault.
+func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 	dir, err := os.MkdirTemp(s.camp.workshop.Room(s.camp.dir), "reference-")
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
@@ -318,8 +318,8 @@ func (s *slot) run0(ctx context.Context, f *reference) (err error) {
 	return r.simulateOnce(ctx, f.seed)
 }
 
-// learn is what the runs of this campaign are compared without; nil if the system has no
-// end to compare with.
+// learn is what the runs of this campaign are compared without; nil if the clients do
+// not come to rest without a fault.
 func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	c := r.camp
 	c.mu.Lock()
