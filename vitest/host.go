@@ -254,7 +254,8 @@ func (h *host) act(a arguments) error {
 	err = h.perform(ref, action)
 	switch {
 	case errors.Is(err, pool.ErrNotRunning) && a.Running:
-		return errors.New("Cannot evict Durable Object: it is not currently running.") //lint:ignore ST1005 the text is workerd's
+		//lint:ignore ST1005 the text is workerd's
+		return errors.New("Cannot evict Durable Object: it is not currently running.")
 	case errors.Is(err, pool.ErrNotRunning):
 		return nil
 	}

@@ -60,13 +60,16 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	}
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
 	if r.reference != nil {
-		o.World.Start, o.Lose = r.reference.start, r.reference.lose
+		o.World.Start = r.reference.start
 	}
 	system, err := sim.New(o)
 	if err != nil {
 		return nil, err
 	}
 	r.history, r.session = system.History, system.Session
+	if r.reference != nil {
+		r.session.Lose(r.reference.lose)
+	}
 	if step := s.camp.Step; step != nil && r.log != nil {
 		step.attach(system)
 	}

@@ -17,8 +17,6 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
-	"minido.dev/minido/chaos/sim"
-	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -58,22 +56,40 @@ type cutCall struct {
 	delivered bool
 }
 
-// step names a request whoever sends it.
-func step(method, path string, body []byte) string { return method + " " + path + " " + string(body) }
+// nameOf names a step whoever sends it, by what a history has of it: the text of its
+// call, and its data.
+func nameOf(text string, data json.RawMessage) string { return text + " " + string(data) }
 
-// lose is sim.Options.Lose.
-func (f *reference) lose(method, path string, body []byte) *sim.Loss {
-	if len(body) > 0 && !json.Valid(body) { // as the history has it
-		body, _ = json.Marshal(string(body)) // a string always marshals
+// lose is for drive.Session.Lose.
+func (f *reference) lose(s drive.Step) *drive.Loss {
+	name := ""
+	switch s.Kind {
+	case drive.Fetch:
+		name = nameOf(s.Method+" "+s.Path, quoted(s.Text))
+	case drive.Call:
+		name = nameOf(s.Method, s.Args)
+	default:
+		return nil // runs with other steps that are cut are not compared
 	}
-	name := step(method, path, body)
 	f.seen[name]++
 	for _, c := range f.lost {
 		if c.step == name && c.n == f.seen[name] {
-			return &sim.Loss{Delivered: c.delivered, Err: netx.ErrLost}
+			return &drive.Loss{Delivered: c.delivered}
 		}
 	}
 	return nil
+}
+
+// quoted is the body of a request as a history has it.
+func quoted(text string) json.RawMessage {
+	if text == "" || json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	b, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a string always marshals
+	}
+	return b
 }
 
 // take keeps what a run of the reference left, if it came to rest.
@@ -120,9 +136,8 @@ func callsOf(events []history.Event) []endedCall {
 	for _, e := range events {
 		switch e.Kind {
 		case history.Call:
-			method, path, _ := strings.Cut(e.Text, " ")
 			at[e.Op] = len(out)
-			out = append(out, endedCall{step: step(method, path, e.Data), until: e.Until})
+			out = append(out, endedCall{step: nameOf(e.Text, e.Data), until: e.Until})
 		case history.Return, history.Fail, history.Unknown:
 			if i, known := at[e.Op]; known {
 				out[i].end = e
@@ -148,8 +163,8 @@ func cutIn(events []history.Event) []cutCall {
 }
 
 // compares reports whether the state of this run can be compared: its faults are
-// deaths, it came to rest, and its clients sent requests, or called agents and got all
-// answers. What sockets lose is for the checkers of those.
+// deaths, it came to rest, and what its clients lost are answers of requests and calls.
+// What sockets and chats lose is for the checkers of those.
 func (r *caseRun) compares(e check.Evidence) bool {
 	c := r.camp
 	if c.NoDifferential || c.report.Verb == "random" || c.AIURL != "" || c.Step != nil || c.Sigkill {
@@ -163,8 +178,8 @@ func (r *caseRun) compares(e check.Evidence) bool {
 		switch {
 		case strings.HasPrefix(event.Who, drive.SocketPrefix):
 			return false // what its frames have done cannot be known
-		case event.Kind == history.Connect && len(cut) > 0:
-			return false // calls of agents that are cut cannot be lost in a reference
+		case event.Kind == history.Call && (event.Text == "chat" || event.Text == "resume") && len(cut) > 0:
+			return false // the checker of chats knows what becomes of a turn that is cut
 		}
 	}
 	return len(cut) <= maxCut

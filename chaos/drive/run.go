@@ -34,6 +34,8 @@ type Session struct {
 	dial     agentrpc.Dialer
 	exchange func(*http.Request) (Result, error)
 
+	lose func(Step) *Loss // nil but for Lose
+
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
 	mu      sync.Mutex // guards everything below
@@ -169,6 +171,16 @@ func (s *Session) Over(dial agentrpc.Dialer, exchange func(*http.Request) (Resul
 	s.dial, s.exchange = dial, exchange
 }
 
+// Loss is a step whose answer the client does not get.
+type Loss struct {
+	// Delivered is whether the server gets the step.
+	Delivered bool
+}
+
+// Lose has the answers of steps be lost, as if the server had died: fn returns nil for
+// a step that goes its way. It comes before Connect.
+func (s *Session) Lose(fn func(Step) *Loss) { s.lose = fn }
+
 // Scheduler is where the session's clients run.
 func (s *Session) Scheduler() sched.Scheduler { return s.scheduler }
 
@@ -227,6 +239,22 @@ var ErrRefused = errors.New("the server answered with an error")
 func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
+	if s.lose == nil {
+		return s.do(ctx, step)
+	}
+	loss := s.lose(step)
+	if loss == nil {
+		return s.do(ctx, step)
+	}
+	if loss.Delivered {
+		if _, err := s.do(ctx, step); err != nil {
+			return Result{}, err
+		}
+	}
+	return Result{}, fmt.Errorf("%w: as the case has it that this run is compared with", agentrpc.ErrLost)
+}
+
+func (s *Session) do(ctx context.Context, step Step) (Result, error) {
 	if step.Kind == Fetch {
 		return s.fetch(ctx, step)
 	}

@@ -129,23 +129,6 @@ func (s *System) exchange(r *http.Request) (drive.Result, error) {
 			return drive.Result{}, fmt.Errorf("sim: %w", err)
 		}
 	}
-	if s.options.Lose == nil {
-		return s.deliver(r, body)
-	}
-	loss := s.options.Lose(r.Method, r.URL.RequestURI(), body)
-	if loss == nil {
-		return s.deliver(r, body)
-	}
-	if loss.Delivered {
-		if _, err := s.deliver(r, body); err != nil {
-			return drive.Result{}, err
-		}
-	}
-	return drive.Result{}, loss.Err
-}
-
-// deliver has the server answer a client's HTTP request.
-func (s *System) deliver(r *http.Request, body []byte) (drive.Result, error) {
 	req := world.Request(r.Method, r.URL.String(), "")
 	if len(body) > 0 { // it comes after the head, as from a network
 		pipe := event.NewPipe(int64(len(body)))

@@ -49,17 +49,6 @@ type Options struct {
 	Timeout time.Duration
 	// States has the state at each effect point taken.
 	States bool
-	// Lose, unless nil, says what becomes of a client's request in place of its
-	// exchange; nil for one that goes its way.
-	Lose func(method, path string, body []byte) *Loss
-}
-
-// Loss is a request whose answer the client does not get.
-type Loss struct {
-	// Delivered is whether the server gets it.
-	Delivered bool
-	// Err is what the client gets.
-	Err error
 }
 
 // State is what a death at an effect point leaves. Two of one life that are equal

@@ -119,7 +119,7 @@ func TestDifferentialSuites(t *testing.T) {
 				t.Errorf("%s: %s\n  plugin %q\n  minido %q", config, name, want[name], got[name])
 			}
 		}
-		t.Log(fmt.Sprintf("%s: %d tests compared", config, len(want)))
+		t.Logf("%s: %d tests compared", config, len(want))
 		if len(want) < 40 {
 			t.Errorf("%s: the plugin ran %d tests\n%s", config, len(want), log)
 		}
