@@ -22,7 +22,7 @@ type Mask struct {
 
 // counted are columns, KV entries and tables, and words of a row, with which correct
 // programs count and log attempts and note times; a death changes them, as it should.
-var counted = regexp.MustCompile(`(?i)attempt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
+var counted = regexp.MustCompile(`(?i)attempt|interrupt|retr(y|ies)|(^|_)tries|restart|recover|updated|heartbeat|(^|_)lease|generation`)
 
 // Learn makes a mask of what differs between runs that differ in their seed and their
 // time alone. births are states in which an object has been constructed, and no more: a
@@ -229,6 +229,7 @@ func (d Difference) String() string {
 // Differences are what got has otherwise than want, in the order of places and rows.
 func Differences(got, want State, m Mask) []Difference {
 	a, b := got.flat(m), want.born(got, m.births).flat(m)
+	tried, usual := got.attempts(), want.attempts()
 	var out []Difference
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
@@ -237,6 +238,9 @@ func Differences(got, want State, m Mask) []Difference {
 		for _, row := range slices.Sorted(slices.Values(union(have, should))) {
 			if have[row] < should[row] && (m.records[at.key()] || m.records != nil && at.name == effects) {
 				continue // the record is there in its place: it may say that this was given up
+			}
+			if have[row] > should[row] && tried[at.key()] > usual[at.key()] {
+				continue // a log of attempts, in which what is tried again stands again
 			}
 			if have[row] > should[row] && m.logsStarts(at) && !word.MatchString(cells(row)) {
 				continue // one for each construction
@@ -309,6 +313,19 @@ func (s State) words(tell func(at place, row int, column, word string)) {
 			}
 		}
 	}
+}
+
+// attempts counts the rows that speak of attempts, by table.
+func (s State) attempts() map[string]int {
+	out := map[string]int{}
+	for at, t := range s.tables { // order-independent: sums
+		for _, row := range t.rows {
+			if at.namespace != "" && slices.ContainsFunc(row, counted.MatchString) {
+				out[at.key()]++
+			}
+		}
+	}
+	return out
 }
 
 // logsStarts reports whether constructors write into a table: it may be a log of them.

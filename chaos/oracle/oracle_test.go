@@ -109,6 +109,10 @@ func TestRecords(t *testing.T) {
 	if kind, _ := Judge(rest, []State{clean}, loose, false); kind != Twice {
 		t.Errorf("a message twice beside a record is %q", kind)
 	}
+	logged := world("a/x log event=step", "a/x log event=recovered", "a/x log event=step")
+	if diff := Differences(logged, world("a/x log event=step"), m); diff != nil {
+		t.Errorf("a log of attempts: %v", diff)
+	}
 	stuck := world("a/x runs n=1 mode=running")
 	if _, _, ok := m.Recovered(stuck, []State{clean, stuck}); ok {
 		t.Error("a state that the death left counts as a record of the recovery")
