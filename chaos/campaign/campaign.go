@@ -55,6 +55,7 @@ type campaign struct {
 	marks    map[string]bool
 	known    map[string]*reference // runs without faults, by what was lost in them
 	mask     *oracle.Mask          // nil before it is learnt
+	unharmed *oracle.State         // what this campaign's own run without faults left
 }
 
 // with opens a campaign, runs it, and ends whatever it started.

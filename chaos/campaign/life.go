@@ -15,7 +15,6 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
-	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -291,12 +290,8 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless bool) error 
 		return err
 	}
 	r.evidence = &check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
-	if r.compares(*r.evidence) {
-		state, err := oracle.Read(end.dir, r.evidence.Events)
-		if err != nil {
-			return fmt.Errorf("campaign: %w", err)
-		}
-		r.state = &state
+	if err := r.readState(end.dir); err != nil {
+		return err
 	}
 	if err := r.ask(ctx, &r.result, *r.evidence); err != nil {
 		return err

@@ -162,6 +162,28 @@ func cutIn(events []history.Event) []cutCall {
 	return out
 }
 
+// readState reads what this run has left, to be compared with what references leave. A
+// run without faults is compared with nothing: it shows what differs between a
+// simulation and real processes.
+func (r *caseRun) readState(dir string) error {
+	unharmed := len(r.plan) == 0 && !r.evidence.Restless && !r.camp.NoDifferential
+	if !unharmed && !r.compares(*r.evidence) {
+		return nil
+	}
+	state, err := oracle.Read(dir, r.evidence.Events)
+	if err != nil {
+		return fmt.Errorf("campaign: %w", err)
+	}
+	if !unharmed {
+		r.state = &state
+		return nil
+	}
+	r.camp.mu.Lock()
+	defer r.camp.mu.Unlock()
+	r.camp.unharmed = &state
+	return nil
+}
+
 // compares reports whether the state of this run can be compared: its faults are
 // deaths, it came to rest, and what its clients lost are answers of requests and calls.
 // What sockets and chats lose is for the checkers of those.
@@ -351,6 +373,11 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 		}
 		states = append(states, *f.state)
 	}
+	c.mu.Lock()
+	if c.unharmed != nil {
+		states = append(states, *c.unharmed)
+	}
+	c.mu.Unlock()
 	var births []oracle.State
 	first := r.referTo(ctx, 0, nil)
 	for _, label := range first.points {
