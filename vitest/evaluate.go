@@ -14,6 +14,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/runtime/binding/d1"
 )
 
 //go:embed js/config.js
@@ -90,19 +91,15 @@ func settled(v goja.Value) (string, error) {
 	}
 }
 
-// migrations reads the .sql files of a directory, in the order of their names.
+// migrations reads the SQL files of a directory, in the order in which they are applied.
 func migrations(dir string) ([]any, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*.sql"))
+	names, err := d1.MigrationFiles(dir)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := os.ReadDir(dir); err != nil {
 		return nil, fmt.Errorf("readD1Migrations: %w", err)
 	}
-	slices.Sort(files)
 	list := []any{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			return nil, fmt.Errorf("readD1Migrations: %w", err)
 		}
@@ -110,7 +107,7 @@ func migrations(dir string) ([]any, error) {
 		for _, q := range sqlite.Split(string(text)) {
 			queries = append(queries, q)
 		}
-		list = append(list, map[string]any{"name": filepath.Base(file), "queries": queries})
+		list = append(list, map[string]any{"name": name, "queries": queries})
 	}
 	return list, nil
 }

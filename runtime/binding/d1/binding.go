@@ -3,8 +3,6 @@ package d1
 import (
 	"cmp"
 	_ "embed"
-	"errors"
-	"sync"
 
 	"github.com/dop251/goja"
 
@@ -25,11 +23,8 @@ var prelude = engine.NewPrelude("d1.js", source)
 // databases are those that the workers of a session have asked for: each has one
 // owner. Safe for concurrent use.
 type databases struct {
-	driver.Stateless
+	*driver.Stores[*shared]
 	session *driver.Session
-
-	mu   sync.Mutex // guards open
-	open map[string]*shared
 }
 
 // shared is a database and the queue of its calls.
@@ -40,7 +35,7 @@ type shared struct {
 
 // New makes the driver of D1 databases.
 func New(s *driver.Session) driver.Driver {
-	return &databases{session: s, open: map[string]*shared{}}
+	return &databases{Stores: driver.NewStores[*shared](s, kind), session: s}
 }
 
 // ID is the database that a binding names, as wrangler dev chooses it.
@@ -57,33 +52,12 @@ func (d *databases) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.V
 	return database
 }
 
-// get is the database of an id. It is made when it is used first: a standby learns
-// its persist directory only when it is put to work.
+// get is the database of an id.
 func (d *databases) get(id string) (*shared, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known := d.open[id]; known != nil {
-		return known, nil
-	}
-	dir, err := d.session.Dir(kind)
-	if err != nil {
-		return nil, err
-	}
-	s := d.session
-	database := Open(Options{Dir: dir, ID: id, Clock: s.Scheduler.Clock(), Entropy: s.Entropy.Fork("d1 " + id),
-		Limits: s.Limits, Sync: s.Sync, Files: s.Files, Report: s.Report, Points: s.Points})
-	d.open[id] = &shared{database, miniflare.NewQueue(s.Scheduler)}
-	return d.open[id], nil
-}
-
-// Close implements driver.Driver.
-func (d *databases) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, one := range d.open { // order-independent: each has a file of its own
-		errs = append(errs, one.Close())
-	}
-	d.open = map[string]*shared{}
-	return errors.Join(errs...)
+	return d.Get(id, func(dir string) (*shared, error) {
+		s := d.session
+		database := Open(Options{Dir: dir, ID: id, Clock: s.Scheduler.Clock(), Entropy: s.Entropy.Fork("d1 " + id),
+			Limits: s.Limits, Sync: s.Sync, Files: s.Files, Report: s.Report, Points: s.Points})
+		return &shared{database, miniflare.NewQueue(s.Scheduler)}, nil
+	})
 }

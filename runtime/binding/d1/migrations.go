@@ -74,17 +74,32 @@ func (m Migrations) Pending(d *Database) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(m.Dir)
+	names, err := MigrationFiles(m.Dir)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(applied, func(a Applied) bool { return a.Name == name })
+	}), nil
+}
+
+// MigrationFiles lists the names of the SQL files in a directory, by the numbers that
+// they begin with.
+//
+// # Errors
+//
+// fs.ErrNotExist if there is no such directory.
+func MigrationFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("no migrations present at %s: %w", m.Dir, fs.ErrNotExist)
+		return nil, fmt.Errorf("no migrations present at %s: %w", dir, fs.ErrNotExist)
 	}
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, e := range entries {
-		known := slices.ContainsFunc(applied, func(a Applied) bool { return a.Name == e.Name() })
-		if strings.HasSuffix(e.Name(), ".sql") && !e.IsDir() && !known {
+		if strings.HasSuffix(e.Name(), ".sql") && !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}

@@ -3,8 +3,6 @@ package r2
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
-	"sync"
 
 	"github.com/dop251/goja"
 
@@ -24,16 +22,13 @@ var prelude = engine.NewPrelude("r2.js", source)
 // buckets are the buckets that the workers of a session have asked for: each has
 // one owner. Safe for concurrent use.
 type buckets struct {
-	driver.Stateless
+	*driver.Stores[*Bucket]
 	session *driver.Session
-
-	mu   sync.Mutex // guards open
-	open map[string]*Bucket
 }
 
 // New makes the driver of R2 bindings.
 func New(s *driver.Session) driver.Driver {
-	return &buckets{session: s, open: map[string]*Bucket{}}
+	return &buckets{Stores: driver.NewStores[*Bucket](s, kind), session: s}
 }
 
 // Make implements driver.Driver.
@@ -53,8 +48,7 @@ func bucketName(b config.Binding) string {
 	return b.Name
 }
 
-// operation is what a binding to the bucket does. The bucket is made at the first
-// of them: a standby learns its persist directory only when it is put to work.
+// operation is what a binding to the bucket does.
 func (d *buckets) operation(name string) driver.Operation {
 	return func(op string, args, body []byte, done func(reply, data []byte, err error)) {
 		d.session.Scheduler.Go("r2 "+op, func() {
@@ -80,32 +74,8 @@ func (d *buckets) operation(name string) driver.Operation {
 }
 
 func (d *buckets) get(name string) (*Bucket, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if known := d.open[name]; known != nil {
-		return known, nil
-	}
-	dir, err := d.session.Dir(kind)
-	if err != nil {
-		return nil, err
-	}
-	bucket, err := Open(Options{Dir: dir, Name: name,
-		Clock: d.session.Scheduler.Clock(), Entropy: d.session.Entropy.Fork("r2 " + name), Points: d.session.Points})
-	if err != nil {
-		return nil, err
-	}
-	d.open[name] = bucket
-	return bucket, nil
-}
-
-// Close implements driver.Driver.
-func (d *buckets) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, bucket := range d.open { // order-independent: each has a file of its own
-		errs = append(errs, bucket.Close())
-	}
-	d.open = map[string]*Bucket{}
-	return errors.Join(errs...)
+	return d.Get(name, func(dir string) (*Bucket, error) {
+		return Open(Options{Dir: dir, Name: name,
+			Clock: d.session.Scheduler.Clock(), Entropy: d.session.Entropy.Fork("r2 " + name), Points: d.session.Points})
+	})
 }

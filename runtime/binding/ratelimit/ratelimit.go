@@ -37,16 +37,15 @@ var prelude = engine.NewPrelude("ratelimit.js", source)
 // limiters are the namespaces that the workers of a session count in. Safe for
 // concurrent use.
 type limiters struct {
-	driver.Stateless
-	session *driver.Session
+	*driver.Stores[*sqlite.Conn] // by namespace
+	session                      *driver.Session
 
-	mu   sync.Mutex              // guards open, and orders the counting
-	open map[string]*sqlite.Conn // by namespace
+	mu sync.Mutex // orders the counting
 }
 
 // New makes the driver of rate limits.
 func New(s *driver.Session) driver.Driver {
-	return &limiters{session: s, open: map[string]*sqlite.Conn{}}
+	return &limiters{Stores: driver.NewStores[*sqlite.Conn](s, kind), session: s}
 }
 
 // Make implements driver.Driver.
@@ -83,7 +82,7 @@ func (d *limiters) operation(namespace string) driver.Operation {
 func (d *limiters) count(namespace string, a attempt) (within bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	db, err := d.database(namespace)
+	db, err := d.Get(namespace, func(dir string) (*sqlite.Conn, error) { return d.open(dir, namespace) })
 	if err != nil {
 		return false, err
 	}
@@ -104,16 +103,9 @@ func (d *limiters) count(namespace string, a attempt) (within bool, err error) {
 	return true, query(db, "INSERT OR REPLACE INTO _mf_ratelimit_buckets (key, period, epoch, count) VALUES (?, ?, ?, ?)", nil, a.Key, a.Period, epoch, count+a.Delta)
 }
 
-// database is where a namespace counts. A count may be lost with the machine, not
+// open opens where a namespace counts. A count may be lost with the machine, not
 // with the process.
-func (d *limiters) database(namespace string) (*sqlite.Conn, error) {
-	if db := d.open[namespace]; db != nil {
-		return db, nil
-	}
-	dir, err := d.session.Dir(kind)
-	if err != nil {
-		return nil, err
-	}
+func (d *limiters) open(dir, namespace string) (*sqlite.Conn, error) {
 	dir = filepath.Join(dir, class)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("rate limit: %w", err)
@@ -134,7 +126,6 @@ CREATE TABLE IF NOT EXISTS _mf_ratelimit_buckets (
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("rate limit: %w", err), db.Close())
 	}
-	d.open[namespace] = db
 	return db, nil
 }
 
@@ -160,16 +151,4 @@ func query(db *sqlite.Conn, sql string, see func(row *sqlite.Stmt), args ...any)
 		}
 		see(st)
 	}
-}
-
-// Close implements driver.Driver.
-func (d *limiters) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, db := range d.open { // order-independent: each is a file of its own
-		errs = append(errs, db.Close())
-	}
-	d.open = map[string]*sqlite.Conn{}
-	return errors.Join(errs...)
 }

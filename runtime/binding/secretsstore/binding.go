@@ -3,9 +3,6 @@
 package secretsstore
 
 import (
-	"errors"
-	"sync"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/binding/driver"
@@ -23,16 +20,13 @@ const Class = "miniflare-secrets-store-KVNamespaceObject"
 // stores are those that the workers of a session have asked for. Safe for
 // concurrent use.
 type stores struct {
-	driver.Stateless
+	*driver.Stores[*kv.Namespace]
 	session *driver.Session
-
-	mu   sync.Mutex // guards open
-	open map[string]*kv.Namespace
 }
 
 // New makes the driver of secrets of stores.
 func New(s *driver.Session) driver.Driver {
-	return &stores{session: s, open: map[string]*kv.Namespace{}}
+	return &stores{Stores: driver.NewStores[*kv.Namespace](s, kind), session: s}
 }
 
 // Make implements driver.Driver: an object with get(), as the Fetcher of
@@ -63,32 +57,12 @@ func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
 }
 
 func (d *stores) value(store, name string) (*kv.Value, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := d.open[store]
-	if n == nil {
-		dir, err := d.session.Dir(kind)
-		if err != nil {
-			return nil, err
-		}
+	n, err := d.Get(store, func(dir string) (*kv.Namespace, error) {
 		s := d.session
-		n, err = kv.Open(kv.Options{Dir: dir, Class: Class, ID: store, Clock: s.Scheduler.Clock(), Entropy: s.Entropy.Fork("secrets " + store), Points: s.Points})
-		if err != nil {
-			return nil, err
-		}
-		d.open[store] = n
+		return kv.Open(kv.Options{Dir: dir, Class: Class, ID: store, Clock: s.Scheduler.Clock(), Entropy: s.Entropy.Fork("secrets " + store), Points: s.Points})
+	})
+	if err != nil {
+		return nil, err
 	}
 	return n.Get(name)
-}
-
-// Close implements driver.Driver.
-func (d *stores) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var errs []error
-	for _, n := range d.open { // order-independent: each has a file of its own
-		errs = append(errs, n.Close())
-	}
-	d.open = map[string]*kv.Namespace{}
-	return errors.Join(errs...)
 }
