@@ -21,6 +21,7 @@ var bindings = []struct {
 	{name: "r2", handedOver: true},
 	{name: "ratelimit"},
 	{name: "data"},
+	{name: "remote"},
 }
 
 // bindingWorker starts the worker of a binding under a runtime.

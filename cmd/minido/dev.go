@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/internal/version"
+	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/engine"
@@ -394,6 +395,9 @@ func (t *terminal) bindings(of string, list []server.BindingState) string {
 		state := t.paint("32", "ready")
 		if !b.Ready {
 			state = t.paint("33", "not offered") + ": the first use throws (" + b.Where + ")"
+			if b.Advice != binding.CommonAdvice && b.Advice != binding.RemoteAdvice {
+				state += ". " + b.Advice
+			}
 		}
 		fmt.Fprintf(&sb, "  %-*s  %-*s  %-*s  %s\n", width[0], "env."+b.Name, width[1], b.Kind, width[2], b.Detail, state)
 	}

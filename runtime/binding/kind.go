@@ -118,10 +118,16 @@ const (
 	Full    State = "full"
 	Partial State = "partial"
 	Absent  State = "absent"
+	// Remote is for services of an account that have no local form, in wrangler
+	// neither: they answer as there.
+	Remote State = "remote"
 )
 
 // CommonAdvice is for kinds without advice of their own.
 const CommonAdvice = "Guard the code that uses the binding, or run it with wrangler dev."
+
+// RemoteAdvice is that of kinds which wrangler has no local form of either.
+const RemoteAdvice = "It has no local form: guard the code that uses the binding, or run it with wrangler dev and an account."
 
 //go:embed */kind.json
 var files embed.FS
@@ -154,6 +160,9 @@ func parse(text []byte) (*Kind, error) {
 	d.DisallowUnknownFields()
 	if err := d.Decode(k); err != nil {
 		return nil, err
+	}
+	if k.Docs.State == Remote && k.Advice == CommonAdvice {
+		k.Advice = RemoteAdvice
 	}
 	return k, nil
 }

@@ -34,7 +34,7 @@ func TestKinds(t *testing.T) {
 		if k.ID == "" || k.Title == "" || k.Key == "" || k.Schema == nil || k.Order.Listed == 0 {
 			t.Errorf("%+v lacks something", k)
 		}
-		if !slices.Contains([]State{Full, Partial, Absent}, k.Docs.State) {
+		if !slices.Contains([]State{Full, Partial, Absent, Remote}, k.Docs.State) {
 			t.Errorf("%s: the state %q", k.ID, k.Docs.State)
 		}
 		if !slices.Contains([]Scope{ScopeEnvironment, ScopeInherited, ScopeFile}, k.Scope) {

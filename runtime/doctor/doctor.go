@@ -20,7 +20,6 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
-	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/server"
 )
@@ -165,7 +164,7 @@ func (r *Report) load(ctx context.Context, o Options) (err error) {
 			r.Ready = append(r.Ready, b)
 			continue
 		}
-		r.add(Finding{Throws, b.Where, fmt.Sprintf("env.%s: a %s is not offered", b.Name, b.Kind), adviceFor(b.Kind)})
+		r.add(Finding{Throws, b.Where, fmt.Sprintf("env.%s: a %s is not offered", b.Name, b.Kind), b.Advice})
 	}
 	for name, text := range s.Sources() { // order-independent: sorted below
 		r.Findings = append(r.Findings, refusedUses(name, string(text))...)
@@ -185,16 +184,6 @@ func comparePlaces(a, b string) int {
 		}
 	}
 	return cmp.Compare(len(x), len(y))
-}
-
-// adviceFor is what the kind with that title has for those who need it.
-func adviceFor(title string) string {
-	for _, k := range binding.Kinds() {
-		if k.Title == title {
-			return k.Advice
-		}
-	}
-	return ""
 }
 
 // packages adds the dependencies of the project's package.json that are not installed,

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/durableobject/objectid"
+	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/drivers"
 	"minido.dev/minido/runtime/cfapi"
@@ -18,8 +19,9 @@ import (
 type BindingState struct {
 	Name, Kind, Detail string
 	// Ready is false for a binding whose first use throws.
-	Ready bool
-	Where string // file:line:column, "" for variables from flags
+	Ready  bool
+	Advice string // what to do where it does not; "" if it is ready
+	Where  string // file:line:column, "" for variables from flags
 }
 
 // Bindings describes env for people.
@@ -29,6 +31,9 @@ func (s *Server) Bindings() []BindingState {
 	for _, b := range p.Listed() {
 		d := s.session.drivers.Of(b.Kind)
 		st := BindingState{Name: b.Name, Kind: b.Kind.Title(), Detail: b.Detail(), Ready: d != nil && d.Offered(host{s, p, nil}, b)}
+		if k := binding.Lookup(b.Kind); !st.Ready && k != nil {
+			st.Advice = k.Advice
+		}
 		if b.Var == nil {
 			st.Where = b.Where.String()
 		}

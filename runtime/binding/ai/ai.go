@@ -1,4 +1,5 @@
-// Package ai is the Workers AI binding, against a provider on this machine.
+// Package ai is the Workers AI binding. run() asks a provider on this machine, if
+// there is one; whatever else needs the account says so, as with wrangler dev.
 package ai
 
 import (
@@ -30,11 +31,14 @@ func New(s *driver.Session) driver.Driver { return provider{base: s.AI} }
 func (p provider) Offered(driver.Worker, config.Binding) bool { return p.base != "" }
 
 // Make implements driver.Driver. The binding calls the platform's own fetch.
-func (p provider) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
-	if p.base == "" {
-		return driver.Absent(a, b)
-	}
+func (p provider) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
 	vm := a.Engine.VM()
+	base := goja.Undefined()
+	if p.base != "" {
+		base = vm.ToValue(p.base)
+	}
+	global := vm.GlobalObject()
 	create := a.Engine.Load(prelude, a.Engine.Native())
-	return a.Engine.Call(create, goja.Undefined(), vm.GlobalObject().Get("fetch"), vm.ToValue(p.base))
+	return a.Engine.Call(create, goja.Undefined(), driver.Remote(a, b.Name), base,
+		global.Get("fetch"), global.Get("Headers"), global.Get("ReadableStream"), global.Get("FormData"), global.Get("URL"))
 }

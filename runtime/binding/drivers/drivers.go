@@ -49,6 +49,16 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"version_metadata":         versionmetadata.New,
 	"worker_loader":            workerloader.New,
 	"workflow":                 workflow.New,
+
+	"agent_memory":        driver.NewRemoteOnly,
+	"ai_search":           driver.NewRemoteOnly,
+	"ai_search_namespace": driver.NewRemoteOnly,
+	"analytics":           driver.NewRemoteOnly,
+	"k2":                  driver.NewRemoteOnly,
+	"media":               driver.NewRemoteOnly,
+	"mtls_certificate":    driver.NewRemoteOnly,
+	"vpc_network":         driver.NewRemoteOnly,
+	"vpc_service":         driver.NewRemoteOnly,
 }
 
 // Drivers are the drivers of one session. Safe for concurrent use.

@@ -12,7 +12,7 @@ import (
 )
 
 // TestDocsSayWhatIsOffered shows that exactly the kinds with a driver are called
-// full or partial.
+// full, partial or remote.
 func TestDocsSayWhatIsOffered(t *testing.T) {
 	for _, k := range binding.Kinds() {
 		if _, offered := makers[k.ID]; offered != (k.Docs.State != binding.Absent) {
@@ -47,10 +47,15 @@ func TestCompatibility(t *testing.T) {
 }
 
 func docsTable() string {
-	var out, details, absent strings.Builder
+	var out, details, absent, remote strings.Builder
 	fmt.Fprintln(&out, "| binding | key | state | on disk |\n|---|---|---|---|")
 	fmt.Fprintln(&absent, "| binding | key | instead |\n|---|---|---|")
+	fmt.Fprintln(&remote, "| binding | key |\n|---|---|")
 	for _, k := range binding.Kinds() {
+		if k.Docs.State == binding.Remote {
+			fmt.Fprintf(&remote, "| %s | `%s` |\n", k.Title, k.Key)
+			continue
+		}
 		if k.Docs.State == binding.Absent {
 			notes := k.Docs.Notes
 			if k.Advice != binding.CommonAdvice {
@@ -68,5 +73,6 @@ func docsTable() string {
 			fmt.Fprintf(&details, "- %s: %s.\n", k.Title, strings.TrimSuffix(k.Docs.Notes, "."))
 		}
 	}
-	return out.String() + "\n" + details.String() + "\nAbsent (where the last column is empty: " + binding.CommonAdvice + "):\n\n" + absent.String()
+	return out.String() + "\n" + details.String() +
+		"\nServices of an account that have no local form, in wrangler neither; every use rejects as with `wrangler dev --local`, `Binding X needs to be run remotely`:\n\n" + remote.String() + "\nAbsent (where the last column is empty: " + binding.CommonAdvice + "):\n\n" + absent.String()
 }
