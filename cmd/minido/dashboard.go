@@ -31,14 +31,15 @@ func (d *dashboardCommand) Run() error {
 		}
 		fmt.Println(to.URL)
 		if d.Open {
-			return browse(to.URL)
+			return browse(ctx, to.URL)
 		}
 		return nil
 	})
 }
 
-// browse opens a URL in the user's browser.
-func browse(url string) error {
+// browse opens a URL in the user's browser. Some openers end with the browser only;
+// they are stopped when ctx ends.
+func browse(ctx context.Context, url string) error {
 	command := []string{"xdg-open", url}
 	switch runtime.GOOS {
 	case "darwin":
@@ -46,7 +47,7 @@ func browse(url string) error {
 	case "windows":
 		command = []string{"rundll32", "url.dll,FileProtocolHandler", url}
 	}
-	if err := exec.Command(command[0], command[1:]...).Run(); err != nil {
+	if err := exec.CommandContext(ctx, command[0], command[1:]...).Run(); err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%s cannot open a browser: %w; open %s by hand", command[0], err, url)
 	}
 	return nil

@@ -8,9 +8,11 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -72,7 +74,7 @@ func (c *devCommand) Run() error {
 	if err := c.wranglerFlags.apply(); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	term := &terminal{out: os.Stdout, err: os.Stderr, color: useColor(), level: levels[c.LogLevel]}
+	term := newTerminal(levels[c.LogLevel])
 	points, err := process.PointsFromEnvironment()
 	if err != nil {
 		return &exitError{exitUsage, err}
@@ -111,11 +113,13 @@ func (c *devCommand) Run() error {
 	pacer := sched.NewPacer(sch, steered, clock.Real{})
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	// Who waits for "Ready" finds the control API.
-	stopControl := c.control(term, s, sch, pacer, happened)
+	api, stopControl := c.control(term, s, sch, pacer, happened)
 	term.started(s, clock.Real{}.Now().Sub(began))
+	released := c.listen(ctx, stop, term, s, api, machine)
 
 	<-ctx.Done()
 	stop()
+	released()
 	term.line("Stopping...")
 	closing, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -137,18 +141,18 @@ func (c *devCommand) heap() *engine.HeapWatch {
 	return engine.NewHeapWatch(limit)
 }
 
-// control starts the control API; without one the server goes on.
-func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed) (stop func(context.Context) error) {
+// control starts the control API; without one api is nil, and the server goes on.
+func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed) (api *control.Control, stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
 	if c.NoControl {
-		return none
+		return nil, none
 	}
 	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version, Feed: happened})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
-		return none
+		return nil, none
 	}
-	return api.Close
+	return api, api.Close
 }
 
 // stopLimit is how long stopping waits for what is still running.
@@ -232,13 +236,48 @@ type terminal struct {
 	mu       sync.Mutex // one line at a time
 	out, err io.Writer
 	color    bool
-	level    engine.Level
+	level    atomic.Int32 // an engine.Level: the least severe that is printed
 }
+
+func newTerminal(level engine.Level) *terminal {
+	t := &terminal{out: os.Stdout, err: os.Stderr, color: useColor()}
+	t.level.Store(int32(level))
+	return t
+}
+
+func (t *terminal) least() engine.Level { return engine.Level(t.level.Load()) }
 
 const levelNone = engine.Error + 1
 
 var levels = map[string]engine.Level{"debug": engine.Debug, "info": engine.Info, "log": engine.Log, "warn": engine.Warn,
 	"error": engine.Error, "none": levelNone}
+
+// nextLevel prints less from now on, or everything again after nothing at all; it
+// returns the level's name.
+func (t *terminal) nextLevel() string {
+	at := slices.Index(levelOrder, levelName(t.least()))
+	next := levelOrder[(at+1)%len(levelOrder)]
+	t.level.Store(int32(levels[next]))
+	return next
+}
+
+var levelOrder = []string{"debug", "info", "log", "warn", "error", "none"}
+
+func levelName(level engine.Level) string {
+	for _, name := range levelOrder {
+		if levels[name] == level {
+			return name
+		}
+	}
+	panic("minido: a level without a name")
+}
+
+// clear empties the screen and what can be scrolled back to.
+func (t *terminal) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	fmt.Fprint(t.out, "\x1b[H\x1b[2J\x1b[3J")
+}
 
 // useColor follows NO_COLOR, FORCE_COLOR and whether stdout is a terminal.
 func useColor() bool {
@@ -269,7 +308,7 @@ func (t *terminal) line(format string, args ...any) { t.print(t.out, fmt.Sprintf
 
 // console prints what the worker logs: errors and warnings on stderr.
 func (t *terminal) console(level engine.Level, c *engine.Context, text string) {
-	if level < t.level {
+	if level < t.least() {
 		return
 	}
 	switch level {
@@ -283,7 +322,7 @@ func (t *terminal) console(level engine.Level, c *engine.Context, text string) {
 }
 
 func (t *terminal) request(r gateway.RequestLog) {
-	if t.level > engine.Log {
+	if t.least() > engine.Log {
 		return
 	}
 	t.line("[minido] %s %s %s (%s)", r.Method, r.Path, t.paint(statusColor(r.Status), strconv.Itoa(r.Status)), round(r.Duration))

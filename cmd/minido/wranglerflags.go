@@ -16,6 +16,8 @@ type wranglerFlags struct {
 	Cwd                string   `hidden:"" help:"Work in this directory."`
 	LocalProtocol      string   `hidden:"" enum:"http," default:"" help:"Accepted if it is http."`
 	Remote             bool     `hidden:"" short:"r" help:"Accepted if it is false."`
+
+	ShowInteractiveDevSession bool `default:"true" hidden:"" help:"Hotkeys on a terminal."`
 }
 
 var compatibilityDate = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}$`)
@@ -49,7 +51,7 @@ const (
 type ignored struct {
 	takes taking
 	// note tells people what to do instead. Flags about things that minido does not
-	// have (an inspector, hotkeys), or always does, have none.
+	// have (an inspector), or always does, have none.
 	note string
 }
 
@@ -57,27 +59,26 @@ const inFile = "put it into the wrangler file"
 
 // wranglerTakes are the flags of `wrangler dev` that are taken and not obeyed.
 var wranglerTakes = map[string]ignored{
-	"--bundle":                       {takes: nothing},
-	"--enable-containers":            {takes: nothing},
-	"--host":                         {takes: value},
-	"--infer-origin-from-routes":     {takes: nothing},
-	"--inspect":                      {takes: nothing},
-	"--inspector-ip":                 {takes: value},
-	"--inspector-port":               {takes: value},
-	"--install-skills":               {takes: nothing},
-	"--latest":                       {takes: nothing},
-	"--legacy-env":                   {takes: nothing},
-	"--live-reload":                  {takes: nothing},
-	"--local":                        {takes: nothing},
-	"--local-upstream":               {takes: value},
-	"--minify":                       {takes: nothing},
-	"--profile":                      {takes: value},
-	"--route":                        {takes: values},
-	"--routes":                       {takes: values},
-	"--show-interactive-dev-session": {takes: nothing},
-	"--strict":                       {takes: nothing},
-	"--types":                        {takes: nothing},
-	"--upstream-protocol":            {takes: value},
+	"--bundle":                   {takes: nothing},
+	"--enable-containers":        {takes: nothing},
+	"--host":                     {takes: value},
+	"--infer-origin-from-routes": {takes: nothing},
+	"--inspect":                  {takes: nothing},
+	"--inspector-ip":             {takes: value},
+	"--inspector-port":           {takes: value},
+	"--install-skills":           {takes: nothing},
+	"--latest":                   {takes: nothing},
+	"--legacy-env":               {takes: nothing},
+	"--live-reload":              {takes: nothing},
+	"--local":                    {takes: nothing},
+	"--local-upstream":           {takes: value},
+	"--minify":                   {takes: nothing},
+	"--profile":                  {takes: value},
+	"--route":                    {takes: values},
+	"--routes":                   {takes: values},
+	"--strict":                   {takes: nothing},
+	"--types":                    {takes: nothing},
+	"--upstream-protocol":        {takes: value},
 
 	"--alias":               {values, inFile},
 	"--assets":              {value, inFile},
@@ -107,7 +108,7 @@ var repeated = map[string]*regexp.Regexp{
 }
 
 // obeyedSwitches are the switches that minido's own parser gets.
-var obeyedSwitches = map[string]bool{"--remote": true, "--test-scheduled": true}
+var obeyedSwitches = map[string]bool{"--remote": true, "--test-scheduled": true, "--show-interactive-dev-session": true}
 
 // asWranglerReadsThem rewrites the arguments of `minido dev` from the forms that
 // wrangler's parser (yargs) takes and minido's does not: --persistTo for

@@ -11,8 +11,8 @@ func TestAsWranglerReadsThem(t *testing.T) {
 	for in, want := range map[string]string{
 		"dev --port 1 --persistTo /p":                             "dev --port 1 --persist-to /p",
 		"dev --persistTo=/P/aB":                                   "dev --persist-to=/P/aB",
-		"dev --show-interactive-dev-session false src/w.ts":       "dev src/w.ts",
-		"dev --showInteractiveDevSession=false -l --port 1":       "dev --port 1",
+		"dev --show-interactive-dev-session false src/w.ts":       "dev --show-interactive-dev-session=false src/w.ts",
+		"dev --showInteractiveDevSession=false -l --port 1":       "dev --show-interactive-dev-session=false --port 1",
 		"dev --no-live-reload --no-bundle src/w.ts":               "dev src/w.ts",
 		"dev --test-scheduled false --no-test-scheduled --remote": "dev --test-scheduled=false --test-scheduled=false --remote",
 		"dev --inspector-port 9229 --inspectorPort=0 src/w.ts":    "dev src/w.ts",

@@ -82,7 +82,7 @@ func (w *watcher) run() {
 					w.mu.Lock()
 					w.timer = nil
 					w.mu.Unlock()
-					w.s.opts.Scheduler.Go("reload", w.s.reload)
+					w.s.opts.Scheduler.Go("reload", w.s.Reload)
 				})
 			}
 			w.mu.Unlock()
@@ -104,9 +104,10 @@ func (w *watcher) close() error {
 	return w.fsn.Close()
 }
 
-// reload builds the project anew. If that fails, what runs goes on. Changes that
-// come meanwhile have a reload of their own, which waits: the last one wins.
-func (s *Server) reload() {
+// Reload builds the project anew, as a change of one of its files does; Events tells
+// how it went. If it fails, what runs goes on. Changes that come meanwhile have a reload
+// of their own, which waits: the last one wins. Safe for concurrent use.
+func (s *Server) Reload() {
 	s.reloading.Lock()
 	defer s.reloading.Unlock()
 	if s.isClosed() {
@@ -117,7 +118,9 @@ func (s *Server) reload() {
 	if s.isClosed() {
 		return
 	}
-	s.watcher.follow() // also what a failed build misses: it may appear
+	if s.watcher != nil {
+		s.watcher.follow() // also what a failed build misses: it may appear
+	}
 	switch {
 	case err == nil:
 		s.event(EventReloaded, "")
