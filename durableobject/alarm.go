@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/isolate"
 )
 
 // alarmState follows the object's alarm between its row and the index.
@@ -203,11 +204,12 @@ const alarmLimit = 15 * time.Minute
 func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 	o.deliver("alarm", func() {
 		finished := false
-		forget := func() {}
+		forget, ended := func() {}, func() {}
 		finish := func(result AlarmResult, err error) {
 			if !finished {
 				finished = true
 				forget()
+				ended()
 				o.done()
 				done(result, err)
 			}
@@ -225,7 +227,10 @@ func (o *Object) Alarm(retryCount int, done func(AlarmResult, error)) {
 		if !o.alarm.alarmDue(finish) {
 			return
 		}
-		o.alarm.runAlarm(retryCount, finish)
+		o.traced(event.TraceEvent{Type: "alarm", ScheduledMs: *o.alarm.currentAlarm()}, func(inv *isolate.Invocation, end func()) {
+			ended = func() { inv.Returned(0); end() }
+			o.alarm.runAlarm(retryCount, inv, finish)
+		})
 	}, func(err error) { done(AlarmInterrupted, err) })
 }
 
@@ -251,7 +256,7 @@ func (o *wakeUp) alarmDue(finish func(AlarmResult, error)) bool {
 	return false
 }
 
-func (o *wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
+func (o *wakeUp) runAlarm(retryCount int, inv *isolate.Invocation, finish func(AlarmResult, error)) {
 	r, a := o.realm, &o.alarm.alarmState
 	a.handling, a.deferred, a.at = true, true, *o.currentAlarm()
 	limit := r.eng.Timers.Set(alarmLimit, false, func() {
@@ -263,6 +268,7 @@ func (o *wakeUp) runAlarm(retryCount int, finish func(AlarmResult, error)) {
 			return
 		}
 		end()
+		inv.Failed(reason)
 		ev := r.iso.CF.Failure(reason)
 		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Errors.Stack(reason))
 		kept := a.deferred

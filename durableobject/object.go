@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -231,16 +232,19 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 	r := o.realm
 	gone := func() {}
 	o.deliver(cmp.Or(req.Cause, "fetch"), func() {
-		gone = r.iso.Respond(req, func(request *goja.Object) goja.Value {
-			fn := o.instance.Get("fetch")
-			if !engine.IsCallable(fn) {
-				r.eng.Throw("Error", "Handler does not export a fetch() function.")
-			}
-			return r.eng.Call(fn, o.instance, request)
-		}, func(resp *event.Response, err error) {
-			o.done()
-			o.sign(resp)
-			done(resp, o.orFailure(err))
+		o.traced(r.iso.TraceRequest(req), func(_ *isolate.Invocation, end func()) {
+			gone = r.iso.Respond(req, func(request *goja.Object) goja.Value {
+				fn := o.instance.Get("fetch")
+				if !engine.IsCallable(fn) {
+					r.eng.Throw("Error", "Handler does not export a fetch() function.")
+				}
+				return r.eng.Call(fn, o.instance, request)
+			}, func(resp *event.Response, err error) {
+				end()
+				o.done()
+				o.sign(resp)
+				done(resp, o.orFailure(err))
+			})
 		})
 	}, func(err error) { done(nil, err) })
 	return func(error) {
@@ -264,9 +268,13 @@ func (o *Object) sign(resp *event.Response) {
 // Call delivers a JS RPC call.
 func (o *Object) Call(c *event.Call, done func(*event.Payload, error)) {
 	o.deliver(cmp.Or(c.Cause, "rpc"), func() {
-		o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
-			o.done()
-			done(p, o.thrownBy(o.orFailure(err)))
+		o.traced(isolate.TraceCall(c), func(inv *isolate.Invocation, end func()) {
+			o.realm.iso.CF.Invoke(o.instance, c, func(p *event.Payload, err error) {
+				inv.Returned(0)
+				end()
+				o.done()
+				done(p, o.thrownBy(o.orFailure(err)))
+			})
 		})
 	}, func(err error) { done(nil, err) })
 }

@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/webapi/websocket"
 )
 
@@ -238,12 +239,14 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 	o.deliver(cause, func() {
 		finished := false
 		forget := func() {}
+		ended := func() {}
 		finish := func() {
 			if finished {
 				return
 			}
 			finished = true
 			forget()
+			ended()
 			o.done()
 			if ev.Message == nil && ev.Err == nil {
 				o.sockets.closed(ev)
@@ -252,14 +255,18 @@ func (o *Object) Socket(ev SocketEvent, done func(error)) {
 		}
 		forget = o.ctx.AtDeath(func(error) { finish() })
 		e := o.realm.eng
-		report := func(reason goja.Value) {
-			e.Uncaught.Report(reason)
-			finish()
-		}
-		thrown := e.Try(func() { e.Await(o.sockets.callSocketHandler(ev), func(goja.Value) { finish() }, report) })
-		if thrown != nil {
-			report(thrown)
-		}
+		o.traced(traceSocket(ev), func(inv *isolate.Invocation, end func()) {
+			ended = func() { inv.Returned(0); end() }
+			report := func(reason goja.Value) {
+				inv.Fail()
+				e.Uncaught.Report(reason)
+				finish()
+			}
+			thrown := e.Try(func() { e.Await(o.sockets.callSocketHandler(ev), func(goja.Value) { finish() }, report) })
+			if thrown != nil {
+				report(thrown)
+			}
+		})
 	}, done)
 }
 

@@ -384,11 +384,10 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 	for _, other := range s.Others() {
 		t.line("%s", t.bindings("the worker "+other.Project().Name, other.Bindings()))
 	}
-	for _, a := range s.Project().Attachments {
-		if a.Offered {
-			continue
+	for _, m := range append([]*server.Server{s}, s.Others()...) {
+		for _, a := range server.Missing(m) {
+			t.line("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", a.Reason), a.Where)
 		}
-		t.line("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", "not offered"), a.Where)
 	}
 	if text := unheeded(s.Project()); text != "" {
 		t.line("%s", t.paint("2", text))

@@ -39,12 +39,15 @@ type Options struct {
 	Date    string            // the compatibility date; "" is 2026-08-01
 	Dir     string            // where state is kept, as --persist-to DIR/v3/do would; must exist
 	Flags   []string          // compatibility flags
+	// Tail is the source of a worker's one ES module; unless it is "", the worker is
+	// the script's tail worker, streaming too, and bound as TAIL.
+	Tail string
 }
 
 // config is the worker as Cap'n Proto text (workerd.capnp).
 const config = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .worker), (name = "disk", disk = (path = %q, writable = true))],
+  services = [(name = "main", worker = .worker), (name = "disk", disk = (path = %q, writable = true))%s],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (
@@ -53,9 +56,16 @@ const worker :Workerd.Worker = (
   compatibilityFlags = [%s],
   durableObjectNamespaces = [%s],
   durableObjectStorage = (localDisk = "disk"),
-  bindings = [%s],
+  bindings = [%s],%s
 );
 `
+
+const (
+	tailService = `, (name = "tail", worker = (modules = [(name = "tail.js", esModule = embed "tail.js")], compatibilityDate = "2026-08-01"))`
+	tailed      = `
+  tails = ["tail"],
+  streamingTails = ["tail"],`
+)
 
 // Start runs workerd until the test ends or Kill is called. It skips the test
 // where the reference is not installed.
@@ -76,8 +86,15 @@ func Start(t testing.TB, o Options) *Workerd {
 		modulesText += fmt.Sprintf(", (name = %q, wasm = embed %q)", name, name)
 		write(t, filepath.Join(tmp, name), o.Wasm[name])
 	}
+	service, tails := "", ""
+	if o.Tail != "" {
+		service, tails = tailService, tailed
+		bindings += `(name = "TAIL", service = "tail")`
+		write(t, filepath.Join(tmp, "tail.js"), o.Tail)
+	}
 	write(t, filepath.Join(tmp, "worker.js"), o.Script)
-	write(t, filepath.Join(tmp, "config.capnp"), fmt.Sprintf(config, o.Dir, modulesText, cmp.Or(o.Date, "2026-08-01"), quoted(o.Flags), namespaces, bindings))
+	write(t, filepath.Join(tmp, "config.capnp"),
+		fmt.Sprintf(config, o.Dir, service, modulesText, cmp.Or(o.Date, "2026-08-01"), quoted(o.Flags), namespaces, bindings, tails))
 
 	r, w, err := os.Pipe()
 	if err != nil {

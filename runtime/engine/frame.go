@@ -18,8 +18,30 @@ type Frame struct {
 	Critical any
 	// Cause, unless empty, is what the work counts as at effect points, whatever
 	// event a turn of it began with.
-	Cause  string
-	locals *local
+	Cause string
+	// Invocation is the event that the work is done for, where somebody wants to know
+	// what its code says; nil elsewhere.
+	Invocation Invocation
+	locals     *local
+}
+
+// Invocation is told what the code of one event says: tail workers want to know.
+// Loop-confined.
+type Invocation interface {
+	// Logged is told of the arguments of console.debug, error, info, log and warn.
+	Logged(level Level, args []goja.Value)
+	// Threw is told of exceptions that no code has caught.
+	Threw(v goja.Value)
+}
+
+// WithInvocation is f for an event; f itself for nil.
+func (f *Frame) WithInvocation(v Invocation) *Frame {
+	if v == nil {
+		return f
+	}
+	g := *f
+	g.Invocation = v
+	return &g
 }
 
 // local is a persistent association list: agents nest a handful of

@@ -82,6 +82,9 @@ func (u *Uncaught) Report(v goja.Value) {
 	if h := u.hooks.UncaughtError; h != nil && h(v) {
 		return
 	}
+	if inv := u.engine.Frame().Invocation; inv != nil {
+		inv.Threw(v)
+	}
 	u.Tell(v)
 }
 

@@ -87,14 +87,17 @@ func (t *entrypoint) Release() {}
 // Call implements event.Capability.
 func (t *entrypoint) Call(c *event.Call, done func(*event.Payload, error)) {
 	done = once(done)
-	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), cmp.Or(c.Cause, "rpc"), func(ctx *engine.Context, end func()) {
+	begin := func() *Invocation { return t.i.Invoked(t.name, "", TraceCall(c)) }
+	t.i.dispatch(t.i.Engine.NewContext(engine.RequestContext, ""), begin, cmp.Or(c.Cause, "rpc"), func(ctx *engine.Context, end func()) {
 		target, err := t.instance(ctx)
 		if err != nil {
 			done(nil, &event.Error{Name: "TypeError", Message: err.Error()})
 			end()
 			return
 		}
+		inv := t.i.current()
 		finish := func(p *event.Payload, err error) {
+			inv.Returned(0)
 			done(p, err)
 			end()
 		}
@@ -112,7 +115,8 @@ func (t *entrypoint) Fetch(req *event.Request, done func(*event.Response, error)
 	done = once(done)
 	ctx := i.Engine.NewContext(engine.RequestContext, "")
 	ended, gone := func() {}, func() {}
-	i.dispatch(ctx, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
+	begin := func() *Invocation { return i.Invoked(t.name, "", i.TraceRequest(req)) }
+	i.dispatch(ctx, begin, cmp.Or(req.Cause, "fetch"), func(ctx *engine.Context, end func()) {
 		ended = func() { ended = func() {}; end() }
 		gone = i.Respond(req, func(request *goja.Object) goja.Value { return t.fetch(ctx, request) }, func(resp *event.Response, err error) {
 			done(resp, err)
@@ -133,9 +137,13 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 	noRetry := false
 	done = once(done)
 	t := &entrypoint{i: i, name: defaultEntrypoint}
-	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "scheduled", func(ctx *engine.Context, end func()) {
+	begin := func() *Invocation {
+		return i.Invoked(defaultEntrypoint, "", event.TraceEvent{Type: "scheduled", Cron: cron, ScheduledMs: scheduledMs})
+	}
+	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "scheduled", func(ctx *engine.Context, end func()) {
+		inv := i.current()
 		forget := ctx.AtDeath(func(reason error) { done(noRetry, reason) })
-		finish := func(err error) { forget(); done(noRetry, err); end() }
+		finish := func(err error) { inv.failed(err); inv.Returned(0); forget(); done(noRetry, err); end() }
 		thrown := i.Engine.Try(func() {
 			receiver, fn, args := t.handler(ctx, "scheduled")
 			controller := i.vm.NewObject()
@@ -159,8 +167,9 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 // ends when end was called and nothing is held any more. failed is called
 // instead of fn if the isolate cannot take the event, and also after fn has begun
 // if the context ends before fn returns: it was interrupted, perhaps before it had
-// arranged for that. Safe for concurrent use.
-func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
+// arranged for that. begin makes what tail workers hear of; nil: nothing. Safe for
+// concurrent use.
+func (i *Isolate) dispatch(ctx *engine.Context, begin func() *Invocation, cause string, fn func(ctx *engine.Context, end func()), failed func(error)) {
 	err := i.Engine.PostLoop(func() {
 		if i.Engine.Health.CondemnedBy() != nil || i.abandoned {
 			failed(ErrEnded)
@@ -175,7 +184,12 @@ func (i *Isolate) dispatch(ctx *engine.Context, cause string, fn func(ctx *engin
 		i.requests[ctx] = r
 		ctx.AtDeath(func(error) { delete(i.requests, ctx) })
 		forget := ctx.AtDeath(func(error) { failed(ErrEnded) }) // before any code ran
-		i.Engine.Turns.Enter(ctx.Frame(), cause, func() {
+		var inv *Invocation
+		if begin != nil {
+			inv = begin()
+			ctx.AtDeath(inv.End)
+		}
+		i.Engine.Turns.Enter(inv.Frame(ctx.Frame()), cause, func() {
 			forget()
 			forget = ctx.AtDeath(failed)
 			ctx.HoldFor()
@@ -293,10 +307,12 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 		done(resp, err)
 	}
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
+	inv := i.current()
 	request := i.Platform.Fetch.RequestFromEvent(req) // JavaScript, which may be interrupted
 	gone = func() { i.Platform.Fetch.ClientGone(request) }
 	fail := func(reason goja.Value) {
 		ev := i.CF.Failure(reason)
+		inv.Failed(reason)
 		i.Engine.Uncaught.Tell(reason)
 		i.emit(ctx, func() { finish(nil, ev) })
 	}
@@ -313,6 +329,7 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 				fail(bad)
 				return
 			}
+			inv.Returned(resp.Status)
 			i.emit(ctx, func() { finish(resp, nil) })
 		}, fail)
 	})

@@ -53,6 +53,8 @@ type Options struct {
 	// Platform are classes of Durable Objects of the platform's own, by names that
 	// no export has.
 	Platform map[string]func(i *Isolate) *goja.Object
+	// Tail is told of the worker's events; nil: it has no tail workers.
+	Tail Tail
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
 	// Subrequests bounds the requests that one event makes; 0 does not.
@@ -83,6 +85,7 @@ type Isolate struct {
 	loopbacks  *goja.Object // ctx.exports
 	platform   map[string]*goja.Object
 	queue      *queueEvents
+	tail       *tailing
 	execution  *engine.Class[*execution]
 	requests   map[*engine.Context]*stateless // in progress
 	dispatched int64                          // stateless events so far
@@ -103,6 +106,7 @@ func New(o Options) *Isolate {
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
+	i.tail = newTailing(i, o.Entropy.Fork("tail"))
 	i.defineExecution()
 	return i
 }

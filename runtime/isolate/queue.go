@@ -96,7 +96,11 @@ const queueLimit = 15 * time.Minute
 func (i *Isolate) Queue(b *event.QueueBatch, done func(*event.QueueResult, error)) {
 	done = once(done)
 	t := &entrypoint{i: i, name: defaultEntrypoint}
-	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), "queue", func(ctx *engine.Context, end func()) {
+	begin := func() *Invocation {
+		return i.Invoked(defaultEntrypoint, "", event.TraceEvent{Type: "queue", Queue: b.Queue, BatchSize: len(b.Messages)})
+	}
+	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "queue", func(ctx *engine.Context, end func()) {
+		inv := i.current()
 		var result *event.QueueResult
 		limit := i.Engine.Clock().AfterFunc(queueLimit, func() {
 			// An engine that has ended has ended the context too.
@@ -112,6 +116,7 @@ func (i *Isolate) Queue(b *event.QueueBatch, done func(*event.QueueResult, error
 		})
 		var read func(outcome string) (*event.QueueResult, error)
 		finish := func(outcome string) {
+			inv.Returned(0)
 			r, err := read(outcome)
 			if err != nil {
 				done(nil, err)
@@ -121,6 +126,7 @@ func (i *Isolate) Queue(b *event.QueueBatch, done func(*event.QueueResult, error
 			end()
 		}
 		failed := func(reason goja.Value) {
+			inv.Fail()
 			i.Engine.Uncaught.Report(reason)
 			if read == nil {
 				read = func(outcome string) (*event.QueueResult, error) { return &event.QueueResult{Outcome: outcome}, nil }

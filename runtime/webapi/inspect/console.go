@@ -64,7 +64,12 @@ func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 		}})
 	}
 	logger := func(name string, level engine.Level) {
-		define(name, func(args []goja.Value) { c.write(level, c.format(args)) })
+		define(name, func(args []goja.Value) {
+			if inv := p.Engine.Frame().Invocation; inv != nil {
+				inv.Logged(level, args)
+			}
+			c.write(level, c.format(args))
+		})
 	}
 	logger("debug", engine.Debug)
 	logger("error", engine.Error)
@@ -77,7 +82,7 @@ func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 		o.read(argument(args, 1))
 		c.write(engine.Log, p.inspectQuietly(argument(args, 0), o))
 	})
-	logger("dirxml", engine.Log)
+	define("dirxml", func(args []goja.Value) { c.write(engine.Log, c.format(args)) })
 	define("table", c.table)
 	define("trace", func(args []goja.Value) {
 		c.write(engine.Log, strings.TrimRight(p.Engine.Errors.MapStack(webidl.StackHeader("Trace", c.format(args))+p.CallStack()), "\n"))

@@ -1,0 +1,281 @@
+package isolate
+
+import (
+	_ "embed"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
+)
+
+//go:embed js/tail.js
+var tailSource string
+
+var tailPrelude = engine.NewPrelude("tail.js", tailSource)
+
+// tailing makes what tail workers get, on both sides. Loop-confined.
+type tailing struct {
+	i       *Isolate
+	ids     entropy.Source
+	js      *goja.Object           // what js/tail.js returns; nil before its first use
+	streams map[string]*tailStream // by invocation
+}
+
+func newTailing(i *Isolate, ids entropy.Source) *tailing {
+	return &tailing{i: i, ids: ids, streams: map[string]*tailStream{}}
+}
+
+func (t *tailing) call(name string, arg goja.Value) goja.Value {
+	e := t.i.Engine
+	if t.js == nil {
+		t.js = e.Load(tailPrelude, e.Native(
+			engine.Func{Name: "redact", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+				return t.i.vm.ToValue(redactURL(call.Argument(0).String()))
+			}},
+			engine.Func{Name: "error", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return t.errorInfo(call.Argument(0)) }},
+		)).(*goja.Object)
+	}
+	return e.Call(t.js.Get(name), goja.Undefined(), arg)
+}
+
+// errorInfo is what a log keeps of an error; null for anything else.
+func (t *tailing) errorInfo(v goja.Value) goja.Value {
+	obj, ok := v.(*goja.Object)
+	if !ok || !t.i.Engine.Errors.Is(v) || t.i.Platform.IsDOMException(obj) {
+		return goja.Null()
+	}
+	ev := t.i.Engine.Errors.ToEvent(v)
+	info := t.i.vm.NewObject()
+	info.Set("name", ev.Name)
+	info.Set("message", ev.Message)
+	info.Set("stack", framesOf(ev.Stack))
+	return info
+}
+
+// framesOf is a stack without its first line, as traces have it.
+func framesOf(stack string) string {
+	_, frames, found := strings.Cut(stack, "\n    at ")
+	if !found {
+		return ""
+	}
+	return "    at " + frames
+}
+
+// describe is the JSON of the arguments of a console method, and of the errors
+// among them. It never throws.
+func (t *tailing) describe(args []goja.Value) (message, errs string) {
+	list := make([]any, len(args))
+	for i, v := range args {
+		list[i] = v
+	}
+	thrown := t.i.Engine.Try(func() {
+		made := t.call("describe", t.i.vm.NewArray(list...)).(*goja.Object)
+		message, errs = made.Get("message").String(), made.Get("errors").String()
+	})
+	if thrown != nil {
+		return "[]", ""
+	}
+	return message, errs
+}
+
+// Tail delivers events of other workers to the default entrypoint's tail handler.
+// done gets what the handler threw, nil if it succeeded. Safe for concurrent use.
+func (i *Isolate) Tail(list []*event.Trace, done func(error)) {
+	finished := false
+	finish := func(err error) {
+		if !finished {
+			finished = true
+			done(err)
+		}
+	}
+	consumed := event.TraceEvent{Type: "trace"}
+	for _, t := range list {
+		consumed.Consumed = append(consumed.Consumed, event.TraceSource{ScriptName: t.ScriptName})
+	}
+	t := &entrypoint{i: i, name: defaultEntrypoint}
+	begin := func() *Invocation { return i.Invoked(defaultEntrypoint, "", consumed) }
+	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "tail", func(ctx *engine.Context, end func()) {
+		inv := i.current()
+		forget := ctx.AtDeath(finish)
+		over := func(err error) { forget(); inv.Returned(0); finish(err); end() }
+		failed := func(reason goja.Value) {
+			inv.Failed(reason)
+			i.Engine.Uncaught.Tell(reason)
+			over(i.Engine.Errors.ToEvent(reason))
+		}
+		thrown := i.Engine.Try(func() {
+			receiver, fn, args := t.handler(ctx, "tail")
+			events := i.tail.call("events", i.vm.ToValue(traces(list)))
+			i.Engine.Await(i.Engine.Call(fn, receiver, append([]goja.Value{events}, args...)...), func(goja.Value) { over(nil) }, failed)
+		})
+		if thrown != nil {
+			failed(thrown)
+		}
+	}, finish)
+}
+
+// tailStream is an invocation that a streaming tail worker follows. Loop-confined.
+type tailStream struct {
+	context *engine.Context
+	end     func()
+	handler goja.Value // nil until tailStream() has returned
+	waiting []event.TailEvent
+}
+
+// TailStream delivers what another worker's event does, in order: its onset to the
+// tailStream handler of the default entrypoint, the rest to what that has returned.
+// Safe for concurrent use.
+func (i *Isolate) TailStream(e event.TailEvent) {
+	if e.Type == "onset" {
+		i.openTailStream(e)
+		return
+	}
+	// An engine that has ended has ended the stream too.
+	_ = i.Engine.PostLoop(func() {
+		s := i.tail.streams[e.Invocation]
+		if s == nil {
+			return // it never began, or has failed
+		}
+		_ = i.Engine.Post(s.context.Frame(), "tail", func() { i.tail.next(s, e) })
+	})
+}
+
+func (i *Isolate) openTailStream(onset event.TailEvent) {
+	t := &entrypoint{i: i, name: defaultEntrypoint}
+	s := &tailStream{context: i.Engine.NewContext(engine.RequestContext, "")}
+	// Registered at once: what follows the onset comes before its handler has returned.
+	_ = i.Engine.PostLoop(func() { i.tail.streams[onset.Invocation] = s })
+	i.dispatch(s.context, nil, "tail", func(ctx *engine.Context, end func()) {
+		// What comes next comes from outside: the handler has not hung.
+		next := i.Engine.StartOp("tail stream")
+		s.end = func() { next.Drop(); end() }
+		ctx.AtDeath(func(error) { delete(i.tail.streams, onset.Invocation) })
+		stop := func() { delete(i.tail.streams, onset.Invocation); s.end() }
+		failed := func(reason goja.Value) { i.Engine.Uncaught.Tell(reason); stop() }
+		thrown := i.Engine.Try(func() {
+			receiver, _ := i.exports.Get(defaultEntrypoint).(*goja.Object)
+			if receiver == nil || !engine.IsCallable(receiver) && !engine.IsCallable(receiver.Get("tailStream")) {
+				i.Engine.Log(engine.Warn, "A worker configured to act as a streaming tail worker does not export a tailStream() handler.")
+				stop()
+				return
+			}
+			receiver, fn, args := t.handler(ctx, "tailStream")
+			returned := i.Engine.Call(fn, receiver, append([]goja.Value{i.tail.streamed(onset)}, args...)...)
+			i.Engine.Await(returned, func(handler goja.Value) {
+				if _, ok := handler.(*goja.Object); !ok {
+					if !goja.IsUndefined(handler) {
+						i.Engine.Log(engine.Warn, "A worker configured to act as a streaming tail worker did not return a valid tailStream() handler.")
+					}
+					stop()
+					return
+				}
+				s.handler = handler
+				waiting := s.waiting
+				s.waiting = nil
+				for _, e := range waiting {
+					i.tail.next(s, e)
+				}
+			}, failed)
+		})
+		if thrown != nil {
+			failed(thrown)
+		}
+	}, func(error) {
+		_ = i.Engine.PostLoop(func() { delete(i.tail.streams, onset.Invocation) }) // an engine that has ended has forgotten it
+	})
+}
+
+func (t *tailing) streamed(e event.TailEvent) goja.Value {
+	b, err := json.Marshal(e)
+	if err != nil {
+		panic("a tail event is no JSON: " + err.Error()) // it consists of text that is
+	}
+	return t.call("streamed", t.i.vm.ToValue(string(b)))
+}
+
+// next hands an event to the handler: a function gets all, an object's methods those
+// of their names. The outcome is the last one.
+func (t *tailing) next(s *tailStream, e event.TailEvent) {
+	if s.handler == nil {
+		s.waiting = append(s.waiting, e)
+		return
+	}
+	i := t.i
+	last := func() {
+		if e.Type == "outcome" && s.end != nil {
+			end := s.end
+			s.end = nil
+			end()
+		}
+	}
+	failed := func(reason goja.Value) { i.Engine.Uncaught.Tell(reason); last() }
+	thrown := i.Engine.Try(func() {
+		fn, this := s.handler, goja.Undefined()
+		if !engine.IsCallable(fn) {
+			this = s.handler
+			if fn = s.handler.(*goja.Object).Get(e.Type); !engine.IsCallable(fn) {
+				last()
+				return
+			}
+		}
+		i.Engine.Await(i.Engine.Call(fn, this, t.streamed(e)), func(goja.Value) { last() }, failed)
+	})
+	if thrown != nil {
+		failed(thrown)
+	}
+}
+
+// redactURL replaces what may be an id or a secret (workerd: api/trace.c++,
+// redactUrl): a run of 32 hexadecimal digits or more, dashes not counted, and a run
+// of 21 characters or more of base64 with two capitals, two small letters and two
+// digits at least.
+func redactURL(url string) string {
+	var b strings.Builder
+	inRun := func(c byte) bool {
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '+'
+	}
+	for len(url) > 0 {
+		n := slices.IndexFunc([]byte(url), func(c byte) bool { return !inRun(c) })
+		if n < 0 {
+			n = len(url)
+		}
+		if run := url[:n]; secretRun(run) {
+			b.WriteString("REDACTED")
+		} else {
+			b.WriteString(run)
+		}
+		url = url[n:]
+		if url != "" {
+			b.WriteByte(url[0])
+			url = url[1:]
+		}
+	}
+	return b.String()
+}
+
+func secretRun(run string) bool {
+	upper, lower, digits, hex, others := 0, 0, 0, 0, 0
+	for _, c := range run {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+			hex++
+		case c >= 'a' && c <= 'z':
+			lower++
+		case c >= 'A' && c <= 'Z':
+			upper++
+		}
+		switch {
+		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F':
+			hex++
+		case c >= 'g' && c <= 'z', c >= 'G' && c <= 'Z':
+			others++
+		}
+	}
+	return others == 0 && hex >= 32 || len(run) >= 21 && upper >= 2 && lower >= 2 && digits >= 2
+}
