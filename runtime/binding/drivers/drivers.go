@@ -24,6 +24,7 @@ import (
 	"minido.dev/minido/runtime/binding/sendemail"
 	"minido.dev/minido/runtime/binding/service"
 	"minido.dev/minido/runtime/binding/vars"
+	"minido.dev/minido/runtime/binding/vectorize"
 	"minido.dev/minido/runtime/binding/versionmetadata"
 	"minido.dev/minido/runtime/binding/workerloader"
 	"minido.dev/minido/runtime/binding/workflow"
@@ -46,6 +47,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"send_email":               sendemail.New,
 	"service":                  service.New,
 	"vars":                     vars.New,
+	"vectorize":                vectorize.New,
 	"version_metadata":         versionmetadata.New,
 	"worker_loader":            workerloader.New,
 	"workflow":                 workflow.New,

@@ -1,0 +1,45 @@
+// Vectorize indexes (workerd: src/cloudflare/internal/vectorize-api.ts). Search is Go.
+function (native, p) {
+  "use strict";
+  const { JSONStringify, ArrayIsArray, ArrayFrom, ObjectAssign, ObjectDefineProperty } = p;
+  const array = (values) => ArrayIsArray(values) ? values : ArrayFrom(values);
+  const levels = ["all", "indexed", "none"];
+
+  return (indexId) => {
+    const send = async (operation, op, args) => {
+      const [reply] = await native.call(op, JSONStringify(args) ?? "null");
+      if (reply.error !== undefined) {
+        throw new p.Error(`${operation}_ERROR${reply.code === undefined ? "" : ` (code = ${reply.code})`}: ${reply.error}`, { cause: new p.Error(reply.error) });
+      }
+      return reply;
+    };
+    const query = (given, options) => {
+      if (options?.returnMetadata) {
+        const level = options.returnMetadata;
+        if (typeof level !== "boolean" && level !== levels[0] && level !== levels[1] && level !== levels[2]) {
+          throw new p.Error(`Invalid returnMetadata option. Expected: true, false, "none", "indexed" or "all"; got: ${level}`);
+        }
+        if (level === true) options = ObjectAssign({}, options, { returnMetadata: "all" });
+      }
+      return send("VECTOR_QUERY", "query", ObjectAssign({}, options, given));
+    };
+    const vectors = (list) => list.map((v) => ObjectAssign({}, v, { values: array(v.values) }));
+
+    class VectorizeIndexImpl {
+      constructor() {
+        this.indexId = indexId;
+        this.indexVersion = "v2";
+        this.useNdJson = true;
+      }
+      async describe() { return send("INDEX_GET", "describe", null); }
+      async query(vector, options) { return query({ vector: array(vector) }, options); }
+      async queryById(vectorId, options) { return query({ vectorId }, options); }
+      async insert(list) { return send("VECTOR_INSERT", "insert", vectors(list)); }
+      async upsert(list) { return send("VECTOR_UPSERT", "upsert", vectors(list)); }
+      async getByIds(ids) { return send("VECTOR_GET", "get", ids); }
+      async deleteByIds(ids) { return send("VECTOR_DELETE", "delete", ids); }
+    }
+    for (const name of p.ownKeys(VectorizeIndexImpl.prototype)) ObjectDefineProperty(VectorizeIndexImpl.prototype, name, { enumerable: false });
+    return new VectorizeIndexImpl();
+  };
+}
