@@ -81,13 +81,26 @@ func browse(t *testing.T) *browserPage {
 		t.Fatal(err)
 	}
 	p.conn.SetReadLimit(64 << 20)
+	p.open()
+	return p
+}
+
+// tab is another tab of the same browser. Tabs take turns on one connection.
+func (p *browserPage) tab() *browserPage {
+	p.t.Helper()
+	other := &browserPage{t: p.t, conn: p.conn, last: p.last + 1<<20}
+	other.open()
+	return other
+}
+
+func (p *browserPage) open() {
+	p.t.Helper()
 	var target struct{ TargetID string }
 	p.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
 	var attached struct{ SessionID string }
 	p.call("Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
 	p.session = attached.SessionID
 	p.call("Page.enable", nil, nil)
-	return p
 }
 
 func (p *browserPage) try(method string, params any) (json.RawMessage, error) {

@@ -116,6 +116,56 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.body.innerText.includes("This page has no access")`)
 }
 
+const errorWorker = `interface Env { NOTE: string }
+function deep(input: string): never {
+  throw new TypeError("no <img src=x onerror=\"document.title = 'broken in'\"> here: " + input);
+}
+export default {
+  fetch(req: Request, env: Env): Response {
+    console.log("<script>document.title = 'broken in'</script>");
+    return deep(decodeURIComponent(new URL(req.url).search));
+  },
+};
+`
+
+// A browser sees where in the TypeScript a request failed, what the worker logged, and a
+// link to the dashboard. Nothing of it becomes markup, and the link opens the dashboard
+// for who has it open already.
+func TestErrorPage(t *testing.T) {
+	page := browse(t)
+	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
+	dir := project(t, map[string]string{"src/worker.ts": errorWorker, "wrangler.json": `{"name": "fails", "main": "src/worker.ts", "compatibility_date": "2026-08-01"}`})
+	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
+		"--persist-to", filepath.Join(t.TempDir(), "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.visit(s.url + "/a?<svg onload=\"document.title='broken in'\">")
+	page.until(`document.querySelector("h1").innerText.includes("<img src=x")`)
+	for _, want := range []string{"src/worker.ts:3:9", "> 3 |   throw new TypeError(", "at Object.fetch (src/worker.ts:8:12)", "log: <script>", "User-Agent", "GET " + s.url + "/a"} {
+		if text := page.eval(`document.body.innerText`); !strings.Contains(text, want) {
+			t.Errorf("the page lacks %s:\n%s", want, text)
+		}
+	}
+	show(t, page, "error")
+	if title := page.eval(`document.title`); title == "broken in" {
+		t.Error("a text of the worker became markup")
+	}
+	link := page.eval(`document.querySelector("a").href`)
+
+	cmd := exec.Command(minido, "dashboard")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := page.tab()
+	other.visit(strings.TrimSpace(string(out)))
+	other.until(`document.body.innerText.includes("Durable Objects")`)
+	page.visit(link)
+	page.until(`document.body.innerText.includes("Durable Objects")`)
+}
+
 // show looks at a page in light and dark; -update writes the pictures of docs.
 func show(t *testing.T, page *browserPage, name string) {
 	t.Helper()

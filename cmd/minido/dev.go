@@ -100,6 +100,9 @@ func (c *devCommand) Run() error {
 		return &exitError{exitUsage, err}
 	}
 	opts.Opened = memory.opened
+	opts.RecentLogs = func() []string { return happened.LastLogs(shownLogs) }
+	var dashboard atomic.Value // its address, once it is there
+	opts.Dashboard = func() string { text, _ := dashboard.Load().(string); return text }
 	opts.Scheduler, opts.Machine, opts.Entropy, opts.Points = sch, clock.Real{}, entropy.System{}, points
 	opts.Dialer = netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}, Points: points})
 	s, err := server.Start(ctx, opts)
@@ -114,6 +117,9 @@ func (c *devCommand) Run() error {
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	// Who waits for "Ready" finds the control API.
 	api, stopControl := c.control(term, s, sch, pacer, happened)
+	if api != nil {
+		dashboard.Store(api.DashboardPage())
+	}
 	term.started(s, clock.Real{}.Now().Sub(began))
 	released := c.listen(ctx, stop, term, s, api, machine)
 
@@ -130,6 +136,9 @@ func (c *devCommand) Run() error {
 	}
 	return nil
 }
+
+// shownLogs is how many lines the page about an error shows.
+const shownLogs = 20
 
 // heap is the memory limit. The collector works towards it before it is hit.
 func (c *devCommand) heap() *engine.HeapWatch {

@@ -63,6 +63,10 @@ type DashboardURL struct {
 	URL string `json:"url"`
 }
 
+// DashboardPage is the address of the dashboard without access to it: what it shows is
+// up to the tab, which may have been there before.
+func (c *Control) DashboardPage() string { return c.URL() + dashboard.Path + "/" }
+
 // OpenDashboard returns a URL that opens the dashboard, once, within two minutes.
 func (c *Control) OpenDashboard() (string, error) {
 	ticket, err := c.random()
@@ -72,7 +76,7 @@ func (c *Control) OpenDashboard() (string, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.tickets.add(ticket, c.opts.Machine.Now().Add(ticketTime))
-	return c.URL() + dashboard.Path + "/#" + ticket, nil
+	return c.DashboardPage() + "#" + ticket, nil
 }
 
 func (c *Control) ticket(w http.ResponseWriter, r *http.Request) {
@@ -130,6 +134,13 @@ func (c *Control) ofPage(token string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.sessions.find(token, c.opts.Machine.Now()) >= 0
+}
+
+// opened reports whether a person follows a link to the dashboard from another page,
+// such as the one about an error: the browser shows it in a tab of its own, and the
+// other page sees nothing of it.
+func opened(r *http.Request) bool {
+	return r.Method == http.MethodGet && r.URL.Path == dashboard.Path+"/" && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 }
 
 // public reports whether a request needs no token: the dashboard's files, which

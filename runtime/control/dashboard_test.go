@@ -46,6 +46,18 @@ func TestDashboardSession(t *testing.T) {
 			}
 		}
 	}
+	// A link opens it in a tab; a frame, a script of another page, or another path does not.
+	for _, c := range []struct {
+		path, mode, dest string
+		want             int
+	}{
+		{"/dashboard/", "navigate", "document", 200}, {"/dashboard/", "navigate", "iframe", 403}, {"/dashboard/", "no-cors", "empty", 403},
+		{"/dashboard/app.js", "no-cors", "script", 403}, {"/v1/status", "navigate", "document", 403},
+	} {
+		if status, _, _ := send("GET", c.path, "", "Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", c.mode, "Sec-Fetch-Dest", c.dest); status != c.want {
+			t.Errorf("%+v: status %d", c, status)
+		}
+	}
 	if status, _, _ := send("GET", "/dashboard/app.ts", ""); status != 404 {
 		t.Errorf("a source: status %d", status)
 	}

@@ -4,6 +4,7 @@
 package feed
 
 import (
+	"slices"
 	"sync"
 
 	"minido.dev/minido/internal/clock"
@@ -154,6 +155,20 @@ func (f *Feed) WatchPoints() (stop func()) {
 			f.unwatch()
 		}
 	})
+}
+
+// LastLogs are the last lines that workers logged, at most limit, oldest first.
+func (f *Feed) LastLogs(limit int) (lines []string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	oldest := f.last - int64(len(f.ring))
+	for n := f.last; n > oldest && len(lines) < limit; n-- {
+		if e := &f.ring[(n-1)%Kept]; e.Kind == Log {
+			lines = append(lines, e.Level+": "+e.Text)
+		}
+	}
+	slices.Reverse(lines)
+	return lines
 }
 
 // After gives the entries behind seq, at most limit, oldest first, and how many of

@@ -44,6 +44,8 @@ type Options struct {
 	// Log, if set, is called for each request when its response's head has
 	// been written. Calls come from many goroutines.
 	Log func(RequestLog)
+	// Around is what the page about an error shows beside it.
+	Around Surroundings
 	// Warn, if set, gets problems with connections, one line each.
 	Warn func(string)
 	// MaxInFlight bounds the requests in progress, WebSockets not counted; what

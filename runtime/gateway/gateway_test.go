@@ -10,6 +10,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -303,20 +305,54 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A worker's error is text for a program and a page for a browser, with
-// everything that it says escaped.
+// A worker's error is the stack for a program, JSON for who asks for it, and for a
+// browser a page with the place in the source, with everything that it says escaped. The
+// conditions are miniflare's.
 func TestErrorPage(t *testing.T) {
-	w := start(t, Options{Handler: answer(func(*event.Request) (*event.Response, error) {
-		return nil, &event.Error{Name: "TypeError", Message: "<b> is not a function", Stack: "TypeError: <b> is not a function\n    at fetch (src/index.ts:3:7)"}
-	})})
-	resp, body := w.do("GET", "/", nil)
-	if want := "TypeError: <b> is not a function\n    at fetch (src/index.ts:3:7)\n"; resp.StatusCode != 500 || body != want {
-		t.Errorf("%v %q", resp.Status, body)
+	const title = "TypeError: <b> is not a function"
+	thrown := error(&event.Error{Name: "TypeError", Message: "<b> is not a function", Stack: title + "\n    at fetch (node_modules/x.js:1:1)\n    at fetch (src/index.ts:3:7)"})
+	around := Surroundings{
+		Sources: func() map[string][]byte {
+			return map[string][]byte{"src/index.ts": []byte("one\ntwo\nlet a = <i>;\nfour\n")}
+		},
+		Logs:      func() []string { return []string{"warn: <u>"} },
+		Dashboard: func() string { return "http://127.0.0.1:1/dashboard/" },
 	}
-	resp, body = w.do("GET", "/", nil, "Accept", "text/html,*/*;q=0.8")
-	if resp.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(body, "&lt;b&gt; is not a function</h1>") ||
-		!strings.Contains(body, "src/index.ts:3:7") || strings.Contains(body, "<b>") {
+	w := start(t, Options{Around: around, Handler: answer(func(*event.Request) (*event.Response, error) { return nil, thrown })})
+	stack := title + "\n    at fetch (node_modules/x.js:1:1)\n    at fetch (src/index.ts:3:7)"
+	for _, header := range [][]string{{}, {"Accept", "application/json"}, {"Accept", "*/*", "User-Agent", "curl/8.1"}} {
+		resp, body := w.do("GET", "/", nil, header...)
+		if resp.StatusCode != 500 || body != stack || resp.Header.Get("Content-Type") != "text/plain;charset=UTF-8" {
+			t.Errorf("%v: %v %q", header, resp.Status, body)
+		}
+	}
+	for _, accept := range []string{"text/html,*/*;q=0.8", "*/*", "text/*"} {
+		resp, body := w.do("GET", "/<s>?a=%22<s>", nil, "Accept", accept, "X-Note", "<em>", "Cookie", "sid=1")
+		for _, want := range []string{"&lt;b&gt; is not a function</h1>", "<code>src/index.ts:3:7</code>", "&gt; 3 | let a = &lt;i&gt;;", "warn: &lt;u&gt;", "&lt;em&gt;",
+			`href="http://127.0.0.1:1/dashboard/"`, "<dt>Cookie</dt><dd>(not shown)</dd>"} {
+			if !strings.Contains(body, want) {
+				t.Errorf("the page lacks %s: %s", want, body)
+			}
+		}
+		if resp.StatusCode != 500 || resp.Header.Get("Content-Type") != "text/html;charset=utf-8" || !strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") ||
+			regexp.MustCompile("<(b|i|u|s|em)>").MatchString(body) {
+			t.Errorf("%v %q", resp.Header, body)
+		}
+	}
+	resp, body := w.do("GET", "/", nil, "Accept", "text/html", "MF-Disable-Pretty-Error", "1")
+	if want := `{"name":"TypeError","message":"<b> is not a function","stack":"` + strings.ReplaceAll(stack, "\n", `\n`) + `"}`; body != want ||
+		resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("MF-Experimental-Error-Stack") != "true" {
 		t.Errorf("%v %q", resp.Header, body)
+	}
+	if payload, err := url.PathUnescape(resp.Header.Get("MF-Experimental-Error-Stack-Payload")); err != nil || payload != body {
+		t.Errorf("the payload is %q: %v", payload, err)
+	}
+	thrown = &event.Error{Message: "a string"} // throw "a string"
+	if _, body := w.do("GET", "/", nil); body != "Error: a string" {
+		t.Errorf("%q", body)
+	}
+	if _, body := w.do("GET", "/", nil, "MF-Disable-Pretty-Error", "1"); body != `{"message":"a string"}` {
+		t.Errorf("%q", body)
 	}
 }
 
@@ -566,7 +602,7 @@ func TestBodyBreaksOff(t *testing.T) {
 		})
 		return nil
 	}})
-	for path, want := range map[string]string{"/": "", "/own": "the worker's own\n"} {
+	for path, want := range map[string]string{"/": "", "/own": "the worker's own"} {
 		for _, framing := range []string{"Content-Length: 3\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\nzz\r\nGET / HTTP/1.1\r\nHost: localhost\r\n\r\n"} {
 			c, err := net.Dial("tcp", w.addr)
 			if err != nil {

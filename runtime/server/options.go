@@ -108,6 +108,9 @@ type Options struct {
 	Console  engine.Logger
 	Requests func(gateway.RequestLog)
 	Events   func(Event)
+	// RecentLogs and Dashboard are for the page about an error; see gateway.Surroundings.
+	RecentLogs func() []string
+	Dashboard  func() string
 	// BuildOutput gets the output of a custom build command.
 	BuildOutput io.Writer
 }

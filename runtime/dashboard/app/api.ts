@@ -34,7 +34,22 @@ export async function enter(): Promise<boolean> {
     token = (await post<{ token: string }>("/v1/dashboard/session", { ticket })).token;
     sessionStorage.setItem(key, token);
   }
+  if (token === "") token = await askOtherTabs();
+  if (token !== "") tabs.onmessage = e => { if (e.data === "token?") tabs.postMessage({ token }); };
   return token !== "";
+}
+
+// Tabs of this very origin, port included, share a token: a link from the error page
+// opens a tab of its own.
+const tabs = new BroadcastChannel(key);
+
+function askOtherTabs(): Promise<string> {
+  return new Promise(done => {
+    const give = (text: string) => { clearTimeout(late); if (text) sessionStorage.setItem(key, text); done(text); };
+    const late = setTimeout(give, 300, "");
+    tabs.onmessage = e => { if (typeof e.data?.token === "string") give(e.data.token); };
+    tabs.postMessage("token?");
+  });
 }
 
 async function ask(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
