@@ -1,12 +1,12 @@
 package buffer
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
-	"bytes"
-
 	"github.com/dop251/goja"
+	"golang.org/x/text/encoding/charmap"
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
@@ -23,7 +23,7 @@ func bufferModule(base *node.Modules) []engine.Func {
 		{Name: "concat", Length: 2, Fn: m.bufferConcat},
 		{Name: "byteLength", Length: 2, Fn: m.bufferByteLength},
 		{Name: "compare", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.VM.ToValue(bytes.Compare(m.Uint8(c.Argument(0), "buf1"), m.Uint8(c.Argument(1), "buf2")))
+			return m.VM.ToValue(bytes.Compare(m.compared(c.Argument(0), "a"), m.compared(c.Argument(1), "b")))
 		}},
 		{Name: "isEncoding", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			v := c.Argument(0)
@@ -34,10 +34,10 @@ func bufferModule(base *node.Modules) []engine.Func {
 			return m.VM.ToValue(ok && m.VM.InstanceOf(obj, m.Buffers.Fast))
 		}},
 		{Name: "isUtf8", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.VM.ToValue(isUTF8(m.textBytes(c.Argument(0))))
+			return m.VM.ToValue(isUTF8(m.textBytes(c.Argument(0), "isUtf8")))
 		}},
 		{Name: "isAscii", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			for _, b := range m.textBytes(c.Argument(0)) {
+			for _, b := range m.textBytes(c.Argument(0), "isAscii") {
 				if b >= 0x80 {
 					return m.VM.ToValue(false)
 				}
@@ -65,9 +65,18 @@ func (m *module) adoptBuffer(c goja.FunctionCall) goja.Value {
 }
 
 // textBytes checks for what isUtf8 and isAscii look at.
-func (m *module) textBytes(v goja.Value) []byte {
-	if m.KindOf(v) == node.IsDataView || m.KindOf(v) == node.NotBytes {
-		m.ThrowArgType("input", "an instance of ArrayBuffer, Buffer, or TypedArray", v)
+func (m *module) textBytes(v goja.Value, method string) []byte {
+	if m.KindOf(v) != node.IsUint8 {
+		m.Throw("TypeError", "", "Failed to execute '%s' on 'BufferUtil': parameter 1 is not of type 'Uint8Array'.", method)
+	}
+	b, _ := m.Bytes(v)
+	return b
+}
+
+// compared is what compare and equals take; what it is not they tell by its type.
+func (m *module) compared(v goja.Value, name string) []byte {
+	if m.KindOf(v) != node.IsUint8 {
+		m.ThrowArgType(name, "an instance of Buffer or Uint8Array", m.VM.ToValue(node.TypeOf(v)))
 	}
 	b, _ := m.Bytes(v)
 	return b
@@ -86,7 +95,7 @@ func (m *module) size(v goja.Value, name string) int {
 		m.Throw("RangeError", "ERR_INVALID_ARG_VALUE", "The argument '%s' is invalid. Received NaN", name)
 	case f < 0:
 		m.Throw("RangeError", "", "Invalid typed array length: %s", v)
-	case f > node.MaxBufferLength:
+	case f >= node.MaxBufferLength:
 		m.ThrowRange(name, "0 to 2147483647", v)
 	}
 	return int(f)
@@ -107,14 +116,19 @@ func (m *module) fill(dst []byte, v, enc goja.Value) {
 		if !node.Absent(enc) && !node.IsString(enc) {
 			m.ThrowArgType("encoding", "of type string", enc)
 		}
-		if pattern = node.Encode(s, m.EncodingOf(enc)); len(pattern) == 0 && s.Length() > 0 {
-			m.Throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received %s", m.Brief(v))
+		e := m.EncodingOf(enc)
+		pattern = node.Encode(s, e)
+		if e == node.EncHex && len(pattern)*2 < s.Length() {
+			m.Throw("TypeError", "", "The text is not valid hex")
 		}
-	} else if b, isBytes := m.Bytes(v); isBytes {
+	} else if k := m.KindOf(v); k == node.IsUint8 {
+		b, _ := m.Bytes(v)
 		if pattern = append(pattern, b...); len(pattern) == 0 {
 			m.Throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'value' is invalid. Received 'zero-length'")
 		}
-	} else if f := v.ToFloat(); !math.IsInf(f, 0) && !math.IsNaN(f) {
+	} else if k != node.NotBytes && k != node.IsArrayBuffer { // other views are taken as text
+		pattern = []byte(v.String())
+	} else if f := v.ToNumber().ToFloat(); !math.IsInf(f, 0) && !math.IsNaN(f) {
 		pattern = []byte{byte(int64(math.Mod(math.Trunc(f), 256)))}
 	}
 	if len(pattern) == 0 {
@@ -202,7 +216,10 @@ func (m *module) bufferConcat(c goja.FunctionCall) goja.Value {
 	for i := range parts {
 		item := list.Get(strconv.Itoa(i))
 		if m.KindOf(item) != node.IsUint8 {
-			m.ThrowArgType("list["+strconv.Itoa(i)+"]", "an instance of Buffer or Uint8Array", item)
+			if o, ok := item.(*goja.Object); !ok && !node.IsString(item) || ok && node.Absent(o.Get("length")) {
+				m.ThrowArgType("list", "an (Buffer|Uint8Array)[]", item)
+			}
+			m.Throw("TypeError", "", "Incorrect type for array element %d: the provided value is not of type 'Uint8Array'.", i)
 		}
 		parts[i], _ = m.Bytes(item)
 		total += len(parts[i])
@@ -239,33 +256,41 @@ func (m *module) bufferByteLength(c goja.FunctionCall) goja.Value {
 }
 
 // transcode changes the encoding of bytes; a character that the target lacks
-// becomes "?".
+// becomes "?". As in the reference, latin1 and ascii are windows-1252, but for
+// bytes that become UTF-16.
 func (m *module) transcode(c goja.FunctionCall) goja.Value {
-	src := m.Uint8(c.Argument(0), "source")
-	from, to := m.transcodable(c.Argument(1)), m.transcodable(c.Argument(2))
-	if from == node.EncASCII {
-		from = node.EncLatin1
+	src, ok := m.Bytes(c.Argument(0))
+	if !ok {
+		m.ThrowArgType("source", "an instance of ArrayBufferView", m.VM.ToValue(node.TypeOf(c.Argument(0))))
 	}
+	from, to := m.transcodable(c.Argument(1)), m.transcodable(c.Argument(2))
 	if from == node.EncUTF16 && len(src)%2 != 0 {
 		m.Throw("Error", "", "UTF-16le input size should be multiple of 2")
 	}
 	if from == node.EncUTF8 && to == node.EncUTF16 && !isUTF8(src) {
 		m.Throw("Error", "", "Unable to transcode buffer")
 	}
+	single := from == node.EncLatin1 || from == node.EncASCII
+	if single && to == node.EncUTF16 {
+		from = node.EncLatin1
+	} else if single {
+		text, err := charmap.Windows1252.NewDecoder().Bytes(src)
+		if err != nil {
+			m.Throw("Error", "", "Unable to transcode buffer")
+		}
+		src, from = text, node.EncUTF8
+	}
 	s := m.Decode(src, from).(goja.String)
 	if to == node.EncUTF8 || to == node.EncUTF16 {
 		return m.NewBuffer(node.Encode(s, to))
 	}
-	limit := rune(0xff)
-	if to == node.EncASCII {
-		limit = 0x7f
-	}
 	var out []byte
 	for _, r := range s.String() {
-		if r > limit {
-			r = '?'
+		b, known := charmap.Windows1252.EncodeRune(r)
+		if !known {
+			b = '?'
 		}
-		out = append(out, byte(r))
+		out = append(out, b)
 	}
 	return m.NewBuffer(out)
 }

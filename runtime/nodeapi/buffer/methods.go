@@ -2,8 +2,9 @@ package buffer
 
 import (
 	"bytes"
+	"fmt"
 	"math"
-	"strconv"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -49,11 +50,19 @@ func span(c goja.FunctionCall, i, length int) (start, end int) {
 func (m *module) bufferMethods() []engine.Func {
 	return []engine.Func{
 		{Name: "subarray", Length: 2, Fn: m.bufferSlice},
-		{Name: "slice", Length: 2, Fn: m.bufferSlice},
+		{Name: "slice", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			for i, v := range c.Arguments { // the reference's ~~: an infinity is 0
+				if i < 2 && !node.Absent(v) && math.IsInf(v.ToFloat(), 0) {
+					c.Arguments = slices.Clone(c.Arguments)
+					c.Arguments[i] = m.VM.ToValue(0)
+				}
+			}
+			return m.bufferSlice(c)
+		}},
 		{Name: "copy", Length: 4, Fn: m.bufferCopy},
 		{Name: "fill", Length: 4, Fn: m.bufferFill},
 		{Name: "equals", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.VM.ToValue(bytes.Equal(m.self(c), m.Uint8(c.Argument(0), "otherBuffer")))
+			return m.VM.ToValue(bytes.Equal(m.self(c), m.compared(c.Argument(0), "b")))
 		}},
 		{Name: "compare", Length: 5, Fn: func(c goja.FunctionCall) goja.Value {
 			a, b := m.self(c), m.Uint8(c.Argument(0), "target")
@@ -97,41 +106,36 @@ func (m *module) bufferSlice(c goja.FunctionCall) goja.Value {
 func (m *module) bufferCopy(c goja.FunctionCall) goja.Value {
 	src := m.self(c)
 	dst := m.Uint8(c.Argument(0), "target")
-	// What is no number of bytes, Infinity too, stands for the default.
-	whole := func(v goja.Value, fallback int64) int64 {
-		if f := v.ToFloat(); math.IsNaN(f) || math.Abs(f) > 1<<53 {
+	// What is no number of bytes, Infinity too, stands for 0.
+	position := func(i int, name string, fallback int) int {
+		v := c.Argument(i)
+		if node.Absent(v) || i == 3 && goja.IsNull(v) {
 			return fallback
 		}
-		return node.ToInt64(v)
-	}
-	to := 0
-	if v := c.Argument(1); !node.Absent(v) {
-		n := whole(v, 0)
-		if n < 0 {
-			m.ThrowRange("targetStart", ">= 0", v)
+		f := math.Floor(v.ToFloat())
+		if math.IsNaN(f) || math.Abs(f) > 1<<53-1 {
+			f = 0
 		}
-		to = int(n)
-	}
-	from := 0
-	if v := c.Argument(2); !node.Absent(v) {
-		n := whole(v, 0)
-		if n < 0 || n > int64(len(src)) {
-			m.ThrowRange("sourceStart", ">= 0 && <= "+strconv.Itoa(len(src)), v)
+		if f < 0 {
+			m.ThrowRange(name, ">= 0", v)
 		}
-		from = int(n)
-	}
-	end := len(src)
-	if v := c.Argument(3); !node.Absent(v) {
-		n := whole(v, 0)
-		if n < 0 {
-			m.ThrowRange("sourceEnd", ">= 0", v)
+		if i > 1 && f >= 1<<32 {
+			m.ThrowRange(name, "< 4294967296", v)
 		}
-		end = int(min(n, int64(len(src))))
+		return int(f)
 	}
-	if to >= len(dst) || from >= end {
+	to, from, end := position(1, "targetStart", 0), position(2, "sourceStart", 0), position(3, "sourceEnd", len(src))
+	if to >= len(dst) || len(src) == 0 || from >= end && end > 0 {
 		return m.VM.ToValue(0)
 	}
-	return m.VM.ToValue(copy(dst[to:], src[from:end]))
+	// The reference copies from a part that lies beyond the end, or ends before its
+	// start, as subarray() cuts it, and counts with the numbers it was given.
+	end = min(end, len(src))
+	if len(dst)-to < end-from {
+		end = len(dst) - to + from
+	}
+	copy(dst[to:], part(src, from, end))
+	return m.VM.ToValue(end - from)
 }
 
 // bufferFill is buf.fill(value[, offset[, end]][, encoding]).
@@ -146,17 +150,37 @@ func (m *module) bufferFill(c goja.FunctionCall) goja.Value {
 			end, enc = nil, end
 		}
 	}
-	start := 0
-	if !node.Absent(offset) {
-		if start = int(m.Integer(offset, "offset", math.Inf(-1), math.Inf(1))); start < 0 || start > len(b) {
-			m.ThrowRange("start", "0 to end", offset)
+	number := func(v goja.Value, name string, fallback float64) float64 {
+		if node.Absent(v) {
+			return fallback
 		}
+		if !node.IsNumber(v) {
+			m.ThrowArgType(name, "of type number", v)
+		}
+		return v.ToFloat()
 	}
-	stop := m.Index(end, "end", len(b), len(b))
-	if start < stop {
-		m.fill(b[start:stop], c.Argument(0), enc)
+	if node.IsString(c.Argument(0)) {
+		m.EncodingOf(enc) // an unknown one is told before the range is looked at
+	}
+	start, stop := number(offset, "start", 0), number(end, "end", float64(len(b)))
+	if stop < 0 || stop > float64(len(b)) {
+		m.ThrowRange("end", fmt.Sprintf("0 to %d", len(b)), end)
+	}
+	if start < 0 || start > float64(len(b)) {
+		m.ThrowRange("start", "0 to end", offset)
+	}
+	if from, to := whole(start), whole(stop); from < to {
+		m.fill(b[from:to], c.Argument(0), enc)
 	}
 	return c.This
+}
+
+// whole is the operator >>> 0 for what lies within a buffer.
+func whole(f float64) int {
+	if math.IsNaN(f) {
+		return 0
+	}
+	return int(f)
 }
 
 func (m *module) swap(c goja.FunctionCall, width int) goja.Value {
@@ -250,7 +274,7 @@ func lastIndex(b, needle []byte, from, step int) int {
 // bufferStrings turn ranges into text and text into ranges.
 func (m *module) bufferStrings() []engine.Func {
 	toString := func(c goja.FunctionCall) goja.Value {
-		b := m.self(c)
+		b := m.textBytes(c.This, "toString")
 		if len(c.Arguments) == 0 {
 			return m.Decode(b, node.EncUTF8)
 		}
@@ -272,17 +296,37 @@ func (m *module) bufferStrings() []engine.Func {
 		funcs = append(funcs,
 			engine.Func{Name: x.name + "Slice", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				b := m.self(c)
-				return m.Decode(part(b, m.Index(c.Argument(0), "start", 0, len(b)), m.Index(c.Argument(1), "end", len(b), len(b))), x.e)
+				start, end := m.Integer(c.Argument(0), "start", 0, float64(len(b))), m.Integer(c.Argument(1), "end", 0, float64(len(b)))
+				return m.Decode(part(b, int(start), int(end)), x.e)
 			}},
 			engine.Func{Name: x.name + "Write", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 				b := m.self(c)
-				m.Text(c.Argument(0), "string")
-				start := m.Index(c.Argument(1), "offset", 0, len(b))
-				n := m.Index(c.Argument(2), "length", len(b)-start, len(b)-start)
-				return m.VM.ToValue(put(part(b, start, start+n), c.Argument(0).(goja.String), x.e))
+				start := m.Index(orUndefined(c.Argument(1)), "offset", 0, len(b))
+				length := orUndefined(c.Argument(2))
+				if node.Absent(length) {
+					length = m.VM.ToValue(len(b))
+				}
+				n := int(m.Integer(length, "length", 0, float64(len(b)-start)))
+				return m.VM.ToValue(put(part(b, start, start+n), m.stringOf(c.Argument(0)), x.e))
 			}})
 	}
 	return funcs
+}
+
+// stringOf is a string, or what String() makes of another value.
+func (m *module) stringOf(v goja.Value) goja.String {
+	if s, ok := v.(goja.String); ok {
+		return s
+	}
+	return m.StringOf(node.OrUndefined(v).String())
+}
+
+// orUndefined is the operator ?? with undefined.
+func orUndefined(v goja.Value) goja.Value {
+	if v != nil && goja.IsNull(v) {
+		return goja.Undefined()
+	}
+	return v
 }
 
 // put writes as much of a string as fits, whole characters only.
@@ -301,10 +345,7 @@ func put(dst []byte, s goja.String, e node.Encoding) int {
 // bufferWrite is buf.write(string[, offset[, length]][, encoding]).
 func (m *module) bufferWrite(c goja.FunctionCall) goja.Value {
 	b := m.self(c)
-	s, ok := c.Argument(0).(goja.String)
-	if !ok {
-		s = m.StringOf(c.Argument(0).String())
-	}
+	s := m.stringOf(c.Argument(0))
 	offset, length, enc := c.Argument(1), c.Argument(2), c.Argument(3)
 	switch {
 	case node.Absent(offset): // what follows does not count

@@ -36,7 +36,7 @@ func (m *module) bufferNumbers() []engine.Func {
 			}{{"UInt", false}, {"Int", true}} {
 				x := integerField{bits / 8, k.signed, order.big}
 				add("read"+k.name+suffix, 0, func(c goja.FunctionCall) goja.Value { return m.readInteger(c, x) })
-				add("write"+k.name+suffix, 1, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x) })
+				add("write"+k.name+suffix, 1, func(c goja.FunctionCall) goja.Value { return m.writeInteger(c, x, orZero(m.VM, c.Argument(1))) })
 			}
 		}
 		for _, k := range []struct {
@@ -51,11 +51,8 @@ func (m *module) bufferNumbers() []engine.Func {
 				return m.readInteger(c, x)
 			})
 			add("write"+k.name+order.suffix, 3, func(c goja.FunctionCall) goja.Value {
-				if node.Absent(c.Argument(1)) && !node.Absent(c.Argument(2)) {
-					m.ThrowArgType("offset", "of type number", c.Argument(1))
-				}
 				x := integerField{m.fieldWidth(c.Argument(2)), k.signed, order.big}
-				return m.writeInteger(c, x)
+				return m.writeInteger(c, x, c.Argument(1))
 			})
 			name := "Big" + k.name + "64" + order.suffix
 			x := integerField{8, k.signed, order.big}
@@ -68,7 +65,7 @@ func (m *module) bufferNumbers() []engine.Func {
 		}{{"Float", 4}, {"Double", 8}} {
 			x := integerField{k.size, false, order.big}
 			add("read"+k.name+order.suffix, 0, func(c goja.FunctionCall) goja.Value {
-				raw := x.get(m.field(c, c.Argument(0), x.size))
+				raw := x.get(m.field(c, orZero(m.VM, c.Argument(0)), x.size))
 				if x.size == 4 {
 					return m.VM.ToValue(float64(math.Float32frombits(uint32(raw))))
 				}
@@ -82,7 +79,7 @@ func (m *module) bufferNumbers() []engine.Func {
 				} else if math.IsNaN(f) {
 					raw = 0x7ff8 << 48 // Go's own has a payload
 				}
-				return m.store(c, c.Argument(1), x, raw)
+				return m.store(c, orZero(m.VM, c.Argument(1)), x, raw)
 			})
 		}
 	}
@@ -119,46 +116,38 @@ func (x integerField) put(b []byte, v uint64) {
 }
 
 func (m *module) fieldWidth(v goja.Value) int {
+	if !isWhole(v) {
+		m.ThrowRange("byteLength", "an integer", v)
+	}
+	if f := v.ToFloat(); f >= 1 && f <= 6 {
+		return int(f)
+	}
+	m.ThrowRange("byteLength", ">= 1 and <= 6", v)
+	return 0
+}
+
+func isWhole(v goja.Value) bool {
+	return !node.Absent(v) && node.IsNumber(v) && v.ToFloat() == math.Floor(v.ToFloat())
+}
+
+// orZero is a default parameter.
+func orZero(vm *goja.Runtime, v goja.Value) goja.Value {
 	if node.Absent(v) {
-		m.ThrowArgType("byteLength", "of type number", v)
+		return vm.ToValue(0)
 	}
-	return int(m.integer2(v, "byteLength", 1, 6))
+	return v
 }
 
-// integer2 is integer with the words that node:buffer uses.
-func (m *module) integer2(v goja.Value, name string, low, high float64) float64 {
-	if !node.IsNumber(v) {
-		m.ThrowArgType(name, "of type number", v)
-	}
-	f := v.ToFloat()
-	if f != math.Trunc(f) {
-		m.ThrowRange(name, "an integer", v)
-	}
-	if f < low || f > high {
-		m.ThrowRange(name, fmt.Sprintf(">= %s and <= %s", node.Number(low), node.Number(high)), v)
-	}
-	return f
-}
-
-// field is the memory of a number at an offset, checked.
+// field is the memory of a number at an offset, checked in the reference's order
+// and words: first that the offset lies in the buffer, then that the number does.
 func (m *module) field(c goja.FunctionCall, offset goja.Value, size int) []byte {
 	b := m.self(c)
-	at := 0
-	if !node.Absent(offset) {
-		if !node.IsNumber(offset) {
-			m.ThrowArgType("offset", "of type number", offset)
+	at := int(m.Integer(offset, "offset", 0, float64(len(b))))
+	if at+size > len(b) {
+		if len(b) < size {
+			m.Throw("RangeError", "ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds")
 		}
-		f := offset.ToFloat()
-		if f != math.Trunc(f) {
-			m.ThrowRange("offset", "an integer", offset)
-		}
-		if len(b) >= size && (f < 0 || f > float64(len(b)-size)) {
-			m.ThrowRange("offset", fmt.Sprintf(">= 0 and <= %d", len(b)-size), offset)
-		}
-		at = int(f)
-	}
-	if len(b) < size {
-		m.Throw("RangeError", "ERR_BUFFER_OUT_OF_BOUNDS", "Attempt to access memory outside buffer bounds")
+		m.ThrowRange("offset", fmt.Sprintf(">= 0 and <= %d", len(b)-size), offset)
 	}
 	return b[at : at+size]
 }
@@ -170,7 +159,7 @@ func (m *module) store(c goja.FunctionCall, offset goja.Value, x integerField, v
 }
 
 func (m *module) readInteger(c goja.FunctionCall, x integerField) goja.Value {
-	v := x.get(m.field(c, c.Argument(0), x.size))
+	v := x.get(m.field(c, orZero(m.VM, c.Argument(0)), x.size))
 	if x.signed {
 		shift := 64 - 8*x.size
 		return m.VM.ToValue(int64(v<<shift) >> shift)
@@ -178,8 +167,11 @@ func (m *module) readInteger(c goja.FunctionCall, x integerField) goja.Value {
 	return m.VM.ToValue(int64(v))
 }
 
-func (m *module) writeInteger(c goja.FunctionCall, x integerField) goja.Value {
+func (m *module) writeInteger(c goja.FunctionCall, x integerField, offset goja.Value) goja.Value {
 	f := c.Argument(0).ToFloat()
+	if x.size == 1 {
+		m.Integer(offset, "offset", 0, float64(len(m.self(c))))
+	}
 	low, high := 0.0, math.Ldexp(1, 8*x.size)-1
 	if x.signed {
 		low, high = -math.Ldexp(1, 8*x.size-1), math.Ldexp(1, 8*x.size-1)-1
@@ -197,11 +189,23 @@ func (m *module) writeInteger(c goja.FunctionCall, x integerField) goja.Value {
 	if math.IsNaN(f) {
 		f = 0
 	}
-	return m.store(c, c.Argument(1), x, uint64(int64(f)))
+	return m.store(c, offset, x, uint64(int64(f)))
+}
+
+// uint32 is the operator >>> 0.
+func (m *module) uint32(v goja.Value) goja.Value {
+	if _, isBig := node.BigOf(v); isBig {
+		m.Throw("TypeError", "", "Cannot mix BigInt and other types, use explicit conversions")
+	}
+	f := orZero(m.VM, v).ToFloat()
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		f = 0
+	}
+	return m.VM.ToValue(int64(uint32(int64(math.Mod(math.Trunc(f), 1<<32)))))
 }
 
 func (m *module) readBig(c goja.FunctionCall, x integerField) goja.Value {
-	v := x.get(m.field(c, c.Argument(0), 8))
+	v := x.get(m.field(c, m.uint32(c.Argument(0)), 8))
 	if x.signed {
 		return m.VM.ToValue(big.NewInt(int64(v)))
 	}
@@ -223,5 +227,5 @@ func (m *module) writeBig(c goja.FunctionCall, x integerField) goja.Value {
 	if x.signed {
 		raw = uint64(v.Int64())
 	}
-	return m.store(c, c.Argument(1), x, raw)
+	return m.store(c, orZero(m.VM, c.Argument(1)), x, raw)
 }

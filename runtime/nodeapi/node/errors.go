@@ -71,7 +71,7 @@ func (m *Modules) Received(v goja.Value) string {
 	if obj, ok := v.(*goja.Object); ok {
 		return m.receivedObject(obj)
 	}
-	return fmt.Sprintf("type %s (%s)", typeOf(v), m.Brief(v))
+	return fmt.Sprintf("type %s (%s)", TypeOf(v), m.Brief(v))
 }
 
 func (m *Modules) receivedObject(obj *goja.Object) (text string) {
@@ -95,7 +95,7 @@ func (m *Modules) receivedObject(obj *goja.Object) (text string) {
 
 // Brief shows a primitive as util.inspect does, shortened.
 func (m *Modules) Brief(v goja.Value) string {
-	if typeOf(v) == "string" {
+	if TypeOf(v) == "string" {
 		s := v.String()
 		if len(s) > 28 {
 			s = strings.ToValidUTF8(s[:25], "") + "..."
@@ -103,7 +103,7 @@ func (m *Modules) Brief(v goja.Value) string {
 		return "'" + strings.ReplaceAll(s, "'", "\\'") + "'"
 	}
 	text := m.Engine.Text(v)
-	switch typeOf(v) {
+	switch TypeOf(v) {
 	case "bigint":
 		text += "n"
 	case "symbol":
@@ -132,14 +132,14 @@ func (m *Modules) receivedNumber(v goja.Value) string {
 		}
 		return x.String() + "n"
 	}
-	if typeOf(v) == "string" {
+	if TypeOf(v) == "string" {
 		return m.Brief(v)
 	}
 	return m.Engine.Text(v)
 }
 
-// typeOf is the typeof operator.
-func typeOf(v goja.Value) string {
+// TypeOf is the operator typeof.
+func TypeOf(v goja.Value) string {
 	switch x := v.(type) {
 	case nil:
 		return "undefined"
@@ -249,7 +249,7 @@ func (m *Modules) errorsObject() *goja.Object {
 				return goja.Undefined()
 			}},
 			engine.Func{Name: "bool", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-				if typeOf(c.Argument(0)) != "boolean" {
+				if TypeOf(c.Argument(0)) != "boolean" {
 					m.ThrowArgType(arg(c, 1), "of type boolean", c.Argument(0))
 				}
 				return goja.Undefined()

@@ -20,7 +20,8 @@ function (native, p) {
       if (value.length !== undefined || p.ArrayBuffer.isView(value)) return alike(typeof value.length === "number" ? value : []);
       if (value.type === "Buffer" && ArrayIsArray(value.data)) return alike(value.data);
       if (typeof value[toPrimitive] === "function") {
-        const primitive = value[toPrimitive]("string");
+        const convert = value[toPrimitive]; // called without a receiver, as in the reference
+        const primitive = convert("string");
         if (typeof primitive === "string") return native.from(primitive, encodingOrOffset);
       }
     }
@@ -50,15 +51,6 @@ function (native, p) {
     isEncoding: native.isEncoding,
     concat: native.concat,
     byteLength: native.byteLength,
-    copyBytesFrom(view, offset, length) {
-      if (!native.isBytes(view) || !native.isView(view)) throw errors.argType("view", "an instance of TypedArray", view);
-      if (offset !== undefined) errors.integer(offset, "offset", 0);
-      if (length !== undefined) errors.integer(length, "length", 0);
-      offset ??= 0;
-      const end = length === undefined ? view.length : offset + length;
-      const slice = view.subarray(offset, end);
-      return native.concat([new Uint8Array(slice.buffer, slice.byteOffset, slice.byteLength)]);
-    },
   };
   Buffer.poolSize = 0;
   for (const name of p.ObjectKeys(method)) Buffer[name] = method[name];
@@ -81,7 +73,7 @@ function (native, p) {
     isUtf8: native.isUtf8,
     isAscii: native.isAscii,
     transcode: native.transcode,
-    SlowBuffer: function SlowBuffer(size) { return native.alloc(size); },
+    SlowBuffer: function SlowBuffer(size) { return native.alloc(+size); },
     resolveObjectURL(id) {
       throw errors.refused("buffer.resolveObjectURL");
     },
@@ -97,7 +89,7 @@ function (native, p) {
       for (const key of p.ReflectOwnKeys(this)) if (typeof key === "symbol" || !/^\d+$/.test(key)) own[key] = this[key];
       const text = native.require("util").inspect(own, { ...options, breakLength: Infinity, compact: true });
       others = text.slice("[Object: null prototype] {".length + 1, -2);
-      if (others && this.length > 0) others = `, ${others}`;
+      if (p.ReflectOwnKeys(own).length > 0 && this.length > 0) others = `, ${others}`;
     }
     return `<${name} ${hex}${more}${others}>`;
   };
