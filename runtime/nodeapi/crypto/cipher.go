@@ -84,7 +84,6 @@ type cipherState struct {
 	seen     []byte // what went in
 	tag      []byte
 	tagBytes int
-	started  bool
 }
 
 // cipherNatives are what js/crypto.js builds Cipheriv and Decipheriv of.
@@ -94,25 +93,34 @@ func (m *module) cipherNatives() []engine.Func {
 		{Name: "cipherUpdate", Length: 4, Fn: m.cipherUpdate},
 		{Name: "cipherFinal", Length: 2, Fn: m.cipherFinal},
 		{Name: "cipherPadding", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			s := m.cipherOf(c.Argument(0))
-			if s.done {
-				m.Throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAutoPadding")
-			}
+			s := m.openCipher(c.Argument(0))
 			s.padding = c.Argument(1).ToBoolean()
 			return c.Argument(0)
 		}},
 		{Name: "cipherAAD", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			s := m.cipherOf(c.Argument(0))
-			if s.aead == nil || s.done || s.started {
-				m.Throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAAD")
+			s := m.openCipher(c.Argument(0))
+			switch {
+			case s.aead == nil:
+				m.Throw("Error", "", "Cipher does not support authenticated mode")
+			case len(s.seen) > 0:
+				m.Throw("Error", "", "Failed to set AAD")
 			}
-			s.aad = append(s.aad, m.dataBytes(c.Argument(1), "aadbuf", nil)...)
+			s.aad = append(s.aad, m.AnyBytes(c.Argument(1), "buffer")...)
 			return c.Argument(0)
 		}},
 		{Name: "cipherTag", Length: 2, Fn: m.cipherTag},
 		{Name: "getCiphers", Fn: func(goja.FunctionCall) goja.Value { return m.List(cipherNames()) }},
 		{Name: "cipherInfo", Length: 1, Fn: m.cipherInfo},
 	}
+}
+
+// openCipher is a cipher whose final() has not been called.
+func (m *module) openCipher(v goja.Value) *cipherState {
+	s := m.cipherOf(v)
+	if s.done {
+		m.Throw("Error", "", "Cipher/decipher context has already been finalized")
+	}
+	return s
 }
 
 func (m *module) cipherOf(v goja.Value) *cipherState {
@@ -142,30 +150,26 @@ func (m *module) cipherInfo(c goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// newCipher is (object, algorithm, key, iv, decrypt, authTagLength).
+// newCipher is (object, algorithm, key, iv, decrypt, authLengthTag).
 func (m *module) newCipher(c goja.FunctionCall) goja.Value {
 	name := m.Text(c.Argument(1), "algorithm")
-	info, ok := ciphers[strings.ToLower(strings.Replace(strings.ToLower(name), "id-aes", "aes-", 1))]
+	info, ok := ciphers[strings.ToLower(name)]
 	if !ok {
 		m.Throw("Error", "", "Unknown or unsupported cipher: %s", name)
 	}
 	key, ok := m.keyBytes(c.Argument(2))
 	if !ok {
-		m.ThrowArgType("key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, KeyObject, or CryptoKey", c.Argument(2))
+		m.ThrowArgType("key", "of type string or an instance of Buffer, TypedArray, DataView, KeyObject, or CryptoKey", c.Argument(2))
 	}
 	var iv []byte
 	if v := c.Argument(3); !goja.IsNull(v) {
 		if iv, ok = m.keyBytes(v); !ok {
-			m.ThrowArgType("iv", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, or DataView", v)
+			m.ThrowArgType("iv", "of type string or an instance of Buffer, TypedArray, or DataView or null", v)
 		}
 	}
 	s := &cipherState{info: info, decrypt: c.Argument(4).ToBoolean(), padding: true, iv: append([]byte(nil), iv...), tagBytes: 16}
-	if v := c.Argument(5); !node.Absent(v) && !goja.IsNull(v) {
-		n := v.ToFloat()
-		if !node.IsNumber(v) || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
-			panic(m.ArgValueError("options.authTagLength", v, "is invalid"))
-		}
-		s.tagBytes = int(n)
+	if v := c.Argument(5); !node.Absent(v) {
+		s.tagBytes = int(m.Integer(v, "options.authLengthTag", 0, math.MaxUint32))
 	}
 	if err := s.start(key); err != nil {
 		m.Throw("Error", "", "%v", err)
@@ -292,7 +296,6 @@ func gcmStream(block cipher.Block, aead cipher.AEAD, iv []byte) func(dst, src []
 }
 
 func (s *cipherState) update(data []byte) []byte {
-	s.started = true
 	if s.aead != nil {
 		s.seen = append(s.seen, data...)
 	}
@@ -327,7 +330,7 @@ func (s *cipherState) final() ([]byte, error) {
 	}
 	if !s.padding {
 		if len(s.rest) > 0 {
-			return nil, errFinalBlock
+			return nil, errAuthentication
 		}
 		return nil, nil
 	}
@@ -340,7 +343,7 @@ func (s *cipherState) final() ([]byte, error) {
 func (s *cipherState) unpad() ([]byte, error) {
 	size := s.block.BlockSize()
 	if len(s.rest)%size != 0 || s.padding && len(s.rest) == 0 {
-		return nil, errFinalBlock
+		return nil, errAuthentication
 	}
 	out := make([]byte, len(s.rest))
 	s.block.CryptBlocks(out, s.rest)
@@ -349,7 +352,7 @@ func (s *cipherState) unpad() ([]byte, error) {
 	}
 	n := int(out[len(out)-1])
 	if n == 0 || n > size || !bytes.Equal(out[len(out)-n:], bytes.Repeat([]byte{byte(n)}, n)) {
-		return nil, errBlockPadding
+		return nil, errAuthentication
 	}
 	return out[:len(out)-n], nil
 }
@@ -380,7 +383,7 @@ func (s *cipherState) authenticate() ([]byte, error) {
 		return nil, nil
 	}
 	if len(s.tag) == 0 || len(s.tag) > len(full) || subtle.ConstantTimeCompare(s.tag, full[:len(s.tag)]) != 1 {
-		return nil, node.TextError("Unsupported state or unable to authenticate data")
+		return nil, errAuthentication
 	}
 	return late, nil
 }
@@ -392,40 +395,38 @@ func (s *cipherState) keystream() func(dst, src []byte) {
 	}
 }
 
-// What OpenSSL says of a ciphertext, and the codes that Node makes of it.
-const (
-	errFinalBlock   = node.TextError("error:1C80006B:Provider routines::wrong final block length")
-	errBlockPadding = node.TextError("error:1C800064:Provider routines::bad decrypt")
-)
-
-var opensslCodes = map[error]string{errFinalBlock: "ERR_OSSL_WRONG_FINAL_BLOCK_LENGTH", errBlockPadding: "ERR_OSSL_BAD_DECRYPT"}
+// errAuthentication is what workerd says of every ciphertext that does not fit
+// (src/workerd/api/node/crypto.c++, CipherHandle).
+const errAuthentication = node.TextError("Authentication failed")
 
 // cipherUpdate is (state, data, inputEncoding, outputEncoding).
 func (m *module) cipherUpdate(c goja.FunctionCall) goja.Value {
 	s := m.cipherOf(c.Argument(0))
-	if s.done {
-		m.Throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation update")
-	}
 	if node.IsString(c.Argument(1)) && !node.IsString(c.Argument(2)) {
 		m.Throw("TypeError", "ERR_INVALID_ARG_VALUE", "The argument 'inputEncoding' If inputEncoding is not provided then the data must be a Buffer. Received %s", m.Received(c.Argument(2)))
 	}
-	return m.encoded(s.update(m.dataBytes(c.Argument(1), "data", c.Argument(2))), c.Argument(3))
+	if node.IsString(c.Argument(1)) {
+		m.NamedEncoding(c.Argument(2))
+	}
+	data := m.dataBytes(c.Argument(1), "data", c.Argument(2))
+	m.openCipher(c.Argument(0))
+	return m.encoded(s.update(data), c.Argument(3))
 }
 
 // cipherFinal is (state, outputEncoding).
 func (m *module) cipherFinal(c goja.FunctionCall) goja.Value {
-	s := m.cipherOf(c.Argument(0))
-	if s.done {
-		m.Throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation final")
-	}
+	s := m.openCipher(c.Argument(0))
 	if v := c.Argument(1); node.IsString(v) && v.String() != "buffer" && node.EncodingByName(v.String()) == node.EncUnknown {
 		m.Throw("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: %s", v.String())
 	}
-	s.done = true
+	if s.aead != nil && s.decrypt && len(s.tag) == 0 {
+		m.Throw("Error", "", "No auth tag provided")
+	}
 	out, err := s.final()
 	if err != nil {
-		m.Throw("Error", opensslCodes[err], "%v", err)
+		m.Throw("Error", "", "%v", err)
 	}
+	s.done = true
 	return m.encoded(out, c.Argument(1))
 }
 
@@ -433,17 +434,25 @@ func (m *module) cipherFinal(c goja.FunctionCall) goja.Value {
 func (m *module) cipherTag(c goja.FunctionCall) goja.Value {
 	s := m.cipherOf(c.Argument(0))
 	if len(c.Arguments) < 2 {
-		if s.aead == nil || s.decrypt || !s.done {
-			m.Throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation getAuthTag")
+		if !s.done {
+			m.Throw("Error", "", "Auth tag is only available once cipher context has been finalized")
 		}
-		return m.NewBuffer(append([]byte(nil), s.tag...))
+		tag := s.tag
+		s.tag = nil // given once, as in the reference
+		return m.NewBuffer(append([]byte(nil), tag...))
 	}
-	tag := m.dataBytes(c.Argument(1), "buffer", c.Argument(2))
-	if s.aead == nil || !s.decrypt || s.done || s.tag != nil {
-		m.Throw("Error", "ERR_CRYPTO_INVALID_STATE", "Invalid state for operation setAuthTag")
+	tag, ok := m.Bytes(c.Argument(1))
+	if !ok {
+		m.Throw("TypeError", "", "Failed to execute 'setAuthTag' on 'CipherHandle': parameter 1 is not of type 'BufferSource'.")
 	}
-	if n := len(tag); n != 4 && n != 8 && (n < 12 || n > 16) {
-		m.Throw("TypeError", "ERR_CRYPTO_INVALID_AUTH_TAG", "Invalid authentication tag length: %d", n)
+	m.openCipher(c.Argument(0))
+	switch n := len(tag); {
+	case s.aead == nil:
+		m.Throw("Error", "", "Cipher does not support authenticated mode")
+	case s.tag != nil:
+		m.Throw("Error", "", "Auth tag is already set")
+	case n != 4 && n != 8 && (n < 12 || n > 16):
+		m.Throw("Error", "", "Invalid authentication tag length")
 	}
 	s.tag = append([]byte(nil), tag...)
 	return c.Argument(0)

@@ -99,20 +99,12 @@ func (m *module) randomPrime(c goja.FunctionCall) goja.Value {
 	if bits == 1 {
 		m.Throw("Error", "ERR_CRYPTO_OPERATION_FAILED", "Error while generating prime")
 	}
-	safe := c.Argument(1).ToBoolean()
-	add, hasAdd := node.BigOf(c.Argument(2))
-	rem, hasRem := node.BigOf(c.Argument(3))
-	if !hasRem {
-		if rem = big.NewInt(1); safe {
-			rem = big.NewInt(3)
-		}
-	}
-	if hasAdd && (add.Sign() <= 0 || add.BitLen() > bits) {
-		m.Throw("RangeError", "ERR_OUT_OF_RANGE", "invalid options.add")
-	}
-	if hasAdd && add.Cmp(rem) <= 0 {
-		m.Throw("RangeError", "ERR_OUT_OF_RANGE", "invalid options.rem")
-	}
+	return m.VM.ToValue(m.drawPrime(bits, c.Argument(1).ToBoolean(), nil, nil))
+}
+
+// drawPrime is a random prime of a length, at least two bits, that leaves rest when it
+// is divided by step, if there is a step. If it is safe, half of it is a prime too.
+func (m *module) drawPrime(bits int, safe bool, step, rest *big.Int) *big.Int {
 	n, half := new(big.Int), new(big.Int)
 	for {
 		b := make([]byte, (bits+7)/8)
@@ -125,12 +117,12 @@ func (m *module) randomPrime(c goja.FunctionCall) goja.Value {
 		if bits > 2 {
 			n.SetBit(n, 0, 1)
 		}
-		if hasAdd {
-			n.Sub(n, half.Mod(n, add))
-			n.Add(n, rem)
+		if step != nil {
+			n.Sub(n, half.Mod(n, step))
+			n.Add(n, rest)
 		}
 		if n.BitLen() == bits && (!safe || m.isPrime(half.Rsh(n, 1))) && m.isPrime(n) {
-			return m.VM.ToValue(n)
+			return n
 		}
 	}
 }

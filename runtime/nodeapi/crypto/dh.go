@@ -36,6 +36,12 @@ func (m *module) agreementNatives() []engine.Func {
 			}
 			return m.VM.ToValue(0)
 		}},
+		{Name: "dhCheck", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.VM.ToValue(m.dhCheck(m.number(c.Argument(0)), m.number(c.Argument(1))))
+		}},
+		{Name: "dhPrime", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+			return m.NewBuffer(m.dhPrime(int(c.Argument(0).ToInteger()), c.Argument(1).ToInteger()).Bytes())
+		}},
 		{Name: "dhGroup", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			if g, ok := dhGroups[c.Argument(0).String()]; ok {
 				return m.NewBuffer(oakley(g[0], int64(g[1])).Bytes())
@@ -56,13 +62,57 @@ func (m *module) agreementNatives() []engine.Func {
 			}
 			return m.NewBuffer(shared)
 		}},
-		{Name: "ecCurve", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.VM.ToValue(curveOf(c.Argument(0).String()) != nil)
-		}},
 		{Name: "ecPrivate", Length: 3, Fn: m.ecPrivate},
 		{Name: "ecPublic", Length: 3, Fn: m.ecPublic},
 		{Name: "ecPoint", Length: 2, Fn: m.ecPoint},
 	}
+}
+
+// What DH_check of BoringSSL finds wrong (include/openssl/dh.h).
+const (
+	dhNotPrime     = 1 << iota // the modulus is no prime
+	dhNotSafePrime             // half of it is none
+	dhUnchecked                // the generator is neither 2 nor 5
+	dhUnsuitable               // the generator does not fit the prime
+)
+
+// dhCheck are the flags of DH_check.
+func (m *module) dhCheck(p, g *big.Int) (flags int) {
+	rest := func(d int64) int64 { return new(big.Int).Mod(p, big.NewInt(d)).Int64() }
+	switch {
+	case g.Cmp(big.NewInt(2)) == 0:
+		if rest(24) != 11 {
+			flags |= dhUnsuitable
+		}
+	case g.Cmp(big.NewInt(5)) == 0:
+		if l := rest(10); l != 3 && l != 7 {
+			flags |= dhUnsuitable
+		}
+	default:
+		flags |= dhUnchecked
+	}
+	if !m.isPrime(p) {
+		return flags | dhNotPrime
+	}
+	if !m.isPrime(new(big.Int).Rsh(p, 1)) {
+		flags |= dhNotSafePrime
+	}
+	return flags
+}
+
+// dhPrime is a safe prime that a generator suits. Long ones are no safe primes: the
+// search for one would take minutes.
+func (m *module) dhPrime(bits int, g int64) *big.Int {
+	safe := bits <= 512
+	step, rest := int64(2), int64(1)
+	switch {
+	case !safe || bits < 16:
+	case g == 2:
+		step, rest = 24, 11
+	case g == 5:
+		step, rest = 10, 3
+	}
+	return m.drawPrime(bits, safe, big.NewInt(step), big.NewInt(rest))
 }
 
 func (m *module) number(v goja.Value) *big.Int {
@@ -137,7 +187,7 @@ func (m *module) ecPublic(c goja.FunctionCall) goja.Value {
 	}
 	k, err := ecdsa.ParseUncompressedPublicKey(curve, b)
 	if err != nil {
-		m.Throw("Error", "ERR_CRYPTO_ECDH_INVALID_PUBLIC_KEY", "Public key is not valid for specified curve")
+		m.Throw("Error", "", "Failed to set point")
 	}
 	m.Engine.Attach(c.Argument(0).(*goja.Object), &asymmetricKey{public: k})
 	return c.Argument(0)
@@ -164,9 +214,9 @@ func (m *module) ecPoint(c goja.FunctionCall) goja.Value {
 	return m.NewBuffer(point)
 }
 
-// dhGroups are bits and the constant of each group (RFC 2409 and RFC 3526).
+// dhGroups are bits and the constant of each group (RFC 3526).
 var dhGroups = map[string][2]int{
-	"modp1": {768, 149686}, "modp2": {1024, 129093}, "modp5": {1536, 741804}, "modp14": {2048, 124476}, "modp15": {3072, 1690314},
+	"modp14": {2048, 124476}, "modp15": {3072, 1690314},
 	"modp16": {4096, 240904}, "modp17": {6144, 929484}, "modp18": {8192, 4743158},
 }
 

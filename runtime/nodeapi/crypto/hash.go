@@ -119,7 +119,7 @@ func (m *module) hashNatives() []engine.Func {
 				m.Throw("Error", "", "Digest method not supported")
 			}
 			h := make()
-			m.feed(h, m.dataBytes(c.Argument(1), "input", nil))
+			m.feed(h, m.dataBytes(c.Argument(1), "data", nil))
 			return m.encoded(h.Sum(nil), c.Argument(2))
 		}},
 		{Name: "hashSize", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {

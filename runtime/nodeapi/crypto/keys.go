@@ -51,14 +51,14 @@ func publicOf(private any) any {
 	return nil
 }
 
-// parsePrivate reads DER in any of the encodings of private keys.
+// parsePrivate reads DER in the encodings of private keys that the reference reads:
+// SEC1 is none of them.
 func parsePrivate(der []byte, kind string) (*asymmetricKey, error) {
 	parsers := map[string]func([]byte) (any, error){
 		"pkcs8": x509.ParsePKCS8PrivateKey,
 		"pkcs1": func(b []byte) (any, error) { return x509.ParsePKCS1PrivateKey(b) },
-		"sec1":  func(b []byte) (any, error) { return x509.ParseECPrivateKey(b) },
 	}
-	for _, name := range []string{"pkcs8", "pkcs1", "sec1"} {
+	for _, name := range []string{"pkcs8", "pkcs1"} {
 		if kind != "" && kind != name {
 			continue
 		}

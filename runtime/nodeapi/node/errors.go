@@ -269,6 +269,13 @@ func (m *Modules) errorsObject() *goja.Object {
 				m.Integer(c.Argument(0), arg(c, 1), low, high)
 				return goja.Undefined()
 			}},
+			engine.Func{Name: "uint32", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
+				f := m.Integer(c.Argument(0), arg(c, 1), math.Inf(-1), math.Inf(1))
+				if f < 0 || f > math.MaxUint32 {
+					m.ThrowRange(arg(c, 1), ">= 0 && < 4294967296", c.Argument(0))
+				}
+				return goja.Undefined()
+			}},
 			engine.Func{Name: "received", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 				return m.VM.ToValue(m.Received(c.Argument(0)))
 			}},

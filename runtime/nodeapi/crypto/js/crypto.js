@@ -13,7 +13,7 @@ function (native, p) {
   function Hash(algorithm, options) {
     if (!(this instanceof Hash)) return new Hash(algorithm, options);
     const length = options?.outputLength;
-    if (length !== undefined) errors.integer(length, "options.outputLength", 0, 4294967295);
+    if (length !== undefined) errors.uint32(length, "options.outputLength");
     if (algorithm instanceof Hash) native.hashCopy(algorithm, this); else native.hashState(this, algorithm);
     if (length !== undefined && length !== native.hashSize(this)) throw errors.make("Error", "ERR_OSSL_EVP_NOT_XOF_OR_INVALID_LENGTH", "invalid digest size");
     if (options !== undefined && options !== null) remember(this, options);
@@ -41,20 +41,23 @@ function (native, p) {
 
   const cipherClass = (decrypt) => {
     const C = decrypt
-      ? function Decipheriv(algorithm, key, iv, options) { if (!(this instanceof C)) return new C(algorithm, key, iv, options); setup(this, algorithm, key, iv, options); }
-      : function Cipheriv(algorithm, key, iv, options) { if (!(this instanceof C)) return new C(algorithm, key, iv, options); setup(this, algorithm, key, iv, options); };
+      ? function Decipheriv(algorithm, key, iv, options) { if (this instanceof C) setup(this, algorithm, key, iv, options); }
+      : function Cipheriv(algorithm, key, iv, options) { if (this instanceof C) setup(this, algorithm, key, iv, options); };
     const setup = (self, algorithm, key, iv, options) => {
-      native.cipherState(self, algorithm, key, iv, decrypt, options?.authTagLength);
+      native.cipherState(self, algorithm, key, iv, decrypt, options?.authLengthTag); // the reference's name
       if (options !== undefined && options !== null) remember(self, options);
     };
     const common = {
       update(data, inputEncoding, outputEncoding) { return native.cipherUpdate(this, data, inputEncoding, outputEncoding); },
       final(encoding) { return native.cipherFinal(this, encoding); },
-      setAutoPadding(on = true) { return native.cipherPadding(this, on); },
-      setAAD(data, options) {
-        const length = options?.plaintextLength;
-        if (length !== undefined && typeof length !== "number") throw errors.argType("options.plaintextLength", "of type number", length);
-        return native.cipherAAD(this, data);
+      setAutoPadding(on) { return native.cipherPadding(this, on); }, // off without an argument, as in the reference
+      setAAD(data, options = {}) {
+        errors.object(options, "options");
+        const { plaintextLength, encoding } = options;
+        if (plaintextLength !== undefined) errors.integer(plaintextLength, "options.plaintextLength", 0, 4294967295);
+        if (encoding !== undefined) errors.string(encoding, "options.encoding");
+        if (typeof data === "string") data = native.require("buffer").Buffer.from(data, encoding);
+        return isBytes(data) ? native.cipherAAD(this, data) : this;
       },
       _transform(chunk, encoding, callback) { this.push(native.cipherUpdate(this, chunk, encoding)); callback(); },
       _flush(callback) {
@@ -63,33 +66,49 @@ function (native, p) {
       },
     };
     streaming(C, decrypt
-      ? { ...common, setAuthTag(tag, encoding) { return native.cipherTag(this, tag, encoding); } }
+      ? { ...common, setAuthTag(tag) { return native.cipherTag(this, tag); } }
       : { ...common, getAuthTag() { return native.cipherTag(this); } });
     return C;
   };
   const Cipheriv = cipherClass(false), Decipheriv = cipherClass(true);
 
   const sized = (size) => {
-    errors.integer(size, "size");
-    if (size < 0 || size > 2147483647) throw errors.range("size", ">= 0 && <= 2147483647", size);
+    errors.integer(size, "size", 0, 2147483647);
     return native.fill(native.require("buffer").Buffer.alloc(size));
   };
   const randomBytes = (size, callback) => {
     if (callback === undefined) return sized(size);
+    errors.integer(size, "size", 0, 2147483647);
+    if (typeof callback !== "function") throw errors.argType("callback", "of type function", undefined);
     later(() => sized(size), callback);
     return undefined;
   };
+  const fillable = (buffer) => {
+    if (!isBytes(buffer)) throw errors.argType("buffer", "an instance of TypedArray, DataView, ArrayBuffer, or SharedArrayBuffer", buffer);
+    return buffer.length ?? buffer.byteLength;
+  };
+  // randomFillSync gives the part that it filled, as in the reference.
+  const randomFillSync = (buffer, offset, size) => {
+    const length = fillable(buffer);
+    if (offset !== undefined) errors.integer(offset, "offset", 0, 2147483647);
+    offset ??= 0;
+    if (size !== undefined) errors.integer(size, "size", 0, length - offset);
+    const { Buffer } = native.require("buffer");
+    const items = buffer.subarray ? buffer : Buffer.from(buffer.buffer ?? buffer, buffer.byteOffset, buffer.byteLength);
+    return native.fill(items.subarray(offset, offset + (size ?? length)));
+  };
 
   const randomInt = (min, max, callback) => {
-    if (max === undefined || typeof max === "function") { callback = max; max = min; min = 0; }
-    if (!p.Number.isSafeInteger(min)) throw errors.argType("min", "a safe integer", min);
-    if (!p.Number.isSafeInteger(max)) throw errors.argType("max", "a safe integer", max);
+    if (typeof callback !== "function" && (max === undefined || typeof max === "function" || callback !== undefined)) { callback = typeof max === "function" ? max : callback; max = min; min = 0; }
+    errors.integer(min, "min");
+    errors.integer(max, "max");
     if (max <= min) throw errors.range("min", "min < max", min);
-    if (max - min > 2 ** 48 - 1) throw errors.range("max - min", "<= 281474976710655", max - min);
-    const n = native.randomInt(min, max);
-    if (callback === undefined) return n;
-    errors.func(callback, "callback");
-    native.nextTick(callback, null, n);
+    const draw = () => {
+      if (max - min > 2 ** 48 - 1) throw errors.range(max ? "max" : "max - min", "<= 281474976710655", max - min);
+      return native.randomInt(min, max);
+    };
+    if (callback === undefined) return draw();
+    new p.Promise((resolve) => resolve(draw())).then((n) => callback(null, n), (error) => callback(error));
     return undefined;
   };
 
@@ -97,8 +116,7 @@ function (native, p) {
   const scryptParams = (options) => {
     const one = (short, long, usual) => {
       for (const name of [short, long]) if (options?.[name] !== undefined) {
-        errors.integer(options[name], name);
-        if (options[name] < 0 || options[name] > 4294967295) throw errors.range(name, ">= 0 && < 4294967296", options[name]);
+        errors.uint32(options[name], name);
       }
       if (options?.[short] !== undefined && options?.[long] !== undefined) {
         throw errors.argValue(long, options[long]);
@@ -127,13 +145,20 @@ function (native, p) {
     if (n >= 1n << 8192n) throw new RangeError("checkPrime candidate exceeds maximum size");
     return native.isPrime(n);
   };
-  const prime = (size, options = {}) => {
-    errors.integer(size, "size", 1, 2147483647);
+  const primeOptions = (options) => {
     errors.object(options, "options");
     const { safe, bigint, add, rem } = options;
     if (safe !== undefined) errors.bool(safe, "options.safe");
     if (bigint !== undefined) errors.bool(bigint, "options.bigint");
-    const n = native.randomPrime(size, safe, add === undefined ? add : big(add, "options.add"), rem === undefined ? rem : big(rem, "options.rem"));
+    if (add !== undefined) big(add, "options.add");
+    if (rem !== undefined) big(rem, "options.rem");
+  };
+  const prime = (size, options = {}) => {
+    errors.integer(size, "size", 1, 2147483647);
+    primeOptions(options);
+    const { safe, bigint, add } = options;
+    if (add !== undefined) throw new RangeError("Invalid values for add and rem"); // the reference takes none
+    const n = native.randomPrime(size, safe);
     if (bigint) return n;
     let hex = n.toString(16);
     if (hex.length % 2) hex = `0${hex}`;
@@ -148,39 +173,44 @@ function (native, p) {
     createHmac: (algorithm, key, options) => new Hmac(algorithm, key, options),
     createCipheriv: (algorithm, key, iv, options) => new Cipheriv(algorithm, key, iv, options),
     createDecipheriv: (algorithm, key, iv, options) => new Decipheriv(algorithm, key, iv, options),
-    hash(algorithm, data, options) {
+    hash(algorithm, data, outputEncoding = "hex") {
       errors.string(algorithm, "algorithm");
-      const { outputEncoding = "hex", outputLength } = typeof options === "object" && options !== null ? options : { outputEncoding: options };
-      if (options !== undefined && typeof options !== "string") errors.object(options, "options");
       errors.string(outputEncoding, "outputEncoding");
-      if (outputEncoding !== "buffer" && !native.require("buffer").Buffer.isEncoding(outputEncoding)) throw errors.argValue("outputEncoding", outputEncoding);
-      if (outputLength === undefined) return native.hashOnce(algorithm, data, outputEncoding);
-      return new Hash(algorithm, { outputLength }).update(data).digest(outputEncoding);
+      if (outputEncoding !== "buffer" && !native.require("buffer").Buffer.isEncoding(outputEncoding)) throw errors.make("TypeError", "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${outputEncoding}`);
+      return native.hashOnce(algorithm, data, outputEncoding);
     },
     getHashes: native.getHashes,
     getCiphers: native.getCiphers,
-    getCipherInfo(nameOrNid, options) {
-      if (typeof nameOrNid !== "string" && typeof nameOrNid !== "number") throw errors.argType("nameOrNid", "one of type string or number", nameOrNid);
+    getCipherInfo(nameOrId, options) {
+      if (typeof nameOrId !== "string" && typeof nameOrId !== "number") throw errors.argType("nameOrId", "one of type string or number", nameOrId);
       if (options !== undefined) errors.object(options, "options");
-      for (const name of ["keyLength", "ivLength"]) if (options?.[name] !== undefined) errors.integer(options[name], `options.${name}`, -2147483648, 2147483647);
-      const row = native.cipherInfo(nameOrNid);
+      const row = native.cipherInfo(nameOrId);
       if (row === undefined) return undefined;
       const [name, nid, blockSize, ivLength, keyLength, mode] = row;
-      const iv = options?.ivLength ?? ivLength;
-      if ((options?.keyLength ?? keyLength) !== keyLength || (iv !== ivLength && !ivFits(mode, ivLength, iv))) return undefined;
+      const { keyLength: wanted = keyLength, ivLength: iv = ivLength } = options ?? {};
+      if (wanted !== keyLength || (iv !== ivLength && !ivFits(mode, ivLength, iv))) return undefined;
       return { name, nid, blockSize, ivLength: iv, keyLength, mode };
     },
     getCurves: () => ["secp224r1", "prime256v1", "secp384r1", "secp521r1"],
     randomBytes,
     pseudoRandomBytes: randomBytes,
-    randomFillSync: (buffer, offset, size) => native.fill(buffer, offset, size),
+    randomFillSync,
     randomFill(buffer, offset, size, callback) {
-      const first = offset;
-      if (typeof offset === "function") { callback = offset; offset = size = undefined; }
-      else if (typeof size === "function") { callback = size; size = undefined; }
+      const length = fillable(buffer);
+      if (typeof callback === "function") {
+        errors.integer(offset, "offset", 0, length);
+        errors.integer(size, "size", 0, length - offset);
+      } else if (typeof size === "function") {
+        callback = size;
+        errors.integer(offset, "offset", 0, length);
+        size = length - offset;
+      } else if (typeof offset === "function") {
+        callback = offset;
+        offset = 0;
+        size = length;
+      }
       errors.func(callback, "callback");
-      if (callback !== first && typeof offset !== "number") throw errors.argType("offset", "of type number", offset);
-      later(() => native.fill(buffer, offset, size), callback);
+      later(() => { randomFillSync(buffer, offset, size); return buffer; }, callback);
     },
     randomInt,
     randomUUID(options) {
@@ -204,17 +234,21 @@ function (native, p) {
     hkdfSync: native.hkdf,
     hkdf(digest, key, salt, info, length, callback) {
       errors.func(callback, "callback");
-      const out = native.hkdf(digest, key, salt, info, length);
-      native.nextTick(callback, null, out);
+      later(() => native.hkdf(digest, key, salt, info, length), callback);
     },
     checkPrimeSync: isPrime,
     checkPrime(candidate, options, callback) {
-      if (typeof options === "function") { callback = options; options = undefined; }
+      if (typeof options === "function") { callback = options; options = {}; }
+      big(candidate, "candidate");
+      errors.object(options, "options");
       later(() => isPrime(candidate, options), callback);
     },
     generatePrimeSync: prime,
     generatePrime(size, options, callback) {
-      if (typeof options === "function") { callback = options; options = undefined; }
+      errors.integer(size, "size", 1, 2147483647);
+      if (typeof options === "function") { callback = options; options = {}; }
+      errors.func(callback, "callback");
+      primeOptions(options);
       later(() => prime(size, options), callback);
     },
     constants: native.require("internal/constants").crypto,

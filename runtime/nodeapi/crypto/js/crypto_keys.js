@@ -37,8 +37,7 @@ function (native, p) {
       if (depth < 0) return this;
       let shown = { size: this.symmetricKeySize };
       if (this.type !== "secret") {
-        const { modulusLength, publicExponent, namedCurve } = this.asymmetricKeyDetails;
-        shown = { type: this.asymmetricKeyType, details: { modulusLength, publicExponent, divisorLength: undefined, namedCurve } };
+        shown = { type: this.asymmetricKeyType, details: this.asymmetricKeyDetails };
       }
       return `${this.constructor.name} ${native.require("util").inspect(shown, options)}`;
     }
@@ -72,6 +71,12 @@ function (native, p) {
     if (encoding.format !== "pem" && encoding.format !== "der") throw new Error("Invalid key format");
     encodable(half, encoding.type, kind);
   };
+  // jwkOf has every member of the reference's structure, most of them undefined.
+  const jwkOf = (fields) => {
+    const out = {};
+    for (const name of ["kty", "use", "key_ops", "alg", "ext", "crv", "x", "y", "d", "n", "e", "p", "q", "dp", "dq", "qi", "oth", "k", "pub", "priv"]) out[name] = fields[name];
+    return out;
+  };
   class SecretKeyObject extends KeyObject {
     get type() { return "secret"; }
     get symmetricKeySize() { return native.secretBytes(this).length; }
@@ -79,7 +84,7 @@ function (native, p) {
       const bytes = native.secretBytes(this);
       if (options !== undefined) errors.object(options, "options");
       const format = options?.format;
-      if (format === "jwk") return { kty: "oct", k: bytes.toString("base64url") };
+      if (format === "jwk") return jwkOf({ kty: "oct", ext: true, k: bytes.toString("base64url") });
       if (format !== undefined && format !== "buffer") throw errors.make("TypeError", "", `Invalid format for secret key export: ${format}`);
       return bytes;
     }
@@ -87,15 +92,13 @@ function (native, p) {
   class AsymmetricKeyObject extends KeyObject {
     get asymmetricKeyType() { return agreed.has(this) ? "dh" : native.keyInfo(this)[0]; }
     get asymmetricKeyDetails() {
-      if (agreed.has(this)) return {};
-      const [, namedCurve, modulusLength, publicExponent] = native.keyInfo(this);
-      if (modulusLength) return { modulusLength, publicExponent };
-      return namedCurve ? { namedCurve } : {};
+      const [, namedCurve, modulusLength, publicExponent] = agreed.has(this) ? [] : native.keyInfo(this);
+      return { modulusLength: modulusLength || undefined, publicExponent: modulusLength ? publicExponent : undefined, divisorLength: undefined, namedCurve: namedCurve || undefined };
     }
     export(options) {
       if (options !== undefined) errors.object(options, "options");
       if (agreed.has(this)) throw new Error(options?.format === "jwk" ? "Key type is invalid for JWK export" : "Failed to export key");
-      if (options?.format === "jwk") return native.keyExport(this, "jwk");
+      if (options?.format === "jwk") return jwkOf(native.keyExport(this, "jwk"));
       if (options?.type === undefined) throw errors.make("TypeError", "", "Missing type option");
       const { format } = options;
       if (format !== "pem" && format !== "der") throw new Error("Invalid key format");
@@ -124,11 +127,13 @@ function (native, p) {
     for (const name of needs) if (typeof key[name] !== "string") throw new Error(`${key.kty} JWK missing ${name} parameter`);
   };
   // keyOf reads a key as operations take it: a key, its text or bytes, or an
-  // object that has one of these as `key`.
-  const keyOf = (input, isPrivate) => {
+  // object that has one of these as `key`. As in the reference only encryption takes a
+  // key there (nested).
+  const keyOf = (input, isPrivate, nested = false) => {
     let key = input, encoding, type, passphrase;
     if (typeof input === "object" && input !== null && !isKey(input) && !isCryptoKey(input) && !isBytes(input)) ({ key, encoding, type, passphrase } = input);
     if (isCryptoKey(key)) key = KeyObject.from(key);
+    if (isKey(key) && key !== input && !nested && !isCryptoKey(input.key)) throw errors.argType("options.key", "of type string or an instance of ArrayBuffer, Buffer, TypedArray, DataView, or Object", key);
     if (isKey(key)) {
       if (key.type === "secret" || isPrivate && key.type !== "private") throw wrongType(key.type, isPrivate ? "private" : "private or public");
       if (isPrivate || key.type === "public") return key;
@@ -155,7 +160,7 @@ function (native, p) {
   const generateKeySync = (type, options) => {
     if (type !== "hmac" && type !== "aes") throw errors.argValue("type", type, "must be one of: 'hmac', 'aes'");
     errors.object(options, "options");
-    if (type === "hmac") errors.integer(options.length, "options.length", 8, 2147483647);
+    if (type === "hmac") errors.integer(options.length, "options.length", 8, 65536);
     else if (![128, 192, 256].includes(options.length)) throw errors.argValue("options.length", options.length, "must be one of: 128, 192, 256");
     return createSecretKey(random(options.length >> 3));
   };
@@ -194,8 +199,7 @@ function (native, p) {
     if (!["rsa", "ec", "ed25519", "x25519", "dh"].includes(type)) throw errors.argValue("type", type, "must be one of: 'rsa', 'ec', 'ed25519', 'x25519', 'dh'");
     if (type === "rsa") {
       const { modulusLength } = options;
-      errors.integer(modulusLength, "options.modulusLength");
-      if (modulusLength < 0 || modulusLength > 4294967295) throw errors.range("options.modulusLength", ">= 0 && < 4294967296", modulusLength);
+      errors.uint32(modulusLength, "options.modulusLength");
       if (modulusLength === 0) throw new Error("Failed to set modulus length");
       if (modulusLength < 512 || modulusLength > 16384 || ![undefined, 3, 65537].includes(options.publicExponent) && typeof options.publicExponent === "number") throw new Error("Failed to generate key");
       if (options.publicExponent !== undefined) errors.integer(options.publicExponent, "options.publicExponent", 0, 4294967295);
@@ -214,11 +218,9 @@ function (native, p) {
     return pair;
   };
   const generateKeyPair = (type, options, callback) => {
-    if (typeof options === "function") { callback = options; options = undefined; }
-    later(() => generateKeyPairSync(type, options), callback, "publicKey", "privateKey");
+    errors.func(callback, "callback");
+    called(() => generateKeyPairSync(type, options), (error, pair) => (error ? callback(error) : callback(null, pair.publicKey, pair.privateKey)));
   };
-  ObjectDefineProperty(generateKeyPair, Symbol.for("nodejs.util.promisify.custom"), {
-    value: (type, options) => new p.Promise((resolve) => resolve(generateKeyPairSync(type, options))), configurable: true });
 
   // Signatures. ed25519 signs messages, every other key their digests.
   const signingOptions = (o) => {
@@ -230,6 +232,9 @@ function (native, p) {
   };
   const sign = (key, algorithm, data, o) => native.keySign(key, algorithm, data, o?.padding, o?.saltLength, o?.dsaEncoding);
   const verify = (key, algorithm, data, o, signature) => native.keyVerify(key, algorithm, data, o?.padding, o?.saltLength, o?.dsaEncoding, signature);
+  // once is what a one-shot signature takes of its options: the reference leaves padding
+  // and saltLength out.
+  const once = (key) => (isKey(key) ? undefined : { dsaEncoding: key.dsaEncoding });
   const signer = (name, finish) => {
     const C = { [name]: function (algorithm, options) {
       if (!(this instanceof C)) return new C(algorithm, options);
@@ -239,7 +244,8 @@ function (native, p) {
     } }[name];
     streaming(C, {
       update(data, encoding) {
-        try { return native.hashUpdate(this, data, encoding); } catch (error) { throw error.code === "ERR_CRYPTO_HASH_FINALIZED" ? finalized(this) : error; }
+        if (typeof data === "string" && encoding !== undefined && !Buffer.isEncoding(encoding)) throw errors.make("TypeError", "ERR_UNKNOWN_ENCODING", `Unknown encoding: ${encoding}`);
+      try { return native.hashUpdate(this, data, encoding); } catch (error) { throw error.code === "ERR_CRYPTO_HASH_FINALIZED" ? finalized(this) : error; }
       },
       [name.toLowerCase()]: finish,
       _transform(chunk, encoding, callback) { native.hashUpdate(this, chunk, encoding); callback(); },
@@ -260,7 +266,9 @@ function (native, p) {
     if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     if (!isKey(key)) signingOptions(key);
     const bytes = typeof signature === "string" ? Buffer.from(signature, encoding) : signature;
-    return verify(keyOf(key, false), this._algorithm, digestOf(this), isKey(key) ? undefined : key, bytes);
+    const k = keyOf(key, false);
+    if (!isBytes(bytes)) throw new p.TypeError("Failed to execute 'verify' on 'VerifyHandle': parameter 2 is not of type 'BufferSource'.");
+    return verify(k, this._algorithm, digestOf(this), isKey(key) ? undefined : key, bytes);
   });
   // What a one-shot signature is computed over: [algorithm, data].
   const over = (key, algorithm, data) => {
@@ -268,7 +276,8 @@ function (native, p) {
       if (algorithm !== undefined && algorithm !== null && !native.getHashes().includes(algorithm.toLowerCase())) throw new Error(`Unknown digest: ${algorithm}`);
       return [algorithm ?? undefined, data];
     }
-    return [algorithm ?? "sha256", native.hashOnce(algorithm ?? "sha256", data)];
+    if (algorithm === undefined || algorithm === null) throw new Error("Failed to initialize signing context");
+    try { return [algorithm, native.hashOnce(algorithm, data)]; } catch { throw new Error(`Unknown digest: ${algorithm}`); }
   };
   const checkOver = (algorithm, data) => {
     if (algorithm !== undefined && algorithm !== null) errors.string(algorithm, "algorithm");
@@ -279,14 +288,15 @@ function (native, p) {
     if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
     const k = keyOf(key, true);
     if (!isKey(key)) signingOptions(key);
-    return sign(k, ...over(k, algorithm, data), isKey(key) ? undefined : key);
+    return sign(k, ...over(k, algorithm, data), once(key));
   };
   const oneVerify = (algorithm, data, key, signature) => {
     checkOver(algorithm, data);
     if (!key) throw errors.make("Error", "ERR_CRYPTO_SIGN_KEY_REQUIRED", "No key provided to sign");
+    if (!isBytes(signature)) throw errors.argType("signature", "an instance of Buffer, TypedArray, or DataView", signature);
     const k = keyOf(key, false);
     if (!isKey(key)) signingOptions(key);
-    return verify(k, ...over(k, algorithm, data), isKey(key) ? undefined : key, signature);
+    return verify(k, ...over(k, algorithm, data), once(key), signature);
   };
 
   const rsa = (what, isPrivate, usual) => (key, data) => {
@@ -299,7 +309,7 @@ function (native, p) {
     }
     const bytes = typeof data === "string" ? Buffer.from(data, o.encoding) : data;
     const label = typeof o.oaepLabel === "string" ? Buffer.from(o.oaepLabel, o.encoding) : o.oaepLabel;
-    return native.rsaCrypt(what, keyOf(key, isPrivate), bytes, o.padding ?? usual, o.oaepHash, label);
+    return native.rsaCrypt(what, keyOf(key, isPrivate, true), bytes, o.padding ?? usual, o.oaepHash, label);
   };
 
   // Key agreement.
@@ -316,7 +326,7 @@ function (native, p) {
     if (self === undefined) throw errors.make("TypeError", "ERR_INVALID_THIS", 'Value of "this" must be of type DiffieHellman');
     return self;
   };
-  const keyLength = (text) => errors.make("RangeError", "ERR_CRYPTO_INVALID_KEYLEN", `Supplied key is too ${text}`);
+  const uncomputed = (C, text) => new C(`DiffieHellman computeSecret() failed: ${text}`);
   const agreement = {
     generateKeys(encoding) {
       const self = agreementOf(this);
@@ -327,9 +337,10 @@ function (native, p) {
     computeSecret(other, inputEncoding, outputEncoding) {
       const self = agreementOf(this);
       const key = numberOf(other, inputEncoding, "key");
-      if (!self.private) throw errors.make("Error", "ERR_CRYPTO_OPERATION_FAILED", "Failed to compute shared secret");
+      if (key.byteLength === 0) throw uncomputed(Error, "invalid key");
+      if (!self.private) throw uncomputed(Error, "error computing shared secret");
       const fit = native.dhFits(key, self.prime);
-      if (fit !== 0) throw keyLength(fit < 0 ? "small" : "large");
+      if (fit !== 0) throw uncomputed(RangeError, `Supplied key is too ${fit < 0 ? "small" : "large"}`);
       const secret = native.modPow(key, self.private, self.prime);
       return encoded(Buffer.concat([Buffer.alloc(self.prime.length - secret.length), secret]), outputEncoding);
     },
@@ -339,15 +350,20 @@ function (native, p) {
     getPrivateKey(encoding) { return encoded(present(agreementOf(this).private, "private"), encoding); },
   };
   const present = (key, kind) => {
-    if (!key) throw errors.make("Error", "ERR_CRYPTO_INVALID_STATE", `No ${kind} key - did you forget to generate one?`);
+    if (!key) throw new Error(`No ${kind} key`);
     return key;
   };
   const starting = (object, prime, generator) => {
     agreements.set(object, { prime, generator });
-    ObjectDefineProperty(object, "verifyError", { value: 0, enumerable: true, writable: true, configurable: true });
+  };
+  // verifyErrorOf are the flags of BoringSSL's DH_check.
+  const verifyErrorOf = (object) => {
+    const self = agreementOf(object);
+    return self.verifyError ??= native.dhCheck(self.prime, self.generator);
   };
   const methods = (C, table) => {
     for (const name of p.ObjectKeys(table)) ObjectDefineProperty(C.prototype, name, { value: table[name], writable: true, configurable: true, enumerable: true });
+    if (table.getPrime !== undefined) ObjectDefineProperty(C.prototype, "verifyError", { get() { return verifyErrorOf(this); }, configurable: true, enumerable: true });
   };
   const sizedBytes = (value, encoding, name) => {
     if (typeof value === "string" || isBytes(value)) return numberOf(value, encoding, name);
@@ -367,9 +383,9 @@ function (native, p) {
       if (sizeOrKey > 8192) throw new RangeError("DiffieHellman init failed: requested prime size too large");
       if (sizeOrKey < 2) throw new Error("DiffieHellman init failed: could not generate parameters");
     }
-    const prime = typeof sizeOrKey === "number" ? Buffer.from(native.require("crypto").generatePrimeSync(sizeOrKey, { safe: sizeOrKey <= 512 })) : sizedBytes(sizeOrKey, keyEncoding, "sizeOrKey");
+    const prime = typeof sizeOrKey === "number" ? native.dhPrime(sizeOrKey, typeof generator === "number" ? generator || 2 : 2) : sizedBytes(sizeOrKey, keyEncoding, "sizeOrKey");
     const g = generatorOf(generator || 2, generatorEncoding);
-    if (native.dhFits(g, prime) < 0) throw errors.make("Error", "ERR_OSSL_DH_BAD_GENERATOR", "error:02800065:Diffie-Hellman routines::bad generator");
+    if (native.dhFits(g, prime) < 0) throw typeof generator === "number" ? new RangeError("DiffieHellman init failed: generator too small") : new Error("DiffieHellman init failed: invalid generator");
     if (prime.length > 1024) throw new RangeError("DiffieHellman init failed: key is too large");
     if (prime.length === 0) throw new Error("DiffieHellman init failed: invalid key");
     if (native.dhFits(prime, Buffer.from([5])) < 0 || (prime[prime.length - 1] & 1) === 0) throw new Error("DiffieHellman init failed: Invalid DH prime generated");
@@ -381,57 +397,56 @@ function (native, p) {
   });
   function DiffieHellmanGroup(name) {
     if (!(this instanceof DiffieHellmanGroup)) return new DiffieHellmanGroup(name);
-    if (typeof name !== "string") throw errors.make("TypeError", "ERR_INVALID_ARG_TYPE", "Group name must be a string");
-    const prime = native.dhGroup(name.toLowerCase());
-    if (prime === undefined) throw errors.make("Error", "ERR_CRYPTO_UNKNOWN_DH_GROUP", "Unknown DH group");
+    const prime = native.dhGroup(`${name}`.toLowerCase());
+    if (prime === undefined) throw new Error("Failed to init DiffieHellmanGroup: invalid group. Only groups {modp14, modp15, modp16, modp17, modp18} are supported.");
     starting(this, prime, Buffer.from([2]));
   }
   methods(DiffieHellmanGroup, agreement);
-  const curveChecked = (curve) => {
-    errors.string(curve, "curveName");
-    if (!native.ecCurve(curve)) throw new Error(curve === "secp256k1" ? "Failed to create key using named curve" : "Invalid curve");
+  const curveChecked = (curve, name) => {
+    errors.string(curve, name);
+    if (!["secp224r1", "prime256v1", "secp384r1", "secp521r1"].includes(curve)) throw new Error(curve === "secp256k1" ? "Failed to create key using named curve" : "Invalid curve");
   };
   const point = (key, encoding, format) => {
-    if (format !== undefined && !["compressed", "uncompressed", "hybrid"].includes(format)) throw errors.make("TypeError", "ERR_CRYPTO_ECDH_INVALID_FORMAT", `Invalid ECDH format: ${format}`);
+    if (format !== undefined && !["compressed", "uncompressed", "hybrid"].includes(format)) throw errors.argValue("format", format, "must be one of: 'compressed', 'uncompressed', 'hybrid'");
+    if (format === "hybrid") throw new Error("Failed to get public key length"); // as in the reference
     return encoded(native.ecPoint(key, format), encoding);
   };
-  // The keys of an ECDH: { curve, key } and the public key that was set alone.
+  // The curve and the key of an ECDH.
   const curves = new p.WeakMap();
   const keyed = (object) => {
     const self = curves.get(object);
     if (self === undefined) throw errors.make("TypeError", "ERR_INVALID_THIS", 'Value of "this" must be of type ECDH');
     return self;
   };
-  const held = (key, kind) => { if (!key) throw errors.make("Error", "ERR_CRYPTO_OPERATION_FAILED", `Failed to get ECDH ${kind} key`); return key; };
+  const held = (key, kind) => { if (!key) throw new Error(`Failed to get ECDH ${kind} key`); return key; };
   const publicOn = (curve, key, encoding, name) => native.ecPublic(ObjectCreate(PublicKeyObject.prototype), curve, numberOf(key, encoding, name));
   function ECDH(curve) {
     if (!(this instanceof ECDH)) return new ECDH(curve);
-    curveChecked(curve);
+    curveChecked(curve, "curveName");
     curves.set(this, { curve });
   }
   methods(ECDH, {
     generateKeys(encoding, format) {
       const self = keyed(this);
       self.key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), self.curve);
-      self.public = undefined;
       return point(self.key, encoding, format);
     },
     computeSecret(other, inputEncoding, outputEncoding) {
-      const self = keyed(this), key = publicOn(self.curve, other, inputEncoding, "key");
-      return encoded(native.agree(held(self.key, "private"), key), outputEncoding);
+      const self = keyed(this);
+      const bytes = numberOf(other, inputEncoding, "key");
+      if (!self.key) throw new Error("Invalid keypair");
+      return encoded(native.agree(self.key, publicOn(self.curve, bytes)), outputEncoding);
     },
-    getPublicKey(encoding, format) { const self = keyed(this); return point(held(self.public ?? self.key, "public"), encoding, format); },
+    getPublicKey(encoding, format) { const self = keyed(this); return point(held(self.key, "public"), encoding, format); },
     getPrivateKey(encoding) { return encoded(native.ecPrivate(held(keyed(this).key, "private")), encoding); },
     setPrivateKey(key, encoding) {
       const self = keyed(this);
       self.key = native.ecPrivate(ObjectCreate(PrivateKeyObject.prototype), self.curve, numberOf(key, encoding, "key"));
-      self.public = undefined;
-      return this;
     },
-    setPublicKey(key, encoding) { const self = keyed(this); self.public = publicOn(self.curve, key, encoding, "key"); return this; },
   });
   ECDH.convertKey = function convertKey(key, curve, inputEncoding, outputEncoding, format) {
-    curveChecked(curve);
+    if (typeof key !== "string" && !isBytes(key)) throw errors.argType("key", "of type string or an instance of Buffer, TypedArray, or DataView", key);
+    curveChecked(curve, "curve");
     return point(publicOn(curve, key, inputEncoding, "key"), outputEncoding, format);
   };
   const agree = (options) => {
@@ -452,13 +467,20 @@ function (native, p) {
     return native.agree(privateKey, publicKey);
   };
 
+  // called computes now, or for a callback; what is given as one and is none gets nothing.
+  const called = (make, callback) => {
+    if (callback === undefined) return make();
+    const out = new p.Promise((resolve) => resolve(make()));
+    out.then((value) => callback(null, value), (error) => callback(error));
+    return undefined;
+  };
   const group = (name) => new DiffieHellmanGroup(name);
   return {
     KeyObject, SecretKeyObject, PublicKeyObject, PrivateKeyObject, createSecretKey, createPrivateKey, createPublicKey,
-    generateKeySync, generateKey: (type, options, callback) => later(() => generateKeySync(type, options), callback), generateKeyPairSync, generateKeyPair,
+    generateKeySync, generateKey: (type, options, callback) => called(() => generateKeySync(type, options), callback ?? null), generateKeyPairSync, generateKeyPair,
     Sign, Verify, createSign: (algorithm, options) => new Sign(algorithm, options), createVerify: (algorithm, options) => new Verify(algorithm, options),
-    sign: (algorithm, data, key, callback) => (callback === undefined ? oneSign(algorithm, data, key) : later(() => oneSign(algorithm, data, key), callback)),
-    verify: (algorithm, data, key, signature, callback) => (callback === undefined ? oneVerify(algorithm, data, key, signature) : later(() => oneVerify(algorithm, data, key, signature), callback)),
+    sign: (algorithm, data, key, callback) => { checkOver(algorithm, data); return called(() => oneSign(algorithm, data, key), callback); },
+    verify: (algorithm, data, key, signature, callback) => { checkOver(algorithm, data); return called(() => oneVerify(algorithm, data, key, signature), callback); },
     publicEncrypt: rsa("publicEncrypt", false, 4), privateDecrypt: rsa("privateDecrypt", true, 4), privateEncrypt: rsa("privateEncrypt", true, 1), publicDecrypt: rsa("publicDecrypt", false, 1),
     DiffieHellman, DiffieHellmanGroup, ECDH, createDiffieHellman: (...args) => new DiffieHellman(...args), createDiffieHellmanGroup: group, getDiffieHellman: group,
     createECDH: (curve) => new ECDH(curve),

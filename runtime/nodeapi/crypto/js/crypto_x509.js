@@ -54,8 +54,6 @@ function (native, p) {
       return this.#publicKey;
     }
     get issuerCertificate() { fieldsOf(this); return undefined; }
-    get validFromDate() { return new Date(fieldsOf(this).validFrom); }
-    get validToDate() { return new Date(fieldsOf(this).validTo); }
     toString() { return fieldsOf(this).pem; }
     toJSON() { return fieldsOf(this).pem; }
     checkHost(name, options) {
@@ -98,11 +96,6 @@ function (native, p) {
         fingerprint: f.fingerprint, fingerprint256: f.fingerprint256, fingerprint512: f.fingerprint512,
         serialNumber: f.serialNumber, ext_key_usage: f.keyUsage, raw: f.raw,
       };
-    }
-    [Symbol.for("nodejs.util.inspect.custom")](depth, options) {
-      if (depth < 0) return this;
-      const { subject, subjectAltName, issuer, infoAccess, validFrom, validTo, fingerprint, fingerprint256, fingerprint512, keyUsage, serialNumber } = this;
-      return `X509Certificate ${native.require("util").inspect({ subject, subjectAltName, issuer, infoAccess, validFrom, validTo, fingerprint, fingerprint256, fingerprint512, keyUsage, serialNumber }, { ...options, depth: options.depth === null ? null : options.depth - 1 })}`;
     }
   }
   for (const name of ["subject", "issuer", "subjectAltName", "infoAccess", "validFrom", "validTo", "fingerprint", "fingerprint256", "fingerprint512", "keyUsage", "serialNumber", "ca", "raw"]) {

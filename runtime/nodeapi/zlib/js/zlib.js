@@ -215,7 +215,7 @@ function (native, p) {
   }
   zlib.crc32 = named("crc32", (data, value = 0) => {
     native.input(data, "data");
-    errors.integer(value, "value", 0, 4294967295);
+    errors.uint32(value, "value");
     return native.crc32(data, value);
   });
   const codes = {};
