@@ -136,7 +136,7 @@ func TestDiagnosticsChannel(t *testing.T) {
 		tc.tracePromise(async () => 5, {}).then((v) => say("promise", v));
 		tc.traceCallback((cb) => cb(null, "r"), -1, {}, null, (err, v) => say("cb", v));
 	`)
-	w.said("true false false", "f 1 a", "true false false", "kx9", "start", "end", "2", "start", "error e", "end", "caught e",
+	w.said("true false false", "f 1 a", "undefined undefined false", "kx9", "start", "end", "2", "start", "error e", "end", "caught e",
 		"start", "end", "start", "cb r", "asyncEnd r", "end", "asyncEnd 5", "promise 5")
 	w.in(`const ch = require("node:diagnostics_channel").channel("b"); ch.subscribe(() => { throw new Error("bad subscriber"); }); ch.subscribe(() => say("still")); ch.publish(1)`)
 	if len(w.logs) != 1 || !strings.Contains(w.logs[0], "bad subscriber") || strings.Join(w.out, "") != "still" {

@@ -48,9 +48,6 @@ func TestMocks(t *testing.T) { golden(t, "test") }
 // node:util answers as the reference does (nodejs.org/api/util.html).
 func TestUtil(t *testing.T) { golden(t, "util") }
 
-// util.parseArgs answers as Node does (nodejs.org/api/util.html).
-func TestParseArgs(t *testing.T) { golden(t, "parse_args") }
-
 // node:zlib answers as the reference does (nodejs.org/api/zlib.html).
 func TestZlib(t *testing.T) { golden(t, "zlib") }
 

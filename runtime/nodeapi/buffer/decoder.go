@@ -40,9 +40,6 @@ func wholeCharacters(b []byte, e node.Encoding, held int) int {
 			}
 		}
 	case node.EncUTF16:
-		if held > 0 && n == 3 && b[1] >= 0xd8 && b[1] <= 0xdb {
-			return 0
-		}
 		if n%2 != 0 {
 			return n - 1 // the byte that is left over counts, not a surrogate before it
 		}

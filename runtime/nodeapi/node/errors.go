@@ -78,10 +78,19 @@ func (m *Modules) receivedObject(obj *goja.Object) (text string) {
 	text = "an object"
 	m.VM.Try(func() {
 		if _, callable := goja.AssertFunction(obj); callable {
-			text = "type function ([Function (anonymous)])"
 			if name := obj.Get("name").String(); name != "" {
-				text = "type function ([Function: " + name + "])"
+				text = "function " + name
+				return
 			}
+			shown := m.Platform.Console.InspectWith(obj, goja.Undefined(), goja.Undefined())
+			if r := []rune(shown); len(r) > 28 {
+				shown = string(r[:25]) + "..."
+			}
+			text = "type function (" + shown + ")"
+			return
+		}
+		if obj.Prototype() == nil {
+			text = m.Platform.Console.InspectWith(obj, goja.Undefined(), goja.Undefined())
 			return
 		}
 		if ctor, ok := obj.Get("constructor").(*goja.Object); ok {

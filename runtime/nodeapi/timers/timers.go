@@ -63,7 +63,14 @@ func makeTimers(base *node.Modules) goja.Value {
 		}}
 	}
 	exports := e.Native(
-		start("setTimeout", false), start("setInterval", true), stop("clearTimeout"), stop("clearInterval"), stop("clearImmediate"), stop("unenroll"),
+		start("setTimeout", false), start("setInterval", true), stop("clearTimeout"), stop("clearInterval"), stop("unenroll"),
+		engine.Func{Name: "clearImmediate", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
+			if _, ok := m.timers.immediate.Of(c.Argument(0)); !ok && !node.Absent(c.Argument(0)) {
+				m.Throw("TypeError", "", "Failed to execute 'clearImmediate' on 'TimersUtil': parameter 1 is not of type 'Immediate'.")
+			}
+			m.clearTimer(c.Argument(0))
+			return goja.Undefined()
+		}},
 		engine.Func{Name: "active", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
 			if t, ok := c.Argument(0).(*goja.Object); ok && engine.IsCallable(t.Get("refresh")) {
 				e.Call(t.Get("refresh"), t)
@@ -71,7 +78,10 @@ func makeTimers(base *node.Modules) goja.Value {
 			return goja.Undefined()
 		}},
 		engine.Func{Name: "setImmediate", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
-			t := &timeout{fn: m.Function(c.Argument(0), "callback")}
+			if !engine.IsCallable(c.Argument(0)) {
+				m.Throw("TypeError", "", "Failed to execute 'setImmediate' on 'TimersUtil': parameter 1 is not of type 'function'.")
+			}
+			t := &timeout{fn: c.Argument(0)}
 			if len(c.Arguments) > 1 {
 				t.args = append(t.args, c.Arguments[1:]...)
 			}
@@ -82,13 +92,6 @@ func makeTimers(base *node.Modules) goja.Value {
 	)
 	m.Define(exports, "Timeout", m.timers.timeout.Ctor)
 	e.Lazies.Property(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.Load("timers/promises") })
-	custom := m.SymbolFor("nodejs.util.promisify.custom")
-	for _, name := range []string{"setTimeout", "setImmediate"} {
-		get := e.Func("promisified", 0, func(goja.FunctionCall) goja.Value {
-			return m.Load("timers/promises").(*goja.Object).Get(name)
-		})
-		exports.Get(name).(*goja.Object).DefineAccessorPropertySymbol(custom, get, nil, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	}
 	return exports
 }
 

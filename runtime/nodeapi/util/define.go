@@ -14,8 +14,8 @@ var files embed.FS
 // Define declares the modules.
 func Define(r *node.Registry) {
 	s := node.Sources{Registry: r, Files: files}
+	s.Internal("internal/assert_message", "assert_message.js", nil)
 	s.Internal("internal/comparisons", "comparisons.js", comparisonsModule)
-	s.Internal("internal/parse_args", "parse_args.js", nil)
 	s.Internal("internal/mime", "mime.js", nil)
 	s.JS("assert", "assert.js", nil)
 	s.Property("assert/strict", "assert", "strict")

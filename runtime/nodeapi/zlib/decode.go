@@ -334,11 +334,36 @@ func (d *decoding) gzipFields(flags byte, head *[]byte, read func(n int) error) 
 	return err
 }
 
-// zlibError words a failure as zlib does, with its code and number.
-func (m *module) zlibError(err error) *goja.Object {
+// zlibOnceError words a failure of a one-shot function, which has no code.
+func (m *module) zlibOnceError(k coder, err error) *goja.Object {
+	if errors.Is(err, errTooLarge) {
+		return m.NewError("RangeError", "", err.Error())
+	}
+	failure := failureOf(err)
+	if d, ok := k.(*decoder); ok && d.format == "brotlidecompress" && failure.code == "Z_BUF_ERROR" {
+		failure.text = "Unexpected end of file"
+	}
+	return m.NewError("Error", "", failure.text)
+}
+
+// zlibError words a failure of a stream, with its code and number.
+func (m *module) zlibError(_ coder, err error) *goja.Object {
 	if errors.Is(err, errTooLarge) {
 		return m.NewError("RangeError", "ERR_BUFFER_TOO_LARGE", err.Error())
 	}
+	failure := failureOf(err)
+	e := m.NewError("Error", failure.code, failure.text)
+	m.Define(e, "errno", m.VM.ToValue(failure.number))
+	return e
+}
+
+// failure is what zlib, brotli or zstd says of data.
+type failure struct {
+	text, code string
+	number     int
+}
+
+func failureOf(err error) failure {
 	text, code, number := err.Error(), "Z_DATA_ERROR", -3
 	var data dataError
 	switch {
@@ -349,21 +374,20 @@ func (m *module) zlibError(err error) *goja.Object {
 		code, number = "Z_NEED_DICT", 2
 	case strings.HasPrefix(text, "brotli: "):
 		code = "ERR__ERROR_FORMAT_" + strings.TrimPrefix(text, "brotli: ")
-		text, number = "Decompression failed", -1
+		text, number = "Compression failed", -1 // the reference's text for both directions
 		if v := reflect.ValueOf(err); v.Kind() == reflect.Int {
 			number = int(v.Int()) // the library's decodeError is brotli's number
 		}
 	case errors.Is(err, zstd.ErrWindowSizeExceeded):
-		text, code, number = "Frame requires too much memory for decoding", "ZSTD_error_frameParameter_windowTooLarge", 16
+		text, code, number = "Zstd decompression failed: Frame requires too much memory for decoding", "ERR_ZSTD_DECOMPRESSION_FAILED", -1
 	case errors.Is(err, zstd.ErrMagicMismatch):
-		text, code, number = "Unknown frame descriptor", "ZSTD_error_prefix_unknown", 10
+		text, code, number = "Zstd decompression failed: Unknown frame descriptor", "ERR_ZSTD_DECOMPRESSION_FAILED", -1
 	default: // of zstd, whose other errors are not told apart
-		text, code, number = "Data corruption detected", "ZSTD_error_corruption_detected", 20
+		text, code, number = "Zstd decompression failed: Data corruption detected", "ERR_ZSTD_DECOMPRESSION_FAILED", -1
 	}
-	e := m.NewError("Error", code, text)
-	m.Define(e, "errno", m.VM.ToValue(number))
-	return e
+	return failure{text, code, number}
 }
+
 func (d *decoding) code(piece []byte, how coderStep) ([]byte, error) {
 	last := how == coderLast || how == coderCut
 	if !d.over && d.err == nil {

@@ -79,7 +79,8 @@ func zlibModule(base *node.Modules) []engine.Func {
 			m.Engine.Attach(c.Argument(0).(*goja.Object), k)
 			return goja.Undefined()
 		}},
-		{Name: "code", Length: 3, Fn: m.zlibCode},
+		{Name: "code", Length: 3, Fn: func(c goja.FunctionCall) goja.Value { return m.zlibCode(c, m.zlibError) }},
+		{Name: "codeOnce", Length: 3, Fn: func(c goja.FunctionCall) goja.Value { return m.zlibCode(c, m.zlibOnceError) }},
 		{Name: "params", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
 			if k, ok := m.Engine.Attached(c.Argument(0)).(*deflater); ok {
 				k.tune(int(node.ToInt64(c.Argument(1))), int(node.ToInt64(c.Argument(2))))
@@ -87,44 +88,41 @@ func zlibModule(base *node.Modules) []engine.Func {
 			return goja.Undefined()
 		}},
 		{Name: "crc32", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			return m.VM.ToValue(int64(crc32.Update(uint32(node.ToInt64(c.Argument(1))), crc32.IEEETable, m.zlibInput(c.Argument(0), "data"))))
+			return m.VM.ToValue(int64(crc32.Update(uint32(node.ToInt64(c.Argument(1))), crc32.IEEETable, m.zlibInput(c.Argument(0), "crc32"))))
 		}},
 		{Name: "input", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			name := "buffer"
-			if v := c.Argument(1); !node.Absent(v) {
-				name = v.String()
-			}
-			m.zlibInput(c.Argument(0), name)
+			m.zlibInput(c.Argument(0), c.Argument(1).String())
 			return goja.Undefined()
 		}},
 	}
 }
 
-func (m *module) zlibInput(v goja.Value, name string) []byte {
+// zlibInput is the data of a function of the reference's native code.
+func (m *module) zlibInput(v goja.Value, function string) []byte {
 	if s, ok := v.(goja.String); ok {
 		return []byte(s.String())
 	}
 	b, ok := m.Bytes(v)
 	if !ok {
-		m.ThrowArgType(name, "of type string or an instance of Buffer, TypedArray, DataView, or ArrayBuffer", v)
+		m.Throw("TypeError", "", "Failed to execute '%s' on 'ZlibUtil': parameter 1 is not of type 'string or ArrayBuffer or ArrayBufferView'.", function)
 	}
 	return b
 }
 
-// zlibCode is (state, data, step).
-func (m *module) zlibCode(c goja.FunctionCall) goja.Value {
+// zlibCode is (state, data, step); worded makes the error of a failure.
+func (m *module) zlibCode(c goja.FunctionCall, worded func(coder, error) *goja.Object) goja.Value {
 	k, ok := m.Engine.Attached(c.Argument(0)).(coder)
 	if !ok {
 		m.Throw("Error", "ERR_ZLIB_INITIALIZATION_FAILED", "Initialization failed")
 	}
 	var data []byte
 	if v := c.Argument(1); !node.Absent(v) && !goja.IsNull(v) {
-		data = m.zlibInput(v, "buffer")
+		data = m.zlibInput(v, "zlib")
 	}
 	out, err := k.code(data, coderStep(c.Argument(2).ToInteger()))
 	if err != nil {
 		m.Engine.Natives.Pause() // it may be why
-		panic(m.zlibError(err))
+		panic(worded(k, err))
 	}
 	return m.NewBuffer(out)
 }

@@ -7,35 +7,43 @@ function (native, p) {
 
   const channels = new Map();
 
+  // callable checks an argument in the words of the reference's native classes.
+  const callable = (fn, method, of, at) => {
+    if (typeof fn !== "function") throw new p.TypeError(`Failed to execute '${method}' on '${of}': parameter ${at} is not of type 'function'.`);
+  };
+  let making = false; // channels are made by channel() alone
+
   // A subscriber that throws is reported, and the others still run.
   const report = (error) => { native.reportUncaught(error); };
 
   class Channel {
     #subscribers = [];
     #stores = new Map();
-    constructor(name) { this.name = name; }
+    #name;
+    constructor(name) {
+      if (!making) throw new p.TypeError("Illegal constructor");
+      this.#name = name;
+    }
     get hasSubscribers() { return this.#subscribers.length > 0 || this.#stores.size > 0; }
     subscribe(fn) {
-      if (typeof fn !== "function") {
-        throw new TypeError("Failed to execute 'subscribe' on 'Channel': parameter 1 is not of type 'function'.");
-      }
+      callable(fn, "subscribe", "Channel", 1);
       this.#subscribers = [...this.#subscribers, fn];
     }
     unsubscribe(fn) {
+      callable(fn, "unsubscribe", "Channel", 1);
       const i = this.#subscribers.indexOf(fn);
-      if (i < 0) return false;
-      this.#subscribers = this.#subscribers.filter((_, j) => j !== i);
-      return true;
+      if (i >= 0) this.#subscribers = this.#subscribers.filter((_, j) => j !== i);
     }
     publish(message) {
       const now = this.#subscribers;
       for (let i = 0; i < now.length; i++) {
-        try { now[i](message, this.name); } catch (error) { report(error); }
+        try { now[i](message, this.#name); } catch (error) { report(error); }
       }
     }
     bindStore(store, transform) { this.#stores.set(store, transform); }
-    unbindStore(store) { return this.#stores.delete(store); }
+    unbindStore(store) { this.#stores.delete(store); }
     runStores(message, fn, thisArg, ...args) {
+      callable(fn, "runStores", "Channel", 2);
       let run = () => {
         this.publish(message);
         return ReflectApply(fn, thisArg, args);
@@ -56,7 +64,10 @@ function (native, p) {
 
   const channel = (name) => {
     let found = channels.get(name);
-    if (found === undefined) channels.set(name, found = new Channel(name));
+    if (found !== undefined) return found;
+    making = true;
+    try { found = new Channel(name); } finally { making = false; }
+    channels.set(name, found);
     return found;
   };
 
@@ -77,9 +88,7 @@ function (native, p) {
       for (const event of events) if (handlers[event]) this[event].subscribe(handlers[event]);
     }
     unsubscribe(handlers) {
-      let done = true;
-      for (const event of events) if (handlers[event] && !this[event].unsubscribe(handlers[event])) done = false;
-      return done;
+      for (const event of events) if (handlers[event]) this[event].unsubscribe(handlers[event]);
     }
     traceSync(fn, context = {}, thisArg, ...args) {
       return this.start.runStores(context, () => {
@@ -151,10 +160,9 @@ function (native, p) {
   return {
     channel,
     hasSubscribers: (name) => channels.has(name) && channels.get(name).hasSubscribers,
-    subscribe(name, fn) { channel(name).subscribe(fn); },
-    unsubscribe: (name, fn) => channel(name).unsubscribe(fn),
+    subscribe(name, fn) { callable(fn, "subscribe", "DiagnosticsChannelModule", 2); channel(name).subscribe(fn); },
+    unsubscribe(name, fn) { callable(fn, "unsubscribe", "DiagnosticsChannelModule", 2); channel(name).unsubscribe(fn); },
     tracingChannel: (nameOrChannels) => new TracingChannel(nameOrChannels),
     Channel,
-    TracingChannel,
   };
 }

@@ -11,9 +11,10 @@ function (native, p) {
     return name.startsWith("node:") ? bare.has(name.slice(5)) || prefixed.has(name.slice(5)) : bare.has(name);
   };
   const createRequire = (path) => {
-    if (typeof path !== "string" && typeof path?.href !== "string") throw errors.argValue("filename", path, "must be a file URL object, file URL string, or absolute path string");
-    const text = typeof path === "string" ? path : path.href;
-    if (!text.startsWith("/") && !text.startsWith("file:")) throw errors.argValue("filename", path, "must be a file URL object, file URL string, or absolute path string");
+    const text = `${path?.href ?? path}`;
+    if (!text.startsWith("/") && !text.startsWith("file:")) {
+      throw errors.argValue("path", text, "The argument must be a file URL object, a file URL string, or an absolute path string."); // the reference's text
+    }
     const require = (id) => {
       errors.string(id, "id");
       const found = native.builtin(id);

@@ -25,7 +25,7 @@ function (native, p) {
     let seconds = p.Number(now / 1000000000n), nanos = p.Number(now % 1000000000n);
     if (previous !== undefined) {
       if (!p.ArrayIsArray(previous)) throw errors.argType("time", "tuple of integers", previous);
-      if (previous.length !== 2) throw errors.range("time", "2", previous.length);
+      if (previous.length !== 2) throw errors.range("time", "2", previous);
       seconds -= previous[0];
       nanos -= previous[1];
       if (nanos < 0) { seconds--; nanos += 1e9; }
@@ -79,7 +79,7 @@ function (native, p) {
     report: { compact: false, directory: "", filename: "", reportOnFatalError: false, reportOnSignal: false, reportOnUncaughtException: false, excludeNetwork: false,
       excludeEnv: false, signal: "SIGUSR2", getReport: () => ({}), writeReport: refuse("report.writeReport") },
     finalization: { register() {}, registerBeforeExit() {}, unregister() {} },
-    nextTick(callback, ...args) { native.nextTick(callback, ...args); },
+    nextTick(callback, ...args) { native.nextTick(() => callback(...args)); },
     hrtime,
     uptime: () => 0,
     cwd: () => cwd,
@@ -90,7 +90,7 @@ function (native, p) {
       const stats = native.require("fs").statSync(to, { throwIfNoEntry: false });
       if (stats?.isDirectory()) { cwd = to; return; }
       if (stats) [code, reason] = ["ENOTDIR", "not a directory"];
-      throw ObjectAssign(errors.make("Error", code, `${code}: ${reason}, chdir ${cwd} -> '${directory}'`), { errno: stats ? -20 : -2, syscall: "chdir", path: cwd, dest: directory });
+      throw ObjectAssign(errors.make("Error", code, `${reason}, chdir '${directory.replace(/^\//, "")}'`), { syscall: "chdir", path: directory });
     },
     umask(mask) {
       const octal = typeof mask === "string" && /^[0-7]+$/.test(mask), integer = typeof mask === "number" && mask >= 0 && mask <= 4294967295 && p.Number.isInteger(mask);
@@ -114,12 +114,13 @@ function (native, p) {
       throw new Error(`The Node.js process.exit(${code ?? process.exitCode ?? 0}) API was called. A Worker has no process to end: return a response or throw instead.`);
     },
     abort() { throw new Error("The Node.js process.abort() API was called. A Worker has no process to end: throw an error instead."); },
-    emitWarning(warning, type, code) {
+    emitWarning(warning, type, code, ctor) {
       let options = typeof type === "object" && type !== null ? type : { type, code };
-      if (typeof options.type === "function") options = {};
-      if (options.type !== undefined && options.type !== null) errors.string(options.type, "type");
-      if (typeof code === "function") options = { type };
-      else if (options.code !== undefined && options.code !== null) errors.string(options.code, "code");
+      if (typeof type === "function") [options, ctor] = [{}, type];
+      else if (typeof code === "function") [options, ctor] = [{ type }, code];
+      else if (code !== undefined && typeof code !== "string") ctor = code;
+      if (type !== undefined && type !== null && !["string", "object", "function"].includes(typeof type)) errors.object(type, "options");
+      if (ctor !== undefined) errors.func(ctor, "ctor");
       if (warning === undefined) throw errors.argType("warning", "an string or Error", warning);
       let error = warning;
       if (typeof warning === "string") {

@@ -252,7 +252,7 @@ function (native, p) {
     });
   };
 
-  // events.on(emitter, name, {signal, close}): an async iterator of arguments.
+  // events.on(emitter, name, {signal}): an async iterator of arguments.
   const on = function on(emitter, type, options = {}) {
     checkSignal(options);
     const { signal } = options;
@@ -278,7 +278,6 @@ function (native, p) {
       if (waiting.length > 0) waiting.shift().resolve({ value: args, done: false }); else queue.push(args);
     }, false));
     if (type !== "error" && typeof emitter.on === "function") undo.push(subscribe(emitter, "error", fail, false));
-    for (const close of options?.close ?? []) undo.push(subscribe(emitter, close, stop, false));
     if (signal !== undefined) {
       const onAbort = () => fail(aborted(signal));
       signal.addEventListener("abort", onAbort, { once: true });

@@ -14,7 +14,7 @@ function (native, p) {
   const escapes = { __proto__: null, "\t": "%09", "\n": "%0A", "\r": "%0D", " ": "%20", '"': "%22", "'": "%27", "<": "%3C", ">": "%3E", "\\": "%5C", "^": "%5E", "`": "%60", "{": "%7B", "|": "%7C", "~": "%7E", "}": "%7D" };
   const unwise = /[\t\n\r "'<>\\^`{|}]/g;
 
-  const invalid = () => errors.make("TypeError", "ERR_INVALID_URL", "Invalid URL");
+  const invalid = () => errors.make("Error", "ERR_INVALID_URL", "Invalid URL");
   const isV6 = (host) => host.startsWith("[") && host.endsWith("]");
 
   Url.prototype.parse = function parse(text, parseQuery, slashesDenoteHost) {
@@ -276,7 +276,7 @@ function (native, p) {
     return native.decodeComponent(url.pathname);
   };
   const pathToFileURL = (path, options) => {
-    errors.string(path, "path");
+    errors.string(path, "filepath");
     if (options?.windows && path.startsWith("\\\\")) {
       const unc = path.startsWith("\\\\?\\UNC\\") ? `\\\\${path.slice(8)}` : path;
       if (!unc.startsWith("\\\\?\\")) {
@@ -321,7 +321,7 @@ function (native, p) {
     domainToASCII(domain) { return hostOf(arguments.length, domain); },
     domainToUnicode(domain) { return native.domain(hostOf(arguments.length, domain), false); },
     urlToHttpOptions(url) {
-      errors.object(url, "url");
+      if (url === undefined || url === null) throw new p.TypeError(`Cannot destructure property 'hostname' of 'url' as it is ${url}.`);
       const out = { __proto__: null, ...url, protocol: url.protocol, hostname: url.hostname?.startsWith("[") ? url.hostname.slice(1, -1) : url.hostname,
         hash: url.hash, search: url.search, pathname: url.pathname, path: `${url.pathname || ""}${url.search || ""}`, href: url.href };
       if (url.port !== "") out.port = p.Number(url.port);

@@ -111,38 +111,29 @@ function (native, p) {
     const within = (v, w) => partial(v, w, seen);
     return cyclic(actual, expected, seen, () => {
       if (types.isMap(expected)) {
-        return types.isMap(actual) && match([...expected], [...actual], ([k, v], [l, w]) => (ObjectIs(k, l) || within(l, k)) && within(w, v));
+        return types.isMap(actual) && match([...expected], [...actual], ([k, v], [l, w]) => equal(l, k, {}) && within(w, v));
       }
-      if (types.isSet(expected)) return types.isSet(actual) && match([...expected], [...actual], (v, w) => within(w, v));
+      if (types.isSet(expected)) return types.isSet(actual) && match([...expected], [...actual], (v, w) => equal(w, v, {}));
       const kind = tag(expected);
       if (tag(actual) !== kind || ArrayIsArray(expected) !== ArrayIsArray(actual)) return false;
+      if (ObjectGetPrototypeOf(actual) !== ObjectGetPrototypeOf(expected)) return false;
       const holds = (k) => own(actual, k) && within(actual[k], expected[k]);
-      if (ArrayIsArray(expected)) {
-        const left = ObjectKeys(actual).filter(isIndex), keys = ObjectKeys(expected);
-        let from = 0;
-        return keys.filter(isIndex).every((k) => {
-          while (from < left.length) if (within(actual[left[from++]], expected[k])) return true;
-          return false;
-        }) && [...keys.filter((k) => !isIndex(k)), ...symbols(expected)].every(holds);
-      }
-      if (kind !== "[object Object]") return equal(actual, expected, {});
+      if (kind !== "[object Object]" && !ArrayIsArray(expected) && !types.isTypedArray(expected)) return equal(actual, expected, {});
       return [...ObjectKeys(expected), ...symbols(expected)].every(holds);
     });
   };
 
   // edits is the shortest way from expected to actual (Myers, "An O(ND) Difference
-  // Algorithm"): [0, both], [1, only in actual], [-1, only in expected]. With commas,
-  // lines are the same that differ in a comma at their end.
-  const edits = (actual, expected, commas = false) => {
+  // Algorithm"): [0, both], [1, only in actual], [-1, only in expected].
+  const edits = (actual, expected) => {
     const n = actual.length, m = expected.length;
-    const same = (a, b) => a === b || commas && (`${a},` === b || a === `${b},`);
     const reach = { 1: 0 }, trace = [];
     const down = (k, d, v) => k === -d || k !== d && v[k - 1] < v[k + 1];
     search: for (let d = 0; d <= n + m; d++) {
       trace.push({ ...reach });
       for (let k = -d; k <= d; k += 2) {
         let x = down(k, d, reach) ? reach[k + 1] : reach[k - 1] + 1;
-        while (x < n && x - k < m && same(actual[x], expected[x - k])) x++;
+        while (x < n && x - k < m && actual[x] === expected[x - k]) x++;
         reach[k] = x;
         if (x >= n && x - k >= m) break search;
       }
@@ -152,7 +143,7 @@ function (native, p) {
     for (let d = trace.length - 1; d >= 0; d--) {
       const v = trace[d], k = x - y;
       const fromX = v[down(k, d, v) ? k + 1 : k - 1], fromY = fromX - (down(k, d, v) ? k + 1 : k - 1);
-      for (; x > fromX && y > fromY; x--, y--) out.push([0, commas && !actual[x - 1].endsWith(",") ? expected[y - 1] : actual[x - 1]]);
+      for (; x > fromX && y > fromY; x--, y--) out.push([0, actual[x - 1]]);
       if (d > 0) out.push(x > fromX ? [1, actual[--x]] : [-1, expected[--y]]);
     }
     return out.reverse();

@@ -218,7 +218,7 @@ function (native, p) {
     getCallSites(count = 10) {
       if (typeof count === "object" && count !== null) count = 10; // what was given is options alone
       else errors.integer(count, "frameCount", 1, 200);
-      return callSites().slice(0, count);
+      return callSites().slice(0, count - 1); // the reference counts its own frame
     },
     diff(actual, expected) {
       const list = (v, name) => {
@@ -249,7 +249,7 @@ function (native, p) {
       const error = new Error(`${syscall} ${name}${original ? ` ${original}` : ""}`);
       return p.ObjectAssign(error, { errno: number, code: name, syscall });
     },
-    parseArgs: native.require("internal/parse_args").parseArgs,
+    parseArgs() { throw errors.refused("util.parseArgs"); },
   };
   util.getCallSite = util.getCallSites;
   native.lazy(util, "TextEncoder", () => globalThis.TextEncoder);

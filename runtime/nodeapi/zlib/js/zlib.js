@@ -74,6 +74,54 @@ function (native, p) {
     s.limit = option(options, "maxOutputLength", 1, kMaxLength, kMaxLength);
     return s;
   };
+  // number reads an option of a one-shot function as the reference's native code does:
+  // without codes in the errors, and with an int of whatever converts to one.
+  const number = (v, name, low, high, fallback) => {
+    if (v === undefined) return fallback;
+    const n = v !== v ? 0 : +v;
+    if (n !== n || n === Infinity || n === -Infinity) throw new p.TypeError("The value cannot be converted because it is not an integer.");
+    const int = n < 0 ? p.MathCeil(n) : p.MathFloor(n);
+    if (int < low || int > high) throw new p.RangeError(`The value of "options.${name}" is out of range. It must be >= ${low} and <= ${high}. Received ${int}`);
+    return int;
+  };
+  const LARGEST = 134217728; // bytes that a one-shot function gives
+  const wrongField = (field, type) => new p.TypeError(`Incorrect type for the '${field}' field on 'Options': the provided value is not of type '${type}'.`);
+  // onceSettings are settings for a one-shot function.
+  const onceSettings = (kind, options) => {
+    const family = familyOf(kind);
+    const o = options ?? {};
+    number(o.chunkSize, "chunkSize", 64, LARGEST);
+    const s = { family, limit: number(o.maxOutputLength, "maxOutputLength", 1, LARGEST, LARGEST) };
+    number(o.flush, "flush", 0, family.last);
+    s.finish = number(o.finishFlush, "finishFlush", 0, family.last, family.finish);
+    if (family === families.zlib) {
+      const inflates = kind === "gunzip" || kind === "inflate" || kind === "unzip";
+      s.level = number(o.level, "level", -1, 9, -1);
+      s.windowBits = number(o.windowBits, "windowBits", 0, 15, inflates ? 0 : 15);
+      s.memLevel = number(o.memLevel, "memLevel", 1, 9, 8);
+      s.strategy = number(o.strategy, "strategy", -2147483648, 2147483647, 0);
+      s.dictionary = o.dictionary;
+      if (s.dictionary !== undefined && !native.isView(s.dictionary) && !(s.dictionary instanceof ArrayBuffer)) throw wrongField("dictionary", "ArrayBuffer or ArrayBufferView");
+      if (s.strategy < 0 || s.strategy > 4) throw new p.Error("invalid strategy");
+      if (compresses[kind] && s.windowBits < (kind === "gzip" ? 9 : 8)) throw new p.Error("Zlib error");
+      return s;
+    }
+    const { params } = o;
+    if (params !== undefined && (typeof params !== "object" || params === null)) throw wrongField("params", "object");
+    for (const key of params ? p.ObjectKeys(params) : []) {
+      if (+key >= 0 && +key <= family.highest) continue;
+      throw new p.Error(family === families.zstd ? `Unsupported Zstd ${compresses[kind] ? "compression" : "decompression"} parameter: ${key}` : "Setting parameter failed");
+    }
+    // Values beyond a parameter's range are brought into it, as brotli does.
+    const set = (name, low, high, fallback) => {
+      const n = +(params?.[name] ?? NaN);
+      return n === n ? p.MathMin(p.MathMax(n, low), high) : fallback;
+    };
+    s.level = family === families.brotli ? set(family.level, 0, 11, family.normal) : set(family.level, -131072, 22, family.normal);
+    if (family === families.brotli) s.windowBits = set(constants.BROTLI_PARAM_LGWIN, 10, 24, 22);
+    else s.strategy = params?.[constants.ZSTD_c_checksumFlag] ? 1 : 0;
+    return s;
+  };
   const open = (target, kind, s) => native.coder(target, kind, s.level, s.dictionary, s.limit, s.windowBits, s.strategy, s.memLevel);
   // stepOf is what a flush operation asks of a coder; final: no input follows.
   const zlibSteps = [MORE, PARTIAL, FLUSH, FULL, LAST, BLOCK];
@@ -178,34 +226,32 @@ function (native, p) {
     const format = name.toLowerCase();
     const method = name[0].toLowerCase() + name.slice(1);
     const C = named(name, function (options) {
-      if (!(this instanceof C)) {
-        if (format.startsWith("zstd")) throw new p.TypeError(`Class constructor ${name} cannot be invoked without 'new'`);
-        return new C(options);
-      }
+      if (!(this instanceof C)) throw new p.TypeError(`Class constructor ${name} cannot be invoked without 'new'`);
       ReflectApply(Zlib, this, [options, format, settings(format, options)]);
     });
     ObjectSetPrototypeOf(C.prototype, Zlib.prototype);
     ObjectDefineProperty(C.prototype, "constructor", { value: C, writable: true, configurable: true });
     ObjectSetPrototypeOf(C, Zlib);
+    const task = familyOf(format) === families.zlib ? "zlib" : method; // the reference's native function
     const once = (buffer, options) => {
       if (options?.info) {
         const engine = new C(options);
-        native.input(buffer);
-        return { buffer: engine._processChunk(native.isView(buffer) ? buffer : Buffer.from(buffer), engine._finishFlushFlag), engine };
+        return { engine, buffer: engine._processChunk(native.isView(buffer) ? buffer : Buffer.from(buffer), engine._finishFlushFlag) };
       }
-      const s = settings(format, options), state = {};
+      const s = onceSettings(format, options), state = {};
       open(state, format, s);
-      native.input(buffer);
-      return native.code(state, buffer, stepOf(format, s.finish, true));
+      return native.codeOnce(state, buffer, stepOf(format, s.finish, true));
     };
     zlib[name] = C;
     zlib[`create${name}`] = named(`create${name}`, (options) => new C(options));
-    zlib[`${method}Sync`] = named(`${method}Sync`, (buffer, options) => once(buffer, options));
+    zlib[`${method}Sync`] = named(`${method}Sync`, (buffer, options = {}) => {
+      native.input(buffer, `${task}Sync`);
+      return once(buffer, options);
+    });
     zlib[method] = named(method, (buffer, options, callback) => {
       if (typeof options === "function") { callback = options; options = undefined; }
       errors.func(callback, "callback");
-      settings(format, options);
-      native.input(buffer);
+      native.input(buffer, task);
       native.nextTick(() => {
         let out;
         try { out = once(buffer, options); } catch (error) { callback(error); return; }
@@ -214,8 +260,8 @@ function (native, p) {
     });
   }
   zlib.crc32 = named("crc32", (data, value = 0) => {
-    native.input(data, "data");
     errors.uint32(value, "value");
+    native.input(data, "crc32");
     return native.crc32(data, value);
   });
   const codes = {};
