@@ -97,7 +97,7 @@ function (native, p) {
     if (family === families.zlib) {
       const inflates = kind === "gunzip" || kind === "inflate" || kind === "unzip";
       s.level = number(o.level, "level", -1, 9, -1);
-      s.windowBits = number(o.windowBits, "windowBits", 0, 15, inflates ? 0 : 15);
+      s.windowBits = number(o.windowBits, "windowBits", inflates ? 0 : 8, 15, inflates ? 0 : 15);
       s.memLevel = number(o.memLevel, "memLevel", 1, 9, 8);
       s.strategy = number(o.strategy, "strategy", -2147483648, 2147483647, 0);
       s.dictionary = o.dictionary;
