@@ -187,6 +187,7 @@ func (b *bench) prepare(ctx context.Context) error {
 	b.bindings, err = newProject(project{name: "bindings", main: "worker.ts", bindings: map[string]any{
 		"kv_namespaces": []any{map[string]any{"binding": "KV", "id": "bench"}},
 		"d1_databases":  []any{map[string]any{"binding": "DB", "database_name": "bench", "database_id": "bench"}},
+		"queues":        map[string]any{"producers": []any{map[string]any{"binding": "JOBS", "queue": "bench"}}},
 	}}, filepath.Join(workers, "bindings"), projects)
 	if err != nil {
 		return err

@@ -12,8 +12,10 @@ import (
 	"minido.dev/minido/runtime/binding/analyticsengine"
 	"minido.dev/minido/runtime/binding/assets"
 	"minido.dev/minido/runtime/binding/d1"
+	"minido.dev/minido/runtime/binding/dispatch"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
+	"minido.dev/minido/runtime/binding/file"
 	"minido.dev/minido/runtime/binding/hyperdrive"
 	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/binding/pipeline"
@@ -36,6 +38,8 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"analytics_engine":         analyticsengine.New,
 	"assets":                   assets.New,
 	"d1":                       d1.New,
+	"data_blob":                file.NewData,
+	"dispatch_namespace":       dispatch.New,
 	"durable_object_namespace": durableobject.New,
 	"hyperdrive":               hyperdrive.New,
 	"kv_namespace":             kv.New,
@@ -46,9 +50,11 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"secrets_store_secret":     secretsstore.New,
 	"send_email":               sendemail.New,
 	"service":                  service.New,
+	"text_blob":                file.NewText,
 	"vars":                     vars.New,
 	"vectorize":                vectorize.New,
 	"version_metadata":         versionmetadata.New,
+	"wasm_module":              file.NewWasm,
 	"worker_loader":            workerloader.New,
 	"workflow":                 workflow.New,
 

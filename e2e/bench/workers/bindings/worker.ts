@@ -3,6 +3,7 @@
 interface Env {
   KV: KVNamespace;
   DB: D1Database;
+  JOBS: Queue<{ id: number; text: string }>;
 }
 
 const loops: Record<string, (env: Env, times: number) => Promise<number>> = {
@@ -19,6 +20,10 @@ const loops: Record<string, (env: Env, times: number) => Promise<number>> = {
     const point = env.DB.prepare("SELECT * FROM points WHERE id = ?");
     for (let i = 0; i < times; i++) seen += (await point.bind(7).first<{ id: number }>())?.id ?? 0;
     return seen;
+  },
+  async queue(env, times) {
+    for (let i = 0; i < times; i++) await env.JOBS.send({ id: i, text: "a message of a usual length" });
+    return times;
   },
 };
 
