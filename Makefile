@@ -20,7 +20,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: strangers pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -31,6 +31,7 @@ help:
 	@echo 'make profile       BENCH=chat (tool, fiber, MCP): Go and JavaScript profiles and folded stacks of that row'
 	@echo 'make bench         start-up, recovery, requests/s and memory, as a table'
 	@echo 'make differential  the same requests to minido and to the reference, compared'
+	@echo 'make strangers     small projects as wrangler users write them, under minido and the reference; STRANGERS=hono for some'
 	@echo 'make fuzz-syntax   SYNTAX=20000 random programs over the syntax around await, compared with the reference'
 	@echo 'make fuzz          each fuzz test in turn, FUZZ_SECONDS=3600 in all'
 	@echo 'make hostile       workers that use everything up, beside a neighbour: memory, latency and recovery as a table'
@@ -237,6 +238,13 @@ load:
 differential: build npm $(REFERENCE)/.package-lock.json
 	MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
 		$(GO) test -count=1 -timeout 30m -run Differential ./...
+
+# The projects of fixtures/strangers, started as they are by both, and asked the same.
+# STRANGERS picks those whose names contain it; UPDATE=-update writes their answers.txt.
+STRANGERS ?=
+strangers: build npm $(REFERENCE)/.package-lock.json
+	STRANGERS='$(STRANGERS)' MINIDO_BIN='$(abspath $(BIN))' MINIDO_REFERENCE='$(abspath $(REFERENCE))' \
+		$(GO) test -count=1 -timeout 30m -v -run 'TestDifferentialStrangers$$' ./e2e -args $(UPDATE) | grep -v -e '=== ' -e '^    --- PASS'
 
 # SYNTAX random programs over the syntax around await and yield, run by workerd too.
 # SYNTAX=20000@7 begins with the seed 7.

@@ -104,7 +104,9 @@ func launch(t *testing.T, o process.Options) (server, error) {
 func child(t *testing.T, o process.Options) *process.Child {
 	t.Helper()
 	threads := sched.NewThreads(clock.Real{})
-	o.Scheduler, o.Dir = threads, t.TempDir() // nothing of a test may come from where it was started
+	if o.Scheduler = threads; o.Dir == "" {
+		o.Dir = t.TempDir() // nothing of a test may come from where it was started
+	}
 	child, err := process.Start(o)
 	if err != nil {
 		t.Fatal(err)

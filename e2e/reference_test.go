@@ -28,16 +28,23 @@ func wranglerModules(t *testing.T) string {
 // wranglerDev starts the real `wrangler dev` with flags that minido reads, too.
 func wranglerDev(t *testing.T, flags ...string) server {
 	t.Helper()
-	modules := wranglerModules(t)
-	s, err := launch(t, process.Options{
-		Command: append([]string{filepath.Join(modules, ".bin", "node"), filepath.Join(modules, "wrangler", "bin", "wrangler.js"), "dev", "--ip", "127.0.0.1",
-			"--local", "--inspector-port", "0", "--show-interactive-dev-session=false"}, flags...),
-		Env: []string{"WRANGLER_SEND_METRICS=false", "CI=1", "CLOUDFLARE_CF_FETCH_ENABLED=false"},
-	})
+	s, err := launch(t, wranglerOptions(t, "", flags...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// wranglerOptions are those of a `wrangler dev` in a folder.
+func wranglerOptions(t *testing.T, dir string, flags ...string) process.Options {
+	t.Helper()
+	modules := wranglerModules(t)
+	return process.Options{
+		Command: append([]string{filepath.Join(modules, ".bin", "node"), filepath.Join(modules, "wrangler", "bin", "wrangler.js"), "dev", "--ip", "127.0.0.1",
+			"--local", "--inspector-port", "0", "--show-interactive-dev-session=false"}, flags...),
+		Env: []string{"WRANGLER_SEND_METRICS=false", "CI=1", "CLOUDFLARE_CF_FETCH_ENABLED=false"},
+		Dir: dir,
+	}
 }
 
 // runtimes are what a state directory changes hands between.

@@ -146,14 +146,7 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 		finish := func(err error) { inv.failed(err); inv.Returned(0); forget(); done(noRetry, err); end() }
 		thrown := i.Engine.Try(func() {
 			receiver, fn, args := t.handler(ctx, "scheduled")
-			controller := i.vm.NewObject()
-			controller.Set("cron", cron)
-			controller.Set("scheduledTime", scheduledMs)
-			controller.Set("type", "scheduled")
-			controller.Set("noRetry", i.Engine.Func("noRetry", 0, func(goja.FunctionCall) goja.Value {
-				noRetry = true
-				return goja.Undefined()
-			}))
+			controller := i.scheduledController(cron, scheduledMs, &noRetry)
 			result := i.Engine.Call(fn, receiver, append([]goja.Value{controller}, args...)...)
 			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.Errors.ToEvent(r)) })
 		})
@@ -161,6 +154,24 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 			finish(i.Engine.Errors.ToEvent(thrown))
 		}
 	}, func(err error) { done(false, err) })
+}
+
+// scheduledController is the argument of a scheduled handler (workerd:
+// api/scheduled.h); noRetry() sets *noRetry.
+func (i *Isolate) scheduledController(cron string, scheduledMs int64, noRetry *bool) *goja.Object {
+	if i.controller == nil {
+		i.controller = engine.DefineClass(i.Engine, engine.ClassDef[*bool]{Name: "ScheduledController", Methods: []engine.Method[*bool]{
+			{Name: "noRetry", Fn: func(noRetry *bool, _ goja.FunctionCall) goja.Value {
+				*noRetry = true
+				return goja.Undefined()
+			}},
+		}})
+	}
+	controller := i.controller.Wrap(noRetry)
+	// They are properties of its own, as in the reference.
+	controller.DefineDataProperty("cron", i.vm.ToValue(cron), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
+	controller.DefineDataProperty("scheduledTime", i.vm.ToValue(scheduledMs), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
+	return controller
 }
 
 // dispatch runs an event of the stateless worker in a context of its own, which

@@ -87,6 +87,7 @@ type Isolate struct {
 	queue      *queueEvents
 	tail       *tailing
 	execution  *engine.Class[*execution]
+	controller *engine.Class[*bool]           // of cron events; nil before the first
 	requests   map[*engine.Context]*stateless // in progress
 	dispatched int64                          // stateless events so far
 	abandoned  bool

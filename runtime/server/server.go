@@ -147,7 +147,7 @@ func evaluateAhead(s *Server) {
 	s.ahead = true
 	w := s.current
 	s.mu.Unlock()
-	if w != nil {
+	if w != nil && w.iso != nil { // a project of assets alone has no worker
 		w.iso.EvaluateAhead()
 	}
 }

@@ -49,6 +49,14 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 		at = time.UnixMilli(ms)
 	}
 	s.Scheduled(q.Get("cron"), at, func(noRetry bool, err error) {
+		if path == testScheduledPath { // wrangler: templates/middleware/middleware-scheduled.ts
+			if err != nil {
+				done(nil, err)
+				return
+			}
+			done(plain(200, "Ran scheduled event"), nil)
+			return
+		}
 		status, outcome := 200, "ok"
 		if err != nil {
 			status, outcome = 500, "exception"
@@ -58,7 +66,10 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 			done(plain(status, outcome), nil)
 			return
 		}
-		body, err := json.Marshal(map[string]any{"outcome": outcome, "noRetry": noRetry})
+		body, err := json.Marshal(struct {
+			Outcome string `json:"outcome"`
+			NoRetry bool   `json:"noRetry"`
+		}{outcome, noRetry})
 		if err != nil {
 			done(nil, err)
 			return
