@@ -6,9 +6,11 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/explorer"
 )
 
 // The paths at which a developer fires a cron trigger by hand: the documented
@@ -22,6 +24,10 @@ const testScheduledPath = "/__scheduled"
 // false for every other request.
 func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) bool {
 	path := pathOf(req.URL)
+	if path == explorer.Path || strings.HasPrefix(path, explorer.Path+"/") {
+		explore(s, req, done)
+		return true
+	}
 	if slices.Contains(emailPaths, path) {
 		email(s, req, done)
 		return true

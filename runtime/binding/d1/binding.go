@@ -52,6 +52,15 @@ func (d *databases) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.V
 	return database
 }
 
+// Database is the database of an id, for who looks at it from outside of a worker.
+func (d *databases) Database(id string) (*Database, error) {
+	database, err := d.get(id)
+	if err != nil {
+		return nil, err
+	}
+	return database.Database, nil
+}
+
 // get is the database of an id.
 func (d *databases) get(id string) (*shared, error) {
 	return d.Get(id, func(dir string) (*shared, error) {

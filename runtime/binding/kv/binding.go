@@ -42,6 +42,15 @@ func ID(b config.Binding) string {
 	return cmp.Or(b.Param("preview_id"), b.Param("id"), b.Name)
 }
 
+// Namespace is the namespace of an id, for who looks at it from outside of a worker.
+func (d *namespaces) Namespace(id string) (*Namespace, error) {
+	n, err := d.get(id)
+	if err != nil {
+		return nil, err
+	}
+	return n.Namespace, nil
+}
+
 // get is the namespace of an id.
 func (d *namespaces) get(id string) (*shared, error) {
 	return d.Get(id, func(dir string) (*shared, error) {

@@ -73,6 +73,9 @@ type Value struct {
 	Data []byte // read-only
 }
 
+// Now is the time that expirations are compared with, in milliseconds since the epoch.
+func (n *Namespace) Now() int64 { return n.store.Now() }
+
 // Get is the value of a key, nil if there is none. An entry whose time is over is
 // removed. It blocks on the disk.
 //

@@ -33,13 +33,13 @@ func New(s *driver.Session) driver.Driver {
 
 // Make implements driver.Driver.
 func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
-	create := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, "r2", d.operation(bucketName(b)))))
+	create := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, "r2", d.operation(BucketName(b)))))
 	global := a.Engine.VM().GlobalObject()
 	return a.Engine.Call(create, goja.Undefined(), global.Get("Response"), global.Get("Headers"), global.Get("Blob"), global.Get("ReadableStream"))
 }
 
-// bucketName is the bucket that a binding names, as wrangler dev chooses it.
-func bucketName(b config.Binding) string {
+// BucketName is the bucket that a binding names, as wrangler dev chooses it.
+func BucketName(b config.Binding) string {
 	for _, p := range []string{"preview_bucket_name", "bucket_name"} {
 		if name := b.Param(p); name != "" {
 			return name
@@ -72,6 +72,9 @@ func (d *buckets) operation(name string) driver.Operation {
 		})
 	}
 }
+
+// Bucket is the bucket of a name, for who looks at it from outside of a worker.
+func (d *buckets) Bucket(name string) (*Bucket, error) { return d.get(name) }
 
 func (d *buckets) get(name string) (*Bucket, error) {
 	return d.Get(name, func(dir string) (*Bucket, error) {
