@@ -78,7 +78,7 @@ func TestDiskContexts(t *testing.T) {
 		try { fs.writeFileSync("/bundle/main.js", ""); } catch (e) { say(e.code); }`)
 	other := w.e.NewContext(engine.RequestContext, "")
 	w.turn(other.Frame(), `say(require("fs").existsSync("/tmp/a"))`)
-	w.said("mine lib,lib/a.txt,main.js text", "EPERM", "false")
+	w.said("mine bundle/lib,bundle/lib/a.txt,bundle/main.js text", "EPERM", "false")
 	w.c.Finish(fmt.Errorf("done"))
 	w.turn(other.Frame(), `const fs = require("fs"); fs.writeFileSync("/tmp/all", Buffer.alloc(128 << 20)); say(fs.statSync("/tmp/all").size >> 20)`)
 	w.said("128") // all of it: the other context's bytes are given back

@@ -71,6 +71,7 @@ var refusedCalls = map[string]string{
 	"async_hooks.enterWith":               `new m.AsyncLocalStorage().enterWith(1)`,
 	"async_hooks.disable":                 `new m.AsyncLocalStorage().disable()`,
 	"buffer.resolveObjectURL":             `m.resolveObjectURL("blob:x")`,
+	"fs.FileHandle.readLines":             `(m.promises ?? m).FileHandle.prototype.readLines()`,
 	"http.Agent.createConnection":         `new m.Agent().createConnection()`,
 	"module.createRequire().resolve":      `m.createRequire("/").resolve("x")`,
 	"stream.finished(a web stream)":       `m.finished(new ReadableStream(), () => {})`,

@@ -58,7 +58,7 @@ func (e *fsError) Error() string { return fsTexts[e.code] }
 var fsTexts = map[string]string{
 	"ENOENT": "no such file or directory", "EEXIST": "file already exists", "ENOTDIR": "not a directory",
 	"EISDIR": "illegal operation on a directory", "EPERM": "operation not permitted", "ENOTEMPTY": "directory not empty",
-	"EINVAL": "invalid argument", "ELOOP": "too many symbolic links encountered", "EBADF": "bad file descriptor",
+	"EINVAL": "invalid argument", "ELOOP": "symlink depth exceeded", "EBADF": "bad file descriptor",
 	"ENOSPC": "no space left on device", "ENAMETOOLONG": "name too long",
 }
 
@@ -94,7 +94,7 @@ func (d *disk) node(kind inodeKind) *inode {
 	d.next++
 	n := &inode{id: d.next, kind: kind, mode: 0o666}
 	if kind == folderNode {
-		n.children, n.mode = map[string]*inode{}, 0o777
+		n.children = map[string]*inode{}
 	}
 	return n
 }
@@ -198,8 +198,8 @@ func splitPath(p string) []string {
 // existing is find for what must be there.
 func (m *module) existing(path string, follow bool) (*inode, error) {
 	_, _, at, err := m.find(path, follow)
-	if err == nil && at == nil {
-		err = fsFail("ENOENT")
+	if e, ok := err.(*fsError); ok && e.code == "ENOTDIR" || err == nil && at == nil {
+		err = fsFail("ENOENT") // below a file there is nothing
 	}
 	return at, err
 }
@@ -323,7 +323,7 @@ func fsModule(base *node.Modules) []engine.Func {
 		}),
 		op("symlink", func(p string, c goja.FunctionCall) (goja.Value, error) {
 			n := m.openDisk().node(linkNode)
-			n.target = c.Argument(1).String()
+			n.target, n.mode = c.Argument(1).String(), 0o444
 			return nil, m.place(p, n)
 		}),
 		op("readlink", func(p string, _ goja.FunctionCall) (goja.Value, error) {
@@ -354,7 +354,7 @@ func (m *module) fsThrown(err error) *goja.Object {
 	if !ok {
 		return m.NewError("Error", "", err.Error())
 	}
-	obj := m.NewError("Error", e.code, e.code+": "+e.Error())
+	obj := m.NewError("Error", e.code, e.Error())
 	m.Define(obj, "errno", m.VM.ToValue(-fsNumbers[e.code]))
 	return obj
 }
@@ -369,7 +369,7 @@ func (n *inode) touch(accessed, changed goja.Value) {
 // statOf is [kind, size, mode, id, mtimeMs, atimeMs]; the prelude makes Stats.
 func (m *module) statOf(n *inode) goja.Value {
 	ms := func(t time.Time) int64 {
-		if t.IsZero() {
+		if t.IsZero() || n.kind == linkNode { // the reference keeps no times of links
 			return 0
 		}
 		return t.UnixMilli()

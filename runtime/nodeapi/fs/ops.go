@@ -1,6 +1,7 @@
 package fs
 
 import (
+	"cmp"
 	"sort"
 	"strings"
 
@@ -89,6 +90,8 @@ func (m *module) unlink(path string) error {
 	switch {
 	case err != nil:
 		return err
+	case n == nil && parent.readOnly:
+		return fsFail("EPERM")
 	case n == nil:
 		return fsFail("ENOENT")
 	case n.kind == folderNode:
@@ -110,11 +113,10 @@ func (m *module) rmdir(path string, full bool) error {
 		return fsFail("ENOENT")
 	case n.kind != folderNode:
 		return fsFail("ENOTDIR")
+	case parent != nil && parent.children["tmp"] == n && parent.children["bundle"] != nil:
+		return fsFail("EPERM") // the three folders at the top stay
 	case !full && len(n.children) > 0:
 		return fsFail("ENOTEMPTY")
-	}
-	if parent != nil && parent.children["tmp"] == n && parent.children["bundle"] != nil {
-		return fsFail("EPERM") // the three folders at the top stay
 	}
 	if err := m.take(parent, name, n); err != nil {
 		return err
@@ -124,20 +126,20 @@ func (m *module) rmdir(path string, full bool) error {
 }
 
 func (m *module) rm(path string, recursive, force bool) error {
-	n, err := m.existing(path, false)
-	if err != nil {
-		if e, ok := err.(*fsError); ok && e.code == "ENOENT" && force {
+	parent, _, n, err := m.find(path, false)
+	switch {
+	case err != nil || n == nil:
+		if err == nil && parent.readOnly {
+			return fsFail("EPERM")
+		}
+		if e, ok := err.(*fsError); force && (!ok || e.code == "ENOENT") {
 			return nil
 		}
-		return err
-	}
-	if n.kind != folderNode {
+		return cmp.Or(err, fsFail("ENOENT"))
+	case n.kind != folderNode:
 		return m.unlink(path)
 	}
-	if !recursive {
-		return fsFail("EISDIR")
-	}
-	return m.rmdir(path, true)
+	return m.rmdir(path, recursive)
 }
 
 func (m *module) rename(from, to string) error {
@@ -186,12 +188,12 @@ func (n *inode) contains(other *inode) bool {
 	return false
 }
 
-// handle is an open file. Loop-confined.
+// handle is an open file. As in the reference, what is open may be written, however it
+// was opened. Loop-confined.
 type handle struct {
 	node     *inode
 	at       int64
 	readable bool
-	writable bool
 	appends  bool
 	closed   bool
 }
@@ -233,9 +235,6 @@ func (m *module) fsHandles() []engine.Func {
 		on("readAt", m.readAt),
 		on("writeAt", m.writeAt),
 		on("ftruncate", func(h *handle, c goja.FunctionCall) (goja.Value, error) {
-			if !h.writable {
-				return nil, fsFail("EINVAL")
-			}
 			return nil, m.resize(h.node, c.Argument(1).ToInteger())
 		}),
 	}
@@ -263,10 +262,13 @@ const (
 
 func (m *module) openFile(path string, flags int64, mode goja.Value) (*handle, error) {
 	parent, name, n, err := m.find(path, true)
+	if e, ok := err.(*fsError); ok && e.code == "ENOTDIR" && flags&openCreate == 0 {
+		err = fsFail("ENOENT")
+	}
 	if err != nil {
 		return nil, err
 	}
-	h := &handle{readable: flags&3 != openWrite, writable: flags&3 != 0, appends: flags&openAppend != 0}
+	h := &handle{readable: flags&3 != openWrite, appends: flags&openAppend != 0}
 	if n == nil {
 		if flags&openCreate == 0 {
 			return nil, fsFail("ENOENT")
@@ -284,12 +286,12 @@ func (m *module) openFile(path string, flags int64, mode goja.Value) (*handle, e
 	switch {
 	case flags&openCreate != 0 && flags&openExcl != 0:
 		return nil, fsFail("EEXIST")
-	case n.kind == folderNode && h.writable:
+	case n.kind == folderNode && flags&3 != 0:
 		return nil, fsFail("EISDIR")
-	case n.readOnly && h.writable:
+	case n.readOnly && flags&3 != 0:
 		return nil, fsFail("EPERM")
 	}
-	if flags&openTrunc != 0 && h.writable && n.kind == fileNode {
+	if flags&openTrunc != 0 && flags&3 != 0 && n.kind == fileNode {
 		if err := m.resize(n, 0); err != nil {
 			return nil, err
 		}
@@ -324,9 +326,6 @@ func (m *module) readAt(h *handle, c goja.FunctionCall) (goja.Value, error) {
 
 // writeAt is (handle, data, position).
 func (m *module) writeAt(h *handle, c goja.FunctionCall) (goja.Value, error) {
-	if !h.writable {
-		return nil, fsFail("EBADF")
-	}
 	data, _ := m.Bytes(c.Argument(1))
 	at, own := h.at, true
 	if v := c.Argument(2); node.IsNumber(v) && v.ToInteger() >= 0 {

@@ -9,37 +9,54 @@ function (native, p) {
   const pathModule = native.require("path").posix;
 
   // A path as it was given: what errors show. full makes it absolute.
-  const toPath = (path, name = "path") => {
-    if (typeof path === "object" && path !== null && typeof path.href === "string") path = native.require("url").fileURLToPath(path);
-    const given = path;
+  const toPath = (path) => {
+    if (typeof path === "object" && path !== null && typeof path.href === "string") {
+      if (path.protocol !== "file:") throw new p.TypeError("File path must be a file: URL");
+      path = native.require("url").fileURLToPath(path);
+    }
     if (native.isView(path)) path = Buffer.from(path.buffer, path.byteOffset, path.byteLength).toString();
-    if (typeof path !== "string") throw errors.argType(name, "of type string or an instance of Buffer or URL", path);
-    if (path.includes("\0")) throw errors.argValue(name, given, "must be a string, Uint8Array, or URL without null bytes");
+    if (typeof path !== "string") throw errors.argType("path", "of type string or an instance of Buffer or URL", path);
+    if (path.includes("\0")) throw errors.argValue("path", path, "must not contain null bytes");
     return path;
   };
-  const full = (path) => {
-    if (path === "") throw p.ObjectAssign(errors.make("Error", "ENOENT", "ENOENT: no such file or directory"), { errno: -2 });
-    return pathModule.resolve(native.require("process").cwd(), path);
-  };
-  // attempt gives failures of the natives, which have only a code, their
-  // system call and paths (nodejs.org/api/errors.html#class-systemerror).
-  const attempt = (syscall, path, dest, fn) => {
-    try { return fn(); } catch (error) {
-      if (typeof error?.errno !== "number" || error.syscall !== undefined) throw error;
-      const shown = path === undefined ? "" : dest === undefined ? ` '${path}'` : ` '${path}' -> '${dest}'`;
-      const described = p.ObjectAssign(errors.make("Error", "", `${error.message}, ${syscall}${shown}`), { errno: error.errno, code: error.code, syscall });
-      if (path !== undefined) described.path = path;
-      if (dest !== undefined) described.dest = dest;
-      throw described;
-    }
-  };
-  const onPath = (syscall, path, fn) => attempt(syscall, path, undefined, () => fn(full(path)));
-  const onPaths = (syscall, from, to, fn) => attempt(syscall, from, to, () => fn(full(from), full(to)));
-  const systemError = (code, text, errno, syscall, path) => {
-    const error = p.ObjectAssign(errors.make("Error", code, text), { errno, syscall, path });
-    ObjectDefineProperty(error, "name", { value: "SystemError", configurable: true });
+  const full = (path) => pathModule.resolve(native.require("process").cwd(), path);
+
+  // failed is the error of an operation. Those that the reference's JavaScript words have
+  // an errno; those of its file system (src/workerd/api/filesystem.c++) have none, and
+  // name the path only where it is missing, or where shown says so.
+  const worded = { __proto__: null, stat: true, lstat: true, chmod: true, lchmod: true, chown: true, lchown: true, access: true, copyFile: true };
+  const shown = { __proto__: null, readdir: ["ENOTDIR"], open: ["EEXIST", "EISDIR", "ENOTDIR", "EPERM"], rm: ["ENOTEMPTY"] };
+  const byName = { __proto__: null, rm: true, mkdir: true, unlink: true }; // the last part of the path
+  const others = { __proto__: null,
+    "unlink ENOENT": "File not found", "unlink EISDIR": "Cannot unlink a directory",
+    "link ENOENT": "File not found", "link EEXIST": "File already exists", "link EPERM": "Cannot hardlink to a directory" };
+  const failed = (syscall, { code, errno, message: reason }, path) => {
+    if (worded[syscall]) return p.ObjectAssign(errors.make("Error", code, `${reason}, ${syscall} '${path}'`), { errno, syscall, path });
+    const text = others[`${syscall} ${code}`];
+    const named = path !== undefined && (code === "ENOENT" || shown[syscall]?.includes(code));
+    if (named && byName[syscall]) path = pathModule.basename(path);
+    const error = errors.make("Error", code, text ?? (named ? `${reason}, ${syscall} '${path}'` : reason));
+    error.syscall = syscall;
+    if (named) error.path = path;
     return error;
   };
+  // attempt gives failures of the natives, which have a code alone, their form.
+  const attempt = (syscall, path, fn) => {
+    try { return fn(); } catch (error) {
+      if (typeof error?.errno !== "number" || error.syscall !== undefined) throw error;
+      throw failed(syscall, error, path);
+    }
+  };
+  const onPath = (syscall, path, fn) => attempt(syscall, path, () => fn(full(path)));
+  // onPaths tells what a destination lacks by its last part.
+  const onPaths = (syscall, from, to, fn) => attempt(syscall, from, () => {
+    try { return fn(full(from), full(to)); } catch (error) {
+      if (error?.code !== "ENOENT" || !found(from)) throw error;
+      throw failed(syscall, error, pathModule.basename(to));
+    }
+  });
+  const found = (path) => { try { native.stat(full(path), false); return true; } catch { return false; } };
+  const refusal = (code, text) => errors.make("Error", code, text);
 
   const isOctal = /^[0-7]+$/;
   const modeOf = (mode, name = "mode") => (mode === undefined || mode === null ? undefined : givenMode(mode, name));
@@ -54,10 +71,15 @@ function (native, p) {
   const optionsOf = (options) => {
     if (options === undefined || options === null || typeof options === "function") return {};
     if (typeof options === "string") options = { encoding: options };
-    if (typeof options !== "object") throw errors.argType("options", "one of type string or object", options);
+    if (typeof options !== "object") throw errors.argType("options", "of type object", options);
     const { encoding, signal } = options;
-    if (encoding && encoding !== "buffer" && !Buffer.isEncoding(encoding)) throw errors.argValue("encoding", encoding, "is invalid encoding");
+    if (encoding && encoding !== "buffer" && !Buffer.isEncoding(encoding)) throw errors.argValue("options.encoding", encoding, "is invalid");
     if (signal !== undefined && (typeof signal !== "object" || signal === null || !("aborted" in signal))) throw errors.argType("options.signal", "an instance of AbortSignal", signal);
+    return options;
+  };
+  const textOptions = (options) => {
+    options = optionsOf(options);
+    if (options.encoding === "buffer") throw errors.make("TypeError", "ERR_UNKNOWN_ENCODING", "Unknown encoding: buffer");
     return options;
   };
   const flagged = (options, ...names) => {
@@ -77,21 +99,23 @@ function (native, p) {
     if (typeof flags !== "string" || flagWords[flags] === undefined) throw errors.argValue("flags", flags);
     return flagWords[flags];
   };
+  // milliseconds is a time; as in the reference a number is no number of seconds.
   const milliseconds = (t) => {
-    if (typeof t === "string" && +t == t) t = +t;
-    if (typeof t === "number" && p.Number.isFinite(t)) return t < 0 ? p.DateNow() : t * 1000;
     if (native.require("util").types.isDate(t)) return t.getTime();
-    throw errors.argType("time", "an instance of Date or an Time in seconds", t);
+    if (typeof t !== "string" && typeof t !== "number" && typeof t !== "bigint") throw errors.argType("time", "one of type string, number, or bigint or an instance of Date", t);
+    const n = p.Number(t);
+    return n === n ? n : 0;
   };
   const owner = (uid, gid) => { errors.integer(uid, "uid", -1, 4294967295); errors.integer(gid, "gid", -1, 4294967295); };
 
   const kindBits = [0o100000, 0o040000, 0o120000, 0o020000];
   class Stats {
-    constructor([kind, size, mode, ino, mtimeMs, atimeMs], big) {
+    constructor([kind, size, mode, , mtimeMs], big) {
       const n = big ? (v) => p.BigInt(v) : (v) => v;
-      p.ObjectAssign(this, { dev: n(0), mode: n(kindBits[kind] | mode), nlink: n(1), uid: n(0), gid: n(0), rdev: n(0), blksize: n(4096), ino: n(ino), size: n(size),
-        blocks: n(8 * p.MathCeil(size / 4096)), atimeMs: n(atimeMs), mtimeMs: n(mtimeMs), ctimeMs: n(mtimeMs), birthtimeMs: n(mtimeMs) });
-      if (big) for (const t of ["atime", "mtime", "ctime", "birthtime"]) this[`${t}Ns`] = this[`${t}Ms`] * 1000000n;
+      const times = ["atime", "mtime", "ctime", "birthtime"];
+      p.ObjectAssign(this, { dev: n(0), ino: n(0), mode: n(kindBits[kind] | mode), nlink: n(1), uid: n(0), gid: n(0), rdev: n(0), size: n(kind === 0 ? size : 0), blksize: n(0), blocks: n(0),
+        atimeMs: n(0), mtimeMs: n(mtimeMs), ctimeMs: n(mtimeMs), birthtimeMs: n(0) });
+      for (const t of times) this[`${t}Ns`] = big ? this[`${t}Ms`] * 1000000n : undefined;
       for (const t of ["atime", "mtime", "ctime", "birthtime"]) this[t] = new p.Date(p.Number(this[`${t}Ms`]));
     }
   }
@@ -114,15 +138,15 @@ function (native, p) {
   const handle = (fd) => {
     errors.integer(fd, "fd", 0, 2147483647);
     const h = handles.get(fd);
-    if (h === undefined) throw p.ObjectAssign(errors.make("Error", "EBADF", "EBADF: bad file descriptor"), { errno: -9 });
+    if (h === undefined) throw p.ObjectAssign(errors.make("Error", "EBADF", "bad file descriptor"), { errno: -9 });
     return h;
   };
-  const onFd = (syscall, fd, fn) => attempt(syscall, undefined, undefined, () => fn(handle(fd)));
-  const openAt = (path, flags, mode) => onPath("open", path, (at) => native.open(at, flags, mode));
-  const withFile = (target, syscall, flags, mode, fn) => {
-    if (typeof target === "number") return onFd(syscall, target, fn);
-    const h = openAt(toPath(target), flags, mode);
-    try { return attempt(syscall, undefined, undefined, () => fn(h)); } finally { native.close(h); }
+  const onFd = (syscall, fd, fn) => attempt(syscall, undefined, () => fn(handle(fd)));
+  const openAt = (path, flags, mode, syscall = "open") => onPath(syscall, path, (at) => native.open(at, flags, mode));
+  const withFile = (target, syscall, fdSyscall, flags, mode, fn) => {
+    if (typeof target === "number") return onFd(fdSyscall, target, fn);
+    const h = openAt(toPath(target), flags, mode, syscall);
+    try { return attempt(syscall, undefined, () => fn(h)); } finally { native.close(h); }
   };
   const view = (data, offset, length) => new Uint8Array(data.buffer, data.byteOffset + offset, length);
   const position = (value) => {
@@ -136,7 +160,7 @@ function (native, p) {
     return value;
   };
   const views = (buffers) => {
-    if (!ArrayIsArray(buffers) || !buffers.every((b) => native.isView(b))) throw errors.argType("buffers", "an ArrayBufferView[]", buffers);
+    if (!ArrayIsArray(buffers) || !buffers.every((b) => native.isView(b))) throw errors.argType("buffer", "an ArrayBufferView[]", buffers);
   };
 
   const entries = (path, shown, recursive, prefix = "") => {
@@ -161,9 +185,9 @@ function (native, p) {
       const part = left.shift();
       if (part === "..") { done = pathModule.dirname(done); continue; }
       const at = pathModule.join(done, part);
-      const stat = onPath("lstat", at, () => native.stat(at, false));
+      const stat = attempt("readlink", path, () => native.stat(at, false));
       if (stat[0] !== 2) { done = at; continue; }
-      if (++links > 40) onPath("stat", at, () => native.stat(at, true));
+      if (++links > 40) attempt("readlink", path, () => native.stat(at, true));
       const target = native.readlink(at);
       if (target.startsWith("/")) done = "/";
       left.unshift(...target.split("/").filter((x) => x !== "" && x !== "."));
@@ -186,10 +210,9 @@ function (native, p) {
     if (options.filter !== undefined) errors.func(options.filter, "options.filter");
     return options;
   };
-  const cpFailure = (code, reason, text, errno, path) => systemError(`ERR_FS_${code}`, `${reason}: cp returned ${text} ${path}`, errno, "cp", path);
   const cpFile = (src, dest, destKind, options) => {
     if (destKind !== undefined && options.force === false) {
-      if (options.errorOnExist) throw cpFailure("CP_EEXIST", "Target already exists", `EEXIST (${dest} already exists)`, 17, dest);
+      if (options.errorOnExist) throw refusal("ERR_FS_CP_EEXIST", "File already exists");
       return;
     }
     native.mkdir(full(pathModule.dirname(dest)), true);
@@ -198,13 +221,13 @@ function (native, p) {
   };
   const cp = (src, dest, options) => {
     if (options.filter && !options.filter(src, dest)) return;
-    const from = onPath("lstat", src, (at) => native.stat(at, !!options.dereference));
+    const from = onPath("cp", src, (at) => native.stat(at, !!options.dereference));
     let to;
     try { to = native.stat(full(dest), !!options.dereference); } catch (error) { if (error.code !== "ENOENT") throw error; }
     const inside = full(dest).startsWith(`${full(src)}/`);
-    if (to?.[3] === from[3]) throw cpFailure("CP_EINVAL", "Invalid src or dest", "EINVAL (src and dest cannot be the same)", 22, dest);
-    if (from[0] === 1 && to && to[0] !== 1) throw cpFailure("CP_DIR_TO_NON_DIR", "Cannot overwrite non-directory with directory", `EISDIR (cannot overwrite non-directory ${dest} with directory ${src})`, 21, dest);
-    if (from[0] !== 1 && to?.[0] === 1) throw cpFailure("CP_NON_DIR_TO_DIR", "Cannot overwrite directory with non-directory", `ENOTDIR (cannot overwrite directory ${dest} with non-directory ${src})`, 20, dest);
+    if (to?.[3] === from[3]) throw refusal("ERR_FS_CP_EINVAL", "Source and destination must not be the same");
+    if (from[0] === 1 && to && to[0] !== 1) throw refusal("ERR_FS_CP_DIR_TO_NON_DIR", "Cannot copy directory to non-directory");
+    if (from[0] !== 1 && to?.[0] === 1) throw refusal("ERR_FS_CP_NON_DIR_TO_DIR", "Cannot copy non-directory to directory");
     if (from[0] === 2) {
       if (to) { if (options.force === false) return; native.unlink(full(dest)); }
       const target = native.readlink(full(src));
@@ -212,8 +235,8 @@ function (native, p) {
       return;
     }
     if (from[0] !== 1) { cpFile(src, dest, to?.[0], options); return; }
-    if (!options.recursive) throw cpFailure("EISDIR", "Recursive option not enabled, cannot copy a directory", `EISDIR (${src} is a directory (not copied))`, 21, src);
-    if (inside) throw cpFailure("CP_EINVAL", "Invalid src or dest", `EINVAL (cannot copy ${src} to a subdirectory of self ${dest})`, 22, dest);
+    if (!options.recursive) throw refusal("ERR_FS_EISDIR", "Expected a file but found a directory");
+    if (inside) throw refusal("ERR_FS_CP_EINVAL", `Cannot copy '${src}' to a subdirectory of itself, '${dest}'`);
     native.mkdir(full(dest), true);
     const list = native.readdir(full(src));
     for (let i = 0; i < list.length; i += 2) cp(pathModule.join(src, list[i]), pathModule.join(dest, list[i]), options);
@@ -226,16 +249,17 @@ function (native, p) {
       if (mode !== undefined && mode !== null) errors.integer(mode, "mode", 0, 7);
       onPath("access", path, (at) => {
         const s = native.stat(at, true);
-        if (mode & 2 && /^\/(bundle|dev)?(\/|$)/.test(realpath(path)) && s[0] !== 3) throw p.ObjectAssign(errors.make("Error", "EPERM", "EPERM: operation not permitted"), { errno: -1 });
+        const closed = mode & 1 || mode & 2 && /^\/(bundle|dev)?(\/|$)/.test(realpath(path)) && s[0] !== 3;
+        if (closed) throw p.ObjectAssign(errors.make("Error", "ENOENT", "no such file or directory"), { errno: -2 }); // told as missing, in the reference
       });
     },
     readFile(path, options) {
       options = optionsOf(options);
-      const data = withFile(path, "read", flagsOf(options.flag, "r"), undefined, (h) => native.readAt(h, undefined, typeof path === "number" ? null : 0));
+      const data = withFile(path, "readAll", "fread", flagsOf(options.flag, "r"), undefined, (h) => native.readAt(h, undefined, 0));
       return options.encoding ? data.toString(options.encoding) : data;
     },
-    writeFile(path, data, options) { writing(path, data, optionsOf(options), "w"); },
-    appendFile(path, data, options) { writing(path, data, optionsOf(options), "a"); },
+    writeFile(path, data, options) { return writing(path, data, optionsOf(options), "w"); },
+    appendFile(path, data, options) { return writing(path, data, optionsOf(options), "a"); },
     stat: (path, options) => statsOf("stat", path, options, true),
     lstat: (path, options) => statsOf("lstat", path, options, false),
     fstat: (fd, options) => onFd("fstat", fd, (h) => new Stats(native.fstat(h), options?.bigint)),
@@ -243,7 +267,7 @@ function (native, p) {
       options = optionsOf(options);
       path = toPath(path);
       if (options.recursive !== undefined && options.recursive !== null) errors.bool(options.recursive, "options.recursive");
-      return onPath("scandir", path, (at) => entries(at, path, options.recursive))
+      return onPath("readdir", path, (at) => entries(at, path, options.recursive, options.recursive ? `${at.slice(1)}/` : "")) // from the root, as in the reference
         .map(([rel, name, kind, parent]) => (options.withFileTypes ? new Dirent(asked(name, options), kind, parent) : asked(rel, options)));
     },
     glob(pattern, options = {}) {
@@ -264,80 +288,102 @@ function (native, p) {
       if (typeof options === "number" || typeof options === "string") options = { mode: modeOf(options) };
       options ??= {};
       flagged(options, "recursive");
-      modeOf(options.mode, "options.mode");
-      return onPath("mkdir", path, (at) => native.mkdir(at, options.recursive));
+      modeOf(options.mode);
+      return onPath("mkdir", path, (at) => {
+        try { return native.mkdir(at, options.recursive); } catch (error) {
+          if (error.code !== "EEXIST" || native.stat(at, true)[0] !== 1) throw error;
+          return undefined; // as in the reference: the folder is there
+        }
+      });
     },
     mkdtemp(prefix, options) {
-      options = optionsOf(options);
-      prefix = toPath(prefix, "prefix");
-      const path = prefix + native.token();
-      onPath("mkdtemp", prefix + "X".repeat(6), () => native.mkdir(full(path), false));
-      return asked(path, options);
+      optionsOf(options);
+      prefix = toPath(prefix);
+      for (let n = 0; ; n++) {
+        if (found(`${prefix}${n}`)) continue;
+        onPath("mkdir", prefix, () => native.mkdir(full(`${prefix}${n}`), false));
+        return `${prefix}${n}`;
+      }
     },
     rm(path, options) {
       path = toPath(path);
-      const { recursive, force } = removal(options);
-      let s;
-      try { s = onPath("lstat", path, (at) => native.stat(at, false)); } catch (error) { if (!force || error.code !== "ENOENT") throw error; return; }
-      if (s[0] === 1 && !recursive) throw systemError("ERR_FS_EISDIR", `Path is a directory: rm returned EISDIR (is a directory) ${path}`, 21, "rm", path);
-      onPath("rm", path, (at) => native.rm(at, true, false));
+      const { recursive } = removal(options);
+      onPath("rm", path, (at) => native.rm(at, !!recursive, true)); // what is missing is no error, forced or not
     },
     rmdir(path, options) {
       path = toPath(path);
       const { recursive } = removal(options);
-      onPath("rmdir", path, (at) => (recursive ? native.rm(at, true, false) : native.rmdir(at)));
+      onPath("rm", path, (at) => (recursive ? native.rm(at, true, false) : native.rmdir(at)));
     },
     unlink(path) { path = toPath(path); onPath("unlink", path, (at) => native.unlink(at)); },
-    rename: (from, to) => onPaths("rename", toPath(from, "oldPath"), toPath(to, "newPath"), native.rename),
+    rename: (from, to) => onPaths("rename", toPath(from), toPath(to), native.rename),
     copyFile(from, to, mode) {
-      from = toPath(from, "src");
-      to = toPath(to, "dest");
-      if (mode !== undefined && mode !== null) errors.integer(mode, "mode", 0, 7);
-      onPaths("copyfile", from, to, (src, dest) => {
+      from = toPath(from);
+      to = toPath(to);
+      mode ??= 0;
+      if (![0, 1, 4, 2].includes(mode)) throw errors.argValue("mode", mode, "must be one of: 0, 1, 4, 2");
+      if (mode === 4) throw refusal("ERR_UNSUPPORTED_OPERATION", "The requested operation is unsupported");
+      if (mode === 1 && found(to)) throw failed("copyFile", { code: "EEXIST", errno: -17, message: "file already exists" }, to);
+      onPaths("copy", from, to, (src, dest) => {
         const source = native.open(src, 0);
         const data = native.readAt(source, undefined, 0);
-        native.writeAt(native.open(dest, flagWords[mode & 1 ? "wx" : "w"]), data);
+        native.writeAt(native.open(dest, flagWords.w), data);
       });
     },
     cp(from, to, options) {
       options = copying(options);
-      const src = toPath(from, "src"), dest = toPath(to, "dest");
-      attempt("cp", src, dest, () => cp(src, dest, options));
+      const src = toPath(from), dest = toPath(to);
+      attempt("cp", src, () => cp(src, dest, options));
     },
-    link: (from, to) => onPaths("link", toPath(from, "existingPath"), toPath(to, "newPath"), native.link),
+    link(from, to) {
+      from = toPath(from);
+      to = toPath(to);
+      attempt("link", from, () => {
+        try { native.link(full(from), full(to)); } catch (error) {
+          if (error.code !== "ENOENT" || !found(from)) throw error;
+          throw p.ObjectAssign(errors.make("Error", "ENOENT", "Directory does not exist"), { syscall: "link", path: from });
+        }
+      });
+    },
     symlink(target, path, type) {
-      if (type !== undefined && type !== null && type !== "dir" && type !== "file" && type !== "junction") throw errors.argValue("type", type, "must be one of: 'dir', 'file', 'junction', null, undefined");
-      target = toPath(target, "target");
+      if (type !== undefined && type !== null && type !== "dir" && type !== "file" && type !== "junction") throw errors.argValue("type", type, "must be one of: 'dir', 'file', 'junction', null");
+      target = toPath(target);
       path = toPath(path);
-      attempt("symlink", target, path, () => native.symlink(full(path), target));
+      attempt("link", path, () => native.symlink(full(path), full(target)));
     },
-    readlink(path, options) { options = optionsOf(options); path = toPath(path); return asked(onPath("readlink", path, native.readlink), options); },
-    realpath(path, options) { options = optionsOf(options); return asked(realpath(toPath(path)), options); },
+    readlink(path, options) { options = textOptions(options); path = toPath(path); return asked(onPath("readlink", path, native.readlink), options); },
+    realpath(path, options) { options = textOptions(options); return asked(realpath(toPath(path)), options); },
     truncate(path, length) {
-      if (length !== undefined) errors.integer(length, "len");
-      withFile(path, "ftruncate", 2, undefined, (h) => native.ftruncate(h, p.MathMax(0, length ?? 0)));
+      if (length !== undefined) errors.uint32(length, "len");
+      withFile(path, "ftruncate", "ftruncate", 2, undefined, (h) => native.ftruncate(h, length ?? 0));
     },
     ftruncate(fd, length) {
-      if (length !== undefined) errors.integer(length, "len");
-      onFd("ftruncate", fd, (h) => native.ftruncate(h, p.MathMax(0, length ?? 0)));
+      if (length !== undefined) errors.uint32(length, "len");
+      onFd("ftruncate", fd, (h) => native.ftruncate(h, length ?? 0));
     },
-    utimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("utime", path, (at) => native.utimes(at, a, m, true)); },
-    lutimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("lutime", path, (at) => native.utimes(at, a, m, false)); },
-    futimes(fd, atime, mtime) { const a = milliseconds(atime), m = milliseconds(mtime); onFd("futime", fd, (h) => native.futimes(h, a, m)); },
+    utimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("utimes", path, (at) => native.utimes(at, a, m, true)); },
+    lutimes(path, atime, mtime) { path = toPath(path); const a = milliseconds(atime), m = milliseconds(mtime); onPath("utimes", path, (at) => native.utimes(at, a, m, false)); },
+    futimes(fd, atime, mtime) { const a = milliseconds(atime), m = milliseconds(mtime); onFd("futimes", fd, (h) => native.futimes(h, a, m)); },
     chmod(path, mode) { path = toPath(path); givenMode(mode); onPath("chmod", path, (at) => native.stat(at, true)); },
     lchmod(path, mode) { path = toPath(path); givenMode(mode); onPath("lchmod", path, (at) => native.stat(at, false)); },
-    fchmod(fd, mode) { errors.integer(fd, "fd", 0, 2147483647); givenMode(mode); onFd("fchmod", fd, () => {}); },
+    fchmod(fd, mode) { errors.integer(fd, "fd", 0, 2147483647); givenMode(mode); onFd("fstat", fd, () => {}); },
     chown(path, uid, gid) { path = toPath(path); owner(uid, gid); onPath("chown", path, (at) => native.stat(at, true)); },
     lchown(path, uid, gid) { path = toPath(path); owner(uid, gid); onPath("lchown", path, (at) => native.stat(at, false)); },
-    fchown(fd, uid, gid) { errors.integer(fd, "fd", 0, 2147483647); owner(uid, gid); onFd("fchown", fd, () => {}); },
+    fchown(fd, uid, gid) { errors.integer(fd, "fd", 0, 2147483647); owner(uid, gid); onFd("fstat", fd, () => {}); },
     open(path, flags, mode) {
       path = toPath(path);
       handles.set(nextFd, openAt(path, flagsOf(flags, "r"), modeOf(mode)));
       return nextFd++;
     },
-    close(fd) { onFd("close", fd, native.close); handles.delete(fd); },
-    fsync: (fd) => { onFd("fsync", fd, () => {}); },
-    fdatasync: (fd) => { onFd("fdatasync", fd, () => {}); },
+    close(fd) {
+      errors.integer(fd, "fd", 0, 2147483647);
+      const h = handles.get(fd);
+      if (h === undefined) return; // as in the reference
+      native.close(h);
+      handles.delete(fd);
+    },
+    fsync: (fd) => { onFd("fstat", fd, () => {}); },
+    fdatasync: (fd) => { onFd("fstat", fd, () => {}); },
     read(fd, buffer, offset, length, at) {
       errors.integer(fd, "fd", 0, 2147483647);
       if (!native.isView(buffer)) throw errors.argType("buffer", "an instance of Buffer, TypedArray, or DataView", buffer);
@@ -387,25 +433,30 @@ function (native, p) {
     writev(fd, buffers, at) {
       errors.integer(fd, "fd", 0, 2147483647);
       views(buffers);
+      if (buffers.length === 0) return 0;
       return onFd("write", fd, (h) => native.writeAt(h, Buffer.concat(buffers.map((b) => view(b, 0, b.byteLength))), typeof at === "number" ? at : undefined));
     },
     opendir(path, options) {
       options = optionsOf(options);
       path = toPath(path);
       if (options.bufferSize !== undefined) errors.integer(options.bufferSize, "options.bufferSize", 1, 4294967295);
-      return makeDir(path, onPath("opendir", path, (at) => entries(at, path, options.recursive)).map(([, name, kind, parent]) => new Dirent(asked(name, options), kind, parent)));
+      return makeDir(path, onPath("readdir", path, (at) => entries(at, path, options.recursive)).map(([, name, kind, parent]) => new Dirent(asked(name, options), kind, parent)));
     },
     statfs(path, options) {
-      path = toPath(path);
-      onPath("statfs", path, (at) => native.stat(at, true));
+      toPath(path);
       const n = options?.bigint ? p.BigInt : p.Number;
-      return { type: n(0), bsize: n(4096), blocks: n(0), bfree: n(0), bavail: n(0), files: n(0), ffree: n(0) };
+      return { type: n(0), bsize: n(0), blocks: n(0), bfree: n(0), bavail: n(0), files: n(0), ffree: n(0) };
     },
   };
   const writing = (path, data, options, flag) => {
     flagged(options, "flush");
     const content = bytes(data, options.encoding);
-    withFile(path, "write", flagsOf(options.flag, flag), modeOf(options.mode), (h) => { native.writeAt(h, content); });
+    return withFile(path, "writeAll", "fwrite", flagsOf(options.flag, flag), modeOf(options.mode), (h) => {
+      if (typeof path !== "number") return native.writeAt(h, content);
+      if (flag === "a") return native.writeAt(h, content, native.fstat(h)[1]);
+      native.ftruncate(h, 0); // a descriptor's file is replaced as well
+      return native.writeAt(h, content, 0);
+    });
   };
   const exists = (path) => { try { native.stat(full(toPath(path)), true); return true; } catch { return false; } };
 
@@ -442,7 +493,7 @@ function (native, p) {
       native.nextTick(() => {
         if (onFile[name]) try { checkSignal(args); } catch (e) { error = e; }
         if (error) { if (handing[name]) callback(error, 0, args[1]); else callback(error); }
-        else if (result === undefined) callback(null);
+        else if (result === undefined && name !== "mkdir" || name === "writeFile" || name === "appendFile") callback(null);
         else if (handing[name]) callback(null, result, args[1]);
         else callback(null, result);
       });
@@ -458,7 +509,7 @@ function (native, p) {
       const result = ops[name](file instanceof FileHandle ? file.fd : toPath(file), ...args);
       await undefined;
       checkSignal(args);
-      return result;
+      return name === "readFile" ? result : undefined;
     }, ops[name].length);
   }
   // What promises.writeFile takes beside bytes and strings: what yields them.
@@ -495,7 +546,7 @@ function (native, p) {
     F_OK: 0, R_OK: 4, W_OK: 2, X_OK: 1,
     createReadStream(path, options) { return new ReadStream(path, options); },
     createWriteStream(path, options) { return new WriteStream(path, options); },
-    async openAsBlob(path, options = {}) {
+    openAsBlob(path, options = {}) {
       errors.object(options, "options");
       if (options.type !== undefined) errors.string(options.type, "options.type");
       path = toPath(path);
@@ -503,7 +554,7 @@ function (native, p) {
       try { data = ops.readFile(path); } catch { throw errors.make("TypeError", "ERR_INVALID_ARG_VALUE", "Unable to open file as blob"); }
       return new Blob([data], options);
     },
-    unwatchFile() {},
+    unwatchFile() { throw errors.refused("fs.unwatchFile"); },
   });
   return fs;
 }

@@ -11,7 +11,7 @@ function (native, p) {
     #path; #list; #at = 0; #closed = false;
     constructor(path, list) { this.#path = path; this.#list = list; }
     get path() { return this.#path; }
-    #open() { if (this.#closed) throw errors.make("Error", "ERR_DIR_CLOSED", "Directory handle was closed"); }
+    #open() { if (this.#closed) throw errors.make("Error", "ERR_DIR_CLOSED", "Directory is closed"); }
     readSync() { this.#open(); return this.#list[this.#at++] ?? null; }
     read(callback) { return this.#later(callback, () => this.readSync()); }
     closeSync() { this.#open(); this.#closed = true; }
@@ -41,7 +41,7 @@ function (native, p) {
       #fd;
       constructor(fd) { super(); this.#fd = fd; }
       get fd() { return this.#fd; }
-      #open(syscall) { if (this.#fd < 0) throw p.ObjectAssign(errors.make("Error", "EBADF", "file closed"), { syscall }); }
+      #open(syscall) { if (this.#fd < 0) throw p.ObjectAssign(errors.make("Error", "EBADF", "Bad file descriptor"), { errno: -9, syscall: syscall.replace(/^f(?=stat)/, "") }); }
       async close() { if (this.#fd >= 0) { const fd = this.#fd; this.#fd = -1; ops.close(fd); this.emit("close"); } }
       async read(buffer, offset, length, at) {
         this.#open("read");
@@ -67,25 +67,7 @@ function (native, p) {
       createReadStream(options) { return new ReadStream(undefined, { ...options, fd: this }); }
       createWriteStream(options) { return new WriteStream(undefined, { ...options, fd: this }); }
       readableWebStream() { return Readable.toWeb(new ReadStream(undefined, { fd: this, autoClose: false }), { type: "bytes" }); }
-      readLines(options) {
-        const chunks = this.createReadStream({ encoding: "utf8", ...options })[p.SymbolAsyncIterator]();
-        const lines = [];
-        let left = "", ended = false;
-        return {
-          async next() {
-            while (lines.length === 0 && !ended) {
-              const { value, done } = await chunks.next();
-              const parts = (left + (value ?? "")).split(/\r?\n/);
-              left = done ? "" : parts.pop();
-              if (!done || parts[0] !== "") lines.push(...parts);
-              ended = !!done;
-            }
-            return lines.length > 0 ? { value: lines.shift(), done: false } : { value: undefined, done: true };
-          },
-          async return() { await chunks.return(); return { value: undefined, done: true }; },
-          [p.SymbolAsyncIterator]() { return this; },
-        };
-      }
+      readLines() { throw errors.refused("fs.FileHandle.readLines"); }
       [p.SymbolAsyncDispose]() { return this.close(); }
     }
 
