@@ -90,8 +90,6 @@ func (m *module) unlink(path string) error {
 	switch {
 	case err != nil:
 		return err
-	case n == nil && parent.readOnly:
-		return fsFail("EPERM")
 	case n == nil:
 		return fsFail("ENOENT")
 	case n.kind == folderNode:
