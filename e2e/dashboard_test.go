@@ -116,6 +116,90 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.body.innerText.includes("This page has no access")`)
 }
 
+// The worker whose stores and routes a person uses: KV, D1, R2, a Workflow, an echo over
+// HTTP and WebSocket.
+const storesWorker = `
+import { WorkflowEntrypoint } from "cloudflare:workers";
+const evil = "<img src=x onerror=\"document.title = 'broken in'\">";
+export class Flow extends WorkflowEntrypoint { async run(event, step) { return await step.do("first", async () => 42); } }
+export default { async fetch(req, env) {
+  if (req.headers.get("upgrade") === "websocket") {
+    const [client, server] = Object.values(new WebSocketPair());
+    server.accept();
+    server.send("welcome " + evil);
+    server.addEventListener("message", (e) => server.send("echo " + e.data));
+    return new Response(null, { status: 101, webSocket: client });
+  }
+  if (req.method === "POST") return new Response("got " + await req.text() + " with " + req.headers.get("x-note"), { status: 201 });
+  await env.KV.put("color", "red " + evil, { metadata: { evil } }); await env.KV.put(evil, "named");
+  await env.R2.put("a/b.txt", "the object");
+  await env.DB.exec("CREATE TABLE IF NOT EXISTS people (name TEXT)"); await env.DB.prepare("INSERT INTO people VALUES (?)").bind("ann " + evil).run();
+  await env.FLOW.create({ id: "first-order" });
+  return new Response("ready");
+} };`
+
+// A person edits what bindings store, sends requests, and talks over a WebSocket.
+func TestDashboardStores(t *testing.T) {
+	page := browse(t)
+	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
+	dir := project(t, map[string]string{"worker.js": storesWorker, "wrangler.json": `{"name": "shop", "main": "worker.js", "compatibility_date": "2026-08-01",
+		"kv_namespaces": [{"binding": "KV", "id": "kv"}], "r2_buckets": [{"binding": "R2", "bucket_name": "pictures"}],
+		"d1_databases": [{"binding": "DB", "database_name": "main", "database_id": "main"}], "workflows": [{"binding": "FLOW", "name": "orders", "class_name": "Flow"}]}`})
+	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
+		"--persist-to", filepath.Join(t.TempDir(), "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, "GET", s.url+"/")
+	cmd := exec.Command(minido, "dashboard")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.visit(strings.TrimSpace(string(out)))
+	page.click("nav a", "Stores")
+	page.until(`document.body.innerText.includes("color") && document.body.innerText.includes("<img src=x")`)
+	page.click(".row [role=cell]:first-child", "color")
+	page.until(`document.querySelector("textarea").value.startsWith("red <img")`)
+	show(t, page, "stores")
+	page.eval(`document.querySelector("textarea").value = "green"`)
+	page.click("button", "Put")
+	page.until(`document.body.innerText.includes("Stored.")`)
+	if _, got := ask(t, "GET", s.url+"/cdn-cgi/local/explorer/api/storage/kv/namespaces/kv/values/color"); got != "green" {
+		t.Errorf("the value that was put is %q", got)
+	}
+	page.click("button", "Delete")
+	page.until(`!document.querySelector(".list").innerText.includes("color")`)
+	page.click(".tab", "R2 pictures")
+	page.click(".row [role=cell]:first-child", "a/b.txt")
+	page.until(`document.querySelector("textarea").value === "the object"`)
+	page.click(".tab", "D1 DB")
+	page.until(`document.body.innerText.includes("CREATE TABLE people")`)
+	page.eval(`document.querySelector("textarea").value = "UPDATE people SET name = name || '!' RETURNING name"`)
+	page.click("button", "Run")
+	page.until(`[...document.querySelectorAll("td")].some(e => e.textContent.startsWith("ann <img") && e.textContent.endsWith("!"))`)
+	page.click(".tab", "Workflow orders")
+	page.until(`document.body.innerText.includes("first-order")`)
+
+	page.click("nav a", "Requests and logs")
+	page.until(`[...document.querySelectorAll(".row")].find(e => e.textContent.includes("GET / 200") && (e.click(), true))`)
+	page.click("pre a", "Send it again")
+	page.until(`document.querySelector("[aria-label=Path]").value === "/"`)
+	page.eval(`document.querySelector("[aria-label=Method]").value = "POST", document.querySelector("[aria-label^=Headers]").value = "x-note: a note", document.querySelector("[aria-label=Body]").value = "a body"`)
+	page.click("button", "Send")
+	page.until(`document.querySelector(".answer").innerText.includes("got a body with a note") && document.querySelector(".answer").innerText.includes("201")`)
+	page.click("button", "Connect")
+	page.until(`document.body.innerText.includes("welcome <img")`)
+	page.eval(`document.querySelector("[aria-label='Frame to send']").value = "hello"`)
+	page.until(`[...document.querySelectorAll(".sockets button")].find(e => e.textContent === "Send" && !e.disabled && (e.click(), true))`)
+	page.until(`document.body.innerText.includes("echo hello")`)
+	show(t, page, "client")
+	if title := page.eval(`document.title`); strings.Contains(title, "broken in") {
+		t.Error("a text of the worker became markup")
+	}
+}
+
 const errorWorker = `interface Env { NOTE: string }
 function deep(input: string): never {
   throw new TypeError("no <img src=x onerror=\"document.title = 'broken in'\"> here: " + input);

@@ -67,6 +67,7 @@ func (c *Control) endpoints() []endpoint {
 				{"points", "boolean", "Adds effect points from now on."},
 				{"follow", "boolean", "false ends the answer with what there is."},
 			}},
+		endpoint{method: "POST", path: "/v1/request", summary: "Sends a request to the worker and gives its response.", serve: c.request, ask: WorkerRequest{}, answer: WorkerResponse{}},
 		endpoint{method: "POST", path: "/v1/dashboard", summary: "An address that opens the dashboard, once.", serve: c.ticket, ask: struct{}{}, answer: DashboardURL{}},
 		endpoint{method: "POST", path: sessionPath, summary: "Exchanges the ticket of such an address for a token.", serve: c.session, ask: SessionRequest{}, answer: SessionToken{}, public: true},
 	)

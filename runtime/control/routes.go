@@ -26,7 +26,7 @@ func (c *Control) routes() http.Handler {
 	for _, e := range c.endpoints() {
 		m.HandleFunc(e.method+" "+e.path, e.serve)
 	}
-	m.Handle("GET "+dashboard.Path+"/", dashboard.Handler())
+	m.Handle("GET "+dashboard.Path+"/", dashboard.Handler(c.opts.Server.URL()))
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there is no "+r.Method+" "+r.URL.Path+"; docs/control.md lists what there is")
 	})

@@ -20,17 +20,24 @@ import (
 // Path is where the pages are on the control listener.
 const Path = "/dashboard"
 
-// policy lets a page load and ask nothing but its own origin, and be framed by
-// nobody.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+// policy lets a page load and ask nothing but its own origin, connect WebSockets to
+// the worker, and be framed by nobody.
+func policy(worker string) string {
+	if worker != "" {
+		worker = " ws" + strings.TrimPrefix(worker, "http")
+	}
+	return "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'" + worker + "; img-src 'self' data:; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+}
 
 //go:embed app
 var sources embed.FS
 
-// Handler answers GET Path/...; it compiles the program at the first request. Safe
+// Handler answers GET Path/... of a server whose worker answers at the URL, "" for
+// nowhere; it compiles the program at the first request. Safe
 // for concurrent use.
-func Handler() http.Handler {
+func Handler(worker string) http.Handler {
+	policy := policy(worker)
 	program := sync.OnceValues(compile)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/binding"
@@ -10,7 +11,21 @@ import (
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/explorer"
+	"minido.dev/minido/runtime/gateway"
 )
+
+// logged leaves the explorer's requests out of the log, as wrangler does: they are
+// those of who looks at it.
+func logged(to func(gateway.RequestLog)) func(gateway.RequestLog) {
+	if to == nil {
+		return nil
+	}
+	return func(r gateway.RequestLog) {
+		if r.Path != explorer.Path && !strings.HasPrefix(r.Path, explorer.Path+"/") {
+			to(r)
+		}
+	}
+}
 
 // maxExplorerBytes bounds what is put through the explorer: more than a value of KV may
 // have.

@@ -205,7 +205,7 @@ func (s *Server) openNamespace(folder, class, uniqueKey string) error {
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
 		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
-		Around: gateway.Surroundings{Sources: s.Sources, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: s.opts.Requests, Warn: func(text string) { s.event(EventWarning, text) },
+		Around: gateway.Surroundings{Sources: s.Sources, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
 		if err := s.gateway.Serve(s.listener); err != nil && !s.isClosed() {

@@ -45,7 +45,7 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
     ...(timeline ? [{ title: "Lanes", width: `${mostLanes * 16 + 20}px`, show: dots }] : []),
     { title: "Where", width: "11rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
     { title: "What", show: (e: Entry) => h("span", { class: tone(e) }, says(e).slice(0, 300).replaceAll("\n", " ⏎ ")) },
-  ], e => fill(detail, `${new Date(e.at_ms).toISOString()}  ${lane(e)}  ${e.kind}${e.level ? " " + e.level : ""}\n\n${says(e)}`), (a, b) => a.seq === b.seq);
+  ], e => fill(detail, e.kind === "request" && h("a", { href: `#/client/${encodeURIComponent(`${e.method} ${e.path}`)}` }, "Send it again"), e.kind === "request" && "\n\n", `${new Date(e.at_ms).toISOString()}  ${lane(e)}  ${e.kind}${e.level ? " " + e.level : ""}\n\n${says(e)}`), (a, b) => a.seq === b.seq);
 
   function refresh(): void {
     if (waiting || signal.aborted) return;

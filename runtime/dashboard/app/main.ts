@@ -1,15 +1,19 @@
 import { enter, get, Refusal, type Status } from "./api";
+import { client } from "./client";
 import { clock } from "./clock";
 import { data } from "./data";
 import { bytes, fill, h, message } from "./dom";
 import { live } from "./live";
 import { objects } from "./objects";
+import { stores } from "./stores";
 
 const pages: [path: string, title: string, show: (main: HTMLElement, signal: AbortSignal, ...rest: string[]) => void][] = [
   ["objects", "Objects", objects],
   ["data", "Data", (main, signal, name = "", id = "") => data(main, signal, name, id)],
+  ["stores", "Stores", (main, signal, kind = "", id = "") => stores(main, signal, kind, id)],
   ["timeline", "Timeline", (main, signal) => live(main, signal, true)],
   ["logs", "Requests and logs", (main, signal) => live(main, signal, false)],
+  ["client", "Client", (main, signal, again = "") => client(main, signal, again)],
   ["time", "Time", clock],
 ];
 
