@@ -18,8 +18,12 @@ func TestRequest(t *testing.T) {
 	if got.Status != 200 || got.Text != "1" || got.TookUs < got.HeadUs || got.HeadUs <= 0 || got.Truncated {
 		t.Errorf("%+v", got)
 	}
+	// Two slashes are the worker's path, too, and no host.
+	if err := client.Post(context.Background(), "/v1/request", WorkerRequest{Method: "GET", Path: "//evil.example/"}, &got); err != nil || got.Status != 200 || got.Text != "2" {
+		t.Errorf("//evil.example/: %+v, %v", got, err)
+	}
 	for _, bad := range []WorkerRequest{
-		{Method: "GET", Path: "http://evil.example/"}, {Method: "GET", Path: "//evil.example/"}, {Method: "GET", Path: "a"}, {Method: "GET", Path: ""},
+		{Method: "GET", Path: "http://evil.example/"}, {Method: "GET", Path: "a"}, {Method: "GET", Path: ""},
 		{Method: "GET", Path: "/", Headers: [][]string{{"Host", "evil.example"}}}, {Method: "GET", Path: "/", Headers: [][]string{{"a"}}}, {Method: "G T", Path: "/"},
 	} {
 		var refused *CallError
