@@ -103,6 +103,14 @@ export default { async fetch(req, env) {
   await t("put over an upload", async () => { await B.put("mp2", "whole"); return (await B.get("mp2")).text(); });
   await t("upload over an object", async () => { const u = await B.createMultipartUpload("mp2"); const p = await u.uploadPart(1, "parts"); await u.complete([p]); return (await B.get("mp2")).text(); });
   await t("delete an upload", async () => { await B.delete("mp3"); return B.head("mp3"); });
+  const hex = "0a".repeat(32), key = new Uint8Array(32);
+  await t("own key", async () => [show(await B.put("own", "x", { ssecKey: hex })), (await B.put("own", "x", { ssecKey: key.buffer })).ssecKeyMd5 ?? "none", await (await B.get("own", { ssecKey: key })).text(), await (await B.get("own")).text()]);
+  for (const [i, bad] of ["zz", "0011", key.subarray(1), 5, null].entries()) await t("own key " + i, () => B.put("own", "x", { ssecKey: bad }));
+  await t("own key of get", () => B.get("own", { ssecKey: "zz" }));
+  await t("own key of an upload", () => B.createMultipartUpload("own", { ssecKey: "zz" }));
+  await t("own key of a part", async () => (await B.createMultipartUpload("own", { ssecKey: hex })).uploadPart(1, "a", { ssecKey: "00" }));
+  for (const storageClass of ["Standard", "InfrequentAccess", "Cheap"]) await t("class " + storageClass, async () => [(await B.put("class", "x", { storageClass })).storageClass, (await B.head("class")).storageClass]);
+  await B.delete(["own", "class"]);
   await B.delete("mp"); // its five megabytes are not for /look
   return Response.json(out.map((line) => JSON.stringify(line)));
 } }

@@ -136,7 +136,19 @@ function (native, p) {
       return out;
     };
 
-    const absent = (what) => { throw new p.Error(`R2: ${what} is not available in minido.`); };
+    // checkKey checks ssecKey. As in miniflare nothing is encrypted with it.
+    const checkKey = (options) => {
+      const key = options?.ssecKey;
+      if (key === undefined) return;
+      let bytes;
+      if (key instanceof p.ArrayBuffer || ArrayBufferIsView(key)) {
+        bytes = key.byteLength;
+      } else {
+        if (RegExpPrototypeExec(/^[0-9a-fA-F]*$/, `${key}`) === null) throw new p.Error("SSE-C Key has invalid format");
+        bytes = `${key}`.length / 2;
+      }
+      if (bytes !== 32) throw new p.Error("SSE-C Key must be 32 bytes in length");
+    };
     const call = (op, request, body) => native.call(op, JSONStringify(request), body);
 
     class R2Bucket {
@@ -145,12 +157,13 @@ function (native, p) {
         return r.object ? make(HeadResult.prototype, r.object, r.object.range) : null;
       }
       async get(key, options) {
+        checkKey(options);
         const [r, data] = await call("get", { key: `${key}`, onlyIf: condition(options?.onlyIf), range: rangeOf(options?.range) });
         if (!r.object) return null;
         return r.hasBody ? GetResult.of(r.object, data) : make(HeadResult.prototype, r.object, r.object.range);
       }
       async put(key, value, options) {
-        if (options?.ssecKey !== undefined) absent("encryption with your own key (ssecKey)");
+        checkKey(options);
         const accepted = value === null || value === undefined || typeof value === "string" || value instanceof p.ArrayBuffer || ArrayBufferIsView(value) ||
           value instanceof Blob || value instanceof ReadableStream;
         if (!accepted) {
@@ -188,6 +201,7 @@ function (native, p) {
         await call("delete", { keys: names });
       }
       async createMultipartUpload(key, options) {
+        checkKey(options);
         const [r] = await call("createMultipartUpload", { key: `${key}`, httpMetadata: metadata(options?.httpMetadata), customMetadata: { ...options?.customMetadata } });
         return new R2MultipartUpload(`${key}`, r.uploadId);
       }
@@ -199,7 +213,7 @@ function (native, p) {
         this.key = key;
       }
       async uploadPart(partNumber, value, options) {
-        if (options?.ssecKey !== undefined) absent("encryption with your own key (ssecKey)");
+        checkKey(options);
         const n = MathTrunc(+partNumber) || 0;
         if (n < 1 || n > 10000) throw new p.TypeError(`Part number must be between 1 and 10000 (inclusive). Actual value was: ${n}`);
         const bytes = await arrayBufferOf(new Response(value ?? ""));
