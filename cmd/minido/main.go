@@ -34,6 +34,7 @@ type cli struct {
 	Dashboard  dashboardCommand  `cmd:"" help:"Print an address at which a browser shows the running server: objects, data, a live timeline, logs, time."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"The KV namespaces of the state directory: get, put, list, delete."`
 	D1         d1Command         `cmd:"" name:"d1" help:"The D1 databases of the state directory: execute SQL, apply migrations."`
+	Queue      queueCommand      `cmd:"" help:"The queues of a running server: pause and resume their delivery."`
 	Test       testCommand       `cmd:"" help:"Run vitest suites inside the worker, in simulated worlds; with --chaos, under faults."`
 	Analytics  analyticsCommand  `cmd:"" help:"Query what workers wrote to Analytics Engine datasets."`
 	Chaos      chaoscli.Chaos    `cmd:"" help:"Kill an agent project where it hurts, and check that it recovers."`

@@ -87,11 +87,9 @@ type Place struct {
 
 // Attachment is a list of entries beside env.
 type Attachment struct {
-	At    string `json:"at"`
-	Title string `json:"title"`
-	// Offered says that entries work, but for those whose type is in Except.
-	Offered bool     `json:"offered"`
-	Except  []string `json:"except"`
+	At      string `json:"at"`
+	Title   string `json:"title"`
+	Offered bool   `json:"offered"` // its entries work
 }
 
 // Order says where a kind stands among the others. Both count from 1; kinds

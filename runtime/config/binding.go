@@ -134,7 +134,7 @@ func decodeAttachments(list *node, section string, kind binding.ID, a binding.At
 	for i, entry := range list.elements() {
 		out = append(out, Attachment{
 			Section: fmt.Sprintf("%s[%d]", section, i), Kind: kind, Title: a.Title, Where: entry.where(), Params: params(entry),
-			Offered: a.Offered && !slices.Contains(a.Except, entry.get("type").str()),
+			Offered: a.Offered,
 		})
 	}
 	return out

@@ -61,6 +61,8 @@ func (c *Control) endpoints() []endpoint {
 		endpoint{method: "POST", path: "/v1/clock/advance", summary: "Advances a clock of mode virtual or auto.", serve: c.advance, ask: AdvanceRequest{}, answer: Clock{}},
 		endpoint{method: "POST", path: "/v1/sql", summary: "One statement that reads an object's database.", serve: c.sql, ask: QueryRequest{}, answer: QueryResult{}},
 		endpoint{method: "POST", path: "/v1/export", summary: "A consistent copy of an object's database.", serve: c.export, ask: ExportRequest{}, content: "application/vnd.sqlite3"},
+		endpoint{method: "POST", path: "/v1/queue/pause", summary: "Pauses the delivery of a queue's messages.", serve: c.pause("pause"), ask: QueueRequest{}, answer: Done{}},
+		endpoint{method: "POST", path: "/v1/queue/resume", summary: "Resumes it.", serve: c.pause("resume"), ask: QueueRequest{}, answer: Done{}},
 		endpoint{method: "GET", path: "/v1/feed", summary: "What happens in the server: a line of JSON for each entry.", serve: c.follow, answer: FeedLine{}, content: "application/x-ndjson",
 			query: []parameter{
 				{"after", "integer", "Goes on behind the entry with this seq."},

@@ -1,6 +1,10 @@
 package minidotest
 
-import "minido.dev/minido/durableobject/pool"
+import (
+	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/binding/queue"
+	"minido.dev/minido/runtime/server"
+)
 
 // Act does something to an object, by its class and name, and steps the world
 // until it is done.
@@ -35,4 +39,15 @@ func (w *World) settled(act func(done func(error))) error {
 // Evict takes an object out of memory, whatever it is doing.
 func (w *World) Evict(class, object string) error {
 	return w.Act(class, object, pool.Action{Verb: pool.Evict, Force: true})
+}
+
+// AskQueue asks the broker of a queue as the control API does, and steps the world
+// until it has answered.
+func (w *World) AskQueue(name string, ask queue.Ask) (answer string, err error) {
+	over := false
+	server.AskQueue(w.Server, name, ask, func(b []byte, e error) { answer, err, over = string(b), e, true })
+	if e := w.Until(func() bool { return over }); e != nil {
+		return "", e
+	}
+	return answer, err
 }

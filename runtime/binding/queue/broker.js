@@ -9,7 +9,7 @@ function (native, p) {
   const { ArrayPrototypePush, DateNow, MathMin, MathMax, JSONStringify, JSONParse } = p;
   const retentionMs = 4 * 24 * 3600 * 1000; // production's default
 
-  return (DurableObject, name, consumer, deadLetters) => class QueueBroker extends DurableObject {
+  return (DurableObject, Response, name, consumer, deadLetters) => class QueueBroker extends DurableObject {
     #sql;
     #storage;
     #count; // of messages that wait, and their bytes: counting rows would make sending slow
@@ -28,7 +28,9 @@ function (native, p) {
         due INTEGER NOT NULL,
         dead INTEGER NOT NULL DEFAULT 0
       );
-      CREATE INDEX IF NOT EXISTS messages_due ON messages (dead, due, seq)`);
+      CREATE INDEX IF NOT EXISTS messages_due ON messages (dead, due, seq);
+      CREATE TABLE IF NOT EXISTS leases (lease TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, until INTEGER NOT NULL);
+      CREATE TABLE IF NOT EXISTS paused (since INTEGER NOT NULL)`);
       this.#recount();
     }
 
@@ -67,7 +69,7 @@ function (native, p) {
     // When the next batch is due; undefined if nothing waits for one.
     #next() {
       if (this.#sql.exec("SELECT 1 FROM messages WHERE dead = 1 LIMIT 1").toArray().length > 0) return 0;
-      if (consumer === undefined) return undefined;
+      if (!this.#pushes()) return undefined;
       const [row] = this.#sql.exec("SELECT min(due) AS first FROM messages WHERE dead = 0").toArray();
       if (row.first === null) return undefined;
       const waited = row.first + 1000 * consumer.maxBatchTimeout;
@@ -85,7 +87,7 @@ function (native, p) {
 
     async alarm() {
       await this.#bury();
-      if (consumer !== undefined) {
+      if (this.#pushes()) {
         const batches = [];
         const taken = { __proto__: null };
         for (let i = 0; i < consumer.maxConcurrency; i++) {
@@ -150,20 +152,100 @@ function (native, p) {
         }
         failed++;
         const attempts = row.attempts + 1, most = consumer.maxRetries + 1;
-        const after = `after ${most} failed attempt${most === 1 ? "" : "s"}`;
         if (attempts < most) {
           const delay = retries[row.id]?.delaySeconds ?? batchDelay;
           this.#sql.exec("UPDATE messages SET attempts = ?, due = ? WHERE seq = ?", attempts, now + 1000 * delay, row.seq);
-        } else if (deadLetters !== undefined) {
-          native.report(`Moving message "${row.id}" on queue "${name}" to dead letter queue "${consumer.deadLetterQueue}" ${after}...`);
-          this.#sql.exec("UPDATE messages SET attempts = ?, dead = 1 WHERE seq = ?", attempts, row.seq);
         } else {
-          native.report(`Dropped message "${row.id}" on queue "${name}" ${after}!`);
-          this.#sql.exec("DELETE FROM messages WHERE seq = ?", row.seq);
+          this.#giveUp(row, attempts, most);
         }
       }
       this.#recount();
       native.delivered(`QUEUE ${name} ${batch.length - failed}/${batch.length} (${tookMs}ms)`);
+    }
+
+    // pushes reports whether batches go to a consumer now: it is a worker, and nobody
+    // has paused the delivery.
+    #pushes() {
+      return consumer !== undefined && consumer.type !== "http_pull" && this.#sql.exec("SELECT 1 FROM paused LIMIT 1").toArray().length === 0;
+    }
+
+    // fetch is for the control API: pause, resume, and the pull and ack of consumers
+    // that fetch messages themselves.
+    async fetch(request) {
+      const ask = await request.json();
+      switch (ask.op) {
+        case "pause":
+          this.#sql.exec("DELETE FROM paused");
+          this.#sql.exec("INSERT INTO paused VALUES (?)", DateNow());
+          return Response.json({});
+        case "resume":
+          this.#sql.exec("DELETE FROM paused");
+          await this.#schedule(DateNow());
+          return Response.json({});
+        case "pull": return Response.json(await this.#pull(ask));
+        case "ack": return Response.json(this.#ack(ask));
+      }
+      return new Response("there is no operation " + ask.op, { status: 400 });
+    }
+
+    // A message that was pulled is visible again when its lease is over; one that was
+    // delivered too often is not.
+    async #pull(ask) {
+      const now = DateNow();
+      const until = now + (ask.visibilityTimeoutMs ?? consumer?.visibilityTimeoutMs ?? 30000);
+      const most = (consumer?.maxRetries ?? 2) + 1;
+      const messages = [];
+      this.#sql.exec("DELETE FROM leases WHERE until <= ?", now);
+      for (const row of this.#sql.exec("SELECT * FROM messages WHERE dead = 0 AND due <= ? AND attempts >= ?", now, most).toArray()) this.#giveUp(row, row.attempts, most);
+      for (const row of this.#sql.exec("SELECT * FROM messages WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, ask.batchSize ?? 5).toArray()) {
+        const lease = native.id();
+        this.#sql.exec("UPDATE messages SET attempts = ?, due = ? WHERE seq = ?", row.attempts + 1, until, row.seq);
+        this.#sql.exec("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", lease, row.seq, until);
+        ArrayPrototypePush(messages, {
+          body: row.content_type === "text" ? native.text(row.body) : native.base64(row.body), id: row.id, timestamp_ms: row.timestamp,
+          attempts: row.attempts + 1, metadata: { "CF-Content-Type": row.content_type }, lease_id: lease,
+        });
+      }
+      this.#recount();
+      await this.#schedule(now);
+      return { message_backlog_count: this.#count, messages };
+    }
+
+    #ack(ask) {
+      const now = DateNow(), warnings = {};
+      let acked = 0, retried = 0;
+      const leased = (lease) => {
+        const [row] = this.#sql.exec("SELECT seq FROM leases WHERE lease = ? AND until > ?", lease, now).toArray();
+        if (row === undefined) warnings[lease] = "the lease is not known, or is over";
+        else this.#sql.exec("DELETE FROM leases WHERE lease = ?", lease);
+        return row?.seq;
+      };
+      for (const { lease_id } of ask.acks ?? []) {
+        const seq = leased(`${lease_id}`);
+        if (seq === undefined) continue;
+        this.#sql.exec("DELETE FROM messages WHERE seq = ?", seq);
+        acked++;
+      }
+      for (const { lease_id, delay_seconds } of ask.retries ?? []) {
+        const seq = leased(`${lease_id}`);
+        if (seq === undefined) continue;
+        this.#sql.exec("UPDATE messages SET due = ? WHERE seq = ?", now + 1000 * (delay_seconds ?? consumer?.retryDelay ?? 0), seq);
+        retried++;
+      }
+      this.#recount();
+      return { ackCount: acked, retryCount: retried, warnings };
+    }
+
+    // giveUp is for a message that has been delivered too often.
+    #giveUp(row, attempts, most) {
+      const after = `after ${most} failed attempt${most === 1 ? "" : "s"}`;
+      if (deadLetters !== undefined) {
+        native.report(`Moving message "${row.id}" on queue "${name}" to dead letter queue "${consumer.deadLetterQueue}" ${after}...`);
+        this.#sql.exec("UPDATE messages SET attempts = ?, dead = 1 WHERE seq = ?", attempts, row.seq);
+      } else {
+        native.report(`Dropped message "${row.id}" on queue "${name}" ${after}!`);
+        this.#sql.exec("DELETE FROM messages WHERE seq = ?", row.seq);
+      }
     }
 
     // Dead letters keep their id and their time.

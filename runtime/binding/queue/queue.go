@@ -7,8 +7,11 @@ package queue
 import (
 	"bytes"
 	_ "embed"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 
@@ -82,6 +85,8 @@ type consumer struct {
 	// MaxConcurrency is how many batches are delivered at the same time. Production
 	// scales by itself; here it is 1 unless configured, as in miniflare.
 	MaxConcurrency float64 `json:"maxConcurrency"`
+	// VisibilityTimeoutMs is how long a message that was pulled is nobody else's.
+	VisibilityTimeoutMs float64 `json:"visibilityTimeoutMs"`
 }
 
 // httpPull is the type of consumers that fetch messages themselves.
@@ -103,6 +108,7 @@ func consumersOf(p *config.Project) (all []consumer) {
 			Script: p.Name, Queue: text("queue"), Type: text("type"),
 			MaxBatchSize: max(1, number("max_batch_size", 5)), MaxBatchTimeout: number("max_batch_timeout", 1), MaxRetries: number("max_retries", 2),
 			RetryDelay: number("retry_delay", 0), DeadLetterQueue: text("dead_letter_queue"), MaxConcurrency: max(1, number("max_concurrency", 1)),
+			VisibilityTimeoutMs: number("visibility_timeout_ms", 30000),
 		})
 	}
 	return all
@@ -132,7 +138,7 @@ func (d *queues) Classes(projects []*config.Project) (all []driver.Class) {
 		}
 	}
 	for _, c := range consumers {
-		host(c.Script, c.Queue, nil)
+		host(c.Script, c.Queue, &c)
 		host(c.Script, c.DeadLetterQueue, nil)
 	}
 	for _, p := range projects {
@@ -199,6 +205,10 @@ func (d *queues) broker(a *cfapi.API, h driver.Handlers, queue string, c *consum
 		engine.Func{Name: "deliver", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
 			return d.deliver(a, h, batchOf(a, queue, call))
 		}},
+		engine.Func{Name: "text", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return vm.ToValue(string(bytesOf(call.Argument(0)))) }},
+		engine.Func{Name: "base64", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return vm.ToValue(base64.StdEncoding.EncodeToString(bytesOf(call.Argument(0))))
+		}},
 		log("report", engine.Warn), log("delivered", engine.Debug),
 	)
 	made := a.Engine.Load(brokerPrelude, native)
@@ -213,8 +223,58 @@ func (d *queues) broker(a *cfapi.API, h driver.Handlers, queue string, c *consum
 			deadLetters = stub(a, h.Objects(uniqueKey(c.DeadLetterQueue)))
 		}
 	}
-	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), vm.ToValue(queue), consumed, deadLetters).(*goja.Object)
+	response := vm.GlobalObject().Get("Response")
+	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), response, vm.ToValue(queue), consumed, deadLetters).(*goja.Object)
 }
+
+func bytesOf(v goja.Value) []byte {
+	buffer, _ := v.Export().(goja.ArrayBuffer)
+	return buffer.Bytes()
+}
+
+// Ask is what the control API asks of a queue's broker. Op is "pause", "resume",
+// "pull" or "ack".
+type Ask struct {
+	Op                  string          `json:"op"`
+	BatchSize           *int            `json:"batchSize,omitempty"`
+	VisibilityTimeoutMs *int64          `json:"visibilityTimeoutMs,omitempty"`
+	Acks                json.RawMessage `json:"acks,omitempty"`
+	Retries             json.RawMessage `json:"retries,omitempty"`
+}
+
+// Control asks the broker of a queue, which objects finds by its unique key: nil if
+// there is none. done gets its JSON.
+func Control(objects func(uniqueKey string) cfapi.Namespace, queue string, ask Ask, done func([]byte, error)) {
+	ns := objects(uniqueKey(queue))
+	if ns == nil {
+		done(nil, ErrNoQueue)
+		return
+	}
+	body, err := json.Marshal(ask)
+	if err != nil {
+		done(nil, fmt.Errorf("queue: %w", err))
+		return
+	}
+	request := &event.Request{Method: "POST", URL: "http://queue/", Body: event.Bytes(body)}
+	ns.Stub(ns.IDs().FromName(broker)).Fetch(request, func(r *event.Response, err error) {
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		event.ReadAll(r.Body, maxControlBytes, func(data []byte, err error) {
+			if err == nil && r.Status != 200 {
+				err = errors.New(string(data))
+			}
+			done(data, err)
+		})
+	})
+}
+
+// maxControlBytes bounds an answer: 100 messages of 128 KB, in base64.
+const maxControlBytes = 32 << 20
+
+// ErrNoQueue is for a queue that no worker of the session names.
+var ErrNoQueue = errors.New("no worker of this session has a queue of that name")
 
 // batchOf reads deliver(messages, metrics).
 func batchOf(a *cfapi.API, queue string, call goja.FunctionCall) *event.QueueBatch {
