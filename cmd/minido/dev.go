@@ -30,6 +30,8 @@ import (
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/inspector"
+	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/sqlstore"
 )
@@ -54,6 +56,7 @@ type devCommand struct {
 	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
 	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which is always on loopback (see minido ctl); 0 takes a free one."`
 	NoControl    bool     `help:"Do not offer the control API."`
+	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, sources, expressions; no breakpoints), on loopback; 0 takes a free one. Default: none."`
 	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: limits.cpu_ms of the wrangler file, or 30000."`
 	HeapMB       int      `name:"heap-mb" placeholder:"N" default:"1024" help:"Memory of the process at which the isolate that grew most is thrown away; 0 sets no limit."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
@@ -117,6 +120,7 @@ func (c *devCommand) Run() error {
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	// Who waits for "Ready" finds the control API.
 	api, stopControl := c.control(term, s, sch, pacer, happened)
+	stopInspector := c.inspector(term, s, machine, happened)
 	if api != nil {
 		dashboard.Store(api.DashboardPage())
 	}
@@ -130,7 +134,7 @@ func (c *devCommand) Run() error {
 	closing, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	defer clock.Real{}.AfterFunc(stopLimit, cancel).Stop()
-	err = errors.Join(stopControl(closing), s.Close(closing), stopMock(), sch.Close(closing), machine.Close(closing))
+	err = errors.Join(stopInspector(closing), stopControl(closing), s.Close(closing), stopMock(), sch.Close(closing), machine.Close(closing))
 	if err != nil {
 		return fmt.Errorf("stopping: %w", err)
 	}
@@ -162,6 +166,24 @@ func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Schedul
 		return nil, none
 	}
 	return api, api.Close
+}
+
+// inspector starts the inspector, if a port was given; without one the server goes on.
+func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Scheduler, happened *feed.Feed) (stop func(context.Context) error) {
+	none := func(context.Context) error { return nil }
+	if c.Inspector < 0 {
+		return none
+	}
+	x, err := inspector.Start(inspector.Options{Scheduler: sch, Entropy: entropy.System{}, Port: c.Inspector, Title: s.Project().Name, Version: version.Current().Version, Feed: happened,
+		Sources: s.Sources, Evaluate: func(code string, o isolate.EvaluateOptions, done func(isolate.Evaluated, bool, error)) {
+			server.Evaluate(s, code, o, done)
+		}})
+	if err != nil {
+		term.event(server.Event{Kind: server.EventWarning, Text: "no inspector: " + err.Error()})
+		return none
+	}
+	term.line("Inspector on %s (Chrome: chrome://inspect)", x.URL())
+	return x.Close
 }
 
 // stopLimit is how long stopping waits for what is still running.

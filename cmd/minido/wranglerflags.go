@@ -51,7 +51,7 @@ const (
 type ignored struct {
 	takes taking
 	// note tells people what to do instead. Flags about things that minido does not
-	// have (an inspector), or always does, have none.
+	// have (routes), or always does, have none.
 	note string
 }
 
@@ -64,8 +64,7 @@ var wranglerTakes = map[string]ignored{
 	"--host":                     {takes: value},
 	"--infer-origin-from-routes": {takes: nothing},
 	"--inspect":                  {takes: nothing},
-	"--inspector-ip":             {takes: value},
-	"--inspector-port":           {takes: value},
+	"--inspector-ip":             {value, "it listens on 127.0.0.1"},
 	"--install-skills":           {takes: nothing},
 	"--latest":                   {takes: nothing},
 	"--legacy-env":               {takes: nothing},

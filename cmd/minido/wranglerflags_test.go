@@ -15,7 +15,7 @@ func TestAsWranglerReadsThem(t *testing.T) {
 		"dev --showInteractiveDevSession=false -l --port 1":       "dev --show-interactive-dev-session=false --port 1",
 		"dev --no-live-reload --no-bundle src/w.ts":               "dev src/w.ts",
 		"dev --test-scheduled false --no-test-scheduled --remote": "dev --test-scheduled=false --test-scheduled=false --remote",
-		"dev --inspector-port 9229 --inspectorPort=0 src/w.ts":    "dev src/w.ts",
+		"dev --inspector-port 9229 --inspectorPort=0 src/w.ts":    "dev --inspector-port 9229 --inspector-port=0 src/w.ts",
 		"dev --x-provision --experimental-provision false -c a.b": "dev -c a.b",
 		"dev --no-x-provision --no-watch":                         "dev --no-watch",
 		"dev --var A:1 B:2 src/w.ts --var=C:3":                    "dev --var A:1 --var B:2 src/w.ts --var=C:3",

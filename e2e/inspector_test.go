@@ -1,0 +1,168 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"minido.dev/minido/chaos/process"
+)
+
+const inspectedWorker = `interface Env { NAME: string }
+globalThis.visits = 0;
+export default {
+  fetch(req: Request, env: Env): Response {
+    globalThis.visits++;
+    console.warn("visited", { path: new URL(req.url).pathname });
+    return new Response("ok");
+  },
+};
+`
+
+// inspecting is a client of the inspector's. It is for one goroutine.
+type inspecting struct {
+	t      *testing.T
+	conn   *websocket.Conn
+	last   int
+	events []string
+}
+
+// ask sends a method and returns its whole answer; events that come before it are kept.
+func (c *inspecting) ask(method, params string) string {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	c.last++
+	text, err := json.Marshal(map[string]any{"id": c.last, "method": method, "params": json.RawMessage(params)})
+	if err == nil {
+		err = c.conn.Write(ctx, websocket.MessageText, text)
+	}
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for {
+		var got struct {
+			ID     int
+			Result json.RawMessage
+			Error  json.RawMessage
+		}
+		_, text, err := c.conn.Read(ctx)
+		if err == nil {
+			err = json.Unmarshal(text, &got)
+		}
+		if err != nil {
+			c.t.Fatalf("%s: %v", method, err)
+		}
+		if got.ID == c.last {
+			return string(got.Result) + string(got.Error)
+		}
+		c.events = append(c.events, string(text))
+	}
+}
+
+// until reads events until one matches.
+func (c *inspecting) until(pattern string) {
+	c.t.Helper()
+	re := regexp.MustCompile(pattern)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		for _, e := range c.events {
+			if re.MatchString(e) {
+				return
+			}
+		}
+		_, text, err := c.conn.Read(ctx)
+		if err != nil {
+			c.t.Fatalf("%s never comes: %v", pattern, err)
+		}
+		c.events = append(c.events, string(text))
+	}
+}
+
+// DevTools finds the worker, sees what it logs and its TypeScript, and evaluates
+// expressions between turns; breakpoints are refused by name, and so is every page.
+func TestInspector(t *testing.T) {
+	dir := project(t, map[string]string{"src/worker.ts": inspectedWorker, "wrangler.json": `{"name": "seen", "main": "src/worker.ts", "compatibility_date": "2026-08-01", "vars": {"NAME": "a name"}}`})
+	s, err := launch(t, process.Options{Env: []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
+		"--inspector-port", "0", "--persist-to", filepath.Join(t.TempDir(), "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := regexp.MustCompile(`Inspector on (ws://(\S+?)/\S+)`).FindStringSubmatch(s.Output())
+	if address == nil {
+		t.Fatal("no line about the inspector: " + s.Output())
+	}
+	for _, header := range [][2]string{{"Host", "evil.example"}, {"Host", "127.0.0.1"}, {"Origin", "http://evil.example"}, {"Origin", s.url}, {"Origin", "null"}} {
+		for _, path := range []string{"/json/list", strings.TrimPrefix(address[1], "ws://"+address[2])} {
+			req, err := http.NewRequest("GET", "http://"+address[2]+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if req.Header.Set(header[0], header[1]); header[0] == "Host" {
+				req.Host = header[1]
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != 403 {
+				t.Errorf("%v %s: status %d", header, path, resp.StatusCode)
+			}
+		}
+	}
+	if status, body := ask(t, "GET", "http://"+address[2]+"/json/list"); status != 200 || !strings.Contains(body, `"webSocketDebuggerUrl":"`+address[1]+`"`) {
+		t.Errorf("/json/list: %d %s", status, body)
+	}
+	ask(t, "GET", s.url+"/before")
+	conn, _, err := websocket.Dial(context.Background(), address[1], nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	c := &inspecting{t: t, conn: conn}
+	c.ask("Runtime.enable", "{}")
+	c.until(`"Runtime.executionContextCreated"`)
+	c.until(`consoleAPICalled.*visited \{ path: '/before' \}.*"warning"`)
+	ask(t, "GET", s.url+"/after")
+	c.until(`visited \{ path: '/after' \}`)
+	c.ask("Debugger.enable", "{}")
+	c.until(`Debugger.scriptParsed.*file:///src/worker.ts`)
+	if got := c.ask("Debugger.getScriptSource", `{"scriptId": "src/worker.ts"}`); !strings.Contains(got, "interface Env { NAME: string }") {
+		t.Errorf("the source is %s", got)
+	}
+	for expression, want := range map[string]string{
+		"1 + visits":                         `{"result":{"description":"3","type":"number","value":3}}`,
+		"env.NAME":                           `{"result":{"description":"'a name'","type":"string","value":"a name"}}`,
+		"({ a: [1, 2] })":                    `{"result":{"className":"Object","description":"{ a: [ 1, 2 ] }","type":"object","value":{"a":[1,2]}}}`,
+		"let twice = 2 * visits; twice":      `{"result":{"description":"4","type":"number","value":4}}`,
+		"Promise.resolve(7)":                 `{"result":{"description":"7","type":"number","value":7}}`,
+		"null":                               `{"result":{"description":"null","subtype":"null","type":"object","value":null}}`,
+		"undefined":                          `{"result":{"type":"undefined"}}`,
+		"0 / 0":                              `{"result":{"description":"NaN","type":"number","unserializableValue":"NaN"}}`,
+		"fetch('/x')":                        `Uncaught`,
+		"nothing.here":                       `ReferenceError: nothing is not defined`,
+		"1 +":                                `SyntaxError`,
+		"new Promise(() => {}); 'not stuck'": `not stuck`,
+	} {
+		text, err := json.Marshal(map[string]any{"expression": expression, "returnByValue": true, "awaitPromise": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.ask("Runtime.evaluate", string(text)); got != want && !(want[0] != '{' && strings.Contains(got, want)) {
+			t.Errorf("%s: %s, want %s", expression, got, want)
+		}
+	}
+	for _, method := range []string{"Debugger.setBreakpointByUrl", "Debugger.pause", "Profiler.start", "HeapProfiler.takeHeapSnapshot", "Page.enable"} {
+		if got := c.ask(method, "{}"); !strings.Contains(got, method) || !strings.Contains(got, "minido") {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+}
