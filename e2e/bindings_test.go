@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -80,5 +81,22 @@ func TestDifferentialBindings(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// A worker drives a Chromium of this machine over both protocols of the browser
+// binding, and closes it; without one the first use says what to do.
+func TestBrowserBinding(t *testing.T) {
+	t.Parallel()
+	s := bindingWorker(t, "minido", "browser", t.TempDir())
+	if !strings.Contains(s.Output(), "env.BROWSER  browser    ready") {
+		contains(t, s.Output(), "Install a Chromium")
+		t.Skip("no chromium on this machine: install Debian's package chromium")
+	}
+	var answers []any
+	get(t, s.url+"/", &answers)
+	const want = `[[object Fetcher] Fetcher of a page42 of a page42 1 true 1.3 map[status:closed] 0 400 404]`
+	if got := fmt.Sprint(answers); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

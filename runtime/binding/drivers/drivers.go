@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/runtime/binding/ai"
 	"minido.dev/minido/runtime/binding/analyticsengine"
 	"minido.dev/minido/runtime/binding/assets"
+	"minido.dev/minido/runtime/binding/browser"
 	"minido.dev/minido/runtime/binding/d1"
 	"minido.dev/minido/runtime/binding/dispatch"
 	"minido.dev/minido/runtime/binding/driver"
@@ -37,6 +38,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"ai":                       ai.New,
 	"analytics_engine":         analyticsengine.New,
 	"assets":                   assets.New,
+	"browser":                  browser.New,
 	"d1":                       d1.New,
 	"data_blob":                file.NewData,
 	"dispatch_namespace":       dispatch.New,
