@@ -191,7 +191,9 @@ func (p *project) setup() (files []string) {
 
 // amend adds the runner's modules to a bundle.
 func (p *project) amend(b *bundle.Options) {
-	b.Virtual = map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule, "minido:test": minidoTestModule}
+	modules := map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule, "minido:test": minidoTestModule}
+	maps.Copy(modules, b.Virtual)
+	b.Virtual = modules
 	for from, to := range p.settings.Alias {
 		b.Alias[from] = to
 	}

@@ -153,7 +153,7 @@ func (b *Bundler) outer() api.BuildOptions {
 	opts.EntryPoints = []string{b.opts.Entry}
 	opts.Metafile = true
 	opts.Plugins = []api.Plugin{{Name: "minido-graph", Setup: func(p api.PluginBuild) {
-		p.OnResolve(api.OnResolveOptions{Filter: ".*"}, b.onResolve)
+		p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(a api.OnResolveArgs) (api.OnResolveResult, error) { return b.onResolve(p, a) })
 		p.OnLoad(api.OnLoadOptions{Filter: ".*"}, b.onLoad)
 	}}}
 	return opts
@@ -172,7 +172,10 @@ func (b *Bundler) resolution() api.BuildOptions {
 const virtualNamespace = "virtual"
 
 // onResolve keeps specifiers of the host out of esbuild's resolver.
-func (b *Bundler) onResolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
+func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResolveResult, error) {
+	if a.PluginData == (resolvesItself{}) {
+		return api.OnResolveResult{}, nil
+	}
 	if _, ok := b.opts.Alias[a.Path]; ok || a.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{}, nil
 	}
@@ -186,7 +189,42 @@ func (b *Bundler) onResolve(a api.OnResolveArgs) (api.OnResolveResult, error) {
 	if b.opts.NoBundle && !strings.HasPrefix(a.Path, ".") && !strings.HasPrefix(a.Path, "/") {
 		return api.OnResolveResult{Path: a.Path, External: true}, nil
 	}
+	if path := b.pastExports(p, a); path != "" {
+		return api.OnResolveResult{Path: path}, nil
+	}
 	return api.OnResolveResult{}, nil
+}
+
+// resolvesItself marks what onResolve asks esbuild's resolver.
+type resolvesItself struct{}
+
+// pastExports finds a file of a package that a module rule matches and that the
+// package's "exports" leave out, as wrangler does (deployment-bundle,
+// module-collection.ts). It is "" for everything else.
+func (b *Bundler) pastExports(p api.PluginBuild, a api.OnResolveArgs) string {
+	if strings.HasPrefix(a.Path, ".") || filepath.IsAbs(a.Path) || strings.HasPrefix(a.Path, "#") || a.ResolveDir == "" {
+		return ""
+	}
+	spec, _, _ := strings.Cut(a.Path, "?")
+	if _, ok := b.opts.moduleType(filepath.Join(b.opts.Dir, filepath.FromSlash(spec))); !ok {
+		return ""
+	}
+	found := p.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, ResolveDir: a.ResolveDir, Kind: a.Kind, PluginData: resolvesItself{}})
+	if len(found.Errors) == 0 {
+		return ""
+	}
+	for dir := a.ResolveDir; ; dir = filepath.Dir(dir) {
+		path := filepath.Join(dir, "node_modules", filepath.FromSlash(spec))
+		if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() {
+			if real, err := filepath.EvalSymlinks(path); err == nil {
+				path = real
+			}
+			return path
+		}
+		if filepath.Dir(dir) == dir {
+			return ""
+		}
+	}
 }
 
 // onLoad lowers a file and hands esbuild the stub with its imports. esbuild

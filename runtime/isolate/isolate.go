@@ -139,6 +139,7 @@ func (i *Isolate) Start(ready func(error)) {
 	err := i.Engine.Post(engine.GlobalFrame, "load", func() {
 		i.CF.Bind(i.opts.Bindings)
 		i.definePlatform()
+		i.bindGlobals()
 		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Wasm: i.wasm.Module,
 			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
@@ -242,6 +243,7 @@ func (i *Isolate) builtin(spec string) (goja.Value, error) {
 // prepare makes ctx.exports: a loopback for each exported handler and class, in
 // the reference's order.
 func (i *Isolate) prepare() {
+	i.serveEvents()
 	var handlers, entrypoints, classes []string
 	for _, name := range i.ExportNames() {
 		v, ok := i.exports.Get(name).(*goja.Object)

@@ -118,7 +118,9 @@ func (r *Registry) Names() []string {
 
 // Offered is Has under a worker's compatibility flags: nodejs_als alone gives
 // async_hooks, and newer modules have flags of their own
-// (compatibility-date.capnp). Pure.
+// (compatibility-date.capnp). From nodejs_compat_v2 on, wrangler gives a worker
+// polyfills of those that its date leaves out (unenv); here it gets the modules
+// themselves. Pure.
 func (r *Registry) Offered(spec string, on func(flag compat.Flag) bool) bool {
 	name := strings.TrimPrefix(spec, "node:")
 	d, found := r.definitions[name]
@@ -128,7 +130,7 @@ func (r *Registry) Offered(spec string, on func(flag compat.Flag) bool) bool {
 	if name == "async_hooks" && on(compat.NodejsAls) {
 		return true
 	}
-	return (on(compat.NodejsCompat) || on(compat.NodejsCompatV2)) && (d.flag == 0 || on(d.flag))
+	return (on(compat.NodejsCompat) || on(compat.NodejsCompatV2)) && (d.flag == 0 || on(d.flag) || on(compat.NodejsCompatV2))
 }
 
 // PrefixOnly are modules whose bare name is left to packages. Immutable.

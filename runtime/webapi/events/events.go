@@ -45,9 +45,7 @@ func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 		p.LazyClass("MessagePort", func() *goja.Object { return p.messagePorts().Ctor })
 		p.LazyClass("MessageChannel", p.messageChannelClass)
 	}
-	p.Engine.Lazies.Global("ExtendableEvent", func() goja.Value {
-		return engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{Name: "ExtendableEvent", Extends: p.eventClass().Ctor}).Ctor
-	})
+	p.installExtendable()
 	p.installGlobalTarget()
 	p.installGlobalScopes()
 	return p
