@@ -12,7 +12,7 @@ var shimFiles embed.FS
 // require() and import both give what is exported.
 func Shims() map[string]string {
 	shims := map[string]string{}
-	for spec, file := range map[string]string{
+	for spec, file := range map[string]string{ // order-independent: it fills a map
 		"cross-fetch": "fetch", "node-fetch": "node-fetch", "node-fetch-native": "node-fetch", "inherits": "inherits", "fsevents": "fsevents",
 		"whatwg-url": "whatwg-url", "cross-fetch/polyfill": "empty", "node-fetch-native/polyfill": "empty", "isomorphic-fetch": "empty",
 	} {
