@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,11 +16,14 @@ import (
 	"minido.dev/minido/chaos/process"
 )
 
-const inspectedWorker = `interface Env { NAME: string }
+const inspectedWorker = `interface Env { NAME: string; TICKER: DurableObjectNamespace<Ticker> }
+import { DurableObject } from "cloudflare:workers";
 globalThis.visits = 0;
+export class Ticker extends DurableObject { start() { setInterval(() => {}, 20); } }
 export default {
-  fetch(req: Request, env: Env): Response {
+  async fetch(req: Request, env: Env): Promise<Response> {
     globalThis.visits++;
+    if (globalThis.visits === 1) await env.TICKER.getByName("t").start();
     console.warn("visited", { path: new URL(req.url).pathname });
     return new Response("ok");
   },
@@ -89,8 +94,10 @@ func (c *inspecting) until(pattern string) {
 // DevTools finds the worker, sees what it logs and its TypeScript, and evaluates
 // expressions between turns; breakpoints are refused by name, and so is every page.
 func TestInspector(t *testing.T) {
-	dir := project(t, map[string]string{"src/worker.ts": inspectedWorker, "wrangler.json": `{"name": "seen", "main": "src/worker.ts", "compatibility_date": "2026-08-01", "vars": {"NAME": "a name"}}`})
-	s, err := launch(t, process.Options{Env: []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
+	dir := project(t, map[string]string{"src/worker.ts": inspectedWorker, "wrangler.json": `{"name": "seen", "main": "src/worker.ts", "compatibility_date": "2026-08-01", "vars": {"NAME": "a name"},
+		"durable_objects": {"bindings": [{"name": "TICKER", "class_name": "Ticker"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Ticker"]}]}`})
+	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
+	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
 		"--inspector-port", "0", "--persist-to", filepath.Join(t.TempDir(), "state")}})
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +142,7 @@ func TestInspector(t *testing.T) {
 	c.until(`visited \{ path: '/after' \}`)
 	c.ask("Debugger.enable", "{}")
 	c.until(`Debugger.scriptParsed.*file:///src/worker.ts`)
-	if got := c.ask("Debugger.getScriptSource", `{"scriptId": "src/worker.ts"}`); !strings.Contains(got, "interface Env { NAME: string }") {
+	if got := c.ask("Debugger.getScriptSource", `{"scriptId": "src/worker.ts"}`); !strings.Contains(got, "interface Env { NAME: string;") {
 		t.Errorf("the source is %s", got)
 	}
 	for expression, want := range map[string]string{
@@ -159,6 +166,11 @@ func TestInspector(t *testing.T) {
 		if got := c.ask("Runtime.evaluate", string(text)); got != want && !(want[0] != '{' && strings.Contains(got, want)) {
 			t.Errorf("%s: %s, want %s", expression, got, want)
 		}
+	}
+	turns := exec.Command(minido, "ctl", "turns", "Ticker/t", "-n", "2")
+	turns.Env = append(os.Environ(), env...)
+	if out, err := turns.Output(); err != nil || !regexp.MustCompile(`^(\S+  Ticker/t  \S+  computed \S+s, took \S+s\n){2}$`).Match(out) {
+		t.Errorf("ctl turns: %v\n%s", err, out)
 	}
 	for _, method := range []string{"Debugger.setBreakpointByUrl", "Debugger.pause", "Profiler.start", "HeapProfiler.takeHeapSnapshot", "Page.enable"} {
 		if got := c.ask(method, "{}"); !strings.Contains(got, method) || !strings.Contains(got, "minido") {

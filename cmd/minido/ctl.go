@@ -33,6 +33,7 @@ type ctlCommand struct {
 	Export    ctlExport    `cmd:"" help:"Write a consistent copy of an object's database to a file."`
 	Clock     ctlClock     `cmd:"" help:"Show the server's clock, advance it, or let it stand or jump."`
 	Logs      ctlLogs      `cmd:"" help:"Show what workers log, requests, and what happens to the server."`
+	Turns     ctlTurns     `cmd:"" help:"Show turns as they happen: what started each, how long it computed and how long it took with its commits."`
 	Top       ctlTop       `cmd:"" help:"Show the objects in memory, once a second."`
 	Status    ctlStatus    `cmd:"" help:"Show the server: addresses, memory, state directory."`
 }

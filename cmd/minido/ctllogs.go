@@ -63,6 +63,8 @@ func logLine(line control.FeedLine, color bool) string {
 		code = statusColor(e.Status)
 	case e.Kind == feed.Point:
 		text, code = e.Effect+":"+e.Side+"/"+e.Cause, "2"
+	case e.Kind == feed.Turn:
+		text = turnText(e)
 	case e.Level == "error":
 		code = "31"
 	case e.Level == "warn":

@@ -215,6 +215,7 @@ func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options
 		},
 		Requests:    func(r gateway.RequestLog) { happened.Request(r); term.request(r) },
 		Events:      func(ev server.Event) { happened.Event(ev); term.event(ev) },
+		Turns:       happened,
 		BuildOutput: os.Stderr,
 		Address:     c.address(),
 	}

@@ -67,6 +67,7 @@ func (c *Control) endpoints() []endpoint {
 			query: []parameter{
 				{"after", "integer", "Goes on behind the entry with this seq."},
 				{"points", "boolean", "Adds effect points from now on."},
+				{"turns", "boolean", "Adds turns from now on."},
 				{"follow", "boolean", "false ends the answer with what there is."},
 			}},
 		endpoint{method: "POST", path: "/v1/request", summary: "Sends a request to the worker and gives its response.", serve: c.request, ask: WorkerRequest{}, answer: WorkerResponse{}},

@@ -34,6 +34,9 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 	if q.Get("points") == "true" {
 		defer c.opts.Feed.WatchPoints()()
 	}
+	if q.Get("turns") == "true" {
+		defer c.opts.Feed.WatchTurns()()
+	}
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
 	out, to := http.NewResponseController(w), json.NewEncoder(w)
 	for once := q.Get("follow") == "false"; ; {

@@ -63,6 +63,8 @@ type Options struct {
 	Watch clock.Clock
 	// Heap bounds the memory of the process; nil does not.
 	Heap *HeapWatch
+	// Turns is told of turns; nil: nobody.
+	Turns TurnObserver
 	// Condemned is called once, on the loop, when the isolate must not be used
 	// any more: after an interrupt, a stack overflow or a bug in a native.
 	Condemned func(reason error)
@@ -116,6 +118,7 @@ type Engine struct {
 	locals    map[any]any // by *Local
 
 	maxSubrequests int // 0: no limit
+	observer       TurnObserver
 }
 
 // New creates a runtime with its loop. Close ends both.
@@ -123,7 +126,7 @@ func New(o Options) *Engine {
 	e := &Engine{
 		locals: map[any]any{},
 		name:   o.Name, vm: goja.New(), clock: o.Scheduler.Clock(), entropy: o.Entropy,
-		logger: o.Logger, maxSubrequests: o.Subrequests,
+		logger: o.Logger, observer: o.Turns, maxSubrequests: o.Subrequests,
 	}
 	depth, limit := o.CallDepth, o.TurnLimit
 	if depth == 0 {

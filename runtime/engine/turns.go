@@ -32,6 +32,17 @@ type Turns struct {
 	atEnd []func() // run once at the end of the turn, before commits
 }
 
+// TurnObserver is told of each turn while somebody watches. Its methods are called on
+// the loops of engines, so they must be quick, and safe for concurrent use.
+type TurnObserver interface {
+	// Watching reports whether Turn wants to be called.
+	Watching() bool
+	// Turn is told of a turn that has ended. label is its context's, "" for a stateless
+	// one's; computed is the time until no microtask was left, took that until its commits
+	// were made and its outputs released, too.
+	Turn(label, cause string, computed, took time.Duration)
+}
+
 // Enter is Post for code that is on the loop already, outside any turn.
 func (t *Turns) Enter(f *Frame, cause string, fn func()) {
 	t.admit(f, cause, fn)
@@ -70,11 +81,26 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 	t.now = e.clock.Now()
 	f = f.WithCause(killpoint.Inherited(cause))
 	t.cur, t.root, t.cause = f, f, cmp.Or(f.Cause, cause)
+	watched, began := e.observer != nil && e.observer.Watching(), time.Time{}
+	if watched {
+		began = e.Watchdog.clock.Now()
+	}
 	t.run(fn)
 	for e.Health.reason == nil && e.Uncaught.pending() {
 		t.run(e.Uncaught.judge)
 	}
+	computed := time.Time{}
+	if watched {
+		computed = e.Watchdog.clock.Now()
+	}
 	t.finish()
+	if watched {
+		label := ""
+		if f.Context != nil {
+			label = f.Context.Label
+		}
+		e.observer.Turn(label, cause, computed.Sub(began), e.Watchdog.clock.Now().Sub(began))
+	}
 	t.cur, t.root = nil, nil
 }
 

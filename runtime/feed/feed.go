@@ -6,6 +6,8 @@ package feed
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
@@ -23,6 +25,7 @@ const (
 	Request Kind = "request" // a request that the listener has answered
 	Event   Kind = "event"   // something happened to the server: a reload, a warning, an error
 	Point   Kind = "point"   // an effect point (internal/killpoint)
+	Turn    Kind = "turn"    // a turn of an isolate: one event, until its outputs have left
 )
 
 // Entry is one thing that happened. Members that its kind does not have are absent.
@@ -41,10 +44,12 @@ type Entry struct {
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Status int    `json:"status,omitempty"`
-	// TookUs is the time from the request's head to the response's, in microseconds.
-	TookUs int64 `json:"took_us,omitempty"`
+	// TookUs is the time from the request's head to the response's, or that of a turn, in
+	// microseconds; ComputedUs is the part of a turn before its commits.
+	TookUs     int64 `json:"took_us,omitempty"`
+	ComputedUs int64 `json:"computed_us,omitempty"`
 
-	// Effect and Side name a point, Cause what started its turn.
+	// Effect and Side name a point, Cause what started the turn.
 	Effect string `json:"effect,omitempty"`
 	Side   string `json:"side,omitempty"`
 	Cause  string `json:"cause,omitempty"`
@@ -71,6 +76,8 @@ type Feed struct {
 	watch    sync.Mutex // guards the next two; taken before mu
 	watching int        // how many want points
 	unwatch  func()
+
+	turns atomic.Int64 // how many want turns
 }
 
 // New returns an empty feed. Its times are those of the clock; nil points are
@@ -155,6 +162,20 @@ func (f *Feed) WatchPoints() (stop func()) {
 			f.unwatch()
 		}
 	})
+}
+
+// WatchTurns reports turns, too, until stop was called.
+func (f *Feed) WatchTurns() (stop func()) {
+	f.turns.Add(1)
+	return sync.OnceFunc(func() { f.turns.Add(-1) })
+}
+
+// Watching implements engine.TurnObserver.
+func (f *Feed) Watching() bool { return f.turns.Load() > 0 }
+
+// Turn implements engine.TurnObserver.
+func (f *Feed) Turn(label, cause string, computed, took time.Duration) {
+	f.add(Entry{Kind: Turn, Object: label, Cause: cause, ComputedUs: max(1, computed.Microseconds()), TookUs: max(1, took.Microseconds())})
 }
 
 // LastLogs are the last lines that workers logged, at most limit, oldest first.

@@ -23,7 +23,7 @@ func TestAfter(t *testing.T) {
 	}
 	f.Request(gateway.RequestLog{Method: "GET", Path: "/x", Status: 404, Duration: 1500 * time.Microsecond})
 	got, lost, _ := f.After(0, 10)
-	if want := "[{1 5000 log Room/a warn careful   0 0   } {2 5000 request    GET /x 404 1500   }]"; fmt.Sprint(got) != want || lost != 0 {
+	if want := "[{1 5000 log Room/a warn careful   0 0 0   } {2 5000 request    GET /x 404 1500 0   }]"; fmt.Sprint(got) != want || lost != 0 {
 		t.Errorf("got %v, %d lost, want %s", got, lost, want)
 	}
 	for range Kept {
@@ -58,5 +58,23 @@ func TestWatchPoints(t *testing.T) {
 	}
 	if e := f.ring[0]; e.Kind != Point || e.Object != "Room/a" || e.Effect != "wake" || e.Side != "after" || e.Cause != "rpc" {
 		t.Errorf("a point is %+v", e)
+	}
+}
+
+// Turns are wanted while anybody watches them.
+func TestWatchTurns(t *testing.T) {
+	f := New(clock.NewVirtual(time.UnixMilli(0)), nil)
+	one, two := f.WatchTurns(), f.WatchTurns()
+	both := f.Watching()
+	f.Turn("Room/a", "rpc", 1500*time.Microsecond, 2*time.Millisecond)
+	one()
+	one()
+	left := f.Watching()
+	two()
+	if !both || !left || f.Watching() {
+		t.Errorf("watched by two: %v, by one: %v, by none: %v", both, left, f.Watching())
+	}
+	if e := f.ring[0]; e.Kind != Turn || e.Object != "Room/a" || e.Cause != "rpc" || e.ComputedUs != 1500 || e.TookUs != 2000 {
+		t.Errorf("a turn is %+v", e)
 	}
 }

@@ -62,6 +62,8 @@ type Options struct {
 	// Watch is the clock of limits, Heap bounds memory; see engine.Options.
 	Watch clock.Clock
 	Heap  *engine.HeapWatch
+	// Turns is told of turns; nil: nobody.
+	Turns engine.TurnObserver
 	// LateInContext evaluates modules that are imported after the start in the
 	// context that imports them, with its I/O, instead of in the global scope: test
 	// files, which Cloudflare's pool for vitest evaluates in a request.
@@ -98,7 +100,7 @@ type Isolate struct {
 func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}}
 	i.Engine = ecma.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Subrequests: o.Subrequests,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})
 	i.Engine.Hangs.Notify(i.hung)

@@ -108,6 +108,8 @@ type Options struct {
 	Console  engine.Logger
 	Requests func(gateway.RequestLog)
 	Events   func(Event)
+	// Turns is told of the turns of all workers; nil: nobody.
+	Turns engine.TurnObserver
 	// RecentLogs and Dashboard are for the page about an error; see gateway.Surroundings.
 	RecentLogs func() []string
 	Dashboard  func() string

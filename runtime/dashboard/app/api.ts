@@ -15,7 +15,7 @@ export type Status = {
 export type Clock = { now_ms: number; mode: "real" | "virtual" | "auto"; next_ms?: number };
 export type Result = { columns: string[]; rows: unknown[][]; truncated: boolean };
 export type Entry = {
-  seq: number; at_ms: number; kind: "log" | "request" | "event" | "point"; object?: string; level?: string; text?: string;
+  seq: number; at_ms: number; kind: "log" | "request" | "event" | "point" | "turn"; object?: string; level?: string; text?: string;
   method?: string; path?: string; status?: number; took_us?: number; effect?: string; side?: string; cause?: string;
 };
 
