@@ -26,9 +26,9 @@ function (native, p) {
       await native.stub(this.id).terminate();
     }
     async restart(options) {
-      if (options?.from !== undefined) throw new p.Error("Workflows: restart({ from }) is not available in minido; restart() is.");
-      await native.stub(this.id).restart();
+      await native.stub(this.id).restart(options?.from);
     }
+    async delete() { await native.stub(this.id).remove(); }
     async status() { return native.stub(this.id).status(); }
     async sendEvent(event) { await native.stub(this.id).sendEvent(event); }
   }

@@ -38,11 +38,25 @@ function (native, p) {
     const duration = (v) => (typeof v === "number" && v >= 0) || typeof v === "string";
     if (c.timeout !== undefined && !duration(c.timeout)) return false;
     const r = c.retries;
-    return r === undefined || (r !== null && typeof r === "object" && duration(r.delay) && typeof r.limit === "number" && r.limit >= 0 &&
+    return r === undefined || (r !== null && typeof r === "object" && (duration(r.delay) || typeof r.delay === "function") && typeof r.limit === "number" && r.limit >= 0 &&
       (r.backoff === undefined || r.backoff === "constant" || r.backoff === "linear" || r.backoff === "exponential"));
   };
-  const retryDelay = (config, attempt) => {
-    const delay = durationOf(config.retries.delay);
+  const delayTimeoutMs = 5000;
+  // retryDelay is how long a step waits before its next attempt. The delay may be a
+  // function of what has failed; what is wrong with it fails the step.
+  const retryDelay = async (config, attempt, input, timely) => {
+    const fails = (what) => named("NonRetryableDelayError", `The delay function for step "${input.name}" ${what}`);
+    let given = config.retries.delay;
+    if (typeof given === "function") {
+      try {
+        given = await timely(given({ ctx: input.ctx, error: input.error }), delayTimeoutMs);
+      } catch (e) {
+        throw fails(e?.name === "WorkflowTimeoutError" ? "did not return within 5 seconds" : `threw an error: ${e?.message ?? e}`);
+      }
+    }
+    let delay;
+    try { delay = durationOf(given); } catch { /* told below */ }
+    if (!(delay >= 0)) throw fails('returned an invalid delay value (expected a number of ms or a duration string like "30 seconds")');
     switch (config.retries.backoff) {
       case "exponential": return delay * 2 ** (attempt - 1);
       case "linear": return delay * attempt;
@@ -112,6 +126,9 @@ function (native, p) {
         super(ctx, env);
         this.#storage = ctx.storage;
         this.#sql = ctx.storage.sql;
+        this.#tables();
+      }
+      #tables() {
         this.#sql.exec(`CREATE TABLE IF NOT EXISTS instance (
           one INTEGER PRIMARY KEY CHECK (one = 1), id TEXT NOT NULL, created INTEGER NOT NULL, params BLOB NOT NULL,
           status TEXT NOT NULL, paused INTEGER, output BLOB, error TEXT
@@ -176,13 +193,30 @@ function (native, p) {
         this.#abort("Aborting engine: User called terminate");
         await this.#storage.deleteAlarm();
       }
-      async restart() {
+      // restart begins again, or at a step: those that had begun before it are kept.
+      async restart(from) {
         this.#existing();
+        let first = 0;
+        if (from) {
+          const kind = { __proto__: null, do: "do", sleep: "sleep", waitForEvent: "event" }[from.type ?? "do"];
+          const [step] = this.#sql.exec("SELECT rowid AS row FROM steps WHERE key = ?", `${kind}:${from.name}-${from.count ?? 1}`).toArray();
+          if (step === undefined) throw named("WorkflowError", `(instance.cannot_restart) Step "${from.name}" not found in execution history`);
+          first = step.row;
+        }
         this.#abort("Aborting engine: User called restart");
-        this.#sql.exec("DELETE FROM steps");
+        this.#sql.exec("DELETE FROM steps WHERE rowid >= ?", first);
         this.#sql.exec("DELETE FROM events");
         this.#sql.exec("UPDATE instance SET status = 'queued', paused = NULL, output = NULL, error = NULL");
         await this.#awake();
+      }
+
+      // remove ends an instance and forgets it.
+      async remove() {
+        this.#existing();
+        this.#abort("Aborting engine: User called delete");
+        await this.#storage.deleteAlarm();
+        await this.#storage.deleteAll();
+        this.#tables();
       }
 
       #set(status) { this.#sql.exec("UPDATE instance SET status = ?", status); }
@@ -357,8 +391,10 @@ function (native, p) {
       async #attempt(run, key, name, config, callback, attempt) {
         this.#sql.exec("UPDATE steps SET state = 'running', attempts = ?, wake = NULL WHERE key = ?", attempt, key);
         this.#active++;
+        const shown = typeof config.retries.delay === "function" ? { ...config, retries: { ...config.retries, delay: undefined } } : config;
+        const ctx = { step: { name, count: +key.slice(key.lastIndexOf("-") + 1) }, attempt, config: shown };
         try {
-          const value = await this.#timely(callback({ step: { name, count: +key.slice(key.lastIndexOf("-") + 1) }, attempt, config }), config.timeout);
+          const value = await this.#timely(callback(ctx), config.timeout);
           if (this.#run !== run) return;
           let bytes;
           try {
@@ -371,11 +407,19 @@ function (native, p) {
         } catch (e) {
           if (this.#run !== run) return;
           if (nonRetryable(e) || attempt > config.retries.limit) this.#refuse(key, e);
-          else this.#sql.exec("UPDATE steps SET state = 'retry', wake = ? WHERE key = ?", DateNow() + retryDelay(config, attempt), key);
+          else await this.#retryLater(run, key, config, attempt, { name: key.slice(3), ctx, error: e });
         } finally {
           if (this.#run === run) this.#active--;
           this.#since = DateNow();
           this.#changed();
+        }
+      }
+      async #retryLater(run, key, config, attempt, input) {
+        try {
+          const delay = await retryDelay(config, attempt, input, (result, ms) => this.#timely(result, ms));
+          if (this.#run === run) this.#sql.exec("UPDATE steps SET state = 'retry', wake = ? WHERE key = ?", DateNow() + delay, key);
+        } catch (e) {
+          if (this.#run === run) this.#refuse(key, e);
         }
       }
       async #timely(result, timeout) {
