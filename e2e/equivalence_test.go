@@ -68,7 +68,7 @@ func eachSubject(t *testing.T, steady bool, fn func(t *testing.T, fixture string
 // and rows, and the same history before it.
 func TestEquivalenceOfDeaths(t *testing.T) {
 	eachSubject(t, false, func(t *testing.T, name string, steps []string) {
-		flags := append([]string{"--mode", "sim", "--keep"}, steps...)
+		flags := append([]string{"--mode", "sim", "--keep", "--pace", "0s"}, steps...)
 		if !everything {
 			flags = append(flags, "--max", "4")
 		}
@@ -274,7 +274,7 @@ func TestEquivalenceOfInvariants(t *testing.T) {
 		t.Skip("make equivalence visits each label with real processes")
 	}
 	eachSubject(t, false, func(t *testing.T, name string, steps []string) {
-		simulated, _ := campaignOf(t, "enumerate", fixture(t, name), append([]string{"--mode", "sim"}, steps...)...)
+		simulated, _ := campaignOf(t, "enumerate", fixture(t, name), append([]string{"--mode", "sim", "--pace", "0s"}, steps...)...)
 		known := map[string]bool{}
 		for _, c := range simulated.Cases {
 			for _, v := range c.Violations {

@@ -103,7 +103,21 @@ func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, e
 	} else {
 		err = r.once(ctx, s.processWorld(ctx, r))
 	}
+	r.count()
 	return r.result, err
+}
+
+// count notes what the clients sent.
+func (r *caseRun) count() {
+	if r.history == nil {
+		return // there was no world to send to
+	}
+	for _, e := range r.history.Events() {
+		if e.Kind == history.Call {
+			r.result.calls++
+			r.result.chats = r.result.chats || e.Text == "chat" || e.Text == "resume"
+		}
+	}
 }
 
 // once runs the plan in w, and closes it.

@@ -48,7 +48,28 @@ var errFailedClean = errors.New("the run without a fault already violates an inv
 // *chaos.UsageError; ctx's cause; what made the harness itself fail. The report
 // is complete as far as the campaign came.
 func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
-	return with(ctx, "enumerate", o, func(c *campaign, ctx context.Context) error {
+	first, paceable, err := enumerate(ctx, o, depth)
+	if err != nil || first.Code != 0 || !paceable || o.Mode != Sim || o.OnePace || o.Max > 0 || depth != 1 {
+		return first, err
+	}
+	o.Pace, o.Dir = Patience, first.Dir
+	second, _, err := enumerate(ctx, o, depth)
+	shard := first.Shard
+	first.Shard, second.Shard = "", ""
+	all, mergeErr := Merge([]Report{first, second})
+	if mergeErr != nil {
+		return second, errors.Join(err, mergeErr)
+	}
+	all.Points, all.Questions = first.Points+second.Points, first.Questions+second.Questions
+	all.Ms, all.Dir, all.Shard, all.Stopped = first.Ms+second.Ms, first.Dir, shard, second.Stopped
+	return all, err
+}
+
+// enumerate is Enumerate with clients of one pace. It says whether clients that wait
+// between steps would do something else: whether they send several, and no chat, which
+// they follow to its end anyway.
+func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bool, err error) {
+	r, err = with(ctx, "enumerate", o, func(c *campaign, ctx context.Context) error {
 		if depth != 1 && depth != 2 {
 			return &chaos.UsageError{Text: fmt.Sprintf("--depth is %d; write 1, or 2 for a second kill during the recovery.", depth)}
 		}
@@ -56,8 +77,13 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 			return err
 		}
 		c.depth = depth
-		c.tell(0, "recording the points of a run without faults")
+		if c.Pace > 0 {
+			c.tell(0, "recording the points of a run without faults whose clients wait %s between steps", c.Pace)
+		} else {
+			c.tell(0, "recording the points of a run without faults")
+		}
 		clean, err := c.clean(ctx)
+		paceable = clean.calls > 1 && !clean.chats
 		if errors.Is(err, errFailedClean) {
 			return nil
 		}
@@ -94,6 +120,7 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 		_, err = c.visit(ctx, second)
 		return err
 	})
+	return r, paceable, err
 }
 
 // available says whether the campaign's world has what a plan breaks.

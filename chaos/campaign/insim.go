@@ -67,6 +67,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 		return nil, err
 	}
 	r.history, r.session = system.History, system.Session
+	r.session.Pace(s.camp.Pace)
 	if r.reference != nil {
 		r.session.Lose(r.reference.lose)
 	}

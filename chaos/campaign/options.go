@@ -46,6 +46,8 @@ const (
 	DefaultTimeout = check.Horizon + 30*time.Second
 	// MaxTries is how often a point is tried that a run did not reach.
 	MaxTries = 4
+	// Patience is the pace of clients that let the system come to rest between steps.
+	Patience = time.Minute
 )
 
 // Options say what to run. Immutable once given away.
@@ -94,6 +96,12 @@ type Options struct {
 	// those that a replay has to name.
 	NoDifferential    bool
 	Mask, CommandMask []string
+	// Pace is how long clients wait before each step but the first. Enumerate in a
+	// simulation visits the points of clients that do not wait, and then those of clients
+	// that wait Patience, by when alarms have done their work: unless OnePace is set, or
+	// Max, or the clients do one step, or chat.
+	Pace    time.Duration
+	OnePace bool
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
 	// Idle evicts idle objects after so long; 0 never does.
@@ -238,6 +246,9 @@ func (o Options) replay(plan fault.Plan) string {
 	}
 	if o.NoDifferential {
 		words = append(words, "--no-differential")
+	}
+	if o.Pace > 0 {
+		words = append(words, "--pace", o.Pace.String())
 	}
 	if o.Env != "" {
 		words = append(words, "--env", o.Env)

@@ -103,6 +103,10 @@ type Case struct {
 	// Asked and Effects are how many requests came to the model and to the sink.
 	Asked   int `json:"-"`
 	Effects int `json:"-"`
+	// calls are how many requests and calls the clients sent, chats whether one of them
+	// followed a chat.
+	calls int
+	chats bool
 	// lines are those of a simulation's log.
 	lines []string
 	// states belong to Points, nil if they were not taken; like are the results of

@@ -61,10 +61,11 @@ type Common struct {
 	Mask           []string `placeholder:"PATTERN" sep:"none" help:"Tables, KV keys or table.column that may differ from a run without faults (log*, jobs.note); may be repeated."`
 	NoDifferential bool     `help:"Do not compare runs with runs without faults."`
 
-	Recover string        `enum:"alarm,request," default:"" help:"After a kill, alarm: send nothing, the agent has to wake up by itself (default); request: connect a client at once."`
-	Timeout time.Duration `help:"How long each life of the server may take until nothing is left to do. Default: 1m30s."`
-	Env     string        `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
-	Var     []string      `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
+	Recover string         `enum:"alarm,request," default:"" help:"After a kill, alarm: send nothing, the agent has to wake up by itself (default); request: connect a client at once."`
+	Pace    *time.Duration `placeholder:"DURATION" help:"How long clients wait before each step but the first. Default: not; enumerate in a simulation then visits the points of clients that wait a minute, too."`
+	Timeout time.Duration  `help:"How long each life of the server may take until nothing is left to do. Default: 1m30s."`
+	Env     string         `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
+	Var     []string       `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
 
 	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; what it finds, process confirms."`
 	Seed      uint64 `default:"1" help:"Draws the plans of random; in a simulation, chooses the order of events."`
@@ -161,6 +162,9 @@ func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
 		Timeout: c.Timeout, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
 		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
+	if c.Pace != nil {
+		o.Pace, o.OnePace = *c.Pace, true
+	}
 	if c.MockAI {
 		o.AI = upstream.DefaultModel()
 	}

@@ -35,6 +35,7 @@ type Session struct {
 	exchange func(*http.Request) (Result, error)
 
 	lose func(Step) *Loss // nil but for Lose
+	pace time.Duration    // see Pace
 
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
@@ -44,6 +45,8 @@ type Session struct {
 	opened  []*agentrpc.Client // in order
 	sockets []*Socket          // in order
 	count   int                // clients and requests so far
+	done    int                // steps that came to an end
+	paced   time.Duration      // see Paced
 	granted time.Duration      // see Granted
 	passing time.Time          // when the last of it will have passed
 }
@@ -181,6 +184,37 @@ type Loss struct {
 // a step that goes its way. It comes before Connect.
 func (s *Session) Lose(fn func(Step) *Loss) { s.lose = fn }
 
+// Pace has the clients wait so long before each step but the first, and not before a
+// question that is asked again. It comes before Connect.
+func (s *Session) Pace(d time.Duration) { s.pace = d }
+
+// wait lets the pause before a step pass.
+func (s *Session) wait(ctx context.Context, step Step) error {
+	s.mu.Lock()
+	first := s.done == 0
+	s.mu.Unlock()
+	if s.pace == 0 || first || step.Again {
+		return nil
+	}
+	s.Grant(s.pace)
+	began := s.scheduler.Clock().Now()
+	err := wait.Pause(ctx, s.scheduler.Clock(), s.pace)
+	s.mu.Lock()
+	s.paced += s.scheduler.Clock().Now().Sub(began)
+	s.mu.Unlock()
+	if err != nil {
+		return fmt.Errorf("%w: its life ended while the client waited", ErrUnsent)
+	}
+	return nil
+}
+
+// Paced is how long the clients have waited before their steps so far.
+func (s *Session) Paced() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.paced
+}
+
 // Scheduler is where the session's clients run.
 func (s *Session) Scheduler() sched.Scheduler { return s.scheduler }
 
@@ -237,6 +271,14 @@ var ErrRefused = errors.New("the server answered with an error")
 // ErrUnsent; ErrRefused; agentrpc.ErrLost, where the effect is unknown; the
 // cause of ctx's end.
 func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
+	if err := s.wait(ctx, step); err != nil {
+		return Result{}, err
+	}
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.done++
+	}()
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	if s.lose == nil {

@@ -80,6 +80,7 @@ func (s *Scenario) newEngine() (*engine, error) {
 		"start":    e.start,
 		"duration": e.duration,
 		"now":      e.now,
+		"paced":    e.paced,
 		"virtual":  func() bool { return clock.IsVirtual(e.timeOfClients()) },
 		"question": e.question,
 		"ask":      e.ask,
@@ -116,6 +117,14 @@ func (e *engine) timeOfClients() clock.Clock {
 		return e.scenario.clock
 	}
 	return e.session.Scheduler().Clock()
+}
+
+// paced is how many milliseconds the clients have waited before their steps.
+func (e *engine) paced() int64 {
+	if e.session == nil {
+		return 0
+	}
+	return e.session.Paced().Milliseconds()
 }
 
 func (e *engine) now() int64 { return e.timeOfClients().Now().UnixMilli() }

@@ -36,7 +36,8 @@
     // A kill may cut the question: then it is asked again.
     until: async (fn, options) => {
       const within = milliseconds(options?.within ?? "1m"), every = milliseconds(options?.every ?? 20);
-      const end = native.now() + within;
+      const asked = () => native.now() - native.paced(); // the time that clients wait does not count
+      const end = asked() + within;
       const question = native.question();
       for (;;) {
         try {
@@ -45,7 +46,7 @@
         } catch (err) {
           if (!(err instanceof LostError)) throw err;
         }
-        if (native.now() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}`);
+        if (asked() >= end) throw new Error(`until: not true within ${options?.within ?? "1m"}`);
         await driver.sleep(every);
       }
     },
