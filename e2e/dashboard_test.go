@@ -87,12 +87,15 @@ func TestDashboard(t *testing.T) {
 	page.click("nav a", "Timeline")
 	page.until(`document.body.innerText.includes("GET /second")`)
 	ask(t, "GET", s.url+"/third?room=lobby")
-	page.until(`["commit:after /rpc", "rpc:before", "GET /third 200", "stored /third"].every(text => document.body.innerText.includes(text))`)
+	page.until(`["commit:after /rpc", "rpc:before", "GET /third 200", "stored /third", "turn of rpc: computed"].every(text => document.body.innerText.includes(text))`)
 	show(t, page, "timeline")
 	page.click("nav a", "Requests and logs")
 	page.until(`document.body.innerText.includes("the alarm rang") && !document.body.innerText.includes("commit:after")`)
 	page.eval(`Object.assign(document.querySelector("input[type=search]"), { value: "third" }).dispatchEvent(new Event("input"))`)
 	page.until(`document.body.innerText.includes("2 entries") && !document.body.innerText.includes("second")`)
+
+	page.eval(`Object.assign(document.querySelector("input[type=search]"), { value: "" }).dispatchEvent(new Event("input")), Object.assign(document.querySelector("select"), { value: "warn" }).dispatchEvent(new Event("change"))`)
+	page.until(`document.body.innerText.includes("1 entries") && document.body.innerText.includes("the alarm rang")`)
 
 	page.click("nav a", "Time")
 	page.until(`document.querySelector("dl").innerText.includes("virtual") && document.querySelector("dl").innerText.includes("in 10")`) // until an object leaves memory

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"time"
 
 	"minido.dev/minido/runtime/feed"
 )
@@ -15,8 +16,12 @@ type FeedLine struct {
 	Lost int64 `json:"lost,omitempty"`
 }
 
-// feedBatch is how many entries are written at once.
-const feedBatch = 256
+// feedBatch is how many entries are written at once, feedPause how long those that
+// come are gathered.
+const (
+	feedBatch = 256
+	feedPause = 50 * time.Millisecond
+)
 
 // follow answers GET /v1/feed?after=SEQ&points=true: what has happened and what
 // happens, as lines of JSON, until the client leaves.
@@ -65,5 +70,15 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 		case <-c.closing:
 			return
 		}
+		// What comes within feedPause is written at once: a busy server writes tens of
+		// times a second, not thousands.
+		rested := make(chan struct{})
+		pause := c.opts.Machine.AfterFunc(feedPause, func() { close(rested) })
+		select {
+		case <-rested:
+		case <-r.Context().Done():
+		case <-c.closing:
+		}
+		pause.Stop()
 	}
 }

@@ -5,6 +5,10 @@ import { List } from "./list";
 const kept = 20000; // entries in the page
 const mostLanes = 12;
 
+const levels = ["debug", "info", "log", "warn", "error"];
+// A request is as severe as its status.
+const severity = (e: Entry): number => e.kind === "request" ? (e.status! >= 500 ? 4 : e.status! >= 400 ? 3 : 2) : levels.indexOf(e.level ?? "log");
+
 const tone = (e: Entry): string =>
   e.kind === "request" ? (e.status! >= 500 ? "bad" : e.status! >= 400 ? "warn" : "good")
     : e.level === "error" ? "bad" : e.level === "warn" ? "warn" : e.kind === "point" && e.effect === "commit" ? "good" : "";
@@ -15,6 +19,7 @@ function says(e: Entry): string {
   switch (e.kind) {
     case "request": return `${e.method} ${e.path} ${e.status} (${span(e.took_us! / 1000)})`;
     case "point": return `${e.effect}:${e.side} /${e.cause}`;
+    case "turn": return `turn of ${e.cause}: computed ${span(e.computed_us! / 1000)}, took ${span(e.took_us! / 1000)}`;
     default: return e.text ?? "";
   }
 }
@@ -33,6 +38,7 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
   const count = h("span", { class: "note" });
   const detail = h("pre", { class: "card", "aria-label": "The chosen entry", tabindex: 0 }, "Choose an entry.");
   const search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Show entries that contain", input: () => refresh() });
+  const least = h("select", { "aria-label": "Least severe level", change: () => refresh() }, ...levels.map(level => h("option", level === "debug" ? { selected: true, value: level } : { value: level }, level === "debug" ? "all levels" : `from ${level}`)));
   const pause = h("button", { type: "button", "aria-pressed": "false", click: () => { paused = !paused; pause.setAttribute("aria-pressed", String(paused)); if (!paused) refresh(); } }, "Pause");
   const clear = h("button", { type: "button", click: () => { all = []; lost = 0; refresh(); } }, "Clear");
   const legend = h("div", { class: "bar note" });
@@ -53,7 +59,8 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
     requestAnimationFrame(() => {
       waiting = false;
       const text = search.value.toLowerCase();
-      const rows = text ? all.filter(e => (lane(e) + " " + says(e)).toLowerCase().includes(text)) : all;
+      const from = levels.indexOf(least.value);
+      const rows = text || from > 0 ? all.filter(e => (from === 0 || severity(e) >= from) && (lane(e) + " " + says(e)).toLowerCase().includes(text)) : all;
       list.set(rows, true);
       fill(count, `${rows.length} entries${lost ? `, ${lost} came too fast to be shown` : ""}`);
       if (!timeline) return;
@@ -62,12 +69,12 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
     });
   }
 
-  fill(main, h("div", { class: "bar" }, h("h1", {}, timeline ? "Timeline" : "Requests and logs"), search, pause, clear, count), fault, timeline && legend,
+  fill(main, h("div", { class: "bar" }, h("h1", {}, timeline ? "Timeline" : "Requests and logs"), search, !timeline && least, pause, clear, count), fault, timeline && legend,
     h("div", { class: "split" }, list.element, detail));
   follow(timeline, signal, (entries, missed) => {
     lost += missed;
     for (const e of entries) {
-      if (!timeline && e.kind === "point") continue;
+      if (!timeline && (e.kind === "point" || e.kind === "turn")) continue;
       all.push(e);
     }
     if (all.length > kept) all = all.slice(-kept);
