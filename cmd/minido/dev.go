@@ -190,7 +190,7 @@ func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Sched
 const stopLimit = 5 * time.Second
 
 func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options {
-	first := config.Options{CompatibilityDate: c.CompatibilityDate, CompatibilityFlags: c.CompatibilityFlags, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
+	first := config.Options{CompatibilityDate: c.CompatibilityDate, CompatibilityFlags: c.CompatibilityFlags, Host: c.Host, UpstreamProtocol: c.UpstreamProtocol, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
 	var others []config.Options
 	for i, path := range c.Config {
 		if i == 0 {

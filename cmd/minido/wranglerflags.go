@@ -15,6 +15,8 @@ type wranglerFlags struct {
 	CompatibilityFlags []string `hidden:"" aliases:"compatibility-flag" help:"Instead of the wrangler file's compatibility_flags."`
 	Cwd                string   `hidden:"" help:"Work in this directory."`
 	LocalProtocol      string   `hidden:"" enum:"http," default:"" help:"Accepted if it is http."`
+	Host               string   `hidden:"" aliases:"local-upstream" help:"The host that request.url names."`
+	UpstreamProtocol   string   `hidden:"" enum:"http,https," default:"" help:"The scheme that request.url has."`
 	Remote             bool     `hidden:"" short:"r" help:"Accepted if it is false."`
 
 	ShowInteractiveDevSession bool `default:"true" hidden:"" help:"Hotkeys on a terminal."`
@@ -61,7 +63,6 @@ const inFile = "put it into the wrangler file"
 var wranglerTakes = map[string]ignored{
 	"--bundle":                   {takes: nothing},
 	"--enable-containers":        {takes: nothing},
-	"--host":                     {takes: value},
 	"--infer-origin-from-routes": {takes: nothing},
 	"--inspect":                  {takes: nothing},
 	"--inspector-ip":             {value, "it listens on 127.0.0.1"},
@@ -70,14 +71,12 @@ var wranglerTakes = map[string]ignored{
 	"--legacy-env":               {takes: nothing},
 	"--live-reload":              {takes: nothing},
 	"--local":                    {takes: nothing},
-	"--local-upstream":           {takes: value},
 	"--minify":                   {takes: nothing},
 	"--profile":                  {takes: value},
 	"--route":                    {takes: values},
 	"--routes":                   {takes: values},
 	"--strict":                   {takes: nothing},
 	"--types":                    {takes: nothing},
-	"--upstream-protocol":        {takes: value},
 
 	"--alias":               {values, inFile},
 	"--assets":              {value, inFile},

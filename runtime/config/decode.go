@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +27,7 @@ func (l *loader) decode(sel *selection) *Project {
 	checkUnheeded(l.rep, sel, p)
 	decodeDurableObjects(l.rep, sel, p)
 	l.decodeTriggers(sel, p)
-	decodeDev(sel, p)
+	decodeDev(sel, p, l.options)
 	p.Bindings, p.Attachments = decodeBindings(l.rep, sel)
 	checkUniqueNames(l.rep, sel, p.Bindings)
 	vars := &varLoader{
@@ -231,13 +232,33 @@ func (l *loader) decodeTriggers(sel *selection, p *Project) {
 	}
 }
 
-func decodeDev(sel *selection, p *Project) {
+func decodeDev(sel *selection, p *Project, o Options) {
 	n := sel.field("dev")
 	p.Dev = Dev{
 		IP: n.get("ip").str(), Port: int(n.get("port").number(0)), PortSet: n.get("port") != nil,
 		InspectorPort: int(n.get("inspector_port").number(0)), LocalProtocol: n.get("local_protocol").str(), Host: n.get("host").str(),
 		IPWhere: n.get("ip").where(), PortWhere: n.get("port").where(), ProtocolWhere: n.get("local_protocol").where(),
 	}
+	p.Dev.UpstreamProtocol = cmp.Or(o.UpstreamProtocol, n.get("upstream_protocol").str(), p.Dev.LocalProtocol)
+	p.Dev.Host = cmp.Or(o.Host, p.Dev.Host)
+	first := sel.field("route")
+	if routes := sel.field("routes").elements(); first == nil && len(routes) > 0 {
+		first = routes[0]
+	}
+	if p.Dev.Host == "" && first != nil {
+		p.Dev.Host = cmp.Or(hostOfRoute(first.str()), hostOfRoute(first.get("pattern").str()), hostOfRoute(first.get("zone_name").str()))
+	}
+}
+
+// hostOfRoute is the host of a pattern such as "*.example.com/api/*", "" if it
+// names none (wrangler: workers-utils, route-utils.ts).
+func hostOfRoute(pattern string) string {
+	pattern = strings.TrimPrefix(strings.TrimPrefix(pattern, "http://"), "https://")
+	if strings.HasPrefix(pattern, "*/") {
+		return ""
+	}
+	host, _, _ := strings.Cut(strings.ReplaceAll(strings.ReplaceAll(pattern, "*.", ""), "*", ""), "/")
+	return host
 }
 
 // Limits of run_worker_first, from wrangler's parseStaticRouting.

@@ -136,10 +136,13 @@ type Dev struct {
 	PortSet       bool // "port": 0 asks for any free port
 	InspectorPort int
 	LocalProtocol string // "http" or "https"
-	Host          string
-	IPWhere       Position
-	PortWhere     Position
-	ProtocolWhere Position
+	// Host and UpstreamProtocol are what request.url says instead of the server's own:
+	// dev.host or the host of the first route, "" for neither, and "http" or "https", "" for http.
+	Host             string
+	UpstreamProtocol string
+	IPWhere          Position
+	PortWhere        Position
+	ProtocolWhere    Position
 }
 
 // Assets is the assets section, defaults filled in.

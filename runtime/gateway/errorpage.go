@@ -145,7 +145,7 @@ func (x *exchange) errorPage(f failure) (string, error) {
 		Title, Stack, Where, Frame, Method, URL, Dashboard string
 		Headers                                            []shownHeader
 		Logs                                               []string
-	}{Title: f.title, Stack: f.stack, Method: x.r.Method, URL: absolute(x.r)}
+	}{Title: f.title, Stack: f.stack, Method: x.r.Method, URL: x.origins.inner.String() + target(x.r)}
 	if around.Sources != nil {
 		view.Where, view.Frame = codeFrame(f.stack, around.Sources())
 	}

@@ -27,6 +27,7 @@ var errNoUpgrade = &event.Error{Name: "TypeError",
 // exchange is one request on its way through. Its connection's goroutine owns
 // it, except for what mu guards.
 type exchange struct {
+	origins origins
 	g       *Gateway
 	w       *http1.Response
 	r       *http.Request
@@ -163,15 +164,17 @@ func (x *exchange) request() *event.Request {
 		x.cause = killpoint.Question
 	}
 	header := netx.FromHTTP(r.Header)
+	x.origins = x.g.origins(r)
 	if _, ok := r.Header["Cf-Connecting-Ip"]; !ok {
 		if ip, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 			header = append(header, event.Field{Name: "CF-Connecting-IP", Value: ip})
 		}
 	}
 	header = append(header, event.Field{Name: "Accept-Encoding", Value: "br, gzip"}, event.Field{Name: "Host", Value: r.Host})
+	header = x.origins.inwards(header)
 	req := &event.Request{
 		Method: r.Method,
-		URL:    absolute(r),
+		URL:    x.origins.inner.String() + target(r),
 		Header: header,
 		CF:     x.g.opts.CF,
 		// A redirect is the client's to follow.
@@ -186,18 +189,15 @@ func (x *exchange) request() *event.Request {
 	return req
 }
 
-// absolute is the request's URL as the client meant it.
-func absolute(r *http.Request) string {
+// target is the path and the query of a request's URL.
+func target(r *http.Request) string {
 	target := r.RequestURI
 	if !strings.HasPrefix(target, "/") {
 		if target = r.URL.RequestURI(); !strings.HasPrefix(target, "/") {
 			target = "/"
 		}
 	}
-	if r.TLS != nil {
-		return "https://" + r.Host + target
-	}
-	return "http://" + r.Host + target
+	return target
 }
 
 // headWritten tells the log.

@@ -39,6 +39,9 @@ type Options struct {
 	// AllowedHosts are hosts accepted beside the local ones: "example.test",
 	// or ".example.test" with all names below it, or "*" for any.
 	AllowedHosts []string
+	// Origin, where not nil, is what a worker sees in the place of the scheme and the
+	// host that a client used; empty fields leave them.
+	Origin func() Origin
 	// CF is the JSON of request.cf, DefaultCF if nil.
 	CF []byte
 	// Log, if set, is called for each request when its response's head has

@@ -48,7 +48,7 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 	}
 	h := x.w.Header()
 	h["Date"] = nil // workerd sends none, and the recorded bytes stay the same
-	for _, f := range resp.Header {
+	for _, f := range x.origins.outwards(resp.Header) {
 		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
 		case "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Trailer", "Content-Length":
 		default:

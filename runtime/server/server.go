@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,7 +205,7 @@ func (s *Server) openNamespace(folder, class, uniqueKey string) error {
 // serve starts the gateway on the listener.
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
-		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts,
+		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: s.origin,
 		Around: gateway.Surroundings{Sources: s.Sources, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
@@ -212,6 +213,12 @@ func (s *Server) serve() {
 			s.event(EventFailure, fmt.Sprintf("the listener failed: %v", err))
 		}
 	})
+}
+
+// origin is what requests from outside say that they were sent to.
+func (s *Server) origin() gateway.Origin {
+	dev := s.Project().Dev
+	return gateway.Origin{Scheme: cmp.Or(dev.UpstreamProtocol, "http"), Host: dev.Host}
 }
 
 func (s *Server) isClosed() bool {

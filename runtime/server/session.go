@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/runtime/binding/drivers"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
 
@@ -296,4 +297,14 @@ func (s *Server) closeOthers(ctx context.Context) error {
 		errs = append(errs, m.Close(ctx))
 	}
 	return errors.Join(errs...)
+}
+
+// console is where a worker's logs go: with its name before them if several run
+// together, as in wrangler dev.
+func (s *Server) console() engine.Logger {
+	if s.opts.Console == nil || len(s.session.members) < 2 {
+		return s.opts.Console
+	}
+	prefix := "[" + s.Project().Name + "] "
+	return func(level engine.Level, c *engine.Context, text string) { s.opts.Console(level, c, prefix+text) }
 }

@@ -127,7 +127,12 @@ func (p *Caches) cacheMatch(c *cache, r *fetch.Request, ignoreMethod bool) goja.
 	if !ok {
 		return goja.Undefined()
 	}
-	resp := &event.Response{Status: found.Status, StatusText: found.StatusText, Header: append(found.Header, event.Field{Name: "CF-Cache-Status", Value: "HIT"})}
+	age, _ := strconv.ParseInt(found.Header.Get("age"), 10, 64) // what is no number is 0
+	if found.Stored > 0 {
+		age += (p.Engine.Now().UnixMilli() - found.Stored + 500) / 1000
+	}
+	header := append(exchange.Without(found.Header, "age"), event.Field{Name: "CF-Cache-Status", Value: "HIT"}, event.Field{Name: "Age", Value: strconv.FormatInt(age, 10)})
+	resp := &event.Response{Status: found.Status, StatusText: found.StatusText, Header: header}
 	content := found.body
 	switch {
 	case notModified(r, found.Header):
@@ -212,7 +217,7 @@ func (p *Caches) cachePut(c *cache, r *fetch.Request, v goja.Value) goja.Value {
 	entry := cached{URL: p.cacheKey(r), Status: resp.Status(), StatusText: resp.StatusText(), Header: resp.Header()}
 	now := p.Engine.Now().UnixMilli()
 	ttl, header, storable := cacheLife(entry.Header, now)
-	entry.Header, entry.Expires = header, now+ttl*1000
+	entry.Header, entry.Stored, entry.Expires = header, now, now+ttl*1000
 	return p.fetch.ReadAll(resp, "caches.put", func(data []byte) goja.Value {
 		if !storable || ttl <= 0 || resp.Status() == http.StatusNotModified {
 			return goja.Undefined()

@@ -40,6 +40,7 @@ type cached struct {
 	Status     int
 	StatusText string
 	Header     event.Header
+	Stored     int64 // milliseconds since the epoch; 0 in files of earlier versions
 	Expires    int64 // milliseconds since the epoch
 	body       []byte
 }
