@@ -67,7 +67,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	loading := func(error) {}
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
-		Points: s.opts.Points, Log: s.console(), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
+		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Tail:     tailsOf(s, p),
 		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns,

@@ -205,7 +205,7 @@ func (s *Server) openNamespace(folder, class, uniqueKey string) error {
 // serve starts the gateway on the listener.
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
-		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: s.origin,
+		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: func() gateway.Origin { return originOf(s.Project()) },
 		Around: gateway.Surroundings{Sources: s.Sources, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
@@ -215,9 +215,9 @@ func (s *Server) serve() {
 	})
 }
 
-// origin is what requests from outside say that they were sent to.
-func (s *Server) origin() gateway.Origin {
-	dev := s.Project().Dev
+// originOf is what requests from outside say that they were sent to.
+func originOf(p *config.Project) gateway.Origin {
+	dev := p.Dev
 	return gateway.Origin{Scheme: cmp.Or(dev.UpstreamProtocol, "http"), Host: dev.Host}
 }
 

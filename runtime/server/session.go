@@ -299,9 +299,9 @@ func (s *Server) closeOthers(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// console is where a worker's logs go: with its name before them if several run
+// consoleOf is where a worker's logs go: with its name before them if several run
 // together, as in wrangler dev.
-func (s *Server) console() engine.Logger {
+func consoleOf(s *Server) engine.Logger {
 	if s.opts.Console == nil || len(s.session.members) < 2 {
 		return s.opts.Console
 	}
