@@ -12,6 +12,7 @@ import (
 // Origin is a scheme and a host, with its port if it has one.
 type Origin struct{ Scheme, Host string }
 
+// String is the origin as URLs begin with it.
 func (o Origin) String() string { return o.Scheme + "://" + o.Host }
 
 // origins are where a request was sent to and what the worker sees instead: they
