@@ -65,7 +65,7 @@ func importAES(p *Params, in *importInput) (*Key, error) {
 		if alg, ok := in.jwk.Fields["alg"]; ok && alg != want {
 			return nil, fail(dataError, "Symmetric \"jwk\" key contains invalid \"alg\" value %q, expected %q.", alg, want)
 		}
-		if err := in.jwk.purpose("enc", in, p.Name); err != nil {
+		if err := in.jwk.symmetric(in, p.Name); err != nil {
 			return nil, err
 		}
 	}

@@ -99,7 +99,7 @@ func importEC(p *Params, in *importInput) (*Key, error) {
 	switch in.format {
 	case "raw":
 		if k, err = c.point(in.data); err != nil {
-			err = fail(dataError, "Failed to import raw EC key data: Point is not on curve..")
+			err = fail(dataError, "Failed to import raw EC key data: %s.", c.whyNot(in.data))
 		}
 	case "spki":
 		k, err = c.fromSPKI(in.data)
@@ -212,30 +212,18 @@ func (c *curve) fromPKCS8(data []byte) (*ecKey, error) {
 // fromJWK reads RFC 7518, sections 6.2.1 and 6.2.2.
 func (c *curve) fromJWK(p *Params, in *importInput) (*ecKey, error) {
 	j := in.jwk
+	if err := j.purpose(in, p.Name); err != nil {
+		return nil, err
+	}
 	if err := j.kty("EC", "Elliptic curve"); err != nil {
 		return nil, err
-	}
-	use := "sig"
-	if p.Name == "ECDH" {
-		use = "enc"
-	}
-	if err := j.purpose(use, in, p.Name); err != nil {
-		return nil, err
-	}
-	if j.Fields["crv"] != c.name {
-		return nil, c.mismatch()
 	}
 	if alg, ok := j.Fields["alg"]; ok && p.Name == "ECDSA" && alg != c.alg {
 		return nil, fail(dataError, "JSON Web Key Algorithm parameter \"alg\" (%q) does not match requested curve.", alg)
 	}
-	x, okX := j.bytes("x")
-	y, okY := j.bytes("y")
-	if !okX || !okY || len(x) != c.size || len(y) != c.size {
-		return nil, fail(dataError, "Invalid EC key in JSON Web Key; missing or invalid \"x\" or \"y\".")
-	}
-	k, err := c.point(c.uncompressed(x, y))
+	k, err := c.coordinates(j)
 	if err != nil {
-		return nil, fail(dataError, "Invalid EC key; public key coordinates \"x\" and \"y\" are invalid.")
+		return nil, err
 	}
 	if !j.has("d") {
 		return k, nil
@@ -245,10 +233,44 @@ func (c *curve) fromJWK(p *Params, in *importInput) (*ecKey, error) {
 	if !ok || len(d) != c.size {
 		return nil, bad
 	}
-	if k.private, err = c.keys.NewPrivateKey(d); err != nil || !k.private.PublicKey().Equal(k.public) {
+	if k.private, err = c.keys.NewPrivateKey(d); err != nil {
 		return nil, bad
 	}
+	if !k.private.PublicKey().Equal(k.public) {
+		return nil, fail(dataError, "Invalid EC key in JSON Web Key.")
+	}
 	return k, nil
+}
+
+// coordinates reads the point of a JWK. Like the reference it goes by the
+// algorithm's curve alone, not by "crv", and takes coordinates as numbers.
+func (c *curve) coordinates(j *JWK) (*ecKey, error) {
+	sides := [2][]byte{}
+	for i, name := range []string{"x", "y"} {
+		b, ok := j.bytes(name)
+		if !ok {
+			return nil, fail(dataError, "Invalid EC key in JSON Web Key; missing %q.", name)
+		}
+		n := new(big.Int).SetBytes(b)
+		if n.Cmp(c.points.Params().P) >= 0 {
+			return nil, fail(operationError, "Invalid EC key; public key coordinates \"x\" and \"y\" are invalid.")
+		}
+		sides[i] = n.FillBytes(make([]byte, c.size))
+	}
+	k, err := c.point(c.uncompressed(sides[0], sides[1]))
+	if err != nil {
+		return nil, fail(operationError, "Invalid EC key; public key coordinates \"x\" and \"y\" are invalid: Point is not on curve..")
+	}
+	return k, nil
+}
+
+// whyNot says why bytes are no point of the curve, in the words of BoringSSL.
+func (c *curve) whyNot(b []byte) string {
+	long, short := len(b) == 1+2*c.size && b[0] == 4, len(b) == 1+c.size && (b[0] == 2 || b[0] == 3)
+	if !long && !short {
+		return "Invalid point encoding."
+	}
+	return "Point is not on curve."
 }
 
 func (k *Key) exportEC(format string) (*Exported, error) {

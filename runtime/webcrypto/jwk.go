@@ -50,46 +50,85 @@ func (j *JWK) kty(want, name string) error {
 	return nil
 }
 
-// purpose checks use, key_ops and ext, as every import of a JWK does (for AES:
-// section 26.4.4, steps 2.6 to 2.8).
-func (j *JWK) purpose(use string, in *importInput, name string) error {
-	usages := in.usages
-	got, hasUse := j.Fields["use"]
-	if hasUse && usages != 0 && got != use {
-		return fail(dataError, "\"jwk\" key must have a \"use\" of %q, not %q.", use, got)
+// purpose checks use, key_ops and ext of the JWK of an asymmetric key, in the
+// words of the reference (importAsymmetricForWebCrypto in
+// src/workerd/api/crypto/keys.c++).
+func (j *JWK) purpose(in *importInput, name string) error {
+	want, ops := "sig", []string{"sign", "verify"}
+	switch name {
+	case "RSA-OAEP":
+		want, ops = "enc", []string{"encrypt", "wrapKey"}
+	case "ECDH", "X25519":
+		want, ops = "enc", nil
+	}
+	if use, ok := j.Fields["use"]; ok && in.usages != 0 && use != want {
+		return fail(dataError, "Asymmetric \"jwk\" key import with usages requires a JSON Web Key with Public Key Use parameter \"use\" (%q) equal to \"sig\".", use)
 	}
 	if j.HasKeyOps {
-		if err := j.operations(use, usages); err != nil {
+		if err := j.operations(in.usages, name, want, ops); err != nil {
 			return err
 		}
 	}
+	if j.Ext != nil && !*j.Ext && in.extractable {
+		return fail(dataError, "Cannot create an extractable CryptoKey from an unextractable JSON Web Key.")
+	}
+	return nil
+}
+
+// symmetric is purpose for the keys of AES.
+func (j *JWK) symmetric(in *importInput, name string) error {
+	if use, ok := j.Fields["use"]; ok && in.usages != 0 && use != "enc" {
+		return fail(dataError, "Symmetric \"jwk\" key must have a \"use\" of \"enc\", not %q.", use)
+	}
+	if j.HasKeyOps {
+		sorted := slices.Sorted(slices.Values(j.KeyOps))
+		for i, op := range sorted {
+			if i > 0 && op == sorted[i-1] {
+				return fail(dataError, "Symmetric \"jwk\" key contains duplicate value %q, in \"key_op\".", op)
+			}
+		}
+		for _, usage := range in.usages.Names() {
+			if !slices.Contains(sorted, usage) {
+				return fail(dataError, "\"jwk\" key missing usage %q, in \"key_ops\".", usage)
+			}
+		}
+	}
+	return j.extractable(in, name)
+}
+
+// extractable fails if the JWK says that it is not extractable and the import
+// wants it to be.
+func (j *JWK) extractable(in *importInput, name string) error {
 	if j.Ext != nil && !*j.Ext && in.extractable {
 		return fail(dataError, "JWK ext field for %q is set to false but extractable is true", name)
 	}
 	return nil
 }
 
-// operations checks key_ops (RFC 7517, section 4.3): no duplicates, all of the
-// usages, nothing that contradicts use.
-func (j *JWK) operations(use string, usages Usages) error {
+// operations checks key_ops (RFC 7517, section 4.3): no duplicates, nothing that
+// contradicts use, all of the usages.
+func (j *JWK) operations(usages Usages, name, wantUse string, allowed []string) error {
 	sorted := slices.Sorted(slices.Values(j.KeyOps))
 	if len(slices.Compact(sorted)) != len(j.KeyOps) {
 		return fail(dataError, "A JSON Web Key's Key Operations parameter (\"key_ops\") must not contain duplicates.")
 	}
-	var ops Usages
-	for _, op := range j.KeyOps {
-		ops |= UsageNamed(op)
-	}
-	if missing := usages &^ ops; missing != 0 {
-		return fail(dataError, "All specified key usages must be present in the JSON Web Key's Key Operations parameter (\"key_ops\").")
-	}
-	if got, hasUse := j.Fields["use"]; hasUse {
-		allowed := Encrypt | Decrypt | WrapKey | UnwrapKey | DeriveKey | DeriveBits
-		if use == "sig" {
-			allowed = Sign | Verify
+	const either = "A JSON Web Key should have either a Public Key Use parameter (\"use\") or a Key Operations parameter (\"key_ops\"); otherwise, the parameters must be consistent with each other. "
+	if use, ok := j.Fields["use"]; ok {
+		if use != wantUse {
+			return fail(dataError, "Asymmetric \"jwk\" import requires a JSON Web Key with Public Key Use \"use\" (%q) equal to %q.", use, wantUse)
 		}
-		if got != use || ops&^allowed != 0 {
-			return fail(dataError, "A JSON Web Key's Public Key Use (\"use\") and Key Operations (\"key_ops\") must be consistent with each other.")
+		for _, op := range sorted {
+			switch {
+			case allowed == nil:
+				return fail(dataError, either+"For public %s keys, there are no valid usages,so keys with a non-empty \"key_ops\" parameter are not allowed.", name) // reference's text
+			case !slices.Contains(allowed, op):
+				return fail(dataError, either+"A Public Key Use for %s would allow a Key Operations array with only %q and/or %q values (not %q).", name, allowed[0], allowed[1], op)
+			}
+		}
+	}
+	for _, usage := range usages.Names() {
+		if !slices.Contains(j.KeyOps, usage) {
+			return fail(dataError, "All specified key usages must be present in the JSON Web Key's Key Operations parameter (\"key_ops\").")
 		}
 	}
 	return nil

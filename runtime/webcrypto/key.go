@@ -129,14 +129,14 @@ type Generated struct{ Secret, Public, Private *Key }
 
 // check is the preamble of operations with a key: its algorithm must be the
 // requested one, and it must have the usage (e.g. section 14.3.1, steps 8 and 9).
-func (k *Key) check(name string, usage Usages) error {
-	if k.Algorithm.Name != name {
-		return fail(invalidAccessError, "Requested algorithm %q does not match this CryptoKey's algorithm %q.", name, k.Algorithm.Name)
+func (k *Key) check(p *Params, usage Usages) error {
+	if k.Algorithm.Name != p.Name {
+		return fail(invalidAccessError, "Requested algorithm %q does not match this CryptoKey's algorithm %q.", p.Name, k.Algorithm.Name)
 	}
 	if k.Usages&usage == 0 {
 		return fail(invalidAccessError, "Requested key usage %q does not match any usage listed in this CryptoKey.", usage.Names()[0])
 	}
-	return nil
+	return p.Problem
 }
 
 // allow fails if usages holds one that a key of this kind cannot have.

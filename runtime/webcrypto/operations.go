@@ -1,6 +1,7 @@
 package webcrypto
 
 import (
+	"crypto/ed25519"
 	"crypto/hmac"
 	"io"
 )
@@ -140,7 +141,7 @@ func Export(format string, k *Key) (*Exported, error) {
 // EncryptWith is SubtleCrypto.encrypt (section 14.3.1) after normalization, and the
 // encryption of wrapKey (14.3.11): usage is Encrypt or WrapKey. src serves RSA-OAEP.
 func EncryptWith(p *Params, k *Key, usage Usages, data []byte, src io.Reader) ([]byte, error) {
-	if err := k.check(p.Name, usage); err != nil {
+	if err := k.check(p, usage); err != nil {
 		return nil, err
 	}
 	if p.Name == "RSA-OAEP" {
@@ -152,7 +153,7 @@ func EncryptWith(p *Params, k *Key, usage Usages, data []byte, src io.Reader) ([
 // DecryptWith is SubtleCrypto.decrypt (section 14.3.2), and the decryption of
 // unwrapKey (14.3.12): usage is Decrypt or UnwrapKey.
 func DecryptWith(p *Params, k *Key, usage Usages, data []byte) ([]byte, error) {
-	if err := k.check(p.Name, usage); err != nil {
+	if err := k.check(p, usage); err != nil {
 		return nil, err
 	}
 	if p.Name == "RSA-OAEP" {
@@ -163,14 +164,14 @@ func DecryptWith(p *Params, k *Key, usage Usages, data []byte) ([]byte, error) {
 
 // CheckWrap is what wrapKey tests before it exports the key (section 14.3.11,
 // steps 9 and 10).
-func CheckWrap(p *Params, wrapping *Key) error { return wrapping.check(p.Name, WrapKey) }
+func CheckWrap(p *Params, wrapping *Key) error { return wrapping.check(p, WrapKey) }
 
 // errMD5 says that ECDSA has no MD5: workerd refuses it too, from below.
 var errMD5 = fail(notSupportedError, "ECDSA does not support the digest MD5; use SHA-256, SHA-384 or SHA-512.")
 
 // SignWith is SubtleCrypto.sign (section 14.3.3). src serves RSA-PSS.
 func SignWith(p *Params, k *Key, data []byte, src io.Reader) ([]byte, error) {
-	if err := k.check(p.Name, Sign); err != nil {
+	if err := k.check(p, Sign); err != nil {
 		return nil, err
 	}
 	if p.Name == "HMAC" {
@@ -195,7 +196,7 @@ func SignWith(p *Params, k *Key, data []byte, src io.Reader) ([]byte, error) {
 
 // VerifyWith is SubtleCrypto.verify (section 14.3.4).
 func VerifyWith(p *Params, k *Key, signature, data []byte) (bool, error) {
-	if err := k.check(p.Name, Verify); err != nil {
+	if err := k.check(p, Verify); err != nil {
 		return false, err
 	}
 	if p.Name == "HMAC" {
@@ -215,6 +216,9 @@ func VerifyWith(p *Params, k *Key, signature, data []byte) (bool, error) {
 		}
 		return k.ec.verify(p.Hash, signature, data), nil
 	}
+	if len(signature) != ed25519.SignatureSize {
+		return false, fail(operationError, "Invalid %s signature length %d", p.Name, len(signature))
+	}
 	return k.okp.verify(signature, data), nil
 }
 
@@ -222,7 +226,7 @@ func VerifyWith(p *Params, k *Key, signature, data []byte) (bool, error) {
 // deriveKey (14.3.7): usage is DeriveBits or DeriveKey. length is in bits, nil
 // for null. It may compute for long: PBKDF2.
 func Derive(p *Params, k *Key, usage Usages, length *int) ([]byte, error) {
-	if err := k.check(p.Name, usage); err != nil {
+	if err := k.check(p, usage); err != nil {
 		return nil, err
 	}
 	if p.Name == "HKDF" || p.Name == "PBKDF2" {
@@ -288,7 +292,7 @@ func KeyLength(p *Params) (*int, error) {
 // DeriveKeyWith is SubtleCrypto.deriveKey (section 14.3.7): lengths and imports
 // are the derived key's algorithm, normalized for OpGetKeyLength and OpImportKey.
 func DeriveKeyWith(p *Params, base *Key, lengths, imports *Params, extractable bool, usages Usages) (*Key, error) {
-	if err := base.check(p.Name, DeriveKey); err != nil {
+	if err := base.check(p, DeriveKey); err != nil {
 		return nil, err
 	}
 	length, err := KeyLength(lengths)

@@ -29,6 +29,7 @@ type Params struct {
 	SaltLength     int // bytes
 	Iterations     int
 	Public         *Key
+	Problem        error // of an operation with a key: told after the key is checked
 }
 
 // Kind says how a member of an algorithm's dictionary is converted (Web IDL).
@@ -130,7 +131,7 @@ var registered = []registration{
 
 // Lookup finds an algorithm by its name, in any case, for an operation: the
 // name as registered and the members of its dictionary. The error is a
-// NotSupportedError.
+// NotSupportedError; the name is told with it for an operation with a key.
 func Lookup(op Operation, name string) (canonical string, members []Member, err error) {
 	for _, r := range registered {
 		if asciiEqualFold(r.name, name) {
@@ -149,7 +150,41 @@ func Lookup(op Operation, name string) (canonical string, members []Member, err 
 	case OpGetKeyLength:
 		return "", nil, fail(notSupportedError, "Unrecognized derived key type %q requested.", name)
 	}
-	return "", nil, fail(notSupportedError, "The %s operation is not implemented for %q.", op, name) // reference's text
+	return canonicalName(name), nil, fail(notSupportedError, "The %s operation is not implemented for %q.", op, name) // reference's text
+}
+
+// canonicalName is a name as registered, or as given if nothing has it.
+func canonicalName(name string) string {
+	for _, r := range registered {
+		if asciiEqualFold(r.name, name) {
+			return r.name
+		}
+	}
+	return name
+}
+
+// WithKey reports whether the operation has a key whose own algorithm is
+// compared before anything else is said of the parameters.
+func (op Operation) WithKey() bool {
+	switch op {
+	case OpEncrypt, OpDecrypt, OpSign, OpVerify, OpDeriveBits, OpWrapKey, OpUnwrapKey:
+		return true
+	}
+	return false
+}
+
+// MissingMember says that an algorithm lacks a required member, in the
+// reference's words.
+func MissingMember(op Operation, algorithm, member string) error {
+	switch {
+	case algorithm == "ECDSA" && member == "hash" && op.WithKey():
+		return &Error{Name: "TypeError", Message: "Missing \"hash\" in AlgorithmIdentifier. (ECDSA requires that the hash algorithm be specified at call time rather than on the key. This differs from other WebCrypto algorithms for historical reasons.)"}
+	case algorithm == "RSA-PSS" && member == "saltLength":
+		return fail(dataError, "Failed to provide salt for RSA-PSS key operation which requires a salt")
+	case member == "public":
+		return &Error{Name: "TypeError", Message: "Missing field \"public\" in \"derivedKeyParams\"."}
+	}
+	return &Error{Name: "TypeError", Message: "Missing field \"" + member + "\" in \"algorithm\"."}
 }
 
 // asciiEqualFold compares as the specification does: only ASCII letters fold.

@@ -312,18 +312,14 @@ func rsaAlg(name, hash string) string {
 }
 
 func rsaFromJWK(p *Params, in *importInput) (*rsaKey, error) {
+	if err := in.jwk.purpose(in, p.Name); err != nil {
+		return nil, err
+	}
 	if err := in.jwk.kty("RSA", p.Name); err != nil {
 		return nil, err
 	}
-	use := "sig"
-	if p.Name == "RSA-OAEP" {
-		use = "enc"
-	}
-	if err := in.jwk.purpose(use, in, p.Name); err != nil {
-		return nil, err
-	}
 	if alg, ok := in.jwk.Fields["alg"]; ok && alg != rsaAlg(p.Name, p.Hash) {
-		return nil, fail(dataError, "JSON Web Key Algorithm parameter \"alg\" (%q) does not match requested hash algorithm %q.", alg, p.Hash)
+		return nil, fail(dataError, "JSON Web Key Algorithm parameter \"alg\" (%q) does not match requested hash algorithm %q.", alg, alg) // reference's text
 	}
 	k := &rsaKey{n: new(big.Int), e: new(big.Int)}
 	if err := in.jwk.numbers(map[string]*big.Int{"n": k.n, "e": k.e}, "n", "e"); err != nil {
@@ -340,7 +336,11 @@ func (j *JWK) numbers(into map[string]*big.Int, names ...string) error {
 	for _, name := range names {
 		b, ok := j.bytes(name)
 		if !ok || len(b) == 0 {
-			return fail(dataError, "Invalid RSA key in JSON Web Key; missing or invalid parameter (%q).", name)
+			what := map[string]string{"n": "Modulus parameter", "e": "Exponent parameter"}[name]
+			if what == "" {
+				what = "parameter"
+			}
+			return fail(dataError, "Invalid RSA key in JSON Web Key; missing or invalid %s (%q).", what, name)
 		}
 		into[name].SetBytes(b)
 	}

@@ -93,7 +93,7 @@ func hmacFromJWK(p *Params, in *importInput) ([]byte, error) {
 			return nil, fail(dataError, "HMAC \"jwk\" key import specifies \"alg\" that is incompatible with the hash name (encountered %q, expected %q).", alg, "HS"+bits)
 		}
 	}
-	return secret, in.jwk.purpose("sig", in, p.Name)
+	return secret, in.jwk.extractable(in, p.Name) // like the reference without use and key_ops
 }
 
 func (k *Key) exportHMAC(format string) (*Exported, error) {
@@ -118,17 +118,21 @@ func (k *Key) mac(data []byte) []byte {
 
 // importKDF imports the base of a derivation: HKDF and PBKDF2.
 func importKDF(p *Params, in *importInput) (*Key, error) {
-	if in.format != "raw" {
-		return nil, fail(notSupportedError, "%s key must be imported in \"raw\" format (requested %q).", p.Name, in.format)
-	}
 	if err := importing(Secret, p.Name, in.usages, DeriveKey|DeriveBits); err != nil {
 		return nil, err
 	}
 	if in.extractable {
 		return nil, fail(syntaxError, "%s key cannot be extractable.", p.Name)
 	}
+	if in.format != "raw" {
+		return nil, fail(notSupportedError, "%s key must be imported in \"raw\" format (requested %q)", p.Name, in.format)
+	}
 	return &Key{Type: Secret, Algorithm: Algorithm{Name: p.Name}, secret: in.data}, nil
 }
+
+// maxIterations is what production takes of PBKDF2; workerd on its own has no
+// limit (checkPbkdfIterations in src/workerd/io/limit-enforcer.h).
+const maxIterations = 100_000
 
 // deriveKDF derives the whole bytes that HKDF (RFC 5869) or PBKDF2 (RFC 8018,
 // section 5.2) gives for length bits.
@@ -152,6 +156,9 @@ func (k *Key) deriveKDF(p *Params, length *int) ([]byte, error) {
 	}
 	if p.Iterations == 0 {
 		return nil, fail(operationError, "PBKDF2 requires a positive iteration count (requested 0).")
+	}
+	if p.Iterations > maxIterations {
+		return nil, fail(notSupportedError, "Pbkdf2 failed: iteration counts above %d are not supported (requested %d).", maxIterations, p.Iterations)
 	}
 	if size == 0 {
 		return []byte{}, nil

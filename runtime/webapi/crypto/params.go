@@ -43,31 +43,34 @@ func (p *Crypto) algorithmIdentifier(v goja.Value) goja.Value {
 // normalize is "normalize an algorithm" (section 18.4.4). It throws.
 func (p *Crypto) normalize(op webcrypto.Operation, v goja.Value) *webcrypto.Params {
 	params, err := p.tryNormalize(op, v)
-	p.tried(err)
+	if !op.WithKey() {
+		p.tried(err)
+	}
 	return params
 }
 
 // tryNormalize is normalize that returns the NotSupportedError of an algorithm
-// that is not registered for the operation.
+// that is not registered for the operation, too. What an operation with a key
+// misses in its algorithm is the Problem of its parameters: workerd compares the
+// key first (validateOperation in src/workerd/api/crypto/crypto.c++).
 func (p *Crypto) tryNormalize(op webcrypto.Operation, v goja.Value) (*webcrypto.Params, error) {
 	v = p.algorithmIdentifier(v)
 	name := v
 	if _, ok := v.(*goja.Object); ok {
-		if name = webidl.Get(v, "name"); webidl.IsUndefined(name) {
-			p.Engine.Throw("TypeError", "Missing field \"name\" in \"algorithm\".")
-		}
-		name = p.ToString(name)
+		name = p.ToString(webidl.Get(v, "name")) // without one, workerd asks for "undefined"
 	}
 	canonical, members, err := webcrypto.Lookup(op, name.String())
 	if err != nil {
-		return nil, err
+		return &webcrypto.Params{Name: canonical, Problem: err}, err
 	}
 	params := &webcrypto.Params{Name: canonical}
 	for _, m := range members {
 		value := webidl.Get(v, m.Name)
 		if webidl.IsUndefined(value) {
-			if m.Required {
-				p.Engine.Throw("TypeError", "Missing field %q in \"algorithm\".", m.Name)
+			if missing := webcrypto.MissingMember(op, canonical, m.Name); m.Required && !op.WithKey() {
+				p.tried(missing)
+			} else if m.Required && params.Problem == nil {
+				params.Problem = missing
 			}
 			continue
 		}

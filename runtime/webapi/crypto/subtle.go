@@ -31,20 +31,22 @@ type subtleArgs struct {
 
 func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[subtleObject]{Name: "SubtleCrypto"})
-	const algorithm, key, data, usages = "AlgorithmIdentifier", "CryptoKey", "BufferSource", "sequence<KeyUsage>"
+	const key, data, usages = "CryptoKey", "BufferSource", "Array"
+	const cipher, signing, hash, generating, deriving, importing = "string or EncryptAlgorithm", "string or SignAlgorithm", "string or HashAlgorithm",
+		"string or GenerateKeyAlgorithm", "string or DeriveKeyAlgorithm", "string or ImportKeyAlgorithm"
 	for _, m := range []subtleMethod{
-		{"encrypt", []string{algorithm, key, data}, 3, p.subtleEncrypt},
-		{"decrypt", []string{algorithm, key, data}, 3, p.subtleDecrypt},
-		{"sign", []string{algorithm, key, data}, 3, p.subtleSign},
-		{"verify", []string{algorithm, key, data, data}, 4, p.subtleVerify},
-		{"digest", []string{algorithm, data}, 2, p.subtleDigest},
-		{"generateKey", []string{algorithm, "boolean", usages}, 3, p.subtleGenerate},
-		{"deriveKey", []string{algorithm, key, algorithm, "boolean", usages}, 5, p.subtleDeriveKey},
-		{"deriveBits", []string{algorithm, key}, 2, p.subtleDeriveBits},
-		{"importKey", []string{"KeyFormat", "BufferSource or JsonWebKey", algorithm, "boolean", usages}, 5, p.subtleImport},
-		{"exportKey", []string{"KeyFormat", key}, 2, p.subtleExport},
-		{"wrapKey", []string{"KeyFormat", key, key, algorithm}, 4, p.subtleWrap},
-		{"unwrapKey", []string{"KeyFormat", data, key, algorithm, algorithm, "boolean", usages}, 7, p.subtleUnwrap},
+		{"encrypt", []string{cipher, key, data}, 3, p.subtleEncrypt},
+		{"decrypt", []string{cipher, key, data}, 3, p.subtleDecrypt},
+		{"sign", []string{signing, key, data}, 3, p.subtleSign},
+		{"verify", []string{signing, key, data, data}, 4, p.subtleVerify},
+		{"digest", []string{hash, data}, 2, p.subtleDigest},
+		{"generateKey", []string{generating, "boolean", usages}, 3, p.subtleGenerate},
+		{"deriveKey", []string{deriving, key, importing, "boolean", usages}, 5, p.subtleDeriveKey},
+		{"deriveBits", []string{deriving, key}, 2, p.subtleDeriveBits},
+		{"importKey", []string{"string", "BufferSource or JsonWebKey", importing, "boolean", usages}, 5, p.subtleImport},
+		{"exportKey", []string{"string", key}, 2, p.subtleExport},
+		{"wrapKey", []string{"string", key, key, cipher}, 4, p.subtleWrap},
+		{"unwrapKey", []string{"string", data, key, cipher, importing, "boolean", usages}, 7, p.subtleUnwrap},
 	} {
 		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.name, Length: m.length, Fn: func(call goja.FunctionCall) goja.Value {
 			return p.Promise(func() goja.Value {
@@ -113,7 +115,7 @@ func (a subtleArgs) usages(n int) webcrypto.Usages {
 	var usages webcrypto.Usages
 	v := a.call.Argument(n)
 	if _, ok := v.(*goja.Object); !ok {
-		a.bad(n, "sequence<KeyUsage>")
+		a.bad(n, "Array")
 	}
 	a.p.ForOf(v, func(v goja.Value) {
 		name := a.p.ToString(v).String()
@@ -292,7 +294,7 @@ func (p *Crypto) normalizeEither(first, second webcrypto.Operation, v goja.Value
 }
 
 func (p *Crypto) subtleWrap(a subtleArgs) goja.Value {
-	format, key, wrapping, algorithm := a.format(0), a.key(1), a.key(2), a.algorithm(3)
+	format, key, wrapping, algorithm := a.p.ToString(a.call.Argument(0)).String(), a.key(1), a.key(2), a.algorithm(3)
 	params := p.normalizeEither(webcrypto.OpWrapKey, webcrypto.OpEncrypt, algorithm)
 	p.tried(webcrypto.CheckWrap(params, wrapping))
 	exported, err := webcrypto.Export(format, key)

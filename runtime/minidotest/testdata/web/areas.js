@@ -451,3 +451,34 @@ each("fixed-length bodies", async () => {
   const f = (n) => { const s = new FixedLengthStream(n); const w = s.writable.getWriter(); w.write(new Uint8Array(n)); w.close(); return s.readable; };
   return [await len(() => f(3)), told(() => new FixedLengthStream()), told(() => new FixedLengthStream(-1)), told(() => new FixedLengthStream("x")), await atold(() => new Response(f(3)).text()), await atold(async () => { const s = new FixedLengthStream(1); const w = s.writable.getWriter(); const r = new Response(s.readable).text(); r.catch(() => {}); await w.write(new Uint8Array(2)); return r; }), await atold(async () => { const s = new FixedLengthStream(3); const w = s.writable.getWriter(); const r = new Response(s.readable).text(); r.catch(() => {}); await w.write(new Uint8Array(2)); await w.close(); return r; })];
 });
+each("subtle missing arguments", async () => {
+  const s = crypto.subtle, k = await s.generateKey({ name: "AES-GCM", length: 128 }, true, ["encrypt"]);
+  return [
+    await atold(() => s.encrypt()), await atold(() => s.encrypt("AES-GCM")), await atold(() => s.encrypt("AES-GCM", k)), await atold(() => s.decrypt()), await atold(() => s.sign()), await atold(() => s.sign("HMAC")), await atold(() => s.sign("HMAC", k)), await atold(() => s.verify()), await atold(() => s.verify("HMAC", k)), await atold(() => s.verify("HMAC", k, new Uint8Array())), await atold(() => s.digest("SHA-1")), await atold(() => s.generateKey()), await atold(() => s.generateKey("HMAC")), await atold(() => s.generateKey("HMAC", true)),
+    await atold(() => s.deriveKey()), await atold(() => s.deriveKey("HKDF", k)), await atold(() => s.deriveBits()), await atold(() => s.deriveBits("HKDF")), await atold(() => s.importKey()), await atold(() => s.importKey("raw")), await atold(() => s.importKey("raw", new Uint8Array())), await atold(() => s.importKey("raw", new Uint8Array(), "HMAC", true)), await atold(() => s.exportKey()), await atold(() => s.exportKey("raw")), await atold(() => s.wrapKey()), await atold(() => s.wrapKey("raw")), await atold(() => s.wrapKey("raw", k, k)), await atold(() => s.unwrapKey()), await atold(() => s.unwrapKey("raw")), await atold(() => s.unwrapKey("raw", new Uint8Array())), await atold(() => s.unwrapKey("raw", new Uint8Array(), k)), await atold(() => s.unwrapKey("raw", new Uint8Array(), k, "AES-KW")),
+  ];
+});
+each("subtle algorithm without a name", async () => {
+  const s = crypto.subtle, k = await s.generateKey({ name: "HMAC", hash: "SHA-256" }, true, ["sign"]);
+  return [
+    await atold(() => s.generateKey({}, true, ["sign"])), await atold(() => s.importKey("raw", new Uint8Array(1), {}, true, ["sign"])), await atold(() => s.sign({}, k, new Uint8Array())), await atold(() => s.deriveBits({}, k, 8)), await atold(() => s.encrypt("HMAC", k, new Uint8Array())), await atold(() => s.verify("HMAC", k, new Uint8Array(), new Uint8Array())), await atold(() => s.digest({ name: null }, new Uint8Array())),
+  ];
+});
+each("subtle JWK", async () => {
+  const s = crypto.subtle, j = (k, a, u) => atold(async () => (await s.importKey("jwk", k, a, true, u)).type);
+  const rs = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }, n = "A".repeat(2) + "w" + "A".repeat(339) + "Q";
+  const p = { name: "ECDSA", namedCurve: "P-256" }, ec = { kty: "EC", crv: "P-256", x: "_".repeat(63) + "w", y: "AA" };
+  return [
+    await j({ kty: "RSA", n }, rs, ["verify"]), await j({ kty: "RSA", n: "", e: "AQAB" }, rs, ["verify"]), await j({ kty: "RSA", n: "!", e: "AQAB" }, rs, ["verify"]), await j({ kty: "RSA", n, e: "AQAB", d: "AQ" }, rs, ["sign"]), await j({ kty: "RSA", n, e: "AQAB", use: "enc" }, rs, ["verify"]), await j({ kty: "RSA", n, e: "AQAB", key_ops: ["sign"] }, rs, ["verify"]), await j({ kty: "RSA", n, e: "AQAB", use: "sig", key_ops: ["encrypt"] }, rs, ["verify"]),
+    await j(ec, p, ["verify"]), await j({ ...ec, x: "AA" }, p, ["verify"]), await j({ ...ec, x: "!" }, p, ["verify"]), await j({ kty: "EC", y: "AA" }, p, ["verify"]), await j({ ...ec, alg: "ES384" }, p, ["verify"]), await j({ ...ec, kty: "x", use: "enc" }, p, ["verify"]),
+    await j({ kty: "oct", k: "AAAA", use: "enc" }, { name: "HMAC", hash: "SHA-1" }, ["sign"]), await j({ kty: "oct", k: "AAAA", key_ops: ["verify"] }, { name: "HMAC", hash: "SHA-1" }, ["sign"]), await j({ kty: "oct", k: "AAAA", key_ops: ["sign", "sign"] }, { name: "HMAC", hash: "SHA-1" }, ["sign"]),
+    await j({ kty: "OKP", crv: "Ed25519" }, "Ed25519", ["verify"]), await j({ kty: "OKP", crv: "Ed25519", x: "A".repeat(43), d: "AA" }, "Ed25519", ["sign"]), await j({ kty: "OKP", crv: "Ed25519", x: "A".repeat(43), d: "A".repeat(43) }, "Ed25519", ["sign"]),
+    await j({ kty: "oct", k: "AA" }, "PBKDF2", ["deriveBits"]),
+  ];
+});
+each("DigestStream", async () => {
+  const w = (make) => atold(async () => { const d = new crypto.DigestStream("SHA-1"), w = d.getWriter(); d.digest.catch(() => {}); w.closed.catch(() => {}); const r = await Promise.race([make(w, d), new Promise((r) => setTimeout(r, 50, "pending"))]); return r instanceof ArrayBuffer ? r.byteLength : r; });
+  return [
+    await w((w) => w.write(5)), await w((w) => w.write({})), await w((w) => w.write(null)), await w((w) => w.write("x")), await w((w, d) => { w.write(5).catch(() => {}); return d.digest; }), await w((w, d) => { w.write(5).catch(() => {}); w.close().catch(() => {}); return d.digest; }), await w((w, d) => { w.abort(new Error("why")); return d.digest; }), await w((w, d) => { w.close(); return d.digest; }), await w((w, d) => { d[Symbol.dispose]?.(); return d.digest; }), told(() => new crypto.DigestStream()), told(() => crypto.DigestStream("SHA-1")),
+  ];
+});
