@@ -1,6 +1,7 @@
 package explorer
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -84,7 +85,7 @@ func (x *Explorer) kvNamespaces(r *http.Request) answer {
 func (x *Explorer) onKV(r *http.Request, run func(n *kv.Namespace) (answer, error)) answer {
 	id := r.PathValue("id")
 	spaces, ok := x.opts.Driver(kvKind).(namespacesOfKV)
-	if !ok || !slices.ContainsFunc(x.bindings(kvKind), func(b config.Binding) bool { return kv.ID(b) == id }) {
+	if !ok || !has(x.bindings(kvKind), kv.ID, id) {
 		return failure(http.StatusNotFound, codeInternal, "no binding names the KV namespace "+id)
 	}
 	n, err := spaces.Namespace(id)
@@ -174,7 +175,7 @@ func (x *Explorer) kvPut(r *http.Request) answer {
 
 // form reads the fields value and metadata; bad says what is wrong with them.
 func form(r *http.Request, body []byte) (value []byte, metadata, bad string) {
-	r.Body = nopCloser{newReader(body)}
+	r.Body = nopCloser{bytes.NewReader(body)}
 	if err := r.ParseMultipartForm(int64(len(body)) + 1); err != nil {
 		return nil, "", err.Error()
 	}

@@ -1,7 +1,6 @@
 package explorer
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -15,8 +14,6 @@ import (
 	"minido.dev/minido/runtime/binding/r2"
 	"minido.dev/minido/runtime/config"
 )
-
-func newReader(b []byte) *bytes.Reader { return bytes.NewReader(b) }
 
 // decode reads a body as JSON; the answer says what is wrong with it.
 func decode(r *http.Request, into any) *answer {
@@ -35,8 +32,8 @@ func decode(r *http.Request, into any) *answer {
 	return nil
 }
 
-// named is a store that can be looked up by name.
-func (x *Explorer) has(all []config.Binding, key func(config.Binding) string, id string) bool {
+// has reports whether a binding names a store.
+func has(all []config.Binding, key func(config.Binding) string, id string) bool {
 	return slices.ContainsFunc(all, func(b config.Binding) bool { return key(b) == id })
 }
 
@@ -124,7 +121,7 @@ func (x *Explorer) d1Raw(r *http.Request) answer {
 	}
 	id := r.PathValue("id")
 	databases, ok := x.opts.Driver(d1Kind).(databasesOfD1)
-	if !ok || !x.has(x.bindings(d1Kind), d1.ID, id) {
+	if !ok || !has(x.bindings(d1Kind), d1.ID, id) {
 		return failure(http.StatusNotFound, codeInvalid, "no binding names the D1 database "+id)
 	}
 	database, err := databases.Database(id)
@@ -186,7 +183,7 @@ func (x *Explorer) r2Buckets(*http.Request) answer {
 func (x *Explorer) onR2(r *http.Request, op string, ask r2.Request, body []byte, tell func(reply r2.Reply, data []byte) answer) answer {
 	name := r.PathValue("bucket")
 	buckets, ok := x.opts.Driver(r2Kind).(bucketsOfR2)
-	if !ok || !x.has(x.bindings(r2Kind), r2.BucketName, name) {
+	if !ok || !has(x.bindings(r2Kind), r2.BucketName, name) {
 		return failure(http.StatusNotFound, codeInternal, "no binding names the R2 bucket "+name)
 	}
 	bucket, err := buckets.Bucket(name)

@@ -87,9 +87,6 @@ func (quiet) Write(p []byte) (int, error) { return len(p), nil }
 // URL is the WebSocket's address.
 func (x *Inspector) URL() string { return "ws://127.0.0.1:" + x.port + "/" + x.id }
 
-// Address is what clients are told to look at: "127.0.0.1:9229".
-func (x *Inspector) Address() string { return "127.0.0.1:" + x.port }
-
 // Close cuts all clients and stops listening.
 func (x *Inspector) Close(ctx context.Context) error {
 	close(x.closing)
