@@ -49,7 +49,7 @@ func (p *Caches) defineCaches() goja.Value {
 	first := class.Wrap(&cache{defaultCache})
 	missing := func(name string) engine.Method[storage] {
 		return engine.Method[storage]{Name: name, Async: true, Fn: func(storage, goja.FunctionCall) goja.Value {
-			return p.Rejected(p.Engine.Errors.New("Error", "caches."+name+"() does not exist in Workers: use caches.default or caches.open(name)."))
+			return p.Rejected(p.Engine.Errors.New("Error", "Failed to execute '"+name+"' on 'CacheStorage': the method is not implemented.")) // reference's text
 		}}
 	}
 	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{
@@ -87,7 +87,7 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 	}
 	missing := func(name string) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Async: true, Fn: func(*cache, goja.FunctionCall) goja.Value {
-			return p.Rejected(p.Engine.Errors.New("Error", "Cache."+name+"() does not exist in Workers: use match(), put() and delete()."))
+			return p.Rejected(p.Engine.Errors.New("Error", "Failed to execute '"+name+"' on 'Cache': the method is not implemented.")) // reference's text
 		}}
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*cache]{

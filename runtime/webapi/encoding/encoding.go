@@ -238,7 +238,7 @@ func (p *Classes) textDecode(d *TextDecoder, call goja.FunctionCall) goja.Value 
 	if v := call.Argument(0); !goja.IsUndefined(v) {
 		var ok bool
 		if data, ok = p.MemoryOf(v); !ok {
-			p.BadArgument("TextDecoder", "decode", 1, "ArrayBuffer or ArrayBufferView")
+			p.BadArgument("TextDecoder", "decode", 1, "Array") // reference's text
 		}
 	}
 	options := call.Argument(1)

@@ -180,6 +180,9 @@ func (p *Streams) code(c compressor, piece []byte, last bool, give func(goja.Val
 // sections 4 and 5).
 func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*mapping] {
 	return mappingClass(p, name, 1, func(call goja.ConstructorCall) *mapping {
+		if len(call.Arguments) == 0 {
+			p.Engine.Throw("TypeError", "Failed to construct '%s': constructor parameter 1 is not of type 'string'.", name)
+		}
 		format := p.DOMString(call.Argument(0))
 		if format != "gzip" && format != "deflate" && format != "deflate-raw" {
 			p.Engine.Throw("TypeError", "The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.")
