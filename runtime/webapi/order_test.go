@@ -72,7 +72,7 @@ func TestIterablesAsBodies(t *testing.T) {
 		globalThis.told = (v) => { const r = new Response(v); return r.text().then((s) => s + "," + r.headers.get("content-type"), (e) => e.name) }`)
 	w.Tries([][2]string{
 		{`new Blob([new Map([[1, 2]]), new Set()]).text()`, `[object Map][object Set]`},
-		{`new TextDecoder().decode(new Map())`, `TypeError: Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'ArrayBuffer or ArrayBufferView'.`},
+		{`new TextDecoder().decode(new Map())`, `TypeError: Failed to execute 'decode' on 'TextDecoder': parameter 1 is not of type 'Array'.`},
 		{`crypto.subtle.digest("SHA-1", new Map()).catch(e => e.name)`, `TypeError`},
 		{`Promise.all([items, { ...items, toString() { return "text" } }, { ...items, [Symbol.toPrimitive]() { return "prim" } }, { ...items, valueOf() { return "no" } }].map(told))`,
 			`["i,null","text,text/plain;charset=UTF-8","prim,text/plain;charset=UTF-8","i,null"]`},
