@@ -46,7 +46,7 @@ func find(environ []string) (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Browser Rendering needs a Chromium on this machine: install one (Debian: the package chromium), or name its executable in PUPPETEER_EXECUTABLE_PATH, and start minido again")
+	return "", errors.New("no browser: Browser Rendering needs a Chromium on this machine: install one (Debian: the package chromium), or name its executable in PUPPETEER_EXECUTABLE_PATH, and start minido again")
 }
 
 // launch starts a browser without a window and waits until it listens, on loopback.
