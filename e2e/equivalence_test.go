@@ -321,11 +321,11 @@ func TestSameWorlds(t *testing.T) {
 		}
 		real := map[string]campaign.Case{}
 		for _, c := range run.Cases {
-			real[c.Name] = c
+			real[c.Title()] = c
 		}
 		same := 0
 		for _, c := range judged.Cases {
-			own := real[c.Name]
+			own := real[c.Title()]
 			if at := own.Kills[len(own.Kills)-1].Point; !strings.HasSuffix(c.Name, "kill@"+at) {
 				t.Errorf("%s died at %s", c.Name, at)
 			}
@@ -339,7 +339,7 @@ func TestSameWorlds(t *testing.T) {
 				continue
 			}
 			same++
-			if err := sameSequel(own.Dir, real[c.SameAs].Dir, len(own.Kills)); err != nil {
+			if err := sameSequel(own.Dir, real[campaign.Case{Name: c.SameAs, Pace: c.Pace}.Title()].Dir, len(own.Kills)); err != nil {
 				t.Errorf("%s and %s: %v", c.Name, c.SameAs, err)
 			}
 		}

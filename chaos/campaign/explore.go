@@ -235,7 +235,7 @@ func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error)
 		switch {
 		case r.Outcome == Unreached:
 		case len(r.Missed) > 0:
-			c.report.Missed = append(c.report.Missed, r.Name)
+			c.report.Missed = append(c.report.Missed, r.Title())
 		case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
 			c.report.Visited++
 		}

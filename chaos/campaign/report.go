@@ -63,7 +63,10 @@ type Kill struct {
 // Case is one case's result. Immutable once reported.
 type Case struct {
 	// Name is the plan's text.
-	Name    string  `json:"name"`
+	Name string `json:"name"`
+	// Pace is how long its clients wait between their steps, as Go writes a duration;
+	// "" if they do not. Two cases of a report may differ in it alone.
+	Pace    string  `json:"pace,omitempty"`
 	Outcome Outcome `json:"outcome"`
 	// Text says why, for every outcome but Passed.
 	Text string `json:"text,omitempty"`
@@ -115,6 +118,15 @@ type Case struct {
 	like   []Case
 	// recording is of the last life, nil if there is none that can be played back.
 	recording *world.Recording
+}
+
+// Title is the case's name, and its pace if it has one: no other case of a report has
+// the same.
+func (c Case) Title() string {
+	if c.Pace == "" {
+		return c.Name
+	}
+	return c.Name + " (clients wait " + c.Pace + ")"
 }
 
 // failed reports whether something is wrong with what was run.

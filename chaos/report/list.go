@@ -79,7 +79,7 @@ func (l *list) tell(c campaign.Case) {
 	if c.Outcome == campaign.Missed {
 		color = amber
 	}
-	l.say("%s  %s", l.paint(color, strings.ToUpper(string(c.Outcome))), c.Name)
+	l.say("%s  %s", l.paint(color, strings.ToUpper(string(c.Outcome))), c.Title())
 	for i, k := range c.Kills {
 		l.say("    %7.0f ms  SIGKILL %d at %s, %d fibers cut", k.AtMs, i+1, k.Point, k.Fibers)
 	}

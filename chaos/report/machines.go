@@ -40,7 +40,7 @@ type problem struct {
 func WriteJUnit(w io.Writer, r campaign.Report) error {
 	s := suite{Name: "minido chaos " + r.Verb + " " + r.Project, Tests: len(r.Cases), Seconds: seconds(r.Ms)}
 	for _, c := range r.Cases {
-		t := testcase{Class: "minido.chaos." + r.Verb, Name: c.Name, Seconds: seconds(c.Ms)}
+		t := testcase{Class: "minido.chaos." + r.Verb, Name: c.Title(), Seconds: seconds(c.Ms)}
 		p := &problem{Message: headline(c), Text: story(c)}
 		switch c.Outcome {
 		case campaign.Violated, campaign.Restless:
