@@ -434,7 +434,8 @@ func TestMemory(t *testing.T) {
 	if !strings.Contains(one, `"c.example" is not on the simulated network (it has: a.example, b.example:81)`) {
 		t.Errorf("history:\n%s", one)
 	}
-	if n := runtime.NumGoroutine(); n != before {
+	// Those of earlier tests may have ended meanwhile.
+	if n := runtime.NumGoroutine(); n > before {
 		t.Errorf("%d goroutines, before %d", n, before)
 	}
 }
