@@ -25,7 +25,7 @@ NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.j
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 
-.PHONY: strangers pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -62,10 +62,17 @@ help:
 	@echo 'make npm-versions  the npm packages installed and used with Node 20, 22 and 24'
 	@echo 'make clean         remove what the others made'
 
-# With MINIDO=minido it is shown by one that is installed, and nothing is compiled.
+# With MINIDO=minido it is shown by one that is installed, and nothing is compiled. On a
+# machine that has compiled nothing yet a binary without optimizations does: it takes two
+# thirds of the time to compile, and the demo mostly waits.
 MINIDO ?=
-demo: $(if $(MINIDO),,build) fixtures/fibers/node_modules/.package-lock.json
-	$(or $(MINIDO),$(BIN)) demo
+demo:
+	@$(MAKE) -s -j2 $(if $(MINIDO),,demo-binary) fixtures/fibers/node_modules/.package-lock.json
+	$(or $(MINIDO),$(BIN)-demo) demo
+
+demo-binary:
+	@flags=$$(test "$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite/lib)" = false || echo '-gcflags=all=-N -l -dwarf=false'); \
+		set -x; $(FRUGAL) $(GO) build $${flags:+"$$flags"} -ldflags=-w -o $(BIN)-demo ./cmd/minido
 
 # What waits (downloads, clients, alarms, processes that start) and what computes go
 # well side by side. Each part's output is printed as a whole when it has ended.
