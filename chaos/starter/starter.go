@@ -1,5 +1,5 @@
 // Package starter writes the first files of a project: a worker where there is none,
-// a scenario for its objects, and a CI file. It changes no file that is there.
+// a scenario and tests for its objects, and a CI file. It changes no file that is there.
 package starter
 
 import (
@@ -55,8 +55,10 @@ type Result struct {
 	Files []File
 	// New says that there was no wrangler file.
 	New bool
-	// Packages says that npm packages have to be installed first.
+	// Packages says that npm packages have to be installed before the worker runs.
 	Packages bool
+	// TestPackages is the npm command after which its tests run, "" if nothing is missing.
+	TestPackages string
 }
 
 // Write makes the files. It asks nothing, and does not overwrite.
@@ -93,9 +95,11 @@ func Write(o Options) (Result, error) {
 	if err := w.scenario(project); err != nil {
 		return w.result, err
 	}
-	if _, err := os.Stat(filepath.Join(w.dir, "package.json")); err == nil {
-		_, err := os.Stat(filepath.Join(w.dir, "node_modules"))
-		w.result.Packages = errors.Is(err, fs.ErrNotExist)
+	if err := w.tests(project); err != nil {
+		return w.result, err
+	}
+	if err := w.packages(); err != nil {
+		return w.result, err
 	}
 	return w.result, w.ci(o.CI)
 }
@@ -131,10 +135,8 @@ type file struct{ name, text string }
 
 func scenarioFiles(project *config.Project) ([]file, error) {
 	var names []string
-	for _, b := range project.DurableObjects {
-		if b.Local {
-			names = append(names, b.ClassName)
-		}
+	for _, b := range local(project) {
+		names = append(names, b.ClassName)
 	}
 	if len(names) == 0 {
 		return nil, &chaos.UsageError{Text: project.Relative(project.ConfigFile) + " binds no Durable Object: there is nothing whose crash matters."}
@@ -154,6 +156,7 @@ func scenarioFiles(project *config.Project) ([]file, error) {
 type writer struct {
 	dir    string
 	result Result
+	vitest bool // the project's package.json has it
 }
 
 // write makes a file, unless it is there.
@@ -207,10 +210,12 @@ func (w *writer) project(template string) error {
 	if err := w.write("minido-chaos.d.ts", scenario.Types); err != nil {
 		return err
 	}
-	if err := w.template("templates/tsconfig.json", "tsconfig.json", name, ""); err != nil {
-		return err
+	for _, f := range []file{{"minido-test.d.ts", "minido-test.d.ts"}, {"tsconfig.json", "tsconfig.json"}, {".gitignore", "gitignore"}} {
+		if err := w.template("templates/"+f.text, f.name, name, ""); err != nil {
+			return err
+		}
 	}
-	return w.template("templates/gitignore", ".gitignore", name, "")
+	return nil
 }
 
 // template writes an embedded file with its placeholders filled.
@@ -219,7 +224,13 @@ func (w *writer) template(from, to, name, install string) error {
 	if err != nil {
 		return fmt.Errorf("init: %w", err)
 	}
-	return w.write(to, strings.NewReplacer("{{name}}", name, "{{directory}}", name, "{{version}}", version.Number(), "{{install}}", install).Replace(string(b)))
+	text := string(b)
+	if before, tests, found := strings.Cut(text, "{{tests}}\n"); found { // to its end: the job that runs them
+		if text = before; w.vitest {
+			text += tests
+		}
+	}
+	return w.write(to, strings.NewReplacer("{{name}}", name, "{{directory}}", name, "{{version}}", version.Number(), "{{install}}", install).Replace(text))
 }
 
 // scenario writes a first scenario, unless the project has one.

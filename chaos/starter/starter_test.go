@@ -3,6 +3,7 @@ package starter
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,7 @@ func TestNewProject(t *testing.T) {
 	for _, template := range []string{DurableObject, Agent} {
 		dir := filepath.Join(t.TempDir(), "My First App")
 		r, err := Write(Options{Dir: dir, Template: template, CI: "auto"})
-		if err != nil || !r.New || r.Packages != (template == Agent) {
+		if err != nil || !r.New || r.Packages != (template == Agent) || r.TestPackages != "npm install" {
 			t.Fatalf("%s: %+v, %v", template, r, err)
 		}
 		p, err := chaos.LoadProject(dir, "", nil)
@@ -49,7 +50,7 @@ func TestNewProject(t *testing.T) {
 			}
 		}
 		ci := read(t, filepath.Join(dir, ".github/workflows/chaos.yml"))
-		if !strings.Contains(ci, "minido@"+version.Number()+" chaos") || strings.Contains(ci, "npm install") != (template == Agent) {
+		if !strings.Contains(ci, "minido@"+version.Number()+" chaos") || !strings.Contains(ci, "npm install") || !strings.Contains(ci, " test --reporter") {
 			t.Errorf("%s: %s", template, ci)
 		}
 		if !strings.Contains(read(t, filepath.Join(dir, "my-first-app.chaos.ts")), `scenario("my-first-app survives"`) {
@@ -72,14 +73,17 @@ func TestExistingProject(t *testing.T) {
 	if err != nil || r.New || !r.Packages {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if want := []File{{"shop.chaos.ts", false}, {"minido-chaos.d.ts", true}, {"minido.gitlab-ci.yml", false}}; !slices.Equal(r.Files, want) {
+	if want := []File{{"shop.chaos.ts", false}, {"minido-chaos.d.ts", true}, {"test/first.test.ts", false}, {"minido-test.d.ts", false}, {"minido.gitlab-ci.yml", false}}; !slices.Equal(r.Files, want) {
 		t.Errorf("%+v, want %+v", r.Files, want)
 	}
 	if got := read(t, filepath.Join(dir, "minido-chaos.d.ts")) + read(t, filepath.Join(dir, ".gitlab-ci.yml")); got != "minemine" {
 		t.Errorf("files that were there now hold %q", got)
 	}
-	if ci := read(t, filepath.Join(dir, "minido.gitlab-ci.yml")); !strings.Contains(ci, "- npm ci --ignore-scripts") {
+	if ci := read(t, filepath.Join(dir, "minido.gitlab-ci.yml")); !strings.Contains(ci, "- npm ci --ignore-scripts") || strings.Contains(ci, " test --reporter") {
 		t.Error(ci)
+	}
+	if test := read(t, filepath.Join(dir, firstTest)); !strings.Contains(test, `env.CART.get(env.CART.idFromName("first"))`) || !strings.Contains(test, `"Cart starts again`) || r.TestPackages != "npm install -D vitest" {
+		t.Errorf("%s\n%+v", test, r)
 	}
 	put(t, filepath.Join(dir, "shop.chaos.ts"), "edited")
 	again, err := Write(Options{Dir: dir, Template: DurableObject, CI: "gitlab"})
@@ -89,6 +93,40 @@ func TestExistingProject(t *testing.T) {
 	put(t, filepath.Join(dir, "wrangler.json"), `{"name": "shop", "main": "missing.js"`)
 	if _, err := Write(Options{Dir: dir, Template: DurableObject, CI: "none"}); !chaos.IsUsage(err) {
 		t.Errorf("a wrong wrangler file: %v", err)
+	}
+}
+
+// The tests of a project stay alone, and are named.
+func TestProjectWithTests(t *testing.T) {
+	dir := t.TempDir()
+	put(t, filepath.Join(dir, "wrangler.json"), `{"name": "shop", "main": "a.js", "compatibility_date": "2026-01-01",
+		"durable_objects": {"bindings": [{"name": "CART", "class_name": "Cart"}]}}`)
+	put(t, filepath.Join(dir, "a.js"), "export class Cart {}\n")
+	put(t, filepath.Join(dir, "package.json"), `{"devDependencies": {"vitest": "4"}}`)
+	put(t, filepath.Join(dir, "node_modules/vitest/package.json"), "{}")
+	put(t, filepath.Join(dir, "node_modules/a/a.test.js"), "")
+	put(t, filepath.Join(dir, "src/cart.spec.tsx"), "mine")
+	r, err := Write(Options{Dir: dir, Template: DurableObject, CI: "none"})
+	if err != nil || r.TestPackages != "" || r.Packages || !slices.Contains(r.Files, File{"src/cart.spec.tsx", true}) || len(r.Files) != 3 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// What minido:test exports has a type, and the version of vitest is the one that is tested.
+func TestTypesOfTests(t *testing.T) {
+	types, module := read(t, "templates/minido-test.d.ts"), read(t, "../../vitest/js/minido-test.js")
+	for _, name := range regexp.MustCompile(`(?m)^export (?:const|async function|function) (\w+)`).FindAllStringSubmatch(module, -1) {
+		declared := regexp.MustCompile(`export (const|function) ` + name[1] + `\b`).MatchString(types)
+		if refused := strings.Contains(module, name[1]+" = () => { throw"); declared == refused {
+			t.Errorf("%s: declared is %v", name[1], declared)
+		}
+	}
+	version := regexp.MustCompile(`"vitest": "[^"]+"`)
+	tested := version.FindString(read(t, "../../fixtures/testing/package.json"))
+	for _, template := range []string{DurableObject, Agent} {
+		if got := version.FindString(read(t, "templates/"+template+"/package.json")); got == "" || got != tested {
+			t.Errorf("%s has %s, the fixture %s", template, got, tested)
+		}
 	}
 }
 
@@ -110,7 +148,7 @@ func TestProjectWithinRepository(t *testing.T) {
 	if err != nil || r.New || r.Dir != dir {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if ci := read(t, filepath.Join(top, "minido.gitlab-ci.yml")); !strings.Contains(ci, "    - cd packages/jobs\n    - npx") || !strings.Contains(ci, "junit: packages/jobs/junit.xml") {
+	if ci := read(t, filepath.Join(top, "minido.gitlab-ci.yml")); !strings.Contains(ci, "    - cd packages/jobs\n    - npm install --ignore-scripts\n    - npx") || !strings.Contains(ci, "junit: packages/jobs/junit.xml") {
 		t.Error(ci)
 	}
 }

@@ -21,7 +21,8 @@ type initCommand struct {
 
 // Help implements kong's HelpProvider.
 func (initCommand) Help() string {
-	return `Writes a new project where there is no wrangler file, and into a project a first scenario and a CI file. It asks
+	return `Writes a new project where there is no wrangler file, and into a project a first scenario, first tests and
+a CI file. It asks
 nothing, and leaves every file that is there as it is.`
 }
 
@@ -58,6 +59,10 @@ func (c *initCommand) run(out io.Writer) error {
 	}
 	program := cmp.Or(os.Getenv("MINIDO_COMMAND"), "minido") // set by the launcher of the npm package
 	text += fmt.Sprintf("  %[1]s dev                 # run it\n  %[1]s chaos enumerate .   # kill it wherever it can be killed\n", program)
+	if made.TestPackages != "" && !(made.Packages && made.TestPackages == "npm install") {
+		text += "  " + made.TestPackages + "\n"
+	}
+	text += fmt.Sprintf("  %s test                # run its tests\n", program)
 	_, err = io.WriteString(out, text)
 	return err
 }

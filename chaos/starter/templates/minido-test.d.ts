@@ -1,0 +1,29 @@
+// The types of "minido:test" (docs/testing.md). Written by minido init.
+declare module "minido:test" {
+  /** A stub of a Durable Object. */
+  interface Stub {
+    readonly id: { toString(): string };
+  }
+  /** The object dies as if its process did: what it had not written is lost, and calls of it fail. */
+  export function crash(stub: Stub): Promise<void>;
+  /** The object leaves memory when it is idle, and its sockets are closed. */
+  export function evict(stub: Stub): Promise<void>;
+  /** The object leaves memory when it is idle, and its hibernatable sockets stay. */
+  export function hibernate(stub: Stub): Promise<void>;
+  /** All objects die. */
+  export function kill(): Promise<void>;
+  /** All objects die when one reaches the effect point, such as "commit:after(Room/r)" (docs/chaos.md). */
+  export function killAt(point: string): Promise<void>;
+  export const clock: {
+    /** Virtual time passes, and with it alarms and timers: "30m", "1h30m", or milliseconds. */
+    advance(duration: string | number): Promise<void>;
+  };
+  /** The labels of the effect points that objects have passed so far. */
+  export function effects(): Promise<string[]>;
+  /** The seed of this world. */
+  export function seed(): Promise<number>;
+  export const chaos: {
+    /** Keeps the test that calls it out of --chaos; the report lists it with the reason. */
+    skip(reason: string): void;
+  };
+}
