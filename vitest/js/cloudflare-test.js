@@ -240,13 +240,111 @@ export async function getQueueResult(batch, ctx) {
   };
 }
 
-// What minido has not: each says so when it is called.
+// Workflows.
 
-const missing = (name, instead) => () => { throw new Error(`minido test does not offer ${name} of cloudflare:test; ${instead}`); };
+// Recorder notes what a test does to all instances to come; each gets it when it is created.
+class Recorder {
+  #operations;
+  constructor(operations) { this.#operations = operations; }
+  async disableSleeps(steps) { this.#operations.push({ type: "disableSleeps", steps }); }
+  async disableRetryDelays(steps) { this.#operations.push({ type: "disableRetryDelays", steps }); }
+  async mockStepResult(step, stepResult) { this.#operations.push({ type: "mockStepResult", step, stepResult }); }
+  async mockStepError(step, error, times) { this.#operations.push({ type: "mockStepError", step, error: { name: error.name, message: error.message }, times }); }
+  async forceStepTimeout(step, times) { this.#operations.push({ type: "forceStepTimeout", step, times }); }
+  async mockEvent(event) { this.#operations.push({ type: "mockEvent", event }); }
+  async forceEventTimeout(step) { this.#operations.push({ type: "forceEventTimeout", step }); }
+}
 
-export const introspectWorkflow = missing("introspectWorkflow", "workflows are tested through their instances' status");
-export const introspectWorkflowInstance = missing("introspectWorkflowInstance", "workflows are tested through their instances' status");
-export const adminSecretsStore = missing("adminSecretsStore", "set the secret in .dev.vars");
+// Disposable has dispose(), which may be called unbound and works once.
+class Disposable {
+  #disposed = false;
+  constructor(end) {
+    this.dispose = async () => {
+      if (this.#disposed) return;
+      this.#disposed = true;
+      await end();
+    };
+  }
+  async [Symbol.asyncDispose]() { await this.dispose(); }
+}
+
+class WorkflowInstanceIntrospector extends Disposable {
+  #workflow;
+  #id;
+  constructor(workflow, id) {
+    super(() => workflow.unsafeAbort(id, "Instance dispose"));
+    this.#workflow = workflow;
+    this.#id = id;
+  }
+  async modify(fn) {
+    await fn(await this.#workflow.unsafeGetInstanceModifier(this.#id));
+    return this;
+  }
+  async waitForStepResult(step) { return this.#workflow.unsafeWaitForStepResult(this.#id, step.name, step.index); }
+  async waitForStatus(status) {
+    if (status !== "queued") await this.#workflow.unsafeWaitForStatus(this.#id, status);
+  }
+  async getOutput() { return this.#workflow.unsafeGetOutputOrError(this.#id, true); }
+  async getError() { return this.#workflow.unsafeGetOutputOrError(this.#id, false); }
+}
+
+class WorkflowIntrospector extends Disposable {
+  #workflow;
+  #session;
+  #operations = [];
+  #instances = new Map();
+  constructor(workflow, session) {
+    super(async () => {
+      try {
+        await this.get();
+      } finally {
+        await workflow.unsafeStopIntrospection(session);
+        await Promise.all([...this.#instances.values()].map((instance) => instance.dispose()));
+        this.#instances.clear();
+      }
+    });
+    this.#workflow = workflow;
+    this.#session = session;
+  }
+  async modifyAll(fn) {
+    await fn(new Recorder(this.#operations));
+    await this.#workflow.unsafeSetIntrospectionOperations(this.#session, this.#operations);
+  }
+  async get() {
+    for (const id of await this.#workflow.unsafeGetIntrospectionInstances(this.#session)) {
+      if (!this.#instances.has(id)) this.#instances.set(id, new WorkflowInstanceIntrospector(this.#workflow, id));
+    }
+    return [...this.#instances.values()];
+  }
+}
+
+function needWorkflow(workflow, fn) {
+  if (typeof workflow.unsafeStartIntrospection !== "function") {
+    throw new Error(`[WorkflowIntrospector] \`${fn}()\` needs a Workflow binding from \`env\`, and can't introspect Workflows on \`ctx.exports\`. To introspect a Workflow declared in \`exports\`, add a binding to it, for example a test-only binding in your Vitest config: \`miniflare: { workflows: { MY_WORKFLOW: { name: "my-workflow", className: "MyWorkflow" } } }\`. Instances created through \`ctx.exports\` are introspected too.`);
+  }
+}
+
+export async function introspectWorkflowInstance(workflow, id) {
+  if (!workflow || !id) throw new Error("[WorkflowIntrospector] Workflow binding and instance id are required.");
+  needWorkflow(workflow, "introspectWorkflowInstance");
+  return new WorkflowInstanceIntrospector(workflow, id);
+}
+
+export async function introspectWorkflow(workflow) {
+  if (!workflow) throw new Error("[WorkflowIntrospector] Workflow binding is required.");
+  needWorkflow(workflow, "introspectWorkflow");
+  return new WorkflowIntrospector(workflow, await workflow.unsafeStartIntrospection());
+}
+
+// adminAPI is the reference's name of a secret's administration.
+const adminAPI = "SecretsStoreSecret::admin_api";
+
+export function adminSecretsStore(binding) {
+  if (typeof binding !== "object" || binding === null || typeof binding[adminAPI] !== "function") {
+    throw new TypeError("Failed to execute 'adminSecretsStore': parameter 1 is not a secrets store binding.");
+  }
+  return binding[adminAPI]();
+}
 
 export async function applyD1Migrations(db, migrations, table = "d1_migrations") {
   if (typeof db?.prepare !== "function" || typeof db.batch !== "function") throw new TypeError("Failed to execute 'applyD1Migrations': parameter 1 is not of type 'D1Database'.");

@@ -135,6 +135,15 @@ function worker(options, refused) {
       }
     },
     assets: (v) => { add.assets = { directory: v.directory, binding: v.binding }; },
+    workflows: (v) => { add.workflows = named(v, (binding, _, x) => ({ binding, name: x.name, class_name: x.className, script_name: x.scriptName })); },
+    secretsStoreSecrets: (v) => { add.secrets_store_secrets = named(v, (binding, _, x) => ({ binding, store_id: x.store_id, secret_name: x.secret_name })); },
+    analyticsEngineDatasets: (v) => { add.analytics_engine_datasets = named(v, (binding, _, x) => ({ binding, dataset: x.dataset })); },
+    ratelimits: (v) => { add.ratelimits = named(v, (name, _, x) => ({ name, namespace_id: x.namespace_id ?? name, simple: x.simple })); },
+    hyperdrives: (v) => { add.hyperdrive = Object.entries(v).map(([binding, x]) => ({ binding, id: binding, localConnectionString: String(x?.href ?? x) })); },
+    pipelines: (v) => { add.pipelines = named(v, (binding, name, x) => ({ binding, pipeline: name ?? x.pipeline })); },
+    workerLoaders: (v) => { add.worker_loaders = named(v, (binding) => ({ binding })); },
+    versionMetadata: (v) => { add.version_metadata = { binding: v }; },
+    email: (v) => { add.send_email = v.send_email; },
     verbose: () => {},
   };
   for (const [key, value] of Object.entries(options)) {

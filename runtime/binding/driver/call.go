@@ -2,6 +2,7 @@ package driver
 
 import (
 	"bytes"
+	"fmt"
 
 	"github.com/dop251/goja"
 
@@ -49,4 +50,14 @@ func Call(a *cfapi.API, what string, run Operation) engine.Func {
 			})
 		})
 	}}
+}
+
+// UUID is a new random identifier (RFC 9562, section 5.4). On the loop.
+func UUID(a *cfapi.API) string {
+	var id [16]byte
+	if _, err := a.Engine.Entropy().Read(id[:]); err != nil {
+		a.Engine.Throw("Error", "%s", err)
+	}
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }

@@ -36,6 +36,7 @@ func (d *stores) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Valu
 	store, name := b.Param("store_id"), b.Param("secret_name")
 	return engine.DefineClass(a.Engine, engine.ClassDef[secret]{Name: "Fetcher", Methods: []engine.Method[secret]{
 		{Name: "get", Async: true, Fn: func(secret, goja.FunctionCall) goja.Value { return d.get(a, store, name) }},
+		{Name: adminAPI, Fn: func(secret, goja.FunctionCall) goja.Value { return admin{d, a, store, name}.object() }},
 	}}).Wrap(secret{})
 }
 
@@ -56,11 +57,15 @@ func (d *stores) get(a *cfapi.API, store, name string) goja.Value {
 	})
 }
 
-func (d *stores) value(store, name string) (*kv.Value, error) {
-	n, err := d.Get(store, func(dir string) (*kv.Namespace, error) {
+func (d *stores) open(store string) (*kv.Namespace, error) {
+	return d.Get(store, func(dir string) (*kv.Namespace, error) {
 		s := d.session
 		return kv.Open(kv.Options{Dir: dir, Class: Class, ID: store, Clock: s.Scheduler.Clock(), Entropy: s.Entropy.Fork("secrets " + store), Points: s.Points})
 	})
+}
+
+func (d *stores) value(store, name string) (*kv.Value, error) {
+	n, err := d.open(store)
 	if err != nil {
 		return nil, err
 	}

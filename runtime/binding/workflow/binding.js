@@ -33,7 +33,47 @@ function (native, p) {
     async sendEvent(event) { await native.stub(this.id).sendEvent(event); }
   }
 
+  // What the modifiers of tests do to an instance (miniflare: @cloudflare/workflows-shared, modifier.ts).
+  const modifier = (modify) => ({
+    async disableSleeps(steps) { await modify({ type: "disableSleeps", steps }); },
+    async disableRetryDelays(steps) { await modify({ type: "disableRetryDelays", steps }); },
+    async mockStepResult(step, stepResult) { await modify({ type: "mockStepResult", step, stepResult }); },
+    async mockStepError(step, error, times) { await modify({ type: "mockStepError", step, error: { name: error.name, message: error.message }, times }); },
+    async forceStepTimeout(step, times) { await modify({ type: "forceStepTimeout", step, times }); },
+    async mockEvent(event) { await modify({ type: "mockEvent", event }); },
+    async forceEventTimeout(step) { await modify({ type: "forceEventTimeout", step }); },
+  });
+  let session; // of introspection: what is done to new instances, and which there are
+  const open = (id) => {
+    if (session === undefined || session.id !== id) throw new p.Error(`Workflow ${p.JSONStringify(native.workflow)} does not have an active introspection session for this introspector.`);
+    return session;
+  };
+  const begin = async (id, params) => {
+    const stub = native.stub(id);
+    if (session !== undefined) {
+      ArrayPrototypePush(session.instances, id);
+      for (let i = 0; i < session.operations.length; i++) await stub.modify(session.operations[i]);
+    }
+    return stub.create(id, params ?? {});
+  };
+
   class WorkflowImpl {
+    // The reference's binding has these, too; cloudflare:test calls them.
+    async unsafeGetBindingName() { return native.name; }
+    async unsafeStartIntrospection() {
+      if (session !== undefined) throw new p.Error(`Workflow ${p.JSONStringify(native.workflow)} already has an active introspection session for binding ${p.JSONStringify(native.name)}.`);
+      session = { id: native.id(), operations: [], instances: [] };
+      return session.id;
+    }
+    async unsafeStopIntrospection(id) { if (session?.id === id) session = undefined; }
+    async unsafeSetIntrospectionOperations(id, operations) { open(id).operations = operations; }
+    async unsafeGetIntrospectionInstances(id) { return open(id).instances; }
+    async unsafeGetInstanceModifier(id) { return modifier((operation) => native.stub(`${id}`).modify(operation)); }
+    async unsafeWaitForStepResult(id, name, index) { return native.stub(`${id}`).waitForStep(name, index); }
+    async unsafeWaitForStatus(id, status) { return native.stub(`${id}`).waitForStatus(status); }
+    async unsafeGetOutputOrError(id, output) { return native.stub(`${id}`).outputOrError(output); }
+    async unsafeAbort(id, reason) { await native.stub(`${id}`).forget(`${reason}`); }
+
     async get(id) {
       const instance = new WorkflowInstance(id);
       if (!(await native.stub(`${id}`).exists())) throw new p.Error("instance.not_found");
@@ -42,7 +82,7 @@ function (native, p) {
     async create(options) {
       const id = options?.id === undefined ? native.id() : options.id;
       if (!validId(id)) throw invalidId();
-      if (!(await native.stub(id).create(id, options?.params ?? {}))) {
+      if (!(await begin(id, options?.params))) {
         throw fail(`Workflow instance with id "${id}" already exists`, "instance.already_exists");
       }
       return new WorkflowInstance(id);
@@ -56,7 +96,7 @@ function (native, p) {
       for (let i = 0; i < batch.length; i++) {
         const id = batch[i].id ?? native.id();
         // An instance that exists is left out, as in the reference.
-        if (await native.stub(id).create(id, batch[i].params ?? {})) ArrayPrototypePush(created, new WorkflowInstance(id));
+        if (await begin(id, batch[i].params)) ArrayPrototypePush(created, new WorkflowInstance(id));
       }
       return created;
     }

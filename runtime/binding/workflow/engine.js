@@ -22,6 +22,7 @@ function (native, p) {
     e.name = name;
     return e;
   };
+  const timedOut = (ms) => named("WorkflowTimeoutError", `Execution timed out after ${ms}ms`);
   const durationOf = (given) => {
     if (typeof given === "number") return given;
     const m = RegExpPrototypeExec(/^\s*(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*$/i, `${given}`);
@@ -121,12 +122,15 @@ function (native, p) {
       #since = 0; // when the run's code was last answered: it may be about to come back
       #waiters = { __proto__: null }; // by key: those who wait for time or an event
       #poke = undefined;
+      #mocked = false; // whether a test has said what its steps come to
+      #watchers = []; // those who wait for a status or for what a step comes to
 
       constructor(ctx, env) {
         super(ctx, env);
         this.#storage = ctx.storage;
         this.#sql = ctx.storage.sql;
         this.#tables();
+        this.#mocked = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'mocks'").toArray().length > 0;
       }
       #tables() {
         this.#sql.exec(`CREATE TABLE IF NOT EXISTS instance (
@@ -182,7 +186,7 @@ function (native, p) {
         if (row.status !== "paused") return;
         const asleep = DateNow() - row.paused; // pauses are no part of sleeps and timeouts
         this.#sql.exec("UPDATE steps SET wake = wake + ? WHERE wake IS NOT NULL", asleep);
-        this.#sql.exec("UPDATE instance SET status = 'queued', paused = NULL");
+        this.#set("queued", ", paused = NULL");
         await this.#awake();
       }
       async terminate() {
@@ -206,20 +210,110 @@ function (native, p) {
         this.#abort("Aborting engine: User called restart");
         this.#sql.exec("DELETE FROM steps WHERE rowid >= ?", first);
         this.#sql.exec("DELETE FROM events");
-        this.#sql.exec("UPDATE instance SET status = 'queued', paused = NULL, output = NULL, error = NULL");
+        this.#set("queued", ", paused = NULL, output = NULL, error = NULL");
         await this.#awake();
       }
 
       // remove ends an instance and forgets it.
       async remove() {
         this.#existing();
-        this.#abort("Aborting engine: User called delete");
+        await this.forget("Aborting engine: User called delete");
+      }
+      async forget(reason) {
+        this.#abort(reason);
         await this.#storage.deleteAlarm();
         await this.#storage.deleteAll();
+        this.#mocked = false;
         this.#tables();
       }
 
-      #set(status) { this.#sql.exec("UPDATE instance SET status = ?", status); }
+      // What tests ask of an instance, before or after it begins (miniflare:
+      // @cloudflare/workflows-shared, modifier.ts). A mock has a kind and the key of
+      // its step, "" for all, and with a number of times the attempt that it is for.
+      #mock(kind, key, attempt = "") {
+        if (!this.#mocked) return undefined;
+        return this.#sql.exec("SELECT value FROM mocks WHERE kind = ? AND key IN (?, '') AND attempt IN (?, '') ORDER BY key DESC", kind, key, `${attempt}`).toArray()[0];
+      }
+      #put(kind, key, value, attempt = "") {
+        this.#sql.exec("CREATE TABLE IF NOT EXISTS mocks (kind TEXT NOT NULL, key TEXT NOT NULL, attempt TEXT NOT NULL, value BLOB NOT NULL, PRIMARY KEY (kind, key, attempt))");
+        this.#mocked = true;
+        this.#sql.exec("INSERT OR REPLACE INTO mocks (kind, key, attempt, value) VALUES (?, ?, ?, ?)", kind, key, `${attempt}`, native.serialize(value));
+      }
+      async modify(o) {
+        const of = (kind, step) => `${kind}:${step.name}-${step.index ? step.index : 1}`;
+        const keys = (kind) => (o.steps ? p.ArrayPrototypeMap(o.steps, (step) => of(kind, step)) : [""]);
+        // The attempts of several calls for the same step follow each other.
+        const times = (kind, value) => {
+          const key = of("do", o.step);
+          if (!o.times) return this.#put(kind, key, value);
+          const next = this.#mock("next", key);
+          const first = next === undefined ? 1 : native.deserialize(next.value);
+          for (let i = 0; i < o.times; i++) this.#put(kind, key, value, first + i);
+          this.#put("next", key, first + o.times);
+        };
+        const unmocked = (doing, after) => {
+          if (this.#mock("result", of("do", o.step)) !== undefined) throw new p.Error(`[WorkflowIntrospector] Trying to ${doing} step '${o.step.name}' ${after}!`);
+        };
+        switch (o.type) {
+          case "disableSleeps": for (const key of keys("sleep")) this.#put("no-sleep", key, true); break;
+          case "disableRetryDelays": for (const key of keys("do")) this.#put("no-delay", key, true); break;
+          case "mockStepResult":
+            unmocked("mock", "multiple times");
+            if (typeof o.stepResult?.getReader === "function") throw new p.Error("Workflows: a stream as a step's result is not available in minido; give its bytes.");
+            this.#put("result", of("do", o.step), o.stepResult);
+            break;
+          case "mockStepError": unmocked("mock error on", "after mocking its result"); times("error", { name: `${o.error.name}`, message: `${o.error.message}` }); break;
+          case "forceStepTimeout": unmocked("force timeout on", "after mocking its result"); times("timeout", true); break;
+          case "forceEventTimeout": this.#put("event-timeout", of("event", o.step), true); break;
+          case "mockEvent":
+            this.#sql.exec("INSERT INTO events (type, timestamp, payload) VALUES (?, ?, ?)", `${o.event.type}`, DateNow(), native.serialize(o.event.payload));
+            if (this.exists()) await this.#awake();
+        }
+      }
+      // waitForStep is what a step comes to, once it has.
+      waitForStep(name, index) {
+        const key = `do:${name}-${index ?? 1}`;
+        return this.#watch(() => {
+          const row = this.#step(key);
+          return row === undefined || row.ended === null ? undefined : { value: () => this.#outcome(row) };
+        });
+      }
+      waitForStatus(status) {
+        return this.#watch(() => {
+          const row = this.#instance();
+          if (row === undefined || (row.status !== status && !(finished[row.status] && finished[status]))) return undefined;
+          return { value: () => {
+            if (row.status !== status) throw new p.Error(`[WorkflowIntrospector] The Workflow instance ${row.id} has reached status '${row.status}'. This is a finite status that prevents it from ever reaching the expected status of '${status}'.`);
+          } };
+        });
+      }
+      outputOrError(output) {
+        const row = this.#existing();
+        const want = output ? "complete" : "errored";
+        if (row.status !== want) {
+          throw new p.Error(`Cannot retrieve ${output ? "output" : "error"}: Workflow instance is in status "${row.status}" but must be "${want}" to have ${output ? "an output" : "error information"} available`);
+        }
+        return output ? native.deserialize(row.output) : JSONParse(row.error);
+      }
+      #watch(look) {
+        return new p.Promise((resolve, reject) => {
+          p.ArrayPrototypePush(this.#watchers, () => {
+            const seen = look();
+            if (seen === undefined) return true;
+            try { resolve(seen.value()); } catch (e) { reject(e); }
+            return false;
+          });
+          this.#seen();
+        });
+      }
+      #seen() {
+        if (this.#watchers.length > 0) this.#watchers = p.ArrayPrototypeFilter(this.#watchers, (watcher) => watcher());
+      }
+
+      #set(status, also = "", ...values) {
+        this.#sql.exec(`UPDATE instance SET status = ?${also}`, status, ...values);
+        this.#seen();
+      }
       async #awake() {
         await this.#storage.setAlarm(DateNow());
         this.#changed();
@@ -274,8 +368,8 @@ function (native, p) {
         }
         if (this.#run !== run) return; // another run has taken over, or the instance was paused or ended
         this.#run = 0;
-        if (error === undefined) this.#sql.exec("UPDATE instance SET status = 'complete', output = ?", output);
-        else this.#sql.exec("UPDATE instance SET status = 'errored', error = ?", JSONStringify(plain(error)));
+        if (error === undefined) this.#set("complete", ", output = ?", output);
+        else this.#set("errored", ", error = ?", JSONStringify(plain(error)));
         this.#changed();
       }
       #came(run) {
@@ -284,7 +378,7 @@ function (native, p) {
       #idle() {
         const status = this.#instance().status;
         if (status === "waitingForPause" && this.#active === 0) {
-          this.#sql.exec("UPDATE instance SET status = 'paused', paused = ?", DateNow());
+          this.#set("paused", ", paused = ?", DateNow());
           this.#abort("Aborting engine: User called pause");
           return true;
         }
@@ -319,7 +413,7 @@ function (native, p) {
         for (const step of this.#sql.exec("SELECT * FROM steps WHERE state IN ('waiting', 'retry') AND wake <= ? ORDER BY wake, rowid", now).toArray()) {
           if (step.state === "retry") this.#tell(step.key);
           else if (step.event === null) this.#decide(step.key, undefined);
-          else this.#refuse(step.key, named("WorkflowTimeoutError", `Execution timed out after ${step.wake - step.started}ms`));
+          else this.#refuse(step.key, timedOut(step.wake - step.started));
         }
       }
       #tell(key) {
@@ -327,6 +421,7 @@ function (native, p) {
         delete this.#waiters[key];
         this.#since = DateNow();
         if (waiter !== undefined) waiter.resolve();
+        this.#seen();
       }
       #wait(key) {
         return new p.Promise((resolve, reject) => {
@@ -347,6 +442,9 @@ function (native, p) {
       #answer(row) {
         this.#since = DateNow();
         this.#changed();
+        return this.#outcome(row);
+      }
+      #outcome(row) {
         if (row.state === "done") return native.deserialize(row.value);
         const e = JSONParse(row.error);
         throw named(e.name, e.message);
@@ -354,6 +452,7 @@ function (native, p) {
 
       async sleep(run, key, wake) {
         this.#came(run);
+        if (this.#mock("no-sleep", key) !== undefined) wake = DateNow();
         if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, wake, started) VALUES (?, 'waiting', ?, ?)", key, wake, DateNow());
         return this.#awaited(run, key);
       }
@@ -361,6 +460,7 @@ function (native, p) {
         this.#came(run);
         if (!this.known(key)) {
           this.#sql.exec("INSERT INTO steps (key, state, event, wake, started) VALUES (?, 'waiting', ?, ?, ?)", key, type, DateNow() + timeout, DateNow());
+          if (this.#mock("event-timeout", key) !== undefined) this.#refuse(key, timedOut(timeout));
         }
         return this.#awaited(run, key);
       }
@@ -394,7 +494,7 @@ function (native, p) {
         const shown = typeof config.retries.delay === "function" ? { ...config, retries: { ...config.retries, delay: undefined } } : config;
         const ctx = { step: { name, count: +key.slice(key.lastIndexOf("-") + 1) }, attempt, config: shown };
         try {
-          const value = await this.#timely(callback(ctx), config.timeout);
+          const value = this.#mocked ? await this.#mockedResult(key, attempt, ctx, config, callback) : await this.#timely(callback(ctx), config.timeout);
           if (this.#run !== run) return;
           let bytes;
           try {
@@ -414,9 +514,19 @@ function (native, p) {
           this.#changed();
         }
       }
+      async #mockedResult(key, attempt, ctx, config, callback) {
+        const error = this.#mock("error", key, attempt);
+        if (error !== undefined) {
+          const { name, message } = native.deserialize(error.value);
+          throw named(name, message);
+        }
+        if (this.#mock("timeout", key, attempt) !== undefined) throw timedOut(0);
+        const result = this.#mock("result", key);
+        return result === undefined ? this.#timely(callback(ctx), config.timeout) : native.deserialize(result.value);
+      }
       async #retryLater(run, key, config, attempt, input) {
         try {
-          const delay = await retryDelay(config, attempt, input, (result, ms) => this.#timely(result, ms));
+          const delay = this.#mock("no-delay", key) !== undefined ? 0 : await retryDelay(config, attempt, input, (result, ms) => this.#timely(result, ms));
           if (this.#run === run) this.#sql.exec("UPDATE steps SET state = 'retry', wake = ? WHERE key = ?", DateNow() + delay, key);
         } catch (e) {
           if (this.#run === run) this.#refuse(key, e);
@@ -426,7 +536,7 @@ function (native, p) {
         const ms = durationOf(timeout);
         let timer;
         const late = new p.Promise((_, reject) => {
-          timer = setTimeout(() => reject(named("WorkflowTimeoutError", `Execution timed out after ${ms}ms`)), ms);
+          timer = setTimeout(() => reject(timedOut(ms)), ms);
         });
         try {
           return await p.Promise.race([result, late]);

@@ -7,7 +7,6 @@ package workflow
 
 import (
 	_ "embed"
-	"fmt"
 	"regexp"
 
 	"github.com/dop251/goja"
@@ -88,14 +87,11 @@ func (workflows) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Valu
 			return a.Service(instances.Stub(instances.IDs().FromName(call.Argument(0).String())))
 		}},
 		engine.Func{Name: "id", Fn: func(goja.FunctionCall) goja.Value {
-			var id [16]byte
-			if _, err := a.Engine.Entropy().Read(id[:]); err != nil {
-				a.Engine.Throw("Error", "workflow: %s", err)
-			}
-			id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // a UUID of version 4 (RFC 9562, section 5.4)
-			return vm.ToValue(fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:]))
+			return vm.ToValue(driver.UUID(a))
 		}},
 	)
+	native.Set("name", b.Name)
+	native.Set("workflow", b.Param("name"))
 	return a.Engine.Load(bindingPrelude, native)
 }
 
