@@ -85,7 +85,8 @@ type project struct {
 	packages *packages
 	worker   *config.Project
 	config   config.Options // of the worlds
-	entry    string         // the generated main file
+	others   []config.Options
+	entry    string // the generated main file
 	files    []string
 }
 
@@ -112,6 +113,9 @@ func (o *Options) load(s *settings) (p *project, err error) {
 	p.config.CompatibilityFlags = withFlags(slices.Concat(p.worker.CompatibilityFlags, s.Flags))
 	if p.worker.ConfigFile != "" {
 		p.config.ConfigPath = p.worker.ConfigFile
+	}
+	if p.others, err = o.auxiliaries(s); err != nil {
+		return nil, err
 	}
 	if p.files, err = o.find(s); err != nil {
 		return nil, err

@@ -28,9 +28,11 @@ type settings struct {
 	// Bindings, Date and Flags are the plugin's miniflare options that are known.
 	Bindings map[string]string
 	// Add is what they add to the wrangler file.
-	Add   json.RawMessage
-	Date  string
-	Flags []string
+	Add json.RawMessage
+	// Others are the workers beside the one that is tested.
+	Others []auxiliary
+	Date   string
+	Flags  []string
 	// Name is the project's, "" for one without.
 	Name string
 	// GlobalSetup are modules that run once before all files.

@@ -54,7 +54,7 @@ func TestRefusedSettings(t *testing.T) {
 		`export default { test: { projects: ["a"] } }`:                            `test.projects: there is no "a"`,
 		`export default { test: { browser: {}, benchmark: {} } }`:                 "does not support test.browser, test.benchmark",
 		`export default { test: { projects: [{ plugins: [{ name: "vue" }] }] } }`: "the plugin vue",
-		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [], outboundService() {}, serviceBindings: { A: () => {} } } })] }`: "miniflare.workers (put it into the wrangler file), the pool's option miniflare.outboundService",
+		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService() {}, serviceBindings: { A: () => {} } } })] }`: "miniflare.workers: w without script, scriptPath or modules, the pool's option miniflare.outboundService",
 		`export default { plugins: [{ name: "react" }] }`:           "the plugin react",
 		`import fs from "node:fs"; export default { root: fs.cwd }`: "without Node.js: node:fs",
 		`export default { test: `:                                   "Unexpected end of file",

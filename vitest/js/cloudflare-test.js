@@ -69,7 +69,8 @@ const ownTables = "name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_
 
 // empty deletes what a KV namespace, an R2 bucket or a D1 database holds.
 async function empty(binding) {
-  const has = (...names) => typeof binding === "object" && binding !== null && names.every((name) => typeof binding[name] === "function");
+  const service = Object.prototype.toString.call(binding) === "[object Fetcher]"; // it seems to have every method
+  const has = (...names) => typeof binding === "object" && binding !== null && !service && names.every((name) => typeof binding[name] === "function");
   if (has("getWithMetadata", "put", "list")) {
     for (let page = await binding.list(); ; page = await binding.list({ cursor: page.cursor })) {
       for (const { name } of page.keys) await binding.delete(name);

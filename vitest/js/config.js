@@ -71,7 +71,7 @@ export async function settle(given) {
   if (typeof options === "function") options = await options({ inject: (key) => test.provide?.[key] });
   for (const key of Object.keys(options)) if (!pool.has(key)) refused.push("the pool's option " + key);
   const { compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
-  const { texts, add } = worker(rest, refused);
+  const { texts, add, others } = worker(rest, refused);
   for (const p of plugins) if (!("cloudflare" in p)) refused.push("the plugin " + (p.name ?? "without a name"));
   const alias = {};
   for (const a of [config.resolve?.alias, test.alias]) {
@@ -86,7 +86,7 @@ export async function settle(given) {
   return JSON.stringify({
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
-    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, date: compatibilityDate, flags: compatibilityFlags, refused,
+    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, others, date: compatibilityDate, flags: compatibilityFlags, refused,
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });
 }
@@ -109,7 +109,7 @@ async function projects(given, parent) {
 // worker makes of miniflare's options what a wrangler file says, in add; texts are bindings
 // that are above .dev.vars.
 function worker(options, refused) {
-  const texts = {}, vars = {}, add = {}, queues = {};
+  const texts = {}, vars = {}, add = {}, queues = {}, others = [];
   const named = (v, make) => Array.isArray(v) ? v.map((name) => make(name, name, {})) : Object.entries(v).map(([name, x]) => typeof x === "string" ? make(name, x, {}) : make(name, undefined, x));
   const queue = (name) => String(name).toLowerCase().replaceAll("_", "-");
   const known = {
@@ -144,6 +144,7 @@ function worker(options, refused) {
     workerLoaders: (v) => { add.worker_loaders = named(v, (binding) => ({ binding })); },
     versionMetadata: (v) => { add.version_metadata = { binding: v }; },
     email: (v) => { add.send_email = v.send_email; },
+    workers: (v) => { for (const w of v) others.push(auxiliary(w, refused)); },
     verbose: () => {},
   };
   for (const [key, value] of Object.entries(options)) {
@@ -153,7 +154,20 @@ function worker(options, refused) {
   }
   if (Object.keys(vars).length > 0) add.vars = vars;
   if (Object.keys(queues).length > 0) add.queues = queues;
-  return { texts, add };
+  return { texts, add, others };
+}
+
+// auxiliary makes settings of a worker beside the one that is tested: its files, the first
+// of which is the main one, and what a wrangler file says.
+function auxiliary({ name, script, scriptPath, modules, modulesRoot, modulesRules, compatibilityDate, compatibilityFlags, rootPath, ...rest }, refused) {
+  const files = [];
+  if (Array.isArray(modules)) for (const m of modules) files.push({ path: m.path, text: typeof m.contents === "string" ? m.contents : undefined });
+  else if (scriptPath !== undefined) files.push({ path: scriptPath, text: script });
+  else if (script !== undefined) files.push({ path: "worker.mjs", text: script });
+  else refused.push(`the pool's option miniflare.workers: ${name} without script, scriptPath or modules`);
+  if (rest.workers) refused.push("the pool's option miniflare.workers within another");
+  const { texts, add } = worker({ ...rest, workers: undefined }, refused);
+  return { name, files, root: rootPath, bindings: texts, add: { name, ...add }, date: compatibilityDate, flags: compatibilityFlags ?? [] };
 }
 
 // setUp runs a file of test.globalSetup; what it provides is its result, as JSON. What
