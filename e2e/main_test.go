@@ -19,6 +19,7 @@ import (
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/devregistry"
 )
 
 // minido is the path of the binary under test: MINIDO_BIN, or one built here.
@@ -33,15 +34,20 @@ func run(m *testing.M) int {
 			return 1
 		}
 	}
-	if minido = os.Getenv("MINIDO_BIN"); minido != "" {
-		return m.Run()
-	}
 	dir, err := os.MkdirTemp("", "minido-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	// The servers of the tests find no session of the user's, nor do those find them.
+	if err := os.Setenv(devregistry.DirVariable, filepath.Join(dir, "dev-registry")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if minido = os.Getenv("MINIDO_BIN"); minido != "" {
+		return m.Run()
+	}
 	minido = filepath.Join(dir, "minido")
 	if runtime.GOOS == "windows" {
 		minido += ".exe"

@@ -27,6 +27,7 @@ import (
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
+	"minido.dev/minido/runtime/devregistry"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/gateway"
@@ -101,6 +102,9 @@ func (c *devCommand) Run() error {
 	opts.AI = strings.TrimRight(c.AIURL, "/")
 	if opts.Eviction, err = c.eviction(); err != nil {
 		return &exitError{exitUsage, err}
+	}
+	if opts.DevRegistry, err = devregistry.DefaultDir(); err != nil {
+		term.event(server.Event{Kind: server.EventWarning, Text: "other dev sessions are not found: " + err.Error()})
 	}
 	opts.Opened = memory.opened
 	opts.RecentLogs = func() []string { return happened.LastLogs(shownLogs) }

@@ -49,6 +49,12 @@ type RawJSON []byte
 // MarshalJSON implements json.Marshaler.
 func (r RawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *RawJSON) UnmarshalJSON(text []byte) error {
+	*r = append(RawJSON(nil), text...)
+	return nil
+}
+
 // TraceMail is an incoming message.
 type TraceMail struct {
 	From  string `json:"mailFrom"`

@@ -112,6 +112,11 @@ func (h host) Running(script string) bool {
 	return script == h.p.Name || h.s.session.find(script) != nil
 }
 
+// Reachable implements driver.Worker.
+func (h host) Reachable(script string) bool {
+	return script == h.p.Name || h.s.session.reachable(script)
+}
+
 // Service implements driver.Worker: an entrypoint of this worker is one of the
 // generation that env belongs to.
 func (h host) Service(script, entrypoint string, props *event.Payload) cfapi.Target {

@@ -44,6 +44,10 @@ type Options struct {
 	// PersistDir.
 	CacheDir string
 
+	// DevRegistry is the directory in which the dev sessions of this user find each
+	// other (devregistry.DefaultDir); "" keeps this one alone.
+	DevRegistry string
+
 	// Hold, if set, is called once the worker is evaluated, before any state is
 	// touched and before anybody listens, and returns the PersistDir. A standby
 	// process waits in it. CacheDir is required then.

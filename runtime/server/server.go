@@ -125,6 +125,7 @@ func Start(ctx context.Context, o Options) (s *Server, err error) {
 	if s.listener != nil {
 		s.serve()
 	}
+	openRegistry(s)
 	for _, m := range s.session.members {
 		if !o.Watch {
 			break
@@ -434,6 +435,9 @@ func (s *Server) Close(ctx context.Context) error {
 	var errs []error
 	if s.watcher != nil {
 		errs = append(errs, s.watcher.close())
+	}
+	if s.session != nil && s.session.members[0] == s {
+		errs = append(errs, s.session.closeRegistry(ctx))
 	}
 	if s.gateway != nil {
 		errs = append(errs, s.gateway.Close(ctx))

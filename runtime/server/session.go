@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/runtime/binding/drivers"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/runtime/devregistry"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -23,6 +24,8 @@ import (
 type session struct {
 	members []*Server
 	drivers *drivers.Drivers // of env; nil before openDrivers
+
+	registry *devregistry.Registry // how other sessions are found; nil if they are not
 }
 
 // find is the worker of that name; nil if it does not run in this session. The
@@ -123,36 +126,6 @@ func (s *Server) space(uniqueKey string) *pool.Namespace {
 	return s.spaces[uniqueKey]
 }
 
-// notRunning is what miniflare says of a worker that is bound to and is not
-// there (workers/core/dev-registry-proxy).
-func notRunning(script string) string {
-	return fmt.Sprintf("Worker %q not found. Make sure it is running locally.", script)
-}
-
-// absent is the Target of a worker that does not run in this session: as with
-// the reference, fetch answers 503 and every call throws.
-type absent struct{ script string }
-
-// Dup implements event.Capability.
-func (t absent) Dup() event.Capability { return t }
-
-// Release implements event.Capability.
-func (t absent) Release() {}
-
-// Call implements event.Capability.
-func (t absent) Call(_ *event.Call, done func(*event.Payload, error)) {
-	done(nil, &event.Error{Message: notRunning(t.script), Remote: true})
-}
-
-// Fetch implements cfapi.Target.
-func (t absent) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	text := []byte(notRunning(t.script))
-	done(&event.Response{
-		Status: 503, Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}}, Body: event.Bytes(text),
-	}, nil)
-	return func(error) {}
-}
-
 // service is the Target of an entrypoint of another worker of the session,
 // whichever generation of it runs when a call is made. Safe for concurrent use.
 type service struct {
@@ -174,7 +147,7 @@ func (t *service) Release() {}
 func (t *service) Call(c *event.Call, done func(*event.Payload, error)) {
 	m := t.from.session.find(t.script)
 	if m == nil {
-		absent{t.script}.Call(c, done)
+		t.elsewhere().Call(c, done)
 		return
 	}
 	m.withWorker(func(w *worker, err error) {
@@ -194,7 +167,7 @@ func (t *service) Call(c *event.Call, done func(*event.Payload, error)) {
 func (t *service) Fetch(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	m := t.from.session.find(t.script)
 	if m == nil {
-		return absent{t.script}.Fetch(req, done)
+		return t.elsewhere().Fetch(req, done)
 	}
 	if t.entrypoint == defaultEntrypoint && t.props == nil {
 		return m.Fetch(req, done)
@@ -236,7 +209,7 @@ func (n *foreignSpace) IDs() *objectid.Namespace { return n.ids }
 func (n *foreignSpace) Stub(id objectid.ID) cfapi.Target {
 	m := n.from.session.find(n.bind.ScriptName)
 	if m == nil {
-		return absent{n.bind.ScriptName}
+		return foreignObject{n, id}
 	}
 	if space := m.space(n.bind.UniqueKey); space != nil {
 		return space.Stub(id)

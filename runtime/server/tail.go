@@ -54,8 +54,8 @@ func Missing(s *Server) (missing []MissingAttachment) {
 		if !tailKinds[a.Kind] {
 			continue
 		}
-		if name, _ := a.Params["service"].(string); s.session.find(name) == nil {
-			missing = append(missing, MissingAttachment{a, fmt.Sprintf("the worker %q, which does not run in this session", name)})
+		if name, _ := a.Params["service"].(string); !s.session.reachable(name) {
+			missing = append(missing, MissingAttachment{a, fmt.Sprintf("the worker %q, which does not run in this session or another one", name)})
 		}
 	}
 	return missing
@@ -72,6 +72,12 @@ type MissingAttachment struct {
 func (t *tails) Ended(trace *event.Trace) {
 	for _, name := range t.consumers {
 		if trace.Event.Type == "trace" && name == trace.ScriptName {
+			continue
+		}
+		if t.from.session.find(name) == nil {
+			if err := t.from.session.tail(name, trace); err != nil {
+				t.from.event(EventFailure, err.Error())
+			}
 			continue
 		}
 		t.deliver(name, func(i *isolate.Isolate) {
@@ -93,13 +99,7 @@ func (t *tails) Streamed(e event.TailEvent) {
 // deliver finds a worker; events for one that does not run are dropped, as start-up
 // has said.
 func (t *tails) deliver(name string, fn func(i *isolate.Isolate)) {
-	m := t.from.session.find(name)
-	if m == nil {
-		return
+	if m := t.from.session.find(name); m != nil {
+		onIsolate(m, fn)
 	}
-	m.withWorker(func(w *worker, err error) {
-		if err == nil && w.iso != nil {
-			fn(w.iso)
-		}
-	})
 }

@@ -145,6 +145,7 @@ func (s *Server) rebuild() error {
 		return err
 	}
 	s.replace(project, w, func(error) {})
+	s.session.announce(s)
 	return nil
 }
 

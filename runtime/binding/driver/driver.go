@@ -73,6 +73,9 @@ type Worker interface {
 	Project() *config.Project
 	// Running reports whether a worker of that name is this one or runs beside it.
 	Running(script string) bool
+	// Reachable reports whether a worker of that name is this one, runs beside it, or in
+	// another dev session that this one can call.
+	Reachable(script string) bool
 	// Service is an entrypoint of a worker, "" for the default one. A worker that
 	// does not run is a target that says so.
 	Service(script, entrypoint string, props *event.Payload) cfapi.Target

@@ -19,7 +19,7 @@ func New(*driver.Session) driver.Driver { return namespaces{} }
 func (namespaces) Offered(w driver.Worker, b config.Binding) bool {
 	for _, d := range w.Project().DurableObjects {
 		if d.Name == b.Name {
-			return d.Local || w.Running(d.ScriptName)
+			return d.Local || w.Reachable(d.ScriptName)
 		}
 	}
 	return false

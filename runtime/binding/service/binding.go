@@ -1,5 +1,5 @@
 // Package service is the service binding: an entrypoint of this worker, or of
-// another one of the session.
+// another one, of this session or of another.
 package service
 
 import (
@@ -18,7 +18,9 @@ func New(*driver.Session) driver.Driver { return services{} }
 
 // Offered implements driver.Driver. A worker that does not run is answered for as
 // in miniflare, but it is no service.
-func (services) Offered(w driver.Worker, b config.Binding) bool { return w.Running(b.Param("service")) }
+func (services) Offered(w driver.Worker, b config.Binding) bool {
+	return w.Reachable(b.Param("service"))
+}
 
 // Make implements driver.Driver.
 func (services) Make(a *cfapi.API, w driver.Worker, b config.Binding) goja.Value {
