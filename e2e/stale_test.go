@@ -48,7 +48,7 @@ func TestStreamGoesStaleAfterFiveMinutes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for life := range 6 {
-		if err := s.Live(nil); err != nil {
+		if err := s.Live(sim.Life{}); err != nil {
 			t.Fatal(err)
 		}
 		if life == 0 {

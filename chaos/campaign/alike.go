@@ -42,7 +42,7 @@ func plansOf(groups []group) []fault.Plan {
 
 // alike says whether states are compared at all.
 func (o Options) alike() bool {
-	return o.Mode == Sim && !o.Each && !o.SelfCheck && !o.Keep && !o.Sigkill
+	return o.Mode == Sim && !o.Each && !o.SelfCheck && !o.Keep && !o.Sigkill && o.Fault == (fault.Fault{})
 }
 
 // together puts plans together that differ in their last point alone, and there

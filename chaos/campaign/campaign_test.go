@@ -90,7 +90,7 @@ func TestDrawTakesTheWholeCatalogue(t *testing.T) {
 	for _, k := range fault.Kinds() {
 		all = append(all, k.Draws...)
 	}
-	both := append([]string{"kill"}, prefixed("upstream.", of)...)
+	both := append(append([]string{"power"}, all...), prefixed("upstream.", of)...)
 	both = append(both, prefixed("sink.", of)...)
 	for _, x := range []struct {
 		o    Options

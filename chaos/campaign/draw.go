@@ -32,11 +32,11 @@ func newDrawing(source entropy.Source, clean Case, o Options) *drawing {
 			d.sources = append(d.sources, weighted{weight, draw})
 		}
 	}
-	machine := !d.sim
 	add(len(clean.Points) > 0, 8, func() fault.Fault { return d.at("kill") })
+	add(d.sim && len(clean.Points) > 0, 2, func() fault.Fault { return d.at("power") })
 	add(true, 2, func() fault.Fault { return fault.Fault{After: d.time()} })
 	for _, k := range fault.Kinds() {
-		add(machine, k.Weight, func() fault.Fault { return d.at(k.Draws...) })
+		add(true, k.Weight, func() fault.Fault { return d.at(k.Draws...) })
 	}
 	add(o.AI != nil && clean.Asked > 0, 3, func() fault.Fault { return fault.Fault{Upstream: d.answer(clean.Asked)} })
 	add(o.SinkVar != "" && clean.Effects > 0, 2, func() fault.Fault { return fault.Fault{Upstream: d.answer(clean.Effects), Sink: true} })
@@ -84,8 +84,9 @@ func (d *drawing) time() time.Duration {
 }
 
 // at is one of the kinds, at a point of the clean run where it can happen; a kill
-// if there is none. The orders of simulations differ, so that points are named by
-// their number there: one that a run does not reach has killed nothing.
+// if there is none. The orders of simulations differ, so that deaths have points
+// named by their number there: one that a run does not reach has killed nothing.
+// What happens to an effect needs one of that kind.
 func (d *drawing) at(kinds ...string) fault.Fault {
 	f, err := fault.ParseKind(kinds[d.number(len(kinds))])
 	if err != nil {
@@ -96,7 +97,7 @@ func (d *drawing) at(kinds ...string) fault.Fault {
 		if f.Point = label; !f.Happens() {
 			continue
 		}
-		if d.sim {
+		if d.sim && f.IsKill() {
 			label = strconv.Itoa(i + 1)
 		}
 		points = append(points, label)

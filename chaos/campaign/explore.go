@@ -92,11 +92,14 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		}
 		var plans []fault.Plan
 		for _, label := range clean.Points {
-			if f := (fault.Fault{Verb: o.Fault.Verb, Arg: o.Fault.Arg, Point: label}); f.Happens() {
+			if f := o.Fault.At(label); f.Happens() {
 				plans = append(plans, fault.Plan{f})
 			}
 		}
 		c.report.Points, c.report.Questions = len(plans), clean.Questions
+		if len(plans) == 0 && len(clean.Points) > 0 {
+			return &chaos.UsageError{Text: fmt.Sprintf("none of the %d effect points of the run without faults is one at which %s can happen", len(clean.Points), o.Fault.Kind())}
+		}
 		if len(plans) == 0 {
 			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
 		}
@@ -131,8 +134,8 @@ func (c *campaign) available(p fault.Plan) error {
 			return &chaos.UsageError{Text: fmt.Sprintf("%s needs the effect sink: give --effects VAR, or effects in the scenario.", f)}
 		case f.Upstream != nil && !f.Sink && c.AI == nil:
 			return &chaos.UsageError{Text: fmt.Sprintf("%s needs the scripted model: give --mock-ai, or ai in the scenario.", f)}
-		case f.Verb != "" && c.Mode == Sim:
-			return &chaos.UsageError{Text: fmt.Sprintf("%s needs real processes: leave --mode sim away.", f.Kind())}
+		case f.Power && c.Mode != Sim:
+			return &chaos.UsageError{Text: "power needs a simulation, whose disk loses what was not synced: give --mode sim."}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 		o.Log = r.log
 	}
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
+	o.World.SyncFull = s.camp.Fault.Power || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Power })
 	if r.reference != nil {
 		o.World.Start = r.reference.start
 	}
@@ -135,11 +137,11 @@ func (w *simWorld) Begin(_ context.Context, n int, life fault.Plan) (b born, err
 	if err != nil {
 		return b, fmt.Errorf("campaign: %w", err)
 	}
-	if kill != nil && n < len(w.known) && w.known[n].Fit() {
+	if kill != nil && len(life) == 1 && !f.Power && n < len(w.known) && w.known[n].Fit() {
 		w.playedBack++
 		err = w.system.PlayBack(w.known[n], kill)
 	} else {
-		err = w.system.Live(kill)
+		err = w.system.Live(sim.Life{Kill: kill, Power: f != nil && f.Power, Faults: life})
 	}
 	switch {
 	case errors.Is(err, world.ErrKilled):
@@ -211,6 +213,28 @@ func (w *simWorld) Next(ctx context.Context, _ drive.Driver) (happening, error) 
 
 // rest waits until nothing is left to do.
 func (w *simWorld) rest() (happening, error) {
+	for {
+		h, err := w.idle()
+		if err != nil || h.what != rested || !w.system.Acting() {
+			return h, err
+		}
+		late := false
+		timer := w.system.Sim.Clock().AfterFunc(w.limit().Sub(w.Now()), func() { late = true })
+		err = w.system.World.Until(func() bool { return late || w.due || !w.system.Acting() })
+		timer.Stop()
+		switch {
+		case errors.Is(err, world.ErrKilled):
+			return happening{what: died}, nil
+		case err != nil:
+			return happening{}, err
+		case late:
+			return happening{}, ended(Restless, "not at rest %v after the server was ready: a fault has begun", w.system.Timeout())
+		}
+	}
+}
+
+// idle waits until the server has nothing to do.
+func (w *simWorld) idle() (happening, error) {
 	err := w.system.World.Rest(check.Horizon, w.limit().Sub(w.Now()), func(why string) bool {
 		if !w.left && strings.HasSuffix(why, openSocket) {
 			w.left = true // such a socket keeps its object awake: the clients are done, and go
@@ -284,7 +308,7 @@ func (w *simWorld) End() (remains, error) {
 
 // remains are what the present life left, or the last.
 func (w *simWorld) remains(name string) remains {
-	left := remains{copied: copied{name: name, dir: w.system.DeathDir(), at: w.Now()}}
+	left := remains{copied: copied{name: name, dir: w.system.DeathDir(), at: w.Now().Add(w.system.Sim.Ahead())}, acted: w.system.Acted}
 	for _, p := range w.system.Points {
 		left.points = append(left.points, process.Point{N: p.Number, Label: p.Label()})
 	}

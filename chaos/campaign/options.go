@@ -15,6 +15,7 @@ import (
 	"os"
 	"path"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -220,8 +221,11 @@ func (o Options) complete() (Options, error) {
 }
 
 // confirm is the command that runs plan, whose points have labels, with real
-// processes.
+// processes; "" if they cannot.
 func (o Options) confirm(plan fault.Plan) string {
+	if slices.ContainsFunc(plan, func(f fault.Fault) bool { return f.Power }) {
+		return "" // no process loses power
+	}
 	o.Mode = Process
 	return o.replay(plan)
 }

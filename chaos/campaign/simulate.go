@@ -51,7 +51,7 @@ func (r *caseRun) labelled() fault.Plan {
 			continue
 		}
 		if out[i].Point != "" && kills[0].Point != "" {
-			out[i] = fault.Fault{Point: kills[0].Point}
+			out[i] = out[i].At(kills[0].Point)
 		}
 		kills = kills[1:]
 	}

@@ -245,17 +245,17 @@ func (c *child) arm(o process.Order) error {
 		}
 	}
 	if len(o.Acts) > 0 {
-		actor, err := c.newActor(o)
+		agenda, err := c.agenda(o)
 		if err != nil {
 			return err
 		}
-		c.points.Interfere(actor.interfere)
+		c.points.Interfere(agenda.Interfere)
 		note := record
 		record = func(p killpoint.Point) {
 			if note != nil {
 				note(p)
 			}
-			actor.pass(p)
+			agenda.Pass(p)
 		}
 	}
 	c.clock.Jump(time.Duration(o.ClockMs) * time.Millisecond)

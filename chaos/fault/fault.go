@@ -3,6 +3,7 @@
 // printed can be given back verbatim.
 //
 //	kill@commit:after(ResearchAgent/r1)/alarm#17   SIGKILL at that effect point
+//	power@commit:after(ResearchAgent/r1)/alarm#17  the machine loses power there: what was not synced may be gone; in simulation
 //	kill@after(350ms)                              SIGKILL so long after the server was ready, or at rest if that is sooner
 //	kill@checkpoint#2                              SIGKILL at the commit by which a fiber has stored its second snapshot in this life
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
@@ -44,6 +45,8 @@ type Fault struct {
 	// Point is the label of the effect point at which it happens, in the form of
 	// killpoint.ParseTarget; "" if After or Upstream is set.
 	Point string
+	// Power makes a kill a loss of power: what was not synced may be gone.
+	Power bool
 	// After is how long after the server was ready the harness kills it; if the
 	// system is at rest before, then.
 	After time.Duration
@@ -93,12 +96,20 @@ func (f Fault) String() string {
 // Kind is what is before the @ of a fault at a point.
 func (f Fault) Kind() string {
 	switch {
+	case f.Power:
+		return "power"
 	case f.Verb == "":
 		return "kill"
 	case f.Arg != "":
 		return string(f.Verb) + "(" + f.Arg + ")"
 	}
 	return string(f.Verb)
+}
+
+// At is the fault at the point of a label.
+func (f Fault) At(label string) Fault {
+	f.Point = label
+	return f
 }
 
 // Happens says whether the fault can be done at its point.
@@ -118,15 +129,18 @@ var kindForm = regexp.MustCompile(`^([a-z]+)(?:\(([^()]*)\))?$`)
 
 // ParseKind reads what Kind wrote, into a Fault without a point.
 func ParseKind(text string) (Fault, error) {
-	if text == "kill" {
+	switch text {
+	case "kill":
 		return Fault{}, nil
+	case "power":
+		return Fault{Power: true}, nil
 	}
 	if m := kindForm.FindStringSubmatch(text); m != nil {
 		if k := kindOf(Verb(m[1])); k != nil && k.Takes(m[2]) {
 			return Fault{Verb: k.Verb, Arg: m[2]}, nil
 		}
 	}
-	return Fault{}, fmt.Errorf("fault %q: write kill, %s", text, strings.Join(forms(), ", "))
+	return Fault{}, fmt.Errorf("fault %q: write kill, power, %s", text, strings.Join(forms(), ", "))
 }
 
 // Plan is the faults of one case: each kill ends a life of the server, and what
@@ -209,14 +223,14 @@ func Parse(text string) (Fault, error) {
 	if err != nil {
 		return Fault{}, err
 	}
-	if inner, ok := strings.CutPrefix(at, "after("); ok && f.IsKill() && strings.HasSuffix(inner, ")") {
+	if inner, ok := strings.CutPrefix(at, "after("); ok && f.Kind() == "kill" && strings.HasSuffix(inner, ")") {
 		d, err := time.ParseDuration(strings.TrimSuffix(inner, ")"))
 		if err != nil || d <= 0 {
 			return Fault{}, fmt.Errorf("fault %q: after() needs a time above zero such as 350ms", text)
 		}
 		return Fault{After: d}, nil
 	}
-	if number, ok := strings.CutPrefix(at, checkpoint); ok && f.IsKill() {
+	if number, ok := strings.CutPrefix(at, checkpoint); ok && f.Kind() == "kill" {
 		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 {
 			return Fault{}, fmt.Errorf("fault %q: checkpoints count from 1", text)
@@ -258,4 +272,4 @@ func ParsePlan(text string) (Plan, error) {
 }
 
 // separator is where the next fault begins, two bytes behind.
-var separator = regexp.MustCompile(`; (?:kill|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)
+var separator = regexp.MustCompile(`; (?:kill|power|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)

@@ -76,11 +76,6 @@ func forms() (out []string) {
 	return out
 }
 
-// Do does a fault of a kind; see Kind.Do.
-func (f Fault) Do(m Machine, at killpoint.Point, done func(error)) (fails error) {
-	return kindOf(f.Verb).Do(m, f.Arg, at, done)
-}
-
 // oneOf is Kind.Takes for a few words.
 func oneOf(words ...string) func(string) bool {
 	return func(arg string) bool { return slices.Contains(words, arg) }

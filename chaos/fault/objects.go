@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"errors"
+
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -23,8 +25,15 @@ var (
 	hibernate = ofObject(Hibernate, "the object is dropped from memory and its sockets stay open; refused while something keeps it awake", "")
 	reset     = ofObject(Reset, "a code update: work in flight stops at its next storage access, new requests reach new code", "", Isolate)
 	abort     = ofObject(Abort, "`ctx.abort()`", "")
-	crash     = ofObject(Crash, "the object, or the isolate, dies as if its process did", "", Isolate)
+	crash     = ofObject(Crash, "the object, or the isolate, dies as if its process did: at a commit, or when its constructor has finished, within the turn, so that `commit:before` loses what the turn has written; elsewhere behind it", "", Isolate)
 )
+
+// withinTurn reports whether the object whose point this is can crash there and then:
+// the turn learns of it. Its crash is asked for again behind the turn, and finds
+// nothing to do.
+func withinTurn(at killpoint.Point) bool {
+	return hasObject(at) && (at.Kind == killpoint.Commit || at.Kind == killpoint.Wake)
+}
 
 // ofObject is a kind that acts on the point's object, or on the isolate.
 func ofObject(verb Verb, does string, args ...string) Kind {
@@ -39,6 +48,15 @@ func ofObject(verb Verb, does string, args ...string) Kind {
 	k.Happens = func(arg string, at killpoint.Point) bool { return arg == Isolate || hasObject(at) }
 	k.Do = func(m Machine, arg string, at killpoint.Point, done func(error)) error {
 		a := pool.Action{Verb: pool.Verb(verb), Reason: "aborted by a fault"}
+		if verb == Crash && arg != Isolate && withinTurn(at) {
+			told := done
+			done = func(err error) {
+				if errors.Is(err, pool.ErrNotRunning) {
+					err = nil // it crashed in its turn
+				}
+				told(err)
+			}
+		}
 		switch {
 		case arg == Isolate:
 			m.Isolate(a, done)
@@ -46,6 +64,9 @@ func ofObject(verb Verb, does string, args ...string) Kind {
 			done(&pool.RefusedError{Reason: "no object is at this point"})
 		default:
 			m.Object(at.Object, a, done)
+		}
+		if verb == Crash && withinTurn(at) {
+			return killpoint.ErrCrashed
 		}
 		return nil
 	}

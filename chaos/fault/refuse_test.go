@@ -15,7 +15,7 @@ func TestRefuse(t *testing.T) {
 		t.Fatalf("%+v, %v", f, err)
 	}
 	told := false
-	fails := f.Do(nil, killpoint.Point{Kind: killpoint.Fetch, Side: killpoint.Before}, func(err error) { told = err == nil })
+	fails := kindOf(f.Verb).Do(nil, f.Arg, killpoint.Point{Kind: killpoint.Fetch, Side: killpoint.Before}, func(err error) { told = err == nil })
 	if !told || !errors.Is(fails, syscall.ECONNREFUSED) {
 		t.Errorf("%v, %v", told, fails)
 	}

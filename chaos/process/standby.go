@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/durableobject/pool"
 )
 
 // Order is a line that the harness writes to a standby's standard input.
@@ -42,6 +43,19 @@ type Acted struct {
 	Refused string `json:"refused,omitempty"`
 	Error   string `json:"error,omitempty"`
 	AtNs    int64  `json:"t"`
+}
+
+// NewActed says what became of a fault at a moment.
+func NewActed(fault string, at time.Time, err error) Acted {
+	line := Acted{Fault: fault, AtNs: at.UnixNano()}
+	var refused *pool.RefusedError
+	switch {
+	case errors.As(err, &refused), errors.Is(err, pool.ErrNotRunning), errors.Is(err, pool.ErrNoObject):
+		line.Refused = err.Error()
+	case err != nil:
+		line.Error = err.Error()
+	}
+	return line
 }
 
 // The orders.

@@ -66,7 +66,7 @@ func newCycles(t testing.TB, project, dir string, bundles *server.Bundles) *cycl
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Live(nil); err != nil {
+	if err := s.Live(Life{}); err != nil {
 		t.Fatal(err)
 	}
 	call := drive.Step{Kind: drive.Call, Class: "ResearchAgent", Name: "r1", Method: "startResearch", Args: json.RawMessage(`["tides"]`)}
@@ -83,7 +83,7 @@ func (c *cycles) run() error {
 	if err := c.system.Bury(); err != nil {
 		return err
 	}
-	if err := c.system.Live(nil); err != nil {
+	if err := c.system.Live(Life{}); err != nil {
 		return err
 	}
 	c.count++

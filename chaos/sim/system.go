@@ -18,7 +18,10 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/world"
@@ -78,8 +81,14 @@ type System struct {
 	States    []State
 	Recording *world.Recording
 
+	// Acted says what became of the faults of the present life, or of the last, beside its
+	// kill.
+	Acted []process.Acted
+
 	options Options
 	lives   int
+	serving bool   // the present life has started
+	acting  int    // faults of it that have begun and are not over
 	state   string // the directory of the present or next life
 	digest  hash.Hash
 	lines   []string
@@ -162,30 +171,41 @@ func (s *System) Scheduler() sched.Scheduler { return s.Sim.Scheduler() }
 // URL is the server's address for clients.
 const URL = "http://localhost"
 
-// Live begins the next life. kill, if not nil, picks where it ends.
+// Life is what is to happen in one.
+type Life struct {
+	// Kill, if not nil, picks the point where it ends. Power makes that end a loss of
+	// power: what was not synced may be gone, as the seed has it. It means little without
+	// World.SyncFull.
+	Kill  func(killpoint.Point) bool
+	Power bool
+	// Faults happen meanwhile; kills among them are not looked at.
+	Faults fault.Plan
+}
+
+// Live begins the next life.
 //
 // # Errors
 //
 // world.ErrKilled if it died during its start; those of server.Start.
-func (s *System) Live(kill func(killpoint.Point) bool) error { return s.live(kill, nil) }
+func (s *System) Live(l Life) error { return s.live(l, nil) }
 
 // PlayBack is Live where the life is known: from is that of a system of the same
 // options that did the same until now. No server runs. The life must end by kill;
 // if the clients do something else than then, it does not, and World.Astray says so.
 func (s *System) PlayBack(from *world.Recording, kill func(killpoint.Point) bool) error {
-	return s.live(kill, from)
+	return s.live(Life{Kill: kill}, from)
 }
 
-func (s *System) live(kill func(killpoint.Point) bool, from *world.Recording) error {
+func (s *System) live(l Life, from *world.Recording) error {
 	s.lives++
 	s.Points, s.States, s.Recording = nil, nil, nil
 	o := s.options.World
-	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, kill, from
-	if s.options.States && kill == nil { // the last life is what is asked for
+	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, l.Kill, from
+	if s.options.States && l.Kill == nil { // the last life is what is asked for
 		s.Recording = &world.Recording{}
 		o.Into = s.Recording
 	}
-	if kill != nil || !s.options.Forget {
+	if l.Kill != nil || !s.options.Forget {
 		o.Wreck = s.DeathDir
 	}
 	o.Point = func(p killpoint.Point, at world.Moment) {
@@ -194,11 +214,19 @@ func (s *System) live(kill func(killpoint.Point) bool, from *world.Recording) er
 			s.States = append(s.States, State{Moment: at, Files: s.Recording.StateHash()})
 		}
 	}
+	if l.Power {
+		chance := s.Sim.Entropy(fmt.Sprintf("power %d", s.lives))
+		o.Power = func(killpoint.Point) (entropy.Source, bool) { return chance, true }
+	}
+	if err := s.prepare(l.Faults, &o); err != nil {
+		return err
+	}
 	w, err := world.Open(o)
 	s.World = w
 	if err != nil {
 		return err
 	}
+	s.serving = true
 	s.Session.Connect(URL)
 	return nil
 }

@@ -19,6 +19,9 @@ func (s *Shifted) Now() time.Time { return s.Clock.Now().Add(time.Duration(s.ahe
 // Jump sets the clock d forward, or back.
 func (s *Shifted) Jump(d time.Duration) { s.ahead.Add(int64(d)) }
 
+// IsVirtual is that of the clock beneath; see the function of that name.
+func (s *Shifted) IsVirtual() bool { return IsVirtual(s.Clock) }
+
 // Steady is c for what is due in a while, whatever the time of day is set to
 // meanwhile: times that are compared with each other come from it.
 func Steady(c Clock) Clock {

@@ -9,6 +9,7 @@
 package killpoint
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -185,15 +186,16 @@ func (p *Points) Reach(kind Kind, object, cause string) error {
 
 // Hit is a point without an effect of its own, such as the end of a
 // constructor or the delivery of an alarm. It reports whether the object was
-// armed to crash here: what follows the point must then not happen.
+// armed to crash here, or whoever interferes says ErrCrashed: what follows the point
+// must then not happen.
 func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) {
 	if !p.On() {
 		return false
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	_, crashed = p.hit(kind, side, object, cause)
-	return crashed
+	at, crashed := p.hit(kind, side, object, cause)
+	return crashed || errors.Is(p.interfered(at), ErrCrashed)
 }
 
 // On reports whether points are being recorded or aimed at.

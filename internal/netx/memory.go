@@ -60,13 +60,14 @@ func (m *Memory) find(host string) (Handler, error) {
 
 // Do implements Dialer.
 func (m *Memory) Do(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-	return m.DoWith(req, func() bool { return true }, done)
+	return m.DoWith(req, func() (bool, error) { return true, nil }, done)
 }
 
 // DoWith is Do that calls sent, from the exchange's step, just before the
 // request reaches its function; false is that it never does, and that done is
-// not called.
-func (m *Memory) DoWith(req *event.Request, sent func() bool, done func(*event.Response, error)) (cancel func(error)) {
+// not called. An error of the machine's, such as a *net.DNSError, is what a worker
+// gets of it in place of an answer.
+func (m *Memory) DoWith(req *event.Request, sent func() (bool, error), done func(*event.Response, error)) (cancel func(error)) {
 	x := &exchange{done: done}
 	m.scheduler.Go("fetch", func() {
 		u, err := url.Parse(req.URL)
@@ -79,7 +80,14 @@ func (m *Memory) DoWith(req *event.Request, sent func() bool, done func(*event.R
 			x.finish(nil, err)
 			return
 		}
-		if x.begin() && sent() {
+		if !x.begin() {
+			return
+		}
+		reached, err := sent()
+		switch {
+		case err != nil:
+			x.finish(nil, unreached(u.Hostname(), err))
+		case reached:
 			x.started(h(req, x.finish))
 		}
 	})

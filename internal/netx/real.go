@@ -93,11 +93,7 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 	}
 	// The lock of all effects must not be held for a round trip.
 	if err := d.opts.Points.Reach(killpoint.Fetch, "", cmp.Or(req.Cause, "fetch")); err != nil {
-		var dns *net.DNSError
-		if errors.As(err, &dns) {
-			dns.Name = hr.URL.Hostname() // a fault, which knows the point alone
-		}
-		return nil, reword(ctx, err)
+		return nil, cmp.Or(context.Cause(ctx), unreached(hr.URL.Hostname(), err))
 	}
 	resp, err := d.transport.RoundTrip(hr)
 	if err != nil {
@@ -247,6 +243,16 @@ func FromHTTP(h http.Header) event.Header {
 		}
 	}
 	return out
+}
+
+// unreached is what a worker gets of a fault that kept its request from a host: the
+// fault knows its effect point alone.
+func unreached(host string, err error) error {
+	var dns *net.DNSError
+	if errors.As(err, &dns) {
+		dns.Name = host
+	}
+	return reword(context.Background(), err)
 }
 
 // reword puts a failure of the network in the words that a worker gets. What

@@ -17,14 +17,14 @@ func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) func(
 	w := d.w
 	n := w.fetching.begin()
 	asked := false
-	cancel := w.Net.DoWith(req, func() bool {
+	cancel := w.Net.DoWith(req, func() (bool, error) {
 		if w.dead {
-			return false
+			return false, nil
 		}
 		asked = true
-		w.points.Hit(killpoint.Fetch, killpoint.Before, "", cmp.Or(req.Cause, "fetch"))
+		err := w.points.Reach(killpoint.Fetch, "", cmp.Or(req.Cause, "fetch"))
 		w.touch()
-		return true
+		return true, err
 	}, func(resp *event.Response, err error) {
 		if w.dead {
 			return // what hangs on the response is cut with the fetch

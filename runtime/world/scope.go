@@ -12,17 +12,24 @@ import (
 // scope is the scheduler of one life: what runs in it ends with it. It belongs
 // to the simulation's goroutine.
 type scope struct {
-	sim    *Sim
-	over   bool
-	count  int
-	timers map[int]*scopedTimer
-	loops  []sched.Loop
-	posts  int // to loops
+	sim     *Sim
+	over    bool
+	count   int
+	timers  map[int]*scopedTimer
+	machine *clock.Shifted // what the server lives by
+	loops   []sched.Loop
+	posts   int // to loops
 	// syncTakes delays the functions that sync what an object has committed.
 	syncTakes time.Duration
 }
 
-func newScope(s *Sim) *scope { return &scope{sim: s, timers: map[int]*scopedTimer{}} }
+func newScope(sim *Sim) *scope {
+	s := &scope{sim: sim, timers: map[int]*scopedTimer{}}
+	s.machine = &clock.Shifted{Clock: scopedClock{s}}
+	s.machine.Jump(sim.ahead)
+	sim.machine = s.machine
+	return s
+}
 
 // end drops everything that has not run.
 func (s *scope) end() {
@@ -39,7 +46,7 @@ func (s *scope) end() {
 }
 
 // Clock implements sched.Scheduler.
-func (s *scope) Clock() clock.Clock { return scopedClock{s} }
+func (s *scope) Clock() clock.Clock { return s.machine }
 
 // NewLoop implements sched.Scheduler.
 func (s *scope) NewLoop(name string) sched.Loop {

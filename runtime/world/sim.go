@@ -27,6 +27,8 @@ type Sim struct {
 	clock   *clock.Virtual
 	sched   *sched.Seeded
 	source  *entropy.Seeded
+	machine *clock.Shifted // the clock that the present life sees, or the last; nil before
+	ahead   time.Duration  // of that
 	lives   int
 	clients int
 
@@ -63,6 +65,21 @@ func (s *Sim) Clock() *clock.Virtual { return s.clock }
 
 // Now is the virtual time.
 func (s *Sim) Now() time.Time { return s.clock.Now() }
+
+// Jump sets the clock that servers see, of this life and those after it, forward or
+// back. Running timers, clients and upstreams do not move.
+func (s *Sim) Jump(d time.Duration) {
+	s.ahead += d
+	if s.machine != nil {
+		s.machine.Jump(d)
+	}
+}
+
+// Ahead is how far it was set.
+func (s *Sim) Ahead() time.Duration { return s.ahead }
+
+// Pause lets d pass while nothing happens: what becomes due meanwhile comes after it.
+func (s *Sim) Pause(d time.Duration) { s.clock.Jump(d) }
 
 // Slow lets up to d of time pass at once while work is ready, as on a machine
 // that is slow. It belongs before the first step.

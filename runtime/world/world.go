@@ -74,6 +74,8 @@ type Options struct {
 	Wreck func() string
 	// Dead, if not nil, replaces the death in this process: it must not return.
 	Dead func(killpoint.Point)
+	// Interfere, if not nil, decides about each effect; see killpoint.Points.Interfere.
+	Interfere func(killpoint.Point) error
 	// Record is Sim.Record.
 	Record func(line string)
 	// Point, if not nil, is called for each effect point, with its Moment.
@@ -153,6 +155,9 @@ func Open(o Options) (w *World, err error) {
 	w.scope = newScope(w.Sim)
 	w.scope.syncTakes = o.SyncTakes
 	w.points = killpoint.New(killpoint.Options{Record: w.pass, Target: o.Kill, Die: w.die})
+	if o.Interfere != nil {
+		w.points.Interfere(o.Interfere)
+	}
 	if o.Network != nil {
 		o.Network(w)
 	}

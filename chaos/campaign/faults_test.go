@@ -1,0 +1,124 @@
+package campaign
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/history"
+)
+
+// logging is a script for a project whose object writes rows and counts its calls in
+// memory, after an exchange with the sink. answers gets what clients were told.
+type logging struct{ answers *[]string }
+
+func (s logging) Driver() (drive.Driver, error) {
+	var steps []drive.Step
+	for _, text := range []string{"POST /add", "GET /count"} {
+		step, err := drive.Parse(drive.Fetch, text)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+	}
+	return drive.NewSteps(steps, drive.StepOptions{}), nil
+}
+
+func (s logging) Check(e check.Evidence) (found []check.Violation, marks []Mark, err error) {
+	var told []string
+	for _, e := range e.Events {
+		if e.Kind == history.Return || e.Kind == history.Fail || e.Kind == history.Unknown {
+			told = append(told, string(e.Data))
+		}
+	}
+	*s.answers = append(*s.answers, strings.Join(told, " "))
+	return nil, nil, nil
+}
+
+func (s logging) Flag() []string { return nil }
+
+// loggingOptions runs the script in simulation.
+func loggingOptions(t *testing.T, answers *[]string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"wrangler.json": `{"name": "log", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "LOG", "class_name": "Log"}]},
+			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Log"]}]}`,
+		"w.js": `import { DurableObject } from "cloudflare:workers";
+			let loaded = 0;
+			export class Log extends DurableObject {
+			  calls = 0;
+			  constructor(ctx, env) { super(ctx, env); ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS log (n INTEGER)"); }
+			  add() { this.ctx.storage.sql.exec("INSERT INTO log VALUES (1)"); return ++this.calls; }
+			  count() { return { rows: this.ctx.storage.sql.exec("SELECT n FROM log").toArray().length, calls: this.calls }; }
+			}
+			export default { async fetch(request, env) {
+			  const log = env.LOG.getByName("l");
+			  if (request.method === "GET") return Response.json({ ...await log.count(), loaded, second: Math.round(Date.now() / 1000) % 1000 });
+			  loaded++;
+			  const sent = await fetch(env.SINK + "/x", { method: "POST" }).then((r) => r.status, (e) => e.message);
+			  return Response.json({ sent, calls: await log.add() });
+			} };`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Options{Project: dir, Script: logging{answers}, Mode: Sim, Seed: 1, Jobs: 1, SinkVar: "SINK", NoDifferential: true, Dir: filepath.Join(dir, "out")}
+}
+
+// In simulation, each kind of fault happens at its point, and has the same consequences
+// to the last step of the schedule in every replay.
+func TestFaultsInSimulation(t *testing.T) {
+	for _, c := range []struct{ plan, want string }{
+		{"none", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"kill@commit:after(Log/l)/rpc#1", ` {"rows":1,"calls":0,"loaded":0,"second":600}`},
+		{"power@commit:after(Log/l)/rpc#1", ` {"rows":0,"calls":0,"loaded":0,"second":600}`},
+		{"crash@commit:before(Log/l)/rpc#1", `"Network connection lost." {"rows":0,"calls":0,"loaded":1,"second":600}`},
+		{"crash@commit:after(Log/l)/rpc#1", `"Network connection lost." {"rows":1,"calls":0,"loaded":1,"second":600}`},
+		{"crash@wake:after(Log/l)/start#1", `"Network connection lost." {"rows":0,"calls":0,"loaded":1,"second":600}`},
+		{"crash@fetch:before/fetch#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"crash(isolate)@commit:before(Log/l)/rpc#1", `"Network connection lost." {"rows":0,"calls":0,"loaded":0,"second":600}`},
+		{"crash(isolate)@response:before/fetch#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":0,"second":600}`},
+		{"evict@commit:after(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":1,"second":600}`},
+		{"evict(isolate)@response:after/fetch#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":0,"second":600}`},
+		{"hibernate@commit:after(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":1,"second":600}`},
+		{"reset@commit:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":1,"second":600}`},
+		{"reset(isolate)@commit:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":0,"second":600}`},
+		{"abort@commit:after(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":0,"loaded":1,"second":600}`},
+		{"fail(full)@commit:before(Log/l)/rpc#1", `"database or disk is full: SQLITE_FULL" {"rows":0,"calls":0,"loaded":1,"second":600}`},
+		{"fail(io)@commit:before(Log/l)/rpc#1", `"disk I/O error: SQLITE_IOERR" {"rows":0,"calls":0,"loaded":1,"second":600}`},
+		{"fail(busy)@commit:before(Log/l)/rpc#1", `"database is locked: SQLITE_BUSY" {"rows":0,"calls":0,"loaded":1,"second":600}`},
+		{"fail(sync)@commit:after(Log/l)/rpc#1", `"sync: input/output error" {"rows":1,"calls":0,"loaded":1,"second":600}`},
+		{"fail(dns)@fetch:before/fetch#1", `{"sent":"DNS lookup failed: sink.test","calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"refuse@fetch:before/fetch#1", `{"sent":"Network connection lost.","calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"slow(40s)@commit:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":640}`},
+		{"jump(5m)@commit:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":900}`},
+		{"jump(-20s)@commit:before(Log/l)/rpc#1; kill@commit:after(Log/l)/rpc#1", ` {"rows":1,"calls":0,"loaded":0,"second":580}`},
+	} {
+		t.Run(c.plan, func(t *testing.T) {
+			plan, err := fault.ParsePlan(c.plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var answers []string
+			r, err := Replay(context.Background(), loggingOptions(t, &answers), plan, 3)
+			if err != nil || len(r.Cases) != 3 {
+				t.Fatalf("%d cases, %v", len(r.Cases), err)
+			}
+			for i, one := range r.Cases {
+				if one.Outcome != Passed && !one.Refused || len(one.Missed) > 0 || one.Digest == "" || one.Digest != r.Cases[0].Digest {
+					t.Errorf("run %d: %s %s, missed %v, digest %s", i, one.Outcome, one.Text, one.Missed, one.Digest)
+				}
+			}
+			if answers[0] != c.want {
+				t.Errorf("clients were told\n%s\nwant\n%s", answers[0], c.want)
+			}
+		})
+	}
+}
