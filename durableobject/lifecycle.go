@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/dop251/goja"
+	"minido.dev/minido/runtime/compat"
 
 	"minido.dev/minido/alarms"
 	"minido.dev/minido/runtime/engine"
@@ -85,6 +86,32 @@ func (o *Object) IdleSince() time.Time {
 		}
 	}
 	return at
+}
+
+// ioKeeps is how long an operation, a timer or a promise given to waitUntil()
+// keeps an object in memory.
+const ioKeeps = 15 * time.Minute
+
+// KeptUntil is until when the object stays in memory because it, or a facet of
+// it, waits for something, if the compatibility flag
+// durable_object_io_tasks_prevent_eviction is on; otherwise the zero time.
+// Loop-confined.
+func (o *Object) KeptUntil() (until time.Time) {
+	if !o.realm.compat(compat.DurableObjectIoTasksPreventEviction) {
+		return until
+	}
+	if began := o.ctx.Pending(); !began.IsZero() {
+		until = began.Add(ioKeeps)
+	}
+	for _, f := range o.facets.sortedFacets() {
+		if f.object == nil {
+			continue
+		}
+		if t := f.object.KeptUntil(); t.After(until) {
+			until = t
+		}
+	}
+	return until
 }
 
 // Abort is ctx.abort(reason), called from outside: an empty reason gives its

@@ -62,10 +62,10 @@ func own(obj *goja.Object, name string, v goja.Value) {
 // waitUntil logs a rejection; an object lives on without it.
 func (o *Object) waitUntil(promise goja.Value) {
 	e := o.realm.eng
-	o.ctx.Hold()
-	e.Await(promise, func(goja.Value) { o.ctx.Release() }, func(reason goja.Value) {
+	o.ctx.WaitUntil()
+	e.Await(promise, func(goja.Value) { o.ctx.ReleaseFor() }, func(reason goja.Value) {
 		e.Uncaught.Report(reason)
-		o.ctx.Release()
+		o.ctx.ReleaseFor()
 	})
 }
 

@@ -74,6 +74,37 @@ func TestEvictionPolicies(t *testing.T) {
 	}
 }
 
+// With durable_object_io_tasks_prevent_eviction what an object waits for keeps
+// it for 15 minutes in production's policy, and no longer.
+func TestPendingIOKeepsObjects(t *testing.T) {
+	prod := pool.ProdPolicy()
+	for _, c := range []struct {
+		date string
+		want string // lives of idle, timer, hold after 155 s, after 12 min more and after 15 min more
+	}{
+		{"2026-10-01", "2 1 1, 3 1 1, 4 2 2"},
+		{"2026-09-30", "2 2 2, 3 3 3, 4 4 4"},
+	} {
+		w := minidotest.NewWorker(t, evictionWorker, minidotest.Options{Eviction: &prod, Date: c.date})
+		names := strings.Fields("idle timer hold")
+		w.Call("E/idle/lives")
+		w.Call("E/timer/timer")
+		w.Call("E/hold/hold")
+		var got []string
+		for _, after := range []time.Duration{155 * time.Second, 12 * time.Minute, 15 * time.Minute} {
+			w.Advance(after)
+			var lives []string
+			for _, name := range names {
+				lives = append(lives, strings.Trim(w.Call("E/"+name+"/lives"), `{"ok:}`))
+			}
+			got = append(got, strings.Join(lives, " "))
+		}
+		if s := strings.Join(got, ", "); s != c.want {
+			t.Errorf("%s: lives %s, want %s", c.date, s, c.want)
+		}
+	}
+}
+
 // The moment of eviction is the seed's: the same in every run, within 70 to
 // 140 s, and not the same for every object.
 func TestEvictionTimesAreDrawn(t *testing.T) {

@@ -23,7 +23,8 @@ func LocalPolicy() Policy { return Policy{Hibernate: 10 * time.Second} }
 
 // ProdPolicy is production's, as its documentation has it: who may hibernate
 // does so after 10 s; what keeps an object from it (timers, a fetch in flight,
-// a WebSocket that cannot hibernate) keeps it for 70 to 140 s.
+// a WebSocket that cannot hibernate) keeps it for 70 to 140 s, or longer with
+// the flag durable_object_io_tasks_prevent_eviction (Object.KeptUntil).
 func ProdPolicy() Policy {
 	return Policy{Hibernate: 10 * time.Second, EvictMin: 70 * time.Second, EvictMax: 140 * time.Second}
 }
@@ -96,6 +97,9 @@ func (e *entry) checkIdle() {
 		limit := policy.Hibernate
 		if o.Hibernatable() != "" || limit <= 0 {
 			limit = e.patience
+			if limit > 0 {
+				limit = max(limit, o.KeptUntil().Sub(o.IdleSince()))
+			}
 		}
 		if limit > 0 && idle >= limit {
 			o.Evict()

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"sort"
+	"time"
 )
 
 // Kind tells the contexts of an isolate apart.
@@ -39,7 +40,8 @@ type Context struct {
 	ops         map[*Op]struct{}
 	atDeath     map[int64]func(error)
 	waitUntil   int
-	promised    int // those of waitUntil that HoldFor counted
+	promised    int       // those of waitUntil that HoldFor counted
+	promisedAt  time.Time // of the last WaitUntil
 	idle        func()
 	subrequests int // since the last NewEvent
 }
@@ -257,6 +259,28 @@ func (c *Context) sortedTimers() []*timer {
 // hibernate.
 func (c *Context) Timers() int { return len(c.timers) }
 
+// Pending is when the latest began of what the context waits for: operations,
+// timers and promises, not open connections. It is zero if it waits for none.
+func (c *Context) Pending() (latest time.Time) {
+	began := func(at time.Time) {
+		if at.After(latest) {
+			latest = at
+		}
+	}
+	for op := range c.ops { // order-independent: a maximum
+		if !op.internal && !op.connection {
+			began(op.started)
+		}
+	}
+	for _, t := range c.timers { // order-independent: a maximum
+		began(t.set)
+	}
+	if c.promised > 0 { // of several promises the last one counts
+		began(c.promisedAt)
+	}
+	return latest
+}
+
 // Ops are the operations in progress, oldest first.
 func (c *Context) Ops() []*Op {
 	all := make([]*Op, 0, len(c.ops))
@@ -296,7 +320,13 @@ func (c *Context) HoldFor() {
 	}
 }
 
-// ReleaseFor ends a HoldFor.
+// WaitUntil is HoldFor for a promise given to waitUntil(): see Pending.
+func (c *Context) WaitUntil() {
+	c.HoldFor()
+	c.promisedAt = c.engine.Clock().Now()
+}
+
+// ReleaseFor ends a HoldFor or a WaitUntil.
 func (c *Context) ReleaseFor() {
 	c.waitUntil--
 	c.promised--

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 )
@@ -24,6 +25,7 @@ type Op struct {
 	promise    *goja.Object
 	internal   bool
 	connection bool
+	started    time.Time
 }
 
 // StartOp begins an operation on behalf of the current frame. It throws in the
@@ -31,7 +33,7 @@ type Op struct {
 func (e *Engine) StartOp(name string) *Op {
 	c := e.IO(name)
 	e.Timers.seq++
-	op := &Op{Name: name, id: e.Timers.seq, engine: e, frame: e.Turns.cur}
+	op := &Op{Name: name, id: e.Timers.seq, engine: e, frame: e.Turns.cur, started: e.Clock().Now()}
 	if c.ops == nil {
 		c.ops = map[*Op]struct{}{}
 	}

@@ -15,6 +15,7 @@ type timer struct {
 	queue    *Timers
 	frame    *Frame
 	at       time.Time
+	set      time.Time // when Set was called
 	seq      int64
 	interval time.Duration // 0: once
 	fn       func()
@@ -75,7 +76,8 @@ func (q *Timers) Set(delay time.Duration, repeat bool, fn func()) int64 {
 	c := q.engine.IO("timer")
 	q.seq++
 	t := &timer{id: q.seq, queue: q, frame: q.engine.Turns.cur, fn: fn, seq: q.seq}
-	t.at = q.clock().Now().Add(delay)
+	t.set = q.clock().Now()
+	t.at = t.set.Add(delay)
 	if repeat {
 		t.interval = max(delay, time.Millisecond)
 	}

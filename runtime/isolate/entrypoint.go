@@ -50,7 +50,7 @@ func (i *Isolate) defineExecution() {
 // rejection is logged.
 func (i *Isolate) waitUntil(promise goja.Value) {
 	c := i.Engine.Current()
-	c.HoldFor()
+	c.WaitUntil()
 	i.Engine.Await(promise, func(goja.Value) { c.ReleaseFor() }, func(reason goja.Value) {
 		i.Engine.Uncaught.Report(reason)
 		c.ReleaseFor()

@@ -17,7 +17,7 @@ var compatWorker string
 // flags that no date switches.
 var compatSettings = []struct{ name, date, flag string }{
 	{"2024-01-01", "2024-01-01", ""}, {"2025-01-01", "2025-01-01", ""}, {"2026-01-01", "2026-01-01", ""}, {"2026-08-01", "2026-08-01", ""},
-	{"importable-env", "2026-08-01", "disallow_importable_env"},
+	{"importable-env", "2026-08-01", "disallow_importable_env"}, {"backward", "2026-08-01", "pipe_to_backward_propagation"},
 }
 
 // jsonList is a list of one text, or of none for "".

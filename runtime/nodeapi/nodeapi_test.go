@@ -36,7 +36,7 @@ type world struct {
 
 func newWorld(t testing.TB, o Options) *world {
 	if o.Compat == nil {
-		o.Compat = func(flag compat.Flag) bool { return flag != compat.NodejsProcessVersion24 }
+		o.Compat = compat.Set{Date: "2026-09-01", Asked: []string{"nodejs_compat"}}.On
 	}
 	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0)), net: echo}
 	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))

@@ -118,3 +118,21 @@ func TestPatchedBuiltins(t *testing.T) {
 	`)
 	w.said("event", "a/b 78 d41d8cd98f00b204e9800998ecf8427e", "{ a: [ 1 ] }", "tick")
 }
+
+// What Node.js has removed stays exported, undefined, once the flag of its
+// version is on; measured in workerd 1.20261117.
+func TestRemovedAPIs(t *testing.T) {
+	const typesOf = `say([require("crypto").createCipher, require("crypto").Decipher, require("util").isBoolean, require("util").isArray, process.assert, require("tls").createSecurePair].map((v) => typeof v).join(" "),
+		"Cipher" in require("crypto"), "isNull" in require("util"), "assert" in process);`
+	for flag, want := range map[compat.Flag]string{
+		compat.NodejsCompat:             "function function function function function function true true true",
+		compat.RemoveNodejsCompatEolV22: "undefined undefined function function function function true true true",
+		compat.RemoveNodejsCompatEolV23: "function function undefined function undefined function true true true",
+		compat.RemoveNodejsCompatEolV24: "function function function function function undefined true true true",
+	} {
+		usual := compat.Set{Date: "2026-09-01", Asked: []string{"nodejs_compat"}}
+		w := newWorld(t, Options{Compat: func(f compat.Flag) bool { return f == flag || usual.On(f) }})
+		w.in(typesOf)
+		w.said(want)
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -52,10 +53,28 @@ var surface, shapes = func() (map[string][]string, map[string][]shape) {
 // Surface are the names that a module exports in workerd.
 func Surface(module string) []string { return surface[module] }
 
+// removed are exports that are undefined once a flag takes away what Node.js has
+// taken away; those of node:util and of process are made without them.
+var removed = []struct {
+	flag   compat.Flag
+	module string
+	names  []string
+}{
+	{compat.RemoveNodejsCompatEolV22, "crypto", []string{"Cipher", "Decipher", "createCipher", "createDecipher"}},
+	{compat.RemoveNodejsCompatEolV24, "tls", []string{"createSecurePair"}},
+}
+
 // complete adds to a module's exports what Workers export there and minido
 // refuses: functions that throw, so that imports of them succeed and their use
 // says what is wrong.
 func (m *Modules) complete(name string, exports *goja.Object) {
+	for _, r := range removed {
+		if r.module == name && m.Options.Compat(r.flag) {
+			for _, key := range r.names {
+				m.Define(exports, key, goja.Undefined())
+			}
+		}
+	}
 	for _, key := range surface[name] {
 		if !m.hasOwn(exports, key) && exports.Get(key) == nil {
 			m.Define(exports, key, m.missing(name+"."+key))

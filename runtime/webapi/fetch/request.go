@@ -120,7 +120,7 @@ func (p *Fetch) requestEvent(r *Request) *event.Request {
 	if r.cache != "" {
 		h := copyOf(&r.headers)
 		for _, name := range []string{"Cache-Control", "Pragma"} {
-			if !h.list.Has(name) {
+			if v, _ := h.get(name); v == "" {
 				h.set(name, "no-cache")
 			}
 		}

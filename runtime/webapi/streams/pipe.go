@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/events"
 )
@@ -83,6 +84,9 @@ type piping struct {
 	shutting   bool
 	unfinished int    // chunks that are read and not written
 	idle       func() // called once there are none
+	reading    bool   // a read is in progress
+	failed     bool   // a write has failed
+	deferred   func() // what the signal does once the read in progress has ended, nil if it has not fired
 	unlisten   func()
 	proceed    func(goja.Value) // next as a reaction, made once
 }
@@ -108,10 +112,7 @@ func (u *piping) watch() {
 	sourceFailed := func(reason goja.Value) {
 		u.shutdown(u.unless(u.preventAbort, func() *engine.Deferred { return u.w.abort(reason) }), true, reason)
 	}
-	cancel := func(reason goja.Value) func() *engine.Deferred {
-		return u.unless(u.preventCancel, func() *engine.Deferred { return u.s.cancel(reason) })
-	}
-	destinationFailed := func(reason goja.Value) { u.shutdown(cancel(reason), true, reason) }
+	destinationFailed := func(reason goja.Value) { u.shutdown(u.cancel(reason), true, reason) }
 	sourceClosed := func(goja.Value) {
 		u.shutdown(u.unless(u.preventClose, u.x.closePropagating), false, nil)
 	}
@@ -123,7 +124,13 @@ func (u *piping) watch() {
 	if u.w.state == stateFailed {
 		destinationFailed(u.w.err)
 	} else {
-		u.x.closed.Then(nil, destinationFailed)
+		u.x.closed.Then(nil, func(reason goja.Value) {
+			if u.unfinished > 0 || u.failed || u.p.Enabled(compat.PipeToBackwardPropagation) {
+				destinationFailed(reason)
+				return
+			}
+			u.strand(reason)
+		})
 	}
 	if u.s.state == stateClosed {
 		sourceClosed(nil)
@@ -131,9 +138,39 @@ func (u *piping) watch() {
 		u.r.whenClosed().Then(sourceClosed, nil)
 	}
 	if u.w.closing() || u.w.state == stateEnded {
-		reason := u.p.typeError(textEnded)
-		u.shutdown(cancel(reason), true, reason)
+		reason := u.p.typeError(textDestinationEnded)
+		u.shutdown(u.cancel(reason), true, reason)
 	}
+}
+
+// cancel is how the destination's failure reaches the source. Before the flag
+// pipe_to_backward_propagation what becomes of it concerns nobody.
+func (u *piping) cancel(reason goja.Value) func() *engine.Deferred {
+	return u.unless(u.preventCancel, func() *engine.Deferred {
+		canceled := u.s.cancel(reason)
+		if u.p.Enabled(compat.PipeToBackwardPropagation) {
+			return canceled
+		}
+		canceled.Handled()
+		return u.p.done()
+	})
+}
+
+// strand is what workerd does before the flag pipe_to_backward_propagation when
+// the destination fails while the pipe waits for a chunk: the source is
+// canceled, which ends the pipe as if the source had closed. A pipe that may not
+// cancel never settles.
+func (u *piping) strand(reason goja.Value) {
+	if u.shutting {
+		return
+	}
+	u.shutting = true
+	if u.preventCancel {
+		u.let()
+		return
+	}
+	u.s.cancel(reason).Handled()
+	u.finalize(false, nil)
 }
 
 func (u *piping) unless(prevented bool, action func() *engine.Deferred) func() *engine.Deferred {
@@ -143,8 +180,13 @@ func (u *piping) unless(prevented bool, action func() *engine.Deferred) func() *
 	return action
 }
 
-// abort is what the signal does.
+// abort is what the signal does. As in workerd a pipe that waits for a chunk
+// looks at its signal only once it has it; that chunk is lost.
 func (u *piping) abort(reason goja.Value) {
+	if u.reading {
+		u.deferred = func() { u.abort(reason) }
+		return
+	}
 	u.shutdown(func() *engine.Deferred {
 		// As in workerd the source is canceled first, and what becomes of that
 		// concerns nobody.
@@ -182,12 +224,17 @@ func (u *piping) shutdown(action func() *engine.Deferred, failed bool, reason go
 	}
 }
 
-func (u *piping) finalize(failed bool, reason goja.Value) {
+// let gives up both streams and the signal.
+func (u *piping) let() {
 	u.x.release()
 	u.r.release()
 	if u.unlisten != nil {
 		u.unlisten()
 	}
+}
+
+func (u *piping) finalize(failed bool, reason goja.Value) {
+	u.let()
 	if failed {
 		u.result.Reject(reason)
 		return
@@ -206,6 +253,7 @@ func (u *piping) step() {
 
 func (u *piping) next() {
 	if !u.shutting {
+		u.reading = true
 		u.r.read((*pipeRead)(u))
 	}
 }
@@ -215,6 +263,11 @@ func (u *piping) next() {
 type pipeRead piping
 
 func (u *pipeRead) chunk(v goja.Value) {
+	u.reading = false
+	if u.deferred != nil {
+		u.p.Engine.Promises.Microtask(u.deferred)
+		return
+	}
 	u.unfinished++
 	u.p.Engine.Promises.Microtask(func() {
 		u.x.write(v, (*pipeWrite)(u))
@@ -222,8 +275,8 @@ func (u *pipeRead) chunk(v goja.Value) {
 	})
 }
 
-func (u *pipeRead) close(goja.Value) {}
-func (u *pipeRead) fail(goja.Value)  {}
+func (u *pipeRead) close(goja.Value) { u.reading = false }
+func (u *pipeRead) fail(goja.Value)  { u.reading = false }
 
 // pipeWrite is a pipe as who has written.
 type pipeWrite piping
@@ -234,4 +287,7 @@ func (u *pipeWrite) done() {
 	}
 }
 
-func (u *pipeWrite) fail(goja.Value) { u.done() }
+func (u *pipeWrite) fail(goja.Value) {
+	u.failed = true
+	u.done()
+}

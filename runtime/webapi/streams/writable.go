@@ -20,6 +20,8 @@ const (
 	textLockedWriter   = "This WritableStream is currently locked to a writer."
 	textReleasedWriter = "This WritableStream writer has been released."
 	textEnded          = "This WritableStream has been closed."
+	// textDestinationEnded is what a pipe says of such a destination.
+	textDestinationEnded = "This destination writable stream is closed."
 )
 
 // writeRequest is who waits for a chunk to be written. One of the two is called,

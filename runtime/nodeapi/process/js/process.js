@@ -7,6 +7,10 @@ function (native, p) {
 
   const refuse = (name) => native.require("internal/missing")(`process.${name}`);
 
+  const assert = p.ObjectDefineProperty(function (value, message) {
+    if (!value) throw new (native.require("assert").AssertionError)({ message, actual: value, expected: true, operator: "==" });
+  }, "name", { value: "bound assert", configurable: true });
+
   const text = (key) => { if (typeof key === "symbol") throw errors.make("TypeError", "", "Cannot convert a symbol value to a string"); };
   const env = new p.Proxy(native.env(), {
     set(target, key, value) { text(key); text(value); target[key] = `${value}`; return true; },
@@ -137,7 +141,7 @@ function (native, p) {
         process.emit("warning", error);
       });
     },
-    assert(value, message) { if (!value) throw new (native.require("assert").AssertionError)({ message, actual: value, expected: true, operator: "==" }); },
+    assert: native.compat("remove_nodejs_compat_eol_v23") ? undefined : assert,
     loadEnvFile(path = ".env") {
       const parsed = native.require("util").parseEnv(native.require("fs").readFileSync(path, "utf8"));
       for (const key of p.ObjectKeys(parsed)) if (!(key in env)) env[key] = parsed[key];

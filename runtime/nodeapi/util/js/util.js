@@ -129,11 +129,10 @@ function (native, p) {
   };
 
   const is = {
-    isArray: ArrayIsArray,
     isBoolean: (v) => typeof v === "boolean",
     isBuffer: (v) => native.require("buffer").Buffer.isBuffer(v),
     isDate: (v) => types.isDate(v),
-    isError: (v) => types.isNativeError(v) || v instanceof Error,
+    isError: (v) => Error.isError(v),
     isFunction: (v) => typeof v === "function",
     isNull: (v) => v === null,
     isNullOrUndefined: (v) => v === null || v === undefined,
@@ -145,6 +144,7 @@ function (native, p) {
     isSymbol: (v) => typeof v === "symbol",
     isUndefined: (v) => v === undefined,
   };
+  if (native.compat("remove_nodejs_compat_eol_v23")) for (const name of p.ObjectKeys(is)) is[name] = undefined;
 
   const systemError = (number) => {
     if (typeof number !== "number") throw errors.argType("err", "of type number", number);
@@ -192,6 +192,7 @@ function (native, p) {
     string: "green", symbol: "green", date: "magenta", regexp: "red", module: "underline" };
 
   const util = {
+    isArray: ArrayIsArray,
     ...is,
     inspect,
     format: (...args) => native.format({}, args),
