@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
@@ -18,6 +19,11 @@ func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 // Its result is what a plan chooses from.
 func (c *campaign) clean(ctx context.Context) (Case, error) {
 	r, err := c.slots[0].run(ctx, group{})
+	if err == nil && r.Outcome == Restless && r.living && c.Mode == Sim && c.Horizon == 0 {
+		c.Horizon = check.Horizon
+		c.tell(0, "without a fault the system never comes to rest: each life ends %v after its clients are done (--horizon)", c.Horizon)
+		r, err = c.slots[0].run(ctx, group{})
+	}
 	if err == nil {
 		err = c.settle(&r, true)
 	}

@@ -57,6 +57,8 @@ type processWorld struct {
 	due    chan struct{} // closed when the kill at a time is; nil without one
 	stop   func()        // ends the present life's clients and its timer
 
+	drivenAt time.Time // when the driver has stopped
+	bounded  bool      // the present life was ended at the horizon
 	deadline time.Time
 	pause    time.Duration
 	why      string // what was left to do when it was last asked
@@ -108,7 +110,8 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 	}
 	w.session.Connect(b.url)
 	w.settled, w.restocks = n == 0, life.Kill() == nil && !w.slot.last && !w.camp.NoStandby
-	w.deadline, w.pause, w.why = ready.Add(w.camp.Timeout), pollFirst, "a client waits for its answer"
+	w.bounded = false
+	w.deadline, w.pause, w.why = ready.Add(w.camp.Timeout+w.camp.Horizon), pollFirst, "a client waits for its answer"
 	var timer clock.Timer
 	if f := life.Kill(); f != nil && f.After > 0 {
 		passed := make(chan struct{})
@@ -172,7 +175,7 @@ func (w *processWorld) Next(ctx context.Context, d drive.Driver) (happening, err
 			return happening{what: due}, nil
 		case err := <-w.driven:
 			timer.Stop()
-			w.driven = nil
+			w.driven, w.drivenAt = nil, w.Now()
 			if w.cut(ctx, err) {
 				continue
 			}
@@ -220,8 +223,12 @@ func (w *processWorld) ask(ctx context.Context, d drive.Driver) (happening, erro
 	if why == "" {
 		return happening{what: rested}, nil
 	}
-	if strings.HasSuffix(why, openSocket) && d.Finished() {
+	past := w.Now().Sub(w.drivenAt)
+	if d.Finished() && (strings.HasSuffix(why, openSocket) || w.camp.Horizon > 0 && past >= w.camp.Horizon/2) {
 		w.session.Disconnect() // such a socket keeps its object awake: the clients are done, and go
+	}
+	if w.bounded = w.camp.Horizon > 0 && past >= w.camp.Horizon && mayGoOn(why); w.bounded {
+		return happening{what: rested}, nil
 	}
 	return happening{}, nil
 }
@@ -259,6 +266,13 @@ func (w *processWorld) gone() error {
 		return fmt.Errorf("campaign: %w", w.child.ExitError())
 	}
 	return nil
+}
+
+// mayGoOn reports whether what is left to do may go on for ever in a system that lives:
+// alarms, timers and sockets. No turn runs then.
+func mayGoOn(why string) bool {
+	return strings.HasPrefix(why, "an alarm is due in") || strings.HasSuffix(why, "timers are pending (setTimeout, setInterval)") || strings.HasSuffix(why, openSocket) ||
+		strings.HasSuffix(why, "or open sockets keep it alive")
 }
 
 // Leave implements World.
@@ -306,7 +320,7 @@ func (w *processWorld) Death() (remains, error) {
 // End implements World.
 func (w *processWorld) End() (remains, error) {
 	left, err := w.end("end")
-	left.since = w.died
+	left.since, left.bounded = w.died, w.bounded
 	return left, err
 }
 

@@ -52,6 +52,10 @@ type simWorld struct {
 	timer    clock.Timer    // of that; nil without one
 	deadline time.Time      // beside the time that drive() lets pass
 	left     bool           // the clients have gone, so that objects may rest
+	horizon  time.Duration  // see Options.Horizon
+	driven   time.Time      // when the clients of the present life were done
+	bounded  bool           // the present life was ended at the horizon
+	living   *bool          // becomes whether a life without rest has nothing left but what may go on for ever
 }
 
 func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
@@ -76,7 +80,10 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	if step := s.camp.Step; step != nil && r.log != nil {
 		step.attach(system)
 	}
-	w := &simWorld{camp: s.camp, system: system, known: r.known}
+	w := &simWorld{camp: s.camp, system: system, known: r.known, horizon: s.camp.Horizon, living: &r.result.living}
+	if r.reference != nil {
+		w.horizon = r.reference.horizon
+	}
 	if err := r.serveUpstreams(system); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -152,11 +159,11 @@ func (w *simWorld) Begin(_ context.Context, n int, life fault.Plan) (b born, err
 		}
 		return b, err
 	}
-	w.due, w.timer, w.left = false, nil, false
+	w.due, w.timer, w.left, w.bounded = false, nil, false, false
 	if f != nil && f.After > 0 {
 		w.timer = w.system.Sim.Clock().AfterFunc(f.After, func() { w.due = true })
 	}
-	w.deadline = w.Now().Add(w.system.Timeout() - w.system.Session.Granted())
+	w.deadline = w.Now().Add(w.system.Timeout() + w.horizon - w.system.Session.Granted())
 	return born{url: sim.URL}, nil // no time passes between two lives
 }
 
@@ -202,6 +209,7 @@ func (w *simWorld) Next(ctx context.Context, _ drive.Driver) (happening, error) 
 		case w.due:
 			return happening{what: due}, nil
 		case done:
+			w.driven = w.Now()
 			w.running = false // its context lives on: sockets that it has opened belong to the life
 			return happening{what: driven, err: end}, nil
 		case !w.Now().Before(w.limit()):
@@ -236,17 +244,20 @@ func (w *simWorld) rest() (happening, error) {
 // idle waits until the server has nothing to do.
 func (w *simWorld) idle() (happening, error) {
 	err := w.system.World.Rest(check.Horizon, w.limit().Sub(w.Now()), func(why string) bool {
-		if !w.left && strings.HasSuffix(why, openSocket) {
+		past := w.Now().Sub(w.driven)
+		if !w.left && (strings.HasSuffix(why, openSocket) || w.horizon > 0 && past >= w.horizon/2) {
 			w.left = true // such a socket keeps its object awake: the clients are done, and go
 			w.system.Sim.Scheduler().Go("disconnect", w.system.Session.Disconnect)
 		}
-		return w.due
+		w.bounded = w.horizon > 0 && past >= w.horizon && mayGoOn(why)
+		return w.due || w.bounded
 	})
 	var restless *world.RestlessError
 	switch {
 	case errors.Is(err, world.ErrKilled):
 		return happening{what: died}, nil
 	case errors.As(err, &restless):
+		*w.living = mayGoOn(restless.Why)
 		return happening{}, ended(Restless, "not at rest %v after the server was ready: %s", w.system.Timeout(), restless.Why)
 	case err != nil:
 		return happening{}, err
@@ -308,7 +319,7 @@ func (w *simWorld) End() (remains, error) {
 
 // remains are what the present life left, or the last.
 func (w *simWorld) remains(name string) remains {
-	left := remains{copied: copied{name: name, dir: w.system.DeathDir(), at: w.Now().Add(w.system.Sim.Ahead())}, acted: w.system.Acted}
+	left := remains{copied: copied{name: name, dir: w.system.DeathDir(), at: w.Now().Add(w.system.Sim.Ahead())}, acted: w.system.Acted, bounded: w.bounded}
 	for _, p := range w.system.Points {
 		left.points = append(left.points, process.Point{N: p.Number, Label: p.Label()})
 	}

@@ -250,7 +250,7 @@ func (r *caseRun) judge(ctx context.Context, n int, life fault.Plan, restless bo
 		}
 	}
 	r.askedFor()
-	return r.verdict(ctx, left.copied, restless)
+	return r.verdict(ctx, left.copied, restless, left.bounded)
 }
 
 // askedFor checks that the upstreams were asked often enough for their faults, and
@@ -277,7 +277,7 @@ func (r *caseRun) askedFor() {
 }
 
 // verdict asks the checkers, once the files at rest are in end.
-func (r *caseRun) verdict(ctx context.Context, end copied, restless bool) error {
+func (r *caseRun) verdict(ctx context.Context, end copied, restless, bounded bool) error {
 	if r.reference != nil {
 		return r.reference.take(r, end.dir, restless)
 	}
@@ -289,7 +289,7 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless bool) error 
 	if err != nil {
 		return err
 	}
-	r.evidence = &check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Models: r.camp.Models}
+	r.evidence = &check.Evidence{Events: r.history.Events(), Deaths: deaths, Rest: rest, Restless: restless, Bounded: bounded, Models: r.camp.Models}
 	if err := r.readState(end.dir); err != nil {
 		return err
 	}

@@ -103,6 +103,11 @@ type Options struct {
 	// Max, or the clients do one step, or chat.
 	Pace    time.Duration
 	OnePace bool
+	// Horizon, unless 0, ends a life so long after its clients are done, if only alarms,
+	// timers and sockets are left by then: that is rest. Clients that are still connected
+	// after half of it go. In a simulation a system that never comes to rest without
+	// a fault has that of check.Horizon by itself.
+	Horizon time.Duration
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
 	// Idle evicts idle objects after so long; 0 never does.
@@ -184,7 +189,7 @@ func (o Options) complete() (Options, error) {
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
 	case (o.For != 0 || o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
 		return o, usage("--for, --self-check, --each and --sigkill belong to --mode sim.")
-	case o.Jobs < 0 || o.For < 0 || o.Timeout < 0 || o.Max < 0:
+	case o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
 	for _, pattern := range o.Mask {
@@ -274,6 +279,9 @@ func (o Options) replay(plan fault.Plan) string {
 	}
 	if o.AIURL != "" {
 		words = append(words, "--ai-url", o.AIURL)
+	}
+	if o.Horizon > 0 {
+		words = append(words, "--horizon", o.Horizon.String())
 	}
 	if o.Timeout != DefaultTimeout {
 		words = append(words, "--timeout", o.Timeout.String())

@@ -42,10 +42,11 @@ type reference struct {
 
 // terms are what a reference depends on.
 type terms struct {
-	seed  uint64
-	start time.Time
-	lost  []cutCall
-	birth string // a point at which an object has been constructed, and the run ends
+	seed    uint64
+	start   time.Time
+	lost    []cutCall
+	horizon time.Duration // see Options.Horizon
+	birth   string        // a point at which an object has been constructed, and the run ends
 }
 
 // cutCall is a client's request whose answer a fault has cut: the nth of its kind.
@@ -319,7 +320,11 @@ func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall) *reference
 	if i == seeds-1 {
 		seed += 4 - seed%4 // sim.Slack
 	}
-	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: slices.Clone(lost)})
+	horizon := r.camp.Horizon
+	if i == 1 {
+		horizon += horizon/2 + horizon/7 // what then is otherwise depends on how long the system has lived
+	}
+	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: slices.Clone(lost), horizon: horizon})
 }
 
 // refer runs a reference, unless that has been done.
@@ -384,7 +389,7 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 		if !strings.HasPrefix(label, "commit:after(") || !strings.HasSuffix(label, ")/start#1") {
 			continue
 		}
-		f := r.refer(ctx, terms{seed: first.seed, start: first.start, birth: label})
+		f := r.refer(ctx, terms{seed: first.seed, start: first.start, horizon: first.horizon, birth: label})
 		if f.err != nil {
 			return nil, f.err
 		}

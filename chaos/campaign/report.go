@@ -110,6 +110,8 @@ type Case struct {
 	// followed a chat.
 	calls int
 	chats bool
+	// living says that a restless case had nothing left but alarms, timers and sockets.
+	living bool
 	// lines are those of a simulation's log.
 	lines []string
 	// states belong to Points, nil if they were not taken; like are the results of

@@ -58,6 +58,8 @@ type remains struct {
 	points []process.Point // that it passed, in order
 	acted  []process.Acted // faults that were no kill
 	since  time.Time       // when the life before it died
+	// bounded says that the life was ended at the horizon.
+	bounded bool
 	// states belong to points; nil if they were not taken. recording is nil if there
 	// is none that can be played back. Both are of a simulation.
 	states    []sim.State

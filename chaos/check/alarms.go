@@ -51,9 +51,13 @@ func (c alarmChecker) Check(e Evidence) []Violation {
 	if e.Restless {
 		return out // an alarm may have been about to fire
 	}
+	horizon := Horizon - slack
+	if e.Bounded {
+		horizon = -slack // what is to come may come
+	}
 	for _, o := range e.Rest.Objects {
 		switch {
-		case o.Row.Set && o.Row.At.Before(e.Rest.At.Add(Horizon-slack)):
+		case o.Row.Set && o.Row.At.Before(e.Rest.At.Add(horizon)):
 			add("fires", "%s: its alarm is set for %s, and at %s the server says that nothing is left to do: it will not fire", o.Label(), o.Row, Alarm{e.Rest.At, true})
 		case o.Row.Set != o.Index.Set || o.Row.Set && !o.Row.At.Equal(o.Index.At):
 			add("index-agrees", "%s at rest: its alarm is %s, the index says %s", o.Label(), o.Row, o.Index)

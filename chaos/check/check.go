@@ -33,6 +33,9 @@ type Evidence struct {
 	// Restless is whether the last life never became idle: Rest is then how it
 	// was when the harness ended it.
 	Restless bool
+	// Bounded is whether the last life was ended at a horizon, with alarms and timers that
+	// were still to come.
+	Bounded bool
 	// Models are the registers and counters that were declared.
 	Models []Model
 }

@@ -37,11 +37,12 @@ var Types string
 type Scenario struct {
 	// File is where it was read, Name what it calls itself.
 	File, Name string
-	// Vars are KEY:VALUE; Recover, Timeout, Effects, Models and Mask are as the flags
+	// Vars are KEY:VALUE; Recover, Timeout, Horizon, Effects, Models and Mask are as the flags
 	// of the same names, zero where the scenario does not say.
 	Vars    []string
 	Recover chaos.Recovery
 	Timeout time.Duration
+	Horizon time.Duration
 	Effects string
 	Models  []check.Model
 	Mask    []string
@@ -143,6 +144,16 @@ func (s *Scenario) readDefinition(e *engine) error {
 		var err error
 		if s.Timeout, err = parseDuration(t); err != nil {
 			return err
+		}
+	}
+	if rest, ok := d.Get("rest").(*goja.Object); ok {
+		h := rest.Get("horizon")
+		if h == nil || goja.IsUndefined(h) {
+			return errors.New("rest: write { horizon: \"2m\" }")
+		}
+		var err error
+		if s.Horizon, err = parseDuration(h.String()); err != nil {
+			return fmt.Errorf("rest: %w", err)
 		}
 	}
 	if err := s.readModel(d.Get("ai")); err != nil {

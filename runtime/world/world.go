@@ -206,7 +206,7 @@ func (w *World) start() (err error) {
 			}
 		},
 		Events: func(ev server.Event) {
-			note(fmt.Sprintf("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+ev.Text)))
+			note(fmt.Sprintf("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+strings.ReplaceAll(ev.Text, o.Dir, "DIR")))) // where the files lie is no observation
 		},
 	}
 	open := func() error {

@@ -96,6 +96,8 @@ declare module "minido:chaos" {
     recover?: "alarm" | "request";
     /** How long a life may take until nothing is left to do. */
     timeout?: Duration;
+    /** For systems that never come to rest: each life ends so long after its clients are done, if only alarms, timers and sockets are left. */
+    rest?: { horizon: Duration };
     /** Variable that gets the URL of the effect sink. */
     effects?: string;
     /**
