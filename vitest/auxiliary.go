@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"minido.dev/minido/runtime/config"
 )
@@ -29,7 +30,7 @@ type auxiliary struct {
 }
 
 // auxiliaries are the worlds' other workers. Modules that the configuration gives as
-// texts are written below the cache directory.
+// texts are written into the cache directory.
 func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 	for _, w := range s.Others {
 		if len(w.Files) == 0 || w.Name == "" {
@@ -41,30 +42,22 @@ func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 				root = filepath.Join(s.dir(o), root)
 			}
 		}
-		written := filepath.Join(o.CacheDir, "workers", w.Name)
-		if err := os.RemoveAll(written); err != nil {
-			return nil, fmt.Errorf("vitest: %w", err)
-		}
-		main := ""
+		texts := map[string]string{}
 		for _, f := range w.Files {
-			at := filepath.FromSlash(f.Path)
-			switch {
-			case f.Text != nil:
-				if at = filepath.Join(written, filepath.Join(string(filepath.Separator), at)); at == written {
-					return nil, &UsageError{fmt.Sprintf("the configuration %s: miniflare.workers: %s: a module has no path", s.file, w.Name)}
-				}
-				if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-					return nil, fmt.Errorf("vitest: %w", err)
-				}
-				if err := os.WriteFile(at, []byte(*f.Text), 0o600); err != nil {
-					return nil, fmt.Errorf("vitest: %w", err)
-				}
-			case !filepath.IsAbs(at):
-				at = filepath.Join(root, at)
+			if f.Text != nil {
+				texts[within(f.Path)] = *f.Text
 			}
-			if main == "" {
-				main = at
+		}
+		main := filepath.FromSlash(w.Files[0].Path)
+		switch {
+		case w.Files[0].Text != nil:
+			dir, err := generated(o.CacheDir, "worker-"+within(w.Name), texts)
+			if err != nil {
+				return nil, err
 			}
+			main = filepath.Join(dir, within(w.Files[0].Path))
+		case !filepath.IsAbs(main):
+			main = filepath.Join(root, main)
 		}
 		if _, err := os.Stat(main); err != nil {
 			return nil, &UsageError{fmt.Sprintf("the configuration %s: miniflare.workers: %s: there is no %s (is it built by a step before the tests?)", s.file, w.Name, main)}
@@ -76,4 +69,9 @@ func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// within is a path of a module as one below a directory.
+func within(path string) string {
+	return strings.TrimPrefix(filepath.Clean(string(filepath.Separator)+filepath.FromSlash(path)), string(filepath.Separator))
 }

@@ -63,7 +63,7 @@ func evaluate(file, code string) (string, *goja.Runtime, error) {
 
 // configPlugin gives files that are made for Node.js what minido has of it.
 var configPlugin = api.Plugin{Name: "minido", Setup: func(b api.PluginBuild) {
-	known := `^(vitest/config|vite|@cloudflare/(vitest-plugin|vitest-pool-workers(/config)?)|(node:)?(path|url|process))$`
+	known := `^(vitest/config|vite|minido/vitest|@cloudflare/(vitest-plugin|vitest-pool-workers(/config)?)|(node:)?(path|url|process))$`
 	b.OnResolve(api.OnResolveOptions{Filter: known}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		return api.OnResolveResult{Path: strings.TrimPrefix(a.Path, "node:"), Namespace: "minido"}, nil
 	})

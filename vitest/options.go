@@ -43,6 +43,8 @@ type Options struct {
 	At int
 	// CacheDir holds transformed modules between runs; "" is below Dir.
 	CacheDir string
+	// Imports asks for File.Imports.
+	Imports bool
 	// Clock is the machine's.
 	Clock clock.Clock
 	// Out gets what the tests log.

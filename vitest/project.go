@@ -1,6 +1,7 @@
 package vitest
 
 import (
+	"crypto/sha256"
 	_ "embed" // the modules of the suites
 	"encoding/json"
 	"fmt"
@@ -176,10 +177,46 @@ const files = {
 		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
 	}
 	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files });\n", main)
-	if err := os.WriteFile(p.entry, []byte(sb.String()), 0o600); err != nil {
-		return fmt.Errorf("vitest: %w", err)
+	dir, err := generated(p.options.CacheDir, "main", map[string]string{"main.js": sb.String()})
+	p.entry = filepath.Join(dir, "main.js")
+	return err
+}
+
+// generated writes files into a directory of the cache whose name says what they hold:
+// several processes may run tests of a project at the same time. It returns the
+// directory.
+func generated(cache, name string, files map[string]string) (string, error) {
+	paths, hash := slices.Sorted(maps.Keys(files)), sha256.New()
+	for _, path := range paths {
+		fmt.Fprintf(hash, "%q %q\n", path, files[path])
 	}
-	return nil
+	dir := filepath.Join(cache, fmt.Sprintf("%s-%x", name, hash.Sum(nil)[:6]))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	temporary, err := os.MkdirTemp(cache, "new-")
+	if err != nil {
+		return "", fmt.Errorf("vitest: %w", err)
+	}
+	for _, path := range paths {
+		at := filepath.Join(temporary, path)
+		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+			return "", fmt.Errorf("vitest: %w", err)
+		}
+		if err := os.WriteFile(at, []byte(files[path]), 0o600); err != nil {
+			return "", fmt.Errorf("vitest: %w", err)
+		}
+	}
+	if err := os.Rename(temporary, dir); err != nil {
+		if _, there := os.Stat(dir); there != nil {
+			return "", fmt.Errorf("vitest: %w", err)
+		}
+		// Another process was faster.
+		if err := os.RemoveAll(temporary); err != nil {
+			return "", fmt.Errorf("vitest: %w", err)
+		}
+	}
+	return dir, nil
 }
 
 // setup are the setup files, absolute.

@@ -30,6 +30,9 @@ type File struct {
 	// Fatal says why the file could not run, "" if it did.
 	Fatal string
 	Time  time.Duration // of the machine
+	// Imports are the project's own files that it reaches, itself among them, absolute;
+	// nil unless Options.Imports asked for them.
+	Imports []string `json:",omitempty"`
 }
 
 // Task is a file, suite or test as vitest describes it.

@@ -40,8 +40,8 @@ func Run(o Options) (*Report, error) {
 	}
 	report := &Report{Dir: o.Dir, Chaos: o.Chaos}
 	for range max(o.Repeat, 1) {
-		for i, s := range each {
-			if err := o.project(s, i, report); err != nil {
+		for _, s := range each {
+			if err := o.project(s, report); err != nil {
 				return nil, err
 			}
 		}
@@ -55,16 +55,12 @@ func Run(o Options) (*Report, error) {
 }
 
 // project runs one project of a configuration.
-func (o *Options) project(s *settings, number int, report *Report) (err error) {
+func (o *Options) project(s *settings, report *Report) (err error) {
 	p, err := o.load(s)
 	if err != nil {
 		return err
 	}
 	report.Version = p.packages.version
-	p.entry = filepath.Join(o.CacheDir, "main.js")
-	if number > 0 {
-		p.entry = filepath.Join(o.CacheDir, fmt.Sprintf("main-%d.js", number))
-	}
 	if len(p.files) > 0 {
 		tearDown, failed := s.globalSetup()
 		defer func() { err = errors.Join(err, tearDown()) }()
@@ -90,6 +86,10 @@ func (r *runner) all() error {
 	if err := r.bundle(p.files); err != nil {
 		return err
 	}
+	var reached map[string][]string
+	if o.Imports {
+		reached, _ = p.dependencies() // of what does not build nothing is known: the file says what is wrong
+	}
 	for _, path := range p.files {
 		if o.only != nil && !slices.Contains(o.only, path) && !slices.Contains(o.only, "?") {
 			continue
@@ -101,6 +101,7 @@ func (r *runner) all() error {
 		if err != nil {
 			return err
 		}
+		f.Imports = reached[path]
 		r.report.Files = append(r.report.Files, f)
 		if o.Progress != nil {
 			o.Progress(f)

@@ -28,7 +28,7 @@ type testCommand struct {
 	Dir      string        `default:"." help:"The project's directory."`
 	Config   string        `placeholder:"FILE" help:"Vitest configuration. Default: vitest.config.* or vite.config.* in the directory."`
 	Name     string        `short:"t" name:"testNamePattern" placeholder:"REGEXP" help:"Only tests whose full name matches run."`
-	Reporter []string      `sep:"none" placeholder:"NAME[=FILE]" help:"default, verbose, dot, json, junit, github or tap, to the output or to a file. May be repeated."`
+	Reporter []string      `sep:"none" placeholder:"NAME[=FILE]" help:"default, verbose, dot, json, junit, github, tap or tasks (all that is known, for programs), to the output or to a file. May be repeated."`
 	Bail     int           `placeholder:"N" help:"Stop after N failed tests."`
 	Retry    int           `default:"-1" placeholder:"N" help:"Run a failed test again up to N times."`
 	Timeout  time.Duration `name:"test-timeout" placeholder:"DURATION" help:"Limit of a test, in virtual time. Default: the configuration's, or 1h."`
@@ -89,9 +89,11 @@ func (c *testCommand) run(out io.Writer) error {
 		}
 	}
 	for _, name := range names {
-		if kind, _, _ := strings.Cut(name, "="); !report.Known(kind) {
+		kind, _, _ := strings.Cut(name, "=")
+		if !report.Known(kind) {
 			return usage("--reporter %q: there are %s", kind, strings.Join(report.Names(), ", "))
 		}
+		o.Imports = o.Imports || kind == report.Tasks
 	}
 	if c.Coverage {
 		return usage("--coverage: minido test measures no coverage; run vitest with Cloudflare's plugin and the provider istanbul for it")

@@ -18,6 +18,7 @@ export function mergeConfig(a, b) {
 }
 
 export const cloudflareTest = (options) => ({ name: "@cloudflare/vitest-pool-workers", cloudflare: options });
+export const minido = (options) => ({ name: "minido", cloudflare: options ?? {} });
 export const cloudflarePool = (options) => ({ name: "cloudflare-pool", cloudflare: options });
 
 // readD1Migrations reads the files of a directory as { name, queries }.

@@ -47,6 +47,45 @@ func results(t *testing.T, text []byte, dir string) map[string]string {
 	return all
 }
 
+// The pool of the npm package: vitest says of each test what minido test says.
+func TestDifferentialPool(t *testing.T) {
+	modules := os.Getenv(reference.EnvVar)
+	if modules == "" {
+		t.Skip("set " + reference.EnvVar + ", or use make differential")
+	}
+	dir := fixtureWith(t, modules)
+	binary := filepath.Join(t.TempDir(), "minido")
+	if out, err := exec.Command("go", "build", "-o", binary, "minido.dev/minido/cmd/minido").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const config = "pool.config.mts"
+	text := `import { defineConfig } from "vitest/config";
+import { minido } from "minido/vitest";
+export default defineConfig({
+  define: { BUILD: JSON.stringify("fixture") },
+  resolve: { alias: { "@app": new URL("./src", import.meta.url).pathname } },
+  test: { pool: minido({ wrangler: { configPath: "./wrangler.jsonc" } }), include: ["test/**/*.test.ts"], setupFiles: ["./test/setup.ts"], provide: { answer: 42 }, maxWorkers: 2 },
+});
+`
+	if err := os.WriteFile(filepath.Join(dir, config), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// npm's package, as npm installs it.
+	installed := filepath.Join(dir, "node_modules", "minido")
+	if err := os.MkdirAll(installed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(installed, os.DirFS("../../npm/minido")); err != nil {
+		t.Fatal(err)
+	}
+	got := vitestRun(t, dir, modules, config, "MINIDO_BINARY="+binary)
+	mine, err := report.Text("json", runIn(t, dir, vitest.Options{Config: config}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, config, results(t, []byte(mine), dir), got, 80)
+}
+
 // Suites that run under Cloudflare's plugin for vitest have the same results under
 // minido, test by test: states and the first lines of errors. Suites that need virtual
 // time, minido:test or the earlier fetchMock are left out.
@@ -55,23 +94,7 @@ func TestDifferentialSuites(t *testing.T) {
 	if modules == "" {
 		t.Skip("set " + reference.EnvVar + ", or use make differential")
 	}
-	fixture, err := filepath.Abs("../../fixtures/testing")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(dir, os.DirFS(fixture)); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(modules, filepath.Join(dir, "node_modules")); err != nil {
-		t.Fatal(err)
-	}
+	dir := fixtureWith(t, modules)
 	own, err := filepath.Glob(filepath.Join(dir, "test", "*.test.ts"))
 	if err != nil {
 		t.Fatal(err)
@@ -87,40 +110,79 @@ func TestDifferentialSuites(t *testing.T) {
 			}
 		}
 	}
+	for _, config := range []string{"plugin.config.ts", "vitest.config.ts"} {
+		want := vitestRun(t, dir, modules, config)
+		mine, err := report.Text("json", runIn(t, dir, vitest.Options{Config: config}), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, config, want, results(t, []byte(mine), dir), 40)
+	}
+}
+
+// fixtureWith is a copy of the fixture whose packages are links to those of modules.
+func fixtureWith(t *testing.T, modules string) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, os.DirFS("../../fixtures/testing")); err != nil {
+		t.Fatal(err)
+	}
+	own := filepath.Join(dir, "node_modules")
+	if err := os.RemoveAll(own); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(own, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	packages, err := os.ReadDir(modules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		if err := os.Symlink(filepath.Join(modules, p.Name()), filepath.Join(own, p.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// vitestRun is what vitest says of the tests of a configuration.
+func vitestRun(t *testing.T, dir, modules, config string, env ...string) map[string]string {
+	t.Helper()
 	node, err := filepath.EvalSymlinks(filepath.Join(modules, ".bin", "node"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, config := range []string{"plugin.config.ts", "vitest.config.ts"} {
-		out := filepath.Join(t.TempDir(), "plugin.json")
-		cmd := exec.Command(node, "node_modules/vitest/vitest.mjs", "run", "--config", config, "--reporter=json", "--outputFile="+out)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CI=1")
-		log, runErr := cmd.CombinedOutput() // it exits with 1: some tests fail on purpose
-		text, err := os.ReadFile(out)
-		if err != nil {
-			t.Fatalf("%s: %v, %v\n%s", config, err, runErr, log)
+	out := filepath.Join(t.TempDir(), "vitest.json")
+	cmd := exec.Command(node, "node_modules/vitest/vitest.mjs", "run", "--config", config, "--reporter=json", "--outputFile="+out)
+	cmd.Dir, cmd.Env = dir, append(append(os.Environ(), "CI=1"), env...)
+	log, runErr := cmd.CombinedOutput() // it exits with 1: some tests fail on purpose
+	text, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatalf("%s: %v, %v\n%s", config, err, runErr, log)
+	}
+	return results(t, text, dir)
+}
+
+// compare compares results test by test; there are at least so many.
+func compare(t *testing.T, config string, want, got map[string]string, least int) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, m := range []map[string]string{want, got} {
+		for name := range m { // order-independent: a set
+			names[name] = true
 		}
-		want := results(t, text, dir)
-		r := runIn(t, dir, vitest.Options{Config: config})
-		mine, err := report.Text("json", r, false)
-		if err != nil {
-			t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if want[name] != got[name] {
+			t.Errorf("%s: %s\n  want %q\n  got  %q", config, name, want[name], got[name])
 		}
-		got := results(t, []byte(mine), dir)
-		names := map[string]bool{}
-		for _, m := range []map[string]string{want, got} {
-			for name := range m { // order-independent: a set
-				names[name] = true
-			}
-		}
-		for _, name := range slices.Sorted(maps.Keys(names)) {
-			if want[name] != got[name] {
-				t.Errorf("%s: %s\n  plugin %q\n  minido %q", config, name, want[name], got[name])
-			}
-		}
-		t.Logf("%s: %d tests compared", config, len(want))
-		if len(want) < 40 {
-			t.Errorf("%s: the plugin ran %d tests\n%s", config, len(want), log)
-		}
+	}
+	t.Logf("%s: %d tests compared", config, len(want))
+	if len(want) < least {
+		t.Errorf("%s: %d tests ran", config, len(want))
 	}
 }

@@ -16,8 +16,11 @@ import (
 // form makes a report's text.
 type form func(r *vitest.Report, c colors) (string, error)
 
+// Tasks is the reporter that writes all that is known of the tests.
+const Tasks = "tasks"
+
 // forms are the reporters by name.
-var forms = map[string]form{"default": people(false), "verbose": people(true), "dot": dots, "json": asJSON, "junit": asJUnit, "github": annotations, "tap": asTAP}
+var forms = map[string]form{"default": people(false), "verbose": people(true), "dot": dots, "json": asJSON, "junit": asJUnit, "github": annotations, "tap": asTAP, Tasks: asTasks}
 
 // Names lists the reporters, sorted.
 func Names() (names []string) {
@@ -68,6 +71,15 @@ func count(r *vitest.Report) (files map[string]int, tests map[string]int) {
 		}
 	}
 	return files, tests
+}
+
+// asTasks is everything that is known of the tests, as npm's minido/vitest reads it.
+func asTasks(r *vitest.Report, _ colors) (string, error) {
+	text, err := json.Marshal(struct{ Files []*vitest.File }{r.Files})
+	if err != nil {
+		return "", fmt.Errorf("report: %w", err)
+	}
+	return string(text) + "\n", nil
 }
 
 func asJSON(r *vitest.Report, _ colors) (string, error) {
