@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -33,7 +34,7 @@ func (s *Server) preparePlaces(ctx context.Context, p *config.Project) error {
 		}
 	}
 	for _, m := range s.session.members {
-		m.opts.PersistDir, m.opts.CacheDir = s.opts.PersistDir, s.opts.CacheDir
+		m.opts.PersistDir, m.opts.CacheDir = s.opts.PersistDir, s.opts.CacheDir // of a held one it is "" yet
 		if err := m.openPool(); err != nil {
 			return err
 		}
@@ -41,14 +42,22 @@ func (s *Server) preparePlaces(ctx context.Context, p *config.Project) error {
 	return nil
 }
 
-// claim locks the state directory and opens the listener.
+// claim makes the state directory, locks in it what the session's workers serve, and
+// opens the listener.
 func (s *Server) claim(ctx context.Context, p *config.Project) error {
-	err := s.opts.patiently(ctx, func() (err error) {
-		s.lock, err = lockDir(s.opts.PersistDir)
-		return err
-	})
-	if err != nil || s.opts.Address.None {
-		return err
+	if err := os.MkdirAll(s.opts.PersistDir, 0o700); err != nil {
+		return fmt.Errorf("the state directory %s cannot be created: %w", s.opts.PersistDir, err)
+	}
+	for _, m := range s.session.members {
+		m.opts.PersistDir = s.opts.PersistDir
+		for _, place := range s.session.places(m, m.project) {
+			if err := own(ctx, m, place); err != nil {
+				return err
+			}
+		}
+	}
+	if s.opts.Address.None {
+		return nil
 	}
 	address := s.opts.Address.resolve(p.Dev)
 	return s.opts.patiently(ctx, func() (err error) {
@@ -79,7 +88,6 @@ func (s *Server) afterHold(ctx context.Context, p *config.Project) error {
 		return err
 	}
 	for _, m := range s.session.members {
-		m.opts.PersistDir = dir
 		if err := m.pool.Locate(m.opts.objectsDir()); err != nil {
 			return err
 		}

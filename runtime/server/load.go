@@ -140,7 +140,7 @@ func (s *Server) bindOthers(p *config.Project) error {
 		switch other := m.Project(); {
 		case !running: // it checks itself when it starts
 		case slices.Contains(classes, b.ClassName):
-			if err := m.openNamespace(pool.Folder, b.ClassName, b.UniqueKey); err != nil {
+			if err := m.openNamespace(place{pool.Folder, b.ClassName, b.UniqueKey}); err != nil {
 				return err
 			}
 		case other.Main == "":

@@ -8,7 +8,6 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
-	"minido.dev/minido/runtime/config"
 )
 
 // A start waits for an owner that is going, and names one that stays.
@@ -20,13 +19,13 @@ func TestClaimIsPatient(t *testing.T) {
 		}
 	})
 	dir := t.TempDir()
-	owner, err := lockDir(dir)
+	owner, err := lockSpace(dir, "do", "Room", "w-Room")
 	if err != nil {
 		t.Fatal(err)
 	}
 	claim := func(ctx context.Context) (*Server, error) {
-		s := &Server{opts: Options{Scheduler: threads, PersistDir: dir, Address: Address{None: true}}}
-		return s, s.claim(ctx, &config.Project{})
+		s := &Server{opts: Options{Scheduler: threads, PersistDir: dir}}
+		return s, own(ctx, s, place{"do", "Room", "w-Room"})
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -34,13 +33,17 @@ func TestClaimIsPatient(t *testing.T) {
 	if _, err := claim(ended); !errors.As(err, &locked) {
 		t.Fatalf("an owner that stays: %v", err)
 	}
+	other := &Server{opts: Options{Scheduler: threads, PersistDir: dir}}
+	if err := errors.Join(own(ended, other, place{"do", "Hall", "w-Hall"}), disown(other)); err != nil {
+		t.Fatalf("another namespace of the directory: %v", err)
+	}
 	released := make(chan error, 1)
 	time.AfterFunc(3*patienceStep, func() { released <- owner.release() })
 	s, err := claim(t.Context())
 	if err != nil {
 		t.Fatalf("an owner that goes: %v", err)
 	}
-	if err := errors.Join(<-released, s.lock.release()); err != nil {
+	if err := errors.Join(<-released, disown(s)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -25,23 +25,17 @@ func lockFile(f *os.File) error {
 
 // foreignOwner looks for a running workerd: it holds SQLite's locks on the
 // shared-memory file of a namespace's metadata database. Nothing of this
-// process has those files open yet, so closing them here drops no lock.
+// process has that file open yet, so closing it here drops no lock.
 func foreignOwner(dir string) (pid int, busy bool) {
-	files, err := filepath.Glob(filepath.Join(dir, "v3", "do", "*", "metadata.sqlite-shm"))
+	f, err := os.Open(filepath.Join(dir, "metadata.sqlite-shm")) // not live: asked for its lock before this process opens it
 	if err != nil {
-		return 0, false
+		return 0, false // no workerd has been here, or it has left in good order
 	}
-	for _, path := range files {
-		f, err := os.Open(path)
-		if err != nil {
-			continue
-		}
-		lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
-		err = unix.FcntlFlock(f.Fd(), unix.F_GETLK, &lock)
-		f.Close()
-		if err == nil && lock.Type != unix.F_UNLCK && int(lock.Pid) != os.Getpid() {
-			return int(lock.Pid), true
-		}
+	defer f.Close()
+	lock := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart}
+	err = unix.FcntlFlock(f.Fd(), unix.F_GETLK, &lock)
+	if err == nil && lock.Type != unix.F_UNLCK && int(lock.Pid) != os.Getpid() {
+		return int(lock.Pid), true
 	}
 	return 0, false
 }

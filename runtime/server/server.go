@@ -29,7 +29,6 @@ import (
 // concurrent use.
 type Server struct {
 	opts     Options
-	lock     *dirLock
 	pool     *pool.Pool
 	gateway  *gateway.Gateway
 	listener net.Listener
@@ -39,8 +38,9 @@ type Server struct {
 
 	warnings []config.Diagnostic
 
-	reloading sync.Mutex // held by the reload that is under way
-	opening   sync.Mutex // held while a namespace is opened, lest it be opened twice
+	reloading sync.Mutex            // held by the reload that is under way
+	opening   sync.Mutex            // held while a namespace is opened, lest it be opened twice
+	locks     map[string]*spaceLock // guarded by opening
 
 	mu      sync.Mutex // guards everything below
 	project *config.Project
@@ -172,34 +172,31 @@ func (s *Server) event(kind EventKind, text string) {
 
 // openNamespaces opens those of the project's classes that are not open yet.
 func (s *Server) openNamespaces(p *config.Project) error {
-	for _, c := range s.session.classes(s, p) {
-		if err := s.openNamespace(pool.Folder, c.ClassName, c.UniqueKey); err != nil {
-			return err
-		}
-	}
-	for _, c := range s.session.platform(s, p) {
-		if err := s.openNamespace(c.Folder, c.Name, c.UniqueKey); err != nil {
+	for _, place := range s.session.places(s, p) {
+		if err := s.openNamespace(place); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// openNamespace opens that of a class whose objects are in a folder below
-// <persist>/v3, unless it is open.
-func (s *Server) openNamespace(folder, class, uniqueKey string) error {
+// openNamespace opens that of a class, unless it is open.
+func (s *Server) openNamespace(p place) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
-	if s.space(uniqueKey) != nil {
+	if s.space(p.uniqueKey) != nil {
 		return nil
 	}
-	n, err := s.pool.OpenIn(folder, class, uniqueKey)
+	if err := own(context.Background(), s, p); err != nil {
+		return err
+	}
+	n, err := s.pool.OpenIn(p.folder, p.class, p.uniqueKey)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.spaces[uniqueKey] = n
+	s.spaces[p.uniqueKey] = n
 	return nil
 }
 
@@ -460,10 +457,7 @@ func (s *Server) Close(ctx context.Context) error {
 	if s.session != nil && s.session.members[0] == s {
 		errs = append(errs, s.session.drivers.Close())
 	}
-	if s.lock != nil {
-		errs = append(errs, s.lock.release())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, disown(s))...)
 }
 
 // Abandon closes the files of a server whose simulated world has died, as they
@@ -477,11 +471,9 @@ func (s *Server) Abandon() {
 			m.pool.Abandon()
 		}
 		m.bundling.close()
+		_ = disown(m) // closing files that nobody wrote to
 	}
 	_ = s.session.drivers.Close() // their world has died; what was committed is on disk
-	if s.lock != nil {
-		_ = s.lock.release() // closing a file that nobody wrote to
-	}
 }
 
 // processEnviron is the environment for custom builds.

@@ -19,7 +19,7 @@ import (
 
 // session is the workers that run together, as `wrangler dev -c a -c b` runs
 // them: each with its own configuration, isolate and objects; the first has the
-// listener and the lock on the state directory. Immutable once Start has loaded
+// listener. Immutable once Start has loaded
 // all configurations, so any goroutine may read it.
 type session struct {
 	members []*Server
