@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/nodeapi/node"
 )
@@ -47,7 +48,7 @@ func makeTimers(base *node.Modules) goja.Value {
 	e := m.Engine
 	start := func(name string, repeat bool) engine.Func {
 		return engine.Func{Name: name, Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
-			t := &timeout{fn: m.Function(c.Argument(0), "callback"), repeat: repeat, delay: timerDelay(c.Argument(1))}
+			t := &timeout{fn: m.Function(c.Argument(0), "callback"), repeat: repeat, delay: m.addedDelay(c.Argument(1))}
 			if len(c.Arguments) > 2 {
 				t.args = append(t.args, c.Arguments[2:]...)
 			}
@@ -103,6 +104,14 @@ func timerDelay(v goja.Value) time.Duration {
 		return 0
 	}
 	return engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
+}
+
+// addedDelay is timerDelay of a timer's delay, which workerd adds to first.
+func (m *module) addedDelay(v goja.Value) time.Duration {
+	if builtin.TypeOf(m.Engine, v) == "bigint" {
+		m.Engine.Throw("TypeError", "Cannot mix BigInt and other types, use explicit conversions")
+	}
+	return timerDelay(v)
 }
 
 func (m *module) timerClasses() *timerClasses {

@@ -76,7 +76,7 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 	method := func(name string, length int, fn func(c *cache, call goja.FunctionCall) goja.Value) engine.Method[*cache] {
 		return engine.Method[*cache]{Name: name, Length: length, Async: true, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
 			return p.Promise(func() goja.Value {
-				p.Need(call, length, "Cache", name, "Request or string")
+				p.Need(call, 1, "Cache", name, "Request or string")
 				p.Engine.IO("the cache")
 				if p.store == nil {
 					p.Engine.Throw("Error", "There is no cache: this isolate was started without a place to keep it.")
@@ -97,7 +97,11 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 				return p.cacheMatch(c, p.fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
 			}),
 			method("put", 2, func(c *cache, call goja.FunctionCall) goja.Value {
-				return p.cachePut(c, p.fetch.RequestOf(call.Arguments[0]), call.Arguments[1])
+				resp, ok := p.fetch.ResponseOf(call.Argument(1))
+				if !ok {
+					p.BadArgument("Cache", "put", 2, "Response")
+				}
+				return p.cachePut(c, p.fetch.RequestOf(call.Arguments[0]), resp)
 			}),
 			method("delete", 1, func(c *cache, call goja.FunctionCall) goja.Value {
 				return p.cacheDelete(c, p.fetch.RequestOf(call.Arguments[0]), webidl.Get(call.Argument(1), "ignoreMethod").ToBoolean())
@@ -195,11 +199,7 @@ func cutRange(header string, resp *event.Response, content []byte) []byte {
 	return content[start : end+1]
 }
 
-func (p *Caches) cachePut(c *cache, r *fetch.Request, v goja.Value) goja.Value {
-	resp, ok := p.fetch.ResponseOf(v)
-	if !ok {
-		p.BadArgument("Cache", "put", 2, "Response")
-	}
+func (p *Caches) cachePut(c *cache, r *fetch.Request, resp *fetch.Response) goja.Value {
 	refuse := func(text string) { p.Engine.Throw("TypeError", "%s", text) }
 	scheme, _, _ := strings.Cut(r.URL(), ":")
 	switch vary, _ := resp.Field("vary"); {

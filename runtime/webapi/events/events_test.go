@@ -104,7 +104,7 @@ func TestTimers(t *testing.T) {
 		const c = new AbortController(); setTimeout(() => c.abort("stop"), 1);
 		await scheduler.wait(1e6, { signal: c.signal }).catch(say);
 	`)
-	w.Said("micro", "t12", "i1", "i2", "waited", "stop")
+	w.Said("micro", "t12", "i1", "i2", "waited", "Error: stop")
 	w.Tries([][2]string{
 		{`setTimeout("code")`, `TypeError: Failed to execute 'setTimeout' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`},
 		{`queueMicrotask(5)`, `TypeError: Failed to execute 'queueMicrotask' on 'ServiceWorkerGlobalScope': parameter 1 is not of type 'function'.`},
@@ -125,7 +125,7 @@ func TestStructuredClone(t *testing.T) {
 		{`structuredClone(1,{transfer:new Set()})`, `TypeError: Incorrect type for the 'transfer' field on 'StructuredCloneOptions': the provided value is not of type 'Array'.`},
 		{`(()=>{const t=new EventTarget(), e=new Event("x"); t.onx=e=>e.preventDefault(); return [t.dispatchEvent(e), e.defaultPrevented, e.returnValue]})()`, `[false,false,true]`},
 		{`(async()=>{const c=new MessageChannel(), l=[]; c.port2.onmessage=e=>{l.push(e.data+"", e.origin===null, e.source===c.port2); throw new Error("x"+e.data)}; Promise.resolve().then(()=>l.push("job")); c.port1.postMessage(1); addEventListener("unhandledrejection",e=>e.preventDefault(),{once:true}); await scheduler.wait(1); return l})()`, `["job","1",true,true,"Error: x1",true,true]`},
-		{`(()=>{const c=new MessageChannel(), l=[]; for (const n of [1,2]) c["port"+n].onclose=()=>l.push(n); c.port1.close(); l.push("after"); return l})()`, `[2,1,"after"]`},
+		{`(()=>{const c=new MessageChannel(), l=[]; for (const n of [1,2]) c["port"+n].addEventListener("close", ()=>l.push(n)); c.port1.close(); l.push("after"); return l})()`, `[2,1,"after"]`},
 		{`new MessageChannel().port1.postMessage(1,[new ArrayBuffer(1)])`, `Error: Transfer list is not supported`},
 		{`new CloseEvent("x",{code:1e10})`, `TypeError: Value out of range. Must be between -2147483648 and 2147483647 (inclusive).`},
 		{`(()=>{"use strict"; new Request("http://x").url = 1})()`, `TypeError: Cannot assign to read only property 'url' of object '#<Request>'`},

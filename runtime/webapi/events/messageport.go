@@ -62,7 +62,7 @@ func (p *Events) messagePorts() *engine.Class[*Port] {
 	}
 	st.port = engine.DefineClass(p.Engine, engine.ClassDef[*Port]{
 		Name: "MessagePort", Extends: p.Targets().Ctor,
-		Accessors: []engine.Accessor[*Port]{HandlerAttribute[*Port]("message"), HandlerAttribute[*Port]("messageerror"), HandlerAttribute[*Port]("close")},
+		Accessors: []engine.Accessor[*Port]{HandlerAttribute[*Port]("message")},
 		Methods: []engine.Method[*Port]{
 			{Name: "postMessage", Fn: func(port *Port, call goja.FunctionCall) goja.Value {
 				p.postMessage(port, call.Argument(0), call.Argument(1))

@@ -131,7 +131,7 @@ func (a *abortableExchange) watch(op *engine.Op, cancel func(error)) {
 		return
 	}
 	a.unlisten = a.signal.OnAbort(func(reason goja.Value) {
-		op.Reject("abort", func() goja.Value { return reason })
+		op.Reject("abort", func() goja.Value { return a.p.Tunneled(reason) })
 		cancel(a.p.streams.Thrown(reason))
 	})
 }

@@ -76,8 +76,14 @@ func (h *headers) delete(name string) {
 	h.list = slices.DeleteFunc(h.list, func(f event.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
-// share gives the list to an event, which treats it as immutable.
+// share gives the list to an event, which treats it as immutable. A field
+// without a name cannot be sent.
 func (h *headers) share() event.Header {
+	if h.list.Has("") {
+		named := copyOf(h)
+		named.delete("")
+		return named.list
+	}
 	h.shared = true
 	return h.list
 }
@@ -283,11 +289,9 @@ func (p *Fetch) nameAsked(name string) string {
 	return p.headerName(name)
 }
 
-// headerName checks an HTTP token (RFC 9110, section 5.6.2).
+// headerName checks an HTTP token (RFC 9110, section 5.6.2), or nothing: as in
+// workerd a header may have the empty name.
 func (p *Fetch) headerName(name string) string {
-	if name == "" {
-		p.Engine.Throw("TypeError", "Invalid header name.")
-	}
 	for i := 0; i < len(name); i++ {
 		if !mime.IsToken(name[i]) {
 			p.Engine.Throw("TypeError", "Invalid header name.")

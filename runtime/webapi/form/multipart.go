@@ -51,7 +51,7 @@ func parseFormBody(data []byte, contentType string) ([]formPart, error) {
 			return nil, formError("Non-utf-8 application/x-www-form-urlencoded body.")
 		}
 		var parts []formPart
-		for _, f := range url.ParseQuery(string(data)) {
+		for _, f := range url.ParseForm(string(data)) {
 			parts = append(parts, formPart{name: f.Name, data: []byte(f.Value)})
 		}
 		return parts, nil

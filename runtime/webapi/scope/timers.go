@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webidl"
@@ -51,6 +52,9 @@ func (p *scope) setTimer(what string, call goja.FunctionCall, repeat bool) goja.
 	}
 	var delay time.Duration
 	if v := call.Argument(1); !goja.IsUndefined(v) {
+		if builtin.TypeOf(p.Engine, v) == "bigint" {
+			p.Engine.Throw("TypeError", "Cannot mix BigInt and other types, use explicit conversions") // as of an addition in workerd
+		}
 		delay = engine.Milliseconds(v.ToFloat()).Truncate(time.Millisecond)
 	}
 	return p.VM.ToValue(p.Engine.Timers.Set(delay, repeat, func() { p.Engine.Call(fn, p.VM.GlobalObject(), args...) }))
@@ -79,8 +83,7 @@ func (p *scope) makeScheduler() goja.Value {
 			if len(call.Arguments) == 0 {
 				return p.Rejected(p.Engine.Errors.New("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'number'."))
 			}
-			delay, options := engine.Milliseconds(call.Arguments[0].ToFloat()), call.Argument(1)
-			return p.Promise(func() goja.Value { return p.wait(delay, options) })
+			return p.Promise(func() goja.Value { return p.wait(engine.Milliseconds(call.Arguments[0].ToFloat()), call.Argument(1)) })
 		}}},
 	})
 	return class.Wrap(scheduler{})
@@ -93,7 +96,7 @@ func (p *scope) wait(delay time.Duration, options goja.Value) goja.Value {
 		p.Engine.Throw("TypeError", "Incorrect type for the 'signal' field on 'WaitOptions': the provided value is not of type 'AbortSignal'.")
 	}
 	if signal != nil && signal.Aborted() {
-		panic(signal.Reason())
+		panic(p.Tunneled(signal.Reason()))
 	}
 	promise, resolve, reject := p.Engine.NewPromise()
 	var unlisten func()
@@ -106,7 +109,7 @@ func (p *scope) wait(delay time.Duration, options goja.Value) goja.Value {
 	if signal != nil {
 		unlisten = signal.OnAbort(func(reason goja.Value) {
 			p.Engine.Timers.Clear(id)
-			reject(reason)
+			reject(p.Tunneled(reason))
 		})
 	}
 	return p.VM.ToValue(promise)

@@ -113,11 +113,49 @@ type byteReader interface {
 	io.ByteReader
 }
 
+// gzipMagic reads the first two bytes: what does not begin with them is refused
+// before the rest of a head is there.
+func gzipMagic(in byteReader) ([]byte, error) {
+	head := make([]byte, 2)
+	if _, err := io.ReadFull(in, head); err != nil {
+		return nil, err
+	}
+	if head[0] != 0x1f || head[1] != 0x8b {
+		return nil, gzip.ErrHeader
+	}
+	return head, nil
+}
+
+// prefixed reads head, then the rest.
+type prefixed struct {
+	byteReader
+	head []byte
+}
+
+func (r *prefixed) Read(b []byte) (int, error) {
+	if len(r.head) == 0 {
+		return r.byteReader.Read(b)
+	}
+	n := copy(b, r.head)
+	r.head = r.head[n:]
+	return n, nil
+}
+
+func (r *prefixed) ReadByte() (byte, error) {
+	var b [1]byte
+	_, err := io.ReadFull(r, b[:])
+	return b[0], err
+}
+
 // decompressor reads one stream of a format. It may read the stream's head at once.
 func decompressor(format string, in byteReader) (io.Reader, error) {
 	switch format {
 	case "gzip":
-		z, err := gzip.NewReader(in)
+		head, err := gzipMagic(in)
+		if err != nil {
+			return nil, err
+		}
+		z, err := gzip.NewReader(&prefixed{in, head})
 		if err != nil {
 			return nil, err
 		}

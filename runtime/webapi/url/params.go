@@ -31,16 +31,44 @@ func (s *SearchParams) changed() {
 }
 
 // ParseQuery is the application/x-www-form-urlencoded parser (section 5.1).
-func ParseQuery(text string) []formField {
+func ParseQuery(text string) []formField { return parseQuery(text, decodeForm) }
+
+// ParseForm is ParseQuery for the body of a form, where escapes that are none are
+// read as workerd's FormData reads them: the percent sign goes, and what follows
+// counts with the one hexadecimal digit that it has.
+func ParseForm(text string) []formField { return parseQuery(text, decodeLax) }
+
+func parseQuery(text string, decode func(string) string) []formField {
 	var out []formField
 	for part := range strings.SplitSeq(text, "&") {
 		if part == "" {
 			continue
 		}
 		name, value, _ := strings.Cut(part, "=")
-		out = append(out, formField{decodeForm(name), decodeForm(value)})
+		out = append(out, formField{decode(name), decode(value)})
 	}
 	return out
+}
+
+func decodeLax(s string) string {
+	b := make([]byte, 0, len(s))
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '+':
+			b = append(b, ' ')
+		case s[i] != '%':
+			b = append(b, s[i])
+		case i+1 < len(s) && unhex(s[i+1]) >= 0:
+			i++
+			v := unhex(s[i])
+			if i+1 < len(s) && unhex(s[i+1]) >= 0 {
+				i++
+				v = v<<4 | unhex(s[i])
+			}
+			b = append(b, byte(v))
+		}
+	}
+	return webidl.ValidUTF8(b)
 }
 
 func decodeForm(s string) string {

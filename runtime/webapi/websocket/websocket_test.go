@@ -245,7 +245,7 @@ func TestFetchAbort(t *testing.T) {
 		{`(async c => { const p = fetch("http://x/", {signal: c.signal}); c.abort(new Error("mine")); return p })(new AbortController())`, `Error: mine`},
 		{`new Request("http://x/", {signal: 5})`, `TypeError: Incorrect type for the 'signal' field on 'RequestInitializerDict': the provided value is not of type 'AbortSignal'.`},
 		{`(s => [s.aborted, s instanceof AbortSignal])(new Request("http://x/").signal)`, `[false,true]`},
-		{`(async () => { const c = new AbortController(); const p = new ReadableStream().pipeTo(new WritableStream(), {signal: c.signal}); c.abort(new Error("sig")); return p })()`, `Error: sig`},
+		{`(async () => { const c = new AbortController(); let source; const p = new ReadableStream({start(s) { source = s }}).pipeTo(new WritableStream(), {signal: c.signal}); c.abort(new Error("sig")); source.enqueue(1); return p })()`, `Error: sig`},
 	})
 	if canceled == nil {
 		t.Error("the exchange was not cancelled")
