@@ -23,7 +23,7 @@ func cryptoModule(base *node.Modules) []engine.Func {
 
 	funcs := append(m.hashNatives(), m.cipherNatives()...)
 	return append(funcs,
-		engine.Func{Name: "fill", Length: 3, Fn: m.randomFill},
+		engine.Func{Name: "fill", Length: 1, Fn: m.randomFill},
 		engine.Func{Name: "randomUUID", Fn: m.randomUUID},
 		engine.Func{Name: "randomInt", Length: 2, Fn: m.randomInt},
 		engine.Func{Name: "randomPrime", Length: 1, Fn: m.randomPrime},
@@ -56,15 +56,9 @@ func (m *module) timingSafeEqual(c goja.FunctionCall) goja.Value {
 	return m.VM.ToValue(subtle.ConstantTimeCompare(a, b) == 1)
 }
 
-// randomFill is (buffer, offset, size).
+// randomFill is (buffer), which it returns.
 func (m *module) randomFill(c goja.FunctionCall) goja.Value {
-	b := m.AnyBytes(c.Argument(0), "buf")
-	offset := m.Index(c.Argument(1), "offset", 0, len(b))
-	size := m.Index(c.Argument(2), "size", len(b)-offset, node.MaxBufferLength)
-	if offset+size > len(b) {
-		m.Throw("RangeError", "ERR_OUT_OF_RANGE", "The value of \"size + offset\" is out of range. It must be <= %d. Received %d", len(b), offset+size)
-	}
-	m.Random(b[offset : offset+size])
+	m.Random(m.AnyBytes(c.Argument(0), "buf"))
 	return c.Argument(0)
 }
 

@@ -305,7 +305,7 @@ func keysModule(base *node.Modules) []engine.Func {
 	m := &module{Modules: base}
 
 	return slices.Concat(m.hashNatives(), m.signNatives(), m.agreementNatives(), []engine.Func{
-		{Name: "fill", Length: 3, Fn: m.randomFill},
+		{Name: "fill", Length: 1, Fn: m.randomFill},
 		{Name: "timingSafeEqual", Length: 2, Fn: m.timingSafeEqual},
 		{Name: "secret", Length: 2, Fn: m.makeSecret},
 		{Name: "secretBytes", Length: 1, Fn: func(c goja.FunctionCall) goja.Value {
