@@ -29,7 +29,7 @@ func (s logging) Driver() (drive.Driver, error) {
 	return drive.NewSteps(steps, drive.StepOptions{}), nil
 }
 
-func (s logging) Check(e check.Evidence) (found []check.Violation, marks []Mark, err error) {
+func (s logging) Check(_ drive.Driver, e check.Evidence) (found []check.Violation, marks []Mark, err error) {
 	var told []string
 	for _, e := range e.Events {
 		if e.Kind == history.Return || e.Kind == history.Fail || e.Kind == history.Unknown {

@@ -324,7 +324,7 @@ func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
 func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
 	c.Violations, c.Checkers = check.Judge(r.camp.checkers, e)
 	if r.camp.Script != nil {
-		found, marks, err := r.camp.Script.Check(e)
+		found, marks, err := r.camp.Script.Check(r.driver, e)
 		if err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}

@@ -22,7 +22,7 @@ func (s counting) Driver() (drive.Driver, error) {
 	return drive.NewSteps([]drive.Step{step, step}, drive.StepOptions{}), err
 }
 
-func (s counting) Check(check.Evidence) (found []check.Violation, marks []Mark, err error) {
+func (s counting) Check(drive.Driver, check.Evidence) (found []check.Violation, marks []Mark, err error) {
 	if s.text != "" {
 		found = []check.Violation{{Checker: "scenario", Invariant: "always", Text: s.text}}
 	}

@@ -22,8 +22,10 @@ func (once) Driver() (drive.Driver, error) {
 	return drive.NewSteps([]drive.Step{step}, drive.StepOptions{}), err
 }
 
-func (once) Check(check.Evidence) (found []check.Violation, marks []Mark, err error) { return }
-func (once) Flag() []string                                                          { return nil }
+func (once) Check(drive.Driver, check.Evidence) (found []check.Violation, marks []Mark, err error) {
+	return
+}
+func (once) Flag() []string { return nil }
 
 // livingOptions are those of a project whose object does alarm, every ten seconds and
 // for ever, once a request has come.

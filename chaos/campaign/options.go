@@ -149,8 +149,8 @@ type Options struct {
 type Script interface {
 	// Driver is one for a new case.
 	Driver() (drive.Driver, error)
-	// Check judges a case, and says which of its marks were met.
-	Check(check.Evidence) (found []check.Violation, marks []Mark, err error)
+	// Check judges a case whose clients a driver was, and says which of its marks were met.
+	Check(drive.Driver, check.Evidence) (found []check.Violation, marks []Mark, err error)
 	// Flag is the script as words of a command line.
 	Flag() []string
 }

@@ -25,6 +25,7 @@ type engine struct {
 	definition *goja.Object
 
 	started, settled bool
+	returned         goja.Value // by drive(); nil before it has come to its end
 	failure          error
 	refused          bool // failure is a RefusedError that left drive
 	open             map[int]*operation
@@ -263,7 +264,7 @@ func (e *engine) begun() error {
 	if !ok || !also {
 		return errors.New("the prelude has no isLost or no isRefused")
 	}
-	_, err := run(goja.Undefined(), e.definition, e.vm.ToValue(func() { e.settled = true }),
+	_, err := run(goja.Undefined(), e.definition, e.vm.ToValue(func(v goja.Value) { e.settled, e.returned = true, v }),
 		e.vm.ToValue(func(reason goja.Value) {
 			e.settled = true
 			// A call that a kill has cut ends the clients' work, and is no failure.

@@ -116,7 +116,7 @@ func bundle(file string) (string, error) {
 			return api.OnResolveResult{Path: "minido:chaos", Namespace: "minido"}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			text := "export const { scenario, agent, sometimes, LostError, RefusedError } = globalThis.__minidoChaos;"
+			text := "export const { scenario, agent, sometimes, always, LostError, RefusedError } = globalThis.__minidoChaos;"
 			return api.OnLoadResult{Contents: &text}, nil
 		})
 	}}

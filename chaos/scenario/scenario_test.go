@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,9 +10,11 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/durableobject/objectid"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/sched"
 )
 
 func load(t *testing.T, text string) (*Scenario, error) {
@@ -48,7 +51,7 @@ export default scenario("it holds", {
 	if s.Name != "it holds" || s.Recover != chaos.ByRequest || s.Timeout != 2*time.Second || s.Effects != "SINK" || len(s.Models) != 1 || s.Vars[0] != "STEP_MS:60" {
 		t.Errorf("%+v", s)
 	}
-	found, marks, err := s.Check(check.Evidence{Events: []history.Event{
+	found, marks, err := s.Check(nil, check.Evidence{Events: []history.Event{
 		{Kind: history.Call, Text: "add", Data: []byte("[1]")}, {Kind: history.Kill, Text: "commit:after(A/a)/alarm#1"}}})
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +61,43 @@ export default scenario("it holds", {
 	}
 	if len(marks) != 2 || !marks[0].Met || marks[1].Met {
 		t.Errorf("%v", marks)
+	}
+}
+
+// What drive() does is there when check() asks: what it has returned, variables of the
+// module, and its claims; a check that is asked again finds the same.
+func TestCheckFindsWhatDriveLeft(t *testing.T) {
+	s, err := load(t, `
+import { scenario, sometimes, always } from "minido:chaos";
+const seen: number[] = [];
+export default scenario("it holds", {
+  async drive() { seen.push(1); always("drive is fine", false); sometimes("driven", true); return { answer: 42 }; },
+  check({ expect, result }) { expect(seen).toEqual([1, 2]); expect(result.answer).toBe(43); always("check is fine", true); },
+});`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Driver()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheduler := sched.NewThreads(clock.Real{})
+	if err := d.Run(context.Background(), drive.NewSession(history.NewRecorder(clock.Real{}, nil), scheduler, time.Second)); err != nil || !d.Finished() {
+		t.Fatal(err)
+	}
+	for range 2 {
+		found, marks, err := s.Check(d, check.Evidence{})
+		if err != nil || len(found) != 3 || len(marks) != 1 || !marks[0].Met {
+			t.Fatalf("%v, %v, %v", found, marks, err)
+		}
+		for i, want := range []string{`always "drive is fine"`, "expected [1] to equal [1,2]", "expected 42 to be 43"} {
+			if !strings.Contains(found[i].Text, want) {
+				t.Errorf("want %q, got %q", want, found[i].Text)
+			}
+		}
+	}
+	if err := scheduler.Close(context.Background()); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -93,7 +133,7 @@ func TestCheckThatThrows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, _, err := s.Check(check.Evidence{})
+		found, _, err := s.Check(nil, check.Evidence{})
 		if err != nil || len(found) != 1 {
 			t.Fatalf("%s: %v, %v", body, found, err)
 		}
@@ -116,10 +156,10 @@ func TestDatabaseThatIsMissing(t *testing.T) {
 	}
 	facts.Rest.Dir = t.TempDir()
 	for call, want := range map[string]string{
-		`db("Cart", "c2")`: `check threw Error: db("Cart", "c2"): there is no such object at rest; of class Cart there are "c1", the id ` + ids.FromName("silent").String(),
+		`if (db("Cart", "c2").exists() || !objects("CART").some((o) => o.name === "c1" && o.id.length === 64)) throw 1; db("Cart", "c2")`: `check threw Error: db("Cart", "c2"): there is no such object at rest; of class Cart there are "c1", the id ` + ids.FromName("silent").String(),
 		`db("Card", "c1")`: `check threw Error: db("Card", "c1"): the project binds no class or binding of that name; it binds Cart`,
 	} {
-		s, err := load(t, "import { scenario } from \"minido:chaos\";\nexport default scenario(\"it holds\", {\n  async drive() {},\n  check({ db }) { "+call+".all(\"SELECT 1\"); },\n});\n")
+		s, err := load(t, "import { scenario } from \"minido:chaos\";\nexport default scenario(\"it holds\", {\n  async drive() {},\n  check({ db, objects }) { "+call+".all(\"SELECT 1\"); },\n});\n")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +171,7 @@ func TestDatabaseThatIsMissing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		found, _, err := s.Check(facts)
+		found, _, err := s.Check(nil, facts)
 		if err != nil || len(found) != 1 || !strings.HasPrefix(found[0].Text, want+"\n") || strings.Contains(found[0].Text, facts.Rest.Dir) {
 			t.Errorf("%v, %v\nwant %s", found, err, want)
 		}

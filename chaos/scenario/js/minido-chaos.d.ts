@@ -69,8 +69,16 @@ declare module "minido:chaos" {
   }
 
   export interface Facts {
-    /** The object's SQLite file at rest. */
-    db(cls: string, name: string): { all<T = Record<string, unknown>>(sql: string, ...args: unknown[]): T[] };
+    /** The object's SQLite file at rest, by its name or its id (of newUniqueId()). */
+    db(cls: string, name: string): {
+      /** Whether the object has stored anything. */
+      exists(): boolean;
+      all<T = Record<string, unknown>>(sql: string, ...args: unknown[]): T[]
+    };
+    /** The objects of a class that have stored something, by id; those that did something at an effect point with their names. */
+    objects(cls: string): { id: string; name?: string }[];
+    /** What drive() returned; undefined if it did not come to its end. */
+    result: any;
     history: {
       events: Event[];
       kills: Event[];
@@ -88,6 +96,8 @@ declare module "minido:chaos" {
 
   /** Must be true in at least one run of a campaign, or the campaign ends with code 5. */
   export function sometimes(name: string, condition: unknown): void;
+  /** Must be true whenever it is asked, in drive() and in check(): otherwise the run is violated. */
+  export function always(name: string, condition: unknown): void;
 
   export interface Definition {
     /** Variables of the worker. */

@@ -90,11 +90,10 @@
     return all;
   };
 
-  let marks = null;
-  const sometimes = (name, condition) => {
-    if (marks === null) throw new Error("sometimes() belongs into check()");
-    marks(String(name), !!condition);
-  };
+  const claims = []; // of drive(), for check()
+  let claim = (kind, name, condition) => claims.push([kind, name, condition]);
+  const claiming = (kind) => (name, condition) => claim(kind, String(name), !!condition);
+  const sometimes = claiming("sometimes"), always = claiming("always");
 
   const scenario = (name, definition) => {
     if (typeof definition?.drive !== "function") throw new TypeError(`scenario ${JSON.stringify(name)} needs a function drive`);
@@ -102,13 +101,20 @@
   };
 
   return {
-    module: { scenario, agent, sometimes, LostError, RefusedError },
+    module: { scenario, agent, sometimes, always, LostError, RefusedError },
     drive: (s, resolve, reject) => { Promise.resolve().then(() => s.drive(driver)).then(resolve, reject); },
     isLost: (err) => err instanceof LostError,
     isRefused: (err) => err instanceof RefusedError,
     check: (s, facts, found, met, resolve, reject) => {
+      const judge = (kind, name, condition) => {
+        if (kind === "sometimes") met(name, condition);
+        else if (!condition) found(`always ${JSON.stringify(name)}: it does not hold`);
+      };
+      for (const c of claims) judge(...c);
       if (typeof s.check !== "function") return resolve();
-      marks = met;
+      const later = claim;
+      const done = (then) => (value) => { claim = later; then(value); };
+      claim = judge;
       const events = JSON.parse(facts.history);
       const history = {
         events,
@@ -118,10 +124,11 @@
         effects: events.filter((e) => e.kind === "effect"),
         killsAt: (part) => events.filter((e) => e.kind === "kill" && (e.text ?? "").includes(part)),
       };
-      const db = (cls, objectName) => ({ all: (sql, ...args) => JSON.parse(facts.query(String(cls), String(objectName), String(sql), JSON.stringify(args))) });
+      const objects = (cls) => JSON.parse(facts.objects(String(cls)));
+      const db = (cls, objectName) => ({ exists: () => facts.exists(String(cls), String(objectName)), all: (sql, ...args) => JSON.parse(facts.query(String(cls), String(objectName), String(sql), JSON.stringify(args))) });
       Promise.resolve()
-        .then(() => s.check({ db, history, deaths: facts.deaths, expect: expectations(found) }))
-        .then(resolve, reject);
+        .then(() => s.check({ db, objects, history, result: facts.result, deaths: facts.deaths, expect: expectations(found) }))
+        .then(done(resolve), done(reject));
     },
   };
 })
