@@ -52,7 +52,7 @@ func (d *browsers) Make(a *cfapi.API, _ driver.Worker, _ config.Binding) goja.Va
 				path, err := d.executable()
 				var s *process
 				if err == nil {
-					s, err = launch(path)
+					s, err = launch(path, startLimit)
 				}
 				if err == nil {
 					text := hex.EncodeToString(id[:])

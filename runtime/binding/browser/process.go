@@ -11,6 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
+
+	"minido.dev/minido/internal/clock"
 )
 
 // maxSessions is how many browsers run at a time, as in miniflare's answer to
@@ -49,8 +53,12 @@ func find(environ []string) (string, error) {
 	return "", errors.New("no browser: Browser Rendering needs a Chromium on this machine: install one (Debian: the package chromium), or name its executable in PUPPETEER_EXECUTABLE_PATH, and start minido again")
 }
 
-// launch starts a browser without a window and waits until it listens, on loopback.
-func launch(path string) (p *process, err error) {
+// startLimit is how long a browser may take until it listens; puppeteer's own.
+const startLimit = 30 * time.Second
+
+// launch starts a browser without a window and waits until it listens, on loopback. One
+// that does not within the limit is ended.
+func launch(path string, limit time.Duration) (p *process, err error) {
 	dir, err := os.MkdirTemp("", "minido-browser-*")
 	if err != nil {
 		return nil, fmt.Errorf("browser: %w", err)
@@ -66,6 +74,7 @@ func launch(path string) (p *process, err error) {
 		args = append(args, "--no-sandbox") // Chromium's sandbox refuses root
 	}
 	cmd := exec.Command(path, append(args, "about:blank")...)
+	endWithParent(cmd)
 	out, err := cmd.StderrPipe()
 	if err != nil {
 		return nil, fmt.Errorf("browser: %w", err)
@@ -73,6 +82,12 @@ func launch(path string) (p *process, err error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("browser: %w", err)
 	}
+	var late atomic.Bool
+	timer := clock.Real{}.AfterFunc(limit, func() {
+		late.Store(true)
+		_ = cmd.Process.Kill() // it may have ended by itself
+	})
+	defer timer.Stop()
 	said := []string{}
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
@@ -84,6 +99,9 @@ func launch(path string) (p *process, err error) {
 		}
 	}
 	_, _ = io.Copy(io.Discard, out) // its end is the process's, which Wait reports
+	if late.Load() {
+		return nil, fmt.Errorf("browser: %s did not listen for DevTools within %s (%w): %s", path, limit, cmp.Or(cmd.Wait(), io.ErrUnexpectedEOF), strings.Join(said, "\n"))
+	}
 	return nil, fmt.Errorf("browser: %s did not start (%w): %s", path, cmp.Or(cmd.Wait(), io.ErrUnexpectedEOF), strings.Join(said, "\n"))
 }
 
