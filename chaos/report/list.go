@@ -29,7 +29,8 @@ type list struct {
 	phase string
 	done  int
 	bad   int
-	ms    float64 // of all cases together
+	told  map[string]bool // causes of cases that were told
+	ms    float64         // of all cases together
 }
 
 func (l *list) paint(code, text string) string {
@@ -57,7 +58,13 @@ func (l *list) progress(e campaign.Event) {
 		l.ms += e.Case.Ms
 		if !e.Case.Outcome.OK() {
 			l.bad++
-			l.tell(*e.Case)
+			if cause := e.Case.Cause(); !l.told[cause] { // the summary counts the others
+				if l.told == nil {
+					l.told = map[string]bool{}
+				}
+				l.told[cause] = true
+				l.tell(*e.Case)
+			}
 		}
 	}
 	if l.live && e.Planned > 0 {
@@ -177,38 +184,10 @@ func (l *list) firstKills(r campaign.Report) int {
 	return n
 }
 
-// grouped names each kind of failure, its number, and the shortest plan that
-// shows it.
-func grouped(r campaign.Report) []string {
-	count, shortest := map[string]int{}, map[string]campaign.Case{}
-	for _, c := range r.Failed() {
-		keys := []string{string(c.Outcome)}
-		if c.Outcome == campaign.Violated {
-			keys = nil
-			for _, v := range c.Violations {
-				keys = append(keys, v.Key())
-			}
-		}
-		seen := map[string]bool{}
-		for _, k := range keys {
-			if seen[k] {
-				continue
-			}
-			seen[k] = true
-			count[k]++
-			if s, ok := shortest[k]; !ok || len(c.Kills) < len(s.Kills) {
-				shortest[k] = c
-			}
-		}
-	}
-	var keys []string
-	for k := range count { // order-independent: sorted below
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	var out []string
-	for _, k := range keys {
-		out = append(out, fmt.Sprintf("  %4d × %s, for example\n         %s", count[k], k, shortest[k].Replay))
+// grouped names each cause of failures, how many cases have it, and a plan that shows it.
+func grouped(r campaign.Report) (out []string) {
+	for _, f := range r.Findings() {
+		out = append(out, fmt.Sprintf("  %4d × %s, for example\n         %s", len(f.Cases), f, f.Example.Replay))
 	}
 	return out
 }

@@ -94,9 +94,10 @@ func story(c campaign.Case) string {
 }
 
 // WriteGitHub writes workflow commands that GitHub Actions shows as annotations:
-// one for each kind of failure, with the shortest plan that shows it.
+// one for each cause of failures, with a plan that shows it.
 func WriteGitHub(w io.Writer, r campaign.Report) error {
-	for _, c := range shortestFailures(r) {
+	for _, f := range r.Findings() {
+		c := f.Example
 		level := "error"
 		if c.Outcome == campaign.Missed {
 			level = "warning"
@@ -110,27 +111,6 @@ func WriteGitHub(w io.Writer, r campaign.Report) error {
 		return fmt.Errorf("report: github: %w", err)
 	}
 	return nil
-}
-
-// shortestFailures is one case for each kind of failure.
-func shortestFailures(r campaign.Report) []campaign.Case {
-	var out []campaign.Case
-	at := map[string]int{}
-	for _, c := range r.Failed() {
-		key := string(c.Outcome)
-		if len(c.Violations) > 0 {
-			key = c.Violations[0].Key()
-		}
-		i, known := at[key]
-		switch {
-		case !known:
-			at[key] = len(out)
-			out = append(out, c)
-		case len(c.Kills) < len(out[i].Kills):
-			out[i] = c
-		}
-	}
-	return out
 }
 
 func escapeData(s string) string {

@@ -1,5 +1,5 @@
 // Package report shows a campaign: to a person while it runs (list, or story for a
-// single case), and to machines when it is over (json, junit, github, html).
+// single case), and to machines when it is over (json, junit, github, html, markdown).
 package report
 
 import (
@@ -44,12 +44,12 @@ func (s *Set) End(r campaign.Report) error {
 
 // writers make a report of a finished campaign, by kind.
 var writers = map[string]func(io.Writer, campaign.Report) error{
-	"json": WriteJSON, "junit": WriteJUnit, "github": WriteGitHub, "html": WriteHTML,
+	"json": WriteJSON, "junit": WriteJUnit, "github": WriteGitHub, "html": WriteHTML, "markdown": WriteMarkdown,
 }
 
 // files is where a report goes by default, in the campaign's directory; github
 // reads standard output.
-var files = map[string]string{"json": "report.json", "junit": "junit.xml", "html": "report.html"}
+var files = map[string]string{"json": "report.json", "junit": "junit.xml", "html": "report.html", "markdown": "report.md"}
 
 // Open makes the reporters that kinds name, each KIND or KIND=FILE; none is list
 // alone. FILE "-" is standard output. report.json is written in any case: merge
@@ -75,7 +75,7 @@ func Open(kinds []string, out io.Writer, color, live bool) (*Set, error) {
 		}
 		write := writers[kind]
 		if write == nil {
-			return nil, fmt.Errorf("%q is none of list, story, json, junit, github, html", kind)
+			return nil, fmt.Errorf("%q is none of list, story, json, junit, github, html, markdown", kind)
 		}
 		jsonToo = jsonToo && !(kind == "json" && file == "")
 		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, kind, file, r, write) })

@@ -122,3 +122,25 @@ func TestOpenRefuses(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// Markdown has a section for each cause, with the command that replays it, and nothing
+// of what it shows is taken for markup.
+func TestMarkdown(t *testing.T) {
+	r := example(t)
+	r.Cases[1].Violations[0].Text = "```\n# no heading"
+	second := r.Cases[1]
+	second.Replay = "minido chaos replay 3"
+	r.Cases = append(r.Cases, second)
+	var out bytes.Buffer
+	if err := WriteMarkdown(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"### minido chaos enumerate failed\n", "3 runs, 2 kills", "1 finding.", "#### 1. fibers/hook-once\n\n2 runs", "\n````\nSIGKILL 1", "```\nminido chaos replay 2\n```\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "replay 3") {
+		t.Errorf("two symptoms are two sections:\n%s", out.String())
+	}
+}

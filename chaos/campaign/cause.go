@@ -1,0 +1,111 @@
+package campaign
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"minido.dev/minido/internal/killpoint"
+)
+
+// place is a table of an object's in the text of a comparison: namespace/id, the table,
+// and which side has the row.
+var place = regexp.MustCompile(`(?:^at rest |; )(\S+?)(?:/[0-9a-f]{8})?(?:\.\d+)?( (?:\(key\) )?\S+)? (?:has|lacks) `)
+
+// particular is what differs between two symptoms of one bug: numbers, what is quoted,
+// and values.
+var particular = regexp.MustCompile(`"[^"]*"|=\S+|\S*\d\S*`)
+
+// Cause names what is wrong with a case, so that the symptoms of one bug have the same:
+// what its checkers say without the facts, and of a comparison the tables that differ.
+// It is for people, and "" for a case that is fine.
+func (c Case) Cause() string {
+	if c.Outcome.OK() {
+		return ""
+	}
+	what := []string{string(c.Outcome)}
+	if len(c.Violations) > 0 {
+		what = nil
+	}
+	for _, v := range c.Violations {
+		symptom := v.Key()
+		if places := place.FindAllStringSubmatch(v.Text, -1); v.Checker == differential && places != nil {
+			symptom = v.Checker // what kind it is depends on the moment of the death
+			for _, p := range places {
+				what = append(what, symptom+" of "+p[1]+particular.ReplaceAllString(p[2], "#"))
+			}
+			continue
+		}
+		if v.Checker == differential || v.Checker == "scenario" {
+			first, _, _ := strings.Cut(v.Text, "\n")
+			symptom += " " + particular.ReplaceAllString(first, "#")
+		}
+		what = append(what, symptom)
+	}
+	slices.Sort(what)
+	return strings.Join(slices.Compact(what), ", ")
+}
+
+// turn names the turn in which the case's last fault struck: the class of its object and
+// what started it.
+func (c Case) turn() string {
+	label := ""
+	if n := len(c.Kills); n > 0 {
+		label = c.Kills[n-1].Point
+	} else if _, at, found := strings.Cut(c.Name, "@"); found {
+		label = at
+	}
+	p, err := killpoint.ParseLabel(label)
+	if err != nil || p.Cause == "" {
+		return ""
+	}
+	class, _, _ := strings.Cut(p.Object, "/")
+	if class == "" {
+		class = "the worker"
+	}
+	return class + "/" + p.Cause
+}
+
+// String is the finding on one line.
+func (f Finding) String() string {
+	if len(f.Turns) == 0 {
+		return f.Cause
+	}
+	return f.Cause + ", struck in " + strings.Join(f.Turns, ", ")
+}
+
+// Finding is the cases of one cause.
+type Finding struct {
+	Cause string
+	Cases []Case
+	// Turns are those in which the last faults struck.
+	Turns []string
+	// Example is the one that is best to look at: that of the fewest faults, the first
+	// of these.
+	Example Case
+}
+
+// Findings groups what failed by its cause, the commonest first.
+func (r Report) Findings() []Finding {
+	var out []Finding
+	at := map[string]int{}
+	for _, c := range r.Failed() {
+		cause := c.Cause()
+		i, known := at[cause]
+		if !known {
+			i = len(out)
+			at[cause] = i
+			out = append(out, Finding{Cause: cause, Example: c})
+		}
+		f := &out[i]
+		f.Cases = append(f.Cases, c)
+		if turn := c.turn(); turn != "" && !slices.Contains(f.Turns, turn) {
+			f.Turns = append(f.Turns, turn)
+		}
+		if len(c.Kills) < len(f.Example.Kills) {
+			f.Example = c
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return len(b.Cases) - len(a.Cases) })
+	return out
+}
