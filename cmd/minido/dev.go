@@ -194,7 +194,7 @@ func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Sched
 const stopLimit = 5 * time.Second
 
 func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options {
-	first := config.Options{CompatibilityDate: c.CompatibilityDate, CompatibilityFlags: c.CompatibilityFlags, Host: c.Host, UpstreamProtocol: c.UpstreamProtocol, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
+	first := config.Options{CompatibilityDate: c.CompatibilityDate, CompatibilityFlags: c.CompatibilityFlags, Host: c.Host, UpstreamProtocol: c.UpstreamProtocol, LocalProtocol: c.LocalProtocol, Entry: c.Script, Env: c.Env, EnvFiles: c.EnvFile, Vars: c.Var, Environ: os.Environ()}
 	var others []config.Options
 	for i, path := range c.Config {
 		if i == 0 {
@@ -209,7 +209,7 @@ func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options
 		engine.BoundMatches(time.Duration(c.CPUMs) * time.Millisecond)
 	}
 	o := server.Options{
-		Config: first, Others: others,
+		Config: first, Others: others, HTTPS: &server.HTTPS{KeyPath: c.HTTPSKeyPath, CertPath: c.HTTPSCertPath},
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
 		TurnLimit: time.Duration(c.CPUMs) * time.Millisecond, Heap: c.heap(),
 		Watch: !c.NoWatch, NoDefer: c.NoDefer, Ahead: true, TestScheduled: c.TestScheduled,

@@ -14,7 +14,9 @@ type wranglerFlags struct {
 	CompatibilityDate  string   `hidden:"" help:"Instead of the wrangler file's compatibility_date."`
 	CompatibilityFlags []string `hidden:"" aliases:"compatibility-flag" help:"Instead of the wrangler file's compatibility_flags."`
 	Cwd                string   `hidden:"" help:"Work in this directory."`
-	LocalProtocol      string   `hidden:"" enum:"http," default:"" help:"Accepted if it is http."`
+	LocalProtocol      string   `hidden:"" enum:"http,https," default:"" help:"What the listener speaks."`
+	HTTPSKeyPath       string   `hidden:"" name:"https-key-path" env:"WRANGLER_HTTPS_KEY_PATH" help:"The key of the listener's certificate."`
+	HTTPSCertPath      string   `hidden:"" name:"https-cert-path" env:"WRANGLER_HTTPS_CERT_PATH" help:"The listener's certificate."`
 	Host               string   `hidden:"" aliases:"local-upstream" help:"The host that request.url names."`
 	UpstreamProtocol   string   `hidden:"" enum:"http,https," default:"" help:"The scheme that request.url has."`
 	Remote             bool     `hidden:"" short:"r" help:"Accepted if it is false."`
@@ -82,8 +84,6 @@ var wranglerTakes = map[string]ignored{
 	"--assets":              {value, inFile},
 	"--define":              {values, inFile},
 	"--dispatch-namespace":  {value, "there are no dispatch namespaces"},
-	"--https-cert-path":     {value, "it answers over http"},
-	"--https-key-path":      {value, "it answers over http"},
 	"--jsx-factory":         {value, "put it into tsconfig.json"},
 	"--jsx-fragment":        {value, "put it into tsconfig.json"},
 	"--name":                {value, inFile},

@@ -3,6 +3,7 @@ package http1
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -123,6 +124,10 @@ func (c *conn) handle(h *head) (keep bool) {
 	c.resp = &Response{c: c, req: r, header: http.Header{}, close: h.close, waits: h.expects && h.length != 0}
 	c.body = nil
 	r.Body, r.RemoteAddr = http.NoBody, c.net.RemoteAddr().String()
+	if secure, ok := c.net.(*tls.Conn); ok { // its handshake was made when the head was read
+		state := secure.ConnectionState()
+		r.TLS = &state
+	}
 	if h.length != 0 {
 		c.body = newBody(c, h.length)
 		r.Body = c.body

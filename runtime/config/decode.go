@@ -236,7 +236,7 @@ func decodeDev(sel *selection, p *Project, o Options) {
 	n := sel.field("dev")
 	p.Dev = Dev{
 		IP: n.get("ip").str(), Port: int(n.get("port").number(0)), PortSet: n.get("port") != nil,
-		InspectorPort: int(n.get("inspector_port").number(0)), LocalProtocol: n.get("local_protocol").str(), Host: n.get("host").str(),
+		InspectorPort: int(n.get("inspector_port").number(0)), LocalProtocol: cmp.Or(o.LocalProtocol, n.get("local_protocol").str()), Host: n.get("host").str(),
 		IPWhere: n.get("ip").where(), PortWhere: n.get("port").where(), ProtocolWhere: n.get("local_protocol").where(),
 	}
 	p.Dev.UpstreamProtocol = cmp.Or(o.UpstreamProtocol, n.get("upstream_protocol").str(), p.Dev.LocalProtocol)

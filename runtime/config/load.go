@@ -35,9 +35,9 @@ type Options struct {
 	// file's, unless they are empty; a date must be valid.
 	CompatibilityDate  string
 	CompatibilityFlags []string
-	// Host and UpstreamProtocol take the place of the dev section's, unless they are
-	// empty.
-	Host, UpstreamProtocol string
+	// Host, UpstreamProtocol and LocalProtocol take the place of the dev section's,
+	// unless they are empty.
+	Host, UpstreamProtocol, LocalProtocol string
 	// Add is the text of a JSON object whose members are added to the wrangler file's,
 	// or to those of its chosen environment: lists get its elements at their ends,
 	// objects its members, other values are replaced. AddFrom is how messages name it.

@@ -64,7 +64,8 @@ func (s *Server) claim(ctx context.Context, p *config.Project) error {
 		if s.listener, err = net.Listen("tcp", address); err != nil {
 			return &AddressError{Address: address, Err: err}
 		}
-		return nil
+		s.listener, err = s.opts.secured(s.listener, p)
+		return err
 	})
 }
 

@@ -35,6 +35,9 @@ type Options struct {
 	// Address is where to listen; what it leaves open comes from the wrangler
 	// file, then from wrangler's defaults.
 	Address Address
+	// HTTPS, if set, lets a project whose local_protocol is "https" be answered over
+	// TLS; without it all listen for plain HTTP.
+	HTTPS *HTTPS
 	// AllowedHosts are further values of the Host header that are answered.
 	AllowedHosts []string
 	// PersistDir holds the state, in wrangler's layout; "" is .wrangler/state

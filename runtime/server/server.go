@@ -235,7 +235,11 @@ func (s *Server) URL() string {
 	if addr.IP.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
+	scheme := "http"
+	if _, plain := s.listener.(*net.TCPListener); !plain {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, fmt.Sprint(addr.Port))
 }
 
 // Project is the configuration that runs now.
