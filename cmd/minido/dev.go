@@ -393,6 +393,8 @@ func (t *terminal) event(ev server.Event) {
 		t.line("%s", t.paint("32", of+"Reloaded."))
 	case server.EventBuildFailed:
 		t.print(t.err, t.paint("31", of+"The change cannot be loaded; the earlier code goes on answering.\n")+t.explain(ev.Err))
+	case server.EventNote:
+		t.line("%s", of+ev.Text)
 	case server.EventWarning:
 		t.print(t.err, t.paint("33", "warning: ")+of+ev.Text)
 	default:

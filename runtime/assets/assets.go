@@ -72,14 +72,16 @@ func Open(c config.Assets) (*Service, error) {
 	return &Service{c: c, etags: map[string]etagEntry{}}, nil
 }
 
-// Problems are the lines of `_headers` and `_redirects` that are ignored, and why.
-func (a *Service) Problems() []string {
+// Rules tells people how many rules `_headers` and `_redirects` have, a line for each
+// file, and which of their lines are ignored, and why.
+func (a *Service) Rules() (found, problems []string) {
 	root, err := os.OpenRoot(a.c.Directory)
 	if err != nil {
-		return []string{err.Error()}
+		return nil, []string{err.Error()}
 	}
 	defer root.Close()
-	return a.currentRules(root).problems
+	r := a.currentRules(root)
+	return r.found, r.problems
 }
 
 // WorkerFirst reports whether a request for path goes to the worker without a

@@ -225,7 +225,10 @@ func TestAssetsRules(t *testing.T) {
 		t.Errorf("headers: %s", got)
 	}
 	want := []string{"_redirects:6: there is a rule for /old already", "_redirects:7: expected", "_redirects:8: the status", "_redirects:9: this rule would", "_headers:13: no headers follow"}
-	got := a.Problems()
+	found, got := a.Rules()
+	if text := strings.Join(found, " "); text != "✨ Parsed 4 valid redirect rules. ✨ Parsed 5 valid header rules." {
+		t.Errorf("rules: %s", text)
+	}
 	for i, w := range want {
 		if len(got) != len(want) || !strings.HasPrefix(got[i], w) {
 			t.Fatalf("problems: %q", got)

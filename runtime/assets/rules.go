@@ -30,6 +30,7 @@ type ruleSet struct {
 	headers  []headerRule
 	ignored  func(name string) bool
 	problems []string
+	found    []string // what files of rules have, for people
 }
 
 type redirectRule struct {
@@ -57,10 +58,26 @@ func readRules(root *os.Root, html string) *ruleSet {
 		}
 		return strings.Split(string(data), "\n")
 	}
-	r.parseRedirects(read("_redirects"), html)
-	r.parseHeaders(read("_headers"))
+	if lines := read("_redirects"); lines != nil {
+		r.parseRedirects(lines, html)
+		r.count(len(r.static)+len(r.dynamic), "redirect")
+	}
+	if lines := read("_headers"); lines != nil {
+		r.parseHeaders(lines)
+		r.count(len(r.headers), "header")
+	}
 	r.ignored = ignoreMatcher(append([]string{"/.assetsignore", "/_redirects", "/_headers"}, read(".assetsignore")...))
 	return r
+}
+
+// count says how many rules of a kind there are, as wrangler does (workers-shared:
+// utils/configuration/constructConfiguration.ts).
+func (r *ruleSet) count(n int, kind string) {
+	plural := "s"
+	if n == 1 {
+		plural = ""
+	}
+	r.found = append(r.found, fmt.Sprintf("✨ Parsed %d valid %s rule%s.", n, kind, plural))
 }
 
 func (r *ruleSet) problem(file string, line int, format string, args ...any) {

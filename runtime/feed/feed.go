@@ -134,6 +134,7 @@ func (f *Feed) Event(ev server.Event) {
 		level, text = engine.Error, "The change cannot be loaded; the earlier code goes on answering.\n"
 		explained, _ := server.Explain(ev.Err, false)
 		text += explained
+	case server.EventNote:
 	case server.EventWarning:
 		level = engine.Warn
 	default:

@@ -19,7 +19,11 @@ func (s *Server) openAssets(p *config.Project) error {
 			return fmt.Errorf("assets (%s): %w", p.Assets.Where, err)
 		}
 		site.NavigationPlain = !p.Compat(compat.AssetsNavigationPrefersAssetServing)
-		for _, problem := range site.Problems() {
+		found, problems := site.Rules()
+		for _, line := range found {
+			s.event(EventNote, line)
+		}
+		for _, problem := range problems {
 			s.event(EventWarning, problem)
 		}
 	}

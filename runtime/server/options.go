@@ -160,6 +160,7 @@ type EventKind int
 // The kinds of events.
 const (
 	EventWarning     EventKind = iota // something is odd, and goes on
+	EventNote                         // something is as it should be
 	EventReloading                    // files changed
 	EventReloaded                     // the new worker answers
 	EventBuildFailed                  // the new worker cannot be built; the old one answers
