@@ -38,21 +38,16 @@ type ClassDef[T any] struct {
 	Extends   *goja.Object
 	Methods   []Method[T]
 	Accessors []Accessor[T]
-	// Promises are attributes that are promises: a wrong receiver gets a rejected
-	// one, as with a Method that is Async.
-	Promises  []Accessor[T]
 	Statics   []Func
 	Constants []Constant // on both constructor and prototype
 }
 
-// Method is a method of a Class. One whose operation returns a promise (Async)
-// gives a rejected promise to a wrong receiver, as Web IDL says, where others
-// throw.
+// Method is a method of a Class. Every one throws for a wrong receiver, as in
+// workerd; by Web IDL those that return promises would reject.
 type Method[T any] struct {
 	Name   string
 	Length int
 	Fn     func(self T, call goja.FunctionCall) goja.Value
-	Async  bool
 }
 
 // Accessor is a getter with an optional setter.
@@ -168,29 +163,11 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	for _, m := range def.Methods {
 		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
-			self, ok := c.Of(call.This)
-			if !ok && m.Async {
-				promise, _, reject := e.vm.NewPromise()
-				reject(e.vm.NewTypeError(IllegalInvocation))
-				return e.vm.ToValue(promise)
-			}
-			if !ok {
-				c.Self(call.This)
-			}
-			return m.Fn(self, call)
+			return m.Fn(c.Self(call.This), call)
 		}})
 	}
 	for _, a := range def.Accessors {
 		c.accessor(a)
-	}
-	for _, a := range def.Promises {
-		c.Proto.DefineAccessorProperty(a.Name, e.Func("get "+a.Name, 0, func(call goja.FunctionCall) goja.Value {
-			self, ok := c.Of(call.This)
-			if !ok {
-				return e.Promises.Rejected(e.vm.NewTypeError(IllegalInvocation)).Object()
-			}
-			return a.Get(self, nil)
-		}), nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
 	for _, f := range def.Statics {
 		e.DefineFunc(c.Ctor, f)

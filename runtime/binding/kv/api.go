@@ -22,7 +22,7 @@ type api struct {
 
 func (p *api) define() goja.Value {
 	method := func(name string, fn func(call goja.FunctionCall) goja.Value) engine.Method[*api] {
-		return engine.Method[*api]{Name: name, Async: true, Fn: func(_ *api, call goja.FunctionCall) goja.Value {
+		return engine.Method[*api]{Name: name, Fn: func(_ *api, call goja.FunctionCall) goja.Value {
 			return p.Platform.Promise(func() goja.Value { return fn(call) })
 		}}
 	}

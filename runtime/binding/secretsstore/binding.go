@@ -35,7 +35,7 @@ func (d *stores) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Valu
 	type secret struct{}
 	store, name := b.Param("store_id"), b.Param("secret_name")
 	return engine.DefineClass(a.Engine, engine.ClassDef[secret]{Name: "Fetcher", Methods: []engine.Method[secret]{
-		{Name: "get", Async: true, Fn: func(secret, goja.FunctionCall) goja.Value { return d.get(a, store, name) }},
+		{Name: "get", Fn: func(secret, goja.FunctionCall) goja.Value { return d.get(a, store, name) }},
 		{Name: adminAPI, Fn: func(secret, goja.FunctionCall) goja.Value { return admin{d, a, store, name}.object() }},
 	}}).Wrap(secret{})
 }

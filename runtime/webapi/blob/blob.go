@@ -58,7 +58,7 @@ func (p *Blobs) blobs() *engine.Class[Holder] {
 		return s.blob
 	}
 	read := func(name string, convert func(b *Blob) goja.Value) engine.Method[Holder] {
-		return engine.Method[Holder]{Name: name, Async: true, Fn: func(h Holder, _ goja.FunctionCall) goja.Value {
+		return engine.Method[Holder]{Name: name, Fn: func(h Holder, _ goja.FunctionCall) goja.Value {
 			return p.Promise(func() goja.Value { return convert(h.TheBlob()) })
 		}}
 	}

@@ -48,7 +48,7 @@ func (p *Caches) defineCaches() goja.Value {
 	class := p.defineCache()
 	first := class.Wrap(&cache{defaultCache})
 	missing := func(name string) engine.Method[storage] {
-		return engine.Method[storage]{Name: name, Async: true, Fn: func(storage, goja.FunctionCall) goja.Value {
+		return engine.Method[storage]{Name: name, Fn: func(storage, goja.FunctionCall) goja.Value {
 			return p.Rejected(p.Engine.Errors.New("Error", "Failed to execute '"+name+"' on 'CacheStorage': the method is not implemented.")) // reference's text
 		}}
 	}
@@ -58,7 +58,7 @@ func (p *Caches) defineCaches() goja.Value {
 			{Name: "default", Get: func(storage, *goja.Object) goja.Value { return first }},
 		},
 		Methods: []engine.Method[storage]{
-			{Name: "open", Length: 1, Async: true, Fn: func(_ storage, call goja.FunctionCall) goja.Value {
+			{Name: "open", Length: 1, Fn: func(_ storage, call goja.FunctionCall) goja.Value {
 				return p.Promise(func() goja.Value {
 					p.Need(call, 1, "CacheStorage", "open", "string")
 					return class.Wrap(&cache{p.ToString(call.Arguments[0]).String()})
@@ -74,7 +74,7 @@ func (p *Caches) defineCaches() goja.Value {
 
 func (p *Caches) defineCache() *engine.Class[*cache] {
 	method := func(name string, length int, fn func(c *cache, call goja.FunctionCall) goja.Value) engine.Method[*cache] {
-		return engine.Method[*cache]{Name: name, Length: length, Async: true, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
+		return engine.Method[*cache]{Name: name, Length: length, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
 			return p.Promise(func() goja.Value {
 				p.Need(call, 1, "Cache", name, "Request or string")
 				p.Engine.IO("the cache")
@@ -86,7 +86,7 @@ func (p *Caches) defineCache() *engine.Class[*cache] {
 		}}
 	}
 	missing := func(name string) engine.Method[*cache] {
-		return engine.Method[*cache]{Name: name, Async: true, Fn: func(*cache, goja.FunctionCall) goja.Value {
+		return engine.Method[*cache]{Name: name, Fn: func(*cache, goja.FunctionCall) goja.Value {
 			return p.Rejected(p.Engine.Errors.New("Error", "Failed to execute '"+name+"' on 'Cache': the method is not implemented.")) // reference's text
 		}}
 	}

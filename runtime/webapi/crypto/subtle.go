@@ -14,7 +14,7 @@ import (
 )
 
 // subtleMethod is a method of SubtleCrypto that returns a promise: whatever it
-// throws rejects it, the wrong receiver included (Web IDL, section 3.7.7).
+// throws rejects it, but for a wrong receiver, which throws as in workerd.
 type subtleMethod struct {
 	name   string
 	params []string // the types of the required arguments, for messages
@@ -49,8 +49,8 @@ func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 		{"unwrapKey", []string{"string", data, key, cipher, importing, "boolean", usages}, 7, p.subtleUnwrap},
 	} {
 		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.name, Length: m.length, Fn: func(call goja.FunctionCall) goja.Value {
+			class.Self(call.This)
 			return p.Promise(func() goja.Value {
-				class.Self(call.This)
 				if n := len(call.Arguments); n < len(m.params) {
 					p.BadArgument("SubtleCrypto", m.name, n+1, m.params[n])
 				}

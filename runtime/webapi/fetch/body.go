@@ -59,7 +59,7 @@ func (b *body) theBody() *body { return b }
 // bodyMembers are the members of the mixin Body, for Request and for Response.
 func bodyMembers[T bodyHolder](p *bodies) ([]engine.Accessor[T], []engine.Method[T]) {
 	async := func(name string, fn func(b *body) goja.Value) engine.Method[T] {
-		return engine.Method[T]{Name: name, Async: true, Fn: func(self T, _ goja.FunctionCall) goja.Value {
+		return engine.Method[T]{Name: name, Fn: func(self T, _ goja.FunctionCall) goja.Value {
 			b := self.theBody()
 			return p.Promise(func() goja.Value { return fn(b) })
 		}}

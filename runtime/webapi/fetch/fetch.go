@@ -55,12 +55,7 @@ func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
 	e.Lazies.Global("Headers", func() goja.Value { return p.headersClass().Ctor })
 	e.Lazies.Global("Request", func() goja.Value { return p.requestClass().Ctor })
 	e.Lazies.Global("Response", func() goja.Value { return p.responseClass().Ctor })
-	e.Global("fetch", e.Func("fetch", 1, func(call goja.FunctionCall) goja.Value {
-		if !p.CalledOnGlobal(call) {
-			promise, _, reject := p.VM.NewPromise()
-			reject(p.VM.NewTypeError(engine.IllegalInvocation))
-			return p.VM.ToValue(promise)
-		}
+	e.Global("fetch", p.GlobalFunc("fetch", 1, func(call goja.FunctionCall) goja.Value {
 		input, init := call.Argument(0), call.Argument(1)
 		return p.Do(input, init)
 	}))

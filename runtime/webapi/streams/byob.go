@@ -54,17 +54,17 @@ func defineBYOBReader(p *Streams) *engine.Class[*byobReader] {
 		New: func(call goja.ConstructorCall) *byobReader {
 			return &byobReader{lockOf(p, call, "ReadableStreamBYOBReader", true)}
 		},
-		Promises: []engine.Accessor[*byobReader]{
+		Accessors: []engine.Accessor[*byobReader]{
 			{Name: "closed", Get: func(r *byobReader, _ *goja.Object) goja.Value { return r.whenClosed().Object() }},
 		},
 		Methods: []engine.Method[*byobReader]{
-			{Name: "cancel", Async: true, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
+			{Name: "cancel", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				return r.cancel(call.Argument(0)).Object()
 			}},
-			{Name: "read", Length: 1, Async: true, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
+			{Name: "read", Length: 1, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				return p.promised(func() *engine.Deferred { return r.readInto(call.Argument(0), call.Argument(1)) })
 			}},
-			{Name: "readAtLeast", Length: 2, Async: true, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
+			{Name: "readAtLeast", Length: 2, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				least, v := call.Argument(0), call.Argument(1)
 				return p.promised(func() *engine.Deferred { return r.readInto(v, p.Record("min", least)) })
 			}},

@@ -145,7 +145,7 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 			{Name: "locked", Get: func(s *readable, _ *goja.Object) goja.Value { return p.VM.ToValue(s.reader != nil) }},
 		},
 		Methods: []engine.Method[*readable]{
-			{Name: "cancel", Async: true, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+			{Name: "cancel", Fn: func(s *readable, call goja.FunctionCall) goja.Value {
 				if s.reader != nil {
 					return p.refused(TextLocked)
 				}
@@ -155,7 +155,7 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 			{Name: "pipeThrough", Length: 1, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
 				return s.through(call.Argument(0), call.Argument(1))
 			}},
-			{Name: "pipeTo", Length: 1, Async: true, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+			{Name: "pipeTo", Length: 1, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
 				return p.promised(func() *engine.Deferred { return s.pipeTo(call.Argument(0), call.Argument(1)) })
 			}},
 			{Name: "tee", Fn: func(s *readable, _ goja.FunctionCall) goja.Value {

@@ -205,8 +205,8 @@ func defineReader(p *Streams) *engine.Class[*reader] {
 		Name: "ReadableStreamDefaultReader", Length: 1,
 		New: func(call goja.ConstructorCall) *reader { return lockOf(p, call, "ReadableStreamDefaultReader", false) },
 		Methods: []engine.Method[*reader]{
-			{Name: "cancel", Async: true, Fn: func(r *reader, call goja.FunctionCall) goja.Value { return r.cancel(call.Argument(0)).Object() }},
-			{Name: "read", Async: true, Fn: func(r *reader, _ goja.FunctionCall) goja.Value {
+			{Name: "cancel", Fn: func(r *reader, call goja.FunctionCall) goja.Value { return r.cancel(call.Argument(0)).Object() }},
+			{Name: "read", Fn: func(r *reader, _ goja.FunctionCall) goja.Value {
 				if r.stream == nil {
 					return p.refused(textReleasedReader)
 				}
@@ -218,7 +218,7 @@ func defineReader(p *Streams) *engine.Class[*reader] {
 			}},
 			{Name: "releaseLock", Fn: func(r *reader, _ goja.FunctionCall) goja.Value { r.release(); return goja.Undefined() }},
 		},
-		Promises: []engine.Accessor[*reader]{
+		Accessors: []engine.Accessor[*reader]{
 			{Name: "closed", Get: func(r *reader, _ *goja.Object) goja.Value { return r.whenClosed().Object() }},
 		},
 	})

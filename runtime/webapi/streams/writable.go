@@ -357,13 +357,13 @@ func defineWritable(p *Streams) *engine.Class[*writable] {
 			{Name: "locked", Get: func(w *writable, _ *goja.Object) goja.Value { return p.VM.ToValue(w.writer != nil) }},
 		},
 		Methods: []engine.Method[*writable]{
-			{Name: "abort", Async: true, Fn: func(w *writable, call goja.FunctionCall) goja.Value {
+			{Name: "abort", Fn: func(w *writable, call goja.FunctionCall) goja.Value {
 				if w.writer != nil {
 					return p.refused(textLockedWriter)
 				}
 				return w.abort(call.Argument(0)).Object()
 			}},
-			{Name: "close", Async: true, Fn: func(w *writable, _ goja.FunctionCall) goja.Value {
+			{Name: "close", Fn: func(w *writable, _ goja.FunctionCall) goja.Value {
 				if w.writer != nil {
 					return p.refused(textLockedWriter)
 				}

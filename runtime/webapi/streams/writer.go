@@ -143,11 +143,9 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 			}
 			return w.acquire()
 		},
-		Promises: []engine.Accessor[*writer]{
+		Accessors: []engine.Accessor[*writer]{
 			{Name: "closed", Get: promise(func(x *writer) *engine.Deferred { return x.closed })},
 			{Name: "ready", Get: promise(func(x *writer) *engine.Deferred { return x.ready })},
-		},
-		Accessors: []engine.Accessor[*writer]{
 			{Name: "desiredSize", Get: func(x *writer, _ *goja.Object) goja.Value {
 				w := x.stream
 				switch {
@@ -162,19 +160,19 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 			}},
 		},
 		Methods: []engine.Method[*writer]{
-			{Name: "abort", Async: true, Fn: func(x *writer, call goja.FunctionCall) goja.Value {
+			{Name: "abort", Fn: func(x *writer, call goja.FunctionCall) goja.Value {
 				if x.stream == nil {
 					return p.refused(textReleasedWriter)
 				}
 				return x.stream.abort(call.Argument(0)).Object()
 			}},
-			{Name: "close", Async: true, Fn: func(x *writer, _ goja.FunctionCall) goja.Value {
+			{Name: "close", Fn: func(x *writer, _ goja.FunctionCall) goja.Value {
 				if x.stream == nil {
 					return p.refused(textReleasedWriter)
 				}
 				return x.stream.close().Object()
 			}},
-			{Name: "write", Async: true, Fn: func(x *writer, call goja.FunctionCall) goja.Value {
+			{Name: "write", Fn: func(x *writer, call goja.FunctionCall) goja.Value {
 				request := p.newWrite()
 				x.write(call.Argument(0), request)
 				return request.Object()
