@@ -309,6 +309,8 @@ type QueryRequest struct {
 	SQL    string `json:"sql"`
 	Params []any  `json:"params,omitempty"` // null, booleans, numbers, text
 	Limit  int    `json:"limit,omitempty"`  // rows; default 1000, at most 10,000
+	// Bookmark names a state of the past to read; "" is what is committed now.
+	Bookmark string `json:"bookmark,omitempty"`
 }
 
 func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
@@ -324,7 +326,16 @@ func (c *Control) sql(w http.ResponseWriter, r *http.Request) {
 	if req.Limit <= 0 {
 		req.Limit = defaultRows
 	}
-	res, err := query(ref.File(), req.SQL, req.Params, min(req.Limit, maxRows), c.clock(), c.opts.Machine, c.opts.Entropy)
+	var res *QueryResult
+	ask := func(paths []string) (err error) {
+		res, err = query(paths[0], req.SQL, req.Params, min(req.Limit, maxRows), c.clock(), c.opts.Machine, c.opts.Entropy)
+		return err
+	}
+	if req.Bookmark == "" {
+		err = ask([]string{ref.File()})
+	} else {
+		err = c.states(r, ref, []string{req.Bookmark}, ask)
+	}
 	if err != nil {
 		failWith(w, err)
 		return

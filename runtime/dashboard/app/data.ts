@@ -1,6 +1,7 @@
 import { get, post, type ObjectInfo, type Result } from "./api";
 import { button, fill, h, message } from "./dom";
 import { named } from "./objects";
+import { past } from "./past";
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const page = 100;
@@ -8,7 +9,7 @@ const kept = 30; // statements of the history
 const memory = "minido-statements";
 
 // cell shows a value as the API writes it: text, numbers, null, {base64}, {int64}.
-function cell(value: unknown): Node {
+export function cell(value: unknown): Node {
   if (value === null) return h("span", { class: "faint" }, "NULL");
   if (typeof value === "object") {
     const v = value as { base64?: string; int64?: string };
@@ -35,8 +36,13 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const out = h("div", { class: "tables", tabindex: 0, "aria-label": "Rows" });
   const note = h("span", { class: "note", role: "status" });
   let from: { table: string; offset: number } | undefined;
+  let moment = ""; // the bookmark that is shown, "" for the present
+  const behind = past(className, id, fault, async bookmark => {
+    moment = bookmark;
+    await (from ? showTable(from.table, Math.max(0, from.offset)) : execute(statement.value));
+  }, shown => fill(out, shown));
 
-  const query = (sql: string, limit: number) => post<Result>("/v1/sql", { class: className, object: id, sql, limit });
+  const query = (sql: string, limit: number) => post<Result>("/v1/sql", { class: className, object: id, sql, limit, ...(moment ? { bookmark: moment } : {}) });
   const remember = (sql: string) => {
     const list = [sql, ...statements().filter(s => s !== sql)].slice(0, kept);
     localStorage.setItem(memory, JSON.stringify(list));
@@ -72,7 +78,7 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const plan = button("Plan", () => execute("EXPLAIN QUERY PLAN " + statement.value), fault);
 
   fill(main, h("div", { class: "bar" }, h("h1", {}, `Data of ${className}/`, h("span", { class: "mono" }, id.slice(0, 16) + "…")), h("a", { href: "#/objects" }, "All objects")),
-    tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), fault, out);
+    behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), fault, out);
   remember("SELECT name, sql FROM sqlite_schema");
   statement.value = "SELECT name, sql FROM sqlite_schema";
   void (async () => {

@@ -1,0 +1,85 @@
+import { post } from "./api";
+import { cell } from "./data";
+import { button, fill, h, message, time } from "./dom";
+
+type Moment = { bookmark: string; at_ms: number };
+type Changes = {
+  name: string; change: "rows" | "created" | "dropped" | "altered"; columns: string[];
+  added: unknown[][]; removed: unknown[][]; changed: { before: unknown[]; after: unknown[] }[]; truncated: boolean;
+};
+
+const day = (ms: number): string => `${new Date(ms).toLocaleDateString()} ${time(ms)}`;
+const whole = { created: "The table is new.", dropped: "The table is gone.", altered: "Its definition changed; its rows are not compared." };
+
+// changes shows what differs in each table: rows that came, went, or were and are.
+function changes(tables: Changes[]): HTMLElement {
+  const row = (kind: string, sign: string, values: unknown[], other?: unknown[]) =>
+    h("tr", { class: kind }, h("td", {}, sign), ...values.map((v, i) => h("td", { class: other && JSON.stringify(other[i]) === JSON.stringify(v) ? "faint" : "" }, cell(v))));
+  return h("div", { class: "changes" }, tables.length === 0 && h("p", { class: "note" }, "Nothing differs."), ...tables.map(t => h("section", {},
+    h("h2", { class: "mono" }, t.name),
+    t.change !== "rows" ? h("p", { class: "note" }, whole[t.change]) : h("table", {},
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Change"), ...t.columns.map(c => h("th", { scope: "col" }, c)))),
+      h("tbody", { class: "mono" },
+        ...t.removed.map(r => row("bad", "removed", r)), ...t.added.map(r => row("good", "added", r)),
+        ...t.changed.flatMap(c => [row("bad", "before", c.before, c.after), row("good", "after", c.after, c.before)]))),
+    t.truncated && h("p", { class: "note" }, "There are more rows than are listed."))));
+}
+
+// past is a bar with a slider over the states that an object has had. see shows the
+// one that was chosen ("" is the present), show a difference in place of rows.
+export function past(className: string, id: string, fault: HTMLElement, see: (bookmark: string) => Promise<void>, show: (what: HTMLElement) => void): HTMLElement {
+  const object = { class: className, object: id };
+  const when = h("output", { class: "mono" });
+  const slider = h("input", { type: "range", min: 0, "aria-label": "Moment of the object's past", class: "wide", input: () => { label(); void choose(); } });
+  let moments: Moment[] = [];
+  let sure = false, asking = false;
+  const at = () => moments[Number(slider.value)]!;
+  const present = () => Number(slider.value) === moments.length - 1;
+
+  function label(): void {
+    const text = present() ? "the present" : day(at().at_ms);
+    slider.setAttribute("aria-valuetext", text);
+    fill(when, `${text} (${Number(slider.value) + 1} of ${moments.length})`);
+    fill(restore, "Restore");
+    sure = false;
+    difference.disabled = restore.disabled = present();
+  }
+
+  // choose shows where the slider is; what it passes while one is being read is left out.
+  async function choose(): Promise<void> {
+    if (asking) return;
+    asking = true;
+    try {
+      fill(fault);
+      for (let shown = ""; shown !== slider.value;) {
+        shown = slider.value;
+        await see(present() ? "" : at().bookmark);
+      }
+    } catch (error) { fill(fault, message(error)); } finally { asking = false; }
+  }
+
+  async function load(): Promise<void> {
+    moments = (await post<{ moments: Moment[] }>("/v1/moments", object)).moments;
+    slider.max = String(moments.length - 1);
+    slider.value = slider.max;
+    fill(bar, slider, when, difference, restore, again);
+    label();
+    await choose();
+  }
+
+  const difference = button("Difference to the present", async () => {
+    show(changes((await post<{ tables: Changes[] }>("/v1/difference", { ...object, from: at().bookmark, to: moments[moments.length - 1]!.bookmark })).tables));
+  }, fault);
+  const restore = button("Restore", async () => {
+    if (!sure) {
+      sure = true;
+      fill(restore, "Replace the present state");
+      return;
+    }
+    await post("/v1/restore", { ...object, bookmark: at().bookmark });
+    await load();
+  }, fault, { title: "The object is evicted and begins again with this state" });
+  const again = button("Look again", load, fault, { title: "What was committed since" });
+  const bar = h("div", { class: "bar past" }, button("Show its past", load, fault, { title: "Starts the object if it is not in memory" }));
+  return bar;
+}
