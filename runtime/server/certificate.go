@@ -42,7 +42,7 @@ func (o *Options) certificate() (tls.Certificate, error) {
 		return o.selfSigned()
 	}
 	if key == "" || cert == "" {
-		return tls.Certificate{}, errors.New("Must specify both certificate path and key path to use a Custom Certificate.")
+		return tls.Certificate{}, errors.New("Must specify both certificate path and key path to use a Custom Certificate.") //lint:ignore ST1005 wrangler's text
 	}
 	if _, err := os.Stat(key); err != nil {
 		return tls.Certificate{}, fmt.Errorf("Missing Custom Certificate Key at %s", key)

@@ -17,7 +17,7 @@ import (
 // the vitest plugin use (miniflare: workers/secrets-store/secret.worker.ts).
 const adminAPI = "SecretsStoreSecret::admin_api"
 
-var errNotFound = errors.New("Secret not found") // the reference's text
+var errNotFound = errors.New("Secret not found") //lint:ignore ST1005 the reference's text
 
 // listed is how many secrets of a store are looked at, as KV lists them.
 const listed = 1000
