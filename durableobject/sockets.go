@@ -302,13 +302,30 @@ func (o *sockets) closed(ev SocketEvent) {
 	o.opts.Sockets.remove(ev.Socket)
 	handle := o.handles[ev.Socket]
 	delete(o.handles, ev.Socket)
-	if o.ended || !ev.Clean || handle == nil || handle.SentClose() || !o.realm.compat(compat.WebSocketAutoReplyToClose) {
+	if o.ended || !ev.Clean || handle == nil {
+		return
+	}
+	answered := handle.SentClose()
+	if !answered && !o.realm.compat(compat.WebSocketAutoReplyToClose) {
+		return
+	}
+	// The answer waits for what the object has written. If the object dies before, its
+	// connection ends with it.
+	sock, code := ev.Socket.sock, ev.Code
+	forget := o.ctx.AtDeath(func(error) {
+		sock.Bind(nil)
+		sock.Drop(1006, "", nil)
+	})
+	if answered {
+		o.ctx.Emit(forget)
 		return
 	}
 	handle.MarkSentClose()
-	sock, code := ev.Socket.sock, ev.Code
 	if code == 1005 {
 		code = 0
 	}
-	o.ctx.Emit(func() { _ = sock.Close(code, ev.Reason) }) // fails only if it is closed already
+	o.ctx.Emit(func() {
+		forget()
+		_ = sock.Close(code, ev.Reason) // fails only if it is closed already
+	})
 }

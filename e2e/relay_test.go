@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -473,5 +475,18 @@ func TestRelayHeartbeat(t *testing.T) {
 	})
 	if b := s.books(); b.Usage["mac-user"] != before.Usage["mac-user"] || len(b.Keys) != 0 {
 		t.Errorf("after the death %+v, before it %+v", b, before)
+	}
+}
+
+// A client that has sent its Close frame learns of it when the object dies before the
+// answer has left: its connection ends.
+func TestRelaySocketEndsWithItsObject(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []string{"fail(sync)", "crash"} {
+		cmd := exec.Command(minido, "chaos", "replay", filepath.Join("..", "fixtures", "relay"), "--mode", "sim", "--seed", "22",
+			"--dir", filepath.Join(t.TempDir(), "out"), "--plan", fault+"@commit:after(Room/r1)/close#3")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", fault, err, out)
+		}
 	}
 }
