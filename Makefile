@@ -25,6 +25,8 @@ RACE := $(if $(shell command -v $$($(GO) env CC)),-race)
 NPM_LOCKS := $(wildcard fixtures/*/package-lock.json fixtures/*/*/package-lock.json)
 NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
+# npm vitest as one module, a part of the binary.
+VITEST := vitest/bundled/made/vitest.json.gz
 
 .PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
 
@@ -85,7 +87,7 @@ QUICK := -vet=off -ldflags=-w
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).
-check: npm lint
+check: npm $(VITEST) lint
 	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -short -timeout 5m $$($(UNITS))
 
 # Tests of these packages run on one goroutine (a simulated world, or nothing but
@@ -95,7 +97,7 @@ UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
 
 unit: plain race
 
-plain: npm
+plain: npm $(VITEST)
 	$(FRUGAL) $(GO) build $$($(UNITS) | grep '$(ONE_GOROUTINE)')
 	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m $$($(UNITS) | grep '$(ONE_GOROUTINE)')
 
@@ -166,14 +168,17 @@ cycles: build npm
 	$(BIN) chaos enumerate fixtures/fibers/cycles
 	$(BIN) chaos enumerate fixtures/fibers/cycles --no-standby
 
-build:
+$(VITEST): fixtures/testing/node_modules/.package-lock.json internal/vitestbundle/main.go
+	$(FRUGAL) $(GO) run ./internal/vitestbundle
+
+build: $(VITEST)
 	$(FRUGAL) $(GO) build -trimpath -o $(BIN) ./cmd/minido
 
 # RELEASE takes flags: make release RELEASE='-targets linux/amd64,darwin/arm64 -modified'.
-release:
+release: $(VITEST)
 	$(GO) run ./internal/release $(RELEASE)
 
-release-check:
+release-check: $(VITEST)
 	$(GO) run ./internal/release -check
 
 docs:

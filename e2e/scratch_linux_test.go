@@ -41,6 +41,7 @@ func TestFromScratch(t *testing.T) {
 		{"init", "wrote project.chaos.ts", 0},
 		{"doctor", "It runs.", 0},
 		{"chaos enumerate . --mode sim --max 3", "PASS  3 runs", 0},
+		{"test", "Tests  2 passed (2)", 0},
 		{"chaos enumerate . --mode sim --max 3", `to equal ["search","read","other"]`, 1}, // its check is not idle
 	} {
 		if c.code != 0 {

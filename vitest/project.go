@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	_ "embed" // the modules of the suites
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
+	"minido.dev/minido/vitest/bundled"
 )
 
 // The modules that suites import.
@@ -28,22 +30,33 @@ var (
 	minidoTestModule string
 )
 
-// packages is the project's installation of vitest.
+// packages is the project's installation of vitest, or own.
 type packages struct {
 	version string
-	vitest  string // directory
-	runner  string // directory of @vitest/runner
-	utils   string // directory of @vitest/utils
-	mocker  string // directory of @vitest/mocker
-	spy     string // directory of @vitest/spy
+	own     *bundled.Vitest // minido's, where the project has none; nothing below is there then
+	vitest  string          // directory
+	runner  string          // directory of @vitest/runner
+	utils   string          // directory of @vitest/utils
+	mocker  string          // directory of @vitest/mocker
+	spy     string          // directory of @vitest/spy
 }
 
 // locate finds vitest from the project's directory, and from vitest, as packages
-// find each other, what it is made of.
+// find each other, what it is made of. A project without one gets minido's own.
 func locate(dir string) (*packages, error) {
 	root, version, err := installed(dir, "vitest")
 	if err != nil {
 		return nil, err
+	}
+	if root == "" {
+		own, err := bundled.Load()
+		if errors.Is(err, bundled.ErrNone) {
+			return nil, &UsageError{fmt.Sprintf("the package vitest is not installed in %s, and %v: npm install --save-dev vitest (minido test runs the project's own vitest, without Node.js)", dir, err)}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return &packages{version: own.Version(), own: own}, nil
 	}
 	major, err := strconv.Atoi(strings.Split(version, ".")[0])
 	if err != nil || major < 3 {
@@ -54,11 +67,15 @@ func locate(dir string) (*packages, error) {
 		if *at, _, err = installed(root, "@vitest/"+name); err != nil {
 			return nil, err
 		}
+		if *at == "" {
+			return nil, &UsageError{fmt.Sprintf("the package @vitest/%s, which vitest %s needs, is not installed in %s: npm install", name, version, dir)}
+		}
 	}
 	return p, nil
 }
 
-// installed finds a package in the node_modules of dir and the directories above.
+// installed finds a package in the node_modules of dir and the directories above. The
+// root is "" if there is none.
 func installed(dir, name string) (root, version string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		root := filepath.Join(at, "node_modules", filepath.FromSlash(name))
@@ -74,7 +91,7 @@ func installed(dir, name string) (root, version string, err error) {
 			return root, p.Version, nil
 		}
 		if filepath.Dir(at) == at {
-			return "", "", &UsageError{fmt.Sprintf("the package %s is not installed in %s: npm install --save-dev vitest (minido test runs the project's own vitest, without Node.js)", name, dir)}
+			return "", "", nil
 		}
 	}
 }
@@ -157,11 +174,31 @@ func (p *project) generate(files []string) error {
 	for _, c := range p.worker.Classes {
 		fmt.Fprintf(&sb, "export const %s = wrapObject(%s.%s, %q, %s);\n", c.ClassName, main, c.ClassName, c.ClassName, quote(p.worker.Main))
 	}
-	runner := `const { TestRunner } = vitest;`
-	if strings.HasPrefix(p.packages.version, "3.") {
-		runner = fmt.Sprintf("const { VitestTestRunner: TestRunner } = await import(%s);", quote(filepath.Join(p.packages.vitest, "dist", "runners.js")))
+	sb.WriteString(p.packages.parts(quote))
+	sb.WriteString("const files = {\n")
+	for _, f := range slices.Concat(p.setup(), files) {
+		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
 	}
-	fmt.Fprintf(&sb, `async function runner() {
+	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files });\n", main)
+	dir, err := generated(p.options.CacheDir, "main", map[string]string{"main.js": sb.String()})
+	p.entry = filepath.Join(dir, "main.js")
+	return err
+}
+
+// parts is a function of the main file that imports vitest, and what runs it.
+func (p *packages) parts(quote func(string) string) string {
+	if p.own != nil {
+		return fmt.Sprintf(`async function runner() {
+  const vitest = await import("vitest");
+  return { vitest, TestRunner: vitest.TestRunner, ...vitest.%s };
+}
+`, bundled.Parts)
+	}
+	runner := `const { TestRunner } = vitest;`
+	if strings.HasPrefix(p.version, "3.") {
+		runner = fmt.Sprintf("const { VitestTestRunner: TestRunner } = await import(%s);", quote(filepath.Join(p.vitest, "dist", "runners.js")))
+	}
+	return fmt.Sprintf(`async function runner() {
   const vitest = await import(%s);
   const { startTests } = await import(%s);
   const { processError } = await import(%s);
@@ -170,16 +207,8 @@ func (p *project) generate(files []string) error {
   %s
   return { vitest, TestRunner, startTests, processError, mocker, spy };
 }
-const files = {
-`, quote(filepath.Join(p.packages.vitest, "dist", "index.js")), quote(filepath.Join(p.packages.runner, "dist", "index.js")), quote(filepath.Join(p.packages.utils, "dist", "error.js")),
-		quote(filepath.Join(p.packages.mocker, "dist", "index.js")), quote(filepath.Join(p.packages.spy, "dist", "index.js")), runner)
-	for _, f := range slices.Concat(p.setup(), files) {
-		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
-	}
-	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files });\n", main)
-	dir, err := generated(p.options.CacheDir, "main", map[string]string{"main.js": sb.String()})
-	p.entry = filepath.Join(dir, "main.js")
-	return err
+`, quote(filepath.Join(p.vitest, "dist", "index.js")), quote(filepath.Join(p.runner, "dist", "index.js")), quote(filepath.Join(p.utils, "dist", "error.js")),
+		quote(filepath.Join(p.mocker, "dist", "index.js")), quote(filepath.Join(p.spy, "dist", "index.js")), runner)
 }
 
 // generated writes files into a directory of the cache whose name says what they hold:
@@ -233,6 +262,9 @@ func (p *project) setup() (files []string) {
 // amend adds the runner's modules to a bundle.
 func (p *project) amend(b *bundle.Options) {
 	modules := map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule, "minido:test": minidoTestModule}
+	if own := p.packages.own; own != nil {
+		modules["vitest"] = own.Module
+	}
 	maps.Copy(modules, b.Virtual)
 	b.Virtual = modules
 	for from, to := range p.settings.Alias {

@@ -6,9 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/starter"
+	"minido.dev/minido/vitest/bundled"
 )
 
 type initCommand struct {
@@ -59,10 +61,16 @@ func (c *initCommand) run(out io.Writer) error {
 	}
 	program := cmp.Or(os.Getenv("MINIDO_COMMAND"), "minido") // set by the launcher of the npm package
 	text += fmt.Sprintf("  %[1]s dev                 # run it\n  %[1]s chaos enumerate .   # kill it wherever it can be killed\n", program)
+	install := ""
 	if made.TestPackages != "" && !(made.Packages && made.TestPackages == "npm install") {
-		text += "  " + made.TestPackages + "\n"
+		install = "  " + made.TestPackages + "\n"
 	}
-	text += fmt.Sprintf("  %s test                # run its tests\n", program)
+	test := fmt.Sprintf("  %s test                # run its tests\n", program)
+	if install != "" && bundled.Available() {
+		text += test + strings.TrimSuffix(install, "\n") + "   # for your editor: the types of the tests\n"
+	} else {
+		text += install + test
+	}
 	_, err = io.WriteString(out, text)
 	return err
 }

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/demo"
 	"minido.dev/minido/internal/licenses"
 	"minido.dev/minido/internal/version"
+	"minido.dev/minido/vitest/bundled"
 )
 
 // Exit codes, documented in the help and in docs/chaos.md.
@@ -61,6 +62,13 @@ type licensesCommand struct{}
 func (licensesCommand) Run() error {
 	text, err := licenses.Text()
 	if err != nil {
+		return err
+	}
+	own, err := bundled.Load()
+	switch {
+	case err == nil:
+		text += own.LicenseText()
+	case !errors.Is(err, bundled.ErrNone):
 		return err
 	}
 	_, err = fmt.Print(text)

@@ -50,7 +50,7 @@ type testCommand struct {
 // Help implements kong's HelpProvider.
 func (testCommand) Help() string {
 	return `Runs a project's vitest suites inside its worker, in simulated worlds with virtual time and without Node.js
-(docs/testing.md). The project's own vitest is used: npm install --save-dev vitest.
+(docs/testing.md). The project's own vitest is used; a project that has none installed gets the one that minido carries.
 
 Exit codes: 0 all passed, 1 a test failed or a fault made one fail, 2 wrong flags, configuration or project.`
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"minido.dev/minido/vitest/bundled"
 )
 
 const stampedPackage = "minido.dev/minido/internal/version"
@@ -33,8 +35,9 @@ func build(ctx context.Context, dir, out string, t target, c commit, env []strin
 	return nil
 }
 
-// reproduce builds this machine's binary from the committed tree in two folders, the
-// second time with an empty build cache, and compares the bytes.
+// reproduce builds this machine's binary from the committed tree, and the vitest that
+// was made for it, in two folders, the second time with an empty build cache, and
+// compares the bytes.
 func reproduce(ctx context.Context, c commit) (err error) {
 	work, err := os.MkdirTemp("", "minido-release")
 	if err != nil {
@@ -69,7 +72,10 @@ func reproduce(ctx context.Context, c commit) (err error) {
 	return nil
 }
 
-// export writes the files of HEAD to dir.
+// made is what is compiled in and not in the repository.
+var made = filepath.Join("vitest/bundled", bundled.File)
+
+// export writes the files of HEAD to dir, and what was made.
 func export(ctx context.Context, dir string) error {
 	tree := exec.CommandContext(ctx, "git", "archive", "--format=tar", "HEAD")
 	var data, complaints bytes.Buffer
@@ -77,5 +83,12 @@ func export(ctx context.Context, dir string) error {
 	if err := tree.Run(); err != nil {
 		return fmt.Errorf("git archive: %w\n%s", err, strings.TrimSpace(complaints.String()))
 	}
-	return unpack(&data, dir)
+	if err := unpack(&data, dir); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(made)
+	if err != nil {
+		return fmt.Errorf("make release makes this file first: %w", err)
+	}
+	return os.WriteFile(filepath.Join(dir, made), text, 0o644)
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"minido.dev/minido/vitest/bundled"
 )
 
 var released = commit{"0123456789abcdef", time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)}
@@ -98,7 +100,7 @@ func TestBOM(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
 		{Path: "b.example/b", Version: "v1.0.0", Sum: "h1:x="},
 		{Path: "a.example/a", Version: "v1.0.0", Replace: &debug.Module{Path: "a.example/fork", Version: "v1.1.0"}}}}
-	data, err := json.Marshal(bomOf([]*debug.BuildInfo{info, info}, released))
+	data, err := json.Marshal(bomOf([]*debug.BuildInfo{info, info}, []bundled.Package{{Name: "@vitest/spy", Version: "4.1.11"}}, released))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +112,7 @@ func TestBOM(t *testing.T) {
 	for _, c := range got.Components {
 		refs = append(refs, c.PURL)
 	}
-	if want := "pkg:golang/a.example/fork@v1.1.0 pkg:golang/b.example/b@v1.0.0 pkg:golang/std@1.26.8"; strings.Join(refs, " ") != want {
+	if want := "pkg:golang/a.example/fork@v1.1.0 pkg:golang/b.example/b@v1.0.0 pkg:golang/std@1.26.8 pkg:npm/%40vitest/spy@4.1.11"; strings.Join(refs, " ") != want {
 		t.Errorf("components %s, want %s", refs, want)
 	}
 	if got.Components[1].Properties[0].Value != "h1:x=" || got.Metadata.Timestamp != "2026-01-02T03:04:06Z" {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"minido.dev/minido/internal/version"
+	"minido.dev/minido/vitest/bundled"
 )
 
 // The parts of a CycloneDX 1.5 document that are written here
@@ -60,7 +61,11 @@ func writeBOM(out string, made []artifact, c commit) (string, error) {
 		}
 		infos = append(infos, info)
 	}
-	data, err := json.MarshalIndent(bomOf(infos, c), "", "  ")
+	own, err := bundled.Load()
+	if err != nil {
+		return "", err
+	}
+	data, err := json.MarshalIndent(bomOf(infos, own.Packages, c), "", "  ")
 	if err != nil {
 		return "", err
 	}
@@ -68,13 +73,13 @@ func writeBOM(out string, made []artifact, c commit) (string, error) {
 	return path, os.WriteFile(path, append(data, '\n'), 0o644)
 }
 
-func bomOf(infos []*debug.BuildInfo, c commit) bom {
+func bomOf(infos []*debug.BuildInfo, packages []bundled.Package, c commit) bom {
 	main := component{Type: "application", Name: "minido", Version: version.Number(), Properties: []property{{"vcs.revision", c.id}}}
 	main.PURL = "pkg:golang/minido.dev/minido@v" + main.Version
 	main.Ref = main.PURL
 	found := map[string]component{}
-	add := func(path, version, sum string) {
-		purl := "pkg:golang/" + path + "@" + version
+	add := func(kind, path, version, sum string) {
+		purl := "pkg:" + kind + "/" + strings.ReplaceAll(path, "@", "%40") + "@" + version
 		part := component{Type: "library", Ref: purl, Name: path, Version: version, PURL: purl}
 		if sum != "" {
 			part.Properties = []property{{"go:sum", sum}}
@@ -82,13 +87,16 @@ func bomOf(infos []*debug.BuildInfo, c commit) bom {
 		found[purl] = part
 	}
 	for _, info := range infos {
-		add("std", strings.TrimPrefix(info.GoVersion, "go"), "")
+		add("golang", "std", strings.TrimPrefix(info.GoVersion, "go"), "")
 		for _, m := range info.Deps {
 			if m.Replace != nil {
 				m = m.Replace
 			}
-			add(m.Path, m.Version, m.Sum)
+			add("golang", m.Path, m.Version, m.Sum)
 		}
+	}
+	for _, p := range packages {
+		add("npm", p.Name, p.Version, "")
 	}
 	b := bom{Format: "CycloneDX", SpecVersion: "1.5", Version: 1,
 		Metadata: metadata{c.at.Format(time.RFC3339), main}, Components: []component{}}

@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/vitest"
+	"minido.dev/minido/vitest/bundled"
 	"minido.dev/minido/vitest/report"
 )
 
@@ -74,6 +75,37 @@ func lines(r *vitest.Report) (all []string) {
 // checked in.
 func TestSuites(t *testing.T) {
 	golden.Lines(t, "testdata/suites.txt", lines(run(t, vitest.Options{})))
+}
+
+// In a project that has no vitest, minido's own gives the same outcomes.
+func TestSuitesWithOwnVitest(t *testing.T) {
+	if _, err := bundled.Load(); err != nil {
+		t.Fatalf("%v: run make build first", err)
+	}
+	dir := t.TempDir()
+	fixture := "../../fixtures/testing"
+	for _, part := range []string{"src", "test", "broken"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(fixture, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"wrangler.jsonc", "tsconfig.json", "vitest.config.ts", "broken.config.ts"} {
+		text, err := os.ReadFile(filepath.Join(fixture, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden.Lines(t, "testdata/suites.txt", lines(runIn(t, dir, vitest.Options{})))
+	text, err := report.Text("default", runIn(t, dir, vitest.Options{Config: "broken.config.ts", Files: []string{"diff"}}), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "❯ broken/diff.test.ts:3:31\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is missing in:\n%s", want, text)
+	}
 }
 
 // Suites over the options of Cloudflare's plugin have the outcomes that are checked in,
@@ -173,8 +205,10 @@ func TestSnapshotsAreWritten(t *testing.T) {
 		return string(text)
 	}
 	o := vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: clock.Real{}, Out: io.Discard, CacheDir: t.TempDir()}
-	if r, err := vitest.Run(o); err != nil || !r.Failed() {
-		t.Fatalf("without New: %v, failed=%v", err, r.Failed())
+	if r, err := vitest.Run(o); err != nil {
+		t.Fatal(err)
+	} else if !r.Failed() {
+		t.Fatal("it passes without New")
 	}
 	o.New = true
 	if r, err := vitest.Run(o); err != nil || r.Failed() {
