@@ -30,8 +30,10 @@ func (s *Scheduler) fire(generation uint64) {
 	s.arm()
 	s.mu.Unlock()
 	for i, d := range due {
-		s.opts.Points.Hit(killpoint.Alarm, killpoint.Before, labels[i], "alarm")
-		s.opts.Deliver(d)
+		deliver := func() { s.opts.Deliver(d) }
+		s.opts.Points.Depart(killpoint.Message{Kind: killpoint.Alarm, Object: labels[i], Cause: "alarm", To: labels[i],
+			Send: deliver, Crash: deliver, // who is armed to crash says what becomes of it
+			Lose: func(error) { d.Done(Interrupted) }})
 	}
 }
 

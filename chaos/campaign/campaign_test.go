@@ -66,7 +66,7 @@ func TestDraw(t *testing.T) {
 // Every kind of fault that the world has is drawn, in a form that reads back and at
 // a point where it can happen; a simulation draws none that it cannot do.
 func TestDrawTakesTheWholeCatalogue(t *testing.T) {
-	clean := Case{Points: []string{"commit:before(A/a)/rpc#1", "commit:after(A/a)/rpc#1", "fetch:before()/fetch#1"}, Ms: 300, Asked: 2, Effects: 1}
+	clean := Case{Points: []string{"commit:before(A/a)/rpc#1", "commit:after(A/a)/rpc#1", "queue:before(Q/q)/timer#1", "fetch:before()/fetch#1"}, Ms: 300, Asked: 2, Effects: 1}
 	kinds := func(o Options) map[string]bool {
 		seen := map[string]bool{}
 		for _, p := range newDrawing(entropy.NewSeeded(7), clean, o).plans(2000) {

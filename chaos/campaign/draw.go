@@ -36,7 +36,7 @@ func newDrawing(source entropy.Source, clean Case, o Options) *drawing {
 	add(d.sim && len(clean.Points) > 0, 2, func() fault.Fault { return d.at("power") })
 	add(true, 2, func() fault.Fault { return fault.Fault{After: d.time()} })
 	for _, k := range fault.Kinds() {
-		add(true, k.Weight, func() fault.Fault { return d.at(k.Draws...) })
+		add(len(k.Draws) > 0, k.Weight, func() fault.Fault { return d.at(k.Draws...) })
 	}
 	add(o.AI != nil && clean.Asked > 0, 3, func() fault.Fault { return fault.Fault{Upstream: d.answer(clean.Asked)} })
 	add(o.SinkVar != "" && clean.Effects > 0, 2, func() fault.Fault { return fault.Fault{Upstream: d.answer(clean.Effects), Sink: true} })

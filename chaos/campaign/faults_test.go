@@ -99,6 +99,15 @@ func TestFaultsInSimulation(t *testing.T) {
 		{"refuse@fetch:before/fetch#1", `{"sent":"Network connection lost.","calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
 		{"slow(40s)@commit:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":640}`},
 		{"jump(5m)@commit:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":900}`},
+		{"drop@rpc:before()/fetch#1", `"Network connection lost." {"rows":0,"calls":0,"loaded":1,"second":600}`},
+		{"drop@rpc:before(Log/l)/rpc#1", `"Network connection lost." {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"drop@fetch:before/fetch#1", `{"sent":"Network connection lost.","calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"drop@fetch:after/fetch#1", `{"sent":"Network connection lost.","calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
+		{"delay(40s)@rpc:before()/fetch#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":640}`},
+		{"delay(40s)@rpc:before(Log/l)/rpc#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":640}`},
+		{"delay(40s)@fetch:after/fetch#1", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":640}`},
+		{"partition(worker|Log,5s)@fetch:before/fetch#1", `"Network connection lost." "Network connection lost."`},
+		{"delay(40s)@rpc:before(Log/l)/rpc#1; kill@after(1s)", ` {"rows":1,"calls":0,"loaded":0,"second":601}`},
 		{"jump(-20s)@commit:before(Log/l)/rpc#1; kill@commit:after(Log/l)/rpc#1", ` {"rows":1,"calls":0,"loaded":0,"second":580}`},
 	} {
 		t.Run(c.plan, func(t *testing.T) {

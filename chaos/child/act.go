@@ -87,6 +87,15 @@ func (a *actor) Pause(d time.Duration) error {
 	return wait.Pause(context.Background(), clock.Real{}, d)
 }
 
+// Later implements fault.Machine.
+func (a *actor) Later(d time.Duration, fn func()) {
+	a.child.acting.Add(1)
+	clock.Real{}.AfterFunc(d, func() {
+		fn()
+		a.child.acting.Add(-1)
+	})
+}
+
 // Jump implements fault.Machine.
 func (a *actor) Jump(d time.Duration) { a.child.clock.Jump(d) }
 

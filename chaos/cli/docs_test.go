@@ -64,7 +64,7 @@ func faults() string {
 	var b strings.Builder
 	b.WriteString("| fault | what happens |\n|---|---|\n")
 	for _, k := range fault.Kinds() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(k.Forms, "`, `"), k.Does)
+		fmt.Fprintf(&b, "| `%s` | %s |\n", strings.ReplaceAll(strings.Join(k.Forms, "`, `"), "|", `\|`), k.Does)
 	}
 	return b.String()
 }

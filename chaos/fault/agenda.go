@@ -15,6 +15,7 @@ type Agenda struct {
 	hits    []func(killpoint.Point) bool // nil once it has hit
 	begun   func(begun int)
 	failing error // of the effect whose point was just passed
+	lasting []func(killpoint.Point) error
 }
 
 // NewAgenda makes one. begun is told 1 when a fault begins and -1 when it is over, note
@@ -49,11 +50,20 @@ func (a *Agenda) Pass(p killpoint.Point) {
 		a.hits[i] = nil
 		f := a.faults[i]
 		a.begun(1)
-		err := kindOf(f.Verb).Do(a.machine, f.Arg, p, func(err error) {
+		k, done := kindOf(f.Verb), func(err error) {
 			a.note(f, err)
 			a.begun(-1)
-		})
-		if err != nil {
+		}
+		if k.Stand != nil {
+			a.lasting = append(a.lasting, k.Stand(a.machine, f.Arg, done))
+			continue
+		}
+		if err := k.Do(a.machine, f.Arg, p, done); err != nil {
+			a.failing = err
+		}
+	}
+	for _, stands := range a.lasting {
+		if err := stands(p); err != nil && a.failing == nil {
 			a.failing = err
 		}
 	}

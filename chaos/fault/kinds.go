@@ -33,6 +33,10 @@ type Kind struct {
 	// once, then or later, with what became of it; an error that it returns takes the
 	// place of the effect.
 	Do func(m Machine, arg string, at killpoint.Point, done func(error)) (fails error)
+	// Stand, of a kind without Do, begins a fault that lasts when its point is passed. What
+	// it returns is asked of that point and of each one behind it, under the lock of all
+	// effects, for an error that takes the place of the effect.
+	Stand func(m Machine, arg string, done func(error)) func(killpoint.Point) error
 }
 
 // Machine is what faults can be done to: a server and what it runs on. Its methods may
@@ -44,12 +48,15 @@ type Machine interface {
 	Isolate(a pool.Action, done func(error))
 	// Pause lets nothing happen for so long; Jump sets the clock.
 	Pause(d time.Duration) error
+	// Later calls fn after so long, unless the server has died by then. Until then the
+	// server is not at rest.
+	Later(d time.Duration, fn func())
 	Jump(d time.Duration)
 }
 
 // Kinds are all of them. A new one is a file of its own and a name here.
 func Kinds() []Kind {
-	return []Kind{evict, hibernate, reset, abort, crash, fail, slow, jump, refuse}
+	return []Kind{evict, hibernate, reset, abort, crash, fail, slow, jump, refuse, delay, drop, twice, partition}
 }
 
 func kindOf(v Verb) *Kind {

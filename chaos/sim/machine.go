@@ -64,6 +64,21 @@ func (m machine) Pause(d time.Duration) error {
 	return nil
 }
 
+// Later implements fault.Machine.
+func (m machine) Later(d time.Duration, fn func()) {
+	s := m.system
+	s.acting++ // the next life begins with none
+	s.Sim.Clock().AfterFunc(d, func() {
+		if s.lives != m.life {
+			return
+		}
+		s.acting--
+		if _, dead := s.World.Dead(); !dead {
+			fn()
+		}
+	})
+}
+
 // Jump implements fault.Machine.
 func (m machine) Jump(d time.Duration) { m.system.Sim.Jump(d) }
 

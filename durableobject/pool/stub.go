@@ -18,6 +18,9 @@ type stub struct {
 	object *durableobject.Object // loop-confined: the incarnation it last talked to
 }
 
+// Label is that of the object, "Class/name".
+func (s *stub) Label() string { return s.entry.label() }
+
 // Dup implements event.Capability; stubs need no counting.
 func (s *stub) Dup() event.Capability { return &stub{entry: s.entry, id: s.id} }
 

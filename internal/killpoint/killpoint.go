@@ -56,6 +56,7 @@ type Point struct {
 	Cause      string // what started the turn: "fetch", "rpc", "alarm", "message", "timer", ...
 	Occurrence int    // counts from 1 within one process and label
 	Number     int    // counts from 1 within one process
+	To         string // whom a message goes to, "Class/name"; "" for others. No part of the label
 }
 
 // Label is the point's text form, kind:side(object)/cause#occurrence.
@@ -202,7 +203,12 @@ func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) 
 func (p *Points) On() bool { return p != nil && p.on.Load() }
 
 func (p *Points) hit(kind Kind, side Side, object, cause string) (pt Point, crashed bool) {
-	pt = Point{Kind: kind, Side: side, Object: object, Cause: cause}
+	return p.hitTo(kind, side, object, cause, "")
+}
+
+// hitTo is hit for a message to an object.
+func (p *Points) hitTo(kind Kind, side Side, object, cause, to string) (pt Point, crashed bool) {
+	pt = Point{Kind: kind, Side: side, Object: object, Cause: cause, To: to}
 	key := string(kind) + string(side) + object + "/" + cause
 	p.number++
 	p.seen[key]++

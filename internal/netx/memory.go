@@ -127,7 +127,7 @@ func (x *exchange) finish(resp *event.Response, err error) {
 	if x.over {
 		reason := x.canceled
 		x.mu.Unlock()
-		discard(resp, reason)
+		Discard(resp, reason)
 		return
 	}
 	x.over = true
@@ -165,8 +165,8 @@ func (x *exchange) cancel(reason error) {
 	}
 }
 
-// discard gives up a response that comes after its receiver has gone.
-func discard(resp *event.Response, reason error) {
+// Discard gives up a response that comes after its receiver has gone.
+func Discard(resp *event.Response, reason error) {
 	if resp == nil {
 		return
 	}

@@ -99,8 +99,12 @@ func (d *Real) exchange(ctx context.Context, req *event.Request) (*event.Respons
 	if err != nil {
 		return nil, reword(ctx, err)
 	}
-	if d.opts.Points.On() {
-		d.opts.Points.Hit(killpoint.Fetch, killpoint.After, "", cmp.Or(req.Cause, "fetch"))
+	lost := make(chan error, 1)
+	d.opts.Points.Arrive(killpoint.Message{Kind: killpoint.Fetch, Cause: cmp.Or(req.Cause, "fetch"),
+		Send: func() { lost <- nil }, Lose: func(err error) { lost <- err }})
+	if err := <-lost; err != nil {
+		resp.Body.Close()
+		return nil, err
 	}
 	out := &event.Response{
 		Status:     resp.StatusCode,

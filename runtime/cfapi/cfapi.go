@@ -55,6 +55,7 @@ type API struct {
 	env     *goja.Object
 	exports *goja.Object
 	modules map[string]*goja.Object
+	lines   lines
 	ids     *engine.Class[*objectID]
 	spaces  *engine.Class[*namespace]
 
@@ -74,7 +75,7 @@ var workersPrelude = engine.NewPrelude("workers.js", workersSource)
 
 // Install makes the API in an engine in which no user code has run yet.
 func Install(e *engine.Engine, p *webapi.Platform, o Options) *API {
-	a := &API{Engine: e, Platform: p, vm: e.VM(), opts: o, modules: map[string]*goja.Object{}, env: e.VM().NewObject()}
+	a := &API{Engine: e, Platform: p, vm: e.VM(), opts: o, modules: map[string]*goja.Object{}, env: e.VM().NewObject(), lines: lines{points: o.Points}}
 	a.js = e.Load(workersPrelude, e.Native(
 		engine.Func{Name: "call", Length: 3, Fn: a.nativeCall},
 		engine.Func{Name: "get", Length: 2, Fn: a.nativeGet},

@@ -5,7 +5,6 @@ import (
 
 	"github.com/dop251/goja"
 
-	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -64,7 +63,7 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 	fail := func(reason goja.Value) {
 		ev := a.Failure(reason)
 		a.Engine.Uncaught.Tell(reason)
-		a.Emit(killpoint.RPC, func() { finish(nil, ev) })
+		a.answer(c.From, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
 	}
 	thrown := a.Engine.Try(func() {
 		a.Engine.Await(r.perform(c), func(v goja.Value) {
@@ -73,7 +72,10 @@ func (r receiver) invoke(c *event.Call, done func(*event.Payload, error)) {
 				fail(bad)
 				return
 			}
-			a.Emit(killpoint.RPC, func() { finish(p, nil) })
+			a.answer(c.From, func() { finish(p, nil) }, func(err error) {
+				releaseCaps(p)
+				finish(nil, err)
+			})
 		}, fail)
 	})
 	if thrown != nil {

@@ -180,21 +180,20 @@ func (a *API) send(cap event.Capability, c *event.Call) goja.Value {
 			a.Engine.Rethrow(err)
 		}
 	}
-	c.Cause = killpoint.Inherited(a.Engine.Cause())
+	c.Cause, c.From = killpoint.Inherited(a.Engine.Cause()), a.Engine.IO("a call").Label
 	op := a.Engine.StartOp("rpc " + strings.Join(c.Path, "."))
 	promise := op.Promise()
-	a.Emit(killpoint.RPC, func() {
-		cap.Call(c, func(p *event.Payload, err error) {
-			if c.Args != nil {
-				releaseCaps(c.Args) // what the callee wants to keep it has to dup()
-			}
-			if err != nil {
-				op.Reject("rpc", func() goja.Value { return a.FromError(err) })
-				return
-			}
-			op.Resolve("rpc", func() goja.Value { return a.result(p) })
-		})
-	})
+	settle := func(p *event.Payload, err error) {
+		if c.Args != nil {
+			releaseCaps(c.Args) // what the callee wants to keep it has to dup()
+		}
+		if err != nil {
+			op.Reject("rpc", func() goja.Value { return a.FromError(err) })
+			return
+		}
+		op.Resolve("rpc", func() goja.Value { return a.result(p) })
+	}
+	a.sendTo(cap, func() { cap.Call(c, settle) }, func(err error) { settle(nil, err) })
 	return promise
 }
 
@@ -226,26 +225,6 @@ func (a *API) result(p *event.Payload) goja.Value {
 	return v
 }
 
-// Emit releases something to the outside, between two effect points, as an output of the current context.
-func (a *API) Emit(kind killpoint.Kind, release func()) {
-	c := a.Engine.IO("a call")
-	if !a.opts.Points.On() {
-		c.Emit(release)
-		return
-	}
-	cause, label := a.Engine.Cause(), c.Label
-	c.Emit(func() {
-		if a.opts.Points.Hit(kind, killpoint.Before, label, cause) {
-			c.Crash()
-			return
-		}
-		release()
-		if a.opts.Points.Hit(kind, killpoint.After, label, cause) {
-			c.Crash()
-		}
-	})
-}
-
 // nativeFetch is native.fetch(handle, input, init).
 func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 	target, ok := a.Engine.Attached(call.Argument(0)).(Target)
@@ -253,7 +232,7 @@ func (a *API) nativeFetch(call goja.FunctionCall) goja.Value {
 		a.Engine.Throw("TypeError", "This stub has no fetch(): it is the stub of an RPC target.")
 	}
 	return a.Platform.Fetch.DoBy(call.Argument(1), call.Argument(2), exchange.Route{
-		Through: target.Fetch, Emit: func(release func()) { a.Emit(killpoint.RPC, release) }, Failure: a.FromError, Cause: "rpc",
+		Through: target.Fetch, Emit: func(release func(), lose func(error)) { a.sendTo(target, release, lose) }, Failure: a.FromError, Cause: "rpc",
 	})
 }
 

@@ -52,6 +52,8 @@ type Call struct {
 	Args *Payload // an array of arguments; nil with Get
 	// Cause is that of Request.
 	Cause string
+	// From is the label of the object that calls, "" for a stateless worker.
+	From string
 }
 
 // Alarm is the argument of an alarm handler.

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
@@ -325,7 +326,7 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 		ev := i.CF.Failure(reason)
 		inv.Failed(reason)
 		i.Engine.Uncaught.Tell(reason)
-		i.emit(ctx, func() { finish(nil, ev) })
+		i.emit(ctx, func() { finish(nil, ev) }, func(err error) { finish(nil, err) })
 	}
 	thrown := i.Engine.Try(func() {
 		i.Engine.Await(handle(request), func(v goja.Value) {
@@ -341,7 +342,10 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 				return
 			}
 			inv.Returned(resp.Status)
-			i.emit(ctx, func() { finish(resp, nil) })
+			i.emit(ctx, func() { finish(resp, nil) }, func(err error) {
+				netx.Discard(resp, err)
+				finish(nil, err)
+			})
 		}, fail)
 	})
 	if thrown != nil {
@@ -352,22 +356,15 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 
 // emit releases a response; an object's response is an effect of its own, a
 // stateless worker's is one when the gateway writes it.
-func (i *Isolate) emit(ctx *engine.Context, release func()) {
+func (i *Isolate) emit(ctx *engine.Context, release func(), lose func(error)) {
 	if ctx.Kind != engine.ObjectContext || !i.opts.Points.On() {
 		ctx.Emit(release)
 		return
 	}
 	cause := i.Engine.Cause()
-	ctx.Emit(func() {
-		if i.opts.Points.Hit(killpoint.Response, killpoint.Before, ctx.Label, cause) {
-			ctx.Crash()
-			return
-		}
-		release()
-		if i.opts.Points.Hit(killpoint.Response, killpoint.After, ctx.Label, cause) {
-			ctx.Crash()
-		}
-	})
+	m := killpoint.Message{Kind: killpoint.Response, Object: ctx.Label, Cause: cause, Send: release, Lose: lose, Crash: ctx.Crash,
+		Post: func(fn func()) { _ = i.Engine.PostLoop(fn) }} // a closed loop has nobody who waits
+	ctx.Emit(func() { i.opts.Points.Send(m) })
 }
 
 func (t *entrypoint) fetch(ctx *engine.Context, request *goja.Object) goja.Value {

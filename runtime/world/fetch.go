@@ -30,15 +30,22 @@ func (d *dialer) Do(req *event.Request, done func(*event.Response, error)) func(
 			return // what hangs on the response is cut with the fetch
 		}
 		w.touch()
-		if asked && err == nil {
-			w.points.Hit(killpoint.Fetch, killpoint.After, "", cmp.Or(req.Cause, "fetch"))
+		arrive := func() {
+			w.touch()
+			if resp != nil {
+				w.open = w.open || resp.Socket != nil // its frames go where no one counts them
+				resp.Body = w.touching(resp.Body)
+			}
+			done(resp, err)
 		}
-		w.touch()
-		if resp != nil {
-			w.open = w.open || resp.Socket != nil // its frames go where no one counts them
-			resp.Body = w.touching(resp.Body)
+		if !asked || err != nil {
+			arrive()
+			return
 		}
-		done(resp, err)
+		w.points.Arrive(killpoint.Message{Kind: killpoint.Fetch, Cause: cmp.Or(req.Cause, "fetch"), Send: arrive, Lose: func(lost error) {
+			netx.Discard(resp, lost)
+			done(nil, lost)
+		}})
 	})
 	w.fetching.started(n, cancel)
 	return func(reason error) {

@@ -100,7 +100,7 @@ func (p *playback) do(o op) {
 		p.told(p.timers[o.n].Stop())
 	case doPoint:
 		at := o.value.(killpoint.Point)
-		w.points.Hit(at.Kind, at.Side, at.Object, at.Cause)
+		w.points.Repeat(at)
 	case doNote:
 		w.Note("%s", o.text)
 	case doDial:

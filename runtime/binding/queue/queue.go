@@ -300,11 +300,7 @@ func (d *queues) deliver(a *cfapi.API, h driver.Handlers, b *event.QueueBatch) g
 	promise := op.Promise()
 	points := d.session.Points
 	c.Emit(func() {
-		if points.Hit(killpoint.Queue, killpoint.Before, label, cause) {
-			c.Crash()
-			return
-		}
-		h.Queue(b, func(r *event.QueueResult, err error) {
+		end := func(r *event.QueueResult, err error) {
 			if points.Hit(killpoint.Queue, killpoint.After, label, cause) {
 				c.Crash()
 				return
@@ -320,6 +316,13 @@ func (d *queues) deliver(a *cfapi.API, h driver.Handlers, b *event.QueueBatch) g
 				}
 				return a.Engine.VM().ToValue(string(text))
 			})
+		}
+		send := func() { h.Queue(b, end) }
+		points.Depart(killpoint.Message{Kind: killpoint.Queue, Object: label, Cause: cause, Crash: c.Crash,
+			Post:  func(fn func()) { _ = a.Engine.PostLoop(fn) }, // a closed loop has no consumer
+			Send:  send,
+			Lose:  func(err error) { end(nil, err) },
+			Again: func() { h.Queue(b, func(*event.QueueResult, error) { send() }) }, // the first result is lost
 		})
 	})
 	return promise

@@ -25,8 +25,8 @@ type Route struct {
 	// Network says that the exchange speaks HTTP, and no other scheme.
 	Network bool
 	// Emit releases each request, those after a redirect too, as an output of the
-	// current context.
-	Emit func(release func())
+	// current context. In place of release it may call lose: its connection was lost.
+	Emit func(release func(), lose func(error))
 	// Failure is what a failed exchange rejects with. It runs on the loop.
 	Failure func(error) goja.Value
 	// Cause names the turn in which the promise settles.
@@ -66,7 +66,7 @@ const MaxRedirects = 20
 
 // Start emits one request. It belongs to a turn of the frame.
 func (f *Attempt) Start(req *event.Request, done func(*event.Response, error)) {
-	f.Route.Emit(func() { f.send(req, done) })
+	f.Route.Emit(func() { f.send(req, done) }, func(err error) { done(nil, err) })
 }
 
 // send sends one request; it runs on the loop.

@@ -67,7 +67,7 @@ func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
 // throws. Requests leave through the context's output gate.
 func (p *Fetch) Do(input, init goja.Value) goja.Value {
 	return p.DoBy(input, init, exchange.Route{
-		Through: p.through, Network: true, Emit: func(release func()) { p.Engine.Current().Emit(release) },
+		Through: p.through, Network: true, Emit: func(release func(), _ func(error)) { p.Engine.Current().Emit(release) },
 		Failure: func(err error) goja.Value { return exchange.Error(p.Engine, err) }, Cause: "fetch",
 	})
 }

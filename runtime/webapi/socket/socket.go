@@ -223,7 +223,7 @@ func (p *Sockets) openTunnel(url string, callback goja.Value) goja.Value {
 		e.Rethrow(err)
 	}
 	req := &event.Request{Method: "CONNECT", URL: url, Cause: e.Cause()}
-	attempt := &exchange.Attempt{Engine: e, Route: exchange.Route{Through: p.through, Emit: func(release func()) { h.owner.Emit(release) }}, Frame: e.Frame(), Manual: true}
+	attempt := &exchange.Attempt{Engine: e, Route: exchange.Route{Through: p.through, Emit: func(release func(), _ func(error)) { h.owner.Emit(release) }}, Frame: e.Frame(), Manual: true}
 	op := e.StartOp("connect to " + url).OnCancel(attempt.Cancel)
 	attempt.Start(req, func(resp *event.Response, err error) {
 		if err == nil && resp.Tunnel == nil {

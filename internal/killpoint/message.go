@@ -1,0 +1,117 @@
+package killpoint
+
+import "errors"
+
+// Message is what goes from one part of the system to another: a call, its result, an
+// alarm, a batch. Its two points are around its departure. Immutable once sent.
+type Message struct {
+	Kind          Kind
+	Object, Cause string
+	// To is the label of the object that gets it, "" for anyone else.
+	To string
+	// Send lets it go on; it must not wait.
+	Send func()
+	// Lose tells its sender that the connection was lost, with the message; nil: it
+	// cannot be lost.
+	Lose func(error)
+	// Again sends it twice, as if the first answer were lost; nil: it arrives at most
+	// once.
+	Again func()
+	// Crash is called if the object was armed to crash at one of its points; nil: it
+	// cannot be.
+	Crash func()
+	// Post runs what a Detour does later where Send must run; nil: anywhere.
+	Post func(func())
+}
+
+// Detour is an error of Interfere's by which a message takes another way. It calls one
+// or several of the message's functions, at once or later, from any goroutine. It is
+// asked without the lock of the effects.
+type Detour struct {
+	Take func(m Message)
+}
+
+// Error implements error: what is no message fails with it.
+func (*Detour) Error() string { return "a fault of messages at what is none" }
+
+// Send is a message between its points. It reports whether the message left, or will
+// leave, another way than at once.
+func (p *Points) Send(m Message) (detoured bool) { return p.send(Before, m, p.leave) }
+
+// Depart is Send for a message whose after-side is a point of its own: whoever gets
+// the message's answer hits it.
+func (p *Points) Depart(m Message) (detoured bool) {
+	return p.send(Before, m, func(m Message) { m.Send() })
+}
+
+// Arrive is Depart for the answer to a message, whose only point here is an after-side.
+func (p *Points) Arrive(m Message) (detoured bool) {
+	return p.send(After, m, func(m Message) { m.Send() })
+}
+
+func (p *Points) send(side Side, m Message, leave func(Message)) (detoured bool) {
+	if !p.On() {
+		m.Send()
+		return false
+	}
+	p.mu.Lock()
+	at, crashed := p.hitTo(m.Kind, side, m.Object, m.Cause, m.To)
+	err := p.interfered(at)
+	p.mu.Unlock()
+	var d *Detour
+	switch {
+	case crashed || errors.Is(err, ErrCrashed):
+		m.crash()
+		return false
+	case errors.As(err, &d):
+		d.Take(later(m, leave))
+		return true
+	}
+	leave(m)
+	return false
+}
+
+// Repeat is Hit at a point that was recorded, whose effect is not to be had.
+func (p *Points) Repeat(at Point) {
+	if !p.On() {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hitTo(at.Kind, at.Side, at.Object, at.Cause, at.To)
+}
+
+// leave sends m, and hits its after-side.
+func (p *Points) leave(m Message) {
+	m.Send()
+	p.mu.Lock()
+	at, crashed := p.hitTo(m.Kind, After, m.Object, m.Cause, m.To)
+	err := p.interfered(at)
+	p.mu.Unlock()
+	if crashed || errors.Is(err, ErrCrashed) {
+		m.crash()
+	}
+}
+
+// later is m for a Detour: its functions run where they must.
+func later(m Message, leave func(Message)) Message {
+	post := m.Post
+	if post == nil {
+		post = func(fn func()) { fn() }
+	}
+	out := m
+	out.Send = func() { post(func() { leave(m) }) }
+	if m.Lose != nil {
+		out.Lose = func(err error) { post(func() { m.Lose(err) }) }
+	}
+	if m.Again != nil {
+		out.Again = func() { post(m.Again) }
+	}
+	return out
+}
+
+func (m Message) crash() {
+	if m.Crash != nil {
+		m.Crash()
+	}
+}
