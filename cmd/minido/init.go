@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/starter"
@@ -60,16 +60,24 @@ func (c *initCommand) run(out io.Writer) error {
 		text += "  npm install\n"
 	}
 	program := cmp.Or(os.Getenv("MINIDO_COMMAND"), "minido") // set by the launcher of the npm package
-	text += fmt.Sprintf("  %[1]s dev                 # run it\n  %[1]s chaos enumerate .   # kill it wherever it can be killed\n", program)
 	install := ""
-	if made.TestPackages != "" && !(made.Packages && made.TestPackages == "npm install") {
-		install = "  " + made.TestPackages + "\n"
+	if !made.Packages || made.TestPackages != "npm install" {
+		install = made.TestPackages
 	}
-	test := fmt.Sprintf("  %s test                # run its tests\n", program)
-	if install != "" && bundled.Available() {
-		text += test + strings.TrimSuffix(install, "\n") + "   # for your editor: the types of the tests\n"
-	} else {
-		text += install + test
+	steps := [][2]string{{program + " dev", "run it"}, {program + " chaos enumerate .", "kill it wherever it can be killed"}, {program + " test", "run its tests"}}
+	switch {
+	case install == "":
+	case bundled.Available():
+		steps = append(steps, [2]string{install, "the types of the tests, for your editor"})
+	default:
+		steps = slices.Insert(steps, 2, [2]string{install, "what the tests need"})
+	}
+	width := 0
+	for _, s := range steps {
+		width = max(width, len(s[0]))
+	}
+	for _, s := range steps {
+		text += fmt.Sprintf("  %-*s   # %s\n", width, s[0], s[1])
 	}
 	_, err = io.WriteString(out, text)
 	return err
