@@ -42,14 +42,14 @@ type packages struct {
 }
 
 // locate finds vitest from the project's directory, and from vitest, as packages
-// find each other, what it is made of. A project without one gets minido's own.
-func locate(dir string) (*packages, error) {
+// find each other, what it is made of. A project without one gets what load loads.
+func locate(dir string, load func() (*bundled.Vitest, error)) (*packages, error) {
 	root, version, err := installed(dir, "vitest")
 	if err != nil {
 		return nil, err
 	}
 	if root == "" {
-		own, err := bundled.Load()
+		own, err := load()
 		if errors.Is(err, bundled.ErrNone) {
 			return nil, &UsageError{fmt.Sprintf("the package vitest is not installed in %s, and %v: npm install --save-dev vitest (minido test runs the project's own vitest, without Node.js)", dir, err)}
 		}
@@ -111,7 +111,7 @@ type project struct {
 // load reads the configuration of the worker, and finds the files.
 func (o *Options) load(s *settings) (p *project, err error) {
 	p = &project{options: o, settings: s}
-	if p.packages, err = locate(s.root); err != nil {
+	if p.packages, err = locate(s.root, bundled.Load); err != nil {
 		return nil, err
 	}
 	p.config = config.Options{Dir: s.dir(o), ConfigPath: s.Wrangler, Env: s.Environment, Environ: o.Environ, CompatibilityDate: s.Date}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"minido.dev/minido/vitest/bundled"
+
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -114,16 +116,28 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Without an installation of vitest the error says what to do.
+// Without an installation of vitest a project gets minido's own; a binary without one
+// says what to do.
 func TestMissingPackage(t *testing.T) {
 	dir := t.TempDir()
-	_, err := locate(dir)
+	none := func() (*bundled.Vitest, error) { return nil, bundled.ErrNone }
+	_, err := locate(dir, none)
 	var usage *UsageError
 	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "npm install --save-dev vitest") {
 		t.Error(err)
 	}
+	some := func() (*bundled.Vitest, error) {
+		return &bundled.Vitest{Packages: []bundled.Package{{Name: "vitest", Version: "4.0.0"}}}, nil
+	}
+	if p, err := locate(dir, some); err != nil || p.version != "4.0.0" || p.own == nil {
+		t.Errorf("%+v, %v", p, err)
+	}
 	write(t, dir, "node_modules/vitest/package.json", `{"version": "2.1.0"}`)
-	if _, err = locate(dir); !errors.As(err, &usage) || !strings.Contains(err.Error(), "vitest 2.1.0 is installed") {
+	if _, err = locate(dir, some); !errors.As(err, &usage) || !strings.Contains(err.Error(), "vitest 2.1.0 is installed") {
+		t.Error(err)
+	}
+	write(t, dir, "node_modules/vitest/package.json", `{"version": "4.1.0"}`)
+	if _, err = locate(dir, some); !errors.As(err, &usage) || !strings.Contains(err.Error(), "which vitest 4.1.0 needs, is not installed") {
 		t.Error(err)
 	}
 }
