@@ -20,7 +20,7 @@ type autoResponse struct{ request, response string }
 
 func (r *Realm) defineSockets() {
 	r.autoResp = engine.DefineClass(r.eng, engine.ClassDef[*autoResponse]{
-		Name: "WebSocketRequestResponsePair", Length: 2,
+		Name: "WebSocketRequestResponsePair",
 		New: func(call goja.ConstructorCall) *autoResponse {
 			if n := len(call.Arguments); n < 2 {
 				r.eng.Throw("TypeError", "Failed to construct 'WebSocketRequestResponsePair': constructor parameter %d is not of type 'string'.", n+1)
@@ -32,7 +32,7 @@ func (r *Realm) defineSockets() {
 			{Name: "response", Get: func(p *autoResponse, _ *goja.Object) goja.Value { return r.vm.ToValue(p.response) }},
 		},
 	})
-	r.eng.Global("WebSocketRequestResponsePair", r.autoResp.Ctor)
+	r.eng.Interface("WebSocketRequestResponsePair", r.autoResp.Ctor)
 }
 
 // socketMethods are the part of ctx that deals with hibernatable sockets

@@ -18,6 +18,7 @@ type Class[T any] struct {
 	Ctor  *goja.Object
 	Proto *goja.Object
 	e     *Engine
+	own   []Accessor[T]
 }
 
 // ClassDef describes a class. Methods get the Go value of their receiver; a
@@ -34,10 +35,18 @@ type ClassDef[T any] struct {
 	Called string
 	// CallIsNew makes a call without new construct too, as Intl's classes do.
 	CallIsNew bool
-	// Extends is the parent's constructor, whose statics and methods are inherited.
-	Extends   *goja.Object
+	// Language is for classes of ECMAScript and WebAssembly: getters have names
+	// and constants stay, which those of the platform do not in workerd (jsg/resource.h).
+	Language bool
+	// Extends is the parent's constructor, whose methods are inherited.
+	Extends *goja.Object
+	// Proto is the prototype if it is there already; nil makes one.
+	Proto     *goja.Object
 	Methods   []Method[T]
 	Accessors []Accessor[T]
+	// Own are read-only properties that each instance has of its own, with the
+	// values of when it was made (jsg/resource.h, JSG_READONLY_INSTANCE_PROPERTY).
+	Own       []Accessor[T]
 	Statics   []Func
 	Constants []Constant // on both constructor and prototype
 }
@@ -126,12 +135,12 @@ func (e *Engine) Attached(v goja.Value) any {
 
 // DefineClass makes the class in this runtime. It does not put it on globalThis.
 func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
-	c := &Class[T]{Name: def.Name, e: e}
+	c := &Class[T]{Name: def.Name, e: e, own: def.Own}
 	c.Ctor = e.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
 		if def.New == nil {
 			panic(e.vm.NewTypeError("Illegal constructor"))
 		}
-		e.Attach(call.This, def.New(call))
+		c.make(call.This, def.New(call))
 		return nil
 	}).(*goja.Object)
 	// A call: Name(), obj.Name(), or Name.call(obj). goja makes one of an object a
@@ -149,46 +158,59 @@ func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
 			panic(e.vm.NewTypeError("Failed to construct '%s': Please use the 'new' operator, this object constructor cannot be called as a function.", def.Name))
 		}
 		made := e.vm.CreateObject(c.Proto)
-		e.Attach(made, def.New(goja.ConstructorCall{This: made, Arguments: call.Arguments}))
+		c.make(made, def.New(goja.ConstructorCall{This: made, Arguments: call.Arguments}))
 		return made
 	}
 	insides.Amend(c.Ctor, called) // where goja is not known, a call without new constructs
 	e.nameFunc(c.Ctor, def.Name, def.Length)
-	c.Proto = c.Ctor.Get("prototype").(*goja.Object)
-	c.Ctor.DefineDataProperty("prototype", c.Proto, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	if def.Extends != nil {
-		c.Ctor.SetPrototype(def.Extends)
+	if c.Proto = def.Proto; c.Proto == nil {
+		c.Proto = c.Ctor.Get("prototype").(*goja.Object)
+	}
+	c.Proto.DefineDataProperty("constructor", c.Ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	c.Ctor.DefineDataProperty("prototype", c.Proto, flag(!def.Language), goja.FLAG_FALSE, goja.FLAG_FALSE)
+	if def.Extends != nil { // not the constructor: it inherits from Function.prototype
 		c.Proto.SetPrototype(def.Extends.Get("prototype").(*goja.Object))
 	}
-	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	c.Proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(cmp.Or(def.Tag, def.Name)), flag(!def.Language), goja.FLAG_TRUE, goja.FLAG_FALSE)
 	for _, m := range def.Methods {
 		e.DefineFunc(c.Proto, Func{m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
 			return m.Fn(c.Self(call.This), call)
 		}})
 	}
 	for _, a := range def.Accessors {
-		c.accessor(a)
+		c.accessor(a, def.Language)
 	}
 	for _, f := range def.Statics {
 		e.DefineFunc(c.Ctor, f)
 	}
 	for _, k := range def.Constants {
 		for _, o := range []*goja.Object{c.Ctor, c.Proto} {
-			o.DefineDataProperty(k.Name, e.vm.ToValue(k.Value), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
+			o.DefineDataProperty(k.Name, e.vm.ToValue(k.Value), goja.FLAG_FALSE, flag(!def.Language), goja.FLAG_TRUE)
 		}
 	}
 	return c
 }
 
-func (c *Class[T]) accessor(a Accessor[T]) {
-	get := c.e.Func("get "+a.Name, 0, func(call goja.FunctionCall) goja.Value {
+func flag(on bool) goja.Flag {
+	if on {
+		return goja.FLAG_TRUE
+	}
+	return goja.FLAG_FALSE
+}
+
+func (c *Class[T]) accessor(a Accessor[T], named bool) {
+	getter, setter, arity := "", "", 0
+	if named {
+		getter, setter, arity = "get "+a.Name, "set "+a.Name, 1
+	}
+	get := c.e.Func(getter, 0, func(call goja.FunctionCall) goja.Value {
 		self := c.Self(call.This)
 		this, _ := call.This.(*goja.Object)
 		return a.Get(self, this)
 	})
 	var set goja.Value
 	if a.Set != nil {
-		set = c.e.Func("set "+a.Name, 1, func(call goja.FunctionCall) goja.Value {
+		set = c.e.Func(setter, arity, func(call goja.FunctionCall) goja.Value {
 			self := c.Self(call.This)
 			this, _ := call.This.(*goja.Object)
 			a.Set(self, this, call.Argument(0))
@@ -198,11 +220,27 @@ func (c *Class[T]) accessor(a Accessor[T]) {
 	c.Proto.DefineAccessorProperty(a.Name, get, set, goja.FLAG_TRUE, goja.FLAG_TRUE)
 }
 
+// Alias has the method of that name answer to a symbol too, as a function
+// without a name (jsg/resource.h, JSG_ITERABLE, JSG_DISPOSE).
+func (c *Class[T]) Alias(symbol *goja.Symbol, method string) {
+	fn := c.Proto.Get(method)
+	unnamed := c.e.Func("", 0, func(call goja.FunctionCall) goja.Value { return c.e.Call(fn, call.This, call.Arguments...) })
+	c.Proto.DefineDataPropertySymbol(symbol, unnamed, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
 // Wrap makes an instance around value, without running the constructor.
 func (c *Class[T]) Wrap(value T) *goja.Object {
 	obj := c.e.vm.CreateObject(c.Proto)
-	c.e.Attach(obj, value)
+	c.make(obj, value)
 	return obj
+}
+
+// make makes obj an instance that carries value.
+func (c *Class[T]) make(obj *goja.Object, value T) {
+	c.e.Attach(obj, value)
+	for _, p := range c.own {
+		obj.DefineDataProperty(p.Name, p.Get(value, obj), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
 }
 
 // Of is the Go value of an instance; ok is false for anything else.
@@ -264,16 +302,28 @@ func (e *Engine) Native(funcs ...Func) *goja.Object {
 	return obj
 }
 
-// Global defines a property of globalThis as Web IDL does: writable and
-// configurable, and enumerable if it is an attribute or an operation, whose
-// names begin with a small letter, not if it is an interface.
+// Global defines a property of globalThis: writable and configurable, and
+// enumerable if its name begins with a small letter, which ECMAScript's classes
+// and namespaces do not.
 func (e *Engine) Global(name string, v goja.Value) {
 	e.vm.GlobalObject().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, listed(name))
 }
 
-func listed(name string) goja.Flag {
-	if name[0] >= 'a' && name[0] <= 'z' && name != "console" && name != "eval" { // a namespace, and ECMAScript's
-		return goja.FLAG_TRUE
+// Interface defines a class or an operation of the global scope, which globalThis
+// inherits (workerd: api/global-scope.h, JSG_NESTED_TYPE and JSG_METHOD).
+func (e *Engine) Interface(name string, v goja.Value) {
+	e.Scope().DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+}
+
+// Scope is the prototype of globalThis.
+func (e *Engine) Scope() *goja.Object {
+	if e.scope == nil {
+		e.scope = e.vm.NewObject()
+		e.vm.GlobalObject().SetPrototype(e.scope)
 	}
-	return goja.FLAG_FALSE
+	return e.scope
+}
+
+func listed(name string) goja.Flag {
+	return flag(name[0] >= 'a' && name[0] <= 'z' && name != "console" && name != "eval") // a namespace, and ECMAScript's
 }

@@ -112,6 +112,7 @@ type Engine struct {
 	overflow  overflow
 	prims     *goja.Object
 	classes   classSlots
+	scope     *goja.Object // see Scope
 	maker     *insides.Maker
 	appends   insides.Appends
 	iterating insides.Iterating

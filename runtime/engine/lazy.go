@@ -20,11 +20,28 @@ func (l *Lazies) Global(name string, make func() goja.Value) {
 	l.Property(l.engine.vm.GlobalObject(), name, listed(name), make)
 }
 
-// Property is Global for a property of any object. One of the global object, or
-// one that is not enumerable, is made too when a program asks how it is defined,
-// and so shows as the data property that it stands for; the exports of modules
-// stay accessors, which bundled code copies without a need for their values.
+// Interface is Engine.Interface of what is made at its first use.
+func (l *Lazies) Interface(name string, make func() goja.Value) {
+	l.Property(l.engine.Scope(), name, goja.FLAG_TRUE, make)
+}
+
+// Property is Global for a property of any object. It is made too when a program asks
+// how it is defined, and so shows as the data property that it stands for.
 func (l *Lazies) Property(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) {
+	get := l.define(obj, name, enumerable, make)
+	if l.getters[obj] == nil {
+		l.getters[obj] = map[string]goja.Value{}
+	}
+	l.getters[obj][name] = get
+}
+
+// Export is an enumerable Property that stays an accessor until it is read, as
+// bundled code copies the exports of modules without a need for their values.
+func (l *Lazies) Export(obj *goja.Object, name string, make func() goja.Value) {
+	l.define(obj, name, goja.FLAG_TRUE, make)
+}
+
+func (l *Lazies) define(obj *goja.Object, name string, enumerable goja.Flag, make func() goja.Value) goja.Value {
 	settle := func(v goja.Value) {
 		obj.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, enumerable)
 		delete(l.getters[obj], name)
@@ -36,16 +53,15 @@ func (l *Lazies) Property(obj *goja.Object, name string, enumerable goja.Flag, m
 		return v
 	})
 	set := l.engine.Func("set "+name, 1, func(call goja.FunctionCall) goja.Value {
+		if heir, ok := call.This.(*goja.Object); ok && heir != obj { // an assignment to what inherits a data property
+			heir.DefineDataProperty(name, call.Argument(0), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+			return goja.Undefined()
+		}
 		settle(call.Argument(0))
 		return goja.Undefined()
 	})
 	obj.DefineAccessorProperty(name, get, set, goja.FLAG_TRUE, enumerable)
-	if enumerable == goja.FLAG_FALSE || obj == l.engine.vm.GlobalObject() {
-		if l.getters[obj] == nil {
-			l.getters[obj] = map[string]goja.Value{}
-		}
-		l.getters[obj][name] = get
-	}
+	return get
 }
 
 // install has questions for a property's descriptor make what is lazy.

@@ -13,7 +13,7 @@ func TestLazyDescriptors(t *testing.T) {
 	w := newWorld(t)
 	w.e.Lazies.Global("Lazy", func() goja.Value { return w.e.vm.ToValue(5) })
 	exports := w.e.vm.NewObject()
-	w.e.Lazies.Property(exports, "part", goja.FLAG_TRUE, func() goja.Value { return w.e.vm.ToValue(6) })
+	w.e.Lazies.Export(exports, "part", func() goja.Value { return w.e.vm.ToValue(6) })
 	w.e.Global("exports", exports)
 	w.script(nil, `const d = Object.getOwnPropertyDescriptor(globalThis, "Lazy"), r = Reflect.getOwnPropertyDescriptor(globalThis, "Lazy");
 		say([d.value, d.writable, d.enumerable, d.configurable, r.value, typeof Object.getOwnPropertyDescriptor(exports, "part").get, exports.part].join());`)

@@ -133,7 +133,7 @@ func (t *Turns) run(fn func()) {
 		e.Health.Condemn(stopped)
 		return
 	}
-	e.Uncaught.Report(e.Errors.FromGo(err))
+	e.Uncaught.Reached(e.Errors.FromGo(err))
 }
 
 // finish ends a turn: commits, then outputs.

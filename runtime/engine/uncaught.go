@@ -77,11 +77,17 @@ func (u *Uncaught) judge() {
 	}
 }
 
-// Report reports an exception that reached the top of a callback.
+// Report reports an exception as reportError() does: the hook may take it.
 func (u *Uncaught) Report(v goja.Value) {
-	if h := u.hooks.UncaughtError; h != nil && h(v) {
-		return
+	if h := u.hooks.UncaughtError; h == nil || !h(v) {
+		u.Reached(v)
 	}
+}
+
+// Reached tells of an exception that reached the top of a callback: a timer's, or a
+// listener's of an event that the platform dispatched. As in workerd it makes no
+// "error" event.
+func (u *Uncaught) Reached(v goja.Value) {
 	if inv := u.engine.Frame().Invocation; inv != nil {
 		inv.Threw(v)
 	}

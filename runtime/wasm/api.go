@@ -147,7 +147,8 @@ func (s *Store) instantiateFunc(call goja.FunctionCall) goja.Value {
 
 func (s *Store) defineModule() {
 	s.classes.module = engine.DefineClass(s.engine, engine.ClassDef[*Code]{
-		Name: "Module", Tag: "WebAssembly.Module", Length: 1, Called: "WebAssembly.Module(): WebAssembly.Module must be invoked with 'new'",
+		Language: true,
+		Name:     "Module", Tag: "WebAssembly.Module", Length: 1, Called: "WebAssembly.Module(): WebAssembly.Module must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *Code { return s.compileBytes(call.Argument(0), "WebAssembly.Module()") },
 	})
 	static := func(name string, length int, fn func(b *binary, call goja.FunctionCall) []any) {
@@ -198,7 +199,8 @@ func (s *Store) described(pairs ...string) *goja.Object {
 func (s *Store) defineInstance() {
 	const what = "WebAssembly.Instance()"
 	s.classes.instance = engine.DefineClass(s.engine, engine.ClassDef[*instanceObject]{
-		Name: "Instance", Tag: "WebAssembly.Instance", Length: 1, Called: "WebAssembly.Instance must be invoked with 'new'",
+		Language: true,
+		Name:     "Instance", Tag: "WebAssembly.Instance", Length: 1, Called: "WebAssembly.Instance must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *instanceObject {
 			code, ok := s.classes.module.Of(call.Argument(0))
 			if !ok {

@@ -70,7 +70,8 @@ func (s *Store) descriptor(call goja.ConstructorCall, where, what string) *goja.
 func (s *Store) defineMemory() {
 	const where = "WebAssembly.Memory()"
 	c := engine.DefineClass(s.engine, engine.ClassDef[*memory]{
-		Name: "Memory", Tag: "WebAssembly.Memory", Length: 1, Called: where + ": WebAssembly.Memory must be invoked with 'new'",
+		Language: true,
+		Name:     "Memory", Tag: "WebAssembly.Memory", Length: 1, Called: where + ": WebAssembly.Memory must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *memory {
 			o := s.descriptor(call, where, "memory")
 			l := s.limitsOf(o, where, maxPages)
@@ -117,7 +118,8 @@ const notFunction = "function-typed object must be null (if nullable) or a Wasm 
 func (s *Store) defineTable() {
 	const where = "WebAssembly.Table()"
 	c := engine.DefineClass(s.engine, engine.ClassDef[*table]{
-		Name: "Table", Tag: "WebAssembly.Table", Length: 1, Called: where + ": WebAssembly.Table must be invoked with 'new'",
+		Language: true,
+		Name:     "Table", Tag: "WebAssembly.Table", Length: 1, Called: where + ": WebAssembly.Table must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *table {
 			o := s.descriptor(call, where, "table")
 			element, ok := elementTypes[member(o, "element").String()]
@@ -210,7 +212,8 @@ func (s *Store) newGlobal(typ globalType, bits uint64) *global {
 func (s *Store) defineGlobal() {
 	const where = "WebAssembly.Global()"
 	c := engine.DefineClass(s.engine, engine.ClassDef[*global]{
-		Name: "Global", Tag: "WebAssembly.Global", Length: 1, Called: where + ": WebAssembly.Global must be invoked with 'new'",
+		Language: true,
+		Name:     "Global", Tag: "WebAssembly.Global", Length: 1, Called: where + ": WebAssembly.Global must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *global {
 			o := s.descriptor(call, where, "global")
 			typ := globalType{mutable: member(o, "mutable").ToBoolean()}

@@ -27,7 +27,8 @@ var tagTypes = map[string]valueType{"i32": typeI32, "i64": typeI64, "f32": typeF
 // handling proposal).
 func (s *Store) defineTags() {
 	s.classes.tag = engine.DefineClass(s.engine, engine.ClassDef[*tag]{
-		Name: "Tag", Tag: "WebAssembly.Tag", Length: 1, Called: "WebAssembly.Tag(): WebAssembly.Tag must be invoked with 'new'",
+		Language: true,
+		Name:     "Tag", Tag: "WebAssembly.Tag", Length: 1, Called: "WebAssembly.Tag(): WebAssembly.Tag must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *tag {
 			const where = "WebAssembly.Tag()"
 			o, ok := call.Argument(0).(*goja.Object)
@@ -73,7 +74,8 @@ func (s *Store) listOf(v goja.Value) []goja.Value {
 func (s *Store) defineException() {
 	const where = "WebAssembly.Exception()"
 	c := engine.DefineClass(s.engine, engine.ClassDef[*exception]{
-		Name: "Exception", Tag: "WebAssembly.Exception", Length: 2, Called: where + ": WebAssembly.Exception must be invoked with 'new'",
+		Language: true,
+		Name:     "Exception", Tag: "WebAssembly.Exception", Length: 2, Called: where + ": WebAssembly.Exception must be invoked with 'new'",
 		New: func(call goja.ConstructorCall) *exception {
 			t, ok := s.classes.tag.Of(call.Argument(0))
 			switch {

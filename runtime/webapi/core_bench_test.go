@@ -46,7 +46,7 @@ func BenchmarkEventDispatch(b *testing.B) {
 		target := v.ToObject(w.Platform.VM)
 		b.ReportAllocs()
 		for b.Loop() {
-			w.Platform.Events.Fire(target, w.Platform.Events.NewMessage(one, ""))
+			w.Platform.Events.Fire(target, w.Platform.Events.NewMessage(one, w.Platform.VM.ToValue(nil)))
 		}
 	})
 }

@@ -64,11 +64,6 @@ func (r *Realm) domExceptions() *engine.Class[*domException] {
 	sort.Slice(constants, func(i, j int) bool { return constants[i].Value.(int) < constants[j].Value.(int) })
 	class := engine.DefineClass(r.Engine, engine.ClassDef[*domException]{
 		Name: "DOMException", New: r.newDOMException,
-		Accessors: []engine.Accessor[*domException]{
-			Reader("name", func(x *domException) goja.Value { return x.name }),
-			Reader("message", func(x *domException) goja.Value { return x.message }),
-			Reader("code", func(x *domException) goja.Value { return r.VM.ToValue(errorCodes[x.name.String()].code) }),
-		},
 		Constants: constants,
 	})
 	class.Proto.SetPrototype(r.Engine.Primordial("Error").Get("prototype").(*goja.Object))

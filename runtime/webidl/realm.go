@@ -58,7 +58,7 @@ func Lazily[T any](e *engine.Engine, make func() T) func() T {
 
 // LazyClass defines the global of a class that ctor makes.
 func (r *Realm) LazyClass(name string, ctor func() *goja.Object) {
-	r.Engine.Lazies.Global(name, func() goja.Value { return ctor() })
+	r.Engine.Lazies.Interface(name, func() goja.Value { return ctor() })
 }
 
 // GlobalClass is a constructor of the platform.
@@ -99,8 +99,8 @@ func (r *Realm) CalledOnGlobal(call goja.FunctionCall) bool {
 }
 
 // GlobalFunc makes an operation of the global scope.
-func (r *Realm) GlobalFunc(name string, length int, fn func(goja.FunctionCall) goja.Value) goja.Value {
-	return r.Engine.Func(name, length, func(call goja.FunctionCall) goja.Value {
+func (r *Realm) GlobalFunc(name string, fn func(goja.FunctionCall) goja.Value) goja.Value {
+	return r.Engine.Func(name, 0, func(call goja.FunctionCall) goja.Value {
 		if !r.CalledOnGlobal(call) {
 			r.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
 		}

@@ -108,7 +108,7 @@ func TestConversions(t *testing.T) {
 func TestRealm(t *testing.T) {
 	inRealm(t, func(r *Realm) {
 		n := 0
-		r.Engine.Global("it", r.GoIterator("Test Iterator", func() (goja.Value, bool) {
+		r.Engine.Global("it", r.LanguageIterator("Test Iterator", func() (goja.Value, bool) {
 			n++
 			return r.VM.ToValue(n), n < 3
 		}))

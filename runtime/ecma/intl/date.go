@@ -472,7 +472,8 @@ func (p *Intl) dateArgument(v goja.Value) float64 {
 
 func (p *Intl) dateTimeFormatClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*dateFormat]{
-		Name: "Intl.DateTimeFormat", CallIsNew: true,
+		Language: true,
+		Name:     "Intl.DateTimeFormat", CallIsNew: true,
 		New: func(call goja.ConstructorCall) *dateFormat {
 			return p.newDateFormat("Intl.DateTimeFormat", call.Argument(0), call.Argument(1), dateOnly)
 		},

@@ -115,7 +115,8 @@ func (d *displayNames) usualCase(code string) string {
 
 func (p *Intl) displayNamesClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*displayNames]{
-		Name: "Intl.DisplayNames", Length: 2,
+		Language: true,
+		Name:     "Intl.DisplayNames", Length: 2,
 		New: func(call goja.ConstructorCall) *displayNames {
 			const what = "Intl.DisplayNames"
 			options := call.Argument(1)

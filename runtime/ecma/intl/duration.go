@@ -262,7 +262,8 @@ func (f *durationFormat) withFraction(d [10]float64, unit int) decimal {
 
 func (p *Intl) durationFormatClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*durationFormat]{
-		Name: "Intl.DurationFormat",
+		Language: true,
+		Name:     "Intl.DurationFormat",
 		New: func(call goja.ConstructorCall) *durationFormat {
 			return p.newDurationFormat(call.Argument(0), call.Argument(1))
 		},

@@ -59,7 +59,8 @@ func lastDigits(s string) int {
 
 func (p *Intl) pluralRulesClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*pluralRules]{
-		Name: "Intl.PluralRules",
+		Language: true,
+		Name:     "Intl.PluralRules",
 		New: func(call goja.ConstructorCall) *pluralRules {
 			const what = "Intl.PluralRules"
 			r := &pluralRules{tag: language.AmericanEnglish, digits: &numberFormat{style: "decimal", notation: "standard"}}
@@ -161,7 +162,8 @@ func (p *Intl) listFormatClass() *goja.Object {
 		return list
 	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*listFormat]{
-		Name: "Intl.ListFormat",
+		Language: true,
+		Name:     "Intl.ListFormat",
 		New: func(call goja.ConstructorCall) *listFormat {
 			const what = "Intl.ListFormat"
 			f := &listFormat{locale: p.resolveLocale(call.Argument(0))}
@@ -265,7 +267,8 @@ func (p *Intl) relativeTimeClass() *goja.Object {
 		return f.parts(n, unit)
 	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*relativeTime]{
-		Name: "Intl.RelativeTimeFormat",
+		Language: true,
+		Name:     "Intl.RelativeTimeFormat",
 		New: func(call goja.ConstructorCall) *relativeTime {
 			const what = "Intl.RelativeTimeFormat"
 			f := &relativeTime{locale: p.resolveLocale(call.Argument(0)), number: p.newNumberFormat(what, call.Argument(0), goja.Undefined())}
@@ -365,7 +368,8 @@ func (p *Intl) collatorOptions(locales, options goja.Value) collatorOptions {
 
 func (p *Intl) collatorClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*collation]{
-		Name: "Intl.Collator", CallIsNew: true,
+		Language: true,
+		Name:     "Intl.Collator", CallIsNew: true,
 		New: func(call goja.ConstructorCall) *collation {
 			return newCollation(p.collatorOptions(call.Argument(0), call.Argument(1)))
 		},

@@ -164,7 +164,8 @@ func (p *Intl) localeClass() *goja.Object {
 		}}
 	}
 	class = engine.DefineClass(p.Engine, engine.ClassDef[*intlLocale]{
-		Name: "Intl.Locale", Length: 1,
+		Language: true,
+		Name:     "Intl.Locale", Length: 1,
 		New: func(call goja.ConstructorCall) *intlLocale { return p.newLocale(call.Argument(0), call.Argument(1)) },
 		Accessors: []engine.Accessor[*intlLocale]{
 			text("language", func(l *intlLocale) string { b, _, _ := l.tag.Raw(); return b.String() }),

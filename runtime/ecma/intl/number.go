@@ -391,7 +391,8 @@ func (f *numberFormat) currencyParts(one bool) (before, after []part) {
 
 func (p *Intl) numberFormatClass() *goja.Object {
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*numberFormat]{
-		Name: "Intl.NumberFormat", CallIsNew: true,
+		Language: true,
+		Name:     "Intl.NumberFormat", CallIsNew: true,
 		New: func(call goja.ConstructorCall) *numberFormat {
 			return p.newNumberFormat("Intl.NumberFormat", call.Argument(0), call.Argument(1))
 		},

@@ -263,7 +263,8 @@ func (p *Intl) segmentRecord(s *segments, x segment) goja.Value {
 
 func (p *Intl) segmenterClass() *goja.Object {
 	result := engine.DefineClass(p.Engine, engine.ClassDef[*segments]{
-		Name: "Segments",
+		Language: true,
+		Name:     "Segments",
 		Methods: []engine.Method[*segments]{{Name: "containing", Length: 1, Fn: func(s *segments, call goja.FunctionCall) goja.Value {
 			at := int(call.Argument(0).ToInteger())
 			for _, x := range s.list {
@@ -276,7 +277,7 @@ func (p *Intl) segmenterClass() *goja.Object {
 	})
 	result.Proto.DefineDataPropertySymbol(goja.SymIterator, p.Engine.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value {
 		s, i := result.Self(call.This), 0
-		return p.GoIterator("Segmenter String Iterator", func() (goja.Value, bool) {
+		return p.LanguageIterator("Segmenter String Iterator", func() (goja.Value, bool) {
 			if i >= len(s.list) {
 				return nil, false
 			}
@@ -285,7 +286,8 @@ func (p *Intl) segmenterClass() *goja.Object {
 		})
 	}), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*segmenter]{
-		Name: "Intl.Segmenter",
+		Language: true,
+		Name:     "Intl.Segmenter",
 		New: func(call goja.ConstructorCall) *segmenter {
 			s := &segmenter{locale: "en-US"}
 			if tags := p.localeList(call.Argument(0)); len(tags) > 0 {

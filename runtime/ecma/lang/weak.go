@@ -32,7 +32,8 @@ func (p *Language) installWeak() {
 	simulated := clock.IsVirtual(p.Engine.Clock())
 	p.Engine.Lazies.Global("WeakRef", func() goja.Value {
 		ctor := engine.DefineClass(p.Engine, engine.ClassDef[*weakRef]{
-			Name: "WeakRef", Length: 1,
+			Language: true,
+			Name:     "WeakRef", Length: 1,
 			New: func(call goja.ConstructorCall) *weakRef { return p.newWeakRef(call.Argument(0), simulated) },
 			Methods: []engine.Method[*weakRef]{{Name: "deref", Fn: func(r *weakRef, _ goja.FunctionCall) goja.Value {
 				if r.strong != nil {
@@ -85,7 +86,8 @@ func (p *Language) keep(obj *goja.Object) {
 
 func (p *Language) finalizationRegistry() goja.Value {
 	ctor := engine.DefineClass(p.Engine, engine.ClassDef[*finalizers]{
-		Name: "FinalizationRegistry", Length: 1,
+		Language: true,
+		Name:     "FinalizationRegistry", Length: 1,
 		New: func(call goja.ConstructorCall) *finalizers {
 			if !engine.IsCallable(call.Argument(0)) {
 				p.Engine.Throw("TypeError", "FinalizationRegistry: cleanup must be callable")

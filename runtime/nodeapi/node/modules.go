@@ -173,7 +173,7 @@ func (m *Modules) native(make func(m *Modules) []engine.Func) *goja.Object {
 	// lazy defines a property that is made when it is first read.
 	m.Define(obj, "lazy", m.Engine.Func("lazy", 3, func(call goja.FunctionCall) goja.Value {
 		target, fn := call.Argument(0).ToObject(m.VM), call.Argument(2)
-		m.Engine.Lazies.Property(target, call.Argument(1).String(), goja.FLAG_TRUE, func() goja.Value {
+		m.Engine.Lazies.Export(target, call.Argument(1).String(), func() goja.Value {
 			return m.Engine.Call(fn, goja.Undefined())
 		})
 		return target

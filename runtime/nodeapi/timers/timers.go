@@ -1,6 +1,7 @@
 package timers
 
 import (
+	"strings"
 	"time"
 
 	"github.com/dop251/goja"
@@ -36,7 +37,11 @@ func installTimers(m *node.Modules) {
 		names = append(names, "setTimeout", "clearTimeout", "setInterval", "clearInterval")
 	}
 	for _, name := range names {
-		m.LazyGlobal(name, "timers")
+		define := m.Engine.Lazies.Global
+		if strings.HasSuffix(name, "Immediate") { // these are in workerd without Node too
+			define = m.Engine.Lazies.Interface
+		}
+		define(name, func() goja.Value { return m.Load("timers").(*goja.Object).Get(name) })
 	}
 }
 
@@ -92,7 +97,7 @@ func makeTimers(base *node.Modules) goja.Value {
 		}},
 	)
 	m.Define(exports, "Timeout", m.timers.timeout.Ctor)
-	e.Lazies.Property(exports, "promises", goja.FLAG_TRUE, func() goja.Value { return m.Load("timers/promises") })
+	e.Lazies.Export(exports, "promises", func() goja.Value { return m.Load("timers/promises") })
 	return exports
 }
 

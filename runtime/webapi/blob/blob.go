@@ -91,7 +91,7 @@ func (p *Blobs) files() *engine.Class[*File] {
 	s := p
 	if s.file == nil {
 		s.file = engine.DefineClass(p.Engine, engine.ClassDef[*File]{
-			Name: "File", Length: 2, Extends: p.blobs().Ctor, New: p.initFile,
+			Name: "File", Extends: p.blobs().Ctor, New: p.initFile,
 			Accessors: []engine.Accessor[*File]{
 				webidl.Reader("name", func(f *File) goja.Value { return p.VM.ToValue(f.Name) }),
 				webidl.Reader("lastModified", func(f *File) goja.Value { return p.VM.ToValue(f.lastModified) }),

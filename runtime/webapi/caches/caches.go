@@ -33,7 +33,7 @@ func New(r *webidl.Realm, f *fetch.Fetch, store *Store) *Caches {
 	p, e := &Caches{r, f, store}, r.Engine
 	e.Lazies.Global("caches", p.defineCaches)
 	for _, name := range []string{"Cache", "CacheStorage"} {
-		e.Lazies.Global(name, func() goja.Value {
+		e.Lazies.Interface(name, func() goja.Value {
 			p.VM.GlobalObject().Get("caches")
 			return p.GlobalClass(name)
 		})
@@ -54,11 +54,11 @@ func (p *Caches) defineCaches() goja.Value {
 	}
 	storages := engine.DefineClass(p.Engine, engine.ClassDef[storage]{
 		Name: "CacheStorage",
-		Accessors: []engine.Accessor[storage]{
+		Own: []engine.Accessor[storage]{
 			{Name: "default", Get: func(storage, *goja.Object) goja.Value { return first }},
 		},
 		Methods: []engine.Method[storage]{
-			{Name: "open", Length: 1, Fn: func(_ storage, call goja.FunctionCall) goja.Value {
+			{Name: "open", Fn: func(_ storage, call goja.FunctionCall) goja.Value {
 				return p.Promise(func() goja.Value {
 					p.Need(call, 1, "CacheStorage", "open", "string")
 					return class.Wrap(&cache{p.ToString(call.Arguments[0]).String()})
@@ -67,14 +67,14 @@ func (p *Caches) defineCaches() goja.Value {
 			missing("match"), missing("has"), missing("delete"), missing("keys"),
 		},
 	})
-	p.Engine.Global("Cache", class.Ctor)
-	p.Engine.Global("CacheStorage", storages.Ctor)
+	p.Engine.Interface("Cache", class.Ctor)
+	p.Engine.Interface("CacheStorage", storages.Ctor)
 	return storages.Wrap(storage{})
 }
 
 func (p *Caches) defineCache() *engine.Class[*cache] {
 	method := func(name string, length int, fn func(c *cache, call goja.FunctionCall) goja.Value) engine.Method[*cache] {
-		return engine.Method[*cache]{Name: name, Length: length, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
+		return engine.Method[*cache]{Name: name, Fn: func(c *cache, call goja.FunctionCall) goja.Value {
 			return p.Promise(func() goja.Value {
 				p.Need(call, 1, "Cache", name, "Request or string")
 				p.Engine.IO("the cache")

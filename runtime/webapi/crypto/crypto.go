@@ -39,9 +39,9 @@ func (p *Crypto) Install() {
 	subtles := webidl.Lazily(e, p.defineSubtle)
 	cryptos := webidl.Lazily(e, func() *engine.Class[cryptoObject] { return p.defineCrypto(subtles) })
 	e.Lazies.Global("crypto", func() goja.Value { return cryptos().Wrap(cryptoObject{}) })
-	e.Lazies.Global("Crypto", func() goja.Value { return cryptos().Ctor })
-	e.Lazies.Global("SubtleCrypto", func() goja.Value { return subtles().Ctor })
-	e.Lazies.Global("CryptoKey", func() goja.Value { return p.cryptoKeys().Ctor })
+	e.Lazies.Interface("Crypto", func() goja.Value { return cryptos().Ctor })
+	e.Lazies.Interface("SubtleCrypto", func() goja.Value { return subtles().Ctor })
+	e.Lazies.Interface("CryptoKey", func() goja.Value { return p.cryptoKeys().Ctor })
 }
 
 // maxRandomBytes is the quota of one getRandomValues (section 10.1.1).
@@ -55,7 +55,7 @@ func (p *Crypto) defineCrypto(subtles func() *engine.Class[subtleObject]) *engin
 			{Name: "subtle", Get: func(cryptoObject, *goja.Object) goja.Value { return subtle() }},
 		},
 		Methods: []engine.Method[cryptoObject]{
-			{Name: "getRandomValues", Length: 1, Fn: func(_ cryptoObject, call goja.FunctionCall) goja.Value {
+			{Name: "getRandomValues", Fn: func(_ cryptoObject, call goja.FunctionCall) goja.Value {
 				return p.getRandomValues(call.Argument(0))
 			}},
 			{Name: "randomUUID", Fn: func(cryptoObject, goja.FunctionCall) goja.Value {
@@ -67,7 +67,7 @@ func (p *Crypto) defineCrypto(subtles func() *engine.Class[subtleObject]) *engin
 			}},
 		},
 	})
-	p.Engine.Lazies.Property(class.Proto, "DigestStream", goja.FLAG_FALSE, p.makeDigestStream)
+	p.Engine.Lazies.Property(class.Proto, "DigestStream", goja.FLAG_TRUE, p.makeDigestStream)
 	return class
 }
 

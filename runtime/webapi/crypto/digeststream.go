@@ -26,7 +26,7 @@ const crc64NVME = 0x9a6c9329ac4bc9b5
 // makeDigestStream makes crypto.DigestStream, a WritableStream of workerd's
 // (src/workerd/api/crypto/crypto.c++).
 func (p *Crypto) makeDigestStream() goja.Value {
-	native := p.Engine.Native(engine.Func{Name: "hash", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+	native := p.Engine.Native(engine.Func{Name: "hash", Fn: func(call goja.FunctionCall) goja.Value {
 		return p.digestOf(call.Argument(0))
 	}})
 	native.Set("WritableStream", p.writableStream())
@@ -39,7 +39,7 @@ func (p *Crypto) digestOf(algorithm goja.Value) goja.Value {
 	h := p.newDigest(algorithm)
 	written := new(big.Int)
 	return p.Engine.Native(
-		engine.Func{Name: "write", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		engine.Func{Name: "write", Fn: func(call goja.FunctionCall) goja.Value {
 			data, ok := p.BytesOf(call.Argument(0))
 			if text, isString := call.Argument(0).(goja.String); isString {
 				data, ok = []byte(webidl.UTF8Of(text)), true

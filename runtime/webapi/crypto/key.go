@@ -7,6 +7,7 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webcrypto"
+	"minido.dev/minido/runtime/webidl"
 )
 
 // cryptoKey is a CryptoKey with its cached objects (section 13.4); operations
@@ -20,26 +21,13 @@ func (p *Crypto) cryptoKeys() *engine.Class[*cryptoKey] {
 	if p.keys != nil {
 		return p.keys
 	}
-	reader := func(name string, get func(*cryptoKey) goja.Value) engine.Accessor[*cryptoKey] {
-		return engine.Accessor[*cryptoKey]{Name: name, Get: func(k *cryptoKey, _ *goja.Object) goja.Value { return get(k) }}
-	}
 	p.keys = engine.DefineClass(p.Engine, engine.ClassDef[*cryptoKey]{
 		Name: "CryptoKey",
-		Accessors: []engine.Accessor[*cryptoKey]{
-			reader("type", func(k *cryptoKey) goja.Value { return p.VM.ToValue(string(k.key.Type)) }),
-			reader("extractable", func(k *cryptoKey) goja.Value { return p.VM.ToValue(k.key.Extractable) }),
-			reader("algorithm", func(k *cryptoKey) goja.Value {
-				if k.algorithm == nil {
-					k.algorithm = p.keyAlgorithm(k.key.Algorithm)
-				}
-				return k.algorithm
-			}),
-			reader("usages", func(k *cryptoKey) goja.Value {
-				if k.usages == nil {
-					k.usages = p.StringArray(k.key.Usages.Names())
-				}
-				return k.usages
-			}),
+		Own: []engine.Accessor[*cryptoKey]{
+			webidl.Reader("usages", func(k *cryptoKey) goja.Value { return p.StringArray(k.key.Usages.Names()) }),
+			webidl.Reader("algorithm", func(k *cryptoKey) goja.Value { return p.keyAlgorithm(k.key.Algorithm) }),
+			webidl.Reader("extractable", func(k *cryptoKey) goja.Value { return p.VM.ToValue(k.key.Extractable) }),
+			webidl.Reader("type", func(k *cryptoKey) goja.Value { return p.VM.ToValue(string(k.key.Type)) }),
 		},
 	})
 	return p.keys

@@ -18,7 +18,6 @@ import (
 type subtleMethod struct {
 	name   string
 	params []string // the types of the required arguments, for messages
-	length int      // .length, if not the number of params
 	fn     func(a subtleArgs) goja.Value
 }
 
@@ -35,20 +34,20 @@ func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 	const cipher, signing, hash, generating, deriving, importing = "string or EncryptAlgorithm", "string or SignAlgorithm", "string or HashAlgorithm",
 		"string or GenerateKeyAlgorithm", "string or DeriveKeyAlgorithm", "string or ImportKeyAlgorithm"
 	for _, m := range []subtleMethod{
-		{"encrypt", []string{cipher, key, data}, 3, p.subtleEncrypt},
-		{"decrypt", []string{cipher, key, data}, 3, p.subtleDecrypt},
-		{"sign", []string{signing, key, data}, 3, p.subtleSign},
-		{"verify", []string{signing, key, data, data}, 4, p.subtleVerify},
-		{"digest", []string{hash, data}, 2, p.subtleDigest},
-		{"generateKey", []string{generating, "boolean", usages}, 3, p.subtleGenerate},
-		{"deriveKey", []string{deriving, key, importing, "boolean", usages}, 5, p.subtleDeriveKey},
-		{"deriveBits", []string{deriving, key}, 2, p.subtleDeriveBits},
-		{"importKey", []string{"string", "BufferSource or JsonWebKey", importing, "boolean", usages}, 5, p.subtleImport},
-		{"exportKey", []string{"string", key}, 2, p.subtleExport},
-		{"wrapKey", []string{"string", key, key, cipher}, 4, p.subtleWrap},
-		{"unwrapKey", []string{"string", data, key, cipher, importing, "boolean", usages}, 7, p.subtleUnwrap},
+		{"encrypt", []string{cipher, key, data}, p.subtleEncrypt},
+		{"decrypt", []string{cipher, key, data}, p.subtleDecrypt},
+		{"sign", []string{signing, key, data}, p.subtleSign},
+		{"verify", []string{signing, key, data, data}, p.subtleVerify},
+		{"digest", []string{hash, data}, p.subtleDigest},
+		{"generateKey", []string{generating, "boolean", usages}, p.subtleGenerate},
+		{"deriveKey", []string{deriving, key, importing, "boolean", usages}, p.subtleDeriveKey},
+		{"deriveBits", []string{deriving, key}, p.subtleDeriveBits},
+		{"importKey", []string{"string", "BufferSource or JsonWebKey", importing, "boolean", usages}, p.subtleImport},
+		{"exportKey", []string{"string", key}, p.subtleExport},
+		{"wrapKey", []string{"string", key, key, cipher}, p.subtleWrap},
+		{"unwrapKey", []string{"string", data, key, cipher, importing, "boolean", usages}, p.subtleUnwrap},
 	} {
-		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.name, Length: m.length, Fn: func(call goja.FunctionCall) goja.Value {
+		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.name, Fn: func(call goja.FunctionCall) goja.Value {
 			class.Self(call.This)
 			return p.Promise(func() goja.Value {
 				if n := len(call.Arguments); n < len(m.params) {
@@ -58,7 +57,7 @@ func (p *Crypto) defineSubtle() *engine.Class[subtleObject] {
 			})
 		}})
 	}
-	p.Engine.DefineFunc(class.Proto, engine.Func{Name: "timingSafeEqual", Length: 2, Fn: func(call goja.FunctionCall) goja.Value {
+	p.Engine.DefineFunc(class.Proto, engine.Func{Name: "timingSafeEqual", Fn: func(call goja.FunctionCall) goja.Value {
 		class.Self(call.This)
 		a := subtleArgs{p, "timingSafeEqual", call}
 		x, y := a.bytes(0)(), a.bytes(1)()

@@ -40,8 +40,8 @@ const (
 func (p *Classes) Install() {
 	p.LazyClass("TextEncoder", func() *goja.Object { return p.textEncoders().Ctor })
 	p.LazyClass("TextDecoder", func() *goja.Object { return p.textDecoders().Ctor })
-	p.Engine.Global("atob", p.GlobalFunc("atob", 1, p.atob))
-	p.Engine.Global("btoa", p.GlobalFunc("btoa", 1, p.btoa))
+	p.Engine.Interface("atob", p.GlobalFunc("atob", p.atob))
+	p.Engine.Interface("btoa", p.GlobalFunc("btoa", p.btoa))
 }
 
 // atob is the forgiving base64 decode of the Infra standard, section 7.
@@ -97,7 +97,7 @@ func (p *Classes) textEncoders() *engine.Class[textEncoder] {
 					}
 					return p.NewUint8Array([]byte(webidl.UTF8Of(p.ToString(v))))
 				}},
-				{Name: "encodeInto", Length: 2, Fn: p.encodeInto},
+				{Name: "encodeInto", Fn: p.encodeInto},
 			},
 		})
 	}

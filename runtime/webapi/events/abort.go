@@ -72,12 +72,15 @@ func (p *Events) NewSignal() *Signal {
 	return s
 }
 
-// Abort aborts s and what depends on it. What a listener throws is reported.
-func (p *Events) Abort(s *Signal, reason goja.Value) { p.abort(s, reason, true) }
+// Abort aborts s and what depends on it. What a listener throws ends that, and is logged.
+func (p *Events) Abort(s *Signal, reason goja.Value) {
+	if thrown := p.Engine.Try(func() { p.abort(s, reason) }); thrown != nil {
+		p.Engine.Uncaught.Reached(thrown)
+	}
+}
 
-// abort aborts s and what depends on it. Unless what a listener throws is to be
-// reported, it ends the abort and is thrown on.
-func (p *Events) abort(s *Signal, reason goja.Value, report bool) {
+// abort is Abort for those who throw what a listener throws.
+func (p *Events) abort(s *Signal, reason goja.Value) {
 	if s.Aborted() {
 		return
 	}
@@ -104,7 +107,7 @@ func (p *Events) abort(s *Signal, reason goja.Value, report bool) {
 			}
 		}
 		if ev := p.New("abort"); x.has("abort") || engine.IsCallable(x.object.Get("onabort")) {
-			if _, thrown := p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev, report); thrown != nil {
+			if _, thrown := p.dispatch(&x.Target, x.object, p.Engine.Attached(ev).(eventHolder).event(), ev, p.Engine.Uncaught.Report); thrown != nil {
 				panic(thrown)
 			}
 		}
@@ -142,12 +145,12 @@ func (p *Events) signals() *engine.Class[*Signal] {
 				p.Abort(s, call.Argument(0))
 				return s.object
 			}},
-			{Name: "timeout", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			{Name: "timeout", Fn: func(call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "AbortSignal", "timeout", "number")
 				ms := math.Trunc(call.Arguments[0].ToFloat())
 				return p.timeoutSignal(ms).object
 			}},
-			{Name: "any", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return p.anySignal(call.Argument(0)).object }},
+			{Name: "any", Fn: func(call goja.FunctionCall) goja.Value { return p.anySignal(call.Argument(0)).object }},
 		},
 	})
 	return st.signal
@@ -220,7 +223,7 @@ func (p *Events) abortControllers() *engine.Class[*abortController] {
 		},
 		Methods: []engine.Method[*abortController]{
 			{Name: "abort", Fn: func(c *abortController, call goja.FunctionCall) goja.Value {
-				p.abort(c.signal, call.Argument(0), p.Enabled(compat.SpecCompliantDispatchExceptions))
+				p.abort(c.signal, call.Argument(0))
 				return goja.Undefined()
 			}},
 		},

@@ -124,7 +124,7 @@ func (p *Events) eventClass() *engine.Class[eventHolder] {
 		return a
 	}
 	c.event = engine.DefineClass(p.Engine, engine.ClassDef[eventHolder]{
-		Name: "Event", Length: 1,
+		Name: "Event",
 		New: func(call goja.ConstructorCall) eventHolder {
 			ev := &domEvent{}
 			p.initEvent(ev, "Event", "Init", call)
@@ -172,7 +172,7 @@ func (p *Events) customEventClass() *engine.Class[*customEvent] {
 	c := &p.classes
 	if c.custom == nil {
 		c.custom = engine.DefineClass(p.Engine, engine.ClassDef[*customEvent]{
-			Name: "CustomEvent", Length: 1, Extends: p.eventClass().Ctor,
+			Name: "CustomEvent", Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *customEvent {
 				ev := &customEvent{}
 				init := p.initEvent(&ev.domEvent, "CustomEvent", "CustomEventInit", call)
@@ -191,7 +191,7 @@ func (p *Events) messageEventClass() *engine.Class[*messageEvent] {
 	c := &p.classes
 	if c.message == nil {
 		c.message = engine.DefineClass(p.Engine, engine.ClassDef[*messageEvent]{
-			Name: "MessageEvent", Length: 1, Extends: p.eventClass().Ctor,
+			Name: "MessageEvent", Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *messageEvent {
 				ev := &messageEvent{}
 				init := p.initEvent(&ev.domEvent, "MessageEvent", "Initializer", call)
@@ -201,14 +201,12 @@ func (p *Events) messageEventClass() *engine.Class[*messageEvent] {
 				ev.ports = p.portsOf(webidl.Get(init, "ports"))
 				return ev
 			},
-			Accessors: []engine.Accessor[*messageEvent]{
-				webidl.Reader("data", func(ev *messageEvent) goja.Value { return ev.data }),
-				webidl.Reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
-				webidl.Reader("lastEventId", func(ev *messageEvent) goja.Value { return ev.lastEventID }),
+			Own: []engine.Accessor[*messageEvent]{
+				webidl.Reader("ports", func(ev *messageEvent) goja.Value { return p.VM.NewArray(ev.ports...) }),
 				webidl.Reader("source", func(ev *messageEvent) goja.Value { return ev.source }),
-				webidl.Reader("ports", func(ev *messageEvent) goja.Value { // a new list at each reading, as in workerd
-					return p.VM.NewArray(ev.ports...)
-				}),
+				webidl.Reader("lastEventId", func(ev *messageEvent) goja.Value { return ev.lastEventID }),
+				webidl.Reader("origin", func(ev *messageEvent) goja.Value { return ev.origin }),
+				webidl.Reader("data", func(ev *messageEvent) goja.Value { return ev.data }),
 			},
 		})
 	}
@@ -219,7 +217,7 @@ func (p *Events) errorEventClass() *engine.Class[*errorEvent] {
 	c := &p.classes
 	if c.err == nil {
 		c.err = engine.DefineClass(p.Engine, engine.ClassDef[*errorEvent]{
-			Name: "ErrorEvent", Length: 1, Extends: p.eventClass().Ctor,
+			Name: "ErrorEvent", Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *errorEvent {
 				ev := &errorEvent{}
 				init := p.initEvent(&ev.domEvent, "ErrorEvent", "ErrorEventInit", call)
@@ -245,7 +243,7 @@ func (p *Events) closeEventClass() *engine.Class[*closeEvent] {
 	c := &p.classes
 	if c.closed == nil {
 		c.closed = engine.DefineClass(p.Engine, engine.ClassDef[*closeEvent]{
-			Name: "CloseEvent", Length: 1, Extends: p.eventClass().Ctor,
+			Name: "CloseEvent", Extends: p.eventClass().Ctor,
 			New: func(call goja.ConstructorCall) *closeEvent {
 				ev := &closeEvent{}
 				init := p.initEvent(&ev.domEvent, "CloseEvent", "Initializer", call)
@@ -253,10 +251,10 @@ func (p *Events) closeEventClass() *engine.Class[*closeEvent] {
 				ev.reason, ev.wasClean = p.ScalarOr(init, "reason"), webidl.Get(init, "wasClean").ToBoolean()
 				return ev
 			},
-			Accessors: []engine.Accessor[*closeEvent]{
-				webidl.Reader("code", func(ev *closeEvent) goja.Value { return p.VM.ToValue(ev.code) }),
-				webidl.Reader("reason", func(ev *closeEvent) goja.Value { return ev.reason }),
+			Own: []engine.Accessor[*closeEvent]{
 				webidl.Reader("wasClean", func(ev *closeEvent) goja.Value { return p.VM.ToValue(ev.wasClean) }),
+				webidl.Reader("reason", func(ev *closeEvent) goja.Value { return ev.reason }),
+				webidl.Reader("code", func(ev *closeEvent) goja.Value { return p.VM.ToValue(ev.code) }),
 			},
 		})
 	}
@@ -268,7 +266,7 @@ func (p *Events) rejectionEventClass() *engine.Class[*rejectionEvent] {
 	if c.rejection == nil {
 		c.rejection = engine.DefineClass(p.Engine, engine.ClassDef[*rejectionEvent]{
 			Name: "PromiseRejectionEvent", Extends: p.eventClass().Ctor,
-			Accessors: []engine.Accessor[*rejectionEvent]{
+			Own: []engine.Accessor[*rejectionEvent]{
 				webidl.Reader("promise", func(ev *rejectionEvent) goja.Value { return ev.promise }),
 				webidl.Reader("reason", func(ev *rejectionEvent) goja.Value { return ev.reason }),
 			},
@@ -285,8 +283,8 @@ func (p *Events) New(name string) *goja.Object {
 }
 
 // NewMessage makes the event of a message that came in.
-func (p *Events) NewMessage(data goja.Value, origin string) *goja.Object {
-	ev := &messageEvent{data: data, origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(""), source: goja.Null()}
+func (p *Events) NewMessage(data, origin goja.Value) *goja.Object {
+	ev := &messageEvent{data: data, origin: origin, lastEventID: p.VM.ToValue(""), source: goja.Null()}
 	p.setEvent(&ev.domEvent, "message")
 	ev.trusted = true
 	return p.messageEventClass().Wrap(ev)
@@ -320,7 +318,7 @@ func (p *Events) NewClose(code int, reason string, wasClean bool) *goja.Object {
 
 // NewError makes the event of a failure; v is what was thrown.
 func (p *Events) NewError(message string, v goja.Value) *goja.Object {
-	file, line, column := p.throwSite(v)
+	file, line, column := throwSite(p.Engine, v)
 	ev := &errorEvent{message: p.VM.ToValue(message), filename: p.VM.ToValue(file), lineno: p.VM.ToValue(line), colno: p.VM.ToValue(column), err: v}
 	p.setEvent(&ev.domEvent, "error")
 	ev.trusted = true
@@ -330,8 +328,8 @@ func (p *Events) NewError(message string, v goja.Value) *goja.Object {
 var stackPosition = regexp.MustCompile(`(?m)^    at (?:.*\()?(.*?):(\d+):(\d+)\)?$`)
 
 // throwSite is the topmost position of an error's stack.
-func (p *Events) throwSite(v goja.Value) (file string, line, column int) {
-	if m := stackPosition.FindStringSubmatch(p.Engine.Errors.Stack(v)); m != nil {
+func throwSite(e *engine.Engine, v goja.Value) (file string, line, column int) {
+	if m := stackPosition.FindStringSubmatch(e.Errors.Stack(v)); m != nil {
 		line, _ = strconv.Atoi(m[2])
 		column, _ = strconv.Atoi(m[3])
 		return m[1], line, column

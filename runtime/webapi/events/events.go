@@ -32,7 +32,6 @@ type Events struct {
 func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 	p := &Events{Realm: r, cloner: cloner}
 	r.Hosts.Add(signalCodec{p}, clone.HostAbortSignal)
-	p.LazyClass("EventTarget", func() *goja.Object { return p.Targets().Ctor })
 	p.LazyClass("Event", func() *goja.Object { return p.eventClass().Ctor })
 	p.LazyClass("CustomEvent", func() *goja.Object { return p.customEventClass().Ctor })
 	p.LazyClass("MessageEvent", func() *goja.Object { return p.messageEventClass().Ctor })
@@ -51,21 +50,10 @@ func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 	return p
 }
 
-// installGlobalTarget defines the methods of EventTarget as functions of the
-// global scope, and turns what the engine reports into events.
+// installGlobalTarget turns what the engine reports into events of the global scope.
 func (p *Events) installGlobalTarget() {
-	global := p.VM.GlobalObject()
-	for _, m := range p.targetMethods() {
-		p.Engine.Global(m.Name, p.Engine.Func(m.Name, m.Length, func(call goja.FunctionCall) goja.Value {
-			if !webidl.IsMissing(call.This) && call.This != global {
-				return m.Fn(p.targetOf(call.This), call)
-			}
-			call.This = global
-			return m.Fn(&p.global, call)
-		}))
-	}
-	p.Engine.Lazies.Global("reportError", func() goja.Value {
-		return p.GlobalFunc("reportError", 1, func(call goja.FunctionCall) goja.Value {
+	p.Engine.Lazies.Interface("reportError", func() goja.Value {
+		return p.GlobalFunc("reportError", func(call goja.FunctionCall) goja.Value {
 			p.Need(call, 1, "", "reportError", "JsValue")
 			p.Engine.Uncaught.Report(call.Arguments[0])
 			return goja.Undefined()
@@ -82,20 +70,27 @@ func (p *Events) installGlobalTarget() {
 	})
 }
 
-// installGlobalScopes gives globalThis its classes (HTML, section 10.2.1.1, and
-// Service Workers, section 4.1): it is an EventTarget, also for the methods that
-// it inherits.
+// installGlobalScopes gives globalThis its classes (workerd: api/global-scope.h):
+// its interfaces and operations are those of its prototypes. In workerd these are
+// WorkerGlobalScope and EventTarget of their own: globalThis is no instance of the
+// classes that have these names.
 func (p *Events) installGlobalScopes() {
 	type scope struct{}
-	extends := p.Targets().Ctor
-	var class *engine.Class[scope]
-	for _, name := range []string{"WorkerGlobalScope", "ServiceWorkerGlobalScope"} {
-		class = engine.DefineClass(p.Engine, engine.ClassDef[scope]{Name: name, Extends: extends})
-		extends = class.Ctor
-		p.Engine.Global(name, class.Ctor)
-	}
 	global := p.VM.GlobalObject()
-	global.SetPrototype(class.Proto)
+	target := defineTarget(p, func(this goja.Value) (*Target, goja.Value) {
+		if !webidl.IsMissing(this) && this != global {
+			p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
+		}
+		return &p.global, global
+	})
+	worker := func(target *engine.Class[Targeter]) *goja.Object {
+		class := engine.DefineClass(p.Engine, engine.ClassDef[scope]{Name: "WorkerGlobalScope", Extends: target.Ctor})
+		class.Proto.DefineDataProperty("EventTarget", p.Targets().Ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+		return class.Ctor
+	}
+	p.Engine.Interface("WorkerGlobalScope", worker(p.Targets()))
+	service := engine.DefineClass(p.Engine, engine.ClassDef[scope]{Name: "ServiceWorkerGlobalScope", Extends: worker(target), Proto: p.Engine.Scope()})
+	global.DefineDataProperty("ServiceWorkerGlobalScope", service.Ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	if err := global.DeleteSymbol(goja.SymToStringTag); err != nil { // goja's own: "global"
 		panic(err)
 	}

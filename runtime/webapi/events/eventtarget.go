@@ -56,7 +56,7 @@ func (p *Events) fireRejection(typ string, promise *goja.Object, reason goja.Val
 }
 
 // fireError turns an uncaught exception into the "error" event. A listener that
-// throws in its turn is logged, not reported again.
+// throws in its turn throws out of reportError(), as in workerd.
 func (p *Events) fireError(v goja.Value) bool {
 	st := p
 	if st.reporting || !st.global.has("error") && !engine.IsCallable(p.VM.GlobalObject().Get("onerror")) {
@@ -64,7 +64,12 @@ func (p *Events) fireError(v goja.Value) bool {
 	}
 	st.reporting = true
 	defer func() { st.reporting = false }()
-	return !p.DispatchGlobal(p.NewError("Uncaught "+p.Engine.Text(v), v))
+	ev := p.NewError("Uncaught "+p.Engine.Text(v), v)
+	proceed, thrown := p.trusted(p.VM.GlobalObject(), ev, p.Engine.Uncaught.Reached)
+	if thrown != nil && !p.Enabled(compat.SpecCompliantDispatchExceptions) {
+		panic(thrown)
+	}
+	return !proceed
 }
 
 // Targets is the class EventTarget.
@@ -73,24 +78,35 @@ func (p *Events) Targets() *engine.Class[Targeter] {
 	if st.target != nil {
 		return st.target
 	}
-	var methods []engine.Method[Targeter]
-	for _, m := range p.targetMethods() {
-		methods = append(methods, engine.Method[Targeter]{Name: m.Name, Length: m.Length,
-			Fn: func(t Targeter, call goja.FunctionCall) goja.Value { return m.Fn(t.events(), call) }})
-	}
-	st.target = engine.DefineClass(p.Engine, engine.ClassDef[Targeter]{
-		Name: "EventTarget", Methods: methods,
-		New: func(goja.ConstructorCall) Targeter { return &Target{} },
+	st.target = defineTarget(p, func(this goja.Value) (*Target, goja.Value) {
+		if this == p.VM.GlobalObject() { // has a class of its own, see installGlobalScopes
+			p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
+		}
+		return p.targetOf(this), this
 	})
 	return st.target
+}
+
+// defineTarget makes a class EventTarget, whose methods ask receiver whom they
+// are called on.
+func defineTarget(p *Events, receiver func(this goja.Value) (*Target, goja.Value)) *engine.Class[Targeter] {
+	class := engine.DefineClass(p.Engine, engine.ClassDef[Targeter]{
+		Name: "EventTarget",
+		New:  func(goja.ConstructorCall) Targeter { return &Target{} },
+	})
+	for _, m := range p.targetMethods() {
+		p.Engine.DefineFunc(class.Proto, engine.Func{Name: m.Name, Fn: func(call goja.FunctionCall) goja.Value {
+			var t *Target
+			t, call.This = receiver(call.This)
+			return m.Fn(t, call)
+		}})
+	}
+	return class
 }
 
 // targetOf is the eventTarget of an object, of globalThis too; it throws
 // IllegalInvocation for others.
 func (p *Events) targetOf(v goja.Value) *Target {
-	if v == p.VM.GlobalObject() {
-		return &p.global
-	}
 	t, ok := p.Engine.Attached(v).(Targeter)
 	if !ok {
 		p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
@@ -116,11 +132,11 @@ func (p *Events) Listeners(v goja.Value, typ string) (list []any, ok bool) {
 
 func (p *Events) targetMethods() []engine.Method[*Target] {
 	return []engine.Method[*Target]{
-		{Name: "addEventListener", Length: 2, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
+		{Name: "addEventListener", Fn: func(t *Target, call goja.FunctionCall) goja.Value {
 			p.addListener(t, call)
 			return goja.Undefined()
 		}},
-		{Name: "removeEventListener", Length: 2, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
+		{Name: "removeEventListener", Fn: func(t *Target, call goja.FunctionCall) goja.Value {
 			p.Need(call, 2, "EventTarget", "removeEventListener", "Object")
 			typ, callback := p.ToString(call.Arguments[0]).String(), p.listenerOf("removeEventListener", "Object", call.Arguments[1])
 			capture, what := captureOf(call.Argument(2))
@@ -128,7 +144,7 @@ func (p *Events) targetMethods() []engine.Method[*Target] {
 			t.remove(t.find(typ, callback))
 			return goja.Undefined()
 		}},
-		{Name: "dispatchEvent", Length: 1, Fn: func(t *Target, call goja.FunctionCall) goja.Value {
+		{Name: "dispatchEvent", Fn: func(t *Target, call goja.FunctionCall) goja.Value {
 			holder, ok := p.Engine.Attached(call.Argument(0)).(eventHolder)
 			if !ok {
 				p.BadArgument("EventTarget", "dispatchEvent", 1, "Event")
@@ -138,8 +154,7 @@ func (p *Events) targetMethods() []engine.Method[*Target] {
 				p.ThrowDOM("InvalidStateError", "The event is already being dispatched.")
 			}
 			ev.trusted = false
-			proceed, thrown := p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object),
-				p.Enabled(compat.SpecCompliantDispatchExceptions))
+			proceed, thrown := p.dispatch(t, call.This, ev, call.Arguments[0].(*goja.Object), p.Engine.Uncaught.Report)
 			if thrown != nil {
 				panic(thrown)
 			}
@@ -254,23 +269,50 @@ func (t *Target) tell(typ string) {
 	}
 }
 
-// Fire dispatches an event that the platform made on a target object. It
-// reports false if a listener called preventDefault.
+// Fire dispatches an event that the platform made on a target object. It reports
+// false if a listener called preventDefault.
 func (p *Events) Fire(target, ev *goja.Object) (proceed bool) {
-	proceed, _ = p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev, true)
-	return proceed
+	proceed, thrown := p.Deliver(target, ev)
+	return proceed || thrown != nil
+}
+
+// Deliver is Fire for those who do more about an exception of a listener than to log
+// it: it returns the first, nil is none. With the flag the others run, and the global
+// scope has an "error" event.
+func (p *Events) Deliver(target, ev *goja.Object) (proceed bool, thrown goja.Value) {
+	proceed, thrown = p.trusted(target, ev, p.Engine.Uncaught.Report)
+	if thrown != nil && !p.Enabled(compat.SpecCompliantDispatchExceptions) {
+		p.Engine.Uncaught.Reached(thrown)
+	}
+	return proceed, thrown
+}
+
+// trusted dispatches an event of the platform's and returns the first exception of a
+// listener; with the flag caught gets them all.
+func (p *Events) trusted(target, ev *goja.Object, caught func(goja.Value)) (proceed bool, first goja.Value) {
+	proceed, thrown := p.dispatch(p.targetOf(target), target, p.Engine.Attached(ev).(eventHolder).event(), ev, func(v goja.Value) {
+		if first == nil {
+			first = v
+		}
+		caught(v)
+	})
+	if thrown != nil {
+		first = thrown
+	}
+	return proceed, first
 }
 
 // dispatch is workerd's dispatch (api/basics.c++): the property on<type>, then
 // the listeners in the order in which they were added. It reports false if the
 // event was canceled. What a listener throws ends the dispatch and is returned,
-// unless report says that it is reported, and the others run.
-func (p *Events) dispatch(t *Target, this goja.Value, ev *domEvent, obj *goja.Object, report bool) (proceed bool, thrown goja.Value) {
+// unless the flag says that caught gets it, and the others run.
+func (p *Events) dispatch(t *Target, this goja.Value, ev *domEvent, obj *goja.Object, caught func(goja.Value)) (proceed bool, thrown goja.Value) {
 	ev.target, ev.current, ev.dispatching = this, this, true
 	defer func() { ev.dispatching, ev.passive = false, false }()
+	goOn := p.Enabled(compat.SpecCompliantDispatchExceptions)
 	call := func(fn func()) bool {
-		if thrown = p.Engine.Try(fn); thrown != nil && report {
-			p.Engine.Uncaught.Report(thrown)
+		if thrown = p.Engine.Try(fn); thrown != nil && goOn {
+			caught(thrown)
 			thrown = nil
 		}
 		return thrown == nil

@@ -41,6 +41,11 @@ func (p *Events) installExtendable() {
 	p.LazyClass("ExtendableEvent", func() *goja.Object { return p.extendableClass().Ctor })
 	p.LazyClass("FetchEvent", func() *goja.Object { return p.fetchEventClass().Ctor })
 	p.LazyClass("ScheduledEvent", func() *goja.Object { return p.scheduledEventClass().Ctor })
+	tail := webidl.Lazily(p.Engine, func() *goja.Object { // two names of one class, as in workerd
+		return engine.DefineClass(p.Engine, engine.ClassDef[extendableHolder]{Name: "TailEvent", Extends: p.extendableClass().Ctor}).Ctor
+	})
+	p.LazyClass("TailEvent", tail)
+	p.LazyClass("TraceEvent", tail)
 }
 
 func (p *Events) extendableClass() *engine.Class[extendableHolder] {
@@ -48,7 +53,7 @@ func (p *Events) extendableClass() *engine.Class[extendableHolder] {
 	if c.extendable == nil {
 		c.extendable = engine.DefineClass(p.Engine, engine.ClassDef[extendableHolder]{
 			Name: "ExtendableEvent", Extends: p.eventClass().Ctor,
-			Methods: []engine.Method[extendableHolder]{{Name: "waitUntil", Length: 1, Fn: func(h extendableHolder, call goja.FunctionCall) goja.Value {
+			Methods: []engine.Method[extendableHolder]{{Name: "waitUntil", Fn: func(h extendableHolder, call goja.FunctionCall) goja.Value {
 				if len(call.Arguments) == 0 {
 					p.Engine.Throw("TypeError", "Failed to execute 'waitUntil' on 'ExtendableEvent': parameter 1 is not of type 'Promise'.")
 				}
@@ -65,9 +70,9 @@ func (p *Events) fetchEventClass() *engine.Class[*fetchEvent] {
 	if c.fetch == nil {
 		c.fetch = engine.DefineClass(p.Engine, engine.ClassDef[*fetchEvent]{
 			Name: "FetchEvent", Extends: p.extendableClass().Ctor,
-			Accessors: []engine.Accessor[*fetchEvent]{webidl.Reader("request", func(ev *fetchEvent) goja.Value { return ev.request })},
+			Own: []engine.Accessor[*fetchEvent]{webidl.Reader("request", func(ev *fetchEvent) goja.Value { return ev.request })},
 			Methods: []engine.Method[*fetchEvent]{
-				{Name: "respondWith", Length: 1, Fn: p.respondWith},
+				{Name: "respondWith", Fn: p.respondWith},
 				{Name: "passThroughOnException", Fn: func(*fetchEvent, goja.FunctionCall) goja.Value { return goja.Undefined() }},
 			},
 		})
@@ -93,7 +98,7 @@ func (p *Events) scheduledEventClass() *engine.Class[*scheduledEvent] {
 	if c.scheduled == nil {
 		c.scheduled = engine.DefineClass(p.Engine, engine.ClassDef[*scheduledEvent]{
 			Name: "ScheduledEvent", Extends: p.extendableClass().Ctor,
-			Accessors: []engine.Accessor[*scheduledEvent]{
+			Own: []engine.Accessor[*scheduledEvent]{
 				webidl.Reader("scheduledTime", func(ev *scheduledEvent) goja.Value { return p.VM.ToValue(ev.timeMs) }),
 				webidl.Reader("cron", func(ev *scheduledEvent) goja.Value { return p.VM.ToValue(ev.cron) }),
 			},
@@ -136,7 +141,7 @@ func (p *Events) Scheduled(cron string, timeMs int64, noRetry *bool, waitUntil f
 func (p *Events) dispatchTrusted(ev *domEvent, name string, obj *goja.Object) (proceed bool) {
 	p.setEvent(ev, name)
 	ev.trusted = true
-	proceed, thrown := p.dispatch(&p.global, p.VM.GlobalObject(), ev, obj, false)
+	proceed, thrown := p.dispatch(&p.global, p.VM.GlobalObject(), ev, obj, p.Engine.Uncaught.Report)
 	if thrown != nil {
 		panic(thrown)
 	}

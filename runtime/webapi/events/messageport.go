@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/ecma/builtin"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
@@ -31,9 +32,9 @@ func (p *Events) messageChannelClass() *goja.Object {
 			c.port1.peer, c.port2.peer = c.port2, c.port1
 			return c
 		},
-		Accessors: []engine.Accessor[*channel]{
-			webidl.Reader("port1", func(c *channel) goja.Value { return c.port1.object }),
+		Own: []engine.Accessor[*channel]{
 			webidl.Reader("port2", func(c *channel) goja.Value { return c.port2.object }),
+			webidl.Reader("port1", func(c *channel) goja.Value { return c.port1.object }),
 		},
 	}).Ctor
 }
@@ -124,14 +125,19 @@ func (p *Events) closePort(port *Port) {
 }
 
 // deliver dispatches messages in one promise job. What a listener throws is
-// dispatched in its turn as the data of a "message" event, as in workerd; what
-// is thrown then rejects a promise that nobody handles.
+// dispatched in its turn as the data of a "message" event, as in workerd, or by the
+// flag of a "messageerror" event; what is thrown then rejects a promise that nobody
+// handles.
 func (p *Events) deliver(port *Port, messages ...goja.Value) {
+	failure := "message"
+	if p.Enabled(compat.SpecCompliantDispatchExceptions) {
+		failure = "messageerror"
+	}
 	settled := p.Promise(goja.Undefined)
 	job := p.Engine.Func("", 0, func(goja.FunctionCall) goja.Value {
 		for _, data := range messages {
-			if thrown := p.dispatchMessage(port, data); thrown != nil {
-				if thrown = p.dispatchMessage(port, thrown); thrown != nil {
+			if thrown := p.dispatchMessage(port, "message", data); thrown != nil {
+				if thrown = p.dispatchMessage(port, failure, thrown); thrown != nil {
 					panic(thrown)
 				}
 			}
@@ -141,11 +147,11 @@ func (p *Events) deliver(port *Port, messages ...goja.Value) {
 	p.Engine.Call(p.Engine.Primordial("PromisePrototypeThen"), goja.Undefined(), settled, job)
 }
 
-func (p *Events) dispatchMessage(port *Port, data goja.Value) (thrown goja.Value) {
+func (p *Events) dispatchMessage(port *Port, typ string, data goja.Value) (thrown goja.Value) {
 	ev := &messageEvent{data: data, origin: goja.Null(), lastEventID: p.VM.ToValue(""), source: port.object}
-	p.setEvent(&ev.domEvent, "message")
+	p.setEvent(&ev.domEvent, typ)
 	ev.trusted = true
-	_, thrown = p.dispatch(&port.Target, port.object, &ev.domEvent, p.messageEventClass().Wrap(ev), false)
+	_, thrown = p.trusted(port.object, p.messageEventClass().Wrap(ev), func(goja.Value) {})
 	return thrown
 }
 

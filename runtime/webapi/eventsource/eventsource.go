@@ -78,7 +78,7 @@ func (p *sources) class() *goja.Object {
 	}
 	var class *engine.Class[*eventSource]
 	class = engine.DefineClass(p.Engine, engine.ClassDef[*eventSource]{
-		Name: "EventSource", Length: 1, Extends: p.events.Targets().Ctor,
+		Name: "EventSource", Extends: p.events.Targets().Ctor,
 		New: func(call goja.ConstructorCall) *eventSource { return p.newEventSource(call) },
 		Accessors: []engine.Accessor[*eventSource]{
 			value("url", func(s *eventSource) any { return s.url }),
@@ -87,7 +87,7 @@ func (p *sources) class() *goja.Object {
 			events.HandlerAttribute[*eventSource]("open"), events.HandlerAttribute[*eventSource]("message"), events.HandlerAttribute[*eventSource]("error"),
 		},
 		Methods: []engine.Method[*eventSource]{{Name: "close", Fn: closing}},
-		Statics: []engine.Func{{Name: "from", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		Statics: []engine.Func{{Name: "from", Fn: func(call goja.FunctionCall) goja.Value {
 			s := &eventSource{p: p, delay: defaultReconnection}
 			s.object = class.Wrap(s)
 			p.readEvents(s, call.Argument(0))
@@ -95,7 +95,7 @@ func (p *sources) class() *goja.Object {
 		}}},
 		Constants: []engine.Constant{{Name: "CONNECTING", Value: sourceConnecting}, {Name: "OPEN", Value: sourceOpen}, {Name: "CLOSED", Value: sourceClosed}},
 	})
-	class.Proto.DefineDataPropertySymbol(p.Symbol("dispose"), class.Proto.Get("close"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	class.Alias(p.Symbol("dispose"), "close")
 	return class.Ctor
 }
 

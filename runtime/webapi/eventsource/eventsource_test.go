@@ -82,7 +82,7 @@ func TestEventSourceEnds(t *testing.T) {
 		{`new EventSource("nonsense")`, "SyntaxError: Cannot open an EventSource to 'nonsense'. The URL is invalid."},
 		{`new EventSource("http://a.test", { withCredentials: true })`, "NotSupportedError: The init.withCredentials option is not supported. It must be false or undefined."},
 		{`new EventSource()`, "TypeError: Failed to construct 'EventSource': constructor parameter 1 is not of type 'string'."},
-		{`[EventSource.CONNECTING, EventSource.OPEN, EventSource.prototype.CLOSED, EventSource.length]`, "[0,1,2,1]"},
+		{`[EventSource.CONNECTING, EventSource.OPEN, EventSource.prototype.CLOSED, EventSource.length]`, "[0,1,2,0]"},
 		{`(() => { const r = new ReadableStream(); r.getReader(); return EventSource.from(r) })()`, "TypeError: This ReadableStream is locked."},
 		{`EventSource.from({})`, "TypeError: Failed to execute 'from' on 'EventSource': parameter 1 is not of type 'ReadableStream'."},
 	})

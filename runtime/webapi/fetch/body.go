@@ -56,15 +56,15 @@ type bodyHolder interface{ theBody() *body }
 
 func (b *body) theBody() *body { return b }
 
-// bodyMembers are the members of the mixin Body, for Request and for Response.
-func bodyMembers[T bodyHolder](p *bodies) ([]engine.Accessor[T], []engine.Method[T]) {
-	async := func(name string, fn func(b *body) goja.Value) engine.Method[T] {
-		return engine.Method[T]{Name: name, Fn: func(self T, _ goja.FunctionCall) goja.Value {
+// defineBody is Body, from which Request and Response inherit in workerd (api/http.h).
+func (p *bodies) defineBody() *engine.Class[bodyHolder] {
+	async := func(name string, fn func(b *body) goja.Value) engine.Method[bodyHolder] {
+		return engine.Method[bodyHolder]{Name: name, Fn: func(self bodyHolder, _ goja.FunctionCall) goja.Value {
 			b := self.theBody()
 			return p.Promise(func() goja.Value { return fn(b) })
 		}}
 	}
-	method := func(name string, convert func(b *body, data []byte) goja.Value) engine.Method[T] {
+	method := func(name string, convert func(b *body, data []byte) goja.Value) engine.Method[bodyHolder] {
 		return async(name, func(b *body) goja.Value {
 			return p.consume(b, name, func(data []byte) goja.Value { return convert(b, data) })
 		})
@@ -75,11 +75,11 @@ func bodyMembers[T bodyHolder](p *bodies) ([]engine.Accessor[T], []engine.Method
 		}
 		return p.DecodeUTF8(data)
 	}
-	accessors := []engine.Accessor[T]{
-		webidl.Reader("body", func(self T) goja.Value { return p.bodyStreamValue(self.theBody()) }),
-		webidl.Reader("bodyUsed", func(self T) goja.Value { return p.VM.ToValue(p.bodyUsed(self.theBody())) }),
+	accessors := []engine.Accessor[bodyHolder]{
+		webidl.Reader("body", func(self bodyHolder) goja.Value { return p.bodyStreamValue(self.theBody()) }),
+		webidl.Reader("bodyUsed", func(self bodyHolder) goja.Value { return p.VM.ToValue(p.bodyUsed(self.theBody())) }),
 	}
-	return accessors, []engine.Method[T]{
+	methods := []engine.Method[bodyHolder]{
 		method("arrayBuffer", func(b *body, data []byte) goja.Value { return p.NewArrayBuffer(data) }),
 		method("bytes", func(b *body, data []byte) goja.Value { return p.NewUint8Array(data) }),
 		method("text", text),
@@ -91,6 +91,7 @@ func bodyMembers[T bodyHolder](p *bodies) ([]engine.Accessor[T], []engine.Method
 			return p.blobs.NewBlob(data, mime.String())
 		}),
 	}
+	return engine.DefineClass(p.Engine, engine.ClassDef[bodyHolder]{Name: "Body", Accessors: accessors, Methods: methods})
 }
 
 // bodyUsed tells whether anything has been read of the body.

@@ -39,6 +39,7 @@ type Fetch struct {
 	through exchange.Exchange // nil: nowhere to go
 
 	headersClass  func() *engine.Class[*headers]
+	body          func() *engine.Class[bodyHolder]
 	requestClass  func() *engine.Class[*Request]
 	responseClass func() *engine.Class[*Response]
 }
@@ -50,12 +51,14 @@ func New(r *webidl.Realm, parts Parts, through exchange.Exchange) *Fetch {
 		events: parts.Events, sockets: parts.Sockets, through: through}
 	e := r.Engine
 	p.headersClass = webidl.Lazily(e, p.defineHeaders)
+	p.body = webidl.Lazily(e, p.defineBody)
 	p.requestClass = webidl.Lazily(e, p.defineRequest)
 	p.responseClass = webidl.Lazily(e, p.defineResponse)
-	e.Lazies.Global("Headers", func() goja.Value { return p.headersClass().Ctor })
-	e.Lazies.Global("Request", func() goja.Value { return p.requestClass().Ctor })
-	e.Lazies.Global("Response", func() goja.Value { return p.responseClass().Ctor })
-	e.Global("fetch", p.GlobalFunc("fetch", 1, func(call goja.FunctionCall) goja.Value {
+	e.Lazies.Interface("Headers", func() goja.Value { return p.headersClass().Ctor })
+	e.Lazies.Interface("Body", func() goja.Value { return p.body().Ctor })
+	e.Lazies.Interface("Request", func() goja.Value { return p.requestClass().Ctor })
+	e.Lazies.Interface("Response", func() goja.Value { return p.responseClass().Ctor })
+	e.Interface("fetch", p.GlobalFunc("fetch", func(call goja.FunctionCall) goja.Value {
 		input, init := call.Argument(0), call.Argument(1)
 		return p.Do(input, init)
 	}))

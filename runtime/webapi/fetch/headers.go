@@ -19,7 +19,6 @@ type headers struct {
 	shared    bool // list is also held by an event: copy it before a change
 	immutable bool
 	obj       *goja.Object
-	version   int // counts the changes, for iterators
 }
 
 // get joins the values of name, as Headers.get does.
@@ -46,7 +45,6 @@ func (h *headers) own() {
 // append adds a line; a name keeps the spelling of its first line.
 func (h *headers) append(name, value string) {
 	h.own()
-	h.version++
 	for _, f := range h.list {
 		if strings.EqualFold(f.Name, name) {
 			name = f.Name
@@ -58,7 +56,6 @@ func (h *headers) append(name, value string) {
 
 func (h *headers) set(name, value string) {
 	h.own()
-	h.version++
 	for i, f := range h.list {
 		if strings.EqualFold(f.Name, name) {
 			h.list[i].Value = value
@@ -72,7 +69,6 @@ func (h *headers) set(name, value string) {
 
 func (h *headers) delete(name string) {
 	h.own()
-	h.version++
 	h.list = slices.DeleteFunc(h.list, func(f event.Field) bool { return strings.EqualFold(f.Name, name) })
 }
 
@@ -135,7 +131,7 @@ func (p *Fetch) headersObject(h *headers) *goja.Object {
 func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 	vm := p.VM
 	method := func(name string, length int, fn func(h *headers, args []string) goja.Value) engine.Method[*headers] {
-		return engine.Method[*headers]{Name: name, Length: length, Fn: func(h *headers, call goja.FunctionCall) goja.Value {
+		return engine.Method[*headers]{Name: name, Fn: func(h *headers, call goja.FunctionCall) goja.Value {
 			return fn(h, p.StringArgs(call, length, name, "Headers"))
 		}}
 	}
@@ -182,13 +178,13 @@ func (p *Fetch) defineHeaders() *engine.Class[*headers] {
 				h.delete(p.headerName(args[0]))
 				return goja.Undefined()
 			}),
-			{Name: "forEach", Length: 1, Fn: p.headersForEach},
-			{Name: "entries", Fn: p.headersList(func(f event.Field) any { return vm.NewArray(f.Name, f.Value) })},
-			{Name: "keys", Fn: p.headersList(func(f event.Field) any { return f.Name })},
-			{Name: "values", Fn: p.headersList(func(f event.Field) any { return f.Value })},
+			{Name: "forEach", Fn: p.headersForEach},
+			{Name: "entries", Fn: p.headersList("EntryIterator", func(f event.Field) any { return vm.NewArray(f.Name, f.Value) })},
+			{Name: "keys", Fn: p.headersList("KeyIterator", func(f event.Field) any { return f.Name })},
+			{Name: "values", Fn: p.headersList("ValueIterator", func(f event.Field) any { return f.Value })},
 		},
 	})
-	cls.Proto.DefineDataPropertySymbol(goja.SymIterator, cls.Proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	cls.Alias(goja.SymIterator, "entries")
 	return cls
 }
 
@@ -197,33 +193,18 @@ func (p *Fetch) headersForEach(h *headers, call goja.FunctionCall) goja.Value {
 	if _, ok := goja.AssertFunction(fn); !ok {
 		p.Engine.Throw("TypeError", "Failed to execute 'forEach' on 'Headers': parameter 1 is not of type 'function'.")
 	}
-	for i, live := 0, h.live(); ; i++ {
-		list := live()
-		if i >= len(list) {
-			return goja.Undefined()
-		}
-		p.Engine.Call(fn, this, p.VM.ToValue(list[i].Value), p.VM.ToValue(list[i].Name), obj)
+	for _, f := range h.sorted() {
+		p.Engine.Call(fn, this, p.VM.ToValue(f.Value), p.VM.ToValue(f.Name), obj)
 	}
+	return goja.Undefined()
 }
 
-// live gives a function that returns the sorted list as it is at its call.
-func (h *headers) live() func() event.Header {
-	list, version := h.sorted(), h.version
-	return func() event.Header {
-		if version != h.version {
-			list, version = h.sorted(), h.version
-		}
-		return list
-	}
-}
-
-// headersList makes an iterator over the sorted list. Changes show: the
-// iterator is a position in the list (Web IDL, section 3.7.9).
-func (p *Fetch) headersList(item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
+// headersList makes an iterator over the sorted list as it is now: changes do not
+// show, as in workerd.
+func (p *Fetch) headersList(tag string, item func(event.Field) any) func(*headers, goja.FunctionCall) goja.Value {
 	return func(h *headers, _ goja.FunctionCall) goja.Value {
-		i, live := 0, h.live()
-		return p.GoIterator("Headers Iterator", func() (goja.Value, bool) {
-			list := live()
+		i, list := 0, h.sorted()
+		return p.Iterator("Headers", tag, func() (goja.Value, bool) {
 			if i >= len(list) {
 				return nil, false
 			}

@@ -152,7 +152,7 @@ func (p *Fetch) defineRequest() *engine.Class[*Request] {
 		}
 		return v
 	}
-	accessors, methods := bodyMembers[*Request](&p.bodies)
+	var accessors []engine.Accessor[*Request]
 	if p.Enabled(compat.CacheOptionEnabled) {
 		accessors = append(accessors, get("cache", func(r *Request) goja.Value {
 			if r.cache == "" {
@@ -162,16 +162,16 @@ func (p *Fetch) defineRequest() *engine.Class[*Request] {
 		}))
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*Request]{
-		Name: "Request", Length: 1,
+		Name: "Request", Extends: p.body().Ctor,
 		New: func(call goja.ConstructorCall) *Request {
 			if len(call.Arguments) == 0 {
 				p.Engine.Throw("TypeError", "Failed to construct 'Request': constructor parameter 1 is not of type 'Request or string'.")
 			}
 			return p.newRequest(call.Argument(0), call.Argument(1))
 		},
-		Methods: append(methods, engine.Method[*Request]{Name: "clone", Fn: func(r *Request, _ goja.FunctionCall) goja.Value {
+		Methods: []engine.Method[*Request]{{Name: "clone", Fn: func(r *Request, _ goja.FunctionCall) goja.Value {
 			return p.cloneRequest(r)
-		}}),
+		}}},
 		Accessors: append(accessors, []engine.Accessor[*Request]{
 			get("method", func(r *Request) goja.Value { return vm.ToValue(r.method) }),
 			get("url", func(r *Request) goja.Value { return vm.ToValue(r.url) }),

@@ -82,9 +82,8 @@ func (p *Fetch) defineResponse() *engine.Class[*Response] {
 	get := func(name string, fn func(r *Response) goja.Value) engine.Accessor[*Response] {
 		return engine.Accessor[*Response]{Name: name, Get: func(r *Response, _ *goja.Object) goja.Value { return fn(r) }}
 	}
-	accessors, methods := bodyMembers[*Response](&p.bodies)
 	return engine.DefineClass(p.Engine, engine.ClassDef[*Response]{
-		Name: "Response",
+		Name: "Response", Extends: p.body().Ctor,
 		New: func(call goja.ConstructorCall) *Response {
 			return p.newResponse(call.Argument(0), call.Argument(1))
 		},
@@ -94,18 +93,18 @@ func (p *Fetch) defineResponse() *engine.Class[*Response] {
 				r.h = &r.headers
 				return p.responseClass().Wrap(r)
 			}},
-			{Name: "redirect", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			{Name: "redirect", Fn: func(call goja.FunctionCall) goja.Value {
 				return p.redirectResponse(call.Argument(0), call.Argument(1))
 			}},
-			{Name: "json", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			{Name: "json", Fn: func(call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "Response", "json", "JsValue")
 				return p.jsonResponse(call.Arguments[0], call.Argument(1))
 			}},
 		},
-		Methods: append(methods, engine.Method[*Response]{Name: "clone", Fn: func(r *Response, _ goja.FunctionCall) goja.Value {
+		Methods: []engine.Method[*Response]{{Name: "clone", Fn: func(r *Response, _ goja.FunctionCall) goja.Value {
 			return p.cloneResponse(r)
-		}}),
-		Accessors: append(accessors, []engine.Accessor[*Response]{
+		}}},
+		Accessors: []engine.Accessor[*Response]{
 			get("status", func(r *Response) goja.Value { return vm.ToValue(r.status) }),
 			get("statusText", func(r *Response) goja.Value { return vm.ToValue(r.statusText) }),
 			get("headers", func(r *Response) goja.Value { return p.headersObject(&r.headers) }),
@@ -125,7 +124,7 @@ func (p *Fetch) defineResponse() *engine.Class[*Response] {
 				}
 				return vm.ToValue("default")
 			}),
-		}...),
+		},
 	})
 }
 

@@ -41,25 +41,25 @@ func (p *Forms) forms() *engine.Class[*formData] {
 		return s.class
 	}
 	named := func(name string, fn func(d *formData, key string) goja.Value) engine.Method[*formData] {
-		return engine.Method[*formData]{Name: name, Length: 1, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
+		return engine.Method[*formData]{Name: name, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
 			p.Need(call, 1, "FormData", name, "string")
 			return fn(d, webidl.UTF8Of(p.ToString(call.Arguments[0])))
 		}}
 	}
-	list := func(name string, item func(e formEntry) goja.Value) engine.Method[*formData] {
+	list := func(name, tag string, item func(e formEntry) goja.Value) engine.Method[*formData] {
 		return engine.Method[*formData]{Name: name, Fn: func(d *formData, _ goja.FunctionCall) goja.Value {
-			return p.formIterator(d, item)
+			return p.formIterator(d, tag, item)
 		}}
 	}
 	s.class = engine.DefineClass(p.Engine, engine.ClassDef[*formData]{
 		Name: "FormData",
 		New:  func(goja.ConstructorCall) *formData { return &formData{} },
 		Methods: []engine.Method[*formData]{
-			{Name: "append", Length: 2, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
+			{Name: "append", Fn: func(d *formData, call goja.FunctionCall) goja.Value {
 				d.list = append(d.list, p.formEntry("append", call))
 				return goja.Undefined()
 			}},
-			{Name: "set", Length: 2, Fn: func(d *formData, call goja.FunctionCall) goja.Value {
+			{Name: "set", Fn: func(d *formData, call goja.FunctionCall) goja.Value {
 				d.set(p.formEntry("set", call))
 				return goja.Undefined()
 			}},
@@ -83,13 +83,13 @@ func (p *Forms) forms() *engine.Class[*formData] {
 				return p.VM.NewArray(all...)
 			}),
 			named("has", func(d *formData, key string) goja.Value { return p.VM.ToValue(d.index(key) >= 0) }),
-			list("entries", func(e formEntry) goja.Value { return p.VM.NewArray(e.name, e.value) }),
-			list("keys", func(e formEntry) goja.Value { return p.VM.ToValue(e.name) }),
-			list("values", func(e formEntry) goja.Value { return e.value }),
-			{Name: "forEach", Length: 1, Fn: p.formForEach},
+			list("entries", "EntryIterator", func(e formEntry) goja.Value { return p.VM.NewArray(e.name, e.value) }),
+			list("keys", "KeyIterator", func(e formEntry) goja.Value { return p.VM.ToValue(e.name) }),
+			list("values", "ValueIterator", func(e formEntry) goja.Value { return e.value }),
+			{Name: "forEach", Fn: p.formForEach},
 		},
 	})
-	s.class.Proto.DefineDataPropertySymbol(goja.SymIterator, s.class.Proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	s.class.Alias(goja.SymIterator, "entries")
 	return s.class
 }
 
@@ -132,9 +132,9 @@ func (p *Forms) formEntry(method string, call goja.FunctionCall) formEntry {
 }
 
 // formIterator walks over the live list.
-func (p *Forms) formIterator(d *formData, item func(e formEntry) goja.Value) goja.Value {
+func (p *Forms) formIterator(d *formData, tag string, item func(e formEntry) goja.Value) goja.Value {
 	i := 0
-	return p.GoIterator("FormData Iterator", func() (goja.Value, bool) {
+	return p.Iterator("FormData", tag, func() (goja.Value, bool) {
 		if i >= len(d.list) {
 			return nil, false
 		}

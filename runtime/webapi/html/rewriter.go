@@ -91,7 +91,7 @@ func (p *Rewriters) htmlRewriterClass() *goja.Object {
 		Name: "HTMLRewriter",
 		New:  func(goja.ConstructorCall) *htmlRewriter { return &htmlRewriter{} },
 		Methods: []engine.Method[*htmlRewriter]{
-			{Name: "on", Length: 2, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
+			{Name: "on", Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "HTMLRewriter", "on", "string")
 				p.Need(call, 2, "HTMLRewriter", "on", "ElementContentHandlers")
 				text := p.ToString(call.Arguments[0]).String()
@@ -103,12 +103,12 @@ func (p *Rewriters) htmlRewriterClass() *goja.Object {
 				r.selectors, r.elements = append(r.selectors, list), append(r.elements, h)
 				return call.This
 			}},
-			{Name: "onDocument", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
+			{Name: "onDocument", Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "HTMLRewriter", "onDocument", "DocumentContentHandlers")
 				r.documents = append(r.documents, p.contentHandlersOf(call.Arguments[0], "onDocument", 1, "DocumentContentHandlers", "doctype", "comments", "text", "end"))
 				return call.This
 			}},
-			{Name: "transform", Length: 1, Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
+			{Name: "transform", Fn: func(r *htmlRewriter, call goja.FunctionCall) goja.Value {
 				return p.rewriteResponse(r, call.Argument(0), rewrite())
 			}},
 		},
@@ -275,13 +275,13 @@ func (r *rewriting) native() *goja.Object {
 // rewriterNative is the `native` of the prelude.
 func (p *Rewriters) rewriterNative() *goja.Object {
 	native := p.Engine.Native(
-		engine.Func{Name: "lower", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		engine.Func{Name: "lower", Fn: func(call goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(mime.LowerASCII(p.ToString(call.Argument(0)).String()))
 		}},
-		engine.Func{Name: "isBodySource", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		engine.Func{Name: "isBodySource", Fn: func(call goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(p.host.IsResponse(call.Argument(0)) || p.streams.Is(call.Argument(0)))
 		}},
-		engine.Func{Name: "textOf", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		engine.Func{Name: "textOf", Fn: func(call goja.FunctionCall) goja.Value {
 			v := call.Argument(0)
 			if p.streams.Is(v) {
 				v = p.Construct("Response", v)

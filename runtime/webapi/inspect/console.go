@@ -43,7 +43,7 @@ type console struct {
 // makeConsole is the console object.
 func (p *Console) makeConsole() goja.Value {
 	obj := p.consoleMethods(p.VM.CreateObject(p.VM.NewObject())) // Console, section 1: an empty object is in between
-	p.Engine.DefineFunc(obj, engine.Func{Name: "context", Length: 1, Fn: func(goja.FunctionCall) goja.Value {
+	p.Engine.DefineFunc(obj, engine.Func{Name: "context", Fn: func(goja.FunctionCall) goja.Value {
 		return p.consoleMethods(p.VM.NewObject()) // V8's: a console with groups, counts and times of its own
 	}})
 	obj.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("console"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)

@@ -23,13 +23,15 @@ type observer struct {
 type entries []*entry
 
 // observedKinds are the types of entries that come onto the timeline.
-var observedKinds = []string{"mark", "measure"}
+var observedKinds = []string{"measure", "mark"}
 
 func (p *Timeline) installObserver() {
 	list := webidl.Lazily(p.Engine, p.definePerformanceList)
 	p.LazyClass("PerformanceObserverEntryList", func() *goja.Object { return list().Ctor })
 	p.LazyClass("PerformanceResourceTiming", func() *goja.Object {
-		return engine.DefineClass(p.Engine, engine.ClassDef[*entry]{Name: "PerformanceResourceTiming", Extends: p.performanceClasses().entry.Ctor}).Ctor
+		return engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
+			Name: "PerformanceResourceTiming", Extends: p.performanceClasses().entry.Ctor, Accessors: p.resourceAttributes(),
+		}).Ctor
 	})
 	p.LazyClass("PerformanceObserver", func() *goja.Object { return p.definePerformanceObserver(list) })
 }
@@ -38,7 +40,7 @@ func (p *Timeline) installObserver() {
 // list gives.
 func timelineQueries[T any](p *Timeline, class string, list func(T) []*entry) []engine.Method[T] {
 	method := func(name string, length int, match func(call goja.FunctionCall, x *entry) bool) engine.Method[T] {
-		return engine.Method[T]{Name: name, Length: length, Fn: func(t T, call goja.FunctionCall) goja.Value {
+		return engine.Method[T]{Name: name, Fn: func(t T, call goja.FunctionCall) goja.Value {
 			p.Need(call, length, class, name, "string")
 			return p.entryList(list(t), func(x *entry) bool { return match(call, x) })
 		}}
@@ -63,7 +65,7 @@ func (p *Timeline) definePerformanceList() *engine.Class[entries] {
 func (p *Timeline) definePerformanceObserver(list func() *engine.Class[entries]) *goja.Object {
 	st := p.performanceClasses()
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*observer]{
-		Name: "PerformanceObserver", Length: 1,
+		Name: "PerformanceObserver",
 		New: func(call goja.ConstructorCall) *observer {
 			if !engine.IsCallable(call.Argument(0)) {
 				p.BadConstruct("PerformanceObserver", 1, "Value")
@@ -92,9 +94,7 @@ func (p *Timeline) definePerformanceObserver(list func() *engine.Class[entries])
 	for i, kind := range observedKinds {
 		kinds[i] = kind
 	}
-	supported := webidl.FrozenList(p.Realm, kinds)
-	getter := p.Engine.Func("get supportedEntryTypes", 0, func(goja.FunctionCall) goja.Value { return supported })
-	class.Ctor.DefineAccessorProperty("supportedEntryTypes", getter, nil, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	class.Ctor.DefineDataProperty("supportedEntryTypes", p.VM.NewArray(kinds...), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	return class.Ctor
 }
 

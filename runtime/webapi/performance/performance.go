@@ -67,6 +67,9 @@ func (p *Timeline) performanceClasses() *Timeline {
 	if st.entry != nil {
 		return st
 	}
+	toJSON := []engine.Method[*entry]{{Name: "toJSON", Fn: func(x *entry, _ goja.FunctionCall) goja.Value {
+		return p.Record("name", x.name, "entryType", x.kind, "startTime", x.start, "duration", x.duration)
+	}}}
 	detail := webidl.Reader("detail", func(x *entry) goja.Value { return x.detail })
 	st.entry = engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
 		Name: "PerformanceEntry",
@@ -76,13 +79,11 @@ func (p *Timeline) performanceClasses() *Timeline {
 			webidl.Reader("startTime", func(x *entry) goja.Value { return p.VM.ToValue(x.start) }),
 			webidl.Reader("duration", func(x *entry) goja.Value { return p.VM.ToValue(x.duration) }),
 		},
-		Methods: []engine.Method[*entry]{{Name: "toJSON", Fn: func(x *entry, _ goja.FunctionCall) goja.Value {
-			return p.Record("name", x.name, "entryType", x.kind, "startTime", x.start, "duration", x.duration)
-		}}},
+		Methods: toJSON,
 	})
 	st.mark = engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
-		Name: "PerformanceMark", Extends: st.entry.Ctor, Length: 1,
-		Accessors: []engine.Accessor[*entry]{detail},
+		Name: "PerformanceMark", Extends: st.entry.Ctor,
+		Accessors: []engine.Accessor[*entry]{detail}, Methods: toJSON,
 		New: func(call goja.ConstructorCall) *entry {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("PerformanceMark", 1, "string")
@@ -92,7 +93,7 @@ func (p *Timeline) performanceClasses() *Timeline {
 	})
 	st.measure = engine.DefineClass(p.Engine, engine.ClassDef[*entry]{
 		Name: "PerformanceMeasure", Extends: st.entry.Ctor,
-		Accessors: []engine.Accessor[*entry]{detail},
+		Accessors: []engine.Accessor[*entry]{detail}, Methods: toJSON,
 	})
 	return st
 }
@@ -121,11 +122,13 @@ func (p *Timeline) timestamp(v goja.Value) float64 {
 }
 
 func (p *Timeline) detailOf(detail goja.Value) goja.Value {
-	if !webidl.IsMissing(detail) {
-		v := p.cloner.Clone(detail, nil)
-		return v
+	if webidl.IsMissing(detail) {
+		return goja.Null()
 	}
-	return goja.Null()
+	if _, ok := detail.(*goja.Object); !ok {
+		p.Engine.Throw("TypeError", "Incorrect type for the 'detail' field on 'Options': the provided value is not of type 'Object'.")
+	}
+	return p.cloner.Clone(detail, nil)
 }
 
 // addEntry puts an entry of the class on the timeline.
@@ -160,7 +163,7 @@ func (p *Timeline) now() engine.Method[*object] {
 func (p *Timeline) definePerformance() *engine.Class[*object] {
 	st := p.performanceClasses()
 	method := func(name string, length int, fn func(call goja.FunctionCall) goja.Value) engine.Method[*object] {
-		return engine.Method[*object]{Name: name, Length: length, Fn: func(_ *object, call goja.FunctionCall) goja.Value {
+		return engine.Method[*object]{Name: name, Fn: func(_ *object, call goja.FunctionCall) goja.Value {
 			p.Need(call, length, "Performance", name, "string")
 			return fn(call)
 		}}
@@ -178,12 +181,11 @@ func (p *Timeline) definePerformance() *engine.Class[*object] {
 			return goja.Undefined()
 		}
 	}
+	nodeAccessors, nodeMethods := p.nodeMembers()
 	return engine.DefineClass(p.Engine, engine.ClassDef[*object]{
 		Name: "Performance", Extends: p.events.Targets().Ctor,
-		Accessors: []engine.Accessor[*object]{
-			p.origin(),
-		},
-		Methods: append(timelineQueries(p, "Performance", func(*object) []*entry { return st.entries }),
+		Accessors: append(nodeAccessors, p.origin()),
+		Methods: append(append(nodeMethods, timelineQueries(p, "Performance", func(*object) []*entry { return st.entries })...),
 			p.now(),
 			method("mark", 1, func(call goja.FunctionCall) goja.Value {
 				return p.addEntry(st.mark, p.newMark(call.Arguments[0], call.Argument(1)))

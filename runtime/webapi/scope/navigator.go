@@ -15,7 +15,7 @@ type navigator struct{}
 func (p *scope) defineNavigator() *engine.Class[navigator] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[navigator]{
 		Name:    "Navigator",
-		Methods: []engine.Method[navigator]{{Name: "sendBeacon", Length: 1, Fn: func(_ navigator, call goja.FunctionCall) goja.Value { return p.sendBeacon(call) }}},
+		Methods: []engine.Method[navigator]{{Name: "sendBeacon", Fn: func(_ navigator, call goja.FunctionCall) goja.Value { return p.sendBeacon(call) }}},
 	})
 }
 

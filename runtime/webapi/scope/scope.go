@@ -37,7 +37,7 @@ func Install(r *webidl.Realm, parts Parts) {
 			return nil
 		}))
 	}
-	e.Lazies.Global("Cloudflare", p.makeCloudflare)
+	e.Lazies.Property(p.VM.GlobalObject(), "Cloudflare", goja.FLAG_TRUE, p.makeCloudflare)
 	p.installTimers()
 	navigators := webidl.Lazily(e, p.defineNavigator)
 	p.LazyClass("Navigator", func() *goja.Object { return navigators().Ctor })

@@ -14,13 +14,13 @@ import (
 // installTimers defines setTimeout and its relatives (HTML, section 8.7),
 // queueMicrotask and scheduler.wait.
 func (p *scope) installTimers() {
-	define := func(name string, length int, fn func(goja.FunctionCall) goja.Value) {
-		p.Engine.Lazies.Global(name, func() goja.Value { return p.GlobalFunc(name, length, fn) })
+	define := func(name string, fn func(goja.FunctionCall) goja.Value) {
+		p.Engine.Lazies.Interface(name, func() goja.Value { return p.GlobalFunc(name, fn) })
 	}
-	define("setTimeout", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
-	define("setInterval", 1, func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
+	define("setTimeout", func(call goja.FunctionCall) goja.Value { return p.setTimer("setTimeout", call, false) })
+	define("setInterval", func(call goja.FunctionCall) goja.Value { return p.setTimer("setInterval", call, true) })
 	for _, name := range []string{"clearTimeout", "clearInterval"} {
-		define(name, 1, func(call goja.FunctionCall) goja.Value {
+		define(name, func(call goja.FunctionCall) goja.Value {
 			p.Need(call, 1, "", name, "Number")
 			if id := call.Arguments[0]; !webidl.IsMissing(id) {
 				p.Engine.Timers.Clear(id.ToInteger())
@@ -28,7 +28,7 @@ func (p *scope) installTimers() {
 			return goja.Undefined()
 		})
 	}
-	define("queueMicrotask", 1, func(call goja.FunctionCall) goja.Value {
+	define("queueMicrotask", func(call goja.FunctionCall) goja.Value {
 		p.queueMicrotask(p.callback("queueMicrotask", call.Argument(0)))
 		return goja.Undefined()
 	})
@@ -79,7 +79,7 @@ func (p *scope) makeScheduler() goja.Value {
 	type scheduler struct{}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[scheduler]{
 		Name: "Scheduler",
-		Methods: []engine.Method[scheduler]{{Name: "wait", Length: 1, Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
+		Methods: []engine.Method[scheduler]{{Name: "wait", Fn: func(_ scheduler, call goja.FunctionCall) goja.Value {
 			if len(call.Arguments) == 0 {
 				return p.Rejected(p.Engine.Errors.New("TypeError", "Failed to execute 'wait' on 'Scheduler': parameter 1 is not of type 'number'."))
 			}

@@ -125,9 +125,9 @@ func (p *Sockets) natives() *goja.Object {
 		}
 	}
 	return e.Native(
-		engine.Func{Name: "source", Length: 1, Fn: p.source},
-		engine.Func{Name: "sink", Length: 1, Fn: p.sink},
-		engine.Func{Name: "open", Length: 3, Fn: func(call goja.FunctionCall) goja.Value {
+		engine.Func{Name: "source", Fn: p.source},
+		engine.Func{Name: "sink", Fn: p.sink},
+		engine.Func{Name: "open", Fn: func(call goja.FunctionCall) goja.Value {
 			scheme := "tcp://"
 			if call.Argument(1).ToBoolean() {
 				scheme = "tls://"

@@ -50,7 +50,7 @@ func (r *byobReader) readAtLeast(v view, minimum int) *engine.Deferred {
 
 func defineBYOBReader(p *Streams) *engine.Class[*byobReader] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*byobReader]{
-		Name: "ReadableStreamBYOBReader", Length: 1,
+		Name: "ReadableStreamBYOBReader",
 		New: func(call goja.ConstructorCall) *byobReader {
 			return &byobReader{lockOf(p, call, "ReadableStreamBYOBReader", true)}
 		},
@@ -61,10 +61,10 @@ func defineBYOBReader(p *Streams) *engine.Class[*byobReader] {
 			{Name: "cancel", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				return r.cancel(call.Argument(0)).Object()
 			}},
-			{Name: "read", Length: 1, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
+			{Name: "read", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				return p.promised(func() *engine.Deferred { return r.readInto(call.Argument(0), call.Argument(1)) })
 			}},
-			{Name: "readAtLeast", Length: 2, Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
+			{Name: "readAtLeast", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
 				least, v := call.Argument(0), call.Argument(1)
 				return p.promised(func() *engine.Deferred { return r.readInto(v, p.Record("min", least)) })
 			}},
@@ -117,7 +117,7 @@ func defineBYOBRequest(p *Streams) *engine.Class[*byobRequest] {
 			}},
 		},
 		Methods: []engine.Method[*byobRequest]{
-			{Name: "respond", Length: 1, Fn: func(q *byobRequest, call goja.FunctionCall) goja.Value {
+			{Name: "respond", Fn: func(q *byobRequest, call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "ReadableStreamBYOBRequest", "respond", "integer")
 				n := p.natural(call.Argument(0), "bytesWritten")
 				if q.controller == nil {
@@ -129,7 +129,7 @@ func defineBYOBRequest(p *Streams) *engine.Class[*byobRequest] {
 				q.controller.respond(n)
 				return goja.Undefined()
 			}},
-			{Name: "respondWithNewView", Length: 1, Fn: func(q *byobRequest, call goja.FunctionCall) goja.Value {
+			{Name: "respondWithNewView", Fn: func(q *byobRequest, call goja.FunctionCall) goja.Value {
 				v := call.Argument(0)
 				if !p.isView(v) {
 					p.BadArgument("ReadableStreamBYOBRequest", "respondWithNewView", 1, "ArrayBufferView")

@@ -365,7 +365,7 @@ func defineByteController(p *Streams) *engine.Class[*byteController] {
 				c.closeBytes()
 				return goja.Undefined()
 			}},
-			{Name: "enqueue", Length: 1, Fn: func(c *byteController, call goja.FunctionCall) goja.Value {
+			{Name: "enqueue", Fn: func(c *byteController, call goja.FunctionCall) goja.Value {
 				c.enqueueChunk(call.Argument(0))
 				return goja.Undefined()
 			}},

@@ -217,7 +217,7 @@ func (p *Streams) code(c compressor, piece []byte, last bool, give func(goja.Val
 // defineCompression is CompressionStream or DecompressionStream (Compression,
 // sections 4 and 5).
 func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*mapping] {
-	return mappingClass(p, name, 1, func(call goja.ConstructorCall) *mapping {
+	return mappingClass(p, name, func(call goja.ConstructorCall) *mapping {
 		if len(call.Arguments) == 0 {
 			p.Engine.Throw("TypeError", "Failed to construct '%s': constructor parameter 1 is not of type 'string'.", name)
 		}

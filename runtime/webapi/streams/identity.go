@@ -169,7 +169,7 @@ func defineIdentity(p *Streams) *engine.Class[*transform] {
 
 func defineFixedLength(p *Streams) *engine.Class[*transform] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*transform]{
-		Name: "FixedLengthStream", Length: 1, Extends: p.classes.identity().Ctor,
+		Name: "FixedLengthStream", Extends: p.classes.identity().Ctor,
 		New: func(call goja.ConstructorCall) *transform {
 			length := call.Argument(0)
 			if goja.IsUndefined(length) {

@@ -32,8 +32,8 @@ func (p *Streams) iteratorPrototype() *goja.Object {
 		return p.iterators
 	}
 	proto := p.VM.CreateObject(p.Engine.Primordial("AsyncIteratorPrototype"))
-	method := func(name string, length int, fn func(*iterator, goja.Value) *engine.Deferred) {
-		p.Engine.DefineFunc(proto, engine.Func{Name: name, Length: length, Fn: func(call goja.FunctionCall) goja.Value {
+	method := func(name string, fn func(*iterator, goja.Value) *engine.Deferred) {
+		p.Engine.DefineFunc(proto, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
 			it, ok := p.Engine.Attached(call.This).(*iterator)
 			if !ok {
 				p.Engine.Throw("TypeError", "%s", engine.IllegalInvocation)
@@ -41,8 +41,8 @@ func (p *Streams) iteratorPrototype() *goja.Object {
 			return fn(it, call.Argument(0)).Object()
 		}})
 	}
-	method("next", 0, func(it *iterator, _ goja.Value) *engine.Deferred { return it.next() })
-	method("return", 1, (*iterator).end)
+	method("next", func(it *iterator, _ goja.Value) *engine.Deferred { return it.next() })
+	method("return", (*iterator).end)
 	proto.DefineDataPropertySymbol(goja.SymToStringTag, p.VM.ToValue("ReadableStreamAsyncIterator"), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	p.iterators = proto
 	return proto

@@ -48,9 +48,8 @@ func (p *views) giveBytes(data []byte, give func(goja.Value)) {
 }
 
 // mappingClass is the class of mappings that New makes.
-func mappingClass(p *Streams, name string, length int, construct func(goja.ConstructorCall) *mapping, more ...engine.Accessor[*mapping]) *engine.Class[*mapping] {
+func mappingClass(p *Streams, name string, construct func(goja.ConstructorCall) *mapping, more ...engine.Accessor[*mapping]) *engine.Class[*mapping] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*mapping]{
-		Name: name, Length: length, New: construct,
-		Accessors: append(more, pairOf(func(m *mapping) *transform { return &m.transform })...),
+		Name: name, Extends: p.classes.transform().Ctor, New: construct, Accessors: more,
 	})
 }

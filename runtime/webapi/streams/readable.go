@@ -152,10 +152,10 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 				return s.cancel(call.Argument(0)).Object()
 			}},
 			{Name: "getReader", Fn: func(s *readable, call goja.FunctionCall) goja.Value { return s.getReader(call.Argument(0)) }},
-			{Name: "pipeThrough", Length: 1, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+			{Name: "pipeThrough", Fn: func(s *readable, call goja.FunctionCall) goja.Value {
 				return s.through(call.Argument(0), call.Argument(1))
 			}},
-			{Name: "pipeTo", Length: 1, Fn: func(s *readable, call goja.FunctionCall) goja.Value {
+			{Name: "pipeTo", Fn: func(s *readable, call goja.FunctionCall) goja.Value {
 				return p.promised(func() *engine.Deferred { return s.pipeTo(call.Argument(0), call.Argument(1)) })
 			}},
 			{Name: "tee", Fn: func(s *readable, _ goja.FunctionCall) goja.Value {
@@ -164,11 +164,11 @@ func defineReadable(p *Streams) *engine.Class[*readable] {
 			}},
 			{Name: "values", Fn: func(s *readable, call goja.FunctionCall) goja.Value { return s.values(call.Argument(0)) }},
 		},
-		Statics: []engine.Func{{Name: "from", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+		Statics: []engine.Func{{Name: "from", Fn: func(call goja.FunctionCall) goja.Value {
 			return p.from(call.Argument(0)).object()
 		}}},
 	})
-	class.Proto.DefineDataPropertySymbol(p.Symbol("asyncIterator"), class.Proto.Get("values"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	class.Alias(p.Symbol("asyncIterator"), "values")
 	p.loaded = true
 	return class
 }

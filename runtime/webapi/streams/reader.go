@@ -202,8 +202,8 @@ func lockOf(p *Streams, call goja.ConstructorCall, class string, byob bool) *rea
 
 func defineReader(p *Streams) *engine.Class[*reader] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*reader]{
-		Name: "ReadableStreamDefaultReader", Length: 1,
-		New: func(call goja.ConstructorCall) *reader { return lockOf(p, call, "ReadableStreamDefaultReader", false) },
+		Name: "ReadableStreamDefaultReader",
+		New:  func(call goja.ConstructorCall) *reader { return lockOf(p, call, "ReadableStreamDefaultReader", false) },
 		Methods: []engine.Method[*reader]{
 			{Name: "cancel", Fn: func(r *reader, call goja.FunctionCall) goja.Value { return r.cancel(call.Argument(0)).Object() }},
 			{Name: "read", Fn: func(r *reader, _ goja.FunctionCall) goja.Value {

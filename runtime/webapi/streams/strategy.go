@@ -24,7 +24,7 @@ func isNumber(v goja.Value) bool {
 func defineStrategy(p *Streams, name string, size func(goja.Value) goja.Value) goja.Value {
 	type strategy struct{ highWaterMark goja.Value }
 	return engine.DefineClass(p.Engine, engine.ClassDef[*strategy]{
-		Name: name, Length: 1,
+		Name: name,
 		New: func(call goja.ConstructorCall) *strategy {
 			init, ok := call.Argument(0).(*goja.Object)
 			if !ok {

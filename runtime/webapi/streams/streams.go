@@ -28,18 +28,19 @@ type Streams struct {
 
 // classes are made at their first use.
 type classes struct {
-	readable                   func() *engine.Class[*readable]
-	reader                     func() *engine.Class[*reader]
-	byobReader                 func() *engine.Class[*byobReader]
-	controller                 func() *engine.Class[*controller]
-	byteController             func() *engine.Class[*byteController]
-	byobRequest                func() *engine.Class[*byobRequest]
-	writable                   func() *engine.Class[*writable]
-	writer                     func() *engine.Class[*writer]
-	writableController         func() *engine.Class[*writableController]
-	transform, identity, fixed func() *engine.Class[*transform]
-	transformController        func() *engine.Class[*transformController]
-	constructors               map[string]func() *goja.Object
+	readable            func() *engine.Class[*readable]
+	reader              func() *engine.Class[*reader]
+	byobReader          func() *engine.Class[*byobReader]
+	controller          func() *engine.Class[*controller]
+	byteController      func() *engine.Class[*byteController]
+	byobRequest         func() *engine.Class[*byobRequest]
+	writable            func() *engine.Class[*writable]
+	writer              func() *engine.Class[*writer]
+	writableController  func() *engine.Class[*writableController]
+	transform           func() *engine.Class[transformHolder]
+	identity, fixed     func() *engine.Class[*transform]
+	transformController func() *engine.Class[*transformController]
+	constructors        map[string]func() *goja.Object
 }
 
 // New defines the globals of streams in a realm.
@@ -85,7 +86,7 @@ func (p *Streams) install() {
 	lazyClass(p, "CompressionStream", func(p *Streams) *engine.Class[*mapping] { return defineCompression(p, "CompressionStream", false) })
 	lazyClass(p, "DecompressionStream", func(p *Streams) *engine.Class[*mapping] { return defineCompression(p, "DecompressionStream", true) })
 	e := p.Engine
-	e.Lazies.Global("ByteLengthQueuingStrategy", func() goja.Value {
+	e.Lazies.Interface("ByteLengthQueuingStrategy", func() goja.Value {
 		return defineStrategy(p, "ByteLengthQueuingStrategy", func(chunk goja.Value) goja.Value {
 			if obj, ok := chunk.(*goja.Object); ok {
 				if n := argument(obj, "byteLength"); isNumber(n) {
@@ -95,7 +96,7 @@ func (p *Streams) install() {
 			return goja.Undefined()
 		})
 	})
-	e.Lazies.Global("CountQueuingStrategy", func() goja.Value {
+	e.Lazies.Interface("CountQueuingStrategy", func() goja.Value {
 		return defineStrategy(p, "CountQueuingStrategy", func(goja.Value) goja.Value { return p.VM.ToValue(1) })
 	})
 }

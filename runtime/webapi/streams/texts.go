@@ -14,7 +14,7 @@ import (
 // end of a chunk waits for the next one.
 func defineTextEncoder(p *Streams) *engine.Class[*mapping] {
 	encoding := engine.Accessor[*mapping]{Name: "encoding", Get: func(*mapping, *goja.Object) goja.Value { return p.VM.ToValue("utf-8") }}
-	return mappingClass(p, "TextEncoderStream", 0, func(goja.ConstructorCall) *mapping {
+	return mappingClass(p, "TextEncoderStream", func(goja.ConstructorCall) *mapping {
 		var high goja.String // nil, or the surrogate that waits
 		return p.newMapping(mapped{
 			chunk: func(chunk goja.Value, give func(goja.Value)) {
@@ -44,7 +44,7 @@ func defineTextDecoder(p *Streams) *engine.Class[*mapping] {
 	of := func(name string) engine.Accessor[*mapping] {
 		return engine.Accessor[*mapping]{Name: name, Get: func(m *mapping, _ *goja.Object) goja.Value { return m.decoder.Get(name) }}
 	}
-	return mappingClass(p, "TextDecoderStream", 0, func(call goja.ConstructorCall) *mapping {
+	return mappingClass(p, "TextDecoderStream", func(call goja.ConstructorCall) *mapping {
 		decoder := p.Construct("TextDecoder", call.Argument(0), call.Argument(1))
 		decode, _ := goja.AssertFunction(decoder.Get("decode"))
 		more, last := p.Record("stream", true), p.Record("stream", false)

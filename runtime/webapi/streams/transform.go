@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webidl"
 )
 
 const textNotReadable = "The readable side of this TransformStream is no longer readable."
@@ -263,18 +264,18 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	return t
 }
 
-// pairOf gives what a class has of both sides.
-func pairOf[T any](of func(T) *transform) []engine.Accessor[T] {
-	return []engine.Accessor[T]{
-		{Name: "readable", Get: func(x T, _ *goja.Object) goja.Value { return of(x).readable.object() }},
-		{Name: "writable", Get: func(x T, _ *goja.Object) goja.Value { return of(x).writable.object() }},
-	}
-}
+// transformHolder is a TransformStream, or of a class that inherits from it.
+type transformHolder interface{ base() *transform }
 
-func defineTransform(p *Streams) *engine.Class[*transform] {
-	return engine.DefineClass(p.Engine, engine.ClassDef[*transform]{
-		Name: "TransformStream", New: func(call goja.ConstructorCall) *transform { return constructTransform(p, call) },
-		Accessors: pairOf(func(t *transform) *transform { return t }),
+func (t *transform) base() *transform { return t }
+
+func defineTransform(p *Streams) *engine.Class[transformHolder] {
+	return engine.DefineClass(p.Engine, engine.ClassDef[transformHolder]{
+		Name: "TransformStream", New: func(call goja.ConstructorCall) transformHolder { return constructTransform(p, call) },
+		Accessors: []engine.Accessor[transformHolder]{
+			webidl.Reader("readable", func(t transformHolder) goja.Value { return t.base().readable.object() }),
+			webidl.Reader("writable", func(t transformHolder) goja.Value { return t.base().writable.object() }),
+		},
 	})
 }
 

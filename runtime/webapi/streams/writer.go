@@ -135,7 +135,7 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 		return func(x *writer, _ *goja.Object) goja.Value { return get(x).Object() }
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*writer]{
-		Name: "WritableStreamDefaultWriter", Length: 1,
+		Name: "WritableStreamDefaultWriter",
 		New: func(call goja.ConstructorCall) *writer {
 			w := p.writableOf(call.Argument(0))
 			if w == nil {

@@ -20,8 +20,8 @@ type Cloner struct{ *webidl.Realm }
 // New makes the Cloner of a realm, and the global structuredClone.
 func New(r *webidl.Realm) *Cloner {
 	c := &Cloner{Realm: r}
-	r.Engine.Lazies.Global("structuredClone", func() goja.Value {
-		return r.GlobalFunc("structuredClone", 1, func(call goja.FunctionCall) goja.Value {
+	r.Engine.Lazies.Interface("structuredClone", func() goja.Value {
+		return r.GlobalFunc("structuredClone", func(call goja.FunctionCall) goja.Value {
 			r.Need(call, 1, "", "structuredClone", "Value")
 			options := call.Argument(1)
 			if _, ok := options.(*goja.Object); !ok && !webidl.IsMissing(options) {

@@ -136,7 +136,7 @@ func encodeForm(b *strings.Builder, s string) {
 func (p *Classes) defineSearchParams() *engine.Class[*SearchParams] {
 	vm := p.VM
 	method := func(name string, args int, fn func(s *SearchParams, call goja.FunctionCall) goja.Value) engine.Method[*SearchParams] {
-		return engine.Method[*SearchParams]{Name: name, Length: args, Fn: func(s *SearchParams, call goja.FunctionCall) goja.Value {
+		return engine.Method[*SearchParams]{Name: name, Fn: func(s *SearchParams, call goja.FunctionCall) goja.Value {
 			for n := 1; n <= args && name != "forEach"; n++ {
 				p.Need(call, n, "URLSearchParams", name, "USVString")
 			}
@@ -226,17 +226,17 @@ func (p *Classes) defineSearchParams() *engine.Class[*SearchParams] {
 				return goja.Undefined()
 			}),
 			method("keys", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
-				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.Name) })
+				return p.fieldIterator(s, "KeyIterator", func(f formField) goja.Value { return vm.ToValue(f.Name) })
 			}),
 			method("values", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
-				return p.fieldIterator(s, func(f formField) goja.Value { return vm.ToValue(f.Value) })
+				return p.fieldIterator(s, "ValueIterator", func(f formField) goja.Value { return vm.ToValue(f.Value) })
 			}),
 			method("entries", 0, func(s *SearchParams, _ goja.FunctionCall) goja.Value {
-				return p.fieldIterator(s, func(f formField) goja.Value { return vm.NewArray(f.Name, f.Value) })
+				return p.fieldIterator(s, "EntryIterator", func(f formField) goja.Value { return vm.NewArray(f.Name, f.Value) })
 			}),
 		},
 	})
-	class.Proto.DefineDataPropertySymbol(goja.SymIterator, class.Proto.Get("entries"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	class.Alias(goja.SymIterator, "entries")
 	return class
 }
 
@@ -304,9 +304,9 @@ func (p *Classes) searchInit(v goja.Value) []formField {
 }
 
 // fieldIterator walks over the live list.
-func (p *Classes) fieldIterator(s *SearchParams, show func(f formField) goja.Value) *goja.Object {
+func (p *Classes) fieldIterator(s *SearchParams, tag string, show func(f formField) goja.Value) *goja.Object {
 	i := 0
-	return p.GoIterator("URLSearchParams Iterator", func() (goja.Value, bool) {
+	return p.Iterator("URLSearchParams", tag, func() (goja.Value, bool) {
 		if i >= len(s.list) {
 			return nil, false
 		}

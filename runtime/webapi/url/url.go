@@ -114,7 +114,7 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 		w.refresh()
 	}
 	class := engine.DefineClass(p.Engine, engine.ClassDef[*webURL]{
-		Name: "URL", Length: 1,
+		Name: "URL",
 		New: func(call goja.ConstructorCall) *webURL {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("URL", 1, "USVString")
@@ -144,12 +144,12 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 			{Name: "toJSON", Fn: func(w *webURL, _ goja.FunctionCall) goja.Value { return vm.ToValue(w.href()) }},
 		},
 		Statics: []engine.Func{
-			{Name: "canParse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			{Name: "canParse", Fn: func(call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "URL", "canParse", "USVString")
 				_, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
 				return vm.ToValue(err == nil)
 			}},
-			{Name: "parse", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			{Name: "parse", Fn: func(call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "URL", "parse", "USVString")
 				w, err := p.parseAgainst(p.USV(call.Arguments[0]), call.Argument(1))
 				if err != nil {
@@ -165,7 +165,7 @@ func (p *Classes) defineURL() *engine.Class[*webURL] {
 
 // noObjectURL is a function that workerd has only to refuse it.
 func (p *Classes) noObjectURL(name string) engine.Func {
-	return engine.Func{Name: name, Length: 1, Fn: func(goja.FunctionCall) goja.Value {
+	return engine.Func{Name: name, Fn: func(goja.FunctionCall) goja.Value {
 		p.Engine.Throw("Error", "URL.%s() is not implemented", name) // reference's text
 		return nil
 	}}

@@ -9,9 +9,9 @@ import (
 
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
-	"minido.dev/minido/runtime/webapi/events"
 	"minido.dev/minido/runtime/webapi/exchange"
 	"minido.dev/minido/runtime/webapi/url"
+	"minido.dev/minido/runtime/webidl"
 )
 
 func (p *Sockets) define() *engine.Class[*Handle] {
@@ -19,8 +19,8 @@ func (p *Sockets) define() *engine.Class[*Handle] {
 	get := func(name string, fn func(h *Handle) goja.Value) engine.Accessor[*Handle] {
 		return engine.Accessor[*Handle]{Name: name, Get: func(h *Handle, _ *goja.Object) goja.Value { return fn(h) }}
 	}
-	method := func(name string, length int, fn func(h *Handle, call goja.FunctionCall)) engine.Method[*Handle] {
-		return engine.Method[*Handle]{Name: name, Length: length, Fn: func(h *Handle, call goja.FunctionCall) goja.Value {
+	method := func(name string, fn func(h *Handle, call goja.FunctionCall)) engine.Method[*Handle] {
+		return engine.Method[*Handle]{Name: name, Fn: func(h *Handle, call goja.FunctionCall) goja.Value {
 			fn(h, call)
 			return goja.Undefined()
 		}}
@@ -43,11 +43,9 @@ func (p *Sockets) define() *engine.Class[*Handle] {
 					h.binaryType = s
 				}
 			}},
-		events.HandlerAttribute[*Handle]("open"), events.HandlerAttribute[*Handle]("message"),
-		events.HandlerAttribute[*Handle]("close"), events.HandlerAttribute[*Handle]("error"),
 	}
 	return engine.DefineClass(p.Engine, engine.ClassDef[*Handle]{
-		Name: "WebSocket", Length: 1, Extends: p.events.Targets().Ctor,
+		Name: "WebSocket", Extends: p.events.Targets().Ctor,
 		New: func(call goja.ConstructorCall) *Handle {
 			if len(call.Arguments) == 0 {
 				p.BadConstruct("WebSocket", 1, "string")
@@ -55,15 +53,15 @@ func (p *Sockets) define() *engine.Class[*Handle] {
 			return p.connectSocket(call.This, call.Argument(0), call.Argument(1))
 		},
 		Methods: []engine.Method[*Handle]{
-			method("accept", 0, func(h *Handle, call goja.FunctionCall) { h.accept() }),
-			method("send", 1, func(h *Handle, call goja.FunctionCall) {
+			method("accept", func(h *Handle, call goja.FunctionCall) { h.accept() }),
+			method("send", func(h *Handle, call goja.FunctionCall) {
 				if len(call.Arguments) == 0 {
 					h.send(nil)
 				}
 				h.send(call.Argument(0))
 			}),
-			method("close", 0, func(h *Handle, call goja.FunctionCall) { h.close(call.Argument(0), call.Argument(1)) }),
-			method("serializeAttachment", 1, func(h *Handle, call goja.FunctionCall) {
+			method("close", func(h *Handle, call goja.FunctionCall) { h.close(call.Argument(0), call.Argument(1)) }),
+			method("serializeAttachment", func(h *Handle, call goja.FunctionCall) {
 				if len(call.Arguments) == 0 {
 					p.Engine.Throw("TypeError", "Failed to execute 'serializeAttachment' on 'WebSocket': parameter 1 is not of type 'Value'.")
 				}
@@ -96,14 +94,15 @@ func (p *Sockets) definePair() goja.Value {
 		New: func(call goja.ConstructorCall) *pair {
 			p.Engine.IO("WebSocketPair")
 			a, b := event.NewSocketPair()
-			s := &pair{[2]goja.Value{p.Wrap(a, Options{}), p.Wrap(b, Options{})}}
-			call.This.DefineDataProperty("0", s.ends[0], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-			call.This.DefineDataProperty("1", s.ends[1], goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
-			return s
+			return &pair{[2]goja.Value{p.Wrap(a, Options{}), p.Wrap(b, Options{})}}
+		},
+		Own: []engine.Accessor[*pair]{
+			webidl.Reader("0", func(s *pair) goja.Value { return s.ends[0] }),
+			webidl.Reader("1", func(s *pair) goja.Value { return s.ends[1] }),
 		},
 		Methods: []engine.Method[*pair]{{Name: "values", Fn: values}},
 	})
-	cls.Proto.DefineDataPropertySymbol(goja.SymIterator, cls.Proto.Get("values"), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	cls.Alias(goja.SymIterator, "values")
 	cls.Proto.Delete("values")
 	return cls.Ctor
 }

@@ -37,8 +37,8 @@ type Sockets struct {
 func New(r *webidl.Realm, ev *events.Events, blobs *blob.Blobs, through exchange.Exchange) *Sockets {
 	p := &Sockets{Realm: r, events: ev, blobs: blobs, through: through}
 	p.class = webidl.Lazily(r.Engine, p.define)
-	r.Engine.Lazies.Global("WebSocket", func() goja.Value { return p.class().Ctor })
-	r.Engine.Lazies.Global("WebSocketPair", p.definePair)
+	r.Engine.Lazies.Interface("WebSocket", func() goja.Value { return p.class().Ctor })
+	r.Engine.Lazies.Interface("WebSocketPair", p.definePair)
 	return p
 }
 
@@ -246,6 +246,9 @@ type socketReceiver struct{ h *Handle }
 func (r socketReceiver) OnMessage(m event.Message) {
 	h := r.h
 	h.p.Engine.Post(h.frame, cmp.Or(killpoint.Inherited(m.Cause), "websocket message"), func() {
+		if h.failed {
+			return
+		}
 		var data goja.Value
 		switch {
 		case !m.Binary:
@@ -255,7 +258,7 @@ func (r socketReceiver) OnMessage(m event.Message) {
 		default:
 			data = h.p.NewArrayBuffer(m.Data)
 		}
-		h.p.events.Fire(h.obj, h.p.events.NewMessage(data, ""))
+		h.deliver(h.p.events.NewMessage(data, goja.Null()))
 	})
 }
 
@@ -276,9 +279,25 @@ func (r socketReceiver) OnClose(code int, reason string, clean bool) {
 		if clean && !h.sentClose && h.p.Enabled(compat.WebSocketAutoReplyToClose) {
 			h.emitClose(code, reason)
 		}
-		h.dispatchClose(code, reason, clean)
+		h.deliver(h.p.events.NewClose(code, reason, clean))
 		h.settle()
 	})
+}
+
+// deliver dispatches what has arrived. An exception of a listener is an "error" event
+// and the end of the connection (workerd: api/web-socket.c++, startReadLoop).
+func (h *Handle) deliver(ev *goja.Object) {
+	_, thrown := h.p.events.Deliver(h.obj, ev)
+	if thrown == nil {
+		return
+	}
+	e, sock := h.p.Engine, h.Socket
+	if !e.Errors.Is(thrown) {
+		thrown = e.Errors.New("Error", e.Text(thrown))
+	}
+	h.dispatchError(thrown)
+	h.owner.Emit(func() { sock.Drop(1006, "", nil) })
+	h.settle()
 }
 
 // OnError implements event.Receiver.

@@ -7,7 +7,7 @@ function (native, p) {
     #hash;
     #digest;
     #reject;
-    constructor(algorithm) {
+    constructor(algorithm = undefined) {
       if (arguments.length === 0) throw new TypeError("Failed to construct 'DigestStream': constructor parameter 1 is not of type 'string or HashAlgorithm'.");
       const hash = native.hash(algorithm);
       let resolve, reject;
