@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/webcrypto"
 	"minido.dev/minido/runtime/webidl"
 )
 
@@ -22,7 +23,7 @@ type (
 type Crypto struct {
 	*webidl.Realm
 
-	keys           *engine.Class[*cryptoKey]
+	keys           *engine.Class[*webcrypto.Key]
 	writableStream func() *goja.Object
 }
 

@@ -10,24 +10,20 @@ import (
 	"minido.dev/minido/runtime/webidl"
 )
 
-// cryptoKey is a CryptoKey with its cached objects (section 13.4); operations
-// use the key, so that a script which changes the objects changes nothing.
-type cryptoKey struct {
-	key               *webcrypto.Key
-	algorithm, usages *goja.Object // made at their first use
-}
-
-func (p *Crypto) cryptoKeys() *engine.Class[*cryptoKey] {
+// cryptoKeys is the class CryptoKey. As in workerd, each read of algorithm and
+// usages makes a new object; a script that changes one changes nothing of the
+// key.
+func (p *Crypto) cryptoKeys() *engine.Class[*webcrypto.Key] {
 	if p.keys != nil {
 		return p.keys
 	}
-	p.keys = engine.DefineClass(p.Engine, engine.ClassDef[*cryptoKey]{
+	p.keys = engine.DefineClass(p.Engine, engine.ClassDef[*webcrypto.Key]{
 		Name: "CryptoKey",
-		Own: []engine.Accessor[*cryptoKey]{
-			webidl.Reader("usages", func(k *cryptoKey) goja.Value { return p.StringArray(k.key.Usages.Names()) }),
-			webidl.Reader("algorithm", func(k *cryptoKey) goja.Value { return p.keyAlgorithm(k.key.Algorithm) }),
-			webidl.Reader("extractable", func(k *cryptoKey) goja.Value { return p.VM.ToValue(k.key.Extractable) }),
-			webidl.Reader("type", func(k *cryptoKey) goja.Value { return p.VM.ToValue(string(k.key.Type)) }),
+		Own: []engine.Accessor[*webcrypto.Key]{
+			webidl.Reader("usages", func(k *webcrypto.Key) goja.Value { return p.StringArray(k.Usages.Names()) }),
+			webidl.Reader("algorithm", func(k *webcrypto.Key) goja.Value { return p.keyAlgorithm(k.Algorithm) }),
+			webidl.Reader("extractable", func(k *webcrypto.Key) goja.Value { return p.VM.ToValue(k.Extractable) }),
+			webidl.Reader("type", func(k *webcrypto.Key) goja.Value { return p.VM.ToValue(string(k.Type)) }),
 		},
 	})
 	return p.keys
@@ -35,17 +31,13 @@ func (p *Crypto) cryptoKeys() *engine.Class[*cryptoKey] {
 
 // KeyOf is the key of a CryptoKey. Loop-confined.
 func (p *Crypto) KeyOf(v goja.Value) (*webcrypto.Key, bool) {
-	k, ok := p.cryptoKeys().Of(v)
-	if !ok {
-		return nil, false
-	}
-	return k.key, true
+	return p.cryptoKeys().Of(v)
 }
 
 // NewKey is a CryptoKey of a key (W3C Web Cryptography, section 13).
 // Loop-confined.
 func (p *Crypto) NewKey(k *webcrypto.Key) *goja.Object {
-	return p.cryptoKeys().Wrap(&cryptoKey{key: k})
+	return p.cryptoKeys().Wrap(k)
 }
 
 // keyAlgorithm is the KeyAlgorithm dictionary of a key.

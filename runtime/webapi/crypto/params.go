@@ -94,7 +94,7 @@ func (p *Crypto) setMember(params *webcrypto.Params, m webcrypto.Member, v goja.
 		if !ok {
 			bad("CryptoKey")
 		}
-		params.Public = k.key
+		params.Public = k
 	case webcrypto.IntegerMember:
 		data, ok := p.BytesOf(v)
 		if !ok || webidl.IsArrayBuffer(v) || p.Engine.Call(p.Engine.Primordial("TypedArrayPrototypeGetTag"), goja.Undefined(), v).String() != "Uint8Array" {

@@ -78,7 +78,7 @@ func (a subtleArgs) key(n int) *webcrypto.Key {
 	if !ok {
 		a.bad(n, "CryptoKey")
 	}
-	return k.key
+	return k
 }
 
 // bytes converts to BufferSource; the result copies what it holds then: the
