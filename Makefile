@@ -30,7 +30,7 @@ REFERENCE := e2e/reference/node_modules
 # npm vitest as one module, a part of the binary.
 VITEST := vitest/bundled/made/vitest.json.gz
 
-.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -82,14 +82,17 @@ demo-binary:
 # What waits (downloads, clients, alarms, processes that start) and what computes go
 # well side by side. Each part's output is printed as a whole when it has ended.
 test:
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target e2e unit lint dead
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target lint e2e unit dead
 
 # Tests are linked without debug information, which is faster; go vet is in lint.
 QUICK := -vet=off -ldflags=-w
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).
-check: npm $(VITEST) lint
+check: npm $(VITEST)
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target short lint
+
+short:
 	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -short -timeout 5m $$($(UNITS))
 
 # Tests of these packages run on one goroutine (a simulated world, or nothing but

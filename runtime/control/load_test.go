@@ -50,10 +50,14 @@ export default { async fetch(req, env) {
 } };
 `
 
-// loadSeconds is how long clients work: 4 in make test, 60 in make load.
+// loadSeconds is how long clients work: 1 in make check, 4 in make test, 60 in make load.
 func loadSeconds(t *testing.T) time.Duration {
 	text := os.Getenv("MINIDO_LOAD_SECONDS")
-	if text == "" {
+	switch {
+	case text != "":
+	case testing.Short():
+		text = "1"
+	default:
 		text = "4"
 	}
 	n, err := strconv.ParseFloat(text, 64)

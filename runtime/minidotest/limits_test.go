@@ -100,8 +100,12 @@ func TestCPULimit(t *testing.T) {
 
 // A match that backtracks without end is stopped, wherever a pattern can stand.
 func TestCPULimitOfRegExp(t *testing.T) {
+	how := []string{"literal", "constructed", "replaced", "split"}
+	if testing.Short() {
+		how = how[:1]
+	}
 	w := NewWorker(t, hostileWorker, Options{TurnLimit: testTurnLimit})
-	for _, how := range []string{"literal", "constructed", "replaced", "split"} {
+	for _, how := range how {
 		if got := w.Call("H/a/backtrack", how); strings.HasPrefix(got, `{"ok"`) {
 			t.Errorf("%s: got %s", how, got)
 		}

@@ -9,7 +9,10 @@ import (
 // throws: it never takes the isolate down.
 func TestHostileArguments(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(400)) // worlds that live for a moment: two fifths of the time otherwise
-	for _, name := range Names() {
+	for i, name := range Names() {
+		if testing.Short() && i%5 > 0 {
+			continue
+		}
 		if name[0] == '_' || name == "sys" {
 			continue // other names of what is attacked already
 		}
