@@ -33,6 +33,7 @@ var parts = []part{
 	{"async functions", "goja", "calls and awaits with fewer pieces", "each call makes two functions that settle its promise, which is slower", func(l *look) { new(asyncs).learn(l) }},
 	{"arguments", "goja", "functions that read the number of their arguments alone", "they make an object with all arguments, which is slower", func(l *look) { new(counting).learn(l) }},
 	{"iterations", "goja", "loops and patterns over arrays", "they make an object for each item, which is slower", func(l *look) { new(iterations).learn(l) }},
+	{"enumerations", "goja", "for-in over ordinary objects", "it goes through all names of the prototypes, which is slower", func(l *look) { new(enumerations).learn(l) }},
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a
