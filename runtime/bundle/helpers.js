@@ -1,18 +1,10 @@
 // What lowered modules call instead of esbuild's own helpers: the same rules,
 // with deferred namespaces in mind. Evaluated once per runtime, before user
 // code, so the built-ins it captures are the originals.
-(function (isNamespace, touch) {
+(function (isNamespace, touch, define) {
   "use strict";
-  const { create, defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf, hasOwn, keys } = Object;
+  const { create, defineProperty, getOwnPropertyDescriptor, getOwnPropertyNames, getPrototypeOf, hasOwn } = Object;
   const { apply, get, ownKeys, set } = Reflect, P = Promise, Type = TypeError;
-
-  // A getter for each of many names. One descriptor and plain loops: real bundles
-  // have thousands of names, and each object, iterator and for-in costs.
-  const shared = { get: undefined, enumerable: true, configurable: true };
-  const define = (to, name, get) => {
-    shared.get = get;
-    defineProperty(to, name, shared);
-  };
 
   // Properties that read through to `from`, so that bindings stay live.
   const copy = (to, from, except) => {
@@ -86,10 +78,6 @@
       if (by > longest || by < -longest) throw tooBig();
       return by;
     },
-    __export: (target, all) => {
-      const names = keys(all);
-      for (let i = 0, n = names.length; i < n; i++) define(target, names[i], all[names[i]]);
-    },
     __toESM: (mod) => wrap(mod, false),
     __toESMNode: (mod) => wrap(mod, true),
     __toCommonJS: (ns) => ns,
@@ -131,7 +119,8 @@
         },
       });
     },
-    // Getters for names that exist before their module has run.
+    // Getters for names that exist before their module has run. A plain loop, and a
+    // native that makes no descriptor: real bundles have thousands of names.
     announce: (ns, id, names) => {
       for (let i = 0, n = names.length; i < n; i++) {
         const name = names[i];

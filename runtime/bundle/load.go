@@ -32,7 +32,7 @@ type helperFile struct {
 }
 
 var interop = helperFile{compiled("helpers.js", helpersSource),
-	[]string{"__export", "__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", mend.ShiftLeft, mend.ShiftRight, mend.Factor, mend.MemberBase, mend.ChainCall, mend.OwnHelper}}
+	[]string{"__toESM", "__toESMNode", "__toCommonJS", "__reExport", "__pow", mend.ShiftLeft, mend.ShiftRight, mend.Factor, mend.MemberBase, mend.ChainCall, mend.OwnHelper}}
 
 var generators = helperFile{compiled("generators.js", generatorsSource),
 	[]string{"__await", mend.AsyncGenerator, "__yieldStar", "__forAwait", mend.AwaitResult, mend.AwaitReturn, mend.AsyncFunction, mend.Delegation}}
@@ -189,7 +189,7 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	for _, m := range b.modules {
 		in.records = append(in.records, &record{module: m})
 	}
-	obj, err := interop.install(in, vm.ToValue(in.isNamespace), vm.ToValue(in.touch))
+	obj, err := interop.install(in, vm.ToValue(in.isNamespace), vm.ToValue(in.touch), vm.ToValue(in.accessor))
 	if err != nil {
 		return nil, err
 	}
@@ -210,6 +210,7 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 			return nil, err
 		}
 	}
+	in.helpers["__export"] = vm.ToValue(in.export)
 	in.helpers["__name"] = vm.ToValue(in.name)
 	in.announce, _ = goja.AssertFunction(obj.Get("announce"))
 	in.adopt, _ = goja.AssertFunction(obj.Get("adopt"))
