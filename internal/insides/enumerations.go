@@ -34,6 +34,9 @@ type enumerated struct {
 	enumerable  int
 }
 
+// enumerableYes is goja's number for a property that is known to be enumerable.
+const enumerableYes = 2
+
 // nextName mirrors goja's iterNextFunc: the next property and what gives the one after
 // it, nil at the end.
 type nextName func() (enumerated, nextName)
@@ -121,9 +124,8 @@ func (n *ownNames) next() (enumerated, nextName) {
 		name := n.left[0]
 		n.left = n.left[1:]
 		if v := n.object.values[name]; en.enumerable(v) {
-			item, text := enumerated{}, string(name)
-			*wordsOf(&item.name) = words{en.plain.ascii, unsafe.Pointer(&text)}
-			return item, n.next
+			text := string(name)
+			return enumerated{name: boxed(en.plain.ascii, unsafe.Pointer(&text)), value: v, enumerable: enumerableYes}, n.next
 		}
 	}
 	return enumerated{}, nil

@@ -34,6 +34,7 @@ var parts = []part{
 	{"arguments", "goja", "functions that read the number of their arguments alone", "they make an object with all arguments, which is slower", func(l *look) { new(counting).learn(l) }},
 	{"iterations", "goja", "loops and patterns over arrays", "they make an object for each item, which is slower", func(l *look) { new(iterations).learn(l) }},
 	{"enumerations", "goja", "for-in over ordinary objects", "it goes through all names of the prototypes, which is slower", func(l *look) { new(enumerations).learn(l) }},
+	{"closures", "goja", "functions in one piece", "each function that is evaluated makes nine pieces, which is slower", func(l *look) { new(closures).learn(l) }},
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a
