@@ -30,7 +30,7 @@ REFERENCE := e2e/reference/node_modules
 # npm vitest as one module, a part of the binary.
 VITEST := vitest/bundled/made/vitest.json.gz
 
-.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -58,6 +58,7 @@ help:
 	@echo 'make release       dist/: binaries of this commit for Linux, macOS and Windows, checksums, SBOM; RELEASE="-targets host" for this machine'
 	@echo 'make release-check one binary built twice, in two folders: the same bytes'
 	@echo 'make release-start the arm64 binary of make release started under qemu-aarch64-static'
+	@echo 'make release-start-windows  the Windows binary of make release started under Wine'
 	@echo 'make vet-systems   go vet for macOS and Windows'
 	@echo 'make docs          dist/docs: the documentation as a site, its links checked'
 	@echo 'make docs-test     runs the commands of the documentation'
@@ -209,6 +210,14 @@ release-start:
 	$(QEMU) dist/bin/linux-arm64/minido version
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && binary='$(abspath dist/bin/linux-arm64/minido)' && cd "$$dir" && \
 		$(QEMU) "$$binary" init first && cd first && $(QEMU) "$$binary" chaos enumerate . --mode sim --max 5
+
+# Wine 10 or newer runs a binary for Windows, and the tests of a package:
+# GOOS=windows go test -exec wine ./chaos/campaign
+WINE ?= wine
+release-start-windows:
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && binary='$(abspath dist/bin/windows-amd64/minido.exe)' && cd "$$dir" && \
+		$(WINE) "$$binary" version && $(WINE) "$$binary" init first && cd first && $(WINE) "$$binary" test && \
+		$(WINE) "$$binary" chaos enumerate . --mode sim --max 5 && $(WINE) "$$binary" chaos enumerate . --max 5
 
 vet-systems:
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...

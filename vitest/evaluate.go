@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ func evaluateConfig(file string) (string, error) {
 // its namespace and which leaves a promise of a text in globalThis.result. The
 // runtime is the caller's.
 func evaluate(file, code string) (string, *goja.Runtime, error) {
-	quoted, err := json.Marshal(map[string]string{"file": file, "dir": filepath.Dir(file), "url": "file://" + filepath.ToSlash(file)})
+	slashed := filepath.ToSlash(file)
+	quoted, err := json.Marshal(map[string]string{"file": slashed, "dir": path.Dir(slashed), "url": "file:///" + strings.TrimPrefix(slashed, "/")})
 	if err != nil {
 		return "", nil, err
 	}

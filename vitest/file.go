@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"minido.dev/minido/durableobject/pool"
@@ -194,11 +195,16 @@ func (r *fileRun) log(_ engine.Level, _ *engine.Context, text string) {
 	}
 }
 
-// request is what the suite's code is told.
+// request is what the suite's code is told. Its paths have slashes on every system,
+// as vitest's have.
 func (r *fileRun) request() map[string]any {
 	o, s := r.project.options, r.project.settings
+	var setup []string
+	for _, f := range r.project.setup() {
+		setup = append(setup, filepath.ToSlash(f))
+	}
 	config := map[string]any{
-		"root": s.root, "testTimeout": s.TestTimeout, "hookTimeout": s.HookTimeout, "retry": s.Retry, "globals": s.Globals, "setupFiles": r.project.setup(),
+		"root": filepath.ToSlash(s.root), "testTimeout": s.TestTimeout, "hookTimeout": s.HookTimeout, "retry": s.Retry, "globals": s.Globals, "setupFiles": setup,
 		"testNamePattern": r.name, "allowOnly": true, "passWithNoTests": false, "maxConcurrency": 5, "includeTaskLocation": true, "tags": []string{}, "name": "", "isolate": true,
 		"sequence":     map[string]any{"seed": r.seed, "hooks": "stack", "setupFiles": "parallel", "concurrent": false, "shuffle": false},
 		"experimental": map[string]any{"importDurations": map[string]any{"limit": 0}}, "expect": map[string]any{}, "fakeTimers": map[string]any{"toFake": []string{"setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate", "Date"}},
@@ -223,7 +229,7 @@ func (r *fileRun) request() map[string]any {
 	case o.New:
 		update = "new"
 	}
-	req := map[string]any{"file": r.file, "dir": r.project.worker.Dir, "env": s.Env, "config": config, "update": update}
+	req := map[string]any{"file": filepath.ToSlash(r.file), "dir": filepath.ToSlash(r.project.worker.Dir), "env": s.Env, "config": config, "update": update}
 	if r.test != "" {
 		req["chaos"], req["update"] = r.test, "none"
 	}

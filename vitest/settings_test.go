@@ -43,7 +43,7 @@ func TestSettings(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		s := all[0]
-		if s.Wrangler != "./w.toml" || !s.Globals || s.TestTimeout != 7000 || s.Bindings["A"] != "1" || len(s.SetupFiles) != 1 || s.SetupFiles[0] != filepath.Join(dir, "setup.ts") {
+		if s.Wrangler != "./w.toml" || !s.Globals || s.TestTimeout != 7000 || s.Bindings["A"] != "1" || len(s.SetupFiles) != 1 || filepath.FromSlash(s.SetupFiles[0]) != filepath.Join(dir, "setup.ts") {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

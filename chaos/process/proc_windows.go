@@ -5,6 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/windows"
+
+	"minido.dev/minido/internal/killpoint"
 )
 
 // detach starts the child in a console group of its own, so that Ctrl-C
@@ -14,7 +18,7 @@ func detach(cmd *exec.Cmd) {
 }
 
 func killTree(p *os.Process) error {
-	if err := p.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := killpoint.Kill(p); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
 	return nil
@@ -23,13 +27,18 @@ func killTree(p *os.Process) error {
 // killGroup does nothing: Windows has no group to kill after its leader.
 func killGroup(int) {}
 
-// interrupt ends the process at once: Windows cannot deliver Ctrl-C to one
-// process of another console group.
-func interrupt(p *os.Process) error { return p.Kill() }
+// interrupt sends CTRL_BREAK, which Go delivers as os.Interrupt: CTRL_C cannot be sent
+// to one group. A process without a console hears neither, and is ended.
+func interrupt(p *os.Process) error {
+	if windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(p.Pid)) == nil {
+		return nil
+	}
+	return killpoint.Kill(p)
+}
 
 // Windows cannot have a process of another stand still.
 func suspend(*os.Process) error { return nil }
 func resume(*os.Process) error  { return nil }
 
-// wasKilled recognises TerminateProcess as os.Process.Kill uses it: exit code 1.
-func wasKilled(state *os.ProcessState) bool { return state.ExitCode() == 1 }
+// wasKilled recognises what killpoint.Kill leaves.
+func wasKilled(state *os.ProcessState) bool { return state.ExitCode() == killpoint.KilledCode }

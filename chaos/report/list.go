@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"sort"
 	"strings"
 
@@ -167,7 +168,7 @@ func (l *list) end(r campaign.Report) error {
 		l.say("%s", strings.Join(groups, "\n"))
 	}
 	if r.Dir != "" {
-		l.say("report: %s/report.json", r.Dir)
+		l.say("report: %s", filepath.Join(r.Dir, "report.json"))
 	}
 	return nil
 }

@@ -230,7 +230,7 @@ func (p *Points) hitTo(kind Kind, side Side, object, cause, to string) (pt Point
 func KillSelf(Point) {
 	self, err := os.FindProcess(os.Getpid())
 	if err == nil {
-		err = self.Kill()
+		err = Kill(self)
 	}
 	if err != nil {
 		panic(fmt.Sprintf("killpoint: the process could not kill itself: %v", err))

@@ -64,7 +64,7 @@ func unconnected(ctx context.Context, u *url.URL, err error) error {
 			number syscall.Errno
 		}{{"ECONNREFUSED", syscall.ECONNREFUSED}, {"ECONNRESET", syscall.ECONNRESET}, {"ETIMEDOUT", syscall.ETIMEDOUT},
 			{"EHOSTUNREACH", syscall.EHOSTUNREACH}, {"ENETUNREACH", syscall.ENETUNREACH}} {
-			if errors.Is(err, x.number) {
+			if HasErrno(err, x.number) {
 				return &event.Error{Name: "Error", Message: "connect " + x.code + " " + u.Host}
 			}
 		}

@@ -246,7 +246,7 @@ func (r *Registry) touch() error {
 func (s session) listens() bool {
 	conn, err := net.DialTimeout("tcp", s.Address, time.Second)
 	if err != nil {
-		return !errors.Is(err, syscall.ECONNREFUSED)
+		return !netx.HasErrno(err, syscall.ECONNREFUSED)
 	}
 	_ = conn.Close() // nothing was written
 	return true

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
+
+	"minido.dev/minido/internal/netx"
 )
 
 // await starts something and waits for its answer: blocking, or by driving the
@@ -39,7 +41,7 @@ func (o *Options) patiently(ctx context.Context, try func() error) error {
 	for deadline := c.Now().Add(patience); ; {
 		err := try()
 		var locked *LockedError
-		if held := errors.As(err, &locked) || errors.Is(err, syscall.EADDRINUSE); !held || !c.Now().Before(deadline) {
+		if held := errors.As(err, &locked) || netx.HasErrno(err, syscall.EADDRINUSE); !held || !c.Now().Before(deadline) {
 			return err
 		}
 		again := make(chan struct{})

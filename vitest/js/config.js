@@ -38,17 +38,19 @@ function normalize(path) {
   return (path.startsWith("/") ? "/" : "") + out.join("/");
 }
 export const join = (...parts) => normalize(parts.join("/"));
-export const resolve = (...parts) => parts.reduce((at, part) => part.startsWith("/") ? normalize(part) : normalize(at + "/" + part), __config.dir);
+const drive = /^[a-z]:\//i; // a path of Windows, with slashes
+export const resolve = (...parts) => parts.reduce((at, part) => part.startsWith("/") || drive.test(part) ? normalize(part) : normalize(at + "/" + part), __config.dir);
 export const dirname = (path) => path.slice(0, path.lastIndexOf("/")) || "/";
 export const basename = (path) => path.slice(path.lastIndexOf("/") + 1);
-export const fileURLToPath = (url) => decodeURIComponent(String(url).replace(/^file:\/\//, ""));
+const unrooted = (path) => drive.test(path.slice(1)) ? path.slice(1) : path; // /C:/a is C:/a
+export const fileURLToPath = (url) => unrooted(decodeURIComponent(String(url).replace(/^file:\/\//, "")));
 export const env = {}, cwd = () => __config.dir;
 export default { join, resolve, dirname, basename, normalize, env, cwd, fileURLToPath };
 
 globalThis.process = { env, cwd };
 globalThis.URL = class {
-  constructor(path, base) { this.href = String(path).startsWith("file:") ? String(path) : "file://" + resolve(dirname(fileURLToPath(base)), String(path)); }
-  get pathname() { return this.href.slice(7); }
+  constructor(path, base) { this.href = String(path).startsWith("file:") ? String(path) : "file:///" + resolve(dirname(fileURLToPath(base)), String(path)).replace(/^\//, ""); }
+  get pathname() { return unrooted(this.href.slice(7)); } // aliases are made of it
   toString() { return this.href; }
 };
 

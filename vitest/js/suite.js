@@ -163,7 +163,7 @@ function snapshotEnvironment(options) {
     removeSnapshotFile: (path) => host("remove", { path }),
     processStackTrace: (frame) => {
       const file = frame.file?.replace(/^\/bundle\//, ""); // vitest resolves names from process.cwd()
-      if (file && !file.startsWith("/")) frame.file = options.dir + "/" + file;
+      if (file && !/^([a-z]:)?\//i.test(file)) frame.file = options.dir + "/" + file;
       return frame;
     },
   };

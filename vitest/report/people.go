@@ -178,13 +178,13 @@ type frame struct {
 	line, column int
 }
 
-var framePattern = regexp.MustCompile(`(?m)^\s*at (?:.*?\()?((?:file://)?[^():\s][^():]*):(\d+):(\d+)\)?$`)
+var framePattern = regexp.MustCompile(`(?m)^\s*at (?:.*?\()?((?:file://)?(?:[A-Za-z]:[/\\])?[^():\s][^():]*):(\d+):(\d+)\)?$`)
 
 // framesOf are the places of a stack that are the project's own.
 func framesOf(stack string) (frames []frame) {
 	for _, m := range framePattern.FindAllStringSubmatch(stack, -1) {
 		file := strings.TrimPrefix(m[1], "file://")
-		if strings.Contains(file, "node_modules/") || strings.HasPrefix(file, "virtual:") || strings.Contains(file, "minido-test/main.js") || strings.HasPrefix(file, "minido:") || strings.HasPrefix(file, "cloudflare:") {
+		if strings.Contains(file, "node_modules/") || file == "vitest" || strings.HasPrefix(file, "virtual:") || strings.Contains(file, "minido-test/main.js") || strings.HasPrefix(file, "minido:") || strings.HasPrefix(file, "cloudflare:") {
 			continue
 		}
 		line, _ := strconv.Atoi(m[2])   // the pattern has digits
