@@ -95,6 +95,7 @@ type plan struct {
 	name, dir string
 	flags     []string
 	fails     string            // what both say instead of starting; wrangler then waits for a change
+	says      []string          // what both say before they are ready
 	in        string            // the folder to start in, below the project's
 	masks     []*regexp.Regexp  // what of answers no run repeats
 	differs   map[string]string // by the line of a request: why it is answered otherwise
@@ -141,6 +142,8 @@ func (p *plan) read(line string) error {
 			p.flags = strings.Fields(rest)
 		case "fails":
 			p.fails = rest
+		case "says":
+			p.says = append(p.says, rest)
 		case "in":
 			p.in = rest
 		case "mask":
@@ -253,6 +256,12 @@ func (p plan) play(t *testing.T, start starter, want []answer) []answer {
 			t.Fatal(err)
 		}
 		return []answer{{"start", "it does not start"}}
+	}
+	for _, text := range p.says {
+		if said := escape.ReplaceAllString(s.Output(), ""); !strings.Contains(said, text) {
+			t.Errorf("%s does not say %q:\n%s", options.Command[0], text, said)
+			break
+		}
 	}
 	var answers []answer
 	for _, e := range p.requests {
@@ -407,7 +416,7 @@ var (
 	escape     = regexp.MustCompile("\x1b\\[[0-9;]*m")
 	// How the servers mark what is more than a log, and what each says in its own way: of
 	// requests and of errors that nothing caught.
-	marks = regexp.MustCompile(`^(✘ \[ERROR\]|▲ \[WARNING\]|\[wrangler:\w+\]|\[minido\]|warning:|error:) `)
+	marks = regexp.MustCompile(`^(✘ \[ERROR\]|▲ \[WARNING\]|\[(wrangler|minido):\w+\]) `)
 	own   = regexp.MustCompile(`^([A-Z]+ \S+ \d{3} |QUEUE |(\[\w+\] )?Uncaught |\w*Error: |scheduled: |at )`)
 )
 

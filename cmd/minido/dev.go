@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -47,7 +48,7 @@ type devCommand struct {
 	Env       string   `short:"e" placeholder:"NAME" help:"Environment of the wrangler file (env.NAME)."`
 	EnvFile   []string `placeholder:"FILE" help:"Read variables from this file instead of .dev.vars; may be repeated."`
 	Var       []string `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
-	LogLevel  string   `enum:"debug,info,log,warn,error,none" default:"log" help:"Least severe messages to print: debug, info, log, warn, error or none."`
+	LogLevel  string   `enum:"debug,info,log,warn,error,none" default:"log" help:"Least severe messages to print: debug, log, info, warn, error or none; the order is wrangler's."`
 
 	AllowedHosts []string `placeholder:"HOST" help:"Further values of the Host header to answer; may be repeated."`
 	Sync         string   `enum:"full,normal" default:"full" help:"full: a commit survives loss of power, as in workerd. normal: it survives the end of the process, and is faster."`
@@ -99,6 +100,10 @@ func (c *devCommand) Run() error {
 	}
 	happened := feed.New(clock.Real{}, points)
 	opts := c.options(term, happened)
+	if opts.Config.Add, err = c.inFile(); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	opts.Config.AddFrom = "the command line"
 	opts.AI = strings.TrimRight(c.AIURL, "/")
 	if opts.Eviction, err = c.eviction(); err != nil {
 		return &exitError{exitUsage, err}
@@ -297,7 +302,7 @@ func (t *terminal) nextLevel() string {
 	return next
 }
 
-var levelOrder = []string{"debug", "info", "log", "warn", "error", "none"}
+var levelOrder = []string{"debug", "log", "info", "warn", "error", "none"}
 
 func levelName(level engine.Level) string {
 	for _, name := range levelOrder {
@@ -342,26 +347,47 @@ func (t *terminal) print(w io.Writer, text string) {
 
 func (t *terminal) line(format string, args ...any) { t.print(t.out, fmt.Sprintf(format, args...)) }
 
+// What errors and warnings begin with, as in wrangler (esbuild's formatMessages).
+func (t *terminal) errorMark() string   { return t.paint("31", "✘ [ERROR]") + " " }
+func (t *terminal) warningMark() string { return t.paint("33", "▲ [WARNING]") + " " }
+
+// severity orders the levels as wrangler does (workers-utils/src/logger.ts): what
+// console.debug says counts as info, and --log-level=info prints no console.log.
+var severity = map[engine.Level]int{engine.Error: 0, engine.Warn: 1, engine.Info: 2, engine.Debug: 2, engine.Log: 3}
+
+// shows reports whether a message of that level is printed.
+func (t *terminal) shows(level engine.Level) bool {
+	switch least := t.least(); least {
+	case levelNone:
+		return false
+	case engine.Debug: // the option's, above all that there is
+		return true
+	default:
+		return severity[level] <= severity[least]
+	}
+}
+
 // console prints what the worker logs: errors and warnings on stderr.
 func (t *terminal) console(level engine.Level, c *engine.Context, text string) {
-	if level < t.least() {
+	if !t.shows(level) {
 		return
 	}
 	switch level {
 	case engine.Error:
-		t.print(t.err, t.paint("31", text))
+		t.print(t.err, t.errorMark()+text)
 	case engine.Warn:
-		t.print(t.err, t.paint("33", text))
+		t.print(t.err, t.warningMark()+text)
 	default:
 		t.print(t.out, text)
 	}
 }
 
 func (t *terminal) request(r gateway.RequestLog) {
-	if t.least() > engine.Log {
+	if !t.shows(engine.Info) {
 		return
 	}
-	t.line("[minido] %s %s %s (%s)", r.Method, r.Path, t.paint(statusColor(r.Status), strconv.Itoa(r.Status)), round(r.Duration))
+	status := strings.TrimSpace(strconv.Itoa(r.Status) + " " + http.StatusText(r.Status))
+	t.line("[minido:info] %s %s %s (%s)", r.Method, r.Path, t.paint(statusColor(r.Status), status), round(r.Duration))
 }
 
 func statusColor(status int) string {
@@ -396,9 +422,9 @@ func (t *terminal) event(ev server.Event) {
 	case server.EventNote:
 		t.line("%s", of+ev.Text)
 	case server.EventWarning:
-		t.print(t.err, t.paint("33", "warning: ")+of+ev.Text)
+		t.print(t.err, t.warningMark()+of+ev.Text)
 	default:
-		t.print(t.err, t.paint("31", "error: ")+of+ev.Text)
+		t.print(t.err, t.errorMark()+of+ev.Text)
 	}
 }
 
@@ -424,7 +450,11 @@ func (t *terminal) started(s *server.Server, took time.Duration) {
 	}
 	for _, m := range append([]*server.Server{s}, s.Others()...) {
 		for _, a := range server.Missing(m) {
-			t.line("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", a.Reason), a.Where)
+			text := fmt.Sprintf("%s: a %s is %s; the worker runs without it (%s)", a.Section, a.Title, t.paint("33", a.Reason), a.Where)
+			if a.Advice != "" {
+				text += ". " + a.Advice
+			}
+			t.line("%s", text)
 		}
 	}
 	if text := unheeded(s.Project()); text != "" {

@@ -49,7 +49,7 @@ func (c *devCommand) listen(ctx context.Context, exit func(), term *terminal, s 
 	}
 	tty, err := openKeys(os.Stdin)
 	if err != nil {
-		term.print(term.err, term.paint("33", "warning: ")+"no hotkeys: "+err.Error())
+		term.print(term.err, term.warningMark()+"no hotkeys: "+err.Error())
 		return func() {}
 	}
 	h := &hotkeys{term: term}
@@ -82,7 +82,7 @@ func (c *devCommand) listen(ctx context.Context, exit func(), term *terminal, s 
 		tty.interrupt()
 		<-ended
 		if err := tty.close(); err != nil {
-			term.print(term.err, term.paint("33", "warning: ")+"the terminal's mode: "+err.Error())
+			term.print(term.err, term.warningMark()+"the terminal's mode: "+err.Error())
 		}
 	}
 }
@@ -120,7 +120,7 @@ func (h *hotkeys) press(key rune) {
 
 func (h *hotkeys) warn(err error) {
 	if err != nil {
-		h.term.print(h.term.err, h.term.paint("33", "warning: ")+err.Error())
+		h.term.print(h.term.err, h.term.warningMark()+err.Error())
 	}
 }
 

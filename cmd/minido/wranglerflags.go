@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -20,6 +23,14 @@ type wranglerFlags struct {
 	Host               string   `hidden:"" aliases:"local-upstream" help:"The host that request.url names."`
 	UpstreamProtocol   string   `hidden:"" enum:"http,https," default:"" help:"The scheme that request.url has."`
 	Remote             bool     `hidden:"" short:"r" help:"Accepted if it is false."`
+
+	Assets      string   `hidden:"" help:"The directory of the assets."`
+	Name        string   `hidden:"" help:"The worker's name."`
+	Define      []string `hidden:"" sep:"none" help:"NAME:EXPRESSION, added to the wrangler file's define."`
+	Alias       []string `hidden:"" sep:"none" help:"MODULE:MODULE, added to the wrangler file's alias."`
+	JSXFactory  string   `hidden:"" name:"jsx-factory" help:"The function that JSX elements call."`
+	JSXFragment string   `hidden:"" name:"jsx-fragment" help:"What JSX fragments are."`
+	TSConfig    string   `hidden:"" name:"tsconfig" help:"The tsconfig.json that counts."`
 
 	ShowInteractiveDevSession bool `default:"true" hidden:"" help:"Hotkeys on a terminal."`
 }
@@ -42,6 +53,51 @@ func (f wranglerFlags) apply() error {
 	return nil
 }
 
+// inFile are the flags that stand for members of the wrangler file, as JSON; nil if
+// none is given. Paths are relative to the current directory.
+func (f wranglerFlags) inFile() ([]byte, error) {
+	members := map[string]any{}
+	for key, value := range map[string]string{"name": f.Name, "jsx_factory": f.JSXFactory, "jsx_fragment": f.JSXFragment} { // order-independent: a map again
+		if value != "" {
+			members[key] = value
+		}
+	}
+	for key, pairs := range map[string][]string{"define": f.Define, "alias": f.Alias} { // order-independent: a map again
+		values := map[string]string{}
+		for _, pair := range pairs {
+			name, value, ok := strings.Cut(pair, ":")
+			if !ok || name == "" {
+				return nil, fmt.Errorf("minido: --%s %s is not NAME:VALUE", key, pair)
+			}
+			values[name] = value
+		}
+		if len(values) > 0 {
+			members[key] = values
+		}
+	}
+	if f.TSConfig != "" {
+		at, err := filepath.Abs(f.TSConfig)
+		if err != nil {
+			return nil, fmt.Errorf("minido: --tsconfig: %w", err)
+		}
+		members["tsconfig"] = at
+	}
+	if f.Assets != "" {
+		at, err := filepath.Abs(f.Assets)
+		if err != nil {
+			return nil, fmt.Errorf("minido: --assets: %w", err)
+		}
+		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("minido: The directory specified by the \"--assets\" command line argument does not exist:\n\n  %s", at)
+		}
+		members["assets"] = map[string]string{"directory": at}
+	}
+	if len(members) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(members)
+}
+
 // taking says what follows a flag of wrangler's parser.
 type taking int
 
@@ -58,8 +114,6 @@ type ignored struct {
 	// have (routes), or always does, have none.
 	note string
 }
-
-const inFile = "put it into the wrangler file"
 
 // wranglerTakes are the flags of `wrangler dev` that are taken and not obeyed.
 var wranglerTakes = map[string]ignored{
@@ -80,18 +134,11 @@ var wranglerTakes = map[string]ignored{
 	"--strict":                   {takes: nothing},
 	"--types":                    {takes: nothing},
 
-	"--alias":               {values, inFile},
-	"--assets":              {value, inFile},
-	"--define":              {values, inFile},
 	"--dispatch-namespace":  {value, "there are no dispatch namespaces"},
-	"--jsx-factory":         {value, "put it into tsconfig.json"},
-	"--jsx-fragment":        {value, "put it into tsconfig.json"},
-	"--name":                {value, inFile},
 	"--node-compat":         {nothing, "use the compatibility flag nodejs_compat"},
 	"--site":                {value, "use assets in the wrangler file"},
 	"--site-exclude":        {values, "use assets in the wrangler file"},
 	"--site-include":        {values, "use assets in the wrangler file"},
-	"--tsconfig":            {value, "the tsconfig.json beside a source counts"},
 	"--tunnel":              {nothing, "there are no tunnels"},
 	"--tunnel-allowed-mail": {values, "there are no tunnels"},
 	"--tunnel-name":         {value, "there are no tunnels"},
@@ -103,6 +150,8 @@ var repeated = map[string]*regexp.Regexp{
 	"--var":                 regexp.MustCompile(`^\w+:`),
 	"--compatibility-flags": regexp.MustCompile(`^\w+$`),
 	"--compatibility-flag":  regexp.MustCompile(`^\w+$`),
+	"--define":              regexp.MustCompile(`^[^-:][^:]*:`),
+	"--alias":               regexp.MustCompile(`^[^-:][^:]*:`),
 }
 
 // obeyedSwitches are the switches that minido's own parser gets.

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -72,16 +73,22 @@ func Open(c config.Assets) (*Service, error) {
 	return &Service{c: c, etags: map[string]etagEntry{}}, nil
 }
 
-// Rules tells people how many rules `_headers` and `_redirects` have, a line for each
-// file, and which of their lines are ignored, and why.
-func (a *Service) Rules() (found, problems []string) {
+// Rules tells people how many rules `_headers` and `_redirects` have, and which of
+// their lines are ignored, and why. Files are named from the folder base.
+func (a *Service) Rules(base string) (said []Remark) {
 	root, err := os.OpenRoot(a.c.Directory)
 	if err != nil {
-		return nil, []string{err.Error()}
+		return []Remark{{Text: err.Error(), Warning: true}}
 	}
 	defer root.Close()
-	r := a.currentRules(root)
-	return r.found, r.problems
+	dir, err := filepath.Rel(base, a.c.Directory)
+	if err != nil {
+		dir = a.c.Directory
+	}
+	for _, m := range a.currentRules(root).remarks {
+		said = append(said, m.say(filepath.ToSlash(dir))...)
+	}
+	return said
 }
 
 // WorkerFirst reports whether a request for path goes to the worker without a

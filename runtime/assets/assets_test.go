@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -224,16 +225,60 @@ func TestAssetsRules(t *testing.T) {
 	if got := strings.Join(lines, " "); got != "Content-Type=text/plain; charset=utf-8 CF-Cache-Status=HIT x-all=1 cache-control=no-store x-all=2 x-host=yes" {
 		t.Errorf("headers: %s", got)
 	}
-	want := []string{"_redirects:6: there is a rule for /old already", "_redirects:7: expected", "_redirects:8: the status", "_redirects:9: this rule would", "_headers:13: no headers follow"}
-	found, got := a.Rules()
-	if text := strings.Join(found, " "); text != "✨ Parsed 4 valid redirect rules. ✨ Parsed 5 valid header rules." {
-		t.Errorf("rules: %s", text)
-	}
-	for i, w := range want {
-		if len(got) != len(want) || !strings.HasPrefix(got[i], w) {
-			t.Fatalf("problems: %q", got)
+	saysOfRules(t, a, `✨ Parsed 4 valid redirect rules.
+! Found 4 invalid redirect rules:
+▶︎ Ignoring duplicate rule for path /old.
+    at _redirects:6 | /old /again
+
+▶︎ Expected exactly 2 or 3 whitespace-separated tokens. Got 1.
+    at _redirects:7 | /bad
+
+▶︎ Valid status codes are 200, 301, 302 (default), 303, 307, or 308. Got 404.
+    at _redirects:8 | /s /t 404
+
+▶︎ Infinite loop detected in this rule and has been ignored. This will cause a redirect to strip `+"`.html` or `/index`"+` and end up triggering this rule again. Please fix or remove this rule to silence this warning.
+    at _redirects:9 | /loop/* /index.html
+✨ Parsed 5 valid header rules.
+! Found 1 invalid header rule:
+▶︎ No headers specified
+    at _headers | /empty`)
+}
+
+// saysOfRules compares what a says of its files of rules.
+func saysOfRules(t *testing.T, a *Service, want string) {
+	t.Helper()
+	var lines []string
+	for _, said := range a.Rules(a.c.Directory) {
+		if said.Warning {
+			said.Text = "! " + said.Text
 		}
+		lines = append(lines, said.Text)
 	}
+	if got := strings.Join(lines, "\n"); got != want {
+		t.Errorf("--- want\n%s\n+++ got\n%s", want, got)
+	}
+}
+
+// Rules that come too late, twice or in too great a number, and what a placeholder
+// is filled with: a destination stays on its host.
+func TestAssetsRuleLimits(t *testing.T) {
+	var many strings.Builder
+	for i := range maxDynamicRedirects + 1 {
+		fmt.Fprintf(&many, "/d%d/* /to\n", i)
+	}
+	a := site(t, config.Assets{}, "x.txt", "x",
+		"_redirects", "/go/* /:splat\n/late /x.txt\n"+many.String(), "_headers", "/x.txt\n  X-A: 1\n/x.txt\n  X-B: 2\n/:a/:a\n  X-C: 3\n")
+	if resp, _ := a.Serve(get("/go//evil.test/p")); outcome(resp) != "-> /evil.test/p" {
+		t.Errorf("a rule leads to %s", outcome(resp))
+	}
+	if resp, _ := a.Serve(get("/x.txt")); resp.Header.Has("X-A") || resp.Header.Get("X-B") != "2" {
+		t.Errorf("the later of two rules for a path: %v", resp.Header)
+	}
+	saysOfRules(t, a, `✨ Parsed 100 valid redirect rules.
+! Found 1 invalid redirect rule:
+▶︎ Maximum number of dynamic rules supported is 100. Skipping remaining 4 lines of file.
+The redirect rule /late → 302 /x.txt could be made more performant by bringing it above any lines with splats or placeholders.
+✨ Parsed 3 valid header rules.`)
 }
 
 // A directory that is missing and a setting that is not supported are refused by name.

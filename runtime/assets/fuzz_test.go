@@ -1,8 +1,6 @@
 package assets
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -11,10 +9,8 @@ import (
 	"minido.dev/minido/runtime/event"
 )
 
-var problemLine = regexp.MustCompile(`^(_redirects|_headers):(\d+): .`)
-
-// FuzzRules: of each line of _redirects and _headers that is no rule a problem
-// names the file and the line; the rules can be asked about any URL, and a
+// FuzzRules: of each line of _redirects and _headers that is no rule a remark
+// names the file and a line of it; the rules can be asked about any URL, and a
 // redirect leads to a URL.
 func FuzzRules(f *testing.F) {
 	for _, seed := range [][3]string{
@@ -30,13 +26,11 @@ func FuzzRules(f *testing.F) {
 		counts := map[string]int{"_redirects": 1 + strings.Count(redirects, "\n"), "_headers": 1 + strings.Count(headers, "\n")}
 		r.parseRedirects(strings.Split(redirects, "\n"), "auto-trailing-slash")
 		r.parseHeaders(strings.Split(headers, "\n"))
-		for _, p := range r.problems {
-			m := problemLine.FindStringSubmatch(p)
-			if m == nil {
-				t.Fatalf("a problem without a place: %q", p)
-			}
-			if n, err := strconv.Atoi(m[2]); err != nil || n < 1 || n > counts[m[1]] {
-				t.Fatalf("%q is outside of the file", p)
+		for _, m := range r.remarks {
+			for _, bad := range m.bad {
+				if bad.why == "" || bad.line < 0 || bad.line > counts[m.file] {
+					t.Fatalf("%q: %+v is outside of the file", m.file, bad)
+				}
 			}
 		}
 		u, err := whatwg.ParseRef("https://h.test/base", path)

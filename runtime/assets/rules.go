@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	whatwg "github.com/nlnwa/whatwg-url/url"
 
@@ -25,12 +28,27 @@ const (
 // ruleSet is what `_headers`, `_redirects` and `.assetsignore` say.
 // Immutable after readRules.
 type ruleSet struct {
-	static   map[string]redirectRule
-	dynamic  []redirectRule
-	headers  []headerRule
-	ignored  func(name string) bool
-	problems []string
-	found    []string // what files of rules have, for people
+	static  map[string]redirectRule
+	dynamic []redirectRule
+	headers []headerRule
+	ignored func(name string) bool
+	remarks []remark
+}
+
+// remark is what there is to say of a file of rules: how many it has and which lines
+// are none, or, with a text, how it could be better.
+type remark struct {
+	kind, file string // "redirect", "_redirects"
+	valid      int
+	bad        []badRule
+	text       string
+}
+
+// badRule is a line of `_redirects` or `_headers` that is ignored.
+type badRule struct {
+	text string // the line, "" where it is not shown
+	line int    // its number, 0 where none is said
+	why  string
 }
 
 type redirectRule struct {
@@ -40,8 +58,9 @@ type redirectRule struct {
 }
 
 type headerRule struct {
-	match *regexp.Regexp
-	host  bool // the pattern has a host
+	path  string
+	match *regexp.Regexp // nil matches nothing
+	host  bool           // the pattern has a host
 	set   []event.Field
 	unset []string
 }
@@ -52,7 +71,7 @@ func readRules(root *os.Root, html string) *ruleSet {
 		data, err := root.ReadFile(name)
 		if err != nil {
 			if !errors.Is(err, fs.ErrNotExist) {
-				r.problems = append(r.problems, name+": "+err.Error())
+				r.remarks = append(r.remarks, remark{file: name, bad: []badRule{{why: err.Error()}}})
 			}
 			return nil
 		}
@@ -60,131 +79,246 @@ func readRules(root *os.Root, html string) *ruleSet {
 	}
 	if lines := read("_redirects"); lines != nil {
 		r.parseRedirects(lines, html)
-		r.count(len(r.static)+len(r.dynamic), "redirect")
 	}
 	if lines := read("_headers"); lines != nil {
 		r.parseHeaders(lines)
-		r.count(len(r.headers), "header")
 	}
 	r.ignored = ignoreMatcher(append([]string{"/.assetsignore", "/_redirects", "/_headers"}, read(".assetsignore")...))
 	return r
 }
 
-// count says how many rules of a kind there are, as wrangler does (workers-shared:
-// utils/configuration/constructConfiguration.ts).
-func (r *ruleSet) count(n int, kind string) {
-	plural := "s"
-	if n == 1 {
-		plural = ""
-	}
-	r.found = append(r.found, fmt.Sprintf("✨ Parsed %d valid %s rule%s.", n, kind, plural))
+// Remark is a line for people about `_headers` and `_redirects`.
+type Remark struct {
+	Text    string
+	Warning bool // lines of the file are ignored
 }
 
-func (r *ruleSet) problem(file string, line int, format string, args ...any) {
-	r.problems = append(r.problems, fmt.Sprintf("%s:%d: %s", file, line+1, fmt.Sprintf(format, args...)))
+// say is the remark in wrangler's words (workers-shared:
+// utils/configuration/constructConfiguration.ts); dir is the name of the directory.
+func (m remark) say(dir string) (said []Remark) {
+	file := path.Join(dir, m.file)
+	switch {
+	case m.text != "":
+		return []Remark{{Text: m.text}}
+	case m.kind == "":
+		return []Remark{{Text: file + ": " + m.bad[0].why, Warning: true}}
+	}
+	said = append(said, Remark{Text: fmt.Sprintf("✨ Parsed %d valid %s %s.", m.valid, m.kind, rules(m.valid))})
+	if len(m.bad) == 0 {
+		return said
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "Found %d invalid %s %s:", len(m.bad), m.kind, rules(len(m.bad)))
+	for _, line := range m.bad {
+		fmt.Fprintf(&b, "\n▶︎ %s", line.why)
+		switch {
+		case line.text == "":
+		case line.line == 0:
+			fmt.Fprintf(&b, "\n    at %s | %s\n", file, line.text)
+		default:
+			fmt.Fprintf(&b, "\n    at %s:%d | %s\n", file, line.line, line.text)
+		}
+	}
+	return append(said, Remark{Text: strings.TrimRight(b.String(), "\n"), Warning: true})
+}
+
+func rules(n int) string {
+	if n == 1 {
+		return "rule"
+	}
+	return "rules"
 }
 
 var trailingComment = regexp.MustCompile(`\s+#.*$`)
 
+// parseRedirects reads the lines of `_redirects` (workers-shared:
+// utils/configuration/parseRedirects.ts).
 func (r *ruleSet) parseRedirects(lines []string, html string) {
-	const file = "_redirects"
+	valid, bad, hints := 0, []badRule(nil), []remark(nil)
 	seen := map[string]bool{}
+	statics, dynamics := 0, 0
 	staticAllowed := true // static rules come before the first dynamic one
 	for i, line := range lines {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
+		if tooLong(line) {
+			bad = append(bad, ignoredLine(i))
+			continue
+		}
 		fields := strings.Fields(trailingComment.ReplaceAllString(line, ""))
-		switch {
-		case len(line) > maxRuleLine:
-			r.problem(file, i, "the line has more than %d characters", maxRuleLine)
-			continue
-		case len(fields) != 2 && len(fields) != 3:
-			r.problem(file, i, "expected a path, a destination and perhaps a status; got %d words", len(fields))
-			continue
-		}
-		rule, from, err := parseRedirect(fields, html)
-		if err == nil && seen[from] {
-			err = fmt.Errorf("there is a rule for %s already", from)
-		}
-		static := staticAllowed && !strings.Contains(from, "*") && !placeholder.MatchString(from)
-		switch {
-		case err != nil:
-		case static && len(r.static) >= maxStaticRedirects:
-			err = fmt.Errorf("more than %d static rules", maxStaticRedirects)
-		case !static && len(r.dynamic) >= maxDynamicRedirects:
-			err = fmt.Errorf("more than %d dynamic rules", maxDynamicRedirects)
-		case !static:
-			staticAllowed = false
-			rule.match, err = compileRule(from)
-		}
-		if err != nil {
-			r.problem(file, i, "%v", err)
-			continue
-		}
-		seen[from] = true
-		if static {
-			r.static[from] = rule
+		rule, from, why := redirectRule{}, "", ""
+		if len(fields) < 2 || len(fields) > 3 {
+			why = fmt.Sprintf("Expected exactly 2 or 3 whitespace-separated tokens. Got %d.", len(fields))
 		} else {
-			r.dynamic = append(r.dynamic, rule)
+			from, why = redirectFrom(fields[0])
+		}
+		if why != "" {
+			bad = append(bad, badRule{line, i + 1, why})
+			continue
+		}
+		static := staticAllowed && !isDynamic(from)
+		staticAllowed = static
+		if static {
+			if statics++; statics > maxStaticRedirects {
+				bad = append(bad, badRule{why: fmt.Sprintf("Maximum number of static rules supported is %d. Skipping line.", maxStaticRedirects)})
+				continue
+			}
+		} else if dynamics++; dynamics > maxDynamicRedirects {
+			bad = append(bad, badRule{why: fmt.Sprintf("Maximum number of dynamic rules supported is %d. Skipping remaining %d lines of file.",
+				maxDynamicRedirects, len(lines)-i)})
+			break
+		}
+		rule, why = redirectTo(from, fields[1:], html)
+		if why == "" && seen[from] {
+			why = fmt.Sprintf("Ignoring duplicate rule for path %s.", from)
+		}
+		if why == "" {
+			seen[from] = true
+			if rule.status == 200 && isAbsolute(rule.to) {
+				why = "Proxy (200) redirects can only point to relative paths. Got " + rule.to
+			}
+		}
+		if why != "" {
+			bad = append(bad, badRule{line, i + 1, why})
+			continue
+		}
+		valid++
+		r.addRedirect(from, rule, static)
+		if !static && !isDynamic(from) {
+			hints = append(hints, remark{text: fmt.Sprintf("The redirect rule %s → %d %s could be made more performant by bringing it above any lines with splats or placeholders.",
+				from, rule.status, rule.to)})
 		}
 	}
+	r.remarks = append(append(r.remarks, remark{kind: "redirect", file: "_redirects", valid: valid, bad: bad}), hints...)
 }
 
-var toIndex = regexp.MustCompile(`/index(\.html)?$`)
+func tooLong(line string) bool { return len(utf16.Encode([]rune(line))) > maxRuleLine }
 
-func parseRedirect(fields []string, html string) (rule redirectRule, from string, err error) {
-	if !strings.HasPrefix(fields[0], "/") {
-		if strings.Contains(fields[0], "://") {
-			return rule, "", errors.New("the path must not have a host")
-		}
-		fields[0] = "/" + fields[0]
+func ignoredLine(i int) badRule {
+	return badRule{why: fmt.Sprintf("Ignoring line %d as it exceeds the maximum allowed length of %d.", i+1, maxRuleLine)}
+}
+
+func isDynamic(path string) bool { return strings.Contains(path, "*") || placeholder.MatchString(path) }
+
+// addRedirect takes a valid rule. A pattern that makes no expression matches nothing.
+func (r *ruleSet) addRedirect(from string, rule redirectRule, static bool) {
+	if static {
+		r.static[from] = rule
+		return
 	}
-	at, err := whatwg.Parse("https://host.invalid" + fields[0])
-	if err != nil {
-		return rule, "", fmt.Errorf("the path: %w", err)
+	var err error
+	if rule.match, err = compileRule(from); err == nil {
+		r.dynamic = append(r.dynamic, rule)
 	}
-	from = at.Pathname()
-	rule = redirectRule{to: fields[1], status: 302}
-	absolute := strings.HasPrefix(rule.to, "https://")
-	if !absolute && !strings.HasPrefix(rule.to, "/") {
-		return rule, from, errors.New("the destination must begin with / or https://")
-	}
-	if len(fields) == 3 {
-		rule.status, err = strconv.Atoi(fields[2])
-		switch rule.status {
-		case 200, 301, 302, 303, 307, 308:
-		default:
-			err = errors.New("not a redirect")
-		}
-		if err != nil {
-			return rule, from, fmt.Errorf("the status must be 200, 301, 302, 303, 307 or 308, not %s", fields[2])
-		}
-	}
-	if !absolute && toIndex.MatchString(rule.to) && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/") && html != "none") {
-		return rule, from, errors.New("this rule would redirect to itself without end, because /index is stripped from paths")
-	}
-	if absolute && rule.status == 200 {
-		return rule, from, errors.New("a rule with status 200 must point to a path, not to a host")
-	}
-	return rule, from, nil
 }
 
 var (
+	toIndex  = regexp.MustCompile(`/index(.html)?$`)
 	ruleHost = regexp.MustCompile(`^https://+([^/]+)/?(.*)$`)
 	hostPort = regexp.MustCompile(`:\d+$`)
 )
 
+func isAbsolute(target string) bool { return ruleHost.MatchString(target) }
+
+const noURL = `URLs should either be relative (e.g. begin with a forward-slash), or use HTTPS (e.g. begin with "https://").`
+
+// pathOf is a path as URLs have it, with its query and fragment if asked for.
+func pathOf(token string, withSearch bool) (string, bool) {
+	if !strings.HasPrefix(token, "/") {
+		token = "/" + token
+	}
+	at, err := whatwg.Parse("relative://" + token)
+	if err != nil {
+		return "", false
+	}
+	if withSearch {
+		return at.Pathname() + at.Search() + at.Hash(), true
+	}
+	return at.Pathname(), true
+}
+
+// The rules of a URL in either file (workers-shared: utils/configuration/validateURL.ts);
+// why says what is wrong with it, or is "".
+func redirectFrom(token string) (from, why string) {
+	if isAbsolute(token) {
+		return "", fmt.Sprintf("Only relative URLs are allowed. Skipping absolute URL %s.", token)
+	}
+	from, ok := pathOf(token, false)
+	if !ok {
+		return "", fmt.Sprintf("Error parsing URL segment %s. Skipping.", token)
+	}
+	return from, ""
+}
+
+func ruleURL(token string, portAllowed, withSearch bool) (at, why string) {
+	host := ruleHost.FindStringSubmatch(token)
+	if host == nil && !strings.HasPrefix(token, "/") {
+		return "", noURL
+	}
+	rest := token
+	if host != nil {
+		if !portAllowed && hostPort.MatchString(host[1]) {
+			return "", fmt.Sprintf("Specifying ports is not supported. Skipping absolute URL %s.", token)
+		}
+		rest = host[2]
+	}
+	at, ok := pathOf(rest, withSearch)
+	if !ok {
+		return "", fmt.Sprintf("Error parsing URL segment %s. Skipping.", token)
+	}
+	if host != nil {
+		at = "https://" + host[1] + at
+	}
+	return at, ""
+}
+
+// redirectTo reads the destination of a rule, and its status if there is one.
+func redirectTo(from string, fields []string, html string) (rule redirectRule, why string) {
+	rule.status = http.StatusFound
+	if rule.to, why = ruleURL(fields[0], true, true); why != "" {
+		return rule, why
+	}
+	if len(fields) == 2 {
+		status, err := strconv.Atoi(fields[1])
+		switch status {
+		case 200, 301, 302, 303, 307, 308:
+		default:
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return rule, fmt.Sprintf("Valid status codes are 200, 301, 302 (default), 303, 307, or 308. Got %s.", fields[1])
+		}
+		rule.status = status
+	}
+	if !isAbsolute(rule.to) && toIndex.MatchString(rule.to) && (strings.HasSuffix(from, "/*") || strings.HasSuffix(from, "/") && html != "none") {
+		return rule, "Infinite loop detected in this rule and has been ignored. This will cause a redirect to strip `.html` or `/index` " +
+			"and end up triggering this rule again. Please fix or remove this rule to silence this warning."
+	}
+	return rule, ""
+}
+
+// probablyPath is a line of `_headers` that begins a rule.
+var probablyPath = regexp.MustCompile(`^(\S+://|/)`)
+
+// parseHeaders reads the lines of `_headers` (workers-shared:
+// utils/configuration/parseHeaders.ts).
 func (r *ruleSet) parseHeaders(lines []string) {
-	const file = "_headers"
+	valid, bad := 0, []badRule(nil)
+	defer func() {
+		r.remarks = append(r.remarks, remark{kind: "header", file: "_headers", valid: valid, bad: bad})
+	}()
 	var rule *headerRule
-	began := 0
-	finish := func() {
-		if rule != nil && len(rule.set)+len(rule.unset) == 0 {
-			r.problem(file, began, "no headers follow this path")
-		} else if rule != nil {
-			r.headers = append(r.headers, *rule)
+	began, skip := "", false
+	finish := func(line int) {
+		switch {
+		case rule == nil:
+		case len(rule.set)+len(rule.unset) == 0:
+			bad = append(bad, badRule{began, line, "No headers specified"})
+		default:
+			valid++
+			r.addHeaders(*rule)
 		}
 		rule = nil
 	}
@@ -193,223 +327,89 @@ func (r *ruleSet) parseHeaders(lines []string) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if len(line) > maxRuleLine {
-			r.problem(file, i, "the line has more than %d characters", maxRuleLine)
+		if tooLong(line) {
+			bad = append(bad, ignoredLine(i))
 			continue
 		}
-		if scheme, _, found := strings.Cut(line, "://"); strings.HasPrefix(line, "/") || found && !strings.ContainsAny(scheme, " \t") {
-			finish()
-			if len(r.headers) >= maxHeaderRules {
-				r.problem(file, i, "more than %d rules; the rest is ignored", maxHeaderRules)
+		why := ""
+		switch {
+		case probablyPath.MatchString(line):
+			if finish(i + 1); valid >= maxHeaderRules {
+				bad = append(bad, badRule{why: fmt.Sprintf("Maximum number of rules supported is %d. Skipping remaining %d lines of file.",
+					maxHeaderRules, len(lines)-i)})
 				return
 			}
-			next, err := parseHeaderPath(line)
-			if err != nil {
-				r.problem(file, i, "%v", err)
-				continue
-			}
-			rule, began = next, i
-			continue
+			rule, why = headerPath(line)
+			began, skip = line, why != ""
+		case skip: // headers of a path that is ignored
+		default:
+			why = rule.add(line)
 		}
-		if rule == nil {
-			r.problem(file, i, "a path must come before its headers")
-			continue
-		}
-		if err := rule.add(line); err != nil {
-			r.problem(file, i, "%v", err)
+		if why != "" {
+			bad = append(bad, badRule{line, i + 1, why})
 		}
 	}
-	finish()
+	finish(0)
 }
 
-func parseHeaderPath(line string) (*headerRule, error) {
-	host, rest := "", line
-	if m := ruleHost.FindStringSubmatch(line); m != nil {
-		if hostPort.MatchString(m[1]) {
-			return nil, errors.New("a rule's host must not have a port")
+// addHeaders takes a valid rule; a later rule for the same path replaces it.
+func (r *ruleSet) addHeaders(rule headerRule) {
+	for i := range r.headers {
+		if r.headers[i].path == rule.path {
+			r.headers[i] = rule
+			return
 		}
-		host, rest = m[1], "/"+m[2]
-	} else if !strings.HasPrefix(line, "/") {
-		return nil, errors.New("a path must begin with / or https://")
 	}
-	at, err := whatwg.Parse("https://host.invalid" + rest)
-	if err != nil {
-		return nil, fmt.Errorf("the path: %w", err)
-	}
-	pattern := at.Pathname()
-	if host != "" {
-		pattern = "https://" + host + pattern
-	}
-	match, err := compileRule(pattern)
-	return &headerRule{match: match, host: host != ""}, err
+	r.headers = append(r.headers, rule)
 }
 
-func (h *headerRule) add(line string) error {
+func headerPath(line string) (rule *headerRule, why string) {
+	at, why := ruleURL(line, false, false)
+	switch wildcards := strings.Count(at, "*"); {
+	case why != "":
+		return nil, why
+	case wildcards > 1:
+		return nil, fmt.Sprintf("Only one wildcard is allowed per rule. Use a named placeholder (e.g. :project) instead. Skipping %s.", at)
+	case wildcards > 0 && splatPlaceholder.MatchString(at):
+		return nil, fmt.Sprintf("Cannot combine a wildcard * with a :splat placeholder because wildcards are converted to :splat at runtime. Skipping %s.", at)
+	}
+	rule = &headerRule{path: at, host: isAbsolute(at)}
+	var err error
+	if rule.match, err = compileRule(at); err != nil {
+		rule.match = nil // as in the asset worker, it matches nothing
+	}
+	return rule, ""
+}
+
+// add takes a line below a path; h is nil where there is none.
+func (h *headerRule) add(line string) (why string) {
 	name, value, colon := strings.Cut(line, ":")
-	if !colon {
-		if unset, ok := strings.CutPrefix(line, "! "); ok {
-			h.unset = append(h.unset, strings.TrimSpace(unset))
-			return nil
-		}
-		return errors.New("expected \"name: value\", or \"! name\" to remove a header")
-	}
 	name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
-	if name == "" || value == "" || strings.ContainsAny(name, " \t") {
-		return errors.New("a header needs a name without spaces, and a value")
+	switch {
+	case !colon && h == nil:
+		return "Expected a path beginning with at least one forward-slash"
+	case !colon:
+		unset, ok := strings.CutPrefix(line, "! ")
+		if !ok {
+			return "Expected a colon-separated header pair (e.g. name: value)"
+		}
+		h.unset = append(h.unset, unset)
+		return ""
+	case strings.Contains(name, " "):
+		return "Header name cannot include spaces"
+	case name == "":
+		return "No header name specified"
+	case value == "":
+		return "No header value specified"
+	case h == nil:
+		return fmt.Sprintf("Path should come before header (%s: %s)", name, value)
 	}
 	for i := range h.set {
 		if h.set[i].Name == name {
 			h.set[i].Value += ", " + value
-			return nil
+			return ""
 		}
 	}
 	h.set = append(h.set, event.Field{Name: name, Value: value})
-	return nil
-}
-
-var (
-	placeholder     = regexp.MustCompile(`:[A-Za-z]\w*`)
-	hostPlaceholder = regexp.MustCompile(`^https://[^/]*`)
-)
-
-// compileRule turns a pattern into an expression: * is the group splat, :name
-// a group up to the next slash (in a host, up to the next dot).
-func compileRule(pattern string) (*regexp.Regexp, error) {
-	hostEnd := len(hostPlaceholder.FindString(pattern))
-	var b strings.Builder
-	b.WriteString("^")
-	for at := 0; at < len(pattern); {
-		if pattern[at] == '*' {
-			b.WriteString(`(?P<splat>.*)`)
-			at++
-			continue
-		}
-		if name := placeholder.FindString(pattern[at:]); name != "" && strings.HasPrefix(pattern[at:], name) {
-			class := "[^/]+"
-			if at < hostEnd {
-				class = "[^/.]+"
-			}
-			b.WriteString("(?P<" + name[1:] + ">" + class + ")")
-			at += len(name)
-			continue
-		}
-		b.WriteString(regexp.QuoteMeta(pattern[at : at+1]))
-		at++
-	}
-	re, err := regexp.Compile(b.String() + "$")
-	if err != nil {
-		return nil, errors.New("a pattern may have one * and each placeholder once")
-	}
-	return re, nil
-}
-
-// fill replaces :name in s by what the groups of a match hold.
-func fill(s string, re *regexp.Regexp, groups []string) string {
-	for i, name := range re.SubexpNames() {
-		if name != "" {
-			s = strings.ReplaceAll(s, ":"+name, groups[i])
-		}
-	}
-	return s
-}
-
-// redirect is the first rule for u, with its destination worked out: a path
-// for status 200, otherwise a Location.
-func (r *ruleSet) redirect(u *whatwg.Url) (redirectRule, bool) {
-	rule, ok := r.static[u.Pathname()]
-	for i := 0; !ok && i < len(r.dynamic); i++ {
-		d := r.dynamic[i]
-		if groups := d.match.FindStringSubmatch(u.Pathname()); groups != nil {
-			rule, ok = redirectRule{to: fill(d.to, d.match, groups), status: d.status}, true
-		}
-	}
-	if !ok {
-		return rule, false
-	}
-	to, err := u.Parse(rule.to)
-	if err != nil {
-		return rule, false
-	}
-	if rule.status == 200 {
-		rule.to = to.Pathname()
-		return rule, true
-	}
-	search := to.Search()
-	if search == "" {
-		search = u.Search()
-	}
-	rule.to = to.Pathname() + search + to.Hash()
-	if to.Protocol() != u.Protocol() || to.Host() != u.Host() {
-		rule.to = to.Protocol() + "//" + to.Host() + rule.to
-	}
-	return rule, true
-}
-
-// decorate applies the header rules for u: what several rules set is combined,
-// what the response had is replaced.
-func (r *ruleSet) decorate(u *whatwg.Url, resp *event.Response) {
-	set := map[string]bool{}
-	for _, h := range r.headers {
-		subject := u.Pathname()
-		if h.host {
-			subject = "https://" + u.Hostname() + subject
-		}
-		groups := h.match.FindStringSubmatch(subject)
-		if groups == nil {
-			continue
-		}
-		for _, name := range h.unset {
-			resp.Header = without(resp.Header, name)
-		}
-		for _, f := range h.set {
-			if !set[f.Name] {
-				set[f.Name] = true
-				resp.Header = without(resp.Header, f.Name)
-			}
-			resp.Header = append(resp.Header, event.Field{Name: f.Name, Value: fill(f.Value, h.match, groups)})
-		}
-	}
-}
-
-func without(h event.Header, name string) event.Header {
-	kept := h[:0]
-	for _, f := range h {
-		if !strings.EqualFold(f.Name, name) {
-			kept = append(kept, f)
-		}
-	}
-	return kept
-}
-
-// matchesGlob reports whether a path matches one of run_worker_first's rules,
-// in which * stands for anything.
-func matchesGlob(rules []string, path string) bool {
-	for _, rule := range rules {
-		if glob(rule, path) {
-			return true
-		}
-	}
-	return false
-}
-
-func glob(pattern, s string) bool {
-	head, rest, star := strings.Cut(pattern, "*")
-	if !star {
-		return pattern == s
-	}
-	if !strings.HasPrefix(s, head) {
-		return false
-	}
-	s = s[len(head):]
-	for {
-		part, next, more := strings.Cut(rest, "*")
-		if !more {
-			return strings.HasSuffix(s, part)
-		}
-		i := strings.Index(s, part)
-		if i < 0 {
-			return false
-		}
-		s, rest = s[i+len(part):], next
-	}
+	return ""
 }

@@ -303,7 +303,7 @@ func (l *loader) decodeAssetsDirectory(sel *selection, p *Project, n *node) {
 	directory := n.get("directory")
 	if directory.str() == "" {
 		if directory == nil || directory.kind == kindString {
-			l.rep.errorAt(n, `add "directory": "./public"`, `"assets" needs a "directory"`)
+			l.findAssets(sel, p, n)
 		}
 		return
 	}
@@ -315,6 +315,24 @@ func (l *loader) decodeAssetsDirectory(sel *selection, p *Project, n *node) {
 	case err != nil && p.Build.Command == "":
 		l.rep.errorAt(directory, "create it, or build the project first", "the assets directory %q does not exist", directory.text)
 	}
+}
+
+// findAssets looks for the assets of a section without a directory: those of Vite
+// projects lie where the last build has put them.
+func (l *loader) findAssets(sel *selection, p *Project, n *node) {
+	const missing = `The "assets" property in your configuration is missing the required "directory" property.`
+	if !isVite(sel.dir) {
+		l.rep.errorAt(n, `add "directory": "./public", or --assets DIR`, missing)
+		return
+	}
+	out := viteOutput(sel.dir)
+	if out == "" {
+		l.rep.errorAt(n, `this is a Vite project: run "npx vite build", then minido serves what it made; for a folder other than dist add "directory", or --assets DIR`, missing)
+		return
+	}
+	p.Assets.Directory = sel.abs(out)
+	l.rep.warnAt(n, `run "npx vite build" after changes, or "npx vite build --watch" beside minido`,
+		`"assets" has no "directory": what the last "vite build" put into %s is served`, out)
 }
 
 // decodeWorkerFirst splits the rules of run_worker_first.

@@ -176,7 +176,7 @@ func (x *exchange) request() *event.Request {
 		Method: r.Method,
 		URL:    x.origins.inner.String() + target(r),
 		Header: header,
-		CF:     x.g.opts.CF,
+		CF:     x.g.cfOf(r),
 		// A redirect is the client's to follow.
 		Upgrade: netx.IsUpgrade(r),
 		Cause:   killpoint.Inherited(x.cause),

@@ -5,12 +5,15 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,10 +66,28 @@ type RequestLog struct {
 	Duration     time.Duration // from the request's head to the response's
 }
 
-// DefaultCF stands for what Cloudflare's edge knows about a client.
-const DefaultCF = `{"colo":"DFW","country":"US","continent":"NA","city":"Austin","region":"Texas","regionCode":"TX",` +
-	`"postalCode":"78701","timezone":"America/Chicago","latitude":"30.27130","longitude":"-97.74260",` +
-	`"asn":395747,"asOrganization":"","clientTcpRtt":0,"httpProtocol":"HTTP/1.1","tlsVersion":"TLSv1.3"}`
+// DefaultCF stands for what Cloudflare's edge knows about a client, as miniflare
+// makes it up (plugins/core/cf.ts, fallbackCf). Each request has clientAcceptEncoding
+// beside it.
+const DefaultCF = `{"asOrganization":"","asn":395747,"colo":"DFW","city":"Austin","region":"Texas","regionCode":"TX","metroCode":"635",` +
+	`"postalCode":"78701","country":"US","continent":"NA","timezone":"America/Chicago","latitude":"30.27130","longitude":"-97.74260",` +
+	`"clientTcpRtt":0,"httpProtocol":"HTTP/1.1","requestPriority":"weight=192;exclusive=0","tlsCipher":"AEAD-AES128-GCM-SHA256",` +
+	`"tlsVersion":"TLSv1.3","tlsClientAuth":{"certPresented":"0","certVerified":"NONE","certRevoked":"0","certIssuerDN":"",` +
+	`"certSubjectDN":"","certIssuerDNRFC2253":"","certSubjectDNRFC2253":"","certIssuerDNLegacy":"","certSubjectDNLegacy":"",` +
+	`"certSerial":"","certIssuerSerial":"","certSKI":"","certIssuerSKI":"","certFingerprintSHA1":"","certFingerprintSHA256":"",` +
+	`"certNotBefore":"","certNotAfter":"","certRFC9440":"","certRFC9440TooLarge":false,"certChainRFC9440":"",` +
+	`"certChainRFC9440TooLarge":false},"edgeRequestKeepAliveStatus":0,"clientTrustScore":99,"botManagement":{"corporateProxy":false,` +
+	`"verifiedBot":false,"ja3Hash":"25b4882c2bcb50cd6b469ff28c596742","staticResource":false,"detectionIds":[],"score":99}}`
+
+// cfOf is request.cf of a request: with what its client accepts, "" if it does not say.
+func (g *Gateway) cfOf(r *http.Request) []byte {
+	accepted, err := json.Marshal(strings.Join(r.Header["Accept-Encoding"], ", "))
+	if err != nil {
+		panic("gateway: a string is no JSON: " + err.Error())
+	}
+	cf := append([]byte(nil), bytes.TrimSuffix(g.opts.CF, []byte("}"))...)
+	return append(append(append(cf, `,"clientAcceptEncoding":`...), accepted...), '}')
+}
 
 // Gateway serves clients. Safe for concurrent use.
 type Gateway struct {

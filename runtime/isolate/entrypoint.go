@@ -146,7 +146,9 @@ func (i *Isolate) Scheduled(cron string, scheduledMs int64, done func(noRetry bo
 		forget := ctx.AtDeath(func(reason error) { done(noRetry, reason) })
 		finish := func(err error) { inv.failed(err); inv.Returned(0); forget(); done(noRetry, err); end() }
 		thrown := i.Engine.Try(func() {
+			noRetry = true // a worker without the handler will not have it later
 			receiver, fn, args := t.handler(ctx, "scheduled")
+			noRetry = false
 			controller := i.scheduledController(cron, scheduledMs, &noRetry)
 			result := i.Engine.Call(fn, receiver, append([]goja.Value{controller}, args...)...)
 			i.Engine.Await(result, func(goja.Value) { finish(nil) }, func(r goja.Value) { finish(i.Engine.Errors.ToEvent(r)) })
@@ -372,6 +374,21 @@ func (t *entrypoint) fetch(ctx *engine.Context, request *goja.Object) goja.Value
 	return t.i.Engine.Call(fn, receiver, append([]goja.Value{request}, args...)...)
 }
 
+// ErrNoScheduled is the text of what a scheduled event fails with that nothing takes.
+const ErrNoScheduled = "Handler does not export a scheduled() function"
+
+func (i *Isolate) throwNoHandler(name string) {
+	switch name {
+	case "scheduled": // whoever fired it tells of it
+		i.Engine.Throw("Error", ErrNoScheduled)
+	case "queue":
+		i.noQueue.Do(func() {
+			i.Engine.Log(engine.Warn, "Received a QueueEvent but we lack a handler for QueueEvents. Did you remember to export a queue() function?")
+		})
+	}
+	i.Engine.Throw("Error", "Handler does not export a %s() function.", name)
+}
+
 // handler finds the entrypoint's handler of that name, and the arguments that
 // follow the event.
 func (t *entrypoint) handler(ctx *engine.Context, name string) (receiver *goja.Object, fn goja.Value, args []goja.Value) {
@@ -382,7 +399,7 @@ func (t *entrypoint) handler(ctx *engine.Context, name string) (receiver *goja.O
 	}
 	fn = receiver.Get(name)
 	if !engine.IsCallable(fn) {
-		i.Engine.Throw("Error", "Handler does not export a %s() function.", name)
+		i.throwNoHandler(name)
 	}
 	if t.isHandler(receiver) {
 		args = []goja.Value{i.CF.Env(), i.executionContext(ctx, t.props)}

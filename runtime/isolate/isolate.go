@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -87,6 +88,7 @@ type Isolate struct {
 	loopbacks  *goja.Object // ctx.exports
 	platform   map[string]*goja.Object
 	queue      *queueEvents
+	noQueue    sync.Once // the lack of a queue handler has been told of
 	tail       *tailing
 	execution  *engine.Class[*execution]
 	controller *engine.Class[*bool]           // of cron events; nil before the first

@@ -19,12 +19,12 @@ func (s *Server) openAssets(p *config.Project) error {
 			return fmt.Errorf("assets (%s): %w", p.Assets.Where, err)
 		}
 		site.NavigationPlain = !p.Compat(compat.AssetsNavigationPrefersAssetServing)
-		found, problems := site.Rules()
-		for _, line := range found {
-			s.event(EventNote, line)
-		}
-		for _, problem := range problems {
-			s.event(EventWarning, problem)
+		for _, remark := range site.Rules(p.Dir) {
+			kind := EventNote
+			if remark.Warning {
+				kind = EventWarning
+			}
+			s.event(kind, remark.Text)
 		}
 	}
 	s.mu.Lock()

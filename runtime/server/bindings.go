@@ -1,7 +1,9 @@
 package server
 
 import (
+	"fmt"
 	"net/url"
+	"path/filepath"
 
 	"github.com/dop251/goja"
 
@@ -33,6 +35,9 @@ func (s *Server) Bindings() []BindingState {
 		st := BindingState{Name: b.Name, Kind: b.Kind.Title(), Detail: b.Detail(), Ready: d != nil && d.Offered(host{s, p, nil}, b)}
 		if k := binding.Lookup(b.Kind); !st.Ready && k != nil {
 			st.Advice = k.Advice
+			if script := boundScript(p, b); script != "" {
+				st.Advice = start(p, script)
+			}
 		}
 		if b.Var == nil {
 			st.Where = b.Where.String()
@@ -40,6 +45,30 @@ func (s *Server) Bindings() []BindingState {
 		out = append(out, st)
 	}
 	return out
+}
+
+// boundScript is the worker that a binding leads to, "" if it leads to none.
+func boundScript(p *config.Project, b config.Binding) string {
+	for _, d := range p.DurableObjects {
+		if d.Name == b.Name {
+			return d.ScriptName
+		}
+	}
+	return b.Param("service")
+}
+
+// start says how to run a worker that is not running, with its wrangler file if that
+// lies nearby.
+func start(p *config.Project, script string) string {
+	file := config.FindWorker(p.Dir, script)
+	if file == "" || p.ConfigFile == "" {
+		return fmt.Sprintf("Run the worker %q with minido dev, or add its wrangler file: -c FILE -c ITS-FILE.", script)
+	}
+	other, err := filepath.Rel(p.Dir, file)
+	if err != nil {
+		other = file
+	}
+	return fmt.Sprintf("Run with `-c %s -c %s`, or the worker %q in a session of its own.", filepath.Base(p.ConfigFile), filepath.ToSlash(other), script)
 }
 
 // openDrivers makes what offers the bindings of the session's workers.

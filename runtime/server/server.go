@@ -38,9 +38,11 @@ type Server struct {
 
 	warnings []config.Diagnostic
 
-	reloading sync.Mutex            // held by the reload that is under way
-	opening   sync.Mutex            // held while a namespace is opened, lest it be opened twice
-	locks     map[string]*spaceLock // guarded by opening
+	reloading sync.Mutex // held by the reload that is under way
+	opening   sync.Mutex // held while a namespace is opened, lest it be opened twice
+	// noScheduled: that the worker has no handler of scheduled events has been told.
+	noScheduled sync.Once
+	locks       map[string]*spaceLock // guarded by opening
 
 	mu      sync.Mutex // guards everything below
 	project *config.Project

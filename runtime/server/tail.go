@@ -48,14 +48,14 @@ func tailsOf(s *Server, p *config.Project) isolate.Tail {
 func Missing(s *Server) (missing []MissingAttachment) {
 	for _, a := range s.Project().Attachments {
 		if !a.Offered {
-			missing = append(missing, MissingAttachment{a, "not offered"})
+			missing = append(missing, MissingAttachment{a, "not offered", ""})
 			continue
 		}
 		if !tailKinds[a.Kind] {
 			continue
 		}
 		if name, _ := a.Params["service"].(string); !s.session.reachable(name) {
-			missing = append(missing, MissingAttachment{a, fmt.Sprintf("the worker %q, which does not run in this session or another one", name)})
+			missing = append(missing, MissingAttachment{a, fmt.Sprintf("the worker %q, which does not run in this session or another one", name), start(s.Project(), name)})
 		}
 	}
 	return missing
@@ -65,6 +65,7 @@ func Missing(s *Server) (missing []MissingAttachment) {
 type MissingAttachment struct {
 	config.Attachment
 	Reason string // what follows "a tail consumer is"
+	Advice string // what to do, "" where nothing can be done
 }
 
 // Ended implements isolate.Tail. A tail worker that is its own is not told of what

@@ -11,6 +11,7 @@ import (
 
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/explorer"
+	"minido.dev/minido/runtime/isolate"
 )
 
 // The paths at which a developer fires a cron trigger by hand: the documented
@@ -56,7 +57,8 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 	}
 	s.Scheduled(q.Get("cron"), at, func(noRetry bool, err error) {
 		if path == testScheduledPath { // wrangler: templates/middleware/middleware-scheduled.ts
-			if err != nil {
+			// The middleware asks a worker that has no handler for nothing.
+			if err != nil && err.Error() != isolate.ErrNoScheduled {
 				done(nil, err)
 				return
 			}
@@ -66,6 +68,12 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 		status, outcome := 200, "ok"
 		if err != nil {
 			status, outcome = 500, "exception"
+			if err.Error() == isolate.ErrNoScheduled {
+				s.noScheduled.Do(func() { // workerd: api/scheduled.c++, logWarningOnce
+					s.event(EventWarning, "Received a ScheduledEvent but we lack a handler for ScheduledEvents (a.k.a. Cron Triggers). "+
+						"Did you remember to export a scheduled() function?")
+				})
+			}
 			s.event(EventFailure, "scheduled: "+err.Error())
 		}
 		if q.Get("format") != "json" {

@@ -7,8 +7,9 @@ import (
 // cfProperty is the `cf` of a Request or Response: JSON until JavaScript looks
 // at it, then an object of its own. Loop-confined.
 type cfProperty struct {
-	raw   []byte
-	value goja.Value // nil until made
+	raw    []byte
+	value  goja.Value // nil until made
+	frozen bool       // an incoming request's own; copies can be changed
 }
 
 // get is the object, undefined if there is none.
@@ -17,9 +18,24 @@ func (c *cfProperty) get(p *Fetch) goja.Value {
 		c.value = goja.Undefined()
 		if len(c.raw) > 0 {
 			c.value = p.parseJSON(p.VM.ToValue(string(c.raw)))
+			if c.frozen {
+				p.freeze(c.value)
+			}
 		}
 	}
 	return c.value
+}
+
+// freeze freezes what JSON has made, all the way down.
+func (p *Fetch) freeze(v goja.Value) {
+	object, ok := v.(*goja.Object)
+	if !ok {
+		return
+	}
+	p.Engine.Call(p.Engine.Primordial("ObjectFreeze"), goja.Undefined(), object)
+	for _, key := range object.Keys() {
+		p.freeze(object.Get(key))
+	}
 }
 
 // json is the property as an event carries it, nil if there is none.

@@ -38,7 +38,7 @@ type Request struct {
 // before JavaScript asks for it.
 func (p *Fetch) RequestFromEvent(ev *event.Request) *goja.Object {
 	r := &Request{
-		method: ev.Method, url: ev.URL, redirect: "manual", cf: cfProperty{raw: ev.CF},
+		method: ev.Method, url: ev.URL, redirect: "manual", cf: cfProperty{raw: ev.CF, frozen: true},
 		headers: headers{list: ev.Header, shared: true, immutable: true}, incoming: true,
 	}
 	r.h = &r.headers
