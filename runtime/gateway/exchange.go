@@ -157,7 +157,7 @@ func (x *exchange) finishBody() {
 // asked for. Fields come in the order of their names, so that two runs see the same.
 func (x *exchange) request() *event.Request {
 	r := x.r
-	x.accepts = strings.Join(r.Header["Accept-Encoding"], ",")
+	x.accepts = strings.Join(r.Header["Accept-Encoding"], ", ")
 	delete(r.Header, "Accept-Encoding") // workers see what the edge accepts, as with wrangler dev
 	if x.cause = "fetch"; x.g.opts.Points.On() && r.Header.Get(killpoint.QuestionMark) != "" {
 		r.Header.Del(killpoint.QuestionMark)
@@ -176,7 +176,7 @@ func (x *exchange) request() *event.Request {
 		Method: r.Method,
 		URL:    x.origins.inner.String() + target(r),
 		Header: header,
-		CF:     x.g.cfOf(r),
+		CF:     x.g.cfOf(x.accepts),
 		// A redirect is the client's to follow.
 		Upgrade: netx.IsUpgrade(r),
 		Cause:   killpoint.Inherited(x.cause),

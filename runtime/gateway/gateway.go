@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,9 +78,9 @@ const DefaultCF = `{"asOrganization":"","asn":395747,"colo":"DFW","city":"Austin
 	`"certChainRFC9440TooLarge":false},"edgeRequestKeepAliveStatus":0,"clientTrustScore":99,"botManagement":{"corporateProxy":false,` +
 	`"verifiedBot":false,"ja3Hash":"25b4882c2bcb50cd6b469ff28c596742","staticResource":false,"detectionIds":[],"score":99}}`
 
-// cfOf is request.cf of a request: with what its client accepts, "" if it does not say.
-func (g *Gateway) cfOf(r *http.Request) []byte {
-	accepted, err := json.Marshal(strings.Join(r.Header["Accept-Encoding"], ", "))
+// cfOf is request.cf of a request whose client has this Accept-Encoding, "" for none.
+func (g *Gateway) cfOf(accepts string) []byte {
+	accepted, err := json.Marshal(accepts)
 	if err != nil {
 		panic("gateway: a string is no JSON: " + err.Error())
 	}
