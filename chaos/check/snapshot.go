@@ -106,39 +106,36 @@ func (s *Snapshot) readNamespace(root, key string, deep bool) error {
 			return err
 		}
 		o := Object{Namespace: key, ID: id, Index: index[id]}
-		if o.Fibers, err = fibers.Read(paths); err != nil {
+		if err := s.readObject(&o, paths, deep); err != nil {
 			return err
 		}
-		if own := o.Fibers.Databases[0]; own.AlarmSet {
-			o.Row = Alarm{own.Alarm, true}
-		}
-		if deep {
-			if o.Chat, err = transcript.Read(paths[0]); err != nil {
-				return err
-			}
-		}
 		s.Objects = append(s.Objects, o)
-		if deep {
-			if err := s.examine(paths); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
 
-// examine has SQLite look at every page.
-func (s *Snapshot) examine(paths []string) error {
-	for _, path := range paths {
-		db, err := evidence.Open(path)
-		if err != nil {
-			return err
-		}
+// readObject reads what the databases of an object say, its own first.
+func (s *Snapshot) readObject(o *Object, paths []string, deep bool) (err error) {
+	dbs, err := evidence.OpenAll(paths)
+	defer func() { err = errors.Join(err, evidence.CloseAll(dbs)) }()
+	if err != nil {
+		return err
+	}
+	if o.Fibers, err = fibers.Read(dbs); err != nil {
+		return err
+	}
+	if own := o.Fibers.Databases[0]; own.AlarmSet {
+		o.Row = Alarm{own.Alarm, true}
+	}
+	if !deep {
+		return nil
+	}
+	if o.Chat, err = transcript.Read(dbs[0]); err != nil {
+		return err
+	}
+	for _, db := range dbs { // SQLite looks at every page
 		if bad := db.Check(); bad != nil {
-			s.Damaged = append(s.Damaged, filepath.Base(path)+": "+bad.Error())
-		}
-		if err := db.Close(); err != nil {
-			return err
+			s.Damaged = append(s.Damaged, db.File+": "+bad.Error())
 		}
 	}
 	return nil

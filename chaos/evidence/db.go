@@ -16,6 +16,9 @@ import (
 // DB is a private copy of a database, open for reading. Confined to one
 // goroutine at a time. Close deletes the copy.
 type DB struct {
+	// File is the name of what was copied, without its folder.
+	File string
+
 	dir  string
 	conn *sqlite.Conn
 }
@@ -56,7 +59,7 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("evidence: open: %w", err)
 	}
-	db := &DB{dir: dir}
+	db := &DB{File: filepath.Base(path), dir: dir}
 	private := filepath.Join(dir, "copy")
 	if err := Copy(path, private); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -69,6 +72,27 @@ func Open(path string) (*DB, error) {
 		return nil, errors.Join(fmt.Errorf("evidence: open %s: %w", path, err), db.Close())
 	}
 	return db, nil
+}
+
+// OpenAll opens each database of a list. Call CloseAll with what it returns, also beside
+// an error.
+func OpenAll(paths []string) (dbs []*DB, err error) {
+	for _, path := range paths {
+		db, err := Open(path)
+		if err != nil {
+			return dbs, err
+		}
+		dbs = append(dbs, db)
+	}
+	return dbs, nil
+}
+
+// CloseAll closes all of them.
+func CloseAll(dbs []*DB) (err error) {
+	for _, db := range dbs {
+		err = errors.Join(err, db.Close())
+	}
+	return err
 }
 
 // Close closes and deletes the copy.

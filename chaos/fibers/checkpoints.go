@@ -69,8 +69,12 @@ func (c *Checkpoints) read() error {
 				continue
 			}
 			c.stamps[path] = stamp
-			d, err := readDatabase(path)
+			db, err := evidence.Open(path)
 			if err != nil {
+				return fmt.Errorf("fibers: checkpoints: %w", err)
+			}
+			d, err := readDatabase(db)
+			if err = errors.Join(err, db.Close()); err != nil {
 				return fmt.Errorf("fibers: checkpoints: %w", err)
 			}
 			c.count(d)

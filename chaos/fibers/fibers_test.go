@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sqlite"
@@ -116,7 +117,16 @@ func TestRead(t *testing.T) {
 		INSERT INTO _cf_METADATA VALUES (1, 1000000000)`); err != nil {
 		t.Fatal(err)
 	}
-	s, err := Read([]string{path})
+	dbs, err := evidence.OpenAll([]string{path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := evidence.CloseAll(dbs); err != nil {
+			t.Error(err)
+		}
+	}()
+	s, err := Read(dbs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,6 @@ package fibers
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -78,30 +77,20 @@ type State struct {
 }
 
 // Read reads the databases of one agent, its own first (evidence.Databases).
-// The server may be running or dead.
-func Read(paths []string) (State, error) {
+func Read(dbs []*evidence.DB) (State, error) {
 	var s State
-	for _, path := range paths {
-		d, err := readDatabase(path)
+	for _, db := range dbs {
+		d, err := readDatabase(db)
 		if err != nil {
-			return State{}, fmt.Errorf("fibers: %s: %w", filepath.Base(path), err)
+			return State{}, fmt.Errorf("fibers: %s: %w", db.File, err)
 		}
 		s.Databases = append(s.Databases, d)
 	}
 	return s, nil
 }
 
-func readDatabase(path string) (d Database, err error) {
-	db, err := evidence.Open(path)
-	if err != nil {
-		return Database{}, err
-	}
-	defer func() {
-		if closeErr := db.Close(); err == nil {
-			err = closeErr
-		}
-	}()
-	d.File = filepath.Base(path)
+func readDatabase(db *evidence.DB) (d Database, err error) {
+	d.File = db.File
 	tables, err := db.Tables()
 	if err != nil {
 		return Database{}, err

@@ -2,11 +2,13 @@ package transcript
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
@@ -153,8 +155,12 @@ func TestRead(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Read(path)
+		copied, err := evidence.Open(path)
 		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		s, err := Read(copied)
+		if err := errors.Join(err, copied.Close()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		got := fmt.Sprint(s.Chat)

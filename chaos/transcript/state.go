@@ -9,7 +9,6 @@ package transcript
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -58,12 +57,7 @@ type State struct {
 }
 
 // Read reads an agent's own database.
-func Read(path string) (s State, err error) {
-	db, err := evidence.Open(path)
-	if err != nil {
-		return State{}, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
+func Read(db *evidence.DB) (s State, err error) {
 	for _, table := range []struct{ name, column, order string }{
 		{"cf_ai_chat_agent_messages", "message", "created_at, rowid"},
 		{"cf_agents_session_messages", "content", "seq"},
