@@ -158,7 +158,7 @@ func (c *Client) Resume(ctx context.Context) (Answer, error) {
 		defer c.mu.Unlock()
 		return Answer{}, fmt.Errorf("agentrpc: %w: %w", ErrLost, c.lost)
 	}
-	announced := &pending{frames: make(chan frame, 1)}
+	announced := newPending()
 	c.resume = append(c.resume, announced)
 	c.calls++
 	probe := fmt.Sprintf("%s-resume-%d", c.options.Who, c.calls)
@@ -185,7 +185,7 @@ func (c *Client) acknowledge(ctx context.Context, id string) (Answer, error) {
 	c.mu.Lock()
 	p := c.pending[id]
 	if p == nil {
-		p = &pending{frames: make(chan frame, maxQueued)}
+		p = newPending()
 		c.pending[id] = p
 	}
 	c.mu.Unlock()

@@ -110,10 +110,22 @@ type Client struct {
 	lost    error           // why the reader ended
 }
 
-// pending is a call that waits for frames.
+// pending is a call that waits for frames. Its members are guarded by Client.mu; one
+// goroutine waits.
 type pending struct {
-	frames chan frame // closed when the connection is lost
-	lost   bool       // it is; guarded by Client.mu
+	frames []frame       // received and not yet looked at
+	lost   bool          // the connection is: no more will come
+	more   chan struct{} // has an element when either has changed
+}
+
+func newPending() *pending { return &pending{more: make(chan struct{}, 1)} }
+
+// changed wakes who waits. Called with Client.mu held.
+func (p *pending) changed() {
+	select {
+	case p.more <- struct{}{}:
+	default:
+	}
 }
 
 // frame is what the client needs of a frame. Raw is all of it.
@@ -231,11 +243,12 @@ func (c *Client) deliver(p *pending, f frame) {
 	if p == nil {
 		return // another tab's call, or one that was given up
 	}
-	select {
-	case p.frames <- f:
-	default:
+	if len(p.frames) == maxQueued {
 		c.cancel() // the reader ends, and with it every call: ErrLost
+		return
 	}
+	p.frames = append(p.frames, f)
+	p.changed()
 }
 
 // end tells every waiting call that its answer will not come.
@@ -251,13 +264,13 @@ func (c *Client) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.lost = err
-	for _, p := range c.pending { // order-independent: each channel has a waiter of its own
-		close(p.frames)
+	for _, p := range c.pending { // order-independent: each has a waiter of its own
 		p.lost = true
+		p.changed()
 	}
 	for _, p := range c.resume {
-		close(p.frames)
 		p.lost = true
+		p.changed()
 	}
 	c.pending, c.resume = map[string]*pending{}, nil
 }
@@ -271,7 +284,7 @@ func (c *Client) begin(kind string) (id string, p *pending, err error) {
 	}
 	c.calls++
 	id = c.options.Who + "-" + kind + "-" + strconv.Itoa(c.calls)
-	p = &pending{frames: make(chan frame, maxQueued)}
+	p = newPending()
 	c.pending[id] = p
 	return id, p, nil
 }
@@ -302,25 +315,31 @@ func (c *Client) next(ctx context.Context, p *pending) (frame, error) {
 		defer c.mu.Unlock()
 		return len(p.frames) > 0 || p.lost || ctx.Err() != nil
 	})
-	given := func(f frame, ok bool) (frame, error) {
-		if !ok {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			return frame{}, fmt.Errorf("agentrpc: %w: %w", ErrLost, c.lost)
+	for {
+		if f, ok, err := c.received(p); ok || err != nil { // what has come goes before an end of ctx
+			return f, err
 		}
-		return f, nil
+		select {
+		case <-p.more:
+		case <-ctx.Done():
+			return frame{}, fmt.Errorf("agentrpc: %w", context.Cause(ctx))
+		}
 	}
-	select { // what has come goes before an end of ctx
-	case f, ok := <-p.frames:
-		return given(f, ok)
-	default:
+}
+
+// received takes the next of the frames that have come for a call; ok is false if there
+// is none, err that there will be none.
+func (c *Client) received(p *pending) (f frame, ok bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case len(p.frames) > 0:
+		f, p.frames = p.frames[0], p.frames[1:]
+		return f, true, nil
+	case p.lost:
+		return frame{}, false, fmt.Errorf("agentrpc: %w: %w", ErrLost, c.lost)
 	}
-	select {
-	case f, ok := <-p.frames:
-		return given(f, ok)
-	case <-ctx.Done():
-		return frame{}, fmt.Errorf("agentrpc: %w", context.Cause(ctx))
-	}
+	return frame{}, false, nil
 }
 
 // Call calls a method that the agent exports with @callable. args is a JSON
