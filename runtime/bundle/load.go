@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/bundle/mend"
 	"path/filepath"
 	"reflect"
@@ -49,6 +50,7 @@ func compiled(name, source string) func() *goja.Program {
 		if err != nil {
 			panic("bundle: " + name + ": " + err.Error())
 		}
+		insides.Instrument(prog)
 		return prog
 	})
 }
