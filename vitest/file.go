@@ -63,7 +63,7 @@ func (r *fileRun) do() (a *answer, err error) {
 	p := r.project
 	c := p.config
 	c.Entry = p.entry
-	r.world, err = world.Open(world.Options{Config: c, Others: p.others, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, LateInContext: true,
+	r.world, err = world.Open(world.Options{Config: c, Others: p.others, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, RunsTests: true,
 		Network: func(w *world.World) { w.Net.Handle(hostName, r.host.handle) }, Point: r.point, Console: r.log})
 	if err != nil {
 		return nil, err

@@ -65,10 +65,11 @@ type Options struct {
 	Heap  *engine.HeapWatch
 	// Turns is told of turns; nil: nobody.
 	Turns engine.TurnObserver
-	// LateInContext evaluates modules that are imported after the start in the
-	// context that imports them, with its I/O, instead of in the global scope: test
-	// files, which Cloudflare's pool for vitest evaluates in a request.
-	LateInContext bool
+	// RunsTests is for an entry module that imports test files, as Cloudflare's pool
+	// for vitest does: modules that are imported after the start are evaluated in the
+	// context that imports them, with its I/O, instead of in the global scope; and the
+	// exports, which are the tested module's, may be anything.
+	RunsTests bool
 	// Condemned is called once, on the loop, when the isolate must be replaced.
 	Condemned func(i *Isolate, reason error)
 }
@@ -152,8 +153,7 @@ func (i *Isolate) Start(ready func(error)) {
 		}
 		i.exports = exports
 		if pending == nil {
-			i.prepare()
-			ready(nil)
+			ready(i.prepare())
 			return
 		}
 		answered := false
@@ -163,10 +163,7 @@ func (i *Isolate) Start(ready func(error)) {
 				ready(err)
 			}
 		}
-		i.Engine.Await(i.vm.ToValue(pending.Promise), func(goja.Value) {
-			i.prepare()
-			answer(nil)
-		}, func(reason goja.Value) { answer(errors.New(i.Engine.Errors.Stack(reason))) })
+		i.Engine.Await(i.vm.ToValue(pending.Promise), func(goja.Value) { answer(i.prepare()) }, func(reason goja.Value) { answer(errors.New(i.Engine.Errors.Stack(reason))) })
 		// The global scope has no timers and no I/O: what its microtasks leave pending
 		// stays so.
 		i.Engine.Turns.After(func() {
@@ -227,7 +224,7 @@ func (i *Isolate) describe(err error) error {
 }
 
 func (i *Isolate) inGlobalScope(fn func()) {
-	if i.opts.LateInContext {
+	if i.opts.RunsTests {
 		fn()
 		return
 	}
@@ -245,8 +242,11 @@ func (i *Isolate) builtin(spec string) (goja.Value, error) {
 }
 
 // prepare makes ctx.exports: a loopback for each exported handler and class, in
-// the reference's order.
-func (i *Isolate) prepare() {
+// the reference's order. It fails if an export cannot be one.
+func (i *Isolate) prepare() error {
+	if err := i.checkExports(); err != nil {
+		return err
+	}
 	i.serveEvents()
 	var handlers, entrypoints, classes []string
 	for _, name := range i.ExportNames() {
@@ -271,6 +271,32 @@ func (i *Isolate) prepare() {
 		i.loopbacks.Set(name, i.CF.LoopbackObjects(name, i.opts.Namespaces[name]))
 	}
 	i.CF.SetExports(i.loopbacks)
+	return nil
+}
+
+// checkExports refuses exports of the entry module that are neither functions nor
+// objects, with workerd's text (jsg/modules.c++, api/global-scope.h).
+func (i *Isolate) checkExports() error {
+	if i.opts.RunsTests {
+		return nil
+	}
+	for _, name := range i.opts.Bundle.ExportNames() {
+		switch v := i.exports.Get(name).(type) {
+		case *goja.Object:
+		case nil:
+			return noExport(name)
+		default:
+			if goja.IsUndefined(v) || goja.IsNull(v) {
+				return noExport(name)
+			}
+			return fmt.Errorf("Uncaught TypeError: Incorrect type for map entry '%s': the provided value is not of type 'function or ExportedHandler'.", name)
+		}
+	}
+	return nil
+}
+
+func noExport(name string) error {
+	return fmt.Errorf("Uncaught TypeError: Cannot initialize N7workerd3api15ExportedHandlerE with required members from an undefined or null value.\n    at the export %q", name)
 }
 
 func (i *Isolate) extends(class, base *goja.Object) bool {

@@ -97,8 +97,8 @@ type Options struct {
 	Watch bool
 	// Amend, if not nil, changes how the workers are bundled. It must be pure.
 	Amend func(*bundle.Options)
-	// LateInContext is isolate.Options.LateInContext.
-	LateInContext bool
+	// RunsTests is isolate.Options.RunsTests.
+	RunsTests bool
 	// Bundles, if not nil, bundles each project once for all servers that share
 	// it. Not with Watch.
 	Bundles *Bundles

@@ -96,9 +96,9 @@ type Options struct {
 	Entropy entropy.Source
 	// Ahead is server.Options.Ahead.
 	Ahead bool
-	// Amend and LateInContext are those of server.Options.
-	Amend         func(*bundle.Options)
-	LateInContext bool
+	// Amend and RunsTests are those of server.Options.
+	Amend     func(*bundle.Options)
+	RunsTests bool
 	// Console, if not nil, gets what the worker logs, besides Record.
 	Console engine.Logger
 	// AI is the URL of a provider of Workers AI, on the network; see server.Options.
@@ -198,7 +198,7 @@ func (w *World) start() (err error) {
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI, Ahead: o.Ahead,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction,
-		Amend: o.Amend, LateInContext: o.LateInContext,
+		Amend: o.Amend, RunsTests: o.RunsTests,
 		Console: func(level engine.Level, c *engine.Context, text string) {
 			note("log " + text)
 			if o.Console != nil {
