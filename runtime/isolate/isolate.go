@@ -281,22 +281,17 @@ func (i *Isolate) checkExports() error {
 		return nil
 	}
 	for _, name := range i.opts.Bundle.ExportNames() {
-		switch v := i.exports.Get(name).(type) {
-		case *goja.Object:
-		case nil:
-			return noExport(name)
-		default:
-			if goja.IsUndefined(v) || goja.IsNull(v) {
-				return noExport(name)
-			}
-			return fmt.Errorf("Uncaught TypeError: Incorrect type for map entry '%s': the provided value is not of type 'function or ExportedHandler'.", name)
+		v := i.exports.Get(name)
+		if _, ok := v.(*goja.Object); ok {
+			continue
 		}
+		message := "Incorrect type for map entry '" + name + "': the provided value is not of type 'function or ExportedHandler'."
+		if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
+			message = fmt.Sprintf("Cannot initialize N7workerd3api15ExportedHandlerE with required members from an undefined or null value.\n    at the export %q", name)
+		}
+		return fmt.Errorf("Uncaught %w", &event.Error{Name: "TypeError", Message: message})
 	}
 	return nil
-}
-
-func noExport(name string) error {
-	return fmt.Errorf("Uncaught TypeError: Cannot initialize N7workerd3api15ExportedHandlerE with required members from an undefined or null value.\n    at the export %q", name)
 }
 
 func (i *Isolate) extends(class, base *goja.Object) bool {
