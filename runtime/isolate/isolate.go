@@ -289,7 +289,7 @@ func (i *Isolate) checkExports() error {
 		if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 			message = fmt.Sprintf("Cannot initialize N7workerd3api15ExportedHandlerE with required members from an undefined or null value.\n    at the export %q", name)
 		}
-		return fmt.Errorf("Uncaught %w", &event.Error{Name: "TypeError", Message: message})
+		return errors.New("Uncaught " + (&event.Error{Name: "TypeError", Message: message}).Error())
 	}
 	return nil
 }
