@@ -80,6 +80,9 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if !c.report.Stopped && (verb == "enumerate" || verb == "random") {
 		c.report.Unmet = c.unmet()
 	}
+	if c.Script != nil && c.Script.Silent() {
+		c.report.Warnings = append(c.report.Warnings, "check() of the scenario asserts nothing: it called no expect(), always(), sometimes() or eventually(), and did not throw")
+	}
 	c.report.conclude()
 	if err != nil {
 		c.report.Code = codeOf(err)

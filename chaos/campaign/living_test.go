@@ -26,6 +26,7 @@ func (once) Check(drive.Driver, check.Evidence) (found []check.Violation, marks 
 	return
 }
 func (once) Flag() []string { return nil }
+func (once) Silent() bool   { return false }
 
 // livingOptions are those of a project whose object does alarm, every ten seconds and
 // for ever, once a request has come.

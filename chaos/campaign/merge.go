@@ -7,7 +7,7 @@ import (
 )
 
 // Merge puts the reports of shards together: one report, with the code of the
-// worst. A mark counts as met if it was in one of them.
+// worst. A mark counts as met if it was in one of them; a warning stays if all have it.
 //
 // # Errors
 //
@@ -19,7 +19,7 @@ func Merge(all []Report) (Report, error) {
 	first := all[0]
 	out := Report{Verb: first.Verb, Project: first.Project, Points: first.Points, Seed: first.Seed, Cases: []Case{}}
 	shards := map[string]bool{}
-	unmet := first.Unmet
+	unmet, warnings := first.Unmet, first.Warnings
 	worst := 0
 	for _, r := range all {
 		switch {
@@ -41,11 +41,12 @@ func Merge(all []Report) (Report, error) {
 		out.Missed = append(out.Missed, r.Missed...)
 		out.Cases = append(out.Cases, r.Cases...)
 		unmet = slices.DeleteFunc(slices.Clone(unmet), func(name string) bool { return !slices.Contains(r.Unmet, name) })
+		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return !slices.Contains(r.Warnings, w) })
 		if r.Code != 0 && len(r.Failed()) == 0 && len(r.Missed)+len(r.Unmet) == 0 {
 			worst = max(worst, r.Code) // it ended early: its cases do not say so
 		}
 	}
-	out.Unmet = unmet
+	out.Unmet, out.Warnings = unmet, warnings
 	out.conclude()
 	if out.Code == 0 {
 		out.Code = worst

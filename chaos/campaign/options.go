@@ -151,6 +151,8 @@ type Script interface {
 	Driver() (drive.Driver, error)
 	// Check judges a case whose clients a driver was, and says which of its marks were met.
 	Check(drive.Driver, check.Evidence) (found []check.Violation, marks []Mark, err error)
+	// Silent reports whether its checks have run and asserted nothing, in any case.
+	Silent() bool
 	// Flag is the script as words of a command line.
 	Flag() []string
 }

@@ -159,8 +159,10 @@ type Report struct {
 	Visited int      `json:"visited"`
 	Missed  []string `json:"missed,omitempty"`
 	// Unmet are the marks (sometimes) that no case has met.
-	Unmet   []string `json:"unmet,omitempty"`
-	Skipped int      `json:"skipped,omitempty"`
+	Unmet []string `json:"unmet,omitempty"`
+	// Warnings are what a reader should know of the campaign itself, whatever it found.
+	Warnings []string `json:"warnings,omitempty"`
+	Skipped  int      `json:"skipped,omitempty"`
 	// Questions is how many points of the clean run are not visited because they
 	// came of a question that a client asked again until it liked the answer.
 	Questions int `json:"questions,omitempty"`

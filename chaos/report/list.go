@@ -156,6 +156,9 @@ func (l *list) end(r campaign.Report) error {
 		}
 		words = append(words, text+" (medians)")
 	}
+	for _, w := range r.Warnings {
+		words = append(words, l.paint(amber, "warning: "+w))
+	}
 	verdict, color := "PASS", green
 	switch {
 	case r.Stopped:

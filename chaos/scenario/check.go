@@ -4,22 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
-	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/history"
-	"minido.dev/minido/durableobject/objectid"
-	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/runtime/config"
 )
 
 func durationMs(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
@@ -49,193 +41,95 @@ func (s *Scenario) Check(driver drive.Driver, facts check.Evidence) (found []che
 			return nil, nil, fmt.Errorf("scenario: %s: %w", s.File, err)
 		}
 	}
-	e.session = nil // the server is gone
-	run, ok := goja.AssertFunction(e.prelude.Get("check"))
-	if !ok {
-		return nil, nil, errors.New("scenario: the prelude has no check")
-	}
+	e.session = nil                                                         // the server is gone
 	events, err := json.Marshal(append([]history.Event{}, facts.Events...)) // none is [], not null
 	if err != nil {
 		return nil, nil, fmt.Errorf("scenario: %w", err)
 	}
-	given := map[string]any{"history": string(events), "deaths": len(facts.Deaths), "result": e.result(),
-		"exists":  func(class, name string) bool { return e.exists(facts, class, name) },
-		"objects": func(class string) string { return e.objects(facts, class) },
-		"query":   func(class, name, sql, args string) string { return e.query(facts, class, name, sql, args) }}
-	violated := func(text string) {
-		found = append(found, check.Violation{Checker: "scenario", Invariant: s.Name, Text: text})
+	j := &judgement{engine: e, facts: facts}
+	if err := j.invariants(); err != nil {
+		return nil, nil, err
+	}
+	given := j.at(facts.Rest, true)
+	given["history"], given["deaths"], given["result"] = string(events), len(facts.Deaths), e.result()
+	asserted := false
+	threw, err := j.ask("check", given,
+		e.vm.ToValue(func(name string, met bool) { j.marks = append(j.marks, check.Mark{Name: name, Met: met}) }),
+		e.vm.ToValue(func() { asserted = true }))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, name := range s.reachable {
+		j.marks = append(j.marks, check.Mark{Name: name})
+	}
+	if v := e.definition.Get("check"); v != nil && !goja.IsUndefined(v) {
+		s.checked.Store(true)
+		if asserted || threw {
+			s.asserted.Store(true)
+		}
+	}
+	return j.found, j.marks, nil
+}
+
+// judgement is what a scenario says of one case. Confined to the engine's goroutine.
+type judgement struct {
+	*engine
+	facts check.Evidence
+	found []check.Violation
+	marks []check.Mark
+}
+
+func (j *judgement) violated(text string) {
+	j.found = append(j.found, check.Violation{Checker: "scenario", Invariant: j.scenario.Name, Text: text})
+}
+
+// ask runs a function of the prelude, check or invariant. One that throws is a violation.
+func (j *judgement) ask(name string, given map[string]any, more ...goja.Value) (threw bool, err error) {
+	run, ok := goja.AssertFunction(j.prelude.Get(name))
+	if !ok {
+		return false, errors.New("scenario: the prelude has no " + name)
 	}
 	settled := false
-	_, err = run(goja.Undefined(), e.definition, e.vm.ToValue(given), e.vm.ToValue(violated),
-		e.vm.ToValue(func(name string, met bool) { marks = append(marks, check.Mark{Name: name, Met: met}) }),
-		e.vm.ToValue(func() { settled = true }),
-		e.vm.ToValue(func(reason goja.Value) {
-			settled = true
-			violated("check threw " + explain(reason))
-		}))
-	if err != nil {
-		return nil, nil, fmt.Errorf("scenario: %s: %w", s.File, err)
+	args := append([]goja.Value{j.definition, j.vm.ToValue(given), j.vm.ToValue(j.violated)}, more...)
+	args = append(args, j.vm.ToValue(func() { settled = true }), j.vm.ToValue(func(reason goja.Value) {
+		settled, threw = true, true
+		j.violated(name + " threw " + explain(reason))
+	}))
+	if _, err := run(goja.Undefined(), args...); err != nil {
+		return false, fmt.Errorf("scenario: %s: %w", j.scenario.File, err)
 	}
 	if !settled {
-		violated("check waits for something that never comes")
+		j.violated(name + " waits for something that never comes")
 	}
-	return found, marks, nil
+	return threw, nil
 }
 
-// thrown throws err, unless it is nil, as an Error of what was asked.
-func (e *engine) thrown(asked string, err error) {
-	if err == nil {
-		return
-	}
-	thrown, newErr := e.vm.New(e.vm.Get("Error"), e.vm.ToValue(asked+": "+err.Error()))
-	if newErr != nil {
-		panic(newErr)
-	}
-	panic(thrown)
-}
-
-// query runs SQL on an object's file as it was at rest, and returns the rows as
-// JSON. What is wrong is thrown, as an Error.
-func (e *engine) query(facts check.Evidence, class, name, sql, args string) string {
-	rows, err := e.rows(facts, class, name, sql, args)
-	var text []byte
-	if err == nil {
-		text, err = json.Marshal(rows)
-	}
-	e.thrown(fmt.Sprintf("db(%q, %q)", class, name), err)
-	return string(text)
-}
-
-// exists reports whether an object has a file at rest.
-func (e *engine) exists(facts check.Evidence, class, name string) bool {
-	b, err := e.binding(class)
-	if err == nil {
-		_, err = os.Stat(objectFile(facts, b, name))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return false
-	}
-	e.thrown(fmt.Sprintf("db(%q, %q)", class, name), err)
-	return true
-}
-
-// objects lists those of a class that have files at rest, as JSON.
-func (e *engine) objects(facts check.Evidence, class string) string {
-	type object struct {
-		ID   string `json:"id"`
-		Name string `json:"name,omitempty"`
-	}
-	b, err := e.binding(class)
-	e.thrown(fmt.Sprintf("objects(%q)", class), err)
-	names, all := namesOf(facts, b.UniqueKey, b.ClassName), []object{}
-	for _, o := range facts.Rest.Objects {
-		if o.Namespace == b.UniqueKey {
-			all = append(all, object{o.ID, names[o.ID]})
+// invariants asks invariant() of the files at each death, and at rest. The first moment
+// at which it does not hold is told.
+func (j *judgement) invariants() error {
+	for i, s := range append(slices.Clone(j.facts.Deaths), j.facts.Rest) {
+		rest := i == len(j.facts.Deaths)
+		if _, err := j.ask("invariant", j.at(s, rest)); err != nil {
+			return err
 		}
-	}
-	text, err := json.Marshal(all)
-	e.thrown(fmt.Sprintf("objects(%q)", class), err)
-	return string(text)
-}
-
-// binding is the one of a class, or of that name.
-func (e *engine) binding(class string) (config.DurableObjectBinding, error) {
-	project, err := e.scenario.project()
-	if err != nil {
-		return config.DurableObjectBinding{}, err
-	}
-	var known []string
-	for _, b := range project.DurableObjects {
-		if b.ClassName == class || b.Name == class {
-			return b, nil
-		}
-		known = append(known, b.ClassName)
-	}
-	if len(known) == 0 {
-		return config.DurableObjectBinding{}, errors.New("the project binds no Durable Object class")
-	}
-	return config.DurableObjectBinding{}, fmt.Errorf("the project binds no class or binding of that name; it binds %s", strings.Join(known, ", "))
-}
-
-// objectFile is where an object's database is at rest, by its name or its id.
-func objectFile(facts check.Evidence, b config.DurableObjectBinding, name string) string {
-	ids := objectid.NewNamespace(b.UniqueKey)
-	id, err := ids.Parse(name)
-	if err != nil {
-		id = ids.FromName(name)
-	}
-	return filepath.Join(facts.Rest.Dir, "v3", "do", b.UniqueKey, id.String()+".sqlite")
-}
-
-func (e *engine) rows(facts check.Evidence, class, name, sql, args string) (rows []evidence.Row, err error) {
-	b, err := e.binding(class)
-	if err != nil {
-		return nil, err
-	}
-	db, err := evidence.Open(objectFile(facts, b, name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no such object at rest; %s", objectsThere(facts, b.UniqueKey, b.ClassName))
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var values []any
-	if err := json.Unmarshal([]byte(args), &values); err != nil {
-		return nil, fmt.Errorf("the values of the query: %w", err)
-	}
-	rows, err = db.Query(sql, values...)
-	if rows == nil {
-		rows = []evidence.Row{}
-	}
-	return rows, err
-}
-
-// maxListed bounds how many objects an error names.
-const maxListed = 10
-
-// namesOf are the names of a class's objects, by id. Names are on disk as hashes alone;
-// the history has those of the objects that did something.
-func namesOf(facts check.Evidence, key, class string) map[string]string {
-	ids, names := objectid.NewNamespace(key), map[string]string{}
-	for _, ev := range facts.Events {
-		if at, err := killpoint.ParseLabel(ev.Text); ev.Kind == history.Point && err == nil {
-			if name, is := strings.CutPrefix(at.Object, class+"/"); is {
-				names[ids.FromName(name).String()] = name
-			}
-		}
-	}
-	return names
-}
-
-// objectsThere says which objects of a class have files at rest.
-func objectsThere(facts check.Evidence, key, class string) string {
-	names := namesOf(facts, key, class)
-	var there []string
-	more := 0
-	for _, o := range facts.Rest.Objects {
-		if o.Namespace != key {
+		if len(j.found) == 0 {
 			continue
 		}
-		if len(there) == maxListed {
-			more++
-			continue
+		when := "at rest"
+		if !rest {
+			when = fmt.Sprintf("at death %d", i+1)
 		}
-		name, known := names[o.ID]
-		if !known {
-			there = append(there, "the id "+o.ID)
-			continue
+		for k := range j.found {
+			j.found[k].Text = "invariant, " + when + ": " + j.found[k].Text
 		}
-		there = append(there, strconv.Quote(name))
+		return nil
 	}
-	switch {
-	case len(there) == 0:
-		return "no object of class " + class + " was stored"
-	case more > 0:
-		there = append(there, fmt.Sprintf("%d more", more))
-	}
-	return "of class " + class + " there are " + strings.Join(there, ", ")
+	return nil
 }
+
+// Silent reports whether check() was asked and has asserted nothing in any case: it
+// called no expect(), always(), sometimes(), eventually() or reachable(), and did not throw.
+func (s *Scenario) Silent() bool { return s.checked.Load() && !s.asserted.Load() }
 
 // result is what drive() has returned.
 func (e *engine) result() goja.Value {

@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
@@ -32,8 +34,8 @@ var prelude string
 //go:embed js/minido-chaos.d.ts
 var Types string
 
-// Scenario is a loaded scenario. Immutable: each run evaluates it afresh, in an
-// engine of its own.
+// Scenario is a loaded scenario. Each run evaluates it afresh, in an engine of its own.
+// Safe for concurrent use: immutable, but for what Silent tells.
 type Scenario struct {
 	// File is where it was read, Name what it calls itself.
 	File, Name string
@@ -48,6 +50,10 @@ type Scenario struct {
 	Mask    []string
 	// AI is the scripted model that it wants, nil for none.
 	AI *upstream.Model
+
+	reachable []string // names of reachable(), as the source has them
+	// checked says that check() was asked, asserted that it has asserted something, in any case.
+	checked, asserted atomic.Bool
 
 	project func() (*config.Project, error) // read at the first call
 	program *goja.Program
@@ -76,6 +82,10 @@ func Find(project string) ([]string, error) {
 	return out, nil
 }
 
+// reachable finds the places that a bundled scenario declares: one that no run comes to
+// can be told only by its source.
+var reachable = regexp.MustCompile(`\breachable\("([^"\\]+)"\)`)
+
 // Load reads a scenario for the project, and for an environment of its wrangler
 // file, "" for none.
 //
@@ -91,6 +101,9 @@ func Load(file, project, env string, c clock.Clock) (*Scenario, error) {
 		return nil, usage("%v", err)
 	}
 	s := &Scenario{File: file, clock: c}
+	for _, m := range reachable.FindAllStringSubmatch(code, -1) {
+		s.reachable = append(s.reachable, m[1])
+	}
 	s.project = sync.OnceValues(func() (*config.Project, error) { return chaos.LoadProject(project, env, nil) })
 	if s.program, err = goja.Compile(file, code, false); err != nil {
 		return nil, usage("%v", err)
@@ -116,7 +129,7 @@ func bundle(file string) (string, error) {
 			return api.OnResolveResult{Path: "minido:chaos", Namespace: "minido"}, nil
 		})
 		b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-			text := "export const { scenario, agent, sometimes, always, LostError, RefusedError } = globalThis.__minidoChaos;"
+			text := "export const { scenario, agent, sometimes, always, eventually, reachable, LostError, RefusedError } = globalThis.__minidoChaos;"
 			return api.OnLoadResult{Contents: &text}, nil
 		})
 	}}

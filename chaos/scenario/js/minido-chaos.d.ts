@@ -68,8 +68,9 @@ declare module "minido:chaos" {
     toMatch(value: string | RegExp): void;
   }
 
-  export interface Facts {
-    /** The object's SQLite file at rest, by its name or its id (of newUniqueId()). */
+  /** What the files of one moment hold. */
+  export interface Stores {
+    /** The object's SQLite file, by its name or its id (of newUniqueId()). */
     db(cls: string, name: string): {
       /** Whether the object has stored anything. */
       exists(): boolean;
@@ -77,6 +78,24 @@ declare module "minido:chaos" {
     };
     /** The objects of a class that have stored something, by id; those that did something at an effect point with their names. */
     objects(cls: string): { id: string; name?: string }[];
+    /** A D1 database, by its binding. */
+    d1(binding: string): { all<T = Record<string, unknown>>(sql: string, ...args: unknown[]): T[] };
+    /** A KV namespace, by its binding: texts, null for what is not there or has expired; keys by name. */
+    kv(binding: string): {
+      get(key: string): string | null;
+      list(prefix?: string): { name: string; expiration?: number; metadata?: unknown }[];
+    };
+    /** An R2 bucket, by its binding: texts, null for what is not there; keys by name. */
+    r2(binding: string): {
+      get(key: string): string | null;
+      list(prefix?: string): { key: string; size: number; etag: string }[];
+    };
+    /** Notes a violation where it does not hold, and goes on. */
+    expect(value: unknown, label?: string): Expectation & { not: Expectation };
+  }
+
+  /** What a run left at rest. */
+  export interface Facts extends Stores {
     /** What drive() returned; undefined if it did not come to its end. */
     result: any;
     history: {
@@ -90,14 +109,16 @@ declare module "minido:chaos" {
     };
     /** How often the server died. */
     deaths: number;
-    /** Notes a violation where it does not hold, and goes on. */
-    expect(value: unknown, label?: string): Expectation & { not: Expectation };
   }
 
   /** Must be true in at least one run of a campaign, or the campaign ends with code 5. */
   export function sometimes(name: string, condition: unknown): void;
   /** Must be true whenever it is asked, in drive() and in check(): otherwise the run is violated. */
   export function always(name: string, condition: unknown): void;
+  /** Must be true the last time that a run asks it, in drive() or in check(): otherwise the run is violated. */
+  export function eventually(name: string, condition: unknown): void;
+  /** A place that at least one run of a campaign must come to, or the campaign ends with code 5. The name is a literal. */
+  export function reachable(name: string): void;
 
   export interface Definition {
     /** Variables of the worker. */
@@ -122,6 +143,11 @@ declare module "minido:chaos" {
     mask?: string[];
     /** What the clients do. A call that a kill cuts rejects with LostError; drive may let it pass. */
     drive(driver: Driver): Promise<void>;
+    /**
+     * What must hold at every moment: it is asked of the files as each death left them, and at rest. enumerate has a death
+     * before and after each commit of the run without faults. Before rest, an object or a table that is not there yet has no rows.
+     */
+    invariant?(stores: Stores): void | Promise<void>;
     /** What must hold at rest, beside what is always checked. */
     check?(facts: Facts): void | Promise<void>;
   }

@@ -93,7 +93,26 @@
   const claims = []; // of drive(), for check()
   let claim = (kind, name, condition) => claims.push([kind, name, condition]);
   const claiming = (kind) => (name, condition) => claim(kind, String(name), !!condition);
-  const sometimes = claiming("sometimes"), always = claiming("always");
+  const sometimes = claiming("sometimes"), always = claiming("always"), eventually = claiming("eventually");
+  const reachable = (name) => claim("sometimes", String(name), true);
+
+  // What the files of one moment hold; facts is the harness's side.
+  const stores = (facts) => ({
+    objects: (cls) => JSON.parse(facts.objects(String(cls))),
+    db: (cls, name) => ({
+      exists: () => facts.exists(String(cls), String(name)),
+      all: (sql, ...args) => JSON.parse(facts.query(String(cls), String(name), String(sql), JSON.stringify(args))),
+    }),
+    d1: (binding) => ({ all: (sql, ...args) => JSON.parse(facts.d1(String(binding), String(sql), JSON.stringify(args))) }),
+    kv: (binding) => ({
+      get: (key) => JSON.parse(facts.value("kv", String(binding), String(key))),
+      list: (prefix) => JSON.parse(facts.list("kv", String(binding), String(prefix ?? ""))),
+    }),
+    r2: (binding) => ({
+      get: (key) => JSON.parse(facts.value("r2", String(binding), String(key))),
+      list: (prefix) => JSON.parse(facts.list("r2", String(binding), String(prefix ?? ""))),
+    }),
+  });
 
   const scenario = (name, definition) => {
     if (typeof definition?.drive !== "function") throw new TypeError(`scenario ${JSON.stringify(name)} needs a function drive`);
@@ -101,20 +120,28 @@
   };
 
   return {
-    module: { scenario, agent, sometimes, always, LostError, RefusedError },
+    module: { scenario, agent, sometimes, always, eventually, reachable, LostError, RefusedError },
     drive: (s, resolve, reject) => { Promise.resolve().then(() => s.drive(driver)).then(resolve, reject); },
     isLost: (err) => err instanceof LostError,
     isRefused: (err) => err instanceof RefusedError,
-    check: (s, facts, found, met, resolve, reject) => {
+    // asserted is told of each assertion.
+    check: (s, facts, found, met, asserted, resolve, reject) => {
+      const last = new Map(); // of eventually, by name
       const judge = (kind, name, condition) => {
         if (kind === "sometimes") met(name, condition);
+        else if (kind === "eventually") last.set(name, condition);
         else if (!condition) found(`always ${JSON.stringify(name)}: it does not hold`);
       };
+      const judged = (...c) => { asserted(); judge(...c); };
       for (const c of claims) judge(...c);
-      if (typeof s.check !== "function") return resolve();
       const later = claim;
-      const done = (then) => (value) => { claim = later; then(value); };
-      claim = judge;
+      const done = (then) => (value) => {
+        claim = later;
+        for (const [name, condition] of last) if (!condition) found(`eventually ${JSON.stringify(name)}: the last time it was asked, it did not hold`);
+        then(value);
+      };
+      if (typeof s.check !== "function") return done(resolve)();
+      claim = judged;
       const events = JSON.parse(facts.history);
       const history = {
         events,
@@ -124,11 +151,17 @@
         effects: events.filter((e) => e.kind === "effect"),
         killsAt: (part) => events.filter((e) => e.kind === "kill" && (e.text ?? "").includes(part)),
       };
-      const objects = (cls) => JSON.parse(facts.objects(String(cls)));
-      const db = (cls, objectName) => ({ exists: () => facts.exists(String(cls), String(objectName)), all: (sql, ...args) => JSON.parse(facts.query(String(cls), String(objectName), String(sql), JSON.stringify(args))) });
+      const expect = expectations(found);
       Promise.resolve()
-        .then(() => s.check({ db, objects, history, result: facts.result, deaths: facts.deaths, expect: expectations(found) }))
+        .then(() => s.check({ ...stores(facts), history, result: facts.result, deaths: facts.deaths, expect: (...args) => { asserted(); return expect(...args); } }))
         .then(done(resolve), done(reject));
+    },
+    // invariant() of the files of one moment.
+    invariant: (s, facts, found, resolve, reject) => {
+      if (typeof s.invariant !== "function") return resolve();
+      Promise.resolve()
+        .then(() => s.invariant({ ...stores(facts), expect: expectations(found) }))
+        .then(resolve, reject);
     },
   };
 })
