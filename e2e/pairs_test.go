@@ -47,12 +47,12 @@ func pairConfig(source string) string {
 	return string(config)
 }
 
-// verdict enumerates the deaths of a worker in simulation, with no check but those
+// verdict enumerates the deaths and orders of messages of a worker in simulation, with no check but those
 // that minido has by itself.
 func verdict(t *testing.T, source, drive string) (found bool, output string) {
 	t.Helper()
 	dir := project(t, map[string]string{"worker.ts": source, "wrangler.json": pairConfig(source), "drive.chaos.ts": drive})
-	cmd := exec.Command(minido, "chaos", "enumerate", dir, "--mode", "sim", "--dir", filepath.Join(t.TempDir(), "out"))
+	cmd := exec.Command(minido, "chaos", "enumerate", dir, "--mode", "sim", "--schedules", "50", "--dir", filepath.Join(t.TempDir(), "out"))
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	switch {

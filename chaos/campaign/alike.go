@@ -97,7 +97,7 @@ func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
 	c := r.result
 	c.Name, c.SameAs, c.Replay = plan.String(), r.result.Name, o.replay(plan)
 	c.Ms, c.PlayedBack, c.Digest, c.Kills = 0, 0, "", slices.Clone(r.result.Kills)
-	c.lines, c.like, c.recording = nil, nil, nil
+	c.lines, c.like, c.recording, c.trace = nil, nil, nil, nil
 	if r.evidence == nil || len(c.Kills) != len(plan) {
 		c.Missed = nil
 		for _, f := range plan[min(len(c.Kills), len(plan)):] {

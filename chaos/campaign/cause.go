@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/internal/killpoint"
 )
 
@@ -52,8 +53,8 @@ func (c Case) turn() string {
 	label := ""
 	if n := len(c.Kills); n > 0 {
 		label = c.Kills[n-1].Point
-	} else if _, at, found := strings.Cut(c.Name, "@"); found {
-		label = at
+	} else if plan, err := fault.ParsePlan(c.Name); err == nil && len(plan) > 0 {
+		label = plan[len(plan)-1].Point
 	}
 	p, err := killpoint.ParseLabel(label)
 	if err != nil || p.Cause == "" {

@@ -17,7 +17,7 @@ func TestFindings(t *testing.T) {
 		violated("a", "commit:after(Room/a)/alarm#1", "missing", "at rest effects lacks name=mail-1"),
 		violated("b", "index:before(Room/a)/alarm#7", "twice", "at rest shop-Room/e5c1e2de jobs has id=j1 n=2; shop-Room/e5c1e2de jobs lacks id=j2 n=2 (not compared: x)"),
 		violated("c", "fetch:before()/fetch#1", "half", "at rest shop-Room/ffc1e2de.1 jobs has id=j7 2 times, not 1"),
-		{Name: "e@commit:after(Log/l)/rpc#1", Outcome: Restless},
+		{Name: "kill@commit:after(Log/l)/rpc#1", Outcome: Restless},
 		violated("d", "commit:after(Room/b)/alarm#2", "diverged", "at rest effects lacks name=mail-2; effects has name=mail-3"),
 	}}
 	found := r.Findings()

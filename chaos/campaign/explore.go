@@ -112,6 +112,9 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		plans = c.choose(plans)
 		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)
 		results, err := c.visit(ctx, together(plans, clean))
+		if err == nil && c.Schedules > 0 && c.Pace == 0 && c.Shard <= 1 { // what follows depends on what was found
+			err = c.schedules(ctx, clean)
+		}
 		if err != nil || depth == 1 {
 			return err
 		}
@@ -227,6 +230,7 @@ func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error)
 			for _, like := range r.like {
 				c.add(like)
 			}
+			r.trace = nil
 			c.add(r)
 		}}
 	}
@@ -245,6 +249,8 @@ func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error)
 		case r.Outcome == Unreached:
 		case len(r.Missed) > 0:
 			c.report.Missed = append(c.report.Missed, r.Title())
+		case r.Order:
+			c.report.Schedules++
 		case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
 			c.report.Visited++
 		}

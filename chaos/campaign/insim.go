@@ -63,6 +63,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	if r.log != nil {
 		o.Log = r.log
 	}
+	o.Trace = s.camp.Schedules > 0 || r.reference != nil
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
 	o.World.SyncFull = s.camp.Fault.Power || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Power })
 	if r.reference != nil {
@@ -76,6 +77,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	r.session.Pace(s.camp.Pace)
 	if r.reference != nil {
 		r.session.Lose(r.reference.lose)
+		r.session.Stagger(r.reference.ranks, spaced)
 	}
 	if step := s.camp.Step; step != nil && r.log != nil {
 		step.attach(system)
@@ -310,7 +312,7 @@ func (w *simWorld) End() (remains, error) {
 		return remains{}, fmt.Errorf("campaign: %w", err)
 	}
 	left.dir = dir
-	left.states = w.system.States
+	left.states, left.trace = w.system.States, w.system.Trace
 	if w.system.Recording.Fit() && w.camp.keeps(w.system.Recording) {
 		left.recording = w.system.Recording
 	}

@@ -243,7 +243,7 @@ func (r *caseRun) judge(ctx context.Context, n int, life fault.Plan, restless bo
 			r.result.states = append(r.result.states, left.states[i])
 		}
 	}
-	r.result.recording = left.recording
+	r.result.recording, r.result.trace = left.recording, left.trace
 	for _, never := range r.lives[min(n+1, len(r.lives)):] {
 		for _, f := range never {
 			r.miss(f, "the life that it belongs to never began")

@@ -32,6 +32,7 @@ func Merge(all []Report) (Report, error) {
 		out.Points = max(out.Points, r.Points)
 		out.Visited += r.Visited
 		out.Skipped += r.Skipped
+		out.Schedules += r.Schedules
 		out.Kills += r.Kills
 		out.Same += r.Same
 		out.PlayedBack += r.PlayedBack

@@ -113,6 +113,10 @@ type Options struct {
 	// Idle evicts idle objects after so long; 0 never does.
 	Idle time.Duration
 
+	// Schedules is how many orders of messages Enumerate runs in a simulation beside its
+	// faults; 0 runs none.
+	Schedules int
+
 	// Fault is what Enumerate does at each point; its own point is not used. The
 	// zero value kills.
 	Fault fault.Fault
@@ -191,7 +195,9 @@ func (o Options) complete() (Options, error) {
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
 	case (o.For != 0 || o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
 		return o, usage("--for, --self-check, --each and --sigkill belong to --mode sim.")
-	case o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Timeout < 0 || o.Max < 0:
+	case o.Schedules != 0 && o.Mode != Sim:
+		return o, usage("--schedules belongs to --mode sim: real processes choose their own order.")
+	case o.Schedules < 0 || o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
 	for _, pattern := range o.Mask {
@@ -230,8 +236,8 @@ func (o Options) complete() (Options, error) {
 // confirm is the command that runs plan, whose points have labels, with real
 // processes; "" if they cannot.
 func (o Options) confirm(plan fault.Plan) string {
-	if slices.ContainsFunc(plan, func(f fault.Fault) bool { return f.Power }) {
-		return "" // no process loses power
+	if slices.ContainsFunc(plan, func(f fault.Fault) bool { return f.Power || f.Verb == fault.Delay }) {
+		return "" // no process loses power, and a delay in it is another order than here
 	}
 	o.Mode = Process
 	return o.replay(plan)

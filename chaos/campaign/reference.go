@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
+	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -34,6 +35,8 @@ type reference struct {
 
 	once   sync.Once // guards everything below
 	points []string
+	trace  []sim.Passed
+	atOnce []bool // which of the clients' requests overlapped others
 	seen   map[string]int
 	state  *oracle.State // nil if there is none to compare with
 	broken map[string]bool
@@ -46,7 +49,11 @@ type terms struct {
 	start   time.Time
 	lost    []cutCall
 	horizon time.Duration // see Options.Horizon
-	birth   string        // a point at which an object has been constructed, and the run ends
+	// ranks, of requests that clients send at once, have each wait for so many others;
+	// delays, of messages, are the run's plan.
+	ranks  []int
+	delays fault.Plan
+	birth  string // a point at which an object has been constructed, and the run ends
 }
 
 // cutCall is a client's request whose answer a fault has cut: the nth of its kind.
@@ -103,8 +110,28 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	f.state, f.broken, f.points = &state, answeredBadly(events), r.result.Points
+	f.state, f.broken, f.points, f.trace = &state, answeredBadly(events), r.result.Points, r.result.trace
+	f.atOnce = overlapping(events)
 	return nil
+}
+
+// overlapping says of each request, in the order in which clients sent them, whether it
+// was sent before the answer to an earlier one came, or a later one before its own.
+func overlapping(events []history.Event) (met []bool) {
+	open := map[string]int{}
+	for _, e := range events {
+		switch e.Kind {
+		case history.Call:
+			open[e.Op] = len(met)
+			met = append(met, false)
+			for _, n := range open { // order-independent: a set
+				met[n] = met[n] || len(open) > 1
+			}
+		case history.Return, history.Fail, history.Unknown:
+			delete(open, e.Op)
+		}
+	}
+	return met
 }
 
 // answeredBadly are the requests that were answered with a status of 500 or more, and
@@ -150,13 +177,15 @@ func callsOf(events []history.Event) []endedCall {
 	})
 }
 
-// cutIn are the requests whose answers were lost.
-func cutIn(events []history.Event) []cutCall {
+// cutIn are the requests whose answers were lost, and where connections within the server
+// are, those that failed: they too may have taken effect or not.
+func (r *caseRun) cutIn(events []history.Event) []cutCall {
+	lossy := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb == fault.Drop || f.Verb == fault.Partition })
 	var out []cutCall
 	seen := map[string]int{}
 	for _, c := range callsOf(events) {
 		seen[c.step]++
-		if c.end.Kind == history.Unknown || c.end.Kind == "" {
+		if c.end.Kind == history.Unknown || c.end.Kind == "" || lossy && c.failed() {
 			out = append(out, cutCall{step: c.step, n: seen[c.step], until: c.until})
 		}
 	}
@@ -186,17 +215,17 @@ func (r *caseRun) readState(dir string) error {
 }
 
 // compares reports whether the state of this run can be compared: its faults are
-// deaths, it came to rest, and what its clients lost are answers of requests and calls.
+// deaths and what happens to messages, it came to rest, and what its clients lost are answers of requests and calls.
 // What sockets and chats lose is for the checkers of those.
 func (r *caseRun) compares(e check.Evidence) bool {
 	c := r.camp
 	if c.NoDifferential || c.report.Verb == "random" || c.AIURL != "" || c.Step != nil || c.Sigkill {
 		return false
 	}
-	if len(r.plan) == 0 || e.Restless || len(r.missed) > 0 || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() }) {
+	if len(r.plan) == 0 || e.Restless || len(r.missed) > 0 || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() }) {
 		return false
 	}
-	cut := cutIn(e.Events)
+	cut := r.cutIn(e.Events)
 	for _, event := range e.Events {
 		switch {
 		case strings.HasPrefix(event.Who, drive.SocketPrefix):
@@ -206,6 +235,11 @@ func (r *caseRun) compares(e check.Evidence) bool {
 		}
 	}
 	return len(cut) <= maxCut
+}
+
+// reorders reports whether the run has nothing but another order of messages.
+func (r *caseRun) reorders() bool {
+	return r.camp.Mode == Sim && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Delay })
 }
 
 // compare asks the oracle. known says that other checkers have found something: then
@@ -218,7 +252,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 	if mask == nil || err != nil {
 		return nil, err
 	}
-	cut := cutIn(e.Events)
+	cut := r.cutIn(e.Events)
 	var allowed []oracle.State
 	fine := map[string]bool{} // answered badly without a fault, too
 	kind, differences := "", []oracle.Difference(nil)
@@ -248,10 +282,29 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 			break
 		}
 	}
-	if kind != "" {
+	if r.reorders() {
+		orders, err := r.serial(ctx, r.referTo(ctx, 0, nil))
+		if orders == nil {
+			return nil, err // too many are allowed
+		}
+		if len(orders) > 1 {
+			allowed = nil // what was done at once may have been done wrong
+		}
+		for _, f := range orders {
+			for name := range f.broken { // order-independent: a set
+				fine[name] = true
+			}
+			allowed = append(allowed, *f.state)
+		}
+		kind, differences = oracle.Judge(*r.state, allowed, *mask, false)
+	}
+	if kind != "" && !r.reorders() { // else there is nothing to recover from
 		if kind, differences, err = r.recovered(allowed, *mask, kind, differences, len(cut) > 0); err != nil {
 			return nil, err
 		}
+	}
+	for _, c := range cut {
+		fine[c.step] = true
 	}
 	return append(failures(e, fine), violations(kind, differences, mask)...), nil
 }
@@ -329,7 +382,7 @@ func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall) *reference
 
 // refer runs a reference, unless that has been done.
 func (r *caseRun) refer(ctx context.Context, what terms) *reference {
-	key := fmt.Sprint(what.seed, what.lost, what.birth)
+	key := fmt.Sprint(what.seed, what.lost, what.birth, what.ranks, what.delays)
 	c := r.camp
 	c.mu.Lock()
 	f := c.known[key]
@@ -353,6 +406,10 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, reference: f, result: Case{Outcome: Passed, Kills: []Kill{}}}
+	if f.delays != nil {
+		r.plan = f.delays
+		r.lives = r.plan.Lives()
+	}
 	if f.birth != "" {
 		r.plan = fault.Plan{{Point: f.birth}}
 		r.lives = r.plan.Lives()

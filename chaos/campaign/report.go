@@ -80,6 +80,8 @@ type Case struct {
 	// PlayedBack is how many of its lives no server lived: an earlier case had recorded
 	// them.
 	PlayedBack int `json:"played_back,omitempty"`
+	// Order says that it is another order of messages (Options.Schedules).
+	Order bool `json:"order,omitempty"`
 	// Refused says that a fault was one that production would not do at that moment.
 	Refused bool   `json:"refused,omitempty"`
 	Kills   []Kill `json:"kills"`
@@ -118,6 +120,8 @@ type Case struct {
 	// the plans that this case stands for.
 	states []sim.State
 	like   []Case
+	// trace is of the last life; nil if it was not taken.
+	trace []sim.Passed
 	// recording is of the last life, nil if there is none that can be played back.
 	recording *world.Recording
 }
@@ -166,6 +170,8 @@ type Report struct {
 	// Questions is how many points of the clean run are not visited because they
 	// came of a question that a client asked again until it liked the answer.
 	Questions int `json:"questions,omitempty"`
+	// Schedules is how many orders of messages were run (Options.Schedules).
+	Schedules int `json:"schedules,omitempty"`
 	// Kills is how many servers were killed, Same how many cases were judged by
 	// another's run (Case.SameAs).
 	Kills int `json:"kills"`

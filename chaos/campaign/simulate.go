@@ -19,6 +19,7 @@ func (r *caseRun) simulate(ctx context.Context) error {
 	if r.slot.seed != 0 {
 		o.Seed = r.slot.seed
 	}
+	r.result.Order = o.Schedules > 0 && len(r.plan) > 0 && r.reorders()
 	r.result.Seed, r.result.Replay = o.Seed, o.replay(r.plan)
 	err := r.simulateOnce(ctx, o.Seed)
 	if err != nil || ctx.Err() != nil {

@@ -64,6 +64,7 @@ type remains struct {
 	// is none that can be played back. Both are of a simulation.
 	states    []sim.State
 	recording *world.Recording
+	trace     []sim.Passed // nil if it was not taken
 }
 
 // happening is what Next has waited for.

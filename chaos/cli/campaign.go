@@ -83,16 +83,17 @@ type Common struct {
 // Enumerate is \`minido chaos enumerate\`.
 type Enumerate struct {
 	Common
-	Depth int    `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
-	Fault string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
-	Max   int    `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
-	Each  bool   `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
+	Depth     int    `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
+	Fault     string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
+	Max       int    `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
+	Schedules int    `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
+	Each      bool   `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
 }
 
 // Run implements kong's command interface.
 func (c *Enumerate) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
-		o.Max, o.Each = c.Max, c.Each
+		o.Max, o.Each, o.Schedules = c.Max, c.Each, c.Schedules
 		var err error
 		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}

@@ -37,6 +37,10 @@ type Session struct {
 	lose func(Step) *Loss // nil but for Lose
 	pace time.Duration    // see Pace
 
+	ranks []int // see Stagger
+	apart time.Duration
+	sent  int // steps but questions that are asked again; guarded by mu
+
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
 	mu      sync.Mutex // guards everything below
@@ -188,17 +192,37 @@ func (s *Session) Lose(fn func(Step) *Loss) { s.lose = fn }
 // question that is asked again. It comes before Connect.
 func (s *Session) Pace(d time.Duration) { s.pace = d }
 
+// Stagger has the nth step wait ranks[n] times apart, so that what clients do at once is
+// done one after the other, in that order; steps beyond ranks do not wait. It comes before
+// Connect.
+func (s *Session) Stagger(ranks []int, apart time.Duration) { s.ranks, s.apart = ranks, apart }
+
+// pause is how long a step waits.
+func (s *Session) pause(step Step) (d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if step.Again {
+		return 0
+	}
+	if s.done > 0 {
+		d = s.pace
+	}
+	if s.sent < len(s.ranks) {
+		d += time.Duration(s.ranks[s.sent]) * s.apart
+	}
+	s.sent++
+	return d
+}
+
 // wait lets the pause before a step pass.
 func (s *Session) wait(ctx context.Context, step Step) error {
-	s.mu.Lock()
-	first := s.done == 0
-	s.mu.Unlock()
-	if s.pace == 0 || first || step.Again {
+	pause := s.pause(step)
+	if pause == 0 {
 		return nil
 	}
-	s.Grant(s.pace)
+	s.Grant(pause)
 	began := s.scheduler.Clock().Now()
-	err := wait.Pause(ctx, s.scheduler.Clock(), s.pace)
+	err := wait.Pause(ctx, s.scheduler.Clock(), pause)
 	s.mu.Lock()
 	s.paced += s.scheduler.Clock().Now().Sub(began)
 	s.mu.Unlock()

@@ -69,6 +69,15 @@ func (f Fault) EndsObjects() bool {
 	return k != nil && k.EndsObjects(f.Arg)
 }
 
+// OfMessage reports whether the fault is one of a message, which leaves the server whole.
+func (f Fault) OfMessage() bool {
+	switch f.Verb {
+	case Delay, Drop, Twice, Partition:
+		return true
+	}
+	return false
+}
+
 // checkpoint is what stands for the point of a kill at a fiber's checkpoint.
 const checkpoint = "checkpoint#"
 

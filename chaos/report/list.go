@@ -123,6 +123,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Points > 0 && r.Verb == "enumerate" {
 		words = append(words, fmt.Sprintf("visited %d of %d points", l.firstKills(r), r.Points))
 	}
+	if r.Schedules > 0 {
+		words = append(words, fmt.Sprintf("%d orders of messages", r.Schedules))
+	}
 	if r.Same > 0 {
 		words = append(words, fmt.Sprintf("%d deaths leave the same world as another one: judged, not run again", r.Same))
 	}
@@ -180,6 +183,9 @@ func (l *list) end(r campaign.Report) error {
 func (l *list) firstKills(r campaign.Report) int {
 	n := 0
 	for _, c := range r.Cases {
+		if c.Order {
+			continue
+		}
 		object := !strings.HasPrefix(c.Name, "kill@") && !c.Refused && c.Outcome != campaign.Missed
 		if object || len(c.Kills) == 1 && !strings.Contains(c.Name, "; kill@") {
 			n++

@@ -50,8 +50,17 @@ type Options struct {
 	// Timeout bounds each step of a client and each rest, in virtual time. On a slow
 	// machine (Slack) everyone is the more patient; see System.Timeout.
 	Timeout time.Duration
-	// States has the state at each effect point taken.
-	States bool
+	// States has the state at each effect point taken, Trace where and when it was
+	// passed.
+	States, Trace bool
+}
+
+// Passed is an effect point, the virtual time, and the step of the schedule that passed
+// it: what one turn sends leaves in one step.
+type Passed struct {
+	killpoint.Point
+	Time time.Time
+	Turn int
 }
 
 // State is what a death at an effect point leaves. Two of one life that are equal
@@ -76,6 +85,8 @@ type System struct {
 	World *world.World
 	// Points are the effect points of the present life, or of the last.
 	Points []killpoint.Point
+	// Trace is where and when Points were passed, if Options.Trace asks for it.
+	Trace []Passed
 	// States belong to Points, one to one, and Recording is of the present life, if
 	// Options.States asks for them.
 	States    []State
@@ -198,7 +209,7 @@ func (s *System) PlayBack(from *world.Recording, kill func(killpoint.Point) bool
 
 func (s *System) live(l Life, from *world.Recording) error {
 	s.lives++
-	s.Points, s.States, s.Recording = nil, nil, nil
+	s.Points, s.Trace, s.States, s.Recording = nil, nil, nil, nil
 	o := s.options.World
 	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, l.Kill, from
 	if s.options.States && l.Kill == nil { // the last life is what is asked for
@@ -210,6 +221,9 @@ func (s *System) live(l Life, from *world.Recording) error {
 	}
 	o.Point = func(p killpoint.Point, at world.Moment) {
 		s.Points = append(s.Points, p)
+		if s.options.Trace {
+			s.Trace = append(s.Trace, Passed{p, s.Sim.Now(), at.Turn})
+		}
 		if s.Recording != nil {
 			s.States = append(s.States, State{Moment: at, Files: s.Recording.StateHash()})
 		}

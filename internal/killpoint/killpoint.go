@@ -57,6 +57,7 @@ type Point struct {
 	Occurrence int    // counts from 1 within one process and label
 	Number     int    // counts from 1 within one process
 	To         string // whom a message goes to, "Class/name"; "" for others. No part of the label
+	Departed   int    // at the after-side of a message, the Number of its before-side; 0 for others
 }
 
 // Label is the point's text form, kind:side(object)/cause#occurrence.
@@ -208,7 +209,12 @@ func (p *Points) hit(kind Kind, side Side, object, cause string) (pt Point, cras
 
 // hitTo is hit for a message to an object.
 func (p *Points) hitTo(kind Kind, side Side, object, cause, to string) (pt Point, crashed bool) {
-	pt = Point{Kind: kind, Side: side, Object: object, Cause: cause, To: to}
+	return p.pass(Point{Kind: kind, Side: side, Object: object, Cause: cause, To: to})
+}
+
+// pass numbers a point and tells of it.
+func (p *Points) pass(pt Point) (_ Point, crashed bool) {
+	kind, side, object, cause := pt.Kind, pt.Side, pt.Object, pt.Cause
 	key := string(kind) + string(side) + object + "/" + cause
 	p.number++
 	p.seen[key]++

@@ -22,6 +22,8 @@ type Message struct {
 	Crash func()
 	// Post runs what a Detour does later where Send must run; nil: anywhere.
 	Post func(func())
+
+	departed int // the number of the point at which it left
 }
 
 // Detour is an error of Interfere's by which a message takes another way. It calls one
@@ -57,6 +59,7 @@ func (p *Points) send(side Side, m Message, leave func(Message)) (detoured bool)
 	p.mu.Lock()
 	at, crashed := p.hitTo(m.Kind, side, m.Object, m.Cause, m.To)
 	err := p.interfered(at)
+	m.departed = at.Number
 	p.mu.Unlock()
 	var d *Detour
 	switch {
@@ -78,14 +81,14 @@ func (p *Points) Repeat(at Point) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.hitTo(at.Kind, at.Side, at.Object, at.Cause, at.To)
+	p.pass(Point{Kind: at.Kind, Side: at.Side, Object: at.Object, Cause: at.Cause, To: at.To, Departed: at.Departed})
 }
 
 // leave sends m, and hits its after-side.
 func (p *Points) leave(m Message) {
 	m.Send()
 	p.mu.Lock()
-	at, crashed := p.hitTo(m.Kind, After, m.Object, m.Cause, m.To)
+	at, crashed := p.pass(Point{Kind: m.Kind, Side: After, Object: m.Object, Cause: m.Cause, To: m.To, Departed: m.departed})
 	err := p.interfered(at)
 	p.mu.Unlock()
 	if crashed || errors.Is(err, ErrCrashed) {

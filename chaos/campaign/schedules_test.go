@@ -1,0 +1,129 @@
+package campaign
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/internal/killpoint"
+)
+
+// overtaking is a worker whose object tells another one of each change in the
+// background: an order in which the older one comes last leaves it there.
+const overtaking = `import { DurableObject } from "cloudflare:workers";
+	export class Show extends DurableObject {
+	  constructor(ctx, env) { super(ctx, env); ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS shown (id INTEGER PRIMARY KEY, version INTEGER)"); }
+	  show(version) { this.ctx.storage.sql.exec("INSERT INTO shown VALUES (1, ?1) ON CONFLICT DO UPDATE SET version = ?1 WHERE CONDITION", version); }
+	}
+	export default { async fetch(request, env, ctx) {
+	  ctx.waitUntil(env.SHOW.getByName("s").show(Number(new URL(request.url).pathname.slice(1))));
+	  return new Response("told");
+	} };`
+
+func overtakingOptions(t *testing.T, condition string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"wrangler.json": `{"name": "show", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "SHOW", "class_name": "Show"}]},
+			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Show"]}]}`,
+		"w.js": strings.Replace(overtaking, "CONDITION", condition, 1),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Options{Project: dir, Mode: Sim, Seed: 1, Jobs: 1, Schedules: 20, OnePace: true, Dir: filepath.Join(dir, "out")}
+	for _, text := range []string{"POST /1", "POST /2"} {
+		step, err := drive.Parse(drive.Fetch, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	return o
+}
+
+// A message that overtakes an older one is found, replayed by its plan alone, and the
+// same orders are run each time; a worker that compares versions is not accused.
+func TestSchedules(t *testing.T) {
+	ctx := context.Background()
+	bad, err := Enumerate(ctx, overtakingOptions(t, "true"), 1)
+	if err != nil || bad.Code != 1 || bad.Schedules == 0 {
+		t.Fatalf("code %d, %d orders, %v", bad.Code, bad.Schedules, err)
+	}
+	again, err := Enumerate(ctx, overtakingOptions(t, "true"), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(r Report) (out []string) {
+		for _, c := range r.Cases {
+			out = append(out, c.Name+" "+string(c.Outcome)+" "+c.Digest)
+		}
+		return out
+	}
+	if !slices.Equal(names(bad), names(again)) {
+		t.Errorf("the same seed ran\n%q\n%q", names(bad), names(again))
+	}
+	failed := bad.Failed()
+	for _, c := range failed {
+		if !c.Order {
+			t.Errorf("%s fails without another order", c.Name)
+		}
+	}
+	plan, err := fault.ParsePlan(failed[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := overtakingOptions(t, "true")
+	o.Schedules = 0
+	if r, err := Replay(ctx, o, plan, 3); err != nil || len(r.Failed()) != 3 {
+		t.Errorf("%s fails in %d of 3 replays, %v", plan, len(r.Failed()), err)
+	}
+	good, err := Enumerate(ctx, overtakingOptions(t, "?1 > version"), 1)
+	if err != nil || good.Code != 0 || good.Schedules == 0 {
+		t.Errorf("a correct worker: code %d, %d orders, %v: %v", good.Code, good.Schedules, err, good.Failed())
+	}
+}
+
+// Of moves of two objects, which commute, one order is run; of two moves of one object
+// both are; and nothing is moved for which nothing else comes.
+func TestSleepSets(t *testing.T) {
+	start := time.Unix(0, 0)
+	passed := func(n int, side killpoint.Side, to string, departed int) sim.Passed {
+		return sim.Passed{Point: killpoint.Point{Kind: killpoint.RPC, Side: side, To: to, Cause: "fetch", Occurrence: n, Number: n, Departed: departed}, Time: start}
+	}
+	var trace []sim.Passed
+	for i, to := range []string{"A/a", "A/a", "B/b", "B/b", "C/c"} {
+		trace = append(trace, passed(2*i+1, killpoint.Before, to, 0), passed(2*i+2, killpoint.After, to, 2*i+1),
+			sim.Passed{Point: killpoint.Point{Kind: killpoint.Commit, Side: killpoint.Before, Object: to, Cause: "rpc"}, Time: start})
+	}
+	first := expand(node{}, trace)
+	if len(first) != 2 || first[0].plan[0].Point != "rpc:before()/fetch#1" || first[1].plan[0].Point != "rpc:before()/fetch#5" {
+		t.Fatalf("%v", first)
+	}
+	if next := expand(first[0], trace); len(next) != 1 || next[0].plan.String() != first[0].plan.String()+"; delay(2ms)@rpc:before()/fetch#5" {
+		t.Errorf("after %s: %v", first[0].plan, next)
+	}
+	if next := expand(first[1], trace); len(next) != 0 {
+		t.Errorf("after %s, whose moves commute with those before: %v", first[1].plan, next)
+	}
+}
+
+// All orders of a few, each once; of many each goes first and last.
+func TestPermutations(t *testing.T) {
+	for n, want := range map[int]int{0: 1, 1: 1, 2: 2, 3: 6, 4: 24, 6: 13} {
+		if got := len(permutations(n)); got != want {
+			t.Errorf("%d have %d orders, want %d", n, got, want)
+		}
+	}
+	if got := permutations(6)[2]; !slices.Equal(got, []int{5, 0, 1, 2, 3, 4}) {
+		t.Errorf("the first has gone last: %v", got)
+	}
+}
