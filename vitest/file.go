@@ -41,6 +41,9 @@ type fileRun struct {
 	due      string            // the object that an eviction waits for, "Class/name"
 	kill     killpoint.Point   // an armed crash that takes all objects with it; its Occurrence counts down to 0
 	crashed  bool              // that crash has happened, the others are still to come
+	model    model
+	history  []observed
+	real     bool // time passes as the machine's does
 }
 
 // answer is what the suite's code returns.
@@ -59,16 +62,24 @@ func (r *fileRun) do() (a *answer, err error) {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	r.host.run = r
+	r.host.run, r.model.note = r, r.note
 	p := r.project
 	c := p.config
 	c.Entry = p.entry
+	var unserved error
 	r.world, err = world.Open(world.Options{Config: c, Others: p.others, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, RunsTests: true,
-		Network: func(w *world.World) { w.Net.Handle(hostName, r.host.handle) }, Point: r.point, Console: r.log})
+		AI: "http://" + modelHost,
+		Network: func(w *world.World) {
+			w.Net.Handle(hostName, r.host.handle)
+			unserved = r.model.serve(w)
+		}, Point: r.point, Console: r.log})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.world.Stop()) }()
+	if unserved != nil {
+		return nil, unserved
+	}
 	request, err := json.Marshal(r.request())
 	if err != nil {
 		return nil, fmt.Errorf("vitest: %w", err)
@@ -100,6 +111,7 @@ func (r *fileRun) act() error {
 	switch {
 	case r.crashed:
 		r.crashed = false
+		r.note("fault", "kill")
 		return r.host.actAll("crash", "")
 	case r.due != "":
 		object := r.due
@@ -179,6 +191,7 @@ func (r *fileRun) point(p killpoint.Point, _ world.Moment) {
 		return
 	}
 	r.points = append(r.points, p)
+	r.note("point", p.Label())
 	r.crashed = r.killsAt(p) || r.crashed
 	if !r.watching {
 		return
@@ -190,6 +203,7 @@ func (r *fileRun) point(p killpoint.Point, _ world.Moment) {
 }
 
 func (r *fileRun) log(_ engine.Level, _ *engine.Context, text string) {
+	r.note("log", text)
 	if !r.quiet {
 		_, _ = fmt.Fprintln(r.project.options.Out, text) // what reads it is gone
 	}

@@ -122,11 +122,22 @@ func (h *host) do(q question) (any, error) {
 		if err != nil || d < 0 {
 			return nil, fmt.Errorf("clock.advance: %q is no duration; write milliseconds, or a text such as \"30m\"", a.Duration)
 		}
+		w.Sim.Pass(nil) // it jumps, whatever the mode
+		defer h.run.setClock(h.run.real)
 		return nil, w.Advance(d)
 	case "kill-at":
 		return nil, h.killAt(a.Point)
 	case "effects":
 		return labels(h.run.points), nil
+	case "history":
+		return append([]observed{}, h.run.history...), nil
+	case "clock":
+		h.run.setClock(a.Verb == "real")
+		return nil, nil
+	case "model-reply":
+		return nil, h.run.model.script(a.Text)
+	case "model-requests":
+		return h.run.model.requests(), nil
 	case "seed":
 		return h.run.seed, nil
 	case "test-begins":
@@ -284,6 +295,7 @@ func (h *host) perform(ref pool.Ref, action pool.Action) error {
 		case err != nil:
 			return fmt.Errorf("%s %s: %w", action.Verb, ref.Label(), err)
 		default:
+			h.run.note("fault", fmt.Sprintf("%s %s", action.Verb, ref.Label()))
 			return nil
 		}
 	}

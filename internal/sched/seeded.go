@@ -29,6 +29,9 @@ type Seeded struct {
 	// while something is ready, as on a machine that is slow; 0 lets none pass.
 	// The seed chooses when and how much.
 	Slack time.Duration
+	// Pass, when set, is called on the driving goroutine before the clock jumps to the
+	// next timer, with how far that is: it may wait as long.
+	Pass func(d time.Duration)
 
 	strays sync.WaitGroup // of a planted bug
 
@@ -114,6 +117,9 @@ func (s *Seeded) Step() bool {
 	if len(s.ready) == 0 {
 		closed := s.closed
 		s.mu.Unlock()
+		if at, ok := s.clock.Next(); ok && !closed && s.Pass != nil {
+			s.Pass(at.Sub(s.clock.Now()))
+		}
 		return !closed && s.clock.Step()
 	}
 	i := 0

@@ -85,6 +85,19 @@ func (s *Sim) Pause(d time.Duration) { s.clock.Jump(d) }
 // that is slow. It belongs before the first step.
 func (s *Sim) Slow(d time.Duration) { s.sched.Slack = d }
 
+// Pass lets virtual time pass no faster than machine's; nil lets it jump.
+func (s *Sim) Pass(machine clock.Clock) {
+	if machine == nil {
+		s.sched.Pass = nil
+		return
+	}
+	s.sched.Pass = func(d time.Duration) {
+		over := make(chan struct{})
+		machine.AfterFunc(d, func() { close(over) })
+		<-over
+	}
+}
+
 // IsSlow reports whether time may pass while work is ready.
 func (s *Sim) IsSlow() bool { return s.sched.Slack > 0 }
 

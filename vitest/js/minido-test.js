@@ -16,6 +16,31 @@ export const killAt = (point) => host("kill-at", { point: String(point) });
 
 export const clock = {
   advance: (duration) => host("advance", { duration: typeof duration === "number" ? duration + "ms" : String(duration) }),
+  // Time jumps to the next timer when nothing else is left to run: the default.
+  auto: () => host("clock", { verb: "auto" }),
+  // Waits take as long as they say.
+  real: () => host("clock", { verb: "real" }),
+};
+
+export const history = () => host("history");
+
+const pieces = (text) => text === undefined ? [] : typeof text === "string" ? text.match(/\S*\s+|\S+/g) ?? [] : text.map(String);
+
+// scripted makes of what a test writes down what the model is told.
+const scripted = (answer) => {
+  if (typeof answer === "string" || Array.isArray(answer)) return { text: pieces(answer) };
+  const { text, reasoning, tool, status, ...rest } = answer ?? {};
+  const unknown = Object.keys(rest)[0];
+  if (unknown !== undefined) throw new TypeError(`model.reply: unknown option ${unknown}; known are text, reasoning, tool, status`);
+  if (text === undefined && tool === undefined && status === undefined) throw new TypeError("model.reply: expected a text, { text }, { tool } or { status }");
+  if (tool !== undefined && typeof tool?.name !== "string") throw new TypeError("model.reply: a tool has a name");
+  return { text: pieces(text), reasoning: pieces(reasoning), tool: tool && { name: tool.name, arguments: tool.arguments ?? {} }, status };
+};
+
+export const model = {
+  url: "http://model.minido.test/v1",
+  reply: async (...answers) => host("model-reply", { text: JSON.stringify(answers.map(scripted)) }),
+  requests: () => host("model-requests"),
 };
 
 export const effects = () => host("effects");

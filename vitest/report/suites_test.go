@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/golden"
@@ -75,6 +76,34 @@ func lines(r *vitest.Report) (all []string) {
 // checked in.
 func TestSuites(t *testing.T) {
 	golden.Lines(t, "testdata/suites.txt", lines(run(t, vitest.Options{})))
+}
+
+// waits is the machine's clock, and counts what was waited for.
+type waits struct {
+	clock.Real
+	sum time.Duration
+}
+
+func (w *waits) AfterFunc(d time.Duration, f func()) clock.Timer {
+	w.sum += d
+	return w.Real.AfterFunc(d, f)
+}
+
+// Tests wait for the machine's clock while they want that, and not before or after;
+// clock.advance never does.
+func TestRealTime(t *testing.T) {
+	machine := &waits{}
+	dir, err := filepath.Abs("../../fixtures/testing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := vitest.Run(vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: machine, Out: io.Discard, Files: []string{"faults"}, Name: "^time jumps"})
+	if err != nil || r.Failed() {
+		t.Fatal(err, lines(r))
+	}
+	if machine.sum < 30*time.Millisecond || machine.sum > time.Second {
+		t.Errorf("it waited for %v", machine.sum)
+	}
 }
 
 // In a project that has no vitest, minido's own gives the same outcomes.

@@ -17,9 +17,25 @@ declare module "minido:test" {
   export const clock: {
     /** Virtual time passes, and with it alarms and timers: "30m", "1h30m", or milliseconds. */
     advance(duration: string | number): Promise<void>;
+    /** Time jumps to the next timer when nothing else is left to run: the default. */
+    auto(): Promise<void>;
+    /** Waits take as long as they say, on the machine's clock. */
+    real(): Promise<void>;
   };
   /** The labels of the effect points that objects have passed so far. */
   export function effects(): Promise<string[]>;
+  /** What has happened in this world so far, in order. */
+  export function history(): Promise<{ at: number; kind: "point" | "log" | "fault" | "model"; text: string }[]>;
+  /** An answer of the scripted model; an array is a text in these pieces. A status, 400 to 599, refuses. */
+  type Reply = string | string[] | { text?: string | string[]; reasoning?: string | string[]; tool?: { name: string; arguments?: object }; status?: number };
+  /** The scripted model: env.AI, and OpenAI Responses and Anthropic Messages below url. */
+  export const model: {
+    readonly url: string;
+    /** The answers to the next requests, in this order. A request without one gets 501. */
+    reply(...answers: Reply[]): Promise<void>;
+    /** What the model was asked. */
+    requests(): Promise<{ path: string; model: string; messages: { role: string; text: string }[]; tools: string[] }[]>;
+  };
   /** The seed of this world. */
   export function seed(): Promise<number>;
   export const chaos: {
