@@ -322,8 +322,10 @@ func (w *simWorld) End() (remains, error) {
 // remains are what the present life left, or the last.
 func (w *simWorld) remains(name string) remains {
 	left := remains{copied: copied{name: name, dir: w.system.DeathDir(), at: w.Now().Add(w.system.Sim.Ahead())}, acted: w.system.Acted, bounded: w.bounded}
-	for _, p := range w.system.Points {
-		left.points = append(left.points, process.Point{N: p.Number, Label: p.Label()})
+	for i, p := range w.system.Points {
+		at := w.system.Times[i]
+		left.points = append(left.points, process.Point{N: p.Number, Label: p.Label(), AtNs: at.At.UnixNano()})
+		left.after = append(left.after, at.After)
 	}
 	return left
 }

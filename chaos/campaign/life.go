@@ -166,10 +166,14 @@ func (r *caseRun) bury(n int, life fault.Plan) error {
 // death before it.
 func (r *caseRun) take(n int, life fault.Plan, left remains) error {
 	began := r.world.Now().Add(-r.history.Elapsed())
-	for _, p := range left.points {
+	for i, p := range left.points {
 		e := history.Event{Kind: history.Point, Who: serverName(n), Text: p.Label}
 		if p.AtNs != 0 {
-			at, err := json.Marshal(map[string]float64{"at_ms": msBetween(began, time.Unix(0, p.AtNs))})
+			passed := history.Passed{AtMs: msBetween(began, time.Unix(0, p.AtNs))}
+			if left.after != nil {
+				passed.After = &left.after[i]
+			}
+			at, err := json.Marshal(passed)
 			if err != nil {
 				return fmt.Errorf("campaign: %w", err)
 			}
@@ -177,7 +181,7 @@ func (r *caseRun) take(n int, life fault.Plan, left remains) error {
 		}
 		r.history.Add(e)
 	}
-	if p, recovered := firstCommit(left.points); recovered && n > 0 && p.AtNs != 0 {
+	if p, recovered := firstCommit(left.points); recovered && n > 0 && p.AtNs != 0 && !left.since.IsZero() {
 		r.result.Kills[n-1].RecoveredMs = msBetween(left.since, time.Unix(0, p.AtNs))
 	}
 	return r.takeActs(began, life, left.acted)

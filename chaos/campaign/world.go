@@ -56,6 +56,7 @@ type born struct {
 type remains struct {
 	copied
 	points []process.Point // that it passed, in order
+	after  []int           // belongs to points: how many events the history had; nil with real processes
 	acted  []process.Acted // faults that were no kill
 	since  time.Time       // when the life before it died
 	// bounded says that the life was ended at the horizon.

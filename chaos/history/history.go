@@ -90,6 +90,13 @@ type Blow struct {
 	Ends bool `json:"ends,omitempty"`
 }
 
+// Passed is the Data of a Point: when it was passed, which is before it was recorded.
+type Passed struct {
+	AtMs float64 `json:"at_ms"`
+	// After is how many events the history had then; nil where nobody counted.
+	After *int `json:"after,omitempty"`
+}
+
 // Recorder collects the events of one run. It is safe for concurrent use.
 type Recorder struct {
 	clock clock.Clock
@@ -111,6 +118,13 @@ func NewRecorder(c clock.Clock, out io.Writer) *Recorder {
 
 // Elapsed is the time since the recorder was made.
 func (r *Recorder) Elapsed() time.Duration { return r.clock.Now().Sub(r.start) }
+
+// Len is how many events there are.
+func (r *Recorder) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.events)
+}
 
 // Add appends an event, whose N and AtMs it sets, and returns it. Data that is
 // not valid JSON is kept as a JSON string.

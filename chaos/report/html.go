@@ -117,13 +117,21 @@ type tick struct {
 }
 
 // readTimeline lays out a history.
-func readTimeline(path string) (t *timeline, err error) {
+func readTimeline(path string) (*timeline, error) {
+	events, err := readHistory(path)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	return layOut(events), nil
+}
+
+// readHistory reads the events of a case. A line that was cut is left out.
+func readHistory(path string) (events []history.Event, err error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var events []history.Event
 	in := bufio.NewReader(f)
 	for {
 		line, readErr := in.ReadBytes('\n')
@@ -138,10 +146,7 @@ func readTimeline(path string) (t *timeline, err error) {
 			return nil, readErr
 		}
 	}
-	if len(events) == 0 {
-		return nil, nil
-	}
-	return layOut(events), nil
+	return events, nil
 }
 
 // layOut places events in lanes: clients, objects, alarms, the model, effects, in
@@ -240,9 +245,7 @@ func (l *layout) place(e history.Event) {
 	case history.Effect:
 		mark("effects", "effect", e.Text+" key "+e.Op, e.AtMs)
 	case history.Point:
-		var at struct {
-			AtMs float64 `json:"at_ms"`
-		}
+		var at history.Passed
 		p, err := killpoint.ParseLabel(e.Text)
 		if err != nil || json.Unmarshal(e.Data, &at) != nil {
 			return

@@ -97,6 +97,9 @@ func (l *list) tell(c campaign.Case) {
 	if c.Text != "" {
 		l.say("    %s", indented(c.Text))
 	}
+	for _, row := range terminalTimeline(c) {
+		l.say("    %s", row)
+	}
 	if c.SameAs != "" {
 		l.say("    leaves the same world as %s", c.SameAs)
 	}

@@ -72,6 +72,12 @@ type State struct {
 	Files [sha256.Size]byte
 }
 
+// PointTime is when an effect point was passed. After is how many events the history had.
+type PointTime struct {
+	At    time.Time
+	After int
+}
+
 // System is a server in its lives, with clients and upstreams that outlive them.
 // It belongs to one goroutine.
 type System struct {
@@ -85,6 +91,8 @@ type System struct {
 	World *world.World
 	// Points are the effect points of the present life, or of the last.
 	Points []killpoint.Point
+	// Times belong to Points, one to one: when each was passed.
+	Times []PointTime
 	// Trace is where and when Points were passed, if Options.Trace asks for it.
 	Trace []Passed
 	// States belong to Points, one to one, and Recording is of the present life, if
@@ -209,7 +217,7 @@ func (s *System) PlayBack(from *world.Recording, kill func(killpoint.Point) bool
 
 func (s *System) live(l Life, from *world.Recording) error {
 	s.lives++
-	s.Points, s.Trace, s.States, s.Recording = nil, nil, nil, nil
+	s.Points, s.Times, s.Trace, s.States, s.Recording = nil, nil, nil, nil, nil
 	o := s.options.World
 	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, l.Kill, from
 	if s.options.States && l.Kill == nil { // the last life is what is asked for
@@ -221,6 +229,7 @@ func (s *System) live(l Life, from *world.Recording) error {
 	}
 	o.Point = func(p killpoint.Point, at world.Moment) {
 		s.Points = append(s.Points, p)
+		s.Times = append(s.Times, PointTime{s.Sim.Now(), s.History.Len()})
 		if s.options.Trace {
 			s.Trace = append(s.Trace, Passed{p, s.Sim.Now(), at.Turn})
 		}
