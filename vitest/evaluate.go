@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -41,6 +42,9 @@ func evaluate(file, code string) (string, *goja.Runtime, error) {
 		Bundle: true, Format: api.FormatIIFE, Target: api.ES2017, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Plugins: []api.Plugin{configPlugin}, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8,
 		Define: map[string]string{"import.meta.url": "__config.url", "import.meta.dirname": "__config.dir", "import.meta.filename": "__config.file", "__dirname": "__config.dir", "__filename": "__config.file"}})
 	if len(r.Errors) > 0 {
+		for i := range r.Errors {
+			r.Errors[i].Notes = advice(r.Errors[i], filepath.Dir(file))
+		}
 		return "", nil, errors.New(strings.TrimSpace(strings.Join(api.FormatMessages(r.Errors, api.FormatMessagesOptions{}), "")))
 	}
 	vm := goja.New()
@@ -61,6 +65,17 @@ func evaluate(file, code string) (string, *goja.Runtime, error) {
 	}
 	text, err := settled(vm.Get("result"))
 	return text, vm, err
+}
+
+var unresolved = regexp.MustCompile(`^Could not resolve "((?:@[^/"]+/)?[^./"@][^/"]*)`)
+
+// advice is what to do about an error of the bundler's, whose own advice is about options
+// that users do not have.
+func advice(m api.Message, dir string) []api.Note {
+	if found := unresolved.FindStringSubmatch(m.Text); found != nil {
+		return []api.Note{{Text: fmt.Sprintf("run npm install %s in %s", found[1], dir)}}
+	}
+	return nil
 }
 
 // configPlugin gives files that are made for Node.js what minido has of it.

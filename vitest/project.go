@@ -132,6 +132,11 @@ func (o *Options) load(s *settings) (p *project, err error) {
 	if p.worker.ConfigFile != "" {
 		p.config.ConfigPath = p.worker.ConfigFile
 	}
+	for _, f := range p.setup() {
+		if !isModule(f) {
+			return nil, &UsageError{fmt.Sprintf("test.setupFiles: there is no %s", f)}
+		}
+	}
 	if p.others, err = o.auxiliaries(s); err != nil {
 		return nil, err
 	}
@@ -257,6 +262,15 @@ func (p *project) setup() (files []string) {
 		files = append(files, f)
 	}
 	return files
+}
+
+// isModule reports whether there is a file or a directory of this name, extension
+// or not.
+func isModule(path string) bool {
+	return slices.ContainsFunc([]string{"", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"}, func(ext string) bool {
+		_, err := os.Stat(path + ext)
+		return err == nil
+	})
 }
 
 // amend adds the runner's modules to a bundle.

@@ -2,6 +2,7 @@ package vitest
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,11 +58,12 @@ func TestRefusedSettings(t *testing.T) {
 		`export default { test: { browser: {}, benchmark: {} } }`:                 "does not support test.browser, test.benchmark",
 		`export default { test: { projects: [{ plugins: [{ name: "vue" }] }] } }`: "the plugin vue",
 		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService() {}, serviceBindings: { A: () => {} } } })] }`: "miniflare.workers: w without script, scriptPath or modules, the pool's option miniflare.outboundService",
-		`export default { plugins: [{ name: "react" }] }`:           "the plugin react",
-		`import fs from "node:fs"; export default { root: fs.cwd }`: "without Node.js: node:fs",
-		`export default { test: `:                                   "Unexpected end of file",
-		`export default new Promise(() => {})`:                      "never settles",
-		`throw new Error("no way")`:                                 "no way",
+		`export default { plugins: [{ name: "react" }] }`:                    "the plugin react",
+		`import fs from "node:fs"; export default { root: fs.cwd }`:          "without Node.js: node:fs",
+		`import p from "@no/plugin/vite"; export default { plugins: [p()] }`: "run npm install @no/plugin in ",
+		`export default { test: `:                                            "Unexpected end of file",
+		`export default new Promise(() => {})`:                               "never settles",
+		`throw new Error("no way")`:                                          "no way",
 	} {
 		dir := t.TempDir()
 		write(t, dir, "vitest.config.mts", text)
@@ -69,6 +71,26 @@ func TestRefusedSettings(t *testing.T) {
 		var usage *UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// A setup file that is not there is told before anything runs; its extension may be
+// left out.
+func TestSetupFiles(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "wrangler.jsonc", `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01"}`)
+	write(t, dir, "w.ts", "export default {}")
+	write(t, dir, "node_modules/vitest/package.json", `{"version": "4.1.0"}`)
+	for _, name := range []string{"runner", "utils", "mocker", "spy"} {
+		write(t, dir, "node_modules/@vitest/"+name+"/package.json", `{"version": "4.1.0"}`)
+	}
+	write(t, dir, "setup.ts", "")
+	for file, want := range map[string]string{"./setup.ts": "", "./setup": "", "./no.ts": "test.setupFiles: there is no "} {
+		o := &Options{Dir: dir, CacheDir: t.TempDir()}
+		_, err := o.load(&settings{root: dir, SetupFiles: []string{file}})
+		if got := fmt.Sprint(err); (err != nil) != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %v", file, err)
 		}
 	}
 }

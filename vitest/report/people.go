@@ -105,6 +105,9 @@ func errorText(r *vitest.Report, f *vitest.File, e vitest.Error, c colors) strin
 		message = e.Name + ": " + message
 	}
 	sb.WriteString(c.red(message) + "\n")
+	if timedOut.MatchString(message) {
+		sb.WriteString("The limit is in virtual time, which jumps ahead when nothing else is left to run (clock.real of minido:test lets it pass).\n")
+	}
 	if e.Diff != "" {
 		sb.WriteString("\n" + paintDiff(e.Diff, c) + "\n")
 	}
@@ -180,11 +183,17 @@ type frame struct {
 
 var framePattern = regexp.MustCompile(`(?m)^\s*at (?:.*?\()?((?:file://)?(?:[A-Za-z]:[/\\])?[^():\s][^():]*):(\d+):(\d+)\)?$`)
 
+// generatedMain is the file that package vitest generates to bundle the suites.
+var generatedMain = regexp.MustCompile(`(^|[/\\])main-[0-9a-f]{12}[/\\]main\.js$`)
+
+// timedOut is the beginning of what vitest says of a test or hook that takes too long.
+var timedOut = regexp.MustCompile(`^(Error: )?(Test|Hook) timed out in \d+ms`)
+
 // framesOf are the places of a stack that are the project's own.
 func framesOf(stack string) (frames []frame) {
 	for _, m := range framePattern.FindAllStringSubmatch(stack, -1) {
 		file := strings.TrimPrefix(m[1], "file://")
-		if strings.Contains(file, "node_modules/") || file == "vitest" || strings.HasPrefix(file, "virtual:") || strings.Contains(file, "minido-test/main.js") || strings.HasPrefix(file, "minido:") || strings.HasPrefix(file, "cloudflare:") {
+		if strings.Contains(file, "node_modules/") || file == "vitest" || strings.HasPrefix(file, "virtual:") || generatedMain.MatchString(file) || strings.HasPrefix(file, "minido:") || strings.HasPrefix(file, "cloudflare:") {
 			continue
 		}
 		line, _ := strconv.Atoi(m[2])   // the pattern has digits

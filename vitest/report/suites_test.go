@@ -152,10 +152,13 @@ func TestBrokenSuites(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"-     3,\n+     2,", "❯ broken/diff.test.ts:3:31\n", "     3|   expect({ a: 1, b: [1, 2] })", "❯ broken/throws.test.ts:3:7\n"} {
+	for _, want := range []string{"-     3,\n+     2,", "❯ broken/diff.test.ts:3:31\n", "     3|   expect({ a: 1, b: [1, 2] })", "❯ broken/throws.test.ts:3:7\n", "The limit is in virtual time"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
+	}
+	if strings.Contains(text, "main.js") {
+		t.Errorf("the generated file is shown in:\n%s", text)
 	}
 }
 
