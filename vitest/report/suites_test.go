@@ -214,6 +214,29 @@ func TestChaosPairs(t *testing.T) {
 	}
 }
 
+// The suite of a system passes with every fault at every point, and finds the bug that
+// is planted in it.
+func TestChaosRelay(t *testing.T) {
+	if _, err := bundled.Load(); err != nil {
+		t.Fatalf("%v: run make build first", err)
+	}
+	dir, err := filepath.Abs("../../fixtures/relay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := t.TempDir()
+	for _, fault := range []vitest.Fault{vitest.Evict, vitest.Hibernate, vitest.Crash, vitest.Kill} {
+		r := runIn(t, dir, vitest.Options{Chaos: fault, CacheDir: cache})
+		if r.Failed() || r.Lost > 0 || r.Checked < 20 {
+			t.Errorf("%s: %d runs, %d ended by a lost connection: %v", fault, r.Checked, r.Lost, lines(r))
+		}
+	}
+	planted := runIn(t, dir, vitest.Options{Config: "planted.config.ts", Chaos: vitest.Crash, Points: 12, CacheDir: cache})
+	if len(planted.Findings) == 0 || planted.Checked != 12 {
+		t.Errorf("in %d runs nothing was found of the planted bug", planted.Checked)
+	}
+}
+
 // Snapshots that are missing are written where they may be, and those that differ
 // when that is asked for; a snapshot of the file and one in the source.
 func TestSnapshotsAreWritten(t *testing.T) {
