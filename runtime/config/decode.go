@@ -205,7 +205,11 @@ func (p *Project) CheckMain() (Diagnostic, bool) {
 	case err == nil && info.Mode().IsRegular():
 		return Diagnostic{}, false
 	case err == nil:
-		return NewDiagnostic(SeverityError, p.MainWhere, nil, fmt.Sprintf("the entry %q is not a file", shown), "name a file, such as src/index.ts"), true
+		hint := "name a file, such as src/index.ts"
+		if p.MainWhere == (Position{}) { // an argument
+			hint = fmt.Sprintf("name a file, such as src/index.ts; --cwd %s runs the project of that directory", shown)
+		}
+		return NewDiagnostic(SeverityError, p.MainWhere, nil, fmt.Sprintf("the entry %q is not a file", shown), hint), true
 	}
 	hint := ""
 	stem := strings.TrimSuffix(p.Main, filepath.Ext(p.Main))
