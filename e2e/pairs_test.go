@@ -66,7 +66,7 @@ func verdict(t *testing.T, source, drive string) (found bool, output string) {
 }
 
 // missed are the pairs whose bug minido does not find with no check of the user's.
-var missed = []string{"present-for-ever"}
+var missed = []string{"present-for-ever", "socket-told-before-stored"}
 
 // sample are the pairs that run without MINIDO_PAIRS.
 var sample = []string{"alarm-after-await", "charge-again", "order-and-index", "popped-before-sent", "transfer-in-two-turns"}
