@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
-
-	"minido.dev/minido/internal/insides"
 )
 
 // Functions are as goja makes them, whatever is done with them.
@@ -28,21 +26,8 @@ func TestClosures(t *testing.T) {
 		`const f = () => {}, m = new Map([[f, 1]]), w = new WeakMap([[f, 2]]); log(m.get(f), w.get(f), f === f, f !== (() => {})); Object.assign(f, { a: 1 }); log({ ...f }.a)`,
 		`eval("log(typeof (() => 1), (function q(a) {}).name)"); const g = new Function("a", "return () => a"); log(g(4)(), g.name)`,
 	} {
-		var got [2]string
-		for i := range got {
-			w := newWorld(t)
-			program := goja.MustCompile("closures.js", "let said = []; const log = (...a) => { said[said.length] = a.map(String).join('/') };\n{ "+source+" }\nsaid.join(' ')", false)
-			if i == 1 && !insides.Instrument(program) {
-				t.Fatal("goja has changed: internal/insides has to follow")
-			}
-			v, err := w.e.vm.RunProgram(program)
-			if err != nil {
-				t.Fatalf("%s: %v", source, err)
-			}
-			got[i] = v.String()
-		}
-		if got[0] != got[1] || got[0] == "" {
-			t.Errorf("%s: %s, goja: %s", source, got[1], got[0])
+		if got := asGoja(t, logging(source)); got == "" {
+			t.Errorf("%s logs nothing", source)
 		}
 	}
 }
@@ -50,15 +35,8 @@ func TestClosures(t *testing.T) {
 // A function costs one allocation.
 func TestClosuresAllocateOnce(t *testing.T) {
 	w := newWorld(t)
-	program := goja.MustCompile("closures.js", `(() => { const o = { m() {} }; for (let i = 0; i < 100; i++) { (() => i); (function () {}) } })`, false)
-	if !insides.Instrument(program) {
-		t.Fatal("goja has changed: internal/insides has to follow")
-	}
-	v, err := w.e.vm.RunProgram(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fn, _ := goja.AssertFunction(v)
+	fn := instrumentedFunction(t, w.e.vm, `(() => { const o = { m() {} }; for (let i = 0; i < 100; i++) { (() => i); (function () {}) } })`)
+	var err error
 	if n := testing.AllocsPerRun(10, func() { _, err = fn(goja.Undefined()) }); n > 450 || err != nil { // the loop's variable costs two more
 		t.Errorf("%v allocations for 200 functions: %v", n, err)
 	}
@@ -66,11 +44,8 @@ func TestClosuresAllocateOnce(t *testing.T) {
 
 // BenchmarkClosure makes an arrow function.
 func BenchmarkClosure(b *testing.B) {
-	program := goja.MustCompile("closures.js", `(n) => { for (let i = 0; i < n; i++) () => n; }`, false)
-	insides.Instrument(program)
 	vm := goja.New()
-	v, _ := vm.RunProgram(program)
-	fn, _ := goja.AssertFunction(v)
+	fn := instrumentedFunction(b, vm, `(n) => { for (let i = 0; i < n; i++) () => n; }`)
 	b.ReportAllocs()
 	if _, err := fn(goja.Undefined(), vm.ToValue(b.N)); err != nil {
 		b.Fatal(err)

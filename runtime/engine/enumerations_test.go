@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
-
-	"minido.dev/minido/internal/insides"
 )
 
 // for-in over any object does as goja's, whatever becomes of the object meanwhile.
@@ -33,36 +31,14 @@ func TestEnumerations(t *testing.T) {
 		`function* g() { for (const k in { a: 1, b: 2 }) yield k } log([...g()].join()); try { for (const k in { a: 1 }) throw k } catch (e) { log(e) } for (const k in { c: 1 }) log(k)`,
 		`const o = {}; for (let i = 0; i < 40; i++) o["k" + i] = i; const seen = []; for (const k in o) seen.push(k); log(seen.join())`,
 	} {
-		var got [2]string
-		for i := range got {
-			w := newWorld(t)
-			program := goja.MustCompile("enumerations.js", "let said = []; const log = (...a) => { said[said.length] = a.map(String).join('/') };\n{ "+source+" }\nsaid.join(' ')+'.'", false)
-			if i == 1 && !insides.Instrument(program) {
-				t.Fatal("goja has changed: internal/insides has to follow")
-			}
-			v, err := w.e.vm.RunProgram(program)
-			if err != nil {
-				t.Fatalf("%s: %v", source, err)
-			}
-			got[i] = v.String()
-		}
-		if got[0] != got[1] {
-			t.Errorf("%s: %s, goja: %s", source, got[1], got[0])
-		}
+		asGoja(t, logging(source))
 	}
 }
 
 // A loop over an object makes its names, and nothing for Object.prototype's.
 func TestEnumerationsAllocateLittle(t *testing.T) {
 	w := newWorld(t)
-	program := goja.MustCompile("enumerations.js", `(o, none) => { for (const k in o); for (const k in none); }`, false)
-	if !insides.Instrument(program) {
-		t.Fatal("goja has changed: internal/insides has to follow")
-	}
-	v, err := w.e.vm.RunProgram(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fn := instrumentedFunction(t, w.e.vm, `(o, none) => { for (const k in o); for (const k in none); }`)
 	object, err := w.e.vm.RunString(`({ a: 1, b: 2 })`)
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +47,6 @@ func TestEnumerationsAllocateLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fn, _ := goja.AssertFunction(v)
 	allocations := testing.AllocsPerRun(10, func() {
 		if _, err := fn(goja.Undefined(), object, none); err != nil {
 			t.Fatal(err)
@@ -84,11 +59,8 @@ func TestEnumerationsAllocateLittle(t *testing.T) {
 
 // BenchmarkEnumerate goes through an object of two properties.
 func BenchmarkEnumerate(b *testing.B) {
-	program := goja.MustCompile("enumerations.js", `(o, n) => { for (let i = 0; i < n; i++) for (const k in o); }`, false)
-	insides.Instrument(program)
 	vm := goja.New()
-	v, _ := vm.RunProgram(program)
-	fn, _ := goja.AssertFunction(v)
+	fn := instrumentedFunction(b, vm, `(o, n) => { for (let i = 0; i < n; i++) for (const k in o); }`)
 	object, _ := vm.RunString(`({ a: 1, b: 2 })`)
 	b.ReportAllocs()
 	if _, err := fn(goja.Undefined(), object, vm.ToValue(b.N)); err != nil {

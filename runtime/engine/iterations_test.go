@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
-
-	"minido.dev/minido/internal/insides"
 )
 
 // Loops and patterns over arrays do as goja's, whatever becomes of the array, of its
@@ -39,21 +37,8 @@ func TestIterationsOverArrays(t *testing.T) {
 		`(function* () { for (const x of [1, 2]) { yield x; log(x) } })().next(); const g = (function* () { for (const x of [1, 2]) yield x })(); log([...g].join()); log(g.next().done)`,
 		`const l = []; l[5] = 1; l[1e6] = 2; let n = 0; for (const x of l) { n++; if (n > 10) break } log(n)`,
 	} {
-		var got [2]string
-		for i := range got {
-			w := newWorld(t)
-			program := goja.MustCompile("iterations.js", "let said = []; const log = (...a) => { said[said.length] = a.map(String).join('/') };\n{ "+source+" }\nsaid.join(' ')", false)
-			if i == 1 && !insides.Instrument(program) {
-				t.Fatal("goja has changed: internal/insides has to follow")
-			}
-			v, err := w.e.vm.RunProgram(program)
-			if err != nil {
-				t.Fatalf("%s: %v", source, err)
-			}
-			got[i] = v.String()
-		}
-		if got[0] != got[1] || got[0] == "" {
-			t.Errorf("%s: %s, goja: %s", source, got[1], got[0])
+		if got := asGoja(t, logging(source)); got == "" {
+			t.Errorf("%s logs nothing", source)
 		}
 	}
 }
@@ -61,19 +46,11 @@ func TestIterationsOverArrays(t *testing.T) {
 // A loop over an array makes nothing for its items.
 func TestIterationsAllocateNothing(t *testing.T) {
 	w := newWorld(t)
-	program := goja.MustCompile("iterations.js", `(l) => { for (const x of l) { const [y] = x } }`, false)
-	if !insides.Instrument(program) {
-		t.Fatal("goja has changed: internal/insides has to follow")
-	}
-	v, err := w.e.vm.RunProgram(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fn := instrumentedFunction(t, w.e.vm, `(l) => { for (const x of l) { const [y] = x } }`)
 	list, err := w.e.vm.RunString(`Array.from({ length: 100 }, () => [1])`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fn, _ := goja.AssertFunction(v)
 	allocations := testing.AllocsPerRun(10, func() {
 		if _, err := fn(goja.Undefined(), list); err != nil {
 			t.Fatal(err)

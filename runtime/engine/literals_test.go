@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/dop251/goja"
-
-	"minido.dev/minido/internal/insides"
 )
 
 // Objects and arrays of literals are as goja makes them, whatever is done with them.
@@ -22,21 +20,8 @@ func TestLiterals(t *testing.T) {
 		`const a = [3, 1, 2]; log(a.sort().join(), a.splice(1, 1), a.concat([9]).join(), [...a, ...a].length, a.map((x) => x * 2).join()); a[1e6] = 1; log(a.length); const [x, y = 5, ...z] = [1, , 3]; log(x, y, z)`,
 		`function f(o = { a: 1, b: [1, { c: 2 }] }) { return o } log(f() !== f(), JSON.stringify(f())); class A { x = { y: 1 }; z = [1] } log(new A().x !== new A().x, new A().z.length)`,
 	} {
-		var got [2]string
-		for i := range got {
-			w := newWorld(t)
-			program := goja.MustCompile("literals.js", "let said = []; const log = (...a) => { said[said.length] = a.map(String).join('/') };\n{ "+source+" }\nsaid.join(' ')", false)
-			if i == 1 && !insides.Instrument(program) {
-				t.Fatal("goja has changed: internal/insides has to follow")
-			}
-			v, err := w.e.vm.RunProgram(program)
-			if err != nil {
-				t.Fatalf("%s: %v", source, err)
-			}
-			got[i] = v.String()
-		}
-		if got[0] != got[1] || got[0] == "" {
-			t.Errorf("%s: %s, goja: %s", source, got[1], got[0])
+		if got := asGoja(t, logging(source)); got == "" {
+			t.Errorf("%s logs nothing", source)
 		}
 	}
 }
@@ -44,15 +29,8 @@ func TestLiterals(t *testing.T) {
 // A literal costs one allocation, and a property one for what tells its name from a value.
 func TestLiteralsAllocateOnce(t *testing.T) {
 	w := newWorld(t)
-	program := goja.MustCompile("literals.js", `((v) => { for (var i = 0; i < 100; i++) { ({ a: v, b: v }); [v, v] } })`, false)
-	if !insides.Instrument(program) {
-		t.Fatal("goja has changed: internal/insides has to follow")
-	}
-	v, err := w.e.vm.RunProgram(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fn, _ := goja.AssertFunction(v)
+	fn := instrumentedFunction(t, w.e.vm, `((v) => { for (var i = 0; i < 100; i++) { ({ a: v, b: v }); [v, v] } })`)
+	var err error
 	if n := testing.AllocsPerRun(10, func() { _, err = fn(goja.Undefined(), goja.Null()) }); n > 210 || err != nil {
 		t.Errorf("%v allocations for 200 literals: %v", n, err)
 	}
@@ -60,11 +38,8 @@ func TestLiteralsAllocateOnce(t *testing.T) {
 
 // BenchmarkLiteral makes an object of two properties and an array of two items.
 func BenchmarkLiteral(b *testing.B) {
-	program := goja.MustCompile("literals.js", `(n) => { for (let i = 0; i < n; i++) { ({ a: n, b: n }); [n, n] } }`, false)
-	insides.Instrument(program)
 	vm := goja.New()
-	v, _ := vm.RunProgram(program)
-	fn, _ := goja.AssertFunction(v)
+	fn := instrumentedFunction(b, vm, `(n) => { for (let i = 0; i < n; i++) { ({ a: n, b: n }); [n, n] } }`)
 	b.ReportAllocs()
 	if _, err := fn(goja.Undefined(), vm.ToValue(b.N)); err != nil {
 		b.Fatal(err)
