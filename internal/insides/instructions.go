@@ -121,11 +121,11 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 // Instrument has a program, and the functions in it, ask the Joiner of the runtime
 // that runs it before it makes a long string of others, make async functions that cost
 // less, make no arguments that are only counted, take the items of arrays from them, and
-// list the names of ordinary objects for for-in, and make functions, objects and arrays in one piece. Call it once, before the program runs. It
+// list the names of ordinary objects for for-in, and make functions in one piece. Call it once, before the program runs. It
 // reports false if goja is not known; then it does nothing, or only what does not depend
 // on what is unknown.
 func Instrument(program *goja.Program) bool {
-	j, a, c, it, en, cl, lit := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures, &theLiterals
+	j, a, c, it, en, cl := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures
 	learn.Do(func() {
 		j.learn(&look{})
 		a.learn(&look{})
@@ -133,7 +133,6 @@ func Instrument(program *goja.Program) bool {
 		it.learn(&look{})
 		en.learn(&look{})
 		cl.learn(&look{})
-		lit.learn(&look{})
 	})
 	if !j.known || program == nil {
 		return j.known
@@ -141,9 +140,6 @@ func Instrument(program *goja.Program) bool {
 	j.programs.all(program, func(code []words) {
 		if c.known {
 			c.instrument(code)
-		}
-		if lit.known {
-			lit.instrument(code)
 		}
 		for i := range code {
 			switch instruction := &code[i]; instruction.tab {

@@ -35,7 +35,6 @@ var parts = []part{
 	{"iterations", "goja", "loops and patterns over arrays", "they make an object for each item, which is slower", func(l *look) { new(iterations).learn(l) }},
 	{"enumerations", "goja", "for-in over ordinary objects", "it goes through all names of the prototypes, which is slower", func(l *look) { new(enumerations).learn(l) }},
 	{"closures", "goja", "functions in one piece", "each function that is evaluated makes nine pieces, which is slower", func(l *look) { new(closures).learn(l) }},
-	{"literals", "goja", "objects and arrays of literals in one piece", "each makes four to six pieces, which is slower", func(l *look) { new(literals).learn(l) }},
 }
 
 // Unknown tells of each part that is not as expected what is lost, as a line for a
