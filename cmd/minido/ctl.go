@@ -22,20 +22,23 @@ type ctlCommand struct {
 	Server string `placeholder:"URL" help:"Control address of the server, where several run. Without it: the one whose project holds this directory."`
 	JSON   bool   `name:"json" help:"Print the API's own JSON."`
 
-	List      ctlList      `cmd:"" help:"List the objects: what is in memory, connected, waiting for an alarm, or on disk."`
-	Evict     ctlEvict     `cmd:"" help:"Take an object out of memory, as Cloudflare does with idle ones."`
-	Hibernate ctlHibernate `cmd:"" help:"Let an object hibernate now: its WebSockets stay connected. Says why not, if it may not."`
-	Reset     ctlReset     `cmd:"" help:"What a deployment of new code does: work in flight stops at its next storage access."`
-	Abort     ctlAbort     `cmd:"" help:"What ctx.abort(reason) does."`
-	Crash     ctlCrash     `cmd:"" help:"Let an object die at once, as with its machine: what is not committed is lost."`
-	Alarm     ctlAlarm     `cmd:"" help:"Make an object's alarm due now."`
-	SQL       ctlSQL       `cmd:"" name:"sql" help:"Run one SELECT on an object's database, read-only."`
-	Export    ctlExport    `cmd:"" help:"Write a consistent copy of an object's database to a file."`
-	Clock     ctlClock     `cmd:"" help:"Show the server's clock, advance it, or let it stand or jump."`
-	Logs      ctlLogs      `cmd:"" help:"Show what workers log, requests, and what happens to the server."`
-	Turns     ctlTurns     `cmd:"" help:"Show turns as they happen: what started each, how long it computed and how long it took with its commits."`
-	Top       ctlTop       `cmd:"" help:"Show the objects in memory, once a second."`
-	Status    ctlStatus    `cmd:"" help:"Show the server: addresses, memory, state directory."`
+	List       ctlList       `cmd:"" help:"List the objects: what is in memory, connected, waiting for an alarm, or on disk."`
+	Evict      ctlEvict      `cmd:"" help:"Take an object out of memory, as Cloudflare does with idle ones."`
+	Hibernate  ctlHibernate  `cmd:"" help:"Let an object hibernate now: its WebSockets stay connected. Says why not, if it may not."`
+	Reset      ctlReset      `cmd:"" help:"What a deployment of new code does: work in flight stops at its next storage access."`
+	Abort      ctlAbort      `cmd:"" help:"What ctx.abort(reason) does."`
+	Crash      ctlCrash      `cmd:"" help:"Let an object die at once, as with its machine: what is not committed is lost."`
+	Alarm      ctlAlarm      `cmd:"" help:"Make an object's alarm due now."`
+	SQL        ctlSQL        `cmd:"" name:"sql" help:"Run one SELECT on an object's database, read-only."`
+	Moments    ctlMoments    `cmd:"" help:"List the states of an object's past that can be read and restored: as it was on disk each time that commits were synced."`
+	Difference ctlDifference `cmd:"" help:"Show what changed in an object's tables between two moments."`
+	Restore    ctlRestore    `cmd:"" help:"Evict an object, so that it begins again with the state of a moment, as onNextSessionRestoreBookmark does."`
+	Export     ctlExport     `cmd:"" help:"Write a consistent copy of an object's database to a file."`
+	Clock      ctlClock      `cmd:"" help:"Show the server's clock, advance it, or let it stand or jump."`
+	Logs       ctlLogs       `cmd:"" help:"Show what workers log, requests, and what happens to the server."`
+	Turns      ctlTurns      `cmd:"" help:"Show turns as they happen: what started each, how long it computed and how long it took with its commits."`
+	Top        ctlTop        `cmd:"" help:"Show the objects in memory, once a second."`
+	Status     ctlStatus     `cmd:"" help:"Show the server: addresses, memory, state directory."`
 }
 
 // Help implements kong's HelpProvider.
@@ -48,6 +51,7 @@ with the 64 hexadecimal digits of an id.
   minido ctl evict Room/lobby --force           callers in flight get "Network connection lost."
   minido ctl evict --scope isolate              module variables go too, and every object of the worker
   minido ctl sql Room/lobby 'SELECT name, sql FROM sqlite_schema'
+  minido ctl difference Room/lobby 1            what changed since the moment before
   minido ctl export Room/lobby /tmp/lobby.sqlite
 
 What each verb does to module state, open calls, sockets and alarms is a table in docs/control.md, as is the HTTP API
@@ -271,6 +275,7 @@ type ctlSQL struct {
 	Query  string    `arg:"" help:"One statement that reads."`
 	Params []string  `arg:"" optional:"" help:"Values of its ?, as JSON (1, \"text\", null); what is no JSON is text."`
 	Limit  int       `default:"100" help:"Rows to show, at most 10000."`
+	At     moment    `default:"0" placeholder:"MOMENT" help:"Read the state of a moment of the past: a bookmark, or how many moments back (minido ctl moments)."`
 }
 
 // Run implements kong's command interface.
@@ -287,15 +292,18 @@ func (a *ctlSQL) Run(c *ctlCommand) error {
 		}
 		req.Params = append(req.Params, v)
 	}
+	if a.At != "0" {
+		at, err := c.bookmarks(class, object, a.At)
+		if err != nil {
+			return err
+		}
+		req.Bookmark = at[0]
+	}
 	var res control.QueryResult
 	return c.post("/v1/sql", req, &res, func(w io.Writer) {
 		fmt.Fprintln(w, strings.Join(res.Columns, "\t"))
 		for _, row := range res.Rows {
-			cells := make([]string, len(row))
-			for i, v := range row {
-				cells[i] = cell(v)
-			}
-			fmt.Fprintln(w, strings.Join(cells, "\t"))
+			fmt.Fprintln(w, cells(row))
 		}
 		if res.Truncated {
 			fmt.Fprintln(w, "... there are more rows: see --limit")
