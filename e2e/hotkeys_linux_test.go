@@ -182,8 +182,10 @@ func TestHotkeys(t *testing.T) {
 	s.press("R")
 	s.until(`Files changed, reloading|Reloaded`)
 	s.until(`Reloaded\.\r\n`)
-	s.press("l")
-	s.until(`Log level: warn\r\n`)
+	for _, level := range []string{"info", "warn"} { // below the default, log, in wrangler's order
+		s.press("l")
+		s.until("Log level: " + level + `\r\n`)
+	}
 	ask(t, "GET", url)
 	s.until(`^a warning\r\n`) // the request's line and the plain one are below the level
 	s.press("\x1b[Hc")        // the key Home is no h
