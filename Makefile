@@ -121,9 +121,10 @@ race: npm
 	$(FRUGAL) CGO_ENABLED=$(if $(RACE),1,0) $(GO) build $(RACE) ./runtime/minidotest ./runtime/control ./chaos/campaign ./vitest
 	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(RACE) $(QUICK) -timeout 30m $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
 
-# The end-to-end tests drive the binary that users get.
+# The end-to-end tests drive the binary that users get. More of them run at once than
+# there are processors, since most wait for processes, alarms and clients.
 e2e: build npm
-	MINIDO_BIN='$(abspath $(BIN))' $(IN_MEMORY) $(GO) test $(QUICK) -count=1 -timeout 30m ./e2e/...
+	MINIDO_BIN='$(abspath $(BIN))' $(IN_MEMORY) $(GO) test $(QUICK) -count=1 -parallel 4 -timeout 30m ./e2e/...
 
 # Each attack in a process of its own; HOSTILE="zip" runs those whose names contain it.
 # Timings hold on a machine that does nothing else.
