@@ -188,7 +188,7 @@ func TestHotkeys(t *testing.T) {
 	}
 	ask(t, "GET", url)
 	s.until(`^▲ \[WARNING\] a warning\r\n`) // the request's line and the plain one are below the level
-	s.press("\x1b[Hc")        // the key Home is no h
+	s.press("\x1b[Hc")                      // the key Home is no h
 	s.until(`^\x1b\[H\x1b\[2J\x1b\[3J`)
 	s.press("h")
 	s.until(`^\[b\] open a browser .*\r\n`)
