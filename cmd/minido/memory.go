@@ -15,11 +15,6 @@ import (
 // settleAfter is when, after the start, memory counts for more than speed.
 const settleAfter = time.Second
 
-// tightAfter is when, after the start, garbage begins to count: the first answers are
-// given then, and what is evaluated ahead is not waited for. A heap that such modules have
-// filled with garbage keeps the places between what is live: it would stay that large.
-const tightAfter = 200 * time.Millisecond
-
 // ballastSize is how many bytes count as heap that nobody touches, so that they
 // take no memory. The heap of a server with little in it is so small that
 // collecting it whenever it has doubled would take a quarter of the time under
@@ -59,7 +54,6 @@ const (
 	manyObjects  = 3
 	roomPart     = 4
 	usualGrowth  = 100 // in percent of the live heap
-	aheadGrowth  = 25  // between tightAfter and settleAfter
 	largeGrowth  = 400
 )
 
@@ -80,7 +74,6 @@ type memory struct {
 	timer   clock.Timer
 	stopped bool
 	ballast *[ballastSize]byte
-	tight   bool      // from tightAfter to settleAfter
 	idle    bool      // at the last look
 	seen    uint64    // bytes allocated since the start, at the last look
 	trimmed uint64    // and when memory was given back
@@ -107,9 +100,11 @@ func (m *memory) started(s shrinker) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.server = s
+	// What modules that are evaluated ahead leave behind stands between what they keep:
+	// the heap would stay as large as it has been.
 	m.grow(usualGrowth)
 	runtime.SetFinalizer(&cycle{m}, (*cycle).ended)
-	m.timer = m.clock.AfterFunc(tightAfter, m.tighten)
+	m.timer = m.clock.AfterFunc(settleAfter, m.settle)
 }
 
 // ended is called after a collection.
@@ -121,9 +116,7 @@ func (c *cycle) ended() {
 		return
 	}
 	now, objects := m.clock.Now(), m.objects.Load()
-	if !m.tight {
-		m.pace(now.Sub(m.cycled), objects-m.come.Load(), metric("/gc/heap/live:bytes"))
-	}
+	m.pace(now.Sub(m.cycled), objects-m.come.Load(), metric("/gc/heap/live:bytes"))
 	m.cycled = now
 	m.come.Store(objects)
 	runtime.SetFinalizer(&cycle{m}, (*cycle).ended)
@@ -184,25 +177,12 @@ func (m *memory) stop() {
 	}
 }
 
-// tighten has little garbage gather until the server settles.
-func (m *memory) tighten() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.stopped {
-		return
-	}
-	m.tight = true
-	m.grow(aheadGrowth)
-	m.timer = m.clock.AfterFunc(settleAfter-tightAfter, m.settle)
-}
-
 func (m *memory) settle() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.stopped {
 		return
 	}
-	m.tight = false
 	m.trim(allocatedBytes()) // the bundler's memory is not needed any more
 }
 

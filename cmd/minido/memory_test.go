@@ -30,15 +30,9 @@ func TestMemoryIsGivenBackWhenIdle(t *testing.T) {
 		}
 		return m.trimmed
 	}
-	if look() != 0 || m.growth != aheadGrowth {
-		t.Errorf("while modules are evaluated ahead the heap grows by %d %%, want %d", m.growth, aheadGrowth)
-	}
 	settled := look()
 	if settled == 0 || m.ballast == nil {
 		t.Fatal("it did not settle")
-	}
-	if m.growth != usualGrowth {
-		t.Errorf("a server that has settled grows by %d %%", m.growth)
 	}
 	for range 2 {
 		if look() != settled {
