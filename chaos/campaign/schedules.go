@@ -174,8 +174,8 @@ func arrives(q sim.Passed, object string) bool {
 // after the other: by then its fetches and timers are over.
 const spaced = 10 * time.Second
 
-// maxOrders bounds how many serial orders are allowed: with more of them at once, orders
-// are not compared.
+// maxOrders bounds the orders of one turn's calls, and twice as many in all: with more of
+// them orders are not compared.
 const maxOrders = 24
 
 // serial are runs in which what was done at once is done one after the other, in each
