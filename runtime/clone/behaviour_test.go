@@ -209,6 +209,46 @@ func TestMaxBytes(t *testing.T) {
 	}
 }
 
+// TestRoom shows that nothing large is written or read without asking for its room,
+// and that a refusal ends it with V8's text.
+func TestRoom(t *testing.T) {
+	vm := goja.New()
+	asked, room := 0, true
+	c := New(vm, Config{Room: func(bytes int) bool {
+		asked += bytes
+		return room
+	}})
+	const objects = `Array.from({ length: 100000 }, () => [])`
+	for _, src := range []string{objects, `["x".repeat(4 << 20)]`, `new Uint8Array(4 << 20)`, `Array(1000000).fill(0.5)`} {
+		v, err := vm.RunString(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, room = 0, true
+		data, err := c.Serialize(v, Options{})
+		if err != nil || len(data) > 1<<20 && asked < len(data)/2 {
+			t.Errorf("%s: %v, asked for %d of %d bytes", src, err, asked, len(data))
+		}
+		asked = 0
+		if _, err := c.Deserialize(data, Options{}); err != nil || src == objects && asked < 100000*objectBytes/2 {
+			t.Errorf("%s: read: %v, asked for %d bytes", src, err, asked)
+		}
+		room = false
+		if _, err := c.Serialize(v, Options{}); len(data) > 1<<20 && !errors.Is(err, errOutOfMemory) {
+			t.Errorf("%s: written without room: %v", src, err)
+		}
+		if _, err := c.Deserialize(data, Options{}); src == objects && !errors.Is(err, errOutOfMemory) {
+			t.Errorf("%s: read without room: %v", src, err)
+		}
+		if _, err := c.StructuredClone(v, Options{}); !errors.Is(err, errOutOfMemory) {
+			t.Errorf("%s: cloned without room: %v", src, err)
+		}
+	}
+	if v, err := c.StructuredClone(vm.ToValue("small"), Options{}); err != nil || v.String() != "small" {
+		t.Errorf("a small value needs no room: %v, %v", v, err)
+	}
+}
+
 // TestRegExpHooks shows that a runtime which translates patterns can keep the
 // user's own in the bytes.
 func TestRegExpHooks(t *testing.T) {

@@ -73,6 +73,10 @@ type Config struct {
 	Shared SharedBuffers
 	// NewRegExp makes a regular expression; nil means the runtime's RegExp.
 	NewRegExp func(source goja.Value, flags string) (*goja.Object, error)
+	// Room reports whether so many bytes more may be allocated, and is asked each time
+	// that so many are about to be: goja cannot be interrupted while a value is written
+	// or read. Nil: always.
+	Room func(bytes int) bool
 }
 
 // ResizableBuffers is a runtime that has resizable buffers (buffers.Runtime).
@@ -201,6 +205,14 @@ func (c *Codec) StructuredClone(v goja.Value, o Options) (goja.Value, error) {
 	return c.Deserialize(data, o)
 }
 
+// room returns an error if there is no room for so many bytes more.
+func (c *Codec) room(bytes int) error {
+	if c.cfg.Room != nil && !c.cfg.Room(bytes) {
+		return errOutOfMemory
+	}
+	return nil
+}
+
 func (c *Codec) acquire(o Options) *Writer {
 	w := c.spare
 	c.spare = nil
@@ -212,6 +224,7 @@ func (c *Codec) acquire(o Options) *Writer {
 	if w.limit <= 0 {
 		w.limit = math.MaxInt
 	}
+	w.look = min(w.limit, roomStep)
 	w.buf = append(w.buf[:0], tagVersion, latestVersion)
 	return w
 }
@@ -234,7 +247,7 @@ func (c *Codec) acquireReader(o Options) *Reader {
 	if r == nil {
 		r = &Reader{c: c}
 	}
-	r.o = o
+	r.o, r.look = o, roomObjects
 	return r
 }
 

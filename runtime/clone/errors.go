@@ -36,6 +36,10 @@ var ErrTooDeep = errors.New("Maximum call stack size exceeded")
 // ErrTooLarge says that the bytes would exceed Options.MaxBytes.
 var ErrTooLarge = errors.New("clone: the serialized value is larger than allowed")
 
+// errOutOfMemory says that there is no room for the copy, in V8's words
+// (kDataCloneErrorOutOfMemory).
+var errOutOfMemory = &DataCloneError{Message: "Data cannot be cloned, out of memory."}
+
 // ErrNotTransferable says that an item of a transfer list is no ArrayBuffer.
 // JavaScript sees it as a TypeError with this text.
 //

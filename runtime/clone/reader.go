@@ -13,6 +13,7 @@ type Reader struct {
 	c       *Codec
 	o       Options
 	objects []*goja.Object // by number; nil while being read
+	look    int            // how many objects there may be before the room for more is looked at
 	buffers []*goja.Object // made of Options.Transferred so far
 	slots   int            // elements that sparse arrays may make goja allocate
 	keys    [keySlots]string
@@ -68,7 +69,20 @@ func (r *Reader) made(o *goja.Object) *goja.Object {
 	return o
 }
 
+// Before every roomObjects more objects their room is looked at; goja takes about
+// objectBytes for a small one and its properties.
+const (
+	roomObjects = 1 << 13
+	objectBytes = 256
+)
+
 func (r *Reader) readValue() (goja.Value, error) {
+	if len(r.objects) >= r.look {
+		r.look += roomObjects
+		if err := r.c.room(roomObjects * objectBytes); err != nil {
+			return nil, err
+		}
+	}
 	v, err := r.readItem()
 	if err != nil {
 		return nil, err

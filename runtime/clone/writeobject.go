@@ -43,8 +43,8 @@ func (w *Writer) writeReceiver(o *goja.Object) error {
 	default:
 		err = w.writeLeaf(o, k)
 	}
-	if err == nil && len(w.buf) > w.limit {
-		return ErrTooLarge
+	if err == nil {
+		return w.fits()
 	}
 	return err
 }

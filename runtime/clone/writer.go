@@ -32,7 +32,8 @@ type Writer struct {
 	c     *Codec
 	o     Options
 	buf   []byte
-	limit int
+	limit int // of buf's length
+	look  int // the length from which on the limit and the room for more are looked at
 	stack int // how much of stackUnits the nesting so far takes
 	ids   idTable
 	names []unistring.String // names being iterated, a stack
@@ -81,10 +82,24 @@ func (w *Writer) WriteValue(v goja.Value) error {
 	default:
 		return w.writeOther(v)
 	}
-	if len(w.buf) > w.limit {
+	return w.fits()
+}
+
+// roomStep is how many bytes are written between two looks at the room for more.
+const roomStep = 1 << 20
+
+// fits reports that what has been written is too large, or that there is no room for
+// as much again: a buffer that grows is copied.
+func (w *Writer) fits() error {
+	n := len(w.buf)
+	if n <= w.look {
+		return nil
+	}
+	if n > w.limit {
 		return ErrTooLarge
 	}
-	return nil
+	w.look = min(w.limit, n+roomStep)
+	return w.c.room(n)
 }
 
 func (w *Writer) writeOther(v goja.Value) error {
@@ -105,10 +120,7 @@ func (w *Writer) writeOther(v goja.Value) error {
 			w.buf = append(w.buf, tagUndefined)
 		}
 	}
-	if len(w.buf) > w.limit {
-		return ErrTooLarge
-	}
-	return nil
+	return w.fits()
 }
 
 // enter accounts for one level of nesting; leave undoes it.

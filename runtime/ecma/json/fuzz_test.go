@@ -191,7 +191,9 @@ func TestStringifyWhilePrograms(t *testing.T) {
 // A text is bounded while it grows, whatever it consists of.
 func TestStringifyIsBounded(t *testing.T) {
 	w := newWorld()
-	for _, source := range []string{`[1, 2]`, `({ a: "x" })`, `[[]]`, `({ a: {} })`, `new Proxy([1], {})`, `new Proxy({ a: 1 }, {})`} {
+	for _, source := range []string{`[1, 2]`, `({ a: "x" })`, `[[]]`, `({ a: {} })`, `new Proxy([1], {})`, `new Proxy({ a: 1 }, {})`,
+		// Where nothing else looks: a long text by itself.
+		`"x".repeat(1 << 16)`, `"é".repeat(1 << 16)`} {
 		w.e.Post(engine.GlobalFrame, "test", func() {
 			v, err := w.e.VM().RunString(source)
 			if err != nil {
@@ -203,5 +205,23 @@ func TestStringifyIsBounded(t *testing.T) {
 			}
 		})
 		w.run()
+	}
+}
+
+// A long text's room is counted before it is written, so that it grows no further.
+func TestQuotedLengths(t *testing.T) {
+	for _, source := range []string{"", "plain", `"\"\\`, "\x00\x1f\n\t", "a\x7fb\"", strings.Repeat(`\"`, 20)} {
+		var out writer
+		out.quoteASCII(source)
+		if units, bytes := quotedASCII(source); units != out.length() || bytes != len(out.bytes) {
+			t.Errorf("%q: counted %d units in %d bytes, written %d in %d", source, units, bytes, out.length(), len(out.bytes))
+		}
+	}
+	for _, source := range [][]uint16{nil, {'a', 'é', '漢', '"', 1}, {0xD800}, {0xDC00, 'x'}, {'\n', 0xFFFF, 0x7FF, 0x800}} {
+		var out writer
+		out.quoteUnits(source)
+		if units, bytes := quotedUnits(source); units != out.length() || bytes != len(out.bytes) {
+			t.Errorf("%x: counted %d units in %d bytes, written %d in %d", source, units, bytes, out.length(), len(out.bytes))
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"weak"
@@ -255,10 +256,11 @@ func (s *stringifier) write(v goja.Value, at step) {
 		s.nested(o, at)
 		return
 	}
-	if s.out.scalar(s.e.Maker().Plain.Scalar(v)) {
+	if s.scalar(s.e.Maker().Plain.Scalar(v)) {
 		return
 	}
 	if text, ok := v.(goja.String); ok {
+		s.room(text)
 		s.out.quote(text)
 		return
 	}
@@ -289,6 +291,43 @@ func (s *stringifier) nested(o *goja.Object, at step) {
 		s.object(o)
 	}
 	s.path = s.path[:len(s.path)-1]
+}
+
+// longText is from how many code units on a text's room is looked at before it is
+// written: shorter ones are bounded by count.
+const longText = 1 << 16
+
+// scalar writes a value for which a look is enough; false for any other.
+func (s *stringifier) scalar(v insides.Scalar) bool {
+	switch v.Kind {
+	case insides.ASCIIScalar:
+		if text := v.ASCII(); len(text) >= longText {
+			s.fit(quotedASCII(text))
+		}
+	case insides.WideScalar:
+		if units := v.Units(); len(units) >= longText {
+			s.fit(quotedUnits(units))
+		}
+	}
+	return s.out.scalar(v)
+}
+
+// room looks whether a text may be written.
+func (s *stringifier) room(text goja.String) {
+	if text.Length() < longText {
+		return
+	}
+	if a, ok := insides.AsciiOf(text); ok {
+		s.fit(quotedASCII(a))
+		return
+	}
+	s.fit(quotedUnits(insides.UnitsOf(text)))
+}
+
+// fit makes room for code units that are to be written, and their bytes.
+func (s *stringifier) fit(units, bytes int) {
+	s.e.Memory.Allocate(int64(s.out.length()+units), builtin.BadStringLength)
+	s.out.bytes = slices.Grow(s.out.bytes, bytes)
 }
 
 // scalar writes a value for which a look is enough; false for any other.
@@ -347,7 +386,7 @@ func (s *stringifier) array(array *goja.Object) {
 			s.ran++
 			item = builtin.Element(s.e, array, i)
 		}
-		if s.replacer == nil && item != nil && s.out.scalar(s.e.Maker().Plain.Scalar(item)) {
+		if s.replacer == nil && item != nil && s.scalar(s.e.Maker().Plain.Scalar(item)) {
 			continue
 		}
 		v := s.prepare(array, at, item)
@@ -396,7 +435,7 @@ func (s *stringifier) object(object *goja.Object) {
 		s.count()
 		if scalar := s.e.Maker().Plain.Scalar(m.Value); s.replacer == nil && scalar.Kind != insides.NoScalar {
 			s.begin(m.Name, empty)
-			s.out.scalar(scalar)
+			s.scalar(scalar)
 			empty = false
 			continue
 		}

@@ -164,6 +164,38 @@ func (t *writer) quoteASCII(s string) {
 	t.bytes = append(out, '"')
 }
 
+// quotedASCII is how many code units and bytes quoteASCII writes.
+func quotedASCII(s string) (units, bytes int) {
+	n := len(s) + len(`""`)
+	for {
+		s = s[plainRun(s):]
+		if s == "" {
+			return n, n
+		}
+		n += len(escaped[s[0]]) - 1
+		s = s[1:]
+	}
+}
+
+// quotedUnits is how many code units and bytes quoteUnits writes, at the most.
+func quotedUnits(s []uint16) (units, bytes int) {
+	units = len(`""`)
+	wider := 0 // by how many bytes
+	for _, c := range s {
+		switch {
+		case c < 0x80:
+			units += max(1, len(escaped[c]))
+		case c >= 0xD800 && c < 0xE000:
+			units += len(`\uD800`) // or one of three bytes, in a pair
+		case c < 0x800:
+			units, wider = units+1, wider+1
+		default:
+			units, wider = units+1, wider+2
+		}
+	}
+	return units, units + wider
+}
+
 // plainRun is how many bytes s begins with that a JSON string holds as they are,
 // if they are ASCII.
 func plainRun(s string) int {
