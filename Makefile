@@ -30,7 +30,7 @@ REFERENCE := e2e/reference/node_modules
 # npm vitest as one module, a part of the binary.
 VITEST := vitest/bundled/made/vitest.json.gz
 
-.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -83,7 +83,11 @@ demo-binary:
 # What waits (downloads, clients, alarms, processes that start) and what computes go
 # well side by side. Each part's output is printed as a whole when it has ended.
 test:
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target e2e unit lint dead
+	@$(MAKE) --no-print-directory -k -j2 --output-sync=target compiled e2e unit lint dead
+
+# What needs no npm package is compiled while npm downloads.
+compiled:
+	$(FRUGAL) $(GO) build ./sqlstore/... ./durableobject/... ./runtime/... ./chaos/...
 
 # Tests are linked without debug information, which is faster; go vet is in lint.
 QUICK := -vet=off -ldflags=-w
@@ -117,9 +121,10 @@ race: npm
 	$(FRUGAL) CGO_ENABLED=$(if $(RACE),1,0) $(GO) build $(RACE) ./runtime/minidotest ./runtime/control ./chaos/campaign ./vitest
 	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(RACE) $(QUICK) -timeout 30m $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
 
-# The end-to-end tests drive the binary that users get.
+# The end-to-end tests drive the binary that users get. More of them run at once than
+# there are processors, since most wait for processes, alarms and clients.
 e2e: build npm
-	MINIDO_BIN='$(abspath $(BIN))' $(IN_MEMORY) $(GO) test $(QUICK) -count=1 -timeout 30m ./e2e/...
+	MINIDO_BIN='$(abspath $(BIN))' $(IN_MEMORY) $(GO) test $(QUICK) -count=1 -parallel 4 -timeout 30m ./e2e/...
 
 # Each attack in a process of its own; HOSTILE="zip" runs those whose names contain it.
 # Timings hold on a machine that does nothing else.
