@@ -57,7 +57,7 @@ func TestPlantedLayouts(t *testing.T) {
 	for part, member := range map[string]string{
 		"goja's virtual machine": "goja.vm.stack", "goja's values": "goja.arrayObject.values", "goja's frames": "goja.StackFrame.funcName", "Go's maps": "the group of a map",
 		"goja's views": "goja.arrayBufferObject.data", "goja's typed arrays": "goja.typedArray.getRaw", "goja's iterators": "goja.orderedMapIter.cur",
-		"goja's names of properties": "goja.baseObject.propNames", "goja's regular expressions": "goja.regexpObject.standard", "goja's instructions": "goja.concatStrings", "goja's promises": "goja.Promise.handled",
+		"goja's names of properties": "goja.baseObject.propNames", "goja's regular expressions": "goja.regexpObject.standard", "goja's instructions": "goja.concatStrings", "goja's promises": "goja.Promise.handled", "goja's thenables": "goja.Runtime.jobQueue",
 	} {
 		t.Run(member, func(t *testing.T) {
 			body, log := answer(t, member)

@@ -18,7 +18,7 @@ func TestInsidesAreKnown(t *testing.T) {
 	}
 	for name, known := range map[string]bool{
 		"the virtual machine": TheGoja().Known, "values": ThePlainLayout().Known, "maps": TheMapNames().Known, "typed arrays": TheHalves().Known,
-		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known,
+		"views": TheViews().Known, "iterators": len(TheIterators().Places) == 2, "names": NamedOffset().Known, "regular expressions": theRegexpLayout().ok, "frames": FramesKnown(), "promises": ThePromises().Known, "thenables": TheThenables().Known,
 		"async functions": instrumented() && theAsyncs.known, "arguments": instrumented() && theCounting.known, "iterations": instrumented() && theIterations.known, "enumerations": instrumented() && theEnumerations.known, "closures": instrumented() && theClosures.known,
 	} {
 		if !known {
@@ -67,6 +67,9 @@ func TestUnknownParts(t *testing.T) {
 	}
 	if learnKnownPromises(&look{wrong: "goja.Promise.handled"}).Known {
 		t.Error("promises are known")
+	}
+	if learnKnownThenables(&look{wrong: "goja.Runtime.jobQueue"}).Known {
+		t.Error("thenables are known")
 	}
 	j := &joining{}
 	if j.learn(&look{wrong: "goja._add"}); j.known {

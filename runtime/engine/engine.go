@@ -110,6 +110,7 @@ type Engine struct {
 	Promises Promises
 
 	overflow  overflow
+	thenables thenables
 	prims     *goja.Object
 	classes   classSlots
 	scope     *goja.Object // see Scope
@@ -156,6 +157,7 @@ func New(o Options) *Engine {
 	e.maker = insides.NewMaker(e.vm)
 	e.iterating = insides.IteratingOf(e.vm)
 	e.Promises.engine = e
+	e.thenables.init(e)
 	e.classes.init()
 	e.Natives.init(e, depth)
 	e.Watchdog.init(e, o.Watch, limit, o.Heap)
@@ -170,6 +172,7 @@ func New(o Options) *Engine {
 	e.Natives.bound(e)
 	e.Turns.enter = e.overflow.init(e, func(goja.FunctionCall) goja.Value {
 		e.Turns.body()
+		e.thenables.claim()
 		return goja.Undefined()
 	})
 	e.loop, e.spawn = o.Scheduler.NewLoop(o.Name), o.Scheduler.Go

@@ -125,15 +125,17 @@ func (e *Engine) Frame() *Frame {
 	return e.Turns.cur
 }
 
-// SetFrame changes the frame of the code that runs now, until its job ends or
-// SetFrame restores it (AsyncLocalStorage.enterWith).
-func (e *Engine) SetFrame(f *Frame) { e.Turns.cur = f }
+// setFrame changes the frame of the code that runs now.
+func (e *Engine) setFrame(f *Frame) {
+	e.thenables.next(f)
+	e.Turns.cur = f
+}
 
 // In calls fn in frame f and restores the present frame, also when fn panics.
 func (e *Engine) In(f *Frame, fn func()) {
 	saved := e.Turns.cur
-	e.Turns.cur = f
-	defer func() { e.Turns.cur = saved }()
+	e.setFrame(f)
+	defer func() { e.setFrame(saved) }()
 	fn()
 }
 
@@ -152,16 +154,17 @@ func (t tracker) Iterating() *insides.Iterating { return &t.e.iterating }
 func (t tracker) Grab() any { return t.e.Turns.cur }
 
 func (t tracker) Resumed(f any) {
-	t.e.Turns.cur, _ = f.(*Frame)
+	frame, _ := f.(*Frame)
+	t.e.setFrame(frame)
 	t.e.overflow.stand()
 }
 
-// Exited leaves the frame as it is where it can: goja runs the then() of a
-// custom thenable as a job of its own without Resumed, and it belongs to the
-// frame of the job that awaited it, nearly always the one before. A frame of
-// another context is never left standing.
+// Exited ends a job but for what goja does with the value that its function returned:
+// it may be a thenable, whose then() belongs to the frame of the job. So the frame
+// stays as it is, unless it is of another context.
 func (t tracker) Exited() {
 	t.e.overflow.leave()
+	t.e.thenables.claim()
 	if e := t.e; e.Turns.cur == nil || e.Turns.root == nil || e.Turns.cur.Context != e.Turns.root.Context {
 		e.Turns.cur = e.Turns.root
 	}

@@ -81,6 +81,7 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 	t.now = e.clock.Now()
 	f = f.WithCause(killpoint.Inherited(cause))
 	t.cur, t.root, t.cause = f, f, cmp.Or(f.Cause, cause)
+	e.thenables.start(f)
 	watched, began := e.observer != nil && e.observer.Watching(), time.Time{}
 	if watched {
 		began = e.Watchdog.clock.Now()
@@ -102,6 +103,7 @@ func (t *Turns) take(f *Frame, cause string, fn func()) {
 		e.observer.Turn(label, cause, computed.Sub(began), e.Watchdog.clock.Now().Sub(began))
 	}
 	t.cur, t.root = nil, nil
+	e.thenables.start(nil)
 }
 
 // run calls fn from an outermost JavaScript call, so that goja drains the

@@ -42,6 +42,33 @@ func TestAsyncLocalStorage(t *testing.T) {
 		"allowed", "timer a")
 }
 
+// The then() of a thenable is called with the values of the code that awaits it,
+// resolves a promise with it or returns it from a reaction, as in workerd, whatever
+// ran before.
+func TestAsyncContextOfThenables(t *testing.T) {
+	for _, c := range []struct{ source, want string }{
+		{`als.run(1, async () => say(await t(0)));`, "1"},
+		{`for (const n of [1, 2, 3]) als.run(n, async () => { const a = await t(10); await null; say(n, a, await t(20), als.getStore()); });`,
+			"1 11 21 1|2 12 22 2|3 13 23 3"},
+		{`als.run(1, () => { Promise.resolve(t(0)).then(say); new Promise((ok) => ok(t(1))).then(say); });
+		  als.run(2, () => Promise.resolve().then(() => t(2)).then(say)); Promise.resolve(t(3)).then(say);`, "1|2|NaN|4"},
+		{`als.run(1, () => Promise.resolve().then(() => t(0)).then(say)); als.run(2, () => Promise.resolve().then(() => {}));`, "1"},
+		{`als.run(2, () => Promise.resolve().then(() => {})); als.run(1, () => Promise.resolve().then(() => t(0)).then(say));`, "1"},
+		{`als.run(1, () => setTimeout(() => Promise.resolve(t(0)).then(say), 1)); als.run(2, () => queueMicrotask(() => Promise.resolve(t(0)).then(say)));`, "2|1"},
+		{`als.run(1, () => Promise.any([t(0)]).then(say)); als.run(2, () => Promise.race([t(0)]).then(say));`, "1|2"},
+		{`als.run(1, async () => { try { await { then() { throw als.getStore(); } }; } catch (e) { say(e, als.getStore()); } });`, "1 1"},
+		{`als.run(1, async () => { for (let i = 0; i < 300; i++) await t(i); say(await t(0)); }); als.run(2, async () => { for (let i = 0; i < 300; i++) await t(i); say(await t(0)); });`, "1|2"},
+	} {
+		w := newWorld(t, Options{})
+		w.global(`
+			globalThis.als = new (require("node:async_hooks").AsyncLocalStorage)();
+			globalThis.t = (n) => ({ then(ok) { ok(als.getStore() + n); } });
+		`)
+		w.in(c.source)
+		w.said(strings.Split(c.want, "|")...)
+	}
+}
+
 // What a request has bound throws in another request, in the reference's words; what
 // the global scope has bound does not.
 func TestAsyncContextOfAnotherRequest(t *testing.T) {

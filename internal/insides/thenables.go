@@ -1,0 +1,75 @@
+package insides
+
+import (
+	"reflect"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// goja tells an AsyncContextTracker of the jobs that react to promises, not of those
+// that call the then() of a thenable (ECMA-262, NewPromiseResolveThenableJob). These
+// are told from others in the queue by their code.
+
+// Thenables finds the jobs that call a thenable's then(). It is immutable.
+type Thenables struct {
+	Known bool
+	queue uintptr // in goja.Runtime
+	code  uintptr // of such a job
+}
+
+// TheThenables is learnt at the first call. Safe for concurrent use.
+var TheThenables = learnt(learnKnownThenables)
+
+func learnKnownThenables(l *look) *Thenables {
+	if t := learnThenables(l); l.known() {
+		t.Known = true
+		return t
+	}
+	return &Thenables{}
+}
+
+func learnThenables(l *look) *Thenables {
+	t := &Thenables{queue: l.typed(reflect.TypeFor[goja.Runtime](), "jobQueue", reflect.TypeFor[[]func()]())}
+	if l.known() {
+		l.is("a thenable's job", "of one code, unlike a reaction's", t.learnCode())
+	}
+	return t
+}
+
+// learnCode queues jobs of both kinds and looks at their code.
+func (t *Thenables) learnCode() bool {
+	vm := goja.New()
+	var codes []uintptr
+	err := vm.Set("look", func() {
+		for _, job := range *t.Queue(vm) {
+			codes = append(codes, codeOf(job))
+		}
+	})
+	if err != nil {
+		return false
+	}
+	const queued = `Promise.resolve({ then(ok) { ok(1) } });
+Promise.resolve(1).then(() => {});
+(async () => { await { then(ok, fail) { fail(2) } } })().catch(() => {});
+Promise.reject(1).catch(() => {});
+look();`
+	if _, err := vm.RunString(queued); err != nil || len(codes) != 4 {
+		return false
+	}
+	t.code = codes[0]
+	return codes[2] == t.code && codes[1] != t.code && codes[3] != t.code
+}
+
+// codeOf is where the code of a function begins: a func value points to a record
+// that begins with it.
+func codeOf(fn func()) uintptr { return **(**uintptr)(unsafe.Pointer(&fn)) }
+
+// Queue is the queue of a runtime's jobs. It is loop-confined, and replaced when the
+// jobs run.
+func (t *Thenables) Queue(vm *goja.Runtime) *[]func() {
+	return (*[]func())(unsafe.Add(unsafe.Pointer(vm), t.queue))
+}
+
+// Calls reports whether a job calls the then() of a thenable.
+func (t *Thenables) Calls(job func()) bool { return codeOf(job) == t.code }
