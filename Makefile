@@ -77,7 +77,7 @@ demo:
 	$(or $(MINIDO),$(BIN)-demo) demo
 
 demo-binary:
-	@flags=$$(test "$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite/lib)" = false || echo '-gcflags=all=-N -l -dwarf=false'); \
+	@flags=$$(test "$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite/lib)" = false || echo '-gcflags=all=-N -l -dwarf=false -c=1'); \
 		set -x; $(FRUGAL) $(GO) build $${flags:+"$$flags"} -ldflags=-w -o $(BIN)-demo ./cmd/minido
 
 # What waits (downloads, clients, alarms, processes that start) and what computes go
