@@ -337,12 +337,14 @@ func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
 		c.Checkers = append(c.Checkers, "scenario")
 	}
 	if r.state != nil {
-		found, err := r.compare(ctx, e, len(c.Violations) > 0)
+		found, not, err := r.compare(ctx, e, len(c.Violations) > 0)
 		if err != nil {
 			return err
 		}
 		c.Violations = append(c.Violations, found...)
-		c.Checkers = append(c.Checkers, differential)
+		if c.Uncompared = not; not == "" {
+			c.Checkers = append(c.Checkers, differential)
+		}
 	}
 	if len(c.Violations) > 0 {
 		c.Outcome = Violated

@@ -242,15 +242,23 @@ func (r *caseRun) reorders() bool {
 	return r.camp.Mode == Sim && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb != fault.Delay })
 }
 
+// Why a run is compared with none (Case.Uncompared).
+const (
+	endless   = "its clients come to no end when none of their answers is lost by a fault"
+	unending  = "its clients come to no end when they lose the answers that the fault has cut"
+	tooMany   = "what it does at once may be done in too many orders"
+	unordered = "its clients come to no end when what they do at once is done one after the other"
+)
+
 // compare asks the oracle. known says that other checkers have found something: then
-// what the state lacks says nothing more.
-func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]check.Violation, error) {
+// what the state lacks says nothing more. not says why nothing was compared.
+func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (found []check.Violation, not string, err error) {
 	if known {
-		return nil, nil
+		return nil, "", nil
 	}
 	mask, err := r.learn(ctx)
 	if mask == nil || err != nil {
-		return nil, err
+		return nil, endless, err
 	}
 	cut := r.cutIn(e.Events)
 	var allowed []oracle.State
@@ -268,10 +276,10 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 			}
 			f := r.referTo(ctx, i, cut)
 			if f.err != nil {
-				return nil, f.err
+				return nil, "", f.err
 			}
 			if f.state == nil {
-				return nil, nil // the clients do not come to an end without these answers
+				return nil, unending, nil
 			}
 			for name := range f.broken { // order-independent: a set
 				fine[name] = true
@@ -283,9 +291,9 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 		}
 	}
 	if r.reorders() {
-		orders, err := r.serial(ctx, r.referTo(ctx, 0, nil))
-		if orders == nil {
-			return nil, err // too many are allowed
+		orders, not, err := r.serial(ctx, r.referTo(ctx, 0, nil))
+		if not != "" || err != nil {
+			return nil, not, err
 		}
 		if len(orders) > 1 {
 			allowed = nil // what was done at once may have been done wrong
@@ -300,13 +308,13 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) ([]
 	}
 	if kind != "" && !r.reorders() { // else there is nothing to recover from
 		if kind, differences, err = r.recovered(allowed, *mask, kind, differences, len(cut) > 0); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
 	for _, c := range cut {
 		fine[c.step] = true
 	}
-	return append(failures(e, fine), violations(kind, differences, mask)...), nil
+	return append(failures(e, fine), violations(kind, differences, mask)...), "", nil
 }
 
 // recovered judges again without the rows with which the program records its recovery.

@@ -1,6 +1,9 @@
 package campaign
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"minido.dev/minido/chaos"
@@ -80,6 +83,9 @@ type Case struct {
 	// PlayedBack is how many of its lives no server lived: an earlier case had recorded
 	// them.
 	PlayedBack int `json:"played_back,omitempty"`
+	// Uncompared says why the run was not compared with runs without faults; "" if it was,
+	// or if that is not asked of such a run.
+	Uncompared string `json:"uncompared,omitempty"`
 	// Order says that it is another order of messages (Options.Schedules).
 	Order bool `json:"order,omitempty"`
 	// Refused says that a fault was one that production would not do at that moment.
@@ -195,6 +201,21 @@ type Report struct {
 
 // Elapsed is Ms as a duration.
 func (r Report) Elapsed() time.Duration { return time.Duration(r.Ms * float64(time.Millisecond)) }
+
+// Uncompared counts the cases that were compared with no run without faults, by the
+// reason, in its order.
+func (r Report) Uncompared() (out []string) {
+	by := map[string]int{}
+	for _, c := range r.Cases {
+		if c.Uncompared != "" {
+			by[c.Uncompared]++
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(by)) {
+		out = append(out, fmt.Sprintf("%d not compared with runs without faults: %s", by[why], why))
+	}
+	return out
+}
 
 // Failed are the cases with which something is wrong, and those that missed a fault,
 // in order.

@@ -180,33 +180,33 @@ const maxOrders = 24
 
 // serial are runs in which what was done at once is done one after the other, in each
 // order: the requests that clients send at once, and the calls that one turn sends. A
-// result of another order of messages must be one of theirs. nil if they are too many, or
-// the clients do not come to rest in one.
-func (r *caseRun) serial(ctx context.Context, start *reference) ([]*reference, error) {
-	var out []*reference
+// result of another order of messages must be one of theirs. not says why there is
+// nothing to compare with.
+func (r *caseRun) serial(ctx context.Context, start *reference) (out []*reference, not string, err error) {
 	for _, ranks := range turnsOf(start.atOnce) {
 		base := terms{seed: start.seed, start: start.start, horizon: start.horizon, ranks: ranks}
 		f := r.refer(ctx, base)
 		if f.err != nil || f.state == nil {
-			return nil, f.err
+			return nil, unordered, f.err
 		}
 		out = append(out, f)
-		for _, plan := range siblings(f.trace) {
+		plans := siblings(f.trace)
+		if len(out)+len(plans) > 2*maxOrders {
+			return nil, tooMany, nil
+		}
+		for _, plan := range plans {
 			with := base
 			with.delays = plan
 			g := r.refer(ctx, with)
 			if g.err != nil {
-				return nil, g.err
+				return nil, "", g.err
 			}
 			if g.state != nil { // one delay may take another's point away
 				out = append(out, g)
 			}
-			if len(out) > 2*maxOrders {
-				return nil, nil
-			}
 		}
 	}
-	return out, nil
+	return out, "", nil
 }
 
 // turnsOf are the orders of requests of which some are sent at once, as how long each

@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,18 +30,24 @@ const overtaking = `import { DurableObject } from "cloudflare:workers";
 
 func overtakingOptions(t *testing.T, condition string) Options {
 	t.Helper()
+	return ordersOptions(t, strings.Replace(overtaking, "CONDITION", condition, 1), "POST /1", "POST /2")
+}
+
+// ordersOptions are of a worker with an object Show whose clients send requests.
+func ordersOptions(t *testing.T, worker string, requests ...string) Options {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"wrangler.json": `{"name": "show", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "SHOW", "class_name": "Show"}]},
 			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Show"]}]}`,
-		"w.js": strings.Replace(overtaking, "CONDITION", condition, 1),
+		"w.js": worker,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o := Options{Project: dir, Mode: Sim, Seed: 1, Jobs: 1, Schedules: 20, OnePace: true, Dir: filepath.Join(dir, "out")}
-	for _, text := range []string{"POST /1", "POST /2"} {
+	for _, text := range requests {
 		step, err := drive.Parse(drive.Fetch, text)
 		if err != nil {
 			t.Fatal(err)
@@ -89,6 +96,29 @@ func TestSchedules(t *testing.T) {
 	good, err := Enumerate(ctx, overtakingOptions(t, "?1 > version"), 1)
 	if err != nil || good.Code != 0 || good.Schedules == 0 {
 		t.Errorf("a correct worker: code %d, %d orders, %v: %v", good.Code, good.Schedules, err, good.Failed())
+	}
+}
+
+// An order of messages that is compared with nothing, since what is done at once may be
+// done in too many orders, says so, and that the oracle has not judged it.
+func TestTooManyOrders(t *testing.T) {
+	many := strings.Replace(strings.Replace(overtaking, "CONDITION", "true", 1),
+		"ctx.waitUntil(env.SHOW.getByName(\"s\").show(Number(new URL(request.url).pathname.slice(1))))",
+		"await Promise.all([1, 2, 3, 4, 5, 6, 7].map((n) => env.SHOW.getByName(\"s\").show(n)))", 1)
+	o := ordersOptions(t, many, "POST /1", "POST /2", "POST /3", "POST /4")
+	o.Schedules = 2
+	r, err := Enumerate(context.Background(), o, 1)
+	if err != nil || r.Schedules == 0 {
+		t.Fatalf("%d orders, %v", r.Schedules, err)
+	}
+	told := r.Uncompared()
+	if len(told) != 1 || !strings.HasPrefix(told[0], fmt.Sprintf("%d not compared with runs without faults: what it does at once", r.Schedules)) {
+		t.Errorf("of %d orders: %q", r.Schedules, told)
+	}
+	for _, c := range r.Cases {
+		if c.Order == slices.Contains(c.Checkers, differential) || c.Order != (c.Uncompared != "") {
+			t.Errorf("%s: checked by %v, not compared because %q", c.Name, c.Checkers, c.Uncompared)
+		}
 	}
 }
 

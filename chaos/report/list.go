@@ -162,6 +162,9 @@ func (l *list) end(r campaign.Report) error {
 		}
 		words = append(words, text+" (medians)")
 	}
+	for _, not := range r.Uncompared() {
+		words = append(words, l.paint(amber, not))
+	}
 	for _, w := range r.Warnings {
 		words = append(words, l.paint(amber, "warning: "+w))
 	}

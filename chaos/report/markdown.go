@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos"
@@ -28,6 +29,9 @@ func WriteMarkdown(w io.Writer, r campaign.Report) error {
 	fmt.Fprintf(&b, ", %d %s.\n", len(findings), plural(len(findings), "finding"))
 	for _, name := range r.Unmet {
 		fmt.Fprintf(&b, "\nNever happened: %s\n", escapeMarkdown(name))
+	}
+	for _, text := range slices.Concat(r.Uncompared(), r.Warnings) {
+		fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(text))
 	}
 	for i, f := range findings {
 		fmt.Fprintf(&b, "\n#### %d. %s\n\n%d %s, for example\n\n%s\nReplay:\n\n%s", i+1, escapeMarkdown(f.String()), len(f.Cases), plural(len(f.Cases), "run"),

@@ -37,7 +37,7 @@ func example(t *testing.T) campaign.Report {
 		t.Fatal(err)
 	}
 	return campaign.Report{Verb: "enumerate", Project: "app", Code: chaos.Violated, Points: 2, Visited: 2, Kills: 2, Dir: dir, Cases: []campaign.Case{
-		{Name: "kill@1", Outcome: campaign.Passed, Kills: []campaign.Kill{{Point: "x", ReadyMs: 10}}, Replay: "minido chaos replay 1"},
+		{Name: "kill@1", Outcome: campaign.Passed, Uncompared: "reasons", Kills: []campaign.Kill{{Point: "x", ReadyMs: 10}}, Replay: "minido chaos replay 1"},
 		{Name: "kill@2", Outcome: campaign.Violated, Violations: []check.Violation{{Checker: "fibers", Invariant: "hook-once", Text: "100% wrong\nreally"}},
 			Kills: []campaign.Kill{{Point: "y"}}, Dir: dir, Replay: "minido chaos replay 2"},
 	}}
@@ -57,7 +57,7 @@ func TestList(t *testing.T) {
 	if err := s.End(r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"VIOLATED  kill@2", "fibers/hook-once: 100% wrong", "    minido chaos replay 2\n", "FAIL  2 runs, 2 kills", "visited 2 of 2 points", "1 × fibers/hook-once"} {
+	for _, want := range []string{"VIOLATED  kill@2", "fibers/hook-once: 100% wrong", "    minido chaos replay 2\n", "FAIL  2 runs, 2 kills", "visited 2 of 2 points", "1 × fibers/hook-once", "1 not compared with runs without faults: reasons"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
@@ -104,7 +104,7 @@ func TestHTML(t *testing.T) {
 	if err := WriteHTML(&out, example(t)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{">client-1<", ">A/a<", ">effects<", `class="kill"`, `class="lost"`, "start&lt;b&gt;", "minido chaos replay 2"} {
+	for _, want := range []string{">client-1<", ">A/a<", ">effects<", `class="kill"`, `class="lost"`, "start&lt;b&gt;", "minido chaos replay 2", "1 not compared with runs without faults: reasons"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing", want)
 		}
@@ -135,7 +135,7 @@ func TestMarkdown(t *testing.T) {
 	if err := WriteMarkdown(&out, r); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"### minido chaos enumerate failed\n", "3 runs, 2 kills", "1 finding.", "#### 1. fibers/hook-once\n\n2 runs", "\n````\nSIGKILL 1", "```\nminido chaos replay 2\n```\n"} {
+	for _, want := range []string{"### minido chaos enumerate failed\n", "\n1 not compared with runs without faults: reasons\n", "3 runs, 2 kills", "1 finding.", "#### 1. fibers/hook-once\n\n2 runs", "\n````\nSIGKILL 1", "```\nminido chaos replay 2\n```\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
