@@ -13,12 +13,16 @@ var entrypointsWorker string
 //go:embed testdata/redirects.js
 var redirectsWorker string
 
+//go:embed testdata/framing.js
+var framingWorker string
+
 var goldens = []minidotest.Golden{
 	{Name: "rpc", Source: rpcWorker, Calls: []string{"!methods", "!shapes", "!targets", "!nested", "!params", "!values", "!order", "!pipeOrder", "!localStub", "!ids", "!fetches",
 		"!dispose", "!promises", `!thrown:["type"]`, `!thrown:["text"]`, `!thrown:["object"]`, `!thrown:["undefined"]`, `!thrown:["custom"]`,
 		`!thrown:["fn"]`, `!thrown:["cause"]`, `!thrown:["aggregate"]`, "!twice"}},
 	{Name: "entrypoints", Source: entrypointsWorker, Calls: []string{"!errors", "!pipeline", "!values", "!streams", "!exports", "!env", "!more", "!args"}},
 	{Name: "redirects", Source: redirectsWorker, Calls: []string{"!object", "!service"}},
+	{Name: "framing", Source: framingWorker, Calls: []string{"!object", "!service"}},
 	{Name: "errors", Source: errorsWorker, Calls: []string{"!rpc", "!arpc", "!fetch", "!ctor"}},
 	{Name: "names", Source: namesWorker, Calls: []string{"!names", "!alarms"}},
 }

@@ -293,7 +293,10 @@ func (p *Events) NewMessage(data, origin goja.Value) *goja.Object {
 // NewStreamed makes an event of type typ that a stream of events brought
 // (HTML, section 9.2.6).
 func (p *Events) NewStreamed(typ, data, origin, id string) *goja.Object {
-	ev := &messageEvent{data: p.VM.ToValue(data), origin: p.VM.ToValue(origin), lastEventID: p.VM.ToValue(id), source: goja.Null()}
+	ev := &messageEvent{data: p.VM.ToValue(data), origin: goja.Null(), lastEventID: p.VM.ToValue(id), source: goja.Null()}
+	if origin != "" { // else it came from no URL
+		ev.origin = p.VM.ToValue(origin)
+	}
 	p.setEvent(&ev.domEvent, typ)
 	ev.trusted = true
 	return p.messageEventClass().Wrap(ev)

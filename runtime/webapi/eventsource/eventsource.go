@@ -149,10 +149,7 @@ func (p *sources) readEvents(s *eventSource, v goja.Value) {
 	c := &sourceConnection{s: s, signal: p.events.NewSignal()}
 	s.connection, s.state = c, sourceOpen
 	c.lock(stream)
-	s.task("event source open", c, func() {
-		s.announce()
-		c.read()
-	})
+	s.task("event source read", c, c.read) // it is open already: no event says so
 }
 
 // task runs fn as a turn of its own, if the connection is current then.

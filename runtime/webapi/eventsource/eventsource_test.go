@@ -96,9 +96,9 @@ func TestEventSourceFrom(t *testing.T) {
 		c.enqueue(new TextEncoder().encode("id: 4\nda")); await scheduler.wait(1);
 		c.enqueue(new TextEncoder().encode("ta: a\n\ndata: b\n\n")); await scheduler.wait(1);
 		es[Symbol.dispose](); es.close(); say(es.readyState)`)
-	w.Said(`""1`, "open,,,,1,false,true", "message,a,4,,1,true,true", "message,b,4,,1,true,true", "cancelled AbortError", "2")
+	w.Said(`""1`, "message,a,4,,1,true,true", "message,b,4,,1,true,true", "cancelled AbortError", "2")
 	w.Run(`const es = EventSource.from(new Response("data: a\n\n").body);` + listen)
-	w.Said("open,,,,1,false,true", "message,a,,,1,true,true", "error The server disconnected. 2")
+	w.Said("message,a,,,1,true,true", "error The server disconnected. 2")
 	w.Run(`const es = new EventSource("http://a.test/", { fetcher: { fetch: async (url, init) => { say(url + init.headers.accept); return Response.json({}) } } });` + listen)
 	w.Said("http://a.test/text/event-stream", "error The content type 'application/json' is invalid. 2")
 }

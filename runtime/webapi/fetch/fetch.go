@@ -3,6 +3,8 @@
 package fetch
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -160,6 +162,9 @@ func (p *Fetch) exchange(r *Request, stop *abortableExchange, route exchange.Rou
 		hops.Buffer = r.buffer
 	}
 	req := p.requestEvent(r)
+	if !route.Network {
+		frame(req)
+	}
 	if r.redirect == "manual" {
 		hops.Manual = true
 	}
@@ -186,6 +191,19 @@ func (p *Fetch) exchange(r *Request, stop *abortableExchange, route exchange.Rou
 	}
 	hops.Start(req, finish)
 	return promise
+}
+
+// frame says in a request's header how long its body is, as HTTP would on the way
+// there (workerd: src/workerd/api/http.c++, fetchImplNoOutputLock).
+func frame(req *event.Request) {
+	if req.Body == nil || req.Header.Has("content-length") || req.Header.Has("transfer-encoding") {
+		return
+	}
+	framing := event.Field{Name: "Transfer-Encoding", Value: "chunked"}
+	if n := req.Body.Length(); n >= 0 {
+		framing = event.Field{Name: "Content-Length", Value: strconv.FormatInt(n, 10)}
+	}
+	req.Header = append(slices.Clip(req.Header), framing)
 }
 
 // abortableBody breaks a body off when its fetch's signal is aborted.

@@ -125,6 +125,9 @@ func (p *idl) count(v goja.Value) float64 {
 	return math.Abs(math.Trunc(n))
 }
 
+// length is how many bytes are announced: v as a count.
+func (p *idl) length(v goja.Value) int64 { return int64(min(p.count(v), 1<<53)) }
+
 // sizeOf is what a strategy says of a chunk; thrown, if not nil, is what it threw.
 func (p *idl) sizeOf(size goja.Callable, chunk goja.Value) (n float64, thrown goja.Value) {
 	if size == nil {

@@ -77,10 +77,41 @@ func (c *controller) drained() {
 
 // fromQueue is ReadableByteStreamControllerFillReadRequestFromQueue.
 func (c *controller) fromQueue(request readRequest) {
-	x := c.pieces.take()
-	c.size -= float64(x.len)
+	x := c.next()
 	c.drained()
 	request.chunk(c.p.bytesOver(x))
+	if c.size == 0 && c.emptied != nil {
+		c.emptied()
+	}
+}
+
+// maxRead is how many bytes a read of a stream of the platform's own gives at the most
+// (workerd: src/workerd/api/streams/internal.c++, ReadableStreamInternalController::read).
+const maxRead = 4096
+
+// next takes the oldest bytes: those of a piece, or as many of them as one read gives.
+func (c *controller) next() piece {
+	first := c.pieces.first()
+	if !c.parts() || first.off == 0 && first.len <= maxRead {
+		c.size -= float64(first.len)
+		return c.pieces.take()
+	}
+	n := min(first.len, maxRead)
+	x := piece{c.p.newBuffer(n), 0, n}
+	c.p.copyBytes(x.buffer, 0, first.buffer, first.off, n)
+	first.off += n
+	first.len -= n
+	if c.size -= float64(n); first.len == 0 {
+		c.pieces.take()
+	}
+	return x
+}
+
+// parts reports whether a read gives maxRead bytes at the most: what Go reads on leaves
+// as it came.
+func (c *controller) parts() bool {
+	r := c.stream.reader
+	return c.stream.single && (r == nil || !r.whole)
 }
 
 // pullBytes is [[PullSteps]] of a byte controller (section 4.7.4).
@@ -202,6 +233,11 @@ func (c *controller) enqueueBytes(x piece) {
 		}
 		if !c.pending.empty() {
 			c.pending.take()
+		}
+		if x.len > maxRead && c.parts() {
+			c.push(x)
+			c.fromQueue(r.requests.take())
+			break
 		}
 		r.requests.take().chunk(c.p.bytesOver(x))
 	}

@@ -10,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -199,12 +200,15 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 }
 
 // code runs a codec for a transform stream, and hands to give what it tells.
-// Data after the end are refused when what came before them has been given
-// (Compression, "decompress and enqueue a chunk").
 func (p *Streams) code(c compressor, piece []byte, last bool, give func(goja.Value)) {
 	out, err := c.code(piece, last)
-	if err == nil || errors.Is(err, errTrailing) {
-		p.giveBytes(out, give)
+	if errors.Is(err, errTrailing) {
+		p.Engine.Throw("TypeError", "Trailing bytes after end of compressed data")
+	}
+	if err == nil {
+		for part := range slices.Chunk(out, maxRead) { // as reads of workerd's take it
+			p.giveBytes(part, give)
+		}
 	}
 	if last && errors.Is(err, io.ErrUnexpectedEOF) {
 		p.Engine.Throw("TypeError", "Called close() on a decompression stream with incomplete data")
@@ -231,7 +235,7 @@ func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*
 			chunk: func(chunk goja.Value, give func(goja.Value)) {
 				data, ok := p.chunkCopy(chunk)
 				if !ok {
-					p.Engine.Throw("TypeError", "Failed to execute 'write' on '%s': the chunk is not of type 'BufferSource'.", name)
+					p.Engine.Throw("TypeError", "%s", textBytesOnly)
 				}
 				p.code(c, data, false, give)
 			},

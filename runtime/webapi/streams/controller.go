@@ -31,6 +31,7 @@ type controller struct {
 	pending      queue[*pullInto]
 	request      *byobRequest
 	autoAllocate int
+	emptied      func() // nil, or told when a read has taken the last of what was queued
 
 	pulled, failed func(goja.Value) // made once
 }

@@ -21,7 +21,9 @@ type Drainer struct {
 // Drain locks a stream; each step asks for a chunk, of which the callbacks are
 // told, perhaps before step returns. It throws if the stream is locked.
 func (p *Streams) Drain(stream *goja.Object, onChunk func(goja.Value), onClose func(), onError func(goja.Value)) *Drainer {
-	return &Drainer{r: p.stream(stream).acquire(false), onChunk: onChunk, onClose: onClose, onError: onError}
+	r := p.stream(stream).acquire(false)
+	r.whole = true
+	return &Drainer{r: r, onChunk: onChunk, onClose: onClose, onError: onError}
 }
 
 // Next asks for a chunk. It calls itself only when a chunk comes later.
@@ -108,12 +110,14 @@ type pumping struct {
 	pipe  *event.Pipe
 	d     *Drainer
 	ended bool
+	left  int64  // how many bytes may follow, -1 if no length was announced
 	gone  func() // told when nobody reads on
 }
 
 func (p *Streams) pump(stream *goja.Object, gone func()) event.Body {
 	e := p.Engine
-	u := &pumping{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(p.fixedLength(stream)), gone: gone}
+	length := p.stream(stream).fixed
+	u := &pumping{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(length), left: length, gone: gone}
 	u.op = e.StartOp("streaming a body").OnCancel(func(error) {
 		u.ended = true
 		u.pipe.Close(errContextEnded)
@@ -146,6 +150,10 @@ func (u *pumping) chunk(v goja.Value) {
 		u.finish(u.p.Engine.Errors.ToEvent(err))
 		u.d.Stop(err)
 		return
+	}
+	if u.left >= 0 {
+		data = data[:min(int64(len(data)), u.left)]
+		u.left -= int64(len(data))
 	}
 	if len(data) == 0 {
 		u.d.Next()
@@ -185,6 +193,9 @@ func (u *pumping) finish(err error) {
 		return
 	}
 	u.ended = true
+	if err == nil && u.left > 0 {
+		err = &event.Error{Name: "Error", Message: "Network connection lost."}
+	}
 	u.close(err)
 }
 
@@ -194,6 +205,3 @@ func (u *pumping) close(err error) {
 	u.c.Emit(func() { u.pipe.Close(err) })
 	u.c.Release()
 }
-
-// fixedLength is the length of a FixedLengthStream's readable side, else -1.
-func (p *Streams) fixedLength(stream *goja.Object) int64 { return p.stream(stream).fixed }

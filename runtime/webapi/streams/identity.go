@@ -40,6 +40,7 @@ func (p *Streams) newIdentity(length int64, queuing strategy) *transform {
 	x := &identity{p: p, limited: length >= 0, left: length}
 	x.s = p.create(readableOptions{bytes: true, pull: x.pull, cancel: x.cancel})
 	x.s.fixed, x.s.single = length, true
+	x.s.controller.emptied = x.taken
 	var sizes goja.Callable
 	if queuing.marked { // then it counts bytes
 		if length >= 0 {

@@ -35,6 +35,14 @@ type readable struct {
 	fixed      int64        // how many bytes it will give, -1 if that is not known
 }
 
+// length is how many bytes a stream of the platform's own gives, -1 if that is not known.
+func (s *readable) length() int64 {
+	if src := s.controller.source; src != nil {
+		return src.body.Length()
+	}
+	return s.fixed
+}
+
 func (p *Streams) newReadable() *readable { return &readable{p: p, fixed: -1} }
 
 // object is the stream as JavaScript sees it.
@@ -190,7 +198,7 @@ func constructReadable(p *Streams, call goja.ConstructorCall) *readable {
 	}
 	start, pull, cancel := p.member(source, "start", "UnderlyingSource"), p.member(source, "pull", "UnderlyingSource"), p.member(source, "cancel", "UnderlyingSource")
 	if v := argument(source, "expectedLength"); !goja.IsUndefined(v) {
-		p.count(v)
+		s.fixed = p.length(v)
 	}
 	queuing := p.strategy(call.Argument(1), 2, "ReadableStream")
 	var c *controller

@@ -22,6 +22,7 @@ type reader struct {
 	p        *Streams
 	stream   *readable // nil: it has been released
 	byob     bool
+	whole    bool // it is Go that reads: chunks come as they are, however long
 	requests queue[readRequest]
 	closed   *engine.Deferred // nil until it is asked for
 	gone     goja.Value       // what it was released with

@@ -35,6 +35,9 @@ func (s *readable) tee() (a, b *readable) {
 			o.pull = func() *engine.Deferred { t.pullBytes(i); return p.void }
 		}
 		t.branches[i] = p.create(o)
+		if s.single && !s.disturbed {
+			t.branches[i].fixed = s.length()
+		}
 	}
 	t.forward(t.r)
 	return t.branches[0], t.branches[1]

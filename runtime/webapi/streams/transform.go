@@ -220,8 +220,9 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	kinds := [2]goja.Value{argument(given, "readableType"), argument(given, "writableType")}
 	start, work := p.member(given, "start", owner), p.member(given, "transform", owner)
 	flush, cancel := p.member(given, "flush", owner), p.member(given, "cancel", owner)
+	expected := int64(-1)
 	if v := argument(given, "expectedLength"); !goja.IsUndefined(v) {
-		p.count(v)
+		expected = p.length(v)
 	}
 	writing, reading := p.strategy(call.Argument(1), 2, "TransformStream"), p.strategy(call.Argument(2), 3, "TransformStream")
 	for i, name := range []string{"readableType", "writableType"} {
@@ -234,6 +235,7 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 	started.Follow(began)
 	t := &transform{}
 	p.newTransform(t, transformOptions{started, writeMark, readMark, writing.size, reading.size})
+	t.readable.fixed = expected
 	t.controller = p.classes.transformController().Wrap(&transformController{t})
 	if work.fn != nil {
 		t.work.transform = func(chunk goja.Value) *engine.Deferred { return p.invoke(work, chunk, t.controller) }
