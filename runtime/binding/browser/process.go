@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"minido.dev/minido/internal/clock"
@@ -65,7 +66,7 @@ func launch(path string, limit time.Duration) (p *process, err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(dir))
+			err = errors.Join(err, remove(dir))
 		}
 	}()
 	args := []string{"--headless", "--remote-debugging-port=0", "--user-data-dir=" + dir, "--no-first-run", "--no-default-browser-check", "--disable-gpu",
@@ -85,7 +86,7 @@ func launch(path string, limit time.Duration) (p *process, err error) {
 	var late atomic.Bool
 	timer := clock.Real{}.AfterFunc(limit, func() {
 		late.Store(true)
-		_ = cmd.Process.Kill() // it may have ended by itself
+		_ = kill(cmd) // it may have ended by itself
 	})
 	defer timer.Stop()
 	said := []string{}
@@ -106,14 +107,34 @@ func launch(path string, limit time.Duration) (p *process, err error) {
 }
 
 func (p *process) end() error {
-	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := kill(p.cmd); err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
 		return fmt.Errorf("browser: %w", err)
 	}
 	var exit *exec.ExitError
 	if err := p.cmd.Wait(); err != nil && !errors.As(err, &exit) {
 		return fmt.Errorf("browser: %w", err)
 	}
-	return os.RemoveAll(p.dir)
+	return remove(p.dir)
+}
+
+// How often the removal of a profile is tried, and how long apart: processes that a
+// browser has started may write into it for a moment after they were killed.
+const (
+	removals    = 100
+	removalRest = 20 * time.Millisecond
+)
+
+// remove removes a profile.
+func remove(dir string) (err error) {
+	for range removals {
+		if err = os.RemoveAll(dir); err == nil {
+			return nil
+		}
+		rest := make(chan struct{})
+		clock.Real{}.AfterFunc(removalRest, func() { close(rest) })
+		<-rest
+	}
+	return fmt.Errorf("browser: its profile is left: %w", err)
 }
 
 // pool is the browsers that run. Safe for concurrent use.

@@ -40,6 +40,25 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// What a browser has started is ended with it, and the profile removed, however fast it
+// writes there.
+func TestEndWithChildren(t *testing.T) {
+	for range 10 {
+		p, err := launch(executable(t, `for arg; do case $arg in --user-data-dir=*) dir=${arg#*=};; esac; done
+for writer in 1 2 3; do (n=0; while :; do n=$((n+1)); mkdir -p $dir/$writer/$n; done) & done
+echo DevTools listening on ws://127.0.0.1:1/devtools/browser/x >&2; wait`), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.end(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(p.dir); !os.IsNotExist(err) {
+			t.Errorf("its profile is left: %v", err)
+		}
+	}
+}
+
 // One that fails at once says why.
 func TestLaunchFails(t *testing.T) {
 	_, err := launch(executable(t, "echo no usable sandbox >&2; exit 3"), time.Minute)
