@@ -44,7 +44,15 @@ type Status struct {
 	// DatabaseBytes is the size of the database, CacheBytes what its connection
 	// holds in memory.
 	DatabaseBytes, CacheBytes int64
-	Facets                    []string
+	// Facets are those that run, by name.
+	Facets []FacetStatus
+}
+
+// FacetStatus describes a running facet, and those below it.
+type FacetStatus struct {
+	Name, Class   string
+	DatabaseBytes int64
+	Facets        []FacetStatus
 }
 
 // Status describes a living object. Loop-confined, outside any turn.
@@ -56,21 +64,38 @@ func (o *Object) Status() Status {
 	for _, op := range o.ctx.Ops() {
 		s.Waiting = append(s.Waiting, op.Name)
 	}
-	for _, f := range o.facets.sortedFacets() {
-		if f.object != nil {
-			s.Facets = append(s.Facets, f.name)
-		}
-	}
+	s.Facets = o.facets.running()
 	if s.Events == 0 {
 		s.Idle = o.realm.eng.Clock().Now().Sub(o.IdleSince())
 	}
 	if o.store != nil {
-		if n, err := o.store.DatabaseSize(); err == nil { // a damaged file is reported to who uses it
-			s.DatabaseBytes = n
-		}
 		s.CacheBytes = o.store.MemoryUsed()
 	}
+	s.DatabaseBytes = o.databaseBytes()
 	return s
+}
+
+// databaseBytes is the size of the database, 0 where it cannot be read: a damaged
+// file is reported to who uses it.
+func (o *Object) databaseBytes() int64 {
+	if o.store == nil {
+		return 0
+	}
+	n, err := o.store.DatabaseSize()
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// running describes the facets that run.
+func (o *facetTree) running() (list []FacetStatus) {
+	for _, f := range o.sortedFacets() {
+		if f.object != nil {
+			list = append(list, FacetStatus{f.name, f.object.opts.Class, f.object.databaseBytes(), f.object.facets.running()})
+		}
+	}
+	return list
 }
 
 // IdleSince is when the last event began or ended, in this object or a facet

@@ -22,7 +22,10 @@ export class Room extends DurableObject {
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT)");
     ctx.storage.sql.exec("CREATE TABLE IF NOT EXISTS \"" + evil.replaceAll('"', '""') + "\" (a)");
   }
-  note(text) {
+  async note(text) {
+    if (text === "/tree") return this.ctx.facets.get(evil, () => ({ class: this.ctx.exports.Room })).note("/leaf");
+    if (text === "/leaf") await this.ctx.facets.get("leaf", () => ({ class: this.ctx.exports.Room })).note("/end");
+    if (text === "/leaf" || text === "/end") return;
     this.ctx.storage.sql.exec("INSERT INTO notes (text) VALUES (?)", text + evil);
     console.log("stored", text, evil);
     return this.ctx.storage.setAlarm(Date.now() + 3600e3);
@@ -39,7 +42,7 @@ export default { async fetch(req, env) {
 func TestDashboard(t *testing.T) {
 	page := browse(t)
 	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
-	dir := project(t, map[string]string{"worker.js": dashboardWorker, "wrangler.json": `{"name": "rooms", "main": "worker.js", "compatibility_date": "2026-08-01",
+	dir := project(t, map[string]string{"worker.js": dashboardWorker, "wrangler.json": `{"name": "rooms", "main": "worker.js", "compatibility_date": "2026-08-01", "compatibility_flags": ["enable_ctx_exports"],
 		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`})
 	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
 		"--clock", "virtual", "--persist-to", filepath.Join(t.TempDir(), "state")}})
@@ -69,6 +72,8 @@ func TestDashboard(t *testing.T) {
 	page.until(`document.querySelector("aside dl").innerText.includes("stored")`)
 	page.click("aside button", "Fire alarm")
 	page.until(`document.querySelector("aside dl").innerText.includes("idle")`)
+	ask(t, "GET", s.url+"/tree?room=lobby")
+	page.until(`((item) => item && item.textContent.startsWith("<img src=x") && /^leaf Room, \d/.test(item.querySelector("ul li")?.textContent))(document.querySelector("aside dl > dd > ul > li"))`)
 	show(t, page, "objects")
 	page.click("aside a", "Look at its data")
 	page.until(`document.body.innerText.includes("notes") && document.body.innerText.includes("no rows")`)

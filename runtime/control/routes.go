@@ -11,6 +11,7 @@ import (
 	"runtime/metrics"
 	"time"
 
+	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
@@ -175,12 +176,27 @@ type LiveObject struct {
 	Operations   []string `json:"operations,omitempty"` // what it waits for
 	AlarmRunning bool     `json:"alarm_running"`
 	IdleMs       int64    `json:"idle_ms"`
-	Facets       []string `json:"facets,omitempty"`
+	Facets       []Facet  `json:"facets,omitempty"`
 	// DatabaseBytes is the database's size, CacheBytes what its connection
 	// holds in memory. JavaScript's heap is one for all objects of an isolate:
 	// heap_bytes of GET /v1/status.
 	DatabaseBytes int64 `json:"database_bytes"`
 	CacheBytes    int64 `json:"cache_bytes"`
+}
+
+// Facet is a facet that runs, with those below it.
+type Facet struct {
+	Name          string  `json:"name"`
+	Class         string  `json:"class"`
+	DatabaseBytes int64   `json:"database_bytes"`
+	Facets        []Facet `json:"facets,omitempty"`
+}
+
+func facets(running []durableobject.FacetStatus) (list []Facet) {
+	for _, f := range running {
+		list = append(list, Facet{f.Name, f.Class, f.DatabaseBytes, facets(f.Facets)})
+	}
+	return list
 }
 
 func (c *Control) objects(w http.ResponseWriter, r *http.Request) {
@@ -209,7 +225,7 @@ func object(worker string, o pool.ObjectInfo) Object {
 	if l := o.Live; l != nil {
 		out.Live = &LiveObject{
 			Events: l.Events, Busy: l.Busy, Awake: l.Awake, Timers: l.Timers, KeptAlive: l.Held, Operations: l.Waiting,
-			AlarmRunning: l.AlarmRunning, IdleMs: l.Idle.Milliseconds(), Facets: l.Facets,
+			AlarmRunning: l.AlarmRunning, IdleMs: l.Idle.Milliseconds(), Facets: facets(l.Facets),
 			DatabaseBytes: l.DatabaseBytes, CacheBytes: l.CacheBytes,
 		}
 	}

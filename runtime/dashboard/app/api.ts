@@ -2,12 +2,13 @@
 
 export type Live = {
   events: number; busy?: string; awake?: string; timers: number; kept_alive: number; operations?: string[];
-  alarm_running: boolean; idle_ms: number; facets?: string[]; database_bytes: number; cache_bytes: number;
+  alarm_running: boolean; idle_ms: number; facets?: Facet[]; database_bytes: number; cache_bytes: number;
 };
 export type ObjectInfo = {
   worker: string; class: string; name?: string; id: string; state: "running" | "idle" | "hibernated" | "stored";
   sockets: number; alarm_ms: number | null; live?: Live;
 };
+export type Facet = { name: string; class: string; database_bytes: number; facets?: Facet[] };
 export type Status = {
   version: string; pid: number; worker: string; other_workers: string[]; worker_url: string; persist_dir: string;
   heap_bytes: number; objects_in_memory: number;

@@ -1,4 +1,4 @@
-import { download, get, post, type ObjectInfo } from "./api";
+import { download, get, post, type Facet, type ObjectInfo } from "./api";
 import { button, bytes, fill, h, span } from "./dom";
 import { List } from "./list";
 
@@ -6,6 +6,9 @@ export const named = (o: ObjectInfo): string => `${o.class}/${o.name ?? o.id}`;
 const colour = { running: "good", idle: "good", hibernated: "warn", stored: "faint" };
 
 const alarm = (o: ObjectInfo): string => o.alarm_ms === null ? "" : o.alarm_ms > Date.now() ? `in ${span(o.alarm_ms - Date.now())}` : "due";
+
+// tree are the facets that run, each with those below it.
+const tree = (facets: Facet[]): HTMLElement => h("ul", {}, ...facets.map(f => h("li", {}, h("span", { class: "mono" }, f.name), " ", h("span", { class: "faint" }, `${f.class}, ${bytes(f.database_bytes)}`), f.facets && tree(f.facets))));
 
 // objects is the page of Durable Objects: what is in memory and on disk, why it
 // stays awake, and what may be done to it.
@@ -50,7 +53,7 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
         ...(o.live ? [
           ...fact("Idle for", span(o.live.idle_ms)), ...fact("Events in progress", o.live.events ? String(o.live.events) : ""),
           ...fact("Not evicted: ", o.live.busy), ...fact("Not hibernating: ", o.live.awake),
-          ...fact("Waits for", o.live.operations?.join(", ")), ...fact("Facets", o.live.facets?.join(", ")),
+          ...fact("Waits for", o.live.operations?.join(", ")), ...(o.live.facets ? [h("dt", {}, "Facets"), h("dd", {}, tree(o.live.facets))] : []),
           ...fact("Database", bytes(o.live.database_bytes)), ...fact("Its cache", bytes(o.live.cache_bytes)),
         ] : [])),
       h("div", { class: "bar" },
