@@ -91,7 +91,7 @@ func (o *Object) databaseBytes() int64 {
 // running describes the facets that run.
 func (o *facetTree) running() (list []FacetStatus) {
 	for _, f := range o.sortedFacets() {
-		if f.object != nil {
+		if f.object != nil && f.broken == nil {
 			list = append(list, FacetStatus{f.name, f.object.opts.Class, f.object.databaseBytes(), f.object.facets.running()})
 		}
 	}
