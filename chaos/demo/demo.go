@@ -81,7 +81,7 @@ func Run(ctx context.Context, o Options) (campaign.Report, error) {
 }
 
 // vars have each step take so long that a person can follow.
-var vars = []string{"STEP_MS:800"}
+var vars = []string{"STEP_MS:500"}
 
 // wanted is what an uninterrupted run answers (fixtures/fibers/src/research.ts).
 const wanted = "search tides #1; read tides #2; compare tides #3; draft tides #4; review tides #5"
