@@ -298,7 +298,7 @@ func (k *Key) exportEC(format string) (*Exported, error) {
 		}
 		return &Exported{JWK: k.exported(fields)}, nil
 	}
-	return nil, fail(notSupportedError, "Cannot export %q in %q format.", k.Algorithm.Name, format)
+	return nil, fail(invalidAccessError, "Cannot export %q in %q format.", k.Algorithm.Name, format)
 }
 
 // sign signs with the nonce of RFC 6979; the signature is r and s, of fixed size.

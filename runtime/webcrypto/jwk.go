@@ -20,7 +20,7 @@ type JWK struct {
 var JWKFields = []string{"alg", "crv", "d", "dp", "dq", "e", "ext", "k", "key_ops", "kty", "n", "oth", "p", "q", "qi", "use", "x", "y"}
 
 // JWKExported are the names in the order in which workerd exports them.
-var JWKExported = []string{"kty", "use", "key_ops", "alg", "ext", "crv", "x", "y", "d", "n", "e", "p", "q", "dp", "dq", "qi", "oth", "k"}
+var JWKExported = []string{"kty", "use", "key_ops", "alg", "ext", "crv", "x", "y", "d", "n", "e", "p", "q", "dp", "dq", "qi", "oth", "k", "pub", "priv"}
 
 // has reports whether a field is present.
 func (j *JWK) has(name string) bool { _, ok := j.Fields[name]; return ok }

@@ -187,7 +187,7 @@ func (k *Key) exportOKP(format string) (*Exported, error) {
 		}
 		return &Exported{JWK: k.exported(fields)}, nil
 	}
-	return nil, fail(notSupportedError, "Cannot export %q in %q format.", k.Algorithm.Name, format)
+	return nil, fail(invalidAccessError, "Cannot export %q in %q format.", k.Algorithm.Name, format)
 }
 
 func (k *okpKey) sign(data []byte) []byte {

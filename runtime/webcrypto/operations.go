@@ -76,6 +76,11 @@ func rawFormat(format, name string) string {
 // Import is SubtleCrypto.importKey (section 14.3.9) after normalization for
 // OpImportKey. data is taken over; jwk is used instead with format "jwk".
 func Import(format string, data []byte, jwk *JWK, p *Params, extractable bool, usages Usages) (*Key, error) {
+	switch format {
+	case "raw", "spki", "pkcs8", "jwk", "raw-public", "raw-private", "raw-seed", "raw-secret":
+	default:
+		return nil, fail(notSupportedError, "Unrecognized key import format %q.", format)
+	}
 	in := &importInput{rawFormat(format, p.Name), data, jwk, extractable, usages}
 	var k *Key
 	var err error
@@ -262,8 +267,10 @@ func (k *Key) checkPeer(peer *Key) error {
 		return fail(invalidAccessError, "The deriveBits operation is only valid for a private key, not %q.", k.Type)
 	case peer.Type != Public:
 		return fail(invalidAccessError, "The provided key has type %q, not \"public\"", peer.Type)
-	case name != peer.Algorithm.Name:
+	case name != peer.Algorithm.Name && peer.Algorithm.Name == "ECDSA":
 		return fail(invalidAccessError, "Private key for derivation is using %q while public key is using %q.", name, peer.Algorithm.Name)
+	case name != peer.Algorithm.Name:
+		return fail(invalidAccessError, "Base %s private key cannot be used to derive a key from a peer %s public key", name, peer.Algorithm.Name)
 	case k.Algorithm.NamedCurve != peer.Algorithm.NamedCurve:
 		return fail(invalidAccessError, "Private key for derivation is using curve %q while public key is using %q.", k.Algorithm.NamedCurve, peer.Algorithm.NamedCurve)
 	}

@@ -413,5 +413,5 @@ func (k *Key) exportRSA(format string) (*Exported, error) {
 		}
 		return &Exported{JWK: k.exported(fields)}, nil
 	}
-	return nil, fail(notSupportedError, "Cannot export %q in %q format.", k.Algorithm.Name, format)
+	return nil, fail(invalidAccessError, "Cannot export %q in %q format.", k.Algorithm.Name, format)
 }

@@ -132,7 +132,7 @@ func (p *Blobs) initBlob(class string, parts, options goja.Value, n int, between
 	}
 	var list []blobPart
 	if sequence, ok := parts.(*goja.Object); ok {
-		if !engine.IsCallable(sequence.GetSymbol(goja.SymIterator)) {
+		if sequence.ClassName() != "Array" { // workerd takes no other iterable
 			p.BadConstruct(class, 1, "Array")
 		}
 		list = p.blobParts(sequence)

@@ -15,7 +15,8 @@ func TestBlob(t *testing.T) {
 	w.Tries([][2]string{
 		{`(b => [b.size, b.type])(new Blob())`, `[0,""]`},
 		{`new Blob(["a€", new Uint8Array([98, 99]), new Uint8Array([100]).buffer, new Blob(["e"]), 5, null, "\ud800"]).text()`, "a€bcde5null\ufffd"},
-		{`new Blob(new Set(["x", "y"])).text()`, `xy`},
+		{`new Blob(new Set(["x", "y"]))`, `TypeError: Failed to construct 'Blob': constructor parameter 1 is not of type 'Array'.`},
+		{`new File(new Set(["x"]), "n")`, `TypeError: Failed to construct 'File': constructor parameter 1 is not of type 'Array'.`},
 		{`["Text/HTML; Charset=x", "a\u0001", "é", undefined, null].map(type => new Blob([], {type}).type)`, `["text/html; charset=x","","","","null"]`},
 		{`new Blob("x")`, `TypeError: Failed to construct 'Blob': constructor parameter 1 is not of type 'Array'.`},
 		{`new Blob({})`, `TypeError: Failed to construct 'Blob': constructor parameter 1 is not of type 'Array'.`},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+
+	"minido.dev/minido/runtime/compat"
 	"time"
 
 	"minido.dev/minido/runtime/ecma"
@@ -92,6 +94,23 @@ func TestCryptoPatchedPrototypes(t *testing.T) {
 			finally { delete Object.prototype.toJSON; delete Array.prototype.toJSON; delete Object.prototype.kty } })()`, `verify`},
 		{`(async () => { const wrapping = await s.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "unwrapKey"]), o = { name: "AES-GCM", iv: new Uint8Array(12) };
 			const out = []; for (const text of ["{", "5", "{}", "{\"kty\":7}", "{\"kty\":\"oct\",\"k\":\"AAAA\",\"key_ops\":5}"]) await s.unwrapKey("jwk", await s.encrypt(o, wrapping, enc(text)), wrapping, o, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]).catch((e) => out.push(e.name)); return out })()`, `["DataError","DataError","DataError","DataError","DataError"]`},
+	})
+}
+
+// What cannot be exported, imported or derived is refused as workerd does it; an
+// exported JWK has all members.
+func TestCryptoRefusals(t *testing.T) {
+	w := newWorld(t)
+	w.Off[compat.WebcryptoModernAlgorithms] = true
+	w.Run(cryptoPrelude)
+	w.Tries([][2]string{
+		{`(async () => Object.keys(await s.exportKey("jwk", await hmac())).join())()`, `kty,use,key_ops,alg,ext,crv,x,y,d,n,e,p,q,dp,dq,qi,oth,k,pub,priv`},
+		{`(async () => s.exportKey("nope", await hmac()))()`, `NotSupportedError: Unimplemented key export format "nope".`},
+		{`(async () => s.exportKey("raw-secret", await hmac()))()`, `NotSupportedError: Key format "raw-secret" requires the webcrypto_modern_algorithms flag.`},
+		{`(async () => s.exportKey("nope", (await s.generateKey("Ed25519", true, ["sign", "verify"])).publicKey))()`, `InvalidAccessError: Cannot export "Ed25519" in "nope" format.`},
+		{`s.importKey("nope", new Uint8Array(16), "AES-GCM", true, [])`, `NotSupportedError: Unrecognized key import format "nope".`},
+		{`(async () => { const x = await s.generateKey("X25519", true, ["deriveBits"]), e = await s.generateKey({ name: "ECDH", namedCurve: "P-256" }, true, ["deriveBits"]);
+			return s.deriveBits({ name: "X25519", public: e.publicKey }, x.privateKey, 8) })()`, `InvalidAccessError: Base X25519 private key cannot be used to derive a key from a peer ECDH public key`},
 	})
 }
 

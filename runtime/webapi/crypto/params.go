@@ -178,7 +178,7 @@ func (p *Crypto) exportedKey(x *webcrypto.Exported) goja.Value {
 	if x.JWK == nil {
 		return p.NewArrayBuffer(x.Bytes)
 	}
-	obj := p.VM.NewObject()
+	obj := p.VM.NewObject() // has all members, as workerd's: undefined is what the key lacks
 	for _, name := range webcrypto.JWKExported {
 		switch text, ok := x.JWK.Fields[name]; {
 		case name == "key_ops":
@@ -187,6 +187,8 @@ func (p *Crypto) exportedKey(x *webcrypto.Exported) goja.Value {
 			p.DefinePlain(obj, name, *x.JWK.Ext)
 		case ok:
 			p.DefinePlain(obj, name, text)
+		default:
+			p.DefinePlain(obj, name, goja.Undefined())
 		}
 	}
 	return obj

@@ -96,18 +96,24 @@ func (a subtleArgs) bytes(n int) func() []byte {
 
 func (a subtleArgs) boolean(n int) bool { return a.call.Argument(n).ToBoolean() }
 
+// format takes any text: the import, or the key that is exported, refuses what it
+// does not know.
 func (a subtleArgs) format(n int) string {
 	format := a.p.ToString(a.call.Argument(n)).String()
-	switch format {
-	case "raw", "spki", "pkcs8", "jwk":
-		return format
-	case "raw-public", "raw-private", "raw-seed", "raw-secret":
-		if a.p.Enabled(compat.WebcryptoModernAlgorithms) {
-			return format
-		}
+	if modernFormat(format) && !a.p.Enabled(compat.WebcryptoModernAlgorithms) {
+		a.p.ThrowDOM("NotSupportedError", "Key format %q requires the webcrypto_modern_algorithms flag.", format)
 	}
-	a.p.Engine.Throw("TypeError", "Unrecognized key format %q.", format)
-	return ""
+	return format
+}
+
+// modernFormat reports whether the Modern Algorithms in the Web Cryptography API
+// have added a format.
+func modernFormat(format string) bool {
+	switch format {
+	case "raw-public", "raw-private", "raw-seed", "raw-secret":
+		return true
+	}
+	return false
 }
 
 func (a subtleArgs) usages(n int) webcrypto.Usages {
@@ -293,7 +299,7 @@ func (p *Crypto) normalizeEither(first, second webcrypto.Operation, v goja.Value
 }
 
 func (p *Crypto) subtleWrap(a subtleArgs) goja.Value {
-	format, key, wrapping, algorithm := a.p.ToString(a.call.Argument(0)).String(), a.key(1), a.key(2), a.algorithm(3)
+	format, key, wrapping, algorithm := a.format(0), a.key(1), a.key(2), a.algorithm(3)
 	params := p.normalizeEither(webcrypto.OpWrapKey, webcrypto.OpEncrypt, algorithm)
 	p.tried(webcrypto.CheckWrap(params, wrapping))
 	exported, err := webcrypto.Export(format, key)

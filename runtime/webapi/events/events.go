@@ -54,7 +54,7 @@ func New(r *webidl.Realm, cloner *structured.Cloner) *Events {
 func (p *Events) installGlobalTarget() {
 	p.Engine.Lazies.Interface("reportError", func() goja.Value {
 		return p.GlobalFunc("reportError", func(call goja.FunctionCall) goja.Value {
-			p.Need(call, 1, "", "reportError", "JsValue")
+			p.Need(call, 1, "", "reportError", "Value")
 			p.Engine.Uncaught.Report(call.Arguments[0])
 			return goja.Undefined()
 		})

@@ -91,20 +91,15 @@ func parseMultipart(data []byte, boundary string) ([]formPart, error) {
 
 // parsePartHead reads a part's headers up to the empty line.
 func parsePartHead(data []byte) (part formPart, content []byte, err error) {
+	head, content, ok := cutHead(data)
+	if !ok {
+		return part, nil, formError("No multipart message header termination found.")
+	}
 	disposition := ""
-	for {
-		line, rest, ok := bytes.Cut(data, []byte("\n"))
+	for line := range strings.SplitSeq(string(head), "\n") {
+		name, value, ok := strings.Cut(strings.TrimSuffix(line, "\r"), ":")
 		if !ok {
-			return part, nil, formError("No multipart message header termination found.")
-		}
-		data = rest
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 {
-			break
-		}
-		name, value, ok := strings.Cut(string(line), ":")
-		if !ok {
-			return part, nil, formError("A header of a FormData part has no colon.")
+			return part, nil, formError("FormData part had invalid headers.")
 		}
 		switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(name)) {
 		case "content-disposition":
@@ -126,7 +121,23 @@ func parsePartHead(data []byte) (part formPart, content []byte, err error) {
 	}
 	part.filename, _ = quotedParam(params, "filename")
 	part.isFile = part.filename != ""
-	return part, data, nil
+	return part, content, nil
+}
+
+// cutHead cuts a part at its first empty line. As in workerd the lines of the
+// head come before it: one that is empty itself ends none.
+func cutHead(data []byte) (head, content []byte, ok bool) {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(data[at:], '\n')
+		if i < 0 {
+			return nil, nil, false
+		}
+		at += i
+		content, ok = bytes.CutPrefix(bytes.TrimPrefix(data[at+1:], []byte("\r")), []byte("\n"))
+		if ok {
+			return bytes.TrimSuffix(data[:at], []byte("\r")), content, true
+		}
+	}
 }
 
 // quotedParam finds name="value", as workerd does: a backslash makes the next

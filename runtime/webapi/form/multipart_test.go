@@ -22,6 +22,9 @@ func TestParseFormBody(t *testing.T) {
 		{head, "--B\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\n1\r\n--B--", `Content-Disposition header for FormData part must have the value "form-data", possibly followed by parameters. Got: "attachment"`},
 		{head, "--Bx\r\n", "Boundary string was not succeeded by CRLF, LF, or '--'."},
 		{head, part + "name=\"a\"\r\n", "No multipart message header termination found."},
+		{head, "--B\r\n\r\n1\r\n--B--", "No multipart message header termination found."}, // the empty line ends no line before it
+		{head, "--B\r\n\r\n\r\n1\r\n--B--", "FormData part had invalid headers."},
+		{head, "--B\r\nx\r\n\r\n1\r\n--B--", "FormData part had invalid headers."},
 		{"application/x-www-form-urlencoded;charset=latin1", "a=1", "Non-utf-8 application/x-www-form-urlencoded body."},
 		{head, part + "name=\"a%22b\\\"c\"\r\n\r\n1\r\n--B--", `[{a%22b"c 1 false  }]`},
 		{`multipart/form-data; boundary="B"`, "pre\r\n" + part + "name=\"a\"\r\n\r\n1\r\n--B\r\ncontent-disposition: Form-Data; filename=\"x.txt\"; name=\"f\"\r\ncontent-type: text/plain\r\n\r\nhe\r\nllo\r\n--B--\r\npost", "[{a 1 false  } {f he\r\nllo true x.txt text/plain}]"},

@@ -3,7 +3,6 @@
 package performance
 
 import (
-	"math"
 	"slices"
 	"sort"
 
@@ -106,19 +105,10 @@ func (p *Timeline) newMark(name, options goja.Value) *entry {
 	}
 	detail := webidl.Get(options, "detail")
 	if at := webidl.Get(options, "startTime"); !goja.IsUndefined(at) {
-		x.start = p.timestamp(at)
+		x.start = at.ToFloat()
 	}
 	x.detail = p.detailOf(detail)
 	return x
-}
-
-// timestamp is a DOMHighResTimeStamp that is not negative.
-func (p *Timeline) timestamp(v goja.Value) float64 {
-	at := v.ToFloat()
-	if !(at >= 0) || math.IsInf(at, 0) {
-		p.Engine.Throw("TypeError", "A time of the timeline must be a number that is finite and not negative.")
-	}
-	return at
 }
 
 func (p *Timeline) detailOf(detail goja.Value) goja.Value {
@@ -251,15 +241,15 @@ func (p *Timeline) newMeasure(call goja.FunctionCall) goja.Value {
 			}
 			return 0 // as in workerd
 		}
-		return p.timestamp(v)
+		return v.ToFloat()
 	}
 	until := at(end, p.Milliseconds())
 	x.start = at(start, 0)
 	if !goja.IsUndefined(duration) {
 		if goja.IsUndefined(start) {
-			x.start = until - p.timestamp(duration)
+			x.start = until - duration.ToFloat()
 		}
-		until = x.start + p.timestamp(duration)
+		until = x.start + duration.ToFloat()
 	}
 	x.duration = until - x.start
 	return p.addEntry(st.measure, x)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dop251/goja"
 
@@ -107,12 +108,21 @@ func (p *Sockets) definePair() goja.Value {
 	return cls.Ctor
 }
 
+// plainURL reports whether a text is a URL for workerd's parser (kj::Url), too: it
+// has a host, and nothing that the URL standard would take away or encode there.
+func plainURL(text string) bool {
+	_, rest, ok := strings.Cut(text, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	return ok && text == strings.TrimSpace(text) && !strings.ContainsFunc(host, func(c rune) bool { return c > unicode.MaxASCII })
+}
+
 // connectSocket is `new WebSocket(url, protocols)`: a client.
 func (p *Sockets) connectSocket(obj *goja.Object, target, protocols goja.Value) *Handle {
 	refuse := func(text string) { panic(p.NewDOMException("SyntaxError", "WebSocket Constructor: "+text)) }
 	p.Engine.IO("WebSocket")
-	parsed, err := url.Parse(p.USV(target), "")
-	if err != nil {
+	text := p.USV(target)
+	parsed, err := url.Parse(text, "")
+	if err != nil || !plainURL(text) {
 		refuse("The url is invalid.")
 	}
 	address := url.Href(parsed)
@@ -132,7 +142,7 @@ func (p *Sockets) connectSocket(obj *goja.Object, target, protocols goja.Value) 
 		header = append(header, event.Field{Name: "Sec-WebSocket-Protocol", Value: strings.Join(names, ", ")})
 	}
 	h := p.newHandle(nil)
-	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, address, true
+	h.obj, h.state, h.url, h.hasURL = obj, socketConnecting, text, true // workerd serializes no URL
 	h.connect(&event.Request{Method: "GET", URL: url.Href(parsed), Header: header, Upgrade: true})
 	return h
 }

@@ -45,7 +45,11 @@ func TestWebSocketMisuse(t *testing.T) {
 		{`new WebSocket("nope")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
 		{`new WebSocket("ws://x/#f")`, `SyntaxError: WebSocket Constructor: The url fragment must be empty.`},
 		{`new WebSocket("ws://x/#")`, `SyntaxError: WebSocket Constructor: The url fragment must be empty.`},
-		{`new WebSocket(" WS://X")` + ".url", `ws://x/`}, // WebSockets, section 3.1: the URL, serialized
+		{`new WebSocket("WS://X")` + ".url", `WS://X`}, // as it was given
+		{`new WebSocket(" ws://x")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
+		{`new WebSocket("ws://\u00e9.com/")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
+		{`new WebSocket("mailto:x")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
+		{`new WebSocket("ws:x")`, `SyntaxError: WebSocket Constructor: The url is invalid.`},
 		{`new WebSocket("ws://x/", ["a", "a"])`, `SyntaxError: WebSocket Constructor: The protocols header cannot have repeating values.`},
 		{`new WebSocket("ws://x/", "a b")`, `SyntaxError: WebSocket Constructor: The protocol header token is invalid.`},
 		{`new WebSocket("ws://x/").accept()`, `TypeError: Websockets obtained from the 'new WebSocket()' constructor cannot call accept`},
