@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"minido.dev/minido/durableobject/pool"
@@ -33,17 +34,19 @@ type fileRun struct {
 	at    int
 	armed killpoint.Point // where a crash happens
 
-	world    *world.World
-	host     host
-	points   []killpoint.Point // of objects, all of the run
-	watching bool              // the test runs
-	window   []killpoint.Point // of the test
-	due      string            // the object that an eviction waits for, "Class/name"
-	kill     killpoint.Point   // an armed crash that takes all objects with it; its Occurrence counts down to 0
-	crashed  bool              // that crash has happened, the others are still to come
-	model    model
-	history  []observed
-	real     bool // time passes as the machine's does
+	world     *world.World
+	host      host
+	points    []killpoint.Point // of objects, all of the run
+	watching  bool              // the test runs
+	window    []killpoint.Point // of the test
+	running   []string          // the names of tests that have begun and not ended
+	restarted string            // why the worker was restarted last, and where; "" if it was not
+	due       string            // the object that an eviction waits for, "Class/name"
+	kill      killpoint.Point   // an armed crash that takes all objects with it; its Occurrence counts down to 0
+	crashed   bool              // that crash has happened, the others are still to come
+	model     model
+	history   []observed
+	real      bool // time passes as the machine's does
 }
 
 // answer is what the suite's code returns.
@@ -72,7 +75,12 @@ func (r *fileRun) do() (a *answer, err error) {
 		Network: func(w *world.World) {
 			w.Net.Handle(hostName, r.host.handle)
 			unserved = r.model.serve(w)
-		}, Point: r.point, Console: r.log})
+		}, Point: r.point, Console: r.log,
+		Events: func(ev server.Event) {
+			if ev.Kind == server.EventRestarted {
+				r.restarted = ev.Text
+			}
+		}})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +102,7 @@ func (r *fileRun) do() (a *answer, err error) {
 		}
 	}
 	if response.Err != nil {
-		return &answer{Fatal: response.Err.Error()}, nil
+		return &answer{Fatal: r.broken(response.Err)}, nil
 	}
 	if response.Status != 200 {
 		return &answer{Fatal: fmt.Sprintf("the worker answered %d: %s", response.Status, response.Body)}, nil
@@ -161,6 +169,7 @@ func (r *fileRun) whenIdle(ref pool.Ref, action pool.Action, object string) erro
 
 // begins is told that a test begins.
 func (r *fileRun) begins(name string) error {
+	r.running = append(r.running, name)
 	if name != r.test || r.watching {
 		return nil
 	}
@@ -172,6 +181,28 @@ func (r *fileRun) begins(name string) error {
 		r.kill = r.armed
 	}
 	return arm(r.world, r.armed.Object, r.armed.Label())
+}
+
+// ends is told that a test ends.
+func (r *fileRun) ends(name string) {
+	r.watching = false
+	r.running = slices.DeleteFunc(r.running, func(other string) bool { return other == name })
+}
+
+// broken is what the file's failure is when the worker ended with err: the tests
+// that ran then, and why and where the worker was restarted.
+func (r *fileRun) broken(err error) string {
+	text := err.Error()
+	if r.restarted != "" {
+		text = r.restarted
+	}
+	switch len(r.running) {
+	case 0:
+		return text
+	case 1:
+		return fmt.Sprintf("while the test %q ran, %s", r.running[0], text)
+	}
+	return fmt.Sprintf("while the tests %q ran, %s", r.running, text)
 }
 
 // killsAt reports whether the crash that takes all objects with it is at p.

@@ -143,7 +143,7 @@ func (h *host) do(q question) (any, error) {
 	case "test-begins":
 		return nil, h.run.begins(a.Name)
 	case "test-ends":
-		h.run.watching = false
+		h.run.ends(a.Name)
 		return nil, nil
 	}
 	return nil, fmt.Errorf("vitest: the suite asked for %q", q.op)

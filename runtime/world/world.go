@@ -101,6 +101,8 @@ type Options struct {
 	RunsTests bool
 	// Console, if not nil, gets what the worker logs, besides Record.
 	Console engine.Logger
+	// Events, if not nil, gets what happens to the server, besides Record.
+	Events func(server.Event)
 	// AI is the URL of a provider of Workers AI, on the network; see server.Options.
 	AI string
 }
@@ -207,6 +209,9 @@ func (w *World) start() (err error) {
 		},
 		Events: func(ev server.Event) {
 			note(fmt.Sprintf("event %d %s", ev.Kind, strings.TrimSpace(ev.Worker+" "+strings.ReplaceAll(ev.Text, o.Dir, "DIR")))) // where the files lie is no observation
+			if o.Events != nil {
+				o.Events(ev)
+			}
 		},
 	}
 	open := func() error {

@@ -226,18 +226,16 @@ async function runFile(options, suites, unhandled) {
     if (load === undefined) throw new Error("minido test has not bundled " + path);
     return load();
   };
-  if (options.chaos !== undefined) {
-    const before = runner.onBeforeRunTask.bind(runner);
-    runner.onBeforeRunTask = async (test) => {
-      await before(test);
-      if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test) });
-    };
-    const after = runner.onAfterRunTask.bind(runner);
-    runner.onAfterRunTask = async (test) => {
-      await host("test-ends", { name: fullName(test) });
-      return after(test);
-    };
-  }
+  const before = runner.onBeforeRunTask.bind(runner);
+  runner.onBeforeRunTask = async (test) => {
+    await before(test);
+    if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test) });
+  };
+  const after = runner.onAfterRunTask.bind(runner);
+  runner.onAfterRunTask = async (test) => {
+    await host("test-ends", { name: fullName(test) });
+    return after(test);
+  };
   const spec = { filepath: options.file, testLocations: undefined };
   const [file] = await startTests([spec], runner);
   await new Promise((resolve) => setTimeout(resolve, 0)); // rejections of the last test are reported by then

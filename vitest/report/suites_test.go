@@ -237,6 +237,37 @@ func TestChaosRelay(t *testing.T) {
 	}
 }
 
+// A test that computes for ever ends by the CPU limit; the failure names it and the
+// place, and other files go on.
+func TestEndlessTest(t *testing.T) {
+	fixture, err := filepath.Abs("../../fixtures/testing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(fixture, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01", "limits": {"cpu_ms": 3000}}`, "w.ts": `export default {}`,
+		"a.test.ts": "import { it } from \"vitest\";\nit(\"is fine\", () => {});\nit(\"loops\", () => {\n  for (let n = 0; ; n++) globalThis.last = n;\n});\n",
+		"b.test.ts": "import { it } from \"vitest\";\nit(\"goes on\", () => {});\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := runIn(t, dir, vitest.Options{})
+	if len(r.Files) != 2 || r.Files[1].Failed() {
+		t.Fatalf("%q", lines(r))
+	}
+	for _, want := range []string{`while the test "loops" ran, the worker was restarted: the CPU time limit of a turn, 3s, was exceeded`, "(a.test.ts:4:"} {
+		if got := r.Files[0].Fatal; !strings.Contains(got, want) {
+			t.Errorf("%q is missing in %q", want, got)
+		}
+	}
+}
+
 // Snapshots that are missing are written where they may be, and those that differ
 // when that is asked for; a snapshot of the file and one in the source.
 func TestSnapshotsAreWritten(t *testing.T) {
