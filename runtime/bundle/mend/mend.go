@@ -157,6 +157,7 @@ func (m mender) list(l *[]ast.Statement, exact bool) {
 	if m.async {
 		*l = markDeclarations(*l)
 	}
+	*l = pruneUnreachable(*l)
 	for _, s := range *l {
 		m.node(s, exact)
 	}
@@ -179,6 +180,12 @@ func (m mender) node(n ast.Node, exact bool) {
 		m.unnameAll(n.List)
 	case *ast.IfStatement:
 		pruneIf(n)
+	case *ast.WhileStatement:
+		pruneLoop(n.Test, &n.Body)
+	case *ast.ForStatement:
+		if n.Test != nil {
+			pruneLoop(n.Test, &n.Body)
+		}
 	case *ast.ConditionalExpression:
 		pruneConditional(n)
 	case *ast.ArrowFunctionLiteral:

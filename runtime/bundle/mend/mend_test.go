@@ -310,8 +310,13 @@ func TestCodeThatCannotRun(t *testing.T) {
   ((a) => { if (!1) { var b = 1; } else if ("x") { a++; } return [a, b].join("/"); })(2),
   ((o) => (true ? o.f : (() => o)())())({ f() { return this === undefined; } }),
   ((a) => [false && (a = 5), 0 || a, "" && (() => a)(), null ?? 4, (1, 1) ? a : 0].join("/"))(9),
+  (() => { const log = []; O: for (let i = 0; i < 2; i++) { while (false) { log.push(2, 3); if (i) continue O; else break O; } log.push(i); } return log; })(),
+  (() => { const log = []; O: for (let i = 0; i < 2; i++) { for (; null;) { if (i) continue O; break O; } log.push(i); } return log; })(),
+  (() => { const log = []; O: for (let i = 0; i < 2; i++) { for (;;) { log.push(i); break; if (i) continue O; else { log.push(5, 6); break O; } } } return log; })(),
+  (() => { const log = []; A: { B: { if (-1) { log.push(1); } else { log.push(2, 3, 4, 5); log.push(6); break A; } log.push(7); } log.push(8); } return log; })(),
+  (() => { A: { B: { break B; var q = 5; let r = () => q; function g() { return 4; } if (q) break A; } return typeof q; } })(),
 ].join(";");`
-	if got, want := runMended(t, goja.New(), `"use strict";`+code, false).String(), "14;2;3/;true;false/9//4/9"; got != want {
+	if got, want := runMended(t, goja.New(), `"use strict";`+code, false).String(), "14;2;3/;true;false/9//4/9;0,1;0,1;0,1;1,7,8;undefined"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
