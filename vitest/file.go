@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
@@ -49,6 +51,10 @@ type fileRun struct {
 	real      bool // time passes as the machine's does
 }
 
+// syncTakes is how long a sync takes, of virtual time: what is ready to run then
+// runs before it, a loss of power included.
+const syncTakes = time.Microsecond
+
 // answer is what the suite's code returns.
 type answer struct {
 	Fatal     string
@@ -71,7 +77,8 @@ func (r *fileRun) do() (a *answer, err error) {
 	c.Entry = p.entry
 	var unserved error
 	r.world, err = world.Open(world.Options{Config: c, Others: p.others, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, RunsTests: true,
-		AI: "http://" + modelHost,
+		AI:       "http://" + modelHost,
+		SyncFull: true, SyncTakes: syncTakes, Power: func(killpoint.Point) (entropy.Source, bool) { return nil, false }, // powerLoss asks what was synced
 		Network: func(w *world.World) {
 			w.Net.Handle(hostName, r.host.handle)
 			unserved = r.model.serve(w)

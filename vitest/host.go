@@ -113,6 +113,8 @@ func (h *host) do(q question) (any, error) {
 		return nil, h.act(a)
 	case "act-all":
 		return nil, h.actAll(a.Verb, a.Sockets)
+	case "power-loss":
+		return nil, h.losePower()
 	case "alarms":
 		return h.alarms()
 	case "reset":
@@ -323,6 +325,18 @@ func (h *host) actAll(name, sockets string) error {
 		}
 	}
 	return nil
+}
+
+// losePower takes from all objects what they have in memory, and from their files
+// what was not synced.
+func (h *host) losePower() error {
+	err, over := error(nil), false
+	h.run.world.Server.ActOnIsolate(pool.Action{Verb: pool.LosePower}, func(e error) { err, over = e, true })
+	if stuck := h.run.world.Until(func() bool { return over }); stuck != nil {
+		return stuck
+	}
+	h.run.note("fault", "power lost")
+	return err
 }
 
 // alarms lists the objects that have one, by class and id.

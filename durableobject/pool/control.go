@@ -27,6 +27,7 @@ const (
 	Abort     Verb = "abort"     // ctx.abort(reason)
 	Crash     Verb = "crash"     // as if its process died now
 	FireAlarm Verb = "alarm"     // its alarm becomes due now
+	LosePower Verb = "power"     // as if the machine of all objects lost its power: see Pool.LosePower
 )
 
 // Errors of Act and Find, for people.
@@ -353,4 +354,24 @@ func (p *Pool) CrashAll() {
 		}
 		e.sockets.DropAll(1006, "")
 	}
+}
+
+// LosePower ends all incarnations as a loss of power does: what their files held
+// and was not synced is gone. What the alarm index holds was synced. It must run on
+// the loop of the present realm, between two of its tasks, and needs Options.Files.
+func (p *Pool) LosePower() error {
+	if p.opts.Files == nil {
+		return errors.New("a loss of power needs a disk that records what was synced: only simulations have one")
+	}
+	dirs := map[string]bool{}
+	p.mu.Lock()
+	for _, n := range p.namespaces { // order-independent: a set
+		dirs[n.dir] = true
+	}
+	p.mu.Unlock()
+	left := p.opts.Files.Freeze(func(path string) bool {
+		return dirs[filepath.Dir(path)] && !strings.HasPrefix(filepath.Base(path), alarms.IndexFile)
+	})
+	p.CrashAll()
+	return left.Restore()
 }

@@ -1,10 +1,13 @@
 package disk
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -163,4 +166,60 @@ func (d *Disk) unrecorded(root, to string, s map[string]*node, skip func(string)
 		}
 		return os.WriteFile(filepath.Join(to, rel), b, 0o600)
 	})
+}
+
+// Survivors is what a loss of power at one moment leaves of the files in some
+// directories. One from Freeze is used by one goroutine.
+type Survivors struct {
+	disk  *Disk
+	in    func(path string) bool
+	files map[string][]byte // by path
+}
+
+// Freeze takes, of the files for which in reports true, what a loss of power now
+// leaves: what was synced and nothing else.
+func (d *Disk) Freeze(in func(path string) bool) *Survivors {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	v := &Survivors{disk: d, in: in, files: map[string][]byte{}}
+	s := d.surviving(nil)
+	for path, n := range s { // order-independent: a copy
+		if !n.dir && in(path) && d.reachable(s, path) {
+			v.files[path] = n.surviving(nil)
+		}
+	}
+	return v
+}
+
+// Restore brings the files back to what they were frozen as: what has happened to
+// them since, and what had not been synced before, is undone. Nobody may have one
+// of them open. Directories stay.
+func (v *Survivors) Restore() error {
+	d := v.disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var errs []error
+	for path, n := range d.names { // order-independent: each is a file of its own
+		if _, survives := v.files[path]; !survives && !n.dir && v.in(path) {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+			delete(d.names, path)
+		}
+	}
+	for dir, pending := range d.dirs { // order-independent: each keeps its own
+		d.dirs[dir] = slices.DeleteFunc(pending, func(r rename) bool { return v.in(r.path) })
+	}
+	maps.DeleteFunc(d.kept, func(path string, n *node) bool { return !n.dir && v.in(path) })
+	for path, b := range v.files { // order-independent: each is a file of its own
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			errs = append(errs, err)
+		}
+		n := &node{durable: b}
+		d.names[path], d.kept[path] = n, n
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("disk: restore: %w", err)
+	}
+	return nil
 }

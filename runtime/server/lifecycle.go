@@ -120,8 +120,9 @@ var ErrNoIsolate = errors.New("no isolate is running: the project has only asset
 
 // ActOnIsolate does to the whole isolate, and so to module state, every object
 // and every request in it, what the verb does to one object: Evict (refused
-// while something is in progress, unless forced), Reset or Crash. done is
-// called exactly once, when the worker answers again.
+// while something is in progress, unless forced), Reset or Crash. LosePower ends
+// the objects and leaves the isolate. done is called exactly once, when the worker
+// answers again.
 func (s *Server) ActOnIsolate(a pool.Action, done func(error)) {
 	s.mu.Lock()
 	w := s.current
@@ -135,6 +136,10 @@ func (s *Server) ActOnIsolate(a pool.Action, done func(error)) {
 		s.opts.Scheduler.Go("reset isolate", func() { s.resetIsolate(w, done) })
 	case pool.Evict, pool.Crash:
 		if err := w.iso.Engine.PostLoop(func() { s.discard(w, a, done) }); err != nil {
+			done(ErrNoIsolate)
+		}
+	case pool.LosePower:
+		if err := w.iso.Engine.PostLoop(func() { done(s.pool.LosePower()) }); err != nil {
 			done(ErrNoIsolate)
 		}
 	default:

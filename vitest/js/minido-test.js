@@ -11,6 +11,7 @@ export const crash = (stub) => host("act", { id: id("crash", stub), verb: "crash
 export const evict = (stub) => host("act", { id: id("evict", stub), verb: "evict", sockets: "close" });
 export const hibernate = (stub) => host("act", { id: id("hibernate", stub), verb: "evict", sockets: "hibernate" });
 export const kill = () => host("act-all", { verb: "crash" });
+export const powerLoss = () => host("power-loss");
 
 export const killAt = (point) => host("kill-at", { point: String(point) });
 
@@ -55,5 +56,3 @@ export const chaos = {
     running.chaosSkips[test.id] = reason;
   },
 };
-
-export const powerLoss = () => { throw new Error("minido test does not offer powerLoss(): a suite runs inside the process that would lose power; use minido chaos --power"); };

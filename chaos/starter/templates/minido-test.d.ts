@@ -12,6 +12,8 @@ declare module "minido:test" {
   export function hibernate(stub: Stub): Promise<void>;
   /** All objects die. */
   export function kill(): Promise<void>;
+  /** All objects die, and their storage loses what was not synced; what was answered is there. */
+  export function powerLoss(): Promise<void>;
   /** All objects die when one reaches the effect point, such as "commit:after(Room/r)" (docs/chaos.md). */
   export function killAt(point: string): Promise<void>;
   export const clock: {
