@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"minido.dev/minido/runtime/config"
 )
 
@@ -67,6 +69,46 @@ func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 			c.Vars = append(c.Vars, name+":"+w.Bindings[name])
 		}
 		all = append(all, c)
+	}
+	functions, err := o.functions(s)
+	return append(all, functions...), err
+}
+
+// functionWorker answers with a function of the configuration, which the worker
+// evaluates as evaluateConfig does. It has no way out of its own.
+const functionWorker = `import { functions, settle } from "vitest/config";
+globalThis.__migrations = () => [];
+globalThis.fetch = () => Promise.reject(new TypeError("a function of the vitest configuration cannot fetch: tests have no network"));
+const miniflare = new Proxy({}, { get(_, name) { throw new Error("minido test runs this function without miniflare: " + String(name) + " is not available"); } });
+const settled = settle(c.default);
+export default {
+  async fetch(request) {
+    await settled;
+    try {
+      const response = await functions[%d](request, miniflare);
+      if (!(response instanceof Response)) throw new TypeError("a function of the vitest configuration answered no Response");
+      return response;
+    } catch (e) { // as miniflare
+      console.error(e);
+      return new Response(e?.stack ?? String(e), { status: 500 });
+    }
+  },
+};`
+
+// functions are the workers of the functions that the configuration binds to: with the
+// plugin they run in Node.js.
+func (o *Options) functions(s *settings) (all []config.Options, err error) {
+	for _, n := range s.Functions {
+		text, err := forNode(s.file, fmt.Sprintf(functionWorker, n), api.FormatESModule)
+		if err != nil {
+			return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", s.file, err)}
+		}
+		name := fmt.Sprintf("minido-function-%d", n)
+		dir, err := generated(o.CacheDir, name, map[string]string{"worker.mjs": text})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, config.Options{Dir: dir, Entry: filepath.Join(dir, "worker.mjs"), NoFile: true, CompatibilityDate: s.Date, CompatibilityFlags: []string{"nodejs_compat"}, Add: json.RawMessage(`{"name":"` + name + `"}`), AddFrom: filepath.Base(s.file)})
 	}
 	return all, nil
 }

@@ -33,19 +33,9 @@ func evaluateConfig(file string) (string, error) {
 // its namespace and which leaves a promise of a text in globalThis.result. The
 // runtime is the caller's.
 func evaluate(file, code string) (string, *goja.Runtime, error) {
-	slashed := filepath.ToSlash(file)
-	quoted, err := json.Marshal(map[string]string{"file": slashed, "dir": path.Dir(slashed), "url": "file:///" + strings.TrimPrefix(slashed, "/")})
+	script, err := forNode(file, code, api.FormatIIFE)
 	if err != nil {
 		return "", nil, err
-	}
-	r := api.Build(api.BuildOptions{Stdin: &api.StdinOptions{Contents: fmt.Sprintf("import * as c from %q; ", file) + code, ResolveDir: filepath.Dir(file)},
-		Bundle: true, Format: api.FormatIIFE, Target: api.ES2017, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Plugins: []api.Plugin{configPlugin}, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8,
-		Define: map[string]string{"import.meta.url": "__config.url", "import.meta.dirname": "__config.dir", "import.meta.filename": "__config.file", "__dirname": "__config.dir", "__filename": "__config.file"}})
-	if len(r.Errors) > 0 {
-		for i := range r.Errors {
-			r.Errors[i].Notes = advice(r.Errors[i], filepath.Dir(file))
-		}
-		return "", nil, errors.New(strings.TrimSpace(strings.Join(api.FormatMessages(r.Errors, api.FormatMessagesOptions{}), "")))
 	}
 	vm := goja.New()
 	if err := vm.Set("__migrations", func(call goja.FunctionCall) goja.Value {
@@ -57,14 +47,32 @@ func evaluate(file, code string) (string, *goja.Runtime, error) {
 	}); err != nil {
 		return "", nil, err
 	}
-	if _, err := vm.RunString("globalThis.__config = " + string(quoted)); err != nil {
-		return "", nil, err
-	}
-	if _, err := vm.RunScript(file, string(r.OutputFiles[0].Contents)); err != nil {
+	if _, err := vm.RunScript(file, script); err != nil {
 		return "", nil, err
 	}
 	text, err := settled(vm.Get("result"))
 	return text, vm, err
+}
+
+// forNode bundles a file that is made for Node.js, and then code, in which c is its
+// namespace.
+func forNode(file, code string, format api.Format) (string, error) {
+	slashed := filepath.ToSlash(file)
+	place, err := json.Marshal(map[string]string{"file": slashed, "dir": path.Dir(slashed), "url": "file:///" + strings.TrimPrefix(slashed, "/")})
+	if err != nil {
+		return "", err
+	}
+	r := api.Build(api.BuildOptions{Stdin: &api.StdinOptions{Contents: fmt.Sprintf("import * as c from %q; ", file) + code, ResolveDir: filepath.Dir(file)},
+		Bundle: true, Format: format, Target: api.ES2017, Platform: api.PlatformNeutral, MainFields: []string{"module", "main"}, Plugins: []api.Plugin{configPlugin}, LogLevel: api.LogLevelSilent, Charset: api.CharsetUTF8,
+		Banner: map[string]string{"js": "globalThis.__config = " + string(place) + ";"},
+		Define: map[string]string{"import.meta.url": "__config.url", "import.meta.dirname": "__config.dir", "import.meta.filename": "__config.file", "__dirname": "__config.dir", "__filename": "__config.file"}})
+	if len(r.Errors) > 0 {
+		for i := range r.Errors {
+			r.Errors[i].Notes = advice(r.Errors[i], filepath.Dir(file))
+		}
+		return "", errors.New(strings.TrimSpace(strings.Join(api.FormatMessages(r.Errors, api.FormatMessagesOptions{}), "")))
+	}
+	return string(r.OutputFiles[0].Contents), nil
 }
 
 var unresolved = regexp.MustCompile(`^Could not resolve "((?:@[^/"]+/)?[^./"@][^/"]*)`)
@@ -80,7 +88,7 @@ func advice(m api.Message, dir string) []api.Note {
 
 // configPlugin gives files that are made for Node.js what minido has of it.
 var configPlugin = api.Plugin{Name: "minido", Setup: func(b api.PluginBuild) {
-	known := `^(vitest/config|vite|minido/vitest|@cloudflare/(vitest-plugin|vitest-pool-workers(/config)?)|(node:)?(path|url|process))$`
+	known := `^(vitest/config|vite|miniflare|minido/vitest|@cloudflare/(vitest-plugin|vitest-pool-workers(/config)?)|(node:)?(path|url|process))$`
 	b.OnResolve(api.OnResolveOptions{Filter: known}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		return api.OnResolveResult{Path: strings.TrimPrefix(a.Path, "node:"), Namespace: "minido"}, nil
 	})

@@ -81,6 +81,11 @@ func (r *fileRun) do() (a *answer, err error) {
 		SyncFull: true, SyncTakes: syncTakes, Power: func(killpoint.Point) (entropy.Source, bool) { return nil, false }, // powerLoss asks what was synced
 		Network: func(w *world.World) {
 			w.Net.Handle(hostName, r.host.handle)
+			if name := p.settings.Outbound; name != "" {
+				w.Net.Handle("*", func(req *event.Request, done func(*event.Response, error)) func(error) {
+					return r.outbound(name, req, done)
+				})
+			}
 			unserved = r.model.serve(w)
 		}, Point: r.point, Console: r.log,
 		Events: func(ev server.Event) {
@@ -119,6 +124,17 @@ func (r *fileRun) do() (a *answer, err error) {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
 	return a, nil
+}
+
+// outbound has the worker of that name answer what goes to the network, as miniflare's
+// outboundService does.
+func (r *fileRun) outbound(name string, req *event.Request, done func(*event.Response, error)) func(error) {
+	service := r.world.Server.Worker(name)
+	if service == nil {
+		done(nil, fmt.Errorf("the option miniflare.outboundService names the worker %q, which miniflare.workers does not have", name))
+		return func(error) {}
+	}
+	return service.Fetch(req, done)
 }
 
 // act does what is due between two steps.

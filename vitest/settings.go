@@ -31,8 +31,12 @@ type settings struct {
 	Add json.RawMessage
 	// Others are the workers beside the one that is tested.
 	Others []auxiliary
-	Date   string
-	Flags  []string
+	// Functions are the numbers of the functions that the options bind to.
+	Functions []int
+	// Outbound is the name of the worker that answers what goes out, "" for none.
+	Outbound string
+	Date     string
+	Flags    []string
 	// Name is the project's, "" for one without.
 	Name string
 	// GlobalSetup are modules that run once before all files.

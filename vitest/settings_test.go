@@ -57,7 +57,7 @@ func TestRefusedSettings(t *testing.T) {
 		`export default { test: { projects: ["a"] } }`:                            `test.projects: there is no "a"`,
 		`export default { test: { browser: {}, benchmark: {} } }`:                 "does not support test.browser, test.benchmark",
 		`export default { test: { projects: [{ plugins: [{ name: "vue" }] }] } }`: "the plugin vue",
-		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService() {}, serviceBindings: { A: () => {} } } })] }`: "miniflare.workers: w without script, scriptPath or modules, the pool's option miniflare.outboundService",
+		`import { cloudflareTest } from "@cloudflare/vitest-plugin"; export default { plugins: [cloudflareTest({ miniflare: { workers: [{ name: "w" }], outboundService: { network: { allow: ["private"] } }, serviceBindings: { A: { disk: { path: "." } } } } })] }`: "miniflare.workers: w without script, scriptPath or modules, the pool's option miniflare.outboundService that is neither a function nor names a worker, the pool's option miniflare.serviceBindings.A that is neither",
 		`export default { plugins: [{ name: "react" }] }`:                    "the plugin react",
 		`import fs from "node:fs"; export default { root: fs.cwd }`:          "without Node.js: node:fs",
 		`import p from "@no/plugin/vite"; export default { plugins: [p()] }`: "run npm install @no/plugin in ",

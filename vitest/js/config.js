@@ -47,8 +47,8 @@ export const fileURLToPath = (url) => unrooted(decodeURIComponent(String(url).re
 export const env = {}, cwd = () => __config.dir;
 export default { join, resolve, dirname, basename, normalize, env, cwd, fileURLToPath };
 
-globalThis.process = { env, cwd };
-globalThis.URL = class {
+globalThis.process ??= { env, cwd };
+globalThis.URL ??= class {
   constructor(path, base) { this.href = String(path).startsWith("file:") ? String(path) : "file:///" + resolve(dirname(fileURLToPath(base)), String(path)).replace(/^\//, ""); }
   get pathname() { return unrooted(this.href.slice(7)); } // aliases are made of it
   toString() { return this.href; }
@@ -60,6 +60,15 @@ const known = new Set(["include", "exclude", "setupFiles", "globals", "globalSet
 const passed = ["sequence", "clearMocks", "mockReset", "restoreMocks", "unstubEnvs", "unstubGlobals", "fakeTimers", "allowOnly", "maxConcurrency", "chaiConfig", "expect", "provide"];
 const pool = new Set(["wrangler", "main", "miniflare", "isolatedStorage", "singleWorker", "experimental_remoteBindings", "remoteBindings", "additionalExports"]);
 const list = (v) => v === undefined ? [] : [].concat(v);
+
+// Of the package miniflare: the classes that functions of the options answer with.
+const { Request, Response, Headers, FormData, fetch } = globalThis;
+export { Request, Response, Headers, FormData, fetch };
+
+// functions are those of the options that answer requests, in the order in which settle
+// finds them. Each is a worker of its own, which finds its function by the number.
+export const functions = [];
+const numbered = (f) => "minido-function-" + (functions.push(f) - 1);
 
 // settle gives the part of a configuration that minido uses, as JSON.
 export async function settle(given) {
@@ -74,7 +83,8 @@ export async function settle(given) {
   if (typeof options === "function") options = await options({ inject: (key) => test.provide?.[key] });
   for (const key of Object.keys(options)) if (!pool.has(key)) refused.push("the pool's option " + key);
   const { compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
-  const { texts, add, others } = worker(rest, refused);
+  const before = functions.length;
+  const { texts, add, others, outbound } = worker(rest, refused);
   for (const p of plugins) if (!("cloudflare" in p)) refused.push("the plugin " + (p.name ?? "without a name"));
   const alias = {};
   for (const a of [config.resolve?.alias, test.alias]) {
@@ -89,7 +99,7 @@ export async function settle(given) {
   return JSON.stringify({
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
-    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, others, date: compatibilityDate, flags: compatibilityFlags, refused,
+    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });
 }
@@ -113,6 +123,7 @@ async function projects(given, parent) {
 // that are above .dev.vars.
 function worker(options, refused) {
   const texts = {}, vars = {}, add = {}, queues = {}, others = [];
+  let outbound;
   const named = (v, make) => Array.isArray(v) ? v.map((name) => make(name, name, {})) : Object.entries(v).map(([name, x]) => typeof x === "string" ? make(name, x, {}) : make(name, undefined, x));
   const queue = (name) => String(name).toLowerCase().replaceAll("_", "-");
   const known = {
@@ -133,7 +144,8 @@ function worker(options, refused) {
     serviceBindings: (v) => {
       add.services = [];
       for (const [binding, x] of Object.entries(v)) {
-        if (typeof x === "function") refused.push(`the pool's option miniflare.serviceBindings.${binding} as a function (it would run in Node.js: put the stand-in into a worker of its own, or mock it with vi.spyOn)`);
+        if (typeof x === "function") add.services.push({ binding, service: numbered(x) });
+        else if (typeof x !== "string" && typeof x?.name !== "string") refused.push(`the pool's option miniflare.serviceBindings.${binding} that is neither a function nor names a worker`);
         else add.services.push(typeof x === "string" ? { binding, service: x } : { binding, service: x.name, entrypoint: x.entrypoint, props: x.props });
       }
     },
@@ -147,6 +159,12 @@ function worker(options, refused) {
     workerLoaders: (v) => { add.worker_loaders = named(v, (binding) => ({ binding })); },
     versionMetadata: (v) => { add.version_metadata = { binding: v }; },
     email: (v) => { add.send_email = v.send_email; },
+    outboundService: (v) => {
+      outbound = typeof v === "function" ? numbered(v) : v?.name ?? v;
+      if (typeof outbound === "string") return;
+      outbound = undefined;
+      refused.push("the pool's option miniflare.outboundService that is neither a function nor names a worker");
+    },
     workers: (v) => { for (const w of v) others.push(auxiliary(w, refused)); },
     verbose: () => {},
   };
@@ -157,7 +175,7 @@ function worker(options, refused) {
   }
   if (Object.keys(vars).length > 0) add.vars = vars;
   if (Object.keys(queues).length > 0) add.queues = queues;
-  return { texts, add, others };
+  return { texts, add, others, outbound };
 }
 
 // auxiliary makes settings of a worker beside the one that is tested: its files, the first
@@ -169,7 +187,8 @@ function auxiliary({ name, script, scriptPath, modules, modulesRoot, modulesRule
   else if (script !== undefined) files.push({ path: "worker.mjs", text: script });
   else refused.push(`the pool's option miniflare.workers: ${name} without script, scriptPath or modules`);
   if (rest.workers) refused.push("the pool's option miniflare.workers within another");
-  const { texts, add } = worker({ ...rest, workers: undefined }, refused);
+  if (rest.outboundService) refused.push("the pool's option miniflare.workers: outboundService of one of them (that of the tested worker answers for all)");
+  const { texts, add } = worker({ ...rest, workers: undefined, outboundService: undefined }, refused);
   return { name, files, root: rootPath, bindings: texts, add: { name, ...add }, date: compatibilityDate, flags: compatibilityFlags ?? [] };
 }
 
