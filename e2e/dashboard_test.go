@@ -273,6 +273,72 @@ func TestErrorPage(t *testing.T) {
 	page.until(`document.body.innerText.includes("Durable Objects")`)
 }
 
+// The worker of a chaos campaign: it counts in memory, and forgets what it has answered.
+const forgetfulWorker = `
+import { DurableObject } from "cloudflare:workers";
+export class Room extends DurableObject {
+  async fetch() {
+    this.n ??= (await this.ctx.storage.get("n")) ?? 0;
+    this.n++;
+    if (this.n % 3 === 0) await this.ctx.storage.put("n", this.n);
+    return new Response(String(this.n));
+  }
+}
+export default { async fetch(request, env) { return env.ROOM.getByName("<img src=x onerror=\"document.title = 'broken in'\">").fetch(request); } };`
+
+// A person starts a campaign, watches it, looks at a finding, steps through its timeline,
+// replays it, and stops another campaign.
+func TestDashboardChaos(t *testing.T) {
+	page := browse(t)
+	env := []string{"MINIDO_CONTROL_DIR=" + t.TempDir()}
+	dir := project(t, map[string]string{"worker.js": forgetfulWorker, "wrangler.json": `{"name": "forgetful", "main": "worker.js", "compatibility_date": "2026-08-01",
+		"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "1", "new_sqlite_classes": ["Room"]}]}`,
+		"count.chaos.ts": `import { scenario } from "minido:chaos";
+			export default scenario("count", { async drive({ fetch, attempt }) { for (let i = 0; i < 4; i++) await attempt(() => fetch("POST", "/count")); } });`})
+	s, err := launch(t, process.Options{Env: env, Command: []string{minido, "dev", "--ip", "127.0.0.1", "-c", filepath.Join(dir, "wrangler.json"), "--port", "0",
+		"--persist-to", filepath.Join(t.TempDir(), "state")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(minido, "dashboard")
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.visit(strings.TrimSpace(string(out)))
+	page.click("nav a", "Chaos")
+	page.until(`document.querySelector("select[name=scenario]")?.value === "count.chaos.ts"`)
+	page.click("button", "Start")
+	page.until(`document.querySelector(".progress [role=status]").innerText === "FAILED"`)
+	page.until(`document.querySelectorAll(".list .row").length > 0`)
+	page.eval(`document.querySelector(".list .row").click()`)
+	page.until(`document.querySelector("aside .moment")?.innerText.includes("SIGKILL at")`)
+	page.until(`[...document.querySelectorAll("aside code")].some(e => e.innerText.startsWith("minido chaos replay . --mode sim"))`)
+	before := page.eval(`JSON.stringify(document.querySelector(".moment").innerText)`)
+	page.click("button", "◀ Back")
+	page.until(`document.querySelector(".moment").innerText !== ` + before)
+	page.click("button", "Forward ▶")
+	page.until(`document.querySelector(".moment").innerText === ` + before)
+	page.until(`document.querySelectorAll("aside .list .row").length > 3`)
+	show(t, page, "chaos")
+	page.click("button", "Replay it here")
+	page.until(`document.querySelector(".progress code").innerText.startsWith("minido chaos replay") && document.querySelector(".progress [role=status]").innerText === "FAILED"`)
+	page.until(`document.querySelectorAll("main > .split > .list .row").length === 1`)
+
+	page.eval(`document.querySelector("select[name=mode]").value = "process"`)
+	page.click("button", "Start")
+	page.until(`document.querySelector(".progress [role=status]").innerText === "running"`)
+	page.click("button", "Stop")
+	page.until(`document.querySelector(".progress [role=status]").innerText === "STOPPED"`)
+	if _, got := ask(t, "GET", s.url+"/"); got != "1" {
+		t.Errorf("the running server was asked by a campaign: it has counted to %s", got)
+	}
+	if title := page.eval(`document.title`); strings.Contains(title, "broken in") {
+		t.Error("a text of the worker became markup")
+	}
+}
+
 // show looks at a page in light and dark; -update writes the pictures of docs.
 func show(t *testing.T, page *browserPage, name string) {
 	t.Helper()

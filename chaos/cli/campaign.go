@@ -74,7 +74,7 @@ type Common struct {
 
 	Jobs      int      `placeholder:"N" help:"How many runs at a time. Default: twice the number of processors; in a simulation that number."`
 	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts. minido chaos merge merges the reports."`
-	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), json, junit, github, html or markdown; may be repeated. Default: list; story for run."`
+	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), ndjson (a line of JSON for each run), json, junit, github, html or markdown; may be repeated. Default: list; story for run."`
 	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
 	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
 	NoStandby bool     `hidden:"" help:"Start each server only when it is needed."`

@@ -2,7 +2,9 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +33,41 @@ type row struct {
 	text   string
 	times  int
 	border bool // a death, or the start of the next life
+}
+
+// Moment is a line of a case's timeline: what happened in a lane.
+type Moment struct {
+	AtMs float64 // since the case began
+	Lane string  // "client", an object, "effects", "model"; "" is across all
+	Text string
+	// Times is how often it happened, one after another.
+	Times int
+	// Border says that it is a death, or the start of the next life.
+	Border bool
+}
+
+// Timeline is what happened in a case, in order, by the directory of its evidence. It is
+// empty for "", and where the evidence was deleted.
+//
+// # Errors
+//
+// Those of reading the history.
+func Timeline(dir string) ([]Moment, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	events, err := readHistory(filepath.Join(dir, "history.ndjson"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("report: the timeline: %w", err)
+	}
+	var out []Moment
+	for _, r := range rowsOf(inOrder(events)) {
+		out = append(out, Moment{AtMs: r.atMs, Lane: r.lane, Text: r.text, Times: r.times, Border: r.border})
+	}
+	return out, nil
 }
 
 // terminalTimeline is a case with a death as lines of text; nil if it has no history.

@@ -1,5 +1,6 @@
 // Package report shows a campaign: to a person while it runs (list, or story for a
-// single case), and to machines when it is over (json, junit, github, html, markdown).
+// single case), to programs line by line (ndjson), and to machines when it is over (json,
+// junit, github, html, markdown).
 package report
 
 import (
@@ -73,9 +74,17 @@ func Open(kinds []string, out io.Writer, color, live bool) (*Set, error) {
 			s.progress, s.ends, s.observe = append(s.progress, t.progress), append(s.ends, t.end), t.observe
 			continue
 		}
+		if kind == "ndjson" {
+			l, err := openLines(out, file)
+			if err != nil {
+				return nil, err
+			}
+			s.progress, s.ends = append(s.progress, l.progress), append(s.ends, l.finish)
+			continue
+		}
 		write := writers[kind]
 		if write == nil {
-			return nil, fmt.Errorf("%q is none of list, story, json, junit, github, html, markdown", kind)
+			return nil, fmt.Errorf("%q is none of list, story, ndjson, json, junit, github, html, markdown", kind)
 		}
 		jsonToo = jsonToo && !(kind == "json" && file == "")
 		s.ends = append(s.ends, func(r campaign.Report) error { return writeTo(out, kind, file, r, write) })

@@ -128,7 +128,7 @@ func (c *devCommand) Run() error {
 	pacer := sched.NewPacer(sch, steered, clock.Real{})
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	// Who waits for "Ready" finds the control API.
-	api, stopControl := c.control(term, s, sch, pacer, happened)
+	api, stopControl := c.control(term, s, sch, machine, pacer, happened)
 	stopInspector := c.inspector(term, s, machine, happened)
 	if api != nil {
 		dashboard.Store(api.DashboardPage())
@@ -164,17 +164,19 @@ func (c *devCommand) heap() *engine.HeapWatch {
 }
 
 // control starts the control API; without one api is nil, and the server goes on.
-func (c *devCommand) control(term *terminal, s *server.Server, sch sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed) (api *control.Control, stop func(context.Context) error) {
+func (c *devCommand) control(term *terminal, s *server.Server, sch, machine sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed) (api *control.Control, stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
 	if c.NoControl {
 		return nil, none
 	}
-	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version, Feed: happened})
+	campaigns := c.harness(s.Project(), machine)
+	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version,
+		Feed: happened, Harness: campaigns})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
 		return nil, none
 	}
-	return api, api.Close
+	return api, func(ctx context.Context) error { return errors.Join(campaigns.Close(ctx), api.Close(ctx)) }
 }
 
 // inspector starts the inspector, if a port was given; without one the server goes on.

@@ -48,6 +48,12 @@ export default { fetch(req, env) { return env.ROOM.getByName("lobby").fetch(req)
 // start runs a server with a control API, on the real network.
 func start(t *testing.T) (*Control, *server.Server, *Client) {
 	t.Helper()
+	return startWith(t, nil)
+}
+
+// startWith has a harness for campaigns, too.
+func startWith(t *testing.T, h Harness) (*Control, *server.Server, *Client) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"worker.js": worker, "wrangler.json": `{"name": "chat", "main": "worker.js", "compatibility_date": "2026-08-01",
 "durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`} {
@@ -64,7 +70,7 @@ func start(t *testing.T) (*Control, *server.Server, *Client) {
 		t.Fatal(err)
 	}
 	c, err := Start(Options{Server: s, Scheduler: sch, Entropy: entropy.System{}, Dir: filepath.Join(t.TempDir(), "control"), Version: "test",
-		Feed: feed.New(clock.Real{}, s.Points())})
+		Feed: feed.New(clock.Real{}, s.Points()), Harness: h})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -74,6 +74,12 @@ func (c *Control) endpoints() []endpoint {
 				{"follow", "boolean", "false ends the answer with what there is."},
 			}},
 		endpoint{method: "POST", path: "/v1/request", summary: "Sends a request to the worker and gives its response.", serve: c.request, ask: WorkerRequest{}, answer: WorkerResponse{}},
+		endpoint{method: "GET", path: "/v1/chaos", summary: "What chaos campaigns can be started, and how the last one does.", serve: c.chaos, answer: Chaos{},
+			query: []parameter{{"after", "integer", "Lists the cases with a higher number only."}}},
+		endpoint{method: "POST", path: "/v1/chaos/start", summary: "Starts a campaign on the project, with state of its own.", serve: c.startChaos, ask: CampaignRequest{}, answer: Chaos{}},
+		endpoint{method: "POST", path: "/v1/chaos/stop", summary: "Asks the campaign to end.", serve: c.stopChaos, ask: struct{}{}, answer: Chaos{}},
+		endpoint{method: "GET", path: "/v1/chaos/case", summary: "A case of the last campaign with its timeline.", serve: c.chaosCase, answer: CaseDetail{},
+			query: []parameter{{"n", "integer", "Its number."}}},
 		endpoint{method: "POST", path: "/v1/dashboard", summary: "An address that opens the dashboard, once.", serve: c.ticket, ask: struct{}{}, answer: DashboardURL{}},
 		endpoint{method: "POST", path: sessionPath, summary: "Exchanges the ticket of such an address for a token.", serve: c.session, ask: SessionRequest{}, answer: SessionToken{}, public: true},
 	)

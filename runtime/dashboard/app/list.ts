@@ -33,6 +33,9 @@ export class List<T> {
     this.later();
   }
 
+  // pick chooses a row by its number, as a click on it does.
+  pick(i: number): void { this.choose(i); }
+
   get selected(): T | undefined { return this.rows[this.at]; }
   private get atEnd(): boolean { return this.scroll.scrollTop + this.scroll.clientHeight >= this.scroll.scrollHeight - 2 * height; }
 

@@ -1,4 +1,5 @@
 import { enter, get, Refusal, type Status } from "./api";
+import { chaos } from "./chaos";
 import { client } from "./client";
 import { clock } from "./clock";
 import { data } from "./data";
@@ -14,6 +15,7 @@ const pages: [path: string, title: string, show: (main: HTMLElement, signal: Abo
   ["timeline", "Timeline", (main, signal) => live(main, signal, true)],
   ["logs", "Requests and logs", (main, signal) => live(main, signal, false)],
   ["client", "Client", (main, signal, again = "") => client(main, signal, again)],
+  ["chaos", "Chaos", (main, signal) => chaos(main, signal)],
   ["time", "Time", clock],
 ];
 
