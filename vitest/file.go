@@ -96,7 +96,10 @@ func (r *fileRun) do() (a *answer, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.world.Stop()) }()
+	defer func() {
+		err = errors.Join(err, r.world.Stop())
+		p.options.measure.fold()
+	}()
 	if unserved != nil {
 		return nil, unserved
 	}

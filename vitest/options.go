@@ -1,6 +1,7 @@
 package vitest
 
 import (
+	"encoding/json"
 	"io"
 	"time"
 
@@ -54,11 +55,15 @@ type Options struct {
 	// Repeat runs everything that many times, each with the next seed, until something fails; 0 is
 	// once.
 	Repeat int
+	// Coverage are options of coverage as JSON (coverage.Options), which go before those of
+	// the configuration.
+	Coverage json.RawMessage
 	// Progress, if not nil, is told of each file as it ends.
 	Progress func(*File)
 
 	only    []string        // absolute: only these files run; nil for all
 	bundles *server.Bundles // what is kept between runs
+	measure *measurement    // nil if nothing is measured
 }
 
 // Fault is what Options.Chaos does to objects.

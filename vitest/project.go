@@ -285,6 +285,9 @@ func (p *project) amend(b *bundle.Options) {
 		b.Alias[from] = to
 	}
 	b.Mocks = true
+	if b.Entry == p.entry {
+		p.options.measure.count(b)
+	}
 	b.Define["import.meta.env"] = "globalThis.__vitest_worker__.metaEnv"
 	b.Define["import.meta.vitest"] = "undefined"
 	for from, to := range p.settings.Define {

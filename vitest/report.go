@@ -1,6 +1,10 @@
 package vitest
 
-import "time"
+import (
+	"time"
+
+	"minido.dev/minido/vitest/coverage"
+)
 
 // Report is the outcome of a run.
 type Report struct {
@@ -18,6 +22,8 @@ type Report struct {
 	Lost  int
 	Skips []Skip
 	Time  time.Duration // of the machine
+	// Coverage is what was measured, nil if nothing was, or tests failed.
+	Coverage *coverage.Result `json:"-"`
 }
 
 // File is the outcome of one test file.

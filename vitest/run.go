@@ -38,6 +38,9 @@ func Run(o Options) (*Report, error) {
 	if err := os.MkdirAll(o.CacheDir, 0o700); err != nil {
 		return nil, fmt.Errorf("vitest: %w", err)
 	}
+	if err := o.startMeasuring(each); err != nil {
+		return nil, err
+	}
 	report := &Report{Dir: o.Dir, Chaos: o.Chaos}
 	for range max(o.Repeat, 1) {
 		for _, s := range each {
@@ -49,6 +52,11 @@ func Run(o Options) (*Report, error) {
 			break
 		}
 		o.Seed++
+	}
+	if o.measure != nil {
+		if report.Coverage, err = o.measure.result(report.Failed()); err != nil {
+			return nil, err
+		}
 	}
 	report.Time = o.Clock.Now().Sub(began)
 	return report, nil

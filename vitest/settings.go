@@ -46,6 +46,8 @@ type settings struct {
 		Path     string
 		Settings *rawSettings
 	}
+	// Coverage is test.coverage, nil without it (coverage.Options).
+	Coverage json.RawMessage
 	// Refused names options that are set and not supported.
 	Refused []string
 }
@@ -86,7 +88,11 @@ func (o *Options) settings() ([]*settings, error) {
 	if err := json.Unmarshal([]byte(text), &raw); err != nil {
 		return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", file, err)}
 	}
-	return o.each(&raw, file)
+	all, err := o.each(&raw, file)
+	for _, s := range all { // vitest has one for all projects
+		s.Coverage = raw.Coverage
+	}
+	return all, err
 }
 
 // rawSettings are settings as js/config.js returns them.

@@ -39,9 +39,10 @@ type testCommand struct {
 	Points   int           `placeholder:"N" help:"With --chaos: at most N points of each test, evenly spread."`
 	At       int           `placeholder:"N" help:"With --chaos: only the N-th point."`
 
-	Repeat   int  `placeholder:"N" help:"Run everything up to N times, each with the next seed, until something fails."`
-	Watch    bool `short:"w" help:"Stay, and run again the test files that a changed file reaches; keys, each with Enter, are listed after a run."`
-	Coverage bool `hidden:"" help:"Refused."`
+	Repeat int  `placeholder:"N" help:"Run everything up to N times, each with the next seed, until something fails."`
+	Watch  bool `short:"w" help:"Stay, and run again the test files that a changed file reaches; keys, each with Enter, are listed after a run."`
+
+	Coverage coverageFlags `embed:""`
 
 	PassWithNoTests bool   `name:"passWithNoTests" help:"Exit with 0 if there are no test files."`
 	CacheDir        string `placeholder:"DIR" help:"Directory for transformed modules. Default: .wrangler/minido-test in the project."`
@@ -52,7 +53,7 @@ func (testCommand) Help() string {
 	return `Runs a project's vitest suites inside its worker, in simulated worlds with virtual time and without Node.js
 (docs/testing.md). The project's own vitest is used; a project that has none installed gets the one that minido carries.
 
-Exit codes: 0 all passed, 1 a test failed or a fault made one fail, 2 wrong flags, configuration or project.`
+Exit codes: 0 all passed, 1 a test failed or a fault made one fail or coverage is below a threshold, 2 wrong flags, configuration or project.`
 }
 
 // Run implements kong's command interface.
@@ -95,10 +96,14 @@ func (c *testCommand) run(out io.Writer) error {
 		}
 		o.Imports = o.Imports || kind == report.Tasks
 	}
-	if c.Coverage {
-		return usage("--coverage: minido test measures no coverage; run vitest with Cloudflare's plugin and the provider istanbul for it")
+	if o.Coverage, err = c.Coverage.options(); err != nil {
+		return err
+	}
+	if c.Watch && c.Coverage.Enabled != nil && *c.Coverage.Enabled {
+		return usage("--watch goes without --coverage")
 	}
 	if c.Watch {
+		o.Coverage = json.RawMessage(`{"enabled":false}`)
 		return c.watch(o, names, out)
 	}
 	r, err := vitest.Run(o)
@@ -110,10 +115,14 @@ func (c *testCommand) run(out io.Writer) error {
 			return err
 		}
 	}
+	missed, err := writeCoverage(r, out, os.Stderr)
+	if err != nil {
+		return explainTest(err)
+	}
 	if len(r.Files) == 0 && !c.PassWithNoTests {
 		return &exitError{exitFailure, errors.New("minido: no test files were found")}
 	}
-	if r.Failed() {
+	if r.Failed() || missed {
 		return &exitError{exitFailure, nil}
 	}
 	return nil

@@ -146,6 +146,13 @@ func (in *instance) runCode(r *record) error {
 	for _, h := range r.low.helpers {
 		args = append(args, in.helper(r, h))
 	}
+	if r.plan != nil {
+		counters, err := in.counters(r)
+		if err != nil {
+			return err
+		}
+		args = append(args, counters)
+	}
 	this := goja.Value(goja.Undefined())
 	if r.low.format == formatCJS {
 		this = exports

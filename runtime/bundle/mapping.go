@@ -27,17 +27,21 @@ func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, 
 	if sm == nil {
 		return "", 0, 0, false
 	}
-	// The program's first line is the function's head; its second is the line
-	// of esbuild's output after the cut.
-	out := line - 2 - len(m.low.hoisted)
-	if out < 0 && line >= 2 {
-		out = m.low.hoisted[line-2]
-	}
-	src, l, c, ok = sm.Lookup(out+m.low.cut, sourcemap.Column(m.low.code, line, col))
+	src, l, c, ok = sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col))
 	if !ok {
 		return "", 0, 0, false
 	}
 	return m.sourceName(src), l + 1, c + 1, true
+}
+
+// outputLine is the line of esbuild's output, from 0, that a line of the code is. The
+// first line is the function's head; the second is that after the cut.
+func (l *lowered) outputLine(line int) int {
+	out := line - 2 - len(l.hoisted)
+	if out < 0 && line >= 2 {
+		out = l.hoisted[line-2]
+	}
+	return out + l.cut
 }
 
 // sourceName turns a name in the source map into the name shown to the user.

@@ -87,6 +87,8 @@ type Options struct {
 	Virtual map[string]string
 	// Mocks has the project's own files mock modules with vitest's vi.mock and its kin.
 	Mocks bool
+	// Counting, if not nil, counts what runs of the files that it wants.
+	Counting *Counting
 	// Spawn runs fn in the background, to compile programs ahead of their use;
 	// nil compiles each at its first use.
 	Spawn func(name string, fn func())

@@ -122,6 +122,7 @@ func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 		return u, nil
 	}
 	u := &unit{path: src.path, name: strings.TrimPrefix(name, virtualNamespace+":")}
+	u.counted = src.loader != api.LoaderJSON && b.opts.Counting.wants(src.path)
 	if !inNodeModules(src.path) && len(src.text) <= keepSource || src.loader == api.LoaderJSON {
 		u.text = src.text
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja/parser"
 
 	"minido.dev/minido/internal/insides"
+	"minido.dev/minido/runtime/bundle/counting"
 	"minido.dev/minido/runtime/bundle/mend"
 	"minido.dev/minido/runtime/bundle/sourcemap"
 	"minido.dev/minido/runtime/wasm"
@@ -27,10 +28,13 @@ type unit struct {
 	parts  []*unit  // of a prebuilt bundle, as low.parts
 	whole  *unit    // the bundle that this unit is a part of
 
+	counted bool // what runs of it is counted (Options.Counting)
+
 	used atomic.Bool // some runtime has evaluated it
 
 	once sync.Once
 	prog *goja.Program
+	plan *counting.Plan // nil unless counted
 	err  error
 
 	wasmOnce sync.Once
@@ -53,6 +57,9 @@ func (u *unit) program() (*goja.Program, error) {
 	u.once.Do(func() {
 		ast, err := goja.Parse(u.name, u.low.code, parser.WithDisableSourceMaps)
 		if err == nil {
+			if u.counted {
+				u.plan = counting.Instrument(ast, countersName)
+			}
 			if err = mend.Unit(ast, u.low.helpers); err == nil {
 				u.prog, err = goja.CompileAST(ast, false)
 			}

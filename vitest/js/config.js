@@ -100,8 +100,23 @@ export async function settle(given) {
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
     wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
+    coverage: test.coverage === undefined ? undefined : coverage(test.coverage),
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });
+}
+
+const coverageKnown = new Set(["enabled", "provider", "include", "exclude", "reportsDirectory", "clean", "cleanOnRerun", "reportOnFailure", "skipFull", "thresholds", "watermarks",
+  "processingConcurrency", "reporter", "all", "extension", "allowExternal", "excludeAfterRemap", "experimentalAstAwareRemapping"]);
+
+// coverage is test.coverage with all of its reporters as { name, options }.
+function coverage({ reporter, ...given }) {
+  const refused = [];
+  for (const [key, value] of Object.entries(given)) {
+    if (!coverageKnown.has(key) && value !== undefined) refused.push("coverage." + key);
+    if (["allowExternal", "all"].includes(key) && value === true) refused.push(`coverage.${key} (name files with coverage.include)`);
+  }
+  const one = (r) => typeof r === "string" ? { name: r, options: {} } : { name: r[0], options: r[1] ?? {} };
+  return { ...given, reporter: reporter === undefined ? undefined : typeof reporter === "string" ? [one(reporter)] : reporter.map(one), refused };
 }
 
 // projects are the configurations of test.projects: texts are paths of others.

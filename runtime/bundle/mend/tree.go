@@ -244,3 +244,25 @@ func (d descent) block(b *ast.BlockStatement) {
 		d.v.list(&b.List, d.flag)
 	}
 }
+
+// Below are what visits the nodes right below one (Visit). Each may be given the same
+// tree to descend into; none may be nil.
+type Below struct {
+	// Slot is a place that holds an expression, never nil; another one may be put there.
+	Slot func(e *ast.Expression)
+	// Node is any other node with nodes below it.
+	Node func(n ast.Node)
+	// List is what a block, a function, a case or a program consists of.
+	List func(l *[]ast.Statement)
+}
+
+// Visit tells b about the nodes right below n, in an order of its own. Names are no
+// nodes here, unless they stand where an expression may.
+func (b Below) Visit(n ast.Node) { descend(n, below{b}, false) }
+
+// below is a Below as a visitor.
+type below struct{ Below }
+
+func (b below) slot(e *ast.Expression, _ bool)  { b.Slot(e) }
+func (b below) node(n ast.Node, _ bool)         { b.Node(n) }
+func (b below) list(l *[]ast.Statement, _ bool) { b.List(l) }

@@ -130,3 +130,24 @@ func Column(code string, line, col int) int {
 	end := min(max(0, col-1), len(code))
 	return len(utf16.Encode([]rune(code[:end])))
 }
+
+// Segments calls fn with all places of the map, in the order of the code: a zero-based
+// line and UTF-16 column of the code, and those of the source that they come from.
+func (m *Map) Segments(fn func(line, col int, source string, srcLine, srcCol int)) {
+	for line, st := range m.lines {
+		gen := 0
+		for i := st.offset; i < len(m.mappings) && m.mappings[i] != ';'; {
+			if m.mappings[i] == ',' {
+				i++
+				continue
+			}
+			fields, next := decodeSegment(m.mappings, i)
+			i = next
+			gen += fields[0]
+			st.advance(fields)
+			if st.source >= 0 && st.source < len(m.sources) {
+				fn(line, gen, m.sources[st.source], st.line, st.column)
+			}
+		}
+	}
+}
