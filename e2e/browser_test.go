@@ -206,13 +206,21 @@ func (p *browserPage) click(selector, text string) {
 	p.until(`[...document.querySelectorAll("` + selector + `")].find(e => e.textContent.trim() === ` + string(quoted) + ` && !e.disabled && (e.click(), true))`)
 }
 
-// dark has the page believe that its user prefers dark colours, or light ones.
+// key presses a key where the focus is; text is what it writes, code its number in Windows.
+func (p *browserPage) key(name, text string, code int) {
+	p.t.Helper()
+	p.call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": name, "text": text, "windowsVirtualKeyCode": code}, nil)
+	p.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": name, "windowsVirtualKeyCode": code}, nil)
+}
+
+// dark has the page believe that its user prefers dark colours, or light ones, and no
+// colour that changes slowly.
 func (p *browserPage) dark(dark bool) {
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
-	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}}}, nil)
 }
 
 // screenshot is what the page looks like, as PNG.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,7 @@ const (
 	maxCampaignText  = 4000    // characters of a text
 	maxCampaignList  = 20      // violations and deaths of a case, notes
 	maxMoments       = 4000    // of a timeline
+	maxCaseLog       = 32 << 10
 	campaignStop     = 3 * time.Second
 )
 
@@ -163,7 +166,7 @@ func (h *harness) launch(r control.CampaignRequest, words []string) error {
 		command = append(command, chaos.Quote(w))
 	}
 	a := &attended{harness: h, all: r.Verb == "run" || r.Verb == "replay" || r.Verb == "shrink", ended: make(chan struct{})}
-	a.state = control.Campaign{Number: h.number + 1, Command: strings.Join(command, " "), State: "running", Phase: "starting",
+	a.state = control.Campaign{Number: h.number + 1, Request: r, Command: strings.Join(command, " "), State: "running", Phase: "starting",
 		Notes: []string{}, StartedMs: h.Scheduler.Clock().Now().UnixMilli()}
 	child, err := process.Start(process.Options{Command: slices.Concat(h.Command, words, []string{"--reporter=ndjson"}), Dir: h.Dir, Stdout: a, Scheduler: h.Scheduler})
 	if err != nil {
@@ -261,6 +264,9 @@ func (h *harness) Case(n int) (control.CaseDetail, error) {
 	if err != nil {
 		return d, err
 	}
+	if d.Log, err = endOf(filepath.Join(d.Dir, "server.log")); err != nil {
+		return d, err
+	}
 	if over := len(moments) - maxMoments; over > 0 {
 		d.LeftOut = over
 		moments = slices.Delete(moments, maxMoments/2, maxMoments/2+over)
@@ -270,6 +276,32 @@ func (h *harness) Case(n int) (control.CaseDetail, error) {
 		d.Timeline = append(d.Timeline, control.CaseMoment{AtUs: int64(m.AtMs * 1000), Lane: m.Lane, Text: shortened(m.Text), Times: m.Times, Border: m.Border})
 	}
 	return d, nil
+}
+
+// endOf is the end of a file, in whole lines; "" if there is no file.
+func endOf(path string) (text string, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("the log: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return "", fmt.Errorf("the log: %w", err)
+	}
+	from := max(0, info.Size()-maxCaseLog)
+	b, err := io.ReadAll(io.NewSectionReader(f, from, maxCaseLog))
+	if err != nil {
+		return "", fmt.Errorf("the log: %w", err)
+	}
+	text = strings.ToValidUTF8(string(b), "\uFFFD")
+	if from > 0 {
+		_, text, _ = strings.Cut(text, "\n")
+	}
+	return text, nil
 }
 
 // Write takes what the child writes to its standard output.
@@ -363,7 +395,7 @@ func (a *attended) add(l report.Line) {
 		return
 	}
 	d := control.CaseDetail{
-		Case: control.CampaignCase{Number: len(a.cases) + 1, Outcome: string(c.Outcome), Plan: shortened(c.Name), Pace: c.Pace, Cause: shortened(l.Cause)},
+		Case: control.CampaignCase{Number: len(a.cases) + 1, Outcome: string(c.Outcome), Plan: shortened(c.Name), Pace: c.Pace, Seed: c.Seed, Cause: shortened(l.Cause)},
 		Text: shortened(c.Text), Violations: []string{}, Kills: []string{}, Replay: c.Replay, Confirm: c.Confirm, SameAs: shortened(c.SameAs), Dir: c.Dir,
 	}
 	for _, v := range c.Violations[:min(len(c.Violations), maxCampaignList)] {

@@ -65,8 +65,9 @@ type CampaignRequest struct {
 
 // Campaign is one that runs, or has ended.
 type Campaign struct {
-	Number  int    `json:"number"`  // counts from 1 since the server started
-	Command string `json:"command"` // does the same in a terminal, in the project's directory
+	Number  int             `json:"number"` // counts from 1 since the server started
+	Request CampaignRequest `json:"request"`
+	Command string          `json:"command"` // does the same in a terminal, in the project's directory
 	// State is running, stopping, passed, failed (something was found), stopped, or
 	// broken (it could not be run, and Error says why).
 	State string `json:"state"`
@@ -96,7 +97,8 @@ type CampaignCase struct {
 	Outcome string `json:"outcome"`
 	Plan    string `json:"plan"`
 	Pace    string `json:"pace,omitempty"`
-	Cause   string `json:"cause"` // what is wrong, so that the symptoms of one bug have the same
+	Seed    uint64 `json:"seed,omitempty"` // of the order of events, in a simulation
+	Cause   string `json:"cause"`          // what is wrong, so that the symptoms of one bug have the same
 }
 
 // CaseDetail is GET /v1/chaos/case.
@@ -109,6 +111,8 @@ type CaseDetail struct {
 	Confirm    string       `json:"confirm,omitempty"` // runs a simulated one with real processes
 	SameAs     string       `json:"same_as,omitempty"` // the plan that was run in its place
 	Dir        string       `json:"dir,omitempty"`     // its evidence
+	// Log is the end of what its servers wrote, up to 32 KB.
+	Log string `json:"log,omitempty"`
 	// Timeline is what happened; LeftOut is how many moments in its middle are not listed.
 	Timeline []CaseMoment `json:"timeline"`
 	LeftOut  int          `json:"left_out"`

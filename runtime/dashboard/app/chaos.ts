@@ -3,9 +3,10 @@ import { button, fill, h, message, span } from "./dom";
 import { List } from "./list";
 import { story } from "./story";
 
-export type Case = { number: number; outcome: string; plan: string; pace?: string; cause: string };
+export type Case = { number: number; outcome: string; plan: string; pace?: string; seed?: number; cause: string };
+type Ask = { verb: string; scenario?: string; call?: string[]; chat?: string[]; fetch?: string[]; mode?: string; [flag: string]: unknown };
 type Campaign = {
-  number: number; command: string; state: "running" | "stopping" | "passed" | "failed" | "stopped" | "broken"; phase: string;
+  number: number; request: Ask; command: string; state: "running" | "stopping" | "passed" | "failed" | "stopped" | "broken"; phase: string;
   done: number; planned: number; failed: number; kills: number; cases: Case[]; unlisted: number; notes: string[];
   started_ms: number; ended_ms?: number; code: number; error?: string; dir?: string;
 };
@@ -20,132 +21,161 @@ const verbs: Record<string, string> = {
 const fields: Record<string, string[]> = {
   enumerate: ["fault", "max", "depth", "schedules", "jobs"], random: ["runs", "jobs"], run: ["kill_at"], replay: ["plan", "runs", "jobs"], shrink: ["plan", "jobs"],
 };
-const tone: Record<string, string> = { passed: "good", failed: "bad", violated: "bad", restless: "bad", broken: "bad", missed: "warn", unreached: "faint", stopped: "warn", stopping: "warn" };
+export const tone: Record<string, string> = { passed: "good", failed: "bad", violated: "bad", restless: "bad", broken: "bad", missed: "warn", unreached: "faint", stopped: "warn", stopping: "warn" };
+const own = " (steps written here)";
 const remembered = "minido-chaos";
 
 // chaos is the page of campaigns: one is started on the project, watched, and its cases
 // are looked at. None touches the state of the running server.
 export function chaos(main: HTMLElement, signal: AbortSignal): void {
   const fault = h("p", { class: "fault", role: "alert" });
-  const form = h("form", { class: "card", "aria-label": "A campaign", submit: (e: Event) => { e.preventDefault(); if (!start.disabled) start.click(); } });
-  const progress = h("div", { class: "card progress", role: "region", "aria-label": "Progress" });
+  const verdict = h("b", { role: "status" }), meter = h("progress", { "aria-label": "Runs" }), count = h("span", {}), facts = h("div", {});
   const detail = h("aside", { class: "card place", "aria-label": "The chosen case" }, h("p", { class: "note" }, "Choose a case."));
   const list = new List<Case>("Cases", [
     { title: "Outcome", width: "6.5rem", show: c => h("span", { class: tone[c.outcome] ?? "" }, c.outcome) },
     { title: "Plan", show: c => h("span", { title: c.plan }, c.plan + (c.pace ? ` (clients wait ${c.pace})` : "")) },
-    { title: "Cause", show: c => h("span", { title: c.cause }, c.cause) },
+    { title: "Cause", width: "9rem", show: c => h("span", { title: c.cause }, c.cause) },
   ], c => void story(detail, c, again, fault), (a, b) => a.number === b.number);
-  let shown = 0, cases: Case[] = [], last: Campaign | null = null;
+  const form = new Form(() => start.click());
+  let cases: Case[] = [], last: Campaign | null = null;
 
-  const input = (name: string, label: string, more: Record<string, string | number> = {}) =>
-    h("label", { "data-field": name }, label, h("input", { name, class: "mono", ...more }));
-  const numeric = (name: string, label: string, placeholder: string) => input(name, label, { type: "number", min: 0, placeholder });
-  const scenario = h("select", { name: "scenario" });
-  const kinds = h("datalist", { id: "faults" });
-  const verb = h("select", { name: "verb", change: () => choose() }, ...Object.entries(verbs).map(([name, text]) => h("option", { value: name }, `${name}: ${text}`)));
-  const mode = h("select", { name: "mode" }, h("option", { value: "sim" }, "simulation: virtual time, fast"), h("option", { value: "process" }, "real processes, SIGKILL, real time"));
-
-  function choose(): void {
-    for (const label of form.querySelectorAll<HTMLElement>("[data-field]")) label.hidden = !fields[verb.value]!.includes(label.dataset.field!);
-  }
-
-  function request(): Record<string, unknown> {
-    const out: Record<string, unknown> = { verb: verb.value, mode: mode.value };
-    if (scenario.value) out.scenario = scenario.value;
-    for (const field of form.querySelectorAll<HTMLInputElement>("[data-field]:not([hidden]) input, [data-always] input")) {
-      if (field.value.trim() !== "") out[field.name] = field.type === "number" ? Number(field.value) : field.value.trim();
-    }
-    return out;
-  }
-
-  const begin = async (ask: Record<string, unknown>): Promise<void> => { show(await post<Chaos>("/v1/chaos/start", ask), 0); };
+  const begin = async (ask: Ask): Promise<void> => { show(await post<Chaos>("/v1/chaos/start", ask), 0); };
   const start = button("Start", async () => {
-    const ask = request();
+    const ask = form.request();
     localStorage.setItem(remembered, JSON.stringify(ask));
     await begin(ask);
+    sheet.open = false;
   }, fault, { class: "main" });
   const stop = button("Stop", async () => show(await post<Chaos>("/v1/chaos/stop", {}), 0), fault);
-  const again: Again = async (what, of) => {
-    const { scenario: file, mode: where } = asked();
-    await begin({ verb: what, plan: of.plan, ...(of.pace && { pace: of.pace }), ...(file ? { scenario: file } : {}), mode: where });
+  const progress = h("section", { class: "card progress", "aria-label": "Progress" }, h("div", { class: "bar" }, verdict, meter, count, stop), facts);
+  const again: Again = (verb, of) => {
+    const { scenario, call, chat, fetch, mode } = last!.request;
+    return begin({ verb, scenario, call, chat, fetch, mode, plan: of.plan, pace: of.pace, seed: of.seed });
   };
-  // asked is what the last campaign was started with, as far as the page knows.
-  const asked = (): { scenario?: unknown; mode?: unknown } => { try { return JSON.parse(localStorage.getItem(remembered) ?? ""); } catch { return request(); } };
-
-  function recall(): void {
-    for (const [name, value] of Object.entries(asked())) {
-      const field = form.elements.namedItem(name);
-      if (field instanceof HTMLSelectElement && [...field.options].some(o => o.value === value)) field.value = String(value);
-      else if (field instanceof HTMLInputElement) field.value = String(value);
-    }
-    choose();
-  }
 
   function draw(c: Campaign): void {
     const runs = c.state === "running" || c.state === "stopping";
-    const spent = (c.ended_ms ?? Date.now()) - c.started_ms;
-    const words = [c.planned > 0 ? `${c.done} of ${c.planned} runs` : `${c.done} runs`, `${c.kills} kills`, c.failed ? `${c.failed} failed` : "no failure", span(Math.max(0, spent))];
-    fill(progress,
-      h("div", { class: "bar" }, h("b", { class: tone[c.state] ?? "accent", role: "status" }, runs ? c.state : c.state.toUpperCase()),
-        runs && h("progress", { max: Math.max(1, c.planned), value: c.planned > 0 ? Math.min(c.done, c.planned) : 0, "aria-label": "Runs" }), h("span", {}, words.join(", "))),
-      c.phase && h("p", { class: "note" }, c.phase),
+    const words = [c.planned > 0 ? `${c.done} of ${c.planned} runs` : `${c.done} runs`, `${c.kills} kills`, c.failed ? `${c.failed} failed` : "no failure",
+      span(Math.max(0, (c.ended_ms ?? Date.now()) - c.started_ms)), c.phase].filter(Boolean);
+    const name = runs ? c.state : c.state.toUpperCase();
+    if (verdict.textContent !== name) fill(verdict, name); // what is the same is not announced again
+    verdict.className = tone[c.state] ?? "accent";
+    meter.hidden = stop.hidden = !runs;
+    meter.max = Math.max(1, c.planned);
+    meter.value = Math.min(c.done, c.planned);
+    fill(count, words.join(", "));
+    const causes = new Map<string, number>();
+    for (const one of cases) if (one.cause) causes.set(one.cause, (causes.get(one.cause) ?? 0) + 1);
+    fill(facts,
       h("code", {}, c.command),
       c.error && h("pre", { class: "bad" }, c.error),
-      ...c.notes.map(text => h("p", { class: "note" }, text)),
-      c.unlisted > 0 && h("p", { class: "note" }, `${c.unlisted} further cases are in report.json alone.`),
-      c.dir && h("p", { class: "note" }, "Evidence: ", h("code", {}, c.dir)));
+      causes.size > 0 && h("ul", {}, ...[...causes].sort((a, b) => b[1] - a[1]).slice(0, 10).map(([cause, n]) => h("li", {}, `${n} × ${cause}`))),
+      h("p", { class: "note" }, [...c.notes, c.unlisted > 0 ? `${c.unlisted} further cases are in report.json alone.` : "", c.dir ? `Evidence: ${c.dir}` : ""].filter(Boolean).join(" ")));
   }
 
   function show(state: Chaos, after: number): void {
     if (signal.aborted) return;
+    form.offer(state);
     const c = state.campaign;
-    if (c && (last?.number !== c.number || after === 0)) {
-      if (last !== null && last.number !== c.number) fill(detail, h("p", { class: "note" }, "Choose a case."));
-      cases = [];
-    }
-    last = c;
-    if (c && after > 0 && shown !== c.number) { shown = c.number; return; } // another campaign: its first cases come next time
     const runs = c?.state === "running" || c?.state === "stopping";
-    start.hidden = runs;
-    stop.hidden = !runs;
+    start.disabled = runs || state.unavailable !== undefined;
     stop.disabled = c?.state === "stopping";
-    progress.hidden = c === null;
+    progress.hidden = cases_.hidden = c === null;
     if (c === null) return;
-    shown = c.number;
-    cases.push(...c.cases.filter(n => n.number > cases.length));
+    const other = last?.number !== c.number;
+    if (last !== null && other) fill(detail, h("p", { class: "note" }, "Choose a case."));
+    if (other) cases = [];
+    last = c;
+    if (!other || after === 0) cases.push(...c.cases.filter(one => one.number > cases.length)); // of another campaign, the first cases come next time
     draw(c);
-    list.set(cases);
+    list.set([...cases]);
   }
 
-  async function load(): Promise<void> {
-    const after = cases.length;
-    show(await get<Chaos>(`/v1/chaos?after=${after}`), after);
-  }
-
-  stop.hidden = progress.hidden = true;
-  fill(form,
-    h("div", { class: "fields" },
-      h("label", {}, "Scenario", scenario), h("label", {}, "What", verb), h("label", {}, "Where", mode),
-      input("fault", "Fault at each point", { list: "faults", placeholder: "kill" }), input("plan", "Plan", { placeholder: "kill@commit:after(Room/a)/rpc#1" }), input("kill_at", "Kill at", { placeholder: "commit:after#1" }),
-      numeric("max", "At most points", "all"), numeric("depth", "Depth", "1"), numeric("schedules", "Orders of messages", "none"), numeric("runs", "Runs", "default"), numeric("jobs", "At a time", "default"),
-      h("label", { "data-always": "" }, "Seed", h("input", { name: "seed", type: "number", min: 1, placeholder: "1", class: "mono" })), kinds),
-    h("div", { class: "bar" }, start, stop, h("span", { class: "note" }, "It runs in processes of its own, on empty state: what this server stores is not touched.")));
-  fill(main, h("h1", {}, "Chaos"), form, fault, progress, h("div", { class: "split halves" }, list.element, detail));
+  const sheet = h("details", { class: "card", open: true }, h("summary", {}, "A new campaign"), form.element,
+    h("div", { class: "bar" }, start, h("span", { class: "note" }, "It runs in processes of its own, on empty state: what this server stores is not touched.")));
+  const cases_ = h("div", { class: "split halves" }, list.element, detail);
+  progress.hidden = cases_.hidden = true;
+  fill(main, h("h1", {}, "Chaos"), h("div", { class: "scrolls" }, sheet, fault, progress, cases_));
   void (async () => {
     try {
       const first = await get<Chaos>("/v1/chaos");
-      fill(scenario, ...first.scenarios.map(name => h("option", { value: name }, name)));
-      fill(kinds, ...first.faults.map(name => h("option", { value: name })));
-      start.disabled = first.unavailable !== undefined || first.scenarios.length === 0;
-      if (first.unavailable) fill(fault, first.unavailable);
-      else if (first.scenarios.length === 0) fill(fault, "The project has no scenario (*.chaos.ts in its directory, in chaos/ or test/): minido chaos init writes the first.");
-      recall();
       show(first, 0);
+      form.recall();
+      sheet.open = first.campaign === null;
+      if (first.unavailable) fill(fault, first.unavailable);
     } catch (error) { fill(fault, message(error)); }
     while (!signal.aborted) {
       await new Promise(done => setTimeout(done, 1000));
       if (document.hidden || signal.aborted) continue;
-      try { await load(); } catch (error) { fill(fault, message(error)); }
+      const after = cases.length;
+      try { show(await get<Chaos>(`/v1/chaos?after=${after}`), after); } catch (error) { fill(fault, message(error)); }
     }
   })();
+}
+
+// Form is what a campaign is asked for.
+class Form {
+  readonly element: HTMLFormElement;
+  private readonly scenario = h("select", { name: "scenario", change: () => this.choose() });
+  private readonly verb = h("select", { name: "verb", change: () => this.choose() }, ...Object.entries(verbs).map(([name, text]) => h("option", { value: name }, `${name}: ${text}`)));
+  private readonly mode = h("select", { name: "mode" }, h("option", { value: "sim" }, "simulation: virtual time, fast"), h("option", { value: "process" }, "real processes, SIGKILL, real time"));
+  private readonly steps = h("textarea", { rows: 2, spellcheck: false, class: "mono", placeholder: "fetch POST /orders {\"id\": 1}\ncall Room/lobby.join(\"ann\")\nchat ChatAgent/c1: hello" });
+  private readonly kinds = h("datalist", { id: "faults" });
+  private offered = "";
+
+  constructor(submit: () => void) {
+    const input = (name: string, label: string, more: Record<string, string | number>) => h("label", { "data-field": name }, label, h("input", { name, class: "mono", ...more }));
+    const numeric = (name: string, label: string, placeholder: string) => input(name, label, { type: "number", min: 0, placeholder });
+    this.element = h("form", { "aria-label": "A new campaign", submit: (e: Event) => { e.preventDefault(); submit(); } },
+      h("div", { class: "fields" },
+        h("label", {}, "Scenario", this.scenario), h("label", {}, "What", this.verb), h("label", {}, "Where", this.mode),
+        h("label", { class: "wide", "data-steps": "" }, "What clients do, a step a line: fetch, call or chat", this.steps),
+        input("fault", "Fault at each point", { list: "faults", placeholder: "kill" }), input("plan", "Plan", { placeholder: "kill@commit:after(Room/a)/rpc#1" }), input("kill_at", "Kill at", { placeholder: "commit:after#1" }),
+        numeric("max", "At most points", "all"), numeric("depth", "Depth", "1"), numeric("schedules", "Orders of messages", "none"), numeric("runs", "Runs", "default"), numeric("jobs", "At a time", "default"),
+        h("label", {}, "Seed", h("input", { name: "seed", type: "number", min: 1, placeholder: "1", class: "mono" })), this.kinds),
+      h("input", { type: "submit", hidden: true }));
+  }
+
+  // offer lists what there is to choose from.
+  offer(state: Chaos): void {
+    const now = JSON.stringify([state.scenarios, state.faults]);
+    if (now === this.offered) return;
+    this.offered = now;
+    const before = this.scenario.value;
+    fill(this.scenario, ...state.scenarios.map(name => h("option", { value: name, selected: name === before }, name)), h("option", { value: "" }, state.scenarios.length > 0 ? "none" + own : "the project has none" + own));
+    fill(this.kinds, ...state.faults.map(name => h("option", { value: name })));
+    this.choose();
+  }
+
+  // choose shows the fields that go with what is chosen.
+  private choose(): void {
+    for (const label of this.element.querySelectorAll<HTMLElement>("[data-field]")) label.hidden = !fields[this.verb.value]!.includes(label.dataset.field!);
+    this.element.querySelector<HTMLElement>("[data-steps]")!.hidden = this.scenario.value !== "";
+  }
+
+  // recall fills in what was asked for before.
+  recall(): void {
+    let before: Record<string, unknown>;
+    try { before = JSON.parse(localStorage.getItem(remembered) ?? "{}"); } catch { return; }
+    for (const [name, value] of Object.entries(before)) {
+      const field = this.element.elements.namedItem(name);
+      if (field instanceof HTMLSelectElement && [...field.options].some(o => o.value === value)) field.value = String(value);
+      else if (field instanceof HTMLInputElement) field.value = String(value);
+    }
+    this.choose();
+  }
+
+  request(): Ask {
+    const out: Ask = { verb: this.verb.value, mode: this.mode.value };
+    if (this.scenario.value) out.scenario = this.scenario.value;
+    else for (const line of this.steps.value.split("\n").map(l => l.trim()).filter(Boolean)) {
+      const [, kind, text] = /^(fetch|call|chat)\s+(.+)$/.exec(line) ?? [];
+      if (!kind) throw new Error(`"${line}" is no step: write fetch POST /path body, call Class/name.method(args) or chat Class/name: text`);
+      ((out[kind] ??= []) as string[]).push(text!);
+    }
+    for (const field of this.element.querySelectorAll<HTMLInputElement>("label:not([hidden]) > input")) {
+      if (field.value.trim() !== "") out[field.name] = field.type === "number" ? Number(field.value) : field.value.trim();
+    }
+    return out;
+  }
 }
