@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/durableobject"
-	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
@@ -86,8 +83,8 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 				return
 			}
 			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat)
-			w.classes = w.iso.Classes()
-			done(s.checkClasses(p, w.iso))
+			w.exports, w.classes = w.iso.ExportNames(), w.iso.Classes()
+			done(s.checkExports(p, w))
 		})
 	})
 	if err == nil {
@@ -106,75 +103,6 @@ func (s *Server) chance() entropy.Source {
 	defer s.mu.Unlock()
 	s.isolates++
 	return s.opts.Entropy.Fork(fmt.Sprintf("isolate %d", s.isolates))
-}
-
-// checkClasses reports bindings to classes that the worker does not export: its
-// own, and those of the other workers of the session that name it.
-func (s *Server) checkClasses(p *config.Project, iso *isolate.Isolate) error {
-	var bad []config.Diagnostic
-	main := p.Relative(p.Main)
-	for _, m := range s.session.members {
-		bindings, where, there := p.DurableObjects, main, ""
-		if m != s {
-			bindings, where, there = m.Project().DurableObjects, fmt.Sprintf("%s of the worker %q", main, p.Name), " there"
-		}
-		for _, b := range bindings {
-			if _, ok := iso.Class(b.ClassName); b.ScriptName == p.Name && !ok {
-				bad = append(bad, noSuchClass(b, where, there, iso.ExportNames()))
-			}
-		}
-	}
-	return asError(bad)
-}
-
-// bindOthers prepares what a changed configuration binds to in other workers of
-// the session, and reports classes that they do not export.
-func (s *Server) bindOthers(p *config.Project) error {
-	var bad []config.Diagnostic
-	for _, b := range p.DurableObjects {
-		m := s.session.find(b.ScriptName)
-		if m == nil || m == s {
-			continue
-		}
-		classes, running := m.exported()
-		switch other := m.Project(); {
-		case !running: // it checks itself when it starts
-		case slices.Contains(classes, b.ClassName):
-			if err := m.openNamespace(place{pool.Folder, b.ClassName, b.UniqueKey}); err != nil {
-				return err
-			}
-		case other.Main == "":
-			bad = append(bad, config.NewDiagnostic(config.SeverityError, b.ClassWhere, []byte(readText(b.ClassWhere.File)),
-				fmt.Sprintf("the binding %s names the class %q of the worker %q, which has only assets", b.Name, b.ClassName, other.Name),
-				"name a worker that exports the class in script_name"))
-		default:
-			bad = append(bad, noSuchClass(b, fmt.Sprintf("%s of the worker %q", other.Relative(other.Main), other.Name), " there", classes))
-		}
-	}
-	return asError(bad)
-}
-
-// exported are the classes of the worker that runs now.
-func (s *Server) exported() (classes []string, running bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.current == nil {
-		return nil, false
-	}
-	return s.current.classes, true
-}
-
-func asError(bad []config.Diagnostic) error {
-	if bad == nil {
-		return nil
-	}
-	return &config.ConfigError{Diagnostics: bad}
-}
-
-func noSuchClass(b config.DurableObjectBinding, where, there string, exports []string) config.Diagnostic {
-	return config.NewDiagnostic(config.SeverityError, b.ClassWhere, []byte(readText(b.ClassWhere.File)),
-		fmt.Sprintf("the binding %s names the class %q, which %s does not export", b.Name, b.ClassName, where),
-		fmt.Sprintf("it exports %s; export the class%s, or correct class_name", strings.Join(exports, ", "), there))
 }
 
 // condemned replaces an isolate that must not be used any more. It runs on
@@ -245,12 +173,4 @@ func environ(p *config.Project) func() map[string]string {
 		}
 		return env
 	}
-}
-
-func readText(path string) string {
-	b, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		return "" // the diagnostic then has no code frame
-	}
-	return string(b)
 }

@@ -70,7 +70,8 @@ type worker struct {
 
 	project *config.Project
 	bundle  *bundle.Bundle
-	classes []string // that it exports; written before it is current
+	exports []string // all names; written before it is current, like classes
+	classes []string // that it exports
 }
 
 func newServer(o Options) *Server {
