@@ -23,8 +23,10 @@ type Line struct {
 	Case    *campaign.Case `json:"case,omitempty"`
 	// Cause names what is wrong with Case, "" if nothing is.
 	Cause string `json:"cause,omitempty"`
-	// End is the report without its cases, which were lines of their own.
-	End *campaign.Report `json:"end,omitempty"`
+	// End is the report without its cases, which were lines of their own. Uncompared says
+	// how many of them were compared with no run without faults, and why.
+	End        *campaign.Report `json:"end,omitempty"`
+	Uncompared []string         `json:"uncompared,omitempty"`
 }
 
 // lines writes a Line for each event. Used by one goroutine at a time.
@@ -68,8 +70,9 @@ func (l *lines) write(next Line) {
 
 // finish writes the end, and tells what could not be written.
 func (l *lines) finish(r campaign.Report) error {
+	last := Line{Done: l.last.Done, Planned: l.last.Planned, Kills: r.Kills, Uncompared: r.Uncompared(), End: &r}
 	r.Cases = nil
-	l.write(Line{Done: l.last.Done, Planned: l.last.Planned, Kills: r.Kills, End: &r})
+	l.write(last)
 	if err := errors.Join(l.err, l.end()); err != nil {
 		return fmt.Errorf("report: ndjson: %w", err)
 	}

@@ -193,7 +193,9 @@ func (a *attended) attend() {
 		s.State = "stopped"
 	case exit.Code == chaos.Pass:
 		s.State = "passed"
-	case exit.Code == chaos.Violated || exit.Code == chaos.Restless || exit.Code == chaos.Missed || s.Failed > 0:
+	case exit.Code == chaos.Missed:
+		s.State = "missed"
+	case exit.Code == chaos.Violated || exit.Code == chaos.Restless || s.Failed > 0:
 		s.State = "failed"
 	default:
 		s.State = "broken"
@@ -369,6 +371,9 @@ func (a *attended) conclude(l report.Line) {
 	}
 	if len(r.Missed) > 0 {
 		a.note(fmt.Sprintf("Missed: %s", strings.Join(r.Missed, "; ")))
+	}
+	for _, text := range l.Uncompared {
+		a.note(text + ".")
 	}
 	for _, text := range r.Warnings {
 		a.note("Warning: " + text)

@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 )
 
@@ -238,6 +239,16 @@ func TestCampaignFlags(t *testing.T) {
 	}
 	if h := (&harness{harnessOptions: harnessOptions{Unavailable: "no"}}); h.Start(control.CampaignRequest{Verb: "run"}) == nil {
 		t.Error("a campaign starts where none can")
+	}
+	for _, c := range []struct {
+		dev  devCommand
+		on   config.Project
+		want string
+	}{{on: config.Project{ConfigFile: "/p/wrangler.json"}}, {on: config.Project{Dir: "/p"}, want: "needs a project"},
+		{dev: devCommand{Script: "a.ts"}, on: config.Project{ConfigFile: "/p/wrangler.json"}, want: "another file"}} {
+		if got := c.dev.harness(&c.on, nil).Unavailable; !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q", c.on, got)
+		}
 	}
 	if !slices.Equal([]string{(&harness{harnessOptions: harnessOptions{Dir: "/p", Config: "/p/wrangler.toml"}}).project(), (&harness{harnessOptions: harnessOptions{Dir: "/p", Config: "/p/other.json"}}).project()}, []string{".", "other.json"}) {
 		t.Error("the project is named otherwise than a person would")

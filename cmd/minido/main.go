@@ -32,7 +32,7 @@ type cli struct {
 	Init       initCommand       `cmd:"" help:"Write a new project, or a first scenario and a CI file for the one in this directory."`
 	Doctor     doctorCommand     `cmd:"" help:"Say what in this project will not run here, with file and line, before it runs."`
 	Ctl        ctlCommand        `cmd:"" help:"Look at and act on a running server: list, evict, reset, abort, crash, alarm, sql, export."`
-	Dashboard  dashboardCommand  `cmd:"" help:"Print an address at which a browser shows the running server: objects, data, a live timeline, logs, time."`
+	Dashboard  dashboardCommand  `cmd:"" help:"Print an address at which a browser shows the running server: objects, data, a live timeline, logs, chaos, time."`
 	KV         kvCommand         `cmd:"" name:"kv" help:"The KV namespaces of the state directory: get, put, list, delete."`
 	D1         d1Command         `cmd:"" name:"d1" help:"The D1 databases of the state directory: execute SQL, apply migrations."`
 	Queue      queueCommand      `cmd:"" help:"The queues of a running server: pause and resume their delivery."`

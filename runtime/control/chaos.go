@@ -68,8 +68,9 @@ type Campaign struct {
 	Number  int             `json:"number"` // counts from 1 since the server started
 	Request CampaignRequest `json:"request"`
 	Command string          `json:"command"` // does the same in a terminal, in the project's directory
-	// State is running, stopping, passed, failed (something was found), stopped, or
-	// broken (it could not be run, and Error says why).
+	// State is running, stopping, passed, failed (something was found), missed (nothing was
+	// found, but a fault or a mark was missed), stopped, or broken (it could not be run, and
+	// Error says why).
 	State string `json:"state"`
 	Phase string `json:"phase"` // what goes on
 	// Done is how many cases have ended, Planned how many there are to run as far as is

@@ -6,7 +6,7 @@ import { story } from "./story";
 export type Case = { number: number; outcome: string; plan: string; pace?: string; seed?: number; cause: string };
 type Ask = { verb: string; scenario?: string; call?: string[]; chat?: string[]; fetch?: string[]; mode?: string; [flag: string]: unknown };
 type Campaign = {
-  number: number; request: Ask; command: string; state: "running" | "stopping" | "passed" | "failed" | "stopped" | "broken"; phase: string;
+  number: number; request: Ask; command: string; state: "running" | "stopping" | "passed" | "failed" | "missed" | "stopped" | "broken"; phase: string;
   done: number; planned: number; failed: number; kills: number; cases: Case[]; unlisted: number; notes: string[];
   started_ms: number; ended_ms?: number; code: number; error?: string; dir?: string;
 };
