@@ -251,6 +251,7 @@
 
   return {
     __await: Awaiting,
+    $generators: GeneratorPrototype,
     __asyncGenerator: (self, args, body) => inherit(new AsyncGenerator(apply(body, self, args ?? [])), instances),
     // In generators that are not async, where esbuild puts it, too. goja would name
     // the wrong value.

@@ -88,6 +88,9 @@ type Host struct {
 	// AsyncIterator is %AsyncIteratorPrototype% (ECMA-262, section 27.1.4), from
 	// which async generators inherit; nil will do for modules that have none.
 	AsyncIterator *goja.Object
+	// Language, if not nil, is called once by Load with the prototype of the helpers'
+	// async generators: what inherits from it has internal slots in V8.
+	Language func(proto *goja.Object)
 	// Wasm makes the WebAssembly.Module of what a .wasm file holds; nil: importing
 	// one is an error.
 	Wasm func(code *wasm.Code) goja.Value
@@ -201,8 +204,12 @@ func newInstance(b *Bundle, vm *goja.Runtime, host Host) (*instance, error) {
 	}
 	in.settled, _ = goja.AssertFunction(obj.Get("settled"))
 	in.helpers[mend.AwaitGuard] = vm.ToValue(func(call goja.FunctionCall) goja.Value { return in.settledOf(call.Argument(0)) })
-	if _, err = generators.install(in, base, in.helpers[mend.AwaitGuard]); err != nil {
+	made, err := generators.install(in, base, in.helpers[mend.AwaitGuard])
+	if err != nil {
 		return nil, err
+	}
+	if host.Language != nil {
+		host.Language(made.Get("$generators").ToObject(vm))
 	}
 	if _, err = disposal.install(in); err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ type HostCodec interface {
 type Registry struct {
 	codecs   []registered
 	isHost   func(obj *goja.Object) bool
+	isOwn    func(obj *goja.Object) bool
 	readTags map[HostTag]HostCodec
 }
 
@@ -53,6 +54,13 @@ func (g *Registry) Add(codec HostCodec, writes HostTag, reads ...HostTag) {
 // serialization"), as workerd has it for every object with internal fields.
 func (g *Registry) RefuseOthers(isHost func(obj *goja.Object) bool) { g.isHost = isHost }
 
+// RefuseLanguage sets a test for objects that are plain here and have internal
+// slots in V8. What passes it "could not be cloned", as V8 says, whatever codecs match.
+func (g *Registry) RefuseLanguage(isOwn func(obj *goja.Object) bool) { g.isOwn = isOwn }
+
+// refusesPlain reports whether an object that goja has as a plain one is none in V8.
+func (g *Registry) refusesPlain(o *goja.Object) bool { return g != nil && g.isOwn != nil && g.isOwn(o) }
+
 // writeHost writes an object if a codec claims it.
 func (w *Writer) writeHost(o *goja.Object) (handled bool, err error) {
 	g := w.c.cfg.Registry
@@ -70,7 +78,14 @@ func (w *Writer) writeHost(o *goja.Object) (handled bool, err error) {
 		}
 	}
 	if g.isHost != nil && g.isHost(o) {
-		return true, notSerializable(w.c.className(o))
+		name := w.c.className(o)
+		if w.c.layout.kindOf(o) != kindFunction || w.o.Mode == RPC {
+			return true, notSerializable(name)
+		}
+		if name == "Function" {
+			return true, w.c.refuse(o)
+		}
+		return true, &DataCloneError{Message: "#<" + name + "> could not be cloned."} // V8 asks for codecs of objects only
 	}
 	return false, nil
 }

@@ -15,7 +15,8 @@ type native func(goja.FunctionCall) goja.Value
 // primordials are a runtime's builtins as they were when the codec was made.
 // Immutable after capture.
 type primordials struct {
-	objectProto *goja.Object
+	objectProto    *goja.Object
+	objectToString goja.Value
 
 	keys, hasOwn, getOwnDescriptor, functionToString native
 	reflectGet, reflectDefine                        native
@@ -41,6 +42,7 @@ func capture(vm *goja.Runtime) *primordials {
 	proto := func(o *goja.Object) *goja.Object { return o.Get("prototype").ToObject(vm) }
 	p.objectCtor = ctor("Object")
 	p.objectProto = proto(p.objectCtor)
+	p.objectToString = p.objectProto.Get("toString")
 	p.keys = function(p.objectCtor.Get("keys"), "Object.keys")
 	p.getOwnDescriptor = function(p.objectCtor.Get("getOwnPropertyDescriptor"), "Object.getOwnPropertyDescriptor")
 	p.hasOwn = function(p.objectProto.Get("hasOwnProperty"), "hasOwnProperty")

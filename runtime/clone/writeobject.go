@@ -64,6 +64,9 @@ func (w *Writer) writePlain(o *goja.Object) error {
 		return w.c.refuse(o)
 	}
 	if o.Prototype() != w.c.prim.objectProto {
+		if w.c.cfg.Registry.refusesPlain(o) {
+			return w.c.refuse(o)
+		}
 		if handled, err := w.writeHost(o); handled || err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -19,6 +20,7 @@ type Class[T any] struct {
 	Proto *goja.Object
 	e     *Engine
 	own   []Accessor[T]
+	owner Owner
 }
 
 // ClassDef describes a class. Methods get the Go value of their receiver; a
@@ -38,6 +40,9 @@ type ClassDef[T any] struct {
 	// Language is for classes of ECMAScript and WebAssembly: getters have names
 	// and constants stay, which those of the platform do not in workerd (jsg/resource.h).
 	Language bool
+	// Script is for classes that workerd writes in JavaScript: instances have no
+	// internal fields there, and are cloned as plain objects.
+	Script bool
 	// Extends is the parent's constructor, whose methods are inherited.
 	Extends *goja.Object
 	// Proto is the prototype if it is there already; nil makes one.
@@ -81,15 +86,29 @@ type Constant struct {
 }
 
 // classSlots holds the hidden symbol under which instances carry their Go value.
-type classSlots struct{ slot *goja.Symbol }
+type classSlots struct {
+	slot     *goja.Symbol
+	language []*goja.Object // prototypes that MarkLanguage was given
+}
 
 func (s *classSlots) init() { s.slot = goja.NewSymbol("minido.slot") }
+
+// Owner says whose an object's internal slots are in production, which decides
+// whether and with which error it is cloned.
+type Owner byte
+
+const (
+	OwnerNone     Owner = iota // it has none: an ordinary object
+	OwnerPlatform              // workerd's native code
+	OwnerLanguage              // V8: ECMAScript, Intl, WebAssembly
+)
 
 // holder makes a Go value storable in a JavaScript property without reflection.
 // It is an object without properties.
 type holder struct {
 	value any
 	of    *goja.Object
+	owner Owner
 }
 
 func (*holder) Get(string) goja.Value       { return nil }
@@ -102,15 +121,50 @@ func (*holder) Keys() []string              { return nil }
 func (e *Engine) Slot() *goja.Symbol { return e.classes.slot }
 
 // Attach hangs a Go value on an object, where Attached finds it.
-func (e *Engine) Attach(obj *goja.Object, value any) {
-	obj.DefineDataPropertySymbol(e.classes.slot, e.vm.NewDynamicObject(&holder{value, obj}),
+func (e *Engine) Attach(obj *goja.Object, value any) { e.attach(obj, value, OwnerPlatform) }
+
+// AttachLanguage is Attach for objects whose internal slots are V8's (Owner).
+func (e *Engine) AttachLanguage(obj *goja.Object, value any) { e.attach(obj, value, OwnerLanguage) }
+
+func (e *Engine) attach(obj *goja.Object, value any, owner Owner) {
+	obj.DefineDataPropertySymbol(e.classes.slot, e.vm.NewDynamicObject(&holder{value, obj, owner}),
 		goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// MarkLanguage makes what inherits from proto OwnerLanguage's: for classes of
+// ECMAScript that are written in JavaScript here.
+func (e *Engine) MarkLanguage(proto *goja.Object) {
+	e.classes.language = append(e.classes.language, proto)
+}
+
+// Owner tells whose the internal slots of obj are. It runs no user code.
+func (e *Engine) Owner(obj *goja.Object) Owner {
+	if h := e.held(obj); h != nil {
+		return h.owner
+	}
+	if obj.ExportType() == reflect.TypeFor[goja.Proxy]() {
+		return OwnerNone
+	}
+	for p := obj.Prototype(); p != nil && p.ExportType() != reflect.TypeFor[goja.Proxy](); p = p.Prototype() {
+		if slices.Contains(e.classes.language, p) {
+			return OwnerLanguage
+		}
+	}
+	return OwnerNone
 }
 
 // Attached is the Go value that hangs on v, nil if there is none: what inherits
 // from an object, and a proxy of it, has no internal slots of its own (Web IDL,
 // section 3.2: "platform object that implements I").
 func (e *Engine) Attached(v goja.Value) any {
+	if h := e.held(v); h != nil {
+		return h.value
+	}
+	return nil
+}
+
+// held is what Attach hung on v, nil if there is nothing.
+func (e *Engine) held(v goja.Value) *holder {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return nil
@@ -128,14 +182,20 @@ func (e *Engine) Attached(v goja.Value) any {
 		return nil
 	}
 	if h, ok := slot.Export().(*holder); ok && h.of == obj {
-		return h.value
+		return h
 	}
 	return nil
 }
 
 // DefineClass makes the class in this runtime. It does not put it on globalThis.
 func DefineClass[T any](e *Engine, def ClassDef[T]) *Class[T] {
-	c := &Class[T]{Name: def.Name, e: e, own: def.Own}
+	c := &Class[T]{Name: def.Name, e: e, own: def.Own, owner: OwnerPlatform}
+	switch {
+	case def.Language:
+		c.owner = OwnerLanguage
+	case def.Script:
+		c.owner = OwnerNone
+	}
 	c.Ctor = e.vm.ToValue(func(call goja.ConstructorCall) *goja.Object {
 		if def.New == nil {
 			panic(e.vm.NewTypeError("Illegal constructor"))
@@ -237,7 +297,7 @@ func (c *Class[T]) Wrap(value T) *goja.Object {
 
 // make makes obj an instance that carries value.
 func (c *Class[T]) make(obj *goja.Object, value T) {
-	c.e.Attach(obj, value)
+	c.e.attach(obj, value, c.owner)
 	for _, p := range c.own {
 		obj.DefineDataProperty(p.Name, p.Get(value, obj), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}

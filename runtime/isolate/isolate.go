@@ -145,7 +145,7 @@ func (i *Isolate) Start(ready func(error)) {
 		i.CF.Bind(i.opts.Bindings)
 		i.definePlatform()
 		i.bindGlobals()
-		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Wasm: i.wasm.Module,
+		exports, pending, err := i.opts.Bundle.Load(i.vm, bundle.Host{Builtin: i.builtin, Enter: i.inGlobalScope, AsyncIterator: i.Engine.Primordial("AsyncIteratorPrototype"), Language: i.Engine.MarkLanguage, Wasm: i.wasm.Module,
 			Ahead: func(a *bundle.Ahead) { i.ahead = a }})
 		if err != nil {
 			ready(i.describe(err))

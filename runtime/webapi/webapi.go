@@ -79,9 +79,14 @@ func Install(e *engine.Engine, o Options) *Platform {
 		return !e.Natives.Interrupted() && e.Memory.Fits(int64(bytes))
 	}})
 	r.InstallDOMException()
-	// Every object with a Go value is a platform object, and so is what the
-	// stream classes make.
-	r.Hosts.RefuseOthers(func(obj *goja.Object) bool { return e.Attached(obj) != nil || p.Streams.Inherits(obj) })
+	// Every object with a Go value is a platform object unless its class says
+	// otherwise, and so is what the stream classes make.
+	r.Hosts.RefuseOthers(func(obj *goja.Object) bool {
+		return e.Owner(obj) == engine.OwnerPlatform || p.Streams.Inherits(obj)
+	})
+	r.Hosts.RefuseLanguage(func(obj *goja.Object) bool {
+		return e.Owner(obj) == engine.OwnerLanguage || obj == r.VM.GlobalObject()
+	})
 
 	p.Language.Install()
 	p.Language.InstallDisposables()

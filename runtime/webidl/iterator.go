@@ -25,7 +25,7 @@ type iteratorState struct {
 // and toArray work on it.
 func (r *Realm) Iterator(owner, tag string, next func() (goja.Value, bool)) *goja.Object {
 	class := owner + " " + tag
-	return r.iterator(class, next, func(base *goja.Object) *goja.Object {
+	return r.iterator(class, r.Engine.Attach, next, func(base *goja.Object) *goja.Object {
 		c := engine.DefineClass(r.Engine, engine.ClassDef[*goIterator]{Name: tag})
 		c.Proto.SetPrototype(base)
 		self := r.Engine.Func("", 0, func(call goja.FunctionCall) goja.Value { return call.This })
@@ -36,15 +36,16 @@ func (r *Realm) Iterator(owner, tag string, next func() (goja.Value, bool)) *goj
 
 // LanguageIterator is Iterator for one of ECMAScript's.
 func (r *Realm) LanguageIterator(tag string, next func() (goja.Value, bool)) *goja.Object {
-	return r.iterator(tag, next, func(base *goja.Object) *goja.Object {
+	return r.iterator(tag, r.Engine.AttachLanguage, next, func(base *goja.Object) *goja.Object {
 		proto := r.VM.CreateObject(base)
 		proto.DefineDataPropertySymbol(goja.SymToStringTag, r.VM.ToValue(tag), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		return proto
 	})
 }
 
-// iterator makes an iterator of a class whose prototype define makes once.
-func (r *Realm) iterator(class string, next func() (goja.Value, bool), define func(base *goja.Object) *goja.Object) *goja.Object {
+// iterator makes an iterator of a class whose prototype define makes once; attach
+// hangs its state on it.
+func (r *Realm) iterator(class string, attach func(*goja.Object, any), next func() (goja.Value, bool), define func(base *goja.Object) *goja.Object) *goja.Object {
 	st := &r.iterators
 	if st.protos == nil {
 		list := r.Engine.Call(r.Engine.Primordial("ArrayPrototypeValues"), goja.Undefined(), r.VM.NewArray()).(*goja.Object)
@@ -57,7 +58,7 @@ func (r *Realm) iterator(class string, next func() (goja.Value, bool), define fu
 		st.protos[class] = proto
 	}
 	obj := r.VM.CreateObject(proto)
-	r.Engine.Attach(obj, &goIterator{class, next})
+	attach(obj, &goIterator{class, next})
 	return obj
 }
 

@@ -275,6 +275,9 @@ func (p *Intl) segmenterClass() *goja.Object {
 			return goja.Undefined()
 		}}},
 	})
+	p.Engine.HideMembers(result.Ctor)
+	result.Proto.Delete("constructor") // ECMA-402, section 19.5.2: only these two methods
+	result.Proto.DeleteSymbol(goja.SymToStringTag)
 	result.Proto.DefineDataPropertySymbol(goja.SymIterator, p.Engine.Func("[Symbol.iterator]", 0, func(call goja.FunctionCall) goja.Value {
 		s, i := result.Self(call.This), 0
 		return p.LanguageIterator("Segmenter String Iterator", func() (goja.Value, bool) {

@@ -22,7 +22,7 @@ func (p *Language) InstallDisposables() {
 		p.Engine.Lazies.Global(name, func() goja.Value {
 			if p.disposables == nil {
 				show := engine.Func{Name: "show", Fn: func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(builtin.Show(p.Engine, c.Argument(0))) }}
-				p.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show)).(*goja.Object)
+				p.disposables = p.Engine.Load(disposablePrelude, p.Engine.Native(show, p.markLanguage())).(*goja.Object)
 			}
 			return p.disposables.Get(name)
 		})

@@ -65,6 +65,7 @@ func (p *Language) languageNatives() []engine.Func {
 		fn("toLength", func(c goja.FunctionCall) goja.Value {
 			return p.VM.ToValue(min(max(c.Argument(0).ToInteger(), 0), 1<<53-1))
 		}),
+		p.markLanguage(),
 		fn("isError", func(c goja.FunctionCall) goja.Value { return p.VM.ToValue(isErrorObject(c.Argument(0))) }),
 		fn("captureStack", p.captureStack),
 		fn("keepCallSite", func(c goja.FunctionCall) goja.Value {
@@ -85,6 +86,14 @@ func (p *Language) languageNatives() []engine.Func {
 			return p.VM.ToValue(sumPrecise(list))
 		}),
 	}
+}
+
+// markLanguage is (proto): what inherits from proto has internal slots in V8.
+func (p *Language) markLanguage() engine.Func {
+	return engine.Func{Name: "markLanguage", Fn: func(c goja.FunctionCall) goja.Value {
+		p.Engine.MarkLanguage(c.Argument(0).(*goja.Object))
+		return goja.Undefined()
+	}}
 }
 
 // isErrorObject is Error.isError: what the Error constructors made.

@@ -133,7 +133,7 @@ func (m *module) timerClasses() *timerClasses {
 		{Name: "hasRef", Fn: func(t *timeout, _ goja.FunctionCall) goja.Value { return m.VM.ToValue(!t.unref) }},
 	}
 	c := &timerClasses{
-		timeout: engine.DefineClass(m.Engine, engine.ClassDef[*timeout]{Name: "Timeout", Methods: append([]method{
+		timeout: engine.DefineClass(m.Engine, engine.ClassDef[*timeout]{Name: "Timeout", Script: true, Methods: append([]method{
 			{Name: "refresh", Fn: self(func(t *timeout) {
 				if t.active {
 					m.stopTimer(t)

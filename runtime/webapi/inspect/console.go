@@ -54,17 +54,21 @@ func (p *Console) makeConsole() goja.Value {
 // throw, whatever they are given, and need no receiver.
 func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 	c := &console{p: p, counts: map[string]int{}, timers: map[string]time.Time{}}
-	define := func(name string, fn func(args []goja.Value)) {
-		p.Engine.DefineFunc(obj, engine.Func{Name: name, Fn: func(call goja.FunctionCall) goja.Value {
+	put := func(property, name string, fn func(args []goja.Value)) {
+		method := p.Engine.Func(name, 0, func(call goja.FunctionCall) goja.Value {
 			args := slices.Clone(call.Arguments) // formatting may call the user's code
 			if thrown := p.Engine.Try(func() { fn(args) }); thrown != nil {
-				p.Engine.Try(func() { c.write(engine.Error, "console."+name+": "+p.Engine.Text(thrown)) })
+				p.Engine.Try(func() { c.write(engine.Error, "console."+property+": "+p.Engine.Text(thrown)) })
 			}
 			return goja.Undefined()
-		}})
+		})
+		obj.DefineDataProperty(property, method, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
+	define := func(name string, fn func(args []goja.Value)) { put(name, name, fn) }
+	// Those that workerd puts its own functions around have no name (workerd: io/worker.c++,
+	// setupConsole).
 	logger := func(name string, level engine.Level) {
-		define(name, func(args []goja.Value) {
+		put(name, "", func(args []goja.Value) {
 			if inv := p.Engine.Frame().Invocation; inv != nil {
 				inv.Logged(level, args)
 			}

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/compat"
+	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webapi/fetch"
 	"minido.dev/minido/runtime/webapi/streams"
 	"minido.dev/minido/runtime/webidl"
@@ -52,5 +53,8 @@ func (p *scope) makeCloudflare() goja.Value {
 		flags.DefineDataProperty(f.String(), p.VM.ToValue(p.Enabled(f)), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
 	}
 	p.Engine.Call(p.Engine.Primordial("ObjectPreventExtensions"), goja.Undefined(), flags)
-	return p.Record("compatibilityFlags", flags)
+	class := engine.DefineClass(p.Engine, engine.ClassDef[struct{}]{Name: "Cloudflare", Own: []engine.Accessor[struct{}]{
+		{Name: "compatibilityFlags", Get: func(struct{}, *goja.Object) goja.Value { return flags }},
+	}})
+	return class.Wrap(struct{}{})
 }

@@ -127,6 +127,7 @@ function (native, primordials) {
   hide(AsyncDisposableStack.prototype, SymbolAsyncDispose, AsyncDisposableStack.prototype.disposeAsync);
 
   for (const C of [DisposableStack, AsyncDisposableStack]) {
+    native.markLanguage(C.prototype);
     ObjectDefineProperty(C.prototype, SymbolToStringTag, { value: C.name, writable: false, enumerable: false, configurable: true });
   }
   return { SuppressedError, DisposableStack, AsyncDisposableStack };

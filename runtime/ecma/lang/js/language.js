@@ -297,6 +297,7 @@ function (native, primordials) {
     }
     delete Helper.prototype.constructor;
     primordials.ReflectSetPrototypeOf(Helper.prototype, IteratorPrototype);
+    native.markLanguage(Helper.prototype);
     ObjectDefineProperty(Helper.prototype, SymbolToStringTag, { value: "Iterator Helper", writable: false, enumerable: false, configurable: true });
     const helper = (next, close) => new Helper(next, close);
     const over = (it) => () => close(it);
@@ -481,6 +482,7 @@ function (native, primordials) {
     }
 
     const wrapPrototype = ObjectCreate(IteratorPrototype);
+    native.markLanguage(wrapPrototype);
     const wrapped = new primordials.WeakMap();
     hide(wrapPrototype, "next", { next() {
       const it = primordials.WeakMapPrototypeGet(wrapped, this);
