@@ -335,6 +335,14 @@ func TestDashboardChaos(t *testing.T) {
 	page.until(`Number(document.querySelector("progress").max) > 1 && document.activeElement.textContent === "Stop"`) // drawing leaves the focus where it is
 	page.key("Enter", "\r", 13)
 	page.until(`document.querySelector(".progress [role=status]").innerText === "STOPPED"`)
+
+	page.eval(`((s) => { s.value = ""; s.dispatchEvent(new Event("change")); })(document.querySelector("select[name=scenario]"))`)
+	page.click("button", "Start")
+	page.until(`document.querySelector(".fault").innerText.includes("Write what clients do")`)
+	page.eval(`document.querySelector("textarea").value = "fetch POST /count"`)
+	page.eval(`document.querySelector("input[name=fault]").value = "thunder"`)
+	page.click("button", "Start")
+	page.until(`document.querySelector(".progress [role=status]").innerText === "BROKEN" && document.querySelector(".progress pre").innerText.includes('fault "thunder"')`)
 	if _, got := ask(t, "GET", s.url+"/"); got != "1" {
 		t.Errorf("the running server was asked by a campaign: it has counted to %s", got)
 	}

@@ -55,7 +55,7 @@ export function chaos(main: HTMLElement, signal: AbortSignal): void {
 
   function draw(c: Campaign): void {
     const runs = c.state === "running" || c.state === "stopping";
-    const words = [c.planned > 0 ? `${c.done} of ${c.planned} runs` : `${c.done} runs`, `${c.kills} kills`, c.failed ? `${c.failed} failed` : "no failure",
+    const words = [c.planned > 0 ? `${c.done} of ${c.planned} runs` : `${c.done} runs`, `${c.kills} kills`, c.failed ? `${c.failed} failed` : c.state === "broken" ? "" : "no failure",
       span(Math.max(0, (c.ended_ms ?? Date.now()) - c.started_ms)), c.phase].filter(Boolean);
     const name = runs ? c.state : c.state.toUpperCase();
     if (verdict.textContent !== name) fill(verdict, name); // what is the same is not announced again
@@ -80,22 +80,24 @@ export function chaos(main: HTMLElement, signal: AbortSignal): void {
     const runs = c?.state === "running" || c?.state === "stopping";
     start.disabled = runs || state.unavailable !== undefined;
     stop.disabled = c?.state === "stopping";
-    progress.hidden = cases_.hidden = c === null;
+    progress.hidden = c === null;
     if (c === null) return;
+    if (c.state === "broken" && last?.number === c.number && last.state !== "broken") sheet.open = true;
     const other = last?.number !== c.number;
     if (last !== null && other) fill(detail, h("p", { class: "note" }, "Choose a case."));
     if (other) cases = [];
     last = c;
     if (!other || after === 0) cases.push(...c.cases.filter(one => one.number > cases.length)); // of another campaign, the first cases come next time
+    found.hidden = cases.length === 0;
     draw(c);
     list.set([...cases]);
   }
 
   const sheet = h("details", { class: "card", open: true }, h("summary", {}, "A new campaign"), form.element,
     h("div", { class: "bar" }, start, h("span", { class: "note" }, "It runs in processes of its own, on empty state: what this server stores is not touched.")));
-  const cases_ = h("div", { class: "split halves" }, list.element, detail);
-  progress.hidden = cases_.hidden = true;
-  fill(main, h("h1", {}, "Chaos"), h("div", { class: "scrolls" }, sheet, fault, progress, cases_));
+  const found = h("div", { class: "split halves" }, list.element, detail);
+  progress.hidden = found.hidden = true;
+  fill(main, h("h1", {}, "Chaos"), h("div", { class: "scrolls" }, sheet, fault, progress, found));
   void (async () => {
     try {
       const first = await get<Chaos>("/v1/chaos");
@@ -173,6 +175,7 @@ class Form {
       if (!kind) throw new Error(`"${line}" is no step: write fetch POST /path body, call Class/name.method(args) or chat Class/name: text`);
       ((out[kind] ??= []) as string[]).push(text!);
     }
+    if (!out.scenario && !out.fetch && !out.call && !out.chat) throw new Error("Write what clients do, a step a line. minido chaos init writes a first scenario.");
     for (const field of this.element.querySelectorAll<HTMLInputElement>("label:not([hidden]) > input")) {
       if (field.value.trim() !== "") out[field.name] = field.type === "number" ? Number(field.value) : field.value.trim();
     }

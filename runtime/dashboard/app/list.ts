@@ -33,8 +33,11 @@ export class List<T> {
     this.later();
   }
 
-  // pick chooses a row by its number, as a click on it does.
-  pick(i: number): void { this.choose(i); }
+  // pick chooses a row by its number, and has it in the middle.
+  pick(i: number): void {
+    this.choose(i);
+    this.scroll.scrollTop = (this.at + 0.5) * height - this.scroll.clientHeight / 2;
+  }
 
   get selected(): T | undefined { return this.rows[this.at]; }
   private get atEnd(): boolean { return this.scroll.scrollTop + this.scroll.clientHeight >= this.scroll.scrollHeight - 2 * height; }

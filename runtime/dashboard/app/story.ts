@@ -62,6 +62,6 @@ function timeline(d: Detail): HTMLElement[] {
     step("Forward ▶", "One moment forward", () => list.pick(now + 1)), step("Death »", "To the next death or start", border(1)),
     h("span", { class: "note" }, `Lanes: ${lanes.join(", ")}${d.left_out ? `; ${d.left_out} moments in the middle are left out` : ""}`));
   list.set(rows);
-  list.pick(Math.max(0, rows.findIndex(m => m.border)));
+  requestAnimationFrame(() => list.pick(Math.max(0, rows.findIndex(m => m.border)))); // once it has a height
   return [bar, here, list.element];
 }
