@@ -12,69 +12,98 @@ function (native, p) {
   return (DurableObject, Response, name, consumer, deadLetters) => class QueueBroker extends DurableObject {
     #sql;
     #storage;
-    #count; // of messages that wait, and their bytes: counting rows would make sending slow
+    // What the tables say, for asking them would make sending slow. A transaction that
+    // fails ends the object, and these with it.
+    #count; // of messages that wait, and their bytes
     #bytes;
+    #oldest; // the time of the first message, undefined if there is none
+    #last; // the highest seq that was given
+    #dead; // whether there may be dead letters to move
+    #paused;
     constructor(ctx, env) {
       super(ctx, env);
       this.#storage = ctx.storage;
       this.#sql = ctx.storage.sql;
-      this.#sql.exec(`CREATE TABLE IF NOT EXISTS messages (
-        seq INTEGER PRIMARY KEY AUTOINCREMENT,
-        id TEXT NOT NULL UNIQUE,
+      // Each index costs a page of each send. Messages have random ids: only those of
+      // dead letters can come twice.
+      this.#sql.exec(`CREATE TABLE IF NOT EXISTS queued (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL,
         timestamp INTEGER NOT NULL,
         content_type TEXT NOT NULL,
         body BLOB NOT NULL,
         attempts INTEGER NOT NULL DEFAULT 0,
         due INTEGER NOT NULL,
-        dead INTEGER NOT NULL DEFAULT 0
+        dead INTEGER NOT NULL DEFAULT 0,
+        moved INTEGER NOT NULL DEFAULT 0
       );
-      CREATE INDEX IF NOT EXISTS messages_due ON messages (dead, due, seq);
+      CREATE INDEX IF NOT EXISTS queued_due ON queued (dead, due);
+      CREATE UNIQUE INDEX IF NOT EXISTS queued_moved ON queued (id) WHERE moved = 1;
       CREATE TABLE IF NOT EXISTS leases (lease TEXT PRIMARY KEY, seq INTEGER NOT NULL UNIQUE, until INTEGER NOT NULL);
       CREATE TABLE IF NOT EXISTS paused (since INTEGER NOT NULL)`);
+      this.#adopt();
+      const [{ last }] = this.#sql.exec("SELECT max(coalesce((SELECT max(seq) FROM queued), 0), coalesce((SELECT max(seq) FROM leases), 0)) AS last").toArray();
+      this.#last = last;
+      this.#dead = true;
+      this.#paused = this.#sql.exec("SELECT 1 FROM paused LIMIT 1").toArray().length > 0;
       this.#recount();
     }
 
+    // adopt takes over the messages of the table that a queue had first.
+    #adopt() {
+      if (this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'messages'").toArray().length === 0) return;
+      this.#sql.exec(`INSERT INTO queued SELECT seq, id, timestamp, content_type, body, attempts, due, dead, 1 FROM messages;
+        DROP TABLE messages`);
+    }
+
     #recount() {
-      const [row] = this.#sql.exec("SELECT count(*) AS n, coalesce(sum(length(body)), 0) AS bytes FROM messages WHERE dead = 0").toArray();
+      const [row] = this.#sql.exec("SELECT count(*) AS n, coalesce(sum(length(body)), 0) AS bytes FROM queued WHERE dead = 0").toArray();
       this.#count = row.n;
       this.#bytes = row.bytes;
+      const [first] = this.#sql.exec("SELECT timestamp FROM queued ORDER BY seq LIMIT 1").toArray();
+      this.#oldest = first?.timestamp;
     }
 
     // The backlog is what has not been acknowledged, what is delayed included.
-    metrics() {
-      const [first] = this.#sql.exec("SELECT timestamp FROM messages ORDER BY seq LIMIT 1").toArray();
-      return [this.#count, this.#bytes, first?.timestamp];
-    }
+    metrics() { return [this.#count, this.#bytes, this.#oldest]; }
 
     async send(messages, fallback) {
       const now = DateNow();
       const metrics = this.metrics();
-      for (let i = 0; i < messages.length; i++) {
-        const m = messages[i];
-        const due = now + 1000 * (m.delay ?? fallback ?? 0);
-        // A dead letter that comes again, since its queue died before it forgot it, is there already.
-        this.#sql.exec("INSERT OR IGNORE INTO messages (id, timestamp, content_type, body, due) VALUES (?, ?, ?, ?, ?)",
-          m.id ?? native.id(), m.timestamp ?? now, m.type, m.body, due);
-        this.#count++;
-        this.#bytes += m.body.byteLength;
-      }
+      for (let i = 0; i < messages.length; i++) this.#insert(messages[i], now, fallback);
       if (metrics[2] < now - retentionMs) {
-        this.#sql.exec("DELETE FROM messages WHERE timestamp < ?", now - retentionMs);
+        this.#sql.exec("DELETE FROM queued WHERE timestamp < ?", now - retentionMs);
         this.#recount();
       }
       await this.#schedule(now);
       return metrics;
     }
 
+    #insert(m, now, fallback) {
+      const moved = m.id !== undefined;
+      const timestamp = m.timestamp ?? now;
+      // A dead letter that comes again, since its queue died before it forgot it, is there already.
+      if (moved && this.#sql.exec("SELECT 1 FROM queued WHERE moved = 1 AND id = ?", m.id).toArray().length > 0) return;
+      this.#sql.exec("INSERT INTO queued (seq, id, timestamp, content_type, body, due, moved) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        ++this.#last, m.id ?? native.id(), timestamp, m.type, m.body, now + 1000 * (m.delay ?? fallback ?? 0), moved ? 1 : 0);
+      this.#count++;
+      this.#bytes += m.body.byteLength;
+      this.#oldest ??= timestamp;
+    }
+
     // When the next batch is due; undefined if nothing waits for one.
     #next() {
-      if (this.#sql.exec("SELECT 1 FROM messages WHERE dead = 1 LIMIT 1").toArray().length > 0) return 0;
+      if (this.#hasDead()) return 0;
       if (!this.#pushes()) return undefined;
-      const [row] = this.#sql.exec("SELECT min(due) AS first FROM messages WHERE dead = 0").toArray();
+      const [row] = this.#sql.exec("SELECT min(due) AS first FROM queued WHERE dead = 0").toArray();
       if (row.first === null) return undefined;
       const waited = row.first + 1000 * consumer.maxBatchTimeout;
-      const full = this.#sql.exec("SELECT due FROM messages WHERE dead = 0 ORDER BY due, seq LIMIT 1 OFFSET ?", consumer.maxBatchSize - 1).toArray();
+      const full = this.#sql.exec("SELECT due FROM queued WHERE dead = 0 ORDER BY due, seq LIMIT 1 OFFSET ?", consumer.maxBatchSize - 1).toArray();
       return full.length > 0 ? MathMin(waited, full[0].due) : waited;
+    }
+
+    #hasDead() {
+      return this.#dead &&= this.#sql.exec("SELECT 1 FROM queued WHERE dead = 1 LIMIT 1").toArray().length > 0;
     }
 
     async #schedule(now) {
@@ -105,7 +134,7 @@ function (native, p) {
     #take(taken) {
       const now = DateNow();
       const ready = [];
-      for (const row of this.#sql.exec("SELECT * FROM messages WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, consumer.maxBatchSize * consumer.maxConcurrency).toArray()) {
+      for (const row of this.#sql.exec("SELECT * FROM queued WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, consumer.maxBatchSize * consumer.maxConcurrency).toArray()) {
         if (!taken[row.seq] && ready.length < consumer.maxBatchSize) ArrayPrototypePush(ready, row);
       }
       if (ready.length === 0) return ready;
@@ -147,14 +176,14 @@ function (native, p) {
       for (let i = 0; i < batch.length; i++) {
         const row = batch[i];
         if (!retryAll && retries[row.id] === undefined) {
-          this.#sql.exec("DELETE FROM messages WHERE seq = ?", row.seq);
+          this.#sql.exec("DELETE FROM queued WHERE seq = ?", row.seq);
           continue;
         }
         failed++;
         const attempts = row.attempts + 1, most = consumer.maxRetries + 1;
         if (attempts < most) {
           const delay = retries[row.id]?.delaySeconds ?? batchDelay;
-          this.#sql.exec("UPDATE messages SET attempts = ?, due = ? WHERE seq = ?", attempts, now + 1000 * delay, row.seq);
+          this.#sql.exec("UPDATE queued SET attempts = ?, due = ? WHERE seq = ?", attempts, now + 1000 * delay, row.seq);
         } else {
           this.#giveUp(row, attempts, most);
         }
@@ -166,7 +195,7 @@ function (native, p) {
     // pushes reports whether batches go to a consumer now: it is a worker, and nobody
     // has paused the delivery.
     #pushes() {
-      return consumer !== undefined && consumer.type !== "http_pull" && this.#sql.exec("SELECT 1 FROM paused LIMIT 1").toArray().length === 0;
+      return consumer !== undefined && consumer.type !== "http_pull" && !this.#paused;
     }
 
     // fetch is for the control API: pause, resume, and the pull and ack of consumers
@@ -177,9 +206,11 @@ function (native, p) {
         case "pause":
           this.#sql.exec("DELETE FROM paused");
           this.#sql.exec("INSERT INTO paused VALUES (?)", DateNow());
+          this.#paused = true;
           return Response.json({});
         case "resume":
           this.#sql.exec("DELETE FROM paused");
+          this.#paused = false;
           await this.#schedule(DateNow());
           return Response.json({});
         case "pull": return Response.json(await this.#pull(ask));
@@ -196,10 +227,10 @@ function (native, p) {
       const most = (consumer?.maxRetries ?? 2) + 1;
       const messages = [];
       this.#sql.exec("DELETE FROM leases WHERE until <= ?", now);
-      for (const row of this.#sql.exec("SELECT * FROM messages WHERE dead = 0 AND due <= ? AND attempts >= ?", now, most).toArray()) this.#giveUp(row, row.attempts, most);
-      for (const row of this.#sql.exec("SELECT * FROM messages WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, ask.batchSize ?? 5).toArray()) {
+      for (const row of this.#sql.exec("SELECT * FROM queued WHERE dead = 0 AND due <= ? AND attempts >= ?", now, most).toArray()) this.#giveUp(row, row.attempts, most);
+      for (const row of this.#sql.exec("SELECT * FROM queued WHERE dead = 0 AND due <= ? ORDER BY due, seq LIMIT ?", now, ask.batchSize ?? 5).toArray()) {
         const lease = native.id();
-        this.#sql.exec("UPDATE messages SET attempts = ?, due = ? WHERE seq = ?", row.attempts + 1, until, row.seq);
+        this.#sql.exec("UPDATE queued SET attempts = ?, due = ? WHERE seq = ?", row.attempts + 1, until, row.seq);
         this.#sql.exec("INSERT OR REPLACE INTO leases VALUES (?, ?, ?)", lease, row.seq, until);
         ArrayPrototypePush(messages, {
           body: row.content_type === "text" ? native.text(row.body) : native.base64(row.body), id: row.id, timestamp_ms: row.timestamp,
@@ -223,13 +254,13 @@ function (native, p) {
       for (const { lease_id } of ask.acks ?? []) {
         const seq = leased(`${lease_id}`);
         if (seq === undefined) continue;
-        this.#sql.exec("DELETE FROM messages WHERE seq = ?", seq);
+        this.#sql.exec("DELETE FROM queued WHERE seq = ?", seq);
         acked++;
       }
       for (const { lease_id, delay_seconds } of ask.retries ?? []) {
         const seq = leased(`${lease_id}`);
         if (seq === undefined) continue;
-        this.#sql.exec("UPDATE messages SET due = ? WHERE seq = ?", now + 1000 * (delay_seconds ?? consumer?.retryDelay ?? 0), seq);
+        this.#sql.exec("UPDATE queued SET due = ? WHERE seq = ?", now + 1000 * (delay_seconds ?? consumer?.retryDelay ?? 0), seq);
         retried++;
       }
       this.#recount();
@@ -241,23 +272,25 @@ function (native, p) {
       const after = `after ${most} failed attempt${most === 1 ? "" : "s"}`;
       if (deadLetters !== undefined) {
         native.report(`Moving message "${row.id}" on queue "${name}" to dead letter queue "${consumer.deadLetterQueue}" ${after}...`);
-        this.#sql.exec("UPDATE messages SET attempts = ?, dead = 1 WHERE seq = ?", attempts, row.seq);
+        this.#sql.exec("UPDATE queued SET attempts = ?, dead = 1 WHERE seq = ?", attempts, row.seq);
+        this.#dead = true;
       } else {
         native.report(`Dropped message "${row.id}" on queue "${name}" ${after}!`);
-        this.#sql.exec("DELETE FROM messages WHERE seq = ?", row.seq);
+        this.#sql.exec("DELETE FROM queued WHERE seq = ?", row.seq);
       }
     }
 
     // Dead letters keep their id and their time.
     async #bury() {
-      const dead = this.#sql.exec("SELECT * FROM messages WHERE dead = 1 ORDER BY seq LIMIT 100").toArray();
-      if (dead.length === 0) return;
+      if (!this.#hasDead()) return;
+      const dead = this.#sql.exec("SELECT * FROM queued WHERE dead = 1 ORDER BY seq LIMIT 100").toArray();
       if (deadLetters !== undefined) {
         const messages = [];
         for (let i = 0; i < dead.length; i++) ArrayPrototypePush(messages, { id: dead[i].id, timestamp: dead[i].timestamp, type: dead[i].content_type, body: dead[i].body });
         await deadLetters.send(messages, 0);
       }
-      for (let i = 0; i < dead.length; i++) this.#sql.exec("DELETE FROM messages WHERE seq = ?", dead[i].seq);
+      for (let i = 0; i < dead.length; i++) this.#sql.exec("DELETE FROM queued WHERE seq = ?", dead[i].seq);
+      this.#recount();
     }
   };
 }
