@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -180,4 +181,31 @@ func heapBytes() int64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
+}
+
+// What the disk itself takes to keep one commit of one page: a frame of the log,
+// written over an earlier one as in a log that was checkpointed, and synced. No
+// acknowledged write that waits for its own sync can be faster.
+func BenchmarkSyncFloor(b *testing.B) {
+	const frame, frames = 24 + 4096, checkpointFrames
+	f, err := os.Create(filepath.Join(b.TempDir(), "log"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(make([]byte, frame*frames)); err != nil {
+		b.Fatal(err)
+	}
+	if err := f.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	page := make([]byte, frame)
+	for i := 0; b.Loop(); i++ {
+		if _, err := f.WriteAt(page, int64(i%frames)*frame); err != nil {
+			b.Fatal(err)
+		}
+		if err := syncFile(f); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -73,6 +73,7 @@ var rows = []row{
 	{"KV: await get() of a short text", "µs", lower, "≤ 15", false, false, bindingRow("kv", 1000)},
 	{"D1: await first() of a row by its key", "µs", lower, "≤ 40", false, false, bindingRow("d1", 1000)},
 	{"queue: await send() of a small object, stored", "µs", lower, "≤ 60", false, false, bindingRow("queue", 100)},
+	{"queue: a message of 100 that are sent at once, stored", "µs", lower, "≤ 60", false, false, bindingRow("together", 100)},
 	{"new URL() and its pathname", "µs", lower, "", false, false, loopRow("url", 500)},
 	{"Headers: made of 3, append, set, get, iterated", "µs", lower, "", false, false, loopRow("headers", 500)},
 	{"JSON.parse of 100 KB", "µs", lower, "≤ 3 ×", false, false, loopRow("parse", 10)},

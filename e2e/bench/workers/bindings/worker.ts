@@ -25,6 +25,10 @@ const loops: Record<string, (env: Env, times: number) => Promise<number>> = {
     for (let i = 0; i < times; i++) await env.JOBS.send({ id: i, text: "a message of a usual length" });
     return times;
   },
+  async together(env, times) {
+    await Promise.all(Array.from({ length: times }, (_, id) => env.JOBS.send({ id, text: "a message of a usual length" })));
+    return times;
+  },
 };
 
 export default {
