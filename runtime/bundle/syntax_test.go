@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/internal/reference"
 	"minido.dev/minido/internal/syntax"
+	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/minidotest"
 )
 
@@ -30,7 +31,12 @@ func syntaxWorker(programs []string) string {
 // minidoLogs runs programs in a world; one that the world does not survive, or that
 // does not compile, is told in its place.
 func minidoLogs(t testing.TB, programs []string) []string {
-	logs, err := tryMinido(t, programs)
+	return logsWith(t, programs, nil)
+}
+
+// logsWith is minidoLogs of a bundle that amend has changed.
+func logsWith(t testing.TB, programs []string, amend func(*bundle.Options)) []string {
+	logs, err := tryMinido(t, programs, amend)
 	if err == "" {
 		return logs
 	}
@@ -38,17 +44,17 @@ func minidoLogs(t testing.TB, programs []string) []string {
 		return []string{"BROKEN: " + err}
 	}
 	half := len(programs) / 2
-	return append(minidoLogs(t, programs[:half]), minidoLogs(t, programs[half:])...)
+	return append(logsWith(t, programs[:half], amend), logsWith(t, programs[half:], amend)...)
 }
 
-func tryMinido(t testing.TB, programs []string) (logs []string, broken string) {
+func tryMinido(t testing.TB, programs []string, amend func(*bundle.Options)) (logs []string, broken string) {
 	defer func() {
 		if x := recover(); x != nil {
 			broken = fmt.Sprint(x)
 		}
 	}()
 	w := minidotest.NewWorldFrom(t, map[string]string{"worker.js": syntaxWorker(programs),
-		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, minidotest.Options{})
+		"wrangler.json": `{"name": "test", "main": "worker.js", "compatibility_date": "2026-08-01"}`}, minidotest.Options{Amend: amend})
 	defer w.Stop()
 	r := w.Do("POST", "http://localhost/", "")
 	if r.Err != nil {
@@ -88,6 +94,27 @@ func TestSyntax(t *testing.T) {
 		t.Skip("the answers are the reference's")
 	}
 	golden.Lines(t, "testdata/syntax/logs.txt", oneLine(minidoLogs(t, found(t))))
+}
+
+// Programs run as they do without counters where what runs of them is counted.
+func TestSyntaxCounted(t *testing.T) {
+	counted := &bundle.Counting{Wants: func(string) bool { return true }}
+	count := func(b *bundle.Options) { b.Counting = counted }
+	golden.Lines(t, "testdata/syntax/logs.txt", oneLine(logsWith(t, found(t), count)))
+	programs := make([]string, 60)
+	for i := range programs {
+		programs[i] = syntax.Program(uint64(i+1), syntaxSize)
+	}
+	plain := minidoLogs(t, programs)
+	for i, log := range logsWith(t, programs, count) {
+		if log != plain[i] {
+			t.Errorf("seed %d\n%s\n--- counted\n%s\n--- not counted\n%s", i+1, programs[i], log, plain[i])
+		}
+	}
+	files, err := counted.Files()
+	if err != nil || len(files) != 2 || len(files[1].Statements) < 1000 {
+		t.Errorf("counted: %d files, %v", len(files), err)
+	}
 }
 
 func TestDifferentialSyntaxLogs(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
+	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/server"
@@ -50,6 +51,8 @@ type Options struct {
 	TurnLimit time.Duration
 	// Heap bounds the memory of the process; nil does not.
 	Heap *engine.HeapWatch
+	// Amend, if not nil, changes how the worker is bundled.
+	Amend func(*bundle.Options)
 
 	bundles *server.Bundles // of the project, for all its worlds; nil makes them
 }
@@ -113,7 +116,7 @@ func Open(t testing.TB, o Options) (*World, error) {
 	for _, dir := range o.Others {
 		others = append(others, config.Options{Dir: filepath.Join(project, dir), Vars: o.Vars})
 	}
-	options := world.Options{
+	options := world.Options{Amend: o.Amend,
 		Config: config.Options{Dir: project, Vars: o.Vars}, Others: others, Seed: o.Seed, Dir: o.Dir, CacheDir: t.TempDir(), Bundles: o.bundles,
 		Eviction: o.policy(), Limits: sqlstore.Prod, Disk: o.Disk, Power: o.Power, SyncTakes: o.SyncTakes, SyncFull: o.SyncFull, Start: o.Start, TurnLimit: o.TurnLimit, Heap: o.Heap,
 		Network: func(x *world.World) { w.world, w.Net, w.clock = x, x.Net, x.Clock() },

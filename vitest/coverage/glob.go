@@ -40,7 +40,7 @@ func compile(pattern string, anywhere bool) (glob, error) {
 		text = "^(?:" + text + ")$"
 	}
 	g, err := regexp.Compile(text)
-	if err != nil || c.rest != "" {
+	if err != nil || c.bad || c.rest != "" {
 		return nil, fmt.Errorf("the glob %q is not understood", pattern)
 	}
 	return g, nil
@@ -50,6 +50,7 @@ func compile(pattern string, anywhere bool) (glob, error) {
 type compiler struct {
 	rest string
 	out  strings.Builder
+	bad  bool // something has no end
 }
 
 // take removes a prefix, if the rest has it.
@@ -109,7 +110,7 @@ func (c *compiler) group(between, end, closing string) {
 		c.out.WriteString("|")
 	}
 	if !c.take(end) {
-		c.rest = "?" // not understood
+		c.bad = true
 		return
 	}
 	c.out.WriteString(closing)
@@ -119,12 +120,10 @@ func (c *compiler) group(between, end, closing string) {
 func (c *compiler) class() {
 	set, rest, ok := strings.Cut(c.rest, "]")
 	if !ok {
-		return // not understood: the rest has no end
+		c.bad = true
+		return
 	}
 	c.rest = rest
-	if not, ok := strings.CutPrefix(set, "!"); ok {
-		set = "^" + not
-	}
 	c.out.WriteString("[" + strings.ReplaceAll(set, `\`, `\\`) + "]")
 }
 

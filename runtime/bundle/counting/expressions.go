@@ -142,7 +142,7 @@ func (in *instrumenter) functionFrom(n *ast.FunctionLiteral, start int) {
 	if n.ParameterList.Rest != nil {
 		in.element(&n.ParameterList.Rest)
 	}
-	f := function{decl: Span{start, start + 1}, body: in.span(n.Body)}
+	f := function{decl: Span{Start: start, End: start + 1}, body: in.span(n.Body)}
 	if n.Name != nil {
 		f.decl, f.named = in.span(n.Name), true
 	}
@@ -178,7 +178,7 @@ func (in *instrumenter) arrow(n *ast.ArrowFunctionLiteral) {
 		in.element(&n.ParameterList.Rest)
 	}
 	start := int(n.Idx0()) - in.base
-	f := function{decl: Span{start, start + 1}, body: in.span(n.Body)}
+	f := function{decl: Span{Start: start, End: start + 1}, body: in.span(n.Body)}
 	switch body := n.Body.(type) {
 	case *ast.BlockStatement:
 		in.functionBody(f, body)
@@ -204,7 +204,7 @@ func (in *instrumenter) enumeration(n *ast.ArrowFunctionLiteral) {
 		in.namespaces[name.Name] = true
 	}
 	start := int(n.Idx0()) - in.base
-	f := function{decl: Span{start, start + 1}, body: in.span(body)}
+	f := function{decl: Span{Start: start, End: start + 1}, body: in.span(body)}
 	var last []ast.Statement
 	if end := len(body.List) - 1; end >= 0 {
 		if _, ok := body.List[end].(*ast.ReturnStatement); ok {

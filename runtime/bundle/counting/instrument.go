@@ -54,7 +54,11 @@ type instrumenter struct {
 
 // span is the place of a node.
 func (in *instrumenter) span(n ast.Node) Span {
-	return Span{int(n.Idx0()) - in.base, int(n.Idx1()) - in.base}
+	s := Span{Start: int(n.Idx0()) - in.base, End: int(n.Idx1()) - in.base}
+	if n, ok := n.(*ast.IfStatement); ok {
+		s.Test = int(n.Test.Idx0()) - in.base
+	}
+	return s
 }
 
 // counter is the number of a new counter, and the expression that counts.
@@ -327,7 +331,7 @@ func (in *instrumenter) switchStatement(n *ast.SwitchStatement) {
 	in.slot(&n.Discriminant)
 	b := branch{kind: "switch", at: in.span(n)}
 	for _, c := range n.Body {
-		at := Span{int(c.Case) - in.base, int(c.Case) - in.base + len("default:")}
+		at := Span{Start: int(c.Case) - in.base, End: int(c.Case) - in.base + len("default:")}
 		if len(c.Consequent) > 0 {
 			at.End = int(c.Idx1()) - in.base
 		} else if c.Test != nil {

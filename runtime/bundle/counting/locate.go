@@ -77,26 +77,37 @@ func nameAt(text string) string {
 
 var defaultExport = regexp.MustCompile(`^(?:export\s+)?default\s+(?:async\s+)?function\b[\s*]*([\p{L}\p{Nd}_$]*)`)
 
-// elseIf is what may precede an if statement that is an alternative: esbuild's maps have
-// its place there.
-var elseIf = regexp.MustCompile(`^\}?(?:\s|//.*\n|/\*(?s:.*?)\*/)*else(?:\s|//.*\n|/\*(?s:.*?)\*/)*if\b`)
+var ifWord = regexp.MustCompile(`\bif\b`)
 
-// pastElse is the place of the if statement where p is that of the else before it.
-func (l *locator) pastElse(p Position) Position {
-	text := l.text(p)
-	if !strings.HasPrefix(text, "}") && !strings.HasPrefix(text, "else") {
-		return p
+// beforeTest is what may stand between an if and its test.
+var beforeTest = regexp.MustCompile(`^(?:[\s(!]|//.*\n|/\*(?s:.*?)\*/)*$`)
+
+// maxHead bounds the lines from an if to its test.
+const maxHead = 20
+
+// ifOf is the place of the if whose test is at p.
+func (l *locator) ifOf(p Position) (at Position, ok bool) {
+	rest := l.text(p)
+	if ifWord.FindStringIndex(rest) != nil && strings.HasPrefix(rest, "if") {
+		return p, true
 	}
-	rest := strings.Join(append([]string{text}, l.lines[p.Line:]...), "\n")
-	match := elseIf.FindString(rest)
-	if match == "" {
-		return p
+	if p.Line < 1 || p.Line > len(l.lines) {
+		return p, false
 	}
-	before := strings.TrimSuffix(match, "if")
-	if i := strings.LastIndexByte(before, '\n'); i >= 0 {
-		return Position{p.Line + strings.Count(before, "\n"), width(before[i+1:])}
+	line := strings.TrimSuffix(l.lines[p.Line-1], rest)
+	between := ""
+	for n := p.Line; n >= max(1, p.Line-maxHead); n-- {
+		if n < p.Line {
+			line = l.lines[n-1]
+			between = "\n" + between
+		}
+		if found := ifWord.FindAllStringIndex(line, -1); found != nil {
+			last := found[len(found)-1]
+			return Position{n, width(line[:last[0]])}, beforeTest.MatchString(line[last[1]:] + between)
+		}
+		between = line + between
 	}
-	return Position{p.Line, p.Column + width(before)}
+	return p, false
 }
 
 // width is how many UTF-16 units a text has.
@@ -112,7 +123,13 @@ func (l *locator) span(s Span) (r Range, ok bool) {
 	if r.Start, ok = l.places.Begin(s.Start); !ok {
 		return r, false
 	}
-	r.Start = l.pastElse(r.Start)
+	if s.Test > 0 {
+		if test, known := l.places.Begin(s.Test); known {
+			if at, found := l.ifOf(test); found {
+				r.Start = at
+			}
+		}
+	}
 	if r.End, ok = l.places.End(s.End); !ok || before(r.End, r.Start) < 0 {
 		r.End = Position{r.Start.Line, Unknown}
 	}

@@ -5,8 +5,10 @@
 // added to the file is not counted.
 package counting
 
-// Span is a range of the program's text, in bytes from its beginning.
-type Span struct{ Start, End int }
+// Span is a range of the program's text, in bytes from its beginning. Test is where the
+// test of an if statement begins, 0 for everything else: esbuild's source maps have no
+// place for an if after an else.
+type Span struct{ Start, End, Test int }
 
 // Plan says what the counters of an instrumented program count, in terms of its own
 // text. Immutable once made.
