@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/bundle/counting"
@@ -87,7 +88,7 @@ func (m *measurement) fold() {
 }
 
 // result is what was measured, nil if tests failed and that is not reported.
-func (m *measurement) result(failed bool) (*coverage.Result, error) {
+func (m *measurement) result(failed bool, now time.Time) (*coverage.Result, error) {
 	if failed && !m.options.ReportOnFailure {
 		return nil, nil
 	}
@@ -111,7 +112,7 @@ func (m *measurement) result(failed bool) (*coverage.Result, error) {
 		files = append(files, f)
 	}
 	slices.SortFunc(files, func(a, b *counting.File) int { return cmp.Compare(a.Path, b.Path) })
-	return &coverage.Result{Options: m.options, Root: m.root, Files: files}, nil
+	return &coverage.Result{Options: m.options, Root: m.root, Files: files, Time: now}, nil
 }
 
 // uncounted is a file that no test has reached.

@@ -54,7 +54,7 @@ func Run(o Options) (*Report, error) {
 		o.Seed++
 	}
 	if o.measure != nil {
-		if report.Coverage, err = o.measure.result(report.Failed()); err != nil {
+		if report.Coverage, err = o.measure.result(report.Failed(), o.Clock.Now()); err != nil {
 			return nil, err
 		}
 	}

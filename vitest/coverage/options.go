@@ -45,13 +45,13 @@ type Reporter struct {
 	}
 }
 
-// Defaults are vitest's, but for the reporters that there are not.
+// Defaults are vitest's.
 func Defaults() Options {
 	marks := map[string][2]float64{}
 	for _, kind := range kinds {
 		marks[kind] = [2]float64{50, 80}
 	}
-	return Options{Provider: "istanbul", Reporter: []Reporter{{Name: "text"}, {Name: "json"}}, ReportsDirectory: "./coverage", Clean: true, Watermarks: marks}
+	return Options{Provider: "istanbul", Reporter: []Reporter{{Name: "text"}, {Name: "html"}, {Name: "clover"}, {Name: "json"}}, ReportsDirectory: "./coverage", Clean: true, Watermarks: marks}
 }
 
 // With is o changed by options as JSON: what they do not name stays. Empty text changes

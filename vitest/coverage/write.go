@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"minido.dev/minido/runtime/bundle/counting"
 )
@@ -15,6 +16,7 @@ type Result struct {
 	// Root is the directory of the project, absolute.
 	Root  string
 	Files []*counting.File // by path
+	Time  time.Time        // of the machine, when it was measured
 }
 
 // writing is one report of a result.
@@ -34,20 +36,24 @@ type writing struct {
 func (w *writing) files() []*counting.File { return w.tree.all() }
 
 // form makes a report; file is the name of the file that it goes to, "" for the terminal.
+// One of many pages has them in the directory file.
 type form struct {
-	file string
-	make func(*writing) (string, error)
+	file  string
+	make  func(*writing) (string, error)
+	pages func(*writing) ([]page, error)
 }
 
 // writers are the reporters that are offered, by vitest's names, with what they write.
 var writers = map[string][]form{
-	"text":         {{"", (*writing).text}},
-	"text-summary": {{"", (*writing).textSummary}},
-	"lcov":         {{"lcov.info", (*writing).lcov}},
-	"lcovonly":     {{"lcov.info", (*writing).lcov}},
-	"text-lcov":    {{"", (*writing).lcov}},
-	"json":         {{"coverage-final.json", (*writing).json}},
-	"json-summary": {{"coverage-summary.json", (*writing).jsonSummary}},
+	"text":         {{make: (*writing).text}},
+	"text-summary": {{make: (*writing).textSummary}},
+	"lcov":         {{file: "lcov.info", make: (*writing).lcov}, {file: "lcov-report", pages: (*writing).html}},
+	"lcovonly":     {{file: "lcov.info", make: (*writing).lcov}},
+	"text-lcov":    {{make: (*writing).lcov}},
+	"json":         {{file: "coverage-final.json", make: (*writing).json}},
+	"json-summary": {{file: "coverage-summary.json", make: (*writing).jsonSummary}},
+	"clover":       {{file: "clover.xml", make: (*writing).clover}},
+	"html":         {{pages: (*writing).html}},
 	"none":         {},
 }
 
@@ -69,6 +75,12 @@ func (r *Result) Write(out io.Writer, color bool, columns int) error {
 		w.options = reporter.Options
 		for _, f := range writers[reporter.Name] {
 			file := f.file
+			if f.pages != nil {
+				if err := f.save(w, dir); err != nil {
+					return err
+				}
+				continue
+			}
 			if w.options.File != "" {
 				file = w.options.File
 			}
@@ -89,6 +101,20 @@ func (r *Result) Write(out io.Writer, color bool, columns int) error {
 			if err := save(filepath.Join(dir, filepath.FromSlash(file)), text); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// save writes the pages of a report.
+func (f form) save(w *writing, dir string) error {
+	pages, err := f.pages(w)
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		if err := save(filepath.Join(dir, f.file, filepath.FromSlash(p.name)), p.text); err != nil {
+			return err
 		}
 	}
 	return nil

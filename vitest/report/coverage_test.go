@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"minido.dev/minido/vitest"
 )
@@ -20,6 +21,7 @@ func measured(t *testing.T, options string, files ...string) (r *vitest.Report, 
 		t.Fatal(strings.Join(lines(r), "\n"))
 	}
 	dir = t.TempDir()
+	r.Coverage.Time = time.UnixMilli(0)
 	r.Coverage.Options.ReportsDirectory = dir
 	var out strings.Builder
 	if err := r.Coverage.Write(&out, false, 80); err != nil {
@@ -33,10 +35,20 @@ func measured(t *testing.T, options string, files ...string) (r *vitest.Report, 
 // the files of testdata/coverage.
 func TestCoverageIsIstanbuls(t *testing.T) {
 	r, text, dir := measured(t, `{"enabled":true}`, "calc.test", "deep.test")
-	for _, c := range []struct{ name, got string }{{"text.txt", strings.TrimPrefix(text, " % Coverage report from minido\n")}, {"lcov.info", read(t, dir, "lcov.info")}, {"coverage-summary.json", read(t, dir, "summary.json")}} {
+	for _, c := range []struct{ name, got string }{{"text.txt", strings.TrimPrefix(text, " % Coverage report from minido\n")}, {"lcov.info", read(t, dir, "lcov.info")}, {"clover.xml", read(t, dir, "clover.xml")}, {"coverage-summary.json", read(t, dir, "summary.json")}} {
 		if got, want := strings.ReplaceAll(c.got, r.Dir, "DIR"), read(t, "testdata/coverage", c.name); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)
 		}
+	}
+	// The pages are minido's own: a line that ran, one that did not, and one with a path that was not taken.
+	page := read(t, dir, "lcov-report/measured/calc.ts.html")
+	for _, want := range []string{`<span class=""><i>13</i><i>2×</i>  return a + b;</span>`, `<span class="no"><i>20</i><i>0×</i>    return &quot;negative&quot;;</span>`, `<span class="part"><i>22</i><i>2×</i>`, `<a href="../index.html">`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is not in\n%s", want, page)
+		}
+	}
+	if index := read(t, dir, "lcov-report/index.html"); !strings.Contains(index, `<a href="measured/deep/syntax.ts.html">measured/deep/syntax.ts</a>`) {
+		t.Errorf("%s", index)
 	}
 }
 
