@@ -323,6 +323,18 @@ func TestDashboardChaos(t *testing.T) {
 	page.click("button", "Forward ▶")
 	page.until(`document.querySelector(".moment").innerText === ` + before)
 	page.until(`document.querySelectorAll("aside .list .row").length > 3`)
+	page.eval(`document.querySelector("aside input").value = "Room/<img SELECT 1"`)
+	page.click("button", "Walk through it")
+	page.until(`document.querySelector(".walk output")?.innerText.startsWith("1 of ") && document.querySelector(".walk").innerText.includes("no objects")`)
+	for range 3 {
+		page.click("button", "Event ▶")
+	}
+	page.until(`document.querySelector(".walk output").innerText.startsWith("4 of ") && document.querySelector(".walk").innerText.includes("Room/<img src=x")`)
+	page.click("button", "◀ Event")
+	page.until(`document.querySelector(".walk output").innerText.startsWith("3 of ")`)
+	page.eval(`document.querySelector(".walk").scrollIntoView()`)
+	show(t, page, "chaos-walk")
+	page.eval(`document.querySelector("aside").scrollTop = 0`)
 	show(t, page, "chaos")
 	page.click("button", "Replay it here")
 	page.until(`document.querySelector(".progress code").innerText.startsWith("minido chaos replay") && document.querySelector(".progress [role=status]").innerText === "FAILED"`)

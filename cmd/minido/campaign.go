@@ -61,6 +61,8 @@ type harness struct {
 	number int       // of campaigns; guarded by mu
 	last   *attended // nil before the first; guarded by mu
 	closed bool      // guarded by mu
+	// walking is the child that walks through a case, nil without one; guarded by mu.
+	walking *process.Child
 }
 
 // attended is a campaign that runs or has ended.
@@ -133,13 +135,7 @@ func (h *harness) Start(r control.CampaignRequest) error {
 	if err != nil {
 		return err
 	}
-	words := append([]string{"chaos", r.Verb, h.project()}, flags...)
-	if h.Env != "" {
-		words = append(words, "--env="+h.Env)
-	}
-	for _, v := range h.Vars {
-		words = append(words, "--var="+v)
-	}
+	words := h.words(r.Verb, flags)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -149,6 +145,18 @@ func (h *harness) Start(r control.CampaignRequest) error {
 		return &pool.RefusedError{Reason: "a campaign is running; stop it first"}
 	}
 	return h.launch(r, words)
+}
+
+// words are the command line of a verb on the project.
+func (h *harness) words(verb string, flags []string) []string {
+	words := append([]string{"chaos", verb, h.project()}, flags...)
+	if h.Env != "" {
+		words = append(words, "--env="+h.Env)
+	}
+	for _, v := range h.Vars {
+		words = append(words, "--var="+v)
+	}
+	return words
 }
 
 // project names the project as a person in its directory would.
@@ -235,19 +243,21 @@ func (a *attended) end(ctx context.Context) error {
 func (h *harness) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
-	a := h.last
-	if a == nil {
-		h.mu.Unlock()
-		return nil
-	}
-	running := a.state.State == "running"
+	a, walking := h.last, h.walking
+	running := a != nil && a.state.State == "running"
 	if running {
 		a.state.State = "stopping"
 	}
 	h.mu.Unlock()
 	var err error
+	if walking != nil {
+		err = walking.Close()
+	}
+	if a == nil {
+		return err
+	}
 	if running {
-		err = a.end(ctx)
+		err = errors.Join(err, a.end(ctx))
 	}
 	<-a.ended // Stop bounds this, too
 	return err

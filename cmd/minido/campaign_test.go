@@ -125,6 +125,7 @@ func TestCampaign(t *testing.T) {
 	if _, err := h.Case(len(c.Cases) + 1); err == nil {
 		t.Error("a case that is not there")
 	}
+	walkThrough(t, h)
 	if err := h.Start(control.CampaignRequest{Verb: "replay", Scenario: "count.chaos.ts", Mode: "sim", Plan: d.Case.Plan}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +134,36 @@ func TestCampaign(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(h.Dir, ".wrangler", "state", "v3")); err == nil {
 		t.Error("the campaign has used the state of the project")
+	}
+}
+
+// walkThrough walks through the first case.
+func walkThrough(t *testing.T, h *harness) {
+	t.Helper()
+	walk, err := h.Walk(context.Background(), control.WalkRequest{Case: 1, SQL: "Room/a\nSELECT count(*) AS tables FROM sqlite_schema"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(walk.Moments) < 5 || walk.Truncated {
+		t.Fatalf("%d moments", len(walk.Moments))
+	}
+	var all string
+	for _, m := range walk.Moments {
+		if len(m.Events) == 0 || len(m.Objects) == 0 || len(m.Rows) == 0 {
+			t.Errorf("%+v", m)
+		}
+		all += strings.Join(slices.Concat(m.Events, m.Objects, m.Waiting, m.Rows), "\n") + "\n"
+	}
+	for _, want := range []string{"0s  killed at ", "Room/a  idle", "outside: drive", "tables=", "point response:after(Room/a)/fetch#1"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("the walk lacks %q:\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "next effect point") {
+		t.Error("the help of the terminal is among the events")
+	}
+	if _, err := h.Walk(context.Background(), control.WalkRequest{Case: 1000}); err == nil {
+		t.Error("a walk through a case that is not there")
 	}
 }
 

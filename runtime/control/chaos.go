@@ -24,6 +24,12 @@ type Harness interface {
 	//
 	// Errors: *InputError if there is none of that number.
 	Case(n int) (CaseDetail, error)
+	// Walk replays a case of the last campaign in a simulation and looks at it at each
+	// event.
+	//
+	// Errors: *InputError if there is none of that number, *pool.RefusedError while another
+	// walk is in progress, and for a case that no simulation can replay.
+	Walk(context.Context, WalkRequest) (Walk, error)
 	// Close ends the campaign with all of its processes, and waits for that.
 	Close(context.Context) error
 }
@@ -126,6 +132,46 @@ type CaseMoment struct {
 	Text   string `json:"text"`
 	Times  int    `json:"times"`  // how often, one after another
 	Border bool   `json:"border"` // a death, or the start of the next life
+}
+
+// WalkRequest is the body of POST /v1/chaos/walk.
+type WalkRequest struct {
+	Case int `json:"case"` // its number
+	// SQL is asked of an object at each event: "Class/name SELECT ...".
+	SQL string `json:"sql,omitempty"`
+}
+
+// Walk is its answer: the moments of a replay between which something happens.
+type Walk struct {
+	Moments []WalkMoment `json:"moments"`
+	// Truncated says that it went on: the first 1,000 moments and 4 MB are listed.
+	Truncated bool `json:"truncated"`
+}
+
+// WalkMoment is how a system is behind some events, as lines of text.
+type WalkMoment struct {
+	Events  []string `json:"events"`
+	Objects []string `json:"objects"` // what they do
+	Timers  []string `json:"timers"`  // and alarms
+	Waiting []string `json:"waiting"` // who waits for what
+	Rows    []string `json:"rows"`    // of the SQL
+}
+
+func (c *Control) walkChaos(w http.ResponseWriter, r *http.Request) {
+	var req WalkRequest
+	if !read(w, r, &req) {
+		return
+	}
+	h := c.harness(w)
+	if h == nil {
+		return
+	}
+	walk, err := h.Walk(r.Context(), req)
+	if err != nil {
+		failWith(w, err)
+		return
+	}
+	reply(w, http.StatusOK, walk)
 }
 
 // harness is what runs campaigns; nil, and an answer, where nothing does.

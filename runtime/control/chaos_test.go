@@ -29,7 +29,10 @@ func (c *campaigns) Start(r CampaignRequest) error {
 	}
 	return c.refuse
 }
-func (c *campaigns) Stop()                       { c.stopped++ }
+func (c *campaigns) Stop() { c.stopped++ }
+func (c *campaigns) Walk(_ context.Context, r WalkRequest) (Walk, error) {
+	return Walk{Moments: []WalkMoment{{Events: []string{r.SQL}}}}, c.refuse
+}
 func (c *campaigns) Close(context.Context) error { return nil }
 
 func (c *campaigns) Case(n int) (CaseDetail, error) {
@@ -61,7 +64,7 @@ func TestChaosEndpoints(t *testing.T) {
 		}
 		return resp.StatusCode
 	}
-	for _, path := range []string{"/v1/chaos/start", "/v1/chaos/stop"} {
+	for _, path := range []string{"/v1/chaos/start", "/v1/chaos/stop", "/v1/chaos/walk"} {
 		if got := status("POST", path, `{}`, "wrong"); got != 401 {
 			t.Errorf("%s without the token: status %d", path, got)
 		}
@@ -82,6 +85,10 @@ func TestChaosEndpoints(t *testing.T) {
 	var detail CaseDetail
 	if err := client.Get(context.Background(), "/v1/chaos/case?n=1", &detail); err != nil || len(detail.Timeline) != 1 {
 		t.Errorf("%v, %+v", err, detail)
+	}
+	var walk Walk
+	if err := client.Post(context.Background(), "/v1/chaos/walk", WalkRequest{Case: 1, SQL: "Room/a SELECT 1"}, &walk); err != nil || walk.Moments[0].Events[0] != "Room/a SELECT 1" {
+		t.Errorf("%v, %+v", err, walk)
 	}
 	if got := status("POST", "/v1/chaos/stop", `{}`, c.Token()); got != 200 || h.stopped != 1 {
 		t.Errorf("stop: status %d, %d times", got, h.stopped)

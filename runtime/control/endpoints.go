@@ -80,6 +80,7 @@ func (c *Control) endpoints() []endpoint {
 		endpoint{method: "POST", path: "/v1/chaos/stop", summary: "Asks the campaign to end.", serve: c.stopChaos, ask: struct{}{}, answer: Chaos{}},
 		endpoint{method: "GET", path: "/v1/chaos/case", summary: "A case of the last campaign with its timeline.", serve: c.chaosCase, answer: CaseDetail{},
 			query: []parameter{{"n", "integer", "Its number."}}},
+		endpoint{method: "POST", path: "/v1/chaos/walk", summary: "Replays such a case in a simulation, and looks at it at each event.", serve: c.walkChaos, ask: WalkRequest{}, answer: Walk{}},
 		endpoint{method: "POST", path: "/v1/dashboard", summary: "An address that opens the dashboard, once.", serve: c.ticket, ask: struct{}{}, answer: DashboardURL{}},
 		endpoint{method: "POST", path: sessionPath, summary: "Exchanges the ticket of such an address for a token.", serve: c.session, ask: SessionRequest{}, answer: SessionToken{}, public: true},
 	)

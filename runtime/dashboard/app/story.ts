@@ -2,6 +2,7 @@ import { get } from "./api";
 import { tone, type Again, type Case } from "./chaos";
 import { button, fill, h, message } from "./dom";
 import { List } from "./list";
+import { walk } from "./walk";
 
 type Moment = { at_us: number; lane: string; text: string; times: number; border: boolean };
 type Detail = {
@@ -26,8 +27,8 @@ export async function story(place: HTMLElement, chosen: Case, again: Again, faul
     h("div", { class: "bar" }, button("Replay it here", () => again("replay", d.case), fault), d.case.outcome !== "passed" && button("Shrink it", () => again("shrink", d.case), fault)),
     d.same_as && h("p", { class: "note" }, "It leaves the same world as this one, which was run in its place: ", h("code", {}, d.same_as)),
     ...timeline(d),
+    walk(d.case.number, fault),
     d.log && h("details", {}, h("summary", {}, "The end of the servers' log"), h("pre", { class: "answer", tabindex: 0, "aria-label": "Log" }, d.log)),
-    d.replay.includes(" --mode sim ") && h("p", { class: "note" }, "To walk through it in a terminal, with objects, timers and SQL at each event:"), d.replay.includes(" --mode sim ") && command(`${d.replay} --step`),
     d.confirm && h("p", { class: "note" }, "With real processes:"), d.confirm && command(d.confirm),
     d.dir && h("p", { class: "note" }, "Evidence: ", h("code", {}, d.dir)));
 }
