@@ -34,6 +34,16 @@ func TestDiagnostics(t *testing.T) {
 		{"missing-name", map[string]string{
 			"main.ts": "import { greet, type T, great } from './lib';\nimport d from './lib';\nlog(greet, great, d)",
 			"lib.ts":  "export const greet = 1; export type T = string"}, Options{}},
+		{"missing-name-of-host", map[string]string{
+			"main.ts": "import { DurableObject, Durable, type Stub } from 'cloudflare:workers';\nimport workers from 'cloudflare:workers';\nimport * as all from 'cloudflare:workers';\n" +
+				"import { any } from 'node:fs';\nlog(DurableObject, Durable, workers, all.Nope, any)"}, Options{
+			Builtins: func(string) bool { return true },
+			Exports: func(spec string) []string {
+				if spec == "cloudflare:workers" {
+					return []string{"DurableObject", "env"}
+				}
+				return nil
+			}}},
 		{"bad-json", map[string]string{"main.ts": "import d from './d.json'; log(d)", "d.json": "{\n \"a\": }\n"}, Options{}},
 		{"no-bundle-package", map[string]string{"main.js": "import z from 'zod';\nimport './a.js';\nlog(z)", "a.js": "export {}"}, Options{Entry: "main.js", NoBundle: true}},
 		{"bad-tsconfig", map[string]string{"tsconfig.json": "{ \"extends\": \"./none.json\", }\n}", "main.ts": "log(1)"}, Options{}},

@@ -14,6 +14,9 @@ import (
 // importVar finds the variables that hold imported namespaces.
 var importVar = regexp.MustCompile(`(?m)^var ([\w$]+) = (?:__toESM\()?require\("i/((?:[^"\\]|\\.)*)"\)`)
 
+// noExport is esbuild's text of a missing export.
+var noExport = regexp.MustCompile(`^No matching export in "(.*)" for import "(.*)"$`)
+
 // checkNames reports imports of names that their module does not export, in
 // the project's own files, prebuilt bundles aside. Per-file lowering cannot see them; the lowered code
 // is searched for suspects, and esbuild confirms each and says where it is.
@@ -27,16 +30,26 @@ func (l *linker) checkNames() []Message {
 		for _, match := range importVar.FindAllStringSubmatch(m.low.code, -1) {
 			spec := unquoteJS(`"` + match[2] + `"`)
 			ref := importRef{importStatement, spec}
-			t := m.deps[ref.tagged()]
-			if t.module < 0 || !l.modules[t.module].known {
-				continue
-			}
-			if suspect(m.low.code, match[1], l.modules[t.module].names) {
-				out = append(out, l.confirm(m, ref, l.modules[t.module])...)
+			dep := l.imported(m.deps[ref.tagged()])
+			if dep != nil && suspect(m.low.code, match[1], dep.names) {
+				out = append(out, l.confirm(m, ref, dep)...)
 			}
 		}
 	}
 	return out
+}
+
+// imported is what is imported, if all its names are known; nil if they are not.
+func (l *linker) imported(t target) *module {
+	switch {
+	case t.builtin != "" && l.b.opts.Exports != nil:
+		if names := l.b.opts.Exports(t.builtin); names != nil {
+			return &module{unit: &unit{name: t.builtin}, names: names}
+		}
+	case t.module >= 0 && l.modules[t.module].known:
+		return l.modules[t.module]
+	}
+	return nil
 }
 
 // suspect reports whether code reads a property of variable that names lack.
@@ -88,6 +101,9 @@ func (l *linker) confirm(m *module, ref importRef, dep *module) []Message {
 	out := convertAll(api.Build(opts).Errors, m.name)
 	for i := range out {
 		out[i].Text = strings.ReplaceAll(out[i].Text, "names:"+dep.name, dep.name)
+		if dep.low == nil { // a module of the host: workerd's text
+			out[i].Text = noExport.ReplaceAllString(out[i].Text, "The requested module '$1' does not provide an export named '$2'")
+		}
 	}
 	return out
 }

@@ -77,6 +77,10 @@ type Options struct {
 	// `cloudflare:workers` is provided by the host. It must be pure; nil means
 	// that none is.
 	Builtins func(spec string) bool
+	// Exports are the names that a module of the host has, nil if they are not known:
+	// importing another one is an error of the build. It must be pure; nil means that
+	// none are known.
+	Exports func(spec string) []string
 	// Additional is a directory whose files, as far as a rule with globs matches
 	// them, can be imported by a name that is computed when the code runs:
 	// wrangler's find_additional_modules. Empty means none. Directories named

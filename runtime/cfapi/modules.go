@@ -27,6 +27,24 @@ func (a *API) Module(specifier string) (exports *goja.Object, ok bool) {
 	return exports, true
 }
 
+// ModuleNames are the names that workerd's module of that specifier exports (1.20261117.1,
+// Object.keys of its namespace), those that are not offered here among them; nil for a
+// module that is none of the cloudflare: ones.
+func ModuleNames(specifier string) []string {
+	switch specifier {
+	case "cloudflare:workers":
+		return []string{"DurableObject", "RpcPromise", "RpcProperty", "RpcStub", "RpcTarget", "ServiceStub", "WorkerEntrypoint", "WorkflowEntrypoint",
+			"abortIsolate", "cache", "env", "exports", "restore", "tracing", "waitUntil", "withEnv", "withEnvAndExports", "withExports"}
+	case "cloudflare:email":
+		return []string{"EmailMessage"}
+	case "cloudflare:sockets":
+		return []string{"connect", "internalNewHttpClient"}
+	case "cloudflare:workflows":
+		return []string{"NonRetryableError"}
+	}
+	return nil
+}
+
 // modules makes the cloudflare: modules of an API.
 type modules struct{ api *API }
 

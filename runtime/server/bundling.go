@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/isolate"
@@ -84,6 +85,9 @@ func (o *Options) bundle(p *config.Project) bundle.Options {
 		JSXFactory: p.JSXFactory, JSXFragment: p.JSXFragment, CacheDir: o.CacheDir,
 		Alias: map[string]string{}, Define: map[string]string{},
 		Builtins: isolate.HasBuiltin(p.Compat), Spawn: o.Scheduler.Go,
+	}
+	if !o.RunsTests { // a test file may replace a module by one that has other names
+		b.Exports = cfapi.ModuleNames
 	}
 	if p.Compat(compat.NodejsCompatV2) {
 		b.Virtual = bundle.Shims()
