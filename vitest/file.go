@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/server"
@@ -203,10 +204,27 @@ func (r *fileRun) begins(name string) error {
 	if r.at == 0 || r.fault != Crash && r.fault != Kill {
 		return nil
 	}
+	return r.arm(r.armed)
+}
+
+// arm lets the object of p crash there, and with it all others if the fault is a kill.
+// A kill at a point of what is no object of the project's, such as a bucket, takes the
+// objects alone.
+func (r *fileRun) arm(p killpoint.Point) error {
 	if r.fault == Kill {
-		r.kill = r.armed
+		r.kill = p
 	}
-	return arm(r.world, r.armed.Object, r.armed.Label())
+	if !r.owns(p) {
+		return nil
+	}
+	return arm(r.world, p.Object, p.Label())
+}
+
+// owns reports whether p is a point of an object of the project's own worker, not of
+// another worker's or of a binding that is kept in objects.
+func (r *fileRun) owns(p killpoint.Point) bool {
+	class, _, _ := strings.Cut(p.Object, "/")
+	return slices.ContainsFunc(r.project.worker.Classes, func(c config.DurableObjectClass) bool { return c.ClassName == class })
 }
 
 // ends is told that a test ends.
@@ -250,7 +268,7 @@ func (r *fileRun) point(p killpoint.Point, _ world.Moment) {
 	r.points = append(r.points, p)
 	r.note("point", p.Label())
 	r.crashed = r.killsAt(p) || r.crashed
-	if !r.watching {
+	if !r.watching || r.fault != Kill && !r.owns(p) { // what a single object suffers, only the project's suffer
 		return
 	}
 	r.window = append(r.window, p)

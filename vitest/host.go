@@ -32,6 +32,7 @@ type question struct {
 type arguments struct {
 	// Running has an object that is not in memory be an error.
 	Running                                                       bool
+	Count                                                         int
 	ID, Verb, Sockets, Binding, Path, Text, Point, Duration, Name string
 }
 
@@ -138,6 +139,8 @@ func (h *host) do(q question) (any, error) {
 		return nil, nil
 	case "model-reply":
 		return nil, h.run.model.script(a.Text)
+	case "model-words":
+		return nil, h.run.model.count(a.Count)
 	case "model-requests":
 		return h.run.model.requests(), nil
 	case "seed":

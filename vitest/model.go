@@ -35,14 +35,15 @@ type model struct {
 	note   func(kind, text string)
 	server *upstream.Server
 	queue  []scripted
-	reply  upstream.Reply // to the request that is being served
+	rest   upstream.Script // answers what queue does not; nil refuses it
+	reply  upstream.Reply  // to the request that is being served
 }
 
 // serve puts the model on a world's network.
 func (m *model) serve(w *world.World) error {
 	var err error
 	m.server, err = upstream.New(upstream.Options{Scheduler: w.Sim.Scheduler(), Pace: modelPace,
-		Script: func(upstream.Conversation) upstream.Reply { return m.reply }})
+		Script: m.answer})
 	if err != nil {
 		return fmt.Errorf("vitest: %w", err)
 	}
@@ -50,26 +51,53 @@ func (m *model) serve(w *world.World) error {
 	return nil
 }
 
+// answer is the upstream's script.
+func (m *model) answer(c upstream.Conversation) upstream.Reply {
+	if m.reply.Text == nil && m.reply.Reasoning == nil && m.reply.Tool == nil && m.rest != nil {
+		return m.rest(c)
+	}
+	return m.reply
+}
+
 // ServeHTTP implements http.Handler. Nothing waits between the choice of the answer
 // and the provider's look at it.
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.note("model", r.Method+" "+r.URL.Path)
 	if r.Method == http.MethodPost {
-		if len(m.queue) == 0 {
+		if len(m.queue) == 0 && m.rest == nil {
 			http.Error(w, `{"error":{"message":"the model has no answer left: a test scripts them with model.reply(...) of minido:test"}}`, http.StatusNotImplemented)
 			return
 		}
-		next := m.queue[0]
-		m.queue = m.queue[1:]
-		if next.Status != 0 {
-			m.server.Refuse(next.Status)
-		}
-		m.reply = upstream.Reply{Text: next.Text, Reasoning: next.Reasoning}
-		if next.Tool != nil {
-			m.reply.Tool = &upstream.Call{Name: next.Tool.Name, Arguments: next.Tool.Arguments}
-		}
+		m.take()
 	}
 	m.server.Handler().ServeHTTP(w, r)
+}
+
+// take makes the next scripted answer the one to be given; there may be none left.
+func (m *model) take() {
+	m.reply = upstream.Reply{}
+	if len(m.queue) == 0 {
+		return
+	}
+	next := m.queue[0]
+	m.queue = m.queue[1:]
+	if next.Status != 0 {
+		m.server.Refuse(next.Status)
+	}
+	m.reply = upstream.Reply{Text: next.Text, Reasoning: next.Reasoning}
+	if next.Tool != nil {
+		m.reply.Tool = &upstream.Call{Name: next.Tool.Name, Arguments: next.Tool.Arguments}
+	}
+}
+
+// count has the model count n words to everything that is not scripted, and go on
+// where its words in the conversation end.
+func (m *model) count(n int) error {
+	if n < 1 {
+		return fmt.Errorf("model.words: %d is no number of words; use 1 or more", n)
+	}
+	m.rest = upstream.Words(n)
+	return nil
 }
 
 // script adds answers, as JSON.

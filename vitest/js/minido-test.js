@@ -41,6 +41,10 @@ const scripted = (answer) => {
 export const model = {
   url: "http://model.minido.test/v1",
   reply: async (...answers) => host("model-reply", { text: JSON.stringify(answers.map(scripted)) }),
+  words: async (n) => {
+    if (!Number.isSafeInteger(n)) throw new TypeError("model.words: expected a number of words");
+    return host("model-words", { count: n });
+  },
   requests: () => host("model-requests"),
 };
 

@@ -35,6 +35,12 @@ declare module "minido:test" {
     readonly url: string;
     /** The answers to the next requests, in this order. A request without one gets 501. */
     reply(...answers: Reply[]): Promise<void>;
+    /**
+     * Requests that no reply is scripted for are answered with n words, w0 to w(n-1). An answer that was cut
+     * goes on where its words in the conversation end; "think" in the message lets it reason first, and
+     * "use NAME {...}" call the tool NAME.
+     */
+    words(n: number): Promise<void>;
     /** What the model was asked. */
     requests(): Promise<{ path: string; model: string; messages: { role: string; text: string }[]; tools: string[] }[]>;
   };
