@@ -512,6 +512,8 @@ func (o *Object) Busy() string {
 	switch {
 	case o.running > 0:
 		return fmt.Sprintf("%d events are in progress", o.running)
+	case o.ctx.Bodies() > 0:
+		return fmt.Sprintf("%d bodies are being streamed", o.ctx.Bodies())
 	case o.ctx.HeldBack():
 		return "its last commit is not on disk yet"
 	case o.alarm.handling:

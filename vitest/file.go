@@ -104,6 +104,7 @@ func (r *fileRun) do() (a *answer, err error) {
 	if unserved != nil {
 		return nil, unserved
 	}
+	defer r.model.server.End()
 	request, err := json.Marshal(r.request())
 	if err != nil {
 		return nil, fmt.Errorf("vitest: %w", err)

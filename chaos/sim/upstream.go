@@ -17,12 +17,13 @@ import (
 )
 
 // Handler has h answer on the simulation's network. Each request is a routine,
-// so h may wait (sched.Wait); what it writes waits for its reader. Hijack and
+// so h may wait (sched.Wait); what it writes waits for its reader. The request's
+// context is done when the caller is gone or the simulation has ended. Hijack and
 // Close reset the connection.
 func Handler(s *world.Sim, h http.Handler) netx.Handler {
 	scheduler := s.Scheduler()
 	return func(req *event.Request, done func(*event.Response, error)) (cancel func(error)) {
-		ctx, cut := context.WithCancelCause(context.Background())
+		ctx, cut := context.WithCancelCause(s.Context())
 		w := &responseWriter{scheduler: scheduler, slow: s.IsSlow(), header: http.Header{}, url: req.URL, done: done, ctx: ctx}
 		scheduler.Go("upstream", func() {
 			body, err := readBody(scheduler, req.Body)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/world"
 )
@@ -50,5 +51,25 @@ func TestBodyMayComeAfterTheHead(t *testing.T) {
 		if !together(seed, 0) {
 			t.Errorf("seed %d: the body comes after the head of a fast machine", seed)
 		}
+	}
+}
+
+// An upstream that answers no more does not keep the simulation from its end.
+func TestSimulationEndsBeforeItsUpstream(t *testing.T) {
+	s := world.NewSim(1, time.Time{})
+	asked, over := false, false
+	s.Net.Handle("up.test", Handler(s, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked = true
+		sched.Wait(s.Scheduler(), func() bool { return r.Context().Err() != nil })
+		<-r.Context().Done()
+		over = true
+	})))
+	s.Net.Do(world.Request("GET", "http://up.test/", ""), func(*event.Response, error) {})
+	if err := s.Until(func() bool { return asked }, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if !over {
+		t.Error("the handler still waits")
 	}
 }

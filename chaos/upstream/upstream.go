@@ -118,9 +118,12 @@ func Start(o Options) (*Server, error) {
 // URL is the provider's address, such as http://127.0.0.1:40123.
 func (s *Server) URL() string { return s.url }
 
+// End ends every answer, of a provider that does not listen.
+func (s *Server) End() { s.cancel() }
+
 // Close ends every answer and the listener.
 func (s *Server) Close() error {
-	s.cancel()
+	s.End()
 	err := s.http.Close()
 	<-s.served
 	if err != nil {

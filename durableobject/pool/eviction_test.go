@@ -26,6 +26,10 @@ export class E extends DurableObject {
   async put(k) { await this.ctx.storage.put(k, 1); }
   async uncommitted() { this.ctx.storage.transaction(async (t) => { await t.put("lost", 1); await scheduler.wait(1e6); }); }
   get(k) { return this.ctx.storage.get(k); }
+  fetch() {
+    let told = 0;
+    return new Response(new ReadableStream({ async pull(c) { await scheduler.wait(20_000); told++ ? c.close() : c.enqueue(new TextEncoder().encode("told")); } }));
+  }
   arm(ms) { return this.ctx.storage.setAlarm(Date.now() + ms); }
   async alarm() { await this.ctx.storage.put("fired", ((await this.ctx.storage.get("fired")) ?? 0) + 1); }
 }
@@ -33,6 +37,7 @@ const kept = {};
 export default serve({
   async hold(env, ctx, name) { kept[name] = env.E.getByName(name); return kept[name].lives(); },
   async again(env, ctx, name) { return kept[name].lives(); },
+  async listen(env, ctx, name) { return (await env.E.getByName(name).fetch("http://e/")).text(); },
 });
 `
 
@@ -171,6 +176,16 @@ func TestVerbs(t *testing.T) {
 		t.Errorf("the caller of a forced eviction got %s", got)
 	}
 	w.Want(`{"ok":2}`, "E/busy/lives")
+
+	told := w.Post("!listen", "s")
+	w.Advance(time.Second)
+	refused(pool.Evict, "s", "1 bodies are being streamed")
+	if got := w.All(told)[0]; got != `{"ok":"told"}` {
+		t.Errorf("the listener got %s", got)
+	}
+	if err := w.Act("E", "s", pool.Action{Verb: pool.Evict}); err != nil {
+		t.Error("evict after the body:", err)
+	}
 
 	w.Call("E/c/put", "kept")
 	w.Call("E/c/uncommitted")

@@ -40,6 +40,7 @@ type Context struct {
 	ops         map[*Op]struct{}
 	atDeath     map[int64]func(error)
 	waitUntil   int
+	bodies      int       // those of waitUntil that HoldBody counted
 	promised    int       // those of waitUntil that HoldFor counted
 	promisedAt  time.Time // of the last WaitUntil
 	idle        func()
@@ -335,6 +336,22 @@ func (c *Context) ReleaseFor() {
 	}
 	c.checkIdle()
 }
+
+// HoldBody is Hold for a body of JavaScript's that is streamed to who asked; the
+// event that it answers is in progress until ReleaseBody.
+func (c *Context) HoldBody() {
+	c.bodies++
+	c.Hold()
+}
+
+// ReleaseBody ends a HoldBody.
+func (c *Context) ReleaseBody() {
+	c.bodies--
+	c.Release()
+}
+
+// Bodies is the number of unreleased HoldBodies.
+func (c *Context) Bodies() int { return c.bodies }
 
 // Held is the number of unreleased Holds, those of HoldFor among them.
 func (c *Context) Held() int { return c.waitUntil }

@@ -319,7 +319,7 @@ func TestPump(t *testing.T) {
 
 	r, _ = respond(`new Response(new ReadableStream())`)
 	w.Turn(func() { w.Context.Kill(errors.New("evicted")) })
-	if got := r.next(); got != "the context that streamed the body has ended" {
+	if got := r.next(); got != "Network connection lost." {
 		t.Errorf("after the kill: %q", got)
 	}
 }

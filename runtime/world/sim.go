@@ -31,6 +31,8 @@ type Sim struct {
 	ahead   time.Duration  // of that
 	lives   int
 	clients int
+	ctx     context.Context // is done when the simulation has ended
+	end     context.CancelFunc
 
 	routines []*Routine // that have not ended, in the order of their begin
 	waiting  []*Routine // in the order in which they began to wait
@@ -44,6 +46,7 @@ func NewSim(seed uint64, start time.Time) *Sim {
 		start = Epoch
 	}
 	s := &Sim{clock: clock.NewVirtual(start), source: entropy.NewSeeded(seed)}
+	s.ctx, s.end = context.WithCancel(context.Background())
 	s.sched = sched.NewSeeded(s.clock, s.source.Fork("schedule"))
 	s.Net = netx.NewMemory(s.sched)
 	s.sched.Trace = func(_ int, name string) { s.Note("step %s", name) }
@@ -133,8 +136,13 @@ func (s *Sim) Until(done func() bool, limit time.Duration) error {
 	}, limit)
 }
 
+// Context is done when the simulation has ended: a routine that waits for nothing
+// else must look at it, or it would wait for ever.
+func (s *Sim) Context() context.Context { return s.ctx }
+
 // Close ends the routines: what they wait for will not come.
 func (s *Sim) Close() {
+	s.end()
 	for len(s.routines) > 0 {
 		r := s.routines[0]
 		s.enter(r, r.stop)

@@ -179,7 +179,7 @@ func (c writableCodec) writableInto(pipe *event.Pipe) *goja.Object {
 	p := c.p
 	e := p.Engine
 	owner := e.IO("WritableStream")
-	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(errContextEnded) })
+	op := e.StartOp("an open WritableStream").OnCancel(func(reason error) { pipe.Close(lost()) })
 	write := func(chunk goja.Value) goja.Value {
 		owner.Check()
 		data, ok := p.BytesOf(chunk)

@@ -1,7 +1,6 @@
 package streams
 
 import (
-	"errors"
 
 	"github.com/dop251/goja"
 
@@ -97,7 +96,10 @@ func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]by
 	return p.VM.ToValue(promise)
 }
 
-var errContextEnded = errors.New("the context that streamed the body has ended")
+// lost is what a reader gets when who streamed to it ends before the body does.
+func lost() error {
+	return &event.Error{Name: "Error", Message: "Network connection lost."}
+}
 
 // pump carries a stream of JavaScript out of the isolate, one chunk at a time:
 // each leaves through the context's output gate, and the next is read when it
@@ -120,9 +122,9 @@ func (p *Streams) pump(stream *goja.Object, gone func()) event.Body {
 	u := &pumping{p: p, c: e.IO("streaming a body"), frame: e.Frame(), pipe: event.NewPipe(length), left: length, gone: gone}
 	u.op = e.StartOp("streaming a body").OnCancel(func(error) {
 		u.ended = true
-		u.pipe.Close(errContextEnded)
+		u.pipe.Close(lost())
 	})
-	u.c.Hold()
+	u.c.HoldBody()
 	u.d = p.Drain(stream, u.chunk, func() { u.finish(nil) }, func(reason goja.Value) { u.finish(e.Errors.ToEvent(reason)) })
 	u.pipe.OnCancel(func(reason error) {
 		e.Post(u.frame, "body canceled", func() { u.abandon(reason) })
@@ -194,7 +196,7 @@ func (u *pumping) finish(err error) {
 	}
 	u.ended = true
 	if err == nil && u.left > 0 {
-		err = &event.Error{Name: "Error", Message: "Network connection lost."}
+		err = lost()
 	}
 	u.close(err)
 }
@@ -203,5 +205,5 @@ func (u *pumping) finish(err error) {
 func (u *pumping) close(err error) {
 	u.op.Drop()
 	u.c.Emit(func() { u.pipe.Close(err) })
-	u.c.Release()
+	u.c.ReleaseBody()
 }
