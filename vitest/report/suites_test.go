@@ -214,26 +214,56 @@ func TestChaosPairs(t *testing.T) {
 	}
 }
 
-// The suite of a system passes with every fault at every point, and finds the bug that
-// is planted in it.
-func TestChaosRelay(t *testing.T) {
+// The suites of the systems pass with faults at their points, and find the bugs that are
+// planted in them. With MINIDO_SUITE_POINTS=0 it is every fault at every point.
+func TestChaosSystems(t *testing.T) {
 	if _, err := bundled.Load(); err != nil {
 		t.Fatalf("%v: run make build first", err)
 	}
-	dir, err := filepath.Abs("../../fixtures/relay")
-	if err != nil {
-		t.Fatal(err)
+	faults, points := []vitest.Fault{vitest.Crash}, 2
+	if os.Getenv("MINIDO_SUITE_POINTS") == "0" {
+		faults, points = append(faults, vitest.Evict, vitest.Hibernate, vitest.Kill), 0
 	}
-	cache := t.TempDir()
-	for _, fault := range []vitest.Fault{vitest.Evict, vitest.Hibernate, vitest.Crash, vitest.Kill} {
-		r := runIn(t, dir, vitest.Options{Chaos: fault, CacheDir: cache})
-		if r.Failed() || r.Lost > 0 || r.Checked < 20 {
-			t.Errorf("%s: %d runs, %d ended by a lost connection: %v", fault, r.Checked, r.Lost, lines(r))
-		}
+	type planted struct {
+		file   string
+		fault  vitest.Fault
+		points int // that find it
 	}
-	planted := runIn(t, dir, vitest.Options{Config: "planted.config.ts", Chaos: vitest.Crash, Points: 12, CacheDir: cache})
-	if len(planted.Findings) == 0 || planted.Checked != 12 {
-		t.Errorf("in %d runs nothing was found of the planted bug", planted.Checked)
+	for _, system := range []struct {
+		name  string
+		tests int
+		bugs  []planted
+	}{
+		{"relay", 1, []planted{{"relay", vitest.Crash, 6}}},
+		{"session", 3, []planted{{"session", vitest.Crash, 4}}},
+		{"steploop", 3, []planted{{"steploop", vitest.Crash, 2}}},
+		{"fibers", 3, nil}, // its bug is planted in chat's fixture: late-stash
+		{"forever", 2, []planted{{"forever", vitest.Crash, 2}}},
+		{"chat", 2, []planted{{"late-stash", vitest.Evict, 2}, {"appends-twice", vitest.Crash, 12}}},
+	} {
+		t.Run(system.name, func(t *testing.T) {
+			if testing.Short() && system.name != "relay" {
+				t.Skip("a long campaign")
+			}
+			dir, err := filepath.Abs("../../fixtures/" + system.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cache := t.TempDir()
+			for _, fault := range faults {
+				r := runIn(t, dir, vitest.Options{Chaos: fault, Points: points, CacheDir: cache})
+				t.Logf("%s: %d runs", fault, r.Checked)
+				if r.Failed() || r.Lost > 0 || r.Checked < 2*system.tests {
+					t.Errorf("%s: %d runs, %d ended by a lost connection: %v", fault, r.Checked, r.Lost, lines(r))
+				}
+			}
+			for _, bug := range system.bugs {
+				r := runIn(t, dir, vitest.Options{Config: "planted.config.ts", Files: []string{bug.file}, Chaos: bug.fault, Points: bug.points, CacheDir: cache})
+				if len(r.Findings) == 0 || r.Checked < bug.points {
+					t.Errorf("%s: in %d runs nothing was found of the planted bug", bug.file, r.Checked)
+				}
+			}
+		})
 	}
 }
 
