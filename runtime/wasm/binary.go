@@ -168,6 +168,9 @@ func readBinary(data []byte) (b *binary, err error) {
 		if sr.err != nil {
 			return nil, fmt.Errorf("%w (section %d @+%d)", sr.err, id, at)
 		}
+		if !opaque(id) && !sr.done() {
+			return nil, fmt.Errorf("section was shorter than expected size (%d bytes expected, %d decoded) @+%d", len(body), sr.at, at)
+		}
 	}
 	if n, m := b.count(sectionFunc), b.count(sectionCode); n != m {
 		return nil, fmt.Errorf("function and code section have inconsistent lengths: %d and %d", n, m)
@@ -279,6 +282,15 @@ func (b *binary) section(id byte, r *reader) error {
 		return fmt.Errorf("unknown section code #0x%02x", id)
 	}
 	return nil
+}
+
+// opaque reports whether section leaves a section's contents to others.
+func opaque(id byte) bool {
+	switch id {
+	case sectionCustom, sectionCode, sectionData, sectionCount:
+		return true
+	}
+	return false
 }
 
 // define appends to the index space of its kind.

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
+	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
 )
 
@@ -24,7 +25,8 @@ const (
 	AwaitReturn    = "$return"
 	AsyncFunction  = "$async"
 	Delegation     = "$delegate"
-	superOf        = "$super" // declared where it is needed
+	superOf        = "$super" // declared where it is needed, and so is:
+	superRef       = "$superRef"
 )
 
 // hasAsync reports whether a unit holds what this file mends.
@@ -67,7 +69,7 @@ func mendAsync(n *ast.FunctionLiteral) {
 	r := asyncRewriter{}
 	descend(body.Body, &r, true)
 	if r.usesSuper {
-		n.Body.List = append([]ast.Statement{superDeclaration()}, n.Body.List...)
+		n.Body.List = append(superDeclarations(), n.Body.List...)
 	}
 }
 
@@ -86,14 +88,18 @@ func superMember(e ast.Expression) ast.Expression {
 	return nil
 }
 
-// superDeclaration is `const $super = (key) => super[key];`.
-func superDeclaration() ast.Statement {
-	tree, err := goja.Parse("", "({ m() { const "+superOf+" = (key) => super[key]; } })", parser.WithDisableSourceMaps)
+// superDeclarations declare what stands for super[key]: $super(key) where it is read,
+// $superRef(key)._ where it is assigned to.
+func superDeclarations() []ast.Statement {
+	tree, err := goja.Parse("", `({ m() {
+		const `+superOf+` = (key) => super[key];
+		const `+superRef+` = (key, get = () => super[key], set = (value) => { super[key] = value; }) => ({ get _() { return get(); }, set _(value) { set(value); } });
+	} })`, parser.WithDisableSourceMaps)
 	if err != nil {
-		panic("mend: superDeclaration: " + err.Error())
+		panic("mend: superDeclarations: " + err.Error())
 	}
 	object := tree.Body[0].(*ast.ExpressionStatement).Expression.(*ast.ObjectLiteral)
-	return object.Value[0].(*ast.PropertyKeyed).Value.(*ast.FunctionLiteral).Body.List[0]
+	return object.Value[0].(*ast.PropertyKeyed).Value.(*ast.FunctionLiteral).Body.List
 }
 
 // asyncRewriter visits what has the same super as the body of an async generator;
@@ -111,9 +117,42 @@ func (r *asyncRewriter) slot(e *ast.Expression, own bool) {
 	} else if member := superMember(*e); member != nil {
 		r.usesSuper = true
 		*e = call(superOf, member)
-		return
 	}
 	r.node(*e, own)
+}
+
+// target is what something is assigned to.
+func (r *asyncRewriter) target(e *ast.Expression) {
+	if member := superMember(*e); member != nil {
+		r.usesSuper = true
+		*e = &ast.DotExpression{Left: call(superRef, member), Identifier: ast.Identifier{Name: "_", Idx: member.Idx0()}}
+	}
+}
+
+// targets are those of a node.
+func (r *asyncRewriter) targets(n ast.Node) {
+	switch x := n.(type) {
+	case *ast.AssignExpression:
+		r.target(&x.Left)
+	case *ast.UnaryExpression:
+		if x.Operator == token.INCREMENT || x.Operator == token.DECREMENT {
+			r.target(&x.Operand)
+		}
+	case *ast.ForIntoExpression:
+		r.target(&x.Expression)
+	case *ast.ArrayPattern:
+		for i := range x.Elements {
+			r.target(&x.Elements[i])
+		}
+		r.target(&x.Rest)
+	case *ast.ObjectPattern:
+		for _, p := range x.Properties {
+			if keyed, ok := p.(*ast.PropertyKeyed); ok {
+				r.target(&keyed.Value)
+			}
+		}
+		r.target(&x.Rest)
+	}
 }
 
 func (r *asyncRewriter) list(l *[]ast.Statement, own bool) {
@@ -123,6 +162,7 @@ func (r *asyncRewriter) list(l *[]ast.Statement, own bool) {
 }
 
 func (r *asyncRewriter) node(n ast.Node, own bool) {
+	r.targets(n)
 	switch x := n.(type) {
 	case *ast.FunctionLiteral, *ast.ClassLiteral:
 		return

@@ -41,3 +41,5 @@ const bad = (k) => ({ [Symbol.asyncDispose]() { t(k); return r(k); } }); try { a
 for (const v of [1, {}, { [Symbol.dispose]: 1 }]) { try { using x = v; } catch (e) { log(e.message); } try { await using x = v; } catch (e) { log(e.message); } } try { await using x = { [Symbol.asyncDispose]: 3 }; } catch (e) { log(e.message); }
 // Operands are converted once.
 const o = { valueOf() { t("v"); return 2; } }; let w = 5; w %= o; log(w, 5 >> o, 5 * o, 5 << o, 5 / o);
+// What stands in an async generator assigns to members of super.
+class B { set g(v) { log("g", v, this instanceof A); } get g() { return 3; } } class A extends B { async *run() { super.g = 4; super[t("k", "g")]++; super.g += 3; [super.g, ...super.g] = [9, 1, 2]; ({ a: super.g, b: super.g = 7, ...super.g } = { a: 3 }); for (super.g in { q: 1 }); for (super[t("of", "g")] of [1, 2]); for await (super.g of [p(5)]); for ([super.g] of [[6]]); super.g ??= 8; super.g &&= 8; const f = (x = super.g) => { super.g = x; return super[super.g === 3 ? "g" : "h"]; }; yield f(); } } for await (const x of new A().run()) log(x);
