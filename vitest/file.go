@@ -48,6 +48,7 @@ type fileRun struct {
 	kill      killpoint.Point   // an armed crash that takes all objects with it; its Occurrence counts down to 0
 	crashed   bool              // that crash has happened, the others are still to come
 	model     model
+	stored    []*server.Storage // what storage goes back to, the innermost test or suite last
 	history   []observed
 	real      bool // time passes as the machine's does
 }
@@ -319,7 +320,7 @@ func (r *fileRun) request() map[string]any {
 	case o.New:
 		update = "new"
 	}
-	req := map[string]any{"file": filepath.ToSlash(r.file), "dir": filepath.ToSlash(r.project.worker.Dir), "env": s.Env, "config": config, "update": update}
+	req := map[string]any{"file": filepath.ToSlash(r.file), "dir": filepath.ToSlash(r.project.worker.Dir), "env": s.Env, "config": config, "update": update, "isolated": s.Isolated}
 	if r.test != "" {
 		req["chaos"], req["update"] = r.test, "none"
 	}

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -116,6 +117,10 @@ func (h *host) do(q question) (any, error) {
 		return nil, h.actAll(a.Verb, a.Sockets)
 	case "power-loss":
 		return nil, h.losePower()
+	case "storage-push":
+		return nil, h.pushStorage()
+	case "storage-pop":
+		return nil, h.popStorage()
 	case "alarms":
 		return h.alarms()
 	case "reset":
@@ -339,6 +344,32 @@ func (h *host) losePower() error {
 		return stuck
 	}
 	h.run.note("fault", "power lost")
+	return err
+}
+
+// pushStorage keeps what is stored now, for popStorage. Objects leave memory.
+func (h *host) pushStorage() error {
+	err, over := error(nil), false
+	server.CopyStorage(h.run.world.Server, func(c *server.Storage, e error) {
+		h.run.stored = append(h.run.stored, c)
+		err, over = e, true
+	})
+	if stuck := h.run.world.Until(func() bool { return over }); stuck != nil {
+		return stuck
+	}
+	return err
+}
+
+// popStorage undoes what was written since pushStorage.
+func (h *host) popStorage() error {
+	last := len(h.run.stored) - 1
+	c := h.run.stored[last]
+	h.run.stored = h.run.stored[:last]
+	err, over := error(nil), false
+	c.PutBack(func(e error) { err, over = e, true })
+	if stuck := h.run.world.Until(func() bool { return over }); stuck != nil {
+		return stuck
+	}
 	return err
 }
 

@@ -25,6 +25,8 @@ type settings struct {
 	Wrangler, Environment, Main string
 	// Plugin says that there are options of the plugin.
 	Plugin bool
+	// Isolated gives each test storage of its own.
+	Isolated bool
 	// Bindings, Date and Flags are the plugin's miniflare options that are known.
 	Bindings map[string]string
 	// Add is what they add to the wrangler file.

@@ -204,13 +204,9 @@ func (v *Survivors) Restore() error {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				errs = append(errs, err)
 			}
-			delete(d.names, path)
 		}
 	}
-	for dir, pending := range d.dirs { // order-independent: each keeps its own
-		d.dirs[dir] = slices.DeleteFunc(pending, func(r rename) bool { return v.in(r.path) })
-	}
-	maps.DeleteFunc(d.kept, func(path string, n *node) bool { return !n.dir && v.in(path) })
+	d.drop(v.in)
 	for path, b := range v.files { // order-independent: each is a file of its own
 		if err := os.WriteFile(path, b, 0o600); err != nil {
 			errs = append(errs, err)
@@ -222,4 +218,14 @@ func (v *Survivors) Restore() error {
 		return fmt.Errorf("disk: restore: %w", err)
 	}
 	return nil
+}
+
+// drop forgets the files for which in reports true, and what was done to their names.
+func (d *Disk) drop(in func(path string) bool) {
+	for dir, pending := range d.dirs { // order-independent: each keeps its own
+		d.dirs[dir] = slices.DeleteFunc(pending, func(r rename) bool { return in(r.path) })
+	}
+	file := func(path string, n *node) bool { return !n.dir && in(path) }
+	maps.DeleteFunc(d.names, file)
+	maps.DeleteFunc(d.kept, file)
 }

@@ -82,6 +82,8 @@ export async function settle(given) {
   let options = await (found ?? {});
   if (typeof options === "function") options = await options({ inject: (key) => test.provide?.[key] });
   for (const key of Object.keys(options)) if (!pool.has(key)) refused.push("the pool's option " + key);
+  // The pool of earlier versions gave each test storage of its own, unless it was told not to.
+  const isolated = options.isolatedStorage ?? (found !== undefined && found === test.poolOptions?.workers);
   const { compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
   const before = functions.length;
   const { texts, add, others, outbound } = worker(rest, refused);
@@ -99,7 +101,7 @@ export async function settle(given) {
   return JSON.stringify({
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
-    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
+    wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
     coverage: test.coverage === undefined ? undefined : coverage(test.coverage),
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });

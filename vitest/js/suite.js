@@ -198,6 +198,53 @@ async function run(request, suites) {
   }
 }
 
+// isolate undoes what was stored in a test and in a describe. As in the pool of earlier
+// versions (its worker/lib/cloudflare/test-runner.mjs) it does so before the hooks afterEach,
+// and after them where the test has failed.
+function isolate(runner) {
+  let open; // the test whose storage is to be undone
+  const wrap = (name, own) => {
+    const was = runner[name]?.bind(runner);
+    runner[name] = (subject, ...rest) => own(() => was?.(subject, ...rest), subject);
+  };
+  const close = async (test) => {
+    if (open !== test) return;
+    open = undefined;
+    await host("storage-pop");
+  };
+  const isFile = (suite) => "filepath" in suite; // its world ends with it
+  wrap("onBeforeRunSuite", async (was, suite) => {
+    if (!isFile(suite)) await host("storage-push");
+    return was();
+  });
+  wrap("onAfterRunSuite", async (was, suite) => {
+    if (!isFile(suite)) await host("storage-pop");
+    return was();
+  });
+  wrap("onBeforeRunTask", async (was, test) => {
+    if (!test.concurrent) return was();
+    const name = JSON.stringify(test.name);
+    throw new Error(`Concurrent tests are unsupported with isolated storage. Please either:
+- Remove \`.concurrent\` from the ${name} test
+- Remove \`.concurrent\` from all \`describe()\` blocks containing the ${name} test
+- Remove \`isolatedStorage: true\` from your project's Vitest config`);
+  });
+  wrap("onBeforeTryTask", async (was, test) => {
+    await close(test);
+    open = test;
+    await host("storage-push");
+    return was();
+  });
+  wrap("onAfterTryTask", async (was, test) => {
+    await close(test);
+    return was();
+  });
+  wrap("onAfterRunTask", async (was, test) => {
+    await close(test);
+    return was();
+  });
+}
+
 async function runFile(options, suites, unhandled) {
   const config = options.config;
   const filter = config.testNamePattern;
@@ -236,6 +283,7 @@ async function runFile(options, suites, unhandled) {
     await host("test-ends", { name: fullName(test) });
     return after(test);
   };
+  if (options.isolated) isolate(runner);
   const spec = { filepath: options.file, testLocations: undefined };
   const [file] = await startTests([spec], runner);
   await new Promise((resolve) => setTimeout(resolve, 0)); // rejections of the last test are reported by then

@@ -143,6 +143,12 @@ func TestPluginSuites(t *testing.T) {
 	golden.Lines(t, "testdata/plugin.txt", lines(run(t, vitest.Options{Config: "plugin.config.ts"})))
 }
 
+// The configuration of the pool's earlier versions gives each test storage of its own;
+// the outcomes are those of @cloudflare/vitest-pool-workers 0.9.
+func TestIsolatedStorage(t *testing.T) {
+	golden.Lines(t, "testdata/isolated.txt", lines(run(t, vitest.Options{Config: "isolated.config.ts"})))
+}
+
 // A suite with a mistake fails with what is wrong, and the others go on. A failure
 // is shown with its place in the TypeScript.
 func TestBrokenSuites(t *testing.T) {

@@ -49,14 +49,22 @@ func (s *Stores[T]) Get(key string, open func(dir string) (T, error)) (T, error)
 // Offered implements Driver.
 func (s *Stores[T]) Offered(Worker, config.Binding) bool { return true }
 
-// Close implements Driver.
-func (s *Stores[T]) Close() error {
+// Pause closes the files of stores whose next use opens them again.
+func (s *Stores[T]) Pause() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for _, store := range s.open { // order-independent: each has a file of its own
 		errs = append(errs, store.Close())
 	}
-	s.open = map[string]T{}
 	return errors.Join(errs...)
+}
+
+// Close implements Driver.
+func (s *Stores[T]) Close() error {
+	err := s.Pause()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = map[string]T{}
+	return err
 }

@@ -97,6 +97,20 @@ func (d *Drivers) Classes(projects []*config.Project) (all []driver.Class) {
 // Of is the driver of a kind; nil for one that minido does not offer.
 func (d *Drivers) Of(kind binding.ID) driver.Driver { return d.open[kind] }
 
+// pausing is a driver that can close its files, and opens them again when they are used.
+type pausing interface{ Pause() error }
+
+// Pause closes the files that can be opened again by their next use.
+func (d *Drivers) Pause() error {
+	var errs []error
+	for _, one := range d.open { // order-independent: each has files of its own
+		if p, ok := one.(pausing); ok {
+			errs = append(errs, p.Pause())
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // Close closes them.
 func (d *Drivers) Close() error {
 	if d == nil {

@@ -48,6 +48,9 @@ func New(s *driver.Session) driver.Driver {
 	return &limiters{Stores: driver.NewStores[*sqlite.Conn](s, kind), session: s}
 }
 
+// Pause closes the files; who counts next asks for the connection again.
+func (d *limiters) Pause() error { return d.Close() }
+
 // Make implements driver.Driver.
 func (d *limiters) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
 	create := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, kind, d.operation(b.Param("namespace_id")))))
