@@ -1,7 +1,6 @@
 package streams
 
 import (
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
