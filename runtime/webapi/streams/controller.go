@@ -31,7 +31,8 @@ type controller struct {
 	pending      queue[*pullInto]
 	request      *byobRequest
 	autoAllocate int
-	emptied      func() // nil, or told when a read has taken the last of what was queued
+	canceling    func(reason goja.Value) // nil, or told of a cancellation before reads that wait are
+	emptied      func()                  // nil, or told when a read has taken the last of what was queued
 
 	pulled, failed func(goja.Value) // made once
 }

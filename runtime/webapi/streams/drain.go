@@ -41,7 +41,12 @@ func (d *Drainer) Next() {
 }
 
 // Stop cancels the stream.
-func (d *Drainer) Stop(reason goja.Value) { d.r.cancel(reason).Handled() }
+func (d *Drainer) Stop(reason goja.Value) {
+	if s := d.r.stream; s != nil {
+		s.lost = true
+	}
+	d.r.cancel(reason).Handled()
+}
 
 // drainRead is a Drainer as who reads.
 type drainRead Drainer

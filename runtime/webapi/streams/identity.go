@@ -2,6 +2,7 @@ package streams
 
 import (
 	"math"
+	"math/big"
 
 	"github.com/dop251/goja"
 
@@ -13,19 +14,21 @@ import (
 // Loop-confined.
 type identity struct {
 	p       *Streams
-	s       *readable
+	c       *controller // of the readable side
 	w       *writable
 	limited bool
 	left    int64            // how many bytes may follow, if limited
 	pulled  *engine.Deferred // nil: nobody reads
 	written *engine.Deferred // nil: nothing is being written
 	pending []byte           // nil: nothing is
+	broken  goja.Value       // what the next write fails with, nil: it does not
 }
 
 const (
 	textTooManyBytes = "Attempt to write too many bytes through a FixedLengthStream."
 	textTooFewBytes  = "FixedLengthStream did not see all expected bytes before close()."
-	textCanceled     = "The readable side was canceled."
+	textCanceled     = "Stream was cancelled."
+	textLost         = "Network connection lost."
 	textBytesOnly    = "This TransformStream is being used as a byte stream, but received an object of non-ArrayBuffer/ArrayBufferView type on its writable side."
 )
 
@@ -38,9 +41,10 @@ func (x *identity) sizeOf(_ goja.Value, arguments ...goja.Value) (goja.Value, er
 // newIdentity makes both sides; length is -1 if there is no limit.
 func (p *Streams) newIdentity(length int64, queuing strategy) *transform {
 	x := &identity{p: p, limited: length >= 0, left: length}
-	x.s = p.create(readableOptions{bytes: true, pull: x.pull, cancel: x.cancel})
-	x.s.fixed, x.s.single = length, true
-	x.s.controller.emptied = x.taken
+	s := p.create(readableOptions{bytes: true, pull: x.pull, cancel: x.cancel})
+	s.fixed, s.single = length, true
+	x.c = s.controller
+	x.c.emptied, x.c.canceling = x.taken, x.canceling
 	var sizes goja.Callable
 	if queuing.marked { // then it counts bytes
 		if length >= 0 {
@@ -48,23 +52,61 @@ func (p *Streams) newIdentity(length int64, queuing strategy) *transform {
 		}
 		sizes = x.sizeOf
 	}
-	x.w = p.createWritable(sinkOf{write: x.write, close: x.close, abort: func(reason goja.Value) *engine.Deferred {
-		x.fail(reason)
-		return p.done()
-	}}, queuing.or(1), sizes, nil)
-	return &transform{p: p, readable: x.s, writable: x.w}
+	x.w = p.createWritable(sinkOf{write: x.write, close: x.close, abort: x.abort, interrupt: x.stop, refuses: x.refuses}, queuing.or(1), sizes, nil)
+	x.w.internal = true
+	return &transform{p: p, readable: s, writable: x.w}
 }
 
+// refuses has what is no bytes, which leaves the stream as it is.
+func (x *identity) refuses(chunk goja.Value) goja.Value {
+	if goja.IsUndefined(chunk) {
+		return nil
+	}
+	if _, text := chunk.(goja.String); text {
+		return nil
+	}
+	if _, ok := x.p.BytesOf(chunk); ok {
+		return nil
+	}
+	return x.p.typeError(textBytesOnly)
+}
+
+// fail breaks the readable side.
 func (x *identity) fail(reason goja.Value) {
-	x.s.controller.fail(reason)
-	x.pending = nil
+	x.c.fail(reason)
+	x.pending, x.pulled = nil, nil
 }
 
-func (x *identity) refuse(text string) *engine.Deferred {
-	reason := x.p.typeError(text)
-	x.fail(reason)
-	return x.p.Engine.Promises.Rejected(reason)
+// abort is what the writer's abort() does to the readable side.
+func (x *identity) abort(reason goja.Value) *engine.Deferred {
+	if x.broken == nil {
+		x.broken = x.carried(reason)
+	}
+	x.fail(x.broken)
+	return x.p.done()
 }
+
+// stop ends the write that goes on: who reads is told that the connection is lost.
+func (x *identity) stop(reason goja.Value) {
+	if x.written == nil {
+		return
+	}
+	x.broken = x.lost()
+	x.pending = nil
+	x.written.Reject(reason)
+	x.written = nil
+}
+
+// carried is a reason as the other side sees it: an Error, with the text of what is
+// none (workerd: jsg::Error to kj::Exception and back).
+func (x *identity) carried(reason goja.Value) goja.Value {
+	if obj, ok := reason.(*goja.Object); ok && obj.ClassName() == "Error" {
+		return reason
+	}
+	return x.p.Engine.Errors.New("Error", reason.String())
+}
+
+func (x *identity) lost() goja.Value { return x.p.Engine.Errors.New("Error", textLost) }
 
 // deliver hands over what is written to who reads.
 func (x *identity) deliver() {
@@ -72,10 +114,18 @@ func (x *identity) deliver() {
 		return
 	}
 	pulled, data := x.pulled, x.pending
+	if x.limited && int64(len(data)) > x.left { // the write has succeeded: the next one fails
+		x.broken = x.p.typeError(textTooManyBytes)
+		x.taken()
+		x.fail(x.broken)
+		pulled.Fulfil(goja.Undefined())
+		return
+	}
+	x.left -= int64(len(data))
 	x.pulled, x.pending = nil, nil
-	x.s.controller.give(data)
+	x.c.give(data)
 	pulled.Fulfil(goja.Undefined())
-	if x.s.controller.size == 0 {
+	if x.c.size == 0 {
 		x.taken()
 	}
 }
@@ -98,13 +148,31 @@ func (x *identity) pull() *engine.Deferred {
 	return pulled
 }
 
-func (x *identity) cancel(reason goja.Value) *engine.Deferred {
+// canceling has reads that wait for bytes fail, and says what writes fail with:
+// those that come when nobody waited to read, with the reason.
+func (x *identity) canceling(reason goja.Value) {
 	if goja.IsUndefined(reason) {
-		reason = x.p.typeError(textCanceled)
+		reason = x.p.Engine.Errors.New("Error", textCanceled)
 	}
-	x.w.fail(reason)
+	x.broken = x.carried(reason)
+	if r := x.c.stream.reader; r != nil && x.pulled != nil {
+		for _, request := range r.requests.takeAll() {
+			request.fail(x.broken)
+		}
+		x.broken = x.lost()
+	}
+}
+
+// cancel fails the write that goes on; without one the writer learns of it with its
+// next write, unless whoever the bytes went to is gone.
+func (x *identity) cancel(reason goja.Value) *engine.Deferred {
+	x.pulled, x.pending = nil, nil
+	if x.c.stream.lost {
+		x.broken = reason
+		x.w.fail(reason)
+	}
 	if x.written != nil {
-		x.written.Reject(reason)
+		x.written.Reject(x.broken)
 		x.written = nil
 	}
 	return x.p.done()
@@ -114,15 +182,10 @@ func (x *identity) write(chunk goja.Value) *engine.Deferred {
 	if goja.IsUndefined(chunk) {
 		return x.p.done()
 	}
-	data, ok := x.p.chunkCopy(chunk)
-	if !ok {
-		return x.refuse(textBytesOnly)
+	if x.broken != nil {
+		return x.p.Engine.Promises.Rejected(x.broken)
 	}
-	if x.limited {
-		if x.left -= int64(len(data)); x.left < 0 {
-			return x.refuse(textTooManyBytes)
-		}
-	}
+	data, _ := x.p.chunkCopy(chunk)
 	if len(data) == 0 {
 		return x.p.done()
 	}
@@ -133,12 +196,16 @@ func (x *identity) write(chunk goja.Value) *engine.Deferred {
 }
 
 func (x *identity) close() *engine.Deferred {
-	if x.limited && x.left > 0 {
-		return x.refuse(textTooFewBytes)
+	if x.broken != nil && x.c.stream.state == stateErrored {
+		return x.p.Engine.Promises.Rejected(x.broken)
 	}
-	c := x.s.controller
+	if x.limited && x.left > 0 {
+		x.fail(x.p.typeError(textTooFewBytes))
+		return x.p.done()
+	}
+	c := x.c
 	c.closeBytes()
-	if x.s.state == stateClosed && !c.pending.empty() {
+	if x.c.stream.state == stateClosed && !c.pending.empty() {
 		c.respond(0)
 	}
 	if x.pulled != nil {
@@ -172,20 +239,30 @@ func defineFixedLength(p *Streams) *engine.Class[*transform] {
 	return engine.DefineClass(p.Engine, engine.ClassDef[*transform]{
 		Name: "FixedLengthStream", Extends: p.classes.identity().Ctor,
 		New: func(call goja.ConstructorCall) *transform {
-			length := call.Argument(0)
-			if goja.IsUndefined(length) {
+			if len(call.Arguments) == 0 {
 				p.BadConstruct("FixedLengthStream", 1, "bigint")
 			}
-			n := p.Engine.Call(p.Engine.Primordial("Number"), goja.Undefined(), length).ToFloat()
-			if n != math.Trunc(n) || math.IsNaN(n) || math.IsInf(n, 0) {
-				p.Engine.Throw("TypeError", "The value cannot be converted because it is not an integer.")
-			}
-			if n < 0 {
-				p.Engine.Throw("TypeError", "The value cannot be converted because it is negative and this API expects a positive bigint.")
-			}
+			n := p.fixedLength(call.Argument(0))
 			queuing := p.strategyOf(call.Argument(1), 2, "FixedLengthStream", "QueuingStrategy")
 			p.Engine.IO("IdentityTransformStream")
-			return p.newIdentity(int64(min(n, 1<<53)), queuing)
+			return p.newIdentity(n, queuing)
 		},
 	})
+}
+
+// fixedLength converts a length as workerd does with 64 bits without a sign.
+func (p *Streams) fixedLength(v goja.Value) int64 {
+	n := p.Engine.Call(p.Engine.Primordial("Number"), goja.Undefined(), v).ToFloat()
+	_, isBig := v.Export().(*big.Int)
+	switch {
+	case isBig && (n < 0 || n >= 1<<64):
+		p.Engine.Throw("TypeError", "The value cannot be converted because it is either negative and this API expects a positive bigint, or the value would be truncated.")
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		p.Engine.Throw("TypeError", "The value cannot be converted because it is not an integer.")
+	case n < 0:
+		p.Engine.Throw("TypeError", "The value cannot be converted because it is negative and this API expects a positive bigint.")
+	case n >= 1<<53:
+		p.Engine.Throw("TypeError", "FixedLengthStream requires an integer expected length less than 2^53.")
+	}
+	return int64(n)
 }

@@ -27,6 +27,7 @@ type readable struct {
 	state      readableState
 	disturbed  bool
 	single     bool       // of the platform's own: one read at a time
+	lost       bool       // whoever its bytes go to is gone
 	reading    bool       // such a read is not over
 	err        goja.Value // why it is errored
 	reader     *reader    // nil: it is not locked
@@ -96,6 +97,9 @@ func (s *readable) cancel(reason goja.Value) *engine.Deferred {
 		return s.p.done()
 	case stateErrored:
 		return s.p.Engine.Promises.Rejected(s.err)
+	}
+	if s.controller.canceling != nil {
+		s.controller.canceling(reason)
 	}
 	s.close()
 	if r := s.reader; r != nil && r.byob {

@@ -56,6 +56,7 @@ type writable struct {
 	closeRequest *engine.Deferred
 	closingNow   *engine.Deferred // the sink has been told to close
 	pendingAbort *pendingAbort
+	internal     bool         // as those that workerd has no controller for: once failed, it is closed to writers
 	obj          *goja.Object // nil until JavaScript sees it
 
 	// The controller's.
@@ -78,6 +79,8 @@ type sinkOf struct {
 	abort func(reason goja.Value) *engine.Deferred
 	// interrupt ends a write that an abort would wait for.
 	interrupt func(reason goja.Value)
+	// refuses is why a chunk is not taken at all, nil if it is: the stream goes on.
+	refuses func(chunk goja.Value) goja.Value
 }
 
 type pendingAbort struct {
@@ -133,7 +136,11 @@ func (w *writable) forget() { w.sink, w.sizes = sinkOf{}, nil }
 // startErroring is WritableStreamStartErroring (section 5.5.3).
 func (w *writable) startErroring(reason goja.Value) {
 	w.state, w.err = stateErroring, reason
-	if w.writer != nil {
+	switch {
+	case w.writer == nil:
+	case w.internal:
+		w.writer.ready.Fulfil(goja.Undefined())
+	default:
 		w.writer.ready = w.p.broken(w.writer.ready, reason)
 	}
 	if !w.busy() && w.started {
@@ -224,10 +231,10 @@ func (w *writable) abort(reason goja.Value) *engine.Deferred {
 
 // close is WritableStreamClose (section 5.5.2).
 func (w *writable) close() *engine.Deferred {
-	if w.state == stateFailed {
+	if w.state == stateFailed && !w.internal {
 		return w.p.Engine.Promises.Rejected(w.err) // as workerd
 	}
-	if w.state == stateEnded || w.closing() {
+	if w.state == stateFailed || w.state == stateEnded || w.closing() || w.internal && w.pendingAbort != nil {
 		return w.p.Engine.Promises.Rejected(w.p.typeError(textEnded))
 	}
 	promise := w.p.Engine.Promises.New()
@@ -341,8 +348,12 @@ func (w *writable) finish() {
 	}, func(reason goja.Value) {
 		w.closingNow.Reject(reason)
 		w.closingNow = nil
-		if w.pendingAbort != nil {
-			w.pendingAbort.promise.Reject(reason)
+		if pending := w.pendingAbort; pending != nil {
+			if w.internal {
+				pending.promise.Fulfil(goja.Undefined())
+			} else {
+				pending.promise.Reject(reason)
+			}
 			w.pendingAbort = nil
 		}
 		w.rejection(reason)

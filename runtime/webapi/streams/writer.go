@@ -99,15 +99,21 @@ func (x *writer) write(chunk goja.Value, request writeRequest) {
 	case w != x.stream:
 		request.fail(p.typeError(textReleasedWriter))
 		return
-	case w.state == stateFailed:
+	case w.state == stateFailed && !w.internal:
 		request.fail(w.err)
 		return
-	case w.closing() || w.state == stateEnded:
+	case w.closing() || w.state == stateEnded || w.state == stateFailed || w.internal && w.pendingAbort != nil:
 		request.fail(p.typeError(textEnded))
 		return
 	case w.state == stateErroring:
 		request.fail(w.err)
 		return
+	}
+	if w.sink.refuses != nil {
+		if reason := w.sink.refuses(chunk); reason != nil {
+			request.fail(reason)
+			return
+		}
 	}
 	w.requests.push(request)
 	w.queue.push(sized{chunk: chunk, size: n})
@@ -153,7 +159,7 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 					p.Engine.Throw("TypeError", textReleasedWriter)
 				case w.state == stateWritable:
 					return p.VM.ToValue(w.mark - w.size)
-				case w.state == stateEnded:
+				case w.state == stateEnded || w.internal:
 					return p.VM.ToValue(0)
 				}
 				return goja.Null()
