@@ -43,6 +43,7 @@ type fileRun struct {
 	watching  bool              // the test runs
 	window    []killpoint.Point // of the test
 	running   []string          // the names of tests that have begun and not ended
+	before    map[string]int    // what was open when the first of them began
 	restarted string            // why the worker was restarted last, and where; "" if it was not
 	due       string            // the object that an eviction waits for, "Class/name"
 	kill      killpoint.Point   // an armed crash that takes all objects with it; its Occurrence counts down to 0
@@ -197,8 +198,10 @@ func (r *fileRun) whenIdle(ref pool.Ref, action pool.Action, object string) erro
 }
 
 // begins is told that a test begins.
-func (r *fileRun) begins(name string) error {
-	r.running = append(r.running, name)
+func (r *fileRun) begins(name string, timers int) error {
+	if r.running = append(r.running, name); len(r.running) == 1 {
+		r.before = r.open(timers)
+	}
 	if name != r.test || r.watching {
 		return nil
 	}
@@ -229,10 +232,12 @@ func (r *fileRun) owns(p killpoint.Point) bool {
 	return slices.ContainsFunc(r.project.worker.Classes, func(c config.DurableObjectClass) bool { return c.ClassName == class })
 }
 
-// ends is told that a test ends.
-func (r *fileRun) ends(name string) {
+// ends is told that a test ends, and names what it has left open.
+func (r *fileRun) ends(name string, timers int) (leaks []string) {
+	leaks = r.leaks(timers)
 	r.watching = false
 	r.running = slices.DeleteFunc(r.running, func(other string) bool { return other == name })
+	return leaks
 }
 
 // broken is what the file's failure is when the worker ended with err: the tests

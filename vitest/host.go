@@ -33,7 +33,7 @@ type question struct {
 type arguments struct {
 	// Running has an object that is not in memory be an error.
 	Running                                                       bool
-	Count                                                         int
+	Count, Timers                                                 int
 	ID, Verb, Sockets, Binding, Path, Text, Point, Duration, Name string
 }
 
@@ -151,10 +151,9 @@ func (h *host) do(q question) (any, error) {
 	case "seed":
 		return h.run.seed, nil
 	case "test-begins":
-		return nil, h.run.begins(a.Name)
+		return nil, h.run.begins(a.Name, a.Timers)
 	case "test-ends":
-		h.run.ends(a.Name)
-		return nil, nil
+		return h.run.ends(a.Name, a.Timers), nil
 	}
 	return nil, fmt.Errorf("vitest: the suite asked for %q", q.op)
 }

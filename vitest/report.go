@@ -49,6 +49,7 @@ type Task struct {
 	Retries                       int
 	Errors                        []Error
 	ChaosSkip                     string
+	Leaks                         []string // what a test left open: timers, connections, calls
 	Tasks                         []*Task
 }
 

@@ -302,6 +302,23 @@ func (i *Isolate) abandon(why func(ctx *engine.Context) *event.Error) {
 // InProgress is the number of stateless events in progress.
 func (i *Isolate) InProgress() int { return len(i.requests) }
 
+// Open counts what the stateless events have begun and not ended, by name. It must run
+// on the loop, or while that stands still.
+func (i *Isolate) Open() map[string]int {
+	open := map[string]int{}
+	for ctx := range i.requests { // order-independent: a count
+		if n := ctx.Timers(); n > 0 {
+			open["a timer"] += n
+		}
+		for _, op := range ctx.Ops() {
+			if !op.IsInternal() {
+				open[op.Name]++
+			}
+		}
+	}
+	return open
+}
+
 var errFinished = fmt.Errorf("the request has been answered")
 
 // Respond runs a fetch handler within a turn and hands its response, as an

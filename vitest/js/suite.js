@@ -127,7 +127,32 @@ function setMocker({ mockObject }, createMockInstance) {
   });
 }
 
-export const running = { file: "", chaosSkips: {}, recording: false };
+export const running = { file: "", chaosSkips: {}, leaks: {}, recording: false };
+
+// ownTimers are those of vitest's runner, which no test has left behind.
+const ownTimers = new Set();
+
+// withOwnTimers loads modules that keep the timers of globalThis for themselves.
+async function withOwnTimers(load) {
+  const { setTimeout: set, clearTimeout: clear } = globalThis;
+  globalThis.setTimeout = (callback, delay, ...args) => {
+    const id = set(() => {
+      ownTimers.delete(id);
+      callback(...args);
+    }, delay);
+    ownTimers.add(id);
+    return id;
+  };
+  globalThis.clearTimeout = (id) => {
+    ownTimers.delete(id);
+    clear(id);
+  };
+  try {
+    return await load();
+  } finally {
+    Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+  }
+}
 
 // evaluateOnce answers vitest's next new Function("exports", text): workers cannot
 // make code of strings, so the process that runs the suites has evaluated the file.
@@ -178,7 +203,7 @@ function plain(task) {
     duration: r?.duration ?? 0, retries: r?.retryCount ?? 0,
     errors: (r?.errors ?? []).map((e) => ({ name: String(e.name ?? "Error"), message: String(e.message ?? e), stack: String(e.stack ?? ""), diff: e.diff ?? "",
       cause: e.cause ? String(e.cause.stack ?? e.cause.message ?? e.cause) : "" })),
-    chaosSkip: running.chaosSkips[task.id],
+    chaosSkip: running.chaosSkips[task.id], leaks: running.leaks[task.id] ?? [],
     tasks: (task.tasks ?? []).map(plain),
   };
 }
@@ -259,7 +284,7 @@ async function runFile(options, suites, unhandled) {
   state.rpc.onCancel = state.rpc.onAfterSuiteRun = state.rpc.onUserConsoleLog = state.rpc.onTaskAnnotate = async () => {};
   state.metaEnv = Object.assign(process.env, { MODE: "test", BASE_URL: "/", PROD: "", DEV: "1", SSR: "1" }, options.env);
   running.file = options.file;
-  const { TestRunner, startTests, vitest, processError, mocker, spy } = await suites.runner();
+  const { TestRunner, startTests, vitest, processError, mocker, spy } = await withOwnTimers(suites.runner);
   setMocker(mocker, spy.createMockInstance);
   if (config.globals) {
     for (const key of ["suite", "test", "describe", "it", "chai", "expect", "assert", "vitest", "vi", "beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFailed", "onTestFinished", "expectTypeOf", "assertType", "aroundAll", "aroundEach"]) {
@@ -276,11 +301,11 @@ async function runFile(options, suites, unhandled) {
   const before = runner.onBeforeRunTask.bind(runner);
   runner.onBeforeRunTask = async (test) => {
     await before(test);
-    if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test) });
+    if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test), timers: ownTimers.size });
   };
   const after = runner.onAfterRunTask.bind(runner);
   runner.onAfterRunTask = async (test) => {
-    await host("test-ends", { name: fullName(test) });
+    running.leaks[test.id] = await host("test-ends", { name: fullName(test), timers: ownTimers.size });
     return after(test);
   };
   if (options.isolated) isolate(runner);

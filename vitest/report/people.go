@@ -40,7 +40,7 @@ func people(verbose bool) form {
 			fmt.Fprintf(&sb, " %s %s %s\n", mark, f.Path, c.dim(fmt.Sprintf("(%d tests) %dms", len(tests), f.Time.Milliseconds())))
 			for _, t := range tests {
 				state := stateOf(t)
-				if !verbose && state != "failed" {
+				if !verbose && state != "failed" && len(t.Leaks) == 0 {
 					continue
 				}
 				paint := map[string]func(string) string{"passed": c.green, "failed": c.red}[state]
@@ -48,6 +48,9 @@ func people(verbose bool) form {
 					paint = c.dim
 				}
 				fmt.Fprintf(&sb, "   %s %s\n", paint(marks[state]), strings.Join(t.Path, " > "))
+				if len(t.Leaks) > 0 {
+					fmt.Fprintf(&sb, "     %s\n", c.dim("left open: "+strings.Join(t.Leaks, ", ")))
+				}
 			}
 		}
 		sb.WriteString(failures(r, c))
