@@ -3,6 +3,7 @@ package report_test
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -301,6 +302,57 @@ func TestEndlessTest(t *testing.T) {
 		if got := r.Files[0].Fatal; !strings.Contains(got, want) {
 			t.Errorf("%q is missing in %q", want, got)
 		}
+	}
+}
+
+// The report names what a test leaves open, and nothing of those that clean up, or of the
+// runner.
+func TestLeaks(t *testing.T) {
+	fixture, err := filepath.Abs("../../fixtures/testing")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(fixture, "node_modules"), filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01"}`,
+		"w.ts": `export default { async fetch(request) {
+  if (request.headers.get("Upgrade")) { const { 0: client, 1: server } = new WebSocketPair(); server.accept(); return new Response(null, { status: 101, webSocket: client }); }
+  await scheduler.wait(10);
+  return new Response("ok");
+} };`,
+		"a.test.ts": `import { SELF } from "cloudflare:test";
+import { expect, it, vi } from "vitest";
+it("is clean", async () => {
+  expect(await (await SELF.fetch("http://w/")).text()).toBe("ok");
+  await vi.waitFor(() => {});
+  clearTimeout(setTimeout(() => {}, 1000));
+});
+it("leaves timers", () => { setInterval(() => {}, 1000); setTimeout(() => {}, 5000); });
+it("leaves a socket", async () => { (await SELF.fetch("http://w/", { headers: { Upgrade: "websocket" } })).webSocket!.accept(); });
+it("does not wait", () => { void SELF.fetch("http://w/slow"); });
+it("is clean again", async () => { await new Promise((resolve) => setTimeout(resolve, 10)); });
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := map[string]string{}
+	r := runIn(t, dir, vitest.Options{})
+	for _, x := range r.Files[0].Tests() {
+		got[x.Name] = strings.Join(x.Leaks, ", ")
+	}
+	want := map[string]string{"is clean": "", "leaves timers": "a timer (2 times)", "leaves a socket": "an open WebSocket (2 times)",
+		"does not wait": "a timer, fetch http://w/slow", "is clean again": ""}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	text, err := report.Text("default", r, false)
+	if err != nil || !strings.Contains(text, "   ✓ leaves timers\n     left open: a timer (2 times)\n") || strings.Contains(text, "is clean") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }
 
