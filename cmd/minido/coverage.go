@@ -12,7 +12,7 @@ import (
 
 // coverageFlags are vitest's flags of coverage.
 type coverageFlags struct {
-	Enabled          *bool    `name:"coverage" help:"Measure which of the project's own code the tests run (docs/testing.md)."`
+	Enabled          *bool    `name:"coverage" aliases:"coverage.enabled" negatable:"" help:"Measure which of the project's own code the tests run (docs/testing.md)."`
 	Include          []string `name:"coverage.include" sep:"none" placeholder:"GLOB" help:"Files that are measured, also if no test reaches them. May be repeated. Default: those that tests reach."`
 	Exclude          []string `name:"coverage.exclude" sep:"none" placeholder:"GLOB" help:"Files that are not measured. May be repeated."`
 	Reporter         []string `name:"coverage.reporter" sep:"none" placeholder:"NAME" help:"text, text-summary, html, lcov, lcovonly, text-lcov, json, json-summary, clover or none. May be repeated. Default: text, html, clover, json."`
