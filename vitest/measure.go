@@ -109,7 +109,9 @@ func (m *measurement) result(failed bool, now time.Time) (*coverage.Result, erro
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, f)
+		if f != nil {
+			files = append(files, f)
+		}
 	}
 	slices.SortFunc(files, func(a, b *counting.File) int { return cmp.Compare(a.Path, b.Path) })
 	return &coverage.Result{Options: m.options, Root: m.root, Files: files, Time: now}, nil

@@ -103,6 +103,9 @@ func (c *Counting) Files() ([]*counting.File, error) {
 		if err != nil {
 			return nil, err
 		}
+		if f == nil {
+			continue
+		}
 		if have := found[f.Path]; have == nil {
 			found[f.Path] = f
 		} else if !have.Add(f) {
@@ -116,7 +119,7 @@ func changed(u *unit) error {
 	return fmt.Errorf("%s has changed while it was measured", u.path)
 }
 
-// countedOf is what was counted of a unit.
+// countedOf is what was counted of a unit, nil if there is nothing to count.
 func (b *Bundler) countedOf(u *unit, counts []uint64) (*counting.File, error) {
 	sm := b.sourceMap(u)
 	src, ok := b.source(u)
@@ -126,7 +129,8 @@ func (b *Bundler) countedOf(u *unit, counts []uint64) (*counting.File, error) {
 	return u.plan.Locate(u.path, src.text, counts, newPlaces(u, sm)), nil
 }
 
-// Uncounted is a file of which nothing ran, as Counting.Files has it.
+// Uncounted is a file of which nothing ran, as Counting.Files has it; nil for one
+// in which there is nothing to count.
 //
 // # Errors
 //

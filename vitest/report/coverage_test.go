@@ -30,11 +30,11 @@ func measured(t *testing.T, options string, files ...string) (r *vitest.Report, 
 	return r, out.String(), dir
 }
 
-// What the suites calc and deep cover is, to the byte of lcov and of the summaries, what
+// What the suites calc, deep and hints cover is, to the byte of lcov and of the summaries, what
 // vitest 4.1.11 says with @vitest/coverage-istanbul 4.1.11 in Node.js, which has written
 // the files of testdata/coverage.
 func TestCoverageIsIstanbuls(t *testing.T) {
-	r, text, dir := measured(t, `{"enabled":true}`, "calc.test", "deep.test")
+	r, text, dir := measured(t, `{"enabled":true}`, "calc.test", "deep.test", "hints.test")
 	for _, c := range []struct{ name, got string }{{"text.txt", strings.TrimPrefix(text, " % Coverage report from minido\n")}, {"lcov.info", read(t, dir, "lcov.info")}, {"clover.xml", read(t, dir, "clover.xml")}, {"coverage-summary.json", read(t, dir, "summary.json")}} {
 		if got, want := strings.ReplaceAll(c.got, r.Dir, "DIR"), read(t, "testdata/coverage", c.name); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, want)

@@ -38,9 +38,12 @@ func (in *instrumenter) slot(e *ast.Expression) {
 // taken counts a path of a branch.
 func (in *instrumenter) taken(b *branch, e *ast.Expression) {
 	i, counter := in.counter(*e)
-	b.paths = append(b.paths, path{at: in.span(*e), counter: i})
+	taken := path{at: in.span(*e), counter: i}
 	in.slot(e)
 	first(counter, e)
+	taken.to = in.plan.Counters
+	b.paths = append(b.paths, taken)
+	in.extent(taken.at.Start, i)
 }
 
 // leaves counts the operands of &&, || and ??, as many as are combined.

@@ -112,8 +112,23 @@ func (in *instrumenter) place(s ast.Statement) {
 	in.place(n.Alternate)
 }
 
+// extent notes a node that begins at start, and whose counters begin with from.
+func (in *instrumenter) extent(start, from int) {
+	if in.plan.Counters > from {
+		in.plan.extents = append(in.plan.extents, extent{start, from, in.plan.Counters})
+	}
+}
+
 // statement appends a statement to out, after what counts it.
 func (in *instrumenter) statement(out []ast.Statement, s ast.Statement) []ast.Statement {
+	start, from := int(s.Idx0())-in.base, in.plan.Counters
+	out = in.appended(out, s)
+	in.extent(start, from)
+	return out
+}
+
+// appended is statement without its extent.
+func (in *instrumenter) appended(out []ast.Statement, s ast.Statement) []ast.Statement {
 	switch n := s.(type) {
 	case *ast.ExpressionStatement:
 		if isGenerated(n.Expression) || isNamespaceExport(n.Expression, in.namespaces) {
@@ -227,6 +242,16 @@ func (in *instrumenter) body(s *ast.Statement) *ast.BlockStatement {
 
 // node visits what lies below a node that is no expression, or one that counts nothing.
 func (in *instrumenter) node(n ast.Node) {
+	start, from := int(n.Idx0())-in.base, in.plan.Counters
+	in.inside(n)
+	switch n.(type) {
+	case *ast.MethodDefinition, *ast.FieldDefinition, *ast.ClassStaticBlock, *ast.PropertyKeyed:
+		in.extent(start, from)
+	}
+}
+
+// inside is node without its extent.
+func (in *instrumenter) inside(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.IfStatement:
 		in.ifStatement(n)
@@ -313,6 +338,7 @@ func (in *instrumenter) ifStatement(n *ast.IfStatement) {
 	i, counter := in.counter(n)
 	b.paths = append(b.paths, path{at: b.at, counter: i})
 	then := in.body(&n.Consequent)
+	b.paths[0].to = in.plan.Counters
 	then.List = append([]ast.Statement{do(counter)}, then.List...)
 	otherwise := path{absent: n.Alternate == nil}
 	if n.Alternate == nil {
@@ -322,6 +348,7 @@ func (in *instrumenter) ifStatement(n *ast.IfStatement) {
 	}
 	otherwise.counter, counter = in.counter(n.Alternate)
 	block := in.body(&n.Alternate)
+	otherwise.to = in.plan.Counters
 	block.List = append([]ast.Statement{do(counter)}, block.List...)
 	b.paths = append(b.paths, otherwise)
 	in.plan.branches = append(in.plan.branches, b)
@@ -343,7 +370,8 @@ func (in *instrumenter) switchStatement(n *ast.SwitchStatement) {
 		i, counter := in.counter(&ast.EmptyStatement{Semicolon: c.Case})
 		in.list(&c.Consequent)
 		c.Consequent = append([]ast.Statement{do(counter)}, c.Consequent...)
-		b.paths = append(b.paths, path{at: at, counter: i})
+		b.paths = append(b.paths, path{at: at, counter: i, to: in.plan.Counters})
+		in.extent(at.Start, i)
 	}
 	if len(b.paths) > 0 {
 		in.plan.branches = append(in.plan.branches, b)

@@ -17,22 +17,29 @@ type Places interface {
 }
 
 // Locate is what the counters of a plan have counted, in terms of the file's source.
-// counts has an entry for each counter, or is empty where nothing ran.
+// counts has an entry for each counter, or is empty where nothing ran. A file in which
+// there is nothing to count, such as one of types, is nil, and so is one that a hint takes
+// out.
 func (p *Plan) Locate(path, source string, counts []uint64, places Places) *File {
 	if len(counts) == 0 {
 		counts = make([]uint64, p.Counters)
 	}
 	l := &locator{places: places, lines: strings.Split(source, "\n")}
 	f := &File{Path: path}
+	ignored, whole := l.ignored(p)
+	if whole {
+		return nil
+	}
+	l.ignores = func(counter int) bool { return ignored != nil && ignored[counter] }
 	for _, s := range p.statements {
-		if at, ok := l.span(s.at); ok && !l.generated(s, at) {
+		if at, ok := l.span(s.at); ok && !l.ignores(s.counter) && !l.generated(s, at) {
 			f.Statements = append(f.Statements, Statement{at, counts[s.counter]})
 		}
 	}
 	for _, fn := range p.functions {
 		decl, ok := l.span(fn.decl)
 		body, inside := l.span(fn.body)
-		if !ok || !inside {
+		if !ok || !inside || l.ignores(fn.counter) {
 			continue
 		}
 		name := ""
@@ -42,9 +49,12 @@ func (p *Plan) Locate(path, source string, counts []uint64, places Places) *File
 		f.Functions = append(f.Functions, Function{name, decl, body, counts[fn.counter]})
 	}
 	for _, b := range p.branches {
-		if made, ok := l.branch(b, counts); ok {
+		if made, ok := l.branch(b, counts); ok && slices.ContainsFunc(made.Paths, func(r Range) bool { return r != Range{} }) {
 			f.Branches = append(f.Branches, made)
 		}
+	}
+	if len(f.Statements)+len(f.Functions)+len(f.Branches) == 0 {
+		return nil
 	}
 	f.sort()
 	return f
@@ -115,8 +125,9 @@ func width(text string) int { return len(utf16.Encode([]rune(text))) }
 
 // locator is one call of Locate.
 type locator struct {
-	places Places
-	lines  []string
+	places  Places
+	lines   []string
+	ignores func(counter int) bool
 }
 
 func (l *locator) span(s Span) (r Range, ok bool) {
@@ -136,13 +147,17 @@ func (l *locator) span(s Span) (r Range, ok bool) {
 	return r, true
 }
 
-// branch has no place if one of its paths has none.
+// branch has no place if one of its paths has none, and is gone if hints have taken out
+// all that are written.
 func (l *locator) branch(b branch, counts []uint64) (made Branch, ok bool) {
 	made.Kind = b.kind
 	if made.At, ok = l.span(b.at); !ok {
 		return made, false
 	}
 	for _, p := range b.paths {
+		if l.ignores(p.counter) {
+			continue
+		}
 		var at Range
 		if !p.absent {
 			if at, ok = l.span(p.at); !ok {

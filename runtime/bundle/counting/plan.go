@@ -18,6 +18,7 @@ type Plan struct {
 	statements []statement
 	functions  []function
 	branches   []branch
+	extents    []extent // of what a hint may be about, inner ones first
 }
 
 // statement is a statement, or the value of a variable or a field.
@@ -45,9 +46,10 @@ type branch struct {
 	paths []path
 }
 
-// path is a path of a branch. An else that is not written is absent: it has no place.
+// path is a path of a branch, with the counters of what is in it: its own is the first,
+// to is after the last. An else that is not written is absent: it has no place.
 type path struct {
-	at      Span
-	absent  bool
-	counter int
+	at          Span
+	absent      bool
+	counter, to int
 }
