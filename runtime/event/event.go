@@ -108,16 +108,17 @@ func (b *bytesBody) Read(cb func([]byte, error)) {
 func (b *bytesBody) Cancel(error)  { b.rest = nil }
 func (b *bytesBody) Length() int64 { return b.length }
 
-// IsBytes reports whether b was made by Bytes: nobody waits for it to be read.
+// IsBytes reports whether b was made by Bytes, guarded or not: nobody waits for it to
+// be read.
 func IsBytes(b Body) bool {
-	_, ok := b.(*bytesBody)
+	_, ok := bytesOf(b)
 	return ok
 }
 
 // Peek returns what is left of a body made by Bytes, and leaves it there; of others
 // nil.
 func Peek(b Body) []byte {
-	if bb, ok := b.(*bytesBody); ok {
+	if bb, ok := bytesOf(b); ok {
 		return bb.rest
 	}
 	return nil
@@ -126,12 +127,16 @@ func Peek(b Body) []byte {
 // Buffered returns the whole of a body made by Bytes and not read yet, so that
 // small bodies need no pull.
 func Buffered(b Body) ([]byte, bool) {
-	if bb, ok := b.(*bytesBody); ok {
-		chunk := bb.rest
-		bb.rest = nil
-		return chunk, true
+	bb, ok := bytesOf(b)
+	if !ok {
+		return nil, false
 	}
-	return nil, false
+	if g, guarded := b.(*Guarded); guarded {
+		g.finish()
+	}
+	chunk := bb.rest
+	bb.rest = nil
+	return chunk, true
 }
 
 // ReadAll pulls a body to its end and calls done once. A body longer than

@@ -329,13 +329,19 @@ func (i *Isolate) Respond(req *event.Request, handle func(request *goja.Object) 
 	ctx := i.Engine.IO("a fetch handler")
 	finished := false
 	forget := func() {}
+	req, left := guard(req)
 	finish := func(resp *event.Response, err error) {
 		if finished {
 			return
 		}
 		finished = true
 		forget()
+		sent := left.end
+		if err == nil {
+			sent = left.follow(resp)
+		}
 		done(resp, err)
+		sent()
 	}
 	forget = ctx.AtDeath(func(reason error) { finish(nil, reason) })
 	inv := i.current()
