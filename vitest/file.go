@@ -177,11 +177,7 @@ func (r *fileRun) act() error {
 // whenIdle evicts an object; one that is busy is due again after the next step,
 // until the test is over.
 func (r *fileRun) whenIdle(ref pool.Ref, action pool.Action, object string) error {
-	err, over := error(nil), false
-	ref.Act(action, func(e error) { err, over = e, true })
-	if stuck := r.world.Until(func() bool { return over }); stuck != nil {
-		return stuck
-	}
+	err := r.wait(func(done func(error)) { ref.Act(action, done) })
 	var refused *pool.RefusedError
 	if errors.As(err, &refused) {
 		if r.watching {
@@ -193,6 +189,16 @@ func (r *fileRun) whenIdle(ref pool.Ref, action pool.Action, object string) erro
 	}
 	if errors.Is(err, pool.ErrNotRunning) {
 		return nil
+	}
+	return err
+}
+
+// wait starts something and returns its outcome.
+func (r *fileRun) wait(start func(done func(error))) error {
+	err, over := error(nil), false
+	start(func(e error) { err, over = e, true })
+	if stuck := r.world.Until(func() bool { return over }); stuck != nil {
+		return stuck
 	}
 	return err
 }

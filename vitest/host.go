@@ -290,11 +290,7 @@ func (h *host) perform(ref pool.Ref, action pool.Action) error {
 	w := h.run.world
 	deadline := w.Now().Add(patience)
 	for pause := time.Millisecond; ; pause *= 2 {
-		err, over := error(nil), false
-		ref.Act(action, func(e error) { err, over = e, true })
-		if stuck := w.Until(func() bool { return over }); stuck != nil {
-			return stuck
-		}
+		err := h.run.wait(func(done func(error)) { ref.Act(action, done) })
 		var refused *pool.RefusedError
 		switch {
 		case errors.As(err, &refused) && w.Now().Before(deadline):
@@ -337,39 +333,32 @@ func (h *host) actAll(name, sockets string) error {
 // losePower takes from all objects what they have in memory, and from their files
 // what was not synced.
 func (h *host) losePower() error {
-	err, over := error(nil), false
-	h.run.world.Server.ActOnIsolate(pool.Action{Verb: pool.LosePower}, func(e error) { err, over = e, true })
-	if stuck := h.run.world.Until(func() bool { return over }); stuck != nil {
-		return stuck
-	}
+	err := h.run.wait(func(done func(error)) { h.run.world.Server.ActOnIsolate(pool.Action{Verb: pool.LosePower}, done) })
 	h.run.note("fault", "power lost")
 	return err
 }
 
 // pushStorage keeps what is stored now, for popStorage. Objects leave memory.
 func (h *host) pushStorage() error {
-	err, over := error(nil), false
-	server.CopyStorage(h.run.world.Server, func(c *server.Storage, e error) {
-		h.run.stored = append(h.run.stored, c)
-		err, over = e, true
+	return h.run.wait(func(done func(error)) {
+		server.CopyStorage(h.run.world.Server, func(c *server.Storage, err error) {
+			if err == nil {
+				h.run.stored = append(h.run.stored, c)
+			}
+			done(err)
+		})
 	})
-	if stuck := h.run.world.Until(func() bool { return over }); stuck != nil {
-		return stuck
-	}
-	return err
 }
 
 // popStorage undoes what was written since pushStorage.
 func (h *host) popStorage() error {
 	last := len(h.run.stored) - 1
+	if last < 0 {
+		return errors.New("vitest: there is no storage to go back to")
+	}
 	c := h.run.stored[last]
 	h.run.stored = h.run.stored[:last]
-	err, over := error(nil), false
-	c.PutBack(func(e error) { err, over = e, true })
-	if stuck := h.run.world.Until(func() bool { return over }); stuck != nil {
-		return stuck
-	}
-	return err
+	return h.run.wait(c.PutBack)
 }
 
 // alarms lists the objects that have one, by class and id.

@@ -42,6 +42,6 @@ func (u unread) end() {
 		return
 	}
 	if _, network := u.body.Inner().(*netx.ReaderBody); !network && !event.IsBytes(u.body.Inner()) {
-		u.body.Cancel(&event.Error{Name: "Error", Message: "Network connection lost."})
+		u.body.Cancel(netx.ErrLost)
 	}
 }

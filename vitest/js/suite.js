@@ -256,8 +256,8 @@ function isolate(runner) {
   });
   wrap("onBeforeTryTask", async (was, test) => {
     await close(test);
-    open = test;
     await host("storage-push");
+    open = test;
     return was();
   });
   wrap("onAfterTryTask", async (was, test) => {

@@ -102,7 +102,7 @@ func (p *Streams) readStream(stream *goja.Object, bytesOf func(goja.Value) ([]by
 
 // lost is what a reader gets when who streamed to it ends before the body does.
 func lost() error {
-	return &event.Error{Name: "Error", Message: "Network connection lost."}
+	return &event.Error{Name: "Error", Message: textLost}
 }
 
 // pump carries a stream of JavaScript out of the isolate, one chunk at a time:

@@ -33,7 +33,7 @@ func (t *thrownValue) Error() string { return t.description.Error() }
 // bodyError is the JavaScript value of an error that broke a body.
 func (p *Streams) bodyError(err error) goja.Value {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return p.Engine.Errors.New("Error", "Network connection lost.")
+		return p.Engine.Errors.New("Error", textLost)
 	}
 	var thrown *thrownValue
 	if errors.As(err, &thrown) && thrown.engine == p.Engine {
