@@ -216,6 +216,25 @@ func (b *Object) Class() string { return b.class }
 // Values are the items where they lie; nil for a hole.
 func (a *Array) Values() []goja.Value { return a.values }
 
+// Fill makes v every item, in one piece of memory: items that are set one by one make goja copy
+// all that there are time and again, each time in one go that a collection, and with it all other
+// goroutines, has to wait for. It reports false, and does nothing, if an item is an accessor or not
+// writable, or if there are holes and none may be added. Whoever calls has seen that holes are
+// no setter's affair.
+func (a *Array) Fill(v goja.Value) bool {
+	if a.propValueCount > 0 || !a.baseObject.extensible && a.objCount < int(a.length) {
+		return false
+	}
+	if len(a.values) < int(a.length) {
+		a.values = make([]goja.Value, a.length)
+	}
+	for i := range a.values {
+		a.values[i] = v
+	}
+	a.objCount = int(a.length)
+	return true
+}
+
 // Length is the value of the property length.
 func (a *Array) Length() uint32 { return a.length }
 

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/dop251/goja"
 
@@ -38,6 +39,8 @@ type methods struct {
 	engine  *engine.Engine
 	methods *goja.Object // nil until they are needed
 	joining []*goja.Object
+
+	array, object *goja.Object // Array.prototype, Object.prototype
 }
 
 // Install has the methods of Array.prototype choose.
@@ -45,12 +48,15 @@ func Install(e *engine.Engine) {
 	if !e.Maker().Plain.Known {
 		return
 	}
-	a := &methods{engine: e}
 	proto := builtin.Prototype(e, "Array")
+	a := &methods{engine: e, array: proto, object: proto.Prototype()}
 	for _, name := range Methods.plain {
 		builtin.Wrap(e, proto, name, func(c goja.FunctionCall, method insides.Function) goja.Value {
 			if !a.ordinary(c.This) || name == "concat" && slices.ContainsFunc(c.Arguments, isProxy) {
 				return a.instead(name, c)
+			}
+			if name == "fill" && a.fill(c) {
+				return c.This
 			}
 			return method(c)
 		})
@@ -114,6 +120,28 @@ func (a *methods) ordinary(v goja.Value) bool {
 	}
 	return !a.engine.Maker().Plain.Known && o.ClassName() == "Array" && o.ExportType() != builtin.ProxyType
 }
+
+// fill fills the whole of an ordinary array in one go, or throws a RangeError if the heap has no
+// room for it. It reports false where goja's method has to take its steps: of a part, of a short
+// array, and where an inherited index might be a setter.
+func (a *methods) fill(c goja.FunctionCall) bool {
+	const short = 256
+	o := c.This.(*goja.Object)
+	list := a.engine.Maker().Plain.Array(o)
+	if list == nil || int(list.Length()) < short || len(c.Arguments) > 1 {
+		return false
+	}
+	for proto := o.Prototype(); proto != nil; proto = proto.Prototype() {
+		if proto != a.array && proto != a.object || slices.ContainsFunc(proto.GetOwnPropertyNames(), startsWithDigit) {
+			return false
+		}
+	}
+	a.engine.Memory.Fit(int64(list.Length())*int64(unsafe.Sizeof(goja.Value(nil))), builtin.BadArrayLength)
+	return list.Fill(c.Argument(0))
+}
+
+// startsWithDigit holds for every name that is an index.
+func startsWithDigit(name string) bool { return name != "" && name[0] >= '0' && name[0] <= '9' }
 
 // instead calls the method that takes every step.
 func (a *methods) instead(name string, c goja.FunctionCall) goja.Value {

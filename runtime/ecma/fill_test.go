@@ -1,0 +1,27 @@
+package ecma
+
+import "testing"
+
+// Long arrays are filled in one go, and end as if each item had been set: also where a setter, a
+// fixed item or an array that takes no more stands in the way.
+func TestFill(t *testing.T) {
+	for source, want := range map[string]string{
+		`(() => { const a = new Array(1000).fill(7); return [a.length, a[0], a[999], Object.keys(a).length, a.push(1), a.length].join(); })()`:   "1000,7,7,1000,1001,1001",
+		`(() => { const a = new Array(1000).fill(); return [a.includes(undefined), 999 in a, a.at(-1)].join(); })()`:                             "true,true,",
+		`(() => { const a = Array.from({ length: 1000 }, (_, i) => i).fill("x"); return a.every((v) => v === "x") + "," + a.length; })()`:        "true,1000",
+		`(() => { const a = new Array(1000).fill(7, 998); return [997 in a, a[998], a[999]].join(); })()`:                                        "false,7,7",
+		`(() => { const a = Object.preventExtensions(new Array(1000)); try { a.fill(1); } catch (e) { return e.name + (0 in a); } })()`:          "TypeErrorfalse",
+		`(() => { const a = Object.preventExtensions(new Array(1000).fill(1)); return a.fill(2)[999]; })()`:                                      "2",
+		`(() => { const a = new Array(1000).fill(1); a.length = 500; a.fill(2); return [a.length, a[499], 500 in a].join(); })()`:                "500,2,false",
+		`(() => { const a = Object.freeze(new Array(1000).fill(1)); try { a.fill(2); } catch (e) { return e.name + a[0]; } })()`:                 "TypeError1",
+		`(() => { let n = 0; const a = new Array(1000); Object.defineProperty(a, 5, { set() { n++; } }); a.fill(1); return n + "," + a[6]; })()`: "1,1",
+		`(() => { let n = 0; Object.defineProperty(Array.prototype, "3", { set() { n++; }, configurable: true });
+			const a = new Array(1000).fill(1); delete Array.prototype[3]; return n + "," + (3 in a) + a[4]; })()`: "1,false1",
+		`(() => { let n = 0; Object.defineProperty(Object.prototype, "3", { set() { n++; }, configurable: true });
+			const a = new Array(1000).fill(1); delete Object.prototype[3]; return n + "," + (3 in a) + a[4]; })()`: "1,false1",
+		`(() => { let n = 0; const a = new Array(1000); Object.setPrototypeOf(a, new Proxy(Array.prototype, { set(...args) { n++; return Reflect.set(...args); } }));
+			Array.prototype.fill.call(a, 1); return n + "," + a[999]; })()`: "1000,1",
+	} {
+		evaluates(t, source, want)
+	}
+}
