@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"minido.dev/minido/chaos/harness"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
@@ -169,7 +170,7 @@ func (c *devCommand) control(term *terminal, s *server.Server, sch, machine sche
 	if c.NoControl {
 		return nil, none
 	}
-	campaigns := c.harness(s.Project(), machine)
+	campaigns := c.campaigns(s.Project(), machine)
 	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version,
 		Feed: happened, Harness: campaigns})
 	if err != nil {
@@ -510,4 +511,20 @@ func (t *terminal) bindings(of string, list []server.BindingState) string {
 		fmt.Fprintf(&sb, "  %-*s  %-*s  %-*s  %s\n", width[0], "env."+b.Name, width[1], b.Kind, width[2], b.Detail, state)
 	}
 	return sb.String()
+}
+
+// campaigns is what runs campaigns on the project of this server.
+func (c *devCommand) campaigns(p *config.Project, machine sched.Scheduler) *harness.Harness {
+	o := harness.Options{Dir: p.Dir, Config: p.ConfigFile, Env: p.Environment, Vars: c.Var, Scheduler: machine}
+	self, err := os.Executable()
+	o.Command = []string{self}
+	switch {
+	case err != nil:
+		o.Unavailable = "the path of this program, which would run the campaign, is not known: " + err.Error()
+	case c.Script != "":
+		o.Unavailable = "a campaign runs \"main\" of the wrangler file, and this server another file: start minido dev without one"
+	case p.ConfigFile == "":
+		o.Unavailable = "a campaign needs a project with a wrangler file; this server runs a single file"
+	}
+	return harness.New(o)
 }

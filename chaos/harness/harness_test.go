@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"context"
@@ -12,29 +12,57 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"minido.dev/minido/chaos/campaign"
+	chaoscli "minido.dev/minido/chaos/cli"
 	"minido.dev/minido/chaos/report"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
-	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 )
 
-// asCommand has this test binary be minido: campaigns are children of it.
+// asCommand has this test binary be "minido chaos": campaigns are children of it.
 const asCommand = "MINIDO_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
-		main()
-		os.Exit(0)
+		os.Exit(command(os.Args[1:]))
 	}
 	os.Exit(m.Run())
 }
 
+// command runs "minido chaos" and gives its exit code.
+func command(args []string) int {
+	var c struct {
+		Chaos chaoscli.Chaos `cmd:""`
+	}
+	parser, err := kong.New(&c)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	ctx, err := parser.Parse(args)
+	if err == nil {
+		err = ctx.Run()
+	}
+	if ended := (*chaoscli.ExitError)(nil); errors.As(err, &ended) {
+		if ended.Text != "" {
+			fmt.Fprintln(os.Stderr, ended.Text)
+		}
+		return ended.ExitCode()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	return 0
+}
+
 // campaignsOn are campaigns on a project whose worker forgets what it has answered.
-func campaignsOn(t *testing.T, scenario string) *harness {
+func campaignsOn(t *testing.T, scenario string) *Harness {
 	t.Helper()
 	t.Setenv(asCommand, "1")
 	dir := t.TempDir()
@@ -58,7 +86,7 @@ export default { async fetch(request, env) { return env.ROOM.getByName("a").fetc
 		}
 	}
 	threads := sched.NewThreads(clock.Real{})
-	h := &harness{harnessOptions: harnessOptions{Command: []string{os.Args[0]}, Dir: dir, Config: filepath.Join(dir, "wrangler.json"), Scheduler: threads}}
+	h := New(Options{Command: []string{os.Args[0]}, Dir: dir, Config: filepath.Join(dir, "wrangler.json"), Scheduler: threads})
 	t.Cleanup(func() {
 		if err := errors.Join(h.Close(context.Background()), threads.Close(context.Background())); err != nil {
 			t.Error(err)
@@ -71,7 +99,7 @@ const counting = `import { scenario } from "minido:chaos";
 export default scenario("count", { async drive({ fetch, attempt }) { for (let i = 0; i < 4; i++) await attempt(() => fetch("POST", "/count")); } });`
 
 // until waits for a state of the last campaign.
-func until(t *testing.T, h *harness, what string, holds func(control.Campaign) bool) control.Campaign {
+func until(t *testing.T, h *Harness, what string, holds func(control.Campaign) bool) control.Campaign {
 	t.Helper()
 	var last control.Campaign
 	err := wait.Until(context.Background(), clock.Real{}, time.Minute, what, func() (bool, error) {
@@ -138,7 +166,7 @@ func TestCampaign(t *testing.T) {
 }
 
 // walkThrough walks through the first case.
-func walkThrough(t *testing.T, h *harness) {
+func walkThrough(t *testing.T, h *Harness) {
 	t.Helper()
 	walk, err := h.Walk(context.Background(), control.WalkRequest{Case: 1, SQL: "Room/a\nSELECT count(*) AS tables FROM sqlite_schema"})
 	if err != nil {
@@ -208,7 +236,7 @@ func TestCampaignEnds(t *testing.T) {
 
 // What a child writes is taken in any pieces, and no more of it is kept than is meant to be.
 func TestCampaignOutput(t *testing.T) {
-	a := &attended{harness: &harness{}}
+	a := &attended{harness: &Harness{}}
 	failed := report.Line{Done: 3, Planned: 9, Kills: 2, Cause: "a cause", Case: &campaign.Case{Name: "kill@1", Outcome: campaign.Violated, Text: strings.Repeat("é", 2*maxCampaignText)}}
 	line, err := json.Marshal(failed)
 	if err != nil {
@@ -247,6 +275,7 @@ func TestCampaignOutput(t *testing.T) {
 }
 
 // A request becomes flags; a value is one word with its flag, and what does not go with
+
 // the verb is refused.
 func TestCampaignFlags(t *testing.T) {
 	scenarios := []string{"a.chaos.ts"}
@@ -268,20 +297,10 @@ func TestCampaignFlags(t *testing.T) {
 			t.Errorf("%+v: %q, %v", c.ask, flags, err)
 		}
 	}
-	if h := (&harness{harnessOptions: harnessOptions{Unavailable: "no"}}); h.Start(control.CampaignRequest{Verb: "run"}) == nil {
+	if h := New(Options{Unavailable: "no"}); h.Start(control.CampaignRequest{Verb: "run"}) == nil {
 		t.Error("a campaign starts where none can")
 	}
-	for _, c := range []struct {
-		dev  devCommand
-		on   config.Project
-		want string
-	}{{on: config.Project{ConfigFile: "/p/wrangler.json"}}, {on: config.Project{Dir: "/p"}, want: "needs a project"},
-		{dev: devCommand{Script: "a.ts"}, on: config.Project{ConfigFile: "/p/wrangler.json"}, want: "another file"}} {
-		if got := c.dev.harness(&c.on, nil).Unavailable; !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%+v: %q", c.on, got)
-		}
-	}
-	if !slices.Equal([]string{(&harness{harnessOptions: harnessOptions{Dir: "/p", Config: "/p/wrangler.toml"}}).project(), (&harness{harnessOptions: harnessOptions{Dir: "/p", Config: "/p/other.json"}}).project()}, []string{".", "other.json"}) {
+	if !slices.Equal([]string{New(Options{Dir: "/p", Config: "/p/wrangler.toml"}).project(), New(Options{Dir: "/p", Config: "/p/other.json"}).project()}, []string{".", "other.json"}) {
 		t.Error("the project is named otherwise than a person would")
 	}
 }

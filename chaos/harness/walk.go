@@ -1,4 +1,4 @@
-package main
+package harness
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ const (
 
 // Walk implements control.Harness: it replays a case in a simulation once, looks at
 // everything at each event, and gives that in order, so that one can step both ways.
-func (h *harness) Walk(ctx context.Context, r control.WalkRequest) (out control.Walk, err error) {
+func (h *Harness) Walk(ctx context.Context, r control.WalkRequest) (out control.Walk, err error) {
 	words, err := h.walkWords(r)
 	if err != nil {
 		return out, err
@@ -66,7 +66,7 @@ func (h *harness) Walk(ctx context.Context, r control.WalkRequest) (out control.
 }
 
 // walkWords are the command that walks through a case of the last campaign.
-func (h *harness) walkWords(r control.WalkRequest) ([]string, error) {
+func (h *Harness) walkWords(r control.WalkRequest) ([]string, error) {
 	known, err := h.scenarios()
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (h *harness) walkWords(r control.WalkRequest) ([]string, error) {
 
 // walkChild runs the child that walks, one at a time, and returns what it wrote to its
 // standard error. The child ends with ctx and with Close.
-func (h *harness) walkChild(ctx context.Context, o process.Options) (text string, err error) {
+func (h *Harness) walkChild(ctx context.Context, o process.Options) (text string, err error) {
 	h.mu.Lock()
 	if h.closed || h.walking != nil {
 		h.mu.Unlock()

@@ -1,4 +1,6 @@
-package main
+// Package harness runs chaos campaigns on the project of a running server, as children
+// of its process: what the dashboard and the control API start, watch and walk through.
+package harness
 
 import (
 	"cmp"
@@ -24,7 +26,6 @@ import (
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/sched"
-	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/control"
 )
 
@@ -39,8 +40,8 @@ const (
 	campaignStop     = 3 * time.Second
 )
 
-// harnessOptions say on what campaigns are run.
-type harnessOptions struct {
+// Options say on what campaigns are run. Immutable.
+type Options struct {
 	Command []string // this program
 	Dir     string   // the project's
 	Config  string   // its wrangler file, "" for none
@@ -52,10 +53,10 @@ type harnessOptions struct {
 	Scheduler sched.Scheduler
 }
 
-// harness is control.Harness: it runs `minido chaos` as a child of this process, in the
+// Harness is control.Harness: it runs `minido chaos` as a child of this process, in the
 // project's directory, and reads its lines.
-type harness struct {
-	harnessOptions
+type Harness struct {
+	Options
 
 	mu     sync.Mutex
 	number int       // of campaigns; guarded by mu
@@ -65,13 +66,16 @@ type harness struct {
 	walking *process.Child
 }
 
+// New returns a harness that runs nothing yet. Close ends it. Safe for concurrent use.
+func New(o Options) *Harness { return &Harness{Options: o} }
+
 // attended is a campaign that runs or has ended.
 type attended struct {
-	harness *harness
+	harness *Harness
 	all     bool // cases that passed are listed, too
 	child   *process.Child
 
-	// Everything below is guarded by harness.mu.
+	// Everything below is guarded by Harness.mu.
 	state control.Campaign
 	cases []control.CaseDetail // without timelines, by their number
 	rest  []byte               // of an unfinished line
@@ -80,7 +84,7 @@ type attended struct {
 }
 
 // scenarios are the project's, relative to its directory.
-func (h *harness) scenarios() ([]string, error) {
+func (h *Harness) scenarios() ([]string, error) {
 	found, err := scenario.Find(h.Dir)
 	if err != nil {
 		return nil, err
@@ -97,7 +101,7 @@ func (h *harness) scenarios() ([]string, error) {
 }
 
 // Chaos implements control.Harness.
-func (h *harness) Chaos(after int) (control.Chaos, error) {
+func (h *Harness) Chaos(after int) (control.Chaos, error) {
 	out := control.Chaos{Unavailable: h.Unavailable, Scenarios: []string{}, Faults: []string{"kill", "power"}}
 	for _, kind := range fault.Kinds() {
 		out.Faults = append(out.Faults, kind.Forms...)
@@ -123,7 +127,7 @@ func (h *harness) Chaos(after int) (control.Chaos, error) {
 }
 
 // Start implements control.Harness.
-func (h *harness) Start(r control.CampaignRequest) error {
+func (h *Harness) Start(r control.CampaignRequest) error {
 	if h.Unavailable != "" {
 		return &pool.RefusedError{Reason: h.Unavailable}
 	}
@@ -148,7 +152,7 @@ func (h *harness) Start(r control.CampaignRequest) error {
 }
 
 // words are the command line of a verb on the project.
-func (h *harness) words(verb string, flags []string) []string {
+func (h *Harness) words(verb string, flags []string) []string {
 	words := append([]string{"chaos", verb, h.project()}, flags...)
 	if h.Env != "" {
 		words = append(words, "--env="+h.Env)
@@ -160,7 +164,7 @@ func (h *harness) words(verb string, flags []string) []string {
 }
 
 // project names the project as a person in its directory would.
-func (h *harness) project() string {
+func (h *Harness) project() string {
 	if rel, err := filepath.Rel(h.Dir, h.Config); err == nil && !slices.Contains([]string{"wrangler.jsonc", "wrangler.json", "wrangler.toml"}, rel) {
 		return rel
 	}
@@ -168,7 +172,7 @@ func (h *harness) project() string {
 }
 
 // launch starts the child; h.mu is held.
-func (h *harness) launch(r control.CampaignRequest, words []string) error {
+func (h *Harness) launch(r control.CampaignRequest, words []string) error {
 	command := []string{"minido"}
 	for _, w := range words {
 		command = append(command, chaos.Quote(w))
@@ -212,7 +216,7 @@ func (a *attended) attend() {
 }
 
 // Stop implements control.Harness.
-func (h *harness) Stop() {
+func (h *Harness) Stop() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	a := h.last
@@ -240,7 +244,7 @@ func (a *attended) end(ctx context.Context) error {
 }
 
 // Close implements control.Harness.
-func (h *harness) Close(ctx context.Context) error {
+func (h *Harness) Close(ctx context.Context) error {
 	h.mu.Lock()
 	h.closed = true
 	a, walking := h.last, h.walking
@@ -264,7 +268,7 @@ func (h *harness) Close(ctx context.Context) error {
 }
 
 // Case implements control.Harness.
-func (h *harness) Case(n int) (control.CaseDetail, error) {
+func (h *Harness) Case(n int) (control.CaseDetail, error) {
 	h.mu.Lock()
 	if h.last == nil || n < 1 || n > len(h.last.cases) {
 		h.mu.Unlock()
@@ -484,20 +488,4 @@ func count[N int | uint64](n N) string {
 		return ""
 	}
 	return fmt.Sprint(n)
-}
-
-// harness is what runs campaigns on the project of this server.
-func (c *devCommand) harness(p *config.Project, machine sched.Scheduler) *harness {
-	o := harnessOptions{Dir: p.Dir, Config: p.ConfigFile, Env: p.Environment, Vars: c.Var, Scheduler: machine}
-	self, err := os.Executable()
-	o.Command = []string{self}
-	switch {
-	case err != nil:
-		o.Unavailable = "the path of this program, which would run the campaign, is not known: " + err.Error()
-	case c.Script != "":
-		o.Unavailable = "a campaign runs \"main\" of the wrangler file, and this server another file: start minido dev without one"
-	case p.ConfigFile == "":
-		o.Unavailable = "a campaign needs a project with a wrangler file; this server runs a single file"
-	}
-	return &harness{harnessOptions: o}
 }
