@@ -147,11 +147,11 @@ func (r *Realm) EnforceRange(v goja.Value, name string, limit float64) int {
 	return int(n)
 }
 
-// Int32 is workerd's conversion to an int (jsg/value.h): what is no number is 0,
+// Int32 is workerd's conversion to an int (jsg/value.h): what is no finite number is 0,
 // a number that does not fit is a TypeError.
 func (r *Realm) Int32(v goja.Value) int32 {
 	f := v.ToNumber().ToFloat()
-	if math.IsNaN(f) {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
 	}
 	if f = math.Trunc(f); f < math.MinInt32 || f > math.MaxInt32 {
@@ -171,15 +171,6 @@ func ToUint32(v goja.Value) uint32 {
 		f += 1 << 32
 	}
 	return uint32(f)
-}
-
-// ToInt32 is Web IDL's conversion to a long, without the wrap-around.
-func ToInt32(v goja.Value) int {
-	f := v.ToFloat()
-	if math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) > math.MaxInt32 {
-		return 0
-	}
-	return int(f)
 }
 
 // DecodeUTF8 is the Encoding standard's "UTF-8 decode": a byte order mark is

@@ -172,7 +172,7 @@ func (p *Fetch) initResponse(r *Response, init goja.Value) {
 		return
 	}
 	if v := webidl.Present(obj, "status"); v != nil {
-		r.status = webidl.ToInt32(v)
+		r.status = int(p.Int32(v))
 	}
 	if v := webidl.Present(obj, "statusText"); v != nil {
 		r.statusText = v.String()
@@ -227,7 +227,7 @@ func (p *Fetch) cloneResponse(r *Response) goja.Value {
 func (p *Fetch) redirectResponse(target, status goja.Value) goja.Value {
 	text, code := target.String(), 302
 	if !goja.IsUndefined(status) {
-		code = webidl.ToInt32(status)
+		code = int(p.Int32(status))
 	}
 	if !exchange.IsRedirect(code) {
 		p.Engine.Throw("RangeError", "%d is not a redirect status code. It must be one of: 301, 302, 303, 307, or 308.", code)

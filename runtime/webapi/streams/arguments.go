@@ -141,15 +141,6 @@ func (p *idl) sizeOf(size goja.Callable, chunk goja.Value) (n float64, thrown go
 	return n, thrown
 }
 
-// natural is an integer that is not negative.
-func (p *idl) natural(v goja.Value, what string) int {
-	n := math.Trunc(v.ToNumber().ToFloat())
-	if !(n >= 0 && n <= 1<<53-1) {
-		p.Engine.Throw("TypeError", "%s must be an integer that is not negative.", what)
-	}
-	return int(n)
-}
-
 // typeError makes a TypeError.
 func (p *idl) typeError(text string) goja.Value { return p.Engine.Errors.New("TypeError", text) }
 

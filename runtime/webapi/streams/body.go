@@ -239,11 +239,16 @@ func (c *controller) settled(chunk []byte, err error) {
 		c.fail(c.p.bodyError(err))
 		return
 	}
+	c.end()
+}
+
+// end closes a stream of the platform's own.
+func (c *controller) end() {
 	if !c.pending.empty() {
 		if d := *c.pending.first(); d.filled%d.size != 0 {
 			c.fail(c.p.typeError(textPartial))
 			return
 		}
 	}
-	c.endBytes()
+	c.closeBytes()
 }

@@ -18,7 +18,7 @@ func (r *byobReader) readInto(v, choice goja.Value) *engine.Deferred {
 	}
 	minimum := 1
 	if least := argument(p.options(choice, 2, "ReadableStreamBYOBReader", "read", "ReadableStreamBYOBReaderReadOptions"), "min"); !goja.IsUndefined(least) {
-		minimum = p.natural(least, "min")
+		minimum = int(p.Int32(least))
 	}
 	return r.readAtLeast(p.viewOf(v), minimum)
 }
@@ -33,8 +33,8 @@ func (r *byobReader) readAtLeast(v view, minimum int) *engine.Deferred {
 		throw("TypeError", "The given view's buffer has been detached.")
 	case minimum == 0:
 		throw("TypeError", "Requested invalid minimum number of bytes to read (%d).", minimum)
-	case minimum*v.size > v.len:
-		throw("TypeError", "Minimum bytes to read (%d) exceeds size of buffer (%d).", minimum*v.size, v.len)
+	case minimum < 0 || minimum*v.size > v.len:
+		throw("TypeError", "Minimum bytes to read (%d) exceeds size of buffer (%d).", uint64(minimum*v.size), v.len)
 	case r.stream == nil:
 		throw("TypeError", textReleasedReader)
 	}
@@ -65,8 +65,13 @@ func defineBYOBReader(p *Streams) *engine.Class[*byobReader] {
 				return p.promised(func() *engine.Deferred { return r.readInto(call.Argument(0), call.Argument(1)) })
 			}},
 			{Name: "readAtLeast", Fn: func(r *byobReader, call goja.FunctionCall) goja.Value {
-				least, v := call.Argument(0), call.Argument(1)
-				return p.promised(func() *engine.Deferred { return r.readInto(v, p.Record("min", least)) })
+				return p.promised(func() *engine.Deferred {
+					minimum, v := int(p.Int32(call.Argument(0))), call.Argument(1)
+					if !p.isView(v) {
+						p.BadArgument("ReadableStreamBYOBReader", "readAtLeast", 2, "ArrayBufferView")
+					}
+					return r.readAtLeast(p.viewOf(v), minimum)
+				})
 			}},
 			{Name: "releaseLock", Fn: func(r *byobReader, _ goja.FunctionCall) goja.Value { r.release(); return goja.Undefined() }},
 		},
@@ -79,6 +84,7 @@ type byobRequest struct {
 	controller *controller // nil: it has been invalidated
 	view       goja.Value
 	least      int
+	over       bool // the stream has ended
 	obj        *goja.Object
 }
 
@@ -104,7 +110,7 @@ func (c *controller) byobRequest() *byobRequest {
 }
 
 func defineBYOBRequest(p *Streams) *engine.Class[*byobRequest] {
-	const invalid = "This BYOB request has been invalidated."
+	const invalid = "This ReadableStreamBYOBRequest has been invalidated."
 	return engine.DefineClass(p.Engine, engine.ClassDef[*byobRequest]{
 		Name: "ReadableStreamBYOBRequest",
 		Accessors: []engine.Accessor[*byobRequest]{
@@ -119,7 +125,7 @@ func defineBYOBRequest(p *Streams) *engine.Class[*byobRequest] {
 		Methods: []engine.Method[*byobRequest]{
 			{Name: "respond", Fn: func(q *byobRequest, call goja.FunctionCall) goja.Value {
 				p.Need(call, 1, "ReadableStreamBYOBRequest", "respond", "integer")
-				n := p.natural(call.Argument(0), "bytesWritten")
+				n := int(p.Int32(call.Argument(0)))
 				if q.controller == nil {
 					p.Engine.Throw("TypeError", invalid)
 				}
@@ -132,7 +138,7 @@ func defineBYOBRequest(p *Streams) *engine.Class[*byobRequest] {
 			{Name: "respondWithNewView", Fn: func(q *byobRequest, call goja.FunctionCall) goja.Value {
 				v := call.Argument(0)
 				if !p.isView(v) {
-					p.BadArgument("ReadableStreamBYOBRequest", "respondWithNewView", 1, "ArrayBufferView")
+					p.BadArgument("ReadableStreamBYOBRequest", "respondWithNewView", 1, "BufferSource")
 				}
 				if q.controller == nil {
 					p.Engine.Throw("TypeError", invalid)

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	textPartial         = "Insufficient bytes to fill elements in the given buffer."
+	textPartial         = "This ReadableStream was closed with a partial read pending."
 	textClosedBytes     = "This ReadableByteStreamController is closed."
+	textClosed          = "This ReadableStream is closed."
 	textDetachedRequest = "The BYOB request's buffer has been detached"
 )
 
@@ -65,11 +66,58 @@ func (c *controller) invalidate() {
 	}
 }
 
+// retire lets go of the request for bytes of a stream that has ended: who holds it can
+// still answer it, with nothing, and it stays the controller's until then, as in workerd.
+func (c *controller) retire() {
+	q := c.request
+	if q == nil || q.over {
+		return
+	}
+	v := c.p.viewOf(q.view)
+	n := min(v.len, len(memory(v.buffer)))
+	left := piece{c.p.newBuffer(n), 0, n}
+	c.p.copyBytes(left.buffer, 0, v.buffer, v.off, n)
+	q.over, q.least, q.view = true, 0, c.p.bytesOver(left)
+}
+
+// finish closes the stream. Those who read into views get them back: as chunks if there
+// is something in them, which the standard answers as the end, where the bytes are lost
+// on who looks at done first (workerd: src/workerd/api/streams/queue.c++, resolveAsDone).
+func (c *controller) finish() {
+	c.retire()
+	c.forget()
+	c.stream.close()
+	c.giveBack()
+}
+
+// giveBack answers the reads into views of a stream that is closed.
+func (c *controller) giveBack() {
+	waiting := c.pending.takeAll()
+	r := c.stream.reader
+	if r == nil || !r.byob {
+		return
+	}
+	for _, d := range waiting {
+		if d.kind == intoView {
+			d.answer(c.p, r.requests.take())
+		}
+	}
+}
+
+// answer gives a reader what was filled, or its empty view and the end.
+func (d *pullInto) answer(p *Streams, request readRequest) {
+	v := d.view(p)
+	if d.filled < d.size {
+		request.close(v)
+		return
+	}
+	request.chunk(v)
+}
+
 // drained is ReadableByteStreamControllerHandleQueueDrain.
 func (c *controller) drained() {
 	if c.size == 0 && c.closing {
-		c.forget()
-		c.stream.close()
+		c.finish()
 		return
 	}
 	c.callPull()
@@ -138,18 +186,7 @@ func (d *pullInto) view(p *Streams) *goja.Object {
 }
 
 // commit is ReadableByteStreamControllerCommitPullIntoDescriptor.
-func (c *controller) commit(d *pullInto) {
-	v := d.view(c.p)
-	request := c.stream.reader.requests.take()
-	switch {
-	case c.stream.state != stateClosed:
-		request.chunk(v)
-	case d.kind == intoDefault:
-		request.close(nil)
-	default:
-		request.close(v)
-	}
-}
+func (c *controller) commit(d *pullInto) { c.stream.reader.requests.take().chunk(d.view(c.p)) }
 
 // fill is ReadableByteStreamControllerFillPullIntoDescriptorFromQueue: it reports
 // whether the descriptor has what its reader needs.
@@ -261,20 +298,13 @@ func (c *controller) closeBytes() {
 	if !c.pending.empty() {
 		if d := *c.pending.first(); d.filled%d.size != 0 {
 			reason := c.p.typeError(textPartial)
-			c.fail(reason)
+			if c.request == nil { // who has it may still fill the rest
+				c.fail(reason)
+			}
 			panic(reason)
 		}
 	}
-	c.forget()
-	c.stream.close()
-}
-
-// endBytes closes a stream of the platform's own: who reads into a view gets it back.
-func (c *controller) endBytes() {
-	c.closeBytes()
-	if !c.pending.empty() {
-		c.respond(0)
-	}
+	c.finish()
 }
 
 // pullIntoView is ReadableByteStreamControllerPullInto (section 4.9.5).
@@ -290,6 +320,7 @@ func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
 	case !c.pending.empty():
 		c.pending.push(d)
 		s.reader.requests.push(request)
+		c.callPull()
 		return
 	case s.state == stateClosed:
 		request.close(p.newView(d.class, buffer, d.off, 0))
@@ -302,9 +333,8 @@ func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
 			return
 		}
 		if c.closing {
-			reason := p.typeError(textPartial)
-			c.fail(reason)
-			request.fail(reason)
+			c.finish()
+			d.answer(p, request)
 			return
 		}
 	}
@@ -317,26 +347,12 @@ func (c *controller) pullIntoView(v view, minimum int, request readRequest) {
 func (c *controller) responded(n int) {
 	d := *c.pending.first()
 	c.invalidate()
+	d.filled += n
 	switch {
-	case c.stream.state == stateClosed:
-		if d.kind == intoNobody {
-			c.pending.take()
-		}
-		if r := c.stream.reader; r != nil && r.byob {
-			for !r.requests.empty() {
-				c.commit(c.pending.take())
-			}
-		}
-	default:
-		d.filled += n
-		if d.kind == intoNobody {
-			c.releaseDetached(d)
-			c.fillPending()
-			break
-		}
-		if d.filled < d.min {
-			break
-		}
+	case d.kind == intoNobody:
+		c.releaseDetached(d)
+		c.fillPending()
+	case d.filled >= d.min:
 		c.pending.take()
 		rest := d.filled % d.size
 		if rest > 0 {
@@ -349,17 +365,29 @@ func (c *controller) responded(n int) {
 	c.callPull()
 }
 
+// answerable reports whether something can be written into a request; of a stream that
+// has ended it takes nothing any more, and is then done with.
+func (c *controller) answerable(what string, n int) bool {
+	switch {
+	case c.request != nil && c.request.over && n != 0:
+		c.p.Engine.Throw("TypeError", "The %s must be zero after the stream is closed.", what)
+	case c.request != nil && c.request.over:
+		c.invalidate()
+		return false
+	case n <= 0:
+		c.p.Engine.Throw("TypeError", "The %s must be more than zero while the stream is open.", what)
+	}
+	return true
+}
+
 // respond is ReadableByteStreamControllerRespond (section 4.9.5).
 func (c *controller) respond(n int) {
+	if !c.answerable("bytesWritten", n) {
+		return
+	}
 	d := *c.pending.first()
-	switch {
-	case c.stream.state == stateClosed && n != 0:
-		c.p.Engine.Throw("TypeError", "bytesWritten must be zero after the stream is closed.")
-	case c.stream.state == stateClosed:
-	case n == 0:
-		c.p.Engine.Throw("TypeError", "bytesWritten must be more than zero while the stream is open.")
-	case d.filled+n > d.len:
-		c.p.Engine.Throw("RangeError", "Too many bytes in response to a BYOB read request.")
+	if d.filled+n > d.len {
+		c.p.Engine.Throw("RangeError", "Too many bytes [%d] in response to a BYOB read request.", n)
 	}
 	d.buffer = c.p.transfer(d.buffer)
 	c.responded(n)
@@ -367,15 +395,20 @@ func (c *controller) respond(n int) {
 
 // respondWithView is ReadableByteStreamControllerRespondWithNewView (section 4.9.5).
 func (c *controller) respondWithView(v view) {
-	d := *c.pending.first()
 	if detached(v.buffer) {
 		c.p.Engine.Throw("TypeError", "The given view's buffer has been detached.")
 	}
-	if (c.stream.state == stateClosed) != (v.len == 0) {
-		c.p.Engine.Throw("TypeError", "The given view has an invalid length.")
+	if !c.answerable("view byte length", v.len) {
+		return
 	}
-	if d.off+d.filled != v.off || d.bufferLen != len(memory(v.buffer)) || d.filled+v.len > d.len {
-		c.p.Engine.Throw("RangeError", "The given view is not part of the BYOB request's buffer.")
+	d := *c.pending.first()
+	switch {
+	case d.off+d.filled != v.off:
+		c.p.Engine.Throw("RangeError", "The given view has an invalid byte offset.")
+	case d.bufferLen != len(memory(v.buffer)):
+		c.p.Engine.Throw("RangeError", "The underlying ArrayBuffer is not the correct length.")
+	case d.filled+v.len > d.len:
+		c.p.Engine.Throw("RangeError", "The view is not the correct length.")
 	}
 	d.buffer = c.p.transfer(v.buffer)
 	c.responded(v.len)
@@ -396,7 +429,7 @@ func defineByteController(p *Streams) *engine.Class[*byteController] {
 		Methods: []engine.Method[*byteController]{
 			{Name: "close", Fn: func(c *byteController, _ goja.FunctionCall) goja.Value {
 				if !c.open() {
-					p.Engine.Throw("TypeError", "%s", textClosedBytes)
+					p.Engine.Throw("TypeError", textClosed)
 				}
 				c.closeBytes()
 				return goja.Undefined()

@@ -94,11 +94,6 @@ func (r *byteTeeRead) close(goja.Value) {
 	t := (*teeing)(r)
 	t.reading = false
 	t.each((*controller).closeBytes)
-	for _, branch := range t.branches {
-		if c := branch.controller; !c.pending.empty() {
-			c.respond(0)
-		}
-	}
 }
 
 func (r *byteTeeRead) fail(goja.Value) { r.reading = false }
@@ -135,19 +130,14 @@ func (r *byteTeeInto) close(v goja.Value) {
 	t, i := r.t, r.i
 	own, other := t.branches[i].controller, t.branches[1-i].controller
 	t.reading = false
+	if v != nil && !goja.IsUndefined(v) && !own.pending.empty() {
+		(*own.pending.first()).buffer = t.p.transfer(t.p.viewOf(v).buffer) // lent to the stream until now
+	}
 	if !t.canceled[i] {
 		own.closeBytes()
 	}
 	if !t.canceled[1-i] {
 		other.closeBytes()
-	}
-	if v != nil && !goja.IsUndefined(v) {
-		if !t.canceled[i] {
-			own.respondWithView(t.p.viewOf(v))
-		}
-		if !t.canceled[1-i] && !other.pending.empty() {
-			other.respond(0)
-		}
 	}
 }
 

@@ -8,9 +8,7 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"math"
 	"runtime"
-	"slices"
 
 	"github.com/dop251/goja"
 
@@ -199,23 +197,122 @@ func (x *inflation) code(piece []byte, last bool) ([]byte, error) {
 	return out, x.err
 }
 
-// code runs a codec for a transform stream, and hands to give what it tells.
-func (p *Streams) code(c compressor, piece []byte, last bool, give func(goja.Value)) {
-	out, err := c.code(piece, last)
-	if errors.Is(err, errTrailing) {
-		p.Engine.Throw("TypeError", "Trailing bytes after end of compressed data")
-	}
+// recoding is a CompressionStream or DecompressionStream: what is written is coded at
+// once, and waits, joined, for who reads (workerd: src/workerd/api/streams/compression.c++).
+// Loop-confined.
+type recoding struct {
+	p      *Streams
+	c      *controller // of the readable side
+	w      *writable
+	coder  compressor
+	out    []byte           // coded, and read by nobody yet
+	ended  bool             // nothing follows
+	pulled *engine.Deferred // nil: nobody reads
+	broken goja.Value       // what the next write fails with, nil: it does not
+}
+
+func (p *Streams) newRecoding(c compressor) *mapping {
+	x := &recoding{p: p, coder: c}
+	s := p.create(readableOptions{bytes: true, pull: x.pull, cancel: x.cancel})
+	s.single = true
+	x.c = s.controller
+	x.w = p.createWritable(sinkOf{write: x.write, close: x.close, abort: x.abort, refuses: p.refusesBytes}, 1, p.weightless, nil)
+	x.w.internal = true
+	return &mapping{transform: transform{p: p, readable: s, writable: x.w}}
+}
+
+// code feeds the codec; what it tells is there to be read even if it fails then.
+func (x *recoding) code(piece []byte, last bool) *engine.Deferred {
+	out, err := x.coder.code(piece, last)
+	x.out = append(x.out, out...)
 	if err == nil {
-		for part := range slices.Chunk(out, maxRead) { // as reads of workerd's take it
-			p.giveBytes(part, give)
+		x.ended = last
+		x.deliver()
+		return x.p.void
+	}
+	text := "Decompression failed."
+	switch {
+	case errors.Is(err, errTrailing):
+		text = "Trailing bytes after end of compressed data"
+	case last && errors.Is(err, io.ErrUnexpectedEOF):
+		text = "Called close() on a decompression stream with incomplete data"
+	}
+	reason := x.p.typeError(text)
+	x.fail(reason)
+	return x.p.Engine.Promises.Rejected(reason)
+}
+
+// deliver hands over what was coded to who reads, as much as one read gives.
+func (x *recoding) deliver() {
+	pulled := x.pulled
+	if pulled == nil || len(x.out) == 0 && !x.ended {
+		return
+	}
+	x.pulled = nil
+	if n := len(x.out); n > 0 {
+		if x.c.pending.empty() {
+			n = min(n, maxRead)
+		} else {
+			d := *x.c.pending.first()
+			n = min(n, d.len-d.filled)
 		}
+		part := x.out[:n:n]
+		if x.out = x.out[n:]; len(x.out) == 0 {
+			x.out = nil
+		}
+		x.c.give(part)
+	} else {
+		x.c.end()
 	}
-	if last && errors.Is(err, io.ErrUnexpectedEOF) {
-		p.Engine.Throw("TypeError", "Called close() on a decompression stream with incomplete data")
+	pulled.Fulfil(goja.Undefined())
+}
+
+func (x *recoding) pull() *engine.Deferred {
+	pulled := x.p.Engine.Promises.New()
+	x.pulled = pulled
+	x.deliver()
+	return pulled
+}
+
+// fail breaks the readable side.
+func (x *recoding) fail(reason goja.Value) {
+	x.broken = reason
+	x.out, x.pulled = nil, nil
+	x.c.fail(reason)
+}
+
+func (x *recoding) abort(reason goja.Value) *engine.Deferred {
+	x.fail(x.p.carried(reason))
+	return x.p.void
+}
+
+// cancel lets the writer learn of it with its next write, unless whoever the bytes
+// went to is gone.
+func (x *recoding) cancel(reason goja.Value) *engine.Deferred {
+	x.out, x.pulled, x.broken = nil, nil, x.p.carried(reason)
+	if x.c.stream.lost {
+		x.broken = reason
+		x.w.fail(reason)
 	}
-	if err != nil {
-		p.Engine.Throw("TypeError", "Decompression failed.")
+	return x.p.void
+}
+
+func (x *recoding) write(chunk goja.Value) *engine.Deferred {
+	if x.broken != nil {
+		return x.p.Engine.Promises.Rejected(x.broken)
 	}
+	data, _ := x.p.chunkCopy(chunk)
+	if len(data) == 0 {
+		return x.p.void
+	}
+	return x.code(data, false)
+}
+
+func (x *recoding) close() *engine.Deferred {
+	if x.broken != nil {
+		return x.p.Engine.Promises.Rejected(x.broken)
+	}
+	return x.code(nil, true)
 }
 
 // defineCompression is CompressionStream or DecompressionStream (Compression,
@@ -230,17 +327,6 @@ func defineCompression(p *Streams, name string, decompress bool) *engine.Class[*
 			p.Engine.Throw("TypeError", "The compression format must be either 'deflate', 'deflate-raw' or 'gzip'.")
 		}
 		p.Engine.IO(name)
-		c := newCompressor(format, decompress)
-		return p.newMapping(mapped{
-			chunk: func(chunk goja.Value, give func(goja.Value)) {
-				data, ok := p.chunkCopy(chunk)
-				if !ok {
-					p.Engine.Throw("TypeError", "%s", textBytesOnly)
-				}
-				p.code(c, data, false, give)
-			},
-			end:  func(give func(goja.Value)) { p.code(c, nil, true, give) },
-			mark: math.Inf(1), // as workerd, whose writers wait for no reader
-		})
+		return p.newRecoding(newCompressor(format, decompress))
 	})
 }

@@ -50,7 +50,9 @@ func (c *controller) forget() { c.pull, c.cancel, c.sizes = nil, nil, nil }
 func (c *controller) clear() {
 	if c.bytes {
 		c.pending = queue[*pullInto]{}
-		c.invalidate()
+		if c.request != nil && !c.request.over {
+			c.invalidate()
+		}
 	}
 	c.queue, c.pieces, c.size = queue[sized]{}, queue[piece]{}, 0
 }
@@ -87,6 +89,7 @@ func (c *controller) fail(reason goja.Value) {
 	if c.stream.state != stateReadable {
 		return
 	}
+	c.retire()
 	c.clear()
 	c.forget()
 	c.stream.fail(reason)

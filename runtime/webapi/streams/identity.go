@@ -45,30 +45,35 @@ func (p *Streams) newIdentity(length int64, queuing strategy) *transform {
 	s.fixed, s.single = length, true
 	x.c = s.controller
 	x.c.emptied, x.c.canceling = x.taken, x.canceling
-	var sizes goja.Callable
+	var sizes goja.Callable = p.weightless
 	if queuing.marked { // then it counts bytes
 		if length >= 0 {
 			queuing.mark = min(queuing.mark, float64(length))
 		}
 		sizes = x.sizeOf
 	}
-	x.w = p.createWritable(sinkOf{write: x.write, close: x.close, abort: x.abort, interrupt: x.stop, refuses: x.refuses}, queuing.or(1), sizes, nil)
+	x.w = p.createWritable(sinkOf{write: x.write, close: x.close, abort: x.abort, interrupt: x.stop, refuses: p.refusesBytes}, queuing.or(1), sizes, nil)
 	x.w.internal = true
 	return &transform{p: p, readable: s, writable: x.w}
 }
 
-// refuses has what is no bytes, which leaves the stream as it is.
-func (x *identity) refuses(chunk goja.Value) goja.Value {
+// weightless is the size of a chunk in a stream whose desired size never changes.
+func (p *Streams) weightless(goja.Value, ...goja.Value) (goja.Value, error) {
+	return p.VM.ToValue(0), nil
+}
+
+// refusesBytes has what is no bytes, which leaves the stream as it is.
+func (p *Streams) refusesBytes(chunk goja.Value) goja.Value {
 	if goja.IsUndefined(chunk) {
 		return nil
 	}
 	if _, text := chunk.(goja.String); text {
 		return nil
 	}
-	if _, ok := x.p.BytesOf(chunk); ok {
+	if _, ok := p.BytesOf(chunk); ok {
 		return nil
 	}
-	return x.p.typeError(textBytesOnly)
+	return p.typeError(textBytesOnly)
 }
 
 // fail breaks the readable side.
@@ -80,7 +85,7 @@ func (x *identity) fail(reason goja.Value) {
 // abort is what the writer's abort() does to the readable side.
 func (x *identity) abort(reason goja.Value) *engine.Deferred {
 	if x.broken == nil {
-		x.broken = x.carried(reason)
+		x.broken = x.p.carried(reason)
 	}
 	x.fail(x.broken)
 	return x.p.done()
@@ -99,11 +104,11 @@ func (x *identity) stop(reason goja.Value) {
 
 // carried is a reason as the other side sees it: an Error, with the text of what is
 // none (workerd: jsg::Error to kj::Exception and back).
-func (x *identity) carried(reason goja.Value) goja.Value {
+func (p *Streams) carried(reason goja.Value) goja.Value {
 	if obj, ok := reason.(*goja.Object); ok && obj.ClassName() == "Error" {
 		return reason
 	}
-	return x.p.Engine.Errors.New("Error", reason.String())
+	return p.Engine.Errors.New("Error", reason.String())
 }
 
 func (x *identity) lost() goja.Value { return x.p.Engine.Errors.New("Error", textLost) }
@@ -154,7 +159,7 @@ func (x *identity) canceling(reason goja.Value) {
 	if goja.IsUndefined(reason) {
 		reason = x.p.Engine.Errors.New("Error", textCanceled)
 	}
-	x.broken = x.carried(reason)
+	x.broken = x.p.carried(reason)
 	if r := x.c.stream.reader; r != nil && x.pulled != nil {
 		for _, request := range r.requests.takeAll() {
 			request.fail(x.broken)
@@ -203,11 +208,7 @@ func (x *identity) close() *engine.Deferred {
 		x.fail(x.p.typeError(textTooFewBytes))
 		return x.p.done()
 	}
-	c := x.c
-	c.closeBytes()
-	if x.c.stream.state == stateClosed && !c.pending.empty() {
-		c.respond(0)
-	}
+	x.c.closeBytes()
 	if x.pulled != nil {
 		x.pulled.Fulfil(goja.Undefined())
 		x.pulled = nil

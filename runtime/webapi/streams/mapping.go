@@ -15,19 +15,15 @@ type mapping struct {
 }
 
 // mapped describes one: both functions hand what they make to give, which is to be
-// seen even if they throw then. readMark is the readable side's high water mark.
+// seen even if they throw then.
 type mapped struct {
 	chunk func(chunk goja.Value, give func(goja.Value))
 	end   func(give func(goja.Value))
-	mark  float64
 }
 
 func (p *Streams) newMapping(of mapped) *mapping {
 	m := &mapping{}
-	p.newTransform(&m.transform, transformOptions{writeMark: 1, readMark: of.mark})
-	if of.mark > 0 {
-		m.setBackpressure(false)
-	}
+	p.newTransform(&m.transform, transformOptions{writeMark: 1})
 	give := func(v goja.Value) {
 		if thrown := m.enqueue(v); thrown != nil {
 			panic(thrown)

@@ -4,7 +4,6 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
-	"minido.dev/minido/runtime/webidl"
 )
 
 // The states of a ReadableStream (Streams, section 4.2.2).
@@ -102,12 +101,8 @@ func (s *readable) cancel(reason goja.Value) *engine.Deferred {
 		s.controller.canceling(reason)
 	}
 	s.close()
-	if r := s.reader; r != nil && r.byob {
-		for _, request := range r.requests.takeAll() {
-			request.close(goja.Undefined())
-		}
-	}
 	c := s.controller
+	c.giveBack()
 	cancel := c.cancel
 	c.clear()
 	result := s.p.void
@@ -198,7 +193,7 @@ func constructReadable(p *Streams, call goja.ConstructorCall) *readable {
 	}
 	auto := defaultAllocation
 	if v := argument(source, "autoAllocateChunkSize"); !goja.IsUndefined(v) {
-		auto = webidl.ToInt32(v.ToNumber())
+		auto = int(p.Int32(v))
 	}
 	start, pull, cancel := p.member(source, "start", "UnderlyingSource"), p.member(source, "pull", "UnderlyingSource"), p.member(source, "cancel", "UnderlyingSource")
 	if v := argument(source, "expectedLength"); !goja.IsUndefined(v) {

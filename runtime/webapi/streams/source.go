@@ -35,7 +35,7 @@ func (s *Fed) Push(buffer goja.Value) {
 }
 
 // End closes the stream when what was pushed has been read.
-func (s *Fed) End() { s.s.controller.endBytes() }
+func (s *Fed) End() { s.s.controller.closeBytes() }
 
 // Fail breaks the stream off, unless it has ended.
 func (s *Fed) Fail(reason goja.Value) { s.s.controller.fail(reason) }

@@ -177,15 +177,17 @@ func (w *writable) finishErroring() {
 		w.rejectClosed()
 		return
 	}
-	result, abort := w.p.void, w.sink.abort
-	if abort != nil {
-		result = abort(pending.reason)
-	}
-	w.forget()
-	result.Then(func(goja.Value) {
+	done := func(goja.Value) {
 		pending.promise.Fulfil(goja.Undefined())
 		w.rejectClosed()
-	}, func(reason goja.Value) {
+	}
+	abort := w.sink.abort
+	w.forget()
+	if abort == nil {
+		done(goja.Undefined())
+		return
+	}
+	abort(pending.reason).Then(done, func(reason goja.Value) {
 		pending.promise.Reject(reason)
 		w.rejectClosed()
 	})
@@ -293,10 +295,11 @@ func (w *writable) advance() {
 		return
 	}
 	w.writing = w.requests.take()
-	result := w.p.void
-	if w.sink.write != nil {
-		result = w.sink.write(first.chunk)
+	if w.sink.write == nil { // as workerd, which asks nobody
+		w.hasWritten(goja.Undefined())
+		return
 	}
+	result := w.sink.write(first.chunk)
 	if w.written == nil {
 		w.written, w.writeFailed = w.hasWritten, w.hasNotWritten
 	}
@@ -326,38 +329,45 @@ func (w *writable) hasNotWritten(reason goja.Value) {
 func (w *writable) finish() {
 	w.closingNow, w.closeRequest = w.closeRequest, nil
 	w.take()
-	result, end := w.p.void, w.sink.close
-	if end != nil {
-		result = end()
+	end := w.sink.close
+	if end == nil {
+		w.forget()
+		w.hasClosed(goja.Undefined())
+		return
 	}
+	result := end()
 	w.forget()
-	result.Then(func(goja.Value) {
-		w.closingNow.Fulfil(goja.Undefined())
-		w.closingNow = nil
-		if w.state == stateErroring {
-			w.err = nil
-			if w.pendingAbort != nil {
-				w.pendingAbort.promise.Fulfil(goja.Undefined())
-				w.pendingAbort = nil
-			}
-		}
-		w.state = stateEnded
-		if w.writer != nil {
-			w.writer.closed.Fulfil(goja.Undefined())
-		}
-	}, func(reason goja.Value) {
-		w.closingNow.Reject(reason)
-		w.closingNow = nil
-		if pending := w.pendingAbort; pending != nil {
-			if w.internal {
-				pending.promise.Fulfil(goja.Undefined())
-			} else {
-				pending.promise.Reject(reason)
-			}
+	result.Then(w.hasClosed, w.hasNotClosed)
+}
+
+func (w *writable) hasClosed(goja.Value) {
+	w.closingNow.Fulfil(goja.Undefined())
+	w.closingNow = nil
+	if w.state == stateErroring {
+		w.err = nil
+		if w.pendingAbort != nil {
+			w.pendingAbort.promise.Fulfil(goja.Undefined())
 			w.pendingAbort = nil
 		}
-		w.rejection(reason)
-	})
+	}
+	w.state = stateEnded
+	if w.writer != nil {
+		w.writer.closed.Fulfil(goja.Undefined())
+	}
+}
+
+func (w *writable) hasNotClosed(reason goja.Value) {
+	w.closingNow.Reject(reason)
+	w.closingNow = nil
+	if pending := w.pendingAbort; pending != nil {
+		if w.internal {
+			pending.promise.Fulfil(goja.Undefined())
+		} else {
+			pending.promise.Reject(reason)
+		}
+		w.pendingAbort = nil
+	}
+	w.rejection(reason)
 }
 
 func defineWritable(p *Streams) *engine.Class[*writable] {

@@ -359,7 +359,7 @@ func (h *Handle) close(code, reason goja.Value) {
 	given := func(v goja.Value) bool { return v != nil && !goja.IsUndefined(v) }
 	n, text := 0, ""
 	if given(code) {
-		if n = webidl.ToInt32(code); n < 1000 || n >= 5000 || n == 1004 || n == 1005 || n == 1006 || n == 1015 {
+		if n = int(p.Int32(code)); n < 1000 || n >= 5000 || n == 1004 || n == 1005 || n == 1006 || n == 1015 {
 			panic(p.NewDOMException("InvalidAccessError", fmt.Sprintf("Invalid WebSocket close code: %d.", n)))
 		}
 	}
