@@ -33,6 +33,7 @@ var (
 // packages is the project's installation of vitest, or own.
 type packages struct {
 	version string
+	major   int             // of version
 	own     *bundled.Vitest // minido's, where the project has none; nothing below is there then
 	vitest  string          // directory
 	runner  string          // directory of @vitest/runner
@@ -62,8 +63,12 @@ func locate(dir string, load func() (*bundled.Vitest, error)) (*packages, error)
 	if err != nil || major < 3 {
 		return nil, &UsageError{fmt.Sprintf("vitest %s is installed; minido test runs vitest 3 and newer: npm install --save-dev vitest", version)}
 	}
-	p := &packages{version: version, vitest: root}
-	for name, at := range map[string]*string{"runner": &p.runner, "utils": &p.utils, "mocker": &p.mocker, "spy": &p.spy} { // order-independent: each is looked up by itself
+	p := &packages{version: version, major: major, vitest: root}
+	parts := map[string]*string{"runner": &p.runner, "utils": &p.utils, "mocker": &p.mocker, "spy": &p.spy}
+	if major >= 5 { // the others are within vitest
+		parts = map[string]*string{"mocker": &p.mocker}
+	}
+	for name, at := range parts { // order-independent: each is looked up by itself
 		if *at, _, err = installed(root, "@vitest/"+name); err != nil {
 			return nil, err
 		}
@@ -184,7 +189,11 @@ func (p *project) generate(files []string) error {
 	for _, f := range slices.Concat(p.setup(), files) {
 		fmt.Fprintf(&sb, "  %s: () => import(%s),\n", quote(f), quote(f))
 	}
-	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files });\n", main)
+	again := "async () => ({})"
+	if p.worker.Main != "" {
+		again = fmt.Sprintf("() => import(%s)", quote(p.worker.Main))
+	}
+	fmt.Fprintf(&sb, "};\nexport default wrapDefault(%s.default, { runner, files, main: %s });\n", main, again)
 	dir, err := generated(p.options.CacheDir, "main", map[string]string{"main.js": sb.String()})
 	p.entry = filepath.Join(dir, "main.js")
 	return err
@@ -199,8 +208,19 @@ func (p *packages) parts(quote func(string) string) string {
 }
 `, bundled.Parts)
 	}
+	if p.major >= 5 {
+		return fmt.Sprintf(`async function runner() {
+  const vitest = await import(%s);
+  const { startTests, processError } = await import(%s);
+  const mocker = await import(%s);
+  const spy = await import(%s);
+  return { vitest, TestRunner: vitest.TestRunner, mocker, spy, startTests, processError };
+}
+`, quote(filepath.Join(p.vitest, "dist", "index.js")), quote(filepath.Join(p.vitest, "dist", "browser.js")),
+			quote(filepath.Join(p.mocker, "dist", "automock.js")), quote(filepath.Join(p.vitest, "dist", "spy.js")))
+	}
 	runner := `const { TestRunner } = vitest;`
-	if strings.HasPrefix(p.version, "3.") {
+	if p.major == 3 {
 		runner = fmt.Sprintf("const { VitestTestRunner: TestRunner } = await import(%s);", quote(filepath.Join(p.vitest, "dist", "runners.js")))
 	}
 	return fmt.Sprintf(`async function runner() {
@@ -273,6 +293,13 @@ func isModule(path string) bool {
 	})
 }
 
+// conditions are those of packages' exports that vite has with Cloudflare's plugin, and
+// fallback those that it tries where a package exports nothing under them.
+var (
+	conditions = []string{"workerd", "worker", "module", "browser", "development"}
+	fallback   = []string{"node", "module-sync"}
+)
+
 // amend adds the runner's modules to a bundle.
 func (p *project) amend(b *bundle.Options) {
 	modules := map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule, "minido:test": minidoTestModule}
@@ -286,6 +313,7 @@ func (p *project) amend(b *bundle.Options) {
 	}
 	b.Mocks = true
 	if b.Entry == p.entry {
+		b.Conditions, b.Fallback = conditions, fallback
 		p.options.measure.count(b)
 	}
 	b.Define["import.meta.env"] = "globalThis.__vitest_worker__.metaEnv"

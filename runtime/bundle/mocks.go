@@ -162,6 +162,9 @@ func (in *instance) installMocks() error {
 	obj, err := mocking.install(in, in.vm.ToValue(in.actual), in.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		in.spaces[call.Argument(0).ToObject(in.vm)] = true
 		return call.Argument(0)
+	}), in.vm.ToValue(func(goja.FunctionCall) goja.Value {
+		in.forget()
+		return goja.Undefined()
 	}))
 	if err != nil {
 		return err
@@ -214,6 +217,20 @@ func (in *instance) actual(call goja.FunctionCall) goja.Value {
 	}
 	in.spaces[ns.ToObject(in.vm)] = true
 	return ns
+}
+
+// testRunner are the packages that a reset of modules leaves alone, as vitest does.
+var testRunner = regexp.MustCompile(`/node_modules/(vitest|@vitest/[^/]+|chai)/`)
+
+// forget has modules that were evaluated be evaluated again when they are imported next.
+// What has imported them keeps what it has.
+func (in *instance) forget() {
+	for i, r := range in.records {
+		if r.id == in.b.entry || (r.state != stateDone && r.state != stateFailed) || !filepath.IsAbs(r.path) || testRunner.MatchString(filepath.ToSlash(r.path)) {
+			continue
+		}
+		in.records[i] = &record{module: r.module}
+	}
 }
 
 // forward is what importers of something that may be mocked get.

@@ -1,6 +1,6 @@
 // Module mocks in one runtime: who is mocked by what, and the objects through which
 // modules that may be mocked are imported. Errors are vitest's.
-(function (actual, space) {
+(function (actual, space, forget) {
   "use strict";
   const { getPrototypeOf, has } = Reflect, mocks = new Map(), forwards = new Map(), AsyncFunction = getPrototypeOf(async () => {});
   const thenable = (v) => (typeof v === "object" && v !== null || typeof v === "function") && typeof v.then === "function";
@@ -36,16 +36,20 @@
       failed(m, m.type === "manual" ? broken(e) : e);
     }
   };
-  const current = (key) => {
+  // kept is the module of a forward, which stays the same when modules are reset.
+  const current = (key, kept) => {
     const m = mocks.get(key);
-    if (m === undefined) return actual(key);
+    if (m === undefined) {
+      kept.module ??= actual(key);
+      return kept.module;
+    }
     start(m);
     if (m.state === "failed") throw m.value;
     if (m.state === "pending") throw new Error(`the mock of "${m.raw}" is used while it is being made: write its factory as an async function, so that minido test waits for it before the imports`);
     return m.value;
   };
-  const read = (key, name) => {
-    const value = current(key), m = mocks.get(key);
+  const read = (key, name, kept) => {
+    const value = current(key, kept), m = mocks.get(key);
     if (m?.type !== "manual" || has(value, name)) return value[name];
     if (name === "then" || name === "__esModule" || typeof name === "symbol") return undefined;
     throw new Error(`[vitest] No "${name}" export is defined on the "${m.raw}" mock. Did you forget to return it from "vi.mock"?
@@ -54,11 +58,12 @@ If you need to partially mock a module, you can use "importOriginal" helper insi
   };
   const forward = (key) => {
     if (!forwards.has(key)) {
+      const kept = { module: undefined };
       forwards.set(key, space(new Proxy({}, {
-        get: (_, name) => read(key, name),
-        has: (_, name) => has(current(key), name),
-        ownKeys: () => Reflect.ownKeys(current(key)).filter((name) => name !== "__esModule"),
-        getOwnPropertyDescriptor: (_, name) => has(current(key), name) ? { value: read(key, name), writable: true, enumerable: true, configurable: true } : undefined,
+        get: (_, name) => read(key, name, kept),
+        has: (_, name) => has(current(key, kept), name),
+        ownKeys: () => Reflect.ownKeys(current(key, kept)).filter((name) => name !== "__esModule"),
+        getOwnPropertyDescriptor: (_, name) => has(current(key, kept), name) ? { value: read(key, name, kept), writable: true, enumerable: true, configurable: true } : undefined,
         set: () => { throw new TypeError("Cannot assign to an import"); },
         defineProperty: (_, name, d) => { throw new TypeError(`Cannot redefine property: ${String(name)}`); },
       })));
@@ -86,7 +91,13 @@ If you need to partially mock a module, you can use "importOriginal" helper insi
       doUnmock: (spec) => { mocks.delete(resolve(spec)); },
       importActual: async (spec) => actual(resolve(spec)),
       importMock: async (spec) => automock(await actual(resolve(spec)), "automock"),
-      resetModules: () => { throw new Error("minido test does not offer vi.resetModules: a module is evaluated once in a test file; put what needs fresh modules into a file of its own"); },
+      // Modules are evaluated again when they are imported next; mocks stay.
+      resetModules: () => {
+        forget();
+        forwards.clear();
+        globalThis.__vitest_mocker__.modulesReset();
+        return globalThis.__vitest_mocker__.vi;
+      },
       // Waits for the factories that are asynchronous.
       settle: async () => {
         for (const m of mocks.values()) {

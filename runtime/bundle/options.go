@@ -62,6 +62,9 @@ type Options struct {
 	// Conditions are the package export conditions; empty means workerd,
 	// worker, browser.
 	Conditions []string
+	// Fallback, if not empty, are the conditions for a package that exports nothing under
+	// Conditions, as vite resolves it.
+	Fallback []string
 	// JSXFactory and JSXFragment are wrangler's jsx_factory and jsx_fragment;
 	// empty leaves it to tsconfig.
 	JSXFactory, JSXFragment string

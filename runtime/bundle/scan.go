@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -192,7 +193,41 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 	if path := b.pastExports(p, a); path != "" {
 		return api.OnResolveResult{Path: path}, nil
 	}
+	if path := b.fallback(p, a); path != "" {
+		return api.OnResolveResult{Path: path}, nil
+	}
 	return api.OnResolveResult{}, nil
+}
+
+// isPackage reports whether a specifier names a package or a part of one.
+func isPackage(spec string) bool {
+	return !strings.HasPrefix(spec, ".") && !filepath.IsAbs(spec) && !strings.HasPrefix(spec, "#")
+}
+
+// fallback is what a package exports under the conditions of Options.Fallback where it
+// exports nothing under the usual ones. It is "" for everything else.
+func (b *Bundler) fallback(p api.PluginBuild, a api.OnResolveArgs) (path string) {
+	if len(b.opts.Fallback) == 0 || !isPackage(a.Path) || a.ResolveDir == "" {
+		return ""
+	}
+	found := p.Resolve(a.Path, api.ResolveOptions{Importer: a.Importer, ResolveDir: a.ResolveDir, Kind: a.Kind, PluginData: resolvesItself{}})
+	if len(found.Errors) == 0 {
+		return ""
+	}
+	opts := b.resolution()
+	opts.Conditions, opts.Platform = b.opts.Fallback, api.PlatformNode
+	opts.Stdin = &api.StdinOptions{Contents: "import " + strconv.Quote(a.Path), ResolveDir: a.ResolveDir}
+	opts.Plugins = []api.Plugin{{Name: "minido-fallback", Setup: func(inner api.PluginBuild) {
+		inner.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "file"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			path = a.Path
+			empty := ""
+			return api.OnLoadResult{Contents: &empty}, nil
+		})
+	}}}
+	if r := api.Build(opts); len(r.Errors) > 0 {
+		return ""
+	}
+	return path
 }
 
 // resolvesItself marks what onResolve asks esbuild's resolver.
@@ -202,7 +237,7 @@ type resolvesItself struct{}
 // package's "exports" leave out, as wrangler does (deployment-bundle,
 // module-collection.ts). It is "" for everything else.
 func (b *Bundler) pastExports(p api.PluginBuild, a api.OnResolveArgs) string {
-	if strings.HasPrefix(a.Path, ".") || filepath.IsAbs(a.Path) || strings.HasPrefix(a.Path, "#") || a.ResolveDir == "" {
+	if !isPackage(a.Path) || a.ResolveDir == "" {
 		return ""
 	}
 	spec, _, _ := strings.Cut(a.Path, "?")

@@ -47,7 +47,7 @@ async function act(action, instance, state) {
 export function wrapObject(Class, name, main) {
   if (typeof Class !== "function") return Class;
   const enter = (instance, state, own) => (request) => {
-    const action = actions.get(request.url);
+    const action = actions.get(request?.url); // an object's own code may call it without one
     if (action !== undefined) return act(action, instance, state);
     if (typeof own !== "function") throw new TypeError(`${name} exported by ${main} does not define a \`fetch()\` method`);
     return own.call(instance, request);
@@ -64,25 +64,34 @@ export function wrapObject(Class, name, main) {
   return Wrapped;
 }
 
+// reset says that modules were reset (vi.resetModules): the worker's main module is
+// imported anew for each event then, as Cloudflare's plugin always does.
+let reset = false;
+
 // wrapDefault makes of the worker's default export one that also runs suites.
 export function wrapDefault(handler, suites) {
+  const now = (name, args) => reset ? suites.main().then((main) => {
+    const fresh = main.default;
+    return typeof fresh === "function" ? new fresh(args[2], args[1])[name](args[0]) : fresh[name](...args);
+  }) : handler[name](...args);
   const isRun = (request) => request.url.startsWith("http://run.minido.test/");
   const none = () => { throw new TypeError("Handler does not export a fetch() function."); };
   if (typeof handler === "function") {
     return class extends handler {
       fetch(request) {
         if (isRun(request)) return run(request, suites);
-        return super.fetch === undefined ? none() : super.fetch(request);
+        if (super.fetch === undefined) return none();
+        return reset ? now("fetch", [request, this.env, this.ctx]) : super.fetch(request);
       }
     };
   }
   const wrapped = Object.create(handler ?? null);
   wrapped.fetch = (request, env, ctx) => {
     if (isRun(request)) return run(request, suites);
-    return typeof handler?.fetch === "function" ? handler.fetch(request, env, ctx) : none();
+    return typeof handler?.fetch === "function" ? now("fetch", [request, env, ctx]) : none();
   };
   for (const key of ["scheduled", "queue", "email", "tail", "trace"]) {
-    if (typeof handler?.[key] === "function") wrapped[key] = (...args) => handler[key](...args);
+    if (typeof handler?.[key] === "function") wrapped[key] = (...args) => now(key, args);
   }
   return wrapped;
 }
@@ -115,9 +124,10 @@ Object.defineProperty(Error.prototype, "showDiff", {
 
 // Vitest's own functions for module mocks are reached only by calls that the bundler
 // has not recognised.
-function setMocker({ mockObject }, createMockInstance) {
+function setMocker({ mockObject }, createMockInstance, vi) {
   const globalConstructors = { Object, Function, Array, RegExp, Map };
   globalThis.__vitest_mocker__ = new Proxy({
+    vi, modulesReset() { reset = true; },
     mockObject: (object, a, b) => mockObject({ globalConstructors, createMockInstance, type: b ?? a ?? "automock" }, object, b === undefined ? undefined : a),
   }, {
     get(own, name) {
@@ -285,7 +295,7 @@ async function runFile(options, suites, unhandled) {
   state.metaEnv = Object.assign(process.env, { MODE: "test", BASE_URL: "/", PROD: "", DEV: "1", SSR: "1" }, options.env);
   running.file = options.file;
   const { TestRunner, startTests, vitest, processError, mocker, spy } = await withOwnTimers(suites.runner);
-  setMocker(mocker, spy.createMockInstance);
+  setMocker(mocker, spy.createMockInstance, vitest.vi);
   if (config.globals) {
     for (const key of ["suite", "test", "describe", "it", "chai", "expect", "assert", "vitest", "vi", "beforeAll", "afterAll", "beforeEach", "afterEach", "onTestFailed", "onTestFinished", "expectTypeOf", "assertType", "aroundAll", "aroundEach"]) {
       if (vitest[key] !== undefined) globalThis[key] = vitest[key];

@@ -110,7 +110,7 @@ func asJSON(r *vitest.Report, _ colors) (string, error) {
 		Skips           []vitest.Skip    `json:"chaosSkips,omitempty"`
 	}{tests["passed"] + tests["failed"] + tests["skipped"] + tests["todo"], tests["passed"], tests["failed"], tests["skipped"], tests["todo"], !r.Failed(), []suite{}, r.Findings, r.Skips}
 	for _, f := range r.Files {
-		s := suite{AssertionResults: []assertion{}, Status: "passed", Name: f.Path, Message: f.Fatal}
+		s := suite{AssertionResults: []assertion{}, Status: "passed", Name: f.Abs, Message: f.Fatal}
 		if f.Failed() {
 			s.Status = "failed"
 		}
