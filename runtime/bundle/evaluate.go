@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"minido.dev/minido/runtime/bundle/mend"
+	"path/filepath"
 
 	"github.com/dop251/goja"
 )
@@ -176,6 +177,10 @@ func (in *instance) helper(r *record, name string) goja.Value {
 		return in.mocksHelper(r)
 	case name == "$meta":
 		return in.meta(r)
+	case name == "__filename":
+		return in.vm.ToValue(filepath.ToSlash(r.path))
+	case name == "__dirname":
+		return in.vm.ToValue(filepath.ToSlash(filepath.Dir(r.path)))
 	case name == splitSelf:
 		return in.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 			export, _ := goja.AssertFunction(in.helpers["__export"])

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/runtime/bundle/mend"
+	"path"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -424,6 +425,13 @@ func (in *instance) meta(r *record) goja.Value {
 	url := "file:///" + r.name
 	if !filepath.IsAbs(r.path) {
 		url = r.path
+	}
+	if in.b.bundler.opts.Mocks && filepath.IsAbs(r.path) { // as vitest has it
+		place := filepath.ToSlash(r.path)
+		url = "file:///" + strings.TrimPrefix(place, "/")
+		if err := errors.Join(o.Set("filename", place), o.Set("dirname", path.Dir(place))); err != nil {
+			in.throw(err)
+		}
 	}
 	if err := errors.Join(o.Set("url", url), o.Set("main", r.id == in.b.entry)); err != nil {
 		in.throw(err)

@@ -159,6 +159,11 @@ func (l *lowered) wrap(out, sourcefile string, mocks bool) {
 	l.helpers = append(l.helpers, mend.Helpers(prologue, body)...)
 	head := "("
 	if mocks {
+		for _, name := range []string{"__dirname", "__filename"} { // vitest has them in every file
+			if strings.Contains(body, name) && !regexp.MustCompile(`\b(var|let|const|function|class) `+name+`\b`).MatchString(body) {
+				l.helpers = append(l.helpers, name)
+			}
+		}
 		if body = l.mocks(body); !l.async {
 			body = l.hoist(body)
 		}

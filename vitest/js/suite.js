@@ -280,6 +280,29 @@ function isolate(runner) {
   });
 }
 
+// metaEnv is import.meta.env: the environment, with three members as booleans.
+function metaEnv(env) {
+  const booleans = ["DEV", "PROD", "SSR"];
+  return new Proxy(env, {
+    get: (_, key) => booleans.includes(key) ? Boolean(env[key]) : env[key],
+    set: (_, key, value) => {
+      env[key] = booleans.includes(key) ? (value ? "1" : "") : value;
+      return true;
+    },
+  });
+}
+
+// Cloudflare's plugin has one that does nothing; packages that mock requests want one.
+globalThis.BroadcastChannel ??= class BroadcastChannel {
+  constructor(name) { this.name = name; }
+  onmessage = null;
+  onmessageerror = null;
+  postMessage() {}
+  close() {}
+  addEventListener() {}
+  removeEventListener() {}
+};
+
 async function runFile(options, suites, unhandled) {
   const config = options.config;
   const filter = config.testNamePattern;
@@ -292,7 +315,8 @@ async function runFile(options, suites, unhandled) {
   let snapshot;
   state.rpc.snapshotSaved = async (result) => { snapshot = result; };
   state.rpc.onCancel = state.rpc.onAfterSuiteRun = state.rpc.onUserConsoleLog = state.rpc.onTaskAnnotate = async () => {};
-  state.metaEnv = Object.assign(process.env, { MODE: "test", BASE_URL: "/", PROD: "", DEV: "1", SSR: "1" }, options.env);
+  state.metaEnv = metaEnv(Object.assign(process.env, { MODE: "test", BASE_URL: "/", PROD: "", DEV: "1", SSR: "1", VITEST_POOL_ID: "1", VITEST_WORKER_ID: "1" }, options.env));
+  process.cwd = () => options.dir;
   running.file = options.file;
   const { TestRunner, startTests, vitest, processError, mocker, spy } = await withOwnTimers(suites.runner);
   setMocker(mocker, spy.createMockInstance, vitest.vi);
