@@ -71,7 +71,7 @@ func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 		all = append(all, c)
 	}
 	functions, err := o.functions(s)
-	return append(all, functions...), err
+	return slices.Concat(all, functions, o.assets(s)), err
 }
 
 // functionWorker answers with a function of the configuration, which the worker
@@ -99,9 +99,11 @@ export default {
 // plugin they run in Node.js.
 func (o *Options) functions(s *settings) (all []config.Options, err error) {
 	for _, n := range s.Functions {
-		text, err := forNode(s.file, fmt.Sprintf(functionWorker, n), api.FormatESModule)
-		if err != nil {
-			return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", s.file, err)}
+		text := fmt.Sprintf(nodeFunctionWorker, n)
+		if s.node == nil {
+			if text, err = forNode(s.file, fmt.Sprintf("import * as c from %q; ", s.file)+fmt.Sprintf(functionWorker, n), api.FormatESModule, configPlugin); err != nil {
+				return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", s.file, err)}
+			}
 		}
 		name := fmt.Sprintf("minido-function-%d", n)
 		dir, err := generated(o.CacheDir, name, map[string]string{"worker.mjs": text})
@@ -111,6 +113,26 @@ func (o *Options) functions(s *settings) (all []config.Options, err error) {
 		all = append(all, config.Options{Dir: dir, Entry: filepath.Join(dir, "worker.mjs"), NoFile: true, CompatibilityDate: s.Date, CompatibilityFlags: []string{"nodejs_compat"}, Add: json.RawMessage(`{"name":"` + name + `"}`), AddFrom: filepath.Base(s.file)})
 	}
 	return all, nil
+}
+
+// assets are the workers of buildPagesASSETSBinding, which serve a directory as Pages do.
+func (o *Options) assets(s *settings) (all []config.Options) {
+	for n, dir := range s.Assets {
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(s.dir(o), dir)
+		}
+		missing := "single-page-application"
+		if _, err := os.Stat(filepath.Join(dir, "404.html")); err == nil {
+			missing = "404-page"
+		}
+		add := map[string]any{"name": fmt.Sprintf("minido-assets-%d", n), "assets": map[string]string{"directory": dir, "not_found_handling": missing}}
+		text, err := json.Marshal(add)
+		if err != nil {
+			panic("vitest: assets: " + err.Error()) // texts always marshal
+		}
+		all = append(all, config.Options{Dir: s.dir(o), NoFile: true, CompatibilityDate: s.Date, Add: text, AddFrom: filepath.Base(s.file)})
+	}
+	return all
 }
 
 // within is a path of a module as one below a directory.

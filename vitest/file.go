@@ -84,6 +84,9 @@ func (r *fileRun) do() (a *answer, err error) {
 		SyncFull: true, SyncTakes: syncTakes, Power: func(killpoint.Point) (entropy.Source, bool) { return nil, false }, // powerLoss asks what was synced
 		Network: func(w *world.World) {
 			w.Net.Handle(hostName, r.host.handle)
+			if n := p.settings.node; n != nil {
+				w.Net.Handle(nodeHost, n.serve)
+			}
 			if name := p.settings.Outbound; name != "" {
 				w.Net.Handle("*", func(req *event.Request, done func(*event.Response, error)) func(error) {
 					return r.outbound(name, req, done)

@@ -63,6 +63,7 @@ type Options struct {
 
 	only    []string        // absolute: only these files run; nil for all
 	bundles *server.Bundles // what is kept between runs
+	nodes   *nodes          // processes of Node.js
 	measure *measurement    // nil if nothing is measured
 }
 

@@ -21,13 +21,15 @@ import (
 //
 // *UsageError and *config.ConfigError for mistakes in the project; failed tests are
 // in the report.
-func Run(o Options) (*Report, error) {
+func Run(o Options) (r *Report, err error) {
 	began := o.Clock.Now()
 	if o.Name != "" {
 		if _, err := regexp.Compile(o.Name); err != nil {
 			return nil, &UsageError{fmt.Sprintf("-t %q: %v", o.Name, err)}
 		}
 	}
+	o.nodes = findNode()
+	defer func() { err = errors.Join(err, o.nodes.end()) }()
 	each, err := o.settings()
 	if err != nil {
 		return nil, err
@@ -64,18 +66,22 @@ func Run(o Options) (*Report, error) {
 
 // project runs one project of a configuration.
 func (o *Options) project(s *settings, report *Report) (err error) {
-	p, err := o.load(s)
+	files, err := o.find(s)
 	if err != nil {
 		return err
 	}
-	report.Version = p.packages.version
-	if len(p.files) > 0 {
-		tearDown, failed := s.globalSetup()
+	if len(files) > 0 { // before the worker's configuration is read: it may build what that names
+		tearDown, failed := o.globalSetup(s)
 		defer func() { err = errors.Join(err, tearDown()) }()
 		if failed != nil {
 			return failed
 		}
 	}
+	p, err := o.load(s)
+	if err != nil {
+		return err
+	}
+	report.Version = p.packages.version
 	r := &runner{project: p, report: report}
 	return r.all()
 }

@@ -21,24 +21,12 @@ type settings struct {
 	Env                          map[string]string
 	// Vitest is the rest of what the runner is told.
 	Vitest map[string]any
-	// Wrangler and Environment are the plugin's wrangler options, Main its main.
-	Wrangler, Environment, Main string
-	// Plugin says that there are options of the plugin.
-	Plugin bool
-	// Isolated gives each test storage of its own.
-	Isolated bool
-	// Bindings, Date and Flags are the plugin's miniflare options that are known.
-	Bindings map[string]string
-	// Add is what they add to the wrangler file.
-	Add json.RawMessage
-	// Others are the workers beside the one that is tested.
-	Others []auxiliary
-	// Functions are the numbers of the functions that the options bind to.
-	Functions []int
-	// Outbound is the name of the worker that answers what goes out, "" for none.
-	Outbound string
-	Date     string
-	Flags    []string
+	poolSettings
+	// Late says that the plugin's options use what test.globalSetup provides; Failed is why
+	// they could not be had without, "" if they could.
+	Late   bool
+	Failed string
+	node   *node // where the configuration was evaluated, nil for here
 	// Name is the project's, "" for one without.
 	Name string
 	// GlobalSetup are modules that run once before all files.
@@ -52,6 +40,35 @@ type settings struct {
 	Coverage json.RawMessage
 	// Refused names options that are set and not supported.
 	Refused []string
+}
+
+// poolSettings are the plugin's options.
+type poolSettings struct {
+	// Wrangler and Environment are the plugin's wrangler options, Main its main.
+	Wrangler, Environment, Main string
+	// Plugin says that there are options of the plugin.
+	Plugin bool
+	// Isolated gives each test storage of its own.
+	Isolated bool
+	// Bindings, Date and Flags are the plugin's miniflare options that are known.
+	Bindings map[string]string
+	// Add is what they add to the wrangler file.
+	Add json.RawMessage
+	// Others are the workers beside the one that is tested.
+	Others []auxiliary
+	// Functions are the numbers of the functions that the options bind to, Assets the
+	// directories that services with assets have.
+	Functions []int
+	Assets    []string
+	// Outbound is the name of the worker that answers what goes out, "" for none.
+	Outbound string
+	Date     string
+	Flags    []string
+}
+
+// refusal names options that are set and not supported.
+func refusal(file string, options []string) error {
+	return &UsageError{fmt.Sprintf("the configuration %s: minido test does not support %s; take it out, or run this project with vitest", file, strings.Join(options, ", "))}
 }
 
 // configNames are where vitest looks for its configuration.
@@ -80,9 +97,9 @@ func (o *Options) settings() ([]*settings, error) {
 			file = filepath.Join(o.Dir, name)
 		}
 	}
-	text, err := "{}", error(nil)
+	text, n, err := "{}", (*node)(nil), error(nil)
 	if file != "" {
-		if text, err = evaluateConfig(file); err != nil {
+		if text, n, err = o.evaluateConfig(file); err != nil {
 			return nil, &UsageError{fmt.Sprintf("the configuration %s: %v", file, err)}
 		}
 	}
@@ -93,6 +110,9 @@ func (o *Options) settings() ([]*settings, error) {
 	all, err := o.each(&raw, file)
 	for _, s := range all { // vitest has one for all projects
 		s.Coverage = raw.Coverage
+		if s.file == file {
+			s.node = n
+		}
 	}
 	return all, err
 }
@@ -106,7 +126,7 @@ type rawSettings struct {
 // each are the settings of a configuration's projects; of one without, its own.
 func (o *Options) each(raw *rawSettings, file string) ([]*settings, error) {
 	if len(raw.Refused) > 0 {
-		return nil, &UsageError{fmt.Sprintf("the configuration %s: minido test does not support %s; take it out, or run this project with vitest", file, strings.Join(raw.Refused, ", "))}
+		return nil, refusal(file, raw.Refused)
 	}
 	if len(raw.Projects) == 0 {
 		s := raw.settings

@@ -167,6 +167,14 @@ func (w *watching) key(line string) bool {
 // reached lists the test files that a change of these files reaches: all, if the graph
 // of imports cannot be had, or a configuration changed.
 func (o *Options) reached(changed map[string]bool) (files []string) {
+	with := *o
+	o = &with
+	o.nodes = findNode()
+	defer func() {
+		if err := o.nodes.end(); err != nil {
+			files = []string{"?"}
+		}
+	}()
 	each, err := o.settings()
 	if err != nil {
 		return []string{"?"} // the run tells what is wrong

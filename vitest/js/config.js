@@ -24,10 +24,14 @@ export const cloudflarePool = (options) => ({ name: "cloudflare-pool", cloudflar
 // readD1Migrations reads the files of a directory as { name, queries }.
 export async function readD1Migrations(path) {
   if (typeof path === "string") return __migrations(path);
-  if (path !== null && typeof path === "object") throw new Error("readD1Migrations with options is not available in minido test: give it the directory");
+  if (path !== null && typeof path === "object") return __migrations(JSON.stringify({ projectPath: __config.dir, ...path }));
   throw new TypeError("Failed to execute 'readD1Migrations': parameter 1 is not of type 'string' or 'object'.");
 }
-export async function buildPagesASSETSBinding(path) { return { directory: path }; }
+const pages = Symbol("assets");
+export async function buildPagesASSETSBinding(path) {
+  if (typeof path !== "string") throw new TypeError("Failed to execute 'buildPagesASSETSBinding': parameter 1 is not of type 'string'.");
+  return { [pages]: path };
+}
 
 function normalize(path) {
   const out = [];
@@ -44,7 +48,7 @@ export const dirname = (path) => path.slice(0, path.lastIndexOf("/")) || "/";
 export const basename = (path) => path.slice(path.lastIndexOf("/") + 1);
 const unrooted = (path) => drive.test(path.slice(1)) ? path.slice(1) : path; // /C:/a is C:/a
 export const fileURLToPath = (url) => unrooted(decodeURIComponent(String(url).replace(/^file:\/\//, "")));
-export const env = {}, cwd = () => __config.dir;
+export const env = globalThis.__environ ?? {}, cwd = () => __config.dir;
 export default { join, resolve, dirname, basename, normalize, env, cwd, fileURLToPath };
 
 globalThis.process ??= { env, cwd };
@@ -68,10 +72,13 @@ export { Request, Response, Headers, FormData, fetch };
 // functions are those of the options that answer requests, in the order in which settle
 // finds them. Each is a worker of its own, which finds its function by the number.
 export const functions = [];
+const directories = []; // of assets that services have, likewise
 const numbered = (f) => "minido-function-" + (functions.push(f) - 1);
 
-// settle gives the part of a configuration that minido uses, as JSON.
-export async function settle(given) {
+// settle gives the part of a configuration that minido uses, as JSON. provided is what
+// test.globalSetup has provided, once it has run.
+export async function settle(given, provided) {
+  directories.length = 0;
   let config = await given;
   if (typeof config === "function") config = await config({ mode: "test", command: "serve", isSsrBuild: false, isPreview: false });
   if (config === undefined) throw new Error("it has no default export");
@@ -80,7 +87,20 @@ export async function settle(given) {
   const plugins = [config.plugins].flat(Infinity).filter(Boolean);
   const found = plugins.map((p) => p.cloudflare).find((o) => o !== undefined) ?? test.pool?.cloudflare ?? test.poolOptions?.workers;
   let options = await (found ?? {});
-  if (typeof options === "function") options = await options({ inject: (key) => test.provide?.[key] });
+  let late = false, failed = "";
+  if (typeof options === "function") {
+    const known = { ...test.provide, ...provided };
+    try {
+      options = await options({ inject: (key) => {
+        late ||= !(key in known) || provided != null;
+        return known[key];
+      } });
+    } catch (e) {
+      if (!late) throw e;
+      failed = String(e?.stack ?? e);
+      options = {};
+    }
+  }
   for (const key of Object.keys(options)) if (!pool.has(key)) refused.push("the pool's option " + key);
   // The pool of earlier versions gave each test storage of its own, unless it was told not to.
   const isolated = options.isolatedStorage ?? (found !== undefined && found === test.poolOptions?.workers);
@@ -102,6 +122,7 @@ export async function settle(given) {
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
     testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
     wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
+    assets: [...directories], late, failed,
     coverage: test.coverage === undefined ? undefined : coverage(test.coverage),
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });
@@ -161,7 +182,8 @@ function worker(options, refused) {
     serviceBindings: (v) => {
       add.services = [];
       for (const [binding, x] of Object.entries(v)) {
-        if (typeof x === "function") add.services.push({ binding, service: numbered(x) });
+        if (x?.[pages] !== undefined) add.services.push({ binding, service: "minido-assets-" + (directories.push(x[pages]) - 1) });
+        else if (typeof x === "function") add.services.push({ binding, service: numbered(x) });
         else if (typeof x !== "string" && typeof x?.name !== "string") refused.push(`the pool's option miniflare.serviceBindings.${binding} that is neither a function nor names a worker`);
         else add.services.push(typeof x === "string" ? { binding, service: x } : { binding, service: x.name, entrypoint: x.entrypoint, props: x.props });
       }

@@ -103,8 +103,13 @@ func MigrationFiles(dir string) ([]string, error) {
 			names = append(names, e.Name())
 		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
+	SortMigrations(names)
 	return names, nil
+}
+
+// SortMigrations sorts names of migration files by the numbers that they begin with.
+func SortMigrations(names []string) {
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(number(a), number(b)) })
 }
 
 // number is what a file's name begins with, as JavaScript's parseInt reads it; a
