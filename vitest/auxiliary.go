@@ -29,6 +29,21 @@ type auxiliary struct {
 	Add      json.RawMessage
 	Date     string
 	Flags    []string
+	// Outbound is the name of the worker that answers what it fetches, "" for the network.
+	Outbound string
+}
+
+// outboundBinding is the binding to auxiliary.Outbound.
+const outboundBinding = "MINIDO_OUTBOUND"
+
+// through writes a main module that has all that another one fetches go to
+// outboundBinding.
+func through(cache, name, main string) (string, error) {
+	dir, err := generated(cache, "worker-"+within(name)+"-outbound", map[string]string{
+		"outbound.js": fmt.Sprintf("import { env } from \"cloudflare:workers\";\nglobalThis.fetch = async (input, init) => env.%s.fetch(input, init);\n", outboundBinding),
+		"main.js":     fmt.Sprintf("import \"./outbound.js\";\nimport * as main from %[1]q;\nexport * from %[1]q;\nexport default main.default;\n", filepath.ToSlash(main)),
+	})
+	return filepath.Join(dir, "main.js"), err
 }
 
 // auxiliaries are the worlds' other workers. Modules that the configuration gives as
@@ -65,6 +80,11 @@ func (o *Options) auxiliaries(s *settings) (all []config.Options, err error) {
 			return nil, &UsageError{fmt.Sprintf("the configuration %s: miniflare.workers: %s: there is no %s (is it built by a step before the tests?)", s.file, w.Name, main)}
 		}
 		c := config.Options{Dir: root, Entry: main, NoFile: true, Environ: o.Environ, CompatibilityDate: w.Date, CompatibilityFlags: w.Flags, Add: w.Add, AddFrom: filepath.Base(s.file)}
+		if w.Outbound != "" {
+			if c.Entry, err = through(o.CacheDir, w.Name, main); err != nil {
+				return nil, err
+			}
+		}
 		for _, name := range slices.Sorted(maps.Keys(w.Bindings)) {
 			c.Vars = append(c.Vars, name+":"+w.Bindings[name])
 		}

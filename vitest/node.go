@@ -125,7 +125,7 @@ func (n *node) ask(op string, args any, answer any) error {
 		}
 		var m struct {
 			Ask        int
-			Migrations json.RawMessage
+			Migrations string
 			Value      json.RawMessage
 			Error      *string
 		}
@@ -135,7 +135,7 @@ func (n *node) ask(op string, args any, answer any) error {
 		switch {
 		case m.Ask > 0:
 			reply := map[string]any{"answer": m.Ask}
-			if list, err := migrations(string(m.Migrations)); err != nil {
+			if list, err := migrations(m.Migrations); err != nil {
 				reply["error"] = err.Error()
 			} else {
 				reply["value"] = list

@@ -217,7 +217,7 @@ func (p *packages) parts(quote func(string) string) string {
   return { vitest, TestRunner: vitest.TestRunner, mocker, spy, startTests, processError };
 }
 `, quote(filepath.Join(p.vitest, "dist", "index.js")), quote(filepath.Join(p.vitest, "dist", "browser.js")),
-			quote(filepath.Join(p.mocker, "dist", "automock.js")), quote(filepath.Join(p.vitest, "dist", "spy.js")))
+			quote(filepath.Join(p.mocker, "dist", "index.js")), quote(filepath.Join(p.vitest, "dist", "spy.js")))
 	}
 	runner := `const { TestRunner } = vitest;`
 	if p.major == 3 {

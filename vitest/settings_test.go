@@ -39,7 +39,7 @@ func TestSettings(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, "vitest.config.ts", text)
-		all, err := (&Options{Dir: dir}).settings()
+		all, err := (&Options{Dir: dir, nodes: &nodes{}}).settings()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -67,7 +67,7 @@ func TestRefusedSettings(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		write(t, dir, "vitest.config.mts", text)
-		_, err := (&Options{Dir: dir}).settings()
+		_, err := (&Options{Dir: dir, nodes: &nodes{}}).settings()
 		var usage *UsageError
 		if !errors.As(err, &usage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -195,3 +195,16 @@ await Promise.resolve();
 		}
 	}
 }
+
+// A package that exports nothing under the usual conditions is found under those of
+// Fallback, also by what it imports itself.
+func TestFallbackConditions(t *testing.T) {
+	files := map[string]string{
+		"main.ts":                       `import { a } from "pkg/part"; import { b } from "pkg"; log(a, b);`,
+		"node_modules/pkg/package.json": `{"name": "pkg", "exports": {"./part": {"node": {"import": "./part.mjs"}, "browser": null, "import": "./no.mjs"}, ".": {"browser": "./b.mjs", "node": "./no.mjs"}}}`,
+		"node_modules/pkg/part.mjs":     `export const a = "of node";`,
+		"node_modules/pkg/b.mjs":        `export const b = "of browsers";`,
+		"node_modules/pkg/no.mjs":       `throw new Error("not this one");`,
+	}
+	runFiles(t, files, Options{Fallback: []string{"node"}}).wantLog("of node of browsers")
+}

@@ -159,7 +159,7 @@ async function projects(given, parent) {
 
 // worker makes of miniflare's options what a wrangler file says, in add; texts are bindings
 // that are above .dev.vars.
-function worker(options, refused) {
+function worker(options, refused, beside) {
   const texts = {}, vars = {}, add = {}, queues = {}, others = [];
   let outbound;
   const named = (v, make) => Array.isArray(v) ? v.map((name) => make(name, name, {})) : Object.entries(v).map(([name, x]) => typeof x === "string" ? make(name, x, {}) : make(name, undefined, x));
@@ -212,6 +212,7 @@ function worker(options, refused) {
     if (key in known) known[key](value);
     else refused.push("the pool's option miniflare." + key + " (put it into the wrangler file)");
   }
+  if (outbound !== undefined && beside) (add.services ??= []).push({ binding: "MINIDO_OUTBOUND", service: outbound });
   if (Object.keys(vars).length > 0) add.vars = vars;
   if (Object.keys(queues).length > 0) add.queues = queues;
   return { texts, add, others, outbound };
@@ -226,9 +227,8 @@ function auxiliary({ name, script, scriptPath, modules, modulesRoot, modulesRule
   else if (script !== undefined) files.push({ path: "worker.mjs", text: script });
   else refused.push(`the pool's option miniflare.workers: ${name} without script, scriptPath or modules`);
   if (rest.workers) refused.push("the pool's option miniflare.workers within another");
-  if (rest.outboundService) refused.push("the pool's option miniflare.workers: outboundService of one of them (that of the tested worker answers for all)");
-  const { texts, add } = worker({ ...rest, workers: undefined, outboundService: undefined }, refused);
-  return { name, files, root: rootPath, bindings: texts, add: { name, ...add }, date: compatibilityDate, flags: compatibilityFlags ?? [] };
+  const { texts, add, outbound } = worker({ ...rest, workers: undefined }, refused, true);
+  return { name, files, outbound, root: rootPath, bindings: texts, add: { name, ...add }, date: compatibilityDate, flags: compatibilityFlags ?? [] };
 }
 
 // setUp runs a file of test.globalSetup; what it provides is its result, as JSON. What

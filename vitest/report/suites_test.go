@@ -403,3 +403,35 @@ func TestSnapshotsAreWritten(t *testing.T) {
 		t.Fatalf("again: %v %v", err, lines(r))
 	}
 }
+
+// With vitest 5 the suites have the same outcomes.
+func TestSuitesWithVitest5(t *testing.T) {
+	dir := t.TempDir()
+	fixture := "../../fixtures/testing"
+	for _, part := range []string{"src", "test"} {
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(fixture, part))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"vitest.config.ts", "wrangler.jsonc", "tsconfig.json", "package.json"} {
+		text, err := os.ReadFile(filepath.Join(fixture, file))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, file), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	modules, err := filepath.Abs("../../fixtures/testing-5/node_modules")
+	if err == nil {
+		err = os.Symlink(modules, filepath.Join(dir, "node_modules"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runIn(t, dir, vitest.Options{})
+	if !strings.HasPrefix(r.Version, "5.") {
+		t.Errorf("it ran with vitest %s", r.Version)
+	}
+	golden.Lines(t, "testdata/suites-5.txt", lines(r))
+}

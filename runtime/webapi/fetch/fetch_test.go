@@ -103,6 +103,7 @@ func TestRequest(t *testing.T) {
 		{`(async r => { const q = new Request(r, {body: "new", headers: {a: "b"}}); return [r.bodyUsed, await q.text(), [...q.headers]] })(` + post + `)`, `[false,"new",[["a","b"],["content-type","text/plain;charset=UTF-8"]]]`},
 		{`(async r => { await r.text(); return new Request(r) })(` + post + `)`, `TypeError: Cannot reconstruct a Request with a used body.`},
 		{`(async r => { const c = r.clone(); return [await r.text(), await c.text(), c.method] })(` + post + `)`, `["abc","abc","POST"]`},
+		{`(async r => { const c = new Request(r.clone()); return [await c.text(), await r.text()] })(new Request("http://x/", {method: "POST", body: new ReadableStream({start(c) { c.enqueue(new TextEncoder().encode("abc")); c.close() }})}))`, `["abc","abc"]`},
 	})
 }
 

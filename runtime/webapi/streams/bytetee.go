@@ -21,7 +21,7 @@ func (t *teeing) pullBytes(i int) {
 		return
 	}
 	t.reading = true
-	request := t.branches[i].controller.byobRequest()
+	request := t.branches[i].byobRequest()
 	t.s.disturbed = true
 	if request == nil {
 		t.use(false)
@@ -63,7 +63,7 @@ func (t *teeing) clone(v goja.Value) (copied goja.Value, ok bool) {
 // give enqueues a view into branch i.
 func (t *teeing) give(i int, v goja.Value) {
 	d := t.p.viewOf(v)
-	t.branches[i].controller.enqueueBytes(piece{t.p.transfer(d.buffer), d.off, d.len})
+	t.branches[i].enqueueBytes(piece{t.p.transfer(d.buffer), d.off, d.len})
 }
 
 // byteTeeRead is a tee of bytes as who reads what comes.
@@ -116,11 +116,11 @@ func (r *byteTeeInto) chunk(v goja.Value) {
 				return
 			}
 			if !gone {
-				t.branches[i].controller.respondWithView(t.p.viewOf(v))
+				t.branches[i].respondWithView(t.p.viewOf(v))
 			}
 			t.give(1-i, copied)
 		} else if !gone {
-			t.branches[i].controller.respondWithView(t.p.viewOf(v))
+			t.branches[i].respondWithView(t.p.viewOf(v))
 		}
 		t.more()
 	})
@@ -128,7 +128,7 @@ func (r *byteTeeInto) chunk(v goja.Value) {
 
 func (r *byteTeeInto) close(v goja.Value) {
 	t, i := r.t, r.i
-	own, other := t.branches[i].controller, t.branches[1-i].controller
+	own, other := t.branches[i], t.branches[1-i]
 	t.reading = false
 	if v != nil && !goja.IsUndefined(v) && !own.pending.empty() {
 		(*own.pending.first()).buffer = t.p.transfer(t.p.viewOf(v).buffer) // lent to the stream until now

@@ -11,8 +11,8 @@ import (
 type teeing struct {
 	p        *Streams
 	s        *readable
-	r        *reader // the one that cancels the source once both are canceled
-	branches [2]*readable
+	r        *reader        // the one that cancels the source once both are canceled
+	branches [2]*controller // which stay, also when a branch moves into another object
 	canceled [2]bool
 	reading  bool
 	byob     bool
@@ -27,6 +27,7 @@ func (s *readable) tee() (a, b *readable) {
 	}
 	t := &teeing{p: p, s: s, r: s.acquire(false)}
 	bytes := s.controller.bytes
+	var made [2]*readable
 	for i := range t.branches {
 		o := readableOptions{late: true, cancel: func(reason goja.Value) *engine.Deferred { return t.cancel(i, reason) }}
 		o.pull = func() *engine.Deferred { t.pull(0); return p.void }
@@ -34,13 +35,14 @@ func (s *readable) tee() (a, b *readable) {
 			o.bytes = true
 			o.pull = func() *engine.Deferred { t.pullBytes(i); return p.void }
 		}
-		t.branches[i] = p.create(o)
+		made[i] = p.create(o)
+		t.branches[i] = made[i].controller
 		if s.single && !s.disturbed {
-			t.branches[i].fixed = s.length()
+			made[i].fixed = s.length()
 		}
 	}
 	t.forward(t.r)
-	return t.branches[0], t.branches[1]
+	return made[0], made[1]
 }
 
 // cancel ends one branch; the source ends with the second, and gets that one's
@@ -65,7 +67,7 @@ func (t *teeing) forward(r *reader) {
 
 func (t *teeing) failBoth(reason goja.Value) {
 	for _, branch := range t.branches {
-		branch.controller.fail(reason)
+		branch.fail(reason)
 	}
 }
 
@@ -73,7 +75,7 @@ func (t *teeing) failBoth(reason goja.Value) {
 func (t *teeing) each(fn func(c *controller)) {
 	for i, branch := range t.branches {
 		if !t.canceled[i] {
-			fn(branch.controller)
+			fn(branch)
 		}
 	}
 }
