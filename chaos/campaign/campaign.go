@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
@@ -53,9 +54,10 @@ type campaign struct {
 	cases    int // directories made
 	recorded int // bytes of recordings
 	marks    map[string]bool
-	known    map[string]*reference // runs without faults, by what was lost in them
-	mask     *oracle.Mask          // nil before it is learnt
-	unharmed *oracle.State         // what this campaign's own run without faults left
+	known    map[string]*reference          // runs without faults, by what was lost in them
+	masks    map[time.Duration]*oracle.Mask // that were learnt, by the clients' pace
+	unharmed *oracle.State                  // what this campaign's own run without faults left
+	passing  map[string]int                 // of what clients were told, how often a difference did not last
 }
 
 // with opens a campaign, runs it, and ends whatever it started.

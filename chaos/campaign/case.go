@@ -40,6 +40,12 @@ type caseRun struct {
 	missed   []string        // why faults did not happen
 	evidence *check.Evidence // that was judged; nil before
 	state    *oracle.State   // at rest; nil where it is not compared
+	pace     time.Duration   // of the clients
+	end      copied          // the files at rest
+	begin    time.Time       // of the simulation, zero for its usual one
+	// asking is a run that only shows whether what clients are told otherwise lasts.
+	asking bool
+	told   []oracle.Difference // of such a run
 	// reference is set for a run without faults that others are compared with.
 	reference *reference
 	result    Case
@@ -80,7 +86,7 @@ func isFatal(err error) bool {
 // is for what makes further cases pointless: ctx's end, or a project that cannot
 // be served.
 func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, err error) {
-	r := &caseRun{camp: s.camp, slot: s, plan: g.plan, like: g.like, known: g.known, lives: g.plan.Lives(), dir: dir}
+	r := &caseRun{camp: s.camp, slot: s, plan: g.plan, like: g.like, known: g.known, lives: g.plan.Lives(), dir: dir, pace: s.camp.Pace}
 	r.result = Case{Name: g.plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(g.plan), Kills: []Kill{}}
 	if s.camp.Pace > 0 {
 		r.result.Pace = s.camp.Pace.String()

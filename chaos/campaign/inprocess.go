@@ -72,7 +72,7 @@ func (s *slot) processWorld(ctx context.Context, r *caseRun) *processWorld {
 	w := &processWorld{camp: s.camp, slot: s, log: r.log, dir: r.dir, state: filepath.Join(r.dir, "state"), loud: func() {}, stop: func() {}}
 	r.history = history.NewRecorder(s.camp.clock, r.events)
 	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
-	r.session.Pace(s.camp.Pace)
+	r.session.Pace(r.pace)
 	w.session, r.sink, r.model = r.session, s.sink, s.model
 	if s.sink != nil {
 		s.sink.begin(r.history, r.plan.Upstream(true))

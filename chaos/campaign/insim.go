@@ -66,6 +66,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	o.Trace = s.camp.Schedules > 0 || r.reference != nil
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
 	o.World.SyncFull = s.camp.Fault.Power || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Power })
+	o.World.Start = r.begin
 	if r.reference != nil {
 		o.World.Start = r.reference.start
 	}
@@ -74,9 +75,10 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 		return nil, err
 	}
 	r.history, r.session = system.History, system.Session
-	r.session.Pace(s.camp.Pace)
+	r.session.Pace(r.pace)
 	if r.reference != nil {
 		r.session.Lose(r.reference.lose)
+		r.session.Break(r.reference.breaks)
 		r.session.Stagger(r.reference.ranks, spaced)
 	}
 	if step := s.camp.Step; step != nil && r.log != nil {

@@ -95,6 +95,8 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err er
 			}
 			if !r.driver.Finished() {
 				r.world.Drive(ctx, r.driver)
+			} else if r.reference != nil && r.session.Breaking() {
+				r.world.Drive(ctx, breakRest{})
 			}
 		case rested:
 			switch {
@@ -289,6 +291,7 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless, bounded boo
 	if err != nil {
 		return err
 	}
+	r.end = end
 	rest, err := end.read(true)
 	if err != nil {
 		return err

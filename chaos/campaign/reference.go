@@ -48,7 +48,9 @@ type terms struct {
 	seed    uint64
 	start   time.Time
 	lost    []cutCall
+	breaks  drive.Breaks  // of what sockets lost
 	horizon time.Duration // see Options.Horizon
+	pace    time.Duration // see Options.Pace
 	// ranks, of requests that clients send at once, have each wait for so many others;
 	// delays, of messages, are the run's plan.
 	ranks  []int
@@ -215,26 +217,34 @@ func (r *caseRun) readState(dir string) error {
 }
 
 // compares reports whether the state of this run can be compared: its faults are
-// deaths and what happens to messages, it came to rest, and what its clients lost are answers of requests and calls.
-// What sockets and chats lose is for the checkers of those.
+// deaths and what happens to messages, and it came to rest.
 func (r *caseRun) compares(e check.Evidence) bool {
 	c := r.camp
 	if c.NoDifferential || c.report.Verb == "random" || c.AIURL != "" || c.Step != nil || c.Sigkill {
 		return false
 	}
-	if len(r.plan) == 0 || e.Restless || len(r.missed) > 0 || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() }) {
-		return false
+	return len(r.plan) > 0 && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
+}
+
+// incomparable says why what a run has lost is too much to be compared, or "".
+func (r *caseRun) incomparable(e check.Evidence, cut []cutCall, sockets []cutSocket) string {
+	outcomes := 1 << min(len(cut), 2*maxCut)
+	for _, k := range sockets {
+		outcomes *= len(k.delivered)
 	}
-	cut := r.cutIn(e.Events)
+	if len(cut) > maxCut || outcomes > maxOutcomes {
+		return tooMuch
+	}
+	ofMessage := slices.ContainsFunc(r.plan, fault.Fault.OfMessage)
 	for _, event := range e.Events {
 		switch {
-		case strings.HasPrefix(event.Who, drive.SocketPrefix):
-			return false // what its frames have done cannot be known
+		case ofMessage && strings.HasPrefix(event.Who, history.SocketPrefix):
+			return unknowable
 		case event.Kind == history.Call && (event.Text == "chat" || event.Text == "resume") && len(cut) > 0:
-			return false // the checker of chats knows what becomes of a turn that is cut
+			return cutTurn
 		}
 	}
-	return len(cut) <= maxCut
+	return ""
 }
 
 // reorders reports whether the run has nothing but another order of messages.
@@ -248,6 +258,10 @@ const (
 	unending  = "its clients come to no end when they lose the answers that the fault has cut"
 	tooMany   = "what it does at once may be done in too many orders"
 	unordered = "its clients come to no end when what they do at once is done one after the other"
+
+	tooMuch    = "so many requests and frames were cut that what may have become of them has too many outcomes"
+	unknowable = "what frames of sockets have done cannot be known after a fault of messages"
+	cutTurn    = "a chat turn was cut: the checker of chats judges it"
 )
 
 // compare asks the oracle. known says that other checkers have found something: then
@@ -260,25 +274,31 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	if mask == nil || err != nil {
 		return nil, endless, err
 	}
-	cut := r.cutIn(e.Events)
+	cut, sockets := r.cutIn(e.Events), cutSockets(e.Events)
+	if not := r.incomparable(e, cut, sockets); not != "" {
+		return nil, not, nil
+	}
+	again := []string{} // was cut and sent again: the answer may tell of both
+	for _, c := range cut {
+		if c.until {
+			again = append(again, c.step)
+		}
+	}
+	got := r.state.WithoutTold(again)
+	breaks := breaksIn(e.Events)
 	var allowed []oracle.State
 	fine := map[string]bool{} // answered badly without a fault, too
 	kind, differences := "", []oracle.Difference(nil)
 	for i := range seeds {
-		for outcomes := range 1 << len(cut) {
-			again := false
-			for j := range cut {
-				cut[j].delivered = outcomes&(1<<j) == 0
-				again = again || cut[j].delivered && cut[j].until
-			}
-			if again {
-				continue // sent again, it must have its effect once
-			}
-			f := r.referTo(ctx, i, cut)
+		for _, outcome := range outcomes(cut, sockets) {
+			f := r.referTo(ctx, i, outcome.lost, drive.Breaks{After: breaks, Delivered: outcome.delivered})
 			if f.err != nil {
 				return nil, "", f.err
 			}
 			if f.state == nil {
+				if len(outcome.delivered) > 0 {
+					continue // a client waits for the answer to a frame that was not delivered
+				}
 				return nil, unending, nil
 			}
 			for name := range f.broken { // order-independent: a set
@@ -286,12 +306,15 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			}
 			allowed = append(allowed, *f.state)
 		}
-		if kind, differences = oracle.Judge(*r.state, allowed, *mask, len(cut) > 0); kind == "" {
+		if len(allowed) == 0 {
+			return nil, unending, nil
+		}
+		if kind, differences = oracle.Judge(got, allowed, *mask, len(cut) > 0); kind == "" {
 			break
 		}
 	}
 	if r.reorders() {
-		orders, not, err := r.serial(ctx, r.referTo(ctx, 0, nil))
+		orders, not, err := r.serial(ctx, r.referTo(ctx, 0, nil, drive.Breaks{}))
 		if not != "" || err != nil {
 			return nil, not, err
 		}
@@ -304,11 +327,28 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			}
 			allowed = append(allowed, *f.state)
 		}
-		kind, differences = oracle.Judge(*r.state, allowed, *mask, false)
+		kind, differences = oracle.Judge(got, allowed, *mask, false)
 	}
 	if kind != "" && !r.reorders() { // else there is nothing to recover from
-		if kind, differences, err = r.recovered(allowed, *mask, kind, differences, len(cut) > 0); err != nil {
+		if kind, differences, err = r.recovered(got, allowed, *mask, kind, differences, len(cut) > 0); err != nil {
 			return nil, "", err
+		}
+	}
+	if kind != "" && kind != oracle.Told && (len(sockets) > 0 || !slices.ContainsFunc(differences, func(d oracle.Difference) bool { return d.Got < d.Want })) {
+		awake, err := r.awake(ctx, differences)
+		if err != nil {
+			return nil, "", err
+		}
+		if awake != nil {
+			kind, differences = oracle.Judge(*awake, allowed, *mask, len(cut) > 0)
+		}
+	}
+	if kind == oracle.Told {
+		if lasts, err := r.lasts(ctx, differences); !lasts || err != nil {
+			kind, differences = "", nil
+			if err != nil {
+				return nil, "", err
+			}
 		}
 	}
 	for _, c := range cut {
@@ -318,7 +358,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 }
 
 // recovered judges again without the rows with which the program records its recovery.
-func (r *caseRun) recovered(allowed []oracle.State, mask oracle.Mask, kind string, differences []oracle.Difference, cut bool) (string, []oracle.Difference, error) {
+func (r *caseRun) recovered(got oracle.State, allowed []oracle.State, mask oracle.Mask, kind string, differences []oracle.Difference, cut bool) (string, []oracle.Difference, error) {
 	earlier := slices.Clone(allowed)
 	for _, death := range r.copies {
 		state, err := oracle.Read(death.dir, nil)
@@ -327,11 +367,13 @@ func (r *caseRun) recovered(allowed []oracle.State, mask oracle.Mask, kind strin
 		}
 		earlier = append(earlier, state)
 	}
-	loose, rest, ok := mask.Recovered(*r.state, earlier)
+	loose, rest, ok := mask.Recovered(got, earlier)
 	if !ok {
 		return kind, differences, nil
 	}
-	kind, differences = oracle.Judge(rest, allowed, loose, cut)
+	if kind, differences = oracle.Judge(rest, allowed, loose, cut); kind == oracle.Told {
+		return "", nil, nil // it tells of its recovery
+	}
 	return kind, differences, nil
 }
 
@@ -363,7 +405,11 @@ func violations(kind string, differences []oracle.Difference, mask *oracle.Mask)
 		}
 		lines = append(lines, d.String())
 	}
-	text := "at rest " + strings.Join(lines, "; ")
+	where := "at rest "
+	if kind == oracle.Told {
+		where = "clients are told otherwise: "
+	}
+	text := where + strings.Join(lines, "; ")
 	if masked := mask.Masked(); len(masked) > 0 {
 		text += " (not compared: " + strings.Join(masked, ", ") + ")"
 	}
@@ -376,7 +422,7 @@ const seeds = 3
 
 // referTo is the run without faults in the ith order of events in which these answers
 // were lost.
-func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall) *reference {
+func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall, breaks drive.Breaks) *reference {
 	seed := r.camp.Seed + uint64(i)
 	if i == seeds-1 {
 		seed += 4 - seed%4 // sim.Slack
@@ -385,12 +431,12 @@ func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall) *reference
 	if i == 1 {
 		horizon += horizon/2 + horizon/7 // what then is otherwise depends on how long the system has lived
 	}
-	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: slices.Clone(lost), horizon: horizon})
+	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: lost, breaks: breaks, horizon: horizon, pace: r.pace})
 }
 
 // refer runs a reference, unless that has been done.
 func (r *caseRun) refer(ctx context.Context, what terms) *reference {
-	key := fmt.Sprint(what.seed, what.lost, what.birth, what.ranks, what.delays)
+	key := fmt.Sprint(what)
 	c := r.camp
 	c.mu.Lock()
 	f := c.known[key]
@@ -413,7 +459,7 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 		return fmt.Errorf("campaign: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, reference: f, result: Case{Outcome: Passed, Kills: []Kill{}}}
+	r := &caseRun{camp: s.camp, slot: s, dir: dir, events: io.Discard, pace: f.pace, reference: f, result: Case{Outcome: Passed, Kills: []Kill{}}}
 	if f.delays != nil {
 		r.plan = f.delays
 		r.lives = r.plan.Lives()
@@ -430,14 +476,14 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	c := r.camp
 	c.mu.Lock()
-	mask := c.mask
+	mask := c.masks[r.pace]
 	c.mu.Unlock()
 	if mask != nil {
 		return mask, nil
 	}
 	var states []oracle.State
 	for i := range seeds {
-		f := r.referTo(ctx, i, nil)
+		f := r.referTo(ctx, i, nil, drive.Breaks{})
 		if f.err != nil || f.state == nil {
 			return nil, f.err
 		}
@@ -449,12 +495,12 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	}
 	c.mu.Unlock()
 	var births []oracle.State
-	first := r.referTo(ctx, 0, nil)
+	first := r.referTo(ctx, 0, nil, drive.Breaks{})
 	for _, label := range first.points {
 		if !strings.HasPrefix(label, "commit:after(") || !strings.HasSuffix(label, ")/start#1") {
 			continue
 		}
-		f := r.refer(ctx, terms{seed: first.seed, start: first.start, horizon: first.horizon, birth: label})
+		f := r.refer(ctx, terms{seed: first.seed, start: first.start, horizon: first.horizon, pace: r.pace, birth: label})
 		if f.err != nil {
 			return nil, f.err
 		}
@@ -465,6 +511,9 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	learnt := oracle.Learn(states, births, c.Mask)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mask = &learnt
-	return c.mask, nil
+	if c.masks == nil {
+		c.masks = map[time.Duration]*oracle.Mask{}
+	}
+	c.masks[r.pace] = &learnt
+	return &learnt, nil
 }

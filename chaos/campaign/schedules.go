@@ -184,7 +184,7 @@ const maxOrders = 24
 // nothing to compare with.
 func (r *caseRun) serial(ctx context.Context, start *reference) (out []*reference, not string, err error) {
 	for _, ranks := range turnsOf(start.atOnce) {
-		base := terms{seed: start.seed, start: start.start, horizon: start.horizon, ranks: ranks}
+		base := terms{seed: start.seed, start: start.start, horizon: start.horizon, pace: r.pace, ranks: ranks}
 		f := r.refer(ctx, base)
 		if f.err != nil || f.state == nil {
 			return nil, unordered, f.err

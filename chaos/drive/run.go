@@ -41,6 +41,10 @@ type Session struct {
 	apart time.Duration
 	sent  int // steps but questions that are asked again; guarded by mu
 
+	breaks     Breaks // see Break; After is guarded by mu
+	operations int    // see Breaks; guarded by mu
+	dialled    int    // sockets that were opened; guarded by mu
+
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
 	mu      sync.Mutex // guards everything below
@@ -215,8 +219,20 @@ func (s *Session) pause(step Step) (d time.Duration) {
 }
 
 // wait lets the pause before a step pass.
-func (s *Session) wait(ctx context.Context, step Step) error {
-	pause := s.pause(step)
+func (s *Session) wait(ctx context.Context, step Step) error { return s.pass(ctx, s.pause(step)) }
+
+// waitToOpen lets the pause before a socket opens pass.
+func (s *Session) waitToOpen(ctx context.Context) error {
+	s.mu.Lock()
+	pause := s.pace
+	if s.done == 0 {
+		pause = 0
+	}
+	s.mu.Unlock()
+	return s.pass(ctx, pause)
+}
+
+func (s *Session) pass(ctx context.Context, pause time.Duration) error {
 	if pause == 0 {
 		return nil
 	}
@@ -253,8 +269,16 @@ func (s *Session) Connect(url string) {
 // Disconnect ends the clients of this life.
 func (s *Session) Disconnect() {
 	s.mu.Lock()
+	s.url = ""
+	s.mu.Unlock()
+	s.hangUp()
+}
+
+// hangUp ends the connections that there are.
+func (s *Session) hangUp() {
+	s.mu.Lock()
 	opened, sockets := s.opened, s.sockets
-	s.url, s.opened, s.sockets, s.clients = "", nil, nil, map[string]*agentrpc.Client{}
+	s.opened, s.sockets, s.clients = nil, nil, map[string]*agentrpc.Client{}
 	s.mu.Unlock()
 	for _, c := range opened {
 		c.Close()
@@ -303,6 +327,11 @@ func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 		defer s.mu.Unlock()
 		s.done++
 	}()
+	if !step.Until {
+		if err := s.operate(ctx, true); err != nil {
+			return Result{}, fmt.Errorf("%w: %w", ErrUnsent, err)
+		}
+	}
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	if s.lose == nil {
@@ -316,8 +345,23 @@ func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
 		if _, err := s.do(ctx, step); err != nil {
 			return Result{}, err
 		}
+	} else {
+		s.unknown(step)
 	}
 	return Result{}, fmt.Errorf("%w: as the case has it that this run is compared with", agentrpc.ErrLost)
+}
+
+// unknown notes a step that was lost before it reached the server, as one that a death
+// cuts is noted.
+func (s *Session) unknown(step Step) {
+	n, _ := s.number()
+	e := history.Event{Kind: history.Call, Who: "client", Op: fmt.Sprintf("lost-%d", n), Text: step.Method, Data: step.Args, Until: step.Until}
+	if step.Kind == Fetch {
+		e.Text, e.Data = step.Method+" "+step.Path, asJSON([]byte(step.Text))
+	}
+	s.history.Add(e)
+	e.Kind, e.Data = history.Unknown, nil
+	s.history.Add(e)
 }
 
 func (s *Session) do(ctx context.Context, step Step) (Result, error) {

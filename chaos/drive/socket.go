@@ -20,6 +20,8 @@ type Socket struct {
 	session *Session
 	conn    agentrpc.Conn
 	who     string
+	number  int // of the sockets that were opened, from 1
+	sent    int // frames; of who sends
 
 	ended sync.Once // its end is written to the history once
 }
@@ -30,9 +32,6 @@ func (k *Socket) end(why string) {
 	k.ended.Do(func() { k.session.history.Add(history.Event{Kind: history.Close, Who: k.who, Text: why}) })
 }
 
-// SocketPrefix begins the Who of the events of a socket that a driver has opened.
-const SocketPrefix = "socket-"
-
 // OpenSocket connects to a path of the present server.
 //
 // # Errors
@@ -40,6 +39,12 @@ const SocketPrefix = "socket-"
 // ErrUnsent; ErrRefused if the server answered with something else than a
 // socket; agentrpc.ErrLost if it died meanwhile.
 func (s *Session) OpenSocket(ctx context.Context, path string, header map[string]string) (*Socket, error) {
+	if err := s.waitToOpen(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.operate(ctx, false); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
+	}
 	ctx, cancel := s.limited(ctx)
 	defer cancel()
 	n, url := s.number()
@@ -52,20 +57,24 @@ func (s *Session) OpenSocket(ctx context.Context, path string, header map[string
 	}
 	conn, response, err := s.dial(ctx, "ws"+strings.TrimPrefix(url, "http")+path, h)
 	if err != nil {
-		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprint(SocketPrefix, n), Text: "connect " + path + ": " + err.Error()})
+		s.history.Add(history.Event{Kind: history.Fail, Who: fmt.Sprint(history.SocketPrefix, n), Text: "connect " + path + ": " + err.Error()})
 		if response != nil && response.StatusCode > 0 {
 			return nil, fmt.Errorf("%w: %s: status %d: %w", ErrRefused, path, response.StatusCode, err)
 		}
 		return nil, fmt.Errorf("%w: %w", ErrUnsent, err)
 	}
 	conn.SetReadLimit(agentrpc.MaxFrame)
-	socket := &Socket{session: s, conn: conn, who: fmt.Sprint(SocketPrefix, n)}
+	socket := &Socket{session: s, conn: conn, who: fmt.Sprint(history.SocketPrefix, n)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.url != url { // the life ended meanwhile
 		socket.cut()
 		return nil, ErrUnsent
 	}
+	s.operations++
+	s.dialled++
+	s.done++
+	socket.number = s.dialled
 	s.sockets = append(s.sockets, socket)
 	s.history.Add(history.Event{Kind: history.Connect, Who: socket.who, Text: path})
 	return socket, nil
@@ -83,7 +92,13 @@ func (k *Socket) cut() {
 //
 // agentrpc.ErrLost if the connection has ended: the frame may have arrived.
 func (k *Socket) Send(ctx context.Context, text string) error {
+	if err := k.session.operate(ctx, true); err != nil {
+		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
+	}
 	k.session.history.Add(history.Event{Kind: history.Send, Who: k.who, Data: asJSON([]byte(text))})
+	if k.sent++; k.session.swallows(k.number, k.sent) {
+		return nil
+	}
 	if err := k.conn.Write(ctx, websocket.MessageText, []byte(text)); err != nil {
 		return fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	}
@@ -105,6 +120,9 @@ type Frame struct {
 // agentrpc.ErrLost if the connection ended without a Close frame, or nothing
 // came within the session's limit.
 func (k *Socket) Receive(ctx context.Context) (Frame, error) {
+	if err := k.session.operate(ctx, false); err != nil {
+		return Frame{}, fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
+	}
 	ctx, cancel := k.session.limited(ctx)
 	defer cancel()
 	_, data, err := k.conn.Read(ctx)
@@ -117,6 +135,7 @@ func (k *Socket) Receive(ctx context.Context) (Frame, error) {
 		k.end(err.Error())
 		return Frame{}, fmt.Errorf("%w: %w", agentrpc.ErrLost, err)
 	}
+	k.session.operated()
 	k.session.history.Add(history.Event{Kind: history.Receive, Who: k.who, Data: asJSON(data)})
 	return Frame{Text: string(data)}, nil
 }

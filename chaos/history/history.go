@@ -37,6 +37,9 @@ const (
 	Note    Kind = "note"    // what the harness saw or did otherwise
 )
 
+// SocketPrefix begins the Who of the events of a socket that a driver has opened.
+const SocketPrefix = "socket-"
+
 // ByClient begins the text of a Close that the client asked for.
 const ByClient = "the client closed it"
 

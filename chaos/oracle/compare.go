@@ -63,7 +63,7 @@ func (m Mask) Masked() []string {
 
 // hides reports whether a column is left out. The number of rows still counts.
 func (m Mask) hides(at place, column string) bool {
-	if counted.MatchString(at.name) {
+	if counted.MatchString(at.name) || at.isTold() && ofProcess.MatchString(column) {
 		return true
 	}
 	return m.columns[at.key()+"."+column] || counted.MatchString(column) || m.excludes(at.name+"."+column)
@@ -72,7 +72,7 @@ func (m Mask) hides(at place, column string) bool {
 // excludes reports whether a user's pattern names a table, or a table.column.
 func (m Mask) excludes(name string) bool {
 	return slices.ContainsFunc(m.given, func(pattern string) bool {
-		matches, err := path.Match(pattern, strings.TrimPrefix(name, kvPrefix))
+		matches, err := path.Match(pattern, strings.TrimPrefix(strings.TrimPrefix(name, kvPrefix), toldPrefix))
 		return err == nil && matches // Options checks patterns
 	})
 }
@@ -82,6 +82,12 @@ func (at place) key() string { return at.namespace + "/" + at.name }
 
 // label is the place for people.
 func (at place) label() string {
+	if what, told := strings.CutPrefix(at.name, toldPrefix); told && at.namespace == "" {
+		if strings.HasPrefix(at.name, socketPrefix) {
+			return what
+		}
+		return "the answer to " + what
+	}
 	if at.namespace == "" {
 		return strings.Trim(at.name, "()")
 	}
@@ -135,7 +141,7 @@ func (s State) flat(m Mask) map[place]table {
 		into.columns = pick(t.columns, kept)
 		for _, row := range t.rows {
 			row = pick(row, kept)
-			if slices.ContainsFunc(row, counted.MatchString) {
+			if !at.isTold() && slices.ContainsFunc(row, counted.MatchString) {
 				continue // a log of attempts
 			}
 			if m.records != nil {
@@ -234,6 +240,10 @@ func Differences(got, want State, m Mask) []Difference {
 	places := union(a, b)
 	slices.SortFunc(places, comparePlaces)
 	for _, at := range places {
+		if at.isTold() {
+			out = append(out, toldDifferences(at, a[at], b[at], got.cut[at.name])...)
+			continue
+		}
 		have, should := a[at].lines(), b[at].lines()
 		for _, row := range slices.Sorted(slices.Values(union(have, should))) {
 			if have[row] < should[row] && (m.records[at.key()] || m.records != nil && at.name == effects) {
@@ -283,7 +293,7 @@ func (m Mask) Recovered(got State, earlier []State) (loose Mask, rest State, ok 
 	if len(records) == 0 {
 		return m, got, false
 	}
-	loose, rest = m, State{tables: maps.Clone(got.tables)}
+	loose, rest = m, State{tables: maps.Clone(got.tables), cut: got.cut}
 	loose.records = map[string]bool{}
 	for at, rows := range records { // order-independent: each place has its own rows
 		loose.records[at.key()] = true
@@ -369,22 +379,49 @@ const (
 	Diverged = "diverged" // it is there otherwise than without the fault
 	Orphaned = "orphaned" // an object or a row that nothing should have left
 	Error    = "error"    // a request fails that succeeds without the fault
+	Told     = "told"     // what is stored is right, and a client is told something else
 )
 
 // Judge compares got with every state that is allowed, and returns "" if it is one of
 // them, else the kind of the finding and the differences from the nearest. cut says that
 // a fault has cut a call, so that more than one outcome is allowed.
 func Judge(got State, allowed []State, m Mask, cut bool) (kind string, nearest []Difference) {
+	least := 0
 	for i, want := range allowed {
 		diff := Differences(got, want, m)
 		if len(diff) == 0 {
 			return "", nil
 		}
-		if i == 0 || len(diff) < len(nearest) {
-			nearest = diff
+		stored := stored(got, diff)
+		if n := len(stored); i == 0 || n < least || n == least && n == 0 && len(diff) < len(nearest) {
+			least, nearest = n, diff
+			if n > 0 {
+				nearest = stored
+			}
 		}
 	}
+	if least == 0 {
+		return Told, nearest
+	}
 	return kindOf(nearest, cut), nearest
+}
+
+// stored are the differences of what is stored, and of what sockets said before a death
+// cut them, which shows what was delivered.
+func stored(got State, diff []Difference) (out []Difference) {
+	for _, d := range diff {
+		if !d.at.isTold() || got.cut[d.at.name] {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Object is the object that a difference is in: the key of its namespace and its id; ok is
+// false for what is in none.
+func (d Difference) Object() (namespace, id string, ok bool) {
+	id, _, _ = strings.Cut(d.at.object, ".")
+	return d.at.namespace, id, d.at.namespace != "" && id != ""
 }
 
 func kindOf(diff []Difference, cut bool) string {

@@ -1,6 +1,6 @@
 // Package oracle compares what a system left at rest after a fault with what it
 // leaves when nothing goes wrong: the rows of its tables, its KV entries, its alarms,
-// and what arrived at the effect sink. It asks for no knowledge of the project. What
+// what arrived at the effect sink, and what clients were told. It asks for no knowledge of the project. What
 // differs from run to run by itself (ids, times, random values) is learnt from runs
 // without faults, and left out.
 package oracle
@@ -22,6 +22,7 @@ import (
 // State is what a system left at rest. Immutable.
 type State struct {
 	tables map[place]table
+	cut    map[string]bool // see cutSockets
 }
 
 // place is where a table is.
@@ -62,7 +63,7 @@ var readers = map[string]func(s State, file string, at place) error{
 // Read reads the state of a persist directory that no server uses, and the effects in
 // the history of its run.
 func Read(dir string, events []history.Event) (State, error) {
-	s := State{tables: map[place]table{}}
+	s := State{tables: map[place]table{}, cut: cutSockets(events)}
 	for kind, read := range readers { // order-independent: each fills places of its own
 		files, err := fs.Glob(os.DirFS(dir), "v3/"+kind+"/*/*.sqlite")
 		if err != nil {
@@ -80,6 +81,7 @@ func Read(dir string, events []history.Event) (State, error) {
 		}
 	}
 	s.readEffects(events)
+	s.readTold(events)
 	return s, nil
 }
 

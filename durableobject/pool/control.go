@@ -81,6 +81,11 @@ type ObjectInfo struct {
 // Ref is one object of a pool. Immutable.
 type Ref struct{ e *entry }
 
+// Wake has the object in memory, its constructor called. done may be told on any goroutine.
+func (r Ref) Wake(done func(error)) {
+	r.e.with(nil, func(*durableobject.Object) { done(nil) }, done)
+}
+
 // ArmCrash lets the object crash, once, at one of its effect points: a label as
 // killpoint.ParseTarget reads it, whose occurrences count from now. What was not
 // durable at that point is lost; what comes after it does not happen. It may be

@@ -1,0 +1,272 @@
+package oracle
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"minido.dev/minido/chaos/history"
+)
+
+// What clients were told is a table for each answer, and one for the frames of each
+// socket, beside what is stored.
+const (
+	toldPrefix   = "(told) "
+	socketPrefix = toldPrefix + "socket "
+)
+
+// ofProcess are the names of values that tell about a process and not about what it
+// stores: how long it runs, what it has cached. A death changes them, as it should.
+var ofProcess = regexp.MustCompile(`(?i)(^|[._])(boots?|starts|uptime|cached?|hits?|miss(es)?|elapsed|duration|took|age|pid|instance|isolate|warm|cold|fresh)$|_ms$|[a-z]Ms$`)
+
+// isTold reports whether a place is no part of what is stored.
+func (at place) isTold() bool { return at.namespace == "" && strings.HasPrefix(at.name, toldPrefix) }
+
+// readTold reads what clients were told: the answers to requests and calls that did not
+// overlap, and the frames of the sockets that a driver opened.
+func (s State) readTold(events []history.Event) {
+	type asked struct {
+		name    string
+		overlap bool
+	}
+	open := map[string]*asked{}
+	counts := map[string]int{}
+	sockets := map[string]*told{}
+	n := 0
+	for _, e := range events {
+		switch e.Kind {
+		case history.Call:
+			step := stepOf(e)
+			a := &asked{name: toldPrefix + step + " (last)"}
+			if !e.Until {
+				counts[step]++
+				a.name = fmt.Sprintf("%s%s #%d", toldPrefix, step, counts[step])
+			}
+			for _, other := range open { // order-independent: each is marked
+				other.overlap, a.overlap = true, true
+			}
+			open[e.Op] = a
+			if e.Text == "chat" || e.Text == "resume" {
+				a.overlap = true // the checker of chats judges those
+			}
+		case history.Return, history.Fail, history.Unknown:
+			a := open[e.Op]
+			delete(open, e.Op)
+			if a == nil || a.overlap {
+				continue
+			}
+			if e.Kind == history.Fail && strings.HasPrefix(e.Text, "not sent") {
+				if step, _, numbered := strings.Cut(strings.TrimPrefix(a.name, toldPrefix), " #"); numbered {
+					counts[step]--
+				}
+				continue
+			}
+			status := ""
+			if e.Kind == history.Fail {
+				_, after, failed := strings.Cut(e.Text, ": status ")
+				if e.Who != "client" || !failed || strings.HasPrefix(after, "5") {
+					continue // errors are judged by themselves
+				}
+				status = after
+			}
+			if e.Kind != history.Unknown {
+				t := &told{}
+				t.add(e.Data, status)
+				s.put(place{}, a.name, t.table())
+			}
+		case history.Connect:
+			if strings.HasPrefix(e.Who, history.SocketPrefix) {
+				n++
+				sockets[e.Who] = &told{name: fmt.Sprintf("%s%d %s", socketPrefix, n, normal(e.Text))}
+			}
+		case history.Receive:
+			if t := sockets[e.Who]; t != nil {
+				t.add(e.Data, "")
+			}
+		}
+	}
+	for _, t := range sockets { // order-independent: each has a place of its own
+		if t.rows != nil {
+			s.put(place{}, t.name, t.table())
+		}
+	}
+}
+
+// stepOf names a step by what is sent.
+func stepOf(e history.Event) string { return normal(strings.TrimSpace(e.Text + " " + string(e.Data))) }
+
+// WithoutTold is s without what clients were told in answer to some steps: texts and data
+// of their calls. A fault has cut those, and the client has sent them again.
+func (s State) WithoutTold(steps []string) State {
+	out := State{tables: maps.Clone(s.tables)}
+	for _, step := range steps {
+		prefix := toldPrefix + normal(strings.TrimSpace(step)) + " "
+		maps.DeleteFunc(out.tables, func(at place, _ table) bool { return at.isTold() && strings.HasPrefix(at.name, prefix) })
+	}
+	return out
+}
+
+// told collects JSON values as rows of cells.
+type told struct {
+	name string
+	rows []map[string]string
+}
+
+// add takes one value. Members of objects are columns.
+func (t *told) add(data json.RawMessage, status string) {
+	row := map[string]string{}
+	if status != "" {
+		row["status"] = status
+	}
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var value any
+	if len(data) > 0 && decoder.Decode(&value) == nil {
+		if inner, ok := value.(string); ok { // a frame or a body that is JSON within a text
+			within := json.NewDecoder(strings.NewReader(inner))
+			within.UseNumber()
+			var parsed any
+			if within.Decode(&parsed) == nil && !within.More() {
+				value = parsed
+			}
+		}
+		flatten("", value, row, 0)
+	}
+	t.rows = append(t.rows, row)
+}
+
+// maxDepth is how deep members are columns of their own.
+const maxDepth = 6
+
+// flatten adds a cell for each member; the elements of a list share one.
+func flatten(path string, value any, row map[string]string, depth int) {
+	put := func(text string) {
+		if path == "" {
+			path = "answer"
+		}
+		if old, more := row[path]; more {
+			text = old + ", " + text
+		}
+		row[path] = text
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		if len(v) == 0 || depth == maxDepth {
+			put(fmt.Sprint(len(v), " members"))
+			return
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			name := normal(key)
+			if path != "" {
+				name = path + "." + name
+			}
+			flatten(name, v[key], row, depth+1)
+		}
+	case []any:
+		if len(v) == 0 {
+			put("[]")
+		}
+		for _, element := range v {
+			flatten(path+"[]", element, row, depth+1)
+		}
+	case json.Number:
+		put(number(v.String()))
+	case nil:
+		put("null")
+	default:
+		put(normal(fmt.Sprint(v)))
+	}
+}
+
+// number is one for people; a time in milliseconds or a fraction differs by itself.
+func number(text string) string {
+	if long.MatchString(text) {
+		return "#"
+	}
+	return text
+}
+
+var long = regexp.MustCompile(`^-?\d{10,}|\.\d{3,}`)
+
+// table has all columns that some row has.
+func (t *told) table() table {
+	columns := map[string]bool{}
+	for _, row := range t.rows {
+		for column := range row { // order-independent: a set
+			columns[column] = true
+		}
+	}
+	out := table{columns: slices.Sorted(maps.Keys(columns))}
+	for _, row := range t.rows {
+		cells := make([]string, len(out.columns))
+		for i, column := range out.columns {
+			cells[i] = row[column]
+		}
+		out.rows = append(out.rows, cells)
+	}
+	return out
+}
+
+// toldDifferences are how the answer to a step or the frames of a socket differ. A client
+// that lost a socket has read no more than it had got by then, and one may have been told
+// less and be right; but nothing that is not said without the fault.
+func toldDifferences(at place, got, want table, cut bool) (out []Difference) {
+	if !cut && (got.rows == nil || want.rows == nil) {
+		return nil // one of the two has lost the answer, or has not asked
+	}
+	have, should := got.said(), want.said()
+	for _, row := range union(have, should) {
+		if counted.MatchString(row) {
+			return nil
+		}
+	}
+	for _, row := range slices.Sorted(slices.Values(union(have, should))) {
+		if have[row] > should[row] || !cut && have[row] < should[row] {
+			out = append(out, Difference{at.label(), row, have[row], should[row], at})
+		}
+	}
+	return out
+}
+
+// said are the rows as text without empty cells, with how often each is there.
+func (t table) said() map[string]int {
+	out := map[string]int{}
+	for _, row := range t.rows {
+		var columns, cells []string
+		for i, cell := range row {
+			if cell != "" {
+				columns, cells = append(columns, t.columns[i]), append(cells, cell)
+			}
+		}
+		out[show(columns, cells)]++
+	}
+	return out
+}
+
+// cutSockets are the sockets that were open at a death, by their names among what clients
+// were told.
+func cutSockets(events []history.Event) map[string]bool {
+	open, out := map[string]string{}, map[string]bool{}
+	n := 0
+	for _, e := range events {
+		switch {
+		case e.Kind == history.Connect && strings.HasPrefix(e.Who, history.SocketPrefix):
+			n++
+			open[e.Who] = fmt.Sprintf("%s%d %s", socketPrefix, n, normal(e.Text))
+		case e.Kind == history.Close && strings.HasPrefix(e.Text, history.ByClient+":"):
+			delete(open, e.Who)
+		case e.Kind == history.Close && strings.Contains(e.Text, "received close frame"):
+			delete(open, e.Who)
+		case e.Kind == history.Kill:
+			for who, name := range open { // order-independent: a set
+				out[name] = true
+				delete(open, who)
+			}
+		}
+	}
+	return out
+}
