@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/killpoint"
 )
@@ -369,6 +371,11 @@ func (r *caseRun) conclude(err error) error {
 		if errors.As(err, &e) {
 			r.result.Outcome = e.outcome
 		}
+		if r.hangs() {
+			v := check.Violation{Checker: differential, Invariant: oracle.Hang, Text: err.Error() + "; without the fault it comes to rest"}
+			r.result.Outcome, r.result.Violations = Violated, append(r.result.Violations, v)
+			r.history.Add(history.Event{Kind: history.Note, Who: history.ByChecker, Text: v.String()})
+		}
 		texts = append([]string{err.Error()}, texts...)
 	case r.result.Outcome == Passed && len(r.missed) > 0:
 		r.result.Outcome = Missed
@@ -382,6 +389,13 @@ func (r *caseRun) conclude(err error) error {
 	r.result.Text = strings.Join(texts, "\n")
 	r.history.Add(history.Event{Kind: history.Note, Who: history.ByHarness, Text: string(r.result.Outcome) + ": " + r.result.Text})
 	return nil
+}
+
+// hangs reports whether it is the fault's doing that the run did not come to rest: the run
+// without one did. How long real processes take also depends on the machine.
+func (r *caseRun) hangs() bool {
+	return r.result.Outcome == Restless && r.camp.Mode == Sim && r.reference == nil && !r.camp.NoDifferential && r.camp.report.Verb != "random" &&
+		len(r.plan) > 0 && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
 }
 
 // wait sets WaitedMs: from when the next server was ready until the first alarm of s

@@ -397,17 +397,17 @@ func violations(kind string, differences []oracle.Difference, mask *oracle.Mask)
 	if kind == "" {
 		return nil
 	}
-	var lines []string
-	for i, d := range differences {
-		if i == maxShown {
-			lines = append(lines, fmt.Sprintf("and %d more", len(differences)-i))
-			break
-		}
-		lines = append(lines, d.String())
-	}
 	where := "at rest "
+	var lines []string
 	if kind == oracle.Told {
-		where = "clients are told otherwise: "
+		where, lines = "", oracle.Answers(differences)
+	} else {
+		for _, d := range differences {
+			lines = append(lines, d.String())
+		}
+	}
+	if more := len(lines) - maxShown; more > 0 {
+		lines = append(lines[:maxShown], fmt.Sprintf("and %d more", more))
 	}
 	text := where + strings.Join(lines, "; ")
 	if masked := mask.Masked(); len(masked) > 0 {

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,12 @@ func TestBirths(t *testing.T) {
 	if kind, diff := Judge(world("a/x starts n=1", "a/x starts n=2"), []State{world("a/x starts n=1")}, starts, false); kind != "" {
 		t.Errorf("a log of starts: %s %v", kind, diff)
 	}
+	if kind, diff := Judge(world("a/x starts n=1 alarms=0", "a/x starts n=2 alarms=1"), []State{world("a/x starts n=1 alarms=1")}, starts, false); kind != "" {
+		t.Errorf("a log of starts whose last row changes: %s %v", kind, diff)
+	}
+	if kind, _ := Judge(world("a/x starts n=1"), []State{world("a/x starts n=2")}, starts, false); kind == "" {
+		t.Error("a number that a constructor has stored first passes")
+	}
 	if kind, _ := Judge(world("a/x accounts name=ann balance=90"), []State{world()}, m, true); kind == "" {
 		t.Error("an object that is otherwise passes")
 	}
@@ -149,5 +156,87 @@ func TestRead(t *testing.T) {
 	s, err := Read(t.TempDir(), events)
 	if diff := Differences(s, world("(effects) name=mail"), Mask{}); err != nil || diff != nil {
 		t.Errorf("%v %v", err, diff)
+	}
+}
+
+// told makes a state of events, as Read does.
+func toldState(t *testing.T, events ...history.Event) State {
+	t.Helper()
+	s, err := Read(t.TempDir(), events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// asked are a request and its answer.
+func asked(op, path, answer string) []history.Event {
+	return []history.Event{{Kind: history.Call, Who: "client", Op: op, Text: "GET " + path},
+		{Kind: history.Return, Who: "client", Op: op, Text: "GET " + path, Data: json.RawMessage(answer)}}
+}
+
+// An answer that is otherwise is told otherwise; ids, times, what a process says of
+// itself and lost answers are not compared.
+func TestTold(t *testing.T) {
+	want := toldState(t, slices.Concat(asked("1", "/a", `{"n":1,"id":"5f2b6c7d8e9f0a1b","uptime":3,"at":"2026-01-02T03:04:05Z","list":[{"k":"x"},{"k":"y"}]}`), asked("2", "/a", `{"n":2}`))...)
+	m := Learn([]State{want}, nil, nil)
+	for _, c := range []struct {
+		name   string
+		events []history.Event
+		want   string
+	}{
+		{"the same", slices.Concat(asked("1", "/a", `{"n":1,"id":"6f2b6c7d8e9f0a1b","uptime":9,"at":"2027-01-02T03:04:05Z","list":[{"k":"x"},{"k":"y"}]}`), asked("2", "/a", `{"n":2}`)), ""},
+		{"another number", slices.Concat(asked("1", "/a", `{"n":1,"id":"6f2b6c7d8e9f0a1b","at":"2027-01-02T03:04:05Z","list":[{"k":"x"},{"k":"y"}]}`), asked("2", "/a", `{"n":1}`)), Told},
+		{"a shorter list", asked("1", "/a", `{"n":1,"id":"6f2b6c7d8e9f0a1b","at":"2027-01-02T03:04:05Z","list":[{"k":"x"}]}`), Told},
+		{"lost, and the next", slices.Concat([]history.Event{{Kind: history.Call, Who: "client", Op: "1", Text: "GET /a"}, {Kind: history.Unknown, Who: "client", Op: "1"}}, asked("2", "/a", `{"n":2}`)), ""},
+		{"refused", []history.Event{{Kind: history.Call, Who: "client", Op: "1", Text: "GET /a"}, {Kind: history.Fail, Who: "client", Op: "1", Text: "GET /a: status 401"}}, Told},
+		{"an error, which is judged by itself", []history.Event{{Kind: history.Call, Who: "client", Op: "1", Text: "GET /a"}, {Kind: history.Fail, Who: "client", Op: "1", Text: "GET /a: status 503"}}, ""},
+		{"at once with another", []history.Event{{Kind: history.Call, Who: "client", Op: "1", Text: "GET /a"}, {Kind: history.Call, Who: "client", Op: "2", Text: "GET /b"}, {Kind: history.Return, Who: "client", Op: "1", Data: json.RawMessage(`{"n":7}`)}}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if kind, diff := Judge(toldState(t, c.events...), []State{want}, m, false); kind != c.want {
+				t.Errorf("%q %v, want %q", kind, diff, c.want)
+			}
+		})
+	}
+	_, diff := Judge(toldState(t, asked("2", "/a", `{"n":5}`)...), []State{toldState(t, asked("1", "/a", `{"n":1}`)...)}, m, false)
+	if got := Answers(diff); !slices.Equal(got, []string{"the answer to GET /a #1 is n=5, not n=1"}) {
+		t.Errorf("for people it is %q", got)
+	}
+	if kind, _ := Judge(toldState(t, asked("1", "/a", `{"n":5}`)...).WithoutTold([]string{"GET /a"}), []State{want}, m, false); kind != "" {
+		t.Errorf("an answer to what is not compared is %q", kind)
+	}
+}
+
+// frames are what a socket gets until its server dies, or its client closes it.
+func frames(dies bool, texts ...string) []history.Event {
+	out := []history.Event{{Kind: history.Connect, Who: "socket-1", Text: "/"}}
+	for _, text := range texts {
+		out = append(out, history.Event{Kind: history.Send, Who: "socket-1"}, history.Event{Kind: history.Receive, Who: "socket-1", Data: json.RawMessage(text)})
+	}
+	if dies {
+		return append(out, history.Event{Kind: history.Close, Who: "socket-1", Text: history.ByClient + " after the server's end"}, history.Event{Kind: history.Kill})
+	}
+	return append(out, history.Event{Kind: history.Close, Who: "socket-1", Text: history.ByClient + ": 1000 "})
+}
+
+// A frame that a socket got before a death shows what was delivered; one that it did not
+// get says nothing. Of a socket that lived, both count.
+func TestFrames(t *testing.T) {
+	want := toldState(t, frames(false, `{"kept":"a"}`, `"b"`)...)
+	m := Learn([]State{want}, nil, nil)
+	for _, c := range []struct {
+		name   string
+		events []history.Event
+		want   string
+	}{
+		{"less before a death", frames(true, `{"kept":"a"}`), ""},
+		{"another before a death", frames(true, `{"kept":"z"}`), Orphaned},
+		{"less", frames(false, `{"kept":"a"}`), Told},
+		{"another order", frames(false, `"b"`, `{"kept":"a"}`), ""},
+	} {
+		if kind, diff := Judge(toldState(t, c.events...), []State{want}, m, false); kind != c.want {
+			t.Errorf("%s: %q %v, want %q", c.name, kind, diff, c.want)
+		}
 	}
 }

@@ -49,6 +49,7 @@ type table struct {
 
 // bookkeeping are the tables of SQLite, of the runtime and of the agents SDK, whose
 // packages count attempts and interruptions in them; checkers of their own judge those.
+// What users keep in them is read by itself (ofAgents).
 var bookkeeping = regexp.MustCompile(`^(sqlite_|_cf_|cf_|__)`)
 
 // readers read the files of each folder below v3: objects of the project's classes,
@@ -150,6 +151,9 @@ func (s State) readObject(file string, at place) (err error) {
 			if err := s.readKV(db, at); err != nil {
 				return err
 			}
+		}
+		if err := s.readAgents(db, at, name); err != nil {
+			return err
 		}
 		if bookkeeping.MatchString(name) {
 			continue

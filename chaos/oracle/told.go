@@ -232,6 +232,31 @@ func toldDifferences(at place, got, want table, cut bool) (out []Difference) {
 	return out
 }
 
+// Answers are differences of what clients are told, a line for each answer or socket.
+func Answers(all []Difference) (lines []string) {
+	for i := 0; i < len(all); {
+		place, got, want := all[i].Place, []string{}, []string{}
+		for ; i < len(all) && all[i].Place == place; i++ {
+			if all[i].Got > all[i].Want {
+				got = append(got, all[i].Row)
+			} else {
+				want = append(want, all[i].Row)
+			}
+		}
+		line := place + " is " + strings.Join(got, " and ")
+		switch {
+		case len(got) == 0:
+			line = place + " lacks " + strings.Join(want, " and ")
+		case len(want) > 0:
+			line += ", not " + strings.Join(want, " and ")
+		default:
+			line = place + " has " + strings.Join(got, " and ")
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
 // said are the rows as text without empty cells, with how often each is there.
 func (t table) said() map[string]int {
 	out := map[string]int{}

@@ -1,0 +1,151 @@
+package campaign
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"minido.dev/minido/chaos/drive"
+	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/oracle"
+)
+
+// toldOptions are those of a project with one object whose fetch is source, and of clients
+// that send requests.
+func toldOptions(t *testing.T, source string, requests ...string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"wrangler.json": `{"name": "told", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]},
+			"migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`,
+		"w.js": `import { DurableObject } from "cloudflare:workers";
+			export class Room extends DurableObject {` + source + `}
+			export default { fetch(request, env) { return env.ROOM.getByName("a").fetch(request); } };`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := Options{Project: dir, Mode: Sim, Seed: 1, Jobs: 1, Dir: filepath.Join(dir, "out")}
+	for _, text := range requests {
+		step, err := drive.Parse(drive.Fetch, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Steps = append(o.Steps, step)
+	}
+	return o
+}
+
+// found enumerates the deaths of o's system, and returns the invariants of the violations.
+func found(t *testing.T, o Options) (invariants []string) {
+	t.Helper()
+	r, err := Enumerate(context.Background(), o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Cases {
+		for _, v := range c.Violations {
+			if !slices.Contains(invariants, v.Invariant) {
+				invariants = append(invariants, v.Invariant)
+			}
+		}
+	}
+	slices.Sort(invariants)
+	return invariants
+}
+
+// What clients are told after a death is compared; what a recovery that is under way has
+// them be told for a while is not.
+func TestToldAfterDeath(t *testing.T) {
+	inMemory := `n = 0; fetch() { return Response.json({ n: ++this.n }); }`
+	if got := found(t, toldOptions(t, inMemory, "POST /a", "POST /a", "POST /a")); !slices.Equal(got, []string{oracle.Told}) {
+		t.Errorf("a count in memory: %q", got)
+	}
+	passing := `async fetch(request) {
+		const store = this.ctx.storage;
+		if (request.method === "POST") {
+			store.put("job", "begun");
+			await store.setAlarm(Date.now() + 5000);
+			await scheduler.wait(10);
+			await store.put("job", "done");
+		}
+		return new Response(await store.get("job") ?? "none");
+	}
+	async alarm() { await this.ctx.storage.put("job", "done"); }`
+	if got := found(t, toldOptions(t, passing, "POST /job", "GET /job")); got != nil {
+		t.Errorf("an answer during a recovery: %q", got)
+	}
+}
+
+// A request that is never answered after a death, and is without one, is a violation.
+func TestHang(t *testing.T) {
+	hang := `async fetch() {
+		const store = this.ctx.storage;
+		while (await store.get("held")) await scheduler.wait(100);
+		await store.put("held", true);
+		await scheduler.wait(10);
+		await store.delete("held");
+		return new Response("done");
+	}`
+	if got := found(t, toldOptions(t, hang, "POST /a", "POST /b")); !slices.Contains(got, oracle.Hang) {
+		t.Errorf("found %q", got)
+	}
+}
+
+// of makes the events of clients: words such as call, connect, send, receive, close, kill.
+func of(words string) (out []history.Event) {
+	for _, word := range strings.Fields(words) {
+		e := history.Event{Kind: history.Kind(word), Who: "socket-1"}
+		switch e.Kind {
+		case history.Call:
+			e.Who, e.Op = "client", fmt.Sprint(len(out))
+		case history.Close:
+			e.Text = history.ByClient + ": 1000"
+		case history.Kill:
+			e.Who = "server-1"
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// Each death is after so many operations of the clients; a socket that it cuts may have
+// delivered its last frames or not.
+func TestCutSockets(t *testing.T) {
+	for words, want := range map[string]struct {
+		breaks  []int
+		sockets string
+	}{
+		"call kill call":                  {[]int{1}, "[]"},
+		"connect send receive close kill": {[]int{3}, "[]"},
+		"connect kill":                    {[]int{1}, "[]"},
+		"connect send kill":               {[]int{2}, "[{1 [1 0]}]"},
+		"connect send receive send kill connect send kill":                 {[]int{4, 6}, "[{1 [2 1 0]} {2 [1 0]}]"},
+		"connect send receive send receive send receive send receive kill": {[]int{9}, "[{1 [4 3 2]}]"},
+	} {
+		if got := breaksIn(of(words)); !slices.Equal(got, want.breaks) {
+			t.Errorf("%s: breaks %v, want %v", words, got, want.breaks)
+		}
+		if got := fmt.Sprint(cutSockets(of(words))); got != want.sockets {
+			t.Errorf("%s: sockets %s, want %s", words, got, want.sockets)
+		}
+	}
+	again := cutCall{step: "POST /b", n: 1, until: true}
+	var got []string
+	for _, o := range outcomes([]cutCall{{step: "POST /a", n: 1}, again}, []cutSocket{{1, []int{1, 0}}}) {
+		got = append(got, fmt.Sprint(o.lost[0].delivered, o.lost[1].delivered, o.delivered))
+	}
+	if want := []string{"true false map[1:1]", "false false map[1:1]", "true false map[1:0]", "false false map[1:0]"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("outcomes %q, want %q", got, want)
+	}
+	unsent := []history.Event{{Kind: history.Call, Who: "client", Op: "x"}, {Kind: history.Fail, Op: "x", Text: "not sent: refused"}, {Kind: history.Kill}}
+	if got := breaksIn(unsent); !slices.Equal(got, []int{0}) {
+		t.Errorf("a request that was not sent counts: %v", got)
+	}
+}
