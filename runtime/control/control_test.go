@@ -54,9 +54,15 @@ func start(t *testing.T) (*Control, *server.Server, *Client) {
 // startWith has a harness for campaigns, too.
 func startWith(t *testing.T, h Harness) (*Control, *server.Server, *Client) {
 	t.Helper()
+	return startProject(t, h, map[string]string{"worker.js": worker, "wrangler.json": `{"name": "chat", "main": "worker.js", "compatibility_date": "2026-08-01",
+"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`})
+}
+
+// startProject has files of its own.
+func startProject(t *testing.T, h Harness, files map[string]string) (*Control, *server.Server, *Client) {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"worker.js": worker, "wrangler.json": `{"name": "chat", "main": "worker.js", "compatibility_date": "2026-08-01",
-"durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`} {
+	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -204,6 +210,46 @@ func TestAttacks(t *testing.T) {
 			t.Errorf("host %s: status %d", h, got)
 		}
 		visit(t, s, "/")
+	}
+}
+
+// No operation is without the guards: neither for other origins, nor for a rebound name,
+// nor without the token, nor as what a form sends.
+func TestEveryEndpointIsGuarded(t *testing.T) {
+	c, s, _ := start(t)
+	for _, e := range c.endpoints() {
+		for _, a := range []struct {
+			name, header, value string
+			want                int
+		}{
+			{"foreign origin", "Origin", "http://evil.example", 403}, {"page of the worker", "Origin", s.URL(), 403},
+			{"rebound name", "Host", "evil.example", 403}, {"cross-site", "Sec-Fetch-Site", "cross-site", 403},
+			{"no token", "Authorization", "", 401}, {"a form", "Content-Type", "text/plain", 415},
+		} {
+			if a.header == "Authorization" && e.public || a.header == "Content-Type" && e.method == "GET" {
+				continue
+			}
+			req, err := http.NewRequest(e.method, c.URL()+e.path, strings.NewReader("{}"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "Bearer "+c.Token())
+			req.Header.Set("Content-Type", "application/json")
+			if req.Header.Set(a.header, a.value); a.header == "Host" {
+				req.Host = a.value
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			if resp.StatusCode != a.want {
+				t.Errorf("%s %s, %s: status %d, want %d", e.method, e.path, a.name, resp.StatusCode, a.want)
+			}
+			if h := resp.Header; !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") || h.Get("X-Content-Type-Options") != "nosniff" {
+				t.Errorf("%s %s: it may be framed or sniffed: %v", e.method, e.path, h)
+			}
+		}
 	}
 }
 

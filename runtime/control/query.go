@@ -147,7 +147,7 @@ func value(v any, size int) (any, int) {
 }
 
 // mayRead lets statements read and compute, and nothing else. FTS5 asks for
-// data_version by itself.
+// data_version by itself; the dashboard asks what the tables and their columns are.
 func mayRead(a sqlite.Action) sqlite.Verdict {
 	switch a.Code {
 	case sqlite.ActionSelect, sqlite.ActionRead, sqlite.ActionRecursive:
@@ -157,8 +157,14 @@ func mayRead(a sqlite.Action) sqlite.Verdict {
 			return sqlite.Allow
 		}
 	case sqlite.ActionPragma:
-		if a.Arg1 == "data_version" && !a.HasArg2 {
+		switch a.Arg1 {
+		case "data_version":
+			if a.HasArg2 {
+				return sqlite.Deny
+			}
 			return sqlite.Allow
+		case "table_list", "table_xinfo":
+			return sqlite.Allow // they only read
 		}
 	}
 	return sqlite.Deny

@@ -7,6 +7,7 @@
 function (native, p) {
   "use strict";
   const { ArrayPrototypePush, DateNow, MathMin, MathMax, JSONStringify, JSONParse } = p;
+  const shownLength = 16384; // of a body that a person looks at
   const retentionMs = 4 * 24 * 3600 * 1000; // production's default
 
   return (DurableObject, Response, name, consumer, deadLetters) => class QueueBroker extends DurableObject {
@@ -198,8 +199,8 @@ function (native, p) {
       return consumer !== undefined && consumer.type !== "http_pull" && !this.#paused;
     }
 
-    // fetch is for the control API: pause, resume, and the pull and ack of consumers
-    // that fetch messages themselves.
+    // fetch is for the control API: pause, resume, the pull and ack of consumers that
+    // fetch messages themselves, and what a person sees of the messages and does to them.
     async fetch(request) {
       const ask = await request.json();
       switch (ask.op) {
@@ -215,8 +216,40 @@ function (native, p) {
           return Response.json({});
         case "pull": return Response.json(await this.#pull(ask));
         case "ack": return Response.json(this.#ack(ask));
+        case "list": return Response.json(this.#list(ask));
+        case "remove": return Response.json(this.#changed("DELETE FROM queued WHERE seq = ?", ask.seq));
+        case "purge": return Response.json(this.#changed("DELETE FROM queued WHERE dead = 0"));
+        case "deliver": {
+          // As due as one that has waited for its batch.
+          const answer = this.#changed("UPDATE queued SET due = ? WHERE seq = ? AND dead = 0", DateNow() - 1000 * (consumer?.maxBatchTimeout ?? 0), ask.seq);
+          await this.#schedule(DateNow());
+          return Response.json(answer);
+        }
       }
       return new Response("there is no operation " + ask.op, { status: 400 });
+    }
+
+    // What waits, in the order of its coming, behind a message: a page of it.
+    #list(ask) {
+      const most = ask.batchSize ?? 100, messages = [];
+      const rows = this.#sql.exec("SELECT * FROM queued WHERE seq > ? ORDER BY seq LIMIT ?", ask.seq ?? 0, most + 1).toArray();
+      for (let i = 0; i < MathMin(rows.length, most); i++) {
+        const row = rows[i];
+        const [lease] = this.#sql.exec("SELECT until FROM leases WHERE seq = ? AND until > ?", row.seq, DateNow()).toArray();
+        const text = row.content_type === "bytes" ? native.base64(row.body) : row.content_type === "v8" ? native.show(row.body) : native.text(row.body);
+        ArrayPrototypePush(messages, {
+          seq: row.seq, id: row.id, timestamp_ms: row.timestamp, content_type: row.content_type, text: text.slice(0, shownLength), bytes: row.body.byteLength,
+          attempts: row.attempts, due_ms: row.due, dead: row.dead === 1, leased_until_ms: lease === undefined ? null : lease.until,
+        });
+      }
+      const [{ since }] = this.#sql.exec("SELECT max(since) AS since FROM paused").toArray();
+      return { backlog: this.#count, backlog_bytes: this.#bytes, paused_since_ms: since, messages, more: rows.length > most };
+    }
+    #changed(sql, ...values) {
+      const cursor = this.#sql.exec(sql, ...values);
+      this.#sql.exec("DELETE FROM leases WHERE seq NOT IN (SELECT seq FROM queued)");
+      this.#recount();
+      return { rows: cursor.rowsWritten > 0 };
     }
 
     // A message that was pulled is visible again when its lease is over; one that was

@@ -20,6 +20,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/cfapi"
+	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
@@ -209,6 +210,13 @@ func (d *queues) broker(a *cfapi.API, h driver.Handlers, queue string, c *consum
 		engine.Func{Name: "base64", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			return vm.ToValue(base64.StdEncoding.EncodeToString(bytesOf(call.Argument(0))))
 		}},
+		engine.Func{Name: "show", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			v, err := a.Platform.Clone.Deserialize(bytesOf(call.Argument(0)), clone.Options{Mode: clone.Storage})
+			if err != nil {
+				return vm.ToValue("(cannot be decoded: " + err.Error() + ")")
+			}
+			return vm.ToValue(a.Platform.Console.InspectWith(v, goja.Undefined(), goja.Undefined()))
+		}},
 		log("report", engine.Warn), log("delivered", engine.Debug),
 	)
 	made := a.Engine.Load(brokerPrelude, native)
@@ -233,13 +241,15 @@ func bytesOf(v goja.Value) []byte {
 }
 
 // Ask is what the control API asks of a queue's broker. Op is "pause", "resume",
-// "pull" or "ack".
+// "pull", "ack", "list", "remove", "deliver" or "purge".
 type Ask struct {
 	Op                  string          `json:"op"`
 	BatchSize           *int            `json:"batchSize,omitempty"`
 	VisibilityTimeoutMs *int64          `json:"visibilityTimeoutMs,omitempty"`
 	Acks                json.RawMessage `json:"acks,omitempty"`
 	Retries             json.RawMessage `json:"retries,omitempty"`
+	// Seq is the message that remove and deliver mean, and behind which list begins.
+	Seq int64 `json:"seq,omitempty"`
 }
 
 // Control asks the broker of a queue, which objects finds by its unique key: nil if
