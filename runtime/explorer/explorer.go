@@ -13,9 +13,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
+	"minido.dev/minido/durableobject"
+	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/binding/workflow"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 )
@@ -50,6 +54,13 @@ type Options struct {
 	Driver func(binding.ID) driver.Driver
 	// Read runs a statement that reads one object's database, and gives its rows.
 	Read func(file, sql string) (rows [][]any, err error)
+	// Execute runs SQL in an object of a class, by its unique key, as an event of it.
+	Execute func(class, object string, statements []durableobject.Statement, done func([]durableobject.Result, error))
+	// Workflow asks an instance of a Workflow.
+	Workflow func(name, instance string, ask workflow.Ask, done func([]byte, error))
+	Entropy  entropy.Source // of the ids of new instances
+	// Now is the time that workers see.
+	Now func() time.Time
 }
 
 // Explorer answers requests. Safe for concurrent use.
@@ -83,10 +94,26 @@ func New(o Options) *Explorer {
 		"GET /workflows":                                       x.workflows,
 		"GET /workflows/{name}":                                x.workflow,
 		"GET /workflows/{name}/instances":                      x.instances,
-		"GET /local/workers":                                   x.workers,
+		"POST /workflows/{name}/instances":                     x.create,
+		"DELETE /workflows/{name}":                             x.deleteWorkflow,
+		"POST /workflows/{name}/instances/batch/delete":        x.deleteInstances,
+		"GET /workflows/{name}/instances/{id}":                 x.instance,
+		"DELETE /workflows/{name}/instances/{id}":              x.deleteInstance,
+		"PATCH /workflows/{name}/instances/{id}/status":        x.changeStatus,
+		"POST /workflows/{name}/instances/{id}/events/{type}":  x.sendEvent,
+		"POST /workers/durable_objects/namespaces/{id}/query":  x.query,
+		"GET ":               func(*http.Request) answer { return document() },
+		"GET /local/workers": x.workers,
 	} {
 		method, path, _ := strings.Cut(pattern, " ")
-		x.mux.HandleFunc(method+" "+Path+"/api"+path, func(w http.ResponseWriter, r *http.Request) { serve(r).write(w) })
+		x.mux.HandleFunc(method+" "+Path+"/api"+path, func(w http.ResponseWriter, r *http.Request) {
+			a := serve(r)
+			if rec := w.(*recorder); a.later != nil {
+				rec.later = a.later
+				return
+			}
+			a.write(w)
+		})
 	}
 	for _, pattern := range absent {
 		method, path, _ := strings.Cut(pattern, "/")
@@ -99,8 +126,7 @@ func New(o Options) *Explorer {
 
 // absent are parts of wrangler's API that are refused by name.
 var absent = []string{
-	"/workers/durable_objects/namespaces/{id}/query", "/workflows/{name}/instances/", "DELETE /workflows/{name}", "POST /workflows/{name}/instances",
-	"/flagship/", "/local/observability/", "/local/email/", "/local/scheduled/",
+	"/flagship/", "/local/observability/", "/local/email/", "/local/scheduled",
 }
 
 // The API's codes of errors.
@@ -109,11 +135,16 @@ const (
 	codeInvalid     = 10001
 	codeNoKey       = 10009
 	codeNoNamespace = 10066
+	codeNoInstance  = 10400 // of a batch
 	codeNoWorkflow  = 10501
+	codeDates       = 10502
 )
 
 // answer is a response: an envelope as JSON, or bytes.
 type answer struct {
+	// later gives the answer once it is known; the other members are empty.
+	later func(done func(answer))
+
 	status int
 	header [][2]string
 	body   []byte
@@ -176,24 +207,31 @@ type count struct {
 // A page of another origin is refused, also one of this machine, whose origin
 // wrangler would take: what the explorer gives is for programs and for pages of the
 // worker itself.
-func (x *Explorer) Fetch(req *event.Request, body []byte, objects map[string][]Stored) *event.Response {
+func (x *Explorer) Fetch(req *event.Request, body []byte, objects map[string][]Stored, done func(*event.Response)) {
 	r, err := request(req, body)
 	if err != nil {
-		return response(answer{status: http.StatusBadRequest, body: []byte(err.Error())})
+		done(response(answer{status: http.StatusBadRequest, body: []byte(err.Error())}))
+		return
 	}
 	if origin := r.Header.Get("Origin"); origin != "" && origin != "http://"+r.Host {
-		return response(answer{status: http.StatusForbidden, body: []byte("Invalid Origin header"), header: [][2]string{{"Content-Type", "text/plain;charset=UTF-8"}}})
+		done(response(answer{status: http.StatusForbidden, body: []byte("Invalid Origin header"), header: [][2]string{{"Content-Type", "text/plain;charset=UTF-8"}}}))
+		return
 	}
 	if _, pattern := x.mux.Handler(r); pattern == "" {
 		text := "404 Not Found"
 		if r.URL.Path == Path || r.URL.Path == Path+"/" {
 			text = "The explorer's pages are wrangler's own. Run `minido dashboard`, or press d where `minido dev` runs."
 		}
-		return response(answer{status: http.StatusNotFound, body: []byte(text), header: [][2]string{{"Content-Type", "text/plain; charset=UTF-8"}}})
+		done(response(answer{status: http.StatusNotFound, body: []byte(text), header: [][2]string{{"Content-Type", "text/plain; charset=UTF-8"}}}))
+		return
 	}
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	x.mux.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), storedKey{}, objects)))
-	return w.response()
+	if w.later == nil {
+		done(w.response())
+		return
+	}
+	w.later(func(a answer) { done(response(a)) })
 }
 
 func request(req *event.Request, body []byte) (*http.Request, error) {
@@ -227,6 +265,7 @@ type recorder struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
+	later  func(done func(answer)) // instead of them
 }
 
 // Header implements http.ResponseWriter.

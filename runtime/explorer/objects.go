@@ -3,6 +3,7 @@ package explorer
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -165,8 +166,19 @@ func (x *Explorer) instances(r *http.Request) answer {
 		return *missing
 	}
 	q := r.URL.Query()
-	if q.Has("date_start") || q.Has("date_end") {
-		return failure(http.StatusNotImplemented, codeInternal, "minido's explorer does not filter instances by date")
+	var between [2]int64
+	for i, name := range []string{"date_start", "date_end"} {
+		between[i] = int64(i) * math.MaxInt64
+		if given := q.Get(name); given != "" {
+			at, err := time.Parse(time.RFC3339, given)
+			if err != nil || !strings.HasSuffix(given, "Z") {
+				return failure(http.StatusBadRequest, codeInvalid, name+": Invalid ISO datetime")
+			}
+			between[i] = at.UnixMilli()
+		}
+	}
+	if between[0] > between[1] {
+		return failure(http.StatusBadRequest, codeDates, "'date_start' must not be after 'date_end'. Update 'date_start' or 'date_end' so 'date_start' is before or equal to 'date_end'.")
 	}
 	number := func(name string, otherwise int) (int, bool) {
 		n, err := strconv.Atoi(cmp.Or(q.Get(name), strconv.Itoa(otherwise)))
@@ -174,8 +186,11 @@ func (x *Explorer) instances(r *http.Request) answer {
 	}
 	page, ok := number("page", 1)
 	size, also := number("per_page", 25)
-	if !ok || !also || size > 1000 {
-		return failure(http.StatusBadRequest, codeInvalid, "page and per_page: expected positive numbers, per_page up to 1000")
+	switch {
+	case !ok || !also:
+		return failure(http.StatusBadRequest, codeInvalid, "page and per_page: expected positive numbers")
+	case size > 100:
+		return failure(http.StatusBadRequest, codeInvalid, "per_page: Too big: expected number to be <=100")
 	}
 	list, err := x.instancesOf(r, w.Name)
 	if err != nil {
@@ -188,6 +203,7 @@ func (x *Explorer) instances(r *http.Request) answer {
 	if status := q.Get("status"); status != "" {
 		list = slices.DeleteFunc(list, func(i instance) bool { return i.Status != status })
 	}
+	list = slices.DeleteFunc(list, func(i instance) bool { return i.created < between[0] || i.created > between[1] })
 	total := len(list)
 	from := min((page-1)*size, total)
 	return success(append([]instance{}, list[from:min(from+size, total)]...), struct {

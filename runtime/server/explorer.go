@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"strings"
 
+	"minido.dev/minido/durableobject"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/binding"
 	"minido.dev/minido/runtime/binding/driver"
+	"minido.dev/minido/runtime/binding/workflow"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/explorer"
@@ -42,6 +44,19 @@ func explore(s *Server, req *event.Request, done func(*event.Response, error)) {
 		},
 		Driver: func(kind binding.ID) driver.Driver { return s.session.drivers.Of(kind) },
 		Read:   func(file, sql string) ([][]any, error) { return readOnly(s, file, sql) },
+		Execute: func(class, object string, statements []durableobject.Statement, done func([]durableobject.Result, error)) {
+			ref, err := s.Address(class, object)
+			if err != nil {
+				done(nil, err)
+				return
+			}
+			ref.Execute(statements, done)
+		},
+		Workflow: func(name, instance string, ask workflow.Ask, done func([]byte, error)) {
+			workflow.Control(s.session.space, name, instance, ask, done)
+		},
+		Entropy: s.opts.Entropy,
+		Now:     s.opts.Scheduler.Clock().Now,
 	})
 	answer := func(objects map[string][]explorer.Stored) {
 		event.ReadAll(req.Body, maxExplorerBytes, func(body []byte, err error) {
@@ -49,7 +64,7 @@ func explore(s *Server, req *event.Request, done func(*event.Response, error)) {
 				done(plain(413, "explorer: "+err.Error()), nil)
 				return
 			}
-			s.opts.Scheduler.Go("explorer", func() { done(x.Fetch(req, body, objects), nil) })
+			s.opts.Scheduler.Go("explorer", func() { x.Fetch(req, body, objects, func(resp *event.Response) { done(resp, nil) }) })
 		})
 	}
 	if !explorer.NeedsObjects(req) {

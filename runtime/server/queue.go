@@ -1,9 +1,6 @@
 package server
 
-import (
-	"minido.dev/minido/runtime/binding/queue"
-	"minido.dev/minido/runtime/cfapi"
-)
+import "minido.dev/minido/runtime/binding/queue"
 
 // AskQueue asks the broker of a queue of the session; done gets JSON. Safe for
 // concurrent use.
@@ -12,12 +9,5 @@ import (
 //
 // queue.ErrNoQueue.
 func AskQueue(s *Server, name string, ask queue.Ask, done func([]byte, error)) {
-	queue.Control(func(uniqueKey string) cfapi.Namespace {
-		for _, m := range s.session.members {
-			if space := m.space(uniqueKey); space != nil {
-				return space
-			}
-		}
-		return nil
-	}, name, ask, done)
+	queue.Control(s.session.space, name, ask, done)
 }

@@ -28,6 +28,16 @@ type session struct {
 	registry *devregistry.Registry // how other sessions are found; nil if they are not
 }
 
+// space finds the objects of a class in the worker that has it; nil if none does.
+func (x *session) space(uniqueKey string) cfapi.Namespace {
+	for _, m := range x.members {
+		if space := m.space(uniqueKey); space != nil {
+			return space
+		}
+	}
+	return nil
+}
+
 // find is the worker of that name; nil if it does not run in this session. The
 // name is the present one, which a reload may change.
 func (x *session) find(name string) *Server {

@@ -65,7 +65,7 @@ function (native, p) {
     }
   };
 
-  return (DurableObject, RpcTarget, entrypoint, workflowName, stepLimit) => {
+  return (DurableObject, RpcTarget, Response, entrypoint, workflowName, stepLimit) => {
     class WorkflowStep extends RpcTarget {
       #engine;
       #run;
@@ -141,6 +141,9 @@ function (native, p) {
           key TEXT PRIMARY KEY, state TEXT NOT NULL, attempts INTEGER NOT NULL DEFAULT 0, wake INTEGER, event TEXT, value BLOB, error TEXT,
           started INTEGER NOT NULL, ended INTEGER
         );
+        CREATE TABLE IF NOT EXISTS attempts (
+          key TEXT NOT NULL, n INTEGER NOT NULL, started INTEGER NOT NULL, ended INTEGER, error TEXT, config TEXT, PRIMARY KEY (key, n)
+        ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, timestamp INTEGER NOT NULL, payload BLOB NOT NULL)`);
       }
 
@@ -209,6 +212,7 @@ function (native, p) {
         }
         this.#abort("Aborting engine: User called restart");
         this.#sql.exec("DELETE FROM steps WHERE rowid >= ?", first);
+        this.#sql.exec("DELETE FROM attempts WHERE key NOT IN (SELECT key FROM steps)");
         this.#sql.exec("DELETE FROM events");
         this.#set("queued", ", paused = NULL, output = NULL, error = NULL");
         await this.#awake();
@@ -225,6 +229,64 @@ function (native, p) {
         await this.#storage.deleteAll();
         this.#mocked = false;
         this.#tables();
+      }
+
+      // fetch is for people, by the explorer: what an instance is, and what is done to it.
+      async fetch(request) {
+        const ask = await request.json();
+        try {
+          return Response.json((await this.#asked(ask)) ?? {});
+        } catch (e) {
+          const text = e.name === "Error" ? e.message : `${e.name}: ${e.message}`;
+          return new Response(text, { status: e.message.startsWith("(instance.not_found)") ? 404 : e.message.startsWith("(instance.cannot_restart)") ? 409 : 500 });
+        }
+      }
+      async #asked(ask) {
+        switch (ask.op) {
+          case "create":
+            if (!(await this.create(ask.id, ask.params ?? {}))) throw named("WorkflowError", `(instance.already_exists) Workflow instance with id "${ask.id}" already exists`);
+            return;
+          case "details": return this.#details(this.#existing());
+          case "event": return this.sendEvent({ type: ask.type, payload: ask.payload });
+          case "delete": return this.remove();
+          case "pause":
+            await this.pause();
+            if (this.#instance().status === "waitingForPause" && this.#active === 0) await this.waitForStatus("paused");
+            break;
+          case "resume": await this.resume(); break;
+          case "terminate": await this.terminate(); break;
+          case "restart": await this.restart(ask.from); break;
+          default: throw new p.Error(`there is no operation ${ask.op}`);
+        }
+        await this.#watch(() => (this.#instance().status === "queued" ? undefined : { value() {} })); // it begins at once
+        return { status: this.#instance().status };
+      }
+      #details(row) {
+        const at = (ms) => (ms === null || ms === undefined ? null : new p.Date(ms));
+        const [whole] = this.#sql.exec("SELECT * FROM attempts WHERE key = ''").toArray();
+        const steps = [];
+        for (const s of this.#sql.exec("SELECT * FROM steps ORDER BY rowid").toArray()) {
+          const kind = s.key.slice(0, s.key.indexOf(":")), name = s.key.slice(kind.length + 1);
+          const shown = { name, start: at(s.started), end: at(s.ended) };
+          const error = s.error === null ? null : JSONParse(s.error);
+          if (kind === "sleep") {
+            p.ArrayPrototypePush(steps, { ...shown, finished: s.ended !== null, type: "sleep", error });
+          } else if (kind === "event") {
+            p.ArrayPrototypePush(steps, { ...shown, finished: s.ended !== null, type: "waitForEvent", error, output: s.state === "done" ? native.deserialize(s.value) : null });
+          } else {
+            const attempts = [];
+            let config = null;
+            for (const a of this.#sql.exec("SELECT * FROM attempts WHERE key = ? ORDER BY n", s.key).toArray()) {
+              config = a.config === null ? null : JSONParse(a.config);
+              p.ArrayPrototypePush(attempts, { start: at(a.started), end: at(a.ended), success: a.ended === null ? null : a.error === null, error: a.error === null ? null : JSONParse(a.error) });
+            }
+            p.ArrayPrototypePush(steps, { ...shown, success: s.ended === null ? null : s.state === "done", type: "step", output: s.state === "done" ? native.deserialize(s.value) : undefined, config, attempts });
+          }
+        }
+        return {
+          status: row.status, params: native.deserialize(row.params), queued: at(row.created), start: at(whole?.started), end: at(whole?.ended),
+          output: row.output === null ? null : native.deserialize(row.output), error: row.error === null ? null : JSONParse(row.error), steps, step_count: steps.length,
+        };
       }
 
       // What tests ask of an instance, before or after it begins (miniflare:
@@ -312,6 +374,7 @@ function (native, p) {
 
       #set(status, also = "", ...values) {
         this.#sql.exec(`UPDATE instance SET status = ?${also}`, status, ...values);
+        if (finished[status]) this.#sql.exec("UPDATE attempts SET ended = ? WHERE key = ''", DateNow());
         this.#seen();
       }
       async #awake() {
@@ -356,6 +419,7 @@ function (native, p) {
         this.#active = 0;
         this.#since = DateNow();
         this.#set("running");
+        this.#sql.exec("INSERT OR IGNORE INTO attempts (key, n, started) VALUES ('', 0, ?)", DateNow());
         const event = { payload: native.deserialize(row.params), timestamp: new p.Date(row.created), instanceId: row.id, workflowName };
         this.#follow(run, event);
       }
@@ -491,6 +555,8 @@ function (native, p) {
       async #attempt(run, key, name, config, callback, attempt) {
         this.#sql.exec("UPDATE steps SET state = 'running', attempts = ?, wake = NULL WHERE key = ?", attempt, key);
         this.#active++;
+        this.#sql.exec("INSERT OR REPLACE INTO attempts (key, n, started, config) VALUES (?, ?, ?, ?)", key, attempt, DateNow(), JSONStringify(config));
+        const tried = (error) => this.#sql.exec("UPDATE attempts SET ended = ?, error = ? WHERE key = ? AND n = ?", DateNow(), error === undefined ? null : JSONStringify(plain(error)), key, attempt);
         const shown = typeof config.retries.delay === "function" ? { ...config, retries: { ...config.retries, delay: undefined } } : config;
         const ctx = { step: { name, count: +key.slice(key.lastIndexOf("-") + 1) }, attempt, config: shown };
         try {
@@ -503,9 +569,11 @@ function (native, p) {
             throw named("NonRetryableError", `Value returned from step "${name}" is not serialisable`);
           }
           if (bytes.byteLength > maxResultBytes) throw named("WorkflowInternalError", `Step ${key.slice(3)} output is too large. Maximum allowed size is 1MiB.`);
+          tried();
           this.#decide(key, value);
         } catch (e) {
           if (this.#run !== run) return;
+          tried(e);
           if (nonRetryable(e) || attempt > config.retries.limit) this.#refuse(key, e);
           else await this.#retryLater(run, key, config, attempt, { name: key.slice(3), ctx, error: e });
         } finally {

@@ -7,6 +7,9 @@ package workflow
 
 import (
 	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"regexp"
 
 	"github.com/dop251/goja"
@@ -16,6 +19,7 @@ import (
 	"minido.dev/minido/runtime/clone"
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 )
 
 //go:embed binding.js
@@ -122,5 +126,66 @@ func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
 	}
 	made := a.Engine.Load(enginePrelude, native)
 	entrypoint := a.Service(h.Entrypoint(b.Param("class_name"), nil))
-	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), a.RPCTargetClass(), entrypoint, vm.ToValue(b.Param("name")), vm.ToValue(steps)).(*goja.Object)
+	return a.Engine.Call(made, goja.Undefined(), a.DurableObjectClass(), a.RPCTargetClass(), global.Get("Response"), entrypoint, vm.ToValue(b.Param("name")), vm.ToValue(steps)).(*goja.Object)
+}
+
+// Ask is what a person asks of an instance. Op is "create", "details", "pause",
+// "resume", "terminate", "restart", "event" or "delete".
+type Ask struct {
+	Op     string          `json:"op"`
+	ID     string          `json:"id,omitempty"`     // create
+	Params json.RawMessage `json:"params,omitempty"` // create
+	From   json.RawMessage `json:"from,omitempty"`   // restart: the step to begin at
+	Type   string          `json:"type,omitempty"`   // event
+	// Payload is the event's.
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// AskError is what an instance answered that is no success: a text for people, and a
+// status of HTTP, 404 where there is no such instance.
+type AskError struct {
+	Status int
+	Text   string
+}
+
+// Error implements error.
+func (e *AskError) Error() string { return e.Text }
+
+// ErrNoWorkflow is for a Workflow that no worker of the session names.
+var ErrNoWorkflow = errors.New("no worker of this session has a Workflow of that name")
+
+// ValidID reports whether an instance may have an id.
+func ValidID(id string) bool { return len(id) <= 100 && validID.MatchString(id) }
+
+var validID = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9-_]*$`)
+
+// maxControlBytes bounds an answer: the outputs of many steps.
+const maxControlBytes = 64 << 20
+
+// Control asks an instance of a Workflow, which objects finds by its unique key: nil if
+// there is none. done gets its JSON.
+func Control(objects func(uniqueKey string) cfapi.Namespace, name, instance string, ask Ask, done func([]byte, error)) {
+	ns := objects(uniqueKey(name))
+	if ns == nil {
+		done(nil, ErrNoWorkflow)
+		return
+	}
+	body, err := json.Marshal(ask)
+	if err != nil {
+		done(nil, fmt.Errorf("workflow: %w", err))
+		return
+	}
+	request := &event.Request{Method: "POST", URL: "http://workflow/", Body: event.Bytes(body)}
+	ns.Stub(ns.IDs().FromName(instance)).Fetch(request, func(r *event.Response, err error) {
+		if err != nil {
+			done(nil, err)
+			return
+		}
+		event.ReadAll(r.Body, maxControlBytes, func(data []byte, err error) {
+			if err == nil && r.Status != 200 {
+				err = &AskError{r.Status, string(data)}
+			}
+			done(data, err)
+		})
+	})
 }
