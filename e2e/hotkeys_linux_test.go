@@ -179,6 +179,10 @@ func TestHotkeys(t *testing.T) {
 	} else {
 		resp.Body.Close()
 	}
+	for key, want := range map[string]string{"e": `press d for the dashboard.*` + regexp.QuoteMeta(url) + `\S*/cdn-cgi/local/explorer/api`, "t": `There are no tunnels.*--allowed-hosts`, "a": `There are no tunnels.*` + regexp.QuoteMeta(url)} {
+		s.press(key)
+		s.until(`\[` + key + `\] .*` + want)
+	}
 	s.press("R")
 	s.until(`Files changed, reloading|Reloaded`)
 	s.until(`Reloaded\.\r\n`)

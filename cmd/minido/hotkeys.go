@@ -10,6 +10,7 @@ import (
 
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/control"
+	"minido.dev/minido/runtime/explorer"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -25,6 +26,8 @@ type hotkey struct {
 type hotkeys struct {
 	term *terminal
 	list []hotkey
+	// absent says what to use where wrangler has a key that minido does not.
+	absent map[rune]string
 }
 
 // interactive reports whether a person sits at both ends: stdin and stdout are
@@ -72,6 +75,11 @@ func (c *devCommand) listen(ctx context.Context, exit func(), term *terminal, s 
 		{"h?", "help", func() error { h.help(); return nil }},
 		{"xq", "to exit", func() error { exit(); return nil }},
 	}
+	h.absent = map[rune]string{
+		'e': "There are no pages of a local explorer: press d for the dashboard, which shows and edits the same. The explorer's API is at " + s.URL() + explorer.Path + "/api",
+		't': "There are no tunnels: the network is not reached from here. To be reached from other machines, start with --ip 0.0.0.0 and --allowed-hosts.",
+		'a': "There are no tunnels to share an address of. The address is " + s.URL(),
+	}
 	h.help()
 	ended := make(chan struct{})
 	sched.Attend(sch, "hotkeys", func() {
@@ -115,6 +123,9 @@ func (h *hotkeys) press(key rune) {
 			continue
 		}
 		h.warn(k.press())
+	}
+	if text := h.absent[key]; text != "" {
+		h.term.line("[%c] %s", key, text)
 	}
 }
 

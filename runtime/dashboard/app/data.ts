@@ -1,9 +1,9 @@
 import { get, post, type ObjectInfo, type Result } from "./api";
-import { button, fill, h, message } from "./dom";
+import { button, bytes, fill, h, message } from "./dom";
+import { ask, quoted, rowsOf, type Base } from "./edit";
 import { named } from "./objects";
 import { past } from "./past";
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 const page = 100;
 const kept = 30; // statements of the history
 const memory = "minido-statements";
@@ -25,8 +25,11 @@ function table(result: Result): HTMLElement {
     h("tbody", { class: "mono" }, ...result.rows.map(row => h("tr", {}, ...row.map(v => h("td", {}, cell(v)))))));
 }
 
-// data is the page of one object's database: its tables, rows by the page, and SQL
-// that reads.
+type Value = { key: string; bytes: number; text: string; json?: string };
+const storage = "_cf_KV"; // the table of ctx.storage's keys
+
+// data is the page of one object's database: its tables, rows by the page, which are
+// edited, the keys of its storage with their values decoded, and SQL that reads.
 export function data(main: HTMLElement, signal: AbortSignal, className: string, id: string): void {
   if (!className) return choose(main, signal);
   const fault = h("p", { class: "fault", role: "alert" });
@@ -42,6 +45,11 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
     await (from ? showTable(from.table, Math.max(0, from.offset)) : execute(statement.value));
   }, shown => fill(out, shown));
 
+  const bar = h("div", { class: "bar" });
+  const base: Base = {
+    read: (sql, limit) => query(sql, limit),
+    write: async sql => (await post<{ results: Result[] }>("/v1/execute", { class: className, object: id, statements: [{ sql }] })).results[0]!,
+  };
   const query = (sql: string, limit: number) => post<Result>("/v1/sql", { class: className, object: id, sql, limit, ...(moment ? { bookmark: moment } : {}) });
   const remember = (sql: string) => {
     const list = [sql, ...statements().filter(s => s !== sql)].slice(0, kept);
@@ -54,19 +62,50 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
 
   async function showTable(name: string, offset: number): Promise<void> {
     from = { table: name, offset };
+    for (const b of tables.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.dataset.table === name));
+    if (name === storage && moment === "") return showValues(offset === 0 ? "" : last);
     statement.value = `SELECT * FROM ${quoted(name)} LIMIT ${page} OFFSET ${offset}`;
-    const [rows, count] = await Promise.all([query(statement.value, page), query(`SELECT count(*) FROM ${quoted(name)}`, 1)]);
+    const again = (what: string) => { showTable(name, offset).then(() => bar.append(h("span", { class: "good", role: "status" }, what)), error => fill(fault, message(error))); };
+    const [rows, count] = await Promise.all([rowsOf(base, name, page, offset, moment === "" && !className.includes("-"), cell, again), query(`SELECT count(*) FROM ${quoted(name)}`, 1)]);
     const total = Number(count.rows[0]![0]);
-    fill(out, table(rows));
-    fill(note, total === 0 ? "no rows" : `rows ${offset + 1}–${offset + rows.rows.length} of ${total}`);
+    fill(out, rows.table);
+    fill(bar, ...(className.includes("-") ? [h("span", { class: "note" }, "These rows are minido's own: they are edited as a queue or a Workflow.")] : rows.bar));
+    fill(note, total === 0 ? "no rows" : `rows ${offset + 1}–${offset + rows.count} of ${total}`);
     before.disabled = offset === 0;
     next.disabled = offset + page >= total;
-    for (const b of tables.querySelectorAll("button")) b.setAttribute("aria-pressed", String(b.textContent === name));
+  }
+
+  let last = "";
+  async function showValues(after: string): Promise<void> {
+    const found = await post<{ values: Value[]; more: boolean }>("/v1/values", { class: className, object: id, after, limit: page });
+    last = found.values.at(-1)?.key ?? "";
+    const again = (what: string) => { showTable(storage, 0).then(() => bar.append(h("span", { class: "good", role: "status" }, what)), error => fill(fault, message(error))); };
+    statement.value = "";
+    fill(out, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, h("span", { class: "hidden" }, "Edit")), ...["key", "value", "bytes"].map(c => h("th", { scope: "col" }, c)))),
+      h("tbody", { class: "mono" }, ...found.values.map(v => h("tr", {}, h("td", {}, h("button", { type: "button", class: "small", "aria-label": `Edit ${v.key}`, click: () => editValue(v, again) }, "Edit")),
+        h("td", {}, cell(v.key)), h("td", {}, cell(v.text)), h("td", {}, bytes(v.bytes)))))));
+    fill(bar, h("button", { type: "button", click: () => editValue(undefined, again) }, "Put a key"), h("span", { class: "note" }, "What ctx.storage.put() and storage.kv have stored."));
+    fill(note, `${found.values.length} keys${found.more ? ", and more" : ""}`);
+    before.disabled = after === "";
+    next.disabled = !found.more;
+  }
+  function editValue(v: Value | undefined, again: (what: string) => void): void {
+    const key = h("input", { class: "mono wide", "aria-label": "Key", value: v?.key ?? "", disabled: v !== undefined });
+    const value = h("textarea", { class: "mono", rows: 10, "aria-label": "Value, as JSON", spellcheck: false });
+    const plain = !v || v.json !== undefined;
+    value.value = v ? (plain ? JSON.stringify(JSON.parse(v.json!), null, 2) : v.text) : "";
+    value.disabled = !plain;
+    const about = { class: className, object: id };
+    ask(v ? "Edit a key" : "A new key", [h("label", {}, "Key ", key), value, plain ? h("p", { class: "note" }, "The value is JSON.") : h("p", { class: "note" }, "JSON does not have this value: the object's own code is what writes it.")], (close, wrong) => [
+      ...(plain ? [button("Save", async () => { await post("/v1/values/put", { ...about, key: key.value, json: value.value }); close(); again("The value is stored."); }, wrong, { class: "main" })] : []),
+      ...(v ? [button("Delete the key", async () => { await post("/v1/values/delete", { ...about, key: v.key }); close(); again("The key is deleted."); }, wrong)] : []),
+    ]);
   }
 
   async function execute(sql: string): Promise<void> {
     from = undefined;
     before.disabled = next.disabled = true;
+    fill(bar);
     const result = await query(sql, 1000);
     fill(out, table(result));
     fill(note, `${result.rows.length} rows${result.truncated ? ", cut" : ""}`);
@@ -78,14 +117,14 @@ export function data(main: HTMLElement, signal: AbortSignal, className: string, 
   const plan = button("Plan", () => execute("EXPLAIN QUERY PLAN " + statement.value), fault);
 
   fill(main, h("div", { class: "bar" }, h("h1", {}, `Data of ${className}/`, h("span", { class: "mono" }, id.slice(0, 16) + "…")), h("a", { href: "#/objects" }, "All objects")),
-    behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), fault, out);
+    behind, tables, statement, h("div", { class: "bar" }, run, plan, history, h("span", { class: "fill" }), note, before, next), bar, fault, out);
   remember("SELECT name, sql FROM sqlite_schema");
   statement.value = "SELECT name, sql FROM sqlite_schema";
   void (async () => {
     try {
       const found = await query("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY name", 1000);
       if (signal.aborted) return;
-      fill(tables, ...found.rows.map(([name]) => button(String(name), () => showTable(String(name), 0), fault)));
+      fill(tables, ...found.rows.map(([name]) => button(name === storage ? "keys" : String(name), () => showTable(String(name), 0), fault, { "data-table": String(name), title: name === storage ? "ctx.storage.put(), storage.kv" : "" })));
       if (found.rows.length > 0) await showTable(String(found.rows[0]![0]), 0);
       else fill(out, h("p", { class: "note" }, "This object has stored nothing."));
     } catch (error) { fill(fault, message(error)); }

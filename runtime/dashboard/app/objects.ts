@@ -1,5 +1,6 @@
 import { download, get, post, type Facet, type ObjectInfo } from "./api";
 import { button, bytes, fill, h, span } from "./dom";
+import { ask } from "./edit";
 import { List } from "./list";
 
 export const named = (o: ObjectInfo): string => `${o.class}/${o.name ?? o.id}`;
@@ -73,7 +74,9 @@ export function objects(main: HTMLElement, signal: AbortSignal): void {
           const url = URL.createObjectURL(await download("/v1/export", { class: o.class, object: o.id }));
           h("a", { href: url, download: `${o.class}-${o.id.slice(0, 8)}.sqlite` }).click();
           URL.revokeObjectURL(url);
-        }, wrong)),
+        }, wrong),
+        !o.class.includes("-") && button("Delete", () => ask(`Delete what ${named(o)} has stored?`, [h("p", {}, "All its tables, keys and its alarm go, as with deleteAll(). Its past stays: the page of its data can restore it.")],
+          (close, fault) => [button("Delete it", async () => { await act(o, "delete")(); close(); }, fault, { class: "main" })]), wrong, { title: "All that it has stored, and its alarm" })),
       wrong);
   }
 
