@@ -24,26 +24,31 @@ func (r *Realm) defineKV() {
 	r.kv = engine.DefineClass(r.eng, engine.ClassDef[*syncKV]{
 		Name: "SyncKvStorage",
 		Methods: []engine.Method[*syncKV]{
-			method("get", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
+			kvMethod("get", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "get", "string")
 				if v := k.o.storage.value(r.text(c.Argument(0))); v != nil {
 					return v
 				}
 				return goja.Undefined()
 			}),
-			method("put", 2, func(k *syncKV, c goja.FunctionCall) goja.Value {
+			kvMethod("put", 2, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "put", "string")
 				r.need(c, 2, "SyncKvStorage", "put", "Value")
 				k.o.storage.put(r.text(c.Argument(0)), c.Argument(1)) // undefined is a value here
 				return goja.Undefined()
 			}),
-			method("delete", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
+			kvMethod("delete", 1, func(k *syncKV, c goja.FunctionCall) goja.Value {
 				r.need(c, 1, "SyncKvStorage", "delete", "string")
 				return r.vm.ToValue(k.o.storage.delete(r.text(c.Argument(0))))
 			}),
-			method("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.storage.listSync(c.Argument(0)) }),
+			kvMethod("list", 1, func(k *syncKV, c goja.FunctionCall) goja.Value { return k.o.storage.listSync(c.Argument(0)) }),
 		},
 	})
+}
+
+// kvMethod is a method of objects whose class has SQLite.
+func kvMethod(name string, length int, fn func(*syncKV, goja.FunctionCall) goja.Value) engine.Method[*syncKV] {
+	return method(name, length, needsSQLite(legacyKV, fn))
 }
 
 // listSync returns an iterable iterator of [key, value].

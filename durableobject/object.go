@@ -109,6 +109,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 		if thrown := r.eng.Try(obj.construct); thrown != nil {
 			ev := r.iso.CF.Failure(thrown)
 			ev.ObjectReset, ev.Remote = true, false
+			r.eng.Uncaught.Tell(thrown) // a caller that catches it shows it to nobody
 			obj.fail(ev)
 			return
 		}

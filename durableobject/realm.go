@@ -20,6 +20,8 @@ type Realm struct {
 	vm     *goja.Runtime
 	points *killpoint.Points
 	compat func(compat.Flag) bool
+	// legacy reports whether a class has the storage of before SQLite.
+	legacy func(class string) bool
 
 	state    *engine.Class[*Object]
 	storage  *engine.Class[*Object]
@@ -38,9 +40,11 @@ type Realm struct {
 	listIter, rowIter, rawIter iterators
 }
 
-// NewRealm defines the classes. Call it on the isolate's loop.
-func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag compat.Flag) bool) *Realm {
-	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat}
+// NewRealm defines the classes. legacy says of an exported class whether it has the
+// storage of before SQLite, which has neither storage.sql nor storage.kv. Call it on
+// the isolate's loop.
+func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag compat.Flag) bool, legacy func(class string) bool) *Realm {
+	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat, legacy: legacy}
 	r.listIter, r.rowIter = r.defineIterators("ListIterator"), r.defineIterators("RowIterator")
 	r.alarmInfo = engine.DefineClass(r.eng, engine.ClassDef[struct{}]{Name: "AlarmInvocationInfo"})
 	r.defineState()

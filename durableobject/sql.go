@@ -32,6 +32,7 @@ func (r *Realm) defineSQL() {
 		},
 		Accessors: []engine.Accessor[*sqlAPI]{{Name: "databaseSize", Get: func(s *sqlAPI, _ *goja.Object) goja.Value {
 			s.o.ctx.Check()
+			needSQLite(s.o, legacySQL)
 			n, err := s.o.db().DatabaseSize()
 			if err != nil {
 				r.storageError(err)
@@ -110,6 +111,7 @@ func (o *storage) exec(call goja.FunctionCall) goja.Value {
 	r := o.realm
 	r.need(call, 1, "SqlStorage", "exec", "String")
 	query := r.text(call.Arguments[0])
+	needSQLite(o.Object, legacySQL)
 	var args []any
 	if len(call.Arguments) > 1 {
 		args = make([]any, len(call.Arguments)-1)

@@ -61,10 +61,24 @@ func additionalStub(files []string) string {
 // computed finds the additional module that from names by a specifier which
 // the bundle did not know: relative to from, as workerd resolves module names.
 func (in *instance) computed(from *record, spec string) (target, bool) {
-	name := from.name
-	if from.whole != nil {
-		name = from.whole.name
-	}
-	id, ok := in.b.additional[path.Join(path.Dir(name), spec)]
+	id, ok := in.b.additional[path.Join(from.folder(), spec)]
 	return target{module: id}, ok
+}
+
+// folder is where r's relative specifiers start.
+func (r *record) folder() string {
+	if r.whole != nil {
+		return path.Dir(r.whole.name)
+	}
+	return path.Dir(r.name)
+}
+
+// absent is what workerd calls a module that from names and nobody has: a relative
+// specifier is a path below the folder of the entry.
+func (in *instance) absent(from *record, spec string) string {
+	if !strings.HasPrefix(spec, ".") {
+		return spec
+	}
+	root := in.records[in.b.entry].folder()
+	return strings.TrimPrefix(path.Join(from.folder(), spec), root+"/")
 }

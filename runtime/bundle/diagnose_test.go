@@ -101,7 +101,7 @@ try { const name = "dyn"; require(name) } catch (e) { log(e.message) }
 		`No such module "node:fs": minido does not provide it (imported by node_modules/pkg/index.js)`,
 		`x.wasm is no WebAssembly module that can be loaded: BufferSource argument is empty (imported by node_modules/pkg/index.js)`,
 		`require.resolve is not available in Workers (imported by node_modules/pkg/index.js)`,
-		`Cannot find module "dyn": only modules imported by a literal name are part of the bundle (imported by main.ts)`,
+		`No such module "dyn".`,
 		`Cannot find module "nowhere" (imported by main.ts)`)
 }
 

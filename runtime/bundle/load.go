@@ -419,21 +419,21 @@ func (in *instance) exports(r *record) goja.Value {
 	}
 }
 
-// meta is import.meta.
+// meta is import.meta: as in workerd it has no properties, and no prototype. In tests
+// it is what vitest makes of it.
 func (in *instance) meta(r *record) goja.Value {
-	o := in.vm.NewObject()
-	url := "file:///" + r.name
-	if !filepath.IsAbs(r.path) {
-		url = r.path
+	if !in.b.bundler.opts.Mocks {
+		return in.vm.CreateObject(nil)
 	}
-	if in.b.bundler.opts.Mocks && filepath.IsAbs(r.path) { // as vitest has it
+	o := in.vm.NewObject()
+	url := r.path
+	var failed error
+	if filepath.IsAbs(r.path) {
 		place := filepath.ToSlash(r.path)
 		url = "file:///" + strings.TrimPrefix(place, "/")
-		if err := errors.Join(o.Set("filename", place), o.Set("dirname", path.Dir(place))); err != nil {
-			in.throw(err)
-		}
+		failed = errors.Join(o.Set("filename", place), o.Set("dirname", path.Dir(place)))
 	}
-	if err := errors.Join(o.Set("url", url), o.Set("main", r.id == in.b.entry)); err != nil {
+	if err := errors.Join(failed, o.Set("url", url), o.Set("main", r.id == in.b.entry)); err != nil {
 		in.throw(err)
 	}
 	return o

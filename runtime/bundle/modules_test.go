@@ -195,11 +195,11 @@ async function* g() { yield 1; yield* [2] }
 function h(tag: string, props: unknown, ...kids: string[]) { return tag + kids.length }
 { using d = { [Symbol.dispose]() { log("disposed") } }; log("body") }
 const c = new C();
-log(c.q, c.p, C.s, E.A, N.x, <div>a</div>, C.name, import.meta.url);
+log(c.q, c.p, C.s, E.A, N.x, <div>a</div>, C.name, typeof import.meta, import.meta.url, Reflect.ownKeys(import.meta).length, Object.getPrototypeOf(import.meta));
 (async () => { for await (const v of g()) log("v", v) })();
 `,
 	}, Options{Entry: "main.tsx"})
-	r.wantLog("dec method m", "body", "disposed", "1 2 3 4 5 div1 C file:///main.tsx", "v 1", "v 2")
+	r.wantLog("dec method m", "body", "disposed", "1 2 3 4 5 div1 C object undefined 0 null", "v 1", "v 2")
 }
 
 // Two valid forms that goja's parser refuses are rewritten.

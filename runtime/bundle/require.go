@@ -28,8 +28,12 @@ func (in *instance) requireOf(r *record) goja.Value {
 
 // failure is the Error that an import throws when it runs.
 func (in *instance) failure(r *record, text string) goja.Value {
+	return in.newError(fmt.Sprintf("%s (imported by %s)", text, r.name))
+}
+
+func (in *instance) newError(text string) goja.Value {
 	ctor, ok := goja.AssertConstructor(in.vm.GlobalObject().Get("Error"))
-	msg := in.vm.ToValue(fmt.Sprintf("%s (imported by %s)", text, r.name))
+	msg := in.vm.ToValue(text)
 	if ok {
 		if o, err := ctor(nil, msg); err == nil {
 			return o
@@ -50,7 +54,7 @@ func (in *instance) require(from *record, tagged string) goja.Value {
 			t, known = in.computed(from, tagged)
 		}
 		if !known {
-			panic(in.failure(from, fmt.Sprintf("Cannot find module %q: only modules imported by a literal name are part of the bundle", tagged)))
+			panic(in.newError(fmt.Sprintf("No such module %q.", in.absent(from, tagged)))) // workerd's text
 		}
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
+	"strings"
 
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
@@ -39,6 +40,19 @@ func (x *exchange) respond(resp *event.Response) {
 	}
 }
 
+// joined are the names that workerd knows by number: a field of several values is one
+// line of the response. Of other names, and of Set-Cookie, each value is a line.
+var joined = func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range strings.Fields(`accept-charset accept-encoding accept-language accept-ranges accept access-control-allow-origin age allow authorization
+		cache-control cf-cache-status cf-ray content-disposition content-encoding content-language content-location content-range content-type cookie date etag
+		expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified link location max-forwards proxy-authenticate
+		proxy-authorization range referer refresh retry-after sec-websocket-protocol server strict-transport-security user-agent vary via www-authenticate`) {
+		all[name] = true
+	}
+	return all
+}()
+
 // head fills the response's header in and returns the body to send, nil for
 // none, and its length, -1 if it is not known.
 func (x *exchange) head(resp *event.Response) (int64, event.Body) {
@@ -52,6 +66,10 @@ func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 		switch name := textproto.CanonicalMIMEHeaderKey(f.Name); name {
 		case "Connection", "Keep-Alive", "Transfer-Encoding", "Upgrade", "Trailer", "Content-Length":
 		default:
+			if known := h[name]; len(known) > 0 && joined[strings.ToLower(name)] {
+				h[name] = []string{known[0] + ", " + f.Value}
+				continue
+			}
 			h[name] = append(h[name], f.Value)
 		}
 	}

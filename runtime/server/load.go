@@ -82,7 +82,10 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 				done(&LoadError{err.Error()})
 				return
 			}
-			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat)
+			w.realm = durableobject.NewRealm(w.iso, s.opts.Points, p.Compat, func(class string) bool {
+				c, ours := p.Class(class)
+				return ours && !c.SQLite()
+			})
 			w.exports, w.classes = w.iso.ExportNames(), w.iso.Classes()
 			done(s.checkExports(p, w))
 		})
