@@ -206,6 +206,15 @@ func (o *Object) deliverIn(f *engine.Frame, cause string, fn func(), refused fun
 	})
 }
 
+// Born calls done when the object has been constructed, with what blockConcurrencyWhile
+// holds up, or with why it could not be. Call it on the loop, outside any turn.
+func (o *Object) Born(done func(error)) {
+	o.deliver("start", func() {
+		o.done()
+		done(nil)
+	}, done)
+}
+
 // done ends an event that deliver started.
 func (o *Object) done() {
 	o.running--

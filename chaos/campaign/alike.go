@@ -68,6 +68,17 @@ func together(plans []fault.Plan, c Case) []group {
 	return groups
 }
 
+// upgrading are groups of one whose first lives are those that c has recorded.
+func upgrading(plans []fault.Plan, c Case) []group {
+	groups := alone(plans)
+	for i, p := range plans {
+		if !p[0].Deploy {
+			groups[i].known = []*world.Recording{c.recording}
+		}
+	}
+	return groups
+}
+
 // again are the groups of plans that kill once more, at the points of c, after
 // those of g, of which c is the result.
 func (g group) again(c Case) []group {

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
@@ -35,7 +34,8 @@ const frozenDir = "frozen"
 // after open, but for the report.
 type campaign struct {
 	Options
-	config    string // the wrangler file
+	config    string    // the wrangler file
+	versions  []version // the project, and those of Options.Then
 	cache     string
 	dir       string
 	workshop  *evidence.Workshop // nil: cases run in dir
@@ -54,10 +54,10 @@ type campaign struct {
 	cases    int // directories made
 	recorded int // bytes of recordings
 	marks    map[string]bool
-	known    map[string]*reference          // runs without faults, by what was lost in them
-	masks    map[time.Duration]*oracle.Mask // that were learnt, by the clients' pace
-	unharmed *oracle.State                  // what this campaign's own run without faults left
-	passing  map[string]int                 // of what clients were told, how often a difference did not last
+	known    map[string]*reference   // runs without faults, by what was lost in them
+	masks    map[maskOf]*oracle.Mask // that were learnt
+	unharmed *oracle.State           // what this campaign's own run without faults left
+	passing  map[string]int          // of what clients were told, how often a difference did not last
 }
 
 // with opens a campaign, runs it, and ends whatever it started.
@@ -72,7 +72,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
 	}
 	began := c.clock.Now()
-	err = c.open()
+	err = c.open(ctx)
 	if err == nil {
 		err = run(c, ctx)
 		err = errors.Join(err, c.close())
@@ -100,7 +100,7 @@ func codeOf(err error) int {
 	return chaos.CodeOf(err)
 }
 
-func (c *campaign) open() (err error) {
+func (c *campaign) open(ctx context.Context) (err error) {
 	if c.config, err = chaos.FindConfig(c.Project, c.Env, c.Vars); err != nil {
 		return err
 	}
@@ -108,6 +108,9 @@ func (c *campaign) open() (err error) {
 		return err
 	}
 	c.report.Dir = c.dir
+	if err := c.openVersions(ctx); err != nil {
+		return err
+	}
 	if c.cases, err = lastCase(c.dir); err != nil {
 		return err
 	}
@@ -274,7 +277,7 @@ func (c *campaign) add(r Case) {
 	defer c.mu.Unlock()
 	c.report.Cases = append(c.report.Cases, r)
 	if r.SameAs == "" {
-		c.report.Kills += len(r.Kills)
+		c.report.Kills += r.Deaths()
 		c.report.PlayedBack += r.PlayedBack
 	} else {
 		c.report.Same++

@@ -44,8 +44,18 @@ type caseRun struct {
 	end      copied          // the files at rest
 	begin    time.Time       // of the simulation, zero for its usual one
 	// asking is a run that only shows whether what clients are told otherwise lasts.
-	asking bool
-	told   []oracle.Difference // of such a run
+	asking  bool
+	told    []oracle.Difference // of such a run
+	at      int                 // of camp.versions: what the present life loads
+	ends    []lifeEnd           // of the lives so far
+	waking  bool                // the present life only wakes what the last one has left at rest
+	atRest  bool                // the present life was deployed at rest
+	woken   bool                // the present life has had every object constructed
+	toWake  bool                // the next life will
+	between bool                // a death has cut a version that another one follows
+	idle    bool                // clients do nothing in the present life
+	passed  [][]string          // the labels of the points of each life, but of one that wakes
+	unborn  []string            // objects that could not be
 	// reference is set for a run without faults that others are compared with.
 	reference *reference
 	result    Case

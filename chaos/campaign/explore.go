@@ -27,6 +27,20 @@ func (c *campaign) clean(ctx context.Context) (Case, error) {
 	if err == nil {
 		err = c.settle(&r, true)
 	}
+	return c.unharmedIf(r, err)
+}
+
+// unharmedBy is clean for a run of a plan that does no harm.
+func (c *campaign) unharmedBy(ctx context.Context, plan fault.Plan) (Case, error) {
+	r, err := c.slots[0].run(ctx, group{plan: plan})
+	if err == nil {
+		err = c.settle(&r, true)
+	}
+	return c.unharmedIf(r, err)
+}
+
+// unharmedIf says whether a run without faults is one.
+func (c *campaign) unharmedIf(r Case, err error) (Case, error) {
 	if err != nil {
 		return r, err
 	}
@@ -102,6 +116,16 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 				plans = append(plans, fault.Plan{f})
 			}
 		}
+		if c.newest() > 0 {
+			upgraded, err := c.upgradeAtRest(ctx)
+			if errors.Is(err, errFailedClean) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			plans = c.upgrades(clean, upgraded)
+		}
 		c.report.Points, c.report.Questions = len(plans), clean.Questions
 		if len(plans) == 0 && len(clean.Points) > 0 {
 			return &chaos.UsageError{Text: fmt.Sprintf("none of the %d effect points of the run without faults is one at which %s can happen", len(clean.Points), o.Fault.Kind())}
@@ -111,6 +135,10 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		}
 		plans = c.choose(plans)
 		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)
+		together := together
+		if c.newest() > 0 {
+			together = upgrading
+		}
 		results, err := c.visit(ctx, together(plans, clean))
 		if err == nil && c.Schedules > 0 && c.Pace == 0 && c.Shard <= 1 { // what follows depends on what was found
 			err = c.schedules(ctx, clean)

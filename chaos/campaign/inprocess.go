@@ -27,6 +27,7 @@ import (
 const (
 	serveLimit   = 20 * time.Second
 	pendingLimit = 10 * time.Second
+	wakeLimit    = 20 * time.Second
 	// deathLimit is how long after a client has lost its connection its server's death
 	// may show.
 	deathLimit = time.Second
@@ -43,6 +44,7 @@ const (
 type processWorld struct {
 	camp    *campaign
 	slot    *slot
+	run     *caseRun
 	session *drive.Session
 	log     *os.File
 	dir     string // of the case
@@ -69,7 +71,7 @@ type processWorld struct {
 }
 
 func (s *slot) processWorld(ctx context.Context, r *caseRun) *processWorld {
-	w := &processWorld{camp: s.camp, slot: s, log: r.log, dir: r.dir, state: filepath.Join(r.dir, "state"), loud: func() {}, stop: func() {}}
+	w := &processWorld{camp: s.camp, slot: s, run: r, log: r.log, dir: r.dir, state: filepath.Join(r.dir, "state"), loud: func() {}, stop: func() {}}
 	r.history = history.NewRecorder(s.camp.clock, r.events)
 	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
 	r.session.Pace(r.pace)
@@ -81,7 +83,7 @@ func (s *slot) processWorld(ctx context.Context, r *caseRun) *processWorld {
 		s.model.begin(r.history, r.plan.Upstream(false))
 	}
 	if !s.camp.NoStandby {
-		s.stock(len(r.lives))
+		s.stock(r.camp.loads(len(r.lives)))
 		s.await(ctx)
 	}
 	return w
@@ -93,7 +95,7 @@ func (w *processWorld) Now() time.Time { return w.camp.clock.Now() }
 // Begin implements World.
 func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b born, err error) {
 	w.n, w.life = n, life
-	if w.child, err = w.slot.take(ctx, w.log); err != nil {
+	if w.child, err = w.slot.take(ctx, w.log, w.run.at); err != nil {
 		return b, err
 	}
 	b.url, err = w.child.Serve(ctx, serveLimit, w.order())
@@ -247,8 +249,18 @@ func (w *processWorld) recovered() {
 	w.settled = true
 	w.loud()
 	if w.restocks {
-		w.slot.stock(w.n + 1)
+		w.slot.stock(w.camp.loads(w.n + 1))
 	}
+}
+
+// Wake implements World.
+func (w *processWorld) Wake(ctx context.Context) ([]string, error) {
+	unborn, err := w.child.Wake(ctx, wakeLimit)
+	var exit *process.ExitError
+	if w.life.Kill() != nil && errors.As(err, &exit) && exit.Exit.SelfKilled() {
+		return nil, errDied
+	}
+	return unborn, err
 }
 
 // Kill implements World.
@@ -256,7 +268,10 @@ func (w *processWorld) Kill() error {
 	if err := w.child.Kill(); err != nil {
 		return err
 	}
-	return w.gone()
+	if exit, _ := w.child.Exit(); !exit.Killed {
+		return fmt.Errorf("campaign: %w", w.child.ExitError())
+	}
+	return nil
 }
 
 // gone says whether a child that has ended did so as the plan says.
@@ -306,12 +321,12 @@ func (w *processWorld) Death() (remains, error) {
 	}
 	left.since = before
 	f, n := w.life.Kill(), len(left.points)
-	if f.Point != "" {
+	if f != nil && f.Point != "" {
 		if err := diedWhereAimed(f.Point, left.points); err != nil {
 			return left, err
 		}
 	}
-	if f.After == 0 && n > 0 { // else it may have done nothing for long
+	if f != nil && f.After == 0 && !f.Deploy && n > 0 { // else it may have done nothing for long
 		w.died = time.Unix(0, left.points[n-1].AtNs)
 	}
 	return left, nil

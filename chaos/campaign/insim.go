@@ -40,6 +40,7 @@ const lookAgain = world.DefaultLimit / 2
 // that drops the server where it stands.
 type simWorld struct {
 	camp       *campaign
+	run        *caseRun
 	system     *sim.System
 	known      []*world.Recording // of the plan's first lives
 	playedBack int                // lives
@@ -84,7 +85,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	if step := s.camp.Step; step != nil && r.log != nil {
 		step.attach(system)
 	}
-	w := &simWorld{camp: s.camp, system: system, known: r.known, horizon: s.camp.Horizon, living: &r.result.living}
+	w := &simWorld{camp: s.camp, run: r, system: system, known: r.known, horizon: s.camp.Horizon, living: &r.result.living}
 	if r.reference != nil {
 		w.horizon = r.reference.horizon
 	}
@@ -96,20 +97,27 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 
 // worldOptions describe the server as package child runs it.
 func (c *campaign) worldOptions(seed uint64) world.Options {
-	vars := append([]string{}, c.Vars...)
-	if c.SinkVar != "" {
-		vars = append(vars, c.SinkVar+":http://"+sinkHost)
-	}
 	o := world.Options{Seed: seed, CacheDir: c.cache, Bundles: c.bundles, Eviction: pool.Policy{Hibernate: c.Idle}, Limits: sqlstore.Local}
 	if c.Sigkill {
 		o.Dead = killpoint.KillSelf
 	}
 	if c.AI != nil {
 		o.AI = "http://" + modelHost
-		vars = append(modelVars(o.AI), vars...)
 	}
-	o.Config = config.Options{ConfigPath: c.config, Env: c.Env, Vars: vars}
+	o.Config = *c.configOf(c.versions[0])
 	return o
+}
+
+// configOf is a version of the project in a simulation.
+func (c *campaign) configOf(v version) *config.Options {
+	vars := append([]string{}, c.Vars...)
+	if c.SinkVar != "" {
+		vars = append(vars, c.SinkVar+":http://"+sinkHost)
+	}
+	if c.AI != nil {
+		vars = append(modelVars("http://"+modelHost), vars...)
+	}
+	return &config.Options{ConfigPath: v.config, Env: c.Env, Vars: vars, Add: config.Named(v.name), AddFrom: "the version before"}
 }
 
 // serveUpstreams puts what outlives the server on the simulation's network.
@@ -148,11 +156,12 @@ func (w *simWorld) Begin(_ context.Context, n int, life fault.Plan) (b born, err
 	if err != nil {
 		return b, fmt.Errorf("campaign: %w", err)
 	}
+	v := w.run.version()
 	if kill != nil && len(life) == 1 && !f.Power && n < len(w.known) && w.known[n].Fit() {
 		w.playedBack++
 		err = w.system.PlayBack(w.known[n], kill)
 	} else {
-		err = w.system.Live(sim.Life{Kill: kill, Power: f != nil && f.Power, Faults: life})
+		err = w.system.Live(sim.Life{Kill: kill, Power: f != nil && f.Power, Faults: life, Config: w.camp.configOf(v)})
 	}
 	switch {
 	case errors.Is(err, world.ErrKilled):
@@ -267,6 +276,23 @@ func (w *simWorld) idle() (happening, error) {
 		return happening{}, err
 	}
 	return happening{what: rested}, nil
+}
+
+// Wake implements World.
+func (w *simWorld) Wake(context.Context) (unborn []string, err error) {
+	woken := false
+	var failed error
+	server.Wake(w.system.World.Server, func(list []pool.Unborn, err error) {
+		woken, failed = true, err
+		for _, u := range list {
+			unborn = append(unborn, u.String())
+		}
+	})
+	err = w.system.World.Until(func() bool { return woken })
+	if errors.Is(err, world.ErrKilled) {
+		return unborn, errDied
+	}
+	return unborn, errors.Join(err, failed)
 }
 
 // Kill implements World.

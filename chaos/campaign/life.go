@@ -32,7 +32,8 @@ func (r *caseRun) play(ctx context.Context) error {
 			life = r.lives[n]
 		}
 		died, err := r.live(ctx, n, life)
-		if died && r.reference != nil {
+		born := r.reference != nil && r.reference.birth != ""
+		if died && born && r.camp.newest() == 0 {
 			left, err := r.world.Death()
 			if err != nil {
 				return err
@@ -40,9 +41,11 @@ func (r *caseRun) play(ctx context.Context) error {
 			return r.reference.take(r, left.dir, false)
 		}
 		if died {
+			r.idle = born
 			if err := r.bury(n, life); err != nil {
 				return err
 			}
+			r.follow(life.Kill())
 			continue
 		}
 		var early *end
@@ -56,7 +59,8 @@ func (r *caseRun) play(ctx context.Context) error {
 // live runs one life: until its kill has ended it, or until the system is at rest.
 func (r *caseRun) live(ctx context.Context, n int, life fault.Plan) (dead bool, err error) {
 	who := serverName(n)
-	r.history.Add(history.Event{Kind: history.Start, Who: who})
+	r.history.Add(r.startOf(n))
+	r.woken = false
 	b, err := r.world.Begin(ctx, n, life)
 	if errors.Is(err, errDied) {
 		return true, nil
@@ -72,7 +76,14 @@ func (r *caseRun) live(ctx context.Context, n int, life fault.Plan) (dead bool, 
 	if k := len(r.result.Kills); k > 0 {
 		r.result.Kills[k-1].ReadyMs = b.readyMs
 	}
-	r.world.Drive(ctx, r.driver)
+	if !r.waking && !r.idle {
+		hold := 0
+		if f := life.Kill(); f != nil {
+			hold = f.Step
+		}
+		r.session.Hold(hold)
+		r.world.Drive(ctx, r.driver)
+	}
 	dead, err = r.attend(ctx, life.Kill())
 	return dead, r.world.Leave(dead, err)
 }
@@ -92,6 +103,9 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err er
 		case due:
 			return true, r.world.Kill()
 		case driven:
+			if r.session.Held() && errors.Is(h.err, drive.ErrUnsent) {
+				continue // its clients go on in the next life
+			}
 			if err := r.stopped(h.err); err != nil {
 				return false, err
 			}
@@ -101,13 +115,26 @@ func (r *caseRun) attend(ctx context.Context, f *fault.Fault) (dead bool, err er
 				r.world.Drive(ctx, breakRest{})
 			}
 		case rested:
+			if r.wakes(f) {
+				if err := r.wake(ctx); errors.Is(err, errDied) {
+					return true, nil
+				} else if err != nil {
+					return false, err
+				}
+				continue
+			}
 			switch {
+			case f != nil && f.Deploy:
+				return true, r.world.Kill()
 			case f != nil && f.After > 0: // nothing would happen until then
 				return true, r.world.Kill()
 			case f != nil:
 				r.miss(*f, "the system came to rest before")
-			case !r.driver.Finished():
+			case !r.driver.Finished() && !r.waking && !r.idle:
 				return false, ended(Broken, "the clients have not done all that they should")
+			case r.at > 0 && !r.woken:
+				r.toWake = true // what has recovered by itself is judged as it is now
+				return true, r.world.Kill()
 			}
 			return false, nil
 		}
@@ -155,10 +182,24 @@ func (r *caseRun) bury(n int, life fault.Plan) error {
 	if err := r.take(n, life, left); err != nil {
 		return err
 	}
-	k := Kill{AtMs: at}
-	if i := len(left.points); i > 0 {
+	k := Kill{AtMs: at, Deploy: r.toWake}
+	f := life.Kill()
+	switch i := len(left.points); {
+	case r.toWake:
+		k.Point = history.AtRest
+	case f != nil && f.Deploy:
+		k.Deploy, k.Point = true, f.String()
+	case i > 0:
 		k.Point = left.points[i-1].Label
 	}
+	if r.at > 0 && r.at < r.camp.newest() && !k.Deploy {
+		r.between = true
+	}
+	if !r.waking {
+		r.passed = append(r.passed, labelsOf(left.points))
+	}
+	sent, answered := r.session.Steps()
+	r.ends = append(r.ends, lifeEnd{sent, answered})
 	r.history.Add(history.Event{Kind: history.Kill, Who: serverName(n), Text: k.Point})
 	// The files are read when the case is over: the next server must not wait for it.
 	r.copies = append(r.copies, left.copied)
@@ -226,6 +267,13 @@ func (r *caseRun) takeActs(began time.Time, life fault.Plan, acted []process.Act
 
 func msBetween(from, to time.Time) float64 { return float64(to.Sub(from).Microseconds()) / 1000 }
 
+func labelsOf(points []process.Point) (labels []string) {
+	for _, p := range points {
+		labels = append(labels, p.Label)
+	}
+	return labels
+}
+
 // firstCommit is the first of points that follows a commit.
 func firstCommit(points []process.Point) (process.Point, bool) {
 	for _, p := range points {
@@ -246,12 +294,22 @@ func (r *caseRun) judge(ctx context.Context, n int, life fault.Plan, restless bo
 	if err := r.take(n, life, left); err != nil {
 		return err
 	}
-	for i, p := range left.points {
-		if r.result.pass(p.Label) && left.states != nil {
+	labels := labelsOf(left.points)
+	if r.waking { // the life before is the one whose points a plan names
+		labels = r.passed[len(r.passed)-1]
+	} else {
+		r.passed = append(r.passed, labels)
+	}
+	for i, label := range labels {
+		if r.result.pass(label) && left.states != nil && r.at == 0 {
 			r.result.states = append(r.result.states, left.states[i])
 		}
 	}
-	r.result.recording, r.result.trace = left.recording, left.trace
+	r.result.trace, r.result.passed = left.trace, r.passed
+	if r.at == 0 {
+		r.result.recording = left.recording
+	}
+	r.result.steps, _ = r.session.Steps()
 	for _, never := range r.lives[min(n+1, len(r.lives)):] {
 		for _, f := range never {
 			r.miss(f, "the life that it belongs to never began")
@@ -294,7 +352,11 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless, bounded boo
 		return err
 	}
 	r.end = end
-	rest, err := end.read(true)
+	last := end
+	if r.waking {
+		last = r.copies[len(r.copies)-1]
+	}
+	rest, err := last.read(true)
 	if err != nil {
 		return err
 	}
@@ -332,6 +394,13 @@ func (r *caseRun) readDeaths() ([]check.Snapshot, error) {
 // ask takes into c what the checkers say to e.
 func (r *caseRun) ask(ctx context.Context, c *Case, e check.Evidence) error {
 	c.Violations, c.Checkers = check.Judge(r.camp.checkers, e)
+	if r.at > 0 {
+		found, err := r.upgraded(ctx, e)
+		if err != nil {
+			return err
+		}
+		c.Violations, c.Checkers = append(c.Violations, found...), append(c.Checkers, upgrade)
+	}
 	if r.camp.Script != nil {
 		found, marks, err := r.camp.Script.Check(r.driver, e)
 		if err != nil {

@@ -62,6 +62,10 @@ type Options struct {
 	// CommandVars are those of Vars that a replay has to name, because the script
 	// does not.
 	CommandVars []string
+	// Then are the versions of the project that follow it: each is another project, or a
+	// commit of the project's repository, whose worker gets the project's name. Each death,
+	// and each deploy of a plan, is followed by the next of them, until there is none.
+	Then []string
 	// Steps are what the clients do, one after the other; without them Script does.
 	Steps  []drive.Step
 	Script Script
@@ -197,6 +201,8 @@ func (o Options) complete() (Options, error) {
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
 	case (o.For != 0 || o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
 		return o, usage("--for, --self-check, --each and --sigkill belong to --mode sim.")
+	case len(o.Then) > 0 && o.Schedules != 0:
+		return o, usage("--schedules and --then exclude each other: an order of messages ends no life, so no other version would be loaded.")
 	case o.Schedules != 0 && o.Mode != Sim:
 		return o, usage("--schedules belongs to --mode sim: real processes choose their own order.")
 	case o.Schedules < 0 || o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Timeout < 0 || o.Max < 0:
@@ -266,6 +272,9 @@ func (o Options) replay(plan fault.Plan) string {
 	words := []string{"minido", "chaos", "replay", o.Project}
 	if o.Mode == Sim {
 		words = append(words, "--mode", string(Sim), "--seed", strconv.FormatUint(o.Seed, 10))
+	}
+	for _, v := range o.Then {
+		words = append(words, "--then", v)
 	}
 	for _, s := range o.Steps {
 		words = append(words, s.Flag()...)

@@ -40,6 +40,7 @@ type reference struct {
 	seen   map[string]int
 	state  *oracle.State // nil if there is none to compare with
 	broken map[string]bool
+	steps  int
 	err    error
 }
 
@@ -55,7 +56,9 @@ type terms struct {
 	// delays, of messages, are the run's plan.
 	ranks  []int
 	delays fault.Plan
-	birth  string // a point at which an object has been constructed, and the run ends
+	// deploys are where the versions follow each other.
+	deploys fault.Plan
+	birth   string // a point at which an object has been constructed, and the run ends
 }
 
 // cutCall is a client's request whose answer a fault has cut: the nth of its kind.
@@ -112,7 +115,7 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	f.state, f.broken, f.points, f.trace = &state, answeredBadly(events), r.result.Points, r.result.trace
+	f.state, f.broken, f.points, f.trace, f.steps = &state, answeredBadly(events), r.result.Points, r.result.trace, r.result.steps
 	f.atOnce = overlapping(events)
 	return nil
 }
@@ -198,7 +201,7 @@ func (r *caseRun) cutIn(events []history.Event) []cutCall {
 // run without faults is compared with nothing: it shows what differs between a
 // simulation and real processes.
 func (r *caseRun) readState(dir string) error {
-	unharmed := len(r.plan) == 0 && !r.evidence.Restless && !r.camp.NoDifferential
+	unharmed := r.plan.Deploys() && r.at == r.camp.newest() && !r.evidence.Restless && !r.camp.NoDifferential
 	if !unharmed && !r.compares(*r.evidence) {
 		return nil
 	}
@@ -216,14 +219,18 @@ func (r *caseRun) readState(dir string) error {
 	return nil
 }
 
+// refers reports whether runs without faults can be made in a simulation, and are wanted.
+func (c *campaign) refers() bool {
+	return !c.NoDifferential && c.AIURL == "" && c.Step == nil && !c.Sigkill
+}
+
 // compares reports whether the state of this run can be compared: its faults are
 // deaths and what happens to messages, and it came to rest.
 func (r *caseRun) compares(e check.Evidence) bool {
-	c := r.camp
-	if c.NoDifferential || c.report.Verb == "random" || c.AIURL != "" || c.Step != nil || c.Sigkill {
+	if c := r.camp; !c.refers() || c.report.Verb == "random" {
 		return false
 	}
-	return len(r.plan) > 0 && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
+	return !r.plan.Deploys() && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
 }
 
 // incomparable says why what a run has lost is too much to be compared, or "".
@@ -257,6 +264,7 @@ const (
 	endless   = "its clients come to no end when none of their answers is lost by a fault"
 	unending  = "its clients come to no end when they lose the answers that the fault has cut"
 	tooMany   = "what it does at once may be done in too many orders"
+	between   = "a death has cut a version while it opened what was stored, and another one followed"
 	unordered = "its clients come to no end when what they do at once is done one after the other"
 
 	tooMuch    = "so many requests and frames were cut that what may have become of them has too many outcomes"
@@ -274,9 +282,14 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	if mask == nil || err != nil {
 		return nil, endless, err
 	}
-	cut, sockets := r.cutIn(e.Events), cutSockets(e.Events)
-	if not := r.incomparable(e, cut, sockets); not != "" {
+	cut, sockets, places := r.cutIn(e.Events), cutSockets(e.Events), r.places()
+	switch not := r.incomparable(e, cut, sockets); {
+	case not != "":
 		return nil, not, nil
+	case r.between:
+		return nil, between, nil // what it had changed by then cannot be known
+	case len(places) > maxPlaces:
+		return nil, tooMany, nil
 	}
 	again := []string{} // was cut and sent again: the answer may tell of both
 	for _, c := range cut {
@@ -291,20 +304,22 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	kind, differences := "", []oracle.Difference(nil)
 	for i := range seeds {
 		for _, outcome := range outcomes(cut, sockets) {
-			f := r.referTo(ctx, i, outcome.lost, drive.Breaks{After: breaks, Delivered: outcome.delivered})
-			if f.err != nil {
-				return nil, "", f.err
-			}
-			if f.state == nil {
-				if len(outcome.delivered) > 0 {
-					continue // a client waits for the answer to a frame that was not delivered
+			for _, p := range places {
+				f := r.referTo(ctx, i, outcome.lost, drive.Breaks{After: breaks, Delivered: outcome.delivered}, p)
+				if f.err != nil {
+					return nil, "", f.err
 				}
-				return nil, unending, nil
+				if f.state == nil {
+					if len(outcome.delivered) > 0 {
+						continue // a client waits for the answer to a frame that was not delivered
+					}
+					return nil, unending, nil
+				}
+				for name := range f.broken { // order-independent: a set
+					fine[name] = true
+				}
+				allowed = append(allowed, *f.state)
 			}
-			for name := range f.broken { // order-independent: a set
-				fine[name] = true
-			}
-			allowed = append(allowed, *f.state)
 		}
 		if len(allowed) == 0 {
 			return nil, unending, nil
@@ -314,7 +329,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 		}
 	}
 	if r.reorders() {
-		orders, not, err := r.serial(ctx, r.referTo(ctx, 0, nil, drive.Breaks{}))
+		orders, not, err := r.serial(ctx, r.referTo(ctx, 0, nil, drive.Breaks{}, nil))
 		if not != "" || err != nil {
 			return nil, not, err
 		}
@@ -360,7 +375,10 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 // recovered judges again without the rows with which the program records its recovery.
 func (r *caseRun) recovered(got oracle.State, allowed []oracle.State, mask oracle.Mask, kind string, differences []oracle.Difference, cut bool) (string, []oracle.Difference, error) {
 	earlier := slices.Clone(allowed)
-	for _, death := range r.copies {
+	for i, death := range r.copies {
+		if r.result.Kills[i].Deploy {
+			continue // it was at rest, with such rows
+		}
 		state, err := oracle.Read(death.dir, nil)
 		if err != nil {
 			return "", nil, fmt.Errorf("campaign: %w", err)
@@ -377,6 +395,9 @@ func (r *caseRun) recovered(got oracle.State, allowed []oracle.State, mask oracl
 	return kind, differences, nil
 }
 
+// succeeds ends the text of a request that fails after a fault alone.
+const succeeds = "; without the fault it succeeds"
+
 // failures are the requests that fail after a death alone.
 func failures(e check.Evidence, fine map[string]bool) (out []check.Violation) {
 	told := map[string]bool{}
@@ -384,7 +405,7 @@ func failures(e check.Evidence, fine map[string]bool) (out []check.Violation) {
 		if c.failed() && !fine[c.step] && !told[c.step] {
 			told[c.step] = true
 			out = append(out, check.Violation{Checker: differential, Invariant: oracle.Error,
-				Text: fmt.Sprintf("%s: %s; without the fault it succeeds", c.end.Text, c.end.Data)})
+				Text: fmt.Sprintf("%s: %s", c.end.Text, c.end.Data) + succeeds})
 		}
 	}
 	return out
@@ -416,22 +437,28 @@ func violations(kind string, differences []oracle.Difference, mask *oracle.Mask)
 	return []check.Violation{{Checker: differential, Invariant: kind, Text: text}}
 }
 
+// otherIDs leads from a seed to one whose machine is as slow (sim.Slack).
+const otherIDs = 24 << 20
+
 // seeds are in how many orders of events the runs without faults happen, each at another
 // time; the last on a slow machine.
 const seeds = 3
 
 // referTo is the run without faults in the ith order of events in which these answers
-// were lost.
-func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall, breaks drive.Breaks) *reference {
+// were lost, and the versions followed each other so.
+func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall, breaks drive.Breaks, deploys fault.Plan) *reference {
 	seed := r.camp.Seed + uint64(i)
 	if i == seeds-1 {
 		seed += 4 - seed%4 // sim.Slack
+	}
+	if r.camp.newest() > 0 {
+		seed += otherIDs // its later lives would draw the ids that those of r have drawn
 	}
 	horizon := r.camp.Horizon
 	if i == 1 {
 		horizon += horizon/2 + horizon/7 // what then is otherwise depends on how long the system has lived
 	}
-	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: lost, breaks: breaks, horizon: horizon, pace: r.pace})
+	return r.refer(ctx, terms{seed: seed, start: world.Epoch.Add(time.Duration(i) * 97 * time.Minute), lost: lost, breaks: breaks, horizon: horizon, deploys: deploys, pace: r.pace})
 }
 
 // refer runs a reference, unless that has been done.
@@ -464,6 +491,10 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 		r.plan = f.delays
 		r.lives = r.plan.Lives()
 	}
+	if f.deploys != nil {
+		r.plan = f.deploys
+		r.lives = r.plan.Lives()
+	}
 	if f.birth != "" {
 		r.plan = fault.Plan{{Point: f.birth}}
 		r.lives = r.plan.Lives()
@@ -471,19 +502,38 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 	return r.simulateOnce(ctx, f.seed)
 }
 
+// maskOf names a mask: the pace of the clients, and whether a version may do what another
+// has begun.
+type maskOf struct {
+	pace  time.Duration
+	mixed bool
+}
+
 // learn is what the runs of this campaign are compared without; nil if the clients do
 // not come to rest without a fault.
 func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	c := r.camp
+	mixed := c.newest() > 0 && !r.plan[0].Deploy // a version may do what another has begun
 	c.mu.Lock()
-	mask := c.masks[r.pace]
+	mask := c.masks[maskOf{r.pace, mixed}]
 	c.mu.Unlock()
 	if mask != nil {
 		return mask, nil
 	}
 	var states []oracle.State
 	for i := range seeds {
-		f := r.referTo(ctx, i, nil, drive.Breaks{})
+		f := r.referTo(ctx, i, nil, drive.Breaks{}, deploys(c.newest()))
+		if f.err != nil || f.state == nil {
+			return nil, f.err
+		}
+		states = append(states, *f.state)
+	}
+	var elsewhere []fault.Plan
+	if mixed {
+		elsewhere = c.elsewhere(r.referTo(ctx, 0, nil, drive.Breaks{}, deploys(c.newest())).steps)
+	}
+	for _, p := range elsewhere {
+		f := r.referTo(ctx, 0, nil, drive.Breaks{}, p)
 		if f.err != nil || f.state == nil {
 			return nil, f.err
 		}
@@ -495,7 +545,7 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	}
 	c.mu.Unlock()
 	var births []oracle.State
-	first := r.referTo(ctx, 0, nil, drive.Breaks{})
+	first := r.referTo(ctx, 0, nil, drive.Breaks{}, nil)
 	for _, label := range first.points {
 		if !strings.HasPrefix(label, "commit:after(") || !strings.HasSuffix(label, ")/start#1") {
 			continue
@@ -512,8 +562,8 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.masks == nil {
-		c.masks = map[time.Duration]*oracle.Mask{}
+		c.masks = map[maskOf]*oracle.Mask{}
 	}
-	c.masks[r.pace] = &learnt
+	c.masks[maskOf{r.pace, mixed}] = &learnt
 	return &learnt, nil
 }

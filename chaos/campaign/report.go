@@ -59,6 +59,8 @@ type Kill struct {
 	ReadyMs     float64 `json:"ready_ms"`
 	RecoveredMs float64 `json:"recovered_ms,omitempty"`
 	WaitedMs    float64 `json:"waited_ms,omitempty"`
+	// Deploy says that it was none: the life ended at rest, for another version.
+	Deploy bool `json:"deploy,omitempty"`
 	// Fibers is how many fibers the death cut.
 	Fibers int `json:"fibers"`
 }
@@ -114,6 +116,9 @@ type Case struct {
 	// Asked and Effects are how many requests came to the model and to the sink.
 	Asked   int `json:"-"`
 	Effects int `json:"-"`
+	// passed are the labels of the points of each life, steps how many the clients sent.
+	passed [][]string
+	steps  int
 	// calls are how many requests and calls the clients sent, chats whether one of them
 	// followed a chat.
 	calls int
@@ -130,6 +135,16 @@ type Case struct {
 	trace []sim.Passed
 	// recording is of the last life, nil if there is none that can be played back.
 	recording *world.Recording
+}
+
+// Deaths is how often its server was killed.
+func (c Case) Deaths() (n int) {
+	for _, k := range c.Kills {
+		if !k.Deploy {
+			n++
+		}
+	}
+	return n
 }
 
 // Title is the case's name, and its pace if it has one: no other case of a report has

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"minido.dev/minido/chaos/process"
@@ -25,6 +26,7 @@ type slot struct {
 // standby is a child that is being prepared, or waits for a state to serve. The
 // fields after ready are written before that is closed.
 type standby struct {
+	loads  int // of campaign.versions
 	log    *logSwitch
 	cancel context.CancelCauseFunc
 	ready  chan struct{}
@@ -52,13 +54,31 @@ func (l *logSwitch) to(w io.Writer) {
 	l.out = w
 }
 
-// stock has n children stand by, and returns at once.
-func (s *slot) stock(n int) {
-	for len(s.standbys) < n {
+// loads are the versions that so many lives load, and one that wakes if it follows.
+func (c *campaign) loads(lives int) (versions []int) {
+	if c.newest() > 0 && lives > 1 {
+		lives++
+	}
+	for n := range lives {
+		versions = append(versions, min(n, c.newest()))
+	}
+	return versions
+}
+
+// stock has a child stand by for each of these versions, and returns at once.
+func (s *slot) stock(versions []int) {
+	have := map[int]int{}
+	for _, w := range s.standbys {
+		have[w.loads]++
+	}
+	for _, v := range versions {
+		if have[v]--; have[v] >= 0 {
+			continue
+		}
 		ctx, cancel := context.WithCancelCause(context.Background())
-		w := &standby{log: &logSwitch{out: s.camp.Log}, cancel: cancel, ready: make(chan struct{})}
+		w := &standby{loads: v, log: &logSwitch{out: s.camp.Log}, cancel: cancel, ready: make(chan struct{})}
 		s.standbys = append(s.standbys, w)
-		command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s)...)
+		command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s, s.camp.versions[v])...)
 		s.camp.scheduler.Go("standby", func() {
 			defer close(w.ready)
 			w.child, w.err = s.camp.nursery.prepare(ctx, process.Options{Command: command, Log: w.log, Scheduler: s.camp.scheduler})
@@ -78,10 +98,11 @@ func (s *slot) await(ctx context.Context) {
 }
 
 // take returns a child that has its bundle evaluated and waits.
-func (s *slot) take(ctx context.Context, log io.Writer) (*process.Standby, error) {
-	s.stock(1)
-	w := s.standbys[0]
-	s.standbys = s.standbys[1:]
+func (s *slot) take(ctx context.Context, log io.Writer, version int) (*process.Standby, error) {
+	s.stock([]int{version})
+	i := slices.IndexFunc(s.standbys, func(w *standby) bool { return w.loads == version })
+	w := s.standbys[i]
+	s.standbys = slices.Delete(s.standbys, i, i+1)
 	w.log.to(log)
 	select {
 	case <-w.ready:
@@ -121,8 +142,11 @@ func (s *slot) close() error {
 }
 
 // childFlags are the flags of package child's command.
-func (c *campaign) childFlags(s *slot) []string {
-	flags := []string{"--config", c.config, "--cache-dir", c.cache, "--frozen", filepath.Join(c.dir, frozenDir)}
+func (c *campaign) childFlags(s *slot, v version) []string {
+	flags := []string{"--config", v.config, "--cache-dir", c.cache, "--frozen", filepath.Join(c.dir, frozenDir)}
+	if v.name != "" {
+		flags = append(flags, "--name", v.name)
+	}
 	if c.Env != "" {
 		flags = append(flags, "--env", c.Env)
 	}

@@ -27,6 +27,9 @@ type World interface {
 	// *end when the life is over and nothing has killed it, such as one that does
 	// not become idle within its limit.
 	Next(ctx context.Context, d drive.Driver) (happening, error)
+	// Wake has every object constructed that is stored and not in memory, and returns those
+	// that could not be, each with why. The error is errDied if the life's kill came.
+	Wake(ctx context.Context) (unborn []string, err error)
 	// Kill ends the present life from outside, as SIGKILL does.
 	Kill() error
 	// Leave ends what the clients do in the present life, which is over: died says

@@ -37,6 +37,7 @@ import (
 // Options configure a child. Config and CacheDir are required.
 type Options struct {
 	Config   string // the wrangler file
+	Name     string // takes the place of the worker's name in it, unless it is ""
 	Env      string
 	Vars     []string // KEY:VALUE
 	CacheDir string   // of transformed modules, shared by all children
@@ -166,6 +167,18 @@ func (c *child) run(ctx context.Context) error {
 				}
 				c.say(process.Reply{Say: process.SayPending, Text: why})
 			})
+		case process.DoWake:
+			server.Wake(s, func(failed []pool.Unborn, err error) {
+				if err != nil {
+					c.fail(err)
+					return
+				}
+				r := process.Reply{Say: process.SayWoken}
+				for _, f := range failed {
+					r.Unborn = append(r.Unborn, f.String())
+				}
+				c.say(r)
+			})
 		case process.DoStop:
 			return nil
 		default:
@@ -180,7 +193,7 @@ func (c *child) log(text string) { _, _ = fmt.Fprintln(c.options.Err, text) }
 
 func (c *child) serverOptions() server.Options {
 	return server.Options{
-		Config:  config.Options{ConfigPath: c.options.Config, Env: c.options.Env, Vars: c.options.Vars, Environ: os.Environ()},
+		Config:  config.Options{ConfigPath: c.options.Config, Add: config.Named(c.options.Name), AddFrom: "the version before", Env: c.options.Env, Vars: c.options.Vars, Environ: os.Environ()},
 		Address: server.Address{IP: "127.0.0.1", PortSet: true}, CacheDir: c.options.CacheDir, Bundles: c.bundles, Hold: c.hold, AI: c.options.AI,
 		Scheduler: c.scheduler, Machine: clock.Real{}, Entropy: entropy.System{}, Points: c.points,
 		Dialer: netx.NewReal(netx.RealOptions{Scheduler: c.scheduler, Entropy: entropy.System{}, Points: c.points}),

@@ -47,6 +47,8 @@ the server failed by itself, 4 it never became idle, 5 a point was missed, 128+n
 type Common struct {
 	Project string `arg:"" optional:"" default:"." help:"The project's directory, or its wrangler file."`
 
+	Then []string `placeholder:"DIR|REF" sep:"none" help:"After the first death, load this version of the project: a directory, a wrangler file, or a commit of its repository. Repeat it for one that follows that, such as a rollback."`
+
 	Scenario string `placeholder:"FILE" help:"A scenario in TypeScript (*.chaos.ts). Without it and without steps: the one that the project has."`
 
 	Call    []string `placeholder:"CALL" sep:"none" help:"Call a method of an agent: 'Class/name.method(args)', args as JSON values."`
@@ -161,7 +163,7 @@ func (c *Shrink) Run() error {
 
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
-	o := campaign.Options{Project: c.Project, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
+	o := campaign.Options{Project: c.Project, Then: c.Then, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
 		Timeout: c.Timeout, Horizon: c.Horizon, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
 		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
 	if c.Pace != nil {

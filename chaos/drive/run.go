@@ -44,6 +44,10 @@ type Session struct {
 	breaks     Breaks // see Break; After is guarded by mu
 	operations int    // see Breaks; guarded by mu
 	dialled    int    // sockets that were opened; guarded by mu
+	hold       int    // see Hold; guarded by mu, as what follows
+	begun      int    // steps, but those that were not sent
+	ended      int    // those of them that were answered
+	held       bool
 
 	dialing sync.Mutex // one at a time, so that an agent gets one client
 
@@ -201,6 +205,53 @@ func (s *Session) Pace(d time.Duration) { s.pace = d }
 // Connect.
 func (s *Session) Stagger(ranks []int, apart time.Duration) { s.ranks, s.apart = ranks, apart }
 
+// Hold has the nth step, counted from 1 over all lives, and those behind it not be sent
+// in the present life; 0 ends that.
+func (s *Session) Hold(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hold, s.held = n, false
+}
+
+// Held reports whether a step was not sent for that.
+func (s *Session) Held() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held
+}
+
+// begin counts a step that is to be sent, and reports whether it may.
+func (s *Session) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.hold > 0 && s.begun >= s.hold-1 {
+		s.held = true
+		return false
+	}
+	s.begun++
+	return true
+}
+
+// end counts how a step ended that has begun.
+func (s *Session) end(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case errors.Is(err, ErrUnsent):
+		s.begun--
+	case !errors.Is(err, agentrpc.ErrLost):
+		s.ended++
+	}
+}
+
+// Steps is how many steps clients have sent so far, over all lives, and how many of them
+// were answered. Questions that are asked again do not count.
+func (s *Session) Steps() (sent, answered int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun, s.ended
+}
+
 // pause is how long a step waits.
 func (s *Session) pause(step Step) (d time.Duration) {
 	s.mu.Lock()
@@ -318,7 +369,13 @@ var ErrRefused = errors.New("the server answered with an error")
 //
 // ErrUnsent; ErrRefused; agentrpc.ErrLost, where the effect is unknown; the
 // cause of ctx's end.
-func (s *Session) Do(ctx context.Context, step Step) (Result, error) {
+func (s *Session) Do(ctx context.Context, step Step) (result Result, err error) {
+	if !step.Again {
+		if !s.begin() {
+			return Result{}, fmt.Errorf("%w: it belongs to the next life", ErrUnsent)
+		}
+		defer func() { s.end(err) }()
+	}
 	if err := s.wait(ctx, step); err != nil {
 		return Result{}, err
 	}

@@ -7,6 +7,8 @@
 //	kill@after(350ms)                              SIGKILL so long after the server was ready, or at rest if that is sooner
 //	kill@checkpoint#2                              SIGKILL at the commit by which a fiber has stored its second snapshot in this life
 //	kill@commit:before#3; kill@wake:after#1        the second one hits the next life
+//	deploy@rest                                    the system comes to rest, and the next version of the project takes over
+//	deploy@step#3                                  so it does before the clients' third step
 //	crash@commit:after(Room/lobby)/message#2       what production does to one object, at that point: to the point's own
 //	crash(isolate)@fetch:before#1                  or to all of them, and module state; also evict, hibernate, reset, abort
 //	fail(full)@commit:before(Room/lobby)/message#2 the disk is full: the write at that point fails; also fail(io), fail(busy)
@@ -47,6 +49,11 @@ type Fault struct {
 	Point string
 	// Power makes a kill a loss of power: what was not synced may be gone.
 	Power bool
+	// Deploy ends a life at rest, so that the next one loads the next version of the
+	// project: when nothing is left to do or, with Step, before the clients' step of that
+	// number, counted from 1 over all lives.
+	Deploy bool
+	Step   int
 	// After is how long after the server was ready the harness kills it; if the
 	// system is at rest before, then.
 	After time.Duration
@@ -81,6 +88,13 @@ func (f Fault) OfMessage() bool {
 // checkpoint is what stands for the point of a kill at a fiber's checkpoint.
 const checkpoint = "checkpoint#"
 
+// deploy, and what stands for its points.
+const (
+	deploy = "deploy@"
+	rest   = "rest"
+	step   = "step#"
+)
+
 // prefix and sinkPrefix mark the faults of the upstreams.
 const (
 	prefix     = "upstream."
@@ -96,6 +110,10 @@ func (f Fault) String() string {
 		return prefix + f.Upstream.String()
 	case f.Checkpoint > 0:
 		return "kill@" + checkpoint + strconv.Itoa(f.Checkpoint)
+	case f.Step > 0:
+		return deploy + step + strconv.Itoa(f.Step)
+	case f.Deploy:
+		return deploy + rest
 	case f.Verb != "" || f.Point != "":
 		return f.Kind() + "@" + f.Point
 	}
@@ -190,6 +208,11 @@ func (p Plan) Spoils() bool {
 	return slices.ContainsFunc(p, func(f Fault) bool { return !f.IsKill() })
 }
 
+// Deploys reports whether the plan has no fault at all, only new versions at rest.
+func (p Plan) Deploys() bool {
+	return !slices.ContainsFunc(p, func(f Fault) bool { return !f.Deploy })
+}
+
 // Kill is the kill that ends a life, nil for none.
 func (p Plan) Kill() *Fault {
 	if n := len(p); n > 0 && p[n-1].IsKill() {
@@ -223,6 +246,17 @@ func Parse(text string) (Fault, error) {
 			return Fault{}, fmt.Errorf("fault %q: %w", text, err)
 		}
 		return Fault{Upstream: &u, Sink: p == sinkPrefix}, nil
+	}
+	if when, ok := strings.CutPrefix(text, deploy); ok {
+		number, ofStep := strings.CutPrefix(when, step)
+		n, err := strconv.Atoi(number)
+		switch {
+		case when == rest:
+			return Fault{Deploy: true}, nil
+		case ofStep && err == nil && n > 0:
+			return Fault{Deploy: true, Step: n}, nil
+		}
+		return Fault{}, fmt.Errorf("fault %q: write deploy@rest, or deploy@step#3 for before the clients' third step", text)
 	}
 	kind, at, found := strings.Cut(text, "@")
 	if !found || at == "" {
@@ -281,4 +315,4 @@ func ParsePlan(text string) (Plan, error) {
 }
 
 // separator is where the next fault begins, two bytes behind.
-var separator = regexp.MustCompile(`; (?:kill|power|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)
+var separator = regexp.MustCompile(`; (?:kill|power|deploy|` + strings.Join(verbs(), "|") + `|(?:upstream|sink)\.[a-z]+)(?:\([^()]*\))?@`)

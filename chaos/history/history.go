@@ -53,6 +53,10 @@ const (
 	ByChecker = "checker"
 )
 
+// AtRest is the text of a Kill of a life that had come to rest, so that the next one has
+// every object constructed.
+const AtRest = "rest"
+
 // Event is one line of a history. Immutable once recorded.
 type Event struct {
 	// N counts from 1; the order of N is the order of recording.

@@ -17,7 +17,7 @@ import (
 
 // Order is a line that the harness writes to a standby's standard input.
 type Order struct {
-	// Do is DoServe, DoPending or DoStop.
+	// Do is DoServe, DoPending, DoWake or DoStop.
 	Do string `json:"do"`
 	// Persist is the directory of the state, Arm the point to die at ("" for
 	// none), Points the file that gets a line for each point ("" for none).
@@ -62,17 +62,20 @@ func NewActed(fault string, at time.Time, err error) Acted {
 const (
 	DoServe   = "serve"   // open the state and listen; once
 	DoPending = "pending" // say what is still to be done
+	DoWake    = "wake"    // construct every object that is stored
 	DoStop    = "stop"    // end in good order
 )
 
 // Reply is a line that a standby writes to its standard output.
 type Reply struct {
-	// Say is SayPrepared, SayReady, SayPending or SayFailed.
+	// Say is SayPrepared, SayReady, SayPending, SayWoken or SayFailed.
 	Say string `json:"say"`
 	// URL is where a ready server answers.
 	URL string `json:"url,omitempty"`
 	// Text is what is pending ("" for nothing), or why it failed.
 	Text string `json:"text,omitempty"`
+	// Unborn are the objects whose constructors failed, each with why.
+	Unborn []string `json:"unborn,omitempty"`
 	// Usage says that the failure is the project's or the caller's.
 	Usage bool `json:"usage,omitempty"`
 	// Ms is how long it took.
@@ -84,6 +87,7 @@ const (
 	SayPrepared = "prepared" // the bundle is evaluated; nothing else has happened
 	SayReady    = "ready"
 	SayPending  = "pending"
+	SayWoken    = "woken"
 	SayFailed   = "failed"
 )
 
@@ -221,6 +225,18 @@ func (s *Standby) Pending(ctx context.Context, limit, horizon time.Duration) (wh
 	}
 	r, err := s.expect(ctx, limit, SayPending)
 	return r.Text, err
+}
+
+// Wake has every stored object constructed and returns those that could not be, each
+// with why.
+func (s *Standby) Wake(ctx context.Context, limit time.Duration) (unborn []string, err error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if err := s.order(Order{Do: DoWake}); err != nil {
+		return nil, err
+	}
+	r, err := s.expect(ctx, limit, SayWoken)
+	return r.Unborn, err
 }
 
 // order writes a line. A child that is gone is for expect to notice.

@@ -134,21 +134,37 @@ func placeOf(e history.Event) history.Passed {
 	return p
 }
 
+// endOf says how a life ended.
+func endOf(e history.Event) string {
+	switch {
+	case strings.HasPrefix(e.Text, "deploy@"):
+		return "ended at rest for the next version (" + e.Text + ")"
+	case e.Text == history.AtRest:
+		return "ended at rest; next, every object is constructed"
+	}
+	return "SIGKILL at " + e.Text
+}
+
 // rowsOf says what each event is to a reader, and joins what repeats in a lane.
 func rowsOf(events []history.Event) []row {
 	var rows []row
-	started := false
+	started, of := false, ""
 	for i, e := range events {
 		r := row{atMs: placeOf(e).AtMs, lane: clientsLane, times: 1}
 		switch e.Kind {
 		case history.Kill:
-			r.lane, r.border, r.text = "", true, "SIGKILL at "+e.Text
+			r.lane, r.border, r.text = "", true, endOf(e)
+		case history.Start:
+			if of = ""; e.Text != "" {
+				of = " with " + e.Text
+			}
+			continue
 		case history.Ready:
 			if !started {
 				started = true
 				continue
 			}
-			r.lane, r.border, r.text = "", true, "restart on the same files"
+			r.lane, r.border, r.text = "", true, "restart on the same files"+of
 		case history.Call:
 			r.text = "> " + e.Text + " " + string(e.Data)
 		case history.Return:

@@ -89,6 +89,10 @@ func (l *list) tell(c campaign.Case) {
 	}
 	l.say("%s  %s", l.paint(color, strings.ToUpper(string(c.Outcome))), c.Title())
 	for i, k := range c.Kills {
+		if k.Deploy {
+			l.say("    %7.0f ms  ended by %s", k.AtMs, k.Point)
+			continue
+		}
 		l.say("    %7.0f ms  SIGKILL %d at %s, %d fibers cut", k.AtMs, i+1, k.Point, k.Fibers)
 	}
 	for _, v := range c.Violations {
@@ -193,7 +197,7 @@ func (l *list) firstKills(r campaign.Report) int {
 			continue
 		}
 		object := !strings.HasPrefix(c.Name, "kill@") && !c.Refused && c.Outcome != campaign.Missed
-		if object || len(c.Kills) == 1 && !strings.Contains(c.Name, "; kill@") {
+		if object || c.Deaths() == 1 && !strings.Contains(c.Name, "; kill@") {
 			n++
 		}
 	}

@@ -81,7 +81,11 @@ func (s *teller) observe(dir string, e history.Event) {
 		}
 	case history.Kill:
 		s.deaths++
-		s.tell(e.AtMs, red, "SIGKILL", "at "+e.Text)
+		if how, killed := strings.CutPrefix(endOf(e), "SIGKILL "); killed {
+			s.tell(e.AtMs, red, "SIGKILL", how)
+		} else {
+			s.tell(e.AtMs, cyan, "end", how)
+		}
 		s.tellCut(dir, e.AtMs)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/sched"
+	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/world"
 )
 
@@ -199,6 +200,8 @@ type Life struct {
 	Power bool
 	// Faults happen meanwhile; kills among them are not looked at.
 	Faults fault.Plan
+	// Config, unless nil, is another version of the project than that of Options.World.
+	Config *config.Options
 }
 
 // Live begins the next life.
@@ -220,6 +223,9 @@ func (s *System) live(l Life, from *world.Recording) error {
 	s.Points, s.Times, s.Trace, s.States, s.Recording = nil, nil, nil, nil, nil
 	o := s.options.World
 	o.Sim, o.Dir, o.Kill, o.From = s.Sim, s.state, l.Kill, from
+	if l.Config != nil {
+		o.Config = *l.Config
+	}
 	if s.options.States && l.Kill == nil { // the last life is what is asked for
 		s.Recording = &world.Recording{}
 		o.Into = s.Recording

@@ -94,6 +94,7 @@ func (c *demoCommand) Run() error {
 // childCommand is what the chaos harness starts; people do not.
 type childCommand struct {
 	Config   string   `required:""`
+	Name     string   ``
 	Env      string   ``
 	Var      []string `sep:"none"`
 	CacheDir string   `required:""`
@@ -104,7 +105,7 @@ type childCommand struct {
 
 // Run implements kong's command interface.
 func (c *childCommand) Run() error {
-	return child.Run(child.Options{Config: c.Config, Env: c.Env, Vars: c.Var, CacheDir: c.CacheDir, AI: c.AIURL, Frozen: c.Frozen,
+	return child.Run(child.Options{Config: c.Config, Name: c.Name, Env: c.Env, Vars: c.Var, CacheDir: c.CacheDir, AI: c.AIURL, Frozen: c.Frozen,
 		Idle: time.Duration(c.Idle * float64(time.Second)), In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+	"sync"
 
 	"minido.dev/minido/alarms"
 	"minido.dev/minido/durableobject"
@@ -105,6 +106,69 @@ func (r Ref) ArmCrash(at string) error {
 			}
 		})
 	})
+}
+
+// Unborn is an object whose constructor has failed.
+type Unborn struct {
+	Label string
+	Err   error
+}
+
+// String is both.
+func (u Unborn) String() string { return u.Label + ": " + u.Err.Error() }
+
+// Wake constructs every object that has a database and is not in memory, as its next
+// event would. done is called once, with those that failed, when all have been
+// constructed. Safe for concurrent use.
+func (p *Pool) Wake(done func([]Unborn, error)) {
+	var asleep []*entry
+	err := func() error {
+		p.mu.Lock()
+		var spaces []*Namespace
+		for _, n := range p.namespaces { // order-independent: sorted below
+			spaces = append(spaces, n)
+		}
+		p.mu.Unlock()
+		sort.Slice(spaces, func(i, j int) bool { return spaces[i].key < spaces[j].key })
+		for _, n := range spaces {
+			ids, err := n.objects()
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+			for _, text := range ids {
+				id, err := n.ids.Parse(text)
+				if err != nil {
+					return fmt.Errorf("pool: %w", err)
+				}
+				if e := n.entry(id); e.current() == nil {
+					asleep = append(asleep, e)
+				}
+			}
+		}
+		return nil
+	}()
+	if err != nil || len(asleep) == 0 {
+		done(nil, err)
+		return
+	}
+	var mu sync.Mutex
+	var failed []Unborn
+	left := len(asleep)
+	for _, e := range asleep {
+		note := func(err error) {
+			mu.Lock()
+			if err != nil {
+				failed = append(failed, Unborn{e.label(), err})
+			}
+			left--
+			last := left == 0
+			mu.Unlock()
+			if last {
+				done(failed, nil)
+			}
+		}
+		e.with(nil, func(o *durableobject.Object) { o.Born(note) }, note)
+	}
 }
 
 // Find looks an object up by the name of its class (or its unique key) and its

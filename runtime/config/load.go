@@ -300,3 +300,15 @@ func (l *loader) selectRedirected(sel *selection) bool {
 	sel.frozen = true
 	return true
 }
+
+// Named is an Options.Add that gives the worker a name; nothing for "".
+func Named(name string) []byte {
+	if name == "" {
+		return nil
+	}
+	text, err := json.Marshal(map[string]string{"name": name})
+	if err != nil {
+		panic(err) // a string always marshals
+	}
+	return text
+}

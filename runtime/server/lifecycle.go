@@ -115,6 +115,29 @@ func (s *Server) Worker(name string) *Server {
 	return s.session.find(name)
 }
 
+// Wake constructs every object of the workers of the session of s that has a database and is not
+// in memory. done is called exactly once, with those whose constructors failed.
+func Wake(s *Server, done func([]pool.Unborn, error)) {
+	members := s.session.members
+	var all []pool.Unborn
+	var wake func(i int)
+	wake = func(i int) {
+		if i == len(members) {
+			done(all, nil)
+			return
+		}
+		members[i].pool.Wake(func(failed []pool.Unborn, err error) {
+			all = append(all, failed...)
+			if err != nil {
+				done(all, err)
+				return
+			}
+			wake(i + 1)
+		})
+	}
+	wake(0)
+}
+
 // ErrNoIsolate says that no worker is loaded at the moment.
 var ErrNoIsolate = errors.New("no isolate is running: the project has only assets, or its worker is being replaced")
 
