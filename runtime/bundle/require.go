@@ -109,11 +109,11 @@ func (in *instance) builtin(from *record, ref importRef, spec string) goja.Value
 			in.throw(err)
 		}
 		in.builtins[spec] = orUndefined(v)
-		if o, isObj := v.(*goja.Object); isObj && hasOwn(o, "default") {
+		if o, isObj := v.(*goja.Object); isObj && (o.Prototype() == nil || hasOwn(o, "default")) {
 			in.spaces[o] = true
 		}
 	}
-	if o, isObj := v.(*goja.Object); isObj && in.spaces[o] && ref.Kind == requireCall {
+	if o, isObj := v.(*goja.Object); isObj && in.spaces[o] && ref.Kind == requireCall && hasOwn(o, "default") {
 		return orUndefined(o.Get("default"))
 	}
 	return v

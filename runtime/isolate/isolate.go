@@ -85,8 +85,9 @@ type Isolate struct {
 	vm         *goja.Runtime
 	wasm       *wasm.Store
 	node       *nodeapi.Modules
-	exports    *goja.Object // the entry module's exports
-	loopbacks  *goja.Object // ctx.exports
+	namespaces map[string]*goja.Object // of modules of the host, by specifier
+	exports    *goja.Object            // the entry module's exports
+	loopbacks  *goja.Object            // ctx.exports
 	platform   map[string]*goja.Object
 	queue      *queueEvents
 	noQueue    sync.Once // the lack of a queue handler has been told of
@@ -229,16 +230,6 @@ func (i *Isolate) inGlobalScope(fn func()) {
 		return
 	}
 	i.Engine.In(engine.GlobalFrame, fn)
-}
-
-func (i *Isolate) builtin(spec string) (goja.Value, error) {
-	if m, ok := i.CF.Module(spec); ok {
-		return m, nil
-	}
-	if spec == "cloudflare:node" {
-		return i.node.CloudflareNode()
-	}
-	return i.node.Require(spec)
 }
 
 // prepare makes ctx.exports: a loopback for each exported handler and class, in

@@ -27,8 +27,8 @@ func Define(r *node.Registry) {
 	s.Property("dns/promises", "dns", "promises")
 	s.JS("net", "net.js", addressNatives)
 	s.JS("tls", "tls.js", nil)
-	s.Alias("_tls_common", "tls")
-	s.Alias("_tls_wrap", "tls")
+	s.Part("_tls_common", "tls")
+	s.Part("_tls_wrap", "tls")
 	s.Property("http", "internal/http", "http").Flag(compat.EnableNodejsHttpModules)
 	s.Property("https", "internal/http", "https").Flag(compat.EnableNodejsHttpModules)
 	s.Go("_http_server", func(m *node.Modules) goja.Value {
@@ -40,7 +40,7 @@ func Define(r *node.Registry) {
 	}).Flag(compat.EnableNodejsHttpServerModules)
 	s.Property("_http_outgoing", "internal/http_outgoing", "exports").Flag(compat.EnableNodejsHttpModules)
 	for _, name := range []string{"_http_agent", "_http_client", "_http_incoming"} {
-		s.Alias(name, "http").Flag(compat.EnableNodejsHttpModules)
+		s.Part(name, "http").Flag(compat.EnableNodejsHttpModules)
 	}
 }
 

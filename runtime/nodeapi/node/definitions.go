@@ -88,6 +88,19 @@ func (r *Registry) Alias(name, of string) *Definition {
 	return r.Go(name, func(m *Modules) goja.Value { return m.Load(of) })
 }
 
+// Part declares a module of those exports of another one that workerd has there.
+func (r *Registry) Part(name, of string) *Definition {
+	return r.Go(name, func(m *Modules) goja.Value {
+		whole, exports := m.Load(of).(*goja.Object), m.VM.NewObject()
+		for _, key := range surface[name] {
+			if v := whole.Get(key); v != nil {
+				m.Define(exports, key, v)
+			}
+		}
+		return exports
+	})
+}
+
 // Property declares a module that is a property of another one.
 func (r *Registry) Property(name, of, key string) *Definition {
 	return r.Go(name, func(m *Modules) goja.Value { return m.Load(of).(*goja.Object).Get(key) })

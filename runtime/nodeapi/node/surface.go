@@ -31,6 +31,7 @@ var surface, shapes = func() (map[string][]string, map[string][]shape) {
 	names, shapes := map[string][]string{}, map[string][]shape{}
 	for line := range strings.Lines(surfaceText) {
 		module, list, _ := strings.Cut(strings.TrimSpace(line), ":")
+		names[module] = []string{}
 		for _, word := range strings.Fields(list) {
 			export, rest, shaped := strings.Cut(word, "/")
 			names[module] = append(names[module], export)
@@ -50,7 +51,8 @@ var surface, shapes = func() (map[string][]string, map[string][]shape) {
 	return names, shapes
 }()
 
-// Surface are the names that a module exports in workerd.
+// Surface are the names that a module exports in workerd beside its default; nil if it is
+// not in the table.
 func Surface(module string) []string { return surface[module] }
 
 // removed are exports that are undefined once a flag takes away what Node.js has
