@@ -311,7 +311,7 @@ func (p *project) amend(b *bundle.Options) {
 	for from, to := range p.settings.Alias {
 		b.Alias[from] = to
 	}
-	b.Mocks = true
+	b.Mocks, b.Rewrites = true, p.settings.rewrites
 	if b.Entry == p.entry {
 		b.Conditions, b.Fallback = conditions, fallback
 		p.options.measure.count(b)

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+
+	"minido.dev/minido/runtime/bundle"
 )
 
 // settings are what of vitest's configuration a run uses.
@@ -18,6 +21,8 @@ type settings struct {
 	TestTimeout, HookTimeout     float64 // milliseconds
 	Retry                        int
 	Alias, Define                map[string]string
+	Patterns                     []struct{ Find, To string } // aliases by regular expression
+	rewrites                     []bundle.Rewrite            // of Patterns
 	Env                          map[string]string
 	// Vitest is the rest of what the runner is told.
 	Vitest map[string]any
@@ -130,6 +135,13 @@ func (o *Options) each(raw *rawSettings, file string) ([]*settings, error) {
 	}
 	if len(raw.Projects) == 0 {
 		s := raw.settings
+		for _, p := range s.Patterns {
+			pattern, err := regexp.Compile(p.Find)
+			if err != nil {
+				return nil, refusal(file, []string{fmt.Sprintf("the alias by the regular expression /%s/ (%v)", p.Find, err)})
+			}
+			s.rewrites = append(s.rewrites, bundle.Rewrite{Pattern: pattern, To: p.To})
+		}
 		s.file = file
 		if s.root = o.Dir; raw.Root != "" {
 			s.root = raw.Root

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -207,4 +208,27 @@ func TestFallbackConditions(t *testing.T) {
 		"node_modules/pkg/no.mjs":       `throw new Error("not this one");`,
 	}
 	runFiles(t, files, Options{Fallback: []string{"node"}}).wantLog("of node of browsers")
+}
+
+// Specifiers that a pattern matches are replaced; what then is not there is told of as it
+// was written.
+func TestRewrites(t *testing.T) {
+	dir := t.TempDir()
+	rewrites := []Rewrite{{Pattern: regexp.MustCompile(`^@lib/(.*)$`), To: filepath.ToSlash(dir) + "/lib/${1}"}}
+	write(t, dir, map[string]string{"main.ts": `import { one } from "@lib/one"; import("@lib/two").then((m) => log(one, m.two));`,
+		"lib/one.ts": `export const one = 1;`, "lib/two.ts": `export const two = 2;`})
+	load(t, build(t, Options{Dir: dir, Entry: "main.ts", Rewrites: rewrites})).wantLog("1 2")
+	write(t, dir, map[string]string{"main.ts": `import "@lib/three";`})
+	b := New(Options{Dir: dir, Entry: "main.ts", Rewrites: rewrites})
+	t.Cleanup(b.Close)
+	_, err := b.Build()
+	if err == nil || !strings.Contains(err.Error(), `"@lib/three"`) {
+		t.Error(err)
+	}
+}
+
+// With the query ?raw a file is its text, where vitest's modules are bundled.
+func TestRaw(t *testing.T) {
+	dir := project(t, map[string]string{"main.ts": `import text from "./a.ts?raw"; log(text);`, "a.ts": `const a = 1;`})
+	load(t, build(t, Options{Dir: dir, Mocks: true})).wantLog("const a = 1;")
 }

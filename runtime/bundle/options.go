@@ -3,6 +3,7 @@ package bundle
 import (
 	"maps"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -39,6 +40,13 @@ var defaultRules = []Rule{
 	{Type: CompiledWasm, Globs: []string{"**/*.wasm", "**/*.wasm?module"}},
 }
 
+// Rewrite replaces what Pattern matches of an import specifier by To, in which ${1} is the
+// first group.
+type Rewrite struct {
+	Pattern *regexp.Regexp
+	To      string
+}
+
 // Options describe what to bundle. They are copied by New and not written to.
 type Options struct {
 	// Dir is the project directory, absolute. File names in programs,
@@ -51,6 +59,9 @@ type Options struct {
 	TSConfig string
 	// Alias replaces import specifiers (wrangler's `alias`).
 	Alias map[string]string
+	// Rewrites replace import specifiers that a pattern matches, after Alias (vite's aliases
+	// by regular expression).
+	Rewrites []Rewrite
 	// Define replaces expressions by JSON literals or identifiers (wrangler's
 	// `define`).
 	Define map[string]string

@@ -72,6 +72,9 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 
 // classify chooses how a file is loaded: by the rules, else by extension.
 func (b *Bundler) classify(path string) (ModuleType, api.Loader) {
+	if b.opts.Mocks && strings.HasSuffix(path, "?raw") { // vite's query for the text of a file
+		return Text, api.LoaderText
+	}
 	loader, ok := loaders[filepath.Ext(path)]
 	if !ok {
 		loader = api.LoaderNone

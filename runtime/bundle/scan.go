@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -180,6 +181,9 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 	if _, ok := b.opts.Alias[a.Path]; ok || a.Kind == api.ResolveEntryPoint {
 		return api.OnResolveResult{}, nil
 	}
+	if found, ok := b.rewritten(p, a); ok {
+		return found, nil
+	}
 	if _, ok := b.opts.Virtual[a.Path]; ok {
 		return api.OnResolveResult{Path: a.Path, Namespace: virtualNamespace}, nil
 	}
@@ -197,6 +201,17 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 		return api.OnResolveResult{Path: path}, nil
 	}
 	return api.OnResolveResult{}, nil
+}
+
+// rewritten resolves a specifier that Options.Rewrites change.
+func (b *Bundler) rewritten(p api.PluginBuild, a api.OnResolveArgs) (found api.OnResolveResult, ok bool) {
+	for _, r := range b.opts.Rewrites {
+		if to := r.Pattern.ReplaceAllString(a.Path, r.To); to != a.Path {
+			got := p.Resolve(to, api.ResolveOptions{Importer: a.Importer, ResolveDir: cmp.Or(a.ResolveDir, b.opts.Dir), Kind: a.Kind, PluginData: resolvesItself{}})
+			return api.OnResolveResult{Path: got.Path, External: got.External, Namespace: got.Namespace, Suffix: got.Suffix}, len(got.Errors) == 0
+		}
+	}
+	return api.OnResolveResult{}, false
 }
 
 // isPackage reports whether a specifier names a package or a part of one.

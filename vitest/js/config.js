@@ -53,7 +53,7 @@ export default { join, resolve, dirname, basename, normalize, env, cwd, fileURLT
 
 globalThis.process ??= { env, cwd };
 globalThis.URL ??= class {
-  constructor(path, base) { this.href = String(path).startsWith("file:") ? String(path) : "file:///" + resolve(dirname(fileURLToPath(base)), String(path)).replace(/^\//, ""); }
+  constructor(path, base) { this.href = String(path).startsWith("file:") ? String(path) : "file:///" + resolve(dirname(fileURLToPath(base)), String(path)).replace(/^\//, "") + (/.\/$/.test(path) ? "/" : ""); }
   get pathname() { return unrooted(this.href.slice(7)); } // aliases are made of it
   toString() { return this.href; }
 };
@@ -108,10 +108,10 @@ export async function settle(given, provided) {
   const before = functions.length;
   const { texts, add, others, outbound } = worker(rest, refused);
   for (const p of plugins) if (!("cloudflare" in p)) refused.push("the plugin " + (p.name ?? "without a name"));
-  const alias = {};
+  const alias = {}, patterns = []; // those by regular expression
   for (const a of [config.resolve?.alias, test.alias]) {
     if (Array.isArray(a)) {
-      for (const { find, replacement } of a) typeof find === "string" ? alias[find] = replacement : refused.push("an alias by regular expression");
+      for (const { find, replacement } of a) typeof find === "string" ? alias[find] = replacement : patterns.push({ find: (find.flags.includes("i") ? "(?i)" : "") + find.source, to: replacement.replace(/\$(\d)/g, "${$1}") });
     } else Object.assign(alias, a);
   }
   const define = {};
@@ -120,7 +120,7 @@ export async function settle(given, provided) {
   for (const key of passed) if (test[key] !== undefined) vitest[key] = test[key];
   return JSON.stringify({
     root: test.root ?? config.root, include: list(test.include).flatMap(expand), exclude: list(test.exclude).flatMap(expand), setupFiles: list(test.setupFiles), globals: test.globals === true,
-    testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, define, env: test.env, vitest,
+    testTimeout: test.testTimeout, hookTimeout: test.hookTimeout, retry: typeof test.retry === "number" ? test.retry : 0, alias, patterns, define, env: test.env, vitest,
     wrangler: options.wrangler?.configPath, environment: options.wrangler?.environment, main: options.main, plugin: found !== undefined, isolated, bindings: texts, add, others, outbound, functions: functions.slice(before).map((_, n) => before + n), date: compatibilityDate, flags: compatibilityFlags, refused,
     assets: [...directories], late, failed,
     coverage: test.coverage === undefined ? undefined : coverage(test.coverage),
