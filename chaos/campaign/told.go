@@ -162,7 +162,7 @@ func (r *caseRun) lasts(ctx context.Context, found []oracle.Difference) (bool, e
 		if pace == r.pace {
 			continue
 		}
-		told, reached, err := r.askAt(ctx, pace)
+		told, reached, err := r.askAt(ctx, pace, found)
 		if err != nil {
 			return false, err
 		}
@@ -188,8 +188,8 @@ func (r *caseRun) lasts(ctx context.Context, found []oracle.Difference) (bool, e
 }
 
 // askAt is what clients with that pace are told otherwise, and whether the plan's deaths
-// come about then.
-func (r *caseRun) askAt(ctx context.Context, pace time.Duration) (told []oracle.Difference, reached bool, err error) {
+// come about then and the clients get one of the answers that were found to differ.
+func (r *caseRun) askAt(ctx context.Context, pace time.Duration, found []oracle.Difference) (told []oracle.Difference, reached bool, err error) {
 	dir, err := os.MkdirTemp(r.camp.workshop.Room(r.camp.dir), "asking-")
 	if err != nil {
 		return nil, false, fmt.Errorf("campaign: %w", err)
@@ -203,5 +203,6 @@ func (r *caseRun) askAt(ctx context.Context, pace time.Duration) (told []oracle.
 	if err := twin.simulateOnce(ctx, r.camp.Seed); err != nil {
 		return nil, false, err
 	}
-	return twin.told, len(twin.missed) == 0, nil
+	reached = len(twin.missed) == 0 && twin.state != nil && slices.ContainsFunc(found, func(d oracle.Difference) bool { return twin.state.Has(d) })
+	return twin.told, reached, nil
 }

@@ -203,6 +203,9 @@ func TestTold(t *testing.T) {
 	if got := Answers(diff); !slices.Equal(got, []string{"the answer to GET /a #1 is n=5, not n=1"}) {
 		t.Errorf("for people it is %q", got)
 	}
+	if !want.Has(diff[0]) || toldState(t, asked("1", "/b", "1")...).Has(diff[0]) {
+		t.Error("Has does not tell whether there is such an answer")
+	}
 	if kind, _ := Judge(toldState(t, asked("1", "/a", `{"n":5}`)...).WithoutTold([]string{"GET /a"}), []State{want}, m, false); kind != "" {
 		t.Errorf("an answer to what is not compared is %q", kind)
 	}

@@ -110,6 +110,12 @@ func (s State) WithoutTold(steps []string) State {
 	return out
 }
 
+// Has reports whether s has what d differs in.
+func (s State) Has(d Difference) bool {
+	_, has := s.tables[d.at]
+	return has
+}
+
 // told collects JSON values as rows of cells.
 type told struct {
 	name string
