@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/runtime/control"
 )
 
 // session is a program on a pseudo-terminal of its own. It is for one goroutine.
@@ -135,6 +136,16 @@ func (s *session) echoes() (is bool) {
 	return is
 }
 
+// controlAddress is the control API of the one server whose files are in a directory.
+func controlAddress(t *testing.T, variable string) string {
+	t.Helper()
+	sessions, err := control.Sessions(strings.TrimPrefix(variable, control.DirVariable+"="))
+	if err != nil || len(sessions) != 1 {
+		t.Fatalf("%d servers, %v", len(sessions), err)
+	}
+	return sessions[0].URL
+}
+
 const hotkeysWorker = `export default { fetch() { console.log("a plain line"); console.warn("a warning"); return new Response("ok"); } };`
 
 // The keys of `minido dev` on a real terminal, one after another; the terminal is as it
@@ -182,6 +193,12 @@ func TestHotkeys(t *testing.T) {
 	for key, want := range map[string]string{"e": `press d for the dashboard.*` + regexp.QuoteMeta(url) + `\S*/cdn-cgi/local/explorer/api`, "t": `There are no tunnels.*--allowed-hosts`, "a": `There are no tunnels.*` + regexp.QuoteMeta(url)} {
 		s.press(key)
 		s.until(`\[` + key + `\] .*` + want)
+	}
+	top := onTerminal(t, append(env, "NO_COLOR="), "ctl", "top", "--server", controlAddress(t, env[0]))
+	top.until(`\x1b\[2J\x1b\[\?7l(?s:.*)keys  http://\S+  pid (?s:.*)\x1b\[\?7h`) // lines do not wrap, and do again behind it
+	top.press("\x03")
+	if code := top.ends(); code != 0 || !top.echoes() {
+		t.Errorf("ctl top, ^C: exit code %d, the terminal shows what is typed: %v", code, top.echoes())
 	}
 	s.press("R")
 	s.until(`Files changed, reloading|Reloaded`)

@@ -98,10 +98,14 @@ func (o *ctlTop) Run(c *ctlCommand) error {
 			if err := errors.Join(client.Get(ctx, "/v1/objects", &out), client.Get(ctx, "/v1/status", &status)); err != nil {
 				return ended(ctx, err)
 			}
-			if useColor() {
-				fmt.Print("\x1b[H\x1b[2J") // from the top of an empty screen
+			screen := useColor()
+			if screen {
+				fmt.Print("\x1b[H\x1b[2J\x1b[?7l") // from the top of an empty screen; lines are cut at its right edge
 			}
 			o.show(status, out.Objects)
+			if screen {
+				fmt.Print("\x1b[?7h")
+			}
 			if n == o.Count || !pause(ctx, time.Second) {
 				return nil
 			}
