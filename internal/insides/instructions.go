@@ -55,6 +55,11 @@ type Joiner interface {
 	Appends() *Appends
 	// Iterating is what the runtime has of iterators. It is called on the loop.
 	Iterating() *Iterating
+	// Numbers is where the runtime's numbers are made. It is called on the loop.
+	Numbers() *Numbers
+	// TooBig is called on the loop before a BigInt is made that is longer than V8's may
+	// be, or that takes too long; it panics with a JavaScript value.
+	TooBig()
 }
 
 // joinAsked is the length from which a Joiner is asked.
@@ -125,7 +130,7 @@ func replaced(table unsafe.Pointer, exec executing) instructionKind {
 // reports false if goja is not known; then it does nothing, or only what does not depend
 // on what is unknown.
 func Instrument(program *goja.Program) bool {
-	j, a, c, it, en, cl := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures
+	j, a, c, it, en, cl, lp := &joined, &theAsyncs, &theCounting, &theIterations, &theEnumerations, &theClosures, &theLoop
 	learn.Do(func() {
 		j.learn(&look{})
 		a.learn(&look{})
@@ -133,6 +138,11 @@ func Instrument(program *goja.Program) bool {
 		it.learn(&look{})
 		en.learn(&look{})
 		cl.learn(&look{})
+		lp.learn(&look{})
+		if lp.known {
+			lp.publish()
+			lp.bigOperators()
+		}
 	})
 	if !j.known || program == nil {
 		return j.known
@@ -144,7 +154,11 @@ func Instrument(program *goja.Program) bool {
 		for i := range code {
 			switch instruction := &code[i]; instruction.tab {
 			case j.add.table:
-				instruction.tab = unsafe.Pointer(j.add.ours)
+				if lp.known {
+					lp.instrument(instruction)
+				} else {
+					instruction.tab = unsafe.Pointer(j.add.ours)
+				}
 			case j.concat.table:
 				instruction.tab = unsafe.Pointer(j.concat.ours)
 			default:
@@ -159,6 +173,9 @@ func Instrument(program *goja.Program) bool {
 				}
 				if cl.known {
 					cl.instrument(instruction)
+				}
+				if lp.known {
+					lp.instrument(instruction)
 				}
 			}
 		}
@@ -237,3 +254,5 @@ type noJoiner struct{}
 func (noJoiner) Join(int)              {}
 func (noJoiner) Appends() *Appends     { return &Appends{} }
 func (noJoiner) Iterating() *Iterating { return &Iterating{} }
+func (noJoiner) Numbers() *Numbers     { return &Numbers{} }
+func (noJoiner) TooBig()               {}

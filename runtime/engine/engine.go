@@ -117,6 +117,7 @@ type Engine struct {
 	maker     *insides.Maker
 	appends   insides.Appends
 	iterating insides.Iterating
+	numbers   insides.Numbers
 	locals    map[any]any // by *Local
 
 	maxSubrequests int // 0: no limit

@@ -17,7 +17,7 @@ import (
 
 // world is an engine on a seeded scheduler: a test drives it step by step.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	sched *sched.Seeded
 	clock *clock.Virtual
 	e     *Engine
@@ -25,7 +25,7 @@ type world struct {
 	out   []string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	w := &world{t: t, clock: clock.NewVirtual(time.Unix(1000, 0))}
 	w.sched = sched.NewSeeded(w.clock, entropy.NewSeeded(1))
 	w.e = New(Options{Name: "test", Scheduler: w.sched, Entropy: entropy.NewSeeded(1),

@@ -151,6 +151,12 @@ func (t tracker) Appends() *insides.Appends { return &t.e.appends }
 // Iterating implements insides.Joiner.
 func (t tracker) Iterating() *insides.Iterating { return &t.e.iterating }
 
+// Numbers implements insides.Joiner.
+func (t tracker) Numbers() *insides.Numbers { return &t.e.numbers }
+
+// TooBig implements insides.Joiner.
+func (t tracker) TooBig() { t.e.Throw("RangeError", "Maximum BigInt size exceeded") }
+
 func (t tracker) Grab() any { return t.e.Turns.cur }
 
 func (t tracker) Resumed(f any) {

@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
 
+	"minido.dev/minido/internal/insides"
 	"minido.dev/minido/internal/regex"
 )
 
@@ -30,7 +31,8 @@ import (
 //     process; a product or quotient of long ones takes minutes in which nothing
 //     stops it. Operators are no functions that could refuse it. What stands on
 //     their right goes through a helper that bounds it, unless it is a number as
-//     the code stands. (esbuild turns ** into a call of a helper by itself.)
+//     the code stands; where goja's instructions are known, these do it
+//     (insides.BoundsOperators). (esbuild turns ** into a call of a helper by itself.)
 //   - const f = __name(() => {}, "f"), which esbuild writes to keep the name: goja
 //     gives it by itself, and to the function's place in stacks too, where it
 //     sees that the function is f.
@@ -93,7 +95,7 @@ func mayBound(code string) bool {
 func Unit(program *ast.Program, helpers []string) error {
 	has := func(helper string) bool { return slices.Contains(helpers, helper) }
 	return mend(program, mender{
-		bounds: has(Factor), async: has(AsyncFunction), names: has(nameHelper),
+		bounds: has(Factor) && !insides.BoundsOperators(), async: has(AsyncFunction), names: has(nameHelper),
 		awaits: has(AwaitGuard), members: has(MemberBase), accessors: has(OwnHelper),
 		arguments: strings.Contains(program.File.Source(), argumentsName),
 	})
