@@ -74,8 +74,12 @@ func loggingOptions(t *testing.T, answers *[]string) Options {
 }
 
 // In simulation, each kind of fault happens at its point, and has the same consequences
-// to the last step of the schedule in every replay.
+// to the last step of the schedule in every replay, 20 of 20.
 func TestFaultsInSimulation(t *testing.T) {
+	runs := 20
+	if testing.Short() {
+		runs = 3
+	}
 	for _, c := range []struct{ plan, want string }{
 		{"none", `{"sent":200,"calls":1} {"rows":1,"calls":1,"loaded":1,"second":600}`},
 		{"kill@commit:after(Log/l)/rpc#1", ` {"rows":1,"calls":0,"loaded":0,"second":600}`},
@@ -117,8 +121,8 @@ func TestFaultsInSimulation(t *testing.T) {
 				t.Fatal(err)
 			}
 			var answers []string
-			r, err := Replay(context.Background(), loggingOptions(t, &answers), plan, 3)
-			if err != nil || len(r.Cases) != 3 {
+			r, err := Replay(context.Background(), loggingOptions(t, &answers), plan, runs)
+			if err != nil || len(r.Cases) != runs {
 				t.Fatalf("%d cases, %v", len(r.Cases), err)
 			}
 			for i, one := range r.Cases {
