@@ -252,7 +252,7 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 			}, func(resp *event.Response, err error) {
 				end()
 				o.done()
-				o.sign(resp)
+				sign(resp, o.opts.Label)
 				done(resp, o.orFailure(err))
 			})
 		})
@@ -263,15 +263,15 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 	}
 }
 
-// sign puts this object's label on its response, for kill points; one that it
+// sign puts an object's label on its response, for kill points; one that it
 // got from another object keeps that one's.
-func (o *Object) sign(resp *event.Response) {
+func sign(resp *event.Response, label string) {
 	if resp == nil || resp.Object != "" {
 		return
 	}
-	resp.Object = o.opts.Label
+	resp.Object = label
 	if resp.Socket != nil && resp.Socket.Object == "" {
-		resp.Socket.Object = o.opts.Label
+		resp.Socket.Object = label
 	}
 }
 
