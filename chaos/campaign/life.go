@@ -461,9 +461,10 @@ func (r *caseRun) conclude(err error) error {
 }
 
 // hangs reports whether it is the fault's doing that the run did not come to rest: the run
-// without one did. How long real processes take also depends on the machine.
+// without one did. How long real processes take also depends on the machine, and a shorter
+// timeout than DefaultTimeout may cut off a recovery that an alarm would have begun.
 func (r *caseRun) hangs() bool {
-	return r.result.Outcome == Restless && r.camp.Mode == Sim && r.reference == nil && !r.camp.NoDifferential && r.camp.report.Verb != "random" &&
+	return r.result.Outcome == Restless && r.camp.Timeout >= DefaultTimeout && r.camp.Mode == Sim && r.reference == nil && !r.camp.NoDifferential && r.camp.report.Verb != "random" &&
 		len(r.plan) > 0 && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
 }
 
