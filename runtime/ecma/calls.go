@@ -70,11 +70,14 @@ func guardCalls(e *engine.Engine) {
 }
 
 // What a character costs that becomes an element or a property's name, in bytes;
-// and how many become properties of one object: each is a step of a native that
-// cannot be interrupted.
+// how many become properties of one object: each is a step of a native that
+// cannot be interrupted; and how many a list of them has: goja appends one by one, and
+// each copy of the list holds up a collection, and with it all other goroutines. Twice as
+// many fill the memory of an isolate in production.
 const (
 	indexBytes = 64
 	maxIndexes = 1 << 18
+	maxListed  = 1 << 21
 )
 
 // guardTextAsObject bounds what is made of the characters of a string as the
@@ -83,7 +86,11 @@ func guardTextAsObject(e *engine.Engine) {
 	object := e.VM().Get("Object").(*goja.Object)
 	for _, name := range []string{"keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors", "freeze", "seal"} {
 		builtin.Guard(e, object, name, func(c *goja.FunctionCall) {
-			e.Memory.Fit(indexBytes*builtin.StringLength(c.Argument(0)), builtin.BadArrayLength)
+			n := builtin.StringLength(c.Argument(0))
+			if n > maxListed {
+				e.Throw("RangeError", builtin.BadArrayLength)
+			}
+			e.Memory.Fit(indexBytes*n, builtin.BadArrayLength)
 		})
 	}
 	builtin.Guard(e, object, "assign", func(c *goja.FunctionCall) {

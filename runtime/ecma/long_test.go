@@ -25,3 +25,14 @@ func TestFill(t *testing.T) {
 		evaluates(t, source, want)
 	}
 }
+
+// The characters of a very long text are not listed; those of a long one are.
+func TestKeysOfText(t *testing.T) {
+	for source, want := range map[string]string{
+		`Object.keys("x".repeat(1e5)).length`: "100000",
+		`Object.keys("x".repeat(3e6))`:        "RangeError: Invalid array length",
+		`Object.entries("x".repeat(3e6))`:     "RangeError: Invalid array length",
+	} {
+		evaluates(t, source, want)
+	}
+}
