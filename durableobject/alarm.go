@@ -270,7 +270,7 @@ func (o *wakeUp) runAlarm(retryCount int, inv *isolate.Invocation, finish func(A
 		end()
 		inv.Failed(reason)
 		ev := r.iso.CF.Failure(reason)
-		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Errors.Stack(reason))
+		r.eng.Log(engine.Error, "Uncaught (in alarm) "+r.eng.Errors.Logged(reason))
 		kept := a.deferred
 		if retryCount >= alarms.MaxRetries {
 			o.forgetAlarm() // it is not called again

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dop251/goja"
 
@@ -142,6 +143,16 @@ func TestUnhandledRejections(t *testing.T) {
 	w.said("caught")
 	if len(w.logs) != 1 || !strings.Contains(w.logs[0], "Uncaught (in promise) TypeError: lost") {
 		t.Fatalf("log: %q", w.logs)
+	}
+}
+
+// Of an exception with megabytes of text the log has the beginning, and the places at the end.
+func TestLongException(t *testing.T) {
+	w := newWorld(t)
+	w.script(w.e.NewContext(RequestContext, ""), `function thrower() { return new Error("é".repeat(1e6)); } Promise.reject(thrower());`)
+	if len(w.logs) != 1 || len(w.logs[0]) > maxLogged+100 || !utf8.ValidString(w.logs[0]) ||
+		!strings.HasPrefix(w.logs[0], "Uncaught (in promise) Error: éé") || !strings.Contains(w.logs[0], "bytes left out") || !strings.Contains(w.logs[0], "thrower") {
+		t.Fatalf("%d logs, the first of %d bytes, ends with %q", len(w.logs), len(w.logs[0]), w.logs[0][max(0, len(w.logs[0])-200):])
 	}
 }
 

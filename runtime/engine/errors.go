@@ -149,6 +149,23 @@ func (x *Errors) Stack(v goja.Value) string {
 	return x.MapStack(stack)
 }
 
+// maxLogged bounds what a log says of one exception, in bytes: production keeps 256 KB of
+// all that a request logs.
+const maxLogged = 256 << 10
+
+// Logged is Stack for a line of a log. Of a text that is longer than maxLogged it has the
+// beginning and the end, where the places are: a line of megabytes helps nobody, and
+// writing it holds up who shares the process.
+func (x *Errors) Logged(v goja.Value) string {
+	text := x.Stack(v)
+	out := len(text) - maxLogged
+	if out <= 0 {
+		return text
+	}
+	const end = maxLogged / 4
+	return strings.ToValidUTF8(text[:maxLogged-end], "") + fmt.Sprintf("\n... %d bytes left out ...\n", out) + strings.ToValidUTF8(text[len(text)-end:], "")
+}
+
 // gojaFrame is a stack line as goja prints it: "at f (file:line:column(pc))"
 // or "at file:line:column(pc)".
 var gojaFrame = regexp.MustCompile(`^\s*at (?:(.*) \()?(.*?):(\d+):(\d+)\(\d+\)\)?$`)

@@ -71,7 +71,7 @@ func (u *Uncaught) judge() {
 		u.engine.In(frame, func() {
 			obj := u.engine.vm.ToValue(p).(*goja.Object)
 			if u.hooks.UnhandledRejection == nil || !u.hooks.UnhandledRejection(obj, p.Result()) {
-				u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Errors.Stack(p.Result())))
+				u.engine.Log(Error, fmt.Sprintf("Uncaught (in promise) %s", u.engine.Errors.Logged(p.Result())))
 			}
 		})
 	}
@@ -97,5 +97,5 @@ func (u *Uncaught) Reached(v goja.Value) {
 // Tell logs what a handler or a method threw. Its caller gets it, too; listeners of
 // the global scope do not hear of it.
 func (u *Uncaught) Tell(v goja.Value) {
-	u.engine.Log(Error, "Uncaught "+u.engine.Errors.Stack(v))
+	u.engine.Log(Error, "Uncaught "+u.engine.Errors.Logged(v))
 }
