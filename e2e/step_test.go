@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -24,6 +25,41 @@ func TestStepThroughASimulation(t *testing.T) {
 		"stays awake: 2 timers are pending", "outside: agentrpc client-1", "id=job-1  status=running", "2 rows",
 		"SIGKILL after ", "> n\n       300ms  point alarm:before(ResearchAgent/r1)/alarm#1", "PASS")
 	if r.Code != 0 || len(r.Cases) != 1 || len(r.Cases[0].Kills) != 1 {
+		t.Errorf("code %d, %+v\n%s", r.Code, r.Cases, out)
+	}
+}
+
+// A person goes back and forth in time, has a query watched, and asks which turns wrote a
+// row. What was done after the moment that one has gone back to has not happened.
+func TestStepThroughTime(t *testing.T) {
+	t.Parallel()
+	walk := []string{
+		"goto commit:after#6", "watch ResearchAgent/r1 SELECT id, status FROM research_jobs ORDER BY id", "c",
+		"why ResearchAgent/r1.research_jobs job-1", "why ResearchAgent/r1.research_jobs job-2", "why ResearchAgent/r1.research_jobs id = 'nobody'", "why nonsense",
+		"k", "b", "b 3", "goto commit:before(ResearchAgent/r1)/timer#4", "goto 3", "watch off", "goto commit:after#9999", "goto 100000", "c",
+	}
+	cmd := exec.Command(minido, "chaos", "replay", fixture(t, "fibers"), "--step", "--plan", "none")
+	cmd.Stdin = strings.NewReader(strings.Join(walk, "\n") + "\n")
+	r, out := campaignBy(t, cmd)
+	fits := func(patterns ...string) {
+		t.Helper()
+		rest := string(out)
+		for _, p := range patterns {
+			at := regexp.MustCompile(p).FindStringIndex(rest)
+			if at == nil {
+				t.Fatalf("no %q in what follows:\n%s", p, rest)
+			}
+			rest = rest[at[1]:]
+		}
+	}
+	fits(`(?m)^1> goto`, `commit:after\(ResearchAgent/r1\)/timer#4\n9> watch`, `status=running\n`, `9> c\n`, `status=done\n.*status=done\n +2 rows\n14> why`,
+		`(?m)^ +6  written  by commit:after\(ResearchAgent/r1\)/message#\d+ in a turn that a WebSocket message began`, `"method":"startPair"`, `status=running`,
+		`(?m)^ +\d+  changed  by commit:after\(ResearchAgent/r1\)/timer#10 in a turn that began with: timer`, `status=done`,
+		`14> why ResearchAgent/r1.research_jobs job-2`, `timer#9 in a turn that began with: timer`, `status=done`,
+		`no turn up to here has written a row of ResearchAgent/r1.research_jobs with id = 'nobody'`, "write why Class/name.table KEY",
+		`14> k\n`, `killed\n15> b\n`, `timer#10\n`, `14> b 3\n`, `11> goto commit:before`, `9> goto 3\n`, `3> watch off\n3> goto commit:after#9999\nthe run ends without commit:after#9999\n`,
+		`3> goto 100000\nthe run ends without an event 100000\n`, `3> c\nPASS`)
+	if r.Code != 0 || len(r.Cases) != 1 || len(r.Cases[0].Kills) != 0 {
 		t.Errorf("code %d, %+v\n%s", r.Code, r.Cases, out)
 	}
 }

@@ -357,6 +357,12 @@ func (s *slot) run(ctx context.Context, g group) (Case, error) {
 		g.known = nil
 		r, err = s.runCase(ctx, g, s.camp.caseDir())
 	}
+	for s.camp.Step != nil && ctx.Err() == nil && (errors.Is(err, errRewound) || err == nil && s.camp.Step.over()) {
+		if err = os.RemoveAll(r.Dir); err != nil {
+			return r, fmt.Errorf("campaign: %w", err)
+		}
+		r, err = s.runCase(ctx, g, r.Dir)
+	}
 	switch {
 	case err == nil:
 	case ctx.Err() == nil:

@@ -56,6 +56,8 @@ type caseRun struct {
 	idle    bool                // clients do nothing in the present life
 	passed  [][]string          // the labels of the points of each life, but of one that wakes
 	unborn  []string            // objects that could not be
+	// rewind ends the run with errRewound (Options.Step); nil without a person.
+	rewind context.CancelCauseFunc
 	// reference is set for a run without faults that others are compared with.
 	reference *reference
 	result    Case
@@ -118,6 +120,10 @@ func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, e
 		return r.result, fmt.Errorf("campaign: %w", err)
 	}
 	if s.camp.Mode == Sim {
+		if s.camp.Step != nil {
+			ctx, r.rewind = context.WithCancelCause(ctx)
+			defer r.rewind(nil)
+		}
 		err = r.simulate(ctx)
 	} else {
 		err = r.once(ctx, s.processWorld(ctx, r))

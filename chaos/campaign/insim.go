@@ -83,7 +83,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 		r.session.Stagger(r.reference.ranks, spaced)
 	}
 	if step := s.camp.Step; step != nil && r.log != nil {
-		step.attach(system)
+		step.attach(system, r.rewind)
 	}
 	w := &simWorld{camp: s.camp, run: r, system: system, known: r.known, horizon: s.camp.Horizon, living: &r.result.living}
 	if r.reference != nil {

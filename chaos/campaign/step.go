@@ -2,11 +2,13 @@ package campaign
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,13 +16,15 @@ import (
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/server"
 	"minido.dev/minido/runtime/world"
 )
 
-// Stepper walks a person through a simulation: it stops between two steps, shows
-// what has happened, and does what it is told. It belongs to the simulation's
-// goroutine.
+// Stepper walks a person through a simulation, forwards and backwards: it stops between
+// two steps, shows what has happened, and does what it is told. Backwards is forwards
+// from the start, without a word, to an earlier moment: a replay is exact. It belongs
+// to the simulation's goroutine.
 type Stepper struct {
 	in   *bufio.Scanner
 	out  io.Writer
@@ -30,7 +34,20 @@ type Stepper struct {
 	seen   int    // lines that were shown or skipped
 	until  string // what it runs to: an event, a point, or the end
 	asked  bool
+
+	moments []moment     // that have come; a person's stops are among them
+	kills   map[int]bool // the moments at which the person killed the server
+	watched []watch
+	rewind  context.CancelCauseFunc // ends the run, so that another one begins
+	to      int                     // the moment that is run to without a word; 0 for none
+	seek    func(killpoint.Point) bool
+	sought  string // what seek looks for, "" for nothing
+	from    int    // where that began
+	why     *origin
 }
+
+// moment is what happened between two steps. Moments count from 1.
+type moment struct{ lines []string }
 
 // What a Stepper runs to.
 const (
@@ -39,21 +56,31 @@ const (
 	toEnd   = "end"
 )
 
+// errRewound ends a run so that it is run again, up to an earlier moment.
+var errRewound = errors.New("back to an earlier moment")
+
 // NewStepper returns one that reads commands from in, a line each, and writes to
 // out. echo repeats the commands, for transcripts. At the end of in it goes on to
 // the simulation's.
 func NewStepper(in io.Reader, out io.Writer, echo bool) *Stepper {
-	return &Stepper{in: bufio.NewScanner(in), out: out, echo: echo, until: toEvent}
+	return &Stepper{in: bufio.NewScanner(in), out: out, echo: echo, until: toEvent, kills: map[int]bool{}}
 }
 
-func (p *Stepper) attach(s *sim.System) {
-	p.system = s
-	s.Sim.Between = p.between
+// attach begins a run; rewind ends it with errRewound.
+func (p *Stepper) attach(s *sim.System, rewind context.CancelCauseFunc) {
+	p.system, p.rewind, p.seen, p.moments = s, rewind, 0, nil
+	for i := range p.watched {
+		p.watched[i].rows = ""
+	}
+	s.Sim.Between, s.Look = p.between, p.trace
 }
 
 const stepHelp = `n  next event             o  objects and what they do      w  who waits for what
 p  next effect point      t  timers and alarms            k  kill the server here
+b  back one event         goto 17, goto POINT             b 5  back five
 c  go on to the end       sql Class/name SELECT ...       ?  this list
+watch Class/name SELECT ...   stop whenever the rows change; watch off forgets it
+why Class/name.table KEY      which turns wrote the row with this key, or with id = 3 AND ...
 `
 
 func (p *Stepper) say(format string, args ...any) {
@@ -63,31 +90,104 @@ func (p *Stepper) say(format string, args ...any) {
 // between is called between two steps.
 func (p *Stepper) between() {
 	w := p.system.World
-	if w == nil || w.Server == nil || p.until == toEnd {
+	if w == nil || w.Server == nil || p.rewind == nil {
 		return
 	}
 	if _, dead := w.Dead(); dead {
 		return
 	}
-	stop := false
+	m, point := p.arrive()
+	if len(m.lines) == 0 {
+		return
+	}
+	now := len(p.moments)
+	stop := p.until == toEvent || p.until == toPoint && point
+	switch {
+	case p.to > 0:
+		stop = now == p.to
+	case p.sought != "":
+		stop = slices.ContainsFunc(points(m), p.seek)
+	}
+	changed := p.changes(m)
+	if p.to == 0 || stop {
+		p.show(m, stop || len(changed) > 0)
+		for _, text := range changed {
+			p.say("%s", text)
+		}
+	}
+	if p.to == 0 {
+		stop = stop || len(changed) > 0
+	}
+	if !stop {
+		if p.kills[now] {
+			p.system.World.Kill()
+		}
+		return
+	}
+	p.to, p.sought = 0, ""
+	if p.why != nil {
+		p.tellWhy()
+	}
+	p.prompt()
+}
+
+// arrive takes the lines that are new as the next moment, if there are any that say
+// something, and reports whether one is an effect point.
+func (p *Stepper) arrive() (m moment, point bool) {
 	lines := p.system.Lines()
 	for _, line := range lines[p.seen:] {
-		at, text, _ := strings.Cut(line, " ")
+		_, text, _ := strings.Cut(line, " ")
 		if strings.HasPrefix(text, "step ") {
 			continue // which loop ran says nothing by itself
 		}
-		p.say("%12s  %s\n", at, text)
-		stop = stop || p.until == toEvent || strings.HasPrefix(text, "point ")
+		m.lines = append(m.lines, line)
+		point = point || strings.HasPrefix(text, pointPrefix)
 	}
 	p.seen = len(lines)
+	if len(m.lines) > 0 {
+		p.moments = append(p.moments, m)
+	}
+	return m, point
+}
+
+const pointPrefix = "point "
+
+// points are the effect points of a moment, in their order.
+func points(m moment) (out []killpoint.Point) {
+	for _, line := range m.lines {
+		_, text, _ := strings.Cut(line, " ")
+		if label, ok := strings.CutPrefix(text, pointPrefix); ok {
+			if at, err := killpoint.ParseLabel(label); err == nil {
+				out = append(out, at)
+			}
+		}
+	}
+	return out
+}
+
+// show prints a moment, unless it is passed on the way to the end or to a point that is
+// sought.
+func (p *Stepper) show(m moment, stops bool) {
+	if !stops && (p.until == toEnd || p.sought != "") {
+		return
+	}
+	for _, line := range m.lines {
+		at, text, _ := strings.Cut(line, " ")
+		p.say("%12s  %s\n", at, text)
+	}
 	if !p.asked {
 		p.asked = true
 		p.say("%s", stepHelp)
 	}
-	for stop {
-		p.say("> ")
+}
+
+// prompt does what it is told until the simulation goes on.
+func (p *Stepper) prompt() {
+	for {
+		p.say("%d> ", len(p.moments))
 		if !p.in.Scan() {
 			p.until = toEnd
+			p.watched = nil
 			p.say("\n")
 			return
 		}
@@ -95,13 +195,17 @@ func (p *Stepper) between() {
 		if p.echo {
 			p.say("%s\n", command)
 		}
-		stop = !p.do(command)
+		if p.do(command) {
+			return
+		}
 	}
 }
 
 // do does a command, and reports whether the simulation goes on.
 func (p *Stepper) do(command string) bool {
 	verb, rest, _ := strings.Cut(command, " ")
+	rest = strings.TrimSpace(rest)
+	var err error
 	switch verb {
 	case "n", "":
 		p.until = toEvent
@@ -112,8 +216,23 @@ func (p *Stepper) do(command string) bool {
 	case "c":
 		p.until = toEnd
 		return true
+	case "b":
+		by := 1
+		if rest != "" {
+			if by, err = strconv.Atoi(rest); err != nil || by < 1 {
+				p.say("write b, or b and how many events to go back\n")
+				return false
+			}
+		}
+		return p.goTo(len(p.moments) - by)
+	case "goto":
+		if n, err := strconv.Atoi(rest); err == nil {
+			return p.goTo(n)
+		}
+		return p.find(rest)
 	case "k":
 		p.say("SIGKILL after %v: what was not on disk is gone\n", p.system.Sim.Now().Sub(world.Epoch))
+		p.kills[len(p.moments)] = true
 		p.system.World.Kill()
 		p.until = toEvent
 		return true
@@ -124,13 +243,21 @@ func (p *Stepper) do(command string) bool {
 	case "w":
 		p.look(p.waits)
 	case "sql":
-		if err := p.sql(rest); err != nil {
-			p.say("%v\n", err)
+		err = p.sql(rest)
+	case "watch":
+		err = p.watch(rest)
+	case "why":
+		var begun bool
+		if begun, err = p.askWhy(rest); begun {
+			return true
 		}
 	case "?":
 		p.say("%s", stepHelp)
 	default:
 		p.say("%q is no command\n%s", verb, stepHelp)
+	}
+	if err != nil {
+		p.say("%v\n", err)
 	}
 	return false
 }
@@ -212,33 +339,46 @@ func (p *Stepper) waits(out io.Writer, s server.Sight) {
 }
 
 // sql is "Class/name SELECT ...", of a copy of the object's database.
-func (p *Stepper) sql(text string) (err error) {
+func (p *Stepper) sql(text string) error {
 	object, query, _ := strings.Cut(text, " ")
-	class, name, ok := strings.Cut(object, "/")
-	if !ok || query == "" {
+	if !strings.Contains(object, "/") || query == "" {
 		return errors.New("write sql Class/name SELECT and what you want to see")
 	}
-	ref, err := p.system.World.Server.Find(class, name)
+	rows, err := p.query(object, query)
 	if err != nil {
 		return err
+	}
+	for _, row := range rows {
+		p.say("%s\n", cells(row))
+	}
+	p.say("%d rows\n", len(rows))
+	return nil
+}
+
+// query asks a copy of the database of an object, "Class/name".
+func (p *Stepper) query(object, query string, args ...any) (rows []evidence.Row, err error) {
+	class, name, _ := strings.Cut(object, "/")
+	ref, err := p.system.World.Server.Find(class, name)
+	if err != nil {
+		return nil, err
 	}
 	db, err := evidence.Open(ref.File())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	rows, err := db.Query(query)
-	for _, row := range rows {
-		var cells []string
-		for _, column := range slices.Sorted(maps.Keys(row)) {
-			cells = append(cells, fmt.Sprintf("%s=%v", column, row[column]))
+	rows, err = db.Query(query, args...)
+	return rows, errors.Join(err, db.Close())
+}
+
+// cells are a row on a line.
+func cells(row evidence.Row) string {
+	var out []string
+	for _, column := range slices.Sorted(maps.Keys(row)) {
+		value := row[column]
+		if blob, ok := value.([]byte); ok {
+			value = fmt.Sprintf("x'%x'", blob)
 		}
-		p.say("%s\n", strings.Join(cells, "  "))
+		out = append(out, fmt.Sprintf("%s=%v", column, value))
 	}
-	if err == nil {
-		p.say("%d rows\n", len(rows))
-	}
-	if closeErr := db.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return strings.Join(out, "  ")
 }

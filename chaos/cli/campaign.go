@@ -125,7 +125,7 @@ type Replay struct {
 	Plan string `required:"" placeholder:"PLAN" help:"Faults, for example 'kill@commit:after(Agent/a1)/alarm#2; kill@after(350ms)', or none."`
 	Runs int    `default:"1" help:"How often."`
 
-	Step    bool `help:"Walk through the plan by hand, in a simulation: event by event, with objects, timers, SQL, and kills wherever you like. ? lists the commands."`
+	Step    bool `help:"Walk through the plan by hand, in a simulation: event by event, forwards and backwards, with objects, timers, SQL, who wrote a row, and kills wherever you like. ? lists the commands."`
 	Sigkill bool `hidden:"" help:"In a simulation, die for real: the files are then what SIGKILL leaves."`
 }
 

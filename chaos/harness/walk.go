@@ -113,7 +113,7 @@ func (h *Harness) walkChild(ctx context.Context, o process.Options) (text string
 }
 
 // readWalk reads what `replay --step` writes when it is asked looks and then n, again and
-// again: the events of a moment, then each command behind "> ", and what it says.
+// again: the events of a moment, then each command behind "N> ", and what it says.
 func readWalk(transcript string, looks []string) (out control.Walk) {
 	empty := func() control.WalkMoment {
 		return control.WalkMoment{Events: []string{}, Objects: []string{}, Timers: []string{}, Waiting: []string{}, Rows: []string{}}
@@ -121,11 +121,12 @@ func readWalk(transcript string, looks []string) (out control.Walk) {
 	now, next := empty(), 0
 	for line := range strings.Lines(transcript) {
 		line = strings.TrimRight(line, "\n")
+		said := strings.TrimLeft(line, "0123456789")
 		switch {
-		case next < len(looks) && line == "> "+looks[next]:
+		case next < len(looks) && said == "> "+looks[next]:
 			next++
 			continue
-		case next == len(looks) && line == "> n":
+		case next == len(looks) && said == "> n":
 			out.Moments = append(out.Moments, now)
 			now, next = empty(), 0
 			continue

@@ -96,6 +96,8 @@ type System struct {
 	Times []PointTime
 	// Trace is where and when Points were passed, if Options.Trace asks for it.
 	Trace []Passed
+	// Look, if not nil, is told each effect point when it is passed. It must cause no effect.
+	Look func(killpoint.Point)
 	// States belong to Points, one to one, and Recording is of the present life, if
 	// Options.States asks for them.
 	States    []State
@@ -236,6 +238,9 @@ func (s *System) live(l Life, from *world.Recording) error {
 	o.Point = func(p killpoint.Point, at world.Moment) {
 		s.Points = append(s.Points, p)
 		s.Times = append(s.Times, PointTime{s.Sim.Now(), s.History.Len()})
+		if s.Look != nil {
+			s.Look(p)
+		}
 		if s.options.Trace {
 			s.Trace = append(s.Trace, Passed{p, s.Sim.Now(), at.Turn})
 		}
