@@ -25,6 +25,9 @@ import (
 // minido is the path of the binary under test: MINIDO_BIN, or one built here.
 var minido string
 
+// scratch is a directory for what tests share; it goes when they have run.
+var scratch string
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
@@ -40,6 +43,7 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	scratch = dir
 	// The servers of the tests find no session of the user's, nor do those find them.
 	if err := os.Setenv(devregistry.DirVariable, filepath.Join(dir, "dev-registry")); err != nil {
 		fmt.Fprintln(os.Stderr, err)

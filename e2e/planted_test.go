@@ -2,12 +2,14 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"minido.dev/minido/chaos"
@@ -153,17 +155,26 @@ func TestPlantedBugsOfMinido(t *testing.T) {
 	}
 }
 
-// plantedMinido builds one that has the bug which MINIDO_PLANTED_BUG names.
+// plantedMinido is one that has the bug which MINIDO_PLANTED_BUG names. It is linked
+// once, by the first test that asks.
 func plantedMinido(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "minido-planted")
-	build := exec.Command("go", "build", "-ldflags=-w", "-tags", "plantedbugs", "-o", bin, "minido.dev/minido/cmd/minido")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	bin, err := linkPlanted()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
+
+var linkPlanted = sync.OnceValues(func() (string, error) {
+	bin := filepath.Join(scratch, "minido-planted")
+	build := exec.Command("go", "build", "-ldflags=-w -X minido.dev/minido/internal/planted.linked=yes", "-o", bin, "minido.dev/minido/cmd/minido")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return bin, nil
+})
 
 // lots is a worker that meets each of the planted leaks: several objects at once,
 // SQL's randomness in a column's default, and fetches beside each other.
