@@ -17,7 +17,7 @@ import (
 
 // docs/cli.md is what --help says, command by command.
 func TestReferenceOfTheCommandLine(t *testing.T) {
-	parser, err := newParser(&cli{})
+	parser, err := new(cli).parser(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func parses(args []string) (err error) {
 			}
 		}
 	}()
-	parser, err := newParser(&cli{})
+	parser, err := new(cli).parser(nil)
 	if err != nil {
 		return err
 	}
