@@ -20,11 +20,17 @@ const inspectedWorker = `interface Env { NAME: string; TICKER: DurableObjectName
 import { DurableObject } from "cloudflare:workers";
 globalThis.visits = 0;
 export class Ticker extends DurableObject { start() { setInterval(() => {}, 20); } }
+function burn(times: number): number {
+  let n = 0;
+  for (let i = 0; i < times; i++) n += Math.sqrt(n + 1);
+  return n;
+}
 export default {
   async fetch(req: Request, env: Env): Promise<Response> {
     globalThis.visits++;
     if (globalThis.visits === 1) await env.TICKER.getByName("t").start();
     console.warn("visited", { path: new URL(req.url).pathname });
+    if (new URL(req.url).pathname === "/burn") burn(4e6);
     return new Response("ok");
   },
 };
@@ -85,7 +91,7 @@ func (c *inspecting) until(pattern string) {
 		}
 		_, text, err := c.conn.Read(ctx)
 		if err != nil {
-			c.t.Fatalf("%s never comes: %v", pattern, err)
+			c.t.Fatalf("%s never comes: %v\n%s", pattern, err, strings.Join(c.events, "\n"))
 		}
 		c.events = append(c.events, string(text))
 	}
@@ -139,7 +145,8 @@ func TestInspector(t *testing.T) {
 	c.until(`"Runtime.executionContextCreated"`)
 	c.until(`consoleAPICalled.*visited \{ path: '/before' \}.*"warning"`)
 	ask(t, "GET", s.url+"/after")
-	c.until(`visited \{ path: '/after' \}`)
+	c.until(`"description":"Object".*"preview":\{.*"value":"/after"`)
+	c.until(`"stackTrace":\{"callFrames":\[\{"columnNumber":\d+,"functionName":"fetch","lineNumber":13,"scriptId":"src/worker.ts","url":"file:///src/worker.ts"`)
 	c.ask("Debugger.enable", "{}")
 	c.until(`Debugger.scriptParsed.*file:///src/worker.ts`)
 	if got := c.ask("Debugger.getScriptSource", `{"scriptId": "src/worker.ts"}`); !strings.Contains(got, "interface Env { NAME: string;") {
@@ -147,11 +154,11 @@ func TestInspector(t *testing.T) {
 	}
 	for expression, want := range map[string]string{
 		"1 + visits":                         `{"result":{"description":"3","type":"number","value":3}}`,
-		"env.NAME":                           `{"result":{"description":"'a name'","type":"string","value":"a name"}}`,
-		"({ a: [1, 2] })":                    `{"result":{"className":"Object","description":"{ a: [ 1, 2 ] }","type":"object","value":{"a":[1,2]}}}`,
+		"env.NAME":                           `{"result":{"type":"string","value":"a name"}}`,
+		"({ a: [1, 2] })":                    `{"result":{"className":"Object","description":"Object","type":"object","value":{"a":[1,2]}}}`,
 		"let twice = 2 * visits; twice":      `{"result":{"description":"4","type":"number","value":4}}`,
 		"Promise.resolve(7)":                 `{"result":{"description":"7","type":"number","value":7}}`,
-		"null":                               `{"result":{"description":"null","subtype":"null","type":"object","value":null}}`,
+		"null":                               `{"result":{"subtype":"null","type":"object","value":null}}`,
 		"undefined":                          `{"result":{"type":"undefined"}}`,
 		"0 / 0":                              `{"result":{"description":"NaN","type":"number","unserializableValue":"NaN"}}`,
 		"fetch('/x')":                        `Uncaught`,
@@ -167,14 +174,112 @@ func TestInspector(t *testing.T) {
 			t.Errorf("%s: %s, want %s", expression, got, want)
 		}
 	}
+	c.objects()
+	c.profile(s.url)
 	turns := exec.Command(minido, "ctl", "turns", "Ticker/t", "-n", "2")
 	turns.Env = append(os.Environ(), env...)
 	if out, err := turns.Output(); err != nil || !regexp.MustCompile(`^(\S+  Ticker/t  \S+  computed \S+s, took \S+s\n){2}$`).Match(out) {
 		t.Errorf("ctl turns: %v\n%s", err, out)
 	}
-	for _, method := range []string{"Debugger.setBreakpointByUrl", "Debugger.pause", "Profiler.start", "HeapProfiler.takeHeapSnapshot", "Page.enable"} {
+	for _, method := range []string{"Debugger.setBreakpointByUrl", "Debugger.pause", "HeapProfiler.takeHeapSnapshot", "Page.enable"} {
 		if got := c.ask(method, "{}"); !strings.Contains(got, method) || !strings.Contains(got, "minido") {
 			t.Errorf("%s: %s", method, got)
 		}
+	}
+}
+
+// result is the answer to a method, into which it is decoded.
+func (c *inspecting) result(method, params string, into any) {
+	c.t.Helper()
+	if got := c.ask(method, params); json.Unmarshal([]byte(got), into) != nil {
+		c.t.Fatalf("%s: %s", method, got)
+	}
+}
+
+// objects opens values property by property, calls functions on them and releases them.
+func (c *inspecting) objects() {
+	c.t.Helper()
+	var got struct {
+		Result struct{ ObjectID, Description string }
+	}
+	c.result("Runtime.evaluate", `{"objectGroup": "g", "expression": "({ list: [1, 'two'], get late() { globalThis.asked = true; return 3; }, [Symbol('s')]: new Map([['k', { deep: 1n }]]) })"}`, &got)
+	id := got.Result.ObjectID
+	properties := func(id, more string) string { return c.ask("Runtime.getProperties", `{"objectId": "`+id+`"`+more+`}`) }
+	all := properties(id, `, "ownProperties": true, "generatePreview": true`)
+	for _, want := range []string{
+		`"name":"list","value":{"className":"Array","description":"Array\(2\)","objectId":"[\d.]+","preview":{"description":"Array\(2\)","overflow":false,"properties":\[{"name":"0","type":"number","value":"1"},{"name":"1","type":"string","value":"two"}\]`,
+		`"get":{.*?"type":"function"},"isOwn":true,"name":"late"`, `"name":"Symbol\(s\)","symbol":{`, `"description":"Map\(1\)".*"entries":\[{"key":{[^}]*"description":"k"`, `"name":"\[\[Prototype\]\]","value":{"className":"Object"`,
+	} {
+		if !regexp.MustCompile(want).MatchString(all) {
+			c.t.Errorf("no %s in %s", want, all)
+		}
+	}
+	if got := c.ask("Runtime.evaluate", `{"expression": "globalThis.asked"}`); got != `{"result":{"type":"undefined"}}` {
+		c.t.Errorf("the getter was called: %s", got)
+	}
+	if got := c.ask("Runtime.callFunctionOn", `{"objectId": "`+id+`", "functionDeclaration": "function (a, b, c) { return this.late + a + b.late + (c === -Infinity); }", "arguments": [{"value": 4}, {"objectId": "`+id+`"}, {"unserializableValue": "-Infinity"}], "returnByValue": true}`); got != `{"result":{"description":"11","type":"number","value":11}}` {
+		c.t.Errorf("callFunctionOn: %s", got)
+	}
+	var promise struct{ Result struct{ ObjectID string } }
+	c.result("Runtime.evaluate", `{"expression": "Promise.reject(new TypeError('no')).catch(e => e)"}`, &promise)
+	if got := properties(promise.Result.ObjectID, `, "ownProperties": true`); !strings.Contains(got, `"[[PromiseState]]"`) || !strings.Contains(got, "TypeError: no") {
+		c.t.Errorf("a promise has %s", got)
+	}
+	if got := properties(id, `, "accessorPropertiesOnly": true`); !strings.Contains(got, `"late"`) || strings.Contains(got, `"list"`) {
+		c.t.Errorf("the accessors are %s", got)
+	}
+	c.ask("Runtime.releaseObjectGroup", `{"objectGroup": "g"}`)
+	c.ask("Runtime.releaseObject", `{"objectId": "`+promise.Result.ObjectID+`"}`)
+	for _, id := range []string{id, promise.Result.ObjectID, "no.such.id"} {
+		if got := properties(id, ""); !strings.Contains(got, "Could not find object with given id") {
+			c.t.Errorf("%s after its release: %s", id, got)
+		}
+	}
+}
+
+// profile takes a CPU profile of a request that computes.
+func (c *inspecting) profile(url string) {
+	c.t.Helper()
+	c.ask("Profiler.enable", "{}")
+	if got := c.ask("Profiler.stop", "{}"); !strings.Contains(got, "No recording profiles found") {
+		c.t.Errorf("a profile without a start: %s", got)
+	}
+	if got := c.ask("Profiler.start", "{}"); got != "{}" {
+		c.t.Fatalf("Profiler.start: %s", got)
+	}
+	ask(c.t, "GET", url+"/burn")
+	var got struct {
+		Profile struct {
+			Nodes []struct {
+				ID, HitCount int
+				CallFrame    struct {
+					FunctionName, URL string
+					LineNumber        int
+				}
+				Children []int
+			}
+			StartTime, EndTime int64
+			Samples            []int
+			TimeDeltas         []int64
+		}
+	}
+	c.result("Profiler.stop", "{}", &got)
+	p, parents := got.Profile, map[int]string{}
+	for _, n := range p.Nodes {
+		for _, child := range n.Children {
+			parents[child] = n.CallFrame.FunctionName
+		}
+	}
+	hits, total := 0, int64(0)
+	for _, n := range p.Nodes {
+		if n.CallFrame.FunctionName == "burn" && n.CallFrame.URL == "file:///src/worker.ts" && n.CallFrame.LineNumber >= 4 && n.CallFrame.LineNumber <= 8 && parents[n.ID] == "fetch" {
+			hits += n.HitCount
+		}
+	}
+	for _, d := range p.TimeDeltas {
+		total += d
+	}
+	if hits < 5 || len(p.Samples) != len(p.TimeDeltas) || total > p.EndTime-p.StartTime+20_000 || total < p.EndTime-p.StartTime-20_000 {
+		c.t.Errorf("burn was hit %d times; the profile of %d µs has %d: %+v", hits, p.EndTime-p.StartTime, total, p)
 	}
 }

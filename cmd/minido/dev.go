@@ -59,7 +59,7 @@ type devCommand struct {
 	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
 	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which is always on loopback (see minido ctl); 0 takes a free one."`
 	NoControl    bool     `help:"Do not offer the control API."`
-	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, sources, expressions; no breakpoints), on loopback; 0 takes a free one. Default: none."`
+	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, objects, sources, expressions, CPU profiles; no breakpoints), on loopback; 0 takes a free one. Default: none."`
 	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: limits.cpu_ms of the wrangler file, or 30000."`
 	HeapMB       int      `name:"heap-mb" placeholder:"N" default:"1024" help:"Memory of the process at which the isolate that grew most is thrown away; 0 sets no limit."`
 	NoDefer      bool     `help:"Evaluate every module in import order, even those that declare no side effects."`
@@ -186,10 +186,8 @@ func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Sched
 	if c.Inspector < 0 {
 		return none
 	}
-	x, err := inspector.Start(inspector.Options{Scheduler: sch, Entropy: entropy.System{}, Port: c.Inspector, Title: s.Project().Name, Version: version.Current().Version, Feed: happened,
-		Sources: s.Sources, Evaluate: func(code string, o isolate.EvaluateOptions, done func(isolate.Evaluated, bool, error)) {
-			server.Evaluate(s, code, o, done)
-		}})
+	x, err := inspector.Start(inspector.Options{Scheduler: sch, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.Inspector, Title: s.Project().Name, Version: version.Current().Version, Feed: happened,
+		Sources: s.Sources, Worker: func(fn func(*isolate.Isolate, error)) { server.Inspect(s, fn) }})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "no inspector: " + err.Error()})
 		return none
@@ -221,10 +219,8 @@ func (c *devCommand) options(term *terminal, happened *feed.Feed) server.Options
 		PersistDir: c.PersistTo, CacheDir: c.CacheDir, AllowedHosts: c.AllowedHosts,
 		TurnLimit: time.Duration(c.CPUMs) * time.Millisecond, Heap: c.heap(),
 		Watch: !c.NoWatch, NoDefer: c.NoDefer, Ahead: true, TestScheduled: c.TestScheduled,
-		Console: func(level engine.Level, c *engine.Context, text string) {
-			happened.Console(level, c, text)
-			term.console(level, c, text)
-		},
+		Console:     term.console,
+		Logs:        happened,
 		Requests:    func(r gateway.RequestLog) { happened.Request(r); term.request(r) },
 		Events:      func(ev server.Event) { happened.Event(ev); term.event(ev) },
 		Turns:       happened,

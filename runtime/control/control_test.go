@@ -23,8 +23,8 @@ import (
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/internal/sqlite"
 	"minido.dev/minido/runtime/config"
-	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/feed"
+	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -541,7 +541,7 @@ func TestExport(t *testing.T) {
 // ends.
 func TestFeed(t *testing.T) {
 	c, _, client := start(t)
-	c.opts.Feed.Console(engine.Warn, nil, "one")
+	c.opts.Feed.Logged(isolate.Logged{Level: "warn", Text: "one"})
 	var seen []string
 	if err := client.Follow(context.Background(), "follow=false", func(l FeedLine) { seen = append(seen, l.Text) }); err != nil || strings.Join(seen, " ") != "one" {
 		t.Errorf("the feed has %v, %v", seen, err)
@@ -550,7 +550,7 @@ func TestFeed(t *testing.T) {
 	defer cancel()
 	err := client.Follow(ctx, "after=0", func(l FeedLine) {
 		if seen = append(seen, l.Text); l.Text == "one" {
-			c.opts.Feed.Console(engine.Log, nil, "two")
+			c.opts.Feed.Logged(isolate.Logged{Level: "log", Text: "two"})
 		} else {
 			cancel()
 		}

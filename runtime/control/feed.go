@@ -41,6 +41,7 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 	}
 	if q.Get("turns") == "true" {
 		defer c.opts.Feed.WatchTurns()()
+		defer c.opts.Feed.WatchLogs(false)()
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
 	out, to := http.NewResponseController(w), json.NewEncoder(w)

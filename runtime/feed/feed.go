@@ -4,7 +4,9 @@
 package feed
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +15,7 @@ import (
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -40,6 +43,12 @@ type Entry struct {
 	// Level is debug, info, log, warn or error.
 	Level string `json:"level,omitempty"`
 	Text  string `json:"text,omitempty"`
+	// Where is the position of a log in the sources, "src/worker.ts:12:5", Stack the whole
+	// stack; both are there while somebody watches logs.
+	Where string `json:"where,omitempty"`
+	Stack string `json:"stack,omitempty"`
+	// Values are what console was given, while an inspector wants them.
+	Values []isolate.Remote `json:"-"`
 
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
@@ -77,7 +86,9 @@ type Feed struct {
 	watching int        // how many want points
 	unwatch  func()
 
-	turns atomic.Int64 // how many want turns
+	turns  atomic.Int64 // how many want turns
+	stacks atomic.Int64 // how many want the stacks of logs
+	values atomic.Int64 // how many want the values in them
 }
 
 // New returns an empty feed. Its times are those of the clock; nil points are
@@ -108,13 +119,37 @@ func (f *Feed) add(e Entry) {
 
 var levelNames = map[engine.Level]string{engine.Debug: "debug", engine.Info: "info", engine.Log: "log", engine.Warn: "warn", engine.Error: "error"}
 
-// Console implements engine.Logger.
-func (f *Feed) Console(level engine.Level, c *engine.Context, text string) {
-	object := ""
-	if c != nil {
-		object = c.Label
+// Wants implements isolate.LogObserver.
+func (f *Feed) Wants() isolate.LogDetails {
+	return isolate.LogDetails{Stack: f.stacks.Load() > 0, Values: f.values.Load() > 0}
+}
+
+// frame is a position of the sources in a line of a stack.
+var frame = regexp.MustCompile(`^\s*at (?:.*\()?([^()\s]+:\d+:\d+)\)?$`)
+
+// Logged implements isolate.LogObserver.
+func (f *Feed) Logged(l isolate.Logged) {
+	e := Entry{Kind: Log, Level: l.Level, Object: l.Object, Text: l.Text, Stack: l.Stack, Values: l.Values}
+	first, _, _ := strings.Cut(l.Stack, "\n")
+	if m := frame.FindStringSubmatch(first); m != nil {
+		e.Where = m[1]
 	}
-	f.add(Entry{Kind: Log, Level: levelNames[level], Object: object, Text: text})
+	f.add(e)
+}
+
+// WatchLogs has logs say where they came from, and with values keep what console was
+// given, until stop was called.
+func (f *Feed) WatchLogs(values bool) (stop func()) {
+	f.stacks.Add(1)
+	if values {
+		f.values.Add(1)
+	}
+	return sync.OnceFunc(func() {
+		f.stacks.Add(-1)
+		if values {
+			f.values.Add(-1)
+		}
+	})
 }
 
 // Request is told each request that was answered.

@@ -7,15 +7,15 @@ import (
 
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
-	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/isolate"
 )
 
 // Observers read on from where they were, and are told what they have missed.
 func TestAfter(t *testing.T) {
 	f := New(clock.NewVirtual(time.UnixMilli(5000)), nil)
 	_, _, more := f.After(0, 10)
-	f.Console(engine.Warn, &engine.Context{Label: "Room/a"}, "careful")
+	f.Logged(isolate.Logged{Level: "warn", Object: "Room/a", Text: "careful", Stack: "    at fetch (src/worker.ts:7:9)\n    at f (src/a.ts:1:1)"})
 	select {
 	case <-more:
 	default:
@@ -23,11 +23,11 @@ func TestAfter(t *testing.T) {
 	}
 	f.Request(gateway.RequestLog{Method: "GET", Path: "/x", Status: 404, Duration: 1500 * time.Microsecond})
 	got, lost, _ := f.After(0, 10)
-	if want := "[{1 5000 log Room/a warn careful   0 0 0   } {2 5000 request    GET /x 404 1500 0   }]"; fmt.Sprint(got) != want || lost != 0 {
+	if want := "[{1 5000 log Room/a warn careful src/worker.ts:7:9     at fetch (src/worker.ts:7:9)\n    at f (src/a.ts:1:1) []   0 0 0   } {2 5000 request      [] GET /x 404 1500 0   }]"; fmt.Sprint(got) != want || lost != 0 {
 		t.Errorf("got %v, %d lost, want %s", got, lost, want)
 	}
 	for range Kept {
-		f.Console(engine.Log, nil, "x")
+		f.Logged(isolate.Logged{Level: "log", Text: "x"})
 	}
 	got, lost, _ = f.After(1, 3)
 	if lost != 1 || len(got) != 3 || got[0].Seq != 3 {

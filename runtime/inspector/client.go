@@ -77,10 +77,10 @@ func (c *client) refuse(ask call, text string) {
 
 // harmless are methods that clients call to set what never happens here.
 var harmless = map[string]bool{
-	"Runtime.runIfWaitingForDebugger": true, "Runtime.disable": true, "Runtime.releaseObject": true, "Runtime.releaseObjectGroup": true,
+	"Runtime.runIfWaitingForDebugger": true, "Runtime.disable": true,
 	"Runtime.setAsyncCallStackDepth": true, "Runtime.discardConsoleEntries": true, "Runtime.setMaxCallStackSizeToCapture": true,
 	"Debugger.disable": true, "Debugger.setAsyncCallStackDepth": true, "Debugger.setBlackboxPatterns": true, "Debugger.setBreakpointsActive": true,
-	"Debugger.setSkipAllPauses": true, "Log.enable": true, "Log.disable": true, "Profiler.enable": true, "Profiler.disable": true,
+	"Debugger.setSkipAllPauses": true, "Log.enable": true, "Log.disable": true, "Profiler.enable": true, "Profiler.disable": true, "Profiler.setSamplingInterval": true,
 	"HeapProfiler.enable": true, "HeapProfiler.disable": true, "Network.enable": true, "Network.disable": true,
 	"NodeWorker.enable": true, "NodeWorker.disable": true, "NodeTracing.start": true, "NodeRuntime.notifyWhenWaitingForDisconnect": true, "Debugger.setPauseOnExceptions": true,
 }
@@ -97,12 +97,16 @@ func (c *client) answer(ask call) {
 		c.reply(ask, object{}) // the console asks whether a line is complete
 	case "Runtime.getIsolateId":
 		c.reply(ask, object{"id": c.x.id})
+	case "Runtime.callFunctionOn":
+		c.callFunctionOn(ask)
 	case "Runtime.getProperties":
-		c.refuse(ask, "minido: values are shown as text; properties cannot be opened one by one")
+		c.getProperties(ask)
+	case "Runtime.releaseObject", "Runtime.releaseObjectGroup":
+		c.release(ask)
 	case "Debugger.enable":
 		for _, name := range slices.Sorted(maps.Keys(c.x.opts.Sources())) {
 			source := string(c.x.opts.Sources()[name])
-			c.event("Debugger.scriptParsed", object{"scriptId": name, "url": "file:///" + strings.TrimPrefix(name, "/"), "startLine": 0, "startColumn": 0,
+			c.event("Debugger.scriptParsed", object{"scriptId": name, "url": fileURL(name), "startLine": 0, "startColumn": 0,
 				"endLine": strings.Count(source, "\n"), "endColumn": 0, "executionContextId": contextID, "hash": "", "isModule": true, "length": len(source)})
 		}
 		c.reply(ask, object{"debuggerId": c.x.id})
@@ -121,8 +125,14 @@ func (c *client) answer(ask call) {
 		c.reply(ask, object{"scriptSource": string(source)})
 	case "Debugger.setBreakpoint", "Debugger.setBreakpointByUrl", "Debugger.setBreakpointOnFunctionCall", "Debugger.setInstrumentationBreakpoint", "Debugger.pause", "Debugger.getPossibleBreakpoints":
 		c.refuse(ask, "minido: "+ask.Method+": the engine has no breakpoints and does not pause; log, or evaluate expressions between turns")
-	case "Profiler.start", "Profiler.startPreciseCoverage", "HeapProfiler.takeHeapSnapshot", "HeapProfiler.startSampling":
-		c.refuse(ask, "minido: "+ask.Method+": there are no profiles over the inspector")
+	case "HeapProfiler.takeHeapSnapshot", "HeapProfiler.startSampling", "HeapProfiler.startTrackingHeapObjects":
+		c.refuse(ask, "minido: "+ask.Method+": the engine does not list its heap; minido ctl status shows the memory of the process, minido ctl list that of objects")
+	case "Profiler.startPreciseCoverage", "Profiler.getBestEffortCoverage":
+		c.refuse(ask, "minido: "+ask.Method+": there is no coverage over the inspector; minido test --coverage measures it")
+	case "Profiler.start":
+		c.startProfile(ask)
+	case "Profiler.stop":
+		c.stopProfile(ask)
 	default:
 		if harmless[ask.Method] {
 			c.reply(ask, object{})
@@ -130,58 +140,6 @@ func (c *client) answer(ask call) {
 		}
 		c.write(object{"id": ask.ID, "error": protocolError{-32601, "'" + ask.Method + "' wasn't found: minido's inspector does not have it"}})
 	}
-}
-
-func remote(v isolate.Evaluated, byValue bool) object {
-	out := object{"type": v.Type}
-	if v.Subtype != "" {
-		out["subtype"] = v.Subtype
-	}
-	if v.Type != "undefined" {
-		out["description"] = v.Description
-	}
-	switch {
-	case v.Type == "object" && v.Subtype != "null":
-		out["className"] = v.ClassName
-		if byValue && v.JSON != nil {
-			out["value"] = v.JSON
-		}
-	case v.Type == "function":
-		out["className"] = "Function"
-	case v.Type == "number" && (v.JSON == nil || v.Description == "-0"), v.Type == "bigint":
-		out["unserializableValue"] = v.Description
-	case v.JSON != nil:
-		out["value"] = v.JSON
-	}
-	return out
-}
-
-func (c *client) evaluate(ask call) {
-	var p struct {
-		Expression    string `json:"expression"`
-		ReturnByValue bool   `json:"returnByValue"`
-		AwaitPromise  bool   `json:"awaitPromise"`
-		SideEffects   bool   `json:"throwOnSideEffect"`
-	}
-	if err := json.Unmarshal(ask.Params, &p); err != nil {
-		c.refuse(ask, "Invalid parameters: "+err.Error())
-		return
-	}
-	if p.SideEffects { // a preview while a person types
-		c.refuse(ask, "minido: expressions cannot be kept from having effects")
-		return
-	}
-	c.x.opts.Evaluate(p.Expression, isolate.EvaluateOptions{Await: p.AwaitPromise}, func(v isolate.Evaluated, thrown bool, err error) {
-		switch {
-		case err != nil:
-			c.refuse(ask, "minido: "+err.Error())
-		case thrown:
-			value := remote(v, p.ReturnByValue)
-			c.reply(ask, object{"result": value, "exceptionDetails": object{"exceptionId": 1, "text": "Uncaught", "lineNumber": 0, "columnNumber": 0, "exception": value}})
-		default:
-			c.reply(ask, object{"result": remote(v, p.ReturnByValue)})
-		}
-	})
 }
 
 // follow tells the client, once it asked, what workers have logged and log.
@@ -193,7 +151,10 @@ func (c *client) follow() {
 	if started {
 		return
 	}
+	stop := c.x.opts.Feed.WatchLogs(true)
 	sched.Attend(c.x.opts.Scheduler, "inspector log", func() {
+		defer stop()
+		defer c.x.worker(func(i *isolate.Isolate) { i.ReleaseGroup(isolate.ConsoleGroup) })
 		for after := int64(0); ; {
 			entries, _, more := c.x.opts.Feed.After(after, 256)
 			for _, e := range entries {
@@ -214,16 +175,4 @@ func (c *client) follow() {
 			}
 		}
 	})
-}
-
-func (c *client) logged(e feed.Entry) {
-	text := e.Text
-	if e.Object != "" {
-		text = "[" + e.Object + "] " + text
-	}
-	kind := e.Level
-	if kind == "warn" {
-		kind = "warning"
-	}
-	c.event("Runtime.consoleAPICalled", object{"type": kind, "args": []object{{"type": "string", "value": text}}, "executionContextId": contextID, "timestamp": e.AtMs})
 }

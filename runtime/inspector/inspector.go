@@ -1,6 +1,6 @@
 // Package inspector speaks enough of the Chrome DevTools Protocol for the console of
-// DevTools and of editors: what workers log, the worker's sources, and expressions that
-// are evaluated between turns. What it does not have is refused by name
+// DevTools and of editors: what workers log, with the objects, the worker's sources,
+// expressions that are evaluated between turns, and CPU profiles. What it does not have is refused by name
 // (docs/compatibility.md, "inspector").
 //
 // Like every inspector it lets whoever connects run code, so it listens on loopback
@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
@@ -32,15 +33,16 @@ import (
 type Options struct {
 	Scheduler sched.Scheduler
 	Entropy   entropy.Source
-	Port      int // 0 takes a free one
+	Machine   clock.Clock // the machine's time
+	Port      int         // 0 takes a free one
 	// Title is the worker's name.
 	Title   string
 	Version string
 	Feed    *feed.Feed
 	// Sources are the worker's own modules, by their names in stacks.
 	Sources func() map[string][]byte
-	// Evaluate is server.Evaluate.
-	Evaluate func(code string, o isolate.EvaluateOptions, done func(value isolate.Evaluated, thrown bool, err error))
+	// Worker is server.Inspect.
+	Worker func(fn func(i *isolate.Isolate, err error))
 }
 
 // Inspector is the running listener. Safe for concurrent use.
@@ -50,6 +52,8 @@ type Inspector struct {
 	http     *http.Server
 	port, id string
 	closing  chan struct{}
+
+	profiling profiling
 
 	mu    sync.Mutex
 	conns map[*netx.Conn]struct{} // guarded by mu
@@ -142,6 +146,7 @@ func (x *Inspector) attach(w http.ResponseWriter, r *http.Request) {
 	x.mu.Unlock()
 	c := &client{x: x, conn: conn, left: make(chan struct{})}
 	c.serve()
+	x.profiling.drop(c)
 	x.mu.Lock()
 	delete(x.conns, conn)
 	x.mu.Unlock()

@@ -65,6 +65,8 @@ type Options struct {
 	Heap  *engine.HeapWatch
 	// Turns is told of turns; nil: nobody.
 	Turns engine.TurnObserver
+	// Logs is told what is logged before Log is; nil: nobody.
+	Logs LogObserver
 	// RunsTests is for an entry module that imports test files, as Cloudflare's pool
 	// for vitest does: modules that are imported after the start are evaluated in the
 	// context that imports them, with its I/O, instead of in the global scope; and the
@@ -98,18 +100,24 @@ type Isolate struct {
 	dispatched int64                          // stateless events so far
 	abandoned  bool
 	ahead      *bundle.Ahead // until EvaluateAhead
+	remotes    *remotes
+	saying     []goja.Value // what console was given, until its text is logged
 }
 
 // New makes the isolate with its globals; Start evaluates the bundle.
 func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}}
+	i.remotes = newRemotes(i)
 	i.Engine = ecma.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: o.Log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})
 	i.Engine.Hangs.Notify(i.hung)
 	i.vm = i.Engine.VM()
 	i.Platform = webapi.Install(i.Engine, webapi.Options{Fetch: o.Fetch, Compat: o.Compat, Go: o.Scheduler.Go, Caches: o.Caches})
+	if o.Logs != nil {
+		i.Platform.Console.Saying = func(args []goja.Value) { i.saying = args }
+	}
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
 	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})

@@ -2,17 +2,17 @@ package server
 
 import "minido.dev/minido/runtime/isolate"
 
-// Evaluate runs code that a person typed in the isolate of the server's worker; see
-// isolate.(*Isolate).Evaluate.
-func Evaluate(s *Server, code string, o isolate.EvaluateOptions, done func(value isolate.Evaluated, thrown bool, err error)) {
+// Inspect gives fn the isolate of the server's worker, once there is one: at once, or
+// when the worker has been loaded. Safe for concurrent use.
+func Inspect(s *Server, fn func(i *isolate.Isolate, err error)) {
 	s.withWorker(func(w *worker, err error) {
 		switch {
 		case err != nil:
-			done(isolate.Evaluated{}, false, err)
+			fn(nil, err)
 		case w.iso == nil:
-			done(isolate.Evaluated{}, false, ErrNoIsolate)
+			fn(nil, ErrNoIsolate)
 		default:
-			w.iso.Evaluate(code, o, done)
+			fn(w.iso, nil)
 		}
 	})
 }

@@ -22,6 +22,7 @@ import (
 	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/gateway"
+	"minido.dev/minido/runtime/isolate"
 	"minido.dev/minido/sqlstore"
 )
 
@@ -117,6 +118,8 @@ type Options struct {
 	Events   func(Event)
 	// Turns is told of the turns of all workers; nil: nobody.
 	Turns engine.TurnObserver
+	// Logs is told what workers log, before Console is; nil: nobody.
+	Logs isolate.LogObserver
 	// RecentLogs and Dashboard are for the page about an error; see gateway.Surroundings.
 	RecentLogs func() []string
 	Dashboard  func() string

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/runtime/devregistry"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
+	"minido.dev/minido/runtime/isolate"
 )
 
 // session is the workers that run together, as `wrangler dev -c a -c b` runs
@@ -291,3 +292,20 @@ func consoleOf(s *Server) engine.Logger {
 	prefix := "[" + s.Project().Name + "] "
 	return func(level engine.Level, c *engine.Context, text string) { s.opts.Console(level, c, prefix+text) }
 }
+
+// logsOf is the observer of a worker's logs, which is told them as consoleOf's are.
+func logsOf(s *Server) isolate.LogObserver {
+	if s.opts.Logs == nil || len(s.session.members) < 2 {
+		return s.opts.Logs
+	}
+	return named{s.opts.Logs, "[" + s.Project().Name + "] "}
+}
+
+// named is an observer of the logs of one of several workers. Immutable.
+type named struct {
+	isolate.LogObserver
+	prefix string
+}
+
+// Logged implements isolate.LogObserver.
+func (n named) Logged(l isolate.Logged) { l.Text = n.prefix + l.Text; n.LogObserver.Logged(l) }

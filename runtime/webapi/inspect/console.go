@@ -22,12 +22,18 @@ import (
 type Console struct {
 	*webidl.Realm
 
+	// Saying, if it is set, is given the arguments of each call that logs them, right
+	// before their text is logged.
+	Saying func(args []goja.Value)
+
 	regexps *regexp.Class
 }
 
 // New makes the console; Install defines it. regexps tells what expressions
 // their users wrote.
-func New(r *webidl.Realm, regexps *regexp.Class) *Console { return &Console{r, regexps} }
+func New(r *webidl.Realm, regexps *regexp.Class) *Console {
+	return &Console{Realm: r, regexps: regexps}
+}
 
 // Install defines console (WHATWG Console), written through the engine's logger.
 func (p *Console) Install() { p.Engine.Lazies.Global("console", p.makeConsole) }
@@ -72,7 +78,11 @@ func (p *Console) consoleMethods(obj *goja.Object) *goja.Object {
 			if inv := p.Engine.Frame().Invocation; inv != nil {
 				inv.Logged(level, args)
 			}
-			c.write(level, c.format(args))
+			text := c.format(args)
+			if p.Saying != nil {
+				p.Saying(args)
+			}
+			c.write(level, text)
 		})
 	}
 	logger("debug", engine.Debug)
