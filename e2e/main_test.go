@@ -98,7 +98,9 @@ func dev(t *testing.T, flags ...string) server {
 // itself at a point.
 func tryDev(t *testing.T, killPoint string, flags ...string) (server, error) {
 	t.Helper()
-	return launch(t, process.Options{Command: append([]string{minido, "dev", "--ip", "127.0.0.1"}, flags...), KillPoint: killPoint})
+	// The packages of a fixture are transformed once, not for each state directory.
+	cache := "--cache-dir=" + filepath.Join(scratch, "cache")
+	return launch(t, process.Options{Command: append([]string{minido, "dev", "--ip", "127.0.0.1", cache}, flags...), KillPoint: killPoint})
 }
 
 // launch starts a server of whatever kind and waits until it answers.

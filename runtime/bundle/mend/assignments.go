@@ -1,7 +1,7 @@
 package mend
 
 import (
-	"regexp"
+	"strings"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
@@ -34,7 +34,23 @@ func plainLogical(n *ast.AssignExpression) ast.Expression {
 const MemberBase = "$base"
 
 // assignsMembers finds code that may have such a member.
-var assignsMembers = regexp.MustCompile(`\?\?=|\|\|=|&&=|[\]}] = |[\]}\w$] of `)
+func assignsMembers(code string) bool {
+	for _, sign := range []string{"??=", "||=", "&&=", "] = ", "} = "} {
+		if strings.Contains(code, sign) {
+			return true
+		}
+	}
+	for rest := code; ; {
+		i := strings.Index(rest, " of ")
+		if i < 0 {
+			return false
+		}
+		if i > 0 && (isWord(rest[i-1]) || strings.IndexByte("]}$", rest[i-1]) >= 0) {
+			return true
+		}
+		rest = rest[i+1:]
+	}
+}
 
 // checkBase puts the helper around what has the member, if target is a member of
 // something that may be a primitive value.

@@ -25,13 +25,13 @@ func Helpers(prologue, body string) (names []string) {
 	if strings.Contains(body, "await ") {
 		names = append(names, AwaitGuard)
 	}
-	if assignsMembers.MatchString(body) {
+	if assignsMembers(body) {
 		names = append(names, MemberBase)
 	}
 	if strings.Contains(body, "?.") && strings.Contains(body, "...") {
 		names = append(names, ChainCall)
 	}
-	if mayHaveAccessor.MatchString(body) {
+	if mayHaveAccessor(body) {
 		names = append(names, OwnHelper)
 	}
 	if hasAsync(prologue) {

@@ -1,8 +1,8 @@
 package mend
 
 import (
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja/ast"
 )
@@ -22,8 +22,31 @@ func keepClassName(n *ast.PropertyKeyed) {
 	}
 }
 
-// mayHaveAccessor finds code with an accessor and a computed key.
-var mayHaveAccessor = regexp.MustCompile(`(?s)\b[gs]et [\w$#"'\[].*\]: `)
+// mayHaveAccessor finds code with an accessor and, after it, a computed key. It is asked
+// of every file of every package, and two searches take a tenth of a regular expression's
+// time.
+func mayHaveAccessor(code string) bool {
+	key := strings.LastIndex(code, "]: ")
+	for at := 0; key >= 0; at++ {
+		i := strings.Index(code[at:key], "et ")
+		if i < 0 {
+			return false
+		}
+		at += i
+		if at == 0 || code[at-1] != 'g' && code[at-1] != 's' || at > 1 && isWord(code[at-2]) {
+			continue
+		}
+		if next := at + len("et "); next < key && (isWord(code[next]) || strings.IndexByte("$#\"'[", code[next]) >= 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// isWord reports whether a byte is one of \w in a regular expression.
+func isWord(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
 
 // defineComputed mends an object literal.
 func defineComputed(n *ast.ObjectLiteral) {
