@@ -43,6 +43,7 @@ type fileRun struct {
 	watching  bool              // the test runs
 	window    []killpoint.Point // of the test
 	running   []string          // the names of tests that have begun and not ended
+	timeout   int               // of the last of them, milliseconds
 	before    map[string]int    // what was open when the first of them began
 	restarted string            // why the worker was restarted last, and where; "" if it was not
 	due       string            // the object that an eviction waits for, "Class/name"
@@ -79,7 +80,7 @@ func (r *fileRun) do() (a *answer, err error) {
 	c := p.config
 	c.Entry = p.entry
 	var unserved error
-	r.world, err = world.Open(world.Options{Config: c, Others: p.others, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, RunsTests: true,
+	r.world, err = world.Open(world.Options{Config: c, Others: p.others, Seed: r.seed, Dir: dir, CacheDir: p.options.CacheDir, Bundles: r.bundles, Amend: p.amend, RunsTests: true, Patience: r.patience(),
 		AI:       "http://" + modelHost,
 		SyncFull: true, SyncTakes: syncTakes, Power: func(killpoint.Point) (entropy.Source, bool) { return nil, false }, // powerLoss asks what was synced
 		Network: func(w *world.World) {
@@ -206,8 +207,44 @@ func (r *fileRun) wait(start func(done func(error))) error {
 	return err
 }
 
+// defaultPatience is how long a test may compute without a pause if nothing is configured,
+// and leastPatience how long it may in any case: an interpreter is slower than V8, for which
+// people choose their limits.
+const (
+	defaultPatience = 10 * time.Second
+	leastPatience   = 5 * time.Second
+)
+
+// patience is when a test fails that computes on and on: no timer can fire then.
+func (r *fileRun) patience() *engine.Patience {
+	o, s := r.project.options, r.project.settings
+	limit := time.Duration(s.TestTimeout * float64(time.Millisecond))
+	if o.Timeout > 0 {
+		limit = o.Timeout
+	}
+	after := o.Patience
+	switch {
+	case after > 0:
+	case limit == virtualTimeout*time.Millisecond:
+		after = defaultPatience
+	default:
+		after = max(limit, leastPatience)
+	}
+	return &engine.Patience{After: after, Text: func() string {
+		if len(r.running) == 0 {
+			return fmt.Sprintf("code outside of tests (a hook of a suite, or the file itself) computed for %v without a pause", after)
+		}
+		took := r.timeout
+		if took == 0 || took == virtualTimeout {
+			took = int(after.Milliseconds())
+		}
+		return fmt.Sprintf("Test timed out in %dms.\nIf this is a long-running test, pass a timeout value as the last argument or configure it globally with \"testTimeout\".\nIt computed for %v without a pause.", took, after)
+	}}
+}
+
 // begins is told that a test begins.
-func (r *fileRun) begins(name string, timers int) error {
+func (r *fileRun) begins(name string, timers, timeout int) error {
+	r.timeout = timeout
 	if r.running = append(r.running, name); len(r.running) == 1 {
 		r.before = r.open(timers)
 	}

@@ -33,7 +33,7 @@ type question struct {
 type arguments struct {
 	// Running has an object that is not in memory be an error.
 	Running                                                       bool
-	Count, Timers                                                 int
+	Count, Timers, Timeout                                        int
 	ID, Verb, Sockets, Binding, Path, Text, Point, Duration, Name string
 }
 
@@ -151,7 +151,7 @@ func (h *host) do(q question) (any, error) {
 	case "seed":
 		return h.run.seed, nil
 	case "test-begins":
-		return nil, h.run.begins(a.Name, a.Timers)
+		return nil, h.run.begins(a.Name, a.Timers, a.Timeout)
 	case "test-ends":
 		return h.run.ends(a.Name, a.Timers), nil
 	}

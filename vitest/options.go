@@ -30,6 +30,9 @@ type Options struct {
 	Retry int
 	// Timeout is testTimeout; 0 leaves it to the configuration.
 	Timeout time.Duration
+	// Patience is how long a test may compute without a pause, of the machine's time,
+	// before it fails; 0 is 10 s, or testTimeout, if it is set to more than 5 s.
+	Patience time.Duration
 	// Shard and Shards take the Shard-th (from 1) of Shards parts of the files; 0
 	// takes all.
 	Shard, Shards int

@@ -2,6 +2,7 @@ package insides
 
 import (
 	"reflect"
+	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -28,7 +29,7 @@ type Goja struct {
 	vm                         uintptr // in goja.Runtime
 	stack, sp, sb, pc, program uintptr // in the virtual machine
 	calls, callsMax, tries     uintptr
-	interrupted                uintptr
+	interrupted, lock          uintptr
 	callType                   reflect.Type // of an active call
 	callSB                     uintptr      // in it
 	callProgram, callNewTarget uintptr
@@ -63,6 +64,7 @@ func learnGoja(l *look) *Goja {
 	in.calls, in.tries = calls.Offset, l.kind(t, "tryStack", reflect.Slice).Offset
 	in.callsMax, in.newTarget = l.typed(t, "maxCallStackSize", number), l.typed(t, "newTarget", value)
 	in.interrupted = l.typed(t, "interrupted", reflect.TypeFor[uint32]())
+	in.lock = l.typed(t, "interruptLock", reflect.TypeFor[sync.Mutex]())
 
 	t = reflect.TypeFor[goja.Program]()
 	code := l.kind(t, "code", reflect.Slice)

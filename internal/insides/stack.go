@@ -2,6 +2,8 @@ package insides
 
 import (
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -54,3 +56,17 @@ func (b *Bottom) Leave() {
 // InterruptFlag is goja's flag that an interrupt was asked for; it is read with
 // sync/atomic.
 func (m Machine) InterruptFlag() *uint32 { return (*uint32)(unsafe.Add(m.at, m.In.interrupted)) }
+
+// TakeBack takes an interrupt back while goja captures the stack of its error, in which
+// case it reports true: what is thrown then is thrown instead of the error. Nobody else
+// may ask for an interrupt meanwhile.
+func (m Machine) TakeBack() bool {
+	lock := (*sync.Mutex)(unsafe.Add(m.at, m.In.lock))
+	if lock.TryLock() { // goja holds it while it captures
+		lock.Unlock()
+		return false
+	}
+	atomic.StoreUint32(m.InterruptFlag(), 0)
+	lock.Unlock()
+	return true
+}

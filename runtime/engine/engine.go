@@ -54,6 +54,8 @@ type Options struct {
 	// TurnLimit is how long one turn may compute before it is interrupted and
 	// the isolate condemned. 0 means DefaultTurnLimit.
 	TurnLimit time.Duration
+	// Patience, if not nil, has turns that compute for long fail before that.
+	Patience *Patience
 	// CallDepth is the deepest JavaScript stack, in frames. 0 means DefaultCallDepth.
 	CallDepth int
 	// Subrequests bounds the requests that one event makes; 0 does not.
@@ -162,6 +164,7 @@ func New(o Options) *Engine {
 	e.classes.init()
 	e.Natives.init(e, depth)
 	e.Watchdog.init(e, o.Watch, limit, o.Heap)
+	e.Watchdog.patience = o.Patience
 	if o.Language != nil {
 		o.Language.Prepare(e)
 	}

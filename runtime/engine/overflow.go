@@ -10,7 +10,8 @@ import (
 // overflow passes every catch and finally block, but before it is thrown the
 // stack is captured, and with it the names of native functions are read. So
 // every turn and every promise job stands on a native function whose name is a
-// getter: it throws the RangeError when the call depth has been exceeded.
+// getter: it throws the RangeError when the call depth has been exceeded, and, in
+// the same way, the error of a turn that computes for too long (Patience).
 //
 // What is left of goja's overflow (it condemns the isolate) are stacks that do
 // not stand on it: what runs outside of turns, and the then() of a custom
@@ -48,6 +49,11 @@ func (o *overflow) init(e *Engine, fn func(goja.FunctionCall) goja.Value) goja.C
 			defer func() { o.making = false }()
 			o.machine.Mend()
 			panic(e.Errors.New("RangeError", StackExceeded))
+		}
+		o.making = true
+		defer func() { o.making = false }()
+		if failure := e.Watchdog.failure(o.machine); failure != nil {
+			panic(failure)
 		}
 		return name
 	})

@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dop251/goja"
+
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/insides"
 )
 
 // Resource is what a limit bounds.
@@ -80,6 +83,19 @@ type Watchdog struct {
 	armed  atomic.Bool
 	closed atomic.Bool
 	native atomic.Pointer[func()] // interrupts what the turn may wait for outside JavaScript
+
+	patience  *Patience   // nil: a turn is stopped at the limit alone
+	asking    sync.Mutex  // held while an interrupt is asked for
+	impatient atomic.Bool // the interrupt that was asked for is to be an error
+}
+
+// Patience has a turn that computes for long fail instead of the isolate: an error is
+// thrown where it computes, and again each time that it has gone on for as long. Code that
+// catches it goes on until the limit.
+type Patience struct {
+	After time.Duration
+	// Text is the error's; it is called on the loop.
+	Text func() string
 }
 
 func (w *Watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *HeapWatch) {
@@ -91,17 +107,21 @@ func (w *Watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *Hea
 }
 
 func (w *Watchdog) begin() {
+	if w.impatient.Load() { // the turn that it was meant for is over
+		w.impatient.Store(false)
+		w.engine.vm.ClearInterrupt()
+	}
 	w.turn.Add(1)
 	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
-		w.arm(0, time.Time{})
+		w.arm(0, time.Time{}, 1)
 	}
 }
 
 func (w *Watchdog) end() { w.turn.Add(1) }
 
 // arm looks again in a moment; seen is the turn that ran at the last look, and
-// since when it has been seen.
-func (w *Watchdog) arm(seen uint64, since time.Time) {
+// since when it has been seen; it fails when patience has ended so many times.
+func (w *Watchdog) arm(seen uint64, since time.Time, fails int) {
 	if seen == 0 {
 		seen, since = w.turn.Load(), w.clock.Now()
 	}
@@ -112,22 +132,50 @@ func (w *Watchdog) arm(seen uint64, since time.Time) {
 			w.armed.Store(false)
 			return
 		case now != seen:
-			since = at
+			since, fails = at, 1
 		case at.Sub(since) >= w.limit:
 			w.interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("the CPU time limit of a turn, %v, was exceeded", w.limit)})
 			w.armed.Store(false)
 			return
+		case w.patience != nil && at.Sub(since) >= time.Duration(fails)*w.patience.After:
+			fails++
+			w.fail()
 		}
-		w.arm(now, since)
+		w.arm(now, since, fails)
 		if w.heap != nil {
 			w.heap.look(w.engine)
 		}
 	})
 }
 
+// fail has the turn throw an error. Where none can be thrown it is stopped.
+func (w *Watchdog) fail() {
+	w.asking.Lock()
+	defer w.asking.Unlock()
+	w.engine.vm.Interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("a turn computed for more than %v", w.patience.After)})
+	w.impatient.Store(true)
+}
+
+// failure is the error that the turn is to throw now, while goja captures a stack; nil for
+// none.
+func (w *Watchdog) failure(m insides.Machine) goja.Value {
+	if !w.impatient.Load() || !w.asking.TryLock() {
+		return nil
+	}
+	defer w.asking.Unlock()
+	if !m.TakeBack() {
+		return nil
+	}
+	w.impatient.Store(false)
+	return w.engine.Errors.New("Error", w.patience.Text())
+}
+
 // interrupt stops JavaScript and what it waits for.
 func (w *Watchdog) interrupt(reason *LimitError) {
+	w.asking.Lock()
+	w.impatient.Store(false)
 	w.engine.vm.Interrupt(reason)
+	w.asking.Unlock()
 	if fn := w.native.Load(); fn != nil {
 		(*fn)()
 	}

@@ -58,6 +58,8 @@ type Options struct {
 	Tail Tail
 	// TurnLimit bounds the CPU time of a turn; 0 is the engine's default.
 	TurnLimit time.Duration
+	// Patience is engine.Options.Patience.
+	Patience *engine.Patience
 	// Subrequests bounds the requests that one event makes; 0 does not.
 	Subrequests int
 	// Watch is the clock of limits, Heap bounds memory; see engine.Options.
@@ -109,7 +111,7 @@ func New(o Options) *Isolate {
 	i := &Isolate{opts: o, requests: map[*engine.Context]*stateless{}}
 	i.remotes = newRemotes(i)
 	i.Engine = ecma.New(engine.Options{
-		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
+		Name: o.Name, Scheduler: o.Scheduler, Entropy: o.Entropy, Mapper: o.Bundle, Logger: i.log, TurnLimit: o.TurnLimit, Patience: o.Patience, Watch: o.Watch, Heap: o.Heap, Turns: o.Turns, Subrequests: o.Subrequests,
 		Condemned: i.condemned,
 	})
 	i.Engine.Hangs.Notify(i.hung)

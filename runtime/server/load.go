@@ -67,7 +67,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Tail:     tailsOf(s, p),
-		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Logs: logsOf(s),
+		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Logs: logsOf(s),
 		RunsTests: s.opts.RunsTests,
 		Condemned: func(i *isolate.Isolate, reason error) {
 			loading(reason) // what is condemned before it is loaded never says that it is

@@ -100,6 +100,8 @@ type Options struct {
 	Amend func(*bundle.Options)
 	// RunsTests is isolate.Options.RunsTests.
 	RunsTests bool
+	// Patience is engine.Options.Patience.
+	Patience *engine.Patience
 	// Bundles, if not nil, bundles each project once for all servers that share
 	// it. Not with Watch.
 	Bundles *Bundles

@@ -99,6 +99,8 @@ type Options struct {
 	// Amend and RunsTests are those of server.Options.
 	Amend     func(*bundle.Options)
 	RunsTests bool
+	// Patience is engine.Options.Patience.
+	Patience *engine.Patience
 	// Console, if not nil, gets what the worker logs, besides Record.
 	Console engine.Logger
 	// Events, if not nil, gets what happens to the server, besides Record.
@@ -200,7 +202,7 @@ func (w *World) start() (err error) {
 		Scheduler: w.scope, Drive: w.Until, Entropy: chance, Dialer: &dialer{w}, AI: o.AI, Ahead: o.Ahead,
 		Points: w.points, TurnLimit: o.TurnLimit, Machine: clock.Real{}, Heap: o.Heap,
 		Sync: mode, Limits: o.Limits, Disk: o.Disk, Files: w.files, Eviction: o.Eviction,
-		Amend: o.Amend, RunsTests: o.RunsTests,
+		Amend: o.Amend, RunsTests: o.RunsTests, Patience: o.Patience,
 		Console: func(level engine.Level, c *engine.Context, text string) {
 			note("log " + text)
 			if o.Console != nil {

@@ -335,7 +335,7 @@ async function runFile(options, suites, unhandled) {
   const before = runner.onBeforeRunTask.bind(runner);
   runner.onBeforeRunTask = async (test) => {
     await before(test);
-    if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test), timers: ownTimers.size });
+    if (test.mode === "run" || test.mode === "queued") await host("test-begins", { name: fullName(test), timers: ownTimers.size, timeout: Number.isFinite(test.timeout) ? Math.round(test.timeout) : 0 });
   };
   const after = runner.onAfterRunTask.bind(runner);
   runner.onAfterRunTask = async (test) => {

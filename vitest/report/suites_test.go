@@ -305,6 +305,42 @@ func TestEndlessTest(t *testing.T) {
 	}
 }
 
+// Tests, hooks, objects and handlers that compute for ever fail with vitest's text or with
+// what computed; the tests and files after them go on.
+func TestEndlessLoops(t *testing.T) {
+	dir := project(t, map[string]string{
+		"w.ts": `import { DurableObject } from "cloudflare:workers";
+export class Room extends DurableObject {
+  loops() { for (;;); }
+  fine() { return 1; }
+}
+export default { fetch() { for (;;); } };`,
+		"wrangler.jsonc": `{"name": "w", "main": "w.ts", "compatibility_date": "2026-08-01", "durable_objects": {"bindings": [{"name": "ROOM", "class_name": "Room"}]}, "migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}]}`,
+		"a.test.ts": `import { env, SELF } from "cloudflare:test";
+import { beforeEach, describe, expect, it } from "vitest";
+it("loops", () => {
+  for (let n = 0; ; n++) globalThis.last = n;
+}, 1234);
+it("loops later", async () => {
+  await env.ROOM.getByName("a").fine();
+  while (true) [1].map((x) => x + 1);
+});
+it("object", async () => { await env.ROOM.getByName("a").loops(); });
+it("handler", async () => { await SELF.fetch("http://w/"); });
+it("goes on", async () => { expect(await env.ROOM.getByName("a").fine()).toBe(1); });
+it("catches", () => { expect(() => { for (;;); }).toThrow("Test timed out"); });
+describe("hook", () => {
+  beforeEach(() => { for (;;); });
+  it("has a hook that loops", () => {});
+});
+`,
+		"b.test.ts": "import { beforeAll, it } from \"vitest\";\nbeforeAll(() => { for (;;); });\nit(\"never begins\", () => {});\n",
+		"c.test.ts": "import { it } from \"vitest\";\nit(\"is never known\", () => {});\nfor (;;);\n",
+		"d.test.ts": "import { it } from \"vitest\";\nit(\"goes on\", () => {});\n",
+	})
+	golden.Lines(t, "testdata/endless.txt", lines(runIn(t, dir, vitest.Options{Patience: 500 * time.Millisecond})))
+}
+
 // The report names what a test leaves open, and nothing of those that clean up, or of the
 // runner.
 func TestLeaks(t *testing.T) {
