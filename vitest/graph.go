@@ -2,11 +2,14 @@ package vitest
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"minido.dev/minido/runtime/bundle"
 )
 
 // dependencies are the project's own files that each test file reaches by imports, and
@@ -17,7 +20,24 @@ func (p *project) dependencies() (map[string][]string, bool) {
 	if p.worker.Main != "" {
 		entries = append(entries, p.worker.Main)
 	}
-	r := api.Build(api.BuildOptions{EntryPoints: entries, Bundle: true, Metafile: true, Write: false, Outdir: "/", AbsWorkingDir: p.settings.root, Format: api.FormatESModule,
+	globs := api.Plugin{Name: "globs", Setup: func(b api.PluginBuild) {
+		b.OnLoad(api.OnLoadOptions{Filter: `\.[cm]?[jt]sx?$`, Namespace: "file"}, func(a api.OnLoadArgs) (api.OnLoadResult, error) {
+			text, err := os.ReadFile(a.Path)
+			if err != nil {
+				return api.OnLoadResult{}, err
+			}
+			expanded, dirs, err := bundle.ExpandGlobs(a.Path, string(text), p.worker.Dir, p.settings.Alias)
+			if len(dirs) == 0 || err != nil {
+				return api.OnLoadResult{}, err // esbuild reads it
+			}
+			loader := api.LoaderTS
+			if ext := filepath.Ext(a.Path); strings.HasSuffix(ext, "x") || strings.HasSuffix(ext, "js") {
+				loader = api.LoaderTSX
+			}
+			return api.OnLoadResult{Contents: &expanded, Loader: loader, ResolveDir: filepath.Dir(a.Path)}, nil
+		})
+	}}
+	r := api.Build(api.BuildOptions{Plugins: []api.Plugin{globs}, EntryPoints: entries, Bundle: true, Metafile: true, Write: false, Outdir: "/", AbsWorkingDir: p.settings.root, Format: api.FormatESModule,
 		Packages: api.PackagesExternal, External: []string{"cloudflare:*", "minido:*", "node:*"}, Alias: p.settings.Alias, LogLevel: api.LogLevelSilent,
 		Loader: map[string]api.Loader{".txt": api.LoaderEmpty, ".html": api.LoaderEmpty, ".sql": api.LoaderEmpty, ".bin": api.LoaderEmpty, ".wasm": api.LoaderEmpty, ".css": api.LoaderEmpty}})
 	if len(r.Errors) > 0 {

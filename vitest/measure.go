@@ -15,10 +15,15 @@ import (
 
 // measurement is the coverage of a run. All methods take nil, which measures nothing.
 type measurement struct {
-	options  coverage.Options
-	root     string
-	scope    *coverage.Scope
-	counting *bundle.Counting
+	options coverage.Options
+	root    string
+	scope   *coverage.Scope
+	*counters
+}
+
+// counters go with bundles: runs that share these share them.
+type counters struct {
+	counting bundle.Counting
 	lowered  *bundle.Options // how the project was bundled last
 }
 
@@ -40,7 +45,11 @@ func (o *Options) startMeasuring(each []*settings) error {
 	if err := options.Check(); err != nil {
 		return &UsageError{err.Error()}
 	}
-	m := &measurement{options: options, root: o.Dir, counting: &bundle.Counting{}}
+	m := &measurement{options: options, root: o.Dir, counters: o.counters}
+	if m.counters == nil {
+		m.counters = &counters{}
+	}
+	m.counting.Reset()
 	if len(each) == 1 {
 		m.root = each[0].root
 	}
@@ -75,7 +84,7 @@ func (m *measurement) count(b *bundle.Options) {
 	if m == nil {
 		return
 	}
-	b.Counting = m.counting
+	b.Counting = &m.counting
 	copied := *b
 	m.lowered = &copied
 }
@@ -119,7 +128,7 @@ func (m *measurement) result(failed bool, now time.Time) (*coverage.Result, erro
 
 // uncounted is a file that no test has reached.
 func (m *measurement) uncounted(path string) (*counting.File, error) {
-	o := bundle.Options{Dir: m.root, Counting: m.counting}
+	o := bundle.Options{Dir: m.root, Counting: &m.counting}
 	if m.lowered != nil {
 		o = *m.lowered
 	}

@@ -64,10 +64,11 @@ type Options struct {
 	// Progress, if not nil, is told of each file as it ends.
 	Progress func(*File)
 
-	only    []string        // absolute: only these files run; nil for all
-	bundles *server.Bundles // what is kept between runs
-	nodes   *nodes          // processes of Node.js
-	measure *measurement    // nil if nothing is measured
+	only     []string        // absolute: only these files run; nil for all
+	bundles  *server.Bundles // what is kept between runs
+	counters *counters       // with bundles; nil: a run has its own
+	nodes    *nodes          // processes of Node.js
+	measure  *measurement    // nil if nothing is measured
 }
 
 // Fault is what Options.Chaos does to objects.

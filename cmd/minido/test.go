@@ -99,11 +99,7 @@ func (c *testCommand) run(out io.Writer) error {
 	if o.Coverage, err = c.Coverage.options(); err != nil {
 		return err
 	}
-	if c.Watch && c.Coverage.Enabled != nil && *c.Coverage.Enabled {
-		return usage("--watch goes without --coverage")
-	}
 	if c.Watch {
-		o.Coverage = json.RawMessage(`{"enabled":false}`)
 		return c.watch(o, names, out)
 	}
 	r, err := vitest.Run(o)
@@ -140,7 +136,9 @@ func (c *testCommand) watch(o vitest.Options, names []string, out io.Writer) err
 		for _, name := range names {
 			wrong = errors.Join(wrong, write(name, r, out))
 		}
-		_, err := fmt.Fprintf(out, "\n Waiting for changes (%s)\n", vitest.Keys)
+		_, err := writeCoverage(r, out, out)
+		wrong = errors.Join(wrong, err)
+		_, err = fmt.Fprintf(out, "\n Waiting for changes (%s)\n", vitest.Keys)
 		wrong = errors.Join(wrong, err)
 	}
 	failed := func(err error) {

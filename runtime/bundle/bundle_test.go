@@ -232,3 +232,52 @@ func TestRaw(t *testing.T) {
 	dir := project(t, map[string]string{"main.ts": `import text from "./a.ts?raw"; log(text);`, "a.ts": `const a = 1;`})
 	load(t, build(t, Options{Dir: dir, Mocks: true})).wantLog("const a = 1;")
 }
+
+// import.meta.glob is an object of the files that match, as vite has it, and follows what the
+// directory holds.
+func TestMetaGlob(t *testing.T) {
+	files := map[string]string{"sub/main.ts": `
+// import.meta.glob(nothing)
+type Part = { default: number };
+const lazy = import.meta.glob<{ default: () => Part }>("../parts/*.ts");
+const all = {
+  eager: import.meta.glob("../parts/*.ts", { eager: true, import: "default" }),
+  one: import.meta.glob(["../parts/**/*.ts", "!**/b.ts"], {
+    import: "name", // of each
+  }),
+  raw: import.meta.glob("/texts/*.{txt,md}", { eager: true, query: "?raw", import: "default" }),
+  base: import.meta.glob("./*.ts", { base: "../parts", eager: true, import: "default" }),
+};
+log(JSON.stringify(Object.keys(lazy)), JSON.stringify(all.eager), JSON.stringify(Object.keys(all.one)), JSON.stringify(all.raw), JSON.stringify(all.base));
+lazy["../parts/a.ts"]().then((m) => log(m.default));
+all.one["../parts/deep/c.ts"]().then((name) => log(name));
+`, "parts/a.ts": `export default 1; export const name = "a";`, "parts/b.ts": `export default 2;`, "parts/.hidden.ts": `export default 4;`,
+		"parts/deep/c.ts": `export default 3; export const name = "c";`, "texts/x.txt": "X", "texts/y.md": "Y", "texts/z.html": "Z"}
+	dir := project(t, files)
+	o := Options{Dir: dir, Mocks: true, Entry: filepath.Join(dir, "sub", "main.ts")}
+	load(t, build(t, o)).wantLog(`["../parts/a.ts","../parts/b.ts"] {"../parts/a.ts":1,"../parts/b.ts":2} ["../parts/a.ts","../parts/deep/c.ts"] {"/texts/x.txt":"X","/texts/y.md":"Y"} {"./a.ts":1,"./b.ts":2}`, "1", "c")
+	for text, want := range map[string]string{
+		`import.meta.glob(name)`:                          "main.ts: line 1: import.meta.glob: its arguments are literals",
+		`import.meta.glob("./*.ts", { query: "?url" })`:   "not ?url",
+		`import.meta.glob("parts/*.ts")`:                  "begins with neither / nor ./",
+		`import.meta.glob("./*.ts", { colour: "green" })`: "the option colour",
+	} {
+		write(t, dir, map[string]string{"main.ts": text})
+		b := New(Options{Dir: dir, Mocks: true, Entry: "main.ts"})
+		t.Cleanup(b.Close)
+		if _, err := b.Build(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	write(t, dir, map[string]string{"main.ts": `log(Object.keys(import.meta.glob("./parts/*.ts")).length);`})
+	b := New(Options{Dir: dir, Mocks: true, Entry: "main.ts"})
+	t.Cleanup(b.Close)
+	for _, want := range []string{"2", "3"} {
+		out, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		load(t, out).wantLog(want)
+		write(t, dir, map[string]string{"parts/d.ts": `export default 5;`})
+	}
+}

@@ -69,6 +69,13 @@ func (c *Counting) add(n counters, b *Bundler) {
 	c.homes[n.unit] = b
 }
 
+// Reset forgets what was counted.
+func (c *Counting) Reset() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open, c.totals, c.homes = nil, nil, nil
+}
+
 // Fold adds up what was counted so far, so that the memory of runtimes that have ended
 // is free again.
 func (c *Counting) Fold() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -64,6 +65,11 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 			return u, nil
 		}
 		return b.keep(name, &unit{path: a.Path, name: name, text: src.text, low: &lowered{format: f, key: b.opts.hash(src)}}), nil
+	}
+	if b.opts.Mocks && !inNodeModules(a.Path) {
+		if src.text, src.globs, err = ExpandGlobs(a.Path, src.text, b.opts.Dir, b.opts.Alias); err != nil {
+			return nil, []Message{{File: name, Text: err.Error()}}
+		}
 	}
 	src.tsconfig = s.ts.forFile(a.Path)
 	src.split = b.splitOf(src)
@@ -134,6 +140,11 @@ func (b *Bundler) lowered(src source, name string) (*unit, []Message) {
 		if u.low, msgs = b.opts.lower(src, name); u.low == nil {
 			return nil, msgs
 		}
+	}
+	if src.globs != nil {
+		with := *u.low
+		with.globs = append(slices.Clone(with.globs), src.globs...)
+		u.low = &with
 	}
 	u.divide()
 	return b.keep(name, u), msgs

@@ -42,6 +42,7 @@ type source struct {
 	loader   api.Loader
 	tsconfig string
 	split    []string // regions of a prebuilt bundle that become parts
+	globs    []string // directories that import.meta.glob looks into
 }
 
 // base is the file's name in esbuild's output; identifiers derive from it.

@@ -141,3 +141,56 @@ func TestProjectsAndRepeat(t *testing.T) {
 		t.Errorf("%v: seed %d, %d files", err, r.Seed, len(r.Files))
 	}
 }
+
+// With coverage each run of Watch measures what it runs.
+func TestWatchMeasures(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default {}`, "lib.ts": "export const one = () => 1;\nexport const two = () => 2;\n",
+		"a.test.ts": `import { one } from "./lib"; import { it, expect } from "vitest"; it("one", () => expect(one()).toBe(1));`,
+		"b.test.ts": `import { two } from "./lib"; import { it, expect } from "vitest"; it("two", () => expect(two()).toBe(2));`,
+	})
+	in, keys := io.Pipe()
+	s := sched.NewThreads(clock.Real{})
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	reports := make(chan string)
+	ended := make(chan error)
+	s.Go("watch", func() {
+		o := vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: clock.Real{}, Out: io.Discard, Coverage: []byte(`{"enabled":true,"reporter":[{"name":"text-summary","options":{}}]}`)}
+		ended <- vitest.Watch(ctx, o, in, s, func(r *vitest.Report) {
+			var sb strings.Builder
+			if err := r.Coverage.Write(&sb, false, 80); err != nil {
+				sb.WriteString(err.Error())
+			}
+			reports <- sb.String()
+		}, func(err error) { reports <- err.Error() })
+	})
+	key := func(line string) {
+		if _, err := io.WriteString(keys, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next := func(what, want string) {
+		t.Helper()
+		if got := <-reports; !strings.Contains(got, want) {
+			t.Errorf("%s: %q is missing in\n%s", what, want, got)
+		}
+	}
+	next("at first", "Functions    : 100% ( 2/2 )")
+	key("p a.test")
+	next("one file", "Functions    : 50% ( 1/2 )")
+	key("a")
+	next("all", "Functions    : 100% ( 2/2 )")
+	replace(t, filepath.Join(dir, "lib.ts"), "export const one = () => 1;\nexport const two = () => 2;\nexport const three = () => 3;\n")
+	next("a function more", "Functions    : 66.66% ( 2/3 )")
+	key("q")
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := keys.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
