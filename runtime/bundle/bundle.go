@@ -4,9 +4,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
-// Bundle is a linked worker: immutable, safe for concurrent use, and loadable
+// Bundle is a linked worker: immutable to its users, safe for concurrent use, and loadable
 // into any number of runtimes. It stays usable after its Bundler is closed.
 type Bundle struct {
 	// Warnings are esbuild's about the project's own files.
@@ -21,6 +22,7 @@ type Bundle struct {
 	order          []int    // what loading evaluates, in order
 	mockedBuiltins []string // modules of the host that some file mocks
 	frozen         bool     // it came from a file: what is wanted is evaluated at once
+	mapped         sync.Map // the files of sources that came out of the files' own source maps, by name
 }
 
 // ExportNames are the names that the entry exports, sorted, `default` among
@@ -35,7 +37,12 @@ func (b *Bundle) Async() bool { return b.modules[b.entry].waits }
 func (b *Bundle) Source(file string) (string, bool) {
 	id, ok := b.byName[file]
 	if !ok {
-		return "", false
+		path, ok := b.mapped.Load(file)
+		if !ok {
+			return "", false
+		}
+		text, err := os.ReadFile(path.(string))
+		return string(text), err == nil
 	}
 	m := b.modules[id]
 	if m.text != "" {

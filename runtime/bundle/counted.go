@@ -128,12 +128,13 @@ func changed(u *unit) error {
 
 // countedOf is what was counted of a unit, nil if there is nothing to count.
 func (b *Bundler) countedOf(u *unit, counts []uint64) (*counting.File, error) {
-	sm := b.sourceMap(u)
+	maps := b.sourceMaps(u)
 	src, ok := b.source(u)
-	if sm == nil || !ok {
+	if len(maps) == 0 || !ok {
 		return nil, changed(u)
 	}
-	return u.plan.Locate(u.path, src.text, counts, newPlaces(u, sm)), nil
+	own := maps[len(maps)-1]
+	return u.plan.Locate(u.path, src.text, counts, newPlaces(u, own)), nil
 }
 
 // Uncounted is a file of which nothing ran, as Counting.Files has it; nil for one

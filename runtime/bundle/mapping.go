@@ -1,6 +1,9 @@
 package bundle
 
 import (
+	"encoding/base64"
+	"net/url"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -23,15 +26,19 @@ func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, 
 		return "", 0, 0, false
 	}
 	m := b.modules[id]
-	sm := b.bundler.sourceMap(m.unit)
-	if sm == nil {
-		return "", 0, 0, false
+	for _, sm := range b.bundler.sourceMaps(m.unit) {
+		if src, l, c, ok = sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col)); ok {
+			break
+		}
 	}
-	src, l, c, ok = sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col))
 	if !ok {
 		return "", 0, 0, false
 	}
-	return m.sourceName(src), l + 1, c + 1, true
+	name := m.sourceName(src)
+	if _, own := b.byName[name]; !own && filepath.IsAbs(m.path) && !strings.Contains(src, "://") {
+		b.mapped.Store(name, filepath.Join(filepath.Dir(m.path), filepath.FromSlash(src)))
+	}
+	return name, l + 1, c + 1, true
 }
 
 // outputLine is the line of esbuild's output, from 0, that a line of the code is. The
@@ -56,11 +63,47 @@ func (m *module) sourceName(source string) string {
 		strings.HasPrefix(source, splitNamespace+":") {
 		return name
 	}
-	return path.Join(path.Dir(name), source)
+	if strings.Contains(source, "://") || strings.HasPrefix(source, "/") {
+		return source // of a tool that names its files in a way of its own
+	}
+	if name = path.Join(path.Dir(name), source); strings.HasPrefix(name, "../") && filepath.IsAbs(m.path) {
+		// A build's sources lie outside of what it has made: nobody knows from where "../" leads.
+		return filepath.ToSlash(filepath.Join(filepath.Dir(m.path), filepath.FromSlash(source)))
+	}
+	return name
 }
 
-// sourceMap returns u's map, or nil if it cannot be had.
-func (b *Bundler) sourceMap(u *unit) *sourcemap.Map {
+// maxMapFile bounds the source map beside a file, in bytes.
+const maxMapFile = 64 << 20
+
+// withMap is the text of a file, with the source map that lies beside it (ECMA-426,
+// section 11) inside: so esbuild leads to what the file was made from, as wrangler does.
+func withMap(s source) string {
+	const mark = "//# sourceMappingURL="
+	at := strings.LastIndex(s.text, "\n"+mark)
+	if at < 0 || !filepath.IsAbs(s.path) {
+		return s.text
+	}
+	at += len("\n" + mark)
+	link, rest, _ := strings.Cut(s.text[at:], "\n")
+	file, err := url.PathUnescape(strings.TrimRight(link, "\r"))
+	if err != nil || file == "" || strings.ContainsAny(file, `/\:`) {
+		return s.text // inside already, or somewhere else
+	}
+	file = filepath.Join(filepath.Dir(s.path), file)
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxMapFile {
+		return s.text
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return s.text
+	}
+	return s.text[:at] + "data:application/json;base64," + base64.StdEncoding.EncodeToString(text) + "\n" + rest
+}
+
+// sourceMaps are those of u, the best first: one that leads to what its file was made
+// from, if the file came with a source map, and the file's own. There may be none.
+func (b *Bundler) sourceMaps(u *unit) []*sourcemap.Map {
 	u.mapOnce.Do(func() {
 		if u.low == nil || u.low.code == "" {
 			return
@@ -73,13 +116,23 @@ func (b *Bundler) sourceMap(u *unit) *sourcemap.Map {
 		if !ok || b.opts.hash(src) != u.low.key {
 			return // the file has changed since
 		}
-		if len(whole.parts) > 0 {
-			u.sm = b.opts.splitMap(src, 1+slices.Index(whole.parts, u))
-		} else {
-			u.sm, _ = sourcemap.Parse(b.opts.mapOf(src, u.low.async))
+		texts := []string{src.text}
+		if text := withMap(src); text != src.text {
+			texts = []string{text, src.text}
+		}
+		for _, src.text = range texts {
+			var sm *sourcemap.Map
+			if len(whole.parts) > 0 {
+				sm = b.opts.splitMap(src, 1+slices.Index(whole.parts, u))
+			} else {
+				sm, _ = sourcemap.Parse(b.opts.mapOf(src, u.low.async))
+			}
+			if sm != nil {
+				u.maps = append(u.maps, sm)
+			}
 		}
 	})
-	return u.sm
+	return u.maps
 }
 
 // mapOf lowers the file again, this time with a source map.

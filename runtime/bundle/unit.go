@@ -42,7 +42,7 @@ type unit struct {
 	wasmErr  error
 
 	mapOnce sync.Once
-	sm      *sourcemap.Map // nil if there is none
+	maps    []*sourcemap.Map // see Bundler.sourceMaps
 }
 
 // divide makes the parts of a prebuilt bundle. It is called once, by who made u.
