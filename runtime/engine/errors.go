@@ -153,17 +153,39 @@ func (x *Errors) Stack(v goja.Value) string {
 // all that a request logs.
 const maxLogged = 256 << 10
 
-// Logged is Stack for a line of a log. Of a text that is longer than maxLogged it has the
+// maxCauses bounds how many causes of one exception a log shows.
+const maxCauses = 10
+
+// Logged is Stack for a line of a log, followed by the errors that caused it. Of a text that is longer than maxLogged it has the
 // beginning and the end, where the places are: a line of megabytes helps nobody, and
 // writing it holds up who shares the process.
 func (x *Errors) Logged(v goja.Value) string {
 	text := x.Stack(v)
+	for n := 0; n < maxCauses && len(text) <= maxLogged; n++ {
+		if v = x.cause(v); v == nil {
+			break
+		}
+		text += "\nCaused by: " + x.Stack(v)
+	}
 	out := len(text) - maxLogged
 	if out <= 0 {
 		return text
 	}
 	const end = maxLogged / 4
 	return strings.ToValidUTF8(text[:maxLogged-end], "") + fmt.Sprintf("\n... %d bytes left out ...\n", out) + strings.ToValidUTF8(text[len(text)-end:], "")
+}
+
+// cause is the error in an error's property `cause` (ECMA-262, section 20.5.8.1), nil if
+// there is none.
+func (x *Errors) cause(v goja.Value) (cause goja.Value) {
+	x.engine.vm.Try(func() {
+		if x.Is(v) {
+			if c := v.(*goja.Object).Get("cause"); c != nil && x.Is(c) {
+				cause = c
+			}
+		}
+	})
+	return cause
 }
 
 // gojaFrame is a stack line as goja prints it: "at f (file:line:column(pc))"
