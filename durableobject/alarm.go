@@ -127,6 +127,7 @@ func (o *storage) setAlarm(v, options goja.Value) {
 	a := &o.alarm.alarmState
 	a.rearmed = a.rearmed || a.row != nil && *a.row <= now
 	a.changed, a.next, a.deferred = true, &ms, false
+	r.eng.Sites.Statement("setAlarm")
 	o.unconfirmedIf(unconfirmed, o.wrote)
 }
 

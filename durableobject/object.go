@@ -105,6 +105,7 @@ func (r *Realm) Start(o Options, started func(err error)) *Object {
 		started(err)
 		return obj
 	}
+	r.points.Unwritten(o.Label)
 	r.eng.Turns.Enter(obj.ctx.Frame(), "start", func() {
 		if thrown := r.eng.Try(obj.construct); thrown != nil {
 			ev := r.iso.CF.Failure(thrown)

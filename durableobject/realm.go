@@ -45,6 +45,9 @@ type Realm struct {
 // the isolate's loop.
 func NewRealm(iso *isolate.Isolate, points *killpoint.Points, compat func(flag compat.Flag) bool, legacy func(class string) bool) *Realm {
 	r := &Realm{iso: iso, eng: iso.Engine, vm: iso.Engine.VM(), points: points, compat: compat, legacy: legacy}
+	if points.Explains() {
+		r.eng.Sites.Follow(points)
+	}
 	r.listIter, r.rowIter = r.defineIterators("ListIterator"), r.defineIterators("RowIterator")
 	r.alarmInfo = engine.DefineClass(r.eng, engine.ClassDef[struct{}]{Name: "AlarmInvocationInfo"})
 	r.defineState()

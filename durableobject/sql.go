@@ -121,6 +121,7 @@ func (o *storage) exec(call goja.FunctionCall) goja.Value {
 	}
 	c, err := o.db().Exec(query, args)
 	if o.store.Dirty() {
+		r.eng.Sites.Statement(query)
 		o.wrote()
 	}
 	if err != nil {

@@ -201,6 +201,7 @@ func (o *storage) putBytes(key string, b []byte) {
 	if err := o.db().Put(key, b); err != nil {
 		o.realm.storageError(err)
 	}
+	o.realm.eng.Sites.Statement("put " + key)
 	o.wrote()
 }
 
@@ -209,6 +210,7 @@ func (o *storage) delete(key string) bool {
 	if err != nil {
 		o.realm.storageError(err)
 	}
+	o.realm.eng.Sites.Statement("delete " + key)
 	o.wrote()
 	return existed
 }

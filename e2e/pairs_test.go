@@ -80,6 +80,39 @@ func verdict(t *testing.T, source, drive string) (found bool, output string) {
 	return false, ""
 }
 
+// A finding says which writes of the source a death has cut off and which it has left, in a
+// simulation and with real processes.
+func TestPlacesOfFindings(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", "transfer-in-two-turns.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	source := files["buggy.ts"]
+	dir := project(t, map[string]string{"worker.ts": source, "wrangler.json": pairConfig(source), "drive.chaos.ts": files["drive.chaos.ts"]})
+	line := func(part string) int { return 1 + strings.Count(source[:strings.Index(source, part)], "\n") }
+	for _, mode := range []string{"sim", "process"} {
+		r, out := campaignBy(t, exec.Command(minido, "chaos", "replay", dir, "--mode", mode, "--plan", "kill@commit:before(Room/a)/timer#1"))
+		want := []string{
+			fmt.Sprintf("not committed UPDATE accounts SET balance = balance + ? WHERE name = 'bob' at fetch (worker.ts:%d:", line("balance + ?")),
+			fmt.Sprintf("committed last UPDATE accounts SET balance = balance - ? WHERE name = 'ann' at fetch (worker.ts:%d:", line("balance - ?")),
+		}
+		for i, p := range r.Cases[0].Places {
+			if got := p.What + " " + strings.Join(p.Sites, "; "); i >= len(want) || !strings.HasPrefix(got, want[i]) || !strings.Contains(p.Frame, "> ") {
+				t.Errorf("%s: place %d is %q\n%s", mode, i, got, p.Frame)
+			}
+		}
+		if len(r.Cases[0].Places) != len(want) {
+			t.Errorf("%s: %+v\n%s", mode, r.Cases[0].Places, out)
+		}
+		contains(t, string(out), "the source: "+strings.Replace(want[0], " UPDATE", ": UPDATE", 1), "await scheduler.wait(20)")
+	}
+}
+
 // missed are the pairs whose bug minido does not find with no check of the user's.
 var missed = []string{"chat-history-every-second"}
 

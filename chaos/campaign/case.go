@@ -44,18 +44,20 @@ type caseRun struct {
 	end      copied          // the files at rest
 	begin    time.Time       // of the simulation, zero for its usual one
 	// asking is a run that only shows whether what clients are told otherwise lasts.
-	asking  bool
-	told    []oracle.Difference // of such a run
-	at      int                 // of camp.versions: what the present life loads
-	ends    []lifeEnd           // of the lives so far
-	waking  bool                // the present life only wakes what the last one has left at rest
-	atRest  bool                // the present life was deployed at rest
-	woken   bool                // the present life has had every object constructed
-	toWake  bool                // the next life will
-	between bool                // a death has cut a version that another one follows
-	idle    bool                // clients do nothing in the present life
-	passed  [][]string          // the labels of the points of each life, but of one that wakes
-	unborn  []string            // objects that could not be
+	asking   bool
+	told     []oracle.Difference // of such a run
+	at       int                 // of camp.versions: what the present life loads
+	ends     []lifeEnd           // of the lives so far
+	waking   bool                // the present life only wakes what the last one has left at rest
+	atRest   bool                // the present life was deployed at rest
+	woken    bool                // the present life has had every object constructed
+	toWake   bool                // the next life will
+	between  bool                // a death has cut a version that another one follows
+	idle     bool                // clients do nothing in the present life
+	passed   [][]string          // the labels of the points of each life, but of one that wakes
+	unborn   []string            // objects that could not be
+	explains bool                // its points say where in the source they come from
+	struck   []Place             // of its faults, where that is known
 	// rewind ends the run with errRewound (Options.Step); nil without a person.
 	rewind context.CancelCauseFunc
 	// reference is set for a run without faults that others are compared with.
@@ -129,6 +131,9 @@ func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, e
 		err = r.once(ctx, s.processWorld(ctx, r))
 	}
 	r.count()
+	if r.result.failed() && len(r.struck) > 0 {
+		r.result.Places = r.struck
+	}
 	return r.result, err
 }
 

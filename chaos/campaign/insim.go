@@ -67,7 +67,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	o.Trace = s.camp.Schedules > 0 || r.reference != nil
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
 	o.World.SyncFull = s.camp.Fault.Power || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Power })
-	o.World.Start = r.begin
+	o.World.Start, o.World.Explains = r.begin, r.explains || s.camp.Step != nil
 	if r.reference != nil {
 		o.World.Start = r.reference.start
 	}
@@ -352,7 +352,7 @@ func (w *simWorld) remains(name string) remains {
 	left := remains{copied: copied{name: name, dir: w.system.DeathDir(), at: w.Now().Add(w.system.Sim.Ahead())}, acted: w.system.Acted, bounded: w.bounded}
 	for i, p := range w.system.Points {
 		at := w.system.Times[i]
-		left.points = append(left.points, process.Point{N: p.Number, Label: p.Label(), AtNs: at.At.UnixNano()})
+		left.points = append(left.points, process.Point{N: p.Number, Label: p.Label(), AtNs: at.At.UnixNano(), Site: p.Site})
 		left.after = append(left.after, at.After)
 	}
 	return left

@@ -211,6 +211,7 @@ func (r *caseRun) bury(n int, life fault.Plan) error {
 // death before it.
 func (r *caseRun) take(n int, life fault.Plan, left remains) error {
 	began := r.world.Now().Add(-r.history.Elapsed())
+	r.place(life, left.points)
 	for i, p := range left.points {
 		e := history.Event{Kind: history.Point, Who: serverName(n), Text: p.Label}
 		if p.AtNs != 0 {

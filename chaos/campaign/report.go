@@ -93,6 +93,8 @@ type Case struct {
 	// Refused says that a fault was one that production would not do at that moment.
 	Refused bool   `json:"refused,omitempty"`
 	Kills   []Kill `json:"kills"`
+	// Places are where in the source its faults struck, of a case that failed.
+	Places []Place `json:"places,omitempty"`
 	// Checkers are those that had something to judge.
 	Checkers []string `json:"checkers,omitempty"`
 	// Ms is how long it took, Tries how often the plan was run.

@@ -63,13 +63,14 @@ func (r *caseRun) labelled() fault.Plan {
 // of the harness.
 func (r *caseRun) check(ctx context.Context, seed uint64) error {
 	dir := filepath.Join(r.dir, "again")
-	twin := &caseRun{camp: r.camp, slot: r.slot, plan: r.plan, lives: r.lives, dir: dir, pace: r.pace, events: io.Discard, result: Case{Name: r.result.Name, Outcome: Passed, Kills: []Kill{}}}
+	twin := &caseRun{camp: r.camp, slot: r.slot, plan: r.plan, lives: r.lives, dir: dir, pace: r.pace, events: io.Discard, explains: true, result: Case{Name: r.result.Name, Outcome: Passed, Kills: []Kill{}}}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
 	if err := twin.simulateOnce(ctx, seed); err != nil {
 		return err
 	}
+	r.result.Places = twin.struck
 	if twin.result.Digest == r.result.Digest {
 		return os.RemoveAll(dir)
 	}

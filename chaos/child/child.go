@@ -70,7 +70,7 @@ func Run(o Options) error {
 	defer cancel()
 	machine := &clock.Shifted{Clock: clock.Real{}}
 	sch := sched.NewThreads(machine)
-	c := &child{options: o, clock: machine, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{}),
+	c := &child{options: o, clock: machine, began: clock.Real{}.Now(), scheduler: sch, points: killpoint.New(killpoint.Options{Explains: true}),
 		orders: make(chan process.Order), gone: cancel, serving: make(chan struct{})}
 	if o.Frozen != "" {
 		c.bundles = &server.Bundles{Dir: o.Frozen}

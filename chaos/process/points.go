@@ -21,6 +21,8 @@ type Point struct {
 	Label string `json:"label"`
 	// AtNs is when, in nanoseconds since the epoch; 0 if it was not recorded.
 	AtNs int64 `json:"t,omitempty"`
+	// Site is killpoint.Point's.
+	Site string `json:"site,omitempty"`
 }
 
 // Points reads the points that the child has recorded so far, in order. A last
@@ -87,7 +89,7 @@ func RecordPoints(path string) (func(killpoint.Point), error) {
 		return nil, fmt.Errorf("process: points: %w", err)
 	}
 	return func(p killpoint.Point) {
-		line, err := json.Marshal(Point{p.Number, p.Label(), clock.Real{}.Now().UnixNano()})
+		line, err := json.Marshal(Point{p.Number, p.Label(), clock.Real{}.Now().UnixNano(), p.Site})
 		if err == nil {
 			_, err = f.Write(append(line, '\n'))
 		}

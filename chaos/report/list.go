@@ -95,6 +95,9 @@ func (l *list) tell(c campaign.Case) {
 		}
 		l.say("    %7.0f ms  SIGKILL %d at %s, %d fibers cut", k.AtMs, i+1, k.Point, k.Fibers)
 	}
+	for _, p := range c.Places {
+		l.say("    %s", indented(placeText(p)))
+	}
 	for _, v := range c.Violations {
 		l.say("    %s", indented(v.String()))
 	}
@@ -114,6 +117,11 @@ func (l *list) tell(c campaign.Case) {
 		l.say("    confirm with real processes:\n    %s\n    replay:", c.Confirm)
 	}
 	l.say("    %s", c.Replay)
+}
+
+// placeText is a place with its lines of source.
+func placeText(p campaign.Place) string {
+	return strings.TrimRight("the source: "+p.String()+"\n"+p.Frame, "\n")
 }
 
 // indented has the lines behind the first stand under it.

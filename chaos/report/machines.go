@@ -83,6 +83,9 @@ func story(c campaign.Case) string {
 	for i, k := range c.Kills {
 		fmt.Fprintf(&b, "SIGKILL %d at %.0f ms: %s (%d fibers cut)\n", i+1, k.AtMs, k.Point, k.Fibers)
 	}
+	for _, p := range c.Places {
+		fmt.Fprintln(&b, placeText(p))
+	}
 	for _, v := range c.Violations {
 		fmt.Fprintln(&b, v)
 	}

@@ -57,6 +57,7 @@ type Point struct {
 	Occurrence int    // counts from 1 within one process and label
 	Number     int    // counts from 1 within one process
 	To         string // whom a message goes to, "Class/name"; "" for others. No part of the label
+	Site       string // where in the source it comes from, a line for each write; "" if not known. No part of the label
 	Departed   int    // at the after-side of a message, the Number of its before-side; 0 for others
 }
 
@@ -78,6 +79,7 @@ type Points struct {
 	record func(Point)
 	target func(Point) bool
 	die    func(Point)
+	sites  sites
 
 	interfere func(Point) error // guarded by mu
 	watchers  []*func(Point)    // guarded by mu
@@ -93,6 +95,8 @@ type Options struct {
 	// drops its world there. It must not return to the effect; it may panic with a
 	// Death.
 	Die func(Point)
+	// Explains has those who cause effects tell where in the source they come from.
+	Explains bool
 	// Off leaves Points off until Begin or Arm.
 	Off bool
 }
@@ -105,6 +109,7 @@ type Death interface{ Died() }
 func New(o Options) *Points {
 	p := &Points{seen: map[string]int{}, record: o.Record, target: o.Target, die: o.Die, always: !o.Off}
 	p.on.Store(p.always)
+	p.sites.explains = o.Explains
 	if p.die == nil {
 		p.die = KillSelf
 	}
@@ -219,6 +224,7 @@ func (p *Points) pass(pt Point) (_ Point, crashed bool) {
 	p.number++
 	p.seen[key]++
 	pt.Number, pt.Occurrence = p.number, p.seen[key]
+	p.sites.explain(&pt)
 	if p.record != nil {
 		p.record(pt)
 	}

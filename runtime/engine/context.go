@@ -93,6 +93,7 @@ func (c *Context) MarkDirty() {
 // MarkUnconfirmed asks for a commit at the end of the turn that outputs need not
 // wait for.
 func (c *Context) MarkUnconfirmed() {
+	c.engine.Sites.wrote(c)
 	if !c.isDirty && c.Gate != nil {
 		c.isDirty = true
 		c.engine.Turns.dirty = append(c.engine.Turns.dirty, c)
@@ -126,6 +127,7 @@ func (c *Context) Emit(release func()) {
 	if c.dead != nil {
 		return
 	}
+	release = c.engine.Sites.emits(release)
 	if !c.holds && c.holding == 0 {
 		c.release(release)
 		return

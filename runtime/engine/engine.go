@@ -110,6 +110,7 @@ type Engine struct {
 	Lazies   Lazies
 	Watchdog Watchdog
 	Promises Promises
+	Sites    Sites
 
 	overflow  overflow
 	thenables thenables
@@ -159,7 +160,7 @@ func New(o Options) *Engine {
 	e.Memory.engine, e.Memory.heap = e, o.Heap
 	e.maker = insides.NewMaker(e.vm)
 	e.iterating = insides.IteratingOf(e.vm)
-	e.Promises.engine = e
+	e.Promises.engine, e.Sites.engine = e, e
 	e.thenables.init(e)
 	e.classes.init()
 	e.Natives.init(e, depth)

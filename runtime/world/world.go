@@ -76,6 +76,8 @@ type Options struct {
 	Dead func(killpoint.Point)
 	// Interfere, if not nil, decides about each effect; see killpoint.Points.Interfere.
 	Interfere func(killpoint.Point) error
+	// Explains has effect points say where in the source they come from.
+	Explains bool
 	// Record is Sim.Record.
 	Record func(line string)
 	// Point, if not nil, is called for each effect point, with its Moment.
@@ -158,7 +160,7 @@ func Open(o Options) (w *World, err error) {
 	}
 	w.scope = newScope(w.Sim)
 	w.scope.syncTakes = o.SyncTakes
-	w.points = killpoint.New(killpoint.Options{Record: w.pass, Target: o.Kill, Die: w.die})
+	w.points = killpoint.New(killpoint.Options{Record: w.pass, Target: o.Kill, Die: w.die, Explains: o.Explains})
 	if o.Interfere != nil {
 		w.points.Interfere(o.Interfere)
 	}
