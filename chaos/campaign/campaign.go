@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
@@ -43,13 +44,18 @@ type campaign struct {
 	scheduler *sched.Threads
 	checkers  []check.Checker
 	bundles   *server.Bundles // of simulations
-	swarmed   uint64          // cases of a random simulation so far; of the campaign's own goroutine
+	until     time.Time       // no case begins after it; zero for no such limit
+	asked     time.Duration   // Options.Horizon, as it was given
+	journal   *journal        // nil for none
 	slots     []*slot
 	nursery   *nursery
 	depth     int // after so many deaths no states are taken
 
 	mu       sync.Mutex // guards everything below
 	report   Report
+	kept     shelf
+	done     map[uint64]bool // cases of an earlier run of this campaign (keyOf)
+	drawn    numbers         // of the plans that were run
 	planned  int
 	cases    int // directories made
 	recorded int // bytes of recordings
@@ -63,6 +69,9 @@ type campaign struct {
 // with opens a campaign, runs it, and ends whatever it started.
 func with(ctx context.Context, verb string, o Options, run func(*campaign, context.Context) error) (report Report, err error) {
 	o, err = o.complete()
+	if err == nil {
+		err = resumable(o)
+	}
 	if err != nil {
 		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
@@ -72,10 +81,14 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
 	}
 	began := c.clock.Now()
+	if o.For > 0 {
+		c.until = began.Add(o.For)
+	}
+	c.asked = o.Horizon
 	err = c.open(ctx)
 	if err == nil {
 		err = run(c, ctx)
-		err = errors.Join(err, c.close())
+		err = errors.Join(err, c.close(), c.journal.close())
 	}
 	c.report.Ms = msBetween(began, c.clock.Now())
 	c.report.Stopped = ctx.Err() != nil
@@ -249,12 +262,21 @@ func (c *campaign) tell(planned int, format string, args ...any) {
 func (c *campaign) mark(marks []Mark) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, m := range marks {
+		if c.note(m.Name, m.Met) {
+			c.journal.write(entry{Marks: map[string]bool{m.Name: m.Met}})
+		}
+	}
+}
+
+// note takes what is known of a mark, and reports whether that is news. c.mu is held.
+func (c *campaign) note(name string, met bool) bool {
 	if c.marks == nil {
 		c.marks = map[string]bool{}
 	}
-	for _, m := range marks {
-		c.marks[m.Name] = c.marks[m.Name] || m.Met
-	}
+	before, known := c.marks[name]
+	c.marks[name] = before || met
+	return !known || met && !before
 }
 
 // unmet lists the marks that no case has met.
@@ -271,11 +293,30 @@ func (c *campaign) unmet() []string {
 	return out
 }
 
-// add takes a case into the report.
+// add takes a case into the report and the journal, unless an earlier run of this campaign
+// has done so.
 func (c *campaign) add(r Case) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.report.Cases = append(c.report.Cases, r)
+	if r.number == 0 && c.done[keyOf(r)] {
+		return
+	}
+	e := entry{Case: &r, N: r.number}
+	if !c.kept.room(r.Cause()) {
+		short := r.short()
+		e.Case = &short
+	}
+	c.journal.write(e)
+	if r.number > 0 {
+		c.drawn.take(r.number)
+	}
+	c.count(r)
+	c.Progress(Event{Campaign: &c.report, Case: &r, Planned: c.planned})
+}
+
+// count takes a case into the report. c.mu is held.
+func (c *campaign) count(r Case) {
+	c.kept.put(&c.report, r.slim())
 	if r.SameAs == "" {
 		c.report.Kills += r.Deaths()
 		c.report.PlayedBack += r.PlayedBack
@@ -285,10 +326,54 @@ func (c *campaign) add(r Case) {
 	if r.Refused {
 		c.report.Refused++
 	}
-	if r.Outcome == Unreached {
+	switch {
+	case r.Outcome == Unreached:
 		c.report.Unreached++
+	case len(r.Missed) > 0:
+		if len(c.report.Missed) < MaxKept {
+			c.report.Missed = append(c.report.Missed, r.Title())
+		}
+	case r.Order:
+		c.report.Schedules++
+	case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
+		c.report.Visited++
 	}
-	c.Progress(Event{Campaign: &c.report, Case: &r, Planned: c.planned})
+}
+
+// runs is Report.Runs so far.
+func (c *campaign) runs() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.report.Runs()
+}
+
+// wants reports whether the evidence of a case that failed is to be kept: there is no end
+// of cases, but one of room.
+func (c *campaign) wants(r Case) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(append(slices.Clone(r.like), r), func(one Case) bool { return !one.Outcome.OK() && c.kept.room(one.Cause()) })
+}
+
+// over reports whether the campaign's time is.
+func (c *campaign) over() bool { return !c.until.IsZero() && !c.clock.Now().Before(c.until) }
+
+// paceName is Case.Pace of its cases.
+func (c *campaign) paceName() string {
+	if c.Pace == 0 {
+		return ""
+	}
+	return c.Pace.String()
+}
+
+// leave counts the cases of a group for which there was no time. How many are drawn
+// depends on it anyway.
+func (c *campaign) leave(g group) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.report.Verb == "enumerate" {
+		c.report.Left += len(g.all())
+	}
 }
 
 // job is a plan to run, and what to do with its result.
@@ -335,6 +420,10 @@ func (s *slot) work(ctx context.Context, queue <-chan job) error {
 	for j := range queue {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
+		}
+		if s.camp.over() {
+			s.camp.leave(j.group)
+			continue
 		}
 		s.seed, s.last = j.seed, len(queue) == 0
 		r, err := s.try(ctx, j.group)
@@ -388,7 +477,7 @@ func (s *slot) try(ctx context.Context, g group) (Case, error) {
 			r.Outcome = Unreached
 		}
 		again := r.Outcome == Missed && n < MaxTries && s.camp.Mode != Sim
-		keep := s.camp.Keep || !r.Outcome.OK() && !again || slices.ContainsFunc(r.like, func(l Case) bool { return !l.Outcome.OK() })
+		keep := s.camp.Keep || !again && s.camp.wants(r)
 		if err := s.camp.settle(&r, keep); err != nil || !again {
 			return r, err
 		}

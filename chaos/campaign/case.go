@@ -102,9 +102,7 @@ func isFatal(err error) bool {
 func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, err error) {
 	r := &caseRun{camp: s.camp, slot: s, plan: g.plan, like: g.like, known: g.known, lives: g.plan.Lives(), dir: dir, pace: s.camp.Pace}
 	r.result = Case{Name: g.plan.String(), Outcome: Passed, Tries: 1, Dir: dir, Replay: s.camp.replay(g.plan), Kills: []Kill{}}
-	if s.camp.Pace > 0 {
-		r.result.Pace = s.camp.Pace.String()
-	}
+	r.result.Pace = s.camp.paceName()
 	if err := os.MkdirAll(filepath.Join(dir, "state"), 0o700); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
 	}

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -78,7 +79,9 @@ func (f Finding) String() string {
 // Finding is the cases of one cause.
 type Finding struct {
 	Cause string
+	// Cases are those that the report has, Count is how many there were.
 	Cases []Case
+	Count int
 	// Turns are those in which the last faults struck.
 	Turns []string
 	// Example is the one that is best to look at: that of the fewest faults, the first
@@ -100,6 +103,7 @@ func (r Report) Findings() []Finding {
 		}
 		f := &out[i]
 		f.Cases = append(f.Cases, c)
+		f.Count++
 		if turn := c.turn(); turn != "" && !slices.Contains(f.Turns, turn) {
 			f.Turns = append(f.Turns, turn)
 		}
@@ -107,6 +111,15 @@ func (r Report) Findings() []Finding {
 			f.Example = c
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Finding) int { return len(b.Cases) - len(a.Cases) })
+	if r.Folded != nil {
+		for _, cause := range slices.Sorted(maps.Keys(r.Folded.Causes)) {
+			if i, known := at[cause]; known {
+				out[i].Count += r.Folded.Causes[cause]
+			} else { // it came when so many others were known: cases.ndjson has it
+				out = append(out, Finding{Cause: cause, Count: r.Folded.Causes[cause]})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Finding) int { return b.Count - a.Count })
 	return out
 }

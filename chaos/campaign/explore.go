@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sort"
+	"strconv"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
@@ -72,7 +75,13 @@ func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
 	if err != nil || first.Code != 0 || !paceable || o.Mode != Sim || o.OnePace || o.Max > 0 || depth != 1 {
 		return first, err
 	}
-	o.Pace, o.Dir = Patience, first.Dir
+	o.Pace, o.Dir, o.Resume, o.goesOn = Patience, first.Dir, false, true
+	if o.For > 0 {
+		if o.For -= first.Elapsed(); o.For <= 0 || first.Left > 0 {
+			first.Warnings = append(first.Warnings, "the time was over before the points of clients that wait between their steps; --resume goes on with them")
+			return first, nil
+		}
+	}
 	second, _, err := enumerate(ctx, o, depth)
 	shard := first.Shard
 	first.Shard, second.Shard = "", ""
@@ -97,6 +106,9 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			return err
 		}
 		c.depth = depth
+		if err := c.openJournal(); err != nil {
+			return err
+		}
 		if c.Pace > 0 {
 			c.tell(0, "recording the points of a run without faults whose clients wait %s between steps", c.Pace)
 		} else {
@@ -139,28 +151,52 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		if c.newest() > 0 {
 			together = upgrading
 		}
-		results, err := c.visit(ctx, together(plans, clean))
-		if err == nil && c.Schedules > 0 && c.Pace == 0 && c.Shard <= 1 { // what follows depends on what was found
-			err = c.schedules(ctx, clean)
-		}
-		if err != nil || depth == 1 {
+		if depth == 1 {
+			err = c.visitRest(ctx, together(plans, clean))
+			if err == nil && c.Schedules > 0 && c.Pace == 0 && c.Shard <= 1 && !c.over() { // what follows depends on what was found
+				err = c.schedules(ctx, clean)
+			}
 			return err
 		}
-		var second []group
-		for _, r := range results {
-			if r.result.Outcome == Passed { // else it needs no second kill
-				second = append(second, r.again(r.result)...)
-			}
+		results, err := c.visit(ctx, together(plans, clean))
+		if err != nil {
+			return err
 		}
-		if c.Max > 0 {
-			second = alone(c.limit(plansOf(second)))
-		}
-		n := len(plansOf(second))
-		c.tell(len(plans)+n, "%d points of recoveries to visit", n)
-		_, err = c.visit(ctx, second)
-		return err
+		return c.visitRecoveries(ctx, len(plans), results)
 	})
 	return r, paceable, err
+}
+
+// recoveriesAtOnce is of how many deaths the second ones are in memory.
+const recoveriesAtOnce = 64
+
+// visitRecoveries visits the points that the recoveries from the deaths of results passed.
+func (c *campaign) visitRecoveries(ctx context.Context, first int, results []visited) error {
+	results = slices.DeleteFunc(results, func(r visited) bool { return r.result.Outcome != Passed }) // it needs no second kill
+	n := 0
+	for _, r := range results {
+		n += len(r.result.Points) * len(r.all())
+	}
+	if c.Max > 0 {
+		var plans []fault.Plan
+		for _, r := range results {
+			plans = append(plans, plansOf(r.again(r.result))...)
+		}
+		plans = c.limit(plans)
+		c.tell(first+len(plans), "%d points of recoveries to visit", len(plans))
+		return c.visitRest(ctx, alone(plans))
+	}
+	c.tell(first+n, "%d points of recoveries to visit", n)
+	for part := range slices.Chunk(results, recoveriesAtOnce) {
+		var second []group
+		for _, r := range part {
+			second = append(second, r.again(r.result)...)
+		}
+		if err := c.visitRest(ctx, second); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // available says whether the campaign's world has what a plan breaks.
@@ -205,40 +241,60 @@ func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
 	return out
 }
 
-// seedOf is the seed of the ith of the next cases: of a random simulation each
-// has one of its own.
-func (c *campaign) seedOf(i int) uint64 {
-	if c.Mode == Sim && c.report.Verb == "random" {
-		return c.Seed + 1 + c.swarmed + uint64(i)
-	}
-	return 0
-}
-
-// swarmBatch is how many cases of a swarm are drawn at a time, for each slot.
+// swarmBatch is how many cases are drawn at a time, for each slot.
 const swarmBatch = 8
 
-// swarm runs simulations, each with an order of events of its own: so many, or
-// until Options.For has passed.
-func (c *campaign) swarm(ctx context.Context, source entropy.Source, clean Case, runs int) error {
-	began := c.clock.Now()
-	for {
-		n := runs - int(c.swarmed)
-		if c.For > 0 {
-			if c.clock.Now().Sub(began) >= c.For {
-				return nil
+// swarm runs plans that are drawn, in a simulation each with an order of events of its own:
+// so many, or until Options.For has passed. The plan of a number depends on nothing but the
+// seed, so that shards and a campaign that goes on draw what one would have drawn.
+func (c *campaign) swarm(ctx context.Context, clean Case, runs int) error {
+	source := entropy.NewSeeded(c.report.Seed)
+	if c.For > 0 {
+		runs = math.MaxInt
+	}
+	planned := 0
+	if runs < math.MaxInt {
+		for n := range runs {
+			if c.mine(n) {
+				planned++
 			}
-			n = swarmBatch * len(c.slots)
 		}
-		if n <= 0 {
-			return nil
+		c.tell(planned, "seed %d: %d runs", c.report.Seed, planned)
+	} else {
+		c.tell(0, "seed %d: runs for %v", c.report.Seed, c.For)
+	}
+	next := 0
+	for next < runs && !c.over() {
+		var jobs []job
+		for ; next < runs && len(jobs) < swarmBatch*len(c.slots); next++ {
+			number := next + 1
+			if !c.mine(next) || c.wasDrawn(number) {
+				continue
+			}
+			plan := newDrawing(source.Fork("plan "+strconv.Itoa(number)), clean, c.Options).plans(1)[0]
+			j := job{group: group{plan: plan}, done: func(r Case) {
+				r.number = number
+				c.add(r)
+			}}
+			if c.Mode == Sim {
+				j.seed = c.Seed + uint64(number)
+			}
+			jobs = append(jobs, j)
 		}
-		plans := newDrawing(source, clean, c.Options).plans(n)
-		c.tell(int(c.swarmed)+n, "seeds %d to %d", c.Seed+1+c.swarmed, c.Seed+c.swarmed+uint64(n))
-		if _, err := c.visit(ctx, alone(plans)); err != nil {
+		if err := c.runAll(ctx, jobs); err != nil {
 			return err
 		}
-		c.swarmed += uint64(n)
 	}
+	return nil
+}
+
+// mine reports whether the nth case, from 0, belongs to this shard.
+func (c *campaign) mine(n int) bool { return c.Shards == 0 || n%c.Shards == c.Shard-1 }
+
+func (c *campaign) wasDrawn(number int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.drawn.has(number)
 }
 
 // visited is a group with the result of what was run.
@@ -247,43 +303,52 @@ type visited struct {
 	result Case
 }
 
-// visit runs groups and takes the results of their plans into the report, in the
-// order of the plans.
+// visit runs groups, also those that an earlier run of the campaign has done: for what
+// follows from their results. The zero Case is that of one for which there was no time.
 func (c *campaign) visit(ctx context.Context, groups []group) ([]visited, error) {
 	out := make([]visited, len(groups))
+	for i, g := range groups {
+		out[i].group = g
+	}
+	return out, c.visitEach(ctx, groups, func(i int, r Case) { out[i].result = r })
+}
+
+// visitRest runs the groups of which something is not done yet.
+func (c *campaign) visitRest(ctx context.Context, groups []group) error {
+	left := slices.DeleteFunc(slices.Clone(groups), func(g group) bool {
+		return !slices.ContainsFunc(g.all(), func(p fault.Plan) bool { return !c.done[keyOf(c.titled(p))] })
+	})
+	return c.visitEach(ctx, left, func(int, Case) {})
+}
+
+// titled is a case with the title that one of that plan has.
+func (c *campaign) titled(p fault.Plan) Case { return Case{Name: p.String(), Pace: c.paceName()} }
+
+// visitEach runs groups and takes the results of their plans into the report, in the
+// order of the plans. took is called from several goroutines.
+func (c *campaign) visitEach(ctx context.Context, groups []group, took func(int, Case)) error {
 	jobs := make([]job, len(groups))
 	for i, g := range groups {
-		jobs[i] = job{g, c.seedOf(i), func(r Case) {
-			out[i] = visited{g, r}
+		jobs[i] = job{g, 0, func(r Case) {
+			took(i, r)
 			for _, like := range r.like {
 				c.add(like)
 			}
-			r.trace = nil
 			c.add(r)
 		}}
 	}
-	first := len(c.report.Cases)
+	first, firstMissed := len(c.report.Cases), len(c.report.Missed)
 	err := c.runAll(ctx, jobs)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	order := map[string]int{}
 	for i, p := range plansOf(groups) {
-		order[p.String()] = i
+		order[c.titled(p).Title()] = i
 	}
-	added := c.report.Cases[first:]
-	sort.SliceStable(added, func(i, j int) bool { return order[added[i].Name] < order[added[j].Name] })
-	for _, r := range added {
-		switch {
-		case r.Outcome == Unreached:
-		case len(r.Missed) > 0:
-			c.report.Missed = append(c.report.Missed, r.Title())
-		case r.Order:
-			c.report.Schedules++
-		case len(r.Kills) > 0, c.Fault.Verb != "" && !r.Refused:
-			c.report.Visited++
-		}
-	}
-	return out, err
+	added, missed := c.report.Cases[first:], c.report.Missed[firstMissed:]
+	sort.SliceStable(added, func(i, j int) bool { return order[added[i].Title()] < order[added[j].Title()] })
+	sort.SliceStable(missed, func(i, j int) bool { return order[missed[i]] < order[missed[j]] })
+	return err
 }
 
 // Points are the labels of the effect points that a run without faults passes, in
@@ -326,6 +391,9 @@ func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, 
 func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, error) {
 	return with(ctx, "random", o, func(c *campaign, ctx context.Context) error {
 		c.report.Seed = seed
+		if err := c.openJournal(); err != nil {
+			return err
+		}
 		c.tell(0, "recording the points of a run without faults")
 		clean, err := c.clean(ctx)
 		if errors.Is(err, errFailedClean) {
@@ -335,14 +403,7 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 			return err
 		}
 		c.report.Points, c.report.Questions = len(clean.Points), clean.Questions
-		source := entropy.NewSeeded(seed)
-		if c.Mode == Sim {
-			return c.swarm(ctx, source, clean, runs)
-		}
-		plans := c.choose(newDrawing(source, clean, c.Options).plans(runs))
-		c.tell(len(plans), "seed %d: %d runs", seed, len(plans))
-		_, err = c.visit(ctx, alone(plans))
-		return err
+		return c.swarm(ctx, clean, runs)
 	})
 }
 

@@ -236,7 +236,7 @@ func (w *simWorld) Next(ctx context.Context, _ drive.Driver) (happening, error) 
 func (w *simWorld) rest() (happening, error) {
 	for {
 		h, err := w.idle()
-		if err != nil || h.what != rested || !w.system.Acting() {
+		if err != nil || h.what != rested || w.due || !w.system.Acting() { // a death does not wait for a fault's end
 			return h, err
 		}
 		late := false

@@ -18,6 +18,7 @@ func Merge(all []Report) (Report, error) {
 	}
 	first := all[0]
 	out := Report{Verb: first.Verb, Project: first.Project, Points: first.Points, Seed: first.Seed, Cases: []Case{}}
+	var kept shelf
 	shards := map[string]bool{}
 	unmet, warnings := first.Unmet, first.Warnings
 	worst := 0
@@ -40,10 +41,15 @@ func Merge(all []Report) (Report, error) {
 		out.Unreached += r.Unreached
 		out.Ms = max(out.Ms, r.Ms)
 		out.Missed = append(out.Missed, r.Missed...)
-		out.Cases = append(out.Cases, r.Cases...)
+		out.Left += r.Left
+		out.Resumed += r.Resumed
+		for _, c := range r.Cases {
+			kept.put(&out, c)
+		}
+		out.fold(r.Folded)
 		unmet = slices.DeleteFunc(slices.Clone(unmet), func(name string) bool { return !slices.Contains(r.Unmet, name) })
 		warnings = slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return !slices.Contains(r.Warnings, w) })
-		if r.Code != 0 && len(r.Failed()) == 0 && len(r.Missed)+len(r.Unmet) == 0 {
+		if r.Code != 0 && r.Failures() == 0 && len(r.Missed)+len(r.Unmet) == 0 {
 			worst = max(worst, r.Code) // it ended early: its cases do not say so
 		}
 	}

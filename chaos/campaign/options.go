@@ -73,8 +73,13 @@ type Options struct {
 	Mode Mode
 	// Seed chooses the order of events in a simulation.
 	Seed uint64
-	// For, unless 0, has Random go on for so long, and ignore its number of runs.
+	// For, unless 0, is the campaign's time: no case begins after it. Random then ignores its
+	// number of runs.
 	For time.Duration
+	// Resume has Enumerate and Random go on with what an earlier run left in Dir; nothing
+	// need be there. goesOn is that for the second part of one campaign.
+	Resume bool
+	goesOn bool
 	// SelfCheck runs each case of a simulation twice and compares them. A case
 	// that fails is always run twice.
 	SelfCheck bool
@@ -199,8 +204,8 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--mode is %q; write process or sim.", o.Mode)
 	case o.Mode == Sim && o.AIURL != "":
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
-	case (o.For != 0 || o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
-		return o, usage("--for, --self-check, --each and --sigkill belong to --mode sim.")
+	case (o.SelfCheck || o.Sigkill || o.Each) && o.Mode != Sim:
+		return o, usage("--self-check, --each and --sigkill belong to --mode sim.")
 	case len(o.Then) > 0 && o.Schedules != 0:
 		return o, usage("--schedules and --then exclude each other: an order of messages ends no life, so no other version would be loaded.")
 	case o.Schedules != 0 && o.Mode != Sim:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"minido.dev/minido/chaos"
@@ -118,6 +119,8 @@ type Case struct {
 	// Asked and Effects are how many requests came to the model and to the sink.
 	Asked   int `json:"-"`
 	Effects int `json:"-"`
+	// number is that of a plan that was drawn, from 1; 0 for others.
+	number int
 	// passed are the labels of the points of each life, steps how many the clients sent.
 	passed [][]string
 	steps  int
@@ -147,6 +150,16 @@ func (c Case) Deaths() (n int) {
 		}
 	}
 	return n
+}
+
+// Visits reports whether its fault happened where it should, and it was the first one: it
+// then counts as a visit of that point.
+func (c Case) Visits() bool {
+	if c.Order {
+		return false
+	}
+	object := !strings.HasPrefix(c.Name, "kill@") && !c.Refused && c.Outcome != Missed
+	return object || c.Deaths() == 1 && !strings.Contains(c.Name, "; kill@")
 }
 
 // Title is the case's name, and its pace if it has one: no other case of a report has
@@ -209,8 +222,15 @@ type Report struct {
 	Shard     string `json:"shard,omitempty"`
 	// Stopped says that the campaign was ended from outside: Cases are those that had
 	// run by then, and marks that they did not meet say nothing.
-	Stopped bool   `json:"stopped,omitempty"`
-	Cases   []Case `json:"cases"`
+	Stopped bool `json:"stopped,omitempty"`
+	// Resumed is how many of its cases an earlier run of the campaign had done
+	// (Options.Resume).
+	Resumed int `json:"resumed,omitempty"`
+	// Left is how many cases were not run because the time was over (Options.For).
+	Left int `json:"left,omitempty"`
+	// Cases are those that are kept (MaxKept, MaxExamples), Folded counts the others.
+	Cases  []Case  `json:"cases"`
+	Folded *Folded `json:"folded,omitempty"`
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`
@@ -228,14 +248,19 @@ func (r Report) Uncompared() (out []string) {
 			by[c.Uncompared]++
 		}
 	}
+	if r.Folded != nil {
+		for why, n := range r.Folded.Uncompared { // order-independent: sums
+			by[why] += n
+		}
+	}
 	for _, why := range slices.Sorted(maps.Keys(by)) {
 		out = append(out, fmt.Sprintf("%d not compared with runs without faults: %s", by[why], why))
 	}
 	return out
 }
 
-// Failed are the cases with which something is wrong, and those that missed a fault,
-// in order.
+// Failed are the cases that are kept with which something is wrong, and those that missed
+// a fault, in order.
 func (r Report) Failed() []Case {
 	var out []Case
 	for _, c := range r.Cases {
@@ -256,6 +281,10 @@ func (r *Report) conclude() {
 				r.Code = want.code()
 				return
 			}
+		}
+		if r.Folded != nil && r.Folded.Outcomes[want] > 0 {
+			r.Code = want.code()
+			return
 		}
 	}
 	// A shard's marks may be met in another one: what merges them decides.

@@ -41,7 +41,7 @@ func (c *campaign) schedules(ctx context.Context, clean Case) error {
 	seen := map[string]bool{order(clean.trace): true}
 	next := expand(node{}, clean.trace)
 	done := 0
-	for len(next) > 0 {
+	for len(next) > 0 && !c.over() {
 		var nodes []node
 		nodes, next = next[:min(len(next), c.Schedules-done)], next[min(len(next), c.Schedules-done):]
 		if len(nodes) == 0 {
@@ -49,7 +49,7 @@ func (c *campaign) schedules(ctx context.Context, clean Case) error {
 			return nil
 		}
 		done += len(nodes)
-		c.tell(len(c.report.Cases)+len(nodes), "%d orders of messages to run", len(nodes))
+		c.tell(c.runs()+len(nodes), "%d orders of messages to run", len(nodes))
 		plans := make([]fault.Plan, len(nodes))
 		for i, n := range nodes {
 			plans[i] = n.plan

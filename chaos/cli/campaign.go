@@ -77,6 +77,7 @@ type Common struct {
 	Jobs      int      `placeholder:"N" help:"How many runs at a time. Default: twice the number of processors; in a simulation that number."`
 	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts. minido chaos merge merges the reports."`
 	Reporter  []string `placeholder:"KIND[=FILE]" help:"list, story (of a single run), ndjson (a line of JSON for each run), json, junit, github, html or markdown; may be repeated. Default: list; story for run."`
+	Resume    bool     `help:"For enumerate and random: go on with the campaign that was interrupted in --dir, or begin it there."`
 	Dir       string   `placeholder:"DIR" help:"Directory of the evidence. Default: a new one below minido-out."`
 	Keep      bool     `help:"Keep the evidence of runs that passed, too."`
 	NoStandby bool     `hidden:"" help:"Start each server only when it is needed."`
@@ -85,17 +86,18 @@ type Common struct {
 // Enumerate is \`minido chaos enumerate\`.
 type Enumerate struct {
 	Common
-	Depth     int    `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
-	Fault     string `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
-	Max       int    `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
-	Schedules int    `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
-	Each      bool   `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
+	Depth     int           `default:"1" help:"1: one fault for each run. 2: then a second kill at each point of each recovery."`
+	Fault     string        `default:"kill" placeholder:"KIND" help:"What happens at each point: kill (default), or one of the other kinds of faults that docs/chaos.md lists, such as crash or fail(full)."`
+	For       time.Duration `placeholder:"TIME" help:"Begin no run after this time; --resume goes on with the rest."`
+	Max       int           `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
+	Schedules int           `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
+	Each      bool          `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
 }
 
 // Run implements kong's command interface.
 func (c *Enumerate) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
-		o.Max, o.Each, o.Schedules = c.Max, c.Each, c.Schedules
+		o.Max, o.Each, o.Schedules, o.For = c.Max, c.Each, c.Schedules, c.For
 		var err error
 		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}
@@ -108,7 +110,7 @@ func (c *Enumerate) Run() error {
 type Random struct {
 	Common
 	Runs int           `default:"50" help:"How many plans."`
-	For  time.Duration `placeholder:"TIME" help:"In a simulation: continue with new seeds for this long, on all processors."`
+	For  time.Duration `placeholder:"TIME" help:"Draw plans for this long, however many."`
 }
 
 // Run implements kong's command interface.
@@ -164,7 +166,7 @@ func (c *Shrink) Run() error {
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Then: c.Then, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
-		Timeout: c.Timeout, Horizon: c.Horizon, Jobs: c.Jobs, Dir: c.Dir, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
+		Timeout: c.Timeout, Horizon: c.Horizon, Jobs: c.Jobs, Dir: c.Dir, Resume: c.Resume, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
 		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
 	if c.Pace != nil {
 		o.Pace, o.OnePace = *c.Pace, true

@@ -131,12 +131,15 @@ func (l *list) end(r campaign.Report) error {
 	if r.Dir == "" && len(r.Cases) == 0 {
 		return nil // it never began
 	}
-	words := []string{fmt.Sprintf("%d runs, %d kills in %.1f s", len(r.Cases)-r.Same, r.Kills, r.Elapsed().Seconds())}
+	words := []string{fmt.Sprintf("%d runs, %d kills in %.1f s", r.Runs()-r.Same, r.Kills, r.Elapsed().Seconds())}
+	if r.Resumed > 0 {
+		words = append(words, fmt.Sprintf("%d of them before it was resumed", r.Resumed))
+	}
 	if r.Stopped {
 		words = append(words, "stopped before the rest")
 	}
 	if r.Points > 0 && r.Verb == "enumerate" {
-		words = append(words, fmt.Sprintf("visited %d of %d points", l.firstKills(r), r.Points))
+		words = append(words, fmt.Sprintf("visited %d of %d points", firstKills(r), r.Points))
 	}
 	if r.Schedules > 0 {
 		words = append(words, fmt.Sprintf("%d orders of messages", r.Schedules))
@@ -144,8 +147,8 @@ func (l *list) end(r campaign.Report) error {
 	if r.Same > 0 {
 		words = append(words, fmt.Sprintf("%d deaths leave the same world as another one: judged, not run again", r.Same))
 	}
-	if r.Verb == "replay" && len(r.Cases) > 1 {
-		words = append(words, fmt.Sprintf("fails in %d of %d runs", len(r.Failed()), len(r.Cases)))
+	if r.Verb == "replay" && r.Runs() > 1 {
+		words = append(words, fmt.Sprintf("fails in %d of %d runs", r.Failures(), r.Runs()))
 	}
 	if n := len(r.Missed); n > 0 {
 		words = append(words, l.paint(amber, fmt.Sprintf("missed %d", n)))
@@ -156,6 +159,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Unreached > 0 {
 		words = append(words, fmt.Sprintf("%d runs never came to a fault that was drawn for them, and do not count as passed", r.Unreached))
 	}
+	if r.Left > 0 {
+		words = append(words, l.paint(amber, fmt.Sprintf("the time was over before %d more", r.Left)))
+	}
 	if r.Skipped > 0 {
 		words = append(words, fmt.Sprintf("left out %d", r.Skipped))
 	}
@@ -164,7 +170,7 @@ func (l *list) end(r campaign.Report) error {
 	}
 	if r.PlayedBack > 0 {
 		words = append(words, fmt.Sprintf("%d lives before a death played back", r.PlayedBack))
-	} else if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 { // of lives that were lived
+	} else if r.Kills > 0 && r.Code == chaos.Pass && r.Ms > 0 && r.Resumed == 0 { // of lives that were lived
 		words = append(words, fmt.Sprintf("%.0f cycles a minute", float64(r.Kills)*60000/r.Ms))
 	}
 	if ready, recovered, work := recovery(r); ready > 0 {
@@ -198,16 +204,15 @@ func (l *list) end(r campaign.Report) error {
 }
 
 // firstKills counts the cases of depth 1 whose fault happened where it should.
-func (l *list) firstKills(r campaign.Report) int {
+func firstKills(r campaign.Report) int {
 	n := 0
 	for _, c := range r.Cases {
-		if c.Order {
-			continue
-		}
-		object := !strings.HasPrefix(c.Name, "kill@") && !c.Refused && c.Outcome != campaign.Missed
-		if object || c.Deaths() == 1 && !strings.Contains(c.Name, "; kill@") {
+		if c.Visits() {
 			n++
 		}
+	}
+	if r.Folded != nil {
+		n += r.Folded.Visits
 	}
 	return n
 }
@@ -215,7 +220,11 @@ func (l *list) firstKills(r campaign.Report) int {
 // grouped names each cause of failures, how many cases have it, and a plan that shows it.
 func grouped(r campaign.Report) (out []string) {
 	for _, f := range r.Findings() {
-		out = append(out, fmt.Sprintf("  %4d × %s, for example\n         %s", len(f.Cases), f, f.Example.Replay))
+		line := fmt.Sprintf("  %4d × %s", f.Count, f)
+		if len(f.Cases) > 0 {
+			line += ", for example\n         " + f.Example.Replay
+		}
+		out = append(out, line)
 	}
 	return out
 }

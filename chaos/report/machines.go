@@ -100,6 +100,9 @@ func story(c campaign.Case) string {
 // one for each cause of failures, with a plan that shows it.
 func WriteGitHub(w io.Writer, r campaign.Report) error {
 	for _, f := range r.Findings() {
+		if len(f.Cases) == 0 {
+			continue // it is in the number below
+		}
 		c := f.Example
 		level := "error"
 		if c.Outcome == campaign.Missed {
@@ -109,7 +112,7 @@ func WriteGitHub(w io.Writer, r campaign.Report) error {
 			return fmt.Errorf("report: github: %w", err)
 		}
 	}
-	_, err := fmt.Fprintf(w, "::notice title=minido chaos::%s\n", escapeData(fmt.Sprintf("%d runs, %d kills, %d failed", len(r.Cases)-r.Same, r.Kills, len(r.Failed()))))
+	_, err := fmt.Fprintf(w, "::notice title=minido chaos::%s\n", escapeData(fmt.Sprintf("%d runs, %d kills, %d failed", r.Runs()-r.Same, r.Kills, r.Failures())))
 	if err != nil {
 		return fmt.Errorf("report: github: %w", err)
 	}

@@ -22,7 +22,7 @@ func WriteMarkdown(w io.Writer, r campaign.Report) error {
 		verdict = "failed"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### minido chaos %s %s\n\n%d runs, %d kills in %.1f s", r.Verb, verdict, len(r.Cases)-r.Same, r.Kills, r.Elapsed().Seconds())
+	fmt.Fprintf(&b, "### minido chaos %s %s\n\n%d runs, %d kills in %.1f s", r.Verb, verdict, r.Runs()-r.Same, r.Kills, r.Elapsed().Seconds())
 	if r.Points > 0 && r.Verb == "enumerate" {
 		fmt.Fprintf(&b, ", visited %d of %d points", r.Visited, r.Points)
 	}
@@ -34,7 +34,11 @@ func WriteMarkdown(w io.Writer, r campaign.Report) error {
 		fmt.Fprintf(&b, "\n%s\n", escapeMarkdown(text))
 	}
 	for i, f := range findings {
-		fmt.Fprintf(&b, "\n#### %d. %s\n\n%d %s, for example\n\n%s\nReplay:\n\n%s", i+1, escapeMarkdown(f.String()), len(f.Cases), plural(len(f.Cases), "run"),
+		if len(f.Cases) == 0 {
+			fmt.Fprintf(&b, "\n#### %d. %s\n\n%d %s\n", i+1, escapeMarkdown(f.String()), f.Count, plural(f.Count, "run"))
+			continue
+		}
+		fmt.Fprintf(&b, "\n#### %d. %s\n\n%d %s, for example\n\n%s\nReplay:\n\n%s", i+1, escapeMarkdown(f.String()), f.Count, plural(f.Count, "run"),
 			codeBlock(strings.TrimSuffix(story(f.Example), f.Example.Replay+"\n")), codeBlock(f.Example.Replay))
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {

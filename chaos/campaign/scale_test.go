@@ -1,0 +1,211 @@
+package campaign
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/fault"
+)
+
+// counts is an object whose request has a few effect points.
+const counts = `async fetch() {
+	const n = ((await this.ctx.storage.get("n")) ?? 0) + 1;
+	await this.ctx.storage.put("n", n);
+	return new Response(String(n));
+}`
+
+// A report keeps so many cases, counts the others, and its numbers are those of all.
+// A merged one does, too.
+func TestFolded(t *testing.T) {
+	var c campaign
+	failed := func(name string) Case {
+		return Case{Name: name, Outcome: Violated, Violations: []check.Violation{{Checker: "c", Invariant: "i"}}}
+	}
+	for i := range MaxKept + 50 {
+		c.add0(Case{Name: "kill@" + strconv.Itoa(i), Outcome: Passed, Kills: []Kill{{}}, Uncompared: "why"})
+	}
+	for i := range MaxExamples + 7 {
+		c.add0(failed("kill@" + strconv.Itoa(i)))
+	}
+	c.report.Verb = "enumerate"
+	c.report.conclude()
+	merged, err := Merge([]Report{c.report, c.report})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for times, r := range map[int]Report{1: c.report, 2: merged} {
+		runs, failures := times*(MaxKept+50+MaxExamples+7), times*(MaxExamples+7)
+		if len(r.Cases) != MaxKept+MaxExamples || r.Runs() != runs || r.Failures() != failures || r.Code != chaos.Violated {
+			t.Errorf("%d cases of %d, %d failed, code %d; want %d, %d", len(r.Cases), r.Runs(), r.Failures(), r.Code, runs, failures)
+		}
+		if found := r.Findings(); len(found) != 1 || found[0].Count != failures || len(found[0].Cases) != MaxExamples {
+			t.Errorf("findings %v", found)
+		}
+		if want := []string{strconv.Itoa(times*(MaxKept+50)) + " not compared with runs without faults: why"}; !slices.Equal(r.Uncompared(), want) {
+			t.Errorf("%v, want %v", r.Uncompared(), want)
+		}
+	}
+	if c.wants(failed("one more")) || !c.wants(Case{Outcome: Restless}) {
+		t.Error("evidence is kept beyond the examples of a cause, or not for them")
+	}
+}
+
+// add0 is count under its lock.
+func (c *campaign) add0(r Case) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.count(r)
+}
+
+// names are the cases of a report, sorted.
+func names(r Report) (out []string) {
+	for _, c := range r.Cases {
+		out = append(out, c.Title())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// interrupted runs a campaign that is cut when so many cases have ended.
+func interrupted(t *testing.T, o Options, after int, run func(context.Context, Options) (Report, error)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o.Progress = func(e Event) {
+		if e.Case != nil {
+			if after--; after == 0 {
+				cancel()
+			}
+		}
+	}
+	if r, err := run(ctx, o); err == nil || !r.Stopped {
+		t.Fatalf("it was not interrupted: %v", err)
+	}
+	journal := filepath.Join(o.Dir, JournalFile)
+	f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString(`{"case":{"name":"kill@comm`); err != nil { // as SIGKILL leaves it
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A campaign that was interrupted, also in the middle of a line of its journal, goes on
+// where it was: no case is run again, and the report is that of one that was not.
+func TestResume(t *testing.T) {
+	campaigns := map[string]func(context.Context, Options) (Report, error){
+		"enumerate": func(ctx context.Context, o Options) (Report, error) { return Enumerate(ctx, o, 1) },
+		"depth 2":   func(ctx context.Context, o Options) (Report, error) { return Enumerate(ctx, o, 2) },
+		"random":    func(ctx context.Context, o Options) (Report, error) { return Random(ctx, o, 5, 20) },
+	}
+	for name, run := range campaigns {
+		t.Run(name, func(t *testing.T) {
+			o := toldOptions(t, counts, "POST /", "POST /again")
+			o.NoDifferential, o.OnePace = true, name == "depth 2" // faster
+			if o.OnePace {
+				o.Steps = o.Steps[:1]
+			}
+			whole, err := run(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, after := range []int{9} {
+				o.Dir, o.Resume = filepath.Join(t.TempDir(), "out"), false
+				interrupted(t, o, after, run)
+				o.Resume = true
+				ran := 0
+				o.Progress = func(e Event) {
+					if e.Case != nil && e.Case.Outcome.OK() {
+						ran++
+					}
+				}
+				r, err := run(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(names(whole), names(r)); diff != "" {
+					t.Errorf("after %d: %s", after, diff)
+				}
+				if r.Visited != whole.Visited || r.Kills != whole.Kills || r.Same != whole.Same || r.Code != whole.Code || r.Resumed < after || ran > whole.Runs()-after {
+					t.Errorf("after %d: %d visited, %d kills, %d the same, code %d, %d taken over, %d run; the whole one has %d, %d, %d, %d",
+						after, r.Visited, r.Kills, r.Same, r.Code, r.Resumed, ran, whole.Visited, whole.Kills, whole.Same, whole.Code)
+				}
+			}
+			o.Steps = append(o.Steps, o.Steps[0])
+			if _, err := run(t.Context(), o); !chaos.IsUsage(err) || !strings.Contains(err.Error(), "another campaign") {
+				t.Errorf("another campaign went on there: %v", err)
+			}
+		})
+	}
+}
+
+// The shards of a random campaign share out what one draws.
+func TestShardsOfRandom(t *testing.T) {
+	o := toldOptions(t, counts, "POST /")
+	whole, err := Random(t.Context(), o, 3, 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts []Report
+	for shard := 1; shard <= 3; shard++ {
+		o.Dir, o.Shard, o.Shards = t.TempDir(), shard, 3
+		r, err := Random(t.Context(), o, 3, 20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, r)
+	}
+	merged, err := Merge(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(names(whole), names(merged)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// When the time is over, no case begins; what is left is said, and can be resumed.
+func TestTimeIsOver(t *testing.T) {
+	o := toldOptions(t, counts, "POST /", "POST /again")
+	whole, err := Enumerate(t.Context(), o, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Dir, o.For = t.TempDir(), time.Nanosecond
+	r, err := Enumerate(t.Context(), o, 1)
+	if err != nil || r.Code != chaos.Pass || r.Left == 0 || r.Left != r.Points || len(r.Cases) != 0 || len(r.Warnings) == 0 {
+		t.Fatalf("code %d, left %d of %d, %d cases, warnings %v, %v", r.Code, r.Left, r.Points, len(r.Cases), r.Warnings, err)
+	}
+	o.For, o.Resume = 0, true
+	if r, err = Enumerate(t.Context(), o, 1); err != nil || r.Left != 0 || !slices.Equal(names(r), names(whole)) {
+		t.Errorf("left %d, %v, %v", r.Left, names(r), err)
+	}
+}
+
+// A death at a time does not wait for the end of a fault that lasts longer.
+func TestDeathDuringAFault(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	plan, err := fault.ParsePlan("delay(2m)@response:before(Room/a)/fetch#1; kill@after(1ms)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Replay(ctx, toldOptions(t, counts, "POST /"), plan, 1)
+	if err != nil || r.Kills != 1 {
+		t.Errorf("%d kills, %v", r.Kills, err)
+	}
+}
