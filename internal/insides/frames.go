@@ -49,6 +49,21 @@ func (in *Goja) Runs(fn *goja.Object, program unsafe.Pointer) bool {
 	return ok && *(*unsafe.Pointer)(unsafe.Add(v.UnsafePointer(), offset)) == program
 }
 
+// Constructs reports whether c is a construction by fn, called by caller. goja leaves the
+// target of a construction in place for what its constructor calls.
+func (in *Goja) Constructs(fn *goja.Object, c, caller Call) bool {
+	if c.NewTarget == nil || goja.IsUndefined(c.NewTarget) {
+		return false
+	}
+	switch in.implementation(fn).Type() {
+	case in.class:
+		return true
+	case in.plain:
+		return c.NewTarget != caller.NewTarget
+	}
+	return false
+}
+
 // FrameName is where a frame keeps the name of its function.
 func FrameName(f *goja.StackFrame) *unistring.String {
 	return &(*gojaFrameOf)(unsafe.Pointer(f)).funcName

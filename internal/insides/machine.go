@@ -33,8 +33,9 @@ type Goja struct {
 	callType                   reflect.Type // of an active call
 	callSB                     uintptr      // in it
 	callProgram, callNewTarget uintptr
-	newTarget                  uintptr // in the virtual machine
-	code, source               uintptr // in goja.Program
+	plain, class               reflect.Type // functions and classes, which alone can be constructed
+	newTarget                  uintptr      // in the virtual machine
+	code, source               uintptr      // in goja.Program
 	codeType                   reflect.Type
 }
 
@@ -92,14 +93,17 @@ func learnGoja(l *look) *Goja {
 	if !l.is("functions of each kind", "samples that run", err == nil) {
 		return &Goja{}
 	}
+	var kinds []reflect.Type
 	runtime.ForOf(samples, func(sample goja.Value) bool {
 		t := in.implementation(sample.(*goja.Object)).Type()
+		kinds = append(kinds, t)
 		in.programs[t] = l.within(t, "prg", program)
 		return true
 	})
 	if in.Known = l.known(); !in.Known {
 		return &Goja{}
 	}
+	in.plain, in.class = kinds[0], kinds[2]
 	return in
 }
 

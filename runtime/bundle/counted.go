@@ -128,13 +128,12 @@ func changed(u *unit) error {
 
 // countedOf is what was counted of a unit, nil if there is nothing to count.
 func (b *Bundler) countedOf(u *unit, counts []uint64) (*counting.File, error) {
-	maps := b.sourceMaps(u)
+	sm := b.sourceMap(u)
 	src, ok := b.source(u)
-	if len(maps) == 0 || !ok {
+	if sm == nil || !ok {
 		return nil, changed(u)
 	}
-	own := maps[len(maps)-1]
-	return u.plan.Locate(u.path, src.text, counts, newPlaces(u, own)), nil
+	return u.plan.Locate(u.path, src.text, counts, newPlaces(u, sm)), nil
 }
 
 // Uncounted is a file of which nothing ran, as Counting.Files has it; nil for one

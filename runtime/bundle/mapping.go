@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"encoding/base64"
 	"net/url"
 	"os"
 	"path"
@@ -26,17 +25,26 @@ func (b *Bundle) MapPosition(file string, line, col int) (src string, l, c int, 
 		return "", 0, 0, false
 	}
 	m := b.modules[id]
-	for _, sm := range b.bundler.sourceMaps(m.unit) {
-		if src, l, c, ok = sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col)); ok {
-			break
-		}
+	sm := b.bundler.sourceMap(m.unit)
+	if sm == nil {
+		return "", 0, 0, false
 	}
+	src, l, c, ok = sm.Lookup(m.low.outputLine(line), sourcemap.Column(m.low.code, line, col))
 	if !ok {
 		return "", 0, 0, false
 	}
-	name := m.sourceName(src)
-	if _, own := b.byName[name]; !own && filepath.IsAbs(m.path) && !strings.Contains(src, "://") {
-		b.mapped.Store(name, filepath.Join(filepath.Dir(m.path), filepath.FromSlash(src)))
+	name, own := m.sourceName(src)
+	if !own {
+		return name, l + 1, c + 1, true
+	}
+	whole := m.unit
+	if m.whole != nil {
+		whole = m.whole
+	}
+	if beside := whole.mapBeside(); beside != nil {
+		if from, fl, fc, ok := beside.Lookup(l, c); ok {
+			return b.origin(m, from), fl + 1, fc + 1, true
+		}
 	}
 	return name, l + 1, c + 1, true
 }
@@ -51,24 +59,38 @@ func (l *lowered) outputLine(line int) int {
 	return out + l.cut
 }
 
-// sourceName turns a name in the source map into the name shown to the user.
-// The file itself is listed by its base name; a file that came with a source
-// map of its own lists its sources relative to itself.
-func (m *module) sourceName(source string) string {
-	name := m.name
+// sourceName turns a name in the source map into the name shown to the user; own tells
+// that it is the file itself, which is listed by its base name. A file that has a source
+// map of its own in it lists its sources relative to itself.
+func (m *module) sourceName(source string) (name string, own bool) {
+	name = m.name
 	if m.whole != nil {
 		name = m.whole.name
 	}
 	if source == filepath.Base(filepath.FromSlash(m.path)) || strings.Contains(source, mend.AsyncUnit) ||
 		strings.HasPrefix(source, splitNamespace+":") {
-		return name
+		return name, true
 	}
-	if strings.Contains(source, "://") || strings.HasPrefix(source, "/") {
+	return path.Join(path.Dir(name), source), false
+}
+
+// origin is the name shown to the user of a source that the map beside m's file names.
+func (b *Bundle) origin(m *module, source string) string {
+	if strings.Contains(source, "://") {
 		return source // of a tool that names its files in a way of its own
 	}
-	if name = path.Join(path.Dir(name), source); strings.HasPrefix(name, "../") && filepath.IsAbs(m.path) {
-		// A build's sources lie outside of what it has made: nobody knows from where "../" leads.
-		return filepath.ToSlash(filepath.Join(filepath.Dir(m.path), filepath.FromSlash(source)))
+	file := filepath.FromSlash(source)
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(filepath.Dir(m.path), file)
+	}
+	name := relSlash(b.bundler.opts.Dir, file)
+	if strings.HasPrefix(name, "../") {
+		// What a build was made from lies outside of what it has made: nobody knows from
+		// where "../" leads.
+		name = filepath.ToSlash(file)
+	}
+	if _, own := b.byName[name]; !own {
+		b.mapped.Store(name, file)
 	}
 	return name
 }
@@ -76,34 +98,44 @@ func (m *module) sourceName(source string) string {
 // maxMapFile bounds the source map beside a file, in bytes.
 const maxMapFile = 64 << 20
 
-// withMap is the text of a file, with the source map that lies beside it (ECMA-426,
-// section 11) inside: so esbuild leads to what the file was made from, as wrangler does.
-func withMap(s source) string {
-	const mark = "//# sourceMappingURL="
-	at := strings.LastIndex(s.text, "\n"+mark)
-	if at < 0 || !filepath.IsAbs(s.path) {
-		return s.text
-	}
-	at += len("\n" + mark)
-	link, rest, _ := strings.Cut(s.text[at:], "\n")
-	file, err := url.PathUnescape(strings.TrimRight(link, "\r"))
-	if err != nil || file == "" || strings.ContainsAny(file, `/\:`) {
-		return s.text // inside already, or somewhere else
-	}
-	file = filepath.Join(filepath.Dir(s.path), file)
-	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxMapFile {
-		return s.text
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return s.text
-	}
-	return s.text[:at] + "data:application/json;base64," + base64.StdEncoding.EncodeToString(text) + "\n" + rest
+// mapBeside is the source map that lies beside the unit's file (ECMA-426, section 11), nil
+// if there is none or it is damaged. It is read when it is first asked for.
+func (u *unit) mapBeside() *sourcemap.Map {
+	u.besideOnce.Do(func() {
+		if !filepath.IsAbs(u.path) {
+			return
+		}
+		text := u.text
+		if text == "" {
+			read, err := os.ReadFile(u.path)
+			if err != nil {
+				return
+			}
+			text = string(read)
+		}
+		const mark = "\n//# sourceMappingURL="
+		at := strings.LastIndex(text, mark)
+		if at < 0 {
+			return
+		}
+		link, _, _ := strings.Cut(text[at+len(mark):], "\n")
+		file, err := url.PathUnescape(strings.TrimRight(link, "\r"))
+		if err != nil || file == "" || strings.ContainsAny(file, `/\:`) {
+			return // in the file itself, or somewhere else
+		}
+		file = filepath.Join(filepath.Dir(u.path), file)
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() || info.Size() > maxMapFile {
+			return
+		}
+		if read, err := os.ReadFile(file); err == nil {
+			u.beside, _ = sourcemap.Parse(read)
+		}
+	})
+	return u.beside
 }
 
-// sourceMaps are those of u, the best first: one that leads to what its file was made
-// from, if the file came with a source map, and the file's own. There may be none.
-func (b *Bundler) sourceMaps(u *unit) []*sourcemap.Map {
+// sourceMap returns u's map, or nil if it cannot be had.
+func (b *Bundler) sourceMap(u *unit) *sourcemap.Map {
 	u.mapOnce.Do(func() {
 		if u.low == nil || u.low.code == "" {
 			return
@@ -116,23 +148,13 @@ func (b *Bundler) sourceMaps(u *unit) []*sourcemap.Map {
 		if !ok || b.opts.hash(src) != u.low.key {
 			return // the file has changed since
 		}
-		texts := []string{src.text}
-		if text := withMap(src); text != src.text {
-			texts = []string{text, src.text}
-		}
-		for _, src.text = range texts {
-			var sm *sourcemap.Map
-			if len(whole.parts) > 0 {
-				sm = b.opts.splitMap(src, 1+slices.Index(whole.parts, u))
-			} else {
-				sm, _ = sourcemap.Parse(b.opts.mapOf(src, u.low.async))
-			}
-			if sm != nil {
-				u.maps = append(u.maps, sm)
-			}
+		if len(whole.parts) > 0 {
+			u.sm = b.opts.splitMap(src, 1+slices.Index(whole.parts, u))
+		} else {
+			u.sm, _ = sourcemap.Parse(b.opts.mapOf(src, u.low.async))
 		}
 	})
-	return u.maps
+	return u.sm
 }
 
 // mapOf lowers the file again, this time with a source map.

@@ -42,7 +42,10 @@ type unit struct {
 	wasmErr  error
 
 	mapOnce sync.Once
-	maps    []*sourcemap.Map // see Bundler.sourceMaps
+	sm      *sourcemap.Map // nil if there is none
+
+	besideOnce sync.Once
+	beside     *sourcemap.Map // see mapBeside
 }
 
 // divide makes the parts of a prebuilt bundle. It is called once, by who made u.

@@ -55,7 +55,7 @@ func (s *names) name(frames []goja.StackFrame) {
 	if s == nil || len(frames) == 0 {
 		return
 	}
-	s.active = s.m.Calls(s.active, len(frames))
+	s.active = s.m.Calls(s.active, len(frames)+1)
 	calls := s.active
 	stack := *s.m.Stack()
 	for i := range frames {
@@ -86,7 +86,11 @@ func (s *names) name(frames []goja.StackFrame) {
 				if c.Sb == len(stack) || !s.m.In.Runs(fn, program) {
 					continue
 				}
-				this, key.constructed = stack[c.Sb], c.NewTarget != nil && !goja.IsUndefined(c.NewTarget)
+				var caller insides.Call
+				if i+1 < len(calls) {
+					caller = calls[i+1]
+				}
+				this, key.constructed = stack[c.Sb], s.m.In.Constructs(fn, c, caller)
 			}
 			key.proto = s.classOf(this)
 		}
