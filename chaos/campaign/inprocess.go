@@ -110,6 +110,12 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 	if n > 0 {
 		b.readyMs = msBetween(w.died, ready)
 	}
+	child := w.child
+	w.session.Await(func(ctx context.Context) {
+		if life.Kill() != nil {
+			_ = wait.Channel(ctx, w.camp.clock, deathLimit, "the server's death", child.Exited()) // else it was no death
+		}
+	})
 	w.session.Connect(b.url)
 	w.settled, w.restocks = n == 0, life.Kill() == nil && !w.slot.last && !w.camp.NoStandby
 	w.bounded = false

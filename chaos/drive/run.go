@@ -34,8 +34,9 @@ type Session struct {
 	dial     agentrpc.Dialer
 	exchange func(*http.Request) (Result, error)
 
-	lose func(Step) *Loss // nil but for Lose
-	pace time.Duration    // see Pace
+	dies func(context.Context) // see Await; nil where nothing need be awaited
+	lose func(Step) *Loss      // nil but for Lose
+	pace time.Duration         // see Pace
 
 	ranks []int // see Stagger
 	apart time.Duration
@@ -421,7 +422,20 @@ func (s *Session) unknown(step Step) {
 	s.history.Add(e)
 }
 
+// Await has the client of a step whose answer was lost wait with dies before it goes on:
+// a process that dies closes its connections before it closes its listener, and what is
+// sent between the two is lost as well.
+func (s *Session) Await(dies func(context.Context)) { s.dies = dies }
+
 func (s *Session) do(ctx context.Context, step Step) (Result, error) {
+	r, err := s.ask(ctx, step)
+	if s.dies != nil && errors.Is(err, agentrpc.ErrLost) {
+		s.dies(ctx)
+	}
+	return r, err
+}
+
+func (s *Session) ask(ctx context.Context, step Step) (Result, error) {
 	if step.Kind == Fetch {
 		return s.fetch(ctx, step)
 	}

@@ -59,8 +59,8 @@ func (s *Sites) emits(release func()) func() {
 	}
 	return func() {
 		s.to.Sending(site)
-		defer s.to.Sending("")
 		release()
+		s.to.Sending("") // not after a death, which happens under the follower's lock
 	}
 }
 
