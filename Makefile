@@ -50,6 +50,7 @@ help:
 	@echo 'make mutants       each line of the commit path changed, and the test that notices'
 	@echo 'make equivalence   each simulated death against a real SIGKILL, each real label and verdict against simulated ones'
 	@echo 'make pairs         small workers with and without a recovery bug: which minido finds with no check of yours'
+	@echo 'make test-times    how long minido test takes: one test, a hundred, a change with --watch'
 	@echo 'make suites        the test suites of the six systems with every fault at every point: minido test --chaos'
 	@echo 'make swarm         10,000 simulated seeds over the six systems, each twice; or SWARM="--for 60s" for each system'
 	@echo 'make campaign      random deaths over the six systems, CAMPAIGN_RUNS=170 each'
@@ -162,6 +163,10 @@ equivalence: build npm
 # The workers of fixtures/pairs, each with a bug and without: what minido finds by itself.
 pairs: build
 	MINIDO_PAIRS=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 30m -v -run TestPairs ./e2e
+
+# How long minido test takes: one test, a hundred, and a change with --watch.
+test-times: npm build
+	MINIDO_TIMES=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 10m -v -run TestTimes ./vitest/report
 
 # minido test --chaos over the suites of the six systems: every fault at every point.
 suites: npm $(VITEST)

@@ -135,7 +135,8 @@ var configPlugin = api.Plugin{Name: "minido", Setup: func(b api.PluginBuild) {
 		return api.OnResolveResult{}, fmt.Errorf("minido test evaluates the configuration without Node.js: %s is not available there (with Node.js in PATH, it is evaluated in Node.js)", a.Path)
 	})
 	b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-		return api.OnLoadResult{Contents: &configModules}, nil
+		text := configModules + fetchMockModule
+		return api.OnLoadResult{Contents: &text}, nil
 	})
 }}
 

@@ -26,7 +26,7 @@ func (p *project) dependencies() (map[string][]string, bool) {
 			if err != nil {
 				return api.OnLoadResult{}, err
 			}
-			expanded, dirs, err := bundle.ExpandGlobs(a.Path, string(text), p.worker.Dir, p.settings.Alias)
+			expanded, dirs, err := bundle.ExpandGlobs(a.Path, string(text), p.settings.root, p.settings.Alias)
 			if len(dirs) == 0 || err != nil {
 				return api.OnLoadResult{}, err // esbuild reads it
 			}

@@ -168,6 +168,11 @@ func readSnapshots(path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, line := range strings.Split(string(text), "\n") {
+		if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
+			return nil, fmt.Errorf("the snapshots in %s have conflict markers of git, the first in line %d: resolve them, or delete the file and run the tests again to write it anew", path, i+1)
+		}
+	}
 	vm := goja.New()
 	exports := vm.NewObject()
 	if err := vm.Set("exports", exports); err != nil {

@@ -180,7 +180,8 @@ var nodePlugin = api.Plugin{Name: "minido-node", Setup: func(b api.PluginBuild) 
 		return api.OnResolveResult{Path: "config", Namespace: "minido"}, nil
 	})
 	b.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: "minido"}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
-		return api.OnLoadResult{Contents: &configModules}, nil
+		text := configModules + fetchMockModule
+		return api.OnLoadResult{Contents: &text}, nil
 	})
 	b.OnResolve(api.OnResolveOptions{Filter: `^[^./]`}, func(a api.OnResolveArgs) (api.OnResolveResult, error) {
 		if a.Kind == api.ResolveEntryPoint || filepath.IsAbs(a.Path) || strings.HasPrefix(a.Path, "#") {

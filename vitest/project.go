@@ -302,7 +302,7 @@ var (
 
 // amend adds the runner's modules to a bundle.
 func (p *project) amend(b *bundle.Options) {
-	modules := map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule, "minido:test": minidoTestModule}
+	modules := map[string]string{"minido:suite": suiteModule, "cloudflare:test": cloudflareTestModule, "minido:fetch-mock": fetchMockModule + "export const fetchMock = new MockAgent().replaces();\n", "minido:test": minidoTestModule}
 	if own := p.packages.own; own != nil {
 		modules["vitest"] = own.Module
 	}
@@ -311,6 +311,7 @@ func (p *project) amend(b *bundle.Options) {
 	for from, to := range p.settings.Alias {
 		b.Alias[from] = to
 	}
+	b.Root = p.settings.root
 	b.Mocks, b.Rewrites = true, p.settings.rewrites
 	if b.Entry == p.entry {
 		b.Conditions, b.Fallback = conditions, fallback

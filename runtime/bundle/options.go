@@ -105,6 +105,8 @@ type Options struct {
 	Virtual map[string]string
 	// Mocks has the project's own files mock modules with vitest's vi.mock and its kin.
 	Mocks bool
+	// Root is where patterns of import.meta.glob begin that begin with a slash; "" is Dir.
+	Root string
 	// Counting, if not nil, counts what runs of the files that it wants.
 	Counting *Counting
 	// Spawn runs fn in the background, to compile programs ahead of their use;

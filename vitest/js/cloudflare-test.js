@@ -126,7 +126,6 @@ function illegal(given) {
 class ExecutionContext {
   [pending] = [];
   exports = exports;
-  props = {};
   constructor(given) { illegal(given); }
   waitUntil(promise) {
     if (!(this instanceof ExecutionContext)) throw new TypeError("Illegal invocation");

@@ -69,6 +69,9 @@ const list = (v) => v === undefined ? [] : [].concat(v);
 const { Request, Response, Headers, FormData, fetch } = globalThis;
 export { Request, Response, Headers, FormData, fetch };
 
+// createFetchMock makes a MockAgent (fetch-mock.js) that answers what goes out.
+export const createFetchMock = (options) => new MockAgent(options);
+
 // functions are those of the options that answer requests, in the order in which settle
 // finds them. Each is a worker of its own, which finds its function by the number.
 export const functions = [];
@@ -203,6 +206,10 @@ function worker(options, refused, beside) {
       if (typeof outbound === "string") return;
       outbound = undefined;
       refused.push("the pool's option miniflare.outboundService that is neither a function nor names a worker");
+    },
+    fetchMock: (v) => {
+      if (v instanceof MockAgent) outbound = numbered((request) => v.fetch(request));
+      else refused.push("the pool's option miniflare.fetchMock that createFetchMock of miniflare has not made");
     },
     workers: (v) => { for (const w of v) others.push(auxiliary(w, refused)); },
     verbose: () => {},

@@ -110,7 +110,7 @@ func TestDifferentialSuites(t *testing.T) {
 			}
 		}
 	}
-	for _, config := range []string{"plugin.config.ts", "vitest.config.ts"} {
+	for _, config := range []string{"plugin.config.ts", "apps.config.ts", "vitest.config.ts"} {
 		want := vitestRun(t, dir, modules, config)
 		mine, err := report.Text("json", runIn(t, dir, vitest.Options{Config: config}), false)
 		if err != nil {

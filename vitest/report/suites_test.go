@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -144,6 +145,11 @@ func TestPluginSuites(t *testing.T) {
 	golden.Lines(t, "testdata/plugin.txt", lines(run(t, vitest.Options{Config: "plugin.config.ts"})))
 }
 
+// Suites in the manner of applications, likewise.
+func TestAppSuites(t *testing.T) {
+	golden.Lines(t, "testdata/apps.txt", lines(run(t, vitest.Options{Config: "apps.config.ts"})))
+}
+
 // The configuration of the pool's earlier versions gives each test storage of its own;
 // the outcomes are those of @cloudflare/vitest-pool-workers 0.9.
 func TestIsolatedStorage(t *testing.T) {
@@ -166,6 +172,55 @@ func TestBrokenSuites(t *testing.T) {
 	}
 	if strings.Contains(text, "main.js") {
 		t.Errorf("the generated file is shown in:\n%s", text)
+	}
+}
+
+// The option fetchMock of miniflare answers what goes out, and refuses what it does not know.
+func TestCreateFetchMock(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default { fetch: () => fetch("https://api.example/prices", { method: "POST", body: "pen" }) }`,
+		"vitest.config.ts": `import { createFetchMock } from "miniflare";
+import { cloudflareTest } from "@cloudflare/vitest-plugin";
+const fetchMock = createFetchMock();
+fetchMock.disableNetConnect();
+fetchMock.get("https://api.example").intercept({ path: "/prices", method: "POST" }).reply(200, ({ body }) => body + ": 5").persist();
+export default { plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.jsonc" }, miniflare: { fetchMock } })] };`,
+		"a.test.ts": `import { SELF } from "cloudflare:test"; import { it, expect } from "vitest";
+it("is answered", async () => expect(await (await SELF.fetch("http://x/")).text()).toBe("pen: 5"));
+it("is refused", async () => { const r = await fetch("https://other.example/"); expect([r.status, await r.text()]).toEqual([500, expect.stringContaining("net.connect disabled")]); });`,
+	})
+	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files[0].Tests()) != 2 {
+		t.Errorf("%q", lines(r))
+	}
+}
+
+// A setup file that fails, a missing one, a snapshot file with the marks of a conflict and
+// one that is no script fail the files they belong to; others go on.
+func TestBadSurroundings(t *testing.T) {
+	dir := project(t, map[string]string{
+		"wrangler.jsonc": worker, "w.ts": `export default {}`, "setup.ts": "import { beforeAll } from \"vitest\";\nif (globalThis.x === undefined) throw new Error(\"setup broke\");\n",
+		"a.test.ts":                    `import { it, expect } from "vitest"; it("has a snapshot", () => expect(1).toMatchSnapshot());`,
+		"b.test.ts":                    `import { it, expect } from "vitest"; it("has a snapshot", () => expect(1).toMatchSnapshot());`,
+		"c.test.ts":                    `import { it } from "vitest"; it("goes on", () => {});`,
+		"__snapshots__/a.test.ts.snap": "// Vitest Snapshot v1\n\n<<<<<<< HEAD\nexports[`has a snapshot 1`] = `1`;\n=======\nexports[`has a snapshot 1`] = `2`;\n>>>>>>> other\n",
+		"__snapshots__/b.test.ts.snap": "exports[`has a snapshot 1`] = `1",
+		"setup.config.ts":              `export default { test: { setupFiles: ["./setup.ts"], include: ["c.test.ts"] } }`,
+		"missing.config.ts":            `export default { test: { setupFiles: ["./nowhere.ts"] } }`,
+	})
+	r := runIn(t, dir, vitest.Options{})
+	for i, want := range []string{"have conflict markers of git, the first in line 3: resolve them", "cannot be read: SyntaxError", ""} {
+		f := r.Files[i]
+		if text := strings.Join(lines(&vitest.Report{Dir: dir, Files: []*vitest.File{f}}), "\n"); f.Failed() != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%q is missing in %s", want, text)
+		}
+	}
+	if r := runIn(t, dir, vitest.Options{Config: "setup.config.ts"}); !r.Failed() || !strings.Contains(strings.Join(lines(r), "\n"), "setup broke") {
+		t.Errorf("%q", lines(r))
+	}
+	_, err := vitest.Run(vitest.Options{Dir: dir, Config: "missing.config.ts", Retry: -1, Clock: clock.Real{}, Out: io.Discard})
+	var usage *vitest.UsageError
+	if !errors.As(err, &usage) || !strings.Contains(err.Error(), "there is no") {
+		t.Error(err)
 	}
 }
 
