@@ -1,11 +1,14 @@
 package e2e
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/coder/websocket"
 
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/golden"
@@ -114,6 +117,16 @@ func TestDashboard(t *testing.T) {
 	page.eval(`Object.assign(document.querySelector("input[type=search]"), { value: "third" }).dispatchEvent(new Event("input"))`)
 	page.until(`document.body.innerText.includes("2 entries") && !document.body.innerText.includes("second")`)
 
+	// The request with what it was sent and answered with, and again; where a log came from.
+	page.until(`[...document.querySelectorAll(".row")].find(e => e.textContent.includes("GET /third 200") && (e.click(), true))`)
+	page.until(`["until the response's head", "User-Agent: ", "Meanwhile", "stored /third"].every(text => document.querySelector(".split > .card").textContent.includes(text))`)
+	show(t, page, "request")
+	page.click("button", "Replay")
+	page.until(`document.body.innerText.includes("Answered 200") && document.body.innerText.includes("4 entries")`)
+	page.until(`[...document.querySelectorAll(".row")].findLast(e => e.textContent.includes("stored /third") && (e.click(), true))`)
+	page.until(`[...document.querySelectorAll("button.link")].find(e => e.textContent.startsWith("worker.js:15:") && (e.click(), true))`)
+	page.until(`document.querySelector("pre .hit")?.textContent.includes('console.log("stored", text, evil);') && document.querySelector("a[href^='vscode://file/']")`)
+
 	page.eval(`Object.assign(document.querySelector("input[type=search]"), { value: "" }).dispatchEvent(new Event("input")), Object.assign(document.querySelector("select"), { value: "warn" }).dispatchEvent(new Event("change"))`)
 	page.until(`document.body.innerText.includes("1 entries") && document.body.innerText.includes("the alarm rang")`)
 
@@ -207,7 +220,7 @@ func TestDashboardStores(t *testing.T) {
 
 	page.click("nav a", "Requests and logs")
 	page.until(`[...document.querySelectorAll(".row")].find(e => e.textContent.includes("GET / 200") && (e.click(), true))`)
-	page.click("pre a", "Send it again")
+	page.click(".card a", "Send it again")
 	page.until(`document.querySelector("[aria-label=Path]").value === "/"`)
 	page.eval(`document.querySelector("[aria-label=Method]").value = "POST", document.querySelector("[aria-label^=Headers]").value = "x-note: a note", document.querySelector("[aria-label=Body]").value = "a body"`)
 	page.click("button", "Send")
@@ -218,6 +231,23 @@ func TestDashboardStores(t *testing.T) {
 	page.until(`[...document.querySelectorAll(".sockets button")].find(e => e.textContent === "Send" && !e.disabled && (e.click(), true))`)
 	page.until(`document.body.innerText.includes("echo hello")`)
 	show(t, page, "client")
+
+	// The sockets of others, with what goes over them while the page is open.
+	page.click("nav a", "Sockets")
+	page.until(`document.querySelector("tbody td.faint")?.textContent === "closed 1005"`)
+	conn, _, err := websocket.Dial(context.Background(), s.url+"/others", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	if err := conn.Write(context.Background(), websocket.MessageText, []byte("from outside")); err != nil {
+		t.Fatal(err)
+	}
+	page.click("button.link", "/others")
+	page.until(`["from outside", "echo from outside", "→", "←"].every(text => document.body.innerText.includes(text)) && document.body.innerText.includes("3 frames")`)
+	page.click("button.link", "echo from outside")
+	page.until(`document.querySelector("[aria-label='The chosen frame']").textContent === "echo from outside"`)
+	show(t, page, "sockets")
 	if title := page.eval(`document.title`); strings.Contains(title, "broken in") {
 		t.Error("a text of the worker became markup")
 	}

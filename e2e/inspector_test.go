@@ -3,7 +3,9 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,6 +32,7 @@ export default {
     globalThis.visits++;
     if (globalThis.visits === 1) await env.TICKER.getByName("t").start();
     console.warn("visited", { path: new URL(req.url).pathname });
+    if (new URL(req.url).pathname === "/out") return fetch(await req.text(), { method: "POST", body: "asked" });
     if (new URL(req.url).pathname === "/burn") burn(4e6);
     return new Response("ok");
   },
@@ -176,6 +179,7 @@ func TestInspector(t *testing.T) {
 	}
 	c.objects()
 	c.profile(s.url)
+	c.network(s.url)
 	turns := exec.Command(minido, "ctl", "turns", "Ticker/t", "-n", "2")
 	turns.Env = append(os.Environ(), env...)
 	if out, err := turns.Output(); err != nil || !regexp.MustCompile(`^(\S+  Ticker/t  \S+  computed \S+s, took \S+s\n){2}$`).Match(out) {
@@ -281,5 +285,46 @@ func (c *inspecting) profile(url string) {
 	}
 	if hits < 5 || len(p.Samples) != len(p.TimeDeltas) || total > p.EndTime-p.StartTime+20_000 || total < p.EndTime-p.StartTime-20_000 {
 		c.t.Errorf("burn was hit %d times; the profile of %d µs has %d: %+v", hits, p.EndTime-p.StartTime, total, p)
+	}
+}
+
+// network sees a request of a client and the one that the worker sends for it, with
+// headers and bodies.
+func (c *inspecting) network(url string) {
+	c.t.Helper()
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		w.Header().Set("X-Said", "hello")
+		_, _ = w.Write(append(body, " and answered"...))
+	}))
+	defer upstream.Close()
+	c.ask("Network.enable", "{}")
+	resp, err := http.Post(url+"/out", "text/plain", strings.NewReader(upstream.URL+"/up"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "asked and answered" {
+		c.t.Fatalf("%s, %v", body, err)
+	}
+	resp.Body.Close()
+	c.until(`"Network.loadingFinished".*"encodedDataLength":18,"requestId":"1"`)
+	c.until(`"Network.loadingFinished".*"encodedDataLength":18,"requestId":"2"`)
+	c.until(`"Network.requestWillBeSent".*"method":"POST".*"url":"` + regexp.QuoteMeta(url) + `/out".*"requestId":"1"`)
+	c.until(`"Network.requestWillBeSent".*"method":"POST".*"url":"` + regexp.QuoteMeta(upstream.URL) + `/up".*"requestId":"2"`)
+	c.until(`"Network.responseReceived".*"requestId":"2".*"X-Said":"hello".*"status":200`)
+	for ask, want := range map[string]string{
+		`Network.getResponseBody "1"`: `{"base64Encoded":false,"body":"asked and answered"}`, `Network.getResponseBody "2"`: `{"base64Encoded":false,"body":"asked and answered"}`,
+		`Network.getRequestPostData "1"`: `{"base64Encoded":false,"postData":"` + upstream.URL + `/up"}`, `Network.getRequestPostData "2"`: `{"base64Encoded":false,"postData":"asked"}`,
+		`Network.getResponseBody "9"`: `{"code":-32000,"message":"No resource with given identifier found"}`,
+	} {
+		method, id, _ := strings.Cut(ask, " ")
+		if got := c.ask(method, `{"requestId": `+id+`}`); got != want {
+			c.t.Errorf("%s: %s, want %s", ask, got, want)
+		}
+	}
+	c.ask("Network.disable", "{}")
+	ask(c.t, "GET", url+"/unseen")
+	if got := c.ask("Network.getResponseBody", `{"requestId": "3"}`); !strings.Contains(got, "No resource") {
+		c.t.Errorf("a request was recorded while nobody watched: %s", got)
 	}
 }

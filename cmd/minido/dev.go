@@ -58,6 +58,7 @@ type devCommand struct {
 	Idle         float64  `placeholder:"SECONDS" default:"-1" help:"Instead of 10 s: how long an object is idle before it hibernates; 0 never does."`
 	IdleMax      string   `placeholder:"MIN-MAX" help:"Instead of 70-140: how many seconds an object is idle that may not hibernate, before it is evicted."`
 	ControlPort  int      `placeholder:"N" default:"0" help:"Port of the control API, which is always on loopback (see minido ctl); 0 takes a free one."`
+	NoRecord     bool     `help:"Record no bodies, headers and frames for the dashboard and the inspector; they are recorded only while one of them watches."`
 	NoControl    bool     `help:"Do not offer the control API."`
 	Inspector    int      `name:"inspector-port" placeholder:"N" default:"-1" help:"Port of the inspector for DevTools and editors (console, objects, sources, expressions, CPU profiles; no breakpoints), on loopback; 0 takes a free one. Default: none."`
 	CPUMs        int      `name:"cpu-ms" placeholder:"N" help:"How long one turn may compute, in milliseconds. Default: limits.cpu_ms of the wrangler file, or 30000."`
@@ -101,6 +102,11 @@ func (c *devCommand) Run() error {
 	}
 	happened := feed.New(clock.Real{}, points)
 	opts := c.options(term, happened)
+	var recorder *feed.Recorder
+	if !c.NoRecord {
+		recorder = feed.NewRecorder(clock.Real{}, happened)
+		opts.Incoming = recorder.Incoming
+	}
 	if opts.Config.Add, err = c.inFile(); err != nil {
 		return &exitError{exitUsage, err}
 	}
@@ -118,6 +124,9 @@ func (c *devCommand) Run() error {
 	opts.Dashboard = func() string { text, _ := dashboard.Load().(string); return text }
 	opts.Scheduler, opts.Machine, opts.Entropy, opts.Points = sch, clock.Real{}, entropy.System{}, points
 	opts.Dialer = netx.NewReal(netx.RealOptions{Scheduler: sch, Entropy: entropy.System{}, Points: points})
+	if recorder != nil {
+		opts.Dialer = recorder.Dialer(opts.Dialer)
+	}
 	s, err := server.Start(ctx, opts)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -129,8 +138,8 @@ func (c *devCommand) Run() error {
 	pacer := sched.NewPacer(sch, steered, clock.Real{})
 	machine.Go("pace", func() { pacer.Auto(ctx) })
 	// Who waits for "Ready" finds the control API.
-	api, stopControl := c.control(term, s, sch, machine, pacer, happened)
-	stopInspector := c.inspector(term, s, machine, happened)
+	api, stopControl := c.control(term, s, sch, machine, pacer, happened, recorder)
+	stopInspector := c.inspector(term, s, machine, happened, recorder)
 	if api != nil {
 		dashboard.Store(api.DashboardPage())
 	}
@@ -165,14 +174,14 @@ func (c *devCommand) heap() *engine.HeapWatch {
 }
 
 // control starts the control API; without one api is nil, and the server goes on.
-func (c *devCommand) control(term *terminal, s *server.Server, sch, machine sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed) (api *control.Control, stop func(context.Context) error) {
+func (c *devCommand) control(term *terminal, s *server.Server, sch, machine sched.Scheduler, pacer *sched.Pacer, happened *feed.Feed, recorder *feed.Recorder) (api *control.Control, stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
 	if c.NoControl {
 		return nil, none
 	}
 	campaigns := c.campaigns(s.Project(), machine)
 	api, err := control.Start(control.Options{Server: s, Scheduler: sch, Pacer: pacer, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.ControlPort, Version: version.Current().Version,
-		Feed: happened, Harness: campaigns})
+		Feed: happened, Recorder: recorder, Harness: campaigns})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "minido ctl will not find this server: " + err.Error()})
 		return nil, none
@@ -181,12 +190,12 @@ func (c *devCommand) control(term *terminal, s *server.Server, sch, machine sche
 }
 
 // inspector starts the inspector, if a port was given; without one the server goes on.
-func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Scheduler, happened *feed.Feed) (stop func(context.Context) error) {
+func (c *devCommand) inspector(term *terminal, s *server.Server, sch sched.Scheduler, happened *feed.Feed, recorder *feed.Recorder) (stop func(context.Context) error) {
 	none := func(context.Context) error { return nil }
 	if c.Inspector < 0 {
 		return none
 	}
-	x, err := inspector.Start(inspector.Options{Scheduler: sch, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.Inspector, Title: s.Project().Name, Version: version.Current().Version, Feed: happened,
+	x, err := inspector.Start(inspector.Options{Scheduler: sch, Machine: clock.Real{}, Entropy: entropy.System{}, Port: c.Inspector, Title: s.Project().Name, Version: version.Current().Version, Feed: happened, Recorder: recorder,
 		Sources: s.Sources, Worker: func(fn func(*isolate.Isolate, error)) { server.Inspect(s, fn) }})
 	if err != nil {
 		term.event(server.Event{Kind: server.EventWarning, Text: "no inspector: " + err.Error()})

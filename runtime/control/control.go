@@ -54,6 +54,8 @@ type Options struct {
 	Version string
 	// Feed is what happens in the server; nil where nobody records it.
 	Feed *feed.Feed
+	// Recorder keeps HTTP exchanges; nil where nothing does.
+	Recorder *feed.Recorder
 	// Harness runs chaos campaigns; nil where nothing does. Who gives it closes it.
 	Harness Harness
 }

@@ -39,9 +39,12 @@ func (c *Control) follow(w http.ResponseWriter, r *http.Request) {
 	if q.Get("points") == "true" {
 		defer c.opts.Feed.WatchPoints()()
 	}
+	if q.Get("records") == "true" {
+		defer c.opts.Recorder.Watch(nil)()
+		defer c.opts.Feed.WatchLogs(false)()
+	}
 	if q.Get("turns") == "true" {
 		defer c.opts.Feed.WatchTurns()()
-		defer c.opts.Feed.WatchLogs(false)()
 	}
 	w.Header().Set("Content-Type", "application/x-ndjson; charset=utf-8")
 	out, to := http.NewResponseController(w), json.NewEncoder(w)

@@ -1,6 +1,7 @@
 package control
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type WorkerRequest struct {
 	Path    string     `json:"path"`              // with its query: "/agents/chat/lobby?x=1"
 	Headers [][]string `json:"headers,omitempty"` // pairs of name and value
 	Body    string     `json:"body,omitempty"`
+	Base64  string     `json:"base64,omitempty"` // instead of Body: bytes
 }
 
 // WorkerResponse is its answer: what the worker's listener said.
@@ -100,7 +102,13 @@ func (c *Control) worker(ask WorkerRequest, r *http.Request) (*http.Request, err
 		return nil, err
 	}
 	to.Path, to.RawPath, to.RawQuery = path.Path, path.RawPath, path.RawQuery
-	out, err := http.NewRequestWithContext(r.Context(), ask.Method, to.String(), strings.NewReader(ask.Body))
+	body := []byte(ask.Body)
+	if ask.Base64 != "" {
+		if body, err = base64.StdEncoding.DecodeString(ask.Base64); err != nil {
+			return nil, fmt.Errorf("base64: %w", err)
+		}
+	}
+	out, err := http.NewRequestWithContext(r.Context(), ask.Method, to.String(), bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}

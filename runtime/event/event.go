@@ -52,6 +52,9 @@ type Request struct {
 	// Cause, unless empty, names what the receiver's turns count as at effect
 	// points (killpoint.Inherited).
 	Cause string
+	// Record is the number under which a recorder keeps the request; 0: none does. Set
+	// before the handler that got it returns.
+	Record int64
 }
 
 // Response is an HTTP response on its way back.

@@ -2,7 +2,9 @@ package event
 
 import (
 	"errors"
+	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Message is one WebSocket message.
@@ -45,6 +47,7 @@ type Socket struct {
 	Object string
 
 	peer *Socket
+	tap  atomic.Pointer[Tap]
 
 	mu       sync.Mutex // guards everything below
 	receiver Receiver
@@ -83,6 +86,36 @@ func (s *Socket) Bind(r Receiver) {
 	s.deliver()
 }
 
+// Tap is told what an end sends and receives. Its methods are called by who sends, so
+// they must be fast. Closed may come more than once.
+type Tap interface {
+	Frame(sent bool, m Message)
+	Closed(code int, reason string)
+}
+
+// Tap sets who is told what goes over this end from now on, what waits for a receiver
+// included. Call it before the end has one.
+func (s *Socket) Tap(t Tap) {
+	s.mu.Lock()
+	waiting := slices.Clone(s.inbox)
+	s.tap.Store(&t)
+	s.mu.Unlock()
+	for _, d := range waiting {
+		s.tapped(false, d)
+	}
+}
+
+func (s *Socket) tapped(sent bool, d delivery) {
+	t := s.tap.Load()
+	switch {
+	case t == nil:
+	case d.close:
+		(*t).Closed(d.code, d.reason)
+	default:
+		(*t).Frame(sent, d.message)
+	}
+}
+
 // Send passes a message to the other end.
 func (s *Socket) Send(m Message) error {
 	s.mu.Lock()
@@ -91,6 +124,7 @@ func (s *Socket) Send(m Message) error {
 	if dead {
 		return ErrSocketClosed
 	}
+	s.tapped(true, delivery{message: m})
 	return s.peer.push(delivery{message: m})
 }
 
@@ -104,6 +138,7 @@ func (s *Socket) Close(code int, reason string) error {
 	}
 	s.sent = true
 	s.mu.Unlock()
+	s.tapped(true, delivery{close: true, code: code, reason: reason})
 	return s.peer.push(delivery{close: true, code: code, reason: reason, clean: true})
 }
 
@@ -117,6 +152,7 @@ func (s *Socket) Drop(code int, reason string, err error) {
 	}
 	s.lost, s.sent = true, true
 	s.mu.Unlock()
+	s.tapped(true, delivery{close: true, code: code, reason: reason})
 	s.peer.push(delivery{close: true, code: code, reason: reason, err: err})
 }
 
@@ -136,6 +172,7 @@ func (s *Socket) push(d delivery) error {
 	s.received = d.close
 	s.inbox = append(s.inbox, d)
 	s.mu.Unlock()
+	s.tapped(false, d)
 	s.deliver()
 	return nil
 }

@@ -28,6 +28,7 @@ const (
 	Request Kind = "request" // a request that the listener has answered
 	Event   Kind = "event"   // something happened to the server: a reload, a warning, an error
 	Point   Kind = "point"   // an effect point (internal/killpoint)
+	Fetch   Kind = "fetch"   // a request of a worker was answered, while exchanges are recorded
 	Turn    Kind = "turn"    // a turn of an isolate: one event, until its outputs have left
 )
 
@@ -53,6 +54,8 @@ type Entry struct {
 	Method string `json:"method,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Status int    `json:"status,omitempty"`
+	// Record is the number of a request's record, if there is one.
+	Record int64 `json:"record,omitempty"`
 	// TookUs is the time from the request's head to the response's, or that of a turn, in
 	// microseconds; ComputedUs is the part of a turn before its commits.
 	TookUs     int64 `json:"took_us,omitempty"`
@@ -154,7 +157,7 @@ func (f *Feed) WatchLogs(values bool) (stop func()) {
 
 // Request is told each request that was answered.
 func (f *Feed) Request(r gateway.RequestLog) {
-	f.add(Entry{Kind: Request, Method: r.Method, Path: r.Path, Status: r.Status, TookUs: max(1, r.Duration.Microseconds())})
+	f.add(Entry{Kind: Request, Method: r.Method, Path: r.Path, Status: r.Status, TookUs: max(1, r.Duration.Microseconds()), Record: r.Record})
 }
 
 // Event is told what happens to the server.

@@ -23,7 +23,7 @@ func TestAfter(t *testing.T) {
 	}
 	f.Request(gateway.RequestLog{Method: "GET", Path: "/x", Status: 404, Duration: 1500 * time.Microsecond})
 	got, lost, _ := f.After(0, 10)
-	if want := "[{1 5000 log Room/a warn careful src/worker.ts:7:9     at fetch (src/worker.ts:7:9)\n    at f (src/a.ts:1:1) []   0 0 0   } {2 5000 request      [] GET /x 404 1500 0   }]"; fmt.Sprint(got) != want || lost != 0 {
+	if want := "[{1 5000 log Room/a warn careful src/worker.ts:7:9     at fetch (src/worker.ts:7:9)\n    at f (src/a.ts:1:1) []   0 0 0 0   } {2 5000 request      [] GET /x 404 0 1500 0   }]"; fmt.Sprint(got) != want || lost != 0 {
 		t.Errorf("got %v, %d lost, want %s", got, lost, want)
 	}
 	for range Kept {

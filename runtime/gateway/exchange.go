@@ -33,6 +33,7 @@ type exchange struct {
 	r       *http.Request
 	result  chan result // holds one
 	body    *netx.ReaderBody
+	asked   *event.Request
 	cancel  func(error)
 	start   time.Time
 	freed   bool
@@ -62,7 +63,8 @@ func (x *exchange) free() {
 }
 
 func (x *exchange) run() {
-	x.cancel = x.g.opts.Handler(x.request(), x.done)
+	x.asked = x.request()
+	x.cancel = x.g.opts.Handler(x.asked, x.done)
 	defer x.finishBody()
 	var res result
 	select {
@@ -200,13 +202,21 @@ func target(r *http.Request) string {
 	return target
 }
 
+// record is the number of the request's record.
+func (x *exchange) record() int64 {
+	if x.asked == nil {
+		return 0
+	}
+	return x.asked.Record
+}
+
 // headWritten tells the log.
 func (x *exchange) headWritten(status int) {
 	if x.g.opts.Log == nil {
 		return
 	}
 	x.g.opts.Log(RequestLog{Method: x.r.Method, Path: x.r.URL.EscapedPath(), Status: status,
-		Duration: x.g.opts.Machine.Now().Sub(x.start)})
+		Duration: x.g.opts.Machine.Now().Sub(x.start), Record: x.record()})
 }
 
 // upgrade answers with 101 and carries frames until the socket is over.

@@ -63,6 +63,7 @@ type RequestLog struct {
 	Method, Path string // Path is as sent, without its query
 	Status       int
 	Duration     time.Duration // from the request's head to the response's
+	Record       int64         // event.Request.Record
 }
 
 // DefaultCF stands for what Cloudflare's edge knows about a client, as miniflare

@@ -25,6 +25,7 @@ type client struct {
 
 	mu      sync.Mutex // of writing, and of what follows
 	logging bool
+	unwatch func() // of the network; nil: it is not watched
 }
 
 type call struct {
@@ -42,6 +43,7 @@ type object map[string]any
 
 func (c *client) serve() {
 	defer close(c.left)
+	defer c.noNetwork()
 	for {
 		m, err := c.conn.ReadMessage()
 		if err != nil {
@@ -81,7 +83,7 @@ var harmless = map[string]bool{
 	"Runtime.setAsyncCallStackDepth": true, "Runtime.discardConsoleEntries": true, "Runtime.setMaxCallStackSizeToCapture": true,
 	"Debugger.disable": true, "Debugger.setAsyncCallStackDepth": true, "Debugger.setBlackboxPatterns": true, "Debugger.setBreakpointsActive": true,
 	"Debugger.setSkipAllPauses": true, "Log.enable": true, "Log.disable": true, "Profiler.enable": true, "Profiler.disable": true, "Profiler.setSamplingInterval": true,
-	"HeapProfiler.enable": true, "HeapProfiler.disable": true, "Network.enable": true, "Network.disable": true,
+	"HeapProfiler.enable": true, "HeapProfiler.disable": true,
 	"NodeWorker.enable": true, "NodeWorker.disable": true, "NodeTracing.start": true, "NodeRuntime.notifyWhenWaitingForDisconnect": true, "Debugger.setPauseOnExceptions": true,
 }
 
@@ -129,6 +131,13 @@ func (c *client) answer(ask call) {
 		c.refuse(ask, "minido: "+ask.Method+": the engine does not list its heap; minido ctl status shows the memory of the process, minido ctl list that of objects")
 	case "Profiler.startPreciseCoverage", "Profiler.getBestEffortCoverage":
 		c.refuse(ask, "minido: "+ask.Method+": there is no coverage over the inspector; minido test --coverage measures it")
+	case "Network.enable":
+		c.network(ask)
+	case "Network.disable":
+		c.noNetwork()
+		c.reply(ask, object{})
+	case "Network.getResponseBody", "Network.getRequestPostData":
+		c.body(ask)
 	case "Profiler.start":
 		c.startProfile(ask)
 	case "Profiler.stop":

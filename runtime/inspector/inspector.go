@@ -39,6 +39,8 @@ type Options struct {
 	Title   string
 	Version string
 	Feed    *feed.Feed
+	// Recorder keeps HTTP exchanges; nil where nothing does.
+	Recorder *feed.Recorder
 	// Sources are the worker's own modules, by their names in stacks.
 	Sources func() map[string][]byte
 	// Worker is server.Inspect.

@@ -274,7 +274,11 @@ func (i *Isolate) log(level engine.Level, c *engine.Context, text string) {
 		}
 		wants := i.opts.Logs.Wants()
 		if wants.Stack {
-			l.Stack = strings.TrimPrefix(i.Engine.Errors.MapStack("\n"+i.Platform.CallStack()), "\n")
+			stack := strings.TrimPrefix(i.Engine.Errors.MapStack("\n"+i.Platform.CallStack()), "\n")
+			if first, rest, _ := strings.Cut(stack, "\n"); strings.TrimSpace(first) == "at native" {
+				stack = rest // the method of console, which has no name
+			}
+			l.Stack = stack
 		}
 		if wants.Values {
 			for _, v := range said {

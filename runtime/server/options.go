@@ -120,6 +120,8 @@ type Options struct {
 	Events   func(Event)
 	// Turns is told of the turns of all workers; nil: nobody.
 	Turns engine.TurnObserver
+	// Incoming, where not nil, is put around what answers the listener's requests.
+	Incoming func(next netx.Handler) netx.Handler
 	// Logs is told what workers log, before Console is; nil: nobody.
 	Logs isolate.LogObserver
 	// RecentLogs and Dashboard are for the page about an error; see gateway.Surroundings.

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
+	"minido.dev/minido/internal/netx"
 	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/assets"
 	"minido.dev/minido/runtime/bundle"
@@ -206,7 +207,7 @@ func (s *Server) openNamespace(p place) error {
 // serve starts the gateway on the listener.
 func (s *Server) serve() {
 	s.gateway = gateway.New(gateway.Options{
-		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.Fetch, Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: func() gateway.Origin { return originOf(s.Project()) },
+		Scheduler: s.opts.Scheduler, Machine: s.opts.machine(), Handler: s.incoming(), Points: s.opts.Points, AllowedHosts: s.opts.AllowedHosts, Origin: func() gateway.Origin { return originOf(s.Project()) },
 		Around: gateway.Surroundings{Sources: s.Sources, Logs: s.opts.RecentLogs, Dashboard: s.opts.Dashboard}, Log: logged(s.opts.Requests), Warn: func(text string) { s.event(EventWarning, text) },
 	})
 	sched.Attend(s.opts.Scheduler, "gateway accept", func() {
@@ -214,6 +215,14 @@ func (s *Server) serve() {
 			s.event(EventFailure, fmt.Sprintf("the listener failed: %v", err))
 		}
 	})
+}
+
+// incoming answers what comes from the listener.
+func (s *Server) incoming() netx.Handler {
+	if s.opts.Incoming == nil {
+		return s.Fetch
+	}
+	return s.opts.Incoming(s.Fetch)
 }
 
 // originOf is what requests from outside say that they were sent to.

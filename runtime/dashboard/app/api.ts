@@ -16,7 +16,7 @@ export type Status = {
 export type Clock = { now_ms: number; mode: "real" | "virtual" | "auto"; next_ms?: number };
 export type Result = { columns: string[]; rows: unknown[][]; truncated: boolean };
 export type Entry = {
-  seq: number; at_ms: number; kind: "log" | "request" | "event" | "point" | "turn"; object?: string; level?: string; text?: string;
+  seq: number; at_ms: number; kind: "log" | "request" | "event" | "point" | "turn" | "fetch"; object?: string; level?: string; text?: string; where?: string; stack?: string; record?: number;
   method?: string; path?: string; status?: number; took_us?: number; computed_us?: number; effect?: string; side?: string; cause?: string;
 };
 
@@ -72,7 +72,7 @@ export async function follow(points: boolean, signal: AbortSignal, give: (entrie
   let after = 0;
   while (!signal.aborted) {
     try {
-      const response = await ask("GET", `/v1/feed?after=${after}&points=${points}&turns=${points}`, undefined, signal);
+      const response = await ask("GET", `/v1/feed?after=${after}&points=${points}&turns=${points}&records=true`, undefined, signal);
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
       state("");
       for (let rest = ""; ;) {

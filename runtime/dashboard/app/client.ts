@@ -1,6 +1,7 @@
 import { get, post, type Status } from "./api";
 import { button, fill, h, span, time } from "./dom";
 import { List } from "./list";
+import { again as repeat, recorded } from "./record";
 
 type Answer = { status: number; headers: [string, string][]; text: string; base64?: string; truncated: boolean; head_us: number; took_us: number };
 type Frame = { seq: number; at_ms: number; sent: boolean; text: string };
@@ -9,15 +10,15 @@ const keptFrames = 5000;
 
 // client is the page that talks to the worker: requests to any route, and WebSockets,
 // those of agents included. again is a request to fill in: "POST /path".
-export function client(main: HTMLElement, signal: AbortSignal, again: string): void {
+export function client(main: HTMLElement, signal: AbortSignal, again: string, record: string): void {
   const [first, ...rest] = again.split(" ");
   const requests = h("section", { class: "card" }), sockets = h("section", { class: "card sockets" });
   fill(main, h("h1", {}, "Client"), requests, sockets);
-  request(requests, first && rest.length > 0 ? first : "GET", rest.join(" ") || "/");
+  request(requests, first && rest.length > 0 ? first : "GET", rest.join(" ") || "/", Number(record));
   socket(sockets, signal);
 }
 
-function request(main: HTMLElement, verb: string, to: string): void {
+function request(main: HTMLElement, verb: string, to: string, record: number): void {
   const fault = h("p", { class: "fault", role: "alert" });
   const verbs = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
   const method = h("select", { "aria-label": "Method" }, ...verbs.map(v => h("option", v === verb ? { selected: true } : {}, v)));
@@ -36,6 +37,12 @@ function request(main: HTMLElement, verb: string, to: string): void {
     fill(out, h("b", { class: a.status >= 500 ? "bad" : a.status >= 400 ? "warn" : "good" }, String(a.status)), `  head after ${span(a.head_us / 1000)}, all after ${span(a.took_us / 1000)}\n`,
       h("span", { class: "faint" }, a.headers.map(([name, value]) => `${name}: ${value}`).join("\n")), `\n\n${text.slice(0, 200000)}${a.truncated || text.length > 200000 ? "\n(cut)" : ""}`);
   }, fault);
+  if (record) recorded(record).then(x => {
+    const r = repeat(x);
+    if (r.base64 !== undefined) throw new Error("The body is no text; Replay sends it as it was.");
+    if (!verbs.includes(r.method)) method.append(h("option", {}, r.method));
+    method.value = r.method, path.value = r.path, body.value = r.body ?? "", headers.value = r.headers.map(pair => pair.join(": ")).join("\n");
+  }).catch(error => fill(fault, error.message));
   fill(main, h("h2", {}, "Request"), h("div", { class: "bar" }, method, path, send), h("div", { class: "two" }, headers, body), fault, out);
 }
 

@@ -1,27 +1,38 @@
-import { follow, type Entry } from "./api";
-import { fill, h, message, span, time } from "./dom";
+import { follow, get, type Entry, type ObjectInfo } from "./api";
+import { button, fill, h, message, span, time } from "./dom";
 import { List } from "./list";
+import { exchange, related, stack } from "./record";
 
 const kept = 20000; // entries in the page
 const mostLanes = 12;
 
 const levels = ["debug", "info", "log", "warn", "error"];
+const answered = (e: Entry): boolean => e.kind === "request" || e.kind === "fetch";
 // A request is as severe as its status.
-const severity = (e: Entry): number => e.kind === "request" ? (e.status! >= 500 ? 4 : e.status! >= 400 ? 3 : 2) : levels.indexOf(e.level ?? "log");
+const severity = (e: Entry): number => answered(e) ? (!e.status || e.status >= 500 ? 4 : e.status >= 400 ? 3 : 2) : levels.indexOf(e.level ?? "log");
 
 const tone = (e: Entry): string =>
-  e.kind === "request" ? (e.status! >= 500 ? "bad" : e.status! >= 400 ? "warn" : "good")
+  answered(e) ? (!e.status || e.status >= 500 ? "bad" : e.status >= 400 ? "warn" : "good")
     : e.level === "error" ? "bad" : e.level === "warn" ? "warn" : e.kind === "point" && e.effect === "commit" ? "good" : "";
 
-const lane = (e: Entry): string => e.object ? e.object : e.kind === "request" ? "clients" : e.kind === "event" ? "server" : "worker";
+const lane = (e: Entry): string => e.object ? e.object : e.kind === "fetch" ? "upstreams" : e.kind === "request" ? "clients" : e.kind === "event" ? "server" : "worker";
 
 function says(e: Entry): string {
   switch (e.kind) {
     case "request": return `${e.method} ${e.path} ${e.status} (${span(e.took_us! / 1000)})`;
+    case "fetch": return `fetch ${e.method} ${e.path} ${e.status || e.text || "failed"} (${span((e.took_us ?? 0) / 1000)})`;
     case "point": return `${e.effect}:${e.side} /${e.cause}`;
     case "turn": return `turn of ${e.cause}: computed ${span(e.computed_us! / 1000)}, took ${span(e.took_us! / 1000)}`;
-    default: return e.text ?? "";
+    default: return (e.text ?? "") + (e.where ? `  (${e.where})` : "");
   }
+}
+
+// dataOf goes to the data of "Class/name".
+async function dataOf(label: string): Promise<void> {
+  const { objects } = await get<{ objects: ObjectInfo[] }>("/v1/objects");
+  const found = objects.find(o => `${o.class}/${o.name ?? o.id}` === label);
+  if (!found) throw new Error(`${label} is not there any more.`);
+  location.hash = `#/data/${encodeURIComponent(found.class)}/${found.id}`;
 }
 
 // lanesOf are clients and the stateless worker, then those that were active last.
@@ -36,7 +47,7 @@ function lanesOf(entries: Entry[]): string[] {
 export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean): void {
   const fault = h("p", { class: "fault", role: "status" });
   const count = h("span", { class: "note" });
-  const detail = h("pre", { class: "card", "aria-label": "The chosen entry", tabindex: 0 }, "Choose an entry.");
+  const detail = h("div", { class: "card", "aria-label": "The chosen entry", tabindex: 0 }, "Choose an entry.");
   const search = h("input", { type: "search", placeholder: "Filter", "aria-label": "Show entries that contain", input: () => refresh() });
   const least = h("select", { "aria-label": "Least severe level", change: () => refresh() }, ...levels.map(level => h("option", level === "debug" ? { selected: true, value: level } : { value: level }, level === "debug" ? "all levels" : `from ${level}`)));
   const pause = h("button", { type: "button", "aria-pressed": "false", click: () => { paused = !paused; pause.setAttribute("aria-pressed", String(paused)); if (!paused) refresh(); } }, "Pause");
@@ -51,7 +62,19 @@ export function live(main: HTMLElement, signal: AbortSignal, timeline: boolean):
     ...(timeline ? [{ title: "Lanes", width: `${mostLanes * 16 + 20}px`, show: dots }] : []),
     { title: "Where", width: "11rem", show: (e: Entry) => h("span", { title: lane(e) }, lane(e)) },
     { title: "What", show: (e: Entry) => h("span", { class: tone(e) }, says(e).slice(0, 300).replaceAll("\n", " ⏎ ")) },
-  ], e => fill(detail, e.kind === "request" && h("a", { href: `#/client/${encodeURIComponent(`${e.method} ${e.path}`)}` }, "Send it again"), e.kind === "request" && "\n\n", `${new Date(e.at_ms).toISOString()}  ${lane(e)}  ${e.kind}${e.level ? " " + e.level : ""}\n\n${says(e)}`), (a, b) => a.seq === b.seq);
+  ], e => choose(e), (a, b) => a.seq === b.seq);
+
+  // choose shows an entry: an exchange with its bodies, a log with its stack, a turn with
+  // what was logged and done in it.
+  function choose(e: Entry): void {
+    const around = (from: number, to: number, only?: string) => related(all, from, to, says, tone, only);
+    if (answered(e) && e.record) return void exchange(detail, e.record, around);
+    const took = (e.took_us ?? 0) / 1000;
+    fill(detail, e.kind === "request" && h("a", { href: `#/client/${encodeURIComponent(`${e.method} ${e.path}`)}` }, "Send it again"),
+      h("pre", {}, `${new Date(e.at_ms).toISOString()}  ${lane(e)}  ${e.kind}${e.level ? " " + e.level : ""}\n\n${says(e)}`), e.stack && stack(e.stack),
+      e.object && h("p", {}, button("Its data", () => dataOf(e.object!), fault)),
+      e.kind === "turn" && h("h2", {}, "In this turn"), ...(e.kind === "turn" ? around(e.at_ms - took - 1, e.at_ms, e.object ?? "") : []));
+  }
 
   function refresh(): void {
     if (waiting || signal.aborted) return;

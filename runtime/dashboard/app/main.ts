@@ -6,6 +6,7 @@ import { data } from "./data";
 import { bytes, fill, h, message } from "./dom";
 import { live } from "./live";
 import { objects } from "./objects";
+import { sockets } from "./record";
 import { stores } from "./stores";
 
 const pages: [path: string, title: string, show: (main: HTMLElement, signal: AbortSignal, ...rest: string[]) => void][] = [
@@ -14,7 +15,8 @@ const pages: [path: string, title: string, show: (main: HTMLElement, signal: Abo
   ["stores", "Stores", (main, signal, kind = "", id = "") => stores(main, signal, kind, id)],
   ["timeline", "Timeline", (main, signal) => live(main, signal, true)],
   ["logs", "Requests and logs", (main, signal) => live(main, signal, false)],
-  ["client", "Client", (main, signal, again = "") => client(main, signal, again)],
+  ["sockets", "Sockets", (main, signal, record = "") => sockets(main, signal, record)],
+  ["client", "Client", (main, signal, again = "", record = "") => client(main, signal, again, record)],
   ["chaos", "Chaos", (main, signal) => chaos(main, signal)],
   ["time", "Time", clock],
 ];
