@@ -127,7 +127,12 @@ func TestRecorderSockets(t *testing.T) {
 		}
 	}
 	send(ours, "unseen")
-	stop := r.Watch(nil)
+	var closed *SocketRecord
+	stop := r.Watch(func(s Stage, rec Record) {
+		if s == Ended && rec.Socket != nil {
+			closed = rec.Socket
+		}
+	})
 	send(ours, "up")
 	send(theirs, "down")
 	list := r.Sockets()
@@ -153,8 +158,8 @@ func TestRecorderSockets(t *testing.T) {
 	if err := theirs.Close(4001, "enough"); err != nil {
 		t.Fatal(err)
 	}
-	if s := r.Sockets()[0].Socket; s.Open || s.Code != 4001 || s.Reason != "enough" {
-		t.Errorf("closed: %+v", s)
+	if closed == nil || closed.Open || closed.Code != 4001 || closed.Reason != "enough" || len(r.Sockets()) != 0 {
+		t.Errorf("closed: %+v", closed)
 	}
 	stop()
 }
