@@ -20,6 +20,9 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/oracle"
+	"minido.dev/minido/chaos/outside"
+	"minido.dev/minido/chaos/process"
+	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
@@ -48,7 +51,7 @@ type campaign struct {
 	asked     time.Duration   // Options.Horizon, as it was given
 	journal   *journal        // nil for none
 	slots     []*slot
-	nursery   *nursery
+	nursery   *process.Nursery
 	depth     int // after so many deaths no states are taken
 
 	mu       sync.Mutex // guards everything below
@@ -75,7 +78,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if err != nil {
 		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
-	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}, nursery: newNursery(clock.Real{}, runtime.GOMAXPROCS(0))}
+	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}, nursery: process.NewNursery(clock.Real{}, runtime.GOMAXPROCS(0))}
 	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
 	if o.Shards > 0 {
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
@@ -140,12 +143,12 @@ func (c *campaign) open(ctx context.Context) (err error) {
 			continue
 		}
 		if c.SinkVar != "" {
-			if s.sink, err = newSink(c.scheduler); err != nil {
+			if s.sink, err = outside.NewSink(c.scheduler); err != nil {
 				return errors.Join(err, c.close())
 			}
 		}
 		if c.AI != nil {
-			if s.model, err = newModel(c.scheduler, *c.AI); err != nil {
+			if s.model, err = outside.NewModel(c.scheduler, *c.AI); err != nil {
 				return errors.Join(err, s.close(), c.close())
 			}
 		}
@@ -446,7 +449,7 @@ func (s *slot) run(ctx context.Context, g group) (Case, error) {
 		g.known = nil
 		r, err = s.runCase(ctx, g, s.camp.caseDir())
 	}
-	for s.camp.Step != nil && ctx.Err() == nil && (errors.Is(err, errRewound) || err == nil && s.camp.Step.over()) {
+	for s.camp.Step != nil && ctx.Err() == nil && (errors.Is(err, stepper.ErrRewound) || err == nil && s.camp.Step.Over()) {
 		if err = os.RemoveAll(r.Dir); err != nil {
 			return r, fmt.Errorf("campaign: %w", err)
 		}

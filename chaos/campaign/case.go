@@ -14,6 +14,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
+	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/runtime/world"
 )
@@ -34,8 +35,8 @@ type caseRun struct {
 	history  *history.Recorder
 	session  *drive.Session
 	driver   drive.Driver
-	model    *model // nil without one
-	sink     *sink  // nil without one
+	model    *outside.Model // nil without one
+	sink     *outside.Sink  // nil without one
 	copies   []copied
 	missed   []string        // why faults did not happen
 	evidence *check.Evidence // that was judged; nil before
@@ -58,7 +59,7 @@ type caseRun struct {
 	unborn   []string            // objects that could not be
 	explains bool                // its points say where in the source they come from
 	struck   []Place             // of its faults, where that is known
-	// rewind ends the run with errRewound (Options.Step); nil without a person.
+	// rewind ends the run with stepper.ErrRewound (Options.Step); nil without a person.
 	rewind context.CancelCauseFunc
 	// reference is set for a run without faults that others are compared with.
 	reference *reference

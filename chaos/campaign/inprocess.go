@@ -77,10 +77,10 @@ func (s *slot) processWorld(ctx context.Context, r *caseRun) *processWorld {
 	r.session.Pace(r.pace)
 	w.session, r.sink, r.model = r.session, s.sink, s.model
 	if s.sink != nil {
-		s.sink.begin(r.history, r.plan.Upstream(true))
+		s.sink.Begin(r.history, r.plan.Upstream(true))
 	}
 	if s.model != nil {
-		s.model.begin(r.history, r.plan.Upstream(false))
+		s.model.Begin(r.history, r.plan.Upstream(false))
 	}
 	if !s.camp.NoStandby {
 		s.stock(r.camp.loads(len(r.lives)))
@@ -303,7 +303,7 @@ func (w *processWorld) Leave(died bool, err error) error {
 	if died && err == nil {
 		w.loud() // this server may have died before it had recovered
 		if !w.camp.NoStandby {
-			w.loud = w.camp.nursery.quiet() // until the next one has
+			w.loud = w.camp.nursery.Quiet() // until the next one has
 		}
 		if w.driven != nil {
 			<-w.driven // it has lost its connection; what it had not sent comes in the next life
@@ -421,10 +421,10 @@ func (w *processWorld) Close() (err error) {
 		err = w.child.Close()
 	}
 	if w.slot.sink != nil {
-		w.slot.sink.begin(nil, nil)
+		w.slot.sink.Begin(nil, nil)
 	}
 	if w.slot.model != nil {
-		w.slot.model.begin(nil, nil)
+		w.slot.model.Begin(nil, nil)
 	}
 	return err
 }

@@ -14,9 +14,9 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/fibers"
+	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/sim"
-	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/killpoint"
@@ -83,7 +83,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 		r.session.Stagger(r.reference.ranks, spaced)
 	}
 	if step := s.camp.Step; step != nil && r.log != nil {
-		step.attach(system, r.rewind)
+		step.Attach(system, r.rewind)
 	}
 	w := &simWorld{camp: s.camp, run: r, system: system, known: r.known, horizon: s.camp.Horizon, living: &r.result.living}
 	if r.reference != nil {
@@ -115,7 +115,7 @@ func (c *campaign) configOf(v version) *config.Options {
 		vars = append(vars, c.SinkVar+":http://"+sinkHost)
 	}
 	if c.AI != nil {
-		vars = append(modelVars("http://"+modelHost), vars...)
+		vars = append(outside.ModelVars("http://"+modelHost), vars...)
 	}
 	return &config.Options{ConfigPath: v.config, Env: c.Env, Vars: vars, Add: config.Named(v.name), AddFrom: "the version before"}
 }
@@ -123,19 +123,18 @@ func (c *campaign) configOf(v version) *config.Options {
 // serveUpstreams puts what outlives the server on the simulation's network.
 func (r *caseRun) serveUpstreams(s *sim.System) error {
 	if r.camp.SinkVar != "" {
-		r.sink = &sink{clock: s.Scheduler().Clock()}
-		r.sink.begin(r.history, r.plan.Upstream(true))
+		r.sink = outside.SinkAt(s.Scheduler().Clock())
+		r.sink.Begin(r.history, r.plan.Upstream(true))
 		s.Serve(sinkHost, r.sink)
 	}
 	if ai := r.camp.AI; ai != nil {
-		m := &model{ai: *ai}
-		var err error
-		if m.server, err = upstream.New(upstream.Options{Scheduler: s.Scheduler(), Script: upstream.Words(ai.Words), Pace: ai.Pace, Observe: m.observe}); err != nil {
+		m, err := outside.ModelAt(s.Scheduler(), *ai)
+		if err != nil {
 			return fmt.Errorf("campaign: %w", err)
 		}
-		m.begin(r.history, r.plan.Upstream(false))
+		m.Begin(r.history, r.plan.Upstream(false))
 		r.model = m
-		s.Serve(modelHost, m.server.Handler())
+		s.Serve(modelHost, m.Handler())
 	}
 	return nil
 }

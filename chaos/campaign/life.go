@@ -324,10 +324,10 @@ func (r *caseRun) judge(ctx context.Context, n int, life fault.Plan, restless bo
 // notes how often.
 func (r *caseRun) askedFor() {
 	if r.model != nil {
-		r.result.Asked = r.model.server.Arrived()
+		r.result.Asked = r.model.Arrived()
 	}
 	if r.sink != nil {
-		r.result.Effects = r.sink.arrived()
+		r.result.Effects = r.sink.Arrived()
 	}
 	for _, f := range r.plan {
 		if f.Upstream == nil {

@@ -27,6 +27,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
 )
 
@@ -87,7 +88,7 @@ type Options struct {
 	// a death leaves the same world are run once and judged each.
 	Each bool
 	// Step, unless nil, is a person who walks through a simulation by hand.
-	Step *Stepper
+	Step *stepper.Stepper
 	// Sigkill has a simulation's first death at a point kill this very process, so
 	// that its files can be compared with those of a world that was dropped.
 	Sigkill bool

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"minido.dev/minido/chaos/outside"
 	"minido.dev/minido/chaos/process"
 )
 
@@ -19,8 +20,8 @@ type slot struct {
 	seed     uint64 // of the next case of a simulation; 0 is that of the options
 	last     bool   // no case follows the present one
 	standbys []*standby
-	sink     *sink  // nil without one
-	model    *model // nil without one
+	sink     *outside.Sink  // nil without one
+	model    *outside.Model // nil without one
 }
 
 // standby is a child that is being prepared, or waits for a state to serve. The
@@ -81,7 +82,7 @@ func (s *slot) stock(versions []int) {
 		command := append(append([]string{}, s.camp.Server...), s.camp.childFlags(s, s.camp.versions[v])...)
 		s.camp.scheduler.Go("standby", func() {
 			defer close(w.ready)
-			w.child, w.err = s.camp.nursery.prepare(ctx, process.Options{Command: command, Log: w.log, Scheduler: s.camp.scheduler})
+			w.child, w.err = s.camp.nursery.Prepare(ctx, process.Options{Command: command, Log: w.log, Scheduler: s.camp.scheduler})
 		})
 	}
 }
@@ -133,10 +134,10 @@ func (s *slot) close() error {
 	s.standbys = nil
 	err := errors.Join(errs...)
 	if s.sink != nil {
-		err = errors.Join(err, s.sink.close())
+		err = errors.Join(err, s.sink.Close())
 	}
 	if s.model != nil {
-		err = errors.Join(err, s.model.server.Close())
+		err = errors.Join(err, s.model.Close())
 	}
 	return err
 }
@@ -155,7 +156,7 @@ func (c *campaign) childFlags(s *slot, v version) []string {
 	}
 	switch {
 	case s.model != nil:
-		flags = append(flags, s.model.flags()...)
+		flags = append(flags, s.model.Flags()...)
 	case c.AIURL != "":
 		flags = append(flags, "--ai-url", c.AIURL)
 	}
@@ -163,7 +164,7 @@ func (c *campaign) childFlags(s *slot, v version) []string {
 		flags = append(flags, "--var", v)
 	}
 	if s.sink != nil {
-		flags = append(flags, "--var", c.SinkVar+":"+s.sink.url)
+		flags = append(flags, "--var", c.SinkVar+":"+s.sink.URL)
 	}
 	return flags
 }

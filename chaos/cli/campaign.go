@@ -18,6 +18,7 @@ import (
 	"minido.dev/minido/chaos/report"
 	"minido.dev/minido/chaos/scenario"
 	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/internal/clock"
 )
@@ -140,7 +141,7 @@ func (c *Replay) Run() error {
 		}
 		o.Keep, o.Sigkill = true, c.Sigkill
 		if c.Step {
-			o.Mode, o.Jobs, o.Step = campaign.Sim, 1, campaign.NewStepper(os.Stdin, os.Stdout, !isTerminal(os.Stdin))
+			o.Mode, o.Jobs, o.Step = campaign.Sim, 1, stepper.New(os.Stdin, os.Stdout, !isTerminal(os.Stdin))
 		}
 		return campaign.Replay(ctx, o, plan, c.Runs)
 	})

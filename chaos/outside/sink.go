@@ -1,4 +1,6 @@
-package campaign
+// Package outside has what a case's server talks to and what outlives it: a sink of its
+// effects, and a scripted model. Both write into the history of the case that runs.
+package outside
 
 import (
 	"context"
@@ -17,13 +19,13 @@ import (
 	"minido.dev/minido/internal/sched"
 )
 
-// sink is a server on which side effects arrive: a request to URL/NAME is the
+// Sink is a server on which side effects arrive: a request to URL/NAME is the
 // effect NAME, its header Idempotency-Key says which other requests are the same
 // one. It remembers nothing itself: each arrival goes into the history of the
 // case that runs, for the checker to count. Safe for concurrent use.
-type sink struct {
-	url    string
-	server *http.Server
+type Sink struct {
+	URL    string       // "" for one that serves on no socket
+	server *http.Server // nil for one that serves on no socket
 	clock  clock.Clock
 
 	mu      sync.Mutex
@@ -35,29 +37,33 @@ type sink struct {
 // maxEffect bounds the body of an effect that is kept, in bytes.
 const maxEffect = 64 << 10
 
-func newSink(s sched.Scheduler) (*sink, error) {
+// NewSink is a sink on a loopback socket. Close must be called.
+func NewSink(s sched.Scheduler) (*Sink, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("campaign: effect sink: %w", err)
+		return nil, fmt.Errorf("outside: effect sink: %w", err)
 	}
-	k := &sink{url: "http://" + listener.Addr().String(), clock: s.Clock()}
+	k := &Sink{URL: "http://" + listener.Addr().String(), clock: s.Clock()}
 	k.server = &http.Server{Handler: k}
 	s.Go("effect sink", func() {
-		// It ends when close is called; until then it has nothing to report.
+		// It ends when Close is called; until then it has nothing to report.
 		_ = k.server.Serve(listener)
 	})
 	return k, nil
 }
 
-// begin names the history of the next case, and what is done to its requests.
-func (k *sink) begin(h *history.Recorder, faults []upstream.Fault) {
+// SinkAt is a sink for a network that is none, such as a simulation's.
+func SinkAt(c clock.Clock) *Sink { return &Sink{clock: c} }
+
+// Begin names the history of the next case, and what is done to its requests.
+func (k *Sink) Begin(h *history.Recorder, faults []upstream.Fault) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.history, k.keys, k.faults = h, map[string]bool{}, upstream.NewFaults(faults)
 }
 
-// arrived is how many requests came since begin.
-func (k *sink) arrived() int {
+// Arrived is how many requests came since Begin.
+func (k *Sink) Arrived() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.faults.Arrived()
@@ -66,7 +72,7 @@ func (k *sink) arrived() int {
 // ServeHTTP implements http.Handler. The answer says whether the key was known,
 // as an idempotent service would. A request that a fault refuses, or answers with
 // a status, has no effect; every other fault spoils the answer alone.
-func (k *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (k *Sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxEffect))
 	if err != nil {
 		return // cut before it was complete: it has not arrived
@@ -100,9 +106,10 @@ func (k *sink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = fmt.Fprintf(w, "{\"ok\":true,\"again\":%v}\n", again)
 }
 
-func (k *sink) close() error {
+// Close ends the server.
+func (k *Sink) Close() error {
 	if err := k.server.Close(); err != nil && !errors.Is(err, context.Canceled) {
-		return fmt.Errorf("campaign: effect sink: %w", err)
+		return fmt.Errorf("outside: effect sink: %w", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package campaign
+package stepper
 
 import (
 	"errors"
@@ -36,7 +36,7 @@ func (p *Stepper) again(n int) {
 	p.to, p.sought = n, ""
 	rewind := p.rewind
 	p.rewind = nil // this run has nothing to say any more
-	rewind(errRewound)
+	rewind(ErrRewound)
 }
 
 // find has the run stop where it first passes a point: earlier than now, if it has
@@ -56,9 +56,9 @@ func (p *Stepper) find(label string) bool {
 	return true
 }
 
-// over reports whether a run that has ended is to be run again: what the person wanted
+// Over reports whether a run that has ended is to be run again: what the person wanted
 // to see has not come.
-func (p *Stepper) over() bool {
+func (p *Stepper) Over() bool {
 	if p.sought == "" {
 		return false
 	}

@@ -1,4 +1,4 @@
-package campaign
+package stepper
 
 import (
 	"bufio"
@@ -56,18 +56,18 @@ const (
 	toEnd   = "end"
 )
 
-// errRewound ends a run so that it is run again, up to an earlier moment.
-var errRewound = errors.New("back to an earlier moment")
+// ErrRewound ends a run so that it is run again, up to an earlier moment.
+var ErrRewound = errors.New("back to an earlier moment")
 
-// NewStepper returns one that reads commands from in, a line each, and writes to
+// New returns one that reads commands from in, a line each, and writes to
 // out. echo repeats the commands, for transcripts. At the end of in it goes on to
 // the simulation's.
-func NewStepper(in io.Reader, out io.Writer, echo bool) *Stepper {
+func New(in io.Reader, out io.Writer, echo bool) *Stepper {
 	return &Stepper{in: bufio.NewScanner(in), out: out, echo: echo, until: toEvent, kills: map[int]bool{}}
 }
 
-// attach begins a run; rewind ends it with errRewound.
-func (p *Stepper) attach(s *sim.System, rewind context.CancelCauseFunc) {
+// Attach begins a run; rewind ends it with ErrRewound.
+func (p *Stepper) Attach(s *sim.System, rewind context.CancelCauseFunc) {
 	p.system, p.rewind, p.seen, p.moments = s, rewind, 0, nil
 	for i := range p.watched {
 		p.watched[i].rows = ""

@@ -1,4 +1,4 @@
-package campaign
+package process
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/clock"
 )
 
@@ -19,35 +18,36 @@ const (
 	quietLimit = 200 * time.Millisecond
 )
 
-// nursery prepares children: as many at a time as there are processors, for a
+// Nursery prepares children: as many at a time as there are processors, for a
 // campaign waits for them more than for anything else. While a server recovers
 // they stand still, as its recovery must not wait for them. Safe for concurrent
 // use.
-type nursery struct {
+type Nursery struct {
 	clock clock.Clock
 	room  chan struct{} // has an element for each child that is being prepared
 
 	mu    sync.Mutex // guards everything below
-	young map[*process.Standby]struct{}
+	young map[*Standby]struct{}
 	holds int   // recoveries that they stand still for
 	err   error // the first failure to stop one or to have it go on
 }
 
-func newNursery(c clock.Clock, size int) *nursery {
-	return &nursery{clock: c, room: make(chan struct{}, max(1, size)), young: map[*process.Standby]struct{}{}}
+// NewNursery is one that prepares so many children at a time, one at least.
+func NewNursery(c clock.Clock, size int) *Nursery {
+	return &Nursery{clock: c, room: make(chan struct{}, max(1, size)), young: map[*Standby]struct{}{}}
 }
 
-// prepare starts a child and waits until its bundle is evaluated.
-func (n *nursery) prepare(ctx context.Context, o process.Options) (*process.Standby, error) {
+// Prepare starts a child and waits until its bundle is evaluated.
+func (n *Nursery) Prepare(ctx context.Context, o Options) (*Standby, error) {
 	select {
 	case n.room <- struct{}{}:
 		defer func() { <-n.room }()
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	child, err := process.StartStandby(o)
+	child, err := StartStandby(o)
 	if err != nil {
-		return nil, fmt.Errorf("campaign: %w", err)
+		return nil, fmt.Errorf("process: %w", err)
 	}
 	n.add(child)
 	err = child.Prepared(ctx, prepareLimit)
@@ -57,7 +57,7 @@ func (n *nursery) prepare(ctx context.Context, o process.Options) (*process.Stan
 	return child, nil
 }
 
-func (n *nursery) add(child *process.Standby) {
+func (n *Nursery) add(child *Standby) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.young[child] = struct{}{}
@@ -66,7 +66,7 @@ func (n *nursery) add(child *process.Standby) {
 	}
 }
 
-func (n *nursery) remove(child *process.Standby) error {
+func (n *Nursery) remove(child *Standby) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.young, child)
@@ -77,15 +77,15 @@ func (n *nursery) remove(child *process.Standby) error {
 }
 
 // note keeps the first error. Called with mu held.
-func (n *nursery) note(err error) {
+func (n *Nursery) note(err error) {
 	if n.err == nil {
 		n.err = err
 	}
 }
 
-// quiet has all preparations stand still until end is called, for quietLimit at
+// Quiet has all preparations stand still until end is called, for quietLimit at
 // most. Calling end again is allowed.
-func (n *nursery) quiet() (end func()) {
+func (n *Nursery) Quiet() (end func()) {
 	n.hold(1)
 	var once sync.Once
 	release := func() { once.Do(func() { n.hold(-1) }) }
@@ -93,7 +93,7 @@ func (n *nursery) quiet() (end func()) {
 	return func() { timer.Stop(); release() }
 }
 
-func (n *nursery) hold(by int) {
+func (n *Nursery) hold(by int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	was := n.holds > 0

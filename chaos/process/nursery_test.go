@@ -1,6 +1,6 @@
 //go:build linux
 
-package campaign
+package process
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/chaos/wait"
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/sched"
@@ -33,13 +32,13 @@ func stopped(pid int) (bool, error) {
 func TestPreparationsStandStillForARecovery(t *testing.T) {
 	sch := sched.NewThreads(clock.Real{})
 	machine := clock.NewVirtual(time.Unix(0, 0)) // a recovery takes too long when the test says so
-	n := newNursery(machine, 2)
+	n := NewNursery(machine, 2)
 	dir := t.TempDir()
 	begin := func(name string) (file string, done chan error) {
 		file, done = filepath.Join(dir, name), make(chan error, 1)
 		script := fmt.Sprintf(`until [ -e %s ]; do sleep 0.01; done; echo '{"say":"prepared"}'; cat`, file)
 		sch.Go(name, func() {
-			child, err := n.prepare(t.Context(), process.Options{Command: []string{"sh", "-c", script}, Log: io.Discard, Scheduler: sch})
+			child, err := n.Prepare(t.Context(), Options{Command: []string{"sh", "-c", script}, Log: io.Discard, Scheduler: sch})
 			if err == nil {
 				err = child.Close()
 			}
@@ -75,7 +74,7 @@ func TestPreparationsStandStillForARecovery(t *testing.T) {
 
 	first, firstDone := begin("first")
 	until(false, 1)
-	end, other := n.quiet(), n.quiet()
+	end, other := n.Quiet(), n.Quiet()
 	second, secondDone := begin("second")
 	until(true, 2)
 	end()
@@ -88,7 +87,7 @@ func TestPreparationsStandStillForARecovery(t *testing.T) {
 	until(false, 2)
 	finish(first, firstDone)
 
-	n.quiet() // one that is never ended
+	n.Quiet() // one that is never ended
 	until(true, 1)
 	machine.Advance(quietLimit)
 	until(false, 1)
@@ -98,7 +97,7 @@ func TestPreparationsStandStillForARecovery(t *testing.T) {
 	cancel()
 	n.room <- struct{}{}
 	n.room <- struct{}{}
-	if _, err := n.prepare(ctx, process.Options{}); err == nil {
+	if _, err := n.Prepare(ctx, Options{}); err == nil {
 		t.Error("a child was prepared after its caller had gone")
 	}
 }
