@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"minido.dev/minido/chaos/campaign"
 )
 
 // objectClass finds the classes of objects that a source exports.
@@ -110,6 +112,35 @@ func TestPlacesOfFindings(t *testing.T) {
 			t.Errorf("%s: %+v\n%s", mode, r.Cases[0].Places, out)
 		}
 		contains(t, string(out), "the source: "+strings.Replace(want[0], " UPDATE", ": UPDATE", 1), "await scheduler.wait(20)")
+	}
+}
+
+// A client that has lost its answer, and asks again at once, does not ask a process that is
+// about to be gone: a finding with real processes is found each time. In a simulation it
+// says where in the source it struck, also where another death leaves the same world.
+func TestDyingServerIsNotAsked(t *testing.T) {
+	t.Parallel()
+	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", "migration-fails-again.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	dir := project(t, map[string]string{"worker.ts": files["buggy.ts"], "wrangler.json": pairConfig(files["buggy.ts"]), "drive.chaos.ts": files["drive.chaos.ts"]})
+	r, out := campaignBy(t, exec.Command(minido, "chaos", "replay", dir, "--plan", "kill@commit:after(Room/a)/body#1", "--runs", "8"))
+	if n := len(r.Failed()); n != 8 || r.Failed()[0].Outcome != campaign.Violated {
+		t.Errorf("fails in %d of 8 runs\n%s", n, out)
+	}
+	r, out = campaignBy(t, exec.Command(minido, "chaos", "enumerate", dir, "--mode", "sim"))
+	if len(r.Failed()) < 2 {
+		t.Errorf("%d cases fail\n%s", len(r.Failed()), out)
+	}
+	for _, c := range r.Failed() {
+		if !strings.Contains(fmt.Sprint(c.Places), "committed last: ALTER TABLE people ADD COLUMN length INTEGER at migrate (worker.ts:") {
+			t.Errorf("%s: %+v", c.Name, c.Places)
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ type caseRun struct {
 	passed   [][]string          // the labels of the points of each life, but of one that wakes
 	unborn   []string            // objects that could not be
 	explains bool                // its points say where in the source they come from
+	points   [][]process.Point   // of each life, if explains
 	struck   []Place             // of its faults, where that is known
 	// rewind ends the run with stepper.ErrRewound (Options.Step); nil without a person.
 	rewind context.CancelCauseFunc

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,6 +64,9 @@ const (
 
 // place notes where the faults of a life struck that passed these points.
 func (r *caseRun) place(life fault.Plan, points []process.Point) {
+	if r.explains {
+		r.points = append(r.points, points)
+	}
 	for _, f := range life {
 		n := len(points) - 1
 		switch {
@@ -73,11 +77,30 @@ func (r *caseRun) place(life fault.Plan, points []process.Point) {
 				continue
 			}
 		}
-		for _, p := range placesAt(points, n) {
-			p.Frame = frame(filepath.Dir(r.camp.config), p.Sites[0])
-			r.struck = append(r.struck, p)
-		}
+		r.struck = append(r.struck, r.framed(placesAt(points, n))...)
 	}
+}
+
+// framed adds the source to places.
+func (r *caseRun) framed(places []Place) []Place {
+	for i, p := range places {
+		places[i].Frame = frame(filepath.Dir(r.camp.config), p.Sites[0])
+	}
+	return places
+}
+
+// placesOf is where the faults of a case struck that r, whose points say where they come
+// from, was run in place of.
+func (r *caseRun) placesOf(like Case) (out []Place) {
+	for life, k := range like.Kills {
+		if life >= len(r.points) {
+			break
+		}
+		points := r.points[life]
+		n := slices.IndexFunc(points, func(p process.Point) bool { return p.Label == k.Point })
+		out = append(out, r.framed(placesAt(points, n))...)
+	}
+	return out
 }
 
 // pointOf is the index of the point of a fault, -1 if it was not passed.

@@ -71,6 +71,11 @@ func (r *caseRun) check(ctx context.Context, seed uint64) error {
 		return err
 	}
 	r.result.Places = twin.struck
+	for i, like := range r.result.like {
+		if like.failed() {
+			r.result.like[i].Places = twin.placesOf(like)
+		}
+	}
 	if twin.result.Digest == r.result.Digest {
 		return os.RemoveAll(dir)
 	}
