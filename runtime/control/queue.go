@@ -30,8 +30,11 @@ type Queue struct {
 	PausedMs     *int64 `json:"paused_since_ms"` // null while it delivers
 }
 
+// queueRoutes answer what concerns queues.
+type queueRoutes struct{ *Control }
+
 // queues answers GET /v1/queues.
-func (c *Control) queues(w http.ResponseWriter, r *http.Request) {
+func (c queueRoutes) queues(w http.ResponseWriter, r *http.Request) {
 	projects := []*config.Project{c.opts.Server.Project()}
 	for _, o := range c.opts.Server.Others() {
 		projects = append(projects, o.Project())
@@ -85,7 +88,7 @@ type Message struct {
 }
 
 // messages answers POST /v1/queue/messages.
-func (c *Control) messages(w http.ResponseWriter, r *http.Request) {
+func (c queueRoutes) messages(w http.ResponseWriter, r *http.Request) {
 	var req MessagesRequest
 	if !read(w, r, &req) {
 		return
@@ -112,7 +115,7 @@ type MessageRequest struct {
 }
 
 // onMessage answers POST /v1/queue/remove and /v1/queue/deliver.
-func (c *Control) onMessage(op string) http.HandlerFunc {
+func (c queueRoutes) onMessage(op string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var req MessageRequest
 		if !read(w, r, &req) {
@@ -138,7 +141,7 @@ func (c *Control) onMessage(op string) http.HandlerFunc {
 const maxPull = 100
 
 // pause answers POST /v1/queue/pause, /v1/queue/resume and /v1/queue/purge.
-func (c *Control) pause(op string) http.HandlerFunc {
+func (c queueRoutes) pause(op string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var ask QueueRequest
 		if !read(w, r, &ask) {
@@ -152,7 +155,7 @@ func (c *Control) pause(op string) http.HandlerFunc {
 	}
 }
 
-func (c *Control) askQueue(r *http.Request, name string, ask queue.Ask) (answer json.RawMessage, err error) {
+func (c queueRoutes) askQueue(r *http.Request, name string, ask queue.Ask) (answer json.RawMessage, err error) {
 	err = c.wait(r, answerTime, func(done func(error)) {
 		server.AskQueue(c.opts.Server, name, ask, func(b []byte, err error) {
 			answer = b
@@ -183,7 +186,7 @@ type apiError struct {
 }
 
 // pull answers what pull consumers ask: op is "pull" or "ack".
-func (c *Control) pull(op string) http.HandlerFunc {
+func (c queueRoutes) pull(op string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
 			BatchSize  *int            `json:"batch_size"`

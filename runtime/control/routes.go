@@ -29,7 +29,7 @@ func (c *Control) routes() http.Handler {
 	}
 	m.Handle("GET "+dashboard.Path+"/", dashboard.Handler(c.opts.Server.URL()))
 	for _, op := range []string{"pull", "ack"} {
-		m.HandleFunc(pullPaths+op, c.pull(op))
+		m.HandleFunc(pullPaths+op, queueRoutes{c}.pull(op))
 	}
 	m.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "not_found", "there is no "+r.Method+" "+r.URL.Path+"; docs/control.md lists what there is")

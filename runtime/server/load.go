@@ -63,7 +63,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	}
 	loading := func(error) {}
 	w.iso = isolate.New(isolate.Options{
-		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: s.chance(), Bundle: b,
+		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: chance(s), Bundle: b,
 		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Tail:     tailsOf(s, p),
@@ -101,7 +101,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 
 // chance is the randomness of the next isolate. Each has its own: one that began
 // again as its predecessor did would make the same ids.
-func (s *Server) chance() entropy.Source {
+func chance(s *Server) entropy.Source {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.isolates++
