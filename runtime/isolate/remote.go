@@ -65,7 +65,7 @@ type held struct {
 
 var isolates atomic.Int64 // that have had remotes
 
-var errNoRemote = errors.New("Could not find object with given id") // the reference's text
+var errNoRemote = errors.New("Could not find object with given id") //lint:ignore ST1005 the reference's text
 
 func newRemotes(i *Isolate) *remotes { return &remotes{i: i} }
 
