@@ -50,6 +50,7 @@ type campaign struct {
 	until     time.Time       // no case begins after it; zero for no such limit
 	asked     time.Duration   // Options.Horizon, as it was given
 	journal   *journal        // nil for none
+	corpus    *corpus         // of Random
 	slots     []*slot
 	nursery   *process.Nursery
 	depth     int // after so many deaths no states are taken
@@ -59,6 +60,7 @@ type campaign struct {
 	kept     shelf
 	done     map[uint64]bool // cases of an earlier run of this campaign (keyOf)
 	drawn    numbers         // of the plans that were run
+	before   map[int]reached // with plans that were drawn in an earlier run of this campaign
 	planned  int
 	cases    int // directories made
 	recorded int // bytes of recordings
@@ -305,6 +307,9 @@ func (c *campaign) add(r Case) {
 		return
 	}
 	e := entry{Case: &r, N: r.number}
+	if r.number > 0 && c.corpus.news(r.pairs) {
+		e.Pairs, e.Points = r.pairs, r.Points[:min(len(r.Points), maxCorpusPoints)]
+	}
 	if !c.kept.room(r.Cause()) {
 		short := r.short()
 		e.Case = &short

@@ -241,38 +241,33 @@ func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
 	return out
 }
 
-// swarmBatch is how many cases are drawn at a time, for each slot.
-const swarmBatch = 8
-
 // swarm runs plans that are drawn, in a simulation each with an order of events of its own:
-// so many, or until Options.For has passed. The plan of a number depends on nothing but the
-// seed, so that shards and a campaign that goes on draw what one would have drawn.
-func (c *campaign) swarm(ctx context.Context, clean Case, runs int) error {
+// so many, or until Options.For has passed. The plan of a number depends on the seed, and on
+// what the batches before it have reached: so a campaign that goes on draws what it would
+// have drawn.
+func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) {
 	source := entropy.NewSeeded(c.report.Seed)
+	shards := max(c.Shards, 1)
+	mine := (runs + shards - max(c.Shard, 1)) / shards
 	if c.For > 0 {
-		runs = math.MaxInt
-	}
-	planned := 0
-	if runs < math.MaxInt {
-		for n := range runs {
-			if c.mine(n) {
-				planned++
-			}
-		}
-		c.tell(planned, "seed %d: %d runs", c.report.Seed, planned)
-	} else {
+		mine = math.MaxInt / shards
 		c.tell(0, "seed %d: runs for %v", c.report.Seed, c.For)
+	} else {
+		c.tell(mine, "seed %d: %d runs", c.report.Seed, mine)
 	}
-	next := 0
-	for next < runs && !c.over() {
+	for done := 0; done < mine && !c.over(); {
+		next := min(batchEnd(done), mine)
+		batch := make([]reached, next-done)
 		var jobs []job
-		for ; next < runs && len(jobs) < swarmBatch*len(c.slots); next++ {
-			number := next + 1
-			if !c.mine(next) || c.wasDrawn(number) {
+		for i := range batch {
+			number := (done+i)*shards + max(c.Shard, 1)
+			if c.wasDrawn(number) {
+				batch[i] = c.reachedBefore(number)
 				continue
 			}
-			plan := newDrawing(source.Fork("plan "+strconv.Itoa(number)), clean, c.Options).plans(1)[0]
+			plan := newDrawing(source.Fork("plan "+strconv.Itoa(number)), clean, c.Options).guided(c.corpus)
 			j := job{group: group{plan: plan}, done: func(r Case) {
+				batch[i] = reached{Plan: r.Name, Pairs: r.pairs, Points: r.Points}
 				r.number = number
 				c.add(r)
 			}}
@@ -284,12 +279,28 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) error {
 		if err := c.runAll(ctx, jobs); err != nil {
 			return err
 		}
+		for _, e := range batch {
+			if c.corpus.learn(e) {
+				if err := c.corpus.keep(e); err != nil {
+					return err
+				}
+			}
+		}
+		done = next
 	}
+	c.report.Pairs = len(c.corpus.seen)
 	return nil
 }
 
-// mine reports whether the nth case, from 0, belongs to this shard.
-func (c *campaign) mine(n int) bool { return c.Shards == 0 || n%c.Shards == c.Shard-1 }
+// reachedBefore is what an earlier run of the campaign has reached with the plan of that
+// number. It is asked once.
+func (c *campaign) reachedBefore(number int) reached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.before[number]
+	delete(c.before, number)
+	return e
+}
 
 func (c *campaign) wasDrawn(number int) bool {
 	c.mu.Lock()
@@ -391,6 +402,10 @@ func Replay(ctx context.Context, o Options, plan fault.Plan, runs int) (Report, 
 func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, error) {
 	return with(ctx, "random", o, func(c *campaign, ctx context.Context) error {
 		c.report.Seed = seed
+		var err error
+		if c.corpus, err = openCorpus(c.Corpus); err != nil {
+			return err
+		}
 		if err := c.openJournal(); err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type entry struct {
 	Case     *Case     `json:"case,omitempty"`
 	// N is the number of a plan that was drawn, from 1; 0 for others.
 	N int `json:"n,omitempty"`
+	// Pairs and Points are what such a plan reached, if it was news (corpus).
+	Pairs  []uint64 `json:"pairs,omitempty"`
+	Points []string `json:"points,omitempty"`
 	// Marks are those of which more is known since the last line.
 	Marks map[string]bool `json:"marks,omitempty"`
 }
@@ -134,6 +137,12 @@ func (c *campaign) take(e entry) {
 	}
 	if e.N > 0 {
 		c.drawn.take(e.N)
+		if len(e.Pairs) > 0 {
+			if c.before == nil {
+				c.before = map[int]reached{}
+			}
+			c.before[e.N] = reached{Plan: e.Case.Name, Pairs: e.Pairs, Points: e.Points}
+		}
 	} else {
 		c.done[keyOf(*e.Case)] = true
 	}
@@ -184,7 +193,7 @@ func (c Case) short() Case {
 }
 
 // numbers are those of the plans that have been run: all up to next, and those above it
-// that others have overtaken.
+// that others have overtaken, or between which are those of other shards.
 type numbers struct {
 	next  int
 	above map[int]bool

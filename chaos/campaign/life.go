@@ -365,6 +365,11 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless, bounded boo
 	if err := r.readState(end.dir); err != nil {
 		return err
 	}
+	if r.camp.corpus != nil {
+		if r.result.pairs, err = r.pairsOf(end.dir); err != nil {
+			return err
+		}
+	}
 	if err := r.ask(ctx, &r.result, *r.evidence); err != nil {
 		return err
 	}

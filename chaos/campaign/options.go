@@ -77,6 +77,9 @@ type Options struct {
 	// For, unless 0, is the campaign's time: no case begins after it. Random then ignores its
 	// number of runs.
 	For time.Duration
+	// Corpus, unless "", is a directory in which Random keeps the plans that came where none
+	// before had, and from which it begins.
+	Corpus string
 	// Resume has Enumerate and Random go on with what an earlier run left in Dir; nothing
 	// need be there. goesOn is that for the second part of one campaign.
 	Resume bool

@@ -121,6 +121,8 @@ type Case struct {
 	Effects int `json:"-"`
 	// number is that of a plan that was drawn, from 1; 0 for others.
 	number int
+	// pairs are what it has reached (corpus).
+	pairs []uint64
 	// passed are the labels of the points of each life, steps how many the clients sent.
 	passed [][]string
 	steps  int
@@ -220,6 +222,9 @@ type Report struct {
 	Unreached int    `json:"unreached,omitempty"`
 	Seed      uint64 `json:"seed,omitempty"`
 	Shard     string `json:"shard,omitempty"`
+	// Pairs is how many pairs of a place and a state Random knows: those of its cases, and of
+	// the corpus that it began with.
+	Pairs int `json:"pairs,omitempty"`
 	// Stopped says that the campaign was ended from outside: Cases are those that had
 	// run by then, and marks that they did not meet say nothing.
 	Stopped bool `json:"stopped,omitempty"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,7 +154,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// The shards of a random campaign share out what one draws.
+// The shards of a random campaign share out the orders of events: each has one of its own.
 func TestShardsOfRandom(t *testing.T) {
 	o := toldOptions(t, counts, "POST /")
 	whole, err := Random(t.Context(), o, 3, 20)
@@ -173,8 +174,53 @@ func TestShardsOfRandom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(names(whole), names(merged)); diff != "" {
+	seeds := func(r Report) (out []uint64) {
+		for _, c := range r.Cases {
+			out = append(out, c.Seed)
+		}
+		slices.Sort(out)
+		return out
+	}
+	if diff := cmp.Diff(seeds(whole), seeds(merged)); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// What plans have reached is kept, and the next campaign begins with it: it makes plans of
+// those, with deaths at points that they have passed, and each replays as it ran.
+func TestCorpus(t *testing.T) {
+	o := toldOptions(t, counts, "POST /")
+	o.Corpus = filepath.Join(t.TempDir(), "corpus")
+	first, err := Random(t.Context(), o, 1, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := openCorpus(o.Corpus)
+	if err != nil || len(kept.entries) == 0 || len(kept.seen) != first.Pairs {
+		t.Fatalf("%d plans, %d pairs of %d, %v", len(kept.entries), len(kept.seen), first.Pairs, err)
+	}
+	o.Dir = t.TempDir()
+	second, err := Random(t.Context(), o, 1, 40)
+	if err != nil || second.Pairs < first.Pairs {
+		t.Fatalf("%d pairs after %d, %v", second.Pairs, first.Pairs, err)
+	}
+	if slices.Equal(names(first), names(second)) {
+		t.Error("a corpus changes nothing")
+	}
+	made := regexp.MustCompile(`; kill@[a-z]+:`) // at a label: those that are drawn alone have none
+	at := slices.IndexFunc(second.Cases, func(c Case) bool { return made.MatchString(c.Name) && len(c.Kills) > 0 })
+	if at < 0 {
+		t.Fatalf("no plan adds a death at a point that one of the corpus has passed: %v", names(second))
+	}
+	want := second.Cases[at]
+	plan, err := fault.ParsePlan(want.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Dir, o.Seed = t.TempDir(), want.Seed
+	again, err := Replay(t.Context(), o, plan, 1)
+	if err != nil || again.Cases[0].Digest != want.Digest {
+		t.Errorf("%s ran otherwise than its replay: %v", want.Name, err)
 	}
 }
 

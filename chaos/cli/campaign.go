@@ -110,14 +110,15 @@ func (c *Enumerate) Run() error {
 // Random is \`minido chaos random\`.
 type Random struct {
 	Common
-	Runs int           `default:"50" help:"How many plans."`
-	For  time.Duration `placeholder:"TIME" help:"Draw plans for this long, however many."`
+	Runs   int           `default:"50" help:"How many plans."`
+	Corpus string        `placeholder:"DIR" help:"Keep plans that came where none before had in this directory, and begin with those that are there."`
+	For    time.Duration `placeholder:"TIME" help:"Draw plans for this long, however many."`
 }
 
 // Run implements kong's command interface.
 func (c *Random) Run() error {
 	return c.run(os.Stdout, func(ctx context.Context, o campaign.Options) (campaign.Report, error) {
-		o.For = c.For
+		o.For, o.Corpus = c.For, c.Corpus
 		return campaign.Random(ctx, o, c.Seed, c.Runs)
 	})
 }

@@ -141,6 +141,9 @@ func (l *list) end(r campaign.Report) error {
 	if r.Points > 0 && r.Verb == "enumerate" {
 		words = append(words, fmt.Sprintf("visited %d of %d points", firstKills(r), r.Points))
 	}
+	if r.Pairs > 0 {
+		words = append(words, fmt.Sprintf("%d pairs of a place and a state", r.Pairs))
+	}
 	if r.Schedules > 0 {
 		words = append(words, fmt.Sprintf("%d orders of messages", r.Schedules))
 	}
