@@ -17,6 +17,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/oracle"
@@ -50,7 +51,7 @@ type campaign struct {
 	until     time.Time       // no case begins after it; zero for no such limit
 	asked     time.Duration   // Options.Horizon, as it was given
 	journal   *journal        // nil for none
-	corpus    *corpus         // of Random
+	corpus    *corpus.Corpus  // of Random
 	slots     []*slot
 	nursery   *process.Nursery
 	depth     int // after so many deaths no states are taken
@@ -58,9 +59,9 @@ type campaign struct {
 	mu       sync.Mutex // guards everything below
 	report   Report
 	kept     shelf
-	done     map[uint64]bool // cases of an earlier run of this campaign (keyOf)
-	drawn    numbers         // of the plans that were run
-	before   map[int]reached // with plans that were drawn in an earlier run of this campaign
+	done     map[uint64]bool      // cases of an earlier run of this campaign (keyOf)
+	drawn    numbers              // of the plans that were run
+	before   map[int]corpus.Entry // with plans that were drawn in an earlier run of this campaign
 	planned  int
 	cases    int // directories made
 	recorded int // bytes of recordings
@@ -307,8 +308,8 @@ func (c *campaign) add(r Case) {
 		return
 	}
 	e := entry{Case: &r, N: r.number}
-	if r.number > 0 && c.corpus.news(r.pairs) {
-		e.Pairs, e.Points = r.pairs, r.Points[:min(len(r.Points), maxCorpusPoints)]
+	if r.number > 0 && c.corpus.News(r.pairs) {
+		e.Pairs, e.Points = r.pairs, r.Points[:min(len(r.Points), corpus.MaxPoints)]
 	}
 	if !c.kept.room(r.Cause()) {
 		short := r.short()

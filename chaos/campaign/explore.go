@@ -11,6 +11,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
@@ -257,7 +258,7 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 	}
 	for done := 0; done < mine && !c.over(); {
 		next := min(batchEnd(done), mine)
-		batch := make([]reached, next-done)
+		batch := make([]corpus.Entry, next-done)
 		var jobs []job
 		for i := range batch {
 			number := (done+i)*shards + max(c.Shard, 1)
@@ -267,7 +268,7 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 			}
 			plan := newDrawing(source.Fork("plan "+strconv.Itoa(number)), clean, c.Options).guided(c.corpus)
 			j := job{group: group{plan: plan}, done: func(r Case) {
-				batch[i] = reached{Plan: r.Name, Pairs: r.pairs, Points: r.Points}
+				batch[i] = corpus.Entry{Plan: r.Name, Pairs: r.pairs, Points: r.Points}
 				r.number = number
 				c.add(r)
 			}}
@@ -280,21 +281,21 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 			return err
 		}
 		for _, e := range batch {
-			if c.corpus.learn(e) {
-				if err := c.corpus.keep(e); err != nil {
+			if c.corpus.Learn(e) {
+				if err := c.corpus.Keep(e); err != nil {
 					return err
 				}
 			}
 		}
 		done = next
 	}
-	c.report.Pairs = len(c.corpus.seen)
+	c.report.Pairs = c.corpus.Pairs()
 	return nil
 }
 
 // reachedBefore is what an earlier run of the campaign has reached with the plan of that
 // number. It is asked once.
-func (c *campaign) reachedBefore(number int) reached {
+func (c *campaign) reachedBefore(number int) corpus.Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e := c.before[number]
@@ -403,7 +404,7 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 	return with(ctx, "random", o, func(c *campaign, ctx context.Context) error {
 		c.report.Seed = seed
 		var err error
-		if c.corpus, err = openCorpus(c.Corpus); err != nil {
+		if c.corpus, err = corpus.Open(c.Corpus); err != nil {
 			return err
 		}
 		if err := c.openJournal(); err != nil {

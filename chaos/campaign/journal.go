@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"minido.dev/minido/chaos"
+	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/fault"
 )
 
@@ -139,9 +140,9 @@ func (c *campaign) take(e entry) {
 		c.drawn.take(e.N)
 		if len(e.Pairs) > 0 {
 			if c.before == nil {
-				c.before = map[int]reached{}
+				c.before = map[int]corpus.Entry{}
 			}
-			c.before[e.N] = reached{Plan: e.Case.Name, Pairs: e.Pairs, Points: e.Points}
+			c.before[e.N] = corpus.Entry{Plan: e.Case.Name, Pairs: e.Pairs, Points: e.Points}
 		}
 	} else {
 		c.done[keyOf(*e.Case)] = true

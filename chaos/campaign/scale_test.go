@@ -15,6 +15,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/fault"
 )
 
@@ -195,9 +196,9 @@ func TestCorpus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, err := openCorpus(o.Corpus)
-	if err != nil || len(kept.entries) == 0 || len(kept.seen) != first.Pairs {
-		t.Fatalf("%d plans, %d pairs of %d, %v", len(kept.entries), len(kept.seen), first.Pairs, err)
+	kept, err := corpus.Open(o.Corpus)
+	if err != nil || len(kept.Entries()) == 0 || kept.Pairs() != first.Pairs {
+		t.Fatalf("%d plans, %d pairs of %d, %v", len(kept.Entries()), kept.Pairs(), first.Pairs, err)
 	}
 	o.Dir = t.TempDir()
 	second, err := Random(t.Context(), o, 1, 40)

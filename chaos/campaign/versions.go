@@ -1,21 +1,18 @@
 package campaign
 
 import (
-	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/checkout"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
@@ -56,121 +53,12 @@ func (c *campaign) openVersions(ctx context.Context) error {
 // checkOut writes the project as it is in a commit into the campaign's directory, and
 // returns where that is there. Packages are those that are installed now.
 func (c *campaign) checkOut(ctx context.Context, ref string, n int) (project, root string, err error) {
-	refuse := func(format string, args ...any) (string, string, error) {
-		return "", "", &chaos.UsageError{Text: fmt.Sprintf("--then %s: ", ref) + fmt.Sprintf(format, args...)}
-	}
-	dir := filepath.Dir(c.config)
-	git := func(args ...string) ([]byte, error) {
-		cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...)
-		var told bytes.Buffer
-		cmd.Stderr = &told
-		out, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, strings.TrimSpace(told.String()))
-		}
-		return out, nil
-	}
-	commit, err := git("rev-parse", "--verify", "--quiet", "--end-of-options", ref+"^{commit}")
-	if err != nil {
-		return refuse("it is neither a directory, nor a wrangler file, nor a commit of the repository that %s is in", dir)
-	}
-	top, err := git("rev-parse", "--show-toplevel")
-	if err != nil {
-		return refuse("%v", err)
-	}
-	from := strings.TrimSpace(string(top))
-	// Both with what links stand for, as git has it.
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		return refuse("%v", err)
-	}
-	inside, err := filepath.Rel(filepath.FromSlash(from), real)
-	if err != nil {
-		return refuse("%v", err)
-	}
-	archive, err := git("-C", from, "archive", "--format=tar", strings.TrimSpace(string(commit)))
-	if err != nil {
-		return refuse("%v", err)
-	}
 	root = filepath.Join(c.dir, frozenDir, fmt.Sprintf("then-%d", n+1))
-	if err := unpack(archive, root); err != nil {
-		return refuse("%v", err)
-	}
-	project = filepath.Join(root, inside)
-	for at := inside; ; at = filepath.Dir(at) { // the packages of the project, and of the workspaces around it
-		if err := borrowPackages(filepath.Join(filepath.FromSlash(from), at), filepath.Join(root, at)); err != nil {
-			return refuse("%v", err)
-		}
-		if at == "." {
-			break
-		}
-	}
-	return filepath.Join(project, filepath.Base(c.config)), root, nil
-}
-
-// unpack writes the files of a tar archive below root.
-func unpack(archive []byte, root string) error {
-	if err := os.MkdirAll(root, 0o700); err != nil {
-		return err
-	}
-	in, err := os.OpenRoot(root)
+	there, err := checkout.Commit(ctx, filepath.Dir(c.config), ref, root)
 	if err != nil {
-		return err
+		return "", "", &chaos.UsageError{Text: fmt.Sprintf("--then %s: %v", ref, err)}
 	}
-	defer func() { _ = in.Close() }() // nothing is written by it any more
-	for r := tar.NewReader(bytes.NewReader(archive)); ; {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = in.MkdirAll(name, 0o700)
-		case tar.TypeSymlink:
-			err = in.Symlink(h.Linkname, name)
-		case tar.TypeReg:
-			var data []byte
-			if data, err = io.ReadAll(r); err == nil {
-				err = errors.Join(in.MkdirAll(filepath.Dir(name), 0o700), in.WriteFile(name, data, 0o600))
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// borrowPackages has a checked out folder use the packages that are installed in the
-// present one. They must be the same that it asks for.
-func borrowPackages(present, old string) error {
-	packages := filepath.Join(present, "node_modules")
-	if _, err := os.Stat(packages); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if _, err := os.Stat(old); errors.Is(err, fs.ErrNotExist) {
-		return nil // the commit has no such folder
-	}
-	for _, name := range []string{"package-lock.json", "pnpm-lock.yaml", "yarn.lock"} {
-		now, err := os.ReadFile(filepath.Join(present, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		then, thenErr := os.ReadFile(filepath.Join(old, name))
-		if errors.Is(thenErr, fs.ErrNotExist) {
-			continue // it was not kept in the repository
-		}
-		if err := errors.Join(err, thenErr); err != nil {
-			return err
-		}
-		if !bytes.Equal(now, then) {
-			return fmt.Errorf("it has another %s than %s, so its packages are not those that are installed; check it out into a directory of its own, run npm ci there, and name that directory", name, present)
-		}
-	}
-	return os.Symlink(packages, filepath.Join(old, "node_modules"))
+	return filepath.Join(there, filepath.Base(c.config)), root, nil
 }
 
 // deploys are n versions, each deployed at rest.
