@@ -56,6 +56,7 @@ type API struct {
 	exports *goja.Object
 	modules map[string]*goja.Object
 	lines   lines
+	passed  *[]event.Capability // stubs in the arguments that are being packed, if they pass to the callee
 	ids     *engine.Class[*objectID]
 	spaces  *engine.Class[*namespace]
 

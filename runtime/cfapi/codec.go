@@ -57,6 +57,9 @@ func (s stubCodec) Write(w *clone.Writer, obj *goja.Object) error {
 		return &clone.DataCloneError{Message: "Remote RPC references can only be serialized for RPC."}
 	}
 	if isStub {
+		if a := s.a; a.passed != nil && !service {
+			*a.passed = append(*a.passed, c)
+		}
 		c = c.Dup()
 	} else {
 		c = s.a.export(obj)

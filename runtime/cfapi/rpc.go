@@ -150,7 +150,25 @@ func (a *API) FromError(err error) goja.Value {
 func (a *API) nativeCall(call goja.FunctionCall) goja.Value {
 	cap := a.capability(call.Argument(0))
 	path, given := a.path(call.Argument(1)), call.Argument(2)
-	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: a.Pack(given)}) })
+	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: a.packArgs(given)}) })
+}
+
+// packArgs is Pack for the arguments of a call. Before rpc_params_dup_stubs a stub in them
+// passes to the callee: the caller's is disposed of, also if the arguments turn out not to
+// be sendable.
+func (a *API) packArgs(v goja.Value) *event.Payload {
+	if a.opts.Compat(compat.RpcParamsDupStubs) {
+		return a.Pack(v)
+	}
+	a.passed = &[]event.Capability{}
+	defer func() {
+		passed := *a.passed
+		a.passed = nil
+		for _, c := range passed {
+			c.Release()
+		}
+	}()
+	return a.Pack(v)
 }
 
 // promised runs fn, which returns a promise; what it throws rejects one. A call

@@ -16,7 +16,9 @@ function (native, p) {
   // A subscriber that throws is reported, and the others still run.
   const report = (error) => { native.reportUncaught(error); };
 
+  let active; // whether a channel has subscribers
   class Channel {
+    static { active = (of) => of.#subscribers.length > 0 || of.#stores.size > 0; }
     #subscribers = [];
     #stores = new Map();
     #name;
@@ -24,7 +26,7 @@ function (native, p) {
       if (!making) throw new p.TypeError("Illegal constructor");
       this.#name = name;
     }
-    get hasSubscribers() { return this.#subscribers.length > 0 || this.#stores.size > 0; }
+    get hasSubscribers() { return active(this); }
     subscribe(fn) {
       callable(fn, "subscribe", "Channel", 1);
       this.#subscribers = [...this.#subscribers, fn];
@@ -83,7 +85,7 @@ function (native, p) {
         p.ObjectDefineProperty(this, event, { value });
       }
     }
-    get hasSubscribers() { return events.some((event) => this[event].hasSubscribers); }
+    get hasSubscribers() { return events.some((event) => active(this[event])); }
     subscribe(handlers) {
       for (const event of events) if (handlers[event]) this[event].subscribe(handlers[event]);
     }
@@ -157,9 +159,15 @@ function (native, p) {
     }
   }
 
+  if (!native.compat("diagnostics_channel_has_subscribers_getter")) { // methods, by a mistake of the reference
+    const before = { hasSubscribers() { return active(this); } }, ofTracing = { hasSubscribers() { return events.some((event) => active(this[event])); } };
+    p.ObjectDefineProperty(Channel.prototype, "hasSubscribers", { value: before.hasSubscribers, writable: true, configurable: true });
+    p.ObjectDefineProperty(TracingChannel.prototype, "hasSubscribers", { value: ofTracing.hasSubscribers, writable: true, configurable: true });
+  }
+
   return {
     channel,
-    hasSubscribers: (name) => channels.has(name) && channels.get(name).hasSubscribers,
+    hasSubscribers: (name) => channels.has(name) && active(channels.get(name)),
     subscribe(name, fn) { callable(fn, "subscribe", "DiagnosticsChannelModule", 2); channel(name).subscribe(fn); },
     unsubscribe(name, fn) { callable(fn, "unsubscribe", "DiagnosticsChannelModule", 2); channel(name).unsubscribe(fn); },
     tracingChannel: (nameOrChannels) => new TracingChannel(nameOrChannels),
