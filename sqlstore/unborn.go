@@ -20,16 +20,9 @@ const unbornPage = 4096
 // history, and holds sectors of zeros or of an empty database's only page.
 // Anything else is left alone.
 func clearUnborn(d *disk.Disk, path string) error {
-	info, err := os.Stat(path)
-	if err != nil || info.Size() == 0 || info.Size() > unbornPage || held(path) != "" {
-		return nil // the opening reports what cannot be looked at
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return fmt.Errorf("sqlstore: open: %w", err)
-	}
-	if !isUnborn(b) {
-		return nil
+	unborn, err := Unborn(path)
+	if err != nil || !unborn {
+		return err
 	}
 	f, err := d.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -39,6 +32,20 @@ func clearUnborn(d *disk.Disk, path string) error {
 		return fmt.Errorf("sqlstore: open: %w", err)
 	}
 	return nil
+}
+
+// Unborn says whether the file at path is what a loss of power left of a database that was
+// being created: Open empties it, and whoever reads the file itself takes it for empty.
+func Unborn(path string) (bool, error) {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() == 0 || info.Size() > unbornPage || held(path) != "" {
+		return false, nil // the opening reports what cannot be looked at
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return false, fmt.Errorf("sqlstore: open: %w", err)
+	}
+	return isUnborn(b), nil
 }
 
 // neverCommitted says whether nothing was ever committed to the database at path,

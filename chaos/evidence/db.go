@@ -11,6 +11,7 @@ import (
 	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/internal/sqlite"
+	"minido.dev/minido/sqlstore"
 )
 
 // DB is a private copy of a database, open for reading. Confined to one
@@ -62,6 +63,13 @@ func Open(path string) (*DB, error) {
 	db := &DB{File: filepath.Base(path), dir: dir}
 	private := filepath.Join(dir, "copy")
 	if err := Copy(path, private); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	unborn, err := sqlstore.Unborn(private)
+	if err == nil && unborn {
+		err = os.Truncate(private, 0) // as the next server does
+	}
+	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	db.conn, err = sqlite.Open(sqlite.Options{Path: private, MustExist: true, Now: clock.Real{}.Now, Rand: entropy.System{}})

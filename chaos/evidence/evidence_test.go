@@ -198,3 +198,20 @@ func TestDatabases(t *testing.T) {
 		t.Errorf("missing folder: %v, %v", none, err)
 	}
 }
+
+// What a loss of power left of a database that was being created is an empty one, as it is
+// for the next server.
+func TestUnbornDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.sqlite")
+	if err := os.WriteFile(path, make([]byte, 4096), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if tables, err := db.Tables(); err != nil || len(tables) > 0 {
+		t.Errorf("%v, %v", tables, err)
+	}
+}
