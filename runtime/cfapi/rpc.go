@@ -150,13 +150,13 @@ func (a *API) FromError(err error) goja.Value {
 func (a *API) nativeCall(call goja.FunctionCall) goja.Value {
 	cap := a.capability(call.Argument(0))
 	path, given := a.path(call.Argument(1)), call.Argument(2)
-	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: a.packArgs(given)}) })
+	return a.promised(func() goja.Value { return a.send(cap, &event.Call{Path: path, Args: packArgs(a, given)}) })
 }
 
 // packArgs is Pack for the arguments of a call. Before rpc_params_dup_stubs a stub in them
 // passes to the callee: the caller's is disposed of, also if the arguments turn out not to
 // be sendable.
-func (a *API) packArgs(v goja.Value) *event.Payload {
+func packArgs(a *API, v goja.Value) *event.Payload {
 	if a.opts.Compat(compat.RpcParamsDupStubs) {
 		return a.Pack(v)
 	}
