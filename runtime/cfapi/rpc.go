@@ -160,10 +160,11 @@ func packArgs(a *API, v goja.Value) *event.Payload {
 	if a.opts.Compat(compat.RpcParamsDupStubs) {
 		return a.Pack(v)
 	}
-	a.passed = &[]event.Capability{}
+	var passed []event.Capability
+	outer := a.passed // of a call whose arguments' getter makes this one
+	a.passed = &passed
 	defer func() {
-		passed := *a.passed
-		a.passed = nil
+		a.passed = outer
 		for _, c := range passed {
 			c.Release()
 		}

@@ -27,6 +27,9 @@ export default { async fetch(r, env) {
     const s = await a.make();
     out.push([await attempt(() => call(s)), await attempt(() => s.inc())]);
   }
+  const outer = await a.make(), inner = await a.make(), after = await a.make(); // a getter of the arguments makes a call
+  let within;
+  out.push(await attempt(() => b.takeTwo(outer, { get inc() { within = b.take(inner); return () => 7; }, after })), await attempt(() => within), await attempt(() => outer.inc()), await attempt(() => after.inc()));
   const target = new T();
   out.push(await b.take(target), await b.take(target));
   const channel = dc.channel("x"), tracing = dc.tracingChannel("y");
@@ -42,8 +45,8 @@ func TestStubsInArguments(t *testing.T) {
 	gone := `"RPC stub used after being disposed."`
 	refused := `"Could not serialize object of type \"X\""`
 	for date, want := range map[string]string{
-		"2025-10-01": fmt.Sprintf(`[1,%[1]s,[1,%[1]s],[1,%[1]s],[[1,2],%[1]s],[1,%[1]s],[%[2]s,%[1]s],[1,2],1,2,"function","function",true,false]`, gone, refused),
-		"2026-06-01": fmt.Sprintf(`[1,2,[1,2],[1,2],[[1,2],3],[1,2],[%s,1],[1,2],1,2,"boolean","boolean",true,false]`, refused),
+		"2025-10-01": fmt.Sprintf(`[1,%[1]s,[1,%[1]s],[1,%[1]s],[[1,2],%[1]s],[1,%[1]s],[%[2]s,%[1]s],[1,2],[1,7],1,%[1]s,%[1]s,1,2,"function","function",true,false]`, gone, refused),
+		"2026-06-01": fmt.Sprintf(`[1,2,[1,2],[1,2],[[1,2],3],[1,2],[%s,1],[1,2],[1,7],1,2,1,1,2,"boolean","boolean",true,false]`, refused),
 	} {
 		t.Run(date, func(t *testing.T) {
 			w := NewWorldFrom(t, map[string]string{"worker.js": ownershipWorker, "wrangler.json": fmt.Sprintf(`{"name": "test", "main": "worker.js", "compatibility_date": %q,
