@@ -113,6 +113,7 @@ class MockPool {
   constructor(origin, options) { Object.assign(this, { origin, options }); }
   intercept(match) { return new MockInterceptor(this, match); }
   async close() { this.mocks.length = 0; }
+  dispatch() { throw new Error("minido's MockAgent does not have dispatch(): use fetch()"); }
   cleanMocks() { this.mocks.length = 0; }
 
   // find is the mock that answers a request; it throws if there is none.
@@ -159,6 +160,7 @@ export class MockAgent {
   #calls;
   #global;
   constructor(options) {
+    if (options?.acceptNonStandardSearchParameters) throw new Error("minido's MockAgent does not have the option acceptNonStandardSearchParameters: write each parameter as name=value");
     this.#calls = options?.enableCallHistory ? [] : undefined;
     this.options = options;
   }
@@ -194,6 +196,7 @@ export class MockAgent {
     return pool;
   }
   async close() { this.#pools.clear(); }
+  dispatch() { throw new Error("minido's MockAgent does not have dispatch(): use fetch()"); }
   enableCallHistory() { this.#calls ??= []; return this; }
   disableCallHistory() { this.#calls = undefined; return this; }
   clearCallHistory() { if (this.#calls) this.#calls.length = 0; }

@@ -185,11 +185,15 @@ const fetchMock = createFetchMock();
 fetchMock.disableNetConnect();
 fetchMock.get("https://api.example").intercept({ path: "/prices", method: "POST" }).reply(200, ({ body }) => body + ": 5").persist();
 export default { plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.jsonc" }, miniflare: { fetchMock } })] };`,
-		"a.test.ts": `import { SELF } from "cloudflare:test"; import { it, expect } from "vitest";
+		"a.test.ts": `import { SELF, fetchMock } from "cloudflare:test"; import { it, expect } from "vitest";
+it("names what is missing", () => {
+  expect(() => fetchMock.dispatch({})).toThrow("does not have dispatch()"); expect(() => fetchMock.get("http://x").dispatch({})).toThrow("does not have dispatch()");
+  expect(() => new fetchMock.constructor({ acceptNonStandardSearchParameters: true })).toThrow("acceptNonStandardSearchParameters");
+});
 it("is answered", async () => expect(await (await SELF.fetch("http://x/")).text()).toBe("pen: 5"));
 it("is refused", async () => { const r = await fetch("https://other.example/"); expect([r.status, await r.text()]).toEqual([500, expect.stringContaining("net.connect disabled")]); });`,
 	})
-	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files[0].Tests()) != 2 {
+	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files[0].Tests()) != 3 {
 		t.Errorf("%q", lines(r))
 	}
 }
