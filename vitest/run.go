@@ -28,6 +28,10 @@ func Run(o Options) (r *Report, err error) {
 			return nil, &UsageError{fmt.Sprintf("-t %q: %v", o.Name, err)}
 		}
 	}
+	if o.bundles == nil {
+		o.bundles = &server.Bundles{Ahead: true}
+		defer func() { err = errors.Join(err, o.bundles.Close()) }()
+	}
 	o.nodes = findNode()
 	defer func() { err = errors.Join(err, o.nodes.end()) }()
 	each, err := o.settings()
@@ -126,15 +130,15 @@ func (r *runner) all() error {
 			}
 		}
 	}
+	if err := r.bundles.Remember(); err != nil { // costs time at the next start, no more
+		_, _ = fmt.Fprintln(o.Out, "note: bundle cache:", err) // what reads it is gone
+	}
 	return nil
 }
 
 // bundle prepares bundling of these files together.
 func (r *runner) bundle(files []string) error {
 	r.bundles = r.project.options.bundles
-	if r.bundles == nil {
-		r.bundles = &server.Bundles{}
-	}
 	r.bundles.Renew()
 	return r.project.generate(files)
 }

@@ -107,8 +107,21 @@ func (b *Bundle) compile() {
 		compile(b.modules[id])
 	}
 	for _, m := range b.modules {
-		if m.used.Load() {
+		if m.used.Load() || b.bundler.store.expects(m.unit) {
 			compile(m)
 		}
 	}
+}
+
+// Remember writes to the cache directory which modules were evaluated until now, so that
+// later builds compile them ahead (Options.Spawn), too. Without a cache directory it does
+// nothing. Safe for concurrent use.
+func (b *Bundle) Remember() error {
+	used := map[useKey]bool{}
+	for _, m := range b.modules {
+		if m.used.Load() && m.low != nil && m.low.code != "" {
+			used[useOf(m.unit)] = true
+		}
+	}
+	return b.bundler.store.remember(used)
 }

@@ -54,12 +54,12 @@ func Thaw(path string, opts Options) *Bundle {
 	if err != nil {
 		return nil
 	}
-	body, ok := checked(string(data))
+	body, ok := checked(data)
 	r := packReader{data: body}
 	if !ok || r.text() != frozenVersion {
 		return nil
 	}
-	b := &Bundle{frozen: true, bundler: &Bundler{opts: opts.normalized()}, byName: map[string]int{}, additional: map[string]int{}}
+	b := &Bundle{frozen: true, bundler: &Bundler{opts: opts.normalized(), store: openStore("", "")}, byName: map[string]int{}, additional: map[string]int{}}
 	r.bad = json.Unmarshal([]byte(r.text()), &b.Warnings) != nil
 	for n := r.number(); n > 0 && !r.bad; n-- {
 		m := &module{id: len(b.modules), deps: map[string]target{}}

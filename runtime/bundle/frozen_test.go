@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -68,5 +69,66 @@ func TestDamagedFrozenBundle(t *testing.T) {
 		if Thaw(path, b.bundler.opts) != nil {
 			t.Errorf("a bundle from %d of %d bytes", len(bad), len(text))
 		}
+	}
+}
+
+// What an earlier process used is compiled ahead, and only that; a file of uses that is
+// damaged costs time alone.
+func TestRememberedUses(t *testing.T) {
+	dir, cache := project(t, deferTree()), t.TempDir()
+	compiled := func() string {
+		var tasks []func()
+		b := New(Options{Dir: dir, Entry: "main.ts", Builtins: testBuiltins, CacheDir: cache, Spawn: func(_ string, fn func()) { tasks = append(tasks, fn) }})
+		defer b.Close()
+		out, err := b.Build()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, fn := range tasks {
+			fn()
+		}
+		var names []string
+		for _, m := range out.modules {
+			if m.unit.prog != nil {
+				names = append(names, filepath.Base(m.name))
+			}
+		}
+		slices.Sort(names)
+		r := load(t, out)
+		r.call("use")
+		if err := out.Remember(); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(names, " ")
+	}
+	const eager = "index.js main.ts"
+	if got := compiled(); got != eager {
+		t.Errorf("the first process compiles %s ahead", got)
+	}
+	const used = "index.js index.js main.ts polyfill.js"
+	if got := compiled(); got != used {
+		t.Errorf("the second process compiles %s ahead", got)
+	}
+	files, err := filepath.Glob(filepath.Join(cache, "*.uses"))
+	if err != nil || len(files) != 1 {
+		t.Fatal(files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range text {
+		if uses := decodeUses(text[:n]); len(uses) > 0 {
+			t.Errorf("%d of %d bytes are read as %v", n, len(text), uses)
+		}
+	}
+	if err := os.WriteFile(files[0], text[:len(text)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := compiled(); got != eager {
+		t.Errorf("with a damaged file %s are compiled ahead", got)
+	}
+	if got := compiled(); got != used {
+		t.Errorf("after a damaged file %s are compiled ahead", got)
 	}
 }

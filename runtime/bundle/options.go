@@ -122,6 +122,7 @@ var curatedDefer = []string{
 	"@modelcontextprotocol/core",
 	"@modelcontextprotocol/sdk",
 	"@modelcontextprotocol/server",
+	"vite", // vite/module-runner, which vitest imports and does not use inside a worker
 }
 
 func (o Options) normalized() Options {

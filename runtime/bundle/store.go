@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -23,12 +25,28 @@ import (
 // The fields after mu are guarded by it; the packs are read before the first
 // use and only replaced by save.
 type store struct {
-	paths [2]string // "" without a cache directory
+	paths    [2]string // "" without a cache directory
+	usesPath string    // "" without a cache directory
 
 	mu    sync.Mutex
 	packs [2]map[[sha256.Size]byte]*lowered
 	soft  map[softKey]bool // imports known to be allowed to fail
 	dirty bool             // soft has entries that the packs lack
+	uses  map[useKey]bool  // what earlier processes evaluated
+}
+
+// useKey is a file's content, or a part of it.
+type useKey struct {
+	file [sha256.Size]byte
+	part string
+}
+
+func useOf(u *unit) useKey {
+	k := useKey{file: u.low.key}
+	if u.whole != nil {
+		_, k.part, _ = strings.Cut(u.name, "#")
+	}
+	return k
 }
 
 type softKey struct {
@@ -49,7 +67,7 @@ func packOf(u *unit) int {
 }
 
 func openStore(dir, entry string) *store {
-	s := &store{soft: map[softKey]bool{}}
+	s := &store{soft: map[softKey]bool{}, uses: map[useKey]bool{}}
 	for i := range s.packs {
 		s.packs[i] = map[[sha256.Size]byte]*lowered{}
 	}
@@ -63,7 +81,7 @@ func openStore(dir, entry string) *store {
 		if err != nil {
 			continue // no cache yet, or none that can be read: both only cost time
 		}
-		if list, ok := decodePack(string(data)); ok {
+		if list, ok := decodePack(data); ok {
 			for _, l := range list {
 				s.packs[i][l.key] = l
 				for _, ref := range l.soft {
@@ -72,7 +90,64 @@ func openStore(dir, entry string) *store {
 			}
 		}
 	}
+	s.usesPath = filepath.Join(dir, fmt.Sprintf("bundle-%s.uses", hex.EncodeToString(id[:6])))
+	if data, err := os.ReadFile(s.usesPath); err == nil {
+		s.uses = decodeUses(data)
+	}
 	return s
+}
+
+// expects reports whether an earlier process evaluated the unit.
+func (s *store) expects(u *unit) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.uses) > 0 && u.low != nil && s.uses[useOf(u)]
+}
+
+// remember replaces what is said to be used, if it differs.
+func (s *store) remember(uses map[useKey]bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.usesPath == "" || maps.Equal(uses, s.uses) {
+		return nil
+	}
+	s.uses = uses
+	return writeFile(s.usesPath, encodeUses(uses))
+}
+
+// A file of uses is the version, their number, each one's key and part, and a CRC-32C
+// like that of a pack.
+func encodeUses(uses map[useKey]bool) []byte {
+	w := packWriter{}
+	w.text(cacheVersion)
+	w.number(len(uses))
+	for _, k := range slices.SortedFunc(maps.Keys(uses), func(a, b useKey) int {
+		return cmp.Or(slices.Compare(a.file[:], b.file[:]), strings.Compare(a.part, b.part))
+	}) {
+		w.buf = append(w.buf, k.file[:]...)
+		w.text(k.part)
+	}
+	return binary.LittleEndian.AppendUint32(w.buf, crc32.Checksum(w.buf, castagnoli))
+}
+
+// decodeUses is empty for a file that is damaged or of another version: it only costs time.
+func decodeUses(data []byte) map[useKey]bool {
+	uses := map[useKey]bool{}
+	body, ok := checked(data)
+	r := packReader{data: body}
+	if !ok || r.text() != cacheVersion {
+		return uses
+	}
+	for n := r.number(); n > 0 && !r.bad; n-- {
+		k := useKey{}
+		copy(k.file[:], r.take(len(k.file)))
+		k.part = r.text()
+		uses[k] = true
+	}
+	if r.bad {
+		clear(uses)
+	}
+	return uses
 }
 
 func (s *store) get(key [sha256.Size]byte) *lowered {
@@ -189,7 +264,7 @@ func (s *store) encodePack(list []*lowered) []byte {
 	return binary.LittleEndian.AppendUint32(w.buf, crc32.Checksum(w.buf, castagnoli))
 }
 
-func decodePack(data string) ([]*lowered, bool) {
+func decodePack(data []byte) ([]*lowered, bool) {
 	body, ok := checked(data)
 	r := packReader{data: body}
 	if !ok || r.text() != cacheVersion {
@@ -207,12 +282,12 @@ func decodePack(data string) ([]*lowered, bool) {
 }
 
 // checked is a pack without its check sum, if that is right.
-func checked(data string) (body string, ok bool) {
+func checked(data []byte) (body string, ok bool) {
 	end := len(data) - crc32.Size
-	if end < 0 || crc32.Checksum([]byte(data[:end]), castagnoli) != binary.LittleEndian.Uint32([]byte(data[end:])) {
+	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
 		return "", false
 	}
-	return data[:end], true
+	return string(data[:end]), true
 }
 
 func (w *packWriter) lowered(l *lowered) {

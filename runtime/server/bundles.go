@@ -23,6 +23,12 @@ type Bundles struct {
 	// Live keeps the bundlers, so that Renew only does again what has changed. Close
 	// must be called.
 	Live bool
+	// Ahead compiles on goroutines of the process, beside the servers, what a bundle's start
+	// will evaluate and what earlier processes evaluated (Remember). Simulated worlds are the
+	// same with it and without. Close must be called.
+	Ahead bool
+
+	compiling sync.WaitGroup // of Ahead
 
 	mu       sync.Mutex // guards what follows
 	made     map[string]*keptBundle
@@ -36,8 +42,23 @@ func (b *Bundles) Renew() {
 	b.made = nil
 }
 
-// Close ends the bundlers that Live has kept. Bundles stay usable.
+// Remember writes to the servers' cache directories what their bundles evaluated until now.
+func (b *Bundles) Remember() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var errs []error
+	for _, k := range b.made { // order-independent: each has its own file
+		if k.bundle != nil && !k.frozen {
+			errs = append(errs, k.bundle.Remember())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close ends the bundlers that Live has kept, and waits for what Ahead compiles. Bundles
+// stay usable.
 func (b *Bundles) Close() error {
+	b.compiling.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, bundler := range b.bundlers { // order-independent: each ends by itself
@@ -75,6 +96,9 @@ type keptBundle struct {
 func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 	if b.Dir == "" {
 		o.Spawn = nil // it belongs to one server; and who bundles must make no difference to the others
+	}
+	if b.Ahead {
+		o.Spawn = func(_ string, fn func()) { b.compiling.Go(fn) }
 	}
 	key := bundleKey(o)
 	b.mu.Lock()
