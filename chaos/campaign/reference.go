@@ -2,7 +2,6 @@ package campaign
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/cut"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
@@ -48,7 +48,7 @@ type reference struct {
 type terms struct {
 	seed    uint64
 	start   time.Time
-	lost    []cutCall
+	lost    []cut.Call
 	breaks  drive.Breaks  // of what sockets lost
 	horizon time.Duration // see Options.Horizon
 	pace    time.Duration // see Options.Pace
@@ -61,48 +61,24 @@ type terms struct {
 	birth   string // a point at which an object has been constructed, and the run ends
 }
 
-// cutCall is a client's request whose answer a fault has cut: the nth of its kind.
-type cutCall struct {
-	step      string
-	n         int
-	until     bool // the client sends it again: as if it had been sent once
-	delivered bool
-}
-
-// nameOf names a step whoever sends it, by what a history has of it: the text of its
-// call, and its data.
-func nameOf(text string, data json.RawMessage) string { return text + " " + string(data) }
-
 // lose is for drive.Session.Lose.
 func (f *reference) lose(s drive.Step) *drive.Loss {
 	name := ""
 	switch s.Kind {
 	case drive.Fetch:
-		name = nameOf(s.Method+" "+s.Path, quoted(s.Text))
+		name = cut.Name(s.Method+" "+s.Path, cut.Quoted(s.Text))
 	case drive.Call:
-		name = nameOf(s.Method, s.Args)
+		name = cut.Name(s.Method, s.Args)
 	default:
 		return nil // runs with other steps that are cut are not compared
 	}
 	f.seen[name]++
 	for _, c := range f.lost {
-		if c.step == name && c.n == f.seen[name] {
-			return &drive.Loss{Delivered: c.delivered}
+		if c.Step == name && c.N == f.seen[name] {
+			return &drive.Loss{Delivered: c.Delivered}
 		}
 	}
 	return nil
-}
-
-// quoted is the body of a request as a history has it.
-func quoted(text string) json.RawMessage {
-	if text == "" || json.Valid([]byte(text)) {
-		return json.RawMessage(text)
-	}
-	b, err := json.Marshal(text)
-	if err != nil {
-		panic(err) // a string always marshals
-	}
-	return b
 }
 
 // take keeps what a run of the reference left, if it came to rest.
@@ -115,86 +91,16 @@ func (f *reference) take(r *caseRun, dir string, restless bool) error {
 	if err != nil {
 		return fmt.Errorf("campaign: %w", err)
 	}
-	f.state, f.broken, f.points, f.trace, f.steps = &state, answeredBadly(events), r.result.Points, r.result.trace, r.result.steps
-	f.atOnce = overlapping(events)
+	f.state, f.broken, f.points, f.trace, f.steps = &state, cut.Failed(events), r.result.Points, r.result.trace, r.result.steps
+	f.atOnce = cut.Overlapping(events)
 	return nil
-}
-
-// overlapping says of each request, in the order in which clients sent them, whether it
-// was sent before the answer to an earlier one came, or a later one before its own.
-func overlapping(events []history.Event) (met []bool) {
-	open := map[string]int{}
-	for _, e := range events {
-		switch e.Kind {
-		case history.Call:
-			open[e.Op] = len(met)
-			met = append(met, false)
-			for _, n := range open { // order-independent: a set
-				met[n] = met[n] || len(open) > 1
-			}
-		case history.Return, history.Fail, history.Unknown:
-			delete(open, e.Op)
-		}
-	}
-	return met
-}
-
-// answeredBadly are the requests that were answered with a status of 500 or more, and
-// the calls of agents that threw.
-func answeredBadly(events []history.Event) map[string]bool {
-	out := map[string]bool{}
-	for _, c := range callsOf(events) {
-		if c.failed() {
-			out[c.step] = true
-		}
-	}
-	return out
-}
-
-func (c endedCall) failed() bool {
-	return c.end.Kind == history.Fail && (c.end.Who != "client" || strings.Contains(c.end.Text, ": status 5"))
-}
-
-// endedCall is a request and what its client learnt of it.
-type endedCall struct {
-	step  string
-	until bool
-	end   history.Event // zero if nothing
-}
-
-// callsOf are the requests that reached a server, or may have, in order.
-func callsOf(events []history.Event) []endedCall {
-	at := map[string]int{}
-	var out []endedCall
-	for _, e := range events {
-		switch e.Kind {
-		case history.Call:
-			at[e.Op] = len(out)
-			out = append(out, endedCall{step: nameOf(e.Text, e.Data), until: e.Until})
-		case history.Return, history.Fail, history.Unknown:
-			if i, known := at[e.Op]; known {
-				out[i].end = e
-			}
-		}
-	}
-	return slices.DeleteFunc(out, func(c endedCall) bool {
-		return c.end.Kind == history.Fail && strings.HasPrefix(c.end.Text, "not sent")
-	})
 }
 
 // cutIn are the requests whose answers were lost, and where connections within the server
 // are, those that failed: they too may have taken effect or not.
-func (r *caseRun) cutIn(events []history.Event) []cutCall {
+func (r *caseRun) cutIn(events []history.Event) []cut.Call {
 	lossy := slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Verb == fault.Drop || f.Verb == fault.Partition })
-	var out []cutCall
-	seen := map[string]int{}
-	for _, c := range callsOf(events) {
-		seen[c.step]++
-		if c.end.Kind == history.Unknown || c.end.Kind == "" || lossy && c.failed() {
-			out = append(out, cutCall{step: c.step, n: seen[c.step], until: c.until})
-		}
-	}
-	return out
+	return cut.Calls(events, lossy)
 }
 
 // readState reads what this run has left, to be compared with what references leave. A
@@ -234,12 +140,12 @@ func (r *caseRun) compares(e check.Evidence) bool {
 }
 
 // incomparable says why what a run has lost is too much to be compared, or "".
-func (r *caseRun) incomparable(e check.Evidence, cut []cutCall, sockets []cutSocket) string {
-	outcomes := 1 << min(len(cut), 2*maxCut)
+func (r *caseRun) incomparable(e check.Evidence, lost []cut.Call, sockets []cut.Socket) string {
+	outcomes := 1 << min(len(lost), 2*maxCut)
 	for _, k := range sockets {
-		outcomes *= len(k.delivered)
+		outcomes *= len(k.Delivered)
 	}
-	if len(cut) > maxCut || outcomes > maxOutcomes {
+	if len(lost) > maxCut || outcomes > cut.MaxOutcomes {
 		return tooMuch
 	}
 	ofMessage := slices.ContainsFunc(r.plan, fault.Fault.OfMessage)
@@ -247,7 +153,7 @@ func (r *caseRun) incomparable(e check.Evidence, cut []cutCall, sockets []cutSoc
 		switch {
 		case ofMessage && strings.HasPrefix(event.Who, history.SocketPrefix):
 			return unknowable
-		case event.Kind == history.Call && (event.Text == "chat" || event.Text == "resume") && len(cut) > 0:
+		case event.Kind == history.Call && (event.Text == "chat" || event.Text == "resume") && len(lost) > 0:
 			return cutTurn
 		}
 	}
@@ -282,8 +188,8 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	if mask == nil || err != nil {
 		return nil, endless, err
 	}
-	cut, sockets, places := r.cutIn(e.Events), cutSockets(e.Events), r.places()
-	switch not := r.incomparable(e, cut, sockets); {
+	lost, sockets, places := r.cutIn(e.Events), cut.Sockets(e.Events), r.places()
+	switch not := r.incomparable(e, lost, sockets); {
 	case not != "":
 		return nil, not, nil
 	case r.between:
@@ -292,25 +198,25 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 		return nil, tooMany, nil
 	}
 	again := []string{} // was cut and sent again: the answer may tell of both
-	for _, c := range cut {
-		if c.until {
-			again = append(again, c.step)
+	for _, c := range lost {
+		if c.Until {
+			again = append(again, c.Step)
 		}
 	}
 	got := r.state.WithoutTold(again)
-	breaks := breaksIn(e.Events)
+	breaks := cut.Breaks(e.Events)
 	var allowed []oracle.State
 	fine := map[string]bool{} // answered badly without a fault, too
 	kind, differences := "", []oracle.Difference(nil)
 	for i := range seeds {
-		for _, outcome := range outcomes(cut, sockets) {
+		for _, outcome := range cut.Outcomes(lost, sockets) {
 			for _, p := range places {
-				f := r.referTo(ctx, i, outcome.lost, drive.Breaks{After: breaks, Delivered: outcome.delivered}, p)
+				f := r.referTo(ctx, i, outcome.Lost, drive.Breaks{After: breaks, Delivered: outcome.Delivered}, p)
 				if f.err != nil {
 					return nil, "", f.err
 				}
 				if f.state == nil {
-					if len(outcome.delivered) > 0 {
+					if len(outcome.Delivered) > 0 {
 						continue // a client waits for the answer to a frame that was not delivered
 					}
 					return nil, unending, nil
@@ -324,7 +230,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 		if len(allowed) == 0 {
 			return nil, unending, nil
 		}
-		if kind, differences = oracle.Judge(got, allowed, *mask, len(cut) > 0); kind == "" {
+		if kind, differences = oracle.Judge(got, allowed, *mask, len(lost) > 0); kind == "" {
 			break
 		}
 	}
@@ -345,7 +251,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 		kind, differences = oracle.Judge(got, allowed, *mask, false)
 	}
 	if kind != "" && !r.reorders() { // else there is nothing to recover from
-		if kind, differences, err = r.recovered(got, allowed, *mask, kind, differences, len(cut) > 0); err != nil {
+		if kind, differences, err = r.recovered(got, allowed, *mask, kind, differences, len(lost) > 0); err != nil {
 			return nil, "", err
 		}
 	}
@@ -355,7 +261,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			return nil, "", err
 		}
 		if awake != nil {
-			kind, differences = oracle.Judge(*awake, allowed, *mask, len(cut) > 0)
+			kind, differences = oracle.Judge(*awake, allowed, *mask, len(lost) > 0)
 		}
 	}
 	if kind == oracle.Told {
@@ -366,8 +272,8 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			}
 		}
 	}
-	for _, c := range cut {
-		fine[c.step] = true
+	for _, c := range lost {
+		fine[c.Step] = true
 	}
 	return append(failures(e, fine), violations(kind, differences, mask)...), "", nil
 }
@@ -401,11 +307,11 @@ const succeeds = "; without the fault it succeeds"
 // failures are the requests that fail after a death alone.
 func failures(e check.Evidence, fine map[string]bool) (out []check.Violation) {
 	told := map[string]bool{}
-	for _, c := range callsOf(e.Events) {
-		if c.failed() && !fine[c.step] && !told[c.step] {
-			told[c.step] = true
+	for _, c := range cut.Requests(e.Events) {
+		if c.Failed() && !fine[c.Step] && !told[c.Step] {
+			told[c.Step] = true
 			out = append(out, check.Violation{Checker: differential, Invariant: oracle.Error,
-				Text: fmt.Sprintf("%s: %s", c.end.Text, c.end.Data) + succeeds})
+				Text: fmt.Sprintf("%s: %s", c.End.Text, c.End.Data) + succeeds})
 		}
 	}
 	return out
@@ -446,7 +352,7 @@ const seeds = 3
 
 // referTo is the run without faults in the ith order of events in which these answers
 // were lost, and the versions followed each other so.
-func (r *caseRun) referTo(ctx context.Context, i int, lost []cutCall, breaks drive.Breaks, deploys fault.Plan) *reference {
+func (r *caseRun) referTo(ctx context.Context, i int, lost []cut.Call, breaks drive.Breaks, deploys fault.Plan) *reference {
 	seed := r.camp.Seed + uint64(i)
 	if i == seeds-1 {
 		seed += 4 - seed%4 // sim.Slack

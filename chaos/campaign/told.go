@@ -5,122 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"minido.dev/minido/chaos/drive"
-	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
 )
-
-// cutSocket is a socket of the clients that was open at a death: how many of its frames
-// the server may have taken, the most first.
-type cutSocket struct {
-	number    int // of the sockets that opened, from 1
-	delivered []int
-}
-
-// cutSockets are the sockets that a death has cut behind frames of their clients. What
-// was sent before the last frame that came back is taken to have arrived, but for two.
-func cutSockets(events []history.Event) (out []cutSocket) {
-	type socket struct{ number, sent, answered int }
-	open := map[string]*socket{}
-	n := 0
-	for _, e := range events {
-		k := open[e.Who]
-		switch {
-		case e.Kind == history.Connect && strings.HasPrefix(e.Who, history.SocketPrefix):
-			n++
-			open[e.Who] = &socket{number: n}
-		case e.Kind == history.Send && k != nil:
-			k.sent++
-		case e.Kind == history.Receive && k != nil:
-			k.answered = k.sent
-		case e.Kind == history.Close && (strings.HasPrefix(e.Text, history.ByClient+":") || strings.Contains(e.Text, "received close frame")):
-			delete(open, e.Who)
-		case e.Kind == history.Kill:
-			for _, who := range slices.Sorted(maps.Keys(open)) {
-				if k := open[who]; k.sent > 0 {
-					cut := cutSocket{number: k.number}
-					for d := k.sent; d >= max(0, k.answered-2); d-- {
-						cut.delivered = append(cut.delivered, d)
-					}
-					out = append(out, cut)
-				}
-			}
-			open = map[string]*socket{}
-		}
-	}
-	return out
-}
-
-// breaksIn are after how many operations of the clients (see drive.Breaks) each death came.
-func breaksIn(events []history.Event) (out []int) {
-	n := 0
-	unsent := map[string]bool{}
-	for _, e := range events {
-		if e.Kind == history.Fail && strings.HasPrefix(e.Text, "not sent") {
-			unsent[e.Op] = true
-		}
-	}
-	for _, e := range events {
-		ofSocket := strings.HasPrefix(e.Who, history.SocketPrefix)
-		switch e.Kind {
-		case history.Call:
-			if !e.Until && !unsent[e.Op] {
-				n++
-			}
-		case history.Connect, history.Send, history.Receive:
-			if ofSocket {
-				n++
-			}
-		case history.Kill:
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// maxOutcomes bounds what may have become of the requests and frames that were cut.
-const maxOutcomes = 32
-
-// outcome is one of them.
-type outcome struct {
-	lost      []cutCall
-	delivered map[int]int // see drive.Breaks
-}
-
-// outcomes are all of them, that in which everything arrived first. A request that is
-// sent again must have its effect once, as if it had not arrived.
-func outcomes(cut []cutCall, sockets []cutSocket) (out []outcome) {
-	for which := range 1 << len(cut) {
-		o := outcome{lost: slices.Clone(cut)}
-		again := false
-		for j := range o.lost {
-			o.lost[j].delivered = which&(1<<j) == 0
-			again = again || o.lost[j].delivered && o.lost[j].until
-		}
-		if !again {
-			out = append(out, o)
-		}
-	}
-	for _, k := range sockets {
-		var more []outcome
-		for _, d := range k.delivered {
-			for _, o := range out {
-				with := outcome{lost: o.lost, delivered: map[int]int{k.number: d}}
-				maps.Copy(with.delivered, o.delivered)
-				more = append(more, with)
-			}
-		}
-		out = more
-	}
-	return out
-}
 
 // breakRest is a driver for when the clients are done: those whose connections a death
 // has cut after that lose them.
