@@ -69,6 +69,7 @@ type campaign struct {
 	known    map[string]*reference   // runs without faults, by what was lost in them
 	masks    map[maskOf]*oracle.Mask // that were learnt
 	unharmed *oracle.State           // what this campaign's own run without faults left
+	onto     *onto                   // of Repeat
 	passing  map[string]int          // of what clients were told, how often a difference did not last
 }
 

@@ -6,19 +6,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
-	"minido.dev/minido/chaos/upstream"
-	"minido.dev/minido/internal/entropy"
 )
 
 // The reports of shards add up, and the worst decides; a mark that one of them
@@ -44,77 +39,6 @@ func TestMerge(t *testing.T) {
 	if got, err := Merge([]Report{one, {Verb: "enumerate", Project: "p", Shard: "2/2", Code: chaos.Broken}}); err != nil || got.Code == chaos.Pass {
 		t.Errorf("a shard that ended early was forgotten: %+v, %v", got, err)
 	}
-}
-
-// The same seed draws the same plans, another one others.
-func TestDraw(t *testing.T) {
-	clean := Case{Points: []string{"commit:after(A/a)/rpc#1", "wake:after(A/a)/start#1", "alarm:before(A/a)/alarm#1"}, Ms: 300}
-	text := func(seed uint64) (out string) {
-		for _, p := range newDrawing(entropy.NewSeeded(seed), clean, Options{}).plans(20) {
-			if _, err := fault.ParsePlan(p.String()); err != nil || len(p) == 0 {
-				t.Errorf("%s: %v", p, err)
-			}
-			out += p.String() + "\n"
-		}
-		return out
-	}
-	if first, again := text(1), text(1); first != again || first == text(2) {
-		t.Error("plans do not follow the seed")
-	}
-}
-
-// Every kind of fault that the world has is drawn, in a form that reads back and at
-// a point where it can happen; a simulation draws none that it cannot do.
-func TestDrawTakesTheWholeCatalogue(t *testing.T) {
-	clean := Case{Points: []string{"commit:before(A/a)/rpc#1", "commit:after(A/a)/rpc#1", "queue:before(Q/q)/timer#1", "fetch:before()/fetch#1"}, Ms: 300, Asked: 2, Effects: 1}
-	kinds := func(o Options) map[string]bool {
-		seen := map[string]bool{}
-		for _, p := range newDrawing(entropy.NewSeeded(7), clean, o).plans(2000) {
-			if again, err := fault.ParsePlan(p.String()); err != nil || again.String() != p.String() {
-				t.Fatalf("%s: %v", p, err)
-			}
-			if !p[0].Happens() {
-				t.Errorf("%s cannot happen", p)
-			}
-			kind, _, _ := strings.Cut(p[0].String(), "@")
-			if p[0].Upstream != nil {
-				kind, _, _ = strings.Cut(kind, "(")
-			}
-			seen[kind] = true
-		}
-		return seen
-	}
-	model := &upstream.Model{}
-	of := []string{"refuse", "cut", "truncate", "slice", "stall", "slow", "status"}
-	all := []string{"kill"}
-	for _, k := range fault.Kinds() {
-		all = append(all, k.Draws...)
-	}
-	both := append(append([]string{"power"}, all...), prefixed("upstream.", of)...)
-	both = append(both, prefixed("sink.", of)...)
-	for _, x := range []struct {
-		o    Options
-		want []string
-	}{
-		{Options{}, all},
-		{Options{AI: model}, append(append([]string{}, all...), prefixed("upstream.", of)...)},
-		{Options{Mode: Sim, AI: model, SinkVar: "SINK"}, both},
-	} {
-		want := map[string]bool{}
-		for _, k := range x.want {
-			want[k] = true
-		}
-		if diff := cmp.Diff(want, kinds(x.o)); diff != "" {
-			t.Errorf("%+v: %s", x.o, diff)
-		}
-	}
-}
-
-func prefixed(p string, list []string) (out []string) {
-	for _, s := range list {
-		out = append(out, p+s)
-	}
-	return out
 }
 
 // A limit spreads what it leaves; shards share everything out.

@@ -15,6 +15,7 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/oracle"
 	"minido.dev/minido/chaos/outside"
+	"minido.dev/minido/chaos/place"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/runtime/world"
 )
@@ -59,7 +60,7 @@ type caseRun struct {
 	unborn   []string            // objects that could not be
 	explains bool                // its points say where in the source they come from
 	points   [][]process.Point   // of each life, if explains
-	struck   []Place             // of its faults, where that is known
+	struck   []place.Place       // of its faults, where that is known
 	// rewind ends the run with stepper.ErrRewound (Options.Step); nil without a person.
 	rewind context.CancelCauseFunc
 	// reference is set for a run without faults that others are compared with.
@@ -121,7 +122,9 @@ func (s *slot) runCase(ctx context.Context, g group, dir string) (result Case, e
 	if err := os.WriteFile(filepath.Join(dir, "plan.txt"), []byte(g.plan.String()+"\n"), 0o600); err != nil {
 		return r.result, fmt.Errorf("campaign: %w", err)
 	}
-	if s.camp.Mode == Sim {
+	if s.camp.Mode == Workerd {
+		err = r.once(ctx, s.workerdWorld(r))
+	} else if s.camp.Mode == Sim {
 		if s.camp.Step != nil {
 			ctx, r.rewind = context.WithCancelCause(ctx)
 			defer r.rewind(nil)

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/killpoint"
 )
 
-// place is a table of an object's in the text of a comparison: namespace/id, the table,
+// inTable is a table of an object's in the text of a comparison: namespace/id, the table,
 // and which side has the row.
-var place = regexp.MustCompile(`(?:^at rest |; )(\S+?)(?:/[0-9a-f]{8})?(?:\.\d+)?( (?:\(key\) )?\S+)? (?:has|lacks) `)
+var inTable = regexp.MustCompile(`(?:^at rest |; )(\S+?)(?:/[0-9a-f]{8})?(?:\.\d+)?( (?:\(key\) )?\S+)? (?:has|lacks) `)
 
 // particular is what differs between two symptoms of one bug: numbers, what is quoted,
 // and values.
@@ -25,13 +26,18 @@ func (c Case) Cause() string {
 	if c.Outcome.OK() {
 		return ""
 	}
+	return strings.Join(c.Causes(), ", ")
+}
+
+// Causes are the parts of Cause.
+func (c Case) Causes() []string {
 	what := []string{string(c.Outcome)}
 	if len(c.Violations) > 0 {
 		what = nil
 	}
 	for _, v := range c.Violations {
 		symptom := v.Key()
-		if places := place.FindAllStringSubmatch(v.Text, -1); v.Checker == differential && places != nil {
+		if places := inTable.FindAllStringSubmatch(v.Text, -1); v.Checker == differential && places != nil {
 			symptom = v.Checker // what kind it is depends on the moment of the death
 			for _, p := range places {
 				what = append(what, symptom+" of "+p[1]+particular.ReplaceAllString(p[2], "#"))
@@ -45,7 +51,7 @@ func (c Case) Cause() string {
 		what = append(what, symptom)
 	}
 	slices.Sort(what)
-	return strings.Join(slices.Compact(what), ", ")
+	return slices.Compact(what)
 }
 
 // turn names the turn in which the case's last fault struck: the class of its object and
@@ -84,10 +90,13 @@ type Finding struct {
 	Count int
 	// Turns are those in which the last faults struck.
 	Turns []string
-	// Example is the one that is best to look at: that of the fewest faults, the first
-	// of these.
+	// Example is the one that is best to look at: that which was run on workerd, or that of
+	// the fewest faults, the first of these.
 	Example Case
 }
+
+// Workerd says what became of the finding on workerd; nil if it was not run there.
+func (f Finding) Workerd() *workerd.Result { return f.Example.Workerd }
 
 // Findings groups what failed by its cause, the commonest first.
 func (r Report) Findings() []Finding {
@@ -107,7 +116,7 @@ func (r Report) Findings() []Finding {
 		if turn := c.turn(); turn != "" && !slices.Contains(f.Turns, turn) {
 			f.Turns = append(f.Turns, turn)
 		}
-		if len(c.Kills) < len(f.Example.Kills) {
+		if f.Example.Workerd == nil && (len(c.Kills) < len(f.Example.Kills) || c.Workerd != nil) {
 			f.Example = c
 		}
 	}

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"time"
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/corpus"
+	"minido.dev/minido/chaos/draw"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
@@ -247,7 +249,7 @@ func (c *campaign) limit(plans []fault.Plan) []fault.Plan {
 // what the batches before it have reached: so a campaign that goes on draws what it would
 // have drawn.
 func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) {
-	source := entropy.NewSeeded(c.report.Seed)
+	source, from := entropy.NewSeeded(c.report.Seed), c.drawsFrom(clean)
 	shards := max(c.Shards, 1)
 	mine := (runs + shards - max(c.Shard, 1)) / shards
 	if c.For > 0 {
@@ -266,7 +268,7 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 				batch[i] = c.reachedBefore(number)
 				continue
 			}
-			plan := newDrawing(source.Fork("plan "+strconv.Itoa(number)), clean, c.Options).guided(c.corpus)
+			plan := draw.New(source.Fork("plan "+strconv.Itoa(number)), from).Guided(c.corpus)
 			j := job{group: group{plan: plan}, done: func(r Case) {
 				batch[i] = corpus.Entry{Plan: r.Name, Pairs: r.pairs, Points: r.Points}
 				r.number = number
@@ -291,6 +293,18 @@ func (c *campaign) swarm(ctx context.Context, clean Case, runs int) (err error) 
 	}
 	c.report.Pairs = c.corpus.Pairs()
 	return nil
+}
+
+// drawsFrom is what plans are drawn from.
+func (c *campaign) drawsFrom(clean Case) draw.From {
+	from := draw.From{Points: clean.Points, Took: time.Duration(clean.Ms * float64(time.Millisecond)), Sim: c.Mode == Sim, Limit: c.Timeout}
+	if c.AI != nil {
+		from.Asked = clean.Asked
+	}
+	if c.SinkVar != "" {
+		from.Effects = clean.Effects
+	}
+	return from
 }
 
 // reachedBefore is what an earlier run of the campaign has reached with the plan of that

@@ -75,13 +75,8 @@ func (s *slot) processWorld(ctx context.Context, r *caseRun) *processWorld {
 	r.history = history.NewRecorder(s.camp.clock, r.events)
 	r.session = drive.NewSession(r.history, s.camp.scheduler, s.camp.Timeout)
 	r.session.Pace(r.pace)
-	w.session, r.sink, r.model = r.session, s.sink, s.model
-	if s.sink != nil {
-		s.sink.Begin(r.history, r.plan.Upstream(true))
-	}
-	if s.model != nil {
-		s.model.Begin(r.history, r.plan.Upstream(false))
-	}
+	w.session = r.session
+	s.upstreams(r)
 	if !s.camp.NoStandby {
 		s.stock(r.camp.loads(len(r.lives)))
 		s.await(ctx)
@@ -357,11 +352,17 @@ func (w *processWorld) end(name string) (left remains, err error) {
 	if left.acted, err = w.readActs(); err != nil {
 		return left, err
 	}
-	left.copied = copied{name: name, dir: filepath.Join(w.dir, name), at: w.Now().Add(w.ahead)}
-	if err := evidence.Preserve(filepath.Join(w.state, "v3"), filepath.Join(left.dir, "v3")); err != nil {
-		return left, fmt.Errorf("campaign: %w", err)
+	left.copied, err = preserved(w.state, w.dir, name, w.Now().Add(w.ahead))
+	return left, err
+}
+
+// preserved copies a state directory whose server is dead to a folder of a case's.
+func preserved(state, dir, name string, at time.Time) (copied, error) {
+	c := copied{name: name, dir: filepath.Join(dir, name), at: at}
+	if err := evidence.Preserve(filepath.Join(state, "v3"), filepath.Join(c.dir, "v3")); err != nil {
+		return c, fmt.Errorf("campaign: %w", err)
 	}
-	return left, nil
+	return c, nil
 }
 
 // readActs reads which faults of the present life were done, beside its kill. The
@@ -420,11 +421,6 @@ func (w *processWorld) Close() (err error) {
 	if w.child != nil {
 		err = w.child.Close()
 	}
-	if w.slot.sink != nil {
-		w.slot.sink.Begin(nil, nil)
-	}
-	if w.slot.model != nil {
-		w.slot.model.Begin(nil, nil)
-	}
+	w.slot.unserve()
 	return err
 }

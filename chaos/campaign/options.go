@@ -204,7 +204,7 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--shard is %d/%d; write i/n with i from 1 to n.", o.Shard, o.Shards)
 	case o.AI != nil && o.AIURL != "":
 		return o, usage("a scripted model and --ai-url exclude each other: one is started, the other named.")
-	case o.Mode != "" && o.Mode != Process && o.Mode != Sim:
+	case o.Mode != "" && o.Mode != Process && o.Mode != Sim && o.Mode != Workerd:
 		return o, usage("--mode is %q; write process or sim.", o.Mode)
 	case o.Mode == Sim && o.AIURL != "":
 		return o, usage("a simulation reaches no network: --ai-url cannot be used with --mode sim; use --mock-ai.")
@@ -240,7 +240,7 @@ func (o Options) complete() (Options, error) {
 	if o.Progress == nil {
 		o.Progress = func(Event) {}
 	}
-	if len(o.Server) == 0 && (o.Mode != Sim || o.Sigkill) { // other simulations start no process
+	if len(o.Server) == 0 && (o.Mode == Process || o.Mode == "" || o.Sigkill) { // other simulations start no process
 		self, err := program(os.Executable, os.Args[0])
 		if err != nil {
 			return o, err

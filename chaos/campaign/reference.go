@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/cut"
 	"minido.dev/minido/chaos/drive"
@@ -41,6 +42,9 @@ type reference struct {
 	state  *oracle.State // nil if there is none to compare with
 	broken map[string]bool
 	steps  int
+	why    string          // there is no state
+	ms     float64         // that it took
+	events []history.Event // of it, on workerd
 	err    error
 }
 
@@ -50,6 +54,7 @@ type terms struct {
 	start   time.Time
 	lost    []cut.Call
 	breaks  drive.Breaks  // of what sockets lost
+	sim     bool          // in a simulation, whatever world the campaign is in
 	horizon time.Duration // see Options.Horizon
 	pace    time.Duration // see Options.Pace
 	// ranks, of requests that clients send at once, have each wait for so many others;
@@ -208,7 +213,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 	var allowed []oracle.State
 	fine := map[string]bool{} // answered badly without a fault, too
 	kind, differences := "", []oracle.Difference(nil)
-	for i := range seeds {
+	for i := range r.camp.orders() {
 		for _, outcome := range cut.Outcomes(lost, sockets) {
 			for _, p := range places {
 				f := r.referTo(ctx, i, outcome.Lost, drive.Breaks{After: breaks, Delivered: outcome.Delivered}, p)
@@ -264,7 +269,7 @@ func (r *caseRun) compare(ctx context.Context, e check.Evidence, known bool) (fo
 			kind, differences = oracle.Judge(*awake, allowed, *mask, len(lost) > 0)
 		}
 	}
-	if kind == oracle.Told {
+	if kind == oracle.Told && r.camp.Mode != Workerd { // of a finding that is confirmed, that is known
 		if lasts, err := r.lasts(ctx, differences); !lasts || err != nil {
 			kind, differences = "", nil
 			if err != nil {
@@ -350,6 +355,23 @@ const otherIDs = 24 << 20
 // time; the last on a slow machine.
 const seeds = 3
 
+// orders is in how many orders of events the runs happen that have lost what a run has: on
+// workerd each takes seconds, and what it is asked is known to differ in a simulation.
+func (c *campaign) orders() int {
+	if c.Mode == Workerd {
+		return 1
+	}
+	return seeds
+}
+
+// orWhy is the error of a run without a state: on workerd, that there is none is one.
+func (c *campaign) orWhy(f *reference) error {
+	if f.err == nil && c.Mode == Workerd {
+		return &chaos.UsageError{Text: "without any fault, " + f.why}
+	}
+	return f.err
+}
+
 // referTo is the run without faults in the ith order of events in which these answers
 // were lost, and the versions followed each other so.
 func (r *caseRun) referTo(ctx context.Context, i int, lost []cut.Call, breaks drive.Breaks, deploys fault.Plan) *reference {
@@ -405,7 +427,20 @@ func (s *slot) refer(ctx context.Context, f *reference) (err error) {
 		r.plan = fault.Plan{{Point: f.birth}}
 		r.lives = r.plan.Lives()
 	}
-	return r.simulateOnce(ctx, f.seed)
+	if f.inWorkerd(s.camp) {
+		err = r.once(ctx, s.workerdWorld(r))
+		f.events = r.history.Events()
+	} else {
+		err = r.simulateOnce(ctx, f.seed)
+	}
+	f.why, f.ms = r.result.Text, r.result.Ms
+	return err
+}
+
+// inWorkerd reports whether the run is one on workerd. Where an object is constructed and
+// nothing more happens, only a simulation can be ended.
+func (f *reference) inWorkerd(c *campaign) bool {
+	return c.Mode == Workerd && !f.sim && f.birth == ""
 }
 
 // maskOf names a mask: the pace of the clients, and whether a version may do what another
@@ -430,7 +465,7 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	for i := range seeds {
 		f := r.referTo(ctx, i, nil, drive.Breaks{}, deploys(c.newest()))
 		if f.err != nil || f.state == nil {
-			return nil, f.err
+			return nil, c.orWhy(f)
 		}
 		states = append(states, *f.state)
 	}
@@ -452,6 +487,9 @@ func (r *caseRun) learn(ctx context.Context) (*oracle.Mask, error) {
 	c.mu.Unlock()
 	var births []oracle.State
 	first := r.referTo(ctx, 0, nil, drive.Breaks{}, nil)
+	if c.Mode == Workerd {
+		first = r.refer(ctx, terms{seed: c.Seed, start: world.Epoch, horizon: c.Horizon, pace: r.pace, sim: true})
+	}
 	for _, label := range first.points {
 		if !strings.HasPrefix(label, "commit:after(") || !strings.HasSuffix(label, ")/start#1") {
 			continue

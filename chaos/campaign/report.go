@@ -9,7 +9,9 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/place"
 	"minido.dev/minido/chaos/sim"
+	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/world"
 )
@@ -95,7 +97,7 @@ type Case struct {
 	Refused bool   `json:"refused,omitempty"`
 	Kills   []Kill `json:"kills"`
 	// Places are where in the source its faults struck, of a case that failed.
-	Places []Place `json:"places,omitempty"`
+	Places []place.Place `json:"places,omitempty"`
 	// Checkers are those that had something to judge.
 	Checkers []string `json:"checkers,omitempty"`
 	// Ms is how long it took, Tries how often the plan was run.
@@ -108,6 +110,8 @@ type Case struct {
 	// Confirm is the command that runs a simulated case that failed with real
 	// processes; "" elsewhere.
 	Confirm string `json:"confirm,omitempty"`
+	// Workerd says what became of it on workerd, if it was run there (Confirm).
+	Workerd *workerd.Result `json:"workerd,omitempty"`
 	// Seed is that of the order of events, in a simulation.
 	Seed uint64 `json:"seed,omitempty"`
 	// Digest is a hash over all that was observable of a simulated case.

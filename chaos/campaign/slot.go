@@ -160,11 +160,37 @@ func (c *campaign) childFlags(s *slot, v version) []string {
 	case c.AIURL != "":
 		flags = append(flags, "--ai-url", c.AIURL)
 	}
-	for _, v := range c.Vars {
+	for _, v := range append(slices.Clone(c.Vars), s.sinkVars()...) {
 		flags = append(flags, "--var", v)
 	}
-	if s.sink != nil {
-		flags = append(flags, "--var", c.SinkVar+":"+s.sink.URL)
-	}
 	return flags
+}
+
+// sinkVars are the variables that name the effect sink.
+func (s *slot) sinkVars() []string {
+	if s.sink == nil {
+		return nil
+	}
+	return []string{s.camp.SinkVar + ":" + s.sink.URL}
+}
+
+// upstreams has what outlives the servers serve r.
+func (s *slot) upstreams(r *caseRun) {
+	r.sink, r.model = s.sink, s.model
+	if s.sink != nil {
+		s.sink.Begin(r.history, r.plan.Upstream(true))
+	}
+	if s.model != nil {
+		s.model.Begin(r.history, r.plan.Upstream(false))
+	}
+}
+
+// unserve ends that.
+func (s *slot) unserve() {
+	if s.sink != nil {
+		s.sink.Begin(nil, nil)
+	}
+	if s.model != nil {
+		s.model.Begin(nil, nil)
+	}
 }

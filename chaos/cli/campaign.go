@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/confirm"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/report"
@@ -20,6 +22,7 @@ import (
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/clock"
 )
 
@@ -74,6 +77,10 @@ type Common struct {
 	Mode      string `enum:"process,sim" default:"process" help:"process: real processes, SIGKILL, real time. sim: a simulation with virtual time, thousands of runs a minute; what it finds, process confirms."`
 	Seed      uint64 `default:"1" help:"Draws the plans of random; in a simulation, chooses the order of events."`
 	SelfCheck bool   `help:"Run each case of a simulation twice and compare: a difference is a bug in minido."`
+
+	Confirm      string        `placeholder:"workerd|PATH" help:"Run each finding on the real workerd, too: that of the wrangler that the project has installed, or of the one at PATH. The report says whether it is there."`
+	ConfirmTries int           `default:"10" placeholder:"N" help:"How often a finding is run on workerd at most."`
+	ConfirmFor   time.Duration `default:"5m" placeholder:"TIME" help:"Begin no run of a finding on workerd after this time."`
 
 	Jobs      int      `placeholder:"N" help:"How many runs at a time. Default: twice the number of processors; in a simulation that number."`
 	Shard     string   `placeholder:"I/N" help:"Run only the Ith of N parts. minido chaos merge merges the reports."`
@@ -256,6 +263,23 @@ func (c *Common) useScenario(o *campaign.Options) error {
 	return nil
 }
 
+// confirming finds the wrangler for findings, before any is looked for.
+func (c *Common) confirming(o campaign.Options) (out confirm.Options, err error) {
+	if c.Confirm == "" {
+		return out, nil
+	}
+	if c.ConfirmTries < 1 || c.ConfirmFor < 0 {
+		return out, &chaos.UsageError{Text: "--confirm-tries must be 1 or more, and --confirm-for not be negative."}
+	}
+	config, err := chaos.FindConfig(o.Project, o.Env, o.Vars)
+	if err != nil {
+		return out, err
+	}
+	out = confirm.Options{Tries: c.ConfirmTries, For: c.ConfirmFor, Clock: clock.Real{}}
+	out.Tool, err = workerd.Find(filepath.Dir(config), c.Confirm)
+	return out, err
+}
+
 // run runs a campaign with its reporters, until its end or a signal.
 func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Options) (campaign.Report, error)) error {
 	ctx, signalled, stop := untilSignal()
@@ -263,6 +287,10 @@ func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Op
 	o, err := c.options()
 	if err != nil {
 		return &ExitError{Code: chaos.Usage, Text: "minido: " + err.Error()}
+	}
+	confirming, err := c.confirming(o)
+	if err != nil {
+		return &ExitError{Code: chaos.CodeOf(err), Text: "minido: " + err.Error()}
 	}
 	reporters, err := report.Open(c.Reporter, out, Color(out), isTerminal(out))
 	if err != nil {
@@ -273,6 +301,13 @@ func (c *Common) run(out io.Writer, campaignOf func(context.Context, campaign.Op
 		debug.SetGCPercent(sim.Garbage)
 	}
 	r, err := campaignOf(ctx, o)
+	if c.Confirm != "" && err == nil && ctx.Err() == nil {
+		confirming.Campaign = o
+		err = confirm.Findings(ctx, confirming, &r)
+		if err != nil && ctx.Err() == nil {
+			r.Code = chaos.Broken
+		}
+	}
 	if n := signalled(); n != 0 {
 		r.Code, err = chaos.Signal+n, fmt.Errorf("stopped by a signal")
 	}

@@ -12,6 +12,18 @@ const (
 	Jump Verb = "jump"
 )
 
+// HoldsUp is how long a fault holds up what comes to rest without it; 0 for one that does not.
+func (f Fault) HoldsUp() time.Duration {
+	if f.Verb != Slow && f.Verb != Delay {
+		return 0
+	}
+	d, err := time.ParseDuration(f.Arg)
+	if err != nil {
+		return 0 // Kind.Takes checks it
+	}
+	return d
+}
+
 var slow = Kind{
 	Verb:  Slow,
 	Forms: []string{"slow(200ms)"},

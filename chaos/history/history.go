@@ -5,9 +5,12 @@
 package history
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -184,4 +187,32 @@ func (r *Recorder) Err() error {
 		return fmt.Errorf("history: write: %w", r.err)
 	}
 	return nil
+}
+
+// ReadFile reads the events that a Recorder has written to a file. A line that was cut is
+// left out.
+//
+// # Errors
+//
+// fs.ErrNotExist, wrapped; those of reading.
+func ReadFile(path string) (events []Event, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("history: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	in := bufio.NewReader(f)
+	for {
+		line, readErr := in.ReadBytes('\n')
+		var e Event
+		if len(line) > 0 && json.Unmarshal(line, &e) == nil {
+			events = append(events, e)
+		}
+		if errors.Is(readErr, io.EOF) {
+			return events, nil
+		}
+		if readErr != nil {
+			return nil, fmt.Errorf("history: %w", readErr)
+		}
+	}
 }

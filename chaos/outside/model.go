@@ -85,6 +85,9 @@ func (m *Model) observe(r upstream.Request) {
 	h.Add(history.Event{Kind: history.Fetch, Who: "model", Op: r.Generation, Text: r.Path, Data: data})
 }
 
+// URL is where it answers; "" for a network that is none.
+func (m *Model) URL() string { return m.server.URL() }
+
 // Flags are what a child needs to know of the provider. A variable of the
 // project's own flags comes after these, and wins.
 func (m *Model) Flags() []string {

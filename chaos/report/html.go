@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	_ "embed" // the page
 	"encoding/json"
 	"errors"
@@ -9,7 +8,6 @@ import (
 	"html/template"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -118,35 +116,11 @@ type tick struct {
 
 // readTimeline lays out a history.
 func readTimeline(path string) (*timeline, error) {
-	events, err := readHistory(path)
+	events, err := history.ReadFile(path)
 	if err != nil || len(events) == 0 {
 		return nil, err
 	}
 	return layOut(events), nil
-}
-
-// readHistory reads the events of a case. A line that was cut is left out.
-func readHistory(path string) (events []history.Event, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	in := bufio.NewReader(f)
-	for {
-		line, readErr := in.ReadBytes('\n')
-		var e history.Event
-		if len(line) > 0 && json.Unmarshal(line, &e) == nil {
-			events = append(events, e)
-		}
-		if errors.Is(readErr, io.EOF) {
-			break
-		}
-		if readErr != nil {
-			return nil, readErr
-		}
-	}
-	return events, nil
 }
 
 // layOut places events in lanes: clients, objects, alarms, the model, effects, in

@@ -56,7 +56,7 @@ func Timeline(dir string) ([]Moment, error) {
 	if dir == "" {
 		return nil, nil
 	}
-	events, err := readHistory(filepath.Join(dir, "history.ndjson"))
+	events, err := history.ReadFile(filepath.Join(dir, "history.ndjson"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -75,7 +75,7 @@ func terminalTimeline(c campaign.Case) []string {
 	if c.Dir == "" || len(c.Kills) == 0 {
 		return nil
 	}
-	events, err := readHistory(filepath.Join(c.Dir, "history.ndjson"))
+	events, err := history.ReadFile(filepath.Join(c.Dir, "history.ndjson"))
 	if err != nil {
 		return []string{fmt.Sprintf("no timeline: %v", err)}
 	}

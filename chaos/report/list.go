@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/place"
 )
 
 const (
@@ -120,7 +121,7 @@ func (l *list) tell(c campaign.Case) {
 }
 
 // placeText is a place with its lines of source.
-func placeText(p campaign.Place) string {
+func placeText(p place.Place) string {
 	return strings.TrimRight("the source: "+p.String()+"\n"+p.Frame, "\n")
 }
 
@@ -226,6 +227,9 @@ func grouped(r campaign.Report) (out []string) {
 		line := fmt.Sprintf("  %4d × %s", f.Count, f)
 		if len(f.Cases) > 0 {
 			line += ", for example\n         " + f.Example.Replay
+		}
+		if w := f.Workerd(); w != nil {
+			line += "\n         " + indented(w.String())
 		}
 		out = append(out, line)
 	}

@@ -92,6 +92,9 @@ func story(c campaign.Case) string {
 	if c.Text != "" {
 		fmt.Fprintln(&b, c.Text)
 	}
+	if c.Workerd != nil {
+		fmt.Fprintln(&b, *c.Workerd)
+	}
 	fmt.Fprintln(&b, c.Replay)
 	return b.String()
 }

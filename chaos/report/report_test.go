@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/xml"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"minido.dev/minido/chaos/campaign"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/workerd"
 	"minido.dev/minido/internal/clock"
 )
 
@@ -112,6 +114,29 @@ func TestHTML(t *testing.T) {
 	for _, bad := range []string{"start<b>", "http://", "https://", "<script"} {
 		if strings.Contains(out.String(), bad) {
 			t.Errorf("%q is in the page", bad)
+		}
+	}
+}
+
+// Each report says what became of a finding on workerd, also where another of its cases was
+// run there.
+func TestWorkerd(t *testing.T) {
+	r := example(t)
+	second := r.Cases[1]
+	second.Name, second.Workerd = "kill@3", &workerd.Result{By: "workerd 1", Reproduced: true, Try: 2, Tries: 10, Run: 2, How: "at <once>"}
+	r.Cases = append(r.Cases, second)
+	for name, write := range map[string]func(io.Writer, campaign.Report) error{"html": WriteHTML, "markdown": WriteMarkdown, "junit": WriteJUnit, "github": WriteGitHub, "json": WriteJSON,
+		"list": func(w io.Writer, r campaign.Report) error { return (&list{out: w}).end(r) }} {
+		var out bytes.Buffer
+		if err := write(&out, r); err != nil {
+			t.Fatal(err)
+		}
+		want := "also on workerd 1 (try 2 of 10, killed at "
+		if name == "json" {
+			want = `"by": "workerd 1",` + "\n        " + `"reproduced": true`
+		}
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %q is missing in\n%s", name, want, out.String())
 		}
 	}
 }
