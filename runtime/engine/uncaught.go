@@ -13,6 +13,9 @@ type Hooks struct {
 	UnhandledRejection func(promise *goja.Object, reason goja.Value) bool
 	RejectionHandled   func(promise *goja.Object, reason goja.Value)
 	UncaughtError      func(v goja.Value) bool
+	// Promptly has rejections judged by the next promise job, as workerd does before
+	// unhandled_rejection_after_microtask_checkpoint.
+	Promptly bool
 }
 
 // Uncaught is what no code has caught: exceptions, and promises that were rejected
@@ -21,9 +24,17 @@ type Hooks struct {
 type Uncaught struct {
 	engine   *Engine
 	hooks    Hooks
-	fresh    []*goja.Promise
-	frames   map[*goja.Promise]*Frame
+	fresh    []*rejection // in the order of workerd's hash table, which fills a gap with the last
+	queued   bool         // a promise job will judge them
+	index    map[*goja.Promise]*rejection
 	reported map[*goja.Promise]struct{} // bounded by maxReported
+}
+
+// rejection is one that is yet to be judged.
+type rejection struct {
+	promise *goja.Promise
+	frame   *Frame
+	at      int // its place among the fresh
 }
 
 // maxReported bounds the memory for promises that may yet be handled late.
@@ -33,15 +44,21 @@ const maxReported = 1000
 func (u *Uncaught) SetHooks(h Hooks) { u.hooks = h }
 
 func (u *Uncaught) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
-	if u.frames == nil {
-		u.frames, u.reported = map[*goja.Promise]*Frame{}, map[*goja.Promise]struct{}{}
+	if u.index == nil {
+		u.index, u.reported = map[*goja.Promise]*rejection{}, map[*goja.Promise]struct{}{}
 	}
 	if op == goja.PromiseRejectionReject {
-		u.fresh = append(u.fresh, p)
-		u.frames[p] = u.engine.Frame()
+		r := &rejection{p, u.engine.Frame(), len(u.fresh)}
+		u.fresh, u.index[p] = append(u.fresh, r), r
+		if u.hooks.Promptly && !u.queued {
+			u.queued = true
+			u.engine.Promises.Microtask(u.judge)
+		}
 		return
 	}
-	delete(u.frames, p)
+	if r, fresh := u.index[p]; fresh {
+		u.forget(r)
+	}
 	if _, late := u.reported[p]; late {
 		delete(u.reported, p)
 		if u.hooks.RejectionHandled != nil {
@@ -50,18 +67,25 @@ func (u *Uncaught) track(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	}
 }
 
+// forget takes one of the fresh out.
+func (u *Uncaught) forget(r *rejection) {
+	delete(u.index, r.promise)
+	last := len(u.fresh) - 1
+	moved := u.fresh[last]
+	u.fresh[r.at], moved.at = moved, r.at
+	u.fresh[last] = nil
+	u.fresh = u.fresh[:last]
+}
+
 func (u *Uncaught) pending() bool { return len(u.fresh) > 0 }
 
-// judge runs as JavaScript at the end of a turn.
+// judge runs as JavaScript: at the end of a turn, or in a promise job.
 func (u *Uncaught) judge() {
-	fresh := u.fresh
-	u.fresh = nil
-	for _, p := range fresh {
-		frame, still := u.frames[p]
-		if !still {
-			continue
-		}
-		delete(u.frames, p)
+	u.queued = false
+	for len(u.fresh) > 0 {
+		r := u.fresh[0]
+		p, frame := r.promise, r.frame
+		u.forget(r)
 		if frame.Context != nil && frame.Context.dead != nil {
 			continue // what an ended context leaves behind concerns nobody
 		}

@@ -278,6 +278,14 @@ func (m *Modules) errorsObject() *goja.Object {
 				m.Integer(c.Argument(0), arg(c, 1), low, high)
 				return goja.Undefined()
 			}},
+			engine.Func{Name: "number", Length: 3, Fn: func(c goja.FunctionCall) goja.Value {
+				if v := c.Argument(0); !IsNumber(v) {
+					m.ThrowArgType(arg(c, 1), "of type number", v)
+				} else if low := c.Argument(2).ToFloat(); !(v.ToFloat() >= low) {
+					m.ThrowRange(arg(c, 1), ">= "+Number(low), v)
+				}
+				return goja.Undefined()
+			}},
 			engine.Func{Name: "uint32", Length: 2, Fn: func(c goja.FunctionCall) goja.Value {
 				f := m.Integer(c.Argument(0), arg(c, 1), math.Inf(-1), math.Inf(1))
 				if f < 0 || f > math.MaxUint32 {

@@ -226,8 +226,13 @@ func (p *Classes) newTextDecoder(call goja.ConstructorCall) *TextDecoder {
 	if err != nil {
 		p.Engine.Throw("RangeError", "\"%s\" is %s.", label, err)
 	}
-	if m, utf16 := d.machine.(*utf16Machine); utf16 && !m.big {
-		m.lone = !p.Enabled(compat.TextDecoderReplaceSurrogates)
+	switch m := d.machine.(type) {
+	case *utf16Machine:
+		m.lone = !m.big && !p.Enabled(compat.TextDecoderReplaceSurrogates)
+	case *multibyteMachine:
+		if !p.Enabled(compat.TextDecoderCjkDecoder) {
+			m.icu = icu[d.Name]
+		}
 	}
 	d.fatal, d.ignoreBOM = webidl.Get(options, "fatal").ToBoolean(), webidl.Get(options, "ignoreBOM").ToBoolean()
 	return d

@@ -21,6 +21,7 @@ type multibyteMachine struct {
 	next    func(m *multibyteMachine, data []byte) sequence
 	pending []byte
 	buffer  [8]byte
+	icu     icuRules // nil in a machine of the standard
 
 	// ISO-2022-JP alone: the final byte of the last escape, and whether
 	// nothing came since.
@@ -75,6 +76,9 @@ func (m *multibyteMachine) decode(chunk []byte, flush bool) (Text, bool) {
 	units, ok := make([]uint16, 0, len(chunk)+1), true
 	for len(chunk) > 0 {
 		s := m.next(m, chunk)
+		if m.icu != nil {
+			s = m.icu(chunk, s)
+		}
 		if s.size == 0 {
 			if !flush {
 				break

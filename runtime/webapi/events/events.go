@@ -67,6 +67,7 @@ func (p *Events) installGlobalTarget() {
 			p.fireRejection("rejectionhandled", promise, reason)
 		},
 		UncaughtError: p.fireError,
+		Promptly:      !p.Enabled(compat.UnhandledRejectionAfterMicrotaskCheckpoint),
 	})
 }
 

@@ -206,7 +206,7 @@ func (p *bodies) setObjectBody(b *body, v *goja.Object) (contentType string) {
 		b.kind, b.buffer = bodyBuffer, data
 		return typ
 	}
-	if p.Enabled(compat.FetchIterableTypeSupport) && p.IsIterable(v) && !p.saysItself(v) {
+	if p.Enabled(compat.FetchIterableTypeSupport) && p.IsIterable(v) && !(p.Enabled(compat.FetchIterableTypeSupportOverrideAdjustment) && p.saysItself(v)) {
 		b.kind, b.stream = bodyStream, p.streams.FromIterable(v)
 		return ""
 	}

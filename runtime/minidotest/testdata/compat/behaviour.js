@@ -3,6 +3,12 @@
 import { env as imported, exports as importedExports, WorkerEntrypoint } from "cloudflare:workers";
 
 const attempt = async (fn) => { try { return (await fn()) ?? null; } catch (e) { return `${e.name}: ${e.message}`; } };
+const rejections = [];
+addEventListener("unhandledrejection", (e) => { rejections.push(`unhandled ${e.reason}`); e.preventDefault(); });
+addEventListener("rejectionhandled", () => rejections.push("handled"));
+// unheard says which events come of the rejections that fn makes, among what it says itself.
+const unheard = async (fn) => { rejections.length = 0; fn((x) => rejections.push(x)); await scheduler.wait(1); return rejections.join(); };
+const pass = (n) => { let p = Promise.resolve(); while (n-- > 0) p = p.then(() => {}); return p; };
 const decode = (label, bytes, options) => new TextDecoder(label, options).decode(new Uint8Array(bytes));
 const answers = {
   importScripts: () => typeof importScripts,
@@ -40,6 +46,25 @@ const answers = {
   bomRequest: () => new Request("http://x", { method: "POST", body: new Uint8Array([0xef, 0xbb, 0xbf, 0x61]) }).text().then((t) => t.length),
   bomBlob: () => new Blob([new Uint8Array([0xef, 0xbb, 0xbf, 0x61])]).text().then((t) => t.length),
   iterators: () => Promise.all([() => new Response(new Set(["a"])), () => new Response({ [Symbol.iterator]: () => [1][Symbol.iterator]() }), () => new Request("http://x", { method: "POST", body: ["x"] }), () => new Response(new String("s")), () => new Response(new Map([[1, 2]]))].map((fn) => attempt(() => fn().text()))),
+  ownTexts: () => Promise.all([
+    class { *[Symbol.iterator]() { yield "i"; } toString() { return "own"; } }, class { *[Symbol.iterator]() { yield "i"; } [Symbol.toPrimitive]() { return "own"; } },
+    class { async *[Symbol.asyncIterator]() { yield "ai"; } toString() { return "own"; } }, class extends Array { constructor() { super(); this.push("e"); } toString() { return "own"; } },
+  ].map((C) => attempt(() => new Response(new C()).text()))),
+  unheardPlain: () => unheard(() => { Promise.reject(1); }),
+  unheardAtOnce: () => unheard(() => { Promise.reject(1).catch(() => {}); }),
+  unheardTick: () => unheard((say) => { const p = Promise.reject(1); queueMicrotask(() => p.catch(() => say("caught"))); }),
+  unheardTicks: () => unheard((say) => { const p = Promise.reject(1); pass(9).then(() => p.catch(() => say("caught"))); }),
+  unheardTimer: () => unheard((say) => { const p = Promise.reject(1); setTimeout(() => p.catch(() => say("caught")), 0); }),
+  unheardLoop: () => unheard(async (say) => { for (const p of [Promise.reject(1), Promise.reject(2)]) await p.catch(say); }),
+  unheardJobs: () => unheard((say) => { Promise.reject(1); pass(0).then(() => say("a")).then(() => say("b")).then(() => say("c")); queueMicrotask(() => { Promise.reject(2); say("m"); }); }),
+  unheardOrder: () => unheard(() => { const all = [..."abcdef"].map((x) => Promise.reject(x)); all[2].catch(() => {}); }),
+  unheardNested: () => unheard(() => { Promise.reject(1); pass(0).then(() => { Promise.reject(2); }).then(() => { Promise.reject(3); }); }),
+  cjkErrors: () => [
+    ["big5", [0x81, 0xa4, 0xa4, 0x87, 0x90, 0x88, 0xad]], ["big5", [0x87, 0x80, 0x41]], ["euc-jp", [0x8e, 0x8f, 0xa2, 0xfe, 0x41]], ["euc-jp", [0x8f, 0xb0, 0x80, 0xb0, 0xa1]], ["euc-jp", [0x8e, 0xe0, 0xa1]],
+    ["gbk", [0x80, 0xa6, 0xd9, 0xfe, 0x90]], ["gb18030", [0x82, 0x35, 0x90, 0x37, 0xfe, 0x59]], ["shift_jis", [0xf9, 0x40, 0xf9, 0x81, 0x87, 0x5e, 0x87, 0x40]], ["euc-kr", [0x80, 0xc9, 0xa1, 0xff]], ["iso-2022-jp", [0x1b, 0x24, 0x42, 0x42, 0x35, 0x1b, 0x28, 0x42, 0x61]],
+  ].map(([l, b]) => [...decode(l, b)].map((c) => c.codePointAt(0).toString(16)).join()),
+  cjkFatal: () => attempt(() => decode("gbk", [0x80], { fatal: true })),
+  cjkChunks: () => { const d = new TextDecoder("big5"), show = (t) => [...t].map((c) => c.codePointAt(0).toString(16)).join(); return [show(d.decode(new Uint8Array([0x87]), { stream: true })), show(d.decode(new Uint8Array([0x90, 0xa4]), { stream: true })), show(d.decode(new Uint8Array([0xa4])))]; },
   cjk: () => ["big5", "euc-jp", "gb18030", "shift_jis", "euc-kr", "gbk"].map((l) => [...decode(l, [0x81, 0x40, 0xa4, 0xa4, 0xff, 0x61])].map((c) => c.codePointAt(0).toString(16)).join()),
   pattern: () => attempt(() => { const p = new URLPattern({ pathname: "/a/:b?" }); return [p.hasRegExpGroups, p.pathname, JSON.stringify(p.exec("http://x/a/c")?.pathname)]; }),
   fetcherGet: (env, ctx) => [typeof new Request("http://x").fetcher],

@@ -58,7 +58,7 @@ function (native, p) {
       const port = portOf(options.port), { host = "localhost", localAddress, localPort, lookup, family = 0 } = options;
       if (localAddress !== undefined && !net().isIP(localAddress)) throw errors.make("TypeError", "ERR_INVALID_IP_ADDRESS", `Invalid IP address: ${localAddress}`);
       if (localPort !== undefined && typeof localPort !== "number") throw errors.argType("options.localPort", "of type number", localPort);
-      if (lookup !== undefined) errors.func(lookup, "options.lookup");
+      if (lookup !== undefined && lookup !== null) errors.func(lookup, "options.lookup");
       if (this.destroyed) {
         this._handle = null;
         Duplex._init(this, this._options); // it begins anew

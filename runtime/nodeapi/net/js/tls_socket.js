@@ -16,20 +16,30 @@ function (native, p) {
   }
   const createSecureContext = () => new SecureContext();
 
-  const check = (options) => {
-    if (options.checkServerIdentity !== undefined) errors.func(options.checkServerIdentity, "options.checkServerIdentity");
-    if (options.secureContext !== undefined && !(options.secureContext instanceof SecureContext)) {
-      throw errors.make("TypeError", "ERR_TLS_INVALID_CONTEXT", "context must be a SecureContext");
-    }
-    if (options.rejectUnauthorized === false) throw later("rejectUnauthorized");
-    for (const name of ["ALPNProtocols", "enableTrace", "pskCallback"]) if (options[name]) throw later(name);
+  const missing = (options, name) => { if (options[name] !== undefined) throw later(name); };
+  const refused = (options, name) => { if (options[name]) throw later(name); };
+  const verified = (options) => { if (options.rejectUnauthorized === false) throw later("rejectUnauthorized"); };
+  // A certificate is not shown to JavaScript. workerd says so from
+  // throw_on_not_implemented_tls_options on, and passed over it before.
+  const identity = (options) => {
+    if (options.checkServerIdentity === undefined) return;
+    errors.func(options.checkServerIdentity, "options.checkServerIdentity");
+    if (native.compat("throw_on_not_implemented_tls_options")) throw later("checkServerIdentity");
   };
 
   function TLSSocket(socket, options) {
     if (!(this instanceof TLSSocket)) return new TLSSocket(socket, options);
     const o = { ...options };
-    check(o);
-    for (const name of ["isServer", "requestCert", "server", "requestOCSP", "SNICallback"]) if (o[name]) throw later(name);
+    for (const name of ["enableTrace", "isServer", "server", "requestCert"]) refused(o, name);
+    verified(o);
+    missing(o, "ALPNProtocols");
+    missing(o, "SNICallback");
+    refused(o, "requestOCSP");
+    if (o.secureContext !== undefined && !(o.secureContext instanceof SecureContext)) {
+      throw errors.make("TypeError", "ERR_TLS_INVALID_CONTEXT", "context must be a SecureContext");
+    }
+    missing(o, "pskCallback");
+    identity(o);
     if (socket !== undefined && socket !== null && !(socket instanceof Duplex)) throw errors.argType("duplex", "an stream.Duplex", socket);
     if (socket && !(socket instanceof Socket)) {
       throw errors.make("Error", "ERR_OPTION_NOT_IMPLEMENTED", "TLS runs over a net.Socket alone: give tls.connect() one, or host and port");
@@ -102,9 +112,13 @@ function (native, p) {
   const connect = (...args) => {
     let [options, callback] = net()._normalizeArgs(args);
     for (const extra of args.slice(1, 3)) if (extra !== null && typeof extra === "object") options = { ...options, ...extra };
-    check(options);
-    if (options.minDHSize !== undefined) throw later("minDHSize");
-    const { isServer, requestCert, server, requestOCSP, SNICallback, ...rest } = options; // they are a server's
+    if (options.minDHSize !== undefined) errors.number(options.minDHSize, "options.minDHSize", 1);
+    missing(options, "minDHSize");
+    verified(options);
+    missing(options, "pskCallback");
+    identity(options);
+    const { isServer, requestCert, server, requestOCSP, SNICallback, checkServerIdentity, ...rest } = options; // they are a server's, or checked
+    if (rest.rejectUnauthorized !== undefined) rest.rejectUnauthorized = !!rest.rejectUnauthorized;
     if (options.path !== undefined && options.path !== null) throw errors.argValue("path", options.path, "is not supported");
     const socket = new TLSSocket(options.socket, rest);
     if (callback) socket.once("secureConnect", callback);
