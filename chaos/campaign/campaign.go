@@ -47,11 +47,10 @@ type campaign struct {
 	clock     clock.Clock
 	scheduler *sched.Threads
 	checkers  []check.Checker
-	bundles   *server.Bundles // of simulations
-	until     time.Time       // no case begins after it; zero for no such limit
-	asked     time.Duration   // Options.Horizon, as it was given
-	journal   *journal        // nil for none
-	corpus    *corpus.Corpus  // of Random
+	until     time.Time      // no case begins after it; zero for no such limit
+	asked     time.Duration  // Options.Horizon, as it was given
+	journal   *journal       // nil for none
+	corpus    *corpus.Corpus // of Random
 	slots     []*slot
 	nursery   *process.Nursery
 	depth     int // after so many deaths no states are taken
@@ -82,10 +81,13 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if err != nil {
 		return Report{Verb: verb, Code: chaos.CodeOf(err)}, err
 	}
-	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), bundles: &server.Bundles{}, nursery: process.NewNursery(clock.Real{}, runtime.GOMAXPROCS(0))}
+	c := &campaign{Options: o, clock: clock.Real{}, checkers: check.All(), nursery: process.NewNursery(clock.Real{}, runtime.GOMAXPROCS(0))}
 	c.report = Report{Verb: verb, Project: o.Project, Cases: []Case{}}
 	if o.Shards > 0 {
 		c.report.Shard = fmt.Sprintf("%d/%d", o.Shard, o.Shards)
+	}
+	if c.bundles == nil {
+		c.bundles = &server.Bundles{}
 	}
 	began := c.clock.Now()
 	if o.For > 0 {

@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/runtime/server"
 )
 
 func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
@@ -74,11 +75,12 @@ var errFailedClean = errors.New("the run without a fault already violates an inv
 // *chaos.UsageError; ctx's cause; what made the harness itself fail. The report
 // is complete as far as the campaign came.
 func Enumerate(ctx context.Context, o Options, depth int) (Report, error) {
+	o.bundles = &server.Bundles{}
 	first, paceable, err := enumerate(ctx, o, depth)
 	if err != nil || first.Code != 0 || !paceable || o.Mode != Sim || o.OnePace || o.Max > 0 || depth != 1 {
 		return first, err
 	}
-	o.Pace, o.Dir, o.Resume, o.goesOn = Patience, first.Dir, false, true
+	o.Pace, o.Dir, o.Resume, o.goesOn, o.digest = Patience, first.Dir, false, true, first.digest
 	if o.For > 0 {
 		if o.For -= first.Elapsed(); o.For <= 0 || first.Left > 0 {
 			first.Warnings = append(first.Warnings, "the time was over before the points of clients that wait between their steps; --resume goes on with them")
@@ -109,9 +111,6 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			return err
 		}
 		c.depth = depth
-		if err := c.openJournal(); err != nil {
-			return err
-		}
 		if c.Pace > 0 {
 			c.tell(0, "recording the points of a run without faults whose clients wait %s between steps", c.Pace)
 		} else {
@@ -123,6 +122,9 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := c.openJournal(); err != nil {
 			return err
 		}
 		var plans []fault.Plan
@@ -421,15 +423,15 @@ func Random(ctx context.Context, o Options, seed uint64, runs int) (Report, erro
 		if c.corpus, err = corpus.Open(c.Corpus); err != nil {
 			return err
 		}
-		if err := c.openJournal(); err != nil {
-			return err
-		}
 		c.tell(0, "recording the points of a run without faults")
 		clean, err := c.clean(ctx)
 		if errors.Is(err, errFailedClean) {
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := c.openJournal(); err != nil {
 			return err
 		}
 		c.report.Points, c.report.Questions = len(clean.Points), clean.Questions

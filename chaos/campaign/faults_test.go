@@ -42,6 +42,7 @@ func (s logging) Check(_ drive.Driver, e check.Evidence) (found []check.Violatio
 
 func (s logging) Flag() []string { return nil }
 func (s logging) Silent() bool   { return false }
+func (logging) Digest() string   { return "" }
 
 // loggingOptions runs the script in simulation.
 func loggingOptions(t *testing.T, answers *[]string) Options {

@@ -2,6 +2,8 @@ package campaign
 
 import (
 	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/runtime/server"
 )
 
 // JournalFile, in the directory of an Enumerate or Random, has a line of JSON for each case
@@ -44,6 +47,8 @@ type identity struct {
 	Depth  int    `json:"depth,omitempty"`
 	Max    int    `json:"max,omitempty"`
 	Seed   uint64 `json:"seed,omitempty"`
+	// Digest is a hash of the project's versions and of the scenario.
+	Digest string `json:"digest,omitempty"`
 }
 
 // journal is written by one goroutine at a time. nil takes and forgets everything.
@@ -52,13 +57,37 @@ type journal struct {
 	err  error // of the first line that could not be written
 }
 
+// digestOf is identity.Digest, once a run without faults has made what servers load.
+func (c *campaign) digestOf() (string, error) {
+	bundles := c.bundles
+	if c.Mode != Sim {
+		bundles = &server.Bundles{Dir: filepath.Join(c.dir, frozenDir)}
+	}
+	h := sha256.New()
+	for _, v := range c.versions {
+		p, err := chaos.LoadProject(v.config, c.Env, nil)
+		if err != nil {
+			return "", err
+		}
+		digest, err := bundles.Digest(p, c.cache)
+		if err != nil {
+			return "", fmt.Errorf("campaign: %w", err)
+		}
+		fmt.Fprintln(h, digest)
+	}
+	if c.Script != nil {
+		fmt.Fprintln(h, c.Script.Digest())
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
+}
+
 func (c *campaign) identity() identity {
 	o := c.Options
 	if !o.OnePace {
 		o.Pace = 0 // the points of both paces are in one journal
 	}
 	o.Horizon = c.asked
-	id := identity{Verb: c.report.Verb, Replay: o.replay(fault.Plan{}), Shard: c.report.Shard, Depth: c.depth, Max: c.Max, Seed: c.report.Seed}
+	id := identity{Digest: c.digest, Verb: c.report.Verb, Replay: o.replay(fault.Plan{}), Shard: c.report.Shard, Depth: c.depth, Max: c.Max, Seed: c.report.Seed}
 	if c.report.Verb == "enumerate" {
 		id.Fault = c.Fault.Kind()
 	}
@@ -67,7 +96,13 @@ func (c *campaign) identity() identity {
 
 // openJournal begins the journal, or goes on with one that is there: then the cases in it
 // are taken into the report, and not run again.
-func (c *campaign) openJournal() error {
+func (c *campaign) openJournal() (err error) {
+	if c.digest == "" {
+		if c.digest, err = c.digestOf(); err != nil {
+			return err
+		}
+	}
+	c.report.digest = c.digest
 	path := filepath.Join(c.dir, JournalFile)
 	flags := os.O_RDWR | os.O_CREATE
 	if !c.Resume && !c.goesOn {
@@ -114,7 +149,15 @@ func (c *campaign) restore(f *os.File) (end int64, err error) {
 			return end, fmt.Errorf("at byte %d: %w", end, err)
 		}
 		if end == 0 {
-			if want := c.identity(); e.Campaign == nil || *e.Campaign != want {
+			want := c.identity()
+			if e.Campaign != nil && e.Campaign.Digest != want.Digest {
+				was := *e.Campaign
+				if was.Digest = want.Digest; was == want {
+					return 0, &chaos.UsageError{Text: fmt.Sprintf("the project or the scenario has changed since the campaign in %s began, and what it has found is of what it was then; "+
+						"leave out --resume to begin anew there, or give another --dir.", filepath.Dir(f.Name()))}
+				}
+			}
+			if e.Campaign == nil || *e.Campaign != want {
 				return 0, &chaos.UsageError{Text: fmt.Sprintf("%s holds the progress of another campaign, with other flags; give another --dir, or leave out --resume to begin anew.", f.Name())}
 			}
 		}

@@ -31,6 +31,7 @@ func (s counting) Check(drive.Driver, check.Evidence) (found []check.Violation, 
 
 func (s counting) Flag() []string { return nil }
 func (s counting) Silent() bool   { return false }
+func (counting) Digest() string   { return "" }
 
 func countingOptions(t *testing.T, text string) Options {
 	t.Helper()

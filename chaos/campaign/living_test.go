@@ -27,6 +27,7 @@ func (once) Check(drive.Driver, check.Evidence) (found []check.Violation, marks 
 }
 func (once) Flag() []string { return nil }
 func (once) Silent() bool   { return false }
+func (once) Digest() string { return "" }
 
 // livingOptions are those of a project whose object does alarm, every ten seconds and
 // for ever, once a request has come.

@@ -29,6 +29,7 @@ import (
 	"minido.dev/minido/chaos/history"
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/runtime/server"
 )
 
 // Mode is the world in which cases run.
@@ -82,8 +83,10 @@ type Options struct {
 	Corpus string
 	// Resume has Enumerate and Random go on with what an earlier run left in Dir; nothing
 	// need be there. goesOn is that for the second part of one campaign.
-	Resume bool
-	goesOn bool
+	Resume  bool
+	goesOn  bool
+	digest  string // of what goes on, once that is known; and its bundles
+	bundles *server.Bundles
 	// SelfCheck runs each case of a simulation twice and compares them. A case
 	// that fails is always run twice.
 	SelfCheck bool
@@ -172,8 +175,9 @@ type Script interface {
 	Check(drive.Driver, check.Evidence) (found []check.Violation, marks []Mark, err error)
 	// Silent reports whether its checks have run and asserted nothing, in any case.
 	Silent() bool
-	// Flag is the script as words of a command line.
+	// Flag is the script as words of a command line, Digest a hash of what it is made of.
 	Flag() []string
+	Digest() string
 }
 
 // Mark is something that must happen in at least one case of a campaign.

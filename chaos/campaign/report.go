@@ -243,6 +243,8 @@ type Report struct {
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`
+	// digest is that of its journal, "" without one.
+	digest string
 }
 
 // Elapsed is Ms as a duration.

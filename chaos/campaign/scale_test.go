@@ -155,6 +155,50 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// scripted is clients with steps, whose scenario has a digest.
+type scripted struct {
+	Script
+	digest string
+}
+
+// Digest implements Script.
+func (s scripted) Digest() string { return s.digest }
+
+// A campaign does not go on when the project, its configuration or the scenario is another one
+// than when it began: it says so, and begins anew only without Resume.
+func TestResumeNoticesChanges(t *testing.T) {
+	enumerate := func(ctx context.Context, o Options) (Report, error) { return Enumerate(ctx, o, 1) }
+	for name, change := range map[string]func(o *Options, edit func(file, from, to string)){
+		"source":        func(_ *Options, edit func(file, from, to string)) { edit("w.js", "getByName(", "getByName( ") },
+		"configuration": func(_ *Options, edit func(file, from, to string)) { edit("wrangler.json", "2026-01-01", "2026-01-02") },
+		"scenario":      func(o *Options, _ func(file, from, to string)) { o.Script = scripted{o.Script, "two"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := toldOptions(t, counts, "POST /")
+			o.NoDifferential, o.OnePace, o.Script = true, true, scripted{once{}, "one"}
+			interrupted(t, o, 5, enumerate)
+			o.Resume = true
+			change(&o, func(file, from, to string) {
+				path := filepath.Join(o.Project, file)
+				text, err := os.ReadFile(path)
+				if err != nil || !strings.Contains(string(text), from) {
+					t.Fatalf("%q, %v", text, err)
+				}
+				if err := os.WriteFile(path, []byte(strings.Replace(string(text), from, to, 1)), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if _, err := enumerate(t.Context(), o); !chaos.IsUsage(err) || !strings.Contains(err.Error(), "has changed since the campaign in "+o.Dir) {
+				t.Errorf("it went on: %v", err)
+			}
+			o.Resume = false
+			if r, err := enumerate(t.Context(), o); err != nil || r.Resumed > 0 || r.Code != 0 {
+				t.Errorf("it does not begin anew: %d taken over, code %d, %v", r.Resumed, r.Code, err)
+			}
+		})
+	}
+}
+
 // The shards of a random campaign share out the orders of events: each has one of its own.
 func TestShardsOfRandom(t *testing.T) {
 	o := toldOptions(t, counts, "POST /")

@@ -127,6 +127,9 @@ func (j *judgement) invariants() error {
 	return nil
 }
 
+// Digest is a hash of the scenario and all that it imports.
+func (s *Scenario) Digest() string { return s.digest }
+
 // Silent reports whether check() was asked and has asserted nothing in any case: it
 // called no expect(), always(), sometimes(), eventually() or reachable(), and did not throw.
 func (s *Scenario) Silent() bool { return s.checked.Load() && !s.asserted.Load() }

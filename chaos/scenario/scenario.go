@@ -5,7 +5,9 @@
 package scenario
 
 import (
+	"crypto/sha256"
 	_ "embed" // the prelude and the types
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -51,6 +53,7 @@ type Scenario struct {
 	// AI is the scripted model that it wants, nil for none.
 	AI *upstream.Model
 
+	digest    string
 	reachable []string // names of reachable(), as the source has them
 	// checked says that check() was asked, asserted that it has asserted something, in any case.
 	checked, asserted atomic.Bool
@@ -100,7 +103,8 @@ func Load(file, project, env string, c clock.Clock) (*Scenario, error) {
 	if err != nil {
 		return nil, usage("%v", err)
 	}
-	s := &Scenario{File: file, clock: c}
+	sum := sha256.Sum256([]byte(code))
+	s := &Scenario{File: file, clock: c, digest: hex.EncodeToString(sum[:16])}
 	for _, m := range reachable.FindAllStringSubmatch(code, -1) {
 		s.reachable = append(s.reachable, m[1])
 	}

@@ -1,6 +1,9 @@
 package bundle
 
 import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -68,6 +71,25 @@ func (b *Bundle) Files() map[string][]byte {
 		}
 	}
 	return files
+}
+
+// Digest is a hash of all that was bundled: the names and texts of its modules, packages
+// included, as the disk has them now.
+//
+// # Errors
+//
+// That a file can no longer be read.
+func (b *Bundle) Digest() (sum [sha256.Size]byte, err error) {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(b.byName)) {
+		text, ok := b.Source(name)
+		if !ok {
+			return sum, fmt.Errorf("bundle: %s can no longer be read", name)
+		}
+		fmt.Fprintf(h, "%q %d\n%s\n", name, len(text), text)
+	}
+	copy(sum[:], h.Sum(nil))
+	return sum, nil
 }
 
 // precompile starts compiling what loading will need, so that it overlaps with

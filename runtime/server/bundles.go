@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"minido.dev/minido/runtime/bundle"
+	"minido.dev/minido/runtime/config"
 )
 
 // Bundles keeps what bundling has made, for servers that load the same projects
@@ -129,6 +130,36 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 // bundleKey tells what is bundled from everything else, its builtins left out.
 func bundleKey(o bundle.Options) string {
 	return fmt.Sprintf("%q", []any{o.Dir, o.Entry, o.TSConfig, o.NoBundle, o.NoDefer, o.JSXFactory, o.JSXFragment, o.Alias, o.Define, o.Rules, o.Additional, o.Virtual, o.Mocks})
+}
+
+// Digest is a hash of a project as these bundles have it: what is bundled, its
+// configuration file and its variables. What is bundled already is not bundled again.
+//
+// # Errors
+//
+// Those of bundling and of reading the files.
+func (b *Bundles) Digest(p *config.Project, cacheDir string) (string, error) {
+	o := Options{CacheDir: cacheDir}
+	made := o.bundle(p)
+	made.Spawn = nil
+	bundle, err := b.get(made)
+	if err != nil {
+		return "", fmt.Errorf("server: the project's digest: %w", err)
+	}
+	sum, err := bundle.Digest()
+	if err != nil {
+		return "", fmt.Errorf("server: the project's digest: %w", err)
+	}
+	file, err := os.ReadFile(p.ConfigFile)
+	if err != nil {
+		return "", fmt.Errorf("server: the project's digest: %w", err)
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "%x %d\n%s\n", sum, len(file), file)
+	for _, v := range p.Vars {
+		fmt.Fprintf(h, "%q %+v\n", v.Name, v.Value)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16]), nil
 }
 
 func (b *Bundles) file(key string) string {

@@ -84,7 +84,10 @@ func (o *Options) bundle(p *config.Project) bundle.Options {
 		Dir: p.Dir, Entry: p.Main, TSConfig: p.TSConfig, NoBundle: p.NoBundle, NoDefer: o.NoDefer,
 		JSXFactory: p.JSXFactory, JSXFragment: p.JSXFragment, CacheDir: o.CacheDir,
 		Alias: map[string]string{}, Define: map[string]string{},
-		Builtins: isolate.HasBuiltin(p.Compat), Spawn: o.Scheduler.Go,
+		Builtins: isolate.HasBuiltin(p.Compat),
+	}
+	if o.Scheduler != nil {
+		b.Spawn = o.Scheduler.Go
 	}
 	if !o.RunsTests { // a test file may replace a module by one that has other names
 		b.Exports = cfapi.ModuleNames
