@@ -95,7 +95,7 @@ type workerdWorld struct {
 
 const (
 	// workerdStart is how long wrangler may take until it answers.
-	workerdStart = 2 * time.Minute
+	workerdStart = 5 * time.Minute
 	// usualGap is how much time there is for a death where a run without one does not say.
 	usualGap = 200 * time.Millisecond
 )
