@@ -373,6 +373,9 @@ func (r *caseRun) verdict(ctx context.Context, end copied, restless, bounded boo
 	if err := r.ask(ctx, &r.result, *r.evidence); err != nil {
 		return err
 	}
+	if err := r.teach(end.dir); err != nil {
+		return err
+	}
 	for _, v := range r.result.Violations {
 		r.history.Add(history.Event{Kind: history.Note, Who: history.ByChecker, Text: v.String()})
 	}

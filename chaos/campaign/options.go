@@ -27,6 +27,7 @@ import (
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/history"
+	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/stepper"
 	"minido.dev/minido/chaos/upstream"
 	"minido.dev/minido/runtime/server"
@@ -115,6 +116,8 @@ type Options struct {
 	// those that a replay has to name.
 	NoDifferential    bool
 	Mask, CommandMask []string
+	// Infer, unless nil, gets the states of Enumerate, to look for invariants.
+	Infer *infer.Learner
 	// Pace is how long clients wait before each step but the first. Enumerate in a
 	// simulation visits the points of clients that do not wait, and then those of clients
 	// that wait Patience, by when alarms have done their work: unless OnePace is set, or

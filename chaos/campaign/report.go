@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
+	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/place"
 	"minido.dev/minido/chaos/sim"
 	"minido.dev/minido/chaos/workerd"
@@ -240,6 +241,9 @@ type Report struct {
 	// Cases are those that are kept (MaxKept, MaxExamples), Folded counts the others.
 	Cases  []Case  `json:"cases"`
 	Folded *Folded `json:"folded,omitempty"`
+	// Inferred are the invariants that held in all states of the run without faults
+	// (Options.Infer).
+	Inferred []infer.Offer `json:"inferred,omitempty"`
 	// Ms is how long the cases took together on the clock.
 	Ms  float64 `json:"ms"`
 	Dir string  `json:"dir"`

@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/confirm"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
+	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/report"
 	"minido.dev/minido/chaos/scenario"
 	"minido.dev/minido/chaos/sim"
@@ -99,6 +100,7 @@ type Enumerate struct {
 	For       time.Duration `placeholder:"TIME" help:"Begin no run after this time; --resume goes on with the rest."`
 	Max       int           `placeholder:"N" help:"Visit at most N points of each depth, spread evenly."`
 	Schedules int           `placeholder:"N" help:"In a simulation, also run up to N orders of messages (calls between objects, their results, alarms), each of which differs for some object; a result must be one of doing things one after the other."`
+	Infer     bool          `help:"Print the invariants over several rows (sums, counts, references) that held in every state of the run without faults, as code for a scenario."`
 	Each      bool          `help:"In a simulation, run every point. Otherwise points at which a death leaves the same world (files, clients, time) are run once, and each is judged."`
 }
 
@@ -110,7 +112,18 @@ func (c *Enumerate) Run() error {
 		if o.Fault, err = fault.ParseKind(c.Fault); err != nil {
 			return campaign.Report{Code: chaos.Usage}, &chaos.UsageError{Text: "--fault: " + err.Error()}
 		}
-		return campaign.Enumerate(ctx, o, c.Depth)
+		if c.Infer {
+			project, err := chaos.LoadProject(o.Project, o.Env, o.Vars)
+			if err != nil {
+				return campaign.Report{Code: chaos.CodeOf(err)}, err
+			}
+			o.Infer = &infer.Learner{Classes: infer.Classes(project)}
+		}
+		r, err := campaign.Enumerate(ctx, o, c.Depth)
+		if o.Infer != nil {
+			r.Inferred = append([]infer.Offer{}, o.Infer.Offers()...) // none is not nil
+		}
+		return r, err
 	})
 }
 

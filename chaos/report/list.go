@@ -9,6 +9,7 @@ import (
 
 	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/campaign"
+	"minido.dev/minido/chaos/infer"
 	"minido.dev/minido/chaos/place"
 )
 
@@ -201,10 +202,27 @@ func (l *list) end(r campaign.Report) error {
 	if groups := grouped(r); len(groups) > 0 {
 		l.say("%s", strings.Join(groups, "\n"))
 	}
+	l.offer(r.Inferred)
 	if r.Dir != "" {
 		l.say("report: %s", filepath.Join(r.Dir, "report.json"))
 	}
 	return nil
+}
+
+// offer prints invariants that were inferred, and which cases violate them.
+func (l *list) offer(all []infer.Offer) {
+	if all != nil && len(all) == 0 {
+		l.say("no invariant over several rows (sums, counts, references) held in enough states of the run without faults to be one")
+	}
+	if len(all) == 0 {
+		return
+	}
+	l.say("%s held in every state of the run without faults; invariant() of a scenario can have:\n\n%s", count(len(all), "invariant"), infer.Code(all))
+	for _, o := range all {
+		if len(o.Broken) > 0 {
+			l.say("%s %s: %s, for example %s", l.paint(red, "violated:"), o.Text, count(len(o.Broken), "run"), o.Broken[0])
+		}
+	}
 }
 
 // firstKills counts the cases of depth 1 whose fault happened where it should.
