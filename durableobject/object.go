@@ -62,6 +62,7 @@ type Object struct {
 	store    *sqlstore.Store
 	gate     gate
 	instance *goja.Object
+	entry    goja.Value // what gets requests in place of the instance's fetch; nil outside of tests
 	storage  storage
 	alarm    wakeUp
 	sockets  sockets
@@ -168,7 +169,7 @@ func (o *Object) construct() {
 	if err != nil {
 		r.eng.Rethrow(err)
 	}
-	o.instance = instance
+	o.instance, o.entry = instance, isolate.ObjectEntry(r.iso, class)
 }
 
 // Label is "Class/name". Safe for concurrent use.
@@ -245,6 +246,9 @@ func (o *Object) Fetch(req *event.Request, done func(*event.Response, error)) (c
 	o.deliver(cmp.Or(req.Cause, "fetch"), func() {
 		o.traced(r.iso.TraceRequest(req), func(_ *isolate.Invocation, end func()) {
 			gone = r.iso.Respond(req, func(request *goja.Object) goja.Value {
+				if o.entry != nil {
+					return r.eng.Call(o.entry, goja.Undefined(), o.instance, request)
+				}
 				fn := o.instance.Get("fetch")
 				if !engine.IsCallable(fn) {
 					r.eng.Throw("Error", "Handler does not export a fetch() function.")

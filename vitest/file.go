@@ -349,7 +349,7 @@ func (r *fileRun) request() map[string]any {
 		"root": filepath.ToSlash(s.root), "testTimeout": s.TestTimeout, "hookTimeout": s.HookTimeout, "retry": s.Retry, "globals": s.Globals, "setupFiles": setup,
 		"testNamePattern": r.name, "allowOnly": true, "passWithNoTests": false, "maxConcurrency": 5, "includeTaskLocation": o.Imports, "tags": []string{}, "name": "", "isolate": true,
 		"sequence":     map[string]any{"seed": r.seed, "hooks": "stack", "setupFiles": "parallel", "concurrent": false, "shuffle": false},
-		"experimental": map[string]any{"importDurations": map[string]any{"limit": 0}}, "expect": map[string]any{}, "fakeTimers": map[string]any{"toFake": []string{"setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate", "Date"}},
+		"experimental": map[string]any{"importDurations": map[string]any{"limit": 0}}, "expect": map[string]any{}, "fakeTimers": map[string]any{"loopLimit": 10_000, "shouldClearNativeTimers": true},
 		"chaiConfig": map[string]any{}, "diff": map[string]any{},
 	}
 	for key, value := range s.Vitest { // order-independent: keys are unique

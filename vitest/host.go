@@ -258,9 +258,10 @@ func verb(name, sockets string) (pool.Action, error) {
 		case "hibernate":
 			return pool.Action{Verb: pool.Hibernate}, nil
 		case "close":
-			return pool.Action{Verb: pool.Evict}, nil
+			return pool.Action{Verb: pool.Evict, CloseSockets: true}, nil
 		}
-		return pool.Action{}, fmt.Errorf("webSockets must be \"hibernate\" or \"close\", not %q", sockets)
+		//lint:ignore ST1005 the text is workerd's
+		return pool.Action{}, errors.New(`options.webSockets must be "hibernate" or "close".`)
 	}
 	return pool.Action{}, fmt.Errorf("unknown fault %q", name)
 }
@@ -277,7 +278,10 @@ func (h *host) act(a arguments) error {
 		return err
 	}
 	err = h.perform(ref, action)
+	var refused *pool.RefusedError
 	switch {
+	case errors.As(err, &refused) && a.Running:
+		return errReferenced
 	case errors.Is(err, pool.ErrNotRunning) && a.Running:
 		//lint:ignore ST1005 the text is workerd's
 		return errors.New("Cannot evict Durable Object: it is not currently running.")
@@ -287,14 +291,20 @@ func (h *host) act(a arguments) error {
 	return err
 }
 
-// patience is how long, in virtual time, an eviction waits for an object that is
-// busy.
-const patience = 10 * time.Second
+// patience is how long, in virtual time, an eviction waits for an object that is busy,
+// as in workerd, and look the longest pause until it looks again.
+const (
+	patience = 30 * time.Second
+	look     = 16 * time.Millisecond
+)
+
+//lint:ignore ST1005 the text is workerd's
+var errReferenced = errors.New("Timed out waiting to evict Durable Object: it still has active references.")
 
 func (h *host) perform(ref pool.Ref, action pool.Action) error {
 	w := h.run.world
 	deadline := w.Now().Add(patience)
-	for pause := time.Millisecond; ; pause *= 2 {
+	for pause := time.Millisecond; ; pause = min(2*pause, look) {
 		err := h.run.wait(func(done func(error)) { ref.Act(action, done) })
 		var refused *pool.RefusedError
 		switch {
@@ -327,6 +337,10 @@ func (h *host) actAll(name, sockets string) error {
 		ref, err := h.run.world.Server.Find(o.Class, o.ID)
 		if err == nil {
 			err = h.perform(ref, action)
+		}
+		var refused *pool.RefusedError
+		if errors.As(err, &refused) {
+			return errReferenced
 		}
 		if err != nil && !errors.Is(err, pool.ErrNotRunning) {
 			return err

@@ -318,6 +318,9 @@ func (p *project) amend(b *bundle.Options) {
 		p.options.measure.count(b)
 	}
 	b.Define["import.meta.env"] = "globalThis.__vitest_worker__.metaEnv"
+	for _, process := range []string{"process", "global.process", "globalThis.process"} { // tests stub it
+		b.Define[process+".env.NODE_ENV"] = "globalThis.__vitest_worker__.metaEnv.NODE_ENV"
+	}
 	b.Define["import.meta.vitest"] = "undefined"
 	for from, to := range p.settings.Define {
 		b.Define[from] = to

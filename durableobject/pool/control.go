@@ -50,6 +50,9 @@ type Action struct {
 	// Force evicts also what is busy: callers of events in flight lose their
 	// connection.
 	Force bool
+	// CloseSockets lets an eviction end the sockets that could hibernate, too, without a
+	// Close frame.
+	CloseSockets bool
 	// Reason is the message of Abort, "" for its default.
 	Reason string
 }
@@ -261,6 +264,9 @@ func (e *entry) act(o *durableobject.Object, a Action) error {
 			return &RefusedError{why}
 		}
 		o.Drop()
+		if a.CloseSockets {
+			e.sockets.DropAll(1006, "")
+		}
 	case Hibernate:
 		if why := o.Hibernatable(); why != "" {
 			return &RefusedError{why}

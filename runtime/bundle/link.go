@@ -41,13 +41,14 @@ type linker struct {
 	b        *Bundler
 	s        *scan
 	meta     *metafile
+	mocked   map[string]bool // absentKey of what files mock
 	modules  []*module
 	byName   map[string]int
 	messages []Message
 }
 
 func (b *Bundler) link(s *scan, meta *metafile) (*Bundle, error) {
-	l := &linker{b: b, s: s, meta: meta, byName: map[string]int{}}
+	l := &linker{b: b, s: s, meta: meta, mocked: b.mockedKeys(s), byName: map[string]int{}}
 	entry := l.add(relSlash(b.opts.Dir, b.opts.Entry))
 	if entry < 0 {
 		return nil, fmt.Errorf("bundle: esbuild did not load the entry %s", b.opts.Entry)
@@ -188,6 +189,9 @@ func (l *linker) target(m *module, ref importRef, path string, found bool) targe
 	if l.b.opts.NoBundle && !strings.HasPrefix(ref.Spec, ".") {
 		return l.fail(m, ref, fmt.Sprintf("No such module %q: with no_bundle, packages are not looked up", ref.Spec),
 			"remove no_bundle, or bundle the package into the main file", !inNodeModules(m.path))
+	}
+	if key := absentKey(filepath.Dir(m.path), ref.Spec); l.mocked[key] && !inNodeModules(m.path) {
+		return target{module: -1, builtin: key}
 	}
 	if !l.b.store.maySoft(m.low, ref) {
 		msgs := l.b.diagnose(m.unit, ref)

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/parser"
+	"github.com/evanw/esbuild/pkg/api"
 )
 
 // Module mocks: vi.mock and its kin of vitest (https://vitest.dev/api/vi.html#mock-modules).
@@ -140,6 +141,49 @@ func (t target) mockKey() string {
 	return fmt.Sprintf("#%d", t.module)
 }
 
+// absentKey names a module that need not exist, since a file mocks it: by its specifier,
+// or by the path that a relative one means.
+func absentKey(dir, spec string) string {
+	if strings.HasPrefix(spec, ".") {
+		return filepath.ToSlash(filepath.Join(dir, spec))
+	}
+	return spec
+}
+
+// mockedKeys are the keys of all that the files of a scan mock.
+func (b *Bundler) mockedKeys(s *scan) map[string]bool {
+	keys := map[string]bool{}
+	if !b.opts.Mocks {
+		return keys
+	}
+	for _, u := range s.seen { // order-independent: a set
+		if u.low != nil && filepath.IsAbs(u.path) {
+			for _, spec := range u.low.mocked {
+				keys[absentKey(filepath.Dir(u.path), spec)] = true
+			}
+		}
+	}
+	return keys
+}
+
+// onlyMocked are those that a build could not resolve and that some file mocks.
+func (b *Bundler) onlyMocked(s *scan, r api.BuildResult) map[string]bool {
+	absent, mocked := map[string]bool{}, b.mockedKeys(s)
+	for _, e := range r.Errors {
+		if e.Location == nil {
+			continue
+		}
+		u, line := s.seen[e.Location.File], e.Location.Line-1
+		if u == nil || u.low == nil || line < 0 || line >= len(u.low.imports) {
+			continue
+		}
+		if key := absentKey(filepath.Dir(u.path), u.low.imports[line].Spec); mocked[key] && !inNodeModules(u.path) {
+			absent[key] = true
+		}
+	}
+	return absent
+}
+
 // mockable marks what the files mock.
 func (l *linker) mockable(out *Bundle) {
 	for _, m := range l.modules {
@@ -180,7 +224,7 @@ func (in *instance) mocksHelper(r *record) goja.Value {
 		spec := call.Argument(0).String()
 		t, known := r.deps[importRef{dynamicImport, spec}.tagged()]
 		if !known || t.builtin == "" && t.module < 0 {
-			panic(in.failure(r, fmt.Sprintf("a mock of %q: minido mocks modules that are imported by a literal name and exist", spec)))
+			panic(in.failure(r, fmt.Sprintf("a mock of %q: minido mocks modules that are imported by a literal name", spec)))
 		}
 		return in.vm.ToValue(t.mockKey())
 	}

@@ -65,7 +65,11 @@ If you need to partially mock a module, you can use "importOriginal" helper insi
         ownKeys: () => Reflect.ownKeys(current(key, kept)).filter((name) => name !== "__esModule"),
         getOwnPropertyDescriptor: (_, name) => has(current(key, kept), name) ? { value: read(key, name, kept), writable: true, enumerable: true, configurable: true } : undefined,
         set: () => { throw new TypeError("Cannot assign to an import"); },
-        defineProperty: (_, name, d) => { throw new TypeError(`Cannot redefine property: ${String(name)}`); },
+        defineProperty: (_, name, d) => { // vi.spyOn
+          const value = current(key, kept);
+          if (!Object.is(value[name], d.value) && !Reflect.defineProperty(value, name, d)) throw new TypeError(`Cannot redefine property: ${String(name)}`);
+          return true;
+        },
       })));
     }
     return forwards.get(key);

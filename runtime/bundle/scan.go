@@ -49,6 +49,9 @@ type scan struct {
 	warnings []Message
 	broken   map[string]bool // files with errors of their own
 	extra    []string        // files that may be imported by a computed name
+
+	onlyMocked map[string]bool // absentKey of what this scan did not find, and files mock
+	absent     map[string]bool // that of the scan before: nobody looks for them
 }
 
 // New prepares a bundler; it reads nothing yet. opts.Dir must be absolute.
@@ -92,6 +95,13 @@ func (b *Bundler) Build() (*Bundle, error) {
 	b.scan = s
 	b.mu.Unlock()
 	out, err := b.run(s)
+	if err != nil && len(s.onlyMocked) > 0 {
+		s = &scan{pkgs: newPackages(), ts: newTSConfigs(b.opts.TSConfig), seen: map[string]*unit{}, broken: map[string]bool{}, absent: s.onlyMocked}
+		b.mu.Lock()
+		b.scan = s
+		b.mu.Unlock()
+		out, err = b.run(s)
+	}
 	b.mu.Lock()
 	b.inputs = b.collectInputs(s, err)
 	b.mu.Unlock()
@@ -140,6 +150,9 @@ func (b *Bundler) run(s *scan) (*Bundle, error) {
 	}
 	r := b.ctx.Rebuild()
 	if errs := b.scanErrors(s, r); len(errs) > 0 {
+		if s.absent == nil {
+			s.onlyMocked = b.onlyMocked(s, r)
+		}
 		return nil, &BuildError{sortMessages(errs)}
 	}
 	var meta metafile
@@ -192,6 +205,9 @@ func (b *Bundler) onResolve(p api.PluginBuild, a api.OnResolveArgs) (api.OnResol
 		return api.OnResolveResult{Path: a.Path, External: true}, nil
 	}
 	if b.opts.NoBundle && !strings.HasPrefix(a.Path, ".") && !strings.HasPrefix(a.Path, "/") {
+		return api.OnResolveResult{Path: a.Path, External: true}, nil
+	}
+	if b.scan.absent[absentKey(a.ResolveDir, a.Path)] {
 		return api.OnResolveResult{Path: a.Path, External: true}, nil
 	}
 	if path := b.pastExports(p, a); path != "" {

@@ -164,7 +164,10 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 		return obj.Get(name)
 	}
 	isTarget := entrypoint || a.vm.InstanceOf(obj, a.rpcTarget) || a.vm.InstanceOf(obj, a.durableObject) || a.vm.InstanceOf(obj, a.entrypoint)
-	if name == "__proto__" || name == "constructor" || a.hasOwn(obj, name) == isTarget {
+	if own := a.hasOwn(obj, name); name == "__proto__" || name == "constructor" || own == isTarget {
+		if entrypoint && a.opts.Missing != nil {
+			a.Engine.Throw("TypeError", "%s", a.opts.Missing(name, own))
+		}
 		r.noMethod(name)
 	}
 	if !isTarget {
@@ -175,6 +178,9 @@ func (r receiver) member(obj *goja.Object, name string, entrypoint bool) goja.Va
 		if a.hasOwn(proto, name) {
 			return obj.Get(name)
 		}
+	}
+	if entrypoint && a.opts.Missing != nil {
+		a.Engine.Throw("TypeError", "%s", a.opts.Missing(name, false))
 	}
 	r.noMethod(name)
 	return nil

@@ -72,7 +72,9 @@ type Options struct {
 	// RunsTests is for an entry module that imports test files, as Cloudflare's pool
 	// for vitest does: modules that are imported after the start are evaluated in the
 	// context that imports them, with its I/O, instead of in the global scope; and the
-	// exports, which are the tested module's, may be anything.
+	// exports, which are the tested module's, may be anything. A class of objects may have
+	// a static method __minido_fetch__, which gets their requests in place of fetch: it is
+	// called with the instance and the request.
 	RunsTests bool
 	// Condemned is called once, on the loop, when the isolate must be replaced.
 	Condemned func(i *Isolate, reason error)
@@ -121,7 +123,7 @@ func New(o Options) *Isolate {
 		i.Platform.Console.Saying = func(args []goja.Value) { i.saying = args }
 	}
 	i.wasm = wasm.Install(i.Engine, wasm.Options{FromBytes: i.enabled(compat.AllowEvalDuringStartup)})
-	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil})
+	i.CF = cfapi.Install(i.Engine, i.Platform, cfapi.Options{Points: o.Points, Compat: o.Compat, WaitUntil: i.waitUntil, Missing: missing(o.RunsTests)})
 	i.node = nodeapi.New(i.Engine, i.Platform, nodeapi.Options{Env: o.Environ, Compat: o.Compat, Files: o.Bundle.Files})
 	i.tail = newTailing(i, o.Entropy.Fork("tail"))
 	i.defineExecution()
@@ -346,6 +348,32 @@ func (i *Isolate) Class(name string) (class *goja.Object, ok bool) {
 		return nil, false
 	}
 	return v, true
+}
+
+// missing are the texts for what an entrypoint or an object lacks: where tests run, those of
+// Cloudflare's plugin for vitest (vitest-plugin 1.5.0).
+func missing(tests bool) func(name string, own bool) string {
+	if !tests {
+		return nil
+	}
+	return func(name string, own bool) string {
+		if !own {
+			return fmt.Sprintf("The RPC receiver does not implement %q.", name)
+		}
+		return fmt.Sprintf("The RPC receiver's prototype does not implement %q, but the receiver instance does.\nOnly properties and methods defined on the prototype can be accessed over RPC.\n"+
+			"Ensure properties are declared like `get %[1]s() { ... }` instead of `%[1]s = ...`,\nand methods are declared like `%[1]s() { ... }` instead of `%[1]s = () => { ... }`.", name)
+	}
+}
+
+// ObjectEntry is the static method of a class that gets its objects' requests, nil unless
+// the isolate i runs tests and the class has one. Loop-confined.
+func ObjectEntry(i *Isolate, class *goja.Object) goja.Value {
+	if i.opts.RunsTests {
+		if fn := class.Get("__minido_fetch__"); engine.IsCallable(fn) {
+			return fn
+		}
+	}
+	return nil
 }
 
 // Exports is ctx.exports.

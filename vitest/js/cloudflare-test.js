@@ -44,7 +44,11 @@ export async function listDurableObjectIds(namespace) {
   return (await host("ids", { binding })).map((id) => namespace.idFromString(id));
 }
 
-const sockets = (options) => options?.webSockets ?? "hibernate";
+function sockets(options) {
+  const mode = options?.webSockets ?? "hibernate";
+  if (mode !== "hibernate" && mode !== "close") throw new TypeError('options.webSockets must be "hibernate" or "close".');
+  return mode;
+}
 
 export async function evictDurableObject(stub, options) {
   needStub("evictDurableObject", stub);
@@ -159,11 +163,16 @@ export async function waitOnExecutionContext(ctx) {
   if (errors.length > 1) throw new AggregateError(errors);
 }
 
+// show gives an event its fields, which nobody changes.
+function show(event, fields) {
+  for (const key of Object.keys(fields)) Object.defineProperty(event, key, { get: () => fields[key], enumerable: true });
+}
+
 class ScheduledController {
   constructor(given, options) {
     illegal(given);
     const scheduledTime = Number(options?.scheduledTime ?? Date.now()), cron = String(options?.cron ?? "");
-    Object.defineProperties(this, { scheduledTime: { get: () => scheduledTime }, cron: { get: () => cron } });
+    show(this, { scheduledTime, cron });
   }
   noRetry() {
     if (!(this instanceof ScheduledController)) throw new TypeError("Illegal invocation");
@@ -188,7 +197,7 @@ class QueueMessage {
     if (typeof m.attempts !== "number") throw new TypeError("Incorrect type for the 'attempts' field on 'ServiceBindingQueueMessage': the provided value is not of type 'number'.");
     if ("serializedBody" in m) throw new TypeError("Cannot use `serializedBody` with `createMessageBatch()`");
     const fields = { id: String(m.id), timestamp: new Date(time), body: structuredClone(m.body), attempts: m.attempts };
-    for (const key of Object.keys(fields)) Object.defineProperty(this, key, { get: () => fields[key] });
+    show(this, fields);
   }
   #decide(what) {
     const all = this.#batch[decided];
@@ -210,7 +219,7 @@ class MessageBatch {
     illegal(given);
     const fields = { queue: String(queue), messages: messages.map((m) => new QueueMessage(flag, this, m)),
       metadata: { metrics: { backlogCount: 0, backlogBytes: 0, oldestMessageTimestamp: new Date(0) } } };
-    for (const key of Object.keys(fields)) Object.defineProperty(this, key, { get: () => fields[key] });
+    show(this, fields);
   }
   #decide(what, other) {
     if (this[decided] === other) {

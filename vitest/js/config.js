@@ -87,7 +87,7 @@ export async function settle(given, provided) {
   if (config === undefined) throw new Error("it has no default export");
   const test = config.test ?? {}, refused = [];
   for (const key of Object.keys(test)) if (!known.has(key)) refused.push("test." + key);
-  const plugins = [config.plugins].flat(Infinity).filter(Boolean);
+  const plugins = await flat(config.plugins);
   const found = plugins.map((p) => p.cloudflare).find((o) => o !== undefined) ?? test.pool?.cloudflare ?? test.poolOptions?.workers;
   let options = await (found ?? {});
   let late = false, failed = "";
@@ -110,7 +110,7 @@ export async function settle(given, provided) {
   const { compatibilityDate, compatibilityFlags, ...rest } = options.miniflare ?? {};
   const before = functions.length;
   const { texts, add, others, outbound } = worker(rest, refused);
-  for (const p of plugins) if (!("cloudflare" in p)) refused.push("the plugin " + (p.name ?? "without a name"));
+  for (const p of plugins) if (!("cloudflare" in p) && !native(p.name, plugins)) refused.push("the plugin " + (p.name ?? "without a name"));
   const alias = {}, patterns = []; // those by regular expression
   for (const a of [config.resolve?.alias, test.alias]) {
     if (Array.isArray(a)) {
@@ -129,6 +129,23 @@ export async function settle(given, provided) {
     coverage: test.coverage === undefined ? undefined : coverage(test.coverage),
     name: typeof test.name === "string" ? test.name : test.name?.label, globalSetup: list(test.globalSetup), projects: await projects(test.projects, config),
   });
+}
+
+// flat are plugins, which come as arrays and promises of each other.
+async function flat(plugins) {
+  const all = [];
+  for (const p of [await plugins].flat()) {
+    if (Array.isArray(p) || typeof p?.then === "function") all.push(...await flat(p));
+    else if (p) all.push(p);
+  }
+  return all;
+}
+
+// native says whether minido does by itself what a plugin does: the paths of tsconfig.json,
+// JSX, and, of the agents SDK's plugin, decorators.
+function native(name, plugins) {
+  if (name === "@rolldown/plugin-babel") return plugins.some((p) => String(p.name).startsWith("agents-"));
+  return /^(agents-turndown-stub|agents-removed-skills-import|vite-tsconfig-paths|vite:react-.*|vite:preact-.*)$/.test(name);
 }
 
 const coverageKnown = new Set(["enabled", "provider", "include", "exclude", "reportsDirectory", "clean", "cleanOnRerun", "reportOnFailure", "skipFull", "thresholds", "watermarks",

@@ -43,24 +43,26 @@ async function act(action, instance, state) {
   return new Response(null, { status: 204 });
 }
 
-// wrapObject makes of a Durable Object class one whose instances tests can enter.
+// wrapObject makes of a Durable Object class one whose instances tests can enter. They are
+// the class's own: what has its prototype sees them as they are in production.
 export function wrapObject(Class, name, main) {
   if (typeof Class !== "function") return Class;
-  const enter = (instance, state, own) => (request) => {
-    const action = actions.get(request?.url); // an object's own code may call it without one
-    if (action !== undefined) return act(action, instance, state);
-    if (typeof own !== "function") throw new TypeError(`${name} exported by ${main} does not define a \`fetch()\` method`);
-    return own.call(instance, request);
-  };
   const states = new WeakMap();
   const Wrapped = { [name]: class extends Class {
     constructor(state, env) {
-      super(state, env);
-      states.set(this, state);
-      if (Object.hasOwn(this, "fetch")) this.fetch = enter(this, state, this.fetch);
+      const instance = new Class(state, env);
+      states.set(instance, state);
+      return instance;
     }
-    fetch(request) { return enter(this, states.get(this), super.fetch)(request); }
   } }[name];
+  Wrapped.prototype.alarm ??= () => {}; // with the plugin every class has one, so setAlarm() is not refused
+  // The runtime calls this for a request (isolate.Options.RunsTests).
+  Object.defineProperty(Wrapped, "__minido_fetch__", { value: (instance, request) => {
+    const action = actions.get(request.url);
+    if (action !== undefined) return act(action, instance, states.get(instance));
+    if (typeof instance.fetch !== "function") throw new TypeError(`${name} exported by ${main} does not define a \`fetch()\` method`);
+    return instance.fetch(request);
+  } });
   return Wrapped;
 }
 
@@ -204,6 +206,11 @@ function snapshotEnvironment(options) {
   };
 }
 
+// show is a text of any value: an object without a prototype has none of its own.
+const show = (v) => typeof v === "object" && v !== null && typeof v.toString !== "function" ? JSON.stringify(v) : String(v);
+const plainError = (e) => ({ name: show(e.name ?? "Error"), message: show(e.message ?? e), stack: show(e.stack ?? ""), diff: e.diff ?? "",
+  cause: e.cause ? show(e.cause.stack ?? e.cause.message ?? e.cause) : "" });
+
 // plain makes of a task what the reports need.
 function plain(task) {
   const r = task.result;
@@ -211,8 +218,7 @@ function plain(task) {
     name: task.name, type: task.type, mode: task.mode, line: task.location?.line ?? 0,
     state: r?.state ?? (task.mode === "todo" || task.mode === "skip" ? task.mode : ""), note: r?.note,
     duration: r?.duration ?? 0, retries: r?.retryCount ?? 0,
-    errors: (r?.errors ?? []).map((e) => ({ name: String(e.name ?? "Error"), message: String(e.message ?? e), stack: String(e.stack ?? ""), diff: e.diff ?? "",
-      cause: e.cause ? String(e.cause.stack ?? e.cause.message ?? e.cause) : "" })),
+    errors: (r?.errors ?? []).map(plainError),
     chaosSkip: running.chaosSkips[task.id], leaks: running.leaks[task.id] ?? [],
     tasks: (task.tasks ?? []).map(plain),
   };
@@ -327,6 +333,8 @@ async function runFile(options, suites, unhandled) {
   }
   const runner = new TestRunner(state.config);
   runner.__setTraces?.({ $: (name, options, fn) => (fn ?? options)({ setAttribute() {}, setAttributes() {}, end() {} }) });
+  runner.onTestAnnotate ??= async (test, annotation) => annotation;
+  runner.onTestArtifactRecord ??= async (test, artifact) => artifact;
   runner.importFile = (path) => {
     const load = suites.files[path];
     if (load === undefined) throw new Error("minido test has not bundled " + path);
@@ -346,7 +354,7 @@ async function runFile(options, suites, unhandled) {
   const spec = { filepath: options.file, testLocations: undefined };
   const [file] = await startTests([spec], runner);
   await new Promise((resolve) => setTimeout(resolve, 0)); // rejections of the last test are reported by then
-  return { file: plain(file), snapshot, unhandled: unhandled.map((e) => processError(e)).map((e) => ({ name: String(e.name ?? "Error"), message: String(e.message ?? e), stack: String(e.stack ?? ""), diff: "", cause: "" })) };
+  return { file: plain(file), snapshot, unhandled: unhandled.map((e) => ({ ...plainError(processError(e)), diff: "", cause: "" })) };
 }
 
 export function fullName(task) {

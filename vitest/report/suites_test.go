@@ -150,6 +150,12 @@ func TestAppSuites(t *testing.T) {
 	golden.Lines(t, "testdata/apps.txt", lines(run(t, vitest.Options{Config: "apps.config.ts"})))
 }
 
+// Suites about mocks and spies of modules, objects and events, which Cloudflare's plugin
+// passes, too.
+func TestFurtherSuites(t *testing.T) {
+	golden.Lines(t, "testdata/further.txt", lines(run(t, vitest.Options{Config: "further.config.ts"})))
+}
+
 // The configuration of the pool's earlier versions gives each test storage of its own;
 // the outcomes are those of @cloudflare/vitest-pool-workers 0.9.
 func TestIsolatedStorage(t *testing.T) {

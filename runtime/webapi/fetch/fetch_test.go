@@ -126,7 +126,7 @@ func TestFetch(t *testing.T) {
 		{`fetch("data:text/plain;base64,aGk=").then(async r => [await r.text(), r.headers.get("content-type")])`, `["hi","text/plain"]`},
 		{`fetch("data:,a%20b").then(async r => [await r.text(), r.headers.get("content-type")])`, `["a b","text/plain;charset=US-ASCII"]`},
 	})
-	if len(saw) != 2 || saw[0] != "PUT http://x/a#f [{q 1} {Content-Type text/plain;charset=UTF-8}] b" {
+	if len(saw) != 2 || saw[0] != "PUT http://x/a [{q 1} {Content-Type text/plain;charset=UTF-8}] b" {
 		t.Errorf("the network saw %q", saw)
 	}
 	w.Net = func(req *event.Request, done func(*event.Response, error)) func(error) {

@@ -113,7 +113,8 @@ func (p *Fetch) RequestToEvent(v goja.Value) (*event.Request, error) {
 }
 
 func (p *Fetch) requestEvent(r *Request) *event.Request {
-	ev := &event.Request{Method: r.method, URL: r.url, Header: r.headers.share(), CF: r.cf.json(p),
+	url, _, _ := strings.Cut(r.url, "#")
+	ev := &event.Request{Method: r.method, URL: url, Header: r.headers.share(), CF: r.cf.json(p),
 		Raw: r.encodeBody == "manual", Cause: killpoint.Inherited(p.Engine.Cause())}
 	upgrade, _ := r.headers.get("upgrade")
 	ev.Upgrade = strings.EqualFold(upgrade, "websocket")

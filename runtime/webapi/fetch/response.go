@@ -1,6 +1,9 @@
 package fetch
 
 import (
+	"cmp"
+	"net/http"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -67,7 +70,7 @@ func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 		p.Engine.Throw("TypeError", "Response.error() cannot be returned: it has no status.")
 	}
 	ev := &event.Response{
-		Status: r.status, StatusText: r.statusText, Header: r.headers.share(),
+		Status: r.status, StatusText: cmp.Or(r.statusText, defaultStatusText(r.status)), Header: r.headers.share(),
 		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody, Object: r.object,
 	}
 	if r.socket != nil {
@@ -75,6 +78,25 @@ func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 	}
 	ev.Body = p.takeBody(&r.body, gone)
 	return ev
+}
+
+// defaultStatusText is the reason phrase that a response without one gets on its way, as
+// in workerd (1.20261117): its classes' where it knows no other.
+func defaultStatusText(status int) string {
+	switch status {
+	case http.StatusRequestEntityTooLarge:
+		return "Payload Too Large"
+	case http.StatusRequestURITooLong:
+		return "URI Too Long"
+	case http.StatusRequestedRangeNotSatisfiable:
+		return "Range Not Satisfiable"
+	case http.StatusTooEarly:
+		return "Client Error"
+	}
+	if text := http.StatusText(status); text != "" {
+		return text
+	}
+	return map[int]string{2: "Successful", 3: "Redirection", 4: "Client Error", 5: "Server Error"}[status/100]
 }
 
 func (p *Fetch) defineResponse() *engine.Class[*Response] {
