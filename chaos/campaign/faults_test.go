@@ -137,3 +137,36 @@ func TestFaultsInSimulation(t *testing.T) {
 		})
 	}
 }
+
+// A message's fault at a point that an answer to a client shares with those of objects is
+// refused there, and the answer goes out as always: the run comes to rest.
+func TestFaultOfMessagesAtAnAnswerToAClient(t *testing.T) {
+	for _, kind := range []string{"drop", "delay(1s)"} {
+		o := toldOptions(t, `fetch() { this.ctx.storage.put("n", 1); return new Response("ok"); }`, "POST /a", "POST /b")
+		var err error
+		if o.Fault, err = fault.ParseKind(kind); err != nil {
+			t.Fatal(err)
+		}
+		o.OnePace = true
+		r, err := Enumerate(context.Background(), o, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused, done := 0, 0
+		for _, c := range r.Cases {
+			switch {
+			case !strings.Contains(c.Name, "@response:before(Room/a)"):
+			case c.Refused && strings.Contains(c.Text, "an answer to a client outside"):
+				refused++
+			default:
+				done++
+			}
+			if c.Outcome != Passed {
+				t.Errorf("%s is %s: %s %v", c.Name, c.Outcome, c.Text, c.Violations)
+			}
+		}
+		if refused != 2 || done != 2 {
+			t.Errorf("%s: %d were refused, %d done, of two messages and two answers", kind, refused, done)
+		}
+	}
+}

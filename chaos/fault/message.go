@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"minido.dev/minido/durableobject/pool"
 	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/internal/netx"
 )
@@ -38,7 +39,7 @@ var delay = Kind{
 			done(err)
 			return nil
 		}
-		return detour(func(message killpoint.Message) {
+		return detour(done, func(message killpoint.Message) {
 			m.Later(d, message.Send)
 			done(nil)
 		})
@@ -62,7 +63,7 @@ var drop = Kind{
 			done(nil)
 			return netx.ErrLost // nothing was sent
 		}
-		return detour(func(message killpoint.Message) {
+		return detour(done, func(message killpoint.Message) {
 			message.Lose(netx.ErrLost)
 			done(nil)
 		})
@@ -81,7 +82,7 @@ var twice = Kind{
 	Where:       "write twice with queue:before: all other messages arrive at most once, but for alarms, which kill and crash at their commits deliver twice",
 	EndsObjects: never,
 	Do: func(_ Machine, _ string, _ killpoint.Point, done func(error)) error {
-		return detour(func(message killpoint.Message) {
+		return detour(done, func(message killpoint.Message) {
 			message.Again()
 			done(nil)
 		})
@@ -115,7 +116,7 @@ var partition = Kind{
 			if !between || healed.Load() {
 				return nil
 			}
-			return detour(func(message killpoint.Message) { message.Lose(netx.ErrLost) })
+			return &killpoint.Detour{Take: func(message killpoint.Message) { message.Lose(netx.ErrLost) }}
 		}
 	},
 }
@@ -139,7 +140,12 @@ func isSide(side, label string) bool {
 	return side == "*" || side == label || side == class && label != "" || side == "worker" && label == ""
 }
 
-func detour(take func(killpoint.Message)) error { return &killpoint.Detour{Take: take} }
+// detour has a message take another way. done is told where its point is one of no message.
+func detour(done func(error), take func(killpoint.Message)) error {
+	return &killpoint.Detour{Take: take, None: func() {
+		done(&pool.RefusedError{Reason: "what passes this point is no message that can take another way: an answer to a client outside, or with real processes one of another server"})
+	}}
+}
 
 // isMessage reports whether a message leaves at a point that can take another way.
 func isMessage(at killpoint.Point) bool {

@@ -156,7 +156,7 @@ func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error 
 	if crashed {
 		return ErrCrashed
 	}
-	if err := p.interfered(at); err != nil {
+	if err := p.barred(at); err != nil {
 		return err
 	}
 	if err := fn(); err != nil {
@@ -166,7 +166,7 @@ func (p *Points) Effect(kind Kind, object, cause string, fn func() error) error 
 	if crashed {
 		return ErrCrashed
 	}
-	return p.interfered(at)
+	return p.barred(at)
 }
 
 func (p *Points) interfered(at Point) error {
@@ -174,6 +174,17 @@ func (p *Points) interfered(at Point) error {
 		return nil
 	}
 	return p.interfere(at)
+}
+
+// barred is interfered at a point of what is no message.
+func (p *Points) barred(at Point) error {
+	err := p.interfered(at)
+	var d *Detour
+	if errors.As(err, &d) && d.None != nil {
+		d.None()
+		return nil
+	}
+	return err
 }
 
 // Reach is the before-side of an effect that takes too long to be run between two
@@ -188,7 +199,7 @@ func (p *Points) Reach(kind Kind, object, cause string) error {
 	if crashed {
 		return ErrCrashed
 	}
-	return p.interfered(at)
+	return p.barred(at)
 }
 
 // Hit is a point without an effect of its own, such as the end of a
@@ -202,7 +213,7 @@ func (p *Points) Hit(kind Kind, side Side, object, cause string) (crashed bool) 
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, crashed := p.hit(kind, side, object, cause)
-	return crashed || errors.Is(p.interfered(at), ErrCrashed)
+	return crashed || errors.Is(p.barred(at), ErrCrashed)
 }
 
 // On reports whether points are being recorded or aimed at.

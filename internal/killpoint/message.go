@@ -31,9 +31,12 @@ type Message struct {
 // asked without the lock of the effects.
 type Detour struct {
 	Take func(m Message)
+	// None is called, under the lock of the effects, where it is asked for at what is no
+	// message, which then happens as always; nil: that fails.
+	None func()
 }
 
-// Error implements error: what is no message fails with it.
+// Error implements error: what is no message fails with it, but for None.
 func (*Detour) Error() string { return "a fault of messages at what is none" }
 
 // Send is a message between its points. It reports whether the message left, or will
