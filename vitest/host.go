@@ -56,7 +56,7 @@ func (h *host) handle(req *event.Request, done func(*event.Response, error)) (ca
 			done(nil, err)
 			return
 		}
-		done(&event.Response{Status: 200, Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(text)}, nil)
+		done(&event.Response{Status: 200, StatusText: "OK", Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(text)}, nil)
 	}
 	event.ReadAll(req.Body, 0, func(body []byte, err error) {
 		var q question

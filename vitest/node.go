@@ -221,7 +221,7 @@ func (n *node) serve(req *event.Request, done func(*event.Response, error)) (can
 			done(nil, err)
 			return
 		}
-		done(&event.Response{Status: 200, Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(answer)}, nil)
+		done(&event.Response{Status: 200, StatusText: "OK", Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(answer)}, nil)
 	})
 	return func(error) {}
 }

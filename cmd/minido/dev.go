@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -31,6 +30,7 @@ import (
 	"minido.dev/minido/runtime/control"
 	"minido.dev/minido/runtime/devregistry"
 	"minido.dev/minido/runtime/engine"
+	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/feed"
 	"minido.dev/minido/runtime/gateway"
 	"minido.dev/minido/runtime/inspector"
@@ -394,7 +394,7 @@ func (t *terminal) request(r gateway.RequestLog) {
 	if !t.shows(engine.Info) {
 		return
 	}
-	status := strings.TrimSpace(strconv.Itoa(r.Status) + " " + http.StatusText(r.Status))
+	status := strings.TrimSpace(strconv.Itoa(r.Status) + " " + event.Reason(r.Status))
 	t.line("[minido:info] %s %s %s (%s)", r.Method, r.Path, t.paint(statusColor(r.Status), status), round(r.Duration))
 }
 

@@ -19,6 +19,7 @@ type Response struct {
 	req    *http.Request
 	header http.Header
 	close  bool
+	reason *string
 
 	mu      sync.Mutex // guards everything below
 	waits   bool       // the client waits for 100 Continue
@@ -38,6 +39,18 @@ func (w *Response) Header() http.Header { return w.header }
 
 // CloseAfter makes the connection end with this response.
 func (w *Response) CloseAfter() { w.close = true }
+
+// SetReason says the status line's phrase, which is otherwise the status's own. What is
+// no printable ASCII makes it empty, as workerd sends it.
+func (w *Response) SetReason(text string) {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			text = ""
+			break
+		}
+	}
+	w.reason = &text
+}
 
 // goOn tells a client that waits for it to send its body.
 func (w *Response) goOn() error {
@@ -76,10 +89,10 @@ func (w *Response) writeHead(status int) {
 	out.WriteByte(' ')
 	out.WriteString(strconv.Itoa(status))
 	out.WriteByte(' ')
-	if text := http.StatusText(status); text != "" {
-		out.WriteString(text)
+	if w.reason != nil {
+		out.WriteString(*w.reason)
 	} else {
-		out.WriteString("status code " + strconv.Itoa(status))
+		out.WriteString(http.StatusText(status))
 	}
 	out.WriteString("\r\n")
 	null := status == http.StatusNoContent || status == http.StatusNotModified

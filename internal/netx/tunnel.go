@@ -91,7 +91,7 @@ func (d *Real) tunnelOver(conn net.Conn, cause string) *event.Response {
 		return reword(context.Background(), err)
 	}
 	body.Unblock = t.endRead
-	return &event.Response{Status: http.StatusOK, Body: body, Tunnel: t}
+	return &event.Response{Status: http.StatusOK, StatusText: "OK", Body: body, Tunnel: t}
 }
 
 // tunnel is one TCP connection, plain or under TLS. It is closed when both halves

@@ -191,7 +191,7 @@ func (a *Service) file(req *event.Request, root *os.Root, in intent) *event.Resp
 		header = append(header, event.Field{Name: "Cache-Control", Value: "public, max-age=0, must-revalidate"})
 	}
 	header = append(header, event.Field{Name: "CF-Cache-Status", Value: "HIT"})
-	resp := &event.Response{Status: 200, Header: header}
+	resp := &event.Response{Status: 200, StatusText: "OK", Header: header}
 	if in.missing {
 		resp.Status, resp.StatusText = 404, "Not Found"
 	}

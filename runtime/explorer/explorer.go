@@ -278,7 +278,7 @@ func (w *recorder) WriteHeader(status int) { w.status = status }
 func (w *recorder) Write(p []byte) (int, error) { return w.body.Write(p) }
 
 func (w *recorder) response() *event.Response {
-	resp := &event.Response{Status: w.status, Body: event.Bytes(w.body.Bytes())}
+	resp := &event.Response{Status: w.status, StatusText: event.Reason(w.status), Body: event.Bytes(w.body.Bytes())}
 	for _, name := range sortedKeys(w.header) {
 		for _, value := range w.header[name] {
 			resp.Header = append(resp.Header, event.Field{Name: name, Value: value})

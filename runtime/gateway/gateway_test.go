@@ -165,6 +165,20 @@ func TestNullBodies(t *testing.T) {
 	}
 }
 
+// The status line has the response's phrase, if only an empty one; what is no ASCII
+// leaves it empty.
+func TestReasonPhrase(t *testing.T) {
+	w := start(t, Options{Handler: answer(func(r *event.Request) (*event.Response, error) {
+		phrase, err := url.PathUnescape(r.URL[strings.LastIndex(r.URL, "/")+1:])
+		return &event.Response{Status: 299, StatusText: phrase}, err
+	})})
+	for path, want := range map[string]string{"/Fine%20so": "299 Fine so", "/": "299 ", "/caf%C3%A9": "299 "} {
+		if resp, _ := w.do("GET", path, nil); resp.Status != want {
+			t.Errorf("%s: %q, want %q", path, resp.Status, want)
+		}
+	}
+}
+
 // Each chunk of a stream arrives before the next one is made (server-sent
 // events), and a stream that breaks does not look complete.
 func TestStreaming(t *testing.T) {

@@ -58,8 +58,9 @@ var joined = func() map[string]bool {
 func (x *exchange) head(resp *event.Response) (int64, event.Body) {
 	if resp.Status < 200 || resp.Status > 999 {
 		x.g.opts.Warn("a worker's response had the status " + strconv.Itoa(resp.Status) + "; sent as 500")
-		resp.Status = http.StatusInternalServerError
+		resp.Status, resp.StatusText = http.StatusInternalServerError, event.Reason(http.StatusInternalServerError)
 	}
+	x.w.SetReason(resp.StatusText)
 	h := x.w.Header()
 	h["Date"] = nil // workerd sends none, and the recorded bytes stay the same
 	for _, f := range x.origins.outwards(resp.Header) {

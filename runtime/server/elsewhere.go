@@ -111,7 +111,7 @@ func (t absent) Call(_ *event.Call, done func(*event.Payload, error)) {
 // Fetch implements cfapi.Target.
 func (t absent) Fetch(_ *event.Request, done func(*event.Response, error)) (cancel func(error)) {
 	done(&event.Response{
-		Status: 503, Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}}, Body: event.Bytes([]byte(t.text)),
+		Status: 503, StatusText: event.Reason(503), Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}}, Body: event.Bytes([]byte(t.text)),
 	}, nil)
 	return func(error) {}
 }

@@ -116,7 +116,7 @@ func (o *outcome) response(err error, structured bool) (*event.Response, error) 
 		if err != nil {
 			return nil, fmt.Errorf("email: %w", err)
 		}
-		return &event.Response{Status: status, Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil
+		return &event.Response{Status: status, StatusText: event.Reason(status), Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil
 	case err != nil && strings.Contains(err.Error(), "does not export a email() function"):
 		return plain(500, "Worker does not export an email() handler; message stored without delivery."), nil
 	case err != nil:

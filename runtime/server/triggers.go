@@ -88,12 +88,12 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 			done(nil, err)
 			return
 		}
-		done(&event.Response{Status: status, Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil)
+		done(&event.Response{Status: status, StatusText: event.Reason(status), Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil)
 	})
 	return true
 }
 
 func plain(status int, text string) *event.Response {
-	return &event.Response{Status: status, Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}},
+	return &event.Response{Status: status, StatusText: event.Reason(status), Header: event.Header{{Name: "Content-Type", Value: "text/plain;charset=UTF-8"}},
 		Body: event.Bytes([]byte(text))}
 }

@@ -40,8 +40,14 @@ func (p *Fetch) ResponseOf(v goja.Value) (r *Response, ok bool) {
 // Status is the status, 0 of an error.
 func (r *Response) Status() int { return r.status }
 
-// StatusText is the reason phrase.
-func (r *Response) StatusText() string { return r.statusText }
+// StatusText is the reason phrase with which the response leaves: the one that was
+// given, or the status's own.
+func (r *Response) StatusText() string {
+	if !r.phrased {
+		return event.Reason(r.status)
+	}
+	return r.statusText
+}
 
 // URL is where the response came from, "" if a script made it.
 func (r *Response) URL() string { return r.url }

@@ -150,7 +150,7 @@ func (c responseCodec) Write(w *clone.Writer, obj *goja.Object) error {
 	if r.status != 200 {
 		init.Set("status", r.status)
 	}
-	if r.statusText != "" {
+	if r.phrased {
 		init.Set("statusText", r.statusText)
 	}
 	init.Set("headers", p.headersObject(&r.headers))

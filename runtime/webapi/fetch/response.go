@@ -1,9 +1,6 @@
 package fetch
 
 import (
-	"cmp"
-	"net/http"
-
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -20,6 +17,7 @@ type Response struct {
 	body
 	status     int
 	statusText string
+	phrased    bool // statusText was given, if only as ""
 	headers    headers
 	cf         cfProperty
 	url        string
@@ -33,7 +31,7 @@ type Response struct {
 // or a stub's. Its body is not read before JavaScript asks for it.
 func (p *Fetch) ResponseFromEvent(ev *event.Response) *goja.Object {
 	r := &Response{
-		status: ev.Status, statusText: ev.StatusText, url: ev.URL, redirected: ev.Redirected,
+		status: ev.Status, statusText: ev.StatusText, phrased: true, url: ev.URL, redirected: ev.Redirected,
 		headers: headers{list: ev.Header, shared: true, immutable: true}, encodeBody: ev.EncodeBody,
 		cf: cfProperty{raw: ev.CF}, object: ev.Object,
 	}
@@ -70,7 +68,7 @@ func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 		p.Engine.Throw("TypeError", "Response.error() cannot be returned: it has no status.")
 	}
 	ev := &event.Response{
-		Status: r.status, StatusText: cmp.Or(r.statusText, defaultStatusText(r.status)), Header: r.headers.share(),
+		Status: r.status, StatusText: r.StatusText(), Header: r.headers.share(),
 		URL: r.url, Redirected: r.redirected, CF: r.cf.json(p), EncodeBody: r.encodeBody, Object: r.object,
 	}
 	if r.socket != nil {
@@ -78,25 +76,6 @@ func (p *Fetch) responseEvent(r *Response, gone func()) *event.Response {
 	}
 	ev.Body = p.takeBody(&r.body, gone)
 	return ev
-}
-
-// defaultStatusText is the reason phrase that a response without one gets on its way, as
-// in workerd (1.20261117): its classes' where it knows no other.
-func defaultStatusText(status int) string {
-	switch status {
-	case http.StatusRequestEntityTooLarge:
-		return "Payload Too Large"
-	case http.StatusRequestURITooLong:
-		return "URI Too Long"
-	case http.StatusRequestedRangeNotSatisfiable:
-		return "Range Not Satisfiable"
-	case http.StatusTooEarly:
-		return "Client Error"
-	}
-	if text := http.StatusText(status); text != "" {
-		return text
-	}
-	return map[int]string{2: "Successful", 3: "Redirection", 4: "Client Error", 5: "Server Error"}[status/100]
 }
 
 func (p *Fetch) defineResponse() *engine.Class[*Response] {
@@ -188,7 +167,7 @@ func (p *Fetch) initResponse(r *Response, init goja.Value) {
 		p.Engine.Throw("TypeError", "Failed to construct 'Response': constructor parameter 2 is not of type 'InitializerDict or Response'.")
 	}
 	if other, ok := p.Engine.Attached(obj).(*Response); ok {
-		r.status, r.statusText, r.encodeBody = other.status, other.statusText, other.encodeBody
+		r.status, r.statusText, r.phrased, r.encodeBody = other.status, other.statusText, other.phrased, other.encodeBody
 		r.headers = copyOf(&other.headers)
 		r.cf, r.socket = other.cf.clone(p), other.socket
 		return
@@ -197,7 +176,7 @@ func (p *Fetch) initResponse(r *Response, init goja.Value) {
 		r.status = int(p.Int32(v))
 	}
 	if v := webidl.Present(obj, "statusText"); v != nil {
-		r.statusText = v.String()
+		r.statusText, r.phrased = v.String(), true
 		for i := 0; i < len(r.statusText); i++ {
 			if r.statusText[i] < 0x20 {
 				p.Engine.Throw("TypeError", "Invalid statusText")
@@ -238,7 +217,7 @@ func (p *Fetch) cloneResponse(r *Response) goja.Value {
 	if r.socket != nil {
 		p.Engine.Throw("TypeError", "Cannot clone a response to a WebSocket handshake.")
 	}
-	c := &Response{status: r.status, statusText: r.statusText, url: r.url, redirected: r.redirected,
+	c := &Response{status: r.status, statusText: r.statusText, phrased: r.phrased, url: r.url, redirected: r.redirected,
 		headers: copyOf(&r.headers), cf: r.cf.clone(p), encodeBody: r.encodeBody}
 	c.headers.immutable = r.headers.immutable
 	c.h = &c.headers

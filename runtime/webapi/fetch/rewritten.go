@@ -13,7 +13,7 @@ func (p *Fetch) Rewritten(v goja.Value, start func(charset string, named bool) f
 	if !ok {
 		return nil, false
 	}
-	out := &Response{status: resp.status, statusText: resp.statusText, url: resp.url, redirected: resp.redirected,
+	out := &Response{status: resp.status, statusText: resp.statusText, phrased: resp.phrased, url: resp.url, redirected: resp.redirected,
 		headers: copyOf(&resp.headers), cf: resp.cf.clone(p), encodeBody: resp.encodeBody}
 	out.h = &out.headers
 	if resp.kind == bodyNull {
