@@ -83,6 +83,10 @@ type Place struct {
 	// Name is the member that names a binding; "" where bindings are the members of
 	// an object, by name.
 	Name string `json:"name"`
+	// Fixed is the name of the one binding that the key's object makes, and Folder the
+	// member that names a folder.
+	Fixed  string `json:"fixed"`
+	Folder string `json:"folder"`
 }
 
 // Attachment is a list of entries beside env.

@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -64,11 +65,46 @@ func (o *Options) buildGlobs(s source, maps bool) api.BuildResult {
 			if rel = filepath.ToSlash(rel); !strings.HasPrefix(rel, "../") {
 				rel = "./" + rel
 			}
-			text := fmt.Sprintf("module.exports = require(%q)", rel)
-			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, nil
+			text, err := globStub(a.Path, rel)
+			return api.OnLoadResult{Contents: &text, Loader: api.LoaderJS}, err
 		})
 	}}, externals}
 	return api.Build(opts)
+}
+
+// globStub hands on what the file at path has, which is imported as rel. A file whose name
+// says that it is an ECMAScript module has no module.exports.
+func globStub(path, rel string) (string, error) {
+	loader := api.LoaderJS
+	switch filepath.Ext(path) {
+	case ".mts":
+		loader = api.LoaderTS
+	case ".mjs":
+	default:
+		return fmt.Sprintf("module.exports = require(%q)", rel), nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	stub := fmt.Sprintf("export * from %q;", rel)
+	r := api.Build(api.BuildOptions{Stdin: &api.StdinOptions{Contents: string(text), Loader: loader}, Format: api.FormatESModule, Metafile: true,
+		Outfile: "names.js", LogLevel: api.LogLevelSilent})
+	var meta struct {
+		Outputs map[string]struct{ Exports []string }
+	}
+	if len(r.Errors) > 0 {
+		return stub, nil // whoever lowers the file tells of them
+	}
+	if err := json.Unmarshal([]byte(r.Metafile), &meta); err != nil {
+		return "", err
+	}
+	for _, out := range meta.Outputs { // order-independent: there is one
+		if slices.Contains(out.Exports, "default") {
+			stub += fmt.Sprintf("export { default } from %q;", rel)
+		}
+	}
+	return stub, nil
 }
 
 func (o *Options) lowerGlobs(l *lowered, s source, name string, dirs []string) (*lowered, []Message) {

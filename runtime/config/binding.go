@@ -113,11 +113,6 @@ func decodeBindings(rep *report, sel *selection) (bindings []Binding, attachment
 	}
 	events, section := member(sel.field("triggers"), "triggers", "events")
 	attachments = append(attachments, decodeAttachments(events, section, "", binding.Attachment{Title: "event trigger"})...)
-	if site := sel.field("site"); site != nil {
-		attachments = append(attachments, Attachment{
-			Section: "site", Title: "Workers Site", Where: site.where(), Params: params(site),
-		})
-	}
 	return bindings, attachments
 }
 
@@ -143,6 +138,16 @@ func decodeAttachments(list *node, section string, kind binding.ID, a binding.At
 // decodeKind reads the bindings of one kind: an array of objects, one object, or
 // an object that has files by the names of their bindings.
 func decodeKind(rep *report, sel *selection, k *binding.Kind, n *node, section string) (out []Binding) {
+	if k.Bindings.Fixed != "" {
+		if n == nil || n.kind != kindObject {
+			return nil
+		}
+		b := Binding{Kind: k.ID, Name: k.Bindings.Fixed, Section: section, Where: n.where(), Params: params(n)}
+		if folder := n.get(k.Bindings.Folder); folder.str() != "" {
+			b.Params[k.Bindings.Folder] = sel.abs(folder.str())
+		}
+		return []Binding{b}
+	}
 	if k.Bindings.Name == "" {
 		for _, m := range n.entries() {
 			out = append(out, Binding{

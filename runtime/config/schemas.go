@@ -144,7 +144,6 @@ var fileOnlyFields = map[string]*schema{
 	"env":                          mapOf(anyObject),
 	"dev":                          devObject,
 	"alias":                        mapOf(aString),
-	"site":                         object(map[string]*schema{"bucket!": aString, "entry-point": aString, "include": strings1, "exclude": strings1}),
 	"pages_build_output_dir":       aString,
 	"send_metrics":                 aBool,
 	"dependencies_instrumentation": anyObject,

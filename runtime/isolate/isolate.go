@@ -48,6 +48,8 @@ type Options struct {
 	// Bindings are env; Environ is process.env.
 	Bindings []cfapi.Binding
 	Environ  func() map[string]string
+	// Globals are values, as JSON, that only a worker in service-worker syntax has.
+	Globals map[string]string
 	// Namespaces are the durable object classes of this worker by class name:
 	// they stand on ctx.exports.
 	Namespaces map[string]cfapi.Namespace

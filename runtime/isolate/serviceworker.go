@@ -1,6 +1,9 @@
 package isolate
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/runtime/engine"
@@ -15,6 +18,9 @@ func (i *Isolate) bindGlobals() {
 	env := i.CF.Env()
 	for _, name := range env.Keys() {
 		i.vm.GlobalObject().DefineDataProperty(name, env.Get(name), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	}
+	for _, name := range slices.Sorted(maps.Keys(i.opts.Globals)) {
+		i.vm.GlobalObject().DefineDataProperty(name, i.CF.ParseJSON(i.opts.Globals[name]), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)
 	}
 }
 

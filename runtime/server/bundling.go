@@ -2,12 +2,15 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"os/exec"
 	"slices"
 	"sync"
 
 	"minido.dev/minido/durableobject/pool"
+	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/compat"
@@ -29,7 +32,11 @@ type bundling struct {
 // make bundles the project, or takes what Options.Bundles has.
 func (b *bundling) make(p *config.Project) (*bundle.Bundle, error) {
 	if b.opts.Bundles != nil {
-		return b.opts.Bundles.get(b.opts.bundle(p))
+		o, err := b.opts.bundle(p)
+		if err != nil {
+			return nil, err
+		}
+		return b.opts.Bundles.get(o)
 	}
 	bundler, err := b.bundlerOf(p)
 	if err != nil {
@@ -41,7 +48,10 @@ func (b *bundling) make(p *config.Project) (*bundle.Bundle, error) {
 // bundlerOf is the bundler of the project: the last one, unless the configuration
 // says otherwise what is bundled.
 func (b *bundling) bundlerOf(p *config.Project) (*bundle.Bundler, error) {
-	o := b.opts.bundle(p)
+	o, err := b.opts.bundle(p)
+	if err != nil {
+		return nil, err
+	}
 	key := bundleKey(o) + fmt.Sprint(p.CompatibilityDate, p.CompatibilityFlags) // they choose the builtins
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -79,7 +89,7 @@ func (b *bundling) close() {
 }
 
 // bundle is how a project is bundled.
-func (o *Options) bundle(p *config.Project) bundle.Options {
+func (o *Options) bundle(p *config.Project) (bundle.Options, error) {
 	b := bundle.Options{
 		Dir: p.Dir, Entry: p.Main, TSConfig: p.TSConfig, NoBundle: p.NoBundle, NoDefer: o.NoDefer,
 		JSXFactory: p.JSXFactory, JSXFragment: p.JSXFragment, CacheDir: o.CacheDir,
@@ -113,10 +123,53 @@ func (o *Options) bundle(p *config.Project) bundle.Options {
 		through := slices.ContainsFunc(p.Rules, func(d config.Rule) bool { return d.Default && d.Type == r.Type })
 		b.Rules = append(b.Rules, bundle.Rule{Type: bundle.ModuleType(r.Type), Globs: r.Globs, Fallthrough: through})
 	}
+	if site := siteOf(p); site != nil {
+		manifest, err := site.Manifest()
+		if err != nil {
+			return b, err
+		}
+		source, err := json.Marshal(manifest)
+		if err != nil {
+			return b, fmt.Errorf("the manifest of the site: %w", err)
+		}
+		b.Virtual = maps.Clone(b.Virtual)
+		if b.Virtual == nil {
+			b.Virtual = map[string]string{}
+		}
+		b.Virtual[siteManifest] = "export default JSON.stringify(" + string(source) + ");"
+	}
 	if o.Amend != nil {
 		o.Amend(&b)
 	}
-	return b
+	return b, nil
+}
+
+// siteManifest is the module, in service-worker syntax the global, that names the files of
+// a Workers Site.
+const siteManifest = "__STATIC_CONTENT_MANIFEST"
+
+// siteOf is the project's Workers Site, nil if it has none.
+func siteOf(p *config.Project) *kv.Site {
+	for _, b := range p.Bindings {
+		if b.Kind == "site" {
+			return kv.SiteOf(b)
+		}
+	}
+	return nil
+}
+
+// globals are those that a worker in service-worker syntax has beside env's bindings.
+func globals(p *config.Project) (map[string]string, error) {
+	site := siteOf(p)
+	if site == nil {
+		return nil, nil
+	}
+	manifest, err := site.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(manifest)
+	return map[string]string{siteManifest: string(text)}, err
 }
 
 // customBuild runs build.command as wrangler does, through the shell.

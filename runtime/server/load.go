@@ -61,13 +61,17 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 	for _, c := range s.session.platform(s, p) {
 		platform[c.Name] = func(i *isolate.Isolate) *goja.Object { return c.Make(i.CF, hosting{i, host{s, p, w}}) }
 	}
+	globals, err := globals(p)
+	if err != nil {
+		return nil, err
+	}
 	loading := func(error) {}
 	w.iso = isolate.New(isolate.Options{
 		Name: p.Name, Scheduler: s.opts.Scheduler, Entropy: chance(s), Bundle: b,
 		Points: s.opts.Points, Log: consoleOf(s), Compat: p.Compat, Fetch: s.opts.Dialer.Do,
 		Caches:   caches.NewStore(filepath.Join(s.opts.PersistDir, "v3", "minido-caches"), s.opts.Points),
 		Tail:     tailsOf(s, p),
-		Bindings: s.bindings(p, w), Environ: environ(p), Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Logs: logsOf(s),
+		Bindings: s.bindings(p, w), Environ: environ(p), Globals: globals, Namespaces: namespaces, Platform: platform, TurnLimit: s.opts.turnLimit(p), Patience: s.opts.Patience, Subrequests: s.opts.subrequests(p), Watch: s.opts.machine(), Heap: s.opts.Heap, Turns: s.opts.Turns, Logs: logsOf(s),
 		RunsTests: s.opts.RunsTests,
 		Condemned: func(i *isolate.Isolate, reason error) {
 			loading(reason) // what is condemned before it is loaded never says that it is
@@ -75,7 +79,7 @@ func (s *Server) load(ctx context.Context, p *config.Project, b *bundle.Bundle) 
 		},
 	})
 	w.main = w.iso.Entrypoint(defaultEntrypoint, nil)
-	err := s.opts.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
+	err = s.opts.await(ctx, "load the worker", w.iso.Engine.Done(), func(done func(error)) {
 		loading = done
 		w.iso.Start(func(err error) {
 			if err != nil {

@@ -52,6 +52,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"secrets_store_secret":     secretsstore.New,
 	"send_email":               sendemail.New,
 	"service":                  service.New,
+	"site":                     kv.NewSite,
 	"text_blob":                file.NewText,
 	"vars":                     vars.New,
 	"vectorize":                vectorize.New,

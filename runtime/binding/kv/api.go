@@ -40,7 +40,7 @@ func (p *api) define() goja.Value {
 
 // operation is what is done with a namespace. What it returns is called on the
 // loop, for the value.
-type operation func(n *Namespace) (func() goja.Value, error)
+type operation func(n backend) (func() goja.Value, error)
 
 // errNotAtHand is what an operation of startNow gives that has to be run off the loop.
 var errNotAtHand = errors.New("not at hand")
@@ -60,7 +60,7 @@ func (p *api) startNow(method string, now, run operation) goja.Value {
 			return
 		}
 		try := func(run operation) (done bool) {
-			value, err := run(n.Namespace)
+			value, err := run(n.backend)
 			switch {
 			case errors.Is(err, errNotAtHand):
 				return false
@@ -147,16 +147,16 @@ func (p *api) get(call goja.FunctionCall, name string, metadata bool) goja.Value
 	o := p.getOptions(call.Argument(1), metadata)
 	p.checkKey("GET", key)
 	if err := checkCacheTTL(o.cacheTTL); err != nil {
-		return p.start("GET", func(*Namespace) (func() goja.Value, error) { return nil, err })
+		return p.start("GET", func(backend) (func() goja.Value, error) { return nil, err })
 	}
-	now := func(n *Namespace) (func() goja.Value, error) {
+	now := func(n backend) (func() goja.Value, error) {
 		found, known, err := n.GetCached(key)
 		if err == nil && !known {
 			err = errNotAtHand
 		}
 		return func() goja.Value { return p.found(found, o) }, err
 	}
-	return p.startNow("GET", now, func(n *Namespace) (func() goja.Value, error) {
+	return p.startNow("GET", now, func(n backend) (func() goja.Value, error) {
 		found, err := n.Get(key)
 		return func() goja.Value { return p.found(found, o) }, err
 	})
@@ -205,7 +205,7 @@ func (p *api) list(call goja.FunctionCall) goja.Value {
 		limit = *given
 	}
 	prefix, cursor := text("prefix"), text("cursor")
-	return p.start("GET", func(n *Namespace) (func() goja.Value, error) {
+	return p.start("GET", func(n backend) (func() goja.Value, error) {
 		if err := errors.Join(checkListLimit(limit), checkKeyLength(prefix)); err != nil {
 			return nil, err
 		}
@@ -239,5 +239,5 @@ func (p *api) delete(call goja.FunctionCall) goja.Value {
 	p.Platform.Need(call, 1, class, "delete", "string")
 	key := p.Platform.USV(call.Arguments[0])
 	p.checkKey("DELETE", key)
-	return p.start("DELETE", func(n *Namespace) (func() goja.Value, error) { return goja.Undefined, n.Delete(key) })
+	return p.start("DELETE", func(n backend) (func() goja.Value, error) { return goja.Undefined, n.Delete(key) })
 }

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"cmp"
+	"io"
 
 	"github.com/dop251/goja"
 
@@ -20,10 +21,29 @@ type namespaces struct {
 	session *driver.Session
 }
 
+// backend is what keeps the values: a namespace, or the folder of a site.
+type backend interface {
+	Now() int64
+	Get(key string) (*Value, error)
+	GetCached(key string) (found *Value, known bool, err error)
+	GetAll(keys []string) ([]*Value, error)
+	List(prefix, cursor string, limit int) (Page, error)
+	Put(e Entry, data []byte) error
+	Delete(key string) error
+}
+
 // shared is a namespace and the queue of its operations.
 type shared struct {
-	*Namespace
+	backend
 	*miniflare.Queue
+}
+
+// Close closes a namespace.
+func (s *shared) Close() error {
+	if c, ok := s.backend.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
 }
 
 // New makes the driver of KV namespaces.
@@ -48,7 +68,7 @@ func (d *namespaces) Namespace(id string) (*Namespace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.Namespace, nil
+	return n.backend.(*Namespace), nil
 }
 
 // get is the namespace of an id.

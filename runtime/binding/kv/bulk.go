@@ -11,7 +11,7 @@ const maxBulkBytes = 25 << 20
 
 // getBulk gets several values, as a Map. What is no JSON fails as a whole.
 func (p *api) getBulk(keys []string, o getOptions) goja.Value {
-	return p.start("GET_BULK", func(n *Namespace) (func() goja.Value, error) {
+	return p.start("GET_BULK", func(n backend) (func() goja.Value, error) {
 		if err := checkBulk(keys, o); err != nil {
 			return nil, err
 		}

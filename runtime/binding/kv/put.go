@@ -51,11 +51,11 @@ func (p *api) put(call goja.FunctionCall) goja.Value {
 }
 
 func (p *api) store(key string, data []byte, o putOptions) goja.Value {
-	return p.start("PUT", func(n *Namespace) (func() goja.Value, error) {
+	return p.start("PUT", func(n backend) (func() goja.Value, error) {
 		e := Entry{Key: key, Metadata: o.metadata}
 		err := e.Check(data)
 		if err == nil {
-			e.Expiration, err = Expires(n.store.Now()/1000, o.expiration, o.ttl)
+			e.Expiration, err = Expires(n.Now()/1000, o.expiration, o.ttl)
 		}
 		if err == nil {
 			err = n.Put(e, data)

@@ -217,6 +217,7 @@ func (p *Caches) cachePut(c *cache, r *fetch.Request, resp *fetch.Response) goja
 	entry := cached{URL: p.cacheKey(r), Status: resp.Status(), StatusText: resp.StatusText(), Header: resp.Header()}
 	now := p.Engine.Now().UnixMilli()
 	ttl, header, storable := cacheLife(entry.Header, now)
+	storable = storable && !ofSite(r.URL())
 	entry.Header, entry.Stored, entry.Expires = header, now, now+ttl*1000
 	return p.fetch.ReadAll(resp, "caches.put", func(data []byte) goja.Value {
 		if !storable || ttl <= 0 || resp.Status() == http.StatusNotModified {
@@ -228,6 +229,14 @@ func (p *Caches) cachePut(c *cache, r *fetch.Request, resp *fetch.Response) goja
 		}
 		return goja.Undefined()
 	})
+}
+
+// ofSite reports whether a URL is a key of a Workers Site's manifest. Those are not cached,
+// as in miniflare: the file that is read next may be another one.
+func ofSite(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	_, path, _ := strings.Cut(rest, "/")
+	return strings.HasPrefix(path, "$__MINIFLARE_SITES__$/")
 }
 
 // cacheLife says for how many seconds a shared cache may keep a response, and
