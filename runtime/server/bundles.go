@@ -140,7 +140,10 @@ func bundleKey(o bundle.Options) string {
 // Those of bundling and of reading the files.
 func (b *Bundles) Digest(p *config.Project, cacheDir string) (string, error) {
 	o := Options{CacheDir: cacheDir}
-	made := o.bundle(p)
+	made, err := o.bundle(p)
+	if err != nil {
+		return "", fmt.Errorf("server: the project's digest: %w", err)
+	}
 	made.Spawn = nil
 	bundle, err := b.get(made)
 	if err != nil {
