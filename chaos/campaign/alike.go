@@ -55,6 +55,10 @@ func together(plans []fault.Plan, c Case) []group {
 	var groups []group
 	at := map[sim.State]int{}
 	for _, p := range plans {
+		if !p[len(p)-1].IsKill() {
+			groups = append(groups, group{plan: p})
+			continue
+		}
 		i := slices.Index(c.Points, p[len(p)-1].Point)
 		n, known := at[c.states[i]]
 		if !known {

@@ -17,6 +17,7 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/server"
 )
 
@@ -150,6 +151,10 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		if len(plans) == 0 {
 			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
 		}
+		if depth == 1 && o.Fault.IsKill() && o.Pace == 0 && c.newest() == 0 && !clean.chats && c.refers() {
+			plans = append(plans, hibernations(clean.Points)...)
+		}
+		c.report.Points = len(plans)
 		plans = c.choose(plans)
 		c.tell(len(plans), "%d of %d points to visit", len(plans), c.report.Points)
 		together := together
@@ -170,6 +175,22 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		return c.visitRecoveries(ctx, len(plans), results)
 	})
 	return r, paceable, err
+}
+
+// hibernations are plans in which an object hibernates while its sockets stay open, as in
+// production when nothing has come for a while: behind each effect of a message. A death
+// cuts the sockets, and does not show what the object has forgotten of them.
+func hibernations(points []string) (plans []fault.Plan) {
+	for _, label := range points {
+		at, err := killpoint.ParseLabel(label)
+		if err != nil || at.Cause != "message" || at.Side != killpoint.After || at.Kind == killpoint.Close {
+			continue
+		}
+		if f := (fault.Fault{Verb: fault.Hibernate}).At(label); f.Happens() {
+			plans = append(plans, fault.Plan{f})
+		}
+	}
+	return plans
 }
 
 // recoveriesAtOnce is of how many deaths the second ones are in memory.

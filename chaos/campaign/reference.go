@@ -136,12 +136,12 @@ func (c *campaign) refers() bool {
 }
 
 // compares reports whether the state of this run can be compared: its faults are
-// deaths and what happens to messages, and it came to rest.
+// deaths, what happens to messages and objects that hibernate, and it came to rest.
 func (r *caseRun) compares(e check.Evidence) bool {
 	if c := r.camp; !c.refers() || c.report.Verb == "random" {
 		return false
 	}
-	return !r.plan.Deploys() && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() })
+	return !r.plan.Deploys() && !e.Restless && len(r.missed) == 0 && !slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return !f.IsKill() && !f.OfMessage() && f.Verb != fault.Hibernate })
 }
 
 // incomparable says why what a run has lost is too much to be compared, or "".

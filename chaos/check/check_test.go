@@ -124,6 +124,11 @@ func TestAlarms(t *testing.T) {
 		{want: "alarms/fires", rest: [2]Alarm{at(10 * time.Second), {}}},
 		{want: "alarms/index-agrees", rest: [2]Alarm{at(time.Hour), at(2 * time.Hour)}},
 		{want: "alarms/index-agrees", rest: [2]Alarm{{}, at(time.Hour)}},
+		{want: "", index: at(time.Hour), rest: [2]Alarm{{}, at(time.Hour)}}, // the death came before the commit
+		{want: "", row: at(2 * time.Hour), index: at(time.Hour), rest: [2]Alarm{at(2 * time.Hour), at(time.Hour)}},
+		{want: "alarms/index-agrees", index: at(time.Second), rest: [2]Alarm{{}, at(time.Second)}},
+		{want: "alarms/index-agrees", row: at(2 * time.Hour), index: at(time.Hour), rest: [2]Alarm{{}, at(time.Hour)}},
+		{want: "alarms/index-agrees", row: at(time.Hour), index: at(time.Hour), rest: [2]Alarm{at(time.Hour), {}}},
 	} {
 		e := Evidence{Deaths: []Snapshot{{At: now, Objects: object(c.row, c.index)}}, Rest: Snapshot{At: now, Objects: object(c.rest[0], c.rest[1])}}
 		if got := keyOf(alarmChecker{}.Check(e)); got != c.want {
