@@ -48,7 +48,7 @@ type campaign struct {
 	scheduler *sched.Threads
 	checkers  []check.Checker
 	until     time.Time      // no case begins after it; zero for no such limit
-	asked     time.Duration  // Options.Horizon, as it was given
+	asked     Options        // as they were given
 	journal   *journal       // nil for none
 	corpus    *corpus.Corpus // of Random
 	slots     []*slot
@@ -93,7 +93,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 	if o.For > 0 {
 		c.until = began.Add(o.For)
 	}
-	c.asked = o.Horizon
+	c.asked = o
 	err = c.open(ctx)
 	if err == nil {
 		err = run(c, ctx)

@@ -26,7 +26,14 @@ func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.
 func (c *campaign) clean(ctx context.Context) (Case, error) {
+	if c.anyTime && c.Mode == Sim && c.report.Verb == "enumerate" && c.Horizon == 0 {
+		c.Within, c.Timeout = Far, Far+(DefaultTimeout-check.Horizon)
+	}
 	r, err := c.slots[0].run(ctx, group{})
+	if err == nil && r.Outcome == Restless && c.anyTime && c.Within == Far {
+		c.Within, c.Timeout = c.asked.Within, c.asked.Timeout
+		r, err = c.slots[0].run(ctx, group{})
+	}
 	if err == nil && r.Outcome == Restless && r.living && c.Mode == Sim && c.Horizon == 0 {
 		c.Horizon = check.Horizon
 		c.tell(0, "without a fault the system never comes to rest: each life ends %v after its clients are done (--horizon)", c.Horizon)

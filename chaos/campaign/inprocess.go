@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/agentrpc"
-	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
@@ -212,7 +211,7 @@ func (w *processWorld) cut(ctx context.Context, err error) bool {
 
 // ask asks whether anything is left to do, and the next time a little later.
 func (w *processWorld) ask(ctx context.Context, d drive.Driver) (happening, error) {
-	why, err := w.child.Pending(ctx, pendingLimit, check.Horizon)
+	why, err := w.child.Pending(ctx, pendingLimit, w.camp.Within)
 	if err != nil {
 		if _, exited := w.child.Exit(); exited {
 			return happening{}, nil // Next sees it

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/fibers"
@@ -255,7 +254,7 @@ func (w *simWorld) rest() (happening, error) {
 
 // idle waits until the server has nothing to do.
 func (w *simWorld) idle() (happening, error) {
-	err := w.system.World.Rest(check.Horizon, w.limit().Sub(w.Now()), func(why string) bool {
+	err := w.system.World.Rest(w.camp.Within, w.limit().Sub(w.Now()), func(why string) bool {
 		past := w.Now().Sub(w.driven)
 		if !w.left && (strings.HasSuffix(why, openSocket) || w.horizon > 0 && past >= w.horizon/2) {
 			w.left = true // such a socket keeps its object awake: the clients are done, and go

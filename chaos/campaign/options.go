@@ -54,6 +54,9 @@ const (
 	MaxTries = 4
 	// Patience is the pace of clients that let the system come to rest between steps.
 	Patience = time.Minute
+	// Far is how far off an alarm may be that enumerate lets go off in a simulation, where
+	// time costs nothing, if the system comes to rest without a fault then.
+	Far = time.Hour
 )
 
 // Options say what to run. Immutable once given away.
@@ -88,6 +91,7 @@ type Options struct {
 	goesOn  bool
 	digest  string // of what goes on, once that is known; and its bundles
 	bundles *server.Bundles
+	anyTime bool // neither Within nor Timeout was given
 	// SelfCheck runs each case of a simulation twice and compares them. A case
 	// that fails is always run twice.
 	SelfCheck bool
@@ -129,6 +133,9 @@ type Options struct {
 	// after half of it go. In a simulation a system that never comes to rest without
 	// a fault has that of check.Horizon by itself.
 	Horizon time.Duration
+	// Within is how far off an alarm may be that counts as work that is left. 0 is
+	// check.Horizon; enumerate in a simulation then tries Far.
+	Within time.Duration
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
 	// Idle evicts idle objects after so long; 0 never does.
@@ -221,7 +228,7 @@ func (o Options) complete() (Options, error) {
 		return o, usage("--schedules and --then exclude each other: an order of messages ends no life, so no other version would be loaded.")
 	case o.Schedules != 0 && o.Mode != Sim:
 		return o, usage("--schedules belongs to --mode sim: real processes choose their own order.")
-	case o.Schedules < 0 || o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Timeout < 0 || o.Max < 0:
+	case o.Schedules < 0 || o.Jobs < 0 || o.For < 0 || o.Horizon < 0 || o.Within < 0 || o.Timeout < 0 || o.Max < 0:
 		return o, usage("times and counts must not be negative.")
 	}
 	for _, pattern := range o.Mask {
@@ -232,8 +239,11 @@ func (o Options) complete() (Options, error) {
 	if o.Recover == "" {
 		o.Recover = chaos.ByAlarm
 	}
+	if o.Within == 0 {
+		o.Within, o.anyTime = check.Horizon, o.Timeout == 0
+	}
 	if o.Timeout == 0 {
-		o.Timeout = DefaultTimeout
+		o.Timeout = o.Within + (DefaultTimeout - check.Horizon)
 	}
 	if o.Jobs == 0 {
 		o.Jobs = 2 * runtime.GOMAXPROCS(0)
@@ -334,7 +344,10 @@ func (o Options) replay(plan fault.Plan) string {
 	if o.Horizon > 0 {
 		words = append(words, "--horizon", o.Horizon.String())
 	}
-	if o.Timeout != DefaultTimeout {
+	if o.Within > check.Horizon {
+		words = append(words, "--within", o.Within.String())
+	}
+	if o.Timeout != o.Within+(DefaultTimeout-check.Horizon) {
 		words = append(words, "--timeout", o.Timeout.String())
 	}
 	words = append(words, "--plan", plan.String())

@@ -71,6 +71,7 @@ type Common struct {
 	Recover string         `enum:"alarm,request," default:"" help:"After a kill, alarm: send nothing, the agent has to wake up by itself (default); request: connect a client at once."`
 	Pace    *time.Duration `placeholder:"DURATION" help:"How long clients wait before each step but the first. Default: not; enumerate in a simulation then visits the points of clients that wait a minute, too."`
 	Horizon time.Duration  `placeholder:"DURATION" help:"End each life this long after its clients are done, if only alarms, timers and sockets are left: for systems that never come to rest. Default: in a simulation 1m, if a run without faults never does."`
+	Within  time.Duration  `placeholder:"DURATION" help:"An alarm that is due within this time is work that is left. Default: 1m; enumerate in a simulation lets those of an hour go off if a run without faults comes to rest."`
 	Timeout time.Duration  `help:"How long each life of the server may take until nothing is left to do. Default: 1m30s."`
 	Env     string         `short:"e" placeholder:"NAME" help:"Environment of the wrangler file."`
 	Var     []string       `placeholder:"KEY:VALUE" help:"Set a variable; may be repeated." sep:"none"`
@@ -188,7 +189,7 @@ func (c *Shrink) Run() error {
 // options reads the common flags.
 func (c *Common) options() (campaign.Options, error) {
 	o := campaign.Options{Project: c.Project, Then: c.Then, Env: c.Env, Vars: c.Var, CommandVars: c.Var, Recover: chaos.Recovery(c.Recover), SinkVar: c.Effects,
-		Timeout: c.Timeout, Horizon: c.Horizon, Jobs: c.Jobs, Dir: c.Dir, Resume: c.Resume, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
+		Timeout: c.Timeout, Horizon: c.Horizon, Within: c.Within, Jobs: c.Jobs, Dir: c.Dir, Resume: c.Resume, Keep: c.Keep, NoStandby: c.NoStandby, AIURL: c.AIURL,
 		Mode: campaign.Mode(c.Mode), Seed: c.Seed, SelfCheck: c.SelfCheck, Mask: c.Mask, CommandMask: c.Mask, NoDifferential: c.NoDifferential}
 	if c.Pace != nil {
 		o.Pace, o.OnePace = *c.Pace, true

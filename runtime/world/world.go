@@ -283,6 +283,10 @@ func (w *World) Advance(d time.Duration) error {
 	return nil
 }
 
+// restlessPart is how often a world is asked whether it is at rest: each second, and of
+// long waits once in this part of the time that they have taken.
+const restlessPart = 128
+
 // Rest steps the world until nothing is left to do: no request, no timer, no
 // handler, no alarm within horizon. within bounds the virtual time that it may
 // take; look is told between two steps what is left, and ends the wait early by
@@ -292,8 +296,9 @@ func (w *World) Advance(d time.Duration) error {
 //
 // ErrKilled; a *RestlessError.
 func (w *World) Rest(horizon, within time.Duration, look func(why string) bool) error {
-	deadline := w.Now().Add(within)
-	for pause := time.Millisecond; ; pause = min(2*pause, time.Second) {
+	began := w.Now()
+	deadline := began.Add(within)
+	for pause := time.Millisecond; ; pause = min(2*pause, max(time.Second, w.Now().Sub(began)/restlessPart)) {
 		asked, why := false, ""
 		w.door.Pending(horizon, func(text string) { asked, why = true, text })
 		if err := w.Until(func() bool { return asked }); err != nil {
