@@ -347,7 +347,7 @@ func (o Options) replay(plan fault.Plan) string {
 	if o.Within > check.Horizon {
 		words = append(words, "--within", o.Within.String())
 	}
-	if o.Timeout != o.Within+(DefaultTimeout-check.Horizon) {
+	if o.Timeout != max(o.Within, check.Horizon)+(DefaultTimeout-check.Horizon) {
 		words = append(words, "--timeout", o.Timeout.String())
 	}
 	words = append(words, "--plan", plan.String())
