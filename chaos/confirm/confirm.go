@@ -23,7 +23,7 @@ type Options struct {
 	Campaign campaign.Options
 	Tool     workerd.Tool
 	// Tries is how many runs a finding gets at most, For how long they may take together: no
-	// run begins after it.
+	// run begins after it. Runs without a fault do not count.
 	Tries int
 	For   time.Duration
 	Clock clock.Clock
@@ -143,8 +143,11 @@ func (o Options) run(ctx context.Context, found campaign.Case, dir string, out *
 	if c.Pace, err = paceOf(found); err != nil {
 		return fmt.Errorf("confirm: %w", err)
 	}
-	until := o.Clock.Now().Add(o.For)
+	var until time.Time // the runs that tries are compared with do not count
 	on.Again = func(r campaign.Case, how string) (again, keep bool) {
+		if out.Run == 0 {
+			until = o.Clock.Now().Add(o.For - time.Duration(r.Ms*float64(time.Millisecond)))
+		}
 		return o.take(r, found, how, !o.Clock.Now().Before(until), out)
 	}
 	err = campaign.Repeat(ctx, c, plan, on)
