@@ -536,3 +536,55 @@ func TestSuitesWithVitest5(t *testing.T) {
 	}
 	golden.Lines(t, "testdata/suites-5.txt", lines(r))
 }
+
+// The tests of a worker with static assets reach the worker, whose assets would refuse
+// the runner's requests; SELF asks the worker, too.
+func TestSuitesOfWorkersWithAssets(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{ // order-independent: each is its own file
+		"wrangler.jsonc":    `{ "name": "site", "main": "worker.ts", "compatibility_date": "2026-08-01", "assets": { "directory": "public", "binding": "ASSETS" } }`,
+		"worker.ts":         `export default { fetch: () => new Response("worker") };`,
+		"public/index.html": "index",
+		"s.test.ts": `import { env, SELF } from "cloudflare:test";
+import { expect, it } from "vitest";
+it("asks both", async () => {
+  expect(await (await SELF.fetch("http://example.com/")).text()).toBe("worker");
+  expect(await (await (env as any).ASSETS.fetch("http://example.com/")).text()).toBe("index");
+});
+`,
+		"vitest.config.ts": `import { cloudflareTest } from "@cloudflare/vitest-plugin";
+export default { plugins: [cloudflareTest({ wrangler: { configPath: "./wrangler.jsonc" } }), Promise.resolve([{ name: "agents-turndown-stub" }, { name: "@rolldown/plugin-babel" }])] };
+`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	modules, err := filepath.Abs("../../fixtures/testing/node_modules")
+	if err == nil {
+		err = os.Symlink(modules, filepath.Join(dir, "node_modules"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := runIn(t, dir, vitest.Options{}); r.Failed() || len(r.Files) != 1 {
+		t.Errorf("%q", lines(r))
+	}
+	// Without the agents SDK's, what babel would do is not known.
+	config := filepath.Join(dir, "vitest.config.ts")
+	text, err := os.ReadFile(config)
+	if err == nil {
+		err = os.WriteFile(config, []byte(strings.Replace(string(text), `{ name: "agents-turndown-stub" }, `, "", 1)), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = vitest.Run(vitest.Options{Dir: dir, Retry: -1, Seed: 1, Clock: clock.Real{}, Out: io.Discard})
+	if err == nil || !strings.Contains(err.Error(), "does not support the plugin @rolldown/plugin-babel") {
+		t.Errorf("babel alone: %v", err)
+	}
+}

@@ -5,32 +5,33 @@ function (native, p) {
   const { ArrayIsArray, ArrayPrototypePush, RegExpPrototypeExec } = p;
   const maxBatch = 100, maxIdLength = 100;
 
-  const fail = (message, code) => {
-    const e = new p.Error(`(${code}) ${message}`);
-    e.name = "WorkflowError";
-    return e;
-  };
+  // The reference's come over RPC, which makes their name a part of the message.
+  const fail = (message, code) => new p.Error(`WorkflowError: (${code}) ${message}`);
   const validId = (id) => typeof id === "string" && id.length <= maxIdLength && RegExpPrototypeExec(/^[a-zA-Z0-9_][a-zA-Z0-9-_]*$/, id) !== null;
-  const invalidId = () => {
-    const e = new p.Error("Workflow instance has invalid id");
-    e.name = "WorkflowError";
-    return e;
+  const invalidId = () => new p.Error("WorkflowError: Workflow instance has invalid id");
+
+  const crossed = async (call) => {
+    try {
+      return await call;
+    } catch (e) {
+      throw e?.name === "WorkflowError" ? new p.Error(`WorkflowError: ${e.message}`) : e;
+    }
   };
 
   class WorkflowInstance {
     constructor(id) { this.id = id; }
-    async pause() { await native.stub(this.id).pause(); }
-    async resume() { await native.stub(this.id).resume(); }
+    async pause() { await crossed(native.stub(this.id).pause()); }
+    async resume() { await crossed(native.stub(this.id).resume()); }
     async terminate(options) {
       if (options?.rollback) throw new p.Error("Workflows: terminate({ rollback: true }) is not available in minido; terminate() is.");
-      await native.stub(this.id).terminate();
+      await crossed(native.stub(this.id).terminate());
     }
     async restart(options) {
-      await native.stub(this.id).restart(options?.from);
+      await crossed(native.stub(this.id).restart(options?.from));
     }
-    async delete() { await native.stub(this.id).remove(); }
-    async status() { return native.stub(this.id).status(); }
-    async sendEvent(event) { await native.stub(this.id).sendEvent(event); }
+    async delete() { await crossed(native.stub(this.id).remove()); }
+    async status() { return crossed(native.stub(this.id).status()); }
+    async sendEvent(event) { await crossed(native.stub(this.id).sendEvent(event)); }
   }
 
   // What the modifiers of tests do to an instance (miniflare: @cloudflare/workflows-shared, modifier.ts).

@@ -31,7 +31,13 @@ function (native, p) {
     return +m[1] * unit;
   };
   const nonRetryable = (e) => e?.name === "NonRetryableError" || (typeof e?.message === "string" && e.message.startsWith("NonRetryableError"));
-  const plain = (e) => (e !== null && typeof e === "object" && "message" in e ? { name: `${e.name}`, message: `${e.message}` } : { name: "Error", message: `${e}` });
+  // A step's callback and run() are calls over RPC in the reference, which keeps the names
+  // of these classes; any other becomes a part of the message (workerd: jsg/util.c++).
+  const kept = { __proto__: null, Error: true, RangeError: true, TypeError: true, SyntaxError: true, ReferenceError: true };
+  const plain = (e) => {
+    if (e === null || typeof e !== "object" || !("message" in e)) return { message: `${e}`, name: "Error" };
+    return kept[e.name] ? { message: `${e.message}`, name: `${e.name}` } : { message: `${e.name}: ${e.message}`, name: "Error" };
+  };
   const validConfig = (c) => {
     if (c === null || typeof c !== "object") return false;
     const keys = ObjectKeys(c);
@@ -334,10 +340,13 @@ function (native, p) {
       }
       // waitForStep is what a step comes to, once it has.
       waitForStep(name, index) {
-        const key = `do:${name}-${index ?? 1}`;
+        const key = `do:${name}-${index ?? 1}`, before = this.#step(key), decided = before !== undefined && before.ended !== null;
         return this.#watch(() => {
           const row = this.#step(key);
-          return row === undefined || row.ended === null ? undefined : { value: () => this.#outcome(row) };
+          return row === undefined || row.ended === null ? undefined : { value: () => {
+            if (row.state === "done") return native.deserialize(row.value);
+            throw new p.Error(decided ? "#<Object>" : "Step failed"); // the reference's texts
+          } };
         });
       }
       waitForStatus(status) {

@@ -115,8 +115,8 @@ func TestInstance(t *testing.T) {
 	w := open(t, minidotest.Options{})
 	want(t, w, "/status?id=o", "Error: instance.not_found")
 	want(t, w, "/create?id=o&kind=order", `{"id":"o"}`)
-	want(t, w, "/create?id=o&kind=order", `WorkflowError: (instance.already_exists) Workflow instance with id "o" already exists`)
-	want(t, w, "/create?id=-&kind=order", `WorkflowError: Workflow instance has invalid id`)
+	want(t, w, "/create?id=o&kind=order", `Error: WorkflowError: (instance.already_exists) Workflow instance with id "o" already exists`)
+	want(t, w, "/create?id=-&kind=order", `Error: WorkflowError: Workflow instance has invalid id`)
 	w.Advance(59 * time.Minute)
 	want(t, w, "/entries", `["first"]`)
 	want(t, w, "/status?id=o", `{"status":"running"}`)
@@ -126,7 +126,7 @@ func TestInstance(t *testing.T) {
 	want(t, w, "/event?id=o", `null`)
 	w.Advance(time.Minute)
 	want(t, w, "/status?id=o", completed)
-	want(t, w, "/terminate?id=o", `WorkflowError: (instance.cannot_terminate) Cannot terminate instance since its on a finite state`)
+	want(t, w, "/terminate?id=o", `Error: WorkflowError: (instance.cannot_terminate) Cannot terminate instance since its on a finite state`)
 	want(t, w, "/entries", `["first","left","right","again"]`)
 }
 
@@ -138,13 +138,13 @@ func TestFailures(t *testing.T) {
 	want(t, w, "/entries", `["attempt 1 at 0","attempt 2 at 10","attempt 3 at 30"]`)
 	want(t, w, "/status?id=f", `{"status":"complete","output":3}`)
 	for kind, status := range map[string]string{
-		"flaky":      `{"status":"errored","error":{"name":"TypeError","message":"not yet"}}`,
-		"fatal":      `{"status":"errored","error":{"name":"NonRetryableError","message":"no way"}}`,
-		"slow":       `{"status":"errored","error":{"name":"WorkflowTimeoutError","message":"Execution timed out after 5000ms"}}`,
-		"past":       `{"status":"errored","error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
-		"unheard":    `{"status":"errored","error":{"name":"WorkflowTimeoutError","message":"Execution timed out after 60000ms"}}`,
-		"large":      `{"status":"errored","error":{"name":"WorkflowInternalError","message":"Step large-1 output is too large. Maximum allowed size is 1MiB."}}`,
-		"bad+config": `{"status":"errored","error":{"name":"WorkflowFatalError","message":"Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`,
+		"flaky":      `{"status":"errored","error":{"message":"not yet","name":"TypeError"}}`,
+		"fatal":      `{"status":"errored","error":{"message":"NonRetryableError: no way","name":"Error"}}`,
+		"slow":       `{"status":"errored","error":{"message":"WorkflowTimeoutError: Execution timed out after 5000ms","name":"Error"}}`,
+		"past":       `{"status":"errored","error":{"message":"You can't sleep until a time in the past, time-traveler","name":"Error"}}`,
+		"unheard":    `{"status":"errored","error":{"message":"WorkflowTimeoutError: Execution timed out after 60000ms","name":"Error"}}`,
+		"large":      `{"status":"errored","error":{"message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB.","name":"Error"}}`,
+		"bad+config": `{"status":"errored","error":{"message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/","name":"Error"}}`,
 		"caught":     `{"status":"complete","output":"RangeError: caught"}`,
 	} {
 		id := strings.ReplaceAll(kind, "+", "_")
