@@ -20,6 +20,7 @@ var compatSettings = []struct{ name, worker, date, flags string }{
 	{"2026-01-01", "behaviour", "2026-01-01", ""}, {"2026-08-01", "behaviour", "2026-08-01", ""},
 	{"importable-env", "behaviour", "2026-08-01", "disallow_importable_env"}, {"backward", "behaviour", "2026-08-01", "pipe_to_backward_propagation"},
 	{"iterables", "behaviour", "2026-01-01", "fetch_iterable_type_support"},
+	{"streams-2024-06-01", "streams", "2024-06-01", ""}, {"streams-2026-01-01", "streams", "2026-01-01", ""}, {"streams-2026-08-01", "streams", "2026-08-01", ""},
 	{"node-2026-06-01", "node", "2026-06-01", "nodejs_compat"}, {"node-2026-08-01", "node", "2026-08-01", "nodejs_compat"},
 }
 

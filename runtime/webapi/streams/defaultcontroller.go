@@ -11,7 +11,8 @@ const (
 	textClosedReadable  = "This ReadableStream is closed."
 )
 
-// pullSteps is [[PullSteps]] of a default controller (Streams, section 4.6.4).
+// pullSteps is [[PullSteps]] of a default controller (Streams, section 4.6.4). As in
+// workerd a read that finds a chunk in the queue asks the source for nothing.
 func (c *controller) pullSteps(request readRequest) {
 	if c.queue.empty() {
 		c.stream.reader.requests.push(request)
@@ -25,8 +26,6 @@ func (c *controller) pullSteps(request readRequest) {
 	if c.closing && c.queue.empty() {
 		c.forget()
 		c.stream.close()
-	} else {
-		c.callPull()
 	}
 	request.chunk(item.chunk)
 }

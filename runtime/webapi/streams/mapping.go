@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -23,7 +24,15 @@ type mapped struct {
 
 func (p *Streams) newMapping(of mapped) *mapping {
 	m := &mapping{}
-	p.newTransform(&m.transform, transformOptions{writeMark: 1})
+	o := transformOptions{writeMark: 1}
+	if !p.Enabled(compat.EncoderStreamSpecCompliantBackpressure) {
+		o.readMark = 1
+	}
+	began := p.Engine.Promises.New()
+	o.started = p.Engine.Promises.New()
+	o.started.Follow(began)
+	p.newTransform(&m.transform, o)
+	began.Fulfil(goja.Undefined())
 	give := func(v goja.Value) {
 		if thrown := m.enqueue(v); thrown != nil {
 			panic(thrown)

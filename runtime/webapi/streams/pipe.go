@@ -88,12 +88,10 @@ type piping struct {
 	failed     bool   // a write has failed
 	deferred   func() // what the signal does once the read in progress has ended, nil if it has not fired
 	unlisten   func()
-	proceed    func(goja.Value) // next as a reaction, made once
 }
 
 func (s *readable) pipe(w *writable, o pipeOptions) *engine.Deferred {
 	u := &piping{pipeOptions: o, p: s.p, s: s, w: w, r: s.acquire(false), x: w.acquire(), result: s.p.Engine.Promises.New().Handled()}
-	u.proceed = func(goja.Value) { u.next() }
 	s.disturbed = true
 	if signal := o.signal; signal != nil {
 		aborted := signal.Aborted()
@@ -103,7 +101,7 @@ func (s *readable) pipe(w *writable, o pipeOptions) *engine.Deferred {
 		}
 	}
 	u.watch()
-	u.step()
+	u.next()
 	return u.result
 }
 
@@ -242,15 +240,6 @@ func (u *piping) finalize(failed bool, reason goja.Value) {
 	u.result.Fulfil(goja.Undefined())
 }
 
-// step reads on once the destination takes more.
-func (u *piping) step() {
-	if !u.x.ready.Pending() {
-		u.next()
-		return
-	}
-	u.x.ready.Then(u.proceed, nil)
-}
-
 func (u *piping) next() {
 	if !u.shutting {
 		u.reading = true
@@ -269,19 +258,22 @@ func (u *pipeRead) chunk(v goja.Value) {
 		return
 	}
 	u.unfinished++
-	u.p.Engine.Promises.Microtask(func() {
-		u.x.write(v, (*pipeWrite)(u))
-		(*piping)(u).step()
-	})
+	u.p.Engine.Promises.Microtask(func() { u.x.write(v, (*pipeWrite)(u)) })
 }
 
 func (u *pipeRead) close(goja.Value) { u.reading = false }
 func (u *pipeRead) fail(goja.Value)  { u.reading = false }
 
-// pipeWrite is a pipe as who has written.
+// pipeWrite is a pipe as who has written. As in workerd the next chunk is read once
+// this one is written, whatever the destination would take.
 type pipeWrite piping
 
 func (u *pipeWrite) done() {
+	u.finished()
+	(*piping)(u).next()
+}
+
+func (u *pipeWrite) finished() {
 	if u.unfinished--; u.unfinished == 0 && u.idle != nil {
 		u.idle()
 	}
@@ -289,5 +281,5 @@ func (u *pipeWrite) done() {
 
 func (u *pipeWrite) fail(goja.Value) {
 	u.failed = true
-	u.done()
+	u.finished()
 }

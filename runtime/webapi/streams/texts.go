@@ -60,7 +60,7 @@ func defineTextDecoder(p *Streams) *engine.Class[*mapping] {
 		m := p.newMapping(mapped{
 			chunk: func(chunk goja.Value, to func(goja.Value)) {
 				if _, ok := p.BytesOf(chunk); !ok {
-					p.BadArgument("TextDecoder", "decode", 1, "BufferSource")
+					p.Engine.Throw("TypeError", "This TransformStream is being used as a byte stream, but received a value that is not a BufferSource.")
 				}
 				give(chunk, more, to)
 			},

@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/webidl"
 )
@@ -101,7 +102,8 @@ func (t *transform) enqueue(chunk goja.Value) (thrown goja.Value) {
 		t.unblockWrite(thrown)
 		return t.readable.err
 	}
-	if backpressure := !t.readable.waiting() && c.mark-c.size <= 0; backpressure != t.backpressure {
+	// Before fixup-transform-stream-backpressure workerd looks no more once a reader has asked.
+	if backpressure := !t.readable.waiting() && c.mark-c.size <= 0; backpressure != t.backpressure && t.p.Enabled(compat.FixupTransformStreamBackpressure) {
 		t.setBackpressure(true)
 	}
 	return nil
@@ -230,7 +232,10 @@ func constructTransform(p *Streams, call goja.ConstructorCall) *transform {
 			p.Engine.Throw("TypeError", "transformer.%s must be undefined.", name)
 		}
 	}
-	readMark, writeMark := reading.or(0), writing.or(1)
+	readMark, writeMark := reading.or(1), writing.or(1) // as workerd: a strategy that says nothing has 1
+	if goja.IsUndefined(call.Argument(2)) {
+		readMark = 0
+	}
 	began, started := p.Engine.Promises.New(), p.Engine.Promises.New()
 	started.Follow(began)
 	t := &transform{}

@@ -20,6 +20,7 @@ const (
 	textLockedWriter   = "This WritableStream is currently locked to a writer."
 	textReleasedWriter = "This WritableStream writer has been released."
 	textEnded          = "This WritableStream has been closed."
+	textClosingWriter  = "Cannot close a writer that is already being closed"
 	// textDestinationEnded is what a pipe says of such a destination.
 	textDestinationEnded = "This destination writable stream is closed."
 )
@@ -109,6 +110,9 @@ func (p *Streams) createWritable(sink sinkOf, mark float64, sizes goja.Callable,
 func (w *writable) startAfter(started *engine.Deferred) {
 	started.Then(func(goja.Value) {
 		w.started = true
+		if w.writer != nil && w.state == stateWritable {
+			w.writer.ready.Fulfil(goja.Undefined()) // as workerd, with backpressure too
+		}
 		w.advance()
 	}, func(reason goja.Value) {
 		w.started = true
@@ -235,6 +239,9 @@ func (w *writable) abort(reason goja.Value) *engine.Deferred {
 func (w *writable) close() *engine.Deferred {
 	if w.state == stateFailed && !w.internal {
 		return w.p.Engine.Promises.Rejected(w.err) // as workerd
+	}
+	if !w.internal && w.closing() && w.state == stateWritable {
+		return w.p.Engine.Promises.Rejected(w.p.typeError(textClosingWriter))
 	}
 	if w.state == stateFailed || w.state == stateEnded || w.closing() || w.internal && w.pendingAbort != nil {
 		return w.p.Engine.Promises.Rejected(w.p.typeError(textEnded))

@@ -3,6 +3,7 @@ package streams
 import (
 	"github.com/dop251/goja"
 
+	"minido.dev/minido/runtime/compat"
 	"minido.dev/minido/runtime/engine"
 )
 
@@ -34,15 +35,16 @@ func (w *writable) acquire() *writer {
 	done := func() *engine.Deferred { return e.Promises.Fulfilled(goja.Undefined()) }
 	failed := func() *engine.Deferred { return e.Promises.Rejected(w.err).Handled() }
 	switch w.state {
-	case stateWritable:
-		if !w.closing() && w.backpressure {
+	case stateWritable, stateErroring:
+		x.closed = e.Promises.New()
+		switch compliant := w.p.compliant(); {
+		case compliant && w.state == stateErroring:
+			x.ready = failed()
+		case compliant && !w.closing() && w.backpressure, !compliant && !w.started:
 			x.ready = e.Promises.New()
-		} else {
+		default:
 			x.ready = done()
 		}
-		x.closed = e.Promises.New()
-	case stateErroring:
-		x.ready, x.closed = failed(), e.Promises.New()
 	case stateEnded:
 		x.ready, x.closed = done(), done()
 	default:
@@ -51,36 +53,48 @@ func (w *writable) acquire() *writer {
 	return x
 }
 
-// release is WritableStreamDefaultWriterRelease (section 5.5.5).
+// compliant tells whether writers do as the standard has it when they lock a stream and
+// release it; before, what is settled stays, and ready tells whether the stream has
+// started (workerd: writable_stream_spec_compliant_writer).
+func (p *idl) compliant() bool { return p.Enabled(compat.WritableStreamSpecCompliantWriter) }
+
+// release is WritableStreamDefaultWriterRelease (section 5.5.5). As in workerd closed
+// stays if it is settled.
 func (x *writer) release() {
 	if x.stream == nil {
 		return
 	}
 	reason := x.p.typeError(textReleasedWriter)
-	x.ready = x.p.broken(x.ready, reason)
-	x.closed = x.p.broken(x.closed, reason)
+	if x.ready.Pending() || x.p.compliant() && x.stream.state != stateErroring && !x.stream.internal {
+		x.ready = x.p.broken(x.ready, reason)
+	}
+	if x.closed.Pending() {
+		x.closed.Handled().Reject(reason)
+	}
 	x.stream.dropRequests(reason)
 	x.stream.writer, x.stream = nil, nil
 }
 
-// dropRequests tells who waits for chunks that are queued that they wait no longer;
-// the chunks are written all the same. As in workerd streams of the platform's own
-// let them wait.
+// dropRequests drops the chunks that are queued when a writer releases its lock, and
+// tells who waits for them: as in workerd they are never written. Streams of the
+// platform's own, whose sinks are not JavaScript's, keep them.
 func (w *writable) dropRequests(reason goja.Value) {
-	if w.controller == nil {
+	if w.internal {
 		return
 	}
-	for i := w.requests.head; i < len(w.requests.items); i++ {
-		w.requests.items[i].fail(reason)
-		w.requests.items[i] = nobody{}
+	for _, request := range w.requests.takeAll() {
+		request.fail(reason)
 	}
+	queued := w.queue.takeAll()
+	w.size = 0
+	for i, item := range queued {
+		if item.close || i == 0 && w.writing != nil { // the first is with the sink
+			w.queue.push(item)
+			w.size += item.size
+		}
+	}
+	w.backpressure = w.mark-w.size <= 0
 }
-
-// nobody waits for a chunk to be written.
-type nobody struct{}
-
-func (nobody) done()           {}
-func (nobody) fail(goja.Value) {}
 
 // write is WritableStreamDefaultWriterWrite (section 5.5.5): the request is told
 // what has become of the chunk.
@@ -90,17 +104,24 @@ func (x *writer) write(chunk goja.Value, request writeRequest) {
 		request.fail(p.typeError(textReleasedWriter))
 		return
 	}
+	ended := w.state == stateEnded
 	n, thrown := p.sizeOf(w.sizes, chunk)
 	if thrown != nil {
 		w.fail(thrown)
 		n = 1
 	}
 	switch {
-	case w != x.stream:
+	case thrown != nil && w.err != nil && !w.internal:
+		request.fail(w.err)
+		return
+	case w.writer == nil && p.compliant(): // size() has released it
 		request.fail(p.typeError(textReleasedWriter))
 		return
 	case w.state == stateFailed && !w.internal:
 		request.fail(w.err)
+		return
+	case !w.internal && (w.closing() && w.state == stateWritable || w.state == stateEnded && !ended):
+		request.fail(p.typeError(textClosedReadable)) // the reference's text
 		return
 	case w.closing() || w.state == stateEnded || w.state == stateFailed || w.internal && w.pendingAbort != nil:
 		request.fail(p.typeError(textEnded))
@@ -157,7 +178,7 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 				switch {
 				case w == nil:
 					p.Engine.Throw("TypeError", textReleasedWriter)
-				case w.state == stateWritable:
+				case w.state == stateWritable, w.state == stateErroring && !w.internal: // as workerd
 					return p.VM.ToValue(w.mark - w.size)
 				case w.state == stateEnded || w.internal:
 					return p.VM.ToValue(0)
@@ -183,7 +204,12 @@ func defineWriter(p *Streams) *engine.Class[*writer] {
 				x.write(call.Argument(0), request)
 				return request.Object()
 			}},
-			{Name: "releaseLock", Fn: func(x *writer, _ goja.FunctionCall) goja.Value { x.release(); return goja.Undefined() }},
+			{Name: "releaseLock", Fn: func(x *writer, _ goja.FunctionCall) goja.Value {
+				if w := x.stream; w == nil || !w.internal || w.state == stateWritable && w.pendingAbort == nil {
+					x.release() // as workerd, where a stream of its own that has ended stays locked
+				}
+				return goja.Undefined()
+			}},
 		},
 	})
 }
