@@ -35,8 +35,8 @@ function (native, p) {
   // of these classes; any other becomes a part of the message (workerd: jsg/util.c++).
   const kept = { __proto__: null, Error: true, RangeError: true, TypeError: true, SyntaxError: true, ReferenceError: true };
   const plain = (e) => {
-    if (e === null || typeof e !== "object" || !("message" in e)) return { message: `${e}`, name: "Error" };
-    return kept[e.name] ? { message: `${e.message}`, name: `${e.name}` } : { message: `${e.name}: ${e.message}`, name: "Error" };
+    if (e === null || typeof e !== "object" || !("message" in e)) return { name: "Error", message: `${e}` };
+    return kept[e.name] ? { name: `${e.name}`, message: `${e.message}` } : { name: "Error", message: `${e.name}: ${e.message}` };
   };
   const validConfig = (c) => {
     if (c === null || typeof c !== "object") return false;

@@ -138,13 +138,13 @@ func TestFailures(t *testing.T) {
 	want(t, w, "/entries", `["attempt 1 at 0","attempt 2 at 10","attempt 3 at 30"]`)
 	want(t, w, "/status?id=f", `{"status":"complete","output":3}`)
 	for kind, status := range map[string]string{
-		"flaky":      `{"status":"errored","error":{"message":"not yet","name":"TypeError"}}`,
-		"fatal":      `{"status":"errored","error":{"message":"NonRetryableError: no way","name":"Error"}}`,
-		"slow":       `{"status":"errored","error":{"message":"WorkflowTimeoutError: Execution timed out after 5000ms","name":"Error"}}`,
-		"past":       `{"status":"errored","error":{"message":"You can't sleep until a time in the past, time-traveler","name":"Error"}}`,
-		"unheard":    `{"status":"errored","error":{"message":"WorkflowTimeoutError: Execution timed out after 60000ms","name":"Error"}}`,
-		"large":      `{"status":"errored","error":{"message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB.","name":"Error"}}`,
-		"bad+config": `{"status":"errored","error":{"message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/","name":"Error"}}`,
+		"flaky":      `{"status":"errored","error":{"name":"TypeError","message":"not yet"}}`,
+		"fatal":      `{"status":"errored","error":{"name":"Error","message":"NonRetryableError: no way"}}`,
+		"slow":       `{"status":"errored","error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 5000ms"}}`,
+		"past":       `{"status":"errored","error":{"name":"Error","message":"You can't sleep until a time in the past, time-traveler"}}`,
+		"unheard":    `{"status":"errored","error":{"name":"Error","message":"WorkflowTimeoutError: Execution timed out after 60000ms"}}`,
+		"large":      `{"status":"errored","error":{"name":"Error","message":"WorkflowInternalError: Step large-1 output is too large. Maximum allowed size is 1MiB."}}`,
+		"bad+config": `{"status":"errored","error":{"name":"Error","message":"WorkflowFatalError: Step config for \"bad\" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/"}}`,
 		"caught":     `{"status":"complete","output":"RangeError: caught"}`,
 	} {
 		id := strings.ReplaceAll(kind, "+", "_")
