@@ -1,6 +1,7 @@
 package vitest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"minido.dev/minido/durableobject"
 	"minido.dev/minido/internal/killpoint"
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/server"
 )
@@ -29,8 +31,9 @@ func Run(o Options) (r *Report, err error) {
 		}
 	}
 	if o.bundles == nil {
-		o.bundles = &server.Bundles{Ahead: true}
-		defer func() { err = errors.Join(err, o.bundles.Close()) }()
+		threads := sched.NewThreads(o.Clock)
+		defer func() { err = errors.Join(err, threads.Close(context.Background())) }()
+		o.bundles = &server.Bundles{Ahead: threads}
 	}
 	o.nodes = findNode()
 	defer func() { err = errors.Join(err, o.nodes.end()) }()

@@ -39,7 +39,7 @@ func Watch(ctx context.Context, o Options, keys io.Reader, s sched.Scheduler, sh
 	if err != nil {
 		return fmt.Errorf("vitest: watch: %w", err)
 	}
-	o.bundles, o.counters = &server.Bundles{Live: true, Ahead: true}, &counters{}
+	o.bundles, o.counters = &server.Bundles{Live: true, Ahead: s}, &counters{}
 	defer func() { err = errors.Join(err, fsn.Close(), o.bundles.Close()) }()
 	if err := watchTree(fsn, o.Dir); err != nil {
 		return err

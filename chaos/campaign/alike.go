@@ -136,7 +136,7 @@ func (r *caseRun) likeness(ctx context.Context, plan fault.Plan) (Case, error) {
 	}
 	c.Confirm = ""
 	if c.failed() {
-		c.Confirm = o.confirm(plan)
+		c.Confirm = o.confirm(plan, c.Ms)
 	}
 	return c, nil
 }

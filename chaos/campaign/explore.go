@@ -17,11 +17,13 @@ import (
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
-	"minido.dev/minido/internal/killpoint"
 	"minido.dev/minido/runtime/server"
 )
 
 func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
+
+// fewPoints are those of a run in which nothing goes on all the time.
+const fewPoints = 500
 
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.
@@ -30,7 +32,11 @@ func (c *campaign) clean(ctx context.Context) (Case, error) {
 		c.Within, c.Timeout = Far, Far+(DefaultTimeout-check.Horizon)
 	}
 	r, err := c.slots[0].run(ctx, group{})
-	if err == nil && r.Outcome == Restless && c.anyTime && c.Within == Far {
+	if err == nil && r.Outcome == Restless && c.Within == Far && !r.living && len(r.Points) < fewPoints {
+		c.Within, c.Timeout = Farthest, Farthest+(DefaultTimeout-check.Horizon) // a Workflow sleeps
+		r, err = c.slots[0].run(ctx, group{})
+	}
+	if err == nil && r.Outcome == Restless && c.anyTime && c.Within >= Far {
 		c.Within, c.Timeout = c.asked.Within, c.asked.Timeout
 		r, err = c.slots[0].run(ctx, group{})
 	}
@@ -159,7 +165,7 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 			return &chaos.UsageError{Text: "the run without faults passed no effect point: the clients' steps reached no object"}
 		}
 		if depth == 1 && o.Fault.IsKill() && o.Pace == 0 && c.newest() == 0 && !clean.chats && c.refers() {
-			plans = append(plans, hibernations(clean.Points)...)
+			plans = append(plans, fault.Hibernations(clean.Points)...)
 		}
 		c.report.Points = len(plans)
 		plans = c.choose(plans)
@@ -182,22 +188,6 @@ func enumerate(ctx context.Context, o Options, depth int) (r Report, paceable bo
 		return c.visitRecoveries(ctx, len(plans), results)
 	})
 	return r, paceable, err
-}
-
-// hibernations are plans in which an object hibernates while its sockets stay open, as in
-// production when nothing has come for a while: behind each effect of a message. A death
-// cuts the sockets, and does not show what the object has forgotten of them.
-func hibernations(points []string) (plans []fault.Plan) {
-	for _, label := range points {
-		at, err := killpoint.ParseLabel(label)
-		if err != nil || at.Cause != "message" || at.Side != killpoint.After || at.Kind == killpoint.Close {
-			continue
-		}
-		if f := (fault.Fault{Verb: fault.Hibernate}).At(label); f.Happens() {
-			plans = append(plans, fault.Plan{f})
-		}
-	}
-	return plans
 }
 
 // recoveriesAtOnce is of how many deaths the second ones are in memory.

@@ -57,6 +57,9 @@ const (
 	// Far is how far off an alarm may be that enumerate lets go off in a simulation, where
 	// time costs nothing, if the system comes to rest without a fault then.
 	Far = time.Hour
+	// Farthest is that for a system in which something waits for longer than Far, and nothing
+	// else goes on: a Workflow that sleeps for days.
+	Farthest = 32 * 24 * time.Hour
 )
 
 // Options say what to run. Immutable once given away.
@@ -283,13 +286,17 @@ func program(executable func() (string, error), arg0 string) (string, error) {
 	return filepath.Abs(found)
 }
 
-// confirm is the command that runs plan, whose points have labels, with real
-// processes; "" if they cannot.
-func (o Options) confirm(plan fault.Plan) string {
-	if slices.ContainsFunc(plan, func(f fault.Fault) bool { return f.Power || f.Verb == fault.Delay }) {
+// confirm is the command that runs plan, whose points have labels, with real processes; ""
+// if they cannot. A run that took ms of virtual time may have waited for alarms that are too
+// far off for them.
+func (o Options) confirm(plan fault.Plan, ms float64) string {
+	if o.Within > check.Horizon && ms > float64(DefaultTimeout.Milliseconds()) || slices.ContainsFunc(plan, func(f fault.Fault) bool { return f.Power || f.Verb == fault.Delay }) {
 		return "" // no process loses power, and a delay in it is another order than here
 	}
 	o.Mode = Process
+	if o.anyTime {
+		o.Within, o.Timeout = check.Horizon, DefaultTimeout
+	}
 	return o.replay(plan)
 }
 

@@ -27,7 +27,7 @@ func (r *caseRun) simulate(ctx context.Context) error {
 	}
 	failed := r.result.failed()
 	if failed && len(r.plan) > 0 {
-		r.result.Confirm = o.confirm(r.labelled())
+		r.result.Confirm = o.confirm(r.labelled(), r.result.Ms)
 	}
 	for _, plan := range r.like {
 		c, err := r.likeness(ctx, plan)

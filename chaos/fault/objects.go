@@ -72,3 +72,20 @@ func ofObject(verb Verb, does string, args ...string) Kind {
 	}
 	return k
 }
+
+// Hibernations are plans in which an object hibernates while its sockets stay open, as in
+// production when nothing has come for a while: behind each effect of a message. A death
+// cuts the sockets, and does not show what the object has forgotten of them. points are
+// labels that a run without faults has passed.
+func Hibernations(points []string) (plans []Plan) {
+	for _, label := range points {
+		at, err := killpoint.ParseLabel(label)
+		if err != nil || at.Cause != "message" || at.Side != killpoint.After || at.Kind == killpoint.Close {
+			continue
+		}
+		if f := (Fault{Verb: Hibernate}).At(label); f.Happens() {
+			plans = append(plans, Plan{f})
+		}
+	}
+	return plans
+}

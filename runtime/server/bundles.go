@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"minido.dev/minido/internal/sched"
 	"minido.dev/minido/runtime/bundle"
 	"minido.dev/minido/runtime/config"
 )
@@ -24,12 +25,10 @@ type Bundles struct {
 	// Live keeps the bundlers, so that Renew only does again what has changed. Close
 	// must be called.
 	Live bool
-	// Ahead compiles on goroutines of the process, beside the servers, what a bundle's start
-	// will evaluate and what earlier processes evaluated (Remember). Simulated worlds are the
-	// same with it and without. Close must be called.
-	Ahead bool
-
-	compiling sync.WaitGroup // of Ahead
+	// Ahead, if not nil, compiles beside the servers what a bundle's start will evaluate and
+	// what earlier processes evaluated (Remember). Simulated worlds are the same with it and
+	// without.
+	Ahead sched.Scheduler
 
 	mu       sync.Mutex // guards what follows
 	made     map[string]*keptBundle
@@ -56,10 +55,8 @@ func (b *Bundles) Remember() error {
 	return errors.Join(errs...)
 }
 
-// Close ends the bundlers that Live has kept, and waits for what Ahead compiles. Bundles
-// stay usable.
+// Close ends the bundlers that Live has kept. Bundles stay usable.
 func (b *Bundles) Close() error {
-	b.compiling.Wait()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, bundler := range b.bundlers { // order-independent: each ends by itself
@@ -98,8 +95,8 @@ func (b *Bundles) get(o bundle.Options) (*bundle.Bundle, error) {
 	if b.Dir == "" {
 		o.Spawn = nil // it belongs to one server; and who bundles must make no difference to the others
 	}
-	if b.Ahead {
-		o.Spawn = func(_ string, fn func()) { b.compiling.Go(fn) }
+	if b.Ahead != nil {
+		o.Spawn = b.Ahead.Go
 	}
 	key := bundleKey(o)
 	b.mu.Lock()
