@@ -1,13 +1,13 @@
 package bundle
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"hash/crc32"
 	"maps"
 	"os"
 	"slices"
+
+	"minido.dev/minido/runtime/bundle/pack"
 )
 
 // A frozen bundle is a linked one as a file: which file is imported from where is
@@ -22,13 +22,13 @@ const frozenVersion = "frozen-1 " + cacheVersion
 // counts as what will be.
 func (b *Bundle) Freeze(path string) error {
 	w := packWriter{}
-	w.text(frozenVersion)
+	w.Text(frozenVersion)
 	warnings, err := json.Marshal(b.Warnings)
 	if err != nil {
 		return fmt.Errorf("freeze the bundle: %w", err)
 	}
-	w.text(string(warnings))
-	w.number(len(b.modules))
+	w.Text(string(warnings))
+	w.Number(len(b.modules))
 	ids := map[*unit]int{}
 	for _, m := range b.modules {
 		ids[m.unit] = m.id
@@ -36,14 +36,14 @@ func (b *Bundle) Freeze(path string) error {
 			return fmt.Errorf("freeze the bundle: %w", err)
 		}
 	}
-	w.number(b.entry)
-	w.numbers(b.order)
-	w.number(len(b.additional))
+	w.Number(b.entry)
+	w.Numbers(b.order)
+	w.Number(len(b.additional))
 	for _, name := range slices.Sorted(maps.Keys(b.additional)) {
-		w.text(name)
-		w.number(b.additional[name])
+		w.Text(name)
+		w.Number(b.additional[name])
 	}
-	return writeFile(path, binary.LittleEndian.AppendUint32(w.buf, crc32.Checksum(w.buf, castagnoli)))
+	return writeFile(path, w.Sealed())
 }
 
 // Thaw reads what Freeze has written. opts must be those of the Bundler that built
@@ -54,28 +54,28 @@ func Thaw(path string, opts Options) *Bundle {
 	if err != nil {
 		return nil
 	}
-	body, ok := checked(data)
-	r := packReader{data: body}
-	if !ok || r.text() != frozenVersion {
+	body, ok := pack.Open(data)
+	r := packReader{body}
+	if !ok || r.Text() != frozenVersion {
 		return nil
 	}
 	b := &Bundle{frozen: true, bundler: &Bundler{opts: opts.normalized(), store: openStore("", "")}, byName: map[string]int{}, additional: map[string]int{}}
-	r.bad = json.Unmarshal([]byte(r.text()), &b.Warnings) != nil
-	for n := r.number(); n > 0 && !r.bad; n-- {
+	r.Bad = json.Unmarshal([]byte(r.Text()), &b.Warnings) != nil
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
 		m := &module{id: len(b.modules), deps: map[string]target{}}
 		r.module(m, b.modules)
 		b.modules = append(b.modules, m)
-		if !r.bad {
+		if !r.Bad {
 			b.byName[m.name] = m.id
 		}
 	}
-	b.entry = r.number()
-	b.order = r.numbers()
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		name := r.text()
-		b.additional[name] = r.number()
+	b.entry = r.Number()
+	b.order = r.Numbers()
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
+		name := r.Text()
+		b.additional[name] = r.Number()
 	}
-	if r.bad {
+	if r.Bad {
 		return nil
 	}
 	b.bundler.opts.keepWasm()
@@ -86,100 +86,83 @@ func Thaw(path string, opts Options) *Bundle {
 
 // module writes m. A part of a prebuilt bundle follows its trunk, and is in there.
 func (w *packWriter) module(m *module, ids map[*unit]int) error {
-	w.flag(m.whole != nil)
+	w.Flag(m.whole != nil)
 	if m.whole != nil {
-		w.number(ids[m.whole])
-		w.number(slices.Index(m.whole.parts, m.unit))
+		w.Number(ids[m.whole])
+		w.Number(slices.Index(m.whole.parts, m.unit))
 	} else {
-		w.text(m.path)
-		w.text(m.name)
-		w.text(m.text)
+		w.Text(m.path)
+		w.Text(m.name)
+		w.Text(m.text)
 		refuse, err := json.Marshal(m.refuse)
 		if err != nil {
 			return err
 		}
-		w.text(string(refuse))
-		w.flag(m.low != nil)
+		w.Text(string(refuse))
+		w.Flag(m.low != nil)
 		if m.low != nil {
-			w.buf = append(w.buf, m.low.key[:]...)
+			w.Bytes(m.low.key[:])
 			w.lowered(m.low)
 		}
-		w.number(len(m.deps))
+		w.Number(len(m.deps))
 		for _, spec := range slices.Sorted(maps.Keys(m.deps)) {
 			t := m.deps[spec]
-			w.text(spec)
-			w.number(t.module + 1)
-			w.flag(t.self)
-			w.text(t.builtin)
-			w.text(t.missing)
+			w.Text(spec)
+			w.Number(t.module + 1)
+			w.Flag(t.self)
+			w.Text(t.builtin)
+			w.Text(t.missing)
 		}
 	}
-	w.flag(m.node)
-	w.texts(m.names)
-	w.flag(m.known)
-	w.number(len(m.stars))
+	w.Flag(m.node)
+	w.Texts(m.names)
+	w.Flag(m.known)
+	w.Number(len(m.stars))
 	for _, name := range slices.Sorted(maps.Keys(m.stars)) {
-		w.text(name)
-		w.number(m.stars[name].module)
-		w.text(m.stars[name].name)
+		w.Text(name)
+		w.Number(m.stars[name].module)
+		w.Text(m.stars[name].name)
 	}
-	w.flag(m.deferred)
-	w.flag(m.circular)
-	w.flag(m.waits)
-	w.flag(m.used.Load())
+	w.Flag(m.deferred)
+	w.Flag(m.circular)
+	w.Flag(m.waits)
+	w.Flag(m.used.Load())
 	return nil
 }
 
 // module reads m; earlier are those before it.
 func (r *packReader) module(m *module, earlier []*module) {
-	if r.flag() {
-		trunk, part := r.number(), r.number()
+	if r.Flag() {
+		trunk, part := r.Number(), r.Number()
 		if trunk < 0 || trunk >= len(earlier) || part < 0 || part >= len(earlier[trunk].parts) {
-			r.bad = true
+			r.Bad = true
 			return
 		}
 		m.unit, m.deps = earlier[trunk].parts[part], earlier[trunk].deps
 	} else {
-		m.unit = &unit{path: r.text(), name: r.text(), text: r.text()}
-		r.bad = json.Unmarshal([]byte(r.text()), &m.refuse) != nil || r.bad
-		if r.flag() {
+		m.unit = &unit{path: r.Text(), name: r.Text(), text: r.Text()}
+		r.Bad = json.Unmarshal([]byte(r.Text()), &m.refuse) != nil || r.Bad
+		if r.Flag() {
 			m.low = &lowered{}
-			copy(m.low.key[:], r.take(len(m.low.key)))
+			copy(m.low.key[:], r.Take(len(m.low.key)))
 			r.lowered(m.low)
 			m.divide()
 		}
-		for n := r.number(); n > 0 && !r.bad; n-- {
-			spec := r.text()
-			m.deps[spec] = target{module: r.number() - 1, self: r.flag(), builtin: r.text(), missing: r.text()}
+		for n := r.Number(); n > 0 && !r.Bad; n-- {
+			spec := r.Text()
+			m.deps[spec] = target{module: r.Number() - 1, self: r.Flag(), builtin: r.Text(), missing: r.Text()}
 		}
 	}
-	m.node = r.flag()
-	m.names = r.texts()
-	m.known = r.flag()
-	if n := r.number(); n > 0 {
+	m.node = r.Flag()
+	m.names = r.Texts()
+	m.known = r.Flag()
+	if n := r.Number(); n > 0 {
 		m.stars = map[string]binding{}
-		for ; n > 0 && !r.bad; n-- {
-			name := r.text()
-			m.stars[name] = binding{r.number(), r.text()}
+		for ; n > 0 && !r.Bad; n-- {
+			name := r.Text()
+			m.stars[name] = binding{r.Number(), r.Text()}
 		}
 	}
-	m.deferred, m.circular, m.waits = r.flag(), r.flag(), r.flag()
-	m.used.Store(r.flag())
+	m.deferred, m.circular, m.waits = r.Flag(), r.Flag(), r.Flag()
+	m.used.Store(r.Flag())
 }
-
-func (w *packWriter) numbers(list []int) {
-	w.number(len(list))
-	for _, n := range list {
-		w.number(n)
-	}
-}
-
-func (r *packReader) numbers() []int {
-	var list []int
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		list = append(list, r.number())
-	}
-	return list
-}
-
-func (r *packReader) flag() bool { return r.number() == 1 }

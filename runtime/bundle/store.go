@@ -3,11 +3,9 @@ package bundle
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"maps"
 	"os"
@@ -15,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"minido.dev/minido/runtime/bundle/pack"
 )
 
 // store keeps lowered files on disk, in two packs per entry: installed
@@ -119,32 +119,32 @@ func (s *store) remember(uses map[useKey]bool) error {
 // like that of a pack.
 func encodeUses(uses map[useKey]bool) []byte {
 	w := packWriter{}
-	w.text(cacheVersion)
-	w.number(len(uses))
+	w.Text(cacheVersion)
+	w.Number(len(uses))
 	for _, k := range slices.SortedFunc(maps.Keys(uses), func(a, b useKey) int {
 		return cmp.Or(slices.Compare(a.file[:], b.file[:]), strings.Compare(a.part, b.part))
 	}) {
-		w.buf = append(w.buf, k.file[:]...)
-		w.text(k.part)
+		w.Bytes(k.file[:])
+		w.Text(k.part)
 	}
-	return binary.LittleEndian.AppendUint32(w.buf, crc32.Checksum(w.buf, castagnoli))
+	return w.Sealed()
 }
 
 // decodeUses is empty for a file that is damaged or of another version: it only costs time.
 func decodeUses(data []byte) map[useKey]bool {
 	uses := map[useKey]bool{}
-	body, ok := checked(data)
-	r := packReader{data: body}
-	if !ok || r.text() != cacheVersion {
+	body, ok := pack.Open(data)
+	r := packReader{body}
+	if !ok || r.Text() != cacheVersion {
 		return uses
 	}
-	for n := r.number(); n > 0 && !r.bad; n-- {
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
 		k := useKey{}
-		copy(k.file[:], r.take(len(k.file)))
-		k.part = r.text()
+		copy(k.file[:], r.Take(len(k.file)))
+		k.part = r.Text()
 		uses[k] = true
 	}
-	if r.bad {
+	if r.Bad {
 		clear(uses)
 	}
 	return uses
@@ -244,14 +244,12 @@ func writeFile(path string, data []byte) (err error) {
 // A pack is the version, the number of files, the files, and a CRC-32C of all
 // that. Numbers are unsigned varints, texts are length and bytes.
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 func (s *store) encodePack(list []*lowered) []byte {
 	w := packWriter{}
-	w.text(cacheVersion)
-	w.number(len(list))
+	w.Text(cacheVersion)
+	w.Number(len(list))
 	for _, l := range list {
-		w.buf = append(w.buf, l.key[:]...)
+		w.Bytes(l.key[:])
 		w.lowered(l)
 		var soft []importRef
 		for _, ref := range l.imports {
@@ -261,151 +259,86 @@ func (s *store) encodePack(list []*lowered) []byte {
 		}
 		w.refs(soft)
 	}
-	return binary.LittleEndian.AppendUint32(w.buf, crc32.Checksum(w.buf, castagnoli))
+	return w.Sealed()
 }
 
 func decodePack(data []byte) ([]*lowered, bool) {
-	body, ok := checked(data)
-	r := packReader{data: body}
-	if !ok || r.text() != cacheVersion {
+	body, ok := pack.Open(data)
+	r := packReader{body}
+	if !ok || r.Text() != cacheVersion {
 		return nil, false
 	}
 	var list []*lowered
-	for n := r.number(); n > 0 && !r.bad; n-- {
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
 		l := &lowered{}
-		copy(l.key[:], r.take(len(l.key)))
+		copy(l.key[:], r.Take(len(l.key)))
 		r.lowered(l)
 		l.soft = r.refs()
 		list = append(list, l)
 	}
-	return list, !r.bad
-}
-
-// checked is a pack without its check sum, if that is right.
-func checked(data []byte) (body string, ok bool) {
-	end := len(data) - crc32.Size
-	if end < 0 || crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
-		return "", false
-	}
-	return string(data[:end]), true
+	return list, !r.Bad
 }
 
 func (w *packWriter) lowered(l *lowered) {
-	w.number(int(l.format))
-	w.flag(l.async)
-	w.text(l.code)
-	w.number(l.cut)
-	w.texts(l.helpers)
+	w.Number(int(l.format))
+	w.Flag(l.async)
+	w.Text(l.code)
+	w.Number(l.cut)
+	w.Texts(l.helpers)
 	w.refs(l.imports)
-	w.texts(l.exports)
-	w.texts(l.stars)
-	w.texts(l.mocked)
-	w.flag(l.mocking)
-	w.number(len(l.hoisted))
+	w.Texts(l.exports)
+	w.Texts(l.stars)
+	w.Texts(l.mocked)
+	w.Flag(l.mocking)
+	w.Number(len(l.hoisted))
 	for _, line := range l.hoisted {
-		w.number(line)
+		w.Number(line)
 	}
-	w.number(len(l.parts))
+	w.Number(len(l.parts))
 	for _, p := range l.parts {
-		w.text(p.path)
+		w.Text(p.path)
 		w.lowered(p.low)
 	}
 }
 
 func (r *packReader) lowered(l *lowered) {
-	l.format = format(r.number())
-	l.async = r.flag()
-	l.code = r.text()
-	l.cut = r.number()
-	l.helpers = r.texts()
+	l.format = format(r.Number())
+	l.async = r.Flag()
+	l.code = r.Text()
+	l.cut = r.Number()
+	l.helpers = r.Texts()
 	l.imports = r.refs()
-	l.exports = r.texts()
-	l.stars = r.texts()
-	l.mocked = r.texts()
-	l.mocking = r.flag()
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		l.hoisted = append(l.hoisted, r.number())
+	l.exports = r.Texts()
+	l.stars = r.Texts()
+	l.mocked = r.Texts()
+	l.mocking = r.Flag()
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
+		l.hoisted = append(l.hoisted, r.Number())
 	}
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		p := part{path: r.text(), low: &lowered{key: l.key}}
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
+		p := part{path: r.Text(), low: &lowered{key: l.key}}
 		r.lowered(p.low)
 		l.parts = append(l.parts, p)
 	}
 }
 
-type packWriter struct{ buf []byte }
-
-func (w *packWriter) number(n int) { w.buf = binary.AppendUvarint(w.buf, uint64(n)) }
-
-func (w *packWriter) flag(b bool) {
-	if b {
-		w.number(1)
-	} else {
-		w.number(0)
-	}
-}
-
-func (w *packWriter) text(s string) {
-	w.number(len(s))
-	w.buf = append(w.buf, s...)
-}
-
-func (w *packWriter) texts(list []string) {
-	w.number(len(list))
-	for _, s := range list {
-		w.text(s)
-	}
-}
+type packWriter struct{ pack.Writer }
 
 func (w *packWriter) refs(list []importRef) {
-	w.number(len(list))
+	w.Number(len(list))
 	for _, ref := range list {
-		w.text(ref.tagged())
+		w.Text(ref.tagged())
 	}
 }
 
-// packReader reads what packWriter wrote; texts share data's memory. bad is
-// set once the data ends early.
-type packReader struct {
-	data string
-	bad  bool
-}
-
-func (r *packReader) take(n int) string {
-	if n < 0 || n > len(r.data) {
-		r.bad, n = true, 0
-	}
-	s := r.data[:n]
-	r.data = r.data[n:]
-	return s
-}
-
-func (r *packReader) number() int {
-	head := r.data[:min(len(r.data), binary.MaxVarintLen64)]
-	n, size := binary.Uvarint([]byte(head))
-	if size <= 0 {
-		r.bad = true
-		return 0
-	}
-	r.data = r.data[size:]
-	return int(n)
-}
-
-func (r *packReader) text() string { return r.take(r.number()) }
-
-func (r *packReader) texts() []string {
-	var list []string
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		list = append(list, r.text())
-	}
-	return list
-}
+// packReader reads what packWriter wrote.
+type packReader struct{ pack.Reader }
 
 func (r *packReader) refs() []importRef {
 	var list []importRef
-	for n := r.number(); n > 0 && !r.bad; n-- {
-		ref, ok := parseTagged(r.text())
-		r.bad = r.bad || !ok
+	for n := r.Number(); n > 0 && !r.Bad; n-- {
+		ref, ok := parseTagged(r.Text())
+		r.Bad = r.Bad || !ok
 		list = append(list, ref)
 	}
 	return list
