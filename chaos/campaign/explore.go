@@ -22,22 +22,19 @@ import (
 
 func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 
-// fewPoints are those of a run in which nothing goes on all the time.
-const fewPoints = 500
-
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.
 func (c *campaign) clean(ctx context.Context) (Case, error) {
 	if c.anyTime && c.Mode == Sim && c.report.Verb == "enumerate" && c.Horizon == 0 {
-		c.Within, c.Timeout = Far, Far+(DefaultTimeout-check.Horizon)
+		c.Within = Far
 	}
 	r, err := c.slots[0].run(ctx, group{})
-	if err == nil && r.Outcome == Restless && c.Within == Far && !r.living && len(r.Points) < fewPoints {
-		c.Within, c.Timeout = Farthest, Farthest+(DefaultTimeout-check.Horizon) // a Workflow sleeps
+	if err == nil && r.Outcome == Restless && c.Within == Far && !r.living && len(r.Points) < 500 { // nothing goes on all the time
+		c.Within = Farthest // a Workflow sleeps
 		r, err = c.slots[0].run(ctx, group{})
 	}
 	if err == nil && r.Outcome == Restless && c.anyTime && c.Within >= Far {
-		c.Within, c.Timeout = c.asked.Within, c.asked.Timeout
+		c.Within = c.asked.Within
 		r, err = c.slots[0].run(ctx, group{})
 	}
 	if err == nil && r.Outcome == Restless && r.living && c.Mode == Sim && c.Horizon == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"minido.dev/minido/chaos"
 	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
@@ -167,6 +168,44 @@ func TestFaultOfMessagesAtAnAnswerToAClient(t *testing.T) {
 		}
 		if refused != 2 || done != 2 {
 			t.Errorf("%s: %d were refused, %d done, of two messages and two answers", kind, refused, done)
+		}
+	}
+}
+
+// A loss of power takes what was answered before it was synced, which writes with
+// allowUnconfirmed may be, and nothing else.
+func TestPowerTakesUnconfirmedWrites(t *testing.T) {
+	for options, want := range map[string]int{"": chaos.Pass, ", { allowUnconfirmed: true }": chaos.Violated} { // order-independent: campaigns of their own
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"wrangler.json": `{"name": "notes", "main": "w.js", "compatibility_date": "2026-01-01", "durable_objects": {"bindings": [{"name": "NOTES", "class_name": "Notes"}]},
+				"migrations": [{"tag": "v1", "new_sqlite_classes": ["Notes"]}]}`,
+			"w.js": `import { DurableObject } from "cloudflare:workers";
+				export class Notes extends DurableObject {
+				  async fetch(request) {
+				    const key = new URL(request.url).pathname;
+				    if (request.method === "GET") return Response.json([...(await this.ctx.storage.list()).keys()]);
+				    await this.ctx.storage.put(key, 1` + options + `);
+				    return new Response("saved");
+				  }
+				}
+				export default { fetch(request, env) { return env.NOTES.getByName("n").fetch(request); } };`,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var steps []drive.Step
+		for _, text := range []string{"PUT /milk", "PUT /bread", "GET /"} {
+			step, err := drive.Parse(drive.Fetch, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps = append(steps, step)
+		}
+		r, err := Enumerate(context.Background(), Options{Project: dir, Steps: steps, Mode: Sim, Seed: 1, Jobs: 1, Fault: fault.Fault{Power: true}, Dir: filepath.Join(dir, "out")}, 1)
+		if err != nil || r.Code != want {
+			t.Errorf("put%s: code %d instead of %d, %v", options, r.Code, want, err)
 		}
 	}
 }

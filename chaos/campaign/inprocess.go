@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"minido.dev/minido/chaos/agentrpc"
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/evidence"
 	"minido.dev/minido/chaos/fault"
@@ -113,7 +114,7 @@ func (w *processWorld) Begin(ctx context.Context, n int, life fault.Plan) (b bor
 	w.session.Connect(b.url)
 	w.settled, w.restocks = n == 0, life.Kill() == nil && !w.slot.last && !w.camp.NoStandby
 	w.bounded = false
-	w.deadline, w.pause, w.why = ready.Add(w.camp.Timeout+w.camp.Horizon), pollFirst, "a client waits for its answer"
+	w.deadline, w.pause, w.why = ready.Add(w.camp.Timeout+w.camp.Horizon+w.camp.Within-check.Horizon), pollFirst, "a client waits for its answer"
 	var timer clock.Timer
 	if f := life.Kill(); f != nil && f.After > 0 {
 		passed := make(chan struct{})

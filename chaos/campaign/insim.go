@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"minido.dev/minido/chaos/check"
 	"minido.dev/minido/chaos/drive"
 	"minido.dev/minido/chaos/fault"
 	"minido.dev/minido/chaos/fibers"
@@ -66,6 +67,7 @@ func (s *slot) simWorld(r *caseRun, seed uint64) (*simWorld, error) {
 	o.Trace = s.camp.Schedules > 0 || r.reference != nil
 	o.States = len(r.plan) < s.camp.depth && s.camp.alike() && r.reference == nil
 	o.World.SyncFull = s.camp.Fault.Power || slices.ContainsFunc(r.plan, func(f fault.Fault) bool { return f.Power })
+	o.World.SyncTakes = time.Microsecond // else nothing could come between a write and its sync
 	o.World.Start, o.World.Explains = r.begin, r.explains || s.camp.Step != nil
 	if r.reference != nil {
 		o.World.Start = r.reference.start
@@ -196,6 +198,9 @@ func (w *simWorld) Drive(ctx context.Context, d drive.Driver) {
 // limit is the end of the present life's time. What drive() lets pass is no delay.
 func (w *simWorld) limit() time.Time { return w.deadline.Add(w.system.Session.Granted()) }
 
+// restLimit is that for a life whose clients are done.
+func (w *simWorld) restLimit() time.Time { return w.limit().Add(w.camp.Within - check.Horizon) }
+
 // Next implements World.
 func (w *simWorld) Next(ctx context.Context, _ drive.Driver) (happening, error) {
 	for w.running {
@@ -238,7 +243,7 @@ func (w *simWorld) rest() (happening, error) {
 			return h, err
 		}
 		late := false
-		timer := w.system.Sim.Clock().AfterFunc(w.limit().Sub(w.Now()), func() { late = true })
+		timer := w.system.Sim.Clock().AfterFunc(w.restLimit().Sub(w.Now()), func() { late = true })
 		err = w.system.World.Until(func() bool { return late || w.due || !w.system.Acting() })
 		timer.Stop()
 		switch {
@@ -254,7 +259,7 @@ func (w *simWorld) rest() (happening, error) {
 
 // idle waits until the server has nothing to do.
 func (w *simWorld) idle() (happening, error) {
-	err := w.system.World.Rest(w.camp.Within, w.limit().Sub(w.Now()), func(why string) bool {
+	err := w.system.World.Rest(w.camp.Within, w.restLimit().Sub(w.Now()), func(why string) bool {
 		past := w.Now().Sub(w.driven)
 		if !w.left && (strings.HasSuffix(why, openSocket) || w.horizon > 0 && past >= w.horizon/2) {
 			w.left = true // such a socket keeps its object awake: the clients are done, and go

@@ -86,7 +86,7 @@ func (c *campaign) identity() identity {
 	if !o.OnePace {
 		o.Pace = 0 // the points of both paces are in one journal
 	}
-	o.Horizon, o.Within, o.Timeout = c.asked.Horizon, c.asked.Within, c.asked.Timeout
+	o.Horizon, o.Within = c.asked.Horizon, c.asked.Within
 	id := identity{Digest: c.digest, Verb: c.report.Verb, Replay: o.replay(fault.Plan{}), Shard: c.report.Shard, Depth: c.depth, Max: c.Max, Seed: c.report.Seed}
 	if c.report.Verb == "enumerate" {
 		id.Fault = c.Fault.Kind()

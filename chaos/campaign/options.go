@@ -57,8 +57,7 @@ const (
 	// Far is how far off an alarm may be that enumerate lets go off in a simulation, where
 	// time costs nothing, if the system comes to rest without a fault then.
 	Far = time.Hour
-	// Farthest is that for a system in which something waits for longer than Far, and nothing
-	// else goes on: a Workflow that sleeps for days.
+	// Farthest is that where nothing goes on but one long wait: a Workflow sleeps for days.
 	Farthest = 32 * 24 * time.Hour
 )
 
@@ -137,7 +136,8 @@ type Options struct {
 	// a fault has that of check.Horizon by itself.
 	Horizon time.Duration
 	// Within is how far off an alarm may be that counts as work that is left. 0 is
-	// check.Horizon; enumerate in a simulation then tries Far.
+	// check.Horizon; enumerate in a simulation then tries Far. A life may take so much
+	// longer than Timeout when its clients are done.
 	Within time.Duration
 	// Timeout bounds each life: from ready to rest, or to the kill.
 	Timeout time.Duration
@@ -246,7 +246,7 @@ func (o Options) complete() (Options, error) {
 		o.Within, o.anyTime = check.Horizon, o.Timeout == 0
 	}
 	if o.Timeout == 0 {
-		o.Timeout = o.Within + (DefaultTimeout - check.Horizon)
+		o.Timeout = DefaultTimeout
 	}
 	if o.Jobs == 0 {
 		o.Jobs = 2 * runtime.GOMAXPROCS(0)
@@ -295,7 +295,7 @@ func (o Options) confirm(plan fault.Plan, ms float64) string {
 	}
 	o.Mode = Process
 	if o.anyTime {
-		o.Within, o.Timeout = check.Horizon, DefaultTimeout
+		o.Within = check.Horizon
 	}
 	return o.replay(plan)
 }
@@ -354,7 +354,7 @@ func (o Options) replay(plan fault.Plan) string {
 	if o.Within > check.Horizon {
 		words = append(words, "--within", o.Within.String())
 	}
-	if o.Timeout != max(o.Within, check.Horizon)+(DefaultTimeout-check.Horizon) {
+	if o.Timeout != DefaultTimeout {
 		words = append(words, "--timeout", o.Timeout.String())
 	}
 	words = append(words, "--plan", plan.String())
