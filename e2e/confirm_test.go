@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
-
 	"minido.dev/minido/chaos/campaign"
 )
 
@@ -28,14 +26,7 @@ func confirmed(t *testing.T, files map[string]string, flags ...string) (campaign
 // A finding that workerd has, too, is confirmed: its process dies between two turns, and the
 // states that it leaves are compared with those of its own runs without a fault.
 func TestDifferentialConfirmFindsTheSame(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", "transfer-in-two-turns.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := pair(t, "transfer-in-two-turns")
 	f, out := confirmed(t, map[string]string{"worker.ts": files["buggy.ts"], "wrangler.json": pairConfig(files["buggy.ts"]), "drive.chaos.ts": files["drive.chaos.ts"]})
 	w := f.Workerd()
 	if !w.Reproduced || w.Run != w.Try || w.How == "" || !strings.Contains(strings.Join(w.Violated, "\n"), "differential/diverged: at rest pair-Room/") {
@@ -70,14 +61,7 @@ func TestDifferentialConfirmFindsNothing(t *testing.T) {
 
 // What is no death of the process is not tried on workerd, and the report says so.
 func TestDifferentialConfirmSaysWhatItCannot(t *testing.T) {
-	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", "transfer-in-two-turns.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := pair(t, "transfer-in-two-turns")
 	f, _ := confirmed(t, map[string]string{"worker.ts": files["buggy.ts"], "wrangler.json": pairConfig(files["buggy.ts"]), "drive.chaos.ts": files["drive.chaos.ts"]}, "--fault", "power")
 	if w := f.Workerd(); w.Reproduced || w.Run != 0 || !strings.Contains(w.Why, "is a loss of power") {
 		t.Errorf("%+v", *w)

@@ -55,6 +55,20 @@ func pairConfig(source string) string {
 	return string(config)
 }
 
+// pair is a pair of workers of fixtures/pairs, by the names of its files; "" is what it is about.
+func pair(t *testing.T, name string) map[string]string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"": string(archive.Comment)}
+	for _, f := range archive.Files {
+		files[f.Name] = string(f.Data)
+	}
+	return files
+}
+
 // verdict enumerates the deaths and orders of messages of a worker in simulation, with no check but those
 // that minido has by itself.
 func verdict(t *testing.T, source, drive string) (found bool, output string) {
@@ -86,14 +100,7 @@ func verdict(t *testing.T, source, drive string) (found bool, output string) {
 // simulation and with real processes.
 func TestPlacesOfFindings(t *testing.T) {
 	t.Parallel()
-	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", "transfer-in-two-turns.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := pair(t, "transfer-in-two-turns")
 	source := files["buggy.ts"]
 	dir := project(t, map[string]string{"worker.ts": source, "wrangler.json": pairConfig(source), "drive.chaos.ts": files["drive.chaos.ts"]})
 	line := func(part string) int { return 1 + strings.Count(source[:strings.Index(source, part)], "\n") }
@@ -120,14 +127,7 @@ func TestPlacesOfFindings(t *testing.T) {
 // says where in the source it struck, also where another death leaves the same world.
 func TestDyingServerIsNotAsked(t *testing.T) {
 	t.Parallel()
-	archive, err := txtar.ParseFile(filepath.Join("..", "fixtures", "pairs", "migration-fails-again.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for _, f := range archive.Files {
-		files[f.Name] = string(f.Data)
-	}
+	files := pair(t, "migration-fails-again")
 	dir := project(t, map[string]string{"worker.ts": files["buggy.ts"], "wrangler.json": pairConfig(files["buggy.ts"]), "drive.chaos.ts": files["drive.chaos.ts"]})
 	r, out := campaignBy(t, exec.Command(minido, "chaos", "replay", dir, "--plan", "kill@commit:after(Room/a)/body#1", "--runs", "8"))
 	if n := len(r.Failed()); n != 8 || r.Failed()[0].Outcome != campaign.Violated {
@@ -141,6 +141,16 @@ func TestDyingServerIsNotAsked(t *testing.T) {
 		if !strings.Contains(fmt.Sprint(c.Places), "committed last: ALTER TABLE people ADD COLUMN length INTEGER at migrate (worker.ts:") {
 			t.Errorf("%s: %+v", c.Name, c.Places)
 		}
+	}
+}
+
+// Where production would not hibernate an object, whose timers are pending, there is no point
+// to visit.
+func TestRefusedHibernations(t *testing.T) {
+	t.Parallel()
+	r, out := campaignOf(t, "enumerate", fixture(t, "fibers"), "--mode", "sim")
+	if r.Refused == 0 || r.Visited != r.Points || r.Code != 0 {
+		t.Errorf("%d hibernations refused, visited %d of %d points, code %d\n%s", r.Refused, r.Visited, r.Points, r.Code, out)
 	}
 }
 
@@ -170,14 +180,7 @@ func TestPairs(t *testing.T) {
 		if !all && !slices.ContainsFunc(sample, func(of string) bool { matches, err := filepath.Match(of, name); return err == nil && matches }) {
 			continue
 		}
-		archive, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		part := map[string]string{}
-		for _, f := range archive.Files {
-			part[f.Name] = string(f.Data)
-		}
+		part := pair(t, name)
 		run++
 		found, out := verdict(t, part["buggy.ts"], part["drive.chaos.ts"])
 		if found {
@@ -193,7 +196,7 @@ func TestPairs(t *testing.T) {
 			t.Errorf("%s: a correct worker is accused:\n%s", name, out)
 		}
 		fmt.Fprintf(&table, "%-24s %-6s %-8s %s\n", name, map[bool]string{true: "found", false: "missed"}[found], map[bool]string{true: "accused", false: "passes"}[alarm],
-			strings.SplitN(string(archive.Comment), ":", 2)[0])
+			strings.SplitN(part[""], ":", 2)[0])
 	}
 	if asked != "" {
 		fmt.Printf("%-24s %-6s %-8s %s\n%sfound %d of %d buggy workers, %d of %d correct ones pass\n", "pair", "buggy", "correct", "kind", table.String(), buggy, run, correct, run)

@@ -116,7 +116,7 @@ func with(ctx context.Context, verb string, o Options, run func(*campaign, conte
 
 // codeOf is the exit code that goes with a fatal error.
 func codeOf(err error) int {
-	if isRefused(err) {
+	if errors.Is(err, process.ErrRefused) {
 		return chaos.Usage
 	}
 	return chaos.CodeOf(err)
@@ -337,6 +337,9 @@ func (c *campaign) count(r Case) {
 	}
 	if r.Refused {
 		c.report.Refused++
+		if c.report.Verb == "enumerate" && c.Fault.IsKill() {
+			c.report.Points-- // production does not hibernate an object there
+		}
 	}
 	switch {
 	case r.Outcome == Unreached:

@@ -15,12 +15,9 @@ import (
 	"minido.dev/minido/chaos/corpus"
 	"minido.dev/minido/chaos/draw"
 	"minido.dev/minido/chaos/fault"
-	"minido.dev/minido/chaos/process"
 	"minido.dev/minido/internal/entropy"
 	"minido.dev/minido/runtime/server"
 )
-
-func isRefused(err error) bool { return errors.Is(err, process.ErrRefused) }
 
 // clean runs without a fault: a system that fails then is no subject for faults.
 // Its result is what a plan chooses from.

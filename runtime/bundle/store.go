@@ -290,10 +290,7 @@ func (w *packWriter) lowered(l *lowered) {
 	w.Texts(l.stars)
 	w.Texts(l.mocked)
 	w.Flag(l.mocking)
-	w.Number(len(l.hoisted))
-	for _, line := range l.hoisted {
-		w.Number(line)
-	}
+	w.Numbers(l.hoisted)
 	w.Number(len(l.parts))
 	for _, p := range l.parts {
 		w.Text(p.path)
@@ -312,9 +309,7 @@ func (r *packReader) lowered(l *lowered) {
 	l.stars = r.Texts()
 	l.mocked = r.Texts()
 	l.mocking = r.Flag()
-	for n := r.Number(); n > 0 && !r.Bad; n-- {
-		l.hoisted = append(l.hoisted, r.Number())
-	}
+	l.hoisted = r.Numbers()
 	for n := r.Number(); n > 0 && !r.Bad; n-- {
 		p := part{path: r.Text(), low: &lowered{key: l.key}}
 		r.lowered(p.low)

@@ -21,7 +21,7 @@ func TestPatience(t *testing.T) {
 	th := sched.NewThreads(clock.Real{})
 	var ended error
 	e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Condemned: func(r error) { ended = r }, TurnLimit: 10 * time.Second,
-		Patience: &Patience{After: 30 * time.Millisecond, Text: func() string { return "too long" }}})
+		Patience: &Patience{After: 100 * time.Millisecond, Text: func() string { return "too long" }}})
 	var said []string
 	e.Global("say", e.Func("say", 1, func(c goja.FunctionCall) goja.Value {
 		said = append(said, c.Argument(0).String())
@@ -68,7 +68,7 @@ func TestPatience(t *testing.T) {
 	if ended != nil || len(said) != 3 {
 		t.Errorf("said %q, condemned by %v", said, ended)
 	}
-	e.Watchdog.limit = 150 * time.Millisecond // no turn runs
+	e.Watchdog.limit = 500 * time.Millisecond // no turn runs
 	run(`for (;;) try { for (;;); } catch {}`)
 	var limit *LimitError
 	if !errors.As(ended, &limit) || limit.Resource != CPUTime {

@@ -403,7 +403,7 @@ describe("hook", () => {
 		"c.test.ts": "import { it } from \"vitest\";\nit(\"is never known\", () => {});\nfor (;;);\n",
 		"d.test.ts": "import { it } from \"vitest\";\nit(\"goes on\", () => {});\n",
 	})
-	golden.Lines(t, "testdata/endless.txt", lines(runIn(t, dir, vitest.Options{Patience: 500 * time.Millisecond})))
+	golden.Lines(t, "testdata/endless.txt", lines(runIn(t, dir, vitest.Options{Patience: time.Second})))
 }
 
 // The report names what a test leaves open, and nothing of those that clean up, or of the
