@@ -40,13 +40,13 @@ func (d sites) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value 
 
 // Site is the folder of a Workers Site. Safe for concurrent use.
 type Site struct {
-	folder           string
-	include, exclude []string
+	folder string
+	wanted func(path string) bool // reports whether a path is the site's
 }
 
 // SiteOf is the folder that the section site names.
 func SiteOf(b config.Binding) *Site {
-	return &Site{folder: b.Param("bucket"), include: texts(b.Params["include"]), exclude: texts(b.Params["exclude"])}
+	return &Site{folder: b.Param("bucket"), wanted: wanted(texts(b.Params["include"]), texts(b.Params["exclude"]))}
 }
 
 func texts(v any) (all []string) {
@@ -95,13 +95,12 @@ func (s *Site) Manifest() (map[string]string, error) {
 
 // files are the paths below the folder that the site serves, in lexical order.
 func (s *Site) files() (files []string, err error) {
-	wanted := s.wanted()
 	err = filepath.WalkDir(s.folder, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
 		below, err := filepath.Rel(s.folder, path)
-		if below = filepath.ToSlash(below); err == nil && wanted(below) {
+		if below = filepath.ToSlash(below); err == nil && s.wanted(below) {
 			files = append(files, below)
 		}
 		return err
@@ -112,12 +111,12 @@ func (s *Site) files() (files []string, err error) {
 	return files, nil
 }
 
-// wanted reports whether a path is the site's: include decides if it is given, else exclude.
-func (s *Site) wanted() func(string) bool {
-	if len(s.include) > 0 {
-		return matcher(s.include)
+// wanted tells which paths are a site's: include decides if it is given, else exclude.
+func wanted(include, exclude []string) func(path string) bool {
+	if len(include) > 0 {
+		return matcher(include)
 	}
-	excluded := matcher(s.exclude)
+	excluded := matcher(exclude)
 	return func(path string) bool { return !excluded(path) }
 }
 
@@ -176,7 +175,7 @@ func (s *Site) Get(key string) (*Value, error) {
 			return nil, refusal(500, "URI malformed")
 		}
 	}
-	if !fs.ValidPath(name) || !s.wanted()(name) || slices.ContainsFunc(strings.Split(name, "/"), hidden) {
+	if !fs.ValidPath(name) || !s.wanted(name) || slices.ContainsFunc(strings.Split(name, "/"), hidden) {
 		return nil, nil
 	}
 	root, err := os.OpenRoot(s.folder)
@@ -185,6 +184,9 @@ func (s *Site) Get(key string) (*Value, error) {
 	}
 	defer root.Close()
 	info, err := root.Stat(filepath.FromSlash(name))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("site.bucket: %w", err)
+	}
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, nil // no such file, or one that leads out of the folder
 	}
