@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -112,7 +114,15 @@ func (s *sandbox) behind(o *tool) (address string) {
 	// Whoever asked is gone, or the sandbox is.
 	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body) // a server notices that a client leaves once it has read the request
+		if err != nil {
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
 		o.pass(r, strings.TrimPrefix(r.URL.Path, "/"))
+		if r.Context().Err() != nil {
+			return // nothing of a caller that left reaches the sandbox
+		}
 		proxy.ServeHTTP(w, r)
 	}))
 	s.t.Cleanup(func() {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"minido.dev/minido/chaos/upstream"
+	"minido.dev/minido/chaos/wait"
+	"minido.dev/minido/internal/clock"
 	"minido.dev/minido/internal/golden"
 	"minido.dev/minido/runtime/control"
 )
@@ -63,16 +65,23 @@ type subject struct {
 	name  string
 	fault string
 	blows int
-	gates []func()  // release what it stands at
+	gates []held    // what it stands at
 	wait  func()    // until its recovery stands still
 	fiber string    // its first fiber's id, where the moment wants it
 	room  *stage    // of a relay
 	heard *listener // of a session
 }
 
+// held is a call at which an object stands. left is closed when whoever called has
+// closed the connection; nil where that is not seen.
+type held struct {
+	release func()
+	left    <-chan struct{}
+}
+
 // strikeAll hits what stands still: each object, or with SIGKILL all at once.
 func strikeAll(fault string, set *stageSet, standing []*subject, group []moment) {
-	old := make([][]func(), len(standing))
+	old := make([][]held, len(standing))
 	for i, o := range standing {
 		old[i], o.gates = o.gates, nil
 		if group[i].again != nil && o.blows == 0 {
@@ -87,18 +96,29 @@ func strikeAll(fault string, set *stageSet, standing []*subject, group []moment)
 			o.hit(fault, group[i].class, o.name+group[i].below)
 		}
 		o.blows++
-		for _, release := range old[i] {
-			release() // what the old life waited for comes; it must have no effect
+		for _, call := range old[i] {
+			if fault != "reset" && call.left != nil { // after a reset the worker goes on with what it has begun
+				o.waitFor(call.left)
+			}
+			call.release() // what the old life waited for comes; it must have no effect
 		}
 	}
 }
 
 // release lets everything go on at which the object stands.
 func (o *subject) release() {
-	for _, release := range o.gates {
-		release()
+	for _, call := range o.gates {
+		call.release()
 	}
 	o.gates = nil
+}
+
+// waitFor waits until the caller of a held call has left.
+func (o *subject) waitFor(left <-chan struct{}) {
+	o.t.Helper()
+	if err := wait.Channel(o.t.Context(), clock.Real{}, limit, o.name+"'s call ends with it", left); err != nil {
+		o.t.Error(err)
+	}
 }
 
 // hit hits one object by a verb of the control API.

@@ -129,7 +129,7 @@ func answering(provider string, n int) func(o *subject) {
 		o.t.Helper()
 		hold := o.provider.Hold(n)
 		o.t.Cleanup(hold.Release)
-		o.gates = append(o.gates, hold.Release)
+		o.gates = append(o.gates, held{release: hold.Release})
 		client := o.ask("hello", map[string]any{"provider": provider})
 		o.standsAt(hold.Reached())
 		if n > 0 && provider != "openai" {
@@ -183,7 +183,7 @@ func chatMoments(cuts ...int) []moment {
 			again: func(o *subject) func() {
 				hold := o.provider.Hold(11)
 				o.t.Cleanup(hold.Release)
-				o.gates = append(o.gates, hold.Release)
+				o.gates = append(o.gates, held{release: hold.Release})
 				return func() { o.standsAt(hold.Reached()) }
 			}, check: whole})
 }

@@ -39,7 +39,7 @@ func (o *subject) at(label string, do func()) {
 // until the object stands there.
 func (o *subject) arm(label string) (wait func()) {
 	g := o.tool.hold(label)
-	o.gates = append(o.gates, g.release)
+	o.gates = append(o.gates, held{g.release, g.left})
 	return func() {
 		o.t.Helper()
 		g.wait(o.t, o.name+" stands at "+label)

@@ -28,8 +28,8 @@ type tool struct {
 
 // gate holds the next call with a label. Each channel is closed once.
 type gate struct {
-	reached, released chan struct{}
-	open              sync.Once
+	reached, released, left chan struct{} // left: whoever called has closed the connection
+	open                    sync.Once
 }
 
 func (g *gate) release() { g.open.Do(func() { close(g.released) }) }
@@ -66,12 +66,13 @@ func (o *tool) pass(r *http.Request, label string) {
 	select {
 	case <-g.released:
 	case <-r.Context().Done():
+		close(g.left)
 	}
 }
 
 // hold makes the next call with a label wait.
 func (o *tool) hold(label string) *gate {
-	g := &gate{reached: make(chan struct{}), released: make(chan struct{})}
+	g := &gate{reached: make(chan struct{}), released: make(chan struct{}), left: make(chan struct{})}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.gates[label] = g

@@ -70,8 +70,13 @@ const tickTime = 10 * time.Millisecond
 // suddenTime is how long two looks in a row may be apart.
 const suddenTime = 3 * tickTime
 
+// blockedTimes is how many times the limit a turn may take that uses no CPU time.
+const blockedTimes = 10
+
 // Watchdog interrupts a turn that computes for longer than the limit, and has
-// the heap looked at meanwhile. It arms one clock timer at a time, only while
+// the heap looked at meanwhile. On a machine that others keep busy a turn takes longer
+// than it computes: it is not stopped before the process has used as much CPU time, or
+// blockedTimes the limit is over. It arms one clock timer at a time, only while
 // turns run, so that a turn costs two atomic stores.
 type Watchdog struct {
 	engine *Engine
@@ -82,7 +87,8 @@ type Watchdog struct {
 	turn   atomic.Uint64 // odd while a turn runs
 	armed  atomic.Bool
 	closed atomic.Bool
-	native atomic.Pointer[func()] // interrupts what the turn may wait for outside JavaScript
+	cpu    func() (time.Duration, error) // CPU time of the process; nil if the clock is not the machine's
+	native atomic.Pointer[func()]        // interrupts what the turn may wait for outside JavaScript
 
 	patience  *Patience   // nil: a turn is stopped at the limit alone
 	asking    sync.Mutex  // held while an interrupt is asked for
@@ -103,6 +109,9 @@ func (w *Watchdog) init(e *Engine, c clock.Clock, limit time.Duration, heap *Hea
 		c = e.clock
 	}
 	w.engine, w.clock, w.limit, w.heap = e, c, limit, heap
+	if real, ok := c.(clock.Real); ok {
+		w.cpu = real.CPU
+	}
 	w.tick = max(min(limit/8, tickTime), time.Millisecond)
 }
 
@@ -113,17 +122,42 @@ func (w *Watchdog) begin() {
 	}
 	w.turn.Add(1)
 	if !w.armed.Load() && w.armed.CompareAndSwap(false, true) {
-		w.arm(0, time.Time{}, 1)
+		w.arm(look{})
 	}
 }
 
 func (w *Watchdog) end() { w.turn.Add(1) }
 
-// arm looks again in a moment; seen is the turn that ran at the last look, and
-// since when it has been seen; it fails when patience has ended so many times.
-func (w *Watchdog) arm(seen uint64, since time.Time, fails int) {
-	if seen == 0 {
-		seen, since = w.turn.Load(), w.clock.Now()
+// look is what the watchdog saw when it last looked.
+type look struct {
+	turn  uint64        // that ran; 0 before the first look
+	since time.Time     // when it was first seen
+	used  time.Duration // CPU time of the process then
+	fails int           // how many times the turn's patience has ended, and one
+}
+
+func (w *Watchdog) first(turn uint64, at time.Time) look {
+	l := look{turn: turn, since: at, fails: 1}
+	if w.cpu != nil {
+		l.used, _ = w.cpu() // without it the wall clock decides, as over says
+	}
+	return l
+}
+
+// over says whether a turn that has gone on since a look has computed for too long.
+func (w *Watchdog) over(l look, at time.Time) bool {
+	wall := at.Sub(l.since)
+	if w.cpu == nil || wall < w.limit || wall >= blockedTimes*w.limit {
+		return wall >= w.limit
+	}
+	used, err := w.cpu()
+	return err != nil || used-l.used >= w.limit
+}
+
+// arm looks again in a moment.
+func (w *Watchdog) arm(l look) {
+	if l.turn == 0 {
+		l = w.first(w.turn.Load(), w.clock.Now())
 	}
 	w.clock.AfterFunc(w.tick, func() {
 		now, at := w.turn.Load(), w.clock.Now()
@@ -131,17 +165,17 @@ func (w *Watchdog) arm(seen uint64, since time.Time, fails int) {
 		case w.closed.Load(), now%2 == 0:
 			w.armed.Store(false)
 			return
-		case now != seen:
-			since, fails = at, 1
-		case at.Sub(since) >= w.limit:
+		case now != l.turn:
+			l = w.first(now, at)
+		case w.over(l, at):
 			w.interrupt(&LimitError{Resource: CPUTime, Detail: fmt.Sprintf("the CPU time limit of a turn, %v, was exceeded", w.limit)})
 			w.armed.Store(false)
 			return
-		case w.patience != nil && at.Sub(since) >= time.Duration(fails)*w.patience.After:
-			fails++
+		case w.patience != nil && at.Sub(l.since) >= time.Duration(l.fails)*w.patience.After:
+			l.fails++
 			w.fail()
 		}
-		w.arm(now, since, fails)
+		w.arm(l)
 		if w.heap != nil {
 			w.heap.look(w.engine)
 		}

@@ -48,6 +48,39 @@ func TestHeapLimit(t *testing.T) {
 	}
 }
 
+// A turn that takes longer than its limit, but computes less, is not stopped: that is what
+// it looks like on a machine that others keep busy.
+func TestWaitingIsNoComputing(t *testing.T) {
+	th := sched.NewThreads(clock.Real{})
+	const limit = 100 * time.Millisecond
+	stopped, ran := make(chan error, 1), make(chan error, 1)
+	e := New(Options{Name: "x", Scheduler: th, Entropy: entropy.NewSeeded(1), Condemned: func(r error) { stopped <- r }, TurnLimit: limit})
+	post := func(turn func()) {
+		if err := e.Post(e.NewContext(ObjectContext, "Room/lobby").Frame(), "rpc", turn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	post(func() {
+		<-time.NewTimer(4 * limit).C
+		_, err := e.VM().RunString("0") // throws if the turn was stopped
+		ran <- err
+	})
+	if err := <-ran; err != nil {
+		t.Errorf("it waited: %v", err)
+	}
+	post(func() {
+		_, err := e.VM().RunString("for (;;);")
+		e.Rethrow(err)
+	})
+	var over *LimitError
+	if err := <-stopped; !errors.As(err, &over) || over.Resource != CPUTime {
+		t.Errorf("it computed: %v", err)
+	}
+	if err := th.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Garbage that came between two looks is collected before anyone is blamed for it.
 func TestGarbageIsNoGrowth(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it stays until the watch collects it
