@@ -30,7 +30,7 @@ REFERENCE := e2e/reference/node_modules
 # npm vitest as one module, a part of the binary.
 VITEST := vitest/bundled/made/vitest.json.gz
 
-.PHONY: demo-binary strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
+.PHONY: demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
 help:
 	@echo 'make demo          watch a real agent die by SIGKILL in mid-fiber, and recover'
@@ -82,14 +82,20 @@ demo-binary:
 	@flags=$$(test "$$($(GO) list -f '{{.Stale}}' modernc.org/sqlite/lib)" = false || echo '-gcflags=all=-N -l -dwarf=false -c=1'); \
 		set -x; $(FRUGAL) $(GO) build $${flags:+"$$flags"} -ldflags=-w -o $(BIN)-demo ./cmd/minido
 
-# What waits (downloads, clients, alarms, processes that start) and what computes go
-# well side by side. Each part's output is printed as a whole when it has ended.
+# What waits goes beside what computes: downloads beside the compiler, and the end-to-end
+# tests (clients, alarms, processes that start) beside linters and compilers that get what
+# processor time they leave. No test runs beside another part's: those that measure time
+# or start processes need the machine. Each part's output is printed when it has ended.
 test:
-	@$(MAKE) --no-print-directory -k -j2 --output-sync=target compiled e2e unit lint dead
+	@failed=; for parts in '-j2 compiled npm' build '-j2 e2e behind' plain race; do \
+		$(MAKE) --no-print-directory -k --output-sync=target $$parts || failed=yes; done; test -z "$$failed"
 
 # What needs no npm package is compiled while npm downloads.
 compiled:
 	$(FRUGAL) $(GO) build ./sqlstore/... ./durableobject/... ./runtime/... ./chaos/...
+
+behind:
+	@nice -n 19 $(MAKE) --no-print-directory -k lint dead plain-built race-built
 
 # Tests are linked without debug information, which is faster; go vet is in lint.
 QUICK := -vet=off -ldflags=-w
@@ -112,16 +118,27 @@ ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/bundle/(mend|sourcemap|toplevel)$$|/r
 ONE_GOROUTINE := $(ONE_GOROUTINE)|/runtime/binding/([^b].*)$$
 UNITS := $(GO) list ./... | grep -v '/e2e\(/\|$$\)\|/internal/house$$'
 
+# So do these tests, in packages whose others don't.
+ALONE := ^(TestLivingSystems|TestFaultsInSimulation|TestPowerTakesUnconfirmedWrites|TestToldAfterDeath|TestTooManyOrders|TestEnumerateVersions)$$|^TestPowerLossLosesNothing$$
+ALONE_IN := ./chaos/campaign ./sqlstore
+
 unit: plain race
 
-plain: npm $(VITEST)
+plain-built: $(VITEST)
 	$(FRUGAL) $(GO) build $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
+
+plain: npm plain-built alone
 	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
 
-race: npm
+alone: plain-built
+	$(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(QUICK) -timeout 30m -run '$(ALONE)' $(ALONE_IN)
+
+race-built:
 	@$(if $(RACE),,echo 'no C compiler: the tests run without the race detector')
 	$(FRUGAL) CGO_ENABLED=$(if $(RACE),1,0) $(GO) build $(RACE) ./runtime/minidotest ./runtime/control ./chaos/campaign ./vitest
-	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(RACE) $(QUICK) -timeout 30m $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
+
+race: npm race-built
+	CGO_ENABLED=$(if $(RACE),1,0) $(IN_MEMORY) $(FRUGAL_TESTS) $(GO) test $(RACE) $(QUICK) -timeout 30m -skip '$(ALONE)' $$($(UNITS) | grep -Ev '$(ONE_GOROUTINE)')
 
 # The end-to-end tests drive the binary that users get. More of them run at once than
 # there are processors, since most wait for processes, alarms and clients.

@@ -57,6 +57,7 @@ type recorder struct {
 	rec    *Recording
 	inside bool // what runs at the moment is the server
 	over   bool // what follows is nobody's concern
+	taker  taker
 
 	// How many of each there are.
 	tasks, loops, callbacks, bodies, sources, sockets, dials, taken int
@@ -130,18 +131,14 @@ func (r *recorder) files() {
 	if r.over {
 		return
 	}
-	var before *saved
-	if n := len(r.rec.states); n > 0 {
-		before = r.rec.states[n-1]
-	}
-	f, fresh, err := takeFiles(r.world.options.Dir, before, r.rec.unfit == "")
+	f, fresh, err := r.taker.take(r.world.options.Dir)
 	if err != nil {
 		r.world.fail("read the files at an effect point", err)
 		r.rec.spoil("the files could not be read")
 	}
 	r.rec.hold(fresh)
 	if r.rec.unfit != "" {
-		r.rec.states, f.list = nil, nil // the hash alone, of this point alone
+		r.rec.states, f = nil, &saved{sum: f.sum} // the hash alone, of this point alone
 	}
 	r.rec.states = append(r.rec.states, f)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,8 +117,8 @@ type op struct {
 }
 
 // opBytes is about the size of an op, or of another entry, without what it points
-// to; sliceBytes that of a slice.
-const opBytes, sliceBytes = 64, 24
+// to; pointerBytes that of a pointer.
+const opBytes, pointerBytes = 64, 8
 
 func (o op) bytes() int {
 	n := opBytes + len(o.text)
@@ -206,49 +207,76 @@ type saved struct {
 type savedFile struct {
 	rel    string
 	isDir  bool
-	chunks [][]byte
+	chunks []*savedChunk
+}
+
+// savedChunk is a part of a file, and its hash.
+type savedChunk struct {
+	data []byte
+	sum  [sha256.Size]byte
 }
 
 // chunkSize is what is shared or not.
 const chunkSize = 16 << 10
 
-// takeFiles reads what CopyState would copy, to keep it or for its hash alone. fresh
-// is how many bytes it had to keep that before does not have.
-func takeFiles(dir string, before *saved, keep bool) (f *saved, fresh int, err error) {
+// taker reads the files of a persist directory again and again: it hashes and keeps only
+// what has changed since. Confined to one goroutine.
+type taker struct {
+	last   *saved // what it has read last, for its chunks
+	buffer [chunkSize]byte
+}
+
+// take reads what CopyState would copy. fresh is how many bytes it had to keep.
+func (t *taker) take(dir string) (f *saved, fresh int, err error) {
 	f = &saved{}
 	h := sha256.New()
 	err = walkState(dir, func(path, rel string, isDir bool) error {
-		var data []byte
+		file := savedFile{rel: rel, isDir: isDir}
 		if !isDir {
-			var err error
-			if data, err = os.ReadFile(path); err != nil {
+			n, err := t.read(path, &file)
+			if err != nil {
 				return err
 			}
+			fresh += n
 		}
-		_, _ = fmt.Fprintf(h, "%q %v %d\n", rel, isDir, len(data)) // a hash takes everything
-		_, _ = h.Write(data)
-		if !keep {
-			return nil
+		_, _ = fmt.Fprintf(h, "%q %v %d\n", rel, isDir, len(file.chunks)) // a hash takes everything
+		for _, c := range file.chunks {
+			_, _ = h.Write(c.sum[:])
 		}
-		saved := savedFile{rel: rel, isDir: isDir}
-		old := before.find(rel)
-		for i := 0; len(data) > 0; i++ {
-			chunk := data[:min(chunkSize, len(data))]
-			data = data[len(chunk):]
-			if i < len(old.chunks) && bytes.Equal(old.chunks[i], chunk) {
-				chunk = old.chunks[i]
-			} else {
-				chunk = slices.Clone(chunk)
-				fresh += len(chunk)
-			}
-			saved.chunks = append(saved.chunks, chunk)
-		}
-		f.list = append(f.list, saved)
-		fresh += opBytes + len(rel) + len(saved.chunks)*sliceBytes
+		f.list = append(f.list, file)
+		fresh += opBytes + len(rel) + len(file.chunks)*pointerBytes
 		return nil
 	})
 	h.Sum(f.sum[:0])
+	if err == nil {
+		t.last = f
+	}
 	return f, fresh, err
+}
+
+// read reads a file's chunks, and says how many bytes it had to keep.
+func (t *taker) read(path string, file *savedFile) (fresh int, err error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	old := t.last.find(file.rel).chunks
+	for i := 0; ; i++ {
+		n, err := io.ReadFull(in, t.buffer[:])
+		if n == 0 && errors.Is(err, io.EOF) {
+			return fresh, nil
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return fresh, err
+		}
+		if data := t.buffer[:n]; i < len(old) && bytes.Equal(old[i].data, data) {
+			file.chunks = append(file.chunks, old[i])
+		} else {
+			file.chunks = append(file.chunks, &savedChunk{data: slices.Clone(data), sum: sha256.Sum256(data)})
+			fresh += n + opBytes
+		}
+	}
 }
 
 func (f *saved) find(rel string) savedFile {
@@ -279,13 +307,13 @@ func (f *saved) write(dir string) error {
 	return nil
 }
 
-func writeChunks(path string, chunks [][]byte) error {
+func writeChunks(path string, chunks []*savedChunk) error {
 	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	for _, c := range chunks {
-		if _, err := out.Write(c); err != nil {
+		if _, err := out.Write(c.data); err != nil {
 			return errors.Join(err, out.Close())
 		}
 	}
