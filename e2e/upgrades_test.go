@@ -22,7 +22,7 @@ func TestUpgradesOfPackages(t *testing.T) {
 		{"fibers 0.32 and back to 0.21", "enumerate", "fibers-0.21", []string{"fibers", "fibers-0.21"}, []string{"--max", "12"}, "PASS  "},
 		{"chat 0.10 to 0.12", "enumerate", "chat-0.10", []string{"chat"}, []string{"--timeout", "90s", "--max", "12"}, "PASS  "},
 		{"cut chat turn", "replay", "chat-0.4", []string{"chat"}, []string{"--timeout", "90s", "--plan", "kill@commit:after(SupportChat/c1)/fetch#1"}, "chat/stream-ended"},
-		{"cut fiber of the first generation", "replay", "forever-0.5", []string{"forever"}, []string{"--plan", "kill@commit:after(HarvestAgent/h1)/message#1"},
+		{"cut fiber of the first generation", "replay", "forever-0.5", []string{"forever"}, []string{"--timeout", "5s", "--plan", "kill@commit:after(HarvestAgent/h1)/message#1"},
 			`heartbeats at rest: expected [{"callback":"_cf_fiberHeartbeat"}]`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
