@@ -38,6 +38,7 @@ type stageSet struct {
 	tool     *tool
 	provider *upstream.Server // of a chat's answers
 	box      *sandbox         // of a session's commands
+	ownCalls bool             // held calls are made by the object that is hit, not by others for it
 }
 
 // moment is one moment of a system's life. Each test of it has an object that
@@ -97,7 +98,7 @@ func strikeAll(fault string, set *stageSet, standing []*subject, group []moment)
 		}
 		o.blows++
 		for _, call := range old[i] {
-			if fault != "reset" && call.left != nil { // after a reset the worker goes on with what it has begun
+			if fault != "reset" && set.ownCalls && call.left != nil { // after a reset the worker goes on with what it has begun
 				o.waitFor(call.left)
 			}
 			call.release() // what the old life waited for comes; it must have no effect

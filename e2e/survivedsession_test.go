@@ -14,7 +14,7 @@ func sessionSystem() system {
 func beginSessionSet(t *testing.T, start func(*testing.T, ...string) server) *stageSet {
 	box, o := startSandbox(t), newTool(t)
 	vars := []string{"WATCH_MS:150", "SPILL_BYTES:45", "SANDBOX:" + box.behind(o), "SINK:" + o.url, "TOOL_URL:" + o.url}
-	return &stageSet{lives: beginOn(t, start, "session", nil, vars...), tool: o, box: box}
+	return &stageSet{lives: beginOn(t, start, "session", nil, vars...), tool: o, box: box, ownCalls: true}
 }
 
 func (o *subject) session() agentSession { return agentSession{o.lives, o.name} }
