@@ -29,6 +29,9 @@ NPM_DONE := $(NPM_LOCKS:package-lock.json=node_modules/.package-lock.json)
 REFERENCE := e2e/reference/node_modules
 # npm vitest as one module, a part of the binary.
 VITEST := vitest/bundled/made/vitest.json.gz
+# The codecs of pictures, a part of the binary.
+CODECS := runtime/binding/images/picture/codecs/made/webp.wasm.gz
+BUNDLED := $(VITEST) $(CODECS)
 
 .PHONY: demo-binary alone behind plain-built race-built strangers pairs dead fuzz fuzz-syntax help demo test compiled check short unit plain race e2e hostile soak campaign equivalence swarm cycles build npm release release-check npm-pack npm-versions release-start release-start-windows vet-systems newest docs docs-test recording bench load differential lint clean
 
@@ -102,7 +105,7 @@ QUICK := -vet=off -ldflags=-w
 
 # The inner loop: lint, and the unit tests without the race detector and without
 # their long campaigns (-short).
-check: npm $(VITEST)
+check: npm $(BUNDLED)
 	@$(MAKE) --no-print-directory -k -j2 --output-sync=target short lint
 
 short:
@@ -124,7 +127,7 @@ ALONE_IN := ./chaos/campaign ./sqlstore
 
 unit: plain race
 
-plain-built: $(VITEST)
+plain-built: $(BUNDLED)
 	$(FRUGAL) $(GO) build $$($(UNITS) | grep -E '$(ONE_GOROUTINE)')
 
 plain: npm plain-built alone
@@ -186,7 +189,7 @@ test-times: npm build
 	MINIDO_TIMES=1 MINIDO_BIN='$(abspath $(BIN))' $(GO) test -count=1 -timeout 10m -v -run TestTimes ./vitest/report
 
 # minido test --chaos over the suites of the six systems: every fault at every point.
-suites: npm $(VITEST)
+suites: npm $(BUNDLED)
 	MINIDO_SUITE_POINTS=0 $(GO) test $(QUICK) -count=1 -timeout 60m -v -run TestChaosSystems ./vitest/report
 
 # 10,000 seeds over the six systems, each run twice and compared. A violation
@@ -214,14 +217,18 @@ cycles: build npm
 $(VITEST): fixtures/testing/node_modules/.package-lock.json internal/vitestbundle/main.go
 	$(FRUGAL) $(GO) run ./internal/vitestbundle
 
-build: $(VITEST)
+$(CODECS): runtime/binding/images/picture/codecs/codecs.go
+	$(FRUGAL) $(GO) run ./internal/codecs
+	@touch $@
+
+build: $(BUNDLED)
 	$(FRUGAL) $(GO) build -trimpath -o $(BIN) ./cmd/minido
 
 # RELEASE takes flags: make release RELEASE='-targets linux/amd64,darwin/arm64 -modified'.
-release: $(VITEST)
+release: $(BUNDLED)
 	$(GO) run ./internal/release $(RELEASE)
 
-release-check: $(VITEST)
+release-check: $(BUNDLED)
 	$(GO) run ./internal/release -check
 
 docs:

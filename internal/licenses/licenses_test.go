@@ -77,6 +77,7 @@ func collect(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	modules["github.com/gen2brain/webp v0.5.5, github.com/gen2brain/avif v0.4.4 (the codecs of pictures)"] = "../../runtime/binding/images/picture/codecs"
 	modules["Go standard library"] = strings.TrimSpace(string(root))
 	var names []string
 	for name := range modules { // order-independent: sorted below

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"minido.dev/minido/runtime/binding/images/picture/codecs"
 	"minido.dev/minido/vitest/bundled"
 )
 
@@ -72,8 +73,14 @@ func reproduce(ctx context.Context, c commit) (err error) {
 	return nil
 }
 
-// made is what is compiled in and not in the repository.
-var made = filepath.Join("vitest/bundled", bundled.File)
+// made are the files that are compiled in and not in the repository.
+func made() []string {
+	files := []string{filepath.Join("vitest/bundled", bundled.File)}
+	for _, f := range codecs.Files() {
+		files = append(files, filepath.Join("runtime/binding/images/picture/codecs", codecs.Dir, f.Name))
+	}
+	return files
+}
 
 // export writes the files of HEAD to dir, and what was made.
 func export(ctx context.Context, dir string) error {
@@ -86,9 +93,14 @@ func export(ctx context.Context, dir string) error {
 	if err := unpack(&data, dir); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(made)
-	if err != nil {
-		return fmt.Errorf("make release makes this file first: %w", err)
+	for _, file := range made() {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return fmt.Errorf("make release makes this file first: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, file), data, 0o644); err != nil {
+			return err
+		}
 	}
-	return os.WriteFile(filepath.Join(dir, made), text, 0o644)
+	return nil
 }

@@ -78,6 +78,7 @@ func (s *Server) openDrivers() {
 		Load:      dynamic.load,
 		Scheduler: s.opts.Scheduler, Entropy: s.opts.Entropy, Points: s.opts.Points, AI: s.opts.AI,
 		PersistDir: func() string { return s.opts.PersistDir },
+		URL:        s.URL,
 		Environ:    s.opts.Config.Environ,
 		Limits:     s.opts.Limits, Sync: s.opts.Sync, Files: s.opts.Files, Report: func(err error) { s.event(EventFailure, err.Error()) },
 	})

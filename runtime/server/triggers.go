@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"minido.dev/minido/runtime/config"
 	"minido.dev/minido/runtime/event"
 	"minido.dev/minido/runtime/explorer"
 	"minido.dev/minido/runtime/isolate"
@@ -31,6 +32,9 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 	}
 	if slices.Contains(emailPaths, path) {
 		email(s, req, done)
+		return true
+	}
+	if s.web(path, req, done) {
 		return true
 	}
 	found := path == testScheduledPath && s.opts.TestScheduled
@@ -89,6 +93,30 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 			return
 		}
 		done(&event.Response{Status: status, StatusText: event.Reason(status), Header: event.Header{{Name: "Content-Type", Value: "application/json"}}, Body: event.Bytes(body)}, nil)
+	})
+	return true
+}
+
+// maxWebBytes bounds what clients send to bindings.
+const maxWebBytes = 100 << 20
+
+// web has a binding answer, if it does so at the path.
+func (s *Server) web(path string, req *event.Request, done func(*event.Response, error)) bool {
+	if !strings.HasPrefix(path, "/__cf_local/") && !strings.HasPrefix(path, "/cdn-cgi/") {
+		return false
+	}
+	w, kind := s.session.drivers.Web(path)
+	if w == nil || !slices.ContainsFunc(s.session.members, func(m *Server) bool {
+		return slices.ContainsFunc(m.Project().Env(), func(b config.Binding) bool { return b.Kind == kind })
+	}) {
+		return false
+	}
+	event.ReadAll(req.Body, maxWebBytes, func(body []byte, err error) {
+		if err != nil {
+			done(plain(413, err.Error()), nil)
+			return
+		}
+		w.Serve(req, body, func(resp *event.Response) { done(resp, nil) })
 	})
 	return true
 }

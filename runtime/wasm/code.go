@@ -66,15 +66,21 @@ func KeepIn(dir string) {
 	}
 }
 
+// Kept is the directory of KeepIn; "" if there is none. Safe for concurrent use.
+func Kept() string {
+	keepIn.mu.Lock()
+	defer keepIn.mu.Unlock()
+	return keepIn.dir
+}
+
 func (c *compiler) config() wazero.RuntimeConfig {
 	config := wazero.NewRuntimeConfigCompiler().WithDebugInfoEnabled(false).
 		WithCoreFeatures(api.CoreFeaturesV2 | experimental.CoreFeaturesTailCall | experimental.CoreFeaturesExtendedConst | experimental.CoreFeaturesExceptionHandling)
-	keepIn.mu.Lock()
-	defer keepIn.mu.Unlock()
-	if keepIn.dir == "" {
+	dir := Kept()
+	if dir == "" {
 		return config
 	}
-	if cache, err := wazero.NewCompilationCacheWithDir(keepIn.dir); err == nil {
+	if cache, err := wazero.NewCompilationCacheWithDir(dir); err == nil {
 		return config.WithCompilationCache(cache)
 	}
 	return config

@@ -52,6 +52,8 @@ type Session struct {
 	// Load runs a worker in an isolate of its own. done is called once, from any
 	// goroutine.
 	Load func(code Code, done func(Loaded, error))
+	// URL is where clients reach the first worker; "" if nothing listens.
+	URL func() string
 	// Environ is the environment that the session was started in, as os.Environ.
 	Environ []string
 	// AI is the URL of a provider that answers for Workers AI; "" is none.
@@ -87,6 +89,17 @@ type Worker interface {
 	// wherever in the session they live. A class that no worker hosts is a
 	// namespace whose stubs say so.
 	Objects(uniqueKey string) cfapi.Namespace
+}
+
+// Web is a driver that answers clients at paths of its own, before the worker, where a
+// worker of the session has a binding of its kind.
+type Web interface {
+	Driver
+	// Serves reports whether the driver answers at a path.
+	Serves(path string) bool
+	// Serve answers a request, whose body has been read. done is called once, from any
+	// goroutine. It must not block.
+	Serve(req *event.Request, body []byte, done func(*event.Response))
 }
 
 // Hosting is a driver whose state is in Durable Objects of the platform's own: a

@@ -17,7 +17,9 @@ import (
 	"minido.dev/minido/runtime/binding/driver"
 	"minido.dev/minido/runtime/binding/durableobject"
 	"minido.dev/minido/runtime/binding/file"
+	"minido.dev/minido/runtime/binding/helloworld"
 	"minido.dev/minido/runtime/binding/hyperdrive"
+	"minido.dev/minido/runtime/binding/images"
 	"minido.dev/minido/runtime/binding/kv"
 	"minido.dev/minido/runtime/binding/pipeline"
 	"minido.dev/minido/runtime/binding/queue"
@@ -26,6 +28,7 @@ import (
 	"minido.dev/minido/runtime/binding/secretsstore"
 	"minido.dev/minido/runtime/binding/sendemail"
 	"minido.dev/minido/runtime/binding/service"
+	"minido.dev/minido/runtime/binding/stream"
 	"minido.dev/minido/runtime/binding/vars"
 	"minido.dev/minido/runtime/binding/vectorize"
 	"minido.dev/minido/runtime/binding/versionmetadata"
@@ -43,7 +46,9 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"data_blob":                file.NewData,
 	"dispatch_namespace":       dispatch.New,
 	"durable_object_namespace": durableobject.New,
+	"unsafe_hello_world":       helloworld.New,
 	"hyperdrive":               hyperdrive.New,
+	"images":                   images.New,
 	"kv_namespace":             kv.New,
 	"pipeline":                 pipeline.New,
 	"queue":                    queue.New,
@@ -53,6 +58,7 @@ var makers = map[binding.ID]func(*driver.Session) driver.Driver{
 	"send_email":               sendemail.New,
 	"service":                  service.New,
 	"site":                     kv.NewSite,
+	"stream":                   stream.New,
 	"text_blob":                file.NewText,
 	"vars":                     vars.New,
 	"vectorize":                vectorize.New,
@@ -97,6 +103,16 @@ func (d *Drivers) Classes(projects []*config.Project) (all []driver.Class) {
 
 // Of is the driver of a kind; nil for one that minido does not offer.
 func (d *Drivers) Of(kind binding.ID) driver.Driver { return d.open[kind] }
+
+// Web is the driver that answers clients at a path, and its kind; nil if none does.
+func (d *Drivers) Web(path string) (driver.Web, binding.ID) {
+	for _, id := range slices.Sorted(maps.Keys(d.open)) {
+		if w, ok := d.open[id].(driver.Web); ok && w.Serves(path) {
+			return w, id
+		}
+	}
+	return nil, ""
+}
 
 // pausing is a driver that can close its files, and opens them again when they are used.
 type pausing interface{ Pause() error }

@@ -1,0 +1,19 @@
+// The hello world binding (miniflare: workers/hello-world).
+function (native, p) {
+  "use strict";
+  const { ObjectDefineProperty, SymbolToStringTag } = p;
+  return {
+    object: (DurableObject) => class HelloWorldObject extends DurableObject {
+      async get() { return this.ctx.storage.get("value"); }
+      async set(value) { await this.ctx.storage.put("value", value); }
+    },
+    binding: (stub, timer) => {
+      class Fetcher {
+        async get() { return { value: (await stub.get()) ?? "", ms: timer ? 100 : undefined }; }
+        async set(value) { await stub.set(value); }
+      }
+      ObjectDefineProperty(Fetcher.prototype, SymbolToStringTag, { value: "Fetcher", configurable: true });
+      return new Fetcher();
+    },
+  };
+}
