@@ -13,4 +13,6 @@ type EmailActions struct {
 	Reject  func(reason string)
 	Forward func(recipient string, header Header, done func(messageID string, err error))
 	Reply   func(from string, raw []byte, done func(messageID string, err error))
+	// ReplyBuilt is Reply with a message that is yet to be made; builder is JSON.
+	ReplyBuilt func(builder []byte, done func(messageID string, err error))
 }

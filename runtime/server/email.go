@@ -44,6 +44,7 @@ type forward struct {
 type reply struct {
 	MessageID string `json:"messageId"`
 	Sender    string `json:"sender"`
+	Raw       string `json:"raw"`
 }
 
 // email answers a request that hands a message to the email handler.
@@ -96,7 +97,7 @@ func (o *outcome) deliver(m *event.Email, structured bool, done func(*event.Resp
 			done(nil, err)
 			return
 		}
-		actions := event.EmailActions{Reject: o.reject, Forward: o.forward, Reply: o.reply}
+		actions := event.EmailActions{Reject: o.reject, Forward: o.forward, Reply: o.reply, ReplyBuilt: func(builder []byte, done func(string, error)) { o.replyBuilt(builder, m.From, done) }}
 		w.iso.Email(m, actions, func(err error) { done(o.response(err, structured)) })
 	})
 }
@@ -135,13 +136,12 @@ func (o *outcome) reject(reason string) {
 }
 
 func (o *outcome) forward(recipient string, header event.Header, done func(string, error)) {
-	id, err := mail.ID(o.s.opts.Entropy)
+	id, err := mail.MessageID(recipient, o.s.opts.Entropy)
 	if err != nil {
 		done("", err)
 		return
 	}
-	_, domain, _ := strings.Cut(recipient, "@")
-	f := forward{Recipient: recipient, Headers: [][2]string{}, MessageID: fmt.Sprintf("<%s@%s>", id, domain)}
+	f := forward{Recipient: recipient, Headers: [][2]string{}, MessageID: id}
 	for _, h := range header {
 		f.Headers = append(f.Headers, [2]string{h.Name, h.Value})
 	}
@@ -154,19 +154,41 @@ func (o *outcome) forward(recipient string, header event.Header, done func(strin
 
 func (o *outcome) reply(from string, raw []byte, done func(string, error)) {
 	o.s.opts.Scheduler.Go("email reply", func() {
-		if err := mail.CheckReply(raw, from, o.incoming); err != nil {
-			done("", err)
-			return
+		err := mail.CheckReply(raw, from, o.incoming)
+		id := ""
+		if err == nil {
+			id, err = mail.MessageID(from, o.s.opts.Entropy)
 		}
-		stored, err := mail.Store(mail.Options{Dir: filepath.Join(o.s.opts.PersistDir, "v3", "email"), Entropy: o.s.opts.Entropy, Points: o.s.opts.Points}, "reply", from, raw)
 		if err != nil {
 			done("", err)
 			return
 		}
-		o.mu.Lock()
-		o.Replies = append(o.Replies, reply{stored.MessageID, from})
-		o.mu.Unlock()
-		o.s.event(EventWarning, "Email handler replied to sender with the following message: "+stored.Path)
-		done(stored.MessageID, nil)
+		o.keep(id, from, mail.WithMessageID(mail.WithReferences(raw, o.incoming), id), done)
 	})
+}
+
+// replyBuilt is reply with a message builder, which answers who the message is from.
+func (o *outcome) replyBuilt(builder []byte, recipient string, done func(string, error)) {
+	o.s.opts.Scheduler.Go("email reply", func() {
+		raw, id, sender, err := mail.BuildReply(builder, o.incoming, recipient, o.s.opts.Scheduler.Clock().Now(), o.s.opts.Entropy)
+		if err != nil {
+			done("", err)
+			return
+		}
+		o.keep(id, sender, raw, done)
+	})
+}
+
+func (o *outcome) keep(id, sender string, raw []byte, done func(string, error)) {
+	dir := filepath.Join(o.s.opts.PersistDir, "v3", "email")
+	stored, err := mail.Store(mail.Options{Dir: dir, Points: o.s.opts.Points}, "reply", id, []mail.Part{{Suffix: ".eml", Data: raw}})
+	if err != nil {
+		done("", err)
+		return
+	}
+	o.mu.Lock()
+	o.Replies = append(o.Replies, reply{id, sender, string(raw)})
+	o.mu.Unlock()
+	o.s.event(EventWarning, "Email handler replied to sender with the following message:\n  "+stored.Paths[0])
+	done(id, nil)
 }

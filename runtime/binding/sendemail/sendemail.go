@@ -36,13 +36,6 @@ func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 	native := a.Engine.Native(
 		driver.Call(a, "send_email", d.send),
 		engine.Func{Name: "raw", Length: 1, Fn: func(call goja.FunctionCall) goja.Value { return a.RawEmail(call.Argument(0)) }},
-		engine.Func{Name: "boundary", Fn: func(goja.FunctionCall) goja.Value {
-			id, err := mail.ID(a.Engine.Entropy())
-			if err != nil {
-				a.Engine.Throw("Error", "send_email: %s", err)
-			}
-			return vm.ToValue(id)
-		}},
 		engine.Func{Name: "log", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
 			a.Engine.Log(engine.Info, call.Argument(0).String())
 			return goja.Undefined()
@@ -62,9 +55,12 @@ func (d *bindings) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Va
 func (d *bindings) send(_ string, args, body []byte, done func(reply, data []byte, err error)) {
 	d.session.Scheduler.Go("send_email", func() {
 		var m struct {
-			From  string   `json:"from"`
-			To    []string `json:"to"`
-			Built bool     `json:"built"`
+			From  string `json:"from"`
+			Built bool   `json:"built"`
+			Files []struct {
+				Suffix string `json:"suffix"`
+				Size   int    `json:"size"`
+			} `json:"files"`
 		}
 		if err := json.Unmarshal(args, &m); err != nil {
 			done(nil, nil, err)
@@ -82,7 +78,20 @@ func (d *bindings) send(_ string, args, body []byte, done func(reply, data []byt
 			done(nil, nil, err)
 			return
 		}
-		stored, err := mail.Store(mail.Options{Dir: dir, Entropy: d.session.Entropy, Points: d.session.Points}, "sent", m.From, body)
+		id, err := mail.MessageID(m.From, d.session.Entropy)
+		if err != nil {
+			done(nil, nil, err)
+			return
+		}
+		var parts []mail.Part
+		for _, f := range m.Files {
+			parts = append(parts, mail.Part{Suffix: f.Suffix, Data: body[:f.Size]})
+			body = body[f.Size:]
+		}
+		if !m.Built {
+			parts[0].Data = mail.WithMessageID(parts[0].Data, id)
+		}
+		stored, err := mail.Store(mail.Options{Dir: dir, Points: d.session.Points}, "sent", id, parts)
 		if err != nil {
 			done(nil, nil, err)
 			return

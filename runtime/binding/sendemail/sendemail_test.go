@@ -27,7 +27,7 @@ const does = {
   only: (env) => env.ONLY.send(message(good)),
   sender: (env) => env.SENDERS.send(message(good)),
   built: (env) => env.MAIL.send({ from: { name: "Ann", email: "ann@a.example" }, to: ["bob@b.example"], subject: "s", text: "t", html: "<b>h</b>" }),
-  attachments: (env) => env.MAIL.send({ from: "ann@a.example", to: "b@b.example", subject: "s", text: "t", attachments: [{}] }),
+  attached: (env) => env.MAIL.send({ from: "ann@a.example", to: "b@b.example", subject: "s", text: "with", attachments: [{ filename: "a.png", type: "image/png", content: new Uint8Array([1, 2, 3]) }, { filename: "b", type: "x/y", content: "five!" }] }),
 };
 export default {
   fetch: async (req, env) => new Response(await attempt(() => does[new URL(req.url).pathname.slice(1)](env))),
@@ -48,7 +48,7 @@ func TestEmail(t *testing.T) {
 		"wrangler.json": `{"name": "post", "main": "worker.js", "compatibility_date": "2026-03-20", "send_email": [{"name": "MAIL"},
 {"name": "ONLY", "destination_address": "dan@d.example"}, {"name": "SENDERS", "allowed_sender_addresses": ["x@x.example"]}]}`,
 	}, minidotest.Options{})
-	id := `[0-9a-f]{36}`
+	id := `[0-9A-Za-z]{36}`
 	matches := func(what, got, pattern string) {
 		t.Helper()
 		if !regexp.MustCompile("(?s)^" + pattern + "$").MatchString(got) {
@@ -64,12 +64,12 @@ func TestEmail(t *testing.T) {
 		{"only", `Error: email to bob@b.example not allowed`},
 		{"sender", `Error: email from ann@a.example not allowed`},
 		{"built", `{"messageId":"<` + id + `@a.example>"}`},
-		{"attachments", `Error: send_email: attachments of a message builder are not available in minido; .*`},
+		{"attached", `{"messageId":"<` + id + `@a.example>"}`},
 	} {
 		matches(c[0], w.Do("GET", "http://localhost/"+c[0], "").Text(), c[1])
 	}
-	sent, err := filepath.Glob(filepath.Join(w.Dir(), "v3", "email", "sent", "*.eml"))
-	if err != nil || len(sent) != 3 {
+	sent, err := filepath.Glob(filepath.Join(w.Dir(), "v3", "email", "sent", "*"))
+	if err != nil || len(sent) != 7 { // two messages; a text and HTML; a text and two attachments
 		t.Fatalf("%d messages: %v", len(sent), err)
 	}
 	all := ""
@@ -80,13 +80,18 @@ func TestEmail(t *testing.T) {
 		}
 		all += string(text)
 	}
-	for _, part := range []string{"Subject: hi\r\n\r\nHello", `From: "Ann" <ann@a.example>`, "multipart/alternative", "<b>h</b>"} {
+	for _, part := range []string{"Subject: hi\r\n\r\nHello", "<b>h</b>", "with", "\x01\x02\x03", "five!"} {
 		if !strings.Contains(all, part) {
 			t.Errorf("no message has %q", part)
 		}
 	}
-	if n := len(w.Logged("send_email binding called")); n != 3 {
+	if n := len(w.Logged("send_email binding called")); n != 4 {
 		t.Errorf("%d messages were named in the log", n)
+	}
+	for _, line := range []string{"From: \"Ann\" <ann@a.example>\nTo: bob@b.example\nSubject: s\n\nText: ", "Attachment (attachment): a.png -> ", "-1.png", "-2.bin"} {
+		if len(w.Logged(line)) == 0 {
+			t.Errorf("the log does not say %q", line)
+		}
 	}
 	incoming := "From: ann@a.example\r\nMessage-ID: <9@a>\r\nSubject: hi\r\n\r\nHello\r\n"
 	hand := func(query, body string) string {
@@ -94,7 +99,7 @@ func TestEmail(t *testing.T) {
 	}
 	matches("processed", hand("from=ann@a.example&to=bob@b.example", incoming), "Worker successfully processed email")
 	matches("structured", hand("from=ann@a.example&to=bob@b.example&format=json", incoming),
-		`{"outcome":"ok","forwards":\[{"recipient":"carl@c.example","headers":\[\["x-seen","hi 62 62"\]\],"messageId":"\\u003c`+id+`@c.example\\u003e"}\],"replies":\[{"messageId":"\\u003c`+id+`@b.example\\u003e","sender":"bob@b.example"}\]}`)
+		`{"outcome":"ok","forwards":\[{"recipient":"carl@c.example","headers":\[\["x-seen","hi 62 62"\]\],"messageId":"\\u003c`+id+`@c.example\\u003e"}\],"replies":\[{"messageId":"\\u003c`+id+`@b.example\\u003e","sender":"bob@b.example","raw":"References: .*From: bob@b.example.*Thanks.*"}\]}`)
 	matches("rejected", hand("from=spam@a.example&to=bob@b.example", incoming), "400 Worker rejected email with the following reason: spam")
 	matches("thrown", hand("from=bad@a.example&to=bob@b.example&format=json", incoming), `500 {"outcome":"exception".*`)
 	matches("wrong reply", hand("from=wrong@a.example&to=bob@b.example&format=json", incoming), `500 {"outcome":"exception".*"replies":\[\]}`)

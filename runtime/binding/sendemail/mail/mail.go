@@ -4,7 +4,6 @@ package mail
 
 import (
 	"bytes"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/mail"
@@ -46,11 +45,13 @@ func Check(raw []byte, from string) error {
 
 var errNotFrom = errors.New("From: header does not match mail from") //lint:ignore ST1005 the text is miniflare's
 
+var errNotReplyable = errors.New("Original email is not replyable") //lint:ignore ST1005 the text is miniflare's
+
 // CheckReply refuses a reply to an incoming message, as miniflare does
 // (workers/core/entry.worker.ts).
 func CheckReply(raw []byte, from string, incoming *mail.Message) error {
 	if !replyable(incoming) {
-		return errors.New("Original email is not replyable") //lint:ignore ST1005 the text is miniflare's
+		return errNotReplyable
 	}
 	m, err := Read(raw)
 	if err != nil {
@@ -88,46 +89,62 @@ func replyable(m *mail.Message) bool {
 
 // Options say where messages are kept. Points may be nil.
 type Options struct {
-	Dir     string
-	Entropy entropy.Source
-	Points  *killpoint.Points
+	Dir    string
+	Points *killpoint.Points
 }
 
-// Stored is a message in its file.
+// Stored is a message in its files.
 type Stored struct {
 	MessageID string `json:"messageId"`
-	Path      string `json:"path"`
+	// Paths are those of its parts, in their order.
+	Paths []string `json:"paths"`
 }
+
+// alphabet is what names are made of (miniflare: workers/email/message-id.ts).
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 // ID is a random name.
 func ID(source entropy.Source) (string, error) {
-	var id [18]byte
+	var id [36]byte
 	if _, err := source.Read(id[:]); err != nil {
 		return "", fmt.Errorf("email: %w", err)
 	}
-	return hex.EncodeToString(id[:]), nil
+	for i, b := range id {
+		id[i] = alphabet[int(b)%len(alphabet)]
+	}
+	return string(id[:]), nil
 }
 
-// Store writes a message to folder/<id>.eml below Dir, durably, and gives it a
-// message id of the sender's domain.
-func Store(o Options, folder, from string, raw []byte) (Stored, error) {
-	id, err := ID(o.Entropy)
-	if err != nil {
-		return Stored{}, err
+// Part is a file of a message: its name is the message's with the suffix.
+type Part struct {
+	Suffix string
+	Data   []byte
+}
+
+// Store writes a message, durably, to files below Dir/folder that have the name of its
+// id.
+func Store(o Options, folder, id string, parts []Part) (Stored, error) {
+	s := Stored{MessageID: id}
+	dir, name := filepath.Join(o.Dir, folder), strings.Trim(id, "<>")
+	if name != filepath.Base(name) {
+		return s, fmt.Errorf("email: %q is no name of a file", name)
 	}
-	_, domain, _ := strings.Cut(from, "@")
-	s := Stored{MessageID: fmt.Sprintf("<%s@%s>", id, domain), Path: filepath.Join(o.Dir, folder, id+".eml")}
-	err = o.Points.Effect(killpoint.Store, "email/"+folder, "send", func() error {
-		if err := os.MkdirAll(filepath.Dir(s.Path), 0o700); err != nil {
+	for _, p := range parts {
+		s.Paths = append(s.Paths, filepath.Join(dir, name+p.Suffix))
+	}
+	err := o.Points.Effect(killpoint.Store, "email/"+folder, "send", func() error {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("email: %w", err)
 		}
-		f, err := os.OpenFile(s.Path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-		if err != nil {
-			return fmt.Errorf("email: %w", err)
-		}
-		_, err = f.Write(raw)
-		if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-			return fmt.Errorf("email: %w", err)
+		for i, p := range parts {
+			f, err := os.OpenFile(s.Paths[i], os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+			if err != nil {
+				return fmt.Errorf("email: %w", err)
+			}
+			_, err = f.Write(p.Data)
+			if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+				return fmt.Errorf("email: %w", err)
+			}
 		}
 		return nil
 	})
