@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"minido.dev/minido/internal/entropy"
+	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/engine"
 	"minido.dev/minido/runtime/event"
 )
@@ -86,6 +87,22 @@ func (t *tailing) describe(args []goja.Value) (message, errs string) {
 // Tail delivers events of other workers to the default entrypoint's tail handler.
 // done gets what the handler threw, nil if it succeeded. Safe for concurrent use.
 func (i *Isolate) Tail(list []*event.Trace, done func(error)) {
+	(&entrypoint{i: i, name: defaultEntrypoint}).Tail(list, done)
+}
+
+// Tailed is a target that takes the events of other workers: an entrypoint with a tail
+// handler. Safe for concurrent use.
+type Tailed interface {
+	cfapi.Target
+	// Tail is Isolate.Tail for the entrypoint.
+	Tail(list []*event.Trace, done func(error))
+}
+
+var _ Tailed = (*entrypoint)(nil)
+
+// Tail implements Tailed.
+func (t *entrypoint) Tail(list []*event.Trace, done func(error)) {
+	i := t.i
 	finished := false
 	finish := func(err error) {
 		if !finished {
@@ -94,11 +111,10 @@ func (i *Isolate) Tail(list []*event.Trace, done func(error)) {
 		}
 	}
 	consumed := event.TraceEvent{Type: "trace"}
-	for _, t := range list {
-		consumed.Consumed = append(consumed.Consumed, event.TraceSource{ScriptName: t.ScriptName})
+	for _, one := range list {
+		consumed.Consumed = append(consumed.Consumed, event.TraceSource{ScriptName: one.ScriptName})
 	}
-	t := &entrypoint{i: i, name: defaultEntrypoint}
-	begin := func() *Invocation { return i.Invoked(defaultEntrypoint, "", consumed) }
+	begin := func() *Invocation { return i.Invoked(t.name, "", consumed) }
 	i.dispatch(i.Engine.NewContext(engine.RequestContext, ""), begin, "tail", func(ctx *engine.Context, end func()) {
 		inv := i.current()
 		forget := ctx.AtDeath(finish)

@@ -125,6 +125,26 @@ func (d *dynamics) bundle(code driver.Code, w *dynamicWorker) (*bundle.Bundle, *
 	return b, p, err
 }
 
+// dynamicTails are the tail workers of a worker that was loaded.
+type dynamicTails []cfapi.Target
+
+var _ isolate.Tail = dynamicTails(nil)
+
+// Ended implements isolate.Tail. What is no entrypoint has no handler to be told.
+func (t dynamicTails) Ended(trace *event.Trace) {
+	for _, target := range t {
+		if tailed, ok := target.(isolate.Tailed); ok {
+			tailed.Tail([]*event.Trace{trace}, func(error) {}) // its own console has said what it threw
+		}
+	}
+}
+
+// Streams implements isolate.Tail.
+func (dynamicTails) Streams() bool { return false }
+
+// Streamed implements isolate.Tail.
+func (dynamicTails) Streamed(event.TailEvent) {}
+
 func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Project, b *bundle.Bundle, done func(driver.Loaded, error)) {
 	fetch := d.opts.Dialer.Do
 	if code.Outbound != nil {
@@ -140,10 +160,19 @@ func (d *dynamics) start(w *dynamicWorker, n int, code driver.Code, p *config.Pr
 			return env.Get(name)
 		}})
 	}
+	var tail isolate.Tail
+	if len(code.Tails) > 0 {
+		tail = dynamicTails(code.Tails)
+	}
+	limit := d.opts.TurnLimit
+	if code.CPU > 0 && (limit == 0 || code.CPU < limit) {
+		limit = code.CPU
+	}
 	w.iso = isolate.New(isolate.Options{
+		Tail: tail, Subrequests: code.Subrequests,
 		Name: p.Name, Scheduler: d.opts.Scheduler, Entropy: d.opts.Entropy.Fork(fmt.Sprintf("dynamic worker %d", n)), Bundle: b,
 		Points: d.opts.Points, Log: d.opts.Console, Compat: p.Compat, Fetch: fetch, Bindings: bindings,
-		Environ: func() map[string]string { return nil }, TurnLimit: d.opts.TurnLimit, Watch: d.opts.machine(), Heap: d.opts.Heap,
+		Environ: func() map[string]string { return nil }, TurnLimit: limit, Watch: d.opts.machine(), Heap: d.opts.Heap,
 		Condemned: func(*isolate.Isolate, error) { w.ended.Store(true) },
 	})
 	w.iso.Start(func(err error) {

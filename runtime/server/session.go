@@ -146,7 +146,7 @@ type service struct {
 	props      *event.Payload
 }
 
-var _ cfapi.Target = (*service)(nil)
+var _ isolate.Tailed = (*service)(nil)
 
 // Dup implements event.Capability; entrypoints need no counting.
 func (t *service) Dup() event.Capability { return t }
@@ -170,6 +170,18 @@ func (t *service) Call(c *event.Call, done func(*event.Payload, error)) {
 			return
 		}
 		w.iso.Entrypoint(t.entrypoint, t.props).Call(c, done)
+	})
+}
+
+// Tail implements isolate.Tailed; what a worker elsewhere did not get is dropped.
+func (t *service) Tail(list []*event.Trace, done func(error)) {
+	m := t.from.session.find(t.script)
+	if m == nil {
+		done(fmt.Errorf("the worker %q does not run in this session, and is told of no events", t.script))
+		return
+	}
+	onIsolate(m, func(i *isolate.Isolate) {
+		i.Entrypoint(t.entrypoint, t.props).(isolate.Tailed).Tail(list, done)
 	})
 }
 

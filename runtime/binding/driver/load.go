@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"time"
+
 	"minido.dev/minido/runtime/cfapi"
 	"minido.dev/minido/runtime/event"
 )
@@ -20,6 +22,12 @@ type Code struct {
 	EnvNames []string
 	// Outbound answers its fetches; nil is the session's way out.
 	Outbound cfapi.Target
+	// Tails are told of its events; each is an entrypoint with a tail handler.
+	Tails []cfapi.Target
+	// CPU bounds the CPU time of a turn, Subrequests the requests that an event makes;
+	// 0 is the session's own limit.
+	CPU         time.Duration
+	Subrequests int
 }
 
 // Module is a module of such a worker.

@@ -5,7 +5,9 @@ package workerloader
 import (
 	"bytes"
 	_ "embed"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -43,14 +45,16 @@ func New(s *driver.Session) driver.Driver {
 
 // Make implements driver.Driver. Names are kept for as long as the isolate that
 // asks for them.
-func (d *loaders) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
+func (d *loaders) Make(a *cfapi.API, w driver.Worker, _ config.Binding) goja.Value {
 	l := &loader{api: a, owner: d, named: map[string]*dynamic{}}
-	return a.Engine.Load(prelude, a.Engine.Native(
+	native := a.Engine.Native(
 		engine.Func{Name: "get", Length: 1, Fn: l.get},
-		engine.Func{Name: "provide", Length: 7, Fn: l.provide},
+		engine.Func{Name: "provide", Length: 9, Fn: l.provide},
 		engine.Func{Name: "fail", Length: 2, Fn: l.fail},
 		engine.Func{Name: "entrypoint", Length: 3, Fn: l.entrypoint},
-	))
+	)
+	native.Set("experimental", slices.Contains(w.Project().CompatibilityFlags, "experimental"))
+	return a.Engine.Load(prelude, native)
 }
 
 // Close implements driver.Driver.
@@ -129,7 +133,13 @@ func (l *loader) fail(call goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// provide is provide(worker, date, flags, main, modules, env, outbound).
+// Bounds of what is handed over, in bytes (workerd: api/worker-loader.c++).
+const (
+	maxCodeBytes = 64 << 20
+	maxEnvBytes  = 1 << 20
+)
+
+// provide is provide(worker, date, flags, main, modules, env, outbound, tails, limits).
 func (l *loader) provide(call goja.FunctionCall) goja.Value {
 	a, vm := l.api, l.api.Engine.VM()
 	worker := l.worker(call.Argument(0))
@@ -137,7 +147,7 @@ func (l *loader) provide(call goja.FunctionCall) goja.Value {
 	for _, key := range call.Argument(2).ToObject(vm).Keys() {
 		code.Flags = append(code.Flags, call.Argument(2).ToObject(vm).Get(key).String())
 	}
-	list := call.Argument(4).ToObject(vm)
+	list, size := call.Argument(4).ToObject(vm), 0
 	for _, key := range list.Keys() {
 		o := list.Get(key).(*goja.Object)
 		m := driver.Module{Name: o.Get("name").String(), Kind: o.Get("kind").String()}
@@ -151,10 +161,33 @@ func (l *loader) provide(call goja.FunctionCall) goja.Value {
 			m.Content = []byte(o.Get("text").String())
 		}
 		code.Modules = append(code.Modules, m)
+		size += len(m.Content)
+	}
+	if size > maxCodeBytes {
+		a.Engine.Throw("Error", "Dynamic Worker code size (%d bytes) exceeds the maximum allowed size of %d bytes.", size, maxCodeBytes)
 	}
 	if env, ok := call.Argument(5).(*goja.Object); ok {
 		code.EnvNames = env.Keys()
 		code.Env = a.Pack(env)
+		if n := len(code.Env.Bytes); n > maxEnvBytes {
+			a.Engine.Throw("Error", "Dynamic Worker env size (%d bytes) exceeds the maximum allowed size of %d bytes.", n, maxEnvBytes)
+		}
+	}
+	tails := call.Argument(7).ToObject(vm)
+	for _, key := range tails.Keys() {
+		c, _ := a.TargetOf(tails.Get(key))
+		target, ok := c.(cfapi.Target)
+		if !ok {
+			a.Engine.Throw("TypeError", "Incorrect type for the 'tails' field on 'WorkerCode': the provided value is not of type 'Fetcher'.")
+		}
+		code.Tails = append(code.Tails, target)
+	}
+	limits := call.Argument(8).ToObject(vm)
+	if ms := limits.Get("cpuMs"); !goja.IsUndefined(ms) {
+		code.CPU = time.Duration(ms.ToFloat() * float64(time.Millisecond))
+	}
+	if n := limits.Get("subRequests"); !goja.IsUndefined(n) {
+		code.Subrequests = int(n.ToInteger())
 	}
 	switch outbound := call.Argument(6); {
 	case goja.IsUndefined(outbound):

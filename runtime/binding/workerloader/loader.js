@@ -2,23 +2,27 @@
 // the code is Go; a stub can be called before its code is there.
 function (native, p) {
   "use strict";
-  const { ObjectDefineProperty, ObjectKeys, ArrayPrototypePush, JSONStringify, ArrayBufferIsView, PromiseResolve, PromisePrototypeThen, ArrayIsArray } = p;
+  const { ObjectDefineProperty, ObjectKeys, ArrayPrototypePush, JSONStringify, ArrayBufferIsView, PromisePrototypeThen } = p;
 
   const kinds = ["js", "cjs", "text", "data", "json", "wasm", "py"];
   const endsWith = (text, end) => text.length >= end.length && text.slice(text.length - end.length) === end;
   const moduleOf = (name, content) => {
     if (typeof content === "string") {
       if (endsWith(name, ".py")) throw new p.TypeError(`Worker Loader: the module "${name}" is Python, which minido does not run.`);
-      if (!endsWith(name, ".js")) throw new p.TypeError(`Module name must end with '.js' or '.py' (or the content must be an object indicating the type explicitly). Got: ${name}`);
+      if (!endsWith(name, ".js")) {
+        const hint = endsWith(name, ".ts") || endsWith(name, ".tsx") || endsWith(name, ".jsx")
+          ? ". If you're trying to load TypeScript, bundle it first with '@cloudflare/worker-bundler' and pass the generated JavaScript modules." : "";
+        throw new p.TypeError(`Module name must end with '.js' or '.py' (or the content must be an object indicating the type explicitly). Got: ${name}${hint}`);
+      }
       return { name, kind: "js", text: content };
     }
-    let kind;
+    let kind, count = 0;
     for (let i = 0; i < kinds.length; i++) {
       if (content?.[kinds[i]] === undefined) continue;
-      if (kind !== undefined) throw new p.TypeError(`Each module must contain exactly one of 'js', 'cjs', 'text', 'data', 'json', 'wasm', or 'py'. Module "${name}" contained more than one.`);
       kind = kinds[i];
+      count++;
     }
-    if (kind === undefined) throw new p.TypeError(`Each module must contain exactly one of 'js', 'cjs', 'text', 'data', 'json', 'wasm', or 'py'. Module "${name}" contained none.`);
+    if (count !== 1) throw new p.TypeError(`Each module must contain exactly one of 'js', 'cjs', 'text', 'data', 'json', 'py', or 'wasm'. Module '${name}' contained ${count} properties.`);
     if (kind === "py") throw new p.TypeError(`Worker Loader: the module "${name}" is Python, which minido does not run.`);
     const value = content[kind];
     if (kind === "json") return { name, kind, text: JSONStringify(value) };
@@ -29,13 +33,20 @@ function (native, p) {
     if (code === null || typeof code !== "object") throw new p.TypeError("Incorrect type: the provided value is not of type 'WorkerCode'.");
     if (code.compatibilityDate === undefined) throw new p.TypeError("Incorrect type for the 'compatibilityDate' field on 'WorkerCode': the provided value is not of type 'string'.");
     if (code.mainModule === undefined) throw new p.TypeError("Incorrect type for the 'mainModule' field on 'WorkerCode': the provided value is not of type 'string'.");
-    if (code.tails !== undefined && ArrayIsArray(code.tails) && code.tails.length > 0) throw new p.Error("Worker Loader: tails are not available in minido; leave them out of the worker's code.");
+    const tails = [];
+    if (code.tails !== undefined && code.tails !== null) for (const tail of code.tails) ArrayPrototypePush(tails, tail);
+    if (code.allowExperimental && !native.experimental) throw new p.Error("'allowExperimental' is only allowed when the calling worker has the 'experimental' compat flag set.");
+    if (code.streamingTails !== undefined) {
+      if (!code.allowExperimental) throw new p.Error("Streaming tail workers are experimental. You must pass the option 'allowExperimental: true' to the worker loader to use them");
+      throw new p.Error("Worker Loader: streamingTails are not available in minido; tails are.");
+    }
     const modules = [];
     const names = ObjectKeys(code.modules ?? {});
+    if (names.length === 0) throw new p.TypeError("Dynamic Worker code must contain at least one module.");
     for (let i = 0; i < names.length; i++) ArrayPrototypePush(modules, moduleOf(names[i], code.modules[names[i]]));
     const flags = [];
     for (const flag of code.compatibilityFlags ?? []) ArrayPrototypePush(flags, `${flag}`);
-    native.provide(worker, `${code.compatibilityDate}`, flags, `${code.mainModule}`, modules, code.env, code.globalOutbound);
+    native.provide(worker, `${code.compatibilityDate}`, flags, `${code.mainModule}`, modules, code.env, code.globalOutbound, tails, { cpuMs: code.limits?.cpuMs, subRequests: code.limits?.subRequests });
   };
 
   class WorkerStub {

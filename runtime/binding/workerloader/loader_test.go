@@ -9,7 +9,9 @@ import (
 
 const worker = `
 import { WorkerEntrypoint, RpcTarget, exports } from "cloudflare:workers";
+const seen = [];
 export class Tool extends WorkerEntrypoint {
+  tail(events) { seen.push(...events.map((e) => [e.scriptName, e.outcome, e.logs.map((l) => l.message), this.ctx.props])); }
   add(a, b) { return a + b; }
   fetch(req) { return new Response("outbound " + new URL(req.url).pathname); }
 }
@@ -51,6 +53,24 @@ const does = {
     return (await env.LOADER.load(code("export default { fetch: () => new Response(typeof globalThis.leak) }")).getEntrypoint().fetch("http://x/")).text();
   },
   outside: (env) => env.LOADER.load(code("export default {}", { modules: { "../x.js": "1" } })).getEntrypoint().fetch("http://x/").then((r) => r.text()),
+  none: (env) => env.LOADER.load({ ...code(""), modules: {} }),
+  typescript: (env) => env.LOADER.load(code("export default {}", { modules: { "a.ts": "1" } })),
+  large: (env) => env.LOADER.load(code("export default {}", { modules: { "d.bin": { data: new Uint8Array(64 * 1024 * 1024) } } })),
+  environment: (env) => env.LOADER.load(code("export default {}", { env: { text: "x".repeat(1024 * 1024) } })),
+  experimental: (env) => env.LOADER.load(code("export default {}", { allowExperimental: true })),
+  streamingTails: (env) => env.LOADER.load(code("export default {}", { streamingTails: [env.TOOL] })),
+  async tails(env) {
+    const tailed = code("export default { fetch: (req) => { console.log('dynamic', 1); return new Response('x'); } }", { tails: [env.TOOL, exports.Tool({ props: { from: "exports" } })] });
+    await env.LOADER.load(tailed).getEntrypoint().fetch("http://x/");
+    await new Promise((r) => setTimeout(r, 10));
+    return seen;
+  },
+  noTail: (env) => env.LOADER.load(code("export default {}", { tails: [5] })),
+  cpu: (env) => env.LOADER.load(code("export default { fetch: () => { for (;;); } }", { limits: { cpuMs: 20 } })).getEntrypoint().fetch("http://x/").then((r) => r.text()),
+  async subrequests(env) {
+    const w = env.LOADER.load(code("export default { async fetch() { let n = 0; try { for (; n < 9; n++) await (await fetch('http://y/')).text(); } catch (e) { return new Response(n + e.message); } } }", { limits: { subRequests: 2 }, globalOutbound: env.TOOL }));
+    return (await w.getEntrypoint().fetch("http://x/")).text();
+  },
   class: (env) => env.LOADER.load(code("export default {}")).getDurableObjectClass("A"),
   kind: (env) => env.LOADER.load(code("export default {}", { modules: { "x.js": {} } })),
   async many(env) {
@@ -83,11 +103,21 @@ func TestLoader(t *testing.T) {
 		{"isolated", `"undefined"`},
 		{"outside", "Error: Failed to start Worker:\nworker loader: the module name \"../x.js\" leads out of the worker"},
 		{"class", "Error: Worker Loader: getDurableObjectClass() is not available in minido; getEntrypoint() is."},
-		{"kind", `TypeError: Each module must contain exactly one of 'js', 'cjs', 'text', 'data', 'json', 'wasm', or 'py'. Module "x.js" contained none.`},
+		{"kind", `TypeError: Each module must contain exactly one of 'js', 'cjs', 'text', 'data', 'json', 'py', or 'wasm'. Module 'x.js' contained 0 properties.`},
+		{"none", "TypeError: Dynamic Worker code must contain at least one module."},
+		{"typescript", "TypeError: Module name must end with '.js' or '.py' (or the content must be an object indicating the type explicitly). Got: a.ts. If you're trying to load TypeScript, bundle it first with '@cloudflare/worker-bundler' and pass the generated JavaScript modules."},
+		{"large", "Error: Dynamic Worker code size (67108881 bytes) exceeds the maximum allowed size of 67108864 bytes."},
+		{"environment", "Error: Dynamic Worker env size ("},
+		{"experimental", "Error: 'allowExperimental' is only allowed when the calling worker has the 'experimental' compat flag set."},
+		{"streamingTails", "Error: Streaming tail workers are experimental. You must pass the option 'allowExperimental: true' to the worker loader to use them"},
+		{"tails", `[["dynamic","ok",[["dynamic",1]],{}],["dynamic","ok",[["dynamic",1]],{"from":"exports"}]]`},
+		{"noTail", "TypeError: Incorrect type for the 'tails' field on 'WorkerCode': the provided value is not of type 'Fetcher'."},
+		{"cpu", "Error: Worker exceeded CPU time limit."},
+		{"subrequests", `"2Too many subrequests`},
 		{"many", `40`},
 		{"fetch", `"dynamic GET/y"`},
 	} {
-		if got := w.Do("GET", "http://localhost/"+c[0], "").Text(); got != c[1] && !(strings.HasSuffix(c[1], "Worker:\n") || strings.Contains(c[1], "at start")) || !strings.HasPrefix(got, c[1]) {
+		if got := w.Do("GET", "http://localhost/"+c[0], "").Text(); got != c[1] && !(strings.HasSuffix(c[1], "Worker:\n") || strings.Contains(c[1], "at start") || strings.HasPrefix(c[1], "Error: Dynamic Worker env") || c[0] == "subrequests") || !strings.HasPrefix(got, c[1]) {
 			t.Errorf("%s: %q, want %q", c[0], got, c[1])
 		}
 	}
