@@ -48,6 +48,18 @@ function (native, p) {
     return r === undefined || (r !== null && typeof r === "object" && (duration(r.delay) || typeof r.delay === "function") && typeof r.limit === "number" && r.limit >= 0 &&
       (r.backoff === undefined || r.backoff === "constant" || r.backoff === "linear" || r.backoff === "exponential"));
   };
+  // undoOf reads the rollback of a step (workflows-shared: lib/rollback.ts).
+  const undoOf = (name, given) => {
+    if (given === undefined) return undefined;
+    if (typeof given !== "object" || given === null || p.ArrayIsArray(given)) throw named("WorkflowFatalError", `Rollback options for "${name}" must be an object`);
+    if (typeof given.rollback !== "function") throw named("WorkflowFatalError", `Rollback for "${name}" must be a function`);
+    if (given.rollbackConfig !== undefined && !validConfig(given.rollbackConfig)) {
+      throw named("WorkflowFatalError", `Rollback config for "${name}" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/`);
+    }
+    const config = given.rollbackConfig ?? {};
+    return { rollback: given.rollback, config: { ...defaults, ...config, retries: { ...defaults.retries, ...config.retries } } };
+  };
+  const undoing = "rollback:"; // before the key of a step, for the step that takes it back
   const delayTimeoutMs = 5000;
   // retryDelay is how long a step waits before its next attempt. The delay may be a
   // function of what has failed; what is wrong with it fails the step.
@@ -91,8 +103,7 @@ function (native, p) {
         const callback = typeof rest[0] === "function" ? rest[0] : rest[1];
         const config = typeof rest[0] === "function" ? {} : rest[0] ?? {};
         if (typeof callback !== "function") throw named("WorkflowFatalError", `Step "${name}" requires a callback function`);
-        const last = rest[rest.length - 1];
-        if (last !== callback && last?.rollback !== undefined) throw named("WorkflowFatalError", "Workflows: step.do() with a rollback is not available in minido; undo in a step of its own.");
+        const undo = undoOf(name, rest[0] === callback ? rest[1] : rest[2]);
         if (++this.#steps > stepLimit) {
           throw named("WorkflowFatalError", `The limit of ${stepLimit} steps has been reached. This limit can be changed in your worker configuration.`);
         }
@@ -103,7 +114,9 @@ function (native, p) {
           throw named("WorkflowFatalError", `Step config for "${name}" is in a invalid format. See https://developers.cloudflare.com/workflows/build/sleeping-and-retrying/`);
         }
         const full = { ...defaults, ...config, retries: { ...defaults.retries, ...config.retries } };
-        return this.#engine.perform(this.#run, this.#key("do", name), name, full, callback);
+        const key = this.#key("do", name);
+        if (undo !== undefined) this.#engine.undoable(this.#run, key, name, { ...undo, stepConfig: full });
+        return this.#engine.perform(this.#run, key, name, full, callback);
       }
       async sleep(name, duration) {
         return this.#engine.sleep(this.#run, this.#key("sleep", name), DateNow() + durationOf(duration));
@@ -129,6 +142,7 @@ function (native, p) {
       #waiters = { __proto__: null }; // by key: those who wait for time or an event
       #poke = undefined;
       #mocked = false; // whether a test has said what its steps come to
+      #undo = { __proto__: null }; // by key: how the steps of the present run are taken back
       #watchers = []; // those who wait for a status or for what a step comes to
 
       constructor(ctx, env) {
@@ -150,6 +164,8 @@ function (native, p) {
         CREATE TABLE IF NOT EXISTS attempts (
           key TEXT NOT NULL, n INTEGER NOT NULL, started INTEGER NOT NULL, ended INTEGER, error TEXT, config TEXT, PRIMARY KEY (key, n)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS undoable (key TEXT PRIMARY KEY);
+        CREATE TABLE IF NOT EXISTS failing (one INTEGER PRIMARY KEY CHECK (one = 1), error TEXT NOT NULL);
         CREATE TABLE IF NOT EXISTS events (seq INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, timestamp INTEGER NOT NULL, payload BLOB NOT NULL)`);
       }
 
@@ -217,7 +233,9 @@ function (native, p) {
           first = step.row;
         }
         this.#abort("Aborting engine: User called restart");
-        this.#sql.exec("DELETE FROM steps WHERE rowid >= ?", first);
+        this.#sql.exec("DELETE FROM steps WHERE rowid >= ? OR key LIKE 'rollback:%'", first);
+        this.#sql.exec("DELETE FROM undoable WHERE key NOT IN (SELECT key FROM steps)");
+        this.#sql.exec("DELETE FROM failing");
         this.#sql.exec("DELETE FROM attempts WHERE key NOT IN (SELECT key FROM steps)");
         this.#sql.exec("DELETE FROM events");
         this.#set("queued", ", paused = NULL, output = NULL, error = NULL");
@@ -271,7 +289,7 @@ function (native, p) {
         const at = (ms) => (ms === null || ms === undefined ? null : new p.Date(ms));
         const [whole] = this.#sql.exec("SELECT * FROM attempts WHERE key = ''").toArray();
         const steps = [];
-        for (const s of this.#sql.exec("SELECT * FROM steps ORDER BY rowid").toArray()) {
+        for (const s of this.#sql.exec("SELECT * FROM steps WHERE key NOT LIKE 'rollback:%' ORDER BY rowid").toArray()) {
           const kind = s.key.slice(0, s.key.indexOf(":")), name = s.key.slice(kind.length + 1);
           const shown = { name, start: at(s.started), end: at(s.ended) };
           const error = s.error === null ? null : JSONParse(s.error);
@@ -426,6 +444,7 @@ function (native, p) {
       #begin(row) {
         const run = (this.#run = ++this.#runs);
         this.#active = 0;
+        this.#undo = { __proto__: null };
         this.#since = DateNow();
         this.#set("running");
         this.#sql.exec("INSERT OR IGNORE INTO attempts (key, n, started) VALUES ('', 0, ?)", DateNow());
@@ -440,10 +459,50 @@ function (native, p) {
           error = e;
         }
         if (this.#run !== run) return; // another run has taken over, or the instance was paused or ended
+        const failed = this.#failing();
+        if (error !== undefined || failed !== undefined) {
+          error = failed ?? error;
+          await this.#rollBack(run, error);
+          if (this.#run !== run) return;
+        }
         this.#run = 0;
         if (error === undefined) this.#set("complete", ", output = ?", output);
         else this.#set("errored", ", error = ?", JSONStringify(plain(error)));
         this.#changed();
+      }
+      // failing is why the instance fails: once a step may have been taken back, no run
+      // comes to anything else.
+      #failing() {
+        const [row] = this.#sql.exec("SELECT error FROM failing").toArray();
+        if (row === undefined) return undefined;
+        const { name, message } = JSONParse(row.error);
+        return named(name, message);
+      }
+      // undoable keeps how a step that begins is taken back if the instance fails.
+      undoable(run, key, name, undo) {
+        this.#came(run);
+        // The stub of the function would end with the call of do().
+        this.#undo[key] = { ...undo, rollback: typeof undo.rollback.dup === "function" ? undo.rollback.dup() : undo.rollback };
+        if (this.#failing() === undefined) this.#sql.exec("INSERT OR IGNORE INTO undoable (key) VALUES (?)", key);
+      }
+      // rollBack takes back the steps that have begun, the last one first, each as a step
+      // of its own, which is decided once and tried again like any other. The first that
+      // cannot be taken back ends it.
+      async #rollBack(run, error) {
+        const keys = this.#sql.exec("SELECT steps.key AS key FROM steps JOIN undoable ON undoable.key = steps.key ORDER BY steps.rowid DESC").toArray();
+        if (keys.length === 0) return;
+        this.#sql.exec("INSERT OR IGNORE INTO failing (one, error) VALUES (1, ?)", JSONStringify(error !== null && typeof error === "object" && "message" in error ? { name: `${error.name}`, message: `${error.message}` } : { name: "Error", message: `${error}` }));
+        try {
+          for (let i = 0; i < keys.length; i++) {
+            const key = keys[i].key, row = this.#step(key), undo = this.#undo[key], name = key.slice(3);
+            if (undo === undefined) throw named("RollbackMissing", "Rollback function not available in registry");
+            const ctx = { step: { name: name.slice(0, name.lastIndexOf("-")), count: +name.slice(name.lastIndexOf("-") + 1) }, attempt: row.attempts, config: undo.stepConfig };
+            const output = row.state === "done" ? native.deserialize(row.value) : undefined;
+            await this.perform(run, undoing + key, name, undo.config, async () => { await undo.rollback({ ctx, error: this.#failing(), output, stepName: name }); });
+          }
+        } catch (e) {
+          if (this.#run === run) native.warn(`A rollback of the Workflow ${workflowName} failed: ${e?.name}: ${e?.message}`);
+        }
       }
       #came(run) {
         if (this.#run !== run) throw new p.Error("Aborting engine: this run of the instance is over");
@@ -545,6 +604,8 @@ function (native, p) {
 
       async perform(run, key, name, config, callback) {
         this.#came(run);
+        const undone = key.startsWith(undoing);
+        if (!undone && !this.#step(key)?.ended && this.#failing() !== undefined) throw named("WorkflowFatalError", "Cannot execute steps during rollback phase");
         if (!this.known(key)) this.#sql.exec("INSERT INTO steps (key, state, started) VALUES (?, 'new', ?)", key, DateNow());
         for (;;) {
           let row = this.#step(key);

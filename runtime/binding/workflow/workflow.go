@@ -115,6 +115,10 @@ func newEngine(a *cfapi.API, h driver.Handlers, b config.Binding) *goja.Object {
 			}
 			return v
 		}},
+		engine.Func{Name: "warn", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			a.Engine.Log(engine.Warn, call.Argument(0).String())
+			return goja.Undefined()
+		}},
 	)
 	native.Set("setTimeout", global.Get("setTimeout"))
 	native.Set("clearTimeout", global.Get("clearTimeout"))
