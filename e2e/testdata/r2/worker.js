@@ -13,6 +13,15 @@ export default { async fetch(req, env) {
   await t("put null", async () => show(await B.put("empty", null)));
   await t("put buf", async () => show(await B.put("a/2", new Uint8Array([1,2,3]))));
   await t("put blob", async () => show(await B.put("b", new Blob(["blob"]))));
+  const js = (text, more) => new ReadableStream({ ...more, start(c) { c.enqueue(new TextEncoder().encode(text)); c.close(); } });
+  await t("put js stream", () => B.put("js", js("x")));
+  await t("put js stream of a length", async () => show(await B.put("js", js("x", { expectedLength: 1 }))));
+  await t("put transformed", () => B.put("js", new Response("x").body.pipeThrough(new TransformStream())));
+  await t("put fixed", async () => { const f = new FixedLengthStream(5); const w = f.writable.getWriter(); w.write(new TextEncoder().encode("fixed")); w.close(); return show(await B.put("js", f.readable)); });
+  await t("put blob stream", async () => show(await B.put("js", new Blob(["blob"]).stream())));
+  await t("put tee", async () => { const [a, b] = new Response("tee").body.tee(); await new Response(b).text(); return show(await B.put("js", a)); });
+  await t("put compressed", () => B.put("js", new Response("x").body.pipeThrough(new CompressionStream("gzip"))));
+  await t("delete js", () => B.delete("js"));
   await t("put stream", async () => show(await B.put("s", new Response("stream").body)));
   await t("put num", async () => show(await B.put("n", 5)));
   await t("get", async () => { const o = await B.get("a/1"); return [show(o), await o.text(), o.bodyUsed]; });

@@ -33,7 +33,12 @@ func New(s *driver.Session) driver.Driver {
 
 // Make implements driver.Driver.
 func (d *buckets) Make(a *cfapi.API, _ driver.Worker, b config.Binding) goja.Value {
-	create := a.Engine.Load(prelude, a.Engine.Native(driver.Call(a, "r2", d.operation(BucketName(b)))))
+	create := a.Engine.Load(prelude, a.Engine.Native(
+		driver.Call(a, "r2", d.operation(BucketName(b))),
+		engine.Func{Name: "length", Length: 1, Fn: func(call goja.FunctionCall) goja.Value {
+			return a.Engine.VM().ToValue(a.Platform.Streams.Length(call.Argument(0)))
+		}},
+	))
 	global := a.Engine.VM().GlobalObject()
 	return a.Engine.Call(create, goja.Undefined(), global.Get("Response"), global.Get("Headers"), global.Get("Blob"), global.Get("ReadableStream"))
 }

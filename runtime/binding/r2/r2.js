@@ -149,6 +149,12 @@ function (native, p) {
       }
       if (bytes !== 32) throw new p.Error("SSE-C Key must be 32 bytes in length");
     };
+    // sized refuses a stream whose length nobody knows: R2 has to tell it before the body.
+    const sized = (value) => {
+      if (value instanceof ReadableStream && native.length(value) < 0) {
+        throw new p.TypeError("Provided readable stream must have a known length (request/response body or readable half of FixedLengthStream)");
+      }
+    };
     const call = (op, request, body) => native.call(op, JSONStringify(request), body);
 
     class R2Bucket {
@@ -181,6 +187,7 @@ function (native, p) {
           key: `${key}`, onlyIf: condition(options?.onlyIf), httpMetadata: metadata(options?.httpMetadata),
           customMetadata: { ...options?.customMetadata }, checksums: sums,
         };
+        sized(value);
         const bytes = await arrayBufferOf(new Response(value ?? ""));
         const [r] = await call("put", request, bytes);
         return r.object ? make(HeadResult.prototype, r.object, undefined) : null;
@@ -216,6 +223,7 @@ function (native, p) {
         checkKey(options);
         const n = MathTrunc(+partNumber) || 0;
         if (n < 1 || n > 10000) throw new p.TypeError(`Part number must be between 1 and 10000 (inclusive). Actual value was: ${n}`);
+        sized(value);
         const bytes = await arrayBufferOf(new Response(value ?? ""));
         const [r] = await call("uploadPart", { key: this.key, uploadId: this.uploadId, partNumber: n }, bytes);
         return { partNumber: n, etag: r.etag };

@@ -123,6 +123,15 @@ func (p *Streams) Inherits(obj *goja.Object) bool {
 // Is tells ReadableStreams from other values. It runs no user code.
 func (p *Streams) Is(v goja.Value) bool { return p.readableOf(v) != nil }
 
+// Length is how many bytes a ReadableStream will give; -1 if nobody knows, or if v is
+// none. It runs no user code. On the loop.
+func (p *Streams) Length(v goja.Value) int64 {
+	if s := p.readableOf(v); s != nil {
+		return s.length()
+	}
+	return -1
+}
+
 // Disturbed reports whether a ReadableStream has been read from or canceled.
 func (p *Streams) Disturbed(s *goja.Object) bool { return p.stream(s).disturbed }
 
