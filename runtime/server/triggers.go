@@ -34,7 +34,7 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 		email(s, req, done)
 		return true
 	}
-	if s.web(path, req, done) {
+	if web(s, path, req, done) {
 		return true
 	}
 	found := path == testScheduledPath && s.opts.TestScheduled
@@ -101,7 +101,7 @@ func (s *Server) trigger(req *event.Request, done func(*event.Response, error)) 
 const maxWebBytes = 100 << 20
 
 // web has a binding answer, if it does so at the path.
-func (s *Server) web(path string, req *event.Request, done func(*event.Response, error)) bool {
+func web(s *Server, path string, req *event.Request, done func(*event.Response, error)) bool {
 	if !strings.HasPrefix(path, "/__cf_local/") && !strings.HasPrefix(path, "/cdn-cgi/") {
 		return false
 	}
