@@ -30,7 +30,7 @@ func (b *Bundler) source(u *unit) (source, bool) {
 		}
 		src.text = string(text)
 	}
-	src.split = b.splitOf(src)
+	src.split, src.entry = b.splitOf(src), src.path == b.opts.Entry
 	return src, true
 }
 

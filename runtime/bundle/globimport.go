@@ -117,7 +117,7 @@ func (o *Options) lowerGlobs(l *lowered, s source, name string, dirs []string) (
 	if len(r.Errors) > 0 {
 		return nil, convertAll(r.Errors, name)
 	}
-	if err := l.fill(r, s.base(), o.mocks(s)); err != nil {
+	if err := l.fill(r, s, o.mocks(s)); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	for _, d := range dirs {

@@ -135,9 +135,10 @@ func ownHelpers(prologue string) (names []string, kept string) {
 
 // wrap turns esbuild's CommonJS output into the function that load.go calls,
 // and reads off what the file exports. The namespace object is the `exports`
-// parameter, so that it exists before the code runs.
-func (l *lowered) wrap(out, sourcefile string, mocks bool) {
-	prologue, body := splitOutput(out, sourcefile)
+// parameter, so that it exists before the code runs. An entry that exports nothing is a
+// script in service-worker syntax: wrangler bundles it as one, so its code is sloppy.
+func (l *lowered) wrap(out string, s source, mocks bool) {
+	prologue, body := splitOutput(out, s.base())
 	l.cut = strings.Count(out[:len(out)-len(body)], "\n")
 	names, kept := ownHelpers(prologue)
 	l.helpers = names
@@ -175,7 +176,10 @@ func (l *lowered) wrap(out, sourcefile string, mocks bool) {
 	for _, n := range l.helpers {
 		head += "," + n
 	}
-	head += `){"use strict";`
+	head += "){"
+	if !s.entry || len(l.exports) > 0 || len(l.stars) > 0 {
+		head += `"use strict";`
+	}
 	if kept != "" {
 		// One line, so that the code's second line is always the file's first.
 		head += joinLines(kept)

@@ -73,7 +73,7 @@ func (b *Bundler) load(s *scan, a api.OnLoadArgs, name string) (*unit, []Message
 		}
 	}
 	src.tsconfig = s.ts.forFile(a.Path)
-	src.split = b.splitOf(src)
+	src.split, src.entry = b.splitOf(src), src.path == b.opts.Entry
 	return b.lowered(src, name)
 }
 

@@ -43,6 +43,7 @@ type source struct {
 	tsconfig string
 	split    []string // regions of a prebuilt bundle that become parts
 	globs    []string // directories that import.meta.glob looks into
+	entry    bool     // it is a script, with sloppy code, if it exports nothing
 }
 
 // base is the file's name in esbuild's output; identifiers derive from it.
@@ -54,6 +55,9 @@ func (o *Options) hash(s source) [sha256.Size]byte {
 	for _, part := range []string{cacheVersion, o.fingerprint(), s.base(), strconv.Itoa(int(s.loader)), s.tsconfig, strings.Join(s.split, "\n")} {
 		_, _ = io.WriteString(h, part) // a hash never fails
 		_, _ = h.Write([]byte{0})
+	}
+	if s.entry {
+		_, _ = h.Write([]byte{1})
 	}
 	_, _ = io.WriteString(h, s.text)
 	return [sha256.Size]byte(h.Sum(nil))
@@ -119,7 +123,7 @@ func (o *Options) lower(s source, name string) (*lowered, []Message) {
 	if len(r.Errors) > 0 {
 		return nil, convertAll(r.Errors, name)
 	}
-	if err := l.fill(r, s.base(), o.mocks(s)); err != nil {
+	if err := l.fill(r, s, o.mocks(s)); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	return l, convertAll(r.Warnings, name)
@@ -160,7 +164,7 @@ type metafile struct {
 }
 
 // fill reads the result of an inner build.
-func (l *lowered) fill(r api.BuildResult, base string, mocks bool) error {
+func (l *lowered) fill(r api.BuildResult, s source, mocks bool) error {
 	if err := l.fillImports(r); err != nil {
 		return err
 	}
@@ -168,7 +172,7 @@ func (l *lowered) fill(r api.BuildResult, base string, mocks bool) error {
 	if err != nil {
 		return err
 	}
-	l.wrap(out, base, mocks)
+	l.wrap(out, s, mocks)
 	return nil
 }
 
@@ -267,7 +271,7 @@ func (o *Options) lowerAsync(l *lowered, s source, name string) (*lowered, []Mes
 	}
 	l.async = true
 	// The first stage still knows every import; the second gives the code.
-	if err := errors.Join(l.fillImports(first), l.fill(second, s.base(), o.mocks(s))); err != nil {
+	if err := errors.Join(l.fillImports(first), l.fill(second, s, o.mocks(s))); err != nil {
 		return nil, []Message{{File: name, Text: err.Error()}}
 	}
 	l.format = formatESM
